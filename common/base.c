@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "common/base.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/log.h"
+
+static void *there_or_dead(void *memory)
+{
+	if (!memory) {
+		log_error("out of memory", NULL);
+		abort();
+	}
+	return memory;
+}
+
+void freep(void *pointer_to_pointer)
+{
+	free(*(void **)pointer_to_pointer);
+}
+
+void closep(const int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+void *mem_new(size_t count, size_t size)
+{
+	return there_or_dead(calloc(count ? count : 1, size));
+}
+
+void *mem_resize(void *old, size_t count, size_t size)
+{
+	return there_or_dead(reallocarray(old, count ? count : 1, size));
+}
+
+char *mem_text(const char *text)
+{
+	return text ? there_or_dead(strdup(text)) : NULL;
+}
+
+char *mem_printf(const char *format, ...)
+{
+	char *text = NULL;
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	va_end(args);
+	return there_or_dead(text);
+}
+
+bool text_equal(const char *a, const char *b)
+{
+	return a && b && strcmp(a, b) == 0;
+}
+
+bool text_starts(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+const char *text_or_empty(const char *text)
+{
+	return text ? text : "";
+}
+
+void text_copy(char *field, size_t size, const char *text)
+{
+	snprintf(field, size, "%s", text_or_empty(text));
+}
+
+int text_number(const char *text, long long low, long long high, long long *ret_value)
+{
+	char *end = NULL;
+	long long value;
+
+	if (!text || !*text)
+		return -1;
+	errno = 0;
+	value = strtoll(text, &end, 10);
+	if (errno || *end || value < low || value > high)
+		return -1;
+	*ret_value = value;
+	return 0;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef COMMON_BASE_H
+#define COMMON_BASE_H
+
+/*
+ * The few words that every file uses: scope-bound cleanup and memory that is there or the process is not.
+ *
+ * Running out of memory ends the process with a line in the log. All that lasts is in PostgreSQL, so a
+ * restart is the recovery, and no caller carries a path for it that nobody ever ran.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/* Runs f(&variable) when the variable's scope ends: `_cleanup_(freep) char *text = ...;` */
+#define _cleanup_(f) __attribute__((cleanup(f)))
+
+#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+
+/* For _cleanup_: frees what the pointer points to. */
+void freep(void *pointer_to_pointer);
+/* For _cleanup_: closes the descriptor unless it is negative. */
+void closep(const int *fd);
+
+/* Zeroed memory; never NULL. The caller frees it. */
+void *mem_new(size_t count, size_t size);
+/* Grows or shrinks; never NULL; the old pointer is gone. */
+void *mem_resize(void *old, size_t count, size_t size);
+/* A copy of the text, or NULL for NULL. The caller frees it. */
+char *mem_text(const char *text);
+/* Formatted text; never NULL. The caller frees it. */
+char *mem_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* True if both are texts and equal. */
+bool text_equal(const char *a, const char *b);
+/* True if text begins with prefix. */
+bool text_starts(const char *text, const char *prefix);
+/* The text, or "" for NULL. */
+const char *text_or_empty(const char *text);
+/* Copies into a fixed field of `size` bytes, cutting what does not fit; always terminated. */
+void text_copy(char *field, size_t size, const char *text);
+/* A decimal number within [low, high] and nothing else; -1 and *ret_value untouched otherwise. */
+int text_number(const char *text, long long low, long long high, long long *ret_value);
+
+#endif

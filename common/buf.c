@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "common/buf.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/err.h"
+
+static int buf_reserve(struct buf *buf, size_t more)
+{
+	size_t need = buf->len + more;
+
+	if (more > buf->limit || need > buf->limit)
+		return -1;
+	if (need + 1 > buf->cap) {
+		size_t cap = buf->cap * 2 > need + 1 ? buf->cap * 2 : need + 1;
+
+		buf->cap = cap < 64 ? 64 : cap;
+		buf->data = mem_resize(buf->data, buf->cap, 1);
+	}
+	return 0;
+}
+
+int buf_append(struct buf *buf, const void *bytes, size_t len)
+{
+	if (buf_reserve(buf, len) < 0)
+		return -1;
+	if (len)
+		memcpy(buf->data + buf->len, bytes, len);
+	buf->len += len;
+	buf->data[buf->len] = '\0';
+	return 0;
+}
+
+int buf_text(struct buf *buf, const char *text)
+{
+	return buf_append(buf, text, strlen(text));
+}
+
+int buf_printf(struct buf *buf, const char *format, ...)
+{
+	char *text = NULL;
+	va_list args;
+	int len;
+	int result = -1;
+
+	va_start(args, format);
+	len = vasprintf(&text, format, args);
+	va_end(args);
+	if (len >= 0) {
+		result = buf_append(buf, text, (size_t)len);
+		free(text);
+	}
+	return result;
+}
+
+void buf_consume(struct buf *buf, size_t len)
+{
+	if (!len)
+		return;
+	memmove(buf->data, buf->data + len, buf->len - len);
+	buf->len -= len;
+	buf->data[buf->len] = '\0';
+}
+
+void buf_reset(struct buf *buf)
+{
+	buf->len = 0;
+	if (buf->data)
+		buf->data[0] = '\0';
+}
+
+const char *buf_str(const struct buf *buf)
+{
+	return buf->data ? buf->data : "";
+}
+
+char *buf_take(struct buf *buf)
+{
+	char *data = buf->data ? buf->data : mem_text("");
+
+	buf->data = NULL;
+	buf->len = buf->cap = 0;
+	return data;
+}
+
+void buf_release(struct buf *buf)
+{
+	free(buf->data);
+	buf->data = NULL;
+	buf->len = buf->cap = 0;
+}
+
+int buf_read_file(struct buf *buf, const char *path, struct err *err)
+{
+	_cleanup_(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char chunk[65536];
+	ssize_t got;
+
+	if (fd < 0)
+		return err_errno(err, path);
+	while ((got = read(fd, chunk, sizeof(chunk))) > 0)
+		if (buf_append(buf, chunk, (size_t)got) < 0)
+			return err_set(err, ERR_TOO_LARGE, "%s: larger than %zu bytes", path, buf->limit);
+	return got < 0 ? err_errno(err, path) : 0;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef COMMON_CLOCK_H
+#define COMMON_CLOCK_H
+
+#include <stdint.h>
+
+/* Milliseconds of a clock that only goes forward: for durations and timers. */
+int64_t clock_mono_ms(void);
+/* Microseconds since 1970, UTC: for what people and databases read. */
+int64_t clock_wall_us(void);
+
+#define CLOCK_TEXT_SIZE 32
+/* "2026-11-21T01:25:00.123Z" (the API's `tz` form). Returns `text`. */
+char *clock_text(int64_t wall_us, char text[CLOCK_TEXT_SIZE]);
+
+#endif

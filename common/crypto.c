@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "common/crypto.h"
+
+#include <ctype.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/rand.h>
+#include <string.h>
+
+#include "common/err.h"
+
+enum { KEY_SIZE = 32, NONCE_SIZE = 12, TAG_SIZE = 16, KEY_ID_SIZE = 4, MOST_KEYS = 16 };
+
+struct keyring {
+	size_t count;
+	struct {
+		uint32_t id;
+		unsigned char bytes[KEY_SIZE];
+	} keys[MOST_KEYS];
+};
+
+static void hex_encode(const unsigned char *bytes, size_t len, char *ret_hex)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < len; i++) {
+		ret_hex[2 * i] = digits[bytes[i] >> 4];
+		ret_hex[2 * i + 1] = digits[bytes[i] & 15];
+	}
+	ret_hex[2 * len] = '\0';
+}
+
+static void digest_hex(const EVP_MD *kind, const void *bytes, size_t len, char *ret_hex)
+{
+	unsigned char digest[EVP_MAX_MD_SIZE];
+	unsigned int size = 0;
+
+	EVP_Digest(bytes, len, digest, &size, kind, NULL);
+	hex_encode(digest, size, ret_hex);
+}
+
+void crypto_sha256_hex(const void *bytes, size_t len, char ret_hex[SHA256_HEX_SIZE])
+{
+	digest_hex(EVP_sha256(), bytes, len, ret_hex);
+}
+
+void crypto_md5_hex(const void *bytes, size_t len, char ret_hex[33])
+{
+	digest_hex(EVP_md5(), bytes, len, ret_hex);
+}
+
+void crypto_hmac_hex(const void *key, size_t key_len, const char *text, char ret_hex[SHA256_HEX_SIZE])
+{
+	unsigned char digest[EVP_MAX_MD_SIZE];
+	unsigned int size = 0;
+
+	HMAC(EVP_sha256(), key, (int)key_len, (const unsigned char *)text, strlen(text), digest, &size);
+	hex_encode(digest, size, ret_hex);
+}
+
+bool crypto_equal(const char *a, const char *b)
+{
+	size_t len = strlen(a);
+
+	return len == strlen(b) && CRYPTO_memcmp(a, b, len) == 0;
+}
+
+void crypto_random(void *bytes, size_t len)
+{
+	/* Without randomness no token and no nonce is safe; there is no way to go on. */
+	if (RAND_bytes(bytes, (int)len) != 1)
+		abort();
+}
+
+char *crypto_token(const char *prefix)
+{
+	unsigned char bytes[32];
+	char *token;
+
+	crypto_random(bytes, sizeof(bytes));
+	_cleanup_(freep) char *base64 = crypto_base64(bytes, sizeof(bytes));
+	for (char *c = base64; *c; c++) {
+		if (*c == '+')
+			*c = '-';
+		else if (*c == '/')
+			*c = '_';
+		else if (*c == '=')
+			*c = '\0';
+	}
+	token = mem_printf("%s%s", prefix, base64);
+	return token;
+}
+
+char *crypto_base64(const void *bytes, size_t len)
+{
+	char *text = mem_new((len + 2) / 3 * 4 + 1, 1);
+
+	EVP_EncodeBlock((unsigned char *)text, bytes, (int)len);
+	return text;
+}
+
+int crypto_base64_decode(const char *text, struct buf *ret_bytes)
+{
+	size_t len = strlen(text);
+	int got;
+
+	if (len % 4)
+		return -1;
+	_cleanup_(freep) unsigned char *bytes = mem_new(len / 4 * 3 + 1, 1);
+	got = EVP_DecodeBlock(bytes, (const unsigned char *)text, (int)len);
+	if (got < 0)
+		return -1;
+	for (size_t i = 0; i < 2 && len > i && text[len - 1 - i] == '='; i++)
+		got--;
+	return buf_append(ret_bytes, bytes, (size_t)got);
+}
+
+static int key_parse(const char *line, size_t len, struct keyring *keyring, struct err *err)
+{
+	char *end = NULL;
+	unsigned long id = strtoul(line, &end, 10);
+	size_t digits = len - (size_t)(end - line) - 1;
+	unsigned char *bytes = keyring->keys[keyring->count].bytes;
+
+	if (end == line || *end != ':' || id == 0 || id > UINT32_MAX || digits != (size_t)KEY_SIZE * 2)
+		return err_set(err, ERR_INVALID, "keys: each has the form <number>:<64 hexadecimal digits>");
+	if (keyring->count == MOST_KEYS)
+		return err_set(err, ERR_INVALID, "keys: at most %d keys", MOST_KEYS);
+	for (size_t i = 0; i < KEY_SIZE; i++) {
+		char pair[3] = {end[1 + 2 * i], end[2 + 2 * i], '\0'};
+
+		if (!isxdigit((unsigned char)pair[0]) || !isxdigit((unsigned char)pair[1]))
+			return err_set(err, ERR_INVALID, "keys: key %lu is not hexadecimal", id);
+		bytes[i] = (unsigned char)strtoul(pair, NULL, 16);
+	}
+	keyring->keys[keyring->count++].id = (uint32_t)id;
+	return 0;
+}
+
+int keyring_parse(const char *text, struct keyring **ret_keyring, struct err *err)
+{
+	_cleanup_(keyring_freep) struct keyring *keyring = mem_new(1, sizeof(*keyring));
+
+	while (*text) {
+		size_t len = strcspn(text, ", \t\r\n");
+
+		if (len && key_parse(text, len, keyring, err) < 0)
+			return -1;
+		text += len + (text[len] != '\0');
+	}
+	if (!keyring->count)
+		return err_set(err, ERR_INVALID, "keys: at least one key is needed");
+	*ret_keyring = keyring;
+	keyring = NULL;
+	return 0;
+}
+
+void keyring_free(struct keyring *keyring)
+{
+	if (keyring)
+		OPENSSL_cleanse(keyring, sizeof(*keyring));
+	free(keyring);
+}
+
+void keyring_freep(struct keyring **keyring)
+{
+	keyring_free(*keyring);
+}
+
+void keyring_derive(const struct keyring *keyring, const char *purpose, unsigned char ret_key[32])
+{
+	HMAC(EVP_sha256(), keyring->keys[0].bytes, KEY_SIZE, (const unsigned char *)purpose, strlen(purpose), ret_key,
+		NULL);
+}
+
+static void cipher_freep(EVP_CIPHER_CTX **cipher)
+{
+	EVP_CIPHER_CTX_free(*cipher);
+}
+
+int keyring_seal(const struct keyring *keyring, const char *context, const void *bytes, size_t len, struct buf *out)
+{
+	_cleanup_(cipher_freep) EVP_CIPHER_CTX *cipher = EVP_CIPHER_CTX_new();
+	size_t sealed_len = KEY_ID_SIZE + NONCE_SIZE + len + TAG_SIZE;
+	_cleanup_(freep) unsigned char *sealed = mem_new(sealed_len, 1);
+	unsigned char *nonce = sealed + KEY_ID_SIZE;
+	unsigned char *text = nonce + NONCE_SIZE;
+	uint32_t id = keyring->keys[0].id;
+	int n = 0;
+
+	for (int i = 0; i < KEY_ID_SIZE; i++)
+		sealed[i] = (unsigned char)(id >> (24 - 8 * i));
+	crypto_random(nonce, NONCE_SIZE);
+	if (!cipher || EVP_EncryptInit_ex(cipher, EVP_aes_256_gcm(), NULL, keyring->keys[0].bytes, nonce) != 1 ||
+		EVP_EncryptUpdate(cipher, NULL, &n, (const unsigned char *)context, (int)strlen(context)) != 1 ||
+		EVP_EncryptUpdate(cipher, text, &n, bytes, (int)len) != 1 ||
+		EVP_EncryptFinal_ex(cipher, text + len, &n) != 1 ||
+		EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_GCM_GET_TAG, TAG_SIZE, text + len) != 1)
+		abort(); /* the library is broken: storing it unsealed is no choice */
+	return buf_append(out, sealed, sealed_len);
+}
+
+static const unsigned char *key_find(const struct keyring *keyring, const unsigned char *sealed)
+{
+	uint32_t id = 0;
+
+	for (int i = 0; i < KEY_ID_SIZE; i++)
+		id = id << 8 | sealed[i];
+	for (size_t i = 0; i < keyring->count; i++)
+		if (keyring->keys[i].id == id)
+			return keyring->keys[i].bytes;
+	return NULL;
+}
+
+int keyring_open(const struct keyring *keyring, const char *context, const void *bytes, size_t len, struct buf *out,
+	struct err *err)
+{
+	_cleanup_(cipher_freep) EVP_CIPHER_CTX *cipher = EVP_CIPHER_CTX_new();
+	const unsigned char *nonce = (const unsigned char *)bytes + KEY_ID_SIZE;
+	const unsigned char *text = nonce + NONCE_SIZE;
+	const unsigned char *key;
+	size_t text_len;
+	unsigned char tag[TAG_SIZE];
+	int n = 0;
+
+	if (len < KEY_ID_SIZE + NONCE_SIZE + TAG_SIZE)
+		return err_set(err, ERR_INTERNAL, "sealed bytes are too short");
+	key = key_find(keyring, bytes);
+	if (!key)
+		return err_set(
+			err, ERR_INTERNAL, "sealed with a key that is not in --keys: add the old key after the new");
+	text_len = len - KEY_ID_SIZE - NONCE_SIZE - TAG_SIZE;
+	_cleanup_(freep) unsigned char *opened = mem_new(text_len, 1);
+	memcpy(tag, text + text_len, TAG_SIZE);
+	if (!cipher || EVP_DecryptInit_ex(cipher, EVP_aes_256_gcm(), NULL, key, nonce) != 1 ||
+		EVP_DecryptUpdate(cipher, NULL, &n, (const unsigned char *)context, (int)strlen(context)) != 1 ||
+		EVP_DecryptUpdate(cipher, opened, &n, text, (int)text_len) != 1 ||
+		EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_GCM_SET_TAG, TAG_SIZE, tag) != 1 ||
+		EVP_DecryptFinal_ex(cipher, opened + n, &n) != 1)
+		return err_set(err, ERR_INTERNAL, "sealed bytes were changed, or belong elsewhere");
+	if (buf_append(out, opened, text_len) < 0)
+		return err_set(err, ERR_TOO_LARGE, "more than %zu bytes", out->limit);
+	return 0;
+}

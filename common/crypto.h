@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef COMMON_CRYPTO_H
+#define COMMON_CRYPTO_H
+
+/*
+ * What OpenSSL does for us: digests, random tokens, and sealing what rests in the database (DESIGN rule 10).
+ *
+ * A keyring holds AES-256 keys by id. The first one seals; every one opens, so that a key is rotated by putting a
+ * new one in front. Sealed bytes are: key id (4 bytes, big endian), nonce (12), ciphertext, tag (16); the context
+ * text given at sealing is authenticated, so that a sealed value moved to another row does not open.
+ */
+
+#include "common/buf.h"
+
+struct err;
+
+#define SHA256_HEX_SIZE 65
+
+void crypto_sha256_hex(const void *bytes, size_t len, char ret_hex[SHA256_HEX_SIZE]);
+/* Lowercase hexadecimal MD5, as state versions carry it. */
+void crypto_md5_hex(const void *bytes, size_t len, char ret_hex[33]);
+/* Lowercase hexadecimal HMAC-SHA256. */
+void crypto_hmac_hex(const void *key, size_t key_len, const char *text, char ret_hex[SHA256_HEX_SIZE]);
+/* True if equal; takes the same time wherever they differ. */
+bool crypto_equal(const char *a, const char *b);
+/* A token of `prefix` and 43 URL-safe characters (256 random bits). The caller frees it. */
+char *crypto_token(const char *prefix);
+void crypto_random(void *bytes, size_t len);
+
+/* Base64 (standard alphabet, padded). The caller frees the result; decoding returns -1 for anything else. */
+char *crypto_base64(const void *bytes, size_t len);
+int crypto_base64_decode(const char *text, struct buf *ret_bytes);
+
+struct keyring;
+
+/* Reads "id:64 hexadecimal digits" separated by commas or line ends. -1 with what is wrong with it. */
+int keyring_parse(const char *text, struct keyring **ret_keyring, struct err *err);
+void keyring_free(struct keyring *keyring);
+void keyring_freep(struct keyring **keyring);
+/* A key derived for one purpose ("log-url"), 32 bytes, from the first key. */
+void keyring_derive(const struct keyring *keyring, const char *purpose, unsigned char ret_key[32]);
+
+/* Appends the sealed bytes. -1 only for the buffer's limit. */
+int keyring_seal(const struct keyring *keyring, const char *context, const void *bytes, size_t len, struct buf *out);
+/* Appends the opened bytes. -1 with ERR_INTERNAL if the key is unknown or the bytes are not what was sealed. */
+int keyring_open(const struct keyring *keyring, const char *context, const void *bytes, size_t len, struct buf *out,
+	struct err *err);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef COMMON_ERR_H
+#define COMMON_ERR_H
+
+/*
+ * Errors are values. A function that can fail returns -1 and fills *err; the edge (an HTTP answer, a log line,
+ * an exit code) decides what its kind means there. The message is one sentence for a person, never a secret.
+ */
+
+enum err_kind {
+	ERR_NONE,
+	ERR_MALFORMED,    /* it can't be read: 400 */
+	ERR_UNAUTHORIZED, /* no valid token: 401 */
+	ERR_FORBIDDEN,    /* 403, in the few places where the API names it */
+	ERR_NOT_FOUND,    /* not there, or not for this actor: 404 */
+	ERR_CONFLICT,     /* the state does not allow it: 409 */
+	ERR_TOO_LARGE,    /* over a bound: 413 */
+	ERR_INVALID,      /* read, and wrong: 422 with a pointer to the field */
+	ERR_BUSY,         /* over a limit for now: 429 */
+	ERR_UNAVAILABLE,  /* a server we need does not answer: 503; try again */
+	ERR_INTERNAL,     /* ours: 500 */
+};
+
+struct err {
+	enum err_kind kind;
+	char title[64];    /* JSON:API title; empty: the kind's own */
+	char message[512]; /* JSON:API detail, or the log's line */
+	char pointer[128]; /* JSON pointer to the offending field, or empty */
+};
+
+#define ERR_INIT                                                                                                       \
+	{                                                                                                              \
+		.kind = ERR_NONE                                                                                       \
+	}
+
+/* Fills *err and returns -1, so that `return err_set(...)` is the whole of a failing path. */
+int err_set(struct err *err, enum err_kind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* An ERR_INVALID that points at a field of the request: "/data/attributes/name". Returns -1. */
+int err_at(struct err *err, const char *pointer, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Puts "<text>: " before the message there is. Returns -1. */
+int err_context(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* ERR_INTERNAL or ERR_UNAVAILABLE with the text of errno. Returns -1. */
+int err_errno(struct err *err, const char *what);
+/* The kind's title as the API shows it: "not found". */
+const char *err_title(const struct err *err);
+/* The kind's HTTP status. */
+int err_http_status(enum err_kind kind);
+
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "common/httpd.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "common/err.h"
+#include "common/metrics.h"
+
+enum { IDLE_SECONDS = 75, METRICS_LIMIT = 16 << 20 };
+
+struct httpd {
+	struct httpd_spec spec;
+	struct MHD_Daemon *daemon;
+	int listener;
+	int port;
+};
+
+const char *http_header(const struct http_request *request, const char *name)
+{
+	return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
+}
+
+const char *http_query(const struct http_request *request, const char *name)
+{
+	return MHD_lookup_connection_value(request->connection, MHD_GET_ARGUMENT_KIND, name);
+}
+
+struct each_query {
+	void (*each)(void *data, const char *name, const char *value);
+	void *data;
+};
+
+static enum MHD_Result query_visit(void *cls, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	const struct each_query *visit = cls;
+
+	(void)kind;
+	visit->each(visit->data, name, text_or_empty(value));
+	return MHD_YES;
+}
+
+void http_query_each(
+	const struct http_request *request, void (*each)(void *data, const char *name, const char *value), void *data)
+{
+	struct each_query visit = {each, data};
+
+	MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, query_visit, &visit);
+}
+
+static void add_header(struct MHD_Response *response, const char *name, const char *value)
+{
+	if (value && *value)
+		MHD_add_response_header(response, name, value);
+}
+
+static enum MHD_Result answer_send(struct MHD_Connection *connection, struct http_answer *answer)
+{
+	size_t len = answer->body.len;
+	char *bytes = buf_take(&answer->body);
+	struct MHD_Response *response = MHD_create_response_from_buffer(len, bytes, MHD_RESPMEM_MUST_FREE);
+	enum MHD_Result result;
+
+	if (!response) {
+		free(bytes);
+		return MHD_NO;
+	}
+	add_header(response, "Content-Type", answer->content_type);
+	add_header(response, "Location", answer->location);
+	add_header(response, "Retry-After", answer->retry_after);
+	for (size_t i = 0; answer->extra && answer->extra[i][0]; i++)
+		add_header(response, answer->extra[i][0], answer->extra[i][1]);
+	result = MHD_queue_response(connection, (unsigned int)answer->status, response);
+	MHD_destroy_response(response);
+	return result;
+}
+
+static struct http_request *request_begin(
+	const struct httpd *server, struct MHD_Connection *connection, const char *path, const char *method)
+{
+	struct http_request *request = mem_new(1, sizeof(*request));
+	const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
+	long long announced = 0;
+
+	request->connection = connection;
+	request->body.limit = server->spec.body_limit(server->spec.data, method, path);
+	/* MHD itself refuses a Content-Length that is no number; this only saves reading what is too much anyway. */
+	if (length && text_number(length, 0, INT64_MAX, &announced) == 0 && (size_t)announced > request->body.limit)
+		request->body_refused = "too large";
+	return request;
+}
+
+static enum MHD_Result request_access(void *cls, struct MHD_Connection *connection, const char *path,
+	const char *method, const char *version, const char *bytes, size_t *len, void **state)
+{
+	struct httpd *server = cls;
+	struct http_request *request = *state;
+	struct http_answer answer = {.status = 200, .body = BUF_INIT(SIZE_MAX / 2)};
+
+	(void)version;
+	if (!request) {
+		*state = request_begin(server, connection, path, method);
+		return MHD_YES;
+	}
+	if (*len) {
+		/* What is too much is read and dropped, so that the client gets to read the answer. */
+		if (!request->body_refused && buf_append(&request->body, bytes, *len) < 0)
+			request->body_refused = "too large";
+		*len = 0;
+		return MHD_YES;
+	}
+	request->method = method;
+	request->path = path;
+	server->spec.handle(server->spec.data, request, &answer);
+	return answer_send(connection, &answer);
+}
+
+static void request_completed(
+	void *cls, struct MHD_Connection *connection, void **state, enum MHD_RequestTerminationCode code)
+{
+	struct http_request *request = *state;
+
+	(void)cls;
+	(void)connection;
+	(void)code;
+	if (!request)
+		return;
+	buf_release(&request->body);
+	free(request);
+	*state = NULL;
+}
+
+static int listener_open(const char *address, int *ret_port, struct err *err)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET};
+	socklen_t size = sizeof(at);
+	char host[64] = "";
+	const char *colon = strrchr(address, ':');
+	long long port;
+	int yes = 1;
+	int fd;
+
+	if (!colon || (size_t)(colon - address) >= sizeof(host) || text_number(colon + 1, 0, 65535, &port) < 0)
+		return err_set(err, ERR_INVALID, "'%s' is no address: host:port is needed", address);
+	text_copy(host, (size_t)(colon - address) + 1, address);
+	if (inet_pton(AF_INET, host, &at.sin_addr) != 1)
+		return err_set(err, ERR_INVALID, "'%s' is no IPv4 address", host);
+	at.sin_port = htons((uint16_t)port);
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return err_errno(err, "socket");
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+	if (bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(fd, 1024) < 0 ||
+		getsockname(fd, (struct sockaddr *)&at, &size) < 0) {
+		err_errno(err, address);
+		closep(&fd);
+		return -1;
+	}
+	*ret_port = ntohs(at.sin_port);
+	return fd;
+}
+
+int httpd_start(const struct httpd_spec *spec, struct httpd **ret_server, struct err *err)
+{
+	struct httpd *server = mem_new(1, sizeof(*server));
+
+	server->spec = *spec;
+	server->listener = listener_open(spec->address, &server->port, err);
+	if (server->listener < 0) {
+		free(server);
+		return -1;
+	}
+	server->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_TURBO, 0, NULL, NULL, request_access,
+		server, MHD_OPTION_LISTEN_SOCKET, server->listener, MHD_OPTION_THREAD_POOL_SIZE,
+		(unsigned int)spec->threads, MHD_OPTION_CONNECTION_LIMIT, (unsigned int)spec->most_connections,
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)IDLE_SECONDS, MHD_OPTION_NOTIFY_COMPLETED,
+		request_completed, server, MHD_OPTION_END);
+	if (!server->daemon) {
+		closep(&server->listener);
+		free(server);
+		return err_set(err, ERR_INTERNAL, "the HTTP server does not start on %s", spec->address);
+	}
+	*ret_server = server;
+	return 0;
+}
+
+int httpd_port(const struct httpd *server)
+{
+	return server->port;
+}
+
+void httpd_stop(struct httpd *server)
+{
+	if (!server)
+		return;
+	MHD_stop_daemon(server->daemon); /* closes the listener too */
+	free(server);
+}
+
+bool httpd_observe(const struct http_request *request, bool (*ready)(void *data, struct buf *why), void *data,
+	struct http_answer *answer)
+{
+	struct buf text = BUF_INIT(METRICS_LIMIT);
+
+	if (text_equal(request->path, "/healthz")) {
+		buf_text(&text, "ok\n");
+	} else if (text_equal(request->path, "/readyz")) {
+		if (ready && !ready(data, &text))
+			answer->status = 503;
+		else
+			buf_text(&text, "ready\n");
+	} else if (text_equal(request->path, "/metrics")) {
+		metrics_write(&text);
+	} else {
+		return false;
+	}
+	answer->content_type = "text/plain; version=0.0.4; charset=utf-8";
+	answer->body = text;
+	return true;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef COMMON_HTTPD_H
+#define COMMON_HTTPD_H
+
+/*
+ * An HTTP server over libmicrohttpd: a pool of epoll threads, one handler for all requests, bodies bounded before
+ * they are read. The handler runs in one of the pool's threads with the whole body at hand.
+ */
+
+#include "common/buf.h"
+
+struct err;
+
+struct http_request {
+	const char *method;       /* "GET" */
+	const char *path;         /* decoded, without the query */
+	struct buf body;          /* owned by the server */
+	void *connection;         /* for the two readers below */
+	const char *body_refused; /* why there is no body though one was sent, or NULL */
+};
+
+struct http_answer {
+	int status;
+	const char *content_type; /* borrowed; NULL: none */
+	struct buf body;          /* handed to the server */
+	char location[512];       /* for redirects; empty: none */
+	char retry_after[16];     /* seconds, or empty */
+	const char *(*extra)[2];  /* more headers, borrowed, ended by {NULL, NULL}; or NULL */
+};
+
+/* A header of the request, or NULL. Borrowed until the handler returns. */
+const char *http_header(const struct http_request *request, const char *name);
+/* A query parameter, decoded ("page[size]"), or NULL. Borrowed. */
+const char *http_query(const struct http_request *request, const char *name);
+/* Calls back for each query parameter. */
+void http_query_each(
+	const struct http_request *request, void (*each)(void *data, const char *name, const char *value), void *data);
+
+struct httpd_spec {
+	const char *address; /* "127.0.0.1:0" binds a free port */
+	int threads;
+	int most_connections;
+	void *data;
+	/* The most bytes a request may carry, asked before its body is read. */
+	size_t (*body_limit)(void *data, const char *method, const char *path);
+	/* Fills *answer, which comes as {.status = 200}. Runs in a server thread. */
+	void (*handle)(void *data, const struct http_request *request, struct http_answer *answer);
+};
+
+struct httpd;
+
+int httpd_start(const struct httpd_spec *spec, struct httpd **ret_server, struct err *err);
+/* The port that is bound. */
+int httpd_port(const struct httpd *server);
+/* Takes no new connections, lets the running requests finish, and ends the threads. */
+void httpd_stop(struct httpd *server);
+
+/* Answers /healthz (200), /readyz (by `ready`, NULL: always) and /metrics; false for any other path. */
+bool httpd_observe(const struct http_request *request, bool (*ready)(void *data, struct buf *why), void *data,
+	struct http_answer *answer);
+
+#endif

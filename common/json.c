@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "common/json.h"
+
+#include <string.h>
+
+#include "common/err.h"
+
+int json_parse(const char *bytes, size_t len, json_t **ret_value, struct err *err)
+{
+	json_error_t error;
+	json_t *value = json_loadb(bytes, len, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &error);
+
+	if (!value)
+		return err_set(err, ERR_MALFORMED, "the body is not JSON: %s (line %d, column %d)", error.text,
+			error.line, error.column);
+	*ret_value = value;
+	return 0;
+}
+
+char *json_text(const json_t *value)
+{
+	char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+
+	return text ? text : mem_text("null");
+}
+
+const json_t *json_at(const json_t *value, const char *path)
+{
+	while (value && *path) {
+		size_t len = strcspn(path, ".");
+		char name[128];
+
+		if (len >= sizeof(name))
+			return NULL;
+		memcpy(name, path, len);
+		name[len] = '\0';
+		value = json_object_get(value, name);
+		path += len + (path[len] == '.');
+	}
+	return value;
+}
+
+const char *json_string_at(const json_t *value, const char *path)
+{
+	return json_string_value(json_at(value, path));
+}
+
+long long json_int_at(const json_t *value, const char *path, long long fallback)
+{
+	const json_t *at = json_at(value, path);
+
+	return json_is_integer(at) ? json_integer_value(at) : fallback;
+}
+
+bool json_bool_at(const json_t *value, const char *path, bool fallback)
+{
+	const json_t *at = json_at(value, path);
+
+	return json_is_boolean(at) ? json_is_true(at) : fallback;
+}
+
+json_t *json_string_or_null(const char *text)
+{
+	return text ? json_string(text) : json_null();
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef COMMON_LOOP_H
+#define COMMON_LOOP_H
+
+/*
+ * One epoll loop: descriptors, timers (one timerfd), children (pidfd) and signals (signalfd) in one thread, no locks.
+ * Callbacks may add and remove anything, themselves included.
+ */
+
+#include "common/base.h"
+
+struct err;
+struct loop;
+
+typedef void (*loop_fd_fn)(void *data, int fd, unsigned events);
+typedef void (*loop_timer_fn)(void *data);
+/* `status` is waitpid's. */
+typedef void (*loop_child_fn)(void *data, int pid, int status);
+typedef void (*loop_signal_fn)(void *data, int signal);
+
+struct loop *loop_new(void);
+void loop_free(struct loop *loop);
+/* Until loop_stop. */
+void loop_run(struct loop *loop);
+void loop_stop(struct loop *loop);
+
+/* Watches a descriptor for EPOLLIN, EPOLLOUT, ...; a second call changes the events. */
+void loop_watch(struct loop *loop, int fd, unsigned events, loop_fd_fn fn, void *data);
+void loop_unwatch(struct loop *loop, int fd);
+
+struct loop_timer {
+	int64_t due_ms; /* of clock_mono_ms; 0: not set */
+	loop_timer_fn fn;
+	void *data;
+	struct loop_timer *next;
+};
+/* Embedded in its owner, who keeps it until it fired or was cleared. Setting it again moves it. */
+void loop_timer_set(struct loop *loop, struct loop_timer *timer, int64_t after_ms, loop_timer_fn fn, void *data);
+void loop_timer_clear(struct loop *loop, struct loop_timer *timer);
+
+/* Calls fn once when the child ended, and reaps it. */
+int loop_child(struct loop *loop, int pid, loop_child_fn fn, void *data, struct err *err);
+/* Blocks the signals and hands them over as events; `signals` is ended by 0. */
+void loop_signals(struct loop *loop, const int *signals, loop_signal_fn fn, void *data);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "common/metrics.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_SERIES = 1000, MOST_METRICS = 64 };
+
+static const double bounds[] = {
+	0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600};
+
+struct series {
+	char *labels;
+	double value; /* a histogram's sum */
+	uint64_t count;
+	uint64_t buckets[ARRAY_LEN(bounds)];
+	struct series *next;
+};
+
+static const struct metric *metrics;
+static size_t metrics_count;
+static struct series *first_series[MOST_METRICS];
+static size_t series_count[MOST_METRICS];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void metrics_setup(const struct metric *table, size_t count)
+{
+	metrics = table;
+	metrics_count = count < MOST_METRICS ? count : MOST_METRICS;
+}
+
+/* Under the lock. NULL once the metric has its fill: labels that grow without bound must not take the memory. */
+static struct series *series_find(int metric, const char *labels)
+{
+	struct series **at = &first_series[metric];
+
+	while (*at && strcmp((*at)->labels, labels) != 0)
+		at = &(*at)->next;
+	if (!*at && series_count[metric] < MOST_SERIES) {
+		*at = mem_new(1, sizeof(**at));
+		(*at)->labels = mem_text(labels);
+		series_count[metric]++;
+	}
+	return *at;
+}
+
+static void series_change(int metric, const char *labels, double value, void (*change)(struct series *, double))
+{
+	struct series *series;
+
+	pthread_mutex_lock(&lock);
+	series = series_find(metric, labels);
+	if (series)
+		change(series, value);
+	pthread_mutex_unlock(&lock);
+}
+
+static void change_add(struct series *series, double amount)
+{
+	series->value += amount;
+}
+
+static void change_set(struct series *series, double value)
+{
+	series->value = value;
+}
+
+static void change_observe(struct series *series, double seconds)
+{
+	series->value += seconds;
+	series->count++;
+	for (size_t i = 0; i < ARRAY_LEN(bounds); i++)
+		if (seconds <= bounds[i]) {
+			series->buckets[i]++;
+			break;
+		}
+}
+
+void metric_add(int metric, const char *labels, double amount)
+{
+	series_change(metric, labels, amount, change_add);
+}
+
+void metric_set(int metric, const char *labels, double value)
+{
+	series_change(metric, labels, value, change_set);
+}
+
+void metric_observe(int metric, const char *labels, double seconds)
+{
+	series_change(metric, labels, seconds, change_observe);
+}
+
+void metric_clear(int metric)
+{
+	pthread_mutex_lock(&lock);
+	while (first_series[metric]) {
+		struct series *gone = first_series[metric];
+
+		first_series[metric] = gone->next;
+		free(gone->labels);
+		free(gone);
+	}
+	series_count[metric] = 0;
+	pthread_mutex_unlock(&lock);
+}
+
+static void series_write(struct buf *out, const struct metric *metric, const struct series *series)
+{
+	const char *braces[2] = {*series->labels ? "{" : "", *series->labels ? "}" : ""};
+	const char *comma = *series->labels ? "," : "";
+	uint64_t below = 0;
+
+	if (metric->type != METRIC_HISTOGRAM) {
+		buf_printf(out, "%s%s%s%s %.17g\n", metric->name, braces[0], series->labels, braces[1], series->value);
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(bounds); i++) {
+		below += series->buckets[i];
+		buf_printf(out, "%s_bucket{%s%sle=\"%g\"} %llu\n", metric->name, series->labels, comma, bounds[i],
+			(unsigned long long)below);
+	}
+	buf_printf(out, "%s_bucket{%s%sle=\"+Inf\"} %llu\n", metric->name, series->labels, comma,
+		(unsigned long long)series->count);
+	buf_printf(out, "%s_sum%s%s%s %.17g\n", metric->name, braces[0], series->labels, braces[1], series->value);
+	buf_printf(out, "%s_count%s%s%s %llu\n", metric->name, braces[0], series->labels, braces[1],
+		(unsigned long long)series->count);
+}
+
+void metrics_write(struct buf *out)
+{
+	static const char *const types[] = {"counter", "gauge", "histogram"};
+
+	pthread_mutex_lock(&lock);
+	for (size_t i = 0; i < metrics_count; i++) {
+		buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", metrics[i].name, metrics[i].help, metrics[i].name,
+			types[metrics[i].type]);
+		for (const struct series *series = first_series[i]; series; series = series->next)
+			series_write(out, &metrics[i], series);
+	}
+	pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "common/options.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/buf.h"
+#include "common/err.h"
+
+enum { SECRET_LIMIT = 65536, NAME_SIZE = 128 };
+
+static void env_name(const char *name, const char *suffix, char ret_env[NAME_SIZE])
+{
+	snprintf(ret_env, NAME_SIZE, "RUNYARD_%s%s", name, suffix);
+	for (char *c = ret_env; *c; c++)
+		*c = *c == '-' ? '_' : (char)toupper((unsigned char)*c);
+}
+
+static void *option_field(const struct option_row *row, void *options)
+{
+	return (char *)options + row->offset;
+}
+
+static int option_set(const struct option_row *row, void *options, const char *value, struct err *err)
+{
+	void *field = option_field(row, options);
+
+	switch (row->type) {
+	case OPT_NUMBER:
+		if (text_number(value, row->low, row->high, field) < 0)
+			return err_set(err, ERR_INVALID, "--%s: a whole number from %lld to %lld is needed, not '%s'",
+				row->name, row->low, row->high, value);
+		return 0;
+	case OPT_BOOL:
+		if (!text_equal(value, "true") && !text_equal(value, "false"))
+			return err_set(err, ERR_INVALID, "--%s: true or false is needed, not '%s'", row->name, value);
+		*(bool *)field = text_equal(value, "true");
+		return 0;
+	case OPT_TEXT:
+	case OPT_SECRET:
+		break;
+	}
+	free(*(char **)field);
+	*(char **)field = mem_text(value);
+	return 0;
+}
+
+static int secret_from_file(const struct option_row *row, void *options, const char *path, struct err *err)
+{
+	struct buf text = BUF_INIT(SECRET_LIMIT);
+	int result;
+
+	if (buf_read_file(&text, path, err) < 0) {
+		buf_release(&text);
+		return err_context(err, "--%s-file", row->name);
+	}
+	while (text.len && isspace((unsigned char)text.data[text.len - 1]))
+		text.data[--text.len] = '\0';
+	result = option_set(row, options, buf_str(&text), err);
+	buf_release(&text);
+	return result;
+}
+
+static int options_from_environment(const struct option_table *table, void *options, struct err *err)
+{
+	char name[NAME_SIZE];
+	const char *value;
+
+	for (size_t i = 0; i < table->count; i++) {
+		const struct option_row *row = &table->rows[i];
+
+		env_name(row->name, "_FILE", name);
+		value = getenv(name);
+		if (row->type == OPT_SECRET && value && secret_from_file(row, options, value, err) < 0)
+			return -1;
+		env_name(row->name, "", name);
+		value = getenv(name);
+		if (value && option_set(row, options, value, err) < 0)
+			return err_context(err, "%s", name);
+	}
+	return 0;
+}
+
+/* The row for `--name` or, for a secret, `--name-file`; `len` is the name's length without any "=value". */
+static const struct option_row *option_find(const struct option_table *table, const char *name, size_t len)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		const struct option_row *row = &table->rows[i];
+		size_t own = strlen(row->name);
+
+		if (row->type == OPT_SECRET && len == own + 5 && strncmp(name, row->name, own) == 0 &&
+			strncmp(name + own, "-file", 5) == 0)
+			return row;
+		if (len == own && strncmp(name, row->name, own) == 0)
+			return row;
+	}
+	return NULL;
+}
+
+static int option_from_argument(
+	const struct option_table *table, char **argv, int *index, void *options, struct err *err)
+{
+	const char *name = argv[*index] + 2;
+	size_t len = strcspn(name, "=");
+	const struct option_row *row = option_find(table, name, len);
+	const char *value;
+
+	if (!row)
+		return err_set(
+			err, ERR_INVALID, "unknown option --%.*s: see %s --help", (int)len, name, table->process);
+	if (row->type == OPT_SECRET && len == strlen(row->name))
+		return err_set(err, ERR_INVALID,
+			"--%s: a secret is not taken from the command line, where others can read it: use --%s-file",
+			row->name, row->name);
+	value = name[len] == '=' ? name + len + 1 : argv[++*index];
+	if (!value)
+		return err_set(err, ERR_INVALID, "--%.*s: a value is needed", (int)len, name);
+	if (row->type == OPT_SECRET)
+		return secret_from_file(row, options, value, err);
+	return option_set(row, options, value, err);
+}
+
+static int options_defaults(const struct option_table *table, void *options, struct err *err)
+{
+	for (size_t i = 0; i < table->count; i++)
+		if (table->rows[i].fallback && option_set(&table->rows[i], options, table->rows[i].fallback, err) < 0)
+			return -1;
+	return 0;
+}
+
+static int options_complete(const struct option_table *table, void *options, struct err *err)
+{
+	char name[NAME_SIZE];
+
+	for (size_t i = 0; i < table->count; i++) {
+		const struct option_row *row = &table->rows[i];
+		bool text = row->type == OPT_TEXT || row->type == OPT_SECRET;
+
+		if (row->fallback || !text || *(char **)option_field(row, options))
+			continue;
+		env_name(row->name, "", name);
+		return err_set(err, ERR_INVALID, "--%s%s (or %s) is needed: %s", row->name,
+			row->type == OPT_SECRET ? "-file" : "", name, row->help);
+	}
+	return 0;
+}
+
+int options_read(
+	const struct option_table *table, int argc, char **argv, void *ret_options, int *ret_rest, struct err *err)
+{
+	int i;
+
+	for (i = 1; i < argc; i++)
+		if (text_equal(argv[i], "--help") || text_equal(argv[i], "-h")) {
+			options_help(table);
+			return 1;
+		}
+	if (options_defaults(table, ret_options, err) < 0 || options_from_environment(table, ret_options, err) < 0)
+		return -1;
+	for (i = 1; i < argc && text_starts(argv[i], "--"); i++)
+		if (option_from_argument(table, argv, &i, ret_options, err) < 0)
+			return -1;
+	*ret_rest = i;
+	return options_complete(table, ret_options, err);
+}
+
+void options_release(const struct option_table *table, void *options)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		const struct option_row *row = &table->rows[i];
+
+		if (row->type != OPT_TEXT && row->type != OPT_SECRET)
+			continue;
+		free(*(char **)option_field(row, options));
+		*(char **)option_field(row, options) = NULL;
+	}
+}
+
+void options_help(const struct option_table *table)
+{
+	char name[NAME_SIZE];
+
+	printf("%s\n\nOptions, each also by the environment variable beside it:\n", table->summary);
+	for (size_t i = 0; i < table->count; i++) {
+		const struct option_row *row = &table->rows[i];
+		bool secret = row->type == OPT_SECRET;
+
+		env_name(row->name, "", name);
+		printf("\n  --%s%s %s   %s%s\n      %s\n", row->name, secret ? "-file" : "",
+			row->type == OPT_NUMBER         ? "N"
+				: row->type == OPT_BOOL ? "true|false"
+				: secret                ? "PATH"
+							: "TEXT",
+			name, secret ? " (or the variable with _FILE)" : "", row->help);
+		if (!row->fallback)
+			printf("      Required.\n");
+		else if (*row->fallback)
+			printf("      Default: %s\n", row->fallback);
+	}
+}
