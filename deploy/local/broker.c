@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+/*
+ * runyard-broker: the embedded broker. librdkafka carries a small Kafka broker for its own tests (the mock cluster);
+ * this program gives it a port that lasts, the topics, and an end.
+ *
+ * It keeps messages and offsets in memory and forgets them when it stops. That loses no run: PostgreSQL has the truth
+ * and the scheduler publishes again what is unfinished. It is for one machine; a cluster has its own Kafka.
+ */
+#include <arpa/inet.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <librdkafka/rdkafka.h>
+#include <librdkafka/rdkafka_mock.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/base.h"
+#include "common/err.h"
+#include "common/log.h"
+#include "common/options.h"
+
+enum { BACKLOG = 256 };
+
+struct broker_options {
+	long long port;
+	char *port_file;
+};
+
+static const struct option_row option_rows[] = {
+	{"port", OPT_NUMBER, offsetof(struct broker_options, port), "0", 0, 65535,
+		"The port on 127.0.0.1; 0 takes a free one"},
+	{"port-file", OPT_TEXT, offsetof(struct broker_options, port_file), "", 0, 0,
+		"A file to write the port to, once clients can connect"},
+};
+
+static const struct option_table options_table = {
+	"runyard-broker", "A Kafka broker in memory, for one machine", option_rows, ARRAY_LEN(option_rows)};
+
+struct topic {
+	const char *name;
+	int partitions;
+};
+
+static const struct topic topics[] = {
+#define TOPIC(symbol, name, partitions, hours) {name, partitions},
+#include "proto/topics.def"
+#undef TOPIC
+};
+
+/*
+ * The mock cluster binds its listener to any free port and gives no way to ask for one. Clients keep the address they
+ * were given, so a restart has to come back on the same port: these two stand before the C library's for everything
+ * in this program, librdkafka included.
+ */
+static in_port_t wanted_port;
+
+int bind(int fd, const struct sockaddr *address, socklen_t len)
+{
+	int (*next)(int, const struct sockaddr *, socklen_t) = dlsym(RTLD_NEXT, "bind");
+	struct sockaddr_in wanted;
+	int on = 1;
+
+	if (!wanted_port || address->sa_family != AF_INET || len != sizeof(wanted))
+		return next(fd, address, len);
+	memcpy(&wanted, address, sizeof(wanted));
+	wanted.sin_port = wanted_port;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	return next(fd, (const struct sockaddr *)&wanted, sizeof(wanted));
+}
+
+/* Its backlog of 5 would leave some of the processes that start together waiting a second for a retried handshake. */
+int listen(int fd, int backlog)
+{
+	int (*next)(int, int) = dlsym(RTLD_NEXT, "listen");
+
+	return next(fd, backlog < BACKLOG ? BACKLOG : backlog);
+}
+
+static void forward_log(const rd_kafka_t *client, int level, const char *facility, const char *text)
+{
+	(void)client;
+	log_line(level <= 4 ? LOG_WARN : LOG_DEBUG, text, "facility", facility, NULL);
+}
+
+/* The client that the mock cluster needs for its own threads and log. Never connects anywhere. */
+static int client_new(rd_kafka_t **ret_client, struct err *err)
+{
+	rd_kafka_conf_t *conf = rd_kafka_conf_new();
+	char why[256];
+
+	rd_kafka_conf_set_log_cb(conf, forward_log);
+	*ret_client = rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof(why));
+	if (*ret_client)
+		return 0;
+	rd_kafka_conf_destroy(conf);
+	return err_set(err, ERR_INTERNAL, "librdkafka does not start: %s", why);
+}
+
+static void client_freep(rd_kafka_t **client)
+{
+	if (*client)
+		rd_kafka_destroy(*client);
+}
+
+static void cluster_freep(rd_kafka_mock_cluster_t **cluster)
+{
+	if (*cluster)
+		rd_kafka_mock_cluster_destroy(*cluster);
+}
+
+/* Topics that are not created here (a pool's jobs: the pool's id ends the name) are created by who first asks. */
+static int topics_create(rd_kafka_mock_cluster_t *cluster, struct err *err)
+{
+	for (size_t i = 0; i < ARRAY_LEN(topics); i++) {
+		const struct topic *topic = &topics[i];
+		size_t len = strlen(topic->name);
+
+		if (topic->name[len - 1] == '.')
+			continue;
+		if (rd_kafka_mock_topic_create(cluster, topic->name, topic->partitions, 1))
+			return err_set(err, ERR_INTERNAL, "the topic %s can't be created", topic->name);
+	}
+	return 0;
+}
+
+/* The mock cluster ends the process when it can't bind, so this asks first. */
+static int port_check(const struct broker_options *options, struct err *err)
+{
+	struct sockaddr_in address = {
+		.sin_family = AF_INET, .sin_port = wanted_port, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	_cleanup_(closep) int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 || listen(fd, 1) < 0)
+		return err_set(err, ERR_UNAVAILABLE, "--port %lld can't be used: %s", options->port, strerror(errno));
+	return 0;
+}
+
+static const char *cluster_port(const rd_kafka_mock_cluster_t *cluster)
+{
+	return strrchr(rd_kafka_mock_cluster_bootstraps(cluster), ':') + 1;
+}
+
+/* Written beside and renamed, so that whoever waits for the file never reads half of it. */
+static int port_file_write(const char *path, const char *port, struct err *err)
+{
+	_cleanup_(freep) char *beside = mem_printf("%s.new", path);
+	FILE *file = fopen(beside, "we");
+
+	if (!file)
+		return err_errno(err, beside);
+	fprintf(file, "%s\n", port);
+	if (fclose(file) || rename(beside, path) < 0)
+		return err_errno(err, path);
+	return 0;
+}
+
+static void wait_for_signal(const sigset_t *signals)
+{
+	int signal;
+
+	sigwait(signals, &signal);
+	log_info("stopping", "signal", strsignal(signal), NULL);
+}
+
+static int serve(const struct broker_options *options, const sigset_t *signals, struct err *err)
+{
+	_cleanup_(client_freep) rd_kafka_t *client = NULL;
+	_cleanup_(cluster_freep) rd_kafka_mock_cluster_t *cluster = NULL;
+
+	if (port_check(options, err) < 0 || client_new(&client, err) < 0)
+		return -1;
+	cluster = rd_kafka_mock_cluster_new(client, 1);
+	if (!cluster)
+		return err_set(err, ERR_INTERNAL, "librdkafka's mock cluster does not start");
+	if (topics_create(cluster, err) < 0)
+		return -1;
+	if (*options->port_file && port_file_write(options->port_file, cluster_port(cluster), err) < 0)
+		return -1;
+	log_info("ready", "port", cluster_port(cluster), NULL);
+	wait_for_signal(signals);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct broker_options options = {0};
+	struct err err = ERR_INIT;
+	sigset_t signals;
+	int rest;
+	int result;
+
+	log_setup("broker", LOG_INFO);
+	result = options_read(&options_table, argc, argv, &options, &rest, &err);
+	if (result == 0) {
+		/* Blocked before the first thread, so that only sigwait takes them. */
+		sigemptyset(&signals);
+		sigaddset(&signals, SIGTERM);
+		sigaddset(&signals, SIGINT);
+		sigprocmask(SIG_BLOCK, &signals, NULL);
+		wanted_port = htons((in_port_t)options.port);
+		result = serve(&options, &signals, &err);
+	}
+	if (result < 0)
+		log_error(err.message, NULL);
+	options_release(&options_table, &options);
+	return result < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
