@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_API_API_H
+#define SCHEDULER_API_API_H
+
+/*
+ * What every handler sees. A handler reads the request, works on the store, and answers with one respond_* call, or
+ * returns -1 with *err filled: the server makes the JSON:API error of it (API 4). routes.def lists them all.
+ */
+
+#include "common/httpd.h"
+#include "common/json.h"
+#include "scheduler/auth/actor.h"
+#include "scheduler/store/store.h"
+
+enum { BODY_NONE = 0, BODY_SMALL = 1 << 20, BODY_STATE = 256 << 20, BODY_ARCHIVE = 512 << 20 };
+
+struct request {
+	const struct http_request *http;
+	struct store *store;
+	struct actor actor;
+	const char *bearer; /* the token as sent, or NULL */
+	json_t *body;       /* of a JSON route; NULL if none was sent. Owned by the server */
+	struct {
+		const char *name; /* not terminated */
+		size_t name_len;
+		char value[128];
+	} params[4];
+	size_t param_count;
+};
+
+struct response {
+	struct http_answer *http;
+};
+
+typedef int (*handler_fn)(struct request *req, struct response *res, struct err *err);
+
+/* ---- reading ---- */
+
+/* The value of `:name` in the route's pattern; never NULL. Borrowed. */
+const char *param(const struct request *req, const char *name);
+/* A query parameter, or NULL. */
+const char *query(const struct request *req, const char *name);
+/* True if `include` names it; hyphens and underscores are alike. */
+bool query_includes(const struct request *req, const char *relation);
+/* Refuses (400 "Invalid include parameter") an include that is not among `known`, ended by NULL. */
+int query_includes_check(const struct request *req, const char *const *known, struct err *err);
+
+/*
+ * Attributes of the body (data.attributes.<name>). Each returns 0 and leaves *ret_value as it was if the attribute is
+ * not there; -1 with ERR_INVALID and a pointer to the field if it has the wrong type. null counts as not there for
+ * booleans, and gives NULL for texts. Texts are borrowed from the body.
+ */
+int body_text(const struct request *req, const char *name, const char **ret_value, struct err *err);
+int body_bool(const struct request *req, const char *name, bool *ret_value, struct err *err);
+int body_int(const struct request *req, const char *name, long long *ret_value, struct err *err);
+/* An array of texts, or null; borrowed. */
+int body_texts(const struct request *req, const char *name, const json_t **ret_value, struct err *err);
+/* True if the attribute was sent, null or not. */
+bool body_has(const struct request *req, const char *name);
+/* The id of a to-one relation (data.relationships.<name>.data.id), or NULL. */
+const char *body_relation(const struct request *req, const char *name);
+/* Checks that there is a document with data, of that type; clients that send an empty type are let through. */
+int body_check(const struct request *req, const char *type, struct err *err);
+
+/* ---- answering ---- */
+
+/* {"data": resource}; takes the resource. */
+int respond_resource(struct response *res, int status, json_t *resource);
+/* {"data": resource, "included": [...]}; takes both. */
+int respond_including(struct response *res, int status, json_t *resource, json_t *included);
+/* No body: 202, 204. */
+int respond_empty(struct response *res, int status);
+/* Bytes as they are; takes the buffer's content. The type is borrowed. */
+int respond_bytes(struct response *res, const char *content_type, struct buf *body);
+/* Any JSON that is no JSON:API document; takes it. */
+int respond_json(struct response *res, int status, json_t *value);
+
+/* One page of a list: page[number] from 1, page[size] 20 by default and at most 100. */
+struct page {
+	long long number, size;
+	long long offset; /* for SQL */
+	long long total;  /* to be set by who counted */
+};
+int page_read(const struct request *req, struct page *ret_page, struct err *err);
+/* {"data": [...], "links": ..., "meta": {"pagination": ...}}; takes both; included may be NULL. */
+int respond_page(
+	const struct request *req, struct response *res, const struct page *page, json_t *data, json_t *included);
+
+/* ---- JSON:API pieces ---- */
+
+/* {"id": id, "type": type}; null if id is NULL. A new reference. */
+json_t *linkage(const char *type, const char *id);
+/* {"data": linkage}: a to-one relation. */
+json_t *to_one(const char *type, const char *id);
+/* {"id","type","attributes","relationships"}, taking the two. relationships may be NULL. */
+json_t *resource_new(const char *type, const char *id, json_t *attributes, json_t *relationships);
+/* A timestamptz column as the API's `tz` form ("...Z"), or null. A new reference. */
+json_t *row_time(const struct rows *rows, int row, const char *column);
+/* A text column as a string, or null. A new reference. */
+json_t *row_string(const struct rows *rows, int row, const char *column);
+
+#endif

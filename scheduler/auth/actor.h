@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_AUTH_ACTOR_H
+#define SCHEDULER_AUTH_ACTOR_H
+
+/*
+ * Who asks, and what they may do. A token without the right, and an object that is not there, look the same to the
+ * client: 404 (API 1.4). Today every member of an organization is one of its owners; teams refine may() in one place.
+ */
+
+#include "scheduler/store/store.h"
+
+struct actor {
+	enum { ACTOR_NONE, ACTOR_USER, ACTOR_POOL } kind;
+	struct id user; /* of an ACTOR_USER */
+	char username[64];
+	bool is_site_admin;
+	struct id pool; /* of an ACTOR_POOL */
+};
+
+enum permission {
+	CAN_ANYTHING_SIGNED_IN, /* any valid user's token; the handler narrows it down */
+	CAN_WITHOUT_TOKEN,      /* the path carries its own signature, or there is nothing to protect */
+	CAN_WORK,               /* an agent token, or a job's token that the handler checks */
+	CAN_READ,               /* read what belongs to the organization */
+	CAN_MANAGE_ORGANIZATION,
+	CAN_MANAGE_WORKSPACE, /* create, change, delete */
+	CAN_LOCK,
+	CAN_MANAGE_VARIABLES,
+	CAN_READ_STATE,
+	CAN_WRITE_STATE,
+	CAN_QUEUE_RUN,
+	CAN_APPLY, /* confirm, discard, cancel */
+};
+
+/* Finds the token's owner and notes its use. ERR_UNAUTHORIZED for an unknown or expired one. */
+int actor_find(struct store *store, const char *token, struct actor *ret_actor, struct err *err);
+/* 0 if the actor may do it in the organization (its internal id), else ERR_NOT_FOUND "<what> not found". */
+int actor_may(struct store *store, const struct actor *actor, enum permission permission, const char *organization_id,
+	const char *what, struct err *err);
+/* Makes a token and returns its text, which is kept nowhere. Exactly one of the two ids is not NULL. */
+int token_create(struct store *store, const char *user_id, const char *pool_id, const char *description,
+	char **ret_token, struct id *ret_id, struct err *err);
+
+#endif

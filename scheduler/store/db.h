@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_DB_H
+#define SCHEDULER_STORE_DB_H
+
+/*
+ * One connection to PostgreSQL, for one thread. Statements are prepared once a connection (by the address of their
+ * text, so pass literals), values are always parameters, results are read by column name.
+ *
+ *     _cleanup_(rows_release) struct rows rows = ROWS_INIT;
+ *     if (db_query(db, &rows, err, "select name from workspaces where id = $1", P_TEXT(id)) < 0) ...
+ *
+ * A lost connection is ERR_UNAVAILABLE, and is opened again by the next statement outside a transaction.
+ * A broken unique index is ERR_CONFLICT with the index's name in db->constraint.
+ */
+
+#include "common/buf.h"
+#include "common/err.h"
+#include "common/json.h"
+
+struct db_param {
+	enum { DB_NULL, DB_TEXT, DB_INT, DB_BOOL, DB_BYTES } kind;
+	const char *text;
+	long long number;
+	size_t len;
+	char digits[24];
+};
+
+#define P_TEXT(value)                                                                                                  \
+	{                                                                                                              \
+		.kind = DB_TEXT, .text = (value)                                                                       \
+	} /* NULL is null */
+#define P_INT(value)                                                                                                   \
+	{                                                                                                              \
+		.kind = DB_INT, .number = (value)                                                                      \
+	}
+#define P_BOOL(value)                                                                                                  \
+	{                                                                                                              \
+		.kind = DB_BOOL, .number = (value)                                                                     \
+	}
+#define P_BYTES(bytes, n)                                                                                              \
+	{                                                                                                              \
+		.kind = DB_BYTES, .text = (const char *)(bytes), .len = (n)                                            \
+	}
+#define P_ARRAY(array)                                                                                                 \
+	{                                                                                                              \
+		.kind = DB_TEXT, .text = db_array_text(array)                                                          \
+	}
+
+struct db;
+
+struct db *db_open(const char *url);
+void db_close(struct db *db);
+/* The name of the index that the last ERR_CONFLICT broke, or "". */
+const char *db_constraint(const struct db *db);
+
+struct rows {
+	void *result;
+	int count;
+};
+#define ROWS_INIT                                                                                                      \
+	{                                                                                                              \
+		.result = NULL, .count = 0                                                                             \
+	}
+
+void rows_release(struct rows *rows);
+/* Whether the value is null. A column that is not there is a programming error and ends the process. */
+bool row_null(const struct rows *rows, int row, const char *column);
+/* The value as text, or NULL. Borrowed from rows. */
+const char *row_text(const struct rows *rows, int row, const char *column);
+long long row_int(const struct rows *rows, int row, const char *column);
+bool row_bool(const struct rows *rows, int row, const char *column);
+/* A jsonb column parsed; null gives JSON null. A new reference. */
+json_t *row_json(const struct rows *rows, int row, const char *column);
+/* A bytea column, decoded and appended. */
+void row_bytes(const struct rows *rows, int row, const char *column, struct buf *out);
+
+int db_run(
+	struct db *db, struct rows *ret_rows, struct err *err, const char *sql, struct db_param *params, size_t count);
+/* Runs one statement; ret_rows (empty before) may be NULL. */
+#define db_query(db, ret_rows, err, sql, ...)                                                                          \
+	db_run(db, ret_rows, err, sql, (struct db_param[]){{.kind = DB_NULL}, ##__VA_ARGS__},                          \
+		sizeof((struct db_param[]){{.kind = DB_NULL}, ##__VA_ARGS__}) / sizeof(struct db_param))
+/* The same for a statement that touches no rows at all when it works on nothing: ERR_NOT_FOUND "<what> not found". */
+int db_affected(const struct rows *rows);
+
+/* Several statements in one text, without parameters: migrations. */
+int db_script(struct db *db, const char *sql, struct err *err);
+
+/* Runs fn in one transaction: commits if it returns 0, else rolls back. A deadlock or a serialization failure runs it
+ * again (so fn must set its outputs anew). Nested calls join the outer transaction. */
+int db_transaction(struct db *db, int (*fn)(void *data, struct err *err), void *data, struct err *err);
+
+/* An array parameter for `= any($1::text[])` and unnest: {"a","b",NULL}. */
+struct db_array {
+	struct buf text;
+	size_t count;
+};
+#define DB_ARRAY_INIT                                                                                                  \
+	{                                                                                                              \
+		.text = BUF_INIT((size_t)1 << 30), .count = 0                                                          \
+	}
+void db_array_add(struct db_array *array, const char *value); /* NULL is null */
+void db_array_add_int(struct db_array *array, long long value);
+void db_array_add_bool(struct db_array *array, bool value);
+const char *db_array_text(struct db_array *array);
+void db_array_release(struct db_array *array);
+
+#endif

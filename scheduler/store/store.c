@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/store.h"
+
+#include "common/log.h"
+#include "scheduler/store/migrations.h"
+
+/* Any number that nothing else locks on in this database. */
+#define MIGRATION_LOCK "7240281561"
+
+struct migrating {
+	struct db *db;
+	const struct migration *migration;
+};
+
+static int migrate_one(void *data, struct err *err)
+{
+	struct migrating *m = data;
+	_cleanup_(rows_release) struct rows done = ROWS_INIT;
+
+	if (db_script(m->db, "select pg_advisory_xact_lock(" MIGRATION_LOCK ")", err) < 0 ||
+		db_query(m->db, &done, err, "select 1 as one from schema_migrations where name = $1",
+			P_TEXT(m->migration->name)) < 0)
+		return -1;
+	if (done.count)
+		return 0;
+	if (db_script(m->db, m->migration->sql, err) < 0)
+		return err_context(err, "migration %s", m->migration->name);
+	log_info("migrated", "migration", m->migration->name, NULL);
+	return db_query(
+		m->db, NULL, err, "insert into schema_migrations (name) values ($1)", P_TEXT(m->migration->name));
+}
+
+int store_migrate(struct db *db, struct err *err)
+{
+	if (db_script(db,
+		    "select pg_advisory_lock(" MIGRATION_LOCK "); create table if not exists schema_migrations "
+		    "(name text primary key, migrated_at timestamptz not null default now()); "
+		    "select pg_advisory_unlock(" MIGRATION_LOCK ")",
+		    err) < 0)
+		return -1;
+	for (size_t i = 0; i < migrations_count; i++) {
+		struct migrating m = {db, &migrations[i]};
+
+		if (db_transaction(db, migrate_one, &m, err) < 0)
+			return -1;
+	}
+	return 0;
+}
