@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "proto/messages.h"
+
+#include "common/err.h"
+
+static const char *const outcomes[] = {"passed", "failed", "errored", "canceled"};
+static const char *const stops[] = {"none", "cancel", "force"};
+
+static int word_parse(const char *const *words, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (text_equal(words[i], name))
+			return (int)i;
+	return -1;
+}
+
+const char *outcome_name(enum outcome outcome)
+{
+	return outcomes[outcome];
+}
+
+const char *stop_name(enum stop stop)
+{
+	return stops[stop];
+}
+
+int outcome_parse(const char *name)
+{
+	return word_parse(outcomes, ARRAY_LEN(outcomes), name);
+}
+
+int stop_parse(const char *name)
+{
+	return word_parse(stops, ARRAY_LEN(stops), name);
+}
+
+/* Takes the value. */
+static char *encode(json_t *value)
+{
+	char *text = json_text(value);
+
+	json_decref(value);
+	return text;
+}
+
+char *job_ticket_encode(const struct job_ticket *ticket)
+{
+	return encode(json_pack("{si ss ss}", "v", MESSAGE_VERSION, "job", ticket->job.text, "run", ticket->run.text));
+}
+
+char *job_result_encode(const struct job_result *result)
+{
+	json_t *value = json_pack("{si ss si ss ss sb si si si si ss}", "v", MESSAGE_VERSION, "job", result->job.text,
+		"attempt", result->attempt, "run", result->run.text, "outcome", outcome_name(result->outcome),
+		"has-changes", result->has_changes, "additions", result->additions, "changes", result->changes,
+		"destructions", result->destructions, "imports", result->imports, "terraform-version",
+		result->terraform_version);
+	/* An engine's words need not be UTF-8; what can't be told is better than no result at all. */
+	json_t *error = json_string(result->error);
+
+	json_object_set_new(value, "error", error ? error : json_string("(the reason is not readable text)"));
+	return encode(value);
+}
+
+char *job_stop_encode(const struct job_stop *stop)
+{
+	return encode(json_pack("{si ss si ss}", "v", MESSAGE_VERSION, "job", stop->job.text, "attempt", stop->attempt,
+		"stop", stop_name(stop->stop)));
+}
+
+char *run_changed_encode(const struct run_changed *changed)
+{
+	return encode(json_pack("{si ss ss ss ss ss}", "v", MESSAGE_VERSION, "run", changed->run.text, "workspace",
+		changed->workspace.text, "organization", changed->organization.text, "status", changed->status, "at",
+		changed->at));
+}
+
+static int read_id(const json_t *value, const char *member, const char *prefix, struct id *ret_id, struct err *err)
+{
+	const char *text = json_string_at(value, member);
+
+	if (!id_valid(text, prefix))
+		return err_set(err, ERR_MALFORMED, "'%s' is no %s id", member, prefix);
+	text_copy(ret_id->text, sizeof(ret_id->text), text);
+	return 0;
+}
+
+static int read_number(const json_t *value, const char *member, int low, int *ret_number, struct err *err)
+{
+	long long number = json_int_at(value, member, 0);
+
+	if (number < low || number > INT32_MAX || (json_at(value, member) && !json_is_integer(json_at(value, member))))
+		return err_set(err, ERR_MALFORMED, "'%s' is not a whole number from %d on", member, low);
+	*ret_number = (int)number;
+	return 0;
+}
+
+static int message_parse(const char *bytes, size_t len, json_t **ret_value, struct err *err)
+{
+	if (json_parse(bytes, len, ret_value, err) < 0)
+		return err_context(err, "message");
+	if (json_int_at(*ret_value, "v", 0) != MESSAGE_VERSION)
+		return err_set(err, ERR_MALFORMED, "the message is not of version %d", MESSAGE_VERSION);
+	return 0;
+}
+
+int job_ticket_decode(const char *bytes, size_t len, struct job_ticket *ret_ticket, struct err *err)
+{
+	json_auto_t *value = NULL;
+
+	if (message_parse(bytes, len, &value, err) < 0 || read_id(value, "job", "job", &ret_ticket->job, err) < 0 ||
+		read_id(value, "run", "run", &ret_ticket->run, err) < 0)
+		return -1;
+	return 0;
+}
+
+int job_result_decode(const char *bytes, size_t len, struct job_result *ret_result, struct err *err)
+{
+	json_auto_t *value = NULL;
+	struct job_result result = {.outcome = OUTCOME_ERRORED};
+	int outcome;
+
+	if (message_parse(bytes, len, &value, err) < 0 || read_id(value, "job", "job", &result.job, err) < 0 ||
+		read_id(value, "run", "run", &result.run, err) < 0 ||
+		read_number(value, "attempt", 1, &result.attempt, err) < 0 ||
+		read_number(value, "additions", 0, &result.additions, err) < 0 ||
+		read_number(value, "changes", 0, &result.changes, err) < 0 ||
+		read_number(value, "destructions", 0, &result.destructions, err) < 0 ||
+		read_number(value, "imports", 0, &result.imports, err) < 0)
+		return -1;
+	outcome = outcome_parse(json_string_at(value, "outcome"));
+	if (outcome < 0)
+		return err_set(err, ERR_MALFORMED, "'outcome' is none of passed, failed, errored, canceled");
+	result.outcome = (enum outcome)outcome;
+	result.has_changes = json_bool_at(value, "has-changes", false);
+	text_copy(
+		result.terraform_version, sizeof(result.terraform_version), json_string_at(value, "terraform-version"));
+	text_copy(result.error, sizeof(result.error), json_string_at(value, "error"));
+	*ret_result = result;
+	return 0;
+}
+
+int job_stop_decode(const char *bytes, size_t len, struct job_stop *ret_stop, struct err *err)
+{
+	json_auto_t *value = NULL;
+	int stop;
+
+	if (message_parse(bytes, len, &value, err) < 0 || read_id(value, "job", "job", &ret_stop->job, err) < 0 ||
+		read_number(value, "attempt", 1, &ret_stop->attempt, err) < 0)
+		return -1;
+	stop = stop_parse(json_string_at(value, "stop"));
+	if (stop < 0)
+		return err_set(err, ERR_MALFORMED, "'stop' is none of none, cancel, force");
+	ret_stop->stop = (enum stop)stop;
+	return 0;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef PROTO_MESSAGES_H
+#define PROTO_MESSAGES_H
+
+/* The messages on the topics (README.md in this folder): structs <-> compact JSON. Ids and small facts only. */
+
+#include "common/ids.h"
+#include "common/json.h"
+
+enum { MESSAGE_VERSION = 1, RESULT_ERROR_SIZE = 1001 };
+
+enum outcome { OUTCOME_PASSED, OUTCOME_FAILED, OUTCOME_ERRORED, OUTCOME_CANCELED };
+enum stop { STOP_NONE, STOP_CANCEL, STOP_FORCE };
+
+const char *outcome_name(enum outcome outcome);
+const char *stop_name(enum stop stop);
+/* -1 for an unknown name. */
+int outcome_parse(const char *name);
+int stop_parse(const char *name);
+
+/* On runyard.jobs.<pool>: a job waits. */
+struct job_ticket {
+	struct id job, run;
+};
+
+/* On runyard.results, and POST result: an attempt ended. */
+struct job_result {
+	struct id job, run;
+	int attempt;
+	enum outcome outcome;
+	bool has_changes;
+	int additions, changes, destructions, imports;
+	char terraform_version[32];
+	char error[RESULT_ERROR_SIZE]; /* "" when it passed */
+};
+
+/* On runyard.control: a running attempt is asked to stop. */
+struct job_stop {
+	struct id job;
+	int attempt;
+	enum stop stop;
+};
+
+/* On runyard.events: a run came to another status. */
+struct run_changed {
+	struct id run, workspace, organization;
+	const char *status; /* borrowed */
+	const char *at;     /* borrowed */
+};
+
+/* Each encoder returns compact JSON that the caller frees. */
+char *job_ticket_encode(const struct job_ticket *ticket);
+char *job_result_encode(const struct job_result *result);
+char *job_stop_encode(const struct job_stop *stop);
+char *run_changed_encode(const struct run_changed *changed);
+
+/* Each decoder returns -1 with ERR_MALFORMED that names the member. */
+int job_ticket_decode(const char *bytes, size_t len, struct job_ticket *ret_ticket, struct err *err);
+int job_result_decode(const char *bytes, size_t len, struct job_result *ret_result, struct err *err);
+int job_stop_decode(const char *bytes, size_t len, struct job_stop *ret_stop, struct err *err);
+
+#endif

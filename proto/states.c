@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "proto/states.h"
+
+const struct run_status_row run_statuses[RUN_STATUS_COUNT] = {
+#define RUN_STATUS(symbol, name, timestamp, label, group) [RUN_##symbol] = {name, timestamp, label, group},
+#include "proto/run_status.def"
+#undef RUN_STATUS
+};
+
+const struct stage_row stages[STAGE_COUNT + 1] = {
+#define STAGE(symbol, name, waits, runs, rests, doer, failure, error)                                                  \
+	[STAGE_##symbol] = {name, RUN_##waits, RUN_##runs, RUN_##rests, doer, failure, error},
+#include "proto/stages.def"
+#undef STAGE
+	[STAGE_NONE] = {.name = "none"},
+};
+
+int run_status_parse(const char *name)
+{
+	for (int i = 0; i < RUN_STATUS_COUNT; i++)
+		if (text_equal(run_statuses[i].name, name))
+			return i;
+	return -1;
+}
+
+int stage_parse(const char *name)
+{
+	for (int i = 0; i <= STAGE_COUNT; i++)
+		if (text_equal(stages[i].name, name))
+			return i;
+	return -1;
+}
