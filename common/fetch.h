@@ -2,39 +2,47 @@
 #ifndef COMMON_FETCH_H
 #define COMMON_FETCH_H
 
-/* HTTP requests from an epoll loop: libcurl's multi interface driven by curl_multi_socket_action. */
+/*
+ * HTTP requests from an epoll loop: libcurl's multi interface driven by curl_multi_socket_action. Connections are kept
+ * and used again. Bodies and answers can be files, so that a large one never stands in memory.
+ */
 
 #include "common/buf.h"
 
-struct err;
 struct loop;
 struct fetcher;
+struct fetch;
 
 struct fetch_request {
 	const char *method; /* "PUT" */
 	const char *url;
-	const char *bearer;       /* or NULL */
+	const char *bearer;	  /* or NULL */
 	const char *content_type; /* of the body; NULL: none */
-	const void *body;         /* copied; NULL: none */
+	const void *body;	  /* copied; NULL: none */
 	size_t body_len;
+	int body_fd;	     /* > 0: this file from its start is the body; borrowed until the callback or the abort */
+	int answer_fd;	     /* > 0: the body of a 200 goes into this file; borrowed likewise */
 	size_t answer_limit; /* the most bytes of an answer; 0: 1 MiB */
-	long timeout_ms;     /* 0: 60 s */
+	long timeout_ms;     /* for the whole of it; 0: 60 s. It ends earlier if nothing moves for 30 s. */
 };
 
 struct fetch_answer {
-	int status;        /* 0: nothing came */
+	int status;	   /* 0: nothing came, or not all of it */
 	struct buf body;   /* taken back by the fetcher after the callback, unless buf_take empties it */
-	const char *error; /* why nothing came, or NULL */
+	const char *error; /* why the status is 0, or NULL */
 	int retry_after;   /* seconds, or 0 */
+	bool too_large;	   /* status 0 because the answer passed its limit */
 };
 
 typedef void (*fetch_fn)(void *data, struct fetch_answer *answer);
 
 struct fetcher *fetcher_new(struct loop *loop);
+/* Ends what runs without its callback. */
 void fetcher_free(struct fetcher *fetcher);
-/* Starts the request; fn is called once, from the loop, never from within this call. Returns a handle. */
+/* Starts the request; fn is called once, from the loop, never from within this call. Returns a handle that is valid
+ * until fn is called. */
 struct fetch *fetch_start(struct fetcher *fetcher, const struct fetch_request *request, fetch_fn fn, void *data);
-/* Ends it without its callback. */
+/* Ends it without its callback. NULL-safe. */
 void fetch_abort(struct fetch *fetch);
 
 #endif
