@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MPL-2.0
+# shellcheck shell=bash
+#
+# The little of the API that the example needs, with curl and jq. The token travels in a file, not in an argument.
+
+# api METHOD PATH [BODY]: the answer's body. Fails with the error's text.
+api() {
+	local answer status
+	answer=$(curl -sS -X "$1" -w '\n%{http_code}' -H "@$data/secrets/authorization" \
+		-H 'Content-Type: application/vnd.api+json' ${3:+--data "$3"} "$(scheduler_url)/api/v2/$2") || return 1
+	status=${answer##*$'\n'}
+	answer=${answer%$'\n'*}
+	if ((status >= 300)); then
+		printf '%s %s: %s %s\n' "$1" "$2" "$status" \
+			"$(jq -r '[.errors[]? | .detail // .title] | join("; ")' <<<"$answer" 2>/dev/null)" >&2
+		return 1
+	fi
+	printf '%s' "$answer"
+}
+
+# api_is_ours: the token is known and the organization there.
+api_is_ours() {
+	[[ -s $data/secrets/token && -s $data/secrets/agent-token && -s $data/secrets/authorization ]] &&
+		api GET "organizations/$organization" >/dev/null 2>&1
+}
+
+# bootstrap: the first user, organization and tokens.
+bootstrap() {
+	local made
+	api_is_ours && return
+	made=$("$data/build/bin/runyard-scheduler" --database-url-file "$data/secrets/database-url" \
+		--keys-file "$data/secrets/keys" bootstrap admin admin@example.com "$organization" 2>>"$data/log/bootstrap.log") ||
+		died bootstrap
+	secret_put token "$(jq -er .token <<<"$made")"
+	secret_put agent-token "$(jq -er '."agent-token"' <<<"$made")"
+	secret_put authorization "Authorization: Bearer $(<"$data/secrets/token")"
+}
+
+# workspace NAME: its id; made if it is not there.
+workspace() {
+	api GET "organizations/$organization/workspaces/$1" 2>/dev/null | jq -er .data.id && return
+	api POST "organizations/$organization/workspaces" "$(jq -n --arg name "$1" \
+		'{data: {type: "workspaces", attributes: {name: $name, description: "The example of deploy/local/up"}}}')" | jq -er .data.id
+}
+
+# upload WORKSPACE FOLDER: a configuration version of the folder's files; its id.
+upload() {
+	local version id url
+	version=$(api POST "workspaces/$1/configuration-versions" \
+		'{"data":{"type":"configuration-versions","attributes":{"auto-queue-runs":false}}}') || return 1
+	id=$(jq -er .data.id <<<"$version")
+	url=$(jq -er '.data.attributes."upload-url"' <<<"$version")
+	tar -C "$2" -czf - . | curl -fsS -o /dev/null -X PUT -H 'Content-Type: application/octet-stream' \
+		--data-binary @- "$url" || return 1
+	until_true 30 uploaded "$id" || die "the configuration was not taken in time"
+	say "$id"
+}
+
+uploaded() {
+	[[ $(api GET "configuration-versions/$1" | jq -r .data.attributes.status) == uploaded ]]
+}
+
+# run_create WORKSPACE CONFIGURATION_VERSION MESSAGE: its id.
+run_create() {
+	api POST runs "$(jq -n --arg workspace "$1" --arg version "$2" --arg message "$3" '{data: {type: "runs",
+		attributes: {message: $message, "auto-apply": true},
+		relationships: {workspace: {data: {type: "workspaces", id: $workspace}},
+			"configuration-version": {data: {type: "configuration-versions", id: $version}}}}}')" | jq -er .data.id
+}
+
+# log_follow KIND ID: prints what came since the last call; the offset stands in log_offset[KIND]. Lines of JSON are
+# shown as terraform means them to be read.
+log_follow() {
+	local url chunk size
+	[[ -n ${log_url[$1]:-} ]] || log_url[$1]=$(api GET "$1/$2" | jq -r '.data.attributes."log-read-url" // empty')
+	url=${log_url[$1]}
+	[[ -n $url ]] || return 0
+	chunk=$(mktemp)
+	curl -fsS -o "$chunk" "$url?offset=${log_offset[$1]:-0}&limit=65536" || true
+	# Whole lines only: the rest comes with the next call. A log that is complete ends with ETX.
+	size=$(head -n "$(wc -l <"$chunk")" "$chunk" | wc -c)
+	[[ $(tail -c 1 "$chunk") != $'\003' ]] || size=$(wc -c <"$chunk")
+	head -c "$size" "$chunk" | tr -d '\002\003' |
+		jq -Rr 'select(. != "") | (fromjson? | objects | ."@message") // . | "           | " + .'
+	log_offset[$1]=$((${log_offset[$1]:-0} + size))
+	rm -f "$chunk"
+}
+
+# run_follow RUN: shows each status with the time it came, and the log, until the run has ended; sets run_status.
+run_follow() {
+	local run shown='' plan apply
+	declare -gA log_url=() log_offset=()
+	while :; do
+		run=$(api GET "runs/$1") || return 1
+		run_status=$(jq -r .data.attributes.status <<<"$run")
+		plan=$(jq -r '.data.relationships.plan.data.id // empty' <<<"$run")
+		apply=$(jq -r '.data.relationships.apply.data.id // empty' <<<"$run")
+		[[ -z $plan || $run_status == pending ]] || log_follow plans "$plan"
+		[[ -z $apply || ! $run_status =~ ^(applying|applied|errored)$ ]] || log_follow applies "$apply"
+		if [[ $run_status != "$shown" ]]; then
+			printf '  %s  %s\n' "$(date +%H:%M:%S)" "${run_status//_/ }"
+			shown=$run_status
+		fi
+		case $run_status in
+		applied | planned_and_finished | errored | discarded | canceled | force_canceled | policy_soft_failed) return ;;
+		esac
+		sleep 0.1
+	done
+}

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: MPL-2.0
+# shellcheck shell=bash
+#
+# What up, env, down and tests/run share: packages, processes, ports and secrets of one data directory.
+# A process is known by its name: run/<name>.pid holds its pid, run/<name>.start when the kernel started it (so that
+# a pid given to somebody else in the meantime is never taken for ours), run/<name>.how what it was started with,
+# log/<name>.log what it said, ports/<name> the port it keeps across restarts.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+data=${RUNYARD_HOME:-$root/.local}
+[[ $data = /* ]] || data=$PWD/$data
+
+organization=acme # the one that is made first
+
+# What a started process sees of the caller's environment: what it takes to reach a network, and nothing else.
+passed_on=(PATH HOME LANG TZ http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY SSL_CERT_FILE SSL_CERT_DIR)
+
+say() {
+	printf '%s\n' "$*"
+}
+
+warn() {
+	printf 'warning: %s\n' "$*" >&2
+}
+
+# die WHAT [WHAT TO DO...]
+die() {
+	printf 'error: %s\n' "$1" >&2
+	shift
+	(($# == 0)) || printf '  %s\n' "$@" >&2
+	exit 1
+}
+
+# died NAME: ends with what the process said last.
+died() {
+	printf 'error: %s did not come up; the end of %s:\n' "$1" "$data/log/$1.log" >&2
+	tail -n 15 "$data/log/$1.log" | sed 's/^/  | /' >&2
+	say "Set right what it names and run the command again; what is up stays up." >&2
+	exit 1
+}
+
+# until_true SECONDS COMMAND...: polls; fails once the time is over.
+until_true() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		((SECONDS < end)) || return 1
+		sleep 0.05
+	done
+}
+
+# ---- packages ----
+
+# packages_missing PURPOSE...: the packages of packages that are not here, one a line.
+packages_missing() {
+	local purpose package command wanted=" $* "
+	while read -r purpose package command; do
+		[[ $wanted == *" $purpose "* ]] || continue
+		[[ $command != - ]] && command -v "$command" >/dev/null && continue
+		dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || say "$package"
+	done < <(grep -v '^#' "$root/deploy/local/packages") | sort -u
+}
+
+# The distribution would start servers of its own at once; nobody asked for those.
+without_services() {
+	local policy=/usr/sbin/policy-rc.d
+	if [[ -e $policy ]]; then
+		"${as_root[@]}" "$@"
+		return
+	fi
+	printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null
+	"${as_root[@]}" chmod 755 "$policy"
+	local code=0
+	"${as_root[@]}" "$@" || code=$?
+	"${as_root[@]}" rm -f "$policy"
+	return "$code"
+}
+
+# packages_install PURPOSE...: installs what is missing; quick if nothing is.
+packages_install() {
+	local missing log
+	mapfile -t missing < <(packages_missing "$@")
+	((${#missing[@]})) || return 0
+	command -v apt-get >/dev/null || die "these packages are missing: ${missing[*]}" "Install them (they are named as Debian does) and try again."
+	as_root=()
+	if ((EUID != 0)); then
+		command -v sudo >/dev/null || die "these packages are missing: ${missing[*]}" "Install them as root: apt-get install ${missing[*]}"
+		as_root=(sudo)
+	fi
+	say "Installing ${missing[*]}"
+	log=$(mktemp)
+	"${as_root[@]}" apt-get -qq update >"$log" 2>&1 || true
+	if ! without_services env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install "${missing[@]}" >>"$log" 2>&1; then
+		tail -n 20 "$log" >&2
+		die "the packages could not be installed" "See above; the whole log: $log"
+	fi
+	rm -f "$log"
+}
+
+# ---- files ----
+
+data_prepare() {
+	mkdir -p "$data"/{run,log,ports,secrets}
+	chmod 700 "$data/secrets"
+	touch "$data/.runyard"
+}
+
+# secret NAME: its text; made of 32 random bytes the first time.
+secret() {
+	local file=$data/secrets/$1
+	[[ -s $file ]] || secret_put "$1" "$(od -An -N32 -tx1 /dev/urandom | tr -d ' \n')"
+	cat "$file"
+}
+
+# secret_put NAME TEXT
+secret_put() {
+	(umask 077 && printf '%s\n' "$2" >"$data/secrets/$1.new")
+	mv "$data/secrets/$1.new" "$data/secrets/$1"
+}
+
+port_taken() {
+	(exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null
+}
+
+# port_of NAME [PROCESS]: the port it keeps; another one is chosen when a stranger has taken it while PROCESS was away.
+# Ports below the range from which the kernel gives them to outgoing connections.
+port_of() {
+	local file=$data/ports/$1 port=
+	[[ -s $file ]] && port=$(<"$file")
+	if [[ -z $port ]] || { ! process_runs "${2:-$1}" && port_taken "$port"; }; then
+		port=$((RANDOM % 12000 + 20000))
+		while port_taken "$port"; do
+			port=$((RANDOM % 12000 + 20000))
+		done
+		say "$port" >"$file"
+	fi
+	say "$port"
+}
+
+# ---- processes ----
+
+# process_start_time PID: the kernel's start time of a process that is alive (a zombie is not).
+process_start_time() {
+	local stat
+	[[ -r /proc/$1/stat ]] && stat=$(<"/proc/$1/stat") 2>/dev/null || return 1
+	# shellcheck disable=SC2086
+	set -- ${stat##*) }
+	[[ $1 != Z && $1 != X ]] && say "${20}"
+}
+
+# process_runs NAME
+process_runs() {
+	local pid
+	[[ -s $data/run/$1.pid && -s $data/run/$1.start ]] || return 1
+	pid=$(<"$data/run/$1.pid")
+	[[ $(process_start_time "$pid") == "$(<"$data/run/$1.start")" ]]
+}
+
+# process_start NAME COMMAND...: in the background, in a session of its own, with a clean environment and no signal
+# ignored (bash ignores SIGINT for what it starts in the background, and terraform would inherit that).
+process_start() {
+	local name=$1 environment=() variable pid
+	shift
+	for variable in "${passed_on[@]}"; do
+		[[ -v $variable ]] && environment+=("$variable=${!variable}")
+	done
+	(cd "$data" && exec setsid env --default-signal -i "${environment[@]}" "$@") </dev/null >>"$data/log/$name.log" 2>&1 9>&- &
+	pid=$!
+	disown "$pid"
+	process_start_time "$pid" >"$data/run/$name.start" || died "$name"
+	say "$pid" >"$data/run/$name.pid"
+}
+
+# process_stop NAME: asks, insists, kills; each after its time. The table says what a process understands.
+process_stop() {
+	local name=$1 pid signal seconds
+	process_runs "$name" || { rm -f "$data/run/$name".{pid,start,how}; return 0; }
+	pid=$(<"$data/run/$name.pid")
+	while read -r signal seconds; do
+		process_runs "$name" || break
+		kill -s "$signal" "$pid" 2>/dev/null || true
+		until_true "$seconds" process_gone "$name" || true
+	done < <(process_signals "$name")
+	rm -f "$data/run/$name".{pid,start,how}
+}
+
+process_gone() {
+	! process_runs "$1"
+}
+
+# process_signals NAME: signal and seconds to wait, in order.
+process_signals() {
+	case $1 in
+	postgres) printf 'INT 20\nQUIT 10\nKILL 5\n' ;; # INT is its fast shutdown; TERM would wait for every client
+	runyard-*) printf 'TERM %s\nTERM 15\nKILL 5\n' "${drain_seconds:-60}" ;; # the first drains, the second stops at once
+	*) printf 'TERM 20\nKILL 5\n' ;;
+	esac
+}
+
+# process_ensure NAME WAIT_SECONDS READY_COMMAND -- COMMAND...: starts it unless it runs with the same command and
+# binary, and waits until READY_COMMAND is true. Sets process_began to 1 if it was started now.
+process_ensure() {
+	local name=$1 seconds=$2 ready=$3 how
+	shift 4
+	how=$(printf '%q ' "$@"; binary_stamp "$@")
+	process_began=0
+	if process_runs "$name" && [[ $how == "$(cat "$data/run/$name.how" 2>/dev/null)" ]]; then
+		"$ready" || until_true "$seconds" "$ready" || died "$name"
+		return
+	fi
+	process_stop "$name"
+	process_start "$name" "$@"
+	say "$how" >"$data/run/$name.how"
+	process_began=1
+	until_true "$seconds" ready_or_dead "$name" "$ready" && process_runs "$name" || died "$name"
+}
+
+ready_or_dead() {
+	process_gone "$1" || "$2"
+}
+
+# What tells one build of our own binaries from the next.
+binary_stamp() {
+	[[ $1 != "$data"/build/* ]] || stat -c '%i %Y' "$1"
+}

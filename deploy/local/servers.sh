@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: MPL-2.0
+# shellcheck shell=bash
+#
+# How each server of the local stack is started, in the order in which they need each other. Each function is harmless
+# if its server is up.
+
+# ---- PostgreSQL ----
+
+# PostgreSQL refuses to run as root, so root lends it the package's account. Where that account can't reach the data
+# directory (below /root, say) it gets the one capability that looks through folders; its own files stay its own.
+postgres_account() {
+	as_postgres=()
+	((EUID == 0)) || return 0
+	local account=postgres capability
+	id -u "$account" >/dev/null 2>&1 || die "there is no account '$account'" "The distribution's postgresql package makes one."
+	as_postgres=(setpriv --reuid "$account" --regid "$account" --init-groups)
+	chown "$account": "$data/postgres"
+	postgres_reaches && return
+	for capability in dac_read_search dac_override; do
+		as_postgres=(setpriv --reuid "$account" --regid "$account" --init-groups
+			--inh-caps "+$capability" --ambient-caps "+$capability")
+		postgres_reaches && return
+	done
+	die "the account '$account' can't reach $data/postgres" "Set RUNYARD_HOME to a folder that every account may look through, such as /var/lib/runyard."
+}
+
+# Looks, since asking (access) leaves capabilities out of account.
+postgres_reaches() {
+	"${as_postgres[@]}" ls "$data/postgres" >/dev/null 2>&1
+}
+
+# The folder with initdb and postgres: the newest that the distribution has, or what PATH finds.
+postgres_programs() {
+	local found
+	found=$(find /usr/lib/postgresql -path '*/bin/initdb' 2>/dev/null | sort -V | tail -n 1)
+	[[ -n $found ]] || found=$(command -v initdb) || die "PostgreSQL's initdb is not there" "apt-get install postgresql"
+	dirname "$found"
+}
+
+postgres_init() {
+	[[ -s $data/postgres/data/PG_VERSION ]] && return
+	say "Making the database"
+	secret postgres >/dev/null
+	(umask 077 && secret postgres >"$data/postgres/password")
+	((EUID != 0)) || chown postgres: "$data/postgres/password"
+	rm -rf "$data/postgres/data"
+	(cd / && "${as_postgres[@]}" "$programs/initdb" -D "$data/postgres/data" -U runyard --auth=scram-sha-256 \
+		--pwfile="$data/postgres/password" -E UTF8 --locale=C.UTF-8) >"$data/log/postgres.log" 2>&1 || died postgres
+	rm -f "$data/postgres/password"
+}
+
+postgres_url() {
+	say "postgresql://runyard:$(secret postgres)@127.0.0.1:$(port_of postgres)/$1"
+}
+
+# psql takes the password from its environment, where other accounts can't read it.
+postgres_sql() {
+	PGPASSWORD=$(secret postgres) psql -X -q -A -t -h 127.0.0.1 -p "$(port_of postgres)" -U runyard -d "$1" -c "$2"
+}
+
+postgres_ready() {
+	postgres_sql postgres 'select 1' >/dev/null 2>&1
+}
+
+# A Unix socket's path holds 107 bytes; where the folder's is too long, TCP alone will do.
+postgres_socket_folder() {
+	local path=$data/postgres/.s.PGSQL.65535
+	((${#path} > 107)) || say "$data/postgres"
+}
+
+postgres_up() {
+	local programs port
+	mkdir -p "$data/postgres"
+	chmod 700 "$data/postgres"
+	postgres_account
+	programs=$(postgres_programs)
+	postgres_init
+	port=$(port_of postgres)
+	process_ensure postgres 60 postgres_ready -- "${as_postgres[@]}" "$programs/postgres" -D "$data/postgres/data" \
+		-p "$port" -c listen_addresses=127.0.0.1 -c "unix_socket_directories=$(postgres_socket_folder)" \
+		-c shared_buffers=128MB -c max_connections=200 -c wal_level=minimal -c max_wal_senders=0 -c max_wal_size=512MB
+	[[ $(postgres_sql postgres "select 1 from pg_database where datname = 'runyard'") == 1 ]] ||
+		postgres_sql postgres 'create database runyard'
+	[[ -s $data/secrets/database-url && $(<"$data/secrets/database-url") == "$(postgres_url runyard)" ]] ||
+		secret_put database-url "$(postgres_url runyard)"
+}
+
+# ---- Redis ----
+
+redis_ready() {
+	[[ $(REDISCLI_AUTH=$(secret redis) redis-cli -h 127.0.0.1 -p "$(port_of redis)" ping 2>/dev/null) == PONG ]]
+}
+
+redis_up() {
+	local port
+	port=$(port_of redis)
+	mkdir -p "$data/redis"
+	(umask 077 && cat >"$data/redis/redis.conf" <<-END
+		bind 127.0.0.1
+		port $port
+		requirepass $(secret redis)
+		dir "$data/redis"
+		appendonly yes
+		daemonize no
+	END
+	)
+	process_ensure redis 20 redis_ready -- redis-server "$data/redis/redis.conf"
+}
+
+# ---- the broker ----
+
+# broker_up embedded|kafka: one of the two; the other one is stopped. Sets brokers and fetch_wait_ms.
+broker_up() {
+	case $1 in
+	embedded)
+		process_stop kafka
+		embedded_up
+		;;
+	kafka)
+		process_stop broker
+		kafka_up
+		;;
+	esac
+	say "$1" >"$data/broker"
+}
+
+embedded_ready() {
+	port_taken "$(port_of broker)"
+}
+
+# The mock cluster answers an empty fetch only when its time is over, so clients are told to ask for a short one.
+embedded_up() {
+	local port
+	port=$(port_of broker)
+	process_ensure broker 10 embedded_ready -- "$data/build/bin/runyard-broker" --port "$port"
+	brokers=127.0.0.1:$port
+	fetch_wait_ms=10
+}
+
+# kafka_jars FOLDER: Apache Kafka as deploy/local/kafka/pom.xml names it, from Maven Central.
+kafka_jars() {
+	local pom=$root/deploy/local/kafka/pom.xml log
+	cmp -s "$pom" "$1/pom.xml" && return
+	packages_install kafka
+	say "Fetching Apache Kafka (45 MB, once)"
+	rm -rf "$1"
+	mkdir -p "$1"
+	log=$(mktemp)
+	mvn -B -q -f "$pom" dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$1" >"$log" 2>&1 ||
+		{ tail -n 20 "$log" >&2; die "Apache Kafka could not be fetched" "See above; it comes from Maven Central through mvn."; }
+	rm -f "$log"
+	cp "$pom" "$1/pom.xml"
+}
+
+# kafka_java FOLDER COMMAND...: the command that runs a class of Kafka's, as an array in kafka_command.
+kafka_java() {
+	local jars=$1
+	shift
+	kafka_command=(java -Xmx256m -Xms64m -XX:+UseSerialGC -XX:TieredStopAtLevel=1
+		-Dorg.slf4j.simpleLogger.defaultLogLevel=warn -Dorg.slf4j.simpleLogger.showDateTime=true -cp "$jars/*" "$@")
+}
+
+# kafka_properties FOLDER PORT CONTROLLER_PORT: one node that is broker and controller.
+kafka_properties() {
+	cat <<-END
+		process.roles=broker,controller
+		node.id=1
+		controller.quorum.voters=1@127.0.0.1:$3
+		controller.listener.names=CONTROLLER
+		listeners=PLAINTEXT://127.0.0.1:$2,CONTROLLER://127.0.0.1:$3
+		advertised.listeners=PLAINTEXT://127.0.0.1:$2
+		log.dirs=$1
+		num.partitions=8
+		offsets.topic.num.partitions=8
+		offsets.topic.replication.factor=1
+		transaction.state.log.replication.factor=1
+		transaction.state.log.min.isr=1
+		group.initial.rebalance.delay.ms=0
+		broker.heartbeat.interval.ms=500
+		broker.session.timeout.ms=1500
+		log.segment.bytes=16777216
+	END
+}
+
+kafka_ready() {
+	port_taken "$(port_of kafka)"
+}
+
+kafka_up() {
+	local port controller folder=$data/kafka
+	kafka_jars "$folder/jars"
+	port=$(port_of kafka)
+	controller=$(port_of kafka-controller kafka)
+	kafka_properties "$folder/data" "$port" "$controller" >"$folder/server.properties"
+	if [[ ! -s $folder/data/meta.properties ]]; then
+		kafka_java "$folder/jars" kafka.tools.StorageTool format -t "$(kafka_cluster_id)" -c "$folder/server.properties"
+		"${kafka_command[@]}" >"$data/log/kafka.log" 2>&1 || died kafka
+	fi
+	kafka_java "$folder/jars" kafka.Kafka "$folder/server.properties"
+	process_ensure kafka 60 kafka_ready -- "${kafka_command[@]}"
+	# shellcheck disable=SC2034
+	brokers=127.0.0.1:$port fetch_wait_ms=500
+}
+
+# 16 random bytes in URL-safe base64, as Kafka wants them.
+kafka_cluster_id() {
+	head -c 16 /dev/urandom | base64 | tr '+/' '-_' | tr -d '='
+}
+
+# ---- Runyard ----
+
+scheduler_url() {
+	say "http://127.0.0.1:$(port_of runyard-scheduler)"
+}
+
+scheduler_ready() {
+	curl -fsS -o /dev/null "$(scheduler_url)/readyz" 2>/dev/null
+}
+
+scheduler_up() {
+	local port
+	port=$(port_of runyard-scheduler)
+	[[ -s $data/secrets/keys ]] || secret_put keys "1:$(secret key)"
+	process_ensure runyard-scheduler 30 scheduler_ready -- "$data/build/bin/runyard-scheduler" serve \
+		--listen "127.0.0.1:$port" --database-url-file "$data/secrets/database-url" --keys-file "$data/secrets/keys" \
+		--brokers "$brokers" --fetch-wait-ms "$fetch_wait_ms"
+}
+
+# The worker logs in with the pool's token.
+worker_ready() {
+	curl -fsS -o /dev/null "http://127.0.0.1:$(port_of runyard-worker)/readyz" 2>/dev/null
+}
+
+# Containers often forbid the namespaces that the sandbox is made of.
+sandbox_kind() {
+	if bwrap --unshare-all --share-net --ro-bind / / --dev /dev --proc /proc true 2>/dev/null; then
+		say bwrap
+	else
+		warn "bwrap does not work on this machine: terraform runs without a sandbox, so run only configurations that you trust."
+		say none
+	fi
+}
+
+worker_up() {
+	local port sandbox options=()
+	port=$(port_of runyard-worker)
+	sandbox=$(sandbox_kind)
+	[[ -z $engine ]] || options+=(--engine "$engine")
+	mkdir -p "$data/worker" "$data/engines"
+	process_ensure runyard-worker 30 worker_ready -- "$data/build/bin/runyard-worker" \
+		--scheduler-url "$(scheduler_url)" --agent-token-file "$data/secrets/agent-token" --name local \
+		--brokers "$brokers" --fetch-wait-ms "$fetch_wait_ms" --listen "127.0.0.1:$port" \
+		--data-dir "$data/worker" --engine-dir "$data/engines" --sandbox "$sandbox" "${options[@]}"
+}
