@@ -9,30 +9,27 @@
 
 #include "common/httpd.h"
 #include "common/json.h"
+#include "scheduler/api/handlers.h"
 #include "scheduler/auth/actor.h"
 #include "scheduler/store/store.h"
-
-enum { BODY_NONE = 0, BODY_SMALL = 1 << 20, BODY_STATE = 256 << 20, BODY_ARCHIVE = 512 << 20 };
 
 struct request {
 	const struct http_request *http;
 	struct store *store;
+	const struct route *route;
+	struct route_match match;
 	struct actor actor;
 	const char *bearer; /* the token as sent, or NULL */
 	json_t *body;       /* of a JSON route; NULL if none was sent. Owned by the server */
-	struct {
-		const char *name; /* not terminated */
-		size_t name_len;
-		char value[128];
-	} params[4];
-	size_t param_count;
 };
 
 struct response {
 	struct http_answer *http;
 };
 
-typedef int (*handler_fn)(struct request *req, struct response *res, struct err *err);
+/* 0 if the actor may do what the route's row says in the organization (its internal id); else ERR_NOT_FOUND
+ * "<what> not found". Every API handler asks it before it shows or changes anything. */
+int may(const struct request *req, const char *organization_id, const char *what, struct err *err);
 
 /* ---- reading ---- */
 
@@ -79,14 +76,19 @@ int respond_json(struct response *res, int status, json_t *value);
 struct page {
 	long long number, size;
 	long long offset; /* for SQL */
-	long long total;  /* to be set by who counted */
+	long long total;  /* to be set by who counted; -1: not counted, and not shown */
+	bool more;        /* with total -1: there is a next page */
 };
+/* ERR_MALFORMED for a number or size that is none. */
 int page_read(const struct request *req, struct page *ret_page, struct err *err);
 /* {"data": [...], "links": ..., "meta": {"pagination": ...}}; takes both; included may be NULL. */
 int respond_page(
 	const struct request *req, struct response *res, const struct page *page, json_t *data, json_t *included);
 
 /* ---- JSON:API pieces ---- */
+
+/* The error document for *err. */
+void respond_error(struct response *res, const struct err *err);
 
 /* {"id": id, "type": type}; null if id is NULL. A new reference. */
 json_t *linkage(const char *type, const char *id);

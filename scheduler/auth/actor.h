@@ -19,8 +19,10 @@ struct actor {
 
 enum permission {
 	CAN_ANYTHING_SIGNED_IN, /* any valid user's token; the handler narrows it down */
-	CAN_WITHOUT_TOKEN,      /* the path carries its own signature, or there is nothing to protect */
-	CAN_WORK,               /* an agent token, or a job's token that the handler checks */
+	CAN_WITHOUT_TOKEN,      /* there is nothing to protect */
+	CAN_WITH_SIGNATURE,     /* the path carries its own signature */
+	CAN_WORK,               /* an agent token */
+	CAN_WORK_ON_JOB,        /* a job's token, which the handler checks */
 	CAN_READ,               /* read what belongs to the organization */
 	CAN_MANAGE_ORGANIZATION,
 	CAN_MANAGE_WORKSPACE, /* create, change, delete */
@@ -32,7 +34,7 @@ enum permission {
 	CAN_APPLY, /* confirm, discard, cancel */
 };
 
-/* Finds the token's owner and notes its use. ERR_UNAUTHORIZED for an unknown or expired one. */
+/* Finds the token's owner and notes its use, at most once a minute. ERR_UNAUTHORIZED for an unknown or expired one. */
 int actor_find(struct store *store, const char *token, struct actor *ret_actor, struct err *err);
 /* 0 if the actor may do it in the organization (its internal id), else ERR_NOT_FOUND "<what> not found". */
 int actor_may(struct store *store, const struct actor *actor, enum permission permission, const char *organization_id,

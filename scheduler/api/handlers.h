@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_API_HANDLERS_H
+#define SCHEDULER_API_HANDLERS_H
+
+/* Every handler, declared from routes.def. */
+
+#include "scheduler/api/routes.h"
+
+#define SITE(method, path, handler, permission, kind, limit)                                                           \
+	int handler(struct request *req, struct response *res, struct err *err);
+#define API    SITE
+#define SIGNED SITE
+#define WORKER SITE
+#include "scheduler/api/routes.def"
+#undef SITE
+#undef API
+#undef SIGNED
+#undef WORKER
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "scheduler/api/api.h"
+
+#define JSON_API "application/vnd.api+json"
+
+/* Room for a page of a hundred workspaces with what they include, or a plan's JSON inside a document. */
+enum { ANSWER_LIMIT = 1 << 30 };
+
+/* Hands the text of `document` to the answer, and lets go of it. */
+static void answer_document(struct response *res, int status, const char *type, json_t *document)
+{
+	struct buf body = {.data = json_text(document), .limit = ANSWER_LIMIT};
+
+	body.len = strlen(body.data);
+	body.cap = body.len + 1;
+	buf_release(&res->http->body);
+	res->http->body = body;
+	res->http->status = status;
+	res->http->content_type = type;
+	json_decref(document);
+}
+
+int respond_including(struct response *res, int status, json_t *resource, json_t *included)
+{
+	json_t *document = json_pack("{s:o}", "data", resource);
+
+	if (included)
+		json_object_set_new(document, "included", included);
+	answer_document(res, status, JSON_API, document);
+	return 0;
+}
+
+int respond_resource(struct response *res, int status, json_t *resource)
+{
+	return respond_including(res, status, resource, NULL);
+}
+
+int respond_empty(struct response *res, int status)
+{
+	res->http->status = status;
+	return 0;
+}
+
+int respond_bytes(struct response *res, const char *content_type, struct buf *body)
+{
+	struct buf empty = BUF_INIT(body->limit);
+
+	buf_release(&res->http->body);
+	res->http->body = *body;
+	res->http->content_type = content_type;
+	*body = empty;
+	return 0;
+}
+
+int respond_json(struct response *res, int status, json_t *value)
+{
+	answer_document(res, status, "application/json", value);
+	return 0;
+}
+
+void respond_error(struct response *res, const struct err *err)
+{
+	struct err shown = *err;
+	char status[16];
+	json_t *error;
+
+	/* What broke inside is the operator's to know, from the log. */
+	if (shown.kind == ERR_NONE || shown.kind == ERR_INTERNAL) {
+		shown.kind = ERR_INTERNAL;
+		text_copy(shown.message, sizeof(shown.message), "The server failed. Its log says why.");
+	}
+	if (shown.kind == ERR_UNAVAILABLE) {
+		if (text_starts(shown.message, "PostgreSQL"))
+			text_copy(shown.message, sizeof(shown.message), "service unavailable: try again");
+		text_copy(res->http->retry_after, sizeof(res->http->retry_after), "2");
+	}
+	snprintf(status, sizeof(status), "%d", err_http_status(shown.kind));
+	error = json_pack("{s:s, s:s, s:s}", "status", status, "title", err_title(&shown), "detail", shown.message);
+	if (!error) /* a detail with bytes of the client's that are not UTF-8 */
+		error = json_pack("{s:s, s:s}", "status", status, "title", err_title(&shown));
+	if (shown.pointer[0])
+		json_object_set_new(error, "source", json_pack("{s:s}", "pointer", shown.pointer));
+	answer_document(res, err_http_status(shown.kind), JSON_API, json_pack("{s:[o]}", "errors", error));
+}
+
+/* ---- pages ---- */
+
+struct page_links {
+	struct buf rest; /* the query without page[number] and page[size], each parameter begun by '&' */
+};
+
+static void encode(struct buf *out, const char *text)
+{
+	for (; *text; text++)
+		if (strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~", *text))
+			buf_append(out, text, 1);
+		else
+			buf_printf(out, "%%%02X", (unsigned char)*text);
+}
+
+static void keep_parameter(void *data, const char *name, const char *value)
+{
+	struct page_links *links = data;
+
+	if (text_equal(name, "page[number]") || text_equal(name, "page[size]"))
+		return;
+	buf_text(&links->rest, "&");
+	encode(&links->rest, name);
+	buf_text(&links->rest, "=");
+	encode(&links->rest, value);
+}
+
+static json_t *page_link(
+	const struct request *req, const struct page_links *links, const struct page *page, long long number)
+{
+	_cleanup_(freep) char *url = NULL;
+
+	if (number < 1)
+		return json_null();
+	url = mem_printf("%s%s?page%%5Bnumber%%5D=%lld&page%%5Bsize%%5D=%lld%s", req->store->public_url,
+		req->http->path, number, page->size, buf_str(&links->rest));
+	return json_string(url);
+}
+
+static json_t *number_or_null(long long number)
+{
+	return number < 1 ? json_null() : json_integer(number);
+}
+
+int respond_page(
+	const struct request *req, struct response *res, const struct page *page, json_t *data, json_t *included)
+{
+	bool counted = page->total >= 0;
+	long long pages = counted && page->total ? (page->total + page->size - 1) / page->size : 1;
+	long long prev = page->number > 1 ? page->number - 1 : 0;
+	long long next = (counted ? page->number < pages : page->more) ? page->number + 1 : 0;
+	struct page_links links = {BUF_INIT(1 << 16)};
+	json_t *document, *pagination;
+
+	http_query_each(req->http, keep_parameter, &links);
+	pagination = json_pack("{s:I, s:I, s:o, s:o}", "current-page", (json_int_t)page->number, "page-size",
+		(json_int_t)page->size, "prev-page", number_or_null(prev), "next-page", number_or_null(next));
+	if (counted) {
+		json_object_set_new(pagination, "total-pages", json_integer(pages));
+		json_object_set_new(pagination, "total-count", json_integer(page->total));
+	}
+	document = json_pack("{s:o, s:{s:o, s:o, s:o, s:o, s:o}, s:{s:o}}", "data", data, "links", "self",
+		page_link(req, &links, page, page->number), "first", page_link(req, &links, page, 1), "prev",
+		page_link(req, &links, page, prev), "next", page_link(req, &links, page, next), "last",
+		page_link(req, &links, page, counted ? pages : 0), "meta", "pagination", pagination);
+	if (included)
+		json_object_set_new(document, "included", included);
+	buf_release(&links.rest);
+	answer_document(res, 200, JSON_API, document);
+	return 0;
+}
+
+/* ---- JSON:API pieces ---- */
+
+json_t *linkage(const char *type, const char *id)
+{
+	return id ? json_pack("{s:s, s:s}", "id", id, "type", type) : json_null();
+}
+
+json_t *to_one(const char *type, const char *id)
+{
+	return json_pack("{s:o}", "data", linkage(type, id));
+}
+
+json_t *resource_new(const char *type, const char *id, json_t *attributes, json_t *relationships)
+{
+	json_t *resource = json_pack("{s:s, s:s, s:o}", "id", id, "type", type, "attributes", attributes);
+
+	if (relationships)
+		json_object_set_new(resource, "relationships", relationships);
+	return resource;
+}
+
+json_t *row_time(const struct rows *rows, int row, const char *column)
+{
+	const char *text = row_text(rows, row, column); /* "2026-11-21 01:25:00.123456+00" */
+	char millis[4] = "000";
+	char shown[32];
+
+	if (!text || strlen(text) < 19)
+		return json_null();
+	if (text[19] == '.')
+		for (int i = 0; i < 3 && text[20 + i] >= '0' && text[20 + i] <= '9'; i++)
+			millis[i] = text[20 + i];
+	snprintf(shown, sizeof(shown), "%.10sT%.8s.%sZ", text, text + 11, millis);
+	return json_string(shown);
+}
+
+json_t *row_string(const struct rows *rows, int row, const char *column)
+{
+	return json_string_or_null(row_text(rows, row, column));
+}

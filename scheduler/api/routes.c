@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/routes.h"
+
+#include <string.h>
+
+/* The end of the path's segment that begins at `at`. */
+static const char *segment_end(const char *at)
+{
+	return at + strcspn(at, "/");
+}
+
+static bool segment_plain(const char *at, const char *end)
+{
+	for (; at < end; at++)
+		if (*at <= ' ' || *at > '~')
+			return false;
+	return true;
+}
+
+/* Keeps what stands in the path for the pattern's `:name`. False if nothing there can be a value. */
+static bool match_param(
+	struct route_match *match, const char *name, const char *name_end, const char *value, const char *value_end)
+{
+	size_t len = (size_t)(value_end - value);
+
+	if (!len || match->count == ROUTE_PARAMS || len >= sizeof(match->params[0].value) ||
+		!segment_plain(value, value_end))
+		return false;
+	match->params[match->count].name = name + 1;
+	match->params[match->count].name_len = (size_t)(name_end - name - 1);
+	text_copy(match->params[match->count].value, len + 1, value);
+	match->count++;
+	return true;
+}
+
+static bool match_path(const char *pattern, const char *path, struct route_match *match)
+{
+	match->count = 0;
+	while (*pattern && *path) {
+		const char *pattern_end = segment_end(pattern), *path_end = segment_end(path);
+
+		if (*pattern == ':') {
+			if (!match_param(match, pattern, pattern_end, path, path_end))
+				return false;
+		} else if (pattern_end - pattern != path_end - path ||
+			strncmp(pattern, path, (size_t)(path_end - path)) != 0) {
+			return false;
+		}
+		if (*pattern_end != *path_end)
+			return false;
+		pattern = pattern_end + (*pattern_end == '/');
+		path = path_end + (*path_end == '/');
+	}
+	return !*pattern && !*path;
+}
+
+const struct route *route_find(
+	const struct route *table, size_t count, const char *method, const char *path, struct route_match *ret_match)
+{
+	const char *asked = text_equal(method, "HEAD") ? "GET" : method;
+	struct route_match match;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!text_equal(table[i].method, asked) || !match_path(table[i].pattern, path, &match))
+			continue;
+		if (ret_match)
+			*ret_match = match;
+		return &table[i];
+	}
+	return NULL;
+}

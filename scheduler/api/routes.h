@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_API_ROUTES_H
+#define SCHEDULER_API_ROUTES_H
+
+/*
+ * The table of endpoints (routes.def) and the search in it. A pattern is a path whose segments that begin with a
+ * colon stand for one non-empty segment of at most 127 printable ASCII characters.
+ */
+
+#include "common/base.h"
+#include "scheduler/auth/actor.h"
+
+struct request;
+struct response;
+
+/* Returns 0 with the response filled, or -1 with *err filled. */
+typedef int (*handler_fn)(struct request *req, struct response *res, struct err *err);
+
+enum body_kind {
+	NO_BODY, /* one that is sent is not looked at */
+	JSON,    /* parsed for the handler; an empty one is none */
+	RAW,     /* bytes as they are */
+};
+
+enum { BODY_NONE = 0, BODY_SMALL = 1 << 20, BODY_STATE = 256 << 20, BODY_ARCHIVE = 512 << 20 };
+
+struct route {
+	const char *method;
+	const char *pattern;
+	handler_fn handler;
+	enum permission permission;
+	enum body_kind kind;
+	size_t limit; /* the most bytes of a body */
+};
+
+extern const struct route routes[];
+extern const size_t routes_count;
+
+enum { ROUTE_PARAMS = 4 };
+
+struct route_match {
+	struct {
+		const char *name; /* in the pattern, without its colon; not terminated */
+		size_t name_len;
+		char value[128];
+	} params[ROUTE_PARAMS];
+	size_t count;
+};
+
+/* The first row that fits, or NULL. HEAD is answered as GET. ret_match may be NULL. */
+const struct route *route_find(
+	const struct route *table, size_t count, const char *method, const char *path, struct route_match *ret_match);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_API_SERVER_H
+#define SCHEDULER_API_SERVER_H
+
+/* The scheduler's HTTP service: threads, each with a connection to PostgreSQL of its own, that answer routes.def. */
+
+#include "scheduler/store/store.h"
+
+struct api_settings {
+	const char *address; /* "127.0.0.1:8080"; port 0 binds a free one */
+	int threads;
+	const char *database_url;
+	const struct keyring *keyring;
+	const char *public_url; /* NULL or "": http://<address with the bound port> */
+	int lease_seconds;
+	struct publisher *publisher;
+};
+
+struct api;
+
+/* Borrows everything the settings point to until api_stop. */
+int api_start(const struct api_settings *settings, struct api **ret_api, struct err *err);
+/* The port that is bound. */
+int api_port(const struct api *api);
+/* The address that clients are given, without a slash at its end. Borrowed until api_stop. */
+const char *api_public_url(const struct api *api);
+/* Takes no new connections, lets the running requests finish. NULL-safe. */
+void api_stop(struct api *api);
+
+#endif

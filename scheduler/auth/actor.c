@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/auth/actor.h"
+
+#include <string.h>
+
+enum { TOKEN_MOST = 512 };
+
+static int token_used(struct store *store, const char *token_id, struct err *err)
+{
+	return db_query(store->db, NULL, err, "update tokens set last_used_at = now() where id = $1", P_TEXT(token_id));
+}
+
+static void actor_read(const struct rows *rows, struct actor *ret_actor)
+{
+	struct actor actor = {.kind = ACTOR_NONE};
+
+	if (row_null(rows, 0, "user_id")) {
+		actor.kind = ACTOR_POOL;
+		text_copy(actor.pool.text, sizeof(actor.pool.text), row_text(rows, 0, "pool_id"));
+	} else {
+		actor.kind = ACTOR_USER;
+		text_copy(actor.user.text, sizeof(actor.user.text), row_text(rows, 0, "user_id"));
+		text_copy(actor.username, sizeof(actor.username), row_text(rows, 0, "username"));
+		actor.is_site_admin = row_bool(rows, 0, "is_site_admin");
+	}
+	*ret_actor = actor;
+}
+
+int actor_find(struct store *store, const char *token, struct actor *ret_actor, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	char hash[SHA256_HEX_SIZE];
+
+	if (!token || !*token || strlen(token) > TOKEN_MOST)
+		return err_set(err, ERR_UNAUTHORIZED, "a bearer token is needed");
+	crypto_sha256_hex(token, strlen(token), hash);
+	if (db_query(store->db, &rows, err,
+		    "select t.id, t.user_id, t.pool_id, u.username, u.is_site_admin, "
+		    "coalesce(t.last_used_at < now() - interval '1 minute', true) as stale "
+		    "from tokens t left join users u on u.id = t.user_id "
+		    "where t.hash = $1 and (t.expired_at is null or t.expired_at > now())",
+		    P_TEXT(hash)) < 0)
+		return -1;
+	if (!rows.count)
+		return err_set(err, ERR_UNAUTHORIZED, "the token is not valid");
+	if (row_bool(&rows, 0, "stale") && token_used(store, row_text(&rows, 0, "id"), err) < 0)
+		return -1;
+	actor_read(&rows, ret_actor);
+	return 0;
+}
+
+int actor_may(struct store *store, const struct actor *actor, enum permission permission, const char *organization_id,
+	const char *what, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	/* Whatever it is: today an organization's members may all of it. */
+	(void)permission;
+	if (actor->kind == ACTOR_USER && actor->is_site_admin)
+		return 0;
+	if (actor->kind != ACTOR_USER)
+		return err_set(err, ERR_NOT_FOUND, "%s not found", what);
+	if (db_query(store->db, &rows, err,
+		    "select 1 from organization_memberships where organization_id = $1 and user_id = $2",
+		    P_TEXT(organization_id), P_TEXT(actor->user.text)) < 0)
+		return -1;
+	return rows.count ? 0 : err_set(err, ERR_NOT_FOUND, "%s not found", what);
+}
+
+int token_create(struct store *store, const char *user_id, const char *pool_id, const char *description,
+	char **ret_token, struct id *ret_id, struct err *err)
+{
+	char *token = crypto_token(user_id ? "ry_user_" : "ry_agent_");
+	struct id id = id_new("at");
+	char hash[SHA256_HEX_SIZE];
+
+	crypto_sha256_hex(token, strlen(token), hash);
+	if (db_query(store->db, NULL, err,
+		    "insert into tokens (id, hash, user_id, pool_id, description) values ($1, $2, $3, $4, $5)",
+		    P_TEXT(id.text), P_TEXT(hash), P_TEXT(user_id), P_TEXT(pool_id), P_TEXT(description)) < 0) {
+		free(token);
+		return -1;
+	}
+	*ret_token = token;
+	if (ret_id)
+		*ret_id = id;
+	return 0;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/auth/signed.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/clock.h"
+
+enum { DAY = 86400, DAYS_VALID = 3, SIGNATURE_SIZE = 128 };
+
+static long long now_seconds(void)
+{
+	return clock_wall_us() / 1000000;
+}
+
+static void signature_make(const struct keyring *keyring, long long expiry, const char *path, char ret[SIGNATURE_SIZE])
+{
+	unsigned char key[32];
+	char hmac[SHA256_HEX_SIZE];
+	_cleanup_(freep) char *text = mem_printf("%lld\n%s", expiry, path);
+
+	keyring_derive(keyring, "signed-path", key);
+	crypto_hmac_hex(key, sizeof(key), text, hmac);
+	snprintf(ret, SIGNATURE_SIZE, "%lld-%s", expiry, hmac);
+}
+
+char *signed_url(const struct store *store, const char *path)
+{
+	char signature[SIGNATURE_SIZE];
+
+	signature_make(store->keyring, (now_seconds() / DAY + DAYS_VALID) * DAY, path, signature);
+	return mem_printf("%s" SIGNED_PREFIX "/%s%s", store->public_url, signature, path);
+}
+
+bool signed_valid(const struct keyring *keyring, const char *path)
+{
+	char sent[SIGNATURE_SIZE], right[SIGNATURE_SIZE];
+	const char *signature = path + strlen(SIGNED_PREFIX "/");
+	const char *rest;
+	long long expiry;
+	size_t digits;
+
+	if (!text_starts(path, SIGNED_PREFIX "/"))
+		return false;
+	rest = strchr(signature, '/');
+	if (!rest || (size_t)(rest - signature) >= sizeof(sent))
+		return false;
+	text_copy(sent, (size_t)(rest - signature) + 1, signature);
+	digits = strspn(sent, "0123456789");
+	if (sent[digits] != '-')
+		return false;
+	sent[digits] = '\0';
+	if (text_number(sent, 0, INT64_MAX, &expiry) < 0 || expiry < now_seconds())
+		return false;
+	sent[digits] = '-';
+	signature_make(keyring, expiry, rest, right);
+	return crypto_equal(sent, right);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_METRICS_H
+#define SCHEDULER_METRICS_H
+
+/* The scheduler's metrics by number, from metrics.def. */
+
+#include "common/metrics.h"
+
+enum {
+#define METRIC(symbol, name, type, help) M_##symbol,
+#include "scheduler/metrics.def"
+#undef METRIC
+	M_COUNT
+};
+
+/* For metrics_setup(scheduler_metrics, M_COUNT). */
+extern const struct metric scheduler_metrics[M_COUNT];
+
+#endif
