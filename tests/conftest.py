@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Fixtures, named for processes. Servers live for one file's tests, Runyard's own processes for one test."""
+
+import json
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from support.api import Api
+from support.runyard import KEYS, Scheduler, Worker
+from support.servers import DEPS, Broker, Kafka, Postgres, Redis
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """A failing test shows the end of every log of its own."""
+    report = (yield).get_result()
+    if report.failed and call.when == "call" and "folder" in item.funcargs:
+        for log in sorted(item.funcargs["folder"].glob("*.log")):
+            lines = log.read_text(errors="replace").splitlines()
+            report.sections.append((log.name, "\n".join(lines[-80:])))
+
+
+def new_folder(name):
+    # Short and open to look through: PostgreSQL's account and the sandbox have to get there.
+    path = Path(tempfile.mkdtemp(prefix=f"runyard-{name}."))
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def folder():
+    """This test's own folder: its processes' logs and data."""
+    path = new_folder("test")
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def session_folder():
+    path = new_folder("session")
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    server = Postgres().start()
+    yield server
+    server.release()
+
+
+@pytest.fixture
+def database(postgres):
+    """The URL of a fresh database."""
+    return postgres.new_database()
+
+
+@pytest.fixture(scope="session")
+def redis(session_folder):
+    server = Redis(session_folder).start()
+    yield server
+    server.release()
+
+
+@pytest.fixture(scope="session")
+def kafka(session_folder):
+    path = session_folder / "kafka"
+    path.mkdir()
+    server = Kafka(path).start()
+    yield server
+    server.release()
+
+
+@pytest.fixture
+def broker(folder):
+    server = Broker(folder).start()
+    yield server
+    server.release()
+
+
+@pytest.fixture
+def bus(request):
+    """The broker of this test: Apache Kafka or the embedded one, by its mark or else by its folder."""
+    if request.node.get_closest_marker("embedded"):
+        return request.getfixturevalue("broker")
+    if request.node.get_closest_marker("kafka") or request.path.parent.name != "integration":
+        return request.getfixturevalue("kafka")
+    return request.getfixturevalue("broker")
+
+
+@pytest.fixture
+def scheduler(folder, database, bus):
+    """scheduler(option=value...) starts one more scheduler, ready to serve."""
+    started = []
+
+    def start(**options):
+        settings = {"database_url": database, "keys": KEYS, "brokers": bus.address, "fetch_wait_ms": bus.fetch_wait_ms, **options}
+        started.append(Scheduler(f"scheduler-{len(started) + 1}", folder, **settings))
+        return started[-1].start()
+
+    start.all = started
+    yield start
+    release_all(started)
+
+
+@pytest.fixture
+def tokens(database):
+    """What bootstrap made: user, organization, token, agent-token."""
+    Scheduler.run_command("migrate", database_url=database, keys=KEYS)
+    made = Scheduler.run_command("bootstrap", "admin", "admin@example.com", "acme", database_url=database, keys=KEYS)
+    return json.loads(made.stdout)
+
+
+@pytest.fixture
+def api(tokens, scheduler):
+    """A client of the first scheduler, which it starts if the test has not."""
+    first = scheduler.all[0] if scheduler.all else scheduler()
+    return Api(first.url, tokens["token"])
+
+
+@pytest.fixture
+def worker(folder, tokens, scheduler, bus):
+    """worker(option=value...) starts one more worker. Providers come from the tests' mirror alone."""
+    started = []
+
+    def start(**options):
+        first = scheduler.all[0] if scheduler.all else scheduler()
+        name = f"worker-{len(started) + 1}"
+        settings = {"scheduler_url": first.url, "agent_token": tokens["agent-token"], "brokers": bus.address,
+                    "fetch_wait_ms": bus.fetch_wait_ms, "name": name, "data_dir": folder / name,
+                    "provider_mirror": DEPS / "mirror" if (DEPS / "mirror").exists() else None, **options}
+        started.append(Worker(name, folder, **settings))
+        return started[-1].start()
+
+    start.all = started
+    yield start
+    release_all(started)
+
+
+def release_all(services):
+    """Stops every one, whatever the others did; then says the first thing that was wrong."""
+    wrong = []
+    for service in reversed(services):
+        try:
+            service.release()
+        except AssertionError as error:
+            wrong.append(error)
+    if wrong:
+        raise wrong[0]

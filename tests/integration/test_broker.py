@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MPL-2.0
+"""The embedded broker: its topics, its port, its end."""
+
+import subprocess
+
+from support.process import Process, answers, program, which
+from support.servers import Broker
+
+
+def kcat(address, *arguments, text=None):
+    done = subprocess.run([which("kcat"), "-b", address, "-m", "5", *arguments], input=text, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_topics_have_the_partitions_of_the_table(broker):
+    listed = kcat(broker.address, "-L")
+    assert 'topic "runyard.results" with 8 partitions' in listed
+    assert 'topic "runyard.control" with 1 partitions' in listed
+
+
+def test_a_pools_topic_is_made_by_who_first_asks(broker):
+    kcat(broker.address, "-P", "-t", "runyard.jobs.apool-1", text="one\ntwo\n")
+    assert sorted(kcat(broker.address, "-C", "-e", "-q", "-t", "runyard.jobs.apool-1").split()) == ["one", "two"]
+
+
+def test_port_zero_is_a_free_port_in_the_file(folder):
+    port_file = folder / "port"
+    process = Process("broker-free", [program("runyard-broker"), "--port-file", port_file], folder).launch()
+    process.wait_until(port_file.exists, "writes its port file")
+    assert answers(int(port_file.read_text()))
+    assert process.stop() == 0
+    process.check_sanitizers()
+
+
+def test_comes_back_on_its_port(broker):
+    kcat(broker.address, "-P", "-t", "runyard.results", "-p", "0", text="before\n")
+    broker.restart()
+    kcat(broker.address, "-P", "-t", "runyard.results", "-p", "0", text="after\n")
+    assert kcat(broker.address, "-C", "-e", "-q", "-t", "runyard.results").split() == ["after"]
+
+
+def test_a_taken_port_is_refused_with_its_reason(broker, folder):
+    second = Broker(folder)
+    second.process.argv[-1] = str(broker.port)
+    second.process.name = "broker-second"
+    second.process.log_path = folder / "broker-second.log"
+    second.process.launch()
+    assert second.process.popen.wait(10) == 1
+    assert f"--port {broker.port} can't be used" in second.process.log()

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MPL-2.0
+"""The servers the tests stand on do come up, and come back."""
+
+import signal
+
+import psycopg
+import pytest
+
+from support.process import answers
+
+
+def test_postgres_comes_back_after_a_crash(postgres, database):
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("create table t as select 1 as a")
+    postgres.restart(signal.SIGQUIT)
+    with psycopg.connect(database) as connection:
+        assert connection.execute("select a from t").fetchall() == [(1,)]
+
+
+def test_redis(redis):
+    assert answers(redis.port)
+
+
+@pytest.mark.kafka
+def test_kafka(bus):
+    assert bus.kind == "kafka" and answers(bus.port)

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MPL-2.0
+"""One process under test: its log in a file, its end certain, its sanitizers' reports found."""
+
+import os
+import random
+import re
+import shutil
+import signal
+import socket
+import subprocess
+from pathlib import Path
+
+from support.wait import TimedOut, until
+
+SANITIZER = re.compile(r"^.*(ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|: runtime error: ).*$", re.M)
+KEPT = ("PATH", "HOME", "LANG", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR", "GOFLAGS", "http_proxy", "https_proxy", "no_proxy")
+
+
+def clean_environment(**more):
+    """No more of the caller's environment than a process needs."""
+    environment = {name: os.environ[name] for name in KEPT if name in os.environ}
+    environment["ASAN_OPTIONS"] = "detect_leaks=1:exitcode=99:detect_stack_use_after_return=0"
+    environment["UBSAN_OPTIONS"] = "print_stacktrace=1:halt_on_error=1"
+    environment.update({name: str(value) for name, value in more.items()})
+    return environment
+
+
+def free_port():
+    """A port nobody listens on, below the range that outgoing connections are given."""
+    while True:
+        port = random.randrange(20000, 32000)
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
+
+
+def answers(port):
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+class Process:
+    """Starts argv in a session of its own. Should the test die, the kernel ends the process."""
+
+    def __init__(self, name, argv, folder, env=None, account=None):
+        self.name = name
+        self.log_path = Path(folder) / f"{name}.log"
+        self.env = env if env is not None else clean_environment()
+        self.argv = [str(part) for part in argv]
+        self.account = account
+        self.popen = None
+
+    def launch(self):
+        assert not self.alive(), f"{self.name} is running already"
+        guard = ["setpriv", "--pdeathsig", "KILL"]
+        if self.account:
+            guard += ["--reuid", self.account, "--regid", self.account, "--init-groups"]
+        with open(self.log_path, "ab") as log:
+            self.popen = subprocess.Popen(
+                [*guard, *self.argv], stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.env, cwd="/", start_new_session=True
+            )
+        return self
+
+    @property
+    def pid(self):
+        return self.popen.pid
+
+    def alive(self):
+        return self.popen is not None and self.popen.poll() is None
+
+    def wait_until(self, ready, what, timeout=30.0):
+        """Waits for ready(), or fails at once with the log's end if the process ends before."""
+
+        def ready_or_dead():
+            if not self.alive():
+                raise AssertionError(f"{self.name} ended with {self.popen.returncode}:\n{self.log_end()}")
+            return ready()
+
+        try:
+            return until(ready_or_dead, f"{self.name}: {what}", timeout)
+        except TimedOut as late:
+            raise TimedOut(f"{late}\n{self.log_end()}") from None
+
+    def send(self, number):
+        if self.alive():
+            self.popen.send_signal(number)
+
+    def stop(self, number=signal.SIGTERM, timeout=30.0):
+        """Asks it to end and returns its exit code; one that does not end is killed, and that fails the test."""
+        if self.popen is None:
+            return None
+        self.send(number)
+        try:
+            return self.popen.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise AssertionError(f"{self.name} did not end within {timeout:g} s of signal {number}:\n{self.log_end()}") from None
+
+    def kill(self):
+        """kill -9, as a machine that goes away."""
+        if self.popen is not None:
+            self.send(signal.SIGKILL)
+            self.popen.wait(10)
+
+    def log(self):
+        return self.log_path.read_text(errors="replace") if self.log_path.exists() else ""
+
+    def log_end(self, lines=40):
+        return "\n".join(self.log().splitlines()[-lines:])
+
+    def check_sanitizers(self):
+        log = self.log()
+        found = SANITIZER.search(log)
+        assert not found, f"{self.name}: {found.group(0)}\n{log[found.start():found.start() + 6000]}"
+
+
+def program(name):
+    """A binary of the build under test."""
+    folder = Path(os.environ.get("RUNYARD_BIN", Path(__file__).parents[2] / "build/test/bin"))
+    path = folder / name
+    assert path.exists(), f"{path} is not built; tests/run builds it"
+    return path
+
+
+def which(name, *folders):
+    found = shutil.which(name) or next((str(Path(f) / name) for f in folders if (Path(f) / name).exists()), None)
+    assert found, f"{name} is not there; tests/run installs it"
+    return found

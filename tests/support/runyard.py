@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Runyard's own processes."""
+
+import json
+import re
+import subprocess
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+from support.process import Process, clean_environment, program
+
+KEYS = "1:" + "5a" * 32
+SECRET = {"database-url", "keys", "agent-token", "broker-properties"}
+SERIES = re.compile(r"^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$")
+
+
+def arguments(options):
+    """Options by their Python names as argv and environment; secrets go by the environment. None leaves one out."""
+    argv, environment = [], {}
+    for name, value in options.items():
+        name = name.replace("_", "-")
+        if value is None:
+            continue
+        if name in SECRET:
+            environment["RUNYARD_" + name.upper().replace("-", "_")] = str(value)
+        else:
+            argv += [f"--{name}", str(value)]
+    return argv, environment
+
+
+class Service:
+    """A process with an address, health and metrics. It comes back on the same port after a restart."""
+
+    binary = ""
+    command = ()
+
+    def __init__(self, name, folder, **options):
+        self.folder = Path(folder)
+        self.name = name
+        self.port = 0
+        self.options = options
+        self.process = None
+        self.port_file = self.folder / f"{name}.port"
+
+    def launch(self):
+        """Starts it without waiting."""
+        self.port_file.unlink(missing_ok=True)
+        options = {"listen": f"127.0.0.1:{self.port}", "port_file": self.port_file, **self.options}
+        argv, environment = arguments(options)
+        self.process = Process(self.name, [program(self.binary), *self.command, *argv], self.folder, env=clean_environment(**environment))
+        self.process.launch()
+        return self
+
+    def start(self, timeout=30.0):
+        self.launch()
+        self.process.wait_until(self.port_file.exists, "writes its port file", timeout)
+        self.port = int(self.port_file.read_text())
+        self.process.wait_until(self.ready, "is ready", timeout)
+        return self
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def get(self, path):
+        try:
+            with urllib.request.urlopen(self.url + path, timeout=10) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+        except (urllib.error.URLError, OSError):
+            return 0, ""
+
+    def ready(self):
+        return self.get("/readyz")[0] == 200
+
+    def metrics(self):
+        """{series as it is written: value}, e.g. {'runyard_jobs_waiting{pool="default"}': 2.0}."""
+        found = {}
+        for line in self.get("/metrics")[1].splitlines():
+            series = SERIES.match(line)
+            if series:
+                name, labels, value = series.groups()
+                found[f"{name}{{{labels}}}" if labels else name] = float(value)
+        return found
+
+    def metric(self, name, **labels):
+        """The sum over the name's series that have these labels."""
+        wanted = [f'{key}="{value}"' for key, value in labels.items()]
+        return sum(value for series, value in self.metrics().items() if series.split("{")[0] == name and all(w in series for w in wanted))
+
+    def log_lines(self):
+        """The log's JSON lines."""
+        lines = []
+        for line in self.process.log().splitlines():
+            try:
+                lines.append(json.loads(line))
+            except json.JSONDecodeError:
+                continue
+        return lines
+
+    def stop(self, timeout=30.0):
+        return self.process.stop(timeout=timeout) if self.process else None
+
+    def kill(self):
+        self.process.kill()
+
+    def restart(self, kill=False):
+        self.kill() if kill else self.stop()
+        return self.start()
+
+    def release(self):
+        """The end of the test: it stops in time and leaves no sanitizer's report."""
+        if self.process:
+            self.process.stop(timeout=30)
+            self.process.check_sanitizers()
+
+
+class Scheduler(Service):
+    binary = "runyard-scheduler"
+    command = ("serve",)
+
+    @classmethod
+    def run_command(cls, *command, check=True, **options):
+        """A one-off command such as migrate or bootstrap."""
+        argv, environment = arguments(options)
+        done = subprocess.run([program(cls.binary), *argv, *command], capture_output=True, text=True, env=clean_environment(**environment), timeout=60)
+        if check:
+            assert done.returncode == 0, f"{' '.join(command)}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done
+
+
+class Worker(Service):
+    binary = "runyard-worker"

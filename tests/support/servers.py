@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: MPL-2.0
+"""The servers that Runyard stands on, each private to one pytest process."""
+
+import glob
+import itertools
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+
+import psycopg
+
+from support.process import Process, answers, clean_environment, free_port, program, which
+
+ROOT = Path(__file__).parents[2]
+DEPS = Path(os.environ.get("RUNYARD_DEPS", ROOT / "build/deps"))
+
+
+class Postgres:
+    """A private cluster; root lends it the postgres account."""
+
+    def __init__(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="runyard-pg."))
+        self.account = "postgres" if os.geteuid() == 0 else None
+        self.port = free_port()
+        self.programs = Path(max(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: float(path.split("/")[4]), default="/usr/bin"))
+        self.numbers = itertools.count(1)
+        if self.account:
+            shutil.chown(self.folder, self.account, self.account)
+        self._init()
+        self.process = Process("postgres", self._command(), self.folder, account=self.account)
+
+    def _init(self):
+        lend = ["setpriv", "--reuid", self.account, "--regid", self.account, "--init-groups"] if self.account else []
+        command = [*lend, self.programs / "initdb", "-D", self.folder / "data", "-U", "runyard", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N"]
+        done = subprocess.run(command, cwd="/", capture_output=True, text=True, env=clean_environment())
+        assert done.returncode == 0, done.stderr
+
+    def _command(self):
+        # Nothing here outlives the machine, so nothing waits for its disk.
+        return [self.programs / "postgres", "-D", self.folder / "data", "-p", self.port, "-c", "listen_addresses=127.0.0.1",
+                "-c", f"unix_socket_directories={self.folder}", "-c", "fsync=off", "-c", "max_connections=200"]
+
+    def start(self):
+        self.process.launch()
+        self.process.wait_until(self._ready, "takes connections")
+        return self
+
+    def _ready(self):
+        try:
+            psycopg.connect(self.url("postgres"), connect_timeout=2).close()
+            return True
+        except psycopg.OperationalError:
+            return False
+
+    def url(self, database):
+        return f"postgresql://runyard@127.0.0.1:{self.port}/{database}"
+
+    def new_database(self):
+        """A fresh, empty database; its URL."""
+        name = f"t{next(self.numbers)}"
+        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+            connection.execute(f"create database {name}")
+        return self.url(name)
+
+    def stop(self, number=signal.SIGINT):
+        self.process.stop(number)
+
+    def restart(self, number=signal.SIGINT):
+        """SIGINT breaks off every client; SIGQUIT is a crash."""
+        self.stop(number)
+        self.start()
+
+    def release(self):
+        self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Redis:
+    def __init__(self, folder):
+        self.port = free_port()
+        command = [which("redis-server"), "--port", self.port, "--bind", "127.0.0.1", "--save", "", "--dir", folder]
+        self.process = Process("redis", command, folder)
+
+    def start(self):
+        self.process.launch()
+        self.process.wait_until(lambda: answers(self.port), "takes connections")
+        return self
+
+    @property
+    def address(self):
+        return f"127.0.0.1:{self.port}"
+
+    def release(self):
+        self.process.stop()
+
+
+class Broker:
+    """The embedded broker."""
+
+    kind = "embedded"
+    fetch_wait_ms = 10
+
+    def __init__(self, folder):
+        self.port = free_port()
+        self.process = Process("broker", [program("runyard-broker"), "--port", self.port], folder)
+
+    @property
+    def address(self):
+        return f"127.0.0.1:{self.port}"
+
+    def start(self):
+        self.process.launch()
+        self.process.wait_until(lambda: answers(self.port), "takes connections")
+        return self
+
+    def restart(self, number=signal.SIGKILL):
+        """Its messages are gone afterwards."""
+        self.process.stop(number)
+        self.start()
+
+    def release(self):
+        self.process.stop()
+        self.process.check_sanitizers()
+
+
+class Kafka:
+    """Apache Kafka with one node, set up as deploy/local/up --broker kafka sets it up."""
+
+    kind = "kafka"
+    fetch_wait_ms = 500
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+        self.port = free_port()
+        self.jars = DEPS / "kafka"
+        assert self.jars.exists(), f"{self.jars} is not there; tests/run fetches it"
+        properties = self._lib('kafka_properties "$1" "$2" "$3"', self.folder / "data", self.port, free_port())
+        (self.folder / "server.properties").write_text(properties)
+        identity = self._lib("kafka_cluster_id").strip()
+        done = subprocess.run(self._java("kafka.tools.StorageTool", "format", "-t", identity, "-c", self.folder / "server.properties"),
+                              capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        self.process = Process("kafka", self._java("kafka.Kafka", self.folder / "server.properties"), folder)
+
+    @staticmethod
+    def _lib(script, *arguments):
+        """Runs functions of deploy/local, so that its settings stand in one place."""
+        local = ROOT / "deploy/local"
+        script = f"set -eu; source {local}/lib.sh; source {local}/servers.sh; {script}"
+        return subprocess.run(["bash", "-c", script, "lib", *map(str, arguments)], check=True, capture_output=True, text=True).stdout
+
+    def _java(self, *arguments):
+        line = self._lib('kafka_java "$@"; printf "%s\\n" "${kafka_command[@]}"', self.jars, *arguments)
+        return line.splitlines()
+
+    @property
+    def address(self):
+        return f"127.0.0.1:{self.port}"
+
+    def start(self):
+        self.process.launch()
+        self.process.wait_until(lambda: answers(self.port), "takes connections", timeout=60)
+        return self
+
+    def restart(self, number=signal.SIGTERM):
+        self.process.stop(number)
+        self.start()
+
+    def release(self):
+        self.process.kill()
