@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/scope.h"
+
+static int organization_not_found(struct err *err)
+{
+	return err_set(err, ERR_NOT_FOUND, "organization not found");
+}
+
+int scope_organization(const struct request *req, struct scope *ret_scope, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct scope scope = {.workspace_name = ""};
+
+	if (db_query(req->store->db, &rows, err, "select id, name from organizations where lower(name) = lower($1)",
+		    P_TEXT(param(req, "organization"))) < 0)
+		return -1;
+	if (!rows.count)
+		return organization_not_found(err);
+	text_copy(scope.organization.text, sizeof(scope.organization.text), row_text(&rows, 0, "id"));
+	text_copy(scope.organization_name, sizeof(scope.organization_name), row_text(&rows, 0, "name"));
+	*ret_scope = scope;
+	return may(req, scope.organization.text, "organization", err);
+}
+
+static int workspace_scope(const struct request *req, const struct rows *rows, struct scope *ret_scope, struct err *err)
+{
+	struct scope scope;
+
+	if (!rows->count)
+		return err_set(err, ERR_NOT_FOUND, "workspace not found");
+	text_copy(scope.organization.text, sizeof(scope.organization.text), row_text(rows, 0, "organization_id"));
+	text_copy(scope.organization_name, sizeof(scope.organization_name), row_text(rows, 0, "organization_name"));
+	text_copy(scope.workspace.text, sizeof(scope.workspace.text), row_text(rows, 0, "id"));
+	text_copy(scope.workspace_name, sizeof(scope.workspace_name), row_text(rows, 0, "name"));
+	*ret_scope = scope;
+	return may(req, scope.organization.text, "workspace", err);
+}
+
+int scope_workspace_id(const struct request *req, const char *workspace_id, struct scope *ret_scope, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(req->store->db, &rows, err,
+		    "select w.id, w.name, w.organization_id, o.name as organization_name "
+		    "from workspaces w join organizations o on o.id = w.organization_id where w.id = $1",
+		    P_TEXT(workspace_id)) < 0)
+		return -1;
+	return workspace_scope(req, &rows, ret_scope, err);
+}
+
+static int scope_workspace_name(const struct request *req, struct scope *ret_scope, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(req->store->db, &rows, err,
+		    "select w.id, w.name, w.organization_id, o.name as organization_name "
+		    "from workspaces w join organizations o on o.id = w.organization_id "
+		    "where lower(o.name) = lower($1) and lower(w.name) = lower($2)",
+		    P_TEXT(param(req, "organization")), P_TEXT(param(req, "name"))) < 0)
+		return -1;
+	return workspace_scope(req, &rows, ret_scope, err);
+}
+
+int scope_workspace(const struct request *req, struct scope *ret_scope, struct err *err)
+{
+	if (*param(req, "workspace"))
+		return scope_workspace_id(req, param(req, "workspace"), ret_scope, err);
+	return scope_workspace_name(req, ret_scope, err);
+}

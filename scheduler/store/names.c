@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/names.h"
+
+#include <string.h>
+
+#include "common/base.h"
+#include "common/err.h"
+
+enum { NAME_MOST = 90 };
+
+static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+int name_check(const char *attribute, const char *pointer, const char *name, struct err *err)
+{
+	const char *at = text_or_empty(pointer);
+
+	if (!name || !*name)
+		return err_at(err, at, "%s can't be blank", attribute);
+	if (strlen(name) > NAME_MOST)
+		return err_at(err, at, "%s is too long (maximum is %d characters)", attribute, NAME_MOST);
+	if (name[strspn(name, allowed)])
+		return err_at(err, at, "%s may only contain letters, numbers, underscores and hyphens", attribute);
+	return 0;
+}

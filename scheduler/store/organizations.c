@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/organizations.h"
+
+/* What a broken unique index means to whoever chose the name. */
+static int name_taken(struct store *store, struct err *err)
+{
+	if (err->kind == ERR_CONFLICT && text_equal(db_constraint(store->db), "organizations_name"))
+		return err_at(err, "/data/attributes/name", "Name has already been taken");
+	return -1;
+}
+
+struct creation {
+	struct store *store;
+	const struct organization_order *order;
+	struct id id;
+};
+
+static int create_in(void *data, struct err *err)
+{
+	struct creation *c = data;
+	_cleanup_(freep) char *settings = c->order->settings ? json_text(c->order->settings) : mem_text("{}");
+
+	c->id = id_new("org");
+	if (db_query(c->store->db, NULL, err,
+		    "insert into organizations (id, name, email, settings) values ($1, $2, $3, $4::jsonb)",
+		    P_TEXT(c->id.text), P_TEXT(c->order->name), P_TEXT(c->order->email), P_TEXT(settings)) < 0)
+		return -1;
+	return organization_join(c->store, c->id.text, c->order->owner, err);
+}
+
+int organization_create(struct store *store, const struct organization_order *order, struct id *ret_id, struct err *err)
+{
+	struct creation c = {.store = store, .order = order};
+
+	if (db_transaction(store->db, create_in, &c, err) < 0)
+		return name_taken(store, err);
+	*ret_id = c.id;
+	return 0;
+}
+
+int organization_join(struct store *store, const char *organization_id, const char *user_id, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"insert into organization_memberships (organization_id, user_id) values ($1, $2) on conflict do "
+		"nothing",
+		P_TEXT(organization_id), P_TEXT(user_id));
+}
+
+int organization_read(struct store *store, const char *name, struct rows *ret_rows, struct err *err)
+{
+	if (db_query(store->db, ret_rows, err,
+		    "select id, name, email, settings, created_at from organizations where lower(name) = lower($1)",
+		    P_TEXT(name)) < 0)
+		return -1;
+	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "organization not found");
+}
+
+int organizations_list(
+	struct store *store, const struct organization_list *list, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"with found as (select * from organizations o where ($1::text is null or exists "
+		"(select 1 from organization_memberships m where m.organization_id = o.id and m.user_id = $1)) "
+		"and ($2::text is null or strpos(lower(o.name), lower($2)) > 0)) "
+		"select t.total, f.id, f.name, f.email, f.settings, f.created_at "
+		"from (select count(*) as total from found) t "
+		"left join (select * from found order by lower(name) limit $3 offset $4) f on true "
+		"order by lower(f.name)",
+		P_TEXT(list->user_id), P_TEXT(list->search), P_INT(list->limit), P_INT(list->offset));
+}
+
+int organization_update(struct store *store, const struct organization_update *update, struct err *err)
+{
+	_cleanup_(freep) char *settings = update->settings ? json_text(update->settings) : mem_text("{}");
+
+	if (db_query(store->db, NULL, err,
+		    "update organizations set name = coalesce($2, name), email = coalesce($3, email), "
+		    "settings = settings || $4::jsonb where id = $1",
+		    P_TEXT(update->id), P_TEXT(update->name), P_TEXT(update->email), P_TEXT(settings)) < 0)
+		return name_taken(store, err);
+	return 0;
+}
+
+int organization_delete(struct store *store, const char *id, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "delete from organizations where id = $1 and not exists "
+		    "(select 1 from jobs where organization_id = $1 and state = 'claimed')",
+		    P_TEXT(id)) < 0)
+		return -1;
+	if (!db_affected(&rows))
+		return err_set(err, ERR_CONFLICT, "a run of the organization is being worked on: cancel it first");
+	return 0;
+}
+
+int organization_capacity(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"select count(*) filter (where state = 'waiting') as pending, "
+		"count(*) filter (where state = 'claimed') as running from jobs where organization_id = $1",
+		P_TEXT(id));
+}

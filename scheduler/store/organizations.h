@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_ORGANIZATIONS_H
+#define SCHEDULER_STORE_ORGANIZATIONS_H
+
+/* Organizations. Clients know them by name, in any case; everything inside refers to their id. */
+
+#include "scheduler/store/store.h"
+
+struct organization_order {
+	const char *name;
+	const char *email;
+	const json_t *settings; /* an object; NULL: none */
+	const char *owner;      /* user id: the first member */
+};
+
+/* In a transaction of its own or the caller's. ERR_INVALID "Name has already been taken". */
+int organization_create(
+	struct store *store, const struct organization_order *order, struct id *ret_id, struct err *err);
+/* Makes the user a member; nothing happens if it is one. */
+int organization_join(struct store *store, const char *organization_id, const char *user_id, struct err *err);
+/* The columns id, name, email, settings, created_at. ERR_NOT_FOUND. */
+int organization_read(struct store *store, const char *name, struct rows *ret_rows, struct err *err);
+
+struct organization_list {
+	const char *user_id; /* only this member's; NULL: all */
+	const char *search;  /* part of the name, or NULL */
+	long long limit, offset;
+};
+/* The same columns and `total`, by name. */
+int organizations_list(
+	struct store *store, const struct organization_list *list, struct rows *ret_rows, struct err *err);
+
+struct organization_update {
+	const char *id;
+	const char *name, *email; /* NULL: as they are */
+	const json_t *settings;   /* the members that change */
+};
+int organization_update(struct store *store, const struct organization_update *update, struct err *err);
+/* With everything in it. ERR_CONFLICT while a worker has one of its jobs. */
+int organization_delete(struct store *store, const char *id, struct err *err);
+/* Columns `pending` and `running`: its runs that wait and that are being worked on. */
+int organization_capacity(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
+
+#endif
