@@ -233,7 +233,8 @@ worker_ready() {
 
 # Containers often forbid the namespaces that the sandbox is made of.
 sandbox_kind() {
-	if bwrap --unshare-all --share-net --ro-bind / / --dev /dev --proc /proc true 2>/dev/null; then
+	if /usr/bin/bwrap --unshare-user-try --unshare-pid --unshare-ipc --unshare-uts --cap-drop ALL \
+		--ro-bind / / --proc /proc --dev /dev --tmpfs /tmp true 2>/dev/null; then
 		say bwrap
 	else
 		warn "bwrap does not work on this machine: terraform runs without a sandbox, so run only configurations that you trust."
