@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MPL-2.0
+# timeout: 1200
+"""deploy/local: one command from nothing to an applied example, and back to nothing."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from support.api import Api
+from support.servers import DEPS, ROOT
+from support.wait import until
+
+pytestmark = pytest.mark.timeout(900)
+NAMES = {"postgres", "redis", "runyard-scheduler", "runyard-worker"}
+
+
+class Local:
+    """A local stack in a folder that only its owner can look into."""
+
+    def __init__(self, home):
+        self.home = home
+
+    def run(self, script, *arguments, check=True):
+        done = subprocess.run([ROOT / "deploy/local" / script, *arguments], env={**os.environ, "RUNYARD_HOME": str(self.home)},
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=800)
+        if check:
+            assert done.returncode == 0, f"{script}: {done.returncode}\n{done.stdout}\n{done.stderr}\n{self.logs()}"
+        return done.stdout
+
+    def logs(self):
+        return "\n".join(f"--- {log.name}\n{log.read_text(errors='replace')[-2000:]}" for log in sorted(self.home.glob("log/*.log")))
+
+    def pids(self):
+        return {file.stem: int(file.read_text()) for file in self.home.glob("run/*.pid")}
+
+    def api(self):
+        exported = dict(re.findall(r"(RUNYARD_\w+)=(\S+)", self.run("env")))
+        return Api(exported["RUNYARD_URL"], exported["RUNYARD_TOKEN"], exported["RUNYARD_ORG"])
+
+
+@pytest.fixture(scope="module")
+def local(tmp_path_factory):
+    home = tmp_path_factory.mktemp("local") / "home"
+    assert home.parent.stat().st_mode & 0o077 == 0
+    stack = Local(home)
+    shutil.copytree(DEPS / "kafka", home / "kafka/jars")
+    yield stack
+    stack.run("down", "--purge", check=False)
+
+
+def alive(pid):
+    return Path(f"/proc/{pid}").exists() and Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+
+
+def test_one_command_ends_with_the_example_applied(local):
+    said = local.run("up")
+    assert re.search(r"^Applied: run-", said, re.M), said
+    assert "planning" in said and "applying" in said and "Apply complete!" in said
+    api = local.api()
+    assert api.url in said and api.token in said
+    assert len(api.get(f"organizations/{api.organization}/workspaces").data) == 1
+    assert local.pids().keys() == NAMES | {"broker"}
+
+
+def test_secrets_stay_in_files_of_their_owner(local):
+    files = list((local.home / "secrets").iterdir())
+    assert files and all(file.stat().st_mode & 0o177 == 0 for file in files)
+    secrets = [word for file in files for word in [file.read_text().split()[-1]]]
+    for pid in local.pids().values():
+        line = Path(f"/proc/{pid}/cmdline").read_text()
+        assert not [secret for secret in secrets if secret in line], line
+
+
+def test_again_it_is_quick_and_harmless(local):
+    before = local.pids()
+    began = time.monotonic()
+    said = local.run("up")
+    assert time.monotonic() - began < 15
+    assert "left as it is" in said and local.pids() == before
+
+
+@pytest.mark.parametrize("name", ["runyard-worker", "runyard-scheduler", "postgres"])
+def test_what_died_is_brought_back_and_the_rest_left_alone(local, name):
+    before = local.pids()
+    os.kill(before[name], signal.SIGKILL)
+    until(lambda: not alive(before[name]), f"{name} is gone")
+    local.run("up", "--no-example")
+    after = local.pids()
+    assert {which for which in after if after[which] != before[which]} == {name}
+    assert all(alive(pid) for pid in after.values())
+
+
+def test_the_other_broker_takes_over(local):
+    said = local.run("up", "--broker", "kafka")
+    assert re.search(r"^(Applied|Nothing to change): run-|^Nothing to change", said, re.M), said
+    assert local.pids().keys() == NAMES | {"kafka"}
+
+
+def test_down_spares_a_process_that_was_given_an_old_pid(local):
+    before = local.pids()
+    stranger = subprocess.Popen(["sleep", "600"])
+    try:
+        os.kill(before["redis"], signal.SIGKILL)
+        until(lambda: not alive(before["redis"]), "redis is gone")
+        (local.home / "run/redis.pid").write_text(f"{stranger.pid}\n")
+        local.run("down")
+        assert stranger.poll() is None
+    finally:
+        stranger.kill()
+        stranger.wait()
+    assert not [name for name, pid in before.items() if alive(pid)]
+    assert local.pids() == {}
+
+
+def test_purge_leaves_nothing(local):
+    local.run("down", "--purge")
+    assert not local.home.exists()
