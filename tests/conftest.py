@@ -3,6 +3,7 @@
 
 import json
 import shutil
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from support.api import Api
 from support.runyard import KEYS, Scheduler, Worker
-from support.servers import DEPS, Broker, Kafka, Postgres, Redis
+from support.servers import DEPS, ROOT, Broker, Kafka, Postgres, Redis
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -121,8 +122,15 @@ def api(tokens, scheduler):
     return Api(first.url, tokens["token"])
 
 
+@pytest.fixture(scope="session")
+def sandbox():
+    """bwrap where it works: containers often forbid the namespaces it is made of."""
+    script = f"source {ROOT}/deploy/local/lib.sh; source {ROOT}/deploy/local/servers.sh; sandbox_kind 2>/dev/null"
+    return subprocess.run(["bash", "-c", script], check=True, capture_output=True, text=True).stdout.strip()
+
+
 @pytest.fixture
-def worker(folder, tokens, scheduler, bus):
+def worker(folder, tokens, scheduler, bus, sandbox):
     """worker(option=value...) starts one more worker. Providers come from the tests' mirror alone."""
     started = []
 
@@ -130,7 +138,7 @@ def worker(folder, tokens, scheduler, bus):
         first = scheduler.all[0] if scheduler.all else scheduler()
         name = f"worker-{len(started) + 1}"
         settings = {"scheduler_url": first.url, "agent_token": tokens["agent-token"], "brokers": bus.address,
-                    "fetch_wait_ms": bus.fetch_wait_ms, "name": name, "data_dir": folder / name,
+                    "fetch_wait_ms": bus.fetch_wait_ms, "name": name, "data_dir": folder / name, "sandbox": sandbox,
                     "provider_mirror": DEPS / "mirror" if (DEPS / "mirror").exists() else None, **options}
         started.append(Worker(name, folder, **settings))
         return started[-1].start()
