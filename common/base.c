@@ -73,7 +73,16 @@ const char *text_or_empty(const char *text)
 
 void text_copy(char *field, size_t size, const char *text)
 {
-	snprintf(field, size, "%s", text_or_empty(text));
+	size_t len = strlen(text_or_empty(text));
+
+	if (len >= size) {
+		len = size - 1;
+		/* Never half a UTF-8 character. */
+		while (len && ((unsigned char)text[len] & 0xc0) == 0x80)
+			len--;
+	}
+	memcpy(field, text_or_empty(text), len);
+	field[len] = '\0';
 }
 
 int text_number(const char *text, long long low, long long high, long long *ret_value)

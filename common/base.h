@@ -39,7 +39,7 @@ bool text_equal(const char *a, const char *b);
 bool text_starts(const char *text, const char *prefix);
 /* The text, or "" for NULL. */
 const char *text_or_empty(const char *text);
-/* Copies into a fixed field of `size` bytes, cutting what does not fit; always terminated. */
+/* Copies into a fixed field of `size` bytes, cutting what does not fit (between characters); always terminated. */
 void text_copy(char *field, size_t size, const char *text);
 /* A decimal number within [low, high] and nothing else; -1 and *ret_value untouched otherwise. */
 int text_number(const char *text, long long low, long long high, long long *ret_value);

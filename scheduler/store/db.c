@@ -13,6 +13,7 @@ struct db {
 	char *url;
 	PGconn *conn;
 	const char *statements[MOST_STATEMENTS]; /* prepared on this connection, by the address of their text */
+	bool relaxed;
 	bool in_transaction;
 	bool try_again; /* the last failure was a deadlock or a serialization failure */
 	char constraint[64];
@@ -23,6 +24,14 @@ struct db *db_open(const char *url)
 	struct db *db = mem_new(1, sizeof(*db));
 
 	db->url = mem_text(url);
+	return db;
+}
+
+struct db *db_open_relaxed(const char *url)
+{
+	struct db *db = db_open(url);
+
+	db->relaxed = true;
 	return db;
 }
 
@@ -59,8 +68,6 @@ static int connection_failed(struct db *db, struct err *err)
 
 static int db_connect(struct db *db, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-
 	if (db->conn && PQstatus(db->conn) == CONNECTION_OK)
 		return 0;
 	PQfinish(db->conn);
@@ -70,10 +77,12 @@ static int db_connect(struct db *db, struct err *err)
 		return connection_failed(db, err);
 	PQsetNoticeReceiver(db->conn, notice_ignore, NULL);
 	/* A statement that hangs would hold a thread for ever; a session that is idle in a transaction holds locks. */
-	return db_script(db,
-		"set timezone = 'UTC'; set datestyle = 'ISO'; set statement_timeout = '30s'; "
-		"set idle_in_transaction_session_timeout = '30s'; set plan_cache_mode = 'force_generic_plan'",
-		err);
+	if (db_script(db,
+		    "set timezone = 'UTC'; set datestyle = 'ISO'; set statement_timeout = '30s'; "
+		    "set idle_in_transaction_session_timeout = '30s'; set plan_cache_mode = 'force_generic_plan'",
+		    err) < 0)
+		return -1;
+	return db->relaxed ? db_script(db, "set synchronous_commit = off", err) : 0;
 }
 
 void rows_release(struct rows *rows)
@@ -285,6 +294,11 @@ int db_transaction(struct db *db, int (*fn)(void *data, struct err *err), void *
 			break;
 	}
 	return result;
+}
+
+bool db_in_transaction(const struct db *db)
+{
+	return db->in_transaction;
 }
 
 /* ---- arrays ---- */

@@ -48,7 +48,10 @@ struct db_param {
 
 struct db;
 
+/* Connects with the first statement. */
 struct db *db_open(const char *url);
+/* The same for work that is done again if a crash of PostgreSQL forgets it: its commits do not wait for the disk. */
+struct db *db_open_relaxed(const char *url);
 void db_close(struct db *db);
 /* The name of the index that the last ERR_CONFLICT broke, or "". */
 const char *db_constraint(const struct db *db);
@@ -89,6 +92,9 @@ int db_script(struct db *db, const char *sql, struct err *err);
 /* Runs fn in one transaction: commits if it returns 0, else rolls back. A deadlock or a serialization failure runs it
  * again (so fn must set its outputs anew). Nested calls join the outer transaction. */
 int db_transaction(struct db *db, int (*fn)(void *data, struct err *err), void *data, struct err *err);
+
+/* True within db_transaction's fn. */
+bool db_in_transaction(const struct db *db);
 
 /* An array parameter for `= any($1::text[])` and unnest: {"a","b",NULL}. */
 struct db_array {

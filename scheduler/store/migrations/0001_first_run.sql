@@ -137,7 +137,7 @@ create table runs (
 );
 -- One active run a workspace, whatever the code does.
 create unique index runs_active on runs (workspace_id) where holds;
-create index runs_queue on runs (workspace_id, position) where queued and not ended;
+create index runs_queue on runs (workspace_id, position) where queued or status = 'planned_and_saved';
 create index runs_workspace on runs (workspace_id, position desc);
 create index runs_organization on runs (organization_id, position desc);
 
@@ -157,7 +157,7 @@ create table run_inputs (
 	replace_addrs jsonb,
 	terraform_version text not null,
 	working_directory text not null,
-	variables jsonb not null default '[]',
+	variables_sealed bytea,
 	snapshot_sealed bytea not null,
 	error text,
 	created_by text references users on delete set null,
@@ -227,6 +227,7 @@ create table jobs (
 	stop smallint not null default 0,
 	worker_id text,
 	token_hash text,
+	log_base bigint not null default 0,
 	lease_until timestamptz,
 	announced_at timestamptz not null default now(),
 	created_at timestamptz not null default now()

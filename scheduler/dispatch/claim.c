@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/dispatch/claim.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/log.h"
+#include "common/metrics.h"
+#include "scheduler/dispatch/happen.h"
+#include "scheduler/metrics.h"
+
+enum { MOST_TRIES = 5, SNAPSHOT_LIMIT = 64 << 20 };
+
+struct claiming {
+	struct store *store;
+	const char *pool, *worker;
+	int slots;
+	bool more; /* some were being worked on by somebody else just then */
+	struct {
+		struct id job, run;
+		int attempt;
+		char *token;
+	} picked[MOST_CLAIMED];
+	size_t count;
+	struct outbox outbox;
+	struct rows details;
+};
+
+/*
+ * Classes in order, within a class the organization with the fewest running and earlier jobs first, then the oldest.
+ * The heads walk jumps from organization to organization in the index, so that a long queue of one costs the others
+ * nothing. What somebody else holds locked is left for the next look.
+ */
+static const char pick_sql[] =
+	"with recursive heads as ("
+	"(select class, organization_id from jobs where pool_id = $1 and state = 'waiting' "
+	"order by class, organization_id limit 1) union all "
+	"select n.class, n.organization_id from heads h, lateral (select class, organization_id from jobs "
+	"where pool_id = $1 and state = 'waiting' and (class, organization_id) > (h.class, h.organization_id) "
+	"order by class, organization_id limit 1) n), "
+	"busy as (select organization_id, count(*) as n from jobs where pool_id = $1 and state = 'claimed' group by "
+	"1), "
+	"candidates as (select c.id, h.class, c.created_at, coalesce(b.n, 0) + row_number() over "
+	"(partition by h.class, h.organization_id order by c.created_at, c.id) as turn "
+	"from heads h left join busy b using (organization_id), lateral (select id, created_at from jobs "
+	"where pool_id = $1 and state = 'waiting' and class = h.class and organization_id = h.organization_id "
+	"order by created_at, id limit $2) c), "
+	"picked as materialized (select j.id, j.run_id, j.attempt from candidates c join jobs j on j.id = c.id "
+	"join runs r on r.id = j.run_id join workspaces w on w.id = j.workspace_id where j.state = 'waiting' "
+	"order by c.class, c.turn, c.created_at, c.id limit $2 for no key update of w, r, j skip locked) "
+	"select p.id, p.run_id, p.attempt, (select count(*) from candidates) as candidates, "
+	"exists (select 1 from workers where id = $3 and pool_id = $1) as known "
+	"from (select 1) one left join picked p on true";
+
+static int claim_pick(struct claiming *c, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(c->store->db, &rows, err, pick_sql, P_TEXT(c->pool), P_INT(c->slots), P_TEXT(c->worker)) < 0)
+		return -1;
+	if (!row_bool(&rows, 0, "known"))
+		return err_set(err, ERR_NOT_FOUND, "worker not found");
+	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++) {
+		text_copy(c->picked[c->count].job.text, ID_SIZE, row_text(&rows, i, "id"));
+		text_copy(c->picked[c->count].run.text, ID_SIZE, row_text(&rows, i, "run_id"));
+		c->picked[c->count++].attempt = (int)row_int(&rows, i, "attempt");
+	}
+	c->more = (int)c->count < c->slots && row_int(&rows, 0, "candidates") > (long long)c->count;
+	return 0;
+}
+
+/* Runs that do not accept it any more (they can't, under these locks) would be left out. */
+static int claim_start_runs(struct claiming *c, struct err *err)
+{
+	struct happening started[MOST_CLAIMED] = {0};
+	_cleanup_(db_array_release) struct db_array kicked = DB_ARRAY_INIT;
+
+	for (size_t i = 0; i < c->count; i++)
+		started[i] = (struct happening){.run = c->picked[i].run,
+			.event = {.kind = EV_STARTED},
+			.job = c->picked[i].job,
+			.attempt = c->picked[i].attempt};
+	if (happen_within(c->store, started, c->count, &kicked, &c->outbox, err) < 0)
+		return -1;
+	for (size_t i = 0; i < c->count; i++)
+		if (started[i].outcome != HAPPENED)
+			return err_set(err, ERR_INTERNAL, "%s waits, and its run does not start: %s",
+				started[i].job.text, text_or_empty(started[i].refused));
+	return 0;
+}
+
+static int claim_mark(struct claiming *c, struct err *err)
+{
+	json_auto_t *claims = json_array();
+
+	for (size_t i = 0; i < c->count; i++) {
+		char hash[SHA256_HEX_SIZE];
+
+		free(c->picked[i].token);
+		c->picked[i].token = crypto_token("job.");
+		crypto_sha256_hex(c->picked[i].token, strlen(c->picked[i].token), hash);
+		json_array_append_new(claims, json_pack("{ss ss}", "id", c->picked[i].job.text, "hash", hash));
+	}
+	_cleanup_(freep) char *text = json_text(claims);
+	return db_query(c->store->db, NULL, err,
+		"with claimed as (update jobs j set state = 'claimed', worker_id = $2, token_hash = u.hash, "
+		"lease_until = now() + make_interval(secs => $3), log_base = o.log_length "
+		"from jsonb_to_recordset($1::jsonb) as u(id text, hash text), operations o where j.id = u.id "
+		"and o.id = (case j.stage when 'apply' then 'apply' else 'plan' end) || substr(j.run_id, 4) "
+		"returning o.id as operation_id, j.workspace_id, j.stage), "
+		"busy as (update workers set free = greatest(free - (select count(*) from claimed), 0), seen_at = "
+		"now() "
+		"where id = $2 returning name) "
+		"update operations o set worker_id = $2, worker_name = (select name from busy), "
+		"base_state_id = case when c.stage = 'plan' then w.current_state_id else o.base_state_id end "
+		"from claimed c join workspaces w on w.id = c.workspace_id where o.id = c.operation_id",
+		P_TEXT(text), P_TEXT(c->worker), P_INT(c->store->lease_seconds));
+}
+
+static int claim_details(struct claiming *c, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
+
+	for (size_t i = 0; i < c->count; i++)
+		db_array_add(&ids, c->picked[i].job.text);
+	rows_release(&c->details);
+	return db_query(c->store->db, &c->details, err,
+		"select j.id, j.run_id, j.attempt, j.stage, j.stop, j.pool_id, "
+		"extract(epoch from now() - j.created_at) as waited, g.name as organization, w.id as workspace_id, "
+		"w.name as workspace_name, i.terraform_version, coalesce(p.terraform_version, '') as planned_with, "
+		"i.working_directory, i.is_destroy, i.refresh, i.refresh_only, i.json_log, i.target_addrs, "
+		"i.replace_addrs, "
+		"i.configuration_version_id, i.snapshot_sealed, i.variables_sealed, "
+		"w.current_state_id is not null as has_state, p.init_blob is not null as has_init "
+		"from jobs j join runs r on r.id = j.run_id join run_inputs i on i.run_id = r.id "
+		"join workspaces w on w.id = j.workspace_id join organizations g on g.id = w.organization_id "
+		"join operations p on p.id = 'plan' || substr(r.id, 4) where j.id = any($1::text[])",
+		P_ARRAY(&ids));
+}
+
+static int claim_run(void *data, struct err *err)
+{
+	struct claiming *c = data;
+
+	c->count = 0;
+	json_array_clear(c->outbox.rows);
+	if (claim_pick(c, err) < 0)
+		return -1;
+	if (!c->count)
+		return 0;
+	if (claim_start_runs(c, err) < 0 || claim_mark(c, err) < 0)
+		return -1;
+	return claim_details(c, err);
+}
+
+/* ---- the claimed job, as the worker reads it ---- */
+
+static int open_json(
+	struct store *store, const struct rows *rows, int row, const char *column, json_t **ret_value, struct err *err)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT(SNAPSHOT_LIMIT);
+
+	if (row_null(rows, row, column)) {
+		*ret_value = json_array();
+		return 0;
+	}
+	if (store_open(store, row_text(rows, row, "run_id"), rows, row, column, &text, err) < 0)
+		return -1;
+	return json_parse(buf_str(&text), text.len, ret_value, err);
+}
+
+static json_t *array_or_empty(const struct rows *rows, int row, const char *column)
+{
+	json_t *value = row_json(rows, row, column);
+
+	if (json_is_array(value))
+		return value;
+	json_decref(value);
+	return json_array();
+}
+
+/* The workspace's variables as they were at creation, then the run's own, whose values are expressions. */
+static int job_variables(struct store *store, const struct rows *rows, int row, json_t **ret_variables, struct err *err)
+{
+	json_auto_t *own = NULL;
+	json_t *variable;
+	size_t i;
+
+	if (open_json(store, rows, row, "snapshot_sealed", ret_variables, err) < 0 ||
+		open_json(store, rows, row, "variables_sealed", &own, err) < 0)
+		return -1;
+	json_array_foreach(own, i, variable) json_array_append_new(*ret_variables,
+		json_pack("{ss ss ss sb sb}", "key", json_string_at(variable, "key"), "value",
+			json_string_at(variable, "value"), "category", "terraform", "hcl", 1, "sensitive", 0));
+	return 0;
+}
+
+static const char *token_of(const struct claiming *c, const char *job_id)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (text_equal(c->picked[i].job.text, job_id))
+			return c->picked[i].token;
+	return "";
+}
+
+static int job_document(struct claiming *c, int row, json_t **ret_job, struct err *err)
+{
+	const struct rows *rows = &c->details;
+	const char *run = row_text(rows, row, "run_id");
+	const char *stage = row_text(rows, row, "stage");
+	bool apply = text_equal(stage, stages[STAGE_APPLY].name);
+	json_t *variables = NULL;
+
+	if (job_variables(c->store, rows, row, &variables, err) < 0)
+		return -1;
+	/* An apply runs with the very version that planned. */
+	*ret_job = json_pack("{ss si ss ss ss ss ss s{ss ss} ss ss ss sb sb sb sb so so so sb sb ss}", "job",
+		row_text(rows, row, "id"), "attempt", (int)row_int(rows, row, "attempt"), "token",
+		token_of(c, row_text(rows, row, "id")), "stage", stage, "run", run, "log",
+		id_sibling(run, apply ? "apply" : "plan").text, "organization", row_text(rows, row, "organization"),
+		"workspace", "id", row_text(rows, row, "workspace_id"), "name", row_text(rows, row, "workspace_name"),
+		"configuration-version", row_text(rows, row, "configuration_version_id"), "terraform-version",
+		row_text(rows, row, apply ? "planned_with" : "terraform_version"), "working-directory",
+		row_text(rows, row, "working_directory"), "destroy", row_bool(rows, row, "is_destroy"), "refresh",
+		row_bool(rows, row, "refresh"), "refresh-only", row_bool(rows, row, "refresh_only"), "json-log",
+		row_bool(rows, row, "json_log"), "target-addrs", array_or_empty(rows, row, "target_addrs"),
+		"replace-addrs", array_or_empty(rows, row, "replace_addrs"), "variables", variables, "has-state",
+		row_bool(rows, row, "has_state"), "has-init", row_bool(rows, row, "has_init"), "stop",
+		stop_name((enum stop)row_int(rows, row, "stop")));
+	return *ret_job ? 0 : err_set(err, ERR_INTERNAL, "%s can't be written down", run);
+}
+
+static void note_claim(const struct claiming *c, int row)
+{
+	char labels[96];
+
+	snprintf(labels, sizeof(labels), "pool=\"%s\",stage=\"%s\"", row_text(&c->details, row, "pool_id"),
+		row_text(&c->details, row, "stage"));
+	metric_add(M_CLAIMED_JOBS, labels, 1);
+	snprintf(labels, sizeof(labels), "stage=\"%s\"", row_text(&c->details, row, "stage"));
+	metric_observe(M_CLAIM_WAIT, labels, strtod(row_text(&c->details, row, "waited"), NULL));
+}
+
+/* A job that can't be handed out (its snapshot does not open, say) ends its run with the reason, and holds up no other.
+ */
+static void claim_unreadable(struct claiming *c, int row, const struct err *why)
+{
+	struct err err = ERR_INIT;
+	struct happening item = {.event = {.kind = EV_ERRORED},
+		.reason = why->message,
+		.attempt = (int)row_int(&c->details, row, "attempt")};
+
+	text_copy(item.run.text, ID_SIZE, row_text(&c->details, row, "run_id"));
+	text_copy(item.job.text, ID_SIZE, row_text(&c->details, row, "id"));
+	log_error("a job can't be handed out", "run", item.run.text, "error", why->message, NULL);
+	if (runs_happen(c->store, &item, 1, &err) < 0)
+		log_error("its run goes on to wait for its lease's end", "run", item.run.text, "error", err.message,
+			NULL);
+}
+
+static void claim_documents(struct claiming *c, json_t *jobs)
+{
+	struct err err = ERR_INIT;
+	json_t *job;
+
+	for (int i = 0; i < c->details.count; i++) {
+		job = NULL;
+		if (job_document(c, i, &job, &err) < 0) {
+			claim_unreadable(c, i, &err);
+			continue;
+		}
+		json_array_append_new(jobs, job);
+		note_claim(c, i);
+	}
+}
+
+static int claim_once(struct claiming *c, json_t *jobs, struct err *err)
+{
+	int result;
+
+	c->details = (struct rows)ROWS_INIT;
+	c->more = false;
+	outbox_init(&c->outbox);
+	result = db_transaction(c->store->db, claim_run, c, err);
+	if (result == 0)
+		outbox_committed(c->store, &c->outbox);
+	if (result == 0 && c->count)
+		claim_documents(c, jobs);
+	outbox_release(&c->outbox);
+	rows_release(&c->details);
+	for (size_t i = 0; i < MOST_CLAIMED; i++) {
+		free(c->picked[i].token);
+		c->picked[i].token = NULL;
+	}
+	return result;
+}
+
+int jobs_claim(
+	struct store *store, const char *pool_id, const char *worker_id, int slots, json_t **ret_jobs, struct err *err)
+{
+	const struct timespec moment = {.tv_nsec = 3000000};
+	json_auto_t *jobs = json_array();
+	struct claiming c = {.store = store, .pool = pool_id, .worker = worker_id, .more = true};
+
+	slots = slots < MOST_CLAIMED ? slots : MOST_CLAIMED;
+	for (int tries = 0; c.more && tries < MOST_TRIES; tries++) {
+		if (tries)
+			nanosleep(&moment, NULL); /* for a transaction that holds a waiting job: it is short */
+		c.slots = slots - (int)json_array_size(jobs);
+		if (claim_once(&c, jobs, err) < 0)
+			return -1;
+	}
+	metric_add(M_CLAIMS, json_array_size(jobs) ? "outcome=\"jobs\"" : "outcome=\"none\"", 1);
+	*ret_jobs = json_incref(jobs);
+	return 0;
+}
+
+int job_granted(
+	struct store *store, const char *job_id, const char *token, struct job_grant *ret_grant, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	char hash[SHA256_HEX_SIZE];
+
+	crypto_sha256_hex(text_or_empty(token), strlen(text_or_empty(token)), hash);
+	if (db_query(store->db, &rows, err,
+		    "select run_id, workspace_id, stage, attempt, log_base from jobs "
+		    "where id = $1 and token_hash = $2 and state = 'claimed'",
+		    P_TEXT(job_id), P_TEXT(hash)) < 0)
+		return -1;
+	if (!rows.count)
+		return err_set(err, ERR_NOT_FOUND, "this attempt is over, or the token is not its own");
+	text_copy(ret_grant->job.text, ID_SIZE, job_id);
+	text_copy(ret_grant->run.text, ID_SIZE, row_text(&rows, 0, "run_id"));
+	text_copy(ret_grant->workspace.text, ID_SIZE, row_text(&rows, 0, "workspace_id"));
+	ret_grant->plan = id_sibling(ret_grant->run.text, "plan");
+	ret_grant->apply = id_sibling(ret_grant->run.text, "apply");
+	ret_grant->stage = (enum stage)stage_parse(row_text(&rows, 0, "stage"));
+	ret_grant->attempt = (int)row_int(&rows, 0, "attempt");
+	ret_grant->log_base = row_int(&rows, 0, "log_base");
+	return 0;
+}
+
+int job_start(struct store *store, const struct job_grant *grant, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "update jobs set started = true where id = $1 and attempt = $2 and state = 'claimed' and stop = 0",
+		    P_TEXT(grant->job.text), P_INT(grant->attempt)) < 0)
+		return -1;
+	return db_affected(&rows) ? 0 : err_set(err, ERR_CONFLICT, "the attempt is to stop, or is over");
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_DISPATCH_CLAIM_H
+#define SCHEDULER_DISPATCH_CLAIM_H
+
+/*
+ * Giving out work (DESIGN, Dispatch): the best waiting jobs of a pool, each with a lease and a token of its own. A
+ * claim is a compare-and-set on (job, attempt): of two claimers one gets it, and it does not matter which message woke
+ * whom.
+ */
+
+#include "scheduler/lifecycle/run.h"
+#include "scheduler/store/store.h"
+
+enum { MOST_CLAIMED = 64 };
+
+/* Claims up to `slots` jobs for a worker. *ret_jobs is an array of jobs as proto/README.md has them. ERR_NOT_FOUND if
+ * the worker is not known in that pool (any more). */
+int jobs_claim(
+	struct store *store, const char *pool_id, const char *worker_id, int slots, json_t **ret_jobs, struct err *err);
+
+/* What a job's token allows: to work on this attempt, and nothing else. */
+struct job_grant {
+	struct id job, run, workspace, plan, apply;
+	enum stage stage;
+	int attempt;
+	long long log_base; /* where this attempt's log begins in its operation's */
+};
+
+/* ERR_NOT_FOUND if the token is not that of the job's present attempt. */
+int job_granted(
+	struct store *store, const char *job_id, const char *token, struct job_grant *ret_grant, struct err *err);
+/* Marks the attempt as started, from when on it may not be made again. ERR_CONFLICT if it is to stop. */
+int job_start(struct store *store, const struct job_grant *grant, struct err *err);
+
+#endif

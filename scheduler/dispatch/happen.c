@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/dispatch/happen.h"
+
+#include <stdio.h>
+
+#include "common/log.h"
+#include "common/metrics.h"
+#include "scheduler/metrics.h"
+#include "scheduler/queue/queue.h"
+
+static struct run_row *set_find(const struct run_set *set, const char *run_id)
+{
+	for (size_t i = 0; i < set->run_count; i++)
+		if (text_equal(set->runs[i].id.text, run_id))
+			return &set->runs[i];
+	return NULL;
+}
+
+static void note_transition(const struct run_change *change)
+{
+	const struct run *run = &change->verdict->run;
+	char labels[64];
+
+	if (!change->verdict->reached_count)
+		return;
+	snprintf(labels, sizeof(labels), "status=\"%s\"", run_statuses[run->status].name);
+	metric_add(M_TRANSITIONS, labels, 1);
+	log_info("run", "run", change->row->id.text, "workspace", change->row->workspace.text, "event",
+		run_event_name(change->event), "status", run_statuses[run->status].name, "reason", change->reason,
+		NULL);
+}
+
+/* The step, its check, and its place among the changes. */
+static int change_make(const struct run_row *row, const struct happening *item, struct changes *changes,
+	struct verdict *ret_verdict, struct err *err)
+{
+	struct run_event event = item->event;
+	struct run_change change = {.row = row,
+		.verdict = ret_verdict,
+		.actor = item->actor,
+		.comment = item->comment,
+		.result = item->result,
+		.event = event.kind};
+	const char *broken;
+
+	event.may_retry = job_may_retry(row->run.stage, row->job.started, row->job.attempt);
+	event.cooled_off = row->cooled_off;
+	*ret_verdict = run_step(&row->run, &event);
+	if (ret_verdict->refused)
+		return 0;
+	broken = run_check(&ret_verdict->run);
+	if (broken)
+		return err_set(err, ERR_INTERNAL, "%s + %s breaks invariant %s", row->id.text,
+			run_event_name(event.kind), broken);
+	if (ret_verdict->run.status == RUN_ERRORED)
+		change.reason = item->reason;
+	changes_add(changes, &change);
+	note_transition(&change);
+	return 0;
+}
+
+static bool item_is_late(const struct happening *item, const struct run_row *row)
+{
+	if (item->only_if_lease_over && !(row->job.claimed && row->job.lease_over))
+		return true;
+	return item->job.text[0] &&
+		(!text_equal(item->job.text, row->job.id.text) || item->attempt != row->job.attempt);
+}
+
+static int item_decide(struct happening *item, const struct run_set *set, struct changes *changes,
+	struct db_array *kicked, struct err *err)
+{
+	const struct run_row *row = set_find(set, item->run.text);
+	struct verdict verdict;
+
+	if (!row || item_is_late(item, row)) {
+		item->outcome = row ? HAPPENED_LATE : HAPPENED_NOWHERE;
+		return 0;
+	}
+	if (change_make(row, item, changes, &verdict, err) < 0)
+		return -1;
+	item->refused = verdict.refused;
+	item->outcome = verdict.refused ? HAPPENED_REFUSED : HAPPENED;
+	/* Its workspace became free, or a saved plan came back to the queue. */
+	if ((run_holds(&row->run) && !run_holds(&verdict.run)) || (verdict.run.queued && !row->run.queued))
+		db_array_add(kicked, row->workspace.text);
+	return 0;
+}
+
+static int changes_write(struct store *store, struct changes *changes, struct outbox *outbox, struct err *err)
+{
+	if (changes_save(store, changes, err) < 0)
+		return -1;
+	json_array_extend(outbox->rows, changes->outbox.rows);
+	return 0;
+}
+
+/* True if an earlier item of this round is of the same run: it has to wait for the next round. */
+static bool round_has(struct happening *const *round, size_t count, const struct happening *item)
+{
+	for (size_t i = 0; i < count; i++)
+		if (text_equal(round[i]->run.text, item->run.text))
+			return true;
+	return false;
+}
+
+/* The first item of every run that has not happened yet. Returns how many were decided. */
+static int round_run(struct store *store, struct happening *items, size_t count, struct db_array *kicked,
+	struct outbox *outbox, struct err *err)
+{
+	_cleanup_(freep) struct happening **round = mem_new(count, sizeof(struct happening *));
+	_cleanup_(run_set_release) struct run_set set = {0};
+	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
+	_cleanup_(changes_release) struct changes changes;
+	size_t taken = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (items[i].outcome == HAPPENED_NOT_YET && !round_has(round, taken, &items[i])) {
+			round[taken++] = &items[i];
+			db_array_add(&ids, items[i].run.text);
+		}
+	changes_init(&changes, "");
+	if (!taken)
+		return 0;
+	if (runs_load(store, &ids, &set, err) < 0)
+		return -1;
+	text_copy(changes.now, sizeof(changes.now), set.now);
+	for (size_t i = 0; i < taken; i++)
+		if (item_decide(round[i], &set, &changes, kicked, err) < 0)
+			return -1;
+	return changes_write(store, &changes, outbox, err) < 0 ? -1 : (int)taken;
+}
+
+static const struct workspace_row *set_workspace(const struct run_set *set, const char *id)
+{
+	for (size_t i = 0; i < set->workspace_count; i++)
+		if (text_equal(set->workspaces[i].id.text, id))
+			return &set->workspaces[i];
+	return NULL;
+}
+
+/* What a queued or parked run of a free workspace comes to: EVENT_COUNT for nothing. */
+static enum run_event_kind queue_event(const struct run_set *set, const struct run_row *row)
+{
+	const struct workspace_row *workspace = set_workspace(set, row->workspace.text);
+	struct queue_view view = {.locked = true};
+	bool saved = run_situation(&row->run) == AT_SAVED || row->run.status == RUN_CONFIRMED;
+
+	if (saved && row->plan_is_stale)
+		return EV_STALE;
+	if (workspace)
+		view = (struct queue_view){.locked = workspace->locked, .has_current = workspace->current.text[0]};
+	if (row->run.queued && queue_may_start(&view, row->run.plan_only, true))
+		return EV_TURN;
+	return EVENT_COUNT;
+}
+
+/* Lets queues go on; a stale plan at the head makes way for the next, so `kicked` is filled anew with those. */
+static int queues_advance(struct store *store, struct db_array *kicked, struct outbox *outbox, struct err *err)
+{
+	_cleanup_(run_set_release) struct run_set set = {0};
+	_cleanup_(changes_release) struct changes changes;
+
+	changes_init(&changes, "");
+	if (runs_load_queues(store, kicked, &set, err) < 0)
+		return -1;
+	db_array_release(kicked);
+	*kicked = (struct db_array)DB_ARRAY_INIT;
+	text_copy(changes.now, sizeof(changes.now), set.now);
+	for (size_t i = 0; i < set.run_count; i++) {
+		struct happening item = {.event = {.kind = queue_event(&set, &set.runs[i])}};
+		struct verdict verdict;
+
+		if (item.event.kind == EVENT_COUNT)
+			continue;
+		if (change_make(&set.runs[i], &item, &changes, &verdict, err) < 0)
+			return -1;
+		if (item.event.kind == EV_STALE && set.runs[i].run.queued)
+			db_array_add(kicked, set.runs[i].workspace.text);
+	}
+	return changes_write(store, &changes, outbox, err);
+}
+
+int happen_within(struct store *store, struct happening *items, size_t count, struct db_array *kicked,
+	struct outbox *outbox, struct err *err)
+{
+	int taken;
+
+	for (size_t i = 0; i < count; i++)
+		items[i].outcome = HAPPENED_NOT_YET;
+	do {
+		taken = round_run(store, items, count, kicked, outbox, err);
+	} while (taken > 0);
+	while (taken == 0 && kicked->count)
+		taken = queues_advance(store, kicked, outbox, err);
+	return taken;
+}
+
+struct batch {
+	struct store *store;
+	struct happening *items;
+	size_t count;
+	const char *workspace_id;
+	struct outbox outbox;
+};
+
+static int batch_run(void *data, struct err *err)
+{
+	struct batch *batch = data;
+	_cleanup_(db_array_release) struct db_array kicked = DB_ARRAY_INIT;
+
+	json_array_clear(batch->outbox.rows);
+	if (batch->workspace_id)
+		db_array_add(&kicked, batch->workspace_id);
+	return happen_within(batch->store, batch->items, batch->count, &kicked, &batch->outbox, err);
+}
+
+static int batch_commit(struct batch *batch, struct err *err)
+{
+	int result;
+
+	outbox_init(&batch->outbox);
+	result = db_transaction(batch->store->db, batch_run, batch, err);
+	if (result == 0)
+		outbox_committed(batch->store, &batch->outbox);
+	outbox_release(&batch->outbox);
+	return result;
+}
+
+int runs_happen(struct store *store, struct happening *items, size_t count, struct err *err)
+{
+	struct batch batch = {.store = store, .items = items, .count = count};
+
+	return batch_commit(&batch, err);
+}
+
+int run_happens(struct store *store, struct happening *item, struct err *err)
+{
+	if (runs_happen(store, item, 1, err) < 0)
+		return -1;
+	if (item->outcome == HAPPENED_NOWHERE)
+		return err_set(err, ERR_NOT_FOUND, "run not found");
+	if (item->outcome == HAPPENED)
+		return 0;
+	err_set(err, ERR_CONFLICT, "%s",
+		item->outcome == HAPPENED_LATE ? "this attempt is over" : text_or_empty(item->refused));
+	text_copy(err->title, sizeof(err->title), "transition not allowed");
+	return -1;
+}
+
+int workspace_kick(struct store *store, const char *workspace_id, struct err *err)
+{
+	struct batch batch = {.store = store, .workspace_id = workspace_id};
+
+	return batch_commit(&batch, err);
+}

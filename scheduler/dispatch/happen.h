@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_DISPATCH_HAPPEN_H
+#define SCHEDULER_DISPATCH_HAPPEN_H
+
+/*
+ * The one place where runs change. A decision is always: load the rows for update, run_step for each, save all
+ * verdicts, let the queues of the workspaces that became free go on, commit, publish (DESIGN rule 3).
+ */
+
+#include "scheduler/store/runs.h"
+
+enum happened {
+	HAPPENED_NOT_YET,
+	HAPPENED,         /* saved */
+	HAPPENED_REFUSED, /* the run does not accept it; `refused` says why */
+	HAPPENED_LATE,    /* of an attempt that is over: duplicated, delayed or fenced (DESIGN rules 4 and 5) */
+	HAPPENED_NOWHERE, /* there is no such run */
+};
+
+struct happening {
+	struct id run;
+	struct run_event event; /* may_retry and cooled_off are filled in from the rows */
+	struct id job;          /* set: only if this attempt is the run's */
+	int attempt;
+	bool only_if_lease_over;
+	const char *actor;   /* user id, or NULL */
+	const char *comment; /* or NULL */
+	const char *reason;  /* shown if the run ends errored by this; or NULL */
+	const struct job_result *result;
+
+	enum happened outcome; /* filled in */
+	const char *refused;
+};
+
+/* Makes them happen in one transaction, in their order. -1 only if nothing was saved; what became of each is in it. */
+int runs_happen(struct store *store, struct happening *items, size_t count, struct err *err);
+/* One event by a person or a client: ERR_NOT_FOUND, or ERR_CONFLICT "transition not allowed" with the reason. */
+int run_happens(struct store *store, struct happening *item, struct err *err);
+/* Lets a workspace's queue go on, if it can: after an unlock, say. */
+int workspace_kick(struct store *store, const char *workspace_id, struct err *err);
+
+/* For callers with a transaction of their own: the same within it. `kicked` names workspaces whose queue may move. What
+ * is to be published is appended to *outbox, for outbox_committed after the commit. */
+int happen_within(struct store *store, struct happening *items, size_t count, struct db_array *kicked,
+	struct outbox *outbox, struct err *err);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_DISPATCH_ORDER_H
+#define SCHEDULER_DISPATCH_ORDER_H
+
+/* Creating a run: everything it is locked to is taken here (LIFECYCLE, What a run is locked to). */
+
+#include "scheduler/store/store.h"
+
+/* A choice that the request may leave to the workspace or the configuration version. */
+enum choice { CHOICE_UNSET = -1, CHOICE_NO, CHOICE_YES };
+
+struct run_order {
+	const char *workspace_id;
+	const char *configuration_version_id; /* NULL: the latest one that was uploaded and is not provisional */
+	const char *actor;                    /* user id, or NULL */
+	const char *message;                  /* NULL: the default */
+	const char *source;                   /* "tfe-api" */
+	enum choice plan_only, auto_apply;
+	bool is_destroy, no_refresh, refresh_only, save_plan, allow_empty_apply, allow_config_generation;
+	bool plain_log;                /* the client can't render terraform's JSON lines (API 2.4) */
+	const json_t *target_addrs;    /* an array of texts, or NULL */
+	const json_t *replace_addrs;   /* the same */
+	const json_t *variables;       /* an array of {key, value}, or NULL */
+	const char *terraform_version; /* NULL: the workspace's */
+};
+
+/*
+ * Creates the run at the end of its workspace's queue, and starts it if it is its turn. ERR_NOT_FOUND for the
+ * workspace; ERR_INVALID with a pointer for anything wrong with the order. May join a transaction that is open; then
+ * the publisher finds what is to be published by its poll.
+ */
+int run_create(struct store *store, const struct run_order *order, struct id *ret_id, struct err *err);
+
+#endif

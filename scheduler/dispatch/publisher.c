@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/dispatch/publisher.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/eventfd.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/metrics.h"
+#include "proto/topics.h"
+#include "scheduler/dispatch/room.h"
+#include "scheduler/metrics.h"
+
+/*
+ *  1. A row is deleted only once the broker acknowledged it, so nothing that committed is lost.
+ *  2. A row is in the list `rows` from its offer (or the poll that found it) until it was deleted or failed; a poll
+ *     leaves out what is in the list, so this process sends a row twice only after a failure.
+ *  3. The list is bounded; what does not fit is found by a later poll.
+ *  4. No transaction is open while anything is sent.
+ */
+
+enum {
+	POLL_MS = 200,
+	LEFT_BEHIND_MS = 1000,
+	MOST_ROWS = 20000,
+	BATCH = 500,
+	CLOSE_MS = 5000,
+	ENSURE_EVERY_MS = 5000,
+	ENSURE_MS = 1000,
+	MOST_TOPICS = 256
+};
+
+enum row_state { ROW_OFFERED, ROW_SENT, ROW_ACKNOWLEDGED, ROW_FAILED };
+
+struct row {
+	long long id;
+	int64_t since_ms;
+	enum row_state state;
+	char *topic, *key, *payload;
+	struct row *next;
+};
+
+struct publisher {
+	struct db *db;
+	struct kafka_producer *producer;
+	pthread_t thread;
+	int wake;
+	atomic_bool stopping;
+	atomic_bool up;
+	pthread_mutex_t lock; /* guards the two below */
+	struct row *offered;  /* newest first */
+	size_t count;         /* rows anywhere */
+	struct row *rows;     /* the thread's own */
+	struct room room;
+	int64_t next_poll_ms;
+	struct {
+		char name[TOPIC_NAME_SIZE];
+		bool there;
+		int64_t next_try_ms;
+	} ensured[MOST_TOPICS];
+	size_t ensured_count;
+};
+
+static void row_free(struct row *row)
+{
+	free(row->topic);
+	free(row->key);
+	free(row->payload);
+	free(row);
+}
+
+static struct row *row_new(long long id, const char *topic, const char *key, const char *payload)
+{
+	struct row *row = mem_new(1, sizeof(*row));
+
+	row->id = id;
+	row->since_ms = clock_mono_ms();
+	row->topic = mem_text(topic);
+	row->key = mem_text(key);
+	row->payload = mem_text(payload);
+	return row;
+}
+
+/* ---- from other threads ---- */
+
+void publisher_offer(struct publisher *publisher, long long id, const char *topic, const char *key, const char *payload)
+{
+	struct row *row = row_new(id, topic, key, payload);
+
+	pthread_mutex_lock(&publisher->lock);
+	if (publisher->count < MOST_ROWS) {
+		row->next = publisher->offered;
+		publisher->offered = row;
+		publisher->count++;
+		row = NULL;
+	}
+	pthread_mutex_unlock(&publisher->lock);
+	if (row)
+		row_free(row);
+}
+
+void publisher_wake(struct publisher *publisher)
+{
+	eventfd_write(publisher->wake, 1);
+}
+
+bool publisher_up(const struct publisher *publisher)
+{
+	return atomic_load(&publisher->up);
+}
+
+/* ---- the thread ---- */
+
+/* Takes over what was offered, oldest first. */
+static void rows_take(struct publisher *publisher)
+{
+	struct row *offered, *oldest_first = NULL;
+
+	pthread_mutex_lock(&publisher->lock);
+	offered = publisher->offered;
+	publisher->offered = NULL;
+	pthread_mutex_unlock(&publisher->lock);
+	while (offered) {
+		struct row *row = offered;
+
+		offered = row->next;
+		row->next = oldest_first;
+		oldest_first = row;
+	}
+	for (struct row **end = &publisher->rows;; end = &(*end)->next)
+		if (!*end) {
+			*end = oldest_first;
+			break;
+		}
+}
+
+/* Brings up a topic with its partitions the first time it is used. A broker that is away is asked again later. */
+static void topic_ensure(struct publisher *publisher, const char *name, const struct topic_row *row)
+{
+	struct err err = ERR_INIT;
+	size_t i = 0;
+
+	while (i < publisher->ensured_count && !text_equal(publisher->ensured[i].name, name))
+		i++;
+	if (i == MOST_TOPICS)
+		return;
+	if (i == publisher->ensured_count)
+		text_copy(publisher->ensured[publisher->ensured_count++].name, TOPIC_NAME_SIZE, name);
+	if (publisher->ensured[i].there || clock_mono_ms() < publisher->ensured[i].next_try_ms)
+		return;
+	publisher->ensured[i].next_try_ms = clock_mono_ms() + ENSURE_EVERY_MS;
+	publisher->ensured[i].there = kafka_topic_ensure(publisher->producer, name, row->partitions,
+					      (int64_t)row->retention_hours * 3600000, ENSURE_MS, &err) > 0;
+}
+
+static void row_send(struct publisher *publisher, struct row *row)
+{
+	struct err err = ERR_INIT;
+	const char *jobs = topics[TOPIC_JOBS].name;
+	int partition = -1;
+
+	if (text_starts(row->topic, jobs)) {
+		topic_ensure(publisher, row->topic, &topics[TOPIC_JOBS]);
+		partition = room_partition(&publisher->room, publisher->db, row->topic + strlen(jobs));
+	}
+	if (kafka_produce(publisher->producer, row->topic, partition, row->key, row->payload, (uint64_t)(uintptr_t)row,
+		    &err) == 0)
+		row->state = ROW_SENT;
+	else
+		row->state = ROW_FAILED;
+}
+
+static void on_delivered(void *data, uint64_t tag, const char *error)
+{
+	struct row *row = (struct row *)(uintptr_t)tag; /* NOLINT: the tag is the row, which outlives the message */
+
+	(void)data;
+	row->state = error ? ROW_FAILED : ROW_ACKNOWLEDGED;
+	if (!error)
+		metric_observe(M_OUTBOX_SECONDS, "", (double)(clock_mono_ms() - row->since_ms) / 1000);
+}
+
+static void rows_send(struct publisher *publisher)
+{
+	for (struct row *row = publisher->rows; row; row = row->next)
+		if (row->state == ROW_OFFERED)
+			row_send(publisher, row);
+}
+
+/* Forgets what is over: rows that were deleted, and those that failed, which the poll finds again. */
+static void rows_forget(struct publisher *publisher, bool deleted)
+{
+	size_t gone = 0;
+
+	for (struct row **at = &publisher->rows; *at;) {
+		struct row *row = *at;
+
+		if (row->state != ROW_FAILED && !(deleted && row->state == ROW_ACKNOWLEDGED)) {
+			at = &row->next;
+			continue;
+		}
+		if (row->state == ROW_FAILED)
+			metric_add(M_OUTBOX_FAILED, "", 1);
+		*at = row->next;
+		row_free(row);
+		gone++;
+	}
+	pthread_mutex_lock(&publisher->lock);
+	publisher->count -= gone;
+	pthread_mutex_unlock(&publisher->lock);
+}
+
+static void rows_delete(struct publisher *publisher)
+{
+	struct err err = ERR_INIT;
+	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
+	bool deleted = true;
+
+	for (const struct row *row = publisher->rows; row; row = row->next)
+		if (row->state == ROW_ACKNOWLEDGED)
+			db_array_add_int(&ids, row->id);
+	if (ids.count)
+		deleted = db_query(publisher->db, NULL, &err, "delete from outbox where id = any($1::bigint[])",
+				  P_ARRAY(&ids)) == 0;
+	rows_forget(publisher, deleted);
+}
+
+/* What a dead replica left, or this process could not send. */
+static void rows_poll(struct publisher *publisher)
+{
+	struct err err = ERR_INIT;
+	_cleanup_(rows_release) struct rows found = ROWS_INIT;
+	_cleanup_(db_array_release) struct db_array known = DB_ARRAY_INIT;
+
+	if (clock_mono_ms() < publisher->next_poll_ms)
+		return;
+	publisher->next_poll_ms = clock_mono_ms() + POLL_MS;
+	for (const struct row *row = publisher->rows; row; row = row->next)
+		db_array_add_int(&known, row->id);
+	if (known.count >= MOST_ROWS ||
+		db_query(publisher->db, &found, &err,
+			"select id, topic, key, payload from outbox where created_at < now() - make_interval(secs => "
+			"$2) "
+			"and not (id = any($1::bigint[])) order by id limit $3",
+			P_ARRAY(&known), P_INT(LEFT_BEHIND_MS / 1000), P_INT(BATCH)) < 0)
+		return;
+	for (int i = 0; i < found.count; i++)
+		publisher_offer(publisher, row_int(&found, i, "id"), row_text(&found, i, "topic"),
+			row_text(&found, i, "key"), row_text(&found, i, "payload"));
+}
+
+static void publisher_round(struct publisher *publisher)
+{
+	struct kafka_stats stats;
+
+	rows_poll(publisher);
+	rows_take(publisher);
+	rows_send(publisher);
+	kafka_producer_poll(publisher->producer, 0);
+	rows_delete(publisher);
+	kafka_producer_stats(publisher->producer, &stats);
+	atomic_store(&publisher->up, stats.up);
+	metric_set(M_KAFKA_UP, "client=\"publisher\"", stats.up);
+	metric_set(M_KAFKA_ERRORS, "client=\"publisher\"", (double)stats.errors);
+}
+
+static void *publisher_thread(void *data)
+{
+	struct publisher *publisher = data;
+	struct pollfd wake = {.fd = publisher->wake, .events = POLLIN};
+	eventfd_t ignored;
+
+	for (int i = 0; i < TOPIC_COUNT; i++)
+		if (i != TOPIC_JOBS)
+			topic_ensure(publisher, topics[i].name, &topics[i]);
+	while (!atomic_load(&publisher->stopping)) {
+		publisher_round(publisher);
+		poll(&wake, 1, POLL_MS);
+		eventfd_read(publisher->wake, &ignored);
+	}
+	for (int64_t give_up = clock_mono_ms() + CLOSE_MS; publisher->rows && clock_mono_ms() < give_up;) {
+		publisher_round(publisher);
+		poll(&wake, 1, 10);
+		eventfd_read(publisher->wake, &ignored);
+	}
+	return NULL;
+}
+
+int publisher_start(const struct publisher_spec *spec, struct publisher **ret_publisher, struct err *err)
+{
+	struct publisher *publisher = mem_new(1, sizeof(*publisher));
+
+	pthread_mutex_init(&publisher->lock, NULL);
+	if (kafka_producer_open(spec->kafka, on_delivered, publisher, &publisher->producer, err) < 0) {
+		free(publisher);
+		return -1;
+	}
+	publisher->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	kafka_producer_wake(publisher->producer, publisher->wake);
+	publisher->db = db_open_relaxed(spec->database_url);
+	pthread_create(&publisher->thread, NULL, publisher_thread, publisher);
+	*ret_publisher = publisher;
+	return 0;
+}
+
+void publisher_stop(struct publisher *publisher)
+{
+	if (!publisher)
+		return;
+	atomic_store(&publisher->stopping, true);
+	publisher_wake(publisher);
+	pthread_join(publisher->thread, NULL);
+	/* The last reports refer to rows, so these go after the producer. */
+	kafka_producer_close(publisher->producer);
+	rows_take(publisher);
+	while (publisher->rows) {
+		struct row *row = publisher->rows;
+
+		publisher->rows = row->next;
+		row_free(row);
+	}
+	db_close(publisher->db);
+	closep(&publisher->wake);
+	pthread_mutex_destroy(&publisher->lock);
+	free(publisher);
+}

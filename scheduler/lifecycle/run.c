@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/lifecycle/run.h"
+
+/*
+ * A run is a pipeline: the stages of stages.def that are configured for it, in order. What has to hold at any time
+ * (run_check):
+ *
+ *  1. A run that ended or is parked has no work underway and is not in the queue.
+ *  2. Work is underway only in a stage that somebody does, and the status then is the one that the stage runs as.
+ *  3. Only work underway can be stopping: a stop of anything else ends the run at once.
+ *  4. A run is in its queue only as pending, or as a confirmed saved plan.
+ *  5. A pending run is in no stage yet; any other is in one of its own, or at the decision.
+ *  6. A plan-only run never comes to the decision or beyond, and only a run with save_plan is ever parked.
+ *  7. A run that ended as planned_and_finished was plan-only or had nothing to apply.
+ *
+ * A cancel only marks work as stopping. The run ends when the work is known to be over (DESIGN rule 8).
+ */
+
+enum { MOST_ATTEMPTS = 3 };
+
+struct run run_created(uint32_t configured)
+{
+	return (struct run){
+		.status = RUN_PENDING,
+		.stage = STAGE_NONE,
+		.stages = configured | STAGE_BIT(STAGE_PLAN) | STAGE_BIT(STAGE_CONFIRM) | STAGE_BIT(STAGE_APPLY),
+		.queued = true,
+	};
+}
+
+bool run_ended(const struct run *run)
+{
+	return run_statuses[run->status].group == FINAL;
+}
+
+bool run_holds(const struct run *run)
+{
+	return run_statuses[run->status].group == OPEN && !run->plan_only && !run->queued;
+}
+
+enum situation run_situation(const struct run *run)
+{
+	if (run_ended(run))
+		return AT_ENDED;
+	if (run->queued)
+		return AT_QUEUED;
+	if (run_statuses[run->status].group == PARKED)
+		return AT_SAVED;
+	if (run->underway)
+		return run->stopping ? AT_STOPPING : AT_RUNNING;
+	if (run->status == RUN_POLICY_OVERRIDE)
+		return AT_OVERRIDE;
+	return run->stage == STAGE_CONFIRM ? AT_DECISION : AT_WAITING;
+}
+
+bool job_may_retry(enum stage stage, bool started, int attempt)
+{
+	return attempt < MOST_ATTEMPTS && !(stage == STAGE_APPLY && started);
+}
+
+/* ---- what a verdict is made of ---- */
+
+static void reach(struct verdict *v, enum run_status status)
+{
+	if (v->run.status == status)
+		return;
+	v->run.status = status;
+	v->reached[v->reached_count++] = status;
+}
+
+static void mark(struct verdict *v, enum stage stage, enum operation_status status)
+{
+	if (stage != STAGE_PLAN && stage != STAGE_APPLY)
+		return;
+	v->marks[v->mark_count].stage = stage;
+	v->marks[v->mark_count++].status = status;
+}
+
+/* The work of the stage there is is over, one way or another. */
+static void work_over(struct verdict *v, enum operation_status status)
+{
+	mark(v, v->run.stage, status);
+	v->ends_job = stages[v->run.stage].doer == BY_WORKER;
+	v->run.underway = false;
+	v->run.stopping = STOP_NONE;
+}
+
+/* Ends the run; operations that were never come to are unreachable. */
+static void end(struct verdict *v, enum run_status status)
+{
+	bool planned = v->run.stage != STAGE_NONE && v->run.stage >= STAGE_PLAN;
+	bool applied = v->run.stage != STAGE_NONE && v->run.stage >= STAGE_APPLY;
+
+	if (!planned)
+		mark(v, STAGE_PLAN, OPERATION_UNREACHABLE);
+	if (!applied)
+		mark(v, STAGE_APPLY, OPERATION_UNREACHABLE);
+	v->run.queued = false;
+	v->run.underway = false;
+	v->run.stopping = STOP_NONE;
+	reach(v, status);
+}
+
+static void enter(struct verdict *v, enum stage stage)
+{
+	v->run.stage = stage;
+	v->run.underway = stages[stage].doer == BY_NOTIFIER; /* its requests need nobody to take them up */
+	v->starts = true;
+	mark(v, stage, OPERATION_QUEUED);
+	reach(v, stages[stage].waits);
+}
+
+/* Everything before the apply is done. True if the run goes on by itself. */
+static bool decide(struct verdict *v)
+{
+	struct run *run = &v->run;
+
+	run->stage = STAGE_CONFIRM;
+	if (run->plan_only || (!run->has_changes && !run->allow_empty_apply))
+		end(v, RUN_PLANNED_AND_FINISHED);
+	else if (run->save_plan)
+		reach(v, RUN_PLANNED_AND_SAVED);
+	else if (run->auto_apply)
+		reach(v, RUN_CONFIRMED);
+	return run->status == RUN_CONFIRMED;
+}
+
+/* The next stage that is configured, after the one the run is in. */
+static void advance(struct verdict *v)
+{
+	int next = v->run.stage == STAGE_NONE ? 0 : (int)v->run.stage + 1;
+
+	for (; next < STAGE_COUNT; next++) {
+		if (next == STAGE_CONFIRM) {
+			if (!decide(v))
+				return;
+		} else if (v->run.stages & STAGE_BIT(next)) {
+			enter(v, (enum stage)next);
+			return;
+		}
+	}
+	end(v, RUN_APPLIED);
+}
+
+/* ---- what follows: the third column of edges.def ---- */
+
+static void goes_on(struct verdict *v, const struct run_event *event)
+{
+	(void)event;
+	v->run.queued = false;
+	advance(v);
+}
+
+static void starts_work(struct verdict *v, const struct run_event *event)
+{
+	(void)event;
+	v->run.underway = true;
+	mark(v, v->run.stage, OPERATION_RUNNING);
+	reach(v, stages[v->run.stage].runs);
+}
+
+static void passes(struct verdict *v, const struct run_event *event)
+{
+	if (v->run.underway)
+		work_over(v, OPERATION_FINISHED);
+	if (v->run.stage == STAGE_PLAN)
+		v->run.has_changes = event->has_changes;
+	reach(v, stages[v->run.stage].rests);
+	advance(v);
+}
+
+static void ends_errored(struct verdict *v, const struct run_event *event)
+{
+	(void)event;
+	work_over(v, OPERATION_ERRORED);
+	end(v, RUN_ERRORED);
+}
+
+static void awaits_override(struct verdict *v)
+{
+	work_over(v, OPERATION_FINISHED);
+	if (v->run.plan_only)
+		end(v, RUN_POLICY_SOFT_FAILED);
+	else
+		reach(v, RUN_POLICY_OVERRIDE);
+}
+
+static void ends_by(struct verdict *v, const struct run_event *event, enum stage_end what)
+{
+	if (what == ENDS_ERRORED)
+		ends_errored(v, event);
+	else if (what == AWAITS_OVERRIDE)
+		awaits_override(v);
+	else
+		passes(v, event);
+}
+
+static void fails(struct verdict *v, const struct run_event *event)
+{
+	ends_by(v, event, stages[v->run.stage].failure);
+}
+
+static void fails_softly(struct verdict *v, const struct run_event *event)
+{
+	(void)event;
+	awaits_override(v);
+}
+
+static void errs(struct verdict *v, const struct run_event *event)
+{
+	ends_by(v, event, stages[v->run.stage].error);
+}
+
+static void ends_canceled(struct verdict *v, const struct run_event *event)
+{
+	(void)event;
+	if (!v->run.queued)
+		work_over(v, OPERATION_CANCELED);
+	end(v, RUN_CANCELED);
+}
+
+static void ends_stopped(struct verdict *v, const struct run_event *event)
+{
+	enum run_status status = v->run.stopping == STOP_FORCE ? RUN_FORCE_CANCELED : RUN_CANCELED;
+
+	(void)event;
+	work_over(v, OPERATION_CANCELED);
+	end(v, status);
+}
+
+/* The work was done before the stop reached it. What was applied is applied; anything else is canceled as asked. */
+static void passes_too_late(struct verdict *v, const struct run_event *event)
+{
+	if (v->run.stage != STAGE_APPLY && v->run.stage != STAGE_POST_APPLY) {
+		ends_stopped(v, event);
+		return;
+	}
+	work_over(v, OPERATION_FINISHED);
+	end(v, RUN_APPLIED);
+}
+
+/* Contact with whoever did the work was lost (DESIGN rules 5 to 7). */
+static void loses(struct verdict *v, const struct run_event *event)
+{
+	bool apply = v->run.stage == STAGE_APPLY;
+
+	if (v->run.stopping && (!apply || event->may_retry)) {
+		ends_stopped(v, event); /* a worker ends its plans itself once its lease is over */
+	} else if (event->may_retry) {
+		v->run.underway = false;
+		v->retries = true;
+		mark(v, v->run.stage, OPERATION_QUEUED);
+		reach(v, stages[v->run.stage].waits);
+	} else {
+		ends_errored(v, event);
+	}
+}
+
+static void asks_to_stop(struct verdict *v, const struct run_event *event)
+{
+	if (stages[v->run.stage].doer == BY_NOTIFIER) {
+		ends_stopped(v, event); /* no process to wait for */
+		return;
+	}
+	v->run.stopping = STOP_CANCEL;
+	v->signals = true;
+}
+
+static void asks_to_kill(struct verdict *v, const struct run_event *event)
+{
+	if (!event->cooled_off) {
+		v->refused = "the run was canceled just now: force-cancel-available-at says from when it can be forced";
+		return;
+	}
+	v->run.stopping = STOP_FORCE;
+	v->signals = true;
+}
+
+static void is_confirmed(struct verdict *v, const struct run_event *event)
+{
+	(void)event;
+	reach(v, RUN_CONFIRMED);
+	advance(v);
+}
+
+/* A saved plan takes its place in the queue again: something else may be underway now. */
+static void queues_saved(struct verdict *v, const struct run_event *event)
+{
+	(void)event;
+	v->run.queued = true;
+	reach(v, RUN_CONFIRMED);
+}
+
+static void ends_discarded(struct verdict *v, const struct run_event *event)
+{
+	(void)event;
+	end(v, RUN_DISCARDED);
+}
+
+/* The state has moved on since the plan was saved. A pending run has no plan yet that could be stale. */
+static void ends_stale(struct verdict *v, const struct run_event *event)
+{
+	(void)event;
+	if (v->run.status == RUN_PENDING)
+		v->refused = "the run holds no saved plan";
+	else
+		end(v, RUN_DISCARDED);
+}
+
+/* ---- the step ---- */
+
+typedef void (*edge_fn)(struct verdict *v, const struct run_event *event);
+
+static const edge_fn edges[SITUATION_COUNT][EVENT_COUNT] = {
+#define EDGE(situation, event, follows) [AT_##situation][EV_##event] = follows,
+#include "scheduler/lifecycle/edges.def"
+#undef EDGE
+};
+
+static const struct {
+	const char *name, *refusal;
+} events[EVENT_COUNT] = {
+#define EVENT(symbol, name, refusal) [EV_##symbol] = {name, refusal},
+#include "scheduler/lifecycle/events.def"
+#undef EVENT
+};
+
+static const char *const situation_names[SITUATION_COUNT] = {
+#define SITUATION(symbol, name) [AT_##symbol] = name,
+#include "scheduler/lifecycle/situations.def"
+#undef SITUATION
+};
+
+struct verdict run_step(const struct run *run, const struct run_event *event)
+{
+	struct verdict v = {.run = *run};
+	edge_fn follows = edges[run_situation(run)][event->kind];
+
+	if (follows)
+		follows(&v, event);
+	else
+		v.refused = events[event->kind].refusal;
+	if (v.refused)
+		v = (struct verdict){.refused = v.refused, .run = *run};
+	return v;
+}
+
+bool run_accepts(const struct run *run, enum run_event_kind event)
+{
+	struct run_event probe = {.kind = event};
+
+	return !run_step(run, &probe).refused;
+}
+
+static bool stage_is_own(const struct run *run)
+{
+	return run->stage != STAGE_NONE && (run->stages & STAGE_BIT(run->stage));
+}
+
+const char *run_check(const struct run *run)
+{
+	enum run_group group = run_statuses[run->status].group;
+
+	if (group != OPEN && (run->underway || run->queued))
+		return "1: an ended or parked run has work underway or is queued";
+	if (run->underway &&
+		(!stage_is_own(run) || stages[run->stage].doer == BY_PERSON || run->status != stages[run->stage].runs))
+		return "2: work is underway outside of a stage that runs";
+	if (run->stopping && !run->underway)
+		return "3: something that is not underway is stopping";
+	if (run->queued && run->status != RUN_PENDING && !(run->status == RUN_CONFIRMED && run->save_plan))
+		return "4: a run is queued that is neither pending nor a confirmed saved plan";
+	if (run->status == RUN_PENDING ? run->stage != STAGE_NONE || !run->queued : group == OPEN && !stage_is_own(run))
+		return "5: the stage does not fit the status";
+	if ((run->plan_only && group == OPEN && run->stage != STAGE_NONE && run->stage >= STAGE_CONFIRM) ||
+		(group == PARKED && !run->save_plan))
+		return "6: a plan-only run came to the decision, or a run without save_plan is parked";
+	if (run->status == RUN_PLANNED_AND_FINISHED && !run->plan_only && run->has_changes)
+		return "7: a run with changes ended as planned and finished";
+	return NULL;
+}
+
+const char *operation_status_name(enum operation_status status)
+{
+	static const char *const names[] = {
+		"pending", "queued", "running", "finished", "errored", "canceled", "unreachable"};
+
+	return names[status];
+}
+
+bool edge_exists(enum situation situation, enum run_event_kind event)
+{
+	return edges[situation][event] != NULL;
+}
+
+const char *run_event_name(enum run_event_kind kind)
+{
+	return events[kind].name;
+}
+
+const char *situation_name(enum situation situation)
+{
+	return situation_names[situation];
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/options.h"
+
+static const struct option_row rows[] = {
+#define OPTION(field, name, type, ctype, fallback, low, high, help)                                                    \
+	{name, type, offsetof(struct scheduler_options, field), fallback, low, high, help},
+#include "scheduler/options.def"
+#undef OPTION
+};
+
+const struct option_table scheduler_options = {
+	.process = "runyard-scheduler",
+	.summary = "usage: runyard-scheduler [options] [command]\n\n"
+		   "Owns the queues, decides every transition, serves the API.\n\n"
+		   "Commands:\n"
+		   "  serve                          the default; brings the database up to date first\n"
+		   "  migrate                        only brings the database up to date\n"
+		   "  bootstrap USER EMAIL ORG       makes the first user, organization and worker pool; prints new "
+		   "tokens\n"
+		   "  dead-letters [replay ID]       shows messages that could not be read; puts one back\n"
+		   "  states                         prints the states of a run and the ways between them",
+	.rows = rows,
+	.count = ARRAY_LEN(rows),
+};

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_OPTIONS_H
+#define SCHEDULER_OPTIONS_H
+
+/* The scheduler's options, from options.def. */
+
+#include "common/options.h"
+
+struct scheduler_options {
+#define OPTION(field, name, type, ctype, fallback, low, high, help) ctype field;
+#include "scheduler/options.def"
+#undef OPTION
+};
+
+extern const struct option_table scheduler_options;
+
+#endif

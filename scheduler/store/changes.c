@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/runs.h"
+
+#include "scheduler/queue/queue.h"
+
+void changes_init(struct changes *changes, const char *now)
+{
+	text_copy(changes->now, sizeof(changes->now), now);
+	changes->runs = json_array();
+	changes->inputs = json_array();
+	changes->jobs_new = json_array();
+	changes->jobs_again = json_array();
+	changes->jobs_stopped = json_array();
+	changes->jobs_ended = json_array();
+	changes->states = json_array();
+	changes->operations = json_array();
+	changes->workspaces = json_array();
+	changes->comments = json_array();
+	changes->events = json_array();
+	outbox_init(&changes->outbox);
+}
+
+void changes_release(struct changes *changes)
+{
+	json_decref(changes->runs);
+	json_decref(changes->inputs);
+	json_decref(changes->jobs_new);
+	json_decref(changes->jobs_again);
+	json_decref(changes->jobs_stopped);
+	json_decref(changes->jobs_ended);
+	json_decref(changes->states);
+	json_decref(changes->operations);
+	json_decref(changes->workspaces);
+	json_decref(changes->comments);
+	json_decref(changes->events);
+	outbox_release(&changes->outbox);
+}
+
+static void add_run(struct changes *changes, const struct run_change *change)
+{
+	const struct run *run = &change->verdict->run;
+	json_t *times = json_object();
+
+	for (size_t i = 0; i < change->verdict->reached_count; i++)
+		json_object_set_new(
+			times, run_statuses[change->verdict->reached[i]].timestamp, json_string(changes->now));
+	json_array_append_new(changes->runs,
+		json_pack("{ss ss ss sb sb sb si sb sb so}", "id", change->row->id.text, "status",
+			run_statuses[run->status].name, "stage", stages[run->stage].name, "has_changes",
+			run->has_changes, "queued", run->queued, "underway", run->underway, "stopping", run->stopping,
+			"holds", run_holds(run), "ended", run_ended(run), "times", times));
+}
+
+static void add_input(struct changes *changes, const struct run_change *change)
+{
+	bool by_person = change->event == EV_CONFIRMED || change->event == EV_CANCELED;
+
+	if (!change->reason && !(by_person && change->actor))
+		return;
+	json_array_append_new(changes->inputs,
+		json_pack("{ss so so so}", "run_id", change->row->id.text, "error", json_string_or_null(change->reason),
+			"confirmed_by", json_string_or_null(change->event == EV_CONFIRMED ? change->actor : NULL),
+			"canceled_by", json_string_or_null(change->event == EV_CANCELED ? change->actor : NULL)));
+}
+
+static void add_new_job(struct changes *changes, const struct run_change *change)
+{
+	const struct run_row *row = change->row;
+	const struct run *run = &change->verdict->run;
+	struct id job = id_new("job");
+
+	json_array_append_new(changes->jobs_new,
+		json_pack("{ss ss ss ss ss ss si}", "id", job.text, "run_id", row->id.text, "workspace_id",
+			row->workspace.text, "organization_id", row->organization.text, "pool_id", row->pool.text,
+			"stage", stages[run->stage].name, "class",
+			(int)job_class_of(run->stage == STAGE_APPLY, run->plan_only)));
+	outbox_add_ticket(&changes->outbox, row->pool.text, job.text, row->id.text);
+}
+
+static void add_stop(struct changes *changes, const struct run_change *change)
+{
+	struct job_stop stop = {
+		.job = change->row->job.id,
+		.attempt = change->row->job.attempt,
+		.stop = change->verdict->run.stopping,
+	};
+
+	json_array_append_new(changes->jobs_stopped, json_pack("{ss si}", "id", stop.job.text, "stop", stop.stop));
+	outbox_add(&changes->outbox, topics[TOPIC_CONTROL].name, NULL, job_stop_encode(&stop));
+}
+
+static void add_jobs(struct changes *changes, const struct run_change *change)
+{
+	const struct verdict *verdict = change->verdict;
+	const char *job = change->row->job.id.text;
+
+	if (verdict->ends_job && *job)
+		json_array_append_new(changes->jobs_ended, json_string(job));
+	/* What the last state of an apply was is known now; after a lost one it is what was received. */
+	if (verdict->ends_job && *job && change->row->run.stage == STAGE_APPLY)
+		json_array_append_new(
+			changes->states, json_pack("{ss sb}", "job_id", job, "recovered", change->event == EV_LOST));
+	if (verdict->starts && stages[verdict->run.stage].doer == BY_WORKER)
+		add_new_job(changes, change);
+	if (verdict->retries) {
+		json_array_append_new(changes->jobs_again, json_string(job));
+		outbox_add_ticket(&changes->outbox, change->row->pool.text, job, change->row->id.text);
+	}
+	if (verdict->signals)
+		add_stop(changes, change);
+}
+
+/* When an operation came to a status, as plans and applies name it: "started-at", "finished-at". */
+static const char *operation_time(enum operation_status status)
+{
+	static const char *const names[] = {
+		"pending-at", "queued-at", "started-at", "finished-at", "errored-at", "canceled-at", "unreachable-at"};
+
+	return names[status];
+}
+
+static void add_operations(struct changes *changes, const struct run_change *change)
+{
+	for (size_t i = 0; i < change->verdict->mark_count; i++) {
+		enum operation_status status = change->verdict->marks[i].status;
+		enum stage stage = change->verdict->marks[i].stage;
+		/* The counts are those of the stage that the result is of. */
+		const struct job_result *result = stage == change->row->run.stage ? change->result : NULL;
+		json_t *times = json_object();
+		json_t *row;
+
+		json_object_set_new(times, operation_time(status), json_string(changes->now));
+		row = json_pack("{ss ss so sb}", "id", id_sibling(change->row->id.text, stages[stage].name).text,
+			"status", operation_status_name(status), "times", times, "over", status >= OPERATION_FINISHED);
+		if (result)
+			json_object_update_new(row,
+				json_pack("{si si si si ss}", "additions", result->additions, "changes",
+					result->changes, "destructions", result->destructions, "imports",
+					result->imports, "version", result->terraform_version));
+		json_array_append_new(changes->operations, row);
+	}
+}
+
+static void add_workspace(struct changes *changes, const struct run_change *change)
+{
+	bool held = run_holds(&change->row->run), holds = run_holds(&change->verdict->run);
+
+	if (held == holds)
+		return;
+	json_array_append_new(changes->workspaces,
+		json_pack("{ss so}", "id", change->row->workspace.text, "current",
+			json_string_or_null(holds ? change->row->id.text : NULL)));
+}
+
+static const char *add_comment(struct changes *changes, const struct run_change *change, struct id *ret_id)
+{
+	if (!change->comment || !*change->comment)
+		return NULL;
+	*ret_id = id_new("wsc");
+	json_array_append_new(changes->comments,
+		json_pack("{ss ss ss so}", "id", ret_id->text, "run_id", change->row->id.text, "body", change->comment,
+			"created_by", json_string_or_null(change->actor)));
+	return ret_id->text;
+}
+
+static void add_events(struct changes *changes, const struct run_change *change)
+{
+	struct run_changed changed = {.run = change->row->id,
+		.workspace = change->row->workspace,
+		.organization = change->row->organization,
+		.at = changes->now};
+	struct id id = {""};
+	const char *comment = add_comment(changes, change, &id);
+
+	json_array_append_new(changes->events,
+		json_pack("{ss ss ss ss so so}", "id", id_new("re").text, "run_id", change->row->id.text, "action",
+			run_event_name(change->event), "description", text_or_empty(change->reason), "actor_id",
+			json_string_or_null(change->actor), "comment_id", json_string_or_null(comment)));
+	if (!change->verdict->reached_count)
+		return;
+	changed.status = run_statuses[change->verdict->run.status].name;
+	outbox_add(&changes->outbox, topics[TOPIC_EVENTS].name, changed.run.text, run_changed_encode(&changed));
+}
+
+void changes_add(struct changes *changes, const struct run_change *change)
+{
+	add_run(changes, change);
+	add_input(changes, change);
+	add_jobs(changes, change);
+	add_operations(changes, change);
+	add_workspace(changes, change);
+	add_events(changes, change);
+}
+
+/* Ends before starts: a run has at most one job. Runs before workspaces: what ended makes room. */
+static const struct {
+	size_t offset;
+	const char *sql;
+} saves[] = {
+	{offsetof(struct changes, jobs_ended),
+		"delete from jobs where id in (select jsonb_array_elements_text($1::jsonb))"},
+	{offsetof(struct changes, runs),
+		"update runs r set status = u.status, stage = u.stage, has_changes = u.has_changes, queued = u.queued, "
+		"underway = u.underway, stopping = u.stopping, holds = u.holds, ended = u.ended, "
+		"status_timestamps = r.status_timestamps || u.times, updated_at = now(), "
+		"canceled_at = case when u.stopping > 0 or u.status = 'canceled' then coalesce(r.canceled_at, now()) "
+		"else r.canceled_at end, "
+		"force_cancel_available_at = case when u.stopping > 0 or u.status = 'canceled' "
+		"then coalesce(r.force_cancel_available_at, now() + interval '10 seconds') "
+		"else r.force_cancel_available_at end "
+		"from jsonb_to_recordset($1::jsonb) as u(id text, status text, stage text, has_changes boolean, "
+		"queued boolean, underway boolean, stopping smallint, holds boolean, ended boolean, times jsonb) "
+		"where r.id = u.id"},
+	{offsetof(struct changes, inputs),
+		"update run_inputs i set error = coalesce(u.error, i.error), "
+		"confirmed_by = coalesce(u.confirmed_by, i.confirmed_by), "
+		"canceled_by = coalesce(u.canceled_by, i.canceled_by) from jsonb_to_recordset($1::jsonb) "
+		"as u(run_id text, error text, confirmed_by text, canceled_by text) where i.run_id = u.run_id"},
+	{offsetof(struct changes, jobs_new),
+		"insert into jobs (id, run_id, workspace_id, organization_id, pool_id, stage, class) "
+		"select id, run_id, workspace_id, organization_id, pool_id, stage, class from "
+		"jsonb_to_recordset($1::jsonb) as u(id text, run_id text, workspace_id text, organization_id text, "
+		"pool_id text, stage text, class smallint)"},
+	{offsetof(struct changes, jobs_again),
+		"update jobs set state = 'waiting', attempt = attempt + 1, started = false, stop = 0, worker_id = "
+		"null, "
+		"token_hash = null, lease_until = null, announced_at = now() "
+		"where id in (select jsonb_array_elements_text($1::jsonb))"},
+	{offsetof(struct changes, jobs_stopped),
+		"update jobs j set stop = u.stop from jsonb_to_recordset($1::jsonb) as u(id text, stop smallint) "
+		"where j.id = u.id"},
+	{offsetof(struct changes, states),
+		"update state_versions s set intermediate = false, recovered = u.recovered "
+		"from jsonb_to_recordset($1::jsonb) as u(job_id text, recovered boolean) where s.job_id = u.job_id"},
+	{offsetof(struct changes, operations),
+		"update operations o set status = u.status, status_timestamps = o.status_timestamps || u.times, "
+		"log_ended = o.log_ended or u.over, additions = coalesce(u.additions, o.additions), "
+		"changes = coalesce(u.changes, o.changes), destructions = coalesce(u.destructions, o.destructions), "
+		"imports = coalesce(u.imports, o.imports), terraform_version = coalesce(u.version, "
+		"o.terraform_version) "
+		"from jsonb_to_recordset($1::jsonb) as u(id text, status text, times jsonb, over boolean, "
+		"additions integer, changes integer, destructions integer, imports integer, version text) "
+		"where o.id = u.id"},
+	{offsetof(struct changes, workspaces),
+		"update workspaces w set current_run_id = u.current, latest_run_id = coalesce(u.current, "
+		"w.latest_run_id) "
+		"from jsonb_to_recordset($1::jsonb) as u(id text, current text) where w.id = u.id"},
+	{offsetof(struct changes, comments),
+		"insert into comments (id, run_id, body, created_by) select id, run_id, body, created_by "
+		"from jsonb_to_recordset($1::jsonb) as u(id text, run_id text, body text, created_by text)"},
+	{offsetof(struct changes, events),
+		"insert into run_events (id, run_id, action, description, actor_id, comment_id) "
+		"select id, run_id, action, description, actor_id, comment_id from jsonb_to_recordset($1::jsonb) "
+		"as u(id text, run_id text, action text, description text, actor_id text, comment_id text)"},
+};
+
+int changes_save(struct store *store, struct changes *changes, struct err *err)
+{
+	for (size_t i = 0; i < ARRAY_LEN(saves); i++) {
+		const json_t *rows = *(json_t **)((char *)changes + saves[i].offset);
+
+		if (!json_array_size(rows))
+			continue;
+		_cleanup_(freep) char *text = json_text(rows);
+		if (db_query(store->db, NULL, err, saves[i].sql, P_TEXT(text)) < 0)
+			return -1;
+	}
+	return outbox_insert(store, &changes->outbox, err);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/runs.h"
+
+#include "common/log.h"
+
+/* The columns that run_read reads, from runs r, run_inputs i, jobs j and the run's plan o, in a workspace w. */
+#define RUN_COLUMNS                                                                                                    \
+	"r.id, r.workspace_id, r.organization_id, i.pool_id, r.status, r.stage, r.stages, r.plan_only, r.save_plan, "  \
+	"r.auto_apply, r.allow_empty_apply, r.has_changes, r.queued, r.underway, r.stopping, "                         \
+	"coalesce(r.force_cancel_available_at <= now(), false) as cooled_off, "                                        \
+	"o.base_state_id is distinct from w.current_state_id as plan_is_stale, "                                       \
+	"j.id as job_id, j.attempt, j.state = 'claimed' as claimed, j.started, j.lease_until < now() as lease_over "   \
+	"from runs r join run_inputs i on i.run_id = r.id join workspaces w on w.id = r.workspace_id "                 \
+	"join operations o on o.id = 'plan' || substr(r.id, 4) left join jobs j on j.run_id = r.id "
+
+static void read_id(const struct rows *rows, int row, const char *column, struct id *ret_id)
+{
+	text_copy(ret_id->text, sizeof(ret_id->text), row_text(rows, row, column));
+}
+
+static int run_read(const struct rows *rows, int row, struct run_row *ret_run, struct err *err)
+{
+	int status = run_status_parse(row_text(rows, row, "status"));
+	int stage = stage_parse(row_text(rows, row, "stage"));
+	const char *broken;
+
+	read_id(rows, row, "id", &ret_run->id);
+	if (status < 0 || stage < 0)
+		return err_set(err, ERR_INTERNAL, "%s is in a state that this version does not know", ret_run->id.text);
+	read_id(rows, row, "workspace_id", &ret_run->workspace);
+	read_id(rows, row, "organization_id", &ret_run->organization);
+	read_id(rows, row, "pool_id", &ret_run->pool);
+	ret_run->run = (struct run){
+		.status = (enum run_status)status,
+		.stage = (enum stage)stage,
+		.stages = (uint32_t)row_int(rows, row, "stages"),
+		.plan_only = row_bool(rows, row, "plan_only"),
+		.save_plan = row_bool(rows, row, "save_plan"),
+		.auto_apply = row_bool(rows, row, "auto_apply"),
+		.allow_empty_apply = row_bool(rows, row, "allow_empty_apply"),
+		.has_changes = row_bool(rows, row, "has_changes"),
+		.queued = row_bool(rows, row, "queued"),
+		.underway = row_bool(rows, row, "underway"),
+		.stopping = (enum stop)row_int(rows, row, "stopping"),
+	};
+	ret_run->cooled_off = row_bool(rows, row, "cooled_off");
+	ret_run->plan_is_stale = row_bool(rows, row, "plan_is_stale");
+	read_id(rows, row, "job_id", &ret_run->job.id);
+	ret_run->job.attempt = (int)row_int(rows, row, "attempt");
+	ret_run->job.claimed = row_bool(rows, row, "claimed");
+	ret_run->job.started = row_bool(rows, row, "started");
+	ret_run->job.lease_over = row_bool(rows, row, "lease_over");
+	broken = run_check(&ret_run->run);
+	if (broken)
+		return err_set(err, ERR_INTERNAL, "%s breaks invariant %s", ret_run->id.text, broken);
+	return 0;
+}
+
+void run_set_release(struct run_set *set)
+{
+	free(set->runs);
+	free(set->workspaces);
+	*set = (struct run_set){0};
+}
+
+static void workspaces_read(const struct rows *rows, struct run_set *set)
+{
+	set->workspaces = mem_new((size_t)rows->count, sizeof(*set->workspaces));
+	set->workspace_count = (size_t)rows->count;
+	for (int i = 0; i < rows->count; i++) {
+		read_id(rows, i, "id", &set->workspaces[i].id);
+		read_id(rows, i, "current_run_id", &set->workspaces[i].current);
+		set->workspaces[i].locked = row_bool(rows, i, "locked");
+		text_copy(set->now, sizeof(set->now), row_text(rows, i, "now"));
+	}
+}
+
+static int runs_read(const struct rows *rows, struct run_set *set, struct err *err)
+{
+	set->runs = mem_new((size_t)rows->count, sizeof(*set->runs));
+	for (int i = 0; i < rows->count; i++) {
+		/* One broken row must not stop the others: it is left out, as if it were not there, and shouted about.
+		 */
+		if (run_read(rows, i, &set->runs[set->run_count], err) == 0)
+			set->run_count++;
+		else
+			log_error("a run can't be worked on", "error", err->message, NULL);
+	}
+	return 0;
+}
+
+#define WORKSPACE_COLUMNS                                                                                              \
+	"select id, current_run_id, locked_by is not null as locked, "                                                 \
+	"to_char(now() at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') as now from workspaces "
+
+int runs_load(struct store *store, struct db_array *run_ids, struct run_set *ret_set, struct err *err)
+{
+	_cleanup_(rows_release) struct rows workspaces = ROWS_INIT, runs = ROWS_INIT;
+
+	if (db_query(store->db, &workspaces, err,
+		    WORKSPACE_COLUMNS "where id in (select workspace_id from runs where id = any($1::text[])) "
+				      "order by id for no key update",
+		    P_ARRAY(run_ids)) < 0)
+		return -1;
+	/* A second statement, so that it sees what others committed while this one waited for the locks. */
+	if (db_query(store->db, &runs, err,
+		    "select " RUN_COLUMNS "where r.id = any($1::text[]) order by r.id for no key update of r",
+		    P_ARRAY(run_ids)) < 0)
+		return -1;
+	workspaces_read(&workspaces, ret_set);
+	return runs_read(&runs, ret_set, err);
+}
+
+int runs_load_queues(struct store *store, struct db_array *workspace_ids, struct run_set *ret_set, struct err *err)
+{
+	_cleanup_(rows_release) struct rows workspaces = ROWS_INIT, runs = ROWS_INIT;
+
+	if (db_query(store->db, &workspaces, err,
+		    WORKSPACE_COLUMNS "where id = any($1::text[]) order by id for no key update",
+		    P_ARRAY(workspace_ids)) < 0)
+		return -1;
+	/* The head of each queue is enough: whoever it makes way for is looked at next. */
+	if (db_query(store->db, &runs, err,
+		    "select " RUN_COLUMNS "where r.id in ("
+		    "select h.id from unnest($1::text[]) u(id), lateral (select id from runs where workspace_id = u.id "
+		    "and queued and not plan_only order by position limit 1) h union all "
+		    "select id from runs where workspace_id = any($1::text[]) and status = 'planned_and_saved') "
+		    "order by r.id for no key update of r",
+		    P_ARRAY(workspace_ids)) < 0)
+		return -1;
+	workspaces_read(&workspaces, ret_set);
+	return runs_read(&runs, ret_set, err);
+}

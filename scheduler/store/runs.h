@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_RUNS_H
+#define SCHEDULER_STORE_RUNS_H
+
+/*
+ * Runs as rows: loading them for a decision, and saving what was decided, many at a time with one statement a table.
+ * Only dispatch/happen.c uses this: it is the one place where a run changes (STYLE, One mutator).
+ *
+ * Locks are taken in one order everywhere: workspaces, then runs, then jobs, each by id.
+ */
+
+#include "common/clock.h"
+#include "proto/messages.h"
+#include "scheduler/dispatch/outbox.h"
+#include "scheduler/lifecycle/run.h"
+#include "scheduler/store/store.h"
+
+struct run_row {
+	struct id id, workspace, organization, pool;
+	struct run run;
+	struct {
+		struct id id; /* "" : none */
+		int attempt;
+		bool claimed, started, lease_over;
+	} job;
+	bool cooled_off;    /* a force-cancel is allowed by now */
+	bool plan_is_stale; /* the workspace's state is not the one its plan was made from */
+};
+
+struct workspace_row {
+	struct id id;
+	bool locked;
+	struct id current; /* run; "" : none */
+};
+
+struct run_set {
+	struct run_row *runs;
+	size_t run_count;
+	struct workspace_row *workspaces;
+	size_t workspace_count;
+	char now[CLOCK_TEXT_SIZE]; /* the transaction's time, by the database's clock */
+};
+
+void run_set_release(struct run_set *set);
+/* Locks and loads runs with their workspaces and jobs, in a transaction. Ids that are not there are left out. */
+int runs_load(struct store *store, struct db_array *run_ids, struct run_set *ret_set, struct err *err);
+/* Locks workspaces and loads what could move in each: what is queued, in order, and saved plans. */
+int runs_load_queues(struct store *store, struct db_array *workspace_ids, struct run_set *ret_set, struct err *err);
+
+/* What a decision changes beyond the run itself. */
+struct run_change {
+	const struct run_row *row; /* as it was */
+	const struct verdict *verdict;
+	const char *actor;               /* user id, or NULL */
+	const char *comment;             /* or NULL */
+	const char *reason;              /* why it ended, for people; or NULL */
+	const struct job_result *result; /* the counts of its plan or apply; or NULL */
+	enum run_event_kind event;
+};
+
+/* Decisions on their way into the tables: one JSON array a table, one statement each. */
+struct changes {
+	char now[CLOCK_TEXT_SIZE];
+	json_t *runs, *inputs, *jobs_new, *jobs_again, *jobs_stopped, *jobs_ended, *states, *operations, *workspaces,
+		*comments, *events;
+	struct outbox outbox;
+};
+
+void changes_init(struct changes *changes, const char *now);
+void changes_release(struct changes *changes);
+/* Adds a decision; a run at most once. Borrows nothing after the call. */
+void changes_add(struct changes *changes, const struct run_change *change);
+/* Writes all of them in the open transaction. The caller hands changes->outbox to outbox_committed after the commit. */
+int changes_save(struct store *store, struct changes *changes, struct err *err);
+
+#endif

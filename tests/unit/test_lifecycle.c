@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+/* cmocka wants the headers above first */
+#include <cmocka.h>
+
+#include "scheduler/lifecycle/walk.h"
+
+static const uint32_t all_stages = (1u << STAGE_COUNT) - 1;
+
+static struct run run_after(struct run run, size_t count, const struct run_event *events)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct verdict v = run_step(&run, &events[i]);
+
+		if (v.refused)
+			fail_msg("%s is refused in %s: %s", run_event_name(events[i].kind),
+				run_statuses[run.status].name, v.refused);
+		assert_null(run_check(&v.run));
+		run = v.run;
+	}
+	return run;
+}
+
+#define AFTER(run, ...)                                                                                                \
+	run_after(run, sizeof((struct run_event[]){__VA_ARGS__}) / sizeof(struct run_event),                           \
+		(struct run_event[]){__VA_ARGS__})
+#define E(event)                                                                                                       \
+	{                                                                                                              \
+		.kind = EV_##event                                                                                     \
+	}
+#define PLANNED_WITH(changes)                                                                                          \
+	E(TURN), E(STARTED),                                                                                           \
+	{                                                                                                              \
+		.kind = EV_PASSED, .has_changes = (changes)                                                            \
+	}
+
+static void assert_status(struct run run, enum run_status status)
+{
+	assert_string_equal(run_statuses[run.status].name, run_statuses[status].name);
+}
+
+/* Every state with every event: a defined state or a refusal with a reason, and the invariants hold. */
+static void step_is_sound(void *data, const struct run *from, const struct run_event *event, const struct verdict *v)
+{
+	size_t *steps = data;
+	const char *broken = run_check(&v->run);
+
+	if (broken)
+		fail_msg("%s + %s: %s", run_statuses[from->status].name, run_event_name(event->kind), broken);
+	assert_true(v->reached_count <= MOST_REACHED);
+	assert_true(v->mark_count <= MOST_MARKS);
+	if (v->reached_count)
+		assert_int_equal(v->reached[v->reached_count - 1], v->run.status);
+	assert_false(v->starts && v->retries);
+	assert_false(run_ended(from));
+	(*steps)++;
+}
+
+static void test_every_state_with_every_event(void **state)
+{
+	size_t steps = 0;
+
+	(void)state;
+	for (uint32_t set = 0; set <= all_stages; set++)
+		for (unsigned options = 0; options < 16; options++) {
+			struct run run = run_created(set);
+
+			/* The stages that differ are the optional ones. */
+			if (run.stages != set)
+				break;
+			run.plan_only = options & 1;
+			run.save_plan = options & 2;
+			run.auto_apply = options & 4;
+			run.allow_empty_apply = options & 8;
+			lifecycle_walk(&run, step_is_sound, &steps);
+		}
+	assert_true(steps > 100000);
+}
+
+static bool has_way_out_without_a_person(const struct run *run)
+{
+	static const enum run_event_kind own[] = {EV_TURN, EV_STARTED, EV_PASSED, EV_ERRORED, EV_STOPPED};
+
+	for (size_t i = 0; i < ARRAY_LEN(own); i++)
+		if (run_accepts(run, own[i]))
+			return true;
+	return false;
+}
+
+static void run_is_not_stuck(void *data, const struct run *from, const struct run_event *event, const struct verdict *v)
+{
+	enum situation at = run_situation(&v->run);
+
+	(void)data;
+	(void)from;
+	(void)event;
+	if (at == AT_ENDED || has_way_out_without_a_person(&v->run))
+		return;
+	/* The named waits for a person, each with a way on and a way out. */
+	assert_true(at == AT_DECISION || at == AT_OVERRIDE || at == AT_SAVED);
+	assert_true(run_accepts(&v->run, EV_CONFIRMED) || run_accepts(&v->run, EV_OVERRIDDEN));
+	assert_true(run_accepts(&v->run, EV_DISCARDED));
+}
+
+static void test_no_run_is_stuck(void **state)
+{
+	(void)state;
+	for (unsigned options = 0; options < 16; options++) {
+		struct run run = run_created(all_stages);
+
+		run.plan_only = options & 1;
+		run.save_plan = options & 2;
+		run.auto_apply = options & 4;
+		run.allow_empty_apply = options & 8;
+		lifecycle_walk(&run, run_is_not_stuck, NULL);
+	}
+}
+
+static void test_auto_apply_goes_through(void **state)
+{
+	struct run run = run_created(0);
+
+	(void)state;
+	run.auto_apply = true;
+	run = AFTER(run, PLANNED_WITH(true));
+	assert_status(run, RUN_APPLY_QUEUED);
+	assert_status(AFTER(run, E(STARTED), E(PASSED)), RUN_APPLIED);
+}
+
+static void test_confirm_or_discard(void **state)
+{
+	struct run run = AFTER(run_created(0), PLANNED_WITH(true));
+
+	(void)state;
+	assert_status(run, RUN_PLANNED);
+	assert_true(run_holds(&run));
+	assert_false(run_accepts(&run, EV_CANCELED));
+	assert_status(AFTER(run, E(CONFIRMED), E(STARTED), E(PASSED)), RUN_APPLIED);
+	assert_status(AFTER(run, E(DISCARDED)), RUN_DISCARDED);
+}
+
+static void test_no_changes(void **state)
+{
+	struct run run = run_created(0);
+
+	(void)state;
+	run.auto_apply = true;
+	assert_status(AFTER(run, PLANNED_WITH(false)), RUN_PLANNED_AND_FINISHED);
+	run.allow_empty_apply = true;
+	assert_status(AFTER(run, PLANNED_WITH(false)), RUN_APPLY_QUEUED);
+}
+
+static void test_plan_only_never_applies(void **state)
+{
+	struct run run = run_created(0);
+
+	(void)state;
+	run.plan_only = run.auto_apply = run.allow_empty_apply = true;
+	assert_false(run_holds(&run));
+	assert_status(AFTER(run, PLANNED_WITH(true)), RUN_PLANNED_AND_FINISHED);
+}
+
+static void test_saved_plan(void **state)
+{
+	struct run run = run_created(0);
+
+	(void)state;
+	run.save_plan = true;
+	run = AFTER(run, PLANNED_WITH(true));
+	assert_status(run, RUN_PLANNED_AND_SAVED);
+	assert_false(run_holds(&run));
+	assert_status(AFTER(run, E(STALE)), RUN_DISCARDED);
+	run = AFTER(run, E(CONFIRMED));
+	assert_status(run, RUN_CONFIRMED);
+	assert_false(run_holds(&run));
+	assert_status(AFTER(run, E(STALE)), RUN_DISCARDED);
+	run = AFTER(run, E(TURN));
+	assert_status(run, RUN_APPLY_QUEUED);
+	assert_true(run_holds(&run));
+}
+
+static void test_a_stop_waits_for_the_process(void **state)
+{
+	struct run run = AFTER(run_created(0), E(TURN), E(STARTED), E(CANCELED));
+
+	(void)state;
+	assert_status(run, RUN_PLANNING);
+	assert_true(run_holds(&run));
+	assert_false(run_accepts(&run, EV_CANCELED));
+	assert_status(AFTER(run, E(STOPPED)), RUN_CANCELED);
+	assert_status(AFTER(run, {.kind = EV_PASSED, .has_changes = true}), RUN_CANCELED);
+	assert_false(run_accepts(&run, EV_FORCE_CANCELED));
+	assert_status(AFTER(run, {.kind = EV_FORCE_CANCELED, .cooled_off = true}, E(STOPPED)), RUN_FORCE_CANCELED);
+}
+
+static void test_an_apply_that_was_done_is_applied(void **state)
+{
+	struct run run = AFTER(run_created(0), PLANNED_WITH(true), E(CONFIRMED), E(STARTED), E(CANCELED));
+
+	(void)state;
+	assert_status(AFTER(run, E(PASSED)), RUN_APPLIED);
+	assert_status(AFTER(run, E(STOPPED)), RUN_CANCELED);
+}
+
+static void test_a_lost_plan_is_tried_again_and_a_lost_apply_is_not(void **state)
+{
+	struct run run = AFTER(run_created(0), E(TURN), E(STARTED), {.kind = EV_LOST, .may_retry = true});
+
+	(void)state;
+	assert_status(run, RUN_PLAN_QUEUED);
+	assert_status(AFTER(run, E(STARTED), E(LOST)), RUN_ERRORED);
+	assert_true(job_may_retry(STAGE_PLAN, true, 1));
+	assert_false(job_may_retry(STAGE_PLAN, true, 3));
+	assert_true(job_may_retry(STAGE_APPLY, false, 1));
+	assert_false(job_may_retry(STAGE_APPLY, true, 1));
+}
+
+static void test_policies_and_costs(void **state)
+{
+	struct run run = run_created(STAGE_BIT(STAGE_OPA) | STAGE_BIT(STAGE_COST) | STAGE_BIT(STAGE_SENTINEL));
+
+	(void)state;
+	run = AFTER(run, PLANNED_WITH(true));
+	assert_status(run, RUN_POLICY_CHECKING);
+	assert_status(AFTER(run, E(STARTED), E(FAILED)), RUN_POLICY_OVERRIDE);
+	run = AFTER(run, E(STARTED), E(FAILED), E(OVERRIDDEN));
+	assert_status(run, RUN_COST_ESTIMATING);
+	run = AFTER(run, E(STARTED), E(ERRORED));
+	assert_status(run, RUN_POLICY_CHECKING);
+	assert_status(AFTER(run, E(STARTED), E(FAILED)), RUN_ERRORED);
+	assert_status(AFTER(run, E(STARTED), E(SOFT_FAILED)), RUN_POLICY_OVERRIDE);
+	assert_status(AFTER(run, E(STARTED), E(PASSED)), RUN_POLICY_CHECKED);
+	assert_status(AFTER(run, E(STARTED), E(PASSED), E(CONFIRMED)), RUN_APPLY_QUEUED);
+}
+
+static void test_task_stages(void **state)
+{
+	struct run run = run_created(STAGE_BIT(STAGE_PRE_PLAN) | STAGE_BIT(STAGE_POST_APPLY));
+
+	(void)state;
+	run = AFTER(run, E(TURN));
+	assert_status(run, RUN_PRE_PLAN_RUNNING);
+	assert_status(AFTER(run, E(FAILED)), RUN_ERRORED);
+	assert_status(AFTER(run, E(CANCELED)), RUN_CANCELED);
+	run = AFTER(run, E(WARNED), E(STARTED), {.kind = EV_PASSED, .has_changes = true}, E(CONFIRMED), E(STARTED),
+		E(PASSED));
+	assert_status(run, RUN_POST_APPLY_RUNNING);
+	assert_status(AFTER(run, E(FAILED)), RUN_APPLIED);
+}
+
+static void test_operations_follow(void **state)
+{
+	struct run run = AFTER(run_created(0), E(TURN), E(STARTED));
+	struct run_event errored = {.kind = EV_ERRORED};
+	struct verdict v = run_step(&run, &errored);
+
+	(void)state;
+	assert_int_equal(v.mark_count, 2);
+	assert_int_equal(v.marks[0].stage, STAGE_PLAN);
+	assert_int_equal(v.marks[0].status, OPERATION_ERRORED);
+	assert_int_equal(v.marks[1].stage, STAGE_APPLY);
+	assert_int_equal(v.marks[1].status, OPERATION_UNREACHABLE);
+	assert_true(v.ends_job);
+}
+
+/* The page beside the code is what the code says. */
+static void test_page_is_true(void **state)
+{
+	_cleanup_(freep) char *page = lifecycle_page();
+	FILE *file = fopen(SOURCE_DIR "/scheduler/lifecycle/STATES.md", "r");
+	_cleanup_(freep) char *there = mem_new(strlen(page) + 2, 1);
+
+	(void)state;
+	assert_non_null(file);
+	assert_int_equal(fread(there, 1, strlen(page) + 1, file), strlen(page));
+	fclose(file);
+	assert_string_equal(page, there);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_state_with_every_event),
+		cmocka_unit_test(test_no_run_is_stuck),
+		cmocka_unit_test(test_auto_apply_goes_through),
+		cmocka_unit_test(test_confirm_or_discard),
+		cmocka_unit_test(test_no_changes),
+		cmocka_unit_test(test_plan_only_never_applies),
+		cmocka_unit_test(test_saved_plan),
+		cmocka_unit_test(test_a_stop_waits_for_the_process),
+		cmocka_unit_test(test_an_apply_that_was_done_is_applied),
+		cmocka_unit_test(test_a_lost_plan_is_tried_again_and_a_lost_apply_is_not),
+		cmocka_unit_test(test_policies_and_costs),
+		cmocka_unit_test(test_task_stages),
+		cmocka_unit_test(test_operations_follow),
+		cmocka_unit_test(test_page_is_true),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
