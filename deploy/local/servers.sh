@@ -221,7 +221,7 @@ scheduler_up() {
 	local port
 	port=$(port_of runyard-scheduler)
 	[[ -s $data/secrets/keys ]] || secret_put keys "1:$(secret key)"
-	process_ensure runyard-scheduler 30 scheduler_ready -- "$data/build/bin/runyard-scheduler" serve \
+	process_ensure runyard-scheduler 30 scheduler_ready -- "$data/build/bin/runyard-scheduler" \
 		--listen "127.0.0.1:$port" --database-url-file "$data/secrets/database-url" --keys-file "$data/secrets/keys" \
 		--brokers "$brokers" --fetch-wait-ms "$fetch_wait_ms"
 }

@@ -33,7 +33,6 @@ class Service:
     """A process with an address, health and metrics. It comes back on the same port after a restart."""
 
     binary = ""
-    command = ()
 
     def __init__(self, name, folder, **options):
         self.folder = Path(folder)
@@ -48,7 +47,7 @@ class Service:
         self.port_file.unlink(missing_ok=True)
         options = {"listen": f"127.0.0.1:{self.port}", "port_file": self.port_file, **self.options}
         argv, environment = arguments(options)
-        self.process = Process(self.name, [program(self.binary), *self.command, *argv], self.folder, env=clean_environment(**environment))
+        self.process = Process(self.name, [program(self.binary), *argv], self.folder, env=clean_environment(**environment))
         self.process.launch()
         return self
 
@@ -123,7 +122,6 @@ class Service:
 
 class Scheduler(Service):
     binary = "runyard-scheduler"
-    command = ("serve",)
 
     @classmethod
     def run_command(cls, *command, check=True, **options):
