@@ -30,17 +30,26 @@ int blob_put(struct store *store, const void *bytes, size_t len, struct id *ret_
 	return 0;
 }
 
-int blob_put_shared(struct store *store, const void *bytes, size_t len, struct id *ret_id, struct err *err)
+struct id blob_shared_id(struct store *store, const char *sha256_hex)
 {
 	unsigned char key[32];
-	char digest[SHA256_HEX_SIZE], keyed[SHA256_HEX_SIZE];
+	char keyed[SHA256_HEX_SIZE];
 	struct id id;
 
 	/* A bare digest would tell whoever reads the table that a guess of the content is right. */
 	keyring_derive(store->keyring, "blob-id", key);
-	crypto_sha256_hex(bytes, len, digest);
-	crypto_hmac_hex(key, sizeof(key), digest, keyed);
+	crypto_hmac_hex(key, sizeof(key), sha256_hex, keyed);
 	snprintf(id.text, sizeof(id.text), "blob-%.32s", keyed);
+	return id;
+}
+
+int blob_put_shared(struct store *store, const void *bytes, size_t len, struct id *ret_id, struct err *err)
+{
+	char digest[SHA256_HEX_SIZE];
+	struct id id;
+
+	crypto_sha256_hex(bytes, len, digest);
+	id = blob_shared_id(store, digest);
 	if (blob_insert(store, id.text, bytes, len, err) < 0)
 		return -1;
 	*ret_id = id;

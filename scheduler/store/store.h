@@ -27,6 +27,8 @@ int store_migrate(struct db *db, struct err *err);
 int blob_put(struct store *store, const void *bytes, size_t len, struct id *ret_id, struct err *err);
 /* The same for content that many rows share: its id is a keyed digest of it, and it is stored once. */
 int blob_put_shared(struct store *store, const void *bytes, size_t len, struct id *ret_id, struct err *err);
+/* The id that such content has, by the SHA-256 of it. */
+struct id blob_shared_id(struct store *store, const char *sha256_hex);
 /* Appends the bytes. ERR_NOT_FOUND if there is no such blob (a NULL id too). */
 int blob_get(struct store *store, const char *id, struct buf *out, struct err *err);
 

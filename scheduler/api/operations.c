@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/plan_redact.h"
+#include "scheduler/api/runs.h"
+#include "scheduler/auth/signed.h"
+#include "scheduler/store/artifacts.h"
+#include "scheduler/store/logs.h"
+#include "scheduler/store/run_views.h"
+
+enum { JSON_LIMIT = 1 << 30, LOG_LIMIT = 1 << 20, LOG_DEFAULT = 64 << 10 };
+
+/* ---- plans and applies ---- */
+
+static json_t *number_or_null(const struct rows *rows, int row, const char *column)
+{
+	return row_null(rows, row, column) ? json_null() : json_integer(row_int(rows, row, column));
+}
+
+static json_t *execution_details(const struct rows *rows)
+{
+	return json_pack("{ss so so}", "mode", row_null(rows, 0, "worker_id") ? "remote" : "agent", "agent-id",
+		row_string(rows, 0, "worker_id"), "agent-name", row_string(rows, 0, "worker_name"));
+}
+
+static json_t *states_linkage(const struct rows *rows)
+{
+	json_auto_t *ids = row_json(rows, 0, "states");
+	json_t *data = json_array();
+	json_t *id;
+	size_t i;
+
+	json_array_foreach(ids, i, id) json_array_append_new(data, linkage("state-versions", json_string_value(id)));
+	return json_pack("{so}", "data", data);
+}
+
+json_t *operation_resource(const struct store *store, const struct rows *rows)
+{
+	const char *id = row_text(rows, 0, "id");
+	bool plan = text_starts(id, "plan-");
+	_cleanup_(freep) char *path = mem_printf("/logs/%s", id);
+	_cleanup_(freep) char *log = signed_url(store, path);
+	json_t *resource, *attributes;
+
+	attributes = json_pack("{so so ss so so so so so sb}", "status", row_string(rows, 0, "status"),
+		"status-timestamps", row_json(rows, 0, "status_timestamps"), "log-read-url", log, "resource-additions",
+		number_or_null(rows, 0, "additions"), "resource-changes", number_or_null(rows, 0, "changes"),
+		"resource-destructions", number_or_null(rows, 0, "destructions"), "resource-imports",
+		number_or_null(rows, 0, "imports"), "execution-details", execution_details(rows),
+		"structured-run-output-enabled", row_bool(rows, 0, "json_log"));
+	if (plan)
+		json_object_update_new(attributes,
+			json_pack("{sb sb}", "has-changes", row_bool(rows, 0, "has_changes"), "generated-configuration",
+				0));
+	resource = resource_new(
+		plan ? "plans" : "applies", id, attributes, json_pack("{so}", "state-versions", states_linkage(rows)));
+	if (plan) {
+		_cleanup_(freep) char *base = mem_printf("/api/v2/plans/%s", id);
+		_cleanup_(freep) char *json = mem_printf("%s/json-output", base);
+		_cleanup_(freep) char *redacted = mem_printf("%s/json-output-redacted", base);
+		_cleanup_(freep) char *schema = mem_printf("%s/json-schema", base);
+
+		json_object_set_new(json_object_get(resource, "relationships"), "exports", json_pack("{s[]}", "data"));
+		json_object_set_new(resource, "links",
+			json_pack("{ss ss ss ss}", "self", base, "json-output", json, "json-output-redacted", redacted,
+				"json-schema", schema));
+	}
+	return resource;
+}
+
+static int operation_show(struct request *req, struct response *res, const char *id, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (operation_view(req->store, id, &rows, err) < 0 ||
+		may(req, row_text(&rows, 0, "organization_id"), "operation", err) < 0)
+		return -1;
+	return respond_resource(res, 200, operation_resource(req->store, &rows));
+}
+
+int plans_read(struct request *req, struct response *res, struct err *err)
+{
+	if (!id_valid(param(req, "plan"), "plan"))
+		return err_set(err, ERR_NOT_FOUND, "plan not found");
+	return operation_show(req, res, param(req, "plan"), err);
+}
+
+int applies_read(struct request *req, struct response *res, struct err *err)
+{
+	if (!id_valid(param(req, "apply"), "apply"))
+		return err_set(err, ERR_NOT_FOUND, "apply not found");
+	return operation_show(req, res, param(req, "apply"), err);
+}
+
+/* ---- what terraform says of a plan ---- */
+
+/* The content of one of the plan's artifacts, opened and parsed or as it is; *ret_there false while it is not here. */
+static int plan_content(struct request *req, const char *column, struct buf *out, bool *ret_there, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT, plan = ROWS_INIT;
+	struct id id = id_sibling(*param(req, "plan") ? param(req, "plan") : param(req, "run"), "plan");
+
+	if (operation_view(req->store, id.text, &plan, err) < 0 ||
+		may(req, row_text(&plan, 0, "organization_id"), "plan", err) < 0 ||
+		artifacts_of_run(req->store, row_text(&plan, 0, "run_id"), &rows, err) < 0)
+		return -1;
+	*ret_there = !row_null(&rows, 0, column);
+	return *ret_there ? blob_get(req->store, row_text(&rows, 0, column), out, err) : 0;
+}
+
+static int plan_answer(struct request *req, struct response *res, const char *column, struct err *err)
+{
+	struct buf content = BUF_INIT(JSON_LIMIT);
+	bool there = false;
+
+	if (plan_content(req, column, &content, &there, err) < 0) {
+		buf_release(&content);
+		return -1;
+	}
+	return there ? respond_bytes(res, "application/json", &content) : respond_empty(res, 204);
+}
+
+int plans_json(struct request *req, struct response *res, struct err *err)
+{
+	return plan_answer(req, res, "json_blob", err);
+}
+
+int plans_schemas(struct request *req, struct response *res, struct err *err)
+{
+	return plan_answer(req, res, "schemas_blob", err);
+}
+
+int plans_redacted(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(buf_release) struct buf plan = BUF_INIT(JSON_LIMIT), schemas = BUF_INIT(JSON_LIMIT);
+	json_auto_t *plan_json = NULL, *schemas_json = NULL;
+	bool plan_there = false, schemas_there = false;
+
+	if (plan_content(req, "json_blob", &plan, &plan_there, err) < 0 ||
+		plan_content(req, "schemas_blob", &schemas, &schemas_there, err) < 0)
+		return -1;
+	if (!plan_there || !schemas_there)
+		return respond_empty(res, 204);
+	if (json_parse(buf_str(&plan), plan.len, &plan_json, err) < 0 ||
+		json_parse(buf_str(&schemas), schemas.len, &schemas_json, err) < 0)
+		return -1;
+	return respond_json(res, 200, plan_redact(plan_json, schemas_json));
+}
+
+/* ---- logs ---- */
+
+int operations_log(struct request *req, struct response *res, struct err *err)
+{
+	struct buf bytes = BUF_INIT(LOG_LIMIT + 2);
+	long long offset = 0, limit = LOG_DEFAULT;
+
+	if (query(req, "offset") && text_number(query(req, "offset"), 0, INT64_MAX / 4, &offset) < 0)
+		return err_set(err, ERR_MALFORMED, "offset must be a whole number");
+	if (query(req, "limit") && text_number(query(req, "limit"), 1, INT64_MAX / 4, &limit) < 0)
+		return err_set(err, ERR_MALFORMED, "limit must be a whole number");
+	limit = limit < LOG_LIMIT ? limit : LOG_LIMIT;
+	if (log_read(req->store, param(req, "operation"), offset, limit, &bytes, err) < 0) {
+		buf_release(&bytes);
+		return -1;
+	}
+	return respond_bytes(res, "text/plain; charset=utf-8", &bytes);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/plan_redact.h"
+
+/* The value with all that the mask says is sensitive blanked out. The mask is true, or of the value's own shape. */
+static json_t *value_redact(const json_t *value, const json_t *mask)
+{
+	const char *key;
+	json_t *member, *copy;
+	size_t i;
+
+	if (json_is_true(mask))
+		return json_null();
+	if (json_is_object(value) && json_is_object(mask)) {
+		copy = json_object();
+		json_object_foreach((json_t *)value, key, member)
+			json_object_set_new(copy, key, value_redact(member, json_object_get(mask, key)));
+		return copy;
+	}
+	if (json_is_array(value) && json_is_array(mask)) {
+		copy = json_array();
+		json_array_foreach((json_t *)value, i, member)
+			json_array_append_new(copy, value_redact(member, json_array_get(mask, i)));
+		return copy;
+	}
+	return json_deep_copy(value);
+}
+
+static json_t *change_redact(const json_t *change)
+{
+	static const struct {
+		const char *value, *mask;
+	} sides[] = {{"before", "before_sensitive"}, {"after", "after_sensitive"}};
+	json_t *copy = json_deep_copy(change);
+
+	for (size_t i = 0; i < ARRAY_LEN(sides); i++) {
+		const json_t *value = json_object_get(change, sides[i].value);
+
+		if (value)
+			json_object_set_new(
+				copy, sides[i].value, value_redact(value, json_object_get(change, sides[i].mask)));
+	}
+	return copy;
+}
+
+/* An array of objects with a `change` each. */
+static json_t *changes_redact(const json_t *changes)
+{
+	json_t *copy = json_array();
+	json_t *item;
+	size_t i;
+
+	json_array_foreach((json_t *)changes, i, item)
+	{
+		json_t *one = json_copy(item);
+
+		if (json_object_get(item, "change"))
+			json_object_set_new(one, "change", change_redact(json_object_get(item, "change")));
+		json_array_append_new(copy, one);
+	}
+	return copy;
+}
+
+static json_t *outputs_redact(const json_t *outputs)
+{
+	json_t *copy = json_object();
+	const char *name;
+	json_t *change;
+
+	json_object_foreach((json_t *)outputs, name, change) json_object_set_new(copy, name, change_redact(change));
+	return copy;
+}
+
+static json_t *or_null(const json_t *object, const char *key)
+{
+	json_t *value = json_object_get(object, key);
+
+	return value ? json_incref(value) : json_null();
+}
+
+json_t *plan_redact(const json_t *plan, const json_t *schemas)
+{
+	return json_pack("{so so so so so so ss so}", "plan_format_version", or_null(plan, "format_version"),
+		"resource_changes", changes_redact(json_object_get(plan, "resource_changes")), "resource_drift",
+		changes_redact(json_object_get(plan, "resource_drift")), "relevant_attributes",
+		or_null(plan, "relevant_attributes"), "output_changes",
+		outputs_redact(json_object_get(plan, "output_changes")), "deferred_changes",
+		changes_redact(json_object_get(plan, "deferred_changes")), "provider_format_version", "1.0",
+		"provider_schemas", or_null(schemas, "provider_schemas"));
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_API_PLAN_REDACT_H
+#define SCHEDULER_API_PLAN_REDACT_H
+
+#include "common/json.h"
+
+/*
+ * The document that clients render a plan from (API 2.4): changes, drift and outputs of `terraform show -json`,
+ * together with the providers' schemas, and without any value that terraform marks as sensitive. Borrows both; a new
+ * reference.
+ */
+json_t *plan_redact(const json_t *plan, const json_t *schemas);
+
+#endif

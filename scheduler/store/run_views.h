@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_RUN_VIEWS_H
+#define SCHEDULER_STORE_RUN_VIEWS_H
+
+/* Runs, plans, applies and what was said about them, for reading. */
+
+#include "scheduler/lifecycle/run.h"
+#include "scheduler/store/store.h"
+
+/* One row with everything a run's resource shows. ERR_NOT_FOUND. */
+int run_view(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
+/* The lifecycle's view of such a row, to ask it what the run accepts. */
+struct run run_of_view(const struct rows *rows, int row);
+
+/* What a list is narrowed to; NULL: anything. Words are separated by commas. */
+struct run_filter {
+	const char *workspace_id;    /* or all of the organization's */
+	const char *organization_id; /* never NULL */
+	const char *status, *status_group, *operation, *source, *workspace_names, *search;
+	bool queue; /* those that wait or hold, the longest waiting first */
+	long long limit, offset;
+};
+/* The page's rows, newest first, each with `total`. Plan-only runs are left out unless `operation` asks for them. */
+int run_views(struct store *store, const struct run_filter *filter, struct rows *ret_rows, long long *ret_total,
+	struct err *err);
+
+/* One row of a plan or apply: operations' columns, run_id, json_log, has_changes, organization_id. ERR_NOT_FOUND. */
+int operation_view(struct store *store, const char *operation_id, struct rows *ret_rows, struct err *err);
+
+int run_events_view(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
+int comments_view(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
+/* One comment with its run_id. ERR_NOT_FOUND. */
+int comment_view(struct store *store, const char *comment_id, struct rows *ret_rows, struct err *err);
+int comment_create(struct store *store, const char *run_id, const char *user_id, const char *body, struct id *ret_id,
+	struct err *err);
+
+#endif
