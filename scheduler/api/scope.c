@@ -48,7 +48,8 @@ int scope_workspace_id(const struct request *req, const char *workspace_id, stru
 	return workspace_scope(req, &rows, ret_scope, err);
 }
 
-static int scope_workspace_name(const struct request *req, struct scope *ret_scope, struct err *err)
+int scope_workspace_named(
+	const struct request *req, const char *organization, const char *name, struct scope *ret_scope, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
@@ -56,7 +57,7 @@ static int scope_workspace_name(const struct request *req, struct scope *ret_sco
 		    "select w.id, w.name, w.organization_id, o.name as organization_name "
 		    "from workspaces w join organizations o on o.id = w.organization_id "
 		    "where lower(o.name) = lower($1) and lower(w.name) = lower($2)",
-		    P_TEXT(param(req, "organization")), P_TEXT(param(req, "name"))) < 0)
+		    P_TEXT(organization), P_TEXT(name)) < 0)
 		return -1;
 	return workspace_scope(req, &rows, ret_scope, err);
 }
@@ -65,5 +66,5 @@ int scope_workspace(const struct request *req, struct scope *ret_scope, struct e
 {
 	if (*param(req, "workspace"))
 		return scope_workspace_id(req, param(req, "workspace"), ret_scope, err);
-	return scope_workspace_name(req, ret_scope, err);
+	return scope_workspace_named(req, param(req, "organization"), param(req, "name"), ret_scope, err);
 }

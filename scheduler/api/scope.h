@@ -17,6 +17,9 @@ struct scope {
 int scope_organization(const struct request *req, struct scope *ret_scope, struct err *err);
 /* `:workspace` (an id), or `:name` within `:organization`. */
 int scope_workspace(const struct request *req, struct scope *ret_scope, struct err *err);
+/* The workspace by its name. */
+int scope_workspace_named(const struct request *req, const char *organization, const char *name,
+	struct scope *ret_scope, struct err *err);
 /* The workspace with that id, wherever the id comes from. */
 int scope_workspace_id(const struct request *req, const char *workspace_id, struct scope *ret_scope, struct err *err);
 

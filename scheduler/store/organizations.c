@@ -61,7 +61,8 @@ int organizations_list(
 	return db_query(store->db, ret_rows, err,
 		"with found as (select * from organizations o where ($1::text is null or exists "
 		"(select 1 from organization_memberships m where m.organization_id = o.id and m.user_id = $1)) "
-		"and ($2::text is null or strpos(lower(o.name), lower($2)) > 0)) "
+		"and ($2::text is null or strpos(lower(o.name), lower($2)) > 0 "
+		"or strpos(lower(o.email), lower($2)) > 0)) "
 		"select t.total, f.id, f.name, f.email, f.settings, f.created_at "
 		"from (select count(*) as total from found) t "
 		"left join (select * from found order by lower(name) limit $3 offset $4) f on true "
@@ -81,18 +82,37 @@ int organization_update(struct store *store, const struct organization_update *u
 	return 0;
 }
 
-int organization_delete(struct store *store, const char *id, struct err *err)
+struct deletion {
+	struct store *store;
+	const char *id;
+};
+
+static int delete_in(void *data, struct err *err)
 {
+	const struct deletion *d = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "delete from organizations where id = $1 and not exists "
-		    "(select 1 from jobs where organization_id = $1 and state = 'claimed')",
-		    P_TEXT(id)) < 0)
+	/* Workspaces before jobs, as everywhere; a claim locks its job, so none comes between the check and the end. */
+	if (db_query(d->store->db, NULL, err,
+		    "select 1 from workspaces where organization_id = $1 order by id for update", P_TEXT(d->id)) < 0 ||
+		db_query(d->store->db, &rows, err,
+			"select state from jobs where organization_id = $1 order by id for update", P_TEXT(d->id)) < 0)
 		return -1;
-	if (!db_affected(&rows))
-		return err_set(err, ERR_CONFLICT, "a run of the organization is being worked on: cancel it first");
-	return 0;
+	for (int i = 0; i < rows.count; i++)
+		if (text_equal(row_text(&rows, i, "state"), "claimed"))
+			return err_set(
+				err, ERR_CONFLICT, "a run of the organization is being worked on: cancel it first");
+	/* Runs point at configuration versions and pools, so they go first. */
+	if (db_query(d->store->db, NULL, err, "delete from runs where organization_id = $1", P_TEXT(d->id)) < 0)
+		return -1;
+	return db_query(d->store->db, NULL, err, "delete from organizations where id = $1", P_TEXT(d->id));
+}
+
+int organization_delete(struct store *store, const char *id, struct err *err)
+{
+	struct deletion d = {store, id};
+
+	return db_transaction(store->db, delete_in, &d, err);
 }
 
 int organization_capacity(struct store *store, const char *id, struct rows *ret_rows, struct err *err)

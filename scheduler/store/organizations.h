@@ -23,7 +23,7 @@ int organization_read(struct store *store, const char *name, struct rows *ret_ro
 
 struct organization_list {
 	const char *user_id; /* only this member's; NULL: all */
-	const char *search;  /* part of the name, or NULL */
+	const char *search;  /* part of the name or the email, or NULL */
 	long long limit, offset;
 };
 /* The same columns and `total`, by name. */

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_API_ARCHIVE_H
+#define SCHEDULER_API_ARCHIVE_H
+
+#include <stddef.h>
+
+struct err;
+
+/*
+ * Reads a configuration's archive to its end, so that what a worker will unpack is known to be whole and to stay in
+ * its folder. ERR_INVALID with the reason: it is no gzip'd tar or damaged; an entry is absolute, climbs, goes through
+ * a link or is no file, folder or link; a link leads out; there is too much in it.
+ */
+int archive_check(const void *bytes, size_t len, struct err *err);
+
+#endif

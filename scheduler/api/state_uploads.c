@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include <string.h>
+
+#include "scheduler/api/scope.h"
+#include "scheduler/api/states.h"
+#include "scheduler/auth/signed.h"
+#include "scheduler/store/states.h"
+
+/* States that clients write themselves (API 2.8): inline at once, or announced and uploaded after. */
+
+enum { PATH_PLAIN, PATH_FORCE, PATH_JSON };
+static const char *const upload_paths[] = {"upload", "force-upload", "json-upload"};
+
+static int input_read(const struct request *req, struct state_label *label, bool *force, struct err *err)
+{
+	label->serial = -1;
+	if (body_check(req, "state-versions", err) < 0 || body_int(req, "serial", &label->serial, err) < 0 ||
+		body_text(req, "lineage", &label->lineage, err) < 0 || body_text(req, "md5", &label->md5, err) < 0 ||
+		body_bool(req, "force", force, err) < 0)
+		return -1;
+	if (label->serial < 0)
+		return err_at(err, "/data/attributes/serial", "Serial must be a whole number from 0");
+	if (!label->md5 || strlen(label->md5) != 32)
+		return err_at(err, "/data/attributes/md5", "Md5 must be 32 hexadecimal digits");
+	return 0;
+}
+
+/* Only who holds the lock writes state: anyone else could be overtaken by the holder. */
+static int lock_check(const struct request *req, const char *workspace_id, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(req->store->db, &rows, err, "select 1 from workspaces where id = $1 and locked_by = $2",
+		    P_TEXT(workspace_id), P_TEXT(req->actor.user.text)) < 0)
+		return -1;
+	return rows.count ? 0 : err_set(err, ERR_CONFLICT, "the workspace must be locked by you to write its state");
+}
+
+static json_t *upload_url(const struct store *store, const char *state_id, int path)
+{
+	_cleanup_(freep) char *rest = mem_printf("/state-versions/%s/%s", state_id, upload_paths[path]);
+	_cleanup_(freep) char *url = signed_url(store, rest);
+
+	return json_string(url);
+}
+
+static int state_show(struct request *req, struct response *res, const char *id, int path, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_t *resource, *attributes;
+
+	if (state_read(req->store, id, &rows, err) < 0)
+		return -1;
+	resource = state_resource(req->store, &rows, 0);
+	attributes = json_object_get(resource, "attributes");
+	if (text_equal(row_text(&rows, 0, "status"), "pending")) {
+		json_object_set_new(attributes, "hosted-state-upload-url", upload_url(req->store, id, path));
+		json_object_set_new(attributes, "hosted-json-state-upload-url", upload_url(req->store, id, PATH_JSON));
+	}
+	return respond_resource(res, 201, resource);
+}
+
+/* The state itself in the body, as base64. */
+static int create_inline(struct request *req, struct state_offer *offer, const char *encoded,
+	struct state_accepted *ret_accepted, struct err *err)
+{
+	struct buf bytes = BUF_INIT(BODY_STATE);
+	int result;
+
+	if (crypto_base64_decode(encoded, &bytes) < 0) {
+		buf_release(&bytes);
+		return err_at(err, "/data/attributes/state", "State must be base64");
+	}
+	offer->bytes = buf_str(&bytes);
+	offer->len = bytes.len;
+	result = state_accept(req->store, offer, ret_accepted, err);
+	buf_release(&bytes);
+	return result;
+}
+
+int states_create(struct request *req, struct response *res, struct err *err)
+{
+	struct state_label label = {.lineage = NULL};
+	struct state_offer offer = {.label = &label, .run_id = body_relation(req, "run")};
+	struct state_accepted accepted;
+	struct scope scope;
+	const char *encoded = NULL;
+
+	if (scope_workspace(req, &scope, err) < 0 || input_read(req, &label, &offer.force, err) < 0 ||
+		body_text(req, "state", &encoded, err) < 0 || lock_check(req, scope.workspace.text, err) < 0)
+		return -1;
+	offer.workspace_id = scope.workspace.text;
+	offer.created_by = req->actor.user.text;
+	if (encoded && create_inline(req, &offer, encoded, &accepted, err) < 0)
+		return -1;
+	if (!encoded && state_announce(req->store, &offer, &accepted.id, err) < 0)
+		return -1;
+	return state_show(req, res, accepted.id.text, offer.force ? PATH_FORCE : PATH_PLAIN, err);
+}
+
+/* ---- the content ---- */
+
+static int upload(struct request *req, struct response *res, bool force, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct state_label label;
+	struct state_offer offer = {.force = force, .label = &label};
+
+	if (state_read(req->store, param(req, "state"), &rows, err) < 0)
+		return -1;
+	if (!text_equal(row_text(&rows, 0, "status"), "pending"))
+		return err_set(err, ERR_CONFLICT, "the state version is %s: its content can't be uploaded any more",
+			row_text(&rows, 0, "status"));
+	label.serial = row_int(&rows, 0, "serial");
+	label.lineage = *row_text(&rows, 0, "lineage") ? row_text(&rows, 0, "lineage") : NULL;
+	label.md5 = row_text(&rows, 0, "md5");
+	offer.workspace_id = row_text(&rows, 0, "workspace_id");
+	offer.run_id = row_text(&rows, 0, "run_id");
+	offer.created_by = row_text(&rows, 0, "created_by");
+	offer.pending_id = row_text(&rows, 0, "id");
+	offer.bytes = req->http->body.data;
+	offer.len = req->http->body.len;
+	if (state_accept(req->store, &offer, NULL, err) < 0)
+		return -1;
+	return respond_empty(res, 200);
+}
+
+int states_upload(struct request *req, struct response *res, struct err *err)
+{
+	return upload(req, res, false, err);
+}
+
+int states_force_upload(struct request *req, struct response *res, struct err *err)
+{
+	return upload(req, res, true, err);
+}
+
+/* The same state in terraform's JSON form. All that is shown of a state is read from the state itself, so it is taken
+ * and not kept. */
+int states_json_upload(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (state_read(req->store, param(req, "state"), &rows, err) < 0)
+		return -1;
+	return respond_empty(res, 200);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_WORKSPACES_H
+#define SCHEDULER_STORE_WORKSPACES_H
+
+/*
+ * Workspaces. One is locked while a user holds it (locked_by) or a run is its current one (current_run_id).
+ *
+ * What clients set comes in as a JSON object with the attributes' names. Those with a column of their own: name,
+ * description, auto-apply, execution-mode, terraform-version ("" is whichever there is), working-directory,
+ * structured-run-output-enabled, agent-pool-id. All others stand in `settings`.
+ */
+
+#include "scheduler/store/store.h"
+
+/* The table's columns and: organization_name, locker (username), resource_count, latest_change_at, run_count,
+ * run_failures (of the last 30 runs). ERR_NOT_FOUND. */
+int workspace_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
+
+struct workspace_list {
+	const char *organization_id;
+	const char *name;       /* part of the name, or NULL */
+	const char *wildcard;   /* the whole name with *, or NULL */
+	const char *run_status; /* of the current run, or NULL */
+	const char *sort; /* name, current-run.created-at, latest-change-at, with a hyphen before it for the reverse */
+	long long limit, offset;
+};
+/* The same columns and `total`; a row with a null id if the page is empty. */
+int workspaces_list(struct store *store, const struct workspace_list *list, struct rows *ret_rows, struct err *err);
+
+/* ERR_INVALID "Name has already been taken". */
+int workspace_create(struct store *store, const char *organization_id, const json_t *fields, const json_t *settings,
+	struct id *ret_id, struct err *err);
+/* Changes the members that are there. */
+int workspace_update(
+	struct store *store, const char *id, const json_t *fields, const json_t *settings, struct err *err);
+/* Takes the organization's new default over into the workspaces that have no execution mode of their own. */
+int workspaces_inherit_mode(struct store *store, const char *organization_id, const char *mode, struct err *err);
+
+/* ERR_CONFLICT while a worker has one of its jobs; with `safe` also while it is locked or has resources. */
+int workspace_delete(struct store *store, const char *id, bool safe, struct err *err);
+
+/* ERR_CONFLICT if it is locked. */
+int workspace_lock(struct store *store, const char *id, const char *user_id, const char *reason, struct err *err);
+/* ERR_CONFLICT if it is not locked, or "is locked by Run", or by someone else and not `force`. */
+int workspace_unlock(struct store *store, const char *id, const char *user_id, bool force, struct err *err);
+
+#endif
