@@ -39,6 +39,7 @@ static int change_make(const struct run_row *row, const struct happening *item, 
 		.verdict = ret_verdict,
 		.actor = item->actor,
 		.comment = item->comment,
+		.reason = item->reason,
 		.result = item->result,
 		.event = event.kind};
 	const char *broken;
@@ -52,8 +53,6 @@ static int change_make(const struct run_row *row, const struct happening *item, 
 	if (broken)
 		return err_set(err, ERR_INTERNAL, "%s + %s breaks invariant %s", row->id.text,
 			run_event_name(event.kind), broken);
-	if (ret_verdict->run.status == RUN_ERRORED)
-		change.reason = item->reason;
 	changes_add(changes, &change);
 	note_transition(&change);
 	return 0;

@@ -25,7 +25,7 @@ struct happening {
 	bool only_if_lease_over;
 	const char *actor;   /* user id, or NULL */
 	const char *comment; /* or NULL */
-	const char *reason;  /* shown if the run ends errored by this; or NULL */
+	const char *reason;  /* of the event, and shown as the run's error if it ends errored by it; or NULL */
 	const struct job_result *result;
 
 	enum happened outcome; /* filled in */

@@ -54,11 +54,12 @@ static void add_run(struct changes *changes, const struct run_change *change)
 static void add_input(struct changes *changes, const struct run_change *change)
 {
 	bool by_person = change->event == EV_CONFIRMED || change->event == EV_CANCELED;
+	const char *error = change->verdict->run.status == RUN_ERRORED ? change->reason : NULL;
 
-	if (!change->reason && !(by_person && change->actor))
+	if (!error && !(by_person && change->actor))
 		return;
 	json_array_append_new(changes->inputs,
-		json_pack("{ss so so so}", "run_id", change->row->id.text, "error", json_string_or_null(change->reason),
+		json_pack("{ss so so so}", "run_id", change->row->id.text, "error", json_string_or_null(error),
 			"confirmed_by", json_string_or_null(change->event == EV_CONFIRMED ? change->actor : NULL),
 			"canceled_by", json_string_or_null(change->event == EV_CANCELED ? change->actor : NULL)));
 }

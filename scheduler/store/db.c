@@ -2,6 +2,7 @@
 #include "scheduler/store/db.h"
 
 #include <libpq-fe.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -66,9 +67,19 @@ static int connection_failed(struct db *db, struct err *err)
 	return err_set(err, ERR_UNAVAILABLE, "PostgreSQL: service unavailable: %s", reason);
 }
 
+/* A connection that the server closed while nobody used it has something to read: that, or the end. */
+static bool connection_alive(struct db *db)
+{
+	struct pollfd fd = {.fd = PQsocket(db->conn), .events = POLLIN};
+
+	if (PQstatus(db->conn) == CONNECTION_OK && poll(&fd, 1, 0) > 0)
+		PQconsumeInput(db->conn);
+	return PQstatus(db->conn) == CONNECTION_OK;
+}
+
 static int db_connect(struct db *db, struct err *err)
 {
-	if (db->conn && PQstatus(db->conn) == CONNECTION_OK)
+	if (db->conn && connection_alive(db))
 		return 0;
 	PQfinish(db->conn);
 	memset(db->statements, 0, sizeof(db->statements));

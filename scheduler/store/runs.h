@@ -53,7 +53,7 @@ struct run_change {
 	const struct verdict *verdict;
 	const char *actor;               /* user id, or NULL */
 	const char *comment;             /* or NULL */
-	const char *reason;              /* why it ended, for people; or NULL */
+	const char *reason;              /* why it came to this, for people; or NULL */
 	const struct job_result *result; /* the counts of its plan or apply; or NULL */
 	enum run_event_kind event;
 };
