@@ -114,8 +114,9 @@ static int socket_wanted(CURL *easy, curl_socket_t fd, int what, void *data, voi
 	if (what == CURL_POLL_REMOVE)
 		loop_unwatch(fetcher->loop, fd);
 	else
-		loop_watch(fetcher->loop, fd, (what & CURL_POLL_IN ? EPOLLIN : 0) | (what & CURL_POLL_OUT ? EPOLLOUT : 0),
-			socket_ready, fetcher);
+		loop_watch(fetcher->loop, fd,
+			(what & CURL_POLL_IN ? EPOLLIN : 0) | (what & CURL_POLL_OUT ? EPOLLOUT : 0), socket_ready,
+			fetcher);
 	return 0;
 }
 

@@ -16,22 +16,22 @@ struct fetch;
 struct fetch_request {
 	const char *method; /* "PUT" */
 	const char *url;
-	const char *bearer;	  /* or NULL */
+	const char *bearer;       /* or NULL */
 	const char *content_type; /* of the body; NULL: none */
-	const void *body;	  /* copied; NULL: none */
+	const void *body;         /* copied; NULL: none */
 	size_t body_len;
-	int body_fd;	     /* > 0: this file from its start is the body; borrowed until the callback or the abort */
-	int answer_fd;	     /* > 0: the body of a 200 goes into this file; borrowed likewise */
+	int body_fd;         /* > 0: this file from its start is the body; borrowed until the callback or the abort */
+	int answer_fd;       /* > 0: the body of a 200 goes into this file; borrowed likewise */
 	size_t answer_limit; /* the most bytes of an answer; 0: 1 MiB */
 	long timeout_ms;     /* for the whole of it; 0: 60 s. It ends earlier if nothing moves for 30 s. */
 };
 
 struct fetch_answer {
-	int status;	   /* 0: nothing came, or not all of it */
+	int status;        /* 0: nothing came, or not all of it */
 	struct buf body;   /* taken back by the fetcher after the callback, unless buf_take empties it */
 	const char *error; /* why the status is 0, or NULL */
 	int retry_after;   /* seconds, or 0 */
-	bool too_large;	   /* status 0 because the answer passed its limit */
+	bool too_large;    /* status 0 because the answer passed its limit */
 };
 
 typedef void (*fetch_fn)(void *data, struct fetch_answer *answer);

@@ -40,7 +40,7 @@ struct loop {
 	size_t watch_count;
 	uint32_t generation;
 	struct loop_timer *timers; /* the next one first */
-	int signals;		   /* signalfd, or -1 */
+	int signals;               /* signalfd, or -1 */
 	loop_signal_fn signal_fn;
 	void *signal_data;
 

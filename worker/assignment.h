@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_ASSIGNMENT_H
+#define WORKER_ASSIGNMENT_H
+
+/* A claimed job as the scheduler describes it (proto/README, "A claimed job"), read and checked. */
+
+#include "common/ids.h"
+#include "common/json.h"
+#include "proto/messages.h"
+
+struct err;
+
+enum stage { STAGE_PLAN, STAGE_APPLY };
+
+struct variable {
+	const char *key;
+	const char *value;
+	bool env; /* of the environment; else terraform's */
+	bool hcl; /* the value is an expression, to be used as it is */
+	bool sensitive;
+};
+
+struct assignment {
+	json_t *source; /* owned; what follows points into it */
+	const char *job;
+	int attempt;
+	const char *token;
+	enum stage stage;
+	const char *run;
+	const char *organization;
+	const char *workspace;
+	const char *workspace_id;
+	const char *engine_version; /* "1.11.4", "~> 1.11.0", "latest" or "" */
+	char *working_directory;    /* owned; relative, "" for the top; no ".." in it */
+	bool destroy, refresh, refresh_only, json_log;
+	bool has_state, has_init;
+	enum stop stop;
+	struct variable *variables; /* owned array, the weakest first */
+	size_t variable_count;
+	const json_t *targets, *replaces; /* arrays of addresses */
+};
+
+/* Takes a reference to `source`. ERR_MALFORMED if it is no job (its ids become folder names and URLs, so they are held
+ * to their form), and nothing is kept then. ERR_INVALID: the job is fine and can't be done, for the reason in *err; the
+ * assignment is usable for reporting that. */
+int assignment_read(const json_t *source, struct assignment *ret_assignment, struct err *err);
+void assignment_release(struct assignment *assignment);
+
+const char *stage_name(enum stage stage);
+/* What the scheduler asks for by name; nothing for NULL or an unknown one. */
+enum stop stop_wish(const char *name);
+
+#endif

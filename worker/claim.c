@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "worker/claim.h"
+
+#include "common/clock.h"
+#include "common/err.h"
+#include "common/fetch.h"
+#include "common/log.h"
+#include "worker/lease.h"
+#include "worker/metrics.h"
+#include "worker/ship/backoff.h"
+#include "worker/tickets.h"
+#include "worker/worker.h"
+
+enum { IDLE_MS = 2000 };
+
+struct claims {
+	struct worker *worker;
+	struct fetch *claiming;
+	bool again; /* something happened since it was sent */
+	int64_t sent_ms;
+	struct loop_timer timer;
+	struct backoff backoff;
+};
+
+static void idle(void *data)
+{
+	claims_wake(data);
+}
+
+struct claims *claims_new(struct worker *worker)
+{
+	struct claims *claims = mem_new(1, sizeof(*claims));
+
+	claims->worker = worker;
+	return claims;
+}
+
+void claims_free(struct claims *claims)
+{
+	if (!claims)
+		return;
+	loop_timer_clear(claims->worker->loop, &claims->timer);
+	fetch_abort(claims->claiming);
+	free(claims);
+}
+
+static size_t jobs_start(struct worker *worker, const struct fetch_answer *answer)
+{
+	json_auto_t *value = NULL;
+	struct err err = ERR_INIT;
+	const json_t *jobs, *item;
+	size_t i;
+
+	if (json_parse(buf_str(&answer->body), answer->body.len, &value, &err) < 0) {
+		log_error("the scheduler's answer to a claim can't be read", "why", err.message, NULL);
+		return 0;
+	}
+	jobs = json_at(value, "jobs");
+	json_array_foreach(jobs, i, item)
+	{
+		slots_start(worker, item);
+	}
+	return json_array_size(jobs);
+}
+
+static void claim_answered(void *data, struct fetch_answer *answer)
+{
+	struct claims *claims = data;
+	struct worker *worker = claims->worker;
+	int64_t next = jitter(IDLE_MS);
+	size_t jobs = 0;
+
+	claims->claiming = NULL;
+	observe(M_CLAIM_SECONDS, (double)(clock_mono_ms() - claims->sent_ms) / 1000, "%s", "");
+	if (lease_heard(worker->lease, answer)) {
+		backoff_reset(&claims->backoff);
+		jobs = jobs_start(worker, answer);
+		count(M_CLAIMS, 1, "outcome=\"%s\"", jobs ? "jobs" : "none");
+		tickets_answered(worker->tickets);
+	} else {
+		count(M_CLAIMS, 1, "outcome=\"failed\"");
+		next = backoff_next(&claims->backoff, answer->retry_after);
+		claims->again = false;
+	}
+	loop_timer_set(worker->loop, &claims->timer, next, idle, claims);
+	if (claims->again)
+		claims_wake(claims);
+	else
+		tickets_go_on(worker->tickets);
+}
+
+void claims_wake(struct claims *claims)
+{
+	struct worker *worker = claims->worker;
+	size_t slots = slots_free(worker);
+
+	tickets_go_on(worker->tickets);
+	if (claims->claiming) {
+		claims->again = true;
+		return;
+	}
+	claims->again = false;
+	if (slots == 0 || !lease_worker(worker->lease))
+		return;
+	tickets_asked(worker->tickets);
+	claims->sent_ms = clock_mono_ms();
+	claims->claiming = lease_post(worker, "claim",
+		json_pack("{sssI}", "worker", lease_worker(worker->lease), "slots", (json_int_t)slots), claim_answered,
+		claims);
+}

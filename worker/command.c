@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "worker/command.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/err.h"
+#include "worker/exec/child.h"
+#include "worker/metrics.h"
+#include "worker/stage/summary.h"
+
+enum { KEPT_LIMIT = 1024 * 1024 };
+
+/* What the worker itself was given for reaching the network, and jobs need as well. */
+static const char *const passed_on[] = {"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy",
+	"no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "TZ"};
+
+struct running {
+	struct job *job;
+	struct command command;
+	int kept; /* file in memory, or -1 */
+	int64_t begun_ms;
+};
+
+/* ---- the environment ---- */
+
+struct sandbox_job command_view(const struct job *job, char **ret_root, char **ret_cli_config)
+{
+	*ret_root = mem_printf("%s/root", job->dir.path);
+	*ret_cli_config = mem_printf("%s/cli.tfrc", job->dir.path);
+	return (struct sandbox_job){.root = *ret_root, .cli_config = *ret_cli_config, .engine = job->engine};
+}
+
+/* HCP's own names for what a configuration may want to know of its run; as variables of a configuration too. */
+static void add_run(const struct assignment *assignment, struct texts *env)
+{
+	_cleanup_(freep) char *slug = mem_printf("%s/%s", assignment->organization, assignment->workspace);
+	const char *const facts[][2] = {
+		{"TFC_RUN_ID", assignment->run},
+		{"TFC_WORKSPACE_NAME", assignment->workspace},
+		{"TFC_WORKSPACE_ID", assignment->workspace_id},
+		{"TFC_WORKSPACE_SLUG", slug},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(facts); i++) {
+		texts_add(env, "%s=%s", facts[i][0], facts[i][1]);
+		texts_add(env, "TF_VAR_%s=%s", facts[i][0], facts[i][1]);
+	}
+}
+
+/* Fewer collections of garbage make the engine's short commands a tenth faster; the limit keeps large ones from growing
+ * beyond what they need. */
+static const char *const fixed[] = {
+	"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/engine",
+	"LANG=C.UTF-8",
+	"TF_IN_AUTOMATION=1",
+	"TF_INPUT=0",
+	"CHECKPOINT_DISABLE=1",
+	"GOGC=400",
+	"GOMEMLIMIT=1GiB",
+};
+
+static void make_env(const struct job *job, const struct sandbox_job *view, enum command_env kind, struct texts *env)
+{
+	const struct sandbox *sandbox = job->host->sandbox;
+	_cleanup_(freep) char *home = sandbox_path(sandbox, view, "home");
+
+	for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
+		texts_add(env, "%s", fixed[i]);
+	for (size_t i = 0; i < ARRAY_LEN(passed_on); i++)
+		if (getenv(passed_on[i]))
+			texts_add(env, "%s=%s", passed_on[i], getenv(passed_on[i]));
+	texts_add(env, "HOME=%s", home);
+	texts_add(env, "TF_CLI_CONFIG_FILE=%s", sandbox_cli_config(sandbox, view));
+	if (kind == ENV_TOKENS) {
+		variables_tokens(&job->assignment, env);
+		return;
+	}
+	add_run(&job->assignment, env);
+	variables_environment(&job->assignment, env);
+}
+
+/* ---- the end ---- */
+
+static void line_came(void *data, const char *line, size_t len)
+{
+	struct running *running = data;
+	struct job *job = running->job;
+
+	if (!job->child_spoke && job->interrupt_due && job->child)
+		child_interrupt(job->child);
+	job->child_spoke = true;
+	if (running->command.on_line)
+		running->command.on_line(job, line, len);
+}
+
+static void command_ended(void *data, int status)
+{
+	struct running *running = data;
+	struct job *job = running->job;
+	_cleanup_(buf_release) struct buf errors = BUF_INIT(KEPT_LIMIT);
+	char chunk[8192];
+	ssize_t got;
+	off_t at = 0;
+
+	job->child = NULL;
+	if (running->command.output == OUTPUT_LOG)
+		joblog_detach(&job->log);
+	while (running->kept >= 0 && (got = pread(running->kept, chunk, sizeof(chunk), at)) > 0 &&
+		buf_append(&errors, chunk, (size_t)got) == 0)
+		at += got;
+	closep(&running->kept);
+	observe(M_PROCESS_SECONDS, (double)(clock_mono_ms() - running->begun_ms) / 1000, "command=\"%s\"",
+		running->command.name);
+	running->command.done(
+		job, WIFEXITED(status) ? WEXITSTATUS(status) : -1, running->kept >= 0 ? buf_str(&errors) : NULL);
+	free(running);
+	job_release(job);
+}
+
+void command_failed(struct job *job, const char *name, int code, const char *errors)
+{
+	char first[sizeof(job->result.error)] = "";
+
+	if (errors) {
+		summary_first_error(errors, first, sizeof(first));
+		if (!job->lost && job->stop == STOP_NONE)
+			joblog_write(&job->log, errors);
+	} else {
+		text_copy(first, sizeof(first), job->result.error);
+	}
+	if (*first)
+		job_fail(job, OUTCOME_FAILED, "%s failed: %.800s", name, first);
+	else if (code >= 0)
+		job_fail(job, OUTCOME_FAILED, "%s ended with exit code %d", name, code);
+	else
+		job_fail(job, OUTCOME_FAILED, "%s was killed", name);
+}
+
+/* ---- the start ---- */
+
+static int open_output(struct running *running, struct child_spec *spec, int *ret_read, struct err *err)
+{
+	int pipe_fds[2];
+
+	if (running->command.output == OUTPUT_LOG) {
+		if (pipe2(pipe_fds, O_CLOEXEC) < 0 || fcntl(pipe_fds[0], F_SETFL, O_NONBLOCK) < 0)
+			return err_errno(err, "pipe");
+		*ret_read = pipe_fds[0];
+		spec->fds[1] = spec->fds[2] = pipe_fds[1];
+		return 0;
+	}
+	running->kept = memfd_create("output", MFD_CLOEXEC);
+	if (running->kept < 0)
+		return err_errno(err, "memfd");
+	spec->fds[1] = running->command.output == OUTPUT_FILE ? running->command.out : running->kept;
+	spec->fds[2] = running->kept;
+	return 0;
+}
+
+static int start_child(struct running *running, const struct sandbox_start *start, struct err *err)
+{
+	struct job *job = running->job;
+	struct child_spec spec = {
+		.argv = start->argv.items,
+		.env = start->env.items ? start->env.items : (char *[]){NULL},
+		.folder = start->folder,
+		.fds = {-1, -1, -1, start->args_fd},
+		.sandboxed = start->sandboxed,
+	};
+	int output = -1, status;
+
+	if (open_output(running, &spec, &output, err) < 0)
+		return -1;
+	job->child_in_order = running->command.in_order;
+	job->child_spoke = job->interrupt_due = false;
+	status = child_start(job->host->loop, &spec, command_ended, running, &job->child, err);
+	if (running->command.output == OUTPUT_LOG)
+		close(spec.fds[1]);
+	if (status < 0)
+		closep(&output);
+	else if (output >= 0)
+		joblog_attach(&job->log, output, line_came, running);
+	return status;
+}
+
+static int start(struct running *running, struct err *err)
+{
+	struct job *job = running->job;
+	_cleanup_(texts_release) struct texts env = {.items = NULL};
+	_cleanup_(freep) char *root = NULL;
+	_cleanup_(freep) char *cli_config = NULL;
+	struct sandbox_job view = command_view(job, &root, &cli_config);
+	_cleanup_(freep) char *folder = sandbox_path(job->host->sandbox, &view, job->folder);
+	struct sandbox_command command = {.folder = folder, .args = &running->command.args, .env = &env};
+	_cleanup_(sandbox_start_release) struct sandbox_start prepared = {.args_fd = -1};
+
+	make_env(job, &view, running->command.env, &env);
+	if (sandbox_prepare(job->host->sandbox, &view, &command, &prepared, err) < 0)
+		return -1;
+	return start_child(running, &prepared, err);
+}
+
+void command_run(struct job *job, struct command *command)
+{
+	struct running *running = mem_new(1, sizeof(*running));
+	struct err err = ERR_INIT;
+	int status;
+
+	*running = (struct running){.job = job, .command = *command, .kept = -1, .begun_ms = clock_mono_ms()};
+	status = start(running, &err);
+	texts_release(&command->args);
+	running->command.args = (struct texts){.items = NULL};
+	if (status == 0) {
+		job_hold(job);
+		return;
+	}
+	job_fail(job, OUTCOME_ERRORED, "%s can't be started: %s", command->name, err.message);
+	closep(&running->kept);
+	free(running);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_EXEC_ARGUMENTS_H
+#define WORKER_EXEC_ARGUMENTS_H
+
+/* terraform's arguments, without the program's own name. Pure. Paths are as the engine sees them. */
+
+#include "worker/exec/variables.h"
+
+void arguments_get(struct texts *args);
+/* Without `modules`, they are there already. */
+void arguments_init(struct texts *args, bool modules);
+void arguments_plan(const struct assignment *assignment, const char *var_file, const char *plan, struct texts *args);
+void arguments_show(const char *plan, struct texts *args);
+void arguments_schemas(struct texts *args);
+void arguments_apply(const struct assignment *assignment, const char *plan, struct texts *args);
+
+#endif

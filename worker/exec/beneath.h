@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_EXEC_BENEATH_H
+#define WORKER_EXEC_BENEATH_H
+
+/*
+ * Files below a folder whose content belongs to someone else. A job can leave links and pipes where the worker looks
+ * for its results, so nothing here follows a link, leaves the folder or waits for a pipe.
+ */
+
+#include <sys/stat.h>
+
+#include "common/buf.h"
+
+struct err;
+
+/* Opens `path` below the folder: a regular file or a folder (O_DIRECTORY). The caller closes it. -1 with errno; ELOOP
+ * or EXDEV if the path leads through a link or out. */
+int beneath_open(int folder, const char *path, int flags, mode_t mode);
+/* Makes all missing folders of a path ("a/b/c": all three). -1 with errno. */
+int beneath_mkdirs(int folder, const char *path);
+/* Makes the missing folders that lead to a path's last part. */
+int beneath_parents(int folder, const char *path);
+/* Reads a whole file into an empty buffer. ERR_NOT_FOUND, ERR_TOO_LARGE or ERR_INTERNAL. */
+int beneath_read(int folder, const char *path, struct buf *ret_bytes, struct err *err);
+/* Writes a file anew. ERR_INTERNAL. */
+int beneath_write(int folder, const char *path, mode_t mode, const void *bytes, size_t len, struct err *err);
+/* Removes a file or a whole tree; nothing there is fine. -1 if something is left. A name, or a path whose folders are
+ * known to be no links (beneath_parents). */
+int beneath_remove(int folder, const char *name);
+/* Writes all the bytes. -1 with errno. */
+int write_fully(int fd, const void *bytes, size_t len);
+
+#endif

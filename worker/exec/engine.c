@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "worker/exec/engine.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/buf.h"
+#include "common/err.h"
+#include "common/loop.h"
+#include "worker/exec/child.h"
+
+enum { MOST_ENGINES = 64, OUTPUT_LIMIT = 64 * 1024 };
+
+/* A binary, and what it said its version is. `size` and `changed` say whether it is still the same file. */
+struct known_engine {
+	struct engine engine;
+	off_t size;
+	struct timespec changed;
+	bool valid; /* it answered */
+};
+
+struct search {
+	char *wanted;
+	engine_fn fn;
+	void *data;
+	struct search *next;
+};
+
+struct engines {
+	struct loop *loop;
+	const char *fixed;
+	const char *folder;
+	struct known_engine known[MOST_ENGINES];
+	size_t known_count;
+	char *asking;   /* the binary whose version is being read */
+	int asking_out; /* read end of its output */
+	struct search *searches;
+};
+
+static void searches_go_on(struct engines *engines);
+
+const char *engine_product(const struct engine *engine)
+{
+	return engine->tofu ? "OpenTofu" : "Terraform";
+}
+
+int engine_version_read(const char *text, struct version *ret_version, bool *ret_tofu)
+{
+	static const char *const products[] = {"Terraform v", "OpenTofu v"};
+
+	for (size_t i = 0; i < ARRAY_LEN(products); i++) {
+		if (text_starts(text, products[i])) {
+			const char *at = text + strlen(products[i]);
+			_cleanup_(freep) char *word = mem_printf("%.*s", (int)strcspn(at, " \r\n"), at);
+
+			*ret_tofu = i == 1;
+			return version_parse(word, ret_version);
+		}
+	}
+	return -1;
+}
+
+/* ---- which binaries there are ---- */
+
+struct paths {
+	char *items[MOST_ENGINES];
+	size_t count;
+};
+
+static void paths_release(struct paths *paths)
+{
+	for (size_t i = 0; i < paths->count; i++)
+		free(paths->items[i]);
+}
+
+static bool paths_add(struct paths *paths, const char *path)
+{
+	char *real = access(path, X_OK) == 0 ? realpath(path, NULL) : NULL;
+	struct stat info;
+
+	if (!real || paths->count == MOST_ENGINES || stat(real, &info) < 0 || !S_ISREG(info.st_mode)) {
+		free(real);
+		return false;
+	}
+	paths->items[paths->count++] = real;
+	return true;
+}
+
+static bool paths_add_program(struct paths *paths, const char *name)
+{
+	_cleanup_(freep) char *copy = mem_text(getenv("PATH"));
+	char *rest = copy, *folder;
+
+	if (strchr(name, '/'))
+		return paths_add(paths, name);
+	while ((folder = strsep(&rest, ":"))) {
+		_cleanup_(freep) char *path = mem_printf("%s/%s", folder, name);
+
+		if (*folder == '/' && paths_add(paths, path))
+			return true;
+	}
+	return false;
+}
+
+static void paths_add_folder(struct paths *paths, const char *folder)
+{
+	static const char *const names[] = {"terraform", "tofu"};
+	DIR *list = *folder ? opendir(folder) : NULL;
+	struct dirent *entry;
+
+	while (list && (entry = readdir(list))) {
+		_cleanup_(freep) char *path = mem_printf("%s/%s", folder, entry->d_name);
+
+		if (text_starts(entry->d_name, "terraform-") || text_starts(entry->d_name, "tofu-"))
+			paths_add(paths, path);
+		for (size_t i = 0; i < ARRAY_LEN(names) && entry->d_name[0] != '.'; i++) {
+			_cleanup_(freep) char *below = mem_printf("%s/%s", path, names[i]);
+
+			paths_add(paths, below);
+		}
+	}
+	if (list)
+		closedir(list);
+}
+
+/* The preferred one first: what the options name, then the folder's. */
+static void paths_collect(const struct engines *engines, struct paths *paths)
+{
+	if (*engines->fixed)
+		paths_add_program(paths, engines->fixed);
+	else if (!paths_add_program(paths, "terraform"))
+		paths_add_program(paths, "tofu");
+	paths_add_folder(paths, engines->folder);
+}
+
+/* ---- what is known of them ---- */
+
+static struct known_engine *known_find(struct engines *engines, const char *path)
+{
+	struct stat info;
+
+	if (stat(path, &info) < 0)
+		return NULL;
+	for (size_t i = 0; i < engines->known_count; i++) {
+		struct known_engine *known = &engines->known[i];
+
+		if (text_equal(known->engine.path, path) && known->size == info.st_size &&
+			known->changed.tv_sec == info.st_mtim.tv_sec && known->changed.tv_nsec == info.st_mtim.tv_nsec)
+			return known;
+	}
+	return NULL;
+}
+
+/* The place for a binary: its old one if the file has changed, else a new one, else the oldest is given up. */
+static struct known_engine *known_place(struct engines *engines, const char *path)
+{
+	struct known_engine *place = NULL;
+
+	for (size_t i = 0; !place && i < engines->known_count; i++)
+		if (text_equal(engines->known[i].engine.path, path))
+			place = &engines->known[i];
+	if (!place && engines->known_count < MOST_ENGINES)
+		place = &engines->known[engines->known_count++];
+	if (!place)
+		place = &engines->known[0];
+	free(place->engine.path);
+	*place = (struct known_engine){.engine.path = mem_text(path)};
+	return place;
+}
+
+static void known_record(struct engines *engines, const char *path, const char *output)
+{
+	struct known_engine *known = known_place(engines, path);
+	struct stat info;
+
+	if (stat(path, &info) == 0) {
+		known->size = info.st_size;
+		known->changed = info.st_mtim;
+	}
+	known->valid = engine_version_read(output, &known->engine.version, &known->engine.tofu) == 0;
+}
+
+/* ---- asking a binary ---- */
+
+static void version_came(void *data, int status)
+{
+	struct engines *engines = data;
+	_cleanup_(freep) char *path = engines->asking;
+	char output[OUTPUT_LIMIT];
+	ssize_t len = read(engines->asking_out, output, sizeof(output) - 1);
+
+	output[len > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? len : 0] = '\0';
+	close(engines->asking_out);
+	engines->asking = NULL;
+	known_record(engines, path, output);
+	searches_go_on(engines);
+}
+
+/* The output fits into the pipe, so it is read when the program is gone. */
+static int version_ask(struct engines *engines, const char *path, struct err *err)
+{
+	char *const argv[] = {(char *)path, "version", NULL};
+	char *const env[] = {"CHECKPOINT_DISABLE=1", "TF_CLI_CONFIG_FILE=/dev/null", "PATH=/usr/bin:/bin", NULL};
+	struct child_spec spec = {.argv = argv, .env = env, .folder = "/", .fds = {-1, -1, -1, -1}};
+	struct child *child;
+	int pipe_fds[2], status;
+
+	if (pipe2(pipe_fds, O_CLOEXEC | O_NONBLOCK) < 0)
+		return err_errno(err, "pipe");
+	spec.fds[1] = pipe_fds[1];
+	status = child_start(engines->loop, &spec, version_came, engines, &child, err);
+	close(pipe_fds[1]);
+	if (status < 0) {
+		close(pipe_fds[0]);
+		return -1;
+	}
+	engines->asking = mem_text(path);
+	engines->asking_out = pipe_fds[0];
+	return 0;
+}
+
+/* ---- finding ---- */
+
+static const struct engine *best_fit(struct engines *engines, const struct paths *paths, const char *wanted)
+{
+	const struct engine *best = NULL, *near = NULL;
+
+	for (size_t i = 0; i < paths->count; i++) {
+		const struct known_engine *known = known_find(engines, paths->items[i]);
+		const struct version *version = known && known->valid ? &known->engine.version : NULL;
+		bool any = !*wanted || text_equal(wanted, "latest");
+
+		if (!version)
+			continue;
+		if (version_fits(version, wanted, NULL) &&
+			(!best || (!any && version_compare(version, &best->version) > 0)))
+			best = &known->engine;
+		if (!near && version_nearly(version, wanted))
+			near = &known->engine;
+	}
+	return best ? best : near;
+}
+
+static void name_all(struct engines *engines, const struct paths *paths, struct buf *out)
+{
+	for (size_t i = 0; i < paths->count; i++) {
+		const struct known_engine *known = known_find(engines, paths->items[i]);
+
+		if (known && known->valid)
+			buf_printf(out, "%s%s %s", out->len ? ", " : "", engine_product(&known->engine),
+				known->engine.version.text);
+	}
+}
+
+static void search_answer(struct engines *engines, struct search *search, const struct paths *paths)
+{
+	_cleanup_(buf_release) struct buf names = BUF_INIT(256);
+	const struct engine *engine = best_fit(engines, paths, search->wanted);
+	struct err err = ERR_INIT;
+
+	if (!engine) {
+		name_all(engines, paths, &names);
+		if (names.len == 0)
+			err_set(&err, ERR_INVALID, "this worker has no terraform or tofu that works");
+		else
+			err_set(&err, ERR_INVALID, "this worker has no engine of version \"%.60s\"; it has %s",
+				search->wanted, buf_str(&names));
+	}
+	search->fn(search->data, engine, engine ? NULL : &err);
+	free(search->wanted);
+	free(search);
+}
+
+/* The first binary whose version is not known yet, or NULL. */
+static const char *first_unknown(struct engines *engines, const struct paths *paths)
+{
+	for (size_t i = 0; i < paths->count; i++)
+		if (!known_find(engines, paths->items[i]))
+			return paths->items[i];
+	return NULL;
+}
+
+static void searches_go_on(struct engines *engines)
+{
+	_cleanup_(paths_release) struct paths paths = {.count = 0};
+	struct err err = ERR_INIT;
+	const char *unknown;
+
+	paths_collect(engines, &paths);
+	while ((unknown = first_unknown(engines, &paths))) {
+		if (version_ask(engines, unknown, &err) == 0)
+			return; /* and on from version_came */
+		known_record(engines, unknown, "");
+	}
+	while (engines->searches) {
+		struct search *search = engines->searches;
+
+		engines->searches = search->next;
+		search_answer(engines, search, &paths);
+	}
+}
+
+void engines_find(struct engines *engines, const char *wanted, engine_fn fn, void *data)
+{
+	struct search *search = mem_new(1, sizeof(*search));
+
+	*search = (struct search){.wanted = mem_text(wanted), .fn = fn, .data = data, .next = engines->searches};
+	engines->searches = search;
+	if (!engines->asking)
+		searches_go_on(engines);
+}
+
+struct engines *engines_new(struct loop *loop, const char *fixed, const char *folder)
+{
+	struct engines *engines = mem_new(1, sizeof(*engines));
+
+	engines->loop = loop;
+	engines->fixed = fixed;
+	engines->folder = folder;
+	return engines;
+}
+
+void engines_free(struct engines *engines)
+{
+	struct search *search;
+
+	if (!engines)
+		return;
+	while ((search = engines->searches)) {
+		engines->searches = search->next;
+		free(search->wanted);
+		free(search);
+	}
+	for (size_t i = 0; i < engines->known_count; i++)
+		free(engines->known[i].engine.path);
+	free(engines->asking);
+	free(engines);
+}

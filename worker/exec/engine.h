@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_EXEC_ENGINE_H
+#define WORKER_EXEC_ENGINE_H
+
+/*
+ * The terraform and tofu binaries of this machine: the one of PATH (or the one the options name), and the engine
+ * folder's, by version. Each is asked for its version once, as long as its file stays the same.
+ */
+
+#include "worker/exec/version.h"
+
+struct err;
+struct loop;
+struct engines;
+
+struct engine {
+	char *path; /* absolute, links resolved */
+	bool tofu;
+	struct version version;
+};
+
+/* `fixed` is a path or a name to be found in PATH ("": terraform, then tofu); `folder` holds <terraform|tofu>-<version>
+ * or <version>/<terraform|tofu>, or is "". Both are borrowed. */
+struct engines *engines_new(struct loop *loop, const char *fixed, const char *folder);
+void engines_free(struct engines *engines);
+
+/* `engine` is borrowed until the callback returns; NULL with *err: ERR_INVALID with a sentence that names what is
+ * there. */
+typedef void (*engine_fn)(void *data, const struct engine *engine, const struct err *err);
+
+/* Finds the engine for what a workspace asks for (exec/version): the newest that fits, and the PATH's one too if
+ * it has the same minor version as an exact wish that nothing meets. fn is called once, perhaps before this returns. */
+void engines_find(struct engines *engines, const char *wanted, engine_fn fn, void *data);
+
+/* "Terraform" or "OpenTofu". */
+const char *engine_product(const struct engine *engine);
+
+/* The first version in the text of `terraform version` ("Terraform v1.11.4\n..."). Pure. -1: there is none. */
+int engine_version_read(const char *text, struct version *ret_version, bool *ret_tofu);
+
+#endif

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "worker/exec/providers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/crypto.h"
+#include "common/err.h"
+#include "worker/exec/beneath.h"
+#include "worker/exec/lockfile.h"
+#include "worker/exec/packages.h"
+
+enum { LOCKFILE_LIMIT = 1024 * 1024, HEX_SIZE = 65 };
+
+#if defined(__aarch64__)
+static const char platform[] = "linux_arm64";
+#else
+static const char platform[] = "linux_amd64";
+#endif
+
+static const char packages_folder[] = ".terraform/providers";
+
+const char *providers_platform(void)
+{
+	return platform;
+}
+
+int providers_open(const char *data_dir, struct providers *ret_providers, struct err *err)
+{
+	struct providers providers = {.path = mem_printf("%s/providers", data_dir), .folder = -1};
+
+	mkdir(providers.path, 0755);
+	providers.folder = open(providers.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (providers.folder < 0 || beneath_mkdirs(providers.folder, "store") < 0 ||
+		beneath_mkdirs(providers.folder, "mirror") < 0) {
+		err_errno(err, providers.path);
+		providers_release(&providers);
+		return -1;
+	}
+	*ret_providers = providers;
+	return 0;
+}
+
+void providers_release(struct providers *providers)
+{
+	closep(&providers->folder);
+	free(providers->path);
+	*providers = (struct providers){.folder = -1};
+}
+
+/* ---- names in the store ---- */
+
+/* "h1:<Base64 of 32 bytes>" as 64 hexadecimal digits. -1 if it is no such hash. */
+static int hash_hex(const char *hash, char ret_hex[HEX_SIZE])
+{
+	_cleanup_(buf_release) struct buf bytes = BUF_INIT(64);
+
+	if (!text_starts(hash, "h1:") || crypto_base64_decode(hash + 3, &bytes) < 0 || bytes.len != 32)
+		return -1;
+	for (size_t i = 0; i < bytes.len; i++)
+		snprintf(ret_hex + 2 * i, 3, "%02x", (unsigned char)bytes.data[i]);
+	return 0;
+}
+
+static char *hex_hash(const char *hex)
+{
+	unsigned char bytes[32];
+	_cleanup_(freep) char *base64 = NULL;
+
+	for (size_t i = 0; i < sizeof(bytes); i++) {
+		char digits[3] = {hex[2 * i], hex[2 * i + 1], '\0'};
+
+		bytes[i] = (unsigned char)strtoul(digits, NULL, 16);
+	}
+	base64 = crypto_base64(bytes, sizeof(bytes));
+	return mem_printf("h1:%s", base64);
+}
+
+/* Which of the store's packages the mirror has under that name: its 64 digits. -1: none. */
+static int mirror_find(const struct providers *providers, const char *package, char ret_hex[HEX_SIZE])
+{
+	_cleanup_(freep) char *path = mem_printf("mirror/%s", package);
+	char target[PATH_MAX];
+	ssize_t len = readlinkat(providers->folder, path, target, sizeof(target) - 1);
+	const char *name;
+
+	if (len < HEX_SIZE)
+		return -1;
+	target[len] = '\0';
+	name = target + len - (HEX_SIZE - 1);
+	if (name[-1] != '/' || strspn(name, "0123456789abcdef") != HEX_SIZE - 1)
+		return -1;
+	text_copy(ret_hex, HEX_SIZE, name);
+	return 0;
+}
+
+/* The lines of <hex>.hashes; nothing if they were never written. */
+static void hashes_read(const struct providers *providers, const char *hex, struct buf *out)
+{
+	_cleanup_(freep) char *path = mem_printf("store/%s.hashes", hex);
+	struct err err = ERR_INIT;
+
+	beneath_read(providers->folder, path, out, &err);
+}
+
+static bool hashes_meet(const char *lines, const struct locked_provider *locked)
+{
+	_cleanup_(freep) char *copy = mem_text(lines);
+	char *rest = copy, *line;
+
+	while ((line = strsep(&rest, "\n")))
+		if (*line && locked_has(locked, line))
+			return true;
+	return false;
+}
+
+/* ---- before init ---- */
+
+static int add_source(struct buf *out, const char *mirror)
+{
+	if (!*mirror)
+		return buf_text(out, "  direct {}\n");
+	if (text_starts(mirror, "https://") || text_starts(mirror, "http://"))
+		return buf_printf(out, "  network_mirror {\n    url = \"%s\"\n  }\n", mirror);
+	return buf_printf(out, "  filesystem_mirror {\n    path = \"%s\"\n  }\n", mirror);
+}
+
+static int add_skipped(struct buf *out, char *const *skip)
+{
+	int status = buf_text(out, "    exclude = [");
+
+	for (size_t i = 0; status == 0 && skip[i]; i++)
+		status = buf_printf(out, "%s\"%s\"", i ? ", " : "", skip[i]);
+	return status < 0 ? -1 : buf_text(out, "]\n");
+}
+
+int providers_cli_config(const char *seen, const char *mirror, char *const *skip, struct buf *out)
+{
+	if (buf_text(out, "disable_checkpoint = true\nprovider_installation {\n") < 0)
+		return -1;
+	if (buf_printf(out, "  filesystem_mirror {\n    path = \"%s/mirror\"\n", seen) < 0)
+		return -1;
+	if (skip && *skip && add_skipped(out, skip) < 0)
+		return -1;
+	if (buf_text(out, "  }\n") < 0 || add_source(out, mirror) < 0)
+		return -1;
+	return buf_text(out, "}\n");
+}
+
+static void skip_add(char ***skip, const char *address)
+{
+	size_t count = 0;
+
+	while (*skip && (*skip)[count])
+		count++;
+	*skip = mem_resize(*skip, count + 2, sizeof(**skip));
+	(*skip)[count] = mem_text(address);
+	(*skip)[count + 1] = NULL;
+}
+
+void providers_skip_free(char **skip)
+{
+	for (size_t i = 0; skip && skip[i]; i++)
+		free(skip[i]);
+	free(skip);
+}
+
+/* The line to add to the lock file for this provider, or NULL; an address that must be skipped goes to *skip. */
+static char *line_missing(const struct providers *providers, const struct locked_provider *locked, char ***skip)
+{
+	_cleanup_(freep) char *package =
+		mem_printf("%s/%s/%s", locked->address, text_or_empty(locked->version), platform);
+	_cleanup_(buf_release) struct buf known = BUF_INIT(LOCKFILE_LIMIT);
+	_cleanup_(freep) char *hash = NULL;
+	char hex[HEX_SIZE];
+
+	if (!locked->insert_at || locked->hash_count == 0 || mirror_find(providers, package, hex) < 0)
+		return NULL;
+	hash = hex_hash(hex);
+	if (locked_has(locked, hash))
+		return NULL;
+	hashes_read(providers, hex, &known);
+	if (hashes_meet(buf_str(&known), locked))
+		return mem_printf("    \"%s\",\n", hash);
+	if (!strpbrk(locked->address, "\"\\${%"))
+		skip_add(skip, locked->address);
+	return NULL;
+}
+
+/* The lock file's text with the missing lines in it. True if there were any. */
+static bool lockfile_completed(const struct providers *providers, const char *text, struct buf *out, char ***skip)
+{
+	struct lockfile lockfile;
+	size_t done = 0;
+	bool added = false;
+
+	lockfile_read(text, &lockfile);
+	for (size_t i = 0; i < lockfile.count; i++) {
+		_cleanup_(freep) char *line = line_missing(providers, &lockfile.providers[i], skip);
+
+		if (!line)
+			continue;
+		buf_append(out, text + done, lockfile.providers[i].insert_at - done);
+		buf_text(out, line);
+		done = lockfile.providers[i].insert_at;
+		added = true;
+	}
+	lockfile_release(&lockfile);
+	buf_text(out, text + done);
+	return added;
+}
+
+int providers_fit_lockfile(const struct providers *providers, int folder, char ***ret_skip, struct err *err)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT(LOCKFILE_LIMIT);
+	_cleanup_(buf_release) struct buf completed = BUF_INIT(4 * LOCKFILE_LIMIT);
+	struct err absent = ERR_INIT;
+
+	*ret_skip = NULL;
+	if (beneath_read(folder, LOCKFILE_NAME, &text, &absent) < 0)
+		return 0;
+	if (!lockfile_completed(providers, buf_str(&text), &completed, ret_skip))
+		return 0;
+	return beneath_write(folder, LOCKFILE_NAME, 0644, completed.data, completed.len, err);
+}
+
+/* ---- after init ---- */
+
+struct adoption {
+	const struct providers *providers;
+	const struct lockfile *lockfile;
+	const char *seen;
+	int packages; /* .terraform/providers of the job */
+	int count;
+};
+
+static int hashes_write(const struct providers *providers, const char *hex, const struct locked_provider *locked)
+{
+	_cleanup_(buf_release) struct buf lines = BUF_INIT(LOCKFILE_LIMIT);
+	_cleanup_(freep) char *path = mem_printf("store/%s.hashes", hex);
+	struct err err = ERR_INIT;
+
+	for (size_t i = 0; i < locked->hash_count; i++)
+		if (buf_printf(&lines, "%s\n", locked->hashes[i]) < 0)
+			return -1;
+	return beneath_write(providers->folder, path, 0644, buf_str(&lines), lines.len, &err);
+}
+
+/* Another job may have brought the same package a moment ago: its folder stays, ours goes. */
+static int store_take(const struct adoption *adoption, const char *package, const char *hex)
+{
+	_cleanup_(freep) char *path = mem_printf("store/%s", hex);
+
+	if (renameat(adoption->packages, package, adoption->providers->folder, path) == 0)
+		return 0;
+	if (errno != ENOTEMPTY && errno != EEXIST)
+		return -1;
+	return beneath_remove(adoption->packages, package);
+}
+
+static int mirror_publish(const struct providers *providers, const char *package, const char *hex)
+{
+	_cleanup_(freep) char *path = mem_printf("mirror/%s", package);
+	_cleanup_(freep) char *target = mem_printf("../../../../../store/%s", hex);
+
+	if (beneath_parents(providers->folder, path) < 0)
+		return -1;
+	return symlinkat(target, providers->folder, path) == 0 || errno == EEXIST ? 0 : -1;
+}
+
+static int package_link(int packages, const char *package, const char *target)
+{
+	if (beneath_parents(packages, package) < 0 || beneath_remove(packages, package) < 0)
+		return -1;
+	return symlinkat(target, packages, package);
+}
+
+static bool adopt_package(void *data, const struct package *package, const char *link)
+{
+	struct adoption *adoption = data;
+	const struct locked_provider *locked = lockfile_find(adoption->lockfile, package->address, package->version);
+	_cleanup_(closep) int fd =
+		link ? -1 : beneath_open(adoption->packages, package->path, O_RDONLY | O_DIRECTORY, 0);
+	_cleanup_(freep) char *hash = NULL;
+	_cleanup_(freep) char *target = NULL;
+	struct err err = ERR_INIT;
+	char hex[HEX_SIZE];
+
+	if (fd < 0 || !locked || package_hash(fd, &hash, &err) < 0)
+		return true;
+	if (!locked_has(locked, hash) || hash_hex(hash, hex) < 0)
+		return true;
+	target = mem_printf("%s/store/%s", adoption->seen, hex);
+	if (hashes_write(adoption->providers, hex, locked) < 0 || store_take(adoption, package->path, hex) < 0)
+		return true;
+	if (package_link(adoption->packages, package->path, target) == 0 &&
+		mirror_publish(adoption->providers, package->path, hex) == 0)
+		adoption->count++;
+	return true;
+}
+
+int providers_adopt(const struct providers *providers, int folder, const char *seen)
+{
+	_cleanup_(closep) int packages = beneath_open(folder, packages_folder, O_RDONLY | O_DIRECTORY, 0);
+	_cleanup_(buf_release) struct buf text = BUF_INIT(LOCKFILE_LIMIT);
+	struct lockfile lockfile;
+	struct adoption adoption = {.providers = providers, .lockfile = &lockfile, .seen = seen, .packages = packages};
+	struct err err = ERR_INIT;
+
+	if (packages < 0 || beneath_read(folder, LOCKFILE_NAME, &text, &err) < 0)
+		return 0;
+	lockfile_read(buf_str(&text), &lockfile);
+	packages_each(packages, adopt_package, &adoption);
+	lockfile_release(&lockfile);
+	return adoption.count;
+}
+
+/* ---- instead of init ---- */
+
+/* Where the package is as the job sees it, or NULL if it isn't here. */
+static char *package_place(const struct providers *providers, const struct locked_provider *locked, const char *seen,
+	const char *mirror, const char *path)
+{
+	_cleanup_(freep) char *mirrored = mem_printf("%s/%s", mirror, path);
+	_cleanup_(freep) char *hash = NULL;
+	char hex[HEX_SIZE];
+	struct stat info;
+
+	if (mirror_find(providers, path, hex) == 0) {
+		hash = hex_hash(hex);
+		if (locked_has(locked, hash))
+			return mem_printf("%s/store/%s", seen, hex);
+	}
+	if (*mirror == '/' && stat(mirrored, &info) == 0 && S_ISDIR(info.st_mode))
+		return mem_text(mirrored);
+	return NULL;
+}
+
+bool providers_link(
+	const struct providers *providers, int folder, const char *seen, const char *mirror, const char *path)
+{
+	_cleanup_(package_release) struct package package = {.path = NULL};
+	_cleanup_(buf_release) struct buf text = BUF_INIT(LOCKFILE_LIMIT);
+	_cleanup_(closep) int packages = -1;
+	_cleanup_(freep) char *place = NULL;
+	const struct locked_provider *locked;
+	struct lockfile lockfile;
+	struct err err = ERR_INIT;
+
+	if (package_parse(path, &package) < 0 || beneath_read(folder, LOCKFILE_NAME, &text, &err) < 0)
+		return false;
+	lockfile_read(buf_str(&text), &lockfile);
+	locked = lockfile_find(&lockfile, package.address, package.version);
+	place = locked ? package_place(providers, locked, seen, mirror, path) : NULL;
+	lockfile_release(&lockfile);
+	if (!place || beneath_mkdirs(folder, packages_folder) < 0)
+		return false;
+	packages = beneath_open(folder, packages_folder, O_RDONLY | O_DIRECTORY, 0);
+	return packages >= 0 && package_link(packages, path, place) == 0;
+}

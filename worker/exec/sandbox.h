@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_EXEC_SANDBOX_H
+#define WORKER_EXEC_SANDBOX_H
+
+/*
+ * What a job's program sees of the machine. With bwrap: the system's programs and libraries, the few files of /etc that
+ * name resolution and TLS need, the provider cache and the engine, all read-only; its own folder; and its own
+ * processes. Not: the worker's environment, files and processes, or other jobs. The network stays.
+ *
+ * "none" gives a clean environment and a process group and no more: the job runs as the worker's user and can read what
+ * that user can. A killed worker takes the engine with it (setpriv --pdeathsig), but not what the engine has started.
+ */
+
+#include "worker/exec/variables.h"
+
+struct err;
+
+struct sandbox {
+	bool bwrap;
+	const char *binds;  /* more read-only paths, comma separated; may be "" */
+	const char *mirror; /* a folder of providers to show as it is, or NULL */
+	const char *store;  /* the worker's provider cache */
+};
+
+/* One job's view. All are paths on the machine. */
+struct sandbox_job {
+	const char *root;       /* the job's own folder, writable */
+	const char *cli_config; /* the engine's CLI configuration */
+	const char *engine;     /* the engine's binary */
+};
+
+/* Where the three stand as the job sees them: fixed inside bwrap, so that a plan made on one worker fits on another;
+ * the machine's own paths without it. Borrowed, or to be freed, as said. */
+const char *sandbox_store(const struct sandbox *sandbox); /* borrowed */
+char *sandbox_path(
+	const struct sandbox *sandbox, const struct sandbox_job *job, const char *path);      /* below root; freed */
+const char *sandbox_cli_config(const struct sandbox *sandbox, const struct sandbox_job *job); /* borrowed */
+
+struct sandbox_command {
+	const char *folder; /* to start in, as the job sees it */
+	const struct texts *args;
+	const struct texts *env;
+};
+
+struct sandbox_start {
+	struct texts argv;
+	struct texts env;   /* of argv[0]; for bwrap empty: the job's own stands in the arguments' file */
+	const char *folder; /* to start argv[0] in; borrowed */
+	int args_fd;        /* to be the child's descriptor 3, or -1; owned */
+	bool sandboxed;
+};
+
+/* How to start it. A job's environment may hold secrets, and may hold LD_PRELOAD: it is handed to bwrap in a file in
+ * memory, so that it stands in no command line and changes no program outside the sandbox. ERR_INTERNAL. */
+int sandbox_prepare(const struct sandbox *sandbox, const struct sandbox_job *job, const struct sandbox_command *command,
+	struct sandbox_start *ret_start, struct err *err);
+void sandbox_start_release(struct sandbox_start *start);
+/* ERR_INVALID with what to do if bwrap isn't there or isn't allowed to work. Runs it once; takes a few milliseconds. */
+int sandbox_check(const struct sandbox *sandbox, struct err *err);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_EXEC_VARIABLES_H
+#define WORKER_EXEC_VARIABLES_H
+
+/* A run's variables as terraform reads them: a .tfvars file and the environment. Pure. */
+
+#include "common/buf.h"
+#include "worker/assignment.h"
+
+/* A growing NULL-terminated list of texts, for arguments and environments. */
+struct texts {
+	char **items; /* NULL-terminated, or NULL while empty */
+	size_t count;
+};
+
+void texts_add(struct texts *texts, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Sets NAME=value, replacing the one there is. */
+void texts_set_env(struct texts *texts, const char *name, const char *value);
+void texts_release(struct texts *texts);
+
+/* Appends the text as a quoted HCL string in which nothing is interpolated. */
+int hcl_quote(struct buf *out, const char *text);
+
+/* The .tfvars file: each name once, the strongest value, in the order of their first appearance. -1: over the limit. */
+int variables_file(const struct assignment *assignment, struct buf *out);
+/* Adds the variables of the category env, those that the worker decides itself left out (variables_reserved). */
+void variables_environment(const struct assignment *assignment, struct texts *env);
+/* Adds the few of them that the installation of providers may see: credentials of registries (TF_TOKEN_...). */
+void variables_tokens(const struct assignment *assignment, struct texts *env);
+/* True for names that would undo what keeps jobs apart or would move the files that the worker looks for. */
+bool variables_reserved(const char *name);
+
+#endif

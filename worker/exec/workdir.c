@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "worker/exec/workdir.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "worker/exec/archive.h"
+#include "worker/exec/variables.h"
+
+static const struct archive_bounds configuration_bounds = {.files = 200 * 1000, .bytes = 2UL * 1024 * 1024 * 1024};
+
+enum { TEXT_LIMIT = 16 * 1024 * 1024 };
+
+static const char override_name[] = "zz_runyard_override.tf";
+
+/* ---- the folder ---- */
+
+static int make_folders(struct workdir *dir, struct err *err)
+{
+	static const char *const folders[] = {
+		"root", "root/config", "root/state", "root/out", "root/vars", "root/home"};
+
+	for (size_t i = 0; i < ARRAY_LEN(folders); i++)
+		if (mkdirat(dir->top, folders[i], 0700) < 0)
+			return err_errno(err, dir->path);
+	dir->root = beneath_open(dir->top, "root", O_RDONLY | O_DIRECTORY, 0);
+	return dir->root < 0 ? err_errno(err, dir->path) : 0;
+}
+
+int workdir_make(
+	int jobs, const char *jobs_path, const struct assignment *assignment, struct workdir *ret_dir, struct err *err)
+{
+	struct workdir dir = WORKDIR_INIT;
+
+	dir.jobs = jobs;
+	dir.name = mem_printf("%s-%d", assignment->job, assignment->attempt);
+	dir.path = mem_printf("%s/%s", jobs_path, dir.name);
+	if (beneath_remove(jobs, dir.name) < 0 || mkdirat(jobs, dir.name, 0700) < 0)
+		err_errno(err, dir.path);
+	else if ((dir.top = beneath_open(jobs, dir.name, O_RDONLY | O_DIRECTORY, 0)) < 0)
+		err_errno(err, dir.path);
+	else if (make_folders(&dir, err) == 0) {
+		*ret_dir = dir;
+		return 0;
+	}
+	workdir_release(&dir);
+	return -1;
+}
+
+void workdir_release(struct workdir *dir)
+{
+	closep(&dir->root);
+	closep(&dir->top);
+	free(dir->path);
+	free(dir->name);
+	*dir = (struct workdir)WORKDIR_INIT;
+}
+
+/* ---- what is written into it ---- */
+
+char *workdir_folder(const struct assignment *assignment)
+{
+	return mem_printf("config%s%s", *assignment->working_directory ? "/" : "", assignment->working_directory);
+}
+
+/* An override file replaces the backend or cloud block that the configuration has, whichever it is. */
+int workdir_override(const struct assignment *assignment, struct buf *out)
+{
+	const char *at;
+
+	if (buf_text(out, "terraform {\n  backend \"local\" {\n    path = \"../") < 0)
+		return -1;
+	for (at = assignment->working_directory; *at; at = strchr(at, '/') ? strchr(at, '/') + 1 : "")
+		if (buf_text(out, "../") < 0)
+			return -1;
+	return buf_text(out, WORKDIR_STATE "\"\n  }\n}\n");
+}
+
+static bool has_part(const char *path, const char *part)
+{
+	size_t len = strlen(part);
+
+	for (const char *at = path; at; at = strchr(at, '/') ? strchr(at, '/') + 1 : NULL)
+		if (strncmp(at, part, len) == 0 && (!at[len] || at[len] == '/'))
+			return true;
+	return false;
+}
+
+/* The engine's own data folder comes from this worker and nowhere else: a provider that the archive brought along would
+ * be run as if it had been installed and checked. git is asked about modules here, and would follow a .git/config. And
+ * a state that lies in the working directory is not the workspace's: init would want to move it. */
+static bool configuration_wants(void *data, const char *path)
+{
+	const char *stray_state = data;
+
+	return !has_part(path, ".terraform") && !has_part(path, ".git") && !text_equal(path, stray_state);
+}
+
+static int write_override(const struct workdir *dir, const struct assignment *assignment, struct err *err)
+{
+	_cleanup_(freep) char *folder = workdir_folder(assignment);
+	_cleanup_(freep) char *path = mem_printf("%s/%s", folder, override_name);
+	_cleanup_(closep) int fd = beneath_open(dir->root, folder, O_RDONLY | O_DIRECTORY, 0);
+	_cleanup_(buf_release) struct buf text = BUF_INIT(65536);
+
+	if (fd < 0)
+		return err_set(err, ERR_INVALID, "the configuration has no folder \"%s\" to work in",
+			assignment->working_directory);
+	if (workdir_override(assignment, &text) < 0)
+		return err_set(err, ERR_INVALID, "the working directory is too deep");
+	return beneath_write(dir->root, path, 0644, text.data, text.len, err);
+}
+
+static int write_variables(const struct workdir *dir, const struct assignment *assignment, struct err *err)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT(TEXT_LIMIT);
+
+	if (variables_file(assignment, &text) < 0)
+		return err_set(err, ERR_TOO_LARGE, "the variables have more than %d bytes", TEXT_LIMIT);
+	return beneath_write(dir->root, WORKDIR_VARIABLES, 0600, buf_str(&text), text.len, err);
+}
+
+int workdir_fill(const struct workdir *dir, const struct assignment *assignment, int archive, struct err *err)
+{
+	_cleanup_(freep) char *stray_state = mem_printf(
+		"%s%sterraform.tfstate", assignment->working_directory, *assignment->working_directory ? "/" : "");
+	const struct archive_spec spec = {
+		.bounds = configuration_bounds, .wanted = configuration_wants, .data = stray_state};
+	_cleanup_(closep) int config = beneath_open(dir->root, "config", O_RDONLY | O_DIRECTORY, 0);
+
+	if (config < 0)
+		return err_errno(err, dir->path);
+	if (archive_unpack(archive, config, &spec, err) < 0)
+		return err_context(err, "the configuration can't be unpacked");
+	if (write_override(dir, assignment, err) < 0)
+		return -1;
+	return write_variables(dir, assignment, err);
+}
+
+/* ---- modules ---- */
+
+static bool is_word(int c)
+{
+	return isalnum(c) || c == '_' || c == '-' || c == '.';
+}
+
+bool text_has_module(const char *text, size_t len)
+{
+	static const char word[] = "module";
+	const size_t word_len = sizeof(word) - 1;
+	const char *at = text, *end = text + len;
+
+	while ((at = memmem(at, (size_t)(end - at), word, word_len))) {
+		const char *after = at + word_len;
+
+		if ((at == text || !is_word((unsigned char)at[-1])) &&
+			(after == end || !is_word((unsigned char)*after)))
+			return true;
+		at = after;
+	}
+	return false;
+}
+
+static bool file_has_modules(int folder, const char *name)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT(TEXT_LIMIT);
+	struct err err = ERR_INIT;
+	const char *dot = strrchr(name, '.');
+
+	if (!dot || (!text_equal(dot, ".tf") && !text_equal(dot, ".json") && !text_equal(dot, ".tofu")))
+		return false;
+	if (beneath_read(folder, name, &text, &err) < 0)
+		return true; /* behind a link, or huge: say yes to be right */
+	return text_has_module(buf_str(&text), text.len);
+}
+
+bool workdir_has_modules(const struct workdir *dir, const struct assignment *assignment)
+{
+	_cleanup_(freep) char *folder = workdir_folder(assignment);
+	int fd = beneath_open(dir->root, folder, O_RDONLY | O_DIRECTORY, 0);
+	DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *entry;
+	bool found = false;
+
+	if (!list) {
+		closep(&fd);
+		return true;
+	}
+	while (!found && (entry = readdir(list)))
+		found = file_has_modules(dirfd(list), entry->d_name);
+	closedir(list);
+	return found;
+}

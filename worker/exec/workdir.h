@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_EXEC_WORKDIR_H
+#define WORKER_EXEC_WORKDIR_H
+
+/*
+ * A job's folder, <data-dir>/jobs/<job>-<attempt>/ (0700):
+ *
+ *     job.json              what a restarted worker needs to deliver a state that was not delivered (ship/unsent)
+ *     cli.tfrc              the engine's CLI configuration; read-only for the job
+ *     *.tar.gz, *.json      what was downloaded or is to be sent; not visible to the job
+ *     root/                 the job's own, /job inside the sandbox:
+ *         config/           the configuration, with zz_runyard_override.tf in its working directory
+ *         state/            terraform.tfstate, where the override's local backend keeps it
+ *         out/plan          the plan file
+ *         vars/             the .tfvars file (0600)
+ *         home/             HOME
+ *
+ * The state's path is given relative to the working directory, since the plan file carries it to another worker.
+ */
+
+#include "worker/assignment.h"
+#include "worker/exec/beneath.h"
+
+struct workdir {
+	char *path; /* on the machine; owned */
+	char *name; /* "<job>-<attempt>"; owned */
+	int jobs;   /* descriptor of the folder it is in; borrowed */
+	int top;    /* descriptor of the folder */
+	int root;   /* descriptor of its root/ */
+};
+
+#define WORKDIR_INIT                                                                                                   \
+	{                                                                                                              \
+		.path = NULL, .name = NULL, .jobs = -1, .top = -1, .root = -1                                          \
+	}
+
+#define WORKDIR_STATE     "state/terraform.tfstate"
+#define WORKDIR_PLAN      "out/plan"
+#define WORKDIR_VARIABLES "vars/variables.tfvars"
+
+/* Makes it anew in the folder that `jobs` and `jobs_path` both mean; one of that name is removed first. ERR_INTERNAL.
+ */
+int workdir_make(
+	int jobs, const char *jobs_path, const struct assignment *assignment, struct workdir *ret_dir, struct err *err);
+/* Forgets it and closes its descriptors; the files stay. */
+void workdir_release(struct workdir *dir);
+
+/* "config" or "config/<working directory>", below root. The caller frees it. */
+char *workdir_folder(const struct assignment *assignment);
+/* What the override file says: a local backend, with the state's path as seen from the working directory. */
+int workdir_override(const struct assignment *assignment, struct buf *out);
+/* Unpacks the configuration's tar.gz and writes override and variables. ERR_INVALID, ERR_TOO_LARGE, ERR_INTERNAL. */
+int workdir_fill(const struct workdir *dir, const struct assignment *assignment, int archive, struct err *err);
+/* True if a .tf file of the working directory may call a module (a superset: the word stands where a block could). */
+bool workdir_has_modules(const struct workdir *dir, const struct assignment *assignment);
+/* True if the text may hold a module block. Pure. */
+bool text_has_module(const char *text, size_t len);
+
+#endif

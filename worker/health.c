@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "worker/health.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/err.h"
+#include "common/httpd.h"
+#include "common/log.h"
+#include "worker/lease.h"
+#include "worker/worker.h"
+
+static size_t body_limit(void *data, const char *method, const char *path)
+{
+	(void)data;
+	(void)method;
+	(void)path;
+	return 0;
+}
+
+static bool ready(void *data, struct buf *why)
+{
+	const struct worker *worker = data;
+
+	if (lease_ready(worker->lease))
+		return true;
+	buf_text(why, "the scheduler does not answer\n");
+	return false;
+}
+
+static void handle(void *data, const struct http_request *request, struct http_answer *answer)
+{
+	if (!httpd_observe(request, ready, data, answer))
+		answer->status = 404;
+}
+
+/* Whoever waits for the file finds a whole number in it. */
+static int write_port(const char *path, int port, struct err *err)
+{
+	_cleanup_(freep) char *draft = mem_printf("%s.new", path);
+	FILE *file = fopen(draft, "we");
+	bool written;
+
+	if (!file)
+		return err_errno(err, draft);
+	written = fprintf(file, "%d\n", port) > 0;
+	written = fclose(file) == 0 && written;
+	if (!written || rename(draft, path) < 0)
+		return err_errno(err, path);
+	return 0;
+}
+
+int health_start(struct worker *worker, struct httpd **ret_server, struct err *err)
+{
+	const struct httpd_spec spec = {
+		.address = worker->options.listen,
+		.threads = 1,
+		.most_connections = 64,
+		.data = worker,
+		.body_limit = body_limit,
+		.handle = handle,
+	};
+
+	if (httpd_start(&spec, ret_server, err) < 0)
+		return err_context(err, "--listen");
+	if (*worker->options.port_file && write_port(worker->options.port_file, httpd_port(*ret_server), err) < 0) {
+		httpd_stop(*ret_server);
+		return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "worker/job.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/err.h"
+#include "common/log.h"
+#include "worker/exec/child.h"
+#include "worker/metrics.h"
+#include "worker/ship/unsent.h"
+#include "worker/stage/stages.h"
+
+static void job_advance(struct job *job);
+
+/* ---- the life ---- */
+
+static void attempt_is_over(void *data)
+{
+	job_lose(data);
+}
+
+/* The transfer that found it out is not finished yet, so the job hears of it a moment later. */
+static void attempt_over(void *data)
+{
+	struct job *job = data;
+
+	loop_timer_set(job->host->loop, &job->over_timer, 0, attempt_is_over, job);
+}
+
+static void job_begin(void *data)
+{
+	struct job *job = data;
+	const struct job_host *host = job->host;
+	struct err err = ERR_INIT;
+
+	if (workdir_make(host->jobs, host->jobs_path, &job->assignment, &job->dir, &err) < 0)
+		job_fail(job, OUTCOME_ERRORED, "The worker can't make a folder for the job: %s", err.message);
+	job_release(job);
+}
+
+struct job *job_start(const struct job_host *host, struct assignment *assignment, const struct err *refusal)
+{
+	struct job *job = mem_new(1, sizeof(*job));
+
+	job->host = host;
+	job->assignment = *assignment;
+	job->dir = (struct workdir)WORKDIR_INIT;
+	job->configuration = job->init_bundle = job->plan_json = job->state_file = job->plan_file = -1;
+	job->begun_ms = job->step_ms = clock_mono_ms();
+	job->steps = stage_steps(assignment->stage);
+	job->folder = assignment->working_directory ? workdir_folder(assignment) : NULL;
+	text_copy(job->result.job.text, sizeof(job->result.job.text), assignment->job);
+	text_copy(job->result.run.text, sizeof(job->result.run.text), assignment->run);
+	job->result.attempt = assignment->attempt;
+	channel_open(&job->channel, host->loop, host->fetcher, host->scheduler_url, assignment->job, assignment->token);
+	job->channel.on_over = attempt_over;
+	job->channel.data = job;
+	redactor_init(&job->redactor, &job->assignment);
+	joblog_init(&job->log, host->loop, &job->channel, &job->redactor);
+	job->states = (struct states){.inotify = -1};
+	log_info("job claimed", "run", assignment->run, "job", assignment->job, "stage", stage_name(assignment->stage),
+		NULL);
+	if (refusal)
+		job_fail(job, OUTCOME_ERRORED, "%s", refusal->message);
+	job->stop = assignment->stop;
+	job_hold(job);
+	loop_timer_set(host->loop, &job->begin_timer, 0, job_begin, job);
+	return job;
+}
+
+static void folder_remove(void *data)
+{
+	struct workdir *dir = data;
+
+	beneath_remove(dir->jobs, dir->name);
+	workdir_release(dir);
+	free(dir);
+}
+
+static void folder_give_up(struct job *job)
+{
+	struct workdir *dir = mem_new(1, sizeof(*dir));
+
+	*dir = job->dir;
+	job->dir = (struct workdir)WORKDIR_INIT;
+	if (dir->name)
+		loop_work(job->host->loop, folder_remove, NULL, dir);
+	else
+		free(dir);
+}
+
+void job_free(struct job *job)
+{
+	loop_timer_clear(job->host->loop, &job->begin_timer);
+	loop_timer_clear(job->host->loop, &job->over_timer);
+	states_release(&job->states);
+	joblog_release(&job->log);
+	channel_close(&job->channel);
+	redactor_release(&job->redactor);
+	closep(&job->configuration);
+	closep(&job->init_bundle);
+	closep(&job->plan_json);
+	closep(&job->state_file);
+	closep(&job->plan_file);
+	workdir_release(&job->dir);
+	assignment_release(&job->assignment);
+	free(job->folder);
+	free(job->engine);
+	free(job);
+}
+
+/* An apply that ended well before its interrupt came has ended well. */
+static void outcome_settle(struct job *job)
+{
+	bool applied = job->assignment.stage == STAGE_APPLY && job->decided && job->result.outcome == OUTCOME_PASSED;
+
+	if (applied)
+		return;
+	if (job->stop != STOP_NONE) {
+		job->result.outcome = OUTCOME_CANCELED;
+		text_copy(job->result.error, sizeof(job->result.error),
+			job->stop == STOP_FORCE ? "The run was force-canceled." : "The run was canceled.");
+	} else if (!job->decided) {
+		job->result.outcome = OUTCOME_PASSED;
+		job->result.error[0] = '\0';
+	}
+}
+
+static void job_end(struct job *job)
+{
+	const char *stage = stage_name(job->assignment.stage);
+	const char *outcome;
+
+	outcome_settle(job);
+	outcome = job->lost ? "lost" : outcome_name(job->result.outcome);
+	count(M_JOBS, 1, "stage=\"%s\",outcome=\"%s\"", stage, outcome);
+	observe(M_JOB_SECONDS, (double)(clock_mono_ms() - job->begun_ms) / 1000, "stage=\"%s\"", stage);
+	log_info("job ended", "run", job->result.run.text, "job", job->result.job.text, "stage", stage, "outcome",
+		outcome, "why", *job->result.error ? job->result.error : NULL, NULL);
+	job->host->ended(job->host->data, job, job->lost ? NULL : &job->result);
+	if (job->states.dir && states_behind(&job->states))
+		unsent_keep(job->host->unsent, &job->dir);
+	folder_give_up(job);
+	job_free(job);
+}
+
+/* ---- steps ---- */
+
+void job_hold(struct job *job)
+{
+	job->holds++;
+}
+
+void job_release(struct job *job)
+{
+	if (--job->holds == 0)
+		job_advance(job);
+}
+
+bool job_done(const struct job *job)
+{
+	return job->decided || job->lost || job->stop != STOP_NONE;
+}
+
+static void step_timed(struct job *job)
+{
+	int64_t now = clock_mono_ms();
+
+	if (job->step > 0)
+		observe(M_STEP_SECONDS, (double)(now - job->step_ms) / 1000, "stage=\"%s\",step=\"%s\"",
+			stage_name(job->assignment.stage), job->steps[job->step - 1].name);
+	job->step_ms = now;
+}
+
+static void job_advance(struct job *job)
+{
+	while (job->holds == 0) {
+		const struct step *step;
+
+		step_timed(job);
+		while (job->steps[job->step].name && !job->steps[job->step].closing && job_done(job))
+			job->step++;
+		step = &job->steps[job->step];
+		if (!step->name) {
+			job_end(job);
+			return;
+		}
+		job->step++;
+		job->holds++;
+		step->run(job);
+		job->holds--;
+	}
+}
+
+void job_fail(struct job *job, enum outcome outcome, const char *format, ...)
+{
+	char error[sizeof(job->result.error)];
+	va_list args;
+
+	if (job->decided)
+		return;
+	job->decided = true;
+	job->result.outcome = outcome;
+	va_start(args, format);
+	vsnprintf(error, sizeof(error), format, args);
+	va_end(args);
+	memcpy(job->result.error, error, sizeof(error));
+}
+
+struct job_work {
+	struct job *job;
+	loop_work_fn work, done;
+	void *data;
+};
+
+static void work_run(void *data)
+{
+	struct job_work *work = data;
+
+	work->work(work->data);
+}
+
+static void work_done(void *data)
+{
+	struct job_work work = *(struct job_work *)data;
+
+	free(data);
+	work.done(work.data);
+	job_release(work.job);
+}
+
+void job_work(struct job *job, loop_work_fn work, loop_work_fn done, void *data)
+{
+	struct job_work *item = mem_new(1, sizeof(*item));
+
+	*item = (struct job_work){.job = job, .work = work, .done = done, .data = data};
+	job_hold(job);
+	loop_work(job->host->loop, work_run, work_done, item);
+}
+
+/* ---- from outside ---- */
+
+void job_stop(struct job *job, enum stop stop)
+{
+	if (stop <= job->stop)
+		return;
+	job->stop = stop;
+	log_info("job is asked to stop", "run", job->result.run.text, "job", job->result.job.text, "how",
+		stop_name(stop), NULL);
+	if (!job->child)
+		return;
+	if (stop == STOP_FORCE || !job->child_in_order)
+		child_kill(job->child);
+	else if (job->child_spoke)
+		child_interrupt(job->child);
+	else
+		job->interrupt_due = true;
+}
+
+void job_lose(struct job *job)
+{
+	if (job->lost)
+		return;
+	job->lost = true;
+	log_warn("the scheduler gave the attempt up", "run", job->result.run.text, "job", job->result.job.text, "stage",
+		stage_name(job->assignment.stage), NULL);
+	if (job->assignment.stage == STAGE_APPLY && job->child)
+		return; /* it goes on, and so do its states */
+	if (job->child)
+		child_kill(job->child);
+	job->channel.over = true;
+	job_hold(job);
+	channel_give_up(&job->channel);
+	job_release(job);
+}
+
+void job_abandon(struct job *job)
+{
+	job_hold(job);
+	job_stop(job, STOP_FORCE);
+	job->channel.over = true;
+	channel_give_up(&job->channel);
+	job_release(job);
+}

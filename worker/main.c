@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+/*
+ * runyard-worker: claims stages of runs from a scheduler, does them with terraform or tofu in a sandbox, and sends back
+ * what they make. Stateless: what a killed worker leaves is its scheduler's to decide.
+ */
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/fetch.h"
+#include "common/httpd.h"
+#include "common/log.h"
+#include "worker/claim.h"
+#include "worker/health.h"
+#include "worker/lease.h"
+#include "worker/metrics.h"
+#include "worker/ship/unsent.h"
+#include "worker/stage/schemas.h"
+#include "worker/tickets.h"
+#include "worker/worker.h"
+
+struct process {
+	struct worker worker;
+	struct httpd *health;
+	char *jobs_path;
+	int jobs; /* descriptor */
+	int lock; /* of the data folder */
+};
+
+static void signal_came(void *data, int signal)
+{
+	struct worker *worker = data;
+
+	(void)signal;
+	if (worker->draining)
+		drain_hurry(worker);
+	else
+		drain_begin(worker);
+}
+
+/* No core file holds a secret, and nobody of the same user reads this process's memory or environment. */
+static void guard_process(void)
+{
+	const struct rlimit none = {0, 0};
+
+	setrlimit(RLIMIT_CORE, &none);
+	prctl(PR_SET_DUMPABLE, 0);
+	umask(0077);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGINT, SIG_IGN); /* for the children (exec/child); this process gets it through the loop's signalfd */
+}
+
+static int open_folders(struct process *process, struct err *err)
+{
+	const char *data_dir = process->worker.options.data_dir;
+	_cleanup_(freep) char *lock = mem_printf("%s/lock", data_dir);
+
+	process->lock = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (process->lock < 0)
+		return err_errno(err, lock);
+	if (flock(process->lock, LOCK_EX | LOCK_NB) < 0)
+		return err_set(err, ERR_CONFLICT, "another worker uses --data-dir %s", data_dir);
+	process->jobs_path = mem_printf("%s/jobs", data_dir);
+	mkdir(process->jobs_path, 0700);
+	process->jobs = open(process->jobs_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return process->jobs < 0 ? err_errno(err, process->jobs_path) : 0;
+}
+
+static int open_sandbox(struct worker *worker, struct err *err)
+{
+	const struct options *options = &worker->options;
+
+	if (providers_open(options->data_dir, &worker->providers, err) < 0)
+		return -1;
+	worker->sandbox = (struct sandbox){
+		.bwrap = text_equal(options->sandbox, "bwrap"),
+		.binds = options->sandbox_bind,
+		.mirror = *options->provider_mirror == '/' ? options->provider_mirror : NULL,
+		.store = worker->providers.path,
+	};
+	return sandbox_check(&worker->sandbox, err);
+}
+
+static int open_host(struct process *process, struct err *err)
+{
+	struct worker *worker = &process->worker;
+	const struct options *options = &worker->options;
+	const struct unsent_spec unsent = {.loop = worker->loop,
+		.fetcher = worker->fetcher,
+		.scheduler_url = options->scheduler_url,
+		.data_dir = options->data_dir};
+
+	worker->host = (struct job_host){
+		.loop = worker->loop,
+		.fetcher = worker->fetcher,
+		.scheduler_url = options->scheduler_url,
+		.provider_mirror = options->provider_mirror,
+		.engines = engines_new(worker->loop, options->engine, options->engine_dir),
+		.providers = &worker->providers,
+		.sandbox = &worker->sandbox,
+		.jobs = process->jobs,
+		.jobs_path = process->jobs_path,
+		.ended = slots_ended,
+		.data = worker,
+	};
+	if (schemas_open(options->data_dir, &worker->host.schemas, err) < 0)
+		return -1;
+	return unsent_open(&unsent, &worker->host.unsent, err);
+}
+
+static void delivered(void *data)
+{
+	drain_check(data);
+}
+
+static int open_scheduler(struct worker *worker, struct err *err)
+{
+	struct results_spec results = {.loop = worker->loop,
+		.fetcher = worker->fetcher,
+		.scheduler_url = worker->options.scheduler_url,
+		.delivered = delivered,
+		.data = worker};
+
+	worker->lease = lease_new(worker);
+	worker->claims = claims_new(worker);
+	if (tickets_open(worker, &worker->tickets, err) < 0)
+		return -1;
+	results.producer = tickets_producer(worker->tickets);
+	worker->results = results_new(&results);
+	return 0;
+}
+
+static int process_open(struct process *process, struct err *err)
+{
+	static const int signals[] = {SIGTERM, SIGINT, 0};
+	struct worker *worker = &process->worker;
+
+	worker->loop = loop_new();
+	loop_signals(worker->loop, signals, signal_came, worker);
+	worker->fetcher = fetcher_new(worker->loop);
+	worker->jobs = mem_new((size_t)worker->options.slots, sizeof(*worker->jobs));
+	metric_set(M_SLOTS, "", (double)worker->options.slots);
+	metric_set(M_SLOTS_BUSY, "", 0);
+	metric_set(M_DRAINING, "", 0);
+	if (open_folders(process, err) < 0 || open_sandbox(worker, err) < 0 || open_host(process, err) < 0)
+		return -1;
+	if (open_scheduler(worker, err) < 0)
+		return -1;
+	return health_start(worker, &process->health, err);
+}
+
+static void engine_known(void *data, const struct engine *engine, const struct err *err)
+{
+	(void)data;
+	if (engine)
+		log_info("engine found", "engine", engine_product(engine), "version", engine->version.text, "path",
+			engine->path, NULL);
+	else
+		log_warn("no engine yet", "why", err->message, NULL);
+}
+
+static void process_run(struct process *process)
+{
+	struct worker *worker = &process->worker;
+
+	log_info("worker started", "scheduler", worker->options.scheduler_url, "sandbox", worker->options.sandbox,
+		"data-dir", worker->options.data_dir, NULL);
+	unsent_recover(worker->host.unsent, process->jobs);
+	engines_find(worker->host.engines, "", engine_known, NULL);
+	lease_begin(worker->lease);
+	loop_run(worker->loop);
+}
+
+static void process_close(struct process *process)
+{
+	struct worker *worker = &process->worker;
+
+	if (process->health)
+		httpd_stop(process->health);
+	for (size_t i = 0; i < worker->busy; i++)
+		job_free(worker->jobs[i]);
+	tickets_free(worker->tickets);
+	claims_free(worker->claims);
+	lease_free(worker->lease);
+	results_free(worker->results);
+	unsent_free(worker->host.unsent);
+	schemas_free(worker->host.schemas);
+	engines_free(worker->host.engines);
+	providers_release(&worker->providers);
+	fetcher_free(worker->fetcher);
+	loop_free(worker->loop);
+	closep(&process->jobs);
+	closep(&process->lock);
+	free(process->jobs_path);
+	free(worker->jobs);
+	options_release(&worker_options, &worker->options);
+}
+
+int main(int argc, char **argv)
+{
+	struct process process = {.jobs = -1, .lock = -1, .worker.providers.folder = -1};
+	struct options *options = &process.worker.options;
+	struct err err = ERR_INIT;
+	int status, rest;
+
+	guard_process();
+	status = options_read(&worker_options, argc, argv, options, &rest, &err);
+	if (status > 0)
+		return 0;
+	if (status < 0 || worker_options_settle(options, &err) < 0) {
+		fprintf(stderr, "runyard-worker: %s\n", err.message);
+		return 2;
+	}
+	log_setup("worker", (enum log_level)log_level_parse(options->log_level));
+	metrics_setup(worker_metrics, M_COUNT);
+	status = process_open(&process, &err);
+	if (status == 0)
+		process_run(&process);
+	else
+		log_error("the worker can't start", "why", err.message, NULL);
+	status = status < 0 || process.worker.stopped_hard;
+	process_close(&process);
+	return status;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_OPTIONS_H
+#define WORKER_OPTIONS_H
+
+#include "common/options.h"
+
+#define OPTION_FIELD_TEXT   char *
+#define OPTION_FIELD_SECRET char *
+#define OPTION_FIELD_NUMBER long long
+
+struct options {
+#define OPTION(field, name, type, ...) OPTION_FIELD_##type field;
+#include "worker/options.def"
+#undef OPTION
+};
+
+extern const struct option_table worker_options;
+
+/* Checks what the table can't say, makes the data folder and puts absolute paths where relative ones stood.
+ * ERR_INVALID. */
+int worker_options_settle(struct options *options, struct err *err);
+
+#endif

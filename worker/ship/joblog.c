@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "worker/ship/joblog.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/json.h"
+#include "common/log.h"
+#include "worker/metrics.h"
+
+enum {
+	PAUSE_MS = 50,
+	SEND_AT = 64 * 1024,
+	SEND_MOST = 1024 * 1024,
+	LINE_MOST = 1024 * 1024,
+	HOLD_MOST = 4 * 1024 * 1024,     /* more than this, and reading stops */
+	PENDING_MOST = 16 * 1024 * 1024, /* what one more read can add at the most lies below this */
+	LOG_MOST = 128 * 1024 * 1024,
+};
+
+static void output_ready(void *data, int fd, unsigned events);
+
+void joblog_init(struct joblog *log, struct loop *loop, struct channel *channel, const struct redactor *redactor)
+{
+	*log = (struct joblog){.loop = loop, .channel = channel, .redactor = redactor, .fd = -1};
+	log->line = (struct buf)BUF_INIT(LINE_MOST);
+	log->pending = (struct buf)BUF_INIT(PENDING_MOST);
+}
+
+void joblog_release(struct joblog *log)
+{
+	if (log->fd >= 0) {
+		loop_unwatch(log->loop, log->fd);
+		close(log->fd);
+	}
+	if (log->loop)
+		loop_timer_clear(log->loop, &log->timer);
+	buf_release(&log->line);
+	buf_release(&log->pending);
+	*log = (struct joblog){.fd = -1};
+}
+
+/* ---- sending ---- */
+
+static void check_flushed(struct joblog *log)
+{
+	loop_work_fn fn = log->flushed;
+
+	if (!fn || (log->pending.len > 0 && !log->channel->over))
+		return;
+	log->flushed = NULL;
+	fn(log->flushed_data);
+}
+
+static void reading_set(struct joblog *log)
+{
+	bool wanted = log->fd >= 0 && (log->pending.len < HOLD_MOST || log->channel->over);
+
+	if (wanted == log->reading)
+		return;
+	log->reading = wanted;
+	if (wanted)
+		loop_watch(log->loop, log->fd, EPOLLIN, output_ready, log);
+	else if (log->fd >= 0)
+		loop_unwatch(log->loop, log->fd);
+}
+
+static void log_accepted(struct joblog *log, size_t len)
+{
+	buf_consume(&log->pending, len);
+	log->offset += len;
+}
+
+/* 409 names the length that the scheduler has: an earlier request arrived though its answer did not. */
+static void log_conflict(struct joblog *log, const struct buf *body)
+{
+	struct err err = ERR_INIT;
+	json_auto_t *value = NULL;
+	long long length;
+
+	json_parse(buf_str(body), body->len, &value, &err);
+	length = json_int_at(value, "length", -1);
+	if (length > (long long)log->offset && length <= (long long)(log->offset + log->pending.len)) {
+		log_accepted(log, (size_t)length - log->offset);
+		return;
+	}
+	log_warn("the scheduler's copy of a log has another length: a part of it is lost", "url", log->channel->base,
+		NULL);
+	log->cut = true;
+	buf_reset(&log->pending);
+}
+
+static void log_answered(void *data, int status, const struct buf *body)
+{
+	struct joblog *log = data;
+	size_t sent = log->flight;
+	char why[200];
+
+	log->flight = 0;
+	if (status >= 200 && status < 300) {
+		log_accepted(log, sent);
+	} else if (status == 409) {
+		log_conflict(log, body);
+	} else {
+		answer_sentence(status, body, why, sizeof(why));
+		log_warn("a part of a log was refused", "url", log->channel->base, "why", why, NULL);
+		log_accepted(log, sent);
+	}
+	reading_set(log);
+	joblog_push(log);
+	check_flushed(log);
+}
+
+void joblog_push(struct joblog *log)
+{
+	char path[64];
+	struct transfer_spec spec = {
+		.method = "PUT", .what = "log", .content_type = "text/plain", .path = path, .expects_refusal = true};
+
+	loop_timer_clear(log->loop, &log->timer);
+	if (log->flight > 0 || log->pending.len == 0 || log->channel->over)
+		return;
+	log->flight = log->pending.len < SEND_MOST ? log->pending.len : SEND_MOST;
+	snprintf(path, sizeof(path), "log?offset=%llu", (unsigned long long)log->offset);
+	spec.body = log->pending.data;
+	spec.body_len = log->flight;
+	channel_send(log->channel, &spec, log_answered, log);
+}
+
+static void pause_over(void *data)
+{
+	joblog_push(data);
+}
+
+static void send_soon(struct joblog *log)
+{
+	if (log->pending.len - log->flight >= SEND_AT)
+		joblog_push(log);
+	else if (log->pending.len > log->flight && log->timer.due_ms == 0)
+		loop_timer_set(log->loop, &log->timer, PAUSE_MS, pause_over, log);
+}
+
+void joblog_flush(struct joblog *log, loop_work_fn fn, void *data)
+{
+	log->flushed = fn;
+	log->flushed_data = data;
+	joblog_push(log);
+	check_flushed(log);
+}
+
+/* ---- lines ---- */
+
+static void pending_add(struct joblog *log, const char *line, size_t len)
+{
+	size_t before = log->pending.len;
+
+	if (log->cut || log->channel->over)
+		return;
+	if (log->offset + before + len > LOG_MOST || redact(log->redactor, line, len, &log->pending) < 0 ||
+		buf_text(&log->pending, "\n") < 0) {
+		log->cut = true;
+		log->pending.len = before;
+		buf_text(&log->pending, "The log is too long: the rest of it is not kept.\n");
+	}
+	metric_add(M_LOG_BYTES, "", (double)(log->pending.len - before));
+}
+
+static void line_take(struct joblog *log)
+{
+	if (log->on_line)
+		log->on_line(log->on_line_data, buf_str(&log->line), log->line.len);
+	pending_add(log, buf_str(&log->line), log->line.len);
+	buf_reset(&log->line);
+}
+
+/* A line longer than the bound goes in pieces. */
+static void bytes_take(struct joblog *log, const char *bytes, size_t len)
+{
+	while (len > 0) {
+		const char *end = memchr(bytes, '\n', len);
+		size_t part = end ? (size_t)(end - bytes) : len;
+
+		if (buf_append(&log->line, bytes, part) < 0) {
+			line_take(log);
+			buf_append(&log->line, bytes, part);
+		}
+		if (end)
+			line_take(log);
+		part += end != NULL;
+		bytes += part;
+		len -= part;
+	}
+}
+
+void joblog_write(struct joblog *log, const char *text)
+{
+	bytes_take(log, text, strlen(text));
+	send_soon(log);
+}
+
+/* ---- the engine's output ---- */
+
+/* One read: true if there may be more. */
+static bool output_read(struct joblog *log)
+{
+	char chunk[65536];
+	ssize_t got = read(log->fd, chunk, sizeof(chunk));
+
+	if (got > 0)
+		bytes_take(log, chunk, (size_t)got);
+	return got > 0 || (got < 0 && errno == EINTR);
+}
+
+static void output_ready(void *data, int fd, unsigned events)
+{
+	struct joblog *log = data;
+
+	(void)fd;
+	if (!output_read(log) && (events & (EPOLLHUP | EPOLLERR))) {
+		loop_unwatch(log->loop, log->fd);
+		log->reading = false;
+		close(log->fd);
+		log->fd = -1;
+	}
+	send_soon(log);
+	reading_set(log);
+}
+
+void joblog_attach(struct joblog *log, int fd, joblog_line_fn on_line, void *data)
+{
+	log->fd = fd;
+	log->on_line = on_line;
+	log->on_line_data = data;
+	reading_set(log);
+}
+
+void joblog_detach(struct joblog *log)
+{
+	while (log->fd >= 0 && output_read(log))
+		;
+	if (log->line.len > 0)
+		line_take(log);
+	if (log->fd >= 0) {
+		loop_unwatch(log->loop, log->fd);
+		close(log->fd);
+	}
+	log->fd = -1;
+	log->reading = false;
+	log->on_line = NULL;
+	send_soon(log);
+}

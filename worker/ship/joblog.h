@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_SHIP_JOBLOG_H
+#define WORKER_SHIP_JOBLOG_H
+
+/*
+ * A job's log on its way to the scheduler: read from the engine's output, redacted line by line, sent when 64 KiB have
+ * come or the output has paused for a moment, one request at a time. If the scheduler is slower than the engine, the
+ * engine waits: no more than a few MiB are held.
+ */
+
+#include "common/loop.h"
+#include "worker/ship/channel.h"
+#include "worker/ship/redact.h"
+
+/* One line as the engine wrote it, without its end. */
+typedef void (*joblog_line_fn)(void *data, const char *line, size_t len);
+
+struct joblog {
+	struct loop *loop;
+	struct channel *channel;
+	const struct redactor *redactor;
+	joblog_line_fn on_line;
+	void *on_line_data;
+	int fd;             /* what is being read, or -1; owned */
+	bool reading;       /* it is watched */
+	struct buf line;    /* not ended yet */
+	struct buf pending; /* redacted; the first `flight` bytes are under way */
+	size_t flight;
+	uint64_t offset; /* of pending's first byte in the log */
+	bool cut;        /* the log's bound was passed: what follows is left out */
+	struct loop_timer timer;
+	loop_work_fn flushed; /* to be called when nothing is pending, or NULL */
+	void *flushed_data;
+};
+
+/* Borrows everything. `on_line` may be NULL. */
+void joblog_init(struct joblog *log, struct loop *loop, struct channel *channel, const struct redactor *redactor);
+void joblog_release(struct joblog *log);
+/* Adds text of ours. */
+void joblog_write(struct joblog *log, const char *text);
+/* Reads the engine's output from now on; takes the descriptor, which must not block. */
+void joblog_attach(struct joblog *log, int fd, joblog_line_fn on_line, void *data);
+/* Reads what is left, and closes it. */
+void joblog_detach(struct joblog *log);
+/* Sends what there is without waiting for more. */
+void joblog_push(struct joblog *log);
+/* Calls fn once everything is delivered, or the attempt is over; perhaps before this returns. */
+void joblog_flush(struct joblog *log, loop_work_fn fn, void *data);
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "worker/ship/results.h"
+
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/err.h"
+#include "common/kafka.h"
+#include "common/log.h"
+#include "proto/topics.h"
+#include "worker/metrics.h"
+#include "worker/ship/channel.h"
+
+enum { BROKER_MS = 2000, STILL_HELD_MS = 5000 };
+
+struct kept_result {
+	struct results *results;
+	struct job_result result;
+	struct channel channel;
+	uint64_t tag;
+	int64_t since_ms;
+	bool delivered; /* the broker has it on its disks, or the scheduler has it */
+	bool posting;
+	struct loop_timer timer;
+	struct kept_result *next;
+};
+
+struct results {
+	struct results_spec spec;
+	struct kept_result *kept;
+	uint64_t last_tag;
+};
+
+struct results *results_new(const struct results_spec *spec)
+{
+	struct results *results = mem_new(1, sizeof(*results));
+
+	results->spec = *spec;
+	return results;
+}
+
+static void kept_drop(struct kept_result *kept)
+{
+	struct kept_result **at = &kept->results->kept;
+
+	while (*at != kept)
+		at = &(*at)->next;
+	*at = kept->next;
+	loop_timer_clear(kept->results->spec.loop, &kept->timer);
+	channel_close(&kept->channel);
+	metric_set(M_RESULTS_KEPT, "", (double)results_kept(kept->results));
+	free(kept);
+}
+
+void results_free(struct results *results)
+{
+	if (!results)
+		return;
+	while (results->kept)
+		kept_drop(results->kept);
+	free(results);
+}
+
+static void tell_delivered(const struct results *results)
+{
+	if (results->spec.delivered)
+		results->spec.delivered(results->spec.data);
+}
+
+/* ---- over HTTP ---- */
+
+static void post_answered(void *data, int status, const struct buf *body)
+{
+	struct kept_result *kept = data;
+	struct results *results = kept->results;
+	char why[300];
+
+	if (status < 200 || status >= 300) {
+		answer_sentence(status, body, why, sizeof(why));
+		log_warn("the scheduler does not want a result any more", "run", kept->result.run.text, "job",
+			kept->result.job.text, "why", why, NULL);
+	} else {
+		count(M_RESULTS, 1, "way=\"http\"");
+	}
+	kept_drop(kept);
+	tell_delivered(results);
+}
+
+static void post(struct kept_result *kept)
+{
+	_cleanup_(freep) char *text = job_result_encode(&kept->result);
+	const struct transfer_spec spec = {
+		.method = "POST",
+		.path = "result",
+		.what = "result",
+		.content_type = "application/json",
+		.body = text,
+		.body_len = strlen(text),
+		.expects_refusal = true,
+	};
+
+	if (kept->posting)
+		return;
+	kept->posting = true;
+	channel_send(&kept->channel, &spec, post_answered, kept);
+}
+
+/* ---- over Kafka ---- */
+
+static void broker_slow(void *data)
+{
+	struct kept_result *kept = data;
+
+	if (!kept->delivered)
+		post(kept);
+}
+
+static void publish(struct kept_result *kept)
+{
+	struct results *results = kept->results;
+	_cleanup_(freep) char *text = job_result_encode(&kept->result);
+	struct kafka_stats stats;
+	struct err err = ERR_INIT;
+
+	if (results->spec.producer)
+		kafka_producer_stats(results->spec.producer, &stats);
+	if (!results->spec.producer || !stats.up ||
+		kafka_produce(results->spec.producer, topics[TOPIC_RESULTS].name, -1, NULL, text, kept->tag, &err) <
+			0) {
+		post(kept);
+		return;
+	}
+	loop_timer_set(results->spec.loop, &kept->timer, BROKER_MS, broker_slow, kept);
+}
+
+void results_delivered(struct results *results, uint64_t tag, const char *error)
+{
+	struct kept_result *kept = results->kept;
+
+	while (kept && kept->tag != tag)
+		kept = kept->next;
+	if (!kept || kept->delivered)
+		return;
+	if (error) {
+		log_warn("the broker did not take a result; it goes over HTTP", "run", kept->result.run.text, "why",
+			error, NULL);
+		post(kept);
+		return;
+	}
+	loop_timer_clear(results->spec.loop, &kept->timer);
+	kept->delivered = true;
+	count(M_RESULTS, 1, "way=\"kafka\"");
+	tell_delivered(results);
+}
+
+/* ---- the list ---- */
+
+void results_add(struct results *results, const struct job_result *result, const char *token)
+{
+	struct kept_result *kept = mem_new(1, sizeof(*kept));
+
+	kept->results = results;
+	kept->result = *result;
+	kept->tag = ++results->last_tag;
+	kept->since_ms = clock_mono_ms();
+	channel_open(&kept->channel, results->spec.loop, results->spec.fetcher, results->spec.scheduler_url,
+		result->job.text, token);
+	kept->next = results->kept;
+	results->kept = kept;
+	metric_set(M_RESULTS_KEPT, "", (double)results_kept(results));
+	publish(kept);
+}
+
+bool results_heard(struct results *results, const char *job, int attempt, bool held)
+{
+	struct kept_result *kept = results->kept;
+
+	while (kept && (kept->result.attempt != attempt || !text_equal(kept->result.job.text, job)))
+		kept = kept->next;
+	if (!kept)
+		return false;
+	if (!held)
+		kept_drop(kept);
+	else if (clock_mono_ms() - kept->since_ms > STILL_HELD_MS)
+		post(kept);
+	return true;
+}
+
+void results_each(struct results *results, void (*each)(void *data, const char *job, int attempt), void *data)
+{
+	for (const struct kept_result *kept = results->kept; kept; kept = kept->next)
+		each(data, kept->result.job.text, kept->result.attempt);
+}
+
+size_t results_kept(const struct results *results)
+{
+	size_t kept = 0;
+
+	for (const struct kept_result *at = results->kept; at; at = at->next)
+		kept++;
+	return kept;
+}
+
+size_t results_undelivered(const struct results *results)
+{
+	size_t undelivered = 0;
+
+	for (const struct kept_result *at = results->kept; at; at = at->next)
+		undelivered += !at->delivered;
+	return undelivered;
+}
+
+void results_hurry(struct results *results)
+{
+	for (struct kept_result *kept = results->kept; kept; kept = kept->next)
+		if (!kept->delivered)
+			post(kept);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_SHIP_RESULTS_H
+#define WORKER_SHIP_RESULTS_H
+
+/*
+ * Results of jobs that have ended, kept until the scheduler is known to have them (proto/README). Each goes to
+ * runyard.results; it goes over HTTP instead if there is no broker, if the broker doesn't take it soon, or if the
+ * scheduler still holds the attempt at a heartbeat some seconds later.
+ */
+
+#include "common/loop.h"
+#include "proto/messages.h"
+
+struct fetcher;
+struct kafka_producer;
+struct results;
+
+struct results_spec {
+	struct loop *loop;
+	struct fetcher *fetcher;
+	const char *scheduler_url;
+	struct kafka_producer *producer; /* or NULL */
+	void (*delivered)(void *data);   /* the broker or the scheduler took one; or NULL */
+	void *data;
+};
+
+/* Borrows what the spec points to. */
+struct results *results_new(const struct results_spec *spec);
+void results_free(struct results *results);
+
+/* Publishes it. `token` is the job's; copied. */
+void results_add(struct results *results, const struct job_result *result, const char *token);
+/* The broker's delivery report of a message that was produced with this tag. */
+void results_delivered(struct results *results, uint64_t tag, const char *error);
+/* What a heartbeat said about an ended job: sent again if it is still held, forgotten if not. False: no such result. */
+bool results_heard(struct results *results, const char *job, int attempt, bool held);
+/* Calls back for every result that is kept. */
+void results_each(struct results *results, void (*each)(void *data, const char *job, int attempt), void *data);
+/* How many are kept, and how many of them neither the broker nor the scheduler has taken yet. */
+size_t results_kept(const struct results *results);
+size_t results_undelivered(const struct results *results);
+/* Sends all of the latter over HTTP now. */
+void results_hurry(struct results *results);
+
+#endif

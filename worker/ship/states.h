@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_SHIP_STATES_H
+#define WORKER_SHIP_STATES_H
+
+/*
+ * Every state that terraform writes during an apply, on its way to the scheduler as it is written (DESIGN rule 7).
+ *
+ * terraform truncates its file and writes it anew, so a read may find the half of it: only what is a whole JSON object
+ * is sent. One request is under way at a time; what is written meanwhile is read when it has ended, so the newest state
+ * is never behind a queue of older ones.
+ */
+
+#include "common/crypto.h"
+#include "common/loop.h"
+#include "worker/exec/workdir.h"
+#include "worker/ship/channel.h"
+
+struct states {
+	struct loop *loop;
+	struct channel *channel;
+	const struct workdir *dir;
+	int inotify; /* or -1 */
+	bool busy;   /* a request is under way */
+	bool dirty;  /* the file changed since it was read */
+	bool refused;
+	char delivered[SHA256_HEX_SIZE]; /* of the last state that the scheduler has */
+	char flight[SHA256_HEX_SIZE];    /* of the one under way */
+	loop_work_fn settled;            /* to be called once nothing is under way or unread; or NULL */
+	void *settled_data;
+};
+
+/* Borrows everything. The state that is there now is the scheduler's own. */
+void states_init(struct states *states, struct loop *loop, struct channel *channel, const struct workdir *dir);
+void states_release(struct states *states);
+/* Sends every state from now on. ERR_INTERNAL. */
+int states_watch(struct states *states, struct err *err);
+/* Reads the file a last time, and calls fn once the scheduler has it or refused it; perhaps before this returns. */
+void states_settle(struct states *states, loop_work_fn fn, void *data);
+/* The scheduler has not got what terraform wrote last. */
+bool states_behind(const struct states *states);
+
+/* True if the bytes are one whole JSON object with a serial, as a state is. Pure. */
+bool state_complete(const char *bytes, size_t len);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "worker/stage/stages.h"
+
+#include "common/err.h"
+#include "worker/command.h"
+#include "worker/exec/arguments.h"
+#include "worker/ship/unsent.h"
+#include "worker/stage/summary.h"
+
+/* ---- may it start? ---- */
+
+static void started_answered(void *data, int status, const struct buf *body)
+{
+	struct job *job = data;
+	char why[300];
+
+	answer_sentence(status, body, why, sizeof(why));
+	if (status == 409 || status == 404)
+		job_lose(job);
+	else if (status < 200 || status >= 300)
+		job_fail(job, OUTCOME_ERRORED, "The scheduler did not let the apply start: %s", why);
+	job_release(job);
+}
+
+/* From the scheduler's answer on, this apply is never tried again (DESIGN rule 6). So it is asked when nothing is left
+ * to do before terraform starts. */
+static void step_start(struct job *job)
+{
+	const struct transfer_spec spec = {
+		.method = "POST", .path = "started", .what = "started", .expects_refusal = true};
+
+	job_hold(job);
+	channel_send(&job->channel, &spec, started_answered, job);
+}
+
+/* ---- apply ---- */
+
+static void log_line_came(void *data, const char *line, size_t len)
+{
+	struct job *job = data;
+
+	summary_line(line, len, &job->result);
+}
+
+static void apply_done(struct job *job, int code, const char *errors)
+{
+	(void)errors;
+	joblog_push(&job->log);
+	if (code != 0) {
+		command_failed(job, "terraform apply", code, NULL);
+		return;
+	}
+	job->decided = true;
+	job->result.outcome = OUTCOME_PASSED;
+	job->result.error[0] = '\0';
+}
+
+static void step_apply(struct job *job)
+{
+	struct command command = {.name = "apply",
+		.env = ENV_JOB,
+		.output = OUTPUT_LOG,
+		.in_order = true,
+		.on_line = log_line_came,
+		.done = apply_done};
+	_cleanup_(freep) char *root = NULL;
+	_cleanup_(freep) char *cli_config = NULL;
+	struct sandbox_job view = command_view(job, &root, &cli_config);
+	_cleanup_(freep) char *plan = sandbox_path(job->host->sandbox, &view, WORKDIR_PLAN);
+	struct err err = ERR_INIT;
+
+	states_init(&job->states, job->host->loop, &job->channel, &job->dir);
+	if (unsent_note(&job->dir, job->assignment.job, job->assignment.token, &err) < 0 ||
+		states_watch(&job->states, &err) < 0) {
+		job_fail(job, OUTCOME_ERRORED, "The worker can't watch the state: %s", err.message);
+		return;
+	}
+	arguments_apply(&job->assignment, plan, &command.args);
+	command_run(job, &command);
+}
+
+const struct step apply_steps[] = {
+	{"fetch", step_fetch, false},
+	{"unpack", step_unpack, false},
+	{"begin", step_begin, false},
+	{"get", step_get, false},
+	{"init", step_init, false},
+	{"keep", step_keep_init, false},
+	{"start", step_start, false},
+	{"apply", step_apply, false},
+	{"settle", step_settle, true},
+	{NULL, NULL, false},
+};

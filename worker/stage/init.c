@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "worker/stage/stages.h"
+
+/*
+ * terraform init in a way that lets the worker trust what it leaves. Its providers go into a cache that every job of
+ * this worker runs, so nothing of the job's may have a hand in installing them:
+ *
+ *  - The configuration can't bring a .terraform of its own (exec/workdir).
+ *  - Fetching modules may need the job's credentials, and with them come variables that make git or an SDK run a
+ * program (GIT_SSH_COMMAND, credential_process). So where a job has both modules and an environment, `get` fetches the
+ * modules with that environment, and what else it left in .terraform is removed.
+ *  - `init` then installs providers with the registries' tokens and no other variable of the job's.
+ */
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "worker/command.h"
+#include "worker/exec/archive.h"
+#include "worker/exec/arguments.h"
+#include "worker/exec/lockfile.h"
+#include "worker/metrics.h"
+
+static const struct archive_bounds bundle_bounds = {.files = 500 * 1000, .bytes = 4UL * 1024 * 1024 * 1024};
+
+static bool has_environment(const struct assignment *assignment)
+{
+	for (size_t i = 0; i < assignment->variable_count; i++)
+		if (assignment->variables[i].env)
+			return true;
+	return false;
+}
+
+/* ---- modules ---- */
+
+static int open_folder(const struct job *job)
+{
+	return beneath_open(job->dir.root, job->folder, O_RDONLY | O_DIRECTORY, 0);
+}
+
+/* Leaves .terraform/modules and nothing else. */
+static void forget_all_but_modules(const struct job *job)
+{
+	static const char *const names[] = {"providers", "plugins", "plugin_path", "terraform.tfstate", "environment"};
+	_cleanup_(closep) int folder = open_folder(job);
+	_cleanup_(closep) int data = folder < 0 ? -1 : beneath_open(folder, ".terraform", O_RDONLY | O_DIRECTORY, 0);
+
+	if (data < 0 && folder >= 0)
+		beneath_remove(folder, ".terraform"); /* no folder: a link, perhaps */
+	for (size_t i = 0; data >= 0 && i < ARRAY_LEN(names); i++)
+		beneath_remove(data, names[i]);
+}
+
+static void get_done(struct job *job, int code, const char *errors)
+{
+	if (code != 0)
+		command_failed(job, "Fetching the modules", code, errors);
+	forget_all_but_modules(job);
+}
+
+void step_get(struct job *job)
+{
+	struct command command = {.name = "get", .env = ENV_JOB, .output = OUTPUT_QUIET, .done = get_done};
+
+	if (!job->init_wanted)
+		return;
+	job->modules_apart = has_environment(&job->assignment) && workdir_has_modules(&job->dir, &job->assignment);
+	if (!job->modules_apart)
+		return;
+	arguments_get(&command.args);
+	command_run(job, &command);
+}
+
+/* ---- providers and backend ---- */
+
+static void init_done(struct job *job, int code, const char *errors)
+{
+	if (code != 0)
+		command_failed(job, "terraform init", code, errors);
+}
+
+void step_init(struct job *job)
+{
+	struct command command = {.name = "init", .env = ENV_TOKENS, .output = OUTPUT_QUIET, .done = init_done};
+
+	if (!job->init_wanted)
+		return;
+	arguments_init(&command.args, !job->modules_apart);
+	command_run(job, &command);
+}
+
+/* ---- keeping it ---- */
+
+struct keeping {
+	struct job *job;
+	int bundle; /* the file */
+	int adopted;
+	struct err err;
+};
+
+static void keep(void *data)
+{
+	static const char *const names[] = {LOCKFILE_NAME, ".terraform", NULL};
+	struct keeping *keeping = data;
+	struct job *job = keeping->job;
+	_cleanup_(closep) int folder = open_folder(job);
+
+	if (folder < 0) {
+		err_errno(&keeping->err, job->folder);
+		return;
+	}
+	keeping->adopted = providers_adopt(job->host->providers, folder, sandbox_store(job->host->sandbox));
+	keeping->bundle = beneath_open(job->dir.top, "bundle.tar.gz", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	if (keeping->bundle < 0)
+		err_errno(&keeping->err, "bundle.tar.gz");
+	else
+		archive_pack(keeping->bundle, folder, names, &bundle_bounds, &keeping->err);
+}
+
+static void kept(void *data)
+{
+	struct keeping *keeping = data;
+	struct job *job = keeping->job;
+
+	if (keeping->adopted > 0)
+		metric_add(M_PROVIDERS_ADOPTED, "", keeping->adopted);
+	if (keeping->err.kind != ERR_NONE)
+		job_fail(job, OUTCOME_ERRORED, "What init made can't be kept: %s", keeping->err.message);
+	if (keeping->err.kind != ERR_NONE || job->assignment.stage == STAGE_APPLY)
+		closep(&keeping->bundle);
+	else
+		job_upload(job, "init", "init", "application/gzip", keeping->bundle);
+	free(keeping);
+}
+
+void step_keep_init(struct job *job)
+{
+	struct keeping *keeping;
+
+	if (!job->init_wanted)
+		return;
+	keeping = mem_new(1, sizeof(*keeping));
+	*keeping = (struct keeping){.job = job, .bundle = -1};
+	job_work(job, keep, kept, keeping);
+}

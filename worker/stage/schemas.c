@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "worker/stage/schemas.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/crypto.h"
+#include "common/err.h"
+#include "common/log.h"
+#include "worker/command.h"
+#include "worker/exec/arguments.h"
+#include "worker/exec/lockfile.h"
+#include "worker/stage/stages.h"
+
+enum { MOST_KEPT = 64, LOCKFILE_LIMIT = 1024 * 1024, SCAN_LIMIT = 512 * 1024 * 1024 };
+
+/* "<key>.json" holds the schemas, and "<key>.digest", written after it, their SHA-256. */
+struct schemas {
+	int folder;
+};
+
+/* One plan's; freed when its upload has ended. */
+struct asking {
+	struct job *job;
+	char key[SHA256_HEX_SIZE];
+	char digest[SHA256_HEX_SIZE];
+};
+
+int schemas_open(const char *data_dir, struct schemas **ret_schemas, struct err *err)
+{
+	_cleanup_(freep) char *path = mem_printf("%s/schemas", data_dir);
+	int folder;
+
+	mkdir(path, 0700);
+	folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder < 0)
+		return err_errno(err, path);
+	*ret_schemas = mem_new(1, sizeof(**ret_schemas));
+	(*ret_schemas)->folder = folder;
+	return 0;
+}
+
+void schemas_free(struct schemas *schemas)
+{
+	if (schemas)
+		close(schemas->folder);
+	free(schemas);
+}
+
+/* ---- the key ---- */
+
+/* The engine's built-in provider stands in no lock file, so whether the plan uses it is a part of the key. */
+static bool uses_builtin(const struct job *job)
+{
+	static const char name[] = "terraform.io/builtin/terraform";
+	struct stat info;
+	void *text;
+	bool found;
+
+	if (job->plan_json < 0 || fstat(job->plan_json, &info) < 0 || info.st_size == 0 || info.st_size > SCAN_LIMIT)
+		return false;
+	text = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, job->plan_json, 0);
+	if (text == MAP_FAILED)
+		return false;
+	found = memmem(text, (size_t)info.st_size, name, sizeof(name) - 1) != NULL;
+	munmap(text, (size_t)info.st_size);
+	return found;
+}
+
+static void make_key(const struct job *job, char ret_key[SHA256_HEX_SIZE])
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT(LOCKFILE_LIMIT + 1024);
+	_cleanup_(buf_release) struct buf lock = BUF_INIT(LOCKFILE_LIMIT);
+	_cleanup_(closep) int folder = beneath_open(job->dir.root, job->folder, O_RDONLY | O_DIRECTORY, 0);
+	struct err err = ERR_INIT;
+
+	if (folder >= 0)
+		beneath_read(folder, LOCKFILE_NAME, &lock, &err);
+	buf_printf(&text, "%s %s %d\n%s", job->tofu ? "tofu" : "terraform", job->result.terraform_version,
+		uses_builtin(job), buf_str(&lock));
+	crypto_sha256_hex(text.data, text.len, ret_key);
+}
+
+/* ---- the folder ---- */
+
+static int open_kept(const struct schemas *schemas, const char *key)
+{
+	_cleanup_(freep) char *name = mem_printf("%s.json", key);
+
+	return beneath_open(schemas->folder, name, O_RDONLY, 0);
+}
+
+static bool read_digest(const struct schemas *schemas, const char *key, char ret_digest[SHA256_HEX_SIZE])
+{
+	_cleanup_(freep) char *name = mem_printf("%s.digest", key);
+	_cleanup_(buf_release) struct buf text = BUF_INIT(SHA256_HEX_SIZE);
+	struct err err = ERR_INIT;
+
+	if (beneath_read(schemas->folder, name, &text, &err) < 0 || text.len != SHA256_HEX_SIZE - 1)
+		return false;
+	text_copy(ret_digest, SHA256_HEX_SIZE, buf_str(&text));
+	return true;
+}
+
+/* A bound on what is kept: past it everything goes, which is seldom and simple. */
+static void make_room(const struct schemas *schemas)
+{
+	int fd = openat(schemas->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *entry;
+	size_t files = 0;
+
+	if (!list) {
+		closep(&fd);
+		return;
+	}
+	while ((entry = readdir(list)))
+		files++;
+	rewinddir(list);
+	while (files > (size_t)2 * MOST_KEPT && (entry = readdir(list)))
+		if (entry->d_name[0] != '.')
+			unlinkat(fd, entry->d_name, 0);
+	closedir(list);
+}
+
+static int keep_schemas(const struct schemas *schemas, const struct job *job, struct asking *asking)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT(SCAN_LIMIT);
+	_cleanup_(freep) char *name = mem_printf("%s.json", asking->key);
+	_cleanup_(freep) char *digest_name = mem_printf("%s.digest", asking->key);
+	struct err err = ERR_INIT;
+
+	make_room(schemas);
+	if (beneath_read(job->dir.top, "schemas.json", &text, &err) < 0)
+		return -1;
+	crypto_sha256_hex(text.data, text.len, asking->digest);
+	if (renameat(job->dir.top, "schemas.json", schemas->folder, name) < 0)
+		return -1;
+	return beneath_write(schemas->folder, digest_name, 0600, asking->digest, strlen(asking->digest), &err);
+}
+
+/* ---- sending ---- */
+
+static void digest_answered(void *data, int status, const struct buf *body)
+{
+	struct asking *asking = data;
+	struct job *job = asking->job;
+	_cleanup_(freep) char *path = mem_printf("schemas?digest=%s", asking->digest);
+
+	(void)body;
+	if (status == 404 && !job_done(job))
+		job_upload(
+			job, path, "provider schemas", "application/json", open_kept(job->host->schemas, asking->key));
+	free(asking);
+	job_release(job);
+}
+
+static void send_digest(struct job *job, const struct asking *asking)
+{
+	_cleanup_(freep) char *path = mem_printf("schemas?digest=%s", asking->digest);
+	const struct transfer_spec spec = {.method = "PUT",
+		.path = path,
+		.what = "schemas",
+		.content_type = "application/json",
+		.expects_refusal = true};
+	struct asking *copy = mem_new(1, sizeof(*copy));
+
+	*copy = *asking;
+	job_hold(job);
+	channel_send(&job->channel, &spec, digest_answered, copy);
+}
+
+static void schemas_done(struct job *job, int code, const char *errors)
+{
+	struct asking asking = {.job = job};
+
+	if (code != 0) {
+		command_failed(job, "terraform providers schema", code, errors);
+		return;
+	}
+	make_key(job, asking.key);
+	if (keep_schemas(job->host->schemas, job, &asking) < 0)
+		log_warn("provider schemas can't be kept", "run", job->result.run.text, NULL);
+	else if (!job_done(job))
+		send_digest(job, &asking);
+}
+
+void step_schemas(struct job *job)
+{
+	struct command command = {
+		.name = "schemas", .env = ENV_TOKENS, .output = OUTPUT_FILE, .out = -1, .done = schemas_done};
+	struct asking asking = {.job = job};
+	_cleanup_(closep) int out = -1;
+
+	make_key(job, asking.key);
+	if (read_digest(job->host->schemas, asking.key, asking.digest)) {
+		send_digest(job, &asking);
+		return;
+	}
+	out = beneath_open(job->dir.top, "schemas.json", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	if (out < 0) {
+		job_fail(job, OUTCOME_ERRORED, "The worker can't write a file for the provider schemas");
+		return;
+	}
+	command.out = out;
+	arguments_schemas(&command.args);
+	command_run(job, &command);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_STAGE_SCHEMAS_H
+#define WORKER_STAGE_SCHEMAS_H
+
+/*
+ * `terraform providers schema -json` of a plan. It depends on the engine and the provider packages alone, and is large,
+ * so the worker keeps it in <data-dir>/schemas/<key>.json by engine version and lock file, and the scheduler gets its
+ * content once: it is asked for the digest first.
+ */
+
+#include "worker/job.h"
+
+/* Makes the folder. ERR_INTERNAL. */
+int schemas_open(const char *data_dir, struct schemas **ret_schemas, struct err *err);
+void schemas_free(struct schemas *schemas);
+
+void step_schemas(struct job *job);
+
+#endif

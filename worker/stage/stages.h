@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_STAGE_STAGES_H
+#define WORKER_STAGE_STAGES_H
+
+/* The steps of each stage, and the steps that stages share. */
+
+#include "worker/job.h"
+
+/* The list for a stage. Borrowed. */
+const struct step *stage_steps(enum stage stage);
+extern const struct step plan_steps[];
+extern const struct step apply_steps[];
+
+/* prepare.c: the engine is found while configuration, state and, for an apply, plan and init bundle are downloaded...
+ */
+void step_fetch(struct job *job);
+/* ...and unpacked; what the engine is told besides is written. */
+void step_unpack(struct job *job);
+
+/* settle.c: begins the log with the three lines that say what runs. */
+void step_begin(struct job *job);
+
+/* init.c: modules, then providers and backend, then the worker's provider cache takes over what came. */
+void step_get(struct job *job);
+void step_init(struct job *job);
+/* Moves new packages into the cache, and packs and sends the result for the apply. */
+void step_keep_init(struct job *job);
+
+/* ...what is under way is waited for: uploads, the log, the last state. */
+void step_settle(struct job *job);
+/* Sends a file (takes the descriptor) in the background; the settle step waits for it. */
+void job_upload(struct job *job, const char *path, const char *what, const char *content_type, int fd);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "worker/stage/summary.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/err.h"
+
+static bool line_has(const char *line, size_t len, const char *text)
+{
+	return memmem(line, len, text, strlen(text)) != NULL;
+}
+
+/* ---- lines of JSON ---- */
+
+static void numbers_of_json(const json_t *value, struct job_result *result)
+{
+	result->additions = (int)json_int_at(value, "changes.add", 0);
+	result->changes = (int)json_int_at(value, "changes.change", 0);
+	result->destructions = (int)json_int_at(value, "changes.remove", 0);
+	result->imports = (int)json_int_at(value, "changes.import", 0);
+}
+
+static void error_of_json(const json_t *value, struct job_result *result)
+{
+	if (!*result->error && text_equal(json_string_at(value, "diagnostic.severity"), "error"))
+		text_copy(result->error, sizeof(result->error),
+			text_or_empty(json_string_at(value, "diagnostic.summary")));
+}
+
+static void json_line(const char *line, size_t len, struct job_result *result)
+{
+	json_auto_t *value = NULL;
+	struct err err = ERR_INIT;
+	const char *type;
+
+	if (json_parse(line, len, &value, &err) < 0)
+		return;
+	type = json_string_at(value, "type");
+	if (text_equal(type, "change_summary"))
+		numbers_of_json(value, result);
+	else if (text_equal(type, "diagnostic"))
+		error_of_json(value, result);
+}
+
+/* ---- plain lines ---- */
+
+/* "3 to add" and "3 added": the number before the words, or 0. */
+static int number_before(const char *line, const char *planned, const char *applied)
+{
+	const char *at = strstr(line, planned);
+	int number = 0, scale = 1;
+
+	if (!at)
+		at = strstr(line, applied);
+	for (at = at ? at - 1 : NULL; at && at >= line && *at >= '0' && *at <= '9' && scale < 100000000;
+		at--, scale *= 10)
+		number += (*at - '0') * scale;
+	return number;
+}
+
+static void numbers_of_text(const char *line, struct job_result *result)
+{
+	result->additions = number_before(line, " to add", " added");
+	result->changes = number_before(line, " to change", " changed");
+	result->destructions = number_before(line, " to destroy", " destroyed");
+	result->imports = number_before(line, " to import", " imported");
+}
+
+static void text_line(const char *line, struct job_result *result)
+{
+	if (text_starts(line, "Plan: ") || text_starts(line, "Apply complete! Resources: ") ||
+		text_starts(line, "Destroy complete! Resources: "))
+		numbers_of_text(line, result);
+	else if (!*result->error)
+		summary_first_error(line, result->error, sizeof(result->error));
+}
+
+void summary_line(const char *line, size_t len, struct job_result *result)
+{
+	if (len == 0)
+		return;
+	if (*line != '{')
+		text_line(line, result);
+	else if (line_has(line, len, "\"change_summary\"") || line_has(line, len, "\"diagnostic\""))
+		json_line(line, len, result);
+}
+
+void summary_first_error(const char *text, char *ret_text, size_t size)
+{
+	const char *at = strstr(text, "Error: ");
+
+	if (at)
+		snprintf(ret_text, size, "%.*s", (int)strcspn(at + 7, "\r\n"), at + 7);
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "worker/tickets.h"
+
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/kafka.h"
+#include "common/log.h"
+#include "common/loop.h"
+#include "proto/messages.h"
+#include "proto/topics.h"
+#include "worker/claim.h"
+#include "worker/metrics.h"
+#include "worker/worker.h"
+
+enum { MOST_HELD = 64, MOST_PARTITIONS = 256, POLL_MS = 1000 };
+
+struct tickets {
+	struct worker *worker;
+	struct kafka_settings settings;
+	struct kafka_producer *producer;
+	struct kafka_consumer *pool, *control;
+	char *topic, *group;
+	int produced_fd, pool_fd, control_fd; /* eventfds */
+	struct kafka_message held[MOST_HELD]; /* read, and their claim is not answered */
+	size_t held_count;
+	size_t asked; /* that many of them belong to the claim under way */
+	bool reading;
+	int32_t partitions[MOST_PARTITIONS];
+	size_t partition_count;
+	struct loop_timer timer;
+};
+
+/* ---- results ---- */
+
+static void delivered(void *data, uint64_t tag, const char *error)
+{
+	struct tickets *tickets = data;
+
+	if (tickets->worker->results)
+		results_delivered(tickets->worker->results, tag, error);
+}
+
+static void eventfd_clear(int fd)
+{
+	uint64_t ignored;
+
+	if (read(fd, &ignored, sizeof(ignored)) < 0)
+		return; /* it was clear */
+}
+
+static void produced(void *data, int fd, unsigned events)
+{
+	struct tickets *tickets = data;
+
+	(void)events;
+	eventfd_clear(fd);
+	kafka_producer_poll(tickets->producer, 0);
+}
+
+/* ---- control ---- */
+
+static void control_take(struct tickets *tickets, const struct kafka_message *message)
+{
+	struct job_stop stop;
+	struct err err = ERR_INIT;
+	struct job *job;
+
+	if (job_stop_decode(message->payload, message->len, &stop, &err) < 0) {
+		log_warn("a control message can't be read; it is skipped", "why", err.message, NULL);
+		count(M_TICKETS, 1, "kind=\"malformed\"");
+		return;
+	}
+	count(M_TICKETS, 1, "kind=\"control\"");
+	job = slots_find(tickets->worker, stop.job.text, stop.attempt);
+	if (job)
+		job_stop(job, stop.stop);
+}
+
+static void control_read(struct tickets *tickets)
+{
+	struct kafka_message message;
+
+	while (tickets->control && kafka_consume(tickets->control, 0, &message)) {
+		control_take(tickets, &message);
+		kafka_message_done(&message);
+	}
+}
+
+static void control_ready(void *data, int fd, unsigned events)
+{
+	(void)events;
+	eventfd_clear(fd);
+	control_read(data);
+}
+
+/* ---- the pool's tickets ---- */
+
+/* True if it is one. A malformed one is done with. */
+static bool ticket_take(struct tickets *tickets, struct kafka_message *message)
+{
+	struct job_ticket ticket;
+	struct err err = ERR_INIT;
+
+	if (job_ticket_decode(message->payload, message->len, &ticket, &err) == 0) {
+		count(M_TICKETS, 1, "kind=\"job\"");
+		tickets->held[tickets->held_count++] = *message;
+		return true;
+	}
+	log_warn("a ticket can't be read; it is skipped", "why", err.message, NULL);
+	count(M_TICKETS, 1, "kind=\"malformed\"");
+	kafka_message_store(tickets->pool, message);
+	kafka_message_done(message);
+	return false;
+}
+
+/* Reads even while paused: it is how librdkafka gets to handle a rebalance. */
+static bool pool_read(struct tickets *tickets)
+{
+	struct kafka_message message;
+	bool found = false;
+
+	while (tickets->pool && tickets->held_count < MOST_HELD && kafka_consume(tickets->pool, 0, &message))
+		found |= ticket_take(tickets, &message);
+	return found;
+}
+
+void tickets_go_on(struct tickets *tickets)
+{
+	if (!tickets->pool || tickets->reading)
+		return;
+	if (slots_free(tickets->worker) > 0 && tickets->held_count < MOST_HELD)
+		kafka_consumer_resume(tickets->pool);
+	else
+		kafka_consumer_pause(tickets->pool);
+}
+
+static void pool_check(struct tickets *tickets)
+{
+	bool found;
+
+	tickets->reading = true;
+	found = pool_read(tickets);
+	tickets->reading = false;
+	if (found)
+		claims_wake(tickets->worker->claims);
+}
+
+static void pool_ready(void *data, int fd, unsigned events)
+{
+	(void)events;
+	eventfd_clear(fd);
+	pool_check(data);
+}
+
+void tickets_asked(struct tickets *tickets)
+{
+	tickets->asked = tickets->held_count;
+}
+
+/* Offsets only go forward within a partition, so storing each of them in their order leaves the last one. */
+void tickets_answered(struct tickets *tickets)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < tickets->held_count; i++) {
+		if (i >= tickets->asked) {
+			tickets->held[left++] = tickets->held[i];
+			continue;
+		}
+		kafka_message_store(tickets->pool, &tickets->held[i]);
+		kafka_message_done(&tickets->held[i]);
+	}
+	tickets->held_count = left;
+	tickets->asked = 0;
+}
+
+static void assigned(void *data, const int32_t *partitions, size_t count)
+{
+	struct tickets *tickets = data;
+
+	tickets->partition_count = count < MOST_PARTITIONS ? count : MOST_PARTITIONS;
+	for (size_t i = 0; i < tickets->partition_count; i++)
+		tickets->partitions[i] = partitions[i];
+}
+
+json_t *tickets_partitions(const struct tickets *tickets)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < tickets->partition_count; i++)
+		json_array_append_new(list, json_integer(tickets->partitions[i]));
+	return list;
+}
+
+/* ---- the clients ---- */
+
+static void show_client(const char *client, const struct kafka_stats *stats)
+{
+	char labels[64];
+
+	snprintf(labels, sizeof(labels), "client=\"%s\"", client);
+	metric_set(M_KAFKA_UP, labels, stats->up);
+	metric_set(M_KAFKA_ERRORS, labels, (double)stats->errors);
+	if (stats->lag >= 0)
+		metric_set(M_KAFKA_LAG, labels, (double)stats->lag);
+}
+
+/* What an eventfd does not tell: statistics, and rebalances while everything is paused. */
+static void serve(void *data)
+{
+	struct tickets *tickets = data;
+	struct kafka_stats stats;
+
+	kafka_producer_poll(tickets->producer, 0);
+	kafka_producer_stats(tickets->producer, &stats);
+	show_client("results", &stats);
+	control_read(tickets);
+	pool_check(tickets);
+	if (tickets->pool) {
+		kafka_consumer_stats(tickets->pool, &stats);
+		show_client("tickets", &stats);
+	}
+	loop_timer_set(tickets->worker->loop, &tickets->timer, POLL_MS, serve, tickets);
+}
+
+static void consumer_open(const struct kafka_consumer_spec *spec, int fd, struct kafka_consumer **ret_consumer)
+{
+	struct err err = ERR_INIT;
+
+	if (kafka_consumer_open(spec, ret_consumer, &err) < 0) {
+		log_error("a topic can't be consumed; this worker claims by itself", "topic", spec->topic, "why",
+			err.message, NULL);
+		return;
+	}
+	kafka_consumer_wake(*ret_consumer, fd);
+}
+
+static void pool_close(struct tickets *tickets)
+{
+	for (size_t i = 0; i < tickets->held_count; i++)
+		kafka_message_done(&tickets->held[i]);
+	tickets->held_count = tickets->asked = tickets->partition_count = 0;
+	kafka_consumer_close(tickets->pool);
+	tickets->pool = NULL;
+	free(tickets->topic);
+	free(tickets->group);
+	tickets->topic = tickets->group = NULL;
+}
+
+void tickets_subscribe(struct tickets *tickets, const char *topic, const char *pool)
+{
+	const struct kafka_consumer_spec control = {.settings = &tickets->settings,
+		.topic = topics[TOPIC_CONTROL].name,
+		.partitions = topics[TOPIC_CONTROL].partitions};
+	struct kafka_consumer_spec spec = {.settings = &tickets->settings, .assigned = assigned, .data = tickets};
+
+	if (!tickets->producer || text_equal(tickets->topic, topic))
+		return;
+	pool_close(tickets);
+	tickets->topic = mem_text(topic);
+	tickets->group = mem_printf("runyard-worker-%s", pool);
+	spec.topic = tickets->topic;
+	spec.group = tickets->group;
+	consumer_open(&spec, tickets->pool_fd, &tickets->pool);
+	if (!tickets->control)
+		consumer_open(&control, tickets->control_fd, &tickets->control);
+}
+
+struct kafka_producer *tickets_producer(const struct tickets *tickets)
+{
+	return tickets->producer;
+}
+
+static int producer_open(struct tickets *tickets, struct err *err)
+{
+	struct loop *loop = tickets->worker->loop;
+
+	if (kafka_producer_open(&tickets->settings, delivered, tickets, &tickets->producer, err) < 0)
+		return -1;
+	loop_watch(loop, tickets->produced_fd, EPOLLIN, produced, tickets);
+	loop_watch(loop, tickets->pool_fd, EPOLLIN, pool_ready, tickets);
+	loop_watch(loop, tickets->control_fd, EPOLLIN, control_ready, tickets);
+	kafka_producer_wake(tickets->producer, tickets->produced_fd);
+	loop_timer_set(loop, &tickets->timer, POLL_MS, serve, tickets);
+	return 0;
+}
+
+int tickets_open(struct worker *worker, struct tickets **ret_tickets, struct err *err)
+{
+	const struct options *options = &worker->options;
+	struct tickets *tickets = mem_new(1, sizeof(*tickets));
+
+	*tickets = (struct tickets){
+		.worker = worker,
+		.settings = {.brokers = options->brokers,
+			.client_id = options->name,
+			.properties = options->broker_properties,
+			.fetch_wait_ms = (int)options->fetch_wait_ms},
+		.produced_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
+		.pool_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
+		.control_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
+	};
+	*ret_tickets = tickets;
+	return *options->brokers ? producer_open(tickets, err) : 0;
+}
+
+void tickets_free(struct tickets *tickets)
+{
+	if (!tickets)
+		return;
+	loop_timer_clear(tickets->worker->loop, &tickets->timer);
+	kafka_producer_close(tickets->producer);
+	pool_close(tickets);
+	kafka_consumer_close(tickets->control);
+	loop_unwatch(tickets->worker->loop, tickets->produced_fd);
+	loop_unwatch(tickets->worker->loop, tickets->pool_fd);
+	loop_unwatch(tickets->worker->loop, tickets->control_fd);
+	closep(&tickets->produced_fd);
+	closep(&tickets->pool_fd);
+	closep(&tickets->control_fd);
+	free(tickets);
+}

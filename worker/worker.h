@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_WORKER_H
+#define WORKER_WORKER_H
+
+/* The parts of one worker process, as main.c puts them together. All of them live in the loop's thread. */
+
+#include "worker/job.h"
+#include "worker/options.h"
+#include "worker/ship/results.h"
+
+struct lease;
+struct claims;
+struct tickets;
+
+struct worker {
+	struct options options;
+	struct loop *loop;
+	struct fetcher *fetcher;
+	struct providers providers;
+	struct sandbox sandbox;
+	struct job_host host;
+	struct results *results;
+	struct tickets *tickets; /* tickets.h: Kafka */
+	struct lease *lease;     /* lease.h: registration and heartbeats */
+	struct claims *claims;   /* claim.h */
+	struct job **jobs;       /* that run; as many as `busy`, room for options.slots */
+	size_t busy;
+	bool draining;
+	bool stopped_hard; /* a second signal came */
+	struct loop_timer give_up_timer;
+};
+
+/* ---- slots.c ---- */
+
+/* How many more jobs may be claimed now. */
+size_t slots_free(const struct worker *worker);
+/* The running job of that id and attempt, or NULL. */
+struct job *slots_find(const struct worker *worker, const char *job, int attempt);
+/* Starts a claimed job in a free slot. */
+void slots_start(struct worker *worker, const json_t *claimed);
+/* job_host's `ended`. */
+void slots_ended(void *data, struct job *job, const struct job_result *result);
+
+/* ---- drain.c ---- */
+
+/* Takes no more jobs, and ends the loop when those that run have ended and their results are delivered. */
+void drain_begin(struct worker *worker);
+/* Kills what runs, and ends the loop when it is gone and reported, or after a few seconds. */
+void drain_hurry(struct worker *worker);
+/* To be called whenever a job or a result is done with. */
+void drain_check(struct worker *worker);
+
+#endif
