@@ -34,7 +34,7 @@ class Service:
 
     binary = ""
 
-    def __init__(self, name, folder, **options):
+    def __init__(self, name, folder, /, **options):
         self.folder = Path(folder)
         self.name = name
         self.port = 0
