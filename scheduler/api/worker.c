@@ -51,7 +51,7 @@ int worker_claims(struct request *req, struct response *res, struct err *err)
 {
 	const char *worker;
 	json_t *jobs = NULL;
-	int slots;
+	int slots = 0;
 
 	if (body_worker(req, &worker, err) < 0 || body_number(req, "slots", MOST_SLOTS, &slots, err) < 0 ||
 		jobs_claim(req->store, req->actor.pool.text, worker, slots, &jobs, err) < 0)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
+BUILT = "RUNYARD_BIN" in os.environ
 os.environ.setdefault("RUNYARD_BIN", str(ROOT / "build/bench/bin"))
 
 from support.api import FINAL, Api  # noqa: E402
@@ -45,7 +46,8 @@ class Stack:
     """PostgreSQL, a broker, a scheduler and workers, in a folder of their own."""
 
     def __init__(self, slots=2, workers=1, kafka=False):
-        build()
+        if not BUILT:
+            build()
         self.folder = Path(tempfile.mkdtemp(prefix="runyard-bench."))
         self.folder.chmod(0o755)
         self.started = []
@@ -85,7 +87,7 @@ class Stack:
         while True:
             status = self.api.status(run)
             if status in FINAL:
-                assert status == "applied", f"{run} is {status}\n{self.api.logs(run)}"
+                assert status == "applied", f"{run} is {status}: {self.api.attributes(f"runs/{run}")["error"]}\n{self.api.logs(run)}"
                 return
             time.sleep(every)
 
