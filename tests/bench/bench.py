@@ -84,12 +84,10 @@ class Stack:
         return workspace, self.api.upload(workspace, {"main.tf": CONFIGURATION})
 
     def wait(self, run, every):
-        while True:
-            status = self.api.status(run)
-            if status in FINAL:
-                assert status == "applied", f"{run} is {status}: {self.api.attributes(f"runs/{run}")["error"]}\n{self.api.logs(run)}"
-                return
+        while self.api.status(run) not in FINAL:
             time.sleep(every)
+        ended = self.api.attributes(f"runs/{run}")
+        assert ended["status"] == "applied", f"{run} is {ended['status']}: {ended['error']}\n{self.api.logs(run)}"
 
 
 class Bare:
