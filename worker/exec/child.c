@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "common/err.h"
-#include "common/json.h"
 #include "common/loop.h"
 
 enum { INFO_FD = 4, GROUP_POLL_MS = 5 };
@@ -23,8 +22,9 @@ struct child {
 	int status;
 	bool reaped;
 	bool sandboxed;
-	int info;     /* read end: bwrap says there who is the first process inside */
-	int inside;   /* pidfd of that process, or -1 */
+	int info;   /* read end: bwrap says there who is the first process inside */
+	int inside; /* pidfd of that process, or -1 */
+	bool informed;
 	bool emptied; /* nothing is left of it */
 	struct loop_timer timer;
 	child_fn fn;
@@ -92,18 +92,22 @@ static void inside_ended(void *data, int fd, unsigned events)
 	child_check(child);
 }
 
-/* {"child-pid": 123, ...}: the process with number 1 inside. Its pidfd becomes readable when the kernel has taken down
- * the whole namespace. */
+/* {"child-pid": 123, ...}, in several writes: the process with number 1 inside. Its pidfd becomes readable when the
+ * kernel has taken down the whole namespace. The pipe stays open, since bwrap would die of writing the rest into a
+ * closed one. */
 static void info_read(struct child *child)
 {
+	static const char name[] = "\"child-pid\":";
 	char text[1024];
-	ssize_t len = read(child->info, text, sizeof(text));
-	json_auto_t *info = len > 0 ? json_loadb(text, (size_t)len, JSON_DISABLE_EOF_CHECK, NULL) : NULL;
-	int pid = (int)json_int_at(info, "child-pid", 0);
+	ssize_t len = read(child->info, text, sizeof(text) - 1);
+	const char *at;
+	int pid;
 
+	text[len > 0 ? len : 0] = '\0';
+	at = strstr(text, name);
+	pid = at ? (int)strtol(at + sizeof(name) - 1, NULL, 10) : 0;
+	child->informed = true;
 	loop_unwatch(child->loop, child->info);
-	closep(&child->info);
-	child->info = -1;
 	child->inside = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 	if (child->inside < 0)
 		child->emptied = true; /* it never began, or it is gone already */
@@ -132,7 +136,7 @@ static void child_reaped(void *data, int pid, int status)
 		group_check(child);
 		return;
 	}
-	if (child->info >= 0)
+	if (!child->informed)
 		info_read(child);
 	child_check(child);
 }
