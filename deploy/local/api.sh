@@ -86,24 +86,42 @@ log_follow() {
 	rm -f "$chunk"
 }
 
-# run_follow RUN: shows each status with the time it came, and the log, until the run has ended; sets run_status.
+# run_follow RUN: shows each status with the time at which it came, and the logs between them, until the run has ended;
+# sets run_status.
 run_follow() {
-	local run shown='' plan apply
+	local run key at shown=' ' plan apply
 	declare -gA log_url=() log_offset=()
 	while :; do
 		run=$(api GET "runs/$1") || return 1
 		run_status=$(jq -r .data.attributes.status <<<"$run")
 		plan=$(jq -r '.data.relationships.plan.data.id // empty' <<<"$run")
 		apply=$(jq -r '.data.relationships.apply.data.id // empty' <<<"$run")
-		[[ -z $plan || $run_status == pending ]] || log_follow plans "$plan"
-		[[ -z $apply || ! $run_status =~ ^(applying|applied|errored)$ ]] || log_follow applies "$apply"
-		if [[ $run_status != "$shown" ]]; then
-			printf '  %s  %s\n' "$(date +%H:%M:%S)" "${run_status//_/ }"
-			shown=$run_status
-		fi
+		while read -r at key; do
+			[[ $shown != *" $key "* ]] || continue
+			logs_until "$shown" "$plan" "$apply"
+			printf '  %s  %s\n' "$(date -d "$at" +%H:%M:%S.%3N)" "${key//-/ }"
+			shown+="$key "
+		done < <(run_stamps <<<"$run")
+		logs_until "$shown" "$plan" "$apply"
 		case $run_status in
 		applied | planned_and_finished | errored | discarded | canceled | force_canceled | policy_soft_failed) return ;;
 		esac
 		sleep 0.1
 	done
+}
+
+# logs_until SHOWN PLAN APPLY: what there is of the log of the stage that the statuses shown have reached.
+logs_until() {
+	case $1 in
+	*' applying '*) [[ -z $3 ]] || log_follow applies "$3" ;;
+	*' planning '*) [[ -z $2 ]] || log_follow plans "$2" ;;
+	esac
+}
+
+# run_stamps <RUN: time and status, in the order in which the run reached them: by time, and those of one moment in
+# the order of the lifecycle.
+run_stamps() {
+	jq -r '["plan-queueable", "plan-queued", "planning", "planned", "confirmed", "apply-queued", "applying"] as $order
+		| .data.attributes."status-timestamps" | to_entries | map(.key |= rtrimstr("-at"))
+		| sort_by([.value, (.key as $key | ($order | index($key)) // 99)])[] | "\(.value) \(.key)"'
 }
