@@ -75,6 +75,12 @@ char *run_changed_encode(const struct run_changed *changed)
 		changed->at));
 }
 
+char *task_ticket_encode(const struct task_ticket *ticket)
+{
+	return encode(json_pack("{si ss ss}", "v", MESSAGE_VERSION, "task-result", ticket->task_result.text, "run",
+		ticket->run.text));
+}
+
 static int read_id(const json_t *value, const char *member, const char *prefix, struct id *ret_id, struct err *err)
 {
 	const char *text = json_string_at(value, member);
@@ -137,6 +143,17 @@ int job_result_decode(const char *bytes, size_t len, struct job_result *ret_resu
 		result.terraform_version, sizeof(result.terraform_version), json_string_at(value, "terraform-version"));
 	text_copy(result.error, sizeof(result.error), json_string_at(value, "error"));
 	*ret_result = result;
+	return 0;
+}
+
+int task_ticket_decode(const char *bytes, size_t len, struct task_ticket *ret_ticket, struct err *err)
+{
+	json_auto_t *value = NULL;
+
+	if (message_parse(bytes, len, &value, err) < 0 ||
+		read_id(value, "task-result", "taskrs", &ret_ticket->task_result, err) < 0 ||
+		read_id(value, "run", "run", &ret_ticket->run, err) < 0)
+		return -1;
 	return 0;
 }
 

@@ -48,15 +48,22 @@ struct run_changed {
 	const char *at;     /* borrowed */
 };
 
+/* On runyard.tasks: a task result waits for its request. On runyard.task-results: something was reported of it. */
+struct task_ticket {
+	struct id task_result, run;
+};
+
 /* Each encoder returns compact JSON that the caller frees. */
 char *job_ticket_encode(const struct job_ticket *ticket);
 char *job_result_encode(const struct job_result *result);
 char *job_stop_encode(const struct job_stop *stop);
 char *run_changed_encode(const struct run_changed *changed);
+char *task_ticket_encode(const struct task_ticket *ticket);
 
 /* Each decoder returns -1 with ERR_MALFORMED that names the member. */
 int job_ticket_decode(const char *bytes, size_t len, struct job_ticket *ret_ticket, struct err *err);
 int job_result_decode(const char *bytes, size_t len, struct job_result *ret_result, struct err *err);
+int task_ticket_decode(const char *bytes, size_t len, struct task_ticket *ret_ticket, struct err *err);
 int job_stop_decode(const char *bytes, size_t len, struct job_stop *ret_stop, struct err *err);
 
 #endif
