@@ -177,7 +177,6 @@ static int update_from(
 		.email = input->email,
 		.settings = input->settings,
 	};
-
 	const char *mode = json_string_at(input->settings, "default-execution-mode");
 
 	if (organization_update(req->store, &update, err) < 0)
