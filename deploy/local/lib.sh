@@ -97,6 +97,12 @@ packages_install() {
 	rm -f "$log"
 }
 
+# build_complaint LOG: what a build's log says about its failure, without what went well.
+build_complaint() {
+	grep -q '^FAILED' "$1" && sed -n '/^FAILED/,$p' "$1" | grep -v '^\[' | head -n 40 && return
+	tail -n 20 "$1"
+}
+
 # ---- files ----
 
 data_prepare() {

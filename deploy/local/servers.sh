@@ -68,6 +68,23 @@ postgres_socket_folder() {
 	((${#path} > 107)) || say "$data/postgres"
 }
 
+# Processes of a PostgreSQL that was killed need a moment to notice; it does not start beside them.
+postgres_deserted() {
+	local process
+	for process in /proc/[0-9]*; do
+		[[ $(readlink "$process/cwd" 2>/dev/null) != "$data/postgres/data" ]] || return 1
+	done
+}
+
+# Its locks name a pid; one that was killed and that nobody has reaped yet still counts as running for PostgreSQL.
+postgres_unlock() {
+	local lock=$data/postgres/data/postmaster.pid
+	[[ -s $lock ]] || return 0
+	if until_true 20 postgres_deserted && ! process_start_time "$(head -n 1 "$lock")" >/dev/null; then
+		rm -f "$lock" "$data"/postgres/.s.PGSQL.*
+	fi
+}
+
 postgres_up() {
 	local programs port
 	mkdir -p "$data/postgres"
@@ -76,6 +93,7 @@ postgres_up() {
 	programs=$(postgres_programs)
 	postgres_init
 	port=$(port_of postgres)
+	process_runs postgres || postgres_unlock
 	process_ensure postgres 60 postgres_ready -- "${as_postgres[@]}" "$programs/postgres" -D "$data/postgres/data" \
 		-p "$port" -c listen_addresses=127.0.0.1 -c "unix_socket_directories=$(postgres_socket_folder)" \
 		-c shared_buffers=128MB -c max_connections=200 -c wal_level=minimal -c max_wal_senders=0 -c max_wal_size=512MB

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/api.h"
+#include "scheduler/api/account.h"
+#include "scheduler/api/emails.h"
 #include "scheduler/store/names.h"
 #include "scheduler/store/users.h"
 
-static json_t *user_resource(const struct rows *rows, int row)
+/* Clients expect a picture; this one is nobody's, and tells nobody of an address. */
+static const char avatar[] = "https://www.gravatar.com/avatar/00000000000000000000000000000000?s=100&d=mm";
+
+json_t *user_resource(const struct rows *rows, int row)
 {
 	bool admin = row_bool(rows, row, "is_site_admin");
 	json_t *attributes = json_pack("{s:o, s:o, s:s, s:b, s:b, s:b, s:b, s:n, s:{s:b, s:b}, s:{s:b, s:b, s:b, s:b}}",
 		"username", row_string(rows, row, "username"), "email", row_string(rows, row, "email"), "avatar-url",
-		"", "is-service-account", 0, "is-site-admin", admin, "is-admin", admin, "v2-only", 0,
+		avatar, "is-service-account", 0, "is-site-admin", admin, "is-admin", admin, "v2-only", 0,
 		"unconfirmed-email", "two-factor", "enabled", 0, "verified", 0, "permissions",
 		"can-create-organizations", 1, "can-change-email", 1, "can-change-username", 1,
 		"can-manage-user-tokens", 1);
@@ -33,6 +37,8 @@ int account_update(struct request *req, struct response *res, struct err *err)
 		body_text(req, "email", &email, err) < 0)
 		return -1;
 	if (username && name_check("Username", "/data/attributes/username", username, err) < 0)
+		return -1;
+	if (email && email_check(email, err) < 0)
 		return -1;
 	if (user_update(req->store, req->actor.user.text, username, email, err) < 0)
 		return -1;

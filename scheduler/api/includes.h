@@ -8,7 +8,7 @@
 extern const char *const workspace_includes_known[];
 
 /* The resources that the request's `include` names for these workspaces (an array of resources, borrowed), each once:
- * a new reference, or NULL if nothing was asked for. */
-int workspace_includes(const struct request *req, const json_t *workspaces, json_t **ret_included, struct err *err);
+ * a new reference, or NULL if nothing was asked for. Adds the relation `outputs` where those are asked for. */
+int workspace_includes(const struct request *req, json_t *workspaces, json_t **ret_included, struct err *err);
 
 #endif

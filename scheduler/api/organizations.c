@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/organizations.h"
 
-#include <string.h>
-
+#include "scheduler/api/emails.h"
 #include "scheduler/api/fields.h"
 #include "scheduler/api/scope.h"
 #include "scheduler/store/names.h"
 #include "scheduler/store/organizations.h"
+#include "scheduler/store/workspaces.h"
 
 /* What clients set and read back (API 5.2). */
 static const struct field settings[] = {
@@ -122,15 +122,6 @@ static int mode_check(const json_t *wanted, struct err *err)
 		"Default execution mode must be remote, local or agent");
 }
 
-static int email_check(const char *email, struct err *err)
-{
-	if (!email || !*email)
-		return err_at(err, "/data/attributes/email", "Email can't be blank");
-	if (!strchr(email, '@') || strlen(email) > 254)
-		return err_at(err, "/data/attributes/email", "Email is invalid");
-	return 0;
-}
-
 struct organization_input {
 	const char *name, *email;
 	json_t *settings;
@@ -186,8 +177,11 @@ static int update_from(
 		.email = input->email,
 		.settings = input->settings,
 	};
+	const char *mode = json_string_at(input->settings, "default-execution-mode");
 
-	return organization_update(req->store, &update, err);
+	if (organization_update(req->store, &update, err) < 0)
+		return -1;
+	return mode ? workspaces_inherit_mode(req->store, update.id, mode, err) : 0;
 }
 
 int organizations_update(struct request *req, struct response *res, struct err *err)

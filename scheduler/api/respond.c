@@ -170,6 +170,16 @@ json_t *to_one(const char *type, const char *id)
 	return json_pack("{s:o}", "data", linkage(type, id));
 }
 
+json_t *to_many(const char *type, const json_t *ids)
+{
+	json_t *list = json_array();
+	const json_t *id;
+	size_t i;
+
+	json_array_foreach(ids, i, id) json_array_append_new(list, linkage(type, json_string_value(id)));
+	return json_pack("{s:o}", "data", list);
+}
+
 json_t *resource_new(const char *type, const char *id, json_t *attributes, json_t *relationships)
 {
 	json_t *resource = json_pack("{s:s, s:s, s:o}", "id", id, "type", type, "attributes", attributes);

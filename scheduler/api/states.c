@@ -43,18 +43,11 @@ static json_t *counts_by(const json_t *resources, const char *member)
 static json_t *state_relations(const struct rows *rows, int row)
 {
 	json_auto_t *output_ids = row_json(rows, row, "output_ids");
-	json_t *outputs = json_array();
-	const json_t *id;
-	size_t i;
 
-	json_array_foreach(output_ids, i, id)
-	{
-		json_array_append_new(outputs, linkage("state-version-outputs", json_string_value(id)));
-	}
-	return json_pack("{s:o, s:o, s:o, s:o, s:{s:o}}", "run", to_one("runs", row_text(rows, row, "run_id")),
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "run", to_one("runs", row_text(rows, row, "run_id")),
 		"created-by", to_one("users", row_text(rows, row, "created_by")), "workspace",
 		to_one("workspaces", row_text(rows, row, "workspace_id")), "rollback-state-version",
-		to_one("state-versions", NULL), "outputs", "data", outputs);
+		to_one("state-versions", NULL), "outputs", to_many("state-version-outputs", output_ids));
 }
 
 json_t *state_resource(const struct store *store, const struct rows *rows, int row)

@@ -31,6 +31,7 @@ static json_t *lock_relation(const struct rows *rows, int row)
 static json_t *workspace_relations(const struct rows *rows, int row)
 {
 	const char *run = run_shown(rows, row);
+	json_auto_t *variable_ids = row_json(rows, row, "variable_ids");
 	json_t *relations = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "organization",
 		to_one("organizations", row_text(rows, row, "organization_name")), "agent-pool",
 		to_one("agent-pools", row_text(rows, row, "pool_id")), "current-run", to_one("runs", run), "latest-run",
@@ -39,6 +40,7 @@ static json_t *workspace_relations(const struct rows *rows, int row)
 		to_one("configuration-versions", row_text(rows, row, "current_configuration_id")), "locked-by",
 		lock_relation(rows, row));
 
+	json_object_set_new(relations, "vars", to_many("vars", variable_ids));
 	json_object_set_new(relations, "project", to_one("projects", NULL));
 	json_object_set_new(relations, "ssh-key", to_one("ssh-keys", NULL));
 	return relations;

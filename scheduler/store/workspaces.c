@@ -9,7 +9,9 @@
 	"coalesce(s.created_at, w.created_at) as latest_change_at, "                                                   \
 	"coalesce((select sum((r->>'count')::bigint) from jsonb_array_elements(s.resources) r), 0) as "                \
 	"resource_count, "                                                                                             \
-	"k.run_count, k.run_failures "
+	"k.run_count, k.run_failures, "                                                                                \
+	"(select coalesce(jsonb_agg(v.id order by v.key, v.category), '[]') from variables v "                         \
+	"where v.workspace_id = w.id) as variable_ids "
 
 #define WORKSPACE_JOINS                                                                                                \
 	"join organizations o on o.id = w.organization_id "                                                            \
@@ -165,8 +167,9 @@ static int delete_in(void *data, struct err *err)
 
 	if (db_query(d->store->db, &rows, err,
 		    "select (w.locked_by is not null or w.current_run_id is not null) as locked, "
-		    "exists (select 1 from state_versions s where s.id = w.current_state_id and s.resources <> '[]') "
-		    "as manages from workspaces w where w.id = $1 for update",
+		    "exists (select 1 from state_versions s, jsonb_array_elements(s.resources) r "
+		    "where s.id = w.current_state_id and r->>'type' not like 'data.%') as manages from workspaces w "
+		    "where w.id = $1 for update",
 		    P_TEXT(d->id)) < 0 ||
 		jobs_lock(d->store, d->id, &claimed, err) < 0 || delete_check(&rows, claimed, d->safe, err) < 0)
 		return -1;

@@ -13,7 +13,7 @@
 #include "scheduler/store/store.h"
 
 /* The table's columns and: organization_name, locker (username), resource_count, latest_change_at, run_count,
- * run_failures (of the last 30 runs). ERR_NOT_FOUND. */
+ * run_failures (of the last 30 runs), variable_ids (a JSON array). ERR_NOT_FOUND. */
 int workspace_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 
 struct workspace_list {

@@ -74,6 +74,8 @@ static void group_check(void *data)
 {
 	struct child *child = data;
 
+	while (waitpid(-child->pid, NULL, WNOHANG) > 0)
+		; /* those that lost their parent are this process's own now (main.c, subreaper) */
 	if (kill(-child->pid, SIGKILL) < 0 && errno == ESRCH) {
 		child->emptied = true;
 		child_check(child);
@@ -85,9 +87,11 @@ static void group_check(void *data)
 static void inside_ended(void *data, int fd, unsigned events)
 {
 	struct child *child = data;
+	siginfo_t info;
 
 	(void)events;
 	loop_unwatch(child->loop, fd);
+	waitid(P_PIDFD, (id_t)fd, &info, WEXITED | WNOHANG); /* it is ours by now, if bwrap itself was killed */
 	child->emptied = true;
 	child_check(child);
 }

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_API_EMAILS_H
+#define SCHEDULER_API_EMAILS_H
+
+struct err;
+
+/* ERR_INVALID, pointing at `email`, for what can't be an address. */
+int email_check(const char *email, struct err *err);
+
+#endif

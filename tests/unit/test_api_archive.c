@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+/* Archives that a stranger may send: the good ones pass, every way out of the folder is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <cmocka.h>
+
+#include "common/err.h"
+#include "scheduler/api/archive.h"
+
+struct entry {
+	const char *path;
+	unsigned type;
+	const char *target; /* of a symbolic link */
+	const char *linked; /* of a hard link */
+	const char *text;
+};
+
+enum { ROOM = 1 << 20 };
+
+struct packed {
+	char bytes[ROOM];
+	size_t len;
+};
+
+static void pack(struct packed *out, const struct entry *entries, size_t count)
+{
+	struct archive *archive = archive_write_new();
+
+	archive_write_set_format_pax_restricted(archive);
+	archive_write_add_filter_gzip(archive);
+	assert_int_equal(archive_write_open_memory(archive, out->bytes, sizeof(out->bytes), &out->len), ARCHIVE_OK);
+	for (size_t i = 0; i < count; i++) {
+		struct archive_entry *entry = archive_entry_new();
+		size_t len = entries[i].text ? strlen(entries[i].text) : 0;
+
+		archive_entry_set_pathname(entry, entries[i].path);
+		archive_entry_set_filetype(entry, entries[i].type);
+		archive_entry_set_perm(entry, 0644);
+		archive_entry_set_size(entry, (la_int64_t)len);
+		if (entries[i].target)
+			archive_entry_set_symlink(entry, entries[i].target);
+		if (entries[i].linked)
+			archive_entry_set_hardlink(entry, entries[i].linked);
+		assert_true(archive_write_header(archive, entry) >= ARCHIVE_WARN);
+		if (len)
+			archive_write_data(archive, entries[i].text, len);
+		archive_entry_free(entry);
+	}
+	assert_int_equal(archive_write_close(archive), ARCHIVE_OK);
+	archive_write_free(archive);
+}
+
+static int check(const struct entry *entries, size_t count, struct err *err)
+{
+	static struct packed packed;
+
+	pack(&packed, entries, count);
+	return archive_check(packed.bytes, packed.len, err);
+}
+
+#define accepted(...)                                                                                                  \
+	do {                                                                                                           \
+		const struct entry entries[] = {__VA_ARGS__};                                                          \
+		struct err err = ERR_INIT;                                                                             \
+		if (check(entries, sizeof(entries) / sizeof(entries[0]), &err) != 0)                                   \
+			fail_msg("refused: %s", err.message);                                                          \
+	} while (0)
+
+#define refused(why, ...)                                                                                              \
+	do {                                                                                                           \
+		const struct entry entries[] = {__VA_ARGS__};                                                          \
+		struct err err = ERR_INIT;                                                                             \
+		assert_int_equal(check(entries, sizeof(entries) / sizeof(entries[0]), &err), -1);                      \
+		assert_int_equal(err.kind, ERR_INVALID);                                                               \
+		if (!strstr(err.message, why))                                                                         \
+			fail_msg("'%s' does not say '%s'", err.message, why);                                          \
+	} while (0)
+
+static void configurations_pass(void **state)
+{
+	(void)state;
+	accepted({"main.tf", AE_IFREG, NULL, NULL, "resource"});
+	accepted({"./", AE_IFDIR, NULL, NULL, NULL}, {"./main.tf", AE_IFREG, NULL, NULL, "x"},
+		{"modules/a..b/main.tf", AE_IFREG, NULL, NULL, "x"}, {"...", AE_IFREG, NULL, NULL, "x"});
+	accepted({"a", AE_IFDIR, NULL, NULL, NULL}, {"a/b.tf", AE_IFREG, NULL, NULL, "x"},
+		{"a/up.tf", AE_IFLNK, "../main.tf", NULL, NULL}, {"here.tf", AE_IFLNK, "a/b.tf", NULL, NULL},
+		{"same.tf", AE_IFREG, NULL, "a/b.tf", NULL});
+	accepted({"gr\xc3\xbc\xc3\x9f"
+		  "e.tf",
+		AE_IFREG, NULL, NULL, "x"});
+}
+
+static void ways_out_are_refused(void **state)
+{
+	(void)state;
+	refused("absolute", {"/etc/passwd", AE_IFREG, NULL, NULL, "x"});
+	refused("leads out", {"../main.tf", AE_IFREG, NULL, NULL, "x"});
+	refused("leads out", {"a/../../main.tf", AE_IFREG, NULL, NULL, "x"});
+	refused("leads out", {"a/..", AE_IFDIR, NULL, NULL, NULL});
+	refused("leads out", {"link", AE_IFLNK, "/etc", NULL, NULL});
+	refused("leads out", {"link", AE_IFLNK, "..", NULL, NULL});
+	refused("leads out", {"a/link", AE_IFLNK, "../../x", NULL, NULL});
+	refused("leads out", {"./a/./link", AE_IFLNK, "../../x", NULL, NULL});
+	refused("leads out", {"link", AE_IFLNK, "a/../../x", NULL, NULL});
+	refused("leads out", {"link", AE_IFLNK, "", NULL, NULL});
+	refused("leads out", {"a", AE_IFREG, NULL, NULL, "x"}, {"link", AE_IFREG, NULL, "../x", NULL});
+	refused("leads out", {"a", AE_IFREG, NULL, NULL, "x"}, {"link", AE_IFREG, NULL, "/etc/passwd", NULL});
+}
+
+/* Two harmless links that together lead out. */
+static void links_are_not_passed_through(void **state)
+{
+	(void)state;
+	refused("goes through a link", {"a", AE_IFLNK, "b", NULL, NULL}, {"a/x", AE_IFREG, NULL, NULL, "x"});
+	refused("goes through a link", {"d/l", AE_IFLNK, "..", NULL, NULL}, {"d/l/m", AE_IFLNK, "..", NULL, NULL});
+	refused("goes through a link", {"./d//l", AE_IFLNK, "..", NULL, NULL}, {"d/./l/m", AE_IFREG, NULL, NULL, "x"});
+	refused("leads out", {"d/l", AE_IFLNK, "..", NULL, NULL}, {"m", AE_IFLNK, "d/l/..", NULL, NULL});
+	refused("leads out", {"d/l", AE_IFLNK, "..", NULL, NULL}, {"m", AE_IFREG, NULL, "d/l/../x", NULL});
+}
+
+static void devices_are_refused(void **state)
+{
+	(void)state;
+	refused("no file, folder or link", {"null", AE_IFCHR, NULL, NULL, NULL});
+	refused("no file, folder or link", {"disk", AE_IFBLK, NULL, NULL, NULL});
+	refused("no file, folder or link", {"pipe", AE_IFIFO, NULL, NULL, NULL});
+}
+
+static void what_is_no_archive_is_refused(void **state)
+{
+	static struct packed packed;
+	const struct entry entry = {"main.tf", AE_IFREG, NULL, NULL, "resource \"terraform_data\" \"a\" {}"};
+	static const char zip[] = "PK\x03\x04 and more";
+	static const char noise[] = "\x1f\x8b this only begins like one";
+	struct err err = ERR_INIT;
+
+	(void)state;
+	assert_int_equal(archive_check("", 0, &err), -1);
+	assert_int_equal(archive_check("\x1f", 1, &err), -1);
+	assert_int_equal(archive_check(zip, sizeof(zip), &err), -1);
+	assert_non_null(strstr(err.message, "no gzip'd tar"));
+	assert_int_equal(archive_check(noise, sizeof(noise), &err), -1);
+	pack(&packed, &entry, 1);
+	for (size_t cut = 2; cut < packed.len - 8; cut += 7)
+		if (archive_check(packed.bytes, cut, &err) == 0)
+			fail_msg("%zu of %zu bytes passed", cut, packed.len);
+}
+
+/* A header of the old form, as anyone can write it: one file with a size of its own choice. */
+static void header_write(char header[512], const char *name, const char *octal_size)
+{
+	unsigned sum = 0;
+
+	memset(header, 0, 512);
+	snprintf(header, 100, "%s", name);
+	snprintf(header + 100, 8, "%07o", 0644);
+	snprintf(header + 124, 13, "%s", octal_size);
+	snprintf(header + 136, 12, "%011o", 0);
+	memset(header + 148, ' ', 8);
+	header[156] = '0';
+	snprintf(header + 257, 6, "ustar");
+	for (size_t i = 0; i < 512; i++)
+		sum += (unsigned char)header[i];
+	snprintf(header + 148, 8, "%06o", sum);
+}
+
+static void too_much_is_refused(void **state)
+{
+	static struct packed packed;
+	char header[512];
+	struct archive *archive = archive_write_new();
+	struct archive_entry *entry = archive_entry_new();
+	struct err err = ERR_INIT;
+
+	(void)state;
+	header_write(header, "huge", "77777777777"); /* 8 GiB */
+	archive_write_set_format_raw(archive);
+	archive_write_add_filter_gzip(archive);
+	archive_write_open_memory(archive, packed.bytes, sizeof(packed.bytes), &packed.len);
+	archive_entry_set_filetype(entry, AE_IFREG);
+	archive_write_header(archive, entry);
+	archive_write_data(archive, header, sizeof(header));
+	archive_write_close(archive);
+	archive_entry_free(entry);
+	archive_write_free(archive);
+	assert_int_equal(archive_check(packed.bytes, packed.len, &err), -1);
+	assert_int_equal(err.kind, ERR_INVALID);
+	assert_non_null(strstr(err.message, "more than 4294967296 bytes"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(configurations_pass),
+		cmocka_unit_test(ways_out_are_refused),
+		cmocka_unit_test(links_are_not_passed_through),
+		cmocka_unit_test(devices_are_refused),
+		cmocka_unit_test(what_is_no_archive_is_refused),
+		cmocka_unit_test(too_much_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

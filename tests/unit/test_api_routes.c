@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+/* The search in the route table, and the table itself. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "scheduler/api/routes.h"
+
+static int handle_one(struct request *req, struct response *res, struct err *err)
+{
+	(void)req;
+	(void)res;
+	(void)err;
+	return 0;
+}
+
+static const struct route table[] = {
+	{"GET", "/", handle_one, CAN_READ, NO_BODY, 0},
+	{"GET", "/workspaces/:workspace", handle_one, CAN_READ, NO_BODY, 0},
+	{"POST", "/workspaces/:workspace/actions/lock", handle_one, CAN_LOCK, JSON, BODY_SMALL},
+	{"GET", "/organizations/:organization/runs/queue", handle_one, CAN_READ, NO_BODY, 0},
+	{"GET", "/workspaces/:workspace/vars/:variable", handle_one, CAN_READ, NO_BODY, 0},
+};
+
+static int row_of(const char *method, const char *path, struct route_match *match)
+{
+	const struct route *route = route_find(table, ARRAY_LEN(table), method, path, match);
+
+	return route ? (int)(route - table) : -1;
+}
+
+static void paths_find_their_rows(void **state)
+{
+	struct route_match match;
+
+	(void)state;
+	assert_int_equal(row_of("GET", "/", &match), 0);
+	assert_int_equal(row_of("GET", "/workspaces/ws-1", &match), 1);
+	assert_int_equal(match.count, 1);
+	assert_string_equal(match.params[0].value, "ws-1");
+	assert_int_equal(row_of("POST", "/workspaces/ws-1/actions/lock", &match), 2);
+	assert_int_equal(row_of("GET", "/organizations/acme/runs/queue", &match), 3);
+	assert_int_equal(row_of("GET", "/workspaces/ws-1/vars/var-2", &match), 4);
+	assert_int_equal(match.count, 2);
+	assert_string_equal(match.params[1].value, "var-2");
+	assert_memory_equal(match.params[1].name, "variable", match.params[1].name_len);
+	assert_int_equal(row_of("HEAD", "/workspaces/ws-1", NULL), 1);
+}
+
+static void other_paths_find_none(void **state)
+{
+	static const char *const paths[] = {"", "//", "/workspaces", "/workspaces/", "/workspaces//",
+		"/workspaces/ws-1/", "/workspaces/ws-1/actions", "/workspaces/ws-1/actions/locks",
+		"/workspaces/ws-1/vars/", "/workspaces/ws-1/vars/var-2/more", "/organizations//runs/queue",
+		"workspaces/ws-1", "/Workspaces/ws-1"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++)
+		assert_int_equal(row_of("GET", paths[i], NULL), -1);
+	assert_int_equal(row_of("DELETE", "/workspaces/ws-1", NULL), -1);
+	assert_int_equal(row_of("GET", "/workspaces/ws-1/actions/lock", NULL), -1);
+}
+
+static void values_are_bounded_and_plain(void **state)
+{
+	char path[256] = "/workspaces/";
+	size_t start = strlen(path);
+
+	(void)state;
+	memset(path + start, 'a', 127);
+	assert_int_equal(row_of("GET", path, NULL), 1);
+	memset(path + start, 'a', 128);
+	assert_int_equal(row_of("GET", path, NULL), -1);
+	assert_int_equal(row_of("GET", "/workspaces/a b", NULL), -1);
+	assert_int_equal(row_of("GET", "/workspaces/\xff\xfe", NULL), -1);
+	assert_int_equal(row_of("GET", "/workspaces/a\n", NULL), -1);
+}
+
+/* Every row is reached by its own pattern: none stands in the shade of an earlier one. */
+static void every_row_is_reached(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < routes_count; i++) {
+		const struct route *found = route_find(routes, routes_count, routes[i].method, routes[i].pattern, NULL);
+
+		if (found != &routes[i])
+			fail_msg("%s %s is answered by %s", routes[i].method, routes[i].pattern,
+				found ? found->pattern : "nothing");
+		assert_true(routes[i].kind != NO_BODY || routes[i].limit == BODY_NONE);
+	}
+}
+
+/* What needs no token is a short list, and is meant. */
+static void few_rows_need_no_token(void **state)
+{
+	static const char *const open[] = {"/", "/.well-known/terraform.json", "/api/v2/ping"};
+
+	(void)state;
+	for (size_t i = 0; i < routes_count; i++) {
+		bool known = routes[i].permission != CAN_WITHOUT_TOKEN;
+
+		for (size_t k = 0; k < ARRAY_LEN(open); k++)
+			known |= text_equal(routes[i].pattern, open[k]);
+		if (!known)
+			fail_msg("%s %s needs no token", routes[i].method, routes[i].pattern);
+		if (routes[i].permission == CAN_WITH_SIGNATURE)
+			assert_true(text_starts(routes[i].pattern, "/signed/:signature/"));
+		if (routes[i].permission == CAN_WORK || routes[i].permission == CAN_WORK_ON_JOB)
+			assert_true(text_starts(routes[i].pattern, "/api/worker/v1/"));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(paths_find_their_rows),
+		cmocka_unit_test(other_paths_find_none),
+		cmocka_unit_test(values_are_bounded_and_plain),
+		cmocka_unit_test(every_row_is_reached),
+		cmocka_unit_test(few_rows_need_no_token),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

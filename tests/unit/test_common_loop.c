@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <signal.h>
+#include <spawn.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/loop.h"
+
+struct seen {
+	struct loop *loop;
+	char order[16];
+	size_t count;
+	int fds[2];
+	struct loop_timer timers[3];
+};
+
+static void see(struct seen *seen, char what)
+{
+	seen->order[seen->count++] = what;
+	seen->order[seen->count] = '\0';
+}
+
+static void timer_a(void *data)
+{
+	see(data, 'a');
+}
+
+static void timer_b(void *data)
+{
+	see(data, 'b');
+}
+
+static void timer_end(void *data)
+{
+	struct seen *seen = data;
+
+	see(seen, '.');
+	loop_stop(seen->loop);
+}
+
+static void timers_fire_in_order_and_not_once_cleared(void **state)
+{
+	struct seen seen = {.loop = loop_new()};
+
+	(void)state;
+	loop_timer_set(seen.loop, &seen.timers[2], 20, timer_end, &seen);
+	loop_timer_set(seen.loop, &seen.timers[1], 10, timer_b, &seen);
+	loop_timer_set(seen.loop, &seen.timers[0], 1, timer_b, &seen);
+	loop_timer_set(seen.loop, &seen.timers[0], 2, timer_a, &seen);
+	loop_run(seen.loop);
+	assert_string_equal(seen.order, "ab.");
+	loop_timer_set(seen.loop, &seen.timers[0], 0, timer_a, &seen);
+	loop_timer_clear(seen.loop, &seen.timers[0]);
+	loop_timer_set(seen.loop, &seen.timers[2], 1, timer_end, &seen);
+	loop_run(seen.loop);
+	assert_string_equal(seen.order, "ab..");
+	loop_free(seen.loop);
+}
+
+/* Both descriptors are ready in the same round; whichever comes first takes the other away. */
+static void readable(void *data, int fd, unsigned events)
+{
+	struct seen *seen = data;
+
+	(void)events;
+	see(seen, 'r');
+	for (int i = 0; i < 2; i++) {
+		loop_unwatch(seen->loop, seen->fds[i]);
+		if (seen->fds[i] != fd)
+			close(seen->fds[i]);
+	}
+	loop_timer_set(seen->loop, &seen->timers[0], 1, timer_end, seen);
+}
+
+static void a_callback_may_take_others_away(void **state)
+{
+	struct seen seen = {.loop = loop_new(), .fds = {eventfd(1, 0), eventfd(1, 0)}};
+
+	(void)state;
+	loop_watch(seen.loop, seen.fds[0], EPOLLIN, readable, &seen);
+	loop_watch(seen.loop, seen.fds[1], EPOLLIN, readable, &seen);
+	loop_run(seen.loop);
+	assert_string_equal(seen.order, "r.");
+	loop_free(seen.loop);
+}
+
+static void child_ended(void *data, int pid, int status)
+{
+	struct seen *seen = data;
+
+	assert_true(pid > 0);
+	assert_int_equal(WEXITSTATUS(status), 3);
+	see(seen, 'c');
+	loop_stop(seen->loop);
+}
+
+static void a_child_is_reaped(void **state)
+{
+	struct seen seen = {.loop = loop_new()};
+	char *const argv[] = {"sh", "-c", "exit 3", NULL}, *const env[] = {NULL};
+	struct err err = ERR_INIT;
+	int pid;
+
+	(void)state;
+	assert_int_equal(posix_spawn(&pid, "/bin/sh", NULL, NULL, argv, env), 0);
+	assert_int_equal(loop_child(seen.loop, pid, child_ended, &seen, &err), 0);
+	loop_run(seen.loop);
+	assert_string_equal(seen.order, "c");
+	assert_int_equal(waitpid(pid, NULL, WNOHANG), -1);
+	loop_free(seen.loop);
+}
+
+static void work(void *data)
+{
+	__atomic_add_fetch((int *)data, 1, __ATOMIC_SEQ_CST);
+}
+
+struct crowd {
+	struct loop *loop;
+	int worked, ended;
+};
+
+static void crowd_work(void *data)
+{
+	work(&((struct crowd *)data)->worked);
+}
+
+static void crowd_ended(void *data)
+{
+	struct crowd *crowd = data;
+
+	if (++crowd->ended == 3 * LOOP_THREADS)
+		loop_stop(crowd->loop);
+}
+
+static void work_comes_back_to_the_loop(void **state)
+{
+	struct crowd crowd = {.loop = loop_new()};
+
+	(void)state;
+	for (int i = 0; i < 3 * LOOP_THREADS; i++)
+		loop_work(crowd.loop, crowd_work, crowd_ended, &crowd);
+	loop_run(crowd.loop);
+	assert_int_equal(crowd.worked, 3 * LOOP_THREADS);
+	loop_work(crowd.loop, crowd_work, NULL, &crowd);
+	loop_free(crowd.loop);
+	assert_int_equal(crowd.worked, 3 * LOOP_THREADS + 1);
+}
+
+static void signalled(void *data, int signal)
+{
+	struct seen *seen = data;
+
+	assert_int_equal(signal, SIGUSR1);
+	see(seen, 's');
+	loop_stop(seen->loop);
+}
+
+static void signals_are_events_even_if_ignored(void **state)
+{
+	static const int signals[] = {SIGUSR1, 0};
+	struct seen seen = {.loop = loop_new()};
+
+	(void)state;
+	signal(SIGUSR1, SIG_IGN);
+	loop_signals(seen.loop, signals, signalled, &seen);
+	kill(getpid(), SIGUSR1);
+	loop_run(seen.loop);
+	assert_string_equal(seen.order, "s");
+	loop_free(seen.loop);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(timers_fire_in_order_and_not_once_cleared),
+		cmocka_unit_test(a_callback_may_take_others_away),
+		cmocka_unit_test(a_child_is_reaped),
+		cmocka_unit_test(work_comes_back_to_the_loop),
+		cmocka_unit_test(signals_are_events_even_if_ignored),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+/* State files as terraform writes them, and others. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/err.h"
+#include "scheduler/store/state_parse.h"
+
+static int parse(const char *text, struct state_facts *facts)
+{
+	struct err err = ERR_INIT;
+	int result = state_parse(text, strlen(text), facts, &err);
+
+	if (result < 0)
+		assert_int_equal(err.kind, ERR_INVALID);
+	return result;
+}
+
+#define HEAD "{\"version\":4,\"terraform_version\":\"1.11.4\",\"serial\":7,\"lineage\":\"l-1\","
+
+static void facts_are_read(void **state)
+{
+	struct state_facts facts;
+	json_t *resources;
+	const json_t *first, *second;
+
+	(void)state;
+	assert_int_equal(parse(HEAD "\"outputs\":{\"a\":{\"value\":1,\"type\":\"number\"}},\"resources\":["
+				    "{\"mode\":\"managed\",\"type\":\"aws_vpc\",\"name\":\"main\",\"provider\":\"p\","
+				    "\"instances\":[{},{}]},"
+				    "{\"module\":\"module.m\",\"mode\":\"data\",\"type\":\"aws_ami\",\"name\":\"x\","
+				    "\"instances\":[{}]},"
+				    "{\"mode\":\"managed\",\"type\":\"aws_vpc\",\"name\":\"gone\",\"instances\":[]}]}",
+				 &facts),
+		0);
+	assert_int_equal(facts.serial, 7);
+	assert_string_equal(facts.lineage, "l-1");
+	assert_string_equal(facts.terraform_version, "1.11.4");
+	assert_int_equal(json_object_size(facts.outputs), 1);
+	resources = state_resources(&facts);
+	assert_int_equal(json_array_size(resources), 2);
+	first = json_array_get(resources, 0);
+	second = json_array_get(resources, 1);
+	assert_string_equal(json_string_at(first, "type"), "aws_vpc");
+	assert_string_equal(json_string_at(first, "module"), "root");
+	assert_int_equal(json_int_at(first, "count", 0), 2);
+	assert_string_equal(json_string_at(second, "type"), "data.aws_ami");
+	assert_string_equal(json_string_at(second, "module"), "module.m");
+	json_decref(resources);
+	state_facts_release(&facts);
+}
+
+/* Numbers that fit nowhere and strings with a zero are terraform's right: such a state is not refused. */
+static void odd_values_are_no_reason_to_refuse(void **state)
+{
+	struct state_facts facts;
+
+	(void)state;
+	assert_int_equal(parse(HEAD "\"outputs\":{\"n\":{\"value\":123456789012345678901234567890,\"type\":\"number\"},"
+				    "\"s\":{\"value\":\"a\\u0000b\",\"type\":\"string\"}}}",
+				 &facts),
+		0);
+	assert_int_equal(facts.serial, 7);
+	state_facts_release(&facts);
+}
+
+static void others_are_refused(void **state)
+{
+	static const char *const texts[] = {"", "nope", "[]", "{}", "{\"version\":3,\"serial\":1,\"lineage\":\"a\"}",
+		"{\"version\":4,\"lineage\":\"a\"}", "{\"version\":4,\"serial\":1}",
+		"{\"version\":4,\"serial\":-1,\"lineage\":\"a\"}", "{\"version\":4,\"serial\":\"1\",\"lineage\":\"a\"}",
+		"{\"version\":4,\"serial\":1,\"lineage\":2}", "{\"version\":4,\"serial\":1,\"lineage\":\"a\""};
+	struct state_facts facts;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		if (parse(texts[i], &facts) == 0)
+			fail_msg("taken for a state: %s", texts[i]);
+}
+
+static void types_have_words(void **state)
+{
+	static const char *const cases[][2] = {{"\"string\"", "string"}, {"\"bool\"", "bool"},
+		{"[\"list\",\"string\"]", "array"}, {"[\"tuple\",[\"number\"]]", "array"},
+		{"[\"set\",\"string\"]", "array"}, {"[\"object\",{}]", "object"}, {"[\"map\",\"string\"]", "object"},
+		{"null", "object"}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		json_t *type = json_loads(cases[i][0], JSON_DECODE_ANY, NULL);
+
+		assert_string_equal(output_type_word(type), cases[i][1]);
+		json_decref(type);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(facts_are_read),
+		cmocka_unit_test(odd_values_are_no_reason_to_refuse),
+		cmocka_unit_test(others_are_refused),
+		cmocka_unit_test(types_have_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+/* What a job is made from: its description, variables, arguments, override file, and the engine's version. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "common/err.h"
+#include "worker/exec/arguments.h"
+#include "worker/exec/engine.h"
+#include "worker/exec/version.h"
+#include "worker/exec/workdir.h"
+
+static const char job_text[] =
+	"{\"job\":\"job-AAAAAAAAAAAAAAAA\",\"attempt\":2,\"token\":\"t\",\"stage\":\"plan\",\"run\":\"run-"
+	"AAAAAAAAAAAAAAAA\","
+	"\"working-directory\":\"/envs//./prod/\",\"destroy\":true,\"refresh\":false,\"target-addrs\":[\"a.b\"],"
+	"\"replace-addrs\":[\"c.d[\\\"x\\\"]\"],\"variables\":["
+	"{\"key\":\"a\",\"value\":\"weak\",\"category\":\"terraform\"},"
+	"{\"key\":\"l\",\"value\":\"[1, 2]\",\"category\":\"terraform\",\"hcl\":true},"
+	"{\"key\":\"a\",\"value\":\"s${x}%{y}\\\"\\n\",\"category\":\"terraform\"},"
+	"{\"key\":\"TF_CLI_CONFIG_FILE\",\"value\":\"/x\",\"category\":\"env\"},"
+	"{\"key\":\"TF_TOKEN_example_com\",\"value\":\"tt\",\"category\":\"env\"},"
+	"{\"key\":\"bad name\",\"value\":\"x\",\"category\":\"env\"},"
+	"{\"key\":\"GIT_SSH_COMMAND\",\"value\":\"x\",\"category\":\"env\"}]}";
+
+static int read_with(const char *member, json_t *value, struct assignment *ret_assignment, struct err *err)
+{
+	json_auto_t *source = json_loads(job_text, 0, NULL);
+
+	if (value)
+		json_object_set_new(source, member, value);
+	return assignment_read(source, ret_assignment, err);
+}
+
+static void a_job_is_read(void **state)
+{
+	struct assignment assignment;
+	struct err err = ERR_INIT;
+
+	(void)state;
+	assert_int_equal(read_with("", NULL, &assignment, &err), 0);
+	assert_string_equal(assignment.working_directory, "envs/prod");
+	assert_int_equal(assignment.stage, STAGE_PLAN);
+	assert_int_equal(assignment.attempt, 2);
+	assert_true(assignment.json_log);
+	assignment_release(&assignment);
+}
+
+static void ids_that_are_none_are_refused(void **state)
+{
+	static const char *const members[] = {"job", "run", "token", "attempt"};
+	struct assignment assignment;
+	struct err err = ERR_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+		assert_int_equal(read_with(members[i], json_string("../../etc"), &assignment, &err), i == 2 ? 0 : -1);
+		if (i == 2)
+			assignment_release(&assignment);
+		else
+			assert_int_equal(err.kind, ERR_MALFORMED);
+	}
+}
+
+static void a_job_that_cant_be_done_can_be_reported(void **state)
+{
+	struct assignment assignment;
+	struct err err = ERR_INIT;
+
+	(void)state;
+	assert_int_equal(read_with("working-directory", json_string("a/../../b"), &assignment, &err), -1);
+	assert_int_equal(err.kind, ERR_INVALID);
+	assert_string_equal(assignment.job, "job-AAAAAAAAAAAAAAAA");
+	assignment_release(&assignment);
+	assert_int_equal(read_with("stage", json_string("sentinel"), &assignment, &err), -1);
+	assert_int_equal(err.kind, ERR_INVALID);
+	assignment_release(&assignment);
+}
+
+static void values_are_quoted_and_the_strongest_wins(void **state)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT(1000);
+	struct assignment assignment;
+	struct err err = ERR_INIT;
+
+	(void)state;
+	assert_int_equal(read_with("", NULL, &assignment, &err), 0);
+	assert_int_equal(variables_file(&assignment, &text), 0);
+	assert_string_equal(buf_str(&text), "a = \"s$${x}%%{y}\\\"\\n\"\nl = [1, 2]\n");
+	assignment_release(&assignment);
+}
+
+static void quoting_leaves_nothing_to_interpret(void **state)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT(1000);
+
+	(void)state;
+	assert_int_equal(hcl_quote(&text, "$x %y $${a} \\ \t\r\x01 ü"), 0);
+	assert_string_equal(buf_str(&text), "\"$x %y $$${a} \\\\ \\t\\r\\u0001 ü\"");
+}
+
+static bool has(const struct texts *texts, const char *text)
+{
+	for (size_t i = 0; i < texts->count; i++)
+		if (text_equal(texts->items[i], text))
+			return true;
+	return false;
+}
+
+static void what_keeps_jobs_apart_cant_be_overridden(void **state)
+{
+	_cleanup_(texts_release) struct texts all = {.items = NULL};
+	_cleanup_(texts_release) struct texts tokens = {.items = NULL};
+	struct assignment assignment;
+	struct err err = ERR_INIT;
+
+	(void)state;
+	assert_int_equal(read_with("", NULL, &assignment, &err), 0);
+	variables_environment(&assignment, &all);
+	variables_tokens(&assignment, &tokens);
+	assert_int_equal(all.count, 2);
+	assert_true(has(&all, "GIT_SSH_COMMAND=x"));
+	assert_int_equal(tokens.count, 1);
+	assert_true(has(&tokens, "TF_TOKEN_example_com=tt"));
+	assert_true(variables_reserved("TF_DATA_DIR"));
+	assert_false(variables_reserved("TF_CLI_ARGS_plan"));
+	assignment_release(&assignment);
+}
+
+static void an_environment_has_each_name_once(void **state)
+{
+	_cleanup_(texts_release) struct texts env = {.items = NULL};
+
+	(void)state;
+	texts_set_env(&env, "PATH", "/a");
+	texts_set_env(&env, "PATHS", "/b");
+	texts_set_env(&env, "PATH", "/c");
+	assert_int_equal(env.count, 2);
+	assert_string_equal(env.items[0], "PATH=/c");
+	assert_null(env.items[2]);
+}
+
+static void a_plan_has_the_runs_options(void **state)
+{
+	_cleanup_(texts_release) struct texts args = {.items = NULL};
+	struct assignment assignment;
+	struct err err = ERR_INIT;
+
+	(void)state;
+	assert_int_equal(read_with("", NULL, &assignment, &err), 0);
+	arguments_plan(&assignment, "/v", "/p", &args);
+	assert_string_equal(args.items[0], "plan");
+	assert_true(has(&args, "-json") && has(&args, "-destroy") && has(&args, "-refresh=false"));
+	assert_true(has(&args, "-target=a.b") && has(&args, "-replace=c.d[\"x\"]"));
+	assert_true(has(&args, "-out=/p") && has(&args, "-var-file=/v"));
+	assert_false(has(&args, "-refresh-only"));
+	assignment_release(&assignment);
+}
+
+static void the_state_lies_outside_of_the_configuration(void **state)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT(1000);
+	struct assignment deep = {.working_directory = "a/b"}, top = {.working_directory = ""};
+
+	(void)state;
+	assert_int_equal(workdir_override(&deep, &text), 0);
+	assert_non_null(strstr(buf_str(&text), "path = \"../../../state/terraform.tfstate\""));
+	buf_reset(&text);
+	assert_int_equal(workdir_override(&top, &text), 0);
+	assert_non_null(strstr(buf_str(&text), "path = \"../state/terraform.tfstate\""));
+}
+
+static void a_module_block_is_never_missed(void **state)
+{
+	static const char *const with[] = {
+		"module \"a\" {", "\nmodule x {", "/* */module \"a\" {}", "{\"module\": {}}", "module\t\"a\""};
+	static const char *const without[] = {"", "path.module", "module.a.b", "a_module", "modules"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(with); i++)
+		assert_true(text_has_module(with[i], strlen(with[i])));
+	for (size_t i = 0; i < ARRAY_LEN(without); i++)
+		assert_false(text_has_module(without[i], strlen(without[i])));
+}
+
+/* ---- versions ---- */
+
+static bool fits(const char *version_text, const char *constraint)
+{
+	struct version version;
+
+	assert_int_equal(version_parse(version_text, &version), 0);
+	return version_fits(&version, constraint, NULL);
+}
+
+static void constraints_are_terraforms(void **state)
+{
+	(void)state;
+	assert_true(fits("1.11.4", "") && fits("1.11.4", "latest") && fits("1.11.4", "1.11.4"));
+	assert_true(fits("1.11.4", "~> 1.11.0") && fits("1.11.4", "~>1.9") && fits("1.11.4", ">= 1.0, < 2.0.0"));
+	assert_false(fits("1.12.0", "~> 1.11.0") || fits("2.0.0", "~> 1.9") || fits("1.11.3", "~> 1.11.4"));
+	assert_false(fits("1.11.4", "1.11.5") || fits("1.11.4", "!= 1.11.4") || fits("1.12.0-rc1", ">= 1.12.0"));
+	assert_false(fits("1.11.4", "nonsense") || fits("1.11.4", "~> 1") || fits("1.11.4", "1.11.4,"));
+}
+
+static void another_patch_is_near_enough(void **state)
+{
+	struct version version;
+
+	(void)state;
+	assert_int_equal(version_parse("v1.11.4", &version), 0);
+	assert_true(version_nearly(&version, "1.11.0"));
+	assert_false(version_nearly(&version, "1.10.4") || version_nearly(&version, "~> 1.11.0"));
+}
+
+static void engines_name_themselves(void **state)
+{
+	struct version version;
+	bool tofu;
+
+	(void)state;
+	assert_int_equal(engine_version_read("Terraform v1.11.4\non linux_amd64\n", &version, &tofu), 0);
+	assert_string_equal(version.text, "1.11.4");
+	assert_false(tofu);
+	assert_int_equal(engine_version_read("OpenTofu v1.10.10\n", &version, &tofu), 0);
+	assert_true(tofu);
+	assert_int_equal(engine_version_read("GNU bash, version 5", &version, &tofu), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_job_is_read),
+		cmocka_unit_test(ids_that_are_none_are_refused),
+		cmocka_unit_test(a_job_that_cant_be_done_can_be_reported),
+		cmocka_unit_test(values_are_quoted_and_the_strongest_wins),
+		cmocka_unit_test(quoting_leaves_nothing_to_interpret),
+		cmocka_unit_test(what_keeps_jobs_apart_cant_be_overridden),
+		cmocka_unit_test(an_environment_has_each_name_once),
+		cmocka_unit_test(a_plan_has_the_runs_options),
+		cmocka_unit_test(the_state_lies_outside_of_the_configuration),
+		cmocka_unit_test(a_module_block_is_never_missed),
+		cmocka_unit_test(constraints_are_terraforms),
+		cmocka_unit_test(another_patch_is_near_enough),
+		cmocka_unit_test(engines_name_themselves),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

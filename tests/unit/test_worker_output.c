@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+/* What is read from an engine's output: secrets taken out, numbers and errors found, half-written states told apart. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "worker/ship/redact.h"
+#include "worker/ship/states.h"
+#include "worker/stage/summary.h"
+
+static void assert_redacted(const struct redactor *redactor, const char *line, const char *wanted)
+{
+	_cleanup_(buf_release) struct buf out = BUF_INIT(1000);
+
+	assert_int_equal(redact(redactor, line, strlen(line), &out), 0);
+	assert_string_equal(buf_str(&out), wanted);
+}
+
+static void secrets_are_taken_out(void **state)
+{
+	struct variable variables[] = {
+		{.key = "a", .value = "hunter22", .sensitive = true},
+		{.key = "b", .value = "hunter22-long", .sensitive = true},
+		{.key = "c", .value = "say \"hi\" & <go>", .sensitive = true},
+		{.key = "d", .value = "abc", .sensitive = true},
+		{.key = "e", .value = "visible", .sensitive = false},
+		{.key = "f", .value = "\"quoted1\"", .hcl = true, .sensitive = true},
+		{.key = "g", .value = "true", .sensitive = true},
+		{.key = "h", .value = "first line\nsecond line", .sensitive = true},
+	};
+	struct assignment assignment = {.variables = variables, .variable_count = ARRAY_LEN(variables)};
+	struct redactor redactor;
+
+	(void)state;
+	redactor_init(&redactor, &assignment);
+	assert_redacted(&redactor, "x hunter22 y", "x (sensitive value) y");
+	assert_redacted(&redactor, "hunter22-long", "(sensitive value)");
+	assert_redacted(&redactor, "hunter22hunter22", "(sensitive value)(sensitive value)");
+	assert_redacted(&redactor, "{\"m\":\"say \\\"hi\\\" & <go>\"}", "{\"m\":\"(sensitive value)\"}");
+	assert_redacted(&redactor, "say \\\"hi\\\" \\u0026 \\u003cgo\\u003e", "(sensitive value)");
+	assert_redacted(&redactor, "say \"hi\" & <go>", "(sensitive value)");
+	assert_redacted(&redactor, "quoted1", "(sensitive value)");
+	assert_redacted(&redactor, "abc visible true", "abc visible true");
+	assert_redacted(&redactor, "> second line", "> (sensitive value)");
+	assert_redacted(&redactor, "first line\\nsecond line", "(sensitive value)");
+	redactor_release(&redactor);
+}
+
+static struct job_result summary_of(const char *line)
+{
+	struct job_result result = {.additions = 0};
+
+	summary_line(line, strlen(line), &result);
+	return result;
+}
+
+static void numbers_are_found(void **state)
+{
+	struct job_result result = summary_of(
+		"{\"type\":\"change_summary\",\"changes\":{\"add\":1,\"change\":2,\"import\":3,\"remove\":4}}");
+
+	(void)state;
+	assert_int_equal(
+		result.additions * 1000 + result.changes * 100 + result.imports * 10 + result.destructions, 1234);
+	result = summary_of("Plan: 3 to import, 12 to add, 0 to change, 107 to destroy.");
+	assert_int_equal(result.additions, 12);
+	assert_int_equal(result.imports, 3);
+	assert_int_equal(result.destructions, 107);
+	result = summary_of("Apply complete! Resources: 2 added, 1 changed, 0 destroyed.");
+	assert_int_equal(result.additions * 10 + result.changes, 21);
+	result = summary_of("  + plan = \"Plan: 3 to add\"");
+	assert_int_equal(result.additions, 0);
+}
+
+static void the_first_error_is_found(void **state)
+{
+	struct job_result result = {.additions = 0};
+	const char *lines[] = {
+		"{\"type\":\"diagnostic\",\"diagnostic\":{\"severity\":\"warning\",\"summary\":\"w\"}}",
+		"{\"type\":\"diagnostic\",\"diagnostic\":{\"severity\":\"error\",\"summary\":\"no such thing\"}}",
+		"{\"type\":\"diagnostic\",\"diagnostic\":{\"severity\":\"error\",\"summary\":\"later\"}}",
+		"{\"diagnostic\" broken",
+		"",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
+		summary_line(lines[i], strlen(lines[i]), &result);
+	assert_string_equal(result.error, "no such thing");
+	assert_string_equal(summary_of("│ Error: Invalid reference").error, "Invalid reference");
+}
+
+static void half_a_state_is_no_state(void **state)
+{
+	static const char whole[] = "{\"version\":4,\"serial\":3,\"lineage\":\"x\",\"resources\":[{\"a\":{}}]}\n";
+
+	(void)state;
+	assert_true(state_complete(whole, strlen(whole)));
+	for (size_t len = 0; len < strlen(whole) - 2; len++)
+		assert_false(state_complete(whole, len));
+	assert_false(state_complete("{}", 2));
+	assert_false(state_complete("[1]", 3));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(secrets_are_taken_out),
+		cmocka_unit_test(numbers_are_found),
+		cmocka_unit_test(the_first_error_is_found),
+		cmocka_unit_test(half_a_state_is_no_state),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
