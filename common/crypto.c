@@ -59,6 +59,16 @@ void crypto_hmac_hex(const void *key, size_t key_len, const char *text, char ret
 	hex_encode(digest, size, ret_hex);
 }
 
+void crypto_hmac_sha512_hex(
+	const void *key, size_t key_len, const void *bytes, size_t len, char ret_hex[SHA512_HEX_SIZE])
+{
+	unsigned char digest[EVP_MAX_MD_SIZE];
+	unsigned int size = 0;
+
+	HMAC(EVP_sha512(), key, (int)key_len, bytes, len, digest, &size);
+	hex_encode(digest, size, ret_hex);
+}
+
 bool crypto_equal(const char *a, const char *b)
 {
 	size_t len = strlen(a);

@@ -21,6 +21,10 @@ void crypto_sha256_hex(const void *bytes, size_t len, char ret_hex[SHA256_HEX_SI
 void crypto_md5_hex(const void *bytes, size_t len, char ret_hex[33]);
 /* Lowercase hexadecimal HMAC-SHA256. */
 void crypto_hmac_hex(const void *key, size_t key_len, const char *text, char ret_hex[SHA256_HEX_SIZE]);
+/* Lowercase hexadecimal HMAC-SHA512 of the exact bytes: what signs a run task's request. */
+#define SHA512_HEX_SIZE 129
+void crypto_hmac_sha512_hex(
+	const void *key, size_t key_len, const void *bytes, size_t len, char ret_hex[SHA512_HEX_SIZE]);
 /* True if equal; takes the same time wherever they differ. */
 bool crypto_equal(const char *a, const char *b);
 /* A token of `prefix` and 43 URL-safe characters (256 random bits). The caller frees it. */

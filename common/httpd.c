@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -12,13 +13,22 @@
 #include "common/err.h"
 #include "common/metrics.h"
 
-enum { IDLE_SECONDS = 75, METRICS_LIMIT = 16 << 20 };
+enum { IDLE_SECONDS = 75, METRICS_LIMIT = 16 << 20, CONNECTION_MEMORY = 32 << 10, BACKLOG = 4096 };
 
 struct httpd {
 	struct httpd_spec spec;
 	struct MHD_Daemon *daemon;
 	int listener;
 	int port;
+	atomic_size_t body_bytes; /* of all requests */
+};
+
+/* One request from its headers to its end. The handler sees the request alone. */
+struct http_pending {
+	struct http_request request; /* first: what the handler is given points here */
+	struct httpd *server;
+	bool later; /* the answer comes by http_answer_now */
+	struct http_answer answer;
 };
 
 const char *http_header(const struct http_request *request, const char *name)
@@ -80,58 +90,96 @@ static enum MHD_Result answer_send(struct MHD_Connection *connection, struct htt
 	return result;
 }
 
-static struct http_request *request_begin(
-	const struct httpd *server, struct MHD_Connection *connection, const char *path, const char *method)
+struct http_pending *http_later(const struct http_request *request)
 {
-	struct http_request *request = mem_new(1, sizeof(*request));
+	struct http_pending *pending = (struct http_pending *)(uintptr_t)request;
+
+	pending->later = true;
+	MHD_suspend_connection(request->connection);
+	return pending;
+}
+
+void http_answer_now(struct http_pending *pending, struct http_answer *answer)
+{
+	pending->answer = *answer;
+	MHD_resume_connection(pending->request.connection);
+}
+
+static struct http_pending *request_begin(
+	struct httpd *server, struct MHD_Connection *connection, const char *path, const char *method)
+{
+	struct http_pending *pending = mem_new(1, sizeof(*pending));
+	struct http_request *request = &pending->request;
 	const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
 	long long announced = 0;
 
+	pending->server = server;
 	request->connection = connection;
 	request->body.limit = server->spec.body_limit(server->spec.data, method, path);
 	/* MHD itself refuses a Content-Length that is no number; this only saves reading what is too much anyway. */
 	if (length && text_number(length, 0, INT64_MAX, &announced) == 0 && (size_t)announced > request->body.limit)
 		request->body_refused = "too large";
-	return request;
+	return pending;
+}
+
+/* What is refused is read and dropped, so that the client gets to read the answer. */
+static void body_take(struct httpd *server, struct http_request *request, const char *bytes, size_t len)
+{
+	size_t most = server->spec.most_body_bytes;
+
+	if (request->body_refused)
+		return;
+	if (most && atomic_load(&server->body_bytes) + len > most)
+		request->body_refused = "busy";
+	else if (buf_append(&request->body, bytes, len) < 0)
+		request->body_refused = "too large";
+	else
+		atomic_fetch_add(&server->body_bytes, len);
 }
 
 static enum MHD_Result request_access(void *cls, struct MHD_Connection *connection, const char *path,
 	const char *method, const char *version, const char *bytes, size_t *len, void **state)
 {
 	struct httpd *server = cls;
-	struct http_request *request = *state;
+	struct http_pending *pending = *state;
 	struct http_answer answer = {.status = 200, .body = BUF_INIT(SIZE_MAX / 2)};
 
 	(void)version;
-	if (!request) {
+	if (!pending) {
 		*state = request_begin(server, connection, path, method);
 		return MHD_YES;
 	}
+	if (pending->later)
+		return answer_send(connection, &pending->answer);
 	if (*len) {
-		/* What is too much is read and dropped, so that the client gets to read the answer. */
-		if (!request->body_refused && buf_append(&request->body, bytes, *len) < 0)
-			request->body_refused = "too large";
+		body_take(server, &pending->request, bytes, *len);
 		*len = 0;
 		return MHD_YES;
 	}
-	request->method = method;
-	request->path = path;
-	server->spec.handle(server->spec.data, request, &answer);
+	pending->request.method = method;
+	pending->request.path = path;
+	server->spec.handle(server->spec.data, &pending->request, &answer);
+	if (pending->later) {
+		buf_release(&answer.body);
+		return MHD_YES;
+	}
 	return answer_send(connection, &answer);
 }
 
 static void request_completed(
 	void *cls, struct MHD_Connection *connection, void **state, enum MHD_RequestTerminationCode code)
 {
-	struct http_request *request = *state;
+	struct http_pending *pending = *state;
 
 	(void)cls;
 	(void)connection;
 	(void)code;
-	if (!request)
+	if (!pending)
 		return;
-	buf_release(&request->body);
-	free(request);
+	atomic_fetch_sub(&pending->server->body_bytes, pending->request.body.len);
+	buf_release(&pending->request.body);
+	buf_release(&pending->answer.body);
+	free(pending);
 	*state = NULL;
 }
 
@@ -155,7 +203,7 @@ static int listener_open(const char *address, int *ret_port, struct err *err)
 	if (fd < 0)
 		return err_errno(err, "socket");
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-	if (bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(fd, 1024) < 0 ||
+	if (bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(fd, BACKLOG) < 0 ||
 		getsockname(fd, (struct sockaddr *)&at, &size) < 0) {
 		err_errno(err, address);
 		closep(&fd);
@@ -175,11 +223,13 @@ int httpd_start(const struct httpd_spec *spec, struct httpd **ret_server, struct
 		free(server);
 		return -1;
 	}
-	server->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_TURBO, 0, NULL, NULL, request_access,
-		server, MHD_OPTION_LISTEN_SOCKET, server->listener, MHD_OPTION_THREAD_POOL_SIZE,
-		(unsigned int)spec->threads, MHD_OPTION_CONNECTION_LIMIT, (unsigned int)spec->most_connections,
-		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)IDLE_SECONDS, MHD_OPTION_NOTIFY_COMPLETED,
-		request_completed, server, MHD_OPTION_END);
+	server->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME, 0,
+		NULL, NULL, request_access, server, MHD_OPTION_LISTEN_SOCKET, server->listener,
+		MHD_OPTION_THREAD_POOL_SIZE, (unsigned int)spec->threads, MHD_OPTION_CONNECTION_LIMIT,
+		(unsigned int)spec->most_connections, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)IDLE_SECONDS,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		spec->connection_memory ? spec->connection_memory : (size_t)CONNECTION_MEMORY,
+		MHD_OPTION_NOTIFY_COMPLETED, request_completed, server, MHD_OPTION_END);
 	if (!server->daemon) {
 		closep(&server->listener);
 		free(server);

@@ -4,7 +4,8 @@
 
 /*
  * An HTTP server over libmicrohttpd: a pool of epoll threads, one handler for all requests, bodies bounded before
- * they are read. The handler runs in one of the pool's threads with the whole body at hand.
+ * they are read. The handler runs in one of the pool's threads with the whole body at hand. It answers at once, or says
+ * that the answer comes later: then its thread goes on with other connections, so that thousands can wait.
  */
 
 #include "common/buf.h"
@@ -16,7 +17,7 @@ struct http_request {
 	const char *path;         /* decoded, without the query */
 	struct buf body;          /* owned by the server */
 	void *connection;         /* for the two readers below */
-	const char *body_refused; /* why there is no body though one was sent, or NULL */
+	const char *body_refused; /* why there is no body though one was sent ("too large", "busy"), or NULL */
 };
 
 struct http_answer {
@@ -36,10 +37,22 @@ const char *http_query(const struct http_request *request, const char *name);
 void http_query_each(
 	const struct http_request *request, void (*each)(void *data, const char *name, const char *value), void *data);
 
+/* ---- an answer that comes later ---- */
+
+struct http_pending;
+
+/* To be called by the handler that does not answer now; it returns right after it has handed the result on, and what it
+ * put into its *answer is not sent. The request's texts and body stay until the answer is given. */
+struct http_pending *http_later(const struct http_request *request);
+/* Gives the answer, from any thread, once; takes its body. Every pending request needs it before httpd_stop. */
+void http_answer_now(struct http_pending *pending, struct http_answer *answer);
+
 struct httpd_spec {
 	const char *address; /* "127.0.0.1:0" binds a free port */
 	int threads;
 	int most_connections;
+	size_t most_body_bytes;   /* of all requests together; 0: no such bound. Over it: body_refused is "busy" */
+	size_t connection_memory; /* for one connection's headers and reads; 0: libmicrohttpd's 32 KiB */
 	void *data;
 	/* The most bytes a request may carry, asked before its body is read. */
 	size_t (*body_limit)(void *data, const char *method, const char *path);

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "common/guard.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include <curl/curl.h>
+
+#include "common/err.h"
+
+static void refusal_tell(struct guarded *guarded, const char *what)
+{
+	snprintf(guarded->why, sizeof(guarded->why), "%s is %s, and requests go to public addresses only",
+		*guarded->host ? guarded->host : "the host", what);
+}
+
+static curl_socket_t socket_open(void *data, curlsocktype purpose, struct curl_sockaddr *address)
+{
+	struct guarded *guarded = data;
+	const char *what = guarded->proxied ? NULL : guard_refuses(guarded->guard, guarded->host, &address->addr);
+
+	(void)purpose;
+	guarded->connected = true;
+	if (what) {
+		refusal_tell(guarded, what);
+		return CURL_SOCKET_BAD;
+	}
+	return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+/* A connection that was opened for another request, by other words of the allow-list perhaps, is checked like a new
+ * one. */
+static int request_begins(void *data, char *primary_ip, char *local_ip, int primary_port, int local_port)
+{
+	struct guarded *guarded = data;
+	const char *what = guarded->proxied ? NULL : guard_refuses_text(guarded->guard, guarded->host, primary_ip);
+
+	(void)local_ip;
+	(void)primary_port;
+	(void)local_port;
+	guarded->connected = true;
+	if (!what)
+		return CURL_PREREQFUNC_OK;
+	refusal_tell(guarded, what);
+	return CURL_PREREQFUNC_ABORT;
+}
+
+/* The host without the brackets of IPv6. -1 if the URL can't be read. */
+static int url_host(const char *url, struct guarded *guarded)
+{
+	CURLU *parts = curl_url();
+	char *host = NULL;
+	size_t len;
+	int result = -1;
+
+	if (curl_url_set(parts, CURLUPART_URL, url, 0) == CURLUE_OK &&
+		curl_url_get(parts, CURLUPART_HOST, &host, 0) == CURLUE_OK && strlen(host) < sizeof(guarded->host)) {
+		len = strlen(host);
+		if (*host == '[' && host[len - 1] == ']')
+			text_copy(guarded->host, len - 1, host + 1);
+		else
+			text_copy(guarded->host, sizeof(guarded->host), host);
+		result = 0;
+	}
+	curl_free(host);
+	curl_url_cleanup(parts);
+	return result;
+}
+
+int guard_curl(void *easy, const char *url, struct guarded *guarded, struct err *err)
+{
+	const char *what;
+
+	guarded->why[0] = '\0';
+	guarded->connected = false;
+	if ((!text_starts(url, "http://") && !text_starts(url, "https://")) || url_host(url, guarded) < 0)
+		return err_set(err, ERR_INVALID, "the URL is not an http or https URL");
+	what = guard_refuses_text(guarded->guard, guarded->host, guarded->host);
+	if (what) {
+		refusal_tell(guarded, what);
+		return err_set(err, ERR_INVALID, "%s", guarded->why);
+	}
+	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+	curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, socket_open);
+	curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, guarded);
+	curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, request_begins);
+	curl_easy_setopt(easy, CURLOPT_PREREQDATA, guarded);
+	return 0;
+}
