@@ -13,11 +13,24 @@
 #include "scheduler/dispatch/publisher.h"
 #include "scheduler/dispatch/results.h"
 #include "scheduler/dispatch/sweeper.h"
+#include "scheduler/dispatch/task_reports.h"
 #include "scheduler/lifecycle/walk.h"
 #include "scheduler/metrics.h"
 #include "scheduler/options.h"
 
 enum { DATABASE_TRY_MS = 1000 };
+
+/* What is taken in from the broker, each by a thread. */
+static const struct {
+	const char *client, *group;
+	enum topic topic;
+	int (*settle)(struct intake *intake, const struct kafka_message *messages, size_t count);
+} intakes[] = {
+	{"results", "runyard-scheduler", TOPIC_RESULTS, results_settle},
+	{"task-results", "runyard-scheduler-tasks", TOPIC_TASK_RESULTS, task_reports_settle},
+};
+
+enum { INTAKES = ARRAY_LEN(intakes) };
 
 struct scheduler {
 	struct scheduler_options options;
@@ -25,7 +38,7 @@ struct scheduler {
 	struct store store; /* the main thread's */
 	int signals;
 	struct publisher *publisher;
-	struct results *results;
+	struct intake *intakes[INTAKES];
 	struct sweeper *sweeper;
 	struct api *api;
 };
@@ -91,6 +104,23 @@ static int port_file_write(const struct scheduler *s, struct err *err)
 	return 0;
 }
 
+static int intakes_start(struct scheduler *s, const struct kafka_settings *kafka, struct err *err)
+{
+	for (size_t i = 0; i < INTAKES; i++) {
+		const struct intake_spec spec = {.client = intakes[i].client,
+			.topic = topics[intakes[i].topic].name,
+			.group = intakes[i].group,
+			.settle = intakes[i].settle,
+			.store = s->store,
+			.database_url = s->options.database_url,
+			.kafka = kafka};
+
+		if (intake_start(&spec, &s->intakes[i], err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int scheduler_start(struct scheduler *s, struct err *err)
 {
 	const struct scheduler_options *o = &s->options;
@@ -99,23 +129,16 @@ static int scheduler_start(struct scheduler *s, struct err *err)
 		.properties = o->broker_properties,
 		.fetch_wait_ms = (int)o->fetch_wait_ms};
 	const struct publisher_spec publisher = {.database_url = o->database_url, .kafka = &kafka};
-	struct results_spec results = {.database_url = o->database_url, .kafka = &kafka};
 	struct sweeper_spec sweeper = {.database_url = o->database_url};
-	const struct api_settings api = {.address = o->listen,
-		.threads = (int)o->http_threads,
-		.database_url = o->database_url,
-		.keyring = s->keyring,
-		.public_url = o->public_url,
-		.lease_seconds = (int)o->lease_seconds};
-	struct api_settings with_publisher = api;
+	struct api_settings api = {
+		.address = o->listen, .threads = (int)o->http_threads, .database_url = o->database_url};
 
 	if (database_ready(s, err) < 0 || publisher_start(&publisher, &s->publisher, err) < 0)
 		return -1;
 	s->store.publisher = s->publisher;
-	with_publisher.publisher = s->publisher;
-	results.store = sweeper.store = s->store;
-	if (results_start(&results, &s->results, err) < 0 || sweeper_start(&sweeper, &s->sweeper, err) < 0 ||
-		api_start(&with_publisher, &s->api, err) < 0)
+	sweeper.store = api.store = s->store;
+	if (intakes_start(s, &kafka, err) < 0 || sweeper_start(&sweeper, &s->sweeper, err) < 0 ||
+		api_start(&api, &s->api, err) < 0)
 		return -1;
 	return port_file_write(s, err);
 }
@@ -125,7 +148,8 @@ static void scheduler_stop(struct scheduler *s)
 {
 	api_stop(s->api);
 	sweeper_stop(s->sweeper);
-	results_stop(s->results);
+	for (size_t i = 0; i < INTAKES; i++)
+		intake_stop(s->intakes[i]);
 	publisher_stop(s->publisher);
 }
 
@@ -212,7 +236,10 @@ static int scheduler_setup(struct scheduler *s, struct err *err)
 	s->store = (struct store){.db = db_open(s->options.database_url),
 		.keyring = s->keyring,
 		.public_url = s->options.public_url,
-		.lease_seconds = (int)s->options.lease_seconds};
+		.lease_seconds = (int)s->options.lease_seconds,
+		.task_limits = {.delivery_seconds = (int)s->options.task_delivery_seconds,
+			.progress_seconds = (int)s->options.task_progress_seconds,
+			.total_seconds = (int)s->options.task_total_seconds}};
 	return 0;
 }
 

@@ -51,11 +51,9 @@ static struct store *store_of_thread(struct api *api)
 	pthread_mutex_lock(&api->starting);
 	pthread_mutex_unlock(&api->starting);
 	store = mem_new(1, sizeof(*store));
+	*store = api->settings.store;
 	store->db = db_open(api->settings.database_url);
-	store->keyring = api->settings.keyring;
 	store->public_url = api->public_url;
-	store->lease_seconds = api->settings.lease_seconds;
-	store->publisher = api->settings.publisher;
 	pthread_setspecific(api->store, store);
 	return store;
 }
@@ -201,7 +199,7 @@ static size_t body_limit(void *data, const char *method, const char *path)
 	struct api *api = data;
 	const struct route *route = route_find(routes, routes_count, method, path, NULL);
 
-	if (!route || (route->permission == CAN_WITH_SIGNATURE && !signed_valid(api->settings.keyring, path)))
+	if (!route || (route->permission == CAN_WITH_SIGNATURE && !signed_valid(api->settings.store.keyring, path)))
 		return 0;
 	return route->limit;
 }
@@ -213,9 +211,9 @@ static char *public_url_make(const struct api_settings *settings, int port)
 	const char *host_end = strrchr(settings->address, ':');
 	char *url;
 
-	if (!*text_or_empty(settings->public_url))
+	if (!*text_or_empty(settings->store.public_url))
 		return mem_printf("http://%.*s:%d", (int)(host_end - settings->address), settings->address, port);
-	url = mem_text(settings->public_url);
+	url = mem_text(settings->store.public_url);
 	for (size_t len = strlen(url); len && url[len - 1] == '/'; len--)
 		url[len - 1] = '\0';
 	return url;

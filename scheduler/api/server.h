@@ -10,10 +10,7 @@ struct api_settings {
 	const char *address; /* "127.0.0.1:8080"; port 0 binds a free one */
 	int threads;
 	const char *database_url;
-	const struct keyring *keyring;
-	const char *public_url; /* NULL or "": http://<address with the bound port> */
-	int lease_seconds;
-	struct publisher *publisher;
+	struct store store; /* as each thread's own, but for the connection; public_url NULL or "": http://<address> */
 };
 
 struct api;

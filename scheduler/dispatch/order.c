@@ -2,6 +2,7 @@
 #include "scheduler/dispatch/order.h"
 
 #include "scheduler/dispatch/happen.h"
+#include "scheduler/store/task_results.h"
 
 enum { SNAPSHOT_LIMIT = 64 << 20 };
 
@@ -154,6 +155,20 @@ static int insert_operations(struct ordering *o, struct err *err)
 		P_TEXT(o->run.text), P_TEXT(id_new("re").text), P_TEXT(o->order->actor));
 }
 
+/* The stages that are configured for it now are its own for good. */
+static int order_stages(struct ordering *o, struct err *err)
+{
+	uint32_t configured = 0;
+
+	if (task_results_create(o->store, o->run.text, o->order->workspace_id, &configured, err) < 0)
+		return -1;
+	if (!configured)
+		return 0;
+	o->created.stages |= configured;
+	return db_query(o->store->db, NULL, err, "update runs set stages = $2 where id = $1", P_TEXT(o->run.text),
+		P_INT(o->created.stages));
+}
+
 /* A plan-only run takes its turn at once; any other when its workspace's queue comes to it. */
 static int order_start(struct ordering *o, struct err *err)
 {
@@ -186,7 +201,7 @@ static int order_run(void *data, struct err *err)
 			"Workspace must not use local execution: it runs nothing here");
 	if (find_configuration(o, err) < 0 || take_snapshot(o, err) < 0 || take_variables(o, err) < 0 ||
 		insert_run(o, &workspace, err) < 0 || insert_inputs(o, &workspace, err) < 0 ||
-		insert_operations(o, err) < 0)
+		insert_operations(o, err) < 0 || order_stages(o, err) < 0)
 		return -1;
 	return order_start(o, err);
 }

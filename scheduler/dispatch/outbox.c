@@ -32,6 +32,15 @@ void outbox_add_ticket(struct outbox *outbox, const char *pool_id, const char *j
 	outbox_add(outbox, topic, NULL, job_ticket_encode(&ticket));
 }
 
+void outbox_add_task(struct outbox *outbox, const char *task_result_id, const char *run_id)
+{
+	struct task_ticket ticket;
+
+	text_copy(ticket.task_result.text, sizeof(ticket.task_result.text), task_result_id);
+	text_copy(ticket.run.text, sizeof(ticket.run.text), run_id);
+	outbox_add(outbox, topics[TOPIC_TASKS].name, NULL, task_ticket_encode(&ticket));
+}
+
 int outbox_insert(struct store *store, struct outbox *outbox, struct err *err)
 {
 	_cleanup_(rows_release) struct rows ids = ROWS_INIT;

@@ -22,6 +22,8 @@ void outbox_release(struct outbox *outbox);
 void outbox_add(struct outbox *outbox, const char *topic, const char *key, char *payload);
 /* That a job waits in a pool. */
 void outbox_add_ticket(struct outbox *outbox, const char *pool_id, const char *job_id, const char *run_id);
+/* That a task result's request is to be sent. */
+void outbox_add_task(struct outbox *outbox, const char *task_result_id, const char *run_id);
 /* Inserts them in the open transaction. They are handed to the publisher by outbox_committed. */
 int outbox_insert(struct store *store, struct outbox *outbox, struct err *err);
 /* After the commit: wakes the publisher with what outbox_insert wrote. */

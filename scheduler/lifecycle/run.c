@@ -70,8 +70,6 @@ static void reach(struct verdict *v, enum run_status status)
 
 static void mark(struct verdict *v, enum stage stage, enum operation_status status)
 {
-	if (stage != STAGE_PLAN && stage != STAGE_APPLY)
-		return;
 	v->marks[v->mark_count].stage = stage;
 	v->marks[v->mark_count++].status = status;
 }
@@ -85,16 +83,14 @@ static void work_over(struct verdict *v, enum operation_status status)
 	v->run.stopping = STOP_NONE;
 }
 
-/* Ends the run; operations that were never come to are unreachable. */
+/* Ends the run; what it never came to is unreachable. */
 static void end(struct verdict *v, enum run_status status)
 {
-	bool planned = v->run.stage != STAGE_NONE && v->run.stage >= STAGE_PLAN;
-	bool applied = v->run.stage != STAGE_NONE && v->run.stage >= STAGE_APPLY;
+	int next = v->run.stage == STAGE_NONE ? 0 : (int)v->run.stage + 1;
 
-	if (!planned)
-		mark(v, STAGE_PLAN, OPERATION_UNREACHABLE);
-	if (!applied)
-		mark(v, STAGE_APPLY, OPERATION_UNREACHABLE);
+	for (; next < STAGE_COUNT; next++)
+		if (stages[next].doer != BY_PERSON && (v->run.stages & STAGE_BIT(next)))
+			mark(v, (enum stage)next, OPERATION_UNREACHABLE);
 	v->run.queued = false;
 	v->run.underway = false;
 	v->run.stopping = STOP_NONE;
@@ -159,14 +155,25 @@ static void starts_work(struct verdict *v, const struct run_event *event)
 	reach(v, stages[v->run.stage].runs);
 }
 
-static void passes(struct verdict *v, const struct run_event *event)
+/* The stage is behind the run, whatever its work said. */
+static void leaves(struct verdict *v, const struct run_event *event)
 {
-	if (v->run.underway)
-		work_over(v, OPERATION_FINISHED);
 	if (v->run.stage == STAGE_PLAN)
 		v->run.has_changes = event->has_changes;
 	reach(v, stages[v->run.stage].rests);
 	advance(v);
+}
+
+static void passes(struct verdict *v, const struct run_event *event)
+{
+	work_over(v, OPERATION_FINISHED);
+	leaves(v, event);
+}
+
+static void is_overridden(struct verdict *v, const struct run_event *event)
+{
+	mark(v, v->run.stage, OPERATION_OVERRIDDEN);
+	leaves(v, event);
 }
 
 static void ends_errored(struct verdict *v, const struct run_event *event)
@@ -176,39 +183,38 @@ static void ends_errored(struct verdict *v, const struct run_event *event)
 	end(v, RUN_ERRORED);
 }
 
-static void awaits_override(struct verdict *v)
+static void fails_softly(struct verdict *v, const struct run_event *event)
 {
-	work_over(v, OPERATION_FINISHED);
+	(void)event;
+	work_over(v, OPERATION_FAILED);
 	if (v->run.plan_only)
 		end(v, RUN_POLICY_SOFT_FAILED);
 	else
 		reach(v, RUN_POLICY_OVERRIDE);
 }
 
-static void ends_by(struct verdict *v, const struct run_event *event, enum stage_end what)
+/* The work of the stage said no, or could not be done: what that means for the run is in the stage's row. */
+static void ends_by(struct verdict *v, const struct run_event *event, enum stage_end what, enum operation_status status)
 {
+	if (what == AWAITS_OVERRIDE) {
+		fails_softly(v, event);
+		return;
+	}
+	work_over(v, status);
 	if (what == ENDS_ERRORED)
-		ends_errored(v, event);
-	else if (what == AWAITS_OVERRIDE)
-		awaits_override(v);
+		end(v, RUN_ERRORED);
 	else
-		passes(v, event);
+		leaves(v, event);
 }
 
 static void fails(struct verdict *v, const struct run_event *event)
 {
-	ends_by(v, event, stages[v->run.stage].failure);
-}
-
-static void fails_softly(struct verdict *v, const struct run_event *event)
-{
-	(void)event;
-	awaits_override(v);
+	ends_by(v, event, stages[v->run.stage].failure, OPERATION_FAILED);
 }
 
 static void errs(struct verdict *v, const struct run_event *event)
 {
-	ends_by(v, event, stages[v->run.stage].error);
+	ends_by(v, event, stages[v->run.stage].error, OPERATION_ERRORED);
 }
 
 static void ends_canceled(struct verdict *v, const struct run_event *event)
@@ -382,8 +388,8 @@ const char *run_check(const struct run *run)
 
 const char *operation_status_name(enum operation_status status)
 {
-	static const char *const names[] = {
-		"pending", "queued", "running", "finished", "errored", "canceled", "unreachable"};
+	static const char *const names[] = {"pending", "queued", "running", "finished", "failed", "overridden",
+		"errored", "canceled", "unreachable"};
 
 	return names[status];
 }

@@ -47,19 +47,21 @@ enum situation {
 	SITUATION_COUNT
 };
 
-/* What becomes of the run's plan or apply. */
+/* What becomes of a stage's own object: the plan, the apply, a task stage, an estimate, a policy check. */
 enum operation_status {
 	OPERATION_PENDING,
 	OPERATION_QUEUED,
 	OPERATION_RUNNING,
 	OPERATION_FINISHED,
+	OPERATION_FAILED, /* the work was done and says no */
+	OPERATION_OVERRIDDEN,
 	OPERATION_ERRORED,
 	OPERATION_CANCELED,
-	OPERATION_UNREACHABLE,
+	OPERATION_UNREACHABLE, /* the run ended before */
 };
 const char *operation_status_name(enum operation_status status);
 
-enum { MOST_REACHED = 8, MOST_MARKS = 4 };
+enum { MOST_REACHED = 8, MOST_MARKS = STAGE_COUNT + 2 };
 
 /* What follows. Everything but `refused` is to be saved in one transaction. */
 struct verdict {
@@ -68,7 +70,7 @@ struct verdict {
 	enum run_status reached[MOST_REACHED]; /* in order; each gets its timestamp */
 	size_t reached_count;
 	struct {
-		enum stage stage; /* STAGE_PLAN or STAGE_APPLY */
+		enum stage stage;
 		enum operation_status status;
 	} marks[MOST_MARKS];
 	size_t mark_count;

@@ -2,6 +2,7 @@
 #include "scheduler/store/runs.h"
 
 #include "scheduler/queue/queue.h"
+#include "scheduler/store/task_results.h"
 
 void changes_init(struct changes *changes, const char *now)
 {
@@ -13,6 +14,7 @@ void changes_init(struct changes *changes, const char *now)
 	changes->jobs_stopped = json_array();
 	changes->jobs_ended = json_array();
 	changes->states = json_array();
+	changes->task_stages = json_array();
 	changes->operations = json_array();
 	changes->workspaces = json_array();
 	changes->comments = json_array();
@@ -29,6 +31,7 @@ void changes_release(struct changes *changes)
 	json_decref(changes->jobs_stopped);
 	json_decref(changes->jobs_ended);
 	json_decref(changes->states);
+	json_decref(changes->task_stages);
 	json_decref(changes->operations);
 	json_decref(changes->workspaces);
 	json_decref(changes->comments);
@@ -111,35 +114,67 @@ static void add_jobs(struct changes *changes, const struct run_change *change)
 		add_stop(changes, change);
 }
 
-/* When an operation came to a status, as plans and applies name it: "started-at", "finished-at". */
-static const char *operation_time(enum operation_status status)
+static json_t *mark_time(const struct changes *changes, const char *word)
 {
-	static const char *const names[] = {
-		"pending-at", "queued-at", "started-at", "finished-at", "errored-at", "canceled-at", "unreachable-at"};
+	_cleanup_(freep) char *key = mem_printf("%s-at", word);
 
-	return names[status];
+	return json_pack("{ss}", key, changes->now);
 }
 
-static void add_operations(struct changes *changes, const struct run_change *change)
+static void add_operation(
+	struct changes *changes, const struct run_change *change, enum stage stage, enum operation_status status)
 {
-	for (size_t i = 0; i < change->verdict->mark_count; i++) {
-		enum operation_status status = change->verdict->marks[i].status;
-		enum stage stage = change->verdict->marks[i].stage;
-		/* The counts are those of the stage that the result is of. */
-		const struct job_result *result = stage == change->row->run.stage ? change->result : NULL;
-		json_t *times = json_object();
-		json_t *row;
+	/* The counts are those of the stage that the result is of. */
+	const struct job_result *result = stage == change->row->run.stage ? change->result : NULL;
+	const char *word = status == OPERATION_RUNNING ? "started" : operation_status_name(status);
+	json_t *row = json_pack("{ss ss so sb}", "id", id_sibling(change->row->id.text, stages[stage].name).text,
+		"status", operation_status_name(status), "times", mark_time(changes, word), "over",
+		status >= OPERATION_FINISHED);
 
-		json_object_set_new(times, operation_time(status), json_string(changes->now));
-		row = json_pack("{ss ss so sb}", "id", id_sibling(change->row->id.text, stages[stage].name).text,
-			"status", operation_status_name(status), "times", times, "over", status >= OPERATION_FINISHED);
-		if (result)
-			json_object_update_new(row,
-				json_pack("{si si si si ss}", "additions", result->additions, "changes",
-					result->changes, "destructions", result->destructions, "imports",
-					result->imports, "version", result->terraform_version));
-		json_array_append_new(changes->operations, row);
+	if (result)
+		json_object_update_new(row,
+			json_pack("{si si si si ss}", "additions", result->additions, "changes", result->changes,
+				"destructions", result->destructions, "imports", result->imports, "version",
+				result->terraform_version));
+	json_array_append_new(changes->operations, row);
+}
+
+/* What the objects of the other stages call each status (API 3.2); in the order of enum operation_status. */
+static const char *const task_stage_words[] = {
+	"pending", "running", "running", "passed", "failed", "passed", "errored", "canceled", "unreachable"};
+
+/* Where a stage's own object is kept, if it is no operation. */
+static const struct {
+	size_t offset; /* of the array in struct changes */
+	const char *const *words;
+} homes[STAGE_COUNT] = {
+	[STAGE_PRE_PLAN] = {offsetof(struct changes, task_stages), task_stage_words},
+	[STAGE_POST_PLAN] = {offsetof(struct changes, task_stages), task_stage_words},
+	[STAGE_PRE_APPLY] = {offsetof(struct changes, task_stages), task_stage_words},
+	[STAGE_POST_APPLY] = {offsetof(struct changes, task_stages), task_stage_words},
+};
+
+static void add_mark(
+	struct changes *changes, const struct run_change *change, enum stage stage, enum operation_status status)
+{
+	const char *word;
+
+	if (stage == STAGE_PLAN || stage == STAGE_APPLY) {
+		add_operation(changes, change, stage, status);
+		return;
 	}
+	if (!homes[stage].words)
+		return;
+	word = homes[stage].words[status];
+	json_array_append_new(*(json_t **)((char *)changes + homes[stage].offset),
+		json_pack("{ss ss ss so sb}", "run_id", change->row->id.text, "stage", stages[stage].name, "status",
+			word, "times", mark_time(changes, word), "over", status >= OPERATION_FINISHED));
+}
+
+static void add_marks(struct changes *changes, const struct run_change *change)
+{
+	for (size_t i = 0; i < change->verdict->mark_count; i++)
+		add_mark(changes, change, change->verdict->marks[i].stage, change->verdict->marks[i].status);
 }
 
 static void add_workspace(struct changes *changes, const struct run_change *change)
@@ -188,7 +223,7 @@ void changes_add(struct changes *changes, const struct run_change *change)
 	add_run(changes, change);
 	add_input(changes, change);
 	add_jobs(changes, change);
-	add_operations(changes, change);
+	add_marks(changes, change);
 	add_workspace(changes, change);
 	add_events(changes, change);
 }
@@ -242,6 +277,10 @@ static const struct {
 		"from jsonb_to_recordset($1::jsonb) as u(id text, status text, times jsonb, over boolean, "
 		"additions integer, changes integer, destructions integer, imports integer, version text) "
 		"where o.id = u.id"},
+	{offsetof(struct changes, task_stages),
+		"update task_stages t set status = u.status, status_timestamps = t.status_timestamps || u.times, "
+		"updated_at = now() from jsonb_to_recordset($1::jsonb) as u(run_id text, stage text, status text, "
+		"times jsonb) where t.run_id = u.run_id and t.stage = u.stage"},
 	{offsetof(struct changes, workspaces),
 		"update workspaces w set current_run_id = u.current, latest_run_id = coalesce(u.current, "
 		"w.latest_run_id) "
@@ -266,5 +305,7 @@ int changes_save(struct store *store, struct changes *changes, struct err *err)
 		if (db_query(store->db, NULL, err, saves[i].sql, P_TEXT(text)) < 0)
 			return -1;
 	}
+	if (task_results_follow(store, changes->task_stages, &changes->outbox, err) < 0)
+		return -1;
 	return outbox_insert(store, &changes->outbox, err);
 }

@@ -10,11 +10,19 @@
 
 struct publisher;
 
+/* How long run tasks may take (RUNTASKS). */
+struct task_limits {
+	int delivery_seconds; /* to be acknowledged at all */
+	int progress_seconds; /* without a word after that */
+	int total_seconds;    /* whatever they say */
+};
+
 struct store {
 	struct db *db;
 	const struct keyring *keyring;
 	const char *public_url; /* without a slash at its end */
 	int lease_seconds;
+	struct task_limits task_limits;
 	struct publisher *publisher; /* told of outbox rows once they committed; NULL: its poll finds them */
 };
 

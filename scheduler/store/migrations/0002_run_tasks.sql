@@ -52,7 +52,7 @@ create table task_results (
 	task_stage_id text not null references task_stages on delete cascade,
 	run_id text not null references runs on delete cascade,
 	stage text not null,
-	task_id text references tasks on delete set null,
+	task_id text not null,
 	workspace_task_id text,
 	task_name text not null,
 	task_url text not null,

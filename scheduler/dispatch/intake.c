@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/dispatch/intake.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "common/log.h"
+#include "common/metrics.h"
+#include "scheduler/dispatch/letters.h"
+#include "scheduler/metrics.h"
+
+enum { WAIT_MS = 200, RETRY_MS = 500 };
+
+struct intake {
+	struct intake_spec spec;
+	struct store store;
+	struct kafka_consumer *consumer;
+	pthread_t thread;
+	atomic_bool stopping;
+	struct kafka_message messages[INTAKE_BATCH];
+	size_t count;
+};
+
+struct store *intake_store(struct intake *intake)
+{
+	return &intake->store;
+}
+
+int intake_try(
+	struct intake *intake, int (*fn)(struct store *store, void *data, struct err *err), void *data, struct err *err)
+{
+	const struct timespec moment = {.tv_nsec = RETRY_MS * 1000000L};
+
+	while (fn(&intake->store, data, err) < 0) {
+		if (err->kind != ERR_UNAVAILABLE || atomic_load(&intake->stopping))
+			return -1;
+		log_warn("messages wait for PostgreSQL", "client", intake->spec.client, "error", err->message, NULL);
+		nanosleep(&moment, NULL);
+	}
+	return 0;
+}
+
+struct letter {
+	const struct kafka_message *message;
+	const char *why;
+};
+
+static int letter_put(struct store *store, void *data, struct err *err)
+{
+	const struct letter *letter = data;
+
+	return letters_put(store, letter->message, letter->why, err);
+}
+
+int intake_letter(struct intake *intake, const struct kafka_message *message, const char *why)
+{
+	struct letter letter = {message, why};
+	struct err err = ERR_INIT;
+
+	if (intake_try(intake, letter_put, &letter, &err) == 0)
+		return 0;
+	if (err.kind == ERR_UNAVAILABLE)
+		return -1;
+	log_error("a message can't even be put aside", "client", intake->spec.client, "error", err.message, NULL);
+	return 0;
+}
+
+/* Reads up to a batch: waits for the first, takes what is there after it. */
+static void batch_read(struct intake *intake)
+{
+	intake->count = 0;
+	while (intake->count < INTAKE_BATCH) {
+		struct kafka_message *message = &intake->messages[intake->count];
+
+		if (!kafka_consume(intake->consumer, intake->count ? 0 : WAIT_MS, message))
+			return;
+		intake->count++;
+	}
+}
+
+static void note_stats(const struct intake *intake)
+{
+	_cleanup_(freep) char *labels = mem_printf("client=\"%s\"", intake->spec.client);
+	struct kafka_stats stats;
+
+	kafka_consumer_stats(intake->consumer, &stats);
+	metric_set(M_KAFKA_LAG, labels, (double)stats.lag);
+	metric_set(M_KAFKA_ERRORS, labels, (double)stats.errors);
+	metric_set(M_KAFKA_UP, labels, stats.up);
+}
+
+static void batch_done(struct intake *intake, bool settled)
+{
+	for (size_t i = 0; i < intake->count; i++) {
+		if (settled)
+			kafka_message_store(intake->consumer, &intake->messages[i]);
+		kafka_message_done(&intake->messages[i]);
+	}
+	if (settled && intake->count)
+		kafka_consumer_commit(intake->consumer);
+}
+
+static void *intake_thread(void *data)
+{
+	struct intake *intake = data;
+
+	while (!atomic_load(&intake->stopping)) {
+		batch_read(intake);
+		note_stats(intake);
+		batch_done(intake, !intake->count || intake->spec.settle(intake, intake->messages, intake->count) == 0);
+	}
+	return NULL;
+}
+
+int intake_start(const struct intake_spec *spec, struct intake **ret_intake, struct err *err)
+{
+	struct intake *intake = mem_new(1, sizeof(*intake));
+	struct kafka_consumer_spec consumer = {.settings = spec->kafka, .group = spec->group, .topic = spec->topic};
+
+	intake->spec = *spec;
+	intake->store = spec->store;
+	if (kafka_consumer_open(&consumer, &intake->consumer, err) < 0) {
+		free(intake);
+		return -1;
+	}
+	intake->store.db = db_open(spec->database_url);
+	if (pthread_create(&intake->thread, NULL, intake_thread, intake) != 0) {
+		err_errno(err, "a thread");
+		kafka_consumer_close(intake->consumer);
+		db_close(intake->store.db);
+		free(intake);
+		return -1;
+	}
+	*ret_intake = intake;
+	return 0;
+}
+
+void intake_stop(struct intake *intake)
+{
+	if (!intake)
+		return;
+	atomic_store(&intake->stopping, true);
+	pthread_join(intake->thread, NULL);
+	kafka_consumer_close(intake->consumer);
+	db_close(intake->store.db);
+	free(intake);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_TASK_PAYLOAD_H
+#define SCHEDULER_STORE_TASK_PAYLOAD_H
+
+/* The body of a run task's request (API 5.4, RUNTASKS): what a row of task_results and its run say, as JSON. */
+
+#include "scheduler/store/store.h"
+
+/* What a task's HMAC key is sealed for. */
+#define TASK_KEY_CONTEXT "task-hmac-key"
+
+#define TASK_PAYLOAD_TABLES                                                                                            \
+	"runs n join run_inputs i on i.run_id = n.id join workspaces w on w.id = n.workspace_id "                      \
+	"join organizations o on o.id = w.organization_id left join users x on x.id = i.created_by "
+#define TASK_PAYLOAD_JOINS "n.id = r.run_id "
+#define TASK_PAYLOAD_COLUMNS                                                                                           \
+	"r.id, r.run_id, r.stage, r.enforcement, n.plan_only, n.created_at as run_created_at, i.message, "             \
+	"i.configuration_version_id, i.working_directory, w.id as workspace_id, w.name as workspace, "                 \
+	"o.name as organization, x.username "
+
+struct task_address {
+	const char *public_url;   /* the scheduler's */
+	const char *callback_url; /* the notifiers' */
+	const char *token;
+};
+
+/* The compact text that is signed and sent. The caller frees it. */
+char *task_payload(const struct rows *rows, int row, const struct task_address *address);
+
+#endif
