@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from support.api import Api
+from support.gate import Gate
 from support.runyard import KEYS, Scheduler, Worker
 from support.servers import DEPS, ROOT, Broker, Kafka, Postgres, Redis
 
@@ -45,6 +46,14 @@ def folder():
     path = new_folder("test")
     yield path
     shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture
+def gate(folder):
+    """Where the engine stops until the test lets it go on; workers get it bound into their jobs."""
+    gate = Gate(folder)
+    yield gate
+    gate.open()
 
 
 @pytest.fixture(scope="session")
