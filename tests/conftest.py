@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from support.api import Api
+from support.gate import Gate
 from support.runyard import KEYS, Scheduler, Worker
 from support.servers import DEPS, ROOT, Broker, Kafka, Postgres, Redis
 
@@ -18,10 +19,18 @@ from support.servers import DEPS, ROOT, Broker, Kafka, Postgres, Redis
 def pytest_runtest_makereport(item, call):
     """A failing test shows the end of every log of its own."""
     report = (yield).get_result()
-    if report.failed and call.when == "call" and "folder" in item.funcargs:
-        for log in sorted(item.funcargs["folder"].glob("*.log")):
+    if report.failed and call.when == "call" and hasattr(item, "funcargs"):
+        for log in logs_of(item.funcargs):
             lines = log.read_text(errors="replace").splitlines()
             report.sections.append((log.name, "\n".join(lines[-80:])))
+
+
+def logs_of(funcargs):
+    """The logs of this test's processes; of a whole file's where they serve all its tests."""
+    for name in ("folder", "site"):
+        if name in funcargs:
+            return sorted(getattr(funcargs[name], "folder", funcargs[name]).glob("*.log"))
+    return []
 
 
 def new_folder(name):
@@ -37,6 +46,14 @@ def folder():
     path = new_folder("test")
     yield path
     shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture
+def gate(folder):
+    """Where the engine stops until the test lets it go on; workers get it bound into their jobs."""
+    gate = Gate(folder)
+    yield gate
+    gate.open()
 
 
 @pytest.fixture(scope="session")
@@ -107,12 +124,16 @@ def scheduler(folder, database, bus):
     release_all(started)
 
 
-@pytest.fixture
-def tokens(database):
-    """What bootstrap made: user, organization, token, agent-token."""
+def bootstrap(database):
     Scheduler.run_command("migrate", database_url=database, keys=KEYS)
     made = Scheduler.run_command("bootstrap", "admin", "admin@example.com", "acme", database_url=database, keys=KEYS)
     return json.loads(made.stdout)
+
+
+@pytest.fixture
+def tokens(database):
+    """What bootstrap made: user, organization, token, agent-token."""
+    return bootstrap(database)
 
 
 @pytest.fixture
@@ -146,6 +167,39 @@ def worker(folder, tokens, scheduler, bus, sandbox):
     start.all = started
     yield start
     release_all(started)
+
+
+class Site:
+    """One scheduler and one worker."""
+
+    def __init__(self, folder, bus, database, sandbox):
+        common = {"brokers": bus.address, "fetch_wait_ms": bus.fetch_wait_ms}
+        self.folder = folder
+        self.database = database
+        self.tokens = bootstrap(database)
+        self.scheduler = Scheduler("scheduler-1", folder, database_url=database, keys=KEYS, **common)
+        self.worker = Worker("worker-1", folder, agent_token=self.tokens["agent-token"], name="worker-1",
+                             data_dir=folder / "worker-1", sandbox=sandbox, **common)
+
+    def start(self):
+        self.scheduler.start()
+        self.worker.options["scheduler_url"] = self.scheduler.url
+        self.worker.start()
+        self.api = Api(self.scheduler.url, self.tokens["token"])
+        return self
+
+
+@pytest.fixture(scope="module")
+def site(postgres, sandbox):
+    """One scheduler and one worker for all tests of a file that disturb neither, with the embedded broker."""
+    folder = new_folder("site")
+    bus = Broker(folder).start()
+    site = Site(folder, bus, postgres.new_database(), sandbox)
+    try:
+        yield site.start()
+    finally:
+        release_all([bus, site.scheduler, site.worker])
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def release_all(services):

@@ -146,7 +146,7 @@ static int process_open(struct process *process, struct err *err)
 	worker->loop = loop_new();
 	loop_signals(worker->loop, signals, signal_came, worker);
 	worker->fetcher = fetcher_new(worker->loop);
-	worker->jobs = mem_new((size_t)worker->options.slots, sizeof(*worker->jobs));
+	worker->jobs = mem_new((size_t)worker->options.slots, sizeof(struct job *));
 	metric_set(M_SLOTS, "", (double)worker->options.slots);
 	metric_set(M_SLOTS_BUSY, "", 0);
 	metric_set(M_DRAINING, "", 0);

@@ -162,15 +162,17 @@ static void add_environment(struct texts *args, const struct texts *env)
 static int args_file(const struct texts *args, int *ret_fd, struct err *err)
 {
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(ARGS_LIMIT);
-	_cleanup_(closep) int fd = memfd_create("arguments", MFD_CLOEXEC);
+	int fd;
 
 	for (size_t i = 0; i < args->count; i++)
 		if (buf_append(&bytes, args->items[i], strlen(args->items[i]) + 1) < 0)
 			return err_set(err, ERR_TOO_LARGE, "the variables are too large to be handed over");
-	if (fd < 0 || write_fully(fd, bytes.data, bytes.len) < 0 || lseek(fd, 0, SEEK_SET) < 0)
+	fd = memfd_create("arguments", MFD_CLOEXEC);
+	if (fd < 0 || write_fully(fd, bytes.data, bytes.len) < 0 || lseek(fd, 0, SEEK_SET) < 0) {
+		closep(&fd);
 		return err_errno(err, "the sandbox's arguments");
+	}
 	*ret_fd = fd;
-	fd = -1;
 	return 0;
 }
 

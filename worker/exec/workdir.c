@@ -39,9 +39,8 @@ int workdir_make(
 	dir.jobs = jobs;
 	dir.name = mem_printf("%s-%d", assignment->job, assignment->attempt);
 	dir.path = mem_printf("%s/%s", jobs_path, dir.name);
-	if (beneath_remove(jobs, dir.name) < 0 || mkdirat(jobs, dir.name, 0700) < 0)
-		err_errno(err, dir.path);
-	else if ((dir.top = beneath_open(jobs, dir.name, O_RDONLY | O_DIRECTORY, 0)) < 0)
+	if (beneath_remove(jobs, dir.name) < 0 || mkdirat(jobs, dir.name, 0700) < 0 ||
+		(dir.top = beneath_open(jobs, dir.name, O_RDONLY | O_DIRECTORY, 0)) < 0)
 		err_errno(err, dir.path);
 	else if (make_folders(&dir, err) == 0) {
 		*ret_dir = dir;

@@ -35,18 +35,22 @@ void channel_open(struct channel *channel, struct loop *loop, struct fetcher *fe
 	channel->token = mem_text(token);
 }
 
-/* Takes it out of its channel; the caller frees it. */
+static void transfer_stop(struct transfer *transfer)
+{
+	loop_timer_clear(transfer->channel->loop, &transfer->timer);
+	fetch_abort(transfer->fetch);
+	transfer->fetch = NULL;
+}
+
+/* Takes it out of its channel's list. */
 static void transfer_unlink(struct transfer *transfer)
 {
 	struct transfer **at = &transfer->channel->transfers;
 
-	while (*at != transfer)
+	while (*at && *at != transfer)
 		at = &(*at)->next;
-	*at = transfer->next;
-	loop_timer_clear(transfer->channel->loop, &transfer->timer);
-	if (transfer->fetch)
-		fetch_abort(transfer->fetch);
-	transfer->fetch = NULL;
+	if (*at)
+		*at = transfer->next;
 }
 
 static void transfer_free(struct transfer *transfer)
@@ -63,7 +67,8 @@ void channel_close(struct channel *channel)
 	struct transfer *transfer;
 
 	while ((transfer = channel->transfers)) {
-		transfer_unlink(transfer);
+		channel->transfers = transfer->next;
+		transfer_stop(transfer);
 		transfer_free(transfer);
 	}
 	free(channel->base);
@@ -112,6 +117,7 @@ static void count_bytes(const struct transfer *transfer)
 		transfer->spec.what);
 }
 
+/* It is in no list any more. */
 static void transfer_end(struct transfer *transfer, int status, const struct buf *body)
 {
 	struct channel *channel = transfer->channel;
@@ -120,8 +126,7 @@ static void transfer_end(struct transfer *transfer, int status, const struct buf
 	count(M_TRANSFERS, 1, "what=\"%s\",status=\"%d\"", transfer->spec.what, status);
 	if (status >= 200 && status < 300)
 		count_bytes(transfer);
-	transfer->fetch = NULL;
-	transfer_unlink(transfer);
+	transfer_stop(transfer);
 	if (refused && !channel->over) {
 		channel->over = true;
 		if (channel->on_over)
@@ -138,6 +143,7 @@ static void answer_came(void *data, struct fetch_answer *answer)
 
 	transfer->fetch = NULL;
 	if (!again) {
+		transfer_unlink(transfer);
 		transfer_end(transfer, answer->status, &answer->body);
 		return;
 	}
@@ -149,10 +155,14 @@ static void answer_came(void *data, struct fetch_answer *answer)
 void channel_give_up(struct channel *channel)
 {
 	const struct buf nothing = BUF_INIT(0);
+	struct transfer *transfer = channel->transfers, *next;
 
-	/* Each callback may start others; those see an attempt that is over and are not started (the callers' part). */
-	for (size_t left = channel_busy(channel); left > 0 && channel->transfers; left--)
-		transfer_end(channel->transfers, 0, &nothing);
+	/* Their callbacks may start others, which are not touched here. */
+	channel->transfers = NULL;
+	for (; transfer; transfer = next) {
+		next = transfer->next;
+		transfer_end(transfer, 0, &nothing);
+	}
 }
 
 /* ---- the request ---- */
@@ -176,6 +186,7 @@ static void transfer_begin(void *data)
 	};
 
 	if (spec->answer_fd > 0 && (ftruncate(spec->answer_fd, 0) < 0 || lseek(spec->answer_fd, 0, SEEK_SET) < 0)) {
+		transfer_unlink(transfer);
 		transfer_end(transfer, 0, &(struct buf)BUF_INIT(1));
 		return;
 	}

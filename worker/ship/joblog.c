@@ -84,7 +84,7 @@ static void log_conflict(struct joblog *log, const struct buf *body)
 
 	json_parse(buf_str(body), body->len, &value, &err);
 	length = json_int_at(value, "length", -1);
-	if (length > (long long)log->offset && length <= (long long)(log->offset + log->pending.len)) {
+	if (length > (long long)log->offset && length - (long long)log->offset <= (long long)log->pending.len) {
 		log_accepted(log, (size_t)length - log->offset);
 		return;
 	}

@@ -119,7 +119,7 @@ static void make_room(const struct schemas *schemas)
 		closep(&fd);
 		return;
 	}
-	while ((entry = readdir(list)))
+	while (readdir(list))
 		files++;
 	rewinddir(list);
 	while (files > (size_t)2 * MOST_KEPT && (entry = readdir(list)))
