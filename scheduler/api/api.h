@@ -96,6 +96,8 @@ json_t *linkage(const char *type, const char *id);
 json_t *to_one(const char *type, const char *id);
 /* {"data": [linkage, ...]}: a to-many relation, from a JSON array of ids. Borrows the array. */
 json_t *to_many(const char *type, const json_t *ids);
+/* The same from a jsonb column that is an array of ids. */
+json_t *row_many(const struct rows *rows, int row, const char *column, const char *type);
 /* {"id","type","attributes","relationships"}, taking the two. relationships may be NULL. */
 json_t *resource_new(const char *type, const char *id, json_t *attributes, json_t *relationships);
 /* A timestamptz column as the API's `tz` form ("...Z"), or null. A new reference. */

@@ -112,7 +112,10 @@ int configurations_download(struct request *req, struct response *res, struct er
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(BODY_ARCHIVE);
 
-	if (configuration_of(req, &rows, err) < 0)
+	if (req->actor.kind == ACTOR_TASK
+			? actor_may_for_task(req->store, &req->actor, NULL, param(req, "configuration"), err) < 0 ||
+				configuration_read(req->store, param(req, "configuration"), &rows, err) < 0
+			: configuration_of(req, &rows, err) < 0)
 		return -1;
 	if (row_null(&rows, 0, "blob_id"))
 		return err_set(err, ERR_NOT_FOUND, "the configuration version has no files");

@@ -8,13 +8,15 @@
 
 #define SITE(method, path, handler, permission, kind, limit)                                                           \
 	int handler(struct request *req, struct response *res, struct err *err);
-#define API    SITE
-#define SIGNED SITE
-#define WORKER SITE
+#define API      SITE
+#define SIGNED   SITE
+#define WORKER   SITE
+#define NOTIFIER SITE
 #include "scheduler/api/routes.def"
 #undef SITE
 #undef API
 #undef SIGNED
 #undef WORKER
+#undef NOTIFIER
 
 #endif

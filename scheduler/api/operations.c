@@ -21,17 +21,6 @@ static json_t *execution_details(const struct rows *rows)
 		row_string(rows, 0, "worker_id"), "agent-name", row_string(rows, 0, "worker_name"));
 }
 
-static json_t *states_linkage(const struct rows *rows)
-{
-	json_auto_t *ids = row_json(rows, 0, "states");
-	json_t *data = json_array();
-	json_t *id;
-	size_t i;
-
-	json_array_foreach(ids, i, id) json_array_append_new(data, linkage("state-versions", json_string_value(id)));
-	return json_pack("{so}", "data", data);
-}
-
 json_t *operation_resource(const struct store *store, const struct rows *rows)
 {
 	const char *id = row_text(rows, 0, "id");
@@ -50,8 +39,8 @@ json_t *operation_resource(const struct store *store, const struct rows *rows)
 		json_object_update_new(attributes,
 			json_pack("{sb sb}", "has-changes", row_bool(rows, 0, "has_changes"), "generated-configuration",
 				0));
-	resource = resource_new(
-		plan ? "plans" : "applies", id, attributes, json_pack("{so}", "state-versions", states_linkage(rows)));
+	resource = resource_new(plan ? "plans" : "applies", id, attributes,
+		json_pack("{so}", "state-versions", row_many(rows, 0, "states", "state-versions")));
 	if (plan) {
 		_cleanup_(freep) char *base = mem_printf("/api/v2/plans/%s", id);
 		_cleanup_(freep) char *json = mem_printf("%s/json-output", base);
@@ -98,9 +87,13 @@ static int plan_content(struct request *req, const char *column, struct buf *out
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT, plan = ROWS_INIT;
 	struct id id = id_sibling(*param(req, "plan") ? param(req, "plan") : param(req, "run"), "plan");
 
-	if (operation_view(req->store, id.text, &plan, err) < 0 ||
-		may(req, row_text(&plan, 0, "organization_id"), "plan", err) < 0 ||
-		artifacts_of_run(req->store, row_text(&plan, 0, "run_id"), &rows, err) < 0)
+	if (operation_view(req->store, id.text, &plan, err) < 0)
+		return -1;
+	if (req->actor.kind == ACTOR_TASK
+			? actor_may_for_task(req->store, &req->actor, row_text(&plan, 0, "run_id"), NULL, err) < 0
+			: may(req, row_text(&plan, 0, "organization_id"), "plan", err) < 0)
+		return -1;
+	if (artifacts_of_run(req->store, row_text(&plan, 0, "run_id"), &rows, err) < 0)
 		return -1;
 	*ret_there = !row_null(&rows, 0, column);
 	return *ret_there ? blob_get(req->store, row_text(&rows, 0, column), out, err) : 0;

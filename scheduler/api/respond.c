@@ -180,6 +180,13 @@ json_t *to_many(const char *type, const json_t *ids)
 	return json_pack("{s:o}", "data", list);
 }
 
+json_t *row_many(const struct rows *rows, int row, const char *column, const char *type)
+{
+	json_auto_t *ids = row_json(rows, row, column);
+
+	return to_many(type, ids);
+}
+
 json_t *resource_new(const char *type, const char *id, json_t *attributes, json_t *relationships)
 {
 	json_t *resource = json_pack("{s:s, s:s, s:o}", "id", id, "type", type, "attributes", attributes);

@@ -9,6 +9,8 @@ const struct route routes[] = {
 	{#method, SIGNED_PREFIX "/:signature" path, handler, permission, kind, limit},
 #define WORKER(method, path, handler, permission, kind, limit)                                                         \
 	{#method, "/api/worker/v1" path, handler, permission, kind, limit},
+#define NOTIFIER(method, path, handler, permission, kind, limit)                                                       \
+	{#method, "/api/notifier/v1" path, handler, permission, kind, limit},
 #include "scheduler/api/routes.def"
 };
 

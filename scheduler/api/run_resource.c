@@ -40,22 +40,11 @@ static int run_variables(struct store *store, const struct rows *rows, int row, 
 	return json_parse(buf_str(&text), text.len, ret_variables, err);
 }
 
-static json_t *linkages(const struct rows *rows, int row, const char *column, const char *type)
-{
-	json_auto_t *ids = row_json(rows, row, column);
-	json_t *data = json_array();
-	json_t *id;
-	size_t i;
-
-	json_array_foreach(ids, i, id) json_array_append_new(data, linkage(type, json_string_value(id)));
-	return json_pack("{so}", "data", data);
-}
-
 static json_t *run_relationships(const struct rows *rows, int row)
 {
 	const char *run = row_text(rows, row, "id");
 
-	return json_pack("{so so so so so so so so s{s[]} s{s[]} so so so}", "workspace",
+	return json_pack("{so so so so so so so so s{s[]} so so so so}", "workspace",
 		to_one("workspaces", row_text(rows, row, "workspace_id")), "configuration-version",
 		to_one("configuration-versions", row_text(rows, row, "configuration_version_id")), "plan",
 		to_one("plans", id_sibling(run, "plan").text), "apply",
@@ -63,9 +52,9 @@ static json_t *run_relationships(const struct rows *rows, int row)
 		to_one("users", row_text(rows, row, "created_by")), "confirmed-by",
 		to_one("users", row_text(rows, row, "confirmed_by")), "canceled-by",
 		to_one("users", row_text(rows, row, "canceled_by")), "cost-estimate", to_one("cost-estimates", NULL),
-		"policy-checks", "data", "task-stages", "data", "comments", linkages(rows, row, "comments", "comments"),
-		"run-events", linkages(rows, row, "events", "run-events"), "input-state-version",
-		to_one("state-versions", row_text(rows, row, "base_state_id")));
+		"policy-checks", "data", "task-stages", row_many(rows, row, "task_stages", "task-stages"), "comments",
+		row_many(rows, row, "comments", "comments"), "run-events", row_many(rows, row, "events", "run-events"),
+		"input-state-version", to_one("state-versions", row_text(rows, row, "base_state_id")));
 }
 
 int run_resource(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)

@@ -2,6 +2,7 @@
 #include "scheduler/api/runs.h"
 
 #include "scheduler/api/scope.h"
+#include "scheduler/api/task_stages.h"
 #include "scheduler/api/workspaces.h"
 #include "scheduler/dispatch/order.h"
 #include "scheduler/store/run_views.h"
@@ -29,6 +30,17 @@ static int include_operation(
 	return 0;
 }
 
+static int include_task_stages(struct request *req, const char *run_id, json_t *included, struct err *err)
+{
+	json_t *own = NULL;
+
+	if (task_stages_of_run(req->store, run_id, &own, err) < 0)
+		return -1;
+	json_array_extend(included, own);
+	json_decref(own);
+	return 0;
+}
+
 /* A client that watches a run whose log is plain must not be told to expect JSON lines (API 2.4). */
 static int include_workspace(struct request *req, const struct rows *run, json_t *included, struct err *err)
 {
@@ -50,6 +62,8 @@ static int run_included(struct request *req, const struct rows *run, json_t *inc
 	if (query_includes(req, "plan") && include_operation(req, id, "plan", included, err) < 0)
 		return -1;
 	if (query_includes(req, "apply") && include_operation(req, id, "apply", included, err) < 0)
+		return -1;
+	if (query_includes(req, "task_stages") && include_task_stages(req, id, included, err) < 0)
 		return -1;
 	if (query_includes(req, "workspace") && include_workspace(req, run, included, err) < 0)
 		return -1;

@@ -91,10 +91,18 @@ static int request_authenticate(struct request *req, struct err *err)
 		if (req->actor.kind == ACTOR_POOL)
 			return 0;
 		return err_set(err, ERR_UNAUTHORIZED, "an agent token is needed here");
+	case CAN_NOTIFY:
+		if (actor_find(req->store, req->bearer, &req->actor, err) < 0)
+			return -1;
+		if (req->actor.kind == ACTOR_NOTIFIER)
+			return 0;
+		return err_set(err, ERR_UNAUTHORIZED, "a notifier's token is needed here");
 	default:
 		if (actor_find(req->store, req->bearer, &req->actor, err) < 0)
 			return -1;
 		if (req->actor.kind == ACTOR_USER)
+			return 0;
+		if (req->actor.kind == ACTOR_TASK && req->route->permission == CAN_READ_FOR_TASK)
 			return 0;
 		return err_set(err, ERR_NOT_FOUND, "not found");
 	}

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "scheduler/store/task_calls.h"
+
 enum { TOKEN_MOST = 512 };
 
 static int token_used(struct store *store, const char *token_id, struct err *err)
@@ -14,7 +16,9 @@ static void actor_read(const struct rows *rows, struct actor *ret_actor)
 {
 	struct actor actor = {.kind = ACTOR_NONE};
 
-	if (row_null(rows, 0, "user_id")) {
+	if (row_bool(rows, 0, "notifier")) {
+		actor.kind = ACTOR_NOTIFIER;
+	} else if (row_null(rows, 0, "user_id")) {
 		actor.kind = ACTOR_POOL;
 		text_copy(actor.pool.text, sizeof(actor.pool.text), row_text(rows, 0, "pool_id"));
 	} else {
@@ -26,6 +30,22 @@ static void actor_read(const struct rows *rows, struct actor *ret_actor)
 	*ret_actor = actor;
 }
 
+/* A run task's token lives as long as its result is open. */
+static int task_find(struct store *store, const char *hash, struct actor *ret_actor, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "select run_id from task_results where token_hash = $1 and status in ('pending', 'running')",
+		    P_TEXT(hash)) < 0)
+		return -1;
+	if (!rows.count)
+		return err_set(err, ERR_UNAUTHORIZED, "the token is not valid, or its task is over");
+	*ret_actor = (struct actor){.kind = ACTOR_TASK};
+	text_copy(ret_actor->run.text, sizeof(ret_actor->run.text), row_text(&rows, 0, "run_id"));
+	return 0;
+}
+
 int actor_find(struct store *store, const char *token, struct actor *ret_actor, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -34,8 +54,10 @@ int actor_find(struct store *store, const char *token, struct actor *ret_actor, 
 	if (!token || !*token || strlen(token) > TOKEN_MOST)
 		return err_set(err, ERR_UNAUTHORIZED, "a bearer token is needed");
 	crypto_sha256_hex(token, strlen(token), hash);
+	if (text_starts(token, TASK_TOKEN_PREFIX))
+		return task_find(store, hash, ret_actor, err);
 	if (db_query(store->db, &rows, err,
-		    "select t.id, t.user_id, t.pool_id, u.username, u.is_site_admin, "
+		    "select t.id, t.user_id, t.pool_id, t.notifier, u.username, u.is_site_admin, "
 		    "coalesce(t.last_used_at < now() - interval '1 minute', true) as stale "
 		    "from tokens t left join users u on u.id = t.user_id "
 		    "where t.hash = $1 and (t.expired_at is null or t.expired_at > now())",
@@ -67,16 +89,32 @@ int actor_may(struct store *store, const struct actor *actor, enum permission pe
 	return rows.count ? 0 : err_set(err, ERR_NOT_FOUND, "%s not found", what);
 }
 
+int actor_may_for_task(struct store *store, const struct actor *actor, const char *run_id,
+	const char *configuration_version_id, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (actor->kind != ACTOR_TASK)
+		return err_set(err, ERR_NOT_FOUND, "not found");
+	if (db_query(store->db, &rows, err,
+		    "select 1 from run_inputs where run_id = $1 and ($2::text is null or run_id = $2) "
+		    "and ($3::text is null or configuration_version_id = $3)",
+		    P_TEXT(actor->run.text), P_TEXT(run_id), P_TEXT(configuration_version_id)) < 0)
+		return -1;
+	return rows.count ? 0 : err_set(err, ERR_NOT_FOUND, "not found");
+}
+
 int token_create(struct store *store, const char *user_id, const char *pool_id, const char *description,
 	char **ret_token, struct id *ret_id, struct err *err)
 {
-	char *token = crypto_token(user_id ? "ry_user_" : "ry_agent_");
+	char *token = crypto_token(user_id ? "ry_user_" : pool_id ? "ry_agent_" : "ry_notifier_");
 	struct id id = id_new("at");
 	char hash[SHA256_HEX_SIZE];
 
 	crypto_sha256_hex(token, strlen(token), hash);
 	if (db_query(store->db, NULL, err,
-		    "insert into tokens (id, hash, user_id, pool_id, description) values ($1, $2, $3, $4, $5)",
+		    "insert into tokens (id, hash, user_id, pool_id, notifier, description) "
+		    "values ($1, $2, $3, $4, $3::text is null and $4::text is null, $5)",
 		    P_TEXT(id.text), P_TEXT(hash), P_TEXT(user_id), P_TEXT(pool_id), P_TEXT(description)) < 0) {
 		free(token);
 		return -1;

@@ -10,11 +10,12 @@
 #include "scheduler/store/store.h"
 
 struct actor {
-	enum { ACTOR_NONE, ACTOR_USER, ACTOR_POOL } kind;
+	enum { ACTOR_NONE, ACTOR_USER, ACTOR_POOL, ACTOR_NOTIFIER, ACTOR_TASK } kind;
 	struct id user; /* of an ACTOR_USER */
 	char username[64];
 	bool is_site_admin;
 	struct id pool; /* of an ACTOR_POOL */
+	struct id run;  /* of an ACTOR_TASK: a run task's request, while it is open */
 };
 
 enum permission {
@@ -23,7 +24,9 @@ enum permission {
 	CAN_WITH_SIGNATURE,     /* the path carries its own signature */
 	CAN_WORK,               /* an agent token */
 	CAN_WORK_ON_JOB,        /* a job's token, which the handler checks */
+	CAN_NOTIFY,             /* a notifier's token */
 	CAN_READ,               /* read what belongs to the organization */
+	CAN_READ_FOR_TASK,      /* the same, or a run task's token for what its run is about */
 	CAN_MANAGE_ORGANIZATION,
 	CAN_MANAGE_WORKSPACE, /* create, change, delete */
 	CAN_LOCK,
@@ -39,7 +42,12 @@ int actor_find(struct store *store, const char *token, struct actor *ret_actor, 
 /* 0 if the actor may do it in the organization (its internal id), else ERR_NOT_FOUND "<what> not found". */
 int actor_may(struct store *store, const struct actor *actor, enum permission permission, const char *organization_id,
 	const char *what, struct err *err);
-/* Makes a token and returns its text, which is kept nowhere. Exactly one of the two ids is not NULL. */
+/* The same for what a run task's token may read too: that of a run with this configuration version, or this run (the
+ * other is NULL). */
+int actor_may_for_task(struct store *store, const struct actor *actor, const char *run_id,
+	const char *configuration_version_id, struct err *err);
+/* Makes a token and returns its text, which is kept nowhere. One of the two ids is not NULL, or both are: then
+ * it is a notifier's. */
 int token_create(struct store *store, const char *user_id, const char *pool_id, const char *description,
 	char **ret_token, struct id *ret_id, struct err *err);
 

@@ -59,16 +59,19 @@ static int bootstrap_in(void *data, struct err *err)
 	struct bootstrapping *b = data;
 	_cleanup_(freep) char *user_token = NULL;
 	_cleanup_(freep) char *agent_token = NULL;
+	_cleanup_(freep) char *notifier_token = NULL;
 	struct id user, pool;
 
 	if (user_ensure(b->store, b->order, &user, err) < 0 ||
 		organization_ensure(b->store, b->order, user.text, err) < 0 || pool_ensure(b->store, &pool, err) < 0 ||
 		token_create(b->store, user.text, NULL, "bootstrap", &user_token, NULL, err) < 0 ||
-		token_create(b->store, NULL, pool.text, "bootstrap", &agent_token, NULL, err) < 0)
+		token_create(b->store, NULL, pool.text, "bootstrap", &agent_token, NULL, err) < 0 ||
+		token_create(b->store, NULL, NULL, "bootstrap", &notifier_token, NULL, err) < 0)
 		return -1;
 	json_decref(b->result);
-	b->result = json_pack("{s:s, s:s, s:s, s:s}", "user", b->order->username, "organization",
-		b->order->organization, "token", user_token, "agent-token", agent_token);
+	b->result = json_pack("{s:s, s:s, s:s, s:s, s:s}", "user", b->order->username, "organization",
+		b->order->organization, "token", user_token, "agent-token", agent_token, "notifier-token",
+		notifier_token);
 	return 0;
 }
 

@@ -12,7 +12,8 @@ struct bootstrap_order {
 
 /*
  * The first user (a site admin), organization and agent pool, as far as they are not there yet, and a new token for
- * each side: {"user", "organization", "token", "agent-token"}. The tokens are nowhere else. A new reference.
+ * each side: {"user", "organization", "token", "agent-token", "notifier-token"}. The tokens are nowhere else. A new
+ * reference.
  */
 int bootstrap(struct store *store, const struct bootstrap_order *order, json_t **ret_result, struct err *err);
 

@@ -25,7 +25,7 @@ static char *token_of(const struct store *store, const char *task_result_id)
 
 	keyring_derive(store->keyring, "task-token", key);
 	crypto_hmac_hex(key, sizeof(key), task_result_id, digest);
-	return mem_printf("ry_task_%s", digest);
+	return mem_printf(TASK_TOKEN_PREFIX "%s", digest);
 }
 
 static char *hashes_of(const struct store *store, const struct rows *picked)

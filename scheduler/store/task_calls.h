@@ -11,6 +11,9 @@
 
 enum { MOST_TASKS_CLAIMED = 200 };
 
+/* What the access token of a request begins with. */
+#define TASK_TOKEN_PREFIX "ry_task_"
+
 struct task_claim {
 	const char *notifier;
 	const char *callback_url; /* base of the callbacks' addresses */

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/task_stages.h"
+#include "scheduler/dispatch/task_reports.h"
+#include "scheduler/store/task_calls.h"
+#include "scheduler/store/task_views.h"
+
+/* What notifiers ask with their token (proto/README.md). Bodies are plain JSON, no JSON:API documents. */
+
+enum { MOST_DEADLINES = 1000 };
+
+static int body_array(const struct request *req, const char *name, const json_t **ret_array, struct err *err)
+{
+	*ret_array = json_object_get(req->body, name);
+	return json_is_array(*ret_array) ? 0 : err_set(err, ERR_INVALID, "'%s' must be an array", name);
+}
+
+static int respond_array(struct response *res, const char *name, json_t *array)
+{
+	return respond_json(res, 200, json_pack("{so}", name, array));
+}
+
+int notifier_claims(struct request *req, struct response *res, struct err *err)
+{
+	struct task_claim claim = {
+		.notifier = json_string_at(req->body, "notifier"),
+		.callback_url = json_string_at(req->body, "callback-url"),
+	};
+	json_t *calls = NULL;
+
+	if (!claim.notifier || !claim.callback_url)
+		return err_set(err, ERR_INVALID, "'notifier' and 'callback-url' must be texts");
+	if (body_array(req, "task-results", &claim.task_results, err) < 0 ||
+		task_calls_claim(req->store, &claim, &calls, err) < 0)
+		return -1;
+	return respond_json(
+		res, 200, json_pack("{si so}", "lease-seconds", req->store->lease_seconds, "task-results", calls));
+}
+
+int notifier_beats(struct request *req, struct response *res, struct err *err)
+{
+	const char *notifier = json_string_at(req->body, "notifier");
+	const json_t *held;
+	json_t *answer = NULL;
+
+	if (!notifier)
+		return err_set(err, ERR_INVALID, "'notifier' must be a text");
+	if (body_array(req, "task-results", &held, err) < 0 ||
+		task_calls_beat(req->store, notifier, held, &answer, err) < 0)
+		return -1;
+	return respond_array(res, "task-results", answer);
+}
+
+int notifier_delivers(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array decided = DB_ARRAY_INIT;
+	const json_t *deliveries;
+	json_t *answer = NULL;
+
+	if (body_array(req, "deliveries", &deliveries, err) < 0 ||
+		task_calls_delivered(req->store, deliveries, &answer, &decided, err) < 0)
+		return -1;
+	if (task_reports_decide(req->store, &decided, err) < 0) {
+		json_decref(answer);
+		return -1;
+	}
+	return respond_array(res, "deliveries", answer);
+}
+
+/* With each callback that was taken, the document that its service gets: all of them with one statement. */
+static int documents_add(struct request *req, json_t *callbacks, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_auto_t *documents = json_object();
+	json_t *callback;
+	size_t i;
+
+	json_array_foreach(callbacks, i, callback) if (json_int_at(callback, "answer", 0) == 200)
+		db_array_add(&ids, json_string_at(callback, "task-result"));
+	if (task_results_view(req->store, &ids, NULL, &rows, err) < 0)
+		return -1;
+	for (int row = 0; row < rows.count; row++)
+		json_object_set_new(documents, row_text(&rows, row, "id"),
+			json_pack("{so}", "data", task_result_resource(&rows, row)));
+	json_array_foreach(callbacks, i, callback) if (json_int_at(callback, "answer", 0) == 200) json_object_set(
+		callback, "document", json_object_get(documents, json_string_at(callback, "task-result")));
+	return 0;
+}
+
+int notifier_calls(struct request *req, struct response *res, struct err *err)
+{
+	const json_t *callbacks;
+	json_t *answer = NULL;
+
+	if (body_array(req, "callbacks", &callbacks, err) < 0 ||
+		task_calls_back(req->store, callbacks, &answer, err) < 0)
+		return -1;
+	if (documents_add(req, answer, err) < 0) {
+		json_decref(answer);
+		return -1;
+	}
+	return respond_array(res, "callbacks", answer);
+}
+
+int notifier_times_out(struct request *req, struct response *res, struct err *err)
+{
+	const json_t *late;
+	json_t *answer = NULL;
+
+	if (body_array(req, "task-results", &late, err) < 0 || task_calls_late(req->store, late, &answer, err) < 0)
+		return -1;
+	return respond_array(res, "task-results", answer);
+}
+
+int notifier_deadlines(struct request *req, struct response *res, struct err *err)
+{
+	long long limit = MOST_DEADLINES;
+	json_t *answer = NULL;
+
+	if (query(req, "limit") && text_number(query(req, "limit"), 1, MOST_DEADLINES, &limit) < 0)
+		return err_set(err, ERR_MALFORMED, "limit must be a whole number from 1 to %d", MOST_DEADLINES);
+	if (task_calls_deadlines(req->store, text_or_empty(query(req, "after")), (int)limit, &answer, err) < 0)
+		return -1;
+	return respond_array(res, "deadlines", answer);
+}

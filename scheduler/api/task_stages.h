@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_API_TASK_STAGES_H
+#define SCHEDULER_API_TASK_STAGES_H
+
+#include "scheduler/api/api.h"
+
+/* Rows of store/task_views.h as resources. New references. */
+json_t *task_stage_resource(const struct rows *rows, int row);
+json_t *task_result_resource(const struct rows *rows, int row);
+/* Those of a run, as an array. */
+int task_stages_of_run(struct store *store, const char *run_id, json_t **ret_stages, struct err *err);
+
+#endif

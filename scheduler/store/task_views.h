@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_TASK_VIEWS_H
+#define SCHEDULER_STORE_TASK_VIEWS_H
+
+/* Task stages, task results, their outcomes and deliveries, for reading. */
+
+#include "scheduler/store/store.h"
+
+/* A run's stages, in the order of the run, each with `results` (the ids of its task results) and `organization_id`. */
+int task_stages_view(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
+/* One stage. ERR_NOT_FOUND. */
+int task_stage_view(struct store *store, const char *stage_id, struct rows *ret_rows, struct err *err);
+
+/* Task results, by any of: their ids, or a stage's id (NULL: not asked for). Each with `outcomes` (ids), `plan_only`
+ * and `organization_id`. */
+int task_results_view(
+	struct store *store, struct db_array *ids, const char *stage_id, struct rows *ret_rows, struct err *err);
+/* One task result. ERR_NOT_FOUND. */
+int task_result_view(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
+
+int task_outcomes_view(struct store *store, const char *task_result_id, struct rows *ret_rows, struct err *err);
+/* One outcome with its organization_id. ERR_NOT_FOUND. */
+int task_outcome_view(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
+
+/* The delivery log of a task result, the newest first. */
+int task_deliveries_view(struct store *store, const char *task_result_id, struct rows *ret_rows, struct err *err);
+/* Sends the request of an open task result once more. ERR_CONFLICT if it is over. */
+int task_result_redeliver(struct store *store, const char *task_result_id, struct err *err);
+
+#endif
