@@ -124,7 +124,8 @@ int plans_schemas(struct request *req, struct response *res, struct err *err)
 int plans_redacted(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(buf_release) struct buf plan = BUF_INIT(JSON_LIMIT), schemas = BUF_INIT(JSON_LIMIT);
-	json_auto_t *plan_json = NULL, *schemas_json = NULL;
+	json_auto_t *plan_json = NULL, *schemas_json = NULL, *secrets = NULL;
+	struct id run = id_sibling(param(req, "plan"), "run");
 	bool plan_there = false, schemas_there = false;
 
 	if (plan_content(req, "json_blob", &plan, &plan_there, err) < 0 ||
@@ -133,9 +134,10 @@ int plans_redacted(struct request *req, struct response *res, struct err *err)
 	if (!plan_there || !schemas_there)
 		return respond_empty(res, 204);
 	if (json_parse(buf_str(&plan), plan.len, &plan_json, err) < 0 ||
-		json_parse(buf_str(&schemas), schemas.len, &schemas_json, err) < 0)
+		json_parse(buf_str(&schemas), schemas.len, &schemas_json, err) < 0 ||
+		run_secrets(req->store, run.text, &secrets, err) < 0)
 		return -1;
-	return respond_json(res, 200, plan_redact(plan_json, schemas_json));
+	return respond_json(res, 200, plan_redact(plan_json, schemas_json, secrets));
 }
 
 /* ---- logs ---- */

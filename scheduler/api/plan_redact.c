@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/plan_redact.h"
 
+#include <string.h>
+
+enum { LEAST_SECRET = 4 };
+
 /* The value with all that the mask says is sensitive blanked out. The mask is true, or of the value's own shape. */
 static json_t *value_redact(const json_t *value, const json_t *mask)
 {
@@ -70,6 +74,41 @@ static json_t *outputs_redact(const json_t *outputs)
 	return copy;
 }
 
+/* A sensitive variable that the configuration does not declare as such is nothing special to terraform. */
+static bool text_is_secret(const char *text, const json_t *secrets)
+{
+	const json_t *secret;
+	size_t i;
+
+	json_array_foreach((json_t *)secrets, i, secret) if (json_string_length(secret) >= LEAST_SECRET &&
+		strstr(text, json_string_value(secret))) return true;
+	return false;
+}
+
+static json_t *secrets_redact(json_t *value, const json_t *secrets)
+{
+	const char *key;
+	json_t *member;
+	size_t i;
+
+	if (json_is_string(value))
+		return text_is_secret(json_string_value(value), secrets) ? json_string("(sensitive value)")
+									 : json_incref(value);
+	if (json_is_object(value)) {
+		json_t *copy = json_object();
+
+		json_object_foreach(value, key, member) json_object_set_new(copy, key, secrets_redact(member, secrets));
+		return copy;
+	}
+	if (json_is_array(value)) {
+		json_t *copy = json_array();
+
+		json_array_foreach(value, i, member) json_array_append_new(copy, secrets_redact(member, secrets));
+		return copy;
+	}
+	return json_incref(value);
+}
+
 static json_t *or_null(const json_t *object, const char *key)
 {
 	json_t *value = json_object_get(object, key);
@@ -77,13 +116,19 @@ static json_t *or_null(const json_t *object, const char *key)
 	return value ? json_incref(value) : json_null();
 }
 
-json_t *plan_redact(const json_t *plan, const json_t *schemas)
+json_t *plan_redact(const json_t *plan, const json_t *schemas, const json_t *secrets)
 {
-	return json_pack("{so so so so so so ss so}", "plan_format_version", or_null(plan, "format_version"),
-		"resource_changes", changes_redact(json_object_get(plan, "resource_changes")), "resource_drift",
-		changes_redact(json_object_get(plan, "resource_drift")), "relevant_attributes",
-		or_null(plan, "relevant_attributes"), "output_changes",
-		outputs_redact(json_object_get(plan, "output_changes")), "deferred_changes",
-		changes_redact(json_object_get(plan, "deferred_changes")), "provider_format_version", "1.0",
-		"provider_schemas", or_null(schemas, "provider_schemas"));
+	json_auto_t *shown = json_object();
+	json_t *document;
+
+	json_object_set_new(shown, "resource_changes", changes_redact(json_object_get(plan, "resource_changes")));
+	json_object_set_new(shown, "resource_drift", changes_redact(json_object_get(plan, "resource_drift")));
+	json_object_set_new(shown, "deferred_changes", changes_redact(json_object_get(plan, "deferred_changes")));
+	json_object_set_new(shown, "output_changes", outputs_redact(json_object_get(plan, "output_changes")));
+	json_object_set_new(shown, "relevant_attributes", or_null(plan, "relevant_attributes"));
+	document = secrets_redact(shown, secrets);
+	json_object_set_new(document, "plan_format_version", or_null(plan, "format_version"));
+	json_object_set_new(document, "provider_format_version", json_string("1.0"));
+	json_object_set_new(document, "provider_schemas", or_null(schemas, "provider_schemas"));
+	return document;
 }

@@ -6,9 +6,10 @@
 
 /*
  * The document that clients render a plan from (API 2.4): changes, drift and outputs of `terraform show -json`,
- * together with the providers' schemas, and without any value that terraform marks as sensitive. Borrows both; a new
+ * together with the providers' schemas, and without any value that terraform marks as sensitive, nor any text that
+ * holds one of the secrets (an array of texts; those under four bytes are too common to look for). Borrows all; a new
  * reference.
  */
-json_t *plan_redact(const json_t *plan, const json_t *schemas);
+json_t *plan_redact(const json_t *plan, const json_t *schemas, const json_t *secrets);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/run_views.h"
 
+enum { SNAPSHOT_LIMIT = 64 << 20 };
+
 #define VIEW                                                                                                           \
 	"select r.*, i.configuration_version_id, i.message, i.source, i.trigger_reason, i.is_destroy, i.refresh, "     \
 	"i.refresh_only, i.allow_config_generation, i.json_log, i.target_addrs, i.replace_addrs, "                     \
@@ -98,6 +100,28 @@ int operation_view(struct store *store, const char *operation_id, struct rows *r
 		    P_TEXT(operation_id)) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "%.5s not found", operation_id);
+}
+
+int run_secrets(struct store *store, const char *run_id, json_t **ret_values, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(buf_release) struct buf text = BUF_INIT(SNAPSHOT_LIMIT);
+	json_auto_t *snapshot = NULL;
+	json_t *variable;
+	size_t i;
+
+	if (db_query(store->db, &rows, err, "select snapshot_sealed from run_inputs where run_id = $1",
+		    P_TEXT(run_id)) < 0)
+		return -1;
+	if (!rows.count)
+		return err_set(err, ERR_NOT_FOUND, "run not found");
+	if (store_open(store, run_id, &rows, 0, "snapshot_sealed", &text, err) < 0 ||
+		json_parse(buf_str(&text), text.len, &snapshot, err) < 0)
+		return -1;
+	*ret_values = json_array();
+	json_array_foreach(snapshot, i, variable) if (json_bool_at(variable, "sensitive", false))
+		json_array_append(*ret_values, json_object_get(variable, "value"));
+	return 0;
 }
 
 int run_events_view(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err)

@@ -27,6 +27,9 @@ int run_views(struct store *store, const struct run_filter *filter, struct rows 
 /* One row of a plan or apply: operations' columns, run_id, json_log, has_changes, organization_id. ERR_NOT_FOUND. */
 int operation_view(struct store *store, const char *operation_id, struct rows *ret_rows, struct err *err);
 
+/* The values that were sensitive in the run's variables, as an array of texts: for taking them out of what is shown. */
+int run_secrets(struct store *store, const char *run_id, json_t **ret_values, struct err *err);
+
 int run_events_view(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
 int comments_view(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
 /* One comment with its run_id. ERR_NOT_FOUND. */
