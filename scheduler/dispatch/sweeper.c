@@ -11,6 +11,7 @@
 #include "common/log.h"
 #include "common/metrics.h"
 #include "scheduler/dispatch/happen.h"
+#include "scheduler/dispatch/task_sweeps.h"
 #include "scheduler/metrics.h"
 
 enum { MOST_SWEPT = 100, REASON_SIZE = 256 };
@@ -181,6 +182,8 @@ static const struct {
 } sweeps[] = {
 	{"leases", 1000, sweep_leases},
 	{"announcements", 2500, sweep_announcements},
+	{"task requests", 2000, sweep_task_requests},
+	{"task deadlines", 2000, sweep_task_deadlines},
 	{"gauges", 2000, sweep_gauges},
 	{"queues", 15000, sweep_queues},
 	{"workers", 60000, sweep_workers},

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/dispatch/task_sweeps.h"
+
+#include "proto/messages.h"
+#include "proto/topics.h"
+#include "scheduler/dispatch/task_reports.h"
+
+enum { MOST_SWEPT = 500 };
+
+int sweep_task_requests(struct store *store, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"with again as (update task_results set delivery = 'waiting', updated_at = now() where id in ("
+		"(select id from task_results where delivery = 'claimed' and lease_until < now() limit $3) union all "
+		"(select id from task_results where delivery = 'waiting' and updated_at < now() - interval '5 seconds' "
+		"order by created_at limit $3)) and delivery in ('claimed', 'waiting') returning id, run_id) "
+		"insert into outbox (topic, payload) select $1, "
+		"json_build_object('v', $2::int, 'task-result', id, 'run', run_id)::text from again",
+		P_TEXT(topics[TOPIC_TASKS].name), P_INT(MESSAGE_VERSION), P_INT(MOST_SWEPT));
+}
+
+/* A deadline is the notifiers' to tell; half a minute later it is told without them. */
+static int report_silent(struct store *store, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"update task_results set delivery = 'over', updated_at = now() - interval '1 minute', "
+		"reported = case delivery when 'acknowledged' then jsonb_build_object('status', 'failed', 'message', "
+		"'The task was not heard of within the time it may be silent.') else jsonb_build_object('status', "
+		"'unreachable', 'message', 'The request could not be sent in time: is a notifier running?') end "
+		"where reported is null and status in ('pending', 'running') and "
+		"(delivery = 'acknowledged' and due_at < now() - interval '30 seconds' or "
+		"delivery in ('waiting', 'claimed') and give_up_at < now() - interval '30 seconds')");
+}
+
+int sweep_task_deadlines(struct store *store, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
+
+	if (report_silent(store, err) < 0 ||
+		db_query(store->db, &rows, err,
+			"select id from task_results where reported is not null "
+			"and updated_at < now() - interval '3 seconds' order by updated_at limit $1",
+			P_INT(MOST_SWEPT)) < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++)
+		db_array_add(&ids, row_text(&rows, i, "id"));
+	return task_reports_decide(store, &ids, err);
+}
