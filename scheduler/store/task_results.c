@@ -64,7 +64,7 @@ int task_results_follow(struct store *store, const json_t *task_stages, struct o
 	return db_query(store->db, NULL, err,
 		"update task_results r set status = case u.status when 'unreachable' then 'unreachable' else "
 		"'canceled' end, "
-		"status_timestamps = r.status_timestamps || u.times, delivery = 'over', token_hash = null, reported = "
+		"status_timestamps = r.status_timestamps || u.times, delivery = 'over', reported = "
 		"null, "
 		"updated_at = now() from jsonb_to_recordset($1::jsonb) as u(run_id text, stage text, status text, "
 		"times jsonb, "
