@@ -3,7 +3,7 @@
 
 #include "common/err.h"
 
-static const char *const outcomes[] = {"passed", "failed", "errored", "canceled"};
+static const char *const outcomes[] = {"passed", "failed", "soft_failed", "errored", "canceled"};
 static const char *const stops[] = {"none", "cancel", "force"};
 
 static int word_parse(const char *const *words, size_t count, const char *name)
@@ -77,8 +77,8 @@ char *run_changed_encode(const struct run_changed *changed)
 
 char *task_ticket_encode(const struct task_ticket *ticket)
 {
-	return encode(json_pack("{si ss ss}", "v", MESSAGE_VERSION, "task-result", ticket->task_result.text, "run",
-		ticket->run.text));
+	return encode(json_pack(
+		"{si ss ss}", "v", MESSAGE_VERSION, "task-result", ticket->task_result.text, "run", ticket->run.text));
 }
 
 static int read_id(const json_t *value, const char *member, const char *prefix, struct id *ret_id, struct err *err)
@@ -136,7 +136,8 @@ int job_result_decode(const char *bytes, size_t len, struct job_result *ret_resu
 		return -1;
 	outcome = outcome_parse(json_string_at(value, "outcome"));
 	if (outcome < 0)
-		return err_set(err, ERR_MALFORMED, "'outcome' is none of passed, failed, errored, canceled");
+		return err_set(
+			err, ERR_MALFORMED, "'outcome' is none of passed, failed, soft_failed, errored, canceled");
 	result.outcome = (enum outcome)outcome;
 	result.has_changes = json_bool_at(value, "has-changes", false);
 	text_copy(

@@ -17,6 +17,7 @@ struct happening result_happening(const struct job_result *result)
 	static const enum run_event_kind events[] = {
 		[OUTCOME_PASSED] = EV_PASSED,
 		[OUTCOME_FAILED] = EV_FAILED,
+		[OUTCOME_SOFT_FAILED] = EV_SOFT_FAILED,
 		[OUTCOME_ERRORED] = EV_ERRORED,
 		[OUTCOME_CANCELED] = EV_STOPPED,
 	};
