@@ -4,6 +4,7 @@
 #include "scheduler/dispatch/results.h"
 #include "scheduler/store/artifacts.h"
 #include "scheduler/store/logs.h"
+#include "scheduler/store/policy_runs.h"
 #include "scheduler/store/states.h"
 
 /* What a worker asks with a job's own token (proto/README.md): it dies with the attempt (DESIGN rules 4 and 5). */
@@ -51,6 +52,32 @@ int jobs_init(struct request *req, struct response *res, struct err *err)
 int jobs_plan(struct request *req, struct response *res, struct err *err)
 {
 	return send(req, res, "plan_blob", err);
+}
+
+int jobs_plan_json(struct request *req, struct response *res, struct err *err)
+{
+	return send(req, res, "json_blob", err);
+}
+
+int jobs_policies(struct request *req, struct response *res, struct err *err)
+{
+	struct job_grant grant;
+	json_t *bundle = NULL;
+
+	if (granted(req, &grant, err) < 0 ||
+		policy_run_bundle(req->store, grant.run.text, stages[grant.stage].name, &bundle, err) < 0)
+		return -1;
+	return respond_json(res, 200, bundle);
+}
+
+int jobs_put_policy_results(struct request *req, struct response *res, struct err *err)
+{
+	struct job_grant grant;
+
+	if (granted(req, &grant, err) < 0 ||
+		policy_run_results(req->store, grant.run.text, stages[grant.stage].name, req->body, err) < 0)
+		return -1;
+	return respond_empty(res, 204);
 }
 
 static int keep(struct request *req, struct response *res, enum artifact artifact, struct err *err)

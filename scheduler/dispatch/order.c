@@ -2,6 +2,7 @@
 #include "scheduler/dispatch/order.h"
 
 #include "scheduler/dispatch/happen.h"
+#include "scheduler/store/policy_runs.h"
 #include "scheduler/store/task_results.h"
 
 enum { SNAPSHOT_LIMIT = 64 << 20 };
@@ -158,10 +159,12 @@ static int insert_operations(struct ordering *o, struct err *err)
 /* The stages that are configured for it now are its own for good. */
 static int order_stages(struct ordering *o, struct err *err)
 {
-	uint32_t configured = 0;
+	uint32_t tasks = 0, policies = 0, configured;
 
-	if (task_results_create(o->store, o->run.text, o->order->workspace_id, &configured, err) < 0)
+	if (task_results_create(o->store, o->run.text, o->order->workspace_id, &tasks, err) < 0 ||
+		policy_runs_create(o->store, o->run.text, o->order->workspace_id, &policies, err) < 0)
 		return -1;
+	configured = tasks | policies;
 	if (!configured)
 		return 0;
 	o->created.stages |= configured;

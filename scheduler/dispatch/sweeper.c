@@ -114,6 +114,7 @@ static int sweep_workers(struct store *store, struct err *err)
 		"and not exists (select 1 from jobs where worker_id = w.id)");
 }
 
+/* What an evaluation that is still to come names in its bundle counts as used too. */
 static int sweep_blobs(struct store *store, struct err *err)
 {
 	return db_query(store->db, NULL, err,
@@ -121,9 +122,12 @@ static int sweep_blobs(struct store *store, struct err *err)
 		"hour' "
 		"and not exists (select 1 from configuration_versions where blob_id = b.id) "
 		"and not exists (select 1 from state_versions where blob_id = b.id) "
-		"and not exists (select 1 from operations where plan_blob = b.id or json_blob = b.id or init_blob = "
-		"b.id "
-		"or schemas_blob = b.id) limit $1)",
+		"and not exists (select 1 from operations where plan_blob = b.id or json_blob = b.id or "
+		"init_blob = b.id or schemas_blob = b.id) "
+		"and not exists (select 1 from policies where blob_id = b.id) "
+		"and not exists (select 1 from policy_set_versions where blob_id = b.id) "
+		"and not exists (select 1 from policy_evaluations e join runs r on r.id = e.run_id where not r.ended "
+		"and position(b.id in e.bundle::text) > 0) limit $1)",
 		P_INT(MOST_SWEPT));
 }
 

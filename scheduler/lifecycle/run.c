@@ -300,6 +300,8 @@ static void queues_saved(struct verdict *v, const struct run_event *event)
 static void ends_discarded(struct verdict *v, const struct run_event *event)
 {
 	(void)event;
+	if (v->run.status == RUN_POLICY_OVERRIDE)
+		mark(v, v->run.stage, OPERATION_CANCELED); /* its override is not waited for any more */
 	end(v, RUN_DISCARDED);
 }
 

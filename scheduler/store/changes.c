@@ -15,6 +15,7 @@ void changes_init(struct changes *changes, const char *now)
 	changes->jobs_ended = json_array();
 	changes->states = json_array();
 	changes->task_stages = json_array();
+	changes->policies = json_array();
 	changes->operations = json_array();
 	changes->workspaces = json_array();
 	changes->comments = json_array();
@@ -32,6 +33,7 @@ void changes_release(struct changes *changes)
 	json_decref(changes->jobs_ended);
 	json_decref(changes->states);
 	json_decref(changes->task_stages);
+	json_decref(changes->policies);
 	json_decref(changes->operations);
 	json_decref(changes->workspaces);
 	json_decref(changes->comments);
@@ -143,32 +145,77 @@ static void add_operation(
 static const char *const task_stage_words[] = {
 	"pending", "running", "running", "passed", "failed", "passed", "errored", "canceled", "unreachable"};
 
+static const char *const policy_words[] = {
+	"pending", "queued", "running", "passed", "failed", "overridden", "errored", "canceled", "unreachable"};
+
+/* The post_plan task stage while OPA's evaluation, which stands in it, goes on. */
+static const char *const task_stage_opa_words[] = {
+	"pending", "running", "running", "passed", "awaiting_override", "passed", "errored", "canceled", "unreachable"};
+
 /* Where a stage's own object is kept, if it is no operation. */
 static const struct {
 	size_t offset; /* of the array in struct changes */
 	const char *const *words;
 } homes[STAGE_COUNT] = {
 	[STAGE_PRE_PLAN] = {offsetof(struct changes, task_stages), task_stage_words},
-	[STAGE_POST_PLAN] = {offsetof(struct changes, task_stages), task_stage_words},
 	[STAGE_PRE_APPLY] = {offsetof(struct changes, task_stages), task_stage_words},
 	[STAGE_POST_APPLY] = {offsetof(struct changes, task_stages), task_stage_words},
+	[STAGE_OPA] = {offsetof(struct changes, policies), policy_words},
+	[STAGE_SENTINEL] = {offsetof(struct changes, policies), policy_words},
 };
+
+static void add_row(
+	struct changes *changes, const char *run_id, json_t *rows, enum stage stage, const char *word, bool over)
+{
+	json_array_append_new(rows,
+		json_pack("{ss ss ss so sb}", "run_id", run_id, "stage", stages[stage].name, "status", word, "times",
+			mark_time(changes, word), "over", over));
+}
+
+/*
+ * The post_plan task stage holds two stages of the run: its tasks, then OPA's evaluation. It is not over before the
+ * second is, and of the two only one says what has become of it at a time.
+ */
+static bool post_plan_goes_on(const struct verdict *verdict, enum stage stage, enum operation_status status)
+{
+	bool both = verdict->run.stages & STAGE_BIT(STAGE_OPA) && verdict->run.stages & STAGE_BIT(STAGE_POST_PLAN);
+
+	if (stage == STAGE_POST_PLAN)
+		return both && (status == OPERATION_FINISHED || status == OPERATION_UNREACHABLE);
+	return both && status == OPERATION_UNREACHABLE && run_ended(&verdict->run) && verdict->mark_count &&
+		verdict->marks[0].stage == STAGE_POST_PLAN && verdict->marks[0].status != OPERATION_UNREACHABLE;
+}
+
+static void add_post_plan(
+	struct changes *changes, const struct run_change *change, enum stage stage, enum operation_status status)
+{
+	const char *const *words = stage == STAGE_OPA ? task_stage_opa_words : task_stage_words;
+	const char *word = words[status];
+
+	if (post_plan_goes_on(change->verdict, stage, status))
+		return;
+	/* Nobody overrides what has ended already. */
+	if (stage == STAGE_OPA && status == OPERATION_FAILED && run_ended(&change->verdict->run))
+		word = "failed";
+	add_row(changes, change->row->id.text, changes->task_stages, STAGE_POST_PLAN, word,
+		status >= OPERATION_FINISHED && (stage == STAGE_POST_PLAN || run_ended(&change->verdict->run)));
+}
 
 static void add_mark(
 	struct changes *changes, const struct run_change *change, enum stage stage, enum operation_status status)
 {
-	const char *word;
+	json_t *rows;
 
 	if (stage == STAGE_PLAN || stage == STAGE_APPLY) {
 		add_operation(changes, change, stage, status);
 		return;
 	}
+	if (stage == STAGE_OPA || stage == STAGE_POST_PLAN)
+		add_post_plan(changes, change, stage, status);
 	if (!homes[stage].words)
 		return;
-	word = homes[stage].words[status];
-	json_array_append_new(*(json_t **)((char *)changes + homes[stage].offset),
-		json_pack("{ss ss ss so sb}", "run_id", change->row->id.text, "stage", stages[stage].name, "status",
-			word, "times", mark_time(changes, word), "over", status >= OPERATION_FINISHED));
+	rows = *(json_t **)((char *)changes + homes[stage].offset);
+	add_row(changes, change->row->id.text, rows, stage, homes[stage].words[status], status >= OPERATION_FINISHED);
 }
 
 static void add_marks(struct changes *changes, const struct run_change *change)
@@ -281,6 +328,12 @@ static const struct {
 		"update task_stages t set status = u.status, status_timestamps = t.status_timestamps || u.times, "
 		"updated_at = now() from jsonb_to_recordset($1::jsonb) as u(run_id text, stage text, status text, "
 		"times jsonb) where t.run_id = u.run_id and t.stage = u.stage"},
+	{offsetof(struct changes, policies),
+		"update policy_evaluations e set status = u.status, status_timestamps = e.status_timestamps || "
+		"u.times, "
+		"updated_at = now() from jsonb_to_recordset($1::jsonb) as u(run_id text, stage text, status text, "
+		"times jsonb) where e.run_id = u.run_id and e.kind = u.stage "
+		"and not (e.status = 'failed' and u.status = 'canceled')"},
 	{offsetof(struct changes, workspaces),
 		"update workspaces w set current_run_id = u.current, latest_run_id = coalesce(u.current, "
 		"w.latest_run_id) "
