@@ -26,7 +26,9 @@ int notifier_claims(struct request *req, struct response *res, struct err *err)
 		.callback_url = json_string_at(req->body, "callback-url"),
 	};
 	json_t *calls = NULL;
+	long long most = json_int_at(req->body, "most", MOST_TASKS_CLAIMED);
 
+	claim.most = most < 0 ? 0 : most < MOST_TASKS_CLAIMED ? (int)most : MOST_TASKS_CLAIMED;
 	if (!claim.notifier || !claim.callback_url)
 		return err_set(err, ERR_INVALID, "'notifier' and 'callback-url' must be texts");
 	if (body_array(req, "task-results", &claim.task_results, err) < 0 ||
@@ -48,6 +50,19 @@ int notifier_beats(struct request *req, struct response *res, struct err *err)
 		task_calls_beat(req->store, notifier, held, &answer, err) < 0)
 		return -1;
 	return respond_array(res, "task-results", answer);
+}
+
+int notifier_releases(struct request *req, struct response *res, struct err *err)
+{
+	const char *notifier = json_string_at(req->body, "notifier");
+	const json_t *released;
+
+	if (!notifier)
+		return err_set(err, ERR_INVALID, "'notifier' must be a text");
+	if (body_array(req, "task-results", &released, err) < 0 ||
+		task_calls_release(req->store, notifier, released, err) < 0)
+		return -1;
+	return respond_empty(res, 204);
 }
 
 int notifier_delivers(struct request *req, struct response *res, struct err *err)

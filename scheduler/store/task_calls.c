@@ -53,7 +53,7 @@ static int claim_run(void *data, struct err *err)
 		    "select id from task_results where delivery = 'waiting' and (jsonb_array_length($1::jsonb) = 0 "
 		    "or id in (select jsonb_array_elements_text($1::jsonb))) order by created_at limit $2 "
 		    "for update skip locked",
-		    P_TEXT(asked), P_INT(MOST_TASKS_CLAIMED)) < 0)
+		    P_TEXT(asked), P_INT(c->claim->most)) < 0)
 		return -1;
 	_cleanup_(freep) char *hashes = hashes_of(c->store, &found);
 	return db_query(c->store->db, &c->picked, err,
@@ -127,6 +127,18 @@ int task_calls_beat(struct store *store, const char *notifier, const json_t *hel
 			json_pack("{ss si sb}", "task-result", row_text(&rows, i, "id"), "attempt",
 				(int)row_int(&rows, i, "attempt"), "held", row_bool(&rows, i, "held")));
 	return 0;
+}
+
+int task_calls_release(struct store *store, const char *notifier, const json_t *released, struct err *err)
+{
+	_cleanup_(freep) char *text = json_text(released);
+
+	return db_query(store->db, NULL, err,
+		"update task_results r set delivery = 'waiting', updated_at = now() - interval '1 minute' "
+		"from jsonb_to_recordset($1::jsonb) as u(\"task-result\" text, attempt integer) "
+		"where r.id = u.\"task-result\" and r.attempt = u.attempt and r.notifier = $2 and r.delivery = "
+		"'claimed'",
+		P_TEXT(text), P_TEXT(notifier));
 }
 
 static json_t *due_or_null(const struct rows *rows, int row)

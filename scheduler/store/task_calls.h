@@ -16,12 +16,15 @@ enum { MOST_TASKS_CLAIMED = 200 };
 
 struct task_claim {
 	const char *notifier;
-	const char *callback_url; /* base of the callbacks' addresses */
-	const json_t *task_results;
+	const char *callback_url;   /* base of the callbacks' addresses */
+	const json_t *task_results; /* ids; none: the oldest that wait */
+	int most;
 };
 
 int task_calls_claim(struct store *store, const struct task_claim *claim, json_t **ret_calls, struct err *err);
 int task_calls_beat(struct store *store, const char *notifier, const json_t *held, json_t **ret_held, struct err *err);
+/* Puts requests back for other notifiers. */
+int task_calls_release(struct store *store, const char *notifier, const json_t *released, struct err *err);
 /* Writes the delivery log. What was given up is reported as failed, or unreachable if it was never answered; their ids
  * are added to `decided`, for task_reports_decide. */
 int task_calls_delivered(struct store *store, const json_t *deliveries, json_t **ret_deliveries,
