@@ -6,7 +6,11 @@
 #include "common/buf.h"
 #include "common/err.h"
 
-static const char *const stage_names[] = {[STAGE_PLAN] = "plan", [STAGE_APPLY] = "apply"};
+static const char *const stage_names[] = {
+	[STAGE_PLAN] = "plan",
+	[STAGE_COST] = "cost",
+	[STAGE_APPLY] = "apply",
+};
 
 const char *stage_name(enum stage stage)
 {

@@ -64,6 +64,13 @@ static const char *const fixed[] = {
 	"GOMEMLIMIT=1GiB",
 };
 
+static void add_cost(struct texts *env)
+{
+	for (char **at = environ; *at; at++)
+		if (text_starts(*at, "INFRACOST_"))
+			texts_add(env, "%s", *at);
+}
+
 static void make_env(const struct job *job, const struct sandbox_job *view, enum command_env kind, struct texts *env)
 {
 	const struct sandbox *sandbox = job->host->sandbox;
@@ -76,10 +83,12 @@ static void make_env(const struct job *job, const struct sandbox_job *view, enum
 			texts_add(env, "%s=%s", passed_on[i], getenv(passed_on[i]));
 	texts_add(env, "HOME=%s", home);
 	texts_add(env, "TF_CLI_CONFIG_FILE=%s", sandbox_cli_config(sandbox, view));
-	if (kind == ENV_TOKENS) {
+	if (kind == ENV_COST)
+		add_cost(env);
+	if (kind == ENV_TOKENS)
 		variables_tokens(&job->assignment, env);
+	if (kind != ENV_JOB)
 		return;
-	}
 	add_run(&job->assignment, env);
 	variables_environment(&job->assignment, env);
 }

@@ -14,6 +14,7 @@ enum command_output {
 
 enum command_env {
 	ENV_JOB,    /* the job's own variables */
+	ENV_COST,   /* what the worker was given for infracost; nothing of the job's */
 	ENV_TOKENS, /* credentials of registries and no more: nothing of the job's can make the engine run a program */
 };
 

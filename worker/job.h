@@ -25,6 +25,7 @@
 #include "worker/ship/redact.h"
 #include "worker/ship/states.h"
 
+struct books;
 struct child;
 struct fetcher;
 struct job;
@@ -42,7 +43,9 @@ struct job_host {
 	struct schemas *schemas;
 	struct unsent *unsent;
 	const struct sandbox *sandbox;
-	int jobs; /* descriptor of the folder that job folders are made in */
+	const struct books *books; /* of prices */
+	const char *infracost;     /* path, or "" */
+	int jobs;                  /* descriptor of the folder that job folders are made in */
 	const char *jobs_path;
 	/* Called once; `result` is NULL if the job was lost. The job is freed after it. */
 	void (*ended)(void *data, struct job *job, const struct job_result *result);

@@ -106,12 +106,15 @@ static int open_host(struct process *process, struct err *err)
 		.engines = engines_new(worker->loop, options->engine, options->engine_dir),
 		.providers = &worker->providers,
 		.sandbox = &worker->sandbox,
+		.books = &worker->books,
+		.infracost = options->infracost,
 		.jobs = process->jobs,
 		.jobs_path = process->jobs_path,
 		.ended = slots_ended,
 		.data = worker,
 	};
-	if (schemas_open(options->data_dir, &worker->host.schemas, err) < 0)
+	if (schemas_open(options->data_dir, &worker->host.schemas, err) < 0 ||
+		books_load(&worker->books, options->price_books, err) < 0)
 		return -1;
 	return unsent_open(&unsent, &worker->host.unsent, err);
 }
@@ -194,6 +197,7 @@ static void process_close(struct process *process)
 	unsent_free(worker->host.unsent);
 	schemas_free(worker->host.schemas);
 	engines_free(worker->host.engines);
+	books_release(&worker->books);
 	providers_release(&worker->providers);
 	fetcher_free(worker->fetcher);
 	loop_free(worker->loop);

@@ -47,7 +47,9 @@ static int settle_paths(struct options *options, struct err *err)
 	if (mkdir(options->data_dir, 0700) < 0 && access(options->data_dir, W_OK) < 0)
 		return err_set(err, ERR_INVALID, "--data-dir %s can't be made or written to", options->data_dir);
 	if (make_absolute(&options->data_dir, "data-dir", err) < 0 ||
-		make_absolute(&options->engine_dir, "engine-dir", err) < 0)
+		make_absolute(&options->engine_dir, "engine-dir", err) < 0 ||
+		make_absolute(&options->price_books, "price-books", err) < 0 ||
+		make_absolute(&options->infracost, "infracost", err) < 0)
 		return -1;
 	return make_absolute(&options->provider_mirror, "provider-mirror", err);
 }

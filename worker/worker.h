@@ -4,6 +4,7 @@
 
 /* The parts of one worker process, as main.c puts them together. All of them live in the loop's thread. */
 
+#include "worker/cost/book.h"
 #include "worker/job.h"
 #include "worker/options.h"
 #include "worker/ship/results.h"
@@ -18,6 +19,7 @@ struct worker {
 	struct fetcher *fetcher;
 	struct providers providers;
 	struct sandbox sandbox;
+	struct books books;
 	struct job_host host;
 	struct results *results;
 	struct tickets *tickets; /* tickets.h: Kafka */

@@ -98,5 +98,8 @@ const struct step plan_steps[] = {
 
 const struct step *stage_steps(enum stage stage)
 {
-	return stage == STAGE_APPLY ? apply_steps : plan_steps;
+	static const struct step *const steps[] = {
+		[STAGE_PLAN] = plan_steps, [STAGE_COST] = cost_steps, [STAGE_APPLY] = apply_steps};
+
+	return steps[stage];
 }

@@ -38,8 +38,7 @@ static void download_ended(void *data, int status, const struct buf *body)
 	job_release(download.job);
 }
 
-/* `fd` stays the caller's and must stay open until the step ends. */
-static void download(struct job *job, const char *what, int fd, bool needed)
+void job_download(struct job *job, const char *what, int fd, bool needed)
 {
 	const struct transfer_spec spec = {.method = "GET",
 		.path = what,
@@ -85,14 +84,14 @@ void step_fetch(struct job *job)
 	job_hold(job);
 	engines_find(job->host->engines, assignment->engine_version, engine_found, job);
 	job->configuration = new_file(job->dir.top, "configuration.tar.gz");
-	download(job, "configuration", job->configuration, true);
+	job_download(job, "configuration", job->configuration, true);
 	if (assignment->has_state)
-		download(job, "state", job->state_file = new_file(job->dir.root, WORKDIR_STATE), false);
+		job_download(job, "state", job->state_file = new_file(job->dir.root, WORKDIR_STATE), false);
 	if (apply)
-		download(job, "plan", job->plan_file = new_file(job->dir.root, WORKDIR_PLAN), true);
+		job_download(job, "plan", job->plan_file = new_file(job->dir.root, WORKDIR_PLAN), true);
 	if (apply && assignment->has_init) {
 		job->init_bundle = new_file(job->dir.top, "init.tar.gz");
-		download(job, "init", job->init_bundle, false);
+		job_download(job, "init", job->init_bundle, false);
 	}
 }
 

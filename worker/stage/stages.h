@@ -9,6 +9,7 @@
 /* The list for a stage. Borrowed. */
 const struct step *stage_steps(enum stage stage);
 extern const struct step plan_steps[];
+extern const struct step cost_steps[];
 extern const struct step apply_steps[];
 
 /* prepare.c: the engine is found while configuration, state and, for an apply, plan and init bundle are downloaded...
@@ -16,6 +17,10 @@ extern const struct step apply_steps[];
 void step_fetch(struct job *job);
 /* ...and unpacked; what the engine is told besides is written. */
 void step_unpack(struct job *job);
+
+/* Downloads what the scheduler has under that name into a file, under a hold. `fd` stays the caller's and must stay
+ * open until the step ends; below 0 the job fails. If it is not `needed`, nothing there is fine. */
+void job_download(struct job *job, const char *what, int fd, bool needed);
 
 /* settle.c: begins the log with the three lines that say what runs. */
 void step_begin(struct job *job);

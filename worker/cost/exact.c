@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "worker/cost/exact.h"
+
+#include <string.h>
+
+#include "common/buf.h"
+#include "common/err.h"
+
+/* Where the text that begins after this quote ends: after its closing quote. */
+static const char *text_end(const char *at, const char *end)
+{
+	while (at < end && *at != '"')
+		at += *at == '\\' && at + 1 < end ? 2 : 1;
+	return at < end ? at + 1 : end;
+}
+
+static const char *number_end(const char *at, const char *end)
+{
+	while (at < end && *at && strchr("+-0123456789.eE", *at))
+		at++;
+	return at;
+}
+
+static bool begins_number(char c)
+{
+	return c == '-' || (c >= '0' && c <= '9');
+}
+
+static void quote_numbers(const char *bytes, size_t len, struct buf *out)
+{
+	const char *end = bytes + len, *from = bytes, *at = bytes;
+
+	while (at < end) {
+		if (*at == '"') {
+			at = text_end(at + 1, end);
+		} else if (begins_number(*at)) {
+			const char *number = at;
+
+			at = number_end(at, end);
+			buf_append(out, from, (size_t)(number - from));
+			buf_printf(out, "\"%.*s\"", (int)(at - number), number);
+			from = at;
+		} else {
+			at++;
+		}
+	}
+	buf_append(out, from, (size_t)(end - from));
+}
+
+int exact_parse(const char *bytes, size_t len, json_t **ret_value, struct err *err)
+{
+	/* Each number gains two quotes, and has a byte of its own and one that ends it. */
+	_cleanup_(buf_release) struct buf quoted = BUF_INIT(2 * len + 16);
+	json_error_t error;
+	json_t *value;
+
+	quote_numbers(bytes, len, &quoted);
+	value = json_loadb(buf_str(&quoted), quoted.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
+	if (!value)
+		return err_set(err, ERR_MALFORMED, "it is not JSON: %s (line %d)", error.text, error.line);
+	*ret_value = value;
+	return 0;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_COST_EXACT_H
+#define WORKER_COST_EXACT_H
+
+#include "common/json.h"
+
+/*
+ * Parses JSON with every number as a text, digit by digit as it was written: a number that went through a double would
+ * not be exact any more, and one of more than 64 bits would make the whole document unreadable. ERR_MALFORMED.
+ */
+int exact_parse(const char *bytes, size_t len, json_t **ret_value, struct err *err);
+
+#endif
