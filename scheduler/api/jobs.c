@@ -3,6 +3,7 @@
 #include "scheduler/dispatch/claim.h"
 #include "scheduler/dispatch/results.h"
 #include "scheduler/store/artifacts.h"
+#include "scheduler/store/cost_estimates.h"
 #include "scheduler/store/logs.h"
 #include "scheduler/store/policy_runs.h"
 #include "scheduler/store/states.h"
@@ -68,6 +69,19 @@ int jobs_policies(struct request *req, struct response *res, struct err *err)
 		policy_run_bundle(req->store, grant.run.text, stages[grant.stage].name, &bundle, err) < 0)
 		return -1;
 	return respond_json(res, 200, bundle);
+}
+
+int jobs_put_cost(struct request *req, struct response *res, struct err *err)
+{
+	struct job_grant grant;
+
+	if (granted(req, &grant, err) < 0)
+		return -1;
+	if (grant.stage != STAGE_COST)
+		return err_set(err, ERR_INVALID, "the job is no cost estimate");
+	if (cost_estimate_keep(req->store, grant.run.text, req->body, err) < 0)
+		return -1;
+	return respond_empty(res, 204);
 }
 
 int jobs_put_policy_results(struct request *req, struct response *res, struct err *err)

@@ -51,8 +51,9 @@ static json_t *run_relationships(const struct rows *rows, int row)
 		to_one("applies", id_sibling(run, "apply").text), "created-by",
 		to_one("users", row_text(rows, row, "created_by")), "confirmed-by",
 		to_one("users", row_text(rows, row, "confirmed_by")), "canceled-by",
-		to_one("users", row_text(rows, row, "canceled_by")), "cost-estimate", to_one("cost-estimates", NULL),
-		"policy-checks", "data", "task-stages", row_many(rows, row, "task_stages", "task-stages"), "comments",
+		to_one("users", row_text(rows, row, "canceled_by")), "cost-estimate",
+		to_one("cost-estimates", row_text(rows, row, "cost_estimate_id")), "policy-checks", "data",
+		"task-stages", row_many(rows, row, "task_stages", "task-stages"), "comments",
 		row_many(rows, row, "comments", "comments"), "run-events", row_many(rows, row, "events", "run-events"),
 		"input-state-version", to_one("state-versions", row_text(rows, row, "base_state_id")));
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/runs.h"
 
+#include "scheduler/api/cost_estimates.h"
 #include "scheduler/api/scope.h"
 #include "scheduler/api/task_stages.h"
 #include "scheduler/api/workspaces.h"
 #include "scheduler/dispatch/order.h"
+#include "scheduler/store/cost_estimates.h"
 #include "scheduler/store/run_views.h"
 
 static const char *const includes[] = {"plan", "apply", "created_by", "cost_estimate", "configuration_version",
@@ -55,6 +57,21 @@ static int include_workspace(struct request *req, const struct rows *run, json_t
 	return 0;
 }
 
+static int include_cost_estimate(struct request *req, const struct rows *run, json_t *included, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_t *estimate;
+
+	if (row_null(run, 0, "cost_estimate_id"))
+		return 0;
+	if (cost_estimate_view(req->store, row_text(run, 0, "cost_estimate_id"), &rows, err) < 0)
+		return -1;
+	estimate = cost_estimate_resource(&rows);
+	json_object_del(estimate, "relationships"); /* it would lead back to the run */
+	json_array_append_new(included, estimate);
+	return 0;
+}
+
 static int run_included(struct request *req, const struct rows *run, json_t *included, struct err *err)
 {
 	const char *id = row_text(run, 0, "id");
@@ -64,6 +81,8 @@ static int run_included(struct request *req, const struct rows *run, json_t *inc
 	if (query_includes(req, "apply") && include_operation(req, id, "apply", included, err) < 0)
 		return -1;
 	if (query_includes(req, "task_stages") && include_task_stages(req, id, included, err) < 0)
+		return -1;
+	if (query_includes(req, "cost_estimate") && include_cost_estimate(req, run, included, err) < 0)
 		return -1;
 	if (query_includes(req, "workspace") && include_workspace(req, run, included, err) < 0)
 		return -1;

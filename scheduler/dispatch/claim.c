@@ -114,7 +114,8 @@ static int claim_mark(struct claiming *c, struct err *err)
 		"where id = $2 returning name) "
 		"update operations o set worker_id = $2, worker_name = (select name from busy), "
 		"base_state_id = case when c.stage = 'plan' then w.current_state_id else o.base_state_id end "
-		"from claimed c join workspaces w on w.id = c.workspace_id where o.id = c.operation_id",
+		"from claimed c join workspaces w on w.id = c.workspace_id where o.id = c.operation_id and c.stage in "
+		"('plan', 'apply')",
 		P_TEXT(text), P_TEXT(c->worker), P_INT(c->store->lease_seconds));
 }
 

@@ -2,6 +2,7 @@
 #include "scheduler/dispatch/order.h"
 
 #include "scheduler/dispatch/happen.h"
+#include "scheduler/store/cost_estimates.h"
 #include "scheduler/store/policy_runs.h"
 #include "scheduler/store/task_results.h"
 
@@ -159,12 +160,14 @@ static int insert_operations(struct ordering *o, struct err *err)
 /* The stages that are configured for it now are its own for good. */
 static int order_stages(struct ordering *o, struct err *err)
 {
-	uint32_t tasks = 0, policies = 0, configured;
+	uint32_t tasks = 0, policies = 0, costs = 0, configured;
 
 	if (task_results_create(o->store, o->run.text, o->order->workspace_id, &tasks, err) < 0 ||
-		policy_runs_create(o->store, o->run.text, o->order->workspace_id, &policies, err) < 0)
+		policy_runs_create(o->store, o->run.text, o->order->workspace_id, &policies, err) < 0 ||
+		cost_estimate_create(o->store, o->run.text, json_array_size(o->order->target_addrs) > 0, &costs, err) <
+			0)
 		return -1;
-	configured = tasks | policies;
+	configured = tasks | policies | costs;
 	if (!configured)
 		return 0;
 	o->created.stages |= configured;

@@ -258,7 +258,7 @@ static void loses(struct verdict *v, const struct run_event *event)
 		mark(v, v->run.stage, OPERATION_QUEUED);
 		reach(v, stages[v->run.stage].waits);
 	} else {
-		ends_errored(v, event);
+		errs(v, event);
 	}
 }
 

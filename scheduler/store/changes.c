@@ -16,6 +16,7 @@ void changes_init(struct changes *changes, const char *now)
 	changes->states = json_array();
 	changes->task_stages = json_array();
 	changes->policies = json_array();
+	changes->costs = json_array();
 	changes->operations = json_array();
 	changes->workspaces = json_array();
 	changes->comments = json_array();
@@ -34,6 +35,7 @@ void changes_release(struct changes *changes)
 	json_decref(changes->states);
 	json_decref(changes->task_stages);
 	json_decref(changes->policies);
+	json_decref(changes->costs);
 	json_decref(changes->operations);
 	json_decref(changes->workspaces);
 	json_decref(changes->comments);
@@ -148,6 +150,9 @@ static const char *const task_stage_words[] = {
 static const char *const policy_words[] = {
 	"pending", "queued", "running", "passed", "failed", "overridden", "errored", "canceled", "unreachable"};
 
+static const char *const cost_words[] = {
+	"pending", "queued", "queued", "finished", "errored", "finished", "errored", "canceled", "unreachable"};
+
 /* The post_plan task stage while OPA's evaluation, which stands in it, goes on. */
 static const char *const task_stage_opa_words[] = {
 	"pending", "running", "running", "passed", "awaiting_override", "passed", "errored", "canceled", "unreachable"};
@@ -161,15 +166,17 @@ static const struct {
 	[STAGE_PRE_APPLY] = {offsetof(struct changes, task_stages), task_stage_words},
 	[STAGE_POST_APPLY] = {offsetof(struct changes, task_stages), task_stage_words},
 	[STAGE_OPA] = {offsetof(struct changes, policies), policy_words},
+	[STAGE_COST] = {offsetof(struct changes, costs), cost_words},
 	[STAGE_SENTINEL] = {offsetof(struct changes, policies), policy_words},
 };
 
-static void add_row(
-	struct changes *changes, const char *run_id, json_t *rows, enum stage stage, const char *word, bool over)
+static void add_row(struct changes *changes, const struct run_change *change, json_t *rows, enum stage stage,
+	const char *word, bool over)
 {
 	json_array_append_new(rows,
-		json_pack("{ss ss ss so sb}", "run_id", run_id, "stage", stages[stage].name, "status", word, "times",
-			mark_time(changes, word), "over", over));
+		json_pack("{ss ss ss so sb so}", "run_id", change->row->id.text, "stage", stages[stage].name, "status",
+			word, "times", mark_time(changes, word), "over", over, "reason",
+			json_string_or_null(change->reason)));
 }
 
 /*
@@ -197,7 +204,7 @@ static void add_post_plan(
 	/* Nobody overrides what has ended already. */
 	if (stage == STAGE_OPA && status == OPERATION_FAILED && run_ended(&change->verdict->run))
 		word = "failed";
-	add_row(changes, change->row->id.text, changes->task_stages, STAGE_POST_PLAN, word,
+	add_row(changes, change, changes->task_stages, STAGE_POST_PLAN, word,
 		status >= OPERATION_FINISHED && (stage == STAGE_POST_PLAN || run_ended(&change->verdict->run)));
 }
 
@@ -215,7 +222,7 @@ static void add_mark(
 	if (!homes[stage].words)
 		return;
 	rows = *(json_t **)((char *)changes + homes[stage].offset);
-	add_row(changes, change->row->id.text, rows, stage, homes[stage].words[status], status >= OPERATION_FINISHED);
+	add_row(changes, change, rows, stage, homes[stage].words[status], status >= OPERATION_FINISHED);
 }
 
 static void add_marks(struct changes *changes, const struct run_change *change)
@@ -334,6 +341,11 @@ static const struct {
 		"updated_at = now() from jsonb_to_recordset($1::jsonb) as u(run_id text, stage text, status text, "
 		"times jsonb) where e.run_id = u.run_id and e.kind = u.stage "
 		"and not (e.status = 'failed' and u.status = 'canceled')"},
+	{offsetof(struct changes, costs),
+		"update cost_estimates c set status = u.status, status_timestamps = c.status_timestamps || u.times, "
+		"error_message = case when u.status = 'errored' then coalesce(c.error_message, nullif(u.reason, '')) "
+		"else c.error_message end from jsonb_to_recordset($1::jsonb) as u(run_id text, status text, "
+		"times jsonb, reason text) where c.run_id = u.run_id"},
 	{offsetof(struct changes, workspaces),
 		"update workspaces w set current_run_id = u.current, latest_run_id = coalesce(u.current, "
 		"w.latest_run_id) "

@@ -129,7 +129,8 @@ static int bundle_run(struct store *store, const char *run_id, json_t **ret_run,
 		    "i.is_destroy, 'speculative', r.plan_only, 'workspace', jsonb_build_object('id', w.id, 'name', "
 		    "w.name, "
 		    "'auto-apply', w.auto_apply, 'working-directory', w.working_directory), 'organization', "
-		    "jsonb_build_object('name', o.name), 'cost-estimate', null) as run from runs r "
+		    "jsonb_build_object('name', o.name), 'cost-estimate', (select c.document from cost_estimates c "
+		    "where c.run_id = r.id)) as run from runs r "
 		    "join run_inputs i on i.run_id = r.id join workspaces w on w.id = r.workspace_id "
 		    "join organizations o on o.id = r.organization_id left join users u on u.id = i.created_by "
 		    "where r.id = $1",

@@ -11,8 +11,9 @@ enum { SNAPSHOT_LIMIT = 64 << 20 };
 	"coalesce(r.force_cancel_available_at <= now(), false) as cooled_off, "                                        \
 	"case when r.queued then 1 + (select count(*) from runs b where b.workspace_id = r.workspace_id "              \
 	"and b.queued and b.position < r.position) else 0 end as queue_position, "                                     \
-	"(select coalesce(jsonb_agg(t.id order by array_position(array['pre_plan', 'post_plan', 'pre_apply', "          \
+	"(select coalesce(jsonb_agg(t.id order by array_position(array['pre_plan', 'post_plan', 'pre_apply', "         \
 	"'post_apply'], t.stage)), '[]') from task_stages t where t.run_id = r.id) as task_stages, "                   \
+	"(select ce.id from cost_estimates ce where ce.run_id = r.id) as cost_estimate_id, "                           \
 	"(select coalesce(jsonb_agg(c.id order by c.created_at), '[]') from comments c where c.run_id = r.id) "        \
 	"as comments, "                                                                                                \
 	"(select coalesce(jsonb_agg(e.id order by e.created_at), '[]') from run_events e where e.run_id = r.id) "      \

@@ -61,8 +61,8 @@ struct run_change {
 /* Decisions on their way into the tables: one JSON array a table, one statement each. */
 struct changes {
 	char now[CLOCK_TEXT_SIZE];
-	json_t *runs, *inputs, *jobs_new, *jobs_again, *jobs_stopped, *jobs_ended, *states, *task_stages, *policies, *operations,
-		*workspaces, *comments, *events;
+	json_t *runs, *inputs, *jobs_new, *jobs_again, *jobs_stopped, *jobs_ended, *states, *task_stages, *policies,
+		*costs, *operations, *workspaces, *comments, *events;
 	struct outbox outbox;
 };
 
