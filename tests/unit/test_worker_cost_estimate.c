@@ -209,6 +209,26 @@ static void test_counts_and_data_sources(void **state)
 	books_release(&books);
 }
 
+/* terraform lists no changes in a refresh-only plan. */
+static void test_a_refresh_only_plan_keeps_what_is_there(void **state)
+{
+	static const char plan[] =
+		"{\"format_version\": \"1.2\", \"planned_values\": {\"root_module\": {\"resources\": [{\"address\": "
+		"\"our_machine.one\", \"mode\": \"managed\", \"type\": \"our_machine\", \"values\": {\"type\": "
+		"\"small\"}}], \"child_modules\": [{\"address\": \"module.a\", \"resources\": [{\"address\": "
+		"\"module.a.our_machine.two\", \"mode\": \"managed\", \"type\": \"our_machine\", \"values\": "
+		"{\"type\": \"small\"}}]}]}}}";
+	struct books books = {.books = NULL};
+
+	(void)state;
+	add_book(&books, book);
+	json_auto_t *document = estimate_with(&books, NULL, plan);
+	assert_text(document, "prior-monthly-cost", "16.784");
+	assert_text(document, "proposed-monthly-cost", "16.784");
+	assert_text(document, "delta-monthly-cost", "0.00");
+	books_release(&books);
+}
+
 static void assert_region(const char *address, const char *configuration, const json_t *env, const char *wanted)
 {
 	struct books books = {.books = NULL};
@@ -391,6 +411,7 @@ int main(void)
 		cmocka_unit_test(test_what_has_no_price_says_why),
 		cmocka_unit_test(test_a_resource_counts_as_a_whole),
 		cmocka_unit_test(test_counts_and_data_sources),
+		cmocka_unit_test(test_a_refresh_only_plan_keeps_what_is_there),
 		cmocka_unit_test(test_the_region_is_the_providers),
 		cmocka_unit_test(test_the_later_book_wins),
 		cmocka_unit_test(test_the_books_that_come_along),

@@ -161,16 +161,45 @@ static struct planned planned_of(const struct plan *plan, const json_t *resource
 	};
 }
 
-void plan_each(const struct plan *plan, void (*fn)(void *data, const struct planned *planned), void *data)
+static bool is_priced(const json_t *resource, const struct planned *planned)
 {
-	const json_t *resource;
+	return text_equal(json_string_at(resource, "mode"), "managed") && planned->address && planned->type;
+}
+
+/* What a refresh-only plan keeps: such a plan lists no changes of resources. */
+static void each_kept(const struct plan *plan, const json_t *module,
+	void (*fn)(void *data, const struct planned *planned), void *data)
+{
+	const json_t *resource, *child;
 	size_t i;
 
-	json_array_foreach(json_object_get(plan->source, "resource_changes"), i, resource)
+	json_array_foreach(json_object_get(module, "resources"), i, resource)
 	{
 		struct planned planned = planned_of(plan, resource);
 
-		if (text_equal(json_string_at(resource, "mode"), "managed") && planned.address && planned.type)
+		planned.before.planned = planned.after.planned = object_or_null(json_object_get(resource, "values"));
+		planned.before.sensitive = planned.after.sensitive = json_object_get(resource, "sensitive_values");
+		if (is_priced(resource, &planned))
+			fn(data, &planned);
+	}
+	json_array_foreach(json_object_get(module, "child_modules"), i, child)
+	{
+		each_kept(plan, child, fn, data);
+	}
+}
+
+void plan_each(const struct plan *plan, void (*fn)(void *data, const struct planned *planned), void *data)
+{
+	const json_t *changes = json_object_get(plan->source, "resource_changes"), *resource;
+	size_t i;
+
+	if (!changes)
+		each_kept(plan, json_at(plan->source, "planned_values.root_module"), fn, data);
+	json_array_foreach(changes, i, resource)
+	{
+		struct planned planned = planned_of(plan, resource);
+
+		if (is_priced(resource, &planned))
 			fn(data, &planned);
 	}
 }
