@@ -30,9 +30,12 @@ const char *guard_refuses_text(const struct guard *guard, const char *host, cons
 struct guarded {
 	const struct guard *guard;
 	bool proxied; /* set by the owner: connections go to the operator's proxy, only the URL can be checked */
+	void (*goes_out)(
+		void *data); /* set by the owner, or NULL: the connection is open and the request is sent now */
+	void *data;
 	char host[256];
-	char why[384];  /* after a refusal: what it was, for people */
-	bool connected; /* a connection is being opened, or is there: the host's name is resolved */
+	bool let_through; /* an address was allowed: what goes wrong from there on is no refusal */
+	char why[384];    /* after a refusal: what it was, for people */
 };
 
 /* Puts a libcurl handle under guard: http and https only, each address checked before it is connected to, and again

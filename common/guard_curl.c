@@ -23,11 +23,13 @@ static curl_socket_t socket_open(void *data, curlsocktype purpose, struct curl_s
 	const char *what = guarded->proxied ? NULL : guard_refuses(guarded->guard, guarded->host, &address->addr);
 
 	(void)purpose;
-	guarded->connected = true;
 	if (what) {
-		refusal_tell(guarded, what);
+		if (!guarded->let_through)
+			refusal_tell(guarded, what);
 		return CURL_SOCKET_BAD;
 	}
+	guarded->let_through = true;
+	guarded->why[0] = '\0';
 	return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
@@ -41,11 +43,13 @@ static int request_begins(void *data, char *primary_ip, char *local_ip, int prim
 	(void)local_ip;
 	(void)primary_port;
 	(void)local_port;
-	guarded->connected = true;
-	if (!what)
-		return CURL_PREREQFUNC_OK;
-	refusal_tell(guarded, what);
-	return CURL_PREREQFUNC_ABORT;
+	if (what) {
+		refusal_tell(guarded, what);
+		return CURL_PREREQFUNC_ABORT;
+	}
+	if (guarded->goes_out)
+		guarded->goes_out(guarded->data);
+	return CURL_PREREQFUNC_OK;
 }
 
 /* The host without the brackets of IPv6. -1 if the URL can't be read. */
@@ -75,7 +79,7 @@ int guard_curl(void *easy, const char *url, struct guarded *guarded, struct err 
 	const char *what;
 
 	guarded->why[0] = '\0';
-	guarded->connected = false;
+	guarded->let_through = false;
 	if ((!text_starts(url, "http://") && !text_starts(url, "https://")) || url_host(url, guarded) < 0)
 		return err_set(err, ERR_INVALID, "the URL is not an http or https URL");
 	what = guard_refuses_text(guarded->guard, guarded->host, guarded->host);

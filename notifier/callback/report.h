@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef NOTIFIER_CALLBACK_REPORT_H
+#define NOTIFIER_CALLBACK_REPORT_H
+
+/* What a service reports of its task: the callback's document, checked against every limit. Pure. */
+
+#include "common/json.h"
+
+struct err;
+
+enum {
+	REPORT_MESSAGE = 1000, /* characters, as the other texts' bounds */
+	REPORT_URL = 500,
+	REPORT_OUTCOMES = 250,
+	REPORT_OUTCOME_ID = 64,
+	REPORT_DESCRIPTION = 1000,
+	REPORT_BODY = 1 << 20, /* bytes */
+	REPORT_TAGS = 10,
+	REPORT_TAG_KEY = 64,
+	REPORT_LABELS = 50, /* of one tag */
+	REPORT_LABEL = 32,
+};
+
+/*
+ * Reads the document. The result is `POST callbacks`' item but for the task result and the token:
+ * {"status","message","url","outcomes"}, a new reference. -1 with ERR_INVALID that points at the field, and at nothing
+ * if the document can't be read at all.
+ */
+int report_parse(const char *bytes, size_t len, json_t **ret_report, struct err *err);
+
+#endif

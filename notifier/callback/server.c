@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "notifier/callback/server.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "common/err.h"
+#include "common/httpd.h"
+#include "common/ids.h"
+#include "notifier/callback/callbacks.h"
+#include "notifier/callback/inbox.h"
+#include "notifier/callback/report.h"
+#include "notifier/dispatch/dispatch.h"
+#include "notifier/metrics.h"
+#include "notifier/notifier.h"
+
+enum {
+	THREADS = 2,
+	MOST_BODY = 32 << 20,
+	MOST_BODIES = 256 << 20, /* of all requests together */
+	CONNECTION_MEMORY = 16 << 10,
+	SPARE_CONNECTIONS = 1000,
+	TOKEN_SIZE = 256,
+};
+
+struct server {
+	struct notifier *notifier;
+	struct inbox *inbox;
+	struct httpd *httpd;
+	char *prefix; /* the path in the public URL: proxies may leave it on or take it off */
+};
+
+/* ---- the callback ---- */
+
+/* The id in ".../api/v2/task-results/<id>/callback", or -1 if it is another path. */
+static int path_id(const struct server *server, const char *path, char ret_id[ID_SIZE])
+{
+	static const char before[] = "/api/v2/task-results/", after[] = "/callback";
+	size_t len;
+
+	if (*server->prefix && text_starts(path, server->prefix))
+		path += strlen(server->prefix);
+	if (!text_starts(path, before))
+		return -1;
+	path += strlen(before);
+	len = strcspn(path, "/");
+	if (!text_equal(path + len, after))
+		return -1;
+	text_copy(ret_id, len < ID_SIZE ? len + 1 : ID_SIZE, path);
+	return 0;
+}
+
+static const char *bearer(const struct http_request *request)
+{
+	const char *header = http_header(request, "Authorization");
+
+	if (!header || strncasecmp(header, "Bearer ", 7) != 0)
+		return NULL;
+	header += 7 + strspn(header + 7, " ");
+	return *header && strlen(header) < TOKEN_SIZE ? header : NULL;
+}
+
+static int body_check(const struct http_request *request, struct err *err)
+{
+	if (text_equal(request->body_refused, "busy"))
+		return err_set(err, ERR_UNAVAILABLE, "Too many results are being received. Send it again.");
+	if (request->body_refused)
+		return err_set(err, ERR_TOO_LARGE, "The body is too large: the most is %d bytes.", MOST_BODY);
+	return 0;
+}
+
+static int callback_read(const struct http_request *request, const char *id, struct visit **ret_visit, struct err *err)
+{
+	const char *token = bearer(request);
+	json_t *report;
+
+	if (!text_equal(request->method, "PATCH"))
+		return err_set(err, ERR_NOT_FOUND, "A callback is sent with PATCH.");
+	if (!token)
+		return err_set(err, ERR_UNAUTHORIZED, "The request's access_token is needed as a bearer token.");
+	if (!id_valid(id, "taskrs"))
+		return err_set(err, ERR_NOT_FOUND, "There is no such task result.");
+	if (body_check(request, err) < 0 || report_parse(request->body.data, request->body.len, &report, err) < 0)
+		return -1;
+	*ret_visit = callback_new(id, token, report);
+	return 0;
+}
+
+static void closed(struct http_pending *http)
+{
+	struct http_answer answer = {.status = 503};
+	struct err err = ERR_INIT;
+
+	err_set(&err, ERR_UNAVAILABLE, "This notifier stops. Send it again.");
+	answer_error(&answer, &err);
+	http_answer_now(http, &answer);
+}
+
+static void callback_handle(
+	struct server *server, const struct http_request *request, const char *id, struct http_answer *answer)
+{
+	struct visit *visit;
+	struct err err = ERR_INIT;
+
+	if (callback_read(request, id, &visit, &err) < 0) {
+		answer_error(answer, &err);
+		count(M_CALLBACKS, 1, "status=\"%d\"", answer->status);
+		return;
+	}
+	visit->http = http_later(request);
+	if (inbox_put(server->inbox, visit))
+		return;
+	closed(visit->http);
+	callback_free(visit);
+}
+
+/* ---- circuits ---- */
+
+static void circuits_come(void *data, struct visit *visit)
+{
+	struct notifier *notifier = data;
+	struct http_answer answer = {.status = 200};
+
+	answer_json(&answer, 200, dispatch_circuits(notifier->dispatch));
+	http_answer_now(visit->http, &answer);
+	free(visit);
+}
+
+static void circuits_handle(struct server *server, const struct http_request *request)
+{
+	struct visit *visit = mem_new(1, sizeof(*visit));
+
+	visit->come = circuits_come;
+	visit->http = http_later(request);
+	if (inbox_put(server->inbox, visit))
+		return;
+	closed(visit->http);
+	free(visit);
+}
+
+/* ---- requests ---- */
+
+static size_t body_limit(void *data, const char *method, const char *path)
+{
+	char id[ID_SIZE];
+
+	return text_equal(method, "PATCH") && path_id(data, path, id) == 0 ? MOST_BODY : 0;
+}
+
+static bool ready(void *data, struct buf *why)
+{
+	const struct notifier *notifier = data;
+
+	if (atomic_load(&notifier->ready))
+		return true;
+	buf_text(why, "the scheduler does not answer, or the notifier is about to end\n");
+	return false;
+}
+
+static void handle(void *data, const struct http_request *request, struct http_answer *answer)
+{
+	struct server *server = data;
+	struct err err = ERR_INIT;
+	char id[ID_SIZE];
+
+	if (path_id(server, request->path, id) == 0) {
+		callback_handle(server, request, id, answer);
+	} else if (text_equal(request->path, "/circuits")) {
+		circuits_handle(server, request);
+	} else if (!httpd_observe(request, ready, server->notifier, answer)) {
+		err_set(&err, ERR_NOT_FOUND, "There is nothing here.");
+		answer_error(answer, &err);
+	}
+}
+
+/* ---- start and stop ---- */
+
+/* Whoever waits for the file finds a whole number in it. */
+static int write_port(const char *path, int port, struct err *err)
+{
+	_cleanup_(freep) char *draft = mem_printf("%s.new", path);
+	FILE *file = fopen(draft, "we");
+	bool written;
+
+	if (!file)
+		return err_errno(err, draft);
+	written = fprintf(file, "%d\n", port) > 0;
+	written = fclose(file) == 0 && written;
+	if (!written || rename(draft, path) < 0)
+		return err_errno(err, path);
+	return 0;
+}
+
+static char *url_path(const char *url)
+{
+	const char *scheme = strstr(url, "://");
+
+	return mem_text(scheme ? strchrnul(scheme + 3, '/') : "");
+}
+
+static void settle_public_url(const struct server *server)
+{
+	struct notifier *notifier = server->notifier;
+	const char *listen = notifier->options.listen, *given = notifier->options.public_url;
+
+	if (*given)
+		notifier->public_url = mem_text(given);
+	else
+		notifier->public_url = mem_printf(
+			"http://%.*s:%d", (int)(strrchr(listen, ':') - listen), listen, httpd_port(server->httpd));
+}
+
+int server_start(struct notifier *notifier, struct server **ret_server, struct err *err)
+{
+	struct server *server = mem_new(1, sizeof(*server));
+	const struct httpd_spec spec = {
+		.address = notifier->options.listen,
+		.threads = THREADS,
+		.most_connections = (int)notifier->options.most_in_flight * 2 + SPARE_CONNECTIONS,
+		.most_body_bytes = MOST_BODIES,
+		.connection_memory = CONNECTION_MEMORY,
+		.data = server,
+		.body_limit = body_limit,
+		.handle = handle,
+	};
+
+	*ret_server = server;
+	server->notifier = notifier;
+	server->prefix = url_path(notifier->options.public_url);
+	server->inbox = inbox_new(notifier->loop, notifier);
+	if (httpd_start(&spec, &server->httpd, err) < 0)
+		return err_context(err, "--listen");
+	settle_public_url(server);
+	if (!*notifier->options.port_file)
+		return 0;
+	return write_port(notifier->options.port_file, httpd_port(server->httpd), err);
+}
+
+void server_stop(struct server *server)
+{
+	if (!server)
+		return;
+	inbox_close(server->inbox);
+	callbacks_close(server->notifier->callbacks);
+	httpd_stop(server->httpd);
+	inbox_free(server->inbox);
+	free(server->prefix);
+	free(server);
+}

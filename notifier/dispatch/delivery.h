@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef NOTIFIER_DISPATCH_DELIVERY_H
+#define NOTIFIER_DISPATCH_DELIVERY_H
+
+/*
+ * One claimed task result's request, from the claim to the scheduler's answer to its last report.
+ *
+ *   QUEUED ----> SENDING ----> ENDING ----> gone
+ *     ^             |
+ *     +-- WAITING <-+   (for its next try, or for the URL's circuit)
+ */
+
+#include "common/ids.h"
+#include "common/json.h"
+#include "notifier/dispatch/due.h"
+#include "notifier/dispatch/sign.h"
+#include "notifier/table.h"
+
+struct host;
+struct route;
+struct sending;
+
+enum delivery_state { DELIVERY_QUEUED, DELIVERY_SENDING, DELIVERY_WAITING, DELIVERY_ENDING, DELIVERY_STATES };
+
+struct delivery {
+	struct table_entry entry; /* in dispatch's table, by id */
+	struct id id;
+	int attempt;
+	enum delivery_state state;
+	bool settled; /* the service reported its result, or the task result is not this notifier's: no more tries */
+	char *body;
+	size_t body_len;
+	char *secret; /* the access token in the body: its echo is not shown; or NULL */
+	char signature[SHA512_HEX_SIZE];
+	int64_t give_up_ms; /* of clock_mono_ms */
+	int failures;
+	struct route *route;     /* the URL and its circuit */
+	struct host *host;       /* where the URL leads */
+	struct delivery *next;   /* in the host's queue */
+	struct due due;          /* while WAITING */
+	struct sending *sending; /* while SENDING */
+};
+
+/* What one request came to. Texts are borrowed. */
+struct outcome {
+	int status; /* 0: no answer */
+	double seconds;
+	const char *answer; /* its first kilobytes, cleaned; or NULL */
+	const char *error;  /* what went wrong, for people; or NULL */
+	int retry_after;    /* seconds, or 0 */
+	bool forbidden;     /* this request may never go: trying again is no use */
+};
+
+/* From a claim's answer: an item of its list. NULL if a member is missing or is none. */
+struct delivery *delivery_new(const json_t *claimed, int64_t now_ms);
+void delivery_free(struct delivery *delivery);
+
+/* Where the request goes. Borrowed. */
+const char *delivery_url(const struct delivery *delivery);
+
+/* `POST deliveries`' item for a try; `end` is "acknowledged", "gave-up" or NULL. The caller frees it. */
+char *delivery_report(const struct delivery *delivery, const struct outcome *outcome, const char *end);
+/* {"task-result","attempt"}: for heartbeats and releases. A new reference. */
+json_t *delivery_name(const struct delivery *delivery);
+
+/* A service's answer as text: what is no UTF-8 and no printable character becomes '?', and `secret` "***". The caller
+ * frees it. */
+char *answer_clean(const char *bytes, size_t len, const char *secret);
+
+#endif

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "notifier/lane.h"
+
+#include <string.h>
+
+#include "common/err.h"
+#include "common/log.h"
+#include "notifier/dispatch/retry.h"
+#include "notifier/metrics.h"
+#include "notifier/notifier.h"
+#include "notifier/scheduler.h"
+
+enum { LINGER_MS = 3, MOST_CALLS = 2, MOST_ITEMS = 500, ENOUGH_BYTES = 8 << 20, MOST_BYTES = 256 << 20 };
+
+struct lane_call {
+	struct lane *lane;
+	struct fetch *fetch;
+	struct lane_item *items;
+	size_t count;
+	struct lane_call *next;
+};
+
+struct lane {
+	struct lane_spec spec;
+	struct lane_item *head, **tail; /* not sent yet */
+	size_t count, bytes;
+	struct table under_way; /* the keys in calls */
+	struct lane_call *calls;
+	size_t call_count;
+	size_t alone; /* that many of the next items go one to a call, since one of them makes the scheduler refuse all
+		       */
+	int failures;
+	struct loop_timer timer;
+};
+
+static void lane_send(void *data);
+
+struct lane *lane_new(const struct lane_spec *spec)
+{
+	struct lane *lane = mem_new(1, sizeof(*lane));
+
+	lane->spec = *spec;
+	lane->tail = &lane->head;
+	return lane;
+}
+
+size_t lane_count(const struct lane *lane)
+{
+	return lane->count;
+}
+
+size_t lane_bytes(const struct lane *lane)
+{
+	return lane->bytes;
+}
+
+static void item_end(struct lane *lane, struct lane_item *item, const json_t *answer)
+{
+	lane->count--;
+	lane->bytes -= item->len;
+	free(item->text);
+	item->text = NULL;
+	lane->spec.answered(lane->spec.data, item, answer);
+}
+
+/* ---- gathering ---- */
+
+static bool goes_along(const struct lane_call *call, const struct lane_item *item, size_t bytes)
+{
+	if (call->count == 0)
+		return true;
+	return call->count < MOST_ITEMS && bytes + item->len <= ENOUGH_BYTES && !call->lane->alone;
+}
+
+/* Moves what may go now from the queue to the call; what was canceled ends here. Returns the bytes. */
+static size_t call_gather(struct lane_call *call)
+{
+	struct lane *lane = call->lane;
+	struct lane_item **at = &lane->head, **end = &call->items, *item, *canceled = NULL;
+	size_t bytes = 0;
+
+	while ((item = *at)) {
+		if (!item->canceled && table_find(&lane->under_way, item->key)) {
+			at = &item->next;
+			continue;
+		}
+		if (!item->canceled && !goes_along(call, item, bytes))
+			break;
+		*at = item->next;
+		item->next = NULL;
+		if (item->canceled) {
+			item->next = canceled;
+			canceled = item;
+			continue;
+		}
+		table_add(&lane->under_way, &item->under_way, item->key);
+		bytes += item->len + 1;
+		call->count++;
+		*end = item;
+		end = &item->next;
+	}
+	if (!*at)
+		lane->tail = at;
+	while ((item = canceled)) {
+		canceled = item->next;
+		item_end(lane, item, NULL);
+	}
+	return bytes;
+}
+
+static char *call_text(const struct lane_call *call, size_t bytes, size_t *ret_len)
+{
+	struct buf text = BUF_INIT(MOST_BYTES);
+
+	text.cap = bytes + 64;
+	text.data = mem_new(text.cap, 1);
+	buf_printf(&text, "{\"%s\":[", call->lane->spec.list);
+	for (const struct lane_item *item = call->items; item; item = item->next) {
+		buf_append(&text, item->text, item->len);
+		buf_text(&text, item->next ? "," : "]}");
+	}
+	*ret_len = text.len;
+	return buf_take(&text);
+}
+
+/* ---- calls ---- */
+
+static void call_free(struct lane_call *call)
+{
+	struct lane_call **at = &call->lane->calls;
+
+	while (*at != call)
+		at = &(*at)->next;
+	*at = call->next;
+	call->lane->call_count--;
+	free(call);
+}
+
+static void send_after(struct lane *lane, int64_t ms)
+{
+	if (lane->head && !lane->timer.due_ms)
+		loop_timer_set(lane->spec.notifier->loop, &lane->timer, ms, lane_send, lane);
+}
+
+/* Back to the head of the queue, in their order: nothing later of the same task result can be before them. */
+static void call_requeue(struct lane_call *call)
+{
+	struct lane *lane = call->lane;
+	struct lane_item **end = &call->items;
+
+	for (; *end; end = &(*end)->next)
+		table_remove(&lane->under_way, &(*end)->under_way);
+	*end = lane->head;
+	if (!lane->head)
+		lane->tail = end;
+	lane->head = call->items;
+	call->items = NULL;
+}
+
+static void call_ended(struct lane_call *call, const json_t *answers)
+{
+	struct lane *lane = call->lane;
+	struct lane_item *item;
+
+	for (size_t i = 0; (item = call->items); i++) {
+		const json_t *answer = json_array_get(answers, i);
+
+		call->items = item->next;
+		item->next = NULL;
+		table_remove(&lane->under_way, &item->under_way);
+		if (answer && !text_equal(json_string_at(answer, "task-result"), item->key))
+			answer = NULL;
+		count(M_REPORTS, 1, "kind=\"%s\",outcome=\"%s\"", lane->spec.kind, answer ? "ok" : "refused");
+		if (lane->alone > 0)
+			lane->alone--;
+		item_end(lane, item, answer);
+	}
+}
+
+/* True if trying again as it is can't help. */
+static bool refused(const struct fetch_answer *answer)
+{
+	return answer->status >= 400 && answer->status < 500 && answer->status != 401 && answer->status != 408 &&
+		answer->status != 429;
+}
+
+static void call_failed(struct lane_call *call, const struct fetch_answer *answer)
+{
+	struct lane *lane = call->lane;
+
+	count(M_REPORT_CALLS, 1, "kind=\"%s\",outcome=\"failed\"", lane->spec.kind);
+	if (refused(answer) && call->count == 1) {
+		log_warn("the scheduler refuses a report; it is dropped", "kind", lane->spec.kind, "task-result",
+			call->items->key, NULL);
+		call_ended(call, NULL);
+		return;
+	}
+	if (refused(answer))
+		lane->alone = call->count;
+	else
+		lane->failures++;
+	call_requeue(call);
+}
+
+static void call_answered(void *data, struct fetch_answer *answer)
+{
+	struct lane_call *call = data;
+	struct lane *lane = call->lane;
+	json_auto_t *value = scheduler_answer(lane->spec.notifier, answer);
+	const json_t *answers = json_at(value, lane->spec.list);
+	int64_t wait = 0;
+
+	call->fetch = NULL;
+	if (answers) {
+		lane->failures = 0;
+		count(M_REPORT_CALLS, 1, "kind=\"%s\",outcome=\"ok\"", lane->spec.kind);
+		call_ended(call, answers);
+	} else {
+		call_failed(call, answer);
+		if (lane->failures)
+			wait = retry_wait(&retry_scheduler, lane->failures, answer->retry_after, chance());
+	}
+	call_free(call);
+	send_after(lane, wait);
+}
+
+static void call_start(struct lane *lane)
+{
+	struct lane_call *call = mem_new(1, sizeof(*call));
+	size_t len;
+
+	call->lane = lane;
+	len = call_gather(call);
+	if (call->count == 0) {
+		free(call);
+		return;
+	}
+	call->next = lane->calls;
+	lane->calls = call;
+	lane->call_count++;
+	_cleanup_(freep) char *text = call_text(call, len, &len);
+	call->fetch = scheduler_post(lane->spec.notifier, lane->spec.kind, text, len, call_answered, call);
+}
+
+/* While the scheduler is away one call at a time finds out when it is back. */
+static void lane_send(void *data)
+{
+	struct lane *lane = data;
+	size_t most = lane->failures || lane->alone ? 1 : MOST_CALLS, before;
+
+	do {
+		before = lane->call_count;
+		if (before < most)
+			call_start(lane);
+	} while (lane->head && lane->call_count > before);
+}
+
+void lane_add(struct lane *lane, struct lane_item *item, const char *key, char *text, size_t len)
+{
+	*item = (struct lane_item){.key = key, .text = text, .len = len};
+	*lane->tail = item;
+	lane->tail = &item->next;
+	lane->count++;
+	lane->bytes += len;
+	/* Calls that are under way send what is there when they end. */
+	if (lane->call_count == 0 || (lane->call_count < MOST_CALLS && !lane->failures))
+		send_after(lane, LINGER_MS);
+}
+
+void lane_cancel(struct lane *lane, struct lane_item *item)
+{
+	item->canceled = true;
+	send_after(lane, LINGER_MS);
+}
+
+void lane_free(struct lane *lane)
+{
+	struct lane_call *call;
+	struct lane_item *item;
+
+	if (!lane)
+		return;
+	loop_timer_clear(lane->spec.notifier->loop, &lane->timer);
+	while ((call = lane->calls)) {
+		fetch_abort(call->fetch);
+		call_ended(call, NULL);
+		call_free(call);
+	}
+	while ((item = lane->head)) {
+		lane->head = item->next;
+		item_end(lane, item, NULL);
+	}
+	table_release(&lane->under_way);
+	free(lane);
+}

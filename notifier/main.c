@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+/*
+ * runyard-notifier: sends the requests of run tasks, takes what their services report, and keeps their deadlines. What
+ * lasts is the scheduler's: what a killed notifier leaves is another's when its lease is over.
+ */
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include "common/err.h"
+#include "common/fetch.h"
+#include "common/guard.h"
+#include "common/log.h"
+#include "notifier/bus.h"
+#include "notifier/callback/callbacks.h"
+#include "notifier/callback/server.h"
+#include "notifier/claims.h"
+#include "notifier/deadlines/deadlines.h"
+#include "notifier/dispatch/dispatch.h"
+#include "notifier/drain.h"
+#include "notifier/lease.h"
+#include "notifier/metrics.h"
+#include "notifier/notifier.h"
+
+struct process {
+	struct notifier notifier;
+	struct drain *drain;
+};
+
+static void signal_came(void *data, int signal)
+{
+	struct process *process = data;
+
+	(void)signal;
+	drain_begin(process->drain);
+}
+
+/* No core file holds a secret, and nobody of the same user reads this process's memory or environment. */
+static void guard_process(void)
+{
+	const struct rlimit none = {0, 0};
+
+	setrlimit(RLIMIT_CORE, &none);
+	prctl(PR_SET_DUMPABLE, 0);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+/* A descriptor for each request and for each callback. */
+static void raise_descriptors(const struct options *options)
+{
+	rlim_t wanted = (rlim_t)options->most_in_flight * 3 + 1024;
+	struct rlimit limit;
+	char text[64];
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	if (limit.rlim_cur >= wanted)
+		return;
+	snprintf(text, sizeof(text), "%llu of %llu", (unsigned long long)limit.rlim_cur, (unsigned long long)wanted);
+	log_warn("this process may not open the descriptors that --most-in-flight can take", "descriptors", text, NULL);
+}
+
+static int process_open(struct process *process, struct err *err)
+{
+	static const int signals[] = {SIGTERM, SIGINT, 0};
+	struct notifier *notifier = &process->notifier;
+
+	raise_descriptors(&notifier->options);
+	metric_set(M_DRAINING, "", 0);
+	notifier->loop = loop_new();
+	loop_signals(notifier->loop, signals, signal_came, process);
+	process->drain = drain_new(notifier);
+	notifier->fetcher = fetcher_new(notifier->loop);
+	notifier->callbacks = callbacks_new(notifier);
+	if (guard_parse(notifier->options.allow, &notifier->guard, err) < 0)
+		return err_context(err, "--allow");
+	if (server_start(notifier, &notifier->server, err) < 0 || dispatch_open(notifier, &notifier->dispatch) < 0 ||
+		deadlines_open(notifier, &notifier->deadlines, err) < 0 || bus_open(notifier, &notifier->bus, err) < 0)
+		return -1;
+	notifier->lease = lease_new(notifier);
+	notifier->claims = claims_new(notifier);
+	return 0;
+}
+
+static void process_run(struct process *process)
+{
+	const struct notifier *notifier = &process->notifier;
+
+	log_info("notifier started", "scheduler", notifier->options.scheduler_url, "callbacks", notifier->public_url,
+		NULL);
+	loop_run(notifier->loop);
+}
+
+static void process_close(struct process *process)
+{
+	struct notifier *notifier = &process->notifier;
+
+	server_stop(notifier->server);
+	claims_free(notifier->claims);
+	lease_free(notifier->lease);
+	bus_free(notifier->bus);
+	callbacks_free(notifier->callbacks);
+	deadlines_free(notifier->deadlines);
+	dispatch_free(notifier->dispatch);
+	guard_free(notifier->guard);
+	fetcher_free(notifier->fetcher);
+	drain_free(process->drain);
+	loop_free(notifier->loop);
+	free(notifier->public_url);
+	options_release(&notifier_options, &notifier->options);
+}
+
+int main(int argc, char **argv)
+{
+	struct process process = {0};
+	struct options *options = &process.notifier.options;
+	struct err err = ERR_INIT;
+	int status, rest;
+
+	guard_process();
+	status = options_read(&notifier_options, argc, argv, options, &rest, &err);
+	if (status > 0)
+		return 0;
+	if (status < 0 || notifier_options_settle(options, &err) < 0) {
+		fprintf(stderr, "runyard-notifier: %s\n", err.message);
+		return 2;
+	}
+	log_setup("notifier", (enum log_level)log_level_parse(options->log_level));
+	metrics_setup(notifier_metrics, M_COUNT);
+	status = process_open(&process, &err);
+	if (status == 0)
+		process_run(&process);
+	else
+		log_error("the notifier can't start", "why", err.message, NULL);
+	process_close(&process);
+	return status < 0;
+}

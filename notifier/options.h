@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef NOTIFIER_OPTIONS_H
+#define NOTIFIER_OPTIONS_H
+
+#include "common/options.h"
+
+#define OPTION_FIELD_TEXT   char *
+#define OPTION_FIELD_SECRET char *
+#define OPTION_FIELD_NUMBER long long
+
+struct options {
+#define OPTION(field, name, type, ...) OPTION_FIELD_##type field;
+#include "notifier/options.def"
+#undef OPTION
+};
+
+extern const struct option_table notifier_options;
+
+/* Checks what the table can't say, and puts the host's name where none was given. ERR_INVALID. */
+int notifier_options_settle(struct options *options, struct err *err);
+
+#endif
