@@ -213,11 +213,12 @@ static void test_counts_and_data_sources(void **state)
 static void test_a_refresh_only_plan_keeps_what_is_there(void **state)
 {
 	static const char plan[] =
-		"{\"format_version\": \"1.2\", \"planned_values\": {\"root_module\": {\"resources\": [{\"address\": "
+		"{\"format_version\": \"1.2\", \"prior_state\": {\"values\": {\"root_module\": {\"resources\": "
+		"[{\"address\": "
 		"\"our_machine.one\", \"mode\": \"managed\", \"type\": \"our_machine\", \"values\": {\"type\": "
 		"\"small\"}}], \"child_modules\": [{\"address\": \"module.a\", \"resources\": [{\"address\": "
 		"\"module.a.our_machine.two\", \"mode\": \"managed\", \"type\": \"our_machine\", \"values\": "
-		"{\"type\": \"small\"}}]}]}}}";
+		"{\"type\": \"small\"}}]}]}}}}";
 	struct books books = {.books = NULL};
 
 	(void)state;

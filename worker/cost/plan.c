@@ -166,7 +166,7 @@ static bool is_priced(const json_t *resource, const struct planned *planned)
 	return text_equal(json_string_at(resource, "mode"), "managed") && planned->address && planned->type;
 }
 
-/* What a refresh-only plan keeps: such a plan lists no changes of resources. */
+/* What a refresh-only plan found, and keeps: such a plan lists no changes of resources and plans no values. */
 static void each_kept(const struct plan *plan, const json_t *module,
 	void (*fn)(void *data, const struct planned *planned), void *data)
 {
@@ -194,7 +194,7 @@ void plan_each(const struct plan *plan, void (*fn)(void *data, const struct plan
 	size_t i;
 
 	if (!changes)
-		each_kept(plan, json_at(plan->source, "planned_values.root_module"), fn, data);
+		each_kept(plan, json_at(plan->source, "prior_state.values.root_module"), fn, data);
 	json_array_foreach(changes, i, resource)
 	{
 		struct planned planned = planned_of(plan, resource);
