@@ -104,10 +104,12 @@ static void call_back(struct connection *connection)
 
 static void call_send(struct connection *connection)
 {
-	static const char body[] = "{\"data\":{\"type\":\"task-results\",\"attributes\":{\"status\":\"passed\",\"message\":\"4 passed\"}}}";
+	static const char body[] = "{\"data\":{\"type\":\"task-results\",\"attributes\":{\"status\":\"passed\","
+				   "\"message\":\"4 passed\"}}}";
 	char text[2048];
 	int len = snprintf(text, sizeof(text),
-		"PATCH %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/vnd.api+json\r\n"
+		"PATCH %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: "
+		"application/vnd.api+json\r\n"
 		"Content-Length: %zu\r\nConnection: close\r\n\r\n%s",
 		connection->path, connection->host, connection->token, strlen(body), body);
 
@@ -242,7 +244,7 @@ int main(int argc, char **argv)
 			answer(connection);
 		}
 	}
-	printf("{\"requests\": %ld, \"again\": %ld, \"first\": %.6f, \"last\": %.6f, \"called-back\": %.6f}\n", requests, again,
-		first_request, last_request, last_callback);
+	printf("{\"requests\": %ld, \"again\": %ld, \"first\": %.6f, \"last\": %.6f, \"called-back\": %.6f}\n",
+		requests, again, first_request, last_request, last_callback);
 	return 0;
 }
