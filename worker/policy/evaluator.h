@@ -34,10 +34,10 @@ void judgement_release(struct judgement *judgement);
 
 /* What all sets of a job share. */
 struct shared {
-	int root;           /* descriptor of the job's folder; files go below shared/ */
-	int plan;           /* descriptor of the plan as JSON */
-	const json_t *run;  /* as policies know it (sets.h) */
-	const char *limits; /* what the program said about itself, if it was asked; or NULL */
+	int root;          /* descriptor of the job's folder; files go below shared/ */
+	int plan;          /* descriptor of the plan as JSON */
+	const json_t *run; /* as policies know it (sets.h) */
+	bool offline;      /* policies have no network */
 };
 
 struct evaluator {
@@ -55,7 +55,11 @@ struct evaluator {
 	int (*share)(const struct shared *shared, struct err *err);
 	/* In a thread, after the set's policies are in their place: adds what the program needs. An error is the set's.
 	 */
-	int (*lay_out)(const struct shared *shared, const struct policy_set *set, struct err *err);
+	int (*lay_out)(const struct shared *shared, struct policy_set *set, struct err *err);
+	/* Or NULL: if a set is `limited`, the program is asked with these arguments what it can do... */
+	void (*ask)(struct texts *args);
+	/* ...and then, in a thread, each such set gets limits made of the answer. */
+	int (*limit)(const struct shared *shared, const struct policy_set *set, const char *said, struct err *err);
 	/* The program's arguments. Returns the folder it starts in, below the set's; borrowed. */
 	const char *(*arguments)(const struct policy_set *set, const struct policy *policy, struct texts *args);
 	void (*judge)(struct policy_set *set, const struct policy *policy, const struct evaluated *evaluated,

@@ -9,6 +9,7 @@
 #include "worker/exec/beneath.h"
 #include "worker/exec/variables.h"
 #include "worker/policy/opa_answer.h"
+#include "worker/policy/opa_network.h"
 #include "worker/policy/report.h"
 
 #define INPUT        "input.json"
@@ -39,7 +40,7 @@ static int copy_plan(int plan, int to, struct err *err)
 }
 
 /* The plan is put into the input as it is: a large one is not worth reading here. */
-static int write_input(const struct shared *shared, struct err *err)
+static int share(const struct shared *shared, struct err *err)
 {
 	_cleanup_(freep) char *run = json_text(shared->run);
 	_cleanup_(freep) char *tail = mem_printf(",\"run\":%s}", run);
@@ -52,45 +53,6 @@ static int write_input(const struct shared *shared, struct err *err)
 	if (copy_plan(shared->plan, fd, err) < 0)
 		return -1;
 	return write_fully(fd, tail, strlen(tail)) < 0 ? err_errno(err, INPUT) : 0;
-}
-
-/*
- * Without a network, what needs one must not exist: http.send would fail, a failed call is undefined, and an undefined
- * condition lets a policy pass. A policy that calls it does not compile instead.
- */
-static bool needs_network(const char *builtin)
-{
-	return text_equal(builtin, "http.send") || text_equal(builtin, "net.lookup_ip_addr");
-}
-
-static int write_capabilities(const struct shared *shared, struct err *err)
-{
-	json_auto_t *all = NULL, *kept = json_array();
-	_cleanup_(freep) char *text = NULL;
-	_cleanup_(closep) int fd = -1;
-	json_t *builtin;
-	size_t i;
-
-	if (json_parse(shared->limits, strlen(shared->limits), &all, err) < 0)
-		return err_context(err, "opa's capabilities can't be read");
-	json_array_foreach(json_object_get(all, "builtins"), i, builtin)
-	{
-		if (!needs_network(text_or_empty(json_string_at(builtin, "name"))))
-			json_array_append(kept, builtin);
-	}
-	json_object_set(all, "builtins", kept);
-	text = json_text(all);
-	fd = shared_create(shared, CAPABILITIES, err);
-	if (fd < 0)
-		return -1;
-	return write_fully(fd, text, strlen(text)) < 0 ? err_errno(err, CAPABILITIES) : 0;
-}
-
-static int share(const struct shared *shared, struct err *err)
-{
-	if (write_input(shared, err) < 0)
-		return -1;
-	return shared->limits ? write_capabilities(shared, err) : 0;
 }
 
 /* ---- a set ---- */
@@ -121,18 +83,31 @@ static int write_parameters(
 	return beneath_write(shared->root, path, 0644, text, strlen(text), err);
 }
 
-static int lay_out(const struct shared *shared, const struct policy_set *set, struct err *err)
+static int lay_out(const struct shared *shared, struct policy_set *set, struct err *err)
 {
 	if (shared_link(shared, set, INPUT, INPUT, err) < 0)
 		return -1;
-	if (shared->limits && shared_link(shared, set, CAPABILITIES, CAPABILITIES, err) < 0)
-		return -1;
+	set->limited = shared->offline && opa_wants_network(shared->root, set->folder);
 	if (set->archived)
 		return write_parameters(shared, set, set->base, err);
 	for (size_t i = 0; i < set->count; i++)
 		if (write_parameters(shared, set, set->policies[i].place, err) < 0)
 			return -1;
 	return 0;
+}
+
+static void ask(struct texts *args)
+{
+	texts_add(args, "capabilities");
+	texts_add(args, "--current");
+}
+
+static int limit(const struct shared *shared, const struct policy_set *set, const char *said, struct err *err)
+{
+	_cleanup_(freep) char *path = mem_printf("%s/" CAPABILITIES, set->folder);
+	_cleanup_(freep) char *text = opa_capabilities_offline(said, err);
+
+	return text ? beneath_write(shared->root, path, 0644, text, strlen(text), err) : -1;
 }
 
 /* ---- a policy ---- */
@@ -210,6 +185,8 @@ const struct evaluator evaluator_opa = {
 	.place = place,
 	.share = share,
 	.lay_out = lay_out,
+	.ask = ask,
+	.limit = limit,
 	.arguments = arguments,
 	.judge = judge,
 };

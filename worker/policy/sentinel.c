@@ -86,7 +86,7 @@ static int share(const struct shared *shared, struct err *err)
 
 /* ---- a set ---- */
 
-static int lay_out(const struct shared *shared, const struct policy_set *set, struct err *err)
+static int lay_out(const struct shared *shared, struct policy_set *set, struct err *err)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(CONFIGURATION_LIMIT);
 	_cleanup_(freep) char *path = mem_printf("%s/%s/" CONFIGURATION, set->folder, set->base);

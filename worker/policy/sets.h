@@ -37,7 +37,7 @@ struct policy_set {
 	struct policy *policies;
 	size_t count;
 	char error[512];    /* why it can't be evaluated at all, or "" */
-	bool limited;       /* without a network: shared.limits is in force */
+	bool limited;       /* it may want what the program has to be kept from (evaluator.h) */
 	bool old;           /* OPA: its language turned out to be the one before OPA 1... */
 	char unparsed[512]; /* ...since this came of it otherwise */
 	json_t *outcomes;   /* what came of each policy so far, in their order (report.h) */

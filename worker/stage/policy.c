@@ -21,7 +21,7 @@
 #define PLAN     "plan.json"
 #define RESULTS  "policy-results.json"
 
-enum { LIMITS_MOST = 8 << 20 };
+enum { SAID_MOST = 8 << 20 };
 
 static const size_t policies_limit = (size_t)1 << 30;
 
@@ -30,7 +30,7 @@ struct policy_stage {
 	const struct evaluator *evaluator;
 	char *program; /* path, or NULL */
 	char why[300]; /* there is nothing to evaluate with; or "" */
-	char *limits;  /* what the program said of itself, or NULL */
+	char *said;    /* what the program said that it can do, or NULL */
 	struct policy_sets sets;
 	json_t *run;
 	size_t set, policy; /* the one that is evaluated, or is next */
@@ -45,7 +45,7 @@ void policy_stage_free(struct policy_stage *stage)
 	policy_sets_release(&stage->sets);
 	json_decref(stage->run);
 	free(stage->program);
-	free(stage->limits);
+	free(stage->said);
 	free(stage);
 }
 
@@ -137,41 +137,6 @@ static int trial_start(struct policy_stage *stage, const struct trial *trial, st
 	return bounded_start(job->host->loop, &spec, &job->child, err);
 }
 
-/* ---- what opa can do ---- */
-
-static void limits_came(void *data, const struct bounded_result *result)
-{
-	struct policy_stage *stage = data;
-	struct job *job = stage->job;
-	bool fine = result->end == BOUNDED_ENDED && WIFEXITED(result->status) && WEXITSTATUS(result->status) == 0;
-
-	job->child = NULL;
-	if (fine)
-		stage->limits = mem_text(buf_str(result->out));
-	else
-		snprintf(stage->why, sizeof(stage->why), "opa can't be asked what it is able to do: %.200s",
-			buf_str(result->errors));
-	job_release(job);
-}
-
-/* Only asked where something is to be taken from it (policy/opa.c). */
-static void step_ask(struct job *job)
-{
-	struct policy_stage *stage = job->policies;
-	struct trial trial = {.below = "", .folder = "", .most_out = LIMITS_MOST, .done = limits_came};
-	struct err err = ERR_INIT;
-
-	if (*stage->why || job->host->policies.network)
-		return;
-	texts_add(&trial.args, "capabilities");
-	texts_add(&trial.args, "--current");
-	if (trial_start(stage, &trial, &err) < 0)
-		snprintf(stage->why, sizeof(stage->why), "opa can't be started: %.200s", err.message);
-	else
-		job_hold(job);
-	texts_release(&trial.args);
-}
-
 /* ---- unpacking, in a thread ---- */
 
 static int read_policies(struct policy_stage *stage)
@@ -188,11 +153,20 @@ static int read_policies(struct policy_stage *stage)
 	return 0;
 }
 
+static struct shared shared_of(const struct policy_stage *stage)
+{
+	const struct job *job = stage->job;
+
+	return (struct shared){.root = job->dir.root,
+		.plan = job->plan_json,
+		.run = stage->run,
+		.offline = !job->host->policies.network};
+}
+
 static void lay_out(struct policy_stage *stage, const struct shared *shared, struct policy_set *set)
 {
 	struct err err = ERR_INIT;
 
-	set->limited = stage->limits != NULL;
 	if (policy_set_unpack(shared->root, stage->evaluator, set, &stage->err) < 0 || *set->error)
 		return;
 	if (stage->evaluator->lay_out(shared, set, &err) < 0)
@@ -202,18 +176,18 @@ static void lay_out(struct policy_stage *stage, const struct shared *shared, str
 static void unpack(void *data)
 {
 	struct policy_stage *stage = data;
-	struct shared shared = {.root = stage->job->dir.root, .plan = stage->job->plan_json, .limits = stage->limits};
+	struct shared shared;
 
 	if (read_policies(stage) < 0)
 		return;
-	shared.run = stage->run;
+	shared = shared_of(stage);
 	if (stage->evaluator->share(&shared, &stage->err) < 0)
 		return;
 	for (size_t i = 0; i < stage->sets.count && stage->err.kind == ERR_NONE; i++)
 		lay_out(stage, &shared, &stage->sets.sets[i]);
 }
 
-static void unpacked(void *data)
+static void work_ended(void *data)
 {
 	struct policy_stage *stage = data;
 
@@ -223,7 +197,65 @@ static void unpacked(void *data)
 
 static void step_unpack_policies(struct job *job)
 {
-	job_work(job, unpack, unpacked, job->policies);
+	job_work(job, unpack, work_ended, job->policies);
+}
+
+/* ---- limits ---- */
+
+static bool limits_wanted(const struct policy_stage *stage)
+{
+	for (size_t i = 0; i < stage->sets.count; i++)
+		if (stage->sets.sets[i].limited)
+			return !*stage->why;
+	return false;
+}
+
+static void limits_came(void *data, const struct bounded_result *result)
+{
+	struct policy_stage *stage = data;
+	struct job *job = stage->job;
+	bool fine = result->end == BOUNDED_ENDED && WIFEXITED(result->status) && WEXITSTATUS(result->status) == 0;
+
+	job->child = NULL;
+	if (fine)
+		stage->said = mem_text(buf_str(result->out));
+	else
+		snprintf(stage->why, sizeof(stage->why), "%s can't be asked what it is able to do: %.200s",
+			stage->evaluator->name, buf_str(result->errors));
+	job_release(job);
+}
+
+static void step_ask(struct job *job)
+{
+	struct policy_stage *stage = job->policies;
+	struct trial trial = {.below = "", .folder = "", .most_out = SAID_MOST, .done = limits_came};
+	struct err err = ERR_INIT;
+
+	if (!limits_wanted(stage))
+		return;
+	stage->evaluator->ask(&trial.args);
+	if (trial_start(stage, &trial, &err) < 0)
+		snprintf(stage->why, sizeof(stage->why), "%s can't be started: %.200s", stage->evaluator->name,
+			err.message);
+	else
+		job_hold(job);
+	texts_release(&trial.args);
+}
+
+static void limit(void *data)
+{
+	struct policy_stage *stage = data;
+	const struct shared shared = shared_of(stage);
+
+	for (size_t i = 0; i < stage->sets.count && stage->err.kind == ERR_NONE; i++)
+		if (stage->sets.sets[i].limited)
+			stage->evaluator->limit(&shared, &stage->sets.sets[i], stage->said, &stage->err);
+}
+
+static void step_limit(struct job *job)
+{
+	if (job->policies->said)
+		job_work(job, limit, work_ended, job->policies);
 }
 
 /* ---- evaluating ---- */
@@ -429,8 +461,9 @@ static void step_conclude(struct job *job)
 
 const struct step opa_steps[] = {
 	{"fetch", step_fetch_opa, false},
-	{"ask", step_ask, false},
 	{"unpack", step_unpack_policies, false},
+	{"ask", step_ask, false},
+	{"limit", step_limit, false},
 	{"evaluate", step_evaluate, false},
 	{"report", step_report, false},
 	{"settle", step_settle, true},
