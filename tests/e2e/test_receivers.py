@@ -1,0 +1,456 @@
+# SPDX-License-Identifier: MPL-2.0
+# timeout: 900
+"""What run tasks' services do, surprises and all (RUNTASKS), and what becomes of the task then."""
+
+import itertools
+import json
+import threading
+
+import pytest
+
+from support.receiver import acknowledges, answers, says, says_first
+from support.wait import until
+
+pytestmark = pytest.mark.timeout(120)
+CHANGES = {"main.tf": 'resource "terraform_data" "one" {\n  input = "hello"\n}\n'}
+
+
+class Asked:
+    """A run with one mandatory task in a stage."""
+
+    def __init__(self, site, act, stage="post_plan", **options):
+        self.api = site.api
+        self.stage = stage
+        self.service = site.receiver.service(act)
+        self.task = self.api.task(self.service, self.service.name)
+        self.workspace = self.api.workspace(auto_apply=True)
+        self.api.attach(self.workspace, self.task, stage)
+        self.run = self.api.run_files(self.workspace, CHANGES, message="Größe – 100 %", **options)
+
+    def result(self):
+        return self.api.task_result(self.run, self.stage)
+
+    def attributes(self):
+        return self.result()["attributes"]
+
+    def ends(self, status):
+        """Waits until the task has that result; its attributes."""
+        self.api.wait_status(self.run, "applied" if status == "passed" else "errored")
+        attributes = self.attributes()
+        assert attributes["status"] == status, attributes
+        return attributes
+
+    def deliveries(self):
+        return self.api.deliveries(self.result())
+
+
+@pytest.fixture
+def ask(full_site):
+    """ask(act) starts a run whose task's service does that."""
+    return lambda act, *arguments, **options: Asked(full_site, act, *arguments, **options)
+
+
+# ---- the request ----
+
+
+def test_the_request_says_what_the_contract_says(ask):
+    asked = ask(says("passed"))
+    call = asked.service.got()
+    run = asked.api.get(f"runs/{asked.run}").data
+    base = asked.api.url
+    document = dict(call.document)
+    assert document.pop("access_token") and document.pop("run_created_at").endswith("Z")
+    assert document.pop("task_result_callback_url").endswith(f"/api/v2/task-results/{document['task_result_id']}/callback")
+    workspace = asked.api.attributes(f"workspaces/{asked.workspace}")
+    project = asked.api.get(f"workspaces/{asked.workspace}").data["relationships"]["project"]["data"]["id"]
+    configuration = run["relationships"]["configuration-version"]["data"]["id"]
+    name = workspace["name"]
+    assert document.pop("project_app_url").startswith(base)
+    assert document == {
+        "payload_version": 1, "stage": "post_plan", "capabilities": {"outcomes": True}, "is_speculative": False,
+        "configuration_version_id": configuration, "configuration_version_download_url": f"{base}/api/v2/configuration-versions/{configuration}/download",
+        "plan_json_api_url": f"{base}/api/v2/plans/{asked.api.sibling(asked.run, 'plan')}/json-output",
+        "organization_name": "acme", "workspace_id": asked.workspace, "workspace_name": name, "workspace_app_url": f"{base}/app/acme/{name}",
+        "workspace_working_directory": workspace["working-directory"], "run_id": asked.run, "run_app_url": f"{base}/app/acme/{name}/runs/{asked.run}",
+        "run_message": "Größe – 100 %", "run_created_by": "admin", "task_result_id": asked.result()["id"], "task_result_enforcement_level": "mandatory",
+        "vcs_branch": None, "vcs_commit_url": None, "vcs_pull_request_url": None, "vcs_repo_url": None, "vcs_commit_hash": None,
+        "project_id": project, "project_name": "Default Project",
+    }
+    asked.ends("passed")
+
+
+def test_there_is_no_plan_before_the_plan(ask):
+    asked = ask(says("passed"), "pre_plan")
+    assert "plan_json_api_url" not in asked.service.got().document
+    asked.ends("passed")
+
+
+def test_the_token_opens_what_the_task_needs_and_nothing_else(ask):
+    seen = {}
+
+    def look(call):
+        call.answer()
+        for name in ("plan_json_api_url", "configuration_version_download_url"):
+            seen[name] = call.ask("GET", call[name]).status
+        root = call["plan_json_api_url"].split("/api/v2/")[0] + "/api/v2/"
+        others = ("runs/" + call["run_id"], "workspaces/" + call["workspace_id"], f"workspaces/{call['workspace_id']}/current-state-version",
+                  f"workspaces/{call['workspace_id']}/vars", "organizations", "account/details")
+        for path in others:
+            seen[path] = call.ask("GET", root + path).status
+        call.back("passed")
+
+    asked = ask(look)
+    asked.ends("passed")
+    opened = {path for path, status in seen.items() if status == 200}
+    assert opened == {"plan_json_api_url", "configuration_version_download_url"}, seen
+    assert set(seen.values()) <= {200, 401, 403, 404}, seen
+    call = asked.service.calls[0]
+    assert call.ask("GET", call["plan_json_api_url"]).status in (401, 404), "the token outlived its task"
+
+
+def test_without_a_key_the_signature_is_empty(full_site):
+    api = full_site.api
+    service = full_site.receiver.service(says("passed"), key="")
+    workspace = api.workspace(auto_apply=True)
+    api.attach(workspace, api.task(service, hmac_key=None), "pre_plan")
+    api.wait_status(api.run_files(workspace, CHANGES), "applied")
+    assert service.calls[0].headers["X-TFC-Task-Signature"] == ""
+
+
+# ---- answers ----
+
+
+def test_a_callback_before_the_answer_counts(ask):
+    asked = ask(says_first("passed", "seen at once"))
+    assert asked.ends("passed")["message"] == "seen at once"
+    assert asked.service.answers == [200] and len(asked.service.calls) == 1
+
+
+@pytest.mark.parametrize("code", [500, 401, 404])
+@pytest.mark.parametrize("status", ["passed", "failed"])
+def test_a_bad_answer_after_the_callback_changes_nothing(ask, status, code):
+    asked = ask(says_first(status, "as I said", code=code))
+    assert asked.ends(status)["message"] == "as I said"
+    assert len(asked.service.calls) == 1
+
+
+def test_what_is_not_200_is_tried_again(ask):
+    asked = ask(answers(503, 202, then=says("passed")))
+    asked.ends("passed")
+    assert len(asked.service.calls) == 3
+    assert [delivery["status"] for delivery in asked.deliveries()] == [503, 202, 200]
+    assert len({call["access_token"] for call in asked.service.calls}) == 1
+
+
+def test_a_callback_counts_while_the_request_is_tried_again(ask):
+    back = threading.Event()
+
+    def act(call):
+        call.answer(500)
+        if not back.is_set():
+            back.set()
+            call.back("passed", "after all")
+
+    asked = ask(act)
+    assert asked.ends("passed")["message"] == "after all"
+
+
+def test_a_service_that_never_acknowledges_fails(ask):
+    asked = ask(answers(500))
+    message = asked.ends("failed")["message"]
+    assert "500" in message, message
+    assert len(asked.service.calls) > 1
+
+
+def test_retry_after_is_kept(ask):
+    asked = ask(answers(429, retry_after=2, then=says("passed")))
+    asked.ends("passed")
+    first, second = (delivery["sent-at"] for delivery in asked.deliveries())
+    assert seconds(second) - seconds(first) >= 1.9, (first, second)
+
+
+def seconds(time):
+    hours, minutes, rest = time.split("T")[1].rstrip("Z").split(":")
+    return int(hours) * 3600 + int(minutes) * 60 + float(rest)
+
+
+def test_a_connection_that_closes_is_tried_again(ask):
+    tries = itertools.count()
+    passes = says("passed")
+    # Twice, since libcurl itself tries again where the first connection was a kept one.
+    asked = ask(lambda call: call.hang_up() if next(tries) < 2 else passes(call))
+    asked.ends("passed")
+    first, *_, last = asked.deliveries()
+    assert (first["status"], last["status"]) == (0, 200) and first["error"], first
+
+
+def test_a_kept_connection_that_closes_holds_up_nobody(full_site):
+    """libcurl sends the request again by itself then; the host's other requests must not wait for that."""
+    api = full_site.api
+    tries = itertools.count()
+    passes = says("passed")
+    service = full_site.receiver.service(lambda call: call.hang_up() if next(tries) == 1 else passes(call))
+    workspace = api.workspace(auto_apply=True)
+    api.attach(workspace, api.task(service), ["pre_plan", "post_plan", "pre_apply", "post_apply"])
+    api.wait_status(api.run_files(workspace, CHANGES), "applied")
+    assert [call["stage"] for call in service.calls] == ["pre_plan", "post_plan", "post_plan", "pre_apply", "post_apply"]
+
+
+def test_a_redirect_is_not_followed(ask, full_site):
+    elsewhere = full_site.receiver.service(says("passed"))
+    asked = ask(answers(302, location=elsewhere.url))
+    asked.ends("failed")
+    assert elsewhere.calls == []
+
+
+def test_a_service_that_is_not_there_is_unreachable(ask, full_site):
+    api = full_site.api
+    service = full_site.receiver.service(says("passed"))
+    workspace = api.workspace(auto_apply=True)
+    task = api.task(service)
+    api.attach(workspace, task, "pre_plan")
+    body = {"data": {"type": "tasks", "attributes": {"url": "http://127.0.0.1:9/gone"}}}
+    refused = api.call("PATCH", f"tasks/{task}", body)
+    assert refused.status == 422, refused.text
+    service.act = lambda call: call.hang_up()
+    run = api.run_files(workspace, CHANGES)
+    api.wait_status(run, "errored")
+    result = api.task_result(run, "pre_plan")
+    assert result["attributes"]["status"] == "unreachable", result
+    assert all(delivery["status"] == 0 and delivery["error"] for delivery in api.deliveries(result))
+
+
+def test_an_answer_without_end_is_cut(ask):
+
+    def act(call):
+        call.answer(200, b"x" * 3_000_000)
+        call.back("passed")
+
+    asked = ask(act)
+    asked.ends("passed")
+    until(asked.deliveries, "the delivery is in the log")
+    assert [len(delivery["answer"]) for delivery in asked.deliveries()] == [4096]
+
+
+def test_the_delivery_log_tells_no_token(ask):
+    def act(call):
+        call.answer(200, json.dumps({"got": call["access_token"]}).encode())
+        call.back("passed")
+
+    asked = ask(act)
+    asked.ends("passed")
+    until(asked.deliveries, "the delivery is in the log")
+    (delivery,) = asked.deliveries()
+    assert delivery["answer"] == '{"got": "***"}'
+
+
+# ---- the callback ----
+
+
+def test_progress_gives_more_time(ask, full_site):
+    """Three times as long as a service may be silent."""
+    silent = full_site.scheduler.options["task_progress_seconds"]
+    steps = []
+
+    def act(call):
+        call.answer()
+        for step in range(4):
+            done = threading.Event()
+            done.wait(silent * 0.7)
+            steps.append(call.back("running", f"step {step}").status)
+        call.back("passed", "done")
+
+    asked = ask(act)
+    until(lambda: len(steps) > 1, "progress")
+    assert asked.attributes()["status"] == "running" and asked.attributes()["message"].startswith("step")
+    assert asked.ends("passed")["message"] == "done"
+    assert steps == [200] * 4
+
+
+def test_silence_ends_in_failure_and_a_late_callback_is_refused(ask):
+    asked = ask(acknowledges)
+    message = asked.ends("failed")["message"]
+    assert "silent" in message
+    assert asked.service.calls[0].back("passed").status == 409
+    assert asked.attributes()["status"] == "failed"
+
+
+def test_the_same_again_is_harmless_and_another_word_is_refused(ask):
+    def act(call):
+        call.answer()
+        for status in ("passed", "passed", "failed", "running"):
+            call.back(status, status)
+
+    asked = ask(act)
+    assert asked.ends("passed")["message"] == "passed"
+    until(lambda: len(asked.service.answers) == 4, "all callbacks are answered")
+    assert asked.service.answers == [200, 200, 409, 409]
+
+
+def test_callbacks_that_are_not_the_tasks(ask):
+    found = {}
+
+    def act(call):
+        call.answer()
+        found["another token"] = call.back("passed", token="ry_task_0000000000000000").status
+        url = call["task_result_callback_url"]
+        found["another task"] = call.ask("PATCH", url.replace(call["task_result_id"], "taskrs-0000000000000000"), b'{"data":{"type":"task-results","attributes":{"status":"passed"}}}').status
+        call.back("passed")
+
+    ask(act).ends("passed")
+    assert found == {"another token": 401, "another task": 404}
+
+
+def outcome(**attributes):
+    return {"type": "task-result-outcomes", "attributes": {"outcome-id": "ST-1", "description": "a finding", **attributes}}
+
+
+def result(status="passed", outcomes=None, relation="outcomes", kind="task-results", **attributes):
+    data = {"type": kind, "attributes": {"status": status, **attributes}}
+    if outcomes is not None:
+        data["relationships"] = {relation: {"data": outcomes}}
+    return {"data": data}
+
+
+REFUSED = [
+    (b"no JSON", ""),
+    ({}, "/data"),
+    (result(kind="tasks"), "/data/type"),
+    (result("errored"), "/data/attributes/status"),
+    (result(message="m" * 1001), "/data/attributes/message"),
+    (result(url="javascript:alert(1)"), "/data/attributes/url"),
+    (result(url="https://example.com/" + "u" * 490), "/data/attributes/url"),
+    (result(outcomes=[outcome()] * 251), "/data/relationships/outcomes/data"),
+    (result(outcomes=[outcome(**{"outcome-id": "i" * 65})]), "/data/relationships/outcomes/data/0/attributes/outcome-id"),
+    (result(outcomes=[outcome(description="d" * 1001)]), "/data/relationships/outcomes/data/0/attributes/description"),
+    (result(outcomes=[outcome(body="b" * 1_048_577)]), "/data/relationships/outcomes/data/0/attributes/body"),
+    (result(outcomes=[outcome(tags={f"tag {n}": [] for n in range(11)})]), "/data/relationships/outcomes/data/0/attributes/tags"),
+    (result(outcomes=[outcome(tags={"Severity": [{"label": "l" * 33}]})]), "/data/relationships/outcomes/data/0/attributes/tags/Severity/0/label"),
+    (result(outcomes=[outcome(tags={"Severity": [{"label": "High", "level": "fatal"}]})]), "/data/relationships/outcomes/data/0/attributes/tags/Severity/0/level"),
+]
+
+
+def test_callbacks_of_another_form_are_refused_by_field(ask):
+    """And none of them ends the task."""
+    found = []
+
+    def act(call):
+        call.answer()
+        found.extend(call.back_with(document) for document, _ in REFUSED)
+        call.back("passed", "in the end")
+
+    assert ask(act).ends("passed")["message"] == "in the end"
+    for answer, (document, pointer) in zip(found, REFUSED):
+        assert answer.status == 422, (document, answer.text)
+        (error,) = answer.json["errors"]
+        if pointer:
+            assert error["source"]["pointer"].startswith(pointer), error
+
+
+def test_other_spellings_are_taken(ask):
+    def act(call):
+        call.answer()
+        call.back_with(result(kind="task_results", outcomes=[outcome()], relation="task-result-outcomes"))
+
+    asked = ask(act)
+    asked.ends("passed")
+    assert len(asked.api.get(f"task-results/{asked.result()['id']}/outcomes").data) == 1
+
+
+def test_outcomes_are_kept_as_they_were_sent(ask):
+    body = "# Resolution\n\n* one\n* <script>two</script>\n"
+    tags = {"Severity": [{"label": "High", "level": "error"}, {"label": "Recoverable"}], "Cost Centre": [{"label": "IT-OPS"}]}
+
+    def act(call):
+        call.answer()
+        call.back("running", "half", outcomes=[outcome(body=body, tags=tags, url="https://example.com/1"), outcome(**{"outcome-id": "ST-2"})])
+        call.back("failed", "two findings", url="https://example.com/all", outcomes=[outcome(**{"outcome-id": "ST-2", "description": "said better"})])
+
+    asked = ask(act)
+    attributes = asked.ends("failed")
+    assert (attributes["url"], attributes["task-result-outcomes-count"]) == ("https://example.com/all", 2)
+    first, second = asked.api.get(f"task-results/{asked.result()['id']}/outcomes").data
+    assert (first["attributes"]["outcome-id"], first["attributes"]["url"], second["attributes"]["description"]) == ("ST-1", "https://example.com/1", "said better")
+    read = {tag["label"]: tag["value"] for tag in first["attributes"]["tags"]}
+    assert read["Severity"] == [{"label": "High", "level": "error"}, {"label": "Recoverable", "level": "none"}] and set(read) == set(tags)
+    shown = asked.api.ask("GET", asked.api.url + first["links"]["body"])
+    assert shown.text == body and shown.headers["Content-Type"].startswith("text/plain")
+
+
+def test_a_connection_that_is_to_close_says_so(ask):
+    """urllib asks for it."""
+    heads = []
+
+    def act(call):
+        call.answer()
+        heads.append(call.back("passed").headers["Connection"])
+
+    ask(act).ends("passed")
+    assert [head.lower() for head in heads] == ["close"]
+
+
+# ---- tasks ----
+
+
+def test_a_task_is_verified_before_it_is_taken(full_site):
+    api, receiver = full_site.api, full_site.receiver
+    service = receiver.service(says("passed"))
+    service.test_code = 500
+    refused = api.call("POST", "organizations/acme/tasks", {"data": {"type": "tasks", "attributes": {
+        "name": "unverified", "url": service.url, "category": "task", "hmac-key": service.key}}})
+    assert refused.status == 422, refused.text
+    service.test_code = 200
+    task = api.task(service)
+    (_, call) = service.tests
+    assert (call["stage"], call["access_token"], call["task_result_enforcement_level"]) == ("test", "test-token", "test")
+    assert call["task_result_callback_url"] and call.back("passed").status in (401, 404)
+    api.patch(f"tasks/{task}", {"data": {"type": "tasks", "attributes": {"hmac-key": "a new key"}}})
+    assert api.attributes(f"tasks/{task}")["hmac-key"] is None
+    service.wrong.clear()  # the verification came with the new key, as it should
+    service.key = "a new key"
+    workspace = api.workspace(auto_apply=True)
+    api.attach(workspace, task, "pre_plan")
+    api.wait_status(api.run_files(workspace, CHANGES), "applied")
+
+
+def test_a_request_is_sent_again_on_demand(ask):
+    tries = itertools.count()
+    passes = says("passed")
+    asked = ask(lambda call: call.answer() if next(tries) == 0 else passes(call))
+    asked.service.got(1)
+    until(asked.deliveries, "the delivery is in the log")
+    asked.api.post(f"task-results/{asked.result()['id']}/actions/redeliver")
+    asked.ends("passed")
+    assert len(asked.service.calls) == 2
+
+
+def test_global_tasks_are_every_workspaces(full_site):
+    api = full_site.api
+    service = full_site.receiver.service(says("passed"))
+    configuration = {"enabled": True, "stages": ["pre_plan"], "enforcement-level": "mandatory"}
+    task = api.task(service, "everywhere", global_configuration=configuration)
+    try:
+        workspace = api.workspace(auto_apply=True)
+        api.wait_status(api.run_files(workspace, CHANGES), "applied")
+        assert [call["workspace_id"] for call in service.calls] == [workspace]
+    finally:
+        api.delete(f"tasks/{task}")
+    api.wait_status(api.run(workspace), "planned_and_finished")
+    assert len(service.calls) == 1
+
+
+@pytest.mark.parametrize("change", ["task", "attachment"])
+def test_what_changes_later_is_for_later_runs(full_site, change):
+    """A run keeps the tasks that it was made with."""
+    api = full_site.api
+    service = full_site.receiver.service(acknowledges)
+    task = api.task(service)
+    workspace = api.workspace(auto_apply=True)
+    attached = api.attach(workspace, task, "pre_plan")
+    run = api.run_files(workspace, CHANGES)
+    call = service.got()
+    api.delete(f"tasks/{task}" if change == "task" else f"workspaces/{workspace}/tasks/{attached}")
+    assert call.back("passed").status == 200
+    api.wait_status(run, "applied")
+    api.wait_status(api.run(workspace), "planned_and_finished")
+    assert len(service.calls) == 1
