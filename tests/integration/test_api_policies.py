@@ -1,0 +1,382 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Policies and policy sets as an organization keeps them, and what runs show of them: evaluations, checks, overrides."""
+
+import pytest
+
+from support.api import tar_gz
+from support.office import Hands
+
+REGO = "package p\ndeny[msg] { msg := input.run.id }\n"
+
+
+def send(org, method, path, type, relations=None, **attributes):
+    data = {"type": type, "attributes": {name.replace("_", "-"): value for name, value in attributes.items()}}
+    if relations:
+        data["relationships"] = {name.replace("_", "-"): {"data": linkage(*items)} for name, items in relations.items()}
+    return org.call(method, path, {"data": data})
+
+
+def linkage(type, *ids):
+    return [{"type": type, "id": id} for id in ids]
+
+
+def policy(org, **attributes):
+    return send(org, "POST", f"organizations/{org.organization}/policies", "policies", **attributes)
+
+
+def policy_set(org, relations=None, **attributes):
+    return send(org, "POST", f"organizations/{org.organization}/policy-sets", "policy-sets", relations, **attributes)
+
+
+def upload(org, policy_id, source=REGO):
+    return org.call("PUT", f"policies/{policy_id}/upload", source if isinstance(source, bytes) else source.encode(), headers={"Content-Type": "application/octet-stream"})
+
+
+def refused_at(answer, pointer):
+    assert answer.status == 422, answer.text
+    assert [error["source"]["pointer"] for error in answer.json["errors"]] == [pointer]
+    return answer.errors()
+
+
+# ---- policies ----
+
+
+def test_a_policy_is_kept_with_its_text(org, office):
+    made = policy(org, name="tags", kind="opa", query="data.p.deny", enforcement_level="advisory", description="wants tags")
+    assert made.status == 201
+    attributes = made.data["attributes"]
+    assert (attributes["kind"], attributes["query"], attributes["enforcement-level"], attributes["enforce"]) == ("opa", "data.p.deny", "advisory", [])
+    path = f"policies/{made.data['id']}"
+    assert org.get(path).data == made.data
+    assert org.call("GET", f"{path}/download").status == 404
+    assert upload(org, made.data["id"]).status == 200
+    assert org.get(f"{path}/download").text == REGO
+    assert org.attributes(path)["enforce"] == [{"path": "tags.rego", "mode": "advisory"}]
+    assert not office.ask("select 1 from blobs where position(%s in bytes_sealed) > 0", REGO.encode())
+    changed = send(org, "PATCH", path, "policies", enforce=[{"path": "tags.rego", "mode": "mandatory"}], query="data.p.warn").data["attributes"]
+    assert (changed["enforcement-level"], changed["query"], changed["description"]) == ("mandatory", "data.p.warn", "wants tags")
+    assert org.call("DELETE", path).status == 204 and org.call("GET", path).status == 404
+
+
+def test_kinds_have_their_own_levels_and_defaults(org):
+    assert policy(org, name="a").data["attributes"]["enforcement-level"] == "hard-mandatory"
+    opa = policy(org, name="b", kind="opa", query="data.p.deny").data
+    assert opa["attributes"]["enforcement-level"] == "mandatory"
+    sentinel = policy(org, name="c", kind="sentinel", enforcement_level="soft-mandatory", query="data.p.deny").data
+    assert sentinel["attributes"]["query"] is None
+    listed = org.get(f"organizations/{org.organization}/policies", **{"filter[kind]": "sentinel"}).data
+    assert [item["attributes"]["name"] for item in listed] == ["a", "c"]
+    assert [item["id"] for item in org.get(f"organizations/{org.organization}/policies", **{"search[name]": "B"}).data] == [opa["id"]]
+
+
+WRONG = [
+    ({"name": None}, "name"),
+    ({"name": "a b"}, "name"),
+    ({"kind": "rego"}, "kind"),
+    ({"kind": "opa"}, "query"),
+    ({"kind": "opa", "query": " "}, "query"),
+    ({"kind": "opa", "query": "data.p", "enforcement_level": "hard-mandatory"}, "enforcement-level"),
+    ({"enforcement_level": "mandatory"}, "enforcement-level"),
+    ({"enforce": [{"path": "x", "mode": "mandatory"}]}, "enforcement-level"),
+    ({"enforce": []}, "enforce"),
+    ({"enforce": [{"path": "x", "mode": "advisory"}], "enforcement_level": "hard-mandatory"}, "enforce"),
+    ({"description": "x" * 1001}, "description"),
+]
+
+
+@pytest.mark.parametrize("wrong,attribute", WRONG, ids=[f"{attribute}-{i}" for i, (_, attribute) in enumerate(WRONG)])
+def test_what_is_wrong_is_pointed_at(org, wrong, attribute):
+    refused_at(policy(org, **{"name": "tags", **wrong}), f"/data/attributes/{attribute}")
+
+
+def test_a_policy_keeps_its_name_and_kind(org):
+    made = policy(org, name="tags").data["id"]
+    refused_at(policy(org, name="Tags"), "/data/attributes/name")
+    refused_at(send(org, "PATCH", f"policies/{made}", "policies", name="other"), "/data/attributes/name")
+    refused_at(send(org, "PATCH", f"policies/{made}", "policies", kind="opa"), "/data/attributes/kind")
+
+
+@pytest.mark.parametrize("source", [b"\xff\xfe", b"a\0b"])
+def test_a_policy_is_text(org, source):
+    assert upload(org, policy(org, name="tags").data["id"], source).status == 422
+
+
+def test_policies_are_their_organizations(org, office):
+    stranger = office.stranger()
+    made, kept = policy(org, name="tags").data["id"], policy_set(org, name="base").data["id"]
+    for method, path in (("GET", f"policies/{made}"), ("DELETE", f"policies/{made}"), ("GET", f"policies/{made}/download"), ("GET", f"policy-sets/{kept}"),
+                         ("POST", f"policy-sets/{kept}/versions"), ("GET", f"policy-sets/{kept}/parameters"), ("DELETE", f"policy-sets/{kept}")):
+        assert stranger.call(method, path).status == 404, path
+    assert upload(stranger, made).status == 404
+    refused_at(policy_set(stranger, {"policies": ("policies", made)}, name="mine"), "/data/relationships/policies")
+    refused_at(policy_set(stranger, {"workspaces": ("workspaces", org.workspace())}, name="mine"), "/data/relationships/workspaces")
+
+
+# ---- policy sets ----
+
+
+def test_a_set_is_read_back_with_what_it_is_about(org):
+    tags = policy(org, name="tags", kind="opa", query="data.p.deny").data["id"]
+    inside, outside = org.workspace("inside"), org.workspace("outside")
+    project = org.get(f"organizations/{org.organization}/projects").data[0]["id"]
+    relations = {"policies": ("policies", tags), "workspaces": ("workspaces", inside), "workspace_exclusions": ("workspaces", outside),
+                 "project_exclusions": ("projects", project)}
+    made = policy_set(org, relations, name="base", kind="opa", description="for all", overridable=True, policy_update_patterns=["*.rego"])
+    assert made.status == 201
+    attributes = made.data["attributes"]
+    assert (attributes["kind"], attributes["overridable"], attributes["global"], attributes["versioned"]) == ("opa", True, False, False)
+    assert (attributes["policy-count"], attributes["workspace-count"], attributes["project-count"]) == (1, 1, 0)
+    assert attributes["policy-update-patterns"] == ["*.rego"]
+    shown = {name: [item["id"] for item in relation["data"]] for name, relation in made.data["relationships"].items() if isinstance(relation["data"], list)}
+    assert shown == {"policies": [tags], "workspaces": [inside], "workspace-exclusions": [outside], "projects": [], "project-exclusions": [project]}
+    path = f"policy-sets/{made.data['id']}"
+    included = org.get(path, include="policies,workspaces,workspace_exclusions,project_exclusions").json["included"]
+    assert sorted(item["id"] for item in included) == sorted([tags, inside, outside, project])
+    assert org.get(path).data == made.data and org.get(f"organizations/{org.organization}/policy-sets").data == [made.data]
+    changed = send(org, "PATCH", path, "policy-sets", name="renamed", **{"global": True}).data
+    assert (changed["attributes"]["name"], changed["attributes"]["global"], changed["attributes"]["description"]) == ("renamed", True, "for all")
+    assert changed["relationships"] == made.data["relationships"]
+    assert org.call("DELETE", path).status == 204 and org.call("GET", f"policies/{tags}").status == 200
+
+
+def test_relations_are_added_and_taken_away(org):
+    first, second = (policy(org, name=name).data["id"] for name in ("first", "second"))
+    workspace = org.workspace()
+    made = policy_set(org, name="base").data["id"]
+
+    def relation(name):
+        return [item["id"] for item in org.get(f"policy-sets/{made}").data["relationships"][name]["data"]]
+
+    def change(method, name, *items):
+        return org.call(method, f"policy-sets/{made}/relationships/{name}", {"data": linkage(*items)}).status
+
+    assert change("POST", "policies", "policies", first, second) == 204 and sorted(relation("policies")) == sorted([first, second])
+    assert change("POST", "policies", "policies", first) == 204 and change("DELETE", "policies", "policies", second) == 204
+    assert relation("policies") == [first]
+    # A workspace is on one side only: where it was put last.
+    assert change("POST", "workspaces", "workspaces", workspace) == 204 and relation("workspaces") == [workspace]
+    assert change("POST", "workspace-exclusions", "workspaces", workspace) == 204
+    assert (relation("workspaces"), relation("workspace-exclusions")) == ([], [workspace])
+    assert change("DELETE", "workspaces", "workspaces", workspace) == 204 and relation("workspace-exclusions") == [workspace]
+    assert change("DELETE", "workspace-exclusions", "workspaces", workspace) == 204 and relation("workspace-exclusions") == []
+    assert change("POST", "friends", "workspaces", workspace) == 404
+    assert change("POST", "policies", "workspaces", workspace) == 422
+    assert change("POST", "policies", "policies", first, "pol-0000000000000000") == 422
+
+
+def test_a_set_has_policies_of_its_kind(org):
+    opa = policy(org, name="opa", kind="opa", query="data.p.deny").data["id"]
+    refused_at(policy_set(org, {"policies": ("policies", opa)}, name="base"), "/data/relationships/policies")
+    assert org.get(f"organizations/{org.organization}/policy-sets").data == []
+    sentinel = policy_set(org, name="base", overridable=True).data
+    assert sentinel["attributes"]["overridable"] is None
+    refused_at(org.call("POST", f"policy-sets/{sentinel['id']}/relationships/policies", {"data": linkage("policies", opa)}), "/data")
+    refused_at(send(org, "PATCH", f"policy-sets/{sentinel['id']}", "policy-sets", kind="opa"), "/data/attributes/kind")
+    refused_at(policy_set(org, name="Base"), "/data/attributes/name")
+
+
+# ---- versions ----
+
+
+def test_a_version_is_current_once_it_is_uploaded(org):
+    made = policy_set(org, name="base", kind="opa").data["id"]
+    first, second = (org.post(f"policy-sets/{made}/versions").data for _ in range(2))
+    assert (first["attributes"]["status"], first["attributes"]["source"]) == ("pending", "tfe-api")
+
+    def versions():
+        relations = org.get(f"policy-sets/{made}").data["relationships"]
+        return [relations[name]["data"] and relations[name]["data"]["id"] for name in ("current-version", "newest-version")]
+
+    assert versions() == [None, second["id"]]
+    archive = tar_gz({"policies.hcl": 'policy "p" { query = "data.p.deny" }', "p.rego": REGO})
+    assert org.call("PUT", first["links"]["upload"], archive).status == 200
+    assert versions() == [first["id"], second["id"]]
+    ready = org.get(f"policy-set-versions/{first['id']}").data
+    assert ready["attributes"]["status"] == "ready" and "ready-at" in ready["attributes"]["status-timestamps"] and "upload" not in ready["links"]
+    # The same may come again, something else may not; what is no archive is refused, and may be sent anew.
+    assert org.call("PUT", first["links"]["upload"], archive).status == 200
+    assert org.call("PUT", first["links"]["upload"], tar_gz({"q.rego": REGO})).status == 409
+    assert org.call("PUT", second["links"]["upload"], b"no archive").status == 422
+    assert org.attributes(f"policy-set-versions/{second['id']}")["status"] == "errored"
+    assert versions() == [first["id"], second["id"]]
+    assert org.call("PUT", second["links"]["upload"], archive).status == 200
+    assert versions() == [second["id"], second["id"]]
+    included = org.get(f"policy-sets/{made}", include="current_version,newest_version").json["included"]
+    assert [item["id"] for item in included] == [second["id"]]
+
+
+def test_a_set_has_policies_or_versions(org):
+    tags = policy(org, name="tags").data["id"]
+    single = policy_set(org, {"policies": ("policies", tags)}, name="single").data["id"]
+    assert org.call("POST", f"policy-sets/{single}/versions").status == 409
+    versioned = policy_set(org, name="versioned").data["id"]
+    org.post(f"policy-sets/{versioned}/versions")
+    refused_at(org.call("POST", f"policy-sets/{versioned}/relationships/policies", {"data": linkage("policies", tags)}), "/data")
+
+
+# ---- parameters ----
+
+
+def test_parameters_are_kept_and_sensitive_ones_not_shown(org, office):
+    made = policy_set(org, name="base").data["id"]
+    path = f"policy-sets/{made}/parameters"
+    shown = send(org, "POST", path, "vars", key="limit", value="10", category="policy-set").data
+    hidden = send(org, "POST", path, "vars", key="token", value="a secret value", category="policy-set", sensitive=True).data
+    assert (shown["attributes"]["value"], hidden["attributes"]["value"]) == ("10", None)
+    assert org.get(path).data == [shown, hidden] and org.get(f"{path}/{hidden['id']}").data == hidden
+    assert not office.ask("select 1 from policy_set_parameters where position(%s in value_sealed) > 0", b"a secret value")
+    refused_at(send(org, "POST", path, "vars", key="limit", value="1", category="policy-set"), "/data/attributes/key")
+    refused_at(send(org, "POST", path, "vars", key="", value="1", category="policy-set"), "/data/attributes/key")
+    refused_at(send(org, "POST", path, "vars", key="x", value="1", category="terraform"), "/data/attributes/category")
+    refused_at(send(org, "PATCH", f"{path}/{hidden['id']}", "vars", sensitive=False), "/data/attributes/sensitive")
+    assert send(org, "PATCH", f"{path}/{shown['id']}", "vars", value="11").data["attributes"]["value"] == "11"
+    assert send(org, "PATCH", f"{path}/{shown['id']}", "vars", sensitive=True).data["attributes"]["value"] is None
+    assert org.call("DELETE", f"{path}/{shown['id']}").status == 204 and [item["id"] for item in org.get(path).data] == [hidden["id"]]
+
+
+# ---- runs ----
+
+
+@pytest.fixture
+def hands(office):
+    return Hands(office)
+
+
+def outcome(name, status, level="mandatory", text="it is so"):
+    return {"policy_name": name, "enforcement_level": level, "query": "data.p.deny", "status": status, "description": "", "output": [{"print": text}]}
+
+
+def opa_set(org, name, workspace, overridable=True, level="mandatory"):
+    made = policy(org, name=f"{name}-policy", kind="opa", query="data.p.deny", enforcement_level=level).data["id"]
+    upload(org, made)
+    relations = {"policies": ("policies", made), "workspaces": ("workspaces", workspace)}
+    return policy_set(org, relations, name=name, kind="opa", overridable=overridable).data["id"]
+
+
+def stage_of(org, run, **query):
+    (stage,) = org.get(f"runs/{run}/task-stages").data
+    return org.get(f"task-stages/{stage['id']}", **query).json
+
+
+def test_an_evaluation_stands_in_the_post_plan_stage(org, hands):
+    workspace = org.workspace()
+    base = opa_set(org, "base", workspace)
+    send(org, "POST", f"policy-sets/{base}/parameters", "vars", key="limit", value="a secret", category="policy-set", sensitive=True)
+    run = org.run_files(workspace, {"main.tf": ""})
+    stage = stage_of(org, run, include="policy_evaluations")
+    assert (stage["data"]["attributes"]["stage"], stage["data"]["attributes"]["status"]) == ("post_plan", "pending")
+    (evaluation,) = stage["included"]
+    assert stage["data"]["relationships"]["policy-evaluations"]["data"] == [{"id": evaluation["id"], "type": "policy-evaluations"}]
+    assert (evaluation["attributes"]["policy-kind"], evaluation["attributes"]["status"]) == ("opa", "pending")
+    assert evaluation["attributes"]["result-count"] == {"advisory-failed": 0, "mandatory-failed": 0, "passed": 0, "errored": 0}
+    hands.plan(run)
+    bundle = hands.evaluate(run, "opa", "passed", [{"id": base, "error": None, "outcomes": [outcome("base-policy", "passed"), outcome("other", "failed", "advisory")]}])
+    (parameter,) = bundle["sets"][0]["parameters"]
+    assert (parameter["key"], parameter["value"]) == ("limit", "a secret") and bundle["sets"][0]["policies"][0]["source"] == REGO
+    assert stage_of(org, run)["data"]["attributes"]["status"] == "passed"
+    shown = org.get(f"task-stages/{stage['data']['id']}/policy-evaluations").data
+    assert [item["id"] for item in shown] == [evaluation["id"]] and shown == [org.get(f"policy-evaluations/{evaluation['id']}").data]
+    assert shown[0]["attributes"]["status"] == "passed" and shown[0]["attributes"]["result-count"]["passed"] == 1
+    assert shown[0]["relationships"]["policy-attachable"]["data"] == {"id": stage["data"]["id"], "type": "task-stages"}
+
+
+def test_outcomes_are_filtered(org, hands):
+    workspace = org.workspace()
+    first, second = opa_set(org, "first", workspace), opa_set(org, "second", workspace)
+    run = org.run_files(workspace, {"main.tf": ""})
+    hands.plan(run)
+    hands.evaluate(run, "opa", "passed", [
+        {"id": first, "error": None, "outcomes": [outcome("a", "passed"), outcome("b", "failed", "advisory")]},
+        {"id": second, "error": None, "outcomes": [outcome("c", "passed", "advisory")]},
+    ])
+    (evaluation,) = org.get(f"task-stages/{stage_of(org, run)['data']['id']}/policy-evaluations").data
+
+    def names(**filters):
+        data = org.get(f"policy-evaluations/{evaluation['id']}/policy-set-outcomes", **filters).data
+        return {item["attributes"]["policy-set-name"]: [policy["policy_name"] for policy in item["attributes"]["outcomes"]] for item in data}
+
+    assert names() == {"first": ["a", "b"], "second": ["c"]}
+    assert names(**{"filter[0][status]": "failed"}) == {"first": ["b"]}
+    assert names(**{"filter[0][status]": "passed", "filter[0][enforcement_level]": "advisory"}) == {"second": ["c"]}
+    assert names(**{"filter[0][status]": "failed", "filter[1][enforcementLevel]": "mandatory"}) == {"first": ["a", "b"]}
+    assert names(**{"filter[0][status]": "errored"}) == {}
+    page = org.get(f"policy-evaluations/{evaluation['id']}/policy-set-outcomes", **{"page[size]": 1, "page[number]": 2}).json
+    assert [item["attributes"]["policy-set-name"] for item in page["data"]] == ["second"] and page["meta"]["pagination"]["total-count"] == 2
+    one = page["data"][0]
+    assert org.get(f"policy-set-outcomes/{one['id']}").data == one
+    assert one["attributes"]["result_count"] == {"advisory-failed": 0, "mandatory-failed": 0, "passed": 1, "errored": 0}
+
+
+def failed_run(org, hands, **set_options):
+    workspace = org.workspace()
+    base = opa_set(org, "base", workspace, **set_options)
+    run = org.run_files(workspace, {"main.tf": ""})
+    hands.plan(run)
+    hands.evaluate(run, "opa", "failed", [{"id": base, "error": None, "outcomes": [outcome("base-policy", "failed")]}])
+    assert org.status(run) == "policy_override"
+    return run, stage_of(org, run)["data"]
+
+
+def test_a_failed_evaluation_is_overridden(org, hands, office):
+    run, stage = failed_run(org, hands)
+    assert stage["attributes"]["status"] == "awaiting_override" and stage["attributes"]["actions"] == {"is-overridable": True}
+    assert office.stranger().call("POST", f"task-stages/{stage['id']}/actions/override", {}).status == 404
+    answer = org.call("POST", f"task-stages/{stage['id']}/actions/override", {"comment": "this once"})
+    assert answer.status == 200 and (answer.data["id"], answer.data["attributes"]["status"]) == (stage["id"], "passed")
+    assert org.status(run) == "policy_checked"
+    assert [comment["attributes"]["body"] for comment in org.get(f"runs/{run}/comments").data] == ["this once"]
+    (evaluation,) = org.get(f"task-stages/{stage['id']}/policy-evaluations").data
+    assert evaluation["attributes"]["status"] == "overridden"
+    assert org.call("POST", f"task-stages/{stage['id']}/actions/override", {}).status == 409
+
+
+def test_a_set_that_must_not_be_overridden_is_not(org, hands):
+    run, stage = failed_run(org, hands, overridable=False)
+    assert stage["attributes"]["status"] == "awaiting_override" and stage["attributes"]["actions"] == {"is-overridable": False}
+    assert org.call("POST", f"task-stages/{stage['id']}/actions/override", {}).status == 409
+    assert org.status(run) == "policy_override"
+    assert org.act(run, "discard").status == 202
+
+
+def sentinel_run(org, hands, result, level, status, **attributes):
+    workspace = org.workspace()
+    made = policy(org, name="limits", enforcement_level=level).data["id"]
+    upload(org, made, "main = rule { true }")
+    base = policy_set(org, {"policies": ("policies", made), "workspaces": ("workspaces", workspace)}, name="base").data["id"]
+    run = org.run_files(workspace, {"main.tf": ""}, **attributes)
+    (check,) = org.get(f"runs/{run}/policy-checks").data
+    assert check["attributes"]["status"] == "pending"
+    hands.plan(run)
+    hands.evaluate(run, "sentinel", result, [{"id": base, "error": None, "outcomes": [outcome("limits", status, level)]}], output="Policy check: limits\n")
+    return run, check["id"]
+
+
+def test_a_check_is_shown_with_its_result(org, hands):
+    run, check = sentinel_run(org, hands, "passed", "soft-mandatory", "passed")
+    shown = org.get(f"policy-checks/{check}", include="run.workspace").json
+    attributes = shown["data"]["attributes"]
+    assert (attributes["status"], attributes["scope"], attributes["actions"]) == ("passed", "organization", {"is-overridable": False})
+    assert (attributes["result"]["result"], attributes["result"]["passed"], attributes["result"]["total-failed"]) == (True, 1, 0)
+    assert attributes["result"]["sentinel"]["data"]["base"]["policies"][0]["trace"]["print"] == "it is so"
+    assert [item["type"] for item in shown["included"]] == ["runs", "workspaces"]
+    assert org.get(f"policy-checks/{check}/output").text == "Policy check: limits\n"
+    assert org.get(f"runs/{run}").data["relationships"]["policy-checks"]["data"] == [{"id": check, "type": "policy-checks"}]
+    assert org.get(f"runs/{run}/policy-checks").data == [shown["data"]]
+    assert org.call("POST", f"policy-checks/{check}/actions/override").status == 409
+
+
+def test_a_soft_failed_check_is_overridden(org, hands):
+    run, check = sentinel_run(org, hands, "soft_failed", "soft-mandatory", "failed")
+    attributes = org.attributes(f"policy-checks/{check}")
+    assert (org.status(run), attributes["status"], attributes["actions"]) == ("policy_override", "soft_failed", {"is-overridable": True})
+    assert (attributes["result"]["soft-failed"], attributes["result"]["result"]) == (1, False)
+    answer = org.call("POST", f"policy-checks/{check}/actions/override")
+    assert answer.status == 200 and answer.data["attributes"]["status"] == "overridden"
+    assert org.status(run) == "policy_checked"
+
+
+def test_a_hard_failed_check_is_not(org, hands):
+    run, check = sentinel_run(org, hands, "failed", "hard-mandatory", "failed")
+    attributes = org.attributes(f"policy-checks/{check}")
+    assert (org.status(run), attributes["status"], attributes["result"]["hard-failed"]) == ("errored", "hard_failed", 1)
+    assert org.call("POST", f"policy-checks/{check}/actions/override").status == 409

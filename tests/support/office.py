@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MPL-2.0
+"""A scheduler alone: no worker and no notifier asks it for anything but the test itself."""
+
+import json
+import urllib.request
+import uuid
+
+import psycopg
+
+from support.api import Api
+from support.runyard import KEYS, Scheduler
+
+
+class Office:
+    def __init__(self, folder, bus, database):
+        self.folder = folder
+        self.database = database
+        Scheduler.run_command("migrate", database_url=database, keys=KEYS)
+        self.tokens = self.bootstrap("admin", "acme")
+        self.scheduler = Scheduler("scheduler-1", folder, database_url=database, keys=KEYS, brokers=bus.address, fetch_wait_ms=bus.fetch_wait_ms,
+                                   task_allow="127.0.0.1")
+
+    def bootstrap(self, user, organization):
+        made = Scheduler.run_command("bootstrap", user, f"{user}@example.com", organization, database_url=self.database, keys=KEYS)
+        return json.loads(made.stdout)
+
+    def organization(self):
+        """A client that works on a new organization."""
+        api = Api(self.scheduler.url, self.tokens["token"], f"o-{uuid.uuid4()}")
+        attributes = {"name": api.organization, "email": "admin@example.com"}
+        api.post("organizations", {"data": {"type": "organizations", "attributes": attributes}})
+        return api
+
+    def stranger(self):
+        """A client of somebody who is a member of another organization, and no more than that."""
+        name = f"u-{uuid.uuid4()}"
+        token = self.bootstrap(name, name)["token"]
+        self.change("update users set is_site_admin = false where username = %s", name)
+        return Api(self.scheduler.url, token, name)
+
+    def ask(self, query, *values):
+        """The rows that the database has to that."""
+        with psycopg.connect(self.database) as connection:
+            return connection.execute(query, values).fetchall()
+
+    def change(self, statement, *values):
+        with psycopg.connect(self.database, autocommit=True) as connection:
+            connection.execute(statement, values)
+
+
+class Hands:
+    """A worker that does nothing of itself: the test takes jobs, and says what came of them."""
+
+    def __init__(self, office):
+        self.url = f"{office.scheduler.url}/api/worker/v1"
+        self.worker = self.call("POST", "register", office.tokens["agent-token"], {"name": "hands", "slots": 100, "version": "1"})["worker"]
+        self.token = office.tokens["agent-token"]
+        self.jobs = {}
+
+    def call(self, method, path, token, body=None):
+        sent = json.dumps(body).encode() if body is not None else None
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        with urllib.request.urlopen(urllib.request.Request(f"{self.url}/{path}", sent, headers, method=method), timeout=30) as answer:
+            text = answer.read()
+        return json.loads(text) if text else None
+
+    def take(self, run, stage):
+        """The run's job, which is of that stage."""
+        for job in self.call("POST", "claim", self.token, {"worker": self.worker, "slots": 100})["jobs"]:
+            self.jobs[job["run"]] = job
+        job = self.jobs.pop(run)
+        assert job["stage"] == stage
+        return job
+
+    def plan(self, run):
+        """The run's plan succeeds, with changes."""
+        self.end(self.take(run, "plan"), "passed", **{"has-changes": True, "additions": 1})
+
+    def evaluate(self, run, kind, outcome, sets, output=""):
+        """Its policies come out so; what the job was told to evaluate."""
+        job = self.take(run, kind)
+        bundle = self.call("GET", f"jobs/{job['job']}/policies", job["token"])
+        self.call("PUT", f"jobs/{job['job']}/policy-results", job["token"], {"sets": sets, "output": output})
+        self.end(job, outcome)
+        return bundle
+
+    def end(self, job, outcome, **more):
+        result = {"v": 1, "job": job["job"], "attempt": job["attempt"], "run": job["run"], "outcome": outcome, "error": "", "has-changes": False,
+                  "additions": 0, "changes": 0, "destructions": 0, "imports": 0, "terraform-version": "1.11.4", **more}
+        self.call("POST", f"jobs/{job['job']}/result", job["token"], result)
