@@ -18,57 +18,15 @@ static bool awaits_override(const struct rows *rows, int row)
 		text_equal(row_text(rows, row, "run_status"), run_statuses[RUN_POLICY_OVERRIDE].name);
 }
 
-/* What an evaluation of the stage's run means for the stage. */
-static const char *evaluation_word(const struct rows *rows, int row)
-{
-	const char *status = row_text(rows, row, "evaluation_status");
-
-	if (awaits_override(rows, row))
-		return "awaiting_override";
-	if (text_equal(status, "queued"))
-		return "pending";
-	return text_equal(status, "overridden") ? "passed" : status;
-}
-
-/* The run tasks' word as long as it stops the run or goes on; then the policies'. Between the two it runs, so that
- * clients wait for what is to come. */
-static const char *stage_status(const struct rows *rows, int row)
-{
-	json_auto_t *results = row_json(rows, row, "results");
-	const char *tasks = row_text(rows, row, "status"), *policies = NULL;
-
-	if (row_null(rows, row, "evaluation_status"))
-		return tasks;
-	policies = evaluation_word(rows, row);
-	if (!json_array_size(results))
-		return policies;
-	if (!text_equal(tasks, "passed"))
-		return tasks;
-	return text_equal(policies, "pending") ? "running" : policies;
-}
-
-/* The times of its tasks; of its policies if it has no tasks. */
-static json_t *stage_timestamps(const struct rows *rows, int row)
-{
-	json_t *times = row_json(rows, row, "status_timestamps");
-
-	if (!json_object_size(times) && !row_null(rows, row, "evaluation_timestamps")) {
-		json_decref(times);
-		times = row_json(rows, row, "evaluation_timestamps");
-	}
-	return times;
-}
-
 json_t *task_stage_resource(const struct rows *rows, int row)
 {
-	const char *status = stage_status(rows, row);
-
 	return resource_new("task-stages", row_text(rows, row, "id"),
-		json_pack("{so ss so so so s{sb sb sb} s{sb}}", "stage", row_string(rows, row, "stage"), "status",
-			status, "status-timestamps", stage_timestamps(rows, row), "created-at",
-			row_time(rows, row, "created_at"), "updated-at", row_time(rows, row, "updated_at"),
-			"permissions", "can-override-policy", 1, "can-override-tasks", 1, "can-override", 1, "actions",
-			"is-overridable", awaits_override(rows, row) && !row_bool(rows, row, "override_barred")),
+		json_pack("{so so so so so s{sb sb sb} s{sb}}", "stage", row_string(rows, row, "stage"), "status",
+			row_string(rows, row, "status"), "status-timestamps", row_json(rows, row, "status_timestamps"),
+			"created-at", row_time(rows, row, "created_at"), "updated-at",
+			row_time(rows, row, "updated_at"), "permissions", "can-override-policy", 1,
+			"can-override-tasks", 1, "can-override", 1, "actions", "is-overridable",
+			awaits_override(rows, row) && !row_bool(rows, row, "override_barred")),
 		json_pack("{so so so}", "run", to_one("runs", row_text(rows, row, "run_id")), "task-results",
 			row_many(rows, row, "results", "task-results"), "policy-evaluations",
 			row_many(rows, row, "evaluations", "policy-evaluations")));

@@ -8,9 +8,9 @@
 	"(select coalesce(jsonb_agg(r.id order by r.task_name), '[]') from task_results r "                            \
 	"where r.task_stage_id = s.id) as results, "                                                                   \
 	"case when e.id is null then '[]' else jsonb_build_array(e.id) end as evaluations, "                           \
-	"e.status as evaluation_status, e.status_timestamps as evaluation_timestamps, "                                \
-	"exists (select 1 from policy_set_outcomes o where o.policy_evaluation_id = e.id and not o.overridable "       \
-	"and (o.error is not null or exists (select 1 from jsonb_array_elements(o.outcomes) x "                        \
+	"e.status as evaluation_status, exists (select 1 from policy_set_outcomes o "                                  \
+	"where o.policy_evaluation_id = e.id and not o.overridable and (o.error is not null "                          \
+	"or exists (select 1 from jsonb_array_elements(o.outcomes) x "                                                 \
 	"where x ->> 'enforcement_level' = 'mandatory' and x ->> 'status' <> 'passed'))) as override_barred "          \
 	"from task_stages s join runs n on n.id = s.run_id left join policy_evaluations e "                            \
 	"on e.run_id = s.run_id and e.kind = 'opa' and s.stage = 'post_plan' "
@@ -39,7 +39,8 @@ int task_results_view(
 		"'[]') "
 		"from task_result_outcomes o where o.task_result_id = r.id) as outcomes "
 		"from task_results r join runs n on n.id = r.run_id "
-		"where r.id = any($1::text[]) or r.task_stage_id = $2 order by r.task_name, r.id",
+		"where r.id in (select unnest($1::text[]) union all "
+		"select x.id from task_results x where x.task_stage_id = $2) order by r.task_name, r.id",
 		P_TEXT(ids ? db_array_text(ids) : "{}"), P_TEXT(stage_id));
 }
 
