@@ -70,21 +70,22 @@ static int body_check(const struct http_request *request, struct err *err)
 	return 0;
 }
 
-static int callback_read(const struct http_request *request, const char *id, struct visit **ret_visit, struct err *err)
+/* NULL with *err for what is no callback to be passed on. */
+static struct visit *callback_read(const struct http_request *request, const char *id, struct err *err)
 {
 	const char *token = bearer(request);
-	json_t *report;
+	json_t *report = NULL;
 
 	if (!text_equal(request->method, "PATCH"))
-		return err_set(err, ERR_NOT_FOUND, "A callback is sent with PATCH.");
-	if (!token)
-		return err_set(err, ERR_UNAUTHORIZED, "The request's access_token is needed as a bearer token.");
-	if (!id_valid(id, "taskrs"))
-		return err_set(err, ERR_NOT_FOUND, "There is no such task result.");
-	if (body_check(request, err) < 0 || report_parse(request->body.data, request->body.len, &report, err) < 0)
-		return -1;
-	*ret_visit = callback_new(id, token, report);
-	return 0;
+		err_set(err, ERR_NOT_FOUND, "A callback is sent with PATCH.");
+	else if (!token)
+		err_set(err, ERR_UNAUTHORIZED, "The request's access_token is needed as a bearer token.");
+	else if (!id_valid(id, "taskrs"))
+		err_set(err, ERR_NOT_FOUND, "There is no such task result.");
+	else if (body_check(request, err) == 0 &&
+		report_parse(buf_str(&request->body), request->body.len, &report, err) == 0)
+		return callback_new(id, token, report);
+	return NULL;
 }
 
 static void closed(struct http_pending *http)
@@ -100,10 +101,10 @@ static void closed(struct http_pending *http)
 static void callback_handle(
 	struct server *server, const struct http_request *request, const char *id, struct http_answer *answer)
 {
-	struct visit *visit = NULL;
 	struct err err = ERR_INIT;
+	struct visit *visit = callback_read(request, id, &err);
 
-	if (callback_read(request, id, &visit, &err) < 0) {
+	if (!visit) {
 		answer_error(answer, &err);
 		count(M_CALLBACKS, 1, "status=\"%d\"", answer->status);
 		return;

@@ -224,6 +224,25 @@ def test_deadlines_outlive_redis(receiver, notifier, scheduler, waiting, redis, 
     assert waiting.ended(id) == "failed"
 
 
+def test_a_deadline_that_nobody_reported_is_due_again(notifier, redis):
+    first = notifier()
+    redis.command("zadd", "{runyard.deadlines}:fired", "1", "taskrs-aaaaaaaaaaaaaaaa")
+    redis.command("zadd", "{runyard.deadlines}:waiting", "1", "taskrs-bbbbbbbbbbbbbbbb")
+    until(lambda: first.metric("runyard_notifier_deadlines_fired_total", outcome="over") == 2, "both fire, and the scheduler knows neither")
+    until(lambda: redis.command("exists", "{runyard.deadlines}:fired", "{runyard.deadlines}:waiting") == "0", "they are forgotten")
+
+
+def test_without_redis_deadlines_are_found(receiver, notifier, scheduler, waiting):
+    scheduler.all[0].options["task_progress_seconds"] = 2
+    scheduler.all[0].restart()
+    service = unkeyed(receiver, acknowledges)
+    first = notifier(redis_url="redis://127.0.0.1:1/0")
+    (id,) = waiting.add(service.url)
+    assert service.got().back("running").status == 200
+    assert waiting.ended(id, timeout=60) == "failed"
+    assert first.metric("runyard_notifier_redis_up") == 0
+
+
 # ---- notifiers that come and go ----
 
 
@@ -259,6 +278,29 @@ def test_a_drained_notifier_hands_back_what_waits(receiver, notifier, waiting):
     assert waiting.column(id, "delivery") == "waiting"
     notifier()
     assert waiting.ended(id) == "passed"
+
+
+def test_a_second_signal_ends_it_at_once(receiver, notifier, waiting):
+    over = threading.Event()
+    service = unkeyed(receiver, lambda call: over.wait(30))
+    first = notifier()
+    waiting.add(service.url)
+    service.got()
+    first.process.send(15)
+    until(lambda: "draining" in first.process.log(), "it drains")
+    assert first.ready() is False
+    first.process.send(15)
+    assert first.process.popen.wait(10) == 0
+    over.set()
+
+
+def test_two_notifiers_send_each_request_once(receiver, notifier, waiting):
+    service = unkeyed(receiver, says_first("passed"))
+    notifier(), notifier()
+    ids = waiting.add(*[service.url] * 60)
+    for id in ids:
+        assert waiting.ended(id) == "passed"
+    assert len(service.calls) == 60
 
 
 def test_a_callback_waits_for_the_broker(receiver, notifier, waiting, bus):
