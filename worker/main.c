@@ -18,6 +18,7 @@
 #include "common/httpd.h"
 #include "common/log.h"
 #include "worker/claim.h"
+#include "worker/exec/etc.h"
 #include "worker/health.h"
 #include "worker/lease.h"
 #include "worker/metrics.h"
@@ -86,6 +87,8 @@ static int open_sandbox(struct worker *worker, struct err *err)
 		.mirror = *options->provider_mirror == '/' ? options->provider_mirror : NULL,
 		.store = worker->providers.path,
 	};
+	if (worker->sandbox.bwrap && etc_open(options->data_dir, &worker->sandbox.etc, err) < 0)
+		return -1;
 	return sandbox_check(&worker->sandbox, err);
 }
 
@@ -194,6 +197,7 @@ static void process_close(struct process *process)
 	unsent_free(worker->host.unsent);
 	schemas_free(worker->host.schemas);
 	engines_free(worker->host.engines);
+	etc_free(worker->sandbox.etc);
 	providers_release(&worker->providers);
 	fetcher_free(worker->fetcher);
 	loop_free(worker->loop);
