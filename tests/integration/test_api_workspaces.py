@@ -215,11 +215,11 @@ def test_deleting(api, database):
     configuration = api.upload(workspace, {"main.tf": ""})
     api.run(workspace, configuration)
     with psycopg.connect(database, autocommit=True) as connection:
-        job = "update jobs set state = %s, lease_until = now() + %s::interval where workspace_id = %s"
-        connection.execute(job, ["claimed", "1 hour", workspace])
+        claim = "update jobs set state = 'claimed', stage = %s, lease_until = now() + interval '1 hour' where workspace_id = %s"
+        connection.execute(claim, ["apply", workspace])
         assert "being worked on" in refused(409, api.delete, f"workspaces/{workspace}").errors()
         assert "being worked on" in refused(409, api.delete, f"organizations/{api.organization}").errors()
-        connection.execute(job, ["waiting", None, workspace])
+        connection.execute(claim, ["plan", workspace])
     api.delete(f"workspaces/{workspace}")
     refused(404, api.get, f"workspaces/{workspace}")
 
