@@ -239,7 +239,7 @@ static void passes_too_late(struct verdict *v, const struct run_event *event)
 	end(v, RUN_APPLIED);
 }
 
-/* Contact with whoever did the work was lost (DESIGN rules 5 to 7). */
+/* Contact with whoever did the work was lost, or they had to stop it themselves (DESIGN rules 5 to 7). */
 static void loses(struct verdict *v, const struct run_event *event)
 {
 	bool apply = v->run.stage == STAGE_APPLY;
@@ -252,7 +252,7 @@ static void loses(struct verdict *v, const struct run_event *event)
 		mark(v, v->run.stage, OPERATION_QUEUED);
 		reach(v, stages[v->run.stage].waits);
 	} else {
-		ends_errored(v, event);
+		errs(v, event);
 	}
 }
 
