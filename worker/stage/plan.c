@@ -80,6 +80,7 @@ static void step_show(struct job *job)
 	command.out = job->plan_json;
 	arguments_show(plan, &command.args);
 	command_run(job, &command);
+	schemas_send_known(job);
 }
 
 const struct step plan_steps[] = {
