@@ -39,8 +39,5 @@ int actor_find(struct store *store, const char *token, struct actor *ret_actor, 
 /* 0 if the actor may do it in the organization (its internal id), else ERR_NOT_FOUND "<what> not found". */
 int actor_may(struct store *store, const struct actor *actor, enum permission permission, const char *organization_id,
 	const char *what, struct err *err);
-/* Makes a token and returns its text, which is kept nowhere. Exactly one of the two ids is not NULL. */
-int token_create(struct store *store, const char *user_id, const char *pool_id, const char *description,
-	char **ret_token, struct id *ret_id, struct err *err);
 
 #endif

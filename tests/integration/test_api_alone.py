@@ -36,6 +36,26 @@ def test_tokens(api, tokens, database):
     assert api.call("GET", "account/details").status == 401
 
 
+def test_users_make_tokens(api, tokens):
+    user = api.get("account/details").data["id"]
+    path = f"users/{user}/authentication-tokens"
+    made = api.post(path, {"data": {"type": "authentication-tokens", "attributes": {"description": "laptop", "expired-at": "2100-01-01T00:00:00.000Z"}}}).data
+    assert made["attributes"]["expired-at"] == "2100-01-01T00:00:00.000Z"
+    other = Api(api.url, made["attributes"]["token"])
+    assert other.get("account/details").data["id"] == user
+    read = api.get(f"authentication-tokens/{made['id']}").data
+    assert read["attributes"]["token"] is None and read["attributes"]["description"] == "laptop"
+    assert made["attributes"]["token"] not in api.get(path).text
+    assert len(api.get(path).data) == 2
+    api.delete(f"authentication-tokens/{made['id']}")
+    assert other.call("GET", "account/details").status == 401
+    assert api.call("GET", f"authentication-tokens/{made['id']}").status == 404
+    assert api.call("POST", "users/user-nobody/authentication-tokens", b"").status == 404
+    for wrong in ("tomorrow", "2026-02-30T00:00:00Z", "2026-01-01T00:00:61Z", "2026-01-01", "2026-01-01T00:00:00", "9999-01-01T00:00:00Z"):
+        answer = api.call("POST", path, {"data": {"type": "authentication-tokens", "attributes": {"expired-at": wrong}}})
+        assert answer.status == 422, wrong
+
+
 def test_others_organizations_are_not_there(api, database):
     """A valid token without the right sees what it would see if there were nothing."""
     api.workspace("secret")
