@@ -54,7 +54,7 @@ static void guard_process(void)
 	setrlimit(RLIMIT_CORE, &none);
 	prctl(PR_SET_DUMPABLE, 0);
 	prctl(PR_SET_CHILD_SUBREAPER, 1); /* what a job leaves behind comes here and is reaped here */
-	umask(0077);
+	umask(0022); /* what a job makes has the usual modes; the folder around it is closed to others */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGINT, SIG_IGN); /* for the children (exec/child); this process gets it through the loop's signalfd */
 }

@@ -171,8 +171,7 @@ static void digest_answered(void *data, int status, const struct buf *body)
 
 	(void)body;
 	if (status == 404 && !job_done(job))
-		job_upload(job, path, "provider schemas", "application/json",
-			open_kept(job->host->schemas, asking->kept.key));
+		job_upload(job, path, "schemas", "application/json", open_kept(job->host->schemas, asking->kept.key));
 	free(asking);
 	job_upload_ended(job);
 }
