@@ -38,7 +38,7 @@ def test_results_again_and_late(api, scheduler, worker, bus):
     api.wait_status(run, "applied")
     before = everything(api, run)
     state = api.state(workspace)
-    sent = until(lambda: len(results_of(bus, run)) == 2 and results_of(bus, run), "both results are on the topic")
+    sent = until(lambda: results_of(bus, run), "a result is on the topic")
     read = first.metric("runyard_results_total")
     other = [{**message, "outcome": "errored", "error": "forged", "attempt": attempt} for message in sent for attempt in (1, 2, 9)]
     produce(bus, RESULTS, *sent, *reversed(sent), *sent, *other)
