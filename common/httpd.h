@@ -41,8 +41,9 @@ struct httpd_spec {
 	int threads;
 	int most_connections;
 	void *data;
-	/* The most bytes a request may carry, asked before its body is read. */
-	size_t (*body_limit)(void *data, const char *method, const char *path);
+	/* The most bytes a request may carry, asked before its body is read: `announced` of them, or -1 if it did not
+	 * say. The request has no body yet. */
+	size_t (*body_limit)(void *data, const struct http_request *request, long long announced);
 	/* Fills *answer, which comes as {.status = 200}. Runs in a server thread. */
 	void (*handle)(void *data, const struct http_request *request, struct http_answer *answer);
 };
