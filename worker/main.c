@@ -221,6 +221,7 @@ int main(int argc, char **argv)
 		return 0;
 	if (status < 0 || worker_options_settle(options, &err) < 0) {
 		fprintf(stderr, "runyard-worker: %s\n", err.message);
+		options_release(&worker_options, options);
 		return 2;
 	}
 	log_setup("worker", (enum log_level)log_level_parse(options->log_level));
