@@ -131,15 +131,23 @@ redis_up() {
 broker_up() {
 	case $1 in
 	embedded)
-		process_stop kafka
+		broker_retire kafka
 		embedded_up
 		;;
 	kafka)
-		process_stop broker
+		broker_retire broker
 		kafka_up
 		;;
 	esac
 	say "$1" >"$data/broker"
+}
+
+# broker_retire NAME: stops it, and first those who are connected to it: leaving a consumer group takes its broker.
+broker_retire() {
+	process_runs "$1" || return 0
+	process_stop runyard-worker
+	process_stop runyard-scheduler
+	process_stop "$1"
 }
 
 embedded_ready() {
