@@ -145,6 +145,7 @@ static size_t body_limit(void *data, const struct http_request *request, long lo
 {
 	char id[ID_SIZE];
 
+	(void)announced;
 	return text_equal(request->method, "PATCH") && path_id(data, request->path, id) == 0 ? MOST_BODY : 0;
 }
 
