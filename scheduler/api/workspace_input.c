@@ -22,6 +22,7 @@ static const struct field settings[] = {
 	{"auto-apply-run-trigger", FIELD_BOOL, "false"},
 	{"auto-destroy-activity-duration", FIELD_TEXT, "null"},
 	{"auto-destroy-at", FIELD_TEXT, "null"},
+	{"cost-estimation-enabled", FIELD_BOOL, "null"}, /* null: as the organization has it */
 	{"file-triggers-enabled", FIELD_BOOL, "true"},
 	{"global-remote-state", FIELD_BOOL, "false"},
 	{"inherits-project-auto-destroy", FIELD_BOOL, "true"},

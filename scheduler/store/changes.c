@@ -130,9 +130,10 @@ static void add_operation(
 {
 	/* The counts are those of the stage that the result is of. */
 	const struct job_result *result = stage == change->row->run.stage ? change->result : NULL;
-	const char *word = status == OPERATION_RUNNING ? "started" : operation_status_name(status);
+	/* A plan or apply has no word for "failed": clients wait for one of those they know. */
+	const char *name = operation_status_name(status == OPERATION_FAILED ? OPERATION_ERRORED : status);
 	json_t *row = json_pack("{ss ss so sb}", "id", id_sibling(change->row->id.text, stages[stage].name).text,
-		"status", operation_status_name(status), "times", mark_time(changes, word), "over",
+		"status", name, "times", mark_time(changes, status == OPERATION_RUNNING ? "started" : name), "over",
 		status >= OPERATION_FINISHED);
 
 	if (result)

@@ -176,6 +176,44 @@ class Api:
         except Exception as why:  # noqa: BLE001: the message must come, whatever is broken
             return f"(no logs: {why})"
 
+    def events(self, run, action=None):
+        """[(action, description)] of the run's events, in their order."""
+        found = [event["attributes"] for event in self.get(f"runs/{run}/run-events").data]
+        return [(event["action"], event["description"]) for event in found if action in (None, event["action"])]
+
+    # ---- run tasks ----
+
+    def task(self, service, name=None, **attributes):
+        """A new run task of the organization, behind which the receiver's service stands; its id."""
+        attributes = {"name": name or f"{service.name}-{next(self.names)}", "url": service.url, "category": "task",
+                      "hmac-key": service.key, **dashed(attributes)}
+        return self.post(f"organizations/{self.organization}/tasks", {"data": {"type": "tasks", "attributes": attributes}}).data["id"]
+
+    def attach(self, workspace, task, stage, enforcement="mandatory"):
+        """Has the workspace's runs call the task in a stage, or in several; the workspace task's id."""
+        attributes = {"enforcement-level": enforcement, "stages": [stage] if isinstance(stage, str) else stage}
+        relations = {"task": {"data": {"type": "tasks", "id": task}}}
+        body = {"data": {"type": "workspace-tasks", "attributes": attributes, "relationships": relations}}
+        return self.post(f"workspaces/{workspace}/tasks", body).data["id"]
+
+    def task_stages(self, run):
+        """{stage: resource}"""
+        return {stage["attributes"]["stage"]: stage for stage in self.get(f"runs/{run}/task-stages").data}
+
+    def task_results(self, run, stage):
+        """{task's name: resource}"""
+        answer = self.get(f"task-stages/{self.task_stages(run)[stage]['id']}", include="task_results").json
+        return {result["attributes"]["task-name"]: result for result in answer.get("included", []) if result["type"] == "task-results"}
+
+    def task_result(self, run, stage):
+        """The one result of a stage with one task."""
+        (result,) = self.task_results(run, stage).values()
+        return result
+
+    def deliveries(self, result):
+        """The delivery log of a task result, first to last."""
+        return [delivery["attributes"] for delivery in self.get(f"task-results/{result['id']}/deliveries").data]
+
     # ---- state ----
 
     def state(self, workspace):

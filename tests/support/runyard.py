@@ -11,7 +11,7 @@ from pathlib import Path
 from support.process import Process, clean_environment, program
 
 KEYS = "1:" + "5a" * 32
-SECRET = {"database-url", "keys", "agent-token", "broker-properties"}
+SECRET = {"database-url", "keys", "agent-token", "notifier-token", "redis-url", "broker-properties"}
 SERIES = re.compile(r"^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$")
 
 
@@ -135,3 +135,7 @@ class Scheduler(Service):
 
 class Worker(Service):
     binary = "runyard-worker"
+
+
+class Notifier(Service):
+    binary = "runyard-notifier"

@@ -90,8 +90,18 @@ class Redis:
         return self
 
     @property
-    def address(self):
-        return f"127.0.0.1:{self.port}"
+    def url(self):
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    def command(self, *words):
+        """What redis-cli says to a command."""
+        done = subprocess.run([which("redis-cli"), "-p", str(self.port), *words], capture_output=True, text=True, timeout=10)
+        return done.stdout.strip()
+
+    def restart(self, number=signal.SIGKILL):
+        """It keeps nothing on disk: its data are gone afterwards."""
+        self.process.stop(number)
+        self.start()
 
     def release(self):
         self.process.stop()

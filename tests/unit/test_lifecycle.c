@@ -227,8 +227,10 @@ static void test_policies_and_costs(void **state)
 	run = AFTER(run, PLANNED_WITH(true));
 	assert_status(run, RUN_POLICY_CHECKING);
 	assert_status(AFTER(run, E(STARTED), E(FAILED)), RUN_POLICY_OVERRIDE);
+	assert_status(AFTER(run, E(STARTED), E(LOST)), RUN_POLICY_OVERRIDE);
 	run = AFTER(run, E(STARTED), E(FAILED), E(OVERRIDDEN));
 	assert_status(run, RUN_COST_ESTIMATING);
+	assert_status(AFTER(run, E(STARTED), E(LOST)), RUN_POLICY_CHECKING);
 	run = AFTER(run, E(STARTED), E(ERRORED));
 	assert_status(run, RUN_POLICY_CHECKING);
 	assert_status(AFTER(run, E(STARTED), E(FAILED)), RUN_ERRORED);

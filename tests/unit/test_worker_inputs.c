@@ -76,7 +76,7 @@ static void a_job_that_cant_be_done_can_be_reported(void **state)
 	assert_int_equal(err.kind, ERR_INVALID);
 	assert_string_equal(assignment.job, "job-AAAAAAAAAAAAAAAA");
 	assignment_release(&assignment);
-	assert_int_equal(read_with("stage", json_string("sentinel"), &assignment, &err), -1);
+	assert_int_equal(read_with("stage", json_string("audit"), &assignment, &err), -1);
 	assert_int_equal(err.kind, ERR_INVALID);
 	assignment_release(&assignment);
 }

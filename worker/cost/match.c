@@ -206,7 +206,7 @@ static void component_add(struct match *match, const json_t *component, struct d
 static int price_component(struct match *match, const json_t *component)
 {
 	const struct unit *unit = unit_find(json_string_at(component, "unit"));
-	struct decimal price, count, monthly;
+	struct decimal price = {0}, count, monthly;
 
 	if (quantity(match, component, &count) < 0)
 		return -1;

@@ -38,12 +38,6 @@ static const char *as_text(const json_t *value)
 	return json_string_value(value);
 }
 
-/* A path's first part says where it begins. */
-static const char *after(const char *path, const char *prefix)
-{
-	return text_starts(path, prefix) ? path + strlen(prefix) : NULL;
-}
-
 static struct value look(const json_t *planned, const json_t *unknown, const json_t *sensitive, const char *path)
 {
 	const char *text = as_text(tree_at(planned, path));
@@ -55,15 +49,21 @@ static struct value look(const json_t *planned, const json_t *unknown, const jso
 	return (struct value){.text = text, .sensitive = json_is_true(tree_at(sensitive, path))};
 }
 
+/* A path's first part says where it begins; most have none. */
 struct value value_at(const struct values *values, const char *path)
 {
-	const char *rest;
+	const struct {
+		const char *prefix;
+		const json_t *planned, *unknown, *sensitive;
+	} places[] = {
+		{"each.", values->each, values->each_unknown, values->each_sensitive},
+		{"provider.", values->provider, NULL, NULL},
+		{"env.", values->env, NULL, NULL},
+		{"", values->planned, values->unknown, values->sensitive},
+	};
+	size_t i = 0;
 
-	if ((rest = after(path, "each.")))
-		return look(values->each, values->each_unknown, values->each_sensitive, rest);
-	if ((rest = after(path, "provider.")))
-		return look(values->provider, NULL, NULL, rest);
-	if ((rest = after(path, "env.")))
-		return look(values->env, NULL, NULL, rest);
-	return look(values->planned, values->unknown, values->sensitive, path);
+	while (!text_starts(path, places[i].prefix))
+		i++;
+	return look(places[i].planned, places[i].unknown, places[i].sensitive, path + strlen(places[i].prefix));
 }

@@ -16,6 +16,7 @@
 
 static const char bwrap_path[] = "/usr/bin/bwrap";
 static const char setpriv_path[] = "/usr/bin/setpriv";
+static const char prlimit_path[] = "/usr/bin/prlimit";
 
 static const char inside_root[] = "/job";
 static const char inside_store[] = "/providers";
@@ -127,8 +128,9 @@ static void add_job(struct texts *args, const struct sandbox *sandbox, const str
 
 	add_bind(args, "--ro-bind", sandbox->store, inside_store);
 	add_bind(args, "--ro-bind", job->engine, engine);
-	add_bind(args, "--ro-bind", job->cli_config, inside_cli_config);
-	add_bind(args, "--bind", job->root, inside_root);
+	if (job->cli_config)
+		add_bind(args, "--ro-bind", job->cli_config, inside_cli_config);
+	add_bind(args, job->read_only ? "--ro-bind" : "--bind", job->root, inside_root);
 }
 
 static void add_environment(struct texts *args, const struct texts *env)
@@ -160,6 +162,15 @@ static int args_file(const struct texts *args, int *ret_fd, struct err *err)
 	return 0;
 }
 
+static void add_limits(struct texts *argv, const struct sandbox_command *command)
+{
+	if (command->memory <= 0)
+		return;
+	texts_add(argv, "%s", prlimit_path);
+	texts_add(argv, "--as=%lld", command->memory);
+	texts_add(argv, "--");
+}
+
 static int prepare_bwrap(const struct sandbox *sandbox, const struct sandbox_job *job,
 	const struct sandbox_command *command, struct sandbox_start *start, struct err *err)
 {
@@ -169,6 +180,8 @@ static int prepare_bwrap(const struct sandbox *sandbox, const struct sandbox_job
 	add_etc(&args, sandbox->etc);
 	add_job(&args, sandbox, job);
 	add_binds(&args, sandbox);
+	if (command->offline)
+		texts_add(&args, "--unshare-net");
 	texts_add(&args, "--chdir");
 	texts_add(&args, "%s", command->folder);
 	add_environment(&args, command->env);
@@ -178,6 +191,7 @@ static int prepare_bwrap(const struct sandbox *sandbox, const struct sandbox_job
 	texts_add(&start->argv, "--args");
 	texts_add(&start->argv, "3");
 	texts_add(&start->argv, "--");
+	add_limits(&start->argv, command);
 	texts_add(&start->argv, "%s%s", inside_engine, base_name(job->engine));
 	start->folder = "/";
 	start->sandboxed = true;
@@ -193,6 +207,7 @@ static void prepare_none(
 	texts_add(&start->argv, "--pdeathsig");
 	texts_add(&start->argv, "KILL");
 	texts_add(&start->argv, "--");
+	add_limits(&start->argv, command);
 	texts_add(&start->argv, "%s", job->engine);
 	for (size_t i = 0; i < command->env->count; i++)
 		texts_add(&start->env, "%s", command->env->items[i]);

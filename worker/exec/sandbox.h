@@ -5,7 +5,8 @@
 /*
  * What a job's program sees of the machine. With bwrap: the system's programs and libraries, the few files of /etc that
  * name resolution and TLS need, the provider cache and the engine, all read-only; its own folder; and its own
- * processes. Not: the worker's environment, files and processes, or other jobs. The network stays.
+ * processes. Not: the worker's environment, files and processes, or other jobs. The network stays, unless a command
+ * says otherwise.
  *
  * "none" gives a clean environment and a process group and no more: the job runs as the worker's user and can read what
  * that user can. A killed worker takes the engine with it (setpriv --pdeathsig), but not what the engine has started.
@@ -26,9 +27,10 @@ struct sandbox {
 
 /* One job's view. All are paths on the machine. */
 struct sandbox_job {
-	const char *root;       /* the job's own folder, writable */
-	const char *cli_config; /* the engine's CLI configuration */
-	const char *engine;     /* the engine's binary */
+	const char *root;       /* the job's own folder */
+	bool read_only;         /* it may not write there */
+	const char *cli_config; /* the engine's CLI configuration, or NULL */
+	const char *engine;     /* the program */
 };
 
 /* Where the three stand as the job sees them: fixed inside bwrap, so that a plan made on one worker fits on another;
@@ -42,6 +44,8 @@ struct sandbox_command {
 	const char *folder; /* to start in, as the job sees it */
 	const struct texts *args;
 	const struct texts *env;
+	bool offline;     /* without a network; bwrap only */
+	long long memory; /* bytes of address space at most, or 0 */
 };
 
 struct sandbox_start {

@@ -100,7 +100,12 @@ const struct step plan_steps[] = {
 const struct step *stage_steps(enum stage stage)
 {
 	static const struct step *const steps[] = {
-		[STAGE_PLAN] = plan_steps, [STAGE_COST] = cost_steps, [STAGE_APPLY] = apply_steps};
+		[STAGE_PLAN] = plan_steps,
+		[STAGE_OPA] = opa_steps,
+		[STAGE_COST] = cost_steps,
+		[STAGE_SENTINEL] = sentinel_steps,
+		[STAGE_APPLY] = apply_steps,
+	};
 
 	return steps[stage];
 }

@@ -9,7 +9,9 @@
 /* The list for a stage. Borrowed. */
 const struct step *stage_steps(enum stage stage);
 extern const struct step plan_steps[];
+extern const struct step opa_steps[];
 extern const struct step cost_steps[];
+extern const struct step sentinel_steps[];
 extern const struct step apply_steps[];
 
 /* prepare.c: the engine is found while configuration, state and, for an apply, plan and init bundle are downloaded...

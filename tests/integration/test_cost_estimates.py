@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Cost estimates as the API and a worker see them; the worker is this test."""
+
+import itertools
+
+import pytest
+
+from support.api import Api
+from support.wait import until
+
+FINISHED = {
+    "status": "finished", "error-message": None, "currency": "USD", "prior-monthly-cost": "8.392", "proposed-monthly-cost": "65.9860000001",
+    "delta-monthly-cost": "57.5940000001", "resources-count": 2, "matched-resources-count": 1, "unmatched-resources-count": 1,
+    "resources": [
+        {"address": "aws_instance.a", "type": "aws_instance", "provider": "registry.terraform.io/hashicorp/aws", "matched": True,
+         "prior": "8.392", "proposed": "65.9860000001", "delta": "57.5940000001", "components": [
+             {"name": "Instance", "unit": "hour", "quantity": "730", "price": "0.0904", "monthly-cost": "65.9860000001"}]},
+        {"address": "terraform_data.b", "type": "terraform_data", "provider": "", "matched": False, "reason": "no price book knows the type"},
+    ],
+}
+
+
+class Hand:
+    """A worker done by hand, over HTTP alone."""
+
+    def __init__(self, api, token, name):
+        self.api = Api(f"{api.url}", token)
+        self.id = self.call("register", {"name": name, "slots": 2, "version": "0"})["worker"]
+
+    def call(self, what, body, method="POST", token=None):
+        headers = {"Authorization": f"Bearer {token}"} if token else None
+        answer = self.api.ask(method, f"{self.api.url}/api/worker/v1/{what}", body, headers=headers)
+        return answer.json if answer.body else None
+
+    def claim(self, stage):
+        """The one job that waits, which is of this stage."""
+
+        def claimed():
+            return self.call("claim", {"worker": self.id, "slots": 1})["jobs"]
+
+        job = until(claimed, f"a {stage} job waits")[0]
+        assert job["stage"] == stage
+        return job
+
+    def put(self, job, what, body):
+        return self.api.call("PUT", f"{self.api.url}/api/worker/v1/jobs/{job['job']}/{what}", body, headers={"Authorization": f"Bearer {job['token']}"})
+
+    def end(self, job, outcome="passed", **more):
+        result = {"v": 1, "job": job["job"], "attempt": job["attempt"], "run": job["run"], "outcome": outcome, "terraform-version": "1.11.4", **more}
+        self.call(f"jobs/{job['job']}/result", result, token=job["token"])
+
+    def plan(self, changes=True):
+        job = self.claim("plan")
+        assert self.put(job, "plan-json", b'{"format_version": "1.2"}').status == 204
+        self.end(job, **{"has-changes": changes})
+
+
+@pytest.fixture
+def hand(api, tokens):
+    names = itertools.count(1)
+    return lambda: Hand(api, tokens["agent-token"], f"hand-{next(names)}")
+
+
+def enable(api, on=True):
+    api.patch(f"organizations/{api.organization}", {"data": {"type": "organizations", "attributes": {"cost-estimation-enabled": on}}})
+
+
+def new_run(api, workspace=None, **attributes):
+    workspace = workspace or api.workspace()
+    return api.run_files(workspace, {"main.tf": "# nothing\n"}, **attributes)
+
+
+def estimate_of(api, run):
+    return api.attributes(f"cost-estimates/{api.sibling(run, 'cost-estimate')}")
+
+
+def test_it_exists_where_it_is_wanted(api):
+    assert api.attributes(f"organizations/{api.organization}/entitlement-set")["cost-estimation"] is True
+    assert api.sibling(new_run(api), "cost-estimate") is None
+    wanting = api.workspace(cost_estimation_enabled=True)
+    assert api.attributes(f"workspaces/{wanting}")["cost-estimation-enabled"] is True
+    assert api.sibling(new_run(api, wanting), "cost-estimate").startswith("ce-")
+    enable(api)
+    run = new_run(api)
+    assert api.sibling(run, "cost-estimate") == run.replace("run-", "ce-")
+    assert api.sibling(new_run(api, api.workspace(cost_estimation_enabled=False)), "cost-estimate") is None
+    assert api.call("GET", "cost-estimates/ce-0123456789abcdef").status == 404
+
+
+def test_it_follows_the_run(api, hand):
+    enable(api)
+    first, second = hand(), hand()
+    run = new_run(api)
+    estimate = estimate_of(api, run)
+    assert estimate["status"] == "pending" and estimate["delta-monthly-cost"] == "0.0" and list(estimate["status-timestamps"]) == ["pending-at"]
+    first.plan()
+    assert api.status(run) == "cost_estimating" and estimate_of(api, run)["status"] == "queued"
+    job = second.claim("cost")
+    plan = api.attributes(f"plans/{api.sibling(run, 'plan')}")
+    assert plan["execution-details"]["agent-name"] == "hand-1"
+    assert second.put(job, "cost", FINISHED).status == 204
+    assert api.status(run) == "cost_estimating" and estimate_of(api, run)["status"] == "queued"
+    second.end(job)
+    assert api.status(run) == "cost_estimated"
+    shown = api.get(f"runs/{run}", include="cost_estimate,plan").json
+    assert [i["type"] for i in shown["included"]] == ["plans", "cost-estimates"]
+    estimate = shown["included"][1]["attributes"]
+    assert estimate == estimate_of(api, run)
+    assert estimate["status"] == "finished" and estimate["error-message"] is None and estimate["currency"] == "USD"
+    assert [estimate[f"{side}-monthly-cost"] for side in ("prior", "proposed", "delta")] == ["8.392", "65.9860000001", "57.5940000001"]
+    assert [r["address"] for r in estimate["resources"]["matched"]] == ["aws_instance.a"]
+    assert [r["address"] for r in estimate["resources"]["unmatched"]] == ["terraform_data.b"]
+    said = api.get(f"cost-estimates/{api.sibling(run, 'cost-estimate')}/output")
+    assert said.headers["Content-Type"].startswith("text/plain") and "Total: 65.9860000001, was 8.392 (57.5940000001)" in said.text
+
+
+def test_only_a_document_of_its_form_is_kept(api, hand):
+    enable(api)
+    worker = hand()
+    run = new_run(api)
+    plan = worker.claim("plan")
+    assert worker.put(plan, "cost", FINISHED).status == 422
+    worker.end(plan, **{"has-changes": True})
+    job = worker.claim("cost")
+    wrong = [
+        {}, {"status": "pending"}, {"status": "errored"}, {**FINISHED, "delta-monthly-cost": "a lot"}, {**FINISHED, "delta-monthly-cost": 1.5},
+        {**FINISHED, "delta-monthly-cost": "1."}, {**FINISHED, "delta-monthly-cost": "NaN"}, {**FINISHED, "delta-monthly-cost": "1" * 80},
+        {**FINISHED, "resources-count": -1}, {**FINISHED, "resources-count": "1"}, {**FINISHED, "currency": "dollars"}, {**FINISHED, "resources": {}},
+    ]
+    for document in wrong:
+        assert worker.put(job, "cost", document).status == 422, document
+    assert worker.put(job, "cost", {"status": "errored", "error-message": "the books are closed"}).status == 204
+    worker.end(job, "errored", error="the books are closed, it seems")
+    rested = api.wait_status(run, "cost_estimated")
+    assert rested["error"] is None
+    estimate = estimate_of(api, run)
+    assert estimate["status"] == "errored" and estimate["error-message"] == "the books are closed"
+
+
+ENDS = [
+    ({}, True, "cost_estimated"),
+    ({}, False, "planned_and_finished"),
+    ({"plan_only": True}, True, "planned_and_finished"),
+    ({"auto_apply": True}, True, "apply_queued"),
+    ({"save_plan": True}, True, "planned_and_saved"),
+]
+
+
+@pytest.mark.parametrize("outcome", ["passed", "errored", "failed"])
+def test_every_run_goes_on_whatever_comes_of_it(api, hand, outcome):
+    enable(api)
+    worker = hand()
+    for more, changes, end in ENDS:
+        run = new_run(api, **more)
+        worker.plan(changes)
+        worker.end(worker.claim("cost"), outcome, error="no reason" if outcome != "passed" else "")
+        reached = api.attributes(f"runs/{run}")
+        assert reached["status"] == end, more
+        assert "cost-estimating-at" in reached["status-timestamps"] and "cost-estimated-at" in reached["status-timestamps"]
+        estimate = estimate_of(api, run)
+        assert estimate["status"] == ("finished" if outcome == "passed" else "errored")
+        assert estimate["error-message"] == (None if outcome == "passed" else "no reason")
+        if end == "apply_queued":
+            api.act(run, "cancel")
+
+
+def test_a_run_that_ends_before_has_none(api, hand):
+    enable(api)
+    worker = hand()
+    workspace = api.workspace()
+    first, second = new_run(api, workspace), new_run(api, workspace)
+    api.act(second, "cancel")
+    assert estimate_of(api, second)["status"] == "unreachable"
+    worker.plan()
+    api.act(first, "cancel")
+    assert api.status(first) == "canceled" and estimate_of(api, first)["status"] == "canceled"
+    third = new_run(api, workspace)
+    worker.end(worker.claim("plan"), "failed", error="no")
+    assert api.status(third) == "errored" and estimate_of(api, third)["status"] == "unreachable"
+
+
+def test_lost_workers_do_not_stop_the_run(scheduler, api, hand):
+    enable(api)
+    worker = hand()
+    run = new_run(api)
+    worker.plan()
+    for attempt in (1, 2, 3):
+        assert worker.claim("cost")["attempt"] == attempt  # and no word of it any more
+    api.wait_status(run, "cost_estimated")
+    estimate = estimate_of(api, run)
+    assert estimate["status"] == "errored" and "Contact with worker hand-1 was lost during the cost" in estimate["error-message"]
+
+
+@pytest.fixture(autouse=True)
+def short_leases(scheduler):
+    scheduler(lease_seconds=2)

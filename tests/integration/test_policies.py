@@ -1,0 +1,332 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Policies in a worker: what each kind of policy leads to, with the real opa and a stand-in for sentinel."""
+
+import base64
+import io
+import json
+import shutil
+import tarfile
+
+import pytest
+
+from support.desk import Desk
+from support.runyard import Worker
+from support.wait import until
+
+PLAN = {
+    "format_version": "1.2", "terraform_version": "1.11.4",
+    "variables": {"region": {"value": "eu"}},
+    "planned_values": {"outputs": {"o": {"sensitive": False, "value": 1}},
+                       "root_module": {"resources": [{"address": "terraform_data.one", "mode": "managed", "type": "terraform_data", "name": "one",
+                                                      "provider_name": "terraform.io/builtin/terraform", "values": {"input": "${x}"}}]}},
+    "resource_changes": [{"address": 'terraform_data.one["a.b"]', "mode": "managed", "type": "terraform_data", "name": "one", "index": "a.b",
+                          "provider_name": "terraform.io/builtin/terraform", "change": {"actions": ["create"], "before": None, "after": {"input": "hello"}}}],
+    "configuration": {"root_module": {"resources": [{"address": "terraform_data.one", "mode": "managed", "type": "terraform_data", "name": "one",
+                                                     "expressions": {"input": {"constant_value": "hello"}}}]}},
+}
+RUN = {"id": "run-AAAAAAAAAAAAAAAA", "message": "hello", "created-at": "2026-01-01T00:00:00Z", "created-by": "admin", "is-destroy": False,
+       "speculative": False, "workspace": {"id": "ws-AAAAAAAAAAAAAAAA", "name": "network", "auto-apply": True, "working-directory": ""},
+       "organization": {"name": "acme"}, "cost-estimate": {"proposed-monthly-cost": "12.50"}}
+
+DENIES = """package p
+import rego.v1
+deny contains msg if {
+	some change in input.plan.resource_changes
+	print("looked at", change.address)
+	msg := sprintf("%s is not wanted in %s", [change.address, input.run.workspace.name])
+}
+"""
+ALLOWS = "package p\nimport rego.v1\ndeny contains msg if { input.run.workspace.auto_apply == false; msg := \"no\" }\n"
+OLD = 'package p\ndeny[msg] { input.run.workspace.auto_apply; msg := "applies by itself" }\n'
+LIMIT = 'package p\nimport rego.v1\ndeny contains msg if { data.parameters.limit < count(input.plan.resource_changes); msg := "too many" }\n'
+LOOPS = "package p\nimport rego.v1\ndeny contains i if { some i in numbers.range(1, 100000); some j in numbers.range(1, 100000); i * j < 0 }\n"
+PRINTS = 'package p\nimport rego.v1\ndeny contains i if { some i in numbers.range(1, 30000); print("a line that is long enough", i); i < 0 }\n'
+PRINTS_SOME = 'package p\nimport rego.v1\ndeny contains i if { some i in numbers.range(1, 5000); print("a line that is long enough", i); i < 0 }\n'
+CALLS = 'package p\nimport rego.v1\ndeny contains x if { x := http.send({"method": "get", "url": "http://127.0.0.1:1/"}) }\n'
+EATS = "package p\nimport rego.v1\ndeny contains x if { some i in numbers.range(1, 50000000); x := sprintf(\"%d is a number\", [i]) }\n"
+CONFLICTS = "package p\nimport rego.v1\nf(x) := 1 if x\nf(x) := 2 if x\ndeny := [f(true)]\n"
+OPA = shutil.which("opa")
+
+
+def policy(source, name="one", enforcement="mandatory", query="data.p.deny", **more):
+    return {"id": "pol-AAAAAAAAAAAAAAAA", "name": name, "query": query, "enforcement": enforcement, "description": "", "source": source, **more}
+
+
+def policy_set(*policies, number=1, archive=None, parameters=None, **more):
+    return {"id": f"polset-AAAAAAAAAAAAAAA{number}", "name": f"set-{number}", "description": "", "overridable": True, "tool-version": None,
+            "parameters": [{"key": key, "value": value} for key, value in (parameters or {}).items()],
+            "archive": archive and base64.b64encode(archive).decode(), "policies": list(policies), **more}
+
+
+def tar(files):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as archive:
+        for name, text in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(text.encode())
+            archive.addfile(entry, io.BytesIO(text.encode()))
+    return out.getvalue()
+
+
+def files(kind, *sets):
+    return {"plan-json": PLAN, "policies": {"kind": kind, "run": RUN, "sets": list(sets)}}
+
+
+SENTINEL = r"""#!/bin/bash
+# What a policy of the tests says is done; the last argument is the policy.
+set -e
+[[ $1 == apply && $2 == -color=false && $3 == -config=sentinel.hcl ]]
+policy=$4
+[[ -f $policy ]] || { echo "there is no $policy" >&2; exit 9; }
+case $(<"$policy") in
+passes) ;;
+fails) echo "Fail - $policy"; exit 1 ;;
+undefined) exit 2 ;;
+breaks) echo "$policy:1:1: no such thing" >&2; exit 3 ;;
+loops) while :; do :; done ;;
+floods) yes "a line that is long enough" ;;
+tells) cat sentinel.hcl; for file in runyard-mocks/*; do echo "== $file"; cat "$file"; done ;;
+writes) echo more >>"$policy" ;;
+calls) exec 3<>/dev/tcp/127.0.0.1/1 ;;
+esac
+"""
+
+
+@pytest.fixture(scope="module")
+def desk():
+    desk = Desk()
+    yield desk
+    desk.release()
+
+
+@pytest.fixture(scope="module")
+def worker(desk, sandbox, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("policies")
+    sentinel = folder / "sentinel"
+    sentinel.write_text(SENTINEL)
+    sentinel.chmod(0o755)
+    worker = Worker("worker", folder, scheduler_url=desk.url, agent_token="t", data_dir=folder / "data", sandbox=sandbox,
+                    policy_seconds=3, policy_memory=2048, sentinel=sentinel, slots=2)
+    yield worker.start()
+    worker.release()
+
+
+def evaluated(desk, kind, *sets):
+    return ended(desk.offer(kind, files(kind, *sets)))
+
+
+def ended(job):
+    """The job with its results. A stage of policies writes no log."""
+    until(lambda: job.result, f"a result of {job.stage}", 60)
+    assert "log" not in job.sent
+    return job, json.loads(job.sent["policy-results"])
+
+
+def only(desk, kind, one, **more):
+    """One set of one policy: the result's outcome, the policy's, and what it says."""
+    return only_outcome(desk.offer(kind, files(kind, policy_set(one, **more))))
+
+
+def only_outcome(job):
+    job, results = ended(job)
+    (outcome,) = results["sets"][0]["outcomes"]
+    return job.result["outcome"], outcome["status"], "\n".join(entry["print"] for entry in outcome["output"])
+
+
+opa = pytest.mark.skipif(not OPA, reason="opa is not installed")
+
+OPA_CASES = {
+    "passes": (ALLOWS, {}, "passed", "passed", ""),
+    "fails and prints": (DENIES, {}, "failed", "failed", 'terraform_data.one["a.b"] is not wanted in network\nlooked at terraform_data.one["a.b"]'),
+    "fails at the advisory level": (DENIES, {"enforcement": "advisory"}, "passed", "failed", "is not wanted"),
+    "the language before OPA 1": (OLD, {}, "failed", "failed", "applies by itself"),
+    "does not compile": ("package p\nimport rego.v1\ndeny contains x if { x := nothing(1) }\n", {}, "failed", "errored", "undefined function nothing"),
+    "is no policy": ("this is no policy {", {}, "failed", "errored", "rego_parse_error"),
+    "loops": (LOOPS, {}, "failed", "errored", "It ran for more than 3 s"),
+    "prints a megabyte": (PRINTS, {}, "failed", "errored", "It printed more than 512 KiB"),
+    "prints a lot": (PRINTS_SOME, {}, "passed", "passed", "more than 64 KiB"),
+    "eats memory": (EATS, {}, "failed", "errored", "It "),
+    "wants the network": (CALLS, {}, "failed", "errored", "undefined function http.send"),
+    "contradicts itself": (CONFLICTS, {}, "failed", "errored", "multiple outputs"),
+    "an undefined query": (ALLOWS, {"query": "data.p.deni"}, "failed", "errored", "The query is undefined"),
+    "a boolean query": (ALLOWS, {"query": "1 == 1"}, "failed", "errored", "gives a boolean, and must give an array"),
+    "an object": (ALLOWS, {"query": "data.p"}, "failed", "errored", "gives an object"),
+    "no query at all": (ALLOWS, {"query": "--help"}, "failed", "errored", ""),
+    "errored at the advisory level": ("this is no policy {", {"enforcement": "advisory"}, "passed", "errored", "rego_parse_error"),
+}
+
+
+@pytest.fixture(scope="module")
+def opa_jobs(desk, worker):
+    """All cases are handed to the worker at once, so that it never waits for the next."""
+    return {case: desk.offer("opa", files("opa", policy_set(policy(source, **more)))) for case, (source, more, *_) in OPA_CASES.items()}
+
+
+@opa
+@pytest.mark.parametrize("case", OPA_CASES)
+def test_opa(opa_jobs, case):
+    *_, outcome, status, said = OPA_CASES[case]
+    got = only_outcome(opa_jobs[case])
+    assert got[:2] == (outcome, status), got
+    assert said in got[2]
+    assert len(got[2]) < 70000
+
+
+@opa
+def test_parameters_are_data(desk, worker):
+    assert only(desk, "opa", policy(LIMIT), parameters={"limit": "0"})[:2] == ("failed", "failed")
+    assert only(desk, "opa", policy(LIMIT), parameters={"limit": "3"})[:2] == ("passed", "passed")
+
+
+@opa
+def test_single_policies_are_apart(desk, worker):
+    job, results = evaluated(desk, "opa", policy_set(policy("broken {", name="broken", enforcement="advisory"), policy(ALLOWS, name="../up"), policy(DENIES, name="third")))
+    assert [(o["policy_name"], o["status"]) for o in results["sets"][0]["outcomes"]] == [("broken", "errored"), ("../up", "passed"), ("third", "failed")]
+    assert job.result["outcome"] == "failed" and job.result["error"] == "Policies that must pass did not: third"
+    assert "third: failed (mandatory)\n  terraform_data.one" in results["output"]
+
+
+POLICIES_HCL = """# the set
+policy "first" {
+  query = "data.p.deny" // its rule
+}
+policy "second" {
+  query             = "data.q[\\"x\\"].deny"
+  enforcement_level = "mandatory"
+  description       = "the second"
+}
+"""
+
+
+@opa
+@pytest.mark.parametrize("path", ["", "policies/opa"])
+def test_an_archive_says_what_is_in_it(desk, worker, path):
+    below = f"{path}/" if path else ""
+    archive = tar({f"{below}policies.hcl": POLICIES_HCL, f"{below}rego/p.rego": OLD, f"{below}q.rego": "package q.x\ndeny[y] { y := data.allowed[_] }\n",
+                   f"{below}data.json": '{"allowed": []}', f"{below}other.json": '{"allowed": ["not read"]}'})
+    job, results = evaluated(desk, "opa", policy_set(archive=archive, **{"policies-path": path}))
+    assert results["sets"][0]["error"] is None
+    assert [(o["policy_name"], o["status"], o["enforcement_level"], o["description"]) for o in results["sets"][0]["outcomes"]] == [
+        ("first", "failed", "advisory", ""), ("second", "passed", "mandatory", "the second")]
+    assert job.result["outcome"] == "passed"
+
+
+BAD_SETS = {
+    "no configuration": ({"p.rego": ALLOWS}, "its archive has no policies.hcl in its top folder"),
+    "no policy": ({"policies.hcl": "# nothing\n"}, "policies.hcl has no policy in it"),
+    "no query": ({"policies.hcl": 'policy "a" {}\n'}, 'policy "a" has no query'),
+    "another level": ({"policies.hcl": 'policy "a" {\n query = "data.p.deny"\n enforcement_level = "hard"\n}\n'}, 'the enforcement level "hard"'),
+    "broken": ({"policies.hcl": 'policy "a" {\n'}, "policies.hcl can't be read: line 2: a block is not closed"),
+    "leads out": ({"../policies.hcl": POLICIES_HCL}, "leads out of its folder"),
+}
+
+
+@pytest.fixture(scope="module")
+def bad_jobs(desk, worker):
+    bad = {case: policy_set(archive=tar(contents)) for case, (contents, _) in BAD_SETS.items()}
+    return {case: (desk.offer("opa", files("opa", one, policy_set(policy(ALLOWS), number=2))), desk.offer("opa", files("opa", one))) for case, one in bad.items()}
+
+
+@opa
+@pytest.mark.parametrize("case", BAD_SETS)
+def test_a_set_that_cant_be_evaluated(bad_jobs, case):
+    _, error = BAD_SETS[case]
+    with_another, alone = bad_jobs[case]
+    job, results = ended(with_another)
+    assert error in results["sets"][0]["error"] and results["sets"][0]["outcomes"] == []
+    assert results["sets"][1]["outcomes"][0]["status"] == "passed"
+    assert job.result["outcome"] == "failed" and job.result["error"] == "Policies that must pass did not: the set set-1"
+    assert ended(alone)[0].result["outcome"] == "errored"
+
+
+@opa
+@pytest.mark.parametrize("stop", ["cancel", "force"])
+def test_a_stop_ends_the_evaluation(desk, worker, stop):
+    job = desk.offer("opa", files("opa", policy_set(policy(LOOPS), policy(LOOPS), policy(LOOPS))))
+    until(lambda: not desk.waiting, "the job is claimed", 10)
+    job.stop = stop
+    until(lambda: job.result, "the job ends", 10)
+    assert job.result["outcome"] == "canceled" and "policy-results" not in job.sent
+
+
+SENTINEL_CASES = {
+    "passes": ("passes", "hard-mandatory", "passed", "passed", ""),
+    "fails hard": ("fails", "hard-mandatory", "failed", "failed", "Fail - ./one.sentinel"),
+    "fails softly": ("fails", "soft-mandatory", "soft_failed", "failed", "Fail - ./one.sentinel"),
+    "only advises": ("fails", "advisory", "passed", "failed", "Fail - ./one.sentinel"),
+    "is undefined": ("undefined", "soft-mandatory", "soft_failed", "errored", "Its result is undefined"),
+    "breaks": ("breaks", "hard-mandatory", "failed", "errored", "It failed at run time\n./one.sentinel:1:1: no such thing"),
+    "loops": ("loops", "hard-mandatory", "failed", "errored", "It ran for more than 3 s"),
+    "floods": ("floods", "hard-mandatory", "failed", "errored", "It printed more than 512 KiB"),
+}
+
+
+@pytest.fixture(scope="module")
+def sentinel_jobs(desk, worker):
+    return {case: desk.offer("sentinel", files("sentinel", policy_set(policy(source, enforcement=level, query=None))))
+            for case, (source, level, *_) in SENTINEL_CASES.items()}
+
+
+@pytest.mark.parametrize("case", SENTINEL_CASES)
+def test_sentinel(sentinel_jobs, case):
+    *_, outcome, status, said = SENTINEL_CASES[case]
+    got = only_outcome(sentinel_jobs[case])
+    assert got[:2] == (outcome, status), got
+    assert said in got[2]
+
+
+@pytest.mark.parametrize("does", ["writes", "calls"])
+def test_sentinel_is_kept_in(desk, worker, sandbox, does):
+    if sandbox != "bwrap":
+        pytest.skip("there is no sandbox here")
+    assert only(desk, "sentinel", policy(does, enforcement="advisory", query=None))[1] != "passed"
+
+
+SENTINEL_HCL = """
+module "helpers" { source = "./helpers.sentinel" }
+mock "tfplan/v2" { module { source = "mine.sentinel" } }
+param "limit" { value = 1 }
+policy "tells" {
+  source            = "./policies/tells.sentinel"
+  enforcement_level = "soft-mandatory"
+}
+policy "fails" {
+  source = "fails.sentinel"
+}
+"""
+
+
+def test_a_sentinel_archive(desk, worker):
+    archive = tar({"sentinel.hcl": SENTINEL_HCL, "policies/tells.sentinel": "tells", "fails.sentinel": "fails"})
+    job, results = evaluated(desk, "sentinel", policy_set(archive=archive, parameters={"limit": "[1, 2]", "word": "a ${b}"}))
+    tells, fails = results["sets"][0]["outcomes"]
+    assert (job.result["outcome"], tells["status"], fails["status"], fails["enforcement_level"]) == ("passed", "passed", "failed", "advisory")
+    (told,) = [entry["print"] for entry in tells["output"]]
+    assert 'module "helpers" { source = "./helpers.sentinel" }' in told and "mine.sentinel" not in told
+    assert 'mock "tfplan/v2" {\n  module {\n    source = "./runyard-mocks/mock-tfplan-v2.sentinel"' in told
+    assert told.count('param "limit"') == 1 and "value = [1, 2]" in told and 'value = "a $${b}"' in told
+    assert 'resource_changes = {"terraform_data.one[\\"a.b\\"]": {' in told
+    assert 'workspace = {"id": "ws-AAAAAAAAAAAAAAAA", "name": "network", "auto_apply": true' in told
+    assert 'cost_estimate = {"proposed_monthly_cost": "12.50"}' in told
+
+
+def test_without_a_sentinel_its_policies_are_errored(desk, worker, folder, sandbox):
+    until(lambda: not desk.waiting, "the other worker is idle", 10)
+    worker.stop()
+    bare = Worker("bare", folder, scheduler_url=desk.url, agent_token="t", data_dir=folder / "data", sandbox=sandbox, opa="no-such-opa")
+    try:
+        bare.start()
+        assert only(desk, "sentinel", policy("passes", enforcement="soft-mandatory", query=None)) == (
+            "soft_failed", "errored", "This worker has no program for sentinel policies (option --sentinel)")
+        assert only(desk, "opa", policy(ALLOWS)) == ("failed", "errored", 'This worker has no "no-such-opa" to evaluate policies with')
+    finally:
+        bare.release()
+        worker.start()
+
+
+@opa
+def test_metrics(desk, worker):
+    only(desk, "opa", policy(ALLOWS))
+    assert worker.metric("runyard_worker_policies_total", kind="opa", status="passed") >= 1
+    assert worker.metric("runyard_worker_jobs_total", stage="opa", outcome="passed") >= 1
+    assert any(line["msg"] == "policies evaluated" and line["run"] for line in worker.log_lines())

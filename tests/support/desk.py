@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MPL-2.0
+"""A scheduler's side of the worker contract (proto/README.md), as much of it as a worker's tests without a scheduler need."""
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz123456789"
+
+
+class Job:
+    """What a worker is given, and what it gave back."""
+
+    def __init__(self, number, stage, files):
+        letters = ALPHABET[number // len(ALPHABET)] * 8 + ALPHABET[number % len(ALPHABET)] * 8
+        self.id, self.run, self.token = f"job-{letters}", f"run-{letters}", f"token-{letters}"
+        self.stage = stage
+        self.files = files  # what GET answers, by name
+        self.sent = {}  # what PUT brought, by path
+        self.result = None
+        self.stop = "none"
+
+    def claimed(self):
+        return {"job": self.id, "attempt": 1, "token": self.token, "stage": self.stage, "run": self.run, "log": "plan-AAAAAAAAAAAAAAAA",
+                "organization": "acme", "workspace": {"id": "ws-AAAAAAAAAAAAAAAA", "name": "network"}, "terraform-version": "",
+                "working-directory": "", "variables": [], "has-state": False, "has-init": False, "stop": "none"}
+
+
+class Desk:
+    """Hands jobs to one worker."""
+
+    def __init__(self):
+        self.jobs = []
+        self.waiting = []
+        self.lock = threading.Lock()
+        desk = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *_):
+                pass
+
+            def serve(self):
+                length = int(self.headers.get("Content-Length") or 0)
+                body = self.rfile.read(length) if length else b""
+                status, answer = desk.answer(self.command, self.path.removeprefix("/api/worker/v1/"), body)
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(answer)))
+                self.end_headers()
+                self.wfile.write(answer)
+
+            do_GET = do_POST = do_PUT = serve
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server.server_port}"
+
+    def release(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def answer(self, method, path, body):
+        with self.lock:
+            if path == "register":
+                return 200, json.dumps({"worker": "agent-AAAAAAAAAAAAAAAA", "pool": "apool-AAAAAAAAAAAAAAAA",
+                                        "topic": "runyard.jobs.apool-AAAAAAAAAAAAAAAA", "lease-seconds": 3}).encode()
+            if path == "claim":
+                free = json.loads(body)["slots"]
+                taken, self.waiting = self.waiting[:free], self.waiting[free:]
+                return 200, json.dumps({"lease-seconds": 3, "jobs": [job.claimed() for job in taken]}).encode()
+            if path == "heartbeat":
+                return 200, json.dumps({"jobs": [self.held(item) for item in json.loads(body)["jobs"]]}).encode()
+            if path == "leave":
+                return 204, b""
+            return self.of_job(method, path, body)
+
+    def held(self, item):
+        job = next((job for job in self.jobs if job.id == item["job"]), None)
+        return {**item, "held": bool(job and job.result is None), "stop": job.stop if job else "none"}
+
+    def of_job(self, method, path, body):
+        _, job_id, what = path.split("/", 2)
+        job = next((job for job in self.jobs if job.id == job_id), None)
+        if not job:
+            return 404, b"{}"
+        if method == "GET":
+            return (200, job.files[what]) if what in job.files else (204, b"")
+        if method == "PUT":
+            job.sent[what] = body
+        elif what == "result":
+            job.result = json.loads(body)
+        return 204, b""
+
+    def offer(self, stage, files):
+        with self.lock:
+            job = Job(len(self.jobs), stage, {name: value if isinstance(value, bytes) else json.dumps(value).encode() for name, value in files.items()})
+            self.jobs.append(job)
+            self.waiting.append(job)
+        return job

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Run-task services in the test's own process. What a service does is a function of the call it got."""
+
+import hashlib
+import hmac
+import itertools
+import json
+import socket
+import threading
+import urllib.error
+import urllib.request
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from support.api import Answer
+from support.wait import until
+
+
+class Call:
+    """One request that a service got, and what the service can do about it."""
+
+    def __init__(self, service, headers, body):
+        self.service = service
+        self.headers = headers
+        self.body = body
+        self.document = json.loads(body)
+        self.reply = None  # (status, headers, body); "hang up"
+        self.decided = threading.Event()
+        self.sent = threading.Event()
+
+    def __getitem__(self, name):
+        return self.document[name]
+
+    # ---- the answer ----
+
+    def answer(self, status=200, body=b"", **headers):
+        """Answers the request and returns once that is sent: answer(503, retry_after=1)."""
+        self._decide((status, {name.replace("_", "-"): str(value) for name, value in headers.items()}, body))
+
+    def hang_up(self):
+        """Closes the connection without a word."""
+        self._decide("hang up")
+
+    def _decide(self, reply):
+        assert not self.decided.is_set(), "a request is answered once"
+        self.reply = reply
+        self.decided.set()
+        assert self.sent.wait(30), "the answer was not sent"
+
+    # ---- the callback ----
+
+    def back(self, status, message=None, url=None, outcomes=None, token=None):
+        """Calls back; the answer, whatever it is."""
+        attributes = {"status": status, "message": message, "url": url}
+        data = {"type": "task-results", "attributes": {name: value for name, value in attributes.items() if value is not None}}
+        if outcomes is not None:
+            data["relationships"] = {"outcomes": {"data": outcomes}}
+        return self.back_with({"data": data}, token)
+
+    def back_with(self, document, token=None):
+        """Calls back with any document, or any bytes."""
+        body = document if isinstance(document, bytes) else json.dumps(document).encode()
+        answer = self.ask("PATCH", self["task_result_callback_url"], body, token)
+        self.service.answers.append(answer.status)
+        return answer
+
+    def ask(self, method, url, body=None, token=None):
+        """A request with this call's own token."""
+        headers = {"Authorization": f"Bearer {token or self['access_token']}", "Content-Type": "application/vnd.api+json"}
+        request = urllib.request.Request(url, data=body, method=method, headers=headers)
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                return Answer(answer.status, answer.headers, answer.read())
+        except urllib.error.HTTPError as error:
+            return Answer(error.code, error.headers, error.read())
+
+
+# ---- what services do ----
+
+
+def says(status, message=None, **more):
+    """Acknowledges, then calls back."""
+
+    def act(call):
+        call.answer()
+        call.back(status, message, **more)
+
+    return act
+
+
+def says_first(status, message=None, code=200, **more):
+    """Calls back before it answers: most services do."""
+
+    def act(call):
+        call.back(status, message, **more)
+        call.answer(code)
+
+    return act
+
+
+def acknowledges(call):
+    """Acknowledges, and never calls back by itself."""
+    call.answer()
+
+
+def answers(*codes, then=None, **headers):
+    """Answers the first requests with these codes, each further one as `then` does (or with the last code)."""
+    rest = itertools.chain(codes)
+
+    def act(call):
+        code = next(rest, None)
+        if code is not None:
+            call.answer(code, **headers)
+        elif then:
+            then(call)
+        else:
+            call.answer(codes[-1], **headers)
+
+    return act
+
+
+class Service:
+    """The service behind one run task."""
+
+    def __init__(self, receiver, name, act, key="a key of this task"):
+        self.name = name
+        self.url = f"http://127.0.0.1:{receiver.port}/{name}"
+        self.act = act
+        self.key = key
+        self.calls = []  # Call: requests, in the order in which they came
+        self.tests = []  # Call: requests that verify the task
+        self.test_code = 200
+        self.answers = []  # what its callbacks were answered, in their order
+        self.wrong = []
+
+    def got(self, count=1, timeout=30):
+        """Waits until that many requests have come; the last of these."""
+        until(lambda: len(self.calls) >= count, lambda: f"{self.name} got {len(self.calls)} requests of {count}", timeout)
+        return self.calls[count - 1]
+
+    def took(self, call):
+        """A request has come; what it has to be like is in RUNTASKS."""
+        self.check(call)
+        if call["stage"] == "test":
+            self.tests.append(call)
+            call.answer(self.test_code)
+            return
+        self.calls.append(call)
+        self.act(call)
+
+    def check(self, call):
+        signature = hmac.new(self.key.encode(), call.body, hashlib.sha512).hexdigest() if self.key else ""
+        wanted = {"Content-Type": "application/json", "X-TFC-Task-Signature": signature}
+        for name, value in wanted.items():
+            if call.headers.get(name) != value:
+                self.wrong.append(f"{name}: {call.headers.get(name)!r}, wanted {value!r}")
+        if not (call.headers.get("User-Agent") or "").startswith("TFC/1.0 (+"):
+            self.wrong.append(f"User-Agent: {call.headers.get('User-Agent')!r}")
+        again = json.dumps(call.document, separators=(",", ":"), ensure_ascii=False)
+        if again.encode() != call.body:
+            self.wrong.append(f"not compact JSON: {call.body!r}")
+
+
+class Receiver:
+    """Serves any number of services, each below a path of its own."""
+
+    def __init__(self):
+        self.services = {}
+        self.threads = []
+        self.server = Server(("127.0.0.1", 0), self.handler())
+        self.port = self.server.server_address[1]
+        self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+
+    def start(self):
+        self.thread.start()
+        return self
+
+    def service(self, act, name=None, key="a key of this task"):
+        """One more service, which does what `act` says."""
+        name = name or f"service-{len(self.services) + 1}"
+        self.services[name] = Service(self, name, act, key)
+        return self.services[name]
+
+    def forget(self):
+        """What was wrong so far, if anything; the services are gone."""
+        services, self.services = self.services, {}
+        for thread in self.threads:
+            thread.join(10)
+        self.threads.clear()
+        return [f"{service.name}: {wrong}" for service in services.values() for wrong in service.wrong]
+
+    def release(self):
+        wrong = self.forget()
+        self.server.shutdown()
+        self.server.server_close()
+        assert not wrong, "\n".join(wrong)
+
+    def handler(self):
+        receiver = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                service = receiver.services.get(self.path.strip("/"))
+                if service is None:
+                    self.give(404, {}, b"")
+                    return
+                call = Call(service, self.headers, body)
+                # The service goes on after its answer, while this connection takes the next request.
+                thread = threading.Thread(target=receiver.serve, args=(service, call), daemon=True)
+                receiver.threads.append(thread)
+                thread.start()
+                call.decided.wait()
+                try:
+                    if call.reply == "hang up":
+                        self.close_connection = True
+                        self.connection.shutdown(socket.SHUT_RDWR)
+                    else:
+                        self.give(*call.reply)
+                except OSError:
+                    self.close_connection = True  # the other side was faster
+                call.sent.set()
+
+            def give(self, status, headers, body):
+                self.send_response(status)
+                for name, value in {"Content-Length": len(body), **headers}.items():
+                    self.send_header(name, str(value))
+                self.end_headers()
+                self.wfile.write(body)
+                self.wfile.flush()
+
+            def log_message(self, *_):
+                pass
+
+        return Handler
+
+    @staticmethod
+    def serve(service, call):
+        try:
+            service.took(call)
+        except Exception as why:  # noqa: BLE001: told to the test at its end
+            service.wrong.append(f"{type(why).__name__}: {why}")
+        finally:
+            if not call.decided.is_set():
+                call.reply = (500, {}, b"")
+                call.decided.set()
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256
+
+    def handle_error(self, request, client_address):
+        pass  # a client that went away

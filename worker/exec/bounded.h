@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_EXEC_BOUNDED_H
+#define WORKER_EXEC_BOUNDED_H
+
+/* A program that has a time to run and a room to write in: past either it is killed, and what it wrote till then is
+ * what counts. */
+
+#include "common/buf.h"
+
+struct child;
+struct err;
+struct loop;
+struct sandbox_start;
+
+enum bounded_end {
+	BOUNDED_ENDED,  /* by itself, or by somebody else's signal */
+	BOUNDED_TIME,   /* it ran too long */
+	BOUNDED_OUT,    /* it wrote too much to standard output... */
+	BOUNDED_ERRORS, /* ...or to standard error */
+};
+
+struct bounded_result {
+	enum bounded_end end;
+	int status;                     /* waitpid's */
+	const struct buf *out, *errors; /* borrowed until the callback returns */
+};
+
+struct bounded_spec {
+	const struct sandbox_start *start; /* borrowed for the call alone */
+	int64_t most_ms;
+	size_t most_out, most_errors;                                  /* bytes */
+	void (*done)(void *data, const struct bounded_result *result); /* once, when all of the program is gone */
+	void *data;
+};
+
+/* `child` can be killed (exec/child) until `done` is called. ERR_INTERNAL. */
+int bounded_start(struct loop *loop, const struct bounded_spec *spec, struct child **ret_child, struct err *err);
+
+#endif

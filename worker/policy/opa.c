@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "worker/policy/evaluator.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "worker/exec/beneath.h"
+#include "worker/exec/variables.h"
+#include "worker/policy/opa_answer.h"
+#include "worker/policy/report.h"
+
+#define INPUT        "input.json"
+#define CAPABILITIES "capabilities.json"
+
+/* One bundle is one folder: the archive's, or a single policy's own. */
+static char *place(const struct policy_set *set, const char *name, const char *source)
+{
+	(void)name;
+	(void)source;
+	return mem_text(set->base);
+}
+
+/* ---- what is shared ---- */
+
+static int copy_plan(int plan, int to, struct err *err)
+{
+	_cleanup_(freep) char *chunk = mem_new(1, 1 << 16);
+	ssize_t got;
+	off_t at = 0;
+
+	while ((got = pread(plan, chunk, 1 << 16, at)) > 0) {
+		if (write_fully(to, chunk, (size_t)got) < 0)
+			return err_errno(err, INPUT);
+		at += got;
+	}
+	return got < 0 ? err_errno(err, "the plan") : 0;
+}
+
+/* The plan is put into the input as it is: a large one is not worth reading here. */
+static int write_input(const struct shared *shared, struct err *err)
+{
+	_cleanup_(freep) char *run = json_text(shared->run);
+	_cleanup_(freep) char *tail = mem_printf(",\"run\":%s}", run);
+	_cleanup_(closep) int fd = shared_create(shared, INPUT, err);
+
+	if (fd < 0)
+		return -1;
+	if (write_fully(fd, "{\"plan\":", 8) < 0)
+		return err_errno(err, INPUT);
+	if (copy_plan(shared->plan, fd, err) < 0)
+		return -1;
+	return write_fully(fd, tail, strlen(tail)) < 0 ? err_errno(err, INPUT) : 0;
+}
+
+/*
+ * Without a network, what needs one must not exist: http.send would fail, a failed call is undefined, and an undefined
+ * condition lets a policy pass. A policy that calls it does not compile instead.
+ */
+static bool needs_network(const char *builtin)
+{
+	return text_equal(builtin, "http.send") || text_equal(builtin, "net.lookup_ip_addr");
+}
+
+static int write_capabilities(const struct shared *shared, struct err *err)
+{
+	json_auto_t *all = NULL, *kept = json_array();
+	_cleanup_(freep) char *text = NULL;
+	_cleanup_(closep) int fd = -1;
+	json_t *builtin;
+	size_t i;
+
+	if (json_parse(shared->limits, strlen(shared->limits), &all, err) < 0)
+		return err_context(err, "opa's capabilities can't be read");
+	json_array_foreach(json_object_get(all, "builtins"), i, builtin)
+	{
+		if (!needs_network(text_or_empty(json_string_at(builtin, "name"))))
+			json_array_append(kept, builtin);
+	}
+	json_object_set(all, "builtins", kept);
+	text = json_text(all);
+	fd = shared_create(shared, CAPABILITIES, err);
+	if (fd < 0)
+		return -1;
+	return write_fully(fd, text, strlen(text)) < 0 ? err_errno(err, CAPABILITIES) : 0;
+}
+
+static int share(const struct shared *shared, struct err *err)
+{
+	if (write_input(shared, err) < 0)
+		return -1;
+	return shared->limits ? write_capabilities(shared, err) : 0;
+}
+
+/* ---- a set ---- */
+
+/* A bundle owns all of `data`, so parameters can only come from a file in it. */
+static int write_parameters(
+	const struct shared *shared, const struct policy_set *set, const char *bundle, struct err *err)
+{
+	_cleanup_(freep) char *path = mem_printf("%s/%s/parameters/data.json", set->folder, bundle);
+	_cleanup_(closep) int there = beneath_open(shared->root, path, O_RDONLY, 0);
+	json_auto_t *values = json_object();
+	_cleanup_(freep) char *text = NULL;
+	const json_t *parameter;
+	size_t i;
+
+	json_array_foreach(set->parameters, i, parameter)
+	{
+		const char *value = text_or_empty(json_string_at(parameter, "value"));
+
+		json_object_set_new(values, text_or_empty(json_string_at(parameter, "key")), parameter_value(value));
+	}
+	if (json_object_size(values) == 0)
+		return 0;
+	if (there >= 0)
+		return err_set(
+			err, ERR_INVALID, "it has parameters, and a parameters/data.json of its own in their place");
+	text = json_text(values);
+	return beneath_write(shared->root, path, 0644, text, strlen(text), err);
+}
+
+static int lay_out(const struct shared *shared, const struct policy_set *set, struct err *err)
+{
+	if (shared_link(shared, set, INPUT, INPUT, err) < 0)
+		return -1;
+	if (shared->limits && shared_link(shared, set, CAPABILITIES, CAPABILITIES, err) < 0)
+		return -1;
+	if (set->archived)
+		return write_parameters(shared, set, set->base, err);
+	for (size_t i = 0; i < set->count; i++)
+		if (write_parameters(shared, set, set->policies[i].place, err) < 0)
+			return -1;
+	return 0;
+}
+
+/* ---- a policy ---- */
+
+static bool is_old(const struct policy_set *set)
+{
+	return set->old || text_starts(set->tool_version, "0.");
+}
+
+static const char *arguments(const struct policy_set *set, const struct policy *policy, struct texts *args)
+{
+	texts_add(args, "eval");
+	texts_add(args, "--format=json");
+	if (is_old(set))
+		texts_add(args, "--v0-compatible");
+	texts_add(args, "--bundle=%s", policy->place);
+	texts_add(args, "--input=" INPUT);
+	if (set->limited)
+		texts_add(args, "--capabilities=" CAPABILITIES);
+	texts_add(args, "--");
+	texts_add(args, "%s", policy->query);
+	return "";
+}
+
+/* Most policies there are were written before OPA's version 1 changed the language. A set that doesn't say its version
+ * is tried as both, and is told both errors if it is neither. */
+static bool try_old(struct policy_set *set, const struct evaluated *evaluated)
+{
+	_cleanup_(judgement_release) struct judgement judgement = {.says = NULL};
+
+	if (is_old(set) || text_starts(set->tool_version, "1.") || !opa_answer_unparsed(evaluated))
+		return false;
+	opa_answer_read(evaluated, &judgement);
+	text_copy(set->unparsed, sizeof(set->unparsed), judgement.reason);
+	set->old = true;
+	return true;
+}
+
+static void tell_both(const struct policy_set *set, struct judgement *judgement)
+{
+	_cleanup_(freep) char *both =
+		mem_printf("As OPA 1: %.400s. As OPA 0: %.400s", set->unparsed, judgement->reason);
+
+	text_copy(judgement->reason, sizeof(judgement->reason), both);
+}
+
+static void judge(struct policy_set *set, const struct policy *policy, const struct evaluated *evaluated,
+	struct judgement *ret_judgement)
+{
+	json_t *printed;
+
+	(void)policy;
+	if (try_old(set, evaluated)) {
+		ret_judgement->verdict = VERDICT_AGAIN;
+		return;
+	}
+	opa_answer_read(evaluated, ret_judgement);
+	if (set->old && opa_answer_unparsed(evaluated))
+		tell_both(set, ret_judgement);
+	printed = text_trimmed(evaluated->errors);
+	if (printed)
+		json_array_append_new(ret_judgement->says, printed);
+	if (!set->archived)
+		set->old = false;
+}
+
+const struct evaluator evaluator_opa = {
+	.name = "opa",
+	.configuration = "policies.hcl",
+	.json_too = true,
+	.single = "/policy.rego",
+	.most_out = (size_t)16 << 20,
+	.needs_query = true,
+	.levels = (const char *const[]){"advisory", "mandatory", NULL},
+	.place = place,
+	.share = share,
+	.lay_out = lay_out,
+	.arguments = arguments,
+	.judge = judge,
+};

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "worker/policy/evaluator.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "worker/exec/beneath.h"
+#include "worker/exec/variables.h"
+#include "worker/policy/mocks.h"
+#include "worker/policy/report.h"
+#include "worker/policy/sentinel_config.h"
+
+/* Beside the configuration, whose paths are taken from its folder and from the one that the program starts in; both are
+ * the same here. What an archive has of this name is replaced. */
+#define MOCKS         "runyard-mocks"
+#define CONFIGURATION "sentinel.hcl"
+
+enum { CONFIGURATION_LIMIT = 16 << 20 };
+
+static const size_t mock_limit = (size_t)2 << 30;
+
+/* A source in the archive is a path; another's is left to the program, which knows the policy by its name. */
+static char *place(const struct policy_set *set, const char *name, const char *source)
+{
+	(void)set;
+	if (!source)
+		return mem_printf("./%s.sentinel", name);
+	if (strstr(source, "://") || strstr(source, "::"))
+		return mem_text(name);
+	return mem_printf("%s%s", *source == '.' || *source == '/' ? "" : "./", source);
+}
+
+/* ---- what is shared ---- */
+
+/* A number of more than 63 bits makes all whole numbers of the plan floating ones. */
+static json_t *parse_plan(const char *text, size_t len)
+{
+	json_t *plan = json_loadb(text, len, JSON_ALLOW_NUL, NULL);
+
+	return plan ? plan : json_loadb(text, len, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, NULL);
+}
+
+static int read_plan(int fd, json_t **ret_plan, struct err *err)
+{
+	struct stat info;
+	void *text;
+
+	if (fstat(fd, &info) < 0)
+		return err_errno(err, "the plan");
+	text = info.st_size > 0 ? mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+	if (text == MAP_FAILED)
+		return err_set(err, ERR_INVALID, "there is no plan to read");
+	*ret_plan = parse_plan(text, (size_t)info.st_size);
+	munmap(text, (size_t)info.st_size);
+	return json_is_object(*ret_plan) ? 0 : err_set(err, ERR_MALFORMED, "the plan as JSON can't be read");
+}
+
+static int write_mock(const struct shared *shared, const struct mock *mock, const json_t *plan, struct err *err)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT(mock_limit);
+	_cleanup_(closep) int fd = -1;
+
+	if (mock_write(mock, plan, shared->run, &text) < 0)
+		return err_set(err, ERR_TOO_LARGE, "the plan is too large for Sentinel");
+	fd = shared_create(shared, mock->file, err);
+	if (fd < 0)
+		return -1;
+	return write_fully(fd, buf_str(&text), text.len) < 0 ? err_errno(err, mock->file) : 0;
+}
+
+static int share(const struct shared *shared, struct err *err)
+{
+	json_auto_t *plan = NULL;
+
+	if (read_plan(shared->plan, &plan, err) < 0)
+		return -1;
+	for (size_t i = 0; i < mock_count; i++)
+		if (write_mock(shared, &mocks[i], plan, err) < 0)
+			return -1;
+	return 0;
+}
+
+/* ---- a set ---- */
+
+static int lay_out(const struct shared *shared, const struct policy_set *set, struct err *err)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT(CONFIGURATION_LIMIT);
+	_cleanup_(freep) char *path = mem_printf("%s/%s/" CONFIGURATION, set->folder, set->base);
+
+	for (size_t i = 0; i < mock_count; i++) {
+		_cleanup_(freep) char *link = mem_printf("%s/" MOCKS "/%s", set->base, mocks[i].file);
+
+		if (shared_link(shared, set, mocks[i].file, link, err) < 0)
+			return -1;
+	}
+	if (sentinel_config(set, "./" MOCKS, &text) < 0)
+		return err_set(err, ERR_TOO_LARGE, "its configuration and parameters are too large");
+	return beneath_write(shared->root, path, 0644, buf_str(&text), text.len, err);
+}
+
+/* ---- a policy ---- */
+
+static const char *arguments(const struct policy_set *set, const struct policy *policy, struct texts *args)
+{
+	texts_add(args, "apply");
+	texts_add(args, "-color=false");
+	texts_add(args, "-config=" CONFIGURATION);
+	texts_add(args, "%s", policy->place);
+	return set->base;
+}
+
+static const char *const error_reasons[] = {
+	[2] = "Its result is undefined",
+	[3] = "It failed at run time",
+};
+
+static void say(struct judgement *judgement, const char *text)
+{
+	json_t *trimmed = text_trimmed(text);
+
+	if (trimmed)
+		json_array_append_new(judgement->says, trimmed);
+}
+
+static void judge(struct policy_set *set, const struct policy *policy, const struct evaluated *evaluated,
+	struct judgement *ret_judgement)
+{
+	int code = evaluated->code;
+
+	(void)set;
+	(void)policy;
+	ret_judgement->says = json_array();
+	ret_judgement->verdict = code == 0 ? VERDICT_PASSED : code == 1 ? VERDICT_FAILED : VERDICT_ERRORED;
+	if (code >= 2 && code < (int)ARRAY_LEN(error_reasons))
+		text_copy(ret_judgement->reason, sizeof(ret_judgement->reason), error_reasons[code]);
+	else if (code >= 2)
+		snprintf(ret_judgement->reason, sizeof(ret_judgement->reason),
+			"The policy could not be evaluated (exit code %d)", code);
+	say(ret_judgement, evaluated->out);
+	say(ret_judgement, evaluated->errors);
+}
+
+const struct evaluator evaluator_sentinel = {
+	.name = "sentinel",
+	.configuration = CONFIGURATION,
+	.single = ".sentinel",
+	.most_out = POLICY_PRINT_MOST,
+	.levels = (const char *const[]){"advisory", "soft-mandatory", "hard-mandatory", NULL},
+	.place = place,
+	.share = share,
+	.lay_out = lay_out,
+	.arguments = arguments,
+	.judge = judge,
+};

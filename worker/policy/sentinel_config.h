@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_POLICY_SENTINEL_CONFIG_H
+#define WORKER_POLICY_SENTINEL_CONFIG_H
+
+#include "common/buf.h"
+#include "worker/policy/sets.h"
+
+/*
+ * The sentinel.hcl that a set is evaluated with: what the set's own says (its modules and policies), but for its mocks
+ * and tests, then the mocks of the run and the set's parameters. `mock_folder` is where the mocks lie, as seen from the
+ * file. Pure. -1: over the buffer's limit.
+ */
+int sentinel_config(const struct policy_set *set, const char *mock_folder, struct buf *out);
+
+#endif
