@@ -11,7 +11,7 @@
 #include "worker/tickets.h"
 #include "worker/worker.h"
 
-enum { IDLE_MS = 2000, FREED_MS = 20 };
+enum { IDLE_MS = 2000, SETTLING_MS = 200, FREED_MS = 20 };
 
 struct claims {
 	struct worker *worker;
@@ -69,7 +69,7 @@ static void claim_answered(void *data, struct fetch_answer *answer)
 {
 	struct claims *claims = data;
 	struct worker *worker = claims->worker;
-	int64_t next = jitter(IDLE_MS);
+	int64_t next = jitter(tickets_settling(worker->tickets) ? SETTLING_MS : IDLE_MS);
 	size_t jobs = 0;
 
 	claims->claiming = NULL;
