@@ -6,6 +6,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "common/guard.h"
 #include "common/log.h"
 #include "scheduler/api/server.h"
 #include "scheduler/auth/bootstrap.h"
@@ -35,6 +36,7 @@ enum { INTAKES = ARRAY_LEN(intakes) };
 struct scheduler {
 	struct scheduler_options options;
 	struct keyring *keyring;
+	struct guard *task_guard;
 	struct store store; /* the main thread's */
 	int signals;
 	struct publisher *publisher;
@@ -233,10 +235,13 @@ static int scheduler_setup(struct scheduler *s, struct err *err)
 	signals_open(s);
 	if (keyring_parse(s->options.keys, &s->keyring, err) < 0)
 		return -1;
+	if (guard_parse(s->options.task_allow, &s->task_guard, err) < 0)
+		return err_context(err, "--task-allow");
 	s->store = (struct store){.db = db_open(s->options.database_url),
 		.keyring = s->keyring,
 		.public_url = s->options.public_url,
 		.lease_seconds = (int)s->options.lease_seconds,
+		.task_guard = s->task_guard,
 		.task_limits = {.delivery_seconds = (int)s->options.task_delivery_seconds,
 			.progress_seconds = (int)s->options.task_progress_seconds,
 			.total_seconds = (int)s->options.task_total_seconds}};
@@ -246,6 +251,7 @@ static int scheduler_setup(struct scheduler *s, struct err *err)
 static void scheduler_release(struct scheduler *s)
 {
 	db_close(s->store.db);
+	guard_free(s->task_guard);
 	keyring_free(s->keyring);
 	closep(&s->signals);
 	options_release(&scheduler_options, &s->options);

@@ -56,6 +56,8 @@ int body_texts(const struct request *req, const char *name, const json_t **ret_v
 bool body_has(const struct request *req, const char *name);
 /* The id of a to-one relation (data.relationships.<name>.data.id), or NULL. */
 const char *body_relation(const struct request *req, const char *name);
+/* The comment of an action: {"comment": "..."}, {} or no body at all. NULL if there is none; borrowed. */
+int body_comment(const struct request *req, const char **ret_comment, struct err *err);
 /* Checks that there is a document with data, of that type; clients that send an empty type are let through. */
 int body_check(const struct request *req, const char *type, struct err *err);
 

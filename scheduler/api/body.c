@@ -91,6 +91,16 @@ const char *body_relation(const struct request *req, const char *name)
 	return json_string_at(relation, "data.id");
 }
 
+int body_comment(const struct request *req, const char **ret_comment, struct err *err)
+{
+	const json_t *comment = json_at(req->body, "comment");
+
+	if (comment && !json_is_string(comment) && !json_is_null(comment))
+		return err_at(err, "/comment", "Comment must be a string");
+	*ret_comment = json_string_value(comment);
+	return 0;
+}
+
 int body_check(const struct request *req, const char *type, struct err *err)
 {
 	const json_t *data = json_at(req->body, "data");

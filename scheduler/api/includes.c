@@ -4,6 +4,7 @@
 #include "scheduler/api/account.h"
 #include "scheduler/api/configurations.h"
 #include "scheduler/api/organizations.h"
+#include "scheduler/api/projects.h"
 #include "scheduler/api/runs.h"
 #include "scheduler/api/states.h"
 #include "scheduler/store/configurations.h"
@@ -86,6 +87,7 @@ static const struct include {
 } of_workspace[] =
 	{
 		{"organization", "organization", "organizations", organization_included},
+		{"project", "project", "projects", project_included},
 		{"current-state-version", "current-state-version", "state-versions", state_included},
 		{"current-configuration-version", "current-configuration-version", "configuration-versions",
 			configuration_included},

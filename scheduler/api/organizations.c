@@ -3,6 +3,7 @@
 
 #include "scheduler/api/emails.h"
 #include "scheduler/api/fields.h"
+#include "scheduler/api/projects.h"
 #include "scheduler/api/scope.h"
 #include "scheduler/store/names.h"
 #include "scheduler/store/organizations.h"
@@ -37,10 +38,10 @@ static const char *const permissions[] = {"can-create-team", "can-create-workspa
 static const struct {
 	const char *name;
 	bool there;
-} entitlements[] = {{"agents", true}, {"audit-logging", false}, {"cost-estimation", true}, {"global-run-tasks", false},
-	{"operations", true}, {"policy-enforcement", false}, {"private-module-registry", false},
-	{"private-run-tasks", false}, {"run-tasks", false}, {"sentinel", false}, {"sso", false},
-	{"state-storage", true}, {"teams", false}, {"vcs-integrations", false}, {"waypoint-actions", false},
+} entitlements[] = {{"agents", true}, {"audit-logging", false}, {"cost-estimation", true}, {"global-run-tasks", true},
+	{"operations", true}, {"policy-enforcement", true}, {"private-module-registry", false},
+	{"private-run-tasks", false}, {"run-tasks", true}, {"sentinel", true}, {"sso", false}, {"state-storage", true},
+	{"teams", false}, {"vcs-integrations", false}, {"waypoint-actions", false},
 	{"waypoint-templates-and-addons", false}};
 
 json_t *organization_resource(const struct rows *rows, int row)
@@ -59,7 +60,7 @@ json_t *organization_resource(const struct rows *rows, int row)
 	json_object_set_new(attributes, "permissions", may_do);
 	return resource_new("organizations", name, attributes,
 		json_pack("{s:o, s:o}", "default-agent-pool", to_one("agent-pools", NULL), "default-project",
-			to_one("projects", NULL)));
+			to_one("projects", row_text(rows, row, "default_project_id"))));
 }
 
 /* ---- reading ---- */
@@ -67,10 +68,15 @@ json_t *organization_resource(const struct rows *rows, int row)
 static int organization_show(struct request *req, struct response *res, int status, const char *name, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_t *project = NULL;
 
 	if (organization_read(req->store, name, &rows, err) < 0)
 		return -1;
-	return respond_resource(res, status, organization_resource(&rows, 0));
+	if (!query_includes(req, "default-project"))
+		return respond_resource(res, status, organization_resource(&rows, 0));
+	if (project_included(req->store, row_text(&rows, 0, "default_project_id"), &project, err) < 0)
+		return -1;
+	return respond_including(res, status, organization_resource(&rows, 0), json_pack("[o]", project));
 }
 
 static const char *const includes[] = {"default-project", NULL};
@@ -177,11 +183,11 @@ static int update_from(
 		.email = input->email,
 		.settings = input->settings,
 	};
-	const char *mode = json_string_at(input->settings, "default-execution-mode");
+	bool mode = json_object_get(input->settings, "default-execution-mode");
 
 	if (organization_update(req->store, &update, err) < 0)
 		return -1;
-	return mode ? workspaces_inherit_mode(req->store, update.id, mode, err) : 0;
+	return mode ? workspaces_inherit_mode(req->store, update.id, err) : 0;
 }
 
 int organizations_update(struct request *req, struct response *res, struct err *err)

@@ -17,12 +17,19 @@ struct response;
 typedef int (*handler_fn)(struct request *req, struct response *res, struct err *err);
 
 enum body_kind {
-	NO_BODY, /* one that is sent is not looked at */
-	JSON,    /* parsed for the handler; an empty one is none */
-	RAW,     /* bytes as they are */
+	NO_BODY,    /* one that is sent is not looked at */
+	JSON,       /* parsed for the handler; an empty one is none */
+	JSON_ASIDE, /* the same; the handler may wait for somebody else's server (api/aside.h) */
+	RAW,        /* bytes as they are */
 };
 
-enum { BODY_NONE = 0, BODY_SMALL = 1 << 20, BODY_STATE = 256 << 20, BODY_ARCHIVE = 512 << 20 };
+enum {
+	BODY_NONE = 0,
+	BODY_SMALL = 1 << 20,
+	BODY_POLICIES = 16 << 20,
+	BODY_STATE = 256 << 20,
+	BODY_ARCHIVE = 512 << 20
+};
 
 struct route {
 	const char *method;

@@ -8,14 +8,10 @@
 static int act(struct request *req, struct response *res, enum run_event_kind kind, struct err *err)
 {
 	_cleanup_(rows_release) struct rows run = ROWS_INIT;
-	const json_t *comment = json_at(req->body, "comment");
 	struct happening item = {.event = {.kind = kind}, .actor = req->actor.user.text};
 
-	if (run_in_path(req, &run, err) < 0)
+	if (run_in_path(req, &run, err) < 0 || body_comment(req, &item.comment, err) < 0)
 		return -1;
-	if (comment && !json_is_string(comment) && !json_is_null(comment))
-		return err_at(err, "/comment", "Comment must be a string");
-	item.comment = json_string_value(comment);
 	text_copy(item.run.text, sizeof(item.run.text), row_text(&run, 0, "id"));
 	if (run_happens(req->store, &item, err) < 0)
 		return -1;
@@ -40,18 +36,6 @@ int runs_cancel(struct request *req, struct response *res, struct err *err)
 int runs_force_cancel(struct request *req, struct response *res, struct err *err)
 {
 	return act(req, res, EV_FORCE_CANCELED, err);
-}
-
-/* Task stages and policy checks exist from a run's creation if they are configured; none can be yet. */
-int runs_no_stages(struct request *req, struct response *res, struct err *err)
-{
-	_cleanup_(rows_release) struct rows run = ROWS_INIT;
-	struct page page;
-
-	if (run_in_path(req, &run, err) < 0 || page_read(req, &page, err) < 0)
-		return -1;
-	page.total = 0;
-	return respond_page(req, res, &page, json_array(), NULL);
 }
 
 /* ---- events and comments ---- */

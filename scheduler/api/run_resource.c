@@ -44,7 +44,7 @@ static json_t *run_relationships(const struct rows *rows, int row)
 {
 	const char *run = row_text(rows, row, "id");
 
-	return json_pack("{so so so so so so so so s{s[]} so so so so}", "workspace",
+	return json_pack("{so so so so so so so so so so so so so}", "workspace",
 		to_one("workspaces", row_text(rows, row, "workspace_id")), "configuration-version",
 		to_one("configuration-versions", row_text(rows, row, "configuration_version_id")), "plan",
 		to_one("plans", id_sibling(run, "plan").text), "apply",
@@ -52,8 +52,9 @@ static json_t *run_relationships(const struct rows *rows, int row)
 		to_one("users", row_text(rows, row, "created_by")), "confirmed-by",
 		to_one("users", row_text(rows, row, "confirmed_by")), "canceled-by",
 		to_one("users", row_text(rows, row, "canceled_by")), "cost-estimate",
-		to_one("cost-estimates", row_text(rows, row, "cost_estimate_id")), "policy-checks", "data",
-		"task-stages", row_many(rows, row, "task_stages", "task-stages"), "comments",
+		to_one("cost-estimates", row_text(rows, row, "cost_estimate_id")), "policy-checks",
+		row_many(rows, row, "policy_checks", "policy-checks"), "task-stages",
+		row_many(rows, row, "task_stages", "task-stages"), "comments",
 		row_many(rows, row, "comments", "comments"), "run-events", row_many(rows, row, "events", "run-events"),
 		"input-state-version", to_one("state-versions", row_text(rows, row, "base_state_id")));
 }

@@ -8,6 +8,7 @@
 
 #include "common/log.h"
 #include "scheduler/api/api.h"
+#include "scheduler/api/aside.h"
 #include "scheduler/auth/signed.h"
 #include "scheduler/dispatch/claim.h"
 #include "scheduler/metrics.h"
@@ -28,6 +29,7 @@ static const char *headers[][2] = {
 struct api {
 	struct api_settings settings;
 	struct httpd *httpd;
+	struct aside *aside;
 	char *public_url;
 	pthread_mutex_t starting; /* held until public_url is known */
 	pthread_key_t store;      /* each thread's struct store */
@@ -188,7 +190,7 @@ static void request_note(
 		log_debug("request", "method", req->http->method, "route", pattern, "status", status, "ms", took, NULL);
 }
 
-static void handle(void *data, const struct http_request *http, struct http_answer *answer)
+static void request_answer(void *data, const struct http_request *http, struct http_answer *answer)
 {
 	struct api *api = data;
 	struct request req = {.http = http};
@@ -197,13 +199,30 @@ static void handle(void *data, const struct http_request *http, struct http_answ
 	long long began = now_us();
 
 	answer->extra = headers;
-	if (httpd_observe(http, database_ready, api, answer))
-		return;
 	req.store = store_of_thread(api);
 	if (request_serve(&req, &res, &err) < 0)
 		respond_error(&res, &err);
 	request_note(&req, answer, now_us() - began, &err);
 	json_decref(req.body);
+}
+
+static void handle(void *data, const struct http_request *http, struct http_answer *answer)
+{
+	struct api *api = data;
+	struct response res = {answer};
+	struct err err = ERR_INIT;
+	const struct route *route;
+
+	answer->extra = headers;
+	if (httpd_observe(http, database_ready, api, answer))
+		return;
+	route = route_find(routes, routes_count, http->method, http->path, NULL);
+	if (!route || route->kind != JSON_ASIDE) {
+		request_answer(api, http, answer);
+	} else if (!aside_take(api->aside, http)) {
+		err_set(&err, ERR_UNAVAILABLE, "too many requests of this kind are waiting: try again");
+		respond_error(&res, &err);
+	}
 }
 
 /* Whether whoever sends a large body may send it at all: nobody fills the memory without a token. */
@@ -223,7 +242,8 @@ static size_t body_limit(void *data, const struct http_request *http, long long 
 	struct api *api = data;
 	const struct route *route = route_find(routes, routes_count, http->method, http->path, NULL);
 
-	if (!route || (route->permission == CAN_WITH_SIGNATURE && !signed_valid(api->settings.store.keyring, http->path)))
+	if (!route ||
+		(route->permission == CAN_WITH_SIGNATURE && !signed_valid(api->settings.store.keyring, http->path)))
 		return 0;
 	if (route->limit <= BODY_SMALL || (announced >= 0 && announced <= BODY_SMALL))
 		return route->limit;
@@ -247,6 +267,8 @@ static char *public_url_make(const struct api_settings *settings, int port)
 
 static void api_free(struct api *api)
 {
+	aside_stop(api->aside);
+	aside_free(api->aside);
 	pthread_key_delete(api->store);
 	pthread_mutex_destroy(&api->starting);
 	free(api->public_url);
@@ -273,7 +295,7 @@ int api_start(const struct api_settings *settings, struct api **ret_api, struct 
 		return err_set(err, ERR_INTERNAL, "no more keys for thread data");
 	}
 	pthread_mutex_lock(&api->starting);
-	if (httpd_start(&spec, &api->httpd, err) == 0)
+	if (aside_start(request_answer, api, &api->aside, err) == 0 && httpd_start(&spec, &api->httpd, err) == 0)
 		api->public_url = public_url_make(settings, httpd_port(api->httpd));
 	pthread_mutex_unlock(&api->starting);
 	if (!api->httpd) {
@@ -298,6 +320,7 @@ void api_stop(struct api *api)
 {
 	if (!api)
 		return;
+	aside_stop(api->aside);
 	httpd_stop(api->httpd);
 	api_free(api);
 }

@@ -1,24 +1,77 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/task_stages.h"
 
+#include "proto/states.h"
+#include "scheduler/api/policy_evaluations.h"
 #include "scheduler/api/runs.h"
+#include "scheduler/dispatch/happen.h"
 #include "scheduler/store/task_views.h"
 
 /* Task stages, task results, outcomes and the delivery log (API 2.5, RUNTASKS). They are read; what changes them is the
  * run and the notifiers. */
 
+/* Nothing but policies awaits an override: a mandatory run task that failed ends the run. */
+static bool awaits_override(const struct rows *rows, int row)
+{
+	return !row_null(rows, row, "evaluation_status") &&
+		text_equal(row_text(rows, row, "run_stage"), stages[STAGE_OPA].name) &&
+		text_equal(row_text(rows, row, "run_status"), run_statuses[RUN_POLICY_OVERRIDE].name);
+}
+
+/* What an evaluation of the stage's run means for the stage. */
+static const char *evaluation_word(const struct rows *rows, int row)
+{
+	const char *status = row_text(rows, row, "evaluation_status");
+
+	if (awaits_override(rows, row))
+		return "awaiting_override";
+	if (text_equal(status, "queued"))
+		return "pending";
+	return text_equal(status, "overridden") ? "passed" : status;
+}
+
+/* The run tasks' word as long as it stops the run or goes on; then the policies'. Between the two it runs, so that
+ * clients wait for what is to come. */
+static const char *stage_status(const struct rows *rows, int row)
+{
+	json_auto_t *results = row_json(rows, row, "results");
+	const char *tasks = row_text(rows, row, "status"), *policies = NULL;
+
+	if (row_null(rows, row, "evaluation_status"))
+		return tasks;
+	policies = evaluation_word(rows, row);
+	if (!json_array_size(results))
+		return policies;
+	if (!text_equal(tasks, "passed"))
+		return tasks;
+	return text_equal(policies, "pending") ? "running" : policies;
+}
+
+/* The times of its tasks; of its policies if it has no tasks. */
+static json_t *stage_timestamps(const struct rows *rows, int row)
+{
+	json_t *times = row_json(rows, row, "status_timestamps");
+
+	if (!json_object_size(times) && !row_null(rows, row, "evaluation_timestamps")) {
+		json_decref(times);
+		times = row_json(rows, row, "evaluation_timestamps");
+	}
+	return times;
+}
+
 json_t *task_stage_resource(const struct rows *rows, int row)
 {
-	bool overridable = text_equal(row_text(rows, row, "status"), "awaiting_override");
+	const char *status = stage_status(rows, row);
 
 	return resource_new("task-stages", row_text(rows, row, "id"),
-		json_pack("{so so so so so s{sb sb sb} s{sb}}", "stage", row_string(rows, row, "stage"), "status",
-			row_string(rows, row, "status"), "status-timestamps", row_json(rows, row, "status_timestamps"),
-			"created-at", row_time(rows, row, "created_at"), "updated-at",
-			row_time(rows, row, "updated_at"), "permissions", "can-override-policy", 1,
-			"can-override-tasks", 1, "can-override", 1, "actions", "is-overridable", overridable),
-		json_pack("{so so s{s[]}}", "run", to_one("runs", row_text(rows, row, "run_id")), "task-results",
-			row_many(rows, row, "results", "task-results"), "policy-evaluations", "data"));
+		json_pack("{so ss so so so s{sb sb sb} s{sb}}", "stage", row_string(rows, row, "stage"), "status",
+			status, "status-timestamps", stage_timestamps(rows, row), "created-at",
+			row_time(rows, row, "created_at"), "updated-at", row_time(rows, row, "updated_at"),
+			"permissions", "can-override-policy", 1, "can-override-tasks", 1, "can-override", 1, "actions",
+			"is-overridable", awaits_override(rows, row) && !row_bool(rows, row, "override_barred")),
+		json_pack("{so so so}", "run", to_one("runs", row_text(rows, row, "run_id")), "task-results",
+			row_many(rows, row, "results", "task-results"), "policy-evaluations",
+			row_many(rows, row, "evaluations", "policy-evaluations")));
 }
 
 json_t *task_result_resource(const struct rows *rows, int row)
@@ -76,24 +129,67 @@ int task_stages_index(struct request *req, struct response *res, struct err *err
 	return respond_page(req, res, &page, own, NULL);
 }
 
-static int stage_in_path(struct request *req, struct rows *ret_rows, struct err *err)
+int task_stage_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 {
 	if (task_stage_view(req->store, param(req, "stage"), ret_rows, err) < 0)
 		return -1;
 	return may(req, row_text(ret_rows, 0, "organization_id"), "task stage", err);
 }
 
-int task_stages_read(struct request *req, struct response *res, struct err *err)
+static int evaluations_include(struct request *req, const struct rows *stage, json_t *included, struct err *err)
+{
+	json_t *evaluations = NULL;
+
+	if (!query_includes(req, "policy_evaluations") || row_null(stage, 0, "evaluation_status"))
+		return 0;
+	if (policy_evaluations_of_run(req->store, row_text(stage, 0, "run_id"), &evaluations, err) < 0)
+		return -1;
+	json_array_extend(included, evaluations);
+	json_decref(evaluations);
+	return 0;
+}
+
+static int stage_show(struct request *req, struct response *res, const char *id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows stage = ROWS_INIT, results = ROWS_INIT;
+	json_auto_t *included = json_array();
 
-	if (query_includes_check(req, includes, err) < 0 || stage_in_path(req, &stage, err) < 0)
+	if (task_stage_view(req->store, id, &stage, err) < 0)
 		return -1;
-	if (!query_includes(req, "task_results"))
-		return respond_resource(res, 200, task_stage_resource(&stage, 0));
-	if (task_results_view(req->store, NULL, row_text(&stage, 0, "id"), &results, err) < 0)
+	if (query_includes(req, "task_results") && task_results_view(req->store, NULL, id, &results, err) < 0)
 		return -1;
-	return respond_including(res, 200, task_stage_resource(&stage, 0), rows_as(&results, task_result_resource));
+	for (int i = 0; i < results.count; i++)
+		json_array_append_new(included, task_result_resource(&results, i));
+	if (evaluations_include(req, &stage, included, err) < 0)
+		return -1;
+	return respond_including(
+		res, 200, task_stage_resource(&stage, 0), query(req, "include") ? json_incref(included) : NULL);
+}
+
+int task_stages_read(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows stage = ROWS_INIT;
+
+	if (query_includes_check(req, includes, err) < 0 || task_stage_in_path(req, &stage, err) < 0)
+		return -1;
+	return stage_show(req, res, row_text(&stage, 0, "id"), err);
+}
+
+int task_stages_override(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows stage = ROWS_INIT;
+	struct happening item = {.event = {.kind = EV_OVERRIDDEN}, .actor = req->actor.user.text};
+
+	if (task_stage_in_path(req, &stage, err) < 0 || body_comment(req, &item.comment, err) < 0)
+		return -1;
+	if (!awaits_override(&stage, 0))
+		return err_set(err, ERR_CONFLICT, "the task stage is not waiting for an override");
+	if (row_bool(&stage, 0, "override_barred"))
+		return err_set(err, ERR_CONFLICT, "a policy failed whose policy set can't be overridden");
+	text_copy(item.run.text, sizeof(item.run.text), row_text(&stage, 0, "run_id"));
+	if (run_happens(req->store, &item, err) < 0)
+		return -1;
+	return stage_show(req, res, row_text(&stage, 0, "id"), err);
 }
 
 /* ---- results ---- */

@@ -108,18 +108,39 @@ static int mode_read_operations(const struct request *req, json_t *fields, struc
 	return 0;
 }
 
-/* The organization's default mode, for a workspace that has none of its own. */
+/* The mode of the project or else of the organization, for a workspace that has none of its own. */
 static int mode_inherit(const struct request *req, const char *organization_id, json_t *fields, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (db_query(req->store->db, &rows, err,
-		    "select coalesce(settings->>'default-execution-mode', 'remote') as mode from organizations "
-		    "where id = $1",
-		    P_TEXT(organization_id)) < 0)
+		    "select coalesce(p.settings->>'default-execution-mode', o.settings->>'default-execution-mode', "
+		    "'remote') as mode, p.settings->>'default-agent-pool-id' as pool "
+		    "from organizations o join projects p on p.organization_id = o.id where o.id = $1 "
+		    "and case when $2::text is null then p.is_default else p.id = $2 end",
+		    P_TEXT(organization_id), P_TEXT(json_string_at(fields, "project-id"))) < 0)
 		return -1;
-	if (rows.count)
-		json_object_set_new(fields, "execution-mode", row_string(&rows, 0, "mode"));
+	if (!rows.count)
+		return 0;
+	json_object_set_new(fields, "execution-mode", row_string(&rows, 0, "mode"));
+	json_object_set_new(fields, "agent-pool-id", row_string(&rows, 0, "pool"));
+	return 0;
+}
+
+static int project_read_relation(
+	const struct request *req, const char *organization_id, json_t *fields, struct err *err)
+{
+	const char *project = body_relation(req, "project");
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (!project)
+		return 0;
+	if (db_query(req->store->db, &rows, err, "select 1 from projects where id = $1 and organization_id = $2",
+		    P_TEXT(project), P_TEXT(organization_id)) < 0)
+		return -1;
+	if (!rows.count)
+		return err_at(err, "/data/relationships/project", "Project must exist");
+	json_object_set_new(fields, "project-id", json_string(project));
 	return 0;
 }
 
@@ -184,8 +205,9 @@ int workspace_input_read(const struct request *req, const char *organization_id,
 	*ret_input = (struct workspace_input){fields, json_object()};
 	if (body_check(req, "workspaces", err) < 0 || fields_read(req, columns, ARRAY_LEN(columns), fields, err) < 0 ||
 		fields_read(req, settings, ARRAY_LEN(settings), ret_input->settings, err) < 0 ||
-		version_check(fields, err) < 0 || directory_check(fields, err) < 0 ||
-		mode_read_operations(req, fields, err) < 0 || mode_check(req, organization_id, fields, err) < 0 ||
+		project_read_relation(req, organization_id, fields, err) < 0 || version_check(fields, err) < 0 ||
+		directory_check(fields, err) < 0 || mode_read_operations(req, fields, err) < 0 ||
+		mode_check(req, organization_id, fields, err) < 0 ||
 		mode_read(req, organization_id, creating, ret_input, err) < 0)
 		return -1;
 	if (!creating && !json_object_get(fields, "name"))

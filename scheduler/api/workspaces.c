@@ -41,7 +41,7 @@ static json_t *workspace_relations(const struct rows *rows, int row)
 		lock_relation(rows, row));
 
 	json_object_set_new(relations, "vars", to_many("vars", variable_ids));
-	json_object_set_new(relations, "project", to_one("projects", NULL));
+	json_object_set_new(relations, "project", to_one("projects", row_text(rows, row, "project_id")));
 	json_object_set_new(relations, "ssh-key", to_one("ssh-keys", NULL));
 	return relations;
 }
@@ -106,19 +106,40 @@ json_t *workspace_resource(const struct rows *rows, int row)
 	return resource;
 }
 
-int workspace_included(struct store *store, const char *workspace_id, json_t **ret_resource, struct err *err)
+static json_t *resource_without_way_back(const struct rows *rows, int row)
 {
 	static const char *const back[] = {"current-run", "latest-run", "locked-by"};
+	json_t *resource = workspace_resource(rows, row);
+
+	for (size_t i = 0; i < ARRAY_LEN(back); i++)
+		json_object_del(json_object_get(resource, "relationships"), back[i]);
+	return resource;
+}
+
+int workspace_included(struct store *store, const char *workspace_id, json_t **ret_resource, struct err *err)
+{
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	json_t *resource;
 
 	if (workspace_read(store, workspace_id, &rows, err) < 0)
 		return -1;
-	resource = workspace_resource(&rows, 0);
-	for (size_t i = 0; i < ARRAY_LEN(back); i++)
-		json_object_del(json_object_get(resource, "relationships"), back[i]);
-	*ret_resource = resource;
+	*ret_resource = resource_without_way_back(&rows, 0);
 	return 0;
+}
+
+static bool included_holds(const json_t *included, const char *id)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(included, i, item) if (text_equal(json_string_at(item, "id"), id)) return true;
+	return false;
+}
+
+void workspaces_include(const struct rows *rows, json_t *included)
+{
+	for (int i = 0; i < rows->count; i++)
+		if (!included_holds(included, row_text(rows, i, "id")))
+			json_array_append_new(included, resource_without_way_back(rows, i));
 }
 
 /* ---- reading ---- */
@@ -178,6 +199,7 @@ int workspaces_index(struct request *req, struct response *res, struct err *err)
 	list.wildcard = query_or_null(req, "search[wildcard-name]");
 	list.run_status = query_or_null(req, "filter[current-run][status]");
 	list.sort = query_or_null(req, "sort");
+	list.project_ids = query_or_null(req, "filter[project][id]");
 	list.limit = page.size;
 	list.offset = page.offset;
 	if (searched_by_tag(req))
@@ -224,6 +246,9 @@ int workspaces_update(struct request *req, struct response *res, struct err *err
 	result = workspace_input_read(req, scope.organization.text, false, &input, err);
 	if (result == 0)
 		result = workspace_update(req->store, scope.workspace.text, input.fields, input.settings, err);
+	if (result == 0 &&
+		(json_object_get(input.fields, "project-id") || json_object_get(input.settings, "setting-overwrites")))
+		result = workspaces_inherit_mode(req->store, scope.organization.text, err);
 	workspace_input_release(&input);
 	return result == 0 ? workspace_show(req, res, 200, scope.workspace.text, err) : -1;
 }

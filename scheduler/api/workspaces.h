@@ -10,6 +10,9 @@ json_t *workspace_resource(const struct rows *rows, int row);
  * (API 4). A new reference; ERR_NOT_FOUND. */
 int workspace_included(struct store *store, const char *workspace_id, json_t **ret_resource, struct err *err);
 
+/* The same for rows of workspaces_read_all, added to the list unless they are there. */
+void workspaces_include(const struct rows *rows, json_t *included);
+
 /* What a create or update sets, checked. Both objects are new references, also after an error. */
 struct workspace_input {
 	json_t *fields;   /* with columns of their own (store/workspaces.h) */

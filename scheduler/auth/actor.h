@@ -35,6 +35,10 @@ enum permission {
 	CAN_WRITE_STATE,
 	CAN_QUEUE_RUN,
 	CAN_APPLY, /* confirm, discard, cancel */
+	CAN_MANAGE_PROJECTS,
+	CAN_MANAGE_TASKS,
+	CAN_MANAGE_POLICIES,
+	CAN_OVERRIDE, /* policy overrides */
 };
 
 /* Finds the token's owner and notes its use, at most once a minute. ERR_UNAUTHORIZED for an unknown or expired one. */

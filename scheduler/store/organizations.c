@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/organizations.h"
 
+#define DEFAULT_PROJECT                                                                                                \
+	"(select p.id from projects p where p.organization_id = o.id and p.is_default) as default_project_id"
+
 /* What a broken unique index means to whoever chose the name. */
 static int name_taken(struct store *store, struct err *err)
 {
@@ -23,7 +26,11 @@ static int create_in(void *data, struct err *err)
 	c->id = id_new("org");
 	if (db_query(c->store->db, NULL, err,
 		    "insert into organizations (id, name, email, settings) values ($1, $2, $3, $4::jsonb)",
-		    P_TEXT(c->id.text), P_TEXT(c->order->name), P_TEXT(c->order->email), P_TEXT(settings)) < 0)
+		    P_TEXT(c->id.text), P_TEXT(c->order->name), P_TEXT(c->order->email), P_TEXT(settings)) < 0 ||
+		db_query(c->store->db, NULL, err,
+			"insert into projects (id, organization_id, name, is_default) "
+			"values ($1, $2, 'Default Project', true)",
+			P_TEXT(id_new("prj").text), P_TEXT(c->id.text)) < 0)
 		return -1;
 	return organization_join(c->store, c->id.text, c->order->owner, err);
 }
@@ -49,7 +56,8 @@ int organization_join(struct store *store, const char *organization_id, const ch
 int organization_read(struct store *store, const char *name, struct rows *ret_rows, struct err *err)
 {
 	if (db_query(store->db, ret_rows, err,
-		    "select id, name, email, settings, created_at from organizations where lower(name) = lower($1)",
+		    "select o.id, o.name, o.email, o.settings, o.created_at, " DEFAULT_PROJECT
+		    " from organizations o where lower(o.name) = lower($1)",
 		    P_TEXT(name)) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "organization not found");
@@ -59,11 +67,11 @@ int organizations_list(
 	struct store *store, const struct organization_list *list, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err,
-		"with found as (select * from organizations o where ($1::text is null or exists "
+		"with found as (select o.*, " DEFAULT_PROJECT " from organizations o where ($1::text is null or exists "
 		"(select 1 from organization_memberships m where m.organization_id = o.id and m.user_id = $1)) "
 		"and ($2::text is null or strpos(lower(o.name), lower($2)) > 0 "
 		"or strpos(lower(o.email), lower($2)) > 0)) "
-		"select t.total, f.id, f.name, f.email, f.settings, f.created_at "
+		"select t.total, f.id, f.name, f.email, f.settings, f.created_at, f.default_project_id "
 		"from (select count(*) as total from found) t "
 		"left join (select * from found order by lower(name) limit $3 offset $4) f on true "
 		"order by lower(f.name)",

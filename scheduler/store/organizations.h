@@ -13,12 +13,12 @@ struct organization_order {
 	const char *owner;      /* user id: the first member */
 };
 
-/* In a transaction of its own or the caller's. ERR_INVALID "Name has already been taken". */
+/* With its default project. In a transaction of its own or the caller's. ERR_INVALID "Name has already been taken". */
 int organization_create(
 	struct store *store, const struct organization_order *order, struct id *ret_id, struct err *err);
 /* Makes the user a member; nothing happens if it is one. */
 int organization_join(struct store *store, const char *organization_id, const char *user_id, struct err *err);
-/* The columns id, name, email, settings, created_at. ERR_NOT_FOUND. */
+/* The columns id, name, email, settings, created_at, default_project_id. ERR_NOT_FOUND. */
 int organization_read(struct store *store, const char *name, struct rows *ret_rows, struct err *err);
 
 struct organization_list {

@@ -14,6 +14,8 @@ enum { SNAPSHOT_LIMIT = 64 << 20 };
 	"(select coalesce(jsonb_agg(t.id order by array_position(array['pre_plan', 'post_plan', 'pre_apply', "         \
 	"'post_apply'], t.stage)), '[]') from task_stages t where t.run_id = r.id) as task_stages, "                   \
 	"(select ce.id from cost_estimates ce where ce.run_id = r.id) as cost_estimate_id, "                           \
+	"(select coalesce(jsonb_agg(e.id), '[]') from policy_evaluations e where e.run_id = r.id "                     \
+	"and e.kind = 'sentinel') as policy_checks, "                                                                  \
 	"(select coalesce(jsonb_agg(c.id order by c.created_at), '[]') from comments c where c.run_id = r.id) "        \
 	"as comments, "                                                                                                \
 	"(select coalesce(jsonb_agg(e.id order by e.created_at), '[]') from run_events e where e.run_id = r.id) "      \

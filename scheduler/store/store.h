@@ -8,6 +8,7 @@
 #include "common/ids.h"
 #include "scheduler/store/db.h"
 
+struct guard;
 struct publisher;
 
 /* How long run tasks may take (RUNTASKS). */
@@ -23,7 +24,8 @@ struct store {
 	const char *public_url; /* without a slash at its end */
 	int lease_seconds;
 	struct task_limits task_limits;
-	struct publisher *publisher; /* told of outbox rows once they committed; NULL: its poll finds them */
+	const struct guard *task_guard; /* where run tasks may be (common/guard.h) */
+	struct publisher *publisher;    /* told of outbox rows once they committed; NULL: its poll finds them */
 };
 
 /* Brings the schema up to date, under a lock, so that replicas may start together. */

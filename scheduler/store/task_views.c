@@ -4,10 +4,16 @@
 #include "scheduler/dispatch/outbox.h"
 
 #define STAGE_VIEW                                                                                                     \
-	"select s.*, n.organization_id, n.status as run_status, (select coalesce(jsonb_agg(r.id order by "             \
-	"r.task_name), "                                                                                               \
-	"'[]') from task_results r where r.task_stage_id = s.id) as results "                                          \
-	"from task_stages s join runs n on n.id = s.run_id "
+	"select s.*, n.organization_id, n.status as run_status, n.stage as run_stage, "                                \
+	"(select coalesce(jsonb_agg(r.id order by r.task_name), '[]') from task_results r "                            \
+	"where r.task_stage_id = s.id) as results, "                                                                   \
+	"case when e.id is null then '[]' else jsonb_build_array(e.id) end as evaluations, "                           \
+	"e.status as evaluation_status, e.status_timestamps as evaluation_timestamps, "                                \
+	"exists (select 1 from policy_set_outcomes o where o.policy_evaluation_id = e.id and not o.overridable "       \
+	"and (o.error is not null or exists (select 1 from jsonb_array_elements(o.outcomes) x "                        \
+	"where x ->> 'enforcement_level' = 'mandatory' and x ->> 'status' <> 'passed'))) as override_barred "          \
+	"from task_stages s join runs n on n.id = s.run_id left join policy_evaluations e "                            \
+	"on e.run_id = s.run_id and e.kind = 'opa' and s.stage = 'post_plan' "
 
 int task_stages_view(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err)
 {

@@ -6,7 +6,9 @@
 
 #include "scheduler/store/store.h"
 
-/* A run's stages, in the order of the run, each with `results` (the ids of its task results) and `organization_id`. */
+/* A run's stages, in the order of the run, each with `results` (the ids of its task results), `organization_id`,
+ * `run_status` and `run_stage`; the post_plan one with its run's OPA evaluation: `evaluations` (ids),
+ * `evaluation_status`, `evaluation_timestamps`, and `override_barred` if a set that must not be overridden failed. */
 int task_stages_view(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
 /* One stage. ERR_NOT_FOUND. */
 int task_stage_view(struct store *store, const char *stage_id, struct rows *ret_rows, struct err *err);

@@ -2,7 +2,8 @@
 #include "scheduler/store/workspaces.h"
 
 #define WORKSPACE_COLUMNS                                                                                              \
-	"w.id, w.organization_id, o.name as organization_name, w.pool_id, w.name, w.description, w.auto_apply, "       \
+	"w.id, w.organization_id, o.name as organization_name, w.project_id, w.pool_id, w.name, w.description, "       \
+	"w.auto_apply, "                                                                                               \
 	"w.execution_mode, w.terraform_version, w.working_directory, w.structured_run_output, w.settings, "            \
 	"w.locked_by, w.locked_reason, w.current_run_id, w.latest_run_id, w.current_state_id, "                        \
 	"w.current_configuration_id, w.created_at, w.updated_at, u.username as locker, "                               \
@@ -34,6 +35,14 @@ int workspace_read(struct store *store, const char *id, struct rows *ret_rows, s
 	return ret_rows->count ? 0 : not_found(err);
 }
 
+int workspaces_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"select " WORKSPACE_COLUMNS "from workspaces w " WORKSPACE_JOINS
+		"where w.id = any($1::text[]) order by lower(w.name), w.id",
+		P_ARRAY(ids));
+}
+
 /* A pattern of `like` from one with asterisks: what is special there stands for itself. */
 #define WILDCARD(text)                                                                                                 \
 	"replace(replace(replace(replace(lower(" text "), '\\', '\\\\'), '%', '\\%'), '_', '\\_'), '*', '%')"
@@ -54,13 +63,14 @@ int workspaces_list(struct store *store, const struct workspace_list *list, stru
 		"where f.organization_id = $1 and ($2::text is null or strpos(lower(f.name), lower($2)) > 0) "
 		"and ($3::text is null or lower(f.name) like " WILDCARD(
 			"$3") ") "
-			      "and ($4::text is null or r.status = any (string_to_array($4, ',')))) "
+			      "and ($4::text is null or r.status = any (string_to_array($4, ','))) "
+			      "and ($8::text is null or f.project_id = any (string_to_array($8, ',')))) "
 			      "select t.total, w.* from (select count(*) as total from found) t left join ("
 			      "select p.place, " WORKSPACE_COLUMNS
 			      "from (select * from found order by place limit $6 offset $7) p "
 			      "join workspaces w on w.id = p.id " WORKSPACE_JOINS ") w on true order by w.place",
 		P_TEXT(list->organization_id), P_TEXT(list->name), P_TEXT(list->wildcard), P_TEXT(list->run_status),
-		P_TEXT(list->sort), P_INT(list->limit), P_INT(list->offset));
+		P_TEXT(list->sort), P_INT(list->limit), P_INT(list->offset), P_TEXT(list->project_ids));
 }
 
 /* ---- creating and changing ---- */
@@ -81,11 +91,13 @@ int workspace_create(struct store *store, const char *organization_id, const jso
 
 	if (db_query(store->db, NULL, err,
 		    "insert into workspaces (id, organization_id, settings, name, description, auto_apply, "
-		    "execution_mode, terraform_version, working_directory, structured_run_output, pool_id) "
+		    "execution_mode, terraform_version, working_directory, structured_run_output, pool_id, "
+		    "project_id) "
 		    "select $1, $2, $4::jsonb, f->>'name', f->>'description', "
 		    "coalesce((f->>'auto-apply')::boolean, false), coalesce(f->>'execution-mode', 'remote'), "
 		    "coalesce(f->>'terraform-version', ''), coalesce(f->>'working-directory', ''), "
-		    "coalesce((f->>'structured-run-output-enabled')::boolean, true), f->>'agent-pool-id' "
+		    "coalesce((f->>'structured-run-output-enabled')::boolean, true), f->>'agent-pool-id', "
+		    "coalesce(f->>'project-id', (select id from projects where organization_id = $2 and is_default)) "
 		    "from (select $3::jsonb as f) x",
 		    P_TEXT(id.text), P_TEXT(organization_id), P_TEXT(fields_text), P_TEXT(settings_text)) < 0)
 		return name_taken(store, err);
@@ -108,18 +120,25 @@ int workspace_update(struct store *store, const char *id, const json_t *fields, 
 		    "structured_run_output = coalesce((f->>'structured-run-output-enabled')::boolean, "
 		    "structured_run_output), "
 		    "pool_id = case when f ? 'agent-pool-id' then f->>'agent-pool-id' else pool_id end, "
-		    "updated_at = now() from (select $2::jsonb as f) x where id = $1",
+		    "project_id = coalesce(f->>'project-id', project_id), updated_at = now() from (select $2::jsonb as "
+		    "f) x where id = $1",
 		    P_TEXT(id), P_TEXT(fields_text), P_TEXT(settings_text)) < 0)
 		return name_taken(store, err);
 	return 0;
 }
 
-int workspaces_inherit_mode(struct store *store, const char *organization_id, const char *mode, struct err *err)
+int workspaces_inherit_mode(struct store *store, const char *organization_id, struct err *err)
 {
 	return db_query(store->db, NULL, err,
-		"update workspaces set execution_mode = $2, updated_at = now() "
-		"where organization_id = $1 and settings->'setting-overwrites'->'execution-mode' = 'false'",
-		P_TEXT(organization_id), P_TEXT(mode));
+		"update workspaces w set execution_mode = m.mode, pool_id = m.pool, updated_at = now() "
+		"from projects p join organizations o on o.id = p.organization_id cross join lateral (select "
+		"coalesce(p.settings->>'default-execution-mode', o.settings->>'default-execution-mode', 'remote') as "
+		"mode, "
+		"p.settings->>'default-agent-pool-id' as pool) m "
+		"where p.id = w.project_id and w.organization_id = $1 "
+		"and w.settings->'setting-overwrites'->'execution-mode' = 'false' "
+		"and (w.execution_mode, w.pool_id) is distinct from (m.mode, m.pool)",
+		P_TEXT(organization_id));
 }
 
 /* ---- deleting ---- */

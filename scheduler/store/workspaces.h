@@ -7,7 +7,7 @@
  *
  * What clients set comes in as a JSON object with the attributes' names. Those with a column of their own: name,
  * description, auto-apply, execution-mode, terraform-version ("" is whichever there is), working-directory,
- * structured-run-output-enabled, agent-pool-id. All others stand in `settings`.
+ * structured-run-output-enabled, agent-pool-id, project-id. All others stand in `settings`.
  */
 
 #include "scheduler/store/store.h"
@@ -16,11 +16,15 @@
  * run_failures (of the last 30 runs), variable_ids (a JSON array). ERR_NOT_FOUND. */
 int workspace_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 
+/* The same for many ids, those that are there, by name. */
+int workspaces_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
+
 struct workspace_list {
 	const char *organization_id;
-	const char *name;       /* part of the name, or NULL */
-	const char *wildcard;   /* the whole name with *, or NULL */
-	const char *run_status; /* of the current run, or NULL */
+	const char *project_ids; /* separated by commas, or NULL */
+	const char *name;        /* part of the name, or NULL */
+	const char *wildcard;    /* the whole name with *, or NULL */
+	const char *run_status;  /* of the current run, or NULL */
 	const char *sort; /* name, current-run.created-at, latest-change-at, with a hyphen before it for the reverse */
 	long long limit, offset;
 };
@@ -33,8 +37,9 @@ int workspace_create(struct store *store, const char *organization_id, const jso
 /* Changes the members that are there. */
 int workspace_update(
 	struct store *store, const char *id, const json_t *fields, const json_t *settings, struct err *err);
-/* Takes the organization's new default over into the workspaces that have no execution mode of their own. */
-int workspaces_inherit_mode(struct store *store, const char *organization_id, const char *mode, struct err *err);
+/* Takes the default of the project or else of the organization over into those of the organization's workspaces that
+ * have no execution mode of their own. */
+int workspaces_inherit_mode(struct store *store, const char *organization_id, struct err *err);
 
 /* Plans underway are fenced off and stop. ERR_CONFLICT while an apply is: what it makes would belong to nobody. With
  * `safe` also while it is locked or has resources. */

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_API_POLICY_EVALUATIONS_H
+#define SCHEDULER_API_POLICY_EVALUATIONS_H
+
+#include "scheduler/api/api.h"
+
+/* A row of store/policy_views.h, of OPA's. */
+json_t *policy_evaluation_resource(const struct rows *rows, int row);
+/* The run's, as an array. */
+int policy_evaluations_of_run(struct store *store, const char *run_id, json_t **ret_evaluations, struct err *err);
+
+#endif

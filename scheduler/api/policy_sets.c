@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/policy_sets.h"
+
+#include <string.h>
+
+#include "scheduler/api/fields.h"
+#include "scheduler/api/policies.h"
+#include "scheduler/api/projects.h"
+#include "scheduler/api/relations.h"
+#include "scheduler/api/scope.h"
+#include "scheduler/api/workspaces.h"
+#include "scheduler/store/names.h"
+#include "scheduler/store/policies.h"
+#include "scheduler/store/policy_set_versions.h"
+#include "scheduler/store/policy_sets.h"
+#include "scheduler/store/projects.h"
+#include "scheduler/store/workspaces.h"
+
+enum { DESCRIPTION_MOST = 1000, VERSION_MOST = 64, PATH_MOST = 1024 };
+
+/* ---- relations ---- */
+
+static int workspaces_all(struct store *store, struct db_array *ids, json_t *included, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (workspaces_read_all(store, ids, &rows, err) < 0)
+		return -1;
+	workspaces_include(&rows, included);
+	return 0;
+}
+
+static int projects_all(struct store *store, struct db_array *ids, json_t *included, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (projects_read_all(store, ids, &rows, err) < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++)
+		json_array_append_new(included, project_resource(&rows, i));
+	return 0;
+}
+
+static int policies_all(struct store *store, struct db_array *ids, json_t *included, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (policies_read_all(store, ids, &rows, err) < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++)
+		json_array_append_new(included, policy_resource(&rows, i));
+	return 0;
+}
+
+/* The to-many relations: as they are called in the API, by their column, the type they hold, what reads those. */
+static const struct relation {
+	const char *name, *column, *type;
+	int (*include)(struct store *store, struct db_array *ids, json_t *included, struct err *err);
+} relations[SET_RELATIONS] = {
+	[SET_POLICIES] = {"policies", "policies", "policies", policies_all},
+	[SET_WORKSPACES] = {"workspaces", "workspaces", "workspaces", workspaces_all},
+	[SET_WORKSPACE_EXCLUSIONS] = {"workspace-exclusions", "workspace_exclusions", "workspaces", workspaces_all},
+	[SET_PROJECTS] = {"projects", "projects", "projects", projects_all},
+	[SET_PROJECT_EXCLUSIONS] = {"project-exclusions", "project_exclusions", "projects", projects_all},
+};
+
+/* ---- the resource ---- */
+
+static const struct field settings[] = {
+	{"policy-update-patterns", FIELD_TEXTS, "[]"},
+};
+
+static size_t related_count(const struct rows *rows, int row, enum set_relation relation)
+{
+	json_auto_t *ids = row_json(rows, row, relations[relation].column);
+
+	return json_array_size(ids);
+}
+
+/* Sentinel's levels say what can be overridden; OPA's sets do (API 5.2). */
+static json_t *overridable_show(const struct rows *rows, int row)
+{
+	if (!text_equal(row_text(rows, row, "kind"), "opa"))
+		return json_null();
+	return json_boolean(row_bool(rows, row, "overridable"));
+}
+
+static json_t *set_attributes(const struct rows *rows, int row)
+{
+	json_auto_t *set = row_json(rows, row, "settings");
+	json_t *attributes = json_pack("{so so so sb so sb so so sI sI sI sn sb so so}", "name",
+		row_string(rows, row, "name"), "description", row_string(rows, row, "description"), "kind",
+		row_string(rows, row, "kind"), "global", row_bool(rows, row, "global"), "overridable",
+		overridable_show(rows, row), "agent-enabled", row_bool(rows, row, "agent_enabled"),
+		"policy-tool-version", row_string(rows, row, "policy_tool_version"), "policies-path",
+		row_string(rows, row, "policies_path"), "policy-count",
+		(json_int_t)related_count(rows, row, SET_POLICIES), "workspace-count",
+		(json_int_t)related_count(rows, row, SET_WORKSPACES), "project-count",
+		(json_int_t)related_count(rows, row, SET_PROJECTS), "vcs-repo", "versioned",
+		!row_null(rows, row, "newest_version_id"), "created-at", row_time(rows, row, "created_at"),
+		"updated-at", row_time(rows, row, "updated_at"));
+
+	fields_show(settings, ARRAY_LEN(settings), set, attributes);
+	return attributes;
+}
+
+static json_t *set_resource(const struct rows *rows, int row)
+{
+	const char *id = row_text(rows, row, "id");
+	_cleanup_(freep) char *self = mem_printf("/api/v2/policy-sets/%s", id);
+	json_t *related = json_pack("{so so so}", "organization",
+		to_one("organizations", row_text(rows, row, "organization_name")), "current-version",
+		to_one("policy-set-versions", row_text(rows, row, "current_version_id")), "newest-version",
+		to_one("policy-set-versions", row_text(rows, row, "newest_version_id")));
+	json_t *resource;
+
+	for (size_t i = 0; i < ARRAY_LEN(relations); i++)
+		json_object_set_new(
+			related, relations[i].name, row_many(rows, row, relations[i].column, relations[i].type));
+	resource = resource_new("policy-sets", id, set_attributes(rows, row), related);
+	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
+	return resource;
+}
+
+/* ---- included ---- */
+
+static const char *const includes[] = {"policies", "workspaces", "projects", "workspace_exclusions",
+	"project_exclusions", "current_version", "newest_version", NULL};
+
+static void column_ids(const struct rows *rows, const char *column, struct db_array *ids)
+{
+	for (int row = 0; row < rows->count; row++) {
+		json_auto_t *own = row_json(rows, row, column);
+
+		ids_add(ids, own);
+	}
+}
+
+static int versions_include(struct request *req, const struct rows *rows, json_t *included, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
+	_cleanup_(rows_release) struct rows versions = ROWS_INIT;
+
+	for (int i = 0; i < rows->count; i++) {
+		if (query_includes(req, "current_version"))
+			db_array_add(&ids, row_text(rows, i, "current_version_id"));
+		if (query_includes(req, "newest_version"))
+			db_array_add(&ids, row_text(rows, i, "newest_version_id"));
+	}
+	if (policy_set_versions_read_all(req->store, &ids, &versions, err) < 0)
+		return -1;
+	for (int i = 0; i < versions.count; i++)
+		json_array_append_new(included, policy_set_version_resource(req->store, &versions, i));
+	return 0;
+}
+
+/* What the sets of `rows` are related to, as the request asks for it; NULL if it does not. */
+static int sets_include(struct request *req, const struct rows *rows, json_t **ret_included, struct err *err)
+{
+	json_auto_t *included = json_array();
+
+	*ret_included = NULL;
+	if (!query(req, "include"))
+		return 0;
+	for (size_t i = 0; i < ARRAY_LEN(relations); i++) {
+		_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
+
+		if (!query_includes(req, relations[i].name))
+			continue;
+		column_ids(rows, relations[i].column, &ids);
+		if (relations[i].include(req->store, &ids, included, err) < 0)
+			return -1;
+	}
+	if (versions_include(req, rows, included, err) < 0)
+		return -1;
+	*ret_included = json_incref(included);
+	return 0;
+}
+
+/* ---- reading ---- */
+
+int policy_set_in_path(struct request *req, struct rows *ret_rows, struct err *err)
+{
+	if (policy_set_read(req->store, param(req, "set"), ret_rows, err) < 0)
+		return -1;
+	return may(req, row_text(ret_rows, 0, "organization_id"), "policy set", err);
+}
+
+static int set_show(struct request *req, struct response *res, int status, const char *id, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_t *included;
+
+	if (policy_set_read(req->store, id, &rows, err) < 0 || sets_include(req, &rows, &included, err) < 0)
+		return -1;
+	return respond_including(res, status, set_resource(&rows, 0), included);
+}
+
+int policy_sets_index(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct policy_set_list list = {.search = query(req, "search[name]"), .kind = query(req, "filter[kind]")};
+	json_t *data, *included;
+	struct scope scope;
+	struct page page;
+
+	if (query_includes_check(req, includes, err) < 0 || page_read(req, &page, err) < 0 ||
+		scope_organization(req, &scope, err) < 0)
+		return -1;
+	list.organization_id = scope.organization.text;
+	list.limit = page.size;
+	list.offset = page.offset;
+	if (policy_sets_list(req->store, &list, &rows, err) < 0 || sets_include(req, &rows, &included, err) < 0)
+		return -1;
+	page.total = row_int(&rows, 0, "total");
+	data = json_array();
+	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++)
+		json_array_append_new(data, set_resource(&rows, i));
+	return respond_page(req, res, &page, data, included);
+}
+
+int policy_sets_read(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (query_includes_check(req, includes, err) < 0 || policy_set_in_path(req, &rows, err) < 0)
+		return -1;
+	return set_show(req, res, 200, row_text(&rows, 0, "id"), err);
+}
+
+/* ---- what clients send ---- */
+
+/* With the JSON that it holds: new references. */
+struct set_input {
+	struct policy_set set;
+	json_t *settings;
+	json_t *related[SET_RELATIONS];
+};
+
+static void set_input_release(struct set_input *input)
+{
+	json_decref(input->settings);
+	for (size_t i = 0; i < SET_RELATIONS; i++)
+		json_decref(input->related[i]);
+}
+
+static int length_check(const char *text, size_t most, const char *pointer, const char *what, struct err *err)
+{
+	if (strlen(text_or_empty(text)) <= most)
+		return 0;
+	return err_at(err, pointer, "%s is too long (maximum is %zu characters)", what, most);
+}
+
+static int set_check(const struct request *req, struct policy_set *set, struct err *err)
+{
+	const json_t *vcs = json_at(req->body, "data.attributes.vcs-repo");
+
+	if (vcs && !json_is_null(vcs))
+		return err_at(err, "/data/attributes/vcs-repo",
+			"VCS repo can't be set: a policy set has single policies, or versions that are uploaded");
+	/* A version is pinned for evaluations by agents; OPA's always are. */
+	if (text_equal(set->kind, "sentinel") && !set->agent_enabled)
+		set->tool_version = NULL;
+	if (length_check(set->description, DESCRIPTION_MOST, "/data/attributes/description", "Description", err) < 0 ||
+		length_check(set->tool_version, VERSION_MOST, "/data/attributes/policy-tool-version",
+			"Policy tool version", err) < 0 ||
+		length_check(set->policies_path, PATH_MOST, "/data/attributes/policies-path", "Policies path", err) < 0)
+		return -1;
+	return name_check("Name", "/data/attributes/name", set->name, err);
+}
+
+/* What was sent replaces what is in *input. */
+static int input_read(const struct request *req, struct set_input *input, struct err *err)
+{
+	struct policy_set *set = &input->set;
+
+	input->settings = json_object();
+	set->settings = input->settings;
+	if (body_check(req, "policy-sets", err) < 0 || body_text(req, "name", &set->name, err) < 0 ||
+		body_text(req, "description", &set->description, err) < 0 ||
+		body_bool(req, "global", &set->global, err) < 0 ||
+		body_bool(req, "overridable", &set->overridable, err) < 0 ||
+		body_bool(req, "agent-enabled", &set->agent_enabled, err) < 0 ||
+		body_text(req, "policy-tool-version", &set->tool_version, err) < 0 ||
+		body_text(req, "policies-path", &set->policies_path, err) < 0 ||
+		fields_read(req, settings, ARRAY_LEN(settings), input->settings, err) < 0)
+		return -1;
+	set->description = text_or_empty(set->description);
+	return set_check(req, set, err);
+}
+
+static int related_read(const struct request *req, struct set_input *input, struct err *err)
+{
+	for (size_t i = 0; i < SET_RELATIONS; i++) {
+		if (body_relations(req, relations[i].name, relations[i].type, &input->related[i], err) < 0)
+			return -1;
+		input->set.related[i] = input->related[i];
+	}
+	return 0;
+}
+
+/* ---- creating and changing ---- */
+
+int policy_sets_create(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(set_input_release) struct set_input input = {.set = {.kind = "sentinel"}};
+	struct scope scope;
+	struct id id;
+
+	if (scope_organization(req, &scope, err) < 0 || body_text(req, "kind", &input.set.kind, err) < 0 ||
+		policy_kind_check(input.set.kind, err) < 0 || input_read(req, &input, err) < 0 ||
+		related_read(req, &input, err) < 0 ||
+		policy_set_create(req->store, scope.organization.text, &input.set, &id, err) < 0)
+		return -1;
+	return set_show(req, res, 201, id.text, err);
+}
+
+int policy_sets_update(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(set_input_release) struct set_input input = {.settings = NULL};
+	const char *kind;
+
+	if (policy_set_in_path(req, &rows, err) < 0)
+		return -1;
+	kind = row_text(&rows, 0, "kind");
+	input.set = (struct policy_set){.name = row_text(&rows, 0, "name"),
+		.description = row_text(&rows, 0, "description"),
+		.kind = kind,
+		.global = row_bool(&rows, 0, "global"),
+		.overridable = row_bool(&rows, 0, "overridable"),
+		.agent_enabled = row_bool(&rows, 0, "agent_enabled"),
+		.tool_version = row_text(&rows, 0, "policy_tool_version"),
+		.policies_path = row_text(&rows, 0, "policies_path")};
+	if (body_text(req, "kind", &kind, err) < 0)
+		return -1;
+	if (!text_equal(kind, input.set.kind))
+		return err_at(err, "/data/attributes/kind", "Kind of a policy set can't be changed");
+	if (input_read(req, &input, err) < 0 ||
+		policy_set_update(req->store, row_text(&rows, 0, "id"), &input.set, err) < 0)
+		return -1;
+	return set_show(req, res, 200, row_text(&rows, 0, "id"), err);
+}
+
+int policy_sets_delete(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (policy_set_in_path(req, &rows, err) < 0 || policy_set_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
+		return -1;
+	return respond_empty(res, 204);
+}
+
+/* ---- relationships ---- */
+
+/* The relation that the path's `:relation` names, and the ids in the body (a new reference). */
+static int relation_read(struct request *req, enum set_relation *ret_relation, json_t **ret_ids, struct err *err)
+{
+	for (size_t i = 0; i < SET_RELATIONS; i++)
+		if (text_equal(relations[i].name, param(req, "relation"))) {
+			*ret_relation = (enum set_relation)i;
+			return body_linkage(req, relations[i].type, ret_ids, err);
+		}
+	return err_set(err, ERR_NOT_FOUND, "there is nothing at this address");
+}
+
+int policy_sets_attach(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_auto_t *ids = NULL;
+	enum set_relation relation;
+
+	if (policy_set_in_path(req, &rows, err) < 0 || relation_read(req, &relation, &ids, err) < 0 ||
+		policy_set_attach(req->store, row_text(&rows, 0, "id"), relation, ids, "/data", err) < 0)
+		return -1;
+	return respond_empty(res, 204);
+}
+
+int policy_sets_detach(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_auto_t *ids = NULL;
+	enum set_relation relation;
+
+	if (policy_set_in_path(req, &rows, err) < 0 || relation_read(req, &relation, &ids, err) < 0 ||
+		policy_set_detach(req->store, row_text(&rows, 0, "id"), relation, ids, err) < 0)
+		return -1;
+	return respond_empty(res, 204);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/task_verify.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <curl/curl.h>
+
+#include "common/guard.h"
+
+enum { CONNECT_MS = 5000, TOTAL_MS = 10000, ANSWER_LIMIT = 64 << 10 };
+
+/* ---- what is sent ---- */
+
+void task_request_release(struct task_request *request)
+{
+	free(request->body);
+	free(request->user_agent);
+}
+
+void task_request_sign(const struct store *store, char *body, const char *key, struct task_request *ret_request)
+{
+	*ret_request =
+		(struct task_request){.body = body, .user_agent = mem_printf("TFC/1.0 (+%s; TFC)", store->public_url)};
+	if (*key)
+		crypto_hmac_sha512_hex(key, strlen(key), body, strlen(body), ret_request->signature);
+}
+
+/* Texts of the test request. %s is where clients reach us. */
+static const char *const test_texts[][2] = {
+	{"stage", "test"},
+	{"access_token", TASK_TEST_TOKEN},
+	{"configuration_version_download_url", "%s/api/v2/configuration-versions/cv-0000000000000000/download"},
+	{"configuration_version_id", "cv-0000000000000000"},
+	{"plan_json_api_url", "%s/api/v2/plans/plan-0000000000000000/json-output"},
+	{"run_app_url", "%s/app/test/test/runs/run-0000000000000000"},
+	{"run_created_by", "test"},
+	{"run_id", "run-0000000000000000"},
+	{"run_message", "A test of the run task's URL"},
+	{"task_result_callback_url", "%s/api/v2/task-results/taskrs-0000000000000000/callback"},
+	{"task_result_enforcement_level", "test"},
+	{"task_result_id", "taskrs-0000000000000000"},
+	{"vcs_branch", "main"},
+	{"vcs_commit_url", "%s/app/test/vcs/commit/0000000"},
+	{"vcs_pull_request_url", "%s/app/test/vcs/pull/0"},
+	{"vcs_repo_url", "%s/app/test/vcs"},
+	{"vcs_commit_hash", "0000000000000000000000000000000000000000"},
+	{"workspace_app_url", "%s/app/test/workspaces/test"},
+	{"workspace_id", "ws-0000000000000000"},
+	{"workspace_name", "test"},
+	{"workspace_working_directory", "/"},
+	{"project_id", "prj-0000000000000000"},
+	{"project_name", "test"},
+	{"project_app_url", "%s/app/test/projects/prj-0000000000000000"},
+};
+
+static json_t *test_text(const struct store *store, const char *text)
+{
+	_cleanup_(freep) char *url = mem_printf("%s%s", store->public_url, text + (text_starts(text, "%s") ? 2 : 0));
+
+	return json_string(text_starts(text, "%s") ? url : text);
+}
+
+void task_request_test(
+	const struct store *store, const char *organization, const char *key, struct task_request *ret_request)
+{
+	json_auto_t *body = json_pack("{si s{sb} sb ss ss}", "payload_version", 1, "capabilities", "outcomes", 1,
+		"is_speculative", 0, "organization_name", organization, "run_created_at", "2020-01-01T00:00:00.000Z");
+
+	for (size_t i = 0; i < ARRAY_LEN(test_texts); i++)
+		json_object_set_new(body, test_texts[i][0], test_text(store, test_texts[i][1]));
+	task_request_sign(store, json_text(body), key, ret_request);
+}
+
+/* ---- sending it ---- */
+
+struct trial {
+	CURL *easy;
+	struct curl_slist *headers;
+	struct guarded guarded;
+	size_t received;
+	char error[CURL_ERROR_SIZE];
+};
+
+static size_t answer_came(char *bytes, size_t size, size_t count, void *data)
+{
+	struct trial *trial = data;
+
+	(void)bytes;
+	trial->received += size * count;
+	return trial->received > ANSWER_LIMIT ? 0 : size * count;
+}
+
+static void trial_release(struct trial *trial)
+{
+	curl_slist_free_all(trial->headers);
+	curl_easy_cleanup(trial->easy);
+}
+
+static void trial_set(struct trial *trial, const char *url, const struct task_request *request)
+{
+	char header[32 + SHA512_HEX_SIZE];
+
+	/* libcurl's way to write a header without a value is a semicolon. */
+	snprintf(header, sizeof(header), "X-TFC-Task-Signature%s%s", *request->signature ? ": " : ";",
+		request->signature);
+	trial->headers = curl_slist_append(trial->headers, header);
+	trial->headers = curl_slist_append(trial->headers, "Content-Type: application/json");
+	trial->headers = curl_slist_append(trial->headers, "Expect:");
+	curl_easy_setopt(trial->easy, CURLOPT_URL, url);
+	curl_easy_setopt(trial->easy, CURLOPT_HTTPHEADER, trial->headers);
+	curl_easy_setopt(trial->easy, CURLOPT_USERAGENT, request->user_agent);
+	curl_easy_setopt(trial->easy, CURLOPT_POSTFIELDS, request->body);
+	curl_easy_setopt(trial->easy, CURLOPT_PROXY, "");
+	curl_easy_setopt(trial->easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(trial->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
+	curl_easy_setopt(trial->easy, CURLOPT_TIMEOUT_MS, (long)TOTAL_MS);
+	curl_easy_setopt(trial->easy, CURLOPT_WRITEFUNCTION, answer_came);
+	curl_easy_setopt(trial->easy, CURLOPT_WRITEDATA, trial);
+	curl_easy_setopt(trial->easy, CURLOPT_ERRORBUFFER, trial->error);
+}
+
+static int refuse(struct err *err, const char *why)
+{
+	return err_at(err, "/data/attributes/url", "URL must answer the verification request with status 200: %s", why);
+}
+
+static int trial_judge(struct trial *trial, CURLcode code, struct err *err)
+{
+	char why[64];
+	long status = 0;
+
+	curl_easy_getinfo(trial->easy, CURLINFO_RESPONSE_CODE, &status);
+	if (*trial->guarded.why)
+		return refuse(err, trial->guarded.why);
+	/* What comes after the status is not waited for. */
+	if (status == 200)
+		return 0;
+	if (!status)
+		return refuse(err, *trial->error ? trial->error : curl_easy_strerror(code));
+	snprintf(why, sizeof(why), "it answered %ld", status);
+	return refuse(err, why);
+}
+
+int task_verify(const struct store *store, const char *organization, const char *url, const char *key, struct err *err)
+{
+	_cleanup_(task_request_release) struct task_request request = {.body = NULL};
+	_cleanup_(trial_release) struct trial trial = {
+		.easy = curl_easy_init(), .guarded = {.guard = store->task_guard}};
+	struct err refused = ERR_INIT;
+
+	if (!trial.easy)
+		abort(); /* libcurl fails here for memory alone */
+	task_request_test(store, organization, key, &request);
+	trial_set(&trial, url, &request);
+	if (guard_curl(trial.easy, url, &trial.guarded, &refused) < 0)
+		return refuse(err, refused.message);
+	return trial_judge(&trial, curl_easy_perform(trial.easy), err);
+}

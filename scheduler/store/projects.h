@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_PROJECTS_H
+#define SCHEDULER_STORE_PROJECTS_H
+
+/*
+ * An organization's projects. Each workspace is in one; those that nobody put anywhere are in the default one.
+ *
+ * Columns read: the table's, organization_name, workspace_count and mode (the execution mode that holds in it: its own,
+ * or else the organization's).
+ */
+
+#include "scheduler/store/store.h"
+
+struct project {
+	const char *name, *description;
+	const json_t *settings; /* members as the API names them; null takes one away */
+};
+
+struct project_list {
+	const char *organization_id;
+	const char *search; /* part of the name, or NULL */
+	const char *names;  /* whole names separated by commas, or NULL */
+	long long limit, offset;
+};
+/* By name, the default one first, and `total`; a row with a null id if the page is empty. */
+int projects_list(struct store *store, const struct project_list *list, struct rows *ret_rows, struct err *err);
+/* ERR_NOT_FOUND. */
+int project_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
+int projects_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
+/* ERR_INVALID "Name has already been taken". */
+int project_create(struct store *store, const char *organization_id, const struct project *project, struct id *ret_id,
+	struct err *err);
+int project_update(struct store *store, const char *id, const struct project *project, struct err *err);
+/* ERR_CONFLICT for the default one and one with workspaces. */
+int project_delete(struct store *store, const char *id, struct err *err);
+
+#endif

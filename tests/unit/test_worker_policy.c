@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+/* What policies are read from and how answers about them are read: the configuration of sets, the result rules, what
+ * comes of a stage, and what Sentinel policies import. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "common/err.h"
+#include "worker/policy/blocks.h"
+#include "worker/policy/literal.h"
+#include "worker/policy/mocks.h"
+#include "worker/policy/opa_answer.h"
+#include "worker/policy/report.h"
+#include "worker/policy/sentinel_config.h"
+#include "worker/ship/redact.h"
+
+/* ---- configurations ---- */
+
+static void blocks_are_found_whatever_stands_in_them(void **state)
+{
+	static const char text[] = "# policies\n"
+				   "policy \"one\" { /* in\n a line */ query = \"data.a[\\\"b\\\"].deny\" }\n"
+				   "top = [1, \"}\", {a = 2}]\n"
+				   "module tools {\n  source = \"./tools.sentinel\"\n}\n"
+				   "policy \"two\" {\n"
+				   "  params = {\n    list = [\"]\", 2] // }\n  }\n"
+				   "  nested \"x\" {\n    query = \"inner\"\n  }\n"
+				   "  text = <<-END\n    } \"\n    END\n"
+				   "  query = \"$${a}\\u00e9\"\n"
+				   "  level = \"${var.x}\"\n"
+				   "  n = 3\n"
+				   "}";
+	json_auto_t *blocks = NULL;
+	struct err err = ERR_INIT;
+
+	(void)state;
+	assert_int_equal(blocks_read(text, strlen(text), &blocks, &err), 0);
+	assert_int_equal(json_array_size(blocks), 3);
+	assert_string_equal(json_string_at(json_array_get(blocks, 0), "attributes.query"), "data.a[\"b\"].deny");
+	assert_string_equal(json_string_at(json_array_get(blocks, 1), "label"), "tools");
+	assert_string_equal(json_string_at(json_array_get(blocks, 2), "attributes.query"), "${a}é");
+	assert_null(json_string_at(json_array_get(blocks, 2), "attributes.level"));
+	assert_int_equal(json_int_at(json_array_get(blocks, 2), "end", 0), strlen(text));
+}
+
+static void broken_configurations_are_told_by_line(void **state)
+{
+	static const char *const rows[][2] = {
+		{"policy \"a\" {\n", "line 2: a block is not closed"},
+		{"\npolicy \"a", "line 2: a text does not end"},
+		{"policy \"a\" {\n  query\n}", "line 2: an attribute has no value"},
+		{"policy \"a\" {\n  x = [1, (2\n}", "line 3: a bracket is not closed"},
+		{"policy \"a\"\n", "line 1: a block has no body"},
+		{"policy \"a\" { x = \"\\q\" }", "line 1: a text has an escape that is none"},
+		{"policy \"a\" {\n x = <<END\n", "line 3: a heredoc does not end"},
+		{"/* never", "line 1: a comment does not end"},
+		{"policy \"\xff\" {}", "line 1: it is not valid UTF-8"},
+		{"{}", "line 1: a block was expected"},
+		{"policy \"a\" {\n  = 1\n}", "line 2: an attribute or a block was expected"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		json_t *blocks = NULL;
+		struct err err = ERR_INIT;
+
+		assert_int_equal(blocks_read(rows[i][0], strlen(rows[i][0]), &blocks, &err), -1);
+		assert_string_equal(err.message, rows[i][1]);
+	}
+}
+
+/* Whatever is cut off or changed, the reader ends, and within the text. */
+static void no_configuration_leads_astray(void **state)
+{
+	static const char text[] =
+		"policy \"a\" {\n q = \"\\u00e9\" # c\n b { x = <<E\n }\nE\n }\n l = [{}, (1)] /* */\n}\n";
+	static const char odd[] = "\"{}[]()<=#/*\\$\n";
+
+	(void)state;
+	for (size_t cut = 0; cut <= strlen(text); cut++) {
+		for (size_t change = 0; change <= strlen(odd); change++) {
+			char *copy = mem_new(cut + 1, 1); /* its own size, for the sanitizer */
+			json_t *blocks = NULL;
+			struct err err = ERR_INIT;
+
+			memcpy(copy, text, cut);
+			if (cut > 0 && odd[change])
+				copy[cut / 2] = odd[change];
+			if (blocks_read(copy, cut, &blocks, &err) < 0)
+				assert_int_equal(err.kind, ERR_INVALID);
+			json_decref(blocks);
+			free(copy);
+		}
+	}
+}
+
+static void the_json_form_says_the_same(void **state)
+{
+	static const char *const texts[] = {
+		"{\"policy\": {\"a\": {\"query\": \"data.a\"}}}",
+		"{\"policy\": [{\"a\": {\"query\": \"data.a\"}}]}",
+		"{\"policy\": {\"a\": [{\"query\": \"data.a\"}]}}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		json_auto_t *blocks = NULL;
+		struct err err = ERR_INIT;
+
+		assert_int_equal(blocks_read_json(texts[i], strlen(texts[i]), &blocks, &err), 0);
+		assert_int_equal(json_array_size(blocks), 1);
+		assert_string_equal(json_string_at(json_array_get(blocks, 0), "label"), "a");
+		assert_string_equal(json_string_at(json_array_get(blocks, 0), "attributes.query"), "data.a");
+	}
+}
+
+/* ---- OPA's answers ---- */
+
+#define VALUE(value) "{\"result\":[{\"expressions\":[{\"value\":" value ",\"text\":\"data.x\"}]}]}"
+
+static void only_an_empty_array_passes(void **state)
+{
+	static const struct {
+		const char *out;
+		int code;
+		enum verdict verdict;
+		const char *reason; /* its beginning */
+		const char *says;   /* as JSON */
+	} rows[] = {
+		{VALUE("[]"), 0, VERDICT_PASSED, "", "[]"},
+		{VALUE("[\"a\",{\"msg\":\"b\"},{\"c\":1},4]"), 0, VERDICT_FAILED, "",
+			"[\"a\",\"b\",\"{\\\"c\\\":1}\",\"4\"]"},
+		{VALUE("[false]"), 0, VERDICT_FAILED, "", "[\"false\"]"},
+		{VALUE("true"), 0, VERDICT_ERRORED, "The query data.x gives a boolean", "[]"},
+		{VALUE("false"), 0, VERDICT_ERRORED, "The query data.x gives a boolean", "[]"},
+		{VALUE("{\"a\":1}"), 0, VERDICT_ERRORED, "The query data.x gives an object", "[]"},
+		{VALUE("\"\""), 0, VERDICT_ERRORED, "The query data.x gives a single value", "[]"},
+		{VALUE("null"), 0, VERDICT_ERRORED, "The query data.x gives a single value", "[]"},
+		{"{}", 0, VERDICT_ERRORED, "The query is undefined", "[]"},
+		{"{\"result\":[{\"expressions\":[{\"value\":[]},{\"value\":[\"late\"]}]}]}", 0, VERDICT_FAILED, "",
+			"[\"late\"]"},
+		{"{\"result\":[{\"expressions\":[{\"value\":[\"a\"]}]},{\"expressions\":[{\"value\":[]}]}]}", 0,
+			VERDICT_FAILED, "", "[\"a\"]"},
+		{"{\"result\":[{\"expressions\":[{\"value\":[]},{\"value\":true,\"text\":\"t\"}]}]}", 0,
+			VERDICT_ERRORED, "The query t gives a boolean", "[]"},
+		{"{\"errors\":[{\"message\":\"m\",\"location\":{\"file\":\"a.rego\",\"row\":3}},{\"message\":\"n\"}]}",
+			2, VERDICT_ERRORED, "m (a.rego:3); n", "[]"},
+		{VALUE("[]"), 1, VERDICT_ERRORED, "opa says that it failed", "[]"},
+		{"", 2, VERDICT_ERRORED, "opa ended with exit code 2: panic: no", "[]"},
+		{"[]", 0, VERDICT_ERRORED, "opa ended with exit code 0", "[]"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct evaluated evaluated = {.code = rows[i].code,
+			.out = rows[i].out,
+			.errors = "\npanic: no\nmore",
+			.out_len = strlen(rows[i].out)};
+		_cleanup_(judgement_release) struct judgement judgement = {.says = NULL};
+		_cleanup_(freep) char *says = NULL;
+
+		opa_answer_read(&evaluated, &judgement);
+		says = json_text(judgement.says);
+		assert_int_equal(judgement.verdict, rows[i].verdict);
+		assert_true(text_starts(judgement.reason, rows[i].reason));
+		assert_string_equal(says, rows[i].says);
+	}
+}
+
+/* ---- what comes of a stage ---- */
+
+struct outcome_row {
+	const struct evaluator *evaluator;
+	const char *levels; /* of the policies that did not pass, first letters; "!" is a set in error, "." one that
+			       passed */
+	enum outcome outcome;
+};
+
+static const struct outcome_row outcome_rows[] = {
+	{&evaluator_opa, "", OUTCOME_PASSED},
+	{&evaluator_opa, ".", OUTCOME_PASSED},
+	{&evaluator_opa, "a", OUTCOME_PASSED},
+	{&evaluator_opa, "am", OUTCOME_FAILED},
+	{&evaluator_opa, "!", OUTCOME_ERRORED},
+	{&evaluator_opa, "!.", OUTCOME_FAILED},
+	{&evaluator_sentinel, "a", OUTCOME_PASSED},
+	{&evaluator_sentinel, "as", OUTCOME_SOFT_FAILED},
+	{&evaluator_sentinel, "sh", OUTCOME_FAILED},
+	{&evaluator_sentinel, "!s", OUTCOME_FAILED},
+	{&evaluator_sentinel, "!!", OUTCOME_ERRORED},
+};
+
+static const char *level_by_letter(const struct evaluator *evaluator, char letter)
+{
+	for (const char *const *at = evaluator->levels; *at; at++)
+		if (**at == letter)
+			return *at;
+	return evaluator->levels[0];
+}
+
+static void judge_row(const struct outcome_row *row, struct policy_set *set, char letter, enum verdict verdict)
+{
+	struct judgement judgement = {.verdict = letter == '.' ? VERDICT_PASSED : verdict, .reason = "why"};
+	const struct policy policy = {
+		.name = "p", .enforcement = level_by_letter(row->evaluator, letter), .description = ""};
+	struct redactor redactor = {.secrets = NULL};
+
+	if (letter == '!')
+		text_copy(set->error, sizeof(set->error), "broken");
+	else
+		report_add(set, &policy, &judgement, &redactor);
+}
+
+static void the_strictest_level_decides(void **state)
+{
+	static const enum verdict verdicts[] = {VERDICT_FAILED, VERDICT_ERRORED};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(outcome_rows) * ARRAY_LEN(verdicts); i++) {
+		const struct outcome_row *row = &outcome_rows[i / ARRAY_LEN(verdicts)];
+		struct policy_set list[4] = {{.id = "", .name = "s"}};
+		const struct policy_sets sets = {.sets = list, .count = strlen(row->levels)};
+		char sentence[100];
+
+		for (size_t n = 0; n < sets.count; n++) {
+			list[n] = (struct policy_set){.id = "polset-1", .name = "s", .outcomes = json_array()};
+			judge_row(row, &list[n], row->levels[n], verdicts[i % ARRAY_LEN(verdicts)]);
+		}
+		assert_int_equal(report_conclude(&sets, row->evaluator, sentence, sizeof(sentence)), row->outcome);
+		assert_int_equal(*sentence == '\0', row->outcome == OUTCOME_PASSED);
+		for (size_t n = 0; n < sets.count; n++)
+			json_decref(list[n].outcomes);
+	}
+}
+
+static void what_a_policy_says_is_cut_and_redacted(void **state)
+{
+	struct policy_set set = {.id = "polset-1", .name = "s", .outcomes = json_array()};
+	const struct policy policy = {.name = "p", .enforcement = "advisory", .description = ""};
+	_cleanup_(freep) char *much = mem_new(1, POLICY_OUTPUT_KEPT + 1);
+	struct redactor redactor = {.secrets = NULL};
+	struct judgement judgement = {.verdict = VERDICT_FAILED};
+	const json_t *output;
+
+	(void)state;
+	memset(much, 'x', POLICY_OUTPUT_KEPT);
+	redactor_add(&redactor, "hunter22");
+	judgement.says = json_pack("[s, s, s]", "the word is hunter22", much, "never told");
+	report_add(&set, &policy, &judgement, &redactor);
+	output = json_at(json_array_get(set.outcomes, 0), "output");
+	assert_int_equal(json_array_size(output), 3);
+	assert_string_equal(json_string_at(json_array_get(output, 0), "print"), "the word is (sensitive value)");
+	assert_true(strlen(json_string_at(json_array_get(output, 1), "print")) < POLICY_OUTPUT_KEPT);
+	assert_non_null(strstr(json_string_at(json_array_get(output, 2), "print"), "more than 64 KiB"));
+	judgement_release(&judgement);
+	redactor_release(&redactor);
+	json_decref(set.outcomes);
+}
+
+static void texts_are_cleaned(void **state)
+{
+	static const char bytes[] = "a\x1b[31m\r\n\xc3\xa9\xff\xe2\x82\0\xed\xa0\x80z";
+	_cleanup_(freep) char *clean = text_clean(bytes, sizeof(bytes) - 1);
+
+	(void)state;
+	assert_string_equal(clean, "a?[31m\né???????z");
+}
+
+/* ---- what Sentinel is given ---- */
+
+static void literals_are_what_they_were(void **state)
+{
+	json_auto_t *value = json_loads("{\"a\\\"\": [1, -2.5, true, null, \"x\\n\\u0001${y}%{z}$\", {}]}", 0, NULL);
+	_cleanup_(buf_release) struct buf sentinel = BUF_INIT(1000), hcl = BUF_INIT(1000);
+	struct buf small = BUF_INIT(5);
+
+	(void)state;
+	assert_int_equal(literal_write(&sentinel, value, LITERAL_SENTINEL), 0);
+	assert_string_equal(buf_str(&sentinel), "{\"a\\\"\": [1, -2.5, true, null, \"x\\n\\u0001${y}%{z}$\", {}]}");
+	assert_int_equal(literal_write(&hcl, value, LITERAL_HCL), 0);
+	assert_string_equal(buf_str(&hcl), "{\"a\\\"\" = [1, -2.5, true, null, \"x\\n\\u0001$${y}%%{z}$\", {}]}");
+	assert_int_equal(literal_write(&small, value, LITERAL_HCL), -1);
+	buf_release(&small);
+}
+
+static void parameters_are_read_as_the_command_line_reads_them(void **state)
+{
+	static const char *const rows[][2] = {{"3", "3"}, {"[1, \"a\"]", "[1,\"a\"]"}, {"{\"a\": 1}", "{\"a\":1}"},
+		{"true", "\"true\""}, {"\"3\"", "\"\\\"3\\\"\""}, {"plain", "\"plain\""}, {"", "\"\""},
+		{"[1", "\"[1\""}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		json_auto_t *value = parameter_value(rows[i][0]);
+		_cleanup_(freep) char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+
+		assert_string_equal(text, rows[i][1]);
+	}
+}
+
+static const char plan_text[] =
+	"{\"terraform_version\":\"1.11.4\",\"variables\":{\"v\":{\"value\":1}},"
+	"\"planned_values\":{\"outputs\":{\"o\":{\"sensitive\":true,\"value\":2}},\"root_module\":{\"child_modules\":["
+	"{\"address\":\"module.m\",\"resources\":[{\"address\":\"module.m.t.r[0]\",\"mode\":\"managed\",\"type\":\"t\","
+	"\"name\":\"r\",\"index\":0,\"values\":{\"a\":\"b\"}}]}]}},"
+	"\"resource_changes\":[{\"address\":\"t.r\",\"deposed\":\"abc\",\"change\":{\"actions\":[\"delete\"]}}],"
+	"\"output_changes\":{\"o\":{\"actions\":[\"create\"]}},"
+	"\"prior_state\":{\"terraform_version\":\"1.10.0\",\"values\":{\"root_module\":{\"resources\":[{\"address\":"
+	"\"t.r\","
+	"\"depends_on\":[\"t.q\"],\"tainted\":true}]}}},"
+	"\"configuration\":{\"provider_config\":{\"t\":{\"name\":\"t\",\"full_name\":\"registry/"
+	"t\",\"expressions\":{}}},"
+	"\"root_module\":{\"variables\":{\"v\":{\"default\":5}},\"outputs\":{\"o\":{\"expression\":{\"references\":["
+	"\"t.r\"]}}},"
+	"\"module_calls\":{\"m\":{\"source\":\"./"
+	"m\",\"module\":{\"resources\":[{\"address\":\"t.r\",\"mode\":\"managed\","
+	"\"provisioners\":[{\"type\":\"local-exec\"}],\"count_expression\":{\"constant_value\":1}}],"
+	"\"variables\":{\"w\":{}}}}}}}}";
+
+static void imports_are_made_of_the_plan(void **state)
+{
+	static const struct {
+		const char *import, *path, *value; /* the value there as JSON */
+	} rows[] = {
+		{"tfplan/v2", "terraform_version", "\"1.11.4\""},
+		{"tfplan/v2", "variables.v", "{\"value\":1,\"name\":\"v\"}"},
+		{"tfplan/v2", "planned_values.outputs.o", "{\"sensitive\":true,\"value\":2,\"name\":\"o\"}"},
+		{"tfplan/v2", "planned_values.resources.module/m/t/r[0].module_address", "\"module.m\""},
+		{"tfplan/v2", "planned_values.resources.module/m/t/r[0].index", "0"},
+		{"tfplan/v2", "resource_changes.t/r:abc.deposed", "\"abc\""},
+		{"tfplan/v2", "resource_changes.t/r:abc.change.actions", "[\"delete\"]"},
+		{"tfplan/v2", "resource_changes.t/r:abc.index", "null"},
+		{"tfplan/v2", "resource_drift", "{}"},
+		{"tfplan/v2", "output_changes.o.change.actions", "[\"create\"]"},
+		{"tfplan/v2", "raw.terraform_version", "\"1.11.4\""},
+		{"tfstate/v2", "terraform_version", "\"1.10.0\""},
+		{"tfstate/v2", "resources.t/r.depends_on", "[\"t.q\"]"},
+		{"tfstate/v2", "resources.t/r.tainted", "true"},
+		{"tfconfig/v2", "providers.t.full_name", "\"registry/t\""},
+		{"tfconfig/v2", "variables.v.default", "5"},
+		{"tfconfig/v2", "variables.module/m:w.default", "null"},
+		{"tfconfig/v2", "outputs.o.value.references", "[\"t.r\"]"},
+		{"tfconfig/v2", "module_calls.m.source", "\"./m\""},
+		{"tfconfig/v2", "resources.module/m/t/r.count.constant_value", "1"},
+		{"tfconfig/v2", "resources.module/m/t/r.for_each", "{}"},
+		{"tfconfig/v2", "provisioners.module/m/t/r:0.type", "\"local-exec\""},
+		{"tfrun", "workspace.auto_apply", "true"},
+		{"tfrun", "cost_estimate", ""},
+	};
+	json_auto_t *plan = json_loads(plan_text, 0, NULL);
+	json_auto_t *given = json_loads("{\"workspace\":{\"auto-apply\":true},\"cost-estimate\":null}", 0, NULL);
+	json_auto_t *run = policy_run(given);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		json_t *values = NULL;
+		_cleanup_(freep) char *path = mem_text(rows[i].path), *text = NULL;
+		const json_t *at;
+		char *rest = path, *part;
+
+		for (size_t n = 0; n < mock_count; n++)
+			if (text_equal(mocks[n].import, rows[i].import))
+				values = mocks[n].values(plan, run);
+		at = values;
+		while ((part = strsep(&rest, "."))) {
+			for (char *slash = part; (slash = strchr(slash, '/'));)
+				*slash = '.';
+			at = json_object_get(at, part);
+		}
+		text = at ? json_dumps(at, JSON_COMPACT | JSON_ENCODE_ANY) : mem_text("");
+		assert_string_equal(text, rows[i].value);
+		json_decref(values);
+	}
+}
+
+static void a_sets_configuration_keeps_what_is_its_own(void **state)
+{
+	static const char text[] = "mock \"tfrun\" {\n}\nparam \"a\" { value = 1 }\nparam \"b\" { value = 2 }\n"
+				   "policy \"p\" {\n  source = \"./p.sentinel\"\n}\ntest { }\n";
+	struct policy_set set = {.text = (char *)text};
+	json_auto_t *parameters = json_loads("[{\"key\":\"a\",\"value\":\"x\"}]", 0, NULL);
+	_cleanup_(buf_release) struct buf out = BUF_INIT(10000);
+	struct err err = ERR_INIT;
+
+	(void)state;
+	set.parameters = parameters;
+	assert_int_equal(blocks_read(text, strlen(text), &set.blocks, &err), 0);
+	assert_int_equal(sentinel_config(&set, "./m", &out), 0);
+	assert_true(text_starts(buf_str(&out),
+		"param \"b\" { value = 2 }\n\npolicy \"p\" {\n  source = \"./p.sentinel\"\n}\n\n"
+		"mock \"tfplan/v2\" {\n  module {\n    source = \"./m/mock-tfplan-v2.sentinel\"\n"));
+	assert_non_null(strstr(buf_str(&out), "param \"a\" {\n  value = \"x\"\n}\n"));
+	assert_null(strstr(buf_str(&out), "test {"));
+	json_decref(set.blocks);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(blocks_are_found_whatever_stands_in_them),
+		cmocka_unit_test(broken_configurations_are_told_by_line),
+		cmocka_unit_test(no_configuration_leads_astray),
+		cmocka_unit_test(the_json_form_says_the_same),
+		cmocka_unit_test(only_an_empty_array_passes),
+		cmocka_unit_test(the_strictest_level_decides),
+		cmocka_unit_test(what_a_policy_says_is_cut_and_redacted),
+		cmocka_unit_test(texts_are_cleaned),
+		cmocka_unit_test(literals_are_what_they_were),
+		cmocka_unit_test(parameters_are_read_as_the_command_line_reads_them),
+		cmocka_unit_test(imports_are_made_of_the_plan),
+		cmocka_unit_test(a_sets_configuration_keeps_what_is_its_own),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
