@@ -53,7 +53,11 @@ void child_kill(struct child *child)
 static void child_finish(struct child *child)
 {
 	struct child ended = *child;
+	siginfo_t info;
 
+	/* bwrap's own child, which it leaves to whoever is above it (main.c, subreaper). */
+	if (child->inside >= 0)
+		waitid(P_PIDFD, (id_t)child->inside, &info, WEXITED | WNOHANG);
 	loop_timer_clear(child->loop, &child->timer);
 	loop_unwatch(child->loop, child->info);
 	loop_unwatch(child->loop, child->inside);
@@ -87,11 +91,9 @@ static void group_check(void *data)
 static void inside_ended(void *data, int fd, unsigned events)
 {
 	struct child *child = data;
-	siginfo_t info;
 
 	(void)events;
 	loop_unwatch(child->loop, fd);
-	waitid(P_PIDFD, (id_t)fd, &info, WEXITED | WNOHANG); /* it is ours by now, if bwrap itself was killed */
 	child->emptied = true;
 	child_check(child);
 }
@@ -157,6 +159,8 @@ static void add_fds(posix_spawn_file_actions_t *actions, const struct child_spec
 	}
 	if (info >= 0)
 		posix_spawn_file_actions_adddup2(actions, info, INFO_FD);
+	/* Libraries open sockets that are not closed at an exec: the scheduler's answers to other jobs among them. */
+	posix_spawn_file_actions_addclosefrom_np(actions, info >= 0 ? INFO_FD + 1 : CHILD_MOST_FDS);
 	posix_spawn_file_actions_addchdir_np(actions, spec->folder);
 }
 

@@ -239,8 +239,8 @@ void sandbox_start_release(struct sandbox_start *start)
 
 int sandbox_check(const struct sandbox *sandbox, struct err *err)
 {
-	char *const argv[] = {(char *)bwrap_path, "--unshare-user-try", "--unshare-pid", "--ro-bind", "/", "/",
-		"--proc", "/proc", "--dev", "/dev", "--", "/bin/true", NULL};
+	char *const argv[] = {(char *)bwrap_path, "--as-pid-1", "--unshare-user-try", "--unshare-pid", "--ro-bind", "/",
+		"/", "--proc", "/proc", "--dev", "/dev", "--", "/bin/true", NULL};
 	char *const env[] = {NULL};
 	int pid, status = 0;
 
