@@ -11,12 +11,14 @@
 
 #define TASK_PAYLOAD_TABLES                                                                                            \
 	"runs n join run_inputs i on i.run_id = n.id join workspaces w on w.id = n.workspace_id "                      \
-	"join organizations o on o.id = w.organization_id left join users x on x.id = i.created_by "
+	"join organizations o on o.id = w.organization_id left join users x on x.id = i.created_by "                   \
+	"join projects p on p.id = w.project_id "
 #define TASK_PAYLOAD_JOINS "n.id = r.run_id "
 #define TASK_PAYLOAD_COLUMNS                                                                                           \
-	"r.id, r.run_id, r.stage, r.enforcement, n.plan_only, n.created_at as run_created_at, i.message, "             \
+	"r.id, r.run_id, r.stage, r.enforcement, n.plan_only, to_char(n.created_at at time zone 'UTC', "               \
+	"'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') as run_created_at, i.message, "                                          \
 	"i.configuration_version_id, i.working_directory, w.id as workspace_id, w.name as workspace, "                 \
-	"o.name as organization, x.username "
+	"o.name as organization, x.username, p.id as project_id, p.name as project "
 
 struct task_address {
 	const char *public_url;   /* the scheduler's */

@@ -3,6 +3,9 @@
 
 alter table projects add column settings jsonb not null default '{}';
 alter table projects add column updated_at timestamptz not null default now();
+-- Every workspace is in a project.
+alter table workspaces alter column project_id set not null;
+
 alter table policy_sets add column settings jsonb not null default '{}';
 alter table policy_set_versions add column error_message text;
 
