@@ -28,6 +28,7 @@ struct claims {
 	struct notifier *notifier;
 	struct claim under_way[MOST_CLAIMS]; /* a ring, oldest first: tickets are settled in their order */
 	size_t first, count;
+	bool more; /* the last claim without tickets brought as many as it could */
 	int failures;
 	struct loop_timer timer;
 };
@@ -110,9 +111,11 @@ void claims_wake(struct claims *claims)
 	struct claim *claim;
 	size_t fits;
 
-	while (!claims->failures && claims->count < MOST_CLAIMS && bus_waiting(bus) > 0 && (fits = room(claims)) > 0) {
+	while (!claims->failures && claims->count < MOST_CLAIMS && (bus_waiting(bus) > 0 || claims->more) &&
+		(fits = room(claims)) > 0) {
 		claim = claim_next(claims);
-		claim->tickets = claim->most = bus_take(bus, fits, claim->ids);
+		claim->tickets = bus_take(bus, fits, claim->ids);
+		claim->most = claim->tickets ? claim->tickets : fits;
 		ask(claim);
 	}
 }
@@ -121,16 +124,12 @@ void claims_wake(struct claims *claims)
 static void idle(void *data)
 {
 	struct claims *claims = data;
-	size_t fits = room(claims);
-	struct claim *claim;
 
 	loop_timer_set(claims->notifier->loop, &claims->timer, jitter(IDLE_MS, chance()), idle, claims);
-	if (claims->count > 0 || fits == 0)
+	if (claims->count > 0)
 		return;
-	claim = claim_next(claims);
-	claim->tickets = 0;
-	claim->most = fits;
-	ask(claim);
+	claims->more = true;
+	claims_wake(claims);
 }
 
 /* From the oldest on. */
@@ -164,7 +163,6 @@ static void answered(void *data, struct fetch_answer *answer)
 	struct claim *claim = data;
 	struct claims *claims = claim->claims;
 	json_auto_t *value = scheduler_answer(claims->notifier, answer);
-	bool full;
 	size_t got;
 
 	claim->fetch = NULL;
@@ -178,11 +176,10 @@ static void answered(void *data, struct fetch_answer *answer)
 	}
 	claims->failures = 0;
 	got = take(claims, value);
-	full = claim->tickets == 0 && got > 0 && got >= claim->most;
+	if (claim->tickets == 0)
+		claims->more = got > 0 && got >= claim->most;
 	count(M_CLAIMS, 1, "outcome=\"%s\"", got ? "some" : "none");
 	claim->done = true;
 	settle(claims);
-	if (full)
-		loop_timer_set(claims->notifier->loop, &claims->timer, 0, idle, claims);
 	claims_wake(claims);
 }

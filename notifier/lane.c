@@ -24,13 +24,13 @@ struct lane {
 	struct lane_spec spec;
 	struct lane_item *head, **tail; /* not sent yet */
 	size_t count, bytes;
-	struct table under_way; /* the keys in calls */
 	struct lane_call *calls;
 	size_t call_count;
 	size_t alone; /* that many of the next items go one to a call, since one of them makes the scheduler refuse all
 		       */
 	int failures;
 	struct loop_timer timer;
+	struct lane *next; /* of the lanes */
 };
 
 static void lane_send(void *data);
@@ -41,6 +41,8 @@ struct lane *lane_new(const struct lane_spec *spec)
 
 	lane->spec = *spec;
 	lane->tail = &lane->head;
+	lane->next = spec->lanes->first;
+	spec->lanes->first = lane;
 	return lane;
 }
 
@@ -80,7 +82,7 @@ static size_t call_gather(struct lane_call *call)
 	size_t bytes = 0;
 
 	while ((item = *at)) {
-		if (!item->canceled && table_find(&lane->under_way, item->key)) {
+		if (!item->canceled && table_find(&lane->spec.lanes->under_way, item->key)) {
 			at = &item->next;
 			continue;
 		}
@@ -93,7 +95,7 @@ static size_t call_gather(struct lane_call *call)
 			canceled = item;
 			continue;
 		}
-		table_add(&lane->under_way, &item->under_way, item->key);
+		table_add(&lane->spec.lanes->under_way, &item->under_way, item->key);
 		bytes += item->len + 1;
 		call->count++;
 		*end = item;
@@ -142,6 +144,14 @@ static void send_after(struct lane *lane, int64_t ms)
 		loop_timer_set(lane->spec.notifier->loop, &lane->timer, ms, lane_send, lane);
 }
 
+/* A call has ended: what waited for its task results may go. */
+static void others_send(const struct lane *lane)
+{
+	for (struct lane *other = lane->spec.lanes->first; other; other = other->next)
+		if (other != lane && !other->failures)
+			send_after(other, 0);
+}
+
 /* Back to the head of the queue, in their order: nothing later of the same task result can be before them. */
 static void call_requeue(struct lane_call *call)
 {
@@ -149,7 +159,7 @@ static void call_requeue(struct lane_call *call)
 	struct lane_item **end = &call->items;
 
 	for (; *end; end = &(*end)->next)
-		table_remove(&lane->under_way, &(*end)->under_way);
+		table_remove(&lane->spec.lanes->under_way, &(*end)->under_way);
 	*end = lane->head;
 	if (!lane->head)
 		lane->tail = end;
@@ -167,7 +177,7 @@ static void call_ended(struct lane_call *call, const json_t *answers)
 
 		call->items = item->next;
 		item->next = NULL;
-		table_remove(&lane->under_way, &item->under_way);
+		table_remove(&lane->spec.lanes->under_way, &item->under_way);
 		if (answer && !text_equal(json_string_at(answer, "task-result"), item->key))
 			answer = NULL;
 		count(M_REPORTS, 1, "kind=\"%s\",outcome=\"%s\"", lane->spec.kind, answer ? "ok" : "refused");
@@ -222,6 +232,7 @@ static void call_answered(void *data, struct fetch_answer *answer)
 	}
 	call_free(call);
 	send_after(lane, wait);
+	others_send(lane);
 }
 
 static void call_start(struct lane *lane)
@@ -277,6 +288,7 @@ void lane_free(struct lane *lane)
 {
 	struct lane_call *call;
 	struct lane_item *item;
+	struct lane **at;
 
 	if (!lane)
 		return;
@@ -290,6 +302,8 @@ void lane_free(struct lane *lane)
 		lane->head = item->next;
 		item_end(lane, item, NULL);
 	}
-	table_release(&lane->under_way);
+	for (at = &lane->spec.lanes->first; *at != lane; at = &(*at)->next)
+		;
+	*at = lane->next;
 	free(lane);
 }

@@ -4,7 +4,7 @@
 
 /*
  * One kind of report to the scheduler. What comes within a few milliseconds goes in one call; calls that fail are made
- * again until they succeed; what is told of one task result goes in its order, one call after the other.
+ * again until they succeed; what is told of one task result goes one call after the other, in its order within a lane.
  */
 
 #include "common/buf.h"
@@ -24,10 +24,18 @@ struct lane_item {
 	struct lane_item *next;
 };
 
+/* Lanes that tell of the same task results: no two calls under way tell of the same one, since the scheduler would have
+ * one of them wait for the other, or both for each other. All zero is none yet. */
+struct lanes {
+	struct table under_way; /* by task result */
+	struct lane *first;
+};
+
 struct lane_spec {
 	struct notifier *notifier;
-	const char *kind; /* the path */
-	const char *list; /* the list's name in the call and in its answer */
+	struct lanes *lanes; /* borrowed; it outlives the lane */
+	const char *kind;    /* the path */
+	const char *list;    /* the list's name in the call and in its answer */
 	void *data;
 	/* The end of the item. `answer` is its part of the scheduler's answer, borrowed; NULL: the scheduler refuses
 	 * the item, or it was canceled. The owner may free it or add it again. */

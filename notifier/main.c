@@ -106,6 +106,7 @@ static void process_close(struct process *process)
 	callbacks_free(notifier->callbacks);
 	deadlines_free(notifier->deadlines);
 	dispatch_free(notifier->dispatch);
+	table_release(&notifier->lanes.under_way);
 	guard_free(notifier->guard);
 	fetcher_free(notifier->fetcher);
 	drain_free(process->drain);

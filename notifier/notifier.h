@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "common/loop.h"
+#include "notifier/lane.h"
 #include "notifier/options.h"
 
 struct bus;
@@ -25,6 +26,7 @@ struct notifier {
 	struct loop *loop;
 	struct fetcher *fetcher; /* for calls to the scheduler */
 	struct guard *guard;
+	struct lanes lanes;          /* lane.h: reports to the scheduler */
 	struct dispatch *dispatch;   /* dispatch/: requests to services */
 	struct claims *claims;       /* claims.h: what is to be sent */
 	struct lease *lease;         /* lease.h: heartbeats */

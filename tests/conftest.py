@@ -11,7 +11,8 @@ import pytest
 
 from support.api import Api
 from support.gate import Gate
-from support.runyard import KEYS, Scheduler, Worker
+from support.receiver import Receiver
+from support.runyard import KEYS, Notifier, Scheduler, Worker
 from support.servers import DEPS, ROOT, Broker, Kafka, Postgres, Redis
 
 
@@ -27,7 +28,7 @@ def pytest_runtest_makereport(item, call):
 
 def logs_of(funcargs):
     """The logs of this test's processes; of a whole file's where they serve all its tests."""
-    for name in ("folder", "site"):
+    for name in ("folder", "site", "full_site"):
         if name in funcargs:
             return sorted(getattr(funcargs[name], "folder", funcargs[name]).glob("*.log"))
     return []
@@ -129,7 +130,8 @@ def scheduler(folder, database, bus):
     """scheduler(option=value...) starts one more scheduler, ready to serve."""
 
     def make(number, options):
-        settings = {"database_url": database, "keys": KEYS, "brokers": bus.address, "fetch_wait_ms": bus.fetch_wait_ms, **options}
+        settings = {"database_url": database, "keys": KEYS, "brokers": bus.address, "fetch_wait_ms": bus.fetch_wait_ms,
+                    "task_allow": "127.0.0.1", **options}
         return Scheduler(f"scheduler-{number}", folder, **settings)
 
     starter = Starter(make)
@@ -145,7 +147,7 @@ def bootstrap(database):
 
 @pytest.fixture
 def tokens(database):
-    """What bootstrap made: user, organization, token, agent-token."""
+    """What bootstrap made: user, organization, token, agent-token, notifier-token."""
     return bootstrap(database)
 
 
@@ -180,6 +182,31 @@ def worker(folder, tokens, scheduler, bus, sandbox):
     release_all(starter.all)
 
 
+@pytest.fixture
+def receiver():
+    """The services behind run tasks. What a request was not like, fails the test at its end."""
+    receiver = Receiver().start()
+    yield receiver
+    receiver.release()
+
+
+@pytest.fixture
+def notifier(folder, tokens, scheduler, bus, redis):
+    """notifier(option=value...) starts one more notifier, which may call this machine."""
+
+    def make(number, options):
+        first = scheduler.all[0] if scheduler.all else scheduler()
+        name = f"notifier-{number}"
+        settings = {"scheduler_url": first.url, "notifier_token": tokens["notifier-token"], "brokers": bus.address,
+                    "fetch_wait_ms": bus.fetch_wait_ms, "redis_url": redis.url, "name": name, "allow": "127.0.0.1", **options}
+        return Notifier(name, folder, **settings)
+
+    starter = Starter(make)
+    redis.command("flushall")
+    yield starter
+    release_all(starter.all)
+
+
 class Site:
     """One scheduler and one worker."""
 
@@ -210,6 +237,65 @@ def site(postgres, sandbox):
         yield site.start()
     finally:
         release_all([bus, site.scheduler, site.worker])
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+INFRACOST = """#!/bin/bash
+if grep -q "breaks the estimate" "$3"; then
+	echo "there is no price for that" >&2
+	exit 1
+fi
+cat <<END
+{"version": "0.2", "currency": "USD", "totalMonthlyCost": "12.5", "pastTotalMonthlyCost": "2.5",
+ "summary": {"totalDetectedResources": 1, "totalUnsupportedResources": 0}, "projects": [{"pastBreakdown": {"resources": []},
+ "breakdown": {"resources": [{"name": "terraform_data.one", "resourceType": "terraform_data", "monthlyCost": "12.5", "costComponents": []}]}}]}
+END
+"""
+
+
+class FullSite(Site):
+    """With a notifier, services for run tasks, and programs in the place of those that cost money. Deadlines are short."""
+
+    def __init__(self, folder, bus, database, sandbox, redis):
+        super().__init__(folder, bus, database, sandbox)
+        self.receiver = Receiver()
+        self.gates = folder / "gates"
+        self.gates.mkdir()
+        self.scheduler.options.update(task_allow="127.0.0.1", task_delivery_seconds=4, task_progress_seconds=4, task_total_seconds=20)
+        self.worker.options.update(sandbox_bind=self.gates, infracost=self.program("infracost", INFRACOST))
+        self.notifier = Notifier("notifier-1", folder, notifier_token=self.tokens["notifier-token"], redis_url=redis.url, allow="127.0.0.1",
+                                 brokers=bus.address, fetch_wait_ms=bus.fetch_wait_ms)
+
+    def program(self, name, script):
+        path = self.folder / name
+        path.write_text(script)
+        path.chmod(0o755)
+        return path
+
+    def start(self):
+        super().start()
+        self.notifier.options["scheduler_url"] = self.scheduler.url
+        self.notifier.start()
+        self.receiver.start()
+        return self
+
+    def estimates(self, wanted):
+        """Whether runs made from now on have a cost estimate."""
+        body = {"data": {"type": "organizations", "attributes": {"cost-estimation-enabled": wanted}}}
+        self.api.patch(f"organizations/{self.api.organization}", body)
+
+
+@pytest.fixture(scope="module")
+def full_site(postgres, sandbox, redis):
+    """Everything there is, once, for all tests of a file that disturb none of it."""
+    folder = new_folder("site")
+    bus = Broker(folder).start()
+    redis.command("flushall")
+    site = FullSite(folder, bus, postgres.new_database(), sandbox, redis)
+    try:
+        yield site.start()
+    finally:
+        release_all([bus, site.scheduler, site.worker, site.notifier, site.receiver])
         shutil.rmtree(folder, ignore_errors=True)
 
 

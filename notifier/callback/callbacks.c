@@ -264,6 +264,7 @@ struct callbacks *callbacks_new(struct notifier *notifier)
 {
 	struct callbacks *callbacks = mem_new(1, sizeof(*callbacks));
 	const struct lane_spec lane = {.notifier = notifier,
+		.lanes = &notifier->lanes,
 		.kind = "callbacks",
 		.list = "callbacks",
 		.data = callbacks,

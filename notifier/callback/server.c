@@ -100,7 +100,7 @@ static void closed(struct http_pending *http)
 static void callback_handle(
 	struct server *server, const struct http_request *request, const char *id, struct http_answer *answer)
 {
-	struct visit *visit;
+	struct visit *visit = NULL;
 	struct err err = ERR_INIT;
 
 	if (callback_read(request, id, &visit, &err) < 0) {

@@ -294,6 +294,7 @@ int deadlines_open(struct notifier *notifier, struct deadlines **ret_deadlines, 
 {
 	struct deadlines *deadlines = mem_new(1, sizeof(*deadlines));
 	const struct lane_spec timeouts = {.notifier = notifier,
+		.lanes = &notifier->lanes,
 		.kind = "timeouts",
 		.list = "task-results",
 		.data = deadlines,

@@ -443,6 +443,7 @@ int dispatch_open(struct notifier *notifier, struct dispatch **ret_dispatch)
 		.ended = sent,
 	};
 	const struct lane_spec reports = {.notifier = notifier,
+		.lanes = &notifier->lanes,
 		.kind = "deliveries",
 		.list = "deliveries",
 		.data = dispatch,

@@ -224,6 +224,9 @@ static void goes_out(void *data)
 {
 	struct sending *sending = data;
 
+	/* It goes out again, over another connection, if a kept one turns out to be closed. */
+	if (!sending->opening)
+		return;
 	sending->opening = false;
 	sending->sender->spec.opened(sending->sender->spec.data, sending->delivery);
 }

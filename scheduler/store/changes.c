@@ -210,6 +210,14 @@ static void add_post_plan(
 		status >= OPERATION_FINISHED && (stage == STAGE_POST_PLAN || run_ended(&change->verdict->run)));
 }
 
+/* A policy check says whether anybody may override what failed: where nobody may, the run has errored. */
+static const char *word_of(const struct run_change *change, enum stage stage, enum operation_status status)
+{
+	if (stage == STAGE_SENTINEL && status == OPERATION_FAILED)
+		return change->verdict->run.status == RUN_ERRORED ? "hard_failed" : "soft_failed";
+	return homes[stage].words[status];
+}
+
 static void add_mark(
 	struct changes *changes, const struct run_change *change, enum stage stage, enum operation_status status)
 {
@@ -224,7 +232,7 @@ static void add_mark(
 	if (!homes[stage].words)
 		return;
 	rows = *(json_t **)((char *)changes + homes[stage].offset);
-	add_row(changes, change, rows, stage, homes[stage].words[status], status >= OPERATION_FINISHED);
+	add_row(changes, change, rows, stage, word_of(change, stage, status), status >= OPERATION_FINISHED);
 }
 
 static void add_marks(struct changes *changes, const struct run_change *change)

@@ -168,7 +168,7 @@ int task_calls_delivered(struct store *store, const json_t *deliveries, json_t *
 		    "'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')) "
 		    "else r.status_timestamps end, due_at = now() + make_interval(secs => $2), "
 		    "last_at = now() + make_interval(secs => $3), updated_at = now() from said s where r.id = s.id "
-		    "and r.attempt = s.attempt and r.delivery = 'claimed' and s.ended = 'acknowledged' "
+		    "and r.attempt = s.attempt and r.delivery || '' = 'claimed' and s.ended = 'acknowledged' "
 		    "and r.status in ('pending', 'running') returning r.id, " DUE_IN_MS " as due_in_ms), "
 		    "ended as (update task_results r set delivery = 'over', updated_at = now(), reported = "
 		    "jsonb_build_object("
@@ -176,7 +176,7 @@ int task_calls_delivered(struct store *store, const json_t *deliveries, json_t *
 		    "d.status > 0) "
 		    "or s.status > 0 then 'failed' else 'unreachable' end, 'message', "
 		    "'The request could not be delivered: ' || coalesce(s.error, 'status ' || s.status)) from said s "
-		    "where r.id = s.id and r.attempt = s.attempt and r.delivery = 'claimed' and s.ended = 'gave-up' "
+		    "where r.id = s.id and r.attempt = s.attempt and r.delivery || '' = 'claimed' and s.ended = 'gave-up' "
 		    "and r.status in ('pending', 'running') returning r.id) "
 		    "select s.id, b.due_in_ms, e.id is not null as ended from said s left join began b on b.id = s.id "
 		    "left join ended e on e.id = s.id order by s.ord",

@@ -53,11 +53,11 @@ class Stack:
         self.started = []
         self.postgres = self.up(DurablePostgres())
         self.bus = self.up((Kafka if kafka else Broker)(self.folder))
-        database = self.postgres.new_database()
+        database = self.database = self.postgres.new_database()
         common = {"brokers": self.bus.address, "fetch_wait_ms": self.bus.fetch_wait_ms}
         Scheduler.run_command("migrate", database_url=database, keys=KEYS)
         made = Scheduler.run_command("bootstrap", "admin", "admin@example.com", "acme", database_url=database, keys=KEYS)
-        tokens = json.loads(made.stdout)
+        tokens = self.tokens = json.loads(made.stdout)
         self.scheduler = self.up(Scheduler("scheduler", self.folder, database_url=database, keys=KEYS, **common))
         for number in range(workers):
             name = f"worker-{number + 1}"

@@ -2,13 +2,12 @@
 """Policies in a worker: what each kind of policy leads to, with the real opa and a stand-in for sentinel."""
 
 import base64
-import io
 import json
 import shutil
-import tarfile
 
 import pytest
 
+from support.api import tar_gz
 from support.desk import Desk
 from support.runyard import Worker
 from support.wait import until
@@ -56,16 +55,6 @@ def policy_set(*policies, number=1, archive=None, parameters=None, **more):
     return {"id": f"polset-AAAAAAAAAAAAAAA{number}", "name": f"set-{number}", "description": "", "overridable": True, "tool-version": None,
             "parameters": [{"key": key, "value": value} for key, value in (parameters or {}).items()],
             "archive": archive and base64.b64encode(archive).decode(), "policies": list(policies), **more}
-
-
-def tar(files):
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode="w:gz") as archive:
-        for name, text in files.items():
-            entry = tarfile.TarInfo(name)
-            entry.size = len(text.encode())
-            archive.addfile(entry, io.BytesIO(text.encode()))
-    return out.getvalue()
 
 
 def files(kind, *sets):
@@ -202,7 +191,7 @@ policy "second" {
 @pytest.mark.parametrize("path", ["", "policies/opa"])
 def test_an_archive_says_what_is_in_it(desk, worker, path):
     below = f"{path}/" if path else ""
-    archive = tar({f"{below}policies.hcl": POLICIES_HCL, f"{below}rego/p.rego": OLD, f"{below}q.rego": "package q.x\ndeny[y] { y := data.allowed[_] }\n",
+    archive = tar_gz({f"{below}policies.hcl": POLICIES_HCL, f"{below}rego/p.rego": OLD, f"{below}q.rego": "package q.x\ndeny[y] { y := data.allowed[_] }\n",
                    f"{below}data.json": '{"allowed": []}', f"{below}other.json": '{"allowed": ["not read"]}'})
     job, results = evaluated(desk, "opa", policy_set(archive=archive, **{"policies-path": path}))
     assert results["sets"][0]["error"] is None
@@ -223,7 +212,7 @@ BAD_SETS = {
 
 @pytest.fixture(scope="module")
 def bad_jobs(desk, worker):
-    bad = {case: policy_set(archive=tar(contents)) for case, (contents, _) in BAD_SETS.items()}
+    bad = {case: policy_set(archive=tar_gz(contents)) for case, (contents, _) in BAD_SETS.items()}
     return {case: (desk.offer("opa", files("opa", one, policy_set(policy(ALLOWS), number=2))), desk.offer("opa", files("opa", one))) for case, one in bad.items()}
 
 
@@ -297,7 +286,7 @@ policy "fails" {
 
 
 def test_a_sentinel_archive(desk, worker):
-    archive = tar({"sentinel.hcl": SENTINEL_HCL, "policies/tells.sentinel": "tells", "fails.sentinel": "fails"})
+    archive = tar_gz({"sentinel.hcl": SENTINEL_HCL, "policies/tells.sentinel": "tells", "fails.sentinel": "fails"})
     job, results = evaluated(desk, "sentinel", policy_set(archive=archive, parameters={"limit": "[1, 2]", "word": "a ${b}"}))
     tells, fails = results["sets"][0]["outcomes"]
     assert (job.result["outcome"], tells["status"], fails["status"], fails["enforcement_level"]) == ("passed", "passed", "failed", "advisory")

@@ -212,7 +212,7 @@ class Api:
 
     def deliveries(self, result):
         """The delivery log of a task result, first to last."""
-        return [delivery["attributes"] for delivery in self.get(f"task-results/{result['id']}/deliveries").data]
+        return [delivery["attributes"] for delivery in reversed(self.get(f"task-results/{result['id']}/deliveries").data)]
 
     # ---- state ----
 

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Policies from their upload to what they decide in a run, with the real opa and a stand-in for sentinel."""
+
+import shutil
+
+import pytest
+
+from support.api import dashed, tar_gz
+
+pytestmark = [pytest.mark.embedded, pytest.mark.skipif(not shutil.which("opa"), reason="opa is not installed")]
+
+ONE = {"main.tf": 'resource "terraform_data" "one" {\n  input = "hello"\n}\n'}
+FORBIDS = """package rules
+deny[msg] {
+	change := input.plan.resource_changes[_]
+	change.change.after.input == data.parameters.word
+	print("seen in", input.run.workspace.name)
+	msg := sprintf("%s says %s", [change.address, data.parameters.word])
+}
+"""
+# The policy's source says what comes of it; what it can import has to be there.
+SENTINEL = """#!/bin/bash
+set -e
+grep -q '"terraform_data.one": {' runyard-mocks/mock-tfplan-v2.sentinel
+grep -q '^workspace = .*"name": "' runyard-mocks/mock-tfrun.sentinel
+echo "evaluated ${!#}"
+exit "$(<"${!#}")"
+"""
+
+
+class Policies:
+    def __init__(self, api):
+        self.api = api
+
+    def single(self, name, kind, source, **attributes):
+        body = {"data": {"type": "policies", "attributes": {"name": name, "kind": kind, **dashed(attributes)}}}
+        policy = self.api.post("organizations/acme/policies", body).data["id"]
+        self.api.ask("PUT", f"policies/{policy}/upload", source.encode(), headers={"Content-Type": "application/octet-stream"})
+        return policy
+
+    def set(self, name, kind, workspace, *policies, **attributes):
+        relations = {"workspaces": {"data": [{"type": "workspaces", "id": workspace}]},
+                     "policies": {"data": [{"type": "policies", "id": policy} for policy in policies]}}
+        if not policies:
+            del relations["policies"]
+        body = {"data": {"type": "policy-sets", "attributes": {"name": name, "kind": kind, **dashed(attributes)}, "relationships": relations}}
+        return self.api.post("organizations/acme/policy-sets", body).data["id"]
+
+    def parameter(self, policy_set, key, value):
+        self.api.post(f"policy-sets/{policy_set}/parameters",
+                      {"data": {"type": "vars", "attributes": {"key": key, "value": value, "category": "policy-set"}}})
+
+    def upload(self, policy_set, files):
+        version = self.api.post(f"policy-sets/{policy_set}/versions").data
+        self.api.ask("PUT", version["links"]["upload"], tar_gz(files), headers={"Content-Type": "application/octet-stream"})
+
+    def outcomes(self, run):
+        """What came of each policy of the run's OPA sets."""
+        stage = self.api.task_stages(run)["post_plan"]
+        (evaluation,) = stage["relationships"]["policy-evaluations"]["data"]
+        sets = self.api.get(f"policy-evaluations/{evaluation['id']}/policy-set-outcomes").data
+        return [outcome for one in sets for outcome in one["attributes"]["outcomes"]]
+
+    def check(self, run):
+        (check,) = self.api.get(f"runs/{run}/policy-checks").data
+        return check
+
+
+@pytest.fixture
+def stack(folder, scheduler, worker, api):
+    sentinel = folder / "sentinel"
+    sentinel.write_text(SENTINEL)
+    sentinel.chmod(0o755)
+    worker(sentinel=sentinel)
+    return api
+
+
+@pytest.fixture
+def policies(stack):
+    return Policies(stack)
+
+
+def test_a_violated_policy_waits_for_its_override(stack, policies):
+    workspace = stack.workspace("network", auto_apply=True)
+    archive = policies.set("archive", "opa", workspace, overridable=True)
+    policies.upload(archive, {"policies.hcl": 'policy "words" {\n  query = "data.rules.deny"\n  enforcement_level = "mandatory"\n}\n', "rules.rego": FORBIDS})
+    policies.parameter(archive, "word", "hello")
+    run = stack.run_files(workspace, ONE)
+    stack.wait_status(run, "policy_override")
+    (outcome,) = policies.outcomes(run)
+    assert (outcome["policy_name"], outcome["status"], outcome["enforcement_level"]) == ("words", "failed", "mandatory")
+    assert [entry["print"] for entry in outcome["output"]] == ["terraform_data.one says hello", "seen in network"]
+    stack.post(f"task-stages/{stack.task_stages(run)['post_plan']['id']}/actions/override", {})
+    stack.wait_status(run, "applied")
+
+
+def test_policies_that_pass_or_only_advise_let_the_run_go_on(stack, policies):
+    workspace = stack.workspace(auto_apply=True)
+    passes = policies.single("passes", "opa", "package a\ndeny[x] { x := input.plan.nothing }\n", query="data.a.deny", enforcement_level="mandatory")
+    broken = policies.single("broken", "opa", "no policy {", query="data.b.deny", enforcement_level="advisory")
+    policies.set("singles", "opa", workspace, passes, broken)
+    run = stack.run_files(workspace, ONE)
+    stack.wait_status(run, "applied")
+    found = {outcome["policy_name"]: outcome["status"] for outcome in policies.outcomes(run)}
+    assert found == {"passes": "passed", "broken": "errored"}
+
+
+@pytest.mark.parametrize("level,status,check", [("advisory", "applied", "passed"), ("soft-mandatory", "policy_override", "soft_failed"),
+                                                ("hard-mandatory", "errored", "hard_failed")])
+def test_a_sentinel_policy_fails_at_its_level(stack, policies, level, status, check):
+    workspace = stack.workspace(auto_apply=True)
+    policies.set("checks", "sentinel", workspace, policies.single("limit", "sentinel", "1", enforcement_level=level))
+    run = stack.run_files(workspace, ONE)
+    stack.wait_status(run, status)
+    found = policies.check(run)
+    assert found["attributes"]["status"] == check
+    output = stack.get(f"policy-checks/{found['id']}/output").text
+    assert f"limit: failed ({level})" in output and "evaluated ./limit.sentinel" in output
+    if status == "policy_override":
+        stack.post(f"policy-checks/{found['id']}/actions/override", {})
+        stack.wait_status(run, "applied")

@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: MPL-2.0
+# timeout: 900
+"""Every way out of every stage (seeds/000, "Run States and Stages"), each a row, with real processes."""
+
+import re
+from dataclasses import dataclass, field
+
+import pytest
+
+from support.api import FINAL
+from support.gate import Gate
+from support.receiver import acknowledges, answers, says
+from support.servers import ROOT
+from support.wait import until
+
+pytestmark = pytest.mark.timeout(120)
+
+CHANGES = {"main.tf": 'resource "terraform_data" "one" {\n  input = "hello"\n}\n'}
+NOTHING = {"main.tf": "locals {\n  nothing = true\n}\n"}
+PLAN_FAILS = {"main.tf": 'resource "terraform_data" "one" {\n  input = file("nowhere")\n}\n'}
+APPLY_FAILS = {"main.tf": 'resource "terraform_data" "one" {\n  provisioner "local-exec" {\n    command = "exit 3"\n  }\n}\n'}
+NO_PRICE = {"main.tf": 'resource "terraform_data" "one" {\n  input = "breaks the estimate"\n}\n'}
+
+
+def stops_in_plan(gate):
+    return {"main.tf": f'resource "terraform_data" "one" {{\n  input = {gate.expression}\n}}\n'}
+
+
+def stops_in_apply(gate):
+    return {"main.tf": f'resource "terraform_data" "one" {{\n  provisioner "local-exec" {{\n    command = "{gate.command}"\n  }}\n}}\n'}
+
+
+# Statuses that follow one another in most rows.
+PLANNED = "pending plan_queued planning planned"
+SPECULATIVE = f"{PLANNED} planned_and_finished"
+APPLIED = "confirmed apply_queued applying applied"
+
+
+def passes(call):
+    says("passed", "all is well")(call)
+
+
+def fails(call):
+    says("failed", "two things are wrong")(call)
+
+
+@dataclass
+class Row:
+    """A way through the stages: what is configured, what happens, and what comes of it."""
+
+    says: str
+    reached: str  # the statuses, in their order; the run ends in the last
+    tasks: list = field(default_factory=list)  # (stage, enforcement level, what the service does)
+    cost: bool = False
+    files: object = field(default_factory=lambda: CHANGES)  # or a function of a gate
+    auto: bool = True
+    steps: list = field(default_factory=list)  # (status waited for, what somebody does then)
+    options: dict = field(default_factory=dict)
+    warned: str = ""  # what the run's warning says; no other row has one
+    error: str = ""  # what the run's error says
+
+    @property
+    def statuses(self):
+        return self.reached.split()
+
+
+@pytest.fixture(scope="module")
+def stages(full_site):
+    return full_site
+
+
+class Walk:
+    """One row's run."""
+
+    def __init__(self, site, row):
+        self.site, self.api, self.row = site, site.api, row
+        self.gate = Gate(site.gates, re.sub(r"\W+", "-", row.says)) if callable(row.files) else None
+        self.workspace = self.api.workspace(auto_apply=row.auto)
+        self.services = {}  # by task's name
+        for stage, enforcement, act in row.tasks:
+            service = site.receiver.service(act)
+            self.services[service.name] = service
+            self.api.attach(self.workspace, self.api.task(service, service.name), stage, enforcement)
+
+    def start(self):
+        files = self.row.files(self.gate) if self.gate else self.row.files
+        configuration = self.api.upload(self.workspace, files)
+        self.site.estimates(self.row.cost)
+        self.run = self.api.run(self.workspace, configuration, **self.row.options)
+        return self
+
+    def does(self, status, act):
+        self.api.wait_status(self.run, status)
+        if status.endswith("_running"):
+            stage = status.removesuffix("_running")
+            for service, (where, _, _) in zip(self.services.values(), self.row.tasks):
+                if where == stage:
+                    service.got()
+        if self.gate:
+            self.gate.wait()
+        self.api.act(self.run, act)
+        if self.gate and status == "planning":
+            self.gate.open()  # terraform hears of it, but can't be interrupted while it reads
+
+    def ends(self):
+        for step in self.row.steps:
+            self.does(*step)
+        self.attributes = self.api.wait_status(self.run, self.row.statuses[-1])
+        return self
+
+
+# ---- what has to be true of every run ----
+
+ROWS = re.findall(r'^RUN_STATUS\(\w+,\s*"(\w+)",\s*"([\w-]+)",', (ROOT / "proto/run_status.def").read_text(), re.M)
+TIMES = dict(ROWS)
+
+
+def reached_in_order(walk):
+    """The statuses reached are the row's, no more and no less, at times that never go back."""
+    times = walk.attributes["status-timestamps"]
+    assert set(times) == {TIMES[status] for status in walk.row.statuses}, walk.row.says
+    # A status reached twice has the time at which it was reached last.
+    last = {status: i for i, status in enumerate(walk.row.statuses)}
+    order = [times[TIMES[status]] for i, status in enumerate(walk.row.statuses) if last[status] == i]
+    assert order == sorted(order), dict(zip(walk.row.statuses, order))
+
+
+def warned_as_said(walk):
+    warnings = [text for _, text in walk.api.events(walk.run, "warned")]
+    assert bool(warnings) == bool(walk.row.warned), warnings
+    assert all(walk.row.warned in text for text in warnings), warnings
+    advisory = [name for name, (_, enforcement, act) in zip(walk.services, walk.row.tasks) if enforcement == "advisory" and act is fails]
+    assert all(name in warnings[0] for name in advisory if warnings), (advisory, warnings)
+
+
+def error_as_said(walk):
+    error = walk.attributes["error"]
+    assert bool(error) == (walk.row.statuses[-1] == "errored"), error
+    assert walk.row.error in (error or "")
+
+
+def stages_as_configured(walk):
+    """A stage that is not configured leaves no trace; of one that is, every task has ended."""
+    assert set(walk.api.task_stages(walk.run)) == {stage for stage, _, _ in walk.row.tasks}
+    for stage, resource in walk.api.task_stages(walk.run).items():
+        assert resource["attributes"]["status"] not in ("pending", "running"), (stage, resource)
+        for result in walk.api.task_results(walk.run, stage).values():
+            assert result["attributes"]["status"] not in ("pending", "running"), result
+
+
+def late_callbacks_refused(walk):
+    for service in walk.services.values():
+        if service.act is acknowledges and service.calls:
+            assert service.calls[0].back("passed").status == 409, service.name
+        assert len(service.calls) <= 1 or service.act not in (passes, fails, acknowledges), "asked more than once"
+
+
+def resources_as_applied(walk):
+    applied = "applied" in walk.row.statuses and walk.row.files is not NOTHING
+    if walk.row.statuses[-1] in ("errored", "canceled") and "applying" in walk.row.statuses:
+        return  # what there is of it, is in the state: tests of state say so
+    assert walk.api.resources(walk.workspace) == (["terraform_data.one"] if applied else []), walk.row.says
+
+
+def check(walk):
+    reached_in_order(walk)
+    warned_as_said(walk)
+    error_as_said(walk)
+    stages_as_configured(walk)
+    late_callbacks_refused(walk)
+    resources_as_applied(walk)
+    until(lambda: walk.api.attributes(f"workspaces/{walk.workspace}")["locked"] is False, "the workspace is free")
+
+
+# ---- the rows ----
+
+PENDING = []  # test_pending, which needs a run before it
+
+PLAN = [
+    Row("plan: it failed", "pending plan_queued planning errored", files=PLAN_FAILS),
+    Row("plan: a user canceled it", "pending plan_queued planning canceled", files=stops_in_plan, steps=[("planning", "cancel")]),
+    Row("plan: no changes, and nothing else will be done", f"{PLANNED} planned_and_finished", files=NOTHING),
+    Row("plan: can be auto-applied", f"{PLANNED} {APPLIED}"),
+    Row("plan: can't be auto-applied, and is approved", f"{PLANNED} {APPLIED}", auto=False, steps=[("planned", "apply")]),
+    Row("plan: can't be auto-applied, and is rejected", f"{PLANNED} discarded", auto=False, steps=[("planned", "discard")]),
+    Row("plan: only planned", SPECULATIVE, options={"plan_only": True}),
+    Row("plan: saved, and then applied", f"{PLANNED} planned_and_saved {APPLIED}", options={"save_plan": True}, steps=[("planned_and_saved", "apply")]),
+    Row("plan: saved, and discarded", f"{PLANNED} planned_and_saved discarded", options={"save_plan": True}, steps=[("planned_and_saved", "discard")]),
+]
+
+PRE = "pending pre_plan_running"
+PRE_PASSED = f"{PRE} pre_plan_completed plan_queued planning planned"
+PRE_PLAN = [
+    Row("pre-plan: passed", f"{PRE_PASSED} {APPLIED}", tasks=[("pre_plan", "mandatory", passes)]),
+    Row("pre-plan: a mandatory task failed", f"{PRE} errored", tasks=[("pre_plan", "mandatory", fails)], error="two things are wrong"),
+    Row("pre-plan: an advisory task failed", f"{PRE_PASSED} {APPLIED}", tasks=[("pre_plan", "advisory", fails)], warned="two things are wrong"),
+    Row("pre-plan: two advisory ones succeed and one mandatory fails", f"{PRE} errored",
+        tasks=[("pre_plan", "advisory", passes), ("pre_plan", "advisory", passes), ("pre_plan", "mandatory", fails)], error="two things are wrong"),
+    Row("pre-plan: one mandatory succeeds and two advisory fail", f"{PRE_PASSED} {APPLIED}",
+        tasks=[("pre_plan", "mandatory", passes), ("pre_plan", "advisory", fails), ("pre_plan", "advisory", fails)], warned="(advisory) failed"),
+    Row("pre-plan: a user canceled the run", f"{PRE} canceled", tasks=[("pre_plan", "mandatory", acknowledges)], steps=[("pre_plan_running", "cancel")]),
+    Row("pre-plan: the deadline passed", f"{PRE} errored", tasks=[("pre_plan", "mandatory", acknowledges)], error="not heard of"),
+    Row("pre-plan: of a speculative plan", f"{PRE_PASSED} planned_and_finished", tasks=[("pre_plan", "mandatory", passes)], options={"plan_only": True}),
+]
+
+POST = f"{PLANNED} post_plan_running"
+POST_PASSED = f"{POST} post_plan_completed"
+POST_PLAN = [
+    Row("post-plan: passed", f"{POST_PASSED} {APPLIED}", tasks=[("post_plan", "mandatory", passes)]),
+    Row("post-plan: passed, and waits to be confirmed", f"{POST_PASSED} {APPLIED}", tasks=[("post_plan", "mandatory", passes)],
+        auto=False, steps=[("post_plan_completed", "apply")]),
+    Row("post-plan: passed, and is rejected", f"{POST_PASSED} discarded", tasks=[("post_plan", "mandatory", passes)],
+        auto=False, steps=[("post_plan_completed", "discard")]),
+    Row("post-plan: a mandatory task failed", f"{POST} errored", tasks=[("post_plan", "mandatory", fails)], error="two things are wrong"),
+    Row("post-plan: an advisory task failed", f"{POST_PASSED} {APPLIED}", tasks=[("post_plan", "advisory", fails)], warned="two things are wrong"),
+    Row("post-plan: two advisory ones succeed and one mandatory fails", f"{POST} errored",
+        tasks=[("post_plan", "advisory", passes), ("post_plan", "advisory", passes), ("post_plan", "mandatory", fails)], error="two things are wrong"),
+    Row("post-plan: one mandatory succeeds and two advisory fail", f"{POST_PASSED} {APPLIED}",
+        tasks=[("post_plan", "mandatory", passes), ("post_plan", "advisory", fails), ("post_plan", "advisory", fails)], warned="(advisory) failed"),
+    Row("post-plan: a user canceled the run", f"{POST} canceled", tasks=[("post_plan", "mandatory", acknowledges)], steps=[("post_plan_running", "cancel")]),
+    Row("post-plan: the deadline passed", f"{POST} errored", tasks=[("post_plan", "mandatory", acknowledges)], error="not heard of"),
+    Row("post-plan: never answered 200", f"{POST} errored", tasks=[("post_plan", "mandatory", answers(500))], error="(mandatory) failed"),
+    Row("post-plan: of a speculative plan", f"{POST_PASSED} planned_and_finished", tasks=[("post_plan", "mandatory", passes)], options={"plan_only": True}),
+    Row("post-plan: of a plan that failed, it does not come", "pending plan_queued planning errored", tasks=[("post_plan", "mandatory", passes)], files=PLAN_FAILS),
+    Row("post-plan: of a plan without changes", f"{POST_PASSED} planned_and_finished", tasks=[("post_plan", "mandatory", passes)], files=NOTHING),
+]
+
+ESTIMATED = f"{PLANNED} cost_estimating cost_estimated"
+COST = [
+    Row("cost: it succeeded, and the plan can be auto-applied", f"{ESTIMATED} {APPLIED}", cost=True),
+    Row("cost: it succeeded, and is approved", f"{ESTIMATED} {APPLIED}", cost=True, auto=False, steps=[("cost_estimated", "apply")]),
+    Row("cost: it succeeded, and is rejected", f"{ESTIMATED} discarded", cost=True, auto=False, steps=[("cost_estimated", "discard")]),
+    Row("cost: it errored, and the run goes on", f"{ESTIMATED} {APPLIED}", cost=True, files=NO_PRICE),
+    Row("cost: no policy checks or applies", f"{ESTIMATED} planned_and_finished", cost=True, files=NOTHING),
+    Row("cost: of a speculative plan", f"{ESTIMATED} planned_and_finished", cost=True, options={"plan_only": True}),
+    Row("cost: after the run tasks", f"{POST_PASSED} cost_estimating cost_estimated {APPLIED}", cost=True, tasks=[("post_plan", "mandatory", passes)]),
+]
+
+CONFIRMED = f"{PLANNED} confirmed pre_apply_running"
+PRE_APPLIED = f"{CONFIRMED} pre_apply_completed apply_queued applying applied"
+PRE_APPLY = [
+    Row("pre-apply: passed", PRE_APPLIED, tasks=[("pre_apply", "mandatory", passes)]),
+    Row("pre-apply: of a confirmed run", PRE_APPLIED, tasks=[("pre_apply", "mandatory", passes)], auto=False, steps=[("planned", "apply")]),
+    Row("pre-apply: of a rejected run, it does not come", f"{PLANNED} discarded", tasks=[("pre_apply", "mandatory", passes)], auto=False, steps=[("planned", "discard")]),
+    Row("pre-apply: a mandatory task failed", f"{CONFIRMED} errored", tasks=[("pre_apply", "mandatory", fails)], error="two things are wrong"),
+    Row("pre-apply: an advisory task failed", PRE_APPLIED, tasks=[("pre_apply", "advisory", fails)], warned="two things are wrong"),
+    Row("pre-apply: two advisory ones succeed and one mandatory fails", f"{CONFIRMED} errored",
+        tasks=[("pre_apply", "advisory", passes), ("pre_apply", "advisory", passes), ("pre_apply", "mandatory", fails)], error="two things are wrong"),
+    Row("pre-apply: a user canceled the run", f"{CONFIRMED} canceled", tasks=[("pre_apply", "mandatory", acknowledges)], steps=[("pre_apply_running", "cancel")]),
+    Row("pre-apply: the deadline passed", f"{CONFIRMED} errored", tasks=[("pre_apply", "mandatory", acknowledges)], error="not heard of"),
+]
+
+APPLY = [
+    Row("apply: it failed", f"{PLANNED} confirmed apply_queued applying errored", files=APPLY_FAILS),
+    Row("apply: a user canceled it", f"{PLANNED} confirmed apply_queued applying canceled", files=stops_in_apply, steps=[("applying", "cancel")]),
+]
+
+APPLYING = f"{PLANNED} confirmed apply_queued applying"
+POST_APPLIED = f"{APPLYING} post_apply_running post_apply_completed applied"
+POST_APPLY = [
+    Row("post-apply: passed", POST_APPLIED, tasks=[("post_apply", "advisory", passes)]),
+    Row("post-apply: an advisory task failed", POST_APPLIED, tasks=[("post_apply", "advisory", fails)], warned="two things are wrong"),
+    Row("post-apply: the deadline passed", POST_APPLIED, tasks=[("post_apply", "advisory", acknowledges)], warned="not heard of"),
+    Row("post-apply: a user canceled the run", f"{APPLYING} post_apply_running canceled", tasks=[("post_apply", "advisory", acknowledges)],
+        steps=[("post_apply_running", "cancel")]),
+    Row("post-apply: of an apply that failed, it does not come", f"{APPLYING} errored", tasks=[("post_apply", "advisory", passes)], files=APPLY_FAILS),
+    Row("every stage of run tasks in one run", f"{PRE} pre_plan_completed plan_queued planning planned post_plan_running post_plan_completed "
+        "confirmed pre_apply_running pre_apply_completed apply_queued applying post_apply_running post_apply_completed applied",
+        tasks=[("pre_plan", "mandatory", passes), ("post_plan", "mandatory", passes), ("pre_apply", "mandatory", passes), ("post_apply", "advisory", passes)]),
+]
+
+TABLE = [*PLAN, *PRE_PLAN, *POST_PLAN, *COST, *PRE_APPLY, *APPLY, *POST_APPLY]
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.says)
+def test_stage(stages, row):
+    walk = Walk(stages, row).start()
+    try:
+        check(walk.ends())
+    finally:
+        if walk.gate:
+            walk.gate.open()
+
+
+@pytest.mark.parametrize("act, status", [("discard", "discarded"), ("cancel", "canceled")])
+def test_a_pending_run_waits_for_those_before_it(stages, act, status):
+    api = stages.api
+    workspace = api.workspace()
+    first = api.run_files(workspace, CHANGES)
+    api.wait_status(first, "planned")
+    given_up, next_one = api.run(workspace), api.run(workspace)
+    assert api.status(given_up) == api.status(next_one) == "pending"
+    api.act(given_up, act)
+    assert set(api.wait_status(given_up, status)["status-timestamps"]) == {TIMES["pending"], TIMES[status]}
+    assert api.status(next_one) == "pending"
+    api.act(first, "discard")
+    api.wait_status(next_one, "planned")
+    api.act(next_one, "discard")
+
+
+def test_every_status_ends_a_row_or_is_passed_in_one():
+    """Fetching belongs to version control; what is only a name in older clients' lists is never reached."""
+    walked = {status for row in TABLE for status in row.statuses}
+    unreached = {"fetching", "fetching_completed", "queuing", "queuing_apply", "force_canceled"}
+    policies = {"policy_checking", "policy_override", "policy_soft_failed", "policy_checked"}
+    assert set(TIMES) - walked - unreached - policies == set()
+    assert {row.statuses[-1] for row in TABLE} <= FINAL

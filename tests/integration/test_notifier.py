@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: MPL-2.0
+# timeout: 300
+"""The notifier with a real scheduler, PostgreSQL, Redis and broker; services that do what services do."""
+
+import json
+import socket
+import threading
+import urllib.request
+
+import pytest
+from support.receiver import acknowledges, answers, says, says_first
+from support.waiting import Waiting
+from support.wait import until
+
+
+@pytest.fixture
+def waiting(database, api):
+    waiting = Waiting(database, api)
+    yield waiting
+    waiting.release()
+
+
+def circuits(notifier):
+    return json.loads(notifier.get("/circuits")[1])["circuits"]
+
+
+def unkeyed(receiver, act):
+    return receiver.service(act, key=None)
+
+
+# ---- requests and callbacks ----
+
+
+def test_a_service_that_calls_back_before_it_answers(receiver, notifier, waiting):
+    service = unkeyed(receiver, says_first("passed", "all is well"))
+    notifier()
+    (id,) = waiting.add(service.url)
+    assert waiting.ended(id) == "passed"
+    until(lambda: waiting.deliveries(id), "the delivery is in the log")
+    assert waiting.column(id, "message") == "all is well"
+    assert waiting.column(id, "attempt") == 1
+    assert service.answers == [200]
+
+
+def test_a_service_that_answers_and_calls_back_later(receiver, notifier, waiting):
+    service = unkeyed(receiver, acknowledges)
+    notifier()
+    (id,) = waiting.add(service.url)
+    call = service.got()
+    until(lambda: waiting.column(id, "delivery") == "acknowledged", "the acknowledgement is stored")
+    assert call.back("running", "half of it").status == 200
+    assert waiting.row(id)[:2] == ("running", "half of it")
+    answer = call.back("failed", "it is bad", url="https://example.com/why", outcomes=[
+        {"type": "task-result-outcomes", "attributes": {"outcome-id": "A-1", "description": "bad", "tags": {"Cost Centre": [{"label": "IT"}]}}}])
+    assert answer.status == 200
+    assert answer.data["id"] == id
+    assert waiting.ended(id) == "failed"
+    assert call.back("failed", "it is bad").status == 200
+    assert call.back("passed").status == 409
+    assert call.back("running").status == 409
+
+
+def test_without_tickets_requests_are_found(receiver, notifier, waiting):
+    service = unkeyed(receiver, says("passed"))
+    notifier(brokers=None)
+    (id,) = waiting.add(service.url, tickets=False)
+    assert waiting.ended(id) == "passed"
+
+
+def test_a_503_is_tried_again_after_the_time_it_asks_for(receiver, notifier, waiting):
+    service = unkeyed(receiver, answers(503, 500, then=says("passed"), retry_after=1))
+    notifier()
+    (id,) = waiting.add(service.url)
+    assert waiting.ended(id) == "passed"
+    until(lambda: len(waiting.deliveries(id)) == 3, "all tries are in the log")
+    assert [status for status, _, _ in waiting.deliveries(id)] == [503, 500, 200]
+
+
+def test_a_callback_ends_the_tries(receiver, notifier, waiting):
+    service = unkeyed(receiver, says_first("failed", "no", code=500))
+    first = notifier()
+    (id,) = waiting.add(service.url)
+    assert waiting.ended(id) == "failed"
+    until(lambda: first.metric("runyard_notifier_deliveries") == 0, "nothing is left")
+    assert waiting.column(id, "message") == "no"
+    assert len(service.calls) == 1
+
+
+def test_a_request_that_is_never_acknowledged_is_given_up(receiver, notifier, waiting):
+    service = unkeyed(receiver, answers(404))
+    notifier()
+    (id,) = waiting.add(service.url, give_up=6)
+    until(lambda: waiting.column(id, "delivery") == "over", "it is given up")
+    assert waiting.ended(id) == "failed"
+    assert len(service.calls) > 1
+
+
+def test_nobody_answers(notifier, waiting, receiver):
+    notifier()
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        (id,) = waiting.add(f"http://127.0.0.1:{taken.getsockname()[1]}/", give_up=1)
+        assert waiting.ended(id) == "unreachable"
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.2:1/", "http://10.0.0.1/", "http://[::1]/", "http://[::ffff:169.254.169.254]/latest", "http://0x7f.2/", "http://localhost:1/"])
+def test_private_addresses_are_refused(notifier, waiting, url):
+    notifier(allow="192.168.7.0/24")
+    (id,) = waiting.add(url)
+    assert waiting.ended(id) == "unreachable"
+    assert len(waiting.deliveries(id)) == 1
+
+
+def test_redirects_are_not_followed(receiver, notifier, waiting):
+    elsewhere = unkeyed(receiver, says("passed"))
+    service = unkeyed(receiver, answers(302, location=elsewhere.url))
+    notifier()
+    (id,) = waiting.add(service.url, give_up=1)
+    assert waiting.ended(id) == "failed"
+    assert not elsewhere.calls
+
+
+def test_an_answer_without_end_is_cut(receiver, notifier, waiting):
+    service = unkeyed(receiver, lambda call: call.answer(200, b"x" * 1_000_000))
+    notifier()
+    (id,) = waiting.add(service.url)
+    until(lambda: waiting.column(id, "delivery") == "acknowledged", "it is acknowledged")
+    assert waiting.deliveries(id)[0][1] == "x" * 4096
+
+
+def test_the_token_is_not_shown_in_the_log(receiver, notifier, waiting):
+    service = unkeyed(receiver, lambda call: call.answer(200, b"got\0 \xff" + call.body))
+    notifier()
+    (id,) = waiting.add(service.url)
+    until(lambda: waiting.deliveries(id), "the delivery is in the log")
+    answer = waiting.deliveries(id)[0][1]
+    assert answer.startswith("got? ?{") and '"access_token":"***"' in answer
+
+
+def test_a_failing_service_is_left_alone_for_a_while(receiver, notifier, waiting):
+    service = unkeyed(receiver, answers(500))
+    first = notifier()
+    waiting.add(*[service.url] * 8)
+    until(lambda: [c["state"] for c in circuits(first)] == ["open"], "the circuit opens")
+    seen = len(service.calls)
+    assert circuits(first)[0]["url"] == service.url
+    assert circuits(first)[0]["probe-in-ms"] > 0
+    (late,) = waiting.add(service.url)
+    until(lambda: waiting.column(late, "delivery") == "claimed", "it is claimed")
+    assert len(service.calls) == seen
+
+
+# ---- what callbacks have to be like ----
+
+BAD = [
+    (b"{", ""),
+    ({"data": []}, "/data"),
+    ({"data": {"type": "runs"}}, "/data/type"),
+    ({"data": {"type": "task-results"}}, "/data/attributes"),
+    ({"data": {"type": "task-results", "attributes": {"status": "errored"}}}, "/data/attributes/status"),
+    ({"data": {"type": "task-results", "attributes": {"status": "passed", "message": "é" * 1001}}}, "/data/attributes/message"),
+]
+
+
+def test_callbacks_are_checked(receiver, notifier, waiting):
+    service = unkeyed(receiver, acknowledges)
+    first = notifier()
+    (id,) = waiting.add(service.url)
+    call = service.got()
+    for document, pointer in BAD:
+        answer = call.back_with(document)
+        assert answer.status == 422, document
+        assert answer.json["errors"][0].get("source", {}).get("pointer", "") == pointer
+    assert call.back("passed", token="wrong").status == 401
+    other = call["task_result_callback_url"].replace(id, "taskrs-aaaaaaaaaaaaaaaa")
+    assert call.ask("PATCH", other, json.dumps({"data": {"type": "task-results", "attributes": {"status": "passed"}}}).encode()).status == 404
+    request = urllib.request.Request(call["task_result_callback_url"], method="PATCH", data=b"{}")
+    with pytest.raises(urllib.error.HTTPError, match="401"):
+        urllib.request.urlopen(request)
+    assert call.back("passed", "é" * 1000).status == 200
+    assert first.metric("runyard_notifier_callbacks_total", status="422") == len(BAD)
+
+
+def test_a_connection_is_closed_when_its_client_asks(receiver, notifier, waiting):
+    service = unkeyed(receiver, acknowledges)
+    first = notifier()
+    waiting.add(service.url)
+    call = service.got()
+    path = call["task_result_callback_url"].removeprefix(first.url)
+    body = json.dumps({"data": {"type": "task-results", "attributes": {"status": "passed"}}})
+    head = f"PATCH {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {call['access_token']}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", first.port), timeout=30) as connection:
+        connection.sendall((head + body).encode())
+        answer = b"".join(iter(lambda: connection.recv(65536), b"")).decode()
+    assert answer.startswith("HTTP/1.1 200") and "connection: close" in answer.lower()
+
+
+# ---- time ----
+
+
+def test_silence_ends_a_task(receiver, notifier, scheduler, waiting):
+    scheduler.all[0].options["task_progress_seconds"] = 1
+    scheduler.all[0].restart()
+    service = unkeyed(receiver, acknowledges)
+    notifier()
+    (id,) = waiting.add(service.url)
+    assert waiting.ended(id) == "failed"
+    assert "heard of" in waiting.column(id, "message")
+    assert service.got().back("passed").status == 409
+
+
+@pytest.mark.parametrize("loss", ["emptied", "restarted"])
+def test_deadlines_outlive_redis(receiver, notifier, scheduler, waiting, redis, loss):
+    scheduler.all[0].options["task_progress_seconds"] = 4
+    scheduler.all[0].restart()
+    service = unkeyed(receiver, acknowledges)
+    notifier()
+    (id,) = waiting.add(service.url)
+    until(lambda: redis.command("zcard", "{runyard.deadlines}:waiting") == "1", "the deadline is in Redis")
+    if loss == "emptied":
+        redis.command("flushall")
+    else:
+        redis.restart()
+    assert waiting.ended(id) == "failed"
+
+
+# ---- notifiers that come and go ----
+
+
+def test_what_a_killed_notifier_had_is_sent_by_another(receiver, notifier, scheduler, waiting):
+    scheduler.all[0].options["lease_seconds"] = 2
+    scheduler.all[0].restart()
+    over = threading.Event()
+
+    def act(call):
+        if len(service.calls) > 1:
+            says("passed")(call)
+        else:
+            over.wait(30)
+
+    service = unkeyed(receiver, act)
+    first = notifier()
+    (id,) = waiting.add(service.url)
+    service.got()
+    second = notifier()
+    first.kill()
+    service.got(2)
+    over.set()
+    assert waiting.ended(id) == "passed"
+    assert second.metric("runyard_notifier_requests_total") == 1
+
+
+def test_a_drained_notifier_hands_back_what_waits(receiver, notifier, waiting):
+    service = unkeyed(receiver, answers(503, then=says("passed"), retry_after=300))
+    first = notifier()
+    (id,) = waiting.add(service.url)
+    until(lambda: waiting.deliveries(id), "it was tried")
+    assert first.stop(timeout=10) == 0
+    assert waiting.column(id, "delivery") == "waiting"
+    notifier()
+    assert waiting.ended(id) == "passed"
+
+
+def test_a_callback_waits_for_the_broker(receiver, notifier, waiting, bus):
+    service = unkeyed(receiver, acknowledges)
+    notifier()
+    (id,) = waiting.add(service.url)
+    call = service.got()
+    bus.process.stop(9)
+    assert call.back("passed").status == 503
+    bus.start()
+    until(lambda: call.back("passed").status == 200, "the repeated callback is taken")
+    assert waiting.ended(id) == "passed"

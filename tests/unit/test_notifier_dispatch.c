@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+/* cmocka wants the headers above first */
+#include <cmocka.h>
+
+#include "notifier/deadlines/redis.h"
+#include "common/err.h"
+#include "notifier/dispatch/circuit.h"
+#include "notifier/dispatch/delivery.h"
+#include "notifier/dispatch/due.h"
+#include "notifier/dispatch/hosts.h"
+#include "notifier/dispatch/retry.h"
+#include "notifier/dispatch/sign.h"
+#include "notifier/table.h"
+
+/* ---- sign ---- */
+
+/* RFC 4231, test cases 2 and 1. */
+static void signatures_are_hmac_sha512(void **state)
+{
+	static const char data[] = "what do ya want for nothing?";
+	static const char key[] = "\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b";
+	char signature[SHA512_HEX_SIZE];
+
+	(void)state;
+	request_sign("Jefe", data, strlen(data), signature);
+	assert_string_equal(signature,
+		"164b7a7bfcf819e2e395fbe73b56e0a387bd64222e831fd610270cd7ea250554"
+		"9758bf75c05a994a6d034f65f8f0e6fdcaeab1a34d4a6b4b636e070a38bce737");
+	request_sign(key, "Hi There", 8, signature);
+	assert_string_equal(signature,
+		"87aa7cdea5ef619d4ff0b4241a1d6cb02379f4e2ce4ec2787ad0b30545e17cde"
+		"daa833b7d6b8a702038b274eaea3f4e4be9d914eeb61f1702e696c203a126854");
+}
+
+static void without_a_key_the_signature_is_empty(void **state)
+{
+	char signature[SHA512_HEX_SIZE] = "x";
+
+	(void)state;
+	request_sign(NULL, "{}", 2, signature);
+	assert_string_equal(signature, "");
+	request_sign("", "{}", 2, signature);
+	assert_string_equal(signature, "");
+}
+
+/* ---- retry ---- */
+
+static void waits_double_up_to_a_bound(void **state)
+{
+	const struct retry retry = {.first_ms = 1000, .most_ms = 8000, .most_asked_ms = 20000};
+	static const int64_t middle[] = {1000, 2000, 4000, 8000, 8000, 8000};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(middle); i++) {
+		assert_int_equal(retry_wait(&retry, (int)i + 1, 0, 0), middle[i] * 3 / 4);
+		assert_in_range(retry_wait(&retry, (int)i + 1, 0, 1023), middle[i], middle[i] * 5 / 4);
+	}
+	assert_int_equal(retry_wait(&retry, 1000000, 0, 512), 8000);
+}
+
+static void what_a_server_asks_for_is_a_lower_bound_within_bounds(void **state)
+{
+	const struct retry retry = {.first_ms = 1000, .most_ms = 8000, .most_asked_ms = 20000};
+
+	(void)state;
+	assert_in_range(retry_wait(&retry, 1, 5, 100), 5000, 6000);
+	assert_in_range(retry_wait(&retry, 1, 100000, 100), 20000, 21000);
+	assert_in_range(retry_wait(&retry, 1, INT32_MAX, 1023), 20000, 21000);
+	assert_int_equal(retry_wait(&retry, 1, -5, 512), retry_wait(&retry, 1, 0, 512));
+	/* Less than what would be waited anyway changes nothing. */
+	assert_int_equal(retry_wait(&retry, 4, 1, 512), 8000);
+}
+
+static void no_try_is_after_the_give_up_time(void **state)
+{
+	(void)state;
+	assert_int_equal(retry_at(&retry_service, 1, 0, 1000, 100000, 512), 2000);
+	assert_int_equal(retry_at(&retry_service, 20, 0, 1000, 5000, 512), 5000);
+	assert_int_equal(retry_at(&retry_service, 1, 0, 1000, 1100, 512), -1);
+	assert_int_equal(retry_at(&retry_service, 1, 0, 1000, 500, 512), -1);
+}
+
+/* ---- circuit ---- */
+
+static void failures(struct circuit *circuit, int times, int64_t now)
+{
+	for (int i = 0; i < times; i++)
+		circuit_heard(circuit, false, now, 512);
+}
+
+static void failures_in_a_row_open_it(void **state)
+{
+	struct circuit circuit = {0};
+
+	(void)state;
+	failures(&circuit, 4, 0);
+	assert_true(circuit_take(&circuit, 0));
+	circuit_heard(&circuit, true, 0, 512);
+	failures(&circuit, 4, 0);
+	assert_true(circuit_take(&circuit, 0));
+	assert_true(circuit_heard(&circuit, false, 0, 512));
+	assert_false(circuit_take(&circuit, 0));
+	assert_int_equal(circuit_wait(&circuit, 0), 5000);
+	/* What was on its way makes it no worse. */
+	failures(&circuit, 100, 10);
+	assert_int_equal(circuit_wait(&circuit, 0), 5000);
+}
+
+static void one_probe_decides(void **state)
+{
+	struct circuit circuit = {0};
+
+	(void)state;
+	failures(&circuit, 5, 0);
+	assert_true(circuit_take(&circuit, 5000));
+	assert_false(circuit_take(&circuit, 5000));
+	assert_int_equal(circuit.state, CIRCUIT_PROBING);
+	assert_true(circuit_heard(&circuit, false, 5000, 512));
+	assert_int_equal(circuit_wait(&circuit, 5000), 10000);
+	assert_true(circuit_take(&circuit, 15000));
+	circuit_heard(&circuit, true, 15000, 512);
+	assert_int_equal(circuit_wait(&circuit, 15000), 0);
+	assert_true(circuit_take(&circuit, 15000));
+}
+
+static void a_probe_without_an_end_is_not_the_last(void **state)
+{
+	struct circuit circuit = {0};
+
+	(void)state;
+	failures(&circuit, 5, 0);
+	assert_true(circuit_take(&circuit, 6000));
+	circuit_unheard(&circuit, 6000);
+	assert_true(circuit_take(&circuit, 6000));
+}
+
+/* ---- due ---- */
+
+static void what_is_due_comes_in_its_order(void **state)
+{
+	struct due_heap heap = {0};
+	struct due items[500] = {{0}};
+	uint32_t random = 1;
+	int64_t before = 0;
+	size_t taken = 0;
+	struct due *due;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(items); i++)
+		due_set(&heap, &items[i], 1 + (random = random * 1103515245 + 12345) % 1000);
+	for (size_t i = 0; i < ARRAY_LEN(items); i += 3)
+		due_clear(&heap, &items[i]);
+	for (size_t i = 1; i < ARRAY_LEN(items); i += 3)
+		due_set(&heap, &items[i], 1 + (random = random * 1103515245 + 12345) % 1000);
+	while (due_next(&heap) >= 0) {
+		int64_t next = due_next(&heap);
+
+		assert_null(due_take(&heap, next - 1));
+		due = due_take(&heap, next);
+		assert_non_null(due);
+		assert_true(next >= before);
+		assert_int_equal(due->at_ms, 0);
+		before = next;
+		taken++;
+	}
+	assert_int_equal(taken, 333);
+	due_release(&heap);
+}
+
+/* ---- table ---- */
+
+static void tables_find_what_is_in_them(void **state)
+{
+	static struct {
+		struct table_entry entry;
+		char key[16];
+	} items[2000];
+	struct table table = {0};
+
+	(void)state;
+	assert_null(table_find(&table, "0"));
+	for (size_t i = 0; i < ARRAY_LEN(items); i++) {
+		snprintf(items[i].key, sizeof(items[i].key), "%zu", i);
+		table_add(&table, &items[i].entry, items[i].key);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(items); i += 2)
+		table_remove(&table, &items[i].entry);
+	table_remove(&table, &items[0].entry);
+	assert_int_equal(table.count, ARRAY_LEN(items) / 2);
+	for (size_t i = 0; i < ARRAY_LEN(items); i++)
+		assert_ptr_equal(table_find(&table, items[i].key), i % 2 ? &items[i].entry : NULL);
+	table_release(&table);
+}
+
+/* ---- hosts ---- */
+
+struct made {
+	struct delivery delivery;
+	char name[8];
+};
+
+static void hosts_take_turns_within_their_bounds(void **state)
+{
+	struct made made[40] = {{.name = ""}};
+	struct hosts hosts;
+	size_t first = 0, second = 0;
+	struct delivery *delivery;
+
+	(void)state;
+	hosts_init(&hosts, 100, 6);
+	for (size_t i = 0; i < ARRAY_LEN(made); i++) {
+		hosts_assign(&hosts, &made[i].delivery,
+			i < 30 ? "https://u:p@One.example/a?b" : "https://two.example:8443", 1);
+		hosts_queue(&hosts, &made[i].delivery);
+	}
+	assert_string_equal(made[0].delivery.host->origin, "https://one.example");
+	/* No connection was opened yet: few at a time, and no host before the other. */
+	while ((delivery = hosts_next(&hosts)))
+		*(delivery->host == made[0].delivery.host ? &first : &second) += 1;
+	assert_int_equal(first, 4);
+	assert_int_equal(second, 4);
+	for (size_t i = 0; i < 4; i++)
+		hosts_opened(&hosts, made[0].delivery.host);
+	while ((delivery = hosts_next(&hosts)))
+		first += delivery->host == made[0].delivery.host;
+	assert_int_equal(first, 6);
+	hosts_sent(&hosts, made[0].delivery.host, false);
+	assert_non_null(hosts_next(&hosts));
+	assert_null(hosts_next(&hosts));
+	for (size_t i = 0; i < ARRAY_LEN(made); i++)
+		hosts_leave(&hosts, &made[i].delivery, 1);
+	hosts_release(&hosts);
+}
+
+/* ---- answers ---- */
+
+static void clean_is(const char *bytes, size_t len, const char *secret, const char *wanted)
+{
+	char *text = answer_clean(bytes, len, secret);
+
+	assert_string_equal(text, wanted);
+	free(text);
+}
+
+static void answers_are_made_readable(void **state)
+{
+	(void)state;
+	clean_is("ok", 2, NULL, "ok");
+	clean_is("a\0b\x1b\n", 5, NULL, "a?b?\n");
+	clean_is("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 9, NULL, "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80");
+	clean_is("\xc3", 1, NULL, "?");
+	clean_is("\xe2\x82", 2, NULL, "??");
+	clean_is("\xc0\x80\xed\xa0\x80\xf5\x80\xff", 8, NULL, "????????");
+	clean_is("\xe0\x80\x80\xf4\x90\x80\x80", 7, NULL, "???????");
+	clean_is("[secret!]secret", 15, "secret!", "[***]secret");
+}
+
+static void a_claimed_request_is_read(void **state)
+{
+	json_auto_t *claimed = json_pack("{ss si ss ss ss si}", "task-result", "taskrs-aaaaaaaaaaaaaaaa", "attempt", 3,
+		"url", "https://x/", "hmac-key", "Jefe", "body", "{\"access_token\":\"abcdefghijk\"}", "give-up-in-ms",
+		500);
+	struct delivery *delivery = delivery_new(claimed, 1000);
+
+	(void)state;
+	assert_non_null(delivery);
+	assert_int_equal(delivery->attempt, 3);
+	assert_int_equal(delivery->give_up_ms, 1500);
+	assert_string_equal(delivery->secret, "abcdefghijk");
+	assert_int_equal(strlen(delivery->signature), 128);
+	delivery_free(delivery);
+	json_object_set_new(claimed, "task-result", json_string("run-aaaaaaaaaaaaaaaa"));
+	assert_null(delivery_new(claimed, 0));
+}
+
+/* ---- Redis' address ---- */
+
+static void redis_addresses_are_read(void **state)
+{
+	struct redis redis;
+	struct err err = ERR_INIT;
+
+	(void)state;
+	assert_int_equal(redis_parse("redis://u%40x:p%2Fw@[::1]:7000/3", &redis, &err), 0);
+	assert_string_equal(redis.host, "::1");
+	assert_int_equal(redis.port, 7000);
+	assert_string_equal(redis.user, "u@x");
+	assert_string_equal(redis.password, "p/w");
+	assert_int_equal(redis.database, 3);
+	redis_release(&redis);
+	assert_int_equal(redis_parse("redis://:pw@cache", &redis, &err), 0);
+	assert_string_equal(redis.host, "cache");
+	assert_int_equal(redis.port, 6379);
+	assert_null(redis.user);
+	assert_string_equal(redis.password, "pw");
+	redis_release(&redis);
+	assert_int_equal(redis_parse("unix:/run/redis.sock", &redis, &err), 0);
+	assert_string_equal(redis.path, "/run/redis.sock");
+	redis_release(&redis);
+	assert_int_equal(redis_parse("redis://:secret@h:0/1", &redis, &err), -1);
+	assert_null(strstr(err.message, "secret"));
+	assert_int_equal(redis_parse("rediss://h/1", &redis, &err), -1);
+	assert_int_equal(redis_parse("redis://h/x", &redis, &err), -1);
+	assert_int_equal(redis_parse("redis://", &redis, &err), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(signatures_are_hmac_sha512),
+		cmocka_unit_test(without_a_key_the_signature_is_empty),
+		cmocka_unit_test(waits_double_up_to_a_bound),
+		cmocka_unit_test(what_a_server_asks_for_is_a_lower_bound_within_bounds),
+		cmocka_unit_test(no_try_is_after_the_give_up_time),
+		cmocka_unit_test(failures_in_a_row_open_it),
+		cmocka_unit_test(one_probe_decides),
+		cmocka_unit_test(a_probe_without_an_end_is_not_the_last),
+		cmocka_unit_test(what_is_due_comes_in_its_order),
+		cmocka_unit_test(tables_find_what_is_in_them),
+		cmocka_unit_test(hosts_take_turns_within_their_bounds),
+		cmocka_unit_test(answers_are_made_readable),
+		cmocka_unit_test(a_claimed_request_is_read),
+		cmocka_unit_test(redis_addresses_are_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

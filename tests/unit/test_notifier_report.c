@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+/* cmocka wants the headers above first */
+#include <cmocka.h>
+
+#include "common/err.h"
+#include "notifier/callback/report.h"
+
+static char *repeated(const char *text, size_t times)
+{
+	size_t len = strlen(text);
+	char *all = mem_new(times * len + 1, 1);
+
+	for (size_t i = 0; i < times; i++)
+		memcpy(all + i * len, text, len);
+	return all;
+}
+
+/* A whole document to be changed: status, message, url and one outcome. */
+static json_t *document(void)
+{
+	return json_pack("{s{ss s{ss ss ss} s{s{s[{ss s{ss ss ss ss s{s[{ss ss}]}}}]}}}}", "data", "type",
+		"task-results", "attributes", "status", "passed", "message", "4 passed", "url", "https://example.com/1",
+		"relationships", "outcomes", "data", "type", "task-result-outcomes", "attributes", "outcome-id", "A-1",
+		"description", "ok", "body", "# fine", "url", "https://example.com/2", "tags", "Cost Centre", "label",
+		"IT", "level", "info");
+}
+
+/* The object at the dotted path; numbers are places in arrays. */
+static json_t *at(json_t *value, const char *path)
+{
+	while (*path) {
+		size_t len = strcspn(path, ".");
+		char name[64];
+
+		text_copy(name, len + 1, path);
+		value = json_is_array(value) ? json_array_get(value, strtoul(name, NULL, 10))
+					     : json_object_get(value, name);
+		assert_non_null(value);
+		path += len + (path[len] == '.');
+	}
+	return value;
+}
+
+static int parse(const json_t *value, json_t **ret_report, struct err *err)
+{
+	_cleanup_(freep) char *text = json_text(value);
+
+	return report_parse(text, strlen(text), ret_report, err);
+}
+
+/* With this member in place of what stood there (NULL: without it), the document is fine, or wrong at that pointer. */
+static void with(const char *path, const char *name, json_t *member, const char *pointer)
+{
+	json_auto_t *value = document(), *report = NULL;
+	struct err err = ERR_INIT;
+
+	if (member)
+		json_object_set_new(at(value, path), name, member);
+	else
+		json_object_del(at(value, path), name);
+	if (!pointer) {
+		if (parse(value, &report, &err) < 0)
+			fail_msg("%s.%s: %s at %s", path, name, err.message, err.pointer);
+		return;
+	}
+	assert_int_equal(parse(value, &report, &err), -1);
+	assert_int_equal(err.kind, ERR_INVALID);
+	assert_string_equal(err.pointer, pointer);
+}
+
+/* A text with that many characters, and with one more. */
+static void bound(
+	const char *path, const char *name, const char *begin, size_t most, const char *character, const char *pointer)
+{
+	for (size_t over = 0; over < 2; over++) {
+		_cleanup_(freep) char *rest = repeated(character, most - strlen(begin) + over);
+		_cleanup_(freep) char *text = mem_printf("%s%s", begin, rest);
+
+		with(path, name, json_string(text), over ? pointer : NULL);
+	}
+}
+
+#define ATTRIBUTES "data.attributes"
+#define OUTCOME    "data.relationships.outcomes.data.0.attributes"
+#define POINTER    "/data/relationships/outcomes/data/0/attributes"
+
+static void a_whole_document_is_read(void **state)
+{
+	json_auto_t *value = document(), *report = NULL;
+	struct err err = ERR_INIT;
+	json_t *outcome;
+
+	(void)state;
+	assert_int_equal(parse(value, &report, &err), 0);
+	assert_string_equal(json_string_at(report, "status"), "passed");
+	assert_string_equal(json_string_at(report, "message"), "4 passed");
+	assert_string_equal(json_string_at(report, "url"), "https://example.com/1");
+	outcome = at(report, "outcomes.0");
+	assert_string_equal(json_string_at(outcome, "outcome-id"), "A-1");
+	assert_string_equal(json_string_at(outcome, "body"), "# fine");
+	assert_string_equal(json_string_value(at(outcome, "tags.Cost Centre.0.label")), "IT");
+	assert_string_equal(json_string_value(at(outcome, "tags.Cost Centre.0.level")), "info");
+}
+
+static void what_may_be_left_out_may(void **state)
+{
+	(void)state;
+	with(ATTRIBUTES, "message", NULL, NULL);
+	with(ATTRIBUTES, "message", json_null(), NULL);
+	with(ATTRIBUTES, "url", NULL, NULL);
+	with(ATTRIBUTES, "url", json_string(""), NULL);
+	with("data", "relationships", NULL, NULL);
+	with("data", "relationships", json_null(), NULL);
+	with("data.relationships", "outcomes", json_null(), NULL);
+	with("data.relationships.outcomes", "data", json_null(), NULL);
+	with("data.relationships.outcomes.data.0", "type", NULL, NULL);
+	with("data", "type", json_string("task_results"), NULL);
+	with(OUTCOME, "body", NULL, NULL);
+	with(OUTCOME, "url", json_null(), NULL);
+	with(OUTCOME, "tags", NULL, NULL);
+	with(OUTCOME ".tags.Cost Centre.0", "level", NULL, NULL);
+	with(ATTRIBUTES, "status", json_string("running"), NULL);
+	with(ATTRIBUTES, "status", json_string("failed"), NULL);
+}
+
+static void outcomes_by_their_other_name(void **state)
+{
+	json_auto_t *value = document(), *report = NULL;
+	json_t *relations = at(value, "data.relationships");
+	struct err err = ERR_INIT;
+
+	(void)state;
+	json_object_set(relations, "task-result-outcomes", json_object_get(relations, "outcomes"));
+	json_object_del(relations, "outcomes");
+	assert_int_equal(parse(value, &report, &err), 0);
+	assert_int_equal(json_array_size(json_at(report, "outcomes")), 1);
+}
+
+static void wrong_members_are_pointed_at(void **state)
+{
+	(void)state;
+	with("", "data", json_array(), "/data");
+	with("data", "type", json_string("runs"), "/data/type");
+	with("data", "type", NULL, "/data/type");
+	with("data", "attributes", json_string("x"), "/data/attributes");
+	with(ATTRIBUTES, "status", json_string("errored"), "/data/attributes/status");
+	with(ATTRIBUTES, "status", json_integer(1), "/data/attributes/status");
+	with(ATTRIBUTES, "status", NULL, "/data/attributes/status");
+	with(ATTRIBUTES, "message", json_integer(1), "/data/attributes/message");
+	with(ATTRIBUTES, "url", json_string("javascript:alert(1)"), "/data/attributes/url");
+	with("data", "relationships", json_array(), "/data/relationships");
+	with("data.relationships.outcomes", "data", json_object(), "/data/relationships/outcomes/data");
+	with("data.relationships.outcomes.data.0", "type", json_string("x"),
+		"/data/relationships/outcomes/data/0/type");
+	with("data.relationships.outcomes.data.0", "attributes", NULL, POINTER);
+	with(OUTCOME, "outcome-id", NULL, POINTER "/outcome-id");
+	with(OUTCOME, "outcome-id", json_string(""), POINTER "/outcome-id");
+	with(OUTCOME, "description", NULL, POINTER "/description");
+	with(OUTCOME, "body", json_array(), POINTER "/body");
+	with(OUTCOME, "url", json_string("ftp://x"), POINTER "/url");
+	with(OUTCOME, "tags", json_array(), POINTER "/tags");
+	with(OUTCOME ".tags", "a/b~c", json_string("x"), POINTER "/tags/a~1b~0c");
+	with(OUTCOME ".tags.Cost Centre.0", "label", NULL, POINTER "/tags/Cost Centre/0/label");
+	with(OUTCOME ".tags.Cost Centre.0", "level", json_string("fatal"), POINTER "/tags/Cost Centre/0/level");
+}
+
+static void every_text_has_its_bound(void **state)
+{
+	(void)state;
+	bound(ATTRIBUTES, "message", "", REPORT_MESSAGE, "\xc3\xa9", "/data/attributes/message");
+	bound(ATTRIBUTES, "url", "https://", REPORT_URL, "u", "/data/attributes/url");
+	bound(OUTCOME, "outcome-id", "", REPORT_OUTCOME_ID, "\xe2\x82\xac", POINTER "/outcome-id");
+	bound(OUTCOME, "description", "", REPORT_DESCRIPTION, "d", POINTER "/description");
+	bound(OUTCOME, "url", "http://", REPORT_URL, "u", POINTER "/url");
+	bound(OUTCOME, "body", "", REPORT_BODY, "b", POINTER "/body");
+	bound(OUTCOME ".tags.Cost Centre.0", "label", "", REPORT_LABEL, "l", POINTER "/tags/Cost Centre/0/label");
+}
+
+static json_t *array_of(json_t *item, size_t count)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append(array, item);
+	json_decref(item);
+	return array;
+}
+
+static json_t *tags_of(size_t count)
+{
+	json_t *tags = json_object();
+	char key[16];
+
+	for (size_t i = 0; i < count; i++) {
+		snprintf(key, sizeof(key), "key %zu", i);
+		json_object_set_new(tags, key, json_array());
+	}
+	return tags;
+}
+
+static json_t *an_outcome(void)
+{
+	return json_pack("{s{ss ss}}", "attributes", "outcome-id", "x", "description", "y");
+}
+
+static void every_list_has_its_bound(void **state)
+{
+	_cleanup_(freep) char *key = repeated("k", REPORT_TAG_KEY + 1);
+	_cleanup_(freep) char *pointer = mem_printf(POINTER "/tags/%s", key);
+
+	(void)state;
+	with("data.relationships.outcomes", "data", array_of(an_outcome(), REPORT_OUTCOMES), NULL);
+	with("data.relationships.outcomes", "data", array_of(an_outcome(), REPORT_OUTCOMES + 1),
+		"/data/relationships/outcomes/data");
+	with(OUTCOME, "tags", tags_of(REPORT_TAGS), NULL);
+	with(OUTCOME, "tags", tags_of(REPORT_TAGS + 1), POINTER "/tags");
+	with(OUTCOME ".tags", "x", array_of(json_pack("{ss}", "label", "l"), REPORT_LABELS), NULL);
+	with(OUTCOME ".tags", "x", array_of(json_pack("{ss}", "label", "l"), REPORT_LABELS + 1), POINTER "/tags/x");
+	with(OUTCOME ".tags", key, json_array(), pointer);
+	with(OUTCOME ".tags", key + 1, json_array(), NULL);
+}
+
+static void what_is_no_json_is_invalid(void **state)
+{
+	static const char *const bad[] = {
+		"", "{", "[]", "null", "{\"data\":{},\"data\":{}}", "{\"data\":\"\\u0000\"}", "\xff\xfe"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		json_t *report = NULL;
+		struct err err = ERR_INIT;
+
+		assert_int_equal(report_parse(bad[i], strlen(bad[i]), &report, &err), -1);
+		assert_int_equal(err.kind, ERR_INVALID);
+		assert_null(report);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_whole_document_is_read),
+		cmocka_unit_test(what_may_be_left_out_may),
+		cmocka_unit_test(outcomes_by_their_other_name),
+		cmocka_unit_test(wrong_members_are_pointed_at),
+		cmocka_unit_test(every_text_has_its_bound),
+		cmocka_unit_test(every_list_has_its_bound),
+		cmocka_unit_test(what_is_no_json_is_invalid),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
