@@ -160,7 +160,7 @@ static void add_fds(posix_spawn_file_actions_t *actions, const struct child_spec
 	if (info >= 0)
 		posix_spawn_file_actions_adddup2(actions, info, INFO_FD);
 	/* Libraries open sockets that are not closed at an exec: the scheduler's answers to other jobs among them. */
-	posix_spawn_file_actions_addclosefrom_np(actions, info >= 0 ? INFO_FD + 1 : CHILD_MOST_FDS);
+	posix_spawn_file_actions_addclosefrom_np(actions, info >= 0 ? INFO_FD + 1 : spec->fds[3] >= 0 ? 4 : 3);
 	posix_spawn_file_actions_addchdir_np(actions, spec->folder);
 }
 
