@@ -50,9 +50,8 @@ void child_kill(struct child *child)
 
 /* ---- the end ---- */
 
-static void child_finish(struct child *child)
+static void child_free(struct child *child)
 {
-	struct child ended = *child;
 	siginfo_t info;
 
 	/* bwrap's own child, which it leaves to whoever is above it (main.c, subreaper). */
@@ -64,7 +63,25 @@ static void child_finish(struct child *child)
 	closep(&child->info);
 	closep(&child->inside);
 	free(child);
+}
+
+static void child_finish(struct child *child)
+{
+	struct child ended = *child;
+
+	child_free(child);
 	ended.fn(ended.data, ended.status);
+}
+
+void child_abandon(struct child *child)
+{
+	if (!child)
+		return;
+	child_kill(child);
+	loop_child_forget(child->loop, child->pid);
+	if (!child->reaped)
+		waitpid(child->pid, NULL, 0);
+	child_free(child);
 }
 
 static void child_check(struct child *child)
