@@ -228,9 +228,9 @@ kafka_up() {
 	brokers=127.0.0.1:$port fetch_wait_ms=500
 }
 
-# 16 random bytes in URL-safe base64, as Kafka wants them.
+# 16 random bytes in base64 without its signs: Kafka takes an id that begins with a hyphen for an option.
 kafka_cluster_id() {
-	head -c 16 /dev/urandom | base64 | tr '+/' '-_' | tr -d '='
+	head -c 16 /dev/urandom | base64 | tr '+/' 'AB' | tr -d '='
 }
 
 # ---- Runyard ----

@@ -50,9 +50,8 @@ void child_kill(struct child *child)
 
 /* ---- the end ---- */
 
-static void child_finish(struct child *child)
+static void child_free(struct child *child)
 {
-	struct child ended = *child;
 	siginfo_t info;
 
 	/* bwrap's own child, which it leaves to whoever is above it (main.c, subreaper). */
@@ -64,7 +63,25 @@ static void child_finish(struct child *child)
 	closep(&child->info);
 	closep(&child->inside);
 	free(child);
+}
+
+static void child_finish(struct child *child)
+{
+	struct child ended = *child;
+
+	child_free(child);
 	ended.fn(ended.data, ended.status);
+}
+
+void child_abandon(struct child *child)
+{
+	if (!child)
+		return;
+	child_kill(child);
+	loop_child_forget(child->loop, child->pid);
+	if (!child->reaped)
+		waitpid(child->pid, NULL, 0);
+	child_free(child);
 }
 
 static void child_check(struct child *child)
@@ -160,7 +177,7 @@ static void add_fds(posix_spawn_file_actions_t *actions, const struct child_spec
 	if (info >= 0)
 		posix_spawn_file_actions_adddup2(actions, info, INFO_FD);
 	/* Libraries open sockets that are not closed at an exec: the scheduler's answers to other jobs among them. */
-	posix_spawn_file_actions_addclosefrom_np(actions, info >= 0 ? INFO_FD + 1 : CHILD_MOST_FDS);
+	posix_spawn_file_actions_addclosefrom_np(actions, info >= 0 ? INFO_FD + 1 : spec->fds[3] >= 0 ? 4 : 3);
 	posix_spawn_file_actions_addchdir_np(actions, spec->folder);
 }
 
