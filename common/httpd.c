@@ -111,13 +111,16 @@ static struct http_pending *request_begin(
 	struct http_pending *pending = mem_new(1, sizeof(*pending));
 	struct http_request *request = &pending->request;
 	const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
-	long long announced = 0;
+	long long announced = -1;
 
 	pending->server = server;
+	/* MHD itself refuses a Content-Length that is no number. */
+	text_number(length, 0, INT64_MAX, &announced);
 	request->connection = connection;
-	request->body.limit = server->spec.body_limit(server->spec.data, method, path);
-	/* MHD itself refuses a Content-Length that is no number; this only saves reading what is too much anyway. */
-	if (length && text_number(length, 0, INT64_MAX, &announced) == 0 && (size_t)announced > request->body.limit)
+	request->method = method;
+	request->path = path;
+	request->body.limit = server->spec.body_limit(server->spec.data, request, announced);
+	if (announced > 0 && (size_t)announced > request->body.limit)
 		request->body_refused = "too large";
 	return pending;
 }

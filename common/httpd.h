@@ -54,8 +54,9 @@ struct httpd_spec {
 	size_t most_body_bytes;   /* of all requests together; 0: no such bound. Over it: body_refused is "busy" */
 	size_t connection_memory; /* for one connection's headers and reads; 0: libmicrohttpd's 32 KiB */
 	void *data;
-	/* The most bytes a request may carry, asked before its body is read. */
-	size_t (*body_limit)(void *data, const char *method, const char *path);
+	/* The most bytes a request may carry, asked before its body is read: `announced` of them, or -1 if it did not
+	 * say. The request has no body yet. */
+	size_t (*body_limit)(void *data, const struct http_request *request, long long announced);
 	/* Fills *answer, which comes as {.status = 200}. Runs in a server thread. */
 	void (*handle)(void *data, const struct http_request *request, struct http_answer *answer);
 };

@@ -326,13 +326,31 @@ static int topic_partitions(rd_kafka_t *rk, const char *topic, int timeout_ms)
 	return count;
 }
 
+/* Whether a broker creates topics on request: the embedded one names a controller that is none of its brokers, and
+ * waiting for it takes the whole time. */
+static bool has_controller(rd_kafka_t *rk, const struct rd_kafka_metadata *metadata)
+{
+	int controller = rd_kafka_controllerid(rk, 0);
+	bool found = false;
+
+	for (int i = 0; i < metadata->broker_cnt; i++)
+		found = found || metadata->brokers[i].id == controller;
+	return found;
+}
+
 int kafka_topic_ensure(struct kafka_producer *producer, const char *topic, int partitions, int64_t retention_ms,
 	int timeout_ms, struct err *err)
 {
+	rd_kafka_t *rk = producer->handle.rk;
+	const struct rd_kafka_metadata *metadata = NULL;
 	int count;
 
-	topic_create(producer->handle.rk, topic, partitions, retention_ms, timeout_ms);
-	count = topic_partitions(producer->handle.rk, topic, timeout_ms);
+	if (rd_kafka_metadata(rk, 0, NULL, &metadata, timeout_ms))
+		return err_set(err, ERR_UNAVAILABLE, "no broker answers");
+	if (has_controller(rk, metadata))
+		topic_create(rk, topic, partitions, retention_ms, timeout_ms);
+	rd_kafka_metadata_destroy(metadata);
+	count = topic_partitions(rk, topic, timeout_ms);
 	if (count <= 0)
 		return err_set(err, ERR_UNAVAILABLE, "the broker has no topic %s yet", topic);
 	return count;

@@ -40,7 +40,8 @@ static const struct property for_consumer[] = {
 	{"partition.assignment.strategy", "roundrobin"},
 	{"enable.auto.offset.store", "false"},
 	{"auto.commit.interval.ms", "1000"},
-	{"session.timeout.ms", "10000"},
+	{"session.timeout.ms", "6000"}, /* the least that brokers allow: what a killed member held is read soon */
+	{"heartbeat.interval.ms", "2000"},
 	{"queued.max.messages.kbytes", "16384"},
 	{"fetch.error.backoff.ms", "50"},
 	{NULL, NULL},

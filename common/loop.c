@@ -214,6 +214,19 @@ int loop_child(struct loop *loop, int pid, loop_child_fn fn, void *data, struct 
 	return 0;
 }
 
+void loop_child_forget(struct loop *loop, int pid)
+{
+	for (size_t fd = 0; fd < loop->watch_count; fd++) {
+		struct loop_child_watch *child = loop->watches[fd].data;
+
+		if (loop->watches[fd].fn != child_ended || child->pid != pid)
+			continue;
+		loop_unwatch(loop, (int)fd);
+		close((int)fd);
+		free(child);
+	}
+}
+
 /* ---- signals ---- */
 
 static void signal_came(void *data, int fd, unsigned events)

@@ -44,6 +44,8 @@ void loop_timer_clear(struct loop *loop, struct loop_timer *timer);
 
 /* Calls fn once when the child ended, and reaps it. */
 int loop_child(struct loop *loop, int pid, loop_child_fn fn, void *data, struct err *err);
+/* Calls nothing when it ends, and does not reap it. */
+void loop_child_forget(struct loop *loop, int pid);
 /* Blocks the signals and hands them over as events; `signals` is ended by 0. Once, before any thread is started. */
 void loop_signals(struct loop *loop, const int *signals, loop_signal_fn fn, void *data);
 

@@ -110,20 +110,33 @@ def bus(request):
     return request.getfixturevalue("broker")
 
 
+class Starter:
+    """make(option=value...) starts one more process and waits for it; make.launch(...) does not wait. All are released."""
+
+    def __init__(self, make):
+        self.make = make
+        self.all = []
+
+    def launch(self, **options):
+        self.all.append(self.make(len(self.all) + 1, options))
+        return self.all[-1].launch()
+
+    def __call__(self, **options):
+        return self.launch(**options).start_waiting()
+
+
 @pytest.fixture
 def scheduler(folder, database, bus):
     """scheduler(option=value...) starts one more scheduler, ready to serve."""
-    started = []
 
-    def start(**options):
+    def make(number, options):
         settings = {"database_url": database, "keys": KEYS, "brokers": bus.address, "fetch_wait_ms": bus.fetch_wait_ms,
                     "task_allow": "127.0.0.1", **options}
-        started.append(Scheduler(f"scheduler-{len(started) + 1}", folder, **settings))
-        return started[-1].start()
+        return Scheduler(f"scheduler-{number}", folder, **settings)
 
-    start.all = started
-    yield start
-    release_all(started)
+    starter = Starter(make)
+    yield starter
+    release_all(starter.all)
 
 
 def bootstrap(database):
@@ -155,20 +168,18 @@ def sandbox():
 @pytest.fixture
 def worker(folder, tokens, scheduler, bus, sandbox):
     """worker(option=value...) starts one more worker. Providers come from the tests' mirror alone."""
-    started = []
 
-    def start(**options):
+    def make(number, options):
         first = scheduler.all[0] if scheduler.all else scheduler()
-        name = f"worker-{len(started) + 1}"
+        name = f"worker-{number}"
         settings = {"scheduler_url": first.url, "agent_token": tokens["agent-token"], "brokers": bus.address,
                     "fetch_wait_ms": bus.fetch_wait_ms, "name": name, "data_dir": folder / name, "sandbox": sandbox,
                     "provider_mirror": DEPS / "mirror" if (DEPS / "mirror").exists() else None, **options}
-        started.append(Worker(name, folder, **settings))
-        return started[-1].start()
+        return Worker(name, folder, **settings)
 
-    start.all = started
-    yield start
-    release_all(started)
+    starter = Starter(make)
+    yield starter
+    release_all(starter.all)
 
 
 @pytest.fixture
@@ -182,20 +193,18 @@ def receiver():
 @pytest.fixture
 def notifier(folder, tokens, scheduler, bus, redis):
     """notifier(option=value...) starts one more notifier, which may call this machine."""
-    started = []
 
-    def start(**options):
+    def make(number, options):
         first = scheduler.all[0] if scheduler.all else scheduler()
-        name = f"notifier-{len(started) + 1}"
+        name = f"notifier-{number}"
         settings = {"scheduler_url": first.url, "notifier_token": tokens["notifier-token"], "brokers": bus.address,
                     "fetch_wait_ms": bus.fetch_wait_ms, "redis_url": redis.url, "name": name, "allow": "127.0.0.1", **options}
-        started.append(Notifier(name, folder, **settings))
-        return started[-1].start()
+        return Notifier(name, folder, **settings)
 
-    start.all = started
+    starter = Starter(make)
     redis.command("flushall")
-    yield start
-    release_all(started)
+    yield starter
+    release_all(starter.all)
 
 
 class Site:

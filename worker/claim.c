@@ -11,13 +11,15 @@
 #include "worker/tickets.h"
 #include "worker/worker.h"
 
-enum { IDLE_MS = 2000 };
+enum { IDLE_MS = 2000, SETTLING_MS = 200, FREED_MS = 20 };
 
 struct claims {
 	struct worker *worker;
 	struct fetch *claiming;
 	bool again; /* something happened since it was sent */
 	int64_t sent_ms;
+	size_t asked;   /* slots */
+	bool more_wait; /* the last claim got as much as it asked for */
 	struct loop_timer timer;
 	struct backoff backoff;
 };
@@ -67,7 +69,7 @@ static void claim_answered(void *data, struct fetch_answer *answer)
 {
 	struct claims *claims = data;
 	struct worker *worker = claims->worker;
-	int64_t next = jitter(IDLE_MS);
+	int64_t next = jitter(tickets_settling(worker->tickets) ? SETTLING_MS : IDLE_MS);
 	size_t jobs = 0;
 
 	claims->claiming = NULL;
@@ -75,6 +77,7 @@ static void claim_answered(void *data, struct fetch_answer *answer)
 	if (lease_heard(worker->lease, answer)) {
 		backoff_reset(&claims->backoff);
 		jobs = jobs_start(worker, answer);
+		claims->more_wait = jobs >= claims->asked;
 		count(M_CLAIMS, 1, "outcome=\"%s\"", jobs ? "jobs" : "none");
 		tickets_answered(worker->tickets);
 	} else {
@@ -104,7 +107,17 @@ void claims_wake(struct claims *claims)
 		return;
 	tickets_asked(worker->tickets);
 	claims->sent_ms = clock_mono_ms();
+	claims->asked = slots;
 	claims->claiming = lease_post(worker, "claim",
 		json_pack("{sssI}", "worker", lease_worker(worker->lease), "slots", (json_int_t)slots), claim_answered,
 		claims);
+}
+
+void claims_slot_freed(struct claims *claims)
+{
+	if (claims->more_wait || claims->claiming || !tickets_producer(claims->worker->tickets))
+		claims_wake(claims);
+	else
+		loop_timer_set(claims->worker->loop, &claims->timer, FREED_MS, idle, claims);
+	tickets_go_on(claims->worker->tickets);
 }

@@ -10,11 +10,11 @@
 #include "worker/lease.h"
 #include "worker/worker.h"
 
-static size_t body_limit(void *data, const char *method, const char *path)
+static size_t body_limit(void *data, const struct http_request *request, long long announced)
 {
 	(void)data;
-	(void)method;
-	(void)path;
+	(void)request;
+	(void)announced;
 	return 0;
 }
 

@@ -115,6 +115,13 @@ void job_free(struct job *job)
 	free(job);
 }
 
+static const char *stop_sentence(const struct job *job)
+{
+	if (job->abandoned)
+		return "The worker was stopped while the job ran.";
+	return job->stop == STOP_FORCE ? "The run was force-canceled." : "The run was canceled.";
+}
+
 /* An apply that ended well before its interrupt came has ended well. */
 static void outcome_settle(struct job *job)
 {
@@ -124,8 +131,7 @@ static void outcome_settle(struct job *job)
 		return;
 	if (job->stop != STOP_NONE) {
 		job->result.outcome = OUTCOME_CANCELED;
-		text_copy(job->result.error, sizeof(job->result.error),
-			job->stop == STOP_FORCE ? "The run was force-canceled." : "The run was canceled.");
+		text_copy(job->result.error, sizeof(job->result.error), stop_sentence(job));
 	} else if (!job->decided) {
 		job->result.outcome = OUTCOME_PASSED;
 		job->result.error[0] = '\0';
@@ -283,6 +289,7 @@ void job_lose(struct job *job)
 void job_abandon(struct job *job)
 {
 	job_hold(job);
+	job->abandoned = job->stop == STOP_NONE;
 	job_stop(job, STOP_FORCE);
 	job->channel.over = true;
 	channel_give_up(&job->channel);

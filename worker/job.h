@@ -76,6 +76,7 @@ struct job {
 	bool decided; /* the result's outcome stands */
 	bool lost;
 	enum stop stop;
+	bool abandoned; /* by a worker that ends, not by a person */
 
 	const struct step *steps;
 	size_t step; /* the next one */

@@ -18,6 +18,7 @@
 #include "common/httpd.h"
 #include "common/log.h"
 #include "worker/claim.h"
+#include "worker/exec/etc.h"
 #include "worker/health.h"
 #include "worker/lease.h"
 #include "worker/metrics.h"
@@ -53,7 +54,7 @@ static void guard_process(void)
 	setrlimit(RLIMIT_CORE, &none);
 	prctl(PR_SET_DUMPABLE, 0);
 	prctl(PR_SET_CHILD_SUBREAPER, 1); /* what a job leaves behind comes here and is reaped here */
-	umask(0077);
+	umask(0022); /* what a job makes has the usual modes; the folder around it is closed to others */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGINT, SIG_IGN); /* for the children (exec/child); this process gets it through the loop's signalfd */
 }
@@ -86,6 +87,8 @@ static int open_sandbox(struct worker *worker, struct err *err)
 		.mirror = *options->provider_mirror == '/' ? options->provider_mirror : NULL,
 		.store = worker->providers.path,
 	};
+	if (worker->sandbox.bwrap && etc_open(options->data_dir, &worker->sandbox.etc, err) < 0)
+		return -1;
 	return sandbox_check(&worker->sandbox, err);
 }
 
@@ -204,6 +207,7 @@ static void process_close(struct process *process)
 	schemas_free(worker->host.schemas);
 	engines_free(worker->host.engines);
 	books_release(&worker->books);
+	etc_free(worker->sandbox.etc);
 	providers_release(&worker->providers);
 	fetcher_free(worker->fetcher);
 	loop_free(worker->loop);
@@ -227,6 +231,7 @@ int main(int argc, char **argv)
 		return 0;
 	if (status < 0 || worker_options_settle(options, &err) < 0) {
 		fprintf(stderr, "runyard-worker: %s\n", err.message);
+		options_release(&worker_options, options);
 		return 2;
 	}
 	log_setup("worker", (enum log_level)log_level_parse(options->log_level));

@@ -49,6 +49,6 @@ void slots_ended(void *data, struct job *job, const struct job_result *result)
 	metric_set(M_SLOTS_BUSY, "", (double)worker->busy);
 	if (result)
 		results_add(worker->results, result, job->assignment.token);
-	claims_wake(worker->claims);
+	claims_slot_freed(worker->claims);
 	drain_check(worker);
 }

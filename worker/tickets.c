@@ -6,6 +6,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/err.h"
 #include "common/kafka.h"
 #include "common/log.h"
@@ -16,7 +17,7 @@
 #include "worker/metrics.h"
 #include "worker/worker.h"
 
-enum { MOST_HELD = 64, MOST_PARTITIONS = 256, POLL_MS = 1000 };
+enum { MOST_HELD = 64, MOST_PARTITIONS = 256, POLL_MS = 1000, SETTLING_MS = 20000 };
 
 struct tickets {
 	struct worker *worker;
@@ -24,6 +25,7 @@ struct tickets {
 	struct kafka_producer *producer;
 	struct kafka_consumer *pool, *control;
 	char *topic, *group;
+	int64_t subscribed_ms;                /* 0: not yet */
 	int produced_fd, pool_fd, control_fd; /* eventfds */
 	struct kafka_message held[MOST_HELD]; /* read, and their claim is not answered */
 	size_t held_count;
@@ -187,6 +189,12 @@ static void assigned(void *data, const int32_t *partitions, size_t count)
 		tickets->partitions[i] = partitions[i];
 }
 
+bool tickets_settling(const struct tickets *tickets)
+{
+	return tickets->subscribed_ms && tickets->partition_count == 0 &&
+		clock_mono_ms() - tickets->subscribed_ms < SETTLING_MS;
+}
+
 json_t *tickets_partitions(const struct tickets *tickets)
 {
 	json_t *list = json_array();
@@ -262,6 +270,7 @@ void tickets_subscribe(struct tickets *tickets, const char *topic, const char *p
 		return;
 	pool_close(tickets);
 	tickets->topic = mem_text(topic);
+	tickets->subscribed_ms = clock_mono_ms();
 	tickets->group = mem_printf("runyard-worker-%s", pool);
 	spec.topic = tickets->topic;
 	spec.group = tickets->group;

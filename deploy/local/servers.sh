@@ -131,15 +131,23 @@ redis_up() {
 broker_up() {
 	case $1 in
 	embedded)
-		process_stop kafka
+		broker_retire kafka
 		embedded_up
 		;;
 	kafka)
-		process_stop broker
+		broker_retire broker
 		kafka_up
 		;;
 	esac
 	say "$1" >"$data/broker"
+}
+
+# broker_retire NAME: stops it, and first those who are connected to it: leaving a consumer group takes its broker.
+broker_retire() {
+	process_runs "$1" || return 0
+	process_stop runyard-worker
+	process_stop runyard-scheduler
+	process_stop "$1"
 }
 
 embedded_ready() {
@@ -220,9 +228,9 @@ kafka_up() {
 	brokers=127.0.0.1:$port fetch_wait_ms=500
 }
 
-# 16 random bytes in URL-safe base64, as Kafka wants them.
+# 16 random bytes in base64 without its signs: Kafka takes an id that begins with a hyphen for an option.
 kafka_cluster_id() {
-	head -c 16 /dev/urandom | base64 | tr '+/' '-_' | tr -d '='
+	head -c 16 /dev/urandom | base64 | tr '+/' 'AB' | tr -d '='
 }
 
 # ---- Runyard ----

@@ -142,11 +142,12 @@ static void circuits_handle(struct server *server, const struct http_request *re
 
 /* ---- requests ---- */
 
-static size_t body_limit(void *data, const char *method, const char *path)
+static size_t body_limit(void *data, const struct http_request *request, long long announced)
 {
 	char id[ID_SIZE];
 
-	return text_equal(method, "PATCH") && path_id(data, path, id) == 0 ? MOST_BODY : 0;
+	(void)announced;
+	return text_equal(request->method, "PATCH") && path_id(data, request->path, id) == 0 ? MOST_BODY : 0;
 }
 
 static bool ready(void *data, struct buf *why)

@@ -125,7 +125,7 @@ static int type_check(
 	const char *symlink = archive_entry_symlink(entry);
 
 	if (!symlink && archive_entry_filetype(entry) == AE_IFLNK)
-		symlink = text_or_empty(archive_entry_symlink_utf8(entry));
+		symlink = archive_entry_symlink_utf8(entry);
 	if (hardlink)
 		return hardlink_check(walk, path, hardlink, err);
 	switch (archive_entry_filetype(entry)) {
@@ -133,7 +133,7 @@ static int type_check(
 	case AE_IFDIR:
 		return 0;
 	case AE_IFLNK:
-		return symlink_check(walk, path, plain, symlink, err);
+		return symlink_check(walk, path, plain, text_or_empty(symlink), err);
 	default:
 		return refuse(err, path, "is no file, folder or link");
 	}

@@ -10,6 +10,7 @@
 #include "scheduler/api/api.h"
 #include "scheduler/api/aside.h"
 #include "scheduler/auth/signed.h"
+#include "scheduler/dispatch/claim.h"
 #include "scheduler/metrics.h"
 
 enum { MOST_CONNECTIONS = 2000 };
@@ -116,6 +117,9 @@ static int request_read_body(struct request *req, struct err *err)
 
 	if (req->route->kind == NO_BODY)
 		return 0;
+	if (http->body_refused && req->route->permission == CAN_WORK_ON_JOB &&
+		!job_token_valid(req->store, param(req, "job"), req->bearer))
+		return err_set(err, ERR_NOT_FOUND, "this attempt is over, or the token is not its own");
 	if (http->body_refused)
 		return err_set(err, ERR_TOO_LARGE, "the body is larger than %zu bytes", req->route->limit);
 	if (req->route->kind == RAW || !http->body.len)
@@ -221,14 +225,29 @@ static void handle(void *data, const struct http_request *http, struct http_answ
 	}
 }
 
-static size_t body_limit(void *data, const char *method, const char *path)
+/* Whether whoever sends a large body may send it at all: nobody fills the memory without a token. */
+static bool large_body_allowed(struct api *api, const struct http_request *http, const struct route *route)
+{
+	struct request req = {.http = http, .store = store_of_thread(api), .route = route};
+	struct err err = ERR_INIT;
+
+	route_find(routes, routes_count, http->method, http->path, &req.match);
+	if (request_authenticate(&req, &err) < 0)
+		return false;
+	return route->permission != CAN_WORK_ON_JOB || job_token_valid(req.store, param(&req, "job"), req.bearer);
+}
+
+static size_t body_limit(void *data, const struct http_request *http, long long announced)
 {
 	struct api *api = data;
-	const struct route *route = route_find(routes, routes_count, method, path, NULL);
+	const struct route *route = route_find(routes, routes_count, http->method, http->path, NULL);
 
-	if (!route || (route->permission == CAN_WITH_SIGNATURE && !signed_valid(api->settings.store.keyring, path)))
+	if (!route ||
+		(route->permission == CAN_WITH_SIGNATURE && !signed_valid(api->settings.store.keyring, http->path)))
 		return 0;
-	return route->limit;
+	if (route->limit <= BODY_SMALL || (announced >= 0 && announced <= BODY_SMALL))
+		return route->limit;
+	return large_body_allowed(api, http, route) ? route->limit : 0;
 }
 
 /* ---- the service ---- */

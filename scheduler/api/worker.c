@@ -3,6 +3,7 @@
 #include "proto/topics.h"
 #include "scheduler/api/api.h"
 #include "scheduler/dispatch/claim.h"
+#include "scheduler/dispatch/publisher.h"
 #include "scheduler/store/workers.h"
 
 /* What a pool's workers ask with the pool's token (proto/README.md). Bodies are plain JSON, no JSON:API documents. */
@@ -41,6 +42,8 @@ int worker_arrives(struct request *req, struct response *res, struct err *err)
 		worker_register(req->store, &arrival, &id, err) < 0)
 		return -1;
 	topic_of_pool(arrival.pool_id, topic);
+	if (req->store->publisher)
+		publisher_topic(req->store->publisher, topic, &topics[TOPIC_JOBS]);
 	log_info("a worker arrived", "worker", id.text, "name", arrival.name, "pool", arrival.pool_id, NULL);
 	return respond_json(res, 200,
 		json_pack("{ss ss ss si}", "worker", id.text, "pool", arrival.pool_id, "topic", topic, "lease-seconds",

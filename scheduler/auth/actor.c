@@ -103,24 +103,3 @@ int actor_may_for_task(struct store *store, const struct actor *actor, const cha
 		return -1;
 	return rows.count ? 0 : err_set(err, ERR_NOT_FOUND, "not found");
 }
-
-int token_create(struct store *store, const char *user_id, const char *pool_id, const char *description,
-	char **ret_token, struct id *ret_id, struct err *err)
-{
-	char *token = crypto_token(user_id ? "ry_user_" : pool_id ? "ry_agent_" : "ry_notifier_");
-	struct id id = id_new("at");
-	char hash[SHA256_HEX_SIZE];
-
-	crypto_sha256_hex(token, strlen(token), hash);
-	if (db_query(store->db, NULL, err,
-		    "insert into tokens (id, hash, user_id, pool_id, notifier, description) "
-		    "values ($1, $2, $3, $4, $3::text is null and $4::text is null, $5)",
-		    P_TEXT(id.text), P_TEXT(hash), P_TEXT(user_id), P_TEXT(pool_id), P_TEXT(description)) < 0) {
-		free(token);
-		return -1;
-	}
-	*ret_token = token;
-	if (ret_id)
-		*ret_id = id;
-	return 0;
-}

@@ -50,9 +50,5 @@ int actor_may(struct store *store, const struct actor *actor, enum permission pe
  * other is NULL). */
 int actor_may_for_task(struct store *store, const struct actor *actor, const char *run_id,
 	const char *configuration_version_id, struct err *err);
-/* Makes a token and returns its text, which is kept nowhere. One of the two ids is not NULL, or both are: then
- * it is a notifier's. */
-int token_create(struct store *store, const char *user_id, const char *pool_id, const char *description,
-	char **ret_token, struct id *ret_id, struct err *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/auth/bootstrap.h"
 
-#include "scheduler/auth/actor.h"
+#include "scheduler/auth/tokens.h"
 #include "scheduler/store/names.h"
 #include "scheduler/store/organizations.h"
 
@@ -61,12 +61,15 @@ static int bootstrap_in(void *data, struct err *err)
 	_cleanup_(freep) char *agent_token = NULL;
 	_cleanup_(freep) char *notifier_token = NULL;
 	struct id user, pool;
+	const struct token_order of_user = {.user_id = user.text, .description = "bootstrap"};
+	const struct token_order of_pool = {.pool_id = pool.text, .description = "bootstrap"};
+	const struct token_order of_notifier = {.notifier = true, .description = "bootstrap"};
 
 	if (user_ensure(b->store, b->order, &user, err) < 0 ||
 		organization_ensure(b->store, b->order, user.text, err) < 0 || pool_ensure(b->store, &pool, err) < 0 ||
-		token_create(b->store, user.text, NULL, "bootstrap", &user_token, NULL, err) < 0 ||
-		token_create(b->store, NULL, pool.text, "bootstrap", &agent_token, NULL, err) < 0 ||
-		token_create(b->store, NULL, NULL, "bootstrap", &notifier_token, NULL, err) < 0)
+		token_create(b->store, &of_user, &user_token, NULL, err) < 0 ||
+		token_create(b->store, &of_pool, &agent_token, NULL, err) < 0 ||
+		token_create(b->store, &of_notifier, &notifier_token, NULL, err) < 0)
 		return -1;
 	json_decref(b->result);
 	b->result = json_pack("{s:s, s:s, s:s, s:s, s:s}", "user", b->order->username, "organization",

@@ -342,6 +342,14 @@ int job_granted(
 	return 0;
 }
 
+bool job_token_valid(struct store *store, const char *job_id, const char *token)
+{
+	struct err err = ERR_INIT;
+	struct job_grant grant;
+
+	return job_granted(store, job_id, token, &grant, &err) == 0;
+}
+
 int job_start(struct store *store, const struct job_grant *grant, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;

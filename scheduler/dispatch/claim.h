@@ -29,6 +29,8 @@ struct job_grant {
 /* ERR_NOT_FOUND if the token is not that of the job's present attempt. */
 int job_granted(
 	struct store *store, const char *job_id, const char *token, struct job_grant *ret_grant, struct err *err);
+/* Whether job_granted would say yes. */
+bool job_token_valid(struct store *store, const char *job_id, const char *token);
 /* Marks the attempt as started, from when on it may not be made again. ERR_CONFLICT if it is to stop. */
 int job_start(struct store *store, const struct job_grant *grant, struct err *err);
 

@@ -43,6 +43,12 @@ struct row {
 	struct row *next;
 };
 
+struct ensured {
+	char name[TOPIC_NAME_SIZE];
+	bool there;
+	int64_t next_try_ms;
+};
+
 struct publisher {
 	struct db *db;
 	struct kafka_producer *producer;
@@ -56,11 +62,8 @@ struct publisher {
 	struct row *rows;     /* the thread's own */
 	struct room room;
 	int64_t next_poll_ms;
-	struct {
-		char name[TOPIC_NAME_SIZE];
-		bool there;
-		int64_t next_try_ms;
-	} ensured[MOST_TOPICS];
+	pthread_mutex_t topics_lock; /* guards the two below */
+	struct ensured ensured[MOST_TOPICS];
 	size_t ensured_count;
 };
 
@@ -137,23 +140,33 @@ static void rows_take(struct publisher *publisher)
 		}
 }
 
-/* Brings up a topic with its partitions the first time it is used. A broker that is away is asked again later. */
-static void topic_ensure(struct publisher *publisher, const char *name, const struct topic_row *row)
+/* The topic's place in the list, or NULL if the list is full. */
+static struct ensured *ensured_find(struct publisher *publisher, const char *name)
 {
-	struct err err = ERR_INIT;
 	size_t i = 0;
 
 	while (i < publisher->ensured_count && !text_equal(publisher->ensured[i].name, name))
 		i++;
 	if (i == MOST_TOPICS)
-		return;
+		return NULL;
 	if (i == publisher->ensured_count)
 		text_copy(publisher->ensured[publisher->ensured_count++].name, TOPIC_NAME_SIZE, name);
-	if (publisher->ensured[i].there || clock_mono_ms() < publisher->ensured[i].next_try_ms)
-		return;
-	publisher->ensured[i].next_try_ms = clock_mono_ms() + ENSURE_EVERY_MS;
-	publisher->ensured[i].there = kafka_topic_ensure(publisher->producer, name, row->partitions,
-					      (int64_t)row->retention_hours * 3600000, ENSURE_MS, &err) > 0;
+	return &publisher->ensured[i];
+}
+
+void publisher_topic(struct publisher *publisher, const char *name, const struct topic_row *row)
+{
+	struct err err = ERR_INIT;
+	struct ensured *ensured;
+
+	pthread_mutex_lock(&publisher->topics_lock);
+	ensured = ensured_find(publisher, name);
+	if (ensured && !ensured->there && clock_mono_ms() >= ensured->next_try_ms) {
+		ensured->next_try_ms = clock_mono_ms() + ENSURE_EVERY_MS;
+		ensured->there = kafka_topic_ensure(publisher->producer, name, row->partitions,
+					 (int64_t)row->retention_hours * 3600000, ENSURE_MS, &err) > 0;
+	}
+	pthread_mutex_unlock(&publisher->topics_lock);
 }
 
 static void row_send(struct publisher *publisher, struct row *row)
@@ -163,7 +176,7 @@ static void row_send(struct publisher *publisher, struct row *row)
 	int partition = -1;
 
 	if (text_starts(row->topic, jobs)) {
-		topic_ensure(publisher, row->topic, &topics[TOPIC_JOBS]);
+		publisher_topic(publisher, row->topic, &topics[TOPIC_JOBS]);
 		partition = room_partition(&publisher->room, publisher->db, row->topic + strlen(jobs));
 	}
 	if (kafka_produce(publisher->producer, row->topic, partition, row->key, row->payload, (uint64_t)(uintptr_t)row,
@@ -273,9 +286,6 @@ static void *publisher_thread(void *data)
 	struct pollfd wake = {.fd = publisher->wake, .events = POLLIN};
 	eventfd_t ignored;
 
-	for (int i = 0; i < TOPIC_COUNT; i++)
-		if (i != TOPIC_JOBS)
-			topic_ensure(publisher, topics[i].name, &topics[i]);
 	while (!atomic_load(&publisher->stopping)) {
 		publisher_round(publisher);
 		poll(&wake, 1, POLL_MS);
@@ -294,6 +304,7 @@ int publisher_start(const struct publisher_spec *spec, struct publisher **ret_pu
 	struct publisher *publisher = mem_new(1, sizeof(*publisher));
 
 	pthread_mutex_init(&publisher->lock, NULL);
+	pthread_mutex_init(&publisher->topics_lock, NULL);
 	if (kafka_producer_open(spec->kafka, on_delivered, publisher, &publisher->producer, err) < 0) {
 		free(publisher);
 		return -1;
@@ -301,6 +312,9 @@ int publisher_start(const struct publisher_spec *spec, struct publisher **ret_pu
 	publisher->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	kafka_producer_wake(publisher->producer, publisher->wake);
 	publisher->db = db_open_relaxed(spec->database_url);
+	for (int i = 0; i < TOPIC_COUNT; i++)
+		if (i != TOPIC_JOBS)
+			publisher_topic(publisher, topics[i].name, &topics[i]);
 	pthread_create(&publisher->thread, NULL, publisher_thread, publisher);
 	*ret_publisher = publisher;
 	return 0;
@@ -325,5 +339,6 @@ void publisher_stop(struct publisher *publisher)
 	db_close(publisher->db);
 	closep(&publisher->wake);
 	pthread_mutex_destroy(&publisher->lock);
+	pthread_mutex_destroy(&publisher->topics_lock);
 	free(publisher);
 }

@@ -9,6 +9,7 @@
  */
 
 #include "common/kafka.h"
+#include "proto/topics.h"
 #include "scheduler/store/store.h"
 
 struct publisher;
@@ -18,6 +19,7 @@ struct publisher_spec {
 	const struct kafka_settings *kafka;
 };
 
+/* Brings up the topics, waiting a moment for the broker, and starts the thread. */
 int publisher_start(const struct publisher_spec *spec, struct publisher **ret_publisher, struct err *err);
 /* Sends what is left, waits for its delivery for a few seconds, and ends the thread. What is not delivered stays in the
  * outbox. */
@@ -27,6 +29,9 @@ void publisher_offer(
 	struct publisher *publisher, long long id, const char *topic, const char *key, const char *payload);
 /* Wakes the thread after a number of offers. */
 void publisher_wake(struct publisher *publisher);
+/* Makes sure that a topic exists before somebody reads it, within about a second: a reader that comes first would look
+ * again only much later. A broker that is away is asked again with the next message. */
+void publisher_topic(struct publisher *publisher, const char *name, const struct topic_row *row);
 /* True while a broker is connected. */
 bool publisher_up(const struct publisher *publisher);
 

@@ -245,7 +245,7 @@ static void passes_too_late(struct verdict *v, const struct run_event *event)
 	end(v, RUN_APPLIED);
 }
 
-/* Contact with whoever did the work was lost (DESIGN rules 5 to 7). */
+/* Contact with whoever did the work was lost, or they had to stop it themselves (DESIGN rules 5 to 7). */
 static void loses(struct verdict *v, const struct run_event *event)
 {
 	bool apply = v->run.stage == STAGE_APPLY;

@@ -175,9 +175,10 @@ static void add_row(struct changes *changes, const struct run_change *change, js
 	const char *word, bool over)
 {
 	json_array_append_new(rows,
-		json_pack("{ss ss ss so sb so}", "run_id", change->row->id.text, "stage", stages[stage].name, "status",
-			word, "times", mark_time(changes, word), "over", over, "reason",
-			json_string_or_null(change->reason)));
+		json_pack("{ss ss ss so sb so so}", "run_id", change->row->id.text, "stage", stages[stage].name,
+			"status", word, "times", mark_time(changes, word), "over", over, "reason",
+			json_string_or_null(change->reason), "actor",
+			json_string_or_null(change->event == EV_OVERRIDDEN ? change->actor : NULL)));
 }
 
 /*
@@ -345,10 +346,11 @@ static const struct {
 		"updated_at = now() from jsonb_to_recordset($1::jsonb) as u(run_id text, stage text, status text, "
 		"times jsonb) where t.run_id = u.run_id and t.stage = u.stage"},
 	{offsetof(struct changes, policies),
-		"update policy_evaluations e set status = u.status, status_timestamps = e.status_timestamps || "
+		"update policy_evaluations e set status = u.status, overridden_by = coalesce(u.actor, "
+		"e.overridden_by), status_timestamps = e.status_timestamps || "
 		"u.times, "
 		"updated_at = now() from jsonb_to_recordset($1::jsonb) as u(run_id text, stage text, status text, "
-		"times jsonb) where e.run_id = u.run_id and e.kind = u.stage "
+		"times jsonb, actor text) where e.run_id = u.run_id and e.kind = u.stage "
 		"and not (e.status = 'failed' and u.status = 'canceled')"},
 	{offsetof(struct changes, costs),
 		"update cost_estimates c set status = u.status, status_timestamps = c.status_timestamps || u.times, "

@@ -67,13 +67,14 @@ static int connection_failed(struct db *db, struct err *err)
 	return err_set(err, ERR_UNAVAILABLE, "PostgreSQL: service unavailable: %s", reason);
 }
 
-/* A connection that the server closed while nobody used it has something to read: that, or the end. */
+/* A connection that the server closed while nobody used it has something to read: why it did, then the end. */
 static bool connection_alive(struct db *db)
 {
 	struct pollfd fd = {.fd = PQsocket(db->conn), .events = POLLIN};
 
-	if (PQstatus(db->conn) == CONNECTION_OK && poll(&fd, 1, 0) > 0)
-		PQconsumeInput(db->conn);
+	while (PQstatus(db->conn) == CONNECTION_OK && poll(&fd, 1, 0) > 0)
+		if (!PQconsumeInput(db->conn))
+			return false;
 	return PQstatus(db->conn) == CONNECTION_OK;
 }
 

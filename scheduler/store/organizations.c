@@ -104,12 +104,14 @@ static int delete_in(void *data, struct err *err)
 	if (db_query(d->store->db, NULL, err,
 		    "select 1 from workspaces where organization_id = $1 order by id for update", P_TEXT(d->id)) < 0 ||
 		db_query(d->store->db, &rows, err,
-			"select state from jobs where organization_id = $1 order by id for update", P_TEXT(d->id)) < 0)
+			"select state = 'claimed' and stage = 'apply' as applying from jobs where organization_id = $1 "
+			"order by id for update",
+			P_TEXT(d->id)) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
-		if (text_equal(row_text(&rows, i, "state"), "claimed"))
+		if (row_bool(&rows, i, "applying"))
 			return err_set(
-				err, ERR_CONFLICT, "a run of the organization is being worked on: cancel it first");
+				err, ERR_CONFLICT, "an apply in the organization is being worked on: cancel it first");
 	/* Runs point at configuration versions and pools, so they go first. */
 	if (db_query(d->store->db, NULL, err, "delete from runs where organization_id = $1", P_TEXT(d->id)) < 0)
 		return -1;

@@ -36,7 +36,7 @@ struct organization_update {
 	const json_t *settings;   /* the members that change */
 };
 int organization_update(struct store *store, const struct organization_update *update, struct err *err);
-/* With everything in it. ERR_CONFLICT while a worker has one of its jobs. */
+/* With everything in it, as workspace_delete does. ERR_CONFLICT while an apply is underway. */
 int organization_delete(struct store *store, const char *id, struct err *err);
 /* Columns `pending` and `running`: its runs that wait and that are being worked on. */
 int organization_capacity(struct store *store, const char *id, struct rows *ret_rows, struct err *err);

@@ -149,14 +149,14 @@ struct deletion {
 	bool safe;
 };
 
-static int delete_check(const struct rows *rows, bool claimed, bool safe, struct err *err)
+static int delete_check(const struct rows *rows, bool applying, bool safe, struct err *err)
 {
 	if (!rows->count)
 		return not_found(err);
 	if (safe && row_bool(rows, 0, "locked"))
 		return err_set(err, ERR_CONFLICT, "the workspace is locked: it can't be deleted safely");
-	if (claimed)
-		return err_set(err, ERR_CONFLICT, "a run of the workspace is being worked on: cancel it first");
+	if (applying)
+		return err_set(err, ERR_CONFLICT, "an apply of the workspace is being worked on: cancel it first");
 	if (safe && row_bool(rows, 0, "manages"))
 		return err_set(err, ERR_CONFLICT,
 			"the workspace is managing resources: destroy them first, or force its deletion");
@@ -164,17 +164,18 @@ static int delete_check(const struct rows *rows, bool claimed, bool safe, struct
 }
 
 /* Keeps a worker's claim, which locks the job's row, from coming between the check and the end. */
-static int jobs_lock(struct store *store, const char *id, bool *ret_claimed, struct err *err)
+static int jobs_lock(struct store *store, const char *id, bool *ret_applying, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (db_query(store->db, &rows, err,
-		    "select state = 'claimed' as claimed from jobs where workspace_id = $1 order by id for update",
+		    "select state = 'claimed' and stage = 'apply' as applying from jobs where workspace_id = $1 order "
+		    "by id for update",
 		    P_TEXT(id)) < 0)
 		return -1;
-	*ret_claimed = false;
+	*ret_applying = false;
 	for (int i = 0; i < rows.count; i++)
-		*ret_claimed |= row_bool(&rows, i, "claimed");
+		*ret_applying |= row_bool(&rows, i, "applying");
 	return 0;
 }
 
@@ -182,7 +183,7 @@ static int delete_in(void *data, struct err *err)
 {
 	const struct deletion *d = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	bool claimed;
+	bool applying;
 
 	if (db_query(d->store->db, &rows, err,
 		    "select (w.locked_by is not null or w.current_run_id is not null) as locked, "
@@ -190,7 +191,7 @@ static int delete_in(void *data, struct err *err)
 		    "where s.id = w.current_state_id and r->>'type' not like 'data.%') as manages from workspaces w "
 		    "where w.id = $1 for update",
 		    P_TEXT(d->id)) < 0 ||
-		jobs_lock(d->store, d->id, &claimed, err) < 0 || delete_check(&rows, claimed, d->safe, err) < 0)
+		jobs_lock(d->store, d->id, &applying, err) < 0 || delete_check(&rows, applying, d->safe, err) < 0)
 		return -1;
 	/* Runs point at configuration versions, so they go first. */
 	if (db_query(d->store->db, NULL, err, "delete from runs where workspace_id = $1", P_TEXT(d->id)) < 0)

@@ -41,7 +41,8 @@ int workspace_update(
  * have no execution mode of their own. */
 int workspaces_inherit_mode(struct store *store, const char *organization_id, struct err *err);
 
-/* ERR_CONFLICT while a worker has one of its jobs; with `safe` also while it is locked or has resources. */
+/* Plans underway are fenced off and stop. ERR_CONFLICT while an apply is: what it makes would belong to nobody. With
+ * `safe` also while it is locked or has resources. */
 int workspace_delete(struct store *store, const char *id, bool safe, struct err *err);
 
 /* ERR_CONFLICT if it is locked. */

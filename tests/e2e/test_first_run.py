@@ -284,11 +284,11 @@ def test_a_sensitive_value_is_readable_nowhere(api, site):
     workspace = api.workspace(auto_apply=True)
     api.variable(workspace, "word", SECRET, sensitive=True)
     api.variable(workspace, "HIDDEN", SECRET + "-env", category="env", sensitive=True)
-    files = {"main.tf": SAYS.replace("unset\"\n", "unset\"\n  sensitive = true\n") + """
+    files = {"main.tf": SAYS + """
 resource "terraform_data" "says" {
   provisioner "local-exec" {
     command     = "echo it is $HIDDEN and $WORD"
-    environment = { WORD = nonsensitive(var.word) }
+    environment = { WORD = var.word }
   }
 }
 """}

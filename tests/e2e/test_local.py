@@ -21,13 +21,15 @@ NAMES = {"postgres", "redis", "runyard-scheduler", "runyard-worker"}
 
 
 class Local:
-    """A local stack in a folder that only its owner can look into."""
+    """A local stack from a copy of the sources, in a folder that only its owner can look into."""
 
-    def __init__(self, home):
-        self.home = home
+    def __init__(self, folder):
+        self.home = folder / "home"
+        self.source = folder / "source"
+        shutil.copytree(ROOT, self.source, ignore=shutil.ignore_patterns("build*", ".local", ".git", "__pycache__"))
 
     def run(self, script, *arguments, check=True):
-        done = subprocess.run([ROOT / "deploy/local" / script, *arguments], env={**os.environ, "RUNYARD_HOME": str(self.home)},
+        done = subprocess.run([self.source / "deploy/local" / script, *arguments], env={**os.environ, "RUNYARD_HOME": str(self.home)},
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=800)
         if check:
             assert done.returncode == 0, f"{script}: {done.returncode}\n{done.stdout}\n{done.stderr}\n{self.logs()}"
@@ -46,10 +48,10 @@ class Local:
 
 @pytest.fixture(scope="module")
 def local(tmp_path_factory):
-    home = tmp_path_factory.mktemp("local") / "home"
-    assert home.parent.stat().st_mode & 0o077 == 0
-    stack = Local(home)
-    shutil.copytree(DEPS / "kafka", home / "kafka/jars")
+    folder = tmp_path_factory.mktemp("local")
+    assert folder.stat().st_mode & 0o077 == 0
+    stack = Local(folder)
+    shutil.copytree(DEPS / "kafka", stack.home / "kafka/jars")
     yield stack
     stack.run("down", "--purge", check=False)
 

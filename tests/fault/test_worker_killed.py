@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MPL-2.0
 """kill -9 of a worker: a plan is made again, an apply never, and nothing that was written is lost."""
 
-from pathlib import Path
-
 import pytest
 
+from support.proc import processes_with
 from support.wait import until
 
 LEASE = 3
@@ -26,18 +25,6 @@ resource "terraform_data" "second" {{
   }}
 }}
 """}
-
-
-def processes_of(folder):
-    """Processes whose arguments name the folder."""
-    found = []
-    for line in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            if str(folder).encode() in line.read_bytes():
-                found.append(line.parent.name)
-        except OSError:
-            continue
-    return found
 
 
 @pytest.fixture(autouse=True)
@@ -72,7 +59,7 @@ def test_during_an_apply_the_run_is_errored_and_its_state_kept(api, scheduler, w
     until(lambda: first.metric("runyard_worker_states_sent_total") >= 1, "a state is sent")
     assert api.status(run) == "applying"
     first.kill()
-    until(lambda: not processes_of(gate.path), "nothing of the job is left")
+    until(lambda: not processes_with(gate.path), "nothing of the job is left")
     second = worker(sandbox_bind=gate.folder)
     attributes = api.wait_status(run, "errored")
     assert "Contact with worker worker-1 was lost" in attributes["error"] and "never tried again" in attributes["error"]

@@ -52,10 +52,14 @@ class Service:
         return self
 
     def start(self, timeout=30.0):
-        self.launch()
+        return self.launch().start_waiting(timeout)
+
+    def start_waiting(self, timeout=30.0, ready=True):
+        """What is left of a start after launch()."""
         self.process.wait_until(self.port_file.exists, "writes its port file", timeout)
         self.port = int(self.port_file.read_text())
-        self.process.wait_until(self.ready, "is ready", timeout)
+        if ready:
+            self.process.wait_until(self.ready, "is ready", timeout)
         return self
 
     @property

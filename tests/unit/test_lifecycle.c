@@ -212,6 +212,7 @@ static void test_a_lost_plan_is_tried_again_and_a_lost_apply_is_not(void **state
 	(void)state;
 	assert_status(run, RUN_PLAN_QUEUED);
 	assert_status(AFTER(run, E(STARTED), E(LOST)), RUN_ERRORED);
+	assert_status(AFTER(run, E(STARTED), {.kind = EV_STOPPED, .may_retry = true}), RUN_PLAN_QUEUED);
 	assert_true(job_may_retry(STAGE_PLAN, true, 1));
 	assert_false(job_may_retry(STAGE_PLAN, true, 3));
 	assert_true(job_may_retry(STAGE_APPLY, false, 1));

@@ -50,17 +50,38 @@ void child_kill(struct child *child)
 
 /* ---- the end ---- */
 
-static void child_finish(struct child *child)
+static void child_free(struct child *child)
 {
-	struct child ended = *child;
+	siginfo_t info;
 
+	/* bwrap's own child, which it leaves to whoever is above it (main.c, subreaper). */
+	if (child->inside >= 0)
+		waitid(P_PIDFD, (id_t)child->inside, &info, WEXITED | WNOHANG);
 	loop_timer_clear(child->loop, &child->timer);
 	loop_unwatch(child->loop, child->info);
 	loop_unwatch(child->loop, child->inside);
 	closep(&child->info);
 	closep(&child->inside);
 	free(child);
+}
+
+static void child_finish(struct child *child)
+{
+	struct child ended = *child;
+
+	child_free(child);
 	ended.fn(ended.data, ended.status);
+}
+
+void child_abandon(struct child *child)
+{
+	if (!child)
+		return;
+	child_kill(child);
+	loop_child_forget(child->loop, child->pid);
+	if (!child->reaped)
+		waitpid(child->pid, NULL, 0);
+	child_free(child);
 }
 
 static void child_check(struct child *child)
@@ -87,11 +108,9 @@ static void group_check(void *data)
 static void inside_ended(void *data, int fd, unsigned events)
 {
 	struct child *child = data;
-	siginfo_t info;
 
 	(void)events;
 	loop_unwatch(child->loop, fd);
-	waitid(P_PIDFD, (id_t)fd, &info, WEXITED | WNOHANG); /* it is ours by now, if bwrap itself was killed */
 	child->emptied = true;
 	child_check(child);
 }
@@ -157,6 +176,8 @@ static void add_fds(posix_spawn_file_actions_t *actions, const struct child_spec
 	}
 	if (info >= 0)
 		posix_spawn_file_actions_adddup2(actions, info, INFO_FD);
+	/* Libraries open sockets that are not closed at an exec: the scheduler's answers to other jobs among them. */
+	posix_spawn_file_actions_addclosefrom_np(actions, info >= 0 ? INFO_FD + 1 : spec->fds[3] >= 0 ? 4 : 3);
 	posix_spawn_file_actions_addchdir_np(actions, spec->folder);
 }
 

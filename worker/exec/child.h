@@ -34,6 +34,9 @@ int child_start(struct loop *loop, const struct child_spec *spec, child_fn fn, v
 void child_interrupt(struct child *child);
 /* SIGKILL to all of it. */
 void child_kill(struct child *child);
+/* Takes it: SIGKILL, and its end is waited for here; its child_fn is not called. For when the loop runs no more. NULL
+ * is fine. */
+void child_abandon(struct child *child);
 /* Of the group's first process. */
 int child_pid(const struct child *child);
 

@@ -40,6 +40,7 @@ struct engines {
 	size_t known_count;
 	char *asking;   /* the binary whose version is being read */
 	int asking_out; /* read end of its output */
+	struct child *asked;
 	struct search *searches;
 };
 
@@ -198,6 +199,7 @@ static void version_came(void *data, int status)
 	output[len > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? len : 0] = '\0';
 	close(engines->asking_out);
 	engines->asking = NULL;
+	engines->asked = NULL;
 	known_record(engines, path, output);
 	searches_go_on(engines);
 }
@@ -208,13 +210,12 @@ static int version_ask(struct engines *engines, const char *path, struct err *er
 	char *const argv[] = {(char *)path, "version", NULL};
 	char *const env[] = {"CHECKPOINT_DISABLE=1", "TF_CLI_CONFIG_FILE=/dev/null", "PATH=/usr/bin:/bin", NULL};
 	struct child_spec spec = {.argv = argv, .env = env, .folder = "/", .fds = {-1, -1, -1, -1}};
-	struct child *child;
 	int pipe_fds[2], status;
 
 	if (pipe2(pipe_fds, O_CLOEXEC | O_NONBLOCK) < 0)
 		return err_errno(err, "pipe");
 	spec.fds[1] = pipe_fds[1];
-	status = child_start(engines->loop, &spec, version_came, engines, &child, err);
+	status = child_start(engines->loop, &spec, version_came, engines, &engines->asked, err);
 	close(pipe_fds[1]);
 	if (status < 0) {
 		close(pipe_fds[0]);
@@ -339,6 +340,9 @@ void engines_free(struct engines *engines)
 	}
 	for (size_t i = 0; i < engines->known_count; i++)
 		free(engines->known[i].engine.path);
+	if (engines->asking)
+		close(engines->asking_out);
+	child_abandon(engines->asked);
 	free(engines->asking);
 	free(engines);
 }

@@ -12,6 +12,7 @@
 
 #include "common/err.h"
 #include "worker/exec/beneath.h"
+#include "worker/exec/etc.h"
 
 static const char bwrap_path[] = "/usr/bin/bwrap";
 static const char setpriv_path[] = "/usr/bin/setpriv";
@@ -47,30 +48,6 @@ static const char *const always[] = {
 	"--ro-bind",
 	"/usr",
 	"/usr",
-};
-
-/* Of /etc only what programs need to find names, certificates and times. */
-static const char *const etc_files[] = {
-	"/etc/alternatives",
-	"/etc/ca-certificates",
-	"/etc/gai.conf",
-	"/etc/group",
-	"/etc/host.conf",
-	"/etc/hosts",
-	"/etc/ld.so.cache",
-	"/etc/ld.so.conf",
-	"/etc/ld.so.conf.d",
-	"/etc/localtime",
-	"/etc/mime.types",
-	"/etc/nsswitch.conf",
-	"/etc/passwd",
-	"/etc/pki",
-	"/etc/protocols",
-	"/etc/resolv.conf",
-	"/etc/services",
-	"/etc/ssl/certs",
-	"/etc/ssl/openssl.cnf",
-	"/etc/timezone",
 };
 
 /* Links to /usr on merged systems, folders of their own elsewhere. */
@@ -113,8 +90,6 @@ static void add_system(struct texts *args)
 
 	for (size_t i = 0; i < ARRAY_LEN(always); i++)
 		texts_add(args, "%s", always[i]);
-	for (size_t i = 0; i < ARRAY_LEN(etc_files); i++)
-		add_bind(args, "--ro-bind-try", etc_files[i], etc_files[i]);
 	for (size_t i = 0; i < ARRAY_LEN(system_folders); i++) {
 		ssize_t len = readlink(system_folders[i], target, sizeof(target) - 1);
 
@@ -124,6 +99,15 @@ static void add_system(struct texts *args)
 		else
 			add_bind(args, "--ro-bind-try", system_folders[i], system_folders[i]);
 	}
+}
+
+static void add_etc(struct texts *args, struct etc *etc)
+{
+	etc_refresh(etc);
+	add_bind(args, "--ro-bind", etc_path(etc), "/etc");
+	for (const char *const *at = etc_folders(); *at; at++)
+		if (access(*at, F_OK) == 0)
+			add_bind(args, "--ro-bind", *at, *at);
 }
 
 static void add_binds(struct texts *args, const struct sandbox *sandbox)
@@ -193,6 +177,7 @@ static int prepare_bwrap(const struct sandbox *sandbox, const struct sandbox_job
 	_cleanup_(texts_release) struct texts args = {.items = NULL};
 
 	add_system(&args);
+	add_etc(&args, sandbox->etc);
 	add_job(&args, sandbox, job);
 	add_binds(&args, sandbox);
 	if (command->offline)
@@ -254,8 +239,8 @@ void sandbox_start_release(struct sandbox_start *start)
 
 int sandbox_check(const struct sandbox *sandbox, struct err *err)
 {
-	char *const argv[] = {(char *)bwrap_path, "--unshare-user-try", "--unshare-pid", "--ro-bind", "/", "/",
-		"--proc", "/proc", "--dev", "/dev", "--", "/bin/true", NULL};
+	char *const argv[] = {(char *)bwrap_path, "--as-pid-1", "--unshare-user-try", "--unshare-pid", "--ro-bind", "/",
+		"/", "--proc", "/proc", "--dev", "/dev", "--", "/bin/true", NULL};
 	char *const env[] = {NULL};
 	int pid, status = 0;
 

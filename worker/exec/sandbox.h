@@ -15,12 +15,14 @@
 #include "worker/exec/variables.h"
 
 struct err;
+struct etc;
 
 struct sandbox {
 	bool bwrap;
 	const char *binds;  /* more read-only paths, comma separated; may be "" */
 	const char *mirror; /* a folder of providers to show as it is, or NULL */
 	const char *store;  /* the worker's provider cache */
+	struct etc *etc;    /* for bwrap; borrowed */
 };
 
 /* One job's view. All are paths on the machine. */

@@ -124,7 +124,7 @@ static void transfer_end(struct transfer *transfer, int status, const struct buf
 	bool refused = status == 401 || ((status == 404 || status == 409) && !transfer->spec.expects_refusal);
 
 	count(M_TRANSFERS, 1, "what=\"%s\",status=\"%d\"", transfer->spec.what, status);
-	if (status >= 200 && status < 300)
+	if (status >= 200 && status < 300 && !text_equal(transfer->spec.method, "GET"))
 		count_bytes(transfer);
 	transfer_stop(transfer);
 	if (refused && !channel->over) {

@@ -13,7 +13,7 @@
 #include "worker/metrics.h"
 
 enum {
-	PAUSE_MS = 50,
+	PAUSE_MS = 80,
 	SEND_AT = 64 * 1024,
 	SEND_MOST = 1024 * 1024,
 	LINE_MOST = 1024 * 1024,

@@ -115,16 +115,24 @@ static void broker_slow(void *data)
 		post(kept);
 }
 
+/* Statistics come every few seconds, so that a client which has just begun is not down for having none. */
+static bool broker_likely(const struct kafka_producer *producer)
+{
+	struct kafka_stats stats;
+
+	if (!producer)
+		return false;
+	kafka_producer_stats(producer, &stats);
+	return stats.up || stats.errors == 0;
+}
+
 static void publish(struct kept_result *kept)
 {
 	struct results *results = kept->results;
 	_cleanup_(freep) char *text = job_result_encode(&kept->result);
-	struct kafka_stats stats;
 	struct err err = ERR_INIT;
 
-	if (results->spec.producer)
-		kafka_producer_stats(results->spec.producer, &stats);
-	if (!results->spec.producer || !stats.up ||
+	if (!broker_likely(results->spec.producer) ||
 		kafka_produce(results->spec.producer, topics[TOPIC_RESULTS].name, -1, NULL, text, kept->tag, &err) <
 			0) {
 		post(kept);

@@ -120,20 +120,29 @@ static void state_send(struct states *states, const struct buf *bytes)
 	channel_send(states->channel, &spec, state_answered, states);
 }
 
+/* Sends what is in the file, unless the scheduler has it or has just refused it. */
+static void state_check(struct states *states)
+{
+	_cleanup_(buf_release) struct buf bytes = BUF_INIT(STATE_LIMIT);
+	char now[SHA256_HEX_SIZE];
+
+	if (state_read(states, &bytes) < 0 || !state_complete(buf_str(&bytes), bytes.len))
+		return;
+	crypto_sha256_hex(bytes.data, bytes.len, now);
+	if (text_equal(now, states->delivered) || (states->refused && text_equal(now, states->flight)))
+		return;
+	memcpy(states->flight, now, sizeof(now));
+	state_send(states, &bytes);
+}
+
 /* Reads the file if it changed and nothing is under way. */
 static void states_go_on(struct states *states)
 {
-	_cleanup_(buf_release) struct buf bytes = BUF_INIT(STATE_LIMIT);
-
 	if (states->busy)
 		return;
 	if (states->dirty) {
 		states->dirty = false;
-		if (state_read(states, &bytes) == 0 && state_complete(buf_str(&bytes), bytes.len)) {
-			crypto_sha256_hex(bytes.data, bytes.len, states->flight);
-			if (!text_equal(states->flight, states->delivered))
-				state_send(states, &bytes);
-		}
+		state_check(states);
 	}
 	check_settled(states);
 }

@@ -29,7 +29,7 @@ static void plan_done(struct job *job, int code, const char *errors)
 	}
 	job->result.has_changes = code == 2;
 	if (!job_done(job))
-		job_upload(job, "plan", "plan file", "application/octet-stream",
+		job_upload(job, "plan", "plan", "application/octet-stream",
 			beneath_open(job->dir.root, WORKDIR_PLAN, O_RDONLY, 0));
 }
 
@@ -60,7 +60,7 @@ static void show_done(struct job *job, int code, const char *errors)
 		return;
 	}
 	if (!job_done(job))
-		job_upload(job, "plan-json", "plan as JSON", "application/json",
+		job_upload(job, "plan-json", "plan-json", "application/json",
 			beneath_open(job->dir.top, "plan.json", O_RDONLY, 0));
 }
 
@@ -80,6 +80,7 @@ static void step_show(struct job *job)
 	command.out = job->plan_json;
 	arguments_show(plan, &command.args);
 	command_run(job, &command);
+	schemas_send_known(job);
 }
 
 const struct step plan_steps[] = {

@@ -19,16 +19,23 @@
 
 enum { MOST_KEPT = 64, LOCKFILE_LIMIT = 1024 * 1024, SCAN_LIMIT = 512 * 1024 * 1024 };
 
-/* "<key>.json" holds the schemas, and "<key>.digest", written after it, their SHA-256. */
+/* "<key>.json" holds the schemas, and "<key>.digest", written after it, their SHA-256, followed by a "+" if the
+ * engine's built-in provider is among them. */
 struct schemas {
 	int folder;
 };
 
-/* One plan's; freed when its upload has ended. */
-struct asking {
-	struct job *job;
+/* What is kept for one key. */
+struct kept_schemas {
 	char key[SHA256_HEX_SIZE];
 	char digest[SHA256_HEX_SIZE];
+	bool builtin;
+};
+
+/* A digest that the scheduler is asked about. */
+struct asking {
+	struct job *job;
+	struct kept_schemas kept;
 };
 
 int schemas_open(const char *data_dir, struct schemas **ret_schemas, struct err *err)
@@ -52,12 +59,14 @@ void schemas_free(struct schemas *schemas)
 	free(schemas);
 }
 
-/* ---- the key ---- */
+/* ---- which ---- */
 
-/* The engine's built-in provider stands in no lock file, so whether the plan uses it is a part of the key. */
+static const char builtin_name[] = "terraform.io/builtin/terraform";
+
+/* The built-in provider stands in no lock file. Schemas with it do for every plan, those without it for plans that
+ * don't use it. */
 static bool uses_builtin(const struct job *job)
 {
-	static const char name[] = "terraform.io/builtin/terraform";
 	struct stat info;
 	void *text;
 	bool found;
@@ -67,7 +76,7 @@ static bool uses_builtin(const struct job *job)
 	text = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, job->plan_json, 0);
 	if (text == MAP_FAILED)
 		return false;
-	found = memmem(text, (size_t)info.st_size, name, sizeof(name) - 1) != NULL;
+	found = memmem(text, (size_t)info.st_size, builtin_name, sizeof(builtin_name) - 1) != NULL;
 	munmap(text, (size_t)info.st_size);
 	return found;
 }
@@ -81,8 +90,7 @@ static void make_key(const struct job *job, char ret_key[SHA256_HEX_SIZE])
 
 	if (folder >= 0)
 		beneath_read(folder, LOCKFILE_NAME, &lock, &err);
-	buf_printf(&text, "%s %s %d\n%s", job->tofu ? "tofu" : "terraform", job->result.terraform_version,
-		uses_builtin(job), buf_str(&lock));
+	buf_printf(&text, "%s %s\n%s", job->tofu ? "tofu" : "terraform", job->result.terraform_version, buf_str(&lock));
 	crypto_sha256_hex(text.data, text.len, ret_key);
 }
 
@@ -95,15 +103,19 @@ static int open_kept(const struct schemas *schemas, const char *key)
 	return beneath_open(schemas->folder, name, O_RDONLY, 0);
 }
 
-static bool read_digest(const struct schemas *schemas, const char *key, char ret_digest[SHA256_HEX_SIZE])
+/* Fills the key, and the rest if there is something for it: false if not. */
+static bool find_kept(const struct job *job, struct kept_schemas *ret_kept)
 {
-	_cleanup_(freep) char *name = mem_printf("%s.digest", key);
-	_cleanup_(buf_release) struct buf text = BUF_INIT(SHA256_HEX_SIZE);
+	_cleanup_(freep) char *name = NULL;
+	_cleanup_(buf_release) struct buf text = BUF_INIT(SHA256_HEX_SIZE + 1);
 	struct err err = ERR_INIT;
 
-	if (beneath_read(schemas->folder, name, &text, &err) < 0 || text.len != SHA256_HEX_SIZE - 1)
+	make_key(job, ret_kept->key);
+	name = mem_printf("%s.digest", ret_kept->key);
+	if (beneath_read(job->host->schemas->folder, name, &text, &err) < 0 || text.len < SHA256_HEX_SIZE - 1)
 		return false;
-	text_copy(ret_digest, SHA256_HEX_SIZE, buf_str(&text));
+	text_copy(ret_kept->digest, SHA256_HEX_SIZE, buf_str(&text));
+	ret_kept->builtin = buf_str(&text)[SHA256_HEX_SIZE - 1] == '+';
 	return true;
 }
 
@@ -128,20 +140,25 @@ static void make_room(const struct schemas *schemas)
 	closedir(list);
 }
 
-static int keep_schemas(const struct schemas *schemas, const struct job *job, struct asking *asking)
+/* Takes the job's schemas.json. `kept` has the key; the rest is filled. */
+static int keep_schemas(const struct job *job, struct kept_schemas *kept)
 {
+	const struct schemas *schemas = job->host->schemas;
 	_cleanup_(buf_release) struct buf text = BUF_INIT(SCAN_LIMIT);
-	_cleanup_(freep) char *name = mem_printf("%s.json", asking->key);
-	_cleanup_(freep) char *digest_name = mem_printf("%s.digest", asking->key);
+	_cleanup_(freep) char *name = mem_printf("%s.json", kept->key);
+	_cleanup_(freep) char *digest_name = mem_printf("%s.digest", kept->key);
+	_cleanup_(freep) char *digest = NULL;
 	struct err err = ERR_INIT;
 
 	make_room(schemas);
 	if (beneath_read(job->dir.top, "schemas.json", &text, &err) < 0)
 		return -1;
-	crypto_sha256_hex(text.data, text.len, asking->digest);
+	crypto_sha256_hex(buf_str(&text), text.len, kept->digest);
+	kept->builtin = memmem(buf_str(&text), text.len, builtin_name, sizeof(builtin_name) - 1) != NULL;
 	if (renameat(job->dir.top, "schemas.json", schemas->folder, name) < 0)
 		return -1;
-	return beneath_write(schemas->folder, digest_name, 0600, asking->digest, strlen(asking->digest), &err);
+	digest = mem_printf("%s%s", kept->digest, kept->builtin ? "+" : "");
+	return beneath_write(schemas->folder, digest_name, 0600, digest, strlen(digest), &err);
 }
 
 /* ---- sending ---- */
@@ -150,58 +167,64 @@ static void digest_answered(void *data, int status, const struct buf *body)
 {
 	struct asking *asking = data;
 	struct job *job = asking->job;
-	_cleanup_(freep) char *path = mem_printf("schemas?digest=%s", asking->digest);
+	_cleanup_(freep) char *path = mem_printf("schemas?digest=%s", asking->kept.digest);
 
 	(void)body;
 	if (status == 404 && !job_done(job))
-		job_upload(
-			job, path, "provider schemas", "application/json", open_kept(job->host->schemas, asking->key));
+		job_upload(job, path, "schemas", "application/json", open_kept(job->host->schemas, asking->kept.key));
 	free(asking);
-	job_release(job);
+	job_upload_ended(job);
 }
 
-static void send_digest(struct job *job, const struct asking *asking)
+static void send_digest(struct job *job, const struct kept_schemas *kept)
 {
-	_cleanup_(freep) char *path = mem_printf("schemas?digest=%s", asking->digest);
+	_cleanup_(freep) char *path = mem_printf("schemas?digest=%s", kept->digest);
 	const struct transfer_spec spec = {.method = "PUT",
 		.path = path,
 		.what = "schemas",
 		.content_type = "application/json",
 		.expects_refusal = true};
-	struct asking *copy = mem_new(1, sizeof(*copy));
+	struct asking *asking = mem_new(1, sizeof(*asking));
 
-	*copy = *asking;
-	job_hold(job);
-	channel_send(&job->channel, &spec, digest_answered, copy);
+	*asking = (struct asking){.job = job, .kept = *kept};
+	job->uploads++;
+	channel_send(&job->channel, &spec, digest_answered, asking);
 }
+
+/* ---- the step ---- */
 
 static void schemas_done(struct job *job, int code, const char *errors)
 {
-	struct asking asking = {.job = job};
+	struct kept_schemas kept = {.builtin = false};
 
 	if (code != 0) {
 		command_failed(job, "terraform providers schema", code, errors);
 		return;
 	}
-	make_key(job, asking.key);
-	if (keep_schemas(job->host->schemas, job, &asking) < 0)
+	make_key(job, kept.key);
+	if (keep_schemas(job, &kept) < 0)
 		log_warn("provider schemas can't be kept", "run", job->result.run.text, NULL);
 	else if (!job_done(job))
-		send_digest(job, &asking);
+		send_digest(job, &kept);
+}
+
+void schemas_send_known(struct job *job)
+{
+	struct kept_schemas kept;
+
+	if (find_kept(job, &kept))
+		send_digest(job, &kept);
 }
 
 void step_schemas(struct job *job)
 {
 	struct command command = {
 		.name = "schemas", .env = ENV_TOKENS, .output = OUTPUT_FILE, .out = -1, .done = schemas_done};
-	struct asking asking = {.job = job};
+	struct kept_schemas kept;
 	_cleanup_(closep) int out = -1;
 
-	make_key(job, asking.key);
-	if (read_digest(job->host->schemas, asking.key, asking.digest)) {
-		send_digest(job, &asking);
+	if (find_kept(job, &kept) && (kept.builtin || !uses_builtin(job)))
 		return;
-	}
 	out = beneath_open(job->dir.top, "schemas.json", O_RDWR | O_CREAT | O_TRUNC, 0600);
 	if (out < 0) {
 		job_fail(job, OUTCOME_ERRORED, "The worker can't write a file for the provider schemas");

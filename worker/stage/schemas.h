@@ -14,6 +14,9 @@
 int schemas_open(const char *data_dir, struct schemas **ret_schemas, struct err *err);
 void schemas_free(struct schemas *schemas);
 
+/* Tells the scheduler, in the background, which of the kept schemas are the plan's. While `show` runs. */
+void schemas_send_known(struct job *job);
+/* Makes them if they are not kept, or if the built-in provider is missing in them. */
 void step_schemas(struct job *job);
 
 #endif

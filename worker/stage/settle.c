@@ -12,6 +12,12 @@ struct upload {
 	const char *what;
 };
 
+void job_upload_ended(struct job *job)
+{
+	if (--job->uploads == 0 && job->settling)
+		job_release(job);
+}
+
 static void upload_ended(void *data, int status, const struct buf *body)
 {
 	struct upload upload = *(struct upload *)data;
@@ -19,13 +25,11 @@ static void upload_ended(void *data, int status, const struct buf *body)
 	char why[300];
 
 	free(data);
-	job->uploads--;
 	if ((status < 200 || status >= 300) && !job->channel.over) {
 		answer_sentence(status, body, why, sizeof(why));
 		job_fail(job, OUTCOME_ERRORED, "The scheduler did not take the %s: %s", upload.what, why);
 	}
-	if (job->settling && job->uploads == 0)
-		job_release(job);
+	job_upload_ended(job);
 }
 
 void job_upload(struct job *job, const char *path, const char *what, const char *content_type, int fd)

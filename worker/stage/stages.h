@@ -37,5 +37,7 @@ void step_keep_init(struct job *job);
 void step_settle(struct job *job);
 /* Sends a file (takes the descriptor) in the background; the settle step waits for it. */
 void job_upload(struct job *job, const char *path, const char *what, const char *content_type, int fd);
+/* One of job->uploads is done with. */
+void job_upload_ended(struct job *job);
 
 #endif

@@ -88,8 +88,12 @@ void summary_line(const char *line, size_t len, struct job_result *result)
 
 void summary_first_error(const char *text, char *ret_text, size_t size)
 {
+	static const char preface[] = "Error: Terraform encountered problems during initialisation";
 	const char *at = strstr(text, "Error: ");
 
+	/* init says this first, and then what the problems are. */
+	if (at && text_starts(at, preface) && strstr(at + sizeof(preface), "Error: "))
+		at = strstr(at + sizeof(preface), "Error: ");
 	if (at)
 		snprintf(ret_text, size, "%.*s", (int)strcspn(at + 7, "\r\n"), at + 7);
 }

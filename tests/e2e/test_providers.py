@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: MPL-2.0
+"""A real provider: downloaded and unpacked once a worker, whatever runs beside it, and no init for an apply that needs none."""
+
+import os
+import shutil
+import stat
+import subprocess
+import zipfile
+
+import pytest
+
+from support.process import clean_environment, which
+from support.servers import DEPS
+from support.wait import until
+
+pytestmark = pytest.mark.embedded
+TIME = {"main.tf": """
+terraform {
+  required_providers {
+    time = {
+      source = "hashicorp/time"
+    }
+  }
+}
+
+resource "time_static" "now" {}
+"""}
+SOURCE = DEPS / "mirror/registry.terraform.io/hashicorp/time"
+
+
+def packed_mirror(folder):
+    """The provider as a registry hands it out: a zip, which has to be unpacked to be used."""
+    binary = next(SOURCE.glob("*/*/terraform-provider-time*"))
+    version, platform = binary.parts[-3], binary.parts[-2]
+    place = folder / "mirror/registry.terraform.io/hashicorp/time"
+    place.mkdir(parents=True)
+    with zipfile.ZipFile(place / f"terraform-provider-time_{version}_{platform}.zip", "w") as packed:
+        info = zipfile.ZipInfo(binary.name)
+        info.external_attr = (stat.S_IFREG | 0o755) << 16
+        packed.writestr(info, binary.read_bytes())
+    return folder / "mirror"
+
+
+@pytest.fixture
+def mirror(folder):
+    assert SOURCE.exists(), f"{SOURCE} is not there; tests/run builds it"
+    return packed_mirror(folder)
+
+
+def kept(worker):
+    """Every file that the worker keeps of providers, with what changes if it is written anew."""
+    found = {}
+    for place, folders, files in os.walk(worker.options["data_dir"] / "providers"):
+        for name in folders + files:
+            status = os.lstat(os.path.join(place, name))
+            if not stat.S_ISDIR(status.st_mode):
+                found[os.path.join(place, name)] = (status.st_ino, status.st_mtime_ns, status.st_size)
+    assert [path for path in found if "terraform-provider-time" in path]
+    return found
+
+
+def packages(worker):
+    return [path for path in kept(worker) if "/store/" in path and os.path.basename(path).startswith("terraform-provider-time")]
+
+
+def apply(api, files=TIME):
+    workspace = api.workspace(auto_apply=True)
+    api.wait_status(api.run_files(workspace, files), "applied")
+    assert len(api.state(workspace)["resources"]) == 1
+
+
+def lock_file(folder, mirror):
+    """What `terraform init` writes for whoever develops the configuration."""
+    place, config = folder / "developer", folder / "developer.tfrc"
+    place.mkdir()
+    (place / "main.tf").write_text(TIME["main.tf"])
+    config.write_text(f'provider_installation {{\n  filesystem_mirror {{\n    path = "{mirror}"\n  }}\n}}\n')
+    subprocess.run([shutil.which("terraform") or which("tofu"), "init", "-input=false"], cwd=place, check=True, capture_output=True,
+                   env=clean_environment(TF_CLI_CONFIG_FILE=config, CHECKPOINT_DISABLE=1))
+    return (place / ".terraform.lock.hcl").read_text()
+
+
+def test_a_second_run_downloads_and_unpacks_nothing(api, worker, mirror):
+    one = worker(provider_mirror=mirror)
+    apply(api)
+    before = kept(one)
+    assert one.metric("runyard_worker_providers_adopted_total") == 1
+    apply(api)
+    assert kept(one) == before
+    assert one.metric("runyard_worker_providers_adopted_total") == 1
+
+
+def test_what_was_downloaded_is_there_after_a_restart(api, worker, mirror):
+    one = worker(provider_mirror=mirror)
+    apply(api)
+    before = kept(one)
+    one.restart(kill=True)
+    apply(api)
+    assert kept(one) == before
+
+
+def test_the_mirror_is_not_needed_twice(api, worker, mirror, folder):
+    one = worker(provider_mirror=mirror)
+    locked = {**TIME, ".terraform.lock.hcl": lock_file(folder, mirror)}
+    apply(api, locked)
+    shutil.rmtree(mirror / "registry.terraform.io")
+    apply(api, locked)
+    apply(api)
+    assert len(packages(one)) == 1
+
+
+def test_first_runs_side_by_side_share_one_package(api, worker, mirror):
+    one = worker(provider_mirror=mirror, slots=4)
+    workspaces = [api.workspace(auto_apply=True) for _ in range(4)]
+    configurations = [api.upload(workspace, TIME) for workspace in workspaces]
+    runs = [api.run(workspace, configuration) for workspace, configuration in zip(workspaces, configurations)]
+    for run in runs:
+        api.wait_status(run, "applied")
+    assert len(packages(one)) == 1
+    assert one.metric("runyard_worker_providers_adopted_total") >= 1
+
+
+def test_an_apply_on_another_worker_that_has_the_provider_needs_no_init(api, worker, mirror):
+    first, second = worker(provider_mirror=mirror), worker(provider_mirror=mirror, slots=1)
+    until(lambda: apply(api) or all(w.metric("runyard_worker_providers_adopted_total") == 1 for w in (first, second)), "both have it", 90)
+    assert second.stop() == 0
+    workspace = api.workspace()
+    run = api.run_files(workspace, TIME)
+    api.wait_status(run, "planned")
+    assert first.stop() == 0
+    second.start()
+    api.act(run, "apply")
+    api.wait_status(run, "applied")
+    assert second.metric("runyard_worker_process_seconds_count", command="init") == 0
+    assert second.metric("runyard_worker_inits_reused_total") == 1
+
+
+def test_an_apply_on_a_worker_that_lacks_the_provider_gets_it(api, worker, mirror):
+    first = worker(provider_mirror=mirror)
+    run = api.run_files(api.workspace(), TIME)
+    api.wait_status(run, "planned")
+    assert first.stop() == 0
+    second = worker(provider_mirror=mirror)
+    api.act(run, "apply")
+    api.wait_status(run, "applied")
+    assert second.metric("runyard_worker_process_seconds_count", command="init") == 1
+    assert len(packages(second)) == 1
+
+
+def test_a_lock_file_that_the_package_does_not_fit(api, worker, mirror, folder):
+    one = worker(provider_mirror=mirror)
+    good = lock_file(folder, mirror)
+    wrong = "\n".join(line if "h1:" not in line and "zh:" not in line else '    "h1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",' for line in good.splitlines())
+    apply(api)
+    run = api.run_files(api.workspace(), {**TIME, ".terraform.lock.hcl": wrong + "\n"})
+    assert api.wait_status(run, "errored")["error"]
+    assert "checksum" in api.log(run)
+    apply(api, {**TIME, ".terraform.lock.hcl": good})
+    assert len(packages(one)) == 1
+
+
+def test_a_provider_that_is_nowhere(api, worker, mirror):
+    worker(provider_mirror=mirror)
+    run = api.run_files(api.workspace(), {"main.tf": TIME["main.tf"].replace("hashicorp/time", "hashicorp/nowhere")})
+    assert "hashicorp/nowhere" in api.wait_status(run, "errored")["error"] + api.log(run)
+
+
+def test_jobs_can_not_write_to_what_is_shared(api, worker, mirror, sandbox):
+    if sandbox != "bwrap":
+        pytest.skip("without a sandbox a job sees what the worker sees")
+    one = worker(provider_mirror=mirror)
+    apply(api)
+    before = kept(one)
+    writes = {"main.tf": TIME["main.tf"] + """
+resource "terraform_data" "writes" {
+  provisioner "local-exec" {
+    command = "for f in $(find -L .terraform/providers -name 'terraform-provider*'); do echo x >> $f && echo do''ne; rm $f && echo do''ne; done; true"
+  }
+}
+"""}
+    workspace = api.workspace(auto_apply=True)
+    run = api.run_files(workspace, writes)
+    api.wait_status(run, "applied")
+    assert "Read-only file system" in api.log(run, "apply") and "): done" not in api.log(run, "apply")
+    assert kept(one) == before

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Cancel at every point of a run. It says Canceled only when none of its processes is left."""
+
+import uuid
+
+import pytest
+
+from support.proc import processes_with
+from support.wait import until
+
+pytestmark = pytest.mark.embedded
+ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
+
+
+@pytest.fixture
+def marker():
+    """A word that only this test's jobs carry, in the environment of every process of theirs."""
+    return f"marker-{uuid.uuid4().hex}"
+
+
+def provisioned(command, before=""):
+    return {"main.tf": f"""
+resource "terraform_data" "first" {{}}
+resource "terraform_data" "second" {{
+  depends_on = [terraform_data.first]
+  provisioner "local-exec" {{
+    command = <<-END
+      {before}
+      {command}
+    END
+  }}
+}}
+"""}
+
+
+def applying(api, marker, files):
+    """A workspace and its run, in the middle of an apply whose processes carry the marker."""
+    workspace = api.workspace(auto_apply=True)
+    api.variable(workspace, "MARKER", marker, category="env")
+    return workspace, api.run_files(workspace, files)
+
+
+def ends_with_nothing_left(api, run, marker, status="canceled"):
+    """The first time the run says that it ended, its processes are gone."""
+
+    def over():
+        left = processes_with(marker)
+        shown = api.status(run)
+        if shown in ("applying", "planning", "plan_queued", "apply_queued"):
+            return False
+        assert shown == status, (shown, api.logs(run))
+        # Those seen before it was asked may have ended before it was answered.
+        still = set(left) & set(processes_with(marker))
+        assert not still, still
+        return True
+
+    until(over, lambda: f"{run} is {api.status(run)}; left {processes_with(marker)}")
+    assert not processes_with(marker)
+
+
+@pytest.mark.parametrize("kind", [{}, {"sandbox": "none"}], ids=["sandboxed", "bare"])
+def test_an_apply_whose_provisioner_sleeps(api, worker, gate, marker, kind):
+    worker(sandbox_bind=gate.folder, **kind)
+    workspace, run = applying(api, marker, provisioned("exec sleep 3600", f"timeout 60 cat {gate.path}"))
+    gate.wait()
+    gate.open()
+    assert processes_with(marker)
+    assert api.attributes(f"runs/{run}")["actions"]["is-cancelable"]
+    api.act(run, "cancel", "enough")
+    ends_with_nothing_left(api, run, marker)
+    attributes = api.attributes(f"runs/{run}")
+    assert attributes["canceled-at"] and "canceled-at" in attributes["status-timestamps"]
+    assert "terraform_data.first" in api.resources(workspace)
+    assert api.attributes(f"applies/{api.sibling(run, 'apply')}")["status"] == "canceled"
+    assert "enough" in [c["attributes"]["body"] for c in api.get(f"runs/{run}/comments").data]
+    assert api.attributes(f"workspaces/{workspace}")["locked"] is False
+    api.wait_status(api.run_files(workspace, ONE), "applied")
+
+
+@pytest.mark.parametrize("stubborn", ["trap '' INT TERM; sleep 3600; sleep 3600", "setsid sh -c \"trap '' INT TERM; sleep 3600\"",
+                                      "setsid sleep 3600 & trap '' INT; wait; sleep 3600"])
+def test_a_provisioner_that_will_not_stop(api, worker, gate, marker, stubborn):
+    worker(sandbox_bind=gate.folder)
+    workspace, run = applying(api, marker, provisioned(stubborn, f"trap '' INT; cat {gate.path}"))
+    gate.wait()
+    gate.open()
+    api.act(run, "cancel")
+    ends_with_nothing_left(api, run, marker)
+    assert "terraform_data.first" in api.resources(workspace)
+    api.wait_status(api.run_files(workspace, ONE), "applied")
+
+
+def cools_off(api, run):
+    """Between the cancel and the end of its time to cool off a force-cancel is refused; then it is allowed."""
+    before = api.call("POST", f"runs/{run}/actions/force-cancel", {})
+    assert before.status == 409 and "transition not allowed" in before.text
+    api.act(run, "cancel")
+    shown = api.attributes(f"runs/{run}")
+    assert shown["force-cancel-available-at"] > shown["canceled-at"]
+    early = api.call("POST", f"runs/{run}/actions/force-cancel", {})
+    assert early.status == 409 and "transition not allowed" in early.text
+    until(lambda: api.attributes(f"runs/{run}")["actions"]["is-force-cancelable"], "it cooled off")
+
+
+def test_force_cancel_of_an_apply_that_hangs(api, worker, gate, marker):
+    """terraform waits for what it is in the middle of, here for ever: the path is known only once the first is made."""
+    worker(sandbox_bind=gate.folder)
+    workspace, run = applying(api, marker, {"main.tf": f"""
+resource "terraform_data" "first" {{}}
+resource "terraform_data" "second" {{
+  input = file(terraform_data.first.id == "" ? "" : "{gate.path}")
+}}
+"""})
+    gate.wait()
+    cools_off(api, run)
+    assert api.status(run) == "applying" and processes_with(marker)
+    api.act(run, "force-cancel")
+    ends_with_nothing_left(api, run, marker, "force_canceled")
+    assert api.resources(workspace) == ["terraform_data.first"]
+    gate.open()
+    api.wait_status(api.run_files(workspace, ONE), "applied")
+
+
+def test_a_run_in_the_queue(api, worker):
+    worker()
+    workspace = api.workspace()
+    first, second, third = api.run_files(workspace, ONE), api.run(workspace), api.run(workspace)
+    api.wait_status(first, "planned")
+    api.act(second, "cancel")
+    assert api.status(second) == "canceled"
+    api.act(first, "discard")
+    api.wait_status(third, "planned")
+
+
+def test_a_plan_that_waits_for_a_worker(api, worker):
+    workspace = api.workspace()
+    run = api.run_files(workspace, ONE)
+    assert api.status(run) == "plan_queued"
+    api.act(run, "cancel")
+    assert api.status(run) == "canceled"
+    after = api.run(workspace)
+    worker()
+    api.wait_status(after, "planned")
+    assert api.log(run) == ""
+
+
+def test_an_apply_that_waits_for_a_worker(api, worker):
+    first = worker()
+    workspace = api.workspace()
+    run = api.run_files(workspace, ONE)
+    api.wait_status(run, "planned")
+    assert first.stop() == 0
+    api.act(run, "apply")
+    assert api.status(run) == "apply_queued"
+    api.act(run, "cancel")
+    assert api.status(run) == "canceled"
+    assert api.state(workspace) is None
+
+
+def planning(api, gate, marker):
+    workspace = api.workspace()
+    api.variable(workspace, "MARKER", marker, category="env")
+    run = api.run_files(workspace, {"main.tf": f'resource "terraform_data" "one" {{\n  input = {gate.expression}\n}}\n'})
+    gate.wait()
+    assert processes_with(marker)
+    return workspace, run
+
+
+def test_a_plan_underway(api, worker, gate, marker):
+    worker(sandbox_bind=gate.folder)
+    workspace, run = planning(api, gate, marker)
+    api.act(run, "cancel")
+    assert api.attributes(f"runs/{run}")["actions"]["is-cancelable"] is False
+    gate.open()
+    ends_with_nothing_left(api, run, marker)
+    assert api.attributes(f"plans/{api.sibling(run, 'plan')}")["status"] == "canceled"
+    api.wait_status(api.run_files(workspace, ONE), "planned")
+
+
+def test_force_cancel_of_a_plan_that_hangs(api, worker, gate, marker):
+    worker(sandbox_bind=gate.folder)
+    workspace, run = planning(api, gate, marker)
+    cools_off(api, run)
+    api.act(run, "force-cancel")
+    ends_with_nothing_left(api, run, marker, "force_canceled")
+    api.wait_status(api.run_files(workspace, ONE), "planned")
+
+
+def test_a_cancel_reaches_a_worker_without_the_broker(scheduler, worker, gate, marker, request):
+    scheduler(lease_seconds=3)
+    api = request.getfixturevalue("api")
+    worker(sandbox_bind=gate.folder, brokers="")
+    workspace, run = applying(api, marker, provisioned("exec sleep 3600", f"cat {gate.path}"))
+    gate.wait()
+    gate.open()
+    api.act(run, "cancel")
+    ends_with_nothing_left(api, run, marker)
+
+
+@pytest.mark.parametrize(("kind", "leave"), [({}, "setsid"), ({"sandbox": "none"}, "")], ids=["sandboxed", "bare"])
+def test_what_a_job_leaves_running_ends_with_it(api, worker, marker, kind, leave):
+    """Without a sandbox there is the process group to go by, and no more."""
+    worker(**kind)
+    _, run = applying(api, marker, provisioned(f"{leave} sleep 3600 >/dev/null 2>&1 </dev/null & :"))
+    api.wait_status(run, "applied")
+    assert not processes_with(marker)

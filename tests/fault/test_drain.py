@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MPL-2.0
+"""SIGTERM: running jobs finish and no new ones are taken; a second signal stops at once."""
+
+import signal
+
+import pytest
+
+from support.proc import processes_with
+from support.wait import until
+
+pytestmark = pytest.mark.embedded
+ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
+
+
+def applying_at(gate):
+    return {"main.tf": f"""
+resource "terraform_data" "first" {{}}
+resource "terraform_data" "second" {{
+  depends_on = [terraform_data.first]
+  provisioner "local-exec" {{
+    command = "{gate.command}"
+  }}
+}}
+"""}
+
+
+def begin(api, worker, gate):
+    """A worker in the middle of an apply."""
+    one = worker(sandbox_bind=gate.folder, slots=2)
+    workspace = api.workspace(auto_apply=True)
+    run = api.run_files(workspace, applying_at(gate))
+    gate.wait()
+    return one, workspace, run
+
+
+def test_a_draining_worker_finishes_its_jobs_and_takes_no_more(api, worker, gate):
+    one, workspace, run = begin(api, worker, gate)
+    one.process.send(signal.SIGTERM)
+    until(lambda: one.metric("runyard_worker_draining") == 1, "it drains")
+    other = api.run_files(api.workspace(), ONE)
+    # Another worker takes what the draining one leaves, at once.
+    two = worker()
+    api.wait_status(other, "planned")
+    assert two.metric("runyard_worker_jobs_total", stage="plan") == 1
+    assert one.process.alive() and api.status(run) == "applying"
+    gate.open()
+    assert one.process.popen.wait(20) == 0
+    api.wait_status(run, "applied")
+    assert api.resources(workspace) == ["terraform_data.first", "terraform_data.second"]
+    one.process.check_sanitizers()
+
+
+def test_an_idle_worker_ends_at_once(api, worker):
+    one = worker()
+    assert one.stop(timeout=8) == 0
+
+
+def test_a_second_signal_stops_at_once(request, scheduler, worker, gate):
+    scheduler(lease_seconds=3)
+    api = request.getfixturevalue("api")
+    one, workspace, run = begin(api, worker, gate)
+    one.process.send(signal.SIGTERM)
+    until(lambda: one.metric("runyard_worker_draining") == 1, "it drains")
+    one.process.send(signal.SIGTERM)
+    assert one.process.popen.wait(10) == 1
+    assert not processes_with(gate.path)
+    one.process.check_sanitizers()
+    worker()
+    assert "canceled" not in api.wait_status(run, "errored")["error"]
+    assert "terraform_data.first" in api.resources(workspace)
+    api.wait_status(api.run_files(workspace, ONE), "applied")
+
+
+def test_a_draining_scheduler_leaves_everything_to_the_other(api, scheduler, worker):
+    first, second = scheduler.all[0], scheduler()
+    worker(scheduler_url=second.url)
+    workspace = api.workspace(auto_apply=True)
+    configuration = api.upload(workspace, ONE)
+    runs = [api.run(workspace, configuration) for _ in range(3)]
+    assert first.stop() == 0
+    api.url = second.url
+    api.wait_status(runs[0], "applied")
+    for run in runs[1:]:
+        api.wait_status(run, "planned_and_finished")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_scheduler_ends_on_a_signal(api, scheduler, number):
+    assert scheduler.all[0].process.stop(number, timeout=15) == 0

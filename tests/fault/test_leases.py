@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Leases: they are renewed, they end, and whoever comes after his own is refused."""
+
+import psycopg
+import pytest
+
+from support.wait import until
+from support.worker import HandWorker
+
+pytestmark = pytest.mark.embedded
+LEASE = 2
+ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
+
+
+@pytest.fixture
+def hand(scheduler, tokens):
+    first = scheduler(lease_seconds=LEASE)
+    return HandWorker(first.url, tokens["agent-token"])
+
+
+def claimed(hand):
+    """The one job that waits."""
+    (job,) = until(hand.claim, "there is a job to claim")
+    return job
+
+
+def planned_then_claimed(hand, api, worker):
+    """A confirmed run whose apply the hand has claimed, and whose real worker is gone."""
+    one = worker()
+    run = api.run_files(api.workspace(), ONE)
+    api.wait_status(run, "planned")
+    assert one.stop() == 0
+    api.act(run, "apply")
+    job = claimed(hand)
+    assert (job["run"], job["stage"]) == (run, "apply")
+    return run, job, one
+
+
+def refused(hand, job):
+    """Nothing of this attempt is taken any more."""
+    for method, what, body in (("PUT", "log?offset=0", b"late\n"), ("PUT", "plan", b"late"), ("GET", "configuration", None), ("POST", "started", b"")):
+        assert hand.on(job, method, what, body, check=False).status in (401, 404, 409), what
+    # A result may always be sent again; it changes nothing.
+    assert hand.result(job).status in (204, 401, 404, 409)
+
+
+def test_an_apply_that_was_never_started_goes_to_another(hand, api, worker):
+    run, job, one = planned_then_claimed(hand, api, worker)
+    one.start()
+    api.wait_status(run, "applied")
+    refused(hand, job)
+    assert api.status(run) == "applied"
+    assert "late" not in api.log(run, "apply")
+
+
+def test_an_apply_that_was_started_is_never_tried_again(hand, api, worker):
+    run, job, one = planned_then_claimed(hand, api, worker)
+    assert hand.on(job, "POST", "started", b"").status == 204
+    one.start()
+    assert "never tried again" in api.wait_status(run, "errored")["error"]
+    refused(hand, job)
+    assert api.status(run) == "errored"
+    assert one.metric("runyard_worker_jobs_total", stage="apply") == 0
+
+
+def test_a_plan_that_was_lost_is_not_given_back(hand, api, worker):
+    run = api.run_files(api.workspace(), ONE)
+    first = claimed(hand)
+    second = claimed(hand)
+    assert second["job"] == first["job"] and second["attempt"] == first["attempt"] + 1 and second["token"] != first["token"]
+    refused(hand, first)
+    assert hand.beat(first) == {first["job"]: (False, "none")}
+    assert hand.beat(second) == {second["job"]: (True, "none")}
+    assert api.status(run) == "planning"
+
+
+def test_a_heartbeat_holds_a_job_for_as_long_as_it_comes(hand, api, database):
+    run = api.run_files(api.workspace(), ONE)
+    job = claimed(hand)
+    with psycopg.connect(database, autocommit=True) as connection:
+        (first_end,) = connection.execute("select lease_until from jobs where id = %s", (job["job"],)).fetchone()
+
+        def outlived():
+            assert hand.beat(job) == {job["job"]: (True, "none")}
+            return connection.execute("select now() > %s + interval '1 second'", (first_end,)).fetchone()[0]
+
+        until(outlived, "its first lease is over", every=0.3)
+    assert hand.on(job, "PUT", "log?offset=0", b"still here\n").status == 204
+    api.act(run, "cancel")
+    assert hand.beat(job) == {job["job"]: (True, "cancel")}
+    assert hand.result(job, "canceled").status == 204
+    assert api.status(run) == "canceled"
+    assert hand.beat(job) == {job["job"]: (False, "none")}
+
+
+def test_a_canceled_run_whose_worker_is_lost_ends(hand, api):
+    """Its process can't be known to be gone while the lease runs; when it ends, so does the run."""
+    run = api.run_files(api.workspace(), ONE)
+    claimed(hand)
+    api.act(run, "cancel")
+    assert api.status(run) == "planning"
+    api.wait_status(run, {"canceled", "errored"})
+
+
+def test_an_apply_is_not_started_after_its_cancel(hand, api, worker):
+    run, job, _ = planned_then_claimed(hand, api, worker)
+    api.act(run, "cancel")
+    assert hand.on(job, "POST", "started", b"", check=False).status == 409
+    assert hand.result(job, "canceled").status == 204
+    assert api.status(run) == "canceled"
+
+
+def test_bytes_of_a_log_are_taken_once(hand, api):
+    run = api.run_files(api.workspace(), ONE)
+    job = claimed(hand)
+    for offset, text in ((0, b"one\n"), (0, b"one\n"), (4, b"two\n"), (0, b"one\ntwo\n"), (2, b"e\ntwo\nthree\n")):
+        assert hand.on(job, "PUT", f"log?offset={offset}", text).status == 204
+    gap = hand.on(job, "PUT", "log?offset=100", b"far\n", check=False)
+    assert gap.status == 409 and '"length":14' in gap.text.replace(" ", "")
+    hand.result(job, "failed", error="enough")
+    api.wait_status(run, "errored")
+    assert api.log(run) == "one\ntwo\nthree\n"
+
+
+@pytest.mark.parametrize("slots", [0, -1, "many", None, 1 << 40])
+def test_claims_of_nonsense(hand, api, slots):
+    api.run_files(api.workspace(), ONE)
+    answer = hand.call("POST", "claim", {"worker": hand.id, "slots": slots}, check=False)
+    assert answer.status in (200, 400, 422) and (answer.status != 200 or len(answer.json["jobs"]) <= 1)
+    assert hand.call("POST", "claim", {"worker": "agent-nobody", "slots": 1}, check=False).status in (404, 422)
+    assert hand.call("POST", "claim", {"worker": hand.id, "slots": 1}, token="wrong", check=False).status == 401
+    assert hand.call("POST", "claim", {"worker": hand.id, "slots": 1}, token=api.token, check=False).status in (401, 403, 404)

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Duplicated, late, replayed and foreign messages change nothing."""
+
+import json
+
+import psycopg
+
+from support.kcat import consume, produce
+from support.wait import until
+
+RESULTS = "runyard.results"
+CONTROL = "runyard.control"
+ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
+
+
+def results_of(bus, run):
+    return [message for message in map(json.loads, consume(bus, RESULTS)) if message["run"] == run]
+
+
+def everything(api, run):
+    """All that a client sees of the run."""
+    return [api.get(path).data for path in (f"runs/{run}", f"plans/{api.sibling(run, 'plan')}", f"applies/{api.sibling(run, 'apply')}")]
+
+
+def taken_in(scheduler, count):
+    """Waits until so many results of whatever kind were read."""
+    first = scheduler.all[0]
+    until(lambda: first.metric("runyard_results_total") >= count, lambda: f"{count} results are read, not {first.metric('runyard_results_total'):g}")
+
+
+def test_results_again_and_late(api, scheduler, worker, bus):
+    worker()
+    first = scheduler.all[0]
+    workspace = api.workspace(auto_apply=True)
+    # On a new broker the first result may go over HTTP, before the topic is there.
+    api.wait_status(api.run_files(workspace, ONE), "applied")
+    run = api.run(workspace, is_destroy=True)
+    api.wait_status(run, "applied")
+    before = everything(api, run)
+    state = api.state(workspace)
+    sent = until(lambda: results_of(bus, run), "a result is on the topic")
+    read = first.metric("runyard_results_total")
+    other = [{**message, "outcome": "errored", "error": "forged", "attempt": attempt} for message in sent for attempt in (1, 2, 9)]
+    produce(bus, RESULTS, *sent, *reversed(sent), *sent, *other)
+    taken_in(scheduler, read + 3 * len(sent) + len(other))
+    assert everything(api, run) == before and api.state(workspace) == state
+    assert first.metric("runyard_results_total", outcome="late") >= 3 * len(sent)
+
+
+def test_a_result_of_another_attempt_does_not_end_the_job(api, scheduler, worker, gate, bus, database):
+    worker(sandbox_bind=gate.folder)
+    workspace = api.workspace(auto_apply=True)
+    run = api.run_files(workspace, {"main.tf": f'resource "terraform_data" "one" {{\n  input = {gate.expression}\n}}\n'})
+    gate.wait()
+    with psycopg.connect(database) as connection:
+        job, attempt = connection.execute("select id, attempt from jobs where run_id = %s", (run,)).fetchone()
+    message = {"v": 1, "job": job, "attempt": attempt + 1, "run": run, "outcome": "passed", "error": "", "has-changes": False,
+               "additions": 0, "changes": 0, "destructions": 0, "imports": 0, "terraform-version": "1.0.0"}
+    read = scheduler.all[0].metric("runyard_results_total")
+    produce(bus, RESULTS, message, {**message, "job": "job-0000000000000000"}, {**message, "run": "run-0000000000000000"})
+    taken_in(scheduler, read + 3)
+    assert api.status(run) == "planning"
+    gate.open()
+    api.wait_status(run, "applied")
+
+
+def test_tickets_of_jobs_that_are_not_there(api, scheduler, worker, bus):
+    one = worker()
+    workspace = api.workspace(auto_apply=True)
+    run = api.run_files(workspace, ONE)
+    api.wait_status(run, "applied")
+    topic = next(line for line in one.log_lines() if line["msg"] == "registered")["pool"]
+    tickets = one.metric("runyard_worker_tickets_total", kind="job")
+    produce(bus, f"runyard.jobs.{topic}", *[{"v": 1, "job": f"job-{n:016}", "run": run} for n in range(50)])
+    until(lambda: one.metric("runyard_worker_tickets_total", kind="job") >= tickets + 50, "the tickets are read")
+    api.wait_status(api.run(workspace, is_destroy=True), "applied")
+
+
+def test_a_stop_of_an_attempt_that_is_over_stops_nothing(api, scheduler, worker, gate, bus, database):
+    one = worker(sandbox_bind=gate.folder)
+    workspace = api.workspace(auto_apply=True)
+    run = api.run_files(workspace, {"main.tf": f'resource "terraform_data" "one" {{\n  input = {gate.expression}\n}}\n'})
+    gate.wait()
+    with psycopg.connect(database) as connection:
+        job, attempt = connection.execute("select id, attempt from jobs where run_id = %s", (run,)).fetchone()
+    read = one.metric("runyard_worker_tickets_total", kind="control")
+    stops = [{"v": 1, "job": job, "attempt": attempt + 1, "stop": "force"}, {"v": 1, "job": "job-0000000000000000", "attempt": 1, "stop": "force"}]
+
+    def are_read():
+        # A worker reads what comes once it knows the topic, which this may have made.
+        produce(bus, CONTROL, *stops)
+        return one.metric("runyard_worker_tickets_total", kind="control") >= read + 2
+
+    until(are_read, "the stops are read")
+    gate.open()
+    api.wait_status(run, "applied")
+
+
+def test_a_control_topic_full_of_rubbish_stops_no_worker(api, scheduler, worker, bus):
+    one = worker()
+    workspace = api.workspace(auto_apply=True)
+    api.wait_status(api.run_files(workspace, ONE), "applied")
+    rubbish = ["no json", "{}", "[]", "null", '{"v":2,"job":"job-1","attempt":1,"stop":"force"}', '{"v":1,"job":7,"attempt":"x","stop":[]}', "\x00\xff\xfe"]
+    produce(bus, CONTROL, *rubbish)
+    topic = next(line for line in one.log_lines() if line["msg"] == "registered")["pool"]
+    produce(bus, f"runyard.jobs.{topic}", *rubbish)
+    until(lambda: one.metric("runyard_worker_tickets_total", kind="malformed") >= 2, "they are counted")
+    api.wait_status(api.run(workspace, is_destroy=True), "applied")

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MPL-2.0
+"""The broker, PostgreSQL and schedulers go away in the middle: every run ends as it should."""
+
+import signal
+
+import psycopg
+import pytest
+
+from support.wait import until
+
+LEASE = 4
+
+
+def one(number):
+    return {"main.tf": f'resource "terraform_data" "one" {{\n  input = {number}\n}}\n'}
+
+
+def held(gate):
+    """Stops at the gate once the first resource is there."""
+    return {"main.tf": f"""
+resource "terraform_data" "first" {{}}
+resource "terraform_data" "second" {{
+  depends_on = [terraform_data.first]
+  provisioner "local-exec" {{
+    command = "{gate.command}"
+  }}
+}}
+"""}
+
+
+class Work:
+    """Runs in every part of their way: in the queue, waiting, planning, planned, applying."""
+
+    def __init__(self, api, gate, runs=4):
+        self.api = api
+        self.gate = gate
+        held_up = api.workspace(auto_apply=True)
+        self.applying = api.run_files(held_up, held(gate))
+        self.after = api.run(held_up, is_destroy=True)
+        self.workspaces = [api.workspace(auto_apply=True) for _ in range(2)]
+        self.runs = [[api.run_files(workspace, one(number)) for number in range(runs)] for workspace in self.workspaces]
+        gate.wait()
+
+    def more(self):
+        for workspace, runs in zip(self.workspaces, self.runs):
+            runs.append(self.api.run_files(workspace, one(len(runs))))
+
+    def ends_as_it_should(self, timeout=120):
+        self.gate.open()
+        for run in [self.applying, self.after, *sum(self.runs, [])]:
+            self.api.wait_status(run, "applied", timeout)
+        for workspace, runs in zip(self.workspaces, self.runs):
+            state = self.api.state(workspace)
+            assert state["resources"][0]["instances"][0]["attributes"]["input"]["value"] == len(runs) - 1
+
+
+@pytest.fixture
+def short(scheduler):
+    return scheduler(lease_seconds=LEASE)
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.kafka
+def test_kafka_restarts(short, api, worker, gate, bus, how):
+    worker(sandbox_bind=gate.folder, slots=3)
+    work = Work(api, gate)
+    bus.process.stop(how)
+    work.more()
+    bus.start()
+    work.ends_as_it_should()
+
+
+@pytest.mark.embedded
+def test_the_embedded_broker_restarts_with_its_memory_lost(short, api, worker, gate, bus):
+    worker(sandbox_bind=gate.folder, slots=3)
+    work = Work(api, gate)
+    bus.process.stop(signal.SIGKILL)
+    work.more()
+    bus.start()
+    work.ends_as_it_should()
+
+
+@pytest.mark.embedded
+def test_runs_go_on_while_there_is_no_broker(short, api, worker, gate, bus):
+    worker(sandbox_bind=gate.folder, slots=3)
+    bus.process.stop(signal.SIGKILL)
+    Work(api, gate, runs=1).ends_as_it_should()
+    bus.start()
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGQUIT])
+@pytest.mark.embedded
+def test_postgresql_restarts(short, api, worker, gate, postgres, how):
+    worker(sandbox_bind=gate.folder, slots=3)
+    work = Work(api, gate)
+    postgres.restart(how)
+    until(short.ready, "the scheduler is ready again")
+    work.more()
+    work.ends_as_it_should()
+
+
+@pytest.mark.embedded
+def test_postgresql_is_away_for_longer_than_a_lease(short, api, worker, gate, postgres):
+    first = worker(sandbox_bind=gate.folder, slots=3)
+    workspace = api.workspace()
+    planned = api.run_files(workspace, one(1))
+    api.wait_status(planned, "planned")
+    failed = first.metric("runyard_worker_heartbeats_total", outcome="failed")
+    postgres.stop()
+    assert api.call("GET", f"runs/{planned}").status == 503
+    assert api.call("GET", f"runs/{planned}").headers["Retry-After"]
+    assert short.get("/readyz")[0] == 503 and short.get("/healthz")[0] == 200
+    until(lambda: first.metric("runyard_worker_heartbeats_total", outcome="failed") >= failed + 2, "heartbeats fail")
+    postgres.start()
+    until(short.ready, "the scheduler is ready again")
+    api.act(planned, "apply")
+    api.wait_status(planned, "applied")
+
+
+@pytest.mark.embedded
+def test_a_scheduler_is_killed_beside_another(short, api, scheduler, worker, gate):
+    second = scheduler(lease_seconds=LEASE)
+    worker(sandbox_bind=gate.folder, slots=3, scheduler_url=second.url)
+    work = Work(api, gate)
+    work.more()
+    short.kill()
+    api.url = second.url
+    work.more()
+    work.ends_as_it_should()
+
+
+@pytest.mark.embedded
+def test_the_only_scheduler_is_killed_and_comes_back(short, api, worker, gate, database):
+    worker(sandbox_bind=gate.folder, slots=3)
+    work = Work(api, gate)
+    work.more()
+    short.restart(kill=True)
+    work.ends_as_it_should()
+    with psycopg.connect(database) as connection:
+        until(lambda: connection.execute("select count(*) from outbox").fetchone() == (0,), "nothing is left in the outbox")
+
+
+@pytest.mark.embedded
+def test_a_scheduler_away_for_longer_than_a_lease_loses_no_apply(short, api, worker, gate):
+    """The worker goes on with its apply; when the scheduler is back the run is applied, or errored with all its state."""
+    first = worker(sandbox_bind=gate.folder)
+    workspace = api.workspace(auto_apply=True)
+    run = api.run_files(workspace, held(gate))
+    gate.wait()
+    failed = first.metric("runyard_worker_heartbeats_total", outcome="failed")
+    short.kill()
+    until(lambda: first.metric("runyard_worker_heartbeats_total", outcome="failed") >= failed + 3, "heartbeats fail")
+    gate.open()
+    short.start()
+    api.wait_status(run, {"applied", "errored"})
+    until(lambda: api.resources(workspace) == ["terraform_data.first", "terraform_data.second"], "the whole state arrived")

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MPL-2.0
+"""The API with a database of its own: tokens, rights, the first user, and what happens when the database is gone."""
+
+import json
+import signal
+
+import psycopg
+
+from support.api import Api
+from support.runyard import KEYS, Scheduler
+from support.wait import until
+
+
+def error(answer):
+    """The one error of an answer, which is a document as clients read it."""
+    assert answer.headers["Content-Type"] == "application/vnd.api+json"
+    (one,) = answer.json["errors"]
+    assert one["status"] == str(answer.status) and one["title"] and one["detail"]
+    return one
+
+
+def test_tokens(api, tokens, database):
+    for wrong in (None, "", "nonsense", "x" * 10000, tokens["token"][:-1]):
+        answer = Api(api.url, wrong).call("GET", "account/details")
+        assert answer.status == 401, wrong
+        error(answer)
+    assert api.call("GET", "account/details").data["attributes"]["username"] == "admin"
+    assert api.call("GET", "account/details", headers={"Authorization": f"bearer {tokens['token']}"}).status == 200
+    # A worker's token is a valid one, without any right here.
+    assert Api(api.url, tokens["agent-token"]).call("GET", "account/details").status == 404
+    with psycopg.connect(database, autocommit=True) as connection:
+        stored = connection.execute("select string_agg(hash || description, '') from tokens").fetchone()[0]
+        assert tokens["token"] not in stored
+        assert connection.execute("select count(last_used_at) from tokens where user_id is not null").fetchone()[0] == 1
+        connection.execute("update tokens set expired_at = now() where user_id is not null")
+    assert api.call("GET", "account/details").status == 401
+
+
+def test_users_make_tokens(api, tokens):
+    user = api.get("account/details").data["id"]
+    path = f"users/{user}/authentication-tokens"
+    made = api.post(path, {"data": {"type": "authentication-tokens", "attributes": {"description": "laptop", "expired-at": "2100-01-01T00:00:00.000Z"}}}).data
+    assert made["attributes"]["expired-at"] == "2100-01-01T00:00:00.000Z"
+    other = Api(api.url, made["attributes"]["token"])
+    assert other.get("account/details").data["id"] == user
+    read = api.get(f"authentication-tokens/{made['id']}").data
+    assert read["attributes"]["token"] is None and read["attributes"]["description"] == "laptop"
+    assert made["attributes"]["token"] not in api.get(path).text
+    assert len(api.get(path).data) == 2
+    api.delete(f"authentication-tokens/{made['id']}")
+    assert other.call("GET", "account/details").status == 401
+    assert api.call("GET", f"authentication-tokens/{made['id']}").status == 404
+    assert api.call("POST", "users/user-nobody/authentication-tokens", b"").status == 404
+    for wrong in ("tomorrow", "2026-02-30T00:00:00Z", "2026-01-01T00:00:61Z", "2026-01-01", "2026-01-01T00:00:00", "9999-01-01T00:00:00Z"):
+        answer = api.call("POST", path, {"data": {"type": "authentication-tokens", "attributes": {"expired-at": wrong}}})
+        assert answer.status == 422, wrong
+
+
+def test_others_organizations_are_not_there(api, database):
+    """A valid token without the right sees what it would see if there were nothing."""
+    api.workspace("secret")
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("update users set is_site_admin = false")
+        connection.execute("delete from organization_memberships")
+    for path in ("organizations/acme", "organizations/acme/workspaces", "organizations/acme/workspaces/secret", "organizations/acme/entitlement-set"):
+        answer = api.call("GET", path)
+        assert answer.status == 404 and "not found" in error(answer)["detail"]
+    assert api.call("DELETE", "organizations/acme").status == 404
+    assert api.get("organizations").data == []
+
+
+def test_bootstrap_again_keeps_what_is_there(api, tokens, database, scheduler):
+    done = Scheduler.run_command("bootstrap", "admin", "admin@example.com", "acme", database_url=database, keys=KEYS)
+    again = json.loads(done.stdout)
+    assert again["user"] == "admin" and again["organization"] == "acme"
+    assert again["token"] != tokens["token"] and again["agent-token"] != tokens["agent-token"]
+    for token in (tokens["token"], again["token"]):
+        assert Api(api.url, token).get("account/details").data["attributes"]["username"] == "admin"
+    with psycopg.connect(database) as connection:
+        for table in ("users", "organizations", "agent_pools", "organization_memberships"):
+            assert connection.execute(f"select count(*) from {table}").fetchone()[0] == 1
+    refused = Scheduler.run_command("bootstrap", "no spaces", "a@b", "acme", database_url=database, keys=KEYS, check=False)
+    assert refused.returncode != 0 and "Username" in refused.stderr
+
+
+def test_a_database_that_is_gone_and_comes_back(api, postgres, scheduler):
+    workspace = api.workspace("before")
+    postgres.stop(signal.SIGQUIT)
+    try:
+        answer = api.call("GET", f"workspaces/{workspace}")
+        assert answer.status == 503 and int(answer.headers["Retry-After"]) > 0
+        assert "service unavailable" in error(answer)["detail"]
+        assert scheduler.all[0].get("/readyz")[0] == 503
+        assert scheduler.all[0].get("/healthz")[0] == 200
+        assert api.call("GET", "ping").status == 204
+    finally:
+        postgres.start()
+    until(scheduler.all[0].ready, "the scheduler is ready again")
+    assert api.get(f"workspaces/{workspace}").data["attributes"]["name"] == "before"
+
+
+def test_requests_are_counted_by_route(api, scheduler):
+    api.workspace("counted")
+    api.get("organizations/acme/workspaces/counted")
+    api.call("GET", "organizations/acme/workspaces/other")
+    route = "/api/v2/organizations/:organization/workspaces/:name"
+    first = scheduler.all[0]
+    assert first.metric("runyard_http_requests_total", route=route, status="200", method="GET") == 1
+    assert first.metric("runyard_http_requests_total", route=route, status="404") == 1
+    assert first.metric("runyard_http_request_duration_seconds_count", route=route) == 2

@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Configuration versions with their upload, and state versions."""
+
+import base64
+import concurrent.futures
+import gzip
+import hashlib
+import io
+import json
+import tarfile
+
+import psycopg
+import pytest
+
+from support.api import Api, ApiError, tar_gz
+from support.shared import api, database, folder, scheduler, stack  # noqa: F401
+
+
+def document(kind, attributes):
+    return {"data": {"type": kind, "attributes": attributes}}
+
+
+def refused(status, call, *arguments):
+    with pytest.raises(ApiError) as caught:
+        call(*arguments)
+    assert caught.value.status == status, caught.value
+    return caught.value.answer
+
+
+# ---- configuration versions ----
+
+
+def version(api, workspace, **attributes):
+    """A new configuration version and the address of its upload."""
+    body = document("configuration-versions", {"auto-queue-runs": False, **attributes})
+    created = api.post(f"workspaces/{workspace}/configuration-versions", body).data
+    return created["id"], created["attributes"]["upload-url"]
+
+
+def put(api, url, archive):
+    """As clients upload: without a token."""
+    return Api(api.url, None).call("PUT", url, archive, headers={"Content-Type": "application/octet-stream"})
+
+
+def tar_of(*members, format=tarfile.PAX_FORMAT):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz", format=format) as archive:
+        for member in members:
+            archive.addfile(member, io.BytesIO(b"x" * member.size))
+    return out.getvalue()
+
+
+def member(name, kind=tarfile.REGTYPE, link=""):
+    made = tarfile.TarInfo(name)
+    made.type, made.linkname = kind, link
+    return made
+
+
+def test_an_upload(api):
+    workspace = api.workspace("w")
+    configuration, url = version(api, workspace)
+    pending = api.get(f"configuration-versions/{configuration}").data["attributes"]
+    assert pending["status"] == "pending" and "upload-url" not in pending and pending["source"] == "tfe-api"
+    refused(404, api.get, f"configuration-versions/{configuration}/download")
+    archive = tar_gz({"main.tf": "# here", "modules/m/main.tf": "# there"})
+    assert put(api, url, archive).status == 200
+    uploaded = api.get(f"configuration-versions/{configuration}").data["attributes"]
+    assert uploaded["status"] == "uploaded" and "finished-at" in uploaded["status-timestamps"]
+    assert api.get(f"configuration-versions/{configuration}/download").body == archive
+    listed = api.get(f"workspaces/{workspace}/configuration-versions").json
+    assert [c["id"] for c in listed["data"]] == [configuration] and listed["meta"]["pagination"]["total-count"] == 1
+    assert api.get(f"workspaces/{workspace}").data["relationships"]["current-configuration-version"]["data"]["id"] == configuration
+
+
+def test_the_cli_is_named_as_the_source(api):
+    workspace = api.workspace("w")
+    body = document("configuration-versions", {"auto-queue-runs": False, "speculative": True})
+    created = api.ask("POST", f"workspaces/{workspace}/configuration-versions", body, headers={"X-Terraform-Integration": "cloud"}).data
+    assert created["attributes"]["source"] == "terraform+cloud" and created["attributes"]["speculative"] is True
+    assert api.get(f"workspaces/{workspace}").data["relationships"]["current-configuration-version"]["data"] is None
+
+
+def test_upload_addresses_are_signed(api):
+    workspace = api.workspace("w")
+    _, url = version(api, workspace)
+    other, _ = version(api, workspace)
+    archive = tar_gz({"main.tf": ""})
+    base, signature, rest = url.partition("/signed/")[0], url.split("/")[4], url.split("/", 5)[5]
+    for wrong in (f"{base}/signed/{signature[:-1]}x/{rest}", f"{base}/signed/{signature}/configuration-versions/{other}/upload",
+                  f"{base}/signed/9{signature[1:]}/{rest}", f"{base}/signed/x/{rest}", url + "x"):
+        assert put(api, wrong, archive).status == 404, wrong
+    assert api.attributes(f"configuration-versions/{other}")["status"] == "pending"
+
+
+def test_a_second_upload(api):
+    """Identical content is taken again; other content only as long as no run is locked to the first."""
+    workspace = api.workspace("w")
+    configuration, url = version(api, workspace)
+    first, second = tar_gz({"main.tf": "# 1"}), tar_gz({"main.tf": "# 2"})
+    assert [put(api, url, a).status for a in (first, first, second)] == [200, 200, 200]
+    assert api.get(f"configuration-versions/{configuration}/download").body == second
+    api.run(workspace, configuration)
+    assert put(api, url, second).status == 200
+    assert put(api, url, first).status == 409
+    assert api.get(f"configuration-versions/{configuration}/download").body == second
+
+
+def test_an_upload_queues_a_run(api):
+    workspace = api.workspace("w")
+    _, url = version(api, workspace, **{"auto-queue-runs": True})
+    assert put(api, url, tar_gz({"main.tf": ""})).status == 200
+    assert put(api, url, tar_gz({"main.tf": ""})).status == 200
+    (run,) = api.get(f"workspaces/{workspace}/runs").data
+    assert run["attributes"]["source"] == "tfe-configuration-version"
+    _, url = version(api, workspace, **{"auto-queue-runs": True, "provisional": True})
+    assert put(api, url, tar_gz({"main.tf": ""})).status == 200
+    assert len(api.get(f"workspaces/{workspace}/runs").data) == 1
+
+
+HOSTILE = {
+    "no gzip": b"PK\x03\x04",
+    "empty": b"",
+    "no tar": gzip.compress(b"hello"),
+    "cut off": tar_gz({"main.tf": "x" * 10000})[:60],
+    "absolute": tar_of(member("/etc/passwd")),
+    "climbs": tar_of(member("../main.tf")),
+    "climbs inside": tar_of(member("a/../../main.tf")),
+    "link out": tar_of(member("l", tarfile.SYMTYPE, "/etc")),
+    "link up": tar_of(member("a/l", tarfile.SYMTYPE, "../../x")),
+    "hard link out": tar_of(member("l", tarfile.LNKTYPE, "../x")),
+    "through a link": tar_of(member("d", tarfile.SYMTYPE, "e"), member("d/x")),
+    "device": tar_of(member("null", tarfile.CHRTYPE)),
+    "pipe": tar_of(member("pipe", tarfile.FIFOTYPE)),
+}
+
+
+def test_archives_that_are_refused(api):
+    workspace = api.workspace("w")
+    for name, archive in HOSTILE.items():
+        configuration, url = version(api, workspace)
+        answer = put(api, url, archive)
+        assert answer.status == 422, name
+        attributes = api.attributes(f"configuration-versions/{configuration}")
+        assert attributes["status"] == "errored" and attributes["error-message"] in answer.errors(), name
+        assert put(api, url, tar_gz({"main.tf": ""})).status == 200, name
+        assert api.attributes(f"configuration-versions/{configuration}")["error-message"] is None
+
+
+def test_archives_as_clients_write_them(api):
+    workspace = api.workspace("w")
+    members = [member("./", tarfile.DIRTYPE), member("grüße/main.tf"), member("a/" + "b" * 150 + ".tf"), member("x.tf", tarfile.SYMTYPE, "a/y.tf")]
+    for format in (tarfile.PAX_FORMAT, tarfile.GNU_FORMAT):
+        _, url = version(api, workspace)
+        answer = put(api, url, tar_of(*members, format=format))
+        assert answer.status == 200, answer.text
+
+
+def test_archiving(api):
+    workspace = api.workspace("w")
+    old = api.upload(workspace, {"main.tf": "# old"})
+    assert "it is current" in refused(409, api.post, f"configuration-versions/{old}/actions/archive").errors()
+    pending, _ = version(api, workspace)
+    assert "transition not allowed" in refused(409, api.post, f"configuration-versions/{pending}/actions/archive").errors()
+    assert api.post(f"configuration-versions/{old}/actions/archive").status == 202
+    assert api.attributes(f"configuration-versions/{old}")["status"] == "archived"
+    refused(404, api.get, f"configuration-versions/{old}/download")
+
+
+# ---- state versions ----
+
+LINEAGE = "11111111-2222-3333-4444-555555555555"
+
+
+def state(serial=1, lineage=LINEAGE, **outputs):
+    resources = [{"mode": "managed", "type": "terraform_data", "name": "a", "provider": "p", "instances": [{"attributes": {"id": str(serial)}}]}]
+    return json.dumps({"version": 4, "terraform_version": "1.11.4", "serial": serial, "lineage": lineage, "outputs": outputs, "resources": resources}).encode()
+
+
+def described(content, serial=1, lineage=LINEAGE, **more):
+    return {"serial": serial, "lineage": lineage, "md5": hashlib.md5(content).hexdigest(), **more}
+
+
+def push(api, workspace, content, serial=1, lineage=LINEAGE, **more):
+    attributes = described(content, serial, lineage, state=base64.b64encode(content).decode(), **more)
+    return api.post(f"workspaces/{workspace}/state-versions", document("state-versions", attributes)).data
+
+
+@pytest.fixture
+def locked(api):
+    workspace = api.workspace("state")
+    api.post(f"workspaces/{workspace}/actions/lock")
+    return workspace
+
+
+def test_a_state_is_current_and_comes_back_as_it_was(api, locked):
+    refused(404, api.get, f"workspaces/{locked}/current-state-version")
+    content = state(outputs={}, serial=3)
+    created = push(api, locked, content, serial=3)
+    attributes = created["attributes"]
+    assert (attributes["serial"], attributes["status"], attributes["size"], attributes["terraform-version"]) == (3, "finalized", len(content), "1.11.4")
+    assert attributes["resources"] == [{"name": "a", "type": "terraform_data", "count": 1, "module": "root", "provider": "p"}]
+    assert api.get(f"workspaces/{locked}/current-state-version").data == created
+    assert api.get(f"state-versions/{created['id']}").data == created
+    assert api.ask("GET", attributes["hosted-state-download-url"]).body == content
+    assert Api(api.url, None).call("GET", attributes["hosted-state-download-url"]).status == 401
+    workspace = api.get(f"workspaces/{locked}", include="current_state_version").json
+    assert workspace["data"]["attributes"]["resource-count"] == 1
+    assert [r["id"] for r in workspace["included"]] == [created["id"]]
+    assert "managing resources" in refused(409, safe_delete_unlocked, api, locked).errors()
+
+
+def safe_delete_unlocked(api, workspace):
+    api.post(f"workspaces/{workspace}/actions/unlock")
+    api.post(f"workspaces/{workspace}/actions/safe-delete")
+
+
+def test_states_follow_one_another(api, locked):
+    push(api, locked, state(2), serial=2)
+    assert push(api, locked, state(2), serial=2)["attributes"]["serial"] == 2
+    push(api, locked, state(5), serial=5)
+    for content, serial, lineage, why in ((state(4), 4, LINEAGE, "behind"), (state(5, a={"value": 1, "type": "number"}), 5, LINEAGE, "behind"),
+                                          (state(6, "other"), 6, "other", "lineage")):
+        answer = None
+        with pytest.raises(ApiError) as caught:
+            push(api, locked, content, serial, lineage)
+        answer = caught.value.answer
+        assert answer.status == 409 and why in answer.errors()
+    assert push(api, locked, state(1, "other"), 1, "other", force=True)["attributes"]["lineage"] == "other"
+    filters = {"filter[organization][name]": api.organization, "filter[workspace][name]": "state"}
+    listed = api.get("state-versions", **filters).json
+    assert [s["attributes"]["serial"] for s in listed["data"]] == [1, 5, 2, 2] and listed["meta"]["pagination"]["total-count"] == 4
+    refused(400, api.get, "state-versions")
+
+
+def test_states_that_are_refused(api, locked):
+    content = state()
+    for attributes in (described(content, state="%%%"), described(content, serial=-1, state="e30="), {**described(content), "md5": "0"},
+                       described(content, state=base64.b64encode(b"nonsense").decode()), {**described(content), "md5": "0" * 32, "state": base64.b64encode(content).decode()}):
+        refused(422, api.post, f"workspaces/{locked}/state-versions", document("state-versions", attributes))
+    api.post(f"workspaces/{locked}/actions/unlock")
+    with pytest.raises(ApiError) as caught:
+        push(api, locked, content)
+    assert caught.value.status == 409 and "locked" in caught.value.answer.errors()
+
+
+def test_an_announced_state(api, locked):
+    """Created without content: the two uploads follow, and until then nothing is current."""
+    content = state(7)
+    created = api.post(f"workspaces/{locked}/state-versions", document("state-versions", described(content, 7))).data
+    attributes = created["attributes"]
+    assert attributes["status"] == "pending" and attributes["hosted-state-download-url"] is None
+    refused(404, api.get, f"workspaces/{locked}/current-state-version")
+    assert "latest state version is still pending" in refused(422, api.post, f"workspaces/{locked}/actions/unlock").errors()
+    assert put(api, attributes["hosted-state-upload-url"], state(8)).status == 422
+    assert put(api, attributes["hosted-json-state-upload-url"], b"{}").status == 200
+    assert put(api, attributes["hosted-state-upload-url"], content).status == 200
+    assert put(api, attributes["hosted-state-upload-url"], content).status == 409
+    current = api.get(f"workspaces/{locked}/current-state-version").data
+    assert current["id"] == created["id"] and current["attributes"]["status"] == "finalized"
+    assert api.ask("GET", current["attributes"]["hosted-state-download-url"]).body == content
+    api.post(f"workspaces/{locked}/actions/unlock")
+
+
+def test_an_announced_state_gives_way_to_the_next(api, locked):
+    content = state(1)
+    first = api.post(f"workspaces/{locked}/state-versions", document("state-versions", described(content))).data
+    api.post(f"workspaces/{locked}/state-versions", document("state-versions", described(content)))
+    assert api.attributes(f"state-versions/{first['id']}")["status"] == "discarded"
+    assert put(api, first["attributes"]["hosted-state-upload-url"], content).status == 409
+    api.post(f"workspaces/{locked}/actions/force-unlock")
+
+
+def test_outputs(api, locked, database):
+    secret = "correct-horse-battery"
+    values = {"name": {"value": "x", "type": "string"}, "list": {"value": [1, "2"], "type": ["tuple", ["number", "string"]]},
+              "secret": {"value": secret, "type": "string", "sensitive": True}}
+    created = push(api, locked, state(1, **values))
+    current = {o["attributes"]["name"]: o for o in api.get(f"workspaces/{locked}/current-state-version-outputs").data}
+    assert current["name"]["attributes"]["value"] == "x" and current["list"]["attributes"]["value"] == [1, "2"]
+    assert current["list"]["attributes"]["type"] == "array" and current["list"]["attributes"]["detailed-type"] == ["tuple", ["number", "string"]]
+    assert current["secret"]["attributes"]["value"] is None and current["secret"]["attributes"]["sensitive"] is True
+    assert api.attributes(f"state-version-outputs/{current['secret']['id']}")["value"] == secret
+    listed = api.get(f"state-versions/{created['id']}/outputs").json
+    assert {o["attributes"]["name"] for o in listed["data"]} == set(values) and listed["meta"]["pagination"]["total-count"] == 3
+    linked = api.get(f"state-versions/{created['id']}", include="outputs").json
+    assert [o["id"] for o in linked["included"]] == [o["id"] for o in linked["data"]["relationships"]["outputs"]["data"]]
+    of_workspace = api.get(f"workspaces/{locked}", include="outputs").json
+    assert {o["type"] for o in of_workspace["included"]} == {"workspace-outputs"}
+    assert secret not in json.dumps(of_workspace)
+    refused(404, api.get, "state-version-outputs/wsout-nobody")
+    with psycopg.connect(database) as connection:
+        assert secret not in str(connection.execute("select * from state_version_outputs").fetchall())
+        assert all(secret.encode() not in row[0] for row in connection.execute("select bytes_sealed from blobs").fetchall())
+
+
+def test_two_states_at_once(api, locked):
+    """Of many writers under one serial, one wins."""
+    def attempt(number):
+        content = state(1, **{f"o{number}": {"value": number, "type": "number"}})
+        attributes = described(content, 1, state=base64.b64encode(content).decode())
+        return api.call("POST", f"workspaces/{locked}/state-versions", document("state-versions", attributes)).status
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        assert sorted(pool.map(attempt, range(8))) == [201] + [409] * 7

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MPL-2.0
+"""What every request meets: headers, errors, bodies, pages."""
+
+import concurrent.futures
+import socket
+
+from support.api import Api
+from support.shared import api, database, folder, scheduler, stack  # noqa: F401
+
+
+def document(attributes, kind="workspaces"):
+    return {"data": {"type": kind, "attributes": attributes}}
+
+
+def error(answer):
+    """The one error of an answer, which is a document as clients read it."""
+    assert answer.headers["Content-Type"] == "application/vnd.api+json"
+    (one,) = answer.json["errors"]
+    assert one["status"] == str(answer.status) and one["title"] and one["detail"]
+    return one
+
+
+def test_every_answer_has_the_headers_clients_look_for(api):
+    for path in ("ping", "account/details", "nonexistent", "organizations/nobody"):
+        answer = api.call("GET", path)
+        assert answer.headers["TFP-API-Version"] == "2.6"
+        assert answer.headers["TFP-AppName"] == "Terraform Enterprise"
+        assert answer.headers["X-TFE-Version"] == "v202411-2"
+        assert int(answer.headers["X-RateLimit-Limit"]) >= 30
+    assert api.call("GET", "ping").status == 204
+
+
+def test_discovery_needs_no_token(api):
+    answer = Api(api.url, None).call("GET", f"{api.url}/.well-known/terraform.json")
+    assert answer.status == 200 and answer.headers["Content-Type"] == "application/json"
+    assert answer.json["tfe.v2"] == answer.json["tfe.v2.1"] == "/api/v2/"
+    home = Api(api.url, None).call("GET", f"{api.url}/")
+    assert home.status == 200 and "Runyard" in home.text
+
+
+def test_unknown_endpoints_are_not_found(api):
+    """Never a 5xx: clients would try again for minutes."""
+    for method, path in (("GET", "stacks"), ("POST", "nonsense"), ("DELETE", "workspaces"), ("PUT", "runs/run-1"), ("PATCH", "ping"),
+                         ("GET", "workspaces/ws-1/"), ("GET", "/".join(["a"] * 300)), ("GET", "%ff%fe"), ("GET", "workspaces/a%2Fb")):
+        answer = api.call(method, path)
+        assert answer.status == 404, (method, path)
+        error(answer)
+
+
+def test_bodies_that_are_wrong(api):
+    path = f"organizations/{api.organization}/workspaces"
+    for body in (b"{", b"not json", b"\xff\xfe", b'{"a":1}{"b":2}', b'{"a":"\\u0000"}', b"[" * 100000):
+        answer = api.call("POST", path, body)
+        assert answer.status == 400 and "not JSON" in error(answer)["detail"], body[:20]
+    for body in (b"", b"null", b"[]", b"{}", b'{"data":[]}', b'{"data":null}'):
+        answer = api.call("POST", path, body)
+        assert answer.status == 400, body
+        error(answer)
+    for attributes, pointer in (({"name": 1}, "name"), ({"name": "a", "auto-apply": "yes"}, "auto-apply"),
+                                ({"name": "a", "trigger-prefixes": "x"}, "trigger-prefixes"), ({}, "name"),
+                                ({"name": "no spaces"}, "name"), ({"name": "a" * 91}, "name"), ({"name": None}, "name")):
+        answer = api.call("POST", path, document(attributes))
+        assert answer.status == 422, attributes
+        assert error(answer)["source"]["pointer"] == f"/data/attributes/{pointer}"
+    assert api.call("POST", path, document({"name": "a"}, kind="runs")).status == 422
+
+
+def test_bodies_that_are_too_large(api):
+    answer = api.call("POST", f"organizations/{api.organization}/workspaces", b"x" * (2 << 20))
+    assert answer.status == 413
+    error(answer)
+    # An announced size is refused as well as one that comes in pieces.
+    with socket.create_connection(("127.0.0.1", int(api.url.rsplit(":", 1)[1]))) as connection:
+        head = f"POST /api/v2/organizations HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {api.token}\r\nTransfer-Encoding: chunked\r\n\r\n"
+        connection.sendall(head.encode())
+        for _ in range(40):
+            connection.sendall(b"10000\r\n" + b"y" * 0x10000 + b"\r\n")
+        connection.sendall(b"0\r\n\r\n")
+        assert connection.recv(100).startswith(b"HTTP/1.1 413")
+
+
+def test_nonsense_on_the_wire_ends_the_connection_only(api):
+    for sent in (b"\x00\x01\x02\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"POST /api/v2/runs HTTP/1.1\r\nContent-Length: -5\r\n\r\n",
+                 b"GET " + b"a" * 100000, b"GET /api/v2/ping HTTP/1.1\r\n" + b"X: y\r\n" * 20000):
+        with socket.create_connection(("127.0.0.1", int(api.url.rsplit(":", 1)[1])), timeout=5) as connection:
+            try:
+                connection.sendall(sent)
+                connection.shutdown(socket.SHUT_WR)
+                connection.recv(4096)
+            except OSError:
+                pass
+    assert api.call("GET", "ping").status == 204
+
+
+def test_pages(api):
+    names = [f"p{i:02}" for i in range(25)]
+    for name in names:
+        api.workspace(name)
+    first = api.get(f"organizations/{api.organization}/workspaces", sort="name").json
+    assert [w["attributes"]["name"] for w in first["data"]] == names[:20]
+    assert first["meta"]["pagination"] == {"current-page": 1, "page-size": 20, "prev-page": None, "next-page": 2, "total-pages": 2, "total-count": 25}
+    second = api.ask("GET", first["links"]["next"]).json
+    assert [w["attributes"]["name"] for w in second["data"]] == names[20:]
+    assert second["links"]["next"] is None and second["links"]["prev"] == first["links"]["self"]
+    past = api.get(f"organizations/{api.organization}/workspaces", **{"page[number]": 999, "page[size]": 100}).json
+    assert past["data"] == [] and past["meta"]["pagination"]["current-page"] == 999 and past["meta"]["pagination"]["total-count"] == 25
+    assert api.get(f"organizations/{api.organization}/workspaces", **{"page[size]": 1000}).json["meta"]["pagination"]["page-size"] == 100
+    for wrong in ("x", "-1", "0", "1.5"):
+        assert api.call("GET", f"organizations/{api.organization}/workspaces?page[number]={wrong}").status == 400
+    assert api.call("GET", f"organizations/{api.organization}/workspaces?search[name]=%ff").status == 400
+    assert api.call("GET", f"organizations/{api.organization}/workspaces?TagBindings=%7B%20env%20prod%7D").status == 200
+
+
+def test_unknown_includes_are_refused(api):
+    answer = api.call("GET", f"organizations/{api.organization}/workspaces?include=organization,nonsense")
+    assert answer.status == 400
+    assert "Invalid include parameter" in error(answer)["title"]
+    assert api.call("GET", f"organizations/{api.organization}/workspaces?include=current_run,current-state-version,locked_by").status == 200
+
+
+def test_many_at_once(api):
+    """Every thread has a connection of its own; names are taken once."""
+    def create(_):
+        return api.call("POST", f"organizations/{api.organization}/workspaces", document({"name": "only-one"})).status
+
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        assert sorted(pool.map(create, range(32))) == [201] + [422] * 31

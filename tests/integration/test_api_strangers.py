@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Every endpoint of the route table, asked by who has no right there: nothing is shown and nothing is changed."""
+
+import hashlib
+import json
+import re
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from support.api import Api
+from support.shared import api, database, folder, scheduler, stack  # noqa: F401
+
+ROUTES = Path(__file__).parents[2] / "scheduler/api/routes.def"
+ROW = re.compile(r'^(API|SIGNED|WORKER)\((\w+),\s*"([^"]+)",\s*(\w+),\s*(\w+),', re.M)
+OPEN = {"site_ping", "account_details", "account_update", "organizations_index", "organizations_create"}
+
+
+def rows(kind):
+    return [row[1:] for row in ROW.findall(ROUTES.read_text()) if row[0] == kind]
+
+
+@pytest.fixture
+def things(api, database):
+    """What is there, by the route table's names for it."""
+    workspace = api.workspace("secret")
+    variable = api.variable(workspace, "key", "secret-value")
+    configuration = api.upload(workspace, {"main.tf": "# secret"})
+    run = api.run(workspace, configuration)
+    comment = api.post(f"runs/{run}/comments", {"data": {"type": "comments", "attributes": {"body": "secret"}}}).data["id"]
+    state, output = f"sv-{api.organization}", f"wsout-{api.organization}"
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("insert into state_versions (id, workspace_id, serial, lineage, md5, size) values (%s, %s, 1, 'l', 'm', 0)", [state, workspace])
+        connection.execute("insert into state_version_outputs values (%s, %s, 'o', false, 'string', '\"string\"', '')", [output, state])
+        job = connection.execute("select id from jobs where run_id = %s", [run]).fetchone()[0]
+    user = api.get("account/details").data["id"]
+    with psycopg.connect(database) as connection:
+        token = connection.execute("select id from tokens where user_id = %s limit 1", [user]).fetchone()[0]
+    return {"organization": api.organization, "workspace": workspace, "name": "secret", "variable": variable, "configuration": configuration,
+            "run": run, "plan": run.replace("run-", "plan-"), "apply": run.replace("run-", "apply-"), "comment": comment, "state": state,
+            "output": output, "user": user, "token": token, "job": job, "operation": run.replace("run-", "plan-")}
+
+
+def filled(path, things):
+    return re.sub(r":(\w+)", lambda name: things[name[1]], path)
+
+
+def everything(database):
+    tables = ("organizations", "workspaces", "variables", "configuration_versions", "runs", "run_inputs", "comments", "state_versions", "jobs")
+    with psycopg.connect(database) as connection:
+        return [connection.execute(f"select * from {table} order by 1").fetchall() for table in tables]
+
+
+def test_a_stranger_sees_and_changes_nothing(api, database, things):
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("insert into users (id, username, email) values ('user-stranger', 'stranger', 's@example.com')")
+        digest = hashlib.sha256(b"stranger-token").hexdigest()
+        connection.execute("insert into tokens (id, hash, user_id) values ('at-stranger', %s, 'user-stranger')", [digest])
+    stranger, before = Api(api.url, "stranger-token"), everything(database)
+    assert stranger.get("organizations").data == []
+    for method, path, handler, _ in rows("API"):
+        if handler in OPEN:
+            continue
+        query = f"?filter[organization][name]={api.organization}&filter[workspace][name]=secret" if handler == "states_index" else ""
+        bodies = [None]
+        if method in ("POST", "PATCH"):
+            relations = {"workspace": {"data": {"type": "workspaces", "id": things["workspace"]}}}
+            attributes = {"key": "k", "category": "env", "name": "n", "body": "b", "serial": 1, "md5": "0" * 32, "email": "a@b"}
+            bodies.append({"data": {"attributes": attributes, "relationships": relations}})
+        for body in bodies:
+            answer = stranger.call(method, filled(path, things)[1:] + query, body)
+            expected = {404} if body or method == "GET" else {404, 400, 422}
+            assert answer.status in expected, f"{method} {path} {body}: {answer.status} {answer.text[:300]}"
+            assert "secret" not in answer.text
+    assert everything(database) == before
+
+
+def test_without_a_token_nothing_is_there(api, database, things):
+    nobody, before = Api(api.url, None), everything(database)
+    for method, path, handler, permission in rows("API"):
+        if permission != "CAN_WITHOUT_TOKEN":
+            assert nobody.call(method, filled(path, things)[1:]).status == 401, path
+    result = json.dumps({"v": 1, "job": things["job"], "attempt": 1, "run": things["run"], "outcome": "passed"}).encode()
+    for method, path, handler, permission in rows("WORKER"):
+        for client in (nobody, Api(api.url, "nonsense"), api):
+            answer = client.call(method, f"{api.url}/api/worker/v1{filled(path, things)}?offset=0", result)
+            # A result may be sent twice: of an attempt that is over, it is taken and changes nothing.
+            expected = (401, 404, 204) if handler == "jobs_result" else (401, 404)
+            assert answer.status in expected, f"{method} {path}: {answer.status} {answer.text[:300]}"
+    for method, path, handler, permission in rows("SIGNED"):
+        assert nobody.call(method, f"{api.url}/signed/99999999999-{'0' * 64}{filled(path, things)}", b"").status == 404, path
+    assert everything(database) == before

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MPL-2.0
+"""What an operator sees: health, metrics, logs and --help."""
+
+import json
+import re
+import subprocess
+from datetime import datetime
+
+import pytest
+
+from support.process import clean_environment, program
+from support.servers import ROOT
+from support.wait import until
+
+ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
+TABLE = re.compile(r'^OPTION\(\w+,\s+"([\w-]+)",\s+(?:OPT_)?(\w+),\s+(?:[^"]*,)?\s*(NULL|"[^"]*"),.*"(.*)"\)$', re.M)
+METRIC = re.compile(r'^METRIC\(\w+,\s+"(\w+)",\s+(\w+),\s+"(.*)"\)$', re.M)
+
+
+@pytest.fixture(scope="module")
+def done(site):
+    """A site that has applied a run, and that run."""
+    api = site.api
+    run = api.run_files(api.workspace(auto_apply=True), ONE)
+    api.wait_status(run, "applied")
+    return site, run
+
+
+@pytest.mark.parametrize("name", ["scheduler", "worker"])
+def test_health(site, name):
+    service = getattr(site, name)
+    assert service.get("/healthz")[0] == 200
+    assert service.get("/readyz")[0] == 200
+
+
+@pytest.mark.parametrize("name", ["scheduler", "worker"])
+def test_every_metric_of_the_table_is_told_as_prometheus_reads_it(done, name):
+    service = getattr(done[0], name)
+    rows = METRIC.findall((ROOT / name / "metrics.def").read_text())
+    text = service.get("/metrics")[1]
+    assert len(rows) > 10
+    for metric, kind, told in rows:
+        assert f"# HELP {metric} {told}\n" in text and f"# TYPE {metric} {kind.lower()}\n" in text, metric
+    for line in text.splitlines():
+        assert re.fullmatch(r"# (HELP|TYPE) .*|[a-z_]+(\{[a-z]+=\"[^\"]*\"(,[a-z]+=\"[^\"]*\")*\})? [-+0-9.einfNa]+", line), line
+
+
+@pytest.mark.parametrize("name", ["scheduler", "worker"])
+def test_histograms_add_up(done, name):
+    found = getattr(done[0], name).metrics()
+    counts = {series: value for series, value in found.items() if "_count" in series.split("{")[0]}
+    assert counts
+    for series, value in counts.items():
+        base, _, labels = series.partition("{")
+        base, labels = base.removesuffix("_count"), labels.rstrip("}")
+        bucket = [v for s, v in found.items() if s.startswith(f"{base}_bucket{{") and 'le="+Inf"' in s and all(part in s for part in labels.split(",") if part)]
+        assert value in bucket, series
+        assert f"{base}_sum{{{labels}}}" in found or f"{base}_sum" in found
+
+
+def test_what_the_scheduler_counts(done):
+    scheduler, worker = done[0].scheduler, done[0].worker
+    until(lambda: scheduler.metric("runyard_worker_slots", state="all") == 2, "the sweep has counted the worker")
+    until(lambda: scheduler.metric("runyard_slots_wanted") == 0, "nothing is wanted")
+    found = scheduler.metrics()
+    for state in ("waiting", "running"):
+        assert found[f'runyard_jobs{{pool="default",state="{state}"}}'] == 0
+    assert 'runyard_slots_wanted{pool="default"}' in found and 'runyard_oldest_waiting_seconds{pool="default"}' in found
+    assert scheduler.metric("runyard_claims_total", outcome="jobs") >= 2
+    assert scheduler.metric("runyard_claimed_jobs_total", stage="plan") == scheduler.metric("runyard_claimed_jobs_total", stage="apply") == 1
+    assert scheduler.metric("runyard_run_transitions_total", status="applied") == 1
+    assert scheduler.metric("runyard_outbox_publish_seconds_count") >= 2
+    assert found["runyard_outbox_rows"] == 0
+    assert scheduler.metric("runyard_http_requests_total", route="/api/v2/runs", method="POST", status="201") == 1
+    assert scheduler.metric("runyard_http_request_duration_seconds_count") > 0
+    assert scheduler.metric("runyard_kafka_up") >= 1
+    assert worker.metric("runyard_worker_jobs_total", stage="apply", outcome="passed") == 1
+
+
+def test_waiting_work_is_wanted_slots(api, scheduler):
+    runs = [api.run_files(api.workspace(), ONE) for _ in range(3)]
+    first = scheduler.all[0]
+    until(lambda: first.metric("runyard_slots_wanted", pool="default") == 3, "all are wanted")
+    assert first.metric("runyard_jobs", state="waiting") == 3 and first.metric("runyard_jobs", state="running") == 0
+    until(lambda: first.metric("runyard_oldest_waiting_seconds", pool="default") > 0, "it grows")
+    for run in runs:
+        api.act(run, "cancel")
+    until(lambda: first.metric("runyard_slots_wanted", pool="default") == 0, "none is wanted")
+
+
+def test_what_the_worker_counts(done):
+    worker = done[0].worker
+    found = worker.metrics()
+    assert found["runyard_worker_job_slots"] == 2 and found["runyard_worker_job_slots_busy"] == 0 and found["runyard_worker_draining"] == 0
+    for command in ("init", "plan", "show", "apply"):
+        assert worker.metric("runyard_worker_process_seconds_count", command=command) == 1
+    assert worker.metric("runyard_worker_states_sent_total") >= 1
+    assert worker.metric("runyard_worker_inits_reused_total") == 1
+
+
+@pytest.mark.parametrize("name", ["scheduler", "worker"])
+def test_logs_are_json_lines_with_the_runs_id(done, name):
+    site, run = done
+    lines = getattr(site, name).process.log().splitlines()
+    told = [json.loads(line) for line in lines]
+    assert len(told) > 3
+    for line in told:
+        assert {"ts", "level", "process", "msg"} <= line.keys() and line["process"] == name
+        assert line["ts"].endswith("Z") and datetime.fromisoformat(line["ts"].replace("Z", "+00:00"))
+        assert line["level"] in ("debug", "info", "warn", "error")
+    assert len([line for line in told if line.get("run") == run]) >= 4
+
+
+@pytest.mark.parametrize("name", ["scheduler", "worker"])
+def test_help_lists_every_option_with_its_variable_and_default(name):
+    done = subprocess.run([program(f"runyard-{name}"), "--help"], capture_output=True, text=True, timeout=20, env=clean_environment())
+    assert done.returncode == 0 and not done.stderr
+    rows = TABLE.findall((ROOT / name / "options.def").read_text())
+    assert len(rows) >= 10
+    for option, kind, fallback, told in rows:
+        shown = next(part for part in done.stdout.split("\n\n") if re.match(rf"\s*--{option}(-file)? ", part))
+        assert "RUNYARD_" + option.upper().replace("-", "_") in shown and told in " ".join(shown.split()), option
+        assert ("--" + option + "-file" in shown) == (kind == "SECRET")
+        if fallback == "NULL":
+            assert "Required." in shown
+        elif fallback != '""':
+            assert f"Default: {fallback[1:-1]}" in shown, option
+
+
+def test_help_of_the_broker():
+    done = subprocess.run([program("runyard-broker"), "--help"], capture_output=True, text=True, timeout=20, env=clean_environment())
+    assert done.returncode == 0 and "--port" in done.stdout and "--port-file" in done.stdout

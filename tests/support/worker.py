@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MPL-2.0
+"""A worker's side of the protocol by hand (proto/README.md), for what no real worker would do."""
+
+import json
+import urllib.error
+import urllib.request
+
+from support.api import Answer
+
+
+class HandWorker:
+    def __init__(self, url, token, name="by-hand", slots=1):
+        self.url = url
+        self.token = token
+        self.id = self.call("POST", "register", {"name": name, "slots": slots, "version": "0"}).json["worker"]
+
+    def call(self, method, path, body=None, token=None, check=True):
+        data = json.dumps(body).encode() if isinstance(body, dict) else body
+        request = urllib.request.Request(f"{self.url}/api/worker/v1/{path}", data=data, method=method,
+                                         headers={"Authorization": f"Bearer {token or self.token}", "Content-Type": "application/json"})
+        try:
+            with urllib.request.urlopen(request, timeout=20) as answer:
+                got = Answer(answer.status, answer.headers, answer.read())
+        except urllib.error.HTTPError as error:
+            got = Answer(error.code, error.headers, error.read())
+        assert not check or got.status < 400, f"{method} {path}: {got.status} {got.text}"
+        return got
+
+    def claim(self, slots=1):
+        return self.call("POST", "claim", {"worker": self.id, "slots": slots}).json["jobs"]
+
+    def beat(self, *jobs):
+        """What the scheduler says of these jobs: {job: (held, stop)}."""
+        listed = [{"job": job["job"], "attempt": job["attempt"]} for job in jobs]
+        body = {"worker": self.id, "free": 0, "slots": 1, "draining": False, "partitions": [], "jobs": listed}
+        return {said["job"]: (said["held"], said["stop"]) for said in self.call("POST", "heartbeat", body).json["jobs"]}
+
+    def on(self, job, method, what, body=None, check=True):
+        """A request with the job's own token."""
+        return self.call(method, f"jobs/{job['job']}/{what}", body, job["token"], check)
+
+    def result(self, job, outcome="passed", **more):
+        body = {"v": 1, "job": job["job"], "attempt": job["attempt"], "run": job["run"], "outcome": outcome, "has-changes": True, "additions": 1,
+                "changes": 0, "destructions": 0, "imports": 0, "terraform-version": "1.11.4", "error": "", **more}
+        return self.on(job, "POST", "result", body, check=False)

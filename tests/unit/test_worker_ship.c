@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+/*
+ * What travels to the scheduler: requests that are tried again, a log in its order, states as they are written, results
+ * until they are confirmed. In place of common/fetch.c stands a script: each request gets the next of its answers.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/fetch.h"
+#include "common/loop.h"
+#include "worker/ship/channel.h"
+#include "worker/ship/joblog.h"
+#include "worker/ship/results.h"
+#include "worker/ship/states.h"
+
+/* ---- the script ---- */
+
+struct scripted {
+	int status;
+	const char *body;
+};
+
+static struct {
+	struct loop *loop;
+	const struct scripted *answers; /* the last one is repeated */
+	size_t answer_count;
+	size_t asked;
+	size_t running, most_running;
+	char seen[8192]; /* "PUT log?offset=0 text|..." */
+} script;
+
+struct fetch {
+	struct loop_timer timer;
+	fetch_fn fn;
+	void *data;
+	struct scripted answer;
+};
+
+static void script_begin(const struct scripted *answers, size_t count)
+{
+	memset(&script, 0, sizeof(script));
+	script.loop = loop_new();
+	script.answers = answers;
+	script.answer_count = count;
+}
+
+#define SCRIPT(...)                                                                                                    \
+	script_begin((const struct scripted[]){__VA_ARGS__}, ARRAY_LEN(((const struct scripted[]){__VA_ARGS__})))
+
+static void fetch_answer(void *data)
+{
+	struct fetch *fetch = data;
+	struct fetch_answer answer = {.status = fetch->answer.status, .body = BUF_INIT(4096)};
+
+	if (fetch->answer.body)
+		buf_text(&answer.body, fetch->answer.body);
+	script.running--;
+	fetch->fn(fetch->data, &answer);
+	buf_release(&answer.body);
+	free(fetch);
+}
+
+struct fetch *fetch_start(struct fetcher *fetcher, const struct fetch_request *request, fetch_fn fn, void *data)
+{
+	struct fetch *fetch = mem_new(1, sizeof(*fetch));
+	size_t len = strlen(script.seen), at = script.asked++;
+
+	(void)fetcher;
+	fetch->fn = fn;
+	fetch->data = data;
+	fetch->answer = script.answers[at < script.answer_count ? at : script.answer_count - 1];
+	snprintf(script.seen + len, sizeof(script.seen) - len, "%s %s %.*s|", request->method,
+		request->url + strlen("http://s/api/worker/v1/jobs/j/"), (int)request->body_len,
+		request->body ? (const char *)request->body : "");
+	if (++script.running > script.most_running)
+		script.most_running = script.running;
+	loop_timer_set(script.loop, &fetch->timer, 5, fetch_answer, fetch);
+	return fetch;
+}
+
+void fetch_abort(struct fetch *fetch)
+{
+	if (!fetch)
+		return;
+	script.running--;
+	loop_timer_clear(script.loop, &fetch->timer);
+	free(fetch);
+}
+
+struct fetcher *fetcher_new(struct loop *loop)
+{
+	(void)loop;
+	return NULL;
+}
+
+void fetcher_free(struct fetcher *fetcher)
+{
+	(void)fetcher;
+}
+
+static void stop(void *data)
+{
+	(void)data;
+	loop_stop(script.loop);
+}
+
+static void run_ms(int64_t ms)
+{
+	struct loop_timer timer = {.due_ms = 0};
+
+	loop_timer_set(script.loop, &timer, ms, stop, NULL);
+	loop_run(script.loop);
+	loop_timer_clear(script.loop, &timer);
+}
+
+/* ---- requests ---- */
+
+struct heard {
+	int status;
+	int calls;
+	bool over_first; /* on_over was called before */
+	struct channel channel;
+};
+
+static void answer_heard(void *data, int status, const struct buf *body)
+{
+	struct heard *heard = data;
+
+	(void)body;
+	heard->status = status;
+	heard->calls++;
+	loop_stop(script.loop);
+}
+
+static void over_heard(void *data)
+{
+	struct heard *heard = data;
+
+	heard->over_first = heard->calls == 0;
+}
+
+static void send_one(struct heard *heard, bool expects_refusal)
+{
+	const struct transfer_spec spec = {.method = "PUT",
+		.path = "plan",
+		.what = "plan",
+		.body = "x",
+		.body_len = 1,
+		.expects_refusal = expects_refusal};
+
+	channel_open(&heard->channel, script.loop, NULL, "http://s", "j", "t");
+	heard->channel.on_over = over_heard;
+	heard->channel.data = heard;
+	channel_send(&heard->channel, &spec, answer_heard, heard);
+}
+
+static void what_fails_for_a_moment_is_sent_again(void **state)
+{
+	struct heard heard = {.status = -1};
+
+	(void)state;
+	SCRIPT({0, NULL}, {503, NULL}, {429, NULL}, {204, NULL});
+	send_one(&heard, false);
+	loop_run(script.loop);
+	assert_int_equal(heard.status, 204);
+	assert_string_equal(script.seen, "PUT plan x|PUT plan x|PUT plan x|PUT plan x|");
+	channel_close(&heard.channel);
+	loop_free(script.loop);
+}
+
+static void a_refusal_means_that_the_attempt_is_over(void **state)
+{
+	static const int refusals[] = {401, 404, 409};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
+		struct heard heard = {.status = -1};
+
+		SCRIPT({refusals[i], NULL});
+		send_one(&heard, false);
+		loop_run(script.loop);
+		assert_true(heard.channel.over && heard.over_first);
+		assert_int_equal(heard.status, refusals[i]);
+		channel_close(&heard.channel);
+		loop_free(script.loop);
+	}
+}
+
+static void an_expected_refusal_is_an_answer(void **state)
+{
+	struct heard heard = {.status = -1};
+
+	(void)state;
+	SCRIPT({409, NULL});
+	send_one(&heard, true);
+	loop_run(script.loop);
+	assert_false(heard.channel.over);
+	assert_int_equal(heard.status, 409);
+	channel_close(&heard.channel);
+	loop_free(script.loop);
+}
+
+static void giving_up_ends_all_of_them(void **state)
+{
+	struct heard heard = {.status = -1};
+
+	(void)state;
+	SCRIPT({503, NULL});
+	send_one(&heard, false);
+	run_ms(30);
+	channel_give_up(&heard.channel);
+	assert_int_equal(heard.status, 0);
+	assert_int_equal(channel_busy(&heard.channel), 0);
+	channel_close(&heard.channel);
+	loop_free(script.loop);
+}
+
+static void an_error_is_told_in_its_own_words(void **state)
+{
+	_cleanup_(buf_release) struct buf body = BUF_INIT(1000);
+	char text[100];
+
+	(void)state;
+	buf_text(&body,
+		"{\"errors\":[{\"status\":\"413\",\"title\":\"too large\",\"detail\":\"The plan is too large\"}]}");
+	answer_sentence(413, &body, text, sizeof(text));
+	assert_string_equal(text, "status 413, The plan is too large");
+	buf_reset(&body);
+	answer_sentence(413, &body, text, sizeof(text));
+	assert_string_equal(text, "status 413");
+}
+
+/* ---- the log ---- */
+
+struct log_fixture {
+	struct channel channel;
+	struct redactor redactor;
+	struct joblog log;
+	bool flushed;
+};
+
+static void log_begin(struct log_fixture *fixture)
+{
+	*fixture = (struct log_fixture){.flushed = false};
+	channel_open(&fixture->channel, script.loop, NULL, "http://s", "j", "t");
+	redactor_add(&fixture->redactor, "hunter22");
+	joblog_init(&fixture->log, script.loop, &fixture->channel, &fixture->redactor);
+}
+
+static void flushed(void *data)
+{
+	((struct log_fixture *)data)->flushed = true;
+	loop_stop(script.loop);
+}
+
+static void log_end(struct log_fixture *fixture)
+{
+	joblog_release(&fixture->log);
+	channel_close(&fixture->channel);
+	redactor_release(&fixture->redactor);
+	loop_free(script.loop);
+}
+
+static void a_log_is_sent_in_order_and_redacted(void **state)
+{
+	struct log_fixture fixture;
+
+	(void)state;
+	SCRIPT({204, NULL});
+	log_begin(&fixture);
+	joblog_write(&fixture.log, "the hunt");
+	joblog_write(&fixture.log, "er hunter22\n");
+	joblog_push(&fixture.log);
+	joblog_write(&fixture.log, "more\n");
+	joblog_push(&fixture.log);
+	joblog_flush(&fixture.log, flushed, &fixture);
+	loop_run(script.loop);
+	assert_true(fixture.flushed);
+	assert_int_equal(script.most_running, 1);
+	assert_string_equal(script.seen, "PUT log?offset=0 the hunter (sensitive value)\n|PUT log?offset=29 more\n|");
+	log_end(&fixture);
+}
+
+static void an_answer_that_was_lost_is_made_up_for(void **state)
+{
+	struct log_fixture fixture;
+
+	(void)state;
+	SCRIPT({503, NULL}, {409, "{\"length\":4}"}, {204, NULL});
+	log_begin(&fixture);
+	joblog_write(&fixture.log, "one\n");
+	joblog_push(&fixture.log);
+	joblog_write(&fixture.log, "two\n");
+	joblog_flush(&fixture.log, flushed, &fixture);
+	loop_run(script.loop);
+	assert_string_equal(script.seen, "PUT log?offset=0 one\n|PUT log?offset=0 one\n|PUT log?offset=4 two\n|");
+	log_end(&fixture);
+}
+
+static void a_line_is_not_torn_by_a_read(void **state)
+{
+	struct log_fixture fixture;
+	int fds[2];
+
+	(void)state;
+	SCRIPT({204, NULL});
+	log_begin(&fixture);
+	assert_int_equal(pipe2(fds, O_NONBLOCK), 0);
+	joblog_attach(&fixture.log, fds[0], NULL, NULL);
+	assert_int_equal(write(fds[1], "a hunt", 6), 6);
+	run_ms(5);
+	assert_int_equal(write(fds[1], "er22 b", 6), 6);
+	close(fds[1]);
+	run_ms(5);
+	joblog_detach(&fixture.log);
+	joblog_flush(&fixture.log, flushed, &fixture);
+	loop_run(script.loop);
+	assert_string_equal(script.seen, "PUT log?offset=0 a (sensitive value) b\n|");
+	log_end(&fixture);
+}
+
+/* ---- states ---- */
+
+struct state_fixture {
+	char path[64];
+	struct workdir dir;
+	struct channel channel;
+	struct states states;
+	bool settled;
+};
+
+static void state_write(struct state_fixture *fixture, const char *text)
+{
+	_cleanup_(freep) char *path = mem_printf("%s/root/" WORKDIR_STATE, fixture->path);
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	close(fd);
+}
+
+static void states_begin(struct state_fixture *fixture, const char *there)
+{
+	struct err err = ERR_INIT;
+
+	*fixture = (struct state_fixture){.dir = WORKDIR_INIT};
+	snprintf(fixture->path, sizeof(fixture->path), "/tmp/runyard-states-XXXXXX");
+	assert_non_null(mkdtemp(fixture->path));
+	fixture->dir.path = mem_text(fixture->path);
+	fixture->dir.top = open(fixture->path, O_RDONLY | O_DIRECTORY);
+	mkdirat(fixture->dir.top, "root", 0700);
+	mkdirat(fixture->dir.top, "root/state", 0700);
+	fixture->dir.root = openat(fixture->dir.top, "root", O_RDONLY | O_DIRECTORY);
+	if (there)
+		state_write(fixture, there);
+	channel_open(&fixture->channel, script.loop, NULL, "http://s", "j", "t");
+	states_init(&fixture->states, script.loop, &fixture->channel, &fixture->dir);
+	assert_int_equal(states_watch(&fixture->states, &err), 0);
+}
+
+static void settled(void *data)
+{
+	((struct state_fixture *)data)->settled = true;
+	loop_stop(script.loop);
+}
+
+static void states_end(struct state_fixture *fixture)
+{
+	states_release(&fixture->states);
+	channel_close(&fixture->channel);
+	workdir_release(&fixture->dir);
+	beneath_remove(AT_FDCWD, fixture->path);
+	loop_free(script.loop);
+}
+
+static void every_whole_state_is_sent_and_the_newest_wins(void **state)
+{
+	struct state_fixture fixture;
+
+	(void)state;
+	SCRIPT({204, NULL});
+	states_begin(&fixture, "{\"serial\":1}");
+	state_write(&fixture, "{\"serial\":2");
+	run_ms(10);
+	state_write(&fixture, "{\"serial\":2}");
+	run_ms(2);
+	state_write(&fixture, "{\"serial\":3}");
+	state_write(&fixture, "{\"serial\":4}");
+	run_ms(30);
+	states_settle(&fixture.states, settled, &fixture);
+	if (!fixture.settled)
+		loop_run(script.loop);
+	assert_string_equal(script.seen, "PUT state {\"serial\":2}|PUT state {\"serial\":4}|");
+	assert_int_equal(script.most_running, 1);
+	assert_false(states_behind(&fixture.states));
+	states_end(&fixture);
+}
+
+static void a_state_that_did_not_change_is_not_sent(void **state)
+{
+	struct state_fixture fixture;
+
+	(void)state;
+	SCRIPT({204, NULL});
+	states_begin(&fixture, "{\"serial\":1}");
+	state_write(&fixture, "{\"serial\":1}");
+	run_ms(10);
+	states_settle(&fixture.states, settled, &fixture);
+	assert_true(fixture.settled);
+	assert_string_equal(script.seen, "");
+	states_end(&fixture);
+}
+
+static void a_state_is_sent_until_it_is_taken(void **state)
+{
+	struct state_fixture fixture;
+
+	(void)state;
+	SCRIPT({0, NULL}, {503, NULL}, {204, NULL});
+	states_begin(&fixture, NULL);
+	state_write(&fixture, "{\"serial\":1}");
+	states_settle(&fixture.states, settled, &fixture);
+	assert_true(states_behind(&fixture.states));
+	loop_run(script.loop);
+	assert_int_equal(script.asked, 3);
+	assert_false(states_behind(&fixture.states));
+	states_end(&fixture);
+}
+
+static void a_refused_state_is_known_to_be_behind(void **state)
+{
+	struct state_fixture fixture;
+
+	(void)state;
+	SCRIPT({409, NULL});
+	states_begin(&fixture, NULL);
+	state_write(&fixture, "{\"serial\":1}");
+	states_settle(&fixture.states, settled, &fixture);
+	loop_run(script.loop);
+	assert_true(states_behind(&fixture.states));
+	assert_false(fixture.channel.over);
+	states_end(&fixture);
+}
+
+/* ---- results ---- */
+
+static void result_taken(void *data)
+{
+	(*(int *)data)++;
+	loop_stop(script.loop);
+}
+
+static void results_wait_until_they_are_taken(void **state)
+{
+	const struct job_result result = {.job = {"j"}, .run = {"r"}, .attempt = 1, .outcome = OUTCOME_PASSED};
+	int taken = 0;
+	struct results *results;
+
+	(void)state;
+	SCRIPT({503, NULL}, {204, NULL});
+	results = results_new(&(struct results_spec){
+		.loop = script.loop, .scheduler_url = "http://s", .delivered = result_taken, .data = &taken});
+	results_add(results, &result, "t");
+	assert_int_equal(results_undelivered(results), 1);
+	assert_true(results_heard(results, "j", 1, true));
+	assert_false(results_heard(results, "j", 2, true));
+	loop_run(script.loop);
+	assert_int_equal(taken, 1);
+	assert_int_equal(results_kept(results), 0);
+	assert_int_equal(script.asked, 2);
+	results_free(results);
+	loop_free(script.loop);
+}
+
+static void a_result_that_was_confirmed_is_forgotten(void **state)
+{
+	const struct job_result result = {.job = {"j"}, .run = {"r"}, .attempt = 1, .outcome = OUTCOME_PASSED};
+	struct results *results;
+
+	(void)state;
+	SCRIPT({503, NULL});
+	results = results_new(&(struct results_spec){.loop = script.loop, .scheduler_url = "http://s"});
+	results_add(results, &result, "t");
+	assert_true(results_heard(results, "j", 1, false));
+	assert_int_equal(results_kept(results), 0);
+	run_ms(10);
+	assert_int_equal(script.running, 0);
+	results_free(results);
+	loop_free(script.loop);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_fails_for_a_moment_is_sent_again),
+		cmocka_unit_test(a_refusal_means_that_the_attempt_is_over),
+		cmocka_unit_test(an_expected_refusal_is_an_answer),
+		cmocka_unit_test(giving_up_ends_all_of_them),
+		cmocka_unit_test(an_error_is_told_in_its_own_words),
+		cmocka_unit_test(a_log_is_sent_in_order_and_redacted),
+		cmocka_unit_test(an_answer_that_was_lost_is_made_up_for),
+		cmocka_unit_test(a_line_is_not_torn_by_a_read),
+		cmocka_unit_test(every_whole_state_is_sent_and_the_newest_wins),
+		cmocka_unit_test(a_state_that_did_not_change_is_not_sent),
+		cmocka_unit_test(a_state_is_sent_until_it_is_taken),
+		cmocka_unit_test(a_refused_state_is_known_to_be_behind),
+		cmocka_unit_test(results_wait_until_they_are_taken),
+		cmocka_unit_test(a_result_that_was_confirmed_is_forgotten),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

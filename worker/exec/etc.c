@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "worker/exec/etc.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "worker/exec/beneath.h"
+
+enum { FILE_LIMIT = 4 * 1024 * 1024 };
+
+static const char *const files[] = {
+	"gai.conf",
+	"group",
+	"host.conf",
+	"hosts",
+	"ld.so.cache",
+	"localtime",
+	"mime.types",
+	"nsswitch.conf",
+	"passwd",
+	"protocols",
+	"resolv.conf",
+	"services",
+	"ssl/openssl.cnf",
+	"timezone",
+};
+
+static const char *const folders[] = {"/etc/alternatives", "/etc/ca-certificates", "/etc/pki", "/etc/ssl/certs", NULL};
+
+struct etc {
+	char *path;
+	int folder;
+	struct timespec changed[ARRAY_LEN(files)]; /* of the original when it was copied */
+};
+
+int etc_open(const char *data_dir, struct etc **ret_etc, struct err *err)
+{
+	struct etc *etc = mem_new(1, sizeof(*etc));
+
+	etc->path = mem_printf("%s/etc", data_dir);
+	beneath_remove(AT_FDCWD, etc->path);
+	mkdir(etc->path, 0755);
+	etc->folder = open(etc->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (etc->folder < 0) {
+		err_errno(err, etc->path);
+		etc_free(etc);
+		return -1;
+	}
+	for (const char *const *at = folders; *at; at++)
+		beneath_mkdirs(etc->folder, *at + strlen("/etc/"));
+	etc_refresh(etc);
+	*ret_etc = etc;
+	return 0;
+}
+
+void etc_free(struct etc *etc)
+{
+	if (!etc)
+		return;
+	closep(&etc->folder);
+	free(etc->path);
+	free(etc);
+}
+
+/* The original may be a link (resolv.conf often is): what it leads to is copied. A job that opens the file meanwhile
+ * finds the old one or the new one, whole. */
+static void copy_file(const struct etc *etc, const char *name, const char *original)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT(FILE_LIMIT);
+	_cleanup_(freep) char *draft = mem_printf("%s.new", name);
+	struct err err = ERR_INIT;
+
+	if (buf_read_file(&text, original, &err) < 0)
+		return;
+	if (beneath_write(etc->folder, draft, 0644, buf_str(&text), text.len, &err) == 0)
+		renameat(etc->folder, draft, etc->folder, name);
+}
+
+void etc_refresh(struct etc *etc)
+{
+	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+		_cleanup_(freep) char *original = mem_printf("/etc/%s", files[i]);
+		struct timespec *changed = &etc->changed[i];
+		struct stat info;
+
+		if (stat(original, &info) < 0 ||
+			(info.st_mtim.tv_sec == changed->tv_sec && info.st_mtim.tv_nsec == changed->tv_nsec))
+			continue;
+		*changed = info.st_mtim;
+		copy_file(etc, files[i], original);
+	}
+}
+
+const char *etc_path(const struct etc *etc)
+{
+	return etc->path;
+}
+
+const char *const *etc_folders(void)
+{
+	return folders;
+}
