@@ -3,28 +3,44 @@
 
 #include <string.h>
 
-static int write_byte(struct buf *out, unsigned char byte)
+/* Bytes that stand for themselves, which are nearly all. */
+static size_t plain_len(const char *text, size_t len)
+{
+	size_t i = 0;
+
+	while (i < len && (unsigned char)text[i] >= ' ' && !strchr("\"\\\x7f$%", text[i]))
+		i++;
+	return i;
+}
+
+static int write_special(struct buf *out, char byte)
 {
 	static const char bytes[] = "\n\r\t\"\\", names[] = "nrt\"\\";
 	const char *special = byte ? strchr(bytes, byte) : NULL;
 
 	if (special)
 		return buf_printf(out, "\\%c", names[special - bytes]);
-	if (byte < ' ' || byte == 0x7f)
-		return buf_printf(out, "\\u%04x", byte);
-	return buf_append(out, &byte, 1);
+	if (byte == '$' || byte == '%')
+		return buf_append(out, &byte, 1);
+	return buf_printf(out, "\\u%04x", (unsigned char)byte);
 }
 
 static int write_text(struct buf *out, const char *text, size_t len, enum literal kind)
 {
 	if (buf_text(out, "\"") < 0)
 		return -1;
-	for (size_t i = 0; i < len; i++) {
-		bool begins = i + 1 < len && text[i + 1] == '{' && strchr("$%", text[i]) && text[i];
-
-		if (write_byte(out, (unsigned char)text[i]) < 0)
+	for (size_t i = 0, plain; i < len; i++) {
+		plain = plain_len(text + i, len - i);
+		if (buf_append(out, text + i, plain) < 0)
 			return -1;
-		if (kind == LITERAL_HCL && begins && buf_append(out, &text[i], 1) < 0)
+		i += plain;
+		if (i == len)
+			break;
+		if (write_special(out, text[i]) < 0)
+			return -1;
+		/* "${" begins an interpolation, "$${" is the two characters. */
+		if (kind == LITERAL_HCL && (text[i] == '$' || text[i] == '%') && i + 1 < len && text[i + 1] == '{' &&
+			buf_append(out, &text[i], 1) < 0)
 			return -1;
 	}
 	return buf_text(out, "\"");
