@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: MPL-2.0
+# timeout: 900
+"""Run tasks while what carries them breaks: each ends as it should, once."""
+
+import signal
+from urllib.parse import urlsplit, urlunsplit
+
+import pytest
+
+from support.receiver import acknowledges, says
+from support.wait import until
+
+pytestmark = pytest.mark.timeout(180)
+CHANGES = {"main.tf": 'resource "terraform_data" "one" {\n  input = "hello"\n}\n'}
+MANY = 12
+
+
+class Case:
+    """Runs that all wait in their pre_plan stage, each for one task of its own."""
+
+    def __init__(self, api, receiver, act, count=MANY):
+        self.api = api
+        self.service = receiver.service(act)
+        self.task = api.task(self.service)
+        self.runs = [self.start() for _ in range(count)]
+
+    def start(self):
+        workspace = self.api.workspace(auto_apply=True)
+        self.api.attach(workspace, self.task, "pre_plan")
+        return self.api.run_files(workspace, CHANGES)
+
+    def acknowledged(self):
+        """Waits until every request is answered, and the scheduler knows."""
+        until(lambda: len(self.asked()) == len(self.runs), lambda: f"{len(self.asked())} of {len(self.runs)} were asked")
+        until(lambda: all(self.result(run)["status"] == "running" for run in self.runs), "all are known to be acknowledged")
+
+    def asked(self):
+        """The first call of each run."""
+        calls = {}
+        for call in list(self.service.calls):
+            calls.setdefault(call["run_id"], call)
+        return calls
+
+    def result(self, run):
+        return self.api.task_result(run, "pre_plan")["attributes"]
+
+    def back(self, call, status="passed", notifier=None):
+        """Calls back until that is answered for good, as a service does that wants to be heard; through another notifier, as a
+        load balancer would send it, if one is named. The answer's status."""
+        if notifier:
+            url = urlsplit(call["task_result_callback_url"])
+            call.document["task_result_callback_url"] = urlunsplit(url._replace(netloc=f"127.0.0.1:{notifier.port}"))
+
+        def answered():
+            try:
+                answer = call.back(status)
+            except OSError:
+                return None
+            return answer.status if answer.status < 500 else None
+
+        return until(answered, "an answer to the callback", 60)
+
+    def end(self, status):
+        """Every run ends, after one word of its stage."""
+        for run in self.runs:
+            self.api.wait_status(run, "applied" if status == "passed" else "errored", timeout=90)
+            result = self.result(run)
+            assert result["status"] == status, result
+            ends = [action for action, _ in self.api.events(run) if action in ("passed", "failed", "warned")]
+            assert ends == (["passed", "passed", "passed"] if status == "passed" else ["failed"]), ends
+
+
+@pytest.fixture
+def private_redis(redis):
+    """Redis, running again for the next test whatever this one did to it."""
+    yield redis
+    if not redis.process.alive():
+        redis.start()
+
+
+@pytest.fixture
+def waiting(scheduler, worker, notifier, receiver, api):
+    """waiting(act) makes a case; deadlines are long enough for faults and short enough to wait for."""
+
+    def make(act=acknowledges, count=MANY):
+        return Case(api, receiver, act, count)
+
+    return make
+
+
+@pytest.fixture
+def quick(scheduler):
+    """The first scheduler, with short leases and deadlines."""
+    return scheduler(lease_seconds=3, task_delivery_seconds=60, task_progress_seconds=10, task_total_seconds=60)
+
+
+# ---- Redis ----
+
+
+def lose_redis(redis, how):
+    if how == "emptied":
+        assert redis.command("flushall") == "OK"
+    else:
+        redis.restart(signal.SIGKILL)
+
+
+@pytest.mark.parametrize("how", ["emptied", "killed"])
+def test_redis_is_lost_while_tasks_run_and_they_are_heard(quick, private_redis, notifier, worker, waiting, how):
+    worker()
+    notifier()
+    case = waiting()
+    case.acknowledged()
+    lose_redis(private_redis, how)
+    assert {case.back(call) for call in case.asked().values()} == {200}
+    case.end("passed")
+    assert len(case.service.calls) == MANY
+
+
+@pytest.mark.parametrize("how", ["emptied", "killed"])
+def test_redis_is_lost_while_tasks_run_and_their_deadlines_are_kept(quick, private_redis, notifier, worker, waiting, how):
+    worker()
+    notifier()
+    case = waiting()
+    case.acknowledged()
+    lose_redis(private_redis, how)
+    case.end("failed")
+    assert all("silent" in case.result(run)["message"] for run in case.runs)
+    assert {case.back(call) for call in case.asked().values()} == {409}
+
+
+def test_without_redis_the_sweeper_ends_what_nobody_reports(quick, private_redis, notifier, worker, waiting):
+    worker()
+    notifier()
+    case = waiting(count=3)
+    case.acknowledged()
+    private_redis.process.kill()
+    assert case.back(case.asked()[case.runs[0]]) == 200
+    case.api.wait_status(case.runs.pop(0), "applied", timeout=60)
+    case.end("failed")
+
+
+# ---- the notifier ----
+
+
+def test_a_notifier_dies_while_services_answer(quick, notifier, worker, waiting):
+    """Their requests are in flight; the other notifier sends them again once the lease is over, and no task is counted twice."""
+    worker()
+    notifier()
+    notifier()
+    case = waiting(act=hold)
+    until(lambda: len(case.service.calls) == MANY, lambda: f"{len(case.service.calls)} requests came")
+    by = {notifier: [call for call in case.service.calls if call["task_result_callback_url"].startswith(notifier.url + "/")] for notifier in notifier.all}
+    dead, other = sorted(notifier.all, key=lambda one: len(by[one]), reverse=True)
+    assert by[dead]
+    dead.kill()
+    case.service.act = says("passed")
+    for call in by[other]:
+        call.answer()
+        assert case.back(call) == 200
+    case.end("passed")
+    again = [call["run_id"] for call in case.service.calls[MANY:]]
+    assert sorted(again) == sorted(call["run_id"] for call in by[dead])
+    # What the first request's service says afterwards is late, or the same.
+    assert case.back(by[dead][0], "failed", notifier=other) in (401, 409)
+    case.end("passed")
+
+
+def hold(call):
+    """Neither answers nor calls back by itself."""
+    call.decided.wait()
+
+
+def test_a_notifier_dies_after_the_answers(quick, notifier, worker, waiting):
+    """Callbacks reach any notifier, and deadlines are kept by all."""
+    worker()
+    first, second = notifier(), notifier()
+    case = waiting()
+    case.acknowledged()
+    first.kill()
+    late = case.runs[MANY // 2:]
+    for run in case.runs[: MANY // 2]:
+        assert case.back(case.asked()[run], notifier=second) == 200
+    case.runs = case.runs[: MANY // 2]
+    case.end("passed")
+    case.runs = late
+    case.end("failed")
+    assert len(case.service.calls) == MANY
+
+
+def test_every_notifier_dies_and_one_comes_back(quick, notifier, worker, waiting):
+    worker()
+    only = notifier()
+    case = waiting()
+    case.acknowledged()
+    only.kill()
+    more = [case.start() for _ in range(3)]
+    only.start()
+    case.runs += more
+    until(lambda: len(case.asked()) == len(case.runs), "the new runs' tasks are asked")
+    assert {case.back(call) for call in case.asked().values()} == {200}
+    case.end("passed")
+
+
+def test_a_notifier_that_is_asked_to_stop_hands_over(quick, notifier, worker, waiting):
+    worker()
+    first = notifier()
+    case = waiting(act=hold, count=4)
+    until(lambda: len(case.service.calls) == 4, "all requests came")
+    case.service.act = says("passed")
+    second = notifier()
+    first.process.send(signal.SIGTERM)
+    case.end("passed")
+    for call in case.service.calls[:4]:
+        if not call.decided.is_set():
+            call.answer()
+    assert first.process.popen.wait(30) == 0
+    assert {call["task_result_callback_url"].split("/api")[0] for call in case.service.calls[4:]} == {second.url}
+
+
+# ---- the broker ----
+
+
+@pytest.mark.parametrize("kind", [pytest.param("embedded", marks=pytest.mark.embedded), pytest.param("kafka", marks=pytest.mark.kafka)])
+def test_the_broker_restarts_while_tasks_run(quick, bus, notifier, worker, waiting, kind):
+    assert bus.kind == kind
+    worker()
+    notifier()
+    case = waiting()
+    case.acknowledged()
+    bus.process.kill()
+    more = [case.start() for _ in range(3)]
+    bus.start()
+    calls = list(case.asked().values())
+    assert {case.back(call) for call in calls} == {200}
+    case.runs += more
+    until(lambda: len(case.asked()) == len(case.runs), "the new runs' tasks are asked", 60)
+    for run in more:
+        assert case.back(case.asked()[run]) == 200
+    case.end("passed")
+
+
+# ---- the scheduler ----
+
+
+def test_the_scheduler_dies_while_tasks_run(quick, notifier, worker, waiting):
+    worker()
+    notifier()
+    case = waiting()
+    case.acknowledged()
+    quick.kill()
+    quick.start()
+    assert {case.back(call) for call in case.asked().values()} == {200}
+    case.end("passed")
+    assert len(case.service.calls) == MANY
