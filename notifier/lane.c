@@ -187,11 +187,10 @@ static void call_ended(struct lane_call *call, const json_t *answers)
 	}
 }
 
-/* True if trying again as it is can't help. */
+/* True if it is what was said that the scheduler does not take. */
 static bool refused(const struct fetch_answer *answer)
 {
-	return answer->status >= 400 && answer->status < 500 && answer->status != 401 && answer->status != 408 &&
-		answer->status != 429;
+	return answer->status == 400 || answer->status == 413 || answer->status == 422;
 }
 
 static void call_failed(struct lane_call *call, const struct fetch_answer *answer)

@@ -16,7 +16,7 @@
 #include "notifier/notifier.h"
 
 /* How long a service waits for its answer at the most, and how much may be waiting for the scheduler. */
-enum { ANSWER_MS = 15 * 1000, MOST_WAITING = 20000, MOST_WAITING_BYTES = 256 << 20 };
+enum { ANSWER_MS = 8 * 1000, MOST_WAITING = 20000, MOST_WAITING_BYTES = 256 << 20 };
 
 struct callback {
 	struct visit visit; /* first */

@@ -2,8 +2,11 @@
 # timeout: 300
 """The notifier with a real scheduler, PostgreSQL, Redis and broker; services that do what services do."""
 
+import http.server
 import json
 import socket
+import ssl
+import subprocess
 import threading
 import urllib.request
 
@@ -120,6 +123,23 @@ def test_redirects_are_not_followed(receiver, notifier, waiting):
     assert not elsewhere.calls
 
 
+def test_a_certificate_that_nobody_vouches_for_is_refused(notifier, waiting, folder):
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder / "key", "-out", folder / "certificate", "-days", "2",
+                    "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / "certificate", folder / "key")
+    server = http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
+    server.handle_error = lambda *_: None
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    notifier()
+    (id,) = waiting.add(f"https://127.0.0.1:{server.server_port}/", give_up=1)
+    assert waiting.ended(id) == "unreachable"
+    assert "certificate" in waiting.deliveries(id)[0][2]
+    server.shutdown()
+    server.server_close()
+
+
 def test_an_answer_without_end_is_cut(receiver, notifier, waiting):
     service = unkeyed(receiver, lambda call: call.answer(200, b"x" * 1_000_000))
     notifier()
@@ -209,21 +229,6 @@ def test_silence_ends_a_task(receiver, notifier, scheduler, waiting):
     assert service.got().back("passed").status == 409
 
 
-@pytest.mark.parametrize("loss", ["emptied", "restarted"])
-def test_deadlines_outlive_redis(receiver, notifier, scheduler, waiting, redis, loss):
-    scheduler.all[0].options["task_progress_seconds"] = 4
-    scheduler.all[0].restart()
-    service = unkeyed(receiver, acknowledges)
-    notifier()
-    (id,) = waiting.add(service.url)
-    until(lambda: redis.command("zcard", "{runyard.deadlines}:waiting") == "1", "the deadline is in Redis")
-    if loss == "emptied":
-        redis.command("flushall")
-    else:
-        redis.restart()
-    assert waiting.ended(id) == "failed"
-
-
 def test_a_deadline_that_nobody_reported_is_due_again(notifier, redis):
     first = notifier()
     redis.command("zadd", "{runyard.deadlines}:fired", "1", "taskrs-aaaaaaaaaaaaaaaa")
@@ -232,41 +237,7 @@ def test_a_deadline_that_nobody_reported_is_due_again(notifier, redis):
     until(lambda: redis.command("exists", "{runyard.deadlines}:fired", "{runyard.deadlines}:waiting") == "0", "they are forgotten")
 
 
-def test_without_redis_deadlines_are_found(receiver, notifier, scheduler, waiting):
-    scheduler.all[0].options["task_progress_seconds"] = 2
-    scheduler.all[0].restart()
-    service = unkeyed(receiver, acknowledges)
-    first = notifier(redis_url="redis://127.0.0.1:1/0")
-    (id,) = waiting.add(service.url)
-    assert service.got().back("running").status == 200
-    assert waiting.ended(id, timeout=60) == "failed"
-    assert first.metric("runyard_notifier_redis_up") == 0
-
-
 # ---- notifiers that come and go ----
-
-
-def test_what_a_killed_notifier_had_is_sent_by_another(receiver, notifier, scheduler, waiting):
-    scheduler.all[0].options["lease_seconds"] = 2
-    scheduler.all[0].restart()
-    over = threading.Event()
-
-    def act(call):
-        if len(service.calls) > 1:
-            says("passed")(call)
-        else:
-            over.wait(30)
-
-    service = unkeyed(receiver, act)
-    first = notifier()
-    (id,) = waiting.add(service.url)
-    service.got()
-    second = notifier()
-    first.kill()
-    service.got(2)
-    over.set()
-    assert waiting.ended(id) == "passed"
-    assert second.metric("runyard_notifier_requests_total") == 1
 
 
 def test_a_drained_notifier_hands_back_what_waits(receiver, notifier, waiting):
