@@ -183,9 +183,9 @@ static void ends_errored(struct verdict *v, const struct run_event *event)
 	end(v, RUN_ERRORED);
 }
 
-static void fails_softly(struct verdict *v, const struct run_event *event)
+/* A policy said no, and a person may overrule it. */
+static void awaits_override(struct verdict *v)
 {
-	(void)event;
 	work_over(v, OPERATION_FAILED);
 	if (v->run.plan_only)
 		end(v, RUN_POLICY_SOFT_FAILED);
@@ -197,7 +197,7 @@ static void fails_softly(struct verdict *v, const struct run_event *event)
 static void ends_by(struct verdict *v, const struct run_event *event, enum stage_end what, enum operation_status status)
 {
 	if (what == AWAITS_OVERRIDE) {
-		fails_softly(v, event);
+		awaits_override(v);
 		return;
 	}
 	work_over(v, status);
@@ -210,6 +210,15 @@ static void ends_by(struct verdict *v, const struct run_event *event, enum stage
 static void fails(struct verdict *v, const struct run_event *event)
 {
 	ends_by(v, event, stages[v->run.stage].failure, OPERATION_FAILED);
+}
+
+/* Only policies fail softly; anything else that says so has failed. */
+static void fails_softly(struct verdict *v, const struct run_event *event)
+{
+	if (stages[v->run.stage].rests == RUN_POLICY_CHECKED)
+		awaits_override(v);
+	else
+		fails(v, event);
 }
 
 static void errs(struct verdict *v, const struct run_event *event)
