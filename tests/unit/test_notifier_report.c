@@ -193,7 +193,7 @@ static json_t *array_of(json_t *item, size_t count)
 static json_t *tags_of(size_t count)
 {
 	json_t *tags = json_object();
-	char key[16];
+	char key[32];
 
 	for (size_t i = 0; i < count; i++) {
 		snprintf(key, sizeof(key), "key %zu", i);
