@@ -253,6 +253,16 @@ END
 """
 
 
+SENTINEL = """#!/bin/bash
+case $(<"${!#}") in
+passes) ;;
+fails) echo "Fail"; exit 1 ;;
+breaks) echo "no such thing" >&2; exit 3 ;;
+loops) while :; do :; done ;;
+esac
+"""
+
+
 class FullSite(Site):
     """With a notifier, services for run tasks, and programs in the place of those that cost money. Deadlines are short."""
 
@@ -262,7 +272,8 @@ class FullSite(Site):
         self.gates = folder / "gates"
         self.gates.mkdir()
         self.scheduler.options.update(task_allow="127.0.0.1", task_delivery_seconds=4, task_progress_seconds=4, task_total_seconds=20)
-        self.worker.options.update(sandbox_bind=self.gates, infracost=self.program("infracost", INFRACOST))
+        self.worker.options.update(sandbox_bind=self.gates, infracost=self.program("infracost", INFRACOST),
+                                   sentinel=self.program("sentinel", SENTINEL))
         self.notifier = Notifier("notifier-1", folder, notifier_token=self.tokens["notifier-token"], redis_url=redis.url, allow="127.0.0.1",
                                  brokers=bus.address, fetch_wait_ms=bus.fetch_wait_ms)
 

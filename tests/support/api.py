@@ -214,6 +214,43 @@ class Api:
         """The delivery log of a task result, first to last."""
         return [delivery["attributes"] for delivery in reversed(self.get(f"task-results/{result['id']}/deliveries").data)]
 
+    # ---- policies ----
+
+    def policy(self, kind, enforcement, source, name=None):
+        """A new policy; its id. OPA is asked for data.p.deny."""
+        attributes = {"name": name or f"p{next(self.names)}", "kind": kind, "enforcement-level": enforcement}
+        if kind == "opa":
+            attributes["query"] = "data.p.deny"
+        made = self.post(f"organizations/{self.organization}/policies", {"data": {"type": "policies", "attributes": attributes}}).data["id"]
+        self.ask("PUT", f"policies/{made}/upload", source.encode(), headers={"Content-Type": "application/octet-stream"})
+        return made
+
+    def policy_set(self, kind, policies, workspace, **attributes):
+        """A policy set of these policies for the workspace; its id."""
+        relations = {"policies": {"data": [{"type": "policies", "id": policy} for policy in policies]},
+                     "workspaces": {"data": [{"type": "workspaces", "id": workspace}]}}
+        attributes = {"name": f"s{next(self.names)}", "kind": kind, **({"overridable": True} if kind == "opa" else {}), **dashed(attributes)}
+        body = {"data": {"type": "policy-sets", "attributes": attributes, "relationships": relations}}
+        return self.post(f"organizations/{self.organization}/policy-sets", body).data["id"]
+
+    def evaluation(self, run):
+        """The attributes of the run's OPA evaluation, or None."""
+        stage = self.task_stages(run).get("post_plan")
+        found = self.get(f"task-stages/{stage['id']}/policy-evaluations").data if stage else []
+        return found[0]["attributes"] if found else None
+
+    def policy_check(self, run):
+        """The run's Sentinel check, or None."""
+        found = self.get(f"runs/{run}/policy-checks").data
+        return found[0] if found else None
+
+    def override(self, run):
+        """Of whatever the run waits for."""
+        stage = self.task_stages(run).get("post_plan")
+        if stage and stage["attributes"]["status"] == "awaiting_override":
+            return self.post(f"task-stages/{stage['id']}/actions/override", {})
+        return self.post(f"policy-checks/{self.policy_check(run)['id']}/actions/override", {})
+
     # ---- state ----
 
     def state(self, workspace):
