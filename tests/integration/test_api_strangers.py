@@ -13,7 +13,7 @@ from support.api import Api
 from support.shared import api, database, folder, scheduler, stack  # noqa: F401
 
 ROUTES = Path(__file__).parents[2] / "scheduler/api/routes.def"
-ROW = re.compile(r'^(API|SIGNED|WORKER)\((\w+),\s*"([^"]+)",\s*(\w+),\s*(\w+),', re.M)
+ROW = re.compile(r'^(API|SIGNED|WORKER|NOTIFIER)\((\w+),\s*"([^"]+)",\s*(\w+),\s*(\w+),', re.M)
 OPEN = {"site_ping", "account_details", "account_update", "organizations_index", "organizations_create"}
 
 
@@ -37,17 +37,51 @@ def things(api, database):
     user = api.get("account/details").data["id"]
     with psycopg.connect(database) as connection:
         token = connection.execute("select id from tokens where user_id = %s limit 1", [user]).fetchone()[0]
-    return {"organization": api.organization, "workspace": workspace, "name": "secret", "variable": variable, "configuration": configuration,
+    later = things_of_later_stages(api, database, workspace, run)
+    return {**later, "organization": api.organization, "workspace": workspace, "name": "secret", "variable": variable, "configuration": configuration,
             "run": run, "plan": run.replace("run-", "plan-"), "apply": run.replace("run-", "apply-"), "comment": comment, "state": state,
             "output": output, "user": user, "token": token, "job": job, "operation": run.replace("run-", "plan-")}
 
 
+def things_of_later_stages(api, database, workspace, run):
+    """Tasks, policies, estimates: rows as they are, since only their being there counts here."""
+    ids = {name: f"{prefix}-{api.organization}" for name, prefix in (
+        ("task", "task"), ("stage", "ts"), ("result", "taskrs"), ("policy", "pol"), ("set", "polset"), ("parameter", "var"),
+        ("version", "polsetver"), ("evaluation", "poleval"), ("check", "polchk"), ("policy_outcome", "psout"),
+        ("outcome", "taskrsout"), ("estimate", "ce"), ("workspace_task", "wstask"))}
+    with psycopg.connect(database, autocommit=True) as connection:
+        organization, project = connection.execute("select organization_id, project_id from workspaces where id = %s", [workspace]).fetchone()
+        more = {"organization_id": organization, "workspace": workspace, "run": run}
+        for statement in (
+            "insert into tasks (id, organization_id, name, url) values (%(task)s, %(organization_id)s, 'secret', 'http://secret')",
+            "insert into workspace_tasks values (%(workspace_task)s, %(task)s, %(workspace)s, '{post_plan}', 'advisory')",
+            "insert into task_stages (id, run_id, stage) values (%(stage)s, %(run)s, 'post_plan')",
+            "insert into task_results (id, task_stage_id, run_id, stage, task_id, task_name, task_url, enforcement) "
+            "values (%(result)s, %(stage)s, %(run)s, 'post_plan', %(task)s, 'secret', 'http://secret', 'advisory')",
+            "insert into task_result_outcomes values (%(outcome)s, %(result)s, 1, 'secret', 'secret')",
+            "insert into policies (id, organization_id, name, kind, enforcement) values (%(policy)s, %(organization_id)s, 'secret', 'opa', 'advisory')",
+            "insert into policy_sets (id, organization_id, name, kind) values (%(set)s, %(organization_id)s, 'secret', 'opa')",
+            "insert into policy_set_parameters values (%(parameter)s, %(set)s, 'secret', '')",
+            "insert into policy_set_versions (id, policy_set_id) values (%(version)s, %(set)s)",
+            "insert into policy_evaluations (id, run_id, kind, bundle) values (%(evaluation)s, %(run)s, 'opa', '[]')",
+            "insert into policy_evaluations (id, run_id, kind, bundle) values (%(check)s, %(run)s, 'sentinel', '[]')",
+            "insert into policy_set_outcomes (id, policy_evaluation_id, policy_set_id, name, overridable) "
+            "values (%(policy_outcome)s, %(evaluation)s, %(set)s, 'secret', true)",
+            "insert into cost_estimates (id, run_id) values (%(estimate)s, %(run)s)",
+        ):
+            connection.execute(statement, {**ids, **more})
+    return {**ids, "project": project, "relation": "workspaces", "attached": ids["workspace_task"]}
+
+
 def filled(path, things):
+    if path.startswith("/policy-set-outcomes/"):
+        path = path.replace(":outcome", things["policy_outcome"])
     return re.sub(r":(\w+)", lambda name: things[name[1]], path)
 
 
 def everything(database):
-    tables = ("organizations", "workspaces", "variables", "configuration_versions", "runs", "run_inputs", "comments", "state_versions", "jobs")
+    tables = ("organizations", "workspaces", "variables", "configuration_versions", "runs", "run_inputs", "comments", "state_versions", "jobs", "tasks",
+              "workspace_tasks", "task_results", "projects", "policies", "policy_sets", "policy_set_parameters", "policy_set_versions", "policy_evaluations")
     with psycopg.connect(database) as connection:
         return [connection.execute(f"select * from {table} order by 1").fetchall() for table in tables]
 
@@ -88,6 +122,9 @@ def test_without_a_token_nothing_is_there(api, database, things):
             # A result may be sent twice: of an attempt that is over, it is taken and changes nothing.
             expected = (401, 404, 204) if handler == "jobs_result" else (401, 404)
             assert answer.status in expected, f"{method} {path}: {answer.status} {answer.text[:300]}"
+    for method, path, handler, _ in rows("NOTIFIER"):
+        for client in (nobody, Api(api.url, "nonsense"), api):
+            assert client.call(method, f"{api.url}/api/notifier/v1{path}", b"{}").status == 401, path
     for method, path, handler, permission in rows("SIGNED"):
         assert nobody.call(method, f"{api.url}/signed/99999999999-{'0' * 64}{filled(path, things)}", b"").status == 404, path
     assert everything(database) == before
