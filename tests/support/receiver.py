@@ -40,6 +40,12 @@ class Call:
         """Closes the connection without a word."""
         self._decide("hang up")
 
+    def give_up(self):
+        """Ends what was never answered."""
+        if not self.decided.is_set():
+            self.reply = (500, {}, b"")
+            self.decided.set()
+
     def _decide(self, reply):
         assert not self.decided.is_set(), "a request is answered once"
         self.reply = reply
@@ -183,6 +189,9 @@ class Receiver:
     def forget(self):
         """What was wrong so far, if anything; the services are gone."""
         services, self.services = self.services, {}
+        for service in services.values():
+            for call in service.calls:
+                call.give_up()
         for thread in self.threads:
             thread.join(10)
         self.threads.clear()
@@ -242,9 +251,7 @@ class Receiver:
         except Exception as why:  # noqa: BLE001: told to the test at its end
             service.wrong.append(f"{type(why).__name__}: {why}")
         finally:
-            if not call.decided.is_set():
-                call.reply = (500, {}, b"")
-                call.decided.set()
+            call.give_up()
 
 
 class Server(ThreadingHTTPServer):
