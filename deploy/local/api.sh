@@ -3,11 +3,11 @@
 #
 # The little of the API that the example needs, with curl and jq. The token travels in a file, not in an argument.
 
-# api METHOD PATH [BODY]: the answer's body. Fails with the error's text.
+# api METHOD PATH [BODY]: the answer's body. Fails with the error's text. Bodies may hold secrets: they go by standard input.
 api() {
 	local answer status
 	answer=$(curl -sS -X "$1" -w '\n%{http_code}' -H "@$data/secrets/authorization" \
-		-H 'Content-Type: application/vnd.api+json' ${3:+--data "$3"} "$(scheduler_url)/api/v2/$2") || return 1
+		-H 'Content-Type: application/vnd.api+json' ${3:+--data-binary @-} "$(scheduler_url)/api/v2/$2" <<<"${3:-}") || return 1
 	status=${answer##*$'\n'}
 	answer=${answer%$'\n'*}
 	if ((status >= 300)); then
@@ -20,7 +20,7 @@ api() {
 
 # api_is_ours: the token is known and the organization there.
 api_is_ours() {
-	[[ -s $data/secrets/token && -s $data/secrets/agent-token && -s $data/secrets/authorization ]] &&
+	[[ -s $data/secrets/token && -s $data/secrets/agent-token && -s $data/secrets/notifier-token && -s $data/secrets/authorization ]] &&
 		api GET "organizations/$organization" >/dev/null 2>&1
 }
 
@@ -33,6 +33,7 @@ bootstrap() {
 		died bootstrap
 	secret_put token "$(jq -er .token <<<"$made")"
 	secret_put agent-token "$(jq -er '."agent-token"' <<<"$made")"
+	secret_put notifier-token "$(jq -er '."notifier-token"' <<<"$made")"
 	secret_put authorization "Authorization: Bearer $(<"$data/secrets/token")"
 }
 
@@ -43,14 +44,39 @@ workspace() {
 		'{data: {type: "workspaces", attributes: {name: $name, description: "The example of deploy/local/up"}}}')" | jq -er .data.id
 }
 
-# upload WORKSPACE FOLDER: a configuration version of the folder's files; its id.
+# run_task NAME URL KEY_FILE: its id; made if it is not there, told the URL and key again if the URL is another.
+run_task() {
+	local known id body
+	body=$(jq -n --arg name "$1" --arg url "$2" --rawfile key "$3" '{data: {type: "tasks", attributes: {name: $name, url: $url,
+		"hmac-key": ($key | rtrimstr("\n")), category: "task", description: "The example of deploy/local/up"}}}')
+	known=$(api GET "organizations/$organization/tasks?page%5Bsize%5D=100" |
+		jq -r --arg name "$1" '.data[] | select(.attributes.name == $name) | "\(.id) \(.attributes.url)"')
+	id=${known%% *}
+	if [[ -z $id ]]; then
+		id=$(api POST "organizations/$organization/tasks" "$body" | jq -er .data.id) || return 1
+	elif [[ $known != "$id $2" ]]; then
+		api PATCH "tasks/$id" "$body" >/dev/null || return 1
+	fi
+	say "$id"
+}
+
+# task_attach WORKSPACE TASK STAGE: attaches the run task to the workspace, mandatory, if it is not.
+task_attach() {
+	api GET "workspaces/$1/tasks?page%5Bsize%5D=100" |
+		jq -e --arg task "$2" 'any(.data[]; .relationships.task.data.id == $task)' >/dev/null && return
+	api POST "workspaces/$1/tasks" "$(jq -n --arg task "$2" --arg stage "$3" '{data: {type: "workspace-tasks",
+		attributes: {"enforcement-level": "mandatory", stages: [$stage]},
+		relationships: {task: {data: {type: "tasks", id: $task}}}}}')" >/dev/null
+}
+
+# upload WORKSPACE FOLDER: a configuration version of the folder's configuration; its id.
 upload() {
 	local version id url
 	version=$(api POST "workspaces/$1/configuration-versions" \
 		'{"data":{"type":"configuration-versions","attributes":{"auto-queue-runs":false}}}') || return 1
 	id=$(jq -er .data.id <<<"$version")
 	url=$(jq -er '.data.attributes."upload-url"' <<<"$version")
-	tar -C "$2" -czf - . | curl -fsS -o /dev/null -X PUT -H 'Content-Type: application/octet-stream' \
+	(cd "$2" && tar -czf - -- *.tf) | curl -fsS -o /dev/null -X PUT -H 'Content-Type: application/octet-stream' \
 		--data-binary @- "$url" || return 1
 	until_true 30 uploaded "$id" || die "the configuration was not taken in time"
 	say "$id"
@@ -86,11 +112,11 @@ log_follow() {
 	rm -f "$chunk"
 }
 
-# run_follow RUN: shows each status with the time at which it came, and the logs between them, until the run has ended;
-# sets run_status.
+# run_follow RUN: shows each status with the time at which it came, and the logs and what run tasks said between them,
+# until the run has ended; sets run_status.
 run_follow() {
 	local run key at shown=' ' plan apply
-	declare -gA log_url=() log_offset=()
+	declare -gA log_url=() log_offset=() results_shown=()
 	while :; do
 		run=$(api GET "runs/$1") || return 1
 		run_status=$(jq -r .data.attributes.status <<<"$run")
@@ -99,10 +125,12 @@ run_follow() {
 		while read -r at key; do
 			[[ $shown != *" $key "* ]] || continue
 			logs_until "$shown" "$plan" "$apply"
+			results_until "$1" "$shown"
 			printf '  %s  %s\n' "$(date -d "$at" +%H:%M:%S.%3N)" "${key//-/ }"
 			shown+="$key "
 		done < <(run_stamps <<<"$run")
 		logs_until "$shown" "$plan" "$apply"
+		results_until "$1" "$shown"
 		case $run_status in
 		applied | planned_and_finished | errored | discarded | canceled | force_canceled | policy_soft_failed) return ;;
 		esac
@@ -118,10 +146,27 @@ logs_until() {
 	esac
 }
 
+# results_until RUN SHOWN: what the run tasks said of the last stage of theirs that the statuses shown have reached.
+results_until() {
+	local stage ended id text
+	for stage in pre-plan post-plan pre-apply post-apply; do
+		[[ $2 == *" $stage-running "* && -z ${results_shown[$stage]:-} ]] || continue
+		id=$(api GET "runs/$1/task-stages" | jq -er --arg stage "${stage/-/_}" '.data[] | select(.attributes.stage == $stage) | .id') || continue
+		text=$(api GET "task-stages/$id?include=task_results" | jq -r '(.data.attributes.status | IN("pending", "running") | not),
+			(.included[]?.attributes | "           | \(."task-name") \(.status)\(.message // "" | if . == "" then . else ": " + . end)")')
+		read -r ended <<<"$text"
+		[[ $ended == true ]] || continue
+		results_shown[$stage]=1
+		tail -n +2 <<<"$text"
+	done
+}
+
 # run_stamps <RUN: time and status, in the order in which the run reached them: by time, and those of one moment in
 # the order of the lifecycle.
 run_stamps() {
-	jq -r '["plan-queueable", "plan-queued", "planning", "planned", "confirmed", "apply-queued", "applying"] as $order
+	jq -r '["plan-queueable", "pre-plan-running", "pre-plan-completed", "plan-queued", "planning", "planned", "post-plan-running",
+		"post-plan-completed", "policy-checking", "policy-checked", "cost-estimating", "cost-estimated", "confirmed",
+		"pre-apply-running", "pre-apply-completed", "apply-queued", "applying", "post-apply-running", "post-apply-completed"] as $order
 		| .data.attributes."status-timestamps" | to_entries | map(.key |= rtrimstr("-at"))
 		| sort_by([.value, (.key as $key | ($order | index($key)) // 99)])[] | "\(.value) \(.key)"'
 }

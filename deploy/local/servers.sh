@@ -99,8 +99,14 @@ postgres_up() {
 		-c shared_buffers=128MB -c max_connections=200 -c wal_level=minimal -c max_wal_senders=0 -c max_wal_size=512MB
 	[[ $(postgres_sql postgres "select 1 from pg_database where datname = 'runyard'") == 1 ]] ||
 		postgres_sql postgres 'create database runyard'
-	[[ -s $data/secrets/database-url && $(<"$data/secrets/database-url") == "$(postgres_url runyard)" ]] ||
-		secret_put database-url "$(postgres_url runyard)"
+	address_put database-url "$(postgres_url runyard)" runyard-scheduler
+}
+
+# address_put SECRET URL PROCESS: keeps the URL, password and all, for the process, which is started anew if it knew another.
+address_put() {
+	[[ -s $data/secrets/$1 && $(<"$data/secrets/$1") == "$2" ]] && return
+	process_stop "$3"
+	secret_put "$1" "$2"
 }
 
 # ---- Redis ----
@@ -123,6 +129,7 @@ redis_up() {
 	END
 	)
 	process_ensure redis 20 redis_ready -- redis-server "$data/redis/redis.conf"
+	address_put redis-url "redis://:$(secret redis)@127.0.0.1:$port/0" runyard-notifier
 }
 
 # ---- the broker ----
@@ -249,7 +256,38 @@ scheduler_up() {
 	[[ -s $data/secrets/keys ]] || secret_put keys "1:$(secret key)"
 	process_ensure runyard-scheduler 30 scheduler_ready -- "$data/build/bin/runyard-scheduler" \
 		--listen "127.0.0.1:$port" --database-url-file "$data/secrets/database-url" --keys-file "$data/secrets/keys" \
-		--brokers "$brokers" --fetch-wait-ms "$fetch_wait_ms"
+		--brokers "$brokers" --fetch-wait-ms "$fetch_wait_ms" --task-allow 127.0.0.1
+}
+
+notifier_ready() {
+	curl -fsS -o /dev/null "http://127.0.0.1:$(port_of runyard-notifier)/readyz" 2>/dev/null
+}
+
+# Run tasks may call this machine, since the example's does.
+notifier_up() {
+	local port
+	port=$(port_of runyard-notifier)
+	process_ensure runyard-notifier 30 notifier_ready -- "$data/build/bin/runyard-notifier" \
+		--scheduler-url "$(scheduler_url)" --notifier-token-file "$data/secrets/notifier-token" --name local \
+		--brokers "$brokers" --fetch-wait-ms "$fetch_wait_ms" --listen "127.0.0.1:$port" \
+		--redis-url-file "$data/secrets/redis-url" --allow 127.0.0.1
+}
+
+checker_url() {
+	say "http://127.0.0.1:$(port_of checker)/"
+}
+
+checker_ready() {
+	curl -fsS -o /dev/null "$(checker_url)" 2>/dev/null
+}
+
+# The service of the example's run task.
+checker_up() {
+	local port
+	port=$(port_of checker)
+	secret checker-key >/dev/null
+	process_ensure checker 20 checker_ready -- python3 "$root/deploy/local/example/checker.py" \
+		--port "$port" --key-file "$data/secrets/checker-key"
 }
 
 # The worker logs in with the pool's token.

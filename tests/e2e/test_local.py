@@ -17,7 +17,7 @@ from support.servers import DEPS, ROOT
 from support.wait import until
 
 pytestmark = pytest.mark.timeout(900)
-NAMES = {"postgres", "redis", "runyard-scheduler", "runyard-worker"}
+NAMES = {"postgres", "redis", "runyard-scheduler", "runyard-notifier", "runyard-worker", "checker"}
 
 
 class Local:
@@ -64,6 +64,7 @@ def test_one_command_ends_with_the_example_applied(local):
     said = local.run("up")
     assert re.search(r"^Applied: run-", said, re.M), said
     assert "planning" in said and "applying" in said and "Apply complete!" in said
+    assert "checker passed: 4 changes, 0 destroyed" in said
     api = local.api()
     assert api.url in said and api.token in said
     assert len(api.get(f"organizations/{api.organization}/workspaces").data) == 1
@@ -87,7 +88,7 @@ def test_again_it_is_quick_and_harmless(local):
     assert "left as it is" in said and local.pids() == before
 
 
-@pytest.mark.parametrize("name", ["runyard-worker", "runyard-scheduler", "postgres"])
+@pytest.mark.parametrize("name", ["runyard-worker", "runyard-notifier", "runyard-scheduler", "redis", "postgres"])
 def test_what_died_is_brought_back_and_the_rest_left_alone(local, name):
     before = local.pids()
     os.kill(before[name], signal.SIGKILL)
