@@ -91,7 +91,8 @@ static int db_connect(struct db *db, struct err *err)
 	/* A statement that hangs would hold a thread for ever; a session that is idle in a transaction holds locks. */
 	if (db_script(db,
 		    "set timezone = 'UTC'; set datestyle = 'ISO'; set statement_timeout = '30s'; "
-		    "set idle_in_transaction_session_timeout = '30s'; set plan_cache_mode = 'force_generic_plan'",
+		    "set idle_in_transaction_session_timeout = '30s'; set plan_cache_mode = 'force_generic_plan'; set "
+		    "jit = off",
 		    err) < 0)
 		return -1;
 	return db->relaxed ? db_script(db, "set synchronous_commit = off", err) : 0;

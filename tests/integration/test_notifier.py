@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-# timeout: 300
+# label: full
+# timeout: 900
 """The notifier with a real scheduler, PostgreSQL, Redis and broker; services that do what services do."""
 
 import http.server
