@@ -2,6 +2,7 @@
 #include "scheduler/store/runs.h"
 
 #include "common/log.h"
+#include "scheduler/store/run_views.h"
 
 /* The columns that run_read reads, from runs r, run_inputs i, jobs j and the run's plan o, in a workspace w. */
 #define RUN_COLUMNS                                                                                                    \
@@ -30,19 +31,7 @@ static int run_read(const struct rows *rows, int row, struct run_row *ret_run, s
 	read_id(rows, row, "workspace_id", &ret_run->workspace);
 	read_id(rows, row, "organization_id", &ret_run->organization);
 	read_id(rows, row, "pool_id", &ret_run->pool);
-	ret_run->run = (struct run){
-		.status = (enum run_status)status,
-		.stage = (enum stage)stage,
-		.stages = (uint32_t)row_int(rows, row, "stages"),
-		.plan_only = row_bool(rows, row, "plan_only"),
-		.save_plan = row_bool(rows, row, "save_plan"),
-		.auto_apply = row_bool(rows, row, "auto_apply"),
-		.allow_empty_apply = row_bool(rows, row, "allow_empty_apply"),
-		.has_changes = row_bool(rows, row, "has_changes"),
-		.queued = row_bool(rows, row, "queued"),
-		.underway = row_bool(rows, row, "underway"),
-		.stopping = (enum stop)row_int(rows, row, "stopping"),
-	};
+	ret_run->run = run_of_view(rows, row);
 	ret_run->cooled_off = row_bool(rows, row, "cooled_off");
 	ret_run->plan_is_stale = row_bool(rows, row, "plan_is_stale");
 	read_id(rows, row, "job_id", &ret_run->job.id);
