@@ -2,10 +2,11 @@
 #include "common/metrics.h"
 
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_SERIES = 1000, MOST_METRICS = 64 };
+enum { MOST_SERIES = 1000, MOST_METRICS = 64, LABELS_SIZE = 256 };
 
 static const double bounds[] = {
 	0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600};
@@ -90,6 +91,39 @@ void metric_set(int metric, const char *labels, double value)
 void metric_observe(int metric, const char *labels, double seconds)
 {
 	series_change(metric, labels, seconds, change_observe);
+}
+
+void metric_addf(int metric, double amount, const char *labels, ...)
+{
+	char text[LABELS_SIZE];
+	va_list args;
+
+	va_start(args, labels);
+	vsnprintf(text, sizeof(text), labels, args);
+	va_end(args);
+	metric_add(metric, text, amount);
+}
+
+void metric_setf(int metric, double value, const char *labels, ...)
+{
+	char text[LABELS_SIZE];
+	va_list args;
+
+	va_start(args, labels);
+	vsnprintf(text, sizeof(text), labels, args);
+	va_end(args);
+	metric_set(metric, text, value);
+}
+
+void metric_observef(int metric, double seconds, const char *labels, ...)
+{
+	char text[LABELS_SIZE];
+	va_list args;
+
+	va_start(args, labels);
+	vsnprintf(text, sizeof(text), labels, args);
+	va_end(args);
+	metric_observe(metric, text, seconds);
 }
 
 void metric_clear(int metric)

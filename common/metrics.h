@@ -26,6 +26,10 @@ void metric_add(int metric, const char *labels, double amount);
 void metric_set(int metric, const char *labels, double value);
 /* A histogram's observation in seconds (buckets from 1 ms to 1 h). */
 void metric_observe(int metric, const char *labels, double seconds);
+/* The same three with labels that are put together from our own words, never from text from outside. */
+void metric_addf(int metric, double amount, const char *labels, ...) __attribute__((format(printf, 3, 4)));
+void metric_setf(int metric, double value, const char *labels, ...) __attribute__((format(printf, 3, 4)));
+void metric_observef(int metric, double seconds, const char *labels, ...) __attribute__((format(printf, 3, 4)));
 /* Forgets a gauge's series, so that what is no longer there is not shown as it last was. */
 void metric_clear(int metric);
 

@@ -43,7 +43,7 @@ static void delivered(void *data, uint64_t tag, const char *error)
 	struct bus_published *published = (struct bus_published *)(uintptr_t)tag;
 
 	(void)data;
-	count(M_PUBLISHED, 1, "outcome=\"%s\"", error ? "failed" : "ok");
+	metric_addf(M_PUBLISHED, 1, "outcome=\"%s\"", error ? "failed" : "ok");
 	if (published)
 		published->fn(published->data, !error);
 }
@@ -63,7 +63,7 @@ void bus_publish(struct bus *bus, const char *task_result, const char *run, stru
 			       (uint64_t)(uintptr_t)published, &err) == 0;
 		if (sent)
 			return;
-		count(M_PUBLISHED, 1, "outcome=\"failed\"");
+		metric_addf(M_PUBLISHED, 1, "outcome=\"failed\"");
 	}
 	if (published)
 		published->fn(published->data, sent);
@@ -109,10 +109,10 @@ static void ticket_take(struct bus *bus, const struct kafka_message *message)
 	if (task_ticket_decode(message->payload, message->len, &ticket, &err) < 0) {
 		/* Its offset goes with the next good one's. */
 		log_warn("a ticket can't be read; it is skipped", "why", err.message, NULL);
-		count(M_TICKETS, 1, "kind=\"malformed\"");
+		metric_addf(M_TICKETS, 1, "kind=\"malformed\"");
 		return;
 	}
-	count(M_TICKETS, 1, "kind=\"task\"");
+	metric_addf(M_TICKETS, 1, "kind=\"task\"");
 	*held_at(bus, bus->count++) =
 		(struct held){.id = ticket.task_result, .partition = message->partition, .offset = message->offset};
 }
@@ -180,10 +180,10 @@ void bus_go_on(struct bus *bus)
 
 static void show_client(const char *client, const struct kafka_stats *stats)
 {
-	show(M_KAFKA_UP, stats->up, "client=\"%s\"", client);
-	show(M_KAFKA_ERRORS, (double)stats->errors, "client=\"%s\"", client);
+	metric_setf(M_KAFKA_UP, stats->up, "client=\"%s\"", client);
+	metric_setf(M_KAFKA_ERRORS, (double)stats->errors, "client=\"%s\"", client);
 	if (stats->lag >= 0)
-		show(M_KAFKA_LAG, (double)stats->lag, "client=\"%s\"", client);
+		metric_setf(M_KAFKA_LAG, (double)stats->lag, "client=\"%s\"", client);
 }
 
 /* What an eventfd does not tell: statistics, and rebalances while everything is paused. */

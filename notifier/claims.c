@@ -166,9 +166,9 @@ static void answered(void *data, struct fetch_answer *answer)
 	size_t got;
 
 	claim->fetch = NULL;
-	observe(M_CLAIM_SECONDS, (double)(clock_mono_ms() - claim->sent_ms) / 1000, "%s", "");
+	metric_observef(M_CLAIM_SECONDS, (double)(clock_mono_ms() - claim->sent_ms) / 1000, "%s", "");
 	if (!value) {
-		count(M_CLAIMS, 1, "outcome=\"failed\"");
+		metric_addf(M_CLAIMS, 1, "outcome=\"failed\"");
 		claims->failures++;
 		loop_timer_set(claims->notifier->loop, &claim->timer,
 			retry_wait(&retry_scheduler, claims->failures, answer->retry_after, chance()), ask, claim);
@@ -178,7 +178,7 @@ static void answered(void *data, struct fetch_answer *answer)
 	got = take(claims, value);
 	if (claim->tickets == 0)
 		claims->more = got > 0 && got >= claim->most;
-	count(M_CLAIMS, 1, "outcome=\"%s\"", got ? "some" : "none");
+	metric_addf(M_CLAIMS, 1, "outcome=\"%s\"", got ? "some" : "none");
 	claim->done = true;
 	settle(claims);
 	claims_wake(claims);

@@ -180,7 +180,7 @@ static void call_ended(struct lane_call *call, const json_t *answers)
 		table_remove(&lane->spec.lanes->under_way, &item->under_way);
 		if (answer && !text_equal(json_string_at(answer, "task-result"), item->key))
 			answer = NULL;
-		count(M_REPORTS, 1, "kind=\"%s\",outcome=\"%s\"", lane->spec.kind, answer ? "ok" : "refused");
+		metric_addf(M_REPORTS, 1, "kind=\"%s\",outcome=\"%s\"", lane->spec.kind, answer ? "ok" : "refused");
 		if (lane->alone > 0)
 			lane->alone--;
 		item_end(lane, item, answer);
@@ -197,7 +197,7 @@ static void call_failed(struct lane_call *call, const struct fetch_answer *answe
 {
 	struct lane *lane = call->lane;
 
-	count(M_REPORT_CALLS, 1, "kind=\"%s\",outcome=\"failed\"", lane->spec.kind);
+	metric_addf(M_REPORT_CALLS, 1, "kind=\"%s\",outcome=\"failed\"", lane->spec.kind);
 	if (refused(answer) && call->count == 1) {
 		log_warn("the scheduler refuses a report; it is dropped", "kind", lane->spec.kind, "task-result",
 			call->items->key, NULL);
@@ -222,7 +222,7 @@ static void call_answered(void *data, struct fetch_answer *answer)
 	call->fetch = NULL;
 	if (answers) {
 		lane->failures = 0;
-		count(M_REPORT_CALLS, 1, "kind=\"%s\",outcome=\"ok\"", lane->spec.kind);
+		metric_addf(M_REPORT_CALLS, 1, "kind=\"%s\",outcome=\"ok\"", lane->spec.kind);
 		call_ended(call, answers);
 	} else {
 		call_failed(call, answer);

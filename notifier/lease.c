@@ -82,7 +82,7 @@ static void heard(struct lease *lease, const json_t *answer)
 
 static void round_failed(struct lease *lease, int retry_after)
 {
-	count(M_HEARTBEATS, 1, "outcome=\"failed\"");
+	metric_addf(M_HEARTBEATS, 1, "outcome=\"failed\"");
 	lease->failures++;
 	if (clock_mono_ms() - lease->renewed_ms > lease->lease_ms)
 		dispatch_lose(lease->notifier->dispatch);
@@ -105,7 +105,7 @@ static void answered(void *data, struct fetch_answer *answer)
 		tell_some(lease);
 		return;
 	}
-	count(M_HEARTBEATS, 1, "outcome=\"ok\"");
+	metric_addf(M_HEARTBEATS, 1, "outcome=\"ok\"");
 	lease->failures = 0;
 	lease->renewed_ms = lease->began_ms;
 	loop_timer_set(lease->notifier->loop, &lease->timer, jitter(lease->lease_ms / 4, chance()), beat, lease);

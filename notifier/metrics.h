@@ -15,10 +15,4 @@ enum {
 /* For metrics_setup(notifier_metrics, M_COUNT). */
 extern const struct metric notifier_metrics[M_COUNT];
 
-/* metric_add, metric_observe and metric_set with labels that are put together from our own words, never from text from
- * outside. */
-void count(int metric, double amount, const char *labels, ...) __attribute__((format(printf, 3, 4)));
-void observe(int metric, double seconds, const char *labels, ...) __attribute__((format(printf, 3, 4)));
-void show(int metric, double value, const char *labels, ...) __attribute__((format(printf, 3, 4)));
-
 #endif

@@ -73,15 +73,15 @@ static void claim_answered(void *data, struct fetch_answer *answer)
 	size_t jobs = 0;
 
 	claims->claiming = NULL;
-	observe(M_CLAIM_SECONDS, (double)(clock_mono_ms() - claims->sent_ms) / 1000, "%s", "");
+	metric_observef(M_CLAIM_SECONDS, (double)(clock_mono_ms() - claims->sent_ms) / 1000, "%s", "");
 	if (lease_heard(worker->lease, answer)) {
 		backoff_reset(&claims->backoff);
 		jobs = jobs_start(worker, answer);
 		claims->more_wait = jobs >= claims->asked;
-		count(M_CLAIMS, 1, "outcome=\"%s\"", jobs ? "jobs" : "none");
+		metric_addf(M_CLAIMS, 1, "outcome=\"%s\"", jobs ? "jobs" : "none");
 		tickets_answered(worker->tickets);
 	} else {
-		count(M_CLAIMS, 1, "outcome=\"failed\"");
+		metric_addf(M_CLAIMS, 1, "outcome=\"failed\"");
 		next = backoff_next(&claims->backoff, answer->retry_after);
 		claims->again = false;
 	}

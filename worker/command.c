@@ -123,7 +123,7 @@ static void command_ended(void *data, int status)
 		buf_append(&errors, chunk, (size_t)got) == 0)
 		at += got;
 	closep(&running->kept);
-	observe(M_PROCESS_SECONDS, (double)(clock_mono_ms() - running->begun_ms) / 1000, "command=\"%s\"",
+	metric_observef(M_PROCESS_SECONDS, (double)(clock_mono_ms() - running->begun_ms) / 1000, "command=\"%s\"",
 		running->command.name);
 	running->command.done(
 		job, WIFEXITED(status) ? WEXITSTATUS(status) : -1, running->kept >= 0 ? buf_str(&errors) : NULL);

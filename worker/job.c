@@ -145,8 +145,8 @@ static void job_end(struct job *job)
 
 	outcome_settle(job);
 	outcome = job->lost ? "lost" : outcome_name(job->result.outcome);
-	count(M_JOBS, 1, "stage=\"%s\",outcome=\"%s\"", stage, outcome);
-	observe(M_JOB_SECONDS, (double)(clock_mono_ms() - job->begun_ms) / 1000, "stage=\"%s\"", stage);
+	metric_addf(M_JOBS, 1, "stage=\"%s\",outcome=\"%s\"", stage, outcome);
+	metric_observef(M_JOB_SECONDS, (double)(clock_mono_ms() - job->begun_ms) / 1000, "stage=\"%s\"", stage);
 	log_info("job ended", "run", job->result.run.text, "job", job->result.job.text, "stage", stage, "outcome",
 		outcome, "why", *job->result.error ? job->result.error : NULL, NULL);
 	job->host->ended(job->host->data, job, job->lost ? NULL : &job->result);
@@ -179,7 +179,7 @@ static void step_timed(struct job *job)
 	int64_t now = clock_mono_ms();
 
 	if (job->step > 0)
-		observe(M_STEP_SECONDS, (double)(now - job->step_ms) / 1000, "stage=\"%s\",step=\"%s\"",
+		metric_observef(M_STEP_SECONDS, (double)(now - job->step_ms) / 1000, "stage=\"%s\",step=\"%s\"",
 			stage_name(job->assignment.stage), job->steps[job->step - 1].name);
 	job->step_ms = now;
 }

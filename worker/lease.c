@@ -252,11 +252,11 @@ static void beat_answered(void *data, struct fetch_answer *answer)
 
 	lease->beating = NULL;
 	if (lease_heard(lease, answer)) {
-		count(M_HEARTBEATS, 1, "outcome=\"ok\"");
+		metric_addf(M_HEARTBEATS, 1, "outcome=\"ok\"");
 		backoff_reset(&lease->backoff);
 		heartbeat_heard(lease, answer);
 	} else {
-		count(M_HEARTBEATS, 1, "outcome=\"failed\"");
+		metric_addf(M_HEARTBEATS, 1, "outcome=\"failed\"");
 		next = backoff_next(&lease->backoff, answer->retry_after);
 		if (clock_mono_ms() - lease->renewed_ms > lease->lease_ms)
 			lease_expired(lease->worker);

@@ -73,10 +73,10 @@ static void control_take(struct tickets *tickets, const struct kafka_message *me
 
 	if (job_stop_decode(message->payload, message->len, &stop, &err) < 0) {
 		log_warn("a control message can't be read; it is skipped", "why", err.message, NULL);
-		count(M_TICKETS, 1, "kind=\"malformed\"");
+		metric_addf(M_TICKETS, 1, "kind=\"malformed\"");
 		return;
 	}
-	count(M_TICKETS, 1, "kind=\"control\"");
+	metric_addf(M_TICKETS, 1, "kind=\"control\"");
 	job = slots_find(tickets->worker, stop.job.text, stop.attempt);
 	if (job)
 		job_stop(job, stop.stop);
@@ -108,12 +108,12 @@ static bool ticket_take(struct tickets *tickets, struct kafka_message *message)
 	struct err err = ERR_INIT;
 
 	if (job_ticket_decode(message->payload, message->len, &ticket, &err) == 0) {
-		count(M_TICKETS, 1, "kind=\"job\"");
+		metric_addf(M_TICKETS, 1, "kind=\"job\"");
 		tickets->held[tickets->held_count++] = *message;
 		return true;
 	}
 	log_warn("a ticket can't be read; it is skipped", "why", err.message, NULL);
-	count(M_TICKETS, 1, "kind=\"malformed\"");
+	metric_addf(M_TICKETS, 1, "kind=\"malformed\"");
 	kafka_message_store(tickets->pool, message);
 	kafka_message_done(message);
 	return false;

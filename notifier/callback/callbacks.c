@@ -101,8 +101,8 @@ static void answer_send(struct callback *callback, struct http_answer *answer)
 		buf_release(&answer->body);
 		return;
 	}
-	count(M_CALLBACKS, 1, "status=\"%d\"", answer->status);
-	observe(M_CALLBACK_SECONDS, (double)(clock_mono_ms() - callback->came_ms) / 1000, "%s", "");
+	metric_addf(M_CALLBACKS, 1, "status=\"%d\"", answer->status);
+	metric_observef(M_CALLBACK_SECONDS, (double)(clock_mono_ms() - callback->came_ms) / 1000, "%s", "");
 	open_remove(callbacks, callback);
 	metric_set(M_CALLBACKS_OPEN, "", (double)callbacks->open);
 	http_answer_now(callback->visit.http, answer);

@@ -106,7 +106,7 @@ static void callback_handle(
 
 	if (!visit) {
 		answer_error(answer, &err);
-		count(M_CALLBACKS, 1, "status=\"%d\"", answer->status);
+		metric_addf(M_CALLBACKS, 1, "status=\"%d\"", answer->status);
 		return;
 	}
 	visit->http = http_later(request);

@@ -113,7 +113,7 @@ static void timeout_ended(void *data, struct lane_item *item, const json_t *answ
 
 	table_remove(&deadlines->fired, &timeout->entry);
 	if (answer) {
-		count(M_DEADLINES_FIRED, 1, "outcome=\"%s\"", reported ? "reported" : due < 0 ? "over" : "moved");
+		metric_addf(M_DEADLINES_FIRED, 1, "outcome=\"%s\"", reported ? "reported" : due < 0 ? "over" : "moved");
 		deadlines_set(deadlines, timeout->id.text, due);
 	}
 	if (reported) {
@@ -178,7 +178,7 @@ static void list_answered(void *data, struct fetch_answer *answer)
 	size_t i;
 
 	deadlines->listing = NULL;
-	count(M_DEADLINES_LISTED, 1, "outcome=\"%s\"", list ? "ok" : "failed");
+	metric_addf(M_DEADLINES_LISTED, 1, "outcome=\"%s\"", list ? "ok" : "failed");
 	json_array_foreach(list, i, item)
 	{
 		list_take(deadlines, item);

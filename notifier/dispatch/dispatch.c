@@ -147,7 +147,7 @@ static void end(struct dispatch *dispatch, struct delivery *delivery, const stru
 {
 	state_set(dispatch, delivery, DELIVERY_ENDING);
 	if (text_equal(how, "gave-up") && !delivery->settled) {
-		count(M_GAVE_UP, 1, "%s", "");
+		metric_addf(M_GAVE_UP, 1, "%s", "");
 		log_warn("a run task's request was never acknowledged", "task-result", delivery->id.text, "host",
 			delivery->host->origin, "why", outcome->error, NULL);
 	}
@@ -176,7 +176,7 @@ static void circuit_learn(struct delivery *delivery, const struct outcome *outco
 	}
 	if (!circuit_heard(circuit, well, clock_mono_ms(), chance()))
 		return;
-	count(M_CIRCUIT_OPENED, 1, "%s", "");
+	metric_addf(M_CIRCUIT_OPENED, 1, "%s", "");
 	log_warn("a run task's service fails; no requests go there for a while", "host", delivery->host->origin, NULL);
 }
 
@@ -199,7 +199,7 @@ static void failed(struct dispatch *dispatch, struct delivery *delivery, const s
 		return;
 	}
 	report(dispatch, delivery, outcome, NULL);
-	count(M_RETRIES, 1, "%s", "");
+	metric_addf(M_RETRIES, 1, "%s", "");
 	wait_until(dispatch, delivery, next);
 }
 
@@ -207,8 +207,8 @@ static void sent(void *data, struct delivery *delivery, const struct outcome *ou
 {
 	struct dispatch *dispatch = data;
 
-	count(M_SENT, 1, "outcome=\"%s\"", outcome_kind(outcome));
-	observe(M_SENT_SECONDS, outcome->seconds, "%s", "");
+	metric_addf(M_SENT, 1, "outcome=\"%s\"", outcome_kind(outcome));
+	metric_observef(M_SENT_SECONDS, outcome->seconds, "%s", "");
 	hosts_sent(&dispatch->hosts, delivery->host, sending_opens(delivery->sending));
 	host_learn(delivery, outcome);
 	circuit_learn(delivery, outcome);
@@ -417,9 +417,9 @@ static void sweep(void *data)
 	hosts_sweep(&dispatch->hosts, clock_mono_ms());
 	table_each(&dispatch->hosts.routes, circuit_count, counts);
 	for (int i = 0; i < CIRCUIT_STATES; i++)
-		show(M_CIRCUITS, counts[i], "state=\"%s\"", circuit_names[i]);
+		metric_setf(M_CIRCUITS, counts[i], "state=\"%s\"", circuit_names[i]);
 	for (int i = 0; i < DELIVERY_STATES; i++)
-		show(M_DELIVERIES, (double)dispatch->states[i], "state=\"%s\"", state_names[i]);
+		metric_setf(M_DELIVERIES, (double)dispatch->states[i], "state=\"%s\"", state_names[i]);
 	loop_timer_set(dispatch->notifier->loop, &dispatch->sweep_timer, SWEEP_MS, sweep, dispatch);
 }
 

@@ -176,7 +176,8 @@ int task_calls_delivered(struct store *store, const json_t *deliveries, json_t *
 		    "d.status > 0) "
 		    "or s.status > 0 then 'failed' else 'unreachable' end, 'message', "
 		    "'The request could not be delivered: ' || coalesce(s.error, 'status ' || s.status)) from said s "
-		    "where r.id = s.id and r.attempt = s.attempt and r.delivery || '' = 'claimed' and s.ended = 'gave-up' "
+		    "where r.id = s.id and r.attempt = s.attempt and r.delivery || '' = 'claimed' and s.ended = "
+		    "'gave-up' "
 		    "and r.status in ('pending', 'running') returning r.id) "
 		    "select s.id, b.due_in_ms, e.id is not null as ended from said s left join began b on b.id = s.id "
 		    "left join ended e on e.id = s.id order by s.ord",
@@ -236,9 +237,7 @@ static const char callbacks_sql[] =
 	"reported = case when o.status = 'running' then null else jsonb_build_object('status', o.status, "
 	"'message', o.message, 'url', o.url) end from open o where r.id = o.id and r.reported is null "
 	"and r.status in ('pending', 'running') returning r.id, o.ord, case when o.status = 'running' "
-	"then " DUE_IN_MS " end as due_in_ms), "
-	"gone as (delete from task_result_outcomes x using open o, jsonb_array_elements(coalesce(o.outcomes, '[]')) e "
-	"where x.task_result_id = o.id and x.outcome_id = e ->> 'outcome-id') "
+	"then " DUE_IN_MS " end as due_in_ms) "
 	"select s.id, r.run_id, t.due_in_ms, case when r.id is null then 404 when r.token_hash is distinct from s.hash "
 	"then 401 when t.id is not null then 200 when coalesce(r.reported ->> 'status', r.status) = s.status then 200 "
 	"when s.status = 'running' and r.reported is null and r.status in ('pending', 'running') then 200 "
@@ -251,11 +250,15 @@ static int outcomes_keep(struct store *store, const char *callbacks, struct err 
 	return db_query(store->db, NULL, err,
 		"insert into task_result_outcomes (id, task_result_id, position, outcome_id, description, url, tags, "
 		"body) "
-		"select 'taskrsout-' || substr(md5(u.id || coalesce(e.o ->> 'outcome-id', '')), 1, 16), u.id, e.n, "
+		"select distinct on (u.id, e.o ->> 'outcome-id') "
+		"'taskrsout-' || substr(md5(u.id || coalesce(e.o ->> 'outcome-id', '')), 1, 16), u.id, "
+		"coalesce((select max(x.position) from task_result_outcomes x where x.task_result_id = u.id), 0) + "
+		"e.n, "
 		"coalesce(e.o ->> 'outcome-id', ''), coalesce(e.o ->> 'description', ''), e.o ->> 'url', "
 		"coalesce(e.o -> 'tags', '{}'), e.o ->> 'body' "
 		"from jsonb_to_recordset($1::jsonb) as u(id text, outcomes jsonb), "
-		"jsonb_array_elements(u.outcomes) with ordinality as e(o, n) on conflict (id) do update "
+		"jsonb_array_elements(u.outcomes) with ordinality as e(o, n) "
+		"order by u.id, e.o ->> 'outcome-id', e.n desc on conflict (id) do update "
 		"set description = excluded.description, url = excluded.url, tags = excluded.tags, body = "
 		"excluded.body",
 		P_TEXT(callbacks));

@@ -113,7 +113,7 @@ static void count_bytes(const struct transfer *transfer)
 
 	if (transfer->spec.body_fd > 0)
 		fstat(transfer->spec.body_fd, &info);
-	count(M_UPLOAD_BYTES, (double)info.st_size + (double)transfer->spec.body_len, "what=\"%s\"",
+	metric_addf(M_UPLOAD_BYTES, (double)info.st_size + (double)transfer->spec.body_len, "what=\"%s\"",
 		transfer->spec.what);
 }
 
@@ -123,7 +123,7 @@ static void transfer_end(struct transfer *transfer, int status, const struct buf
 	struct channel *channel = transfer->channel;
 	bool refused = status == 401 || ((status == 404 || status == 409) && !transfer->spec.expects_refusal);
 
-	count(M_TRANSFERS, 1, "what=\"%s\",status=\"%d\"", transfer->spec.what, status);
+	metric_addf(M_TRANSFERS, 1, "what=\"%s\",status=\"%d\"", transfer->spec.what, status);
 	if (status >= 200 && status < 300 && !text_equal(transfer->spec.method, "GET"))
 		count_bytes(transfer);
 	transfer_stop(transfer);
@@ -147,7 +147,7 @@ static void answer_came(void *data, struct fetch_answer *answer)
 		transfer_end(transfer, answer->status, &answer->body);
 		return;
 	}
-	count(M_TRANSFER_RETRIES, 1, "what=\"%s\"", transfer->spec.what);
+	metric_addf(M_TRANSFER_RETRIES, 1, "what=\"%s\"", transfer->spec.what);
 	loop_timer_set(transfer->channel->loop, &transfer->timer, backoff_next(&transfer->backoff, answer->retry_after),
 		transfer_begin, transfer);
 }

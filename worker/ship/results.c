@@ -80,7 +80,7 @@ static void post_answered(void *data, int status, const struct buf *body)
 		log_warn("the scheduler does not want a result any more", "run", kept->result.run.text, "job",
 			kept->result.job.text, "why", why, NULL);
 	} else {
-		count(M_RESULTS, 1, "way=\"http\"");
+		metric_addf(M_RESULTS, 1, "way=\"http\"");
 	}
 	kept_drop(kept);
 	tell_delivered(results);
@@ -157,7 +157,7 @@ void results_delivered(struct results *results, uint64_t tag, const char *error)
 	}
 	loop_timer_clear(results->spec.loop, &kept->timer);
 	kept->delivered = true;
-	count(M_RESULTS, 1, "way=\"kafka\"");
+	metric_addf(M_RESULTS, 1, "way=\"kafka\"");
 	tell_delivered(results);
 }
 

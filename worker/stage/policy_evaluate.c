@@ -77,7 +77,8 @@ static void judged(struct policy_stage *stage, struct judgement *judgement)
 
 	if (judgement->verdict != VERDICT_AGAIN) {
 		report_add(&stage->sets.sets[stage->set], current(stage), judgement, &stage->job->redactor);
-		count(M_POLICIES, 1, "kind=\"%s\",status=\"%s\"", stage->evaluator->name, names[judgement->verdict]);
+		metric_addf(
+			M_POLICIES, 1, "kind=\"%s\",status=\"%s\"", stage->evaluator->name, names[judgement->verdict]);
 		stage->policy++;
 	}
 	judgement_release(judgement);
@@ -139,7 +140,7 @@ static void trial_ended(void *data, const struct bounded_result *result)
 	struct judgement judgement = {.says = NULL};
 
 	job->child = NULL;
-	observe(M_PROCESS_SECONDS, (double)(clock_mono_ms() - stage->begun_ms) / 1000, "command=\"%s\"",
+	metric_observef(M_PROCESS_SECONDS, (double)(clock_mono_ms() - stage->begun_ms) / 1000, "command=\"%s\"",
 		stage->evaluator->name);
 	if (!job_done(job) && cut_short(stage, result, &judgement)) {
 		keep_printed(stage, result, &judgement);
