@@ -131,7 +131,7 @@ int run_events_view(struct store *store, const char *run_id, struct rows *ret_ro
 {
 	return db_query(store->db, ret_rows, err,
 		"select id, action, description, actor_id, comment_id, created_at from run_events where run_id = $1 "
-		"order by created_at, id",
+		"order by created_at, action <> 'created', id", /* its queue's turn may come in the same moment */
 		P_TEXT(run_id));
 }
 

@@ -146,6 +146,11 @@ def warned_as_said(walk):
     assert all(name in warnings[0] for name in advisory if warnings), (advisory, warnings)
 
 
+def events_in_order(walk):
+    actions = [action for action, _ in walk.api.events(walk.run)]
+    assert actions[:2] == ["created", "turn"], actions
+
+
 def error_as_said(walk):
     error = walk.attributes["error"]
     assert bool(error) == (walk.row.statuses[-1] == "errored"), error
@@ -194,6 +199,7 @@ def resources_as_applied(walk):
 
 def check(walk):
     reached_in_order(walk)
+    events_in_order(walk)
     warned_as_said(walk)
     error_as_said(walk)
     stages_as_configured(walk)
