@@ -271,11 +271,11 @@ class FullSite(Site):
         self.receiver = Receiver()
         self.gates = folder / "gates"
         self.gates.mkdir()
-        self.scheduler.options.update(task_allow="127.0.0.1", task_delivery_seconds=4, task_progress_seconds=4, task_total_seconds=20)
+        self.scheduler.options.update(task_allow="127.0.0.1", task_delivery_seconds=4, task_progress_seconds=4, task_total_seconds=16)
         self.worker.options.update(sandbox_bind=self.gates, infracost=self.program("infracost", INFRACOST),
                                    sentinel=self.program("sentinel", SENTINEL))
         self.notifier = Notifier("notifier-1", folder, notifier_token=self.tokens["notifier-token"], redis_url=redis.url, allow="127.0.0.1",
-                                 brokers=bus.address, fetch_wait_ms=bus.fetch_wait_ms)
+                                 response_timeout_ms=2000, brokers=bus.address, fetch_wait_ms=bus.fetch_wait_ms)
 
     def program(self, name, script):
         path = self.folder / name

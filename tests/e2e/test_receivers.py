@@ -162,6 +162,11 @@ def test_a_service_that_never_acknowledges_fails(ask):
     assert len(asked.service.calls) > 1
 
 
+def test_a_service_that_never_answers_is_unreachable(ask):
+    message = ask(lambda call: call.decided.wait()).ends("unreachable")["message"]
+    assert "could not be delivered" in message
+
+
 def test_retry_after_is_kept(ask):
     asked = ask(answers(429, retry_after=2, then=says("passed")))
     asked.ends("passed")
@@ -267,6 +272,17 @@ def test_progress_gives_more_time(ask, full_site):
     assert steps == [200] * 4
 
 
+def test_progress_for_ever_ends_at_last(ask, full_site):
+    pause = threading.Event()
+
+    def act(call):
+        call.answer()
+        while call.back("running").status == 200:
+            pause.wait(full_site.scheduler.options["task_progress_seconds"] / 2)
+
+    assert "in all" in ask(act).ends("failed")["message"]
+
+
 def test_silence_ends_in_failure_and_a_late_callback_is_refused(ask):
     asked = ask(acknowledges)
     message = asked.ends("failed")["message"]
@@ -364,7 +380,8 @@ def test_outcomes_are_kept_as_they_were_sent(ask):
     def act(call):
         call.answer()
         call.back("running", "half", outcomes=[outcome(body=body, tags=tags, url="https://example.com/1"), outcome(**{"outcome-id": "ST-2"})])
-        call.back("failed", "two findings", url="https://example.com/all", outcomes=[outcome(**{"outcome-id": "ST-2", "description": "said better"})])
+        better = [outcome(**{"outcome-id": "ST-2", "description": text}) for text in ("said again", "said better")]
+        call.back("failed", "two findings", url="https://example.com/all", outcomes=better)
 
     asked = ask(act)
     attributes = asked.ends("failed")
@@ -411,6 +428,28 @@ def test_a_task_is_verified_before_it_is_taken(full_site):
     workspace = api.workspace(auto_apply=True)
     api.attach(workspace, task, "pre_plan")
     api.wait_status(api.run_files(workspace, CHANGES), "applied")
+
+
+@pytest.mark.parametrize("url", ["http://10.1.2.3/", "http://127.0.0.2/", "http://[::ffff:127.0.0.2]/", "http://169.254.169.254/latest", "http://[fe80::1]/", "ftp://example.com/"])
+def test_a_task_may_not_call_what_is_private(full_site, url):
+    refused = full_site.api.call("POST", "organizations/acme/tasks", {"data": {"type": "tasks", "attributes": {"name": "within", "url": url, "category": "task"}}})
+    assert refused.status == 422, refused.text
+    assert [error["source"]["pointer"] for error in refused.json["errors"]] == ["/data/attributes/url"]
+
+
+def test_a_notifier_calls_nobody_it_may_not(scheduler, worker, notifier, receiver, api):
+    """Whatever the scheduler let through, an address may be another's by now."""
+    worker()
+    notifier(allow="")
+    service = receiver.service(says("passed"))
+    workspace = api.workspace(auto_apply=True)
+    api.attach(workspace, api.task(service), "pre_plan")
+    run = api.run_files(workspace, CHANGES)
+    api.wait_status(run, "errored")
+    result = api.task_result(run, "pre_plan")
+    assert result["attributes"]["status"] == "unreachable" and service.calls == []
+    (delivery,) = api.deliveries(result)
+    assert delivery["status"] == 0 and "127.0.0.1" in delivery["error"], delivery
 
 
 def test_a_request_is_sent_again_on_demand(ask):
