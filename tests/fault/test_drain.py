@@ -71,6 +71,20 @@ def test_a_second_signal_stops_at_once(request, scheduler, worker, gate):
     api.wait_status(api.run_files(workspace, ONE), "applied")
 
 
+def test_a_plan_that_a_second_signal_stopped_is_made_again_at_once(api, worker, gate):
+    one = worker(sandbox_bind=gate.folder)
+    workspace = api.workspace(auto_apply=True)
+    run = api.run_files(workspace, {"main.tf": f'resource "terraform_data" "one" {{\n  input = {gate.expression}\n}}\n'})
+    gate.wait()
+    one.process.send(signal.SIGTERM)
+    until(lambda: one.metric("runyard_worker_draining") == 1, "it drains")
+    one.process.send(signal.SIGTERM)
+    assert one.process.popen.wait(10) == 1
+    gate.open()
+    worker(sandbox_bind=gate.folder)
+    api.wait_status(run, "applied")
+
+
 def test_a_draining_scheduler_leaves_everything_to_the_other(api, scheduler, worker):
     first, second = scheduler.all[0], scheduler()
     worker(scheduler_url=second.url)
