@@ -16,7 +16,7 @@
  * A cancel only marks work as stopping. The run ends when the work is known to be over (DESIGN rule 8).
  */
 
-enum { MOST_ATTEMPTS = 3 };
+enum { MOST_ATTEMPTS = 10, MOST_LOSSES = 2 };
 
 struct run run_created(uint32_t configured)
 {
@@ -53,9 +53,9 @@ enum situation run_situation(const struct run *run)
 	return run->stage == STAGE_CONFIRM ? AT_DECISION : AT_WAITING;
 }
 
-bool job_may_retry(enum stage stage, bool started, int attempt)
+bool job_may_retry(enum stage stage, bool started, int attempt, int losses)
 {
-	return attempt < MOST_ATTEMPTS && !(stage == STAGE_APPLY && started);
+	return attempt < MOST_ATTEMPTS && losses < MOST_LOSSES && !(stage == STAGE_APPLY && started);
 }
 
 /* ---- what a verdict is made of ---- */
@@ -255,13 +255,14 @@ static void passes_too_late(struct verdict *v, const struct run_event *event)
 }
 
 /* Contact with whoever did the work was lost, or they had to stop it themselves (DESIGN rules 5 to 7). */
+/* model: lost */
 static void loses(struct verdict *v, const struct run_event *event)
 {
-	bool apply = v->run.stage == STAGE_APPLY;
+	bool applying = v->run.stage == STAGE_APPLY && event->started;
 
-	if (v->run.stopping && (!apply || event->may_retry)) {
-		ends_stopped(v, event); /* a worker ends its plans itself once its lease is over */
-	} else if (event->may_retry) {
+	if (v->run.stopping && !applying) {
+		ends_stopped(v, event); /* a plan's process ends before its lease does (worker/lease.h) */
+	} else if (event->may_retry && !applying) {
 		v->run.underway = false;
 		v->retries = true;
 		mark(v, v->run.stage, OPERATION_QUEUED);
@@ -271,6 +272,7 @@ static void loses(struct verdict *v, const struct run_event *event)
 	}
 }
 
+/* model: cancel */
 static void asks_to_stop(struct verdict *v, const struct run_event *event)
 {
 	if (stages[v->run.stage].doer == BY_NOTIFIER) {
@@ -359,6 +361,7 @@ struct verdict run_step(const struct run *run, const struct run_event *event)
 		v.refused = events[event->kind].refusal;
 	if (v.refused)
 		v = (struct verdict){.refused = v.refused, .run = *run};
+	v.holds_workspace = v.ends_job && run->stage == STAGE_APPLY && event->started && event->state_owed;
 	return v;
 }
 

@@ -37,6 +37,8 @@ struct run_event {
 	bool has_changes; /* EV_PASSED of a plan */
 	bool may_retry;   /* EV_LOST: the attempt may be made again (job_may_retry) */
 	bool cooled_off;  /* EV_FORCE_CANCELED: the time to wait after the cancel is over */
+	bool started;     /* terraform may have started in the attempt that it ends */
+	bool state_owed;  /* that attempt's worker may have a state that has not come */
 };
 
 /* Where a run stands, whatever its stage: the rows of edges.def. */
@@ -78,6 +80,9 @@ struct verdict {
 	bool retries;  /* the same work is to be put up again, as the next attempt */
 	bool ends_job; /* the job there is is over or withdrawn */
 	bool signals;  /* whoever runs the job is to be told run.stopping */
+	/* An apply is over and its last state may still come: until then nothing of the workspace's queue may start, so
+	 * that no run plans on a stale state (DESIGN rule 7). */
+	bool holds_workspace;
 };
 
 struct verdict run_step(const struct run *run, const struct run_event *event);
@@ -93,8 +98,9 @@ bool run_accepts(const struct run *run, enum run_event_kind event);
 /* NULL, or which invariant the run breaks: checked after loading and before saving, in release builds too. */
 const char *run_check(const struct run *run);
 
-/* A plan may be tried again, an apply never once terraform may have started (DESIGN rule 6). Attempts count from 1. */
-bool job_may_retry(enum stage stage, bool started, int attempt);
+/* A plan may be tried again, an apply never once terraform may have started (DESIGN rule 6); and what was lost with its
+ * worker twice may be what ends workers. Attempts count from 1; `losses` counts those lost so far, this one too. */
+bool job_may_retry(enum stage stage, bool started, int attempt, int losses);
 
 /* Whether edges.def has a row for the two. */
 bool edge_exists(enum situation situation, enum run_event_kind event);

@@ -4,18 +4,27 @@
 
 /*
  * What a workspace's queue decides (LIFECYCLE, Pending): strictly in order, one at a time; a plan-only run goes beside
- * the queue and holds nothing, so neither a lock nor a current run keeps it waiting. Pure, like the lifecycle.
+ * the queue and holds nothing, so no lock, hold or current run keeps it waiting. Pure, like the lifecycle.
  */
 
-#include "common/base.h"
+#include "scheduler/lifecycle/run.h"
 
 struct queue_view {
 	bool locked;      /* by a person */
 	bool has_current; /* a run holds the workspace */
+	bool held;        /* the last state of an apply that was lost may still come (store/holds.h) */
 };
 
 /* Whether the run may take its turn now. `first`: nothing that is queued came before it. */
 bool queue_may_start(const struct queue_view *workspace, bool plan_only, bool first);
+
+/* What a run that is queued or parked comes to now: EV_TURN, EV_STALE since its saved plan was made from another state
+ * than the workspace's, or EVENT_COUNT: nothing. It is the first of its queue, if it is in it. */
+enum run_event_kind queue_event(const struct queue_view *workspace, const struct run *run, bool plan_is_stale);
+
+/* Whether its workspace's queue is to be looked at after that step: the workspace became free, or a saved plan came
+ * back to the queue. */
+bool queue_may_move(const struct run *before, const struct run *after);
 
 /*
  * The order in which waiting jobs are given out: applies, then plans, then speculative plans, since an apply holds a
