@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "common/base.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "common/log.h"
 
-static void *there_or_dead(void *memory)
+void mem_out(void)
 {
-	if (!memory) {
-		log_error("out of memory", NULL);
-		abort();
-	}
+	log_error("out of memory", NULL);
+	abort();
+}
+
+void *mem_there(void *memory)
+{
+	if (!memory)
+		mem_out();
 	return memory;
 }
 
@@ -31,17 +37,17 @@ void closep(const int *fd)
 
 void *mem_new(size_t count, size_t size)
 {
-	return there_or_dead(calloc(count ? count : 1, size));
+	return mem_there(calloc(count ? count : 1, size));
 }
 
 void *mem_resize(void *old, size_t count, size_t size)
 {
-	return there_or_dead(reallocarray(old, count ? count : 1, size));
+	return mem_there(reallocarray(old, count ? count : 1, size));
 }
 
 char *mem_text(const char *text)
 {
-	return text ? there_or_dead(strdup(text)) : NULL;
+	return text ? mem_there(strdup(text)) : NULL;
 }
 
 char *mem_printf(const char *format, ...)
@@ -53,7 +59,7 @@ char *mem_printf(const char *format, ...)
 	if (vasprintf(&text, format, args) < 0)
 		text = NULL;
 	va_end(args);
-	return there_or_dead(text);
+	return mem_there(text);
 }
 
 bool text_equal(const char *a, const char *b)
@@ -85,6 +91,15 @@ void text_copy(char *field, size_t size, const char *text)
 	field[len] = '\0';
 }
 
+void text_label(char *field, size_t size, const char *name)
+{
+	text_copy(field, size, name);
+	for (char *at = field; *at; at++)
+		if (*at == '-')
+			*at = ' ';
+	field[0] = (char)toupper((unsigned char)field[0]);
+}
+
 int text_number(const char *text, long long low, long long high, long long *ret_value)
 {
 	char *end = NULL;
@@ -98,4 +113,15 @@ int text_number(const char *text, long long low, long long high, long long *ret_
 		return -1;
 	*ret_value = value;
 	return 0;
+}
+
+unsigned long long descriptors_raise(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return 0;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	return limit.rlim_cur;
 }

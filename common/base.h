@@ -24,6 +24,13 @@ void freep(void *pointer_to_pointer);
 /* For _cleanup_: closes the descriptor unless it is negative. */
 void closep(const int *fd);
 
+/* Lets this process open as many descriptors as the system allows it, and says how many those are. */
+unsigned long long descriptors_raise(void);
+
+/* Ends the process with that line: for what a library says to have failed for memory alone. */
+_Noreturn void mem_out(void);
+/* What a library made, which is NULL for want of memory alone: given back, never NULL. */
+void *mem_there(void *memory);
 /* Zeroed memory; never NULL. The caller frees it. */
 void *mem_new(size_t count, size_t size);
 /* Grows or shrinks; never NULL; the old pointer is gone. */
@@ -41,6 +48,8 @@ bool text_starts(const char *text, const char *prefix);
 const char *text_or_empty(const char *text);
 /* Copies into a fixed field of `size` bytes, cutting what does not fit (between characters); always terminated. */
 void text_copy(char *field, size_t size, const char *text);
+/* The name of an attribute in words: "auto-apply" is "Auto apply". */
+void text_label(char *field, size_t size, const char *name);
 /* A decimal number within [low, high] and nothing else; -1 and *ret_value untouched otherwise. */
 int text_number(const char *text, long long low, long long high, long long *ret_value);
 

@@ -41,6 +41,20 @@ int buf_text(struct buf *buf, const char *text)
 	return buf_append(buf, text, strlen(text));
 }
 
+int buf_url(struct buf *buf, const char *text)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~";
+	size_t before = buf->len;
+
+	for (; *text; text++)
+		if ((strchr(plain, *text) ? buf_append(buf, text, 1)
+					  : buf_printf(buf, "%%%02X", (unsigned char)*text)) < 0) {
+			buf_cut(buf, before);
+			return -1;
+		}
+	return 0;
+}
+
 int buf_printf(struct buf *buf, const char *format, ...)
 {
 	char *text = NULL;
@@ -65,6 +79,14 @@ void buf_consume(struct buf *buf, size_t len)
 	memmove(buf->data, buf->data + len, buf->len - len);
 	buf->len -= len;
 	buf->data[buf->len] = '\0';
+}
+
+void buf_cut(struct buf *buf, size_t len)
+{
+	if (len >= buf->len)
+		return;
+	buf->len = len;
+	buf->data[len] = '\0';
 }
 
 void buf_reset(struct buf *buf)

@@ -21,10 +21,14 @@ struct buf {
 /* Each returns -1, with the buffer as it was, if the limit would be passed. */
 int buf_append(struct buf *buf, const void *bytes, size_t len);
 int buf_text(struct buf *buf, const char *text);
+/* The text as it may stand in a URL's query: what is not unreserved becomes %XX. */
+int buf_url(struct buf *buf, const char *text);
 int buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Drops the first `len` bytes. */
 void buf_consume(struct buf *buf, size_t len);
+/* Drops what follows the first `len` bytes. */
+void buf_cut(struct buf *buf, size_t len);
 /* Empties it and keeps its memory. */
 void buf_reset(struct buf *buf);
 /* The text so far, never NULL. Borrowed. */

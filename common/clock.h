@@ -6,6 +6,8 @@
 
 /* Milliseconds of a clock that only goes forward: for durations and timers. */
 int64_t clock_mono_ms(void);
+/* The same, and it goes on while the machine sleeps: for what ends elsewhere meanwhile, such as leases. */
+int64_t clock_boot_ms(void);
 /* Microseconds since 1970, UTC: for what people and databases read. */
 int64_t clock_wall_us(void);
 

@@ -7,6 +7,7 @@
 #include <openssl/hmac.h>
 #include <openssl/rand.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/err.h"
 
@@ -31,18 +32,70 @@ static void hex_encode(const unsigned char *bytes, size_t len, char *ret_hex)
 	ret_hex[2 * len] = '\0';
 }
 
+/* libcrypto fails here for memory alone; a digest that is not there would be compared with, or stored. */
+static void must(bool done)
+{
+	if (!done)
+		mem_out();
+}
+
 static void digest_hex(const EVP_MD *kind, const void *bytes, size_t len, char *ret_hex)
 {
 	unsigned char digest[EVP_MAX_MD_SIZE];
 	unsigned int size = 0;
 
-	EVP_Digest(bytes, len, digest, &size, kind, NULL);
+	must(EVP_Digest(bytes, len, digest, &size, kind, NULL));
 	hex_encode(digest, size, ret_hex);
 }
 
 void crypto_sha256_hex(const void *bytes, size_t len, char ret_hex[SHA256_HEX_SIZE])
 {
 	digest_hex(EVP_sha256(), bytes, len, ret_hex);
+}
+
+struct sha256 {
+	EVP_MD_CTX *context;
+};
+
+struct sha256 *crypto_sha256_begin(void)
+{
+	struct sha256 *digest = mem_new(1, sizeof(*digest));
+
+	digest->context = mem_there(EVP_MD_CTX_new());
+	must(EVP_DigestInit_ex(digest->context, EVP_sha256(), NULL));
+	return digest;
+}
+
+void crypto_sha256_add(struct sha256 *digest, const void *bytes, size_t len)
+{
+	if (digest)
+		must(EVP_DigestUpdate(digest->context, bytes, len));
+}
+
+void crypto_sha256_end(struct sha256 *digest, char ret_hex[SHA256_HEX_SIZE])
+{
+	unsigned char bytes[EVP_MAX_MD_SIZE];
+	unsigned int size = 0;
+
+	must(EVP_DigestFinal_ex(digest->context, bytes, &size));
+	EVP_MD_CTX_free(digest->context);
+	free(digest);
+	hex_encode(bytes, size, ret_hex);
+}
+
+int crypto_sha256_file(int fd, char ret_hex[SHA256_HEX_SIZE])
+{
+	struct sha256 *digest = crypto_sha256_begin();
+	char chunk[65536];
+	ssize_t got;
+	off_t at = 0;
+
+	while ((got = pread(fd, chunk, sizeof(chunk), at)) > 0) {
+		crypto_sha256_add(digest, chunk, (size_t)got);
+		at += got;
+	}
+	crypto_sha256_end(digest, ret_hex);
+	return got < 0 ? -1 : 0;
 }
 
 void crypto_md5_hex(const void *bytes, size_t len, char ret_hex[33])
@@ -55,7 +108,7 @@ void crypto_hmac_hex(const void *key, size_t key_len, const char *text, char ret
 	unsigned char digest[EVP_MAX_MD_SIZE];
 	unsigned int size = 0;
 
-	HMAC(EVP_sha256(), key, (int)key_len, (const unsigned char *)text, strlen(text), digest, &size);
+	must(HMAC(EVP_sha256(), key, (int)key_len, (const unsigned char *)text, strlen(text), digest, &size));
 	hex_encode(digest, size, ret_hex);
 }
 
@@ -65,7 +118,7 @@ void crypto_hmac_sha512_hex(
 	unsigned char digest[EVP_MAX_MD_SIZE];
 	unsigned int size = 0;
 
-	HMAC(EVP_sha512(), key, (int)key_len, bytes, len, digest, &size);
+	must(HMAC(EVP_sha512(), key, (int)key_len, bytes, len, digest, &size));
 	hex_encode(digest, size, ret_hex);
 }
 
@@ -79,18 +132,15 @@ bool crypto_equal(const char *a, const char *b)
 void crypto_random(void *bytes, size_t len)
 {
 	/* Without randomness no token and no nonce is safe; there is no way to go on. */
-	if (RAND_bytes(bytes, (int)len) != 1)
-		abort();
+	must(RAND_bytes(bytes, (int)len) == 1);
 }
 
-char *crypto_token(const char *prefix)
+/* The caller frees it. */
+static char *base64url(const void *bytes, size_t len)
 {
-	unsigned char bytes[32];
-	char *token;
+	char *text = crypto_base64(bytes, len);
 
-	crypto_random(bytes, sizeof(bytes));
-	_cleanup_(freep) char *base64 = crypto_base64(bytes, sizeof(bytes));
-	for (char *c = base64; *c; c++) {
+	for (char *c = text; *c; c++) {
 		if (*c == '+')
 			*c = '-';
 		else if (*c == '/')
@@ -98,8 +148,25 @@ char *crypto_token(const char *prefix)
 		else if (*c == '=')
 			*c = '\0';
 	}
-	token = mem_printf("%s%s", prefix, base64);
-	return token;
+	return text;
+}
+
+char *crypto_challenge(const char *text)
+{
+	unsigned char digest[EVP_MAX_MD_SIZE];
+	unsigned int size = 0;
+
+	EVP_Digest(text, strlen(text), digest, &size, EVP_sha256(), NULL);
+	return base64url(digest, size);
+}
+
+char *crypto_token(const char *prefix)
+{
+	unsigned char bytes[32];
+
+	crypto_random(bytes, sizeof(bytes));
+	_cleanup_(freep) char *base64 = base64url(bytes, sizeof(bytes));
+	return mem_printf("%s%s", prefix, base64);
 }
 
 char *crypto_base64(const void *bytes, size_t len)
@@ -180,8 +247,8 @@ void keyring_freep(struct keyring **keyring)
 
 void keyring_derive(const struct keyring *keyring, const char *purpose, unsigned char ret_key[32])
 {
-	HMAC(EVP_sha256(), keyring->keys[0].bytes, KEY_SIZE, (const unsigned char *)purpose, strlen(purpose), ret_key,
-		NULL);
+	must(HMAC(EVP_sha256(), keyring->keys[0].bytes, KEY_SIZE, (const unsigned char *)purpose, strlen(purpose),
+		ret_key, NULL));
 }
 
 static void cipher_freep(EVP_CIPHER_CTX **cipher)
@@ -191,7 +258,7 @@ static void cipher_freep(EVP_CIPHER_CTX **cipher)
 
 int keyring_seal(const struct keyring *keyring, const char *context, const void *bytes, size_t len, struct buf *out)
 {
-	_cleanup_(cipher_freep) EVP_CIPHER_CTX *cipher = EVP_CIPHER_CTX_new();
+	_cleanup_(cipher_freep) EVP_CIPHER_CTX *cipher = mem_there(EVP_CIPHER_CTX_new());
 	size_t sealed_len = KEY_ID_SIZE + NONCE_SIZE + len + TAG_SIZE;
 	_cleanup_(freep) unsigned char *sealed = mem_new(sealed_len, 1);
 	unsigned char *nonce = sealed + KEY_ID_SIZE;
@@ -202,8 +269,8 @@ int keyring_seal(const struct keyring *keyring, const char *context, const void 
 	for (int i = 0; i < KEY_ID_SIZE; i++)
 		sealed[i] = (unsigned char)(id >> (24 - 8 * i));
 	crypto_random(nonce, NONCE_SIZE);
-	if (!cipher || EVP_EncryptInit_ex(cipher, EVP_aes_256_gcm(), NULL, keyring->keys[0].bytes, nonce) != 1 ||
-		EVP_EncryptUpdate(cipher, NULL, &n, (const unsigned char *)context, (int)strlen(context)) != 1 ||
+	must(EVP_EncryptInit_ex(cipher, EVP_aes_256_gcm(), NULL, keyring->keys[0].bytes, nonce) == 1);
+	if (EVP_EncryptUpdate(cipher, NULL, &n, (const unsigned char *)context, (int)strlen(context)) != 1 ||
 		EVP_EncryptUpdate(cipher, text, &n, bytes, (int)len) != 1 ||
 		EVP_EncryptFinal_ex(cipher, text + len, &n) != 1 ||
 		EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_GCM_GET_TAG, TAG_SIZE, text + len) != 1)
@@ -226,7 +293,7 @@ static const unsigned char *key_find(const struct keyring *keyring, const unsign
 int keyring_open(const struct keyring *keyring, const char *context, const void *bytes, size_t len, struct buf *out,
 	struct err *err)
 {
-	_cleanup_(cipher_freep) EVP_CIPHER_CTX *cipher = EVP_CIPHER_CTX_new();
+	_cleanup_(cipher_freep) EVP_CIPHER_CTX *cipher = mem_there(EVP_CIPHER_CTX_new());
 	const unsigned char *nonce = (const unsigned char *)bytes + KEY_ID_SIZE;
 	const unsigned char *text = nonce + NONCE_SIZE;
 	const unsigned char *key;
@@ -243,8 +310,8 @@ int keyring_open(const struct keyring *keyring, const char *context, const void 
 	text_len = len - KEY_ID_SIZE - NONCE_SIZE - TAG_SIZE;
 	_cleanup_(freep) unsigned char *opened = mem_new(text_len, 1);
 	memcpy(tag, text + text_len, TAG_SIZE);
-	if (!cipher || EVP_DecryptInit_ex(cipher, EVP_aes_256_gcm(), NULL, key, nonce) != 1 ||
-		EVP_DecryptUpdate(cipher, NULL, &n, (const unsigned char *)context, (int)strlen(context)) != 1 ||
+	must(EVP_DecryptInit_ex(cipher, EVP_aes_256_gcm(), NULL, key, nonce) == 1);
+	if (EVP_DecryptUpdate(cipher, NULL, &n, (const unsigned char *)context, (int)strlen(context)) != 1 ||
 		EVP_DecryptUpdate(cipher, opened, &n, text, (int)text_len) != 1 ||
 		EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_GCM_SET_TAG, TAG_SIZE, tag) != 1 ||
 		EVP_DecryptFinal_ex(cipher, opened + n, &n) != 1)

@@ -17,6 +17,13 @@ struct err;
 #define SHA256_HEX_SIZE 65
 
 void crypto_sha256_hex(const void *bytes, size_t len, char ret_hex[SHA256_HEX_SIZE]);
+/* The same of what comes in pieces. `add` does nothing for NULL; `end` frees it. */
+struct sha256;
+struct sha256 *crypto_sha256_begin(void);
+void crypto_sha256_add(struct sha256 *digest, const void *bytes, size_t len);
+void crypto_sha256_end(struct sha256 *digest, char ret_hex[SHA256_HEX_SIZE]);
+/* The same of a whole file, wherever its offset is. -1 with errno. */
+int crypto_sha256_file(int fd, char ret_hex[SHA256_HEX_SIZE]);
 /* Lowercase hexadecimal MD5, as state versions carry it. */
 void crypto_md5_hex(const void *bytes, size_t len, char ret_hex[33]);
 /* Lowercase hexadecimal HMAC-SHA256. */
@@ -27,6 +34,8 @@ void crypto_hmac_sha512_hex(
 	const void *key, size_t key_len, const void *bytes, size_t len, char ret_hex[SHA512_HEX_SIZE]);
 /* True if equal; takes the same time wherever they differ. */
 bool crypto_equal(const char *a, const char *b);
+/* Base64url without padding of the text's SHA-256, as PKCE (RFC 7636) has it: 43 characters. The caller frees it. */
+char *crypto_challenge(const char *text);
 /* A token of `prefix` and 43 URL-safe characters (256 random bits). The caller frees it. */
 char *crypto_token(const char *prefix);
 void crypto_random(void *bytes, size_t len);

@@ -18,6 +18,7 @@ static const struct {
 	[ERR_FORBIDDEN] = {403, "forbidden"},
 	[ERR_NOT_FOUND] = {404, "not found"},
 	[ERR_CONFLICT] = {409, "conflict"},
+	[ERR_PRECONDITION] = {412, "precondition failed"},
 	[ERR_TOO_LARGE] = {413, "too large"},
 	[ERR_INVALID] = {422, "invalid attribute"},
 	[ERR_BUSY] = {429, "Too many requests"},

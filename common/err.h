@@ -14,6 +14,7 @@ enum err_kind {
 	ERR_FORBIDDEN,    /* 403, in the few places where the API names it */
 	ERR_NOT_FOUND,    /* not there, or not for this actor: 404 */
 	ERR_CONFLICT,     /* the state does not allow it: 409 */
+	ERR_PRECONDITION, /* the same, in the few places where the API says 412 */
 	ERR_TOO_LARGE,    /* over a bound: 413 */
 	ERR_INVALID,      /* read, and wrong: 422 with a pointer to the field */
 	ERR_BUSY,         /* over a limit for now: 429 */

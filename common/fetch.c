@@ -9,6 +9,8 @@
 
 #include <curl/curl.h>
 
+#include "common/easy.h"
+#include "common/err.h"
 #include "common/loop.h"
 
 enum {
@@ -101,7 +103,7 @@ static void socket_ready(void *data, int fd, unsigned events)
 		mask |= CURL_CSELECT_IN;
 	if (events & EPOLLOUT)
 		mask |= CURL_CSELECT_OUT;
-	curl_multi_socket_action(fetcher->multi, fd, mask, &running);
+	multi_there(curl_multi_socket_action(fetcher->multi, fd, mask, &running));
 	fetcher_collect(fetcher);
 }
 
@@ -125,7 +127,7 @@ static void timer_fired(void *data)
 	struct fetcher *fetcher = data;
 	int running;
 
-	curl_multi_socket_action(fetcher->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+	multi_there(curl_multi_socket_action(fetcher->multi, CURL_SOCKET_TIMEOUT, 0, &running));
 	fetcher_collect(fetcher);
 }
 
@@ -141,9 +143,32 @@ static int timer_wanted(CURLM *multi, long after_ms, void *data)
 	return 0;
 }
 
+/* ---- whom to trust ---- */
+
+static const char trust_variable[] = "SSL_CERT_FILE";
+
+int fetch_trust(const char *ca_file, struct err *err)
+{
+	_cleanup_(freep) char *path = *ca_file ? realpath(ca_file, NULL) : NULL;
+
+	if (!*ca_file)
+		return 0;
+	if (!path || access(path, R_OK) < 0)
+		return err_set(err, ERR_INVALID, "--ca-file: %s can't be read", ca_file);
+	setenv(trust_variable, path, 1);
+	return 0;
+}
+
+const char *fetch_trusted(void)
+{
+	const char *path = getenv(trust_variable);
+
+	return path && *path ? path : NULL;
+}
+
 static void library_init(void)
 {
-	curl_global_init(CURL_GLOBAL_DEFAULT);
+	easy_there(curl_global_init(CURL_GLOBAL_DEFAULT));
 }
 
 struct fetcher *fetcher_new(struct loop *loop)
@@ -153,9 +178,7 @@ struct fetcher *fetcher_new(struct loop *loop)
 
 	pthread_once(&once, library_init);
 	fetcher->loop = loop;
-	fetcher->multi = curl_multi_init();
-	if (!fetcher->multi)
-		abort(); /* libcurl fails here for memory alone */
+	fetcher->multi = mem_there(curl_multi_init());
 	curl_multi_setopt(fetcher->multi, CURLMOPT_SOCKETFUNCTION, socket_wanted);
 	curl_multi_setopt(fetcher->multi, CURLMOPT_SOCKETDATA, fetcher);
 	curl_multi_setopt(fetcher->multi, CURLMOPT_TIMERFUNCTION, timer_wanted);
@@ -236,7 +259,7 @@ static void header_add(struct fetch *fetch, const char *name, const char *value)
 {
 	_cleanup_(freep) char *line = mem_printf("%s: %s", name, value);
 
-	fetch->headers = curl_slist_append(fetch->headers, line);
+	fetch->headers = list_add(fetch->headers, line);
 }
 
 static void set_body(struct fetch *fetch, const struct fetch_request *request)
@@ -245,18 +268,18 @@ static void set_body(struct fetch *fetch, const struct fetch_request *request)
 
 	if (request->body_fd > 0) {
 		fetch->body_fd = request->body_fd;
-		curl_easy_setopt(fetch->easy, CURLOPT_UPLOAD, 1L);
-		curl_easy_setopt(fetch->easy, CURLOPT_UPLOAD_BUFFERSIZE, (long)UPLOAD_CHUNK);
-		curl_easy_setopt(fetch->easy, CURLOPT_READFUNCTION, body_read);
-		curl_easy_setopt(fetch->easy, CURLOPT_READDATA, fetch);
-		curl_easy_setopt(fetch->easy, CURLOPT_SEEKFUNCTION, body_seek);
-		curl_easy_setopt(fetch->easy, CURLOPT_SEEKDATA, fetch);
-		curl_easy_setopt(fetch->easy, CURLOPT_INFILESIZE_LARGE,
+		easy_set(fetch->easy, CURLOPT_UPLOAD, 1L);
+		easy_set(fetch->easy, CURLOPT_UPLOAD_BUFFERSIZE, (long)UPLOAD_CHUNK);
+		easy_set(fetch->easy, CURLOPT_READFUNCTION, body_read);
+		easy_set(fetch->easy, CURLOPT_READDATA, fetch);
+		easy_set(fetch->easy, CURLOPT_SEEKFUNCTION, body_seek);
+		easy_set(fetch->easy, CURLOPT_SEEKDATA, fetch);
+		easy_set(fetch->easy, CURLOPT_INFILESIZE_LARGE,
 			fstat(request->body_fd, &info) == 0 ? (curl_off_t)info.st_size : (curl_off_t)-1);
 	} else if (!text_equal(request->method, "GET")) {
-		curl_easy_setopt(fetch->easy, CURLOPT_POST, 1L);
-		curl_easy_setopt(fetch->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body_len);
-		curl_easy_setopt(fetch->easy, CURLOPT_COPYPOSTFIELDS, request->body ? request->body : "");
+		easy_set(fetch->easy, CURLOPT_POST, 1L);
+		easy_set(fetch->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body_len);
+		easy_set(fetch->easy, CURLOPT_COPYPOSTFIELDS, request->body ? request->body : "");
 	}
 	header_add(fetch, "Expect", ""); /* or libcurl waits a second for a 100 that few servers send */
 	header_add(fetch, "Content-Type", text_or_empty(request->content_type));
@@ -268,21 +291,23 @@ static void set_headers(struct fetch *fetch, const struct fetch_request *request
 
 	if (bearer)
 		header_add(fetch, "Authorization", bearer);
-	curl_easy_setopt(fetch->easy, CURLOPT_HTTPHEADER, fetch->headers);
-	curl_easy_setopt(fetch->easy, CURLOPT_CUSTOMREQUEST, request->method);
+	easy_set(fetch->easy, CURLOPT_HTTPHEADER, fetch->headers);
+	easy_set(fetch->easy, CURLOPT_CUSTOMREQUEST, request->method);
 }
 
 static void set_bounds(struct fetch *fetch, const struct fetch_request *request)
 {
 	CURL *easy = fetch->easy;
 
-	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
-	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, request->timeout_ms > 0 ? request->timeout_ms : (long)TIMEOUT_MS);
-	curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
-	curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (long)STALL_SECONDS);
-	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	easy_set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	easy_set(easy, CURLOPT_NOSIGNAL, 1L);
+	if (fetch_trusted())
+		easy_set(easy, CURLOPT_CAINFO, fetch_trusted());
+	easy_set(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
+	easy_set(easy, CURLOPT_TIMEOUT_MS, request->timeout_ms > 0 ? request->timeout_ms : (long)TIMEOUT_MS);
+	easy_set(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
+	easy_set(easy, CURLOPT_LOW_SPEED_TIME, (long)STALL_SECONDS);
+	easy_set(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 }
 
 struct fetch *fetch_start(struct fetcher *fetcher, const struct fetch_request *request, fetch_fn fn, void *data)
@@ -290,26 +315,24 @@ struct fetch *fetch_start(struct fetcher *fetcher, const struct fetch_request *r
 	struct fetch *fetch = mem_new(1, sizeof(*fetch));
 
 	fetch->fetcher = fetcher;
-	fetch->easy = curl_easy_init();
-	if (!fetch->easy)
-		abort(); /* libcurl fails here for memory alone */
+	fetch->easy = mem_there(curl_easy_init());
 	fetch->fn = fn;
 	fetch->data = data;
 	fetch->answer_fd = request->answer_fd;
 	fetch->answer_limit = request->answer_limit > 0 ? request->answer_limit : (size_t)ANSWER_LIMIT;
 	fetch->answer.body = (struct buf)BUF_INIT(fetch->answer_limit);
-	curl_easy_setopt(fetch->easy, CURLOPT_URL, request->url);
-	curl_easy_setopt(fetch->easy, CURLOPT_PRIVATE, fetch);
-	curl_easy_setopt(fetch->easy, CURLOPT_ERRORBUFFER, fetch->error);
-	curl_easy_setopt(fetch->easy, CURLOPT_WRITEFUNCTION, answer_came);
-	curl_easy_setopt(fetch->easy, CURLOPT_WRITEDATA, fetch);
-	curl_easy_setopt(fetch->easy, CURLOPT_USERAGENT, "runyard");
+	easy_set(fetch->easy, CURLOPT_URL, request->url);
+	easy_set(fetch->easy, CURLOPT_PRIVATE, fetch);
+	easy_set(fetch->easy, CURLOPT_ERRORBUFFER, fetch->error);
+	easy_set(fetch->easy, CURLOPT_WRITEFUNCTION, answer_came);
+	easy_set(fetch->easy, CURLOPT_WRITEDATA, fetch);
+	easy_set(fetch->easy, CURLOPT_USERAGENT, "runyard");
 	set_body(fetch, request);
 	set_headers(fetch, request);
 	set_bounds(fetch, request);
 	fetch->next = fetcher->running;
 	fetcher->running = fetch;
-	curl_multi_add_handle(fetcher->multi, fetch->easy);
+	multi_add(fetcher->multi, fetch->easy);
 	return fetch;
 }
 

@@ -9,6 +9,7 @@
 
 #include "common/buf.h"
 
+struct err;
 struct loop;
 struct fetcher;
 struct fetch;
@@ -35,6 +36,13 @@ struct fetch_answer {
 };
 
 typedef void (*fetch_fn)(void *data, struct fetch_answer *answer);
+
+/* Certificates are checked by the CAs of this PEM file from now on, and for jobs too: it goes into the environment as
+ * SSL_CERT_FILE, which Go and OpenSSL know. "" leaves what the environment says, or the system's CAs. To be called
+ * before there are threads. ERR_INVALID if the file can't be read. */
+int fetch_trust(const char *ca_file, struct err *err);
+/* The file that is trusted instead of the system's CAs, or NULL. */
+const char *fetch_trusted(void);
 
 struct fetcher *fetcher_new(struct loop *loop);
 /* Ends what runs without its callback. */

@@ -211,11 +211,18 @@ static bool host_allowed(const struct guard *guard, const char *host)
 	return false;
 }
 
-static const char *range_refuses(const struct guard *guard, const unsigned char address[16])
+static bool range_allowed(const struct guard *guard, const unsigned char address[16])
 {
 	for (size_t i = 0; i < guard->allowed_count; i++)
 		if (range_has(&guard->allowed[i], address))
-			return NULL;
+			return true;
+	return false;
+}
+
+static const char *range_refuses(const struct guard *guard, const unsigned char address[16])
+{
+	if (range_allowed(guard, address))
+		return NULL;
 	for (size_t i = 0; i < ARRAY_LEN(refused); i++)
 		if (range_has(&guard->refused[i], address))
 			return guard->refused[i].what;
@@ -261,4 +268,18 @@ const char *guard_refuses_text(const struct guard *guard, const char *host, cons
 	if (host_allowed(guard, host) || address_read(address, bytes) < 0)
 		return NULL;
 	return address_refuses(guard, bytes);
+}
+
+bool guard_is_address(const char *text)
+{
+	unsigned char bytes[16];
+
+	return address_read(text, bytes) >= 0;
+}
+
+bool guard_allows(const struct guard *guard, const char *address)
+{
+	unsigned char bytes[16];
+
+	return address_read(address, bytes) >= 0 && range_allowed(guard, bytes);
 }

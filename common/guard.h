@@ -26,6 +26,11 @@ const char *guard_refuses(const struct guard *guard, const char *host, const str
 /* The same for an address as text; NULL too for a text that is no address. */
 const char *guard_refuses_text(const struct guard *guard, const char *host, const char *address);
 
+/* True for an IPv4 or IPv6 address as text. */
+bool guard_is_address(const char *text);
+/* True if the allow-list itself holds the address. */
+bool guard_allows(const struct guard *guard, const char *address);
+
 /* One request under guard. Kept by its owner as long as the request runs. */
 struct guarded {
 	const struct guard *guard;

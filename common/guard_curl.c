@@ -9,6 +9,7 @@
 
 #include <curl/curl.h>
 
+#include "common/easy.h"
 #include "common/err.h"
 
 static void refusal_tell(struct guarded *guarded, const char *what)
@@ -55,13 +56,17 @@ static int request_begins(void *data, char *primary_ip, char *local_ip, int prim
 /* The host without the brackets of IPv6. -1 if the URL can't be read. */
 static int url_host(const char *url, struct guarded *guarded)
 {
-	CURLU *parts = curl_url();
+	CURLU *parts = mem_there(curl_url());
+	CURLUcode code = curl_url_set(parts, CURLUPART_URL, url, 0);
 	char *host = NULL;
 	size_t len;
 	int result = -1;
 
-	if (curl_url_set(parts, CURLUPART_URL, url, 0) == CURLUE_OK &&
-		curl_url_get(parts, CURLUPART_HOST, &host, 0) == CURLUE_OK && strlen(host) < sizeof(guarded->host)) {
+	if (code == CURLUE_OK)
+		code = curl_url_get(parts, CURLUPART_HOST, &host, 0);
+	if (code == CURLUE_OUT_OF_MEMORY)
+		mem_out();
+	if (code == CURLUE_OK && strlen(host) < sizeof(guarded->host)) {
 		len = strlen(host);
 		if (*host == '[' && host[len - 1] == ']')
 			text_copy(guarded->host, len - 1, host + 1);
@@ -87,11 +92,11 @@ int guard_curl(void *easy, const char *url, struct guarded *guarded, struct err 
 		refusal_tell(guarded, what);
 		return err_set(err, ERR_INVALID, "%s", guarded->why);
 	}
-	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-	curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, socket_open);
-	curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, guarded);
-	curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, request_begins);
-	curl_easy_setopt(easy, CURLOPT_PREREQDATA, guarded);
+	easy_set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	easy_set(easy, CURLOPT_FOLLOWLOCATION, 0L);
+	easy_set(easy, CURLOPT_OPENSOCKETFUNCTION, socket_open);
+	easy_set(easy, CURLOPT_OPENSOCKETDATA, guarded);
+	easy_set(easy, CURLOPT_PREREQFUNCTION, request_begins);
+	easy_set(easy, CURLOPT_PREREQDATA, guarded);
 	return 0;
 }

@@ -8,8 +8,10 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 
+#include "common/certificate.h"
 #include "common/err.h"
 #include "common/metrics.h"
 
@@ -36,9 +38,55 @@ const char *http_header(const struct http_request *request, const char *name)
 	return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
 }
 
+void http_address(const struct http_request *request, char *ret_address, size_t size)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	const struct sockaddr_in *from = info ? (const struct sockaddr_in *)(const void *)info->client_addr : NULL;
+
+	*ret_address = '\0';
+	if (from && from->sin_family == AF_INET)
+		inet_ntop(AF_INET, &from->sin_addr, ret_address, (socklen_t)size);
+}
+
 const char *http_query(const struct http_request *request, const char *name)
 {
 	return MHD_lookup_connection_value(request->connection, MHD_GET_ARGUMENT_KIND, name);
+}
+
+struct last_header {
+	const char *name, *value;
+};
+
+static enum MHD_Result last_visit(void *cls, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	struct last_header *last = cls;
+
+	(void)kind;
+	if (strcasecmp(name, last->name) == 0)
+		last->value = value;
+	return MHD_YES;
+}
+
+const char *http_header_last(const struct http_request *request, const char *name)
+{
+	struct last_header last = {.name = name};
+
+	MHD_get_connection_values(request->connection, MHD_HEADER_KIND, last_visit, &last);
+	return last.value;
+}
+
+const char *http_cookie(const struct http_request *request, const char *name)
+{
+	return MHD_lookup_connection_value(request->connection, MHD_COOKIE_KIND, name);
+}
+
+enum { OWN_HEADERS_LIMIT = 16 << 10 };
+
+void http_add_header(struct http_answer *answer, const char *name, const char *value)
+{
+	answer->own.limit = OWN_HEADERS_LIMIT;
+	buf_printf(&answer->own, "%s\n%.*s\n", name, (int)strcspn(value, "\r\n"), value);
 }
 
 struct each_query {
@@ -63,10 +111,32 @@ void http_query_each(
 	MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, query_visit, &visit);
 }
 
-static void add_header(struct MHD_Response *response, const char *name, const char *value)
+/* False for want of memory; a value that no header can have is left out. */
+static bool add_header(struct MHD_Response *response, const char *name, const char *value)
 {
-	if (value && *value)
-		MHD_add_response_header(response, name, value);
+	return !value || !*value || MHD_add_response_header(response, name, value) == MHD_YES ||
+		strpbrk(value, "\t\r\n");
+}
+
+static bool add_own_headers(struct MHD_Response *response, struct http_answer *answer)
+{
+	_cleanup_(freep) char *text = buf_take(&answer->own);
+	char *rest = text, *name, *value;
+
+	while ((name = strsep(&rest, "\n")) && (value = strsep(&rest, "\n")))
+		if (!add_header(response, name, value))
+			return false;
+	return true;
+}
+
+static bool add_headers(struct MHD_Response *response, struct http_answer *answer)
+{
+	for (size_t i = 0; answer->extra && answer->extra[i][0]; i++)
+		if (!add_header(response, answer->extra[i][0], answer->extra[i][1]))
+			return false;
+	return add_header(response, "Content-Type", answer->content_type) &&
+		add_header(response, "Location", answer->location) &&
+		add_header(response, "Retry-After", answer->retry_after) && add_own_headers(response, answer);
 }
 
 static enum MHD_Result answer_send(struct MHD_Connection *connection, struct http_answer *answer)
@@ -74,18 +144,15 @@ static enum MHD_Result answer_send(struct MHD_Connection *connection, struct htt
 	size_t len = answer->body.len;
 	char *bytes = buf_take(&answer->body);
 	struct MHD_Response *response = MHD_create_response_from_buffer(len, bytes, MHD_RESPMEM_MUST_FREE);
-	enum MHD_Result result;
+	enum MHD_Result result = MHD_NO; /* the connection ends without an answer */
 
 	if (!response) {
 		free(bytes);
 		return MHD_NO;
 	}
-	add_header(response, "Content-Type", answer->content_type);
-	add_header(response, "Location", answer->location);
-	add_header(response, "Retry-After", answer->retry_after);
-	for (size_t i = 0; answer->extra && answer->extra[i][0]; i++)
-		add_header(response, answer->extra[i][0], answer->extra[i][1]);
-	result = MHD_queue_response(connection, (unsigned int)answer->status, response);
+	/* One without its headers would be another answer: no place to go on at, no word of when to ask again. */
+	if (add_headers(response, answer))
+		result = MHD_queue_response(connection, (unsigned int)answer->status, response);
 	MHD_destroy_response(response);
 	return result;
 }
@@ -164,6 +231,7 @@ static enum MHD_Result request_access(void *cls, struct MHD_Connection *connecti
 	server->spec.handle(server->spec.data, &pending->request, &answer);
 	if (pending->later) {
 		buf_release(&answer.body);
+		buf_release(&answer.own);
 		return MHD_YES;
 	}
 	return answer_send(connection, &answer);
@@ -182,6 +250,7 @@ static void request_completed(
 	atomic_fetch_sub(&pending->server->body_bytes, pending->request.body.len);
 	buf_release(&pending->request.body);
 	buf_release(&pending->answer.body);
+	buf_release(&pending->answer.own);
 	free(pending);
 	*state = NULL;
 }
@@ -216,6 +285,26 @@ static int listener_open(const char *address, int *ret_port, struct err *err)
 	return fd;
 }
 
+/* NULL if libmicrohttpd does not say why it can't. */
+static struct MHD_Daemon *daemon_start(struct httpd *server)
+{
+	const struct httpd_spec *spec = &server->spec;
+	struct MHD_OptionItem tls[] = {
+		{MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)certificate_priorities},
+		{MHD_OPTION_HTTPS_CERT_CALLBACK, 0, certificate_callback()},
+		{MHD_OPTION_END, 0, NULL},
+	};
+	unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME;
+
+	return MHD_start_daemon(spec->tls ? flags | MHD_USE_TLS : flags, 0, NULL, NULL, request_access, server,
+		MHD_OPTION_LISTEN_SOCKET, server->listener, MHD_OPTION_THREAD_POOL_SIZE, (unsigned int)spec->threads,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)spec->most_connections, MHD_OPTION_CONNECTION_TIMEOUT,
+		(unsigned int)IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		spec->connection_memory ? spec->connection_memory : (size_t)CONNECTION_MEMORY,
+		MHD_OPTION_NOTIFY_COMPLETED, request_completed, server, MHD_OPTION_ARRAY,
+		spec->tls ? tls : &tls[ARRAY_LEN(tls) - 1], MHD_OPTION_END);
+}
+
 int httpd_start(const struct httpd_spec *spec, struct httpd **ret_server, struct err *err)
 {
 	struct httpd *server = mem_new(1, sizeof(*server));
@@ -226,13 +315,7 @@ int httpd_start(const struct httpd_spec *spec, struct httpd **ret_server, struct
 		free(server);
 		return -1;
 	}
-	server->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME, 0,
-		NULL, NULL, request_access, server, MHD_OPTION_LISTEN_SOCKET, server->listener,
-		MHD_OPTION_THREAD_POOL_SIZE, (unsigned int)spec->threads, MHD_OPTION_CONNECTION_LIMIT,
-		(unsigned int)spec->most_connections, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)IDLE_SECONDS,
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-		spec->connection_memory ? spec->connection_memory : (size_t)CONNECTION_MEMORY,
-		MHD_OPTION_NOTIFY_COMPLETED, request_completed, server, MHD_OPTION_END);
+	server->daemon = daemon_start(server);
 	if (!server->daemon) {
 		closep(&server->listener);
 		free(server);

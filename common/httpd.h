@@ -24,13 +24,23 @@ struct http_answer {
 	int status;
 	const char *content_type; /* borrowed; NULL: none */
 	struct buf body;          /* handed to the server */
-	char location[512];       /* for redirects; empty: none */
-	char retry_after[16];     /* seconds, or empty */
+	char location[1024];      /* for redirects; empty: none */
+	char retry_after[24];     /* seconds, or empty */
 	const char *(*extra)[2];  /* more headers, borrowed, ended by {NULL, NULL}; or NULL */
+	struct buf own;           /* this answer's own headers, by http_add_header; handed to the server */
 };
+
+/* Adds a header to this answer alone. Whatever follows a line's end in the value is left out. */
+void http_add_header(struct http_answer *answer, const char *name, const char *value);
 
 /* A header of the request, or NULL. Borrowed until the handler returns. */
 const char *http_header(const struct http_request *request, const char *name);
+/* The same; of a header that was sent several times the last. */
+const char *http_header_last(const struct http_request *request, const char *name);
+/* A cookie of the request, or NULL. Borrowed. */
+const char *http_cookie(const struct http_request *request, const char *name);
+/* Who sent it, as text ("127.0.0.1"). */
+void http_address(const struct http_request *request, char *ret_address, size_t size);
 /* A query parameter, decoded ("page[size]"), or NULL. Borrowed. */
 const char *http_query(const struct http_request *request, const char *name);
 /* Calls back for each query parameter. */
@@ -53,6 +63,7 @@ struct httpd_spec {
 	int most_connections;
 	size_t most_body_bytes;   /* of all requests together; 0: no such bound. Over it: body_refused is "busy" */
 	size_t connection_memory; /* for one connection's headers and reads; 0: libmicrohttpd's 32 KiB */
+	bool tls;                 /* with what certificate_load read (common/certificate.h) */
 	void *data;
 	/* The most bytes a request may carry, asked before its body is read: `announced` of them, or -1 if it did not
 	 * say. The request has no body yet. */

@@ -5,6 +5,18 @@
 
 #include "common/err.h"
 
+static void *json_memory(size_t size)
+{
+	return mem_resize(NULL, size, 1);
+}
+
+/* Where jansson has no memory it leaves out a member, or answers like a document that can't be read: a result that was
+ * lost that way would pass for one that never was. So it ends the process, as everything else does that has none. */
+__attribute__((constructor)) static void json_memory_or_death(void)
+{
+	json_set_alloc_funcs(json_memory, free);
+}
+
 int json_parse(const char *bytes, size_t len, json_t **ret_value, struct err *err)
 {
 	json_error_t error;

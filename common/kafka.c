@@ -209,8 +209,16 @@ int kafka_consume(struct kafka_consumer *consumer, int wait_ms, struct kafka_mes
 		.payload = message->len ? message->payload : "",
 		.len = message->len,
 		.handle = message,
+		.sent_ms = rd_kafka_message_timestamp(message, NULL),
 	};
 	return 1;
+}
+
+double kafka_message_age(const struct kafka_message *message)
+{
+	double age = (double)clock_wall_us() / 1e6 - (double)message->sent_ms / 1e3;
+
+	return message->sent_ms < 0 || age < 0 ? 0 : age;
 }
 
 void kafka_message_done(struct kafka_message *message)
@@ -354,4 +362,31 @@ int kafka_topic_ensure(struct kafka_producer *producer, const char *topic, int p
 	if (count <= 0)
 		return err_set(err, ERR_UNAVAILABLE, "the broker has no topic %s yet", topic);
 	return count;
+}
+
+static void topic_delete(rd_kafka_t *rk, const char *topic, int timeout_ms)
+{
+	char error[256];
+	rd_kafka_DeleteTopic_t *gone = rd_kafka_DeleteTopic_new(topic);
+	rd_kafka_AdminOptions_t *options = rd_kafka_AdminOptions_new(rk, RD_KAFKA_ADMIN_OP_DELETETOPICS);
+	rd_kafka_queue_t *queue = rd_kafka_queue_new(rk);
+
+	rd_kafka_AdminOptions_set_request_timeout(options, timeout_ms, error, sizeof(error));
+	rd_kafka_DeleteTopics(rk, &gone, 1, options, queue);
+	rd_kafka_event_destroy(rd_kafka_queue_poll(queue, timeout_ms));
+	rd_kafka_queue_destroy(queue);
+	rd_kafka_AdminOptions_destroy(options);
+	rd_kafka_DeleteTopic_destroy(gone);
+}
+
+void kafka_topic_delete(struct kafka_producer *producer, const char *topic, int timeout_ms)
+{
+	rd_kafka_t *rk = producer->handle.rk;
+	const struct rd_kafka_metadata *metadata = NULL;
+
+	if (rd_kafka_metadata(rk, 0, NULL, &metadata, timeout_ms))
+		return;
+	if (has_controller(rk, metadata))
+		topic_delete(rk, topic, timeout_ms);
+	rd_kafka_metadata_destroy(metadata);
 }

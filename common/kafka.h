@@ -51,7 +51,8 @@ struct kafka_message {
 	int64_t offset;
 	const char *payload; /* not terminated */
 	size_t len;
-	void *handle; /* internal */
+	int64_t sent_ms; /* since 1970, by its producer's clock; -1: unknown */
+	void *handle;    /* internal */
 };
 
 struct kafka_consumer_spec {
@@ -68,6 +69,8 @@ int kafka_consumer_open(const struct kafka_consumer_spec *spec, struct kafka_con
 /* The next message: 1 and *ret_message, to be given back with kafka_message_done; 0 if none came within wait_ms. */
 int kafka_consume(struct kafka_consumer *consumer, int wait_ms, struct kafka_message *ret_message);
 void kafka_message_done(struct kafka_message *message);
+/* The seconds since it was sent; 0 if the clocks differ by more than that. */
+double kafka_message_age(const struct kafka_message *message);
 /* Remembers that everything up to and with this message is dealt with; committed in the background and at close. */
 void kafka_message_store(struct kafka_consumer *consumer, const struct kafka_message *message);
 /* Commits what was stored, without waiting. */
@@ -91,6 +94,8 @@ struct kafka_stats {
 void kafka_producer_stats(const struct kafka_producer *producer, struct kafka_stats *ret_stats);
 void kafka_consumer_stats(const struct kafka_consumer *consumer, struct kafka_stats *ret_stats);
 
+/* Deletes a topic, where the broker lets us; what stays there is emptied by its retention. */
+void kafka_topic_delete(struct kafka_producer *producer, const char *topic, int timeout_ms);
 /* Makes sure that a topic exists with that many partitions; a broker that creates topics by itself is fine too.
  * Returns the number of partitions, or -1 with ERR_UNAVAILABLE. */
 int kafka_topic_ensure(struct kafka_producer *producer, const char *topic, int partitions, int64_t retention_ms,

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef COMMON_ANSWER_H
+#define COMMON_ANSWER_H
+
+/* What somebody else's server answered, made fit to be kept and shown. */
+
+#include "common/json.h"
+
+enum { HEADERS_MOST = 64, HEADER_MOST = 1024 };
+
+/* A server's answer as text: what is no UTF-8 and no printable character becomes '?', and `secret` (or NULL) "***". The
+ * caller frees it. */
+char *answer_clean(const char *bytes, size_t len, const char *secret);
+/* Adds a header line, as libcurl hands it out (a zero byte may be missing at its end), to {"name": ["value", ...]}, the
+ * names in lower case. What is too long or too many is left out. */
+void answer_header_add(json_t *headers, const char *line, size_t len);
+
+#endif
