@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "proto/messages.h"
 
+#include "common/crypto.h"
 #include "common/err.h"
+#include "proto/topics.h"
 
 static const char *const outcomes[] = {"passed", "failed", "soft_failed", "errored", "canceled"};
 static const char *const stops[] = {"none", "cancel", "force"};
@@ -50,11 +52,11 @@ char *job_ticket_encode(const struct job_ticket *ticket)
 
 char *job_result_encode(const struct job_result *result)
 {
-	json_t *value = json_pack("{si ss si ss ss sb si si si si ss}", "v", MESSAGE_VERSION, "job", result->job.text,
-		"attempt", result->attempt, "run", result->run.text, "outcome", outcome_name(result->outcome),
-		"has-changes", result->has_changes, "additions", result->additions, "changes", result->changes,
-		"destructions", result->destructions, "imports", result->imports, "terraform-version",
-		result->terraform_version);
+	json_t *value = json_pack("{si ss si ss ss sb sb si si si si ss}", "v", MESSAGE_VERSION, "job",
+		result->job.text, "attempt", result->attempt, "run", result->run.text, "outcome",
+		outcome_name(result->outcome), "has-changes", result->has_changes, "state-owed", result->state_owed,
+		"additions", result->additions, "changes", result->changes, "destructions", result->destructions,
+		"imports", result->imports, "terraform-version", result->terraform_version);
 	/* An engine's words need not be UTF-8; what can't be told is better than no result at all. */
 	json_t *error = json_string(result->error);
 
@@ -75,10 +77,35 @@ char *run_changed_encode(const struct run_changed *changed)
 		changed->at));
 }
 
+char *audit_told_encode(const struct audit_told *told)
+{
+	return encode(json_pack("{si ss so so ss ss so}", "v", MESSAGE_VERSION, "audit", told->id, "organization",
+		json_string_or_null(told->organization), "actor", json_string_or_null(told->actor), "action",
+		told->action, "resource-type", told->resource_type, "resource", json_string_or_null(told->resource)));
+}
+
 char *task_ticket_encode(const struct task_ticket *ticket)
 {
 	return encode(json_pack(
 		"{si ss ss}", "v", MESSAGE_VERSION, "task-result", ticket->task_result.text, "run", ticket->run.text));
+}
+
+char *notification_ticket_encode(const char *notification_id, const char *run_id)
+{
+	return encode(json_pack("{si ss ss}", "v", MESSAGE_VERSION, "notification", notification_id, "run", run_id));
+}
+
+char *dead_letter_encode(const struct dead_letter *letter)
+{
+	size_t len = letter->len < LETTER_PAYLOAD_MOST ? letter->len : LETTER_PAYLOAD_MOST;
+	_cleanup_(freep) char *payload = crypto_base64(letter->payload, len);
+	/* The reason may quote what is no UTF-8. */
+	json_t *error = json_string(letter->error);
+
+	return encode(json_pack("{si ss si sI ss so sI ss}", "v", MESSAGE_VERSION, "topic", letter->topic, "partition",
+		letter->partition, "offset", (json_int_t)letter->offset, "reader", letter->reader, "error",
+		error ? error : json_string("it is not readable text"), "size", (json_int_t)letter->size, "payload",
+		payload));
 }
 
 static int read_id(const json_t *value, const char *member, const char *prefix, struct id *ret_id, struct err *err)
@@ -140,6 +167,7 @@ int job_result_decode(const char *bytes, size_t len, struct job_result *ret_resu
 			err, ERR_MALFORMED, "'outcome' is none of passed, failed, soft_failed, errored, canceled");
 	result.outcome = (enum outcome)outcome;
 	result.has_changes = json_bool_at(value, "has-changes", false);
+	result.state_owed = json_bool_at(value, "state-owed", false);
 	text_copy(
 		result.terraform_version, sizeof(result.terraform_version), json_string_at(value, "terraform-version"));
 	text_copy(result.error, sizeof(result.error), json_string_at(value, "error"));
@@ -158,6 +186,21 @@ int task_ticket_decode(const char *bytes, size_t len, struct task_ticket *ret_ti
 	return 0;
 }
 
+int request_ticket_decode(const char *bytes, size_t len, struct request_ticket *ret_ticket, struct err *err)
+{
+	json_auto_t *value = NULL;
+	bool notification;
+
+	if (message_parse(bytes, len, &value, err) < 0)
+		return -1;
+	notification = json_at(value, "notification") != NULL;
+	if (read_id(value, notification ? "notification" : "task-result", notification ? "ntf" : "taskrs",
+		    &ret_ticket->id, err) < 0)
+		return -1;
+	ret_ticket->notification = notification;
+	return 0;
+}
+
 int job_stop_decode(const char *bytes, size_t len, struct job_stop *ret_stop, struct err *err)
 {
 	json_auto_t *value = NULL;
@@ -170,5 +213,36 @@ int job_stop_decode(const char *bytes, size_t len, struct job_stop *ret_stop, st
 	if (stop < 0)
 		return err_set(err, ERR_MALFORMED, "'stop' is none of none, cancel, force");
 	ret_stop->stop = (enum stop)stop;
+	return 0;
+}
+
+int dead_letter_decode(const char *bytes, size_t len, json_t **ret_source, struct buf *ret_payload,
+	struct dead_letter *ret_letter, struct err *err)
+{
+	json_t *value = NULL;
+	struct dead_letter letter = {0};
+
+	*ret_source = NULL;
+	if (message_parse(bytes, len, &value, err) < 0) {
+		json_decref(value);
+		return -1;
+	}
+	*ret_source = value;
+	letter.topic = json_string_at(value, "topic");
+	letter.reader = json_string_at(value, "reader");
+	letter.error = json_string_at(value, "error");
+	letter.offset = json_int_at(value, "offset", -1);
+	if (!topic_find(letter.topic))
+		return err_set(err, ERR_MALFORMED, "'topic' is no topic of ours");
+	if (!letter.reader || !letter.error || read_number(value, "partition", 0, &letter.partition, err) < 0 ||
+		crypto_base64_decode(text_or_empty(json_string_at(value, "payload")), ret_payload) < 0)
+		return err_set(
+			err, ERR_MALFORMED, "'reader', 'error', 'partition' or 'payload' is not what it should be");
+	letter.payload = buf_str(ret_payload);
+	letter.len = ret_payload->len;
+	letter.size = (size_t)json_int_at(value, "size", 0);
+	if (letter.size < letter.len || letter.size > INT32_MAX || letter.offset < 0)
+		return err_set(err, ERR_MALFORMED, "'size' or 'offset' is not what it should be");
+	*ret_letter = letter;
 	return 0;
 }

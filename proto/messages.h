@@ -4,6 +4,7 @@
 
 /* The messages on the topics (README.md in this folder): structs <-> compact JSON. Ids and small facts only. */
 
+#include "common/buf.h"
 #include "common/ids.h"
 #include "common/json.h"
 
@@ -29,6 +30,7 @@ struct job_result {
 	int attempt;
 	enum outcome outcome;
 	bool has_changes;
+	bool state_owed; /* of an apply: the worker has a state that the scheduler did not take */
 	int additions, changes, destructions, imports;
 	char terraform_version[32];
 	char error[RESULT_ERROR_SIZE]; /* "" when it passed */
@@ -53,17 +55,49 @@ struct task_ticket {
 	struct id task_result, run;
 };
 
+/* On runyard.events: somebody changed something. What it was called and who that was, the API tells. NULLs are unknown.
+ */
+struct audit_told {
+	const char *id, *organization, *actor, *action, *resource_type, *resource;
+};
+
+/* On runyard.tasks too: a request waits to be sent, a run task's or a notification's. */
+struct request_ticket {
+	struct id id;
+	bool notification;
+};
+
+/* On runyard.dead-letters: a message that nobody can read, with the reason. */
+struct dead_letter {
+	const char *topic; /* where it was found; one of topics.def */
+	int partition;
+	long long offset;
+	const char *reader; /* the process that found it, by its name */
+	const char *error;  /* why */
+	const void *payload;
+	size_t len;
+	size_t size; /* of the whole payload: more than `len` if that is only its beginning */
+};
+enum { LETTER_PAYLOAD_MOST = 64 << 10 };
+
 /* Each encoder returns compact JSON that the caller frees. */
 char *job_ticket_encode(const struct job_ticket *ticket);
 char *job_result_encode(const struct job_result *result);
 char *job_stop_encode(const struct job_stop *stop);
 char *run_changed_encode(const struct run_changed *changed);
+char *audit_told_encode(const struct audit_told *told);
 char *task_ticket_encode(const struct task_ticket *ticket);
+char *dead_letter_encode(const struct dead_letter *letter); /* cuts the payload off where it is too long */
+char *notification_ticket_encode(const char *notification_id, const char *run_id);
 
 /* Each decoder returns -1 with ERR_MALFORMED that names the member. */
 int job_ticket_decode(const char *bytes, size_t len, struct job_ticket *ret_ticket, struct err *err);
 int job_result_decode(const char *bytes, size_t len, struct job_result *ret_result, struct err *err);
 int task_ticket_decode(const char *bytes, size_t len, struct task_ticket *ret_ticket, struct err *err);
+int request_ticket_decode(const char *bytes, size_t len, struct request_ticket *ret_ticket, struct err *err);
 int job_stop_decode(const char *bytes, size_t len, struct job_stop *ret_stop, struct err *err);
+/* The texts are borrowed from *ret_source, which the caller releases, and the payload from *ret_payload. */
+int dead_letter_decode(const char *bytes, size_t len, json_t **ret_source, struct buf *ret_payload,
+	struct dead_letter *ret_letter, struct err *err);
 
 #endif

@@ -22,5 +22,7 @@ extern const struct topic_row topics[TOPIC_COUNT];
 enum { TOPIC_NAME_SIZE = 96 };
 /* "runyard.jobs.<pool>" */
 void topic_of_pool(const char *pool_id, char ret_name[TOPIC_NAME_SIZE]);
+/* The row of a topic's name, or NULL. */
+const struct topic_row *topic_find(const char *name);
 
 #endif
