@@ -4,20 +4,35 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SEALED_LIMIT = 1 << 30 };
+#include "scheduler/store/contents.h"
+
+enum {
+	SEALED_LIMIT = 1 << 30,
+	PIECE = 256 << 10,         /* of what is read in parts */
+	SEALED_PIECE = PIECE + 32, /* with the key's number, the nonce and the tag (common/crypto.h) */
+	CONTEXT_SIZE = ID_SIZE + 24,
+};
+
+/* ---- writing ---- */
+
+/* Takes the sealed bytes. */
+static int row_insert(struct store *store, const char *id, size_t size, struct buf *sealed, struct err *err)
+{
+	int result = db_query(store->db, NULL, err,
+		"insert into blobs (id, size, bytes_sealed) values ($1, $2, $3) on conflict (id) do nothing",
+		P_TEXT(id), P_INT((long long)size), P_BYTES(sealed->data, sealed->len));
+
+	buf_release(sealed);
+	return result;
+}
 
 static int blob_insert(struct store *store, const char *id, const void *bytes, size_t len, struct err *err)
 {
 	struct buf sealed = BUF_INIT(SEALED_LIMIT);
-	int result;
 
 	if (keyring_seal(store->keyring, id, bytes, len, &sealed) < 0)
 		return err_set(err, ERR_TOO_LARGE, "more than %d bytes", SEALED_LIMIT);
-	result = db_query(store->db, NULL, err,
-		"insert into blobs (id, size, bytes_sealed) values ($1, $2, $3) on conflict (id) do nothing",
-		P_TEXT(id), P_INT((long long)len), P_BYTES(sealed.data, sealed.len));
-	buf_release(&sealed);
-	return result;
+	return row_insert(store, id, len, &sealed, err);
 }
 
 int blob_put(struct store *store, const void *bytes, size_t len, struct id *ret_id, struct err *err)
@@ -43,34 +58,122 @@ struct id blob_shared_id(struct store *store, const char *sha256_hex)
 	return id;
 }
 
+/* One that is found stays: whoever sweeps it waits for this transaction, and then sees that it is named. */
+static int blob_hold(struct store *store, const char *id, bool *ret_there, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err, "select 1 from blobs where id = $1 for key share", P_TEXT(id)) < 0)
+		return -1;
+	*ret_there = rows.count > 0;
+	return 0;
+}
+
 int blob_put_shared(struct store *store, const void *bytes, size_t len, struct id *ret_id, struct err *err)
 {
 	char digest[SHA256_HEX_SIZE];
+	bool there = false;
 	struct id id;
 
 	crypto_sha256_hex(bytes, len, digest);
 	id = blob_shared_id(store, digest);
-	if (blob_insert(store, id.text, bytes, len, err) < 0)
+	if (blob_hold(store, id.text, &there, err) < 0 || (!there && blob_insert(store, id.text, bytes, len, err) < 0))
 		return -1;
 	*ret_id = id;
 	return 0;
 }
 
-int blob_get(struct store *store, const char *id, struct buf *out, struct err *err)
+static void piece_context(const char *id, long long piece, char ret_context[CONTEXT_SIZE])
+{
+	snprintf(ret_context, CONTEXT_SIZE, "%s:%lld", id, piece);
+}
+
+int blob_put_pieces(struct store *store, const void *bytes, size_t len, struct id *ret_id, struct err *err)
+{
+	struct buf sealed = BUF_INIT(SEALED_LIMIT);
+	struct id id = id_new("blob");
+
+	for (size_t at = 0; at < len; at += PIECE) {
+		char context[CONTEXT_SIZE];
+
+		piece_context(id.text, (long long)(at / PIECE), context);
+		if (keyring_seal(store->keyring, context, (const char *)bytes + at, len - at < PIECE ? len - at : PIECE,
+			    &sealed) < 0) {
+			buf_release(&sealed);
+			return err_set(err, ERR_TOO_LARGE, "more than %d bytes", SEALED_LIMIT);
+		}
+	}
+	*ret_id = id;
+	return row_insert(store, id.text, len, &sealed, err);
+}
+
+/* ---- reading ---- */
+
+/* The sealed bytes of `part` (its key is not set yet): of the row, or of the object that it names. */
+static int sealed_read(struct store *store, const char *id, struct object_part part, struct buf *out, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct buf sealed = BUF_INIT(SEALED_LIMIT);
-	int result;
+	const struct buf *content;
 
-	if (db_query(store->db, &rows, err, "select bytes_sealed from blobs where id = $1", P_TEXT(id)) < 0)
+	if (db_query(store->db, &rows, err,
+		    "select object_key, case when $3::bigint = 0 then bytes_sealed "
+		    "else substring(bytes_sealed from $2::int for $3::int) end as sealed from blobs where id = $1",
+		    P_TEXT(id), P_INT(part.from + 1), P_INT(part.len)) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "the content is not here");
-	row_bytes(&rows, 0, "bytes_sealed", &sealed);
-	result = keyring_open(store->keyring, id, sealed.data, sealed.len, out, err);
-	buf_release(&sealed);
-	return result;
+	if (row_null(&rows, 0, "object_key")) {
+		row_bytes(&rows, 0, "sealed", out);
+		return 0;
+	}
+	text_copy(part.key, sizeof(part.key), row_text(&rows, 0, "object_key"));
+	content = contents_find(store->contents, &part);
+	if (!content)
+		return err_set(err, ERR_UNAVAILABLE, "the content is in the object store: try again");
+	return buf_append(out, buf_str(content), content->len);
 }
+
+int blob_get(struct store *store, const char *id, struct buf *out, struct err *err)
+{
+	_cleanup_(buf_release) struct buf sealed = BUF_INIT(SEALED_LIMIT);
+
+	if (sealed_read(store, id, (struct object_part){.from = 0}, &sealed, err) < 0)
+		return -1;
+	return keyring_open(store->keyring, id, buf_str(&sealed), sealed.len, out, err);
+}
+
+static int pieces_open(struct store *store, const char *id, long long first, const struct buf *sealed, struct buf *out,
+	struct err *err)
+{
+	for (size_t at = 0; at < sealed->len; at += SEALED_PIECE) {
+		size_t len = sealed->len - at < SEALED_PIECE ? sealed->len - at : SEALED_PIECE;
+		char context[CONTEXT_SIZE];
+
+		piece_context(id, first + (long long)(at / SEALED_PIECE), context);
+		if (keyring_open(store->keyring, context, sealed->data + at, len, out, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int blob_get_part(struct store *store, const char *id, long long from, long long len, struct buf *out, struct err *err)
+{
+	_cleanup_(buf_release) struct buf sealed = BUF_INIT(SEALED_LIMIT), opened = BUF_INIT(SEALED_LIMIT);
+	long long first = from / PIECE, last = (from + len - 1) / PIECE, skip = from - first * PIECE;
+	struct object_part part = {.from = first * SEALED_PIECE, .len = (last - first + 1) * SEALED_PIECE};
+
+	if (len <= 0)
+		return 0;
+	if (sealed_read(store, id, part, &sealed, err) < 0 || pieces_open(store, id, first, &sealed, &opened, err) < 0)
+		return -1;
+	if ((long long)opened.len > skip)
+		len = (long long)opened.len - skip < len ? (long long)opened.len - skip : len;
+	else
+		len = 0;
+	return buf_append(out, buf_str(&opened) + (len ? skip : 0), (size_t)len);
+}
+
+/* ---- small sealed values ---- */
 
 void store_seal(struct store *store, const char *context, const char *text, struct buf *ret_sealed)
 {

@@ -2,6 +2,8 @@
 #include "scheduler/store/runs.h"
 
 #include "scheduler/queue/queue.h"
+#include "scheduler/store/holds.h"
+#include "scheduler/store/notifications.h"
 #include "scheduler/store/task_results.h"
 
 void changes_init(struct changes *changes, const char *now)
@@ -9,6 +11,7 @@ void changes_init(struct changes *changes, const char *now)
 	text_copy(changes->now, sizeof(changes->now), now);
 	changes->runs = json_array();
 	changes->inputs = json_array();
+	changes->holds = json_array();
 	changes->jobs_new = json_array();
 	changes->jobs_again = json_array();
 	changes->jobs_stopped = json_array();
@@ -19,8 +22,12 @@ void changes_init(struct changes *changes, const char *now)
 	changes->costs = json_array();
 	changes->operations = json_array();
 	changes->workspaces = json_array();
+	changes->ended = json_array();
 	changes->comments = json_array();
 	changes->events = json_array();
+	changes->audits = json_array();
+	changes->notifications = json_array();
+	changes->watched = false;
 	outbox_init(&changes->outbox);
 }
 
@@ -28,6 +35,7 @@ void changes_release(struct changes *changes)
 {
 	json_decref(changes->runs);
 	json_decref(changes->inputs);
+	json_decref(changes->holds);
 	json_decref(changes->jobs_new);
 	json_decref(changes->jobs_again);
 	json_decref(changes->jobs_stopped);
@@ -38,8 +46,11 @@ void changes_release(struct changes *changes)
 	json_decref(changes->costs);
 	json_decref(changes->operations);
 	json_decref(changes->workspaces);
+	json_decref(changes->ended);
 	json_decref(changes->comments);
 	json_decref(changes->events);
+	json_decref(changes->audits);
+	json_decref(changes->notifications);
 	outbox_release(&changes->outbox);
 }
 
@@ -102,6 +113,8 @@ static void add_jobs(struct changes *changes, const struct run_change *change)
 	const struct verdict *verdict = change->verdict;
 	const char *job = change->row->job.id.text;
 
+	if (verdict->holds_workspace)
+		json_array_append_new(changes->holds, json_pack("{ss ss}", "job", job, "event", id_new("re").text));
 	if (verdict->ends_job && *job)
 		json_array_append_new(changes->jobs_ended, json_string(job));
 	/* What the last state of an apply was is known now; after a lost one it is what was received. */
@@ -111,7 +124,8 @@ static void add_jobs(struct changes *changes, const struct run_change *change)
 	if (verdict->starts && stages[verdict->run.stage].doer == BY_WORKER)
 		add_new_job(changes, change);
 	if (verdict->retries) {
-		json_array_append_new(changes->jobs_again, json_string(job));
+		json_array_append_new(
+			changes->jobs_again, json_pack("{ss sb}", "id", job, "lost", change->event == EV_LOST));
 		outbox_add_ticket(&changes->outbox, change->row->pool.text, job, change->row->id.text);
 	}
 	if (verdict->signals)
@@ -245,6 +259,8 @@ static void add_workspace(struct changes *changes, const struct run_change *chan
 {
 	bool held = run_holds(&change->row->run), holds = run_holds(&change->verdict->run);
 
+	if (run_ended(&change->verdict->run) && !run_ended(&change->row->run))
+		json_array_append_new(changes->ended, json_string(change->row->workspace.text));
 	if (held == holds)
 		return;
 	json_array_append_new(changes->workspaces,
@@ -282,6 +298,31 @@ static void add_events(struct changes *changes, const struct run_change *change)
 	outbox_add(&changes->outbox, topics[TOPIC_EVENTS].name, changed.run.text, run_changed_encode(&changed));
 }
 
+/* A run that nobody's request has ended: the audit trail says that it was us. */
+static void add_audit(struct changes *changes, const struct run_change *change)
+{
+	if (change->actor || !run_ended(&change->verdict->run) || run_ended(&change->row->run))
+		return;
+	json_array_append_new(changes->audits,
+		json_pack("{ss ss ss ss}", "run", change->row->id.text, "workspace", change->row->workspace.text,
+			"organization", change->row->organization.text, "action",
+			run_statuses[change->verdict->run.status].name));
+}
+
+static void add_notification(struct changes *changes, const struct run_change *change)
+{
+	enum trigger trigger = trigger_of(change->verdict);
+
+	if (changes->watched && trigger != TRIGGER_COUNT)
+		notification_event_add(changes->notifications,
+			&(struct notification_event){.run_id = change->row->id.text,
+				.workspace_id = change->row->workspace.text,
+				.trigger = trigger,
+				.status = change->verdict->run.status,
+				.at = changes->now,
+				.actor = change->actor});
+}
+
 void changes_add(struct changes *changes, const struct run_change *change)
 {
 	add_run(changes, change);
@@ -290,7 +331,14 @@ void changes_add(struct changes *changes, const struct run_change *change)
 	add_marks(changes, change);
 	add_workspace(changes, change);
 	add_events(changes, change);
+	add_audit(changes, change);
+	add_notification(changes, change);
 }
+
+/* How long a finished plan or apply took; null for any other. */
+#define MILLISECONDS(operation)                                                                                        \
+	"1000 * extract(epoch from (" operation ".status_timestamps->>'finished-at')::timestamptz - (" operation       \
+	".status_timestamps->>'started-at')::timestamptz)"
 
 /* Ends before starts: a run has at most one job. Runs before workspaces: what ended makes room. */
 static const struct {
@@ -298,7 +346,8 @@ static const struct {
 	const char *sql;
 } saves[] = {
 	{offsetof(struct changes, jobs_ended),
-		"delete from jobs where id in (select jsonb_array_elements_text($1::jsonb))"},
+		"delete from jobs where id in (select id from jobs where id in "
+		"(select jsonb_array_elements_text($1::jsonb)) order by id for update)"},
 	{offsetof(struct changes, runs),
 		"update runs r set status = u.status, stage = u.stage, has_changes = u.has_changes, queued = u.queued, "
 		"underway = u.underway, stopping = u.stopping, holds = u.holds, ended = u.ended, "
@@ -322,10 +371,10 @@ static const struct {
 		"jsonb_to_recordset($1::jsonb) as u(id text, run_id text, workspace_id text, organization_id text, "
 		"pool_id text, stage text, class smallint)"},
 	{offsetof(struct changes, jobs_again),
-		"update jobs set state = 'waiting', attempt = attempt + 1, started = false, stop = 0, worker_id = "
-		"null, "
-		"token_hash = null, lease_until = null, announced_at = now() "
-		"where id in (select jsonb_array_elements_text($1::jsonb))"},
+		"update jobs j set state = 'waiting', attempt = attempt + 1, started = false, stop = 0, worker_id = "
+		"null, token_hash = null, lease_until = null, announced_at = now(), lost_with = case when u.lost then "
+		"j.lost_with || coalesce((select name from workers where id = j.worker_id), j.worker_id) else "
+		"j.lost_with end from jsonb_to_recordset($1::jsonb) as u(id text, lost boolean) where j.id = u.id"},
 	{offsetof(struct changes, jobs_stopped),
 		"update jobs j set stop = u.stop from jsonb_to_recordset($1::jsonb) as u(id text, stop smallint) "
 		"where j.id = u.id"},
@@ -361,6 +410,22 @@ static const struct {
 		"update workspaces w set current_run_id = u.current, latest_run_id = coalesce(u.current, "
 		"w.latest_run_id) "
 		"from jsonb_to_recordset($1::jsonb) as u(id text, current text) where w.id = u.id"},
+	{offsetof(struct changes, ended),
+		"update workspaces w set run_count = w.run_count + u.ended, run_failures = k.failures, "
+		"policy_failures = k.policies, plan_milliseconds = k.plan, apply_milliseconds = k.apply "
+		"from (select id, count(*) as ended from jsonb_array_elements_text($1::jsonb) e(id) group by id) u, "
+		"lateral (select count(*) filter (where r.status = 'errored') as failures, "
+		"count(*) filter (where exists (select 1 from policy_evaluations e where e.run_id = r.id "
+		"and e.status in ('failed', 'hard_failed', 'soft_failed', 'overridden'))) as policies, "
+		"coalesce(round(avg(" MILLISECONDS(
+			"p") ")), 0) as plan, "
+			     "coalesce(round(avg(" MILLISECONDS(
+				     "a") ")), 0) as apply "
+					  "from (select id, status from runs where workspace_id = u.id and ended order "
+					  "by position desc limit 30) r "
+					  "join operations p on p.id = 'plan' || substr(r.id, 4) "
+					  "join operations a on a.id = 'apply' || substr(r.id, 4)) k where w.id = "
+					  "u.id"},
 	{offsetof(struct changes, comments),
 		"insert into comments (id, run_id, body, created_by) select id, run_id, body, created_by "
 		"from jsonb_to_recordset($1::jsonb) as u(id text, run_id text, body text, created_by text)"},
@@ -368,20 +433,29 @@ static const struct {
 		"insert into run_events (id, run_id, action, description, actor_id, comment_id) "
 		"select id, run_id, action, description, actor_id, comment_id from jsonb_to_recordset($1::jsonb) "
 		"as u(id text, run_id text, action text, description text, actor_id text, comment_id text)"},
+	{offsetof(struct changes, audits),
+		"insert into audit_events (id, organization_id, actor_type, actor_name, request_id, action, "
+		"resource_type, resource_id, workspace_id) select gen_random_uuid(), organization, 'system', "
+		"'runyard-scheduler', gen_random_uuid(), action, 'run', run, workspace from "
+		"jsonb_to_recordset($1::jsonb) as u(run text, workspace text, organization text, action text)"},
 };
 
+/* Holds first: they begin with what the job's row says, and it goes. */
 int changes_save(struct store *store, struct changes *changes, struct err *err)
 {
+	if (holds_begin(store, changes->holds, err) < 0)
+		return -1;
 	for (size_t i = 0; i < ARRAY_LEN(saves); i++) {
 		const json_t *rows = *(json_t **)((char *)changes + saves[i].offset);
 
 		if (!json_array_size(rows))
 			continue;
 		_cleanup_(freep) char *text = json_text(rows);
-		if (db_query(store->db, NULL, err, saves[i].sql, P_TEXT(text)) < 0)
+		if (db_queue(store->db, err, saves[i].sql, P_TEXT(text)) < 0)
 			return -1;
 	}
-	if (task_results_follow(store, changes->task_stages, &changes->outbox, err) < 0)
+	if (task_results_follow(store, changes->task_stages, &changes->outbox, err) < 0 ||
+		notifications_put_up(store, changes->notifications, &changes->outbox, err) < 0)
 		return -1;
 	return outbox_insert(store, &changes->outbox, err);
 }

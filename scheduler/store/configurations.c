@@ -3,7 +3,9 @@
 
 #define COLUMNS                                                                                                        \
 	"c.id, c.workspace_id, c.status, c.source, c.auto_queue_runs, c.speculative, c.provisional, c.blob_id, "       \
-	"c.error, c.error_message, c.status_timestamps, c.created_by, c.created_at "
+	"c.error, c.error_message, c.status_timestamps, c.created_by, c.created_at, "                                  \
+	"(select i.run_id from run_inputs i join runs r on r.id = i.run_id "                                           \
+	"where i.configuration_version_id = c.id order by r.position limit 1) as run_id "
 
 /* A member of status_timestamps: now, as the API writes it. */
 #define STAMP(key)                                                                                                     \
@@ -56,6 +58,22 @@ int configuration_read(struct store *store, const char *id, struct rows *ret_row
 		    P_TEXT(id)) < 0)
 		return -1;
 	return ret_rows->count ? 0 : not_found(err);
+}
+
+int configuration_of_run(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err)
+{
+	if (db_query(store->db, ret_rows, err,
+		    "select " COLUMNS "from configuration_versions c where c.id = "
+		    "(select configuration_version_id from run_inputs where run_id = $1)",
+		    P_TEXT(run_id)) < 0)
+		return -1;
+	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "run not found");
+}
+
+int configurations_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"select " COLUMNS "from configuration_versions c where c.id = any($1::text[])", P_ARRAY(ids));
 }
 
 int configurations_list(struct store *store, const char *workspace_id, long long limit, long long offset,

@@ -19,8 +19,12 @@ struct configuration_order {
 int configuration_create(
 	struct store *store, const struct configuration_order *order, struct id *ret_id, struct err *err);
 
-/* The table's columns. ERR_NOT_FOUND. */
+/* The table's columns and run_id, the first that was made of it. ERR_NOT_FOUND. */
 int configuration_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
+/* The same of many ids, those that are there. */
+int configurations_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
+/* The one that a run was made of. ERR_NOT_FOUND. */
+int configuration_of_run(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
 /* The newest first, and `total`; a row with a null id if the page is empty. */
 int configurations_list(struct store *store, const char *workspace_id, long long limit, long long offset,
 	struct rows *ret_rows, struct err *err);

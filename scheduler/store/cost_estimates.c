@@ -14,9 +14,8 @@ int cost_estimate_create(
 		    "insert into cost_estimates (id, run_id, status, status_timestamps) select $2, r.id, $3, "
 		    "jsonb_build_object(replace($3, '_', '-') || '-at', to_char(now() at time zone 'UTC', "
 		    "'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')) from runs r join workspaces w on w.id = r.workspace_id "
-		    "join organizations o on o.id = r.organization_id where r.id = $1 and "
-		    "coalesce(w.settings -> 'cost-estimation-enabled', o.settings -> 'cost-estimation-enabled') "
-		    "= 'true'::jsonb returning id",
+		    "join organizations o on o.id = r.organization_id where r.id = $1 and " COST_ESTIMATION(
+			    "w", "o") " returning id",
 		    P_TEXT(run_id), P_TEXT(id_sibling(run_id, "ce").text),
 		    P_TEXT(has_targets ? "skipped_due_to_targeting" : "pending")) < 0)
 		return -1;
@@ -99,12 +98,16 @@ int cost_estimate_keep(struct store *store, const char *run_id, const json_t *do
 		P_TEXT(json_string_at(document, "error-message")));
 }
 
+#define VIEW "select c.*, r.organization_id, r.workspace_id from cost_estimates c join runs r on r.id = c.run_id "
+
 int cost_estimate_view(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err,
-		    "select c.*, r.organization_id from cost_estimates c join runs r on r.id = c.run_id "
-		    "where c.id = $1",
-		    P_TEXT(id)) < 0)
+	if (db_query(store->db, ret_rows, err, VIEW "where c.id = $1", P_TEXT(id)) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "cost estimate not found");
+}
+
+int cost_estimate_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err, VIEW "where c.id = any($1::text[])", P_ARRAY(ids));
 }

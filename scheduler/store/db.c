@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/db.h"
 
+#include <endian.h>
 #include <libpq-fe.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/log.h"
+#include "scheduler/metrics.h"
 
-enum { MOST_STATEMENTS = 512, MOST_TRIES = 6 };
+enum { MOST_STATEMENTS = 2048, MOST_TRIES = 6, MOST_QUEUED = 64 };
 
 struct db {
 	char *url;
@@ -16,8 +18,19 @@ struct db {
 	const char *statements[MOST_STATEMENTS]; /* prepared on this connection, by the address of their text */
 	bool relaxed;
 	bool in_transaction;
+	int queued; /* statements that were sent, whose results nobody has read: the connection is in pipeline mode */
+	bool preparing; /* some of them prepare statements */
 	bool try_again; /* the last failure was a deadlock or a serialization failure */
 	char constraint[64];
+	int (*before_commit)(void *data, struct err *err);
+	void *before_data;
+	struct after *after; /* what waits for the end of the transaction, in order */
+	size_t after_count;
+};
+
+struct after {
+	void (*fn)(void *data, bool committed);
+	void *data;
 };
 
 struct db *db_open(const char *url)
@@ -64,6 +77,7 @@ static int connection_failed(struct db *db, struct err *err)
 	reason[strcspn(reason, "\n")] = '\0';
 	PQfinish(db->conn);
 	db->conn = NULL;
+	db->queued = 0;
 	return err_set(err, ERR_UNAVAILABLE, "PostgreSQL: service unavailable: %s", reason);
 }
 
@@ -84,15 +98,21 @@ static int db_connect(struct db *db, struct err *err)
 		return 0;
 	PQfinish(db->conn);
 	memset(db->statements, 0, sizeof(db->statements));
+	db->preparing = false;
 	db->conn = PQconnectdb(db->url);
 	if (PQstatus(db->conn) != CONNECTION_OK)
 		return connection_failed(db, err);
 	PQsetNoticeReceiver(db->conn, notice_ignore, NULL);
-	/* A statement that hangs would hold a thread for ever; a session that is idle in a transaction holds locks. */
+	/* A statement that hangs would hold a thread for ever; a session that is idle in a transaction holds locks.
+	 * The planner's defaults make it read a whole table, or index, of which a few rows are wanted: what it
+	 * assumes of jsonb_to_recordset is a hundred rows, and of a table that was just filled that it is empty; the
+	 * plan is then kept while the table grows. All that is asked here is a few rows by an index, for which to start
+	 * other processes takes longest of all. */
 	if (db_script(db,
 		    "set timezone = 'UTC'; set datestyle = 'ISO'; set statement_timeout = '30s'; "
-		    "set idle_in_transaction_session_timeout = '30s'; set plan_cache_mode = 'force_generic_plan'; set "
-		    "jit = off",
+		    "set idle_in_transaction_session_timeout = '30s'; set plan_cache_mode = 'force_generic_plan'; "
+		    "set jit = off; set random_page_cost = 1.1; set enable_mergejoin = off; set enable_hashjoin = off; "
+		    "set enable_seqscan = off; set max_parallel_workers_per_gather = 0",
 		    err) < 0)
 		return -1;
 	return db->relaxed ? db_script(db, "set synchronous_commit = off", err) : 0;
@@ -107,13 +127,14 @@ void rows_release(struct rows *rows)
 
 static int column_of(const struct rows *rows, const char *column)
 {
-	int number = PQfnumber(rows->result, column);
+	int count = PQnfields(rows->result);
 
-	if (number < 0) {
-		log_error("a statement has no such column", "column", column, NULL);
-		abort();
-	}
-	return number;
+	/* PQfnumber would copy the name and fold its case, for each value that is read. */
+	for (int number = 0; number < count; number++)
+		if (strcmp(PQfname(rows->result, number), column) == 0)
+			return number;
+	log_error("a statement has no such column", "column", column, NULL);
+	abort();
 }
 
 bool row_null(const struct rows *rows, int row, const char *column)
@@ -148,15 +169,40 @@ json_t *row_json(const struct rows *rows, int row, const char *column)
 	return value ? value : json_null();
 }
 
+/* Of a digit that PostgreSQL wrote. */
+static unsigned char nibble(char digit)
+{
+	return (unsigned char)((digit & 0xf) + (digit >> 6) * 9);
+}
+
+/* Logs and plans come this way: PQunescapeBytea looks at each digit twice, and allocates twice. */
+static void hex_append(const char *text, size_t len, struct buf *out)
+{
+	unsigned char part[4096];
+
+	for (size_t left = len / 2; left;) {
+		size_t count = left < sizeof(part) ? left : sizeof(part);
+
+		for (size_t i = 0; i < count; i++, text += 2)
+			part[i] = (unsigned char)(nibble(text[0]) << 4 | nibble(text[1]));
+		buf_append(out, part, count);
+		left -= count;
+	}
+}
+
 void row_bytes(const struct rows *rows, int row, const char *column, struct buf *out)
 {
-	const char *text = row_text(rows, row, column);
-	size_t len = 0;
-	unsigned char *bytes = text ? PQunescapeBytea((const unsigned char *)text, &len) : NULL;
+	int number = column_of(rows, column);
+	const char *text = PQgetvalue(rows->result, row, number); /* "" for null */
+	unsigned char *bytes;
+	size_t len;
 
-	if (bytes)
+	if (text_starts(text, "\\x")) {
+		hex_append(text + 2, (size_t)PQgetlength(rows->result, row, number) - 2, out);
+	} else if ((bytes = PQunescapeBytea((const unsigned char *)text, &len))) {
 		buf_append(out, bytes, len);
-	PQfreemem(bytes);
+		PQfreemem(bytes);
+	}
 }
 
 int db_affected(const struct rows *rows)
@@ -170,7 +216,8 @@ static int statement_failed(struct db *db, const PGresult *result, struct err *e
 	const char *message = text_or_empty(PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY));
 
 	db->try_again = text_equal(state, "40P01") || text_equal(state, "40001");
-	if (PQstatus(db->conn) != CONNECTION_OK || text_starts(state, "57P") || text_starts(state, "08"))
+	/* Without a state it is libpq that failed, not the server: of the connection nothing is known any more. */
+	if (PQstatus(db->conn) != CONNECTION_OK || !*state || text_starts(state, "57P") || text_starts(state, "08"))
 		return connection_failed(db, err);
 	if (text_equal(state, "23505")) {
 		text_copy(db->constraint, sizeof(db->constraint), PQresultErrorField(result, PG_DIAG_CONSTRAINT_NAME));
@@ -181,21 +228,47 @@ static int statement_failed(struct db *db, const PGresult *result, struct err *e
 	return err_set(err, ERR_INTERNAL, "PostgreSQL: %s (%s)", message, state);
 }
 
-/* The statement's name, prepared on this connection; -1 with *err. */
-static int statement_prepare(struct db *db, const char *sql, char ret_name[24], struct err *err)
+static void note_trip(int statements)
+{
+	metric_add(M_DATABASE_TRIPS, "", 1);
+	metric_add(M_DATABASE_STATEMENTS, "", statements);
+}
+
+/* The statement's slot: its own, or a free one. */
+static int statement_slot(const struct db *db, const char *sql, size_t *ret_slot, struct err *err)
 {
 	size_t slot = ((uintptr_t)sql >> 3) % MOST_STATEMENTS;
-	PGresult *result;
-	int failed = 0;
 
 	for (size_t tries = 0; db->statements[slot] && db->statements[slot] != sql; tries++) {
 		if (tries == MOST_STATEMENTS)
 			return err_set(err, ERR_INTERNAL, "more statements than MOST_STATEMENTS");
 		slot = (slot + 1) % MOST_STATEMENTS;
 	}
+	*ret_slot = slot;
+	return 0;
+}
+
+/* The statement's name, prepared on this connection; -1 with *err. Within a pipeline that is only sent, too. */
+static int statement_prepare(struct db *db, const char *sql, char ret_name[24], struct err *err)
+{
+	PGresult *result;
+	size_t slot = 0;
+	int failed = 0;
+
+	if (statement_slot(db, sql, &slot, err) < 0)
+		return -1;
 	snprintf(ret_name, 24, "s%zu", slot);
 	if (db->statements[slot])
 		return 0;
+	if (db->queued) {
+		if (!PQsendPrepare(db->conn, ret_name, sql, 0, NULL))
+			return connection_failed(db, err);
+		db->queued++;
+		db->preparing = true;
+		db->statements[slot] = sql;
+		return 0;
+	}
+	note_trip(1);
 	result = PQprepare(db->conn, ret_name, sql, 0, NULL);
 	if (PQresultStatus(result) == PGRES_COMMAND_OK)
 		db->statements[slot] = sql;
@@ -222,33 +295,141 @@ static void param_pack(struct db_param *param, const char **ret_value, int *ret_
 	}
 }
 
-int db_run(
-	struct db *db, struct rows *ret_rows, struct err *err, const char *sql, struct db_param *params, size_t count)
+/* ---- pipelines: what was sent runs in order, and all of it is over with the first that fails ---- */
+
+static bool result_good(const PGresult *result)
 {
+	ExecStatusType status = PQresultStatus(result);
+
+	return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
+}
+
+/* The next result that was asked for; NULL if the connection is gone. */
+static PGresult *pipeline_result(struct db *db)
+{
+	PGresult *result = PQgetResult(db->conn);
+
+	/* Each statement's results end with a null. */
+	if (result && PQresultStatus(result) != PGRES_PIPELINE_SYNC)
+		PQclear(PQgetResult(db->conn));
+	return result;
+}
+
+/* Reads all that was sent. The last statement's result goes to *ret_last if the others did not fail. */
+static int pipeline_end(struct db *db, PGresult **ret_last, struct err *err)
+{
+	int expected = db->queued;
+	bool failed = false;
+	PGresult *result;
+
+	note_trip(expected);
+	if (!PQpipelineSync(db->conn))
+		return connection_failed(db, err);
+	for (int i = 0; i < expected; i++) {
+		result = pipeline_result(db);
+		if (!result || (!result_good(result) && !failed)) {
+			failed = true;
+			statement_failed(db, result, err);
+		}
+		if (i == expected - 1 && ret_last && !failed)
+			*ret_last = result;
+		else
+			PQclear(result);
+		if (!db->conn)
+			return -1;
+	}
+	PQclear(pipeline_result(db));
+	db->queued = 0;
+	if (!PQexitPipelineMode(db->conn)) {
+		PQfinish(db->conn);
+		db->conn = NULL;
+	}
+	if (!failed)
+		db->preparing = false;
+	return failed ? -1 : 0;
+}
+
+/* A statement without parameters at the pipeline's end, which begins with it if there is none. */
+static int pipeline_script(struct db *db, const char *sql, struct err *err)
+{
+	if (!db->queued && !PQenterPipelineMode(db->conn))
+		return connection_failed(db, err);
+	if (!PQsendQueryParams(db->conn, sql, 0, NULL, NULL, NULL, NULL, 0))
+		return connection_failed(db, err);
+	db->queued++;
+	return 0;
+}
+
+struct packed {
 	const char *values[MOST_PARAMS];
 	int lengths[MOST_PARAMS], formats[MOST_PARAMS];
-	int used = (int)count - 1; /* the first is the macro's place holder */
-	char name[24];
-	PGresult *result;
-	ExecStatusType status;
+	int count;
+};
 
-	db->try_again = false;
+static int params_pack(struct db_param *params, size_t count, struct packed *ret_packed, struct err *err)
+{
+	ret_packed->count = (int)count - 1; /* the first is the macro's place holder */
 	if (count > MOST_PARAMS)
 		return err_set(err, ERR_INTERNAL, "more parameters than MOST_PARAMS");
+	for (int i = 0; i < ret_packed->count; i++)
+		param_pack(&params[i + 1], &ret_packed->values[i], &ret_packed->lengths[i], &ret_packed->formats[i]);
+	return 0;
+}
+
+static int statement_send(struct db *db, const char *name, const struct packed *packed, struct err *err)
+{
+	if (!PQsendQueryPrepared(db->conn, name, packed->count, packed->values, packed->lengths, packed->formats, 0))
+		return connection_failed(db, err);
+	db->queued++;
+	return 0;
+}
+
+static int statement_ready(struct db *db, const char *sql, char ret_name[24], struct err *err)
+{
+	db->try_again = false;
 	if (!db->in_transaction && db_connect(db, err) < 0)
 		return -1;
 	if (!db->conn)
 		return err_set(err, ERR_UNAVAILABLE, "PostgreSQL: service unavailable: the connection was lost");
-	if (statement_prepare(db, sql, name, err) < 0)
+	return statement_prepare(db, sql, ret_name, err);
+}
+
+int db_put(struct db *db, struct err *err, const char *sql, struct db_param *params, size_t count)
+{
+	struct packed packed;
+	char name[24];
+
+	if (!db->in_transaction)
+		return db_run(db, NULL, err, sql, params, count);
+	if (params_pack(params, count, &packed, err) < 0 || statement_ready(db, sql, name, err) < 0)
 		return -1;
-	for (int i = 0; i < used; i++)
-		param_pack(&params[i + 1], &values[i], &lengths[i], &formats[i]);
-	result = PQexecPrepared(db->conn, name, used, values, lengths, formats, 0);
-	status = PQresultStatus(result);
-	if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK) {
-		statement_failed(db, result, err);
-		PQclear(result);
+	if (!db->queued && !PQenterPipelineMode(db->conn))
+		return connection_failed(db, err);
+	if (statement_send(db, name, &packed, err) < 0)
 		return -1;
+	return db->queued < MOST_QUEUED ? 0 : pipeline_end(db, NULL, err);
+}
+
+int db_run(
+	struct db *db, struct rows *ret_rows, struct err *err, const char *sql, struct db_param *params, size_t count)
+{
+	struct packed packed;
+	PGresult *result = NULL;
+	char name[24];
+
+	if (params_pack(params, count, &packed, err) < 0 || statement_ready(db, sql, name, err) < 0)
+		return -1;
+	if (db->queued) {
+		if (statement_send(db, name, &packed, err) < 0 || pipeline_end(db, &result, err) < 0)
+			return -1;
+	} else {
+		note_trip(1);
+		result = PQexecPrepared(db->conn, name, packed.count, packed.values, packed.lengths, packed.formats, 0);
+		if (!result_good(result)) {
+			statement_failed(db, result, err);
+			PQclear(result);
+			return -1;
+		}
 	}
 	if (ret_rows) {
 		ret_rows->result = result;
@@ -266,6 +447,9 @@ int db_script(struct db *db, const char *sql, struct err *err)
 
 	if (!db->conn && db_connect(db, err) < 0)
 		return -1;
+	if (db->queued && pipeline_end(db, NULL, err) < 0)
+		return -1;
+	note_trip(1);
 	result = PQexec(db->conn, sql);
 	if (PQresultStatus(result) != PGRES_COMMAND_OK && PQresultStatus(result) != PGRES_TUPLES_OK)
 		failed = statement_failed(db, result, err);
@@ -273,25 +457,78 @@ int db_script(struct db *db, const char *sql, struct err *err)
 	return failed;
 }
 
-static int transaction_once(struct db *db, int (*fn)(void *data, struct err *err), void *data, struct err *err)
+int db_begin(struct db *db, struct err *err)
 {
-	struct err ignored = ERR_INIT;
-	int result;
-
-	if (db_connect(db, err) < 0 || db_script(db, "begin", err) < 0)
+	/* It goes with the first statement, and what is put before the end goes with the commit. */
+	if (db_connect(db, err) < 0 || pipeline_script(db, "begin", err) < 0)
 		return -1;
 	db->in_transaction = true;
-	result = fn(data, err);
-	if (result == 0 && db->conn)
-		result = db_script(db, "commit", err);
-	else if (db->conn) {
-		bool try_again = db->try_again;
+	return 0;
+}
 
+/* A transaction in which a statement failed is rolled back by "commit", which does not call that an error. */
+static int transaction_commit(struct db *db, struct err *err)
+{
+	PGresult *result = NULL;
+	int failed = 0;
+
+	if (!db->conn)
+		return err_set(err, ERR_UNAVAILABLE, "PostgreSQL: service unavailable: the connection was lost");
+	if (pipeline_script(db, "commit", err) < 0 || pipeline_end(db, &result, err) < 0)
+		return -1;
+	if (!text_equal(PQcmdStatus(result), "COMMIT"))
+		failed = err_set(err, ERR_INTERNAL, "a transaction went on after one of its statements had failed");
+	PQclear(result);
+	return failed;
+}
+
+static void transaction_rollback(struct db *db)
+{
+	struct err ignored = ERR_INIT;
+	bool try_again = db->try_again;
+
+	if (db->conn && db->queued)
+		pipeline_end(db, NULL, &ignored);
+	if (db->conn)
 		db_script(db, "rollback", &ignored);
-		db->try_again = try_again;
+	/* Which of the statements that a failed pipeline was to prepare are there is not known: none is counted on. */
+	if (db->conn && db->preparing) {
+		memset(db->statements, 0, sizeof(db->statements));
+		db_script(db, "deallocate all", &ignored);
+		db->preparing = false;
 	}
+	db->try_again = try_again;
+}
+
+static void after_run(struct db *db, bool committed)
+{
+	_cleanup_(freep) struct after *after = db->after;
+	size_t count = db->after_count;
+
+	db->after = NULL;
+	db->after_count = 0;
+	for (size_t i = 0; i < count; i++)
+		after[i].fn(after[i].data, committed);
+}
+
+int db_end(struct db *db, int result, struct err *err)
+{
+	if (result == 0 && db->before_commit)
+		result = db->before_commit(db->before_data, err);
+	if (result == 0)
+		result = transaction_commit(db, err);
+	if (result < 0)
+		transaction_rollback(db);
 	db->in_transaction = false;
+	after_run(db, result == 0);
 	return result;
+}
+
+static int transaction_once(struct db *db, int (*fn)(void *data, struct err *err), void *data, struct err *err)
+{
+	if (db_begin(db, err) < 0)
+		return -1;
+	return db_end(db, fn(data, err), err);
 }
 
 int db_transaction(struct db *db, int (*fn)(void *data, struct err *err), void *data, struct err *err)
@@ -312,6 +549,22 @@ int db_transaction(struct db *db, int (*fn)(void *data, struct err *err), void *
 bool db_in_transaction(const struct db *db)
 {
 	return db->in_transaction;
+}
+
+void db_before_commit(struct db *db, int (*fn)(void *data, struct err *err), void *data)
+{
+	db->before_commit = fn;
+	db->before_data = data;
+}
+
+void db_after_commit(struct db *db, void (*fn)(void *data, bool committed), void *data)
+{
+	if (!db->in_transaction) {
+		fn(data, true);
+		return;
+	}
+	db->after = mem_resize(db->after, db->after_count + 1, sizeof(*db->after));
+	db->after[db->after_count++] = (struct after){fn, data};
 }
 
 /* ---- arrays ---- */
@@ -350,6 +603,14 @@ void db_array_add_bool(struct db_array *array, bool value)
 	array_item(array, value ? "t" : "f");
 }
 
+void db_array_add_texts(struct db_array *array, const json_t *texts)
+{
+	const json_t *text;
+	size_t i;
+
+	json_array_foreach(texts, i, text) db_array_add(array, json_string_value(text));
+}
+
 const char *db_array_text(struct db_array *array)
 {
 	/* Closed for reading, and open again for the next item. */
@@ -363,5 +624,40 @@ const char *db_array_text(struct db_array *array)
 void db_array_release(struct db_array *array)
 {
 	buf_release(&array->text);
+	array->count = 0;
+}
+
+/* Dimensions, whether there are nulls, the element's type, then size and lower bound of the one dimension. */
+struct bytes_head {
+	uint32_t dimensions, nulls, type, size, low;
+};
+
+enum { BYTEA_TYPE = 17 };
+
+int db_bytes_add(struct db_bytes *array, const void *bytes, size_t len)
+{
+	static const struct bytes_head empty;
+	uint32_t size = htobe32((uint32_t)len);
+
+	if (!array->count && buf_append(&array->data, &empty, sizeof(empty)) < 0)
+		return -1;
+	if (len > array->data.limit || array->data.len + sizeof(size) + len > array->data.limit)
+		return -1;
+	array->count++;
+	buf_append(&array->data, &size, sizeof(size));
+	return buf_append(&array->data, bytes, len);
+}
+
+const char *db_bytes_data(struct db_bytes *array)
+{
+	struct bytes_head head = {htobe32(1), 0, htobe32(BYTEA_TYPE), htobe32(array->count), htobe32(1)};
+
+	memcpy(array->data.data, &head, sizeof(head));
+	return array->data.data;
+}
+
+void db_bytes_release(struct db_bytes *array)
+{
+	buf_release(&array->data);
 	array->count = 0;
 }

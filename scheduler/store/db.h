@@ -83,7 +83,15 @@ int db_run(
 #define db_query(db, ret_rows, err, sql, ...)                                                                          \
 	db_run(db, ret_rows, err, sql, (struct db_param[]){{.kind = DB_NULL}, ##__VA_ARGS__},                          \
 		sizeof((struct db_param[]){{.kind = DB_NULL}, ##__VA_ARGS__}) / sizeof(struct db_param))
-/* The same for a statement that touches no rows at all when it works on nothing: ERR_NOT_FOUND "<what> not found". */
+int db_put(struct db *db, struct err *err, const char *sql, struct db_param *params, size_t count);
+/*
+ * Within a transaction: sends one statement whose rows nobody reads, and does not wait for it. It goes with the next
+ * db_query or the commit, and what is wrong with it is what is wrong with that: so not for what may break an index.
+ */
+#define db_queue(db, err, sql, ...)                                                                                    \
+	db_put(db, err, sql, (struct db_param[]){{.kind = DB_NULL}, ##__VA_ARGS__},                                    \
+		sizeof((struct db_param[]){{.kind = DB_NULL}, ##__VA_ARGS__}) / sizeof(struct db_param))
+/* How many rows the statement changed. */
 int db_affected(const struct rows *rows);
 
 /* Several statements in one text, without parameters: migrations. */
@@ -93,8 +101,19 @@ int db_script(struct db *db, const char *sql, struct err *err);
  * again (so fn must set its outputs anew). Nested calls join the outer transaction. */
 int db_transaction(struct db *db, int (*fn)(void *data, struct err *err), void *data, struct err *err);
 
-/* True within db_transaction's fn. */
+/* A transaction that does not stand within one function; a failure does not run anything again. db_end commits if
+ * `result` is 0, and returns -1 if it did not. */
+int db_begin(struct db *db, struct err *err);
+int db_end(struct db *db, int result, struct err *err);
+
+/* True within db_transaction's fn, and between db_begin and db_end. */
 bool db_in_transaction(const struct db *db);
+
+/* Has fn run as the last part of each outermost transaction that is about to commit, until it is NULL. */
+void db_before_commit(struct db *db, int (*fn)(void *data, struct err *err), void *data);
+/* Runs fn once when the outermost transaction has ended, with whether it committed; at once outside of any. It must not
+ * use the connection. */
+void db_after_commit(struct db *db, void (*fn)(void *data, bool committed), void *data);
 
 /* An array parameter for `= any($1::text[])` and unnest: {"a","b",NULL}. */
 struct db_array {
@@ -108,7 +127,23 @@ struct db_array {
 void db_array_add(struct db_array *array, const char *value); /* NULL is null */
 void db_array_add_int(struct db_array *array, long long value);
 void db_array_add_bool(struct db_array *array, bool value);
+void db_array_add_texts(struct db_array *array, const json_t *texts); /* of a JSON array */
 const char *db_array_text(struct db_array *array);
 void db_array_release(struct db_array *array);
+
+/* The same of bytes, for `unnest($1::bytea[])`: in PostgreSQL's binary form, so that nothing is written out as hex. */
+struct db_bytes {
+	struct buf data;
+	uint32_t count;
+};
+#define DB_BYTES_INIT                                                                                                  \
+	{                                                                                                              \
+		.data = BUF_INIT((size_t)1 << 30), .count = 0                                                          \
+	}
+#define P_BYTES_ARRAY(array) P_BYTES(db_bytes_data(array), (array)->data.len)
+/* -1 if the array would be larger than PostgreSQL takes. */
+int db_bytes_add(struct db_bytes *array, const void *bytes, size_t len);
+const char *db_bytes_data(struct db_bytes *array); /* of an array that is not empty */
+void db_bytes_release(struct db_bytes *array);
 
 #endif

@@ -3,7 +3,8 @@
 
 #include <stdio.h>
 
-enum { CHUNK_LIMIT = 64 << 20, CONTEXT_SIZE = 96 };
+/* A chunk is opened as a whole for any part of it, so it is no longer than what a reader asks for at a time. */
+enum { CHUNK_LIMIT = 64 << 10, CONTEXT_SIZE = 96, OPENED_LIMIT = 64 << 20 };
 
 #define STX "\x02"
 #define ETX "\x03"
@@ -13,52 +14,53 @@ static void chunk_context(const char *operation_id, long long start, char ret_co
 	snprintf(ret_context, CONTEXT_SIZE, "log:%s:%lld", operation_id, start);
 }
 
-struct appending {
-	struct store *store;
-	const char *operation_id;
-	long long offset, length;
-	const char *bytes;
-	size_t len;
-};
-
-static int append_run(void *data, struct err *err)
+static int chunk_add(struct chunk_batch *batch, struct store *store, const struct log_piece *piece, struct err *err)
 {
-	struct appending *a = data;
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	_cleanup_(buf_release) struct buf sealed = BUF_INIT(CHUNK_LIMIT);
+	_cleanup_(buf_release) struct buf sealed = BUF_INIT(OPENED_LIMIT);
 	char context[CONTEXT_SIZE];
-	size_t known;
 
-	if (db_query(a->store->db, &rows, err, "select log_length from operations where id = $1 for no key update",
-		    P_TEXT(a->operation_id)) < 0)
-		return -1;
-	if (!rows.count)
-		return err_set(err, ERR_NOT_FOUND, "log not found");
-	a->length = row_int(&rows, 0, "log_length");
-	if (a->offset > a->length)
-		return err_set(err, ERR_CONFLICT, "the log is %lld bytes long", a->length);
-	known = (size_t)(a->length - a->offset);
-	if (known >= a->len)
-		return 0;
-	chunk_context(a->operation_id, a->length, context);
-	keyring_seal(a->store->keyring, context, a->bytes + known, a->len - known, &sealed);
-	return db_query(a->store->db, NULL, err,
-		"with chunk as (insert into log_chunks (operation_id, start, length, bytes_sealed) values ($1, $2, $3, "
-		"$4)) "
-		"update operations set log_length = log_length + $3 where id = $1",
-		P_TEXT(a->operation_id), P_INT(a->length), P_INT((long long)(a->len - known)),
-		P_BYTES(sealed.data, sealed.len));
+	chunk_context(piece->operation_id, piece->start, context);
+	if (keyring_seal(store->keyring, context, piece->bytes, piece->len, &sealed) < 0 ||
+		db_bytes_add(&batch->sealed, sealed.data, sealed.len) < 0)
+		return err_set(err, ERR_TOO_LARGE, "too many bytes of logs at a time");
+	db_array_add(&batch->operations, piece->operation_id);
+	db_array_add_int(&batch->starts, piece->start);
+	db_array_add_int(&batch->lengths, (long long)piece->len);
+	return 0;
 }
 
-int log_append(struct store *store, const char *operation_id, long long offset, const void *bytes, size_t len,
-	long long *ret_length, struct err *err)
+int chunks_add(struct chunk_batch *batch, struct store *store, const struct log_piece *piece, struct err *err)
 {
-	struct appending a = {
-		.store = store, .operation_id = operation_id, .offset = offset, .bytes = bytes, .len = len};
-	int result = db_transaction(store->db, append_run, &a, err);
+	struct log_piece part = *piece;
+	size_t left = piece->len;
 
-	*ret_length = a.length;
-	return result;
+	for (; left; left -= part.len, part.start += (long long)part.len, part.bytes += part.len) {
+		part.len = left < CHUNK_LIMIT ? left : CHUNK_LIMIT;
+		if (chunk_add(batch, store, &part, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int chunks_insert(struct chunk_batch *batch, struct store *store, struct err *err)
+{
+	if (!batch->operations.count)
+		return 0;
+	return db_queue(store->db, err,
+		"insert into log_chunks (operation_id, start, length, bytes_sealed) select operation_id, start, "
+		"length, "
+		"sealed from unnest($1::text[], $2::bigint[], $3::integer[], $4::bytea[]) "
+		"as u(operation_id, start, length, sealed)",
+		P_ARRAY(&batch->operations), P_ARRAY(&batch->starts), P_ARRAY(&batch->lengths),
+		P_BYTES_ARRAY(&batch->sealed));
+}
+
+void chunk_batch_release(struct chunk_batch *batch)
+{
+	db_array_release(&batch->operations);
+	db_array_release(&batch->starts);
+	db_array_release(&batch->lengths);
+	db_bytes_release(&batch->sealed);
 }
 
 /* The part of a piece of the stream, which stands at `start`, that is in [offset, end). */
@@ -71,37 +73,132 @@ static void take_part(struct buf *out, long long start, const char *bytes, size_
 		buf_append(out, bytes + (from - start), (size_t)(to - from));
 }
 
+/* ---- reading ---- */
+
+struct reading {
+	struct store *store;
+	const char *operation_id;
+	long long offset, end; /* in the stream, where every stored byte stands one further on, behind the STX */
+	struct buf *out;
+};
+
+static int chunks_read(const struct reading *r, const struct rows *rows, struct err *err)
+{
+	for (int i = 0; i < rows->count && !row_null(rows, i, "start"); i++) {
+		_cleanup_(buf_release) struct buf chunk = BUF_INIT(OPENED_LIMIT);
+		long long start = row_int(rows, i, "start");
+		char context[CONTEXT_SIZE];
+
+		chunk_context(r->operation_id, start, context);
+		if (store_open(r->store, context, rows, i, "bytes_sealed", &chunk, err) < 0)
+			return -1;
+		take_part(r->out, start + 1, buf_str(&chunk), chunk.len, r->offset, r->end);
+	}
+	return 0;
+}
+
+static int packed_read(const struct reading *r, const char *blob_id, struct err *err)
+{
+	long long from = r->offset > 1 ? r->offset - 1 : 0;
+
+	return blob_get_part(r->store, blob_id, from, r->end - 1 - from, r->out, err);
+}
+
+static const char deleted_text[] = "This log was deleted: it is older than logs are kept here.\n";
+
+/* Whoever reads on where a deleted log ended before is told that it ends. */
+static void deleted_read(const struct reading *r)
+{
+	long long length = (long long)sizeof(deleted_text) - 1;
+	long long offset = r->offset < length + 1 ? r->offset : length + 1;
+
+	take_part(r->out, 0, STX, 1, offset, r->end);
+	take_part(r->out, 1, deleted_text, (size_t)length, offset, r->end);
+	take_part(r->out, length + 1, ETX, 1, offset, r->end > offset ? r->end : offset + 1);
+}
+
+/* The row and its chunks, as of one moment: chunks become a blob. The first chunk of the range is found by the index,
+ * so that a read late in a log does not pass over all those before. */
+static int stream_select(const struct reading *r, struct rows *ret_rows, struct err *err)
+{
+	if (db_query(r->store->db, ret_rows, err,
+		    "select o.log_length, o.log_ended, o.log_blob, o.log_deleted_at is not null as deleted, c.start, "
+		    "c.bytes_sealed from operations o left join log_chunks c "
+		    "on c.operation_id = o.id and c.start >= coalesce((select max(f.start) from log_chunks f where "
+		    "f.operation_id = $1 and f.start < $2), 0) and c.start < $3 - 1 and c.start + c.length + 1 > $2 "
+		    "where o.id = $1 order by c.start",
+		    P_TEXT(r->operation_id), P_INT(r->offset), P_INT(r->end)) < 0)
+		return -1;
+	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "log not found");
+}
+
+static int stream_read(const struct reading *r, const struct rows *rows, struct err *err)
+{
+	long long length = row_int(rows, 0, "log_length");
+	const char *blob = row_text(rows, 0, "log_blob");
+	bool ended = row_bool(rows, 0, "log_ended");
+
+	if (length || ended)
+		take_part(r->out, 0, STX, 1, r->offset, r->end);
+	if (blob && r->offset <= length ? packed_read(r, blob, err) < 0 : chunks_read(r, rows, err) < 0)
+		return -1;
+	if (ended)
+		take_part(r->out, length + 1, ETX, 1, r->offset, r->end);
+	return 0;
+}
+
 int log_read(struct store *store, const char *operation_id, long long offset, long long limit, struct buf *ret_bytes,
 	struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	long long end = offset + limit;
-	long long length;
+	const struct reading r = {store, operation_id, offset, offset + limit, ret_bytes};
 
-	/* In the stream every stored byte stands one further on, behind the STX. */
-	if (db_query(store->db, &rows, err,
-		    "select o.log_length, o.log_ended, c.start, c.bytes_sealed from operations o left join log_chunks "
-		    "c "
-		    "on c.operation_id = o.id and c.start + 1 < $3 and c.start + c.length + 1 > $2 where o.id = $1 "
-		    "order by c.start",
-		    P_TEXT(operation_id), P_INT(offset), P_INT(end)) < 0)
+	if (stream_select(&r, &rows, err) < 0)
+		return -1;
+	if (!row_bool(&rows, 0, "deleted"))
+		return stream_read(&r, &rows, err);
+	deleted_read(&r);
+	return 0;
+}
+
+/* ---- packing ---- */
+
+enum { PACK_MOST = 256 << 20 };
+
+struct packing {
+	struct store *store;
+	const char *operation_id;
+	long long from_bytes;
+};
+
+static int pack_in(void *data, struct err *err)
+{
+	const struct packing *p = data;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(buf_release) struct buf log = BUF_INIT(PACK_MOST);
+	struct reading r = {p->store, p->operation_id, 1, PACK_MOST, &log};
+	struct id blob;
+
+	if (db_query(p->store->db, &rows, err,
+		    "select 1 from operations where id = $1 and log_ended and log_blob is null "
+		    "and log_deleted_at is null and log_length between $2 and $3 for no key update",
+		    P_TEXT(p->operation_id), P_INT(p->from_bytes), P_INT(PACK_MOST - 2)) < 0)
 		return -1;
 	if (!rows.count)
-		return err_set(err, ERR_NOT_FOUND, "log not found");
-	length = row_int(&rows, 0, "log_length");
-	if (length || row_bool(&rows, 0, "log_ended"))
-		take_part(ret_bytes, 0, STX, 1, offset, end);
-	for (int i = 0; i < rows.count && !row_null(&rows, i, "start"); i++) {
-		_cleanup_(buf_release) struct buf chunk = BUF_INIT(CHUNK_LIMIT);
-		long long start = row_int(&rows, i, "start");
-		char context[CONTEXT_SIZE];
+		return 0;
+	rows_release(&rows);
+	if (stream_select(&r, &rows, err) < 0 || chunks_read(&r, &rows, err) < 0 ||
+		blob_put_pieces(p->store, buf_str(&log), log.len, &blob, err) < 0 ||
+		db_query(p->store->db, NULL, err, "update operations set log_blob = $2 where id = $1",
+			P_TEXT(p->operation_id), P_TEXT(blob.text)) < 0)
+		return -1;
+	return db_query(
+		p->store->db, NULL, err, "delete from log_chunks where operation_id = $1", P_TEXT(p->operation_id));
+}
 
-		chunk_context(operation_id, start, context);
-		if (store_open(store, context, &rows, i, "bytes_sealed", &chunk, err) < 0)
-			return -1;
-		take_part(ret_bytes, start + 1, buf_str(&chunk), chunk.len, offset, end);
-	}
-	if (row_bool(&rows, 0, "log_ended"))
-		take_part(ret_bytes, length + 1, ETX, 1, offset, end);
-	return 0;
+int log_pack(struct store *store, const char *operation_id, long long from_bytes, struct err *err)
+{
+	struct packing p = {store, operation_id, from_bytes > 1 ? from_bytes : 1};
+
+	return db_transaction(store->db, pack_in, &p, err);
 }

@@ -1,8 +1,18 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/organizations.h"
 
-#define DEFAULT_PROJECT                                                                                                \
-	"(select p.id from projects p where p.organization_id = o.id and p.is_default) as default_project_id"
+#include "scheduler/store/teams.h"
+#include "scheduler/store/viewer.h"
+
+/* `user` is the number of the viewer's parameter (store/viewer.h). */
+#define COLUMNS(user)                                                                                                  \
+	RIGHTS_IN_ORGANIZATION(user, "o.id")                                                                           \
+	"as rights, o.id, o.name, o.email, o.settings, o.default_pool_id, o.created_at, (select p.id from projects p " \
+	"where "                                                                                                       \
+	"p.organization_id = o.id and p.is_default) as default_project_id, r.id as retention_id, "                     \
+	"r.delete_older_than_n_days is null as retains_all "
+
+#define TABLES "from organizations o left join data_retention_policies r on r.organization_id = o.id "
 
 /* What a broken unique index means to whoever chose the name. */
 static int name_taken(struct store *store, struct err *err)
@@ -25,14 +35,18 @@ static int create_in(void *data, struct err *err)
 
 	c->id = id_new("org");
 	if (db_query(c->store->db, NULL, err,
-		    "insert into organizations (id, name, email, settings) values ($1, $2, $3, $4::jsonb)",
-		    P_TEXT(c->id.text), P_TEXT(c->order->name), P_TEXT(c->order->email), P_TEXT(settings)) < 0 ||
+		    "insert into organizations (id, name, email, settings, default_pool_id) values ($1, $2, $3, "
+		    "$4::jsonb, $5)",
+		    P_TEXT(c->id.text), P_TEXT(c->order->name), P_TEXT(c->order->email), P_TEXT(settings),
+		    P_TEXT(c->order->pool_id)) < 0 ||
 		db_query(c->store->db, NULL, err,
 			"insert into projects (id, organization_id, name, is_default) "
 			"values ($1, $2, 'Default Project', true)",
 			P_TEXT(id_new("prj").text), P_TEXT(c->id.text)) < 0)
 		return -1;
-	return organization_join(c->store, c->id.text, c->order->owner, err);
+	if (teams_begin(c->store, c->id.text, err) < 0)
+		return -1;
+	return owners_join(c->store, c->id.text, c->order->owner, err);
 }
 
 int organization_create(struct store *store, const struct organization_order *order, struct id *ret_id, struct err *err)
@@ -48,34 +62,44 @@ int organization_create(struct store *store, const struct organization_order *or
 int organization_join(struct store *store, const char *organization_id, const char *user_id, struct err *err)
 {
 	return db_query(store->db, NULL, err,
-		"insert into organization_memberships (organization_id, user_id) values ($1, $2) on conflict do "
-		"nothing",
-		P_TEXT(organization_id), P_TEXT(user_id));
+		"insert into organization_memberships (id, organization_id, user_id) values ($3, $1, $2) "
+		"on conflict (organization_id, user_id) do update set status = 'active'",
+		P_TEXT(organization_id), P_TEXT(user_id), P_TEXT(id_new("ou").text));
 }
 
 int organization_read(struct store *store, const char *name, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err,
-		    "select o.id, o.name, o.email, o.settings, o.created_at, " DEFAULT_PROJECT
-		    " from organizations o where lower(o.name) = lower($1)",
-		    P_TEXT(name)) < 0)
+	if (db_query(store->db, ret_rows, err, "select " COLUMNS("$2") TABLES "where lower(o.name) = lower($1)",
+		    P_TEXT(name), P_TEXT(viewer_user(store->viewer))) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "organization not found");
+}
+
+int organizations_read_all(struct store *store, struct db_array *names, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"select " COLUMNS("$2") TABLES
+		"where lower(o.name) in (select lower(x) from unnest($1::text[]) x) order by lower(o.name)",
+		P_ARRAY(names), P_TEXT(viewer_user(store->viewer)));
 }
 
 int organizations_list(
 	struct store *store, const struct organization_list *list, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err,
-		"with found as (select o.*, " DEFAULT_PROJECT " from organizations o where ($1::text is null or exists "
-		"(select 1 from organization_memberships m where m.organization_id = o.id and m.user_id = $1)) "
+		"with found as (select o.id, lower(o.name) as name from organizations o where ($1::text is null or "
+		"exists "
+		"(select 1 from organization_memberships m where m.organization_id = o.id and m.user_id = $1 and "
+		"m.status = 'active') and not exists (select 1 from teams t where t.user_id = $1 and t.kind = "
+		"'audit')) "
 		"and ($2::text is null or strpos(lower(o.name), lower($2)) > 0 "
 		"or strpos(lower(o.email), lower($2)) > 0)) "
-		"select t.total, f.id, f.name, f.email, f.settings, f.created_at, f.default_project_id "
-		"from (select count(*) as total from found) t "
-		"left join (select * from found order by lower(name) limit $3 offset $4) f on true "
-		"order by lower(f.name)",
-		P_TEXT(list->user_id), P_TEXT(list->search), P_INT(list->limit), P_INT(list->offset));
+		"select t.total, f.* from (select count(*) as total from found) t left join (select " COLUMNS("$5")
+			TABLES
+		"where o.id in (select id from found order by name limit $3 offset $4)) f on true order by "
+		"lower(f.name)",
+		P_TEXT(list->user_id), P_TEXT(list->search), P_INT(list->limit), P_INT(list->offset),
+		P_TEXT(viewer_user(store->viewer)));
 }
 
 int organization_update(struct store *store, const struct organization_update *update, struct err *err)
@@ -84,8 +108,10 @@ int organization_update(struct store *store, const struct organization_update *u
 
 	if (db_query(store->db, NULL, err,
 		    "update organizations set name = coalesce($2, name), email = coalesce($3, email), "
-		    "settings = settings || $4::jsonb where id = $1",
-		    P_TEXT(update->id), P_TEXT(update->name), P_TEXT(update->email), P_TEXT(settings)) < 0)
+		    "settings = settings || $4::jsonb, "
+		    "default_pool_id = case when $5 then $6 else default_pool_id end where id = $1",
+		    P_TEXT(update->id), P_TEXT(update->name), P_TEXT(update->email), P_TEXT(settings),
+		    P_BOOL(update->pool_set), P_TEXT(update->pool_id)) < 0)
 		return name_taken(store, err);
 	return 0;
 }

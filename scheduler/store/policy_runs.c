@@ -118,8 +118,7 @@ static int set_open(struct store *store, json_t *set, struct err *err)
 	return parameters_open(store, json_object_get(set, "parameters"), err);
 }
 
-/* What policies may read of the run beside its plan. */
-static int bundle_run(struct store *store, const char *run_id, json_t **ret_run, struct err *err)
+int policy_run_facts(struct store *store, const char *run_id, json_t **ret_run, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
@@ -154,7 +153,7 @@ int policy_run_bundle(struct store *store, const char *run_id, const char *kind,
 		return err_set(err, ERR_NOT_FOUND, "the run has no policies of that kind");
 	sets = row_json(&rows, 0, "bundle");
 	json_array_foreach(sets, i, set) if (set_open(store, set, err) < 0) return -1;
-	if (bundle_run(store, run_id, &run, err) < 0)
+	if (policy_run_facts(store, run_id, &run, err) < 0)
 		return -1;
 	*ret_bundle = json_pack("{ss sO sO}", "kind", kind, "run", run, "sets", sets);
 	return 0;

@@ -18,4 +18,7 @@ int policy_run_bundle(struct store *store, const char *run_id, const char *kind,
 int policy_run_results(
 	struct store *store, const char *run_id, const char *kind, const json_t *results, struct err *err);
 
+/* What policies may read of the run beside its plan: a new reference, JSON null if there is no such run. */
+int policy_run_facts(struct store *store, const char *run_id, json_t **ret_run, struct err *err);
+
 #endif

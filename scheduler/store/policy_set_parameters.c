@@ -58,7 +58,7 @@ int policy_set_parameter_update(
 	if (parameter->value)
 		store_seal(store, id, parameter->value, &sealed);
 	if (db_query(store->db, NULL, err,
-		    "update policy_set_parameters set key = $2, sensitive = $3, "
+		    "update policy_set_parameters set key = $2, sensitive = sensitive or $3, "
 		    "value_sealed = case when $4 then $5::bytea else value_sealed end where id = $1",
 		    P_TEXT(id), P_TEXT(parameter->key), P_BOOL(parameter->sensitive), P_BOOL(parameter->value != NULL),
 		    P_BYTES(buf_str(&sealed), sealed.len)) < 0)

@@ -77,14 +77,6 @@ static const struct {
 		DETACH("policy_set_projects", "project_id", " and excluded")},
 };
 
-static void ids_read(const json_t *ids, struct db_array *ret_array)
-{
-	const json_t *id;
-	size_t i;
-
-	json_array_foreach(ids, i, id) db_array_add(ret_array, json_string_value(id));
-}
-
 struct attaching {
 	struct store *store;
 	const char *id;
@@ -99,7 +91,7 @@ static int attach_in(void *data, struct err *err)
 	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	ids_read(a->ids, &ids);
+	db_array_add_texts(&ids, a->ids);
 	if (db_query(a->store->db, &rows, err, relations[a->relation].attach, P_TEXT(a->id), P_ARRAY(&ids)) < 0)
 		return -1;
 	if (row_int(&rows, 0, "found") == (long long)json_array_size(a->ids))
@@ -124,7 +116,7 @@ int policy_set_detach(
 {
 	_cleanup_(db_array_release) struct db_array array = DB_ARRAY_INIT;
 
-	ids_read(ids, &array);
+	db_array_add_texts(&array, ids);
 	return db_query(store->db, NULL, err, relations[relation].detach, P_TEXT(id), P_ARRAY(&array));
 }
 

@@ -11,8 +11,15 @@
 
 #include "scheduler/store/store.h"
 
+/* What a project p of an organization o gives to workspaces that have no execution mode of their own. */
+#define INHERITED_MODE                                                                                                 \
+	"coalesce(p.settings->>'default-execution-mode', o.settings->>'default-execution-mode', 'remote')"
+#define INHERITED_POOL                                                                                                 \
+	"case when p.settings->>'default-execution-mode' is null then o.default_pool_id else p.default_pool_id end"
+
 struct project {
 	const char *name, *description;
+	const char *pool_id;    /* the default agent pool, or NULL */
 	const json_t *settings; /* members as the API names them; null takes one away */
 };
 
@@ -20,9 +27,11 @@ struct project_list {
 	const char *organization_id;
 	const char *search; /* part of the name, or NULL */
 	const char *names;  /* whole names separated by commas, or NULL */
+	/* Keys that it must have, with the value beside each unless that is empty. */
+	struct db_array *tag_keys, *tag_values;
 	long long limit, offset;
 };
-/* By name, the default one first, and `total`; a row with a null id if the page is empty. */
+/* By name, the default one last, and `total`; a row with a null id if the page is empty. */
 int projects_list(struct store *store, const struct project_list *list, struct rows *ret_rows, struct err *err);
 /* ERR_NOT_FOUND. */
 int project_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);

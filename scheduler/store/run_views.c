@@ -1,34 +1,55 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/run_views.h"
 
+#include "scheduler/store/viewer.h"
+
 enum { SNAPSHOT_LIMIT = 64 << 20 };
 
-#define VIEW                                                                                                           \
-	"select r.*, i.configuration_version_id, i.message, i.source, i.trigger_reason, i.is_destroy, i.refresh, "     \
-	"i.refresh_only, i.allow_config_generation, i.json_log, i.target_addrs, i.replace_addrs, "                     \
-	"coalesce(nullif(p.terraform_version, ''), i.terraform_version) as terraform_version, i.variables_sealed, "    \
-	"i.error, i.created_by, i.confirmed_by, i.canceled_by, p.base_state_id, "                                      \
-	"coalesce(r.force_cancel_available_at <= now(), false) as cooled_off, "                                        \
-	"case when r.queued then 1 + (select count(*) from runs b where b.workspace_id = r.workspace_id "              \
-	"and b.queued and b.position < r.position) else 0 end as queue_position, "                                     \
-	"(select coalesce(jsonb_agg(t.id order by array_position(array['pre_plan', 'post_plan', 'pre_apply', "         \
-	"'post_apply'], t.stage)), '[]') from task_stages t where t.run_id = r.id) as task_stages, "                   \
-	"(select ce.id from cost_estimates ce where ce.run_id = r.id) as cost_estimate_id, "                           \
-	"(select coalesce(jsonb_agg(e.id), '[]') from policy_evaluations e where e.run_id = r.id "                     \
-	"and e.kind = 'sentinel') as policy_checks, "                                                                  \
-	"(select coalesce(jsonb_agg(c.id order by c.created_at), '[]') from comments c where c.run_id = r.id) "        \
-	"as comments, "                                                                                                \
-	"(select coalesce(jsonb_agg(e.id order by e.created_at), '[]') from run_events e where e.run_id = r.id) "      \
-	"as events "
+/* `user` is the number of the viewer's parameter (store/viewer.h). */
+#define VIEW(user)                                                                                                     \
+	"select r.*, " RIGHTS_IN_WORKSPACE(user, "r.organization_id",                                                  \
+		"r.workspace_id") "as rights, "                                                                        \
+				  "i.configuration_version_id, i.message, i.source, i.trigger_reason, i.is_destroy, "  \
+				  "i.refresh, "                                                                        \
+				  "i.refresh_only, i.allow_config_generation, i.json_log, i.target_addrs, "            \
+				  "i.replace_addrs, i.policy_paths, i.invoke_action_addrs, "                           \
+				  "coalesce(nullif(p.terraform_version, ''), i.terraform_version) as "                 \
+				  "terraform_version, i.variables_sealed, "                                            \
+				  "i.error, i.created_by, i.confirmed_by, i.canceled_by, p.base_state_id, "            \
+				  "coalesce(r.force_cancel_available_at <= now(), false) as cooled_off, "              \
+				  "case when r.queued then 1 + (select count(*) from runs b where b.workspace_id = "   \
+				  "r.workspace_id "                                                                    \
+				  "and b.queued and b.position < r.position) else 0 end as queue_position, "           \
+				  "(select coalesce(jsonb_agg(t.id order by array_position(array['pre_plan', "         \
+				  "'post_plan', 'pre_apply', "                                                         \
+				  "'post_apply'], t.stage)), '[]') from task_stages t where t.run_id = r.id) as "      \
+				  "task_stages, "                                                                      \
+				  "(select ce.id from cost_estimates ce where ce.run_id = r.id) as cost_estimate_id, " \
+				  "(select coalesce(jsonb_agg(e.id), '[]') from policy_evaluations e where e.run_id "  \
+				  "= r.id "                                                                            \
+				  "and e.kind = 'sentinel') as policy_checks, "                                        \
+				  "(select coalesce(jsonb_agg(c.id order by c.created_at), '[]') from comments c "     \
+				  "where c.run_id = r.id) "                                                            \
+				  "as comments, "                                                                      \
+				  "(select coalesce(jsonb_agg(e.id order by e.created_at), '[]') from run_events e "   \
+				  "where e.run_id = r.id) "                                                            \
+				  "as events "
 
 #define VIEW_TABLES                                                                                                    \
 	"from runs r join run_inputs i on i.run_id = r.id join operations p on p.id = 'plan' || substr(r.id, 4) "
 
 int run_view(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err, VIEW VIEW_TABLES "where r.id = $1", P_TEXT(run_id)) < 0)
+	if (db_query(store->db, ret_rows, err, VIEW("$2") VIEW_TABLES "where r.id = $1", P_TEXT(run_id),
+		    P_TEXT(viewer_user(store->viewer))) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "run not found");
+}
+
+int run_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err, VIEW("$2") VIEW_TABLES "where r.id = any($1::text[])", P_ARRAY(ids),
+		P_TEXT(viewer_user(store->viewer)));
 }
 
 struct run run_of_view(const struct rows *rows, int row)
@@ -57,52 +78,114 @@ struct run run_of_view(const struct rows *rows, int row)
 	"'destroy' when r.allow_empty_apply then 'empty_apply' when r.save_plan then 'save_plan' else "                \
 	"'plan_and_apply' end"
 
+/* Who ordered it, in lower case. */
+#define CREATOR "(select coalesce(max(lower(u.username)), '') from users u where u.id = i.created_by)"
+
 #define DISCARDABLE                                                                                                    \
 	"('pending', 'planned', 'planned_and_saved', 'cost_estimated', 'policy_checked', 'policy_override', "          \
 	"'post_plan_running', 'post_plan_completed')"
 
-#define FILTER                                                                                                         \
-	"where r.organization_id = $1 and ($2::text is null or r.workspace_id = $2) "                                  \
+/* A plan serves whatever its values are (store/db.c), so what an index is to find has to be said without them: `among`.
+ */
+#define FILTER(among)                                                                                                  \
+	"where " among " and ($2::text is null or r.workspace_id = $2) "                                               \
 	"and ($3::text is null or r.status = any(string_to_array($3, ','))) "                                          \
-	"and case $4 when 'final' then r.ended when 'non_final' then not r.ended when 'discardable' then r.status "    \
-	"in " DISCARDABLE " else true end "                                                                            \
+	"and ($4::text is null or case when r.ended then 'final' else 'non_final' end = any(string_to_array($4, "      \
+	"',')) "                                                                                                       \
+	"or r.status in " DISCARDABLE " and 'discardable' = any(string_to_array($4, ','))) "                           \
 	"and case when $5::text is null then not r.plan_only or $9 else " OPERATION                                    \
 	" = any(string_to_array($5, ',')) end "                                                                        \
 	"and ($6::text is null or i.source = any(string_to_array($6, ','))) "                                          \
 	"and ($7::text is null or r.workspace_id in (select id from workspaces w where w.organization_id = $1 "        \
 	"and w.name = any(string_to_array($7, ',')))) "                                                                \
-	"and ($8::text is null or r.id = $8 or i.message ilike '%' || $8 || '%') "                                     \
-	"and (not $9::boolean or not r.ended and r.status <> 'planned_and_saved') "
+	"and ($8::text is null or r.id = $8 or strpos(lower(i.message), lower($8)) > 0 "                               \
+	"or strpos(" CREATOR ", lower($8)) > 0) "                                                                      \
+	"and (not $9::boolean or not r.ended and r.status <> 'planned_and_saved') "                                    \
+	"and ($10::text is null or i.pool_id in (select id from agent_pools p where p.organization_id = $1 "           \
+	"and p.name = any(string_to_array($10, ',')))) "                                                               \
+	"and ($11::text is null or strpos(" CREATOR ", lower($11)) > 0) "                                              \
+	"and ($12::bigint = 0 or extract(year from r.created_at at time zone 'UTC') = $12) "                           \
+	"and (not $13::boolean or r.created_at > now() - interval '1 year') "                                          \
+	"and $14::text is null " /* no configuration comes of a commit */                                              \
+	"and " VIEWER_SEES_RUNS("$15", "$16", "r.workspace_id")
 
-int run_views(struct store *store, const struct run_filter *filter, struct rows *ret_rows, long long *ret_total,
-	struct err *err)
+#define FILTER_VALUES(store, f)                                                                                        \
+	P_TEXT((f)->organization_id), P_TEXT((f)->workspace_id), P_TEXT((f)->status), P_TEXT((f)->status_group),       \
+		P_TEXT((f)->operation), P_TEXT((f)->source), P_TEXT((f)->workspace_names), P_TEXT((f)->search),        \
+		P_BOOL((f)->queue), P_TEXT((f)->pool_names), P_TEXT((f)->user), P_INT((f)->year),                      \
+		P_BOOL((f)->past_year), P_TEXT((f)->commit),                                                           \
+		P_BOOL(viewer_may_all((store)->viewer, (f)->organization_id, CAN_READ_RUNS)),                          \
+		P_TEXT(viewer_user((store)->viewer))
+
+#define IN_ORGANIZATION "r.organization_id = $1"
+#define IN_WORKSPACE    "r.organization_id = $1 and r.workspace_id = $2"
+#define LIVE            IN_ORGANIZATION " and not r.ended"
+
+#define VIEWS(among, order) VIEW("$16") VIEW_TABLES FILTER(among) "order by r.position " order " limit $17 offset $18"
+
+/* All that pass have not ended. */
+static bool filter_is_live(const struct run_filter *filter)
 {
-	_cleanup_(rows_release) struct rows total = ROWS_INIT;
-	const struct run_filter *f = filter;
-
-	if (db_query(store->db, &total, err, "select count(*) as total " VIEW_TABLES FILTER, P_TEXT(f->organization_id),
-		    P_TEXT(f->workspace_id), P_TEXT(f->status), P_TEXT(f->status_group), P_TEXT(f->operation),
-		    P_TEXT(f->source), P_TEXT(f->workspace_names), P_TEXT(f->search), P_BOOL(f->queue)) < 0)
-		return -1;
-	*ret_total = row_int(&total, 0, "total");
-	return db_query(store->db, ret_rows, err,
-		VIEW VIEW_TABLES FILTER
-		"order by case when $9 then r.position else -r.position end limit $10 offset $11",
-		P_TEXT(f->organization_id), P_TEXT(f->workspace_id), P_TEXT(f->status), P_TEXT(f->status_group),
-		P_TEXT(f->operation), P_TEXT(f->source), P_TEXT(f->workspace_names), P_TEXT(f->search),
-		P_BOOL(f->queue), P_INT(f->limit), P_INT(f->offset));
+	return filter->queue || text_equal(filter->status_group, "non_final") ||
+		text_equal(filter->status_group, "discardable");
 }
+
+static const char *views_sql(const struct run_filter *filter)
+{
+	if (filter->queue)
+		return VIEWS(LIVE, "");
+	if (filter->workspace_id)
+		return VIEWS(IN_WORKSPACE, "desc");
+	return filter_is_live(filter) ? VIEWS(LIVE, "desc") : VIEWS(IN_ORGANIZATION, "desc");
+}
+
+#define COUNT(among) "select count(*) as total " VIEW_TABLES FILTER(among)
+
+static const char *count_sql(const struct run_filter *filter)
+{
+	if (filter->workspace_id)
+		return COUNT(IN_WORKSPACE);
+	return filter_is_live(filter) ? COUNT(LIVE) : COUNT(IN_ORGANIZATION);
+}
+
+int run_views(struct store *store, const struct run_filter *filter, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err, views_sql(filter), FILTER_VALUES(store, filter), P_INT(filter->limit),
+		P_INT(filter->offset));
+}
+
+int run_views_count(struct store *store, const struct run_filter *filter, long long *ret_count, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err, count_sql(filter), FILTER_VALUES(store, filter)) < 0)
+		return -1;
+	*ret_count = row_int(&rows, 0, "total");
+	return 0;
+}
+
+#define OPERATION_VIEW                                                                                                 \
+	"select o.*, r.organization_id, r.workspace_id, r.has_changes, i.json_log, "                                   \
+	"(select coalesce(jsonb_agg(s.id order by s.created_at desc), '[]') from state_versions s "                    \
+	"where s.run_id = o.run_id and s.status <> 'kept_beside') as states, "                                         \
+	"(select coalesce(jsonb_agg(s.id), '[]') from state_versions s "                                               \
+	"where s.run_id = o.run_id and s.status = 'kept_beside') as kept_states, "                                     \
+	"(select coalesce(jsonb_agg(e.id order by e.created_at desc), '[]') from plan_exports e "                      \
+	"where e.run_id = o.run_id) as exports, "                                                                      \
+	"i.pool_id, a.name as pool_name, a.organization_id is not null as by_agents from operations o "                \
+	"join runs r on r.id = o.run_id join run_inputs i on i.run_id = o.run_id "                                     \
+	"left join agent_pools a on a.id = i.pool_id "
 
 int operation_view(struct store *store, const char *operation_id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err,
-		    "select o.*, r.organization_id, r.has_changes, i.json_log, "
-		    "(select coalesce(jsonb_agg(s.id order by s.created_at desc), '[]') from state_versions s "
-		    "where s.run_id = o.run_id) as states from operations o join runs r on r.id = o.run_id "
-		    "join run_inputs i on i.run_id = o.run_id where o.id = $1",
-		    P_TEXT(operation_id)) < 0)
+	if (db_query(store->db, ret_rows, err, OPERATION_VIEW "where o.id = $1", P_TEXT(operation_id)) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "%.5s not found", operation_id);
+}
+
+int operation_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err, OPERATION_VIEW "where o.id = any($1::text[])", P_ARRAY(ids));
 }
 
 int run_secrets(struct store *store, const char *run_id, json_t **ret_values, struct err *err)
@@ -124,44 +207,5 @@ int run_secrets(struct store *store, const char *run_id, json_t **ret_values, st
 	*ret_values = json_array();
 	json_array_foreach(snapshot, i, variable) if (json_bool_at(variable, "sensitive", false))
 		json_array_append(*ret_values, json_object_get(variable, "value"));
-	return 0;
-}
-
-int run_events_view(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err)
-{
-	return db_query(store->db, ret_rows, err,
-		"select id, action, description, actor_id, comment_id, created_at from run_events where run_id = $1 "
-		"order by created_at, action <> 'created', id", /* its queue's turn may come in the same moment */
-		P_TEXT(run_id));
-}
-
-int comments_view(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err)
-{
-	return db_query(store->db, ret_rows, err,
-		"select id, run_id, body, created_by, created_at from comments where run_id = $1 order by created_at, "
-		"id",
-		P_TEXT(run_id));
-}
-
-int comment_view(struct store *store, const char *comment_id, struct rows *ret_rows, struct err *err)
-{
-	if (db_query(store->db, ret_rows, err,
-		    "select c.id, c.run_id, c.body, c.created_by, c.created_at, r.organization_id from comments c "
-		    "join runs r on r.id = c.run_id where c.id = $1",
-		    P_TEXT(comment_id)) < 0)
-		return -1;
-	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "comment not found");
-}
-
-int comment_create(struct store *store, const char *run_id, const char *user_id, const char *body, struct id *ret_id,
-	struct err *err)
-{
-	struct id id = id_new("wsc");
-
-	if (db_query(store->db, NULL, err,
-		    "insert into comments (id, run_id, body, created_by) values ($1, $2, $3, $4)", P_TEXT(id.text),
-		    P_TEXT(run_id), P_TEXT(body), P_TEXT(user_id)) < 0)
-		return -1;
-	*ret_id = id;
 	return 0;
 }

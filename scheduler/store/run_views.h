@@ -9,6 +9,8 @@
 
 /* One row with everything a run's resource shows. ERR_NOT_FOUND. */
 int run_view(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
+/* The same of many ids, those that are there. */
+int run_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 /* The lifecycle's view of such a row, to ask it what the run accepts. */
 struct run run_of_view(const struct rows *rows, int row);
 
@@ -16,25 +18,26 @@ struct run run_of_view(const struct rows *rows, int row);
 struct run_filter {
 	const char *workspace_id;    /* or all of the organization's */
 	const char *organization_id; /* never NULL */
-	const char *status, *status_group, *operation, *source, *workspace_names, *search;
-	bool queue; /* those that wait or hold, the longest waiting first */
+	const char *status, *status_group, *operation, *source, *workspace_names, *pool_names;
+	const char *search; /* its id, or part of its message or of the name of who ordered it */
+	const char *user;   /* part of the name of who ordered it */
+	const char *commit; /* that its configuration comes of */
+	long long year;     /* of its creation, or 0 */
+	bool past_year;     /* not older than that */
+	bool queue;         /* those that wait or hold, the longest waiting first */
 	long long limit, offset;
 };
-/* The page's rows, newest first, each with `total`. Plan-only runs are left out unless `operation` asks for them. */
-int run_views(struct store *store, const struct run_filter *filter, struct rows *ret_rows, long long *ret_total,
-	struct err *err);
+/* The page's rows, newest first. Plan-only runs are left out unless `operation` asks for them. */
+int run_views(struct store *store, const struct run_filter *filter, struct rows *ret_rows, struct err *err);
+/* How many there are on all pages. */
+int run_views_count(struct store *store, const struct run_filter *filter, long long *ret_count, struct err *err);
 
 /* One row of a plan or apply: operations' columns, run_id, json_log, has_changes, organization_id. ERR_NOT_FOUND. */
 int operation_view(struct store *store, const char *operation_id, struct rows *ret_rows, struct err *err);
+/* The same of many ids, those that are there. */
+int operation_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 
 /* The values that were sensitive in the run's variables, as an array of texts: for taking them out of what is shown. */
 int run_secrets(struct store *store, const char *run_id, json_t **ret_values, struct err *err);
-
-int run_events_view(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
-int comments_view(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
-/* One comment with its run_id. ERR_NOT_FOUND. */
-int comment_view(struct store *store, const char *comment_id, struct rows *ret_rows, struct err *err);
-int comment_create(struct store *store, const char *run_id, const char *user_id, const char *body, struct id *ret_id,
-	struct err *err);
 
 #endif

@@ -2,6 +2,7 @@
 #include "scheduler/store/runs.h"
 
 #include "common/log.h"
+#include "scheduler/store/notifications.h"
 #include "scheduler/store/run_views.h"
 
 /* The columns that run_read reads, from runs r, run_inputs i, jobs j and the run's plan o, in a workspace w. */
@@ -10,7 +11,8 @@
 	"r.auto_apply, r.allow_empty_apply, r.has_changes, r.queued, r.underway, r.stopping, "                         \
 	"coalesce(r.force_cancel_available_at <= now(), false) as cooled_off, "                                        \
 	"o.base_state_id is distinct from w.current_state_id as plan_is_stale, "                                       \
-	"j.id as job_id, j.attempt, j.state = 'claimed' as claimed, j.started, j.lease_until < now() as lease_over "   \
+	"j.id as job_id, j.attempt, cardinality(j.lost_with) as losses, j.state = 'claimed' as claimed, j.started, "   \
+	"j.lease_until < now() as lease_over "                                                                         \
 	"from runs r join run_inputs i on i.run_id = r.id join workspaces w on w.id = r.workspace_id "                 \
 	"join operations o on o.id = 'plan' || substr(r.id, 4) left join jobs j on j.run_id = r.id "
 
@@ -36,6 +38,7 @@ static int run_read(const struct rows *rows, int row, struct run_row *ret_run, s
 	ret_run->plan_is_stale = row_bool(rows, row, "plan_is_stale");
 	read_id(rows, row, "job_id", &ret_run->job.id);
 	ret_run->job.attempt = (int)row_int(rows, row, "attempt");
+	ret_run->job.losses = (int)row_int(rows, row, "losses");
 	ret_run->job.claimed = row_bool(rows, row, "claimed");
 	ret_run->job.started = row_bool(rows, row, "started");
 	ret_run->job.lease_over = row_bool(rows, row, "lease_over");
@@ -52,14 +55,21 @@ void run_set_release(struct run_set *set)
 	*set = (struct run_set){0};
 }
 
+void workspace_row_read(const struct rows *rows, int row, struct workspace_row *ret_workspace)
+{
+	read_id(rows, row, "current_run_id", &ret_workspace->current);
+	ret_workspace->locked = row_bool(rows, row, "locked");
+	ret_workspace->held = row_bool(rows, row, "held");
+}
+
 static void workspaces_read(const struct rows *rows, struct run_set *set)
 {
 	set->workspaces = mem_new((size_t)rows->count, sizeof(*set->workspaces));
 	set->workspace_count = (size_t)rows->count;
 	for (int i = 0; i < rows->count; i++) {
 		read_id(rows, i, "id", &set->workspaces[i].id);
-		read_id(rows, i, "current_run_id", &set->workspaces[i].current);
-		set->workspaces[i].locked = row_bool(rows, i, "locked");
+		workspace_row_read(rows, i, &set->workspaces[i]);
+		set->watched |= row_bool(rows, i, "watched");
 		text_copy(set->now, sizeof(set->now), row_text(rows, i, "now"));
 	}
 }
@@ -79,8 +89,19 @@ static int runs_read(const struct rows *rows, struct run_set *set, struct err *e
 }
 
 #define WORKSPACE_COLUMNS                                                                                              \
-	"select id, current_run_id, locked_by is not null as locked, "                                                 \
-	"to_char(now() at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') as now from workspaces "
+	"select id, " WORKSPACE_ROW(                                                                                   \
+		"workspaces") ", to_char(now() at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') as "           \
+			      "now, " WORKSPACE_IS_WATCHED("workspaces") " as watched from workspaces "
+
+int runs_lock_leases(struct store *store, struct db_array *run_ids, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"with place as materialized (select id from workspaces where id in (select workspace_id from runs "
+		"where id = any($1::text[])) order by id for no key update) "
+		"select id from jobs where run_id = any($1::text[]) and state = 'claimed' and lease_until < now() "
+		"and (select count(*) from place) > 0 order by id for no key update",
+		P_ARRAY(run_ids));
+}
 
 int runs_load(struct store *store, struct db_array *run_ids, struct run_set *ret_set, struct err *err)
 {
@@ -113,7 +134,7 @@ int runs_load_queues(struct store *store, struct db_array *workspace_ids, struct
 		    "select " RUN_COLUMNS "where r.id in ("
 		    "select h.id from unnest($1::text[]) u(id), lateral (select id from runs where workspace_id = u.id "
 		    "and queued and not plan_only order by position limit 1) h union all "
-		    "select id from runs where workspace_id = any($1::text[]) and status = 'planned_and_saved') "
+		    "select id from runs where workspace_id = any($1::text[]) and saved) "
 		    "order by r.id for no key update of r",
 		    P_ARRAY(workspace_ids)) < 0)
 		return -1;

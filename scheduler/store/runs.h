@@ -12,24 +12,21 @@
 #include "common/clock.h"
 #include "proto/messages.h"
 #include "scheduler/dispatch/outbox.h"
+#include "scheduler/lifecycle/attempt.h"
 #include "scheduler/lifecycle/run.h"
 #include "scheduler/store/store.h"
 
 struct run_row {
 	struct id id, workspace, organization, pool;
 	struct run run;
-	struct {
-		struct id id; /* "" : none */
-		int attempt;
-		bool claimed, started, lease_over;
-	} job;
+	struct attempt job;
 	bool cooled_off;    /* a force-cancel is allowed by now */
 	bool plan_is_stale; /* the workspace's state is not the one its plan was made from */
 };
 
 struct workspace_row {
 	struct id id;
-	bool locked;
+	bool locked, held;
 	struct id current; /* run; "" : none */
 };
 
@@ -38,10 +35,21 @@ struct run_set {
 	size_t run_count;
 	struct workspace_row *workspaces;
 	size_t workspace_count;
+	bool watched;              /* somebody asks for notifications of one of them */
 	char now[CLOCK_TEXT_SIZE]; /* the transaction's time, by the database's clock */
 };
 
+/* What says whether a run may begin in a workspace, which stands in the statement by that name; and reading it. The
+ * row's id is the caller's. */
+#define WORKSPACE_ROW(workspace)                                                                                       \
+	workspace ".current_run_id, " workspace ".locked_by is not null as locked, " workspace                         \
+		  ".hold_job_id is not null as held "
+void workspace_row_read(const struct rows *rows, int row, struct workspace_row *ret_workspace);
+
 void run_set_release(struct run_set *set);
+/* Before runs_load, by whoever is about to judge leases: locks the jobs whose lease is over, after their workspaces. A
+ * heartbeat or a start of terraform then comes before the judgement, and is seen by it, or after, and is refused. */
+int runs_lock_leases(struct store *store, struct db_array *run_ids, struct err *err);
 /* Locks and loads runs with their workspaces and jobs, in a transaction. Ids that are not there are left out. */
 int runs_load(struct store *store, struct db_array *run_ids, struct run_set *ret_set, struct err *err);
 /* Locks workspaces and loads what could move in each: what is queued, in order, and saved plans. */
@@ -61,8 +69,9 @@ struct run_change {
 /* Decisions on their way into the tables: one JSON array a table, one statement each. */
 struct changes {
 	char now[CLOCK_TEXT_SIZE];
-	json_t *runs, *inputs, *jobs_new, *jobs_again, *jobs_stopped, *jobs_ended, *states, *task_stages, *policies,
-		*costs, *operations, *workspaces, *comments, *events;
+	json_t *runs, *inputs, *holds, *jobs_new, *jobs_again, *jobs_stopped, *jobs_ended, *states, *task_stages,
+		*policies, *costs, *operations, *workspaces, *ended, *comments, *events, *audits, *notifications;
+	bool watched; /* set by the caller: somebody asks for notifications of one of the workspaces */
 	struct outbox outbox;
 };
 

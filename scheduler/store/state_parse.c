@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/state_parse.h"
 
+#include <string.h>
+
 #include "common/err.h"
 
 enum { STATE_FORMAT = 4 };
@@ -69,6 +71,102 @@ json_t *state_resources(const struct state_facts *facts)
 			json_array_append_new(summary, resource_summary(resource));
 	}
 	return summary;
+}
+
+long long state_managed_count(const json_t *resources)
+{
+	const json_t *resource;
+	long long count = 0;
+	size_t i;
+
+	json_array_foreach(resources, i, resource)
+	{
+		if (!text_starts(text_or_empty(json_string_at(resource, "type")), "data."))
+			count += json_int_at(resource, "count", 0);
+	}
+	return count;
+}
+
+/* ---- instances ---- */
+
+/* "module.network.module.subnet" is "network.subnet", no module is "root". */
+static char *module_name(const char *module)
+{
+	static const char word[] = "module.";
+	char *name = mem_text(module ? module : "root");
+	char *out = name;
+	bool quoted = false;
+
+	for (const char *at = name; module && *at; at++) {
+		bool begins = at == name || (at[-1] == '.' && !quoted);
+
+		if (begins && text_starts(at, word))
+			at += sizeof(word) - 1;
+		if (*at == '"')
+			quoted = !quoted;
+		*out++ = *at;
+	}
+	if (module)
+		*out = '\0';
+	return name;
+}
+
+/* The key as it stands in an address: [0], ["a"]; nothing for an instance without one. */
+static char *index_text(const json_t *index)
+{
+	_cleanup_(freep) char *key = index && !json_is_null(index) ? json_text(index) : NULL;
+
+	return key ? mem_printf("[%s]", key) : mem_text("");
+}
+
+/* provider["registry.terraform.io/hashicorp/aws"].west is hashicorp/aws */
+static char *provider_name(const char *provider)
+{
+	const char *begin = strchr(provider, '"'), *end = begin ? strchr(begin + 1, '"') : NULL;
+	const char *slash = begin ? strchr(begin, '/') : NULL;
+
+	if (!end)
+		return mem_text(provider);
+	begin = slash && slash < end ? slash + 1 : begin + 1;
+	return mem_printf("%.*s", (int)(end - begin), begin);
+}
+
+static void instances_add(json_t *list, const json_t *resource)
+{
+	const char *module = json_string_at(resource, "module");
+	const char *type = text_or_empty(json_string_at(resource, "type"));
+	const char *name = text_or_empty(json_string_at(resource, "name"));
+	_cleanup_(freep) char *in = module_name(module);
+	_cleanup_(freep) char *provider = provider_name(text_or_empty(json_string_at(resource, "provider")));
+	const json_t *instance;
+	size_t i;
+
+	json_array_foreach(json_at(resource, "instances"), i, instance)
+	{
+		const json_t *key = json_object_get(instance, "index_key");
+		_cleanup_(freep) char *index = index_text(key);
+		_cleanup_(freep) char *address =
+			mem_printf("%s%s%s.%s%s", module ? in : "", module ? "." : "", type, name, index);
+		_cleanup_(freep) char *shown = json_is_string(key) ? mem_text(json_string_value(key)) : json_text(key);
+
+		json_array_append_new(list,
+			json_pack("{ss ss ss ss ss so}", "address", address, "name", name, "module", in, "provider",
+				provider, "type", type, "index", json_string_or_null(*index ? shown : NULL)));
+	}
+}
+
+json_t *state_instances(const struct state_facts *facts)
+{
+	json_t *list = json_array();
+	const json_t *resource;
+	size_t i;
+
+	json_array_foreach(json_at(facts->document, "resources"), i, resource)
+	{
+		if (text_equal(json_string_at(resource, "mode"), "managed"))
+			instances_add(list, resource);
+	}
+	return list;
 }
 
 const char *output_type_word(const json_t *type)

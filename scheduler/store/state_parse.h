@@ -22,6 +22,11 @@ void state_facts_release(struct state_facts *facts);
 
 /* [{name, type, count, module, provider}], one for each resource; data sources' types begin with "data.". New. */
 json_t *state_resources(const struct state_facts *facts);
+/* How many instances of managed resources such a list has: data sources are only read. */
+long long state_managed_count(const json_t *resources);
+/* [{address, name, module, provider, type, index}], one for each instance of a managed resource, in their order;
+ * modules and addresses as the API has them ("network.aws_subnet.this[0]"). New. */
+json_t *state_instances(const struct state_facts *facts);
 /* The coarse word for an output's type: string, number, bool, array, object. */
 const char *output_type_word(const json_t *type);
 

@@ -4,13 +4,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "scheduler/lifecycle/state_order.h"
+#include "scheduler/store/run_events.h"
 #include "scheduler/store/state_parse.h"
+#include "scheduler/store/viewer.h"
 
 enum { VALUE_LIMIT = 256 << 20 };
 
 #define COLUMNS                                                                                                        \
 	"s.id, s.workspace_id, s.run_id, s.job_id, s.serial, s.lineage, s.md5, s.size, s.status, s.intermediate, "     \
-	"s.recovered, s.terraform_version, s.resources, s.blob_id, s.created_by, s.created_at, "                       \
+	"s.recovered, s.terraform_version, s.resources, s.blob_id, s.json_blob_id, s.rollback_id, s.created_by, "      \
+	"s.created_at, "                                                                                               \
 	"(select coalesce(jsonb_agg(o.id order by o.name), '[]') from state_version_outputs o "                        \
 	"where o.state_version_id = s.id) as output_ids "
 
@@ -22,24 +26,77 @@ struct acceptance {
 	const char *lineage;
 	char md5[33];
 	struct id id;
-	bool known; /* the row has this content already */
+	bool known;         /* the row has this content already */
+	const char *beside; /* why it is kept beside; NULL: it becomes the current one */
 };
 
 /* ---- what may follow what ---- */
 
-static int serial_check(const struct acceptance *a, const struct rows *current, struct err *err)
-{
-	long long serial = row_int(current, 0, "serial");
-	const char *job = a->offer->job_id;
-	bool same_writer = job && text_equal(job, row_text(current, 0, "job_id"));
-	bool same_content = text_equal(a->md5, row_text(current, 0, "md5"));
+/* Why a state that came from a worker is kept beside. */
+static const char *const beside_reasons[] = {
+	[STATE_OTHER_LINEAGE] = "it has another lineage than the workspace's state",
+	[STATE_BEHIND] = "its serial is behind that of the workspace's state",
+	[STATE_OVERTAKEN] = "the workspace's state was written by somebody else after the apply had begun",
+	[STATE_MEETS_OTHERS] = "another apply is underway in the workspace, or somebody has locked it",
+};
 
-	if (!text_equal(a->lineage, row_text(current, 0, "lineage")))
-		return err_set(err, ERR_CONFLICT, "the state has another lineage than the workspace's (%s)",
-			row_text(current, 0, "lineage"));
-	if (a->serial < serial || (a->serial == serial && !same_writer && !same_content))
-		return err_set(err, ERR_CONFLICT, "the state's serial %lld is behind the workspace's (%lld)", a->serial,
-			serial);
+/* A worker's state is never turned away: what can't be the current one is kept beside. A client that can't have its
+ * own as the current one is told. */
+static int order_settle(struct acceptance *a, enum state_order order, const struct state_mark *there, struct err *err)
+{
+	a->known = order == STATE_KNOWN;
+	if (a->offer->force || a->known || order == STATE_FOLLOWS)
+		return 0;
+	if (a->offer->job_id) {
+		a->beside = beside_reasons[order];
+		return 0;
+	}
+	if (order == STATE_OTHER_LINEAGE)
+		return err_set(
+			err, ERR_CONFLICT, "the state has another lineage than the workspace's (%s)", there->lineage);
+	return err_set(err, ERR_CONFLICT, "the state's serial %lld is behind the workspace's (%lld)", a->serial,
+		there->serial);
+}
+
+/* What happened since the attempt began; and whether this state came before, and perhaps is not the current one any
+ * more. */
+static int since_read(struct acceptance *a, struct state_since *ret_since, bool *ret_came, struct err *err)
+{
+	const struct state_offer *offer = a->offer;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(a->store->db, &rows, err,
+		    "select w.current_state_id is distinct from o.base_state_id and s.job_id is distinct from $2 as "
+		    "overtaken, w.locked_by is not null or exists (select 1 from jobs where workspace_id = w.id and "
+		    "stage = 'apply' and state = 'claimed' and run_id <> $3) as others_work, "
+		    "exists (select 1 from state_versions where job_id = $2 and status <> 'kept_beside' and serial = "
+		    "$4 and md5 = $5) as came from workspaces w left join state_versions s on s.id = "
+		    "w.current_state_id join operations o on o.id = 'plan' || substr($3, 4) where w.id = $1",
+		    P_TEXT(offer->workspace_id), P_TEXT(offer->job_id), P_TEXT(offer->run_id), P_INT(a->serial),
+		    P_TEXT(a->md5)) < 0)
+		return -1;
+	if (!rows.count)
+		return err_set(err, ERR_NOT_FOUND, "run not found");
+	ret_since->overtaken = row_bool(&rows, 0, "overtaken");
+	ret_since->others_work = row_bool(&rows, 0, "others_work");
+	*ret_came = row_bool(&rows, 0, "came");
+	return 0;
+}
+
+static int order_find(
+	struct acceptance *a, const struct state_mark *there, enum state_order *ret_order, struct err *err)
+{
+	const struct state_mark next = {a->serial, a->lineage, a->md5, a->offer->job_id};
+	struct state_since since;
+	bool came = false;
+
+	if (!a->offer->late) {
+		*ret_order = there ? state_order(there, &next) : STATE_FOLLOWS;
+		return 0;
+	}
+	if (since_read(a, &since, &came, err) < 0)
+		return -1;
+	*ret_order = came ? STATE_KNOWN : state_order_late(there, &next, &since);
 	return 0;
 }
 
@@ -47,6 +104,8 @@ static int serial_check(const struct acceptance *a, const struct rows *current, 
 static int follow_check(struct acceptance *a, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct state_mark there = {.serial = 0};
+	enum state_order order;
 
 	if (db_query(a->store->db, &rows, err, "select id from workspaces where id = $1 for update",
 		    P_TEXT(a->offer->workspace_id)) < 0)
@@ -59,29 +118,25 @@ static int follow_check(struct acceptance *a, struct err *err)
 		    "join state_versions s on s.id = w.current_state_id where w.id = $1",
 		    P_TEXT(a->offer->workspace_id)) < 0)
 		return -1;
-	if (!rows.count)
-		return 0;
-	a->known = a->offer->job_id && text_equal(a->offer->job_id, row_text(&rows, 0, "job_id")) &&
-		a->serial == row_int(&rows, 0, "serial") && text_equal(a->md5, row_text(&rows, 0, "md5"));
-	text_copy(a->id.text, sizeof(a->id.text), row_text(&rows, 0, "id"));
-	return a->offer->force ? 0 : serial_check(a, &rows, err);
+	if (rows.count) {
+		text_copy(a->id.text, sizeof(a->id.text), row_text(&rows, 0, "id"));
+		there = (struct state_mark){row_int(&rows, 0, "serial"), row_text(&rows, 0, "lineage"),
+			row_text(&rows, 0, "md5"), row_text(&rows, 0, "job_id")};
+	}
+	if (order_find(a, rows.count ? &there : NULL, &order, err) < 0)
+		return -1;
+	return order_settle(a, order, &there, err);
 }
 
 /* ---- writing ---- */
 
-/* The job's earlier state goes; its blob is nobody else's. */
-static int blob_replace(struct acceptance *a, struct id *ret_blob, struct err *err)
+/* Once an apply: what follows takes the place of the one before. */
+static int beside_told(const struct acceptance *a, struct err *err)
 {
-	const struct state_offer *offer = a->offer;
+	_cleanup_(freep) char *text =
+		mem_printf("A state of the apply was kept beside the workspace's (%s): %s.", a->id.text, a->beside);
 
-	if (offer->job_id &&
-		db_query(a->store->db, NULL, err,
-			"with old as (select blob_id from state_versions where job_id = $1), "
-			"gone as (update state_versions set blob_id = null where job_id = $1) "
-			"delete from blobs where id in (select blob_id from old)",
-			P_TEXT(offer->job_id)) < 0)
-		return -1;
-	return blob_put(a->store, offer->bytes, offer->len, ret_blob, err);
+	return run_event_describe(a->store, a->offer->run_id, "state-kept-beside", text, err);
 }
 
 static int row_write(struct acceptance *a, const char *blob_id, struct err *err)
@@ -92,27 +147,30 @@ static int row_write(struct acceptance *a, const char *blob_id, struct err *err)
 	_cleanup_(freep) char *resources_text = json_text(resources);
 	struct id fresh = id_new("sv");
 
-	/* A pending row is filled in by its id, a job's by the job's. */
+	/* A pending row is filled in by its id, a job's by the job's: one of its own, one beside. */
 	if (db_query(a->store->db, &rows, err,
 		    "with filled as (update state_versions set serial = $5, lineage = $6, md5 = $7, size = $8, "
-		    "status = 'finalized', intermediate = $9, recovered = $10, terraform_version = $11, "
-		    "resources = $12::jsonb, blob_id = $13, created_at = now() "
-		    "where id = $15 or job_id = $4 returning id), "
+		    "status = $17, intermediate = $9, recovered = $10, terraform_version = $11, "
+		    "resources = $12::jsonb, blob_id = $13, created_at = now(), rollback_id = $16 "
+		    "where id = $15 or job_id = $4 and (status = 'kept_beside') = ($17 = 'kept_beside') returning id), "
 		    "added as (insert into state_versions (id, workspace_id, run_id, job_id, serial, lineage, md5, "
-		    "size, "
-		    "intermediate, recovered, terraform_version, resources, blob_id, created_by) "
-		    "select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::jsonb, $13, $14 "
+		    "size, intermediate, recovered, terraform_version, resources, blob_id, created_by, rollback_id, "
+		    "status) select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::jsonb, $13, $14, $16, $17 "
 		    "where not exists (select 1 from filled) returning id) "
 		    "select id from filled union all select id from added",
 		    P_TEXT(fresh.text), P_TEXT(offer->workspace_id), P_TEXT(offer->run_id), P_TEXT(offer->job_id),
 		    P_INT(a->serial), P_TEXT(a->lineage), P_TEXT(a->md5), P_INT((long long)offer->len),
-		    P_BOOL(offer->intermediate), P_BOOL(offer->recovered), P_TEXT(a->facts.terraform_version),
-		    P_TEXT(resources_text), P_TEXT(blob_id), P_TEXT(offer->created_by), P_TEXT(offer->pending_id)) < 0)
+		    P_BOOL(offer->intermediate), P_BOOL(offer->late), P_TEXT(a->facts.terraform_version),
+		    P_TEXT(resources_text), P_TEXT(blob_id), P_TEXT(offer->created_by), P_TEXT(offer->pending_id),
+		    P_TEXT(offer->rollback_id), P_TEXT(a->beside ? "kept_beside" : "finalized")) < 0)
 		return -1;
 	text_copy(a->id.text, sizeof(a->id.text), row_text(&rows, 0, "id"));
+	if (a->beside)
+		return text_equal(a->id.text, fresh.text) ? beside_told(a, err) : 0;
 	return db_query(a->store->db, NULL, err,
-		"update workspaces set current_state_id = $2 where id = $1 and current_state_id is distinct from $2",
-		P_TEXT(offer->workspace_id), P_TEXT(a->id.text));
+		"update workspaces set current_state_id = $2, resource_count = $3, latest_change_at = now() where id = "
+		"$1",
+		P_TEXT(offer->workspace_id), P_TEXT(a->id.text), P_INT(state_managed_count(resources)));
 }
 
 /* ---- outputs ---- */
@@ -149,7 +207,9 @@ static void output_add(struct acceptance *a, struct output_columns *columns, con
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(VALUE_LIMIT);
 	_cleanup_(buf_release) struct buf hex = BUF_INIT(2 * (size_t)VALUE_LIMIT);
 	_cleanup_(freep) char *value = json_text(json_object_get(output, "value"));
-	_cleanup_(freep) char *detailed = json_text(json_object_get(output, "type"));
+	_cleanup_(freep) char *type = json_text(json_object_get(output, "type"));
+	/* jsonb holds no zero characters; no type of terraform's does either. */
+	const char *detailed = strstr(type, "\\u0000") ? "null" : type;
 	char id[ID_SIZE];
 
 	output_id(a->id.text, name, id);
@@ -200,6 +260,7 @@ static int outputs_write(struct acceptance *a, struct err *err)
 
 /* ---- accepting ---- */
 
+/* model: state */
 static int accept_in(void *data, struct err *err)
 {
 	struct acceptance *a = data;
@@ -209,7 +270,7 @@ static int accept_in(void *data, struct err *err)
 		return -1;
 	if (a->known)
 		return 0;
-	if (blob_replace(a, &blob, err) < 0 || row_write(a, blob.text, err) < 0)
+	if (blob_put(a->store, a->offer->bytes, a->offer->len, &blob, err) < 0 || row_write(a, blob.text, err) < 0)
 		return -1;
 	return outputs_write(a, err);
 }
@@ -239,7 +300,7 @@ int state_accept(
 		result = db_transaction(store->db, accept_in, &a, err);
 	state_facts_release(&a.facts);
 	if (result == 0 && ret_accepted)
-		*ret_accepted = (struct state_accepted){a.id, a.serial};
+		*ret_accepted = (struct state_accepted){a.id, a.serial, a.beside};
 	return result;
 }
 
@@ -263,15 +324,29 @@ struct announcement {
 	struct id id;
 };
 
+/* What could not be accepted is refused before its content comes: the client then has words to show. */
+static int announce_check(const struct announcement *a, struct err *err)
+{
+	const struct state_label *label = a->offer->label;
+	struct acceptance check = {.store = a->store,
+		.offer = a->offer,
+		.serial = label->serial,
+		.lineage = text_or_empty(label->lineage)};
+
+	text_copy(check.md5, sizeof(check.md5), label->md5);
+	return follow_check(&check, err);
+}
+
 static int announce_in(void *data, struct err *err)
 {
 	struct announcement *a = data;
 	const struct state_offer *offer = a->offer;
 
 	a->id = id_new("sv");
-	if (db_query(a->store->db, NULL, err,
-		    "update state_versions set status = 'discarded' where workspace_id = $1 and status = 'pending'",
-		    P_TEXT(offer->workspace_id)) < 0)
+	if (announce_check(a, err) < 0 ||
+		db_query(a->store->db, NULL, err,
+			"update state_versions set status = 'discarded' where workspace_id = $1 and status = 'pending'",
+			P_TEXT(offer->workspace_id)) < 0)
 		return -1;
 	return db_query(a->store->db, NULL, err,
 		"insert into state_versions (id, workspace_id, run_id, serial, lineage, md5, size, status, created_by) "
@@ -290,6 +365,42 @@ int state_announce(struct store *store, const struct state_offer *offer, struct 
 	return 0;
 }
 
+/* ---- its JSON form ---- */
+
+struct json_form {
+	struct store *store;
+	const char *id;
+	const void *bytes;
+	size_t len;
+};
+
+static int json_put_in(void *data, struct err *err)
+{
+	const struct json_form *form = data;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct id blob;
+
+	if (blob_put(form->store, form->bytes, form->len, &blob, err) < 0 ||
+		db_query(form->store->db, &rows, err,
+			"update state_versions set json_blob_id = $2 where id = $1 and json_blob_id is null "
+			"and status in ('pending', 'finalized')",
+			P_TEXT(form->id), P_TEXT(blob.text)) < 0)
+		return -1;
+	return db_affected(&rows)
+		? 0
+		: err_set(err, ERR_CONFLICT, "the state version has its JSON form already, or takes none any more");
+}
+
+int state_json_put(struct store *store, const char *id, const void *bytes, size_t len, struct err *err)
+{
+	struct json_form form = {store, id, bytes, len};
+	json_auto_t *document = NULL;
+
+	if (json_parse(bytes, len, &document, err) < 0 || !json_is_object(document))
+		return err_set(err, ERR_INVALID, "the state's JSON form is no JSON object");
+	return db_transaction(store->db, json_put_in, &form, err);
+}
+
 /* ---- reading ---- */
 
 int state_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
@@ -300,13 +411,34 @@ int state_read(struct store *store, const char *id, struct rows *ret_rows, struc
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "state version not found");
 }
 
+int states_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"select " COLUMNS "from state_versions s join workspaces v on v.id = s.workspace_id "
+		"where s.id = any($1::text[]) and " VIEWER_HAS(
+			"$2", RIGHTS_IN_WORKSPACE("$2", "v.organization_id", "v.id"), "128"),
+		P_ARRAY(ids), P_TEXT(viewer_user(store->viewer)));
+}
+
+int state_recovered(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err)
+{
+	if (db_query(store->db, ret_rows, err,
+		    "select s.id from state_versions s join runs r on r.id = s.run_id where r.id = $1 and "
+		    "(s.recovered and s.status = 'finalized' or s.status = 'kept_beside') and r.status = 'errored' "
+		    "order by s.created_at desc limit 1",
+		    P_TEXT(run_id)) < 0)
+		return -1;
+	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "the apply left no state behind");
+}
+
 int states_list(struct store *store, const struct state_list *list, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err,
 		"select t.total, f.* from (select count(*) as total from state_versions where workspace_id = $1 "
-		"and ($2::text is null or status = $2)) t left join "
+		"and case when $2::text is null then status <> 'kept_beside' else status = $2 end) t left join "
 		"(select " COLUMNS "from state_versions s where s.workspace_id = $1 "
-		"and ($2::text is null or s.status = $2) order by s.created_at desc, s.serial desc limit $3 offset $4) "
+		"and case when $2::text is null then s.status <> 'kept_beside' else s.status = $2 end order by "
+		"s.created_at desc, s.serial desc limit $3 offset $4) "
 		"f "
 		"on true order by f.created_at desc, f.serial desc",
 		P_TEXT(list->workspace_id), P_TEXT(list->status), P_INT(list->limit), P_INT(list->offset));
@@ -319,6 +451,23 @@ int state_outputs(struct store *store, const char *state_id, struct rows *ret_ro
 	return db_query(store->db, ret_rows, err,
 		"select " OUTPUT_COLUMNS "from state_version_outputs o where o.state_version_id = $1 order by o.name",
 		P_TEXT(state_id));
+}
+
+int state_outputs_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"select " OUTPUT_COLUMNS "from state_version_outputs o where o.id = any($1::text[]) order by o.name",
+		P_ARRAY(ids));
+}
+
+int outputs_of_states(struct store *store, struct db_array *state_ids, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"select " OUTPUT_COLUMNS
+		"from state_version_outputs o join state_versions s on s.id = o.state_version_id "
+		"join workspaces v on v.id = s.workspace_id where o.state_version_id = any($1::text[]) and " VIEWER_HAS(
+			"$2", RIGHTS_IN_WORKSPACE("$2", "v.organization_id", "v.id"), "64") "order by o.name",
+		P_ARRAY(state_ids), P_TEXT(viewer_user(store->viewer)));
 }
 
 int state_output_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)

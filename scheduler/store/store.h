@@ -8,8 +8,11 @@
 #include "common/ids.h"
 #include "scheduler/store/db.h"
 
+struct contents;
 struct guard;
+struct objects;
 struct publisher;
+struct viewer;
 
 /* How long run tasks may take (RUNTASKS). */
 struct task_limits {
@@ -23,15 +26,30 @@ struct store {
 	const struct keyring *keyring;
 	const char *public_url; /* without a slash at its end */
 	int lease_seconds;
+	int hold_seconds; /* how long a lost apply's last state is waited for (store/holds.h) */
 	struct task_limits task_limits;
-	const struct guard *task_guard; /* where run tasks may be (common/guard.h) */
+	int notification_seconds;       /* how long a notification is tried */
+	const struct guard *task_guard; /* where run tasks and notifications may go (common/guard.h) */
+	const struct viewer *viewer;    /* for whom it works now (store/viewer.h); NULL: the scheduler itself */
+	struct objects *objects;        /* where large content is moved (store/objects.h), or NULL */
+	struct contents *contents;      /* what this request has of it (store/contents.h), or NULL */
 	struct publisher *publisher;    /* told of outbox rows once they committed; NULL: its poll finds them */
 };
 
 /* Brings the schema up to date, under a lock, so that replicas may start together. */
 int store_migrate(struct db *db, struct err *err);
 
-/* ---- blobs: bytes of any kind, sealed, up to a few hundred MB (store/blobs.c) ---- */
+/*
+ * ---- blobs: bytes of any kind, sealed, up to a few hundred MB (store/blobs.c) ----
+ *
+ * They rest in PostgreSQL first, so that no upload waits for, or fails with, anything else; what is large is moved to
+ * an object store after a while (store/moves.h), sealed as it is. A blob that a row stops naming is swept once no other
+ * names it; so a blob is put in the transaction that names it.
+ *
+ * Reading gives ERR_UNAVAILABLE while the bytes are an object that is not fetched yet (store/contents.h), and
+ * ERR_INTERNAL for bytes that are not what was sealed for that blob: the seal is the check of what an object store
+ * gives back.
+ */
 
 /* Stores the bytes under a new id. */
 int blob_put(struct store *store, const void *bytes, size_t len, struct id *ret_id, struct err *err);
@@ -39,8 +57,12 @@ int blob_put(struct store *store, const void *bytes, size_t len, struct id *ret_
 int blob_put_shared(struct store *store, const void *bytes, size_t len, struct id *ret_id, struct err *err);
 /* The id that such content has, by the SHA-256 of it. */
 struct id blob_shared_id(struct store *store, const char *sha256_hex);
+/* Stores bytes that are read in parts: sealed in pieces, each by itself. */
+int blob_put_pieces(struct store *store, const void *bytes, size_t len, struct id *ret_id, struct err *err);
 /* Appends the bytes. ERR_NOT_FOUND if there is no such blob (a NULL id too). */
 int blob_get(struct store *store, const char *id, struct buf *out, struct err *err);
+/* Appends [from, from + len) of what was put in pieces, or less where it ends. */
+int blob_get_part(struct store *store, const char *id, long long from, long long len, struct buf *out, struct err *err);
 
 /* ---- small sealed values ---- */
 

@@ -11,7 +11,7 @@ enum { HMAC_KEY_LIMIT = 4096 };
 
 struct claiming {
 	struct store *store;
-	const struct task_claim *claim;
+	const struct request_claim *claim;
 	struct rows picked;
 	char *tokens; /* [{id, hash}] as text */
 };
@@ -46,7 +46,7 @@ static int claim_run(void *data, struct err *err)
 {
 	struct claiming *c = data;
 	_cleanup_(rows_release) struct rows found = ROWS_INIT;
-	_cleanup_(freep) char *asked = json_text(c->claim->task_results);
+	_cleanup_(freep) char *asked = json_text(c->claim->ids);
 
 	rows_release(&c->picked);
 	if (db_query(c->store->db, &found, err,
@@ -78,17 +78,16 @@ static int claimed_call(struct claiming *c, int row, json_t **ret_call, struct e
 
 	if (keyed && store_open(c->store, TASK_KEY_CONTEXT, &c->picked, row, "hmac_sealed", &key, err) < 0)
 		return -1;
-	*ret_call = json_pack("{ss si ss so ss sI}", "task-result", row_text(&c->picked, row, "id"), "attempt",
-		(int)row_int(&c->picked, row, "attempt"), "url", row_text(&c->picked, row, "target"), "hmac-key",
-		json_string_or_null(keyed ? buf_str(&key) : NULL), "body", body, "give-up-in-ms",
-		(json_int_t)row_int(&c->picked, row, "give_up_in_ms"));
+	*ret_call = json_pack("{ss si ss ss so ss sI}", "id", row_text(&c->picked, row, "id"), "attempt",
+		(int)row_int(&c->picked, row, "attempt"), "run", row_text(&c->picked, row, "run_id"), "url",
+		row_text(&c->picked, row, "target"), "hmac-key", json_string_or_null(keyed ? buf_str(&key) : NULL),
+		"body", body, "give-up-in-ms", (json_int_t)row_int(&c->picked, row, "give_up_in_ms"));
 	return *ret_call ? 0 : err_set(err, ERR_INTERNAL, "a task's request can't be written");
 }
 
-int task_calls_claim(struct store *store, const struct task_claim *claim, json_t **ret_calls, struct err *err)
+int task_calls_claim(struct store *store, const struct request_claim *claim, json_t *requests, struct err *err)
 {
 	struct claiming c = {.store = store, .claim = claim, .picked = ROWS_INIT};
-	json_auto_t *calls = json_array();
 	int result = db_transaction(store->db, claim_run, &c, err);
 
 	for (int i = 0; result == 0 && i < c.picked.count; i++) {
@@ -96,50 +95,13 @@ int task_calls_claim(struct store *store, const struct task_claim *claim, json_t
 
 		result = claimed_call(&c, i, &call, err);
 		if (result == 0)
-			json_array_append_new(calls, call);
+			json_array_append_new(requests, call);
 	}
 	rows_release(&c.picked);
-	if (result == 0)
-		*ret_calls = json_incref(calls);
 	return result;
 }
 
-/* ---- while it is delivered ---- */
-
-int task_calls_beat(struct store *store, const char *notifier, const json_t *held, json_t **ret_held, struct err *err)
-{
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	_cleanup_(freep) char *text = json_text(held);
-
-	if (db_query(store->db, &rows, err,
-		    "with said as (select id, attempt, ord from rows from (jsonb_to_recordset($1::jsonb) "
-		    "as (\"task-result\" text, attempt integer)) with ordinality as u(id, attempt, ord)), "
-		    "kept as (update task_results r set lease_until = now() + make_interval(secs => $3) from said s "
-		    "where r.id = s.id and r.attempt = s.attempt and r.notifier = $2 and r.delivery = 'claimed' "
-		    "returning r.id) "
-		    "select s.id, s.attempt, k.id is not null as held from said s left join kept k on k.id = s.id "
-		    "order by s.ord",
-		    P_TEXT(text), P_TEXT(notifier), P_INT(store->lease_seconds)) < 0)
-		return -1;
-	*ret_held = json_array();
-	for (int i = 0; i < rows.count; i++)
-		json_array_append_new(*ret_held,
-			json_pack("{ss si sb}", "task-result", row_text(&rows, i, "id"), "attempt",
-				(int)row_int(&rows, i, "attempt"), "held", row_bool(&rows, i, "held")));
-	return 0;
-}
-
-int task_calls_release(struct store *store, const char *notifier, const json_t *released, struct err *err)
-{
-	_cleanup_(freep) char *text = json_text(released);
-
-	return db_query(store->db, NULL, err,
-		"update task_results r set delivery = 'waiting', updated_at = now() - interval '1 minute' "
-		"from jsonb_to_recordset($1::jsonb) as u(\"task-result\" text, attempt integer) "
-		"where r.id = u.\"task-result\" and r.attempt = u.attempt and r.notifier = $2 and r.delivery = "
-		"'claimed'",
-		P_TEXT(text), P_TEXT(notifier));
-}
+/* ---- what came of it ---- */
 
 static json_t *due_or_null(const struct rows *rows, int row)
 {
@@ -155,7 +117,7 @@ int task_calls_delivered(struct store *store, const json_t *deliveries, json_t *
 	_cleanup_(freep) char *text = json_text(deliveries);
 
 	if (db_query(store->db, &rows, err,
-		    "with said as (select * from rows from (jsonb_to_recordset($1::jsonb) as (\"task-result\" text, "
+		    "with said as (select * from rows from (jsonb_to_recordset($1::jsonb) as (id text, "
 		    "attempt integer, status integer, seconds double precision, answer text, error text, \"end\" "
 		    "text)) "
 		    "with ordinality as u(id, attempt, status, seconds, answer, error, ended, ord)), "
@@ -187,8 +149,7 @@ int task_calls_delivered(struct store *store, const json_t *deliveries, json_t *
 	*ret_deliveries = json_array();
 	for (int i = 0; i < rows.count; i++) {
 		json_array_append_new(*ret_deliveries,
-			json_pack("{ss so}", "task-result", row_text(&rows, i, "id"), "due-in-ms",
-				due_or_null(&rows, i)));
+			json_pack("{ss so}", "id", row_text(&rows, i, "id"), "due-in-ms", due_or_null(&rows, i)));
 		if (row_bool(&rows, i, "ended"))
 			db_array_add(decided, row_text(&rows, i, "id"));
 	}

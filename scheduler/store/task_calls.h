@@ -7,24 +7,13 @@
  * go in the order and form that page has; each answer is a new reference.
  */
 
-#include "scheduler/store/store.h"
-
-enum { MOST_TASKS_CLAIMED = 200 };
+#include "scheduler/store/requests.h"
 
 /* What the access token of a request begins with. */
 #define TASK_TOKEN_PREFIX "ry_task_"
 
-struct task_claim {
-	const char *notifier;
-	const char *callback_url;   /* base of the callbacks' addresses */
-	const json_t *task_results; /* ids; none: the oldest that wait */
-	int most;
-};
-
-int task_calls_claim(struct store *store, const struct task_claim *claim, json_t **ret_calls, struct err *err);
-int task_calls_beat(struct store *store, const char *notifier, const json_t *held, json_t **ret_held, struct err *err);
-/* Puts requests back for other notifiers. */
-int task_calls_release(struct store *store, const char *notifier, const json_t *released, struct err *err);
+/* Appends to `requests`, in a transaction. */
+int task_calls_claim(struct store *store, const struct request_claim *claim, json_t *requests, struct err *err);
 /* Writes the delivery log. What was given up is reported as failed, or unreachable if it was never answered; their ids
  * are added to `decided`, for task_reports_decide. */
 int task_calls_delivered(struct store *store, const json_t *deliveries, json_t **ret_deliveries,

@@ -2,31 +2,43 @@
 #include "scheduler/store/task_views.h"
 
 #include "scheduler/dispatch/outbox.h"
+#include "scheduler/store/viewer.h"
 
-#define STAGE_VIEW                                                                                                     \
-	"select s.*, n.organization_id, n.status as run_status, n.stage as run_stage, "                                \
-	"(select coalesce(jsonb_agg(r.id order by r.task_name), '[]') from task_results r "                            \
-	"where r.task_stage_id = s.id) as results, "                                                                   \
-	"case when e.id is null then '[]' else jsonb_build_array(e.id) end as evaluations, "                           \
-	"e.status as evaluation_status, exists (select 1 from policy_set_outcomes o "                                  \
-	"where o.policy_evaluation_id = e.id and not o.overridable and (o.error is not null "                          \
-	"or exists (select 1 from jsonb_array_elements(o.outcomes) x "                                                 \
-	"where x ->> 'enforcement_level' = 'mandatory' and x ->> 'status' <> 'passed'))) as override_barred "          \
-	"from task_stages s join runs n on n.id = s.run_id left join policy_evaluations e "                            \
-	"on e.run_id = s.run_id and e.kind = 'opa' and s.stage = 'post_plan' "
+#define STAGE_VIEW(user)                                                                                               \
+	"select s.*, n.organization_id, n.workspace_id, n.status as run_status, n.stage as "                           \
+	"run_stage, " RIGHTS_IN_WORKSPACE(user, "n.organization_id",                                                   \
+		"n.workspace_id") "as rights, "                                                                        \
+				  "(select coalesce(jsonb_agg(r.id order by r.task_name), '[]') from task_results r "  \
+				  "where r.task_stage_id = s.id) as results, "                                         \
+				  "case when e.id is null then '[]' else jsonb_build_array(e.id) end as evaluations, " \
+				  "e.status as evaluation_status, exists (select 1 from policy_set_outcomes o "        \
+				  "where o.policy_evaluation_id = e.id and not o.overridable and (o.error is not "     \
+				  "null "                                                                              \
+				  "or exists (select 1 from jsonb_array_elements(o.outcomes) x "                       \
+				  "where x ->> 'enforcement_level' = 'mandatory' and x ->> 'status' <> 'passed'))) "   \
+				  "as override_barred "                                                                \
+				  "from task_stages s join runs n on n.id = s.run_id left join policy_evaluations e "  \
+				  "on e.run_id = s.run_id and e.kind = 'opa' and s.stage = 'post_plan' "
 
 int task_stages_view(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err,
-		STAGE_VIEW
-		"where s.run_id = $1 "
-		"order by array_position(array['pre_plan', 'post_plan', 'pre_apply', 'post_apply'], s.stage)",
-		P_TEXT(run_id));
+		STAGE_VIEW("$2") "where s.run_id = $1 "
+				 "order by array_position(array['pre_plan', 'post_plan', 'pre_apply', 'post_apply'], "
+				 "s.stage)",
+		P_TEXT(run_id), P_TEXT(viewer_user(store->viewer)));
+}
+
+int task_stage_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err, STAGE_VIEW("$2") "where s.id = any($1::text[])", P_ARRAY(ids),
+		P_TEXT(viewer_user(store->viewer)));
 }
 
 int task_stage_view(struct store *store, const char *stage_id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err, STAGE_VIEW "where s.id = $1", P_TEXT(stage_id)) < 0)
+	if (db_query(store->db, ret_rows, err, STAGE_VIEW("$2") "where s.id = $1", P_TEXT(stage_id),
+		    P_TEXT(viewer_user(store->viewer))) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "task stage not found");
 }
@@ -35,7 +47,8 @@ int task_results_view(
 	struct store *store, struct db_array *ids, const char *stage_id, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err,
-		"select r.*, n.organization_id, n.plan_only, (select coalesce(jsonb_agg(o.id order by o.position), "
+		"select r.*, n.organization_id, n.workspace_id, n.plan_only, (select coalesce(jsonb_agg(o.id order by "
+		"o.position), "
 		"'[]') "
 		"from task_result_outcomes o where o.task_result_id = r.id) as outcomes "
 		"from task_results r join runs n on n.id = r.run_id "
@@ -64,7 +77,8 @@ int task_outcomes_view(struct store *store, const char *task_result_id, struct r
 int task_outcome_view(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
 	if (db_query(store->db, ret_rows, err,
-		    "select o.*, n.organization_id from task_result_outcomes o join task_results r on r.id = "
+		    "select o.*, n.organization_id, n.workspace_id from task_result_outcomes o join task_results r on "
+		    "r.id = "
 		    "o.task_result_id "
 		    "join runs n on n.id = r.run_id where o.id = $1",
 		    P_TEXT(id)) < 0)

@@ -2,6 +2,7 @@
 #include "scheduler/store/tasks.h"
 
 #include "scheduler/store/task_payload.h"
+#include "scheduler/store/viewer.h"
 
 #define COLUMNS                                                                                                        \
 	"t.*, to_jsonb(t.global_stages) as stages, o.name as organization_name, "                                      \
@@ -76,17 +77,20 @@ int task_update(struct store *store, const char *id, const struct task *task, st
 {
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(TASK_KEY_LIMIT);
 	_cleanup_(freep) char *stages = json_text(task->global_stages);
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, NULL, err,
+	/* Trying it out takes its time: what somebody else has set meanwhile is not written over. */
+	if (db_query(store->db, &rows, err,
 		    "update tasks set name = $2, url = $3, description = $4, "
 		    "hmac_sealed = case when $5 then $6::bytea else hmac_sealed end, enabled = $7, "
 		    "global_enabled = $8, global_stages = array(select jsonb_array_elements_text($9::jsonb)), "
-		    "global_enforcement = $10, updated_at = now() where id = $1",
+		    "global_enforcement = $10, updated_at = now() where id = $1 and updated_at = $11::timestamptz",
 		    P_TEXT(id), P_TEXT(task->name), P_TEXT(task->url), P_TEXT(task->description),
 		    P_BOOL(task->hmac_key != NULL), key_param(store, task->hmac_key, &sealed), P_BOOL(task->enabled),
-		    P_BOOL(task->global), P_TEXT(stages), P_TEXT(task->global_enforcement)) < 0)
+		    P_BOOL(task->global), P_TEXT(stages), P_TEXT(task->global_enforcement),
+		    P_TEXT(task->updated_at)) < 0)
 		return name_taken(store, err);
-	return 0;
+	return db_affected(&rows) ? 0 : err_set(err, ERR_CONFLICT, "the task was changed meanwhile: try again");
 }
 
 int task_delete(struct store *store, const char *id, struct err *err)
@@ -104,7 +108,8 @@ int task_example(struct store *store, const char *id, struct rows *ret_rows, str
 		"coalesce(t.global_stages[1], (select wt.stages[1] from workspace_tasks wt where wt.task_id = t.id "
 		"order by wt.created_at limit 1), 'post_plan') as stage, t.global_enforcement as enforcement "
 		"from tasks t cross join lateral (select id from runs where organization_id = t.organization_id "
-		"order by position desc limit 1) l where t.id = $1) r, " TASK_PAYLOAD_TABLES
-		"where " TASK_PAYLOAD_JOINS,
-		P_TEXT(id));
+		"and " VIEWER_SEES_RUNS("((" RIGHTS_IN_ORGANIZATION("$2", "t.organization_id") ") & 2 <> 0)", "$2",
+			"workspace_id") "order by position desc limit 1) l where t.id = $1) r, " TASK_PAYLOAD_TABLES
+					"where " TASK_PAYLOAD_JOINS,
+		P_TEXT(id), P_TEXT(viewer_user(store->viewer)));
 }

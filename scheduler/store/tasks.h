@@ -16,7 +16,8 @@ enum { TASK_KEY_LIMIT = 4096 };
 
 struct task {
 	const char *name, *url, *description;
-	const char *hmac_key; /* "" takes it away; NULL: as it is */
+	const char *hmac_key;   /* "" takes it away; NULL: as it is */
+	const char *updated_at; /* when it was read, to change it: ERR_CONFLICT if it was changed since */
 	bool enabled;
 	bool global;
 	const json_t *global_stages;

@@ -1,21 +1,82 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/users.h"
 
+#define COLUMNS "select id, username, email, is_site_admin, is_service_account, created_at from users "
+
 int user_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err,
-		    "select id, username, email, is_site_admin, created_at from users where id = $1", P_TEXT(id)) < 0)
+	if (db_query(store->db, ret_rows, err, COLUMNS "where id = $1", P_TEXT(id)) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "user not found");
 }
 
-int user_update(struct store *store, const char *id, const char *username, const char *email, struct err *err)
+int users_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, NULL, err,
-		    "update users set username = coalesce($2, username), email = coalesce($3, email) where id = $1",
-		    P_TEXT(id), P_TEXT(username), P_TEXT(email)) == 0)
-		return 0;
+	return db_query(store->db, ret_rows, err, COLUMNS "where id = any($1::text[])", P_ARRAY(ids));
+}
+
+int user_read_known(struct store *store, const char *id, const char *viewer_id, struct rows *ret_rows, struct err *err)
+{
+	if (db_query(store->db, ret_rows, err,
+		    COLUMNS "u where id = $1 and ($2::text is null or id = $2 or exists (select 1 from "
+			    "organization_memberships m join organization_memberships v on v.organization_id = "
+			    "m.organization_id and v.user_id = $2 and v.status = 'active' where m.user_id = u.id))",
+		    P_TEXT(id), P_TEXT(viewer_id)) < 0)
+		return -1;
+	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "user not found");
+}
+
+static int username_taken(struct store *store, struct err *err)
+{
 	if (err->kind == ERR_CONFLICT && text_equal(db_constraint(store->db), "users_username"))
 		return err_at(err, "/data/attributes/username", "Username has already been taken");
 	return -1;
+}
+
+struct registration {
+	struct store *store;
+	const char *username, *email;
+	struct id id;
+};
+
+static int register_in(void *data, struct err *err)
+{
+	struct registration *r = data;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(r->store->db, &rows, err,
+		    "with invited as (update users set username = $2 where username is null and lower(email) = "
+		    "lower($3) and not is_service_account returning id), new as (insert into users (id, username, "
+		    "email) select $1, $2, $3 where not exists (select 1 from invited) returning id) "
+		    "select id from invited union all select id from new",
+		    P_TEXT(id_new("user").text), P_TEXT(r->username), P_TEXT(r->email)) < 0)
+		return -1;
+	text_copy(r->id.text, sizeof(r->id.text), row_text(&rows, 0, "id"));
+	return db_query(r->store->db, NULL, err,
+		"update organization_memberships set status = 'active' where user_id = $1 and status = 'invited'",
+		P_TEXT(r->id.text));
+}
+
+int user_register(struct store *store, const char *username, const char *email, struct id *ret_id, struct err *err)
+{
+	struct registration r = {.store = store, .username = username, .email = email};
+
+	if (db_transaction(store->db, register_in, &r, err) < 0)
+		return username_taken(store, err);
+	*ret_id = r.id;
+	return 0;
+}
+
+int user_update(struct store *store, const char *id, const char *username, const char *email, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	/* Invitations find people by their addresses: nobody takes one that is somebody else's. */
+	if (db_query(store->db, &rows, err,
+		    "update users u set username = coalesce($2, username), email = coalesce($3, email) where id = $1 "
+		    "and ($3::text is null or lower($3) = lower(email) or not exists (select 1 from users x "
+		    "where lower(x.email) = lower($3) and x.id <> u.id))",
+		    P_TEXT(id), P_TEXT(username), P_TEXT(email)) < 0)
+		return username_taken(store, err);
+	return db_affected(&rows) ? 0 : err_at(err, "/data/attributes/email", "Email has already been taken");
 }

@@ -6,6 +6,13 @@
 
 /* The columns id, username, email, is_site_admin, created_at. ERR_NOT_FOUND. */
 int user_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
+/* The same of many ids, those that are there. */
+int users_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
+/* The user as the viewer knows them: themselves, and whom they share an organization with. ERR_NOT_FOUND. */
+int user_read_known(struct store *store, const char *id, const char *viewer_id, struct rows *ret_rows, struct err *err);
+/* A new user, who takes up what the address was invited to. In a transaction of its own or the caller's. ERR_INVALID
+ * "Username has already been taken". */
+int user_register(struct store *store, const char *username, const char *email, struct id *ret_id, struct err *err);
 /* NULL leaves a field as it is. ERR_INVALID "Username has already been taken". */
 int user_update(struct store *store, const char *id, const char *username, const char *email, struct err *err);
 

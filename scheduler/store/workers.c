@@ -1,18 +1,47 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/workers.h"
 
+#include <string.h>
+
 #include "proto/messages.h"
 
-int worker_register(struct store *store, const struct worker_arrival *arrival, struct id *ret_id, struct err *err)
+int worker_register(
+	struct store *store, const struct worker_arrival *arrival, struct id *ret_id, char **ret_token, struct err *err)
 {
+	_cleanup_(freep) char *token = crypto_token("worker.");
 	struct id id = id_new("agent");
+	char hash[SHA256_HEX_SIZE];
 
+	crypto_sha256_hex(token, strlen(token), hash);
 	if (db_query(store->db, NULL, err,
-		    "insert into workers (id, pool_id, name, version, slots, free) values ($1, $2, $3, $4, $5, $5)",
+		    "insert into workers (id, pool_id, name, version, slots, free, address, token_hash) "
+		    "values ($1, $2, $3, $4, $5, $5, $6, $7)",
 		    P_TEXT(id.text), P_TEXT(arrival->pool_id), P_TEXT(arrival->name), P_TEXT(arrival->version),
-		    P_INT(arrival->slots)) < 0)
+		    P_INT(arrival->slots), P_TEXT(arrival->address), P_TEXT(hash)) < 0)
 		return -1;
 	*ret_id = id;
+	*ret_token = token;
+	token = NULL;
+	return 0;
+}
+
+static int not_found(struct err *err)
+{
+	return err_set(err, ERR_NOT_FOUND, "worker not found");
+}
+
+int worker_find(struct store *store, const char *token, struct id *ret_id, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	char hash[SHA256_HEX_SIZE];
+
+	crypto_sha256_hex(text_or_empty(token), strlen(text_or_empty(token)), hash);
+	if (db_query(store->db, &rows, err, "select id from workers where token_hash = $1 and left_at is null",
+		    P_TEXT(hash)) < 0)
+		return -1;
+	if (!rows.count)
+		return not_found(err);
+	text_copy(ret_id->text, sizeof(ret_id->text), row_text(&rows, 0, "id"));
 	return 0;
 }
 
@@ -22,12 +51,13 @@ static json_t *beat_answer(const struct rows *rows)
 
 	for (int i = 0; i < rows->count && !row_null(rows, i, "job"); i++)
 		json_array_append_new(jobs,
-			json_pack("{ss si sb ss}", "job", row_text(rows, i, "job"), "attempt",
-				(int)row_int(rows, i, "attempt"), "held", row_bool(rows, i, "held"), "stop",
-				stop_name((enum stop)row_int(rows, i, "stop"))));
+			json_pack("{ss si sb sb ss}", "job", row_text(rows, i, "job"), "attempt",
+				(int)row_int(rows, i, "attempt"), "held", row_bool(rows, i, "held"), "awaited",
+				row_bool(rows, i, "awaited"), "stop", stop_name((enum stop)row_int(rows, i, "stop"))));
 	return jobs;
 }
 
+/* model: heartbeat */
 int worker_beat(struct store *store, const struct worker_beat *beat, json_t **ret_jobs, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -35,27 +65,31 @@ int worker_beat(struct store *store, const struct worker_beat *beat, json_t **re
 	_cleanup_(freep) char *jobs = json_text(beat->jobs);
 
 	if (db_query(store->db, &rows, err,
-		    "with beat as (update workers set free = $3, slots = $4, draining = $5, seen_at = now(), "
-		    "partitions = array(select jsonb_array_elements_text($6::jsonb)::int) "
-		    "where id = $1 and pool_id = $2 returning id), "
-		    "said as (select job, attempt from jsonb_to_recordset($7::jsonb) as u(job text, attempt integer)), "
-		    "held as (update jobs j set lease_until = now() + make_interval(secs => $8) from said, beat "
-		    "where j.id = said.job and j.attempt = said.attempt and j.worker_id = beat.id "
-		    "and j.state = 'claimed' returning j.id, j.stop) "
+		    "with beat as (update workers set free = $2, slots = $3, draining = $4, seen_at = now(), "
+		    "partitions = array(select jsonb_array_elements_text($5::jsonb)::int) "
+		    "where id = $1 returning id), "
+		    "said as (select job, attempt from jsonb_to_recordset($6::jsonb) as u(job text, attempt integer)), "
+		    "mine as (select j.id from beat, said join jobs j on j.id = said.job and j.attempt = said.attempt "
+		    "where j.worker_id = beat.id and j.state = 'claimed' order by j.id for no key update of j), "
+		    "held as (update jobs j set lease_until = now() + make_interval(secs => $7) from mine "
+		    "where j.id = mine.id returning j.id, j.stop) "
 		    "select exists (select 1 from beat) as known, said.job, said.attempt, held.id is not null as held, "
+		    "exists (select 1 from workspace_holds where job_id = said.job) as awaited, "
 		    "coalesce(held.stop, 0) as stop from (select 1) one left join said on true "
 		    "left join held on held.id = said.job",
-		    P_TEXT(beat->worker_id), P_TEXT(beat->pool_id), P_INT(beat->free), P_INT(beat->slots),
-		    P_BOOL(beat->draining), P_TEXT(partitions), P_TEXT(jobs), P_INT(store->lease_seconds)) < 0)
+		    P_TEXT(beat->worker_id), P_INT(beat->free), P_INT(beat->slots), P_BOOL(beat->draining),
+		    P_TEXT(partitions), P_TEXT(jobs), P_INT(store->lease_seconds)) < 0)
 		return -1;
 	if (!row_bool(&rows, 0, "known"))
-		return err_set(err, ERR_NOT_FOUND, "worker not found");
+		return not_found(err);
 	*ret_jobs = beat_answer(&rows);
 	return 0;
 }
 
-int worker_leave(struct store *store, const char *pool_id, const char *worker_id, struct err *err)
+int worker_leave(struct store *store, const char *worker_id, bool failed, struct err *err)
 {
-	return db_query(store->db, NULL, err, "delete from workers where id = $1 and pool_id = $2", P_TEXT(worker_id),
-		P_TEXT(pool_id));
+	return db_query(store->db, NULL, err,
+		"update workers set left_at = now(), seen_at = now(), failed = $2, draining = true, free = 0, "
+		"partitions = '{}' where id = $1 and left_at is null",
+		P_TEXT(worker_id), P_BOOL(failed));
 }

@@ -2,20 +2,25 @@
 #ifndef SCHEDULER_STORE_WORKERS_H
 #define SCHEDULER_STORE_WORKERS_H
 
-/* Workers as they say they are, and the leases that their heartbeats renew. */
+/* Workers as they say they are, and the leases that their heartbeats renew. What people see of them: agents.h. */
 
 #include "common/ids.h"
 #include "common/json.h"
 #include "scheduler/store/store.h"
 
 struct worker_arrival {
-	const char *pool_id, *name, *version;
+	const char *pool_id, *name, *version, *address;
 	int slots;
 };
-int worker_register(struct store *store, const struct worker_arrival *arrival, struct id *ret_id, struct err *err);
+/* Makes the worker's own token too, which the caller frees: with it a worker says what it does, also when the token
+ * that it was started with holds no more. */
+int worker_register(struct store *store, const struct worker_arrival *arrival, struct id *ret_id, char **ret_token,
+	struct err *err);
+/* The worker with that token of its own. ERR_NOT_FOUND if it is not known (any more). */
+int worker_find(struct store *store, const char *token, struct id *ret_id, struct err *err);
 
 struct worker_beat {
-	const char *pool_id, *worker_id;
+	const char *worker_id;
 	int free, slots;
 	bool draining;
 	const json_t *partitions; /* an array of numbers */
@@ -24,7 +29,7 @@ struct worker_beat {
 /* Renews the leases of the jobs it still has, all with one statement. *ret_jobs says of each whether it is held and
  * whether it is to stop. ERR_NOT_FOUND if the worker is not known. */
 int worker_beat(struct store *store, const struct worker_beat *beat, json_t **ret_jobs, struct err *err);
-/* Forgets a worker that drained. */
-int worker_leave(struct store *store, const char *pool_id, const char *worker_id, struct err *err);
+/* It has drained and takes nothing more, or was made to stop at once (failed). */
+int worker_leave(struct store *store, const char *worker_id, bool failed, struct err *err);
 
 #endif

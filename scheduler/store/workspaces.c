@@ -1,26 +1,35 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/workspaces.h"
 
-#define WORKSPACE_COLUMNS                                                                                              \
-	"w.id, w.organization_id, o.name as organization_name, w.project_id, w.pool_id, w.name, w.description, "       \
-	"w.auto_apply, "                                                                                               \
-	"w.execution_mode, w.terraform_version, w.working_directory, w.structured_run_output, w.settings, "            \
-	"w.locked_by, w.locked_reason, w.current_run_id, w.latest_run_id, w.current_state_id, "                        \
-	"w.current_configuration_id, w.created_at, w.updated_at, u.username as locker, "                               \
-	"coalesce(s.created_at, w.created_at) as latest_change_at, "                                                   \
-	"coalesce((select sum((r->>'count')::bigint) from jsonb_array_elements(s.resources) r), 0) as "                \
-	"resource_count, "                                                                                             \
-	"k.run_count, k.run_failures, "                                                                                \
+#include "scheduler/store/projects.h"
+#include "scheduler/store/viewer.h"
+
+/* `user` is the number of the viewer's parameter (store/viewer.h). */
+#define WORKSPACE_COLUMNS(user)                                                                                        \
+	RIGHTS_IN_WORKSPACE(user, "w.organization_id", "w.id")                                                         \
+	"as rights, w.*, o.name as organization_name, u.username as locker, r.id as retention_id, "                    \
+	"(select t.id from teams t where t.user_id = w.locked_by and t.kind in ('owners', 'team')) as locker_team, "   \
+	"coalesce((o.settings->>'allow-force-delete-workspaces')::boolean, false) as admins_delete, "                  \
+	"r.delete_older_than_n_days is null as retains_all, d.destroy_after, w.latest_change_at + "                    \
+	"replace(replace(d.destroy_after, 'd', ' days'), 'h', ' hours')::interval as destroy_at, "                     \
+	"h.run_id as hold_run_id, h.worker as hold_worker, to_char(h.until at time zone 'UTC', "                       \
+	"'YYYY-MM-DD HH24:MI:SS \"UTC\"') as hold_until, (select count(*) from "                                       \
+	"state_versions k where k.workspace_id = w.id and k.status = 'kept_beside') as kept_states, "                  \
+	"case when (w.locked_by is not null or w.hold_job_id is not null) and w.current_run_id is null then (select "  \
+	"r.id from runs r where "                                                                                      \
+	"r.workspace_id = w.id and r.queued order by r.position limit 1) end as held_run_id, "                         \
 	"(select coalesce(jsonb_agg(v.id order by v.key, v.category), '[]') from variables v "                         \
-	"where v.workspace_id = w.id) as variable_ids "
+	"where v.workspace_id = w.id) as variable_ids, "                                                               \
+	"(select coalesce(jsonb_agg(t.name order by t.name), '[]') from tag_bindings b join tags t on t.id = "         \
+	"b.tag_id where b.workspace_id = w.id and b.value = '') as tag_names "
 
 #define WORKSPACE_JOINS                                                                                                \
-	"join organizations o on o.id = w.organization_id "                                                            \
-	"left join users u on u.id = w.locked_by "                                                                     \
-	"left join state_versions s on s.id = w.current_state_id "                                                     \
-	"left join lateral (select count(*) as run_count, count(*) filter (where x.status = 'errored') as "            \
-	"run_failures from (select r.status from runs r where r.workspace_id = w.id order by r.position desc "         \
-	"limit 30) x) k on true "
+	"join organizations o on o.id = w.organization_id left join users u on u.id = w.locked_by "                    \
+	"left join workspace_holds h on h.job_id = w.hold_job_id "                                                     \
+	"left join data_retention_policies r on r.workspace_id = w.id "                                                \
+	"join projects j on j.id = w.project_id cross join lateral (select case when coalesce("                        \
+	"(w.settings->>'inherits-project-auto-destroy')::boolean, true) then j.settings else w.settings end"           \
+	"->>'auto-destroy-activity-duration' as destroy_after) d "
 
 static int not_found(struct err *err)
 {
@@ -30,7 +39,8 @@ static int not_found(struct err *err)
 int workspace_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
 	if (db_query(store->db, ret_rows, err,
-		    "select " WORKSPACE_COLUMNS "from workspaces w " WORKSPACE_JOINS "where w.id = $1", P_TEXT(id)) < 0)
+		    "select " WORKSPACE_COLUMNS("$2") "from workspaces w " WORKSPACE_JOINS "where w.id = $1",
+		    P_TEXT(id), P_TEXT(viewer_user(store->viewer))) < 0)
 		return -1;
 	return ret_rows->count ? 0 : not_found(err);
 }
@@ -38,39 +48,87 @@ int workspace_read(struct store *store, const char *id, struct rows *ret_rows, s
 int workspaces_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err,
-		"select " WORKSPACE_COLUMNS "from workspaces w " WORKSPACE_JOINS
-		"where w.id = any($1::text[]) order by lower(w.name), w.id",
-		P_ARRAY(ids));
+		"select " WORKSPACE_COLUMNS(
+			"$2") "from workspaces w " WORKSPACE_JOINS "where w.id = any($1::text[]) and " VIEWER_HAS("$2",
+			RIGHTS_IN_WORKSPACE("$2", "w.organization_id", "w.id"), "1") "order by lower(w.name), w.id",
+		P_ARRAY(ids), P_TEXT(viewer_user(store->viewer)));
 }
 
 /* A pattern of `like` from one with asterisks: what is special there stands for itself. */
 #define WILDCARD(text)                                                                                                 \
 	"replace(replace(replace(replace(lower(" text "), '\\', '\\\\'), '%', '\\%'), '_', '\\_'), '*', '%')"
 
+/* The conditions of a list, on workspaces f. */
+#define LISTED                                                                                                         \
+	"f.organization_id = $1 and ($2::text is null or strpos(lower(f.name), lower($2)) > 0) "                       \
+	"and ($3::text is null or lower(f.name) like " WILDCARD(                                                       \
+		"$3") ") and ($4::text is null or exists (select 1 from runs r where r.id = "                          \
+		      "coalesce(f.current_run_id, f.latest_run_id) and r.status = any(string_to_array($4, ',')))) "    \
+		      "and ($5::text is null or f.project_id = any(string_to_array($5, ','))) "                        \
+		      "and ($6::text[] is null or f.id in (select e.workspace_id from unnest($6::text[], $7::text[]) " \
+		      "with ordinality x(key, value, place) join tags t on t.organization_id = $1 and lower(t.name) "  \
+		      "= "                                                                                             \
+		      "lower(x.key) join effective_tags e on e.tag_id = t.id and (x.value = '' or e.value = x.value) " \
+		      "group by e.workspace_id having count(distinct x.place) = array_length($6::text[], 1))) "        \
+		      "and ($8::text is null or f.id not in (select e.workspace_id from tags t join effective_tags e " \
+		      "on e.tag_id = t.id where t.organization_id = $1 and lower(t.name) = any(string_to_array("       \
+		      "lower($8), ',')))) "                                                                            \
+		      "and " VIEWER_SEES_WORKSPACE("$11", "$12", "f.id")
+
+#define CURRENT_RUN "left join runs c on c.id = coalesce(f.current_run_id, f.latest_run_id) "
+
+/* The page is cut before anything is joined, in an order that an index has where it can. */
+#define LIST(conditions, join, order, page, user)                                                                      \
+	"select t.total, w.* from (select count(*) as total from workspaces f where " conditions                       \
+	") t left join (select p.place, " WORKSPACE_COLUMNS(                                                           \
+		user) "from (select f.id, row_number() over (order by " order ") as place from workspaces f " join     \
+		      "where " conditions "order by " order " " page                                                   \
+		      ") p join workspaces w on w.id = p.id " WORKSPACE_JOINS ") w on true order by w.place"
+
+/* All of an organization's, and those that conditions leave: the first is asked most, and counts an index alone. */
+#define LISTS(join, order)                                                                                             \
+	LIST("f.organization_id = $1 ", join, order, "limit $2 offset $3", "$4"),                                      \
+		LIST(LISTED, join, order, "limit $9 offset $10", "$12")
+
+static const struct {
+	const char *name, *all, *some;
+} sorts[] = {
+	{NULL, LISTS("", "f.created_at, f.id")},
+	{"name", LISTS("", "lower(f.name)")},
+	{"-name", LISTS("", "lower(f.name) desc")},
+	{"current-run.created-at", LISTS(CURRENT_RUN, "c.created_at nulls last, f.created_at, f.id")},
+	{"-current-run.created-at", LISTS(CURRENT_RUN, "c.created_at desc nulls last, f.created_at, f.id")},
+	{"latest-change-at", LISTS("", "f.latest_change_at, f.id")},
+	{"-latest-change-at", LISTS("", "f.latest_change_at desc, f.id desc")},
+};
+
+static size_t sort_find(const char *name)
+{
+	for (size_t i = 1; i < ARRAY_LEN(sorts); i++)
+		if (text_equal(sorts[i].name, name))
+			return i;
+	return 0;
+}
+
+static bool list_is_whole(const struct workspace_list *list, bool everywhere)
+{
+	return everywhere && !list->name && !list->wildcard && !list->run_status && !list->project_ids &&
+		!list->without_tags && !list->tag_keys->count;
+}
+
 int workspaces_list(struct store *store, const struct workspace_list *list, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		"with found as (select f.id, row_number() over (order by "
-		"case when $5::text = 'name' then lower(f.name) end, "
-		"case when $5 = '-name' then lower(f.name) end desc, "
-		"case when $5 = 'current-run.created-at' then r.created_at end nulls last, "
-		"case when $5 = '-current-run.created-at' then r.created_at end desc nulls last, "
-		"case when $5 = 'latest-change-at' then coalesce(s.created_at, f.created_at) end, "
-		"case when $5 = '-latest-change-at' then coalesce(s.created_at, f.created_at) end desc, "
-		"f.created_at, f.id) as place from workspaces f "
-		"left join runs r on r.id = coalesce(f.current_run_id, f.latest_run_id) "
-		"left join state_versions s on s.id = f.current_state_id "
-		"where f.organization_id = $1 and ($2::text is null or strpos(lower(f.name), lower($2)) > 0) "
-		"and ($3::text is null or lower(f.name) like " WILDCARD(
-			"$3") ") "
-			      "and ($4::text is null or r.status = any (string_to_array($4, ','))) "
-			      "and ($8::text is null or f.project_id = any (string_to_array($8, ',')))) "
-			      "select t.total, w.* from (select count(*) as total from found) t left join ("
-			      "select p.place, " WORKSPACE_COLUMNS
-			      "from (select * from found order by place limit $6 offset $7) p "
-			      "join workspaces w on w.id = p.id " WORKSPACE_JOINS ") w on true order by w.place",
-		P_TEXT(list->organization_id), P_TEXT(list->name), P_TEXT(list->wildcard), P_TEXT(list->run_status),
-		P_TEXT(list->sort), P_INT(list->limit), P_INT(list->offset), P_TEXT(list->project_ids));
+	struct db_array *keys = list->tag_keys, *values = list->tag_values;
+	bool everywhere = viewer_may_all(store->viewer, list->organization_id, CAN_READ_WORKSPACE);
+	const char *user = viewer_user(store->viewer);
+
+	if (list_is_whole(list, everywhere))
+		return db_query(store->db, ret_rows, err, sorts[sort_find(list->sort)].all,
+			P_TEXT(list->organization_id), P_INT(list->limit), P_INT(list->offset), P_TEXT(user));
+	return db_query(store->db, ret_rows, err, sorts[sort_find(list->sort)].some, P_TEXT(list->organization_id),
+		P_TEXT(list->name), P_TEXT(list->wildcard), P_TEXT(list->run_status), P_TEXT(list->project_ids),
+		P_TEXT(keys->count ? db_array_text(keys) : NULL), P_TEXT(keys->count ? db_array_text(values) : NULL),
+		P_TEXT(list->without_tags), P_INT(list->limit), P_INT(list->offset), P_BOOL(everywhere), P_TEXT(user));
 }
 
 /* ---- creating and changing ---- */
@@ -131,10 +189,8 @@ int workspaces_inherit_mode(struct store *store, const char *organization_id, st
 {
 	return db_query(store->db, NULL, err,
 		"update workspaces w set execution_mode = m.mode, pool_id = m.pool, updated_at = now() "
-		"from projects p join organizations o on o.id = p.organization_id cross join lateral (select "
-		"coalesce(p.settings->>'default-execution-mode', o.settings->>'default-execution-mode', 'remote') as "
-		"mode, "
-		"p.settings->>'default-agent-pool-id' as pool) m "
+		"from projects p join organizations o on o.id = p.organization_id cross join lateral "
+		"(select " INHERITED_MODE " as mode, " INHERITED_POOL " as pool) m "
 		"where p.id = w.project_id and w.organization_id = $1 "
 		"and w.settings->'setting-overwrites'->'execution-mode' = 'false' "
 		"and (w.execution_mode, w.pool_id) is distinct from (m.mode, m.pool)",
@@ -153,10 +209,18 @@ static int delete_check(const struct rows *rows, bool applying, bool safe, struc
 {
 	if (!rows->count)
 		return not_found(err);
+	if (row_bool(rows, 0, "held"))
+		return err_set(err, ERR_CONFLICT,
+			"the workspace is held until the last state of a lost apply has arrived: force-unlock it "
+			"first");
 	if (safe && row_bool(rows, 0, "locked"))
 		return err_set(err, ERR_CONFLICT, "the workspace is locked: it can't be deleted safely");
 	if (applying)
 		return err_set(err, ERR_CONFLICT, "an apply of the workspace is being worked on: cancel it first");
+	if (safe && row_bool(rows, 0, "processing"))
+		return err_set(err, ERR_CONFLICT,
+			"the workspace's latest state is still being processed: whether it manages resources is not "
+			"known yet");
 	if (safe && row_bool(rows, 0, "manages"))
 		return err_set(err, ERR_CONFLICT,
 			"the workspace is managing resources: destroy them first, or force its deletion");
@@ -187,8 +251,10 @@ static int delete_in(void *data, struct err *err)
 
 	if (db_query(d->store->db, &rows, err,
 		    "select (w.locked_by is not null or w.current_run_id is not null) as locked, "
-		    "exists (select 1 from state_versions s, jsonb_array_elements(s.resources) r "
-		    "where s.id = w.current_state_id and r->>'type' not like 'data.%') as manages from workspaces w "
+		    "w.hold_job_id is not null as held, "
+		    "w.resource_count > 0 as manages, exists (select 1 from state_versions s where "
+		    "s.workspace_id = w.id and s.status = 'pending' and s.created_at > now() - interval '10 minutes') "
+		    "as processing from workspaces w "
 		    "where w.id = $1 for update",
 		    P_TEXT(d->id)) < 0 ||
 		jobs_lock(d->store, d->id, &applying, err) < 0 || delete_check(&rows, applying, d->safe, err) < 0)
@@ -206,6 +272,54 @@ int workspace_delete(struct store *store, const char *id, bool safe, struct err 
 	return db_transaction(store->db, delete_in, &d, err);
 }
 
+int workspace_guarded(struct store *store, const char *id, bool *ret_guarded, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "select 1 from workspaces w join organizations o on o.id = w.organization_id where w.id = $1 and "
+		    "w.resource_count > 0 and not coalesce((o.settings->>'allow-force-delete-workspaces')::boolean, "
+		    "false)",
+		    P_TEXT(id)) < 0)
+		return -1;
+	*ret_guarded = rows.count > 0;
+	return 0;
+}
+
+/* ---- moving ---- */
+
+struct moving {
+	struct store *store;
+	const char *organization_id, *project_id;
+	const json_t *ids;
+};
+
+static int move_in(void *data, struct err *err)
+{
+	const struct moving *m = data;
+	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	db_array_add_texts(&ids, m->ids);
+	if (db_query(m->store->db, &rows, err,
+		    "with moved as (update workspaces set project_id = $2, updated_at = now() where organization_id = "
+		    "$1 "
+		    "and id = any($3::text[]) returning 1) select count(*) as found from moved",
+		    P_TEXT(m->organization_id), P_TEXT(m->project_id), P_ARRAY(&ids)) < 0)
+		return -1;
+	if (row_int(&rows, 0, "found") != (long long)json_array_size(m->ids))
+		return err_at(err, "/data", "Workspaces must exist in the project's organization");
+	return workspaces_inherit_mode(m->store, m->organization_id, err);
+}
+
+int workspaces_move(
+	struct store *store, const char *organization_id, const char *project_id, const json_t *ids, struct err *err)
+{
+	struct moving m = {store, organization_id, project_id, ids};
+
+	return db_transaction(store->db, move_in, &m, err);
+}
+
 /* ---- the lock ---- */
 
 int workspace_lock(struct store *store, const char *id, const char *user_id, const char *reason, struct err *err)
@@ -214,7 +328,7 @@ int workspace_lock(struct store *store, const char *id, const char *user_id, con
 
 	if (db_query(store->db, &rows, err,
 		    "update workspaces set locked_by = $2, locked_reason = $3 "
-		    "where id = $1 and locked_by is null and current_run_id is null",
+		    "where id = $1 and locked_by is null and current_run_id is null and hold_job_id is null",
 		    P_TEXT(id), P_TEXT(user_id), P_TEXT(reason)) < 0)
 		return -1;
 	return db_affected(&rows) ? 0 : err_set(err, ERR_CONFLICT, "the workspace is already locked");
@@ -229,14 +343,16 @@ struct unlocking {
 static int unlock_check(const struct rows *rows, const struct unlocking *u, struct err *err)
 {
 	const char *locker = rows->count ? row_text(rows, 0, "locked_by") : NULL;
+	const char *run = rows->count ? row_text(rows, 0, "run") : NULL;
 
 	if (!rows->count)
 		return not_found(err);
-	if (!locker && !row_null(rows, 0, "current_run_id"))
-		return err_set(
-			err, ERR_CONFLICT, "the workspace is locked by Run %s", row_text(rows, 0, "current_run_id"));
+	if (!locker && run)
+		return err_set(err, ERR_CONFLICT, "the workspace is locked by Run %s", run);
 	if (!locker)
 		return err_set(err, ERR_CONFLICT, "the workspace is already unlocked");
+	if (!u->force && !text_equal(locker, u->user_id) && !row_null(rows, 0, "team"))
+		return err_set(err, ERR_CONFLICT, "the workspace is locked by Team %s", row_text(rows, 0, "team"));
 	if (!u->force && !text_equal(locker, u->user_id))
 		return err_set(err, ERR_CONFLICT, "the workspace is locked by User %s", row_text(rows, 0, "username"));
 	if (!u->force && row_bool(rows, 0, "state_pending"))
@@ -250,7 +366,9 @@ static int unlock_in(void *data, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (db_query(u->store->db, &rows, err,
-		    "select w.locked_by, w.current_run_id, (select username from users where id = w.locked_by), "
+		    "select w.locked_by, coalesce(w.current_run_id, (select run_id from workspace_holds where job_id = "
+		    "w.hold_job_id)) as run, (select username from users where id = w.locked_by), "
+		    "(select name from teams where user_id = w.locked_by and kind in ('owners', 'team')) as team, "
 		    "coalesce((select s.status = 'pending' from state_versions s where s.workspace_id = w.id "
 		    "order by s.created_at desc, s.id limit 1), false) as state_pending "
 		    "from workspaces w where w.id = $1 for update",

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_AUDIT_H
+#define SCHEDULER_STORE_AUDIT_H
+
+/*
+ * The trail of everything that changed anything: one row for each change, in the change's own transaction, and one
+ * message on runyard.events. It tells names of attributes and never their values, and outlives what it tells of.
+ */
+
+#include "common/ids.h"
+#include "scheduler/store/store.h"
+
+enum { AUDIT_UUID_SIZE = 37, AUDIT_TEXT = 160 };
+
+/* Texts that are NULL or empty are unknown. All are borrowed. */
+struct audit_event {
+	const char *organization; /* NULL: the site's own */
+	const char *actor_type;   /* "user", "organization", "signed", "system", ... */
+	const char *actor_id, *actor_name;
+	const char *token; /* the token's id */
+	const char *address;
+	const char *request; /* its id */
+	const char *action;  /* "create", "update", "destroy", "lock", ... */
+	const char *resource_type, *resource_id;
+	const char *workspace;
+	struct db_array *attributes; /* names; NULL: none */
+};
+
+/* A random UUID, as clients expect an event's and a request's id to be. */
+void audit_uuid(char ret_uuid[AUDIT_UUID_SIZE]);
+/* Writes the row and its message in the running transaction, or in one of their own. */
+int audit_write(struct store *store, const struct audit_event *event, struct err *err);
+
+struct audit_list {
+	const char *organization; /* NULL: of the whole site */
+	const char *since;        /* a time PostgreSQL reads, or NULL */
+	long long limit, offset;
+};
+
+/* The columns of audit_events and `total`, the newest first; a row with a null id if the page is empty. */
+int audit_read(struct store *store, const struct audit_list *list, struct rows *ret_rows, struct err *err);
+
+#endif

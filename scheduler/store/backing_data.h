@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_BACKING_DATA_H
+#define SCHEDULER_STORE_BACKING_DATA_H
+
+/* Letting go of the content of configuration and state versions, in two steps: it is out of sight and can be restored,
+ * then it is gone. What the workspace or a run still needs stays. */
+
+#include "scheduler/store/store.h"
+
+enum backing { BACKING_CONFIGURATION, BACKING_STATE };
+enum backing_change { BACKING_SOFT_DELETE, BACKING_RESTORE, BACKING_DELETE };
+
+/* ERR_NOT_FOUND; ERR_CONFLICT "transition not allowed". */
+int backing_data_change(
+	struct store *store, enum backing backing, enum backing_change change, const char *id, struct err *err);
+
+#endif

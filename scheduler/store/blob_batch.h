@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_BLOB_BATCH_H
+#define SCHEDULER_STORE_BLOB_BATCH_H
+
+/* Blobs (store/store.h) that are stored with one statement, within the transaction that names them. */
+
+#include "scheduler/store/store.h"
+
+struct blob_batch {
+	struct db_array ids, sizes;
+	struct db_bytes sealed;
+};
+#define BLOB_BATCH_INIT                                                                                                \
+	{                                                                                                              \
+		.ids = DB_ARRAY_INIT, .sizes = DB_ARRAY_INIT, .sealed = DB_BYTES_INIT                                  \
+	}
+
+/* Takes the bytes in, sealed, and says which blob they are: a new one, or that of the same content. */
+int blob_add(struct blob_batch *batch, struct store *store, const void *bytes, size_t len, struct id *ret_id,
+	struct err *err);
+int blob_add_shared(struct blob_batch *batch, struct store *store, const void *bytes, size_t len, struct id *ret_id,
+	struct err *err);
+int blobs_insert(struct blob_batch *batch, struct store *store, struct err *err);
+void blob_batch_release(struct blob_batch *batch);
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/notifications.h"
+
+#include "common/log.h"
+#include "common/metrics.h"
+#include "scheduler/metrics.h"
+#include "scheduler/store/notification_configurations.h"
+#include "scheduler/store/notification_payload.h"
+
+#define VERIFICATION "verification"
+
+/* ---- putting up ---- */
+
+void notification_event_add(json_t *rows, const struct notification_event *event)
+{
+	json_array_append_new(rows,
+		json_pack("{ss ss ss ss ss ss so}", "id", id_new("ntf").text, "run_id", event->run_id, "workspace_id",
+			event->workspace_id, "trigger", trigger_name(event->trigger), "status",
+			run_statuses[event->status].name, "at", event->at, "actor", json_string_or_null(event->actor)));
+}
+
+int notifications_put_up(struct store *store, const json_t *rows, struct outbox *outbox, struct err *err)
+{
+	_cleanup_(rows_release) struct rows made = ROWS_INIT;
+	_cleanup_(freep) char *text = NULL;
+
+	if (!json_array_size(rows))
+		return 0;
+	text = json_text(rows);
+	if (db_query(store->db, &made, err,
+		    "insert into notifications (id, configuration_id, run_id, trigger, run_status, happened_at, "
+		    "actor_id, give_up_at) "
+		    "select 'ntf-' || substr(md5(u.id || c.id), 1, 16), c.id, u.run_id, u.trigger, u.status, u.at, "
+		    "u.actor, now() + make_interval(secs => $2) "
+		    "from jsonb_to_recordset($1::jsonb) as u(id text, run_id text, workspace_id text, trigger text, "
+		    "status text, at timestamptz, actor text) join workspaces w on w.id = u.workspace_id "
+		    "join notification_configurations c on c.workspace_id = w.id or c.project_id = w.project_id "
+		    "where c.enabled and u.trigger = any(c.triggers) returning id, run_id",
+		    P_TEXT(text), P_INT(store->notification_seconds)) < 0)
+		return -1;
+	for (int i = 0; i < made.count; i++)
+		outbox_add_notification(outbox, row_text(&made, i, "id"), row_text(&made, i, "run_id"));
+	return 0;
+}
+
+/* No ticket: whoever verifies by e-mail does not wait for it. */
+int notification_verification_put_up(struct store *store, const char *configuration_id, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"insert into notifications (id, configuration_id, trigger, happened_at, give_up_at) "
+		"select $2, id, $3, now(), now() + make_interval(secs => $4) from notification_configurations "
+		"where id = $1",
+		P_TEXT(configuration_id), P_TEXT(id_new("ntf").text), P_TEXT(VERIFICATION),
+		P_INT(store->notification_seconds));
+}
+
+/* ---- claim ---- */
+
+#define UTC(time)   "to_char(" time " at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
+#define HAPPENED_AT UTC("n.happened_at")
+#define CREATED_AT  UTC("r.created_at")
+
+/* Those whom an e-mail goes to: addresses, and users who are still members. */
+#define RECIPIENTS                                                                                                     \
+	"(select coalesce(jsonb_agg(distinct t.email), '[]') from (select unnest(c.email_addresses) as email "         \
+	"union select x.email from notification_users nu join users x on x.id = nu.user_id "                           \
+	"join organization_memberships m on m.user_id = x.id and m.organization_id = c.organization_id and m.status "  \
+	"= 'active' "                                                                                                  \
+	"where nu.configuration_id = c.id and x.email is not null) t)"
+
+static const char claim_sql[] =
+	"with picked as (select id from notifications where delivery = 'waiting' and (jsonb_array_length($1::jsonb) = "
+	"0 or id in (select jsonb_array_elements_text($1::jsonb))) order by created_at, id limit $2 "
+	"for update skip locked) "
+	"update notifications n set delivery = 'claimed', attempt = n.attempt + 1, notifier = $3, "
+	"lease_until = now() + make_interval(secs => $4), updated_at = now() from picked p "
+	"join notifications q on q.id = p.id join notification_configurations c on c.id = q.configuration_id "
+	"left join users a on a.id = q.actor_id left join runs r on r.id = q.run_id "
+	"left join run_inputs i on i.run_id = q.run_id left join users b on b.id = i.created_by "
+	"left join workspaces w on w.id = r.workspace_id left join organizations o on o.id = w.organization_id "
+	"where n.id = p.id returning n.id, n.attempt, n.run_id, n.trigger, n.run_status, " HAPPENED_AT
+	" as happened_at, greatest(extract(epoch from n.give_up_at - now()) * 1000, 0)::bigint as give_up_in_ms, "
+	"a.username as updated_by, c.id as configuration_id, c.name, c.destination_type, c.url, "
+	"c.token_sealed, " RECIPIENTS " as recipients, " CREATED_AT
+	" as run_created_at, i.message, b.username as created_by, "
+	"w.id as workspace_id, w.name as workspace, o.name as organization";
+
+static struct notification_text text_of(const struct store *store, const struct rows *rows, int row)
+{
+	const char *trigger = row_text(rows, row, "trigger");
+	bool verification = text_equal(trigger, VERIFICATION);
+
+	return (struct notification_text){.public_url = store->public_url,
+		.configuration_id = row_text(rows, row, "configuration_id"),
+		.configuration_name = row_text(rows, row, "name"),
+		.trigger = trigger_parse(trigger),
+		.run_status = row_text(rows, row, "run_status"),
+		.updated_at = verification ? NULL : row_text(rows, row, "happened_at"),
+		.updated_by = row_text(rows, row, "updated_by"),
+		.run_id = row_text(rows, row, "run_id"),
+		.run_message = row_text(rows, row, "message"),
+		.run_created_at = row_text(rows, row, "run_created_at"),
+		.run_created_by = row_text(rows, row, "created_by"),
+		.workspace_id = row_text(rows, row, "workspace_id"),
+		.workspace = row_text(rows, row, "workspace"),
+		.organization = row_text(rows, row, "organization")};
+}
+
+/* How it goes: to an address with a signature, or by mail to people. */
+static int way_add(struct store *store, const struct rows *rows, int row, json_t *request, struct err *err)
+{
+	const struct notification_text text = text_of(store, rows, row);
+	_cleanup_(buf_release) struct buf token = BUF_INIT(NOTIFICATION_TOKEN_LIMIT);
+
+	if (row_null(rows, row, "url")) {
+		_cleanup_(freep) char *subject = notification_subject(&text);
+
+		json_object_set_new(request, "mail",
+			json_pack("{so ss}", "to", row_json(rows, row, "recipients"), "subject", subject));
+		return 0;
+	}
+	if (notification_token_open(store, rows, row, &token, err) < 0)
+		return -1;
+	json_object_set_new(request, "url", json_string(row_text(rows, row, "url")));
+	json_object_set_new(request, "hmac-key", json_string_or_null(token.len ? buf_str(&token) : NULL));
+	return 0;
+}
+
+static int claimed_add(struct store *store, const struct rows *rows, int row, json_t *requests, struct err *err)
+{
+	const struct notification_text text = text_of(store, rows, row);
+	_cleanup_(freep) char *body = notification_body(&text, row_text(rows, row, "destination_type"));
+	json_t *request = json_pack("{ss si so ss sI}", "id", row_text(rows, row, "id"), "attempt",
+		(int)row_int(rows, row, "attempt"), "run", json_string_or_null(row_text(rows, row, "run_id")), "body",
+		body, "give-up-in-ms", (json_int_t)row_int(rows, row, "give_up_in_ms"));
+
+	if (way_add(store, rows, row, request, err) == 0)
+		return json_array_append_new(requests, request);
+	json_decref(request);
+	return -1;
+}
+
+int notifications_claim(struct store *store, const struct request_claim *claim, json_t *requests, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(freep) char *asked = json_text(claim->ids);
+
+	if (db_query(store->db, &rows, err, claim_sql, P_TEXT(asked), P_INT(claim->most), P_TEXT(claim->notifier),
+		    P_INT(store->lease_seconds)) < 0)
+		return -1;
+	/* One whose token can't be opened must not keep the others: nobody has it until it is given up. */
+	for (int i = 0; i < rows.count; i++)
+		if (claimed_add(store, &rows, i, requests, err) < 0)
+			log_error("a notification can't be sent", "notification", row_text(&rows, i, "id"), "run",
+				row_text(&rows, i, "run_id"), "error", err->message, NULL);
+	return 0;
+}
+
+/* ---- what came of it ---- */
+
+/* What was said of a notification, and of which run, so that a run's id leads to it. */
+static void note_end(const struct rows *rows, int row)
+{
+	bool delivered = text_equal(row_text(rows, row, "ended"), "acknowledged");
+
+	metric_addf(M_NOTIFICATIONS, 1, "destination=\"%s\",outcome=\"%s\"", row_text(rows, row, "destination_type"),
+		delivered ? "delivered" : "gave_up");
+	log_line(delivered ? LOG_INFO : LOG_WARN,
+		delivered ? "a notification was delivered" : "a notification could not be delivered", "run",
+		row_text(rows, row, "run_id"), "notification", row_text(rows, row, "id"), "configuration",
+		row_text(rows, row, "configuration_id"), "trigger", row_text(rows, row, "trigger"), "status",
+		row_text(rows, row, "code"), "error", row_text(rows, row, "error"), NULL);
+}
+
+int notifications_delivered(struct store *store, const json_t *deliveries, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(db_array_release) struct db_array touched = DB_ARRAY_INIT;
+	_cleanup_(freep) char *text = json_text(deliveries);
+
+	if (db_query(store->db, &rows, err,
+		    "with said as (select n.id, n.run_id, n.trigger, n.configuration_id, c.destination_type, "
+		    "coalesce(c.url, '') as url, case s.status when 0 then '' else s.status::text end as code, "
+		    "s.status, coalesce(s.answer, s.error, '') as body, coalesce(s.headers, '{}') as headers, s.error, "
+		    "s.ended, s.ord from rows from (jsonb_to_recordset($1::jsonb) as (id text, attempt integer, "
+		    "status integer, answer text, error text, headers jsonb, \"end\" text)) with ordinality "
+		    "as s(id, attempt, status, answer, error, headers, ended, ord) "
+		    "join notifications n on n.id = s.id and n.attempt = s.attempt "
+		    "join notification_configurations c on c.id = n.configuration_id), "
+		    "logged as (insert into notification_responses (configuration_id, url, code, body, headers, "
+		    "successful) select configuration_id, url, code, left(body, 4096), headers, "
+		    "ended is not distinct from 'acknowledged' from said order by ord), "
+		    "gone as (delete from notifications n using said s where n.id = s.id and s.ended is not null) "
+		    "select id, run_id, trigger, configuration_id, destination_type, code, error, ended from said "
+		    "order by ord",
+		    P_TEXT(text)) < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++) {
+		db_array_add(&touched, row_text(&rows, i, "configuration_id"));
+		if (!row_null(&rows, i, "ended"))
+			note_end(&rows, i);
+	}
+	return notification_responses_trim(store, &touched, err);
+}
+
+int notifications_give_up(struct store *store, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(db_array_release) struct db_array touched = DB_ARRAY_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "with late as (delete from notifications n using notification_configurations c "
+		    "where c.id = n.configuration_id and n.give_up_at < now() - interval '30 seconds' "
+		    "returning n.id, n.run_id, n.trigger, n.configuration_id, c.destination_type, "
+		    "coalesce(c.url, '') as url), "
+		    "logged as (insert into notification_responses (configuration_id, url, code, body, successful) "
+		    "select configuration_id, url, '', 'It could not be sent in time: is a notifier running?', false "
+		    "from late) "
+		    "select id, run_id, trigger, configuration_id, destination_type, null as code, "
+		    "'no notifier sent it in time' as error, 'gave-up' as ended from late") < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++) {
+		db_array_add(&touched, row_text(&rows, i, "configuration_id"));
+		note_end(&rows, i);
+	}
+	return rows.count ? notification_responses_trim(store, &touched, err) : 0;
+}

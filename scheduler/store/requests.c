@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/requests.h"
+
+#include "scheduler/store/notifications.h"
+#include "scheduler/store/task_calls.h"
+
+bool requests_have(const json_t *ids, const char *prefix)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(ids, i, item)
+	{
+		const char *id = json_is_object(item) ? json_string_at(item, "id") : json_string_value(item);
+
+		if (id && text_starts(id, prefix))
+			return true;
+	}
+	return false;
+}
+
+/* ---- claim ---- */
+
+struct claiming {
+	struct store *store;
+	const struct request_claim *claim;
+	json_t *requests;
+};
+
+/* Run tasks first: a run waits for them. */
+static int claim_in(void *data, struct err *err)
+{
+	struct claiming *c = data;
+	struct request_claim rest = *c->claim;
+	bool any = !json_array_size(rest.ids);
+
+	json_array_clear(c->requests);
+	if ((any || requests_have(rest.ids, "taskrs-")) && task_calls_claim(c->store, c->claim, c->requests, err) < 0)
+		return -1;
+	rest.most -= (int)json_array_size(c->requests);
+	if (rest.most > 0 && (any || requests_have(rest.ids, "ntf-")))
+		return notifications_claim(c->store, &rest, c->requests, err);
+	return 0;
+}
+
+int requests_claim(struct store *store, const struct request_claim *claim, json_t **ret_requests, struct err *err)
+{
+	json_auto_t *requests = json_array();
+	struct claiming c = {store, claim, requests};
+
+	if (db_transaction(store->db, claim_in, &c, err) < 0)
+		return -1;
+	*ret_requests = json_incref(requests);
+	return 0;
+}
+
+/* ---- while they are delivered ---- */
+
+#define KEPT(table)                                                                                                    \
+	"(update " table " r set lease_until = now() + make_interval(secs => $3) from said s "                         \
+	"where r.id = s.id and r.attempt = s.attempt and r.notifier = $2 and r.delivery = 'claimed' returning r.id)"
+
+int requests_beat(struct store *store, const char *notifier, const json_t *held, json_t **ret_held, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(freep) char *text = json_text(held);
+
+	if (db_query(store->db, &rows, err,
+		    "with said as (select id, attempt, ord from rows from (jsonb_to_recordset($1::jsonb) "
+		    "as (id text, attempt integer)) with ordinality as u(id, attempt, ord)), "
+		    "tasks as " KEPT("task_results") ", told as " KEPT(
+			    "notifications") ", "
+					     "kept as (select id from tasks union all select id from told) "
+					     "select s.id, s.attempt, k.id is not null as held from said s left join "
+					     "kept k on k.id = s.id "
+					     "order by s.ord",
+		    P_TEXT(text), P_TEXT(notifier), P_INT(store->lease_seconds)) < 0)
+		return -1;
+	*ret_held = json_array();
+	for (int i = 0; i < rows.count; i++)
+		json_array_append_new(*ret_held,
+			json_pack("{ss si sb}", "id", row_text(&rows, i, "id"), "attempt",
+				(int)row_int(&rows, i, "attempt"), "held", row_bool(&rows, i, "held")));
+	return 0;
+}
+
+#define PUT_BACK(table)                                                                                                \
+	"update " table " r set delivery = 'waiting', updated_at = now() - interval '1 minute' from said s "           \
+	"where r.id = s.id and r.attempt = s.attempt and r.notifier = $2 and r.delivery = 'claimed'"
+
+int requests_release(struct store *store, const char *notifier, const json_t *released, struct err *err)
+{
+	_cleanup_(freep) char *text = json_text(released);
+
+	return db_query(store->db, NULL, err,
+		"with said as (select id, attempt from jsonb_to_recordset($1::jsonb) as u(id text, attempt integer)), "
+		"tasks as (" PUT_BACK("task_results") ") " PUT_BACK("notifications"),
+		P_TEXT(text), P_TEXT(notifier));
+}

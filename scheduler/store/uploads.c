@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/uploads.h"
+
+#include "scheduler/store/blob_batch.h"
+#include "scheduler/store/logs.h"
+
+/* A plan's or an apply's row, and what it gets. An empty id: nothing. */
+struct target {
+	struct id id;
+	long long log_length;
+	bool grown;
+	struct id plan, json, init, schemas;
+	bool generated;
+};
+
+struct keeping {
+	struct store *store;
+	struct upload *uploads;
+	size_t count;
+	struct target *targets;
+	size_t target_count;
+	struct blob_batch blobs;
+	struct chunk_batch chunks;
+};
+
+/* ---- the rows ---- */
+
+/* First of all, since jobs are locked before operations everywhere. */
+/* model: start */
+static int mark_started(struct keeping *k, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array jobs = DB_ARRAY_INIT, hashes = DB_ARRAY_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	for (size_t i = 0; i < k->count; i++)
+		if (k->uploads[i].kind == UPLOAD_STARTED) {
+			db_array_add(&jobs, k->uploads[i].job);
+			db_array_add(&hashes, k->uploads[i].token_hash);
+			err_set(&k->uploads[i].err, ERR_CONFLICT, "the attempt is to stop, or is over");
+		}
+	if (!jobs.count)
+		return 0;
+	if (db_query(k->store->db, &rows, err,
+		    "update jobs j set started = true from (select j.id from unnest($1::text[], $2::text[]) u(job, "
+		    "hash) "
+		    "join jobs j on j.id = u.job and j.token_hash = u.hash where j.state = 'claimed' and j.stop = 0 "
+		    "order by j.id for no key update of j) s where j.id = s.id returning j.id",
+		    P_ARRAY(&jobs), P_ARRAY(&hashes)) < 0)
+		return -1;
+	for (size_t i = 0; i < k->count; i++)
+		for (int row = 0; row < rows.count && k->uploads[i].kind == UPLOAD_STARTED; row++)
+			if (text_equal(k->uploads[i].job, row_text(&rows, row, "id")))
+				k->uploads[i].err = (struct err)ERR_INIT;
+	return 0;
+}
+
+/* One row for each upload whose attempt is the job's: `n` says which. */
+static int rows_lock(struct keeping *k, struct rows *ret_rows, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array jobs = DB_ARRAY_INIT, hashes = DB_ARRAY_INIT;
+	_cleanup_(db_array_release) struct db_array logs = DB_ARRAY_INIT, blobs = DB_ARRAY_INIT;
+	_cleanup_(db_array_release) struct db_array plans = DB_ARRAY_INIT, jsons = DB_ARRAY_INIT;
+
+	for (size_t i = 0; i < k->count; i++) {
+		const struct upload *upload = &k->uploads[i];
+		bool named = upload->kind == UPLOAD_SCHEMAS_NAMED;
+
+		db_array_add(&jobs, upload->kind == UPLOAD_NOTHING ? NULL : upload->job);
+		db_array_add(&hashes, upload->token_hash);
+		db_array_add_bool(&logs, upload->kind == UPLOAD_LOG);
+		db_array_add(&plans, upload->plan);
+		db_array_add_bool(&jsons, upload->kind == UPLOAD_PLAN_JSON);
+		db_array_add(&blobs, named ? blob_shared_id(k->store, upload->digest).text : NULL);
+	}
+	return db_query(k->store->db, ret_rows, err,
+		"select u.n - 1 as n, j.log_base, o.id, o.log_length, b.id as blob_id, o.json_blob is not null as "
+		"has_json "
+		"from unnest($1::text[], $2::text[], $3::boolean[], $4::text[], $5::text[], $6::boolean[]) "
+		"with ordinality as u(job, hash, log, blob, plan, json, n) "
+		"left join jobs j on j.id = u.job and j.token_hash = u.hash and j.state = 'claimed' "
+		"join operations o on o.id = case when j.id is null then u.plan when u.log and j.stage = 'apply' "
+		"then 'apply' || substr(j.run_id, 4) else 'plan' || substr(j.run_id, 4) end "
+		"left join blobs b on b.id = u.blob where j.id is not null or (o.upload_hash = u.hash "
+		"and o.status = 'finished' and (case when u.json then o.json_blob else o.schemas_blob end) is null) "
+		"order by o.id, u.n for no key update of o",
+		P_ARRAY(&jobs), P_ARRAY(&hashes), P_ARRAY(&logs), P_ARRAY(&blobs), P_ARRAY(&plans), P_ARRAY(&jsons));
+}
+
+/* The rows are in the order of their ids. */
+static struct target *target_of(struct keeping *k, const struct rows *rows, int row)
+{
+	const char *id = row_text(rows, row, "id");
+	struct target *targets = k->targets;
+	size_t count = k->target_count;
+
+	if (count && text_equal(targets[count - 1].id.text, id))
+		return &targets[count - 1];
+	targets[count] = (struct target){.log_length = row_int(rows, row, "log_length")};
+	text_copy(targets[count].id.text, ID_SIZE, id);
+	k->target_count++;
+	return &targets[count];
+}
+
+/* ---- one upload ---- */
+
+static int log_take(struct keeping *k, struct upload *upload, struct target *target, long long base, struct err *err)
+{
+	long long known = target->log_length - (base + upload->offset);
+	size_t fresh;
+
+	if (known < 0) {
+		upload->length = target->log_length - base;
+		err_set(&upload->err, ERR_CONFLICT, "the log is %lld bytes long", upload->length);
+		return 0;
+	}
+	if ((size_t)known >= upload->len)
+		return 0;
+	fresh = upload->len - (size_t)known;
+	if (chunks_add(&k->chunks, k->store,
+		    &(struct log_piece){
+			    target->id.text, target->log_length, (const char *)upload->bytes + known, fresh},
+		    err) < 0)
+		return -1;
+	target->log_length += (long long)fresh;
+	target->grown = true;
+	return 0;
+}
+
+/* Where the target names such a blob, and whether many share it. */
+static struct id *blob_place(struct target *target, enum upload_kind kind, bool *ret_shared)
+{
+	*ret_shared = kind == UPLOAD_INIT || kind == UPLOAD_SCHEMAS;
+	switch (kind) {
+	case UPLOAD_PLAN:
+		return &target->plan;
+	case UPLOAD_PLAN_JSON:
+		return &target->json;
+	case UPLOAD_INIT:
+		return &target->init;
+	default:
+		return &target->schemas;
+	}
+}
+
+static int blob_take(struct keeping *k, const struct upload *upload, struct target *target, struct err *err)
+{
+	bool shared;
+	struct id *place = blob_place(target, upload->kind, &shared);
+
+	target->generated |= upload->generated;
+	return (shared ? blob_add_shared : blob_add)(&k->blobs, k->store, upload->bytes, upload->len, place, err);
+}
+
+/* An answer like others. */
+static int not_here(struct upload *upload)
+{
+	err_set(&upload->err, ERR_NOT_FOUND, "the content is not here");
+	return 0;
+}
+
+static int upload_take(struct keeping *k, const struct rows *rows, int row, struct err *err)
+{
+	struct upload *upload = &k->uploads[row_int(rows, row, "n")];
+	struct target *target = target_of(k, rows, row);
+	bool started = upload->kind == UPLOAD_STARTED;
+
+	if (!started)
+		upload->err = (struct err)ERR_INIT;
+	if (started)
+		return 0;
+	if (upload->kind == UPLOAD_LOG)
+		return log_take(k, upload, target, row_int(rows, row, "log_base"), err);
+	if (upload->kind == UPLOAD_PLAN_JSON_ASKED)
+		return row_bool(rows, row, "has_json") ? 0 : not_here(upload);
+	if (upload->kind != UPLOAD_SCHEMAS_NAMED)
+		return blob_take(k, upload, target, err);
+	if (row_null(rows, row, "blob_id"))
+		return not_here(upload);
+	text_copy(target->schemas.text, ID_SIZE, row_text(rows, row, "blob_id"));
+	return 0;
+}
+
+/* ---- writing ---- */
+
+static void add_id(struct db_array *array, const struct id *id)
+{
+	db_array_add(array, id->text[0] ? id->text : NULL);
+}
+
+static int targets_write(struct keeping *k, struct err *err)
+{
+	struct db_array columns[7] = {DB_ARRAY_INIT, DB_ARRAY_INIT, DB_ARRAY_INIT, DB_ARRAY_INIT, DB_ARRAY_INIT,
+		DB_ARRAY_INIT, DB_ARRAY_INIT};
+	int result = 0;
+
+	for (size_t i = 0; i < k->target_count; i++) {
+		const struct target *target = &k->targets[i];
+
+		if (!target->grown && !target->plan.text[0] && !target->json.text[0] && !target->init.text[0] &&
+			!target->schemas.text[0])
+			continue;
+		add_id(&columns[0], &target->id);
+		db_array_add_int(&columns[1], target->log_length);
+		add_id(&columns[2], &target->plan);
+		add_id(&columns[3], &target->json);
+		add_id(&columns[4], &target->init);
+		add_id(&columns[5], &target->schemas);
+		db_array_add_bool(&columns[6], target->generated);
+	}
+	if (columns[0].count)
+		result = db_queue(k->store->db, err,
+			"update operations o set log_length = u.log_length, plan_blob = coalesce(u.plan, o.plan_blob), "
+			"json_blob = coalesce(u.json, o.json_blob), init_blob = coalesce(u.init, o.init_blob), "
+			"schemas_blob = coalesce(u.schemas, o.schemas_blob), "
+			"generated_configuration = o.generated_configuration or u.generated "
+			"from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], "
+			"$7::boolean[]) "
+			"as u(id, log_length, plan, json, init, schemas, generated) where o.id = u.id",
+			P_ARRAY(&columns[0]), P_ARRAY(&columns[1]), P_ARRAY(&columns[2]), P_ARRAY(&columns[3]),
+			P_ARRAY(&columns[4]), P_ARRAY(&columns[5]), P_ARRAY(&columns[6]));
+	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
+		db_array_release(&columns[i]);
+	return result;
+}
+
+static int keep_all(struct keeping *k, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (mark_started(k, err) < 0 || rows_lock(k, &rows, err) < 0)
+		return -1;
+	for (int row = 0; row < rows.count; row++)
+		if (upload_take(k, &rows, row, err) < 0)
+			return -1;
+	if (blobs_insert(&k->blobs, k->store, err) < 0 || chunks_insert(&k->chunks, k->store, err) < 0)
+		return -1;
+	return targets_write(k, err);
+}
+
+/* Whatever an earlier try has left is forgotten. */
+static int keep_run(void *data, struct err *err)
+{
+	struct keeping *k = data;
+	int result;
+
+	for (size_t i = 0; i < k->count; i++)
+		err_set(&k->uploads[i].err, ERR_NOT_FOUND, "this attempt is over, or the token is not its own");
+	k->target_count = 0;
+	k->targets = mem_new(k->count, sizeof(*k->targets));
+	k->blobs = (struct blob_batch)BLOB_BATCH_INIT;
+	k->chunks = (struct chunk_batch)CHUNK_BATCH_INIT;
+	result = keep_all(k, err);
+	blob_batch_release(&k->blobs);
+	chunk_batch_release(&k->chunks);
+	free(k->targets);
+	return result;
+}
+
+void uploads_keep(struct store *store, struct upload *uploads, size_t count)
+{
+	struct keeping keeping = {.store = store, .uploads = uploads, .count = count};
+	struct err err = ERR_INIT;
+
+	if (db_transaction(store->db, keep_run, &keeping, &err) == 0)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		uploads[i].err = err;
+		if (count > 1 && err.kind != ERR_UNAVAILABLE)
+			uploads_keep(store, &uploads[i], 1);
+	}
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_UPLOADS_H
+#define SCHEDULER_STORE_UPLOADS_H
+
+/*
+ * What workers hand in while a job runs, with the job's own token: pieces of its log, what a plan leaves for the apply
+ * and for its readers (each a sealed blob named by the plan's row), and that an apply is about to start. Many of them
+ * are kept in one transaction: one statement finds and locks the rows of all, in their ids' order, and one for each
+ * table writes them. Each has an outcome of its own, and is kept only if its attempt still is the job's (DESIGN rule
+ * 5).
+ */
+
+#include "scheduler/store/store.h"
+
+enum upload_kind {
+	UPLOAD_NOTHING,
+	UPLOAD_LOG,     /* bytes that begin at `offset` of the attempt's log; those that are there already are fine */
+	UPLOAD_STARTED, /* from now on the attempt may not be made again */
+	UPLOAD_PLAN,    /* these four: the plan's; the same again is harmless */
+	UPLOAD_PLAN_JSON,
+	UPLOAD_PLAN_JSON_ASKED, /* whether it is here */
+	UPLOAD_INIT,
+	UPLOAD_SCHEMAS,
+	UPLOAD_SCHEMAS_NAMED, /* schemas that are here already, by the SHA-256 of their content */
+};
+
+struct upload {
+	enum upload_kind kind;
+	const char *job;
+	const char *plan; /* of its JSON and schemas, which may also come once, after the plan's result; or NULL */
+	char token_hash[SHA256_HEX_SIZE];
+	const void *bytes; /* borrowed */
+	size_t len;
+	long long offset;
+	const char *digest; /* in hex */
+	bool generated;     /* the plan's JSON holds configuration that the engine wrote */
+
+	/* Filled in. ERR_NONE: it has committed. ERR_NOT_FOUND: the token is not that of the job's present attempt, or
+	 * there are no such schemas, or no JSON. ERR_CONFLICT: there is a gap in the log, which is `length` bytes long;
+	 * or the attempt is to stop, and must not start. */
+	struct err err;
+	long long length;
+};
+
+/* If all together fail for a reason that lies in one of them, each is tried by itself. */
+void uploads_keep(struct store *store, struct upload *uploads, size_t count);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_VIEWER_H
+#define SCHEDULER_STORE_VIEWER_H
+
+/*
+ * For whom something is read: lists hold only what they may see, and resources say what they may do with it.
+ *
+ * What somebody may somewhere is what their teams may in all of the organization, which is known with the token, and
+ * what those teams were given in that project and workspace, which statements find by the fragments below. For people
+ * who may everything the fragments' `user` is null, and cost nothing.
+ */
+
+#include "scheduler/auth/rights.h"
+#include "scheduler/store/store.h"
+
+struct viewer {
+	bool all;  /* a site admin */
+	bool owns; /* an owner of every organization of theirs */
+	struct id user;
+	struct rows memberships; /* organization_id, rights: one row an organization */
+};
+
+void viewer_release(struct viewer *viewer);
+/* What they may in all of the organization; nothing if they are no member. NULL (the scheduler itself) may everything.
+ */
+rights viewer_base(const struct viewer *viewer, const char *organization_id);
+/* The fragments' user: P_TEXT(viewer_user(store->viewer)). */
+const char *viewer_user(const struct viewer *viewer);
+/* For lists in one organization: whether they may this everywhere in it, so that nothing is to be left out. */
+bool viewer_may_all(const struct viewer *viewer, const char *organization_id, enum permission permission);
+
+/*
+ * Expressions: the rights of the viewer in one workspace, project or organization. Their arguments are SQL, too: `user`
+ * is a parameter's number such as "$3". Resources read the column `rights` that is made of one.
+ */
+#define RIGHTS_OF(user, organization, given)                                                                           \
+	"case when " user "::text is null then -1 else (select coalesce(bit_or(g.rights), 0) from team_members m "     \
+	"join (select id as team_id, rights from teams where organization_id = " organization " " given                \
+	") g on g.team_id = m.team_id where m.user_id = " user ") end "
+#define RIGHTS_IN_ORGANIZATION(user, organization) RIGHTS_OF(user, organization, "")
+#define RIGHTS_IN_WORKSPACE(user, organization, workspace)                                                             \
+	RIGHTS_OF(user, organization,                                                                                  \
+		"union all select team_id, rights from team_workspaces where workspace_id = " workspace                \
+		" union all select tp.team_id, tp.rights from workspaces x join team_projects tp "                     \
+		"on tp.project_id = x.project_id where x.id = " workspace)
+/* Who sees a workspace sees its project. */
+#define RIGHTS_IN_PROJECT(user, organization, project)                                                                 \
+	RIGHTS_OF(user, organization,                                                                                  \
+		"union all select team_id, rights from team_projects where project_id = " project                      \
+		" union all select tw.team_id, 1048576 from team_workspaces tw join workspaces x "                     \
+		"on x.id = tw.workspace_id where x.project_id = " project)
+
+/* The conditions of lists: `everywhere` is the parameter P_BOOL(viewer_may_all(...)). */
+#define VIEWER_MAY(everywhere, user, workspace, mask)                                                                  \
+	"(" everywhere "::boolean or " workspace " in (select tw.workspace_id from team_members m "                    \
+	"join team_workspaces tw on tw.team_id = m.team_id and tw.rights & " mask " <> 0 where m.user_id = " user      \
+	" union all select x.id from team_members m join team_projects tp on tp.team_id = m.team_id and "              \
+	"tp.rights & " mask " <> 0 join workspaces x on x.project_id = tp.project_id where m.user_id = " user ")) "
+#define VIEWER_SEES_WORKSPACE(everywhere, user, workspace) VIEWER_MAY(everywhere, user, workspace, "1")
+#define VIEWER_SEES_RUNS(everywhere, user, workspace)      VIEWER_MAY(everywhere, user, workspace, "2")
+#define VIEWER_SEES_PROJECT(everywhere, user, project)                                                                 \
+	"(" everywhere "::boolean or " project " in (select tp.project_id from team_members m "                        \
+	"join team_projects tp on tp.team_id = m.team_id and tp.rights & 1048576 <> 0 where m.user_id = " user         \
+	" union all select x.project_id from team_members m join team_workspaces tw on tw.team_id = m.team_id "        \
+	"join workspaces x on x.id = tw.workspace_id where m.user_id = " user ")) "
+
+/* The condition on what is read beside something that the viewer may read: bits of the mask in `rights`, one of the
+ * expressions above. Tokens of runs have no user: what they may is said by who they are (auth/run_token.h). */
+#define VIEWER_HAS(user, rights, mask) "(coalesce(" user "::text, '') = '' or (" rights ") & " mask " <> 0) "
+
+/* The condition that the viewer sees a team `t`; `secret` is whether they see its organization's secret ones, as a
+ * parameter or by the second fragment. */
+#define TEAM_SEEN(secret, user)                                                                                        \
+	"t.kind in ('owners', 'team') and (" secret " or t.visibility = 'organization' or exists (select 1 "           \
+	"from team_members v where v.team_id = t.id and v.user_id = " user ")) "
+#define TEAM_SECRETS_SEEN(user) "(" RIGHTS_IN_ORGANIZATION(user, "t.organization_id") ") & 17592186044416 <> 0"
+
+_Static_assert(BIT_CAN_READ_WORKSPACE == 0 && BIT_CAN_READ_RUNS == 1 && 1 << BIT_CAN_READ_PROJECT == 1048576 &&
+		1 << BIT_CAN_READ_OUTPUTS == 64 && 1 << BIT_CAN_READ_STATE == 128 &&
+		(rights)1 << BIT_CAN_SEE_SECRET_TEAMS == 17592186044416,
+	"the fragments hold these bits as numbers");
+
+#endif
