@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "scheduler/auth/run_token.h"
+#include "scheduler/auth/sessions.h"
 #include "scheduler/store/task_calls.h"
 
 enum { TOKEN_MOST = 512 };
@@ -12,10 +14,42 @@ static int token_used(struct store *store, const char *token_id, struct err *err
 	return db_query(store->db, NULL, err, "update tokens set last_used_at = now() where id = $1", P_TEXT(token_id));
 }
 
-static void actor_read(const struct rows *rows, struct actor *ret_actor)
+/* Columns `organization_id` and `rights` of a user `u`: one row for each of their organizations, at least one in all.
+ * A site admin needs none. */
+#define MEMBERSHIPS                                                                                                    \
+	"left join lateral (select m.organization_id, coalesce(bit_or(t.rights), 0) | "                                \
+	"case when u.is_service_account then 0 else 4294967296 end as rights from organization_memberships m "         \
+	"left join team_members tm on tm.user_id = m.user_id and tm.organization_id = m.organization_id "              \
+	"left join teams t on t.id = tm.team_id where m.user_id = u.id and m.status = 'active' "                       \
+	"and not u.is_site_admin group by m.organization_id) o on true "
+
+_Static_assert((rights)1 << BIT_CAN_READ_ORGANIZATION == 4294967296, "every member sees the organization");
+
+/* A jsonb column `closed` for a user's token `k`. */
+#define CLOSED                                                                                                         \
+	"(select jsonb_agg(x.id) from organizations x join organization_memberships y on y.organization_id = x.id "    \
+	"and y.user_id = k.user_id where x.settings->>'user-tokens-enabled' = 'false') as closed, "
+
+/* Takes the rows. */
+static void viewer_read(struct rows *rows, struct actor *actor)
+{
+	struct viewer *viewer = &actor->viewer;
+
+	viewer->all = actor->is_site_admin;
+	viewer->user = actor->user;
+	viewer->memberships = *rows;
+	*rows = (struct rows)ROWS_INIT;
+	viewer->owns = true;
+	for (int i = 0; i < viewer->memberships.count; i++)
+		viewer->owns &= row_int(&viewer->memberships, i, "rights") == -1;
+}
+
+/* Takes the rows of a user. */
+static void actor_read(struct rows *rows, struct actor *ret_actor)
 {
 	struct actor actor = {.kind = ACTOR_NONE};
 
+	text_copy(actor.token.text, sizeof(actor.token.text), row_text(rows, 0, "id"));
 	if (row_bool(rows, 0, "notifier")) {
 		actor.kind = ACTOR_NOTIFIER;
 	} else if (row_null(rows, 0, "user_id")) {
@@ -26,6 +60,8 @@ static void actor_read(const struct rows *rows, struct actor *ret_actor)
 		text_copy(actor.user.text, sizeof(actor.user.text), row_text(rows, 0, "user_id"));
 		text_copy(actor.username, sizeof(actor.username), row_text(rows, 0, "username"));
 		actor.is_site_admin = row_bool(rows, 0, "is_site_admin");
+		actor.is_service = row_bool(rows, 0, "is_service_account");
+		viewer_read(rows, &actor);
 	}
 	*ret_actor = actor;
 }
@@ -50,43 +86,129 @@ int actor_find(struct store *store, const char *token, struct actor *ret_actor, 
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	char hash[SHA256_HEX_SIZE];
+	json_t *closed;
 
 	if (!token || !*token || strlen(token) > TOKEN_MOST)
 		return err_set(err, ERR_UNAUTHORIZED, "a bearer token is needed");
 	crypto_sha256_hex(token, strlen(token), hash);
 	if (text_starts(token, TASK_TOKEN_PREFIX))
 		return task_find(store, hash, ret_actor, err);
+	if (text_starts(token, RUN_TOKEN_PREFIX))
+		return run_token_find(store, hash, ret_actor, err);
 	if (db_query(store->db, &rows, err,
-		    "select t.id, t.user_id, t.pool_id, t.notifier, u.username, u.is_site_admin, "
-		    "coalesce(t.last_used_at < now() - interval '1 minute', true) as stale "
-		    "from tokens t left join users u on u.id = t.user_id "
-		    "where t.hash = $1 and (t.expired_at is null or t.expired_at > now())",
+		    "select k.id, k.user_id, k.pool_id, k.notifier, u.username, u.is_site_admin, "
+		    "u.is_service_account, o.organization_id, o.rights, " CLOSED
+		    "coalesce(k.last_used_at < now() - interval '1 minute', true) as stale "
+		    "from tokens k left join users u on u.id = k.user_id " MEMBERSHIPS
+		    "where k.hash = $1 and (k.expired_at is null or k.expired_at > now())",
 		    P_TEXT(hash)) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_UNAUTHORIZED, "the token is not valid");
 	if (row_bool(&rows, 0, "stale") && token_used(store, row_text(&rows, 0, "id"), err) < 0)
 		return -1;
+	closed = row_null(&rows, 0, "closed") ? NULL : row_json(&rows, 0, "closed");
 	actor_read(&rows, ret_actor);
+	ret_actor->closed = closed;
 	return 0;
 }
 
-int actor_may(struct store *store, const struct actor *actor, enum permission permission, const char *organization_id,
-	const char *what, struct err *err)
+/* The strictest of the person's organizations says how long a session lasts, with and without use. */
+int actor_of_session(struct store *store, const char *cookie, struct actor *ret_actor, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	char hash[SHA256_HEX_SIZE];
+	bool stale;
 
-	/* Whatever it is: today an organization's members may all of it. */
-	(void)permission;
-	if (actor->kind == ACTOR_USER && actor->is_site_admin)
-		return 0;
-	if (actor->kind != ACTOR_USER)
-		return err_set(err, ERR_NOT_FOUND, "%s not found", what);
+	crypto_sha256_hex(cookie, strlen(cookie), hash);
 	if (db_query(store->db, &rows, err,
-		    "select 1 from organization_memberships where organization_id = $1 and user_id = $2",
-		    P_TEXT(organization_id), P_TEXT(actor->user.text)) < 0)
+		    "select null as id, s.user_id, null as pool_id, false as notifier, u.username, u.is_site_admin, "
+		    "u.is_service_account, o.organization_id, o.rights, "
+		    "s.last_seen_at < now() - interval '1 minute' as stale "
+		    "from sessions s join users u on u.id = s.user_id " MEMBERSHIPS "cross join lateral (select "
+		    "coalesce(min((x.settings->>'session-timeout')::bigint), " SESSION_MINUTES ") as idle, "
+		    "coalesce(min((x.settings->>'session-remember')::bigint), " SESSION_MINUTES ") as whole "
+		    "from organization_memberships y join organizations x on x.id = y.organization_id "
+		    "where y.user_id = s.user_id) l where s.hash = $1 "
+		    "and s.last_seen_at > now() - make_interval(mins => least(l.idle, " SESSION_MOST_MINUTES ")::int) "
+		    "and s.created_at > now() - make_interval(mins => least(l.whole, " SESSION_MOST_MINUTES ")::int)",
+		    P_TEXT(hash)) < 0)
 		return -1;
-	return rows.count ? 0 : err_set(err, ERR_NOT_FOUND, "%s not found", what);
+	if (!rows.count)
+		return err_set(err, ERR_UNAUTHORIZED, "the session is over: sign in again");
+	stale = row_bool(&rows, 0, "stale");
+	actor_read(&rows, ret_actor);
+	return stale ? session_seen(store, hash, err) : 0;
+}
+
+void actor_release(struct actor *actor)
+{
+	viewer_release(&actor->viewer);
+	json_decref(actor->closed);
+}
+
+/* What the actor's teams were given there; anywhere in the organization if the place ends with it. */
+static int given_read(
+	struct store *store, const struct actor *actor, struct place place, rights *ret_given, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	bool anywhere = !place.project && !place.workspace;
+	int result;
+
+	if (anywhere)
+		result = db_query(store->db, &rows, err,
+			"select coalesce(bit_or(g.rights), 0) as rights from team_members m join "
+			"(select team_id, rights from team_projects union all "
+			"select team_id, rights from team_workspaces) g on g.team_id = m.team_id "
+			"where m.user_id = $1 and m.organization_id = $2",
+			P_TEXT(actor->user.text), P_TEXT(place.organization));
+	else if (place.workspace)
+		result = db_query(store->db, &rows, err, "select " RIGHTS_IN_WORKSPACE("$1", "$2", "$3") "as rights",
+			P_TEXT(actor->user.text), P_TEXT(place.organization), P_TEXT(place.workspace));
+	else
+		result = db_query(store->db, &rows, err, "select " RIGHTS_IN_PROJECT("$1", "$2", "$3") "as rights",
+			P_TEXT(actor->user.text), P_TEXT(place.organization), P_TEXT(place.project));
+	if (result == 0)
+		*ret_given = (rights)row_int(&rows, 0, "rights");
+	return result;
+}
+
+/* ---- asking ---- */
+
+static bool actor_shut_out(const struct actor *actor, const char *organization_id)
+{
+	const json_t *id;
+	size_t i;
+
+	if (actor->is_service)
+		return false;
+	json_array_foreach(actor->closed, i, id)
+	{
+		if (text_equal(json_string_value(id), organization_id))
+			return true;
+	}
+	return false;
+}
+
+int actor_may(struct store *store, const struct actor *actor, enum permission permission, struct place place,
+	const char *what, struct err *err)
+{
+	const struct permission_row *row = &permission_rows[permission];
+	if (actor->kind == ACTOR_RUN)
+		return run_token_may(store, actor, permission, place, what, err);
+	rights wanted = row->bit < 0 ? right_of(CAN_READ_ORGANIZATION) : right_of(permission);
+	rights held = actor->kind == ACTOR_USER ? viewer_base(&actor->viewer, place.organization) : 0;
+
+	if (held && actor_shut_out(actor, place.organization))
+		return err_set(err, ERR_UNAUTHORIZED, "the organization takes no tokens of people");
+	if (held && !(held & wanted) && (row->where == PROJECT || row->where == WORKSPACE)) {
+		rights given = 0;
+
+		if (given_read(store, actor, place, &given, err) < 0)
+			return -1;
+		held |= given;
+	}
+	return held & wanted ? 0 : err_set(err, ERR_NOT_FOUND, "%s not found", what);
 }
 
 int actor_may_for_task(struct store *store, const struct actor *actor, const char *run_id,

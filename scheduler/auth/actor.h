@@ -4,47 +4,46 @@
 
 /*
  * Who asks, and what they may do. A token without the right, and an object that is not there, look the same to the
- * client: 404 (API 1.4). Today every member of an organization is one of its owners; teams refine may() in one place.
+ * client: 404 (API 1.4). Everything that may is a team: people are in some, and a team's or an organization's token
+ * acts as a user who is in that team alone.
  */
 
+#include "scheduler/auth/rights.h"
 #include "scheduler/store/store.h"
+#include "scheduler/store/viewer.h"
 
 struct actor {
-	enum { ACTOR_NONE, ACTOR_USER, ACTOR_POOL, ACTOR_NOTIFIER, ACTOR_TASK } kind;
+	enum { ACTOR_NONE, ACTOR_USER, ACTOR_POOL, ACTOR_NOTIFIER, ACTOR_TASK, ACTOR_RUN } kind;
 	struct id user; /* of an ACTOR_USER */
 	char username[64];
 	bool is_site_admin;
-	struct id pool; /* of an ACTOR_POOL */
-	struct id run;  /* of an ACTOR_TASK: a run task's request, while it is open */
+	bool is_service; /* a team's or an organization's token, no person */
+	struct id token; /* what it was found by, if that has an id */
+	struct id pool;  /* of an ACTOR_POOL */
+	struct id run;   /* of an ACTOR_TASK: a run task's request, while it is open; of an ACTOR_RUN */
+	struct id workspace, organization; /* of an ACTOR_RUN: what runs in a run, while it does (run_token.h) */
+	json_t *closed;                    /* ids of organizations that take no tokens of people; or NULL */
+	struct viewer viewer;
 };
 
-enum permission {
-	CAN_ANYTHING_SIGNED_IN, /* any valid user's token; the handler narrows it down */
-	CAN_WITHOUT_TOKEN,      /* there is nothing to protect */
-	CAN_WITH_SIGNATURE,     /* the path carries its own signature */
-	CAN_WORK,               /* an agent token */
-	CAN_WORK_ON_JOB,        /* a job's token, which the handler checks */
-	CAN_NOTIFY,             /* a notifier's token */
-	CAN_READ,               /* read what belongs to the organization */
-	CAN_READ_FOR_TASK,      /* the same, or a run task's token for what its run is about */
-	CAN_MANAGE_ORGANIZATION,
-	CAN_MANAGE_WORKSPACE, /* create, change, delete */
-	CAN_LOCK,
-	CAN_MANAGE_VARIABLES,
-	CAN_READ_STATE,
-	CAN_WRITE_STATE,
-	CAN_QUEUE_RUN,
-	CAN_APPLY, /* confirm, discard, cancel */
-	CAN_MANAGE_PROJECTS,
-	CAN_MANAGE_TASKS,
-	CAN_MANAGE_POLICIES,
-	CAN_OVERRIDE, /* policy overrides */
+/* The organization is always known; the rest as far as it goes. Borrowed ids. */
+struct place {
+	const char *organization, *project, *workspace;
 };
 
-/* Finds the token's owner and notes its use, at most once a minute. ERR_UNAUTHORIZED for an unknown or expired one. */
+/* Finds the token's owner and notes its use, at most once a minute. ERR_UNAUTHORIZED for an unknown or expired one.
+ * The caller releases the actor. */
 int actor_find(struct store *store, const char *token, struct actor *ret_actor, struct err *err);
-/* 0 if the actor may do it in the organization (its internal id), else ERR_NOT_FOUND "<what> not found". */
-int actor_may(struct store *store, const struct actor *actor, enum permission permission, const char *organization_id,
+/* The same for a browser's session, by its cookie (auth/sessions.h). */
+int actor_of_session(struct store *store, const char *cookie, struct actor *ret_actor, struct err *err);
+void actor_release(struct actor *actor);
+/*
+ * 0 if the actor may do it there, else ERR_NOT_FOUND "<what> not found". A place without a workspace (or a project)
+ * asks for a right of workspaces (or projects) that the actor has anywhere in the organization; who knows the rest of
+ * the place asks again. Whatever the server checks itself asks for membership. ERR_UNAUTHORIZED for a person's token in
+ * an organization that takes none.
+ */
+int actor_may(struct store *store, const struct actor *actor, enum permission permission, struct place place,
 	const char *what, struct err *err);
 /* The same for what a run task's token may read too: that of a run with this configuration version, or this run (the
  * other is NULL). */

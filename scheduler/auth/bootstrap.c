@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/auth/bootstrap.h"
 
+#include "scheduler/auth/passwords.h"
 #include "scheduler/auth/tokens.h"
 #include "scheduler/store/names.h"
 #include "scheduler/store/organizations.h"
+#include "scheduler/store/teams.h"
+#include "scheduler/store/users.h"
 
 struct bootstrapping {
 	struct store *store;
@@ -16,15 +19,16 @@ struct bootstrapping {
 static int user_ensure(struct store *store, const struct bootstrap_order *order, struct id *ret_id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct id id = id_new("user");
 
-	if (db_query(store->db, &rows, err,
-		    "insert into users (id, username, email, is_site_admin) values ($1, $2, $3, true) "
-		    "on conflict (lower(username)) do update set is_site_admin = true returning id",
-		    P_TEXT(id.text), P_TEXT(order->username), P_TEXT(order->email)) < 0)
+	if (db_query(store->db, &rows, err, "select id from users where lower(username) = lower($1)",
+		    P_TEXT(order->username)) < 0)
 		return -1;
-	text_copy(ret_id->text, sizeof(ret_id->text), row_text(&rows, 0, "id"));
-	return 0;
+	if (rows.count)
+		text_copy(ret_id->text, sizeof(ret_id->text), row_text(&rows, 0, "id"));
+	else if (user_register(store, order->username, order->email, ret_id, err) < 0)
+		return -1;
+	return db_query(
+		store->db, NULL, err, "update users set is_site_admin = true where id = $1", P_TEXT(ret_id->text));
 }
 
 static int organization_ensure(
@@ -35,7 +39,7 @@ static int organization_ensure(
 	struct id id;
 
 	if (organization_read(store, order->organization, &rows, err) == 0)
-		return organization_join(store, row_text(&rows, 0, "id"), owner, err);
+		return owners_join(store, row_text(&rows, 0, "id"), owner, err);
 	return err->kind == ERR_NOT_FOUND ? organization_create(store, &wanted, &id, err) : -1;
 }
 
@@ -54,12 +58,25 @@ static int pool_ensure(struct store *store, struct id *ret_id, struct err *err)
 	return 0;
 }
 
+/* For who has none yet; "" otherwise. The caller frees it. */
+static int password_ensure(struct store *store, const char *user_id, char **ret_password, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err, "select 1 from users where id = $1 and password_hash is null",
+		    P_TEXT(user_id)) < 0)
+		return -1;
+	*ret_password = rows.count ? crypto_token("") : mem_text("");
+	return rows.count ? password_set(store, user_id, *ret_password, NULL, err) : 0;
+}
+
 static int bootstrap_in(void *data, struct err *err)
 {
 	struct bootstrapping *b = data;
 	_cleanup_(freep) char *user_token = NULL;
 	_cleanup_(freep) char *agent_token = NULL;
 	_cleanup_(freep) char *notifier_token = NULL;
+	_cleanup_(freep) char *password = NULL;
 	struct id user, pool;
 	const struct token_order of_user = {.user_id = user.text, .description = "bootstrap"};
 	const struct token_order of_pool = {.pool_id = pool.text, .description = "bootstrap"};
@@ -69,26 +86,61 @@ static int bootstrap_in(void *data, struct err *err)
 		organization_ensure(b->store, b->order, user.text, err) < 0 || pool_ensure(b->store, &pool, err) < 0 ||
 		token_create(b->store, &of_user, &user_token, NULL, err) < 0 ||
 		token_create(b->store, &of_pool, &agent_token, NULL, err) < 0 ||
-		token_create(b->store, &of_notifier, &notifier_token, NULL, err) < 0)
+		token_create(b->store, &of_notifier, &notifier_token, NULL, err) < 0 ||
+		password_ensure(b->store, user.text, &password, err) < 0)
 		return -1;
 	json_decref(b->result);
 	b->result = json_pack("{s:s, s:s, s:s, s:s, s:s}", "user", b->order->username, "organization",
 		b->order->organization, "token", user_token, "agent-token", agent_token, "notifier-token",
 		notifier_token);
+	if (*password)
+		json_object_set_new(b->result, "password", json_string(password));
 	return 0;
 }
 
-int bootstrap(struct store *store, const struct bootstrap_order *order, json_t **ret_result, struct err *err)
+static int made_in_one(struct store *store, const struct bootstrap_order *order,
+	int (*make)(void *data, struct err *err), json_t **ret_result, struct err *err)
 {
 	struct bootstrapping b = {.store = store, .order = order};
 
-	if (name_check("Username", NULL, order->username, err) < 0 ||
-		name_check("Organization", NULL, order->organization, err) < 0)
-		return -1;
-	if (db_transaction(store->db, bootstrap_in, &b, err) < 0) {
+	if (db_transaction(store->db, make, &b, err) < 0) {
 		json_decref(b.result);
 		return -1;
 	}
 	*ret_result = b.result;
 	return 0;
+}
+
+int bootstrap(struct store *store, const struct bootstrap_order *order, json_t **ret_result, struct err *err)
+{
+	if (name_check("Username", NULL, order->username, err) < 0 ||
+		name_check("Organization", NULL, order->organization, err) < 0)
+		return -1;
+	return made_in_one(store, order, bootstrap_in, ret_result, err);
+}
+
+/* ---- one more person ---- */
+
+static int user_add_in(void *data, struct err *err)
+{
+	struct bootstrapping *b = data;
+	_cleanup_(freep) char *password = NULL;
+	struct id user;
+
+	if (user_register(b->store, b->order->username, b->order->email, &user, err) < 0 ||
+		password_ensure(b->store, user.text, &password, err) < 0)
+		return -1;
+	json_decref(b->result);
+	b->result = json_pack("{s:s, s:s, s:s, s:s}", "user", b->order->username, "id", user.text, "email",
+		b->order->email, "password", password);
+	return 0;
+}
+
+int user_add(struct store *store, const char *username, const char *email, json_t **ret_result, struct err *err)
+{
+	const struct bootstrap_order order = {.username = username, .email = email};
+
+	if (name_check("Username", NULL, username, err) < 0)
+		return -1;
+	return made_in_one(store, &order, user_add_in, ret_result, err);
 }

@@ -2,50 +2,163 @@
 #include "scheduler/auth/tokens.h"
 
 #include <string.h>
+#include <time.h>
 
-#define COLUMNS "t.id, t.user_id, t.pool_id, t.description, t.created_at, t.last_used_at, t.expired_at "
+#include "scheduler/store/viewer.h"
+
+#define COLUMNS                                                                                                        \
+	"k.id, k.user_id, k.pool_id, k.team_id, t.kind as team_kind, "                                                 \
+	"coalesce(p.organization_id, t.organization_id) as organization_id, "                                          \
+	"coalesce(k.created_by, k.user_id) as creator_id, k.description, k.created_at, k.last_used_at, k.expired_at "
+
+#define TABLES "from tokens k left join agent_pools p on p.id = k.pool_id left join teams t on t.id = k.team_id "
+
+static const char *prefix_of(const struct token_order *order)
+{
+	if (order->notifier)
+		return "ry_notifier_";
+	if (order->team_id)
+		return "ry_team_";
+	return order->user_id ? "ry_user_" : "ry_agent_";
+}
+
+struct making {
+	struct store *store;
+	const struct token_order *order;
+	const char *hash;
+	struct id id;
+};
+
+/* A team's token without a description makes room for the next; the lock keeps two of them apart. */
+static int make_room(const struct making *m, struct err *err)
+{
+	if (!m->order->team_id || m->order->description)
+		return 0;
+	if (db_query(m->store->db, NULL, err, "select 1 from teams where id = $1 for update",
+		    P_TEXT(m->order->team_id)) < 0)
+		return -1;
+	return db_query(m->store->db, NULL, err, "delete from tokens where team_id = $1 and description is null",
+		P_TEXT(m->order->team_id));
+}
+
+static int make_in(void *data, struct err *err)
+{
+	const struct making *m = data;
+	const struct token_order *order = m->order;
+
+	if (make_room(m, err) < 0)
+		return -1;
+	return db_query(m->store->db, NULL, err,
+		"insert into tokens (id, hash, user_id, pool_id, notifier, team_id, description, expired_at, "
+		"created_by) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+		P_TEXT(m->id.text), P_TEXT(m->hash), P_TEXT(order->user_id), P_TEXT(order->pool_id),
+		P_BOOL(order->notifier), P_TEXT(order->team_id),
+		P_TEXT(order->team_id ? order->description : text_or_empty(order->description)),
+		P_TEXT(order->expires_at), P_TEXT(order->created_by));
+}
+
+static int description_taken(struct store *store, struct err *err)
+{
+	if (err->kind != ERR_CONFLICT || !text_equal(db_constraint(store->db), "tokens_team_description"))
+		return -1;
+	err_at(err, "/data/attributes/description", "Validation failed: Description has already been taken");
+	text_copy(err->title, sizeof(err->title), "invalid attributes"); /* clients know it by these words */
+	return -1;
+}
 
 int token_create(
 	struct store *store, const struct token_order *order, char **ret_token, struct id *ret_id, struct err *err)
 {
-	char *token = crypto_token(order->notifier ? "ry_notifier_" : order->user_id ? "ry_user_" : "ry_agent_");
-	struct id id = id_new("at");
+	char *token = crypto_token(prefix_of(order));
 	char hash[SHA256_HEX_SIZE];
+	struct making m = {.store = store, .order = order, .hash = hash, .id = id_new("at")};
 
 	crypto_sha256_hex(token, strlen(token), hash);
-	if (db_query(store->db, NULL, err,
-		    "insert into tokens (id, hash, user_id, pool_id, notifier, description, expired_at) "
-		    "values ($1, $2, $3, $4, $5, $6, $7)",
-		    P_TEXT(id.text), P_TEXT(hash), P_TEXT(order->user_id), P_TEXT(order->pool_id),
-		    P_BOOL(order->notifier), P_TEXT(text_or_empty(order->description)),
-		    P_TEXT(order->expires_at)) < 0) {
+	if (db_transaction(store->db, make_in, &m, err) < 0) {
 		free(token);
-		return -1;
+		return description_taken(store, err);
 	}
 	*ret_token = token;
 	if (ret_id)
-		*ret_id = id;
+		*ret_id = m.id;
 	return 0;
+}
+
+static void time_write(time_t time, char ret_time[32])
+{
+	struct tm parts;
+
+	gmtime_r(&time, &parts);
+	strftime(ret_time, 32, "%Y-%m-%dT%H:%M:%SZ", &parts);
+}
+
+void token_expiry(long long days, char ret_time[32])
+{
+	time_write(time(NULL) + (time_t)days * 86400, ret_time);
+}
+
+void token_expiry_usual(char ret_time[32])
+{
+	time_t now = time(NULL);
+	struct tm parts;
+
+	gmtime_r(&now, &parts);
+	parts.tm_year += TOKEN_YEARS;
+	time_write(timegm(&parts), ret_time); /* which knows what to do where that year has no such day */
 }
 
 int token_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err, "select " COLUMNS "from tokens t where t.id = $1", P_TEXT(id)) < 0)
+	if (db_query(store->db, ret_rows, err, "select " COLUMNS TABLES "where k.id = $1", P_TEXT(id)) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "token not found");
 }
 
-int tokens_of_user(struct store *store, const char *user_id, long long limit, long long offset, struct rows *ret_rows,
-	struct err *err)
+int tokens_list(struct store *store, const struct token_list *list, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err,
-		"select n.total, f.* from (select count(*) as total from tokens where user_id = $1) n left join "
-		"(select " COLUMNS "from tokens t where t.user_id = $1 order by t.created_at desc, t.id "
-		"limit $2 offset $3) f on true order by f.created_at desc, f.id",
-		P_TEXT(user_id), P_INT(limit), P_INT(offset));
+		"select n.total, f.* from (select count(*) as total from tokens where user_id = $1 or pool_id = $2) n "
+		"left join (select " COLUMNS TABLES "where k.user_id = $1 or k.pool_id = $2 "
+		"order by k.created_at desc, k.id limit $3 offset $4) f on true order by f.created_at desc, f.id",
+		P_TEXT(list->user_id), P_TEXT(list->pool_id), P_INT(list->limit), P_INT(list->offset));
 }
 
 int token_delete(struct store *store, const char *id, struct err *err)
 {
 	return db_query(store->db, NULL, err, "delete from tokens where id = $1", P_TEXT(id));
+}
+
+/* ---- of teams ---- */
+
+int token_of_team(struct store *store, const char *team_id, struct rows *ret_rows, struct err *err)
+{
+	if (db_query(store->db, ret_rows, err,
+		    "select " COLUMNS TABLES "where k.team_id = $1 and k.description is null", P_TEXT(team_id)) < 0)
+		return -1;
+	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "token not found");
+}
+
+int tokens_of_teams(struct store *store, const struct team_token_list *list, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"with found as (select k.id, row_number() over (order by "
+		"case when $3::text = 'team-name' then lower(t.name) end, "
+		"case when $3 = '-team-name' then lower(t.name) end desc, "
+		"case when $3 = 'created-by' then lower(u.username) end, "
+		"case when $3 = '-created-by' then lower(u.username) end desc, "
+		"case when $3 = 'expired-at' then k.expired_at end, "
+		"case when $3 = '-expired-at' then k.expired_at end desc, "
+		"case when $3 = 'last-used-at' then k.last_used_at end, "
+		"case when $3 = '-last-used-at' then k.last_used_at end desc, k.created_at desc, k.id) as place "
+		"from tokens k join teams t on t.id = k.team_id left join users u on u.id = k.created_by "
+		"where t.organization_id = $1 and ($2::text is null or strpos(lower(t.name), lower($2)) > 0) "
+		"and " TEAM_SEEN("$6::boolean",
+			"$7") ") "
+			      "select n.total, f.* from (select count(*) as total from found) n left join "
+			      "(select x.place, " COLUMNS TABLES
+			      "join found x on x.id = k.id order by x.place limit $4 offset $5) f "
+			      "on true order by f.place",
+		P_TEXT(list->organization_id), P_TEXT(list->search), P_TEXT(list->sort), P_INT(list->limit),
+		P_INT(list->offset), P_BOOL(viewer_may_all(store->viewer, list->organization_id, CAN_SEE_SECRET_TEAMS)),
+		P_TEXT(viewer_user(store->viewer)));
 }

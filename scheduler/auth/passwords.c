@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/auth/passwords.h"
+
+#include <crypt.h>
+#include <string.h>
+
+#include "scheduler/store/audit.h"
+
+/* What is compared with when there is no such user, so that nobody learns that from the time it takes. */
+static const char nobodys[] = "$y$j9T$QxqmqrR0AZampXS7i0LTm.$YwAHbUajiv6YiZDAQemT2rkYSFeESes.EIV3JgVvWV/";
+
+int password_check(const char *pointer, const char *password, struct err *err)
+{
+	size_t len = strlen(text_or_empty(password));
+
+	if (len < PASSWORD_LEAST)
+		return err_at(err, text_or_empty(pointer), "Password is too short (minimum is %d characters)",
+			PASSWORD_LEAST);
+	if (len > PASSWORD_MOST)
+		return err_at(
+			err, text_or_empty(pointer), "Password is too long (maximum is %d characters)", PASSWORD_MOST);
+	return 0;
+}
+
+/* The caller frees it. */
+static int password_hash(const char *password, char **ret_hash, struct err *err)
+{
+	_cleanup_(freep) struct crypt_data *data = mem_new(1, sizeof(*data));
+	char salt[CRYPT_GENSALT_OUTPUT_SIZE];
+	const char *hash = NULL;
+
+	if (crypt_gensalt_rn("$y$", 0, NULL, 0, salt, sizeof(salt)))
+		hash = crypt_r(password, salt, data);
+	if (!hash || *hash == '*')
+		return err_set(err, ERR_INTERNAL, "libxcrypt does not hash with yescrypt");
+	*ret_hash = mem_text(hash);
+	return 0;
+}
+
+static bool password_matches(const char *password, const char *hash)
+{
+	_cleanup_(freep) struct crypt_data *data = mem_new(1, sizeof(*data));
+	const char *same = crypt_r(password, hash, data);
+
+	return same && *same != '*' && crypto_equal(same, hash);
+}
+
+struct setting {
+	struct store *store;
+	const char *user_id, *hash, *keep_session;
+};
+
+static int set_in(void *data, struct err *err)
+{
+	struct setting *s = data;
+
+	if (db_query(s->store->db, NULL, err, "update users set password_hash = $2 where id = $1", P_TEXT(s->user_id),
+		    P_TEXT(s->hash)) < 0)
+		return -1;
+	return db_query(s->store->db, NULL, err,
+		"delete from sessions where user_id = $1 and ($2::text is null or hash <> $2)", P_TEXT(s->user_id),
+		P_TEXT(s->keep_session));
+}
+
+int password_set(
+	struct store *store, const char *user_id, const char *password, const char *keep_session, struct err *err)
+{
+	_cleanup_(freep) char *hash = NULL;
+	struct setting s = {.store = store, .user_id = user_id, .keep_session = keep_session};
+
+	if (password_hash(password, &hash, err) < 0)
+		return -1;
+	s.hash = hash;
+	return db_transaction(store->db, set_in, &s, err);
+}
+
+static int set_for_in(void *data, struct err *err)
+{
+	struct setting *s = data;
+	char request[AUDIT_UUID_SIZE];
+	const struct audit_event event = {.actor_type = "system",
+		.actor_name = "runyard-scheduler",
+		.request = request,
+		.action = "set_password",
+		.resource_type = "user",
+		.resource_id = s->user_id};
+
+	audit_uuid(request);
+	return set_in(s, err) < 0 ? -1 : audit_write(s->store, &event, err);
+}
+
+int password_set_for(struct store *store, const char *username, const char *password, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(freep) char *hash = NULL;
+	struct setting s = {.store = store};
+
+	if (db_query(store->db, &rows, err,
+		    "select id from users where lower(username) = lower($1) and not is_service_account",
+		    P_TEXT(username)) < 0)
+		return -1;
+	if (!rows.count)
+		return err_set(err, ERR_NOT_FOUND, "there is no user '%s'", username);
+	if (password_hash(password, &hash, err) < 0)
+		return -1;
+	s.hash = hash;
+	s.user_id = row_text(&rows, 0, "id");
+	return db_transaction(store->db, set_for_in, &s, err);
+}
+
+int password_verify(
+	struct store *store, const char *username, const char *password, struct id *ret_user, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	bool known;
+
+	if (db_query(store->db, &rows, err,
+		    "select id, password_hash from users where lower(username) = lower($1) "
+		    "and password_hash is not null and not is_service_account",
+		    P_TEXT(username)) < 0)
+		return -1;
+	known = password_matches(password, rows.count ? row_text(&rows, 0, "password_hash") : nobodys) && rows.count;
+	*ret_user = (struct id){""};
+	if (known)
+		text_copy(ret_user->text, sizeof(ret_user->text), row_text(&rows, 0, "id"));
+	return 0;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/auth/run_token.h"
+
+#include "scheduler/store/remote_state.h"
+
+/* What is allowed in its own workspace, and whether also in those that share their state. */
+static const struct {
+	enum permission permission;
+	bool shared;
+} allowed[] = {
+	{CAN_READ_WORKSPACE, true},
+	{CAN_READ_STATE, true},
+	{CAN_READ_OUTPUTS, true},
+	{CAN_READ_RUNS, false},
+};
+
+int run_token_find(struct store *store, const char *hash, struct actor *ret_actor, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "select run_id, workspace_id, organization_id from jobs where run_token_hash = $1 "
+		    "and state = 'claimed'",
+		    P_TEXT(hash)) < 0)
+		return -1;
+	if (!rows.count)
+		return err_set(err, ERR_UNAUTHORIZED, "the token is not valid, or its run is over");
+	*ret_actor = (struct actor){.kind = ACTOR_RUN};
+	text_copy(ret_actor->run.text, ID_SIZE, row_text(&rows, 0, "run_id"));
+	text_copy(ret_actor->workspace.text, ID_SIZE, row_text(&rows, 0, "workspace_id"));
+	text_copy(ret_actor->organization.text, ID_SIZE, row_text(&rows, 0, "organization_id"));
+	return 0;
+}
+
+int run_token_may(struct store *store, const struct actor *actor, enum permission permission, struct place place,
+	const char *what, struct err *err)
+{
+	bool may = permission == CAN_WITH_TOKEN && text_equal(place.organization, actor->organization.text);
+
+	for (size_t i = 0; place.workspace && i < ARRAY_LEN(allowed); i++) {
+		if (allowed[i].permission != permission)
+			continue;
+		if (!allowed[i].shared)
+			may = text_equal(place.workspace, actor->workspace.text);
+		else if (state_shared(store, actor->workspace.text, place.workspace, &may, err) < 0)
+			return -1;
+	}
+	return may ? 0 : err_set(err, ERR_NOT_FOUND, "%s not found", what);
+}

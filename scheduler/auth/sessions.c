@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/auth/sessions.h"
+
+#include <string.h>
+
+void session_hash(const char *cookie, char ret_hash[SHA256_HEX_SIZE])
+{
+	crypto_sha256_hex(cookie, strlen(cookie), ret_hash);
+}
+
+int session_create(struct store *store, const char *user_id, const char *address, char **ret_cookie, struct err *err)
+{
+	_cleanup_(freep) char *cookie = crypto_token("");
+	char hash[SHA256_HEX_SIZE];
+
+	session_hash(cookie, hash);
+	if (db_query(store->db, NULL, err, "insert into sessions (hash, user_id, address) values ($1, $2, $3)",
+		    P_TEXT(hash), P_TEXT(user_id), P_TEXT(address)) < 0)
+		return -1;
+	*ret_cookie = cookie;
+	cookie = NULL;
+	return 0;
+}
+
+int session_delete(struct store *store, const char *cookie, struct err *err)
+{
+	char hash[SHA256_HEX_SIZE];
+
+	session_hash(cookie, hash);
+	return db_query(store->db, NULL, err, "delete from sessions where hash = $1", P_TEXT(hash));
+}
+
+int session_seen(struct store *store, const char *hash, struct err *err)
+{
+	return db_query(store->db, NULL, err, "update sessions set last_seen_at = now() where hash = $1", P_TEXT(hash));
+}
+
+void session_csrf(const struct store *store, const char *cookie, char ret_token[SHA256_HEX_SIZE])
+{
+	unsigned char key[32];
+
+	keyring_derive(store->keyring, "csrf", key);
+	crypto_hmac_hex(key, sizeof(key), cookie, ret_token);
+}
+
+bool session_csrf_valid(const struct store *store, const char *cookie, const char *sent)
+{
+	char token[SHA256_HEX_SIZE];
+
+	session_csrf(store, cookie, token);
+	return sent && crypto_equal(token, sent);
+}
+
+char *session_set_cookie(const struct store *store, const char *cookie)
+{
+	return mem_printf(SESSION_COOKIE "=%s; Path=/; HttpOnly; SameSite=Lax%s%s", text_or_empty(cookie),
+		text_starts(store->public_url, "https://") ? "; Secure" : "", cookie ? "" : "; Max-Age=0");
+}
+
+int sessions_sweep(struct store *store, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"with s as (delete from sessions where created_at < now() - interval '60 days') "
+		"delete from oauth_codes where created_at < now() - interval '1 hour'");
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_AUTH_SESSIONS_H
+#define SCHEDULER_AUTH_SESSIONS_H
+
+/*
+ * Browsers that signed in. The cookie is a random text, and its digest is what the database has. It stands for its user
+ * in everything, but what it changes must come with the session's CSRF token: in a form's field, or in the header
+ * X-CSRF-Token.
+ */
+
+#include "scheduler/store/store.h"
+
+#define SESSION_COOKIE       "runyard_session"
+#define SESSION_MINUTES      "20160" /* two weeks, unless an organization says otherwise... */
+#define SESSION_MOST_MINUTES "86400" /* ...and not more than sixty days */
+
+/* Makes a session. The caller frees the cookie. */
+int session_create(struct store *store, const char *user_id, const char *address, char **ret_cookie, struct err *err);
+int session_delete(struct store *store, const char *cookie, struct err *err);
+int session_seen(struct store *store, const char *hash, struct err *err);
+/* What the database knows the cookie by. */
+void session_hash(const char *cookie, char ret_hash[SHA256_HEX_SIZE]);
+/* The token that goes with the cookie. */
+void session_csrf(const struct store *store, const char *cookie, char ret_token[SHA256_HEX_SIZE]);
+bool session_csrf_valid(const struct store *store, const char *cookie, const char *sent);
+/* The value of Set-Cookie; NULL takes the cookie away. Only sent back over TLS if that is how clients come. The caller
+ * frees it. */
+char *session_set_cookie(const struct store *store, const char *cookie);
+
+/* Deletes what nobody can use any more: sessions, and codes of logins that never came back. */
+int sessions_sweep(struct store *store, struct err *err);
+
+#endif
