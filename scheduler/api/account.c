@@ -12,9 +12,9 @@ json_t *user_resource(const struct rows *rows, int row)
 	bool admin = row_bool(rows, row, "is_site_admin");
 	json_t *attributes = json_pack("{s:o, s:o, s:s, s:b, s:b, s:b, s:b, s:n, s:{s:b, s:b}, s:{s:b, s:b, s:b, s:b}}",
 		"username", row_string(rows, row, "username"), "email", row_string(rows, row, "email"), "avatar-url",
-		avatar, "is-service-account", 0, "is-site-admin", admin, "is-admin", admin, "v2-only", 0,
-		"unconfirmed-email", "two-factor", "enabled", 0, "verified", 0, "permissions",
-		"can-create-organizations", 1, "can-change-email", 1, "can-change-username", 1,
+		avatar, "is-service-account", row_bool(rows, row, "is_service_account"), "is-site-admin", admin,
+		"is-admin", admin, "v2-only", 0, "unconfirmed-email", "two-factor", "enabled", 0, "verified", 0,
+		"permissions", "can-create-organizations", 1, "can-change-email", 1, "can-change-username", 1,
 		"can-manage-user-tokens", 1);
 
 	return resource_new("users", row_text(rows, row, "id"), attributes, NULL);
@@ -25,6 +25,16 @@ int account_details(struct request *req, struct response *res, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (user_read(req->store, req->actor.user.text, &rows, err) < 0)
+		return -1;
+	return respond_resource(res, 200, user_resource(&rows, 0));
+}
+
+int users_show(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const char *viewer = req->actor.is_site_admin ? NULL : req->actor.user.text;
+
+	if (user_read_known(req->store, param(req, "user"), viewer, &rows, err) < 0)
 		return -1;
 	return respond_resource(res, 200, user_resource(&rows, 0));
 }

@@ -13,23 +13,42 @@
 #include "scheduler/auth/actor.h"
 #include "scheduler/store/store.h"
 
+struct buckets;
+struct control;
+struct trail;
+struct upload;
+
 struct request {
 	const struct http_request *http;
 	struct store *store;
 	const struct route *route;
 	struct route_match match;
 	struct actor actor;
-	const char *bearer; /* the token as sent, or NULL */
-	json_t *body;       /* of a JSON route; NULL if none was sent. Owned by the server */
+	const char *bearer;      /* the token as sent, or NULL */
+	json_t *body;            /* of a JSON route; NULL if none was sent. Owned by the server */
+	struct trail *trail;     /* what the audit trail gets of it (api/trail.h) */
+	struct buckets *buckets; /* who asks too often (auth/buckets.h) */
+	struct control *control; /* where workers' requests wait (api/control.h) */
+	struct upload *upload;   /* what an UPLOADED route's handler makes of it (store/uploads.h) */
 };
 
 struct response {
 	struct http_answer *http;
+	struct trail *trail;
 };
 
-/* 0 if the actor may do what the route's row says in the organization (its internal id); else ERR_NOT_FOUND
- * "<what> not found". Every API handler asks it before it shows or changes anything. */
-int may(const struct request *req, const char *organization_id, const char *what, struct err *err);
+/*
+ * 0 if the actor may do what the route's row says in that place; else ERR_NOT_FOUND "<what> not found". Every API
+ * handler asks it before it shows or changes anything:
+ *     may(req, (struct place){.organization = id, .workspace = id}, "run", err)
+ * A right of workspaces is asked with the workspace, one of projects with the project (auth/permissions.def).
+ */
+int may(const struct request *req, struct place place, const char *what, struct err *err);
+/* The same for another permission than the row's: of a second object, or of one attribute. */
+int may_with(
+	const struct request *req, enum permission permission, struct place place, const char *what, struct err *err);
+/* The place of a row with the columns organization_id and workspace_id. */
+struct place place_of(const struct rows *rows);
 
 /* ---- reading ---- */
 
@@ -37,6 +56,8 @@ int may(const struct request *req, const char *organization_id, const char *what
 const char *param(const struct request *req, const char *name);
 /* A query parameter, or NULL. */
 const char *query(const struct request *req, const char *name);
+/* Refuses (ERR_MALFORMED) a query string that is not UTF-8; the server asks it before any handler. */
+int query_text_check(const struct request *req, struct err *err);
 /* True if `include` names it; hyphens and underscores are alike. */
 bool query_includes(const struct request *req, const char *relation);
 /* Refuses (400 "Invalid include parameter") an include that is not among `known`, ended by NULL. */
@@ -48,14 +69,20 @@ int query_includes_check(const struct request *req, const char *const *known, st
  * booleans, and gives NULL for texts. Texts are borrowed from the body.
  */
 int body_text(const struct request *req, const char *name, const char **ret_value, struct err *err);
+/* The same without body_text's own bounds (10,000 characters, none of them a control character): for values. */
+int body_long_text(const struct request *req, const char *name, const char **ret_value, struct err *err);
 int body_bool(const struct request *req, const char *name, bool *ret_value, struct err *err);
 int body_int(const struct request *req, const char *name, long long *ret_value, struct err *err);
 /* An array of texts, or null; borrowed. */
 int body_texts(const struct request *req, const char *name, const json_t **ret_value, struct err *err);
+/* True for "2026-11-21T01:25:00Z", with a fraction or another offset as clients like it. */
+bool time_valid(const char *text);
 /* True if the attribute was sent, null or not. */
 bool body_has(const struct request *req, const char *name);
 /* The id of a to-one relation (data.relationships.<name>.data.id), or NULL. */
 const char *body_relation(const struct request *req, const char *name);
+/* The same of a relation that need not be there: ERR_INVALID if what is there is not one {type, id} of that type. */
+int body_to_one(const struct request *req, const char *name, const char *type, const char **ret_id, struct err *err);
 /* The comment of an action: {"comment": "..."}, {} or no body at all. NULL if there is none; borrowed. */
 int body_comment(const struct request *req, const char **ret_comment, struct err *err);
 /* Checks that there is a document with data, of that type; clients that send an empty type are let through. */
@@ -83,9 +110,22 @@ struct page {
 };
 /* ERR_MALFORMED for a number or size that is none. */
 int page_read(const struct request *req, struct page *ret_page, struct err *err);
+/* The same for a list whose pages are `most` long, by default too. */
+int page_read_most(const struct request *req, long long most, struct page *ret_page, struct err *err);
 /* {"data": [...], "links": ..., "meta": {"pagination": ...}}; takes both; included may be NULL. */
 int respond_page(
 	const struct request *req, struct response *res, const struct page *page, json_t *data, json_t *included);
+
+/* The page of a query's rows: those with an id, and their `total`. */
+int respond_page_of(const struct request *req, struct response *res, struct page *page, const struct rows *rows,
+	json_t *(*make)(const struct rows *rows, int row));
+
+/* The same of a list that is all in memory, borrowed: the page of it. */
+int respond_slice(
+	const struct request *req, struct response *res, struct page *page, const json_t *list, json_t *included);
+
+/* What has become of an upload: 204, 409 with the log's length, or -1 with its error. */
+int upload_respond(struct response *res, const struct upload *upload, struct err *err);
 
 /* ---- JSON:API pieces ---- */
 

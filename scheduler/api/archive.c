@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/archive.h"
 
+#include <errno.h>
 #include <archive.h>
 #include <archive_entry.h>
 #include <string.h>
@@ -175,8 +176,24 @@ static int archive_walk(struct archive *archive, struct walk *walk, struct err *
 	}
 	if (result == ARCHIVE_EOF)
 		return 0;
+	if (archive_errno(archive) == ENOMEM)
+		mem_out(); /* or a good upload would be refused */
 	return err_set(
 		err, ERR_INVALID, "the archive is damaged: %.200s", text_or_empty(archive_error_string(archive)));
+}
+
+static struct archive *archive_open(const void *bytes, size_t len)
+{
+	struct archive *archive = mem_there(archive_read_new());
+
+	archive_read_support_filter_gzip(archive);
+	archive_read_support_format_tar(archive);
+	if (archive_read_open_memory(archive, bytes, len) == ARCHIVE_OK)
+		return archive;
+	if (archive_errno(archive) == ENOMEM)
+		mem_out();
+	archive_read_free(archive);
+	return NULL;
 }
 
 int archive_check(const void *bytes, size_t len, struct err *err)
@@ -188,15 +205,51 @@ int archive_check(const void *bytes, size_t len, struct err *err)
 
 	if (len < 2 || magic[0] != 0x1f || magic[1] != 0x8b)
 		return err_set(err, ERR_INVALID, "the upload is no gzip'd tar archive");
-	archive = archive_read_new();
+	archive = archive_open(bytes, len);
+	if (!archive)
+		return err_set(err, ERR_INVALID, "the upload is no gzip'd tar archive");
 	walk.links = json_object();
-	archive_read_support_filter_gzip(archive);
-	archive_read_support_format_tar(archive);
-	if (archive_read_open_memory(archive, bytes, len) == ARCHIVE_OK)
-		result = archive_walk(archive, &walk, err);
-	else
-		err_set(err, ERR_INVALID, "the upload is no gzip'd tar archive");
+	result = archive_walk(archive, &walk, err);
 	json_decref(walk.links);
 	archive_read_free(archive);
 	return result;
+}
+
+/* ---- one file ---- */
+
+static bool entry_named(struct archive_entry *entry, const char *path)
+{
+	const char *name = archive_entry_pathname(entry);
+
+	if (!name || archive_entry_filetype(entry) != AE_IFREG || archive_entry_hardlink(entry))
+		return false;
+	_cleanup_(freep) char *plain = path_plain(name);
+	return text_equal(plain, path);
+}
+
+static void entry_read(struct archive *archive, struct buf *out)
+{
+	char piece[8192];
+	la_ssize_t got;
+
+	while (out->len < out->limit && (got = archive_read_data(archive, piece, sizeof(piece))) > 0) {
+		size_t room = out->limit - out->len;
+
+		buf_append(out, piece, (size_t)got < room ? (size_t)got : room);
+	}
+}
+
+void archive_file(const void *bytes, size_t len, const char *path, struct buf *out, bool *ret_found)
+{
+	_cleanup_(freep) char *plain = path_plain(path);
+	struct archive *archive = archive_open(bytes, len);
+	struct archive_entry *entry;
+
+	*ret_found = false;
+	while (archive && !*ret_found && archive_read_next_header(archive, &entry) >= ARCHIVE_WARN)
+		*ret_found = entry_named(entry, plain);
+	if (*ret_found)
+		entry_read(archive, out);
+	if (archive)
+		archive_read_free(archive);
 }

@@ -3,8 +3,9 @@
 #define SCHEDULER_API_ASIDE_H
 
 /*
- * Requests whose handler waits for somebody else's server. They run in a few threads of their own, so that the threads
- * that answer everything else go on; how many wait for one of those is bounded.
+ * Requests whose handler takes its time: it waits for somebody else's server, or looks at a password. They run in a few
+ * threads of their own, so that the threads that answer everything else go on; how many wait for one of those is
+ * bounded.
  */
 
 #include "common/httpd.h"

@@ -2,9 +2,12 @@
 #include "scheduler/api/configurations.h"
 
 #include "scheduler/api/archive.h"
+#include "scheduler/api/including.h"
 #include "scheduler/api/scope.h"
+#include "scheduler/api/trail.h"
 #include "scheduler/auth/signed.h"
 #include "scheduler/dispatch/order.h"
+#include "scheduler/store/backing_data.h"
 #include "scheduler/store/configurations.h"
 
 json_t *configuration_resource(const struct rows *rows, int row)
@@ -19,20 +22,24 @@ json_t *configuration_resource(const struct rows *rows, int row)
 		row_string(rows, row, "error"), "error-message", row_string(rows, row, "error_message"),
 		"changed-files");
 	json_t *resource = resource_new("configuration-versions", id, attributes,
-		json_pack("{s:o}", "ingress-attributes", to_one("ingress-attributes", NULL)));
+		json_pack("{s:o, s:o}", "ingress-attributes", to_one("ingress-attributes", NULL), "run",
+			to_one("runs", row_text(rows, row, "run_id"))));
 
 	json_object_set_new(resource, "links", json_pack("{s:s, s:s}", "self", self, "download", download));
 	return resource;
 }
 
-/* The configuration version of the path, which the actor may see. */
+/* The configuration version of the path, or of the path's run, which the actor may see. */
 static int configuration_of(struct request *req, struct rows *ret_rows, struct err *err)
 {
 	struct err hidden = ERR_INIT;
 	struct scope scope;
 
-	if (configuration_read(req->store, param(req, "configuration"), ret_rows, err) < 0)
+	if (*param(req, "run") ? configuration_of_run(req->store, param(req, "run"), ret_rows, err) < 0
+			       : configuration_read(req->store, param(req, "configuration"), ret_rows, err) < 0)
 		return -1;
+	if (req->actor.kind == ACTOR_TASK)
+		return actor_may_for_task(req->store, &req->actor, NULL, row_text(ret_rows, 0, "id"), err);
 	if (scope_workspace_id(req, row_text(ret_rows, 0, "workspace_id"), &scope, &hidden) == 0)
 		return 0;
 	if (hidden.kind != ERR_NOT_FOUND)
@@ -78,33 +85,43 @@ int configurations_create(struct request *req, struct response *res, struct err 
 	return respond_resource(res, 201, resource);
 }
 
-static const char *const includes[] = {"ingress-attributes", "run", NULL};
+static const struct inclusion includes[] = {
+	{"ingress_attributes", NULL, NULL, NULL},
+	{"run", "configuration-versions", "run", &kind_runs},
+};
 
 int configurations_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_auto_t *resource = NULL;
+	json_t *included;
 
-	if (query_includes_check(req, includes, err) < 0 || configuration_of(req, &rows, err) < 0)
+	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || configuration_of(req, &rows, err) < 0)
 		return -1;
-	return respond_resource(res, 200, configuration_resource(&rows, 0));
+	resource = configuration_resource(&rows, 0);
+	if (includes_follow(req, includes, ARRAY_LEN(includes), resource, &included, err) < 0)
+		return -1;
+	return respond_including(res, 200, json_incref(resource), included);
 }
 
 int configurations_index(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_auto_t *data = json_array();
 	struct scope scope;
 	struct page page;
-	json_t *data;
+	json_t *included;
 
-	if (query_includes_check(req, includes, err) < 0 || page_read(req, &page, err) < 0 ||
+	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || page_read(req, &page, err) < 0 ||
 		scope_workspace(req, &scope, err) < 0 ||
 		configurations_list(req->store, scope.workspace.text, page.size, page.offset, &rows, err) < 0)
 		return -1;
 	page.total = row_int(&rows, 0, "total");
-	data = json_array();
 	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++)
 		json_array_append_new(data, configuration_resource(&rows, i));
-	return respond_page(req, res, &page, data, NULL);
+	if (includes_follow(req, includes, ARRAY_LEN(includes), data, &included, err) < 0)
+		return -1;
+	return respond_page(req, res, &page, json_incref(data), included);
 }
 
 int configurations_download(struct request *req, struct response *res, struct err *err)
@@ -112,16 +129,38 @@ int configurations_download(struct request *req, struct response *res, struct er
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(BODY_ARCHIVE);
 
-	if (req->actor.kind == ACTOR_TASK
-			? actor_may_for_task(req->store, &req->actor, NULL, param(req, "configuration"), err) < 0 ||
-				configuration_read(req->store, param(req, "configuration"), &rows, err) < 0
-			: configuration_of(req, &rows, err) < 0)
+	if (configuration_of(req, &rows, err) < 0)
 		return -1;
-	if (row_null(&rows, 0, "blob_id"))
+	if (!text_equal(row_text(&rows, 0, "status"), "uploaded"))
 		return err_set(err, ERR_NOT_FOUND, "the configuration version has no files");
 	if (blob_get(req->store, row_text(&rows, 0, "blob_id"), &bytes, err) < 0)
 		return -1;
 	return respond_bytes(res, "application/gzip", &bytes);
+}
+
+static int backing_change(struct request *req, struct response *res, enum backing_change change, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (configuration_of(req, &rows, err) < 0 ||
+		backing_data_change(req->store, BACKING_CONFIGURATION, change, row_text(&rows, 0, "id"), err) < 0)
+		return -1;
+	return respond_empty(res, 202);
+}
+
+int configurations_soft_delete(struct request *req, struct response *res, struct err *err)
+{
+	return backing_change(req, res, BACKING_SOFT_DELETE, err);
+}
+
+int configurations_restore(struct request *req, struct response *res, struct err *err)
+{
+	return backing_change(req, res, BACKING_RESTORE, err);
+}
+
+int configurations_permanently_delete(struct request *req, struct response *res, struct err *err)
+{
+	return backing_change(req, res, BACKING_DELETE, err);
 }
 
 int configurations_archive(struct request *req, struct response *res, struct err *err)
@@ -163,6 +202,7 @@ int configurations_upload(struct request *req, struct response *res, struct err 
 
 	if (configuration_read(req->store, id, &rows, err) < 0)
 		return -1;
+	trail_note_place(req->trail, &(struct place){.workspace = row_text(&rows, 0, "workspace_id")});
 	if (archive_check(req->http->body.data, req->http->body.len, err) < 0) {
 		configuration_refuse(req->store, id, err->message, &ignored);
 		return -1;

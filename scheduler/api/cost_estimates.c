@@ -6,9 +6,9 @@
 enum { OUTPUT_LIMIT = 64 << 20 };
 
 /* Clients parse amounts as numbers, whatever the status is. */
-static json_t *amount(const struct rows *rows, const char *column)
+static json_t *amount(const struct rows *rows, int row, const char *column)
 {
-	return json_string(row_null(rows, 0, column) ? "0.0" : row_text(rows, 0, column));
+	return json_string(row_null(rows, row, column) ? "0.0" : row_text(rows, row, column));
 }
 
 static json_t *resources(const json_t *document, bool matched)
@@ -24,23 +24,23 @@ static json_t *resources(const json_t *document, bool matched)
 	return chosen;
 }
 
-json_t *cost_estimate_resource(const struct rows *rows)
+json_t *cost_estimate_resource(const struct rows *rows, int row)
 {
-	json_auto_t *document = row_json(rows, 0, "document");
-	_cleanup_(freep) char *self = mem_printf("/api/v2/cost-estimates/%s", row_text(rows, 0, "id"));
+	json_auto_t *document = row_json(rows, row, "document");
+	_cleanup_(freep) char *self = mem_printf("/api/v2/cost-estimates/%s", row_text(rows, row, "id"));
 	json_t *attributes, *resource;
 
-	attributes = json_pack("{so so so so so so so sI sI sI s{so so}}", "status", row_string(rows, 0, "status"),
-		"status-timestamps", row_json(rows, 0, "status_timestamps"), "error-message",
-		row_string(rows, 0, "error_message"), "prior-monthly-cost", amount(rows, "prior_monthly_cost"),
-		"proposed-monthly-cost", amount(rows, "proposed_monthly_cost"), "delta-monthly-cost",
-		amount(rows, "delta_monthly_cost"), "currency", row_string(rows, 0, "currency"), "resources-count",
-		(json_int_t)row_int(rows, 0, "resources_count"), "matched-resources-count",
-		(json_int_t)row_int(rows, 0, "matched_resources_count"), "unmatched-resources-count",
-		(json_int_t)row_int(rows, 0, "unmatched_resources_count"), "resources", "matched",
+	attributes = json_pack("{so so so so so so so sI sI sI s{so so}}", "status", row_string(rows, row, "status"),
+		"status-timestamps", row_json(rows, row, "status_timestamps"), "error-message",
+		row_string(rows, row, "error_message"), "prior-monthly-cost", amount(rows, row, "prior_monthly_cost"),
+		"proposed-monthly-cost", amount(rows, row, "proposed_monthly_cost"), "delta-monthly-cost",
+		amount(rows, row, "delta_monthly_cost"), "currency", row_string(rows, row, "currency"),
+		"resources-count", (json_int_t)row_int(rows, row, "resources_count"), "matched-resources-count",
+		(json_int_t)row_int(rows, row, "matched_resources_count"), "unmatched-resources-count",
+		(json_int_t)row_int(rows, row, "unmatched_resources_count"), "resources", "matched",
 		resources(document, true), "unmatched", resources(document, false));
-	resource = resource_new("cost-estimates", row_text(rows, 0, "id"), attributes,
-		json_pack("{so}", "run", to_one("runs", row_text(rows, 0, "run_id"))));
+	resource = resource_new("cost-estimates", row_text(rows, row, "id"), attributes,
+		json_pack("{so}", "run", to_one("runs", row_text(rows, row, "run_id"))));
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
 }
@@ -49,7 +49,7 @@ static int estimate_in_path(struct request *req, struct rows *ret_rows, struct e
 {
 	if (cost_estimate_view(req->store, param(req, "estimate"), ret_rows, err) < 0)
 		return -1;
-	return may(req, row_text(ret_rows, 0, "organization_id"), "cost estimate", err);
+	return may(req, place_of(ret_rows), "cost estimate", err);
 }
 
 int cost_estimates_read(struct request *req, struct response *res, struct err *err)
@@ -58,7 +58,7 @@ int cost_estimates_read(struct request *req, struct response *res, struct err *e
 
 	if (estimate_in_path(req, &rows, err) < 0)
 		return -1;
-	return respond_resource(res, 200, cost_estimate_resource(&rows));
+	return respond_resource(res, 200, cost_estimate_resource(&rows, 0));
 }
 
 /* ---- as a text for people ---- */

@@ -5,6 +5,6 @@
 #include "scheduler/api/api.h"
 
 /* A row of cost_estimate_view as a resource. A new reference. */
-json_t *cost_estimate_resource(const struct rows *rows);
+json_t *cost_estimate_resource(const struct rows *rows, int row);
 
 #endif

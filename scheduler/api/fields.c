@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/fields.h"
 
+#include <string.h>
+
 static int read_text(const struct request *req, const char *name, json_t **ret_value, struct err *err)
 {
 	const char *text = NULL;
@@ -74,4 +76,21 @@ void fields_show(const struct field *table, size_t count, const json_t *object, 
 		json_object_set_new(attributes, table[i].name,
 			value ? json_incref(value) : json_loads(table[i].fallback, JSON_DECODE_ANY, NULL));
 	}
+}
+
+int length_check(const char *what, const char *pointer, const char *text, size_t most, struct err *err)
+{
+	if (strlen(text_or_empty(text)) <= most)
+		return 0;
+	return err_at(err, pointer, "%s is too long (maximum is %zu characters)", what, most);
+}
+
+int title_check(const char *what, const char *pointer, const char *text, size_t most, struct err *err)
+{
+	if (!text || !text[strspn(text, " ")])
+		return err_at(err, pointer, "%s can't be blank", what);
+	for (const unsigned char *at = (const unsigned char *)text; *at; at++)
+		if (*at < ' ' || *at == 0x7f)
+			return err_at(err, pointer, "%s may not contain control characters", what);
+	return length_check(what, pointer, text, most, err);
 }

@@ -21,4 +21,9 @@ int fields_read(const struct request *req, const struct field *table, size_t cou
 /* Adds every attribute of the table, as `object` has it or by default. */
 void fields_show(const struct field *table, size_t count, const json_t *object, json_t *attributes);
 
+/* ERR_INVALID "<what> is too long ..." at the pointer for a text (or NULL) of more bytes. */
+int length_check(const char *what, const char *pointer, const char *text, size_t most, struct err *err);
+/* The same for a name in free form, which can't be blank either, nor have control characters. */
+int title_check(const char *what, const char *pointer, const char *text, size_t most, struct err *err);
+
 #endif

@@ -1,221 +1,150 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/includes.h"
 
-#include "scheduler/api/account.h"
-#include "scheduler/api/configurations.h"
-#include "scheduler/api/organizations.h"
-#include "scheduler/api/projects.h"
-#include "scheduler/api/runs.h"
-#include "scheduler/api/states.h"
-#include "scheduler/store/configurations.h"
-#include "scheduler/store/organizations.h"
-#include "scheduler/store/run_views.h"
+#include "scheduler/api/archive.h"
+#include "scheduler/api/including.h"
+#include "scheduler/api/tags.h"
 #include "scheduler/store/states.h"
-#include "scheduler/store/users.h"
 
-const char *const workspace_includes_known[] = {"organization", "project", "current-run", "current-run.plan",
-	"current-run.configuration-version", "current-run.configuration-version.ingress-attributes",
-	"current-configuration-version", "current-configuration-version.ingress-attributes", "current-state-version",
-	"locked-by", "outputs", "readme", "effective-tag-bindings", NULL};
+enum { README_LIMIT = 1 << 20 };
 
-/* Each makes the resource that a relation points to. */
-
-static int organization_included(struct store *store, const char *id, json_t **ret_resource, struct err *err)
-{
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-
-	if (organization_read(store, id, &rows, err) < 0)
-		return -1;
-	*ret_resource = organization_resource(&rows, 0);
-	return 0;
-}
-
-static int state_included(struct store *store, const char *id, json_t **ret_resource, struct err *err)
-{
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-
-	if (state_read(store, id, &rows, err) < 0)
-		return -1;
-	*ret_resource = state_resource(store, &rows, 0);
-	return 0;
-}
-
-static int configuration_included(struct store *store, const char *id, json_t **ret_resource, struct err *err)
-{
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-
-	if (configuration_read(store, id, &rows, err) < 0)
-		return -1;
-	*ret_resource = configuration_resource(&rows, 0);
-	return 0;
-}
-
-static int user_included(struct store *store, const char *id, json_t **ret_resource, struct err *err)
-{
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-
-	if (user_read(store, id, &rows, err) < 0)
-		return -1;
-	*ret_resource = user_resource(&rows, 0);
-	return 0;
-}
-
-static int run_included(struct store *store, const char *id, json_t **ret_resource, struct err *err)
-{
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-
-	if (run_view(store, id, &rows, err) < 0)
-		return -1;
-	return run_resource(store, &rows, 0, ret_resource, err);
-}
-
-static int plan_included(struct store *store, const char *id, json_t **ret_resource, struct err *err)
-{
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-
-	if (operation_view(store, id, &rows, err) < 0)
-		return -1;
-	*ret_resource = operation_resource(store, &rows);
-	return 0;
-}
-
-static const struct include {
-	const char *name;     /* in the request */
-	const char *relation; /* of what was included before it (the workspace, or its run) */
-	const char *type;     /* that the relation points to */
-	int (*make)(struct store *store, const char *id, json_t **ret_resource, struct err *err);
-} of_workspace[] =
-	{
-		{"organization", "organization", "organizations", organization_included},
-		{"project", "project", "projects", project_included},
-		{"current-state-version", "current-state-version", "state-versions", state_included},
-		{"current-configuration-version", "current-configuration-version", "configuration-versions",
-			configuration_included},
-		{"locked-by", "locked-by", "users", user_included},
-		{"locked-by", "locked-by", "runs", run_included},
-		{"current-run", "current-run", "runs", run_included},
-},
-  of_run[] = {
-	  {"current-run.plan", "plan", "plans", plan_included},
-	  {"current-run.configuration-version", "configuration-version", "configuration-versions",
-		  configuration_included},
+static const struct inclusion of_workspaces[] = {
+	{"organization", "workspaces", "organization", &kind_organizations},
+	{"project", "workspaces", "project", &kind_projects},
+	{"current-state-version", "workspaces", "current-state-version", &kind_states},
+	{"locked-by", "workspaces", "locked-by", &kind_users}, {"locked-by", "workspaces", "locked-by", &kind_teams},
+	{"locked-by", "workspaces", "locked-by", &kind_runs}, {"current-run", "workspaces", "current-run", &kind_runs},
+	{"current-run.plan", "runs", "plan", &kind_plans},
+	{"current-run.configuration-version", "runs", "configuration-version", &kind_configurations},
+	{"current-configuration-version", "workspaces", "current-configuration-version", &kind_configurations},
+	{"current-configuration-version.ingress-attributes", "configuration-versions", "ingress-attributes", NULL},
+	{"current-run.configuration-version.ingress-attributes", "configuration-versions", "ingress-attributes", NULL},
+	{"outputs", "workspaces", "outputs", NULL},
+	{"effective-tag-bindings", "workspaces", "effective-tag-bindings", NULL},
+	{"readme", "workspaces", "readme", NULL}, /* the last one: a whole archive is read for it */
 };
 
-static bool holds(const json_t *list, const char *type, const char *id)
+int workspace_includes_check(const struct request *req, bool one, struct err *err)
 {
-	const json_t *item;
-	size_t i;
-
-	json_array_foreach(list, i, item)
-	{
-		if (text_equal(json_string_at(item, "type"), type) && text_equal(json_string_at(item, "id"), id))
-			return true;
-	}
-	return false;
+	return includes_check(req, of_workspaces, ARRAY_LEN(of_workspaces) - !one, err);
 }
 
-/* Adds what a resource's relation points to, if it is asked for and not there yet. */
-static int include_related(const struct request *req, const struct include *include, const json_t *resource,
-	json_t *included, struct err *err)
-{
-	const json_t *relation = json_object_get(json_at(resource, "relationships"), include->relation);
-	const char *id = json_string_at(relation, "data.id");
-	json_t *related;
-
-	if (!id || !query_includes(req, include->name) || holds(included, include->type, id) ||
-		!text_equal(json_string_at(relation, "data.type"), include->type))
-		return 0;
-	if (include->make(req->store, id, &related, err) < 0)
-		return -1;
-	json_array_append_new(included, related);
-	return 0;
-}
+/* ---- outputs ---- */
 
 /* Outputs of a workspace have a type of their own, with fewer attributes (API 5.2). */
-static int include_outputs(const struct request *req, json_t *workspace, json_t *included, struct err *err)
+static int output_include(struct store *store, const struct rows *rows, int row, json_t *included, struct err *err)
 {
-	const char *state = json_string_at(workspace, "relationships.current-state-version.data.id");
+	bool sensitive = row_bool(rows, row, "sensitive");
+	json_t *value = NULL;
+
+	if (!sensitive && state_output_value(store, rows, row, &value, err) < 0)
+		return -1;
+	json_array_append_new(included,
+		resource_new("workspace-outputs", row_text(rows, row, "id"),
+			json_pack("{so sb so so}", "name", row_string(rows, row, "name"), "sensitive", sensitive,
+				"output-type", row_string(rows, row, "type"), "value", value ? value : json_null()),
+			NULL));
+	return 0;
+}
+
+/* Gives each workspace an empty relation; the lists by state version: borrowed from the workspaces. */
+static void outputs_prepare(json_t *workspaces, struct db_array *states, json_t *lists)
+{
+	json_t *workspace;
+	size_t i;
+
+	json_array_foreach(workspaces, i, workspace)
+	{
+		const char *state = json_string_at(workspace, "relationships.current-state-version.data.id");
+		json_t *list = json_array();
+
+		json_object_set_new(
+			json_object_get(workspace, "relationships"), "outputs", json_pack("{so}", "data", list));
+		if (!state)
+			continue;
+		db_array_add(states, state);
+		json_object_set(lists, state, list);
+	}
+}
+
+static int outputs_include(const struct request *req, json_t *workspaces, json_t *included, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array states = DB_ARRAY_INIT;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	json_t *links = json_array();
+	json_auto_t *lists = json_object();
 
-	json_object_set_new(json_object_get(workspace, "relationships"), "outputs", json_pack("{s:o}", "data", links));
-	if (!state || state_outputs(req->store, state, &rows, err) < 0)
-		return state ? -1 : 0;
+	outputs_prepare(workspaces, &states, lists);
+	if (outputs_of_states(req->store, &states, &rows, err) < 0)
+		return -1;
 	for (int i = 0; i < rows.count; i++) {
-		const char *id = row_text(&rows, i, "id");
-		bool sensitive = row_bool(&rows, i, "sensitive");
-		json_t *value = NULL;
-
-		if (!sensitive && state_output_value(req->store, &rows, i, &value, err) < 0)
+		json_array_append_new(json_object_get(lists, row_text(&rows, i, "state_version_id")),
+			linkage("workspace-outputs", row_text(&rows, i, "id")));
+		if (output_include(req->store, &rows, i, included, err) < 0)
 			return -1;
-		json_array_append_new(links, linkage("workspace-outputs", id));
-		json_array_append_new(included,
-			resource_new("workspace-outputs", id,
-				json_pack("{s:o, s:b, s:o, s:o}", "name", row_string(&rows, i, "name"), "sensitive",
-					sensitive, "output-type", row_string(&rows, i, "type"), "value",
-					value ? value : json_null()),
-				NULL));
 	}
 	return 0;
 }
 
-/* What the workspace's run points to; the run itself may not be asked for. */
-static int include_of_run(const struct request *req, const json_t *workspace, json_t *included, struct err *err)
-{
-	const char *id = json_string_at(workspace, "relationships.current-run.data.id");
-	json_t *run;
-	int result = 0;
+/* ---- the readme ---- */
 
-	if (!id || (!query_includes(req, of_run[0].name) && !query_includes(req, of_run[1].name)))
+/* Beside the configuration that the workspace works in, or else at the archive's root. */
+static int readme_find(struct store *store, const char *id, struct buf *out, bool *ret_found, struct err *err)
+{
+	_cleanup_(buf_release) struct buf archive = BUF_INIT(BODY_ARCHIVE);
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	*ret_found = false;
+	if (db_query(store->db, &rows, err,
+		    "select c.blob_id, w.working_directory || '/README.md' as path from workspaces w "
+		    "join configuration_versions c on c.id = w.current_configuration_id "
+		    "where w.id = $1 and c.blob_id is not null",
+		    P_TEXT(id)) < 0)
+		return -1;
+	if (!rows.count)
 		return 0;
-	if (run_included(req->store, id, &run, err) < 0)
+	if (blob_get(store, row_text(&rows, 0, "blob_id"), &archive, err) < 0)
 		return -1;
-	for (size_t i = 0; i < ARRAY_LEN(of_run) && result == 0; i++)
-		result = include_related(req, &of_run[i], run, included, err);
-	if (result == 0 && !holds(included, "runs", id))
-		json_array_append(included, run);
-	json_decref(run);
-	return result;
+	archive_file(archive.data, archive.len, row_text(&rows, 0, "path"), out, ret_found);
+	if (!*ret_found)
+		archive_file(archive.data, archive.len, "README.md", out, ret_found);
+	return 0;
 }
 
-static int include_one(const struct request *req, json_t *workspace, json_t *included, struct err *err)
+static int readme_include(const struct request *req, json_t *workspace, json_t *included, struct err *err)
 {
-	for (size_t i = 0; i < ARRAY_LEN(of_workspace); i++)
-		if (include_related(req, &of_workspace[i], workspace, included, err) < 0)
-			return -1;
-	if (query_includes(req, "outputs") && include_outputs(req, workspace, included, err) < 0)
+	const char *id = json_string_at(workspace, "id");
+	_cleanup_(buf_release) struct buf text = BUF_INIT(README_LIMIT);
+	json_t *raw;
+	bool found;
+
+	if (readme_find(req->store, id, &text, &found, err) < 0)
 		return -1;
-	return include_of_run(req, workspace, included, err);
-}
-
-/* What one included resource links back to would lead clients in circles (API 4). */
-static void circles_cut(json_t *included)
-{
-	json_t *item;
-	size_t i;
-
-	json_array_foreach(included, i, item)
-	{
-		if (text_equal(json_string_at(item, "type"), "state-versions"))
-			json_object_del(json_object_get(item, "relationships"), "run");
-	}
+	raw = found ? json_stringn(buf_str(&text), text.len) : NULL;
+	json_object_set_new(
+		json_object_get(workspace, "relationships"), "readme", to_one("workspace-readme", raw ? id : NULL));
+	if (raw)
+		json_array_append_new(
+			included, resource_new("workspace-readme", id, json_pack("{so}", "raw-markdown", raw), NULL));
+	return 0;
 }
 
 int workspace_includes(const struct request *req, json_t *workspaces, json_t **ret_included, struct err *err)
 {
-	json_auto_t *included = json_array();
-	json_t *workspace;
-	size_t i;
+	json_t *included = NULL;
 
-	*ret_included = NULL;
-	if (!query(req, "include"))
+	if (includes_follow(req, of_workspaces, ARRAY_LEN(of_workspaces), workspaces, &included, err) < 0)
+		return -1;
+	if (!included) {
+		*ret_included = NULL;
 		return 0;
-	json_array_foreach(workspaces, i, workspace)
-	{
-		if (include_one(req, workspace, included, err) < 0)
-			return -1;
 	}
-	circles_cut(included);
-	*ret_included = json_incref(included);
+	if ((query_includes(req, "outputs") && outputs_include(req, workspaces, included, err) < 0) ||
+		(query_includes(req, "readme") &&
+			readme_include(req, json_array_get(workspaces, 0), included, err) < 0) ||
+		bindings_include(req, TAGGED_WORKSPACE, workspaces, &included, err) < 0) {
+		json_decref(included);
+		return -1;
+	}
+	*ret_included = included;
 	return 0;
 }

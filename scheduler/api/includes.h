@@ -4,11 +4,10 @@
 
 #include "scheduler/api/api.h"
 
-/* What `include` may name for workspaces. */
-extern const char *const workspace_includes_known[];
-
+/* Refuses (400) what `include` may not name for workspaces; some of it only for one. */
+int workspace_includes_check(const struct request *req, bool one, struct err *err);
 /* The resources that the request's `include` names for these workspaces (an array of resources, borrowed), each once:
- * a new reference, or NULL if nothing was asked for. Adds the relation `outputs` where those are asked for. */
+ * a new reference, or NULL if nothing was asked for. Adds the relations that only show when they are asked for. */
 int workspace_includes(const struct request *req, json_t *workspaces, json_t **ret_included, struct err *err);
 
 #endif

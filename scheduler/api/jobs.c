@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MPL-2.0 */
+#include <string.h>
+
 #include "scheduler/api/api.h"
+#include "common/log.h"
 #include "scheduler/dispatch/claim.h"
+#include "scheduler/dispatch/holds.h"
 #include "scheduler/dispatch/results.h"
 #include "scheduler/store/artifacts.h"
 #include "scheduler/store/cost_estimates.h"
-#include "scheduler/store/logs.h"
 #include "scheduler/store/policy_runs.h"
 #include "scheduler/store/states.h"
+#include "scheduler/store/uploads.h"
 
 /* What a worker asks with a job's own token (proto/README.md): it dies with the attempt (DESIGN rules 4 and 5). */
 
@@ -17,14 +21,13 @@ static int granted(const struct request *req, struct job_grant *ret_grant, struc
 	return job_granted(req->store, param(req, "job"), req->bearer, ret_grant, err);
 }
 
-/* The content that a column of artifacts_of_run names; 204: there is none. */
+/* The content that a column of artifacts_of_job names; 204: there is none. */
 static int send(struct request *req, struct response *res, const char *column, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct buf content = BUF_INIT(CONTENT_LIMIT);
-	struct job_grant grant;
 
-	if (granted(req, &grant, err) < 0 || artifacts_of_run(req->store, grant.run.text, &rows, err) < 0)
+	if (artifacts_of_job(req->store, param(req, "job"), req->bearer, &rows, err) < 0)
 		return -1;
 	if (row_null(&rows, 0, column))
 		return respond_empty(res, 204);
@@ -94,110 +97,141 @@ int jobs_put_policy_results(struct request *req, struct response *res, struct er
 	return respond_empty(res, 204);
 }
 
-static int keep(struct request *req, struct response *res, enum artifact artifact, struct err *err)
+/* ---- what is kept together with others (api/together.h) ---- */
+
+static const struct {
+	const char *name; /* the path's end */
+	enum upload_kind kind;
+} kinds[] = {
+	{"log", UPLOAD_LOG},
+	{"started", UPLOAD_STARTED},
+	{"plan", UPLOAD_PLAN},
+	{"plan-json", UPLOAD_PLAN_JSON},
+	{"init", UPLOAD_INIT},
+	{"schemas", UPLOAD_SCHEMAS},
+};
+
+static enum upload_kind kind_of(const struct request *req)
 {
-	struct job_grant grant;
+	const char *name = strrchr(req->route->pattern, '/') + 1;
+	size_t i = 0;
 
-	if (granted(req, &grant, err) < 0 ||
-		artifact_put(req->store, artifact, grant.plan.text, req->http->body.data, req->http->body.len, err) < 0)
-		return -1;
-	return respond_empty(res, 204);
-}
-
-int jobs_put_init(struct request *req, struct response *res, struct err *err)
-{
-	return keep(req, res, ARTIFACT_INIT, err);
-}
-
-int jobs_put_plan(struct request *req, struct response *res, struct err *err)
-{
-	return keep(req, res, ARTIFACT_PLAN, err);
-}
-
-int jobs_put_plan_json(struct request *req, struct response *res, struct err *err)
-{
-	return keep(req, res, ARTIFACT_PLAN_JSON, err);
-}
-
-/* The schemas of the same providers are megabytes, and the same for thousands of runs: content that is here already
- * is only named. */
-int jobs_put_schemas(struct request *req, struct response *res, struct err *err)
-{
-	const char *digest = query(req, "digest");
-	struct job_grant grant;
-
-	if (granted(req, &grant, err) < 0)
-		return -1;
+	while (!text_equal(kinds[i].name, name))
+		i++;
 	if (req->http->body.len)
-		return keep(req, res, ARTIFACT_SCHEMAS, err);
-	if (artifact_link_schemas(req->store, grant.plan.text, text_or_empty(digest), err) < 0)
-		return -1;
-	return respond_empty(res, 204);
+		return kinds[i].kind;
+	/* The schemas of the same providers are megabytes, and the same for thousands of runs: content that is here
+	 * already is only named. */
+	if (kinds[i].kind == UPLOAD_SCHEMAS)
+		return UPLOAD_SCHEMAS_NAMED;
+	return kinds[i].kind == UPLOAD_PLAN_JSON ? UPLOAD_PLAN_JSON_ASKED : kinds[i].kind;
 }
 
-int jobs_started(struct request *req, struct response *res, struct err *err)
+/* A text that holds the same has its quotes escaped. */
+static bool holds_configuration(const struct buf *plan)
 {
-	struct job_grant grant;
+	static const char member[] = "\"generated_config\":";
 
-	if (granted(req, &grant, err) < 0 || job_start(req->store, &grant, err) < 0)
-		return -1;
-	return respond_empty(res, 204);
+	return plan->len && memmem(plan->data, plan->len, member, sizeof(member) - 1);
 }
 
-int jobs_log(struct request *req, struct response *res, struct err *err)
+int jobs_upload(struct request *req, struct response *res, struct err *err)
 {
-	struct job_grant grant;
-	long long offset, length = 0;
-	const char *operation;
+	const char *token = text_or_empty(req->bearer);
+	struct upload *upload = req->upload;
 
-	if (text_number(query(req, "offset"), 0, INT64_MAX / 2, &offset) < 0)
+	(void)res;
+	*upload = (struct upload){.kind = kind_of(req),
+		.job = param(req, "job"),
+		.bytes = buf_str(&req->http->body),
+		.len = req->http->body.len,
+		.digest = text_or_empty(query(req, "digest"))};
+	if (upload->kind == UPLOAD_PLAN_JSON || upload->kind == UPLOAD_SCHEMAS || upload->kind == UPLOAD_SCHEMAS_NAMED)
+		upload->plan = query(req, "plan");
+	crypto_sha256_hex(token, strlen(token), upload->token_hash);
+	upload->generated = upload->kind == UPLOAD_PLAN_JSON && holds_configuration(&req->http->body);
+	if (upload->kind == UPLOAD_LOG && text_number(query(req, "offset"), 0, INT64_MAX / 2, &upload->offset) < 0)
 		return err_set(err, ERR_INVALID, "'offset' must be a whole number");
-	if (granted(req, &grant, err) < 0)
-		return -1;
-	operation = grant.stage == STAGE_APPLY ? grant.apply.text : grant.plan.text;
-	if (log_append(req->store, operation, grant.log_base + offset, req->http->body.data, req->http->body.len,
-		    &length, err) == 0)
-		return respond_empty(res, 204);
-	if (err->kind != ERR_CONFLICT)
-		return -1;
-	return respond_json(res, 409, json_pack("{sI}", "length", (json_int_t)(length - grant.log_base)));
+	return 0;
 }
+
+int upload_respond(struct response *res, const struct upload *upload, struct err *err)
+{
+	if (upload->err.kind == ERR_NONE)
+		return respond_empty(res, 204);
+	if (upload->err.kind == ERR_CONFLICT && upload->kind == UPLOAD_LOG)
+		return respond_json(res, 409, json_pack("{sI}", "length", (json_int_t)upload->length));
+	*err = upload->err;
+	return -1;
+}
+
+/* ---- the rest ---- */
 
 int jobs_put_state(struct request *req, struct response *res, struct err *err)
 {
+	struct state_accepted accepted;
 	struct job_grant grant;
 	struct state_offer offer;
 
-	if (granted(req, &grant, err) < 0)
+	if (state_granted(req->store, param(req, "job"), req->bearer, &grant, err) < 0)
 		return -1;
 	offer = (struct state_offer){
 		.workspace_id = grant.workspace.text,
 		.run_id = grant.run.text,
 		.job_id = grant.job.text,
-		.intermediate = true,
+		.intermediate = !grant.late,
+		.late = grant.late,
 		.bytes = req->http->body.data,
 		.len = req->http->body.len,
 	};
-	if (state_accept(req->store, &offer, NULL, err) < 0)
+	if (state_accept(req->store, &offer, &accepted, err) < 0)
+		return -1;
+	if (!accepted.beside)
+		return respond_empty(res, 204);
+	log_warn("a state was kept beside", "run", grant.run.text, "state", accepted.id.text, "why", accepted.beside,
+		NULL);
+	return respond_json(res, 202, json_pack("{ss ss}", "kept-beside", accepted.id.text, "why", accepted.beside));
+}
+
+int jobs_last_state(struct request *req, struct response *res, struct err *err)
+{
+	if (apply_settled(req->store, param(req, "job"), req->bearer, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }
 
+/* Takes it in, if it is the present attempt's. ret_late: it is not, any more. */
+static int result_take(struct request *req, const struct job_grant *grant, const struct job_result *result,
+	bool *ret_late, struct err *err)
+{
+	struct happening item = result_happening(result);
+
+	*ret_late = grant->late;
+	if (grant->late)
+		return 0;
+	if (!text_equal(result->job.text, grant->job.text) || !text_equal(result->run.text, grant->run.text))
+		return err_set(err, ERR_INVALID, "the result is of another job");
+	if (runs_happen(req->store, &item, 1, err) < 0)
+		return -1;
+	*ret_late = item.outcome == HAPPENED_LATE;
+	return 0;
+}
+
+/* One that comes too late is taken as well as not, but for an apply's whose last state is awaited: its worker has to
+ * say that there is no more. */
 int jobs_result(struct request *req, struct response *res, struct err *err)
 {
 	struct job_result result;
-	struct happening item;
 	struct job_grant grant;
+	bool late = false;
 
 	if (job_result_decode(buf_str(&req->http->body), req->http->body.len, &result, err) < 0)
 		return -1;
-	/* The second time the job is gone, and that is as good: it was taken in. */
-	if (granted(req, &grant, err) < 0)
+	if (state_granted(req->store, param(req, "job"), req->bearer, &grant, err) < 0)
 		return err->kind == ERR_NOT_FOUND ? respond_empty(res, 204) : -1;
-	if (!text_equal(result.job.text, grant.job.text) || !text_equal(result.run.text, grant.run.text))
-		return err_set(err, ERR_INVALID, "the result is of another job");
-	item = result_happening(&result);
-	if (runs_happen(req->store, &item, 1, err) < 0)
+	if (result_take(req, &grant, &result, &late, err) < 0)
 		return -1;
+	if (late && state_granted(req->store, param(req, "job"), req->bearer, &grant, err) == 0)
+		return err_set(err, ERR_CONFLICT, "the attempt is over, and its last state is awaited");
 	return respond_empty(res, 204);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/task_stages.h"
 #include "scheduler/dispatch/task_reports.h"
+#include "scheduler/store/notifications.h"
+#include "scheduler/store/requests.h"
 #include "scheduler/store/task_calls.h"
 #include "scheduler/store/task_views.h"
 
@@ -21,21 +23,20 @@ static int respond_array(struct response *res, const char *name, json_t *array)
 
 int notifier_claims(struct request *req, struct response *res, struct err *err)
 {
-	struct task_claim claim = {
+	struct request_claim claim = {
 		.notifier = json_string_at(req->body, "notifier"),
 		.callback_url = json_string_at(req->body, "callback-url"),
 	};
 	json_t *calls = NULL;
-	long long most = json_int_at(req->body, "most", MOST_TASKS_CLAIMED);
+	long long most = json_int_at(req->body, "most", MOST_REQUESTS_CLAIMED);
 
-	claim.most = most < 0 ? 0 : most < MOST_TASKS_CLAIMED ? (int)most : MOST_TASKS_CLAIMED;
+	claim.most = most < 0 ? 0 : most < MOST_REQUESTS_CLAIMED ? (int)most : MOST_REQUESTS_CLAIMED;
 	if (!claim.notifier || !claim.callback_url)
 		return err_set(err, ERR_INVALID, "'notifier' and 'callback-url' must be texts");
-	if (body_array(req, "task-results", &claim.task_results, err) < 0 ||
-		task_calls_claim(req->store, &claim, &calls, err) < 0)
+	if (body_array(req, "ids", &claim.ids, err) < 0 || requests_claim(req->store, &claim, &calls, err) < 0)
 		return -1;
 	return respond_json(
-		res, 200, json_pack("{si so}", "lease-seconds", req->store->lease_seconds, "task-results", calls));
+		res, 200, json_pack("{si so}", "lease-seconds", req->store->lease_seconds, "requests", calls));
 }
 
 int notifier_beats(struct request *req, struct response *res, struct err *err)
@@ -46,10 +47,9 @@ int notifier_beats(struct request *req, struct response *res, struct err *err)
 
 	if (!notifier)
 		return err_set(err, ERR_INVALID, "'notifier' must be a text");
-	if (body_array(req, "task-results", &held, err) < 0 ||
-		task_calls_beat(req->store, notifier, held, &answer, err) < 0)
+	if (body_array(req, "requests", &held, err) < 0 || requests_beat(req->store, notifier, held, &answer, err) < 0)
 		return -1;
-	return respond_array(res, "task-results", answer);
+	return respond_array(res, "requests", answer);
 }
 
 int notifier_releases(struct request *req, struct response *res, struct err *err)
@@ -59,8 +59,8 @@ int notifier_releases(struct request *req, struct response *res, struct err *err
 
 	if (!notifier)
 		return err_set(err, ERR_INVALID, "'notifier' must be a text");
-	if (body_array(req, "task-results", &released, err) < 0 ||
-		task_calls_release(req->store, notifier, released, err) < 0)
+	if (body_array(req, "requests", &released, err) < 0 ||
+		requests_release(req->store, notifier, released, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }
@@ -74,7 +74,8 @@ int notifier_delivers(struct request *req, struct response *res, struct err *err
 	if (body_array(req, "deliveries", &deliveries, err) < 0 ||
 		task_calls_delivered(req->store, deliveries, &answer, &decided, err) < 0)
 		return -1;
-	if (task_reports_decide(req->store, &decided, err) < 0) {
+	if (task_reports_decide(req->store, &decided, err) < 0 ||
+		(requests_have(deliveries, "ntf-") && notifications_delivered(req->store, deliveries, err) < 0)) {
 		json_decref(answer);
 		return -1;
 	}

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MPL-2.0 */
+#include <stdio.h>
+
 #include "scheduler/api/plan_redact.h"
 #include "scheduler/api/runs.h"
 #include "scheduler/auth/signed.h"
 #include "scheduler/store/artifacts.h"
 #include "scheduler/store/logs.h"
 #include "scheduler/store/run_views.h"
+#include "scheduler/store/states.h"
 
 enum { JSON_LIMIT = 1 << 30, LOG_LIMIT = 1 << 20, LOG_DEFAULT = 64 << 10 };
 
@@ -15,39 +18,52 @@ static json_t *number_or_null(const struct rows *rows, int row, const char *colu
 	return row_null(rows, row, column) ? json_null() : json_integer(row_int(rows, row, column));
 }
 
-static json_t *execution_details(const struct rows *rows)
+/* The pool that serves remote execution is nobody's to see; its workers are. */
+static json_t *execution_details(const struct rows *rows, int row)
 {
-	return json_pack("{ss so so}", "mode", row_null(rows, 0, "worker_id") ? "remote" : "agent", "agent-id",
-		row_string(rows, 0, "worker_id"), "agent-name", row_string(rows, 0, "worker_name"));
+	bool agents = row_bool(rows, row, "by_agents");
+	json_t *details = json_pack("{ss so so}", "mode", agents ? "agent" : "remote", "agent-id",
+		row_string(rows, row, "worker_id"), "agent-name", row_string(rows, row, "worker_name"));
+
+	if (agents)
+		json_object_update_new(details,
+			json_pack("{so so}", "agent-pool-id", row_string(rows, row, "pool_id"), "agent-pool-name",
+				row_string(rows, row, "pool_name")));
+	return details;
 }
 
-json_t *operation_resource(const struct store *store, const struct rows *rows)
+json_t *operation_resource(const struct store *store, const struct rows *rows, int row)
 {
-	const char *id = row_text(rows, 0, "id");
+	const char *id = row_text(rows, row, "id");
 	bool plan = text_starts(id, "plan-");
 	_cleanup_(freep) char *path = mem_printf("/logs/%s", id);
 	_cleanup_(freep) char *log = signed_url(store, path);
 	json_t *resource, *attributes;
 
-	attributes = json_pack("{so so ss so so so so so sb}", "status", row_string(rows, 0, "status"),
-		"status-timestamps", row_json(rows, 0, "status_timestamps"), "log-read-url", log, "resource-additions",
-		number_or_null(rows, 0, "additions"), "resource-changes", number_or_null(rows, 0, "changes"),
-		"resource-destructions", number_or_null(rows, 0, "destructions"), "resource-imports",
-		number_or_null(rows, 0, "imports"), "execution-details", execution_details(rows),
-		"structured-run-output-enabled", row_bool(rows, 0, "json_log"));
+	attributes = json_pack("{so so ss so so so so so sb}", "status", row_string(rows, row, "status"),
+		"status-timestamps", row_json(rows, row, "status_timestamps"), "log-read-url", log,
+		"resource-additions", number_or_null(rows, row, "additions"), "resource-changes",
+		number_or_null(rows, row, "changes"), "resource-destructions",
+		number_or_null(rows, row, "destructions"), "resource-imports", number_or_null(rows, row, "imports"),
+		"execution-details", execution_details(rows, row), "structured-run-output-enabled",
+		row_bool(rows, row, "json_log"));
 	if (plan)
 		json_object_update_new(attributes,
-			json_pack("{sb sb}", "has-changes", row_bool(rows, 0, "has_changes"), "generated-configuration",
-				0));
+			json_pack("{sb sb}", "has-changes", row_bool(rows, row, "has_changes"),
+				"generated-configuration", row_bool(rows, row, "generated_configuration")));
 	resource = resource_new(plan ? "plans" : "applies", id, attributes,
-		json_pack("{so}", "state-versions", row_many(rows, 0, "states", "state-versions")));
+		json_pack("{so}", "state-versions", row_many(rows, row, "states", "state-versions")));
+	if (!plan)
+		json_object_set_new(json_object_get(resource, "relationships"), "kept-state-versions",
+			row_many(rows, row, "kept_states", "state-versions"));
 	if (plan) {
 		_cleanup_(freep) char *base = mem_printf("/api/v2/plans/%s", id);
 		_cleanup_(freep) char *json = mem_printf("%s/json-output", base);
 		_cleanup_(freep) char *redacted = mem_printf("%s/json-output-redacted", base);
 		_cleanup_(freep) char *schema = mem_printf("%s/json-schema", base);
 
-		json_object_set_new(json_object_get(resource, "relationships"), "exports", json_pack("{s[]}", "data"));
+		json_object_set_new(json_object_get(resource, "relationships"), "exports",
+			row_many(rows, row, "exports", "plan-exports"));
 		json_object_set_new(resource, "links",
 			json_pack("{ss ss ss ss}", "self", base, "json-output", json, "json-output-redacted", redacted,
 				"json-schema", schema));
@@ -59,10 +75,9 @@ static int operation_show(struct request *req, struct response *res, const char 
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (operation_view(req->store, id, &rows, err) < 0 ||
-		may(req, row_text(&rows, 0, "organization_id"), "operation", err) < 0)
+	if (operation_view(req->store, id, &rows, err) < 0 || may(req, place_of(&rows), "operation", err) < 0)
 		return -1;
-	return respond_resource(res, 200, operation_resource(req->store, &rows));
+	return respond_resource(res, 200, operation_resource(req->store, &rows, 0));
 }
 
 int plans_read(struct request *req, struct response *res, struct err *err)
@@ -79,6 +94,23 @@ int applies_read(struct request *req, struct response *res, struct err *err)
 	return operation_show(req, res, param(req, "apply"), err);
 }
 
+/* What an apply that ended in an error had not handed over by then. It came later, and is a state version. */
+int applies_errored_state(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows apply = ROWS_INIT, state = ROWS_INIT;
+
+	if (!id_valid(param(req, "apply"), "apply"))
+		return err_set(err, ERR_NOT_FOUND, "apply not found");
+	if (operation_view(req->store, param(req, "apply"), &apply, err) < 0 ||
+		may(req, place_of(&apply), "apply", err) < 0 ||
+		state_recovered(req->store, row_text(&apply, 0, "run_id"), &state, err) < 0)
+		return -1;
+	res->http->status = 307;
+	snprintf(res->http->location, sizeof(res->http->location), "%s/api/v2/state-versions/%s/download",
+		req->store->public_url, row_text(&state, 0, "id"));
+	return 0;
+}
+
 /* ---- what terraform says of a plan ---- */
 
 /* The content of one of the plan's artifacts, opened and parsed or as it is; *ret_there false while it is not here. */
@@ -91,10 +123,12 @@ static int plan_content(struct request *req, const char *column, struct buf *out
 		return -1;
 	if (req->actor.kind == ACTOR_TASK
 			? actor_may_for_task(req->store, &req->actor, row_text(&plan, 0, "run_id"), NULL, err) < 0
-			: may(req, row_text(&plan, 0, "organization_id"), "plan", err) < 0)
+			: may(req, place_of(&plan), "plan", err) < 0)
 		return -1;
 	if (artifacts_of_run(req->store, row_text(&plan, 0, "run_id"), &rows, err) < 0)
 		return -1;
+	if (row_bool(&rows, 0, "plan_deleted"))
+		return err_set(err, ERR_NOT_FOUND, "the plan was deleted: it is older than plans are kept here");
 	*ret_there = !row_null(&rows, 0, column);
 	return *ret_there ? blob_get(req->store, row_text(&rows, 0, column), out, err) : 0;
 }

@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/organizations.h"
 
+#include <stdio.h>
+#include <string.h>
+
+#include "scheduler/api/default_mode.h"
 #include "scheduler/api/emails.h"
 #include "scheduler/api/fields.h"
-#include "scheduler/api/projects.h"
+#include "scheduler/api/including.h"
+#include "scheduler/api/permissions.h"
+#include "scheduler/api/retention.h"
 #include "scheduler/api/scope.h"
 #include "scheduler/store/names.h"
 #include "scheduler/store/organizations.h"
 #include "scheduler/store/workspaces.h"
+
+enum { ROLE_MOST = 255 };
 
 /* What clients set and read back (API 5.2). */
 static const struct field settings[] = {
@@ -28,64 +36,71 @@ static const struct field settings[] = {
 	{"user-tokens-enabled", FIELD_BOOL, "true"},
 };
 
-static const char *const permissions[] = {"can-create-team", "can-create-workspace", "can-create-workspace-migration",
-	"can-create-project", "can-deploy-no-code-modules", "can-destroy", "can-manage-no-code-modules",
-	"can-manage-run-tasks", "can-traverse", "can-update", "can-update-api-token", "can-update-oauth",
-	"can-update-sentinel"};
+static const struct permission_shown permissions[] = {
+	{"can-create-team", CAN_MANAGE_TEAMS},
+	{"can-create-workspace", CAN_CREATE_WORKSPACE},
+	{"can-create-workspace-migration", CAN_CREATE_WORKSPACE},
+	{"can-create-project", CAN_CREATE_PROJECT},
+	{"can-deploy-no-code-modules", CAN_CREATE_WORKSPACE},
+	{"can-destroy", CAN_MANAGE_ORGANIZATION},
+	{"can-manage-no-code-modules", CAN_MANAGE_MODULES},
+	{"can-manage-run-tasks", CAN_MANAGE_TASKS},
+	{"can-update", CAN_MANAGE_ORGANIZATION},
+	{"can-update-api-token", CAN_MANAGE_ORGANIZATION},
+	{"can-update-oauth", CAN_MANAGE_VCS},
+	{"can-update-sentinel", CAN_MANAGE_POLICIES},
+};
 
 /* The rights that are there; what is not built is not promised. `operations` must be true: without it clients run
  * everything on their own machine. */
 static const struct {
 	const char *name;
 	bool there;
-} entitlements[] = {{"agents", true}, {"audit-logging", false}, {"cost-estimation", true}, {"global-run-tasks", true},
+} entitlements[] = {{"agents", true}, {"audit-logging", true}, {"cost-estimation", true}, {"global-run-tasks", true},
 	{"operations", true}, {"policy-enforcement", true}, {"private-module-registry", false},
 	{"private-run-tasks", false}, {"run-tasks", true}, {"sentinel", true}, {"sso", false}, {"state-storage", true},
-	{"teams", false}, {"vcs-integrations", false}, {"waypoint-actions", false},
+	{"teams", true}, {"vcs-integrations", false}, {"waypoint-actions", false},
 	{"waypoint-templates-and-addons", false}};
 
 json_t *organization_resource(const struct rows *rows, int row)
 {
 	const char *name = row_text(rows, row, "name");
 	json_auto_t *set = row_json(rows, row, "settings");
-	json_t *may_do = json_object();
+	json_t *may_do = permissions_shown(permissions, ARRAY_LEN(permissions), rows, row);
 	json_t *attributes = json_pack("{s:s, s:o, s:o, s:o, s:b, s:b, s:b, s:i, s:n}", "name", name, "email",
 		row_string(rows, row, "email"), "created-at", row_time(rows, row, "created_at"), "external-id",
 		row_string(rows, row, "id"), "is-unified", 0, "saml-enabled", 0, "two-factor-conformant", 0,
 		"remaining-testable-count", 1000, "trial-expires-at");
 
 	fields_show(settings, ARRAY_LEN(settings), set, attributes);
-	for (size_t i = 0; i < ARRAY_LEN(permissions); i++)
-		json_object_set_new(may_do, permissions[i], json_true());
+	json_object_set_new(may_do, "can-traverse", json_true()); /* who reads it is a member */
 	json_object_set_new(attributes, "permissions", may_do);
 	return resource_new("organizations", name, attributes,
-		json_pack("{s:o, s:o}", "default-agent-pool", to_one("agent-pools", NULL), "default-project",
-			to_one("projects", row_text(rows, row, "default_project_id"))));
+		json_pack("{so so so}", "default-agent-pool",
+			to_one("agent-pools", row_text(rows, row, "default_pool_id")), "default-project",
+			to_one("projects", row_text(rows, row, "default_project_id")), "data-retention-policy",
+			retention_relation(rows, row)));
 }
 
 /* ---- reading ---- */
 
+static const struct inclusion includes[] = {{"default-project", "organizations", "default-project", &kind_projects}};
+
 static int organization_show(struct request *req, struct response *res, int status, const char *name, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	json_t *project = NULL;
+	const struct listing listing = {&rows, &kind_organizations, includes, ARRAY_LEN(includes)};
 
 	if (organization_read(req->store, name, &rows, err) < 0)
 		return -1;
-	if (!query_includes(req, "default-project"))
-		return respond_resource(res, status, organization_resource(&rows, 0));
-	if (project_included(req->store, row_text(&rows, 0, "default_project_id"), &project, err) < 0)
-		return -1;
-	return respond_including(res, status, organization_resource(&rows, 0), json_pack("[o]", project));
+	return respond_row(req, res, status, &listing, err);
 }
-
-static const char *const includes[] = {"default-project", NULL};
 
 int organizations_read(struct request *req, struct response *res, struct err *err)
 {
 	struct scope scope;
 
-	if (query_includes_check(req, includes, err) < 0 || scope_organization(req, &scope, err) < 0)
+	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || scope_organization(req, &scope, err) < 0)
 		return -1;
 	return organization_show(req, res, 200, scope.organization_name, err);
 }
@@ -113,38 +128,67 @@ int organizations_index(struct request *req, struct response *res, struct err *e
 
 /* ---- changing ---- */
 
-static const char *const modes[] = {"remote", "local", "agent", NULL};
-
-static int mode_check(const json_t *wanted, struct err *err)
-{
-	const char *mode = json_string_at(wanted, "default-execution-mode");
-
-	if (!json_object_get(wanted, "default-execution-mode"))
-		return 0;
-	for (size_t i = 0; modes[i]; i++)
-		if (text_equal(modes[i], mode))
-			return 0;
-	return err_at(err, "/data/attributes/default-execution-mode",
-		"Default execution mode must be remote, local or agent");
-}
-
 struct organization_input {
 	const char *name, *email;
 	json_t *settings;
+	struct default_mode mode; /* what holds now, then what will */
 };
 
-/* Reads and checks what was sent; `settings` is a new reference, also after an error. */
-static int input_read(const struct request *req, bool creating, struct organization_input *input, struct err *err)
+static int mode_read(
+	const struct request *req, const char *organization_id, struct organization_input *input, struct err *err)
 {
+	const struct pool_use use = {.organization_id = organization_id, .anywhere = true};
+	struct default_mode_body body = {
+		.mode = input->mode.mode,
+		.pool = body_relation(req, "default-agent-pool"),
+		.pool_pointer = "/data/relationships/default-agent-pool",
+	};
+
+	if (json_object_get(input->settings, "default-execution-mode"))
+		body.mode = text_or_empty(json_string_at(input->settings, "default-execution-mode"));
+	return default_mode_change(req, &use, &body, &input->mode, err);
+}
+
+static int minutes_check(const json_t *set, const char *name, const char *what, struct err *err)
+{
+	enum { MOST_MINUTES = 525600 };
+	long long minutes = json_int_at(set, name, 1);
+	char pointer[64];
+
+	if (minutes >= 1 && minutes <= MOST_MINUTES)
+		return 0;
+	snprintf(pointer, sizeof(pointer), "/data/attributes/%s", name);
+	return err_at(err, pointer, "%s must be 1 to %d minutes", what, MOST_MINUTES);
+}
+
+static int settings_check(const json_t *set, struct err *err)
+{
+	const char *policy = json_string_at(set, "collaborator-auth-policy");
+	const char *role = json_string_at(set, "owners-team-saml-role-id");
+
+	if (json_object_get(set, "collaborator-auth-policy") && !text_equal(policy, "password") &&
+		!text_equal(policy, "two_factor_mandatory"))
+		return err_at(err, "/data/attributes/collaborator-auth-policy",
+			"Collaborator auth policy must be password or two_factor_mandatory");
+	if (length_check("Owners team SAML role id", "/data/attributes/owners-team-saml-role-id", role, ROLE_MOST,
+		    err) < 0 ||
+		minutes_check(set, "session-timeout", "Session timeout", err) < 0)
+		return -1;
+	return minutes_check(set, "session-remember", "Session remember", err);
+}
+
+/* Reads and checks what was sent; `settings` is a new reference, also after an error. No id: it is made now. */
+static int input_read(
+	const struct request *req, const char *organization_id, struct organization_input *input, struct err *err)
+{
+	bool creating = !organization_id;
+
 	input->settings = json_object();
 	if (body_check(req, "organizations", err) < 0 || body_text(req, "name", &input->name, err) < 0 ||
 		body_text(req, "email", &input->email, err) < 0 ||
 		fields_read(req, settings, ARRAY_LEN(settings), input->settings, err) < 0 ||
-		mode_check(input->settings, err) < 0)
+		settings_check(input->settings, err) < 0 || mode_read(req, organization_id, input, err) < 0)
 		return -1;
-	if (body_relation(req, "default-agent-pool"))
-		return err_at(err, "/data/relationships/default-agent-pool",
-			"Default agent pool must not be specified unless using 'agent' execution mode");
 	if ((creating || input->name) && name_check("Name", "/data/attributes/name", input->name, err) < 0)
 		return -1;
 	return creating || input->email ? email_check(input->email, err) : 0;
@@ -156,6 +200,7 @@ static int create_from(struct request *req, const struct organization_input *inp
 		.name = input->name,
 		.email = input->email,
 		.settings = input->settings,
+		.pool_id = input->mode.pool,
 		.owner = req->actor.user.text,
 	};
 	struct id id;
@@ -165,8 +210,8 @@ static int create_from(struct request *req, const struct organization_input *inp
 
 int organizations_create(struct request *req, struct response *res, struct err *err)
 {
-	struct organization_input input = {.name = NULL};
-	int result = input_read(req, true, &input, err);
+	struct organization_input input = {.mode = {"remote", NULL}};
+	int result = input_read(req, NULL, &input, err);
 
 	if (result == 0)
 		result = create_from(req, &input, err);
@@ -174,31 +219,55 @@ int organizations_create(struct request *req, struct response *res, struct err *
 	return result == 0 ? organization_show(req, res, 201, input.name, err) : -1;
 }
 
+/* A changed default takes every workspace along that has no mode of its own, or nothing changes. */
+struct updating {
+	struct store *store;
+	struct organization_update update;
+};
+
+static int update_in(void *data, struct err *err)
+{
+	struct updating *u = data;
+
+	if (organization_update(u->store, &u->update, err) < 0)
+		return -1;
+	return workspaces_inherit_mode(u->store, u->update.id, err);
+}
+
 static int update_from(
 	struct request *req, const struct scope *scope, const struct organization_input *input, struct err *err)
 {
-	struct organization_update update = {
-		.id = scope->organization.text,
-		.name = input->name,
-		.email = input->email,
-		.settings = input->settings,
-	};
-	bool mode = json_object_get(input->settings, "default-execution-mode");
+	struct updating u = {req->store,
+		{
+			.id = scope->organization.text,
+			.name = input->name,
+			.email = input->email,
+			.settings = input->settings,
+			.pool_set = true,
+			.pool_id = input->mode.pool,
+		}};
 
-	if (organization_update(req->store, &update, err) < 0)
-		return -1;
-	return mode ? workspaces_inherit_mode(req->store, update.id, err) : 0;
+	if (!json_object_get(input->settings, "default-execution-mode") && !body_relation(req, "default-agent-pool"))
+		u.update.pool_set = false;
+	return u.update.pool_set ? db_transaction(req->store->db, update_in, &u, err)
+				 : organization_update(req->store, &u.update, err);
 }
 
 int organizations_update(struct request *req, struct response *res, struct err *err)
 {
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct organization_input input = {.name = NULL};
+	json_auto_t *old = NULL;
 	struct scope scope;
 	int result;
 
-	if (scope_organization(req, &scope, err) < 0)
+	if (scope_organization(req, &scope, err) < 0 ||
+		organization_read(req->store, scope.organization_name, &rows, err) < 0)
 		return -1;
-	result = input_read(req, false, &input, err);
+	old = row_json(&rows, 0, "settings");
+	input.mode = (struct default_mode){
+		json_string_at(old, "default-execution-mode"), row_text(&rows, 0, "default_pool_id")};
+	result = input_read(req, scope.organization.text, &input, err);
 	if (result == 0)
 		result = update_from(req, &scope, &input, err);
 	json_decref(input.settings);

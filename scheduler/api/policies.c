@@ -72,7 +72,7 @@ static int policy_in_path(struct request *req, struct rows *ret_rows, struct err
 {
 	if (policy_read(req->store, param(req, "policy"), ret_rows, err) < 0)
 		return -1;
-	return may(req, row_text(ret_rows, 0, "organization_id"), "policy", err);
+	return may(req, (struct place){.organization = row_text(ret_rows, 0, "organization_id")}, "policy", err);
 }
 
 static int policy_show(struct request *req, struct response *res, int status, const char *id, struct err *err)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "proto/states.h"
+#include "scheduler/api/including.h"
+#include "scheduler/api/permissions.h"
 #include "scheduler/api/runs.h"
-#include "scheduler/api/workspaces.h"
 #include "scheduler/dispatch/happen.h"
 #include "scheduler/store/policy_views.h"
-#include "scheduler/store/run_views.h"
 
 /* Sentinel's policy checks (API 2.7). */
 
@@ -99,8 +99,8 @@ static json_t *check_resource(const struct rows *rows, int row)
 	json_t *resource = resource_new("policy-checks", id,
 		json_pack("{so ss so s{sb} s{sb} so}", "status", row_string(rows, row, "status"), "scope",
 			"organization", "status-timestamps", row_json(rows, row, "status_timestamps"), "actions",
-			"is-overridable", awaits_override(rows, row), "permissions", "can-override", 1, "result",
-			result_show(rows, row)),
+			"is-overridable", awaits_override(rows, row), "permissions", "can-override",
+			row_may(rows, row, CAN_OVERRIDE), "result", result_show(rows, row)),
 		json_pack("{so}", "run", to_one("runs", row_text(rows, row, "run_id"))));
 
 	json_object_set_new(resource, "links", json_pack("{ss ss}", "self", self, "output", output));
@@ -109,65 +109,50 @@ static json_t *check_resource(const struct rows *rows, int row)
 
 /* ---- included ---- */
 
-static const char *const includes[] = {"run", "run.workspace", NULL};
-
-static int run_include(struct request *req, const char *run_id, json_t **ret_included, struct err *err)
-{
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	json_t *run, *workspace;
-
-	*ret_included = NULL;
-	if (!query_includes(req, includes[0]) && !query_includes(req, includes[1]))
-		return 0;
-	if (run_view(req->store, run_id, &rows, err) < 0 || run_resource(req->store, &rows, 0, &run, err) < 0)
-		return -1;
-	*ret_included = json_pack("[o]", run);
-	if (!query_includes(req, includes[1]))
-		return 0;
-	if (workspace_included(req->store, row_text(&rows, 0, "workspace_id"), &workspace, err) < 0) {
-		json_decref(*ret_included);
-		return -1;
-	}
-	json_array_append_new(*ret_included, workspace);
-	return 0;
-}
+static const struct inclusion includes[] = {
+	{"run", "policy-checks", "run", &kind_runs},
+	{"run.workspace", "runs", "workspace", &kind_workspaces},
+};
 
 /* ---- reading ---- */
 
 int policy_checks_index(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows run = ROWS_INIT, rows = ROWS_INIT;
-	json_t *data, *included;
+	json_auto_t *data = json_array();
 	struct page page;
+	json_t *included;
 
-	if (query_includes_check(req, includes, err) < 0 || page_read(req, &page, err) < 0 ||
+	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || page_read(req, &page, err) < 0 ||
 		run_in_path(req, &run, err) < 0 ||
-		policy_evaluations_view(req->store, row_text(&run, 0, "id"), "sentinel", &rows, err) < 0 ||
-		run_include(req, row_text(&run, 0, "id"), &included, err) < 0)
+		policy_evaluations_view(req->store, row_text(&run, 0, "id"), "sentinel", &rows, err) < 0)
 		return -1;
-	page.total = rows.count;
-	data = json_array();
-	for (int i = 0; i < rows.count && !page.offset; i++)
+	for (int i = 0; i < rows.count; i++)
 		json_array_append_new(data, check_resource(&rows, i));
-	return respond_page(req, res, &page, data, included);
+	if (includes_follow(req, includes, ARRAY_LEN(includes), data, &included, err) < 0)
+		return -1;
+	return respond_slice(req, res, &page, data, included);
 }
 
 static int check_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 {
 	if (policy_evaluation_view(req->store, param(req, "check"), "sentinel", ret_rows, err) < 0)
 		return -1;
-	return may(req, row_text(ret_rows, 0, "organization_id"), "policy check", err);
+	return may(req, place_of(ret_rows), "policy check", err);
 }
 
 int policy_checks_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_auto_t *resource = NULL;
 	json_t *included;
 
-	if (query_includes_check(req, includes, err) < 0 || check_in_path(req, &rows, err) < 0 ||
-		run_include(req, row_text(&rows, 0, "run_id"), &included, err) < 0)
+	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || check_in_path(req, &rows, err) < 0)
 		return -1;
-	return respond_including(res, 200, check_resource(&rows, 0), included);
+	resource = check_resource(&rows, 0);
+	if (includes_follow(req, includes, ARRAY_LEN(includes), resource, &included, err) < 0)
+		return -1;
+	return respond_including(res, 200, json_incref(resource), included);
 }
 
 int policy_checks_output(struct request *req, struct response *res, struct err *err)

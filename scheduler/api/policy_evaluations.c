@@ -54,8 +54,8 @@ int policy_evaluations_of_run(struct store *store, const char *run_id, json_t **
 int policy_evaluations_index(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows stage = ROWS_INIT;
+	json_auto_t *data = NULL;
 	struct page page;
-	json_t *data;
 
 	if (page_read(req, &page, err) < 0 || task_stage_in_path(req, &stage, err) < 0)
 		return -1;
@@ -63,17 +63,14 @@ int policy_evaluations_index(struct request *req, struct response *res, struct e
 		data = json_array();
 	else if (policy_evaluations_of_run(req->store, row_text(&stage, 0, "run_id"), &data, err) < 0)
 		return -1;
-	page.total = (long long)json_array_size(data);
-	if (page.offset)
-		json_array_clear(data);
-	return respond_page(req, res, &page, data, NULL);
+	return respond_slice(req, res, &page, data, NULL);
 }
 
 static int evaluation_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 {
 	if (policy_evaluation_view(req->store, param(req, "evaluation"), "opa", ret_rows, err) < 0)
 		return -1;
-	return may(req, row_text(ret_rows, 0, "organization_id"), "policy evaluation", err);
+	return may(req, place_of(ret_rows), "policy evaluation", err);
 }
 
 int policy_evaluations_read(struct request *req, struct response *res, struct err *err)
@@ -182,7 +179,7 @@ int policy_outcomes_read(struct request *req, struct response *res, struct err *
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (policy_outcome_view(req->store, param(req, "outcome"), &rows, err) < 0 ||
-		may(req, row_text(&rows, 0, "organization_id"), "policy set outcome", err) < 0)
+		may(req, place_of(&rows), "policy set outcome", err) < 0)
 		return -1;
 	return respond_resource(res, 200, outcome_resource(&rows, 0, row_json(&rows, 0, "outcomes")));
 }

@@ -76,7 +76,8 @@ static int input_read(const struct request *req, struct policy_set_parameter *pa
 	const char *category = "policy-set";
 
 	if (body_check(req, "vars", err) < 0 || body_text(req, "key", &parameter->key, err) < 0 ||
-		body_text(req, "value", &parameter->value, err) < 0 || body_text(req, "category", &category, err) < 0 ||
+		body_long_text(req, "value", &parameter->value, err) < 0 ||
+		body_text(req, "category", &category, err) < 0 ||
 		body_bool(req, "sensitive", &parameter->sensitive, err) < 0)
 		return -1;
 	if (!text_equal(category, "policy-set"))

@@ -3,6 +3,7 @@
 
 #include "scheduler/api/archive.h"
 #include "scheduler/api/policy_sets.h"
+#include "scheduler/api/trail.h"
 #include "scheduler/auth/signed.h"
 
 json_t *policy_set_version_resource(const struct store *store, const struct rows *rows, int row)
@@ -43,7 +44,8 @@ int policy_set_versions_read(struct request *req, struct response *res, struct e
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (policy_set_version_read(req->store, param(req, "version"), &rows, err) < 0 ||
-		may(req, row_text(&rows, 0, "organization_id"), "policy set version", err) < 0)
+		may(req, (struct place){.organization = row_text(&rows, 0, "organization_id")}, "policy set version",
+			err) < 0)
 		return -1;
 	return respond_resource(res, 200, policy_set_version_resource(req->store, &rows, 0));
 }
@@ -51,9 +53,13 @@ int policy_set_versions_read(struct request *req, struct response *res, struct e
 int policy_set_versions_upload(struct request *req, struct response *res, struct err *err)
 {
 	const struct buf *body = &req->http->body;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	const char *id = param(req, "version");
 	struct err ignored = ERR_INIT;
 
+	if (policy_set_version_read(req->store, id, &rows, err) < 0)
+		return -1;
+	trail_note_place(req->trail, &(struct place){.organization = row_text(&rows, 0, "organization_id")});
 	if (archive_check(body->data, body->len, err) < 0) {
 		policy_set_version_refuse(req->store, id, err->message, &ignored);
 		return -1;

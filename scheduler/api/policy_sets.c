@@ -4,64 +4,25 @@
 #include <string.h>
 
 #include "scheduler/api/fields.h"
+#include "scheduler/api/including.h"
 #include "scheduler/api/policies.h"
-#include "scheduler/api/projects.h"
 #include "scheduler/api/relations.h"
 #include "scheduler/api/scope.h"
-#include "scheduler/api/workspaces.h"
 #include "scheduler/store/names.h"
 #include "scheduler/store/policies.h"
 #include "scheduler/store/policy_set_versions.h"
 #include "scheduler/store/policy_sets.h"
-#include "scheduler/store/projects.h"
-#include "scheduler/store/workspaces.h"
 
 enum { DESCRIPTION_MOST = 1000, VERSION_MOST = 64, PATH_MOST = 1024 };
 
 /* ---- relations ---- */
 
-static int workspaces_all(struct store *store, struct db_array *ids, json_t *included, struct err *err)
-{
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-
-	if (workspaces_read_all(store, ids, &rows, err) < 0)
-		return -1;
-	workspaces_include(&rows, included);
-	return 0;
-}
-
-static int projects_all(struct store *store, struct db_array *ids, json_t *included, struct err *err)
-{
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-
-	if (projects_read_all(store, ids, &rows, err) < 0)
-		return -1;
-	for (int i = 0; i < rows.count; i++)
-		json_array_append_new(included, project_resource(&rows, i));
-	return 0;
-}
-
-static int policies_all(struct store *store, struct db_array *ids, json_t *included, struct err *err)
-{
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-
-	if (policies_read_all(store, ids, &rows, err) < 0)
-		return -1;
-	for (int i = 0; i < rows.count; i++)
-		json_array_append_new(included, policy_resource(&rows, i));
-	return 0;
-}
-
-/* The to-many relations: as they are called in the API, by their column, the type they hold, what reads those. */
-static const struct relation {
-	const char *name, *column, *type;
-	int (*include)(struct store *store, struct db_array *ids, json_t *included, struct err *err);
-} relations[SET_RELATIONS] = {
-	[SET_POLICIES] = {"policies", "policies", "policies", policies_all},
-	[SET_WORKSPACES] = {"workspaces", "workspaces", "workspaces", workspaces_all},
-	[SET_WORKSPACE_EXCLUSIONS] = {"workspace-exclusions", "workspace_exclusions", "workspaces", workspaces_all},
-	[SET_PROJECTS] = {"projects", "projects", "projects", projects_all},
-	[SET_PROJECT_EXCLUSIONS] = {"project-exclusions", "project_exclusions", "projects", projects_all},
+static const struct relation relations[SET_RELATIONS] = {
+	[SET_POLICIES] = {"policies", "policies", "policies"},
+	[SET_WORKSPACES] = {"workspaces", "workspaces", "workspaces"},
+	[SET_WORKSPACE_EXCLUSIONS] = {"workspace-exclusions", "workspace_exclusions", "workspaces"},
+	[SET_PROJECTS] = {"projects", "projects", "projects"},
+	[SET_PROJECT_EXCLUSIONS] = {"project-exclusions", "project_exclusions", "projects"},
 };
 
 /* ---- the resource ---- */
@@ -69,13 +30,6 @@ static const struct relation {
 static const struct field settings[] = {
 	{"policy-update-patterns", FIELD_TEXTS, "[]"},
 };
-
-static size_t related_count(const struct rows *rows, int row, enum set_relation relation)
-{
-	json_auto_t *ids = row_json(rows, row, relations[relation].column);
-
-	return json_array_size(ids);
-}
 
 /* Sentinel's levels say what can be overridden; OPA's sets do (API 5.2). */
 static json_t *overridable_show(const struct rows *rows, int row)
@@ -94,9 +48,9 @@ static json_t *set_attributes(const struct rows *rows, int row)
 		overridable_show(rows, row), "agent-enabled", row_bool(rows, row, "agent_enabled"),
 		"policy-tool-version", row_string(rows, row, "policy_tool_version"), "policies-path",
 		row_string(rows, row, "policies_path"), "policy-count",
-		(json_int_t)related_count(rows, row, SET_POLICIES), "workspace-count",
-		(json_int_t)related_count(rows, row, SET_WORKSPACES), "project-count",
-		(json_int_t)related_count(rows, row, SET_PROJECTS), "vcs-repo", "versioned",
+		(json_int_t)related_count(rows, row, "policies"), "workspace-count",
+		(json_int_t)related_count(rows, row, "workspaces"), "project-count",
+		(json_int_t)related_count(rows, row, "projects"), "vcs-repo", "versioned",
 		!row_null(rows, row, "newest_version_id"), "created-at", row_time(rows, row, "created_at"),
 		"updated-at", row_time(rows, row, "updated_at"));
 
@@ -114,9 +68,7 @@ static json_t *set_resource(const struct rows *rows, int row)
 		to_one("policy-set-versions", row_text(rows, row, "newest_version_id")));
 	json_t *resource;
 
-	for (size_t i = 0; i < ARRAY_LEN(relations); i++)
-		json_object_set_new(
-			related, relations[i].name, row_many(rows, row, relations[i].column, relations[i].type));
+	relations_show(relations, SET_RELATIONS, rows, row, related);
 	resource = resource_new("policy-sets", id, set_attributes(rows, row), related);
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
@@ -124,58 +76,15 @@ static json_t *set_resource(const struct rows *rows, int row)
 
 /* ---- included ---- */
 
-static const char *const includes[] = {"policies", "workspaces", "projects", "workspace_exclusions",
-	"project_exclusions", "current_version", "newest_version", NULL};
-
-static void column_ids(const struct rows *rows, const char *column, struct db_array *ids)
-{
-	for (int row = 0; row < rows->count; row++) {
-		json_auto_t *own = row_json(rows, row, column);
-
-		ids_add(ids, own);
-	}
-}
-
-static int versions_include(struct request *req, const struct rows *rows, json_t *included, struct err *err)
-{
-	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
-	_cleanup_(rows_release) struct rows versions = ROWS_INIT;
-
-	for (int i = 0; i < rows->count; i++) {
-		if (query_includes(req, "current_version"))
-			db_array_add(&ids, row_text(rows, i, "current_version_id"));
-		if (query_includes(req, "newest_version"))
-			db_array_add(&ids, row_text(rows, i, "newest_version_id"));
-	}
-	if (policy_set_versions_read_all(req->store, &ids, &versions, err) < 0)
-		return -1;
-	for (int i = 0; i < versions.count; i++)
-		json_array_append_new(included, policy_set_version_resource(req->store, &versions, i));
-	return 0;
-}
-
-/* What the sets of `rows` are related to, as the request asks for it; NULL if it does not. */
-static int sets_include(struct request *req, const struct rows *rows, json_t **ret_included, struct err *err)
-{
-	json_auto_t *included = json_array();
-
-	*ret_included = NULL;
-	if (!query(req, "include"))
-		return 0;
-	for (size_t i = 0; i < ARRAY_LEN(relations); i++) {
-		_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
-
-		if (!query_includes(req, relations[i].name))
-			continue;
-		column_ids(rows, relations[i].column, &ids);
-		if (relations[i].include(req->store, &ids, included, err) < 0)
-			return -1;
-	}
-	if (versions_include(req, rows, included, err) < 0)
-		return -1;
-	*ret_included = json_incref(included);
-	return 0;
-}
+static const struct inclusion includes[] = {
+	{"policies", "policy-sets", "policies", &kind_policies},
+	{"workspaces", "policy-sets", "workspaces", &kind_workspaces},
+	{"workspace_exclusions", "policy-sets", "workspace-exclusions", &kind_workspaces},
+	{"projects", "policy-sets", "projects", &kind_projects},
+	{"project_exclusions", "policy-sets", "project-exclusions", &kind_projects},
+	{"current_version", "policy-sets", "current-version", &kind_policy_set_versions},
+	{"newest_version", "policy-sets", "newest-version", &kind_policy_set_versions},
+};
 
 /* ---- reading ---- */
 
@@ -183,47 +92,53 @@ int policy_set_in_path(struct request *req, struct rows *ret_rows, struct err *e
 {
 	if (policy_set_read(req->store, param(req, "set"), ret_rows, err) < 0)
 		return -1;
-	return may(req, row_text(ret_rows, 0, "organization_id"), "policy set", err);
+	return may(req, (struct place){.organization = row_text(ret_rows, 0, "organization_id")}, "policy set", err);
 }
 
 static int set_show(struct request *req, struct response *res, int status, const char *id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_auto_t *resource = NULL;
 	json_t *included;
 
-	if (policy_set_read(req->store, id, &rows, err) < 0 || sets_include(req, &rows, &included, err) < 0)
+	if (policy_set_read(req->store, id, &rows, err) < 0)
 		return -1;
-	return respond_including(res, status, set_resource(&rows, 0), included);
+	resource = set_resource(&rows, 0);
+	if (includes_follow(req, includes, ARRAY_LEN(includes), resource, &included, err) < 0)
+		return -1;
+	return respond_including(res, status, json_incref(resource), included);
 }
 
 int policy_sets_index(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct policy_set_list list = {.search = query(req, "search[name]"), .kind = query(req, "filter[kind]")};
-	json_t *data, *included;
+	json_auto_t *data = json_array();
+	json_t *included;
 	struct scope scope;
 	struct page page;
 
-	if (query_includes_check(req, includes, err) < 0 || page_read(req, &page, err) < 0 ||
+	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || page_read(req, &page, err) < 0 ||
 		scope_organization(req, &scope, err) < 0)
 		return -1;
 	list.organization_id = scope.organization.text;
 	list.limit = page.size;
 	list.offset = page.offset;
-	if (policy_sets_list(req->store, &list, &rows, err) < 0 || sets_include(req, &rows, &included, err) < 0)
+	if (policy_sets_list(req->store, &list, &rows, err) < 0)
 		return -1;
 	page.total = row_int(&rows, 0, "total");
-	data = json_array();
 	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++)
 		json_array_append_new(data, set_resource(&rows, i));
-	return respond_page(req, res, &page, data, included);
+	if (includes_follow(req, includes, ARRAY_LEN(includes), data, &included, err) < 0)
+		return -1;
+	return respond_page(req, res, &page, json_incref(data), included);
 }
 
 int policy_sets_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (query_includes_check(req, includes, err) < 0 || policy_set_in_path(req, &rows, err) < 0)
+	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || policy_set_in_path(req, &rows, err) < 0)
 		return -1;
 	return set_show(req, res, 200, row_text(&rows, 0, "id"), err);
 }
@@ -244,13 +159,6 @@ static void set_input_release(struct set_input *input)
 		json_decref(input->related[i]);
 }
 
-static int length_check(const char *text, size_t most, const char *pointer, const char *what, struct err *err)
-{
-	if (strlen(text_or_empty(text)) <= most)
-		return 0;
-	return err_at(err, pointer, "%s is too long (maximum is %zu characters)", what, most);
-}
-
 static int set_check(const struct request *req, struct policy_set *set, struct err *err)
 {
 	const json_t *vcs = json_at(req->body, "data.attributes.vcs-repo");
@@ -261,10 +169,10 @@ static int set_check(const struct request *req, struct policy_set *set, struct e
 	/* A version is pinned for evaluations by agents; OPA's always are. */
 	if (text_equal(set->kind, "sentinel") && !set->agent_enabled)
 		set->tool_version = NULL;
-	if (length_check(set->description, DESCRIPTION_MOST, "/data/attributes/description", "Description", err) < 0 ||
-		length_check(set->tool_version, VERSION_MOST, "/data/attributes/policy-tool-version",
-			"Policy tool version", err) < 0 ||
-		length_check(set->policies_path, PATH_MOST, "/data/attributes/policies-path", "Policies path", err) < 0)
+	if (length_check("Description", "/data/attributes/description", set->description, DESCRIPTION_MOST, err) < 0 ||
+		length_check("Policy tool version", "/data/attributes/policy-tool-version", set->tool_version,
+			VERSION_MOST, err) < 0 ||
+		length_check("Policies path", "/data/attributes/policies-path", set->policies_path, PATH_MOST, err) < 0)
 		return -1;
 	return name_check("Name", "/data/attributes/name", set->name, err);
 }
@@ -291,11 +199,10 @@ static int input_read(const struct request *req, struct set_input *input, struct
 
 static int related_read(const struct request *req, struct set_input *input, struct err *err)
 {
-	for (size_t i = 0; i < SET_RELATIONS; i++) {
-		if (body_relations(req, relations[i].name, relations[i].type, &input->related[i], err) < 0)
-			return -1;
+	if (relations_read(req, relations, SET_RELATIONS, input->related, err) < 0)
+		return -1;
+	for (size_t i = 0; i < SET_RELATIONS; i++)
 		input->set.related[i] = input->related[i];
-	}
 	return 0;
 }
 
@@ -353,25 +260,16 @@ int policy_sets_delete(struct request *req, struct response *res, struct err *er
 
 /* ---- relationships ---- */
 
-/* The relation that the path's `:relation` names, and the ids in the body (a new reference). */
-static int relation_read(struct request *req, enum set_relation *ret_relation, json_t **ret_ids, struct err *err)
-{
-	for (size_t i = 0; i < SET_RELATIONS; i++)
-		if (text_equal(relations[i].name, param(req, "relation"))) {
-			*ret_relation = (enum set_relation)i;
-			return body_linkage(req, relations[i].type, ret_ids, err);
-		}
-	return err_set(err, ERR_NOT_FOUND, "there is nothing at this address");
-}
-
 int policy_sets_attach(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	json_auto_t *ids = NULL;
-	enum set_relation relation;
+	size_t relation;
 
-	if (policy_set_in_path(req, &rows, err) < 0 || relation_read(req, &relation, &ids, err) < 0 ||
-		policy_set_attach(req->store, row_text(&rows, 0, "id"), relation, ids, "/data", err) < 0)
+	if (policy_set_in_path(req, &rows, err) < 0 ||
+		relation_in_path(req, relations, SET_RELATIONS, &relation, &ids, err) < 0 ||
+		policy_set_attach(
+			req->store, row_text(&rows, 0, "id"), (enum set_relation)relation, ids, "/data", err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }
@@ -380,10 +278,11 @@ int policy_sets_detach(struct request *req, struct response *res, struct err *er
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	json_auto_t *ids = NULL;
-	enum set_relation relation;
+	size_t relation;
 
-	if (policy_set_in_path(req, &rows, err) < 0 || relation_read(req, &relation, &ids, err) < 0 ||
-		policy_set_detach(req->store, row_text(&rows, 0, "id"), relation, ids, err) < 0)
+	if (policy_set_in_path(req, &rows, err) < 0 ||
+		relation_in_path(req, relations, SET_RELATIONS, &relation, &ids, err) < 0 ||
+		policy_set_detach(req->store, row_text(&rows, 0, "id"), (enum set_relation)relation, ids, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }

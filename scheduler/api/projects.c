@@ -3,8 +3,13 @@
 
 #include <string.h>
 
+#include "scheduler/api/auto_destroy.h"
+#include "scheduler/api/default_mode.h"
 #include "scheduler/api/fields.h"
+#include "scheduler/api/including.h"
+#include "scheduler/api/permissions.h"
 #include "scheduler/api/scope.h"
+#include "scheduler/api/tags.h"
 #include "scheduler/store/projects.h"
 #include "scheduler/store/workspaces.h"
 
@@ -12,17 +17,24 @@ enum { NAME_LEAST = 3, NAME_MOST = 40, DESCRIPTION_MOST = 256 };
 
 /* ---- the resource ---- */
 
-static const char *const permissions[] = {"can-read", "can-update", "can-destroy", "can-create-workspace",
-	"can-move-workspace", "can-deploy-no-code-modules", "can-read-teams", "can-manage-teams", "can-manage-tags",
-	"can-manage-in-hcp"};
+static const struct permission_shown permissions[] = {
+	{"can-read", CAN_READ_PROJECT},
+	{"can-update", CAN_MANAGE_PROJECT},
+	{"can-destroy", CAN_DELETE_PROJECT},
+	{"can-create-workspace", CAN_CREATE_WORKSPACE},
+	{"can-move-workspace", CAN_MOVE_WORKSPACE},
+	{"can-deploy-no-code-modules", CAN_CREATE_WORKSPACE},
+	{"can-read-teams", CAN_READ_PROJECT_TEAMS},
+	{"can-manage-teams", CAN_MANAGE_PROJECT_TEAMS},
+	{"can-manage-tags", CAN_MANAGE_PROJECT},
+};
 
 static json_t *project_permissions(const struct rows *rows, int row)
 {
-	json_t *object = json_object();
+	json_t *object = permissions_shown(permissions, ARRAY_LEN(permissions), rows, row);
 
-	for (size_t i = 0; i < ARRAY_LEN(permissions); i++)
-		json_object_set_new(object, permissions[i], json_true());
-	json_object_set_new(object, "can-destroy", json_boolean(!row_bool(rows, row, "is_default")));
+	if (row_bool(rows, row, "is_default"))
+		json_object_set_new(object, "can-destroy", json_false());
 	json_object_set_new(object, "can-manage-in-hcp", json_false());
 	return object;
 }
@@ -43,80 +55,104 @@ json_t *project_resource(const struct rows *rows, int row)
 			(json_int_t)row_int(rows, row, "workspace_count"), "permissions",
 			project_permissions(rows, row)),
 		json_pack("{so so}", "organization", to_one("organizations", row_text(rows, row, "organization_name")),
-			"default-agent-pool",
-			to_one("agent-pools", json_string_at(settings, "default-agent-pool-id"))));
+			"default-agent-pool", to_one("agent-pools", row_text(rows, row, "default_pool_id"))));
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
 }
 
-int project_included(struct store *store, const char *project_id, json_t **ret_resource, struct err *err)
-{
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-
-	if (project_read(store, project_id, &rows, err) < 0)
-		return -1;
-	*ret_resource = project_resource(&rows, 0);
-	return 0;
-}
-
 /* ---- reading ---- */
 
-static const char *const includes[] = {"organization", "effective_tag_bindings", NULL};
+static const struct inclusion includes[] = {
+	{"organization", "projects", "organization", &kind_organizations},
+	{"effective-tag-bindings", "projects", "effective-tag-bindings", NULL},
+};
 
-static int project_in_path(struct request *req, struct rows *ret_rows, struct err *err)
+static int project_includes(const struct request *req, json_t *projects, json_t **ret_included, struct err *err)
+{
+	if (includes_follow(req, includes, ARRAY_LEN(includes), projects, ret_included, err) < 0)
+		return -1;
+	return bindings_include(req, TAGGED_PROJECT, projects, ret_included, err);
+}
+
+int project_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 {
 	if (project_read(req->store, param(req, "project"), ret_rows, err) < 0)
 		return -1;
-	return may(req, row_text(ret_rows, 0, "organization_id"), "project", err);
+	return may(req,
+		(struct place){.organization = row_text(ret_rows, 0, "organization_id"),
+			.project = row_text(ret_rows, 0, "id")},
+		"project", err);
 }
 
+/* Answers with the project, and what the request's `include` asks for. */
 static int project_show(struct request *req, struct response *res, int status, const char *id, struct err *err)
 {
-	json_t *resource;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_auto_t *data = NULL;
+	json_t *included = NULL;
 
-	if (project_included(req->store, id, &resource, err) < 0)
+	if (project_read(req->store, id, &rows, err) < 0)
 		return -1;
-	return respond_resource(res, status, resource);
+	data = json_pack("[o]", project_resource(&rows, 0));
+	if (project_includes(req, data, &included, err) < 0)
+		return -1;
+	return respond_including(res, status, json_incref(json_array_get(data, 0)), included);
+}
+
+static int list_read(struct request *req, struct project_list *list, struct rows *ret_rows, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array keys = DB_ARRAY_INIT, values = DB_ARRAY_INIT;
+	int result;
+
+	list->search = query(req, "q");
+	list->names = query(req, "filter[names]");
+	list->tag_keys = &keys;
+	list->tag_values = &values;
+	tag_filters_read(req, &keys, &values);
+	result = projects_list(req->store, list, ret_rows, err);
+	list->tag_keys = list->tag_values = NULL;
+	return result;
 }
 
 int projects_index(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct project_list list = {.search = query(req, "q"), .names = query(req, "filter[names]")};
+	json_auto_t *data = json_array();
+	struct project_list list = {0};
+	json_t *included = NULL;
 	struct scope scope;
 	struct page page;
-	json_t *data;
 
-	if (query_includes_check(req, includes, err) < 0 || page_read(req, &page, err) < 0 ||
+	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || page_read(req, &page, err) < 0 ||
 		scope_organization(req, &scope, err) < 0)
 		return -1;
 	list.organization_id = scope.organization.text;
 	list.limit = page.size;
 	list.offset = page.offset;
-	if (projects_list(req->store, &list, &rows, err) < 0)
+	if (list_read(req, &list, &rows, err) < 0)
 		return -1;
 	page.total = row_int(&rows, 0, "total");
-	data = json_array();
 	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++)
 		json_array_append_new(data, project_resource(&rows, i));
-	return respond_page(req, res, &page, data, NULL);
+	if (project_includes(req, data, &included, err) < 0)
+		return -1;
+	return respond_page(req, res, &page, json_incref(data), included);
 }
 
 int projects_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (query_includes_check(req, includes, err) < 0 || project_in_path(req, &rows, err) < 0)
+	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || project_in_path(req, &rows, err) < 0)
 		return -1;
-	return respond_resource(res, 200, project_resource(&rows, 0));
+	return project_show(req, res, 200, param(req, "project"), err);
 }
 
 /* ---- what clients send ---- */
 
 static const struct field settings[] = {
 	{"auto-destroy-activity-duration", FIELD_TEXT, "null"},
-	{"default-agent-pool-id", FIELD_TEXT, "null"},
 	{"default-execution-mode", FIELD_TEXT, "null"},
 };
 
@@ -137,58 +173,6 @@ static int name_check_project(const char *name, struct err *err)
 	return 0;
 }
 
-/* "14d", "9999h". */
-static int duration_check(const json_t *set, struct err *err)
-{
-	const char *text = json_string_at(set, "auto-destroy-activity-duration");
-	size_t digits = text ? strspn(text, "0123456789") : 0;
-
-	if (!text || (digits >= 1 && digits <= 4 && strchr("dh", text[digits]) && text[digits] && !text[digits + 1]))
-		return 0;
-	return err_at(err, "/data/attributes/auto-destroy-activity-duration",
-		"Auto destroy activity duration has an incorrect format, we expect up to 4 numeric digits and 1 unit "
-		"('d' or 'h')");
-}
-
-static int pool_check(const struct request *req, const char *organization_id, const char *pool, struct err *err)
-{
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-
-	if (db_query(req->store->db, &rows, err,
-		    "select 1 from agent_pools where id = $1 and (organization_id is null or organization_id = $2)",
-		    P_TEXT(pool), P_TEXT(organization_id)) < 0)
-		return -1;
-	return rows.count ? 0
-			  : err_at(err, "/data/attributes/default-agent-pool-id", "Default agent pool does not exist");
-}
-
-/* What is set now, or else stands already. */
-static const char *setting(const json_t *set, const json_t *old, const char *name)
-{
-	return json_string_at(json_object_get(set, name) ? set : old, name);
-}
-
-static int mode_check(
-	const struct request *req, const char *organization_id, const json_t *old, json_t *set, struct err *err)
-{
-	const char *mode = setting(set, old, "default-execution-mode");
-	const char *pool = setting(set, mode ? old : NULL, "default-agent-pool-id");
-	bool agent = text_equal(mode, "agent");
-
-	if (mode && !agent && !text_equal(mode, "remote") && !text_equal(mode, "local"))
-		return err_at(err, "/data/attributes/default-execution-mode",
-			"Default execution mode must be remote, local or agent");
-	if (!agent && json_string_at(set, "default-agent-pool-id"))
-		return err_at(err, "/data/attributes/default-agent-pool-id",
-			"Default agent pool must not be specified unless using 'agent' execution mode");
-	if (agent && !pool)
-		return err_at(err, "/data/attributes/default-agent-pool-id",
-			"Default agent pool must be specified when using 'agent' execution mode");
-	if (!agent)
-		json_object_set_new(set, "default-agent-pool-id", json_null());
-	return agent ? pool_check(req, organization_id, pool, err) : 0;
-}
-
 /* false gives the mode back to the organization. */
 static int overwrites_read(const struct request *req, json_t *set, struct err *err)
 {
@@ -202,23 +186,38 @@ static int overwrites_read(const struct request *req, json_t *set, struct err *e
 	if (json_is_boolean(mode) && json_is_boolean(pool) && json_is_true(mode) != json_is_true(pool))
 		return err_at(err, pointer,
 			"If agent-pool and execution-mode are both included in setting-overwrites, their values must "
-			"be "
-			"the same.");
+			"be the same.");
 	if (!json_is_false(mode))
 		return 0;
 	json_object_set_new(set, "default-execution-mode", json_null());
-	json_object_set_new(set, "default-agent-pool-id", json_null());
+	return 0;
+}
+
+/* What is set now, or else stands already. */
+static int mode_read(const struct request *req, const struct pool_use *use, const json_t *old, const json_t *set,
+	struct project *project, struct err *err)
+{
+	struct default_mode mode = {json_string_at(old, "default-execution-mode"), project->pool_id};
+	struct default_mode_body body = {.pool_pointer = "/data/attributes/default-agent-pool-id"};
+	bool given = json_object_get(set, "default-execution-mode");
+
+	body.mode = json_string_at(given ? set : old, "default-execution-mode");
+	if (body_text(req, "default-agent-pool-id", &body.pool, err) < 0 ||
+		default_mode_change(req, use, &body, &mode, err) < 0)
+		return -1;
+	project->pool_id = mode.pool;
 	return 0;
 }
 
 /* What was sent replaces what is in *project; `set` gets the settings. */
-static int input_read(const struct request *req, const char *organization_id, const json_t *old,
-	struct project *project, json_t *set, struct err *err)
+static int input_read(const struct request *req, const struct pool_use *use, const json_t *old, struct project *project,
+	json_t *set, struct err *err)
 {
 	if (body_check(req, "projects", err) < 0 || body_text(req, "name", &project->name, err) < 0 ||
 		body_text(req, "description", &project->description, err) < 0 ||
-		fields_read(req, settings, ARRAY_LEN(settings), set, err) < 0 || duration_check(set, err) < 0 ||
-		overwrites_read(req, set, err) < 0 || mode_check(req, organization_id, old, set, err) < 0)
+		fields_read(req, settings, ARRAY_LEN(settings), set, err) < 0 ||
+		duration_check(json_string_at(set, "auto-destroy-activity-duration"), err) < 0 ||
+		overwrites_read(req, set, err) < 0 || mode_read(req, use, old, set, project, err) < 0)
 		return -1;
 	project->description = text_or_empty(project->description);
 	project->settings = set;
@@ -230,18 +229,62 @@ static int input_read(const struct request *req, const char *organization_id, co
 
 /* ---- creating and changing ---- */
 
+/* A project is written with its bindings or not at all. */
+struct saving {
+	const struct request *req;
+	const char *organization_id;
+	const struct project *project;
+	const json_t *bindings; /* NULL: as they are */
+	const char *old;        /* the id of one that is there, or NULL */
+	struct id id;
+};
+
+static int save_in(void *data, struct err *err)
+{
+	struct saving *s = data;
+	struct store *store = s->req->store;
+	struct binding_order order = {.kind = TAGGED_PROJECT,
+		.organization_id = s->organization_id,
+		.bindings = s->bindings,
+		.replace = true,
+		.pointer = "/data/relationships/tag-bindings"};
+
+	if (s->old)
+		text_copy(s->id.text, sizeof(s->id.text), s->old);
+	if ((s->old ? project_update(store, s->old, s->project, err)
+		    : project_create(store, s->organization_id, s->project, &s->id, err)) < 0)
+		return -1;
+	order.owner = s->id.text;
+	if (s->bindings && bindings_write(store, &order, err) < 0)
+		return -1;
+	return s->old ? workspaces_inherit_mode(store, s->organization_id, err) : 0;
+}
+
+static int project_save(struct saving *s, struct err *err)
+{
+	const json_t *list = body_relation_list(s->req, "tag-bindings");
+	json_auto_t *bindings = NULL;
+
+	if (list && bindings_parse(list, "/data/relationships/tag-bindings", &bindings, err) < 0)
+		return -1;
+	s->bindings = bindings;
+	return db_transaction(s->req->store->db, save_in, s, err);
+}
+
 int projects_create(struct request *req, struct response *res, struct err *err)
 {
 	json_auto_t *set = json_object();
 	struct project project = {.name = NULL};
+	struct saving saving = {.req = req, .project = &project};
+	struct pool_use use = {.anywhere = true}; /* no pool names a project that is not there yet */
 	struct scope scope;
-	struct id id;
 
-	if (scope_organization(req, &scope, err) < 0 ||
-		input_read(req, scope.organization.text, NULL, &project, set, err) < 0 ||
-		project_create(req->store, scope.organization.text, &project, &id, err) < 0)
+	saving.organization_id = use.organization_id = scope.organization.text;
+	if (scope_organization(req, &scope, err) < 0 || input_read(req, &use, NULL, &project, set, err) < 0)
 		return -1;
-	return project_show(req, res, 201, id.text, err);
+	if (project_save(&saving, err) < 0)
+		return -1;
+	return project_show(req, res, 201, saving.id.text, err);
 }
 
 int projects_update(struct request *req, struct response *res, struct err *err)
@@ -249,22 +292,20 @@ int projects_update(struct request *req, struct response *res, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	json_auto_t *set = json_object(), *old = NULL;
 	struct project project;
-	const char *id, *organization;
+	struct saving saving = {.req = req, .project = &project, .old = param(req, "project")};
+	struct pool_use use;
 
 	if (project_in_path(req, &rows, err) < 0)
 		return -1;
-	id = row_text(&rows, 0, "id");
-	organization = row_text(&rows, 0, "organization_id");
+	saving.organization_id = row_text(&rows, 0, "organization_id");
+	use = (struct pool_use){.organization_id = saving.organization_id, .project_id = saving.old};
 	old = row_json(&rows, 0, "settings");
 	project.name = row_text(&rows, 0, "name");
 	project.description = row_text(&rows, 0, "description");
-	if (input_read(req, organization, old, &project, set, err) < 0 ||
-		project_update(req->store, id, &project, err) < 0)
+	project.pool_id = row_text(&rows, 0, "default_pool_id");
+	if (input_read(req, &use, old, &project, set, err) < 0 || project_save(&saving, err) < 0)
 		return -1;
-	if (json_object_get(set, "default-execution-mode") &&
-		workspaces_inherit_mode(req->store, organization, err) < 0)
-		return -1;
-	return project_show(req, res, 200, id, err);
+	return project_show(req, res, 200, saving.old, err);
 }
 
 int projects_delete(struct request *req, struct response *res, struct err *err)

@@ -6,7 +6,8 @@
 
 /* A row of store/projects.h. */
 json_t *project_resource(const struct rows *rows, int row);
-/* One project for an `included` list. ERR_NOT_FOUND. */
-int project_included(struct store *store, const char *project_id, json_t **ret_resource, struct err *err);
+
+/* The project in the path, if the actor may do there what the route says: a row of store/projects.h. ERR_NOT_FOUND. */
+int project_in_path(struct request *req, struct rows *ret_rows, struct err *err);
 
 #endif

@@ -44,10 +44,37 @@ int body_linkage(const struct request *req, const char *type, json_t **ret_ids, 
 	return linkage_read(json_object_get(req->body, "data"), type, "/data", ret_ids, err);
 }
 
-void ids_add(struct db_array *array, const json_t *ids)
-{
-	const json_t *id;
-	size_t i;
+/* ---- tables of relations ---- */
 
-	json_array_foreach(ids, i, id) db_array_add(array, json_string_value(id));
+void relations_show(const struct relation *table, size_t count, const struct rows *rows, int row, json_t *relationships)
+{
+	for (size_t i = 0; i < count; i++)
+		json_object_set_new(relationships, table[i].name, row_many(rows, row, table[i].column, table[i].type));
+}
+
+size_t related_count(const struct rows *rows, int row, const char *column)
+{
+	json_auto_t *ids = row_json(rows, row, column);
+
+	return json_array_size(ids);
+}
+
+int relations_read(
+	const struct request *req, const struct relation *table, size_t count, json_t **ret_ids, struct err *err)
+{
+	for (size_t i = 0; i < count; i++)
+		if (body_relations(req, table[i].name, table[i].type, &ret_ids[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+int relation_in_path(const struct request *req, const struct relation *table, size_t count, size_t *ret_index,
+	json_t **ret_ids, struct err *err)
+{
+	for (size_t i = 0; i < count; i++)
+		if (text_equal(table[i].name, param(req, "relation"))) {
+			*ret_index = i;
+			return body_linkage(req, table[i].type, ret_ids, err);
+		}
+	return err_set(err, ERR_NOT_FOUND, "there is nothing at this address");
 }

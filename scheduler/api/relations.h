@@ -11,7 +11,22 @@
 int body_relations(const struct request *req, const char *name, const char *type, json_t **ret_ids, struct err *err);
 /* The body of .../relationships/...: {"data": [{type, id}]}. */
 int body_linkage(const struct request *req, const char *type, json_t **ret_ids, struct err *err);
-/* The ids of a list of texts as a parameter. */
-void ids_add(struct db_array *array, const json_t *ids);
+
+/* A to-many relation of a resource, as a row of a table: what the API calls it, the column with its ids, their type. */
+struct relation {
+	const char *name, *column, *type;
+};
+
+/* Adds all of the table to the row's relationships. */
+void relations_show(
+	const struct relation *table, size_t count, const struct rows *rows, int row, json_t *relationships);
+/* body_relations of each; ret_ids has as many members as the table. */
+int relations_read(
+	const struct request *req, const struct relation *table, size_t count, json_t **ret_ids, struct err *err);
+/* The relation that the path's `:relation` names, and the ids in the body. ERR_NOT_FOUND if there is none. */
+int relation_in_path(const struct request *req, const struct relation *table, size_t count, size_t *ret_index,
+	json_t **ret_ids, struct err *err);
+/* How many ids the column has. */
+size_t related_count(const struct rows *rows, int row, const char *column);
 
 #endif

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "scheduler/api/trail.h"
+
 const char *param(const struct request *req, const char *name)
 {
 	for (size_t i = 0; i < req->match.count; i++)
@@ -17,9 +19,47 @@ const char *query(const struct request *req, const char *name)
 	return http_query(req->http, name);
 }
 
-int may(const struct request *req, const char *organization_id, const char *what, struct err *err)
+int may(const struct request *req, struct place place, const char *what, struct err *err)
 {
-	return actor_may(req->store, &req->actor, req->route->permission, organization_id, what, err);
+	trail_note_place(req->trail, &place);
+	return actor_may(req->store, &req->actor, req->route->permission, place, what, err);
+}
+
+int may_with(
+	const struct request *req, enum permission permission, struct place place, const char *what, struct err *err)
+{
+	trail_note_place(req->trail, &place);
+	return actor_may(req->store, &req->actor, permission, place, what, err);
+}
+
+struct place place_of(const struct rows *rows)
+{
+	return (struct place){
+		.organization = row_text(rows, 0, "organization_id"), .workspace = row_text(rows, 0, "workspace_id")};
+}
+
+struct checking {
+	bool malformed;
+};
+
+static void query_check_one(void *data, const char *name, const char *value)
+{
+	struct checking *check = data;
+	json_t *name_text = json_string(name), *value_text = json_string(value);
+
+	/* jansson makes no string of what is not UTF-8. */
+	if (!name_text || !value_text)
+		check->malformed = true;
+	json_decref(name_text);
+	json_decref(value_text);
+}
+
+int query_text_check(const struct request *req, struct err *err)
+{
+	struct checking check = {false};
+
+	http_query_each(req->http, query_check_one, &check);
+	return check.malformed ? err_set(err, ERR_MALFORMED, "the query string is not UTF-8") : 0;
 }
 
 /* ---- include ---- */
@@ -87,16 +127,27 @@ static int page_member(const struct request *req, const char *name, long long *v
 	return err_set(err, ERR_MALFORMED, "%s must be a whole number from 1", name);
 }
 
-int page_read(const struct request *req, struct page *ret_page, struct err *err)
+static int page_read_within(
+	const struct request *req, long long size, long long most, struct page *ret_page, struct err *err)
 {
-	struct page page = {.number = 1, .size = PAGE_SIZE};
+	struct page page = {.number = 1, .size = size};
 
 	if (page_member(req, "page[number]", &page.number, err) < 0 ||
 		page_member(req, "page[size]", &page.size, err) < 0)
 		return -1;
-	if (page.size > PAGE_MOST)
-		page.size = PAGE_MOST;
+	if (page.size > most)
+		page.size = most;
 	page.offset = (page.number - 1) * page.size;
 	*ret_page = page;
 	return 0;
+}
+
+int page_read(const struct request *req, struct page *ret_page, struct err *err)
+{
+	return page_read_within(req, PAGE_SIZE, PAGE_MOST, ret_page, err);
+}
+
+int page_read_most(const struct request *req, long long most, struct page *ret_page, struct err *err)
+{
+	return page_read_within(req, most, most, ret_page, err);
 }

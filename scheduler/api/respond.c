@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "scheduler/api/api.h"
+#include "scheduler/api/trail.h"
 
 #define JSON_API "application/vnd.api+json"
 
@@ -27,6 +28,7 @@ int respond_including(struct response *res, int status, json_t *resource, json_t
 {
 	json_t *document = json_pack("{s:o}", "data", resource);
 
+	trail_note_document(res->trail, resource);
 	if (included)
 		json_object_set_new(document, "included", included);
 	answer_document(res, status, JSON_API, document);
@@ -92,15 +94,6 @@ struct page_links {
 	struct buf rest; /* the query without page[number] and page[size], each parameter begun by '&' */
 };
 
-static void encode(struct buf *out, const char *text)
-{
-	for (; *text; text++)
-		if (strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~", *text))
-			buf_append(out, text, 1);
-		else
-			buf_printf(out, "%%%02X", (unsigned char)*text);
-}
-
 static void keep_parameter(void *data, const char *name, const char *value)
 {
 	struct page_links *links = data;
@@ -108,9 +101,9 @@ static void keep_parameter(void *data, const char *name, const char *value)
 	if (text_equal(name, "page[number]") || text_equal(name, "page[size]"))
 		return;
 	buf_text(&links->rest, "&");
-	encode(&links->rest, name);
+	buf_url(&links->rest, name);
 	buf_text(&links->rest, "=");
-	encode(&links->rest, value);
+	buf_url(&links->rest, value);
 }
 
 static json_t *page_link(
@@ -156,6 +149,28 @@ int respond_page(
 	buf_release(&links.rest);
 	answer_document(res, 200, JSON_API, document);
 	return 0;
+}
+
+int respond_page_of(const struct request *req, struct response *res, struct page *page, const struct rows *rows,
+	json_t *(*make)(const struct rows *rows, int row))
+{
+	json_t *data = json_array();
+
+	page->total = row_int(rows, 0, "total");
+	for (int i = 0; i < rows->count && !row_null(rows, i, "id"); i++)
+		json_array_append_new(data, make(rows, i));
+	return respond_page(req, res, page, data, NULL);
+}
+
+int respond_slice(
+	const struct request *req, struct response *res, struct page *page, const json_t *list, json_t *included)
+{
+	json_t *data = json_array();
+
+	page->total = (long long)json_array_size(list);
+	for (long long i = page->offset; i < page->total && i < page->offset + page->size; i++)
+		json_array_append(data, json_array_get(list, (size_t)i));
+	return respond_page(req, res, page, data, included);
 }
 
 /* ---- JSON:API pieces ---- */

@@ -33,25 +33,23 @@ static bool match_param(
 	return true;
 }
 
+/* Letter by letter: most patterns of the table are no longer looked at after their first few. */
 static bool match_path(const char *pattern, const char *path, struct route_match *match)
 {
 	match->count = 0;
-	while (*pattern && *path) {
-		const char *pattern_end = segment_end(pattern), *path_end = segment_end(path);
-
+	while (*pattern) {
 		if (*pattern == ':') {
+			const char *pattern_end = segment_end(pattern), *path_end = segment_end(path);
+
 			if (!match_param(match, pattern, pattern_end, path, path_end))
 				return false;
-		} else if (pattern_end - pattern != path_end - path ||
-			strncmp(pattern, path, (size_t)(path_end - path)) != 0) {
+			pattern = pattern_end;
+			path = path_end;
+		} else if (*pattern++ != *path++) {
 			return false;
 		}
-		if (*pattern_end != *path_end)
-			return false;
-		pattern = pattern_end + (*pattern_end == '/');
-		path = path_end + (*path_end == '/');
 	}
-	return !*pattern && !*path;
+	return !*path;
 }
 
 const struct route *route_find(

@@ -21,10 +21,14 @@ enum body_kind {
 	JSON,       /* parsed for the handler; an empty one is none */
 	JSON_ASIDE, /* the same; the handler may wait for somebody else's server (api/aside.h) */
 	RAW,        /* bytes as they are */
+	UPLOADED,   /* the same; what the handler makes of it is kept together with others (api/together.h) */
+	FORM,       /* of a browser: its fields become an object of texts */
+	FORM_ASIDE, /* the same; the handler takes its time */
 };
 
 enum {
 	BODY_NONE = 0,
+	BODY_FORM = 16 << 10,
 	BODY_SMALL = 1 << 20,
 	BODY_POLICIES = 16 << 20,
 	BODY_STATE = 256 << 20,

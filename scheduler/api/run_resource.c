@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/permissions.h"
 #include "scheduler/api/runs.h"
 #include "scheduler/store/run_views.h"
 
@@ -15,17 +16,15 @@ static json_t *run_actions(const struct rows *rows, int row)
 		"is-force-cancelable", forced);
 }
 
-/* Whoever sees a run may do all of this today; teams will narrow it down (auth/actor.h). */
-static json_t *run_permissions(void)
-{
-	static const char *const names[] = {"can-apply", "can-cancel", "can-comment", "can-discard", "can-force-cancel",
-		"can-force-execute", "can-override-policy-check"};
-	json_t *permissions = json_object();
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		json_object_set_new(permissions, names[i], json_true());
-	return permissions;
-}
+static const struct permission_shown permissions[] = {
+	{"can-apply", CAN_APPLY},
+	{"can-cancel", CAN_APPLY},
+	{"can-comment", CAN_READ_RUNS},
+	{"can-discard", CAN_APPLY},
+	{"can-force-cancel", CAN_MANAGE_WORKSPACE},
+	{"can-force-execute", CAN_MANAGE_WORKSPACE},
+	{"can-override-policy-check", CAN_OVERRIDE},
+};
 
 static int run_variables(struct store *store, const struct rows *rows, int row, json_t **ret_variables, struct err *err)
 {
@@ -74,7 +73,7 @@ int run_resource(struct store *store, const struct rows *rows, int row, json_t *
 		"force-cancel-available-at", row_time(rows, row, "force_cancel_available_at"), "variables", variables,
 		"error", row_string(rows, row, "error"));
 	json_object_update_new(attributes,
-		json_pack("{sb sb sb sb sb sb sb sb sb sI so so so s[] s[] so so}", "has-changes",
+		json_pack("{sb sb sb sb sb sb sb sb sb sI so so so so so so so}", "has-changes",
 			row_bool(rows, row, "has_changes"), "is-destroy", row_bool(rows, row, "is_destroy"),
 			"plan-only", row_bool(rows, row, "plan_only"), "refresh", row_bool(rows, row, "refresh"),
 			"refresh-only", row_bool(rows, row, "refresh_only"), "save-plan",
@@ -83,8 +82,10 @@ int run_resource(struct store *store, const struct rows *rows, int row, json_t *
 			row_bool(rows, row, "allow_config_generation"), "position-in-queue",
 			(json_int_t)row_int(rows, row, "queue_position"), "terraform-version",
 			row_string(rows, row, "terraform_version"), "target-addrs", row_json(rows, row, "target_addrs"),
-			"replace-addrs", row_json(rows, row, "replace_addrs"), "policy-paths", "invoke-action-addrs",
-			"actions", run_actions(rows, row), "permissions", run_permissions()));
+			"replace-addrs", row_json(rows, row, "replace_addrs"), "policy-paths",
+			row_json(rows, row, "policy_paths"), "invoke-action-addrs",
+			row_json(rows, row, "invoke_action_addrs"), "actions", run_actions(rows, row), "permissions",
+			permissions_shown(permissions, ARRAY_LEN(permissions), rows, row)));
 	*ret_resource = resource_new("runs", row_text(rows, row, "id"), attributes, run_relationships(rows, row));
 	return 0;
 }

@@ -19,7 +19,7 @@ int scope_organization(const struct request *req, struct scope *ret_scope, struc
 	text_copy(scope.organization.text, sizeof(scope.organization.text), row_text(&rows, 0, "id"));
 	text_copy(scope.organization_name, sizeof(scope.organization_name), row_text(&rows, 0, "name"));
 	*ret_scope = scope;
-	return may(req, scope.organization.text, "organization", err);
+	return may(req, (struct place){.organization = scope.organization.text}, "organization", err);
 }
 
 static int workspace_scope(const struct request *req, const struct rows *rows, struct scope *ret_scope, struct err *err)
@@ -33,7 +33,8 @@ static int workspace_scope(const struct request *req, const struct rows *rows, s
 	text_copy(scope.workspace.text, sizeof(scope.workspace.text), row_text(rows, 0, "id"));
 	text_copy(scope.workspace_name, sizeof(scope.workspace_name), row_text(rows, 0, "name"));
 	*ret_scope = scope;
-	return may(req, scope.organization.text, "workspace", err);
+	return may(req, (struct place){.organization = scope.organization.text, .workspace = scope.workspace.text},
+		"workspace", err);
 }
 
 int scope_workspace_id(const struct request *req, const char *workspace_id, struct scope *ret_scope, struct err *err)

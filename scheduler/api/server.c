@@ -9,18 +9,29 @@
 #include "common/log.h"
 #include "scheduler/api/api.h"
 #include "scheduler/api/aside.h"
+#include "scheduler/api/control.h"
+#include "scheduler/api/limits.h"
+#include "scheduler/api/run_tokens.h"
+#include "scheduler/api/together.h"
+#include "scheduler/api/trail.h"
+#include "scheduler/auth/buckets.h"
+#include "scheduler/auth/sessions.h"
 #include "scheduler/auth/signed.h"
 #include "scheduler/dispatch/claim.h"
 #include "scheduler/metrics.h"
+#include "scheduler/store/contents.h"
+#include "scheduler/store/uploads.h"
+#include "scheduler/ui/form.h"
 
-enum { MOST_CONNECTIONS = 2000 };
+/* Workers keep one connection or two each, as many as they have jobs to be told of. */
+enum { MOST_CONNECTIONS = 10000 };
 
 /* What every answer carries (API 1.2). Clients refuse to work without the first, and parse the third as vYYYYMM-N. */
 static const char *headers[][2] = {
 	{"TFP-API-Version", "2.6"},
 	{"TFP-AppName", "Terraform Enterprise"},
 	{"X-TFE-Version", "v202411-2"},
-	{"X-RateLimit-Limit", "1000"},
+	{"X-Terraform-Snapshot-Interval", "20"}, /* seconds between the states that a local apply sends meanwhile */
 	{"X-Content-Type-Options", "nosniff"},
 	{"Cache-Control", "no-store"},
 	{NULL, NULL},
@@ -29,7 +40,11 @@ static const char *headers[][2] = {
 struct api {
 	struct api_settings settings;
 	struct httpd *httpd;
-	struct aside *aside;
+	struct aside *calls, *forms; /* passwords do not wait for what others call */
+	struct aside *reads;         /* what needs content from the object store */
+	struct together *uploads;
+	struct buckets *buckets;
+	struct control *control;
 	char *public_url;
 	pthread_mutex_t starting; /* held until public_url is known */
 	pthread_key_t store;      /* each thread's struct store */
@@ -61,17 +76,59 @@ static struct store *store_of_thread(struct api *api)
 	return store;
 }
 
+/* The object store is no reason to send clients away: most of what they ask for is not there. */
 static bool database_ready(void *data, struct buf *why)
 {
+	struct store *store = store_of_thread(data);
+	struct objects *objects = store->objects;
 	struct err err = ERR_INIT;
-	bool ready = db_query(store_of_thread(data)->db, NULL, &err, "select 1") == 0;
+	bool ready = db_query(store->db, NULL, &err, "select 1") == 0;
 
 	if (!ready)
 		buf_printf(why, "%s\n", err.message);
+	else if (objects && !objects_up(objects))
+		buf_text(why, "the object store does not answer: what was moved there can't be read\n");
 	return ready;
 }
 
 /* ---- one request ---- */
+
+/* Whether the route is for this kind of token at all (auth/permissions.def). */
+static int gate_check(const struct request *req, struct err *err)
+{
+	const struct actor *actor = &req->actor;
+	enum permission gate = req->route->permission;
+	bool user = actor->kind == ACTOR_USER;
+
+	if (gate == CAN_WORK && actor->kind != ACTOR_POOL)
+		return err_set(err, ERR_UNAUTHORIZED, "an agent token is needed here");
+	if (gate == CAN_NOTIFY && actor->kind != ACTOR_NOTIFIER)
+		return err_set(err, ERR_UNAUTHORIZED, "a notifier's token is needed here");
+	if (gate == CAN_WORK || gate == CAN_NOTIFY)
+		return 0;
+	if (gate == CAN_ANYTHING_SIGNED_IN || gate == CAN_ADMINISTER_SITE)
+		user = user && !actor->is_service && (gate != CAN_ADMINISTER_SITE || actor->is_site_admin);
+	if (actor->kind == ACTOR_RUN)
+		return run_token_check(req, err);
+	if (gate == CAN_READ_PLAN_JSON || gate == CAN_DOWNLOAD_CONFIGURATION)
+		user = user || actor->kind == ACTOR_TASK;
+	return user ? 0 : err_set(err, ERR_NOT_FOUND, "not found");
+}
+
+/* A browser's cookie is sent whoever made it ask: what changes something has to know the session's CSRF token too. */
+static int request_actor(struct request *req, bool has_token, struct err *err)
+{
+	const char *cookie = has_token ? NULL : http_cookie(req->http, SESSION_COOKIE);
+
+	if (!cookie || !*cookie)
+		return actor_find(req->store, req->bearer, &req->actor, err);
+	if (actor_of_session(req->store, cookie, &req->actor, err) < 0)
+		return -1;
+	if (text_equal(req->route->method, "GET") ||
+		session_csrf_valid(req->store, cookie, http_header(req->http, "X-CSRF-Token")))
+		return 0;
+	return err_set(err, ERR_FORBIDDEN, "a change that a browser asks for needs the header X-CSRF-Token");
+}
 
 /* Before anything is read: the token, or the path's signature. */
 static int request_authenticate(struct request *req, struct err *err)
@@ -82,33 +139,32 @@ static int request_authenticate(struct request *req, struct err *err)
 		req->bearer = header + 7 + strspn(header + 7, " ");
 	switch (req->route->permission) {
 	case CAN_WITHOUT_TOKEN:
+	case CAN_KEEP_LEASES:
 	case CAN_WORK_ON_JOB:
 		return 0;
 	case CAN_WITH_SIGNATURE:
 		if (signed_valid(req->store->keyring, req->http->path))
 			return 0;
 		return err_set(err, ERR_NOT_FOUND, "the address is not signed, or has expired");
-	case CAN_WORK:
-		if (actor_find(req->store, req->bearer, &req->actor, err) < 0)
-			return -1;
-		if (req->actor.kind == ACTOR_POOL)
-			return 0;
-		return err_set(err, ERR_UNAUTHORIZED, "an agent token is needed here");
-	case CAN_NOTIFY:
-		if (actor_find(req->store, req->bearer, &req->actor, err) < 0)
-			return -1;
-		if (req->actor.kind == ACTOR_NOTIFIER)
-			return 0;
-		return err_set(err, ERR_UNAUTHORIZED, "a notifier's token is needed here");
 	default:
-		if (actor_find(req->store, req->bearer, &req->actor, err) < 0)
+		if (request_actor(req, header != NULL, err) < 0)
 			return -1;
-		if (req->actor.kind == ACTOR_USER)
-			return 0;
-		if (req->actor.kind == ACTOR_TASK && req->route->permission == CAN_READ_FOR_TASK)
-			return 0;
-		return err_set(err, ERR_NOT_FOUND, "not found");
+		return gate_check(req, err);
 	}
+}
+
+/* What is read from now on is read for the actor; the worker's and the notifier's requests are the scheduler's own. */
+static void request_view(struct request *req)
+{
+	if (req->actor.kind == ACTOR_USER || req->actor.kind == ACTOR_TASK || req->actor.kind == ACTOR_RUN)
+		req->store->viewer = &req->actor.viewer;
+}
+
+/* The token is that of the job's present attempt, or made the plan that is named. */
+static bool of_a_job(const struct request *req)
+{
+	return job_token_valid(req->store, param(req, "job"), req->bearer) ||
+		plan_token_valid(req->store, text_or_empty(query(req, "plan")), req->bearer);
 }
 
 static int request_read_body(struct request *req, struct err *err)
@@ -117,48 +173,44 @@ static int request_read_body(struct request *req, struct err *err)
 
 	if (req->route->kind == NO_BODY)
 		return 0;
-	if (http->body_refused && req->route->permission == CAN_WORK_ON_JOB &&
-		!job_token_valid(req->store, param(req, "job"), req->bearer))
+	if (http->body_refused && req->route->permission == CAN_WORK_ON_JOB && !of_a_job(req))
 		return err_set(err, ERR_NOT_FOUND, "this attempt is over, or the token is not its own");
 	if (http->body_refused)
 		return err_set(err, ERR_TOO_LARGE, "the body is larger than %zu bytes", req->route->limit);
-	if (req->route->kind == RAW || !http->body.len)
+	if (req->route->kind == RAW || req->route->kind == UPLOADED || !http->body.len)
 		return 0;
-	return json_parse(http->body.data, http->body.len, &req->body, err);
+	if (req->route->kind == FORM || req->route->kind == FORM_ASIDE)
+		return form_parse(http->body.data, http->body.len, &req->body, err);
+	if (json_parse(http->body.data, http->body.len, &req->body, err) < 0)
+		return -1;
+	return json_is_object(req->body) ? 0 : err_set(err, ERR_MALFORMED, "the body must be a JSON object");
 }
 
-struct query_check {
-	bool malformed;
-};
-
-static void query_check_one(void *data, const char *name, const char *value)
+/* A few times for each address: a token that is wrong, or over. */
+static void note_refusal(struct request *req)
 {
-	struct query_check *check = data;
-	json_t *name_text = json_string(name), *value_text = json_string(value);
+	struct err ignored = ERR_INIT;
 
-	/* jansson makes no string of what is not UTF-8. */
-	if (!name_text || !value_text)
-		check->malformed = true;
-	json_decref(name_text);
-	json_decref(value_text);
+	if (req->bearer && limits_note_refusal(req))
+		trail_write(req, "refused", "authentication_token", NULL, &ignored);
 }
 
-static int request_check_query(const struct request *req, struct err *err)
-{
-	struct query_check check = {false};
-
-	http_query_each(req->http, query_check_one, &check);
-	return check.malformed ? err_set(err, ERR_MALFORMED, "the query string is not UTF-8") : 0;
-}
-
-static int request_serve(struct request *req, struct response *res, struct err *err)
+static int request_serve(struct request *req, struct response *res, long long rate_limit, struct err *err)
 {
 	req->route = route_find(routes, routes_count, req->http->method, req->http->path, &req->match);
+	if (limits_take(req, res, rate_limit, err) < 0)
+		return -1;
 	if (!req->route)
 		return err_set(err, ERR_NOT_FOUND, "there is nothing at this address");
-	if (request_authenticate(req, err) < 0 || request_read_body(req, err) < 0 || request_check_query(req, err) < 0)
+	if (request_authenticate(req, err) < 0) {
+		if (err->kind == ERR_UNAUTHORIZED)
+			note_refusal(req);
 		return -1;
-	return req->route->handler(req, res, err);
+	}
+	if (request_read_body(req, err) < 0 || query_text_check(req, err) < 0)
+		return -1;
+	request_view(req);
+	return trail_serve(req, res, err);
 }
 
 static long long now_us(void)
@@ -190,39 +242,150 @@ static void request_note(
 		log_debug("request", "method", req->http->method, "route", pattern, "status", status, "ms", took, NULL);
 }
 
-static void request_answer(void *data, const struct http_request *http, struct http_answer *answer)
+static void answer_reset(struct http_answer *answer)
 {
-	struct api *api = data;
-	struct request req = {.http = http};
-	struct response res = {answer};
-	struct err err = ERR_INIT;
-	long long began = now_us();
+	buf_release(&answer->body);
+	buf_release(&answer->own);
+	*answer = (struct http_answer){.status = 200, .body = BUF_INIT(SIZE_MAX / 2), .extra = headers};
+}
 
+/* One request from its headers to its answer. */
+struct serving {
+	struct request req;
+	struct response res;
+	struct trail trail;
+	struct err err;
+	long long began;
+	bool served;
+};
+
+static void serving_begin(struct api *api, struct serving *serving, const struct http_request *http,
+	struct http_answer *answer, struct upload *upload)
+{
+	*serving = (struct serving){.req = {.http = http,
+					    .trail = &serving->trail,
+					    .buckets = api->buckets,
+					    .control = api->control,
+					    .upload = upload,
+					    .store = store_of_thread(api)},
+		.res = {.http = answer, .trail = &serving->trail},
+		.began = now_us()};
 	answer->extra = headers;
-	req.store = store_of_thread(api);
-	if (request_serve(&req, &res, &err) < 0)
-		respond_error(&res, &err);
-	request_note(&req, answer, now_us() - began, &err);
-	json_decref(req.body);
+	limits_address(http, api->settings.proxies, serving->trail.address, sizeof(serving->trail.address));
+	serving->served = request_serve(&serving->req, &serving->res, api->settings.rate_limit, &serving->err) == 0;
+}
+
+static void serving_answer(struct serving *serving)
+{
+	struct request *req = &serving->req;
+
+	if (serving->served && req->upload->kind != UPLOAD_NOTHING)
+		serving->served = upload_respond(&serving->res, req->upload, &serving->err) == 0;
+	if (!serving->served)
+		respond_error(&serving->res, &serving->err);
+	request_note(req, serving->res.http, now_us() - serving->began, &serving->err);
+}
+
+static void serving_release(struct serving *serving)
+{
+	struct request *req = &serving->req;
+
+	req->store->viewer = NULL;
+	actor_release(&req->actor);
+	json_decref(req->body);
+}
+
+/* False if it needs content that is to be fetched first (store/contents.h): nothing is answered then. */
+static bool request_try(
+	struct api *api, const struct http_request *http, struct contents *contents, struct http_answer *answer)
+{
+	struct upload upload = {.kind = UPLOAD_NOTHING};
+	struct store *store = store_of_thread(api);
+	struct serving serving;
+	bool lacks;
+
+	answer_reset(answer);
+	store->contents = contents;
+	serving_begin(api, &serving, http, answer, &upload);
+	store->contents = NULL;
+	lacks = !serving.served && contents->wanted.key[0];
+	if (serving.served && upload.kind != UPLOAD_NOTHING)
+		uploads_keep(store, &upload, 1);
+	if (!lacks)
+		serving_answer(&serving);
+	serving_release(&serving);
+	return !lacks;
+}
+
+static void uploads_answer(
+	void *data, const struct http_request *const *requests, struct http_answer *answers, size_t count)
+{
+	_cleanup_(freep) struct serving *servings = mem_new(count, sizeof(*servings));
+	_cleanup_(freep) struct upload *uploads = mem_new(count, sizeof(*uploads));
+
+	for (size_t i = 0; i < count; i++) {
+		serving_begin(data, &servings[i], requests[i], &answers[i], &uploads[i]);
+		if (!servings[i].served)
+			uploads[i].kind = UPLOAD_NOTHING;
+	}
+	uploads_keep(servings[0].req.store, uploads, count);
+	for (size_t i = 0; i < count; i++) {
+		serving_answer(&servings[i]);
+		serving_release(&servings[i]);
+	}
+}
+
+static void answer_refuse(const struct http_request *http, struct http_answer *answer, const struct err *err)
+{
+	struct response res = {.http = answer};
+
+	respond_error(&res, err);
+	log_error("request failed", "method", http->method, "error", err->message, NULL);
+}
+
+/* In a thread that may wait. */
+static void request_finish(void *data, const struct http_request *http, struct http_answer *answer)
+{
+	_cleanup_(contents_release) struct contents contents = {.count = 0};
+	struct api *api = data;
+	struct err err = ERR_INIT;
+
+	while (!request_try(api, http, &contents, answer)) {
+		if (contents_fetch(&contents, api->settings.store.objects, &err) == 0)
+			continue;
+		answer_reset(answer);
+		answer_refuse(http, answer, &err);
+		return;
+	}
+}
+
+static void hand_over(struct aside *aside, const struct http_request *http, struct http_answer *answer)
+{
+	struct err err = ERR_INIT;
+
+	if (aside_take(aside, http))
+		return;
+	err_set(&err, ERR_UNAVAILABLE, "too many requests of this kind are waiting: try again");
+	answer_reset(answer);
+	answer_refuse(http, answer, &err);
 }
 
 static void handle(void *data, const struct http_request *http, struct http_answer *answer)
 {
+	struct contents none = {.count = 0};
 	struct api *api = data;
-	struct response res = {answer};
-	struct err err = ERR_INIT;
 	const struct route *route;
 
 	answer->extra = headers;
 	if (httpd_observe(http, database_ready, api, answer))
 		return;
 	route = route_find(routes, routes_count, http->method, http->path, NULL);
-	if (!route || route->kind != JSON_ASIDE) {
-		request_answer(api, http, answer);
-	} else if (!aside_take(api->aside, http)) {
-		err_set(&err, ERR_UNAVAILABLE, "too many requests of this kind are waiting: try again");
-		respond_error(&res, &err);
-	}
+	if (route && route->kind == UPLOADED && together_take(api->uploads, http))
+		return;
+	if (route && (route->kind == JSON_ASIDE || route->kind == FORM_ASIDE))
+		hand_over(route->kind == FORM_ASIDE ? api->forms : api->calls, http, answer);
+	else if (!request_try(api, http, &none, answer))
+		hand_over(api->reads, http, answer);
 }
 
 /* Whether whoever sends a large body may send it at all: nobody fills the memory without a token. */
@@ -232,9 +395,12 @@ static bool large_body_allowed(struct api *api, const struct http_request *http,
 	struct err err = ERR_INIT;
 
 	route_find(routes, routes_count, http->method, http->path, &req.match);
-	if (request_authenticate(&req, &err) < 0)
+	bool allowed = request_authenticate(&req, &err) == 0;
+
+	actor_release(&req.actor);
+	if (!allowed)
 		return false;
-	return route->permission != CAN_WORK_ON_JOB || job_token_valid(req.store, param(&req, "job"), req.bearer);
+	return route->permission != CAN_WORK_ON_JOB || of_a_job(&req);
 }
 
 static size_t body_limit(void *data, const struct http_request *http, long long announced)
@@ -258,19 +424,34 @@ static char *public_url_make(const struct api_settings *settings, int port)
 	char *url;
 
 	if (!*text_or_empty(settings->store.public_url))
-		return mem_printf("http://%.*s:%d", (int)(host_end - settings->address), settings->address, port);
+		return mem_printf("%s://%.*s:%d", settings->tls ? "https" : "http", (int)(host_end - settings->address),
+			settings->address, port);
 	url = mem_text(settings->store.public_url);
 	for (size_t len = strlen(url); len && url[len - 1] == '/'; len--)
 		url[len - 1] = '\0';
 	return url;
 }
 
+static void asides_stop(struct api *api)
+{
+	aside_stop(api->calls);
+	aside_stop(api->forms);
+	aside_stop(api->reads);
+	control_stop(api->control);
+	together_stop(api->uploads);
+}
+
 static void api_free(struct api *api)
 {
-	aside_stop(api->aside);
-	aside_free(api->aside);
+	asides_stop(api);
+	aside_free(api->calls);
+	aside_free(api->forms);
+	aside_free(api->reads);
+	control_free(api->control);
+	together_free(api->uploads);
 	pthread_key_delete(api->store);
 	pthread_mutex_destroy(&api->starting);
+	buckets_free(api->buckets);
 	free(api->public_url);
 	free(api);
 }
@@ -280,6 +461,7 @@ int api_start(const struct api_settings *settings, struct api **ret_api, struct 
 	struct api *api = mem_new(1, sizeof(*api));
 	struct httpd_spec spec = {
 		.address = settings->address,
+		.tls = settings->tls,
 		.threads = settings->threads,
 		.most_connections = MOST_CONNECTIONS,
 		.data = api,
@@ -288,6 +470,7 @@ int api_start(const struct api_settings *settings, struct api **ret_api, struct 
 	};
 
 	api->settings = *settings;
+	api->buckets = buckets_new();
 	pthread_mutex_init(&api->starting, NULL);
 	if (pthread_key_create(&api->store, store_close) != 0) {
 		pthread_mutex_destroy(&api->starting);
@@ -295,7 +478,12 @@ int api_start(const struct api_settings *settings, struct api **ret_api, struct 
 		return err_set(err, ERR_INTERNAL, "no more keys for thread data");
 	}
 	pthread_mutex_lock(&api->starting);
-	if (aside_start(request_answer, api, &api->aside, err) == 0 && httpd_start(&spec, &api->httpd, err) == 0)
+	if (aside_start(request_finish, api, &api->calls, err) == 0 &&
+		aside_start(request_finish, api, &api->forms, err) == 0 &&
+		aside_start(request_finish, api, &api->reads, err) == 0 &&
+		control_start(settings->database_url, &api->control, err) == 0 &&
+		together_start(uploads_answer, api, &api->uploads, err) == 0 &&
+		httpd_start(&spec, &api->httpd, err) == 0)
 		api->public_url = public_url_make(settings, httpd_port(api->httpd));
 	pthread_mutex_unlock(&api->starting);
 	if (!api->httpd) {
@@ -320,7 +508,7 @@ void api_stop(struct api *api)
 {
 	if (!api)
 		return;
-	aside_stop(api->aside);
+	asides_stop(api);
 	httpd_stop(api->httpd);
 	api_free(api);
 }

@@ -7,10 +7,14 @@
 #include "scheduler/store/store.h"
 
 struct api_settings {
-	const char *address; /* "127.0.0.1:8080"; port 0 binds a free one */
+	const char *address;         /* "127.0.0.1:8080"; port 0 binds a free one */
+	bool tls;                    /* with the certificate that was loaded (common/certificate.h) */
+	long long rate_limit;        /* requests a second for each token; 0: any number */
+	const struct guard *proxies; /* whose X-Forwarded-For is believed */
 	int threads;
 	const char *database_url;
-	struct store store; /* as each thread's own, but for the connection; public_url NULL or "": http://<address> */
+	struct store
+		store; /* as each thread's own, but for the connection; public_url NULL or "": http(s)://<address> */
 };
 
 struct api;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/api.h"
+#include "scheduler/ui/oauth.h"
 
 int site_home(struct request *req, struct response *res, struct err *err)
 {
@@ -25,6 +26,7 @@ int site_discovery(struct request *req, struct response *res, struct err *err)
 	(void)err;
 	for (size_t i = 0; i < ARRAY_LEN(services); i++)
 		json_object_set_new(document, services[i], json_string("/api/v2/"));
+	json_object_set_new(document, "login.v1", oauth_discovery());
 	return respond_json(res, 200, document);
 }
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MPL-2.0 */
+#include <stdio.h>
 #include <string.h>
 
 #include "scheduler/api/scope.h"
 #include "scheduler/api/states.h"
+#include "scheduler/api/trail.h"
 #include "scheduler/auth/signed.h"
+#include "scheduler/store/state_rollback.h"
 #include "scheduler/store/states.h"
 
 /* States that clients write themselves (API 2.8): inline at once, or announced and uploaded after. */
@@ -60,42 +63,106 @@ static int state_show(struct request *req, struct response *res, const char *id,
 	return respond_resource(res, 201, resource);
 }
 
-/* The state itself in the body, as base64. */
-static int create_inline(struct request *req, struct state_offer *offer, const char *encoded,
-	struct state_accepted *ret_accepted, struct err *err)
+/* The state may say which run wrote it: one of its workspace's. */
+static int run_check(const struct request *req, const char *workspace_id, const char *run_id, struct err *err)
 {
-	struct buf bytes = BUF_INIT(BODY_STATE);
-	int result;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (crypto_base64_decode(encoded, &bytes) < 0) {
-		buf_release(&bytes);
-		return err_at(err, "/data/attributes/state", "State must be base64");
-	}
+	if (!run_id)
+		return 0;
+	if (db_query(req->store->db, &rows, err, "select 1 from runs where id = $1 and workspace_id = $2",
+		    P_TEXT(run_id), P_TEXT(workspace_id)) < 0)
+		return -1;
+	return rows.count ? 0 : err_at(err, "/data/relationships/run", "Run is not one of this workspace");
+}
+
+/* Content in the body, as base64: what there is of it. */
+static int content_read(
+	const struct request *req, const char *name, struct buf *ret_bytes, bool *ret_there, struct err *err)
+{
+	const char *encoded = NULL;
+	char pointer[64];
+
+	if (body_long_text(req, name, &encoded, err) < 0)
+		return -1;
+	*ret_there = encoded;
+	if (!encoded || crypto_base64_decode(encoded, ret_bytes) == 0)
+		return 0;
+	snprintf(pointer, sizeof(pointer), "/data/attributes/%s", name);
+	return err_at(err, pointer, "%s must be base64", text_equal(name, "state") ? "State" : "Json state");
+}
+
+struct inline_state {
+	struct request *req;
+	struct state_offer *offer;
+	const struct buf *json; /* NULL: none */
+	struct id id;
+};
+
+static int create_inline(void *data, struct err *err)
+{
+	struct inline_state *s = data;
+	struct state_accepted accepted;
+
+	if (state_accept(s->req->store, s->offer, &accepted, err) < 0)
+		return -1;
+	s->id = accepted.id;
+	return s->json ? state_json_put(s->req->store, s->id.text, buf_str(s->json), s->json->len, err) : 0;
+}
+
+/* With its content at once, or with none. */
+static int create(struct request *req, struct state_offer *offer, struct id *ret_id, struct err *err)
+{
+	_cleanup_(buf_release) struct buf bytes = BUF_INIT(BODY_STATE), json = BUF_INIT(BODY_STATE);
+	struct inline_state s = {.req = req, .offer = offer};
+	bool there = false, json_there = false;
+
+	if (content_read(req, "state", &bytes, &there, err) < 0 ||
+		content_read(req, "json-state", &json, &json_there, err) < 0)
+		return -1;
+	if (!there)
+		return state_announce(req->store, offer, ret_id, err);
 	offer->bytes = buf_str(&bytes);
 	offer->len = bytes.len;
-	result = state_accept(req->store, offer, ret_accepted, err);
-	buf_release(&bytes);
-	return result;
+	s.json = json_there ? &json : NULL;
+	if (db_transaction(req->store->db, create_inline, &s, err) < 0)
+		return -1;
+	*ret_id = s.id;
+	return 0;
 }
 
 int states_create(struct request *req, struct response *res, struct err *err)
 {
 	struct state_label label = {.lineage = NULL};
 	struct state_offer offer = {.label = &label, .run_id = body_relation(req, "run")};
-	struct state_accepted accepted;
 	struct scope scope;
-	const char *encoded = NULL;
+	struct id id;
 
 	if (scope_workspace(req, &scope, err) < 0 || input_read(req, &label, &offer.force, err) < 0 ||
-		body_text(req, "state", &encoded, err) < 0 || lock_check(req, scope.workspace.text, err) < 0)
+		run_check(req, scope.workspace.text, offer.run_id, err) < 0 ||
+		lock_check(req, scope.workspace.text, err) < 0)
 		return -1;
 	offer.workspace_id = scope.workspace.text;
 	offer.created_by = req->actor.user.text;
-	if (encoded && create_inline(req, &offer, encoded, &accepted, err) < 0)
+	if (create(req, &offer, &id, err) < 0)
 		return -1;
-	if (!encoded && state_announce(req->store, &offer, &accepted.id, err) < 0)
+	return state_show(req, res, id.text, offer.force ? PATH_FORCE : PATH_PLAIN, err);
+}
+
+int states_roll_back(struct request *req, struct response *res, struct err *err)
+{
+	const char *to = body_relation(req, "rollback-state-version");
+	struct scope scope;
+	struct id id;
+
+	if (scope_workspace(req, &scope, err) < 0 || body_check(req, "state-versions", err) < 0)
 		return -1;
-	return state_show(req, res, accepted.id.text, offer.force ? PATH_FORCE : PATH_PLAIN, err);
+	if (!to)
+		return err_at(err, "/data/relationships/rollback-state-version", "Rollback state version must exist");
+	if (lock_check(req, scope.workspace.text, err) < 0 ||
+		state_rollback(req->store, scope.workspace.text, to, req->actor.user.text, &id, err) < 0)
+		return -1;
+	return state_show(req, res, id.text, PATH_PLAIN, err);
 }
 
 /* ---- the content ---- */
@@ -115,6 +182,7 @@ static int upload(struct request *req, struct response *res, bool force, struct 
 	label.lineage = *row_text(&rows, 0, "lineage") ? row_text(&rows, 0, "lineage") : NULL;
 	label.md5 = row_text(&rows, 0, "md5");
 	offer.workspace_id = row_text(&rows, 0, "workspace_id");
+	trail_note_place(req->trail, &(struct place){.workspace = offer.workspace_id});
 	offer.run_id = row_text(&rows, 0, "run_id");
 	offer.created_by = row_text(&rows, 0, "created_by");
 	offer.pending_id = row_text(&rows, 0, "id");
@@ -135,13 +203,12 @@ int states_force_upload(struct request *req, struct response *res, struct err *e
 	return upload(req, res, true, err);
 }
 
-/* The same state in terraform's JSON form. All that is shown of a state is read from the state itself, so it is taken
- * and not kept. */
+/* The same state in terraform's JSON form; what is shown of a state is read from the state itself. */
 int states_json_upload(struct request *req, struct response *res, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct buf *body = &req->http->body;
 
-	if (state_read(req->store, param(req, "state"), &rows, err) < 0)
+	if (state_json_put(req->store, param(req, "state"), buf_str(body), body->len, err) < 0)
 		return -1;
 	return respond_empty(res, 200);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/states.h"
 
+#include "scheduler/api/including.h"
 #include "scheduler/api/scope.h"
+#include "scheduler/store/backing_data.h"
 #include "scheduler/store/states.h"
 
 /* ---- the resource ---- */
@@ -40,6 +42,44 @@ static json_t *counts_by(const json_t *resources, const char *member)
 	return groups;
 }
 
+/* Managed resources, without those that stand for nothing outside of terraform. */
+static json_int_t billable(const json_t *resources)
+{
+	static const char *const free_of_charge[] = {"terraform_data", "null_resource"};
+	const json_t *resource;
+	json_int_t total = 0;
+	size_t i;
+
+	json_array_foreach(resources, i, resource)
+	{
+		const char *type = text_or_empty(json_string_at(resource, "type"));
+
+		if (!text_starts(type, "data.") && !text_equal(type, free_of_charge[0]) &&
+			!text_equal(type, free_of_charge[1]))
+			total += json_int_at(resource, "count", 0);
+	}
+	return total;
+}
+
+static bool has_content(const struct rows *rows, int row)
+{
+	const char *status = row_text(rows, row, "status");
+
+	return text_equal(status, "finalized") || text_equal(status, "kept_beside");
+}
+
+/* Where content that is there can be had. */
+static json_t *download_url(
+	const struct store *store, const struct rows *rows, int row, const char *column, const char *path)
+{
+	_cleanup_(freep) char *url = NULL;
+
+	if (row_null(rows, row, column) || !has_content(rows, row))
+		return json_null();
+	url = mem_printf("%s/api/v2/state-versions/%s/%s", store->public_url, row_text(rows, row, "id"), path);
+	return json_string(url);
+}
+
 static json_t *state_relations(const struct rows *rows, int row)
 {
 	json_auto_t *output_ids = row_json(rows, row, "output_ids");
@@ -47,33 +87,34 @@ static json_t *state_relations(const struct rows *rows, int row)
 	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "run", to_one("runs", row_text(rows, row, "run_id")),
 		"created-by", to_one("users", row_text(rows, row, "created_by")), "workspace",
 		to_one("workspaces", row_text(rows, row, "workspace_id")), "rollback-state-version",
-		to_one("state-versions", NULL), "outputs", to_many("state-version-outputs", output_ids));
+		to_one("state-versions", row_text(rows, row, "rollback_id")), "outputs",
+		to_many("state-version-outputs", output_ids));
 }
 
 json_t *state_resource(const struct store *store, const struct rows *rows, int row)
 {
 	const char *id = row_text(rows, row, "id");
 	json_t *resources = row_json(rows, row, "resources");
-	bool there = !row_null(rows, row, "blob_id");
-	_cleanup_(freep) char *url = mem_printf("%s/api/v2/state-versions/%s/download", store->public_url, id);
 	_cleanup_(freep) char *self = mem_printf("/api/v2/state-versions/%s", id);
-	json_t *attributes = json_pack("{s:I, s:s, s:s, s:I, s:o, s:o, s:o, s:n, s:n, s:n, s:b, s:i, s:o}", "serial",
+	json_t *attributes = json_pack("{s:I, s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:n, s:n, s:b, s:i, s:o}", "serial",
 		(json_int_t)row_int(rows, row, "serial"), "lineage", row_text(rows, row, "lineage"), "md5",
 		row_text(rows, row, "md5"), "size", (json_int_t)row_int(rows, row, "size"), "status",
 		row_string(rows, row, "status"), "created-at", row_time(rows, row, "created_at"),
-		"hosted-state-download-url", json_string_or_null(there ? url : NULL), "hosted-state-upload-url",
-		"hosted-json-state-download-url", "hosted-json-state-upload-url", "resources-processed", there,
-		"state-version", 4, "terraform-version", row_string(rows, row, "terraform_version"));
+		"hosted-state-download-url", download_url(store, rows, row, "blob_id", "download"),
+		"hosted-json-state-download-url", download_url(store, rows, row, "json_blob_id", "json-download"),
+		"hosted-state-upload-url", "hosted-json-state-upload-url", "resources-processed",
+		!row_null(rows, row, "blob_id"), "state-version", 4, "terraform-version",
+		row_string(rows, row, "terraform_version"));
 	json_t *resource = resource_new("state-versions", id, attributes, state_relations(rows, row));
 
 	json_object_set_new(attributes, "modules", counts_by(resources, "module"));
 	json_object_set_new(attributes, "providers", counts_by(resources, "provider"));
+	json_object_set_new(attributes, "billable-rum-count", json_integer(billable(resources)));
 	json_object_set_new(attributes, "resources", resources);
 	json_object_set_new(attributes, "intermediate", json_boolean(row_bool(rows, row, "intermediate")));
 	json_object_set_new(attributes, "recovered", json_boolean(row_bool(rows, row, "recovered")));
 	json_object_set_new(attributes, "vcs-commit-sha", json_null());
 	json_object_set_new(attributes, "vcs-commit-url", json_null());
-	json_object_set_new(attributes, "billable-rum-count", json_integer(0));
 	json_object_set_new(resource, "links", json_pack("{s:s}", "self", self));
 	return resource;
 }
@@ -101,8 +142,13 @@ int state_output_resource(
 
 /* ---- finding ---- */
 
-static const char *const includes[] = {
-	"outputs", "created-by", "run", "run.created-by", "run.configuration-version", NULL};
+static const struct inclusion includes[] = {
+	{"outputs", "state-versions", "outputs", &kind_outputs},
+	{"created_by", "state-versions", "created-by", &kind_users},
+	{"run", "state-versions", "run", &kind_runs},
+	{"run.created_by", "runs", "created-by", &kind_users},
+	{"run.configuration_version", "runs", "configuration-version", &kind_configurations},
+};
 
 /* The state version of the path, which the actor may see. */
 static int state_of(struct request *req, struct rows *ret_rows, struct err *err)
@@ -147,15 +193,14 @@ static int outputs_read(struct store *store, const char *state_id, bool shown, j
 	return 0;
 }
 
-static int state_respond(
-	struct request *req, struct response *res, int status, const struct rows *rows, struct err *err)
+static int state_respond(struct request *req, struct response *res, const struct rows *rows, struct err *err)
 {
-	json_t *included = NULL;
+	json_auto_t *resource = state_resource(req->store, rows, 0);
+	json_t *included;
 
-	if (query_includes(req, "outputs") &&
-		outputs_read(req->store, row_text(rows, 0, "id"), true, &included, err) < 0)
+	if (includes_follow(req, includes, ARRAY_LEN(includes), resource, &included, err) < 0)
 		return -1;
-	return respond_including(res, status, state_resource(req->store, rows, 0), included);
+	return respond_including(res, 200, json_incref(resource), included);
 }
 
 /* ---- reading ---- */
@@ -164,18 +209,18 @@ int states_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (query_includes_check(req, includes, err) < 0 || state_of(req, &rows, err) < 0)
+	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || state_of(req, &rows, err) < 0)
 		return -1;
-	return state_respond(req, res, 200, &rows, err);
+	return state_respond(req, res, &rows, err);
 }
 
 int states_current(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (query_includes_check(req, includes, err) < 0 || state_of_workspace(req, &rows, err) < 0)
+	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || state_of_workspace(req, &rows, err) < 0)
 		return -1;
-	return state_respond(req, res, 200, &rows, err);
+	return state_respond(req, res, &rows, err);
 }
 
 /* Both filters are required, and name one workspace. */
@@ -195,11 +240,12 @@ int states_index(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct state_list list = {.status = query(req, "filter[status]")};
+	json_auto_t *data = json_array();
 	struct scope scope;
 	struct page page;
-	json_t *data;
+	json_t *included;
 
-	if (query_includes_check(req, includes, err) < 0 || page_read(req, &page, err) < 0 ||
+	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || page_read(req, &page, err) < 0 ||
 		scope_filtered(req, &scope, err) < 0)
 		return -1;
 	list.workspace_id = scope.workspace.text;
@@ -208,52 +254,76 @@ int states_index(struct request *req, struct response *res, struct err *err)
 	if (states_list(req->store, &list, &rows, err) < 0)
 		return -1;
 	page.total = row_int(&rows, 0, "total");
-	data = json_array();
 	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++)
 		json_array_append_new(data, state_resource(req->store, &rows, i));
-	return respond_page(req, res, &page, data, NULL);
+	if (includes_follow(req, includes, ARRAY_LEN(includes), data, &included, err) < 0)
+		return -1;
+	return respond_page(req, res, &page, json_incref(data), included);
 }
 
-int states_download(struct request *req, struct response *res, struct err *err)
+static int content_respond(struct request *req, struct response *res, const char *column, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(BODY_STATE);
 
 	if (state_of(req, &rows, err) < 0)
 		return -1;
-	if (blob_get(req->store, row_text(&rows, 0, "blob_id"), &bytes, err) < 0)
+	if (!has_content(&rows, 0))
+		return err_set(err, ERR_NOT_FOUND, "the state version has no content");
+	if (blob_get(req->store, row_text(&rows, 0, column), &bytes, err) < 0)
 		return -1;
 	return respond_bytes(res, "application/json", &bytes);
 }
 
-/* ---- outputs ---- */
-
-/* One page of a list that is all in memory. */
-static int respond_slice(struct request *req, struct response *res, const json_t *list, struct err *err)
+int states_download(struct request *req, struct response *res, struct err *err)
 {
-	struct page page;
-	json_t *data;
-
-	if (page_read(req, &page, err) < 0)
-		return -1;
-	page.total = (long long)json_array_size(list);
-	data = json_array();
-	for (long long i = page.offset; i < page.total && i < page.offset + page.size; i++)
-		json_array_append(data, json_array_get(list, (size_t)i));
-	return respond_page(req, res, &page, data, NULL);
+	return content_respond(req, res, "blob_id", err);
 }
+
+int states_json_download(struct request *req, struct response *res, struct err *err)
+{
+	return content_respond(req, res, "json_blob_id", err);
+}
+
+/* ---- letting its content go ---- */
+
+static int backing_change(struct request *req, struct response *res, enum backing_change change, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (state_of(req, &rows, err) < 0 ||
+		backing_data_change(req->store, BACKING_STATE, change, row_text(&rows, 0, "id"), err) < 0)
+		return -1;
+	return respond_empty(res, 202);
+}
+
+int states_soft_delete(struct request *req, struct response *res, struct err *err)
+{
+	return backing_change(req, res, BACKING_SOFT_DELETE, err);
+}
+
+int states_restore(struct request *req, struct response *res, struct err *err)
+{
+	return backing_change(req, res, BACKING_RESTORE, err);
+}
+
+int states_permanently_delete(struct request *req, struct response *res, struct err *err)
+{
+	return backing_change(req, res, BACKING_DELETE, err);
+}
+
+/* ---- outputs ---- */
 
 int states_outputs(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	json_t *list;
-	int result;
+	json_auto_t *list = NULL;
+	struct page page;
 
-	if (state_of(req, &rows, err) < 0 || outputs_read(req->store, row_text(&rows, 0, "id"), true, &list, err) < 0)
+	if (page_read(req, &page, err) < 0 || state_of(req, &rows, err) < 0 ||
+		outputs_read(req->store, row_text(&rows, 0, "id"), true, &list, err) < 0)
 		return -1;
-	result = respond_slice(req, res, list, err);
-	json_decref(list);
-	return result;
+	return respond_slice(req, res, &page, list, NULL);
 }
 
 /* Sensitive values are null here: clients ask for each of those by its id. */

@@ -2,6 +2,7 @@
 #include "scheduler/api/task_stages.h"
 
 #include "proto/states.h"
+#include "scheduler/api/permissions.h"
 #include "scheduler/api/policy_evaluations.h"
 #include "scheduler/api/runs.h"
 #include "scheduler/dispatch/happen.h"
@@ -20,12 +21,14 @@ static bool awaits_override(const struct rows *rows, int row)
 
 json_t *task_stage_resource(const struct rows *rows, int row)
 {
+	bool may = row_may(rows, row, CAN_OVERRIDE);
+
 	return resource_new("task-stages", row_text(rows, row, "id"),
 		json_pack("{so so so so so s{sb sb sb} s{sb}}", "stage", row_string(rows, row, "stage"), "status",
 			row_string(rows, row, "status"), "status-timestamps", row_json(rows, row, "status_timestamps"),
 			"created-at", row_time(rows, row, "created_at"), "updated-at",
-			row_time(rows, row, "updated_at"), "permissions", "can-override-policy", 1,
-			"can-override-tasks", 1, "can-override", 1, "actions", "is-overridable",
+			row_time(rows, row, "updated_at"), "permissions", "can-override-policy", may,
+			"can-override-tasks", may, "can-override", may, "actions", "is-overridable",
 			awaits_override(rows, row) && !row_bool(rows, row, "override_barred")),
 		json_pack("{so so so}", "run", to_one("runs", row_text(rows, row, "run_id")), "task-results",
 			row_many(rows, row, "results", "task-results"), "policy-evaluations",
@@ -76,22 +79,21 @@ static const char *const includes[] = {"task_results", "policy_evaluations", NUL
 int task_stages_index(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows run = ROWS_INIT;
-	json_t *own = NULL;
+	json_auto_t *own = NULL;
 	struct page page;
 
 	if (query_includes_check(req, includes, err) < 0 || run_in_path(req, &run, err) < 0 ||
 		page_read(req, &page, err) < 0 ||
 		task_stages_of_run(req->store, row_text(&run, 0, "id"), &own, err) < 0)
 		return -1;
-	page.total = (long long)json_array_size(own);
-	return respond_page(req, res, &page, own, NULL);
+	return respond_slice(req, res, &page, own, NULL);
 }
 
 int task_stage_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 {
 	if (task_stage_view(req->store, param(req, "stage"), ret_rows, err) < 0)
 		return -1;
-	return may(req, row_text(ret_rows, 0, "organization_id"), "task stage", err);
+	return may(req, place_of(ret_rows), "task stage", err);
 }
 
 static int evaluations_include(struct request *req, const struct rows *stage, json_t *included, struct err *err)
@@ -156,7 +158,7 @@ static int result_in_path(struct request *req, struct rows *ret_rows, struct err
 {
 	if (task_result_view(req->store, param(req, "result"), ret_rows, err) < 0)
 		return -1;
-	return may(req, row_text(ret_rows, 0, "organization_id"), "task result", err);
+	return may(req, place_of(ret_rows), "task result", err);
 }
 
 int task_results_read(struct request *req, struct response *res, struct err *err)
@@ -208,7 +210,7 @@ static int outcome_in_path(struct request *req, struct rows *ret_rows, struct er
 {
 	if (task_outcome_view(req->store, param(req, "outcome"), ret_rows, err) < 0)
 		return -1;
-	return may(req, row_text(ret_rows, 0, "organization_id"), "task result outcome", err);
+	return may(req, place_of(ret_rows), "task result outcome", err);
 }
 
 int task_outcomes_read(struct request *req, struct response *res, struct err *err)

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/task_verify.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#include <curl/curl.h>
-
-#include "common/guard.h"
-
-enum { CONNECT_MS = 5000, TOTAL_MS = 10000, ANSWER_LIMIT = 64 << 10 };
+#include "scheduler/api/tryout.h"
 
 /* ---- what is sent ---- */
 
@@ -74,86 +69,21 @@ void task_request_test(
 
 /* ---- sending it ---- */
 
-struct trial {
-	CURL *easy;
-	struct curl_slist *headers;
-	struct guarded guarded;
-	size_t received;
-	char error[CURL_ERROR_SIZE];
-};
-
-static size_t answer_came(char *bytes, size_t size, size_t count, void *data)
-{
-	struct trial *trial = data;
-
-	(void)bytes;
-	trial->received += size * count;
-	return trial->received > ANSWER_LIMIT ? 0 : size * count;
-}
-
-static void trial_release(struct trial *trial)
-{
-	curl_slist_free_all(trial->headers);
-	curl_easy_cleanup(trial->easy);
-}
-
-static void trial_set(struct trial *trial, const char *url, const struct task_request *request)
-{
-	char header[32 + SHA512_HEX_SIZE];
-
-	/* libcurl's way to write a header without a value is a semicolon. */
-	snprintf(header, sizeof(header), "X-TFC-Task-Signature%s%s", *request->signature ? ": " : ";",
-		request->signature);
-	trial->headers = curl_slist_append(trial->headers, header);
-	trial->headers = curl_slist_append(trial->headers, "Content-Type: application/json");
-	trial->headers = curl_slist_append(trial->headers, "Expect:");
-	curl_easy_setopt(trial->easy, CURLOPT_URL, url);
-	curl_easy_setopt(trial->easy, CURLOPT_HTTPHEADER, trial->headers);
-	curl_easy_setopt(trial->easy, CURLOPT_USERAGENT, request->user_agent);
-	curl_easy_setopt(trial->easy, CURLOPT_POSTFIELDS, request->body);
-	curl_easy_setopt(trial->easy, CURLOPT_PROXY, "");
-	curl_easy_setopt(trial->easy, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(trial->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
-	curl_easy_setopt(trial->easy, CURLOPT_TIMEOUT_MS, (long)TOTAL_MS);
-	curl_easy_setopt(trial->easy, CURLOPT_WRITEFUNCTION, answer_came);
-	curl_easy_setopt(trial->easy, CURLOPT_WRITEDATA, trial);
-	curl_easy_setopt(trial->easy, CURLOPT_ERRORBUFFER, trial->error);
-}
-
-static int refuse(struct err *err, const char *why)
-{
-	return err_at(err, "/data/attributes/url", "URL must answer the verification request with status 200: %s", why);
-}
-
-static int trial_judge(struct trial *trial, CURLcode code, struct err *err)
-{
-	char why[64];
-	long status = 0;
-
-	curl_easy_getinfo(trial->easy, CURLINFO_RESPONSE_CODE, &status);
-	if (*trial->guarded.why)
-		return refuse(err, trial->guarded.why);
-	/* What comes after the status is not waited for. */
-	if (status == 200)
-		return 0;
-	if (!status)
-		return refuse(err, *trial->error ? trial->error : curl_easy_strerror(code));
-	snprintf(why, sizeof(why), "it answered %ld", status);
-	return refuse(err, why);
-}
-
 int task_verify(const struct store *store, const char *organization, const char *url, const char *key, struct err *err)
 {
 	_cleanup_(task_request_release) struct task_request request = {.body = NULL};
-	_cleanup_(trial_release) struct trial trial = {
-		.easy = curl_easy_init(), .guarded = {.guard = store->task_guard}};
-	struct err refused = ERR_INIT;
+	_cleanup_(tryout_answer_release) struct tryout_answer answer;
 
-	if (!trial.easy)
-		abort(); /* libcurl fails here for memory alone */
 	task_request_test(store, organization, key, &request);
-	trial_set(&trial, url, &request);
-	if (guard_curl(trial.easy, url, &trial.guarded, &refused) < 0)
-		return refuse(err, refused.message);
-	return trial_judge(&trial, curl_easy_perform(trial.easy), err);
+	tryout_send(store->task_guard,
+		&(struct tryout){.url = url,
+			.body = request.body,
+			.signature = "X-TFC-Task-Signature",
+			.signature_value = request.signature,
+			.user_agent = request.user_agent},
+		&answer);
+	if (answer.status == 200)
+		return 0;
+	return err_at(err, "/data/attributes/url", "URL must answer the verification request with status 200: %s",
+		answer.why);
 }

@@ -5,6 +5,8 @@
 
 #include "scheduler/api/scope.h"
 #include "scheduler/api/task_verify.h"
+#include "scheduler/api/trail.h"
+#include "scheduler/api/tryout.h"
 #include "scheduler/api/workspaces.h"
 #include "scheduler/store/names.h"
 #include "scheduler/store/task_payload.h"
@@ -14,7 +16,7 @@
 
 /* An organization's run tasks. Whatever is going to be called is tried out first (RUNTASKS). */
 
-enum { URL_MOST = 500, DESCRIPTION_MOST = 1000, KEY_MOST = 1000 };
+enum { DESCRIPTION_MOST = 1000, KEY_MOST = 1000 };
 
 /* ---- the resource ---- */
 
@@ -85,7 +87,7 @@ static int task_in_path(struct request *req, struct rows *ret_rows, struct err *
 {
 	if (task_read(req->store, param(req, "task"), ret_rows, err) < 0)
 		return -1;
-	return may(req, row_text(ret_rows, 0, "organization_id"), "run task", err);
+	return may(req, (struct place){.organization = row_text(ret_rows, 0, "organization_id")}, "run task", err);
 }
 
 static int task_show(struct request *req, struct response *res, int status, const char *id, struct err *err)
@@ -210,22 +212,9 @@ static int global_read(const struct request *req, struct task_input *input, stru
 	return 0;
 }
 
-static int url_check(const char *url, struct err *err)
-{
-	static const char pointer[] = "/data/attributes/url";
-
-	if (!url || !*url)
-		return err_at(err, pointer, "URL can't be blank");
-	if (strlen(url) > URL_MOST)
-		return err_at(err, pointer, "URL is too long (maximum is %d characters)", URL_MOST);
-	if ((!text_starts(url, "http://") && !text_starts(url, "https://")) || url[strcspn(url, " \t\r\n")])
-		return err_at(err, pointer, "URL must be a valid http or https URL");
-	return 0;
-}
-
 static int task_check(const struct task *task, struct err *err)
 {
-	if (name_check("Name", "/data/attributes/name", task->name, err) < 0 || url_check(task->url, err) < 0)
+	if (name_check("Name", "/data/attributes/name", task->name, err) < 0 || tryout_url_check(task->url, err) < 0)
 		return -1;
 	if (strlen(task->description) > DESCRIPTION_MOST)
 		return err_at(err, "/data/attributes/description", "Description is too long (maximum is %d characters)",
@@ -270,6 +259,7 @@ int tasks_create(struct request *req, struct response *res, struct err *err)
 	if (scope_organization(req, &scope, err) < 0 || input_read(req, &input, err) < 0 ||
 		task_verify(req->store, scope.organization_name, input.task.url, text_or_empty(input.task.hmac_key),
 			err) < 0 ||
+		trail_begin(req, err) < 0 ||
 		task_create(req->store, scope.organization.text, &input.task, &id, err) < 0)
 		return -1;
 	return task_show(req, res, 201, id.text, err);
@@ -306,11 +296,12 @@ int tasks_update(struct request *req, struct response *res, struct err *err)
 	input.task = (struct task){.name = row_text(&rows, 0, "name"),
 		.url = row_text(&rows, 0, "url"),
 		.description = row_text(&rows, 0, "description"),
+		.updated_at = row_text(&rows, 0, "updated_at"),
 		.enabled = row_bool(&rows, 0, "enabled"),
 		.global = row_bool(&rows, 0, "global_enabled"),
 		.global_enforcement = row_text(&rows, 0, "global_enforcement")};
 	if (input_read(req, &input, err) < 0 || update_verify(req, &rows, &input.task, err) < 0 ||
-		task_update(req->store, row_text(&rows, 0, "id"), &input.task, err) < 0)
+		trail_begin(req, err) < 0 || task_update(req->store, row_text(&rows, 0, "id"), &input.task, err) < 0)
 		return -1;
 	return task_show(req, res, 200, row_text(&rows, 0, "id"), err);
 }

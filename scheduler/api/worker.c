@@ -2,11 +2,15 @@
 #include "common/log.h"
 #include "proto/topics.h"
 #include "scheduler/api/api.h"
+#include "scheduler/api/control.h"
+#include "scheduler/api/trail.h"
 #include "scheduler/dispatch/claim.h"
 #include "scheduler/dispatch/publisher.h"
 #include "scheduler/store/workers.h"
 
-/* What a pool's workers ask with the pool's token (proto/README.md). Bodies are plain JSON, no JSON:API documents. */
+/* What workers ask with their pool's token or their own (proto/README.md). Bodies are plain JSON, no JSON:API
+ * documents.
+ */
 
 enum { MOST_SLOTS = 256 };
 
@@ -20,43 +24,41 @@ static int body_number(const struct request *req, const char *name, long long mo
 	return 0;
 }
 
-static int body_worker(const struct request *req, const char **ret_worker, struct err *err)
-{
-	*ret_worker = json_string_at(req->body, "worker");
-	return *ret_worker ? 0 : err_set(err, ERR_INVALID, "'worker' is missing");
-}
-
 int worker_arrives(struct request *req, struct response *res, struct err *err)
 {
 	struct worker_arrival arrival = {
 		.pool_id = req->actor.pool.text,
 		.name = json_string_at(req->body, "name"),
 		.version = text_or_empty(json_string_at(req->body, "version")),
+		.address = req->trail->address,
 	};
+	_cleanup_(freep) char *token = NULL;
 	char topic[TOPIC_NAME_SIZE];
 	struct id id;
 
 	if (!arrival.name)
 		return err_set(err, ERR_INVALID, "'name' is missing");
 	if (body_number(req, "slots", MOST_SLOTS, &arrival.slots, err) < 0 ||
-		worker_register(req->store, &arrival, &id, err) < 0)
+		worker_register(req->store, &arrival, &id, &token, err) < 0)
 		return -1;
 	topic_of_pool(arrival.pool_id, topic);
 	if (req->store->publisher)
 		publisher_topic(req->store->publisher, topic, &topics[TOPIC_JOBS]);
 	log_info("a worker arrived", "worker", id.text, "name", arrival.name, "pool", arrival.pool_id, NULL);
 	return respond_json(res, 200,
-		json_pack("{ss ss ss si}", "worker", id.text, "pool", arrival.pool_id, "topic", topic, "lease-seconds",
-			req->store->lease_seconds));
+		json_pack("{ss ss ss ss si}", "worker", id.text, "token", token, "pool", arrival.pool_id, "topic",
+			topic, "lease-seconds", req->store->lease_seconds));
 }
 
 int worker_claims(struct request *req, struct response *res, struct err *err)
 {
-	const char *worker;
+	const char *worker = json_string_at(req->body, "worker");
 	json_t *jobs = NULL;
 	int slots = 0;
 
-	if (body_worker(req, &worker, err) < 0 || body_number(req, "slots", MOST_SLOTS, &slots, err) < 0 ||
+	if (!worker)
+		return err_set(err, ERR_INVALID, "'worker' is missing");
+	if (body_number(req, "slots", MOST_SLOTS, &slots, err) < 0 ||
 		jobs_claim(req->store, req->actor.pool.text, worker, slots, &jobs, err) < 0)
 		return -1;
 	return respond_json(res, 200, json_pack("{si so}", "lease-seconds", req->store->lease_seconds, "jobs", jobs));
@@ -65,27 +67,45 @@ int worker_claims(struct request *req, struct response *res, struct err *err)
 int worker_beats(struct request *req, struct response *res, struct err *err)
 {
 	struct worker_beat beat = {
-		.pool_id = req->actor.pool.text,
 		.draining = json_bool_at(req->body, "draining", false),
 		.partitions = json_at(req->body, "partitions"),
 		.jobs = json_at(req->body, "jobs"),
 	};
+	struct id worker;
 	json_t *jobs = NULL;
 
+	if (worker_find(req->store, req->bearer, &worker, err) < 0)
+		return -1;
+	beat.worker_id = worker.text;
 	if (!json_is_array(beat.partitions) || !json_is_array(beat.jobs))
 		return err_set(err, ERR_INVALID, "'partitions' and 'jobs' must be arrays");
-	if (body_worker(req, &beat.worker_id, err) < 0 || body_number(req, "free", MOST_SLOTS, &beat.free, err) < 0 ||
+	if (body_number(req, "free", MOST_SLOTS, &beat.free, err) < 0 ||
 		body_number(req, "slots", MOST_SLOTS, &beat.slots, err) < 0 ||
 		worker_beat(req->store, &beat, &jobs, err) < 0)
 		return -1;
-	return respond_json(res, 200, json_pack("{so}", "jobs", jobs));
+	return respond_json(res, 200, json_pack("{si so}", "lease-seconds", req->store->lease_seconds, "jobs", jobs));
+}
+
+int worker_listens(struct request *req, struct response *res, struct err *err)
+{
+	json_t *told = json_object_get(req->body, "told");
+	struct id worker;
+
+	if (worker_find(req->store, req->bearer, &worker, err) < 0)
+		return -1;
+	if (!json_is_array(told))
+		return err_set(err, ERR_INVALID, "'told' must be an array");
+	if (!control_hold(req->control, req->http, res->http, worker.text, told))
+		return err_set(err, ERR_UNAVAILABLE, "too many workers listen: try again");
+	return 0;
 }
 
 int worker_leaves(struct request *req, struct response *res, struct err *err)
 {
-	const char *worker;
+	struct id worker;
 
-	if (body_worker(req, &worker, err) < 0 || worker_leave(req->store, req->actor.pool.text, worker, err) < 0)
+	if (worker_find(req->store, req->bearer, &worker, err) < 0 ||
+		worker_leave(req->store, worker.text, json_bool_at(req->body, "failed", false), err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }

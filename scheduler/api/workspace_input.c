@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: MPL-2.0 */
+#include <stdio.h>
 #include <string.h>
 
+#include "scheduler/api/auto_destroy.h"
+#include "scheduler/api/default_mode.h"
 #include "scheduler/api/fields.h"
+#include "scheduler/api/tags.h"
 #include "scheduler/api/workspaces.h"
 #include "scheduler/store/names.h"
+#include "scheduler/store/pools.h"
+#include "scheduler/store/projects.h"
+
+enum { LIST_MOST = 100 };
 
 static const struct field columns[] = {
 	{"agent-pool-id", FIELD_TEXT, "null"},
@@ -45,12 +53,15 @@ void workspace_input_release(struct workspace_input *input)
 {
 	json_decref(input->fields);
 	json_decref(input->settings);
+	json_decref(input->tag_ids);
+	json_decref(input->tag_names);
+	json_decref(input->bindings);
 }
 
 /* ---- the engine's version and the folder ---- */
 
 /* "1.11.4", "1.6.0-rc1", constraints such as "~> 1.11.0, != 1.11.2", and "latest". */
-static bool version_plausible(const char *version)
+bool engine_version_plausible(const char *version)
 {
 	static const char allowed[] = "0123456789.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-+~><=!, ";
 	size_t operators = strspn(version, "~><=! v");
@@ -67,7 +78,7 @@ static int version_check(json_t *fields, struct err *err)
 
 	if (!version)
 		return 0;
-	if (!version_plausible(version))
+	if (!engine_version_plausible(version))
 		return err_at(err, "/data/attributes/terraform-version", "Terraform version is invalid");
 	if (strcmp(version, "latest") == 0)
 		json_object_set_new(fields, "terraform-version", json_string(""));
@@ -114,8 +125,7 @@ static int mode_inherit(const struct request *req, const char *organization_id, 
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (db_query(req->store->db, &rows, err,
-		    "select coalesce(p.settings->>'default-execution-mode', o.settings->>'default-execution-mode', "
-		    "'remote') as mode, p.settings->>'default-agent-pool-id' as pool "
+		    "select " INHERITED_MODE " as mode, " INHERITED_POOL " as pool "
 		    "from organizations o join projects p on p.organization_id = o.id where o.id = $1 "
 		    "and case when $2::text is null then p.is_default else p.id = $2 end",
 		    P_TEXT(organization_id), P_TEXT(json_string_at(fields, "project-id"))) < 0)
@@ -130,9 +140,11 @@ static int mode_inherit(const struct request *req, const char *organization_id, 
 static int project_read_relation(
 	const struct request *req, const char *organization_id, json_t *fields, struct err *err)
 {
-	const char *project = body_relation(req, "project");
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const char *project;
 
+	if (body_to_one(req, "project", "projects", &project, err) < 0)
+		return -1;
 	if (!project)
 		return 0;
 	if (db_query(req->store->db, &rows, err, "select 1 from projects where id = $1 and organization_id = $2",
@@ -166,26 +178,18 @@ static int mode_read(const struct request *req, const char *organization_id, boo
 	return mode_inherit(req, organization_id, input->fields, err);
 }
 
-static int pool_check(const struct request *req, const char *organization_id, const char *pool, struct err *err)
+static int mode_check(const struct request *req, const struct scope *scope, json_t *fields, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-
-	if (db_query(req->store->db, &rows, err,
-		    "select 1 from agent_pools where id = $1 and (organization_id is null or organization_id = $2)",
-		    P_TEXT(pool), P_TEXT(organization_id)) < 0)
-		return -1;
-	return rows.count ? 0 : err_at(err, "/data/attributes/agent-pool-id", "Agent pool does not exist");
-}
-
-static int mode_check(const struct request *req, const char *organization_id, json_t *fields, struct err *err)
-{
+	const struct pool_use use = {.organization_id = scope->organization.text,
+		.project_id = json_string_at(fields, "project-id"),
+		.workspace_id = *scope->workspace.text ? scope->workspace.text : NULL};
 	const char *mode = json_string_at(fields, "execution-mode");
 	const char *pool = json_string_at(fields, "agent-pool-id");
 	bool agent = text_equal(mode, "agent");
 
-	if (json_object_get(fields, "execution-mode") && !agent && !text_equal(mode, "remote") &&
-		!text_equal(mode, "local"))
-		return err_at(err, "/data/attributes/execution-mode", "Execution mode must be remote, local or agent");
+	if (json_object_get(fields, "execution-mode") &&
+		mode_word_check(mode, "/data/attributes/execution-mode", "Execution mode", err) < 0)
+		return -1;
 	if (pool && !agent)
 		return err_at(err, "/data/attributes/agent-pool-id",
 			"Agent pool must not be specified unless using 'agent' execution mode");
@@ -194,21 +198,100 @@ static int mode_check(const struct request *req, const char *organization_id, js
 			"Agent pool must be specified when using 'agent' execution mode");
 	if (mode && !agent)
 		json_object_set_new(fields, "agent-pool-id", json_null());
-	return pool ? pool_check(req, organization_id, pool, err) : 0;
+	return pool ? pool_use_check(req->store, pool, &use, "/data/attributes/agent-pool-id", err) : 0;
 }
 
-int workspace_input_read(const struct request *req, const char *organization_id, bool creating,
-	struct workspace_input *ret_input, struct err *err)
+/* ---- the other settings ---- */
+
+static const struct {
+	const char *name, *what;
+	size_t most;
+} lengths[] = {{"description", "Description", 2048}, {"migration-environment", "Migration environment", 255},
+	{"source-name", "Source name", 255}, {"source-url", "Source url", 2048}};
+
+static int lengths_check(const struct workspace_input *input, struct err *err)
 {
+	for (size_t i = 0; i < ARRAY_LEN(lengths); i++) {
+		const char *text = json_string_at(input->fields, lengths[i].name);
+		char pointer[64];
+
+		if (!text)
+			text = json_string_at(input->settings, lengths[i].name);
+		snprintf(pointer, sizeof(pointer), "/data/attributes/%s", lengths[i].name);
+		if (length_check(lengths[i].what, pointer, text, lengths[i].most, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int triggers_check(const struct request *req, json_t *set, struct err *err)
+{
+	const json_t *vcs = json_at(req->body, "data.attributes.vcs-repo");
+	json_t *patterns = json_object_get(set, "trigger-patterns"),
+	       *prefixes = json_object_get(set, "trigger-prefixes");
+
+	if (vcs && !json_is_null(vcs))
+		return err_at(err, "/data/attributes/vcs-repo", "VCS repo can't be set: configurations are uploaded");
+	if (json_array_size(patterns) && json_array_size(prefixes))
+		return err_at(err, "/data/attributes/trigger-patterns",
+			"Trigger patterns can't be combined with trigger prefixes");
+	if (json_array_size(patterns) > LIST_MOST || json_array_size(prefixes) > LIST_MOST)
+		return err_at(err, "/data/attributes/trigger-patterns", "Trigger patterns and prefixes are too many");
+	/* One takes the place of the other. */
+	if (json_array_size(patterns))
+		json_object_set_new(set, "trigger-prefixes", json_array());
+	else if (json_array_size(prefixes))
+		json_object_set_new(set, "trigger-patterns", json_array());
+	return 0;
+}
+
+static int sharing_check(json_t *set, struct err *err)
+{
+	bool global = json_bool_at(set, "global-remote-state", false);
+	bool project = json_bool_at(set, "project-remote-state", false);
+
+	if (global && project)
+		return err_at(err, "/data/attributes/project-remote-state",
+			"Project remote state cannot be enabled when global remote state sharing is enabled");
+	if (global || project)
+		json_object_set_new(set, global ? "project-remote-state" : "global-remote-state", json_false());
+	return 0;
+}
+
+static int tags_read(const struct request *req, struct workspace_input *input, struct err *err)
+{
+	static const char tags[] = "/data/relationships/tags", bindings[] = "/data/relationships/tag-bindings";
+	const json_t *list = body_relation_list(req, "tags");
+
+	if (list && tags_parse(list, tags, &input->tag_ids, &input->tag_names, err) < 0)
+		return -1;
+	list = body_relation_list(req, "tag-bindings");
+	return list ? bindings_parse(list, bindings, &input->bindings, err) : 0;
+}
+
+static int settings_check(const struct request *req, struct workspace_input *input, struct err *err)
+{
+	if (lengths_check(input, err) < 0 || triggers_check(req, input->settings, err) < 0 ||
+		sharing_check(input->settings, err) < 0 || auto_destroy_read(input->settings, err) < 0)
+		return -1;
+	return tags_read(req, input, err);
+}
+
+int workspace_input_read(
+	const struct request *req, const struct scope *scope, struct workspace_input *ret_input, struct err *err)
+{
+	const char *organization_id = scope->organization.text;
+	bool creating = !*scope->workspace.text;
 	json_t *fields = json_object();
 
-	*ret_input = (struct workspace_input){fields, json_object()};
+	*ret_input = (struct workspace_input){.fields = fields, .settings = json_object()};
 	if (body_check(req, "workspaces", err) < 0 || fields_read(req, columns, ARRAY_LEN(columns), fields, err) < 0 ||
 		fields_read(req, settings, ARRAY_LEN(settings), ret_input->settings, err) < 0 ||
 		project_read_relation(req, organization_id, fields, err) < 0 || version_check(fields, err) < 0 ||
 		directory_check(fields, err) < 0 || mode_read_operations(req, fields, err) < 0 ||
-		mode_check(req, organization_id, fields, err) < 0 ||
-		mode_read(req, organization_id, creating, ret_input, err) < 0)
+		mode_check(req, scope, fields, err) < 0 ||
+		mode_read(req, organization_id, creating, ret_input, err) < 0 ||
+		settings_check(req, ret_input, err) < 0)
 		return -1;
 	if (!creating && !json_object_get(fields, "name"))
 		return 0;

@@ -1,31 +1,84 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/workspaces.h"
 
+#include "scheduler/api/auto_destroy.h"
 #include "scheduler/api/includes.h"
+#include "scheduler/api/permissions.h"
+#include "scheduler/api/retention.h"
 #include "scheduler/api/scope.h"
+#include "scheduler/api/tags.h"
 #include "scheduler/dispatch/happen.h"
+#include "scheduler/dispatch/holds.h"
 #include "scheduler/store/workspaces.h"
 
-static const char *const permissions[] = {"can-update", "can-destroy", "can-queue-run", "can-read-run",
-	"can-read-variable", "can-update-variable", "can-read-state-versions", "can-read-state-outputs",
-	"can-create-state-versions", "can-queue-apply", "can-queue-destroy", "can-lock", "can-unlock",
-	"can-force-unlock", "can-read-settings", "can-manage-tags", "can-manage-run-tasks", "can-force-delete"};
+static const struct permission_shown permissions[] = {
+	{"can-update", CAN_MANAGE_WORKSPACE},
+	{"can-destroy", CAN_DELETE_WORKSPACE},
+	{"can-queue-run", CAN_QUEUE_RUN},
+	{"can-read-run", CAN_READ_RUNS},
+	{"can-read-variable", CAN_READ_VARIABLES},
+	{"can-update-variable", CAN_WRITE_VARIABLES},
+	{"can-read-state-versions", CAN_READ_STATE},
+	{"can-read-state-outputs", CAN_READ_OUTPUTS},
+	{"can-create-state-versions", CAN_WRITE_STATE},
+	{"can-queue-apply", CAN_APPLY},
+	{"can-queue-destroy", CAN_APPLY},
+	{"can-lock", CAN_LOCK},
+	{"can-unlock", CAN_LOCK},
+	{"can-force-unlock", CAN_MANAGE_WORKSPACE},
+	{"can-read-settings", CAN_READ_WORKSPACE},
+	{"can-manage-tags", CAN_MANAGE_WORKSPACE},
+	{"can-manage-run-tasks", CAN_ATTACH_TASKS},
+};
+
+static json_t *workspace_permissions(const struct rows *rows, int row)
+{
+	json_t *object = permissions_shown(permissions, ARRAY_LEN(permissions), rows, row);
+	bool forces = row_bool(rows, row, "admins_delete") ? row_may(rows, row, CAN_DELETE_WORKSPACE)
+							   : row_may(rows, row, CAN_MANAGE_ORGANIZATION);
+
+	json_object_set_new(object, "can-force-delete", json_boolean(forces));
+	return object;
+}
 
 /* ---- the resource ---- */
 
 static const char *run_shown(const struct rows *rows, int row)
 {
-	/* A run stays the current one for clients after it ended, until the next takes its place. */
-	const char *current = row_text(rows, row, "current_run_id");
+	/* By the pending run that a user's lock holds up, terraform knows what it waits for. A run stays the current
+	 * one for clients after it ended, until the next takes its place. */
+	static const char *const columns[] = {"current_run_id", "held_run_id", "latest_run_id"};
+	const char *run = NULL;
 
-	return current ? current : row_text(rows, row, "latest_run_id");
+	for (size_t i = 0; !run && i < sizeof(columns) / sizeof(*columns); i++)
+		run = row_text(rows, row, columns[i]);
+	return run;
 }
 
 static json_t *lock_relation(const struct rows *rows, int row)
 {
+	if (!row_null(rows, row, "locker_team"))
+		return to_one("teams", row_text(rows, row, "locker_team"));
 	if (!row_null(rows, row, "locked_by"))
 		return to_one("users", row_text(rows, row, "locked_by"));
-	return to_one("runs", row_text(rows, row, "current_run_id"));
+	return to_one(
+		"runs", row_text(rows, row, row_null(rows, row, "hold_run_id") ? "current_run_id" : "hold_run_id"));
+}
+
+/* What the lock's owner said, or why the workspace waits and how that ends. */
+static json_t *lock_reason(const struct rows *rows, int row)
+{
+	const char *run = row_text(rows, row, "hold_run_id");
+	_cleanup_(freep) char *text = NULL;
+
+	if (!run)
+		return json_string(text_or_empty(row_text(rows, row, "locked_reason")));
+	text = mem_printf(
+		"Held after %s: contact with worker %s was lost during the apply. It may still be at work, and "
+		"its last state may still come. The hold ends when that has arrived, at %s, or by POST "
+		"/api/v2/workspaces/%s/actions/force-unlock (terraform force-unlock).",
+		run, row_text(rows, row, "hold_worker"), row_text(rows, row, "hold_until"), row_text(rows, row, "id"));
+	return json_string(text);
 }
 
 static json_t *workspace_relations(const struct rows *rows, int row)
@@ -42,40 +95,44 @@ static json_t *workspace_relations(const struct rows *rows, int row)
 
 	json_object_set_new(relations, "vars", to_many("vars", variable_ids));
 	json_object_set_new(relations, "project", to_one("projects", row_text(rows, row, "project_id")));
-	json_object_set_new(relations, "ssh-key", to_one("ssh-keys", NULL));
+	json_object_set_new(relations, "ssh-key", to_one("ssh-keys", row_text(rows, row, "ssh_key_id")));
+	json_object_set_new(relations, "data-retention-policy", retention_relation(rows, row));
 	return relations;
 }
 
-static json_t *workspace_permissions(void)
+/* What is counted and averaged. */
+static json_t *workspace_numbers(const struct rows *rows, int row)
 {
+	static const struct {
+		const char *name, *column;
+	} numbers[] = {{"apply-duration-average", "apply_milliseconds"}, {"plan-duration-average", "plan_milliseconds"},
+		{"policy-check-failures", "policy_failures"}, {"run-failures", "run_failures"},
+		{"resource-count", "resource_count"}, {"kept-state-versions-count", "kept_states"},
+		{"workspace-kpis-runs-count", "run_count"}};
 	json_t *object = json_object();
 
-	for (size_t i = 0; i < ARRAY_LEN(permissions); i++)
-		json_object_set_new(object, permissions[i], json_true());
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+		json_object_set_new(object, numbers[i].name, json_integer(row_int(rows, row, numbers[i].column)));
 	return object;
 }
 
 /* What follows from other things, or is not there yet and has a value that says so. */
 static json_t *workspace_facts(const struct rows *rows, int row, const json_t *settings)
 {
-	bool locked = !row_null(rows, row, "locked_by") || !row_null(rows, row, "current_run_id");
+	bool locked = !row_null(rows, row, "locked_by") || !row_null(rows, row, "current_run_id") ||
+		!row_null(rows, row, "hold_run_id");
 	const json_t *destroy = json_object_get(settings, "allow-destroy-plan");
 
-	return json_pack("{s:b, s:b, s:o, s:s, s:[], s:i, s:i, s:i, s:I, s:I, s:I, s:n, s:s, s:n, s:b, s:{s:b}}",
-		"locked", locked, "can-queue-destroy-plan", !json_is_false(destroy), "locked-reason",
-		json_string(text_or_empty(row_text(rows, row, "locked_reason"))), "environment", "default", "tag-names",
-		"apply-duration-average", 0, "plan-duration-average", 0, "policy-check-failures", 0, "run-failures",
-		(json_int_t)row_int(rows, row, "run_failures"), "resource-count",
-		(json_int_t)row_int(rows, row, "resource_count"), "workspace-kpis-runs-count",
-		(json_int_t)row_int(rows, row, "run_count"), "vcs-repo", "source", "tfe-api", "source-module-id",
-		"no-code-upgrade-available", 0, "actions", "is-destroyable", 1);
+	return json_pack("{s:b, s:b, s:o, s:s, s:o, s:n, s:s, s:n, s:b, s:{s:b}}", "locked", locked,
+		"can-queue-destroy-plan", !json_is_false(destroy), "locked-reason", lock_reason(rows, row),
+		"environment", "default", "tag-names", row_json(rows, row, "tag_names"), "vcs-repo", "source",
+		"tfe-api", "source-module-id", "no-code-upgrade-available", 0, "actions", "is-destroyable", 1);
 }
 
 static json_t *workspace_attributes(const struct rows *rows, int row, const json_t *settings)
 {
 	const char *version = row_text(rows, row, "terraform_version");
 	json_t *overwrites = json_object_get(settings, "setting-overwrites");
-	json_t *facts = workspace_facts(rows, row, settings);
 	json_t *attributes = json_pack("{s:o, s:o, s:b, s:o, s:b, s:s, s:o, s:b, s:o, s:o, s:o, s:o}", "name",
 		row_string(rows, row, "name"), "description", row_string(rows, row, "description"), "auto-apply",
 		row_bool(rows, row, "auto_apply"), "execution-mode", row_string(rows, row, "execution_mode"),
@@ -83,14 +140,28 @@ static json_t *workspace_attributes(const struct rows *rows, int row, const json
 		*version ? version : "latest", "working-directory", row_string(rows, row, "working_directory"),
 		"structured-run-output-enabled", row_bool(rows, row, "structured_run_output"), "created-at",
 		row_time(rows, row, "created_at"), "updated-at", row_time(rows, row, "updated_at"), "latest-change-at",
-		row_time(rows, row, "latest_change_at"), "permissions", workspace_permissions());
+		row_time(rows, row, "latest_change_at"), "permissions", workspace_permissions(rows, row));
 
-	json_object_update(attributes, facts);
-	json_decref(facts);
+	json_object_update_new(attributes, workspace_facts(rows, row, settings));
+	json_object_update_new(attributes, workspace_numbers(rows, row));
 	workspace_settings_show(settings, attributes);
+	auto_destroy_show(rows, row, attributes);
 	json_object_set_new(attributes, "setting-overwrites",
 		overwrites ? json_incref(overwrites) : json_pack("{s:b, s:b}", "execution-mode", 0, "agent-pool", 0));
 	return attributes;
+}
+
+/* Where the states are that could not become the current one, if there are any. */
+static void kept_link(const struct rows *rows, int row, json_t *links)
+{
+	_cleanup_(freep) char *kept = NULL;
+
+	if (!row_int(rows, row, "kept_states"))
+		return;
+	kept = mem_printf("/api/v2/state-versions?filter[organization][name]=%s&filter[workspace][name]=%s"
+			  "&filter[status]=kept_beside",
+		row_text(rows, row, "organization_name"), row_text(rows, row, "name"));
+	json_object_set_new(links, "kept-state-versions", json_string(kept));
 }
 
 json_t *workspace_resource(const struct rows *rows, int row)
@@ -103,6 +174,7 @@ json_t *workspace_resource(const struct rows *rows, int row)
 		workspace_attributes(rows, row, settings), workspace_relations(rows, row));
 
 	json_object_set_new(resource, "links", json_pack("{s:s, s:s}", "self", self, "self-html", html));
+	kept_link(rows, row, json_object_get(resource, "links"));
 	return resource;
 }
 
@@ -114,16 +186,6 @@ static json_t *resource_without_way_back(const struct rows *rows, int row)
 	for (size_t i = 0; i < ARRAY_LEN(back); i++)
 		json_object_del(json_object_get(resource, "relationships"), back[i]);
 	return resource;
-}
-
-int workspace_included(struct store *store, const char *workspace_id, json_t **ret_resource, struct err *err)
-{
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-
-	if (workspace_read(store, workspace_id, &rows, err) < 0)
-		return -1;
-	*ret_resource = resource_without_way_back(&rows, 0);
-	return 0;
 }
 
 static bool included_holds(const json_t *included, const char *id)
@@ -144,7 +206,7 @@ void workspaces_include(const struct rows *rows, json_t *included)
 
 /* ---- reading ---- */
 
-static int workspace_show(struct request *req, struct response *res, int status, const char *id, struct err *err)
+int workspace_show(struct request *req, struct response *res, int status, const char *id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	json_t *data;
@@ -166,15 +228,9 @@ int workspaces_read(struct request *req, struct response *res, struct err *err)
 {
 	struct scope scope;
 
-	if (query_includes_check(req, workspace_includes_known, err) < 0 || scope_workspace(req, &scope, err) < 0)
+	if (workspace_includes_check(req, true, err) < 0 || scope_workspace(req, &scope, err) < 0)
 		return -1;
 	return workspace_show(req, res, 200, scope.workspace.text, err);
-}
-
-/* No workspace has tags: one that is searched by a tag is not there. */
-static bool searched_by_tag(const struct request *req)
-{
-	return *text_or_empty(query(req, "search[tags]")) || query(req, "filter[tagged][0][key]");
 }
 
 static const char *query_or_null(const struct request *req, const char *name)
@@ -184,128 +240,253 @@ static const char *query_or_null(const struct request *req, const char *name)
 	return text && *text ? text : NULL;
 }
 
+static int list_read(struct request *req, struct workspace_list *list, struct rows *ret_rows, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array keys = DB_ARRAY_INIT, values = DB_ARRAY_INIT;
+	int result;
+
+	list->name = query_or_null(req, "search[name]");
+	list->wildcard = query_or_null(req, "search[wildcard-name]");
+	list->run_status = query_or_null(req, "filter[current-run][status]");
+	list->project_ids = query_or_null(req, "filter[project][id]");
+	list->without_tags = query_or_null(req, "search[exclude-tags]");
+	list->sort = query_or_null(req, "sort");
+	list->tag_keys = &keys;
+	list->tag_values = &values;
+	tag_filters_read(req, &keys, &values);
+	result = workspaces_list(req->store, list, ret_rows, err);
+	list->tag_keys = list->tag_values = NULL;
+	return result;
+}
+
 int workspaces_index(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct workspace_list list = {.name = query_or_null(req, "search[name]")};
+	json_auto_t *data = json_array();
+	struct workspace_list list = {0};
+	json_t *included = NULL;
 	struct scope scope;
 	struct page page;
-	json_t *data, *included;
 
-	if (query_includes_check(req, workspace_includes_known, err) < 0 || page_read(req, &page, err) < 0 ||
+	if (workspace_includes_check(req, false, err) < 0 || page_read(req, &page, err) < 0 ||
 		scope_organization(req, &scope, err) < 0)
 		return -1;
 	list.organization_id = scope.organization.text;
-	list.wildcard = query_or_null(req, "search[wildcard-name]");
-	list.run_status = query_or_null(req, "filter[current-run][status]");
-	list.sort = query_or_null(req, "sort");
-	list.project_ids = query_or_null(req, "filter[project][id]");
 	list.limit = page.size;
 	list.offset = page.offset;
-	if (searched_by_tag(req))
-		list.organization_id = "";
-	if (workspaces_list(req->store, &list, &rows, err) < 0)
+	if (list_read(req, &list, &rows, err) < 0)
 		return -1;
 	page.total = row_int(&rows, 0, "total");
-	data = json_array();
 	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++)
 		json_array_append_new(data, workspace_resource(&rows, i));
-	if (workspace_includes(req, data, &included, err) < 0) {
-		json_decref(data);
+	if (workspace_includes(req, data, &included, err) < 0)
 		return -1;
-	}
-	return respond_page(req, res, &page, data, included);
+	return respond_page(req, res, &page, json_incref(data), included);
 }
 
 /* ---- creating and changing ---- */
+
+/* Where it is to be made: in the project that was named, or else the default one. */
+static int may_create(const struct request *req, const struct scope *scope, const json_t *fields, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct place place = {.organization = scope->organization.text};
+
+	if (db_query(req->store->db, &rows, err,
+		    "select coalesce($2, id) as id from projects where organization_id = $1 and is_default",
+		    P_TEXT(place.organization), P_TEXT(json_string_at(fields, "project-id"))) < 0)
+		return -1;
+	place.project = row_text(&rows, 0, "id");
+	return may(req, place, "project", err);
+}
+
+/* Into another project it is moved by those who may move workspaces in both. */
+static int may_move(const struct request *req, const struct scope *scope, const json_t *fields, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct place from = {.organization = scope->organization.text, .workspace = scope->workspace.text};
+	struct place to = {.organization = from.organization, .project = json_string_at(fields, "project-id")};
+
+	if (!to.project)
+		return 0;
+	if (db_query(req->store->db, &rows, err, "select 1 from workspaces where id = $1 and project_id = $2",
+		    P_TEXT(from.workspace), P_TEXT(to.project)) < 0)
+		return -1;
+	if (rows.count)
+		return 0;
+	if (may_with(req, CAN_MOVE_WORKSPACE, from, "project", err) < 0)
+		return -1;
+	return may_with(req, CAN_MOVE_WORKSPACE, to, "project", err);
+}
+
+/* A workspace is written with its tags or not at all. */
+struct saving {
+	struct store *store;
+	const struct scope *scope;
+	const struct workspace_input *input;
+	struct id id; /* the scope's, or that of the one that was made */
+};
+
+static int tags_save(const struct saving *s, struct err *err)
+{
+	const struct workspace_input *input = s->input;
+	const char *organization = s->scope->organization.text;
+	struct tag_choice choice = {organization, s->id.text, input->tag_ids, input->tag_names};
+	struct binding_order order = {
+		TAGGED_WORKSPACE, s->id.text, organization, input->bindings, true, "/data/relationships/tag-bindings"};
+
+	if (input->bindings && bindings_write(s->store, &order, err) < 0)
+		return -1;
+	return input->tag_names ? tags_add(s->store, &choice, err) : 0;
+}
+
+static int create_in(void *data, struct err *err)
+{
+	struct saving *s = data;
+
+	if (workspace_create(s->store, s->scope->organization.text, s->input->fields, s->input->settings, &s->id, err) <
+		0)
+		return -1;
+	return tags_save(s, err);
+}
+
+static int update_in(void *data, struct err *err)
+{
+	struct saving *s = data;
+	const struct workspace_input *input = s->input;
+
+	s->id = s->scope->workspace;
+	if (workspace_update(s->store, s->id.text, input->fields, input->settings, err) < 0 || tags_save(s, err) < 0)
+		return -1;
+	if (!json_object_get(input->fields, "project-id") && !json_object_get(input->settings, "setting-overwrites"))
+		return 0;
+	return workspaces_inherit_mode(s->store, s->scope->organization.text, err);
+}
 
 int workspaces_create(struct request *req, struct response *res, struct err *err)
 {
 	struct workspace_input input;
 	struct scope scope;
-	struct id id;
+	struct saving saving = {req->store, &scope, &input, {""}};
 	int result;
 
 	if (scope_organization(req, &scope, err) < 0)
 		return -1;
-	result = workspace_input_read(req, scope.organization.text, true, &input, err);
+	result = workspace_input_read(req, &scope, &input, err);
 	if (result == 0)
-		result = workspace_create(req->store, scope.organization.text, input.fields, input.settings, &id, err);
+		result = may_create(req, &scope, input.fields, err);
+	if (result == 0)
+		result = db_transaction(req->store->db, create_in, &saving, err);
 	workspace_input_release(&input);
-	return result == 0 ? workspace_show(req, res, 201, id.text, err) : -1;
+	return result == 0 ? workspace_show(req, res, 201, saving.id.text, err) : -1;
 }
 
 int workspaces_update(struct request *req, struct response *res, struct err *err)
 {
 	struct workspace_input input;
 	struct scope scope;
+	struct saving saving = {req->store, &scope, &input, {""}};
 	int result;
 
 	if (scope_workspace(req, &scope, err) < 0)
 		return -1;
-	result = workspace_input_read(req, scope.organization.text, false, &input, err);
+	result = workspace_input_read(req, &scope, &input, err);
 	if (result == 0)
-		result = workspace_update(req->store, scope.workspace.text, input.fields, input.settings, err);
-	if (result == 0 &&
-		(json_object_get(input.fields, "project-id") || json_object_get(input.settings, "setting-overwrites")))
-		result = workspaces_inherit_mode(req->store, scope.organization.text, err);
+		result = may_move(req, &scope, input.fields, err);
+	if (result == 0)
+		result = db_transaction(req->store->db, update_in, &saving, err);
 	workspace_input_release(&input);
 	return result == 0 ? workspace_show(req, res, 200, scope.workspace.text, err) : -1;
 }
 
-static int delete_scoped(struct request *req, struct response *res, bool safe, struct err *err)
+/* What a workspace manages would be lost sight of: owners may do that, others if their organization lets them. */
+static int may_force(const struct request *req, const struct scope *scope, struct err *err)
 {
-	struct scope scope;
+	bool guarded;
 
-	if (scope_workspace(req, &scope, err) < 0 || workspace_delete(req->store, scope.workspace.text, safe, err) < 0)
+	if (workspace_guarded(req->store, scope->workspace.text, &guarded, err) < 0)
 		return -1;
-	return respond_empty(res, 204);
+	if (!guarded ||
+		may_with(req, CAN_MANAGE_ORGANIZATION, (struct place){.organization = scope->organization.text},
+			"organization", err) == 0)
+		return 0;
+	if (err->kind != ERR_NOT_FOUND)
+		return -1;
+	return err_set(err, ERR_FORBIDDEN, "not authorized to perform a force delete on the workspace");
 }
 
 int workspaces_delete(struct request *req, struct response *res, struct err *err)
 {
-	return delete_scoped(req, res, false, err);
+	struct scope scope;
+
+	if (scope_workspace(req, &scope, err) < 0 || may_force(req, &scope, err) < 0 ||
+		workspace_delete(req->store, scope.workspace.text, false, err) < 0)
+		return -1;
+	return respond_empty(res, 204);
 }
 
 int workspaces_safe_delete(struct request *req, struct response *res, struct err *err)
 {
-	return delete_scoped(req, res, true, err);
+	struct scope scope;
+
+	if (scope_workspace(req, &scope, err) < 0 || workspace_delete(req->store, scope.workspace.text, true, err) < 0)
+		return -1;
+	return respond_empty(res, 204);
 }
 
 /* ---- the lock ---- */
+
+/* A reason, which clients send in a document, or as {"reason": ...}. */
+static int reason_read(const struct request *req, const char **ret_reason, struct err *err)
+{
+	if (body_text(req, "reason", ret_reason, err) < 0)
+		return -1;
+	if (!*ret_reason)
+		*ret_reason = json_string_at(req->body, "reason");
+	return 0;
+}
 
 int workspaces_lock(struct request *req, struct response *res, struct err *err)
 {
 	const char *reason = NULL;
 	struct scope scope;
 
-	/* Clients send a document, or {"reason": ...} as it is. */
-	if (body_text(req, "reason", &reason, err) < 0 || scope_workspace(req, &scope, err) < 0)
-		return -1;
-	if (!reason)
-		reason = json_string_at(req->body, "reason");
-	if (workspace_lock(req->store, scope.workspace.text, req->actor.user.text, reason, err) < 0)
+	if (reason_read(req, &reason, err) < 0 || scope_workspace(req, &scope, err) < 0 ||
+		workspace_lock(req->store, scope.workspace.text, req->actor.user.text, reason, err) < 0)
 		return -1;
 	return workspace_show(req, res, 200, scope.workspace.text, err);
 }
 
-static int unlock_scoped(struct request *req, struct response *res, bool force, struct err *err)
+static int unlock(struct request *req, struct response *res, const struct scope *scope, bool force, struct err *err)
 {
-	struct scope scope;
-
-	if (scope_workspace(req, &scope, err) < 0 ||
-		workspace_unlock(req->store, scope.workspace.text, req->actor.user.text, force, err) < 0 ||
-		workspace_kick(req->store, scope.workspace.text, err) < 0)
+	if (workspace_unlock(req->store, scope->workspace.text, req->actor.user.text, force, err) < 0 ||
+		workspace_kick(req->store, scope->workspace.text, err) < 0)
 		return -1;
-	return workspace_show(req, res, 200, scope.workspace.text, err);
+	return workspace_show(req, res, 200, scope->workspace.text, err);
 }
 
 int workspaces_unlock(struct request *req, struct response *res, struct err *err)
 {
-	return unlock_scoped(req, res, false, err);
+	struct scope scope;
+
+	if (scope_workspace(req, &scope, err) < 0)
+		return -1;
+	return unlock(req, res, &scope, false, err);
 }
 
+/* Of a workspace that is held it ends the hold. */
 int workspaces_force_unlock(struct request *req, struct response *res, struct err *err)
 {
-	return unlock_scoped(req, res, true, err);
+	struct hold_order order = {.why = HOLD_OPERATOR, .actor = req->actor.user.text};
+	struct scope scope;
+	bool ended;
+
+	if (reason_read(req, &order.reason, err) < 0 || scope_workspace(req, &scope, err) < 0)
+		return -1;
+	order.workspace_id = scope.workspace.text;
+	if (hold_release(req->store, &order, &ended, err) < 0)
+		return -1;
+	if (ended)
+		return workspace_show(req, res, 200, scope.workspace.text, err);
+	return unlock(req, res, &scope, true, err);
 }

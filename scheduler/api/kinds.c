@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/kinds.h"
+
+#include "scheduler/api/account.h"
+#include "scheduler/api/configurations.h"
+#include "scheduler/api/cost_estimates.h"
+#include "scheduler/api/organizations.h"
+#include "scheduler/api/policies.h"
+#include "scheduler/api/policy_sets.h"
+#include "scheduler/api/pools.h"
+#include "scheduler/api/projects.h"
+#include "scheduler/api/memberships.h"
+#include "scheduler/api/run_events.h"
+#include "scheduler/api/runs.h"
+#include "scheduler/api/states.h"
+#include "scheduler/api/task_stages.h"
+#include "scheduler/api/variables.h"
+#include "scheduler/api/teams.h"
+#include "scheduler/api/workspaces.h"
+#include "scheduler/store/configurations.h"
+#include "scheduler/store/cost_estimates.h"
+#include "scheduler/store/organizations.h"
+#include "scheduler/store/policies.h"
+#include "scheduler/store/policy_set_versions.h"
+#include "scheduler/store/projects.h"
+#include "scheduler/store/memberships.h"
+#include "scheduler/store/run_events.h"
+#include "scheduler/store/run_views.h"
+#include "scheduler/store/states.h"
+#include "scheduler/store/task_views.h"
+#include "scheduler/store/teams.h"
+#include "scheduler/store/users.h"
+#include "scheduler/store/workspaces.h"
+
+/* A maker of what needs nothing but its row. */
+#define MAKE(name, resource)                                                                                           \
+	static int name(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err) \
+	{                                                                                                              \
+		(void)store;                                                                                           \
+		(void)err;                                                                                             \
+		*ret_resource = resource(rows, row);                                                                   \
+		return 0;                                                                                              \
+	}
+
+MAKE(user_make, user_resource)
+MAKE(workspace_make, workspace_resource)
+MAKE(configuration_make, configuration_resource)
+MAKE(task_stage_make, task_stage_resource)
+MAKE(cost_estimate_make, cost_estimate_resource)
+MAKE(comment_make, comment_resource)
+MAKE(team_make, team_resource)
+MAKE(pool_make, pool_resource)
+MAKE(agent_make, agent_resource)
+MAKE(membership_make, membership_resource)
+MAKE(project_make, project_resource)
+MAKE(policy_make, policy_resource)
+MAKE(organization_make, organization_resource)
+
+static int operation_make(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
+{
+	(void)err;
+	*ret_resource = operation_resource(store, rows, row);
+	return 0;
+}
+
+static int state_make(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
+{
+	(void)err;
+	*ret_resource = state_resource(store, rows, row);
+	return 0;
+}
+
+static int output_make(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
+{
+	return state_output_resource(store, rows, row, true, ret_resource, err);
+}
+
+static int policy_set_version_make(
+	struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
+{
+	(void)err;
+	*ret_resource = policy_set_version_resource(store, rows, row);
+	return 0;
+}
+
+const struct resource_kind kind_users = {"users", users_read_all, user_make};
+const struct resource_kind kind_runs = {"runs", run_views_of, run_resource};
+const struct resource_kind kind_plans = {"plans", operation_views_of, operation_make};
+const struct resource_kind kind_applies = {"applies", operation_views_of, operation_make};
+const struct resource_kind kind_workspaces = {"workspaces", workspaces_read_all, workspace_make};
+const struct resource_kind kind_configurations = {
+	"configuration-versions", configurations_read_all, configuration_make};
+const struct resource_kind kind_states = {"state-versions", states_read_all, state_make};
+const struct resource_kind kind_outputs = {"state-version-outputs", state_outputs_read_all, output_make};
+const struct resource_kind kind_task_stages = {"task-stages", task_stage_views_of, task_stage_make};
+const struct resource_kind kind_cost_estimates = {"cost-estimates", cost_estimate_views_of, cost_estimate_make};
+const struct resource_kind kind_teams = {"teams", teams_read_all, team_make};
+const struct resource_kind kind_memberships = {"organization-memberships", memberships_read_all, membership_make};
+const struct resource_kind kind_comments = {"comments", comment_views_of, comment_make};
+const struct resource_kind kind_projects = {"projects", projects_read_all, project_make};
+const struct resource_kind kind_variables = {"vars", variables_read_all, variable_resource};
+const struct resource_kind kind_policies = {"policies", policies_read_all, policy_make};
+const struct resource_kind kind_policy_set_versions = {
+	"policy-set-versions", policy_set_versions_read_all, policy_set_version_make};
+const struct resource_kind kind_organizations = {"organizations", organizations_read_all, organization_make};
+const struct resource_kind kind_pools = {"agent-pools", NULL, pool_make};
+const struct resource_kind kind_agents = {"agents", NULL, agent_make};
+
+int rows_show(
+	struct store *store, const struct resource_kind *kind, const struct rows *rows, json_t *list, struct err *err)
+{
+	for (int i = 0; i < rows->count; i++) {
+		json_t *resource = NULL;
+
+		if (kind->make(store, rows, i, &resource, err) < 0)
+			return -1;
+		json_array_append_new(list, resource);
+	}
+	return 0;
+}

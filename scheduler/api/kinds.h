@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_API_KINDS_H
+#define SCHEDULER_API_KINDS_H
+
+/* Kinds of resources that others point to: all of some ids with one query, and how a row of it is shown. */
+
+#include "scheduler/api/api.h"
+
+struct resource_kind {
+	const char *type;
+	/* NULL for what stands in lists of its own alone. */
+	int (*read)(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
+	/* A new reference. */
+	int (*make)(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err);
+};
+
+extern const struct resource_kind kind_users, kind_runs, kind_plans, kind_applies, kind_workspaces, kind_configurations,
+	kind_states, kind_outputs, kind_task_stages, kind_cost_estimates, kind_comments, kind_teams, kind_memberships,
+	kind_projects, kind_variables, kind_policies, kind_policy_set_versions, kind_organizations, kind_pools,
+	kind_agents;
+
+/* Appends every row as a resource. */
+int rows_show(
+	struct store *store, const struct resource_kind *kind, const struct rows *rows, json_t *list, struct err *err);
+
+#endif

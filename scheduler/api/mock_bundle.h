@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_API_MOCK_BUNDLE_H
+#define SCHEDULER_API_MOCK_BUNDLE_H
+
+#include "common/buf.h"
+#include "common/json.h"
+
+struct err;
+
+/*
+ * What policies see of a plan, as a gzip'd tar for `sentinel apply`, `sentinel test` and their like: a module for each
+ * import (common/mocks.h), the configuration that names them, and the plan's JSON itself, which OPA reads. `run` has
+ * HCP's names (policy_run). Appended to *out.
+ */
+int mock_bundle_write(const json_t *plan, const json_t *run, struct buf *out, struct err *err);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_API_PERMISSIONS_H
+#define SCHEDULER_API_PERMISSIONS_H
+
+/* The `permissions` of resources: what the viewer may do with them, by names of the API. */
+
+#include "scheduler/auth/rights.h"
+#include "scheduler/store/db.h"
+
+struct permission_shown {
+	const char *name; /* "can-update" */
+	enum permission permission;
+};
+
+/* {"can-update": true, ...} from the row's column `rights` (store/viewer.h). A new reference. */
+json_t *permissions_shown(const struct permission_shown *table, size_t count, const struct rows *rows, int row);
+/* Whether the row's `rights` hold it. */
+bool row_may(const struct rows *rows, int row, enum permission permission);
+
+#endif

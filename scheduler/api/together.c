@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/together.h"
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include "common/err.h"
+
+enum { MOST_WAITING = 1024, LARGE = 1 << 20, BYTES_MOST = 16 << 20 };
+
+struct together {
+	together_fn answer;
+	void *data;
+	pthread_t thread;
+	pthread_mutex_t mutex;
+	pthread_cond_t changed;
+	const struct http_request *requests[MOST_WAITING];
+	struct http_pending *pending[MOST_WAITING];
+	size_t first, count;
+	bool stopping;
+};
+
+struct batch {
+	const struct http_request *requests[TOGETHER_MOST];
+	struct http_pending *pending[TOGETHER_MOST];
+	struct http_answer answers[TOGETHER_MOST];
+	size_t count;
+};
+
+/* All that wait, up to a batch; none when there will be no more. */
+static void batch_take(struct together *together, struct batch *batch)
+{
+	size_t bytes = 0;
+
+	pthread_mutex_lock(&together->mutex);
+	while (!together->count && !together->stopping)
+		pthread_cond_wait(&together->changed, &together->mutex);
+	for (batch->count = 0; together->count && batch->count < TOGETHER_MOST && bytes < BYTES_MOST; batch->count++) {
+		batch->requests[batch->count] = together->requests[together->first];
+		batch->pending[batch->count] = together->pending[together->first];
+		batch->answers[batch->count] = (struct http_answer){.status = 200, .body = BUF_INIT(SIZE_MAX / 2)};
+		bytes += batch->requests[batch->count]->body.len;
+		together->first = (together->first + 1) % MOST_WAITING;
+		together->count--;
+	}
+	pthread_mutex_unlock(&together->mutex);
+}
+
+static void *thread_run(void *data)
+{
+	struct together *together = data;
+	_cleanup_(freep) struct batch *batch = mem_new(1, sizeof(*batch));
+
+	for (batch_take(together, batch); batch->count; batch_take(together, batch)) {
+		together->answer(together->data, batch->requests, batch->answers, batch->count);
+		for (size_t i = 0; i < batch->count; i++)
+			http_answer_now(batch->pending[i], &batch->answers[i]);
+	}
+	return NULL;
+}
+
+int together_start(together_fn answer, void *data, struct together **ret_together, struct err *err)
+{
+	struct together *together = mem_new(1, sizeof(*together));
+
+	together->answer = answer;
+	together->data = data;
+	pthread_mutex_init(&together->mutex, NULL);
+	pthread_cond_init(&together->changed, NULL);
+	if (pthread_create(&together->thread, NULL, thread_run, together) != 0) {
+		together_free(together);
+		return err_set(err, ERR_INTERNAL, "no more threads");
+	}
+	*ret_together = together;
+	return 0;
+}
+
+bool together_take(struct together *together, const struct http_request *http)
+{
+	bool room;
+	size_t at;
+
+	if (http->body.len > LARGE)
+		return false;
+	pthread_mutex_lock(&together->mutex);
+	room = together->count < MOST_WAITING && !together->stopping;
+	if (room) {
+		at = (together->first + together->count++) % MOST_WAITING;
+		together->requests[at] = http;
+		together->pending[at] = http_later(http);
+		pthread_cond_signal(&together->changed);
+	}
+	pthread_mutex_unlock(&together->mutex);
+	return room;
+}
+
+void together_stop(struct together *together)
+{
+	bool stopped;
+
+	if (!together)
+		return;
+	pthread_mutex_lock(&together->mutex);
+	stopped = together->stopping;
+	together->stopping = true;
+	pthread_cond_broadcast(&together->changed);
+	pthread_mutex_unlock(&together->mutex);
+	if (!stopped)
+		pthread_join(together->thread, NULL);
+}
+
+void together_free(struct together *together)
+{
+	if (!together)
+		return;
+	pthread_cond_destroy(&together->changed);
+	pthread_mutex_destroy(&together->mutex);
+	free(together);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_API_TOGETHER_H
+#define SCHEDULER_API_TOGETHER_H
+
+/*
+ * Small requests that change little each, and are done together: one thread takes all that wait, has them done in one
+ * transaction, and answers each after its commit. While that goes on the next ones gather, so there are as many in a
+ * commit as there is load, and a lone request waits for nobody. How many wait is bounded.
+ */
+
+#include "common/httpd.h"
+
+struct err;
+struct together;
+
+enum { TOGETHER_MOST = 128 };
+
+/* Fills the answers. It runs in the thread. */
+typedef void (*together_fn)(
+	void *data, const struct http_request *const *requests, struct http_answer *answers, size_t count);
+
+int together_start(together_fn answer, void *data, struct together **ret_together, struct err *err);
+/* Takes a request over from the handler, which returns at once. False if as many wait as may, or it is large: whoever
+ * asks does it alone. */
+bool together_take(struct together *together, const struct http_request *http);
+/* Finishes what waits and takes nothing more. NULL-safe. */
+void together_stop(struct together *together);
+/* After together_stop, once no request can come any more. NULL-safe. */
+void together_free(struct together *together);
+
+#endif

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/ui/oauth.h"
+
+#include <string.h>
+
+#include "scheduler/api/trail.h"
+#include "scheduler/auth/sessions.h"
+#include "scheduler/auth/tokens.h"
+#include "scheduler/ui/page.h"
+
+#define AUTHORIZE_PATH "/oauth/authorize"
+#define TOKEN_PATH     "/oauth/token"
+#define CLIENT         "terraform-cli"
+#define DESCRIPTION    "terraform login"
+
+enum {
+	PORT_LOW = 10000,
+	PORT_HIGH = 10010,
+	STATE_MOST = 200,
+	CHALLENGE_SIZE = 43,
+	VERIFIER_LEAST = 43,
+	VERIFIER_MOST = 128
+};
+
+json_t *oauth_discovery(void)
+{
+	return json_pack("{ss s[s] ss ss s[ii]}", "client", CLIENT, "grant_types", "authz_code", "authz",
+		AUTHORIZE_PATH, "token", TOKEN_PATH, "ports", PORT_LOW, PORT_HIGH);
+}
+
+/* ---- asking ---- */
+
+struct wish {
+	const char *client, *type, *challenge, *method, *redirect, *state;
+};
+
+/* The names are those of the query of the page, and of the fields of its form. */
+static const struct {
+	const char *name;
+	size_t offset;
+} parts[] = {
+	{"client_id", offsetof(struct wish, client)},
+	{"response_type", offsetof(struct wish, type)},
+	{"code_challenge", offsetof(struct wish, challenge)},
+	{"code_challenge_method", offsetof(struct wish, method)},
+	{"redirect_uri", offsetof(struct wish, redirect)},
+	{"state", offsetof(struct wish, state)},
+};
+
+static const char **wish_part(struct wish *wish, size_t i)
+{
+	return (const char **)(void *)((char *)wish + parts[i].offset);
+}
+
+/* Only to where the CLI listens: the machine of whoever looks at the page. */
+static bool redirect_allowed(const char *uri)
+{
+	static const char host[] = "http://localhost:";
+	const char *port, *path;
+	char digits[8];
+	long long number;
+
+	if (!text_starts(uri, host))
+		return false;
+	port = uri + strlen(host);
+	path = strchrnul(port, '/');
+	if (!text_equal(path, "/login") || (size_t)(path - port) >= sizeof(digits))
+		return false;
+	text_copy(digits, (size_t)(path - port) + 1, port);
+	return text_number(digits, PORT_LOW, PORT_HIGH, &number) == 0;
+}
+
+static bool base64url_only(const char *text)
+{
+	return !text[strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")];
+}
+
+/* What is wrong with it, or NULL. Whoever asks wrongly is not sent anywhere. */
+static const char *wish_wrong(const struct wish *wish)
+{
+	if (!text_equal(wish->client, CLIENT))
+		return "The client is not known here.";
+	if (!redirect_allowed(wish->redirect))
+		return "The address to go back to is not allowed.";
+	if (!text_equal(wish->type, "code") || !text_equal(wish->method, "S256") ||
+		strlen(wish->challenge) != CHALLENGE_SIZE || !base64url_only(wish->challenge))
+		return "A code with a challenge of the method S256 is needed.";
+	return strlen(wish->state) > STATE_MOST ? "The state is too long." : NULL;
+}
+
+static void wish_of_query(const struct request *req, struct wish *ret_wish)
+{
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+		*wish_part(ret_wish, i) = text_or_empty(query(req, parts[i].name));
+}
+
+static void wish_of_form(const struct request *req, struct wish *ret_wish)
+{
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+		*wish_part(ret_wish, i) = page_sent(req, parts[i].name);
+}
+
+/* The page's own address, for who has to sign in first. The caller frees it. */
+static char *wish_address(struct wish *wish)
+{
+	struct buf address = BUF_INIT(4096);
+
+	buf_text(&address, AUTHORIZE_PATH);
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+		buf_printf(&address, "%s%s=", i ? "&" : "?", parts[i].name);
+		buf_url(&address, *wish_part(wish, i));
+	}
+	return buf_take(&address);
+}
+
+static int wish_show(const struct request *req, struct response *res, struct wish *wish)
+{
+	struct page_buf page;
+
+	page_begin(&page, req, "Authorize terraform");
+	page_html(&page,
+		"<p><code>terraform login</code> asks for a token with which the terraform on this computer "
+		"may do all that <strong>");
+	page_text(&page, req->actor.username);
+	page_html(&page,
+		"</strong> may do here.</p>\n<p>Approve it only if you have started "
+		"<code>terraform login</code> yourself just now. Tokens can be revoked in "
+		"<a href=\"" TOKENS_PATH "\">your settings</a>.</p>\n"
+		"<form method=\"post\" action=\"" AUTHORIZE_PATH "\">\n");
+	page_csrf(&page, req);
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+		page_field(&page, parts[i].name, *wish_part(wish, i));
+	page_html(&page,
+		"<button name=\"answer\" value=\"approve\">Approve</button>\n"
+		"<button name=\"answer\" value=\"deny\" class=\"plain\">Deny</button>\n</form>\n");
+	return page_send(&page, res, 200);
+}
+
+int oauth_page(struct request *req, struct response *res, struct err *err)
+{
+	struct wish wish;
+	_cleanup_(freep) char *back = NULL;
+	int there;
+
+	wish_of_query(req, &wish);
+	if (wish_wrong(&wish))
+		return page_say(req, res, 400, "This can't be authorized", wish_wrong(&wish));
+	back = wish_address(&wish);
+	there = page_need_user(req, res, back, err);
+	return there > 0 ? wish_show(req, res, &wish) : there;
+}
+
+/* ---- approving ---- */
+
+static int go_back(struct response *res, const struct wish *wish, const char *name, const char *value)
+{
+	struct buf location = BUF_INIT(sizeof(res->http->location) - 1);
+	int result;
+
+	buf_printf(&location, "%s?%s=%s&state=", wish->redirect, name, value);
+	buf_url(&location, wish->state);
+	result = page_redirect(res, buf_str(&location));
+	buf_release(&location);
+	return result;
+}
+
+static int code_create(struct request *req, const struct wish *wish, char **ret_code, struct err *err)
+{
+	_cleanup_(freep) char *code = crypto_token("");
+	char hash[SHA256_HEX_SIZE];
+
+	crypto_sha256_hex(code, strlen(code), hash);
+	if (db_query(req->store->db, NULL, err,
+		    "insert into oauth_codes (hash, user_id, challenge, redirect_uri) values ($1, $2, $3, $4)",
+		    P_TEXT(hash), P_TEXT(req->actor.user.text), P_TEXT(wish->challenge), P_TEXT(wish->redirect)) < 0)
+		return -1;
+	*ret_code = code;
+	code = NULL;
+	return 0;
+}
+
+int oauth_approve(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(freep) char *code = NULL;
+	struct wish wish;
+	int there = page_need_user(req, res, TOKENS_PATH, err);
+
+	if (there <= 0)
+		return there;
+	wish_of_form(req, &wish);
+	if (!page_form_ours(req))
+		return page_say(req, res, 403, "Not from here", "The form was sent from another site.");
+	if (wish_wrong(&wish))
+		return page_say(req, res, 400, "This can't be authorized", wish_wrong(&wish));
+	if (!text_equal(page_sent(req, "answer"), "approve"))
+		return go_back(res, &wish, "error", "access_denied");
+	if (code_create(req, &wish, &code, err) < 0)
+		return -1;
+	return go_back(res, &wish, "code", code);
+}
+
+/* ---- the code for a token ---- */
+
+static int refuse(struct response *res, const char *error, const char *why)
+{
+	return respond_json(res, 400, json_pack("{ss ss}", "error", error, "error_description", why));
+}
+
+/* The code is used up, whatever comes of it: 1 with its user, or 0. */
+static int code_redeem(struct request *req, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const char *code = page_sent(req, "code"), *verifier = page_sent(req, "code_verifier");
+	_cleanup_(freep) char *challenge = crypto_challenge(verifier);
+	char hash[SHA256_HEX_SIZE];
+
+	crypto_sha256_hex(code, strlen(code), hash);
+	if (db_query(req->store->db, &rows, err,
+		    "with c as (delete from oauth_codes where hash = $1 returning *) "
+		    "select c.user_id, c.challenge, c.redirect_uri, u.username from c join users u on u.id = c.user_id "
+		    "where c.created_at > now() - interval '5 minutes'",
+		    P_TEXT(hash)) < 0)
+		return -1;
+	if (!rows.count || strlen(verifier) < VERIFIER_LEAST || strlen(verifier) > VERIFIER_MOST ||
+		!crypto_equal(challenge, row_text(&rows, 0, "challenge")) ||
+		!text_equal(page_sent(req, "redirect_uri"), row_text(&rows, 0, "redirect_uri")))
+		return 0;
+	req->actor.kind = ACTOR_USER;
+	text_copy(req->actor.user.text, sizeof(req->actor.user.text), row_text(&rows, 0, "user_id"));
+	text_copy(req->actor.username, sizeof(req->actor.username), row_text(&rows, 0, "username"));
+	return 1;
+}
+
+static int token_answer(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(freep) char *token = NULL;
+	char expiry[32];
+	struct token_order order = {.user_id = req->actor.user.text,
+		.created_by = req->actor.user.text,
+		.description = DESCRIPTION,
+		.expires_at = expiry};
+	struct id id;
+
+	token_expiry_usual(expiry);
+	if (token_create(req->store, &order, &token, &id, err) < 0 ||
+		trail_write(req, "create", "authentication_token", id.text, err) < 0)
+		return -1;
+	return respond_json(res, 200, json_pack("{ss ss}", "access_token", token, "token_type", "bearer"));
+}
+
+int oauth_token(struct request *req, struct response *res, struct err *err)
+{
+	int redeemed;
+
+	if (!text_equal(page_sent(req, "grant_type"), "authorization_code"))
+		return refuse(res, "unsupported_grant_type", "the grant type must be authorization_code");
+	if (!text_equal(page_sent(req, "client_id"), CLIENT))
+		return refuse(res, "invalid_client", "the client is not known here");
+	if (db_begin(req->store->db, err) < 0)
+		return -1;
+	redeemed = code_redeem(req, err);
+	if (redeemed < 0)
+		return -1;
+	if (!redeemed)
+		return refuse(res, "invalid_grant", "the code is unknown, used, or older than five minutes");
+	return token_answer(req, res, err);
+}

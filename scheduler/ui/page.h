@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_UI_PAGE_H
+#define SCHEDULER_UI_PAGE_H
+
+/*
+ * Plain pages, made here whole: no script, one style sheet, forms that work without either. What is not ours is
+ * escaped by page_text and page_field; page_html is for our own words.
+ */
+
+#include "scheduler/api/api.h"
+
+#define SIGN_IN_PATH "/app/login"
+#define TOKENS_PATH  "/app/settings/tokens"
+
+struct page_buf {
+	struct buf html;
+};
+
+/* Begins a page; a NULL user is nobody, else the page offers to sign out. */
+void page_begin(struct page_buf *page, const struct request *req, const char *title);
+void page_html(struct page_buf *page, const char *html);
+void page_text(struct page_buf *page, const char *text);
+/* A hidden field of a form. */
+void page_field(struct page_buf *page, const char *name, const char *value);
+/* "<label>Password <input ...></label>" with `more` attributes of ours. */
+void page_input(struct page_buf *page, const char *label, const char *name, const char *type, const char *more);
+/* The session's CSRF token as a hidden field. */
+void page_csrf(struct page_buf *page, const struct request *req);
+/* Ends it and answers with it. */
+int page_send(struct page_buf *page, struct response *res, int status);
+
+/* A page that says one thing. */
+int page_say(const struct request *req, struct response *res, int status, const char *title, const char *text);
+/* 303: the browser goes there with GET. */
+int page_redirect(struct response *res, const char *location);
+
+/* ---- who is there ---- */
+
+/* Fills req->actor with who signed in: 1, or 0 for nobody. */
+int page_user(struct request *req, struct err *err);
+/* The same, but nobody is sent to sign in first, and comes back to `back`: 0 means that *res is that redirect. */
+int page_need_user(struct request *req, struct response *res, const char *back, struct err *err);
+/* Whether a form was sent from a page of ours, with the session's token where there is a session. */
+bool page_form_ours(const struct request *req);
+/* A field of the form, never NULL. Borrowed. */
+const char *page_sent(const struct request *req, const char *name);
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include <string.h>
+
+#include "scheduler/api/password.h"
+#include "scheduler/api/trail.h"
+#include "scheduler/auth/passwords.h"
+#include "scheduler/auth/sessions.h"
+#include "scheduler/auth/tokens.h"
+#include "scheduler/ui/page.h"
+
+/* What somebody sets for themselves: tokens, which is also where `terraform login` leads without OAuth, and the
+ * password. */
+
+#define PASSWORD_PATH "/app/settings/password"
+
+enum { TOKENS_SHOWN = 100, DESCRIPTION_MOST = 512, DAYS_MOST = 3650 };
+
+/* The same start for each form: 1 if it may be done, else what to return. */
+static int form_begin(struct request *req, struct response *res, const char *back, struct err *err)
+{
+	int there = page_need_user(req, res, back, err);
+
+	if (there > 0 && !page_form_ours(req)) {
+		page_say(req, res, 403, "Not from here", "The form was sent from another site.");
+		return 0;
+	}
+	return there;
+}
+
+static void page_note(struct page_buf *page, const char *role, const char *text)
+{
+	buf_printf(&page->html, "<p role=\"%s\">", role);
+	page_text(page, text);
+	page_html(page, "</p>\n");
+}
+
+/* ---- tokens ---- */
+
+static void cell(struct page_buf *page, const char *text)
+{
+	page_html(page, "<td>");
+	page_text(page, text);
+	page_html(page, "</td>");
+}
+
+static void cell_day(struct page_buf *page, const struct rows *rows, int row, const char *column, const char *none)
+{
+	char day[11];
+
+	text_copy(day, sizeof(day), row_text(rows, row, column) ? row_text(rows, row, column) : none);
+	cell(page, day);
+}
+
+static void token_row(struct page_buf *page, const struct request *req, const struct rows *rows, int row)
+{
+	page_html(page, "<tr>");
+	cell(page, row_text(rows, row, "description"));
+	cell_day(page, rows, row, "created_at", "");
+	cell_day(page, rows, row, "last_used_at", "never");
+	cell_day(page, rows, row, "expired_at", "never");
+	buf_printf(&page->html, "<td><form class=\"inline\" method=\"post\" action=\"" TOKENS_PATH "/%s/revoke\">",
+		row_text(rows, row, "id"));
+	page_csrf(page, req);
+	page_html(page, "<button class=\"plain\" aria-label=\"Revoke ");
+	page_text(page, row_text(rows, row, "description"));
+	page_html(page, "\">Revoke</button></form></td></tr>\n");
+}
+
+static void token_form(struct page_buf *page, const struct request *req)
+{
+	page_html(page, "<h2>New token</h2>\n<form method=\"post\" action=\"" TOKENS_PATH "\">\n");
+	page_csrf(page, req);
+	page_input(page, "Description", "description", "text", "required maxlength=\"512\"");
+	page_html(page,
+		"<label>It holds for <select name=\"days\"><option value=\"30\">30 days</option>"
+		"<option value=\"90\" selected>90 days</option><option value=\"365\">one year</option>"
+		"<option value=\"730\">two years</option></select></label>\n<button>Create token</button>\n</form>\n");
+}
+
+static int tokens_show(
+	struct request *req, struct response *res, int status, const char *made, const char *wrong, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct token_list list = {.user_id = req->actor.user.text, .limit = TOKENS_SHOWN};
+	struct page_buf page;
+
+	if (tokens_list(req->store, &list, &rows, err) < 0)
+		return -1;
+	page_begin(&page, req, "Tokens");
+	if (wrong)
+		page_note(&page, "alert", wrong);
+	if (made) {
+		page_html(&page, "<p role=\"status\">This is the new token. It is shown this once:<br><code>");
+		page_text(&page, made);
+		page_html(&page, "</code></p>\n");
+	}
+	page_html(&page,
+		"<p>A token lets a program do here what you may do. "
+		"<a href=\"" PASSWORD_PATH "\">Change your password</a></p>\n"
+		"<table><thead><tr><th scope=\"col\">Description</th><th scope=\"col\">Created</th>"
+		"<th scope=\"col\">Last used</th><th scope=\"col\">Expires</th><td></td></tr></thead>\n<tbody>\n");
+	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++)
+		token_row(&page, req, &rows, i);
+	page_html(&page, "</tbody></table>\n");
+	token_form(&page, req);
+	return page_send(&page, res, status);
+}
+
+int ui_tokens_page(struct request *req, struct response *res, struct err *err)
+{
+	int there = page_need_user(req, res, TOKENS_PATH, err);
+
+	return there > 0 ? tokens_show(req, res, 200, NULL, NULL, err) : there;
+}
+
+int ui_tokens_create(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(freep) char *token = NULL;
+	const char *description = page_sent(req, "description");
+	char expiry[32];
+	struct token_order order = {.description = description, .expires_at = expiry};
+	long long days;
+	struct id id;
+	int there = form_begin(req, res, TOKENS_PATH, err);
+
+	if (there <= 0)
+		return there;
+	if (!*description || strlen(description) > DESCRIPTION_MOST ||
+		text_number(page_sent(req, "days"), 1, DAYS_MOST, &days) < 0)
+		return tokens_show(
+			req, res, 422, NULL, "A description and a number of days are needed for a token.", err);
+	token_expiry(days, expiry);
+	order.user_id = order.created_by = req->actor.user.text;
+	if (db_begin(req->store->db, err) < 0 || token_create(req->store, &order, &token, &id, err) < 0 ||
+		trail_write(req, "create", "authentication_token", id.text, err) < 0)
+		return -1;
+	return tokens_show(req, res, 201, token, NULL, err);
+}
+
+int ui_tokens_revoke(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const char *id = param(req, "token");
+	int there = form_begin(req, res, TOKENS_PATH, err);
+
+	if (there <= 0)
+		return there;
+	if (token_read(req->store, id, &rows, err) < 0 && err->kind != ERR_NOT_FOUND)
+		return -1;
+	if (!rows.count || !text_equal(row_text(&rows, 0, "user_id"), req->actor.user.text))
+		return page_say(req, res, 404, "No such token", "It is revoked already, or it is not yours.");
+	if (db_begin(req->store->db, err) < 0 || token_delete(req->store, id, err) < 0 ||
+		trail_write(req, "destroy", "authentication_token", id, err) < 0)
+		return -1;
+	return page_redirect(res, TOKENS_PATH);
+}
+
+/* ---- the password ---- */
+
+static int password_show(
+	const struct request *req, struct response *res, int status, const char *done, const char *wrong)
+{
+	struct page_buf page;
+
+	page_begin(&page, req, "Password");
+	if (done)
+		page_note(&page, "status", done);
+	if (wrong)
+		page_note(&page, "alert", wrong);
+	page_html(&page, "<form method=\"post\" action=\"" PASSWORD_PATH "\">\n");
+	page_csrf(&page, req);
+	page_input(&page, "Current password", "current_password", "password",
+		"autocomplete=\"current-password\" required maxlength=\"256\"");
+	page_input(&page, "New password", "password", "password",
+		"autocomplete=\"new-password\" required minlength=\"10\" maxlength=\"256\"");
+	page_input(&page, "New password, again", "password_confirmation", "password",
+		"autocomplete=\"new-password\" required minlength=\"10\" maxlength=\"256\"");
+	page_html(&page, "<button>Change password</button>\n</form>\n<p><a href=\"" TOKENS_PATH "\">Tokens</a></p>\n");
+	return page_send(&page, res, status);
+}
+
+int ui_password_page(struct request *req, struct response *res, struct err *err)
+{
+	int there = page_need_user(req, res, PASSWORD_PATH, err);
+
+	return there > 0 ? password_show(req, res, 200, NULL, NULL) : there;
+}
+
+int ui_password_set(struct request *req, struct response *res, struct err *err)
+{
+	const struct password_change change = {.current = page_sent(req, "current_password"),
+		.wanted = page_sent(req, "password"),
+		.again = page_sent(req, "password_confirmation")};
+	int there = form_begin(req, res, PASSWORD_PATH, err);
+
+	if (there <= 0)
+		return there;
+	if (password_change(req, &change, err) == 0 &&
+		trail_write(req, "update", "account", req->actor.user.text, err) == 0)
+		return password_show(req, res, 200, "The password is changed. Other browsers are signed out.", NULL);
+	if (err->kind != ERR_INVALID && err->kind != ERR_BUSY)
+		return -1;
+	return password_show(req, res, err_http_status(err->kind), NULL, err->message);
+}

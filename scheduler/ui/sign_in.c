@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include <ctype.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "scheduler/api/trail.h"
+#include "scheduler/auth/buckets.h"
+#include "scheduler/auth/passwords.h"
+#include "scheduler/auth/sessions.h"
+#include "scheduler/ui/page.h"
+
+/* Signing in with a password, and out again. Somebody who guesses is slowed down by address and by name. */
+
+static const struct bucket_rate rate_of_address = {.per_second = 0.5, .burst = 30};
+static const struct bucket_rate rate_of_name = {.per_second = 1.0 / 30, .burst = 10};
+
+enum { NAME_MOST = 128 };
+
+/* Only to a page of ours: "//host" and "/\host" are other hosts to a browser. */
+static const char *return_path(const char *wanted)
+{
+	if (wanted && wanted[0] == '/' && wanted[1] != '/' && !strchr(wanted, '\\') &&
+		!wanted[strcspn(wanted, "\r\n\t")])
+		return wanted;
+	return TOKENS_PATH;
+}
+
+static int form_show(const struct request *req, struct response *res, int status, const char *back, const char *wrong)
+{
+	struct page_buf page;
+
+	page_begin(&page, req, "Sign in");
+	if (wrong) {
+		page_html(&page, "<p role=\"alert\">");
+		page_text(&page, wrong);
+		page_html(&page, "</p>\n");
+	}
+	page_html(&page, "<form method=\"post\" action=\"" SIGN_IN_PATH "\">\n");
+	page_input(&page, "Username", "username", "text",
+		"autocomplete=\"username\" autocapitalize=\"none\" required autofocus maxlength=\"128\"");
+	page_input(&page, "Password", "password", "password",
+		"autocomplete=\"current-password\" required maxlength=\"256\"");
+	page_field(&page, "return", back);
+	page_html(&page, "<button>Sign in</button>\n</form>\n");
+	return page_send(&page, res, status);
+}
+
+int ui_sign_in_page(struct request *req, struct response *res, struct err *err)
+{
+	const char *back = return_path(query(req, "return"));
+	int there = page_user(req, err);
+
+	if (there < 0)
+		return -1;
+	return there ? page_redirect(res, back) : form_show(req, res, 200, back, NULL);
+}
+
+struct attempt {
+	char address[128], name[256];
+	double now;
+};
+
+static double seconds_now(void)
+{
+	return (double)clock_mono_ms() / 1000;
+}
+
+/* False if somebody has tried too often from there, or with that name. */
+static bool attempt_begin(const struct request *req, const char *username, struct attempt *ret)
+{
+	_cleanup_(freep) char *address = mem_printf("sign-in-from:%s", req->trail->address);
+	_cleanup_(freep) char *name = mem_printf("sign-in-as:%s", username);
+
+	ret->now = seconds_now();
+	text_copy(ret->address, sizeof(ret->address), address);
+	text_copy(ret->name, sizeof(ret->name), name);
+	/* "Name" and "nAME" are one user. */
+	for (char *at = ret->name; *at; at++)
+		*at = (char)tolower((unsigned char)*at);
+	return bucket_take(req->buckets, ret->address, rate_of_address, ret->now).taken &&
+		bucket_take(req->buckets, ret->name, rate_of_name, ret->now).taken;
+}
+
+/* Who knows the password has not guessed. */
+static void attempt_succeeded(const struct request *req, const struct attempt *attempt)
+{
+	bucket_return(req->buckets, attempt->address, rate_of_address, attempt->now);
+	bucket_return(req->buckets, attempt->name, rate_of_name, attempt->now);
+}
+
+static int sign_in(struct request *req, struct response *res, const struct id *user, struct err *err)
+{
+	_cleanup_(freep) char *cookie = NULL;
+	_cleanup_(freep) char *header = NULL;
+
+	if (trail_begin(req, err) < 0 || session_create(req->store, user->text, req->trail->address, &cookie, err) < 0)
+		return -1;
+	req->actor.kind = ACTOR_USER;
+	req->actor.user = *user;
+	text_copy(req->actor.username, sizeof(req->actor.username), page_sent(req, "username"));
+	if (trail_write(req, "sign_in", "session", user->text, err) < 0)
+		return -1;
+	header = session_set_cookie(req->store, cookie);
+	http_add_header(res->http, "Set-Cookie", header);
+	return page_redirect(res, return_path(page_sent(req, "return")));
+}
+
+static int refuse(struct request *req, struct response *res, struct err *err)
+{
+	text_copy(req->actor.username, sizeof(req->actor.username), page_sent(req, "username"));
+	if (trail_write(req, "sign_in_failed", "session", NULL, err) < 0)
+		return -1;
+	return form_show(
+		req, res, 401, return_path(page_sent(req, "return")), "The username or the password is wrong.");
+}
+
+int ui_sign_in(struct request *req, struct response *res, struct err *err)
+{
+	const char *username = page_sent(req, "username"), *password = page_sent(req, "password");
+	struct attempt attempt;
+	struct id user;
+
+	if (!page_form_ours(req))
+		return page_say(req, res, 403, "Not from here", "The form was sent from another site.");
+	if (strlen(username) > NAME_MOST || strlen(password) > PASSWORD_MOST)
+		return form_show(req, res, 401, TOKENS_PATH, "The username or the password is wrong.");
+	if (!attempt_begin(req, username, &attempt)) {
+		text_copy(res->http->retry_after, sizeof(res->http->retry_after), "30");
+		return form_show(req, res, 429, return_path(page_sent(req, "return")),
+			"There were too many attempts. Try again in half a minute.");
+	}
+	if (password_verify(req->store, username, password, &user, err) < 0)
+		return -1;
+	if (!user.text[0])
+		return refuse(req, res, err);
+	attempt_succeeded(req, &attempt);
+	return sign_in(req, res, &user, err);
+}
+
+int ui_sign_out(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(freep) char *header = session_set_cookie(req->store, NULL);
+	int there = page_user(req, err);
+
+	if (there < 0)
+		return -1;
+	if (there && !page_form_ours(req))
+		return page_say(req, res, 403, "Not from here", "The form was sent from another site.");
+	if (there &&
+		(session_delete(req->store, http_cookie(req->http, SESSION_COOKIE), err) < 0 ||
+			trail_write(req, "sign_out", "session", req->actor.user.text, err) < 0))
+		return -1;
+	http_add_header(res->http, "Set-Cookie", header);
+	return page_redirect(res, SIGN_IN_PATH);
+}
