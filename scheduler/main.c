@@ -6,11 +6,17 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "common/certificate.h"
 #include "common/guard.h"
 #include "common/log.h"
+#include "scheduler/api/emails.h"
 #include "scheduler/api/server.h"
 #include "scheduler/auth/bootstrap.h"
+#include "scheduler/auth/passwords.h"
+#include "scheduler/dispatch/holds.h"
+#include "scheduler/dispatch/housekeeper.h"
 #include "scheduler/dispatch/letters.h"
+#include "scheduler/dispatch/letters_command.h"
 #include "scheduler/dispatch/publisher.h"
 #include "scheduler/dispatch/results.h"
 #include "scheduler/dispatch/sweeper.h"
@@ -18,6 +24,7 @@
 #include "scheduler/lifecycle/walk.h"
 #include "scheduler/metrics.h"
 #include "scheduler/options.h"
+#include "scheduler/store/objects.h"
 
 enum { DATABASE_TRY_MS = 1000 };
 
@@ -29,6 +36,7 @@ static const struct {
 } intakes[] = {
 	{"results", "runyard-scheduler", TOPIC_RESULTS, results_settle},
 	{"task-results", "runyard-scheduler-tasks", TOPIC_TASK_RESULTS, task_reports_settle},
+	{"dead-letters", "runyard-scheduler-letters", TOPIC_DEAD_LETTERS, letters_settle},
 };
 
 enum { INTAKES = ARRAY_LEN(intakes) };
@@ -36,14 +44,41 @@ enum { INTAKES = ARRAY_LEN(intakes) };
 struct scheduler {
 	struct scheduler_options options;
 	struct keyring *keyring;
-	struct guard *task_guard;
+	struct guard *task_guard, *proxies;
+	struct objects *objects;
 	struct store store; /* the main thread's */
 	int signals;
 	struct publisher *publisher;
 	struct intake *intakes[INTAKES];
 	struct sweeper *sweeper;
+	struct housekeeper *housekeeper;
 	struct api *api;
 };
+
+static bool tls_wanted(const struct scheduler *s)
+{
+	return *s->options.tls_certificate || *s->options.tls_key;
+}
+
+/* At the start, and with each SIGHUP: certificates are renewed while they are served. */
+static int certificate_read(const struct scheduler *s, struct err *err)
+{
+	if (!tls_wanted(s))
+		return 0;
+	if (!*s->options.tls_certificate || !*s->options.tls_key)
+		return err_set(err, ERR_INVALID, "--tls-certificate and --tls-key need one another");
+	return certificate_load(s->options.tls_certificate, s->options.tls_key, err);
+}
+
+static void certificate_reread(const struct scheduler *s)
+{
+	struct err err = ERR_INIT;
+
+	if (certificate_read(s, &err) < 0)
+		log_error("the certificate stays as it was", "error", err.message, NULL);
+	else if (tls_wanted(s))
+		log_info("the certificate was read again", NULL);
+}
 
 /* A signal that came, or 0 after wait_ms (-1: however long it takes). */
 static int signal_wait(const struct scheduler *s, int wait_ms)
@@ -56,6 +91,16 @@ static int signal_wait(const struct scheduler *s, int wait_ms)
 	return (int)info.ssi_signo;
 }
 
+/* True if the process is to stop, false after wait_ms at the most. */
+static bool stop_wait(const struct scheduler *s, int wait_ms)
+{
+	int came = signal_wait(s, wait_ms);
+
+	if (came == SIGHUP)
+		certificate_reread(s);
+	return came && came != SIGHUP;
+}
+
 static void signals_open(struct scheduler *s)
 {
 	sigset_t set;
@@ -63,6 +108,7 @@ static void signals_open(struct scheduler *s)
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	s->signals = signalfd(-1, &set, SFD_CLOEXEC);
@@ -84,7 +130,7 @@ static int database_ready(struct scheduler *s, struct err *err)
 		if (err->kind != ERR_UNAVAILABLE)
 			return -1;
 		log_warn("waiting for PostgreSQL", "error", err->message, NULL);
-		if (signal_wait(s, DATABASE_TRY_MS))
+		if (stop_wait(s, DATABASE_TRY_MS))
 			return err_set(err, ERR_UNAVAILABLE, "stopped before PostgreSQL was reachable");
 	}
 	return 0;
@@ -123,6 +169,17 @@ static int intakes_start(struct scheduler *s, const struct kafka_settings *kafka
 	return 0;
 }
 
+static struct expiry_limits limits_of(const struct scheduler_options *o)
+{
+	return (struct expiry_limits){.logs_days = o->keep_logs_days,
+		.plan_files_days = o->keep_plan_files_days,
+		.plans_days = o->keep_plans_days,
+		.states_days = o->keep_states_days,
+		.states_newest = o->keep_states_newest,
+		.configurations_days = o->keep_configurations_days,
+		.hidden_days = o->keep_hidden_days};
+}
+
 static int scheduler_start(struct scheduler *s, struct err *err)
 {
 	const struct scheduler_options *o = &s->options;
@@ -132,15 +189,22 @@ static int scheduler_start(struct scheduler *s, struct err *err)
 		.fetch_wait_ms = (int)o->fetch_wait_ms};
 	const struct publisher_spec publisher = {.database_url = o->database_url, .kafka = &kafka};
 	struct sweeper_spec sweeper = {.database_url = o->database_url};
-	struct api_settings api = {
-		.address = o->listen, .threads = (int)o->http_threads, .database_url = o->database_url};
+	struct housekeeper_spec housekeeper = {.database_url = o->database_url, .limits = limits_of(o)};
+	struct api_settings api = {.address = o->listen,
+		.tls = tls_wanted(s),
+		.rate_limit = o->rate_limit,
+		.proxies = s->proxies,
+		.threads = (int)o->http_threads,
+		.database_url = o->database_url};
 
-	if (database_ready(s, err) < 0 || publisher_start(&publisher, &s->publisher, err) < 0)
+	descriptors_raise();
+	if (certificate_read(s, err) < 0 || database_ready(s, err) < 0 ||
+		publisher_start(&publisher, &s->publisher, err) < 0)
 		return -1;
 	s->store.publisher = s->publisher;
-	sweeper.store = api.store = s->store;
+	sweeper.store = housekeeper.store = api.store = s->store;
 	if (intakes_start(s, &kafka, err) < 0 || sweeper_start(&sweeper, &s->sweeper, err) < 0 ||
-		api_start(&api, &s->api, err) < 0)
+		housekeeper_start(&housekeeper, &s->housekeeper, err) < 0 || api_start(&api, &s->api, err) < 0)
 		return -1;
 	return port_file_write(s, err);
 }
@@ -149,6 +213,7 @@ static int scheduler_start(struct scheduler *s, struct err *err)
 static void scheduler_stop(struct scheduler *s)
 {
 	api_stop(s->api);
+	housekeeper_stop(s->housekeeper);
 	sweeper_stop(s->sweeper);
 	for (size_t i = 0; i < INTAKES; i++)
 		intake_stop(s->intakes[i]);
@@ -164,7 +229,7 @@ static int command_serve(struct scheduler *s, int argc, char **argv, struct err 
 		return -1;
 	}
 	log_info("serving", "url", api_public_url(s->api), NULL);
-	while (!signal_wait(s, -1))
+	while (!stop_wait(s, -1))
 		;
 	log_info("stopping; a second signal stops at once", NULL);
 	signals_unblock();
@@ -195,15 +260,49 @@ static int command_bootstrap(struct scheduler *s, int argc, char **argv, struct 
 	return 0;
 }
 
+static int command_add_user(struct scheduler *s, int argc, char **argv, struct err *err)
+{
+	json_auto_t *result = NULL;
+
+	if (argc != 3)
+		return err_set(err, ERR_INVALID, "usage: runyard-scheduler add-user USER EMAIL");
+	if (email_check(argv[2], err) < 0 || database_ready(s, err) < 0 ||
+		user_add(&s->store, argv[1], argv[2], &result, err) < 0)
+		return -1;
+	_cleanup_(freep) char *text = json_text(result);
+	printf("%s\n", text);
+	return 0;
+}
+
+/* The line on standard input: no argument, which every user of the machine could read. */
+static int command_set_password(struct scheduler *s, int argc, char **argv, struct err *err)
+{
+	char password[PASSWORD_MOST + 2] = "";
+	bool read;
+
+	if (argc != 2)
+		return err_set(err, ERR_INVALID,
+			"usage: runyard-scheduler set-password USER  (the password is read "
+			"from standard input)");
+	read = fgets(password, sizeof(password), stdin) != NULL;
+	password[strcspn(password, "\r\n")] = '\0';
+	if (!read || password_check(NULL, password, err) < 0)
+		return read ? -1 : err_set(err, ERR_INVALID, "there is no password on standard input");
+	return database_ready(s, err) < 0 ? -1 : password_set_for(&s->store, argv[1], password, err);
+}
+
+static int command_holds(struct scheduler *s, int argc, char **argv, struct err *err)
+{
+	if (argc == 1)
+		return holds_print(&s->store, err);
+	if (argc < 3 || argc > 4 || !text_equal(argv[1], "release"))
+		return err_set(err, ERR_INVALID, "usage: runyard-scheduler holds [release WORKSPACE [WHY]]");
+	return holds_release(&s->store, argv[2], argc == 4 ? argv[3] : NULL, err);
+}
+
 static int command_letters(struct scheduler *s, int argc, char **argv, struct err *err)
 {
-	long long id;
-
-	if (argc == 1)
-		return letters_print(&s->store, err);
-	if (argc != 3 || !text_equal(argv[1], "replay") || text_number(argv[2], 1, INT64_MAX, &id) < 0)
-		return err_set(err, ERR_INVALID, "usage: runyard-scheduler dead-letters [replay ID]");
-	return letters_replay(&s->store, id, err);
+	return letters_command(&s->store, argc, argv, err);
 }
 
 static const struct {
@@ -213,6 +312,9 @@ static const struct {
 	{"serve", command_serve},
 	{"migrate", command_migrate},
 	{"bootstrap", command_bootstrap},
+	{"add-user", command_add_user},
+	{"set-password", command_set_password},
+	{"holds", command_holds},
 	{"dead-letters", command_letters},
 };
 
@@ -222,6 +324,19 @@ static int command_run(struct scheduler *s, int argc, char **argv, struct err *e
 		if (argc == 0 ? i == 0 : text_equal(argv[0], commands[i].name))
 			return commands[i].run(s, argc, argv, err);
 	return err_set(err, ERR_INVALID, "unknown command '%s': see runyard-scheduler --help", argv[0]);
+}
+
+static int objects_setup(struct scheduler *s, struct err *err)
+{
+	const struct scheduler_options *o = &s->options;
+	const struct objects_settings settings = {.url = o->object_store_url,
+		.region = o->object_store_region,
+		.access_key = o->object_store_access_key,
+		.secret_key = o->object_store_secret_key,
+		.from_bytes = o->object_store_from_bytes,
+		.after_seconds = o->object_store_after_seconds};
+
+	return objects_open(&settings, &s->objects, err);
 }
 
 static int scheduler_setup(struct scheduler *s, struct err *err)
@@ -237,21 +352,31 @@ static int scheduler_setup(struct scheduler *s, struct err *err)
 		return -1;
 	if (guard_parse(s->options.task_allow, &s->task_guard, err) < 0)
 		return err_context(err, "--task-allow");
+	if (guard_parse(s->options.trusted_proxies, &s->proxies, err) < 0)
+		return err_context(err, "--trusted-proxies");
+	if (objects_setup(s, err) < 0)
+		return -1;
 	s->store = (struct store){.db = db_open(s->options.database_url),
 		.keyring = s->keyring,
 		.public_url = s->options.public_url,
+		.objects = s->objects,
 		.lease_seconds = (int)s->options.lease_seconds,
+		.hold_seconds = (int)s->options.hold_seconds,
 		.task_guard = s->task_guard,
 		.task_limits = {.delivery_seconds = (int)s->options.task_delivery_seconds,
 			.progress_seconds = (int)s->options.task_progress_seconds,
-			.total_seconds = (int)s->options.task_total_seconds}};
+			.total_seconds = (int)s->options.task_total_seconds},
+		.notification_seconds = (int)s->options.notification_seconds};
 	return 0;
 }
 
 static void scheduler_release(struct scheduler *s)
 {
+	certificate_release();
 	db_close(s->store.db);
+	objects_close(s->objects);
 	guard_free(s->task_guard);
+	guard_free(s->proxies);
 	keyring_free(s->keyring);
 	closep(&s->signals);
 	options_release(&scheduler_options, &s->options);

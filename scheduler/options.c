@@ -17,7 +17,15 @@ const struct option_table scheduler_options = {
 		   "  migrate                        only brings the database up to date\n"
 		   "  bootstrap USER EMAIL ORG       makes the first user, organization and worker pool; prints new "
 		   "tokens\n"
+		   "  add-user USER EMAIL            makes a user, who takes up invitations to that address; prints a "
+		   "password\n"
+		   "  set-password USER              gives a user the password that stands on standard input, and ends "
+		   "their sessions\n"
+		   "  holds [release WORKSPACE [WHY]]  shows workspaces that wait for the last state of a lost apply; "
+		   "lets one "
+		   "go on\n"
 		   "  dead-letters [replay ID]       shows messages that could not be read; puts one back\n"
+		   "    --json, show ID, replay all, discard ID|all: as JSON lines, one whole, all back, forgets them\n"
 		   "  states                         prints the states of a run and the ways between them",
 	.rows = rows,
 	.count = ARRAY_LEN(rows),

@@ -7,8 +7,10 @@
 
 #include "common/log.h"
 #include "common/metrics.h"
+#include "scheduler/auth/run_token.h"
 #include "scheduler/dispatch/happen.h"
 #include "scheduler/metrics.h"
+#include "scheduler/store/holds.h"
 
 enum { MOST_TRIES = 5, SNAPSHOT_LIMIT = 64 << 20 };
 
@@ -16,11 +18,12 @@ struct claiming {
 	struct store *store;
 	const char *pool, *worker;
 	int slots;
-	bool more; /* some were being worked on by somebody else just then */
+	bool more;     /* some were being worked on by somebody else just then */
+	int said_free; /* what the worker's row says so far */
 	struct {
 		struct id job, run;
 		int attempt;
-		char *token;
+		char *token, *run_token; /* the worker's for the job, and what runs in it has its own */
 	} picked[MOST_CLAIMED];
 	size_t count;
 	struct outbox outbox;
@@ -50,8 +53,8 @@ static const char pick_sql[] =
 	"join runs r on r.id = j.run_id join workspaces w on w.id = j.workspace_id where j.state = 'waiting' "
 	"order by c.class, c.turn, c.created_at, c.id limit $2 for no key update of w, r, j skip locked) "
 	"select p.id, p.run_id, p.attempt, (select count(*) from candidates) as candidates, "
-	"exists (select 1 from workers where id = $3 and pool_id = $1) as known "
-	"from (select 1) one left join picked p on true";
+	"w.id is not null as known, w.free from (select 1) one left join picked p on true "
+	"left join workers w on w.id = $3 and w.pool_id = $1 and w.left_at is null";
 
 static int claim_pick(struct claiming *c, struct err *err)
 {
@@ -66,6 +69,7 @@ static int claim_pick(struct claiming *c, struct err *err)
 		text_copy(c->picked[c->count].run.text, ID_SIZE, row_text(&rows, i, "run_id"));
 		c->picked[c->count++].attempt = (int)row_int(&rows, i, "attempt");
 	}
+	c->said_free = (int)row_int(&rows, 0, "free");
 	c->more = (int)c->count < c->slots && row_int(&rows, 0, "candidates") > (long long)c->count;
 	return 0;
 }
@@ -90,34 +94,58 @@ static int claim_start_runs(struct claiming *c, struct err *err)
 	return 0;
 }
 
+/* A new token in the place of *token, and its digest. */
+static void token_renew(char **token, const char *prefix, char ret_hash[SHA256_HEX_SIZE])
+{
+	free(*token);
+	*token = crypto_token(prefix);
+	crypto_sha256_hex(*token, strlen(*token), ret_hash);
+}
+
 static int claim_mark(struct claiming *c, struct err *err)
 {
 	json_auto_t *claims = json_array();
 
 	for (size_t i = 0; i < c->count; i++) {
-		char hash[SHA256_HEX_SIZE];
+		char hash[SHA256_HEX_SIZE], run_hash[SHA256_HEX_SIZE];
 
-		free(c->picked[i].token);
-		c->picked[i].token = crypto_token("job.");
-		crypto_sha256_hex(c->picked[i].token, strlen(c->picked[i].token), hash);
-		json_array_append_new(claims, json_pack("{ss ss}", "id", c->picked[i].job.text, "hash", hash));
+		token_renew(&c->picked[i].token, "job.", hash);
+		token_renew(&c->picked[i].run_token, RUN_TOKEN_PREFIX, run_hash);
+		json_array_append_new(claims,
+			json_pack("{ss ss ss}", "id", c->picked[i].job.text, "hash", hash, "run_hash", run_hash));
 	}
 	_cleanup_(freep) char *text = json_text(claims);
 	return db_query(c->store->db, NULL, err,
 		"with claimed as (update jobs j set state = 'claimed', worker_id = $2, token_hash = u.hash, "
+		"run_token_hash = case when j.stage in ('plan', 'apply') then u.run_hash end, "
 		"lease_until = now() + make_interval(secs => $3), log_base = o.log_length "
-		"from jsonb_to_recordset($1::jsonb) as u(id text, hash text), operations o where j.id = u.id "
+		"from jsonb_to_recordset($1::jsonb) as u(id text, hash text, run_hash text), operations o where j.id = "
+		"u.id "
 		"and o.id = (case j.stage when 'apply' then 'apply' else 'plan' end) || substr(j.run_id, 4) "
-		"returning o.id as operation_id, j.workspace_id, j.stage), "
-		"busy as (update workers set free = greatest(free - (select count(*) from claimed), 0), seen_at = "
-		"now() "
+		"returning o.id as operation_id, j.workspace_id, j.stage, u.hash), "
+		"busy as (update workers set free = greatest($4 - (select count(*) from claimed), 0), seen_at = now() "
 		"where id = $2 returning name) "
 		"update operations o set worker_id = $2, worker_name = (select name from busy), "
-		"base_state_id = case when c.stage = 'plan' then w.current_state_id else o.base_state_id end "
+		"base_state_id = case when c.stage = 'plan' then w.current_state_id else o.base_state_id end, "
+		"upload_hash = case when c.stage = 'plan' then c.hash end "
 		"from claimed c join workspaces w on w.id = c.workspace_id where o.id = c.operation_id and c.stage in "
 		"('plan', 'apply')",
-		P_TEXT(text), P_TEXT(c->worker), P_INT(c->store->lease_seconds));
+		P_TEXT(text), P_TEXT(c->worker), P_INT(c->store->lease_seconds), P_INT(c->slots));
 }
+
+/* Whoever asks for so many slots has them free: jobs are announced to who has room (room.h), from now on to this one
+ * too. Its row is written only if it says otherwise. */
+static int claim_nothing(const struct claiming *c, struct err *err)
+{
+	if (c->more || c->said_free == c->slots)
+		return 0;
+	return db_query(c->store->db, NULL, err, "update workers set free = $2, seen_at = now() where id = $1",
+		P_TEXT(c->worker), P_INT(c->slots));
+}
+
+/* What reads the plan as JSON before the apply, or at its very end. */
+static const uint32_t reads_json = STAGE_BIT(STAGE_POST_PLAN) | STAGE_BIT(STAGE_OPA) | STAGE_BIT(STAGE_COST) |
+	STAGE_BIT(STAGE_SENTINEL) | STAGE_BIT(STAGE_PRE_APPLY) | STAGE_BIT(STAGE_POST_APPLY);
 
 static int claim_details(struct claiming *c, struct err *err)
 {
@@ -127,19 +155,29 @@ static int claim_details(struct claiming *c, struct err *err)
 		db_array_add(&ids, c->picked[i].job.text);
 	rows_release(&c->details);
 	return db_query(c->store->db, &c->details, err,
-		"select j.id, j.run_id, j.attempt, j.stage, j.stop, j.pool_id, "
+		"select j.id, j.run_id, j.attempt, j.stage, j.stop, "
+		"coalesce(ao.name || '/', '') || ap.name as pool, "
 		"extract(epoch from now() - j.created_at) as waited, g.name as organization, w.id as workspace_id, "
-		"w.name as workspace_name, i.terraform_version, coalesce(p.terraform_version, '') as planned_with, "
+		"w.name as workspace_name, x.name as project, i.terraform_version, coalesce(p.terraform_version, '') "
+		"as planned_with, "
 		"i.working_directory, i.is_destroy, i.refresh, i.refresh_only, i.json_log, i.target_addrs, "
-		"i.replace_addrs, "
+		"i.replace_addrs, i.invoke_action_addrs, i.allow_config_generation, i.debugging_mode, "
 		"i.configuration_version_id, i.snapshot_sealed, i.variables_sealed, "
-		"w.current_state_id is not null as has_state, p.init_blob is not null as has_init "
+		"r.auto_apply and i.source = 'terraform+cloud' as watched, "
+		"r.auto_apply and i.source <> 'terraform+cloud' and not r.plan_only and not r.save_plan "
+		"and r.stages & $2 = 0 as json_later, p.json_blob is not null as has_json, "
+		"w.current_state_id is not null as has_state, p.init_blob is not null as has_init, "
+		"s.id as ssh_key_id, s.value_sealed as ssh_key_sealed "
 		"from jobs j join runs r on r.id = j.run_id join run_inputs i on i.run_id = r.id "
 		"join workspaces w on w.id = j.workspace_id join organizations g on g.id = w.organization_id "
-		"join operations p on p.id = 'plan' || substr(r.id, 4) where j.id = any($1::text[])",
-		P_ARRAY(&ids));
+		"join projects x on x.id = w.project_id left join ssh_keys s on s.id = w.ssh_key_id "
+		"and j.stage in ('plan', 'apply') "
+		"join operations p on p.id = 'plan' || substr(r.id, 4) join agent_pools ap on ap.id = j.pool_id "
+		"left join organizations ao on ao.id = ap.organization_id where j.id = any($1::text[])",
+		P_ARRAY(&ids), P_INT(reads_json));
 }
 
+/* model: claim */
 static int claim_run(void *data, struct err *err)
 {
 	struct claiming *c = data;
@@ -149,7 +187,7 @@ static int claim_run(void *data, struct err *err)
 	if (claim_pick(c, err) < 0)
 		return -1;
 	if (!c->count)
-		return 0;
+		return claim_nothing(c, err);
 	if (claim_start_runs(c, err) < 0 || claim_mark(c, err) < 0)
 		return -1;
 	return claim_details(c, err);
@@ -181,28 +219,57 @@ static json_t *array_or_empty(const struct rows *rows, int row, const char *colu
 	return json_array();
 }
 
-/* The workspace's variables as they were at creation, then the run's own, whose values are expressions. */
-static int job_variables(struct store *store, const struct rows *rows, int row, json_t **ret_variables, struct err *err)
+/* Those of the snapshot that are stronger than the run's own variables, or those that are not. */
+static void add_snapshot(json_t *variables, const json_t *snapshot, bool stronger)
 {
-	json_auto_t *own = NULL;
 	json_t *variable;
 	size_t i;
 
-	if (open_json(store, rows, row, "snapshot_sealed", ret_variables, err) < 0 ||
+	json_array_foreach((json_t *)snapshot, i, variable)
+	{
+		if (json_bool_at(variable, "beats-run", false) == stronger)
+			json_array_append(variables, variable);
+	}
+}
+
+/* Weakest first: what was effective at creation, the run's own (whose values are expressions), what beats those. */
+static int job_variables(struct store *store, const struct rows *rows, int row, json_t **ret_variables, struct err *err)
+{
+	json_auto_t *snapshot = NULL, *own = NULL, *all = json_array();
+	json_t *variable;
+	size_t i;
+
+	if (open_json(store, rows, row, "snapshot_sealed", &snapshot, err) < 0 ||
 		open_json(store, rows, row, "variables_sealed", &own, err) < 0)
 		return -1;
-	json_array_foreach(own, i, variable) json_array_append_new(*ret_variables,
+	add_snapshot(all, snapshot, false);
+	json_array_foreach(own, i, variable) json_array_append_new(all,
 		json_pack("{ss ss ss sb sb}", "key", json_string_at(variable, "key"), "value",
 			json_string_at(variable, "value"), "category", "terraform", "hcl", 1, "sensitive", 0));
+	add_snapshot(all, snapshot, true);
+	*ret_variables = json_incref(all);
 	return 0;
 }
 
-static const char *token_of(const struct claiming *c, const char *job_id)
+/* What the run fetches modules with; "" if its workspace has no key. */
+static int job_ssh_key(struct store *store, const struct rows *rows, int row, json_t **ret_key, struct err *err)
 {
-	for (size_t i = 0; i < c->count; i++)
-		if (text_equal(c->picked[i].job.text, job_id))
-			return c->picked[i].token;
-	return "";
+	_cleanup_(buf_release) struct buf text = BUF_INIT(SNAPSHOT_LIMIT);
+	const char *id = row_text(rows, row, "ssh_key_id");
+
+	if (id && store_open(store, id, rows, row, "ssh_key_sealed", &text, err) < 0)
+		return -1;
+	*ret_key = json_string(buf_str(&text));
+	return 0;
+}
+
+static size_t picked_of(const struct claiming *c, const char *job_id)
+{
+	size_t i = 0;
+
+	while (i < c->count - 1 && !text_equal(c->picked[i].job.text, job_id))
+		i++;
+	return i;
 }
 
 static int job_document(struct claiming *c, int row, json_t **ret_job, struct err *err)
@@ -211,14 +278,18 @@ static int job_document(struct claiming *c, int row, json_t **ret_job, struct er
 	const char *run = row_text(rows, row, "run_id");
 	const char *stage = row_text(rows, row, "stage");
 	bool apply = text_equal(stage, stages[STAGE_APPLY].name);
+	size_t picked = picked_of(c, row_text(rows, row, "id"));
+	json_auto_t *ssh_key = NULL;
 	json_t *variables = NULL;
 
-	if (job_variables(c->store, rows, row, &variables, err) < 0)
+	if (job_ssh_key(c->store, rows, row, &ssh_key, err) < 0 ||
+		job_variables(c->store, rows, row, &variables, err) < 0)
 		return -1;
 	/* An apply runs with the very version that planned. */
-	*ret_job = json_pack("{ss si ss ss ss ss ss s{ss ss} ss ss ss sb sb sb sb so so so sb sb ss}", "job",
+	*ret_job = json_pack("{ss si ss ss ss ss ss ss ss ss s{ss ss} ss ss ss sb sb sb sb so so so sb sb ss}", "job",
 		row_text(rows, row, "id"), "attempt", (int)row_int(rows, row, "attempt"), "token",
-		token_of(c, row_text(rows, row, "id")), "stage", stage, "run", run, "log",
+		c->picked[picked].token, "run-token", c->picked[picked].run_token, "api-url", c->store->public_url,
+		"project", row_text(rows, row, "project"), "stage", stage, "run", run, "log",
 		id_sibling(run, apply ? "apply" : "plan").text, "organization", row_text(rows, row, "organization"),
 		"workspace", "id", row_text(rows, row, "workspace_id"), "name", row_text(rows, row, "workspace_name"),
 		"configuration-version", row_text(rows, row, "configuration_version_id"), "terraform-version",
@@ -229,18 +300,24 @@ static int job_document(struct claiming *c, int row, json_t **ret_job, struct er
 		"replace-addrs", array_or_empty(rows, row, "replace_addrs"), "variables", variables, "has-state",
 		row_bool(rows, row, "has_state"), "has-init", row_bool(rows, row, "has_init"), "stop",
 		stop_name((enum stop)row_int(rows, row, "stop")));
-	return *ret_job ? 0 : err_set(err, ERR_INTERNAL, "%s can't be written down", run);
+	if (!*ret_job)
+		return err_set(err, ERR_INTERNAL, "%s can't be written down", run);
+	json_object_update_new(*ret_job,
+		json_pack("{sO sb sb sb sb sb so}", "ssh-key", ssh_key, "watched", row_bool(rows, row, "watched"),
+			"json-later", row_bool(rows, row, "json_later"), "has-plan-json",
+			row_bool(rows, row, "has_json"), "generate-config",
+			row_bool(rows, row, "allow_config_generation"), "debug", row_bool(rows, row, "debugging_mode"),
+			"invoke-addrs", array_or_empty(rows, row, "invoke_action_addrs")));
+	return 0;
 }
 
 static void note_claim(const struct claiming *c, int row)
 {
-	char labels[96];
+	const char *stage = row_text(&c->details, row, "stage");
 
-	snprintf(labels, sizeof(labels), "pool=\"%s\",stage=\"%s\"", row_text(&c->details, row, "pool_id"),
-		row_text(&c->details, row, "stage"));
-	metric_add(M_CLAIMED_JOBS, labels, 1);
-	snprintf(labels, sizeof(labels), "stage=\"%s\"", row_text(&c->details, row, "stage"));
-	metric_observe(M_CLAIM_WAIT, labels, strtod(row_text(&c->details, row, "waited"), NULL));
+	log_debug("job handed out", "run", row_text(&c->details, row, "run_id"), "stage", stage, NULL);
+	metric_addf(M_CLAIMED_JOBS, 1, "pool=\"%s\",stage=\"%s\"", row_text(&c->details, row, "pool"), stage);
+	metric_observef(M_CLAIM_WAIT, strtod(row_text(&c->details, row, "waited"), NULL), "stage=\"%s\"", stage);
 }
 
 /* A job that can't be handed out (its snapshot does not open, say) ends its run with the reason, and holds up no other.
@@ -292,7 +369,8 @@ static int claim_once(struct claiming *c, json_t *jobs, struct err *err)
 	rows_release(&c->details);
 	for (size_t i = 0; i < MOST_CLAIMED; i++) {
 		free(c->picked[i].token);
-		c->picked[i].token = NULL;
+		free(c->picked[i].run_token);
+		c->picked[i].token = c->picked[i].run_token = NULL;
 	}
 	return result;
 }
@@ -317,6 +395,16 @@ int jobs_claim(
 	return 0;
 }
 
+static void grant_read(const struct rows *rows, const char *job_id, struct job_grant *ret_grant)
+{
+	*ret_grant = (struct job_grant){.late = false};
+	text_copy(ret_grant->job.text, ID_SIZE, job_id);
+	text_copy(ret_grant->run.text, ID_SIZE, row_text(rows, 0, "run_id"));
+	text_copy(ret_grant->workspace.text, ID_SIZE, row_text(rows, 0, "workspace_id"));
+	ret_grant->plan = id_sibling(ret_grant->run.text, "plan");
+	ret_grant->apply = id_sibling(ret_grant->run.text, "apply");
+}
+
 int job_granted(
 	struct store *store, const char *job_id, const char *token, struct job_grant *ret_grant, struct err *err)
 {
@@ -331,14 +419,28 @@ int job_granted(
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "this attempt is over, or the token is not its own");
-	text_copy(ret_grant->job.text, ID_SIZE, job_id);
-	text_copy(ret_grant->run.text, ID_SIZE, row_text(&rows, 0, "run_id"));
-	text_copy(ret_grant->workspace.text, ID_SIZE, row_text(&rows, 0, "workspace_id"));
-	ret_grant->plan = id_sibling(ret_grant->run.text, "plan");
-	ret_grant->apply = id_sibling(ret_grant->run.text, "apply");
+	grant_read(&rows, job_id, ret_grant);
 	ret_grant->stage = (enum stage)stage_parse(row_text(&rows, 0, "stage"));
 	ret_grant->attempt = (int)row_int(&rows, 0, "attempt");
 	ret_grant->log_base = row_int(&rows, 0, "log_base");
+	return 0;
+}
+
+int state_granted(
+	struct store *store, const char *job_id, const char *token, struct job_grant *ret_grant, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	char hash[SHA256_HEX_SIZE];
+
+	if (job_granted(store, job_id, token, ret_grant, err) == 0)
+		return 0;
+	crypto_sha256_hex(text_or_empty(token), strlen(text_or_empty(token)), hash);
+	if (err->kind != ERR_NOT_FOUND || hold_of_token(store, job_id, hash, &rows, err) < 0 || !rows.count)
+		return -1;
+	grant_read(&rows, job_id, ret_grant);
+	ret_grant->stage = STAGE_APPLY;
+	ret_grant->late = true;
+	*err = (struct err)ERR_INIT;
 	return 0;
 }
 
@@ -347,16 +449,19 @@ bool job_token_valid(struct store *store, const char *job_id, const char *token)
 	struct err err = ERR_INIT;
 	struct job_grant grant;
 
-	return job_granted(store, job_id, token, &grant, &err) == 0;
+	return state_granted(store, job_id, token, &grant, &err) == 0;
 }
 
-int job_start(struct store *store, const struct job_grant *grant, struct err *err)
+bool plan_token_valid(struct store *store, const char *plan_id, const char *token)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	char hash[SHA256_HEX_SIZE];
+	struct err err = ERR_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "update jobs set started = true where id = $1 and attempt = $2 and state = 'claimed' and stop = 0",
-		    P_TEXT(grant->job.text), P_INT(grant->attempt)) < 0)
-		return -1;
-	return db_affected(&rows) ? 0 : err_set(err, ERR_CONFLICT, "the attempt is to stop, or is over");
+	crypto_sha256_hex(text_or_empty(token), strlen(text_or_empty(token)), hash);
+	return db_query(store->db, &rows, &err,
+		       "select 1 from operations where id = $1 and upload_hash = $2 and status = 'finished' "
+		       "and (json_blob is null or schemas_blob is null)",
+		       P_TEXT(plan_id), P_TEXT(hash)) == 0 &&
+		rows.count > 0;
 }

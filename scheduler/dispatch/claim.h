@@ -24,14 +24,18 @@ struct job_grant {
 	enum stage stage;
 	int attempt;
 	long long log_base; /* where this attempt's log begins in its operation's */
+	bool late;          /* the attempt is over, and may hand in its states and nothing else (state_granted) */
 };
 
 /* ERR_NOT_FOUND if the token is not that of the job's present attempt. */
 int job_granted(
 	struct store *store, const char *job_id, const char *token, struct job_grant *ret_grant, struct err *err);
-/* Whether job_granted would say yes. */
+/* The same, and of an attempt whose last state was owed when it ended. */
+int state_granted(
+	struct store *store, const char *job_id, const char *token, struct job_grant *ret_grant, struct err *err);
+/* Whether state_granted would say yes. */
 bool job_token_valid(struct store *store, const char *job_id, const char *token);
-/* Marks the attempt as started, from when on it may not be made again. ERR_CONFLICT if it is to stop. */
-int job_start(struct store *store, const struct job_grant *grant, struct err *err);
+/* Whether the job that made the plan had that token, and passed: its JSON may come later (store/uploads.h). */
+bool plan_token_valid(struct store *store, const char *plan_id, const char *token);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "common/log.h"
 #include "common/metrics.h"
+#include "scheduler/dispatch/triggers.h"
 #include "scheduler/metrics.h"
 #include "scheduler/queue/queue.h"
 
@@ -44,8 +45,10 @@ static int change_make(const struct run_row *row, const struct happening *item, 
 		.event = event.kind};
 	const char *broken;
 
-	event.may_retry = job_may_retry(row->run.stage, row->job.started, row->job.attempt);
+	event.may_retry = job_may_retry(
+		row->run.stage, row->job.started, row->job.attempt, row->job.losses + (event.kind == EV_LOST));
 	event.cooled_off = row->cooled_off;
+	event.started = row->job.started;
 	*ret_verdict = run_step(&row->run, &event);
 	if (ret_verdict->refused)
 		return 0;
@@ -60,10 +63,9 @@ static int change_make(const struct run_row *row, const struct happening *item, 
 
 static bool item_is_late(const struct happening *item, const struct run_row *row)
 {
-	if (item->only_if_lease_over && !(row->job.claimed && row->job.lease_over))
-		return true;
-	return item->job.text[0] &&
-		(!text_equal(item->job.text, row->job.id.text) || item->attempt != row->job.attempt);
+	const struct attempt_said said = {item->job, item->attempt, item->only_if_lease_over};
+
+	return attempt_is_late(&row->job, &said);
 }
 
 static int item_decide(struct happening *item, const struct run_set *set, struct changes *changes,
@@ -80,8 +82,8 @@ static int item_decide(struct happening *item, const struct run_set *set, struct
 		return -1;
 	item->refused = verdict.refused;
 	item->outcome = verdict.refused ? HAPPENED_REFUSED : HAPPENED;
-	/* Its workspace became free, or a saved plan came back to the queue. */
-	if ((run_holds(&row->run) && !run_holds(&verdict.run)) || (verdict.run.queued && !row->run.queued))
+	item->applied = verdict.run.status == RUN_APPLIED && row->run.status != RUN_APPLIED;
+	if (queue_may_move(&row->run, &verdict.run))
 		db_array_add(kicked, row->workspace.text);
 	return 0;
 }
@@ -112,18 +114,23 @@ static int round_run(struct store *store, struct happening *items, size_t count,
 	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
 	_cleanup_(changes_release) struct changes changes;
 	size_t taken = 0;
+	bool judges_leases = false;
 
 	for (size_t i = 0; i < count; i++)
 		if (items[i].outcome == HAPPENED_NOT_YET && !round_has(round, taken, &items[i])) {
+			judges_leases |= items[i].only_if_lease_over;
 			round[taken++] = &items[i];
 			db_array_add(&ids, items[i].run.text);
 		}
 	changes_init(&changes, "");
 	if (!taken)
 		return 0;
+	if (judges_leases && runs_lock_leases(store, &ids, err) < 0)
+		return -1;
 	if (runs_load(store, &ids, &set, err) < 0)
 		return -1;
 	text_copy(changes.now, sizeof(changes.now), set.now);
+	changes.watched = set.watched;
 	for (size_t i = 0; i < taken; i++)
 		if (item_decide(round[i], &set, &changes, kicked, err) < 0)
 			return -1;
@@ -138,46 +145,60 @@ static const struct workspace_row *set_workspace(const struct run_set *set, cons
 	return NULL;
 }
 
-/* What a queued or parked run of a free workspace comes to: EVENT_COUNT for nothing. */
-static enum run_event_kind queue_event(const struct run_set *set, const struct run_row *row)
+/* What a queued or parked run of the set comes to: EVENT_COUNT for nothing. */
+static enum run_event_kind row_event(const struct run_set *set, const struct run_row *row)
 {
 	const struct workspace_row *workspace = set_workspace(set, row->workspace.text);
 	struct queue_view view = {.locked = true};
-	bool saved = run_situation(&row->run) == AT_SAVED || row->run.status == RUN_CONFIRMED;
 
-	if (saved && row->plan_is_stale)
-		return EV_STALE;
 	if (workspace)
-		view = (struct queue_view){.locked = workspace->locked, .has_current = workspace->current.text[0]};
-	if (row->run.queued && queue_may_start(&view, row->run.plan_only, true))
-		return EV_TURN;
-	return EVENT_COUNT;
+		view = (struct queue_view){.locked = workspace->locked,
+			.has_current = workspace->current.text[0],
+			.held = workspace->held};
+	return queue_event(&view, &row->run, row->plan_is_stale);
 }
 
-/* Lets queues go on; a stale plan at the head makes way for the next, so `kicked` is filled anew with those. */
-static int queues_advance(struct store *store, struct db_array *kicked, struct outbox *outbox, struct err *err)
+/* What each of the set comes to. Workspaces where a stale plan at the head made way for the next are added to `kicked`.
+ */
+static int set_advance(
+	struct store *store, const struct run_set *set, struct db_array *kicked, struct outbox *outbox, struct err *err)
 {
-	_cleanup_(run_set_release) struct run_set set = {0};
 	_cleanup_(changes_release) struct changes changes;
 
-	changes_init(&changes, "");
-	if (runs_load_queues(store, kicked, &set, err) < 0)
-		return -1;
-	db_array_release(kicked);
-	*kicked = (struct db_array)DB_ARRAY_INIT;
-	text_copy(changes.now, sizeof(changes.now), set.now);
-	for (size_t i = 0; i < set.run_count; i++) {
-		struct happening item = {.event = {.kind = queue_event(&set, &set.runs[i])}};
+	changes_init(&changes, set->now);
+	changes.watched = set->watched;
+	for (size_t i = 0; i < set->run_count; i++) {
+		struct happening item = {.event = {.kind = row_event(set, &set->runs[i])}};
 		struct verdict verdict;
 
 		if (item.event.kind == EVENT_COUNT)
 			continue;
-		if (change_make(&set.runs[i], &item, &changes, &verdict, err) < 0)
+		if (change_make(&set->runs[i], &item, &changes, &verdict, err) < 0)
 			return -1;
-		if (item.event.kind == EV_STALE && set.runs[i].run.queued)
-			db_array_add(kicked, set.runs[i].workspace.text);
+		if (item.event.kind == EV_STALE && set->runs[i].run.queued)
+			db_array_add(kicked, set->runs[i].workspace.text);
 	}
 	return changes_write(store, &changes, outbox, err);
+}
+
+/* Lets queues go on; `kicked` is filled anew with those that are to be looked at again. */
+/* model: queue */
+static int queues_advance(struct store *store, struct db_array *kicked, struct outbox *outbox, struct err *err)
+{
+	_cleanup_(run_set_release) struct run_set set = {0};
+
+	if (runs_load_queues(store, kicked, &set, err) < 0)
+		return -1;
+	db_array_release(kicked);
+	*kicked = (struct db_array)DB_ARRAY_INIT;
+	return set_advance(store, &set, kicked, outbox, err);
+}
+
+int happen_created(struct store *store, const struct run_set *created, struct outbox *outbox, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array kicked = DB_ARRAY_INIT;
+
+	return set_advance(store, created, &kicked, outbox, err);
 }
 
 int happen_within(struct store *store, struct happening *items, size_t count, struct db_array *kicked,
@@ -185,14 +206,16 @@ int happen_within(struct store *store, struct happening *items, size_t count, st
 {
 	int taken;
 
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		items[i].outcome = HAPPENED_NOT_YET;
+		items[i].applied = false;
+	}
 	do {
 		taken = round_run(store, items, count, kicked, outbox, err);
 	} while (taken > 0);
 	while (taken == 0 && kicked->count)
 		taken = queues_advance(store, kicked, outbox, err);
-	return taken;
+	return taken < 0 ? -1 : triggers_fire(store, items, count, err);
 }
 
 struct batch {
@@ -214,6 +237,15 @@ static int batch_run(void *data, struct err *err)
 	return happen_within(batch->store, batch->items, batch->count, &kicked, &batch->outbox, err);
 }
 
+/* For the timeline of a run (tests/bench/lone). */
+static void note_commit(const struct batch *batch)
+{
+	for (size_t i = 0; i < batch->count; i++)
+		if (batch->items[i].outcome == HAPPENED)
+			log_debug("committed", "run", batch->items[i].run.text, "event",
+				run_event_name(batch->items[i].event.kind), NULL);
+}
+
 static int batch_commit(struct batch *batch, struct err *err)
 {
 	int result;
@@ -222,6 +254,8 @@ static int batch_commit(struct batch *batch, struct err *err)
 	result = db_transaction(batch->store->db, batch_run, batch, err);
 	if (result == 0)
 		outbox_committed(batch->store, &batch->outbox);
+	if (result == 0)
+		note_commit(batch);
 	outbox_release(&batch->outbox);
 	return result;
 }

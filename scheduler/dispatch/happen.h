@@ -19,7 +19,7 @@ enum happened {
 
 struct happening {
 	struct id run;
-	struct run_event event; /* may_retry and cooled_off are filled in from the rows */
+	struct run_event event; /* may_retry, cooled_off and started are filled in from the rows */
 	struct id job;          /* set: only if this attempt is the run's */
 	int attempt;
 	bool only_if_lease_over;
@@ -29,6 +29,7 @@ struct happening {
 	const struct job_result *result;
 
 	enum happened outcome; /* filled in */
+	bool applied;          /* filled in: the run has ended applied by it */
 	const char *refused;
 };
 
@@ -43,5 +44,8 @@ int workspace_kick(struct store *store, const char *workspace_id, struct err *er
  * is to be published is appended to *outbox, for outbox_committed after the commit. */
 int happen_within(struct store *store, struct happening *items, size_t count, struct db_array *kicked,
 	struct outbox *outbox, struct err *err);
+/* For who has just created a run, and holds its workspace locked, within that transaction: the run takes its turn, if
+ * it may. The set is the run, first of its queue, and its workspace. */
+int happen_created(struct store *store, const struct run_set *created, struct outbox *outbox, struct err *err);
 
 #endif

@@ -1,63 +1,100 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/dispatch/letters.h"
 
-#include <stdio.h>
+#include <string.h>
 
+#include "common/crypto.h"
 #include "common/log.h"
 #include "common/metrics.h"
+#include "proto/messages.h"
+#include "proto/topics.h"
 #include "scheduler/metrics.h"
 
-enum { SHOWN = 1000 };
+enum { KEPT_DAYS = 30, MOST_KEPT = 10000 };
+
+/* The same message is the same letter, however often and by whomever it was found. */
+static void letter_digest(const struct dead_letter *letter, char ret_digest[SHA256_HEX_SIZE])
+{
+	_cleanup_(freep) char *payload = crypto_base64(letter->payload, letter->len);
+	_cleanup_(freep) char *text =
+		mem_printf("%s %d %lld %s", letter->topic, letter->partition, letter->offset, payload);
+
+	crypto_sha256_hex(text, strlen(text), ret_digest);
+}
+
+/* `told`: what the topic is told of it, or NULL. */
+static int letter_keep(struct store *store, const struct dead_letter *letter, const char *told, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	char digest[SHA256_HEX_SIZE];
+
+	letter_digest(letter, digest);
+	if (db_query(store->db, &rows, err,
+		    "with kept as (insert into dead_letters (topic, partition, \"offset\", payload, error, reader, "
+		    "size, digest) values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (digest) do nothing "
+		    "returning id), told as (insert into outbox (topic, payload) select $9, $10 from kept "
+		    "where $10::text is not null) select id from kept",
+		    P_TEXT(letter->topic), P_INT(letter->partition), P_INT(letter->offset),
+		    P_BYTES(letter->payload, letter->len), P_TEXT(letter->error), P_TEXT(letter->reader),
+		    P_INT((long long)letter->size), P_TEXT(digest), P_TEXT(topics[TOPIC_DEAD_LETTERS].name),
+		    P_TEXT(told)) < 0)
+		return -1;
+	if (!rows.count)
+		return 0;
+	metric_addf(M_DEAD_LETTERS, 1, "topic=\"%s\"", topic_find(letter->topic)->name);
+	log_error("a message went to the dead letters", "topic", letter->topic, "reader", letter->reader, "error",
+		letter->error, NULL);
+	return 0;
+}
 
 int letters_put(struct store *store, const struct kafka_message *message, const char *why, struct err *err)
 {
-	char labels[160];
+	struct dead_letter letter = {.topic = message->topic,
+		.partition = message->partition,
+		.offset = message->offset,
+		.reader = "scheduler",
+		.payload = message->payload,
+		.len = message->len < LETTER_PAYLOAD_MOST ? message->len : LETTER_PAYLOAD_MOST,
+		.size = message->len};
+	json_auto_t *reason = json_string(why); /* NULL for what is no UTF-8, which no text column takes */
 
-	if (db_query(store->db, NULL, err,
-		    "insert into dead_letters (topic, partition, \"offset\", payload, error) values ($1, $2, $3, $4, "
-		    "$5)",
-		    P_TEXT(message->topic), P_INT(message->partition), P_INT(message->offset),
-		    P_BYTES(message->payload, message->len), P_TEXT(why)) < 0)
-		return -1;
-	snprintf(labels, sizeof(labels), "topic=\"%s\"", message->topic);
-	metric_add(M_DEAD_LETTERS, labels, 1);
-	log_error("a message went to the dead letters", "topic", message->topic, "error", why, NULL);
+	letter.error = reason ? why : "it is not readable text";
+	_cleanup_(freep) char *told = dead_letter_encode(&letter);
+	return letter_keep(store, &letter, told, err);
+}
+
+static int letter_take(struct store *store, void *data, struct err *err)
+{
+	return letter_keep(store, data, NULL, err);
+}
+
+/* A letter that is none itself is put aside as any other message. */
+static int letter_settle(struct intake *intake, const struct kafka_message *message)
+{
+	_cleanup_(buf_release) struct buf payload = BUF_INIT(LETTER_PAYLOAD_MOST);
+	json_auto_t *source = NULL;
+	struct dead_letter letter;
+	struct err err = ERR_INIT;
+
+	if (dead_letter_decode(message->payload, message->len, &source, &payload, &letter, &err) < 0)
+		return intake_letter(intake, message, err.message);
+	if (intake_try(intake, letter_take, &letter, &err) == 0)
+		return 0;
+	return err.kind == ERR_UNAVAILABLE ? -1 : intake_letter(intake, message, err.message);
+}
+
+int letters_settle(struct intake *intake, const struct kafka_message *messages, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (letter_settle(intake, &messages[i]) < 0)
+			return -1;
 	return 0;
 }
 
-int letters_print(struct store *store, struct err *err)
+int letters_sweep(struct store *store, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-
-	if (db_query(store->db, &rows, err,
-		    "select id, topic, error, created_at, replayed_at, left(encode(payload, 'escape'), 1000) as "
-		    "payload "
-		    "from (select * from dead_letters order by id desc limit $1) newest order by id",
-		    P_INT(SHOWN)) < 0)
-		return -1;
-	for (int i = 0; i < rows.count; i++) {
-		json_auto_t *letter = json_pack("{sI ss ss ss so so}", "id", (json_int_t)row_int(&rows, i, "id"),
-			"topic", row_text(&rows, i, "topic"), "error", row_text(&rows, i, "error"), "created-at",
-			row_text(&rows, i, "created_at"), "replayed-at",
-			json_string_or_null(row_text(&rows, i, "replayed_at")), "payload",
-			json_string_or_null(row_text(&rows, i, "payload")));
-		_cleanup_(freep) char *line = json_text(letter);
-
-		printf("%s\n", line);
-	}
-	return 0;
-}
-
-int letters_replay(struct store *store, long long id, struct err *err)
-{
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-
-	/* The outbox holds text: what is none can't have been a message of ours. */
-	if (db_query(store->db, &rows, err,
-		    "with letter as (update dead_letters set replayed_at = now() where id = $1 returning topic, "
-		    "payload) "
-		    "insert into outbox (topic, payload) select topic, convert_from(payload, 'UTF8') from letter",
-		    P_INT(id)) < 0)
-		return -1;
-	return db_affected(&rows) ? 0 : err_set(err, ERR_NOT_FOUND, "there is no dead letter %lld", id);
+	return db_query(store->db, NULL, err,
+		"delete from dead_letters where created_at < now() - make_interval(days => $1) "
+		"or id <= (select id from dead_letters order by id desc offset $2 limit 1)",
+		P_INT(KEPT_DAYS), P_INT(MOST_KEPT));
 }

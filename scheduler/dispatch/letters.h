@@ -2,15 +2,19 @@
 #ifndef SCHEDULER_DISPATCH_LETTERS_H
 #define SCHEDULER_DISPATCH_LETTERS_H
 
-/* Dead letters: messages that could not be taken in, kept with the reason until an operator replays or forgets them. */
+/*
+ * Dead letters: messages that nobody can read, of whichever topic. Who finds one tells runyard.dead-letters of it
+ * (proto/README.md); here they are kept, each once, until an operator puts them back or discards them
+ * (letters_command.h), and 30 days or 10,000 of them at the most.
+ */
 
-#include "common/kafka.h"
-#include "scheduler/store/store.h"
+#include "scheduler/dispatch/intake.h"
 
+/* One that this scheduler found: kept, and told of on the topic, in one transaction. */
 int letters_put(struct store *store, const struct kafka_message *message, const char *why, struct err *err);
-/* Prints them, the newest last, one JSON object a line. */
-int letters_print(struct store *store, struct err *err);
-/* Puts one back on its topic, through the outbox. ERR_NOT_FOUND. */
-int letters_replay(struct store *store, long long id, struct err *err);
+/* An intake's settle, for runyard.dead-letters: keeps what others found. */
+int letters_settle(struct intake *intake, const struct kafka_message *messages, size_t count);
+/* Forgets those beyond the bounds. */
+int letters_sweep(struct store *store, struct err *err);
 
 #endif

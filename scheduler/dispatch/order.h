@@ -15,19 +15,23 @@ struct run_order {
 	const char *actor;                    /* user id, or NULL */
 	const char *message;                  /* NULL: the default */
 	const char *source;                   /* "tfe-api" */
+	const char *trigger_reason;           /* NULL: "manual" */
 	enum choice plan_only, auto_apply;
 	bool is_destroy, no_refresh, refresh_only, save_plan, allow_empty_apply, allow_config_generation;
-	bool plain_log;                /* the client can't render terraform's JSON lines (API 2.4) */
-	const json_t *target_addrs;    /* an array of texts, or NULL */
-	const json_t *replace_addrs;   /* the same */
+	bool debugging_mode;         /* the engine says in its log all that it does */
+	bool plain_log;              /* the client can't render terraform's JSON lines (API 2.4) */
+	const json_t *target_addrs;  /* an array of texts, or NULL */
+	const json_t *replace_addrs; /* the same, as the next two */
+	const json_t *policy_paths;  /* policy sets in the configuration, for the run to show */
+	const json_t *invoke_action_addrs;
 	const json_t *variables;       /* an array of {key, value}, or NULL */
 	const char *terraform_version; /* NULL: the workspace's */
 };
 
 /*
  * Creates the run at the end of its workspace's queue, and starts it if it is its turn. ERR_NOT_FOUND for the
- * workspace; ERR_INVALID with a pointer for anything wrong with the order. May join a transaction that is open; then
- * the publisher finds what is to be published by its poll.
+ * workspace; ERR_INVALID with a pointer for anything wrong with the order, and nothing is written then. May join a
+ * transaction that is open; then the publisher finds what is to be published by its poll.
  */
 int run_create(struct store *store, const struct run_order *order, struct id *ret_id, struct err *err);
 

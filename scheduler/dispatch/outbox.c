@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/dispatch/outbox.h"
 
+#include "common/log.h"
 #include "scheduler/dispatch/publisher.h"
 
 void outbox_init(struct outbox *outbox)
@@ -41,6 +42,11 @@ void outbox_add_task(struct outbox *outbox, const char *task_result_id, const ch
 	outbox_add(outbox, topics[TOPIC_TASKS].name, NULL, task_ticket_encode(&ticket));
 }
 
+void outbox_add_notification(struct outbox *outbox, const char *notification_id, const char *run_id)
+{
+	outbox_add(outbox, topics[TOPIC_TASKS].name, NULL, notification_ticket_encode(notification_id, run_id));
+}
+
 int outbox_insert(struct store *store, struct outbox *outbox, struct err *err)
 {
 	_cleanup_(rows_release) struct rows ids = ROWS_INIT;
@@ -57,21 +63,51 @@ int outbox_insert(struct store *store, struct outbox *outbox, struct err *err)
 	/* Now with their ids, for outbox_committed. */
 	json_array_clear(outbox->rows);
 	for (int i = 0; i < ids.count; i++)
-		json_array_append_new(outbox->rows,
-			json_pack("{sI ss so ss}", "id", (json_int_t)row_int(&ids, i, "id"), "topic",
-				row_text(&ids, i, "topic"), "key", json_string_or_null(row_text(&ids, i, "key")),
-				"payload", row_text(&ids, i, "payload")));
+		outbox_written(outbox, row_int(&ids, i, "id"), row_text(&ids, i, "topic"), row_text(&ids, i, "key"),
+			row_text(&ids, i, "payload"));
 	return 0;
+}
+
+void outbox_written(struct outbox *outbox, long long id, const char *topic, const char *key, const char *payload)
+{
+	json_array_append_new(outbox->rows,
+		json_pack("{sI ss so ss}", "id", (json_int_t)id, "topic", topic, "key", json_string_or_null(key),
+			"payload", payload));
+}
+
+struct handing {
+	struct publisher *publisher;
+	json_t *rows;
+};
+
+static void hand_over(void *data, bool committed)
+{
+	struct handing *handing = data;
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(handing->rows, i, row)
+	{
+		if (committed)
+			log_debug("message committed", "topic", json_string_at(row, "topic"), "payload",
+				json_string_at(row, "payload"), NULL);
+		if (committed)
+			publisher_offer(handing->publisher, json_int_at(row, "id", 0), json_string_at(row, "topic"),
+				json_string_at(row, "key"), json_string_at(row, "payload"));
+	}
+	if (committed)
+		publisher_wake(handing->publisher);
+	json_decref(handing->rows);
+	free(handing);
 }
 
 void outbox_committed(struct store *store, struct outbox *outbox)
 {
-	json_t *row;
-	size_t i;
+	struct handing *handing;
 
 	if (!store->publisher || !json_array_size(outbox->rows))
 		return;
-	json_array_foreach(outbox->rows, i, row) publisher_offer(store->publisher, json_int_at(row, "id", 0),
-		json_string_at(row, "topic"), json_string_at(row, "key"), json_string_at(row, "payload"));
-	publisher_wake(store->publisher);
+	handing = mem_new(1, sizeof(*handing));
+	*handing = (struct handing){store->publisher, json_copy(outbox->rows)};
+	db_after_commit(store->db, hand_over, handing);
 }

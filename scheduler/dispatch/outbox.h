@@ -24,9 +24,13 @@ void outbox_add(struct outbox *outbox, const char *topic, const char *key, char 
 void outbox_add_ticket(struct outbox *outbox, const char *pool_id, const char *job_id, const char *run_id);
 /* That a task result's request is to be sent. */
 void outbox_add_task(struct outbox *outbox, const char *task_result_id, const char *run_id);
+/* That a notification is to be sent. */
+void outbox_add_notification(struct outbox *outbox, const char *notification_id, const char *run_id);
 /* Inserts them in the open transaction. They are handed to the publisher by outbox_committed. */
 int outbox_insert(struct store *store, struct outbox *outbox, struct err *err);
-/* After the commit: wakes the publisher with what outbox_insert wrote. */
+/* Adds a message that another statement of the transaction has written to the outbox; copies the texts. */
+void outbox_written(struct outbox *outbox, long long id, const char *topic, const char *key, const char *payload);
+/* Wakes the publisher with what outbox_insert wrote: now, or when the transaction that goes on has committed. */
 void outbox_committed(struct store *store, struct outbox *outbox);
 
 #endif

@@ -27,10 +27,12 @@ enum {
 	LEFT_BEHIND_MS = 1000,
 	MOST_ROWS = 20000,
 	BATCH = 500,
+	DELETE_AT = 100, /* rows, or after */
+	DELETE_MS = 100,
 	CLOSE_MS = 5000,
 	ENSURE_EVERY_MS = 5000,
 	ENSURE_MS = 1000,
-	MOST_TOPICS = 256
+	MOST_TOPICS = 1024
 };
 
 enum row_state { ROW_OFFERED, ROW_SENT, ROW_ACKNOWLEDGED, ROW_FAILED };
@@ -61,10 +63,10 @@ struct publisher {
 	size_t count;         /* rows anywhere */
 	struct row *rows;     /* the thread's own */
 	struct room room;
-	int64_t next_poll_ms;
+	int64_t next_poll_ms, next_delete_ms;
 	pthread_mutex_t topics_lock; /* guards the two below */
 	struct ensured ensured[MOST_TOPICS];
-	size_t ensured_count;
+	size_t ensured_count; /* that were ever looked for; the oldest gives way */
 };
 
 static void row_free(struct row *row)
@@ -140,18 +142,19 @@ static void rows_take(struct publisher *publisher)
 		}
 }
 
-/* The topic's place in the list, or NULL if the list is full. */
+/* The topic's place in the list. With more pools than that, one that was found before is asked for again some day. */
 static struct ensured *ensured_find(struct publisher *publisher, const char *name)
 {
-	size_t i = 0;
+	size_t known = publisher->ensured_count < MOST_TOPICS ? publisher->ensured_count : MOST_TOPICS;
+	struct ensured *ensured;
 
-	while (i < publisher->ensured_count && !text_equal(publisher->ensured[i].name, name))
-		i++;
-	if (i == MOST_TOPICS)
-		return NULL;
-	if (i == publisher->ensured_count)
-		text_copy(publisher->ensured[publisher->ensured_count++].name, TOPIC_NAME_SIZE, name);
-	return &publisher->ensured[i];
+	for (size_t i = 0; i < known; i++)
+		if (text_equal(publisher->ensured[i].name, name))
+			return &publisher->ensured[i];
+	ensured = &publisher->ensured[publisher->ensured_count++ % MOST_TOPICS];
+	*ensured = (struct ensured){.there = false};
+	text_copy(ensured->name, sizeof(ensured->name), name);
+	return ensured;
 }
 
 void publisher_topic(struct publisher *publisher, const char *name, const struct topic_row *row)
@@ -161,7 +164,7 @@ void publisher_topic(struct publisher *publisher, const char *name, const struct
 
 	pthread_mutex_lock(&publisher->topics_lock);
 	ensured = ensured_find(publisher, name);
-	if (ensured && !ensured->there && clock_mono_ms() >= ensured->next_try_ms) {
+	if (!ensured->there && clock_mono_ms() >= ensured->next_try_ms) {
 		ensured->next_try_ms = clock_mono_ms() + ENSURE_EVERY_MS;
 		ensured->there = kafka_topic_ensure(publisher->producer, name, row->partitions,
 					 (int64_t)row->retention_hours * 3600000, ENSURE_MS, &err) > 0;
@@ -169,6 +172,21 @@ void publisher_topic(struct publisher *publisher, const char *name, const struct
 	pthread_mutex_unlock(&publisher->topics_lock);
 }
 
+void publisher_topic_gone(struct publisher *publisher, const char *name)
+{
+	pthread_mutex_lock(&publisher->topics_lock);
+	*ensured_find(publisher, name) = (struct ensured){.there = false};
+	kafka_topic_delete(publisher->producer, name, ENSURE_MS);
+	pthread_mutex_unlock(&publisher->topics_lock);
+}
+
+/* For the timeline of a run (tests/bench/lone). Payloads are ids. */
+static void note_row(const struct row *row, const char *message)
+{
+	log_debug(message, "topic", row->topic, "payload", row->payload, NULL);
+}
+
+/* model: publish */
 static void row_send(struct publisher *publisher, struct row *row)
 {
 	struct err err = ERR_INIT;
@@ -184,6 +202,7 @@ static void row_send(struct publisher *publisher, struct row *row)
 		row->state = ROW_SENT;
 	else
 		row->state = ROW_FAILED;
+	note_row(row, "message sent");
 }
 
 static void on_delivered(void *data, uint64_t tag, const char *error)
@@ -192,6 +211,7 @@ static void on_delivered(void *data, uint64_t tag, const char *error)
 
 	(void)data;
 	row->state = error ? ROW_FAILED : ROW_ACKNOWLEDGED;
+	note_row(row, error ? "message failed" : "message delivered");
 	if (!error)
 		metric_observe(M_OUTBOX_SECONDS, "", (double)(clock_mono_ms() - row->since_ms) / 1000);
 }
@@ -226,18 +246,24 @@ static void rows_forget(struct publisher *publisher, bool deleted)
 	pthread_mutex_unlock(&publisher->lock);
 }
 
+/* Many at a time: what is deleted late is at worst sent twice after a crash. */
+/* model: delete */
 static void rows_delete(struct publisher *publisher)
 {
 	struct err err = ERR_INIT;
 	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
-	bool deleted = true;
+	bool deleted = false;
 
 	for (const struct row *row = publisher->rows; row; row = row->next)
 		if (row->state == ROW_ACKNOWLEDGED)
 			db_array_add_int(&ids, row->id);
-	if (ids.count)
-		deleted = db_query(publisher->db, NULL, &err, "delete from outbox where id = any($1::bigint[])",
-				  P_ARRAY(&ids)) == 0;
+	if (ids.count >= DELETE_AT || clock_mono_ms() >= publisher->next_delete_ms ||
+		atomic_load(&publisher->stopping)) {
+		publisher->next_delete_ms = clock_mono_ms() + DELETE_MS;
+		deleted = !ids.count ||
+			db_query(publisher->db, NULL, &err, "delete from outbox where id = any($1::bigint[])",
+				P_ARRAY(&ids)) == 0;
+	}
 	rows_forget(publisher, deleted);
 }
 

@@ -24,7 +24,9 @@ struct happening result_happening(const struct job_result *result)
 
 	return (struct happening){
 		.run = result->run,
-		.event = {.kind = events[result->outcome], .has_changes = result->has_changes},
+		.event = {.kind = events[result->outcome],
+			.has_changes = result->has_changes,
+			.state_owed = result->state_owed},
 		.job = result->job,
 		.attempt = result->attempt,
 		.reason = result->error,
@@ -40,6 +42,7 @@ static int batch_decode(struct intake *intake, struct batch *batch, const struct
 		struct job_result *result = &batch->results[batch->count];
 
 		if (job_result_decode(messages[i].payload, messages[i].len, result, &err) == 0) {
+			log_debug("result read", "run", result->run.text, NULL);
 			batch->items[batch->count] = result_happening(result);
 			batch->messages[batch->count++] = &messages[i];
 			continue;
@@ -51,6 +54,7 @@ static int batch_decode(struct intake *intake, struct batch *batch, const struct
 	return 0;
 }
 
+/* model: settle */
 static int batch_happen(struct store *store, void *data, struct err *err)
 {
 	struct batch *batch = data;
@@ -63,8 +67,9 @@ static int item_happen(struct store *store, void *data, struct err *err)
 	return runs_happen(store, data, 1, err);
 }
 
-static void note_outcome(const struct happening *item)
+static void note_outcome(const struct happening *item, const struct kafka_message *message)
 {
+	metric_observe(M_RESULT_SECONDS, "", kafka_message_age(message));
 	metric_add(M_RESULTS, item->outcome == HAPPENED ? "outcome=\"accepted\"" : "outcome=\"late\"", 1);
 	if (item->outcome != HAPPENED)
 		log_info("a result came too late", "run", item->run.text, "job", item->job.text, NULL);
@@ -78,7 +83,7 @@ static int batch_one_by_one(struct intake *intake, struct batch *batch)
 		struct err err = ERR_INIT;
 
 		if (intake_try(intake, item_happen, &batch->items[i], &err) == 0)
-			note_outcome(&batch->items[i]);
+			note_outcome(&batch->items[i], batch->messages[i]);
 		else if (err.kind == ERR_UNAVAILABLE || intake_letter(intake, batch->messages[i], err.message) < 0)
 			return -1;
 	}
@@ -95,7 +100,7 @@ static int batch_settle(struct intake *intake, struct batch *batch)
 	if (intake_try(intake, batch_happen, batch, &err) < 0)
 		return err.kind == ERR_UNAVAILABLE ? -1 : batch_one_by_one(intake, batch);
 	for (size_t i = 0; i < batch->count; i++)
-		note_outcome(&batch->items[i]);
+		note_outcome(&batch->items[i], batch->messages[i]);
 	return 0;
 }
 

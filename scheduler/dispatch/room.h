@@ -2,7 +2,8 @@
 #ifndef SCHEDULER_DISPATCH_ROOM_H
 #define SCHEDULER_DISPATCH_ROOM_H
 
-/* Which partitions of a pool's topic belong to workers that have a slot free, from what they said last. */
+/* Which partitions of a pool's topic belong to workers that have a slot free, by what their last claim or heartbeat
+ * left, less what was announced to them since that was read. */
 
 #include "common/ids.h"
 #include "scheduler/store/db.h"
@@ -11,7 +12,8 @@ struct room {
 	struct {
 		char pool[ID_SIZE];
 		int partition;
-	} free[1024];
+		long long free; /* slots */
+	} workers[1024];
 	size_t count;
 	int64_t read_ms;
 	unsigned next;

@@ -11,13 +11,18 @@
 #include "common/log.h"
 #include "common/metrics.h"
 #include "scheduler/dispatch/happen.h"
+#include "scheduler/dispatch/holds.h"
+#include "scheduler/auth/sessions.h"
 #include "scheduler/dispatch/task_sweeps.h"
+#include "scheduler/dispatch/letters.h"
 #include "scheduler/metrics.h"
 
-enum { MOST_SWEPT = 100, REASON_SIZE = 256 };
+enum { MOST_SWEPT = 100, REASON_SIZE = 512, AWAY_MS = 3000 };
 
 struct sweeper {
 	struct store store;
+	int64_t watched_ms; /* when leases were last watched over; by clock_mono_ms, as the next */
+	int64_t grace_ms;   /* until when they are left alone */
 	pthread_t thread;
 	int wake;
 	atomic_bool stopping;
@@ -25,18 +30,42 @@ struct sweeper {
 
 /* ---- leases ---- */
 
-/* The place for DESIGN rule 7: after a lost apply the workspace is to be held until its last state has come. */
-static void lease_reason(const struct rows *rows, int row, char ret_reason[REASON_SIZE])
+/* Workers could not beat while this scheduler, or its database, was away: their leases ended unheard. They get half a
+ * lease to be heard again, so that nobody's apply is given up because of us. */
+static bool leases_have_grace(struct sweeper *sweeper, int64_t now)
 {
-	snprintf(ret_reason, REASON_SIZE, "Contact with worker %s was lost during the %s (attempt %lld). %s",
-		text_or_empty(row_text(rows, row, "worker")), row_text(rows, row, "stage"),
-		row_int(rows, row, "attempt"),
-		text_equal(row_text(rows, row, "stage"), stages[STAGE_APPLY].name)
-			? "An apply is never tried again; the last state that was received is the workspace's current "
-			  "state."
-			: "It was tried as often as it may be.");
+	int64_t half_ms = (int64_t)sweeper->store.lease_seconds * 500;
+
+	if (now - sweeper->watched_ms > half_ms + AWAY_MS)
+		sweeper->grace_ms = now + half_ms;
+	else if (now >= sweeper->grace_ms)
+		return false;
+	sweeper->watched_ms = now;
+	return true;
 }
 
+static void lease_reason(const struct rows *rows, int row, char ret_reason[REASON_SIZE])
+{
+	const char *worker = text_or_empty(row_text(rows, row, "worker")), *stage = row_text(rows, row, "stage");
+	const char *before = row_text(rows, row, "lost_before");
+	bool apply = text_equal(stage, stages[STAGE_APPLY].name), started = row_bool(rows, row, "started");
+
+	if (before && !started)
+		snprintf(ret_reason, REASON_SIZE,
+			"The work of the stage '%s' was lost with its worker twice (workers %s and %s) and is not "
+			"tried again.",
+			stage, before, worker);
+	else
+		snprintf(ret_reason, REASON_SIZE, "Contact with worker %s was lost during the %s (attempt %lld). %s",
+			worker, stage, row_int(rows, row, "attempt"),
+			!apply            ? "It is tried again."
+				: started ? "An apply that may have started is never tried again. The last state that "
+					    "was received is the workspace's current one; the workspace is held until "
+					    "what the worker may still have has arrived."
+					  : "An apply that may have started is never tried again, any other is.");
+}
+
+/* model: sweep */
 static int sweep_leases(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -44,7 +73,8 @@ static int sweep_leases(struct store *store, struct err *err)
 	char reasons[MOST_SWEPT][REASON_SIZE];
 
 	if (db_query(store->db, &rows, err,
-		    "select j.id, j.run_id, j.attempt, j.stage, coalesce(w.name, j.worker_id) as worker from jobs j "
+		    "select j.id, j.run_id, j.attempt, j.stage, j.started, j.lost_with[1] as lost_before, "
+		    "coalesce(w.name, j.worker_id) as worker from jobs j "
 		    "left join workers w on w.id = j.worker_id where j.state = 'claimed' and j.lease_until < now() "
 		    "order by j.lease_until limit $1",
 		    P_INT(MOST_SWEPT)) < 0)
@@ -56,7 +86,7 @@ static int sweep_leases(struct store *store, struct err *err)
 		text_copy(items[i].run.text, ID_SIZE, row_text(&rows, i, "run_id"));
 		text_copy(items[i].job.text, ID_SIZE, row_text(&rows, i, "id"));
 		items[i].attempt = (int)row_int(&rows, i, "attempt");
-		items[i].event.kind = EV_LOST;
+		items[i].event = (struct run_event){.kind = EV_LOST, .state_owed = true};
 		items[i].only_if_lease_over = true;
 		items[i].reason = reasons[i];
 		snprintf(labels, sizeof(labels), "stage=\"%s\"", row_text(&rows, i, "stage"));
@@ -67,9 +97,31 @@ static int sweep_leases(struct store *store, struct err *err)
 	return rows.count ? runs_happen(store, items, (size_t)rows.count, err) : 0;
 }
 
+/* ---- holds ---- */
+
+static int sweep_holds(struct store *store, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (holds_due(store, MOST_SWEPT, &rows, err) < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++) {
+		const struct hold_order order = {.workspace_id = row_text(&rows, i, "workspace_id"),
+			.job_id = row_text(&rows, i, "job_id"),
+			.why = HOLD_TIME_OVER};
+
+		if (hold_release(store, &order, NULL, err) < 0)
+			return -1;
+		log_warn("a hold ended without its state", "workspace", order.workspace_id, "job", order.job_id, NULL);
+	}
+	return 0;
+}
+
 /* ---- announcements ---- */
 
-/* A job that still waits while workers of its pool have room was perhaps announced to a broker that forgot. */
+/* A job that still waits while workers of its pool have room was perhaps announced to a broker that forgot. Whoever is
+ * woken gets the best job, so it does not matter which of a class are named, and none has to be sorted. */
+/* model: announce */
 static int sweep_announcements(struct store *store, struct err *err)
 {
 	return db_query(store->db, NULL, err,
@@ -77,7 +129,7 @@ static int sweep_announcements(struct store *store, struct err *err)
 		"and seen_at > now() - interval '1 minute' group by pool_id having sum(free) > 0), "
 		"again as (update jobs set announced_at = now() where id in (select j.id from room r, lateral "
 		"(select id from jobs where pool_id = r.pool_id and state = 'waiting' "
-		"and announced_at < now() - interval '5 seconds' order by class, created_at limit r.free) j) "
+		"and announced_at < now() - interval '5 seconds' order by class limit r.free) j) "
 		"returning id, run_id, pool_id) "
 		"insert into outbox (topic, payload) select $1 || pool_id, "
 		"json_build_object('v', $2::int, 'job', id, 'run', run_id)::text from again",
@@ -94,6 +146,7 @@ static int sweep_queues(struct store *store, struct err *err)
 	if (db_query(store->db, &rows, err,
 		    "select distinct r.workspace_id from runs r join workspaces w on w.id = r.workspace_id "
 		    "where r.queued and w.current_run_id is null and w.locked_by is null "
+		    "and w.hold_job_id is null "
 		    "and r.updated_at < now() - interval '30 seconds' limit $1",
 		    P_INT(MOST_SWEPT)) < 0)
 		return -1;
@@ -107,28 +160,18 @@ static int sweep_queues(struct store *store, struct err *err)
 
 /* ---- what is over ---- */
 
+/* Those that are gone are shown for a day. */
 static int sweep_workers(struct store *store, struct err *err)
 {
 	return db_query(store->db, NULL, err,
-		"delete from workers w where seen_at < now() - interval '10 minutes' "
+		"delete from workers w where seen_at < now() - interval '1 day' "
 		"and not exists (select 1 from jobs where worker_id = w.id)");
 }
 
-/* What an evaluation that is still to come names in its bundle counts as used too. */
-static int sweep_blobs(struct store *store, struct err *err)
+/* Exports are shown as expired for a while. */
+static int sweep_exports(struct store *store, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"delete from blobs where id in (select b.id from blobs b where b.created_at < now() - interval '1 "
-		"hour' "
-		"and not exists (select 1 from configuration_versions where blob_id = b.id) "
-		"and not exists (select 1 from state_versions where blob_id = b.id) "
-		"and not exists (select 1 from operations where plan_blob = b.id or json_blob = b.id or "
-		"init_blob = b.id or schemas_blob = b.id) "
-		"and not exists (select 1 from policies where blob_id = b.id) "
-		"and not exists (select 1 from policy_set_versions where blob_id = b.id) "
-		"and not exists (select 1 from policy_evaluations e join runs r on r.id = e.run_id where not r.ended "
-		"and position(b.id in e.bundle::text) > 0) limit $1)",
-		P_INT(MOST_SWEPT));
+	return db_query(store->db, NULL, err, "delete from plan_exports where expires_at < now() - interval '7 days'");
 }
 
 /* ---- gauges ---- */
@@ -154,26 +197,32 @@ static void gauge_pool(const struct rows *rows, int row)
 	metric_set(M_OLDEST_WAITING, label, strtod(row_text(rows, row, "oldest"), NULL));
 }
 
+/* Each table is passed over once, however many pools there are. */
 static int sweep_gauges(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (db_query(store->db, &rows, err,
-		    "select p.name as pool, (select count(*) from outbox) as outbox, "
-		    "count(j.id) filter (where j.state = 'waiting') as waiting, "
-		    "count(j.id) filter (where j.state = 'claimed') as running, "
-		    "coalesce(extract(epoch from now() - min(j.created_at) filter (where j.state = 'waiting')), 0) as "
-		    "oldest, "
-		    "(select coalesce(sum(slots), 0) from workers where pool_id = p.id "
-		    "and seen_at > now() - interval '1 minute') as slots, "
-		    "(select coalesce(sum(free), 0) from workers where pool_id = p.id "
-		    "and seen_at > now() - interval '1 minute') as free "
-		    "from agent_pools p left join jobs j on j.pool_id = p.id group by p.id, p.name") < 0)
+		    "select coalesce(o.name || '/', '') || p.name as pool, (select count(*) from outbox) as outbox, "
+		    "(select count(*) from workspace_holds where until is not null) as held, "
+		    "waiting, running, coalesce(extract(epoch from now() - oldest), 0) as oldest, slots, free from ("
+		    "select pool_id, sum(waiting) as waiting, sum(running) as running, min(oldest) as oldest, "
+		    "sum(slots) as slots, sum(free) as free from ("
+		    "select pool_id, count(*) filter (where state = 'waiting') as waiting, "
+		    "count(*) filter (where state = 'claimed') as running, "
+		    "min(created_at) filter (where state = 'waiting') as oldest, 0 as slots, 0 as free "
+		    "from jobs group by pool_id union all "
+		    "select pool_id, 0, 0, null, coalesce(sum(slots) filter (where left_at is null), 0), sum(free) "
+		    "from workers where seen_at > now() - interval '1 minute' group by pool_id union all "
+		    "select id, 0, 0, null, 0, 0 from agent_pools) one group by pool_id) x "
+		    "join agent_pools p on p.id = x.pool_id left join organizations o on o.id = p.organization_id") < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
 		gauge_pool(&rows, i);
-	if (rows.count)
+	if (rows.count) {
 		metric_set(M_OUTBOX_DEPTH, "", (double)row_int(&rows, 0, "outbox"));
+		metric_set(M_HELD, "", (double)row_int(&rows, 0, "held"));
+	}
 	return 0;
 }
 
@@ -185,13 +234,17 @@ static const struct {
 	int (*sweep)(struct store *store, struct err *err);
 } sweeps[] = {
 	{"leases", 1000, sweep_leases},
+	{"holds", 2000, sweep_holds},
 	{"announcements", 2500, sweep_announcements},
 	{"task requests", 2000, sweep_task_requests},
+	{"notifications", 2000, sweep_notifications},
 	{"task deadlines", 2000, sweep_task_deadlines},
 	{"gauges", 2000, sweep_gauges},
 	{"queues", 15000, sweep_queues},
 	{"workers", 60000, sweep_workers},
-	{"blobs", 60000, sweep_blobs},
+	{"sessions", 600000, sessions_sweep},
+	{"exports", 3600000, sweep_exports},
+	{"letters", 600000, letters_sweep},
 };
 
 static void sweep_due(struct sweeper *sweeper, int64_t due[ARRAY_LEN(sweeps)])
@@ -199,13 +252,19 @@ static void sweep_due(struct sweeper *sweeper, int64_t due[ARRAY_LEN(sweeps)])
 	for (size_t i = 0; i < ARRAY_LEN(sweeps); i++) {
 		struct err err = ERR_INIT;
 		int64_t now = clock_mono_ms();
+		bool leases;
 
 		if (now < due[i])
 			continue;
 		due[i] = now + sweeps[i].every_ms;
+		leases = sweeps[i].sweep == sweep_leases;
+		if (leases && leases_have_grace(sweeper, now))
+			continue;
 		if (sweeps[i].sweep(&sweeper->store, &err) < 0)
 			log_warn(
 				"a sweep failed, and comes again", "sweep", sweeps[i].name, "error", err.message, NULL);
+		else if (leases)
+			sweeper->watched_ms = clock_mono_ms();
 	}
 }
 
@@ -227,6 +286,7 @@ int sweeper_start(const struct sweeper_spec *spec, struct sweeper **ret_sweeper,
 	struct sweeper *sweeper = mem_new(1, sizeof(*sweeper));
 
 	sweeper->store = spec->store;
+	sweeper->watched_ms = INT64_MIN / 2;
 	sweeper->store.db = db_open(spec->database_url);
 	sweeper->wake = eventfd(0, EFD_CLOEXEC);
 	if (sweeper->wake < 0 || pthread_create(&sweeper->thread, NULL, sweeper_thread, sweeper) != 0) {

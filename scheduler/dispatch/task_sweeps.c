@@ -4,19 +4,35 @@
 #include "proto/messages.h"
 #include "proto/topics.h"
 #include "scheduler/dispatch/task_reports.h"
+#include "scheduler/store/notifications.h"
 
 enum { MOST_SWEPT = 500 };
 
+/* Those whose notifier was lost, and those that wait while it was perhaps a broker that forgot their ticket. */
+#define AGAIN(table, member)                                                                                           \
+	"with again as (update " table " set delivery = 'waiting', updated_at = now() where id in ("                   \
+	"(select id from " table " where delivery = 'claimed' and lease_until < now() limit $3) union all "            \
+	"(select id from " table " where delivery = 'waiting' and updated_at < now() - interval '5 seconds' "          \
+	"order by created_at limit $3)) and delivery in ('claimed', 'waiting') returning id, run_id) "                 \
+	"insert into outbox (topic, payload) select $1, "                                                              \
+	"json_build_object('v', $2::int, '" member "', id, 'run', run_id)::text from again"
+
+static int requests_again(struct store *store, const char *sql, struct err *err)
+{
+	return db_query(
+		store->db, NULL, err, sql, P_TEXT(topics[TOPIC_TASKS].name), P_INT(MESSAGE_VERSION), P_INT(MOST_SWEPT));
+}
+
 int sweep_task_requests(struct store *store, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"with again as (update task_results set delivery = 'waiting', updated_at = now() where id in ("
-		"(select id from task_results where delivery = 'claimed' and lease_until < now() limit $3) union all "
-		"(select id from task_results where delivery = 'waiting' and updated_at < now() - interval '5 seconds' "
-		"order by created_at limit $3)) and delivery in ('claimed', 'waiting') returning id, run_id) "
-		"insert into outbox (topic, payload) select $1, "
-		"json_build_object('v', $2::int, 'task-result', id, 'run', run_id)::text from again",
-		P_TEXT(topics[TOPIC_TASKS].name), P_INT(MESSAGE_VERSION), P_INT(MOST_SWEPT));
+	return requests_again(store, AGAIN("task_results", "task-result"), err);
+}
+
+int sweep_notifications(struct store *store, struct err *err)
+{
+	if (notifications_give_up(store, err) < 0)
+		return -1;
+	return requests_again(store, AGAIN("notifications", "notification"), err);
 }
 
 /* A deadline is the notifiers' to tell; half a minute later it is told without them. */

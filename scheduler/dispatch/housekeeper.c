@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/dispatch/housekeeper.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/eventfd.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/metrics.h"
+#include "scheduler/metrics.h"
+#include "scheduler/store/loose.h"
+#include "scheduler/store/moves.h"
+#include "scheduler/store/objects.h"
+
+enum { REST_MS = 100, LOOK_MS = 500 };
+
+struct housekeeper {
+	struct store store;
+	struct expiry_limits limits;
+	pthread_t thread;
+	int wake;
+	atomic_bool stopping;
+};
+
+/* ---- the chores: each one batch, and whether there may be more to do at once ---- */
+
+static int sweep_loose(struct housekeeper *keeper, bool *ret_more, struct err *err)
+{
+	long long count = 0;
+
+	if (loose_blobs_sweep(&keeper->store, &count, err) < 0)
+		return -1;
+	*ret_more = count == LOOSE_MOST;
+	return 0;
+}
+
+static int expire(struct housekeeper *keeper, bool *ret_more, struct err *err)
+{
+	return expiry_run(&keeper->store, &keeper->limits, ret_more, err);
+}
+
+static int pack(struct housekeeper *keeper, bool *ret_more, struct err *err)
+{
+	return packing_run(&keeper->store, ret_more, err);
+}
+
+static int move(struct housekeeper *keeper, bool *ret_more, struct err *err)
+{
+	long long count = 0;
+
+	if (moves_run(&keeper->store, &count, err) < 0)
+		return -1;
+	*ret_more = count == MOVES_MOST;
+	return 0;
+}
+
+static int removals(struct housekeeper *keeper, bool *ret_more, struct err *err)
+{
+	long long count = 0;
+
+	if (removals_run(&keeper->store, &count, err) < 0)
+		return -1;
+	*ret_more = count == REMOVALS_MOST;
+	return 0;
+}
+
+/* The tables' sizes are those of their files, and the object store's was counted along the way. */
+static int gauges(struct housekeeper *keeper, bool *ret_more, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	(void)ret_more;
+	if (db_query(keeper->store.db, &rows, err,
+		    "select pg_total_relation_size('blobs') as blobs, pg_total_relation_size('log_chunks') as logs, "
+		    "u.objects, u.bytes, (select count(*) from (select 1 from object_removals limit 100000) r) as "
+		    "removals from object_usage u") < 0)
+		return -1;
+	metric_set(M_KEPT_BYTES, "place=\"postgresql\",what=\"blobs\"", (double)row_int(&rows, 0, "blobs"));
+	metric_set(M_KEPT_BYTES, "place=\"postgresql\",what=\"logs\"", (double)row_int(&rows, 0, "logs"));
+	metric_set(M_KEPT_BYTES, "place=\"object-store\",what=\"all\"", (double)row_int(&rows, 0, "bytes"));
+	metric_set(M_KEPT_OBJECTS, "", (double)row_int(&rows, 0, "objects"));
+	metric_set(M_KEPT_REMOVALS, "", (double)row_int(&rows, 0, "removals"));
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int64_t every_ms;
+	bool of_object_store;
+	int (*run)(struct housekeeper *keeper, bool *ret_more, struct err *err);
+} chores[] = {
+	{"loose blobs", 3000, false, sweep_loose},
+	{"retention", 3000, false, expire},
+	{"packing", 3000, true, pack},
+	{"moves", 2000, true, move},
+	{"removals", 2000, true, removals},
+	{"gauges", 15000, false, gauges},
+};
+
+/* ---- the thread ---- */
+
+static bool store_takes(const struct housekeeper *keeper)
+{
+	return keeper->store.objects && !objects_resting(keeper->store.objects);
+}
+
+/* True if one of them is to be gone on with at once. */
+static bool chores_due(struct housekeeper *keeper, int64_t due[ARRAY_LEN(chores)])
+{
+	bool any = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(chores) && !atomic_load(&keeper->stopping); i++) {
+		struct err err = ERR_INIT;
+		bool more = false;
+
+		if (clock_mono_ms() < due[i] || (chores[i].of_object_store && !store_takes(keeper)))
+			continue;
+		if (chores[i].run(keeper, &more, &err) < 0)
+			log_warn("what is put away stays for now", "chore", chores[i].name, "error", err.message, NULL);
+		due[i] = more ? 0 : clock_mono_ms() + chores[i].every_ms;
+		any = any || more;
+	}
+	return any;
+}
+
+static void *housekeeper_thread(void *data)
+{
+	struct housekeeper *keeper = data;
+	struct pollfd wake = {.fd = keeper->wake, .events = POLLIN};
+	int64_t due[ARRAY_LEN(chores)] = {0};
+
+	while (!atomic_load(&keeper->stopping)) {
+		bool more = chores_due(keeper, due);
+
+		poll(&wake, 1, more ? REST_MS : LOOK_MS);
+	}
+	return NULL;
+}
+
+int housekeeper_start(const struct housekeeper_spec *spec, struct housekeeper **ret_housekeeper, struct err *err)
+{
+	struct housekeeper *keeper = mem_new(1, sizeof(*keeper));
+
+	keeper->store = spec->store;
+	keeper->store.db = db_open(spec->database_url);
+	keeper->limits = spec->limits;
+	keeper->wake = eventfd(0, EFD_CLOEXEC);
+	if (keeper->wake < 0 || pthread_create(&keeper->thread, NULL, housekeeper_thread, keeper) != 0) {
+		err_errno(err, "housekeeper");
+		db_close(keeper->store.db);
+		free(keeper);
+		return -1;
+	}
+	*ret_housekeeper = keeper;
+	return 0;
+}
+
+void housekeeper_stop(struct housekeeper *keeper)
+{
+	if (!keeper)
+		return;
+	atomic_store(&keeper->stopping, true);
+	eventfd_write(keeper->wake, 1);
+	pthread_join(keeper->thread, NULL);
+	db_close(keeper->store.db);
+	closep(&keeper->wake);
+	free(keeper);
+}
