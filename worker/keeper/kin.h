@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_KEEPER_KIN_H
+#define WORKER_KEEPER_KIN_H
+
+/* The processes below a process: its children, theirs, and so on, in whatever session, group or namespace they are.
+ * Read from /proc/PID/task/TID/children (CONFIG_PROC_CHILDREN). Needs nothing but libc: runyard-keeper is small. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <sys/types.h>
+
+struct kin_use {
+	int64_t processes;
+	int64_t memory; /* bytes: anonymous and shared memory, and what is swapped; not the pages of files */
+};
+
+/* True if this kernel tells of a process's children. */
+bool kin_can_be_seen(void);
+/* Calls fn for the processes below `pid`, parents before children. `fn` may kill them: their children are known by
+ * then. Those that come meanwhile may be missed. */
+void kin_each(pid_t pid, void (*fn)(void *data, pid_t pid), void *data);
+/* Calls fn for the children alone. */
+void kin_children(pid_t pid, void (*fn)(void *data, pid_t pid), void *data);
+/* SIGKILL to all below. To be repeated until none is left, since they may be making new ones. */
+void kin_kill(pid_t pid);
+/* What all below use. */
+struct kin_use kin_use(pid_t pid);
+
+#endif

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+/*
+ * runyard-keeper: keeper.h says what it promises. It is linked statically and uses libc alone: it starts in a fraction
+ * of a millisecond, and nothing in the program's environment changes what it does.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "worker/keeper/keeper.h"
+#include "worker/keeper/kin.h"
+
+enum { LOOK_MS = 250, SWEEP_MS = 5, ASIDE_NICE = 10 };
+
+struct keeper {
+	struct keeper_terms terms;
+	struct keeper_report report;
+	int clock;   /* timerfd */
+	int signals; /* signalfd of SIGCHLD */
+	pid_t program;
+	bool ended;       /* the program has */
+	bool alone;       /* nothing is left */
+	bool killing;     /* all are to go */
+	bool interrupted; /* by the keeper itself */
+	int64_t stop_by;  /* a limit was met: killed then; or 0 */
+	int64_t look_at;  /* when to look at what they use; 0: never */
+};
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* ---- the program ---- */
+
+static void limit_set(int resource, int64_t most)
+{
+	const struct rlimit limit = {(rlim_t)most, (rlim_t)most};
+
+	if (most > 0)
+		setrlimit(resource, &limit);
+}
+
+/* In the program's process, which borrows the keeper's memory until it is another program. */
+static void become(struct keeper *keeper, char **argv, pid_t parent)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	limit_set(RLIMIT_FSIZE, keeper->terms.limits.file_size);
+	limit_set(RLIMIT_AS, keeper->terms.limits.addresses);
+	if (keeper->terms.aside)
+		setpriority(PRIO_PROCESS, 0, ASIDE_NICE);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (getppid() == parent)
+		execv(argv[0], argv);
+	keeper->report.error = errno;
+	_exit(127);
+}
+
+static void program_start(struct keeper *keeper, char **argv)
+{
+	pid_t self = getpid();
+	pid_t pid = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork) */
+
+	if (pid == 0)
+		become(keeper, argv, self); /* NOLINT(clang-analyzer-unix.Vfork): it makes system calls, and no more */
+	if (pid < 0)
+		keeper->report.error = errno;
+	keeper->program = pid;
+	keeper->ended = keeper->alone = pid < 0;
+	/* Whoever reads the program's output is to see its end. */
+	for (int fd = 0; fd < KEEPER_FD; fd++)
+		close(fd);
+}
+
+static void reap(struct keeper *keeper)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		if (pid != keeper->program)
+			continue;
+		keeper->report.status = status;
+		keeper->ended = true;
+		keeper->killing = true; /* what it has left behind */
+	}
+	keeper->alone = pid < 0 && errno == ECHILD;
+}
+
+/* ---- stopping ---- */
+
+static void stop(struct keeper *keeper, enum keeper_why why)
+{
+	if (keeper->report.why == KEEPER_ENDED && !keeper->ended)
+		keeper->report.why = why;
+	if (!keeper->terms.in_order)
+		keeper->killing = true;
+	else if (!keeper->interrupted)
+		kill(-keeper->program, SIGINT);
+	keeper->interrupted = true;
+}
+
+/* model: deadman */
+static void lease_check(struct keeper *keeper, int64_t now)
+{
+	const struct keeper_lease *lease = &keeper->terms.lease;
+
+	if (keeper->terms.outlives || !lease->kill_ms || now < lease->interrupt_ms)
+		return;
+	stop(keeper, KEEPER_LEASE);
+	if (now >= lease->kill_ms)
+		keeper->killing = true;
+}
+
+/* What goes on growing while it is being stopped is killed. */
+static void limit_check(struct keeper *keeper, int64_t used, int64_t most, enum keeper_why why)
+{
+	if (most <= 0 || used <= most)
+		return;
+	stop(keeper, why);
+	if (!keeper->stop_by)
+		keeper->stop_by = now_ms() + keeper->terms.stop_ms;
+	if (used > most + most / 4)
+		keeper->killing = true;
+}
+
+static void limits_check(struct keeper *keeper, int64_t now)
+{
+	const struct keeper_limits *limits = &keeper->terms.limits;
+	struct kin_use use;
+
+	if (keeper->stop_by && now >= keeper->stop_by)
+		keeper->killing = true;
+	if (!keeper->look_at || now < keeper->look_at)
+		return;
+	keeper->look_at = now + LOOK_MS;
+	use = kin_use(getpid());
+	limit_check(keeper, use.memory, limits->memory, KEEPER_MEMORY);
+	limit_check(keeper, use.processes, limits->processes, KEEPER_PROCESSES);
+}
+
+/* ---- orders ---- */
+
+static void order_take(struct keeper *keeper)
+{
+	struct keeper_order order;
+	ssize_t got = recv(KEEPER_FD, &order, sizeof(order), MSG_DONTWAIT);
+
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (got != (ssize_t)sizeof(order) || order.kind == KEEPER_KILL)
+		keeper->killing = true; /* no order: the worker is gone */
+	else if (order.kind == KEEPER_RENEW)
+		keeper->terms.lease = order.terms.lease;
+	else if (order.kind == KEEPER_INTERRUPT && !keeper->ended)
+		kill(-keeper->program, SIGINT);
+}
+
+/* ---- the loop ---- */
+
+static int64_t sooner(int64_t a, int64_t b)
+{
+	return a && (!b || a < b) ? a : b;
+}
+
+static int64_t next_ms(const struct keeper *keeper, int64_t now)
+{
+	const struct keeper_lease *lease = &keeper->terms.lease;
+	int64_t next = sooner(keeper->stop_by, keeper->look_at);
+
+	if (keeper->killing)
+		return now + SWEEP_MS;
+	if (keeper->terms.outlives)
+		return next;
+	return sooner(now < lease->interrupt_ms ? lease->interrupt_ms : lease->kill_ms, next);
+}
+
+static void keeper_wait(struct keeper *keeper)
+{
+	int64_t now = now_ms(), next = next_ms(keeper, now);
+	const struct itimerspec at = {.it_value = {.tv_sec = next / 1000, .tv_nsec = next % 1000 * 1000000}};
+	struct pollfd watched[] = {{.fd = keeper->signals, .events = POLLIN}, {.fd = keeper->clock, .events = POLLIN},
+		{.fd = KEEPER_FD, .events = POLLIN}};
+	struct signalfd_siginfo info;
+
+	timerfd_settime(keeper->clock, TFD_TIMER_ABSTIME, &at, NULL);
+	/* A worker that is gone says so for ever: once is enough. */
+	poll(watched, keeper->killing ? 2 : 3, -1);
+	if (watched[0].revents && read(keeper->signals, &info, sizeof(info)) < 0)
+		return;
+	if (watched[2].revents)
+		order_take(keeper);
+}
+
+static void keeper_run(struct keeper *keeper)
+{
+	while (!keeper->alone) {
+		int64_t now;
+
+		keeper_wait(keeper);
+		reap(keeper);
+		now = now_ms();
+		if (!keeper->killing) {
+			lease_check(keeper, now);
+			limits_check(keeper, now);
+		}
+		if (keeper->killing && !keeper->alone)
+			kin_kill(getpid());
+	}
+}
+
+static int keeper_open(struct keeper *keeper)
+{
+	struct keeper_order order;
+	sigset_t ended;
+
+	if (recv(KEEPER_FD, &order, sizeof(order), 0) != (ssize_t)sizeof(order) || order.kind != KEEPER_START)
+		return -1;
+	keeper->terms = order.terms;
+	if (order.terms.limits.memory || order.terms.limits.processes)
+		keeper->look_at = now_ms() + LOOK_MS;
+	sigemptyset(&ended);
+	sigaddset(&ended, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &ended, NULL);
+	return prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+/* After the program has its descriptors: these take numbers that were free. */
+static int keeper_watch(struct keeper *keeper)
+{
+	sigset_t ended;
+
+	sigemptyset(&ended);
+	sigaddset(&ended, SIGCHLD);
+	keeper->signals = signalfd(-1, &ended, SFD_CLOEXEC | SFD_NONBLOCK);
+	keeper->clock = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+	return keeper->signals < 0 || keeper->clock < 0 ? -1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct keeper keeper = {.report = {.status = 127 << 8}};
+	const struct keeper_lease *lease = &keeper.terms.lease;
+
+	if (argc < 2 || fcntl(KEEPER_FD, F_SETFD, FD_CLOEXEC) < 0 || keeper_open(&keeper) < 0) {
+		fputs("runyard-keeper is started by runyard-worker alone\n", stderr);
+		return 2;
+	}
+	if (lease->kill_ms && now_ms() >= lease->kill_ms) {
+		keeper.report.why = KEEPER_LEASE;
+	} else {
+		program_start(&keeper, argv + 1);
+		if (keeper_watch(&keeper) < 0)
+			return 1; /* the program dies of it, and the worker looks after the rest */
+		keeper_run(&keeper);
+	}
+	send(KEEPER_FD, &keeper.report, sizeof(keeper.report), MSG_NOSIGNAL);
+	return 0;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "worker/limits.h"
+
+#include <stdio.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "worker/exec/child.h"
+#include "worker/exec/measure.h"
+#include "worker/job.h"
+#include "worker/metrics.h"
+
+enum { LOOK_MS = 1000, LOOK_SHARE = 20 };
+
+struct limit_row {
+	const char *option;
+	const char *did; /* a format of the limit's value */
+	const char *advice;
+	size_t field; /* of struct job_limits */
+};
+
+static const struct limit_row rows[] = {
+#define LIMIT(symbol, field, option, did, advice)                                                                      \
+	[LIMIT_##symbol] = {option, did, advice, offsetof(struct job_limits, field)},
+#include "worker/limits.def"
+#undef LIMIT
+};
+
+static const char *job_word(const struct job *job)
+{
+	static const char *const words[] = {
+		[STAGE_PLAN] = "plan",
+		[STAGE_OPA] = "policy check",
+		[STAGE_COST] = "cost estimate",
+		[STAGE_SENTINEL] = "policy check",
+		[STAGE_APPLY] = "apply",
+	};
+
+	return words[job->assignment.stage];
+}
+
+/* ---- meeting one ---- */
+
+static void fail(struct job *job)
+{
+	const struct limit_row *row = &rows[job->limits.met];
+	long long value = *(const long long *)((const char *)job->host->limits + row->field);
+	char did[100];
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	snprintf(did, sizeof(did), row->did, value);
+#pragma GCC diagnostic pop
+	job_fail(job, OUTCOME_ERRORED, "The %s %s (--%s of the worker) and was stopped. %s, or have the limit raised.",
+		job_word(job), did, row->option, row->advice);
+}
+
+static void stop_late(void *data)
+{
+	struct job *job = data;
+
+	if (job->child)
+		child_kill(job->child);
+}
+
+/* The log says it too, unless that is what was too long. */
+static void fail_and_say(struct job *job)
+{
+	fail(job);
+	if (job->limits.met == LIMIT_LOG)
+		return;
+	joblog_write(&job->log, job->result.error);
+	joblog_write(&job->log, "\n");
+}
+
+void limits_met(struct job *job, enum limit limit)
+{
+	if (job->reported)
+		job_stop_child(job, true); /* what it does aside is nobody's loss */
+	if (job_done(job) || job->limits.met != LIMIT_NONE)
+		return;
+	job->limits.met = limit;
+	metric_addf(M_LIMITS_MET, 1, "limit=\"%s\"", rows[limit].option);
+	log_warn("a job met a limit", "run", job->result.run.text, "job", job->result.job.text, "limit",
+		rows[limit].option, NULL);
+	if (!job->child) {
+		fail_and_say(job);
+		return;
+	}
+	job_stop_child(job, false);
+	loop_timer_set(
+		job->host->loop, &job->limits.kill_timer, job->host->limits->stop_seconds * 1000, stop_late, job);
+}
+
+void limits_ended(struct job *job, enum keeper_why why)
+{
+	static const enum limit kept[] = {[KEEPER_MEMORY] = LIMIT_MEMORY, [KEEPER_PROCESSES] = LIMIT_PROCESSES};
+
+	loop_timer_clear(job->host->loop, &job->limits.kill_timer);
+	if (why == KEEPER_MEMORY || why == KEEPER_PROCESSES)
+		limits_met(job, kept[why]);
+	else if (job->limits.met != LIMIT_NONE && !job_done(job))
+		fail_and_say(job);
+}
+
+/* ---- the disk ---- */
+
+static void look(void *data)
+{
+	struct job *job = data;
+	int64_t begun = clock_mono_ms();
+
+	job->limits.disk_bytes = measure_folder(job->dir.top);
+	job->limits.disk_ms = clock_mono_ms() - begun;
+}
+
+static bool disk_is_over(const struct job *job)
+{
+	return job->limits.disk_bytes > job->host->limits->disk << 20;
+}
+
+static void disk_check(void *data);
+
+static void looked(void *data)
+{
+	struct job *job = data;
+	int64_t pause = job->limits.disk_ms * LOOK_SHARE;
+
+	if (disk_is_over(job))
+		limits_met(job, LIMIT_DISK);
+	loop_timer_set(job->host->loop, &job->limits.disk_timer, pause > LOOK_MS ? pause : LOOK_MS, disk_check, job);
+}
+
+static void disk_check(void *data)
+{
+	struct job *job = data;
+
+	if (job->dir.name)
+		job_work(job, look, looked, job);
+	else
+		loop_timer_set(job->host->loop, &job->limits.disk_timer, LOOK_MS, disk_check, job);
+}
+
+static void explained(void *data)
+{
+	struct job *job = data;
+
+	if (!disk_is_over(job))
+		return;
+	job->limits.met = LIMIT_DISK;
+	job->decided = false;
+	fail(job);
+}
+
+void limits_explain(struct job *job)
+{
+	bool failed = job->decided && job->result.outcome != OUTCOME_PASSED && job->limits.met == LIMIT_NONE;
+
+	if (failed && job->host->limits->disk > 0 && job->dir.name)
+		job_work(job, look, explained, job);
+}
+
+/* ---- the job's ---- */
+
+static void time_is_up(void *data)
+{
+	struct job *job = data;
+
+	limits_met(job, job->assignment.stage == STAGE_APPLY ? LIMIT_APPLY_TIME : LIMIT_PLAN_TIME);
+}
+
+static void log_is_full(void *data)
+{
+	limits_met(data, LIMIT_LOG);
+}
+
+void limits_begin(struct job *job)
+{
+	const struct job_limits *most = job->host->limits;
+	long long seconds = job->assignment.stage == STAGE_APPLY ? most->apply_seconds : most->plan_seconds;
+
+	job->log.most = (uint64_t)most->log << 20;
+	job->log.full = log_is_full;
+	job->log.full_data = job;
+	if (seconds > 0)
+		loop_timer_set(job->host->loop, &job->limits.time_timer, seconds * 1000, time_is_up, job);
+	if (most->disk > 0)
+		loop_timer_set(job->host->loop, &job->limits.disk_timer, LOOK_MS, disk_check, job);
+}
+
+void limits_release(struct job *job)
+{
+	loop_timer_clear(job->host->loop, &job->limits.time_timer);
+	loop_timer_clear(job->host->loop, &job->limits.disk_timer);
+	loop_timer_clear(job->host->loop, &job->limits.kill_timer);
+}
+
+void limits_terms(const struct job *job, struct keeper_terms *terms)
+{
+	const struct job_limits *most = job->host->limits;
+
+	terms->stop_ms = most->stop_seconds * 1000;
+	terms->limits = (struct keeper_limits){
+		.memory = most->memory << 20, .processes = most->processes, .file_size = (most->disk << 20) / 4 * 5};
+}

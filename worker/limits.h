@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_LIMITS_H
+#define WORKER_LIMITS_H
+
+/*
+ * What one job may use. One that uses more is stopped in order (an apply writes its state and delivers it), and killed
+ * if that takes too long; its error says which limit it met, and what can be done (limits.def).
+ *
+ * Memory and processes are the keeper's to look at (keeper/keeper.h), the log's length is ship/joblog's; time and disk
+ * are looked at here. The disk is the job's folder, whose files are counted every second, or less often where that
+ * takes long: it never takes more than a twentieth of a processor. One file can't grow beyond a quarter more than the
+ * limit at any time.
+ */
+
+#include "common/loop.h"
+#include "worker/keeper/keeper.h"
+
+struct job;
+
+/* 0: none, but for the log's. */
+struct job_limits {
+	long long plan_seconds; /* of every stage but the apply */
+	long long apply_seconds;
+	long long memory, disk, log; /* MiB */
+	long long processes;
+	long long stop_seconds; /* how long stopping in order may take */
+};
+
+enum limit {
+	LIMIT_NONE,
+#define LIMIT(symbol, ...) LIMIT_##symbol,
+#include "worker/limits.def"
+#undef LIMIT
+};
+
+/* A job's own. */
+struct limits {
+	enum limit met; /* the first */
+	struct loop_timer time_timer, disk_timer, kill_timer;
+	int64_t disk_bytes, disk_ms; /* what the last look at the disk saw, and how long it took */
+};
+
+void limits_begin(struct job *job);
+void limits_release(struct job *job);
+/* Adds those that the kernel and the keeper see to. */
+void limits_terms(const struct job *job, struct keeper_terms *terms);
+/* The job met one: stops what runs. Only the first counts, and only before the outcome is decided. */
+void limits_met(struct job *job, enum limit limit);
+/* What ran is gone, for that reason: fails the job if it met a limit. */
+void limits_ended(struct job *job, enum keeper_why why);
+/* A job that failed for want of disk says so. Under a hold. */
+void limits_explain(struct job *job);
+
+#endif
