@@ -78,6 +78,10 @@ static void variables_read(const json_t *source, struct assignment *to)
 
 static void facts_read(const json_t *source, struct assignment *to)
 {
+	to->run_token = text_or_empty(json_string_at(source, "run-token"));
+	to->api_url = text_or_empty(json_string_at(source, "api-url"));
+	to->ssh_key = text_or_empty(json_string_at(source, "ssh-key"));
+	to->project = text_or_empty(json_string_at(source, "project"));
 	to->organization = text_or_empty(json_string_at(source, "organization"));
 	to->workspace = text_or_empty(json_string_at(source, "workspace.name"));
 	to->workspace_id = text_or_empty(json_string_at(source, "workspace.id"));
@@ -86,11 +90,17 @@ static void facts_read(const json_t *source, struct assignment *to)
 	to->refresh = json_bool_at(source, "refresh", true);
 	to->refresh_only = json_bool_at(source, "refresh-only", false);
 	to->json_log = json_bool_at(source, "json-log", true);
+	to->watched = json_bool_at(source, "watched", false);
 	to->has_state = json_bool_at(source, "has-state", false);
 	to->has_init = json_bool_at(source, "has-init", false);
+	to->json_later = json_bool_at(source, "json-later", false);
+	to->has_json = json_bool_at(source, "has-plan-json", true);
 	to->stop = stop_wish(json_string_at(source, "stop"));
 	to->targets = json_at(source, "target-addrs");
 	to->replaces = json_at(source, "replace-addrs");
+	to->invokes = json_at(source, "invoke-addrs");
+	to->generate = json_bool_at(source, "generate-config", false);
+	to->debug = json_bool_at(source, "debug", false);
 }
 
 static int identity_read(const json_t *source, struct assignment *to, struct err *err)

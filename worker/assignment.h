@@ -27,17 +27,26 @@ struct assignment {
 	const char *token;
 	enum stage stage;
 	const char *run;
+	const char *run_token; /* for what runs in the run to ask the API with; or "" */
+	const char *api_url;   /* where that is: "https://runyard.example.com"; or "" */
+	const char *ssh_key;   /* that modules are fetched with; or "" */
 	const char *organization;
+	const char *project;
 	const char *workspace;
 	const char *workspace_id;
 	const char *engine_version; /* "1.11.4", "~> 1.11.0", "latest" or "" */
 	char *working_directory;    /* owned; relative, "" for the top; no ".." in it */
 	bool destroy, refresh, refresh_only, json_log;
+	bool watched;  /* by a terraform that applies without asking */
+	bool generate; /* configuration of what is imported may be written */
+	bool debug;    /* the engine is to log all that it does */
 	bool has_state, has_init;
+	bool json_later; /* nothing reads the plan's JSON before the apply: it may come after the result */
+	bool has_json;   /* (of an apply) the plan's JSON is there */
 	enum stop stop;
 	struct variable *variables; /* owned array, the weakest first */
 	size_t variable_count;
-	const json_t *targets, *replaces; /* arrays of addresses */
+	const json_t *targets, *replaces, *invokes; /* arrays of addresses */
 };
 
 /* Takes a reference to `source`. ERR_MALFORMED if it is no job (its ids become folder names and URLs, so they are held

@@ -9,6 +9,7 @@
 
 #include "common/clock.h"
 #include "common/err.h"
+#include "common/log.h"
 #include "worker/exec/child.h"
 #include "worker/metrics.h"
 #include "worker/stage/summary.h"
@@ -35,7 +36,8 @@ struct sandbox_job command_view(const struct job *job, char **ret_root, char **r
 	return (struct sandbox_job){.root = *ret_root, .cli_config = *ret_cli_config, .engine = job->engine};
 }
 
-/* HCP's own names for what a configuration may want to know of its run; as variables of a configuration too. */
+/* HCP's own names for what a configuration may want to know of its run; as variables of a configuration too. What is
+ * uploaded comes of no commit. */
 static void add_run(const struct assignment *assignment, struct texts *env)
 {
 	_cleanup_(freep) char *slug = mem_printf("%s/%s", assignment->organization, assignment->workspace);
@@ -44,6 +46,10 @@ static void add_run(const struct assignment *assignment, struct texts *env)
 		{"TFC_WORKSPACE_NAME", assignment->workspace},
 		{"TFC_WORKSPACE_ID", assignment->workspace_id},
 		{"TFC_WORKSPACE_SLUG", slug},
+		{"TFC_PROJECT_NAME", assignment->project},
+		{"TFC_CONFIGURATION_VERSION_GIT_BRANCH", ""},
+		{"TFC_CONFIGURATION_VERSION_GIT_COMMIT_SHA", ""},
+		{"TFC_CONFIGURATION_VERSION_GIT_TAG", ""},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(facts); i++) {
@@ -64,6 +70,12 @@ static const char *const fixed[] = {
 	"GOMEMLIMIT=1GiB",
 };
 
+/* The workspace's key and no other; hosts are taken as they come, since nobody here could answer for one. A variable of
+ * the job's own takes its place. */
+static const char ssh_command[] = "GIT_SSH_COMMAND=ssh -i \"$HOME/.ssh/key\" -F /dev/null -o IdentitiesOnly=yes "
+				  "-o BatchMode=yes -o StrictHostKeyChecking=accept-new "
+				  "-o UserKnownHostsFile=\"$HOME/.ssh/known_hosts\"";
+
 static void add_cost(struct texts *env)
 {
 	for (char **at = environ; *at; at++)
@@ -71,8 +83,11 @@ static void add_cost(struct texts *env)
 			texts_add(env, "%s", *at);
 }
 
-static void make_env(const struct job *job, const struct sandbox_job *view, enum command_env kind, struct texts *env)
+static void make_env(
+	const struct job *job, const struct sandbox_job *view, const struct command *command, struct texts *env)
 {
+	enum command_env kind = command->env;
+
 	const struct sandbox *sandbox = job->host->sandbox;
 	_cleanup_(freep) char *home = sandbox_path(sandbox, view, "home");
 
@@ -89,7 +104,11 @@ static void make_env(const struct job *job, const struct sandbox_job *view, enum
 		variables_tokens(&job->assignment, env);
 	if (kind != ENV_JOB)
 		return;
+	if (job->assignment.debug && command->output == OUTPUT_LOG)
+		texts_add(env, "TF_LOG=TRACE");
 	add_run(&job->assignment, env);
+	if (command->with_ssh_key && *job->assignment.ssh_key)
+		texts_add(env, "%s", ssh_command);
 	variables_environment(&job->assignment, env);
 }
 
@@ -107,7 +126,7 @@ static void line_came(void *data, const char *line, size_t len)
 		running->command.on_line(job, line, len);
 }
 
-static void command_ended(void *data, int status)
+static void command_ended(void *data, const struct keeper_report *report)
 {
 	struct running *running = data;
 	struct job *job = running->job;
@@ -116,17 +135,20 @@ static void command_ended(void *data, int status)
 	ssize_t got;
 	off_t at = 0;
 
-	job->child = NULL;
+	job_child_ended(job, report->why);
 	if (running->command.output == OUTPUT_LOG)
 		joblog_detach(&job->log);
+	/* An apply that ended well before its interrupt came has ended well. */
+	if (report->status != 0 || job->assignment.stage != STAGE_APPLY)
+		limits_ended(job, report->why);
 	while (running->kept >= 0 && (got = pread(running->kept, chunk, sizeof(chunk), at)) > 0 &&
 		buf_append(&errors, chunk, (size_t)got) == 0)
 		at += got;
 	closep(&running->kept);
 	metric_observef(M_PROCESS_SECONDS, (double)(clock_mono_ms() - running->begun_ms) / 1000, "command=\"%s\"",
 		running->command.name);
-	running->command.done(
-		job, WIFEXITED(status) ? WEXITSTATUS(status) : -1, running->kept >= 0 ? buf_str(&errors) : NULL);
+	running->command.done(job, WIFEXITED(report->status) ? WEXITSTATUS(report->status) : -1,
+		running->kept >= 0 ? buf_str(&errors) : NULL);
 	free(running);
 	job_release(job);
 }
@@ -135,6 +157,10 @@ void command_failed(struct job *job, const char *name, int code, const char *err
 {
 	char first[sizeof(job->result.error)] = "";
 
+	if (job->aside) {
+		log_warn("a plan can't be shown", "run", job->result.run.text, "command", name, "output", errors, NULL);
+		return;
+	}
 	if (errors) {
 		summary_first_error(errors, first, sizeof(first));
 		if (!job->lost && job->stop == STOP_NONE)
@@ -179,14 +205,12 @@ static int start_child(struct running *running, const struct sandbox_start *star
 		.env = start->env.items ? start->env.items : (char *[]){NULL},
 		.folder = start->folder,
 		.fds = {-1, -1, -1, start->args_fd},
-		.sandboxed = start->sandboxed,
+		.terms = job_terms(job, &running->command.kind),
 	};
 	int output = -1, status;
 
 	if (open_output(running, &spec, &output, err) < 0)
 		return -1;
-	job->child_in_order = running->command.in_order;
-	job->child_spoke = job->interrupt_due = false;
 	status = child_start(job->host->loop, &spec, command_ended, running, &job->child, err);
 	if (running->command.output == OUTPUT_LOG)
 		close(spec.fds[1]);
@@ -205,10 +229,13 @@ static int start(struct running *running, struct err *err)
 	_cleanup_(freep) char *cli_config = NULL;
 	struct sandbox_job view = command_view(job, &root, &cli_config);
 	_cleanup_(freep) char *folder = sandbox_path(job->host->sandbox, &view, job->folder);
-	struct sandbox_command command = {.folder = folder, .args = &running->command.args, .env = &env};
+	struct sandbox_command command = {.folder = folder,
+		.args = &running->command.args,
+		.env = &env,
+		.offline = job->host->offline && running->command.env != ENV_COST};
 	_cleanup_(sandbox_start_release) struct sandbox_start prepared = {.args_fd = -1};
 
-	make_env(job, &view, running->command.env, &env);
+	make_env(job, &view, &running->command, &env);
 	if (sandbox_prepare(job->host->sandbox, &view, &command, &prepared, err) < 0)
 		return -1;
 	return start_child(running, &prepared, err);
@@ -216,10 +243,15 @@ static int start(struct running *running, struct err *err)
 
 void command_run(struct job *job, struct command *command)
 {
-	struct running *running = mem_new(1, sizeof(*running));
+	struct running *running;
 	struct err err = ERR_INIT;
 	int status;
 
+	if (!job_leased(job)) {
+		texts_release(&command->args);
+		return;
+	}
+	running = mem_new(1, sizeof(*running));
 	*running = (struct running){.job = job, .command = *command, .kept = -1, .begun_ms = clock_mono_ms()};
 	status = start(running, &err);
 	texts_release(&command->args);

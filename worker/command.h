@@ -22,9 +22,10 @@ struct command {
 	const char *name; /* "init"; for metrics and sentences */
 	struct texts args;
 	enum command_env env;
+	bool with_ssh_key; /* git finds the workspace's SSH key */
 	enum command_output output;
-	int out;                /* OUTPUT_FILE; borrowed */
-	bool in_order;          /* it stops in order when interrupted */
+	int out; /* OUTPUT_FILE; borrowed */
+	struct child_kind kind;
 	joblog_line_fn on_line; /* OUTPUT_LOG: called with each line and the job; or NULL */
 	/* The exit code; -1 if a signal ended it. `errors` is what it said on the way, NULL for OUTPUT_LOG. */
 	void (*done)(struct job *job, int code, const char *errors);

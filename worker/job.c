@@ -43,11 +43,13 @@ static void job_begin(void *data)
 	job_release(job);
 }
 
-struct job *job_start(const struct job_host *host, struct assignment *assignment, const struct err *refusal)
+struct job *job_start(const struct job_host *host, struct assignment *assignment, const struct keeper_lease *lease,
+	const struct err *refusal)
 {
 	struct job *job = mem_new(1, sizeof(*job));
 
 	job->host = host;
+	job->lease = *lease;
 	job->assignment = *assignment;
 	job->dir = (struct workdir)WORKDIR_INIT;
 	job->configuration = job->init_bundle = job->plan_json = job->state_file = job->plan_file = -1;
@@ -68,6 +70,7 @@ struct job *job_start(const struct job_host *host, struct assignment *assignment
 	if (refusal)
 		job_fail(job, OUTCOME_ERRORED, "%s", refusal->message);
 	job->stop = assignment->stop;
+	limits_begin(job);
 	job_hold(job);
 	loop_timer_set(host->loop, &job->begin_timer, 0, job_begin, job);
 	return job;
@@ -82,9 +85,15 @@ static void folder_remove(void *data)
 	free(dir);
 }
 
+/* Removes it; of an apply, what is left to be told is kept elsewhere before that, or in it. */
 static void folder_give_up(struct job *job)
 {
-	struct workdir *dir = mem_new(1, sizeof(*dir));
+	struct workdir *dir;
+
+	if (job->states.dir &&
+		unsent_ended(job->host->unsent, &job->dir, job->lost ? NULL : &job->result, job->result.state_owed) < 0)
+		return;
+	dir = mem_new(1, sizeof(*dir));
 
 	*dir = job->dir;
 	job->dir = (struct workdir)WORKDIR_INIT;
@@ -98,6 +107,7 @@ void job_free(struct job *job)
 {
 	loop_timer_clear(job->host->loop, &job->begin_timer);
 	loop_timer_clear(job->host->loop, &job->over_timer);
+	limits_release(job);
 	states_release(&job->states);
 	joblog_release(&job->log);
 	channel_close(&job->channel);
@@ -112,6 +122,7 @@ void job_free(struct job *job)
 	assignment_release(&job->assignment);
 	free(job->folder);
 	free(job->engine);
+	free(job->locked);
 	free(job);
 }
 
@@ -138,21 +149,43 @@ static void outcome_settle(struct job *job)
 	}
 }
 
+void job_report(struct job *job)
+{
+	outcome_settle(job);
+	job->decided = job->reported = job->aside = true;
+	job->lease = (struct keeper_lease){0}; /* it holds nothing that another worker could be given */
+	job->host->reported(job->host->data, job, &job->result);
+}
+
+/* Whatever the engine said: an apply is not done before its state is the workspace's. */
+static void states_judge(struct job *job)
+{
+	if (!job->states.dir)
+		return;
+	job->result.state_owed = states_behind(&job->states);
+	if (!*job->states.beside || job->stop != STOP_NONE || job->result.outcome != OUTCOME_PASSED)
+		return;
+	job->result.outcome = OUTCOME_ERRORED;
+	snprintf(job->result.error, sizeof(job->result.error),
+		"The state that the apply left is kept beside the workspace's: %s", job->states.beside);
+}
+
 static void job_end(struct job *job)
 {
 	const char *stage = stage_name(job->assignment.stage);
 	const char *outcome;
 
-	outcome_settle(job);
-	outcome = job->lost ? "lost" : outcome_name(job->result.outcome);
+	if (!job->reported) {
+		outcome_settle(job);
+		states_judge(job);
+	}
+	outcome = job->lost && !job->reported ? "lost" : outcome_name(job->result.outcome);
 	metric_addf(M_JOBS, 1, "stage=\"%s\",outcome=\"%s\"", stage, outcome);
 	metric_observef(M_JOB_SECONDS, (double)(clock_mono_ms() - job->begun_ms) / 1000, "stage=\"%s\"", stage);
 	log_info("job ended", "run", job->result.run.text, "job", job->result.job.text, "stage", stage, "outcome",
 		outcome, "why", *job->result.error ? job->result.error : NULL, NULL);
-	job->host->ended(job->host->data, job, job->lost ? NULL : &job->result);
-	if (job->states.dir && states_behind(&job->states))
-		unsent_keep(job->host->unsent, &job->dir);
 	folder_give_up(job);
+	job->host->ended(job->host->data, job, job->lost || job->reported ? NULL : &job->result);
 	job_free(job);
 }
 
@@ -176,11 +209,16 @@ bool job_done(const struct job *job)
 
 static void step_timed(struct job *job)
 {
+	const char *stage = stage_name(job->assignment.stage);
 	int64_t now = clock_mono_ms();
 
-	if (job->step > 0)
-		metric_observef(M_STEP_SECONDS, (double)(now - job->step_ms) / 1000, "stage=\"%s\",step=\"%s\"",
-			stage_name(job->assignment.stage), job->steps[job->step - 1].name);
+	if (job->step > 0) {
+		const char *step = job->steps[job->step - 1].name;
+
+		metric_observef(
+			M_STEP_SECONDS, (double)(now - job->step_ms) / 1000, "stage=\"%s\",step=\"%s\"", stage, step);
+		log_debug("step", "run", job->result.run.text, "stage", stage, "step", step, NULL);
+	}
 	job->step_ms = now;
 }
 
@@ -250,7 +288,54 @@ void job_work(struct job *job, loop_work_fn work, loop_work_fn done, void *data)
 	loop_work(job->host->loop, work_run, work_done, item);
 }
 
+/* ---- the program ---- */
+
+bool job_leased(struct job *job)
+{
+	if (!job->reported && clock_boot_ms() >= job->lease.interrupt_ms)
+		job_lose(job);
+	return !job->lost;
+}
+
+struct keeper_terms job_terms(struct job *job, const struct child_kind *kind)
+{
+	struct keeper_terms terms;
+
+	job->child_kind = *kind;
+	job->child_spoke = job->interrupt_due = false;
+	terms = (struct keeper_terms){
+		.lease = job->lease, .in_order = kind->in_order, .outlives = kind->outlives, .aside = job->aside};
+	limits_terms(job, &terms);
+	return terms;
+}
+
+void job_child_ended(struct job *job, enum keeper_why why)
+{
+	job->child = NULL;
+	if (why == KEEPER_LEASE)
+		job_lose(job);
+}
+
 /* ---- from outside ---- */
+
+void job_renew(struct job *job, const struct keeper_lease *lease)
+{
+	job->lease = *lease;
+	if (job->child)
+		child_renew(job->child, lease);
+}
+
+void job_stop_child(struct job *job, bool force)
+{
+	if (!job->child)
+		return;
+	if (force || !job->child_kind.in_order)
+		child_kill(job->child);
+	else if (job->child_spoke)
+		child_interrupt(job->child);
+	else
+		job->interrupt_due = true;
+}
 
 void job_stop(struct job *job, enum stop stop)
 {
@@ -259,14 +344,7 @@ void job_stop(struct job *job, enum stop stop)
 	job->stop = stop;
 	log_info("job is asked to stop", "run", job->result.run.text, "job", job->result.job.text, "how",
 		stop_name(stop), NULL);
-	if (!job->child)
-		return;
-	if (stop == STOP_FORCE || !job->child_in_order)
-		child_kill(job->child);
-	else if (job->child_spoke)
-		child_interrupt(job->child);
-	else
-		job->interrupt_due = true;
+	job_stop_child(job, stop == STOP_FORCE);
 }
 
 void job_lose(struct job *job)
@@ -274,13 +352,15 @@ void job_lose(struct job *job)
 	if (job->lost)
 		return;
 	job->lost = true;
-	log_warn("the scheduler gave the attempt up", "run", job->result.run.text, "job", job->result.job.text, "stage",
-		stage_name(job->assignment.stage), NULL);
-	if (job->assignment.stage == STAGE_APPLY && job->child)
+	log_warn(job->reported ? "a plan is not shown any more"
+			       : "the attempt is over: its lease ended, or the scheduler gave it up",
+		"run", job->result.run.text, "job", job->result.job.text, "stage", stage_name(job->assignment.stage),
+		NULL);
+	job->channel.over = true; /* nobody reads its log any more */
+	if (job->child && job->child_kind.outlives)
 		return; /* it goes on, and so do its states */
 	if (job->child)
 		child_kill(job->child);
-	job->channel.over = true;
 	job_hold(job);
 	channel_give_up(&job->channel);
 	job_release(job);

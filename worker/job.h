@@ -10,16 +10,23 @@
  *  2. The first step that fails, or a stop, skips to the closing steps; those always run, in order.
  *  3. At most one program of the job runs at a time. The result is given only when its last process is gone, the log is
  *     delivered, and the scheduler has (or refused) the last state.
- *  4. A job that is lost (the scheduler gave the attempt up) gives no result. A plan is killed then; an apply goes on
- *     and sends its states.
+ *  4. A job that is lost (the scheduler gave the attempt up) gives no result. What runs is killed then; terraform's
+ *     apply goes on and sends its states.
+ *  5. Nothing but terraform's apply outlives the lease: nothing else is started, or still runs, when another worker may
+ *     have the job (keeper/keeper.h; this process may be stopped meanwhile).
+ *  6. A plan whose JSON nothing waits for gives its result before it is shown. What it does then is aside: its failure
+ *     is nobody's but the worker's log's.
  */
 
 #include "common/loop.h"
+#include "common/crypto.h"
 #include "worker/assignment.h"
 #include "worker/exec/engine.h"
 #include "worker/exec/providers.h"
 #include "worker/exec/sandbox.h"
 #include "worker/exec/workdir.h"
+#include "worker/keeper/keeper.h"
+#include "worker/limits.h"
 #include "worker/ship/channel.h"
 #include "worker/ship/joblog.h"
 #include "worker/ship/redact.h"
@@ -28,6 +35,7 @@
 struct books;
 struct child;
 struct fetcher;
+struct inits;
 struct job;
 struct policy_stage;
 struct schemas;
@@ -42,6 +50,12 @@ struct policy_host {
 	bool network;
 };
 
+/* How a program of a job takes it to be stopped. */
+struct child_kind {
+	bool in_order; /* it stops in order when interrupted; others are killed */
+	bool outlives; /* it goes on when its lease has ended */
+};
+
 /* What jobs need of their worker. */
 struct job_host {
 	struct loop *loop;
@@ -50,15 +64,22 @@ struct job_host {
 	const char *provider_mirror; /* folder, URL or "" */
 	struct engines *engines;
 	struct providers *providers;
+	struct inits *inits;
 	struct schemas *schemas;
 	struct unsent *unsent;
 	const struct sandbox *sandbox;
 	const struct books *books; /* of prices */
 	const char *infracost;     /* path, or "" */
 	struct policy_host policies;
-	int jobs; /* descriptor of the folder that job folders are made in */
+	const struct job_limits *limits;
+	bool offline; /* jobs have no network */
+	int jobs;     /* descriptor of the folder that job folders are made in */
 	const char *jobs_path;
-	/* Called once; `result` is NULL if the job was lost. The job is freed after it. */
+	/* Whether a job of that run which has reported still goes on here. */
+	bool (*aside)(void *data, const char *run);
+	/* The result of a job that goes on (rule 6). */
+	void (*reported)(void *data, const struct job *job, const struct job_result *result);
+	/* Called once; `result` is NULL if the job was lost, or has reported. The job is freed after it. */
 	void (*ended)(void *data, struct job *job, const struct job_result *result);
 	void *data;
 };
@@ -75,6 +96,8 @@ struct job {
 	struct job_result result;
 	bool decided; /* the result's outcome stands */
 	bool lost;
+	bool reported; /* its result is given */
+	bool aside;    /* what runs now has no part in the result */
 	enum stop stop;
 	bool abandoned; /* by a worker that ends, not by a person */
 
@@ -82,7 +105,7 @@ struct job {
 	size_t step; /* the next one */
 	int holds;
 	int64_t begun_ms, step_ms;
-	struct loop_timer begin_timer, over_timer;
+	struct loop_timer begin_timer, over_timer, linger_timer;
 
 	struct workdir dir;
 	char *folder; /* the working directory, below the job's root */
@@ -94,26 +117,37 @@ struct job {
 	char *engine; /* path */
 	bool tofu;
 
+	struct keeper_lease lease; /* of the claim, or of the last heartbeat that held it */
+	struct limits limits;
 	struct child *child;
-	bool child_in_order; /* it stops in order when interrupted; others are killed */
-	bool child_spoke;    /* it has put out something, so its signal handlers are in place */
-	bool interrupt_due;  /* as soon as it speaks */
+	struct child_kind child_kind;
+	bool child_spoke;   /* it has put out something, so its signal handlers are in place */
+	bool interrupt_due; /* as soon as it speaks */
 
 	struct policy_stage *policies; /* stage/policy; or NULL */
 
-	int uploads;        /* under way */
-	bool settling;      /* the last step waits for them */
-	bool init_wanted;   /* the engine's init has to run */
-	bool modules_apart; /* and `get` before it (stage/init) */
+	int uploads;                    /* under way */
+	bool settling;                  /* the last step waits for them */
+	bool init_wanted;               /* the engine's init has to run */
+	bool modules_apart;             /* and `get` before it (stage/init) */
+	char init_key[SHA256_HEX_SIZE]; /* stage/reuse; "": this one is not kept */
+	bool init_reused;
+	char *locked; /* the configuration's own lock file, or NULL */
 	/* files, or -1 */
 	int configuration, init_bundle, plan_json;
 	int state_file, plan_file; /* while they are downloaded */
 };
 
-/* Takes the assignment. `refusal` says why it can't be done, or is NULL. The job runs from the loop. */
-struct job *job_start(const struct job_host *host, struct assignment *assignment, const struct err *refusal);
+/* Takes the assignment, which is its worker's for the lease. `refusal` says why it can't be done, or is NULL. The job
+ * runs from the loop. */
+struct job *job_start(const struct job_host *host, struct assignment *assignment, const struct keeper_lease *lease,
+	const struct err *refusal);
+/* A heartbeat held it. */
+void job_renew(struct job *job, const struct keeper_lease *lease);
 /* Cancel: interrupts terraform. Force: kills everything. The job ends when that has happened. */
 void job_stop(struct job *job, enum stop stop);
+/* The same for its program alone, if there is one. */
+void job_stop_child(struct job *job, bool force);
 /* The scheduler holds the attempt no more (rule 4 above). */
 void job_lose(struct job *job);
 /* The worker ends now: kills it, and stops waiting for the scheduler. */
@@ -127,8 +161,16 @@ void job_hold(struct job *job);
 void job_release(struct job *job);
 /* Decides the outcome with a sentence, unless it is decided. */
 void job_fail(struct job *job, enum outcome outcome, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Gives the result now; the job goes on with what is aside. */
+void job_report(struct job *job);
 /* True if no more work is to be done: decided, lost or asked to stop. */
 bool job_done(const struct job *job);
+/* True if a program may be started; else the lease is over, and the job is lost. */
+bool job_leased(struct job *job);
+/* What a program of that kind is started with, as the job's child. */
+struct keeper_terms job_terms(struct job *job, const struct child_kind *kind);
+/* It is gone, for that reason. */
+void job_child_ended(struct job *job, enum keeper_why why);
 /* Runs work in a thread under a hold. */
 void job_work(struct job *job, loop_work_fn work, loop_work_fn done, void *data);
 

@@ -15,14 +15,14 @@
 #include "worker/tickets.h"
 #include "worker/worker.h"
 
-enum { LEASE_MS = 60 * 1000, POST_MS = 20 * 1000, LEAVE_MS = 2000 };
+enum { LEASE_MS = 60 * 1000, POST_MS = 20 * 1000, LEAST_MS = 1000, LISTEN_MS = 40 * 1000, LEAVE_MS = 2000 };
 
 struct lease {
 	struct worker *worker;
-	char *id; /* of this worker; NULL: not registered */
+	char *id;    /* of this worker; NULL: not registered */
+	char *token; /* its own: heartbeats go on with it when the pool's is revoked */
 	int64_t lease_ms;
-	int64_t renewed_ms; /* when the last heartbeat that succeeded was sent */
-	int64_t sent_ms;
+	int64_t sent_ms; /* the heartbeat under way, by the clock of leases */
 	struct fetch *registering, *beating, *leaving;
 	struct loop_timer timer; /* the next registration or heartbeat */
 	struct backoff backoff;
@@ -54,6 +54,7 @@ void lease_free(struct lease *lease)
 	fetch_abort(lease->beating);
 	fetch_abort(lease->leaving);
 	free(lease->id);
+	free(lease->token);
 	free(lease);
 }
 
@@ -62,29 +63,69 @@ const char *lease_worker(const struct lease *lease)
 	return lease->id;
 }
 
+struct keeper_lease lease_since(int64_t sent_ms, long long seconds)
+{
+	int64_t ms = seconds > 0 ? seconds * 1000 : LEASE_MS;
+
+	return (struct keeper_lease){.interrupt_ms = sent_ms + ms * 5 / 6, .kill_ms = sent_ms + ms * 11 / 12};
+}
+
 bool lease_ready(const struct lease *lease)
 {
 	return atomic_load(&lease->ready);
 }
 
-struct fetch *lease_post(
-	struct worker *worker, const char *path, json_t *body, void (*fn)(void *, struct fetch_answer *), void *data)
+/* With one of the two tokens. */
+struct post {
+	const char *token, *path;
+	json_t *body; /* consumed */
+	long timeout_ms;
+};
+
+static struct fetch *post_send(
+	struct worker *worker, const struct post *post, void (*fn)(void *, struct fetch_answer *), void *data)
 {
-	_cleanup_(freep) char *url = mem_printf("%s/api/worker/v1/%s", worker->options.scheduler_url, path);
-	_cleanup_(freep) char *text = json_text(body);
+	_cleanup_(freep) char *url = mem_printf("%s/api/worker/v1/%s", worker->options.scheduler_url, post->path);
+	_cleanup_(freep) char *text = json_text(post->body);
 	const struct fetch_request request = {
 		.method = "POST",
 		.url = url,
-		.bearer = worker->options.agent_token,
+		.bearer = post->token,
 		.content_type = "application/json",
 		.body = text,
 		.body_len = strlen(text),
 		.answer_limit = (size_t)64 * 1024 * 1024,
-		.timeout_ms = POST_MS,
+		.timeout_ms = post->timeout_ms,
 	};
 
-	json_decref(body);
+	json_decref(post->body);
 	return fetch_start(worker->fetcher, &request, fn, data);
+}
+
+struct fetch *lease_post(
+	struct worker *worker, const char *path, json_t *body, void (*fn)(void *, struct fetch_answer *), void *data)
+{
+	const struct post post = {worker->options.agent_token, path, body, POST_MS};
+
+	return post_send(worker, &post, fn, data);
+}
+
+struct fetch *lease_listen(
+	struct lease *lease, const char *path, json_t *body, void (*fn)(void *, struct fetch_answer *), void *data)
+{
+	const struct post post = {lease->token, path, body, LISTEN_MS};
+
+	return post_send(lease->worker, &post, fn, data);
+}
+
+static struct fetch *post_own(
+	struct lease *lease, const char *path, json_t *body, void (*fn)(void *, struct fetch_answer *))
+{
+	/* One that is lost on the way leaves time for others before the lease ends. */
+	int64_t wait = lease->lease_ms / 4 < LEAST_MS ? LEAST_MS : lease->lease_ms / 4;
+	const struct post post = {lease->token, path, body, wait < POST_MS ? (long)wait : POST_MS};
+
+	return post_send(lease->worker, &post, fn, lease);
 }
 
 /* ---- registration ---- */
@@ -98,13 +139,25 @@ static void complain(struct lease *lease, const struct fetch_answer *answer)
 		return;
 	lease->complained = true;
 	snprintf(status, sizeof(status), "status %d", answer->status);
-	if (answer->status == 401)
-		log_error("the scheduler does not know this worker's token: set --agent-token-file to one of an agent "
-			  "pool",
-			"scheduler", lease->worker->options.scheduler_url, NULL);
-	else
-		log_warn("the scheduler can't be reached; trying again", "scheduler",
-			lease->worker->options.scheduler_url, "why", answer->error ? answer->error : status, NULL);
+	log_warn("the scheduler can't be reached; trying again", "scheduler", lease->worker->options.scheduler_url,
+		"why", answer->error ? answer->error : status, NULL);
+}
+
+/* 401 is for good: what runs is brought to its end under the worker's own token, and then there is nothing to do. */
+static void refused(struct lease *lease)
+{
+	struct worker *worker = lease->worker;
+
+	atomic_store(&lease->ready, false);
+	if (worker->refused)
+		return;
+	worker->refused = true;
+	log_error("the scheduler does not take this worker's agent token: it is not one of an agent pool, was revoked, "
+		  "or "
+		  "has expired; running jobs finish, then the worker ends",
+		"scheduler", worker->options.scheduler_url, NULL);
+	if (!worker->draining)
+		drain_begin(worker);
 }
 
 static void register_worker(void *data);
@@ -120,9 +173,10 @@ static void registered(struct lease *lease, const json_t *answer)
 	const char *topic = json_string_at(answer, "topic");
 
 	free(lease->id);
+	free(lease->token);
 	lease->id = mem_text(json_string_at(answer, "worker"));
+	lease->token = mem_text(json_string_at(answer, "token"));
 	lease->lease_ms = json_int_at(answer, "lease-seconds", LEASE_MS / 1000) * 1000;
-	lease->renewed_ms = clock_mono_ms();
 	lease->complained = false;
 	backoff_reset(&lease->backoff);
 	atomic_store(&lease->ready, true);
@@ -142,8 +196,12 @@ static void register_answered(void *data, struct fetch_answer *answer)
 	lease->registering = NULL;
 	if (answer->status >= 200 && answer->status < 300 &&
 		json_parse(buf_str(&answer->body), answer->body.len, &value, &err) == 0 &&
-		json_string_at(value, "worker")) {
+		json_string_at(value, "worker") && json_string_at(value, "token")) {
 		registered(lease, value);
+		return;
+	}
+	if (answer->status == 401) {
+		refused(lease);
 		return;
 	}
 	complain(lease, answer);
@@ -175,8 +233,12 @@ bool lease_heard(struct lease *lease, const struct fetch_answer *answer)
 		lease->complained = false;
 		return true;
 	}
+	if (answer->status == 401) {
+		refused(lease);
+		return false;
+	}
 	complain(lease, answer);
-	if (answer->status == 401 || answer->status == 404)
+	if (answer->status == 404 && !lease->worker->refused)
 		register_worker(lease);
 	return false;
 }
@@ -198,57 +260,67 @@ static json_t *heartbeat_body(const struct worker *worker)
 	json_t *jobs = json_array();
 
 	for (size_t i = 0; i < worker->busy; i++)
-		list_job(jobs, worker->jobs[i]->assignment.job, worker->jobs[i]->assignment.attempt);
+		if (!worker->jobs[i]->reported)
+			list_job(jobs, worker->jobs[i]->assignment.job, worker->jobs[i]->assignment.attempt);
 	results_each(worker->results, list_result, jobs);
-	return json_pack("{sssIsIsbsoso}", "worker", lease_worker(worker->lease), "free",
-		(json_int_t)slots_free(worker), "slots", (json_int_t)worker->options.slots, "draining",
-		worker->draining, "partitions", tickets_partitions(worker->tickets), "jobs", jobs);
+	return json_pack("{sIsIsbsoso}", "free", (json_int_t)slots_free(worker), "slots",
+		(json_int_t)worker->options.slots, "draining", worker->draining, "partitions",
+		tickets_partitions(worker->tickets), "jobs", jobs);
 }
 
-static void job_heard(struct worker *worker, const json_t *item)
+static void job_heard(struct lease *lease, const struct keeper_lease *renewed, const json_t *item)
 {
+	struct worker *worker = lease->worker;
 	const char *id = text_or_empty(json_string_at(item, "job"));
 	int attempt = (int)json_int_at(item, "attempt", 0);
 	bool held = json_bool_at(item, "held", true);
 	struct job *job = slots_find(worker, id, attempt);
 
 	if (!job)
-		results_heard(worker->results, id, attempt, held);
+		results_heard(worker->results, id, attempt, held, json_bool_at(item, "awaited", false));
 	else if (!held)
 		job_lose(job);
-	else
-		job_stop(job, stop_wish(json_string_at(item, "stop")));
+	else {
+		job_renew(job, renewed);
+		slots_stop(worker, id, attempt, stop_wish(json_string_at(item, "stop")), "heartbeat");
+	}
 }
 
 static void heartbeat_heard(struct lease *lease, const struct fetch_answer *answer)
 {
 	json_auto_t *value = NULL;
+	struct keeper_lease renewed;
 	struct err err = ERR_INIT;
 	const json_t *item;
 	size_t i;
 
-	lease->renewed_ms = lease->sent_ms;
 	if (json_parse(buf_str(&answer->body), answer->body.len, &value, &err) < 0)
 		return;
+	lease->lease_ms = json_int_at(value, "lease-seconds", lease->lease_ms / 1000) * 1000;
+	renewed = lease_since(lease->sent_ms, lease->lease_ms / 1000);
 	json_array_foreach(json_at(value, "jobs"), i, item)
 	{
-		job_heard(lease->worker, item);
+		job_heard(lease, &renewed, item);
 	}
 	drain_check(lease->worker);
 }
 
-/* No plan that the scheduler may have given to another worker goes on here. */
-static void lease_expired(struct worker *worker)
+/* A job that is at nothing that outlives its lease is over with it, also while it only waits for the scheduler. */
+static void leases_check(struct worker *worker)
 {
-	for (size_t i = worker->busy; i > 0; i--)
-		if (i <= worker->busy && worker->jobs[i - 1]->assignment.stage == STAGE_PLAN)
-			job_lose(worker->jobs[i - 1]);
+	for (size_t i = worker->busy; i > 0; i--) {
+		struct job *job = i <= worker->busy ? worker->jobs[i - 1] : NULL;
+
+		if (job && !job->reported && job->assignment.stage != STAGE_APPLY &&
+			clock_boot_ms() >= job->lease.kill_ms)
+			job_lose(job);
+	}
 }
 
 static void beat_answered(void *data, struct fetch_answer *answer)
 {
 	struct lease *lease = data;
-	int64_t next = lease->lease_ms / 4;
+	int64_t next = lease->lease_ms / 4, again;
 
 	lease->beating = NULL;
 	if (lease_heard(lease, answer)) {
@@ -257,9 +329,11 @@ static void beat_answered(void *data, struct fetch_answer *answer)
 		heartbeat_heard(lease, answer);
 	} else {
 		metric_addf(M_HEARTBEATS, 1, "outcome=\"failed\"");
-		next = backoff_next(&lease->backoff, answer->retry_after);
-		if (clock_mono_ms() - lease->renewed_ms > lease->lease_ms)
-			lease_expired(lease->worker);
+		/* No later than a quarter of the lease: a scheduler that is back gives its workers half a one to be
+		 * heard. */
+		again = backoff_next(&lease->backoff, answer->retry_after);
+		next = again < next ? again : next;
+		leases_check(lease->worker);
 	}
 	if (!lease->registering)
 		loop_timer_set(lease->worker->loop, &lease->timer, jitter(next), beat, lease);
@@ -271,8 +345,8 @@ static void beat(void *data)
 
 	if (lease->beating || !lease->id)
 		return;
-	lease->sent_ms = clock_mono_ms();
-	lease->beating = lease_post(lease->worker, "heartbeat", heartbeat_body(lease->worker), beat_answered, lease);
+	lease->sent_ms = clock_boot_ms();
+	lease->beating = post_own(lease, "heartbeat", heartbeat_body(lease->worker), beat_answered);
 }
 
 /* ---- leaving ---- */
@@ -309,6 +383,6 @@ void lease_leave(struct lease *lease, loop_timer_fn fn, void *data)
 	lease->left_data = data;
 	loop_timer_set(lease->worker->loop, &lease->leave_timer, lease->id ? LEAVE_MS : 0, leave_late, lease);
 	if (lease->id)
-		lease->leaving = lease_post(
-			lease->worker, "leave", json_pack("{ss}", "worker", lease->id), leave_answered, lease);
+		lease->leaving = post_own(
+			lease, "leave", json_pack("{sb}", "failed", lease->worker->stopped_hard), leave_answered);
 }

@@ -18,7 +18,10 @@
 #include "common/httpd.h"
 #include "common/log.h"
 #include "worker/claim.h"
+#include "worker/control.h"
+#include "worker/exec/child.h"
 #include "worker/exec/etc.h"
+#include "worker/exec/inits.h"
 #include "worker/health.h"
 #include "worker/lease.h"
 #include "worker/metrics.h"
@@ -75,6 +78,23 @@ static int open_folders(struct process *process, struct err *err)
 	return process->jobs < 0 ? err_errno(err, process->jobs_path) : 0;
 }
 
+/* With `auto` a machine that allows no sandbox does without, unless that would give jobs the network. */
+static int choose_sandbox(struct worker *worker, struct err *err)
+{
+	const struct options *options = &worker->options;
+
+	if (text_equal(options->sandbox, "none"))
+		return 0;
+	if (sandbox_open(&worker->sandbox, !options->job_network, err) == 0)
+		return etc_open(options->data_dir, &worker->sandbox.etc, err);
+	if (text_equal(options->sandbox, "bwrap") || !options->job_network)
+		return -1;
+	log_warn("there is no sandbox: jobs run as this worker's user and can read and write what it can, other jobs' "
+		 "files and this worker's own among it; let it do runs that you trust alone",
+		"why", err->message, NULL);
+	return 0;
+}
+
 static int open_sandbox(struct worker *worker, struct err *err)
 {
 	const struct options *options = &worker->options;
@@ -82,14 +102,13 @@ static int open_sandbox(struct worker *worker, struct err *err)
 	if (providers_open(options->data_dir, &worker->providers, err) < 0)
 		return -1;
 	worker->sandbox = (struct sandbox){
-		.bwrap = text_equal(options->sandbox, "bwrap"),
 		.binds = options->sandbox_bind,
+		.trust = fetch_trusted(),
 		.mirror = *options->provider_mirror == '/' ? options->provider_mirror : NULL,
 		.store = worker->providers.path,
+		.tmp = options->job_memory << 20,
 	};
-	if (worker->sandbox.bwrap && etc_open(options->data_dir, &worker->sandbox.etc, err) < 0)
-		return -1;
-	return sandbox_check(&worker->sandbox, err);
+	return choose_sandbox(worker, err);
 }
 
 static int open_host(struct process *process, struct err *err)
@@ -101,6 +120,15 @@ static int open_host(struct process *process, struct err *err)
 		.scheduler_url = options->scheduler_url,
 		.data_dir = options->data_dir};
 
+	worker->limits = (struct job_limits){
+		.plan_seconds = options->plan_seconds,
+		.apply_seconds = options->apply_seconds,
+		.memory = options->job_memory,
+		.processes = options->job_processes,
+		.disk = options->job_disk,
+		.log = options->job_log,
+		.stop_seconds = options->job_stop_seconds,
+	};
 	worker->host = (struct job_host){
 		.loop = worker->loop,
 		.fetcher = worker->fetcher,
@@ -117,12 +145,17 @@ static int open_host(struct process *process, struct err *err)
 			.most_ms = options->policy_seconds * 1000,
 			.memory = options->policy_memory << 20,
 			.network = options->policy_network != 0},
+		.limits = &worker->limits,
+		.offline = !options->job_network,
 		.jobs = process->jobs,
 		.jobs_path = process->jobs_path,
+		.aside = slots_aside,
+		.reported = slots_reported,
 		.ended = slots_ended,
 		.data = worker,
 	};
-	if (schemas_open(options->data_dir, &worker->host.schemas, err) < 0 ||
+	if (inits_open(options->data_dir, options->init_reuse_seconds * 1000, &worker->host.inits, err) < 0 ||
+		schemas_open(options->data_dir, &worker->host.schemas, err) < 0 ||
 		books_load(&worker->books, options->price_books, err) < 0)
 		return -1;
 	return unsent_open(&unsent, &worker->host.unsent, err);
@@ -133,16 +166,25 @@ static void delivered(void *data)
 	drain_check(data);
 }
 
+static void confirmed(void *data, const char *job, int attempt, bool awaited)
+{
+	struct worker *worker = data;
+
+	unsent_confirmed(worker->host.unsent, job, attempt, awaited);
+}
+
 static int open_scheduler(struct worker *worker, struct err *err)
 {
 	struct results_spec results = {.loop = worker->loop,
 		.fetcher = worker->fetcher,
 		.scheduler_url = worker->options.scheduler_url,
 		.delivered = delivered,
+		.confirmed = confirmed,
 		.data = worker};
 
 	worker->lease = lease_new(worker);
 	worker->claims = claims_new(worker);
+	worker->control = control_new(worker);
 	if (tickets_open(worker, &worker->tickets, err) < 0)
 		return -1;
 	results.producer = tickets_producer(worker->tickets);
@@ -155,14 +197,17 @@ static int process_open(struct process *process, struct err *err)
 	static const int signals[] = {SIGTERM, SIGINT, 0};
 	struct worker *worker = &process->worker;
 
+	if (fetch_trust(worker->options.ca_file, err) < 0)
+		return -1;
 	worker->loop = loop_new();
 	loop_signals(worker->loop, signals, signal_came, worker);
 	worker->fetcher = fetcher_new(worker->loop);
-	worker->jobs = mem_new((size_t)worker->options.slots, sizeof(struct job *));
+	worker->jobs = mem_new((size_t)worker->options.slots + SLOTS_ASIDE, sizeof(struct job *));
 	metric_set(M_SLOTS, "", (double)worker->options.slots);
 	metric_set(M_SLOTS_BUSY, "", 0);
 	metric_set(M_DRAINING, "", 0);
-	if (open_folders(process, err) < 0 || open_sandbox(worker, err) < 0 || open_host(process, err) < 0)
+	if (child_check(err) < 0 || open_folders(process, err) < 0 || open_sandbox(worker, err) < 0 ||
+		open_host(process, err) < 0)
 		return -1;
 	if (open_scheduler(worker, err) < 0)
 		return -1;
@@ -183,8 +228,8 @@ static void process_run(struct process *process)
 {
 	struct worker *worker = &process->worker;
 
-	log_info("worker started", "scheduler", worker->options.scheduler_url, "sandbox", worker->options.sandbox,
-		"data-dir", worker->options.data_dir, NULL);
+	log_info("worker started", "scheduler", worker->options.scheduler_url, "sandbox",
+		worker->sandbox.bwrap ? "bwrap" : "none", "data-dir", worker->options.data_dir, NULL);
 	unsent_recover(worker->host.unsent, process->jobs);
 	engines_find(worker->host.engines, "", engine_known, NULL);
 	lease_begin(worker->lease);
@@ -200,14 +245,17 @@ static void process_close(struct process *process)
 	for (size_t i = 0; i < worker->busy; i++)
 		job_free(worker->jobs[i]);
 	tickets_free(worker->tickets);
+	control_free(worker->control);
 	claims_free(worker->claims);
 	lease_free(worker->lease);
 	results_free(worker->results);
 	unsent_free(worker->host.unsent);
 	schemas_free(worker->host.schemas);
+	inits_free(worker->host.inits);
 	engines_free(worker->host.engines);
 	books_release(&worker->books);
 	etc_free(worker->sandbox.etc);
+	free(worker->sandbox.bwrap);
 	providers_release(&worker->providers);
 	fetcher_free(worker->fetcher);
 	loop_free(worker->loop);
@@ -241,7 +289,7 @@ int main(int argc, char **argv)
 		process_run(&process);
 	else
 		log_error("the worker can't start", "why", err.message, NULL);
-	status = status < 0 || process.worker.stopped_hard;
+	status = status < 0 || process.worker.refused || process.worker.stopped_hard;
 	process_close(&process);
 	return status;
 }

@@ -73,8 +73,11 @@ int worker_options_settle(struct options *options, struct err *err)
 		return err_set(err, ERR_INVALID, "--scheduler-url must begin with http:// or https://");
 	while (len > 0 && options->scheduler_url[len - 1] == '/')
 		options->scheduler_url[--len] = '\0';
-	if (!text_equal(options->sandbox, "bwrap") && !text_equal(options->sandbox, "none"))
-		return err_set(err, ERR_INVALID, "--sandbox must be bwrap or none");
+	if (!text_equal(options->sandbox, "auto") && !text_equal(options->sandbox, "bwrap") &&
+		!text_equal(options->sandbox, "none"))
+		return err_set(err, ERR_INVALID, "--sandbox must be auto, bwrap or none");
+	if (!options->job_network && text_equal(options->sandbox, "none"))
+		return err_set(err, ERR_INVALID, "--job-network 0 takes a sandbox, and --sandbox is none");
 	if (log_level_parse(options->log_level) < 0)
 		return err_set(err, ERR_INVALID, "--log-level must be debug, info, warn or error");
 	settle_name(options);

@@ -18,6 +18,7 @@
 #include "worker/worker.h"
 
 enum { MOST_HELD = 64, MOST_PARTITIONS = 256, POLL_MS = 1000, SETTLING_MS = 20000 };
+enum { LETTER_TAG = 0 }; /* results have tags from 1 on */
 
 struct tickets {
 	struct worker *worker;
@@ -42,7 +43,9 @@ static void delivered(void *data, uint64_t tag, const char *error)
 {
 	struct tickets *tickets = data;
 
-	if (tickets->worker->results)
+	if (tag == LETTER_TAG)
+		metric_addf(M_DEAD_LETTERS, 1, "outcome=\"%s\"", error ? "failed" : "ok");
+	else if (tickets->worker->results)
 		results_delivered(tickets->worker->results, tag, error);
 }
 
@@ -63,23 +66,41 @@ static void produced(void *data, int fd, unsigned events)
 	kafka_producer_poll(tickets->producer, 0);
 }
 
+/* ---- dead letters ---- */
+
+/* Without the right to write there, the broker's refusal is counted, and the log has the reason. */
+static void letter_send(struct tickets *tickets, const struct kafka_message *message, const char *why)
+{
+	const struct dead_letter letter = {.topic = message->topic,
+		.partition = message->partition,
+		.offset = message->offset,
+		.reader = tickets->worker->options.name,
+		.error = why,
+		.payload = message->payload,
+		.len = message->len,
+		.size = message->len};
+	_cleanup_(freep) char *text = dead_letter_encode(&letter);
+	struct err err = ERR_INIT;
+
+	metric_addf(M_TICKETS, 1, "kind=\"malformed\"");
+	log_warn("a message can't be read; it goes to the dead letters", "topic", message->topic, "why", why, NULL);
+	if (kafka_produce(tickets->producer, topics[TOPIC_DEAD_LETTERS].name, -1, NULL, text, LETTER_TAG, &err) < 0)
+		metric_addf(M_DEAD_LETTERS, 1, "outcome=\"failed\"");
+}
+
 /* ---- control ---- */
 
 static void control_take(struct tickets *tickets, const struct kafka_message *message)
 {
 	struct job_stop stop;
 	struct err err = ERR_INIT;
-	struct job *job;
 
 	if (job_stop_decode(message->payload, message->len, &stop, &err) < 0) {
-		log_warn("a control message can't be read; it is skipped", "why", err.message, NULL);
-		metric_addf(M_TICKETS, 1, "kind=\"malformed\"");
+		letter_send(tickets, message, err.message);
 		return;
 	}
 	metric_addf(M_TICKETS, 1, "kind=\"control\"");
-	job = slots_find(tickets->worker, stop.job.text, stop.attempt);
-	if (job)
-		job_stop(job, stop.stop);
+	slots_stop(tickets->worker, stop.job.text, stop.attempt, stop.stop, "kafka");
 }
 
 static void control_read(struct tickets *tickets)
@@ -109,11 +130,12 @@ static bool ticket_take(struct tickets *tickets, struct kafka_message *message)
 
 	if (job_ticket_decode(message->payload, message->len, &ticket, &err) == 0) {
 		metric_addf(M_TICKETS, 1, "kind=\"job\"");
+		metric_observe(M_TICKET_SECONDS, "", kafka_message_age(message));
+		log_debug("ticket read", "run", ticket.run.text, NULL);
 		tickets->held[tickets->held_count++] = *message;
 		return true;
 	}
-	log_warn("a ticket can't be read; it is skipped", "why", err.message, NULL);
-	metric_addf(M_TICKETS, 1, "kind=\"malformed\"");
+	letter_send(tickets, message, err.message);
 	kafka_message_store(tickets->pool, message);
 	kafka_message_done(message);
 	return false;

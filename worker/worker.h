@@ -11,7 +11,11 @@
 
 struct lease;
 struct claims;
+struct control;
 struct tickets;
+
+/* One job that has given its result takes no slot while it goes on; a second one keeps its own. */
+enum { SLOTS_ASIDE = 1 };
 
 struct worker {
 	struct options options;
@@ -20,14 +24,17 @@ struct worker {
 	struct providers providers;
 	struct sandbox sandbox;
 	struct books books;
+	struct job_limits limits;
 	struct job_host host;
 	struct results *results;
 	struct tickets *tickets; /* tickets.h: Kafka */
 	struct lease *lease;     /* lease.h: registration and heartbeats */
 	struct claims *claims;   /* claim.h */
-	struct job **jobs;       /* that run; as many as `busy`, room for options.slots */
+	struct control *control; /* control.h: what is to stop */
+	struct job **jobs;       /* that run; as many as `busy`, room for options.slots + SLOTS_ASIDE */
 	size_t busy;
 	bool draining;
+	bool refused;      /* its agent token holds no more */
 	bool stopped_hard; /* a second signal came */
 	struct loop_timer give_up_timer;
 };
@@ -36,11 +43,15 @@ struct worker {
 
 /* How many more jobs may be claimed now. */
 size_t slots_free(const struct worker *worker);
-/* The running job of that id and attempt, or NULL. */
+/* The running job of that id and attempt whose result is not given yet, or NULL. */
 struct job *slots_find(const struct worker *worker, const char *job, int attempt);
+/* Somebody asked a job to stop; whatever job that is, and whichever way (kafka, http, heartbeat) it came. */
+void slots_stop(struct worker *worker, const char *job, int attempt, enum stop stop, const char *way);
 /* Starts a claimed job in a free slot. */
-void slots_start(struct worker *worker, const json_t *claimed);
-/* job_host's `ended`. */
+void slots_start(struct worker *worker, const json_t *claimed, const struct keeper_lease *lease);
+/* job_host's `aside`, `reported` and `ended`. */
+bool slots_aside(void *data, const char *run);
+void slots_reported(void *data, const struct job *job, const struct job_result *result);
 void slots_ended(void *data, struct job *job, const struct job_result *result);
 
 /* ---- drain.c ---- */

@@ -11,6 +11,7 @@
 #include <archive_entry.h>
 
 #include "common/buf.h"
+#include "common/crypto.h"
 #include "common/err.h"
 #include "worker/exec/beneath.h"
 
@@ -89,6 +90,13 @@ static int refuse(const struct unpacking *unpacking, struct err *err, const char
 		err, ERR_INVALID, "the archive's entry \"%.200s\" %s", archive_entry_pathname(unpacking->entry), why);
 }
 
+/* What is damaged is the run's end; what had no memory is not damaged. */
+static void memory_check(struct archive *archive)
+{
+	if (archive_errno(archive) == ENOMEM)
+		mem_out();
+}
+
 static int copy_data(struct unpacking *unpacking, int fd, struct err *err)
 {
 	_cleanup_(freep) char *chunk = mem_new(1, CHUNK);
@@ -101,7 +109,10 @@ static int copy_data(struct unpacking *unpacking, int fd, struct err *err)
 				unpacking->spec->bounds.bytes);
 		if (write_fully(fd, chunk, (size_t)got) < 0)
 			return err_errno(err, unpacking->path);
+		crypto_sha256_add(unpacking->spec->digest, chunk, (size_t)got);
 	}
+	if (got < 0)
+		memory_check(unpacking->archive);
 	return got < 0 ? refuse(unpacking, err, "is damaged") : 0;
 }
 
@@ -191,6 +202,19 @@ static int unpack_hard_link(struct unpacking *unpacking, struct err *err)
 	return beneath_write(unpacking->folder, unpacking->path, info.st_mode & 0755, bytes.data, bytes.len, err);
 }
 
+/* Lengths keep one entry's words from looking like another's. */
+static void digest_entry(const struct unpacking *unpacking)
+{
+	struct archive_entry *entry = unpacking->entry;
+	const char *link = text_or_empty(archive_entry_symlink(entry));
+	const char *other = text_or_empty(archive_entry_hardlink(entry));
+	_cleanup_(freep) char *text = mem_printf("%o %lld %zu %zu %zu %s%s%s", (unsigned)archive_entry_mode(entry),
+		(long long)archive_entry_size(entry), strlen(unpacking->path), strlen(link), strlen(other),
+		unpacking->path, link, other);
+
+	crypto_sha256_add(unpacking->spec->digest, text, strlen(text));
+}
+
 static int unpack_kind(struct unpacking *unpacking, struct err *err)
 {
 	if (archive_entry_hardlink(unpacking->entry))
@@ -219,6 +243,8 @@ static int unpack_entry(struct unpacking *unpacking, struct err *err)
 		return refuse(unpacking, err, "leads out of its folder");
 	if (!*unpacking->path || (spec->wanted && !spec->wanted(spec->data, unpacking->path)))
 		return 0;
+	if (spec->digest)
+		digest_entry(unpacking);
 	return unpack_kind(unpacking, err);
 }
 
@@ -233,6 +259,7 @@ static int unpack_all(struct unpacking *unpacking, struct err *err)
 	}
 	if (status == ARCHIVE_EOF)
 		return 0;
+	memory_check(unpacking->archive);
 	return err_set(err, ERR_INVALID, "the archive is damaged: %.200s",
 		text_or_empty(archive_error_string(unpacking->archive)));
 }
@@ -240,14 +267,16 @@ static int unpack_all(struct unpacking *unpacking, struct err *err)
 int archive_unpack(int fd, int folder, const struct archive_spec *spec, struct err *err)
 {
 	_cleanup_(unpacking_release) struct unpacking unpacking = {
-		.archive = archive_read_new(), .folder = folder, .spec = spec};
+		.archive = mem_there(archive_read_new()), .folder = folder, .spec = spec};
 
 	archive_read_support_filter_gzip(unpacking.archive);
 	archive_read_support_format_tar(unpacking.archive);
 	if (lseek(fd, 0, SEEK_SET) < 0)
 		return err_errno(err, "lseek");
-	if (archive_read_open_fd(unpacking.archive, fd, CHUNK) != ARCHIVE_OK)
+	if (archive_read_open_fd(unpacking.archive, fd, CHUNK) != ARCHIVE_OK) {
+		memory_check(unpacking.archive);
 		return err_set(err, ERR_INVALID, "the archive is not a gzip-compressed tar");
+	}
 	if (archive_filter_code(unpacking.archive, 0) != ARCHIVE_FILTER_GZIP)
 		return err_set(err, ERR_INVALID, "the archive is not a gzip-compressed tar");
 	return unpack_all(&unpacking, err);

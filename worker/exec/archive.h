@@ -13,6 +13,7 @@
 #include "common/base.h"
 
 struct err;
+struct sha256;
 
 struct archive_bounds {
 	size_t files; /* entries of any kind */
@@ -26,7 +27,8 @@ struct archive_spec {
 	/* Called for each link instead of making it; true: it is dealt with. NULL: links are checked and made. */
 	bool (*link)(void *data, const char *path, const char *target);
 	void *data;
-	bool drop_bad_links; /* leaves out a link that leads out, instead of refusing the archive */
+	struct sha256 *digest; /* takes in all that decides what is unpacked, but for times and owners; or NULL */
+	bool drop_bad_links;   /* leaves out a link that leads out, instead of refusing the archive */
 };
 
 /* The path without "./" and doubled slashes in a new text, or NULL if it is absolute or has a "..". "" is the top. */

@@ -38,13 +38,15 @@ static void entry_freep(struct archive_entry **entry)
 
 static int failed(struct packing *packing)
 {
+	if (archive_errno(packing->archive) == ENOMEM)
+		mem_out();
 	return err_set(packing->err, ERR_INTERNAL, "packing failed: %.200s",
 		text_or_empty(archive_error_string(packing->archive)));
 }
 
 static int write_header(struct packing *packing, const char *path, const struct stat *info, const char *target)
 {
-	_cleanup_(entry_freep) struct archive_entry *entry = archive_entry_new();
+	_cleanup_(entry_freep) struct archive_entry *entry = mem_there(archive_entry_new());
 
 	archive_entry_set_pathname(entry, path);
 	archive_entry_set_mode(entry, info->st_mode);
@@ -135,7 +137,7 @@ static int pack_name(struct packing *packing, int folder, const char *name, cons
 int archive_pack(int fd, int folder, const char *const *names, const struct archive_bounds *bounds, struct err *err)
 {
 	_cleanup_(packing_release) struct packing packing = {
-		.archive = archive_write_new(), .bounds = bounds, .err = err};
+		.archive = mem_there(archive_write_new()), .bounds = bounds, .err = err};
 
 	archive_write_add_filter_gzip(packing.archive);
 	archive_write_set_format_pax_restricted(packing.archive);

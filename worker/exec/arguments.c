@@ -47,6 +47,9 @@ void arguments_plan(const struct assignment *assignment, const char *var_file, c
 		texts_add(args, "-refresh=false");
 	add_addresses(args, "-target", assignment->targets);
 	add_addresses(args, "-replace", assignment->replaces);
+	add_addresses(args, "-invoke", assignment->invokes);
+	if (assignment->generate)
+		texts_add(args, "-generate-config-out=%s.tf", plan);
 }
 
 void arguments_show(const char *plan, struct texts *args)

@@ -90,7 +90,7 @@ static void bounded_free(struct bounded *bounded)
 }
 
 /* All its processes are gone, so what the pipes still hold is all there is. */
-static void bounded_ended(void *data, int status)
+static void bounded_ended(void *data, const struct keeper_report *report)
 {
 	struct bounded *bounded = data;
 	struct stream *const streams[] = {&bounded->out, &bounded->errors};
@@ -101,8 +101,11 @@ static void bounded_ended(void *data, int status)
 		while (bounded->end == BOUNDED_ENDED && streams[i]->fd >= 0 && stream_read(streams[i]))
 			;
 	}
-	result = (struct bounded_result){
-		.end = bounded->end, .status = status, .out = &bounded->out.bytes, .errors = &bounded->errors.bytes};
+	result = (struct bounded_result){.end = bounded->end,
+		.status = report->status,
+		.why = report->why,
+		.out = &bounded->out.bytes,
+		.errors = &bounded->errors.bytes};
 	bounded->spec.done(bounded->spec.data, &result);
 	bounded_free(bounded);
 }
@@ -132,7 +135,7 @@ static int start_child(struct bounded *bounded, int out, int errors, struct err 
 		.env = start->env.items ? start->env.items : (char *[]){NULL},
 		.folder = start->folder,
 		.fds = {-1, out, errors, start->args_fd},
-		.sandboxed = start->sandboxed,
+		.terms = bounded->spec.terms,
 	};
 
 	return child_start(bounded->loop, &spec, bounded_ended, bounded, &bounded->child, err);

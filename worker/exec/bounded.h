@@ -6,6 +6,7 @@
  * what counts. */
 
 #include "common/buf.h"
+#include "worker/keeper/keeper.h"
 
 struct child;
 struct err;
@@ -22,11 +23,13 @@ enum bounded_end {
 struct bounded_result {
 	enum bounded_end end;
 	int status;                     /* waitpid's */
+	enum keeper_why why;            /* it was stopped */
 	const struct buf *out, *errors; /* borrowed until the callback returns */
 };
 
 struct bounded_spec {
 	const struct sandbox_start *start; /* borrowed for the call alone */
+	struct keeper_terms terms;
 	int64_t most_ms;
 	size_t most_out, most_errors;                                  /* bytes */
 	void (*done)(void *data, const struct bounded_result *result); /* once, when all of the program is gone */

@@ -3,17 +3,21 @@
 #define WORKER_EXEC_CHILD_H
 
 /*
- * A program that runs for a job, from one spec, in a process group of its own. It has ended when the last process of it
- * is gone: in a sandbox that is the death of its process namespace, which takes everything in it along.
+ * A program that runs for a job, from one spec, below a keeper of its own (keeper/keeper.h) and in a process group of
+ * its own. It has ended when the last process of it is gone, wherever that went.
+ *
+ * A process that has children of this kind has no others, since what a killed keeper leaves becomes its child and is
+ * killed as such. It is a child subreaper and ignores SIGINT (main.c).
  */
 
 #include "common/base.h"
+#include "worker/keeper/keeper.h"
 
 struct err;
 struct loop;
 struct child;
 
-enum { CHILD_MOST_FDS = 4 };
+enum { CHILD_MOST_FDS = KEEPER_FD };
 
 struct child_spec {
 	char *const *argv;       /* argv[0] is the program's absolute path */
@@ -21,15 +25,17 @@ struct child_spec {
 	const char *folder;      /* to start in */
 	int fds[CHILD_MOST_FDS]; /* what becomes 0, 1, 2 and 3; -1: /dev/null for the first three, nothing for the
 				    fourth */
-	bool sandboxed;          /* argv is bwrap's, and it writes its --info-fd to 4 */
+	struct keeper_terms terms;
 };
 
-/* `status` is waitpid's of the program. Called once, when all of it is gone; the child is freed then. */
-typedef void (*child_fn)(void *data, int status);
+/* `report` is borrowed for the call. Called once, when all of it is gone; the child is freed then. */
+typedef void (*child_fn)(void *data, const struct keeper_report *report);
 
 /* Borrows the spec for the call alone. ERR_INTERNAL. */
 int child_start(struct loop *loop, const struct child_spec *spec, child_fn fn, void *data, struct child **ret_child,
 	struct err *err);
+/* Its lease ends later now. */
+void child_renew(struct child *child, const struct keeper_lease *lease);
 /* SIGINT to the whole group: terraform stops in order. */
 void child_interrupt(struct child *child);
 /* SIGKILL to all of it. */
@@ -37,7 +43,9 @@ void child_kill(struct child *child);
 /* Takes it: SIGKILL, and its end is waited for here; its child_fn is not called. For when the loop runs no more. NULL
  * is fine. */
 void child_abandon(struct child *child);
-/* Of the group's first process. */
-int child_pid(const struct child *child);
+
+/* ERR_INTERNAL with what to do if children can't be kept here: runyard-keeper has to stand beside this program, and the
+ * kernel has to tell of processes' children. */
+int child_check(struct err *err);
 
 #endif

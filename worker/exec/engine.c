@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/buf.h"
@@ -189,14 +188,14 @@ static void known_record(struct engines *engines, const char *path, const char *
 
 /* ---- asking a binary ---- */
 
-static void version_came(void *data, int status)
+static void version_came(void *data, const struct keeper_report *report)
 {
 	struct engines *engines = data;
 	_cleanup_(freep) char *path = engines->asking;
 	char output[OUTPUT_LIMIT];
 	ssize_t len = read(engines->asking_out, output, sizeof(output) - 1);
 
-	output[len > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? len : 0] = '\0';
+	output[len > 0 && report->status == 0 ? len : 0] = '\0';
 	close(engines->asking_out);
 	engines->asking = NULL;
 	engines->asked = NULL;

@@ -155,22 +155,8 @@ static int names_order(const void *a, const void *b)
 static int file_digest(int folder, const char *name, char ret_hex[SHA256_HEX_SIZE])
 {
 	_cleanup_(closep) int fd = beneath_open(folder, name, O_RDONLY, 0);
-	EVP_MD_CTX *context = EVP_MD_CTX_new();
-	unsigned char digest[32];
-	char chunk[65536];
-	ssize_t got = -1;
 
-	EVP_DigestInit_ex(context, EVP_sha256(), NULL);
-	while (fd >= 0 && (got = read(fd, chunk, sizeof(chunk))) > 0)
-		EVP_DigestUpdate(context, chunk, (size_t)got);
-	EVP_DigestFinal_ex(context, digest, NULL);
-	EVP_MD_CTX_free(context);
-	for (size_t i = 0; i < sizeof(digest); i++) {
-		ret_hex[2 * i] = "0123456789abcdef"[digest[i] >> 4];
-		ret_hex[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
-	}
-	ret_hex[SHA256_HEX_SIZE - 1] = '\0';
-	return got < 0 ? -1 : 0;
+	return fd < 0 ? -1 : crypto_sha256_file(fd, ret_hex);
 }
 
 int package_hash(int folder, char **ret_hash, struct err *err)
@@ -190,7 +176,8 @@ int package_hash(int folder, char **ret_hash, struct err *err)
 		if (buf_printf(&list, "%s  %s\n", hex, names.items[i]) < 0)
 			return err_set(err, ERR_TOO_LARGE, "a provider has too many files");
 	}
-	EVP_Digest(list.data, list.len, digest, NULL, EVP_sha256(), NULL);
+	if (!EVP_Digest(list.data, list.len, digest, NULL, EVP_sha256(), NULL))
+		mem_out();
 	base64 = crypto_base64(digest, sizeof(digest));
 	*ret_hash = mem_printf("h1:%s", base64);
 	return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/exec/providers.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -322,6 +323,25 @@ int providers_adopt(const struct providers *providers, int folder, const char *s
 
 /* ---- instead of init ---- */
 
+/* False if somebody has removed it, or what was in it. */
+static bool store_has(const struct providers *providers, const char *hex)
+{
+	_cleanup_(freep) char *path = mem_printf("store/%s", hex);
+	int fd = beneath_open(providers->folder, path, O_RDONLY | O_DIRECTORY, 0);
+	DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *entry;
+	bool found = false;
+
+	if (!list) {
+		closep(&fd);
+		return false;
+	}
+	while (!found && (entry = readdir(list)))
+		found = entry->d_name[0] != '.';
+	closedir(list);
+	return found;
+}
+
 /* Where the package is as the job sees it, or NULL if it isn't here. */
 static char *package_place(const struct providers *providers, const struct locked_provider *locked, const char *seen,
 	const char *mirror, const char *path)
@@ -333,7 +353,7 @@ static char *package_place(const struct providers *providers, const struct locke
 
 	if (mirror_find(providers, path, hex) == 0) {
 		hash = hex_hash(hex);
-		if (locked_has(locked, hash))
+		if (locked_has(locked, hash) && store_has(providers, hex))
 			return mem_printf("%s/store/%s", seen, hex);
 	}
 	if (*mirror == '/' && stat(mirrored, &info) == 0 && S_ISDIR(info.st_mode))

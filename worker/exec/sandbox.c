@@ -13,10 +13,9 @@
 #include "common/err.h"
 #include "worker/exec/beneath.h"
 #include "worker/exec/etc.h"
+#include "worker/exec/program.h"
 
-static const char bwrap_path[] = "/usr/bin/bwrap";
-static const char setpriv_path[] = "/usr/bin/setpriv";
-static const char prlimit_path[] = "/usr/bin/prlimit";
+static const char bwrap_name[] = "bwrap";
 
 static const char inside_root[] = "/job";
 static const char inside_store[] = "/providers";
@@ -35,16 +34,18 @@ static const char *const always[] = {
 	"--cap-drop",
 	"ALL",
 	"--die-with-parent",
-	"--info-fd",
-	"4",
 	"--hostname",
 	"runyard",
 	"--proc",
 	"/proc",
 	"--dev",
 	"/dev",
+	"--size",
+	"67108864",
 	"--tmpfs",
-	"/tmp",
+	"/dev/shm",
+	"--remount-ro",
+	"/dev",
 	"--ro-bind",
 	"/usr",
 	"/usr",
@@ -84,12 +85,18 @@ static void add_bind(struct texts *args, const char *kind, const char *from, con
 	texts_add(args, "%s", to);
 }
 
-static void add_system(struct texts *args)
+static void add_system(struct texts *args, const struct sandbox *sandbox)
 {
 	char target[256];
 
 	for (size_t i = 0; i < ARRAY_LEN(always); i++)
 		texts_add(args, "%s", always[i]);
+	if (sandbox->tmp > 0) {
+		texts_add(args, "--size");
+		texts_add(args, "%lld", sandbox->tmp);
+	}
+	texts_add(args, "--tmpfs");
+	texts_add(args, "/tmp");
 	for (size_t i = 0; i < ARRAY_LEN(system_folders); i++) {
 		ssize_t len = readlink(system_folders[i], target, sizeof(target) - 1);
 
@@ -118,6 +125,8 @@ static void add_binds(struct texts *args, const struct sandbox *sandbox)
 	while ((path = strsep(&rest, ",")))
 		if (*path)
 			add_bind(args, "--ro-bind", path, path);
+	if (sandbox->trust)
+		add_bind(args, "--ro-bind", sandbox->trust, sandbox->trust);
 	if (sandbox->mirror)
 		add_bind(args, "--ro-bind", sandbox->mirror, sandbox->mirror);
 }
@@ -162,39 +171,31 @@ static int args_file(const struct texts *args, int *ret_fd, struct err *err)
 	return 0;
 }
 
-static void add_limits(struct texts *argv, const struct sandbox_command *command)
-{
-	if (command->memory <= 0)
-		return;
-	texts_add(argv, "%s", prlimit_path);
-	texts_add(argv, "--as=%lld", command->memory);
-	texts_add(argv, "--");
-}
-
 static int prepare_bwrap(const struct sandbox *sandbox, const struct sandbox_job *job,
 	const struct sandbox_command *command, struct sandbox_start *start, struct err *err)
 {
 	_cleanup_(texts_release) struct texts args = {.items = NULL};
 
-	add_system(&args);
+	add_system(&args, sandbox);
 	add_etc(&args, sandbox->etc);
 	add_job(&args, sandbox, job);
 	add_binds(&args, sandbox);
 	if (command->offline)
 		texts_add(&args, "--unshare-net");
+	/* What is mounted above stays as it is; nothing can be written beside it, into memory that nobody counts. */
+	texts_add(&args, "--remount-ro");
+	texts_add(&args, "/");
 	texts_add(&args, "--chdir");
 	texts_add(&args, "%s", command->folder);
 	add_environment(&args, command->env);
 	if (args_file(&args, &start->args_fd, err) < 0)
 		return -1;
-	texts_add(&start->argv, "%s", bwrap_path);
+	texts_add(&start->argv, "%s", sandbox->bwrap);
 	texts_add(&start->argv, "--args");
 	texts_add(&start->argv, "3");
 	texts_add(&start->argv, "--");
-	add_limits(&start->argv, command);
 	texts_add(&start->argv, "%s%s", inside_engine, base_name(job->engine));
 	start->folder = "/";
-	start->sandboxed = true;
 	return 0;
 }
 
@@ -203,11 +204,6 @@ static int prepare_bwrap(const struct sandbox *sandbox, const struct sandbox_job
 static void prepare_none(
 	const struct sandbox_job *job, const struct sandbox_command *command, struct sandbox_start *start)
 {
-	texts_add(&start->argv, "%s", setpriv_path);
-	texts_add(&start->argv, "--pdeathsig");
-	texts_add(&start->argv, "KILL");
-	texts_add(&start->argv, "--");
-	add_limits(&start->argv, command);
 	texts_add(&start->argv, "%s", job->engine);
 	for (size_t i = 0; i < command->env->count; i++)
 		texts_add(&start->env, "%s", command->env->items[i]);
@@ -237,22 +233,37 @@ void sandbox_start_release(struct sandbox_start *start)
 	start->args_fd = -1;
 }
 
-int sandbox_check(const struct sandbox *sandbox, struct err *err)
+/* What `always` says has to work; the program itself may be any. */
+static int bwrap_try(const struct sandbox *sandbox, const char *bwrap, bool offline)
 {
-	char *const argv[] = {(char *)bwrap_path, "--as-pid-1", "--unshare-user-try", "--unshare-pid", "--ro-bind", "/",
-		"/", "--proc", "/proc", "--dev", "/dev", "--", "/bin/true", NULL};
+	_cleanup_(texts_release) struct texts argv = {.items = NULL};
 	char *const env[] = {NULL};
 	int pid, status = 0;
 
-	if (!sandbox->bwrap)
-		return 0;
-	if (posix_spawn(&pid, bwrap_path, NULL, NULL, argv, env) != 0)
-		return err_set(err, ERR_INVALID, "%s can't be started: install bubblewrap, or choose --sandbox none",
-			bwrap_path);
-	if (waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0)
-		return 0;
-	return err_set(err, ERR_INVALID,
-		"bwrap can't make a sandbox here: allow user namespaces (sysctl kernel.unprivileged_userns_clone, a "
-		"container's "
-		"seccomp profile), or choose --sandbox none");
+	texts_add(&argv, "%s", bwrap);
+	texts_add(&argv, "--as-pid-1"); /* it leaves no process of its own behind */
+	add_system(&argv, sandbox);
+	if (offline)
+		texts_add(&argv, "--unshare-net");
+	texts_add(&argv, "--");
+	texts_add(&argv, "/bin/true");
+	if (posix_spawn(&pid, bwrap, NULL, NULL, argv.items, env) != 0 || waitpid(pid, &status, 0) != pid)
+		return -1;
+	return status;
+}
+
+int sandbox_open(struct sandbox *sandbox, bool offline, struct err *err)
+{
+	_cleanup_(freep) char *bwrap = program_find(bwrap_name, "/usr/bin");
+
+	if (!bwrap)
+		return err_set(err, ERR_INVALID, "there is no bwrap: install bubblewrap");
+	if (bwrap_try(sandbox, bwrap, offline) != 0)
+		return err_set(err, ERR_INVALID,
+			"%s can't make a sandbox here: allow user namespaces (sysctl kernel.unprivileged_userns_clone, "
+			"kernel.apparmor_restrict_unprivileged_userns, a container's seccomp profile)",
+			bwrap);
+	sandbox->bwrap = bwrap;
+	bwrap = NULL;
+	return 0;
 }

@@ -4,12 +4,11 @@
 
 /*
  * What a job's program sees of the machine. With bwrap: the system's programs and libraries, the few files of /etc that
- * name resolution and TLS need, the provider cache and the engine, all read-only; its own folder; and its own
- * processes. Not: the worker's environment, files and processes, or other jobs. The network stays, unless a command
- * says otherwise.
+ * name resolution and TLS need, the provider cache and the engine, all read-only; its own folder; a /tmp in memory; and
+ * its own processes. Not: the worker's environment, files and processes, or other jobs. The network stays, unless a
+ * command says otherwise.
  *
- * "none" gives a clean environment and a process group and no more: the job runs as the worker's user and can read what
- * that user can. A killed worker takes the engine with it (setpriv --pdeathsig), but not what the engine has started.
+ * "none" gives a clean environment and no more: the job runs as the worker's user and can read what that user can.
  */
 
 #include "worker/exec/variables.h"
@@ -18,11 +17,13 @@ struct err;
 struct etc;
 
 struct sandbox {
-	bool bwrap;
+	char *bwrap;        /* the program, or NULL: none; owned */
 	const char *binds;  /* more read-only paths, comma separated; may be "" */
+	const char *trust;  /* the file of CAs that SSL_CERT_FILE names, or NULL */
 	const char *mirror; /* a folder of providers to show as it is, or NULL */
 	const char *store;  /* the worker's provider cache */
 	struct etc *etc;    /* for bwrap; borrowed */
+	long long tmp;      /* bytes that /tmp may hold; 0: half of the machine's memory */
 };
 
 /* One job's view. All are paths on the machine. */
@@ -44,8 +45,7 @@ struct sandbox_command {
 	const char *folder; /* to start in, as the job sees it */
 	const struct texts *args;
 	const struct texts *env;
-	bool offline;     /* without a network; bwrap only */
-	long long memory; /* bytes of address space at most, or 0 */
+	bool offline; /* without a network; bwrap only */
 };
 
 struct sandbox_start {
@@ -53,7 +53,6 @@ struct sandbox_start {
 	struct texts env;   /* of argv[0]; for bwrap empty: the job's own stands in the arguments' file */
 	const char *folder; /* to start argv[0] in; borrowed */
 	int args_fd;        /* to be the child's descriptor 3, or -1; owned */
-	bool sandboxed;
 };
 
 /* How to start it. A job's environment may hold secrets, and may hold LD_PRELOAD: it is handed to bwrap in a file in
@@ -61,7 +60,8 @@ struct sandbox_start {
 int sandbox_prepare(const struct sandbox *sandbox, const struct sandbox_job *job, const struct sandbox_command *command,
 	struct sandbox_start *ret_start, struct err *err);
 void sandbox_start_release(struct sandbox_start *start);
-/* ERR_INVALID with what to do if bwrap isn't there or isn't allowed to work. Runs it once; takes a few milliseconds. */
-int sandbox_check(const struct sandbox *sandbox, struct err *err);
+/* Finds bwrap in PATH and runs it once, which takes a few milliseconds; without a network if jobs are to have none.
+ * ERR_INVALID with what to do if it isn't there or isn't allowed to work; the sandbox is as it was then. */
+int sandbox_open(struct sandbox *sandbox, bool offline, struct err *err);
 
 #endif

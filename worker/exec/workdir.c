@@ -91,12 +91,17 @@ static bool has_part(const char *path, const char *part)
 
 /* The engine's own data folder comes from this worker and nowhere else: a provider that the archive brought along would
  * be run as if it had been installed and checked. git is asked about modules here, and would follow a .git/config. And
- * a state that lies in the working directory is not the workspace's: init would want to move it. */
+ * a state that lies in the working directory is not the workspace's: init would want to move it, and an errored.tfstate
+ * would be taken for this apply's (ship/leftover). */
 static bool configuration_wants(void *data, const char *path)
 {
-	const char *stray_state = data;
+	static const char *const strays[] = {"terraform.tfstate", "errored.tfstate"};
+	const char *folder = data; /* the working directory, with a slash at its end unless it is "" */
 
-	return !has_part(path, ".terraform") && !has_part(path, ".git") && !text_equal(path, stray_state);
+	for (size_t i = 0; i < ARRAY_LEN(strays); i++)
+		if (text_starts(path, folder) && text_equal(path + strlen(folder), strays[i]))
+			return false;
+	return !has_part(path, ".terraform") && !has_part(path, ".git");
 }
 
 static int write_override(const struct workdir *dir, const struct assignment *assignment, struct err *err)
@@ -123,12 +128,13 @@ static int write_variables(const struct workdir *dir, const struct assignment *a
 	return beneath_write(dir->root, WORKDIR_VARIABLES, 0600, buf_str(&text), text.len, err);
 }
 
-int workdir_fill(const struct workdir *dir, const struct assignment *assignment, int archive, struct err *err)
+int workdir_fill(const struct workdir *dir, const struct assignment *assignment, int archive, struct sha256 *digest,
+	struct err *err)
 {
-	_cleanup_(freep) char *stray_state = mem_printf(
-		"%s%sterraform.tfstate", assignment->working_directory, *assignment->working_directory ? "/" : "");
+	_cleanup_(freep) char *folder =
+		mem_printf("%s%s", assignment->working_directory, *assignment->working_directory ? "/" : "");
 	const struct archive_spec spec = {
-		.bounds = configuration_bounds, .wanted = configuration_wants, .data = stray_state};
+		.bounds = configuration_bounds, .wanted = configuration_wants, .data = folder, .digest = digest};
 	_cleanup_(closep) int config = beneath_open(dir->root, "config", O_RDONLY | O_DIRECTORY, 0);
 
 	if (config < 0)

@@ -5,7 +5,9 @@
 /*
  * A job's folder, <data-dir>/jobs/<job>-<attempt>/ (0700):
  *
- *     job.json              what a restarted worker needs to deliver a state that was not delivered (ship/unsent)
+ *     job.json              of an apply: what a restarted worker needs to end it (ship/unsent)
+ *     delivered             of an apply: the last state that the scheduler has (ship/leftover)
+ *     errored.tfstate       of an apply: the last state, where terraform could not write it below root/ (ship/leftover)
  *     cli.tfrc              the engine's CLI configuration; read-only for the job
  *     *.tar.gz, *.json      what was downloaded or is to be sent; not visible to the job
  *     root/                 the job's own, /job inside the sandbox:
@@ -13,13 +15,15 @@
  *         state/            terraform.tfstate, where the override's local backend keeps it
  *         out/plan          the plan file
  *         vars/             the .tfvars file (0600)
- *         home/             HOME
+ *         home/             HOME; in .ssh/ the workspace's key (0600), while modules are fetched
  *
  * The state's path is given relative to the working directory, since the plan file carries it to another worker.
  */
 
 #include "worker/assignment.h"
 #include "worker/exec/beneath.h"
+
+struct sha256;
 
 struct workdir {
 	char *path; /* on the machine; owned */
@@ -37,6 +41,7 @@ struct workdir {
 #define WORKDIR_STATE     "state/terraform.tfstate"
 #define WORKDIR_PLAN      "out/plan"
 #define WORKDIR_VARIABLES "vars/variables.tfvars"
+#define WORKDIR_SSH_KEY   "home/.ssh/key"
 
 /* Makes it anew in the folder that `jobs` and `jobs_path` both mean; one of that name is removed first. ERR_INTERNAL.
  */
@@ -49,8 +54,10 @@ void workdir_release(struct workdir *dir);
 char *workdir_folder(const struct assignment *assignment);
 /* What the override file says: a local backend, with the state's path as seen from the working directory. */
 int workdir_override(const struct assignment *assignment, struct buf *out);
-/* Unpacks the configuration's tar.gz and writes override and variables. ERR_INVALID, ERR_TOO_LARGE, ERR_INTERNAL. */
-int workdir_fill(const struct workdir *dir, const struct assignment *assignment, int archive, struct err *err);
+/* Unpacks the configuration's tar.gz and writes override and variables. `digest` takes in the configuration, or is
+ * NULL. ERR_INVALID, ERR_TOO_LARGE, ERR_INTERNAL. */
+int workdir_fill(const struct workdir *dir, const struct assignment *assignment, int archive, struct sha256 *digest,
+	struct err *err);
 /* True if a .tf file of the working directory may call a module (a superset: the word stands where a block could). */
 bool workdir_has_modules(const struct workdir *dir, const struct assignment *assignment);
 /* True if the text may hold a module block. Pure. */

@@ -163,9 +163,11 @@ static char *text_of_all(const struct policy_sets *sets, const struct evaluator 
 	enum outcome outcome = report_conclude(sets, evaluator, sentence, sizeof(sentence));
 	size_t broken = sets_in_error(sets);
 
-	buf_printf(&out, "Result: %s\n%zu passed, %zu failed, %zu errored",
-		outcome == OUTCOME_PASSED ? "passed" : "failed", report_count(sets, "passed"),
-		report_count(sets, "failed"), report_count(sets, "errored"));
+	size_t passed = report_count(sets, "passed"), failed = report_count(sets, "failed"),
+	       errored = report_count(sets, "errored");
+
+	buf_printf(&out, "Result: %s\n%zu policies evaluated: %zu passed, %zu failed, %zu errored",
+		outcome == OUTCOME_PASSED ? "passed" : "failed", passed + failed + errored, passed, failed, errored);
 	if (broken > 0)
 		buf_printf(&out, "; %zu policy %s could not be evaluated", broken, broken == 1 ? "set" : "sets");
 	buf_text(&out, "\n");

@@ -10,7 +10,7 @@
 #include "common/err.h"
 #include "worker/exec/beneath.h"
 #include "worker/exec/variables.h"
-#include "worker/policy/mocks.h"
+#include "common/mocks.h"
 #include "worker/policy/report.h"
 #include "worker/policy/sentinel_config.h"
 

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "worker/policy/literal.h"
-#include "worker/policy/mocks.h"
+#include "common/literal.h"
+#include "common/mocks.h"
 
 static bool has_parameter(const struct policy_set *set, const char *key)
 {

@@ -248,36 +248,7 @@ int policy_set_unpack(int root, const struct evaluator *evaluator, struct policy
 	return 0;
 }
 
-/* ---- what policies are told ---- */
-
-static json_t *renamed(const json_t *value)
-{
-	json_t *copy, *member;
-	const char *key;
-
-	if (!json_is_object(value))
-		return json_deep_copy(value);
-	copy = json_object();
-	json_object_foreach((json_t *)value, key, member)
-	{
-		_cleanup_(freep) char *name = mem_text(key);
-
-		for (char *at = name; *at; at++)
-			if (*at == '-')
-				*at = '_';
-		json_object_set_new(copy, name, renamed(member));
-	}
-	return copy;
-}
-
-json_t *policy_run(const json_t *run)
-{
-	json_t *told = json_is_object(run) ? renamed(run) : json_object();
-
-	if (json_is_null(json_object_get(told, "cost_estimate")))
-		json_object_del(told, "cost_estimate");
-	return told;
-}
+/* ---- parameters ---- */
 
 json_t *parameter_value(const char *text)
 {

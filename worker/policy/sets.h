@@ -58,9 +58,6 @@ void policy_sets_release(struct policy_sets *sets);
  * ERR_INTERNAL. */
 int policy_set_unpack(int root, const struct evaluator *evaluator, struct policy_set *set, struct err *err);
 
-/* The run as policies know it: HCP's names, which have underscores; what is null is left out of the cost estimate's
- * place. A new reference. */
-json_t *policy_run(const json_t *run);
 /* A parameter's value as Sentinel's command line takes it: a JSON number, array or object; else the text. A new
  * reference. */
 json_t *parameter_value(const char *text);

@@ -7,13 +7,17 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/err.h"
 #include "common/json.h"
 #include "common/log.h"
 #include "worker/metrics.h"
 
 enum {
-	PAUSE_MS = 80,
+	PAUSE_MS = 80, /* between an answer and the next request, or as long as the last answer took, up to
+			  PAUSE_MOST_MS */
+	PAUSE_MOST_MS = 250,
+	READ_MOST = 64 * 1024,
 	SEND_AT = 64 * 1024,
 	SEND_MOST = 1024 * 1024,
 	LINE_MOST = 1024 * 1024,
@@ -26,7 +30,7 @@ static void output_ready(void *data, int fd, unsigned events);
 
 void joblog_init(struct joblog *log, struct loop *loop, struct channel *channel, const struct redactor *redactor)
 {
-	*log = (struct joblog){.loop = loop, .channel = channel, .redactor = redactor, .fd = -1};
+	*log = (struct joblog){.loop = loop, .channel = channel, .redactor = redactor, .fd = -1, .most = LOG_MOST};
 	log->line = (struct buf)BUF_INIT(LINE_MOST);
 	log->pending = (struct buf)BUF_INIT(PENDING_MOST);
 }
@@ -73,6 +77,7 @@ static void log_accepted(struct joblog *log, size_t len)
 {
 	buf_consume(&log->pending, len);
 	log->offset += len;
+	metric_add(M_LOG_BYTES, "", (double)len);
 }
 
 /* 409 names the length that the scheduler has: an earlier request arrived though its answer did not. */
@@ -94,6 +99,8 @@ static void log_conflict(struct joblog *log, const struct buf *body)
 	buf_reset(&log->pending);
 }
 
+static void send_soon(struct joblog *log);
+
 static void log_answered(void *data, int status, const struct buf *body)
 {
 	struct joblog *log = data;
@@ -110,8 +117,9 @@ static void log_answered(void *data, int status, const struct buf *body)
 		log_warn("a part of a log was refused", "url", log->channel->base, "why", why, NULL);
 		log_accepted(log, sent);
 	}
+	log->took_ms = clock_mono_ms() - log->sent_ms;
 	reading_set(log);
-	joblog_push(log);
+	send_soon(log);
 	check_flushed(log);
 }
 
@@ -122,10 +130,13 @@ void joblog_push(struct joblog *log)
 		.method = "PUT", .what = "log", .content_type = "text/plain", .path = path, .expects_refusal = true};
 
 	loop_timer_clear(log->loop, &log->timer);
+	log->hurry = log->pending.len > log->flight;
 	if (log->flight > 0 || log->pending.len == 0 || log->channel->over)
 		return;
 	log->flight = log->pending.len < SEND_MOST ? log->pending.len : SEND_MOST;
 	snprintf(path, sizeof(path), "log?offset=%llu", (unsigned long long)log->offset);
+	log->hurry = log->pending.len > log->flight;
+	log->sent_ms = clock_mono_ms();
 	spec.body = log->pending.data;
 	spec.body_len = log->flight;
 	channel_send(log->channel, &spec, log_answered, log);
@@ -136,12 +147,23 @@ static void pause_over(void *data)
 	joblog_push(data);
 }
 
+/* The slower the scheduler answers, the larger the pieces that it gets. */
+static int64_t pause_ms(const struct joblog *log)
+{
+	int64_t pause = log->took_ms > PAUSE_MS ? log->took_ms : PAUSE_MS;
+
+	return pause < PAUSE_MOST_MS ? pause : PAUSE_MOST_MS;
+}
+
+/* While a request is under way, its answer decides. */
 static void send_soon(struct joblog *log)
 {
-	if (log->pending.len - log->flight >= SEND_AT)
+	if (log->flight > 0 || log->pending.len == 0)
+		return;
+	if (log->hurry || log->pending.len >= SEND_AT)
 		joblog_push(log);
-	else if (log->pending.len > log->flight && log->timer.due_ms == 0)
-		loop_timer_set(log->loop, &log->timer, PAUSE_MS, pause_over, log);
+	else if (log->timer.due_ms == 0)
+		loop_timer_set(log->loop, &log->timer, pause_ms(log), pause_over, log);
 }
 
 void joblog_flush(struct joblog *log, loop_work_fn fn, void *data)
@@ -160,36 +182,37 @@ static void pending_add(struct joblog *log, const char *line, size_t len)
 
 	if (log->cut || log->channel->over)
 		return;
-	if (log->offset + before + len > LOG_MOST || redact(log->redactor, line, len, &log->pending) < 0 ||
+	if (log->offset + before + len > log->most || redact(log->redactor, line, len, &log->pending) < 0 ||
 		buf_text(&log->pending, "\n") < 0) {
 		log->cut = true;
 		log->pending.len = before;
 		buf_text(&log->pending, "The log is too long: the rest of it is not kept.\n");
+		if (log->full)
+			log->full(log->full_data);
 	}
-	metric_add(M_LOG_BYTES, "", (double)(log->pending.len - before));
 }
 
-static void line_take(struct joblog *log)
+/* The first `len` bytes of what is held, as a line. */
+static void line_take(struct joblog *log, size_t len)
 {
 	if (log->on_line)
-		log->on_line(log->on_line_data, buf_str(&log->line), log->line.len);
-	pending_add(log, buf_str(&log->line), log->line.len);
-	buf_reset(&log->line);
+		log->on_line(log->on_line_data, buf_str(&log->line), len);
+	pending_add(log, buf_str(&log->line), len);
+	buf_consume(&log->line, len);
 }
 
 /* A line longer than the bound goes in pieces. */
 static void bytes_take(struct joblog *log, const char *bytes, size_t len)
 {
 	while (len > 0) {
-		const char *end = memchr(bytes, '\n', len);
-		size_t part = end ? (size_t)(end - bytes) : len;
+		size_t most = len < READ_MOST ? len : READ_MOST;
+		const char *end = memchr(bytes, '\n', most);
+		size_t part = end ? (size_t)(end - bytes) : most;
 
-		if (buf_append(&log->line, bytes, part) < 0) {
-			line_take(log);
-			buf_append(&log->line, bytes, part);
-		}
+		while (buf_append(&log->line, bytes, part) < 0)
+			line_take(log, redact_settled(log->redactor, buf_str(&log->line), log->line.len));
 		if (end)
-			line_take(log);
+			line_take(log, log->line.len);
 		part += end != NULL;
 		bytes += part;
 		len -= part;
@@ -207,7 +230,7 @@ void joblog_write(struct joblog *log, const char *text)
 /* One read: true if there may be more. */
 static bool output_read(struct joblog *log)
 {
-	char chunk[65536];
+	char chunk[READ_MOST];
 	ssize_t got = read(log->fd, chunk, sizeof(chunk));
 
 	if (got > 0)
@@ -243,7 +266,7 @@ void joblog_detach(struct joblog *log)
 	while (log->fd >= 0 && output_read(log))
 		;
 	if (log->line.len > 0)
-		line_take(log);
+		line_take(log, log->line.len);
 	if (log->fd >= 0) {
 		loop_unwatch(log->loop, log->fd);
 		close(log->fd);

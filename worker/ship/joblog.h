@@ -4,8 +4,8 @@
 
 /*
  * A job's log on its way to the scheduler: read from the engine's output, redacted line by line, sent when 64 KiB have
- * come or the output has paused for a moment, one request at a time. If the scheduler is slower than the engine, the
- * engine waits: no more than a few MiB are held.
+ * come or a moment has passed, one request at a time; the moment is longer where answers are slow. If the scheduler is
+ * slower than the engine, the engine waits: no more than a few MiB are held.
  */
 
 #include "common/loop.h"
@@ -26,8 +26,13 @@ struct joblog {
 	struct buf line;    /* not ended yet */
 	struct buf pending; /* redacted; the first `flight` bytes are under way */
 	size_t flight;
-	uint64_t offset; /* of pending's first byte in the log */
-	bool cut;        /* the log's bound was passed: what follows is left out */
+	bool hurry;               /* what is pending waits for the answer only */
+	int64_t sent_ms, took_ms; /* of the last request */
+	uint64_t offset;          /* of pending's first byte in the log */
+	uint64_t most;            /* bytes */
+	bool cut;                 /* it passed that: what follows is left out */
+	void (*full)(void *data); /* called then; or NULL */
+	void *full_data;
 	struct loop_timer timer;
 	loop_work_fn flushed; /* to be called when nothing is pending, or NULL */
 	void *flushed_data;

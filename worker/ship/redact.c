@@ -5,17 +5,23 @@
 
 static const char replacement[] = "(sensitive value)";
 
+static size_t pair_at(const char *at)
+{
+	return (size_t)(unsigned char)at[0] << 8 | (unsigned char)at[1];
+}
+
 static void secret_insert(struct redactor *redactor, char *secret)
 {
-	size_t at = 0, len = strlen(secret);
+	size_t at = 0, len = strlen(secret), pair = pair_at(secret);
 
-	while (at < redactor->count && strlen(redactor->secrets[at]) > len)
+	while (at < redactor->count && redactor->secrets[at].len > len)
 		at++;
 	redactor->secrets = mem_resize(redactor->secrets, redactor->count + 1, sizeof(*redactor->secrets));
 	memmove(&redactor->secrets[at + 1], &redactor->secrets[at],
 		(redactor->count - at) * sizeof(*redactor->secrets));
-	redactor->secrets[at] = secret;
+	redactor->secrets[at] = (struct redact_secret){secret, len};
 	redactor->count++;
+	redactor->pairs[pair / 8] |= (unsigned char)(1 << pair % 8);
 }
 
 /* The text as it stands between the quotes of a JSON string. Go's encoder, terraform's, escapes <, > and & too. */
@@ -39,7 +45,7 @@ static char *json_form(const char *value, bool as_go)
 static void secret_add(struct redactor *redactor, char *secret)
 {
 	for (size_t i = 0; secret && i < redactor->count; i++) {
-		if (text_equal(redactor->secrets[i], secret)) {
+		if (text_equal(redactor->secrets[i].text, secret)) {
 			free(secret);
 			return;
 		}
@@ -93,6 +99,8 @@ static void variable_add(struct redactor *redactor, const struct variable *varia
 void redactor_init(struct redactor *redactor, const struct assignment *assignment)
 {
 	*redactor = (struct redactor){.secrets = NULL};
+	redactor_add(redactor, text_or_empty(assignment->run_token));
+	redactor_add(redactor, text_or_empty(assignment->ssh_key));
 	for (size_t i = 0; i < assignment->variable_count; i++)
 		if (assignment->variables[i].sensitive)
 			variable_add(redactor, &assignment->variables[i]);
@@ -101,19 +109,31 @@ void redactor_init(struct redactor *redactor, const struct assignment *assignmen
 void redactor_release(struct redactor *redactor)
 {
 	for (size_t i = 0; i < redactor->count; i++)
-		free(redactor->secrets[i]);
+		free(redactor->secrets[i].text);
 	free(redactor->secrets);
 	*redactor = (struct redactor){.secrets = NULL};
+}
+
+/* The first place from `at` on where a secret may begin: those of every line are few. */
+static size_t place_next(const struct redactor *redactor, const char *line, size_t len, size_t at)
+{
+	for (; at + 1 < len; at++) {
+		size_t pair = pair_at(line + at);
+
+		if (redactor->pairs[pair / 8] & 1 << pair % 8)
+			return at;
+	}
+	return len;
 }
 
 /* The length of the secret that begins here, or 0. */
 static size_t secret_at(const struct redactor *redactor, const char *at, size_t left)
 {
 	for (size_t i = 0; i < redactor->count; i++) {
-		size_t len = strlen(redactor->secrets[i]);
+		const struct redact_secret *secret = &redactor->secrets[i];
 
-		if (len <= left && memcmp(at, redactor->secrets[i], len) == 0)
-			return len;
+		if (secret->len <= left && memcmp(at, secret->text, secret->len) == 0)
+			return secret->len;
 	}
 	return 0;
 }
@@ -124,7 +144,7 @@ int redact(const struct redactor *redactor, const char *line, size_t len, struct
 
 	if (redactor->count == 0)
 		return buf_append(out, line, len);
-	for (size_t i = 0; i < len;) {
+	for (size_t i = place_next(redactor, line, len, 0); i < len; i = place_next(redactor, line, len, i)) {
 		size_t secret = secret_at(redactor, line + i, len - i);
 
 		if (secret == 0) {
@@ -137,4 +157,20 @@ int redact(const struct redactor *redactor, const char *line, size_t len, struct
 		plain = i;
 	}
 	return buf_append(out, line + plain, len - plain);
+}
+
+size_t redact_settled(const struct redactor *redactor, const char *line, size_t len)
+{
+	size_t longest = redactor->count ? redactor->secrets[0].len : 1;
+	size_t open = len >= longest ? len - longest + 1 : 0; /* a secret that begins before this has ended */
+	size_t settled = open;
+
+	for (size_t i = place_next(redactor, line, len, 0); i < open; i = place_next(redactor, line, len, i)) {
+		size_t secret = secret_at(redactor, line + i, len - i);
+
+		i += secret ? secret : 1;
+		if (secret && i > settled)
+			settled = i;
+	}
+	return settled ? settled : len;
 }

@@ -61,10 +61,26 @@ void results_free(struct results *results)
 	free(results);
 }
 
+static void kept_confirmed(struct kept_result *kept, bool awaited)
+{
+	const struct results_spec *spec = &kept->results->spec;
+
+	if (spec->confirmed)
+		spec->confirmed(spec->data, kept->result.job.text, kept->result.attempt, awaited);
+	kept_drop(kept);
+}
+
 static void tell_delivered(const struct results *results)
 {
 	if (results->spec.delivered)
 		results->spec.delivered(results->spec.data);
+}
+
+static void note_delivered(const struct kept_result *kept, const char *way)
+{
+	metric_addf(M_RESULTS, 1, "way=\"%s\"", way);
+	metric_observef(M_RESULT_SECONDS, (double)(clock_mono_ms() - kept->since_ms) / 1000, "way=\"%s\"", way);
+	log_debug("result delivered", "run", kept->result.run.text, "way", way, NULL);
 }
 
 /* ---- over HTTP ---- */
@@ -80,9 +96,9 @@ static void post_answered(void *data, int status, const struct buf *body)
 		log_warn("the scheduler does not want a result any more", "run", kept->result.run.text, "job",
 			kept->result.job.text, "why", why, NULL);
 	} else {
-		metric_addf(M_RESULTS, 1, "way=\"http\"");
+		note_delivered(kept, "http");
 	}
-	kept_drop(kept);
+	kept_confirmed(kept, status == 409);
 	tell_delivered(results);
 }
 
@@ -126,6 +142,7 @@ static bool broker_likely(const struct kafka_producer *producer)
 	return stats.up || stats.errors == 0;
 }
 
+/* model: result */
 static void publish(struct kept_result *kept)
 {
 	struct results *results = kept->results;
@@ -157,7 +174,7 @@ void results_delivered(struct results *results, uint64_t tag, const char *error)
 	}
 	loop_timer_clear(results->spec.loop, &kept->timer);
 	kept->delivered = true;
-	metric_addf(M_RESULTS, 1, "way=\"kafka\"");
+	note_delivered(kept, "kafka");
 	tell_delivered(results);
 }
 
@@ -179,7 +196,7 @@ void results_add(struct results *results, const struct job_result *result, const
 	publish(kept);
 }
 
-bool results_heard(struct results *results, const char *job, int attempt, bool held)
+bool results_heard(struct results *results, const char *job, int attempt, bool held, bool awaited)
 {
 	struct kept_result *kept = results->kept;
 
@@ -188,7 +205,7 @@ bool results_heard(struct results *results, const char *job, int attempt, bool h
 	if (!kept)
 		return false;
 	if (!held)
-		kept_drop(kept);
+		kept_confirmed(kept, awaited);
 	else if (clock_mono_ms() - kept->since_ms > STILL_HELD_MS)
 		post(kept);
 	return true;

@@ -21,6 +21,9 @@ struct results_spec {
 	const char *scheduler_url;
 	struct kafka_producer *producer; /* or NULL */
 	void (*delivered)(void *data);   /* the broker or the scheduler took one; or NULL */
+	/* The scheduler has that result, or does not want it any more; or NULL. `awaited`: it came too late, and what
+	 * is waited for is that the attempt's last state is there. */
+	void (*confirmed)(void *data, const char *job, int attempt, bool awaited);
 	void *data;
 };
 
@@ -33,7 +36,7 @@ void results_add(struct results *results, const struct job_result *result, const
 /* The broker's delivery report of a message that was produced with this tag. */
 void results_delivered(struct results *results, uint64_t tag, const char *error);
 /* What a heartbeat said about an ended job: sent again if it is still held, forgotten if not. False: no such result. */
-bool results_heard(struct results *results, const char *job, int attempt, bool held);
+bool results_heard(struct results *results, const char *job, int attempt, bool held, bool awaited);
 /* Calls back for every result that is kept. */
 void results_each(struct results *results, void (*each)(void *data, const char *job, int attempt), void *data);
 /* How many are kept, and how many of them neither the broker nor the scheduler has taken yet. */

@@ -13,47 +13,13 @@
 #include "common/log.h"
 #include "worker/metrics.h"
 
-enum { STATE_LIMIT = 512 * 1024 * 1024 };
-
 static void states_go_on(struct states *states);
-
-bool state_complete(const char *bytes, size_t len)
-{
-	json_auto_t *value = NULL;
-
-	while (len > 0 && strchr(" \t\r\n", bytes[len - 1]))
-		len--;
-	if (len == 0 || bytes[len - 1] != '}') /* the usual half of one: no need to read it all */
-		return false;
-	value = json_loadb(bytes, len, 0, NULL);
-	return json_is_object(value) && json_is_integer(json_object_get(value, "serial"));
-}
-
-static int state_read(const struct states *states, struct buf *ret_bytes)
-{
-	struct err err = ERR_INIT;
-
-	return beneath_read(states->dir->root, WORKDIR_STATE, ret_bytes, &err);
-}
-
-/* ---- what was delivered, for a worker that is started again (ship/unsent) ---- */
-
-static void delivered_record(const struct states *states)
-{
-	struct err err = ERR_INIT;
-
-	if (beneath_write(states->dir->top, "delivered", 0600, states->delivered, strlen(states->delivered), &err) < 0)
-		log_warn("what was delivered can't be noted", "why", err.message, NULL);
-}
 
 void states_init(struct states *states, struct loop *loop, struct channel *channel, const struct workdir *dir)
 {
-	_cleanup_(buf_release) struct buf bytes = BUF_INIT(STATE_LIMIT);
-
 	*states = (struct states){.loop = loop, .channel = channel, .dir = dir, .inotify = -1};
-	if (state_read(states, &bytes) == 0)
-		crypto_sha256_hex(bytes.data, bytes.len, states->delivered);
-	delivered_record(states);
+	leftover_read(dir->top, NULL, &states->delivered);
+	delivered_write(dir->top, &states->delivered);
 }
 
 void states_release(struct states *states)
@@ -88,19 +54,33 @@ static void state_refused(struct states *states, int status, const struct buf *b
 		"why", why, NULL);
 }
 
+static void state_taken(struct states *states, int status, const struct buf *body)
+{
+	json_auto_t *answer = NULL;
+	struct err err = ERR_INIT;
+
+	states->refused = false;
+	states->beside[0] = '\0';
+	states->delivered = states->flight;
+	delivered_write(states->dir->top, &states->delivered);
+	metric_add(M_STATES_SENT, "", 1);
+	if (status != 202)
+		return;
+	json_parse(buf_str(body), body->len, &answer, &err);
+	text_copy(states->beside, sizeof(states->beside), text_or_empty(json_string_at(answer, "why")));
+	log_warn("the scheduler keeps a state beside the workspace's", "url", states->channel->base, "why",
+		states->beside, "state", json_string_at(answer, "kept-beside"), NULL);
+}
+
 static void state_answered(void *data, int status, const struct buf *body)
 {
 	struct states *states = data;
 
 	states->busy = false;
-	if (status >= 200 && status < 300) {
-		states->refused = false;
-		memcpy(states->delivered, states->flight, sizeof(states->delivered));
-		delivered_record(states);
-		metric_add(M_STATES_SENT, "", 1);
-	} else {
+	if (status >= 200 && status < 300)
+		state_taken(states, status, body);
+	else
 		state_refused(states, status, body);
-	}
 	states_go_on(states);
 }
 
@@ -124,14 +104,14 @@ static void state_send(struct states *states, const struct buf *bytes)
 static void state_check(struct states *states)
 {
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(STATE_LIMIT);
-	char now[SHA256_HEX_SIZE];
+	struct state_facts now;
 
-	if (state_read(states, &bytes) < 0 || !state_complete(buf_str(&bytes), bytes.len))
+	if (leftover_read(states->dir->top, &bytes, &now) < 0)
 		return;
-	crypto_sha256_hex(bytes.data, bytes.len, now);
-	if (text_equal(now, states->delivered) || (states->refused && text_equal(now, states->flight)))
+	if (text_equal(now.digest, states->delivered.digest) ||
+		(states->refused && text_equal(now.digest, states->flight.digest)))
 		return;
-	memcpy(states->flight, now, sizeof(now));
+	states->flight = now;
 	state_send(states, &bytes);
 }
 
@@ -149,13 +129,14 @@ static void states_go_on(struct states *states)
 
 bool states_behind(const struct states *states)
 {
-	_cleanup_(buf_release) struct buf bytes = BUF_INIT(STATE_LIMIT);
-	char now[SHA256_HEX_SIZE];
+	struct state_facts now;
 
-	if (state_read(states, &bytes) < 0 || !state_complete(buf_str(&bytes), bytes.len))
-		return false;
-	crypto_sha256_hex(bytes.data, bytes.len, now);
-	return !text_equal(now, states->delivered);
+	return leftover_read(states->dir->top, NULL, &now) == 0 && !text_equal(now.digest, states->delivered.digest);
+}
+
+void states_ended(struct states *states, const char *folder)
+{
+	leftover_errored(states->dir->top, folder);
 }
 
 /* ---- watching ---- */

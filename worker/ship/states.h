@@ -10,10 +10,10 @@
  * is never behind a queue of older ones.
  */
 
-#include "common/crypto.h"
 #include "common/loop.h"
 #include "worker/exec/workdir.h"
 #include "worker/ship/channel.h"
+#include "worker/ship/leftover.h"
 
 struct states {
 	struct loop *loop;
@@ -23,9 +23,10 @@ struct states {
 	bool busy;   /* a request is under way */
 	bool dirty;  /* the file changed since it was read */
 	bool refused;
-	char delivered[SHA256_HEX_SIZE]; /* of the last state that the scheduler has */
-	char flight[SHA256_HEX_SIZE];    /* of the one under way */
-	loop_work_fn settled;            /* to be called once nothing is under way or unread; or NULL */
+	char beside[300];             /* why the scheduler keeps the last one beside the workspace's; "": it is that */
+	struct state_facts delivered; /* the last one that the scheduler has */
+	struct state_facts flight;    /* the one under way */
+	loop_work_fn settled;         /* to be called once nothing is under way or unread; or NULL */
 	void *settled_data;
 };
 
@@ -34,12 +35,11 @@ void states_init(struct states *states, struct loop *loop, struct channel *chann
 void states_release(struct states *states);
 /* Sends every state from now on. ERR_INTERNAL. */
 int states_watch(struct states *states, struct err *err);
+/* terraform has ended: if it could not save its last state, what it left in its folder (below root) is that. */
+void states_ended(struct states *states, const char *folder);
 /* Reads the file a last time, and calls fn once the scheduler has it or refused it; perhaps before this returns. */
 void states_settle(struct states *states, loop_work_fn fn, void *data);
 /* The scheduler has not got what terraform wrote last. */
 bool states_behind(const struct states *states);
-
-/* True if the bytes are one whole JSON object with a serial, as a state is. Pure. */
-bool state_complete(const char *bytes, size_t len);
 
 #endif

@@ -8,20 +8,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/crypto.h"
 #include "common/err.h"
 #include "common/fetch.h"
 #include "common/log.h"
 #include "common/loop.h"
 #include "worker/metrics.h"
 #include "worker/ship/channel.h"
-#include "worker/ship/states.h"
+#include "worker/ship/leftover.h"
 
-enum { STATE_LIMIT = 512 * 1024 * 1024, NOTE_LIMIT = 16 * 1024 };
+enum { NOTE_LIMIT = 64 * 1024 };
 
 static const char note_name[] = "job.json";
 
-/* A state that waits on the disk. */
+/* An ended apply of which something is being told. */
 struct waiting {
 	struct unsent *unsent;
 	char *name; /* "<job>-<attempt>" */
@@ -78,118 +77,284 @@ void unsent_free(struct unsent *unsent)
 	free(unsent);
 }
 
-int unsent_note(const struct workdir *dir, const char *job, const char *token, struct err *err)
-{
-	json_auto_t *note = json_pack("{ssss}", "job", job, "token", token);
-	_cleanup_(freep) char *text = json_text(note);
+/* ---- notes ---- */
 
-	return beneath_write(dir->top, note_name, 0600, text, strlen(text), err);
+static char *file_of(const char *name, const char *kind)
+{
+	return mem_printf("%s.%s", name, kind);
 }
 
-/* ---- delivering ---- */
+static int note_read(int folder, const char *path, json_t **ret_note)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT(NOTE_LIMIT);
+	struct err err = ERR_INIT;
+
+	if (beneath_read(folder, path, &text, &err) < 0 || json_parse(buf_str(&text), text.len, ret_note, &err) < 0)
+		return -1;
+	return 0;
+}
+
+static int note_write(struct unsent *unsent, const char *name, const json_t *note, bool durably)
+{
+	_cleanup_(freep) char *text = json_text(note), *path = file_of(name, "json"), *part = file_of(name, "part");
+	_cleanup_(closep) int fd = -1;
+	struct err err = ERR_INIT;
+
+	if (beneath_write(unsent->folder, part, 0600, text, strlen(text), &err) < 0 ||
+		(fd = beneath_open(unsent->folder, part, O_RDONLY, 0)) < 0 || (durably && fsync(fd) < 0) ||
+		renameat(unsent->folder, part, unsent->folder, path) < 0)
+		return -1;
+	return durably ? fsync(unsent->folder) : 0;
+}
+
+static void note_drop(struct unsent *unsent, const char *name)
+{
+	_cleanup_(freep) char *path = file_of(name, "json");
+
+	unlinkat(unsent->folder, path, 0);
+}
+
+/* What terraform writes below these is put on the disk by itself. */
+struct syncing {
+	int fds[4];
+};
+
+static void sync_all(void *data)
+{
+	struct syncing *syncing = data;
+
+	for (size_t i = 0; i < ARRAY_LEN(syncing->fds); i++) {
+		if (syncing->fds[i] >= 0)
+			fsync(syncing->fds[i]);
+		closep(&syncing->fds[i]);
+	}
+	free(syncing);
+}
+
+static void note_sync(struct unsent *unsent, const struct workdir *dir)
+{
+	struct syncing *syncing = mem_new(1, sizeof(*syncing));
+
+	*syncing = (struct syncing){{beneath_open(dir->top, note_name, O_RDONLY, 0),
+		beneath_open(dir->root, "state", O_RDONLY | O_DIRECTORY, 0),
+		beneath_open(dir->top, ".", O_RDONLY | O_DIRECTORY, 0),
+		beneath_open(dir->jobs, ".", O_RDONLY | O_DIRECTORY, 0)}};
+	loop_work(unsent->spec.loop, sync_all, NULL, syncing);
+}
+
+int unsent_note(struct unsent *unsent, const struct workdir *dir, const struct unsent_job *job, struct err *err)
+{
+	json_auto_t *note = json_pack("{ss ss ss}", "job", job->job, "token", job->token, "folder", job->folder);
+	_cleanup_(freep) char *text = json_text(note);
+
+	if (beneath_write(dir->top, note_name, 0600, text, strlen(text), err) < 0)
+		return -1;
+	note_sync(unsent, dir);
+	return 0;
+}
+
+/* ---- telling: the result, the state, that it was the last ---- */
+
+static void tell(struct waiting *waiting, const struct transfer_spec *spec, transfer_fn fn)
+{
+	struct transfer_spec asked = *spec;
+
+	asked.expects_refusal = true;
+	channel_send(&waiting->channel, &asked, fn, waiting);
+}
+
+static void all_told(struct waiting *waiting)
+{
+	note_drop(waiting->unsent, waiting->name);
+	waiting_drop(waiting);
+}
+
+/* Any answer will do: an attempt of which nothing was awaited any more is not found. */
+static void last_answered(void *data, int status, const struct buf *body)
+{
+	struct waiting *waiting = data;
+
+	(void)body;
+	log_info("nothing is left to be told of an earlier apply", "job", waiting->name, "awaited",
+		status >= 200 && status < 300 ? "yes" : "no", NULL);
+	all_told(waiting);
+}
+
+static void tell_last(struct waiting *waiting)
+{
+	tell(waiting, &(struct transfer_spec){.method = "POST", .path = "last-state", .what = "last-state"},
+		last_answered);
+}
 
 static void state_answered(void *data, int status, const struct buf *body)
 {
 	struct waiting *waiting = data;
 	struct unsent *unsent = waiting->unsent;
-	_cleanup_(freep) char *state = mem_printf("%s.tfstate", waiting->name);
-	_cleanup_(freep) char *note = mem_printf("%s.json", waiting->name);
-	_cleanup_(freep) char *refused = mem_printf("%s.refused", waiting->name);
+	_cleanup_(freep) char *state = file_of(waiting->name, "tfstate"), *refused = file_of(waiting->name, "refused");
 	char why[300];
 
-	answer_sentence(status, body, why, sizeof(why));
 	if (status >= 200 && status < 300) {
-		log_info("a state of an earlier job was delivered", "job", waiting->name, NULL);
+		log_info("a state of an earlier apply was delivered", "job", waiting->name, "kept",
+			status == 202 ? "beside the workspace's" : "as the workspace's", NULL);
 		metric_add(M_STATES_SENT, "", 1);
 		unlinkat(unsent->folder, state, 0);
-	} else {
-		log_error("the scheduler refused a state of an earlier job; its file is kept", "job", waiting->name,
-			"why", why, "folder", unsent->path, NULL);
-		renameat(unsent->folder, state, unsent->folder, refused);
+		tell_last(waiting);
+		return;
 	}
-	unlinkat(unsent->folder, note, 0);
-	waiting_drop(waiting);
+	answer_sentence(status, body, why, sizeof(why));
+	log_error("the scheduler refused a state of an earlier apply; its file is kept", "job", waiting->name, "why",
+		why, "folder", unsent->path, NULL);
+	renameat(unsent->folder, state, unsent->folder, refused);
+	all_told(waiting);
 }
 
-static void deliver(struct unsent *unsent, const char *name)
+static void tell_state(struct waiting *waiting)
 {
-	_cleanup_(freep) char *state = mem_printf("%s.tfstate", name);
-	_cleanup_(freep) char *note = mem_printf("%s.json", name);
-	_cleanup_(buf_release) struct buf text = BUF_INIT(NOTE_LIMIT);
-	struct transfer_spec spec = {.method = "PUT",
-		.path = "state",
-		.what = "state",
-		.content_type = "application/json",
-		.expects_refusal = true};
-	struct err err = ERR_INIT;
-	json_auto_t *value = NULL;
+	_cleanup_(freep) char *state = file_of(waiting->name, "tfstate");
+	struct transfer_spec spec = {
+		.method = "PUT", .path = "state", .what = "state", .content_type = "application/json"};
+
+	spec.body_fd = beneath_open(waiting->unsent->folder, state, O_RDONLY, 0);
+	if (spec.body_fd > 0)
+		tell(waiting, &spec, state_answered);
+	else
+		tell_last(waiting);
+}
+
+/* The second time it is nothing new. */
+static void result_answered(void *data, int status, const struct buf *body)
+{
+	(void)status;
+	(void)body;
+	tell_state(data);
+}
+
+static void tell_result(struct waiting *waiting, const json_t *result)
+{
+	_cleanup_(freep) char *text = json_text(result);
+
+	tell(waiting,
+		&(struct transfer_spec){.method = "POST",
+			.path = "result",
+			.what = "result",
+			.content_type = "application/json",
+			.body = text,
+			.body_len = strlen(text)},
+		result_answered);
+}
+
+static void tell_all(struct unsent *unsent, const char *name)
+{
+	_cleanup_(freep) char *path = file_of(name, "json");
+	json_auto_t *note = NULL;
 	struct waiting *waiting;
 
-	if (beneath_read(unsent->folder, note, &text, &err) < 0 ||
-		json_parse(buf_str(&text), text.len, &value, &err) < 0)
+	if (note_read(unsent->folder, path, &note) < 0) {
+		log_error("a note of an earlier apply can't be read", "folder", unsent->path, "note", path, NULL);
 		return;
-	spec.body_fd = beneath_open(unsent->folder, state, O_RDONLY, 0);
-	if (spec.body_fd < 0)
-		return;
+	}
 	waiting = mem_new(1, sizeof(*waiting));
 	*waiting = (struct waiting){.unsent = unsent, .name = mem_text(name), .next = unsent->waiting};
 	unsent->waiting = waiting;
 	metric_set(M_STATES_PENDING, "", (double)++unsent->count);
 	channel_open(&waiting->channel, unsent->spec.loop, unsent->spec.fetcher, unsent->spec.scheduler_url,
-		text_or_empty(json_string_at(value, "job")), text_or_empty(json_string_at(value, "token")));
-	channel_send(&waiting->channel, &spec, state_answered, waiting);
+		text_or_empty(json_string_at(note, "job")), text_or_empty(json_string_at(note, "token")));
+	if (json_at(note, "result"))
+		tell_result(waiting, json_at(note, "result"));
+	else
+		tell_state(waiting);
 }
 
 /* ---- keeping ---- */
 
-/* The note first: a state without one would never be found again. */
-static bool move_here(struct unsent *unsent, int top, const char *name)
+static int keep_state(struct unsent *unsent, int top, const char *name)
 {
-	_cleanup_(freep) char *state = mem_printf("%s.tfstate", name);
-	_cleanup_(freep) char *note = mem_printf("%s.json", name);
+	_cleanup_(freep) char *state = file_of(name, "tfstate");
 
-	return renameat(top, note_name, unsent->folder, note) == 0 &&
-		renameat(top, "root/" WORKDIR_STATE, unsent->folder, state) == 0;
+	return leftover_move(top, unsent->folder, state);
 }
 
-void unsent_keep(struct unsent *unsent, const struct workdir *dir)
+/* The note first: a state without one would never be found again. */
+static int keep(struct unsent *unsent, int top, const char *name, const json_t *note, bool owed)
 {
-	if (move_here(unsent, dir->top, dir->name))
-		deliver(unsent, dir->name);
-	else
-		log_error("an undelivered state can't be kept", "job", dir->name, NULL);
+	if (note_write(unsent, name, note, owed) == 0 && (!owed || keep_state(unsent, top, name) == 0))
+		return 0;
+	log_error("what is left to be told of an apply can't be kept: its folder stays", "job", name, "why",
+		strerror(errno), NULL);
+	return -1;
+}
+
+static json_t *result_json(const struct job_result *result)
+{
+	_cleanup_(freep) char *text = job_result_encode(result);
+	struct err err = ERR_INIT;
+	json_t *value = NULL;
+
+	json_parse(text, strlen(text), &value, &err);
+	return value;
+}
+
+int unsent_ended(struct unsent *unsent, const struct workdir *dir, const struct job_result *result, bool owed)
+{
+	json_auto_t *note = NULL;
+
+	if (note_read(dir->top, note_name, &note) < 0)
+		return owed ? -1 : 0;
+	if (result)
+		json_object_set_new(note, "result", result_json(result));
+	if (keep(unsent, dir->top, dir->name, note, owed) < 0)
+		return -1;
+	if (!result || owed)
+		tell_all(unsent, dir->name);
+	return 0;
+}
+
+static bool kept_already(const struct unsent *unsent, const char *name)
+{
+	_cleanup_(freep) char *path = file_of(name, "json");
+
+	return faccessat(unsent->folder, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+void unsent_confirmed(struct unsent *unsent, const char *job, int attempt, bool awaited)
+{
+	_cleanup_(freep) char *name = mem_printf("%s-%d", job, attempt);
+	const struct waiting *waiting = unsent->waiting;
+
+	while (waiting && !text_equal(waiting->name, name))
+		waiting = waiting->next;
+	if (!waiting && awaited && kept_already(unsent, name))
+		tell_all(unsent, name);
+	else if (!waiting)
+		note_drop(unsent, name);
 }
 
 /* ---- after a restart ---- */
 
-/* True if the folder holds a state that terraform wrote and that was not noted as delivered. Jobs that only plan have
- * no note of that kind. */
-static bool undelivered(int top)
+/* Jobs that are no applies, or whose apply had not started, have no note. */
+static int recover_apply(struct unsent *unsent, int top, const char *name)
 {
-	_cleanup_(buf_release) struct buf delivered = BUF_INIT(SHA256_HEX_SIZE);
-	_cleanup_(buf_release) struct buf state = BUF_INIT(STATE_LIMIT);
-	char hex[SHA256_HEX_SIZE];
-	struct err err = ERR_INIT;
+	json_auto_t *note = NULL;
+	bool owed;
 
-	if (beneath_read(top, "delivered", &delivered, &err) < 0 ||
-		beneath_read(top, "root/" WORKDIR_STATE, &state, &err) < 0 ||
-		!state_complete(buf_str(&state), state.len))
-		return false;
-	crypto_sha256_hex(state.data, state.len, hex);
-	return !text_equal(hex, buf_str(&delivered));
+	if (note_read(top, note_name, &note) < 0)
+		return 0;
+	leftover_errored(top, text_or_empty(json_string_at(note, "folder")));
+	owed = leftover_undelivered(top);
+	log_warn("an apply was found that an earlier worker did not end", "job", name, "state",
+		owed ? "to be delivered" : "delivered", NULL);
+	/* The note that is there may have the result. */
+	if (kept_already(unsent, name))
+		return owed ? keep_state(unsent, top, name) : 0;
+	return keep(unsent, top, name, note, owed);
 }
 
 static void recover(struct unsent *unsent, int jobs, const char *name)
 {
 	_cleanup_(closep) int top = beneath_open(jobs, name, O_RDONLY | O_DIRECTORY, 0);
 
-	if (top >= 0 && undelivered(top)) {
-		log_warn("a state that an earlier worker could not deliver was found", "job", name, NULL);
-		if (!move_here(unsent, top, name)) {
-			log_error("it can't be moved, and its folder stays", "job", name, NULL);
-			return;
-		}
-	}
+	if (top >= 0 && recover_apply(unsent, top, name) < 0)
+		return;
 	if (beneath_remove(jobs, name) < 0)
 		log_warn("an old job's folder can't be removed", "job", name, NULL);
 }
@@ -211,21 +376,21 @@ static void each_entry(
 	closedir(list);
 }
 
-static void deliver_entry(struct unsent *unsent, int folder, const char *name)
+static void tell_entry(struct unsent *unsent, int folder, const char *file)
 {
-	static const char ending[] = ".tfstate";
-	size_t len = strlen(name), ending_len = strlen(ending);
+	static const char ending[] = ".json";
+	size_t len = strlen(file), ending_len = strlen(ending);
 
 	(void)folder;
-	if (len > ending_len && text_equal(name + len - ending_len, ending)) {
-		_cleanup_(freep) char *job = mem_printf("%.*s", (int)(len - ending_len), name);
+	if (len > ending_len && text_equal(file + len - ending_len, ending)) {
+		_cleanup_(freep) char *name = mem_printf("%.*s", (int)(len - ending_len), file);
 
-		deliver(unsent, job);
+		tell_all(unsent, name);
 	}
 }
 
 void unsent_recover(struct unsent *unsent, int jobs)
 {
 	each_entry(jobs, recover, unsent);
-	each_entry(unsent->folder, deliver_entry, unsent);
+	each_entry(unsent->folder, tell_entry, unsent);
 }

@@ -3,16 +3,19 @@
 #define WORKER_SHIP_UNSENT_H
 
 /*
- * States that could not be delivered while their job lasted (DESIGN rule 7), in <data-dir>/unsent:
+ * What the scheduler does not know yet of applies that have ended (DESIGN rule 7), in <data-dir>/unsent:
  *
- *     <job>-<attempt>.tfstate   the state as terraform wrote it
- *     <job>-<attempt>.json      {"job":…,"token":…}: how to deliver it (0600)
- *     <job>-<attempt>.refused   a state that the scheduler would not take any more; for the operator
+ *     <job>-<attempt>.json      {"job":…,"token":…,"folder":…}, and the "result" if it has one (0600)
+ *     <job>-<attempt>.tfstate   the last state, if the scheduler has not got it
+ *     <job>-<attempt>.refused   a last state that the scheduler would not take at all; for the operator
  *
- * A worker that starts looks through the folders that a killed one left in jobs/, keeps what terraform wrote there and
- * the scheduler never got, removes the rest, and delivers until nothing is left.
+ * While an apply runs, its note stands in its folder as job.json. When it has ended, it stands here until the scheduler
+ * has its result and its last state: whatever kills the worker, the next one that starts with this folder tells the
+ * rest: the result, the state, and then that no more will come, which ends the wait for it (proto/README, last-state).
+ * A worker that starts looks through the folders that a killed one left in jobs/, too: their processes died with it.
  */
 
+#include "proto/messages.h"
 #include "worker/exec/workdir.h"
 
 struct loop;
@@ -30,11 +33,21 @@ struct unsent_spec {
 int unsent_open(const struct unsent_spec *spec, struct unsent **ret_unsent, struct err *err);
 void unsent_free(struct unsent *unsent);
 
-/* Notes in the job's folder how a restarted worker would deliver its state. ERR_INTERNAL. */
-int unsent_note(const struct workdir *dir, const char *job, const char *token, struct err *err);
-/* Moves the state of an ended job here and goes on trying to deliver it. */
-void unsent_keep(struct unsent *unsent, const struct workdir *dir);
-/* For each folder of `jobs`: keeps an undelivered state, removes the folder. Then begins to deliver. */
+struct unsent_job {
+	const char *job, *token;
+	const char *folder; /* the working directory, below the job's root */
+};
+
+/* Notes in the folder of an apply that is about to start how another worker would end it. ERR_INTERNAL. */
+int unsent_note(struct unsent *unsent, const struct workdir *dir, const struct unsent_job *job, struct err *err);
+/* An apply that was noted has ended. `result` is NULL if it has none any more (it is lost); `owed`: the scheduler has
+ * not got its last state. What is left to be told is on the disk when this returns 0, and is told from now on; with a
+ * result and nothing owed only by a worker that is started before unsent_confirmed. -1: its folder has to stay. */
+int unsent_ended(struct unsent *unsent, const struct workdir *dir, const struct job_result *result, bool owed);
+/* The scheduler has that attempt's result, or wants it no more. `awaited`: the lease had ended before the result came,
+ * and the workspace is held until it is told that there is no more: that is told now. */
+void unsent_confirmed(struct unsent *unsent, const char *job, int attempt, bool awaited);
+/* For each folder of `jobs`: keeps what is left to be told of it, and removes it. Then begins to tell. */
 void unsent_recover(struct unsent *unsent, int jobs);
 
 #endif

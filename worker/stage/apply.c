@@ -4,6 +4,7 @@
 #include "common/err.h"
 #include "worker/command.h"
 #include "worker/exec/arguments.h"
+#include "worker/stage/schemas.h"
 #include "worker/ship/unsent.h"
 #include "worker/stage/summary.h"
 
@@ -23,12 +24,22 @@ static void started_answered(void *data, int status, const struct buf *body)
 }
 
 /* From the scheduler's answer on, this apply is never tried again (DESIGN rule 6). So it is asked when nothing is left
- * to do before terraform starts. */
+ * to do before terraform starts; and what a restarted worker has to know of it stands on the disk before. */
 static void step_start(struct job *job)
 {
 	const struct transfer_spec spec = {
 		.method = "POST", .path = "started", .what = "started", .expects_refusal = true};
+	const struct unsent_job note = {job->assignment.job, job->assignment.token, job->folder};
+	struct err err = ERR_INIT;
 
+	/* What a slow answer to the claim left of the lease may be nothing: then it is still anybody's. */
+	if (!job_leased(job))
+		return;
+	states_init(&job->states, job->host->loop, &job->channel, &job->dir);
+	if (unsent_note(job->host->unsent, &job->dir, &note, &err) < 0) {
+		job_fail(job, OUTCOME_ERRORED, "The worker can't note that the apply begins: %s", err.message);
+		return;
+	}
 	job_hold(job);
 	channel_send(&job->channel, &spec, started_answered, job);
 }
@@ -46,6 +57,7 @@ static void apply_done(struct job *job, int code, const char *errors)
 {
 	(void)errors;
 	joblog_push(&job->log);
+	states_ended(&job->states, job->folder);
 	if (code != 0) {
 		command_failed(job, "terraform apply", code, NULL);
 		return;
@@ -60,7 +72,7 @@ static void step_apply(struct job *job)
 	struct command command = {.name = "apply",
 		.env = ENV_JOB,
 		.output = OUTPUT_LOG,
-		.in_order = true,
+		.kind = {.in_order = true, .outlives = true},
 		.on_line = log_line_came,
 		.done = apply_done};
 	_cleanup_(freep) char *root = NULL;
@@ -69,14 +81,36 @@ static void step_apply(struct job *job)
 	_cleanup_(freep) char *plan = sandbox_path(job->host->sandbox, &view, WORKDIR_PLAN);
 	struct err err = ERR_INIT;
 
-	states_init(&job->states, job->host->loop, &job->channel, &job->dir);
-	if (unsent_note(&job->dir, job->assignment.job, job->assignment.token, &err) < 0 ||
-		states_watch(&job->states, &err) < 0) {
+	if (states_watch(&job->states, &err) < 0) {
 		job_fail(job, OUTCOME_ERRORED, "The worker can't watch the state: %s", err.message);
 		return;
 	}
 	arguments_apply(&job->assignment, plan, &command.args);
 	command_run(job, &command);
+}
+
+/* ---- the plan's JSON, if whoever made the plan did not come to it ---- */
+
+static void json_answered(void *data, int status, const struct buf *body)
+{
+	struct job *job = data;
+
+	(void)body;
+	job->aside = status == 404;
+	job_release(job);
+}
+
+static void step_ask_json(struct job *job)
+{
+	const struct transfer_spec spec = {
+		.method = "PUT", .path = "plan-json", .what = "plan-json", .expects_refusal = true};
+
+	if (job->assignment.has_json || !job->states.dir || job->lost || job->stop != STOP_NONE)
+		return;
+	if (job->host->aside(job->host->data, job->assignment.run))
+		return; /* it is being made here, by what made the plan */
+	job_hold(job);
+	channel_send(&job->channel, &spec, json_answered, job);
 }
 
 const struct step apply_steps[] = {
@@ -88,6 +122,9 @@ const struct step apply_steps[] = {
 	{"keep", step_keep_init, false},
 	{"start", step_start, false},
 	{"apply", step_apply, false},
+	{"ask-json", step_ask_json, true},
+	{"show", step_show, true},
+	{"schemas", step_schemas, true},
 	{"settle", step_settle, true},
 	{NULL, NULL, false},
 };

@@ -9,24 +9,29 @@
  *  - Fetching modules may need the job's credentials, and with them come variables that make git or an SDK run a
  * program (GIT_SSH_COMMAND, credential_process). So where a job has both modules and an environment, `get` fetches the
  * modules with that environment, and what else it left in .terraform is removed.
+ *  - A workspace's SSH key is there for `get` alone.
  *  - `init` then installs providers with the registries' tokens and no other variable of the job's.
  */
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/err.h"
 #include "worker/command.h"
 #include "worker/exec/archive.h"
 #include "worker/exec/arguments.h"
+#include "worker/exec/inits.h"
 #include "worker/exec/lockfile.h"
+#include "worker/exec/pinned.h"
 #include "worker/metrics.h"
-
-static const struct archive_bounds bundle_bounds = {.files = 500 * 1000, .bytes = 4UL * 1024 * 1024 * 1024};
 
 static bool has_environment(const struct assignment *assignment)
 {
+	if (*assignment->ssh_key)
+		return true;
 	for (size_t i = 0; i < assignment->variable_count; i++)
 		if (assignment->variables[i].env)
 			return true;
@@ -53,8 +58,23 @@ static void forget_all_but_modules(const struct job *job)
 		beneath_remove(data, names[i]);
 }
 
+/* As ssh wants it: a line's end at the end, and nobody else's to read. */
+static int ssh_key_write(const struct job *job, struct err *err)
+{
+	const char *key = job->assignment.ssh_key;
+	_cleanup_(freep) char *text = mem_printf("%s\n", key);
+
+	if (!*key)
+		return 0;
+	if (beneath_mkdirs(job->dir.root, "home/.ssh") < 0)
+		return err_errno(err, "home/.ssh");
+	return beneath_write(job->dir.root, WORKDIR_SSH_KEY, 0600, text, strlen(text), err);
+}
+
 static void get_done(struct job *job, int code, const char *errors)
 {
+	if (*job->assignment.ssh_key)
+		beneath_remove(job->dir.root, WORKDIR_SSH_KEY);
 	if (code != 0)
 		command_failed(job, "Fetching the modules", code, errors);
 	forget_all_but_modules(job);
@@ -62,13 +82,19 @@ static void get_done(struct job *job, int code, const char *errors)
 
 void step_get(struct job *job)
 {
-	struct command command = {.name = "get", .env = ENV_JOB, .output = OUTPUT_QUIET, .done = get_done};
+	struct command command = {
+		.name = "get", .env = ENV_JOB, .with_ssh_key = true, .output = OUTPUT_QUIET, .done = get_done};
+	struct err err = ERR_INIT;
 
 	if (!job->init_wanted)
 		return;
 	job->modules_apart = has_environment(&job->assignment) && workdir_has_modules(&job->dir, &job->assignment);
 	if (!job->modules_apart)
 		return;
+	if (ssh_key_write(job, &err) < 0) {
+		job_fail(job, OUTCOME_ERRORED, "The SSH key can't be written: %s", err.message);
+		return;
+	}
 	arguments_get(&command.args);
 	command_run(job, &command);
 }
@@ -93,12 +119,30 @@ void step_init(struct job *job)
 
 /* ---- keeping it ---- */
 
+static const char bundle_name[] = "bundle.tar.gz";
+
 struct keeping {
 	struct job *job;
 	int bundle; /* the file */
 	int adopted;
+	struct init_made made;
+	char digest[SHA256_HEX_SIZE];
 	struct err err;
 };
+
+/* For later plans, if their init would come to the same. */
+static void keep_for_later(struct keeping *keeping)
+{
+	struct job *job = keeping->job;
+	struct stat info;
+
+	if (fstat(keeping->bundle, &info) < 0 || crypto_sha256_file(keeping->bundle, keeping->digest) < 0)
+		return;
+	keeping->made = (struct init_made){.key = job->init_key,
+		.digest = keeping->digest,
+		.size = info.st_size,
+		.life = init_life(job->dir.root, job->folder, job->locked)};
+}
 
 static void keep(void *data)
 {
@@ -112,11 +156,11 @@ static void keep(void *data)
 		return;
 	}
 	keeping->adopted = providers_adopt(job->host->providers, folder, sandbox_store(job->host->sandbox));
-	keeping->bundle = beneath_open(job->dir.top, "bundle.tar.gz", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	keeping->bundle = beneath_open(job->dir.top, bundle_name, O_RDWR | O_CREAT | O_TRUNC, 0600);
 	if (keeping->bundle < 0)
-		err_errno(&keeping->err, "bundle.tar.gz");
-	else
-		archive_pack(keeping->bundle, folder, names, &bundle_bounds, &keeping->err);
+		err_errno(&keeping->err, bundle_name);
+	else if (archive_pack(keeping->bundle, folder, names, &bundle_bounds, &keeping->err) == 0)
+		keep_for_later(keeping);
 }
 
 static void kept(void *data)
@@ -126,6 +170,8 @@ static void kept(void *data)
 
 	if (keeping->adopted > 0)
 		metric_add(M_PROVIDERS_ADOPTED, "", keeping->adopted);
+	if (job->init_key[0] && keeping->made.key)
+		inits_keep(job->host->inits, &keeping->made, job->dir.top, bundle_name, clock_mono_ms());
 	if (keeping->err.kind != ERR_NONE)
 		job_fail(job, OUTCOME_ERRORED, "What init made can't be kept: %s", keeping->err.message);
 	if (keeping->err.kind != ERR_NONE || job->assignment.stage == STAGE_APPLY)

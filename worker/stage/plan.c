@@ -25,6 +25,7 @@ static void plan_done(struct job *job, int code, const char *errors)
 	joblog_push(&job->log);
 	if (code != 0 && code != 2) {
 		command_failed(job, "terraform plan", code, NULL);
+		init_useless(job);
 		return;
 	}
 	job->result.has_changes = code == 2;
@@ -38,7 +39,7 @@ static void step_plan(struct job *job)
 	struct command command = {.name = "plan",
 		.env = ENV_JOB,
 		.output = OUTPUT_LOG,
-		.in_order = true,
+		.kind = {.in_order = true},
 		.on_line = log_line_came,
 		.done = plan_done};
 	_cleanup_(freep) char *root = NULL;
@@ -51,7 +52,42 @@ static void step_plan(struct job *job)
 	command_run(job, &command);
 }
 
+/* ---- the result, if it need not wait for the JSON ---- */
+
+static bool json_comes_later(const struct job *job)
+{
+	return job->assignment.json_later && job->result.has_changes;
+}
+
+static void step_hand_in(struct job *job)
+{
+	if (json_comes_later(job))
+		step_settle(job);
+}
+
+static void step_report(struct job *job)
+{
+	if (json_comes_later(job))
+		job_report(job);
+}
+
 /* ---- show ---- */
+
+bool plan_is_shown(const struct job *job)
+{
+	_cleanup_(closep) int plan = -1;
+
+	if (job->aside)
+		return !job->lost && job->stop == STOP_NONE;
+	if (job->assignment.stage == STAGE_APPLY)
+		return false;
+	if (!job_done(job))
+		return true;
+	if (!job->assignment.generate || job->lost || job->stop != STOP_NONE)
+		return false;
+	plan = beneath_open(job->dir.root, WORKDIR_PLAN, O_RDONLY, 0);
+	return plan >= 0;
+}
 
 static void show_done(struct job *job, int code, const char *errors)
 {
@@ -59,12 +95,11 @@ static void show_done(struct job *job, int code, const char *errors)
 		command_failed(job, "terraform show", code, errors);
 		return;
 	}
-	if (!job_done(job))
-		job_upload(job, "plan-json", "plan-json", "application/json",
-			beneath_open(job->dir.top, "plan.json", O_RDONLY, 0));
+	if (plan_is_shown(job))
+		job_upload_plan(job, "plan-json", "plan-json", beneath_open(job->dir.top, "plan.json", O_RDONLY, 0));
 }
 
-static void step_show(struct job *job)
+void step_show(struct job *job)
 {
 	struct command command = {.name = "show", .env = ENV_JOB, .output = OUTPUT_FILE, .done = show_done};
 	_cleanup_(freep) char *root = NULL;
@@ -72,6 +107,8 @@ static void step_show(struct job *job)
 	struct sandbox_job view = command_view(job, &root, &cli_config);
 	_cleanup_(freep) char *plan = sandbox_path(job->host->sandbox, &view, WORKDIR_PLAN);
 
+	if (!plan_is_shown(job))
+		return;
 	job->plan_json = beneath_open(job->dir.top, "plan.json", O_RDWR | O_CREAT | O_TRUNC, 0600);
 	if (job->plan_json < 0) {
 		job_fail(job, OUTCOME_ERRORED, "The worker can't write a file for the plan as JSON");
@@ -86,13 +123,16 @@ static void step_show(struct job *job)
 const struct step plan_steps[] = {
 	{"fetch", step_fetch, false},
 	{"unpack", step_unpack, false},
+	{"reuse", step_reuse, false},
 	{"begin", step_begin, false},
 	{"get", step_get, false},
 	{"init", step_init, false},
 	{"keep", step_keep_init, false},
 	{"plan", step_plan, false},
-	{"show", step_show, false},
-	{"schemas", step_schemas, false},
+	{"hand-in", step_hand_in, false},
+	{"report", step_report, false},
+	{"show", step_show, true},
+	{"schemas", step_schemas, true},
 	{"settle", step_settle, true},
 	{NULL, NULL, false},
 };

@@ -29,23 +29,23 @@ int trial_start(struct policy_stage *stage, const struct trial *trial, struct er
 	_cleanup_(freep) char *root = mem_printf("%s/root%s%s", job->dir.path, *trial->below ? "/" : "", trial->below);
 	const struct sandbox_job view = {.root = root, .read_only = true, .engine = stage->program};
 	_cleanup_(freep) char *folder = sandbox_path(sandbox, &view, trial->folder);
-	const struct sandbox_command command = {.folder = folder,
-		.args = &trial->args,
-		.env = &env,
-		.offline = !job->host->policies.network,
-		.memory = job->host->policies.memory};
+	const struct sandbox_command command = {
+		.folder = folder, .args = &trial->args, .env = &env, .offline = !job->host->policies.network};
 	_cleanup_(sandbox_start_release) struct sandbox_start start = {.args_fd = -1};
-	const struct bounded_spec spec = {.start = &start,
+	struct bounded_spec spec = {.start = &start,
 		.most_ms = job->host->policies.most_ms,
 		.most_out = trial->most_out,
 		.most_errors = POLICY_PRINT_MOST,
 		.done = trial->done,
 		.data = stage};
 
+	if (!job_leased(job))
+		return err_set(err, ERR_CONFLICT, "its lease is over");
 	make_env(job, &env);
 	if (sandbox_prepare(sandbox, &view, &command, &start, err) < 0)
 		return -1;
-	job->child_in_order = false;
+	spec.terms = job_terms(job, &(struct child_kind){.in_order = false});
+	spec.terms.limits.addresses = spec.terms.limits.memory = job->host->policies.memory;
 	stage->begun_ms = clock_mono_ms();
 	return bounded_start(job->host->loop, &spec, &job->child, err);
 }
@@ -105,7 +105,10 @@ static bool cut_short(
 		errored(judgement, "Its result has more than %zu MiB", stage->evaluator->most_out >> 20);
 	else if (result->end != BOUNDED_ENDED)
 		errored(judgement, "It printed more than %d KiB and was stopped", POLICY_PRINT_MOST / 1024);
-	else if (out_of_memory(result))
+	else if (result->why == KEEPER_PROCESSES)
+		errored(judgement, "It had more than %lld processes at a time and was stopped",
+			stage->job->host->limits->processes);
+	else if (result->why == KEEPER_MEMORY || out_of_memory(result))
 		errored(judgement, "It needed more than %lld MiB of memory", host->memory >> 20);
 	else if (!WIFEXITED(result->status))
 		errored(judgement, "It was killed by signal %d", WTERMSIG(result->status));
@@ -139,7 +142,8 @@ static void trial_ended(void *data, const struct bounded_result *result)
 	struct job *job = stage->job;
 	struct judgement judgement = {.says = NULL};
 
-	job->child = NULL;
+	job_child_ended(job, result->why);
+	limits_ended(job, KEEPER_ENDED);
 	metric_observef(M_PROCESS_SECONDS, (double)(clock_mono_ms() - stage->begun_ms) / 1000, "command=\"%s\"",
 		stage->evaluator->name);
 	if (!job_done(job) && cut_short(stage, result, &judgement)) {

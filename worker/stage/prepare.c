@@ -8,13 +8,12 @@
 #include "common/err.h"
 #include "common/log.h"
 #include "worker/command.h"
+#include "worker/exec/access.h"
 #include "worker/exec/archive.h"
-#include "worker/exec/packages.h"
+#include "worker/exec/lockfile.h"
 #include "worker/metrics.h"
 
-enum { CLI_CONFIG_LIMIT = 256 * 1024 };
-
-static const struct archive_bounds bundle_bounds = {.files = 500 * 1000, .bytes = 4UL * 1024 * 1024 * 1024};
+enum { CLI_CONFIG_LIMIT = 256 * 1024, LOCKFILE_LIMIT = 1024 * 1024 };
 
 /* ---- fetching ---- */
 
@@ -100,25 +99,9 @@ void step_fetch(struct job *job)
 struct unpacking {
 	struct job *job;
 	int folder;
-	bool links_fit; /* every provider link of the bundle could be made */
+	bool links_fit; /* the init bundle is in place */
 	struct err err;
 };
-
-/* Provider links name another worker's places. They are made anew, to what this worker has. */
-static bool bundle_link(void *data, const char *path, const char *target)
-{
-	static const char prefix[] = ".terraform/providers/";
-	struct unpacking *unpacking = data;
-	const struct job_host *host = unpacking->job->host;
-
-	(void)target;
-	if (!text_starts(path, prefix))
-		return false;
-	if (!providers_link(host->providers, unpacking->folder, sandbox_store(host->sandbox), host->provider_mirror,
-		    path + strlen(prefix)))
-		unpacking->links_fit = false;
-	return true;
-}
 
 static bool bundle_has_content(int fd)
 {
@@ -128,14 +111,12 @@ static bool bundle_has_content(int fd)
 /* What the plan's init made, if all of it can be used here. */
 static void unpack_bundle(struct unpacking *unpacking)
 {
-	const struct archive_spec spec = {
-		.bounds = bundle_bounds, .link = bundle_link, .data = unpacking, .drop_bad_links = true};
-	struct job *job = unpacking->job;
+	const struct job *job = unpacking->job;
 
 	if (!bundle_has_content(job->init_bundle))
 		return;
-	unpacking->links_fit = true;
-	if (archive_unpack(job->init_bundle, unpacking->folder, &spec, &unpacking->err) < 0)
+	unpacking->links_fit = bundle_unpack(job, unpacking->folder, job->init_bundle, &unpacking->err);
+	if (unpacking->err.kind != ERR_NONE)
 		err_context(&unpacking->err, "what the plan's init made can't be unpacked");
 }
 
@@ -148,9 +129,33 @@ static int write_cli_config(struct job *job, int folder, struct err *err)
 
 	if (status == 0 && providers_cli_config(seen, job->host->provider_mirror, skip, &text) < 0)
 		status = err_set(err, ERR_TOO_LARGE, "the lock file names too many providers");
+	if (status == 0 && access_cli_config(&job->assignment, &text) < 0)
+		status = err_set(err, ERR_TOO_LARGE, "the CLI configuration is too large");
 	providers_skip_free(skip);
 	if (status == 0)
 		status = beneath_write(job->dir.top, "cli.tfrc", 0644, text.data, text.len, err);
+	return status;
+}
+
+/* What a plan's init will read is known now. */
+static void remember(struct job *job, int folder, const char *configuration)
+{
+	_cleanup_(buf_release) struct buf locked = BUF_INIT(LOCKFILE_LIMIT);
+	struct err err = ERR_INIT;
+
+	if (beneath_read(folder, LOCKFILE_NAME, &locked, &err) == 0)
+		job->locked = buf_take(&locked);
+	if (job->locked || err.kind == ERR_NOT_FOUND)
+		init_key_make(job, configuration);
+}
+
+static int fill(struct unpacking *unpacking, char ret_digest[SHA256_HEX_SIZE])
+{
+	const struct job *job = unpacking->job;
+	struct sha256 *digest = crypto_sha256_begin();
+	int status = workdir_fill(&job->dir, &job->assignment, job->configuration, digest, &unpacking->err);
+
+	crypto_sha256_end(digest, ret_digest);
 	return status;
 }
 
@@ -158,8 +163,9 @@ static void unpack(void *data)
 {
 	struct unpacking *unpacking = data;
 	struct job *job = unpacking->job;
+	char configuration[SHA256_HEX_SIZE];
 
-	if (workdir_fill(&job->dir, &job->assignment, job->configuration, &unpacking->err) < 0)
+	if (fill(unpacking, configuration) < 0)
 		return;
 	unpacking->folder = beneath_open(job->dir.root, job->folder, O_RDONLY | O_DIRECTORY, 0);
 	if (unpacking->folder < 0) {
@@ -170,6 +176,8 @@ static void unpack(void *data)
 		unpack_bundle(unpacking);
 	if (unpacking->err.kind == ERR_NONE)
 		write_cli_config(job, unpacking->folder, &unpacking->err);
+	if (job->assignment.stage == STAGE_PLAN)
+		remember(job, unpacking->folder, configuration);
 	close(unpacking->folder);
 }
 
@@ -182,7 +190,7 @@ static void unpacked(void *data)
 		job_fail(job, OUTCOME_ERRORED, "%s", unpacking->err.message);
 	job->init_wanted = !unpacking->links_fit;
 	if (!job->init_wanted)
-		metric_add(M_INITS_REUSED, "", 1);
+		metric_add(M_INITS_REUSED, "stage=\"apply\"", 1);
 	free(unpacking);
 }
 

@@ -170,15 +170,16 @@ static void digest_answered(void *data, int status, const struct buf *body)
 	_cleanup_(freep) char *path = mem_printf("schemas?digest=%s", asking->kept.digest);
 
 	(void)body;
-	if (status == 404 && !job_done(job))
-		job_upload(job, path, "schemas", "application/json", open_kept(job->host->schemas, asking->kept.key));
+	if (status == 404 && (job->aside || !job_done(job)))
+		job_upload_plan(job, path, "schemas", open_kept(job->host->schemas, asking->kept.key));
 	free(asking);
 	job_upload_ended(job);
 }
 
 static void send_digest(struct job *job, const struct kept_schemas *kept)
 {
-	_cleanup_(freep) char *path = mem_printf("schemas?digest=%s", kept->digest);
+	_cleanup_(freep) char *query = mem_printf("schemas?digest=%s", kept->digest);
+	_cleanup_(freep) char *path = plan_path(job, query);
 	const struct transfer_spec spec = {.method = "PUT",
 		.path = path,
 		.what = "schemas",
@@ -204,7 +205,7 @@ static void schemas_done(struct job *job, int code, const char *errors)
 	make_key(job, kept.key);
 	if (keep_schemas(job, &kept) < 0)
 		log_warn("provider schemas can't be kept", "run", job->result.run.text, NULL);
-	else if (!job_done(job))
+	else if (plan_is_shown(job))
 		send_digest(job, &kept);
 }
 
@@ -223,7 +224,7 @@ void step_schemas(struct job *job)
 	struct kept_schemas kept;
 	_cleanup_(closep) int out = -1;
 
-	if (find_kept(job, &kept) && (kept.builtin || !uses_builtin(job)))
+	if (!plan_is_shown(job) || (find_kept(job, &kept) && (kept.builtin || !uses_builtin(job))))
 		return;
 	out = beneath_open(job->dir.top, "schemas.json", O_RDWR | O_CREAT | O_TRUNC, 0600);
 	if (out < 0) {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/stage/stages.h"
 
+#include <string.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/err.h"
 
 /* ---- uploads in the background ---- */
@@ -14,8 +16,10 @@ struct upload {
 
 void job_upload_ended(struct job *job)
 {
-	if (--job->uploads == 0 && job->settling)
-		job_release(job);
+	if (--job->uploads > 0 || !job->settling)
+		return;
+	job->settling = false;
+	job_release(job);
 }
 
 static void upload_ended(void *data, int status, const struct buf *body)
@@ -52,6 +56,22 @@ void job_upload(struct job *job, const char *path, const char *what, const char 
 	channel_send(&job->channel, &spec, upload_ended, upload);
 }
 
+/* After its result a plan is known by its id. */
+char *plan_path(const struct job *job, const char *path)
+{
+	if (!job->reported)
+		return mem_text(path);
+	return mem_printf(
+		"%s%cplan=plan-%s", path, strchr(path, '?') ? '&' : '?', strchr(job->assignment.run, '-') + 1);
+}
+
+void job_upload_plan(struct job *job, const char *path, const char *what, int fd)
+{
+	_cleanup_(freep) char *full = plan_path(job, path);
+
+	job_upload(job, full, what, "application/json", fd);
+}
+
 /* ---- the log's frame ---- */
 
 void step_begin(struct job *job)
@@ -69,13 +89,33 @@ static void settled(void *data)
 	job_release(data);
 }
 
+/* terraform looks at the run again when it has read the plan's log to its end, for which it asks every two seconds. If
+ * the apply has failed by then, it shows neither the plan nor what went wrong. */
+static int64_t linger_ms(const struct job *job)
+{
+	enum { READ_BY = 3000 };
+	const struct assignment *assignment = &job->assignment;
+	int64_t left = job->begun_ms + READ_BY - clock_mono_ms();
+
+	if (assignment->stage != STAGE_APPLY || !assignment->watched || job->result.outcome == OUTCOME_PASSED)
+		return 0;
+	return left > 0 ? left : 0;
+}
+
 void step_settle(struct job *job)
 {
-	job->settling = true;
-	if (job->uploads > 0)
+	int64_t linger = linger_ms(job);
+
+	limits_explain(job);
+	job->settling = job->uploads > 0;
+	if (job->settling)
 		job_hold(job);
 	job_hold(job);
 	joblog_flush(&job->log, settled, job);
+	if (linger > 0) {
+		job_hold(job);
+		loop_timer_set(job->host->loop, &job->linger_timer, linger, settled, job);
+	}
 	if (job->states.dir) {
 		job_hold(job);
 		states_settle(&job->states, settled, job);

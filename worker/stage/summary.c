@@ -90,10 +90,11 @@ void summary_first_error(const char *text, char *ret_text, size_t size)
 {
 	static const char preface[] = "Error: Terraform encountered problems during initialisation";
 	const char *at = strstr(text, "Error: ");
+	const char *next = at && text_starts(at, preface) ? strstr(at + strlen(preface), "Error: ") : NULL;
 
 	/* init says this first, and then what the problems are. */
-	if (at && text_starts(at, preface) && strstr(at + sizeof(preface), "Error: "))
-		at = strstr(at + sizeof(preface), "Error: ");
+	if (next)
+		at = next;
 	if (at)
 		snprintf(ret_text, size, "%.*s", (int)strcspn(at + 7, "\r\n"), at + 7);
 }

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "worker/ship/leftover.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/json.h"
+#include "common/log.h"
+#include "common/state_text.h"
+#include "worker/exec/beneath.h"
+#include "worker/exec/workdir.h"
+
+enum { NOTE_LIMIT = 4096 };
+
+#define SERIAL_MOST 9e15 /* up to there a real is exact */
+
+static const char usual[] = "root/" WORKDIR_STATE;
+static const char errored[] = "errored.tfstate"; /* in the job's folder: out of the job's reach */
+static const char delivered[] = "delivered";
+
+/* ---- facts ---- */
+
+static bool lineage_plausible(const char *text)
+{
+	size_t len = 0;
+
+	while (isalnum((unsigned char)text[len]) || (text[len] && strchr("-_.", text[len])))
+		len++;
+	return !text[len] && len < LINEAGE_SIZE;
+}
+
+/* Numbers of terraform's have no bound, and its texts may hold a zero: what does not fit an integer is read as a real.
+ */
+static json_t *state_parse(const char *bytes, size_t len)
+{
+	json_t *state = json_loadb(bytes, len, JSON_ALLOW_NUL, NULL);
+
+	return state ? state : json_loadb(bytes, len, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, NULL);
+}
+
+bool state_facts_read(const char *bytes, size_t len, struct state_facts *ret_facts)
+{
+	json_auto_t *value = NULL;
+	const json_t *serial;
+	const char *lineage;
+
+	while (len > 0 && strchr(" \t\r\n", bytes[len - 1]))
+		len--;
+	if (len == 0 || bytes[len - 1] != '}') /* the usual half of one: no need to read it all */
+		return false;
+	value = state_parse(bytes, len);
+	serial = json_object_get(value, "serial");
+	if (!json_is_number(serial) || json_number_value(serial) < 0 || json_number_value(serial) > SERIAL_MOST)
+		return false;
+	*ret_facts = (struct state_facts){.serial = (long long)json_number_value(serial)};
+	lineage = text_or_empty(json_string_at(value, "lineage"));
+	if (lineage_plausible(lineage))
+		text_copy(ret_facts->lineage, sizeof(ret_facts->lineage), lineage);
+	return true;
+}
+
+static int file_read(int top, const char *path, struct buf *ret_bytes, struct state_facts *ret_facts)
+{
+	struct err err = ERR_INIT;
+
+	if (beneath_read(top, path, ret_bytes, &err) < 0 ||
+		!state_facts_read(buf_str(ret_bytes), ret_bytes->len, ret_facts))
+		return -1;
+	crypto_sha256_hex(ret_bytes->data, ret_bytes->len, ret_facts->digest);
+	return 0;
+}
+
+/* ---- the last state ---- */
+
+static const char *last_path(int top)
+{
+	return faccessat(top, errored, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ? errored : usual;
+}
+
+int leftover_read(int top, struct buf *ret_bytes, struct state_facts *ret_facts)
+{
+	_cleanup_(buf_release) struct buf own = BUF_INIT(STATE_LIMIT);
+
+	return file_read(top, last_path(top), ret_bytes ? ret_bytes : &own, ret_facts);
+}
+
+bool leftover_undelivered(int top)
+{
+	struct state_facts last, known;
+
+	delivered_read(top, &known);
+	return leftover_read(top, NULL, &last) == 0 && !text_equal(last.digest, known.digest);
+}
+
+/* Of the state before: what can be read of it, or else what the scheduler has. */
+static void before_read(int top, struct state_facts *ret_facts)
+{
+	if (leftover_read(top, NULL, ret_facts) < 0)
+		delivered_read(top, ret_facts);
+}
+
+static void lineage_choose(struct state_facts *facts, const struct state_facts *before)
+{
+	unsigned char bytes[16];
+
+	if (*before->lineage)
+		text_copy(facts->lineage, sizeof(facts->lineage), before->lineage);
+	if (*facts->lineage)
+		return;
+	crypto_random(bytes, sizeof(bytes));
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		snprintf(facts->lineage + 2 * i, 3, "%02x", bytes[i]);
+}
+
+static int errored_write(int top, const struct buf *state, struct err *err)
+{
+	_cleanup_(closep) int fd = -1;
+
+	if (beneath_write(top, "errored.part", 0600, state->data, state->len, err) < 0)
+		return -1;
+	fd = beneath_open(top, "errored.part", O_RDONLY, 0);
+	if (fd < 0 || fsync(fd) < 0 || renameat(top, "errored.part", top, errored) < 0 || fsync(top) < 0)
+		return err_errno(err, errored);
+	return 0;
+}
+
+static int errored_take(int top, const struct buf *state, struct state_facts *facts, struct err *err)
+{
+	_cleanup_(buf_release) struct buf numbered = BUF_INIT(STATE_LIMIT), whole = BUF_INIT(STATE_LIMIT);
+	struct state_facts before;
+
+	before_read(top, &before);
+	lineage_choose(facts, &before);
+	if (*before.digest && facts->serial <= before.serial)
+		facts->serial = before.serial + 1;
+	if (state_renumber(buf_str(state), state->len, facts->serial, &numbered) < 0 ||
+		state_relineage(buf_str(&numbered), numbered.len, facts->lineage, &whole) < 0)
+		return err_set(err, ERR_INVALID, "%s is no state", errored);
+	return errored_write(top, &whole, err);
+}
+
+void leftover_errored(int top, const char *folder)
+{
+	_cleanup_(freep) char *path = mem_printf("root/%s/%s", folder, errored);
+	_cleanup_(buf_release) struct buf state = BUF_INIT(STATE_LIMIT);
+	struct state_facts facts;
+	struct err err = ERR_INIT;
+
+	if (file_read(top, path, &state, &facts) < 0)
+		return;
+	if (errored_take(top, &state, &facts, &err) < 0)
+		log_error("a state that terraform could not save can't be taken", "why", err.message, NULL);
+	else
+		log_warn(
+			"terraform could not save its state where it belongs; what it left instead is delivered", NULL);
+}
+
+int leftover_move(int top, int folder, const char *name)
+{
+	const char *path = last_path(top);
+	_cleanup_(closep) int fd = beneath_open(top, path, O_RDONLY, 0);
+
+	if (fd < 0 || fsync(fd) < 0 || renameat(top, path, folder, name) < 0)
+		return -1;
+	return fsync(folder);
+}
+
+/* ---- what was delivered ---- */
+
+void delivered_write(int top, const struct state_facts *facts)
+{
+	json_auto_t *note = json_pack(
+		"{ss sI ss}", "digest", facts->digest, "serial", (json_int_t)facts->serial, "lineage", facts->lineage);
+	_cleanup_(freep) char *text = json_text(note);
+	struct err err = ERR_INIT;
+
+	if (beneath_write(top, delivered, 0600, text, strlen(text), &err) < 0)
+		log_warn("what was delivered can't be noted", "why", err.message, NULL);
+}
+
+void delivered_read(int top, struct state_facts *ret_facts)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT(NOTE_LIMIT);
+	json_auto_t *note = NULL;
+	struct err err = ERR_INIT;
+
+	*ret_facts = (struct state_facts){.serial = 0};
+	if (beneath_read(top, delivered, &text, &err) < 0 || json_parse(buf_str(&text), text.len, &note, &err) < 0)
+		return;
+	text_copy(ret_facts->digest, sizeof(ret_facts->digest), json_string_at(note, "digest"));
+	text_copy(ret_facts->lineage, sizeof(ret_facts->lineage), json_string_at(note, "lineage"));
+	ret_facts->serial = json_int_at(note, "serial", 0);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_SHIP_LEFTOVER_H
+#define WORKER_SHIP_LEFTOVER_H
+
+/*
+ * The last state in an apply's folder, whether the worker has been there all the time or finds it after a restart.
+ * terraform writes WORKDIR_STATE, and puts it on the disk itself. If it can't, it writes errored.tfstate into the
+ * working directory when it ends: that is then the newest. `top` is the job's folder (exec/workdir.h).
+ */
+
+#include "common/buf.h"
+#include "common/crypto.h"
+
+struct err;
+
+enum { LINEAGE_SIZE = 128, STATE_LIMIT = 512 * 1024 * 1024 };
+
+/* What tells one state from another. All zero: none. */
+struct state_facts {
+	char digest[SHA256_HEX_SIZE];
+	long long serial;
+	char lineage[LINEAGE_SIZE]; /* "": it has none, or one that is none of terraform's */
+};
+
+/* False if the bytes are not one whole JSON object with a serial, as a state is. */
+bool state_facts_read(const char *bytes, size_t len, struct state_facts *ret_facts);
+
+/* The last state: -1 if there is none, or none that is whole. ret_bytes may be NULL. */
+int leftover_read(int top, struct buf *ret_bytes, struct state_facts *ret_facts);
+/* Makes errored.tfstate of the working directory (below the job's root) the last state, if it is there. A serial that
+ * is not behind and the lineage come from the one before, since terraform may not have read that. */
+void leftover_errored(int top, const char *folder);
+/* Moves the last state's file into another folder, durably: it is on the disk under its new name, or -1. */
+int leftover_move(int top, int folder, const char *name);
+
+/* What the scheduler has: noted in the job's folder, for a worker that is started again. */
+void delivered_write(int top, const struct state_facts *facts);
+/* All zero if nothing is noted. */
+void delivered_read(int top, struct state_facts *ret_facts);
+/* Whether there is a last state that the scheduler has not got. */
+bool leftover_undelivered(int top);
+
+#endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "worker/stage/stages.h"
+
+/*
+ * What init made is used again: by the apply of the plan, on any worker; and by a later plan on this worker to which
+ * init would do the same. Such plans are known by a key, the digest of all that init reads:
+ *
+ *  - the configuration as it was unpacked, with its lock file, and the folder in it that is worked in;
+ *  - the engine's binary;
+ *  - the organization, and what opens its registries: credentials, and with modules all of the job's environment and
+ * the workspace's SSH key. Nobody gets by a key what their own credentials would not get them.
+ *
+ * Init also installs the providers that the state names: they must be among those that are kept. How long it holds,
+ * exec/pinned says. Whatever is missing when it is put in place, an init makes up for.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/err.h"
+#include "common/log.h"
+#include "worker/exec/archive.h"
+#include "worker/exec/inits.h"
+#include "worker/exec/lockfile.h"
+#include "worker/metrics.h"
+
+enum { LOCKFILE_LIMIT = 1024 * 1024 };
+
+const struct archive_bounds bundle_bounds = {.files = 500 * 1000, .bytes = 4UL * 1024 * 1024 * 1024};
+
+/* ---- putting it in place ---- */
+
+struct linking {
+	const struct job_host *host;
+	int folder;
+	bool fit; /* every provider link of the bundle could be made */
+};
+
+/* Provider links name another worker's places. They are made anew, to what this worker has. */
+static bool bundle_link(void *data, const char *path, const char *target)
+{
+	static const char prefix[] = ".terraform/providers/";
+	struct linking *linking = data;
+	const struct job_host *host = linking->host;
+
+	(void)target;
+	if (!text_starts(path, prefix))
+		return false;
+	if (!providers_link(host->providers, linking->folder, sandbox_store(host->sandbox), host->provider_mirror,
+		    path + strlen(prefix)))
+		linking->fit = false;
+	return true;
+}
+
+bool bundle_unpack(const struct job *job, int folder, int bundle, struct err *err)
+{
+	struct linking linking = {.host = job->host, .folder = folder, .fit = true};
+	const struct archive_spec spec = {
+		.bounds = bundle_bounds, .link = bundle_link, .data = &linking, .drop_bad_links = true};
+
+	if (archive_unpack(bundle, folder, &spec, err) < 0)
+		return false;
+	return linking.fit;
+}
+
+/* ---- the state's providers ---- */
+
+/* "[module.a.]provider["host/namespace/type"][.alias]", its quotes escaped: true if it is locked or built in. */
+static bool provider_is_locked(const struct lockfile *lockfile, const char *value, size_t len)
+{
+	static const char begin[] = "provider[\\\"", builtin[] = "terraform.io/builtin/";
+	const char *at = memmem(value, len, begin, sizeof(begin) - 1), *end;
+	_cleanup_(freep) char *address = NULL;
+
+	if (!at)
+		return !memmem(value, len, "provider.", 9); /* an old state's, or no provider at all */
+	at += sizeof(begin) - 1;
+	end = memchr(at, '\\', len - (size_t)(at - value));
+	address = mem_printf("%.*s", (int)(end ? end - at : 0), at);
+	if (text_starts(address, builtin))
+		return true;
+	for (size_t i = 0; i < lockfile->count; i++)
+		if (text_equal(lockfile->providers[i].address, address))
+			return true;
+	return false;
+}
+
+/* Looks at all members "provider", whatever they belong to. */
+static bool providers_are_locked(const struct lockfile *lockfile, const char *text, size_t len)
+{
+	static const char member[] = "\"provider\"";
+	const char *at = text, *end = text + len;
+
+	while ((at = memmem(at, (size_t)(end - at), member, sizeof(member) - 1))) {
+		const char *value;
+
+		for (at += sizeof(member) - 1; at < end && strchr(" \t\r\n:", *at);)
+			at++;
+		if (at == end || *at != '"')
+			continue;
+		for (value = ++at; at < end && *at != '"'; at++)
+			at += *at == '\\' && at + 1 < end;
+		if (!provider_is_locked(lockfile, value, (size_t)(at - value)))
+			return false;
+	}
+	return true;
+}
+
+static bool state_fits(const struct job *job, const struct lockfile *lockfile)
+{
+	_cleanup_(closep) int fd = beneath_open(job->dir.root, WORKDIR_STATE, O_RDONLY, 0);
+	struct stat info;
+	void *text;
+	bool fits;
+
+	if (fd < 0)
+		return errno == ENOENT;
+	if (fstat(fd, &info) < 0 || info.st_size == 0 || info.st_size > STATE_LIMIT)
+		return false;
+	text = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (text == MAP_FAILED)
+		return false;
+	fits = providers_are_locked(lockfile, text, (size_t)info.st_size);
+	munmap(text, (size_t)info.st_size);
+	return fits;
+}
+
+/* The lock file that came with the bundle. */
+static bool providers_suffice(const struct job *job, int folder)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT(LOCKFILE_LIMIT);
+	struct lockfile lockfile;
+	struct err err = ERR_INIT;
+	bool fits;
+
+	if (beneath_read(folder, LOCKFILE_NAME, &text, &err) < 0 && err.kind != ERR_NOT_FOUND)
+		return false;
+	lockfile_read(buf_str(&text), &lockfile);
+	fits = state_fits(job, &lockfile);
+	lockfile_release(&lockfile);
+	return fits;
+}
+
+/* ---- the key ---- */
+
+static void add_environment(const struct job *job, json_t *key)
+{
+	_cleanup_(texts_release) struct texts env = {.items = NULL};
+
+	if (workdir_has_modules(&job->dir, &job->assignment)) {
+		variables_environment(&job->assignment, &env);
+		texts_add(&env, "%s", job->assignment.ssh_key);
+	} else {
+		variables_tokens(&job->assignment, &env);
+	}
+	for (size_t i = 0; i < env.count; i++)
+		json_array_append_new(key, json_string(env.items[i]));
+}
+
+static int add_engine(const struct job *job, json_t *key)
+{
+	struct stat info;
+
+	if (stat(job->engine, &info) < 0)
+		return -1;
+	return json_array_append_new(key,
+		json_pack("[ssIIIII]", job->engine, job->result.terraform_version, (json_int_t)info.st_dev,
+			(json_int_t)info.st_ino, (json_int_t)info.st_size, (json_int_t)info.st_mtim.tv_sec,
+			(json_int_t)info.st_mtim.tv_nsec));
+}
+
+void init_key_make(struct job *job, const char *configuration)
+{
+	json_auto_t *key = json_pack("[sss]", configuration, job->folder, job->assignment.organization);
+	_cleanup_(freep) char *text = NULL;
+
+	if (add_engine(job, key) < 0)
+		return;
+	add_environment(job, key);
+	text = json_dumps(key, JSON_COMPACT | JSON_SORT_KEYS);
+	if (text)
+		crypto_sha256_hex(text, strlen(text), job->init_key);
+}
+
+/* ---- the step ---- */
+
+struct reusing {
+	struct job *job;
+	int bundle; /* file */
+	char digest[SHA256_HEX_SIZE];
+	bool fits;
+};
+
+/* As the configuration had it, for an init of its own. */
+static void take_back(const struct job *job, int folder)
+{
+	struct err err = ERR_INIT;
+
+	beneath_remove(folder, ".terraform");
+	if (!job->locked)
+		beneath_remove(folder, LOCKFILE_NAME);
+	else if (beneath_write(folder, LOCKFILE_NAME, 0644, job->locked, strlen(job->locked), &err) < 0)
+		log_warn("a lock file can't be written back", "run", job->result.run.text, "why", err.message, NULL);
+}
+
+static void reuse(void *data)
+{
+	struct reusing *reusing = data;
+	const struct job *job = reusing->job;
+	_cleanup_(closep) int folder = beneath_open(job->dir.root, job->folder, O_RDONLY | O_DIRECTORY, 0);
+	char digest[SHA256_HEX_SIZE];
+	struct err err = ERR_INIT;
+
+	if (folder < 0 || crypto_sha256_file(reusing->bundle, digest) < 0 || !text_equal(digest, reusing->digest))
+		return;
+	reusing->fits = bundle_unpack(job, folder, reusing->bundle, &err) && providers_suffice(job, folder);
+	if (!reusing->fits)
+		take_back(job, folder);
+}
+
+static void reused(void *data)
+{
+	struct reusing reusing = *(struct reusing *)data;
+	struct job *job = reusing.job;
+
+	free(data);
+	if (!reusing.fits) {
+		inits_forget(job->host->inits, job->init_key);
+		close(reusing.bundle);
+		return;
+	}
+	job->init_wanted = false;
+	job->init_reused = true;
+	metric_add(M_INITS_REUSED, "stage=\"plan\"", 1);
+	job_upload(job, "init", "init", "application/gzip", reusing.bundle);
+}
+
+void step_reuse(struct job *job)
+{
+	struct reusing *reusing;
+	char digest[SHA256_HEX_SIZE];
+	int bundle = -1;
+
+	if (job->init_key[0])
+		bundle = inits_find(job->host->inits, job->init_key, clock_mono_ms(), digest);
+	if (bundle < 0)
+		return;
+	reusing = mem_new(1, sizeof(*reusing));
+	*reusing = (struct reusing){.job = job, .bundle = bundle};
+	text_copy(reusing->digest, sizeof(reusing->digest), digest);
+	job_work(job, reuse, reused, reusing);
+}
+
+void init_useless(struct job *job)
+{
+	if (job->init_reused)
+		inits_forget(job->host->inits, job->init_key);
+}
