@@ -30,6 +30,7 @@ struct bus {
 	struct kafka_settings settings;
 	struct kafka_producer *producer;
 	struct kafka_consumer *consumer;
+	struct bus_published letter; /* whatever letter it is */
 	int produced_fd, tickets_fd; /* eventfds */
 	struct held held[MOST_HELD]; /* a ring, oldest first: taken ones, then waiting ones */
 	size_t first, count, taken;
@@ -41,8 +42,12 @@ struct bus {
 static void delivered(void *data, uint64_t tag, const char *error)
 {
 	struct bus_published *published = (struct bus_published *)(uintptr_t)tag;
+	const struct bus *bus = data;
 
-	(void)data;
+	if (published == &bus->letter) {
+		metric_addf(M_DEAD_LETTERS, 1, "outcome=\"%s\"", error ? "failed" : "ok");
+		return;
+	}
 	metric_addf(M_PUBLISHED, 1, "outcome=\"%s\"", error ? "failed" : "ok");
 	if (published)
 		published->fn(published->data, !error);
@@ -101,20 +106,39 @@ static void offset_store(struct bus *bus, int32_t partition, int64_t offset)
 	kafka_message_store(bus->consumer, &message);
 }
 
-static void ticket_take(struct bus *bus, const struct kafka_message *message)
+static void letter_send(struct bus *bus, const struct kafka_message *message, const char *why)
 {
-	struct task_ticket ticket;
+	const struct dead_letter letter = {.topic = message->topic,
+		.partition = message->partition,
+		.offset = message->offset,
+		.reader = bus->notifier->options.name,
+		.error = why,
+		.payload = message->payload,
+		.len = message->len,
+		.size = message->len};
+	_cleanup_(freep) char *text = dead_letter_encode(&letter);
 	struct err err = ERR_INIT;
 
-	if (task_ticket_decode(message->payload, message->len, &ticket, &err) < 0) {
+	metric_addf(M_TICKETS, 1, "kind=\"malformed\"");
+	log_warn("a message can't be read; it goes to the dead letters", "topic", message->topic, "why", why, NULL);
+	if (kafka_produce(bus->producer, topics[TOPIC_DEAD_LETTERS].name, -1, NULL, text,
+		    (uint64_t)(uintptr_t)&bus->letter, &err) < 0)
+		metric_addf(M_DEAD_LETTERS, 1, "outcome=\"failed\"");
+}
+
+static void ticket_take(struct bus *bus, const struct kafka_message *message)
+{
+	struct request_ticket ticket;
+	struct err err = ERR_INIT;
+
+	if (request_ticket_decode(message->payload, message->len, &ticket, &err) < 0) {
 		/* Its offset goes with the next good one's. */
-		log_warn("a ticket can't be read; it is skipped", "why", err.message, NULL);
-		metric_addf(M_TICKETS, 1, "kind=\"malformed\"");
+		letter_send(bus, message, err.message);
 		return;
 	}
-	metric_addf(M_TICKETS, 1, "kind=\"task\"");
+	metric_addf(M_TICKETS, 1, "kind=\"%s\"", ticket.notification ? "notification" : "task");
 	*held_at(bus, bus->count++) =
-		(struct held){.id = ticket.task_result, .partition = message->partition, .offset = message->offset};
+		(struct held){.id = ticket.id, .partition = message->partition, .offset = message->offset};
 }
 
 /* Reads even while paused: it is how librdkafka gets to handle a rebalance. */

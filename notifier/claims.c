@@ -91,7 +91,7 @@ static void ask(void *data)
 	claim->sent_ms = clock_mono_ms();
 	claim->fetch = scheduler_post_json(notifier, "claim",
 		json_pack("{ss ss sI so}", "notifier", notifier->options.name, "callback-url", notifier->public_url,
-			"most", (json_int_t)claim->most, "task-results", list),
+			"most", (json_int_t)claim->most, "ids", list),
 		answered, claim);
 }
 
@@ -147,7 +147,7 @@ static void settle(struct claims *claims)
 
 static size_t take(struct claims *claims, const json_t *answer)
 {
-	const json_t *list = json_at(answer, "task-results"), *item;
+	const json_t *list = json_at(answer, "requests"), *item;
 	size_t i;
 
 	lease_granted(claims->notifier->lease, json_int_at(answer, "lease-seconds", 0) * 1000);

@@ -59,8 +59,8 @@ static void hand_back(struct drain *drain, json_t *names)
 			json_array_append(some, json_array_get(names, i));
 		drain->handing_back++;
 		scheduler_post_json(drain->notifier, "release",
-			json_pack("{ss so}", "notifier", drain->notifier->options.name, "task-results", some),
-			handed_back, drain);
+			json_pack("{ss so}", "notifier", drain->notifier->options.name, "requests", some), handed_back,
+			drain);
 	}
 	json_decref(names);
 }

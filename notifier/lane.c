@@ -178,7 +178,7 @@ static void call_ended(struct lane_call *call, const json_t *answers)
 		call->items = item->next;
 		item->next = NULL;
 		table_remove(&lane->spec.lanes->under_way, &item->under_way);
-		if (answer && !text_equal(json_string_at(answer, "task-result"), item->key))
+		if (answer && !text_equal(json_string_at(answer, lane->spec.member), item->key))
 			answer = NULL;
 		metric_addf(M_REPORTS, 1, "kind=\"%s\",outcome=\"%s\"", lane->spec.kind, answer ? "ok" : "refused");
 		if (lane->alone > 0)
@@ -199,7 +199,7 @@ static void call_failed(struct lane_call *call, const struct fetch_answer *answe
 
 	metric_addf(M_REPORT_CALLS, 1, "kind=\"%s\",outcome=\"failed\"", lane->spec.kind);
 	if (refused(answer) && call->count == 1) {
-		log_warn("the scheduler refuses a report; it is dropped", "kind", lane->spec.kind, "task-result",
+		log_warn("the scheduler refuses a report; it is dropped", "kind", lane->spec.kind, lane->spec.member,
 			call->items->key, NULL);
 		call_ended(call, NULL);
 		return;

@@ -36,6 +36,7 @@ struct lane_spec {
 	struct lanes *lanes; /* borrowed; it outlives the lane */
 	const char *kind;    /* the path */
 	const char *list;    /* the list's name in the call and in its answer */
+	const char *member;  /* that an answer names its item by */
 	void *data;
 	/* The end of the item. `answer` is its part of the scheduler's answer, borrowed; NULL: the scheduler refuses
 	 * the item, or it was canceled. The owner may free it or add it again. */

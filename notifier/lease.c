@@ -63,8 +63,7 @@ static void tell_some(struct lease *lease)
 	for (size_t i = 0; i < NAMES_AT_ONCE && lease->told < json_array_size(lease->names); i++)
 		json_array_append(names, json_array_get(lease->names, lease->told++));
 	lease->beating = scheduler_post_json(lease->notifier, "heartbeat",
-		json_pack("{ss so}", "notifier", lease->notifier->options.name, "task-results", names), answered,
-		lease);
+		json_pack("{ss so}", "notifier", lease->notifier->options.name, "requests", names), answered, lease);
 }
 
 static void heard(struct lease *lease, const json_t *answer)
@@ -72,10 +71,10 @@ static void heard(struct lease *lease, const json_t *answer)
 	const json_t *item;
 	size_t i;
 
-	json_array_foreach(json_at(answer, "task-results"), i, item)
+	json_array_foreach(json_at(answer, "requests"), i, item)
 	{
 		if (!json_bool_at(item, "held", true))
-			dispatch_settle(lease->notifier->dispatch, text_or_empty(json_string_at(item, "task-result")),
+			dispatch_settle(lease->notifier->dispatch, text_or_empty(json_string_at(item, "id")),
 				(int)json_int_at(item, "attempt", 0));
 	}
 }

@@ -50,17 +50,13 @@ static void guard_process(void)
 /* A descriptor for each request and for each callback. */
 static void raise_descriptors(const struct options *options)
 {
-	rlim_t wanted = (rlim_t)options->most_in_flight * 3 + 1024;
-	struct rlimit limit;
+	unsigned long long wanted = (unsigned long long)options->most_in_flight * 3 + 1024;
+	unsigned long long allowed = descriptors_raise();
 	char text[64];
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+	if (allowed >= wanted)
 		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-	if (limit.rlim_cur >= wanted)
-		return;
-	snprintf(text, sizeof(text), "%llu of %llu", (unsigned long long)limit.rlim_cur, (unsigned long long)wanted);
+	snprintf(text, sizeof(text), "%llu of %llu", allowed, wanted);
 	log_warn("this process may not open the descriptors that --most-in-flight can take", "descriptors", text, NULL);
 }
 
@@ -69,6 +65,8 @@ static int process_open(struct process *process, struct err *err)
 	static const int signals[] = {SIGTERM, SIGINT, 0};
 	struct notifier *notifier = &process->notifier;
 
+	if (fetch_trust(notifier->options.ca_file, err) < 0)
+		return -1;
 	raise_descriptors(&notifier->options);
 	metric_set(M_DRAINING, "", 0);
 	notifier->loop = loop_new();

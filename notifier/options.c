@@ -6,6 +6,7 @@
 
 #include "common/err.h"
 #include "common/log.h"
+#include "common/mail_address.h"
 
 static const struct option_row rows[] = {
 #define OPTION(field, name, type, fallback, low, high, help)                                                           \
@@ -16,7 +17,8 @@ static const struct option_row rows[] = {
 
 const struct option_table notifier_options = {
 	.process = "runyard-notifier",
-	.summary = "Sends run tasks' requests, takes their callbacks and keeps their deadlines.",
+	.summary = "Sends run tasks' requests and notifications, takes the callbacks of run tasks and keeps their "
+		   "deadlines.",
 	.rows = rows,
 	.count = ARRAY_LEN(rows),
 };
@@ -44,11 +46,26 @@ static void settle_name(struct options *options)
 	options->name = mem_text(host);
 }
 
+static int settle_mail(const struct options *options, struct err *err)
+{
+	if (!text_equal(options->smtp_tls, "required") && !text_equal(options->smtp_tls, "none"))
+		return err_set(err, ERR_INVALID, "--smtp-tls must be required or none");
+	if (!*options->smtp_url)
+		return 0;
+	if (!text_starts(options->smtp_url, "smtp://") && !text_starts(options->smtp_url, "smtps://"))
+		return err_set(err, ERR_INVALID, "--smtp-url must begin with smtp:// or smtps://");
+	if (!mail_address_valid(options->smtp_from))
+		return err_set(err, ERR_INVALID, "--smtp-from must be a mail address, if there is --smtp-url");
+	return 0;
+}
+
 int notifier_options_settle(struct options *options, struct err *err)
 {
 	if (settle_url(options->scheduler_url, "scheduler-url", err) < 0)
 		return -1;
 	if (*options->public_url && settle_url(options->public_url, "public-url", err) < 0)
+		return -1;
+	if (settle_mail(options, err) < 0)
 		return -1;
 	if (log_level_parse(options->log_level) < 0)
 		return err_set(err, ERR_INVALID, "--log-level must be debug, info, warn or error");

@@ -267,6 +267,7 @@ struct callbacks *callbacks_new(struct notifier *notifier)
 		.lanes = &notifier->lanes,
 		.kind = "callbacks",
 		.list = "callbacks",
+		.member = "task-result",
 		.data = callbacks,
 		.answered = answered};
 

@@ -297,6 +297,7 @@ int deadlines_open(struct notifier *notifier, struct deadlines **ret_deadlines, 
 		.lanes = &notifier->lanes,
 		.kind = "timeouts",
 		.list = "task-results",
+		.member = "task-result",
 		.data = deadlines,
 		.answered = timeout_ended};
 

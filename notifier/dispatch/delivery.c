@@ -5,8 +5,6 @@
 
 #include <openssl/crypto.h>
 
-#include "common/buf.h"
-
 /* The token stands in the body once; its characters need no escapes. */
 static char *body_secret(const char *body)
 {
@@ -28,13 +26,17 @@ static char *body_secret(const char *body)
 
 struct delivery *delivery_new(const json_t *claimed, int64_t now_ms)
 {
-	const char *id = json_string_at(claimed, "task-result"), *body = json_string_at(claimed, "body");
+	const struct delivery_kind *kind = delivery_kind_of(claimed);
+	const char *body = json_string_at(claimed, "body");
 	struct delivery *delivery;
 
-	if (!id_valid(id, "taskrs") || !body || !json_string_at(claimed, "url"))
+	if (!kind || !body || (kind != &delivery_kinds[KIND_MAIL] && !json_string_at(claimed, "url")))
 		return NULL;
 	delivery = mem_new(1, sizeof(*delivery));
-	text_copy(delivery->id.text, sizeof(delivery->id.text), id);
+	delivery->kind = kind;
+	text_copy(delivery->id.text, sizeof(delivery->id.text), json_string_at(claimed, "id"));
+	text_copy(delivery->run.text, sizeof(delivery->run.text), json_string_at(claimed, "run"));
+	delivery->mail = json_deep_copy(json_at(claimed, "mail"));
 	delivery->attempt = (int)json_int_at(claimed, "attempt", 1);
 	delivery->body = mem_text(body);
 	delivery->body_len = strlen(body);
@@ -57,66 +59,24 @@ void delivery_free(struct delivery *delivery)
 		return;
 	secret_free(delivery->body);
 	secret_free(delivery->secret);
+	json_decref(delivery->mail);
 	free(delivery);
 }
 
 char *delivery_report(const struct delivery *delivery, const struct outcome *outcome, const char *end)
 {
-	json_auto_t *value = json_pack("{ss si si sf}", "task-result", delivery->id.text, "attempt", delivery->attempt,
-		"status", outcome->status, "seconds", outcome->seconds);
+	json_auto_t *value = json_pack("{ss si si sf}", "id", delivery->id.text, "attempt", delivery->attempt, "status",
+		outcome->status, "seconds", outcome->seconds);
 
 	json_object_set_new(value, "answer", json_string_or_null(outcome->answer));
 	json_object_set_new(value, "error", json_string_or_null(outcome->error));
 	json_object_set_new(value, "end", json_string_or_null(end));
+	if (outcome->headers)
+		json_object_set(value, "headers", (json_t *)outcome->headers);
 	return json_text(value);
 }
 
 json_t *delivery_name(const struct delivery *delivery)
 {
-	return json_pack("{ss si}", "task-result", delivery->id.text, "attempt", delivery->attempt);
-}
-
-/* ---- answers ---- */
-
-/* The bytes of the UTF-8 character at `bytes`, or 0 if there is none. */
-static size_t character(const unsigned char *bytes, size_t left)
-{
-	static const unsigned char lows[] = {[0xe0 - 0xc2] = 0xa0, [0xf0 - 0xc2] = 0x90};
-	static const unsigned char highs[] = {[0xed - 0xc2] = 0x9f, [0xf4 - 0xc2] = 0x8f};
-	unsigned char first = bytes[0], lead;
-	size_t len = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-
-	if (first < 0x80)
-		return first >= ' ' || first == '\n' || first == '\t' || first == '\r';
-	if (first < 0xc2 || first > 0xf4 || len > left)
-		return 0;
-	lead = (unsigned char)(first - 0xc2);
-	if (lead < sizeof(lows) && lows[lead] && bytes[1] < lows[lead])
-		return 0;
-	if (lead < sizeof(highs) && highs[lead] && bytes[1] > highs[lead])
-		return 0;
-	for (size_t i = 1; i < len; i++)
-		if ((bytes[i] & 0xc0) != 0x80)
-			return 0;
-	return len;
-}
-
-char *answer_clean(const char *bytes, size_t len, const char *secret)
-{
-	struct buf text = BUF_INIT(len * 3 + 64);
-	size_t secret_len = secret ? strlen(secret) : 0;
-
-	while (len > 0) {
-		size_t own = character((const unsigned char *)bytes, len), used = own ? own : 1;
-
-		if (secret_len && len >= secret_len && memcmp(bytes, secret, secret_len) == 0) {
-			used = secret_len;
-			buf_text(&text, "***");
-		} else {
-			buf_append(&text, own ? bytes : "?", used);
-		}
-		bytes += used;
-		len -= used;
-	}
-	return buf_take(&text);
+	return json_pack("{ss si}", "id", delivery->id.text, "attempt", delivery->attempt);
 }

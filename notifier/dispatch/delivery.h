@@ -3,7 +3,7 @@
 #define NOTIFIER_DISPATCH_DELIVERY_H
 
 /*
- * One claimed task result's request, from the claim to the scheduler's answer to its last report.
+ * One claimed request, from the claim to the scheduler's answer to its last report.
  *
  *   QUEUED ----> SENDING ----> ENDING ----> gone
  *     ^             |
@@ -13,6 +13,7 @@
 #include "common/ids.h"
 #include "common/json.h"
 #include "notifier/dispatch/due.h"
+#include "notifier/dispatch/kinds.h"
 #include "notifier/dispatch/sign.h"
 #include "notifier/table.h"
 
@@ -24,12 +25,14 @@ enum delivery_state { DELIVERY_QUEUED, DELIVERY_SENDING, DELIVERY_WAITING, DELIV
 
 struct delivery {
 	struct table_entry entry; /* in dispatch's table, by id */
-	struct id id;
+	const struct delivery_kind *kind;
+	struct id id, run; /* the run's: "" without one */
 	int attempt;
 	enum delivery_state state;
-	bool settled; /* the service reported its result, or the task result is not this notifier's: no more tries */
+	bool settled; /* the service reported its result, or the request is not this notifier's: no more tries */
 	char *body;
 	size_t body_len;
+	json_t *mail; /* {"to","subject"}, or NULL */
 	char *secret; /* the access token in the body: its echo is not shown; or NULL */
 	char signature[SHA512_HEX_SIZE];
 	int64_t give_up_ms; /* of clock_mono_ms */
@@ -45,10 +48,11 @@ struct delivery {
 struct outcome {
 	int status; /* 0: no answer */
 	double seconds;
-	const char *answer; /* its first kilobytes, cleaned; or NULL */
-	const char *error;  /* what went wrong, for people; or NULL */
-	int retry_after;    /* seconds, or 0 */
-	bool forbidden;     /* this request may never go: trying again is no use */
+	const char *answer;    /* its first kilobytes, cleaned; or NULL */
+	const char *error;     /* what went wrong, for people; or NULL */
+	const json_t *headers; /* of the answer, if its kind shows them; or NULL */
+	int retry_after;       /* seconds, or 0 */
+	bool forbidden;        /* this request may never go: trying again is no use */
 };
 
 /* From a claim's answer: an item of its list. NULL if a member is missing or is none. */
@@ -60,11 +64,7 @@ const char *delivery_url(const struct delivery *delivery);
 
 /* `POST deliveries`' item for a try; `end` is "acknowledged", "gave-up" or NULL. The caller frees it. */
 char *delivery_report(const struct delivery *delivery, const struct outcome *outcome, const char *end);
-/* {"task-result","attempt"}: for heartbeats and releases. A new reference. */
+/* {"id","attempt"}: for heartbeats and releases. A new reference. */
 json_t *delivery_name(const struct delivery *delivery);
-
-/* A service's answer as text: what is no UTF-8 and no printable character becomes '?', and `secret` "***". The caller
- * frees it. */
-char *answer_clean(const char *bytes, size_t len, const char *secret);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "notifier/dispatch/dispatch.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "common/clock.h"
@@ -8,6 +9,7 @@
 #include "notifier/claims.h"
 #include "notifier/deadlines/deadlines.h"
 #include "notifier/dispatch/hosts.h"
+#include "notifier/dispatch/mail.h"
 #include "notifier/dispatch/retry.h"
 #include "notifier/dispatch/send.h"
 #include "notifier/lane.h"
@@ -33,7 +35,7 @@ struct report {
 	struct dispatch *dispatch;
 	struct id id;
 	int attempt;
-	bool last;
+	bool last, has_deadline;
 };
 
 static void pump(void *data);
@@ -123,6 +125,7 @@ static void report(
 	new->id = delivery->id;
 	new->attempt = delivery->attempt;
 	new->last = end != NULL;
+	new->has_deadline = delivery->kind->has_deadline;
 	lane_add(dispatch->reports, &new->item, new->id.text, text, strlen(text));
 }
 
@@ -133,7 +136,7 @@ static void reported(void *data, struct lane_item *item, const json_t *answer)
 	struct dispatch *dispatch = data;
 	struct delivery *delivery = find(dispatch, report->id.text);
 
-	if (answer && report->last)
+	if (answer && report->last && report->has_deadline)
 		deadlines_set(dispatch->notifier->deadlines, report->id.text,
 			json_int_at(answer, "due-in-ms", DEADLINE_NONE));
 	if (report->last && delivery && delivery->attempt == report->attempt && delivery->state == DELIVERY_ENDING)
@@ -143,32 +146,41 @@ static void reported(void *data, struct lane_item *item, const json_t *answer)
 		claims_wake(dispatch->notifier->claims);
 }
 
+static void give_up_log(const struct delivery *delivery, const struct outcome *outcome)
+{
+	char status[16];
+
+	snprintf(status, sizeof(status), "%d", outcome->status);
+	log_warn("a request was never taken", "what", delivery->kind->what, "id", delivery->id.text, "run",
+		*delivery->run.text ? delivery->run.text : NULL, "host", delivery->host->origin, "status", status,
+		"why", outcome->error, NULL);
+}
+
 static void end(struct dispatch *dispatch, struct delivery *delivery, const struct outcome *outcome, const char *how)
 {
 	state_set(dispatch, delivery, DELIVERY_ENDING);
 	if (text_equal(how, "gave-up") && !delivery->settled) {
-		metric_addf(M_GAVE_UP, 1, "%s", "");
-		log_warn("a run task's request was never acknowledged", "task-result", delivery->id.text, "host",
-			delivery->host->origin, "why", outcome->error, NULL);
+		metric_addf(M_GAVE_UP, 1, "kind=\"%s\"", delivery->kind->name);
+		give_up_log(delivery, outcome);
 	}
 	report(dispatch, delivery, outcome, how);
 }
 
 /* ---- one try ---- */
 
-static const char *outcome_kind(const struct outcome *outcome)
+static const char *outcome_kind(const struct outcome *outcome, enum fate fate)
 {
 	if (outcome->forbidden)
 		return "forbidden";
 	if (outcome->status == 0)
 		return "unanswered";
-	return outcome->status == 200 ? "acknowledged" : "refused";
+	return fate == FATE_TAKEN ? "acknowledged" : "refused";
 }
 
 static void circuit_learn(struct delivery *delivery, const struct outcome *outcome)
 {
 	struct circuit *circuit = &delivery->route->circuit;
-	bool well = outcome->status > 0 && outcome->status != 429 && outcome->status < 500;
+	bool well = !delivery->kind->in_trouble(outcome->status);
 
 	if (outcome->forbidden) {
 		circuit_unheard(circuit, clock_mono_ms());
@@ -177,7 +189,8 @@ static void circuit_learn(struct delivery *delivery, const struct outcome *outco
 	if (!circuit_heard(circuit, well, clock_mono_ms(), chance()))
 		return;
 	metric_addf(M_CIRCUIT_OPENED, 1, "%s", "");
-	log_warn("a run task's service fails; no requests go there for a while", "host", delivery->host->origin, NULL);
+	log_warn("a service fails; no requests go there for a while", "what", delivery->kind->what, "host",
+		delivery->host->origin, NULL);
 }
 
 static void host_learn(struct delivery *delivery, const struct outcome *outcome)
@@ -188,13 +201,13 @@ static void host_learn(struct delivery *delivery, const struct outcome *outcome)
 		host->idle++;
 }
 
-static void failed(struct dispatch *dispatch, struct delivery *delivery, const struct outcome *outcome)
+static void failed(struct dispatch *dispatch, struct delivery *delivery, const struct outcome *outcome, enum fate fate)
 {
 	int64_t now = clock_mono_ms(), next;
 
 	delivery->failures++;
 	next = retry_at(&retry_service, delivery->failures, outcome->retry_after, now, delivery->give_up_ms, chance());
-	if (delivery->settled || outcome->forbidden || next < 0) {
+	if (delivery->settled || fate == FATE_NEVER || next < 0) {
 		end(dispatch, delivery, outcome, "gave-up");
 		return;
 	}
@@ -206,16 +219,17 @@ static void failed(struct dispatch *dispatch, struct delivery *delivery, const s
 static void sent(void *data, struct delivery *delivery, const struct outcome *outcome)
 {
 	struct dispatch *dispatch = data;
+	enum fate fate = delivery->kind->judge(outcome);
 
-	metric_addf(M_SENT, 1, "outcome=\"%s\"", outcome_kind(outcome));
-	metric_observef(M_SENT_SECONDS, outcome->seconds, "%s", "");
+	metric_addf(M_SENT, 1, "kind=\"%s\",outcome=\"%s\"", delivery->kind->name, outcome_kind(outcome, fate));
+	metric_observef(M_SENT_SECONDS, outcome->seconds, "kind=\"%s\"", delivery->kind->name);
 	hosts_sent(&dispatch->hosts, delivery->host, sending_opens(delivery->sending));
 	host_learn(delivery, outcome);
 	circuit_learn(delivery, outcome);
-	if (outcome->status == 200)
+	if (fate == FATE_TAKEN)
 		end(dispatch, delivery, outcome, "acknowledged");
 	else
-		failed(dispatch, delivery, outcome);
+		failed(dispatch, delivery, outcome, fate);
 	pump_soon(dispatch);
 }
 
@@ -268,13 +282,34 @@ static void pump(void *data)
 
 /* ---- from outside ---- */
 
+/* Mails go to the operator's server. */
+static const char *destination(const struct dispatch *dispatch, const json_t *claimed)
+{
+	const char *url = json_string_at(claimed, "url");
+
+	return url ? url : dispatch->notifier->options.smtp_url;
+}
+
+/* Ends a mail that can't be sent, and says why. */
+static bool unmailable(struct dispatch *dispatch, struct delivery *delivery)
+{
+	static const struct outcome no_server = {
+		.error = "no mail server is set: the notifier needs --smtp-url and --smtp-from", .forbidden = true};
+	static const struct outcome nobody = {.error = "there is nobody to send it to", .forbidden = true};
+	bool server = *dispatch->notifier->options.smtp_url != '\0';
+
+	if (server && mail_recipients(json_object_get(delivery->mail, "to")) > 0)
+		return false;
+	end(dispatch, delivery, server ? &nobody : &no_server, "gave-up");
+	return true;
+}
+
 void dispatch_take(struct dispatch *dispatch, const json_t *claimed)
 {
 	struct delivery *delivery = delivery_new(claimed, clock_mono_ms()), *before;
 
 	if (!delivery) {
-		log_error("a claimed task result can't be read", "task-result",
-			text_or_empty(json_string_at(claimed, "task-result")), NULL);
+		log_error("a claimed request can't be read", "id", text_or_empty(json_string_at(claimed, "id")), NULL);
 		return;
 	}
 	before = find(dispatch, delivery->id.text);
@@ -286,8 +321,10 @@ void dispatch_take(struct dispatch *dispatch, const json_t *claimed)
 	if (before)
 		drop(dispatch, before);
 	table_add(&dispatch->deliveries, &delivery->entry, delivery->id.text);
-	hosts_assign(&dispatch->hosts, delivery, json_string_at(claimed, "url"), clock_mono_ms());
+	hosts_assign(&dispatch->hosts, delivery, destination(dispatch, claimed), clock_mono_ms());
 	dispatch->states[delivery->state]++;
+	if (delivery->mail && unmailable(dispatch, delivery))
+		return;
 	queue(dispatch, delivery);
 }
 
@@ -370,11 +407,11 @@ void dispatch_lose(struct dispatch *dispatch)
 
 /* ---- circuits ---- */
 
-/* Without what may be a secret: user, password and query. The caller frees it. */
-static char *url_shown(const char *url)
+/* Without what may be a secret: user, password and query, and perhaps the path. The caller frees it. */
+static char *url_shown(const struct route *route)
 {
-	size_t len = strcspn(url, "?#");
-	const char *scheme = strstr(url, "://"), *begin = scheme ? scheme + 3 : url;
+	const char *url = route->url, *scheme = strstr(url, "://"), *begin = scheme ? scheme + 3 : url;
+	size_t len = (size_t)(begin - url) + strcspn(begin, route->secret ? "/?#" : "?#");
 	const char *at = memrchr(begin, '@', strcspn(begin, "/?#"));
 
 	return mem_printf(
@@ -385,7 +422,7 @@ static void circuit_add(void *data, struct table_entry *entry)
 {
 	const struct route *route = table_owner(entry, struct route, entry);
 	const struct circuit *circuit = &route->circuit;
-	_cleanup_(freep) char *url = url_shown(route->url);
+	_cleanup_(freep) char *url = url_shown(route);
 	json_t *shown = json_pack("{ss ss si sI sI}", "url", url, "state", circuit_names[circuit->state], "failures",
 		circuit->failures, "deliveries", (json_int_t)route->users, "probe-in-ms",
 		(json_int_t)circuit_wait(circuit, clock_mono_ms()));
@@ -429,12 +466,15 @@ int dispatch_open(struct notifier *notifier, struct dispatch **ret_dispatch)
 {
 	const struct options *options = &notifier->options;
 	struct dispatch *dispatch = mem_new(1, sizeof(*dispatch));
-	_cleanup_(freep) char *user_agent = mem_printf("TFC/1.0 (+%s; TFC)", notifier->public_url);
 	const struct sender_spec sender = {
 		.loop = notifier->loop,
 		.guard = notifier->guard,
 		.proxy = options->proxy,
-		.user_agent = user_agent,
+		.public_url = notifier->public_url,
+		.mail = {.from = options->smtp_from,
+			.user = options->smtp_user,
+			.password = options->smtp_password,
+			.plain = text_equal(options->smtp_tls, "none")},
 		.most = (size_t)options->most_in_flight + MOST_KEPT,
 		.connect_ms = (long)options->connect_timeout_ms,
 		.response_ms = (long)options->response_timeout_ms,
@@ -446,6 +486,7 @@ int dispatch_open(struct notifier *notifier, struct dispatch **ret_dispatch)
 		.lanes = &notifier->lanes,
 		.kind = "deliveries",
 		.list = "deliveries",
+		.member = "id",
 		.data = dispatch,
 		.answered = reported};
 

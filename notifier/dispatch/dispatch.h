@@ -21,14 +21,15 @@ void dispatch_free(struct dispatch *dispatch);
 
 /* Starts what a claim brought (an item of its answer). What can't be read, or is here already, is skipped. */
 void dispatch_take(struct dispatch *dispatch, const json_t *claimed);
-/* The task result came to its end, or that attempt (0: any) is not this notifier's any more: no more tries. */
+/* The request's task result came to its end, or that attempt (0: any) is not this notifier's any more: no more tries.
+ */
 void dispatch_settle(struct dispatch *dispatch, const char *id, int attempt);
 /* How many more deliveries fit. */
 size_t dispatch_room(const struct dispatch *dispatch);
 /* How many there are, and how many of them are on the way to a service or to the scheduler. */
 size_t dispatch_count(const struct dispatch *dispatch);
 size_t dispatch_busy(const struct dispatch *dispatch);
-/* {"task-result","attempt"} of all. A new reference. */
+/* {"id","attempt"} of all. A new reference. */
 json_t *dispatch_names(struct dispatch *dispatch);
 /* The lease is over: what is not on its way is not this notifier's any more. */
 void dispatch_lose(struct dispatch *dispatch);

@@ -88,6 +88,7 @@ void hosts_assign(struct hosts *hosts, struct delivery *delivery, const char *ur
 	delivery->route = route_find(hosts, url);
 	delivery->host->users++;
 	delivery->route->users++;
+	delivery->route->secret |= delivery->kind && delivery->kind->secret_path;
 	delivery->host->used_ms = delivery->route->used_ms = now_ms;
 }
 

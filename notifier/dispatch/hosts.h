@@ -31,6 +31,7 @@ struct route {
 	struct table_entry entry; /* by URL */
 	char *url;
 	struct circuit circuit;
+	bool secret; /* its path is not shown */
 	size_t users;
 	int64_t used_ms;
 };

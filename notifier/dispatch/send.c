@@ -7,17 +7,22 @@
 
 #include <curl/curl.h>
 
+#include "common/answer.h"
 #include "common/buf.h"
 #include "common/clock.h"
+#include "common/easy.h"
 #include "common/err.h"
+#include "common/fetch.h"
 #include "common/guard.h"
 #include "common/loop.h"
+#include "common/mail_address.h"
+#include "notifier/dispatch/mail.h"
 
 enum { SHOWN_BYTES = 4096, ANSWER_BYTES = 64 << 10, HEADER_BYTES = 64 << 10, READ_BYTES = 4096 };
 
 struct sender {
 	struct sender_spec spec;
-	char *user_agent;
+	char *user_agents[KINDS];
 	CURLM *multi;
 	struct loop_timer timer;
 	struct curl_slist *headers; /* what every request has */
@@ -33,6 +38,10 @@ struct sending {
 	char signature[SHA512_HEX_SIZE + 32];
 	struct curl_slist header; /* the signature, and then sender->headers */
 	struct buf answer;        /* as much as is shown */
+	json_t *headers;          /* of the answer, if its kind shows them */
+	char *message;            /* a mail's */
+	size_t message_len, message_sent;
+	struct curl_slist *recipients;
 	size_t answer_len, header_len;
 	bool too_large, opening, keep;
 	struct sending *next, **at;
@@ -56,6 +65,9 @@ static void sending_free(struct sending *sending)
 	curl_multi_remove_handle(sending->sender->multi, sending->easy);
 	curl_easy_cleanup(sending->easy);
 	buf_release(&sending->answer);
+	json_decref(sending->headers);
+	free(sending->message);
+	curl_slist_free_all(sending->recipients);
 	sending->delivery->sending = NULL;
 	free(sending);
 }
@@ -83,14 +95,16 @@ static void sending_ended(struct sending *sending, CURLcode code)
 	curl_easy_getinfo(sending->easy, CURLINFO_TOTAL_TIME_T, &took_us);
 	curl_easy_getinfo(sending->easy, CURLINFO_RETRY_AFTER, &retry_after);
 	curl_easy_getinfo(sending->easy, CURLINFO_RESPONSE_CODE, &status);
-	/* An answer whose end is not waited for is an answer; one that broke off is none. */
-	if (!code || sending->too_large)
+	/* An answer whose end is not waited for is an answer; one that broke off is none. A mail server's no is one. */
+	if (!code || sending->too_large || (delivery->mail && status >= 400))
 		outcome.status = (int)status;
 	outcome.seconds = (double)took_us / 1e6;
 	outcome.retry_after = retry_after < INT32_MAX ? (int)retry_after : INT32_MAX;
+	outcome.headers = outcome.status ? sending->headers : NULL;
 	outcome.forbidden =
 		sending->guarded.why[0] || code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL;
-	if (sending->answer.len)
+	/* Of a mail that was neither taken nor refused, what the server said last says nothing. */
+	if (sending->answer.len && (outcome.status || !delivery->mail))
 		outcome.answer = answer = answer_clean(sending->answer.data, sending->answer.len, delivery->secret);
 	sender->spec.ended(sender->spec.data, delivery, &outcome);
 	sending_free(sending);
@@ -123,7 +137,7 @@ static void socket_ready(void *data, int fd, unsigned events)
 		mask |= CURL_CSELECT_IN;
 	if (events & EPOLLOUT)
 		mask |= CURL_CSELECT_OUT;
-	curl_multi_socket_action(sender->multi, fd, mask, &running);
+	multi_there(curl_multi_socket_action(sender->multi, fd, mask, &running));
 	collect(sender);
 }
 
@@ -147,7 +161,7 @@ static void timer_fired(void *data)
 	struct sender *sender = data;
 	int running;
 
-	curl_multi_socket_action(sender->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+	multi_there(curl_multi_socket_action(sender->multi, CURL_SOCKET_TIMEOUT, 0, &running));
 	collect(sender);
 }
 
@@ -168,14 +182,15 @@ struct sender *sender_new(const struct sender_spec *spec)
 	struct sender *sender = mem_new(1, sizeof(*sender));
 
 	sender->spec = *spec;
-	sender->user_agent = mem_text(spec->user_agent);
-	sender->multi = curl_multi_init();
-	sender->headers = curl_slist_append(NULL, "Content-Type: application/json");
-	if (sender->headers)
-		/* Else libcurl waits a second for a 100 that few servers send. */
-		curl_slist_append(sender->headers, "Expect:");
-	if (!sender->multi || !sender->headers)
-		abort(); /* libcurl fails here for memory alone */
+	for (int i = 0; i < KINDS; i++)
+		if (delivery_kinds[i].agent)
+			sender->user_agents[i] = mem_printf(
+				"%s/1.0 (+%s; %s)", delivery_kinds[i].agent, spec->public_url, delivery_kinds[i].agent);
+	sender->multi = mem_there(curl_multi_init());
+	sender->headers = list_add(NULL, "Content-Type: application/json");
+	list_add(sender->headers, "Accept: application/json");
+	/* Else libcurl waits a second for a 100 that few servers send. */
+	list_add(sender->headers, "Expect:");
 	curl_multi_setopt(sender->multi, CURLMOPT_SOCKETFUNCTION, socket_wanted);
 	curl_multi_setopt(sender->multi, CURLMOPT_SOCKETDATA, sender);
 	curl_multi_setopt(sender->multi, CURLMOPT_TIMERFUNCTION, timer_wanted);
@@ -194,7 +209,8 @@ void sender_free(struct sender *sender)
 	curl_multi_cleanup(sender->multi);
 	loop_timer_clear(sender->spec.loop, &sender->timer);
 	curl_slist_free_all(sender->headers);
-	free(sender->user_agent);
+	for (int i = 0; i < KINDS; i++)
+		free(sender->user_agents[i]);
 	free(sender);
 }
 
@@ -215,7 +231,8 @@ static size_t header_came(char *bytes, size_t size, size_t count, void *data)
 {
 	struct sending *sending = data;
 
-	(void)bytes;
+	if (sending->headers)
+		answer_header_add(sending->headers, bytes, size * count);
 	sending->header_len += size * count;
 	return sending->header_len > HEADER_BYTES ? 0 : size * count;
 }
@@ -231,7 +248,7 @@ static void goes_out(void *data)
 	sending->sender->spec.opened(sending->sender->spec.data, sending->delivery);
 }
 
-/* ---- starting ---- */
+/* ---- requests ---- */
 
 static void set_request(struct sending *sending)
 {
@@ -240,35 +257,112 @@ static void set_request(struct sending *sending)
 	CURL *easy = sending->easy;
 
 	/* libcurl's way to write a header without a value is a semicolon. */
-	snprintf(sending->signature, sizeof(sending->signature), "X-TFC-Task-Signature%s%s",
+	snprintf(sending->signature, sizeof(sending->signature), "%s%s%s", delivery->kind->signature,
 		*delivery->signature ? ": " : ";", delivery->signature);
 	sending->header = (struct curl_slist){.data = sending->signature, .next = sender->headers};
-	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, &sending->header);
-	curl_easy_setopt(easy, CURLOPT_URL, delivery_url(delivery));
-	curl_easy_setopt(easy, CURLOPT_POST, 1L);
-	curl_easy_setopt(easy, CURLOPT_POSTFIELDS, delivery->body);
-	curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)delivery->body_len);
-	curl_easy_setopt(easy, CURLOPT_USERAGENT, sender->user_agent);
-	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-	curl_easy_setopt(easy, CURLOPT_PROXY, sender->spec.proxy);
-	curl_easy_setopt(easy, CURLOPT_NOPROXY, "");
+	easy_set(easy, CURLOPT_HTTPHEADER, &sending->header);
+	easy_set(easy, CURLOPT_URL, delivery_url(delivery));
+	easy_set(easy, CURLOPT_POST, 1L);
+	easy_set(easy, CURLOPT_POSTFIELDS, delivery->body);
+	easy_set(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)delivery->body_len);
+	easy_set(easy, CURLOPT_USERAGENT, sender->user_agents[delivery->kind - delivery_kinds]);
+	easy_set(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	easy_set(easy, CURLOPT_PROXY, sender->spec.proxy);
+	easy_set(easy, CURLOPT_NOPROXY, "");
+	if (delivery->kind->shows_headers)
+		sending->headers = json_object();
 }
+
+/* ---- mail ---- */
+
+static size_t message_wanted(char *bytes, size_t size, size_t count, void *data)
+{
+	struct sending *sending = data;
+	size_t left = sending->message_len - sending->message_sent, len = size * count < left ? size * count : left;
+
+	memcpy(bytes, sending->message + sending->message_sent, len);
+	sending->message_sent += len;
+	return len;
+}
+
+/* What the server last said is what is shown: "250 2.0.0 queued as 4F". Its goodbye (221) is not. */
+static size_t reply_came(char *bytes, size_t size, size_t count, void *data)
+{
+	struct sending *sending = data;
+
+	size_t len = size * count, shown = len < SHOWN_BYTES ? len : SHOWN_BYTES;
+
+	while (shown > 0 && strchr("\r\n", bytes[shown - 1]))
+		shown--;
+	if (shown < 3 || memcmp(bytes, "221", 3) != 0) {
+		buf_reset(&sending->answer);
+		buf_append(&sending->answer, bytes, shown);
+	}
+	sending->header_len += len;
+	return sending->header_len > HEADER_BYTES ? 0 : len;
+}
+
+static void mail_fill(struct sending *sending)
+{
+	const struct delivery *delivery = sending->delivery;
+	const json_t *to = json_object_get(delivery->mail, "to"), *address;
+	const struct mail mail = {.id = delivery->id.text,
+		.from = sending->sender->spec.mail.from,
+		.subject = text_or_empty(json_string_at(delivery->mail, "subject")),
+		.to = to,
+		.text = delivery->body,
+		.at = time(NULL)};
+	size_t i;
+
+	sending->message = mail_write(&mail);
+	sending->message_len = strlen(sending->message);
+	json_array_foreach(to, i, address) if (mail_address_valid(json_string_value(address))) sending->recipients =
+		list_add(sending->recipients, json_string_value(address));
+}
+
+/* The server is the operator's own: no guard and no proxy. One recipient that it refuses does not keep the others from
+ * theirs. */
+static void set_mail(struct sending *sending)
+{
+	const struct sender_mail *mail = &sending->sender->spec.mail;
+	CURL *easy = sending->easy;
+
+	mail_fill(sending);
+	easy_set(easy, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
+	easy_set(easy, CURLOPT_URL, delivery_url(sending->delivery));
+	easy_set(easy, CURLOPT_USE_SSL, (long)(mail->plain ? CURLUSESSL_NONE : CURLUSESSL_ALL));
+	easy_set(easy, CURLOPT_MAIL_FROM, mail->from);
+	easy_set(easy, CURLOPT_MAIL_RCPT, sending->recipients);
+	easy_set(easy, CURLOPT_MAIL_RCPT_ALLLOWFAILS, 1L);
+	easy_set(easy, CURLOPT_UPLOAD, 1L);
+	easy_set(easy, CURLOPT_READFUNCTION, message_wanted);
+	easy_set(easy, CURLOPT_READDATA, sending);
+	easy_set(easy, CURLOPT_HEADERFUNCTION, reply_came);
+	easy_set(easy, CURLOPT_PROXY, "");
+	if (fetch_trusted())
+		easy_set(easy, CURLOPT_CAINFO, fetch_trusted());
+	if (!*mail->user)
+		return;
+	easy_set(easy, CURLOPT_USERNAME, mail->user);
+	easy_set(easy, CURLOPT_PASSWORD, mail->password);
+}
+
+/* ---- starting ---- */
 
 static void set_answer(struct sending *sending)
 {
 	CURL *easy = sending->easy;
 
-	curl_easy_setopt(easy, CURLOPT_PRIVATE, sending);
-	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, sending->error);
-	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, answer_came);
-	curl_easy_setopt(easy, CURLOPT_WRITEDATA, sending);
-	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, header_came);
-	curl_easy_setopt(easy, CURLOPT_HEADERDATA, sending);
-	curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)READ_BYTES);
-	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, sending->sender->spec.connect_ms);
-	curl_easy_setopt(
-		easy, CURLOPT_TIMEOUT_MS, sending->sender->spec.connect_ms + sending->sender->spec.response_ms);
+	easy_set(easy, CURLOPT_PRIVATE, sending);
+	easy_set(easy, CURLOPT_ERRORBUFFER, sending->error);
+	easy_set(easy, CURLOPT_WRITEFUNCTION, answer_came);
+	easy_set(easy, CURLOPT_WRITEDATA, sending);
+	easy_set(easy, CURLOPT_HEADERFUNCTION, header_came);
+	easy_set(easy, CURLOPT_HEADERDATA, sending);
+	easy_set(easy, CURLOPT_BUFFERSIZE, (long)READ_BYTES);
+	easy_set(easy, CURLOPT_NOSIGNAL, 1L);
+	easy_set(easy, CURLOPT_CONNECTTIMEOUT_MS, sending->sender->spec.connect_ms);
+	easy_set(easy, CURLOPT_TIMEOUT_MS, sending->sender->spec.connect_ms + sending->sender->spec.response_ms);
 }
 
 static struct sending *sending_new(struct sender *sender, struct delivery *delivery)
@@ -283,9 +377,7 @@ static struct sending *sending_new(struct sender *sender, struct delivery *deliv
 	sending->guarded.proxied = *sender->spec.proxy != '\0';
 	sending->guarded.goes_out = goes_out;
 	sending->guarded.data = sending;
-	sending->easy = curl_easy_init();
-	if (!sending->easy)
-		abort(); /* libcurl fails here for memory alone */
+	sending->easy = mem_there(curl_easy_init());
 	sending->next = sender->first;
 	sending->at = &sender->first;
 	if (sending->next)
@@ -295,22 +387,37 @@ static struct sending *sending_new(struct sender *sender, struct delivery *deliv
 	return sending;
 }
 
-void sender_start(struct sender *sender, struct delivery *delivery, bool fresh, bool keep)
+static void mail_start(struct sender *sender, struct delivery *delivery)
 {
 	struct sending *sending = sending_new(sender, delivery);
+
+	set_answer(sending);
+	set_mail(sending);
+	easy_set(sending->easy, CURLOPT_FORBID_REUSE, 1L);
+	multi_add(sender->multi, sending->easy);
+}
+
+void sender_start(struct sender *sender, struct delivery *delivery, bool fresh, bool keep)
+{
+	struct sending *sending;
 	struct err err = ERR_INIT;
 
+	if (delivery->mail) {
+		mail_start(sender, delivery);
+		return;
+	}
+	sending = sending_new(sender, delivery);
 	sending->keep = keep;
 	set_request(sending);
 	set_answer(sending);
-	curl_easy_setopt(sending->easy, CURLOPT_FRESH_CONNECT, (long)fresh);
-	curl_easy_setopt(sending->easy, CURLOPT_FORBID_REUSE, (long)!keep);
+	easy_set(sending->easy, CURLOPT_FRESH_CONNECT, (long)fresh);
+	easy_set(sending->easy, CURLOPT_FORBID_REUSE, (long)!keep);
 	if (guard_curl(sending->easy, delivery_url(delivery), &sending->guarded, &err) < 0) {
 		text_copy(sending->guarded.why, sizeof(sending->guarded.why), err.message);
 		sending_ended(sending, CURLE_URL_MALFORMAT);
 		return;
 	}
-	curl_multi_add_handle(sender->multi, sending->easy);
+	multi_add(sender->multi, sending->easy);
 }
 
 void sender_abort(struct sender *sender, struct delivery *delivery)

@@ -3,8 +3,8 @@
 #define NOTIFIER_DISPATCH_SEND_H
 
 /*
- * One request to a service, over libcurl's multi interface in the loop: signed, under guard, bounded in time, its
- * answer bounded in size. No redirects, no proxies of the environment, TLS verified.
+ * One request to a service, or one mail, over libcurl's multi interface in the loop: signed, under guard, bounded in
+ * time, its answer bounded in size. No redirects, no proxies of the environment, TLS verified.
  */
 
 #include "notifier/dispatch/delivery.h"
@@ -13,12 +13,19 @@ struct guard;
 struct loop;
 struct sender;
 
+/* The operator's mail server's. */
+struct sender_mail {
+	const char *from, *user, *password; /* no user: no login */
+	bool plain;                         /* without TLS */
+};
+
 struct sender_spec {
 	struct loop *loop;
 	const struct guard *guard;
 	const char *proxy;      /* or "" */
-	const char *user_agent; /* copied */
-	size_t most;            /* connections that are open or kept */
+	const char *public_url; /* in the User-Agent */
+	struct sender_mail mail;
+	size_t most; /* connections that are open or kept */
 	long connect_ms, response_ms;
 	void *data;
 	/* The connection is open and the request goes out. Nothing may be started from within. */
