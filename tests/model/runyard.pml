@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+/*
+ * The protocol by which one workspace's runs are worked on: outbox, claim, lease, fence, dead-man's switch, hold
+ * (DESIGN, rules 3 to 8). Two runs, two workers, two schedulers, and a number of faults that befall them at any moment:
+ * a worker or a scheduler is killed, a worker stands still or is cut off, a message is lost or comes twice, a person
+ * cancels. What is one transaction in PostgreSQL is one atomic step here;  "step: NAME" says which, and the
+ * function that does it says "model: NAME" (tests/model/run compares the two lists).
+ *
+ * Everything that repeats itself without changing anything (heartbeats, polls, announcements) is a step only where it
+ * changes something, and faults are bounded, so every behaviour comes to an end. What has to hold:
+ *
+ *  1. At most one terraform of the workspace is alive (rule 8), and none of a run that has ended, unless the workspace
+ *     is held.
+ *  2. A result counts only if it is of the attempt that the job is at (rule 5).
+ *  3. An apply starts once at the most (rule 6).
+ *  4. No plan begins with another state than terraform wrote last, and no state takes the place of a newer one (rule 7).
+ *  5. In the end every run has ended: what was committed was announced, whatever waited was claimed or ended (rule 3).
+ *     Checked in the states that nothing follows; and as the formula `live` under weak fairness.
+ *
+ * Each -D below takes one protection away, and then spin has to find what it protects from:
+ *   NO_CAS       a claim reads and writes in two steps            NO_FENCE       results count whatever their attempt
+ *   NO_DEADMAN   a plan's process outlives its lease              NO_LEASE_LOCK  the sweeper reads a lease, then decides
+ *   NO_START     an apply starts without asking                   NO_HOLD        a lost apply lets the queue go on
+ *   DELETE_FIRST the outbox row goes before its message           NO_ANNOUNCE    what waits is not announced again
+ */
+
+#ifndef FAULTS
+#define FAULTS 2
+#endif
+#ifndef SCHEDULERS
+#define SCHEDULERS 2
+#endif
+
+#define NONE 3
+
+mtype = { nothing, plan, apply }; /* what a job is, and which terraform is alive */
+mtype = { pending, queued, underway, applied, errored, canceled };
+mtype = { no_job, waiting, claimed };
+mtype = { idle, got, running, reported, gone };
+
+typedef Job {
+	mtype state;
+	mtype stage;
+	byte attempt;
+	byte worker;
+	byte losses;
+	bool started, stop, over
+};
+
+/* ---- PostgreSQL ---- */
+mtype status[2] = pending;
+Job job[2];
+byte current = NONE;
+bool held;
+byte holder = NONE;
+byte serial;          /* of the workspace's current state */
+byte base[2];         /* the serial that a run's plan was made from */
+byte row[2];          /* the outbox row of a run's ticket; 0: none */
+bool last_said[2];    /* the worker has said that the state it sent was the apply's last */
+
+/* ---- Kafka ---- */
+byte tickets;         /* as many are on their way; whose they are does not matter */
+chan results = [2] of { byte, mtype, byte, bool, byte }; /* run, stage, attempt, ended well, worker */
+
+/* ---- workers and what they run ---- */
+mtype phase[2] = idle;
+mtype live[2] = nothing; /* the process is its own: a worker that stands still does not stop it */
+mtype w_stage[2];
+byte w_run[2] = NONE;
+byte w_attempt[2];
+bool w_well[2];       /* it ended by itself */
+byte w_serial[2];     /* the state on its disk */
+bool w_lost[2];       /* the worker knows that the attempt is over */
+bool expired[2];      /* its own deadline, which comes before the lease's */
+bool up[2] = true;
+bool still[2], cut[2];
+
+/* ---- what only the properties look at ---- */
+byte written;         /* the serial that terraform wrote last */
+byte applies[2];
+
+byte faults = FAULTS;
+
+#define ended(r)   (status[r] == applied || status[r] == errored || status[r] == canceled)
+#define ends       (ended(0) && ended(1))
+#define works(w)   (up[w] && !still[w])
+#define talks(w)   (works(w) && !cut[w])
+#define has(w, r)  (phase[w] != idle && phase[w] != gone && w_run[w] == r)
+#define is_its(w)  (job[w_run[w]].state == claimed && job[w_run[w]].worker == w && \
+	job[w_run[w]].stage == w_stage[w] && job[w_run[w]].attempt == w_attempt[w])
+#define row_number(r) (job[r].attempt + (job[r].stage == apply -> 4 : 0))
+#define alive(r)   ((live[0] != nothing && w_run[0] == r) || (live[1] != nothing && w_run[1] == r))
+#define renewed(r) (talks(job[r].worker) && has(job[r].worker, r) && \
+	w_attempt[job[r].worker] == job[r].attempt && w_stage[job[r].worker] == job[r].stage)
+
+/* ---- parts of transactions ---- */
+
+inline put_up(r, what)
+{
+	job[r].state = waiting;
+	job[r].stage = what;
+	job[r].attempt = 1;
+	job[r].losses = 0;
+	job[r].started = false;
+	job[r].stop = false;
+	job[r].over = false;
+	status[r] = queued;
+	row[r] = row_number(r)
+}
+
+/* step: queue */
+inline queue_goes_on()
+{
+	if
+	:: current == NONE && !held && status[0] == pending -> current = 0; put_up(0, plan)
+	:: current == NONE && !held && status[0] != pending && status[1] == pending -> current = 1; put_up(1, plan)
+	:: else
+	fi
+}
+
+inline end(r, how)
+{
+	status[r] = how;
+	job[r].state = no_job;
+	job[r].worker = NONE;
+	row[r] = 0;
+	assert(held || !alive(r)); /* 1 */
+	assert(how != applied || applies[r] == 1);
+	if
+	:: current == r -> current = NONE
+	:: else
+	fi;
+	queue_goes_on()
+}
+
+inline again(r)
+{
+	job[r].state = waiting;
+	job[r].attempt++;
+	job[r].losses++;
+	job[r].worker = NONE;
+	job[r].started = false;
+	job[r].over = false;
+	status[r] = queued;
+	row[r] = row_number(r)
+}
+
+/* step: lost */
+inline lose(r)
+{
+	if
+	:: job[r].stage == apply && job[r].started ->
+#ifndef NO_HOLD
+		if
+		:: !last_said[r] -> held = true; holder = r
+		:: else
+		fi;
+		end(r, errored)
+#else
+		end_unchecked(r, errored)
+#endif
+	:: !(job[r].stage == apply && job[r].started) && job[r].stop -> end(r, canceled)
+	:: !(job[r].stage == apply && job[r].started) && !job[r].stop && job[r].losses == 0 -> again(r)
+	:: else -> end(r, errored)
+	fi
+}
+
+#ifdef NO_HOLD
+inline end_unchecked(r, how)
+{
+	status[r] = how;
+	job[r].state = no_job;
+	job[r].worker = NONE;
+	row[r] = 0;
+	current = NONE;
+	queue_goes_on()
+}
+#endif
+
+/* step: state */
+inline take_state(w)
+{
+	if
+	:: w_serial[w] > serial -> serial = w_serial[w]
+	:: else
+	fi;
+	last_said[w_run[w]] = true
+}
+
+/* step: release */
+inline release(w)
+{
+	if
+	:: held && holder == w_run[w] -> take_state(w); held = false; holder = NONE; queue_goes_on()
+	:: !held && is_its(w) -> take_state(w)
+	:: else
+	fi
+}
+
+inline forget(w)
+{
+	phase[w] = idle;
+	w_run[w] = NONE;
+	w_lost[w] = false;
+	w_well[w] = false;
+	w_serial[w] = 0;
+	w_attempt[w] = 0;
+	w_stage[w] = nothing;
+	expired[w] = false
+}
+
+inline take_job(w, r)
+{
+	job[r].state = claimed;
+	job[r].worker = w;
+	job[r].over = false;
+	status[r] = underway;
+	row[r] = 0; /* a ticket that goes out now wakes nobody for anything */
+	phase[w] = got;
+	w_run[w] = r;
+	w_stage[w] = job[r].stage;
+	w_attempt[w] = job[r].attempt;
+	expired[w] = false
+}
+
+inline begin(w)
+{
+	assert(live[1 - w] == nothing); /* 1 */
+	live[w] = w_stage[w];
+	w_well[w] = false;
+	phase[w] = running
+}
+
+/* The process comes to its end; an apply has written its state by then. */
+inline process_ends(w, well)
+{
+	if
+	:: live[w] == apply -> w_serial[w] = base[w_run[w]] + 1; written = w_serial[w]
+	:: else
+	fi;
+	live[w] = nothing;
+	w_well[w] = well
+}
+
+inline send_ticket()
+{
+	if
+	:: tickets < 2 -> tickets++
+	:: else /* as many tickets are on their way as there can be jobs */
+	fi
+}
+
+inline reset_message()
+{
+	r = 0; stage = 0; attempt = 0; well = 0; who = 0
+}
+
+/* ---- processes ---- */
+
+proctype Worker(byte w)
+{
+#ifdef NO_CAS
+	byte seen = NONE;
+#endif
+
+endless:	do
+	/* step: claim */
+#ifndef NO_CAS
+	:: atomic { talks(w) && phase[w] == idle && tickets > 0 -> tickets--;
+		if
+		:: job[0].state == waiting -> take_job(w, 0)
+		:: job[0].state != waiting && job[1].state == waiting -> take_job(w, 1)
+		:: else
+		fi }
+#else
+	:: atomic { talks(w) && phase[w] == idle && seen == NONE && tickets > 0 -> tickets--;
+		if
+		:: job[0].state == waiting -> seen = 0
+		:: job[0].state != waiting && job[1].state == waiting -> seen = 1
+		:: else
+		fi }
+	:: atomic { talks(w) && seen != NONE -> take_job(w, seen); seen = NONE }
+#endif
+	:: atomic { works(w) && phase[w] == got && w_stage[w] == plan && !expired[w] ->
+		assert(serial == written); /* 4 */
+		base[w_run[w]] = serial;
+		begin(w) }
+	/* step: start */
+#ifndef NO_START
+	:: atomic { talks(w) && phase[w] == got && w_stage[w] == apply && !expired[w] ->
+		if
+		:: is_its(w) && !job[w_run[w]].stop ->
+			job[w_run[w]].started = true;
+			applies[w_run[w]]++;
+			assert(applies[w_run[w]] == 1); /* 3 */
+			begin(w)
+		:: is_its(w) && job[w_run[w]].stop -> phase[w] = running
+		:: else -> forget(w)
+		fi }
+#else
+	:: atomic { works(w) && phase[w] == got && w_stage[w] == apply ->
+		job[w_run[w]].started = job[w_run[w]].started || is_its(w);
+		applies[w_run[w]]++;
+		assert(applies[w_run[w]] == 1); /* 3 */
+		begin(w) }
+#endif
+	/* terraform comes to its end by itself, whatever its worker does */
+	:: atomic { up[w] && live[w] != nothing -> process_ends(w, true) }
+	/* step: result */
+	:: atomic { talks(w) && phase[w] == running && live[w] == nothing && !w_lost[w] && is_its(w) && nfull(results) ->
+		if
+		:: w_stage[w] == apply && job[w_run[w]].started -> take_state(w)
+		:: else
+		fi;
+		results!w_run[w], w_stage[w], w_attempt[w], w_well[w], w;
+		phase[w] = reported }
+	/* a result that was lost is sent again, since its attempt is still held */
+	:: atomic { talks(w) && phase[w] == reported && is_its(w) && empty(results) ->
+		results!w_run[w], w_stage[w], w_attempt[w], w_well[w], w }
+	/* step: heartbeat */
+	:: atomic { talks(w) && phase[w] != idle && phase[w] != gone && is_its(w) && (job[w_run[w]].over || expired[w]) ->
+		job[w_run[w]].over = false;
+		expired[w] = false }
+	/* step: stop */
+	:: atomic { talks(w) && phase[w] == running && is_its(w) && job[w_run[w]].stop && live[w] != nothing -> process_ends(w, false) }
+	/* The heartbeat says that the attempt is over. A plan is killed; an apply goes on (rule 7). */
+	:: atomic { talks(w) && phase[w] != idle && phase[w] != gone && !is_its(w) && !w_lost[w] ->
+		if
+		:: w_stage[w] == apply && phase[w] == running -> w_lost[w] = true
+		:: else ->
+			if
+			:: live[w] != nothing -> process_ends(w, false)
+			:: else
+			fi;
+			forget(w)
+		fi }
+	:: atomic { talks(w) && w_lost[w] && live[w] == nothing -> release(w); forget(w) }
+	/* After kill -9, with its folder: what the job left is delivered. */
+	:: atomic { talks(w) && phase[w] == gone ->
+		if
+		:: w_stage[w] == apply && w_serial[w] > 0 -> release(w)
+		:: else
+		fi;
+		forget(w) }
+	od
+}
+
+/* What only time does. */
+proctype Clock()
+{
+endless:	do
+	/* step: deadman */
+	:: atomic { phase[0] != idle && !expired[0] && !talks(0) -> expired[0] = true;
+#ifndef NO_DEADMAN
+		if
+		:: live[0] == plan -> process_ends(0, false)
+		:: else
+		fi
+#endif
+		}
+	:: atomic { phase[1] != idle && !expired[1] && !talks(1) -> expired[1] = true;
+#ifndef NO_DEADMAN
+		if
+		:: live[1] == plan -> process_ends(1, false)
+		:: else
+		fi
+#endif
+		}
+	:: atomic { job[0].state == claimed && !job[0].over && !renewed(0) && (!has(job[0].worker, 0) || expired[job[0].worker]) -> job[0].over = true }
+	:: atomic { job[1].state == claimed && !job[1].over && !renewed(1) && (!has(job[1].worker, 1) || expired[job[1].worker]) -> job[1].over = true }
+	od
+}
+
+proctype Scheduler(byte s)
+{
+	byte r, attempt, who, mine = NONE, number;
+	mtype stage;
+	bool well;
+#ifdef NO_LEASE_LOCK
+	byte seen = NONE, read;
+#endif
+
+endless:	do
+	/* step: publish */
+	:: atomic { mine == NONE && (row[0] || row[1]) ->
+		if
+		:: row[0] -> mine = 0
+		:: else -> mine = 1
+		fi;
+		number = row[mine];
+#ifdef DELETE_FIRST
+		row[mine] = 0
+#else
+		send_ticket()
+#endif
+		}
+	/* step: delete */
+	:: atomic { mine != NONE ->
+#ifdef DELETE_FIRST
+		send_ticket();
+#else
+		if
+		:: row[mine] == number -> row[mine] = 0
+		:: else
+		fi;
+#endif
+		mine = NONE;
+		number = 0 }
+	/* the scheduler is killed in between */
+	:: atomic { mine != NONE && faults > 0 -> faults--; mine = NONE; number = 0 }
+	/* step: settle */
+	:: atomic { nempty(results) -> results?r, stage, attempt, well, who;
+		if
+#ifndef NO_FENCE
+		:: job[r].state == claimed && job[r].stage == stage && job[r].attempt == attempt ->
+#else
+		:: job[r].state == claimed ->
+#endif
+			assert(job[r].worker == who && job[r].stage == stage && job[r].attempt == attempt); /* 2 */
+			if
+			:: stage == apply && job[r].started -> end(r, (well || !job[r].stop -> applied : canceled))
+			:: !(stage == apply && job[r].started) && job[r].stop -> end(r, canceled)
+			:: stage == plan && !job[r].stop && well -> put_up(r, apply)
+			:: else -> again(r)
+			fi
+		:: else
+		fi;
+		reset_message() }
+	/* step: sweep */
+#ifndef NO_LEASE_LOCK
+	:: atomic { job[0].state == claimed && job[0].over -> lose(0) }
+	:: atomic { job[1].state == claimed && job[1].over -> lose(1) }
+#else
+	:: atomic { seen == NONE && job[0].state == claimed && job[0].over -> seen = 0; read = job[0].attempt }
+	:: atomic { seen != NONE ->
+		if
+		:: job[seen].state == claimed && job[seen].attempt == read -> lose(seen)
+		:: else
+		fi;
+		seen = NONE }
+#endif
+	/* step: announce */
+#ifndef NO_ANNOUNCE
+	:: atomic { (job[0].state == waiting || job[1].state == waiting) && !row[0] && !row[1] && tickets == 0 && mine == NONE ->
+		if
+		:: job[0].state == waiting -> row[0] = row_number(0)
+		:: else -> row[1] = row_number(1)
+		fi }
+#endif
+	od
+}
+
+/* step: cancel */
+inline cancel(r)
+{
+	if
+	:: status[r] == pending || job[r].state == waiting -> end(r, canceled)
+	:: else -> job[r].stop = true
+	fi
+}
+
+proctype Person()
+{
+	if
+	:: atomic { !ended(0) && !job[0].stop -> cancel(0) }
+	:: atomic { !ended(1) && !job[1].stop -> cancel(1) }
+	:: ends
+	fi
+}
+
+inline kill(w)
+{
+	up[w] = false;
+	if
+	:: live[w] != nothing -> process_ends(w, false) /* it dies with its worker */
+	:: else
+	fi;
+	if
+	:: phase[w] != idle -> phase[w] = gone
+	:: else
+	fi
+}
+
+inline drop_result()
+{
+	results?r, stage, attempt, well, who;
+	reset_message()
+}
+
+inline repeat_result()
+{
+	results?<r, stage, attempt, well, who>;
+	results!r, stage, attempt, well, who;
+	reset_message()
+}
+
+#define fault faults > 0 && !ends
+
+/* What stands still goes on, what was cut off is back, what was killed is started again: at any later moment. */
+proctype Faults()
+{
+	byte r, attempt, who;
+	mtype stage;
+	bool well;
+
+endless:	do
+	:: atomic { fault && up[0] -> faults--; kill(0) }
+	:: atomic { fault && up[1] -> faults--; kill(1) }
+	:: !up[0] -> up[0] = true
+	:: !up[1] -> up[1] = true
+	:: atomic { fault && !still[0] && phase[0] != idle -> faults--; still[0] = true }
+	:: atomic { fault && !still[1] && phase[1] != idle -> faults--; still[1] = true }
+	:: still[0] -> still[0] = false
+	:: still[1] -> still[1] = false
+	:: atomic { fault && !cut[0] && phase[0] != idle -> faults--; cut[0] = true }
+	:: atomic { fault && !cut[1] && phase[1] != idle -> faults--; cut[1] = true }
+	:: cut[0] -> cut[0] = false
+	:: cut[1] -> cut[1] = false
+#ifndef NO_LOSS
+	:: atomic { fault && tickets > 0 -> faults--; tickets-- }
+	:: atomic { fault && nempty(results) -> faults--; drop_result() }
+#endif
+	:: atomic { fault && tickets == 1 -> faults--; tickets++ }
+	:: atomic { fault && len(results) == 1 -> faults--; repeat_result() }
+	od
+}
+
+init
+{
+	atomic {
+		job[0].state = no_job; job[1].state = no_job;
+		job[0].worker = NONE; job[1].worker = NONE;
+		queue_goes_on();
+		run Worker(0);
+		run Worker(1);
+		run Scheduler(0);
+#if SCHEDULERS == 2
+		run Scheduler(1);
+#endif
+#ifdef CANCEL
+		run Person();
+#endif
+		run Clock();
+		run Faults()
+	}
+	timeout -> assert(ends && !held) /* 5 */
+}
+
+ltl live { <> ends }

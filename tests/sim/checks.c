@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include <stdarg.h>
+
+#include "tests/sim/world.h"
+
+/*
+ * What has to be true after every step, whatever goes wrong:
+ *
+ *  1. A run is as its own invariants say, and has a job exactly while a worker is to do its stage.
+ *  2. One run at most holds a workspace, and it is the current one.
+ *  3. Two terraform processes never work on one workspace, and none works for an attempt that is over; but an apply may
+ *     while its workspace is held for it.
+ *  4. An apply starts once. Runs plan and apply from all that terraform ever wrote in the workspace.
+ *  5. The state never goes back, and a resource that was in it stays in it.
+ *  6. A workspace's runs take their turns in their order, while nobody has it locked.
+ *  7. A job is claimed only when no better one waits.
+ *  8. An attempt is given up only when its lease is over.
+ *  9. A job that was lost with its workers twice is not tried again.
+ * 10. A run task ends once.
+ *
+ * And in the end, when all is calm: every run has ended, the topics were told of every status, nothing is left in the
+ * outbox or on a worker's disk, and all that terraform wrote is in the state.
+ *
+ * A person who releases a hold, or a hold that took too long, says that a state will not come: from then on 4 and the
+ * apply's part of 3 can't hold for that workspace, and states may be kept beside the current one. What burnt with a
+ * worker's machine is gone.
+ */
+
+void broke(struct world *w, const char *format, ...)
+{
+	va_list args;
+
+	if (w->broken[0])
+		return;
+	va_start(args, format);
+	vsnprintf(w->broken, sizeof(w->broken), format, args);
+	va_end(args);
+	SAY(w, NULL, "BROKEN: %s", w->broken);
+}
+
+/* ---- 1, 2 ---- */
+
+static bool wants_job(const struct run *run)
+{
+	enum situation at = run_situation(run);
+
+	return (at == AT_WAITING || at == AT_RUNNING || at == AT_STOPPING) && stages[run->stage].doer == BY_WORKER;
+}
+
+static void check_run(struct world *w, int number)
+{
+	const struct run_row *row = &w->db.runs[number];
+	const char *wrong = run_check(&row->run);
+
+	if (wrong)
+		broke(w, "run-%d breaks invariant %s", number, wrong);
+	if (wants_job(&row->run) != row->job.there)
+		broke(w, "run-%d is %s and has %s job", number, run_statuses[row->run.status].name,
+			row->job.there ? "a" : "no");
+	if (row->job.there && (row->job.attempt.claimed != row->run.underway || row->job.stage != row->run.stage))
+		broke(w, "run-%d and its job-%d are not in step", number, row->job.number);
+	if (run_holds(&row->run) && w->db.workspaces[row->workspace].current != number)
+		broke(w, "run-%d holds workspace-%d, whose current run is run-%d", number, row->workspace,
+			w->db.workspaces[row->workspace].current);
+}
+
+static void check_workspace(struct world *w, int number)
+{
+	int current = w->db.workspaces[number].current;
+
+	if (current != NONE && !run_holds(&w->db.runs[current].run))
+		broke(w, "workspace-%d is kept by run-%d, which is %s", number, current,
+			run_statuses[w->db.runs[current].run.status].name);
+}
+
+/* ---- 3 ---- */
+
+static bool is_terraform(const struct engine *engine)
+{
+	return engine->alive && (engine->stage == STAGE_PLAN || engine->stage == STAGE_APPLY);
+}
+
+/* The apply's own part: its worker was lost, and its workspace is held meanwhile. */
+static bool is_awaited(const struct world *w, const struct engine *engine)
+{
+	const struct workspace *workspace = &w->db.workspaces[engine->workspace];
+
+	return engine->stage == STAGE_APPLY &&
+		(workspace->forced || (workspace->hold.there && workspace->hold.run == engine->run));
+}
+
+static void check_attempt(struct world *w, const struct engine *engine)
+{
+	const struct job *job = &w->db.runs[engine->run].job;
+	bool live = job->there && job->number == engine->job && job->attempt.attempt == engine->attempt &&
+		job->attempt.claimed;
+
+	if (!live && !is_awaited(w, engine))
+		broke(w, "%s of run-%d works on worker-%d for an attempt that is over", stages[engine->stage].name,
+			engine->run, engine->worker);
+}
+
+static void check_engines(struct world *w)
+{
+	const struct engine *at_work[WORKSPACES] = {NULL};
+
+	for (const struct engine *engine = w->engines; engine < w->engines + w->engine_count; engine++) {
+		const struct engine **other = &at_work[engine->workspace];
+
+		if (!is_terraform(engine))
+			continue;
+		check_attempt(w, engine);
+		if (w->db.runs[engine->run].run.plan_only || w->db.workspaces[engine->workspace].forced)
+			continue;
+		if (*other)
+			broke(w, "%s of run-%d and %s of run-%d work on workspace-%d at once",
+				stages[engine->stage].name, engine->run, stages[(*other)->stage].name, (*other)->run,
+				engine->workspace);
+		*other = engine;
+	}
+}
+
+void check_all(struct world *w)
+{
+	for (int run = 0; run < w->db.run_count; run++)
+		check_run(w, run);
+	for (int workspace = 0; workspace < WORKSPACES; workspace++)
+		check_workspace(w, workspace);
+	check_engines(w);
+}
+
+/* ---- 4 ---- */
+
+void check_engine(struct world *w, const struct engine *engine)
+{
+	struct run_row *row = &w->db.runs[engine->run];
+	const struct workspace *workspace = &w->db.workspaces[engine->workspace];
+	uint64_t missing = workspace->written & ~workspace->burnt & ~engine->state.resources;
+
+	if (engine->stage == STAGE_APPLY && row->applies++)
+		broke(w, "run-%d applies a second time", engine->run);
+	if (is_terraform(engine) && !row->run.plan_only && !workspace->forced && missing)
+		broke(w, "%s of run-%d begins from a state that lacks resources", stages[engine->stage].name,
+			engine->run);
+}
+
+/* A hold ends by itself once its state is here; only one whose worker is away, or gone with its state, takes its whole
+ * time. */
+void check_hold(struct world *w, int number)
+{
+	const struct workspace *workspace = &w->db.workspaces[number];
+
+	for (int i = 0; i < WORKERS; i++)
+		for (int folder = 0; folder < FOLDERS; folder++)
+			if (w->workers[i].folders[folder].there &&
+				w->workers[i].folders[folder].job == workspace->hold.job)
+				return;
+	if (!workspace->bereft)
+		broke(w, "workspace-%d was held all the time for a state that nobody owes", number);
+}
+
+/* ---- 5 ---- */
+
+void check_state(struct world *w, struct workspace *workspace)
+{
+	const struct file *file = &workspace->state.file;
+	int number = (int)(workspace - w->db.workspaces);
+
+	if (file->serial < workspace->newest)
+		broke(w, "the state of workspace-%d goes back from %lld to %lld", number, workspace->newest,
+			file->serial);
+	if (workspace->kept & workspace->written & ~file->resources)
+		broke(w, "state %lld of workspace-%d forgets resources", file->serial, number);
+	workspace->newest = file->serial;
+	workspace->kept |= file->resources;
+}
+
+/* ---- 6, 7, 8 ---- */
+
+void check_turn(struct world *w, int run)
+{
+	const struct run_row *row = &w->db.runs[run];
+
+	if (row->run.plan_only)
+		return;
+	if (w->db.workspaces[row->workspace].locked)
+		broke(w, "run-%d takes its turn in a locked workspace", run);
+	for (int other = 0; other < run; other++)
+		if (w->db.runs[other].workspace == row->workspace && w->db.runs[other].run.queued &&
+			!w->db.runs[other].run.plan_only)
+			broke(w, "run-%d takes its turn before run-%d", run, other);
+}
+
+void check_claim(struct world *w, int run)
+{
+	const struct job *claimed = &w->db.runs[run].job;
+
+	for (int other = 0; other < w->db.run_count; other++) {
+		const struct job *job = &w->db.runs[other].job;
+
+		if (job->there && !job->attempt.claimed && job->class < claimed->class)
+			broke(w, "job-%d is claimed while job-%d, which is better, waits", claimed->number,
+				job->number);
+	}
+}
+
+void check_lost(struct world *w, int run)
+{
+	const struct job *job = &w->db.runs[run].job;
+
+	if (job->lease_until >= w->now)
+		broke(w, "job-%d of run-%d is given up, and its lease holds", job->number, run);
+}
+
+/* ---- the end ---- */
+
+static bool work_is_left(const struct world *w)
+{
+	for (int i = 0; i < w->engine_count; i++)
+		if (w->engines[i].alive)
+			return true;
+	for (int i = 0; i < WORKERS; i++) {
+		for (int kept = 0; kept < KEPT; kept++)
+			if (w->workers[i].kept[kept].there)
+				return true;
+		for (int folder = 0; folder < FOLDERS; folder++)
+			if (w->workers[i].folders[folder].there)
+				return true;
+	}
+	return false;
+}
+
+bool world_quiet(const struct world *w)
+{
+	for (int run = 0; run < w->db.run_count; run++)
+		if (!run_ended(&w->db.runs[run].run))
+			return false;
+	for (int i = 0; i < WORKSPACES; i++)
+		if (w->db.workspaces[i].hold.there)
+			return false;
+	for (int i = 0; i < OUTBOX; i++)
+		if (w->db.outbox[i].id)
+			return false;
+	return !work_is_left(w);
+}
+
+static void check_told(struct world *w)
+{
+	for (int run = 0; run < w->db.run_count; run++) {
+		const struct run_row *row = &w->db.runs[run];
+
+		if (row->reached & ~row->told)
+			broke(w, "nobody was told of a status of run-%d, which is %s", run,
+				run_statuses[row->run.status].name);
+		if (row->ends != (row->run.plan_only ? 0 : 1))
+			broke(w, "people are told %d times that run-%d has ended", row->ends, run);
+	}
+}
+
+static void check_resources(struct world *w)
+{
+	for (int i = 0; i < WORKSPACES; i++) {
+		const struct workspace *workspace = &w->db.workspaces[i];
+		uint64_t has = workspace->state.file.resources;
+
+		if (workspace->written & ~has & ~workspace->beside & ~workspace->burnt)
+			broke(w, "resources of workspace-%d are in no state", i);
+		if (!workspace->forced && workspace->beside & workspace->written & ~has)
+			broke(w, "a state of workspace-%d is beside the current one, and nobody wanted that", i);
+	}
+}
+
+static void check_left(struct world *w)
+{
+	for (int run = 0; run < w->db.run_count; run++)
+		if (!run_ended(&w->db.runs[run].run))
+			broke(w, "run-%d stays %s", run, run_statuses[w->db.runs[run].run.status].name);
+	for (int i = 0; i < WORKSPACES; i++)
+		if (w->db.workspaces[i].hold.there)
+			broke(w, "workspace-%d stays held", i);
+	if (!world_quiet(w))
+		broke(w, "something is left to be done, and nobody does it");
+}
+
+void check_end(struct world *w)
+{
+	check_left(w);
+	check_told(w);
+	check_resources(w);
+	for (int i = 0; i < w->db.task_count; i++)
+		if (w->db.tasks[i].ends > 1)
+			broke(w, "task-%d of run-%d ended %d times", i, w->db.tasks[i].run, w->db.tasks[i].ends);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "tests/sim/world.h"
+
+/* What goes wrong: processes die and come back, stall and go on; Redis forgets; a machine is gone for good. */
+
+static struct process *process_any(struct world *w)
+{
+	uint32_t which = roll(w, SCHEDULERS + 2 * WORKERS + NOTIFIERS + 1);
+
+	/* Those that apply are few, and what matters most. */
+	for (int i = 0; i < w->engine_count; i++)
+		if (w->engines[i].alive && w->engines[i].stage == STAGE_APPLY && roll(w, 3) == 0)
+			return &w->workers[w->engines[i].worker].process;
+	if (which < SCHEDULERS)
+		return &w->schedulers[which];
+	which -= SCHEDULERS;
+	if (which < 2 * WORKERS)
+		return &w->workers[which / 2].process;
+	which -= 2 * WORKERS;
+	return which < NOTIFIERS ? &w->notifiers[which].process : &w->broker;
+}
+
+static void process_up(struct world *w, struct process *process)
+{
+	process->up = true;
+	process->stalled_until = 0;
+	SAY(w, process, "is up");
+	if (process->kind == SCHEDULER)
+		scheduler_up(w, process);
+	else if (process->kind == WORKER)
+		worker_up(w, &w->workers[process->number]);
+	else if (process->kind == NOTIFIER)
+		notifier_up(w, &w->notifiers[process->number]);
+}
+
+void process_recover(struct world *w, struct process *process)
+{
+	process->stalled_until = 0;
+	if (!process->up)
+		process_up(w, process);
+}
+
+static void comes_back(struct world *w, const struct note *note)
+{
+	if (!note->caller->up)
+		process_up(w, note->caller);
+}
+
+/* A worker's programs die with it; what they wrote last stays on its disk. */
+static void programs_die(struct world *w, const struct process *worker)
+{
+	for (struct engine *engine = w->engines; engine < w->engines + ENGINES; engine++)
+		if (engine->alive && engine->worker == worker->number)
+			engine->alive = false;
+}
+
+void process_kill(struct world *w, struct process *process, const char *why)
+{
+	SAY(w, process, "dies: %s", why);
+	process->up = false;
+	process->life++;
+	if (process->kind == WORKER)
+		programs_die(w, process);
+	later(w, NULL, w->calm || roll(w, 3) ? between(w, 100, 10 * SECOND) : between(w, 10 * SECOND, 500 * SECOND),
+		comes_back, &(struct note){.caller = process});
+}
+
+/* The machine with its disk is gone, and a new one comes in its place. */
+static void machine_burns(struct world *w, struct worker *worker)
+{
+	for (int i = 0; i < WORKSPACES; i++)
+		w->db.workspaces[i].bereft = true;
+	for (struct folder *folder = worker->folders; folder < worker->folders + FOLDERS; folder++) {
+		if (folder->there && folder->noted)
+			w->db.workspaces[folder->workspace].burnt |=
+				folder->file.resources & ~folder->delivered.resources;
+		folder->there = false;
+	}
+	process_kill(w, &worker->process, "with its machine");
+}
+
+static void hard_stop(struct world *w, const struct note *note)
+{
+	process_kill(w, note->of, "told to stop at once");
+}
+
+/* SIGTERM: it ends what it has; with a second one it stops at once. */
+static void drain(struct world *w, struct worker *worker)
+{
+	SAY(w, &worker->process, "drains");
+	worker->draining = true;
+	if (roll(w, 2))
+		return;
+	for (int i = 0; i < SLOTS; i++)
+		if (worker->works[i].there)
+			work_abandon(w, worker, &worker->works[i]);
+	later(w, &worker->process, 5 * SECOND, hard_stop, NULL);
+}
+
+static void strike(struct world *w, struct process *process)
+{
+	uint32_t how = roll(w, 100);
+
+	if (!process->up || process->stalled_until > w->now)
+		return;
+	if (how < 45) {
+		process_kill(w, process, "killed");
+	} else if (how < 90) {
+		process->stalled_until =
+			w->now + (roll(w, 2) ? between(w, SECOND, 30 * SECOND) : between(w, 30 * SECOND, 600 * SECOND));
+		SAY(w, process, "stalls until %.3f", (double)process->stalled_until / SECOND);
+	} else if (process->kind == WORKER && how < 97) {
+		drain(w, &w->workers[process->number]);
+	} else if (process->kind == WORKER) {
+		machine_burns(w, &w->workers[process->number]);
+	} else if (process->kind == NOTIFIER) {
+		SAY(w, NULL, "Redis forgets");
+		for (int i = 0; i < TASKS; i++)
+			w->redis_due[i] = 0;
+	}
+}
+
+static void fault(struct world *w, const struct note *note)
+{
+	(void)note;
+	if (w->calm)
+		return;
+	strike(w, process_any(w));
+	later(w, NULL, between(w, SECOND, w->weather.strikes), fault, NULL);
+}
+
+void faults_begin(struct world *w)
+{
+	process_up(w, &w->broker);
+	for (int i = 0; i < SCHEDULERS; i++)
+		process_up(w, &w->schedulers[i]);
+	for (int i = 0; i < WORKERS; i++)
+		process_up(w, &w->workers[i].process);
+	for (int i = 0; i < NOTIFIERS; i++)
+		process_up(w, &w->notifiers[i].process);
+	later(w, NULL, between(w, 0, 60 * SECOND), fault, NULL);
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "notifier/dispatch/retry.h"
+#include "tests/sim/world.h"
+
+/*
+ * A notifier: it claims requests of run tasks, sends each until it is taken or its time is over, tells the scheduler,
+ * takes callbacks, and reports what was silent for too long when Redis says so. And the services, which call back,
+ * twice at times, or never.
+ */
+
+static void send(struct world *w, const struct note *note);
+
+static struct notifier *notifier_of(struct world *w, const struct note *note)
+{
+	return &w->notifiers[note->of->number];
+}
+
+static struct request *request_find(struct notifier *notifier, int task, int attempt)
+{
+	for (int i = 0; i < CALLS; i++)
+		if (notifier->requests[i].there && notifier->requests[i].task == task &&
+			notifier->requests[i].attempt == attempt)
+			return &notifier->requests[i];
+	return NULL;
+}
+
+static int room(const struct notifier *notifier)
+{
+	int count = 0;
+
+	for (int i = 0; i < CALLS; i++)
+		count += !notifier->requests[i].there;
+	return count;
+}
+
+/* ---- callbacks ---- */
+
+static void service_calls(struct world *w, const struct note *note);
+
+static void called_back(struct world *w, const struct note *note)
+{
+	const struct message ticket = {
+		.topic = ON_TASK_RESULTS, .run = w->db.tasks[note->task].run, .task = note->task};
+
+	if (note->answer == ANSWER_NONE && note->count < 5)
+		later(w, NULL, between(w, SECOND, 10 * SECOND), service_calls,
+			&(struct note){.task = note->task, .word = note->word, .count = note->count + 1});
+	else if (note->answer == ANSWER_OK && note->word != TASK_RUNNING)
+		produce(w, note->of, &ticket, NULL);
+	else if (note->answer == ANSWER_OK)
+		w->redis_due[note->task] = w->now + TASK_PROGRESS;
+}
+
+static void service_calls(struct world *w, const struct note *note)
+{
+	struct notifier *notifier = &w->notifiers[roll(w, NOTIFIERS)];
+
+	if (notifier->process.up)
+		call(w, &notifier->process, serve_task_callback, called_back, note);
+	else if (note->count < 5)
+		later(w, NULL, between(w, SECOND, 10 * SECOND), service_calls,
+			&(struct note){.task = note->task, .word = note->word, .count = note->count + 1});
+}
+
+/* What a service does that took a request: first a word perhaps, then its verdict, or nothing more. */
+static void service_takes(struct world *w, int task)
+{
+	struct note note = {.task = task, .word = TASK_RUNNING};
+
+	if (roll(w, 4) == 0)
+		later(w, NULL, between(w, SECOND, 40 * SECOND), service_calls, &note);
+	note.word = roll(w, 5) ? TASK_PASSED : TASK_FAILED;
+	if (roll(w, 8))
+		later(w, NULL, between(w, 100, 50 * SECOND), service_calls, &note);
+	if (mishap(w, 100))
+		later(w, NULL, between(w, 100, 200 * SECOND), service_calls, &note);
+}
+
+/* ---- deliveries ---- */
+
+static void tell(struct world *w, const struct note *note);
+
+static void told(struct world *w, const struct note *note)
+{
+	struct request *request = request_find(notifier_of(w, note), note->task, note->attempt);
+
+	if (!request)
+		return;
+	if (note->answer == ANSWER_NONE) {
+		later(w, note->of, between(w, 100, 5 * SECOND), tell, note);
+		return;
+	}
+	if (note->due >= 0)
+		w->redis_due[note->task] = w->now + note->due;
+	request->there = false;
+}
+
+static void tell(struct world *w, const struct note *note)
+{
+	const struct note delivered = {.task = note->task, .attempt = note->attempt, .flag = note->flag};
+
+	call(w, note->of, serve_task_delivered, told, &delivered);
+}
+
+static void sent(struct world *w, const struct note *note)
+{
+	struct request *request = request_find(notifier_of(w, note), note->task, note->attempt);
+	struct note result = *note;
+	int64_t now = clock_of(w, note->of), at;
+
+	if (!request)
+		return;
+	result.flag = !mishap(w, 250);
+	if (!result.flag) {
+		at = retry_at(&retry_service, ++request->failures, 0, now, request->give_up_ms, roll(w, UINT32_MAX));
+		if (at >= 0) {
+			later(w, note->of, real_time(note->of, at - now), send, note);
+			return;
+		}
+	} else {
+		service_takes(w, note->task);
+	}
+	tell(w, &result);
+}
+
+static void send(struct world *w, const struct note *note)
+{
+	if (request_find(notifier_of(w, note), note->task, note->attempt))
+		later(w, note->of, between(w, 10, mishap(w, 50) ? 30 * SECOND : SECOND), sent, note);
+}
+
+/* ---- claims ---- */
+
+static void claimed(struct world *w, const struct note *note)
+{
+	struct notifier *notifier = notifier_of(w, note);
+
+	notifier->claiming = false;
+	for (int i = 0; note->answer == ANSWER_OK && i < note->count; i++) {
+		const struct named *named = &note->named[i];
+		struct request *request = notifier->requests;
+
+		while (request < notifier->requests + CALLS && request->there)
+			request++;
+		if (request == notifier->requests + CALLS)
+			return; /* its lease brings it back */
+		*request = (struct request){.there = true,
+			.task = named->job,
+			.attempt = named->attempt,
+			.give_up_ms = clock_of(w, note->of) + named->token};
+		send(w, &(struct note){.of = note->of, .task = named->job, .attempt = named->attempt});
+	}
+}
+
+static void claim(struct world *w, struct notifier *notifier, int task)
+{
+	const struct note note = {.task = task, .count = room(notifier)};
+
+	if (notifier->claiming || !note.count)
+		return;
+	notifier->claiming = true;
+	call(w, &notifier->process, serve_task_claim, claimed, &note);
+}
+
+void notifier_reads(struct world *w, struct notifier *notifier, const struct message *message)
+{
+	claim(w, notifier, message->task);
+}
+
+static void idle(struct world *w, const struct note *note)
+{
+	claim(w, notifier_of(w, note), NONE);
+	later(w, note->of, between(w, 2 * SECOND, 20 * SECOND), idle, NULL);
+}
+
+/* ---- leases ---- */
+
+static void beat(struct world *w, const struct note *note);
+
+static void beat_answered(struct world *w, const struct note *note)
+{
+	for (int i = 0; note->answer == ANSWER_OK && i < note->count; i++) {
+		struct request *request =
+			request_find(notifier_of(w, note), note->named[i].job, note->named[i].attempt);
+
+		if (request && !note->named[i].held)
+			request->there = false;
+	}
+	later(w, note->of, between(w, LEASE * 3 / 16, LEASE * 5 / 16), beat, NULL);
+}
+
+static void beat(struct world *w, const struct note *note)
+{
+	const struct notifier *notifier = notifier_of(w, note);
+	struct note names = {.count = 0};
+
+	for (int i = 0; i < CALLS; i++)
+		if (notifier->requests[i].there)
+			names.named[names.count++] = (struct named){
+				.job = notifier->requests[i].task, .attempt = notifier->requests[i].attempt};
+	call(w, note->of, serve_task_beat, beat_answered, &names);
+}
+
+/* ---- deadlines ---- */
+
+static void reported(struct world *w, const struct note *note)
+{
+	const struct message ticket = {
+		.topic = ON_TASK_RESULTS, .run = w->db.tasks[note->task].run, .task = note->task};
+
+	if (note->answer != ANSWER_OK)
+		return; /* Redis brings it up again */
+	w->redis_due[note->task] = note->due >= 0 ? w->now + note->due : 0;
+	if (note->flag)
+		produce(w, note->of, &ticket, NULL);
+}
+
+static void deadlines(struct world *w, const struct note *note)
+{
+	for (int task = 0; task < w->db.task_count; task++)
+		if (w->redis_due[task] && w->redis_due[task] <= w->now) {
+			w->redis_due[task] = w->now + 30 * SECOND;
+			call(w, note->of, serve_task_late, reported, &(struct note){.task = task});
+		}
+	later(w, note->of, between(w, SECOND, 20 * SECOND), deadlines, NULL);
+}
+
+void notifier_up(struct world *w, struct notifier *notifier)
+{
+	for (int i = 0; i < CALLS; i++)
+		notifier->requests[i].there = false;
+	notifier->claiming = false;
+	later(w, &notifier->process, between(w, 0, SECOND), idle, NULL);
+	later(w, &notifier->process, between(w, 0, SECOND), beat, NULL);
+	later(w, &notifier->process, between(w, 0, SECOND), deadlines, NULL);
+}

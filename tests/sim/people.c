@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "tests/sim/world.h"
+
+/* People, and what they can do at any time. In calm they order nothing more, decide what waits for them and unlock. */
+
+static bool act(struct world *w, int run, enum run_event_kind kind)
+{
+	struct item item = {.run = run, .job = NONE, .event = {.kind = kind}};
+
+	if (!run_accepts(&w->db.runs[run].run, kind) && kind != EV_FORCE_CANCELED)
+		return false;
+	SAY(w, NULL, "somebody: %s run-%d", run_event_name(kind), run);
+	db_happen(w, &item, 1);
+	return true;
+}
+
+static int run_any(struct world *w)
+{
+	return w->db.run_count ? (int)roll(w, (uint32_t)w->db.run_count) : NONE;
+}
+
+static void order(struct world *w)
+{
+	static const uint32_t configurable = STAGE_BIT(STAGE_FETCH) | STAGE_BIT(STAGE_PRE_PLAN) |
+		STAGE_BIT(STAGE_POST_PLAN) | STAGE_BIT(STAGE_OPA) | STAGE_BIT(STAGE_COST) | STAGE_BIT(STAGE_SENTINEL) |
+		STAGE_BIT(STAGE_PRE_APPLY) | STAGE_BIT(STAGE_POST_APPLY);
+	/* Most runs have few of them. */
+	struct run run = run_created(roll(w, 1u << STAGE_COUNT) & roll(w, 1u << STAGE_COUNT) & configurable);
+
+	if (w->db.run_count == RUNS)
+		return;
+	run.plan_only = roll(w, 6) == 0;
+	run.save_plan = !run.plan_only && roll(w, 8) == 0;
+	run.auto_apply = !run.plan_only && roll(w, 4);
+	run.allow_empty_apply = roll(w, 5) == 0;
+	db_order(w, (int)roll(w, WORKSPACES), &run);
+}
+
+static bool decide(struct world *w, int run)
+{
+	switch (run_situation(&w->db.runs[run].run)) {
+	case AT_DECISION:
+		return act(w, run, roll(w, 5) ? EV_CONFIRMED : EV_DISCARDED);
+	case AT_SAVED:
+		return act(w, run, roll(w, 3) ? EV_CONFIRMED : EV_DISCARDED);
+	case AT_OVERRIDE:
+		return act(w, run, roll(w, 3) ? EV_OVERRIDDEN : EV_DISCARDED);
+	default:
+		return false;
+	}
+}
+
+static void decide_some(struct world *w)
+{
+	for (int run = 0; run < w->db.run_count; run++)
+		if (roll(w, 2) && decide(w, run))
+			return;
+}
+
+static void cancel(struct world *w)
+{
+	int run = run_any(w);
+
+	if (run != NONE)
+		act(w, run, EV_CANCELED);
+	for (run = 0; run < w->db.run_count; run++)
+		if (w->db.runs[run].run.stopping && roll(w, 2))
+			act(w, run, EV_FORCE_CANCELED);
+}
+
+/* store/workspaces.c: nobody locks what a run has; a lock of a person's keeps the queue waiting. */
+static void lock(struct world *w, struct workspace *workspace)
+{
+	if (workspace->locked) {
+		workspace->locked = false;
+		db_kick(w, (int)(workspace - w->db.workspaces));
+	} else if (workspace->current == NONE && !workspace->hold.there) {
+		workspace->locked = true;
+	}
+}
+
+/* `terraform state push` by who has the lock: it imports something. */
+static void push(struct world *w, struct workspace *workspace)
+{
+	uint64_t bit = 1ull << (w->resources[workspace - w->db.workspaces]++ % 64);
+	struct file file = workspace->state.file;
+
+	if (!workspace->locked)
+		return;
+	file.there = true;
+	file.serial++;
+	file.resources |= bit;
+	workspace->written |= bit;
+	workspace->state = (struct state_row){.id = ++w->db.last_state, .job = NONE, .person = true, .file = file};
+	SAY(w, NULL, "somebody pushes state %lld to workspace-%d", file.serial, (int)(workspace - w->db.workspaces));
+	check_state(w, workspace);
+}
+
+/* force-unlock: from here on it is the person's word that nothing is owed. */
+static void release(struct world *w)
+{
+	for (int i = 0; i < WORKSPACES; i++)
+		if (w->db.workspaces[i].hold.there) {
+			w->db.workspaces[i].forced = true;
+			hold_end(w, i, "somebody released it");
+		}
+}
+
+/* dispatch/force.c: what stands before it is discarded. */
+static void force(struct world *w)
+{
+	int run = run_any(w), current;
+
+	if (run == NONE || w->db.runs[run].run.status != RUN_PENDING || w->db.runs[run].run.plan_only)
+		return;
+	current = w->db.workspaces[w->db.runs[run].workspace].current;
+	if (current == NONE || !run_accepts(&w->db.runs[current].run, EV_DISCARDED))
+		return;
+	for (int i = 0; i < run; i++)
+		if (w->db.runs[i].workspace == w->db.runs[run].workspace && w->db.runs[i].run.queued &&
+			!w->db.runs[i].run.plan_only)
+			act(w, i, EV_DISCARDED);
+	act(w, current, EV_DISCARDED);
+}
+
+static enum answer serve_person(struct world *w, struct note *note)
+{
+	struct workspace *workspace = &w->db.workspaces[roll(w, WORKSPACES)];
+	uint32_t what = roll(w, 100);
+
+	(void)note;
+	if (what < 40)
+		order(w);
+	else if (what < 70)
+		decide_some(w);
+	else if (what < 80)
+		cancel(w);
+	else if (what < 88)
+		lock(w, workspace);
+	else if (what < 94)
+		push(w, workspace);
+	else if (what < 96)
+		force(w);
+	else if (what == 96)
+		release(w);
+	return ANSWER_OK;
+}
+
+static enum answer serve_tidy(struct world *w, struct note *note)
+{
+	(void)note;
+	for (int run = 0; run < w->db.run_count; run++)
+		decide(w, run);
+	for (int i = 0; i < WORKSPACES; i++)
+		if (w->db.workspaces[i].locked)
+			lock(w, &w->db.workspaces[i]);
+	return ANSWER_OK;
+}
+
+static void person(struct world *w, const struct note *note)
+{
+	struct process *scheduler = scheduler_any(w);
+	struct note nothing = {.count = 0};
+
+	(void)note;
+	if (scheduler)
+		transact(w, scheduler, w->calm ? serve_tidy : serve_person, &nothing);
+	later(w, NULL, w->calm ? 5 * SECOND : between(w, 200, 15 * SECOND), person, NULL);
+}
+
+void people_begin(struct world *w)
+{
+	later(w, NULL, 0, person, NULL);
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "tests/sim/world.h"
+
+/* A scheduler: requests, the publisher (dispatch/publisher.c), what it reads (dispatch/intake.c), its sweeper. */
+
+static void publish_row(struct world *w, const struct note *note);
+
+/* ---- transactions ---- */
+
+/* outbox_committed: the rows of the transaction go to this process's own publisher. */
+static void rows_offer(struct world *w, struct process *scheduler, long long since)
+{
+	for (struct outbox_row *row = w->db.outbox; row < w->db.outbox + OUTBOX; row++)
+		if (row->id > since) {
+			row->listed[scheduler->number] = scheduler->life;
+			later(w, scheduler, between(w, 0, 20), publish_row, &(struct note){.message = row->message});
+		}
+}
+
+static void rows_forget(struct world *w, long long since)
+{
+	for (struct outbox_row *row = w->db.outbox; row < w->db.outbox + OUTBOX; row++)
+		if (row->id > since)
+			row->id = 0;
+}
+
+bool transact(struct world *w, struct process *scheduler, serve_fn serve, struct note *note)
+{
+	long long since = w->db.last_row;
+
+	if (mishap(w, 4)) {
+		process_kill(w, scheduler, "before a commit");
+		return false;
+	}
+	note->answer = serve(w, note);
+	if (mishap(w, 6)) {
+		if (w->plan.flaw == FLAW_OUTBOX_AFTER)
+			rows_forget(w, since);
+		process_kill(w, scheduler, "after a commit");
+		return false;
+	}
+	if (w->db.last_row > since)
+		rows_offer(w, scheduler, since);
+	return true;
+}
+
+struct process *scheduler_any(struct world *w)
+{
+	int first = (int)roll(w, SCHEDULERS);
+
+	for (int i = 0; i < SCHEDULERS; i++) {
+		struct process *scheduler = &w->schedulers[(first + i) % SCHEDULERS];
+
+		if (scheduler->up && scheduler->stalled_until <= w->now)
+			return scheduler;
+	}
+	return NULL;
+}
+
+/* ---- requests ---- */
+
+static void call_fails(struct world *w, const struct note *note)
+{
+	struct note answer = *note;
+
+	answer.answer = ANSWER_NONE;
+	note->answered(w, &answer);
+}
+
+static void call_arrives(struct world *w, const struct note *note)
+{
+	struct process *scheduler = scheduler_any(w);
+	struct note answer = *note;
+	bool well = scheduler && transact(w, scheduler, note->serve, &answer);
+
+	if (!note->answered || note->caller->life != note->caller_life)
+		return;
+	if (well && !mishap(w, 15))
+		later(w, note->caller, between(w, 1, 50), note->answered, &answer);
+	else
+		later(w, note->caller, between(w, 1, POST), call_fails, note);
+}
+
+void call(struct world *w, struct process *from, serve_fn serve, act_fn answered, const struct note *note)
+{
+	struct note request = *note;
+	int64_t way = transit(w);
+
+	request.caller = from;
+	request.caller_life = from->life;
+	request.serve = serve;
+	request.answered = answered;
+	request.sent = clock_of(w, from);
+	if (mishap(w, 20) || way >= POST) {
+		later(w, from, POST, call_fails, &request);
+		request.answered = NULL; /* what comes after that is not heard */
+	}
+	if (request.answered || way >= POST)
+		later(w, NULL, way, call_arrives, &request);
+	request.answered = NULL;
+	if (mishap(w, 10))
+		later(w, NULL, transit(w), call_arrives, &request);
+}
+
+/* ---- the publisher ---- */
+
+static struct outbox_row *row_find(struct world *w, long long id)
+{
+	for (struct outbox_row *row = w->db.outbox; row < w->db.outbox + OUTBOX; row++)
+		if (row->id == id)
+			return row;
+	return NULL;
+}
+
+static void row_published(struct world *w, const struct note *note)
+{
+	struct outbox_row *row = row_find(w, note->message.row);
+
+	if (!row)
+		return;
+	if (note->answer == ANSWER_OK && !mishap(w, 10))
+		row->id = 0;
+	else
+		row->listed[note->of->number] = 0; /* a poll finds it again */
+}
+
+static void publish_row(struct world *w, const struct note *note)
+{
+	struct outbox_row *row = row_find(w, note->message.row);
+
+	if (!row)
+		return;
+	if (w->plan.flaw == FLAW_OUTBOX_FIRST)
+		row->id = 0;
+	produce(w, note->of, &note->message, row_published);
+}
+
+static void publisher_poll(struct world *w, const struct note *note)
+{
+	struct process *scheduler = note->of;
+
+	for (struct outbox_row *row = w->db.outbox; row < w->db.outbox + OUTBOX; row++)
+		if (row->id && row->created_at < w->now - LEFT_BEHIND &&
+			row->listed[scheduler->number] != scheduler->life) {
+			row->listed[scheduler->number] = scheduler->life;
+			publish_row(w, &(struct note){.of = scheduler, .message = row->message});
+		}
+	later(w, scheduler, between(w, 1 * SECOND, 8 * SECOND), publisher_poll, NULL);
+}
+
+/* ---- what it reads ---- */
+
+static enum answer serve_task_ticket(struct world *w, struct note *note)
+{
+	tasks_decide(w, note->task);
+	return ANSWER_OK;
+}
+
+/* False: it was not taken, and comes again (its offset is not committed). */
+bool scheduler_reads(struct world *w, struct process *scheduler, const struct message *message)
+{
+	struct note note = {.run = message->run,
+		.job = message->job,
+		.attempt = message->attempt,
+		.task = message->task,
+		.word = message->word,
+		.flag = message->has_changes,
+		.owed = message->owed};
+
+	return transact(w, scheduler, message->topic == ON_RESULTS ? serve_result : serve_task_ticket, &note);
+}
+
+/* ---- sweeps (dispatch/sweeper.c) ---- */
+
+static enum answer serve_lost(struct world *w, struct note *note)
+{
+	struct item items[SLOTS + KEPT];
+
+	for (int i = 0; i < note->count; i++)
+		items[i] = (struct item){.run = note->named[i].run,
+			.job = note->named[i].job,
+			.attempt = note->named[i].attempt,
+			.event = {.kind = EV_LOST, .state_owed = true},
+			.only_if_lease_over = true};
+	db_happen(w, items, (size_t)note->count);
+	return ANSWER_OK;
+}
+
+static void leases_end(struct world *w, const struct note *note)
+{
+	struct note lost = *note;
+
+	transact(w, note->of, serve_lost, &lost);
+}
+
+/* The sweep looks, and decides a moment later in a transaction of its own. */
+static void sweep_leases(struct world *w, const struct note *note)
+{
+	struct note lost = {.count = 0};
+
+	for (int run = 0; run < w->db.run_count && lost.count < (int)ARRAY_LEN(lost.named); run++) {
+		const struct run_row *row = &w->db.runs[run];
+		struct attempt now = attempt_now(w, row);
+
+		if (now.lease_over)
+			lost.named[lost.count++] =
+				(struct named){.run = run, .job = row->job.number, .attempt = now.attempt};
+	}
+	if (lost.count)
+		later(w, note->of, transit(w), leases_end, &lost);
+	later(w, note->of, between(w, 1 * SECOND, 10 * SECOND), sweep_leases, NULL);
+}
+
+static void sweep_announcements(struct world *w)
+{
+	for (int run = 0; run < w->db.run_count; run++) {
+		struct job *job = &w->db.runs[run].job;
+
+		if (!job->there || job->attempt.claimed || job->announced_at >= w->now - 5 * SECOND)
+			continue;
+		job->announced_at = w->now;
+		outbox_put(w, &(struct message){.topic = ON_JOBS, .run = run, .job = job->number});
+	}
+}
+
+static void sweep_holds(struct world *w)
+{
+	for (int i = 0; i < WORKSPACES; i++)
+		if (w->db.workspaces[i].hold.there && w->db.workspaces[i].hold.until < w->now) {
+			check_hold(w, i);
+			w->db.workspaces[i].forced = true;
+			hold_end(w, i, "its time is over");
+		}
+}
+
+static enum answer serve_sweeps(struct world *w, struct note *note)
+{
+	(void)note;
+	sweep_announcements(w);
+	sweep_tasks(w);
+	sweep_holds(w);
+	return ANSWER_OK;
+}
+
+static void sweep(struct world *w, const struct note *note)
+{
+	struct note nothing = {.count = 0};
+
+	if (transact(w, note->of, serve_sweeps, &nothing))
+		later(w, note->of, between(w, 5 * SECOND, 20 * SECOND), sweep, NULL);
+}
+
+void scheduler_up(struct world *w, struct process *scheduler)
+{
+	if (w->plan.flaw != FLAW_SWEEP)
+		later(w, scheduler, between(w, 0, 5 * SECOND), sweep_leases, NULL);
+	later(w, scheduler, between(w, 0, 5 * SECOND), sweep, NULL);
+	later(w, scheduler, between(w, 0, SECOND), publisher_poll, NULL);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/lifecycle/state_order.h"
+#include "tests/sim/world.h"
+
+/* States and holds: store/states.c, api/jobs.c, store/holds.c. */
+
+/* ---- holds ---- */
+
+void hold_begin(struct world *w, int run)
+{
+	struct run_row *row = &w->db.runs[run];
+	struct workspace *workspace = &w->db.workspaces[row->workspace];
+
+	row->late.job = row->job.number;
+	row->late.token = row->job.token;
+	workspace->hold = (struct hold){.there = true,
+		.run = run,
+		.job = row->job.number,
+		.attempt = row->job.attempt.attempt,
+		.token = row->job.token,
+		.until = w->now + HOLD};
+	SAY(w, NULL, "workspace-%d is held: run-%d owes its last state", row->workspace, run);
+}
+
+void hold_end(struct world *w, int workspace, const char *why)
+{
+	if (!w->db.workspaces[workspace].hold.there)
+		return;
+	SAY(w, NULL, "the hold of workspace-%d ends: %s", workspace, why);
+	w->db.workspaces[workspace].hold.there = false;
+	db_kick(w, workspace);
+}
+
+/* ---- states ---- */
+
+enum answer serve_fetch(struct world *w, struct note *note)
+{
+	const struct run_row *row = db_granted(w, note->run, note->job, note->token);
+
+	if (!row)
+		return ANSWER_OVER;
+	note->file = w->db.workspaces[row->workspace].state.file;
+	/* The plan file says what it was made from; terraform refuses to apply it to anything else. */
+	note->flag = row->job.stage == STAGE_APPLY && row->base_state != w->db.workspaces[row->workspace].state.id;
+	return ANSWER_OK;
+}
+
+static struct state_mark mark_of(const struct file *file, const struct id *job, char md5[34], char line[2])
+{
+	snprintf(md5, 34, "%lld-%llx", file->serial, (unsigned long long)file->resources);
+	line[0] = (char)('a' + file->lineage);
+	line[1] = '\0';
+	return (struct state_mark){file->serial, line, md5, job->text[0] ? job->text : NULL};
+}
+
+/* store/states.c, order_find. */
+static enum state_order order_of(
+	const struct world *w, const struct workspace *workspace, const struct note *note, bool late)
+{
+	const struct state_row *current = &workspace->state;
+	const struct id jobs[] = {job_id(current->job), job_id(note->job)};
+	char md5[2][34], line[2][2];
+	const struct state_mark there = mark_of(&current->file, &jobs[0], md5[0], line[0]);
+	const struct state_mark next = mark_of(&note->file, &jobs[1], md5[1], line[1]);
+	const struct state_since since = {
+		.overtaken = current->job != note->job && current->id != w->db.runs[note->run].base_state,
+		.others_work = workspace->locked ||
+			(workspace->current != NONE && workspace->current != note->run &&
+				w->db.runs[workspace->current].run.stage == STAGE_APPLY),
+	};
+
+	if (w->plan.flaw == FLAW_STATE_ORDER)
+		return STATE_FOLLOWS;
+	if (late)
+		return state_order_late(current->file.there ? &there : NULL, &next, &since);
+	return current->file.there ? state_order(&there, &next) : STATE_FOLLOWS;
+}
+
+static void state_take(struct world *w, struct workspace *workspace, const struct note *note)
+{
+	bool own = workspace->state.file.there && workspace->state.job == note->job;
+
+	workspace->state = (struct state_row){
+		.id = own ? workspace->state.id : ++w->db.last_state, .job = note->job, .file = note->file};
+	SAY(w, NULL, "workspace-%d has state %lld of job-%d", (int)(workspace - w->db.workspaces), note->file.serial,
+		note->job);
+	check_state(w, workspace);
+}
+
+static bool is_late_of(const struct run_row *row, const struct note *note)
+{
+	return row->late.job == note->job && row->late.token == note->token;
+}
+
+/* Of the present attempt, or late: of the last one of an apply, whose token goes on to be good for this. */
+enum answer serve_state(struct world *w, struct note *note)
+{
+	const struct run_row *row = &w->db.runs[note->run];
+	struct workspace *workspace = &w->db.workspaces[row->workspace];
+	bool late = !db_granted(w, note->run, note->job, note->token);
+	enum state_order order;
+
+	if (late && !is_late_of(row, note))
+		return ANSWER_OVER;
+	order = order_of(w, workspace, note, late);
+	if (order == STATE_FOLLOWS) {
+		state_take(w, workspace, note);
+	} else if (order != STATE_KNOWN) {
+		workspace->beside |= note->file.resources;
+		SAY(w, NULL, "state %lld of job-%d is kept beside", note->file.serial, note->job);
+	}
+	return ANSWER_OK;
+}
+
+/* There is nothing more to come from that attempt (dispatch/holds.c, apply_settled): if it is the present one its
+ * worker has been away, and it is over now. */
+enum answer serve_last_state(struct world *w, struct note *note)
+{
+	struct run_row *row = &w->db.runs[note->run];
+	struct item lost = {.run = note->run,
+		.job = note->job,
+		.attempt = note->attempt,
+		.event = {.kind = EV_LOST},
+		.by_worker = true};
+
+	if (db_granted(w, note->run, note->job, note->token)) {
+		db_happen(w, &lost, 1);
+		return ANSWER_OK;
+	}
+	if (!is_late_of(row, note))
+		return ANSWER_OVER;
+	row->late.job = row->late.token = 0;
+	if (w->db.workspaces[row->workspace].hold.job == note->job)
+		hold_end(w, row->workspace, "its last state is here");
+	return ANSWER_OK;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include <string.h>
+
+#include "tests/sim/world.h"
+
+/* Enough for all that can be left to come to an end: holds last minutes, and a worker's machine may be away. */
+enum { CALM_STEPS = 20000, CALM_TIME = 4 * 3600 * SECOND, MOST_PPM = 500 };
+
+static void process_init(struct world *w, struct process *process, enum kind kind, int number)
+{
+	*process = (struct process){.kind = kind,
+		.number = number,
+		.life = 1,
+		.clock_ppm = kind == WORKER || kind == NOTIFIER ? (int)roll(w, 2 * MOST_PPM) - MOST_PPM : 0};
+}
+
+static void tables_init(struct world *w)
+{
+	for (int i = 0; i < WORKSPACES; i++)
+		w->db.workspaces[i] =
+			(struct workspace){.organization = i % ORGANIZATIONS, .current = NONE, .state = {.job = NONE}};
+	for (int i = 0; i < MOMENTS; i++)
+		w->free[w->free_count++] = (short)(MOMENTS - 1 - i);
+}
+
+/* Some seeds are all storm, some have one kind of fault, some almost none: each finds what the others hide. */
+static void weather_init(struct world *w)
+{
+	static const int mishaps[] = {0, 1, 1, 2, 8}, slow[] = {10, 100, 150, 500};
+	static const int64_t strikes[] = {10 * SECOND, 40 * SECOND, 40 * SECOND, 200 * SECOND};
+
+	w->weather.mishaps = mishaps[roll(w, ARRAY_LEN(mishaps))];
+	w->weather.slow = slow[roll(w, ARRAY_LEN(slow))];
+	w->weather.strikes = strikes[roll(w, ARRAY_LEN(strikes))];
+	w->weather.kept = roll(w, 2);
+}
+
+void world_init(struct world *w, const struct plan *plan)
+{
+	memset(w, 0, offsetof(struct world, moments));
+	memset(&w->heap, 0, sizeof(*w) - offsetof(struct world, heap));
+	w->plan = *plan;
+	w->random = plan->seed;
+	tables_init(w);
+	weather_init(w);
+	process_init(w, &w->broker, BROKER, 0);
+	for (int i = 0; i < SCHEDULERS; i++)
+		process_init(w, &w->schedulers[i], SCHEDULER, i);
+	for (int i = 0; i < WORKERS; i++)
+		process_init(w, &w->workers[i].process, WORKER, i);
+	for (int i = 0; i < NOTIFIERS; i++)
+		process_init(w, &w->notifiers[i].process, NOTIFIER, i);
+	/* A clock that began long ago: nothing is special about its first minutes. */
+	w->now = 1000 * SECOND;
+	faults_begin(w);
+	people_begin(w);
+}
+
+/* What stalls goes on, what is down comes up, and no more goes wrong. */
+static void calm_down(struct world *w)
+{
+	SAY(w, NULL, "---- calm ----");
+	w->calm = true;
+	process_recover(w, &w->broker);
+	for (int i = 0; i < SCHEDULERS; i++)
+		process_recover(w, &w->schedulers[i]);
+	for (int i = 0; i < WORKERS; i++)
+		process_recover(w, &w->workers[i].process);
+	for (int i = 0; i < NOTIFIERS; i++)
+		process_recover(w, &w->notifiers[i].process);
+}
+
+bool world_run(struct world *w)
+{
+	int64_t give_up;
+
+	while (w->step < w->plan.steps && !w->broken[0])
+		world_move(w);
+	calm_down(w);
+	give_up = w->now + CALM_TIME;
+	while (!w->broken[0] && !world_quiet(w) && w->step < w->plan.steps + CALM_STEPS && w->now < give_up)
+		world_move(w);
+	if (!w->broken[0])
+		check_end(w);
+	return !w->broken[0];
+}
