@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+/*
+ * Messages as a broker hands them over. What a decoder takes, its encoder writes so that it is taken again, and says
+ * the same.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/err.h"
+#include "proto/messages.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
+
+static void same(bool it_is)
+{
+	if (!it_is)
+		abort();
+}
+
+static void try_job_ticket(const char *text, size_t len)
+{
+	struct job_ticket ticket, again;
+	struct err err = ERR_INIT;
+
+	if (job_ticket_decode(text, len, &ticket, &err) < 0)
+		return;
+	_cleanup_(freep) char *encoded = job_ticket_encode(&ticket);
+	same(job_ticket_decode(encoded, strlen(encoded), &again, &err) == 0);
+	same(text_equal(ticket.job.text, again.job.text) && text_equal(ticket.run.text, again.run.text));
+}
+
+static void try_job_result(const char *text, size_t len)
+{
+	struct job_result result, again;
+	struct err err = ERR_INIT;
+
+	if (job_result_decode(text, len, &result, &err) < 0)
+		return;
+	_cleanup_(freep) char *encoded = job_result_encode(&result);
+	same(job_result_decode(encoded, strlen(encoded), &again, &err) == 0);
+	same(text_equal(result.job.text, again.job.text) && result.attempt == again.attempt &&
+		result.outcome == again.outcome && result.additions == again.additions &&
+		text_equal(result.error, again.error));
+}
+
+static void try_job_stop(const char *text, size_t len)
+{
+	struct job_stop stop, again;
+	struct err err = ERR_INIT;
+
+	if (job_stop_decode(text, len, &stop, &err) < 0)
+		return;
+	_cleanup_(freep) char *encoded = job_stop_encode(&stop);
+	same(job_stop_decode(encoded, strlen(encoded), &again, &err) == 0);
+	same(text_equal(stop.job.text, again.job.text) && stop.attempt == again.attempt && stop.stop == again.stop);
+}
+
+static void try_task_ticket(const char *text, size_t len)
+{
+	struct task_ticket ticket, again;
+	struct err err = ERR_INIT;
+
+	if (task_ticket_decode(text, len, &ticket, &err) < 0)
+		return;
+	_cleanup_(freep) char *encoded = task_ticket_encode(&ticket);
+	same(task_ticket_decode(encoded, strlen(encoded), &again, &err) == 0);
+	same(text_equal(ticket.task_result.text, again.task_result.text));
+}
+
+static void try_request_ticket(const char *text, size_t len)
+{
+	struct request_ticket ticket;
+	struct err err = ERR_INIT;
+
+	request_ticket_decode(text, len, &ticket, &err);
+}
+
+static void try_dead_letter(const char *text, size_t len)
+{
+	_cleanup_(buf_release) struct buf payload = BUF_INIT(LETTER_PAYLOAD_MOST);
+	_cleanup_(buf_release) struct buf payload_again = BUF_INIT(LETTER_PAYLOAD_MOST);
+	json_auto_t *source = NULL, *source_again = NULL;
+	struct dead_letter letter, again;
+	struct err err = ERR_INIT;
+
+	if (dead_letter_decode(text, len, &source, &payload, &letter, &err) < 0)
+		return;
+	_cleanup_(freep) char *encoded = dead_letter_encode(&letter);
+	same(dead_letter_decode(encoded, strlen(encoded), &source_again, &payload_again, &again, &err) == 0);
+	same(text_equal(letter.topic, again.topic) && letter.offset == again.offset && letter.size == again.size);
+	same(letter.len == again.len && memcmp(letter.payload, again.payload, letter.len) == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+	const char *text = (const char *)bytes;
+
+	try_job_ticket(text, len);
+	try_job_result(text, len);
+	try_job_stop(text, len);
+	try_task_ticket(text, len);
+	try_request_ticket(text, len);
+	try_dead_letter(text, len);
+	return 0;
+}

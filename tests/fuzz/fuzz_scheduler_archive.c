@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+/* Archives as clients upload them: configurations, and sets of policies whose own files are looked for. */
+#include <stdlib.h>
+
+#include "common/err.h"
+#include "scheduler/api/archive.h"
+#include "tests/fuzz/archive_input.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+	_cleanup_(buf_release) struct buf archive = BUF_INIT(1 << 20);
+	_cleanup_(buf_release) struct buf file = BUF_INIT(4096);
+	struct err err = ERR_INIT;
+	bool found = false;
+
+	archive_input(bytes, len, &archive);
+	if (archive_check(archive.data, archive.len, &err) < 0 && err.kind != ERR_INVALID)
+		abort();
+	archive_file(archive.data, archive.len, "policies.hcl", &file, &found);
+	if (!found && file.len)
+		abort();
+	return 0;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+/*
+ * What a worker reads of what programs and people's files say, the first byte tells which: terraform's lines, its
+ * states, plans and lock files; opa's answers; versions; a job as it is handed out. No secret gets past the redactor.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/err.h"
+#include "worker/assignment.h"
+#include "worker/cost/plan.h"
+#include "worker/exec/lockfile.h"
+#include "worker/exec/version.h"
+#include "worker/policy/opa_answer.h"
+#include "worker/ship/redact.h"
+#include "worker/ship/leftover.h"
+#include "worker/stage/summary.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
+
+static const char secret[] = "hunter22";
+
+static void read_line(const char *text, size_t len)
+{
+	struct job_result result = {.additions = 0};
+	char first[RESULT_ERROR_SIZE];
+
+	summary_line(text, len, &result);
+	if (strnlen(result.error, sizeof(result.error)) == sizeof(result.error))
+		abort();
+	summary_first_error(text, first, sizeof(first));
+}
+
+static void read_secret(const char *text, size_t len)
+{
+	_cleanup_(buf_release) struct buf out = BUF_INIT(1 << 20);
+	struct variable variable = {.key = "password", .value = secret, .sensitive = true};
+	struct assignment assignment = {.variables = &variable, .variable_count = 1};
+	struct redactor redactor;
+
+	redactor_init(&redactor, &assignment);
+	if (redact(&redactor, text, len, &out) < 0 || memmem(buf_str(&out), out.len, secret, strlen(secret)))
+		abort();
+	redactor_release(&redactor);
+}
+
+static void read_state(const char *text, size_t len)
+{
+	struct state_facts facts;
+
+	state_facts_read(text, len, &facts);
+}
+
+static void count_one(void *data, const struct planned *planned)
+{
+	if (!planned->address || !planned->type)
+		abort();
+	++*(size_t *)data;
+}
+
+static void read_plan(const char *text, size_t len)
+{
+	struct err err = ERR_INIT;
+	struct plan plan;
+	size_t count = 0;
+
+	if (plan_read(text, len, &plan, &err) < 0)
+		return;
+	plan_each(&plan, count_one, &count);
+	plan_release(&plan);
+}
+
+static void read_lockfile(const char *text, size_t len)
+{
+	struct lockfile lockfile;
+
+	lockfile_read(text, &lockfile);
+	for (size_t i = 0; i < lockfile.count; i++)
+		if (lockfile.providers[i].insert_at > len)
+			abort();
+	lockfile_release(&lockfile);
+}
+
+static void read_version(const char *text, size_t len)
+{
+	struct version version, known = {.part = {1, 11, 4}, .text = "1.11.4"};
+	bool valid;
+
+	(void)len;
+	if (version_parse(text, &version) == 0 && version_compare(&version, &version) != 0)
+		abort();
+	version_fits(&known, text, &valid);
+	version_nearly(&known, text);
+}
+
+static void read_answer(const char *text, size_t len)
+{
+	struct evaluated evaluated = {.code = 0, .out = text, .errors = text, .out_len = len};
+	struct judgement judgement = {.verdict = VERDICT_PASSED};
+
+	opa_answer_read(&evaluated, &judgement);
+	opa_answer_unparsed(&evaluated);
+	judgement_release(&judgement);
+}
+
+static void read_assignment(const char *text, size_t len)
+{
+	json_auto_t *source = json_loadb(text, len, 0, NULL);
+	struct assignment assignment;
+	struct err err = ERR_INIT;
+
+	if (!source || (assignment_read(source, &assignment, &err) < 0 && err.kind == ERR_MALFORMED))
+		return;
+	assignment_release(&assignment);
+}
+
+static void (*const readers[])(const char *text, size_t len) = {
+	read_line,
+	read_secret,
+	read_state,
+	read_plan,
+	read_lockfile,
+	read_version,
+	read_answer,
+	read_assignment,
+};
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+	if (!len)
+		return 0;
+	_cleanup_(freep) char *text = mem_new(len, 1); /* ended by a zero, as buffers are */
+	memcpy(text, bytes + 1, len - 1);
+	readers[*bytes % ARRAY_LEN(readers)](text, len - 1);
+	return 0;
+}
