@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Everything that has threads is kept busy at once; tests/thread/run builds the processes with the thread sanitizer for it."""
+
+import itertools
+import signal
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from support.receiver import says
+from support.wait import until
+
+pytestmark = [pytest.mark.embedded, pytest.mark.timeout(300)]
+WORKSPACES, RUNS, CLIENTS = 4, 3, 6
+FILES = {"main.tf": 'resource "terraform_data" "one" {\n  input = timestamp()\n}\n'}
+ENDED = {"applied", "canceled", "errored", "planned_and_finished"}
+
+
+@pytest.fixture
+def stack(scheduler, worker, notifier):
+    """Two schedulers, a worker at each, and a notifier."""
+    schedulers = [scheduler(task_allow="127.0.0.1", http_threads=8) for _ in range(2)]
+    workers = [worker(scheduler_url=one.url, slots=3) for one in schedulers]
+    return schedulers, workers, notifier()
+
+
+def runs_of(api, configurations):
+    return [api.run(workspace, configuration) for _ in range(RUNS) for workspace, configuration in configurations.items()]
+
+
+def reads(api, runs):
+    """What pages and clients ask for, again and again."""
+    asked = itertools.cycle(runs)
+
+    def once(number):
+        run = next(asked)
+        api.get(f"runs/{run}", include="plan,apply,workspace")
+        api.get(f"organizations/{api.organization}/workspaces")
+        api.get(f"runs/{run}/run-events")
+        if number % 3 == 0:
+            api.log(run)
+
+    return once
+
+
+def test_under_load(stack, receiver, api):
+    schedulers, workers, notifier = stack
+    configurations = {}
+    task = api.task(receiver.service(says("passed")))
+    for _ in range(WORKSPACES):
+        workspace = api.workspace(auto_apply=True)
+        api.attach(workspace, task, "post_plan")
+        configurations[workspace] = api.upload(workspace, FILES)
+    runs = runs_of(api, configurations)
+    for run in runs[-2:]:
+        api.act(run, "cancel")
+    once, ended = reads(api, runs), set()
+
+    def all_ended():
+        ended.update(run for run in runs if run not in ended and api.status(run) in ENDED)
+        return len(ended) == len(runs)
+
+    with ThreadPoolExecutor(CLIENTS) as clients:
+        until(lambda: [*clients.map(once, range(CLIENTS * 4))] and all_ended(), "all runs have ended", 200)
+    for service in [*schedulers, *workers, notifier]:
+        assert service.metrics()
+        service.process.send(signal.SIGTERM)
