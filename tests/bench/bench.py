@@ -22,6 +22,8 @@ from support.process import clean_environment  # noqa: E402
 from support.runyard import KEYS, Scheduler, Worker  # noqa: E402
 from support.servers import Broker, Kafka, Postgres  # noqa: E402
 
+TICK = os.sysconf("SC_CLK_TCK")
+
 # Changes with every plan, so that every run has something to apply.
 CONFIGURATION = 'resource "terraform_data" "one" {\n  input = timestamp()\n}\n'
 
@@ -45,20 +47,20 @@ class DurablePostgres(Postgres):
 class Stack:
     """PostgreSQL, a broker, a scheduler and workers, in a folder of their own."""
 
-    def __init__(self, slots=2, workers=1, kafka=False):
+    def __init__(self, slots=2, workers=1, kafka=False, postgres=DurablePostgres, log_level=None, **scheduler):
         if not BUILT:
             build()
         self.folder = Path(tempfile.mkdtemp(prefix="runyard-bench."))
         self.folder.chmod(0o755)
         self.started = []
-        self.postgres = self.up(DurablePostgres())
+        self.postgres = self.up(postgres())
         self.bus = self.up((Kafka if kafka else Broker)(self.folder))
         database = self.database = self.postgres.new_database()
-        common = {"brokers": self.bus.address, "fetch_wait_ms": self.bus.fetch_wait_ms}
+        common = {"brokers": self.bus.address, "fetch_wait_ms": self.bus.fetch_wait_ms, "log_level": log_level}
         Scheduler.run_command("migrate", database_url=database, keys=KEYS)
         made = Scheduler.run_command("bootstrap", "admin", "admin@example.com", "acme", database_url=database, keys=KEYS)
         tokens = self.tokens = json.loads(made.stdout)
-        self.scheduler = self.up(Scheduler("scheduler", self.folder, database_url=database, keys=KEYS, **common))
+        self.scheduler = self.up(Scheduler("scheduler", self.folder, database_url=database, keys=KEYS, rate_limit=0, **common, **scheduler))
         for number in range(workers):
             name = f"worker-{number + 1}"
             self.up(Worker(name, self.folder, scheduler_url=self.scheduler.url, agent_token=tokens["agent-token"], slots=slots,
@@ -67,6 +69,10 @@ class Stack:
 
     def up(self, server):
         server.start()
+        return self.keep(server)
+
+    def keep(self, server):
+        """Releases it at the end."""
         self.started.append(server)
         return server
 
@@ -90,6 +96,49 @@ class Stack:
         assert ended["status"] == "applied", f"{run} is {ended['status']}: {ended['error']}\n{self.api.logs(run)}"
 
 
+def compiled(stack, name, *options):
+    """A program of this folder, NAME.c."""
+    program = stack.folder / name
+    if not program.exists():
+        subprocess.run(["cc", "-O2", "-D_GNU_SOURCE", "-o", program, ROOT / f"tests/bench/{name}.c", *options], check=True)
+    return program
+
+
+class Hands:
+    """hands.c, compiled on the spot."""
+
+    def __init__(self, stack, name, slots):
+        program = compiled(stack, "hands", "-lrdkafka", "-ljansson", "-lpthread")
+        command = [program, str(stack.scheduler.port), stack.bus.address, str(stack.bus.fetch_wait_ms), str(slots), name]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=clean_environment(RUNYARD_AGENT_TOKEN=stack.tokens["agent-token"]))
+        assert self.process.stdout.readline() == "ready\n"
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def release(self):
+        assert self.process.poll() is None, "a simulated worker has given up"
+        self.process.kill()
+        self.process.wait()
+
+
+class IdleWorker(Worker):
+    """runyard-worker with the engine that does nothing, or takes its time (engine.c), or another."""
+
+    def __init__(self, stack, name, slots, log_level=None, engine=None):
+        engine = engine or compiled(stack, "engine", "-static")
+        # In memory: an ext4 without a journal passes over every inode that was deleted lately, which costs more than all the rest.
+        self.memory = tempfile.mkdtemp(prefix="runyard-bench.", dir="/dev/shm")
+        super().__init__(name, stack.folder, scheduler_url=stack.scheduler.url, agent_token=stack.tokens["agent-token"], slots=slots, data_dir=self.memory,
+                         name=name, brokers=stack.bus.address, fetch_wait_ms=stack.bus.fetch_wait_ms, sandbox="none", engine=engine, log_level=log_level)
+        self.start()
+
+    def release(self):
+        super().release()
+        shutil.rmtree(self.memory, ignore_errors=True)
+
+
 class Bare:
     """init, plan -out, show -json, apply, in a folder that keeps its state as a workspace does."""
 
@@ -110,6 +159,32 @@ class Bare:
 
     def release(self):
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def ticks(pid, reaped=False):
+    fields = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()
+    return sum(int(fields[at]) for at in ((11, 12, 13, 14) if reaped else (11, 12)))
+
+
+def children(pid):
+    return [int(child) for task in os.listdir(f"/proc/{pid}/task") for child in open(f"/proc/{pid}/task/{task}/children").read().split()]
+
+
+def cpu(stack, workers):
+    """Seconds of CPU so far of each kind of process."""
+    postgres = stack.postgres.process.pid
+    return {
+        "scheduler": ticks(stack.scheduler.pid) / TICK,
+        "workers": sum(ticks(worker.pid) for worker in workers) / TICK,
+        "broker": ticks(stack.bus.process.pid) / TICK,
+        "postgres": (ticks(postgres, True) + sum(ticks(child) for child in children(postgres))) / TICK,
+    }
+
+
+def order(workspace, configuration):
+    return json.dumps({"data": {"type": "runs", "attributes": {}, "relationships": {
+        "workspace": {"data": {"type": "workspaces", "id": workspace}},
+        "configuration-version": {"data": {"type": "configuration-versions", "id": configuration}}}}})
 
 
 def seconds(work):
