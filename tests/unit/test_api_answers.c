@@ -17,7 +17,7 @@ static const struct http_request http = {.method = "GET", .path = "/api/v2/thing
 static json_t *page_document(long long number, long long size, long long total, bool more)
 {
 	struct http_answer answer = {.status = 0};
-	struct response res = {&answer};
+	struct response res = {.http = &answer};
 	struct request req = {.http = &http, .store = &store};
 	struct page page = {.number = number, .size = size, .total = total, .more = more};
 	json_t *document;
@@ -86,7 +86,7 @@ static void pages_end(void **state)
 static json_t *error_document(const struct err *err, int status)
 {
 	struct http_answer answer = {.status = 0};
-	struct response res = {&answer};
+	struct response res = {.http = &answer};
 	json_t *document;
 
 	respond_error(&res, err);

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "scheduler/lifecycle/walk.h"
+#include "scheduler/queue/queue.h"
 
 static const uint32_t all_stages = (1u << STAGE_COUNT) - 1;
 
@@ -55,6 +56,7 @@ static void step_is_sound(void *data, const struct run *from, const struct run_e
 	if (v->reached_count)
 		assert_int_equal(v->reached[v->reached_count - 1], v->run.status);
 	assert_false(v->starts && v->retries);
+	assert_false(v->retries && v->holds_workspace);
 	assert_false(run_ended(from));
 	(*steps)++;
 }
@@ -213,10 +215,65 @@ static void test_a_lost_plan_is_tried_again_and_a_lost_apply_is_not(void **state
 	assert_status(run, RUN_PLAN_QUEUED);
 	assert_status(AFTER(run, E(STARTED), E(LOST)), RUN_ERRORED);
 	assert_status(AFTER(run, E(STARTED), {.kind = EV_STOPPED, .may_retry = true}), RUN_PLAN_QUEUED);
-	assert_true(job_may_retry(STAGE_PLAN, true, 1));
-	assert_false(job_may_retry(STAGE_PLAN, true, 3));
-	assert_true(job_may_retry(STAGE_APPLY, false, 1));
-	assert_false(job_may_retry(STAGE_APPLY, true, 1));
+	assert_true(job_may_retry(STAGE_PLAN, true, 1, 1));
+	assert_true(job_may_retry(STAGE_APPLY, false, 1, 1));
+	assert_false(job_may_retry(STAGE_APPLY, true, 1, 1));
+}
+
+static void test_what_is_lost_with_its_worker_twice_is_not_tried_a_third_time(void **state)
+{
+	(void)state;
+	for (int stage = 0; stage < STAGE_COUNT; stage++) {
+		assert_true(job_may_retry((enum stage)stage, false, 1, 1));
+		assert_false(job_may_retry((enum stage)stage, false, 2, 2));
+		assert_true(job_may_retry((enum stage)stage, false, 5, 1)); /* the others were stopped in order */
+	}
+	assert_false(job_may_retry(STAGE_PLAN, false, 10, 0));
+}
+
+/* Its process can't be alive: terraform asks before it starts, and is refused from then on. */
+static void test_a_canceled_apply_that_is_lost_before_its_start_ends_canceled(void **state)
+{
+	struct run stopping = AFTER(run_created(0), PLANNED_WITH(true), E(CONFIRMED), E(STARTED), E(CANCELED));
+
+	(void)state;
+	assert_status(AFTER(stopping, E(LOST)), RUN_CANCELED);
+	assert_status(AFTER(stopping, {.kind = EV_FORCE_CANCELED, .cooled_off = true}, E(LOST)), RUN_FORCE_CANCELED);
+	assert_status(AFTER(stopping, {.kind = EV_LOST, .started = true}), RUN_ERRORED);
+}
+
+/* Nothing of the queue starts before the last state of an apply is here, or known not to come. */
+static void test_an_apply_whose_state_is_owed_holds_its_workspace(void **state)
+{
+	struct run applying = AFTER(run_created(0), PLANNED_WITH(true), E(CONFIRMED), E(STARTED));
+	struct run planning = AFTER(run_created(0), E(TURN), E(STARTED));
+	struct run stopping = AFTER(applying, E(CANCELED));
+	struct run_event lost = {.kind = EV_LOST, .started = true, .state_owed = true};
+	struct run_event passed = {.kind = EV_PASSED, .started = true, .state_owed = true};
+	struct run_event settled = {.kind = EV_LOST, .started = true};
+	struct run_event not_begun = {.kind = EV_LOST, .state_owed = true};
+
+	(void)state;
+	assert_true(run_step(&applying, &lost).holds_workspace);
+	assert_true(run_step(&stopping, &lost).holds_workspace);
+	assert_true(run_step(&applying, &passed).holds_workspace);
+	assert_false(run_step(&applying, &settled).holds_workspace);
+	assert_false(run_step(&applying, &not_begun).holds_workspace);
+	assert_false(run_step(&planning, &lost).holds_workspace);
+	lost.may_retry = true;
+	assert_false(run_step(&planning, &lost).holds_workspace);
+}
+
+static void test_what_keeps_a_queue_waiting(void **state)
+{
+	(void)state;
+	for (unsigned bits = 0; bits < 8; bits++) {
+		const struct queue_view view = {.locked = bits & 1, .has_current = bits & 2, .held = bits & 4};
+
+		assert_int_equal(queue_may_start(&view, false, true), bits == 0);
+		assert_false(queue_may_start(&view, false, false));
+		assert_true(queue_may_start(&view, true, false));
+	}
 }
 
 static void test_policies_and_costs(void **state)
@@ -296,6 +353,10 @@ int main(void)
 		cmocka_unit_test(test_a_stop_waits_for_the_process),
 		cmocka_unit_test(test_an_apply_that_was_done_is_applied),
 		cmocka_unit_test(test_a_lost_plan_is_tried_again_and_a_lost_apply_is_not),
+		cmocka_unit_test(test_what_is_lost_with_its_worker_twice_is_not_tried_a_third_time),
+		cmocka_unit_test(test_a_canceled_apply_that_is_lost_before_its_start_ends_canceled),
+		cmocka_unit_test(test_an_apply_whose_state_is_owed_holds_its_workspace),
+		cmocka_unit_test(test_what_keeps_a_queue_waiting),
 		cmocka_unit_test(test_policies_and_costs),
 		cmocka_unit_test(test_task_stages),
 		cmocka_unit_test(test_operations_follow),

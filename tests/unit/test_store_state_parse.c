@@ -9,6 +9,7 @@
 
 #include "common/err.h"
 #include "scheduler/store/state_parse.h"
+#include "common/state_text.h"
 
 static int parse(const char *text, struct state_facts *facts)
 {
@@ -98,6 +99,50 @@ static void types_have_words(void **state)
 	}
 }
 
+static void only_the_serial_changes(void **state)
+{
+	static const struct {
+		const char *was, *is;
+	} cases[] = {
+		{"{\"serial\":7}", "{\"serial\":12}"},
+		{" { \"a\" : {\"serial\": 1}, \"x\":[\"serial\",{\"serial\":2}],\n\"serial\" :\t7e0 , \"b\": "
+		 "\"serial\"}",
+			" { \"a\" : {\"serial\": 1}, \"x\":[\"serial\",{\"serial\":2}],\n\"serial\" :\t12 , \"b\": "
+			"\"serial\"}"},
+		{"{\"t\":\"a\\\"serial\\\": 5 {[\\\\\",\"serial\":7,\"n\":123456789012345678901234567890}",
+			"{\"t\":\"a\\\"serial\\\": 5 {[\\\\\",\"serial\":12,\"n\":123456789012345678901234567890}"},
+	};
+	static const char *const none[] = {"", "{}", "{\"a\":{\"serial\":1}}", "{\"serial\"",
+		"{\"serial\":", "{\"serial\":\"7\"}", "\"", "{\"a\\"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct buf out = BUF_INIT(1000);
+
+		assert_int_equal(state_renumber(cases[i].was, strlen(cases[i].was), 12, &out), 0);
+		assert_string_equal(buf_str(&out), cases[i].is);
+		buf_release(&out);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(none); i++) {
+		struct buf out = BUF_INIT(1000);
+
+		assert_int_equal(state_renumber(none[i], strlen(none[i]), 12, &out), -1);
+		buf_release(&out);
+	}
+}
+
+static void only_the_lineage_changes(void **state)
+{
+	static const char was[] = "{\n  \"serial\": 0,\n  \"lineage\": \"\",\n  \"a\":{\"lineage\":\"x\"}}";
+	_cleanup_(buf_release) struct buf out = BUF_INIT(1000), none = BUF_INIT(1000);
+
+	(void)state;
+	assert_int_equal(state_relineage(was, strlen(was), "line-1", &out), 0);
+	assert_string_equal(
+		buf_str(&out), "{\n  \"serial\": 0,\n  \"lineage\": \"line-1\",\n  \"a\":{\"lineage\":\"x\"}}");
+	assert_int_equal(state_relineage("{\"lineage\":7}", 13, "line-1", &none), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -105,6 +150,8 @@ int main(void)
 		cmocka_unit_test(odd_values_are_no_reason_to_refuse),
 		cmocka_unit_test(others_are_refused),
 		cmocka_unit_test(types_have_words),
+		cmocka_unit_test(only_the_serial_changes),
+		cmocka_unit_test(only_the_lineage_changes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,11 +23,13 @@
 #include "worker/exec/child.h"
 #include "worker/exec/etc.h"
 #include "worker/exec/sandbox.h"
+#include "worker/keeper/kin.h"
 
 struct fixture {
 	struct loop *loop;
 	struct child *child;
 	int status;
+	enum keeper_why why;
 	bool ended;
 	int output; /* file in memory */
 	char path[64];
@@ -51,7 +53,6 @@ static int fixture_make(void **state)
 	mkdir(root, 0700);
 	fixture->sandbox.binds = "";
 	fixture->sandbox.store = fixture->path;
-	fixture->sandbox.bwrap = true;
 	*state = fixture;
 	return 0;
 }
@@ -62,17 +63,19 @@ static int fixture_end(void **state)
 
 	loop_free(fixture->loop);
 	etc_free(fixture->sandbox.etc);
+	free(fixture->sandbox.bwrap);
 	beneath_remove(AT_FDCWD, fixture->path);
 	close(fixture->output);
 	free(fixture);
 	return 0;
 }
 
-static void ended(void *data, int status)
+static void ended(void *data, const struct keeper_report *report)
 {
 	struct fixture *fixture = data;
 
-	fixture->status = status;
+	fixture->status = report->status;
+	fixture->why = report->why;
 	fixture->ended = true;
 	loop_stop(fixture->loop);
 }
@@ -134,10 +137,10 @@ static bool run_boxed(struct fixture *fixture, const char *command)
 	_cleanup_(sandbox_start_release) struct sandbox_start start = {.args_fd = -1};
 	const struct sandbox_job job = {.root = root, .cli_config = "/dev/null", .engine = "/bin/sh"};
 	const struct sandbox_command boxed = {.folder = "/job", .args = &args, .env = &env};
-	struct child_spec spec = {.env = (char *[]){NULL}, .sandboxed = true};
+	struct child_spec spec = {.env = (char *[]){NULL}};
 	struct err err = ERR_INIT;
 
-	if (sandbox_check(&fixture->sandbox, &err) < 0)
+	if (sandbox_open(&fixture->sandbox, true, &err) < 0)
 		return false;
 	texts_add(&args, "-c");
 	texts_add(&args, "%s", command);
@@ -258,6 +261,26 @@ static void a_sandbox_ends_with_its_program(void **state)
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
+static void kill_it(void *data, pid_t pid)
+{
+	(void)data;
+	kill(pid, SIGKILL);
+}
+
+static void a_sandbox_dies_with_its_keeper(void **state)
+{
+	struct fixture *fixture = *state;
+
+	if (!run_boxed(fixture, "setsid sleep 86504 & echo ready; sleep 86504"))
+		skip();
+	wait_output(fixture, "ready");
+	kin_children(getpid(), kill_it, NULL);
+	wait_end(fixture);
+	assert_true(WIFSIGNALED(fixture->status));
+	assert_true(nothing_is_left("86504"));
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_make, fixture_end)
 
 int main(void)
@@ -270,6 +293,7 @@ int main(void)
 		TEST(a_sandbox_shows_little),
 		TEST(nobody_escapes_from_a_killed_sandbox),
 		TEST(a_sandbox_ends_with_its_program),
+		TEST(a_sandbox_dies_with_its_keeper),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

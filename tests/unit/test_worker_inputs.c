@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/err.h"
+#include "worker/exec/access.h"
 #include "worker/exec/arguments.h"
 #include "worker/exec/engine.h"
 #include "worker/exec/version.h"
@@ -157,7 +158,10 @@ static void a_plan_has_the_runs_options(void **state)
 	assert_true(has(&args, "-json") && has(&args, "-destroy") && has(&args, "-refresh=false"));
 	assert_true(has(&args, "-target=a.b") && has(&args, "-replace=c.d[\"x\"]"));
 	assert_true(has(&args, "-out=/p") && has(&args, "-var-file=/v"));
-	assert_false(has(&args, "-refresh-only"));
+	assert_false(has(&args, "-refresh-only") || has(&args, "-generate-config-out=/p.tf"));
+	assignment.generate = true;
+	arguments_plan(&assignment, "/v", "/p", &args);
+	assert_true(has(&args, "-generate-config-out=/p.tf"));
 	assignment_release(&assignment);
 }
 
@@ -231,6 +235,34 @@ static void engines_name_themselves(void **state)
 	assert_int_equal(engine_version_read("GNU bash, version 5", &version, &tofu), -1);
 }
 
+static void access_to_the_api_is_that_of_its_host(void **state)
+{
+	static const struct {
+		const char *url, *token, *expected;
+	} cases[] = {
+		{"https://runyard.example.com", "t\"",
+			"credentials \"runyard.example.com\" {\n  token = \"t\\\"\"\n}\n"},
+		{"https://example.com:8443/below", "t", "credentials \"example.com:8443\" {\n  token = \"t\"\n}\n"},
+		{"http://127.0.0.1:80", "t",
+			"credentials \"127.0.0.1:80\" {\n  token = \"t\"\n}\nhost \"127.0.0.1:80\" {\n  services = {\n"
+			"    \"state.v2\" = \"http://127.0.0.1:80/api/v2/\"\n    \"tfe.v2\" = "
+			"\"http://127.0.0.1:80/api/v2/\"\n"
+			"    \"tfe.v2.1\" = \"http://127.0.0.1:80/api/v2/\"\n    \"tfe.v2.2\" = "
+			"\"http://127.0.0.1:80/api/v2/\"\n  }\n}\n"},
+		{"https://runyard.example.com", "", ""},
+		{"", "t", ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		const struct assignment assignment = {.api_url = cases[i].url, .run_token = cases[i].token};
+		_cleanup_(buf_release) struct buf out = BUF_INIT(4096);
+
+		assert_int_equal(access_cli_config(&assignment, &out), 0);
+		assert_string_equal(buf_str(&out), cases[i].expected);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -247,6 +279,7 @@ int main(void)
 		cmocka_unit_test(constraints_are_terraforms),
 		cmocka_unit_test(another_patch_is_near_enough),
 		cmocka_unit_test(engines_name_themselves),
+		cmocka_unit_test(access_to_the_api_is_that_of_its_host),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "worker/ship/redact.h"
-#include "worker/ship/states.h"
+#include "worker/ship/leftover.h"
 #include "worker/stage/summary.h"
 
 static void assert_redacted(const struct redactor *redactor, const char *line, const char *wanted)
@@ -47,6 +47,19 @@ static void secrets_are_taken_out(void **state)
 	assert_redacted(&redactor, "abc visible true", "abc visible true");
 	assert_redacted(&redactor, "> second line", "> (sensitive value)");
 	assert_redacted(&redactor, "first line\\nsecond line", "(sensitive value)");
+	redactor_release(&redactor);
+}
+
+static void a_piece_of_a_line_ends_where_no_secret_goes_on(void **state)
+{
+	struct redactor redactor = {.secrets = NULL};
+
+	(void)state;
+	assert_int_equal(redact_settled(&redactor, "all of it", 9), 9);
+	redactor_add(&redactor, "hunter22");
+	assert_int_equal(redact_settled(&redactor, "may begin: hunter2", 18), 11);
+	assert_int_equal(redact_settled(&redactor, "ab hunter22 hun", 15), 11);
+	assert_int_equal(redact_settled(&redactor, "hunter", 6), 6);
 	redactor_release(&redactor);
 }
 
@@ -97,19 +110,26 @@ static void the_first_error_is_found(void **state)
 static void half_a_state_is_no_state(void **state)
 {
 	static const char whole[] = "{\"version\":4,\"serial\":3,\"lineage\":\"x\",\"resources\":[{\"a\":{}}]}\n";
+	static const char odd[] =
+		"{\"serial\":3,\"lineage\":\"x\",\"n\":123456789012345678901234567890,\"t\":\"\\u0000\"}";
+	struct state_facts facts;
 
 	(void)state;
-	assert_true(state_complete(whole, strlen(whole)));
+	assert_true(state_facts_read(odd, strlen(odd), &facts));
+	assert_true(state_facts_read(whole, strlen(whole), &facts));
+	assert_int_equal(facts.serial, 3);
+	assert_string_equal(facts.lineage, "x");
 	for (size_t len = 0; len < strlen(whole) - 2; len++)
-		assert_false(state_complete(whole, len));
-	assert_false(state_complete("{}", 2));
-	assert_false(state_complete("[1]", 3));
+		assert_false(state_facts_read(whole, len, &facts));
+	assert_false(state_facts_read("{}", 2, &facts));
+	assert_false(state_facts_read("[1]", 3, &facts));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(secrets_are_taken_out),
+		cmocka_unit_test(a_piece_of_a_line_ends_where_no_secret_goes_on),
 		cmocka_unit_test(numbers_are_found),
 		cmocka_unit_test(the_first_error_is_found),
 		cmocka_unit_test(half_a_state_is_no_state),

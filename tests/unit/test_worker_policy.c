@@ -11,8 +11,8 @@
 
 #include "common/err.h"
 #include "worker/policy/blocks.h"
-#include "worker/policy/literal.h"
-#include "worker/policy/mocks.h"
+#include "common/literal.h"
+#include "common/mocks.h"
 #include "worker/policy/opa_answer.h"
 #include "worker/policy/report.h"
 #include "worker/policy/sentinel_config.h"

@@ -22,6 +22,7 @@
 #include "worker/ship/joblog.h"
 #include "worker/ship/results.h"
 #include "worker/ship/states.h"
+#include "worker/ship/unsent.h"
 
 /* ---- the script ---- */
 
@@ -329,6 +330,44 @@ static void a_line_is_not_torn_by_a_read(void **state)
 	log_end(&fixture);
 }
 
+static void what_comes_meanwhile_waits_for_more(void **state)
+{
+	struct log_fixture fixture;
+
+	(void)state;
+	SCRIPT({204, NULL});
+	log_begin(&fixture);
+	joblog_write(&fixture.log, "one\n");
+	joblog_push(&fixture.log);
+	joblog_write(&fixture.log, "two\n");
+	while (fixture.log.flight > 0)
+		run_ms(1);
+	assert_int_equal(script.asked, 1);
+	joblog_write(&fixture.log, "three\n");
+	joblog_flush(&fixture.log, flushed, &fixture);
+	loop_run(script.loop);
+	assert_string_equal(script.seen, "PUT log?offset=0 one\n|PUT log?offset=4 two\nthree\n|");
+	log_end(&fixture);
+}
+
+static void a_secret_at_the_end_of_a_piece_of_a_line_is_redacted(void **state)
+{
+	struct log_fixture fixture;
+	char *text = mem_new(1024 * 1024 + 100, 1);
+
+	(void)state;
+	SCRIPT({204, NULL});
+	log_begin(&fixture);
+	memset(text, 'x', 1024 * 1024 + 50);
+	memcpy(text + 1024 * 1024 - 4, "hunter22", 8);
+	text[1024 * 1024 + 50] = '\n';
+	joblog_write(&fixture.log, text);
+	assert_null(memmem(fixture.log.pending.data, fixture.log.pending.len, "hunt", 4));
+	assert_non_null(memmem(fixture.log.pending.data, fixture.log.pending.len, "x(sensitive value)x", 19));
+	free(text);
+	log_end(&fixture);
+}
+
 /* ---- states ---- */
 
 struct state_fixture {
@@ -471,8 +510,8 @@ static void results_wait_until_they_are_taken(void **state)
 		.loop = script.loop, .scheduler_url = "http://s", .delivered = result_taken, .data = &taken});
 	results_add(results, &result, "t");
 	assert_int_equal(results_undelivered(results), 1);
-	assert_true(results_heard(results, "j", 1, true));
-	assert_false(results_heard(results, "j", 2, true));
+	assert_true(results_heard(results, "j", 1, true, false));
+	assert_false(results_heard(results, "j", 2, true, false));
 	loop_run(script.loop);
 	assert_int_equal(taken, 1);
 	assert_int_equal(results_kept(results), 0);
@@ -490,12 +529,243 @@ static void a_result_that_was_confirmed_is_forgotten(void **state)
 	SCRIPT({503, NULL});
 	results = results_new(&(struct results_spec){.loop = script.loop, .scheduler_url = "http://s"});
 	results_add(results, &result, "t");
-	assert_true(results_heard(results, "j", 1, false));
+	assert_true(results_heard(results, "j", 1, false, false));
 	assert_int_equal(results_kept(results), 0);
 	run_ms(10);
 	assert_int_equal(script.running, 0);
 	results_free(results);
 	loop_free(script.loop);
+}
+
+/* ---- what an apply left ---- */
+
+struct left {
+	char path[64];
+	int data, jobs;
+	struct workdir dir;
+	struct unsent *unsent;
+};
+
+static void left_put(const struct left *left, const char *path, const char *text)
+{
+	struct err err = ERR_INIT;
+
+	assert_int_equal(beneath_write(left->dir.top, path, 0600, text, strlen(text), &err), 0);
+}
+
+/* An apply whose note is written, as if it were about to start with this state. */
+static void left_begin(struct left *left, const char *state)
+{
+	const struct unsent_job job = {"j", "t", "config"};
+	struct state_facts facts;
+	struct err err = ERR_INIT;
+
+	*left = (struct left){.dir = WORKDIR_INIT};
+	snprintf(left->path, sizeof(left->path), "/tmp/runyard-left-XXXXXX");
+	assert_non_null(mkdtemp(left->path));
+	left->data = open(left->path, O_RDONLY | O_DIRECTORY);
+	assert_int_equal(beneath_mkdirs(left->data, "jobs/j-1/root/state"), 0);
+	left->jobs = openat(left->data, "jobs", O_RDONLY | O_DIRECTORY);
+	left->dir = (struct workdir){.jobs = left->jobs,
+		.name = mem_text("j-1"),
+		.top = openat(left->jobs, "j-1", O_RDONLY | O_DIRECTORY),
+		.root = openat(left->jobs, "j-1/root", O_RDONLY | O_DIRECTORY)};
+	left_put(left, "root/" WORKDIR_STATE, state);
+	assert_int_equal(leftover_read(left->dir.top, NULL, &facts), 0);
+	delivered_write(left->dir.top, &facts);
+	assert_int_equal(
+		unsent_open(
+			&(struct unsent_spec){.loop = script.loop, .scheduler_url = "http://s", .data_dir = left->path},
+			&left->unsent, &err),
+		0);
+	assert_int_equal(unsent_note(left->unsent, &left->dir, &job, &err), 0);
+}
+
+/* What the next worker says: so many requests. */
+static const char *left_told(struct left *left, size_t count)
+{
+	size_t before = script.asked;
+	struct err err = ERR_INIT;
+
+	unsent_free(left->unsent);
+	assert_int_equal(
+		unsent_open(
+			&(struct unsent_spec){.loop = script.loop, .scheduler_url = "http://s", .data_dir = left->path},
+			&left->unsent, &err),
+		0);
+	unsent_recover(left->unsent, left->jobs);
+	assert_int_equal(faccessat(left->jobs, "j-1", F_OK, 0), -1);
+	while (script.asked - before < count || script.running)
+		run_ms(5);
+	return script.seen;
+}
+
+static void left_end(struct left *left)
+{
+	unsent_free(left->unsent);
+	workdir_release(&left->dir);
+	close(left->jobs);
+	close(left->data);
+	loop_free(script.loop);
+	assert_int_equal(beneath_remove(AT_FDCWD, left->path), 0);
+}
+
+static void the_next_worker_tells_what_a_killed_one_left(void **state)
+{
+	struct left left;
+
+	(void)state;
+	SCRIPT({204, NULL});
+	left_begin(&left, "{\"serial\":1}");
+	assert_false(leftover_undelivered(left.dir.top));
+	left_put(&left, "root/" WORKDIR_STATE, "{\"serial\":2}");
+	assert_true(leftover_undelivered(left.dir.top));
+	assert_string_equal(left_told(&left, 2), "PUT state |POST last-state |");
+	script.seen[0] = '\0';
+	assert_string_equal(left_told(&left, 0), "");
+	left_end(&left);
+}
+
+static void where_no_state_is_left_that_is_told(void **state)
+{
+	struct left left;
+
+	(void)state;
+	SCRIPT({204, NULL});
+	left_begin(&left, "{\"serial\":1}");
+	left_put(&left, "root/" WORKDIR_STATE, "{\"serial\":2,"); /* the half of one */
+	assert_string_equal(left_told(&left, 1), "POST last-state |");
+	left_end(&left);
+}
+
+static void a_result_outlives_its_worker(void **state)
+{
+	const struct job_result result = {
+		.job = {"j"}, .run = {"r"}, .attempt = 1, .outcome = OUTCOME_FAILED, .error = "why"};
+	struct left left;
+
+	(void)state;
+	SCRIPT({204, NULL});
+	left_begin(&left, "{\"serial\":1}");
+	assert_int_equal(unsent_ended(left.unsent, &left.dir, &result, false), 0);
+	run_ms(20);
+	assert_string_equal(script.seen, "");
+	assert_true(text_starts(left_told(&left, 2), "POST result {"));
+	assert_non_null(strstr(script.seen, "\"outcome\":\"failed\""));
+	assert_non_null(strstr(script.seen, "}|POST last-state |"));
+	left_end(&left);
+}
+
+static void a_result_that_is_known_is_not_told_again(void **state)
+{
+	const struct job_result result = {.job = {"j"}, .run = {"r"}, .attempt = 1};
+	struct left left;
+
+	(void)state;
+	SCRIPT({204, NULL});
+	left_begin(&left, "{\"serial\":1}");
+	assert_int_equal(unsent_ended(left.unsent, &left.dir, &result, false), 0);
+	assert_int_equal(beneath_remove(left.jobs, "j-1"), 0);
+	unsent_confirmed(left.unsent, "j", 1, false);
+	assert_string_equal(left_told(&left, 0), "");
+	left_end(&left);
+}
+
+/* Its worker stood still until the lease had ended, and terraform ended meanwhile: nothing is wrong but the time. */
+static void an_apply_whose_result_came_too_late_ends_its_hold(void **state)
+{
+	const struct job_result result = {.job = {"j"}, .run = {"r"}, .attempt = 1};
+	struct left left;
+
+	(void)state;
+	SCRIPT({409, NULL}, {204, NULL});
+	left_begin(&left, "{\"serial\":1}");
+	assert_int_equal(unsent_ended(left.unsent, &left.dir, &result, false), 0);
+	unsent_confirmed(left.unsent, "j", 1, true);
+	unsent_confirmed(left.unsent, "j", 1, true);
+	while (script.asked < 2 || script.running)
+		run_ms(5);
+	assert_non_null(strstr(script.seen, "}|POST last-state |"));
+	assert_int_equal(faccessat(left.data, "unsent/j-1.json", F_OK, 0), -1);
+	unsent_confirmed(left.unsent, "j", 1, true);
+	run_ms(20);
+	assert_int_equal(script.asked, 2);
+	left_end(&left);
+}
+
+static void confirmed(void *data, const char *job, int attempt, bool awaited)
+{
+	(void)job;
+	(void)attempt;
+	*(bool *)data = awaited;
+	loop_stop(script.loop);
+}
+
+static void a_result_that_is_answered_too_late_is_awaited(void **state)
+{
+	const struct job_result result = {.job = {"j"}, .run = {"r"}, .attempt = 1};
+	bool awaited = false;
+	struct results *results;
+
+	(void)state;
+	SCRIPT({409, NULL});
+	results = results_new(&(struct results_spec){
+		.loop = script.loop, .scheduler_url = "http://s", .confirmed = confirmed, .data = &awaited});
+	results_add(results, &result, "t");
+	loop_run(script.loop);
+	assert_true(awaited);
+	results_free(results);
+	loop_free(script.loop);
+}
+
+static void a_lost_applys_state_is_told_until_it_is_taken(void **state)
+{
+	struct left left;
+
+	(void)state;
+	SCRIPT({0, NULL}, {503, NULL}, {202, "{\"kept-beside\":\"sv-1\",\"why\":\"w\"}"}, {404, NULL});
+	left_begin(&left, "{\"serial\":1}");
+	left_put(&left, "root/" WORKDIR_STATE, "{\"serial\":2}");
+	assert_int_equal(unsent_ended(left.unsent, &left.dir, NULL, true), 0);
+	while (script.asked < 4 || script.running)
+		run_ms(5);
+	assert_string_equal(script.seen, "PUT state |PUT state |PUT state |POST last-state |");
+	assert_int_equal(faccessat(left.data, "unsent/j-1.tfstate", F_OK, 0), -1);
+	assert_int_equal(faccessat(left.data, "unsent/j-1.json", F_OK, 0), -1);
+	left_end(&left);
+}
+
+static void a_state_that_is_refused_stays(void **state)
+{
+	struct left left;
+
+	(void)state;
+	SCRIPT({422, NULL});
+	left_begin(&left, "{\"serial\":1}");
+	left_put(&left, "root/" WORKDIR_STATE, "{\"serial\":2}");
+	assert_string_equal(left_told(&left, 1), "PUT state |");
+	assert_int_equal(faccessat(left.data, "unsent/j-1.refused", F_OK, 0), 0);
+	left_end(&left);
+}
+
+static void what_terraform_could_not_save_follows_the_state_before(void **state)
+{
+	_cleanup_(buf_release) struct buf bytes = BUF_INIT(4096);
+	struct state_facts facts;
+	struct left left;
+
+	(void)state;
+	SCRIPT({204, NULL});
+	left_begin(&left, "{\"serial\":4,\"lineage\":\"line\"}");
+	leftover_errored(left.dir.top, "config");
+	assert_false(leftover_undelivered(left.dir.top));
+	left_put(&left, "root/config/errored.tfstate", "{\"serial\":0,\"lineage\":\"\",\"n\":1e9}");
+	left_put(&left, "root/" WORKDIR_STATE, "");
+	leftover_errored(left.dir.top, "config");
+	assert_int_equal(leftover_read(left.dir.top, &bytes, &facts), 0);
+	assert_string_equal(buf_str(&bytes), "{\"serial\":5,\"lineage\":\"line\",\"n\":1e9}");
+	assert_string_equal(left_told(&left, 2), "PUT state |POST last-state |");
+	left_end(&left);
 }
 
 int main(void)
@@ -507,6 +777,8 @@ int main(void)
 		cmocka_unit_test(giving_up_ends_all_of_them),
 		cmocka_unit_test(an_error_is_told_in_its_own_words),
 		cmocka_unit_test(a_log_is_sent_in_order_and_redacted),
+		cmocka_unit_test(what_comes_meanwhile_waits_for_more),
+		cmocka_unit_test(a_secret_at_the_end_of_a_piece_of_a_line_is_redacted),
 		cmocka_unit_test(an_answer_that_was_lost_is_made_up_for),
 		cmocka_unit_test(a_line_is_not_torn_by_a_read),
 		cmocka_unit_test(every_whole_state_is_sent_and_the_newest_wins),
@@ -515,6 +787,15 @@ int main(void)
 		cmocka_unit_test(a_refused_state_is_known_to_be_behind),
 		cmocka_unit_test(results_wait_until_they_are_taken),
 		cmocka_unit_test(a_result_that_was_confirmed_is_forgotten),
+		cmocka_unit_test(a_result_that_is_answered_too_late_is_awaited),
+		cmocka_unit_test(an_apply_whose_result_came_too_late_ends_its_hold),
+		cmocka_unit_test(the_next_worker_tells_what_a_killed_one_left),
+		cmocka_unit_test(where_no_state_is_left_that_is_told),
+		cmocka_unit_test(a_result_outlives_its_worker),
+		cmocka_unit_test(a_result_that_is_known_is_not_told_again),
+		cmocka_unit_test(a_lost_applys_state_is_told_until_it_is_taken),
+		cmocka_unit_test(a_state_that_is_refused_stays),
+		cmocka_unit_test(what_terraform_could_not_save_follows_the_state_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

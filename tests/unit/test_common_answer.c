@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+/* cmocka wants the headers above first */
+#include <cmocka.h>
+
+#include "common/answer.h"
+
+static void clean_is(const char *bytes, size_t len, const char *secret, const char *wanted)
+{
+	char *text = answer_clean(bytes, len, secret);
+
+	assert_string_equal(text, wanted);
+	free(text);
+}
+
+static void answers_are_made_readable(void **state)
+{
+	(void)state;
+	clean_is("ok", 2, NULL, "ok");
+	clean_is("a\0b\x1b\n", 5, NULL, "a?b?\n");
+	clean_is("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 9, NULL, "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80");
+	clean_is("\xc3", 1, NULL, "?");
+	clean_is("\xe2\x82", 2, NULL, "??");
+	clean_is("\xc0\x80\xed\xa0\x80\xf5\x80\xff", 8, NULL, "????????");
+	clean_is("\xe0\x80\x80\xf4\x90\x80\x80", 7, NULL, "???????");
+	clean_is("[secret!]secret", 15, "secret!", "[***]secret");
+}
+
+static void header_add(json_t *headers, const char *line)
+{
+	answer_header_add(headers, line, strlen(line));
+}
+
+static void headers_are_gathered_by_name(void **state)
+{
+	json_auto_t *headers = json_object();
+	_cleanup_(freep) char *text = NULL;
+
+	(void)state;
+	header_add(headers, "HTTP/1.1 100 Continue\r\n");
+	header_add(headers, "X-Interim: 1\r\n");
+	header_add(headers, "HTTP/1.1 200 OK\r\n");
+	header_add(headers, "Set-Cookie: a=1\r\n");
+	header_add(headers, "set-cookie:b=2 \r\n");
+	header_add(headers, "X-Bytes: \xff\r\n");
+	header_add(headers, "\r\n");
+	header_add(headers, ": nameless\r\n");
+	text = json_text(headers);
+	assert_string_equal(text, "{\"set-cookie\":[\"a=1\",\"b=2\"],\"x-bytes\":[\"?\"]}");
+}
+
+static void headers_are_bounded(void **state)
+{
+	json_auto_t *headers = json_object();
+	char line[HEADER_MOST + 8] = "x-long: ";
+
+	(void)state;
+	memset(line + 8, 'a', sizeof(line) - 8);
+	answer_header_add(headers, line, sizeof(line));
+	assert_int_equal(json_object_size(headers), 0);
+	for (int i = 0; i < HEADERS_MOST * 2; i++) {
+		_cleanup_(freep) char *one = mem_printf("x-%d: 1\r\n", i);
+
+		header_add(headers, one);
+		header_add(headers, "x-same: 1\r\n");
+	}
+	assert_int_equal(json_object_size(headers), HEADERS_MOST);
+	assert_in_range(json_array_size(json_object_get(headers, "x-same")), 1, HEADERS_MOST);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(answers_are_made_readable),
+		cmocka_unit_test(headers_are_gathered_by_name),
+		cmocka_unit_test(headers_are_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

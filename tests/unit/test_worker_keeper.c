@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+/* What stands between the worker and a program: leases and limits hold, and nothing is left, whoever is killed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/err.h"
+#include "common/loop.h"
+#include "worker/exec/child.h"
+#include "worker/keeper/kin.h"
+
+/* A python that says it is ready, and what it was interrupted by. */
+#define LISTENS                                                                                                        \
+	"exec python3 -c \"import signal,sys\nsignal.signal(signal.SIGINT, lambda *a: sys.exit(7))\n"                  \
+	"print('ready', flush=True)\nsignal.pause()\""
+#define DEAF                                                                                                           \
+	"exec python3 -c \"import signal\nsignal.signal(signal.SIGINT, lambda *a: print('interrupted', "               \
+	"flush=True))\nprint('ready', flush=True)\nwhile True: signal.pause()\""
+/* Sessions within sessions, whose parents are gone. */
+#define ESCAPES "setsid sh -c 'setsid sh -c \"setsid sleep 3600 & sleep 3600\" & exit' & echo ready; sleep 3600"
+
+struct fixture {
+	struct loop *loop;
+	struct child *child;
+	struct keeper_report report;
+	bool ended;
+	int output; /* file in memory */
+};
+
+static int fixture_make(void **state)
+{
+	struct fixture *fixture = mem_new(1, sizeof(*fixture));
+
+	signal(SIGINT, SIG_IGN);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	fixture->loop = loop_new();
+	fixture->output = memfd_create("output", MFD_CLOEXEC);
+	*state = fixture;
+	return 0;
+}
+
+static int fixture_end(void **state)
+{
+	struct fixture *fixture = *state;
+
+	if (!fixture->ended)
+		child_abandon(fixture->child);
+	loop_free(fixture->loop);
+	close(fixture->output);
+	free(fixture);
+	return 0;
+}
+
+static void ended(void *data, const struct keeper_report *report)
+{
+	struct fixture *fixture = data;
+
+	fixture->report = *report;
+	fixture->ended = true;
+	loop_stop(fixture->loop);
+}
+
+static void start(struct fixture *fixture, const char *command, const struct keeper_terms *terms)
+{
+	char *const argv[] = {"/bin/sh", "-c", (char *)command, NULL}, *const env[] = {"PATH=/usr/bin:/bin", NULL};
+	const struct child_spec spec = {.argv = argv,
+		.env = env,
+		.folder = "/",
+		.fds = {-1, fixture->output, fixture->output, -1},
+		.terms = *terms};
+	struct err err = ERR_INIT;
+
+	assert_int_equal(child_start(fixture->loop, &spec, ended, fixture, &fixture->child, &err), 0);
+}
+
+static void late(void *data)
+{
+	(void)data;
+	fail_msg("it did not end");
+}
+
+static void wait_end(struct fixture *fixture)
+{
+	struct loop_timer timer = {.due_ms = 0};
+
+	loop_timer_set(fixture->loop, &timer, 20000, late, NULL);
+	if (!fixture->ended)
+		loop_run(fixture->loop);
+	loop_timer_clear(fixture->loop, &timer);
+	assert_int_equal(kin_use(getpid()).processes, 0);
+}
+
+static void wait_output(struct fixture *fixture, const char *wanted)
+{
+	char text[4096] = "";
+
+	for (int i = 0; i < 4000 && !strstr(text, wanted); i++) {
+		ssize_t len = pread(fixture->output, text, sizeof(text) - 1, 0);
+
+		text[len > 0 ? len : 0] = '\0';
+		poll(NULL, 0, 5);
+	}
+	assert_non_null(strstr(text, wanted));
+}
+
+static void wait_processes(int64_t wanted)
+{
+	for (int i = 0; i < 4000 && kin_use(getpid()).processes != wanted; i++)
+		poll(NULL, 0, 5);
+	assert_int_equal(kin_use(getpid()).processes, wanted);
+}
+
+static struct keeper_lease lease_of(int64_t interrupt_ms, int64_t kill_ms)
+{
+	int64_t now = clock_boot_ms();
+
+	return (struct keeper_lease){.interrupt_ms = now + interrupt_ms, .kill_ms = now + kill_ms};
+}
+
+/* ---- nothing is left ---- */
+
+static void who_left_his_session_is_killed_with_the_rest(void **state)
+{
+	struct fixture *fixture = *state;
+
+	start(fixture, ESCAPES, &(struct keeper_terms){.in_order = true});
+	wait_output(fixture, "ready");
+	wait_processes(6); /* the keeper, the shell and its sleep; a shell with two more */
+	child_kill(fixture->child);
+	wait_end(fixture);
+	assert_int_equal(WTERMSIG(fixture->report.status), SIGKILL);
+	assert_int_equal(fixture->report.why, KEEPER_ENDED);
+}
+
+static void who_left_his_session_ends_with_the_program(void **state)
+{
+	struct fixture *fixture = *state;
+
+	start(fixture, "setsid sh -c 'setsid sleep 3600 & sleep 3600' & exit 5",
+		&(struct keeper_terms){.in_order = true});
+	wait_end(fixture);
+	assert_int_equal(WEXITSTATUS(fixture->report.status), 5);
+}
+
+static void first_child(void *data, pid_t pid)
+{
+	*(pid_t *)data = pid;
+}
+
+static void when_the_keeper_is_killed_nothing_is_left(void **state)
+{
+	struct fixture *fixture = *state;
+	pid_t keeper = 0;
+
+	start(fixture, ESCAPES, &(struct keeper_terms){.in_order = true});
+	wait_output(fixture, "ready");
+	wait_processes(6);
+	kin_children(getpid(), first_child, &keeper);
+	kill(keeper, SIGKILL);
+	wait_end(fixture);
+	assert_int_equal(WTERMSIG(fixture->report.status), SIGKILL);
+}
+
+/* Until nothing is left of it but that its parent has not heard. */
+static void wait_dead(pid_t pid)
+{
+	char path[64], text[4096] = "";
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	for (int i = 0; i < 4000 && !strstr(text, "State:\tZ"); i++) {
+		int fd = open(path, O_RDONLY | O_CLOEXEC);
+		ssize_t len = read(fd, text, sizeof(text) - 1);
+
+		close(fd);
+		text[len > 0 ? len : 0] = '\0';
+		poll(NULL, 0, 5);
+	}
+	assert_non_null(strstr(text, "State:\tZ"));
+}
+
+/* A renewal may be on its way when the program ends. */
+static void what_it_was_told_last_does_not_hide_how_the_program_ended(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct keeper_lease lease = lease_of(60000, 60000);
+	pid_t keeper = 0, program = 0;
+
+	start(fixture, "echo ready; exec sleep 3600", &(struct keeper_terms){.lease = lease});
+	wait_output(fixture, "ready");
+	kin_children(getpid(), first_child, &keeper);
+	kin_children(keeper, first_child, &program);
+	kill(keeper, SIGSTOP);
+	for (int i = 0; i < 20; i++)
+		child_renew(fixture->child, &lease);
+	kill(program, SIGTERM);
+	wait_dead(program);
+	kill(keeper, SIGCONT);
+	wait_end(fixture);
+	assert_int_equal(fixture->report.status, SIGTERM);
+}
+
+static void when_its_worker_is_killed_nothing_is_left(void **state)
+{
+	struct fixture *fixture = *state;
+	pid_t worker = fork();
+
+	if (worker == 0) {
+		start(fixture, ESCAPES, &(struct keeper_terms){.in_order = true});
+		wait_output(fixture, "ready");
+		wait_processes(6);
+		kill(getpid(), SIGKILL);
+	}
+	waitpid(worker, NULL, 0);
+	/* What has lost its parents comes here, to be waited for. */
+	while (waitpid(-1, NULL, 0) > 0)
+		;
+	assert_int_equal(kin_use(getpid()).processes, 0);
+}
+
+/* ---- the lease ---- */
+
+static void a_lease_that_is_not_renewed_interrupts(void **state)
+{
+	struct fixture *fixture = *state;
+	struct keeper_terms terms = {.lease = lease_of(3600 * 1000, 3600 * 1000), .in_order = true};
+	struct keeper_lease shorter;
+
+	start(fixture, LISTENS, &terms);
+	wait_output(fixture, "ready");
+	shorter = lease_of(0, 60000);
+	child_renew(fixture->child, &shorter);
+	wait_end(fixture);
+	assert_int_equal(fixture->report.why, KEEPER_LEASE);
+	assert_int_equal(WEXITSTATUS(fixture->report.status), 7);
+	assert_true(clock_boot_ms() < shorter.kill_ms);
+}
+
+static void who_does_not_listen_is_dead_when_the_lease_ends(void **state)
+{
+	struct fixture *fixture = *state;
+	struct keeper_terms terms = {.lease = lease_of(3600 * 1000, 3600 * 1000), .in_order = true};
+	struct keeper_lease shorter;
+
+	start(fixture, DEAF, &terms);
+	wait_output(fixture, "ready");
+	shorter = lease_of(0, 300);
+	child_renew(fixture->child, &shorter);
+	wait_output(fixture, "interrupted");
+	wait_end(fixture);
+	assert_int_equal(fixture->report.why, KEEPER_LEASE);
+	assert_int_equal(WTERMSIG(fixture->report.status), SIGKILL);
+	assert_true(clock_boot_ms() >= shorter.kill_ms);
+}
+
+static void a_program_that_cant_stop_in_order_is_killed_at_once(void **state)
+{
+	struct fixture *fixture = *state;
+	struct keeper_terms terms = {.lease = lease_of(50, 3600 * 1000)};
+
+	start(fixture, "sleep 3600", &terms);
+	wait_end(fixture);
+	assert_int_equal(fixture->report.why, KEEPER_LEASE);
+	assert_int_equal(WTERMSIG(fixture->report.status), SIGKILL);
+}
+
+static void a_program_outlives_a_lease_that_is_renewed(void **state)
+{
+	struct fixture *fixture = *state;
+	struct keeper_terms terms = {.lease = lease_of(60000, 60000), .in_order = true};
+	struct keeper_lease first = terms.lease, longer = lease_of(90000, 90000);
+
+	/* The keeper does as told: it sleeps until the first lease would have ended, which is now. */
+	first.interrupt_ms = first.kill_ms = clock_boot_ms() + 400;
+	terms.lease = first;
+	start(fixture, "read line; exit 3", &terms);
+	child_renew(fixture->child, &longer);
+	while (clock_boot_ms() <= first.kill_ms)
+		poll(NULL, 0, 10);
+	wait_end(fixture);
+	assert_int_equal(fixture->report.why, KEEPER_ENDED);
+}
+
+static void an_apply_goes_on_without_a_lease(void **state)
+{
+	struct fixture *fixture = *state;
+	struct keeper_terms terms = {.lease = lease_of(200, 201), .in_order = true, .outlives = true};
+	int gate[2];
+	char command[64];
+
+	assert_int_equal(pipe(gate), 0);
+	/* Opened through /proc, since a program inherits nothing. */
+	snprintf(command, sizeof(command), "read line </proc/%d/fd/%d; exit 9", getpid(), gate[0]);
+	start(fixture, command, &terms);
+	while (clock_boot_ms() < terms.lease.kill_ms + 50)
+		poll(NULL, 0, 10);
+	assert_int_equal(write(gate[1], "go on\n", 6), 6);
+	wait_end(fixture);
+	close(gate[0]);
+	close(gate[1]);
+	assert_int_equal(WEXITSTATUS(fixture->report.status), 9);
+	assert_int_equal(fixture->report.why, KEEPER_ENDED);
+}
+
+static void nothing_is_started_after_the_lease(void **state)
+{
+	struct fixture *fixture = *state;
+	struct keeper_terms terms = {.lease = lease_of(-1, 0), .in_order = true, .outlives = true};
+	char text[16];
+
+	start(fixture, "echo started", &terms);
+	wait_end(fixture);
+	assert_int_equal(fixture->report.why, KEEPER_LEASE);
+	assert_int_equal(pread(fixture->output, text, sizeof(text), 0), 0);
+}
+
+/* ---- limits ---- */
+
+static void memory_of_all_processes_counts(void **state)
+{
+	struct fixture *fixture = *state;
+	struct keeper_terms terms = {.limits.memory = 100 << 20, .stop_ms = 3600 * 1000, .in_order = true};
+
+	/* Neither of the two has as much. */
+	start(fixture,
+		"python3 -c 'a = b\"x\" * (80 << 20); input()' </dev/zero & python3 -c 'a = b\"x\" * (80 << 20); "
+		"input()' </dev/zero; sleep 3600",
+		&terms);
+	wait_end(fixture);
+	assert_int_equal(fixture->report.why, KEEPER_MEMORY);
+}
+
+static void who_met_a_limit_may_stop_in_order(void **state)
+{
+	struct fixture *fixture = *state;
+	struct keeper_terms terms = {.limits.processes = 2, .stop_ms = 3600 * 1000, .in_order = true};
+
+	start(fixture,
+		"exec python3 -c \"import signal,subprocess,sys\n"
+		"signal.signal(signal.SIGINT, lambda *a: sys.exit(7))\n"
+		"for i in range(2): subprocess.Popen(['sleep', '3600'], start_new_session=True)\nsignal.pause()\"",
+		&terms);
+	wait_end(fixture);
+	assert_int_equal(fixture->report.why, KEEPER_PROCESSES);
+	assert_true(WIFSIGNALED(fixture->report.status) || WEXITSTATUS(fixture->report.status) == 7);
+}
+
+static void who_met_a_limit_and_does_not_stop_is_killed(void **state)
+{
+	struct fixture *fixture = *state;
+	struct keeper_terms terms = {.limits.memory = 100 << 20, .stop_ms = 100, .in_order = true};
+
+	start(fixture,
+		"exec python3 -c \"import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+		"a = b'x' * (105 << 20)\nwhile True: signal.pause()\"",
+		&terms);
+	wait_end(fixture);
+	assert_int_equal(fixture->report.why, KEEPER_MEMORY);
+	assert_int_equal(WTERMSIG(fixture->report.status), SIGKILL);
+}
+
+static void processes_without_end_are_ended(void **state)
+{
+	struct fixture *fixture = *state;
+	struct keeper_terms terms = {.limits.processes = 40, .stop_ms = 3600 * 1000, .in_order = true};
+
+	start(fixture, "while :; do setsid sleep 3600 & done", &terms);
+	wait_end(fixture);
+	assert_int_equal(fixture->report.why, KEEPER_PROCESSES);
+}
+
+static void a_file_and_an_address_space_have_a_bound(void **state)
+{
+	struct fixture *fixture = *state;
+	struct keeper_terms terms = {.limits = {.file_size = 1 << 20, .addresses = 1 << 30}};
+
+	start(fixture, "ulimit -f; ulimit -v", &terms);
+	wait_output(fixture, "2048\n1048576\n");
+	wait_end(fixture);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_make, fixture_end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(who_left_his_session_is_killed_with_the_rest),
+		TEST(who_left_his_session_ends_with_the_program),
+		TEST(when_the_keeper_is_killed_nothing_is_left),
+		TEST(what_it_was_told_last_does_not_hide_how_the_program_ended),
+		TEST(when_its_worker_is_killed_nothing_is_left),
+		TEST(a_lease_that_is_not_renewed_interrupts),
+		TEST(who_does_not_listen_is_dead_when_the_lease_ends),
+		TEST(a_program_that_cant_stop_in_order_is_killed_at_once),
+		TEST(a_program_outlives_a_lease_that_is_renewed),
+		TEST(an_apply_goes_on_without_a_lease),
+		TEST(nothing_is_started_after_the_lease),
+		TEST(memory_of_all_processes_counts),
+		TEST(who_met_a_limit_may_stop_in_order),
+		TEST(who_met_a_limit_and_does_not_stop_is_killed),
+		TEST(processes_without_end_are_ended),
+		TEST(a_file_and_an_address_space_have_a_bound),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
