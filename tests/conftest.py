@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: MPL-2.0
 """Fixtures, named for processes. Servers live for one file's tests, Runyard's own processes for one test."""
 
-import json
 import shutil
-import subprocess
-import tempfile
-from pathlib import Path
 
+import psycopg
 import pytest
 
 from support.api import Api
+from support.authority import Authority
 from support.gate import Gate
+from support.hooks import Hooks
 from support.receiver import Receiver
 from support.runyard import KEYS, Notifier, Scheduler, Worker
-from support.servers import DEPS, ROOT, Broker, Kafka, Postgres, Redis
+from support.servers import DEPS, Broker, Kafka, Postgres, Redis
+from support.site import FullSite, Site, bootstrap, new_folder, release_all, sandbox_kind
+from support.smtp import Sink
+from support.terraform import BODY, Terraform
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -32,13 +34,6 @@ def logs_of(funcargs):
         if name in funcargs:
             return sorted(getattr(funcargs[name], "folder", funcargs[name]).glob("*.log"))
     return []
-
-
-def new_folder(name):
-    # Short and open to look through: PostgreSQL's account and the sandbox have to get there.
-    path = Path(tempfile.mkdtemp(prefix=f"runyard-{name}."))
-    path.chmod(0o755)
-    return path
 
 
 @pytest.fixture
@@ -75,6 +70,18 @@ def postgres():
 def database(postgres):
     """The URL of a fresh database."""
     return postgres.new_database()
+
+
+@pytest.fixture
+def ask(database):
+    """ask(query, value...) asks PostgreSQL itself."""
+
+    def ask(query, *values):
+        with psycopg.connect(database, autocommit=True) as connection:
+            cursor = connection.execute(query, values)
+            return cursor.fetchall() if cursor.description else None
+
+    return ask
 
 
 @pytest.fixture(scope="session")
@@ -139,12 +146,6 @@ def scheduler(folder, database, bus):
     release_all(starter.all)
 
 
-def bootstrap(database):
-    Scheduler.run_command("migrate", database_url=database, keys=KEYS)
-    made = Scheduler.run_command("bootstrap", "admin", "admin@example.com", "acme", database_url=database, keys=KEYS)
-    return json.loads(made.stdout)
-
-
 @pytest.fixture
 def tokens(database):
     """What bootstrap made: user, organization, token, agent-token, notifier-token."""
@@ -155,14 +156,18 @@ def tokens(database):
 def api(tokens, scheduler):
     """A client of the first scheduler, which it starts if the test has not."""
     first = scheduler.all[0] if scheduler.all else scheduler()
-    return Api(first.url, tokens["token"])
+    return Api(first.url, tokens["token"], trust=first.trust)
+
+
+@pytest.fixture
+def authority(folder):
+    """A CA; `scheduler(**authority.serving())` serves TLS with a certificate of its own."""
+    return Authority(folder)
 
 
 @pytest.fixture(scope="session")
 def sandbox():
-    """bwrap where it works: containers often forbid the namespaces it is made of."""
-    script = f"source {ROOT}/deploy/local/lib.sh; source {ROOT}/deploy/local/servers.sh; sandbox_kind 2>/dev/null"
-    return subprocess.run(["bash", "-c", script], check=True, capture_output=True, text=True).stdout.strip()
+    return sandbox_kind()
 
 
 @pytest.fixture
@@ -191,6 +196,22 @@ def receiver():
 
 
 @pytest.fixture
+def hooks():
+    """Receivers of notifications: hooks.hook(code) is one more."""
+    hooks = Hooks()
+    yield hooks
+    hooks.release()
+
+
+@pytest.fixture
+def sink():
+    """A mail server."""
+    sink = Sink()
+    yield sink
+    sink.release()
+
+
+@pytest.fixture
 def notifier(folder, tokens, scheduler, bus, redis):
     """notifier(option=value...) starts one more notifier, which may call this machine."""
 
@@ -207,26 +228,6 @@ def notifier(folder, tokens, scheduler, bus, redis):
     release_all(starter.all)
 
 
-class Site:
-    """One scheduler and one worker."""
-
-    def __init__(self, folder, bus, database, sandbox):
-        common = {"brokers": bus.address, "fetch_wait_ms": bus.fetch_wait_ms}
-        self.folder = folder
-        self.database = database
-        self.tokens = bootstrap(database)
-        self.scheduler = Scheduler("scheduler-1", folder, database_url=database, keys=KEYS, **common)
-        self.worker = Worker("worker-1", folder, agent_token=self.tokens["agent-token"], name="worker-1",
-                             data_dir=folder / "worker-1", sandbox=sandbox, **common)
-
-    def start(self):
-        self.scheduler.start()
-        self.worker.options["scheduler_url"] = self.scheduler.url
-        self.worker.start()
-        self.api = Api(self.scheduler.url, self.tokens["token"])
-        return self
-
-
 @pytest.fixture(scope="module")
 def site(postgres, sandbox):
     """One scheduler and one worker for all tests of a file that disturb neither, with the embedded broker."""
@@ -238,62 +239,6 @@ def site(postgres, sandbox):
     finally:
         release_all([bus, site.scheduler, site.worker])
         shutil.rmtree(folder, ignore_errors=True)
-
-
-INFRACOST = """#!/bin/bash
-if grep -q "breaks the estimate" "$3"; then
-	echo "there is no price for that" >&2
-	exit 1
-fi
-cat <<END
-{"version": "0.2", "currency": "USD", "totalMonthlyCost": "12.5", "pastTotalMonthlyCost": "2.5",
- "summary": {"totalDetectedResources": 1, "totalUnsupportedResources": 0}, "projects": [{"pastBreakdown": {"resources": []},
- "breakdown": {"resources": [{"name": "terraform_data.one", "resourceType": "terraform_data", "monthlyCost": "12.5", "costComponents": []}]}}]}
-END
-"""
-
-
-SENTINEL = """#!/bin/bash
-case $(<"${!#}") in
-passes) ;;
-fails) echo "Fail"; exit 1 ;;
-breaks) echo "no such thing" >&2; exit 3 ;;
-loops) while :; do :; done ;;
-esac
-"""
-
-
-class FullSite(Site):
-    """With a notifier, services for run tasks, and programs in the place of those that cost money. Deadlines are short."""
-
-    def __init__(self, folder, bus, database, sandbox, redis):
-        super().__init__(folder, bus, database, sandbox)
-        self.receiver = Receiver()
-        self.gates = folder / "gates"
-        self.gates.mkdir()
-        self.scheduler.options.update(task_allow="127.0.0.1", task_delivery_seconds=4, task_progress_seconds=4, task_total_seconds=16)
-        self.worker.options.update(sandbox_bind=self.gates, infracost=self.program("infracost", INFRACOST),
-                                   sentinel=self.program("sentinel", SENTINEL))
-        self.notifier = Notifier("notifier-1", folder, notifier_token=self.tokens["notifier-token"], redis_url=redis.url, allow="127.0.0.1",
-                                 response_timeout_ms=2000, brokers=bus.address, fetch_wait_ms=bus.fetch_wait_ms)
-
-    def program(self, name, script):
-        path = self.folder / name
-        path.write_text(script)
-        path.chmod(0o755)
-        return path
-
-    def start(self):
-        super().start()
-        self.notifier.options["scheduler_url"] = self.scheduler.url
-        self.notifier.start()
-        self.receiver.start()
-        return self
-
-    def estimates(self, wanted):
-        """Whether runs made from now on have a cost estimate."""
-        body = {"data": {"type": "organizations", "attributes": {"cost-estimation-enabled": wanted}}}
-        self.api.patch(f"organizations/{self.api.organization}", body)
 
 
 @pytest.fixture(scope="module")
@@ -310,13 +255,23 @@ def full_site(postgres, sandbox, redis):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def release_all(services):
-    """Stops every one, whatever the others did; then says the first thing that was wrong."""
-    wrong = []
-    for service in reversed(services):
-        try:
-            service.release()
-        except AssertionError as error:
-            wrong.append(error)
-    if wrong:
-        raise wrong[0]
+@pytest.fixture
+def terraform(request, tmp_path):
+    """terraform(name, block="cloud", ...) is the CLI in a folder of its own, on the file's site; what it started ends with the test."""
+    if not shutil.which("terraform"):
+        pytest.skip("there is no terraform here")
+    site = request.getfixturevalue("full_site" if "full_site" in request.fixturenames else "site")
+    users = []
+
+    def make(name=None, block="cloud", body=BODY, **more):
+        user = Terraform(site, tmp_path / f"user-{len(users) + 1}", body, **more)
+        users.append(user)
+        if name:
+            user.name = name
+            user.settings(block, name=name)
+            user.init()
+        return user
+
+    yield make
+    for user in users:
+        user.release()

@@ -166,6 +166,46 @@ def test_archiving(api):
     refused(404, api.get, f"configuration-versions/{old}/download")
 
 
+def test_a_run_says_what_it_was_made_of(api):
+    workspace = api.workspace("w")
+    configuration = api.upload(workspace, {"main.tf": "# 1"})
+    run = api.run(workspace, configuration)
+    assert api.get(f"runs/{run}/configuration-version/download").body == tar_gz({"main.tf": "# 1"})
+    refused(404, api.get, "runs/nonexisting/configuration-version/download")
+    for path in (f"configuration-versions/{configuration}", f"workspaces/{workspace}/configuration-versions"):
+        answer = api.get(path, include="run,ingress_attributes").json
+        assert [(r["type"], r["id"]) for r in answer["included"]] == [("runs", run)]
+        assert "Invalid include parameter" in refused(400, api.get, path + "?include=plan").errors()
+    both = api.get(f"workspaces/{workspace}", include="current_run,current_configuration_version").json["included"]
+    assert not [r for r in both if r["type"] == "configuration-versions" and "run" in r["relationships"]]
+
+
+def backing(api, path, change):
+    return api.call("POST", f"{path}/actions/{change}_backing_data")
+
+
+def test_the_files_of_a_configuration_go_in_two_steps(api):
+    workspace = api.workspace("w")
+    old, current = api.upload(workspace, {"main.tf": "# 1"}), api.upload(workspace, {"main.tf": "# 2"})
+    path = f"configuration-versions/{old}"
+    assert "it is current" in backing(api, f"configuration-versions/{current}", "soft_delete").errors()
+    for change in ("restore", "permanently_delete"):
+        answer = backing(api, path, change)
+        assert answer.status == 409 and "transition not allowed" in answer.errors()
+    run = api.run(workspace, old)
+    assert "a run needs it" in backing(api, path, "soft_delete").errors()
+    api.act(run, "cancel")
+    assert backing(api, path, "soft_delete").status == 202
+    assert api.attributes(path)["status"] == "backing_data_soft_deleted"
+    refused(404, api.get, f"{path}/download")
+    refused(422, api.run, workspace, old)
+    assert backing(api, path, "restore").status == 202 and api.get(f"{path}/download").body == tar_gz({"main.tf": "# 1"})
+    assert [backing(api, path, change).status for change in ("soft_delete", "permanently_delete", "restore", "soft_delete")] == [202, 202, 409, 409]
+    assert api.attributes(path)["status"] == "backing_data_permanently_deleted"
+    refused(404, api.get, f"{path}/download")
+    assert backing(api, "configuration-versions/nonexisting", "soft_delete").status == 404
+
+
 # ---- state versions ----
 
 LINEAGE = "11111111-2222-3333-4444-555555555555"
@@ -220,11 +260,10 @@ def test_states_follow_one_another(api, locked):
     push(api, locked, state(5), serial=5)
     for content, serial, lineage, why in ((state(4), 4, LINEAGE, "behind"), (state(5, a={"value": 1, "type": "number"}), 5, LINEAGE, "behind"),
                                           (state(6, "other"), 6, "other", "lineage")):
-        answer = None
-        with pytest.raises(ApiError) as caught:
-            push(api, locked, content, serial, lineage)
-        answer = caught.value.answer
-        assert answer.status == 409 and why in answer.errors()
+        answer = refused(409, push, api, locked, content, serial, lineage)
+        assert why in answer.errors()
+        body = {"data": {"type": "state-versions", "attributes": described(content, serial, lineage)}}
+        assert why in refused(409, api.post, f"workspaces/{locked}/state-versions", body).errors()
     assert push(api, locked, state(1, "other"), 1, "other", force=True)["attributes"]["lineage"] == "other"
     filters = {"filter[organization][name]": api.organization, "filter[workspace][name]": "state"}
     listed = api.get("state-versions", **filters).json
@@ -252,11 +291,16 @@ def test_an_announced_state(api, locked):
     refused(404, api.get, f"workspaces/{locked}/current-state-version")
     assert "latest state version is still pending" in refused(422, api.post, f"workspaces/{locked}/actions/unlock").errors()
     assert put(api, attributes["hosted-state-upload-url"], state(8)).status == 422
-    assert put(api, attributes["hosted-json-state-upload-url"], b"{}").status == 200
+    for nonsense in (b"", b"[]", b"{", b'{"a": "\xff"}', b"[" * 5000):
+        assert put(api, attributes["hosted-json-state-upload-url"], nonsense).status == 422
+    json_form = json.dumps({"format_version": "1.0", "values": {}}).encode()
+    assert put(api, attributes["hosted-json-state-upload-url"], json_form).status == 200
+    assert put(api, attributes["hosted-json-state-upload-url"], json_form).status == 409
     assert put(api, attributes["hosted-state-upload-url"], content).status == 200
     assert put(api, attributes["hosted-state-upload-url"], content).status == 409
     current = api.get(f"workspaces/{locked}/current-state-version").data
     assert current["id"] == created["id"] and current["attributes"]["status"] == "finalized"
+    assert api.ask("GET", current["attributes"]["hosted-json-state-download-url"]).body == json_form
     assert api.ask("GET", current["attributes"]["hosted-state-download-url"]).body == content
     api.post(f"workspaces/{locked}/actions/unlock")
 
@@ -268,6 +312,137 @@ def test_an_announced_state_gives_way_to_the_next(api, locked):
     assert api.attributes(f"state-versions/{first['id']}")["status"] == "discarded"
     assert put(api, first["attributes"]["hosted-state-upload-url"], content).status == 409
     api.post(f"workspaces/{locked}/actions/force-unlock")
+
+
+def announce(api, workspace, content, serial=1, lineage=LINEAGE, **more):
+    return api.call("POST", f"workspaces/{workspace}/state-versions", document("state-versions", described(content, serial, lineage, **more)))
+
+
+def test_what_will_not_be_taken_is_not_waited_for(api, locked):
+    """A pending state version that can't be filled would hold its writer's unlock for ever."""
+    push(api, locked, state(5), serial=5)
+    for serial, lineage in ((4, LINEAGE), (5, LINEAGE), (6, "other")):
+        assert announce(api, locked, state(serial, lineage, a={"value": 1, "type": "number"}), serial, lineage).status == 409
+    assert api.post(f"workspaces/{locked}/actions/unlock").status == 200
+    api.post(f"workspaces/{locked}/actions/lock")
+    assert announce(api, locked, state(1, "other"), 1, "other", force=True).status == 201
+    assert announce(api, locked, state(6), 6).status == 201
+    api.post(f"workspaces/{locked}/actions/force-unlock")
+
+
+def test_a_state_with_its_json_form_and_its_run(api, locked):
+    content, json_form = state(1), b'{"format_version": "1.0"}'
+    api.upload(locked, {"main.tf": ""})
+    run = api.run(locked)
+    other = api.workspace("other")
+    api.upload(other, {"main.tf": ""})
+    foreign = api.run(other)
+    body = document("state-versions", described(content, state=base64.b64encode(content).decode(), **{"json-state": base64.b64encode(json_form).decode()}))
+    for wrong in (foreign, "nonexisting"):
+        body["data"]["relationships"] = {"run": {"data": {"type": "runs", "id": wrong}}}
+        refused(422, api.post, f"workspaces/{locked}/state-versions", body)
+    body["data"]["relationships"] = {"run": {"data": {"type": "runs", "id": run}}}
+    for wrong in ("%%%", base64.b64encode(b"no json").decode(), 7):
+        body["data"]["attributes"]["json-state"] = wrong
+        refused(422, api.post, f"workspaces/{locked}/state-versions", body)
+    refused(404, api.get, f"workspaces/{locked}/current-state-version")
+    body["data"]["attributes"]["json-state"] = base64.b64encode(json_form).decode()
+    made = api.post(f"workspaces/{locked}/state-versions", body).data
+    assert api.ask("GET", made["attributes"]["hosted-json-state-download-url"]).body == json_form
+    filters = {"filter[organization][name]": api.organization, "filter[workspace][name]": "state", "include": "outputs,created_by,run,run.created_by,run.configuration_version"}
+    for answer in (api.get(f"state-versions/{made['id']}", include=filters["include"]).json, api.get("state-versions", **filters).json):
+        assert sorted(r["type"] for r in answer["included"]) == ["configuration-versions", "runs", "users"]
+        (included_run,) = [r for r in answer["included"] if r["type"] == "runs"]
+        assert included_run["id"] == run and included_run["relationships"]["created-by"]["data"]
+    assert "Invalid include parameter" in refused(400, api.get, f"state-versions/{made['id']}?include=workspace").errors()
+
+
+def roll_back(api, workspace, to):
+    relations = {"rollback-state-version": {"data": {"type": "state-versions", "id": to}}} if to else {}
+    return api.call("PATCH", f"workspaces/{workspace}/state-versions", {"data": {"type": "state-versions", "relationships": relations}})
+
+
+def test_rolling_back(api, locked):
+    big = 123456789012345678901234567890
+    first = state(1, n={"value": big, "type": "number"}, o={"value": {"serial": 4}, "type": ["object", {"serial": "number"}]})
+    earlier = push(api, locked, first)
+    push(api, locked, state(8), serial=8)
+    answer = roll_back(api, locked, earlier["id"])
+    assert answer.status == 201
+    made = answer.data
+    assert made["attributes"]["serial"] == 9 and made["relationships"]["rollback-state-version"]["data"]["id"] == earlier["id"]
+    content = api.ask("GET", made["attributes"]["hosted-state-download-url"]).body
+    assert content == first.replace(b'"serial": 1,', b'"serial": 9,') and str(big).encode() in content
+    assert made["attributes"]["md5"] == hashlib.md5(content).hexdigest() and api.get(f"workspaces/{locked}/current-state-version").data == made
+    push(api, locked, state(10), serial=10)
+    other = api.workspace("other")
+    api.post(f"workspaces/{other}/actions/lock")
+    for wrong in ("nonexisting", None):
+        assert roll_back(api, locked, wrong).status == 422
+    assert roll_back(api, other, earlier["id"]).status == 422
+    api.post(f"workspaces/{locked}/actions/unlock")
+    assert roll_back(api, locked, earlier["id"]).status == 409
+
+
+def test_the_content_of_a_state_goes_in_two_steps(api, locked):
+    old = push(api, locked, state(1, a={"value": 1, "type": "number"}))
+    current = push(api, locked, state(2), serial=2)
+    path = f"state-versions/{old['id']}"
+    assert "it is current" in backing(api, f"state-versions/{current['id']}", "soft_delete").errors()
+    assert [backing(api, path, change).status for change in ("restore", "permanently_delete", "soft_delete", "soft_delete")] == [409, 409, 202, 409]
+    assert api.attributes(path)["status"] == "backing_data_soft_deleted" and api.attributes(path)["hosted-state-download-url"] is None
+    refused(404, api.get, f"{path}/download")
+    assert roll_back(api, locked, old["id"]).status == 422
+    assert backing(api, path, "restore").status == 202 and api.get(f"{path}/download").body == state(1, a={"value": 1, "type": "number"})
+    assert [backing(api, path, change).status for change in ("soft_delete", "permanently_delete", "restore")] == [202, 202, 409]
+    refused(404, api.get, f"{path}/download")
+    assert api.get(f"{path}/outputs").data == []
+
+
+ODD = {
+    "outputs that are none": {"outputs": [1, 2]},
+    "an output that is none": {"outputs": {"a": 5, "b": None, "c": {}}},
+    "a type with a zero": {"outputs": {"a": {"value": "x", "type": "str\u0000ing"}}},
+    "a value with a zero": {"outputs": {"a": {"value": "x\u0000y", "type": "string"}}},
+    "resources that are none": {"resources": {"a": 1}},
+    "a resource that is none": {"resources": [1, None, {}, {"instances": [1]}, {"instances": {}, "type": 5, "name": "n\u0000"}]},
+    "a name of great length": {"resources": [{"mode": "managed", "type": "t" * 5000, "name": "n" * 5000, "provider": "p" * 5000, "instances": [{}]}]},
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_odd_states_are_kept_as_they_came(api, locked, odd):
+    content = json.dumps({"version": 4, "serial": 1, "lineage": LINEAGE, **ODD[odd]}).encode()
+    made = push(api, locked, content)
+    assert api.ask("GET", made["attributes"]["hosted-state-download-url"]).body == content
+    api.get(f"workspaces/{locked}/current-state-version-outputs")
+    assert api.get(f"state-versions/{made['id']}", include="outputs").status == 200
+
+
+NO_STATE = {
+    "nothing": b"", "no JSON": b"nonsense", "cut off": b'{"version": 4, "serial": 1, "lineage": "l"', "no UTF-8": b'{"version": 4, "serial": 1, "lineage": "\xff"}',
+    "deep": b'{"version": 4, "serial": 1, "lineage": "l", "x": ' + b"[" * 100000 + b"]" * 100000 + b"}",
+    "an older version": b'{"version": 3, "serial": 1, "lineage": "l"}', "no serial": b'{"version": 4, "lineage": "l"}',
+    "a negative serial": b'{"version": 4, "serial": -1, "lineage": "l"}', "a huge serial": b'{"version": 4, "serial": 1e300, "lineage": "l"}',
+    "no lineage": b'{"version": 4, "serial": 1}', "a lineage that is none": b'{"version": 4, "serial": 1, "lineage": 7}',
+}
+
+
+@pytest.mark.parametrize("what", NO_STATE)
+def test_what_is_no_state_is_refused_either_way(api, locked, what):
+    content = NO_STATE[what]
+    with pytest.raises(ApiError) as caught:
+        push(api, locked, content)
+    assert caught.value.status == 422
+    announced = announce(api, locked, content).data["attributes"]
+    assert put(api, announced["hosted-state-upload-url"], content).status == 422
+    refused(404, api.get, f"workspaces/{locked}/current-state-version")
+    api.post(f"workspaces/{locked}/actions/force-unlock")
+
+
+def test_local_applies_send_states_meanwhile(api, locked):
+    push(api, locked, state())
+    assert int(api.get(f"workspaces/{locked}/current-state-version").headers["X-Terraform-Snapshot-Interval"]) > 0
 
 
 def test_outputs(api, locked, database):

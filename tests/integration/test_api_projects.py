@@ -95,11 +95,11 @@ def test_a_name_is_taken_once(org):
 def test_lists_are_searched(org):
     for name in ("Network", "Storage", "Networks old"):
         create(org, name=name)
-    assert list(projects(org)) == ["Default Project", "Network", "Networks old", "Storage"]
+    assert list(projects(org)) == ["Network", "Networks old", "Storage", "Default Project"]
     assert list(projects(org, q="network")) == ["Network", "Networks old"]
     assert list(projects(org, **{"filter[names]": "network,Storage"})) == ["Network", "Storage"]
     page = org.get(f"organizations/{org.organization}/projects", **{"page[number]": 2, "page[size]": 3}).json
-    assert [project["attributes"]["name"] for project in page["data"]] == ["Storage"] and page["meta"]["pagination"]["total-count"] == 4
+    assert [project["attributes"]["name"] for project in page["data"]] == ["Default Project"] and page["meta"]["pagination"]["total-count"] == 4
 
 
 def test_a_project_is_its_organizations(org, office):

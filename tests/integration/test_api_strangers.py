@@ -4,21 +4,16 @@
 import hashlib
 import json
 import re
-from pathlib import Path
+import urllib.parse
 
 import psycopg
 import pytest
 
 from support.api import Api
+from support.routes import rows
 from support.shared import api, database, folder, scheduler, stack  # noqa: F401
 
-ROUTES = Path(__file__).parents[2] / "scheduler/api/routes.def"
-ROW = re.compile(r'^(API|SIGNED|WORKER|NOTIFIER)\((\w+),\s*"([^"]+)",\s*(\w+),\s*(\w+),', re.M)
-OPEN = {"site_ping", "account_details", "account_update", "organizations_index", "organizations_create"}
-
-
-def rows(kind):
-    return [row[1:] for row in ROW.findall(ROUTES.read_text()) if row[0] == kind]
+OPEN = {"site_ping", "account_details", "account_update", "account_password", "organizations_index", "organizations_create"}
 
 
 @pytest.fixture
@@ -33,13 +28,14 @@ def things(api, database):
     with psycopg.connect(database, autocommit=True) as connection:
         connection.execute("insert into state_versions (id, workspace_id, serial, lineage, md5, size) values (%s, %s, 1, 'l', 'm', 0)", [state, workspace])
         connection.execute("insert into state_version_outputs values (%s, %s, 'o', false, 'string', '\"string\"', '')", [output, state])
+        event = connection.execute("select id from run_events where run_id = %s limit 1", [run]).fetchone()[0]
         job = connection.execute("select id from jobs where run_id = %s", [run]).fetchone()[0]
     user = api.get("account/details").data["id"]
     with psycopg.connect(database) as connection:
         token = connection.execute("select id from tokens where user_id = %s limit 1", [user]).fetchone()[0]
     later = things_of_later_stages(api, database, workspace, run)
     return {**later, "organization": api.organization, "workspace": workspace, "name": "secret", "variable": variable, "configuration": configuration,
-            "run": run, "plan": run.replace("run-", "plan-"), "apply": run.replace("run-", "apply-"), "comment": comment, "state": state,
+            "run": run, "plan": run.replace("run-", "plan-"), "apply": run.replace("run-", "apply-"), "comment": comment, "event": event, "state": state,
             "output": output, "user": user, "token": token, "job": job, "operation": run.replace("run-", "plan-")}
 
 
@@ -48,10 +44,12 @@ def things_of_later_stages(api, database, workspace, run):
     ids = {name: f"{prefix}-{api.organization}" for name, prefix in (
         ("task", "task"), ("stage", "ts"), ("result", "taskrs"), ("policy", "pol"), ("set", "polset"), ("parameter", "var"),
         ("version", "polsetver"), ("evaluation", "poleval"), ("check", "polchk"), ("policy_outcome", "psout"),
-        ("outcome", "taskrsout"), ("estimate", "ce"), ("workspace_task", "wstask"))}
+        ("outcome", "taskrsout"), ("estimate", "ce"), ("workspace_task", "wstask"), ("export", "pe"), ("varset", "varset"), ("trigger", "rt"),
+        ("pool", "apool"), ("agent", "agent"), ("team", "team"), ("membership", "ou"), ("access", "tws"), ("service", "user"), ("notification", "nc"),
+        ("tag", "tag"), ("key", "sshkey"))}
     with psycopg.connect(database, autocommit=True) as connection:
         organization, project = connection.execute("select organization_id, project_id from workspaces where id = %s", [workspace]).fetchone()
-        more = {"organization_id": organization, "workspace": workspace, "run": run}
+        more = {"organization_id": organization, "workspace": workspace, "run": run, "other": api.workspace("other"), "project": project}
         for statement in (
             "insert into tasks (id, organization_id, name, url) values (%(task)s, %(organization_id)s, 'secret', 'http://secret')",
             "insert into workspace_tasks values (%(workspace_task)s, %(task)s, %(workspace)s, '{post_plan}', 'advisory')",
@@ -67,7 +65,25 @@ def things_of_later_stages(api, database, workspace, run):
             "insert into policy_evaluations (id, run_id, kind, bundle) values (%(check)s, %(run)s, 'sentinel', '[]')",
             "insert into policy_set_outcomes (id, policy_evaluation_id, policy_set_id, name, overridable) "
             "values (%(policy_outcome)s, %(evaluation)s, %(set)s, 'secret', true)",
+            "insert into agent_pools (id, organization_id, name) values (%(pool)s, %(organization_id)s, 'secret')",
+            "insert into workers (id, pool_id, name, slots, free) values (%(agent)s, %(pool)s, 'secret', 1, 1)",
             "insert into cost_estimates (id, run_id) values (%(estimate)s, %(run)s)",
+            "insert into plan_exports (id, run_id, data_type, expires_at) values (%(export)s, %(run)s, 'sentinel-mock-bundle-v0', now() + interval '1 hour')",
+            "insert into varsets (id, organization_id, name) values (%(varset)s, %(organization_id)s, 'secret')",
+            "insert into users (id, username, email) values (%(service)s, %(service)s, 'secret@example.com')",
+            "insert into organization_memberships (id, organization_id, user_id) values (%(membership)s, %(organization_id)s, %(service)s)",
+            "insert into teams (id, organization_id, user_id, name, rights) values (%(team)s, %(organization_id)s, %(service)s, 'secret', 0)",
+            "insert into team_workspaces (id, team_id, workspace_id, access, detail, rights) "
+            "values (%(access)s, %(team)s, %(workspace)s, 'secret', '{}', 0)",
+            "insert into team_projects (id, team_id, project_id, access, project_detail, workspace_detail, rights) "
+            "values (%(access)s, %(team)s, %(project)s, 'secret', '{}', '{}', 0)",
+            "insert into run_triggers (id, workspace_id, source_id) values (%(trigger)s, %(workspace)s, %(other)s)",
+            "insert into notification_configurations (id, organization_id, workspace_id, name, enabled, destination_type, url) "
+            "values (%(notification)s, %(organization_id)s, %(workspace)s, 'secret', false, 'generic', 'http://secret')",
+            "insert into tags (id, organization_id, name) values (%(tag)s, %(organization_id)s, 'secret')",
+            "insert into tag_bindings (id, tag_id, workspace_id) values ('tb-' || %(tag)s, %(tag)s, %(workspace)s)",
+            "insert into ssh_keys (id, organization_id, name, value_sealed) values (%(key)s, %(organization_id)s, 'secret', '')",
+            "insert into data_retention_policies (id, organization_id) values ('drp-' || %(tag)s, %(organization_id)s)",
         ):
             connection.execute(statement, {**ids, **more})
     return {**ids, "project": project, "relation": "workspaces", "attached": ids["workspace_task"]}
@@ -81,7 +97,10 @@ def filled(path, things):
 
 def everything(database):
     tables = ("organizations", "workspaces", "variables", "configuration_versions", "runs", "run_inputs", "comments", "state_versions", "jobs", "tasks",
-              "workspace_tasks", "task_results", "projects", "policies", "policy_sets", "policy_set_parameters", "policy_set_versions", "policy_evaluations")
+              "workspace_tasks", "task_results", "projects", "policies", "policy_sets", "policy_set_parameters", "policy_set_versions", "policy_evaluations", "varsets", "run_triggers",
+              "agent_pools", "workers", "teams", "team_members", "organization_memberships", "team_workspaces", "team_projects",
+              "notification_configurations",
+              "tags", "tag_bindings", "ssh_keys", "data_retention_policies", "remote_state_consumers")
     with psycopg.connect(database) as connection:
         return [connection.execute(f"select * from {table} order by 1").fetchall() for table in tables]
 
@@ -96,10 +115,12 @@ def test_a_stranger_sees_and_changes_nothing(api, database, things):
     for method, path, handler, _ in rows("API"):
         if handler in OPEN:
             continue
-        query = f"?filter[organization][name]={api.organization}&filter[workspace][name]=secret" if handler == "states_index" else ""
+        query = "?" + urllib.parse.urlencode({
+            "filter[organization][name]": api.organization, "filter[workspace][name]": "secret",
+            "filter[workspace][id]": things["workspace"], "filter[project][id]": things["project"]})
         bodies = [None]
         if method in ("POST", "PATCH"):
-            relations = {"workspace": {"data": {"type": "workspaces", "id": things["workspace"]}}}
+            relations = {kind: {"data": {"type": kind + "s", "id": things[kind]}} for kind in ("workspace", "project", "team", "plan")}
             attributes = {"key": "k", "category": "env", "name": "n", "body": "b", "serial": 1, "md5": "0" * 32, "email": "a@b"}
             bodies.append({"data": {"attributes": attributes, "relationships": relations}})
         for body in bodies:

@@ -42,6 +42,21 @@ def refused_at(answer, pointer):
 # ---- trying them out ----
 
 
+def test_what_is_set_while_another_change_is_tried_out_stays(org, service):
+    task = create(org, name="scanner", url=service.url, hmac_key=KEY).data["id"]
+    with socket.create_server(("127.0.0.1", 0)) as slow:
+        answers = []
+        late = threading.Thread(target=lambda: answers.append(change(org, task, url=f"http://127.0.0.1:{slow.getsockname()[1]}/")))
+        late.start()
+        with slow.accept()[0] as connection:
+            assert change(org, task, description="changed meanwhile").status == 200
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+            late.join()
+    assert answers[0].status == 409
+    kept = org.get(f"tasks/{task}").data["attributes"]
+    assert kept["url"] == service.url and kept["description"] == "changed meanwhile"
+
+
 def test_a_task_is_tried_out_before_it_is_taken(org, service):
     created = create(org, name="scanner", url=service.url, hmac_key=KEY, description="looks at plans")
     assert created.status == 201

@@ -10,7 +10,7 @@ import tarfile
 
 import pytest
 
-from support.kcat import produce
+from support.kcat import consume, produce
 from support.process import clean_environment, program
 from support.runyard import KEYS, Scheduler
 from support.wait import until
@@ -49,7 +49,13 @@ def test_a_body_that_is_not_what_is_needed(client, body):
     ({"target-addrs": "a.b"}, "target-addrs"), ({"replace-addrs": [1]}, "replace-addrs"), ({"variables": {"a": "b"}}, "variables"),
     ({"variables": [{"key": "a"}]}, "variables"), ({"variables": [{"key": 1, "value": "x"}]}, "variables"), ({"variables": ["a=b"]}, "variables"),
     ({"is-destroy": True, "refresh-only": True}, "refresh-only"), ({"save-plan": True, "plan-only": True}, "save-plan"),
-    ({"terraform-version": "1.0.0"}, "terraform-version"),
+    ({"terraform-version": "1.0.0"}, "terraform-version"), ({"terraform-version": "-chdir", "plan-only": True}, "terraform-version"),
+    ({"replace-addrs": ["a.b"], "is-destroy": True}, "replace-addrs"), ({"replace-addrs": ["a.b"], "refresh-only": True}, "replace-addrs"),
+    ({"refresh": False, "refresh-only": True}, "refresh"), ({"target-addrs": [""]}, "target-addrs"), ({"target-addrs": ["a" * 1025]}, "target-addrs"),
+    ({"target-addrs": ["a.b"] * 1001}, "target-addrs"), ({"replace-addrs": ["a\nb"]}, "replace-addrs"), ({"policy-paths": {"a": 1}}, "policy-paths"),
+    ({"policy-paths": [""]}, "policy-paths"), ({"invoke-action-addrs": [1]}, "invoke-action-addrs"), ({"debugging-mode": "on"}, "debugging-mode"),
+    ({"variables": [{"key": "a b", "value": "1"}]}, "variables"), ({"variables": [{"key": "a=", "value": "1"}]}, "variables"),
+    ({"variables": [{"key": "", "value": "1"}]}, "variables"), ({"message": "x" * 65537}, "message"),
 ])
 def test_a_wrong_type_is_pointed_at(client, attributes, pointer):
     workspace = client.workspace()
@@ -190,8 +196,8 @@ def test_inputs_that_look_like_options(site):
     api = site.api
     workspace = api.workspace(auto_apply=True)
     configuration = api.upload(workspace, ONE)
-    for attributes in ({"target_addrs": ["-destroy"]}, {"replace_addrs": ["--help"]}, {"target_addrs": [""]},
-                       {"variables": [{"key": "-x", "value": "1"}]}, {"variables": [{"key": "a b", "value": "1"}]}, {"variables": [{"key": "x", "value": "{"}]}):
+    for attributes in ({"target_addrs": ["-destroy"]}, {"replace_addrs": ["--help"]},
+                       {"variables": [{"key": "-x", "value": "1"}]}, {"variables": [{"key": "x", "value": "{"}]}):
         run = api.run(workspace, configuration, **attributes)
         assert api.wait_status(run, "errored")["error"]
     api.wait_status(api.run(workspace, configuration), "applied")
@@ -205,7 +211,7 @@ RUBBISH = ["no json", "{}", "[]", "null", '{"v":2,"job":"job-0000000000000000","
 
 
 def letters(database, *arguments, check=True):
-    done = Scheduler.run_command("dead-letters", *arguments, check=check, database_url=database, keys=KEYS)
+    done = Scheduler.run_command("dead-letters", *(arguments or ["--json"]), check=check, database_url=database, keys=KEYS)
     return done if arguments else [json.loads(line) for line in done.stdout.splitlines()]
 
 
@@ -217,6 +223,8 @@ def test_malformed_results_go_to_the_dead_letters(api, scheduler, worker, bus, d
     assert all(letter["topic"] == "runyard.results" and letter["error"] and not letter["replayed-at"] for letter in kept)
     assert scheduler.all[0].metric("runyard_dead_letters_total") == len(RUBBISH)
     assert said(scheduler.all[0], "went to the dead letters", "error")
+    told = until(lambda: len(consume(bus, "runyard.dead-letters")) == len(RUBBISH) and consume(bus, "runyard.dead-letters"), "the topic is told of each")
+    assert {json.loads(message)["topic"] for message in told} == {"runyard.results"}
     workspace = api.workspace(auto_apply=True)
     api.wait_status(api.run_files(workspace, ONE), "applied")
 
@@ -231,11 +239,32 @@ def test_a_dead_letter_is_replayed(scheduler, bus, database):
     assert first.ready()
 
 
+def test_all_dead_letters_are_replayed_once_and_discarded(scheduler, bus, database):
+    """What is no text, and what was cut off, can't be put back: it stays, and keeps nothing else."""
+    scheduler()
+    produce(bus, "runyard.results", "no json", "\udcff\udcfe".encode(errors="surrogateescape"), "x" * 100000)
+    until(lambda: len(letters(database)) == 3, "the letters are there")
+    said = letters(database, "replay", "all").stdout
+    assert "1 of 3 put back" in said and said.count("dead letter ") == 2
+    until(lambda: len(letters(database)) == 4, "one came back")
+    shown = letters(database, "list", check=False)
+    assert shown.returncode != 0 and "usage" in shown.stderr
+    table = Scheduler.run_command("dead-letters", database_url=database, keys=KEYS).stdout.splitlines()
+    assert len(table) == 5 and [line for line in table if "replayed" in line and "runyard.results" in line]
+    long = next(letter for letter in letters(database) if letter["size"] == 100000)
+    assert len(json.loads(letters(database, "show", str(long["id"])).stdout)["payload"]) == 65536
+    letters(database, "discard", str(long["id"]))
+    assert long["id"] not in [letter["id"] for letter in letters(database)]
+    letters(database, "discard", "all")
+    assert letters(database) == []
+
+
 @pytest.mark.parametrize("which", ["999", "0", "x", ""])
 def test_a_dead_letter_that_is_not_there(database, which):
     Scheduler.run_command("migrate", database_url=database, keys=KEYS)
-    done = letters(database, "replay", which, check=False)
-    assert done.returncode != 0 and ("no dead letter" in done.stderr or "usage" in done.stderr)
+    for action in ("show", "replay", "discard"):
+        done = letters(database, action, which, check=False)
+        assert done.returncode != 0 and ("no dead letter" in done.stderr or "usage" in done.stderr)
 
 
 # ---- starting ----
@@ -267,7 +296,7 @@ WORKER = {"RUNYARD_AGENT_TOKEN": "token-nobody-reads"}
     ("runyard-worker", ["--slots", "0"], WORKER, "--slots: a whole number from 1"),
     ("runyard-worker", ["--agent-token", "token-nobody-reads"], {}, "use --agent-token-file"),
     ("runyard-worker", [], {}, "RUNYARD_AGENT_TOKEN"),
-    ("runyard-worker", ["--sandbox", "magic"], WORKER, "--sandbox must be bwrap or none"),
+    ("runyard-worker", ["--sandbox", "magic"], WORKER, "--sandbox must be auto, bwrap or none"),
     ("runyard-worker", ["--scheduler-url", "ftp://x"], WORKER, "--scheduler-url must begin with"),
     ("runyard-worker", ["--data-dir", "/proc/nowhere"], WORKER, "--data-dir /proc/nowhere can't be"),
     ("runyard-worker", ["--provider-mirror", "/nonexistent/mirror"], WORKER, "--provider-mirror: there is no /nonexistent/mirror"),

@@ -69,6 +69,7 @@ def test_what_the_scheduler_counts(done):
     assert scheduler.metric("runyard_claims_total", outcome="jobs") >= 2
     assert scheduler.metric("runyard_claimed_jobs_total", stage="plan") == scheduler.metric("runyard_claimed_jobs_total", stage="apply") == 1
     assert scheduler.metric("runyard_run_transitions_total", status="applied") == 1
+    assert scheduler.metric("runyard_result_seconds_count") == 2
     assert scheduler.metric("runyard_outbox_publish_seconds_count") >= 2
     assert found["runyard_outbox_rows"] == 0
     assert scheduler.metric("runyard_http_requests_total", route="/api/v2/runs", method="POST", status="201") == 1
@@ -95,6 +96,10 @@ def test_what_the_worker_counts(done):
     for command in ("init", "plan", "show", "apply"):
         assert worker.metric("runyard_worker_process_seconds_count", command=command) == 1
     assert worker.metric("runyard_worker_states_sent_total") >= 1
+    assert worker.metric("runyard_worker_ticket_seconds_count") >= 1
+    assert worker.metric("runyard_worker_result_seconds_count", way="kafka") == 2
+    for step in ("fetch", "unpack", "init", "plan", "settle"):
+        assert worker.metric("runyard_worker_step_seconds_count", stage="plan", step=step) == 1
     assert worker.metric("runyard_worker_inits_reused_total") == 1
 
 

@@ -67,7 +67,7 @@ class Desk:
     def answer(self, method, path, body):
         with self.lock:
             if path == "register":
-                return 200, json.dumps({"worker": "agent-AAAAAAAAAAAAAAAA", "pool": "apool-AAAAAAAAAAAAAAAA",
+                return 200, json.dumps({"worker": "agent-AAAAAAAAAAAAAAAA", "token": "own", "pool": "apool-AAAAAAAAAAAAAAAA",
                                         "topic": "runyard.jobs.apool-AAAAAAAAAAAAAAAA", "lease-seconds": 3}).encode()
             if path == "claim":
                 free = json.loads(body)["slots"]

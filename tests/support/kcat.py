@@ -8,14 +8,15 @@ from support.process import which
 
 
 def kcat(address, *arguments, text=None):
-    done = subprocess.run([which("kcat"), "-b", address, "-m", "10", *map(str, arguments)], input=text, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([which("kcat"), "-b", address, "-m", "10", *map(str, arguments)], input=text, capture_output=True, text=True, errors="surrogateescape", timeout=60)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def produce(bus, topic, *messages):
-    """Each a text without line ends, or something that becomes JSON."""
-    lines = [message if isinstance(message, str) else json.dumps(message) for message in messages]
+    """Each a text or bytes without line ends, or something that becomes JSON."""
+    lines = [message if isinstance(message, (str, bytes)) else json.dumps(message) for message in messages]
+    lines = [line.decode(errors="surrogateescape") if isinstance(line, bytes) else line for line in lines]
     kcat(bus.address, "-P", "-t", topic, "-D", "\n", text="\n".join(lines) + "\n")
 
 

@@ -2,6 +2,7 @@
 """A scheduler alone: no worker and no notifier asks it for anything but the test itself."""
 
 import json
+import urllib.error
 import urllib.request
 import uuid
 
@@ -14,11 +15,12 @@ from support.runyard import KEYS, Scheduler
 class Office:
     def __init__(self, folder, bus, database):
         self.folder = folder
+        self.bus = bus
         self.database = database
         Scheduler.run_command("migrate", database_url=database, keys=KEYS)
         self.tokens = self.bootstrap("admin", "acme")
         self.scheduler = Scheduler("scheduler-1", folder, database_url=database, keys=KEYS, brokers=bus.address, fetch_wait_ms=bus.fetch_wait_ms,
-                                   task_allow="127.0.0.1")
+                                   task_allow="127.0.0.1", trusted_proxies="127.0.0.1")
 
     def bootstrap(self, user, organization):
         made = Scheduler.run_command("bootstrap", user, f"{user}@example.com", organization, database_url=self.database, keys=KEYS)
@@ -51,10 +53,11 @@ class Office:
 class Hands:
     """A worker that does nothing of itself: the test takes jobs, and says what came of them."""
 
-    def __init__(self, office):
+    def __init__(self, office, token=None):
         self.url = f"{office.scheduler.url}/api/worker/v1"
-        self.worker = self.call("POST", "register", office.tokens["agent-token"], {"name": "hands", "slots": 100, "version": "1"})["worker"]
-        self.token = office.tokens["agent-token"]
+        self.token = token or office.tokens["agent-token"]
+        registered = self.call("POST", "register", self.token, {"name": "hands", "slots": 100, "version": "1"})
+        self.worker, self.own_token = registered["worker"], registered["token"]
         self.jobs = {}
 
     def call(self, method, path, token, body=None):
@@ -63,6 +66,22 @@ class Hands:
         with urllib.request.urlopen(urllib.request.Request(f"{self.url}/{path}", sent, headers, method=method), timeout=30) as answer:
             text = answer.read()
         return json.loads(text) if text else None
+
+    def status(self, method, path, token, body=None):
+        """What such a request is answered with."""
+        try:
+            self.call(method, path, token, body)
+        except urllib.error.HTTPError as error:
+            return error.code
+        return 200
+
+    def beat(self, *jobs):
+        """What the scheduler says of the jobs."""
+        said = [{"job": job["job"], "attempt": job["attempt"]} for job in jobs]
+        return self.call("POST", "heartbeat", self.own_token, {"free": 1, "slots": 100, "draining": False, "partitions": [], "jobs": said})["jobs"]
+
+    def leave(self, failed=False):
+        self.call("POST", "leave", self.own_token, {"failed": failed})
 
     def take(self, run, stage):
         """The run's job, which is of that stage."""

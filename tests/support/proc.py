@@ -16,3 +16,32 @@ def processes_with(text):
             except OSError:
                 continue
     return found
+
+
+def engines(workers):
+    """(workspace, run, worker) of every engine that works on a workspace, by its environment: one that shows a plan's file does not.
+    `workers` are pids; 0: it has lost its worker."""
+    found = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if (folder / "comm").read_bytes() not in (b"terraform\n", b"tofu\n"):
+                continue
+            if not {b"plan", b"apply"} & set((folder / "cmdline").read_bytes().split(b"\0")):
+                continue
+            pairs = (pair.partition(b"=") for pair in (folder / "environ").read_bytes().split(b"\0"))
+            environment = {name.decode(): value.decode() for name, _, value in pairs if name in (b"TFC_RUN_ID", b"TFC_WORKSPACE_ID")}
+        except OSError:
+            continue
+        if "TFC_RUN_ID" in environment:
+            worker = next((pid for pid in ancestors(int(folder.name)) if pid in workers), 0)
+            found.add((environment["TFC_WORKSPACE_ID"], environment["TFC_RUN_ID"], worker))
+    return found
+
+
+def ancestors(pid):
+    while pid > 1:
+        try:
+            pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            return
+        yield pid

@@ -19,8 +19,10 @@ KEPT = ("PATH", "HOME", "LANG", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR", "GOFLAGS"
 def clean_environment(**more):
     """No more of the caller's environment than a process needs."""
     environment = {name: os.environ[name] for name in KEPT if name in os.environ}
+    environment["BROWSER"] = "false"  # terraform login says its URL where it can open none
     environment["ASAN_OPTIONS"] = "detect_leaks=1:exitcode=99:detect_stack_use_after_return=0"
     environment["UBSAN_OPTIONS"] = "print_stacktrace=1:halt_on_error=1"
+    environment["TSAN_OPTIONS"] = f"suppressions={Path(__file__).parents[1]}/thread/suppressions"
     environment.update({name: str(value) for name, value in more.items()})
     return environment
 

@@ -18,6 +18,8 @@ from support.wait import until
 class Call:
     """One request that a service got, and what the service can do about it."""
 
+    patience = 30  # seconds that it waits for an answer
+
     def __init__(self, service, headers, body):
         self.service = service
         self.headers = headers
@@ -74,7 +76,7 @@ class Call:
         headers = {"Authorization": f"Bearer {token or self['access_token']}", "Content-Type": "application/vnd.api+json"}
         request = urllib.request.Request(url, data=body, method=method, headers=headers)
         try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
+            with urllib.request.urlopen(request, timeout=self.patience) as answer:
                 return Answer(answer.status, answer.headers, answer.read())
         except urllib.error.HTTPError as error:
             return Answer(error.code, error.headers, error.read())

@@ -11,7 +11,7 @@ from pathlib import Path
 from support.process import Process, clean_environment, program
 
 KEYS = "1:" + "5a" * 32
-SECRET = {"database-url", "keys", "agent-token", "notifier-token", "redis-url", "broker-properties"}
+SECRET = {"database-url", "keys", "agent-token", "notifier-token", "redis-url", "object-store-access-key", "object-store-secret-key", "broker-properties", "smtp-password"}
 SERIES = re.compile(r"^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$")
 
 
@@ -30,7 +30,8 @@ def arguments(options):
 
 
 class Service:
-    """A process with an address, health and metrics. It comes back on the same port after a restart."""
+    """A process with an address, health and metrics. It comes back on the same port after a restart. trust: the ssl.SSLContext that its certificate is checked by.
+    environment: more of it than the options."""
 
     binary = ""
 
@@ -41,13 +42,15 @@ class Service:
         self.options = options
         self.process = None
         self.port_file = self.folder / f"{name}.port"
+        self.trust = options.pop("trust", None)
+        self.environment = options.pop("environment", {})
 
     def launch(self):
         """Starts it without waiting."""
         self.port_file.unlink(missing_ok=True)
         options = {"listen": f"127.0.0.1:{self.port}", "port_file": self.port_file, **self.options}
         argv, environment = arguments(options)
-        self.process = Process(self.name, [program(self.binary), *argv], self.folder, env=clean_environment(**environment))
+        self.process = Process(self.name, [program(self.binary), *argv], self.folder, env=clean_environment(**environment, **self.environment))
         self.process.launch()
         return self
 
@@ -64,7 +67,7 @@ class Service:
 
     @property
     def url(self):
-        return f"http://127.0.0.1:{self.port}"
+        return f"{'https' if self.options.get('tls_certificate') else 'http'}://127.0.0.1:{self.port}"
 
     @property
     def pid(self):
@@ -72,7 +75,7 @@ class Service:
 
     def get(self, path):
         try:
-            with urllib.request.urlopen(self.url + path, timeout=10) as answer:
+            with urllib.request.urlopen(self.url + path, timeout=10, context=self.trust) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()

@@ -78,6 +78,42 @@ class Postgres:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
+class ObjectStore:
+    """A bucket of an S3-compatible server (versitygw) that checks every signature. What it holds are files below `bucket`."""
+
+    access, secret, region = "runyard", "an object store's secret", "eu-test-1"
+
+    def __init__(self, folder):
+        self.root = Path(folder) / "objects"
+        self.bucket = self.root / "data" / "runyard"
+        self.bucket.mkdir(parents=True)
+        (self.root / "meta").mkdir()
+        self.port = free_port()
+        command = [DEPS / "objects/versitygw", "--port", f"127.0.0.1:{self.port}", "--access", self.access, "--secret", self.secret, "--region", self.region,
+                   "--iam-dir", self.root, "posix", "--sidecar", self.root / "meta", self.root / "data"]
+        self.process = Process("objects", command, folder)
+
+    def options(self, prefix, port=None):
+        """A scheduler's, to use what is below `prefix`; through another port."""
+        return {"object_store_url": f"http://127.0.0.1:{port or self.port}/runyard/{prefix}", "object_store_region": self.region,
+                "object_store_access_key": self.access, "object_store_secret_key": self.secret}
+
+    def files(self, prefix):
+        # The server removes folders that have become empty.
+        return [Path(folder) / name for folder, _, names in os.walk(self.bucket / prefix) for name in names]
+
+    def start(self):
+        self.process.launch()
+        self.process.wait_until(lambda: answers(self.port), "takes connections")
+        return self
+
+    def stop(self, number=signal.SIGTERM):
+        self.process.stop(number)
+
+    def release(self):
+        self.process.kill()
+
+
 class Redis:
     def __init__(self, folder):
         self.port = free_port()
@@ -137,23 +173,37 @@ class Broker:
 
 
 class Kafka:
-    """Apache Kafka with one node, set up as deploy/local/up --broker kafka sets it up."""
+    """Apache Kafka with one node, set up as deploy/local/up --broker kafka sets it up. `doors` are ports by which it is reached,
+    too, each through a proxy of that port: {name of a client: port of its proxy}; `door_ports` says where those have to lead."""
 
     kind = "kafka"
     fetch_wait_ms = 500
 
-    def __init__(self, folder):
+    def __init__(self, folder, doors=None):
         self.folder = Path(folder)
         self.port = free_port()
         self.jars = DEPS / "kafka"
         assert self.jars.exists(), f"{self.jars} is not there; tests/run fetches it"
-        properties = self._lib('kafka_properties "$1" "$2" "$3"', self.folder / "data", self.port, free_port())
-        (self.folder / "server.properties").write_text(properties)
+        controller = free_port()
+        properties = self._lib('kafka_properties "$1" "$2" "$3"', self.folder / "data", self.port, controller)
+        self.door_ports = {name: free_port() for name in doors or {}}
+        (self.folder / "server.properties").write_text(properties + self._listeners(controller, doors or {}))
         identity = self._lib("kafka_cluster_id").strip()
         done = subprocess.run(self._java("kafka.tools.StorageTool", "format", "-t", identity, "-c", self.folder / "server.properties"),
                               capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
         self.process = Process("kafka", self._java("kafka.Kafka", self.folder / "server.properties"), folder)
+
+    def _listeners(self, controller, doors):
+        """A client goes on at the address that the listener it asked advertises: each door has a listener of its own."""
+        inner = {"PLAINTEXT": self.port, "CONTROLLER": controller, **{f"DOOR{n}": port for n, port in enumerate(self.door_ports.values())}}
+        outer = {"PLAINTEXT": self.port, **{f"DOOR{n}": port for n, port in enumerate(doors.values())}}
+
+        def listed(ports):
+            return ",".join(f"{name}://127.0.0.1:{port}" for name, port in ports.items())
+
+        protocols = ",".join(f"{name}:PLAINTEXT" for name in inner)
+        return f"listeners={listed(inner)}\nadvertised.listeners={listed(outer)}\nlistener.security.protocol.map={protocols}\n"
 
     @staticmethod
     def _lib(script, *arguments):

@@ -12,14 +12,15 @@ class HandWorker:
     def __init__(self, url, token, name="by-hand", slots=1):
         self.url = url
         self.token = token
-        self.id = self.call("POST", "register", {"name": name, "slots": slots, "version": "0"}).json["worker"]
+        registered = self.call("POST", "register", {"name": name, "slots": slots, "version": "0"}).json
+        self.id, self.own_token = registered["worker"], registered["token"]
 
     def call(self, method, path, body=None, token=None, check=True):
         data = json.dumps(body).encode() if isinstance(body, dict) else body
         request = urllib.request.Request(f"{self.url}/api/worker/v1/{path}", data=data, method=method,
                                          headers={"Authorization": f"Bearer {token or self.token}", "Content-Type": "application/json"})
         try:
-            with urllib.request.urlopen(request, timeout=20) as answer:
+            with urllib.request.urlopen(request, timeout=40) as answer:
                 got = Answer(answer.status, answer.headers, answer.read())
         except urllib.error.HTTPError as error:
             got = Answer(error.code, error.headers, error.read())
@@ -32,8 +33,13 @@ class HandWorker:
     def beat(self, *jobs):
         """What the scheduler says of these jobs: {job: (held, stop)}."""
         listed = [{"job": job["job"], "attempt": job["attempt"]} for job in jobs]
-        body = {"worker": self.id, "free": 0, "slots": 1, "draining": False, "partitions": [], "jobs": listed}
-        return {said["job"]: (said["held"], said["stop"]) for said in self.call("POST", "heartbeat", body).json["jobs"]}
+        body = {"free": 0, "slots": 1, "draining": False, "partitions": [], "jobs": listed}
+        return {said["job"]: (said["held"], said["stop"]) for said in self.call("POST", "heartbeat", body, self.own_token).json["jobs"]}
+
+    def listen(self, *told):
+        """What is to stop: waits for something that was not told."""
+        request = {"told": list(told)}
+        return self.call("POST", "control", request, self.own_token).json["stops"]
 
     def on(self, job, method, what, body=None, check=True):
         """A request with the job's own token."""

@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: MPL-2.0
+# label: full
+"""Every endpoint that takes a document, with documents that are none, and with each part of a valid one made wrong: all are refused with an error
+that points at the part, and nothing is changed. Endpoints without a sample (support/samples.py) get what needs none."""
+
+import copy
+import json
+import re
+import threading
+import urllib.parse
+from http.server import ThreadingHTTPServer
+
+import psycopg
+import pytest
+
+from support.api import Api
+from support.gotfe import Echo
+from support.routes import ROUTES, rows
+from support.samples import SAMPLES, Comment, Linkage, Sample
+
+ROW = re.compile(r'^API\((\w+),\s*"([^"]+)",\s*(\w+),\s*\w+,\s*JSON(?:_ASIDE)?,', re.M)
+TAKING = [row for row in ROW.findall(ROUTES.read_text()) if row[0] in ("POST", "PATCH", "PUT", "DELETE")]
+# These change while nobody asks for it.
+RESTLESS = {"outbox", "workers", "agents", "tokens", "dead_letters", "sessions"}
+
+
+class World:
+    """One of everything, in two organizations, made through the API as far as it goes."""
+
+    def __init__(self, office):
+        self.office = office
+        self.service = ThreadingHTTPServer(("127.0.0.1", 0), Echo)
+        threading.Thread(target=self.service.serve_forever, daemon=True).start()
+        self.org, self.foreign = office.organization(), office.organization()
+        self.own, self.theirs = self.make(self.org), self.make(self.foreign)
+
+    def make(self, org):
+        base, ids = f"organizations/{org.organization}", {"organization": org.organization, "url": f"http://127.0.0.1:{self.service.server_port}/"}
+
+        def made(key, path, type, attributes, relations=None):
+            ids[key] = org.post(path, {"data": {"type": type, "attributes": attributes, "relationships": relations or {}}}).data["id"]
+            return ids[key]
+
+        made("project", f"{base}/projects", "projects", {"name": "home"})
+        ids["other"] = org.workspace("there")
+        made("workspace", f"{base}/workspaces", "workspaces", {"name": "here"}, {"project": {"data": {"type": "projects", "id": ids["project"]}}})
+        ids["name"] = "here"
+        ids["variable"] = org.variable(ids["workspace"], "there", "v")
+        made("varset", f"{base}/varsets", "varsets", {"name": "there"})
+        made("set_variable", f"varsets/{ids['varset']}/relationships/vars", "vars", {"key": "there", "category": "env"})
+        ids["configuration"] = org.upload(ids["workspace"], {"main.tf": ""})
+        ids["run"] = org.run(ids["workspace"], ids["configuration"])
+        ids["plan"] = ids["run"].replace("run-", "plan-")
+        for key in ("task", "free_task"):
+            made(key, f"{base}/tasks", "tasks", {"name": key, "url": ids["url"], "category": "task", "enabled": False})
+        made("attached", f"workspaces/{ids['workspace']}/tasks", "workspace-tasks", {"enforcement-level": "advisory"}, {"task": {"data": {"type": "tasks", "id": ids["task"]}}})
+        ids["policy"] = org.policy("opa", "advisory", "package p", "there")
+        ids["set"] = org.policy_set("opa", [ids["policy"]], ids["other"], name="there")
+        made("parameter", f"policy-sets/{ids['set']}/parameters", "vars", {"key": "there", "category": "policy-set"})
+        ids["user"] = org.get("account/details").data["id"]
+        for key, path, type, attributes in (("pool", f"{base}/agent-pools", "agent-pools", {"name": "there"}), ("team", f"{base}/teams", "teams", {"name": "there"}),
+                                            ("free_team", f"{base}/teams", "teams", {"name": "free"}), ("key", f"{base}/ssh-keys", "ssh-keys", {"name": "there", "value": "k"})):
+            if org.call("GET", path).status == 200:
+                made(key, path, type, attributes)
+        self.rows(org, ids)
+        return ids
+
+    def rows(self, org, ids):
+        """What only a run of many steps would bring."""
+        ids.update({"state": f"sv-{org.organization[:20]}", "stage": f"ts-{org.organization[:20]}", "check": f"polchk-{org.organization[:20]}"})
+        self.office.change("insert into state_versions (id, workspace_id, serial, lineage, md5, size) values (%s, %s, 1, 'l', 'm', 0)", ids["state"], ids["workspace"])
+        self.office.change("insert into task_stages (id, run_id, stage) values (%s, %s, 'post_plan')", ids["stage"], ids["run"])
+        self.office.change("insert into policy_evaluations (id, run_id, kind, bundle) values (%s, %s, 'sentinel', '[]')", ids["check"], ids["run"])
+
+    def path(self, pattern, ids=None):
+        ids = {**(ids or self.own), "relation": "workspaces"}
+        if pattern.startswith("/varsets/"):
+            ids["variable"] = ids["set_variable"]
+        return re.sub(r":(\w+)", lambda found: ids.get(found[1], "nonexistent"), pattern).lstrip("/")
+
+    def digest(self):
+        """Everything that lasts."""
+        with psycopg.connect(self.office.database) as connection:
+            tables = [row[0] for row in connection.execute("select tablename from pg_tables where schemaname = 'public' order by 1").fetchall()]
+            return {table: connection.execute(f"select md5(coalesce(string_agg(t::text, ',' order by t::text), '')) from {table} t").fetchone()[0]
+                    for table in tables if table not in RESTLESS}
+
+
+@pytest.fixture(scope="module")
+def world(office):
+    made = World(office)
+    yield made
+    made.service.shutdown()
+    made.service.server_close()
+
+
+# ---- what is sent ----
+
+NONE_AT_ALL = [b"null", b"[]", b"7", b'"data"', b"{", b'{"data":', b"\xff\xfe\x00", b'{"data":{"attributes":{"name":"\xc3\x28"}}}', b'{"data":{"attributes":{"name":"\\ud800"}}}',
+               b'{"data":{"attributes":{"name":"a\\u0000b"}}}', b"[" * 100_000, b'{"data":' * 50_000, b"{}{}", b'{"data":1e999}']
+NO_DOCUMENT = [{"data": None}, {"data": "x"}, {"data": 7}, {"data": [[]]}, {"data": [7]}, {"data": ["x"]}, {"data": {"type": 7}}, {"data": {"attributes": []}},
+               {"data": {"attributes": "x"}}, {"data": {"relationships": []}}, {"data": {"relationships": {"x": "y"}}}, {"data": {"relationships": {"x": {"data": "y"}}}},
+               {"data": {"relationships": {"x": {"data": {"type": "workspaces", "id": 7}}}}}, {"data": {"type": "nonsense-things"}}]
+NO_LINKAGE = [{}, {"data": None}, {"data": "x"}, {"data": {"type": "workspaces", "id": "x"}}, {"data": [7]}, {"data": [{}]}, {"data": [{"type": "nonsense", "id": "x"}]}, {"data": [{"id": 7, "type": "workspaces"}]},
+              {"data": [{"type": "workspaces"}]}]
+NO_COMMENT = [{"comment": 7}, {"comment": ["x"]}, {"comment": {}}, {"comment": "x" * 500_000}]
+
+
+def documents_that_are_none(sample):
+    if isinstance(sample, Comment):
+        return NO_COMMENT
+    if isinstance(sample, Linkage):
+        return NO_LINKAGE
+    if not sample or not sample.type:
+        return []
+    return [*NO_DOCUMENT, b"", {}] if sample.needed else NO_DOCUMENT
+
+
+def wrong_values(sample, world):
+    """(document, name) for each wrong value of each attribute."""
+    for name, value in sample.attributes.items():
+        for bad in value.bad:
+            body = sample.document(world.own)
+            body["data"]["attributes"][name] = bad
+            yield body, name
+
+
+def wrong_relations(sample, world):
+    """The same of relations: what is not there, is of another organization, of another type, or no relation."""
+    for name, (kind, of) in sample.relations.items():
+        many = isinstance(kind, list)
+        own = world.own[of]
+        type = kind[0] if many else kind
+        for data in ("x", 7, {}, {"type": type}, {"id": own}, {"type": type, "id": 7}, [{"type": type, "id": own}] if not many else {"type": type, "id": own},
+                     [{"type": "nonsense", "id": own}] if many else {"type": "nonsense", "id": 7}, [[]], ["x"],
+                     *[[{"type": type, "id": identity}] if many else {"type": type, "id": identity} for identity in ("nonexistent", "x" * 500, world.theirs[of])]):
+            body = sample.document(world.own)
+            body["data"]["relationships"][name] = {"data": data}
+            yield body, name
+
+
+class Asking:
+    """Sends what is wrong to one endpoint, and keeps what was not refused as it should be."""
+
+    def __init__(self, org, method, path):
+        self.org, self.method, self.path, self.wrong = org, method, path, []
+
+    def refused(self, body, pointer=None, part=None):
+        answer = self.org.call(self.method, self.path, body)
+        said = f"{pointer or ''} {shown(body if part is None else part)}: {answer.status} {answer.text[:300]}"
+        if not 400 <= answer.status < 500:
+            self.wrong.append(said)
+            return
+        errors = answer.json["errors"]
+        if not all(error["status"] == str(answer.status) and error["title"] for error in errors):
+            self.wrong.append(said)
+        if pointer and answer.status == 422 and not errors[0].get("source", {}).get("pointer", "").startswith(pointer):
+            self.wrong.append(said)
+
+
+def shown(body):
+    return (body if isinstance(body, bytes) else json.dumps(body).encode())[:300]
+
+
+@pytest.mark.parametrize(("method", "pattern", "handler"), TAKING, ids=[f"{method} {pattern}" for method, pattern, _ in TAKING])
+def test_what_is_wrong_is_refused(world, method, pattern, handler):
+    sample, asking, before = SAMPLES.get(handler), Asking(world.org, method, world.path(pattern)), world.digest()
+    for body in NONE_AT_ALL:
+        asking.refused(body)
+    for body in documents_that_are_none(sample):
+        asking.refused(body)
+    if type(sample) is Sample:
+        for body, name in wrong_values(sample, world):
+            asking.refused(body, f"/data/attributes/{name}", body["data"]["attributes"][name])
+        for body, name in wrong_relations(sample, world):
+            asking.refused(body, "/data/relationships/", body["data"]["relationships"][name])
+    if isinstance(sample, Linkage) and sample.relations and method != "DELETE":
+        for identity in ("nonexistent", world.theirs[next(iter(sample.relations))]):
+            asking.refused({"data": [{"type": sample.type, "id": identity}]})
+    after = world.digest()
+    assert asking.wrong == [] and [table for table in after if after[table] != before[table]] == []
+
+
+@pytest.mark.parametrize(("method", "pattern", "handler"), TAKING, ids=[f"{method} {pattern}" for method, pattern, _ in TAKING])
+def test_an_attribute_may_be_null_or_not(world, method, pattern, handler):
+    """Either is an answer, and none is the server's fault."""
+    sample, org, path = SAMPLES.get(handler), world.org, world.path(pattern)
+    for name in sample.attributes if sample else ():
+        body = sample.document(world.own)
+        if sample.unique:
+            body["data"]["attributes"][sample.unique] = f"null-{name}"[:38]
+        body["data"]["attributes"][name] = None
+        answer = org.call(method, path, body)
+        assert answer.status < 500, (method, path, name, answer.text[:500])
+        if answer.status == 422:
+            assert answer.json["errors"][0]["source"]["pointer"], answer.text
+
+
+UNIQUE = [(pattern, handler) for method, pattern, handler in TAKING if method == "POST" and SAMPLES.get(handler) and SAMPLES[handler].unique]
+
+
+@pytest.mark.parametrize(("pattern", "handler"), UNIQUE, ids=[pattern for pattern, _ in UNIQUE])
+def test_of_many_who_want_a_name_one_has_it(world, pattern, handler):
+    """The sample itself is taken, so that it is for what was made wrong that the others were refused."""
+    sample, path = SAMPLES[handler], world.path(pattern)
+    answers = []
+
+    def create():
+        body = copy.deepcopy(sample.document(world.own))
+        answers.append(world.org.call("POST", path, body))
+
+    threads = [threading.Thread(target=create) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    statuses = sorted(answer.status for answer in answers)
+    assert statuses == [201] + [422] * 19, [answer.text[:300] for answer in answers if answer.status not in (201, 422)] or statuses
+    for answer in answers:
+        if answer.status == 422:
+            assert answer.json["errors"][0]["source"]["pointer"] == f"/data/attributes/{sample.unique}" and "taken" in answer.errors(), answer.text
+
+
+# ---- lists ----
+
+LISTS = [pattern for method, pattern, _, _ in rows("API") if method == "GET" and not re.search(r"download|output$|redacted|schema|body$", pattern)]
+
+
+@pytest.mark.parametrize("pattern", LISTS)
+def test_a_page_that_is_none(world, pattern):
+    path, needed = world.path(pattern), {"filter[run-trigger][type]": "inbound", "filter[organization][name]": world.own["organization"], "filter[workspace][name]": "here",
+                                         "filter[workspace][id]": world.own["workspace"], "filter[project][id]": world.own["project"]}
+
+    def ask(**query):
+        return world.org.call("GET", f"{path}?{urllib.parse.urlencode({**needed, **query})}")
+
+    first = ask()
+    assert first.status in (200, 204, 302, 404), (path, first.text[:300])
+    paged = first.status == 200 and "pagination" in first.json.get("meta", {}) if first.text.startswith("{") else False
+    for bad in ("0", "-1", "x", "1e3", "99999999999999999999", "1.5", "\u0001"):
+        for member in ("page[number]", "page[size]"):
+            answer = ask(**{member: bad})
+            assert answer.status == 400 if paged else answer.status < 500, (path, member, bad, answer.text[:300])
+    if paged:
+        assert ask(**{"page[size]": 100_000}).json["meta"]["pagination"]["page-size"] == 100
+        far = ask(**{"page[number]": 999_999_999})
+        assert far.data == [] and far.json["meta"]["pagination"]["current-page"] == 999_999_999
+    for name in ("q", "sort", "include", "search[name]", "search[tags]", "filter[names]", "filter[status]", "filter[kind]"):
+        for value in ("\u0000", "%", "'", "x" * 5000, "\ud7ff\uffff", ",,,", "\xff"):
+            answer = ask(**{name: value})
+            assert answer.status < 500, (path, name, value[:20], answer.text[:300])
+    assert world.org.call("GET", f"{path}?q=%ff%fe&page[number]=%ff").status < 500
+
+
+# ---- those who work for us ----
+
+
+@pytest.mark.parametrize(("kind", "token"), [("WORKER", "agent-token"), ("NOTIFIER", "notifier-token")])
+def test_a_message_of_a_worker_or_notifier_that_is_none(world, office, kind, token):
+    """They are ours, and may be broken all the same."""
+    client = Api(office.scheduler.url, office.tokens[token])
+    base = f"{office.scheduler.url}/api/{kind.lower()}/v1"
+    odd = [{}, {"worker": 7, "slots": "many", "jobs": {}, "deliveries": "x", "calls": 1}, {"worker": "agent-x", "name": "n", "slots": -1, "version": 1, "jobs": [7], "partitions": "x"},
+           {"name": "x" * 500_000, "slots": 1e308, "version": []}, {"worker": None, "jobs": [{"job": 7, "attempt": "x"}], "deliveries": [{}], "callbacks": [{}], "results": [[]]}]
+    for method, pattern, _, _ in rows(kind):
+        if method == "GET":
+            continue
+        url = base + re.sub(r":\w+", "job-AAAAAAAAAAAAAAAA", pattern)
+        for body in [*NONE_AT_ALL, *odd]:
+            answer = client.call(method, url, body)
+            assert answer.status < 500, (pattern, shown(body), answer.text[:300])

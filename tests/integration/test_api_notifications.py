@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Notification configurations: what is kept of them, what is refused, and how their destinations are tried out."""
+
+import concurrent.futures
+import hashlib
+import hmac
+import json
+import socket
+
+import pytest
+
+
+
+@pytest.fixture
+def workspace(org):
+    return org.workspace("network")
+
+
+def document(relations=None, **attributes):
+    data = {"type": "notification-configurations", "attributes": {name.replace("_", "-"): value for name, value in attributes.items()}}
+    if relations:
+        data["relationships"] = relations
+    return {"data": data}
+
+
+def people(*ids):
+    return {"users": {"data": [{"type": "users", "id": id} for id in ids]}}
+
+
+def get(org, path):
+    return org.call("GET", path)
+
+
+def post(org, path, body=None):
+    return org.call("POST", path, body if body is not None else b"")
+
+
+def patch(org, path, body):
+    return org.call("PATCH", path, body)
+
+
+def delete(org, path):
+    return org.call("DELETE", path)
+
+
+def configuration(**changes):
+    attributes = {"destination_type": "generic", "enabled": False, "name": "a hook", "url": "http://example.com/hook", "triggers": ["run:created"]}
+    return document(changes.pop("relations", None), **{**attributes, **changes})
+
+
+def create(org, workspace, **changes):
+    return post(org, f"workspaces/{workspace}/notification-configurations", configuration(**changes))
+
+
+def created(org, workspace, **changes):
+    answer = create(org, workspace, **changes)
+    assert answer.status == 201, answer.text
+    return answer.data
+
+
+# ---- what is kept ----
+
+
+def test_what_was_created_is_read_and_listed_alike(org, workspace):
+    made = created(org, workspace, token="a token", triggers=["run:errored", "run:created", "run:errored"])
+    assert made["attributes"] | {"created-at": 0, "updated-at": 0} == {
+        "name": "a hook", "enabled": False, "destination-type": "generic", "url": "http://example.com/hook", "token": None,
+        "triggers": ["run:errored", "run:created"], "email-addresses": [], "delivery-responses": [], "created-at": 0, "updated-at": 0}
+    assert made["relationships"] == {"subscribable": {"data": {"type": "workspaces", "id": workspace}}, "users": {"data": []}}
+    assert get(org, f"notification-configurations/{made['id']}").data == made
+    listed = get(org, f"workspaces/{workspace}/notification-configurations")
+    assert listed.data == [made]
+    assert "meta" not in listed.json
+
+
+def test_lists_have_pages_when_they_are_asked_for(org, workspace):
+    ids = [created(org, workspace, name=f"hook {number}")["id"] for number in range(3)]
+    path = f"workspaces/{workspace}/notification-configurations"
+    assert [item["id"] for item in get(org, path).data] == ids
+    second = get(org, f"{path}?page[number]=2&page[size]=2")
+    assert [item["id"] for item in second.data] == ids[2:]
+    assert second.json["meta"]["pagination"]["total-count"] == 3
+    empty = get(org, f"{path}?page[number]=999")
+    assert (empty.data, empty.json["meta"]["pagination"]["current-page"]) == ([], 999)
+
+
+def test_projects_have_them_too(org):
+    project = post(org, f"organizations/{org.organization}/projects", {"data": {"type": "projects", "attributes": {"name": "platform"}}}).data["id"]
+    made = post(org, f"projects/{project}/notification-configurations", configuration()).data
+    assert made["relationships"]["subscribable"]["data"] == {"type": "projects", "id": project}
+    assert get(org, f"projects/{project}/notification-configurations").data == [made]
+    assert get(org, f"notification-configurations/{made['id']}").data == made
+
+
+def test_teams_have_them_too(org):
+    team = post(org, f"organizations/{org.organization}/teams", {"data": {"type": "teams", "attributes": {"name": "operators"}}}).data["id"]
+    made = post(org, f"teams/{team}/notification-configurations", configuration(triggers=["change_request:created"])).data
+    assert made["relationships"]["subscribable"]["data"] == {"type": "teams", "id": team}
+    assert get(org, f"teams/{team}/notification-configurations").data == [made]
+    assert patch(org, f"notification-configurations/{made['id']}", document(name="other")).status == 200
+
+
+def test_the_singular_type_is_taken(org, workspace):
+    body = configuration()
+    body["data"]["type"] = "notification-configuration"
+    assert post(org, f"workspaces/{workspace}/notification-configurations", body).status == 201
+
+
+def test_changes(org, workspace):
+    made = created(org, workspace)
+    path = f"notification-configurations/{made['id']}"
+    changed = patch(org, path, document(name="another", triggers=[]))
+    assert (changed.status, changed.data["attributes"]["name"], changed.data["attributes"]["triggers"]) == (200, "another", [])
+    assert changed.data["attributes"]["url"] == "http://example.com/hook"
+    assert get(org, path).data == changed.data
+    assert delete(org, path).status == 204
+    assert [get(org, path).status, patch(org, path, document()).status, delete(org, path).status] == [404] * 3
+
+
+def test_what_is_not_there(org):
+    assert get(org, "notification-configurations/nonexisting").status == 404
+    assert get(org, "workspaces/nonexisting/notification-configurations").status == 404
+    assert post(org, "projects/nonexisting/notification-configurations", configuration()).status == 404
+    assert post(org, "notification-configurations/nonexisting/actions/verify").status == 404
+
+
+def test_they_go_with_their_workspace(org, workspace, office):
+    made = created(org, workspace)
+    assert delete(org, f"workspaces/{workspace}").status == 204
+    assert get(org, f"notification-configurations/{made['id']}").status == 404
+    assert office.ask("select count(*) from notification_configurations where id = %s", made["id"]) == [(0,)]
+
+
+def test_the_token_rests_sealed(org, workspace, office):
+    made = created(org, workspace, token="a very secret token")
+    ((sealed,),) = office.ask("select token_sealed from notification_configurations where id = %s", made["id"])
+    assert sealed and b"secret" not in bytes(sealed)
+    patch(org, f"notification-configurations/{made['id']}", document(name="other"))
+    assert office.ask("select token_sealed is not null from notification_configurations where id = %s", made["id"]) == [(True,)]
+    patch(org, f"notification-configurations/{made['id']}", document(token=None))
+    assert office.ask("select token_sealed is not null from notification_configurations where id = %s", made["id"]) == [(False,)]
+
+
+# ---- what is refused ----
+
+
+@pytest.mark.parametrize("changes, pointer", [
+    ({"name": None}, "name"), ({"name": "  "}, "name"), ({"name": "x" * 256}, "name"), ({"name": "two\nlines"}, "name"), ({"name": 3}, "name"),
+    ({"destination_type": None}, "destination-type"), ({"destination_type": "pigeon"}, "destination-type"), ({"destination_type": ["slack"]}, "destination-type"),
+    ({"url": None}, "url"), ({"url": ""}, "url"), ({"url": "ftp://example.com"}, "url"), ({"url": "http://a b"}, "url"), ({"url": "http://" + "x" * 600}, "url"),
+    ({"url": {}}, "url"), ({"destination_type": "slack", "url": None}, "url"), ({"destination_type": "microsoft-teams", "url": None}, "url"),
+    ({"destination_type": "email"}, "url"),
+    ({"enabled": "yes"}, "enabled"), ({"token": 7}, "token"), ({"token": "x" * 1001}, "token"),
+    ({"triggers": "run:created"}, "triggers"), ({"triggers": ["the beacons of gondor are lit"]}, "triggers"), ({"triggers": [1]}, "triggers"),
+    ({"email_addresses": ["a@example.com"]}, "email-addresses"),
+    ({"destination_type": "email", "url": None, "email_addresses": ["nobody"]}, "email-addresses"),
+    ({"destination_type": "email", "url": None, "email_addresses": ["a@b\r\nBcc: c@d"]}, "email-addresses"),
+    ({"destination_type": "email", "url": None, "email_addresses": ["a@b,c@d"]}, "email-addresses"),
+    ({"destination_type": "email", "url": None, "email_addresses": [f"a{n}@example.com" for n in range(101)]}, "email-addresses"),
+])
+def test_what_is_refused(org, workspace, changes, pointer):
+    answer = create(org, workspace, **changes)
+    assert (answer.status, answer.json["errors"][0]["source"]["pointer"]) == (422, f"/data/attributes/{pointer}"), answer.text
+    assert get(org, f"workspaces/{workspace}/notification-configurations").data == []
+
+
+def test_nothing_and_nonsense(org, workspace):
+    path = f"workspaces/{workspace}/notification-configurations"
+    for body, status in ((None, 400), ({}, 400), ({"data": []}, 400), ({"data": {"type": "runs"}}, 422), ({"data": {"type": ""}}, 422)):
+        assert post(org, path, body).status == status, body
+
+
+def test_a_destination_type_stays(org, workspace):
+    made = created(org, workspace)
+    answer = patch(org, f"notification-configurations/{made['id']}", document(destination_type="slack"))
+    assert (answer.status, answer.json["errors"][0]["source"]["pointer"]) == (422, "/data/attributes/destination-type")
+
+
+def test_twenty_at_the_most(org, workspace):
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        statuses = list(pool.map(lambda number: create(org, workspace, name=f"hook {number}").status, range(24)))
+    assert sorted(statuses) == [201] * 20 + [422] * 4
+    assert len(get(org, f"workspaces/{workspace}/notification-configurations").data) == 20
+
+
+# ---- e-mail ----
+
+
+def test_mail_goes_to_members_and_addresses(org, workspace, office):
+    me = get(org, "account/details").data["id"]
+    made = created(org, workspace, destination_type="email", url=None, email_addresses=["ops@example.com", "ops@example.com"], relations=people(me))
+    assert made["attributes"]["url"] is None
+    assert made["attributes"]["email-addresses"] == ["ops@example.com"]
+    assert made["relationships"]["users"]["data"] == [{"type": "users", "id": me}]
+    assert get(org, f"notification-configurations/{made['id']}").data == made
+    changed = patch(org, f"notification-configurations/{made['id']}", document(enabled=True))
+    assert (changed.status, changed.data["attributes"]["enabled"], changed.data["relationships"]["users"]["data"]) == (200, True, [])
+    assert changed.data["attributes"]["email-addresses"] == ["ops@example.com"]
+
+
+def test_strangers_get_no_mail(org, workspace, office):
+    stranger = office.stranger().get("account/details").data["id"]
+    for id in (stranger, "user-nonexisting"):
+        answer = create(org, workspace, destination_type="email", url=None, relations=people(id))
+        assert (answer.status, answer.json["errors"][0]["source"]["pointer"]) == (422, "/data/relationships/users")
+    assert get(org, f"workspaces/{workspace}/notification-configurations").data == []
+    me = get(org, "account/details").data["id"]
+    assert create(org, workspace, relations=people(me)).status == 422
+    assert create(org, workspace, destination_type="email", url=None, relations={"users": {"data": [{"type": "teams", "id": me}]}}).status == 422
+
+
+def test_a_mail_is_verified_by_sending_one(org, workspace, office):
+    made = created(org, workspace, destination_type="email", url=None, email_addresses=["ops@example.com"])
+    assert post(org, f"notification-configurations/{made['id']}/actions/verify").status == 200
+    assert office.ask("select trigger, run_id from notifications where configuration_id = %s", made["id"]) == [("verification", None)]
+
+
+# ---- verification ----
+
+
+def test_what_is_enabled_is_tried_out(org, workspace, hooks):
+    hook = hooks.hook(body=b'{"ok": true}')
+    made = created(org, workspace, enabled=True, url=hook.url, token="a key")
+    (call,) = hook.calls
+    assert call.headers["X-TFE-Notification-Signature"] == hmac.new(b"a key", call.body, hashlib.sha512).hexdigest()
+    assert call.headers["Content-Type"] == "application/json"
+    assert call.headers["User-Agent"].startswith("TFE/1.0 (+")
+    assert json.loads(call.body) == {
+        "payload_version": 1, "notification_configuration_id": made["id"], "run_url": None, "run_id": None, "run_message": None, "run_created_at": None,
+        "run_created_by": None, "workspace_id": None, "workspace_name": None, "organization_name": None,
+        "notifications": [{"message": "Verification of a hook", "trigger": "verification", "run_status": None, "run_updated_at": None,
+                           "run_updated_by": None}]}
+    (response,) = made["attributes"]["delivery-responses"]
+    assert (response["url"], response["code"], response["body"], response["successful"]) == (hook.url, "200", '{"ok": true}', "true")
+    assert response["headers"]["x-hook"] == ["yes", "indeed"]
+    assert response["sent-at"].endswith("Z")
+
+
+def test_without_a_token_the_signature_is_empty(org, workspace, hooks):
+    hook = hooks.hook(204)
+    created(org, workspace, enabled=True, url=hook.url)
+    assert hook.calls[0].headers["X-TFE-Notification-Signature"] == ""
+
+
+@pytest.mark.parametrize("kind", ["slack", "microsoft-teams"])
+def test_chats_are_tried_out_in_their_own_words(org, workspace, hooks, kind):
+    hook = hooks.hook()
+    created(org, workspace, enabled=True, url=hook.url, destination_type=kind)
+    body = json.loads(hook.calls[0].body)
+    assert body["attachments"]
+    assert "Verification of a hook" in json.dumps(body)
+
+
+@pytest.mark.parametrize("code", [301, 400, 404, 500])
+def test_a_destination_that_refuses_is_not_saved(org, workspace, hooks, code):
+    hook = hooks.hook(code)
+    answer = create(org, workspace, enabled=True, url=hook.url)
+    assert answer.status == 400
+    assert f"it answered {code}" in answer.json["errors"][0]["detail"]
+    assert get(org, f"workspaces/{workspace}/notification-configurations").data == []
+
+
+def test_destinations_that_nobody_may_call(org, workspace):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        for url in (f"http://127.0.0.1:{taken.getsockname()[1]}/", "http://127.0.0.2/", "http://169.254.169.254/latest"):
+            answer = create(org, workspace, enabled=True, url=url)
+            assert answer.status == 400, answer.text
+
+
+def test_changes_are_tried_out_and_their_answers_kept(org, workspace, hooks):
+    hook = hooks.hook()
+    made = created(org, workspace, url=hook.url, token="a key")
+    path = f"notification-configurations/{made['id']}"
+    assert hook.calls == []
+    on = patch(org, path, document(enabled=True)).data
+    assert len(on["attributes"]["delivery-responses"]) == 1
+    assert hook.calls[0].headers["X-TFE-Notification-Signature"] == hmac.new(b"a key", hook.calls[0].body, hashlib.sha512).hexdigest()
+    hook.code = 500
+    assert patch(org, path, document(name="never")).status == 400
+    assert get(org, path).data["attributes"]["name"] == "a hook"
+    assert patch(org, path, document(enabled=False, name="off")).status == 200
+    assert len(hook.calls) == 2
+
+
+def test_what_is_set_while_another_change_is_tried_out_stays(org, workspace):
+    path = f"notification-configurations/{created(org, workspace, enabled=False)['id']}"
+    with socket.create_server(("127.0.0.1", 0)) as slow, concurrent.futures.ThreadPoolExecutor() as pool:
+        url = f"http://127.0.0.1:{slow.getsockname()[1]}/"
+        late = pool.submit(patch, org, path, document(url=url, enabled=True))
+        connection = slow.accept()[0]
+        with connection:
+            assert patch(org, path, document(name="changed meanwhile")).status == 200
+            connection.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")
+            assert late.result().status == 409
+    kept = get(org, path).data["attributes"]
+    assert kept["name"] == "changed meanwhile" and kept["enabled"] is False and kept["url"] != url
+
+
+def test_verifying_keeps_what_was_answered(org, workspace, hooks):
+    hook = hooks.hook()
+    made = created(org, workspace, url=hook.url)
+    path = f"notification-configurations/{made['id']}"
+    verified = post(org, f"{path}/actions/verify")
+    assert verified.status == 200
+    assert [response["code"] for response in verified.data["attributes"]["delivery-responses"]] == ["200"]
+    hook.code = 503
+    assert post(org, f"{path}/actions/verify").status == 400
+    first, second = get(org, path).data["attributes"]["delivery-responses"]
+    assert (first["code"], first["successful"], second["code"]) == ("503", "false", "200")
+    for _ in range(12):
+        post(org, f"{path}/actions/verify")
+    assert len(get(org, path).data["attributes"]["delivery-responses"]) == 10
+
+
+def test_an_answer_that_is_no_text_is_kept_as_one(org, workspace, hooks):
+    hook = hooks.hook(body=b"\xff\x00caf\xc3\xa9" + b"x" * 100_000)
+    made = created(org, workspace, enabled=True, url=hook.url)
+    (response,) = made["attributes"]["delivery-responses"]
+    assert response["body"].startswith("??café") and len(response["body"]) < 5000

@@ -1,0 +1,343 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Agent pools as an organization keeps them: who may use one, its tokens, and the agents that came with them."""
+
+import concurrent.futures
+import datetime
+
+import pytest
+
+from support.api import Api
+from support.office import Hands
+from support.people import People
+
+
+def send(org, method, path, type="agent-pools", relations=None, **attributes):
+    data = {"type": type, "attributes": {name.replace("_", "-"): value for name, value in attributes.items()}}
+    if relations:
+        data["relationships"] = {name.replace("_", "-"): {"data": linkage(*items)} for name, items in relations.items()}
+    return org.call(method, path, {"data": data})
+
+
+def linkage(type, *ids):
+    return [{"type": type, "id": id} for id in ids]
+
+
+def make(org, name="pool", relations=None, **attributes):
+    return send(org, "POST", f"organizations/{org.organization}/agent-pools", relations=relations, name=name, **attributes)
+
+
+def pool(org, name="pool", relations=None, **attributes):
+    return make(org, name, relations, **attributes).data["id"]
+
+
+def pools(org, **query):
+    return [item["attributes"]["name"] for item in org.get(f"organizations/{org.organization}/agent-pools", **query).data]
+
+
+def related(item, name):
+    return {link["id"] for link in item["relationships"][name]["data"]}
+
+
+def project(org, name="Network"):
+    return send(org, "POST", f"organizations/{org.organization}/projects", "projects", name=name).data["id"]
+
+
+def by_agents(org, workspace, pool_id):
+    return send(org, "PATCH", f"workspaces/{workspace}", "workspaces", execution_mode="agent", agent_pool_id=pool_id)
+
+
+def refused_at(answer, pointer):
+    assert answer.status == 422, answer.text
+    assert [error["source"]["pointer"] for error in answer.json["errors"]] == [pointer]
+    return answer.errors()
+
+
+# ---- pools ----
+
+
+def test_a_pool_is_kept_as_it_was_made(org):
+    one, two, network = org.workspace("one"), org.workspace("two"), project(org)
+    made = make(org, "edge", {"allowed-workspaces": ("workspaces", one), "allowed-projects": ("projects", network),
+                              "excluded-workspaces": ("workspaces", two)}, organization_scoped=False)
+    assert made.status == 201 and made.data["type"] == "agent-pools" and made.data["id"].startswith("apool-")
+    assert made.data["attributes"] | {"created-at": ""} == {"name": "edge", "agent-count": 0, "organization-scoped": False, "created-at": ""}
+    assert related(made.data, "allowed-workspaces") == {one} and related(made.data, "allowed-projects") == {network}
+    assert related(made.data, "excluded-workspaces") == {two} and related(made.data, "workspaces") == set()
+    assert made.data["relationships"]["organization"]["data"]["id"] == org.organization
+    assert org.get(f"agent-pools/{made.data['id']}").data == made.data
+    assert org.get(f"organizations/{org.organization}/agent-pools").data == [made.data]
+
+
+def test_a_change_replaces_what_it_names_and_nothing_else(org):
+    one, two, network = org.workspace("one"), org.workspace("two"), project(org)
+    edge = pool(org, "edge", {"allowed-workspaces": ("workspaces", one), "allowed-projects": ("projects", network)}, organization_scoped=False)
+    renamed = send(org, "PATCH", f"agent-pools/{edge}", name="far").data
+    assert renamed["attributes"]["name"] == "far" and not renamed["attributes"]["organization-scoped"]
+    assert related(renamed, "allowed-workspaces") == {one} and related(renamed, "allowed-projects") == {network}
+    moved = send(org, "PATCH", f"agent-pools/{edge}", relations={"allowed-workspaces": ("workspaces", two)}).data
+    assert related(moved, "allowed-workspaces") == {two} and related(moved, "allowed-projects") == {network}
+    excluded = send(org, "PATCH", f"agent-pools/{edge}", relations={"excluded-workspaces": ("workspaces", two)}).data
+    assert related(excluded, "excluded-workspaces") == {two} and related(excluded, "allowed-workspaces") == set()
+    emptied = send(org, "PATCH", f"agent-pools/{edge}", relations={"excluded-workspaces": ("workspaces",), "allowed-projects": ("projects",)}).data
+    assert related(emptied, "excluded-workspaces") == related(emptied, "allowed-projects") == set()
+
+
+WRONG = [({"name": None}, None, "/data/attributes/name"), ({"name": ""}, None, "/data/attributes/name"), ({"name": "a b"}, None, "/data/attributes/name"),
+         ({"name": "n" * 91}, None, "/data/attributes/name"), ({"name": 1}, None, "/data/attributes/name"),
+         ({"organization_scoped": "yes"}, None, "/data/attributes/organization-scoped"),
+         ({}, {"allowed-workspaces": ("projects", "prj-1")}, "/data/relationships/allowed-workspaces"),
+         ({}, {"allowed-workspaces": ("workspaces", "ws-nobodys")}, "/data/relationships/allowed-workspaces"),
+         ({}, {"excluded-workspaces": ("workspaces", "ws-nobodys")}, "/data/relationships/excluded-workspaces"),
+         ({}, {"allowed-projects": ("projects", "prj-nobodys")}, "/data/relationships/allowed-projects")]
+
+
+@pytest.mark.parametrize("attributes,relations,pointer", WRONG)
+def test_what_is_wrong_is_pointed_at(org, attributes, relations, pointer):
+    path = f"organizations/{org.organization}/agent-pools"
+    refused_at(send(org, "POST", path, relations=relations, **{"name": "edge", **attributes}), pointer)
+    assert pools(org) == []
+    refused_at(send(org, "PATCH", f"agent-pools/{pool(org)}", relations=relations, **attributes), pointer)
+
+
+def test_a_name_is_taken_once_in_an_organization(org, office):
+    with concurrent.futures.ThreadPoolExecutor(8) as many:
+        assert sorted(many.map(lambda _: make(org, "edge").status, range(8))) == [201] + [422] * 7
+    assert "has already been taken" in refused_at(make(org, "Edge"), "/data/attributes/name")
+    assert make(office.stranger(), "edge").status == 201
+    assert "has already been taken" in refused_at(send(org, "PATCH", f"agent-pools/{pool(org, 'far')}", name="edge"), "/data/attributes/name")
+
+
+def test_lists_are_searched_sorted_and_filtered(org):
+    one, two, network = org.workspace("one"), org.workspace("two"), project(org)
+    pool(org, "c-all")
+    pool(org, "b-one", {"allowed-workspaces": ("workspaces", one)}, organization_scoped=False)
+    pool(org, "a-network", {"allowed-projects": ("projects", network), "excluded-workspaces": ("workspaces", two)}, organization_scoped=False)
+    assert pools(org) == pools(org, sort="name") == ["a-network", "b-one", "c-all"]
+    assert pools(org, sort="-name") == pools(org, sort="created-at") == ["c-all", "b-one", "a-network"]
+    assert pools(org, sort="-created-at") == ["a-network", "b-one", "c-all"]
+    assert pools(org, q="ONE") == ["b-one"] and pools(org, q="nothing") == []
+    assert pools(org, **{"filter[allowed_workspaces][name]": "one"}) == ["b-one", "c-all"]
+    assert pools(org, **{"filter[allowed_workspaces][id]": two}) == ["c-all"]
+    assert pools(org, **{"filter[allowed_projects][name]": "Network"}) == pools(org, **{"filter[allowed_projects][id]": network}) == ["a-network", "c-all"]
+    org.call("PATCH", f"workspaces/{one}", {"data": {"type": "workspaces", "relationships": {"project": {"data": {"type": "projects", "id": network}}}}})
+    assert pools(org, **{"filter[allowed_workspaces][name]": "one"}) == ["a-network", "b-one", "c-all"]
+    page = org.get(f"organizations/{org.organization}/agent-pools", **{"page[number]": 2, "page[size]": 2}).json
+    assert [item["attributes"]["name"] for item in page["data"]] == ["c-all"] and page["meta"]["pagination"]["total-count"] == 3
+    assert org.call("GET", f"organizations/{org.organization}/agent-pools?include=nonsense").status == 400
+
+
+# ---- who uses them ----
+
+
+def test_a_workspace_uses_a_pool_that_it_may(org, office):
+    edge, workspace = pool(org, "edge"), org.workspace()
+    assert by_agents(org, workspace, edge).data["relationships"]["agent-pool"]["data"]["id"] == edge
+    shown = org.get(f"agent-pools/{edge}", include="workspaces").json
+    assert related(shown["data"], "workspaces") == {workspace} and [item["id"] for item in shown["included"]] == [workspace]
+    listed = org.get(f"organizations/{org.organization}/agent-pools", include="workspaces").json
+    assert [item["id"] for item in listed["included"]] == [workspace]
+    for not_allowed in (pool(org, "closed", organization_scoped=False), pool(org, "but", {"excluded-workspaces": ("workspaces", workspace)})):
+        assert "not allowed" in refused_at(by_agents(org, workspace, not_allowed), "/data/attributes/agent-pool-id")
+    [(shared,)] = office.ask("select id from agent_pools where organization_id is null")
+    for unknown in (shared, pool(office.stranger()), "apool-nobodys"):
+        assert "does not exist" in refused_at(by_agents(org, workspace, unknown), "/data/attributes/agent-pool-id")
+    opened = pool(org, "opened", {"allowed-workspaces": ("workspaces", workspace)}, organization_scoped=False)
+    assert by_agents(org, workspace, opened).status == 200
+    network = project(org)
+    of_project = pool(org, "of-project", {"allowed-projects": ("projects", network)}, organization_scoped=False)
+    refused_at(by_agents(org, workspace, of_project), "/data/attributes/agent-pool-id")
+    data = {"type": "workspaces", "attributes": {"name": "in-it", "execution-mode": "agent", "agent-pool-id": of_project}}
+    path = f"organizations/{org.organization}/workspaces"
+    refused_at(org.call("POST", path, {"data": data}), "/data/attributes/agent-pool-id")
+    data["relationships"] = {"project": {"data": {"type": "projects", "id": network}}}
+    assert org.call("POST", path, {"data": data}).status == 201
+    assert send(org, "PATCH", f"projects/{network}", "projects", default_execution_mode="agent", default_agent_pool_id=of_project).status == 200
+    refused_at(send(org, "PATCH", f"projects/{network}", "projects", default_execution_mode="agent", default_agent_pool_id=opened),
+               "/data/attributes/default-agent-pool-id")
+
+
+def test_a_pool_in_use_is_not_deleted(org, office):
+    edge, workspace = pool(org, "edge"), org.workspace()
+    by_agents(org, workspace, edge)
+    assert org.call("DELETE", f"agent-pools/{edge}").status == 409
+    run = org.run(workspace, org.upload(workspace, {"main.tf": ""}))
+    send(org, "PATCH", f"workspaces/{workspace}", "workspaces", execution_mode="remote")
+    assert "runs" in org.call("DELETE", f"agent-pools/{edge}").errors()
+    org.post(f"runs/{run}/actions/cancel")
+    network = project(org)
+    send(org, "PATCH", f"projects/{network}", "projects", default_execution_mode="agent", default_agent_pool_id=edge)
+    assert "default" in org.call("DELETE", f"agent-pools/{edge}").errors()
+    send(org, "PATCH", f"projects/{network}", "projects", default_execution_mode="remote")
+    assert org.call("DELETE", f"agent-pools/{edge}").status == 204
+    assert org.call("GET", f"agent-pools/{edge}").status == org.call("DELETE", f"agent-pools/{edge}").status == 404
+    assert org.get(f"plans/{run.replace('run-', 'plan-')}").data["attributes"]["execution-details"]["mode"] == "remote"
+
+
+def test_a_run_is_not_made_for_a_pool_that_was_closed(org):
+    edge, workspace = pool(org, "edge"), org.workspace()
+    by_agents(org, workspace, edge)
+    configuration = org.upload(workspace, {"main.tf": ""})
+    send(org, "PATCH", f"agent-pools/{edge}", organization_scoped=False)
+    data = {"type": "runs", "relationships": {"workspace": {"data": {"type": "workspaces", "id": workspace}}}}
+    assert "not allowed" in refused_at(org.call("POST", "runs", {"data": data}), "/data/relationships/workspace")
+    send(org, "PATCH", f"agent-pools/{edge}", relations={"allowed-workspaces": ("workspaces", workspace)})
+    run = org.run(workspace, configuration)
+    details = org.get(f"plans/{run.replace('run-', 'plan-')}").data["attributes"]["execution-details"]
+    assert details == {"mode": "agent", "agent-id": None, "agent-name": None, "agent-pool-id": edge, "agent-pool-name": "edge"}
+
+
+def test_members_see_pools_and_managers_change_them(org, office):
+    people, seen, hidden = People(org, office.database), org.workspace("seen"), org.workspace("hidden")
+    edge = pool(org, "edge", {"allowed-workspaces": ("workspaces", seen, hidden)})
+    by_agents(org, seen, edge), by_agents(org, hidden, edge)
+    readers = people.team("readers")
+    people.give(readers, "workspace", seen, "read")
+    for member, expected in ((people.member("nobody"), set()), (people.member("reader", readers), {seen})):
+        shown = member.get(f"agent-pools/{edge}", include="workspaces").json
+        assert related(shown["data"], "workspaces") == related(shown["data"], "allowed-workspaces") == expected
+        assert {item["id"] for item in shown.get("included", [])} == expected
+        assert member.get(f"organizations/{org.organization}/agent-pools").data == [shown["data"]]
+        assert send(member, "PATCH", f"agent-pools/{edge}", name="mine").status == member.call("DELETE", f"agent-pools/{edge}").status == 404
+        assert make(member, "mine").status == token(member, edge).status == 404
+        for path in (f"agent-pools/{edge}/agents", f"agent-pools/{edge}/authentication-tokens"):
+            assert member.call("GET", path).status == 404, path
+    manager = people.member("manager", people.team("managers", manage_agent_pools=True))
+    assert send(manager, "PATCH", f"agent-pools/{edge}", name="managed").data["attributes"]["name"] == "managed"
+    made = token(manager, edge)
+    assert made.status == 201 and manager.call("DELETE", f"authentication-tokens/{made.data['id']}").status == 204
+    # What a manager does not see, a change leaves as it is.
+    assert related(org.get(f"agent-pools/{edge}").data, "allowed-workspaces") == {seen, hidden}
+
+
+# ---- tokens ----
+
+
+def token(org, pool_id, **attributes):
+    return send(org, "POST", f"agent-pools/{pool_id}/authentication-tokens", "agent-tokens", **{"description": "for the edge", **attributes})
+
+
+def test_a_token_is_shown_once(org, office):
+    edge = pool(org)
+    answer = token(org, edge)
+    made = answer.data
+    assert answer.status == 201 and made["type"] == "authentication-tokens"
+    text = made["attributes"].pop("token")
+    user = org.get("account/details").data["id"]
+    assert text.startswith("ry_agent_") and made["relationships"]["created-by"]["data"] == {"type": "users", "id": user}
+    read = org.get(f"authentication-tokens/{made['id']}", include="created_by").json
+    assert read["data"]["attributes"].pop("token") is None and read["data"] == made
+    assert [item["id"] for item in read["included"]] == [user]
+    other = token(org, edge, expired_at="2040-01-01T00:00:00Z").data
+    assert other["attributes"]["expired-at"] == "2040-01-01T00:00:00.000Z"
+    listed = org.get(f"agent-pools/{edge}/authentication-tokens").json
+    assert {item["id"] for item in listed["data"]} == {made["id"], other["id"]} and listed["meta"]["pagination"]["total-count"] == 2
+    assert text not in str(office.ask("select * from tokens"))
+    assert org.call("DELETE", f"authentication-tokens/{other['id']}").status == 204
+    assert org.call("GET", f"authentication-tokens/{other['id']}").status == 404
+
+
+def test_bad_tokens_are_refused(org):
+    edge = pool(org)
+    for wrong in ({"description": None}, {"description": ""}, {"description": 1}, {"description": "d" * 513}):
+        refused_at(token(org, edge, **wrong), "/data/attributes/description")
+    for wrong in ("tomorrow", "2026-02-30T00:00:00Z", 1):
+        refused_at(token(org, edge, expired_at=wrong), "/data/attributes/expired-at")
+    refused_at(send(org, "POST", f"agent-pools/{edge}/authentication-tokens", "users", description="d"), "/data/type")
+    assert org.call("POST", f"agent-pools/{edge}/authentication-tokens").status == 400
+    assert token(org, "apool-nobodys").status == 404
+
+
+def test_a_pools_token_is_for_workers_alone(org):
+    agent = Api(org.url, token(org, pool(org)).data["attributes"]["token"], org.organization)
+    for path in (f"organizations/{org.organization}", "account/details", f"organizations/{org.organization}/agent-pools"):
+        assert agent.call("GET", path).status == 404
+
+
+# ---- agents ----
+
+
+def hands(office, org, pool_id):
+    return Hands(office, token(org, pool_id).data["attributes"]["token"])
+
+
+def agents(org, pool_id, **query):
+    return {item["id"]: item["attributes"] for item in org.get(f"agent-pools/{pool_id}/agents", **query).data}
+
+
+def test_a_worker_is_an_agent_of_its_pool(org, office):
+    edge, workspace = pool(org, "edge"), org.workspace()
+    by_agents(org, workspace, edge)
+    worker = hands(office, org, edge)
+    [(id, agent)] = agents(org, edge).items()
+    assert id == worker.worker and agent["name"] == "hands" and agent["status"] == "idle" and agent["ip-address"] == "127.0.0.1"
+    assert agent == org.get(f"agents/{id}").data["attributes"] and agent["last-ping-at"].endswith("Z")
+    run = org.run(workspace, org.upload(workspace, {"main.tf": ""}))
+    job = worker.take(run, "plan")
+    assert agents(org, edge)[id]["status"] == "busy"
+    details = org.get(f"plans/{run.replace('run-', 'plan-')}").data["attributes"]["execution-details"]
+    assert details == {"mode": "agent", "agent-id": id, "agent-name": "hands", "agent-pool-id": edge, "agent-pool-name": "edge"}
+    assert org.call("DELETE", f"agents/{id}").status == 412
+    worker.end(job, "passed")
+    assert agents(org, edge)[id]["status"] == "idle" and org.get(f"agent-pools/{edge}").data["attributes"]["agent-count"] == 1
+    office.change("update workers set seen_at = now() - interval '5 minutes' where id = %s", id)
+    assert agents(org, edge)[id]["status"] == "unknown"
+    assert agents(org, edge, **{"filter[last-ping-since]": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")}) == {}
+    office.change("update workers set seen_at = now() - interval '3 hours' where id = %s", id)
+    assert agents(org, edge)[id]["status"] == "errored" and org.get(f"agent-pools/{edge}").data["attributes"]["agent-count"] == 0
+    assert org.call("DELETE", f"agents/{id}").status == 204 and org.call("GET", f"agents/{id}").status == 404
+    assert org.call("GET", f"agent-pools/{edge}/agents?filter[last-ping-since]=yesterday").status == 400
+
+
+def test_a_worker_that_left_has_exited(org, office):
+    edge = pool(org)
+    worker, hurried = hands(office, org, edge), hands(office, org, edge)
+    worker.leave()
+    hurried.leave(failed=True)
+    found = agents(org, edge)
+    assert (found[worker.worker]["status"], found[hurried.worker]["status"]) == ("exited", "errored")
+    assert org.get(f"agent-pools/{edge}").data["attributes"]["agent-count"] == 0
+    assert worker.status("POST", "claim", worker.token, {"worker": worker.worker, "slots": 1}) == 404
+
+
+def test_pools_do_not_see_each_others_jobs(org, office):
+    edge, far = pool(org, "edge"), pool(org, "far")
+    workspaces = {edge: org.workspace("one"), far: org.workspace("two"), None: org.workspace("three")}
+    workers = {edge: hands(office, org, edge), far: hands(office, org, far), None: Hands(office)}
+    runs = {}
+    for pool_id, workspace in workspaces.items():
+        if pool_id:
+            by_agents(org, workspace, pool_id)
+        runs[pool_id] = org.run(workspace, org.upload(workspace, {"main.tf": ""}))
+    # A choice that comes later is not this run's.
+    send(org, "PATCH", f"workspaces/{workspaces[edge]}", "workspaces", execution_mode="remote")
+    for pool_id, worker in workers.items():
+        claimed = worker.call("POST", "claim", worker.token, {"worker": worker.worker, "slots": 100})["jobs"]
+        assert [job["run"] for job in claimed if job["run"] in runs.values()] == [runs[pool_id]]
+        stranger = next(other for other in workers.values() if other is not worker)
+        assert worker.status("POST", "claim", stranger.token, {"worker": worker.worker, "slots": 1}) == 404
+
+
+def test_a_revoked_token_claims_no_more_and_lets_jobs_end(org, office):
+    edge, workspace = pool(org), org.workspace()
+    by_agents(org, workspace, edge)
+    made = token(org, edge).data
+    worker = Hands(office, made["attributes"]["token"])
+    run = org.run(workspace, org.upload(workspace, {"main.tf": ""}))
+    job = worker.take(run, "plan")
+    assert org.call("DELETE", f"authentication-tokens/{made['id']}").status == 204
+    assert worker.status("POST", "claim", worker.token, {"worker": worker.worker, "slots": 1}) == 401
+    assert worker.status("POST", "register", worker.token, {"name": "hands", "slots": 1, "version": "1"}) == 401
+    assert worker.beat(job) == [{"job": job["job"], "attempt": 1, "held": True, "awaited": False, "stop": "none"}]
+    worker.end(job, "passed")
+    assert worker.beat(job)[0]["held"] is False
+    assert org.get(f"runs/{run}").data["attributes"]["status"] == "planned_and_finished"
+    worker.leave()
+    assert agents(org, edge)[worker.worker]["status"] == "exited"
+
+
+def test_an_expired_token_claims_nothing(org, office):
+    edge = pool(org)
+    made = token(org, edge, expired_at="2040-01-01T00:00:00Z").data
+    worker = Hands(office, made["attributes"]["token"])
+    office.change("update tokens set expired_at = now() where id = %s", made["id"])
+    assert worker.status("POST", "claim", worker.token, {"worker": worker.worker, "slots": 1}) == 401

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Run triggers: what connects workspaces, and what an apply in one comes to in the others."""
+
+import threading
+
+import pytest
+
+from support.office import Hands
+
+ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
+
+
+def body(source):
+    return {"data": {"type": "run-triggers", "relationships": {"sourceable": {"data": {"type": "workspaces", "id": source}}}}}
+
+
+def trigger(org, workspace, source):
+    return org.post(f"workspaces/{workspace}/run-triggers", body(source)).data
+
+
+def listed(org, workspace, kind, **query):
+    return org.get(f"workspaces/{workspace}/run-triggers", **{"filter[run-trigger][type]": kind, **query})
+
+
+def test_a_trigger_reads_as_it_was_made(org):
+    source, target = org.workspace("source"), org.workspace("target")
+    made = trigger(org, target, source)
+    assert made == org.get(f"run-triggers/{made['id']}").data == listed(org, target, "inbound").data[0] == listed(org, source, "outbound").data[0]
+    assert (made["attributes"]["workspace-name"], made["attributes"]["sourceable-name"]) == ("target", "source")
+    assert listed(org, target, "outbound").data == listed(org, source, "inbound").data == []
+    included = org.get(f"run-triggers/{made['id']}", include="workspace,sourceable").json["included"]
+    assert {item["id"] for item in included} == {source, target}
+    assert [item["id"] for item in listed(org, target, "inbound", include="sourceable").json["included"]] == [source]
+    for wrong in ("", "?filter[run-trigger][type]=oubound", "?filter[run-trigger][type]=inbound&include=nonsense", "?filter[run-trigger][type]=outbound&include=workspace"):
+        assert org.call("GET", f"workspaces/{target}/run-triggers{wrong}").status == 400, wrong
+    org.delete(f"run-triggers/{made['id']}")
+    assert org.call("GET", f"run-triggers/{made['id']}").status == org.call("DELETE", f"run-triggers/{made['id']}").status == 404
+
+
+def test_what_a_trigger_may_connect(org, office):
+    source, target, foreign = org.workspace(), org.workspace(), office.organization().workspace()
+    path, pointer = f"workspaces/{target}/run-triggers", "/data/relationships/sourceable"
+    trigger(org, target, source)
+    for sent in (body(source), body(target), {"data": {"type": "run-triggers"}}, body(None), body(7)):
+        answer = org.call("POST", path, sent)
+        assert answer.status == 422 and answer.json["errors"][0]["source"]["pointer"] == pointer, answer.text
+    for unknown in (foreign, "nonexisting"):
+        assert org.call("POST", path, body(unknown)).status == 404
+    trigger(org, source, target)  # the other way round is another trigger
+    assert len(listed(org, target, "inbound").data) == 1
+
+
+def test_a_workspace_has_at_most_twenty_sources(org):
+    target, sources = org.workspace(), [org.workspace() for _ in range(23)]
+    answers = []
+    threads = [threading.Thread(target=lambda s=s: answers.append(org.call("POST", f"workspaces/{target}/run-triggers", body(s)).status)) for s in sources]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(answers) == [201] * 20 + [422] * 3
+    assert listed(org, target, "inbound").json["meta"]["pagination"]["total-count"] == 20
+    far = listed(org, target, "inbound", **{"page[number]": 999})
+    assert far.data == [] and far.json["meta"]["pagination"]["current-page"] == 999
+
+
+# ---- what an apply comes to ----
+
+
+def runs(org, workspace):
+    return org.get(f"workspaces/{workspace}/runs").data
+
+
+@pytest.fixture
+def hands(office):
+    return Hands(office)
+
+
+def apply(org, hands, workspace, outcome="passed", times=1):
+    """A run of the workspace, applied by hand; the worker says so as often as it likes."""
+    run = org.run_files(workspace, ONE)
+    hands.plan(run)
+    org.act(run, "apply")
+    job = hands.take(run, "apply")
+    for _ in range(times):
+        hands.end(job, outcome)
+    return run
+
+
+def test_an_apply_queues_a_run_in_every_target(org, hands):
+    source, plain, auto, idle = org.workspace("source"), org.workspace(auto_apply=True), org.workspace(auto_apply_run_trigger=True), org.workspace()
+    for target in (plain, auto):
+        trigger(org, target, source)
+        org.upload(target, ONE)
+        org.upload(target, ONE, speculative=True)
+    run = apply(org, hands, source, times=3)
+    assert org.status(run) == "applied"
+    for target, applies in ((plain, False), (auto, True)):
+        (queued,) = runs(org, target)
+        shown = queued["attributes"]
+        assert (shown["auto-apply"], shown["trigger-reason"], shown["plan-only"]) == (applies, "run_trigger", False)
+        assert run in shown["message"] and "source" in shown["message"] and shown["source"] == "tfe-run-trigger"
+        assert shown["status"] == "plan_queued" and queued["relationships"]["created-by"]["data"] is None
+        assert any(queued["id"] in text for _, text in org.events(run, "run-trigger"))
+    assert runs(org, idle) == []
+    # A triggered run that applies goes on to its own targets.
+    trigger(org, idle, auto)
+    org.upload(idle, ONE)
+    chained = runs(org, auto)[0]["id"]
+    hands.plan(chained)
+    hands.end(hands.take(chained, "apply"), "passed")
+    assert len(runs(org, idle)) == 1
+
+
+def test_what_is_not_applied_triggers_nothing(org, hands):
+    source, target = org.workspace(), org.workspace()
+    trigger(org, target, source)
+    org.upload(target, ONE)
+    apply(org, hands, source, outcome="errored")
+    unchanged = org.run_files(source, ONE)
+    hands.end(hands.take(unchanged, "plan"), "passed")
+    speculative = org.run(source, plan_only=True)
+    hands.plan(speculative)
+    assert org.status(unchanged) == org.status(speculative) == "planned_and_finished"
+    assert runs(org, target) == []
+
+
+def test_a_target_that_can_not_run_now_or_at_all(org, hands):
+    source, locked, local, empty, fine = org.workspace(), org.workspace(), org.workspace(execution_mode="local"), org.workspace("empty"), org.workspace()
+    for target in (locked, local, empty, fine):
+        trigger(org, target, source)
+    for target in (locked, fine):
+        org.upload(target, ONE)
+    org.post(f"workspaces/{locked}/actions/lock", {})
+    run = apply(org, hands, source)
+    assert org.status(run) == "applied"
+    assert [r["attributes"]["status"] for r in runs(org, locked)] == ["pending"]
+    assert [r["attributes"]["status"] for r in runs(org, fine)] == ["plan_queued"]
+    assert runs(org, local) == runs(org, empty) == []
+    said = [text for _, text in org.events(run, "run-trigger")]
+    assert len(said) == 4 and any("local execution" in text for text in said) and any(text.startswith("empty: Configuration version must exist") for text in said)
+    org.post(f"workspaces/{locked}/actions/unlock")
+    assert [r["attributes"]["status"] for r in runs(org, locked)] == ["plan_queued"]
+
+
+def test_two_that_trigger_one_another_both_go_on(org, hands):
+    """Each apply takes the lock of the other's workspace: neither is lost, however they meet."""
+    first, second = org.workspace(), org.workspace()
+    trigger(org, first, second)
+    trigger(org, second, first)
+    applying = {}
+    for workspace in (first, second):
+        applying[workspace] = org.run_files(workspace, ONE)
+        hands.plan(applying[workspace])
+    jobs = []
+    for run in applying.values():
+        org.act(run, "apply")
+        jobs.append(hands.take(run, "apply"))
+    threads = [threading.Thread(target=hands.end, args=(job, "passed")) for job in jobs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for workspace, run in applying.items():
+        assert org.status(run) == "applied"
+        assert [r["attributes"]["trigger-reason"] for r in runs(org, workspace)] == ["run_trigger", "manual"]

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Jobs are claimed in the order that the simulator takes for theirs: PostgreSQL's and its own, on random tables."""
+
+import random
+import subprocess
+
+import psycopg
+
+from support.process import program
+from support.worker import HandWorker
+
+JOBS = 48
+
+
+def waiting(connection):
+    """{id: (class, organization, created)} of what waits, and how many of each organization run."""
+    rows = connection.execute("select id, class, organization_id, (extract(epoch from created_at) * 1000000)::bigint, state from jobs").fetchall()
+    busy = {}
+    for _, _, organization, _, state in rows:
+        busy[organization] = busy.get(organization, 0) + (state == "claimed")
+    return {row[0]: row[1:4] for row in rows if row[4] == "waiting"}, busy
+
+
+def expected(jobs, busy, slots):
+    numbers = {organization: number for number, organization in enumerate(sorted(busy))}
+    lines = [f"busy {numbers[organization]} {count}" for organization, count in busy.items()]
+    lines += [f"job {kind} {numbers[organization]} {created} {job}" for job, (kind, organization, created) in jobs.items()]
+    told = subprocess.run([program("runyard-sim"), "--order"], input="\n".join([*lines, f"most {slots}\n"]), capture_output=True, text=True, check=True)
+    return set(told.stdout.split())
+
+
+def shuffle(connection, chance, organizations):
+    """Many of the same class and time, so that every part of the order has something to decide."""
+    for (job,) in connection.execute("select id from jobs").fetchall():
+        connection.execute("update jobs set class = %s, organization_id = %s, created_at = now() - make_interval(secs => %s) where id = %s",
+                           (chance.randrange(3), chance.choice(organizations), chance.randrange(6), job))
+
+
+def test_the_best_jobs_are_claimed_first(api, tokens, database):
+    chance = random.Random(7)
+    hand = HandWorker(api.url, tokens["agent-token"], slots=JOBS)
+    workspace = api.workspace()
+    configuration = api.upload(workspace, {"main.tf": ""})
+    for _ in range(JOBS):
+        api.run(workspace, configuration, plan_only=True)
+    for name in ("one", "two", "three"):
+        api.post("organizations", {"data": {"type": "organizations", "attributes": {"name": name, "email": "a@example.com"}}})
+    with psycopg.connect(database, autocommit=True) as connection:
+        shuffle(connection, chance, [row[0] for row in connection.execute("select id from organizations")])
+        while True:
+            jobs, busy = waiting(connection)
+            slots = chance.randrange(1, 9)
+            claimed = {job["job"] for job in hand.claim(slots)}
+            assert claimed == expected(jobs, busy, slots)
+            if not jobs:
+                break
+            assert claimed

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MPL-2.0
+"""How often somebody may ask, and who that is."""
+
+import psycopg
+import pytest
+
+from support.api import Api
+from support.wait import until
+
+LIMIT = 30
+
+
+def limits(answer):
+    return tuple(answer.headers[f"X-RateLimit-{name}"] for name in ("Limit", "Remaining", "Reset"))
+
+
+def rush(api, count=LIMIT * 3, **more):
+    """Asks so often, and gives the first answer that is refused. LIMIT are never too many for who did not ask before."""
+    for _ in range(count):
+        answer = api.call("GET", "account/details", **more)
+        if answer.status == 429:
+            return answer
+    return None
+
+
+@pytest.fixture
+def limited(scheduler):
+    return scheduler(rate_limit=LIMIT, trusted_proxies="127.0.0.1,10.0.0.0/8")
+
+
+def test_a_token_that_asks_too_often(limited, api):
+    first = api.call("GET", "account/details")
+    limit, left, reset = limits(first)
+    assert int(limit) == LIMIT and LIMIT < int(left) < 2 * LIMIT and float(reset) == 0
+    refused = rush(api)
+    assert refused.json["errors"][0]["title"] == "Too many requests" and refused.json["errors"][0]["status"] == "429"
+    limit, left, reset = limits(refused)
+    assert int(limit) == LIMIT and left == "0" and 0 < float(reset) <= 1 / LIMIT + 0.001
+    assert int(refused.headers["Retry-After"]) >= 1
+    assert refused.headers["TFP-API-Version"] == "2.6"
+    until(lambda: api.call("GET", "account/details").status == 200, "it may ask again", 5)
+
+
+def test_each_token_for_itself(limited, api):
+    user = api.get("account/details").data["id"]
+    other = api.post(f"users/{user}/authentication-tokens", {"data": {"type": "authentication-tokens", "attributes": {}}}).data
+    other = Api(api.url, other["attributes"]["token"])
+    assert rush(api) is not None
+    assert other.call("GET", "account/details").status == 200
+
+
+def test_who_has_no_token_is_known_by_address(limited, api):
+    """Only a trusted proxy says who asked, and what that one was told by others counts for nothing."""
+    api.token = None
+    assert rush(api, headers={"X-Forwarded-For": "203.0.113.7"}) is not None
+    assert rush(api, LIMIT, headers={"X-Forwarded-For": "1.2.3.4, 203.0.113.7"}) is not None
+    assert rush(api, LIMIT, headers={"X-Forwarded-For": "203.0.113.7, 10.1.2.3"}) is not None
+    for other in ("203.0.113.8", "203.0.113.7, 203.0.113.9", "203.0.113.7, 2001:db8::1", "203.0.113.7, nonsense", None):
+        assert rush(api, 1, headers={"X-Forwarded-For": other}) is None
+
+
+def test_nobody_is_believed_untold(scheduler, api):
+    api.token = None
+    limited = Api(scheduler(rate_limit=LIMIT).url, None)
+    assert rush(limited, headers={"X-Forwarded-For": "203.0.113.7"}) is not None
+    assert rush(limited, LIMIT, headers={"X-Forwarded-For": "203.0.113.8"}) is not None
+
+
+def test_uploads_and_workers_are_not_counted(limited, api, tokens):
+    workspace = api.workspace("w")
+    made = api.post(f"workspaces/{workspace}/configuration-versions", {"data": {"type": "configuration-versions", "attributes": {}}}).data
+    assert all(api.call("PUT", made["attributes"]["upload-url"], b"nothing").status != 429 for _ in range(LIMIT * 3))
+    worker = Api(api.url, tokens["agent-token"])
+    assert all(worker.call("POST", f"{api.url}/api/worker/v1/heartbeat", {}).status != 429 for _ in range(LIMIT * 3))
+
+
+def test_no_limit(scheduler, tokens):
+    api = Api(scheduler(rate_limit=0).url, tokens["token"])
+    answer = api.call("GET", "account/details")
+    assert not any(name.lower().startswith("x-ratelimit") for name in answer.headers)
+    assert rush(api, 200) is None
+
+
+def test_refused_tokens_are_on_the_trail_but_do_not_fill_it(limited, database):
+    for number in range(20):
+        assert Api(limited.url, f"ry_user_wrong{number}").call("GET", "account/details", headers={"X-Forwarded-For": "203.0.113.70"}).status == 401
+    with psycopg.connect(database) as db:
+        rows = db.execute("select address, action, resource_type from audit_events where action = 'refused'").fetchall()
+    assert 1 <= len(rows) <= 6 and set(rows) == {("203.0.113.70", "refused", "authentication_token")}

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MPL-2.0
+# label: full
+"""Retention: what is old enough goes by the site's and by the workspaces' policies, and what is needed stays."""
+
+import base64
+import hashlib
+import json
+
+import pytest
+
+from support.api import Api
+from support.wait import until
+from support.worker import HandWorker
+
+HIDDEN, GONE = "backing_data_soft_deleted", "backing_data_permanently_deleted"
+
+
+@pytest.fixture
+def api_of(tokens):
+    return lambda scheduler: Api(scheduler.url, tokens["token"])
+
+
+def push_states(api, workspace, count):
+    api.post(f"workspaces/{workspace}/actions/lock", {"reason": "test"})
+    for serial in range(1, count + 1):
+        state = json.dumps({"version": 4, "terraform_version": "1.11.4", "serial": serial, "lineage": "l", "outputs": {
+            "o": {"value": serial, "type": "number"}}, "resources": [], "check_results": None}).encode()
+        attributes = {"serial": serial, "lineage": "l", "md5": hashlib.md5(state).hexdigest(), "state": base64.b64encode(state).decode()}
+        api.post(f"workspaces/{workspace}/state-versions", {"data": {"type": "state-versions", "attributes": attributes}})
+
+
+def policy(api, path, days=None):
+    kind = "data-retention-policy-delete-olders" if days else "data-retention-policy-dont-deletes"
+    attributes = {"delete-older-than-n-days": days} if days else {}
+    api.post(f"{path}/relationships/data-retention-policy", {"data": {"type": kind, "attributes": attributes}})
+
+
+def statuses(ask, workspace):
+    """Of the workspace's states, the oldest first."""
+    return [status for (status,) in ask("select status from state_versions where workspace_id = %s order by serial", workspace)]
+
+
+# Times are set back in one statement: what has come to a time does not look before it again.
+
+
+def age_states(ask, workspaces, *days):
+    ask("update state_versions set created_at = now() - make_interval(days => (%s::int[])[serial::int]) where workspace_id = any(%s)", list(days), workspaces)
+
+
+def test_states_go_by_the_nearest_policy(scheduler, api_of, ask):
+    one = scheduler(keep_states_days=30)
+    api = api_of(one)
+    site, own, forever, other_own = [api.workspace() for _ in range(4)]
+    policy(api, f"workspaces/{own}", 10)
+    policy(api, f"workspaces/{forever}")
+    policy(api, f"workspaces/{other_own}", 20)
+    for workspace in (site, own, forever, other_own):
+        push_states(api, workspace, 4)
+    # Each goes by the age of the one that took its place: 40, 25 and 15 days.
+    age_states(ask, [site, own, forever, other_own], 50, 40, 25, 15)
+    until(lambda: statuses(ask, site) == [HIDDEN, "finalized", "finalized", "finalized"], "the site's policy was acted upon")
+    until(lambda: statuses(ask, own) == [HIDDEN, HIDDEN, HIDDEN, "finalized"], "the workspace's own was")
+    until(lambda: statuses(ask, other_own) == [HIDDEN, HIDDEN, "finalized", "finalized"], "so was that of another")
+    assert statuses(ask, forever) == ["finalized"] * 4
+    assert api.state(own)["serial"] == 4
+
+    # The organization's policy holds where a workspace has none, and one that changes is acted upon for what is old already.
+    policy(api, f"organizations/{api.organization}", 15)
+    until(lambda: statuses(ask, site) == [HIDDEN, HIDDEN, HIDDEN, "finalized"], "the organization's was")
+    api.delete(f"workspaces/{forever}/relationships/data-retention-policy")
+    until(lambda: statuses(ask, forever) == [HIDDEN, HIDDEN, HIDDEN, "finalized"], "who has none has the organization's")
+
+    # What is hidden can be restored, and goes for good in time.
+    first, second = [row[0] for row in ask("select id from state_versions where workspace_id = %s and serial < 3 order by serial", own)]
+    assert api.call("GET", f"state-versions/{second}/download").status == 404
+    api.post(f"state-versions/{second}/actions/restore_backing_data")
+    assert api.ask("GET", f"state-versions/{second}/download").json["serial"] == 2
+    blobs = ask("select count(*) from blobs")[0][0]
+    ask("update state_versions set hidden_at = now() - interval '8 days' where id = %s", first)
+    until(lambda: api.attributes(f"state-versions/{first}")["status"] == GONE, "it is gone for good")
+    until(lambda: ask("select count(*) from blobs")[0][0] == blobs - 1, "so is its content")
+    assert not ask("select 1 from state_version_outputs where state_version_id = %s", first)
+    assert statuses(ask, own)[1] == "finalized"
+
+    # The trail names what went, and that nobody did it.
+    events = api.get(f"organizations/{api.organization}/audit-trail").json["data"]
+    told = [(event["resource"]["action"], event["resource"]["type"], event["auth"]["type"]) for event in events if first in event["resource"]["meta"]["attributes"]]
+    assert told == [("destroy", "state_version", "System"), ("expire", "state_version", "System")]
+    assert one.metric("runyard_retention_deleted_total", rule="states") == 11
+
+
+def test_the_newest_states_stay(scheduler, api_of, ask):
+    api = api_of(scheduler(keep_states_days=1, keep_states_newest=3))
+    workspace = api.workspace()
+    push_states(api, workspace, 5)
+    age_states(ask, [workspace], 50, 40, 30, 20, 10)
+    until(lambda: statuses(ask, workspace) == [HIDDEN, HIDDEN] + ["finalized"] * 3, "all but three are gone")
+
+
+def test_configurations_that_are_needed_stay(scheduler, api_of, ask):
+    api = api_of(scheduler(keep_configurations_days=30))
+    workspace = api.workspace()
+    unused, needed, late, speculative, current = [api.upload(workspace, {"main.tf": str(number)}, speculative=number == 3) for number in range(5)]
+    run = api.run(workspace, needed)
+    order = [unused, needed, late, speculative, current]
+    ask("update configuration_versions set created_at = now() - make_interval(days => (array[60, 50, 40, 35, 20])[array_position(%s::text[], id)])", order)
+
+    def status(version):
+        return api.attributes(f"configuration-versions/{version}")["status"]
+
+    until(lambda: status(late) == HIDDEN, "what newer ones followed is gone")
+    assert [status(version) for version in (unused, needed, speculative, current)] == [HIDDEN, "uploaded", "uploaded", "uploaded"]
+    assert api.call("GET", f"configuration-versions/{late}/download").status == 404
+    assert api.call("GET", f"runs/{run}/configuration-version/download").status == 200
+
+
+def done_run(api, hand, workspace):
+    """A run that was planned by hand and then discarded."""
+    run = api.run_files(workspace, {"main.tf": "x"})
+    (job,) = until(hand.claim, "its plan waits")
+    hand.on(job, "PUT", "init", b"init")
+    hand.on(job, "PUT", "plan", b"plan")
+    hand.on(job, "PUT", "plan-json", json.dumps({"format_version": "1.2"}).encode())
+    hand.on(job, "PUT", "log?offset=0", b"a log of some length\n" * 100)
+    assert hand.result(job).status == 204
+    api.wait_status(run, "planned")
+    return run
+
+
+def test_logs_and_plans_of_ended_runs_go(scheduler, api_of, tokens, ask):
+    one = scheduler(keep_logs_days=30, keep_plans_days=40)
+    api = api_of(one)
+    hand = HandWorker(one.url, tokens["agent-token"])
+    kept = api.workspace()
+    policy(api, f"workspaces/{kept}")
+    old, older, waiting, theirs = [done_run(api, hand, workspace) for workspace in (api.workspace(), api.workspace(), api.workspace(), kept)]
+    for run in (old, older, theirs):
+        api.act(run, "discard")
+    plans = {run: api.sibling(run, "plan") for run in (old, older, waiting, theirs)}
+    urls = {run: api.attributes(f"plans/{plan}")["log-read-url"] for run, plan in plans.items()}
+    ask("update runs set updated_at = now() - make_interval(days => case when id = %s then 35 else 45 end)", old)
+
+    def log(run, offset=0):
+        return api.ask("GET", f"{urls[run]}?limit=65536&offset={offset}").body
+
+    until(lambda: b"was deleted" in log(older) and b"was deleted" in log(old), "their logs are gone")
+    # Whoever reads it comes to its end, wherever he was.
+    assert log(old).startswith(b"\x02") and log(old).endswith(b"\x03") and log(old, 1000) == b"\x03" and log(old, len(log(old)) - 1) == b"\x03"
+    until(lambda: api.call("GET", f"plans/{plans[older]}/json-output").status == 404, "so is the older one's plan")
+    assert "older than plans are kept" in api.call("GET", f"plans/{plans[older]}/json-output").errors()
+    assert "older than plans are kept" in api.call("GET", f"plans/{plans[older]}/json-output-redacted").errors()
+    assert api.call("GET", f"plans/{plans[old]}/json-output").status == 200
+    for run in (waiting, theirs):
+        assert api.call("GET", f"plans/{plans[run]}/json-output").status == 200 and len(log(run)) > 2000
+
+    # Plan files are of no use once their run has ended.
+    files = "select plan_blob is not null, init_blob is not null from operations where id = %s"
+    until(lambda: ask(files, plans[old]) == [(False, False)], "plan files go after a day")
+    assert ask(files, plans[waiting]) == [(True, True)] and ask(files, plans[theirs]) == [(True, True)]
+    api.act(waiting, "apply")
+    (job,) = until(hand.claim, "it can still be applied")
+    assert hand.on(job, "GET", "plan").body == b"plan"
+    assert not ask("select 1 from log_chunks where operation_id = %s", plans[old])
+    assert api.status(old) == "discarded"
+
+
+def test_content_goes_with_the_last_that_names_it(scheduler, api_of, ask):
+    api = api_of(scheduler())
+    first, second = api.workspace(), api.workspace()
+    for workspace in (first, second):
+        api.upload(workspace, {"main.tf": "the same"})
+    push_states(api, first, 2)
+    assert ask("select count(*) from blobs") == [(3,)]
+    api.delete(f"workspaces/{first}")
+    until(lambda: ask("select count(*) from blobs") == [(1,)], "the states are gone")
+    until(lambda: not ask("select 1 from loose_blobs"), "all was looked at")
+    api.delete(f"workspaces/{second}")
+    until(lambda: ask("select count(*) from blobs") == [(0,)], "the configuration is gone")

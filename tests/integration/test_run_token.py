@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MPL-2.0
+"""What a run's own token reads, as long as its job's attempt lasts, and that it can do nothing else."""
+
+import base64
+import hashlib
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from support.api import Api
+from support.office import Hands
+
+ROUTES = Path(__file__).parents[2] / "scheduler/api/routes.def"
+
+
+@pytest.fixture
+def job(org, office):
+    """A claimed plan, its worker, and a client that has the run's token."""
+    hands = Hands(office)
+    workspace = org.workspace("consumer")
+    run = org.run(workspace, org.upload(workspace, {"main.tf": ""}))
+    job = hands.take(run, "plan")
+    assert job["api-url"] == org.url and job["project"] == "Default Project"
+    return {**job, "hands": hands, "inside": Api(org.url, job["run-token"], org.organization), "workspace": workspace}
+
+
+def share(org, workspace, shared=True):
+    org.patch(f"workspaces/{workspace}", {"data": {"type": "workspaces", "attributes": {"global-remote-state": shared}}})
+
+
+STATE = {"version": 4, "terraform_version": "1.11.4", "serial": 1, "lineage": "l", "resources": [],
+         "outputs": {"word": {"value": "from afar", "type": "string", "sensitive": True}}}
+
+
+def producer(org):
+    """A workspace with a state, and its output."""
+    workspace, state = org.workspace("producer"), json.dumps(STATE).encode()
+    org.post(f"workspaces/{workspace}/actions/lock")
+    attributes = {"serial": 1, "lineage": "l", "md5": hashlib.md5(state).hexdigest(), "state": base64.b64encode(state).decode()}
+    version = org.post(f"workspaces/{workspace}/state-versions", {"data": {"type": "state-versions", "attributes": attributes}}).data["id"]
+    return workspace, version, org.get(f"state-versions/{version}/outputs").data[0]["id"]
+
+
+def test_it_reads_its_own_workspace_and_run(job, org):
+    inside = job["inside"]
+    for path in (f"workspaces/{job['workspace']}", f"organizations/{org.organization}/workspaces/consumer", f"runs/{job['run']}",
+                 f"plans/{job['run'].replace('run-', 'plan-')}", f"organizations/{org.organization}/entitlement-set", "ping"):
+        assert inside.call("GET", path).status in (200, 204), path
+    assert set(inside.get(f"workspaces/{job['workspace']}").data["attributes"]["permissions"].values()) == {False}
+    other = org.run(job["workspace"], plan_only=True)
+    for path in ("organizations", "account/details", f"runs/{other}", f"plans/{other.replace('run-', 'plan-')}", f"workspaces/{job['workspace']}/runs",
+                 f"workspaces/{job['workspace']}/vars", f"workspaces/{job['workspace']}?include=current_run", f"runs/{job['run']}?include=workspace",
+                 f"plans/{job['run'].replace('run-', 'plan-')}/json-output"):
+        assert inside.call("GET", path).status == 404, path
+
+
+def test_it_reads_states_that_are_shared_with_it(job, org):
+    workspace, state, output = producer(org)
+    paths = [f"workspaces/{workspace}", f"organizations/{org.organization}/workspaces/producer", f"workspaces/{workspace}/current-state-version",
+             f"state-versions/{state}", f"state-versions/{state}/outputs", f"workspaces/{workspace}/current-state-version-outputs", f"state-version-outputs/{output}",
+             f"state-versions/{state}/download"]
+    inside = job["inside"]
+    for path in paths:
+        assert inside.call("GET", path).status == 404, path
+    share(org, workspace)
+    for path in paths:
+        assert inside.call("GET", path).status == 200, path
+    read = inside.get(f"workspaces/{workspace}/current-state-version", include="outputs").json
+    assert [item["attributes"]["name"] for item in read["included"]] == ["word"]
+    for path in (f"workspaces/{workspace}/runs", f"workspaces/{workspace}/vars", f"organizations/{org.organization}/workspaces",
+                 f"workspaces/{workspace}/tasks", f"workspaces/{workspace}?include=current_run", f"state-versions/{state}?include=run"):
+        assert inside.call("GET", path).status == 404, path
+    share(org, workspace, False)
+    assert {inside.call("GET", path).status for path in paths} == {404}
+    org.call("POST", f"workspaces/{workspace}/relationships/remote-state-consumers", {"data": [{"type": "workspaces", "id": job["workspace"]}]})
+    assert {inside.call("GET", path).status for path in paths} == {200}
+    org.call("DELETE", f"workspaces/{workspace}/relationships/remote-state-consumers", {"data": [{"type": "workspaces", "id": job["workspace"]}]})
+    assert {inside.call("GET", path).status for path in paths} == {404}
+
+
+def test_nothing_is_shared_between_organizations(job, office):
+    other = office.organization()
+    workspace, state, _ = producer(other)
+    share(other, workspace)
+    for path in (f"workspaces/{workspace}", f"state-versions/{state}", f"organizations/{other.organization}/entitlement-set"):
+        assert job["inside"].call("GET", path).status == 404, path
+
+
+def test_it_changes_nothing(job, org):
+    things = {"organization": org.organization, "workspace": job["workspace"], "run": job["run"], "name": "consumer",
+              "plan": job["run"].replace("run-", "plan-")}
+    body = {"data": {"attributes": {"name": "n"}, "relationships": {"workspace": {"data": {"type": "workspaces", "id": job["workspace"]}}}}}
+    before = org.get(f"workspaces/{job['workspace']}").data["attributes"]["updated-at"]
+    for method, path in re.findall(r'^API\((POST|PATCH|PUT|DELETE),\s*"([^"]+)"', ROUTES.read_text(), re.M):
+        filled = re.sub(r":(\w+)", lambda name: things.get(name[1], "nobodys"), path)
+        assert job["inside"].call(method, filled[1:], body).status == 404, f"{method} {path}"
+    assert org.get(f"workspaces/{job['workspace']}").data["attributes"]["updated-at"] == before
+    for path in ("register", "claim", "heartbeat"):
+        assert job["hands"].status("POST", path, job["run-token"], {"partitions": [], "jobs": []}) in (401, 404)
+    assert job["hands"].status("GET", f"jobs/{job['job']}/configuration", job["run-token"]) == 404
+
+
+def test_it_ends_with_the_attempt(job, org, office):
+    inside = job["inside"]
+    office.change("update jobs set lease_until = now() - interval '1 second' where id = %s", job["job"])
+    again = None
+    while not again or again["job"] != job["job"]:
+        again = next(iter(job["hands"].call("POST", "claim", job["hands"].token, {"worker": job["hands"].worker, "slots": 1})["jobs"]), None)
+    assert again["attempt"] == 2 and again["run-token"] != job["run-token"]
+    assert inside.call("GET", f"runs/{job['run']}").status == 401
+    second = Api(org.url, again["run-token"], org.organization)
+    assert second.call("GET", f"runs/{job['run']}").status == 200
+    job["hands"].end(again, "passed")
+    assert second.call("GET", f"runs/{job['run']}").status == 401
+    assert again["run-token"] not in str(office.ask("select * from jobs"))

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MPL-2.0
+"""What must be true once all runs have ended, whatever broke meanwhile. Each check gives sentences; none is good."""
+
+import re
+
+from support.chaos_work import STAGES
+from support.record import alive, applied_twice, ended, overlaps
+
+# The reasons that faults give. Whatever else a run ends with is a fault of ours.
+REASONS = re.compile(r"Contact with worker|lost with its worker|The worker was stopped during the apply")
+# A client that got no answer asks again, and the second run of the two finds nothing to do.
+ENDS = ("applied", "errored", "canceled", "force_canceled", "planned_and_finished")
+
+# {what it says: the statement whose rows say it}
+INVARIANTS = {
+    "jobs are left": "select id, run_id, stage, state, attempt from jobs",
+    "messages are left": "select topic, payload from outbox",
+    "a workspace is not free": "select id, current_run_id, locked_by, hold_job_id from workspaces "
+    "where num_nonnulls(current_run_id, locked_by, hold_job_id) > 0",
+    "a run holds its workspace": "select id, status from runs where holds or queued",
+    "an ended run's task has not ended": "select r.id, t.stage, t.status, t.delivery from task_results t join runs r on r.id = t.run_id "
+    "where r.ended and (t.status = 'running' or t.delivery in ('waiting', 'claimed', 'acknowledged'))",
+    "an ended run's log has not": "select o.id, o.status, o.log_length from operations o join runs r on r.id = o.run_id "
+    "where r.ended and o.log_length > 0 and not o.log_ended",
+    "a workspace has states of several lineages": "select workspace_id, array_agg(distinct lineage) from state_versions "
+    "group by workspace_id having count(distinct lineage) > 1",
+    "a notification waits": "select id, trigger from notifications",
+}
+
+
+def database_wrong(stack):
+    found = [(what, stack.rows(sql)) for what, sql in INVARIANTS.items()]
+    return [f"{what}: {rows}" for what, rows in found if rows]
+
+
+def runs_wrong(stack, lines):
+    """Every run says why it was not applied, and one that was had come to its end."""
+    wrong, done = [], ended(lines)
+    for run, status, error in stack.rows("select r.id, r.status, coalesce(i.error, '') from runs r join run_inputs i on i.run_id = r.id"):
+        if status == "applied" and run not in done:
+            wrong.append(f"{run} is applied, and its apply did not come to its end")
+        if status == "errored" and not REASONS.search(error):
+            wrong.append(f"{run} is errored for no fault that was made: {error!r}")
+        if status not in ENDS:
+            wrong.append(f"{run} is {status}")
+    return wrong
+
+
+def state_wrong(stack, lines, workspace):
+    """No resource that was created is missing; after an apply that passed there are no others either."""
+    state = stack.api.state(workspace) or {"resources": []}
+    kept = {instance["attributes"]["id"] for resource in state["resources"] if resource["name"].startswith("made_")
+            for instance in resource["instances"]}
+    wanted = alive(lines, workspace)
+    wrong = [f"{workspace}: {resource} was created by {creator(lines, resource)} and is missing in its state"
+             for resource in sorted(wanted - kept)]
+    last = next((line for line in reversed(lines) if line.workspace == workspace), None)
+    if last and last.word == "end" and kept - wanted:
+        wrong.append(f"{workspace}: {sorted(kept - wanted)} were destroyed and are in its state")
+    return wrong
+
+
+def creator(lines, resource):
+    return next(line.run for line in lines if line.resource == resource)
+
+
+def engines_wrong(stack, work):
+    return [f"the engine of {run} still runs" for _, run, _ in stack.engines(work.workspaces)]
+
+
+def locks_wrong(stack, work):
+    shown = {workspace: stack.api.attributes(f"workspaces/{workspace}") for workspace in work.workspaces}
+    return [f"{workspace} is locked: {attributes.get('locked-reason')}" for workspace, attributes in shown.items() if attributes["locked"]]
+
+
+def stages_wrong(stack, work):
+    """Each stage of an applied run passed once: a task's result, a policy's and a job's was taken once, however often it came."""
+    rows = stack.rows("select r.id, r.workspace_id, count(*) from runs r join run_events e on e.run_id = r.id "
+                      "where r.status = 'applied' and e.action = 'passed' group by r.id")
+    return [f"{run} passed {count} stages of {STAGES[work.workspaces[workspace]]}" for run, workspace, count in rows
+            if count != STAGES[work.workspaces[workspace]]]
+
+
+def messages_wrong(stack, work):
+    """Each ended run was told of to who wanted to know."""
+    told, ends = work.told(), stack.rows("select id, workspace_id, status from runs where status in ('applied', 'errored')")
+    return [f"nobody was told that {run} is {status}" for run, workspace, status in ends
+            if work.workspaces[workspace] == "plain" and run not in told]
+
+
+def wrong(stack, work):
+    lines = list(stack.record.lines)
+    states = [sentence for workspace in work.workspaces for sentence in state_wrong(stack, lines, workspace)]
+    return [*stack.died(), *stack.api.wrong, *overlaps(lines), *applied_twice(lines), *database_wrong(stack), *runs_wrong(stack, lines), *states,
+            *engines_wrong(stack, work), *locks_wrong(stack, work), *stages_wrong(stack, work), *messages_wrong(stack, work)]

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MPL-2.0
+"""What is done to a stack: a process is killed, stands still, or is cut off. Each fault can be undone."""
+
+import random
+
+from support.chaos_stack import KINDS, LEASE
+from support.proxy import FAULTS
+
+ACTIONS = ("kill", "stop", *FAULTS)
+
+
+class Fault:
+    """One process of a kind, and what happens to it. `seconds`: for how long."""
+
+    def __init__(self, stack, action, part, proxies, seconds):
+        self.stack = stack
+        self.action = action
+        self.part = part
+        self.proxies = proxies  # {(who, to whom): Proxy} of which `part` is an end
+        self.seconds = seconds
+
+    @property
+    def name(self):
+        """Its row in a summary."""
+        return f"{self.action} {self.part.kind}" if self.action in ("kill", "stop") else f"{self.action} {'-'.join(self.ends())}"
+
+    def ends(self):
+        who, to = next(iter(self.proxies))
+        return who.rpartition("-")[0], to
+
+    def __str__(self):
+        where = self.part.name if not self.proxies else " and ".join(f"{who} > {to}" for who, to in self.proxies)
+        return f"{self.action} {where} for {self.seconds:.1f} s"
+
+    def begin(self):
+        if self.action == "kill":
+            self.part.kill()
+        elif self.action == "stop":
+            self.part.stop()
+        for proxy in self.proxies.values():
+            proxy.break_as(self.action)
+
+    def end(self):
+        if self.action == "kill":
+            self.part.start()
+        elif self.action == "stop":
+            self.part.go_on()
+        for proxy in self.proxies.values():
+            proxy.heal()
+
+
+def touching(stack, part):
+    """The connections of a process, by whom they lead to: {("worker", "scheduler"): {("worker-1", "scheduler"): Proxy}}."""
+    found = {}
+    for (who, to), proxy in stack.proxies.items():
+        if part.name in (who, to):
+            found.setdefault((who.rpartition("-")[0], to), {})[who, to] = proxy
+    return found
+
+
+def pick(stack, seed, kinds=KINDS, actions=ACTIONS):
+    """A random fault, the same for the same seed. A third of those that have a connection are killed, stopped and cut off each."""
+    rng = random.Random(seed)
+    part = rng.choice([part for part in stack.parts if part.kind in kinds])
+    edges = touching(stack, part)
+    cuts = [action for action in actions if action in FAULTS] if edges else []
+    choices = [action for action in actions if action not in FAULTS] + ([rng.choice(cuts)] if cuts else [])
+    action = rng.choice(choices or ["kill"])
+    proxies = edges[rng.choice(sorted(edges))] if action in FAULTS else {}
+    # A process that is killed is back at once, or after its leases are over; everything else outlasts them.
+    seconds = rng.choice([0, LEASE * 1.5]) if action == "kill" else LEASE * rng.uniform(1.3, 2)
+    return Fault(stack, action, part, proxies, seconds)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MPL-2.0
+"""An HTTP proxy that stands before a server and does to its calls what a test wants."""
+
+import http.client
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+HOP = {"connection", "keep-alive", "transfer-encoding"}
+
+
+class Front:
+    """fault(method) is None (the call goes through as it came), "fail" (500), "hold" (no answer until let_go) or "lose" (it goes through, its answer is
+    held). `calls` lists the methods that came."""
+
+    def __init__(self, port):
+        self.target = port
+        self.fault = lambda method: None
+        self.calls = []
+        self.going = threading.Event()
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self.server.daemon_threads = True
+        self.port = self.server.server_port
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def _handler(self):
+        front = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def serve(self):
+                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                front.calls.append(self.command)
+                fault = front.fault(self.command)
+                if fault == "hold":
+                    front.going.wait()
+                status, headers, answer = front.forward(self.command, self.path, self.headers, body) if fault != "fail" else (500, [], b"")
+                if fault == "lose":
+                    front.going.wait()
+                self.send_response(status)
+                for name, value in headers:
+                    if name.lower() not in HOP | {"content-length"}:
+                        self.send_header(name, value)
+                self.send_header("Content-Length", str(len(answer)))
+                self.end_headers()
+                self.wfile.write(answer)
+
+            do_GET = do_PUT = do_DELETE = serve
+
+            def log_message(self, *_):
+                pass
+
+        return Handler
+
+    def forward(self, method, path, headers, body):
+        connection = http.client.HTTPConnection("127.0.0.1", self.target, timeout=30)
+        try:
+            connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+            for name, value in headers.items():
+                if name.lower() not in HOP:
+                    connection.putheader(name, value)
+            connection.endheaders(body)
+            answer = connection.getresponse()
+            return answer.status, answer.getheaders(), answer.read()
+        finally:
+            connection.close()
+
+    def holds(self, *methods):
+        self.going.clear()
+        self.fault = lambda method: "hold" if method in methods else None
+
+    def let_go(self):
+        self.fault = lambda method: None
+        self.going.set()
+
+    def release(self):
+        self.let_go()
+        self.server.shutdown()
+        self.server.server_close()

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: MPL-2.0
+"""gotfe [NAME...]: go-tfe's own tests against a stack of real processes; tests/gotfe compiles and starts them.
+
+Without names, the tests that gotfe.txt lists. A NAME is a regular expression, found anywhere in a test's name.
+It fails if a test fails that gotfe.txt does not excuse, by a reason behind its name.
+"""
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from support.process import clean_environment
+from support.servers import ROOT, Broker, Postgres, Redis
+from support.site import FullSite, new_folder, release_all, sandbox_kind
+
+LIST = ROOT / "tests/gotfe.txt"
+# These set the environment that all others read (each other's, too), or look for what is theirs on the first page of everything.
+ALONE = re.compile(r"^(TestClient_|TestOrganizationsList$)")
+NOW = re.compile(r"^=== (?:RUN|CONT|NAME|PAUSE) +(\S+)")
+RESULT = re.compile(r"^ *--- (PASS|FAIL|SKIP): (\S+) ")
+ROLES = ("SITE_ADMIN", "CONFIGURATION", "PROVISION_LICENSES", "SUBSCRIPTION", "SUPPORT", "SECURITY_MAINTENANCE", "VERSION_MAINTENANCE")
+
+
+class Echo(BaseHTTPRequestHandler):
+    """Where the tests let run tasks and notifications go: it takes everything."""
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+class Suite:
+    """What came of each test, and what it said."""
+
+    def __init__(self, program, environment, options):
+        self.program = program
+        self.environment = environment
+        self.options = options
+        self.results = {}
+        self.said = {}
+
+    def names(self):
+        listed = subprocess.run([self.program, "-test.list", "."], cwd=self.program.parent, capture_output=True, text=True, check=True)
+        return [line for line in listed.stdout.split() if line.startswith("Test")]
+
+    def run(self, names):
+        """A panic ends the program, so what it left is run again without the test that broke."""
+        left = list(names)
+        while left:
+            said, code = self.run_once(left)
+            before = len(left)
+            left = [name for name in left if name not in self.results]
+            if left and len(left) == before:
+                self.give_up(left, f"the program ended with {code}:\n{said[-3000:]}")
+                return
+
+    def give_up(self, names, why):
+        for name in names:
+            self.results[name] = "FAIL"
+            self.said[name] = [why]
+
+    def run_once(self, names):
+        command = [self.program, "-test.v", "-test.run", f"^({'|'.join(names)})$", "-test.parallel", str(self.options.parallel),
+                   "-test.timeout", f"{self.options.timeout}s"]
+        done = subprocess.run(command, cwd=self.program.parent, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              errors="replace")
+        self.read(done.stdout)
+        return done.stdout, done.returncode
+
+    def read(self, said):
+        """Whose each line is, the lines before it tell."""
+        now = ""
+        for line in said.splitlines():
+            result = RESULT.match(line)
+            if NOW.match(line):
+                now = NOW.match(line).group(1)
+                continue
+            if result:
+                now = result.group(2)
+                if "/" not in now:
+                    self.results[now] = result.group(1)
+            self.said.setdefault(now.split("/")[0], []).append(line)
+        for name in re.findall(r"^\t(Test\w+)(?:/\S*)? \(", said.partition("panic: test timed out")[2], re.M):
+            self.results.setdefault(name, "FAIL")
+
+
+class Stack:
+    def __init__(self, slots):
+        self.folder = new_folder("gotfe")
+        self.echo = ThreadingHTTPServer(("127.0.0.1", 0), Echo)
+        threading.Thread(target=self.echo.serve_forever, daemon=True).start()
+        self.servers = [Postgres().start(), Redis(self.folder).start(), Broker(self.folder).start()]
+        postgres, redis, bus = self.servers
+        self.site = FullSite(self.folder, bus, postgres.new_database(), sandbox_kind(), redis)
+        self.site.worker.options["slots"] = slots
+
+    def start(self):
+        self.site.start()
+        return self
+
+    def environment(self):
+        token = self.site.api.token
+        roles = {f"TFE_ADMIN_{role}_TOKEN": token for role in ROLES}
+        return clean_environment(TFE_ADDRESS=self.site.scheduler.url, TFE_TOKEN=token, TFC_RUN_TASK_URL=f"http://127.0.0.1:{self.echo.server_port}/", **roles)
+
+    def release(self):
+        site = self.site
+        try:
+            release_all([*self.servers, site.scheduler, site.worker, site.notifier, site.receiver])
+        finally:
+            self.echo.shutdown()
+
+
+def listed():
+    """{name: why it may fail, or nothing}."""
+    lines = (line.partition("#") for line in LIST.read_text().splitlines())
+    return {name.strip(): why.strip() for name, _, why in lines if name.strip()}
+
+
+def chosen(suite, options):
+    known = suite.names()
+    if options.all:
+        return known
+    if options.names:
+        return [name for name in known if any(re.search(pattern, name) for pattern in options.names)]
+    strange = [name for name in listed() if name not in known]
+    assert not strange, f"go-tfe has no such tests: {strange}"
+    return list(listed())
+
+
+def report(suite, names, options):
+    """Prints it; whether all is well."""
+    excuses = listed()
+    for name in names:
+        if suite.results[name] == "FAIL" or options.verbose:
+            print(f"\n===== {name}\n" + "\n".join(suite.said.get(name, [])))
+    print()
+    by = {result: [name for name in names if suite.results[name] == result] for result in ("PASS", "SKIP", "FAIL")}
+    for result, those in by.items():
+        for name in those:
+            print(result, name, *([f"# {excuses[name]}"] if excuses.get(name) else []))
+    print(f"{len(by['PASS'])} of {len(names)} passed, {len(by['SKIP'])} skipped themselves, {len(by['FAIL'])} failed")
+    return not [name for name in by["FAIL"] if not excuses.get(name)]
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="gotfe", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--all", action="store_true", help="every test there is, whoever it is for")
+    parser.add_argument("--verbose", action="store_true", help="what each test said, not only those that failed")
+    parser.add_argument("--parallel", type=int, default=8, help="how many tests run at once")
+    parser.add_argument("--timeout", type=int, default=900, help="how many seconds they all may take")
+    parser.add_argument("--keep-logs", metavar="FOLDER", type=Path, help="where the processes' logs are to go")
+    parser.add_argument("--suite", type=Path, required=True, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def main():
+    options = arguments()
+    began = time.monotonic()
+    stack = Stack(slots=4)
+    try:
+        suite = Suite(options.suite.resolve(), stack.start().environment(), options)
+        names = chosen(suite, options)
+        for name in filter(ALONE.match, names):
+            suite.run([name])
+        suite.run([name for name in names if not ALONE.match(name)])
+        well = report(suite, names, options)
+        print(f"{time.monotonic() - began:.0f} s")
+    finally:
+        try:
+            stack.release()
+        finally:
+            if options.keep_logs:
+                shutil.copytree(stack.folder, options.keep_logs, ignore=lambda folder, names: [n for n in names if not n.endswith(".log")], dirs_exist_ok=True)
+            shutil.rmtree(stack.folder, ignore_errors=True)
+    sys.exit(0 if well else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MPL-2.0
+"""The append-only record that resources write themselves, and what must be true of it whatever broke meanwhile."""
+
+import socketserver
+import threading
+from collections import Counter, namedtuple
+
+Line = namedtuple("Line", "word run workspace resource")  # word: begin, created, destroyed, end; resource: its id, or None
+
+
+# ---- the configuration that writes it ----
+
+
+def resource(name, after, command, when="create"):
+    """A resource that is made anew for every value of `turn`, and says so."""
+    return f"""
+resource "terraform_data" "{name}" {{
+  triggers_replace = var.turn
+  depends_on       = [{after and 'terraform_data.' + after}]
+  provisioner "local-exec" {{
+    when        = {when}
+    interpreter = ["/bin/bash", "-c"]
+    command     = "{command}"
+  }}
+}}
+"""
+
+
+def configuration(port, size=3, pause=0.3):
+    """`size` resources, one after the other. That one was created is said by the next: by then terraform has written it into its
+    state, and from then on nobody may forget it."""
+
+    def say(word):
+        line = f"echo {word} $TFC_RUN_ID $TFC_WORKSPACE_ID"
+        return f"exec 3<>/dev/tcp/127.0.0.1/{port}; {line} >&3; read -r answer <&3; test $answer = written"
+
+    parts = ['variable "turn" {}\n', resource("begin", "", say("begin -"))]
+    before = "begin"
+    for number in range(size):
+        made, told = f"made_{number}", f"told_{number}"
+        parts.append(resource(made, before, say("destroyed ${self.id}"), "destroy"))
+        parts.append(resource(told, made, f"sleep {pause}; " + say(f"created ${{terraform_data.{made}.id}}")))
+        before = told
+    parts.append(resource("end", before, say("end -")))
+    return {"main.tf": "".join(parts)}
+
+
+# ---- the record ----
+
+
+class Record:
+    """Takes lines on a port of this machine; each is in the file before it is answered."""
+
+    def __init__(self, path):
+        self.path = path
+        self.lines = []
+        self.lock = threading.Lock()
+        record = self
+
+        class Handler(socketserver.StreamRequestHandler):
+            def handle(self):
+                line = self.rfile.readline().decode()
+                if line.endswith("\n"):
+                    record.write(line)
+                    self.wfile.write(b"written\n")
+
+        self.server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.port = self.server.server_address[1]
+        threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+
+    def write(self, line):
+        word, resource, run, workspace = line.split()
+        with self.lock, open(self.path, "a") as file:
+            file.write(line)
+            self.lines.append(Line(word, run, workspace, None if resource == "-" else resource))
+
+    def release(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+# ---- what must be true ----
+
+
+def overlaps(lines):
+    """Whoever applies in a workspace after another run has begun to, must be alone: the lines of a run stand together."""
+    last, over, wrong = {}, set(), []
+    for line in lines:
+        before = last.get(line.workspace, line.run)
+        if before != line.run:
+            over.add(before)
+        if line.run in over:
+            wrong.append(f"{line.run} went on in {line.workspace} after {before} had begun")
+        last[line.workspace] = line.run
+    return wrong
+
+
+def applied_twice(lines):
+    begun = Counter(line.run for line in lines if line.word == "begin")
+    return [f"{run} was applied {count} times" for run, count in begun.items() if count > 1]
+
+
+def alive(lines, workspace):
+    """The resources that were created, and that nobody said to destroy."""
+    mine = [line for line in lines if line.workspace == workspace]
+    return {line.resource for line in mine if line.word == "created"} - {line.resource for line in mine if line.word == "destroyed"}
+
+
+def ended(lines):
+    """The runs whose apply came to its end."""
+    return {line.run for line in lines if line.word == "end"}

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: MPL-2.0
+"""For each endpoint that takes a document: a valid one, and what of it may be wrong in which way. By the handler's name in routes.def."""
+
+import copy
+from dataclasses import dataclass, field
+
+LONG = "x" * 20_000
+HUGE = "x" * 900_000
+CONTROL = "a\u0001b"
+
+
+class Of(str):
+    """Not the value itself, but what the world has by that key."""
+
+
+@dataclass
+class Value:
+    """A valid value of an attribute, and those that are none."""
+
+    valid: object
+    bad: list
+
+
+def text(valid="fine", *more, long=LONG):
+    return Value(valid, [7, True, ["a"], {"a": "b"}, long, *more])
+
+
+def name(valid="fine", *more):
+    return text(valid, "", CONTROL, *more)
+
+
+def choice(valid):
+    return text(valid, "nonsense", "")
+
+
+def flag(valid=False):
+    return Value(valid, ["yes", 1, [], {}])
+
+
+def number(valid=1, *more):
+    return Value(valid, ["1", 1.5, True, [], {}, *more])
+
+
+def texts(valid=(), *more):
+    return Value(list(valid), ["x", 7, True, {}, [1], [None], [["a"]], *more])
+
+
+def members(valid, *more):
+    return Value(valid, ["x", 7, True, [1], *more])
+
+
+@dataclass
+class Sample:
+    type: str
+    attributes: dict = field(default_factory=dict)
+    relations: dict = field(default_factory=dict)  # name: (type, key of the world) of one; ([type], key) of many
+    needed: bool = True  # False: it may be asked without a body
+    unique: str = ""  # the attribute that no two may share
+
+    def document(self, world):
+        attributes = {key: world[value.valid] if isinstance(value.valid, Of) else copy.deepcopy(value.valid) for key, value in self.attributes.items()}
+        relations = {key: {"data": link(kind, world[of])} for key, (kind, of) in self.relations.items()}
+        return {"data": {"type": self.type, "attributes": attributes, "relationships": relations}}
+
+
+def link(kind, identity):
+    return [{"type": kind[0], "id": identity}] if isinstance(kind, list) else {"type": kind, "id": identity}
+
+
+class Linkage(Sample):
+    """Of .../relationships/...: the document is {"data": [{type, id}]}."""
+
+    def document(self, world):
+        return {"data": [{"type": self.type, "id": world[next(iter(self.relations))]}]}
+
+
+class Comment(Sample):
+    """Of an action: {"comment": "..."}, or nothing."""
+
+    def document(self, _):
+        return {"comment": "fine"}
+
+
+VARIABLE = {"key": name("fine", "a b", "x" * 129), "value": text("v", long=HUGE), "description": text(), "category": choice("terraform"), "hcl": flag(), "sensitive": flag()}
+WORKSPACE = {
+    "name": name("fine", "a b", "a/b"), "description": text(), "auto-apply": flag(), "auto-apply-run-trigger": flag(), "execution-mode": choice("remote"), "allow-destroy-plan": flag(),
+    "assessments-enabled": flag(), "file-triggers-enabled": flag(), "global-remote-state": flag(), "queue-all-runs": flag(), "speculative-enabled": flag(),
+    "structured-run-output-enabled": flag(True), "terraform-version": text("1.11.4", "nonsense"), "working-directory": text("a/b", "../up"),
+    "trigger-patterns": texts(), "trigger-prefixes": texts(), "source-name": text(), "source-url": text("https://example.com"),
+}
+ORGANIZATION = {
+    "name": name("fine-organization", "a b"), "email": text("a@example.com", "", "nobody"), "assessments-enforced": flag(), "collaborator-auth-policy": choice("password"),
+    "cost-estimation-enabled": flag(), "default-execution-mode": choice("remote"), "session-remember": number(20160, 0, -1), "session-timeout": number(20160, 0, -1),
+    "send-passing-statuses-for-untriggered-speculative-plans": flag(), "allow-force-delete-workspaces": flag(), "owners-team-saml-role-id": text(),
+}
+PROJECT = {"name": name("fine project", "x" * 41), "description": text(), "default-execution-mode": choice("remote")}
+TASK = {
+    "name": name("fine", "a b"), "url": text(Of("url"), "", "nonsense", "ftp://x"), "description": text(), "hmac-key": text("key"), "category": choice("task"), "enabled": flag(False),
+    "global-configuration": members({"enabled": False}, {"enabled": "yes"}, {"stages": ["nonsense"]}, {"stages": "x"}, {"enforcement-level": "nonsense"}),
+}
+POLICY = {"description": text(), "enforcement-level": choice("mandatory"), "query": text("data.p.deny")}
+POLICY_SET = {"name": name("fine", "a b"), "description": text(), "global": flag(), "overridable": flag(True), "agent-enabled": flag(), "policy-tool-version": text("1.4.0"), "policies-path": text("a")}
+PARAMETER = {"key": name(), "value": text("v", long=HUGE), "category": choice("policy-set"), "sensitive": flag()}
+VARSET = {"name": name(), "description": text(), "global": flag(), "priority": flag()}
+POOL = {"name": name("fine", "a b"), "organization-scoped": flag(True)}
+TOKEN = {"description": text(), "expired-at": text("2100-01-01T00:00:00.000Z", "tomorrow", "")}
+TEAM = {"name": name(), "visibility": choice("secret"), "sso-team-id": text(), "allow-member-token-management": flag(True),
+        "organization-access": members({"manage-policies": True}, {"manage-policies": "yes"})}
+ACCESS = {"access": choice("read")}
+
+SAMPLES = {
+    "organizations_create": Sample("organizations", ORGANIZATION, unique="name"),
+    "organizations_update": Sample("organizations", {key: value for key, value in ORGANIZATION.items() if key != "name"}),
+    "workspaces_create": Sample("workspaces", WORKSPACE, {"project": ("projects", "project")}, unique="name"),
+    "workspaces_update": Sample("workspaces", {**WORKSPACE, "name": name("updated", "a b")}, {"project": ("projects", "project")}),
+    "workspaces_lock": Sample("", {"reason": text()}, needed=False),
+    "projects_create": Sample("projects", PROJECT, unique="name"),
+    "projects_update": Sample("projects", {**PROJECT, "name": name("updated", "x" * 41)}),
+    "variables_create": Sample("vars", VARIABLE, unique="key"),
+    "variables_update": Sample("vars", {**VARIABLE, "key": name("updated", "a b")}),
+    "varsets_create": Sample("varsets", VARSET, {"workspaces": (["workspaces"], "workspace"), "projects": (["projects"], "project"), "parent": ("projects", "project")}, unique="name"),
+    "varsets_update": Sample("varsets", {**VARSET, "name": name("updated")}, {"workspaces": (["workspaces"], "workspace"), "projects": (["projects"], "project")}),
+    "varsets_attach": Linkage("workspaces", {}, {"workspace": None}),
+    "varsets_detach": Linkage("workspaces", {}, {"workspace": None}),
+    "run_triggers_create": Sample("run-triggers", {}, {"sourceable": ("workspaces", "other")}),
+    "configurations_create": Sample("configuration-versions", {"auto-queue-runs": flag(), "speculative": flag(), "provisional": flag()}, needed=False),
+    "states_create": Sample("state-versions", {"serial": number(1, -1), "md5": text("0" * 32, ""), "lineage": text(), "force": flag(), "json-state-outputs": text("e30=", "%%%", long=7)}),
+    "states_roll_back": Sample("state-versions", {}, {"rollback-state-version": ("state-versions", "state")}),
+    "runs_create": Sample("runs", {
+        "message": text(long=HUGE), "is-destroy": flag(), "refresh": flag(True), "refresh-only": flag(), "plan-only": flag(), "auto-apply": flag(), "save-plan": flag(), "allow-empty-apply": flag(),
+        "allow-config-generation": flag(), "target-addrs": texts(), "replace-addrs": texts(), "variables": Value([], ["x", 7, {}, [1], [{"key": "k"}], [{"key": 1, "value": "v"}]]),
+    }, {"workspace": ("workspaces", "workspace"), "configuration-version": ("configuration-versions", "configuration")}),
+    **{f"runs_{action}": Comment("") for action in ("apply", "discard", "cancel", "force_cancel")},
+    "runs_force_execute": Sample("", needed=False),
+    "comments_create": Sample("comments", {"body": text("fine", "")}),
+    "tasks_create": Sample("tasks", TASK, unique="name"),
+    "tasks_update": Sample("tasks", {**TASK, "name": name("updated", "a b")}),
+    "workspace_tasks_create": Sample("workspace-tasks", {"enforcement-level": choice("advisory"), "stages": texts(["post_plan"], ["nonsense"])}, {"task": ("tasks", "free_task")}),
+    "workspace_tasks_update": Sample("workspace-tasks", {"enforcement-level": choice("advisory"), "stages": texts(["post_plan"], ["nonsense"])}),
+    "policies_create": Sample("policies", {**POLICY, "name": name("fine", "a b"), "kind": choice("opa")}, unique="name"),
+    "policies_update": Sample("policies", POLICY),
+    "policy_sets_create": Sample("policy-sets", {**POLICY_SET, "kind": choice("opa")}, {"workspaces": (["workspaces"], "workspace"), "policies": (["policies"], "policy")}, unique="name"),
+    "policy_sets_update": Sample("policy-sets", {**POLICY_SET, "name": name("updated", "a b")}),
+    "policy_sets_attach": Linkage("workspaces", {}, {"workspace": None}),
+    "policy_sets_detach": Linkage("workspaces", {}, {"workspace": None}),
+    "policy_set_parameters_create": Sample("vars", PARAMETER, unique="key"),
+    "policy_set_parameters_update": Sample("vars", {**PARAMETER, "key": name("updated")}),
+    "pools_create": Sample("agent-pools", POOL, {"allowed-workspaces": (["workspaces"], "workspace"), "allowed-projects": (["projects"], "project")}, unique="name"),
+    "pools_update": Sample("agent-pools", {**POOL, "name": name("updated", "a b")}, {"allowed-workspaces": (["workspaces"], "workspace"), "allowed-projects": (["projects"], "project")}),
+    "agent_tokens_create": Sample("agent-tokens", {"description": text("fine", "")}),
+    "tokens_create": Sample("authentication-tokens", TOKEN, needed=False),
+    **{handler: Sample("authentication-tokens", TOKEN, needed=False) for handler in ("team_tokens_create", "team_token_create", "organization_token_create")},
+    "account_update": Sample("users", {"username": name("updated", "a b"), "email": text("a@example.com", "", "nobody")}),
+    "workspace_tags_add": Linkage("tags"),
+    "workspace_tags_remove": Linkage("tags"),
+    "tag_bindings_update": Linkage("tag-bindings"),
+    "project_workspaces_move": Linkage("workspaces", {}, {"workspace": None}),
+    "workspaces_assign_key": Sample("workspaces", {"id": Value(Of("key"), [7, True, [], {}, LONG, "nonexistent"])}),
+    "plan_exports_create": Sample("plan-exports", {"data-type": choice("sentinel-mock-bundle-v0")}, {"plan": ("plans", "plan")}),
+    "policy_checks_override": Comment(""),
+    "task_stages_override": Comment(""),
+    "teams_create": Sample("teams", TEAM, unique="name"),
+    "teams_update": Sample("teams", {**TEAM, "name": name("updated")}),
+    "memberships_create": Sample("organization-memberships", {"email": text("new@example.com", "", "nobody")}),
+    "team_workspaces_create": Sample("team-workspaces", ACCESS, {"team": ("teams", "free_team"), "workspace": ("workspaces", "workspace")}),
+    "team_workspaces_update": Sample("team-workspaces", ACCESS),
+    "team_projects_create": Sample("team-projects", ACCESS, {"team": ("teams", "free_team"), "project": ("projects", "project")}),
+    "team_projects_update": Sample("team-projects", ACCESS),
+    "ssh_keys_create": Sample("ssh-keys", {"name": name(), "value": text("-----BEGIN", "", long=HUGE)}, unique="name"),
+    "ssh_keys_update": Sample("ssh-keys", {"name": name("updated")}),
+    "workspace_consumers_add": Linkage("workspaces", {}, {"other": None}),
+    "workspace_consumers_replace": Linkage("workspaces", {}, {"other": None}),
+    "workspace_consumers_remove": Linkage("workspaces", {}, {"other": None}),
+    "notification_configurations_create": Sample("notification-configurations", {
+        "name": name(), "destination-type": choice("generic"), "url": text(Of("url"), "", "nonsense"), "enabled": flag(False), "token": text("key"),
+        "triggers": texts(["run:created"], ["nonsense"]),
+    }),
+    "notification_configurations_update": Sample("notification-configurations", {"name": name("updated"), "url": text(Of("url"), "", "nonsense"), "enabled": flag(False), "token": text("key"),
+                                                                                  "triggers": texts(["run:created"], ["nonsense"])}),
+}

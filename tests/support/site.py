@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Stacks that serve many tests: the processes of one site, started and ended together."""
+
+import json
+import subprocess
+import tempfile
+from pathlib import Path
+
+from support.api import Api
+from support.receiver import Receiver
+from support.runyard import KEYS, Notifier, Scheduler, Worker
+from support.servers import ROOT
+
+
+def new_folder(name):
+    # Short and open to look through: PostgreSQL's account and the sandbox have to get there.
+    path = Path(tempfile.mkdtemp(prefix=f"runyard-{name}."))
+    path.chmod(0o755)
+    return path
+
+
+def bootstrap(database):
+    Scheduler.run_command("migrate", database_url=database, keys=KEYS)
+    made = Scheduler.run_command("bootstrap", "admin", "admin@example.com", "acme", database_url=database, keys=KEYS)
+    return json.loads(made.stdout)
+
+
+def sandbox_kind():
+    """bwrap where it works: containers often forbid the namespaces it is made of."""
+    script = f"source {ROOT}/deploy/local/lib.sh; source {ROOT}/deploy/local/servers.sh; sandbox_kind 2>/dev/null"
+    return subprocess.run(["bash", "-c", script], check=True, capture_output=True, text=True).stdout.strip()
+
+
+class Site:
+    """One scheduler and one worker."""
+
+    def __init__(self, folder, bus, database, sandbox):
+        common = {"brokers": bus.address, "fetch_wait_ms": bus.fetch_wait_ms}
+        self.folder = folder
+        self.database = database
+        self.tokens = bootstrap(database)
+        self.scheduler = Scheduler("scheduler-1", folder, database_url=database, keys=KEYS, **common)
+        self.worker = Worker("worker-1", folder, agent_token=self.tokens["agent-token"], name="worker-1",
+                             data_dir=folder / "worker-1", sandbox=sandbox, **common)
+
+    def start(self):
+        self.scheduler.start()
+        self.worker.options["scheduler_url"] = self.scheduler.url
+        self.worker.start()
+        self.api = Api(self.scheduler.url, self.tokens["token"])
+        return self
+
+
+INFRACOST = """#!/bin/bash
+if grep -q "breaks the estimate" "$3"; then
+	echo "there is no price for that" >&2
+	exit 1
+fi
+cat <<END
+{"version": "0.2", "currency": "USD", "totalMonthlyCost": "12.5", "pastTotalMonthlyCost": "2.5",
+ "summary": {"totalDetectedResources": 1, "totalUnsupportedResources": 0}, "projects": [{"pastBreakdown": {"resources": []},
+ "breakdown": {"resources": [{"name": "terraform_data.one", "resourceType": "terraform_data", "monthlyCost": "12.5", "costComponents": []}]}}]}
+END
+"""
+
+
+SENTINEL = """#!/bin/bash
+case $(<"${!#}") in
+passes | *"rule { true }"*) ;;
+fails | *"rule { false }"*) echo "Fail"; exit 1 ;;
+breaks) echo "no such thing" >&2; exit 3 ;;
+loops) while :; do :; done ;;
+esac
+"""
+
+
+class FullSite(Site):
+    """With a notifier, services for run tasks, and programs in the place of those that cost money. Deadlines are short."""
+
+    def __init__(self, folder, bus, database, sandbox, redis):
+        super().__init__(folder, bus, database, sandbox)
+        self.receiver = Receiver()
+        self.gates = folder / "gates"
+        self.gates.mkdir()
+        self.scheduler.options.update(task_allow="127.0.0.1", task_delivery_seconds=4, task_progress_seconds=4, task_total_seconds=16)
+        self.worker.options.update(sandbox_bind=self.gates, infracost=self.program("infracost", INFRACOST),
+                                   sentinel=self.program("sentinel", SENTINEL))
+        self.notifier = Notifier("notifier-1", folder, notifier_token=self.tokens["notifier-token"], redis_url=redis.url, allow="127.0.0.1",
+                                 response_timeout_ms=2000, brokers=bus.address, fetch_wait_ms=bus.fetch_wait_ms)
+
+    def program(self, name, script):
+        path = self.folder / name
+        path.write_text(script)
+        path.chmod(0o755)
+        return path
+
+    def start(self):
+        super().start()
+        self.notifier.options["scheduler_url"] = self.scheduler.url
+        self.notifier.start()
+        self.receiver.start()
+        return self
+
+    def estimates(self, wanted):
+        """Whether runs made from now on have a cost estimate."""
+        body = {"data": {"type": "organizations", "attributes": {"cost-estimation-enabled": wanted}}}
+        self.api.patch(f"organizations/{self.api.organization}", body)
+
+
+def release_all(services):
+    """Stops every one, whatever the others did; then says the first thing that was wrong."""
+    wrong = []
+    for service in reversed(services):
+        try:
+            service.release()
+        except AssertionError as error:
+            wrong.append(error)
+    if wrong:
+        raise wrong[0]
