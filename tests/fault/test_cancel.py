@@ -79,8 +79,9 @@ def test_an_apply_whose_provisioner_sleeps(api, worker, gate, marker, kind):
 
 @pytest.mark.parametrize("stubborn", ["trap '' INT TERM; sleep 3600; sleep 3600", "setsid sh -c \"trap '' INT TERM; sleep 3600\"",
                                       "setsid sleep 3600 & trap '' INT; wait; sleep 3600"])
-def test_a_provisioner_that_will_not_stop(api, worker, gate, marker, stubborn):
-    worker(sandbox_bind=gate.folder)
+@pytest.mark.parametrize("kind", [{}, {"sandbox": "none"}], ids=["sandboxed", "bare"])
+def test_a_provisioner_that_will_not_stop(api, worker, gate, marker, stubborn, kind):
+    worker(sandbox_bind=gate.folder, **kind)
     workspace, run = applying(api, marker, provisioned(stubborn, f"trap '' INT; cat {gate.path}"))
     gate.wait()
     gate.open()
@@ -197,10 +198,10 @@ def test_a_cancel_reaches_a_worker_without_the_broker(scheduler, worker, gate, m
     ends_with_nothing_left(api, run, marker)
 
 
-@pytest.mark.parametrize(("kind", "leave"), [({}, "setsid"), ({"sandbox": "none"}, "")], ids=["sandboxed", "bare"])
-def test_what_a_job_leaves_running_ends_with_it(api, worker, marker, kind, leave):
-    """Without a sandbox there is the process group to go by, and no more."""
+@pytest.mark.parametrize("kind", [{}, {"sandbox": "none"}], ids=["sandboxed", "bare"])
+def test_what_a_job_leaves_running_ends_with_it(api, worker, marker, kind):
+    """Also who made a session of his own, whose parent is gone."""
     worker(**kind)
-    _, run = applying(api, marker, provisioned(f"{leave} sleep 3600 >/dev/null 2>&1 </dev/null & :"))
+    _, run = applying(api, marker, provisioned("setsid sh -c 'setsid sleep 3600 & exit' >/dev/null 2>&1 </dev/null & :"))
     api.wait_status(run, "applied")
     assert not processes_with(marker)

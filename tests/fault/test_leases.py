@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MPL-2.0
 """Leases: they are renewed, they end, and whoever comes after his own is refused."""
 
+import os
+import signal
+
 import psycopg
 import pytest
 
@@ -15,7 +18,9 @@ ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
 @pytest.fixture
 def hand(scheduler, tokens):
     first = scheduler(lease_seconds=LEASE)
-    return HandWorker(first.url, tokens["agent-token"])
+    hand = HandWorker(first.url, tokens["agent-token"])
+    assert hand.call("POST", "heartbeat", {"free": 1, "slots": 1, "draining": False, "partitions": [], "jobs": []}, hand.own_token).json["lease-seconds"] == LEASE
+    return hand
 
 
 def claimed(hand):
@@ -93,6 +98,62 @@ def test_a_heartbeat_holds_a_job_for_as_long_as_it_comes(hand, api, database):
     assert hand.beat(job) == {job["job"]: (False, "none")}
 
 
+def judged_while(database, job, change):
+    """The sweeper finds the lease over while a transaction of the job's worker is about to commit that change."""
+    with psycopg.connect(database) as connection, psycopg.connect(database, autocommit=True) as onlooker:
+        connection.execute(f"update jobs set {change} where id = %s", (job["job"],))
+        (me,) = connection.execute("select pg_backend_pid()").fetchone()
+        until(lambda: onlooker.execute("select 1 from pg_stat_activity where %s = any(pg_blocking_pids(pid))", (me,)).fetchone(), "the sweeper waits for it")
+
+
+def test_a_heartbeat_at_the_last_moment_holds_the_job(hand, api, database):
+    """Had it been judged by what was read before, two workers would have the plan."""
+    run = api.run_files(api.workspace(), ONE)
+    job = claimed(hand)
+    judged_while(database, job, "lease_until = now() + interval '1 hour'")
+    after = api.run_files(api.workspace(), ONE)
+    assert claimed(hand)["run"] == after
+    assert hand.beat(job) == {job["job"]: (True, "none")}
+    assert hand.result(job, "failed", error="enough").status == 204
+    assert api.status(run) == "errored"
+
+
+def test_an_apply_that_starts_at_the_last_moment_is_not_tried_again(hand, api, worker, database):
+    run, job, one = planned_then_claimed(hand, api, worker)
+    judged_while(database, job, "started = true")
+    one.start()
+    assert "never tried again" in api.wait_status(run, "errored")["error"]
+    assert one.metric("runyard_worker_jobs_total", stage="apply") == 0
+
+
+def test_a_force_canceled_run_ends_when_its_worker_says_so_or_its_lease_is_over(hand, api, database):
+    """Until then its process may live, and nothing else of the workspace starts."""
+    workspace = api.workspace()
+    run = api.run_files(workspace, ONE)
+    job = claimed(hand)
+    api.act(run, "cancel")
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("update runs set force_cancel_available_at = now() where id = %s", (run,))
+    api.act(run, "force-cancel")
+    after = api.run(workspace)
+    assert hand.beat(job) == {job["job"]: (True, "force")}
+    assert (api.status(run), api.status(after), hand.claim()) == ("planning", "pending", [])
+    api.wait_status(run, "force_canceled")
+    assert claimed(hand)["run"] == after
+    assert hand.beat(job) == {job["job"]: (False, "none")}
+
+
+def test_an_estimate_that_ends_two_workers_is_given_up_and_the_run_goes_on(hand, api):
+    api.patch(f"organizations/{api.organization}", {"data": {"type": "organizations", "attributes": {"cost-estimation-enabled": True}}})
+    run = api.run_files(api.workspace(), ONE)
+    assert hand.result(claimed(hand)).status == 204
+    assert [claimed(hand)["stage"], claimed(hand)["stage"]] == ["cost", "cost"]
+    api.wait_status(run, "cost_estimated")
+    estimate = api.attributes(f"cost-estimates/{api.sibling(run, 'cost-estimate')}")
+    assert "was lost with its worker twice (workers by-hand and by-hand)" in estimate["error-message"]
+    assert hand.claim() == []
+
+
 def test_a_canceled_run_whose_worker_is_lost_ends(hand, api):
     """Its process can't be known to be gone while the lease runs; when it ends, so does the run."""
     run = api.run_files(api.workspace(), ONE)
@@ -108,6 +169,29 @@ def test_an_apply_is_not_started_after_its_cancel(hand, api, worker):
     assert hand.on(job, "POST", "started", b"", check=False).status == 409
     assert hand.result(job, "canceled").status == 204
     assert api.status(run) == "canceled"
+
+
+def test_an_apply_is_not_started_by_who_heard_of_it_too_late(scheduler, tokens, worker, request):
+    """The claim stood before a scheduler that stood still: for the worker its lease is over as it hears of the job. Nothing has
+    been started yet, so it is somebody's again."""
+    second = scheduler(lease_seconds=LEASE)
+    still = scheduler(lease_seconds=LEASE)
+    api = request.getfixturevalue("api")
+    run = api.run_files(api.workspace(), ONE)
+    one = worker(scheduler_url=still.url)
+    api.wait_status(run, "planned")
+
+    def unheard():
+        return one.metric("runyard_worker_heartbeats_total", outcome="failed")
+
+    before = unheard()
+    os.kill(still.pid, signal.SIGSTOP)
+    try:
+        api.act(run, "apply")
+        until(lambda: unheard() >= before + 3, "a lease's time is over", 60)
+    finally:
+        os.kill(still.pid, signal.SIGCONT)
+    assert api.url == second.url and api.wait_status(run, "applied")
 
 
 def test_bytes_of_a_log_are_taken_once(hand, api):

@@ -6,7 +6,9 @@ import json
 import psycopg
 
 from support.kcat import consume, produce
+from support.runyard import KEYS, Scheduler
 from support.wait import until
+from support.worker import HandWorker
 
 RESULTS = "runyard.results"
 CONTROL = "runyard.control"
@@ -96,13 +98,51 @@ def test_a_stop_of_an_attempt_that_is_over_stops_nothing(api, scheduler, worker,
     api.wait_status(run, "applied")
 
 
-def test_a_control_topic_full_of_rubbish_stops_no_worker(api, scheduler, worker, bus):
-    one = worker()
+RUBBISH = ["no json", "{}", "[]", "null", '{"v":2,"job":"job-1","attempt":1,"stop":"force"}', '{"v":1,"job":7,"attempt":"x","stop":[]}', b"\x00\xff\xfe"]
+
+
+def letters(database):
+    done = Scheduler.run_command("dead-letters", "--json", database_url=database, keys=KEYS)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def poisoned(bus, database, topic, readers):
+    """Rubbish on that topic goes to the dead letters, each once, from somebody who read it."""
+    produce(bus, topic, *RUBBISH)
+    own = lambda: [letter for letter in letters(database) if letter["topic"] == topic]
+    until(lambda: len(own()) >= len(RUBBISH), lambda: f"the letters of {topic}: {own()}")
+    kept = own()
+    assert len(kept) == len(RUBBISH) and {letter["reader"] for letter in kept} <= readers and all(letter["error"] for letter in kept)
+    return kept
+
+
+def test_rubbish_on_any_topic_goes_to_the_dead_letters_and_stops_nobody(api, scheduler, worker, notifier, bus, database):
+    workers, first = [worker(), worker()], scheduler.all[0]
+    notifier()
     workspace = api.workspace(auto_apply=True)
     api.wait_status(api.run_files(workspace, ONE), "applied")
-    rubbish = ["no json", "{}", "[]", "null", '{"v":2,"job":"job-1","attempt":1,"stop":"force"}', '{"v":1,"job":7,"attempt":"x","stop":[]}', "\x00\xff\xfe"]
-    produce(bus, CONTROL, *rubbish)
-    topic = next(line for line in one.log_lines() if line["msg"] == "registered")["pool"]
-    produce(bus, f"runyard.jobs.{topic}", *rubbish)
-    until(lambda: one.metric("runyard_worker_tickets_total", kind="malformed") >= 2, "they are counted")
+    pool = next(line for line in workers[0].log_lines() if line["msg"] == "registered")["pool"]
+    names = {"worker-1", "worker-2"}
+    for topic, readers in (("runyard.results", {"scheduler"}), ("runyard.task-results", {"scheduler"}), (f"runyard.jobs.{pool}", names),
+                           (CONTROL, names), ("runyard.tasks", {"notifier-1"}), ("runyard.dead-letters", {"scheduler"})):
+        before = first.metric("runyard_dead_letters_total")
+        kept = poisoned(bus, database, topic, readers)
+        until(lambda: first.metric("runyard_dead_letters_total") == before + len(kept), "each is counted once")
     api.wait_status(api.run(workspace, is_destroy=True), "applied")
+
+
+def test_a_replayed_message_is_taken_as_it_should_have_been(api, scheduler, bus, database, tokens):
+    """A letter that a newer scheduler can read: here one whose payload an operator has put right."""
+    first = scheduler.all[0]
+    hand = HandWorker(first.url, tokens["agent-token"])
+    run = api.run_files(api.workspace(), ONE)
+    (job,) = until(hand.claim, "there is a job to claim")
+    result = {"v": 1, "job": job["job"], "attempt": 1, "run": run, "outcome": "failed", "error": "enough", "has-changes": False,
+              "additions": 0, "changes": 0, "destructions": 0, "imports": 0, "terraform-version": "1.0.0"}
+    produce(bus, RESULTS, {**result, "v": 2})
+    (letter,) = until(lambda: letters(database), "the letter is there")
+    with psycopg.connect(database, autocommit=True) as connection:
+        payload = json.dumps(result).encode()
+        connection.execute("update dead_letters set payload = %s, size = %s", (payload, len(payload)))
+    Scheduler.run_command("dead-letters", "replay", str(letter["id"]), database_url=database, keys=KEYS)
+    assert api.wait_status(run, "errored")["error"] == "enough"

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MPL-2.0
 """kill -9 of a worker: a plan is made again, an apply never, and nothing that was written is lost."""
 
+import signal
+
 import pytest
 
 from support.proc import processes_with
@@ -68,34 +70,64 @@ def test_during_an_apply_the_run_is_errored_and_its_state_kept(api, scheduler, w
     assert current["relationships"]["run"]["data"]["id"] == run
     assert api.attributes(f"applies/{api.sibling(run, 'apply')}")["status"] in ("errored", "unreachable")
     after = api.run_files(workspace, {"main.tf": applying_at(gate)["main.tf"].replace(gate.command, "true")})
+    assert api.status(after) == "pending", "what the worker still has may come"
+    api.post(f"workspaces/{workspace}/actions/force-unlock")
     api.wait_status(after, "applied")
     assert api.resources(workspace) == ["terraform_data.first", "terraform_data.second"]
     assert second.metric("runyard_worker_jobs_total", stage="apply") == 1
 
 
 def test_a_worker_that_comes_back_delivers_the_state_it_still_has(api, scheduler, worker, gate):
-    """The worker's folder outlives it: what was written after the last state sent arrives when it is back."""
+    """The worker's folder outlives it: what was written after the last state sent arrives when it is back, and nothing waits longer."""
     workspace = api.workspace(auto_apply=True)
     first = worker(sandbox_bind=gate.folder)
     run = api.run_files(workspace, applying_at(gate))
+    after = api.run(workspace, is_destroy=True)
     gate.wait()
     first.kill()
     first.start()
     api.wait_status(run, "errored")
     until(lambda: "terraform_data.first" in api.resources(workspace), "its state arrived")
     until(lambda: first.metric("runyard_worker_states_pending") == 0, "nothing waits to be delivered")
+    api.wait_status(after, "applied")
+    assert api.resources(workspace) == []
 
 
-def test_a_plan_is_not_tried_for_ever(api, scheduler, worker, gate):
+def test_a_plan_that_ends_two_workers_is_not_tried_a_third_time(api, scheduler, worker, gate):
     workspace = api.workspace()
-    first = worker(sandbox_bind=gate.folder)
+    workers = [worker(sandbox_bind=gate.folder, name="one")]
     run = api.run_files(workspace, planning_at(gate))
-    attempts = 0
-    while until(lambda: gate.reached() or api.status(run) == "errored", "it is tried again or given up") and api.status(run) != "errored":
-        first.kill()
-        gate.left()
-        attempts += 1
-        first.start()
-    assert "tried as often as it may be" in api.attributes(f"runs/{run}")["error"]
-    assert 2 <= attempts <= 10
+    gate.wait()
+    workers[0].kill()
+    gate.left()
+    workers.append(worker(sandbox_bind=gate.folder, name="other"))
+    gate.wait()
+    workers[1].kill()
+    gate.left()
+    third = worker(sandbox_bind=gate.folder)
+    error = api.wait_status(run, "errored")["error"]
+    assert "stage 'plan' was lost with its worker twice (workers one and other) and is not tried again" in error
+    assert not gate.reached()
     api.wait_status(api.run_files(workspace, ONE), "planned")
+    assert third.metric("runyard_worker_jobs_total", stage="plan") == 1
+
+
+def test_a_worker_that_is_stopped_in_order_does_not_count(api, scheduler, worker, gate):
+    """A second signal ends the plan too, but the worker says so: nothing points at the plan."""
+    workspace = api.workspace()
+    run = api.run_files(workspace, planning_at(gate))
+    for number in range(2):
+        one = worker(sandbox_bind=gate.folder, name=f"stopped-{number}")
+        gate.wait()
+        one.process.send(signal.SIGTERM)
+        until(lambda: one.metric("runyard_worker_draining") == 1, "it drains")
+        assert one.stop() == 1
+        gate.left()
+    killed = worker(sandbox_bind=gate.folder)
+    gate.wait()
+    killed.kill()
+    gate.open()
+    worker(sandbox_bind=gate.folder)
+    api.wait_status(run, "planned")
+    reasons = [event["attributes"]["description"] for event in api.get(f"runs/{run}/run-events").data if event["attributes"]["action"] == "lost"]
+    assert len(reasons) == 1 and reasons[0].endswith("It is tried again.")

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: MPL-2.0
+"""A stop reaches its worker whatever is between them: no broker, a lost message, another scheduler, a worker that was away."""
+
+import signal
+import threading
+import uuid
+
+import psycopg
+import pytest
+
+from support.proc import processes_with
+from support.wait import until
+from support.worker import HandWorker
+
+pytestmark = pytest.mark.embedded
+NEVER = 3600  # a lease so long that no heartbeat comes within a test
+ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
+
+
+@pytest.fixture
+def first(scheduler):
+    return scheduler(lease_seconds=NEVER)
+
+
+@pytest.fixture
+def marker():
+    """A word that only this test's jobs carry, in the environment of every process of theirs."""
+    return f"marker-{uuid.uuid4().hex}"
+
+
+def planning(api, gate, marker):
+    """A run in the middle of its plan, whose processes carry the marker."""
+    workspace = api.workspace()
+    api.variable(workspace, "MARKER", marker, category="env")
+    run = api.run_files(workspace, {"main.tf": f'resource "terraform_data" "one" {{\n  input = {gate.expression}\n}}\n'})
+    gate.wait()
+    return workspace, run
+
+
+def cooled_off(database, run):
+    """The time between a cancel and a force-cancel is over."""
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("update runs set force_cancel_available_at = now() where id = %s", (run,))
+
+
+def stopped_by_http(api, one, gate, marker, run):
+    """terraform is interrupted at the gate; let through, it finds that it is to end."""
+    until(lambda: one.metric("runyard_worker_stops_total", way="http") == 1, "the worker heard of it")
+    gate.open()
+    api.wait_status(run, "canceled")
+    assert not processes_with(marker)
+
+
+def test_without_the_broker(first, api, worker, gate, marker, broker):
+    one = worker(sandbox_bind=gate.folder)
+    _, run = planning(api, gate, marker)
+    broker.process.kill()
+    api.act(run, "cancel")
+    stopped_by_http(api, one, gate, marker, run)
+    broker.start()
+
+
+def test_a_message_that_is_lost(first, api, worker, gate, marker, database):
+    one = worker(sandbox_bind=gate.folder)
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("create function lose() returns trigger language plpgsql as 'begin return null; end'")
+        connection.execute("create trigger lose before insert on outbox for each row when (new.topic = 'runyard.control') execute function lose()")
+    _, run = planning(api, gate, marker)
+    api.act(run, "cancel")
+    stopped_by_http(api, one, gate, marker, run)
+    assert one.metric("runyard_worker_tickets_total", kind="control") == 0
+
+
+def test_asked_for_at_another_scheduler(first, api, worker, scheduler, gate, marker):
+    one = worker(sandbox_bind=gate.folder, brokers="", scheduler_url=scheduler(lease_seconds=NEVER).url)
+    _, run = planning(api, gate, marker)
+    api.act(run, "cancel")
+    stopped_by_http(api, one, gate, marker, run)
+
+
+def test_while_the_worker_is_cut_off(first, api, worker, scheduler, gate, marker, database):
+    """Its scheduler is gone; the cancel and the force-cancel take effect when it is back, and not before."""
+    second = scheduler(lease_seconds=NEVER)
+    one = worker(sandbox_bind=gate.folder, brokers="", scheduler_url=second.url)
+    workspace, run = planning(api, gate, marker)
+    second.kill()
+    api.act(run, "cancel")
+    cooled_off(database, run)
+    api.act(run, "force-cancel")
+    after = api.run(workspace)
+    before = processes_with(marker)
+    assert before
+    assert (api.status(run), api.status(after)) == ("planning", "pending")
+    second.start()
+    api.wait_status(run, "force_canceled")
+    assert not set(before) & set(processes_with(marker))  # the run after it carries the word too
+    assert one.metric("runyard_worker_stops_total", way="http") == 1
+    gate.open()
+    api.wait_status(after, "planned")
+
+
+def test_while_the_worker_stands_still(first, api, worker, gate, marker):
+    one = worker(sandbox_bind=gate.folder)
+    _, run = planning(api, gate, marker)
+    one.process.send(signal.SIGSTOP)
+    api.act(run, "cancel")
+    assert api.status(run) == "planning" and processes_with(marker)
+    gate.open()
+    one.process.send(signal.SIGCONT)
+    api.wait_status(run, "canceled")
+    assert not processes_with(marker)
+
+
+# ---- the request itself ----
+
+
+class Listening:
+    """A request that waits, in a thread of its own."""
+
+    def __init__(self, hand, *told):
+        self.answer = None
+        self.thread = threading.Thread(target=self._ask, args=(hand, told), daemon=True)
+        self.thread.start()
+
+    def _ask(self, hand, told):
+        self.answer = hand.listen(*told)
+
+    def stops(self):
+        self.thread.join(20)
+        assert self.answer is not None, "it is not answered"
+        return self.answer
+
+
+@pytest.fixture
+def hand(first, tokens):
+    return HandWorker(first.url, tokens["agent-token"])
+
+
+def test_what_is_told_once_is_told_again_only_when_there_is_more(hand, api, database):
+    run = api.run_files(api.workspace(), ONE)
+    (job,) = hand.claim()
+    waits = Listening(hand)
+    api.act(run, "cancel")
+    cancel = {"job": job["job"], "attempt": 1, "stop": "cancel"}
+    assert waits.stops() == [cancel]
+    assert hand.listen() == [cancel]  # an answer may be lost on its way
+    knows = Listening(hand, cancel)
+    cooled_off(database, run)
+    assert knows.answer is None
+    api.act(run, "force-cancel")
+    assert knows.stops() == [{**cancel, "stop": "force"}]
+    assert hand.result(job, "canceled").status == 204
+    assert api.status(run) == "force_canceled"
+
+
+def test_nobody_hears_of_anothers_jobs(hand, first, tokens, api):
+    other = HandWorker(first.url, tokens["agent-token"], "other")
+    mine, theirs = api.run_files(api.workspace(), ONE), api.run_files(api.workspace(), ONE)
+    jobs = {job["run"]: job for job in hand.claim(1) + other.claim(1)}
+    waits = {worker: Listening(worker) for worker in (hand, other)}
+    for run in (mine, theirs):
+        api.act(run, "cancel")
+    heard = [stop["job"] for listening in waits.values() for stop in listening.stops()]
+    assert sorted(heard) == sorted(job["job"] for job in jobs.values()) and len(heard) == 2
+
+
+def test_requests_of_nonsense(hand, api):
+    for body in ({}, {"told": None}, {"told": {}}, {"told": "all"}):
+        assert hand.call("POST", "control", body, hand.own_token, check=False).status == 422
+    assert hand.call("POST", "control", {"told": []}, "worker.nobody", check=False).status == 404
+    assert hand.call("POST", "control", {"told": []}, hand.token, check=False).status == 404
+    run = api.run_files(api.workspace(), ONE)
+    (job,) = hand.claim()
+    api.act(run, "cancel")
+    assert [stop["job"] for stop in hand.listen(1, None, [], {}, {"job": 7, "stop": []}, {"job": job["job"], "attempt": "1", "stop": "force"})] == [job["job"]]
+
+
+def test_a_scheduler_that_stops_lets_nobody_wait(hand, first, api):
+    api.run_files(api.workspace(), ONE)
+    hand.claim()
+    waits = Listening(hand)
+    until(lambda: first.metric("runyard_http_requests_total", route="/api/worker/v1/control") >= 1, "it is taken")
+    assert first.stop() == 0
+    assert waits.stops() == []

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MPL-2.0
+"""The last state of an apply arrives, whoever was away when it was written, and nothing plans before that."""
+
+import signal
+
+import pytest
+
+from support.wait import until
+
+pytestmark = pytest.mark.embedded
+LEASE = 3
+BOTH = ["terraform_data.first", "terraform_data.second"]
+UNSAVED = """
+resource "terraform_data" "first" {
+  provisioner "local-exec" {
+    command = "mkdir $(dirname %s)/state/terraform.tfstate"
+  }
+}
+resource "terraform_data" "second" {
+  depends_on = [terraform_data.first]
+}
+"""
+
+
+@pytest.fixture
+def short(scheduler):
+    return scheduler(lease_seconds=LEASE)
+
+
+class Apply:
+    """A run whose apply stands at the gate with one of two resources made, and one that waits behind it."""
+
+    def __init__(self, api, worker, gate):
+        self.api, self.gate = api, gate
+        self.workspace = api.workspace(auto_apply=True)
+        self.worker = worker(sandbox_bind=gate.folder)
+        self.run = api.run_files(self.workspace, {"main.tf": f"""
+resource "terraform_data" "first" {{}}
+resource "terraform_data" "second" {{
+  depends_on = [terraform_data.first]
+  provisioner "local-exec" {{
+    command = "{gate.command}"
+  }}
+}}
+"""})
+        self.after = api.run(self.workspace, is_destroy=True, auto_apply=False)
+        gate.wait()
+        until(lambda: self.worker.metric("runyard_worker_states_sent_total") >= 1, "a state is sent")
+
+    def held(self):
+        return self.api.attributes(f"workspaces/{self.workspace}")["locked-reason"].startswith(f"Held after {self.run}")
+
+    def all_is_here(self):
+        """The next run plans from the whole state."""
+        self.api.wait_status(self.after, "planned")
+        assert self.api.resources(self.workspace) == BOTH
+        assert not self.held()
+        until(lambda: self.worker.metric("runyard_worker_states_pending") == 0, "nothing is left to be told")
+        assert self.api.attributes(f"plans/{self.api.sibling(self.after, 'plan')}")["resource-destructions"] == 2
+
+
+@pytest.fixture
+def apply(short, api, worker, gate):
+    return Apply(api, worker, gate)
+
+
+def test_a_worker_that_stood_still_hands_in_its_state_and_nothing_else(apply, api):
+    apply.worker.process.send(signal.SIGSTOP)
+    error = api.wait_status(apply.run, "errored")["error"]
+    assert "is held" in error and apply.held() and api.status(apply.after) == "pending"
+    apply.worker.process.send(signal.SIGCONT)
+    until(lambda: any("the attempt is over" in line["msg"] for line in apply.worker.log_lines()), "the worker hears of it")
+    assert apply.held() and api.status(apply.after) == "pending", "terraform is still at it"
+    apply.gate.open()
+    apply.all_is_here()
+    assert api.status(apply.run) == "errored"
+
+
+def test_a_worker_is_killed_while_the_scheduler_is_away(apply, api, short):
+    """What terraform wrote in between was never sent by anybody."""
+    short.kill()
+    apply.gate.open()
+    until(lambda: any("terraform_data" in path.read_text() and "second" in path.read_text() for path in states(apply.worker)), "terraform has written it")
+    apply.worker.kill()
+    apply.worker.launch().start_waiting(ready=False)
+    short.start()
+    assert api.wait_status(apply.run, "errored")["error"]
+    apply.all_is_here()
+
+
+def test_a_scheduler_is_away_for_longer_than_a_lease(apply, api, short):
+    failed = apply.worker.metric("runyard_worker_heartbeats_total", outcome="failed")
+    short.kill()
+    until(lambda: apply.worker.metric("runyard_worker_heartbeats_total", outcome="failed") >= failed + 3, "heartbeats fail")
+    apply.gate.open()
+    short.start()
+    api.wait_status(apply.run, "applied")
+    apply.all_is_here()
+
+
+def states(worker):
+    return list(worker.options["data_dir"].glob("jobs/*/root/state/terraform.tfstate"))
+
+
+def test_what_terraform_could_not_save_is_delivered(short, api, worker, gate):
+    """The state's file can't be written: it ends with an error, and leaves errored.tfstate in the working directory."""
+    one = worker()
+    workspace = api.workspace(auto_apply=True)
+    run = api.run_files(workspace, {"main.tf": UNSAVED % "$PWD"})
+    assert "state" in api.wait_status(run, "errored")["error"]
+    assert "errored.tfstate" in api.log(run, "apply")
+    state = api.state(workspace)
+    assert [r["name"] for r in state["resources"]] == ["first"] and len(state["lineage"]) == 32
+    # One that came with a configuration is none of its apply's.
+    again = api.run_files(workspace, {"main.tf": UNSAVED.replace("mkdir", "echo"), "errored.tfstate": '{"version":4,"serial":99,"lineage":"x"}'})
+    api.wait_status(again, "applied")
+    assert api.resources(workspace) == BOTH and api.state(workspace)["lineage"] == state["lineage"]
+    assert one.metric("runyard_worker_states_pending") == 0

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: MPL-2.0
+"""A short form of fault/leaks; the sanitizer's report at each process' end is part of it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+RUNS = 150
+
+
+def test_nothing_is_kept_of_runs():
+    done = subprocess.run([sys.executable, Path(__file__).with_name("leaks"), "--runs", str(RUNS)], capture_output=True, text=True, timeout=400)
+    assert done.returncode == 0, done.stdout + done.stderr

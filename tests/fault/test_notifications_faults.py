@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MPL-2.0
+# timeout: 600
+"""Notifications while what carries them breaks: each arrives, and normally once."""
+
+import pytest
+
+from support.wait import until
+
+pytestmark = pytest.mark.timeout(120)
+
+
+class Told:
+    """A workspace whose new runs are told to a hook."""
+
+    def __init__(self, api, hook):
+        self.api = api
+        self.hook = hook
+        self.workspace = api.workspace()
+        self.configuration = api.upload(self.workspace, {"main.tf": ""})
+        data = {"type": "notification-configurations", "attributes": {
+            "name": "a hook", "enabled": False, "destination-type": "generic", "url": hook.url, "triggers": ["run:created"]}}
+        self.id = api.post(f"workspaces/{self.workspace}/notification-configurations", {"data": data}).data["id"]
+        data["attributes"] = {"enabled": True}
+        api.patch(f"notification-configurations/{self.id}", {"data": data})
+        hook.calls.clear()
+
+    def run(self):
+        return self.api.run(self.workspace, self.configuration)
+
+    def responses(self):
+        """Without that of the verification."""
+        return self.api.get(f"notification-configurations/{self.id}").data["attributes"]["delivery-responses"][:-1]
+
+
+def test_a_killed_notifier_loses_nothing(scheduler, api, hooks, notifier):
+    scheduler.all[0].options["lease_seconds"] = 2
+    scheduler.all[0].restart()
+    told = Told(api, hooks.hook())
+    told.hook.open.clear()
+    first = notifier()
+    told.run()
+    until(lambda: told.hook.calls, "the first notifier sends it")
+    first.kill()
+    notifier()
+    until(lambda: len(told.hook.calls) == 2, "the second one sends it again")
+    told.hook.open.set()
+    until(lambda: told.responses(), "it is delivered")
+    assert told.hook.calls[0].body == told.hook.calls[1].body
+
+
+def test_a_notifier_that_drains_hands_back_what_waits(scheduler, api, hooks, notifier):
+    told = Told(api, hooks.hook())
+    told.hook.code = 503
+    first = notifier()
+    told.run()
+    until(lambda: len(told.hook.calls) >= 2, "it is tried")
+    first.stop()
+    told.hook.code = 200
+    tries = len(told.hook.calls)
+    notifier()
+    until(lambda: len(told.hook.calls) == tries + 1, "another one sends it")
+    until(lambda: [one["code"] for one in told.responses()][:1] == ["200"], "it is delivered")
+
+
+def test_a_report_outlives_its_scheduler(scheduler, api, hooks, notifier):
+    told = Told(api, hooks.hook())
+    told.hook.open.clear()
+    notifier()
+    told.run()
+    until(lambda: told.hook.calls, "it is sent")
+    scheduler.all[0].kill()
+    told.hook.open.set()
+    scheduler.all[0].start()
+    until(lambda: told.responses(), "the scheduler hears of it")
+    assert len(told.hook.calls) == 1
+
+
+def test_nobody_sends_it(scheduler, api, hooks):
+    scheduler.all[0].options["notification_seconds"] = 1
+    scheduler.all[0].restart()
+    told = Told(api, hooks.hook())
+    told.run()
+    until(lambda: told.responses(), "it is given up", 60)
+    assert "is a notifier running?" in told.responses()[0]["body"]
+    assert told.hook.calls == []

@@ -1,0 +1,363 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Content in an object store: what is moved there, how it is read and deleted, and what happens when the store fails."""
+
+import base64
+import concurrent.futures
+import hashlib
+import itertools
+import json
+import random
+
+import pytest
+
+from support.api import Api, tar_gz
+from support.front import Front
+from support.runyard import KEYS
+from support.servers import ObjectStore
+from support.wait import until
+from support.worker import HandWorker
+
+pytestmark = pytest.mark.embedded
+NEW_KEY = "2:" + "6b" * 32
+prefixes = itertools.count(1)
+# What no file of the store may ever show.
+PLAIN = "a text that must never leave in the clear"
+
+
+@pytest.fixture(scope="module")
+def objects(tmp_path_factory):
+    store = ObjectStore(tmp_path_factory.mktemp("objects")).start()
+    yield store
+    store.release()
+
+
+@pytest.fixture
+def front(objects):
+    front = Front(objects.port)
+    yield front
+    front.release()
+
+
+@pytest.fixture
+def prefix():
+    return f"p{next(prefixes)}/runyard"
+
+
+def everything(objects, prefix, port=None, **more):
+    """Options by which all that can be moved is moved at once."""
+    return {**objects.options(prefix, port), "object_store_from_bytes": 1, "object_store_after_seconds": 0, **more}
+
+
+def moved(ask):
+    """Whether nothing is left in PostgreSQL that can be moved."""
+    here = ask("select (select count(*) from blobs where object_key is null) + (select count(*) from log_chunks c join operations o "
+               "on o.id = c.operation_id join runs r on r.id = o.run_id where r.ended) + (select count(*) from object_removals where blob_id is not null)")[0][0]
+    return here == 0
+
+
+def wait_moved(ask):
+    until(lambda: moved(ask), lambda: f"all is moved: {ask('select id, size, object_key from blobs')} {ask('select * from object_removals')}")
+
+
+def state_of(serial, lineage="3f1c", size=100):
+    return json.dumps({"version": 4, "terraform_version": "1.11.4", "serial": serial, "lineage": lineage, "outputs": {},
+                       "resources": [], "check_results": None, "filler": PLAIN + "s" * size}).encode()
+
+
+def push_state(api, workspace, serial, **more):
+    """A state version as clients write one."""
+    state = state_of(serial, **more)
+    api.post(f"workspaces/{workspace}/actions/lock", {"reason": "test"})
+    attributes = {"serial": serial, "lineage": "3f1c", "md5": hashlib.md5(state).hexdigest(), "state": base64.b64encode(state).decode()}
+    created = api.post(f"workspaces/{workspace}/state-versions", {"data": {"type": "state-versions", "attributes": attributes}}).data["id"]
+    api.post(f"workspaces/{workspace}/actions/unlock")
+    return created, state
+
+
+def raw(api, path, **more):
+    return api.call("GET", path, **more)
+
+
+class Done:
+    """A whole run that a worker's hand has done, and what each piece of its content was."""
+
+    def __init__(self, api, hand, ask):
+        self.api = api
+        self.content = {}
+        source = random.Random(1)
+        self.workspace = api.workspace()
+        self.archive = tar_gz({"main.tf": PLAIN, "more": source.randbytes(200_000)})
+        configuration = api.upload(self.workspace, self.archive)
+        self.run = api.run(self.workspace, configuration, auto_apply=True)
+        (job,) = until(hand.claim, "the plan waits")
+        plan = source.randbytes(300_000)
+        plan_json = json.dumps({"format_version": "1.2", "resource_changes": [], "note": PLAIN + "j" * 100_000}).encode()
+        schemas = json.dumps({"provider_schemas": {}, "note": PLAIN}).encode()
+        self.log = {"plan": self.lines(source, 20_000), "apply": self.lines(source, 10)}
+        hand.on(job, "PUT", "init", b"init " + PLAIN.encode())
+        hand.on(job, "PUT", "plan", plan)
+        hand.on(job, "PUT", "plan-json", plan_json)
+        hand.on(job, "PUT", f"schemas?digest={hashlib.sha256(schemas).hexdigest()}", schemas)
+        self.write_log(hand, job, "plan")
+        assert hand.result(job).status == 204
+        (job,) = until(hand.claim, "the apply waits")
+        wait_moved(ask)
+        # What the apply needs is in the store by now.
+        assert hand.on(job, "GET", "configuration").body == self.archive
+        assert hand.on(job, "GET", "plan").body == plan
+        assert hand.on(job, "GET", "init").body == b"init " + PLAIN.encode()
+        hand.on(job, "POST", "started", b"")
+        self.states = [state_of(serial) for serial in (1, 2)]
+        for state in self.states:
+            hand.on(job, "PUT", "state", state)
+        self.write_log(hand, job, "apply")
+        assert hand.result(job).status == 204
+        api.wait_status(self.run, "applied")
+        self.plan_json, self.schemas = plan_json, schemas
+        self.configuration = configuration
+
+    @staticmethod
+    def lines(source, count):
+        return b"".join(b"%s %d\n" % (PLAIN.encode(), source.randrange(10**12)) for _ in range(count))
+
+    def write_log(self, hand, job, kind):
+        log = self.log[kind]
+        for at in range(0, len(log), 300_000):
+            hand.on(job, "PUT", f"log?offset={at}", log[at:at + 300_000])
+
+    def log_url(self, kind):
+        return self.api.attributes(f"{'plans' if kind == 'plan' else 'applies'}/{self.api.sibling(self.run, kind)}")["log-read-url"]
+
+    def read_log(self, kind, step=65536):
+        """As clients read one: piece by piece until its end."""
+        url, got = self.log_url(kind), b""
+        while not got.endswith(b"\x03"):
+            piece = raw(self.api, f"{url}?limit={step}&offset={len(got)}").body
+            assert piece
+            got += piece
+        return got
+
+    def check(self):
+        api, plan = self.api, self.api.sibling(self.run, "plan")
+        assert raw(api, f"configuration-versions/{self.configuration}/download").body == self.archive
+        assert raw(api, f"plans/{plan}/json-output").body == self.plan_json
+        assert raw(api, f"plans/{plan}/json-schema").body == self.schemas
+        assert raw(api, f"plans/{plan}/json-output-redacted").status == 200
+        assert api.state(self.workspace) == json.loads(self.states[-1])
+        for kind, log in self.log.items():
+            assert self.read_log(kind) == b"\x02" + log + b"\x03"
+
+
+@pytest.fixture
+def api_of(tokens):
+    return lambda scheduler: Api(scheduler.url, tokens["token"])
+
+
+@pytest.fixture
+def hand(tokens):
+    return lambda scheduler: HandWorker(scheduler.url, tokens["agent-token"])
+
+
+def test_all_content_lives_in_the_store(objects, prefix, scheduler, api_of, hand, ask):
+    one = scheduler(**everything(objects, prefix))
+    api = api_of(one)
+    done = Done(api, hand(one), ask)
+    wait_moved(ask)
+    done.check()
+
+    # Any part of a log is read alone.
+    whole, url = b"\x02" + done.log["plan"] + b"\x03", done.log_url("plan")
+    source = random.Random(2)
+    for offset, limit in [(0, 1), (1, 1), (262144, 2), (262145, 262144), (len(whole) - 2, 10), (len(whole), 10)] + [
+            (source.randrange(len(whole)), source.randrange(1, 400_000)) for _ in range(10)]:
+        assert raw(api, f"{url}?limit={limit}&offset={offset}").body == whole[offset:offset + limit], (offset, limit)
+
+    # A state is rolled back to, in one transaction, though its content has to be fetched.
+    _, newer = push_state(api, done.workspace, 3)
+    api.post(f"workspaces/{done.workspace}/actions/lock", {"reason": "test"})
+    wait_moved(ask)
+    first = ask("select id from state_versions where serial = 2")[0][0]
+    relation = {"rollback-state-version": {"data": {"type": "state-versions", "id": first}}}
+    api.patch(f"workspaces/{done.workspace}/state-versions", {"data": {"type": "state-versions", "relationships": relation}})
+    assert api.state(done.workspace)["serial"] == 4
+
+    # Sealed, under names that say nothing, and counted.
+    wait_moved(ask)
+    keys = ask("select object_key from blobs")
+    assert len(keys) > 8 and all(PLAIN.encode() not in (objects.bucket / prefix / key).read_bytes() for (key,) in keys)
+    assert objects.secret not in one.process.log()
+    until(lambda: len(objects.files(prefix)) == ask("select objects from object_usage")[0][0] >= len(keys), "all are counted")
+    until(lambda: one.metric("runyard_object_store_objects") >= len(keys), "the gauge shows it")
+    assert one.metric("runyard_object_store_up") == 1
+
+    # What goes takes its objects with it, a minute after.
+    api.delete(f"workspaces/{done.workspace}")
+    until(lambda: ask("select count(*) from blobs")[0][0] == 0, "what nothing names is gone")
+    ask("update object_removals set due_at = now()")
+    until(lambda: not objects.files(prefix) and ask("select objects, bytes from object_usage") == [(0, 0)], "the objects are gone")
+
+
+def test_a_site_that_turns_it_on_later(objects, prefix, scheduler, api_of, hand, ask):
+    one = scheduler()
+    api = api_of(one)
+    worker = hand(one)
+    workspace = api.workspace()
+    archive = tar_gz({"main.tf": PLAIN})
+    configuration = api.upload(workspace, archive)
+    _, state = push_state(api, workspace, 1)
+    one.stop()
+
+    # With a new key in front; what was sealed by the old one is moved as it is.
+    one.options.update(everything(objects, prefix, keys=f"{NEW_KEY},{KEYS}"))
+    one.start()
+    wait_moved(ask)
+    push_state(api, workspace, 2)
+    wait_moved(ask)
+    assert raw(api, f"configuration-versions/{configuration}/download").body == archive
+    assert api.state(workspace)["serial"] == 2
+    sealed_by = sorted(int.from_bytes(path.read_bytes()[:4], "big") for path in objects.files(prefix))
+    assert sealed_by == [1, 1, 2]
+    assert worker.claim() == []
+    one.stop()
+
+    # Turned off again, what is there can't be read, and that is said; all else works.
+    for name in objects.options(prefix):
+        one.options.pop(name)
+    one.start()
+    answer = raw(api, f"configuration-versions/{configuration}/download")
+    assert answer.status == 503 and answer.headers["Retry-After"] and "none is set up" in answer.errors()
+    push_state(api, workspace, 3)
+    assert api.state(workspace)["serial"] == 3
+
+
+def test_a_store_that_is_away_loses_nothing(objects, prefix, scheduler, api_of, ask):
+    one = scheduler(**everything(objects, prefix))
+    api = api_of(one)
+    workspace = api.workspace()
+    configuration = api.upload(workspace, {"main.tf": PLAIN})
+    wait_moved(ask)
+    objects.stop()
+    try:
+        answer = raw(api, f"configuration-versions/{configuration}/download")
+        assert answer.status == 503 and int(answer.headers["Retry-After"]) > 0
+        assert "object store does not answer" in answer.errors() and objects.access not in answer.text
+        # Uploads go on, and what they brought can be read.
+        _, state = push_state(api, workspace, 1)
+        assert api.state(workspace) == json.loads(state)
+        status, text = one.get("/readyz")
+        assert status == 200 and "object store does not answer" in text
+        assert one.metric("runyard_object_store_up") == 0
+    finally:
+        objects.start()
+    wait_moved(ask)
+    assert api.state(workspace) == json.loads(state)
+    assert raw(api, f"configuration-versions/{configuration}/download").status == 200
+    until(lambda: one.get("/readyz") == (200, "ready\n"), "all is well again")
+
+
+def test_a_slow_or_failing_store_holds_nobody_else_up(objects, front, prefix, scheduler, api_of, ask):
+    one = scheduler(**everything(objects, prefix, front.port, http_threads=2))
+    api = api_of(one)
+    workspace = api.workspace()
+    configuration = api.upload(workspace, {"main.tf": PLAIN})
+    wait_moved(ask)
+    path = f"configuration-versions/{configuration}/download"
+    front.holds("GET")
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        waiting = [pool.submit(raw, api, path) for _ in range(8)]
+        until(lambda: front.calls.count("GET") >= 4, "reads wait for the store")
+        for _ in range(20):
+            api.get(f"workspaces/{workspace}")
+        assert not any(answer.done() for answer in waiting)
+        front.let_go()
+        assert [answer.result().status for answer in waiting] == [200] * 8
+    front.fault = lambda method: "fail"
+    assert raw(api, path).status == 503
+    push_state(api, workspace, 1)
+    until(lambda: "PUT" in front.calls[-3:], "a move is tried")
+    front.let_go()
+    wait_moved(ask)
+    assert api.state(workspace)["serial"] == 1 and raw(api, path).status == 200
+    # A single failure is tried again before anybody hears of it.
+    once = iter(["fail"])
+    front.fault = lambda method: next(once, None)
+    assert raw(api, path).status == 200
+
+
+def test_what_was_changed_or_lost_in_the_store_is_noticed(objects, prefix, scheduler, api_of, ask):
+    one = scheduler(**everything(objects, prefix))
+    api = api_of(one)
+    workspace = api.workspace()
+    broken, gone, swapped = [api.upload(workspace, {"main.tf": f"{PLAIN} {number}"}) for number in range(3)]
+    wait_moved(ask)
+    keys = dict(ask("select c.id, b.object_key from configuration_versions c join blobs b on b.id = c.blob_id"))
+    files = {version: objects.bucket / prefix / key for version, key in keys.items()}
+    sealed = bytearray(files[broken].read_bytes())
+    sealed[-20] ^= 1
+    files[swapped].write_bytes(files[broken].read_bytes())
+    files[broken].write_bytes(sealed)
+    files[gone].unlink()
+    for version in (broken, gone, swapped):
+        answer = raw(api, f"configuration-versions/{version}/download")
+        assert answer.status == 500 and PLAIN not in answer.text
+    assert f"has lost the object {keys[gone]}" in one.process.log()
+    # That is no reason to leave the store alone.
+    fine = api.upload(workspace, {"main.tf": "fine"})
+    wait_moved(ask)
+    assert raw(api, f"configuration-versions/{fine}/download").status == 200
+
+
+def test_a_wrong_key_moves_nothing(objects, prefix, scheduler, api_of, ask):
+    one = scheduler(**everything(objects, prefix, object_store_secret_key="another"))
+    api = api_of(one)
+    workspace = api.workspace()
+    _, state = push_state(api, workspace, 1)
+    until(lambda: "403 SignatureDoesNotMatch" in one.process.log(), "the store refuses the signature")
+    assert api.state(workspace) == json.loads(state) and not objects.files(prefix)
+
+
+def test_a_crash_between_object_and_row_leaves_no_orphan(objects, front, prefix, scheduler, api_of, ask):
+    one = scheduler(**everything(objects, prefix, front.port))
+    api = api_of(one)
+    front.fault = lambda method: "lose" if method == "PUT" else None
+    workspace = api.workspace()
+    _, state = push_state(api, workspace, 1)
+    until(lambda: objects.files(prefix), "the object was written")
+    one.kill()
+    front.let_go()
+    one.start()
+    assert api.state(workspace) == json.loads(state)
+    (orphan,) = objects.files(prefix)
+    assert ask("select object_key from blobs") == [(None,)]
+    ask("update object_removals set due_at = now()")
+    until(lambda: ask("select count(*) from blobs where object_key is not null")[0][0] == 1, "it was moved after all")
+    until(lambda: len(objects.files(prefix)) == 1 and not orphan.exists(), "the orphan is gone")
+    assert ask("select objects from object_usage") == [(1,)]
+    assert api.state(workspace) == json.loads(state)
+
+
+def test_real_runs_with_everything_in_the_store(objects, prefix, scheduler, api_of, worker, ask):
+    one = scheduler(**everything(objects, prefix))
+    api = api_of(one)
+    worker()
+    workspace = api.workspace()
+
+    def failed():
+        return one.metric("runyard_object_store_calls_total", call="GET", outcome="failed")
+
+    for value in ("one", "two"):
+        run = api.run_files(workspace, {"main.tf": 'resource "terraform_data" "it" {\n  input = "%s"\n}\noutput "it" {\n  value = terraform_data.it.output\n}\n' % value})
+        api.wait_status(run, "planned")
+        wait_moved(ask)
+        # The worker asks for the plan until the store is there again.
+        before = failed()
+        objects.stop()
+        try:
+            api.act(run, "apply")
+            until(lambda: failed() > before, "the plan was asked for")
+        finally:
+            objects.start()
+        api.wait_status(run, "applied")
+        wait_moved(ask)
+        assert api.state(workspace)["outputs"]["it"]["value"] == value
+        assert "Apply complete" in api.log(run, "apply")

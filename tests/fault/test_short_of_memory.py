@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MPL-2.0
+# timeout: 300
+"""Libraries have no memory at times: the process goes on, or ends with that word and is started again. What was acknowledged is there."""
+
+import http.client
+import os
+import threading
+
+import pytest
+
+from support.api import FINAL, tar_gz
+from support.short import Keeper, Shortage
+from support.wait import until
+
+pytestmark = [pytest.mark.embedded, pytest.mark.timeout(150)]
+LEASE = 4
+SEED = int(os.environ.get("RUNYARD_SEED", "1"))
+FILES = {"main.tf": 'resource "terraform_data" "one" {\n  input = "one"\n}\n'}
+BROKEN = (OSError, http.client.HTTPException)
+
+
+class Clients:
+    """Ask all the time, and remember what they were told."""
+
+    def __init__(self, api, count=2):
+        self.api = api
+        self.over = threading.Event()
+        self.workspaces, self.variables, self.asked, self.wrong = [], [], 0, []
+        self.threads = [threading.Thread(target=self.ask_on, args=(number,)) for number in range(count)]
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        for thread in self.threads:
+            thread.join()
+
+    def ask(self, method, path, body=None):
+        """The document of what was acknowledged; None for a connection that broke, or a word of unavailability."""
+        self.asked += 1
+        try:
+            answer = self.api.call(method, path, body)
+        except BROKEN:
+            return None
+        try:
+            document = answer.json
+        except ValueError:
+            document = {}
+        if answer.status >= 400 and (answer.status < 500 or not document.get("errors")):
+            self.wrong.append(f"{method} {path}: {answer.status} {answer.text[:300]}")
+        return document["data"] if answer.status < 300 and document else None
+
+    def ask_on(self, number):
+        turn = 0
+        while not self.over.is_set():
+            turn += 1
+            attributes = {"name": f"asked-{number}-{turn}"}
+            made = self.ask("POST", f"organizations/{self.api.organization}/workspaces", {"data": {"type": "workspaces", "attributes": attributes}})
+            if not made:
+                continue
+            self.workspaces.append(made["id"])
+            attributes = {"key": "secret", "value": "hidden", "category": "env", "sensitive": True}
+            variable = self.ask("POST", f"workspaces/{made['id']}/vars", {"data": {"type": "vars", "attributes": attributes}})
+            if variable:
+                self.variables.append((made["id"], variable["id"]))
+            self.ask("GET", f"organizations/{self.api.organization}/workspaces")
+
+    def check(self):
+        assert not self.wrong, self.wrong[:5]
+        for workspace in self.workspaces:
+            self.api.get(f"workspaces/{workspace}")
+        for workspace, variable in self.variables:
+            assert variable in [shown["id"] for shown in self.api.get(f"workspaces/{workspace}/vars").data]
+
+
+def passes(call):
+    """Calls back until that is answered, as a service does that wants to be heard."""
+    call.answer()
+
+    def answered():
+        try:
+            return call.back("passed").status < 500
+        except BROKEN:
+            return False
+
+    until(answered, "the callback is answered", 60)
+
+
+# How many calls there are to one that fails: libraries that allocate for each request do it far more often than others.
+@pytest.mark.parametrize("which, one_in", [("scheduler", 400), ("worker", 250), ("notifier", 100)])
+def test_a_process_has_no_memory_at_times(which, one_in, scheduler, worker, notifier, receiver, folder, request):
+    shortage = Shortage(folder, SEED)
+    more = {which: {"environment": shortage.environment}}
+    services = {"scheduler": scheduler(lease_seconds=LEASE, **more.get("scheduler", {}))}
+    api = request.getfixturevalue("api")
+    services["notifier"] = notifier(**more.get("notifier", {}))
+    services["worker"] = worker(**more.get("worker", {}))
+    task = api.task(receiver.service(passes))
+    workspaces = [api.workspace(auto_apply=True) for _ in range(4)]
+    for workspace in workspaces:
+        api.attach(workspace, task, "pre_plan")
+    configurations = [api.upload(workspace, FILES) for workspace in workspaces]
+    runs = [api.run(workspace, configuration) for workspace, configuration in zip(workspaces, configurations)]
+
+    with Keeper(services[which], shortage, one_in) as keeper, Clients(api) as clients:
+        keeper.until(lambda: shortage.failed >= 6 and clients.asked >= 60, lambda: f"{shortage.failed} calls failed, {clients.asked} asked")
+    print(f"\n{which}: {shortage.failed} calls failed, it ended {keeper.ends} times; {clients.asked} requests, {len(clients.workspaces)} workspaces")
+
+    clients.check()
+    for run in runs:
+        until(lambda run=run: api.status(run) in FINAL, lambda run=run: f"{run} is {api.status(run)}", 60)
+    if which != "worker":  # one that ends while it applies is a lost apply, which says so
+        assert {api.status(run) for run in runs} == {"applied"}
+
+
+def test_an_upload_is_not_refused_for_want_of_memory(scheduler, folder, request):
+    """Each of the first calls that an upload leads to in the libraries fails in turn."""
+    shortage = Shortage(folder, SEED, libraries="libmicrohttpd libcrypto libpq")
+    service = scheduler(environment=shortage.environment)
+    api = request.getfixturevalue("api")
+    workspace = api.workspace()
+    archive = tar_gz(FILES)
+    body = {"data": {"type": "configuration-versions", "attributes": {"auto-queue-runs": False}}}
+
+    def put(url):
+        try:
+            return api.call("PUT", url, archive, headers={"Content-Type": "application/octet-stream"}).status
+        except BROKEN:
+            return None
+
+    for number in [*range(1, 20), *range(20, 60, 4)]:
+        version = api.post(f"workspaces/{workspace}/configuration-versions", body).data
+        url = version["attributes"]["upload-url"]
+        with Keeper(service, shortage, -number):
+            status = put(url)
+        assert status is None or status < 300 or status >= 500, f"call {number}: {status}"
+        shown = api.attributes(f"configuration-versions/{version['id']}")["status"]
+        assert shown == "uploaded" or (shown == "pending" and (status or 500) >= 500), f"call {number}: answered {status}, it is {shown}"
+        if shown == "pending":
+            assert put(url) == 200
+    assert shortage.failed >= 12

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MPL-2.0
+"""A worker that is stopped past its lease: nothing of its plan still runs when another begins, and it changes nothing when it goes on."""
+
+import os
+import shutil
+import signal
+import threading
+
+import pytest
+
+from support.wait import until
+
+pytestmark = pytest.mark.embedded
+LEASE = 3
+
+# terraform, beside which something runs during a plan that says so all the time, in a session of its own.
+ENGINE = """#!/bin/sh
+case $1 in plan)
+	read id </proc/sys/kernel/random/uuid
+	setsid sh -c "echo begin $id; while :; do echo alive $id; sleep 0.01; done" >{record} 2>/dev/null </dev/null &
+esac
+exec {terraform} "$@"
+"""
+
+
+class Record:
+    """What plans say, in the order in which they say it."""
+
+    def __init__(self, folder):
+        self.folder = folder / "record"
+        self.folder.mkdir()
+        self.path = self.folder / "said"
+        os.mkfifo(self.path)
+        # Open for writing too: it does not end when nobody says anything.
+        self.fd = os.open(self.path, os.O_RDWR)
+        self.lines = []
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        with os.fdopen(self.fd, "r") as file:
+            for line in file:
+                if line == "over\n":
+                    return
+                self.lines.append(line.split())
+
+    def began(self):
+        return [line[1] for line in self.lines if line[0] == "begin"]
+
+    def overlaps(self):
+        """Those who still lived when another had begun."""
+        latest, late = None, set()
+        for what, who in list(self.lines):
+            if what == "begin":
+                latest = who
+            elif who != latest:
+                late.add(who)
+        return late
+
+    def close(self):
+        with open(self.path, "w") as file:
+            file.write("over\n")
+
+
+@pytest.fixture
+def record(folder):
+    record = Record(folder)
+    yield record
+    record.close()
+
+
+@pytest.fixture(autouse=True)
+def short_leases(scheduler):
+    return scheduler(lease_seconds=LEASE)
+
+
+@pytest.fixture(params=["sandboxed", "bare"])
+def start(request, record, gate, scheduler, worker):
+    """Starts a worker whose plans speak. Whatever is stopped goes on in the end."""
+    engine = record.folder / "terraform"
+    terraform = shutil.which("terraform")
+    engine.write_text(ENGINE.format(record=record.path, terraform=terraform))
+    engine.chmod(0o755)
+    kind = {"sandbox": "none"} if request.param == "bare" else {}
+    bind = f"{gate.folder},{record.folder},{os.path.dirname(os.path.realpath(terraform))}"
+    yield lambda: worker(sandbox_bind=bind, engine=engine, **kind)
+    for service in scheduler.all + worker.all:
+        service.process.send(signal.SIGCONT)
+
+
+def planning_at(gate):
+    return {"main.tf": f'resource "terraform_data" "one" {{\n  input = {gate.expression}\n}}\n'}
+
+
+def lost(worker):
+    return worker.metric("runyard_worker_jobs_total", stage="plan", outcome="lost") == 1
+
+
+def test_its_plan_is_gone_before_another_begins(api, start, gate, record):
+    workspace = api.workspace()
+    first = start()
+    run = api.run_files(workspace, planning_at(gate))
+    gate.wait()
+    first.process.send(signal.SIGSTOP)
+    second = start()
+    until(lambda: len(record.began()) == 2, "the plan is made again")
+    gate.left()
+    gate.wait()
+    gate.open()
+    api.wait_status(run, "planned")
+    assert not record.overlaps()
+    log, plan = api.log(run), api.attributes(f"plans/{api.sibling(run, 'plan')}")
+    first.process.send(signal.SIGCONT)
+    until(lambda: lost(first), "it has given the plan up")
+    until(first.ready, "it is back")
+    assert api.status(run) == "planned" and api.log(run) == log
+    assert api.attributes(f"plans/{api.sibling(run, 'plan')}") == plan
+    assert second.metric("runyard_worker_jobs_total", stage="plan", outcome="passed") == 1
+    api.act(run, "apply")
+    api.wait_status(run, "applied")
+    assert api.resources(workspace) == ["terraform_data.one"]
+
+
+@pytest.mark.parametrize("start", ["bare"], indirect=True)
+def test_a_plan_whose_lease_cant_be_renewed_ends_by_itself(api, start, gate, record, scheduler):
+    """The scheduler is not there to say anything; it is when the plan is over."""
+    first = start()
+    run = api.run_files(api.workspace(), planning_at(gate))
+    gate.wait()
+    scheduler.all[0].process.send(signal.SIGSTOP)
+    until(lambda: lost(first), "it has given the plan up")
+    gate.left()
+    scheduler.all[0].process.send(signal.SIGCONT)
+    gate.wait()
+    gate.open()
+    api.wait_status(run, "planned")
+    assert len(record.began()) == 2 and not record.overlaps()

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MPL-2.0
+"""What workers upload is kept many at a time: each has an answer of its own, and whatever was acknowledged stays."""
+
+import itertools
+import signal
+import threading
+import urllib.error
+from concurrent.futures import ThreadPoolExecutor
+
+import psycopg
+import pytest
+
+from support.wait import until
+from support.worker import HandWorker
+
+pytestmark = pytest.mark.embedded
+JOBS = 8
+ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
+
+
+@pytest.fixture
+def hand(scheduler, tokens):
+    return HandWorker(scheduler().url, tokens["agent-token"], slots=JOBS)
+
+
+@pytest.fixture
+def jobs(hand, api):
+    """Plans of as many workspaces, claimed at once."""
+    for _ in range(JOBS):
+        api.run_files(api.workspace(), ONE)
+    found = []
+    until(lambda: found.extend(hand.claim(JOBS)) or len(found) == JOBS, "all jobs are claimed")
+    return found
+
+
+def test_one_that_is_refused_costs_the_others_nothing(hand, jobs, api, database):
+    lengths = dict.fromkeys((job["job"] for job in jobs), 0)
+
+    def asked(job, number):
+        """(what is asked, the answer it has to get): good ones and bad ones, on each job."""
+        at = lengths[job["job"]]
+        yield "PUT", f"log?offset={at}", f"line {number}\n".encode(), job, 204
+        yield "PUT", f"log?offset={at + 999}", b"a gap\n", job, 409
+        yield "PUT", f"log?offset={at}", b"not mine\n", {**job, "token": "job.wrong"}, 404
+        yield "PUT", f"schemas?digest={'0' * 64}", b"", job, 404
+        yield "PUT", "log?offset=x", b"no number\n", job, 422
+        yield "PUT", "plan", b"a plan", job, 204
+        yield "PUT", "init", b"the same of all", job, 204
+
+    def one(case):
+        method, what, body, job, wanted = case
+        got = hand.on(job, method, what, body, check=False)
+        assert got.status == wanted, f"{what}: {got.status} {got.text}"
+        return got
+
+    numbers = itertools.count()
+
+    def together():
+        """A round of all at once; whether any of their lines came by one transaction."""
+        number = next(numbers)
+        with ThreadPoolExecutor(32) as pool:
+            list(pool.map(one, (case for job in jobs for case in asked(job, number))))
+        for job in jobs:
+            lengths[job["job"]] += len(f"line {number}\n")
+        with psycopg.connect(database) as connection:
+            return connection.execute("select count(*) > count(distinct xmin::text) from log_chunks").fetchone()[0]
+
+    until(together, "two lines are kept by one transaction")
+    whole = "".join(f"line {number}\n" for number in range(next(numbers)))
+    for job in jobs:
+        assert api.log(job["run"], "plan").strip("\x02\x03") == whole
+    gap = hand.on(jobs[0], "PUT", "log?offset=99999", b"x", check=False)
+    assert gap.json == {"length": len(whole)}
+    with psycopg.connect(database) as connection:
+        assert connection.execute("select count(*), count(distinct init_blob) from operations where plan_blob is not null and init_blob is not null").fetchone() == (JOBS, 1)
+        assert connection.execute("select count(*) from operations where schemas_blob is not null").fetchone() == (0,)
+
+
+def test_a_log_in_pieces_of_all_sizes_is_read_from_anywhere(hand, jobs, api):
+    job, stream, borders = jobs[0], b"\x02", {0}
+    for number, size in enumerate((1, 70000, 65536, 200000, 9)):
+        piece = (f"{number}, " * size).encode()[:size]
+        hand.on(job, "PUT", f"log?offset={len(stream) - 1}", piece)
+        stream += piece
+        borders.add(len(stream))
+    url = api.attributes(f"plans/{api.sibling(job['run'], 'plan')}")["log-read-url"]
+    for offset in sorted({max(border + by, 0) for border in borders for by in (-1, 0, 1)} | {150000}):
+        for limit in (1, 2, 65536, 150000):
+            assert api.ask("GET", f"{url}?limit={limit}&offset={offset}").body == stream[offset:offset + limit], (offset, limit)
+
+
+def test_a_started_apply_and_one_that_is_to_stop(hand, jobs, database):
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("update jobs set stop = 1 where id = %s", [jobs[0]["job"]])
+    with ThreadPoolExecutor(JOBS) as pool:
+        answers = [got.status for got in pool.map(lambda job: hand.on(job, "POST", "started", b"", check=False), jobs)]
+    assert answers == [409] + [204] * (JOBS - 1)
+    with psycopg.connect(database) as connection:
+        assert connection.execute("select count(*) from jobs where started").fetchone() == (JOBS - 1,)
+
+
+class Writer(threading.Thread):
+    """Appends numbered lines to a job's log, each until it is acknowledged."""
+
+    def __init__(self, hand, job):
+        super().__init__()
+        self.hand, self.job = hand, job
+        self.acknowledged = 0
+        self.text = b""
+        self.enough = threading.Event()
+        self.wrong = None
+
+    def run(self):
+        while not self.enough.is_set() and not self.wrong:
+            line = f"line {self.acknowledged}\n".encode()
+            if self.sent(line):
+                self.text += line
+                self.acknowledged += 1
+
+    def sent(self, line):
+        try:
+            got = self.hand.on(self.job, "PUT", f"log?offset={len(self.text)}", line, check=False)
+        except (urllib.error.URLError, OSError):
+            return False
+        if got.status not in (204, 503):
+            self.wrong = f"{got.status} {got.text}"
+        return got.status == 204
+
+
+@pytest.mark.parametrize("victim", ["postgres", "scheduler"])
+def test_nothing_that_was_acknowledged_is_lost(hand, jobs, api, scheduler, postgres, victim):
+    writers = [Writer(hand, job) for job in jobs]
+    for writer in writers:
+        writer.start()
+
+    def further(lines):
+        wanted = [writer.acknowledged + lines for writer in writers]
+        until(lambda: any(writer.wrong for writer in writers) or all(w.acknowledged >= n for w, n in zip(writers, wanted)), "every log grows")
+
+    for _ in range(2):
+        further(5)
+        if victim == "postgres":
+            postgres.restart(signal.SIGQUIT)
+        else:
+            scheduler.all[0].restart(kill=True)
+    further(5)
+    for writer in writers:
+        writer.enough.set()
+    for writer in writers:
+        writer.join()
+    assert [writer.wrong for writer in writers if writer.wrong] == []
+    for writer in writers:
+        kept = api.log(writer.job["run"], "plan").strip("\x02\x03").encode()
+        # The last line may have been kept without its answer.
+        assert kept.startswith(writer.text) and len(kept) <= len(writer.text) + len(f"line {writer.acknowledged}\n")
