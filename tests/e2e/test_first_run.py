@@ -4,8 +4,10 @@
 
 import base64
 import gzip
+import io
 import json
 import subprocess
+import tarfile
 from pathlib import Path
 
 import psycopg
@@ -51,9 +53,10 @@ def output(api, workspace, name="word"):
 
 
 def plan_actions(api, run):
-    """{address: actions} of the run's plan."""
-    plan = api.get(f"plans/{api.sibling(run, 'plan')}/json-output").json
-    return {change["address"]: change["change"]["actions"] for change in plan["resource_changes"]}
+    """{address: actions} of the run's plan, which is shown beside the apply."""
+    path = f"plans/{api.sibling(run, 'plan')}/json-output"
+    until(lambda: api.get(path).status == 200, "the plan is shown")
+    return {change["address"]: change["change"]["actions"] for change in api.get(path).json["resource_changes"]}
 
 
 # ---- kinds of runs ----
@@ -387,6 +390,88 @@ def test_the_plan_as_json(api):
     assert "terraform.io/builtin/terraform" in redacted["provider_schemas"]
     assert redacted["output_changes"]["word"]["after_sensitive"] is True
     assert "format_version" in api.get(f"plans/{plan}/json-schema").json
+
+
+IMPORT = 'import {\n  to = terraform_data.found\n  id = "abc"\n}\n'
+FAILS = """
+resource "terraform_data" "one" {
+  input = "a"
+}
+
+resource "terraform_data" "two" {
+  lifecycle {
+    precondition {
+      condition     = terraform_data.one.input == "b"
+      error_message = "not today"
+    }
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(("rest", "status"), [("", "planned_and_finished"), (FAILS, "errored")])
+def test_configuration_is_written_for_what_is_imported(api, rest, status):
+    """Also where the plan fails: what was written may be what it takes to go on."""
+    workspace = api.workspace()
+    run = api.run_files(workspace, {"main.tf": IMPORT + rest}, allow_config_generation=True, plan_only=True)
+    api.wait_status(run, status)
+    plan = api.sibling(run, "plan")
+    assert api.attributes(f"plans/{plan}")["generated-configuration"] is True
+    changes = {change["address"]: change["change"] for change in api.get(f"plans/{plan}/json-output-redacted").json["resource_changes"]}
+    assert 'resource "terraform_data" "found"' in changes["terraform_data.found"]["generated_config"]
+    refused = api.run_files(workspace, {"main.tf": IMPORT + rest}, plan_only=True)
+    api.wait_status(refused, "errored")
+    assert api.attributes(f"plans/{api.sibling(refused, 'plan')}")["generated-configuration"] is False
+
+
+def test_a_run_that_is_debugged_tells_more(api):
+    workspace = api.workspace()
+    quiet, talking = (api.run_files(workspace, NONE, plan_only=True, debugging_mode=mode) for mode in (False, True))
+    for run in (quiet, talking):
+        api.wait_status(run, "planned_and_finished")
+    assert "[TRACE]" in api.log(talking) and "[TRACE]" not in api.log(quiet)
+
+
+def export(api, plan, data_type="sentinel-mock-bundle-v0", kind="plans"):
+    relations = {"plan": {"data": {"type": kind, "id": plan}}} if plan else {}
+    return api.call("POST", "plan-exports", {"data": {"type": "plan-exports", "attributes": {"data-type": data_type}, "relationships": relations}})
+
+
+def test_what_policies_see_of_a_plan_is_exported(api, site):
+    run = api.run_files(api.workspace("exported"), ONE)
+    api.wait_status(run, "planned")
+    plan = api.sibling(run, "plan")
+    made = export(api, plan)
+    assert made.status == 201 and made.data["attributes"]["data-type"] == "sentinel-mock-bundle-v0"
+    path = f"plan-exports/{made.data['id']}"
+    assert made.data["attributes"]["status"] == "finished" and api.get(path).data == made.data
+    assert api.get(f"plans/{plan}").data["relationships"]["exports"]["data"] == [{"type": "plan-exports", "id": made.data["id"]}]
+    with tarfile.open(fileobj=io.BytesIO(api.get(f"{path}/download").body)) as archive:
+        files = {member.name: archive.extractfile(member).read().decode() for member in archive}
+    assert sorted(files) == ["mock-tfconfig-v2.sentinel", "mock-tfplan-v2.sentinel", "mock-tfrun.sentinel", "mock-tfstate-v2.sentinel", "plan.json", "sentinel.hcl"]
+    assert '"terraform_data.one"' in files["mock-tfplan-v2.sentinel"] and "resource_changes = " in files["mock-tfplan-v2.sentinel"]
+    assert 'workspace = {' in files["mock-tfrun.sentinel"] and '"exported"' in files["mock-tfrun.sentinel"] and "created_at = " in files["mock-tfrun.sentinel"]
+    assert files["sentinel.hcl"].count("mock ") == 4 and 'source = "mock-tfplan-v2.sentinel"' in files["sentinel.hcl"]
+    assert json.loads(files["plan.json"]) == api.get(f"plans/{plan}/json-output").json
+    with psycopg.connect(site.database, autocommit=True) as connection:
+        connection.execute("update plan_exports set expires_at = now() - interval '1 second' where id = %s", [made.data["id"]])
+    late = api.get(path).data["attributes"]
+    assert late["status"] == "expired" and late["status-timestamps"]["expired-at"]
+    assert api.call("GET", f"{path}/download").status == 404
+    assert api.delete(path).status == 204 and api.call("GET", path).status == 404 and api.call("DELETE", path).status == 404
+
+
+def test_exports_that_are_refused(api):
+    workspace = api.workspace()
+    api.post(f"workspaces/{workspace}/actions/lock")
+    waits = api.sibling(api.run_files(workspace, ONE), "plan")
+    for answer, status, pointer in ((export(api, waits), 422, "relationships/plan"), (export(api, None), 422, "relationships/plan"),
+                                    (export(api, waits, "json"), 422, "attributes/data-type"), (export(api, waits, None), 422, "attributes/data-type"),
+                                    (export(api, waits, 7), 422, "attributes/data-type")):
+        assert answer.status == status and answer.json["errors"][0]["source"]["pointer"] == f"/data/{pointer}", answer.text
+    for nowhere in ("nonexisting", "plan-0000000000000000", waits.replace("plan-", "apply-")):
+        assert export(api, nowhere).status == 404
+    assert api.call("GET", f"applies/{waits.replace('plan-', 'apply-')}/errored-state").status == 404
 
 
 def test_states(api):

@@ -71,6 +71,17 @@ def test_one_command_ends_with_the_example_applied(local):
     assert local.pids().keys() == NAMES | {"broker"}
 
 
+def test_the_cli_of_the_shell_works_with_it(local, tmp_path):
+    (tmp_path / "main.tf").write_text('terraform {\n  cloud {\n    hostname     = "runyard.local"\n    organization = "acme"\n    workspaces { name = "by-cli" }\n  }\n}\n'
+                                      'resource "terraform_data" "one" { input = 1 }\n')
+    exported = dict(re.findall(r"([A-Z_]+)=(\S+)", local.run("env")))
+    for command in (["init", "-input=false"], ["apply", "-auto-approve"], ["state", "list"]):
+        done = subprocess.run(["terraform", *command], cwd=tmp_path, env={**os.environ, **exported, "CHECKPOINT_DISABLE": "1"}, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.strip() == "terraform_data.one"
+    local.api().delete("organizations/acme/workspaces/by-cli")
+
+
 def test_secrets_stay_in_files_of_their_owner(local):
     files = list((local.home / "secrets").iterdir())
     assert files and all(file.stat().st_mode & 0o177 == 0 for file in files)

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MPL-2.0
+"""`terraform login` at a terminal, with somebody who signs in and approves; over TLS, as the client insists."""
+
+import json
+import os
+import urllib.parse
+
+import pytest
+
+from support.browser import Browser
+from support.process import clean_environment
+from support.terminal import Terminal
+from support.wait import until
+
+OPENER = """#!/bin/sh
+echo "$1" > "$HOME/address.part"
+mv "$HOME/address.part" "$HOME/address"
+"""
+
+
+class User:
+    """Somebody with an empty home, whose desktop opens addresses by writing them to a file."""
+
+    def __init__(self, folder, server, authority):
+        self.server, self.home = server, folder / "home"
+        self.host = f"localhost:{server.port}"
+        (self.home / ".terraform.d").mkdir(parents=True)
+        programs = folder / "programs"
+        programs.mkdir()
+        for name in ("xdg-open", "x-www-browser", "www-browser"):
+            (programs / name).write_text(OPENER)
+            (programs / name).chmod(0o755)
+        self.environment = clean_environment(HOME=self.home, CHECKPOINT_DISABLE=1, SSL_CERT_FILE=authority.file,
+                                             PATH=f"{programs}:{os.environ['PATH']}")
+
+    def terraform(self, *arguments):
+        return Terminal(["terraform", *arguments], self.home, self.environment)
+
+    def asked(self):
+        """The address that terraform has opened."""
+        address = self.home / "address"
+        until(address.exists, "terraform opens the browser")
+        return address.read_text().strip()
+
+    def credentials(self):
+        file = self.home / ".terraform.d" / "credentials.tfrc.json"
+        return json.loads(file.read_text())["credentials"].get(self.host, {}).get("token") if file.exists() else None
+
+
+@pytest.fixture
+def user(folder, authority, scheduler, tokens):
+    server = scheduler(**authority.serving())
+    return User(folder, server, authority)
+
+
+def approve(user, tokens, press):
+    """In the browser: signs in, answers the page, and goes to where that leads."""
+    browser = Browser(f"https://{user.host}", trust=user.server.trust)
+    browser.ask(user.asked())
+    assert "Sign in" in browser.text
+    browser.send("/app/login", username=tokens["user"], password=tokens["password"])
+    assert browser.cookie.secure and "Authorize terraform" in browser.text
+    browser.send("/oauth/authorize", press=press)
+    back = browser.headers["Location"]
+    assert back.startswith("http://localhost:100")
+    return Browser(back).ask(back)
+
+
+def test_login_and_logout(user, tokens, request):
+    login = user.terraform("login", user.host)
+    login.expect("Only 'yes' will be accepted").type("yes")
+    assert approve(user, tokens, "approve").status == 200
+    login.ended(0)
+    api = request.getfixturevalue("api")
+    api.url, api.token = f"https://{user.host}", user.credentials()
+    mine = api.get("account/details").data
+    assert mine["attributes"]["username"] == tokens["user"]
+    newest = api.get(f"users/{mine['id']}/authentication-tokens").data[0]["attributes"]
+    assert newest["description"] == "terraform login" and newest["expired-at"]
+    settings = f'terraform {{\n  cloud {{\n    hostname = "{user.host}"\n    organization = "acme"\n    workspaces {{\n      name = "by-login"\n    }}\n  }}\n}}\n'
+    (user.home / "main.tf").write_text(settings)
+    user.terraform("init", "-input=false").ended(0)
+    assert api.get("organizations/acme/workspaces/by-login").status == 200
+    user.terraform("logout", user.host).ended(0)
+    assert user.credentials() is None
+
+
+def test_a_login_that_is_denied(user, tokens):
+    """The CLI says so in the browser, and goes on waiting for somebody who approves."""
+    login = user.terraform("login", user.host)
+    login.expect("Only 'yes' will be accepted").type("yes")
+    assert approve(user, tokens, "deny").status == 400
+    login.release()
+    assert user.credentials() is None
+
+
+def test_what_terraform_asks_for(user):
+    login = user.terraform("login", user.host)
+    login.expect("Only 'yes' will be accepted").type("yes")
+    asked = urllib.parse.urlsplit(user.asked())
+    query = dict(urllib.parse.parse_qsl(asked.query))
+    assert asked.path == "/oauth/authorize" and query["client_id"] == "terraform-cli" and query["code_challenge_method"] == "S256"
+    assert 10000 <= urllib.parse.urlsplit(query["redirect_uri"]).port <= 10010
+    login.release()

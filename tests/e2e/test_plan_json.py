@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MPL-2.0
+"""A plan that is applied by itself is shown as JSON beside its apply; it is there whatever becomes of the worker that planned."""
+
+import shutil
+import signal
+
+import pytest
+
+from support.gate import Gate
+from support.process import which
+from support.wait import until
+
+pytestmark = pytest.mark.embedded
+ONE = {"main.tf": 'resource "terraform_data" "one" {\n  input = "x"\n}\n'}
+
+
+def shown(api, run):
+    plan = "plan-" + run.removeprefix("run-")
+    answers = [api.call("GET", f"plans/{plan}/{what}") for what in ("json-output", "json-output-redacted", "json-schema")]
+    if any(answer.status == 204 for answer in answers):
+        return None
+    assert [answer.status for answer in answers] == [200, 200, 200]
+    return [change["address"] for change in answers[0].json["resource_changes"]]
+
+
+@pytest.fixture
+def gated(folder, gate):
+    """An engine that shows no plan until the gate is open."""
+    engine = folder / "terraform"
+    engine.write_text(f'#!/bin/sh\n[ "$1" != show ] || cat {gate.path}\nexec {shutil.which("terraform") or which("tofu")} "$@"\n')
+    engine.chmod(0o755)
+    return {"engine": engine, "sandbox_bind": gate.folder}
+
+
+def test_the_apply_does_not_wait_for_it(api, worker, gate, gated):
+    one = worker(slots=1, **gated)
+    run = api.run_files(api.workspace(auto_apply=True), ONE)
+    until(lambda: one.metric("runyard_worker_process_seconds_count", command="apply") == 1, "the apply runs while the plan is not shown yet")
+    gate.wait()
+    assert shown(api, run) is None
+    gate.open()
+    api.wait_status(run, "applied")
+    assert until(lambda: shown(api, run), "it is shown") == ["terraform_data.one"]
+    until(lambda: one.metric("runyard_worker_job_slots_busy") == 0, "nothing runs any more")
+    waits = api.run_files(api.workspace(), ONE)
+    api.wait_status(waits, "planned")
+    assert shown(api, waits) == ["terraform_data.one"]
+
+
+def test_an_apply_makes_it_if_nobody_did(api, worker, folder, gate, gated):
+    planning = Gate(folder, "planning")
+    gated["sandbox_bind"] = f"{gate.folder},{planning.folder}"
+    first = worker(**gated)
+    run = api.run_files(api.workspace(auto_apply=True), {"main.tf": ONE["main.tf"].replace('"x"', planning.expression)})
+    planning.wait()
+    first.process.send(signal.SIGTERM)
+    planning.open()
+    gate.wait()
+    api.wait_status(run, "apply_queued")
+    assert shown(api, run) is None
+    second = worker(sandbox_bind=gated["sandbox_bind"])
+    first.kill()
+    api.wait_status(run, "applied")
+    assert shown(api, run) == ["terraform_data.one"]
+    assert second.metric("runyard_worker_process_seconds_count", command="show") == 1
