@@ -32,6 +32,7 @@ bootstrap() {
 		--keys-file "$data/secrets/keys" bootstrap admin admin@example.com "$organization" 2>>"$data/log/bootstrap.log") ||
 		died bootstrap
 	secret_put token "$(jq -er .token <<<"$made")"
+	jq -e .password <<<"$made" >/dev/null && secret_put password "$(jq -r .password <<<"$made")"
 	secret_put agent-token "$(jq -er '."agent-token"' <<<"$made")"
 	secret_put notifier-token "$(jq -er '."notifier-token"' <<<"$made")"
 	secret_put authorization "Authorization: Bearer $(<"$data/secrets/token")"
