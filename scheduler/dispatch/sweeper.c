@@ -10,6 +10,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/metrics.h"
+#include "scheduler/dispatch/auto_destroy.h"
 #include "scheduler/dispatch/happen.h"
 #include "scheduler/dispatch/holds.h"
 #include "scheduler/auth/sessions.h"
@@ -241,6 +242,7 @@ static const struct {
 	{"task deadlines", 2000, sweep_task_deadlines},
 	{"gauges", 2000, sweep_gauges},
 	{"queues", 15000, sweep_queues},
+	{"auto destroy", 2000, auto_destroy_sweep},
 	{"workers", 60000, sweep_workers},
 	{"sessions", 600000, sessions_sweep},
 	{"exports", 3600000, sweep_exports},

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/dispatch/auto_destroy.h"
+
+#include "common/log.h"
+#include "scheduler/dispatch/order.h"
+#include "scheduler/store/audit.h"
+
+enum { MOST_AT_ONCE = 100 };
+
+struct turn {
+	struct store *store;
+	const char *workspace_id;
+};
+
+/* The time of a workspace `w` in project `j`, and the duration it comes from, if it does. */
+#define DESTROY_AFTER                                                                                                  \
+	"replace(replace(case when coalesce((w.settings->>'inherits-project-auto-destroy')::boolean, true) then "      \
+	"j.settings else w.settings end->>'auto-destroy-activity-duration', 'd', ' days'), 'h', ' hours')::interval"
+
+static int tell(struct turn *turn, const struct rows *rows, const char *action, struct err *err)
+{
+	char request[AUDIT_UUID_SIZE];
+	const struct audit_event event = {.organization = row_text(rows, 0, "organization_id"),
+		.actor_type = "system",
+		.request = request,
+		.action = action,
+		.resource_type = "workspace",
+		.resource_id = turn->workspace_id,
+		.workspace = row_text(rows, 0, "name")};
+
+	audit_uuid(request);
+	return audit_write(turn->store, &event, err);
+}
+
+static int destroy(struct turn *turn, const struct rows *rows, struct err *err)
+{
+	_cleanup_(freep) char *message =
+		mem_printf("Destroyed automatically: its time was %s", row_text(rows, 0, "due"));
+	const struct run_order order = {.workspace_id = turn->workspace_id,
+		.message = message,
+		.source = "tfe-infrastructure-lifecycle",
+		.trigger_reason = "auto_destroy",
+		.plan_only = CHOICE_NO,
+		.auto_apply = CHOICE_YES,
+		.is_destroy = true};
+	struct err refused = ERR_INIT;
+	struct id run;
+
+	if (run_create(turn->store, &order, &run, &refused) == 0) {
+		log_info("destroyed automatically", "workspace", turn->workspace_id, "run", run.text, NULL);
+		return tell(turn, rows, "auto_destroy", err);
+	}
+	if (refused.kind == ERR_INVALID) {
+		log_warn("can't be destroyed automatically", "workspace", turn->workspace_id, "why", refused.message,
+			NULL);
+		return tell(turn, rows, "auto_destroy_refused", err);
+	}
+	*err = refused;
+	return -1;
+}
+
+/* Under the workspace's lock, by which another scheduler, or a change of its settings, comes before or after. */
+static int turn_run(void *data, struct err *err)
+{
+	struct turn *turn = data;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(turn->store->db, &rows, err,
+		    "select w.name, w.organization_id, d.at <= now() as over, w.resource_count > 0 as manages, "
+		    "to_char(d.at at time zone 'UTC', 'YYYY-MM-DD HH24:MI \"UTC\"') as due from workspaces w "
+		    "join projects j on j.id = w.project_id "
+		    "cross join lateral (select coalesce((w.settings->>'auto-destroy-at')::timestamptz, "
+		    "w.latest_change_at + " DESTROY_AFTER ") as at) d "
+		    "where w.id = $1 and w.destroy_check_at <= now() for no key update of w skip locked",
+		    P_TEXT(turn->workspace_id)) < 0)
+		return -1;
+	if (!rows.count)
+		return 0;
+	if (row_bool(&rows, 0, "over") && row_bool(&rows, 0, "manages") && destroy(turn, &rows, err) < 0)
+		return -1;
+	/* The first statement's trigger looks at the settings alone; what follows of a duration is the second's. */
+	if (row_bool(&rows, 0, "over") &&
+		db_query(turn->store->db, NULL, err,
+			"update workspaces set settings = settings - 'auto-destroy-at' where id = $1",
+			P_TEXT(turn->workspace_id)) < 0)
+		return -1;
+	return db_query(turn->store->db, NULL, err,
+		"update workspaces w set destroy_check_at = coalesce((w.settings->>'auto-destroy-at')::timestamptz, "
+		"greatest(w.latest_change_at, case when $2 then now() end) + " DESTROY_AFTER
+		") from projects j where j.id = w.project_id and w.id = $1",
+		P_TEXT(turn->workspace_id), P_BOOL(row_bool(&rows, 0, "over")));
+}
+
+int auto_destroy_sweep(struct store *store, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "select id from workspaces where destroy_check_at <= now() order by destroy_check_at limit $1",
+		    P_INT(MOST_AT_ONCE)) < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++) {
+		struct turn turn = {.store = store, .workspace_id = row_text(&rows, i, "id")};
+
+		if (db_transaction(store->db, turn_run, &turn, err) < 0)
+			return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_DISPATCH_AUTO_DESTROY_H
+#define SCHEDULER_DISPATCH_AUTO_DESTROY_H
+
+/* What a workspace manages is destroyed at a time that was set, or so long after its last change (API 5: workspaces,
+ * auto-destroy-at, auto-destroy-activity-duration). */
+
+#include "scheduler/store/store.h"
+
+/*
+ * Queues a run that destroys, and applies itself, in each workspace whose time has come and that manages anything:
+ * once, whichever scheduler comes first. A time that was set is over with it; one that can't have such a run (it must
+ * not be destroyed, runs elsewhere, or has no configuration) loses it too, and the audit trail says so.
+ */
+int auto_destroy_sweep(struct store *store, struct err *err);
+
+#endif

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MPL-2.0
+# label: full
+"""A workspace is destroyed at its time, or so long after its last change: once, by a run that anybody can see."""
+
+import pytest
+
+from support.wait import until
+
+pytestmark = pytest.mark.embedded
+PAST = "2020-01-01T00:00:00Z"
+ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
+
+
+def managed(api, **attributes):
+    workspace = api.workspace(auto_apply=True, **attributes)
+    api.wait_status(api.run_files(workspace, ONE), "applied")
+    return workspace
+
+
+def change(api, kind, thing, **attributes):
+    body = {"data": {"type": kind, "attributes": {name.replace("_", "-"): value for name, value in attributes.items()}}}
+    return api.patch(f"{kind}/{thing}", body).data
+
+
+def newest(api, workspace):
+    return api.get(f"workspaces/{workspace}/runs").data[0]
+
+
+def destroyed(api, workspace):
+    run = until(lambda: next((run for run in [newest(api, workspace)] if run["attributes"]["is-destroy"]), None), "a run that destroys")
+    api.wait_status(run["id"], "applied")
+    return run["attributes"]
+
+
+def actions(api):
+    events = api.get(f"organizations/{api.organization}/audit-trail").json["data"]
+    return [event["resource"]["action"] for event in events if event["resource"]["action"].startswith("auto_destroy")]
+
+
+def checked(ask, workspace):
+    """It was looked at after its last change, and is to be again."""
+    return ask("select destroy_check_at > now() from workspaces where id = %s", workspace) == [(True,)]
+
+
+def test_at_its_time(api, worker, ask):
+    worker()
+    empty, workspace = api.workspace(auto_destroy_at=PAST), managed(api)
+    change(api, "workspaces", workspace, auto_destroy_at=PAST)
+    run = destroyed(api, workspace)
+    assert (run["source"], run["trigger-reason"], run["auto-apply"]) == ("tfe-infrastructure-lifecycle", "auto_destroy", True)
+    assert "2020-01-01 00:00 UTC" in run["message"] and api.resources(workspace) == []
+    for one in (empty, workspace):
+        until(lambda one=one: api.attributes(f"workspaces/{one}")["auto-destroy-at"] is None, "its time is over")
+    assert api.get(f"workspaces/{empty}/runs").data == [] and len(api.get(f"workspaces/{workspace}/runs").data) == 2
+    assert actions(api) == ["auto_destroy"]
+
+
+def test_after_a_time_without_change(api, worker, ask):
+    """The project's duration holds for those that inherit it; a change in the meantime moves the time on."""
+    worker()
+    idle, busy = managed(api), managed(api)
+    project = api.get(f"workspaces/{idle}").data["relationships"]["project"]["data"]["id"]
+    ask("update workspaces set latest_change_at = now() - interval '3 hours' where id = %s", idle)
+    change(api, "projects", project, auto_destroy_activity_duration="2h")
+    assert destroyed(api, idle)["is-destroy"]
+    until(lambda: checked(ask, busy), "it is looked at when its time may be over")
+    assert not newest(api, busy)["attributes"]["is-destroy"]
+    ask("update workspaces set latest_change_at = now() - interval '3 hours', destroy_check_at = now() where id = %s", busy)
+    destroyed(api, busy)
+    until(lambda: checked(ask, busy), "and again, after as long")
+    change(api, "projects", project, auto_destroy_activity_duration=None)
+    assert ask("select count(*) from workspaces where destroy_check_at is not null") == [(0,)]
+
+
+def test_where_it_may_not_be(api, worker):
+    worker()
+    workspace = managed(api)
+    change(api, "workspaces", workspace, auto_destroy_at=PAST, allow_destroy_plan=False)
+    until(lambda: actions(api) == ["auto_destroy_refused"], "the audit trail says so")
+    assert api.attributes(f"workspaces/{workspace}")["auto-destroy-at"] is None
+    assert len(api.get(f"workspaces/{workspace}/runs").data) == 1 and len(api.resources(workspace)) == 1
