@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/dispatch/outbox.h"
 
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "common/crypto.h"
 #include "common/log.h"
 #include "scheduler/dispatch/publisher.h"
 
@@ -47,25 +51,38 @@ void outbox_add_notification(struct outbox *outbox, const char *notification_id,
 	outbox_add(outbox, topics[TOPIC_TASKS].name, NULL, notification_ticket_encode(notification_id, run_id));
 }
 
+/* A process counts on from a number of its own, far from those of the table's sequence. */
+static void number_first(atomic_llong *next)
+{
+	long long none = 0;
+	uint64_t number;
+
+	crypto_random(&number, sizeof(number));
+	atomic_compare_exchange_strong(next, &none, (long long)(number >> 2 | 1ULL << 61));
+}
+
+long long outbox_number(void)
+{
+	static atomic_llong next;
+
+	if (!atomic_load(&next))
+		number_first(&next);
+	return atomic_fetch_add(&next, 1);
+}
+
 int outbox_insert(struct store *store, struct outbox *outbox, struct err *err)
 {
-	_cleanup_(rows_release) struct rows ids = ROWS_INIT;
-	_cleanup_(freep) char *rows = json_text(outbox->rows);
+	json_t *row;
+	size_t i;
 
 	if (!json_array_size(outbox->rows))
 		return 0;
-	if (db_query(store->db, &ids, err,
-		    "insert into outbox (topic, key, payload) select topic, key, payload from "
-		    "jsonb_to_recordset($1::jsonb) as u(topic text, key text, payload text) "
-		    "returning id, topic, key, payload",
-		    P_TEXT(rows)) < 0)
-		return -1;
-	/* Now with their ids, for outbox_committed. */
-	json_array_clear(outbox->rows);
-	for (int i = 0; i < ids.count; i++)
-		outbox_written(outbox, row_int(&ids, i, "id"), row_text(&ids, i, "topic"), row_text(&ids, i, "key"),
-			row_text(&ids, i, "payload"));
-	return 0;
+	json_array_foreach(outbox->rows, i, row) json_object_set_new(row, "id", json_integer(outbox_number()));
+	_cleanup_(freep) char *rows = json_text(outbox->rows);
+	return db_queue(store->db, err,
+		"insert into outbox (id, topic, key, payload) select id, topic, key, payload from "
+		"jsonb_to_recordset($1::jsonb) as u(id bigint, topic text, key text, payload text)",
+		P_TEXT(rows));
 }
 
 void outbox_written(struct outbox *outbox, long long id, const char *topic, const char *key, const char *payload)

@@ -28,7 +28,9 @@ void outbox_add_task(struct outbox *outbox, const char *task_result_id, const ch
 void outbox_add_notification(struct outbox *outbox, const char *notification_id, const char *run_id);
 /* Inserts them in the open transaction. They are handed to the publisher by outbox_committed. */
 int outbox_insert(struct store *store, struct outbox *outbox, struct err *err);
-/* Adds a message that another statement of the transaction has written to the outbox; copies the texts. */
+/* A row's id, for another statement that writes to the outbox; no other process has it. */
+long long outbox_number(void);
+/* Adds a message that such a statement of the transaction writes; copies the texts. */
 void outbox_written(struct outbox *outbox, long long id, const char *topic, const char *key, const char *payload);
 /* Wakes the publisher with what outbox_insert wrote: now, or when the transaction that goes on has committed. */
 void outbox_committed(struct store *store, struct outbox *outbox);

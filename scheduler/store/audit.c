@@ -37,29 +37,30 @@ static const char *known(const char *text)
 
 int audit_write(struct store *store, const struct audit_event *event, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(freep) char *message = NULL;
 	_cleanup_(db_array_release) struct db_array none = DB_ARRAY_INIT;
 	struct db_array *attributes = event->attributes ? event->attributes : &none;
 	const char *topic = topics[TOPIC_EVENTS].name;
+	long long number = outbox_number();
 	struct outbox outbox;
 	char id[AUDIT_UUID_SIZE];
 
 	audit_uuid(id);
 	message = message_encode(id, event);
-	if (db_query(store->db, &rows, err,
+	if (db_queue(store->db, err,
 		    "with event as (insert into audit_events (id, organization_id, actor_type, actor_id, actor_name, "
 		    "token_id, address, request_id, action, resource_type, resource_id, workspace_id, attributes) "
 		    "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13::text[])) "
-		    "insert into outbox (topic, key, payload) values ($14, $15, $16) returning id",
+		    "insert into outbox (id, topic, key, payload) values ($14, $15, $16, $17)",
 		    P_TEXT(id), P_TEXT(known(event->organization)), P_TEXT(event->actor_type),
 		    P_TEXT(known(event->actor_id)), P_TEXT(known(event->actor_name)), P_TEXT(known(event->token)),
 		    P_TEXT(known(event->address)), P_TEXT(event->request), P_TEXT(event->action),
 		    P_TEXT(event->resource_type), P_TEXT(known(event->resource_id)), P_TEXT(known(event->workspace)),
-		    P_ARRAY(attributes), P_TEXT(topic), P_TEXT(known(event->organization)), P_TEXT(message)) < 0)
+		    P_ARRAY(attributes), P_INT(number), P_TEXT(topic), P_TEXT(known(event->organization)),
+		    P_TEXT(message)) < 0)
 		return -1;
 	outbox_init(&outbox);
-	outbox_written(&outbox, row_int(&rows, 0, "id"), topic, known(event->organization), message);
+	outbox_written(&outbox, number, topic, known(event->organization), message);
 	outbox_committed(store, &outbox);
 	outbox_release(&outbox);
 	return 0;

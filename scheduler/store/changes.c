@@ -259,8 +259,13 @@ static void add_workspace(struct changes *changes, const struct run_change *chan
 {
 	bool held = run_holds(&change->row->run), holds = run_holds(&change->verdict->run);
 
-	if (run_ended(&change->verdict->run) && !run_ended(&change->row->run))
-		json_array_append_new(changes->ended, json_string(change->row->workspace.text));
+	if (run_ended(&change->verdict->run) && !run_ended(&change->row->run)) {
+		json_array_append_new(changes->ended,
+			json_pack("{ss ss sb sb}", "workspace", change->row->workspace.text, "run",
+				change->row->id.text, "failed", change->verdict->run.status == RUN_ERRORED, "frees",
+				held));
+		return;
+	}
 	if (held == holds)
 		return;
 	json_array_append_new(changes->workspaces,
@@ -411,21 +416,47 @@ static const struct {
 		"w.latest_run_id) "
 		"from jsonb_to_recordset($1::jsonb) as u(id text, current text) where w.id = u.id"},
 	{offsetof(struct changes, ended),
-		"update workspaces w set run_count = w.run_count + u.ended, run_failures = k.failures, "
-		"policy_failures = k.policies, plan_milliseconds = k.plan, apply_milliseconds = k.apply "
-		"from (select id, count(*) as ended from jsonb_array_elements_text($1::jsonb) e(id) group by id) u, "
-		"lateral (select count(*) filter (where r.status = 'errored') as failures, "
-		"count(*) filter (where exists (select 1 from policy_evaluations e where e.run_id = r.id "
-		"and e.status in ('failed', 'hard_failed', 'soft_failed', 'overridden'))) as policies, "
-		"coalesce(round(avg(" MILLISECONDS(
-			"p") ")), 0) as plan, "
-			     "coalesce(round(avg(" MILLISECONDS(
-				     "a") ")), 0) as apply "
-					  "from (select id, status from runs where workspace_id = u.id and ended order "
-					  "by position desc limit 30) r "
-					  "join operations p on p.id = 'plan' || substr(r.id, 4) "
-					  "join operations a on a.id = 'apply' || substr(r.id, 4)) k where w.id = "
-					  "u.id"},
+		"with u as (select e.workspace, count(*) as ended, bool_or(e.frees) as frees, array_agg(" MILLISECONDS(
+			"p") ") as plans, array_agg(" MILLISECONDS("a") ") as applies, array_agg(e.failed) as failed, "
+									"array_agg(exists (select 1 from "
+									"policy_evaluations v where v.run_id = e.run "
+									"and v.status in "
+									"('failed', 'hard_failed', 'soft_failed', "
+									"'overridden'))) as policies from "
+									"jsonb_to_recordset($1::jsonb) as e(workspace "
+									"text, run text, failed boolean, frees "
+									"boolean) "
+									"join operations p on p.id = 'plan' || "
+									"substr(e.run, 4) "
+									"join operations a on a.id = 'apply' || "
+									"substr(e.run, 4) group by e.workspace), "
+									"k as (insert into workspace_last_runs as l "
+									"(workspace_id, plans, applies, failed, "
+									"policies_failed) "
+									"select workspace, plans::bigint[], "
+									"applies::bigint[], failed, policies from u "
+									"on conflict (workspace_id) do update set "
+									"plans = (excluded.plans || l.plans)[1:30], "
+									"applies = (excluded.applies || "
+									"l.applies)[1:30], failed = (excluded.failed "
+									"|| l.failed)[1:30], "
+									"policies_failed = (excluded.policies_failed "
+									"|| l.policies_failed)[1:30] returning *) "
+									"update workspaces w set run_count = "
+									"w.run_count + u.ended, "
+									"current_run_id = case when u.frees then null "
+									"else w.current_run_id end, "
+									"run_failures = "
+									"cardinality(array_positions(k.failed, true)), "
+									"policy_failures = "
+									"cardinality(array_positions(k.policies_failed,"
+									" true)), "
+									"plan_milliseconds = coalesce((select "
+									"round(avg(m)) from unnest(k.plans) m), 0), "
+									"apply_milliseconds = coalesce((select "
+									"round(avg(m)) from unnest(k.applies) m), 0) "
+									"from u join k on k.workspace_id = u.workspace "
+									"where w.id = u.workspace"},
 	{offsetof(struct changes, comments),
 		"insert into comments (id, run_id, body, created_by) select id, run_id, body, created_by "
 		"from jsonb_to_recordset($1::jsonb) as u(id text, run_id text, body text, created_by text)"},

@@ -130,8 +130,8 @@ static int delete_in(void *data, struct err *err)
 	if (db_query(d->store->db, NULL, err,
 		    "select 1 from workspaces where organization_id = $1 order by id for update", P_TEXT(d->id)) < 0 ||
 		db_query(d->store->db, &rows, err,
-			"select state = 'claimed' and stage = 'apply' as applying from jobs where organization_id = $1 "
-			"order by id for update",
+			"select state = 'claimed' and stage = 'apply' as applying from jobs where run_id in "
+			"(select id from runs where organization_id = $1 and not ended) order by id for update",
 			P_TEXT(d->id)) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
@@ -155,6 +155,7 @@ int organization_capacity(struct store *store, const char *id, struct rows *ret_
 {
 	return db_query(store->db, ret_rows, err,
 		"select count(*) filter (where state = 'waiting') as pending, "
-		"count(*) filter (where state = 'claimed') as running from jobs where organization_id = $1",
+		"count(*) filter (where state = 'claimed') as running from runs r join jobs j on j.run_id = r.id "
+		"where r.organization_id = $1 and not r.ended",
 		P_TEXT(id));
 }

@@ -192,7 +192,7 @@ struct deletion {
 	const char *id;
 };
 
-/* The lock comes first: whoever begins to use the pool takes a share of it by a foreign key. */
+/* The lock comes first: whoever begins to use the pool takes a share of it, by a foreign key or pool_use_check. */
 static int delete_in(void *data, struct err *err)
 {
 	static const struct {
@@ -217,6 +217,8 @@ static int delete_in(void *data, struct err *err)
 	for (size_t i = 0; i < ARRAY_LEN(users); i++)
 		if (row_bool(&rows, 0, users[i].column))
 			return err_set(err, ERR_CONFLICT, "the agent pool is in use by %s", users[i].what);
+	if (db_queue(d->store->db, err, "update run_inputs set pool_id = null where pool_id = $1", P_TEXT(d->id)) < 0)
+		return -1;
 	return db_query(d->store->db, NULL, err, "delete from agent_pools where id = $1", P_TEXT(d->id));
 }
 
@@ -242,7 +244,8 @@ int pool_use_check(
 												    "p where p.id = $1 "
 												    "and "
 												    "p.organization_id "
-												    "= $2",
+												    "= $2 for key "
+												    "share of p",
 		    P_TEXT(pool_id), P_TEXT(use->organization_id), P_TEXT(use->project_id), P_TEXT(use->workspace_id),
 		    P_BOOL(use->anywhere)) < 0)
 		return -1;

@@ -46,7 +46,8 @@ struct pool_use {
 	const char *organization_id, *project_id, *workspace_id;
 	bool anywhere; /* in the whole organization */
 };
-/* ERR_INVALID at the pointer if the pool is not the organization's, or may not be used there. */
+/* ERR_INVALID at the pointer if the pool is not the organization's, or may not be used there. It is not deleted before
+ * the transaction ends. */
 int pool_use_check(
 	struct store *store, const char *pool_id, const struct pool_use *use, const char *pointer, struct err *err);
 

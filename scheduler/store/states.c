@@ -67,7 +67,8 @@ static int since_read(struct acceptance *a, struct state_since *ret_since, bool 
 
 	if (db_query(a->store->db, &rows, err,
 		    "select w.current_state_id is distinct from o.base_state_id and s.job_id is distinct from $2 as "
-		    "overtaken, w.locked_by is not null or exists (select 1 from jobs where workspace_id = w.id and "
+		    "overtaken, w.locked_by is not null or exists (select 1 from jobs where run_id = w.current_run_id "
+		    "and "
 		    "stage = 'apply' and state = 'claimed' and run_id <> $3) as others_work, "
 		    "exists (select 1 from state_versions where job_id = $2 and status <> 'kept_beside' and serial = "
 		    "$4 and md5 = $5) as came from workspaces w left join state_versions s on s.id = "

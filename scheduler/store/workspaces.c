@@ -233,8 +233,8 @@ static int jobs_lock(struct store *store, const char *id, bool *ret_applying, st
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (db_query(store->db, &rows, err,
-		    "select state = 'claimed' and stage = 'apply' as applying from jobs where workspace_id = $1 order "
-		    "by id for update",
+		    "select state = 'claimed' and stage = 'apply' as applying from jobs where run_id in "
+		    "(select id from runs where workspace_id = $1) order by id for update",
 		    P_TEXT(id)) < 0)
 		return -1;
 	*ret_applying = false;

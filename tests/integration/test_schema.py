@@ -5,12 +5,11 @@ import psycopg
 
 from support.shared import database, stack  # noqa: F401
 
-# A row that goes is looked for in every table that may point at it. Users stay, but for those who were only invited; and
-# a pool that goes may take its time.
+# A row that goes is looked for in every table that may point at it. Users stay, but for those who were only invited.
 UNINDEXED = """
 select c.conrelid::regclass || '.' || a.attname from pg_constraint c
 join pg_attribute a on a.attrelid = c.conrelid and a.attnum = c.conkey[1]
-where c.contype = 'f' and c.confrelid <> 'users'::regclass and (c.conrelid <> 'jobs'::regclass or a.attname <> 'pool_id') and not exists (
+where c.contype = 'f' and c.confrelid <> 'users'::regclass and not exists (
     select 1 from pg_index i where i.indrelid = c.conrelid and i.indkey[0] = any(c.conkey)
     and (i.indpred is null or pg_get_expr(i.indpred, i.indrelid) like '%IS NOT NULL%'))
 order by 1
