@@ -66,10 +66,17 @@ def postgres():
     server.release()
 
 
+@pytest.fixture(scope="session")
+def template(postgres):
+    """A database that bootstrap was run in, and what that said: each test's own is a copy."""
+    url = postgres.new_database()
+    return url, bootstrap(url)
+
+
 @pytest.fixture
-def database(postgres):
-    """The URL of a fresh database."""
-    return postgres.new_database()
+def database(postgres, template):
+    """The URL of a database of this test's own."""
+    return postgres.new_database(copy_of=template[0])
 
 
 @pytest.fixture
@@ -109,12 +116,8 @@ def broker(folder):
 
 @pytest.fixture
 def bus(request):
-    """The broker of this test: Apache Kafka or the embedded one, by its mark or else by its folder."""
-    if request.node.get_closest_marker("embedded"):
-        return request.getfixturevalue("broker")
-    if request.node.get_closest_marker("kafka") or request.path.parent.name != "integration":
-        return request.getfixturevalue("kafka")
-    return request.getfixturevalue("broker")
+    """The broker of this test: the embedded one, or by its mark Apache Kafka."""
+    return request.getfixturevalue("kafka" if request.node.get_closest_marker("kafka") else "broker")
 
 
 class Starter:
@@ -147,9 +150,9 @@ def scheduler(folder, database, bus):
 
 
 @pytest.fixture
-def tokens(database):
+def tokens(template):
     """What bootstrap made: user, organization, token, agent-token, notifier-token."""
-    return bootstrap(database)
+    return template[1]
 
 
 @pytest.fixture

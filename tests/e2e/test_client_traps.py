@@ -151,7 +151,7 @@ def test_unlocking_waits_for_the_state(site):
 def test_queries_that_mean_nothing_are_ignored(site):
     """terraform itself sends one, which is no form encoding either."""
     api = site.api
-    connection = http.client.HTTPConnection("127.0.0.1", site.scheduler.port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", site.scheduler.port)
     path = f"/api/v2/organizations/{api.organization}/workspaces?TagBindings=%7B%20env%20prod%7D&filter%5Btagged%5D%5B0%5D%5Bkey%5D=env&filter%5Btagged%5D%5B0%5D%5Bvalue%5D=prod&x&=&search%5Btags%5D=env"
     connection.request("GET", path, headers={"Authorization": f"Bearer {api.token}", "Terraform-Version": "1.11.4"})
     answer = connection.getresponse()

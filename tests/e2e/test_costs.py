@@ -212,7 +212,7 @@ def test_the_command_line_shows_it(estimating, worker, books, folder):
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "TF_CLI_CONFIG_FILE": str(home / "cli.tfrc"), "NO_COLOR": "1"}
 
     def terraform(*arguments):
-        done = subprocess.run(["terraform", *arguments, "-no-color"], cwd=home, env=environment, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(["terraform", *arguments, "-no-color"], cwd=home, env=environment, capture_output=True, text=True)
         assert done.returncode == 0, f"{arguments}: {done.stdout}\n{done.stderr}"
         return done.stdout
 

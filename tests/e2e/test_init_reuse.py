@@ -13,7 +13,6 @@ from support.process import which
 from support.servers import DEPS
 from support.wait import until
 
-pytestmark = pytest.mark.embedded
 ONE = {
     "main.tf": 'variable "word" {\n  default = "none"\n}\nmodule "inner" {\n  source = "./inner"\n  word   = var.word\n}\noutput "word" {\n  value = module.inner.word\n}\n',
     "inner/main.tf": 'variable "word" {}\nresource "terraform_data" "one" {\n  input = var.word\n}\noutput "word" {\n  value = terraform_data.one.output\n}\n',

@@ -10,7 +10,6 @@ from support.gate import Gate
 from support.process import which
 from support.wait import until
 
-pytestmark = pytest.mark.embedded
 ONE = {"main.tf": 'resource "terraform_data" "one" {\n  input = "x"\n}\n'}
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from support.api import dashed, tar_gz
 
-pytestmark = [pytest.mark.embedded, pytest.mark.skipif(not shutil.which("opa"), reason="opa is not installed")]
+pytestmark = pytest.mark.skipif(not shutil.which("opa"), reason="opa is not installed")
 
 ONE = {"main.tf": 'resource "terraform_data" "one" {\n  input = "hello"\n}\n'}
 FORBIDS = """package rules

@@ -6,6 +6,7 @@ import pytest
 from support.kcat import kcat
 from support.wait import until
 
+pytestmark = pytest.mark.kafka
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
 
 
@@ -82,14 +83,14 @@ resource "terraform_data" "one" {{
     assert agents(api, edge) == {one.name: "busy", idle.name: "idle"}
     api.delete(f"authentication-tokens/{token_id}")
     one.process.wait_until(lambda: "does not take this worker's agent token" in one.process.log(), "says that its token was revoked")
-    assert idle.process.popen.wait(20) == 1 and agents(api, edge)[idle.name] == "exited"
+    assert idle.process.ended() == 1 and agents(api, edge)[idle.name] == "exited"
     later = api.run_files(workspace_of(api, edge), ONE)
     assert one.process.alive() and api.status(run) == "applying"
     # Its lease goes on, by the other scheduler as well.
     heard = one.metric("runyard_worker_heartbeats_total", outcome="ok")
     until(lambda: one.metric("runyard_worker_heartbeats_total", outcome="ok") > heard, "its heartbeats are taken")
     gate.open()
-    assert one.process.popen.wait(30) == 1
+    assert one.process.ended() == 1
     api.wait_status(run, "applied")
     assert api.resources(workspace) == ["terraform_data.one"]
     assert api.status(later) == "plan_queued" and agents(api, edge)[one.name] == "exited"
@@ -106,5 +107,5 @@ def test_a_pools_topic_comes_and_goes_with_it(bus, api, worker):
     one = worker(agent_token=token(api, edge)[1])
     assert f"runyard.jobs.{edge}" in topics()
     api.delete(f"agent-pools/{edge}")
-    assert one.process.popen.wait(20) == 1
+    assert one.process.ended() == 1
     until(lambda: f"runyard.jobs.{edge}" not in topics(), topics)

@@ -13,7 +13,6 @@ from support.process import clean_environment, which
 from support.servers import DEPS
 from support.wait import until
 
-pytestmark = pytest.mark.embedded
 TIME = {"main.tf": """
 terraform {
   required_providers {
@@ -122,7 +121,7 @@ def test_first_runs_side_by_side_share_one_package(api, worker, mirror):
 
 def test_an_apply_on_another_worker_that_has_the_provider_needs_no_init(api, worker, mirror):
     first, second = worker(provider_mirror=mirror), worker(provider_mirror=mirror, slots=1)
-    until(lambda: apply(api) or all(w.metric("runyard_worker_providers_adopted_total") == 1 for w in (first, second)), "both have it", 90)
+    until(lambda: apply(api) or all(w.metric("runyard_worker_providers_adopted_total") == 1 for w in (first, second)), "both have it")
     assert second.stop() == 0
     workspace = api.workspace()
     run = api.run_files(workspace, TIME)

@@ -2,8 +2,11 @@
 """A workspace's runs strictly in order, whoever does and decides them."""
 
 import psycopg
+import pytest
 
 from support.wait import until
+
+pytestmark = pytest.mark.kafka
 
 ONE = {"main.tf": 'variable "number" {}\nresource "terraform_data" "one" {\n  input = var.number\n}\n'}
 ACTIVE = {"plan_queued", "planning", "planned", "confirmed", "apply_queued", "applying"}
@@ -35,7 +38,7 @@ def test_order_is_kept_over_two_workers_and_two_schedulers(api, scheduler, worke
         assert len(active) == len(set(active)), "two active runs in one workspace"
         return {run["attributes"]["status"] for run in listed} == {"applied"}
 
-    until(over, lambda: [(r["id"], r["attributes"]["status"]) for r in all_runs(api)], 120)
+    until(over, lambda: [(r["id"], r["attributes"]["status"]) for r in all_runs(api)])
     times = {run["id"]: run["attributes"]["status-timestamps"] for run in all_runs(api)}
     for workspace in workspaces:
         in_order = [times[run] for run in runs[workspace]]

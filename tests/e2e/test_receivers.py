@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# timeout: 900
 """What run tasks' services do, surprises and all (RUNTASKS), and what becomes of the task then."""
 
 import itertools
@@ -11,7 +10,6 @@ import pytest
 from support.receiver import acknowledges, answers, says, says_first
 from support.wait import until
 
-pytestmark = pytest.mark.timeout(120)
 CHANGES = {"main.tf": 'resource "terraform_data" "one" {\n  input = "hello"\n}\n'}
 
 

@@ -137,7 +137,7 @@ def test_a_machine_that_allows_no_sandbox(another, without_bwrap):
     for options, what in (({"sandbox": "bwrap"}, "user namespaces"), ({"sandbox": "auto", "job_network": 0}, "user namespaces"),
                           ({"sandbox": "none", "job_network": 0}, "--sandbox is none")):
         refused = another(**options)
-        assert refused.process.popen.wait(20) in (1, 2) and what in refused.process.log()
+        assert refused.process.ended() in (1, 2) and what in refused.process.log()
 
 
 def test_jobs_without_a_network(site, api):

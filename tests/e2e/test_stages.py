@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# timeout: 900
 """Every way out of every stage (seeds/000, "Run States and Stages"), each a row, with real processes."""
 
 import re
@@ -13,7 +12,6 @@ from support.receiver import acknowledges, answers, says
 from support.servers import ROOT
 from support.wait import until
 
-pytestmark = pytest.mark.timeout(120)
 
 CHANGES = {"main.tf": 'resource "terraform_data" "one" {\n  input = "hello"\n}\n'}
 NOTHING = {"main.tf": "locals {\n  nothing = true\n}\n"}

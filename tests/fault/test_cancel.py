@@ -8,7 +8,6 @@ import pytest
 from support.proc import processes_with
 from support.wait import until
 
-pytestmark = pytest.mark.embedded
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
 
 

@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: MPL-2.0
-# timeout: 500
 """Random faults while runs with the real engine are under way: what the resources recorded agrees with every state. `fault/soak`
 does as many rounds as it is asked for, of any seed. RUNYARD_SEED is the seed of the first round."""
 
 import os
 import time
 
-import pytest
-
 from support.chaos import Chaos
 
-pytestmark = pytest.mark.timeout(390)
 ROUNDS, SECONDS = 4, 25  # no round begins later than that
 SEED = int(os.environ.get("RUNYARD_SEED", 600))
 

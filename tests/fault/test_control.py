@@ -12,7 +12,6 @@ from support.proc import processes_with
 from support.wait import until
 from support.worker import HandWorker
 
-pytestmark = pytest.mark.embedded
 NEVER = 3600  # a lease so long that no heartbeat comes within a test
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
 
@@ -126,7 +125,7 @@ class Listening:
         self.answer = hand.listen(*told)
 
     def stops(self):
-        self.thread.join(20)
+        self.thread.join()
         assert self.answer is not None, "it is not answered"
         return self.answer
 

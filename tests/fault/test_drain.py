@@ -8,7 +8,6 @@ import pytest
 from support.proc import processes_with
 from support.wait import until
 
-pytestmark = pytest.mark.embedded
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
 
 
@@ -44,7 +43,7 @@ def test_a_draining_worker_finishes_its_jobs_and_takes_no_more(api, worker, gate
     assert two.metric("runyard_worker_jobs_total", stage="plan") == 1
     assert one.process.alive() and api.status(run) == "applying"
     gate.open()
-    assert one.process.popen.wait(20) == 0
+    assert one.process.ended() == 0
     api.wait_status(run, "applied")
     assert api.resources(workspace) == ["terraform_data.first", "terraform_data.second"]
     one.process.check_sanitizers()
@@ -52,7 +51,7 @@ def test_a_draining_worker_finishes_its_jobs_and_takes_no_more(api, worker, gate
 
 def test_an_idle_worker_ends_at_once(api, worker):
     one = worker()
-    assert one.stop(timeout=8) == 0
+    assert one.stop() == 0
 
 
 def test_a_second_signal_stops_at_once(request, scheduler, worker, gate):
@@ -62,7 +61,7 @@ def test_a_second_signal_stops_at_once(request, scheduler, worker, gate):
     one.process.send(signal.SIGTERM)
     until(lambda: one.metric("runyard_worker_draining") == 1, "it drains")
     one.process.send(signal.SIGTERM)
-    assert one.process.popen.wait(10) == 1
+    assert one.process.ended() == 1
     assert not processes_with(gate.path)
     one.process.check_sanitizers()
     worker()
@@ -79,7 +78,7 @@ def test_a_plan_that_a_second_signal_stopped_is_made_again_at_once(api, worker, 
     one.process.send(signal.SIGTERM)
     until(lambda: one.metric("runyard_worker_draining") == 1, "it drains")
     one.process.send(signal.SIGTERM)
-    assert one.process.popen.wait(10) == 1
+    assert one.process.ended() == 1
     gate.open()
     worker(sandbox_bind=gate.folder)
     api.wait_status(run, "applied")
@@ -100,4 +99,4 @@ def test_a_draining_scheduler_leaves_everything_to_the_other(api, scheduler, wor
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_scheduler_ends_on_a_signal(api, scheduler, number):
-    assert scheduler.all[0].process.stop(number, timeout=15) == 0
+    assert scheduler.all[0].process.stop(number) == 0

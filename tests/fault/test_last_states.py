@@ -7,7 +7,6 @@ import pytest
 
 from support.wait import until
 
-pytestmark = pytest.mark.embedded
 LEASE = 3
 BOTH = ["terraform_data.first", "terraform_data.second"]
 UNSAVED = """

@@ -4,12 +4,14 @@
 import json
 
 import psycopg
+import pytest
 
 from support.kcat import consume, produce
 from support.runyard import KEYS, Scheduler
 from support.wait import until
 from support.worker import HandWorker
 
+pytestmark = pytest.mark.kafka
 RESULTS = "runyard.results"
 CONTROL = "runyard.control"
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}

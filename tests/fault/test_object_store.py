@@ -17,7 +17,6 @@ from support.servers import ObjectStore
 from support.wait import until
 from support.worker import HandWorker
 
-pytestmark = pytest.mark.embedded
 NEW_KEY = "2:" + "6b" * 32
 prefixes = itertools.count(1)
 # What no file of the store may ever show.

@@ -45,10 +45,10 @@ class Work:
         for workspace, runs in zip(self.workspaces, self.runs):
             runs.append(self.api.run_files(workspace, one(len(runs))))
 
-    def ends_as_it_should(self, timeout=120):
+    def ends_as_it_should(self):
         self.gate.open()
         for run in [self.applying, self.after, *sum(self.runs, [])]:
-            self.api.wait_status(run, "applied", timeout)
+            self.api.wait_status(run, "applied")
         for workspace, runs in zip(self.workspaces, self.runs):
             state = self.api.state(workspace)
             assert state["resources"][0]["instances"][0]["attributes"]["input"]["value"] == len(runs) - 1
@@ -70,7 +70,6 @@ def test_kafka_restarts(short, api, worker, gate, bus, how):
     work.ends_as_it_should()
 
 
-@pytest.mark.embedded
 def test_the_embedded_broker_restarts_with_its_memory_lost(short, api, worker, gate, bus):
     worker(sandbox_bind=gate.folder, slots=3)
     work = Work(api, gate)
@@ -80,7 +79,6 @@ def test_the_embedded_broker_restarts_with_its_memory_lost(short, api, worker, g
     work.ends_as_it_should()
 
 
-@pytest.mark.embedded
 def test_runs_go_on_while_there_is_no_broker(short, api, worker, gate, bus):
     worker(sandbox_bind=gate.folder, slots=3)
     bus.process.stop(signal.SIGKILL)
@@ -89,7 +87,6 @@ def test_runs_go_on_while_there_is_no_broker(short, api, worker, gate, bus):
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGQUIT])
-@pytest.mark.embedded
 def test_postgresql_restarts(short, api, worker, gate, postgres, how):
     worker(sandbox_bind=gate.folder, slots=3)
     work = Work(api, gate)
@@ -99,7 +96,6 @@ def test_postgresql_restarts(short, api, worker, gate, postgres, how):
     work.ends_as_it_should()
 
 
-@pytest.mark.embedded
 def test_postgresql_is_away_for_longer_than_a_lease(short, api, worker, gate, postgres):
     first = worker(sandbox_bind=gate.folder, slots=3)
     workspace = api.workspace()
@@ -117,7 +113,6 @@ def test_postgresql_is_away_for_longer_than_a_lease(short, api, worker, gate, po
     api.wait_status(planned, "applied")
 
 
-@pytest.mark.embedded
 def test_a_scheduler_is_killed_beside_another(short, api, scheduler, worker, gate):
     second = scheduler(lease_seconds=LEASE)
     worker(sandbox_bind=gate.folder, slots=3, scheduler_url=second.url)
@@ -129,7 +124,6 @@ def test_a_scheduler_is_killed_beside_another(short, api, scheduler, worker, gat
     work.ends_as_it_should()
 
 
-@pytest.mark.embedded
 def test_the_only_scheduler_is_killed_and_comes_back(short, api, worker, gate, database):
     worker(sandbox_bind=gate.folder, slots=3)
     work = Work(api, gate)
@@ -140,7 +134,6 @@ def test_the_only_scheduler_is_killed_and_comes_back(short, api, worker, gate, d
         until(lambda: connection.execute("select count(*) from outbox").fetchone() == (0,), "nothing is left in the outbox")
 
 
-@pytest.mark.embedded
 def test_a_scheduler_away_for_longer_than_a_lease_loses_no_apply(short, api, worker, gate):
     """The worker goes on with its apply; the scheduler that is back hears it before it judges its lease."""
     first = worker(sandbox_bind=gate.folder)

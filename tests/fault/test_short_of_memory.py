@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# timeout: 300
 """Libraries have no memory at times: the process goes on, or ends with that word and is started again. What was acknowledged is there."""
 
 import http.client
@@ -12,7 +11,6 @@ from support.api import FINAL, tar_gz
 from support.short import Keeper, Shortage
 from support.wait import until
 
-pytestmark = [pytest.mark.embedded, pytest.mark.timeout(150)]
 LEASE = 4
 SEED = int(os.environ.get("RUNYARD_SEED", "1"))
 FILES = {"main.tf": 'resource "terraform_data" "one" {\n  input = "one"\n}\n'}
@@ -86,7 +84,7 @@ def passes(call):
         except BROKEN:
             return False
 
-    until(answered, "the callback is answered", 60)
+    until(answered, "the callback is answered")
 
 
 # How many calls there are to one that fails: libraries that allocate for each request do it far more often than others.
@@ -111,7 +109,7 @@ def test_a_process_has_no_memory_at_times(which, one_in, scheduler, worker, noti
 
     clients.check()
     for run in runs:
-        until(lambda run=run: api.status(run) in FINAL, lambda run=run: f"{run} is {api.status(run)}", 60)
+        until(lambda run=run: api.status(run) in FINAL, lambda run=run: f"{run} is {api.status(run)}")
     if which != "worker":  # one that ends while it applies is a lost apply, which says so
         assert {api.status(run) for run in runs} == {"applied"}
 

@@ -10,7 +10,6 @@ import pytest
 
 from support.wait import until
 
-pytestmark = pytest.mark.embedded
 LEASE = 3
 
 # terraform, beside which something runs during a plan that says so all the time, in a session of its own.

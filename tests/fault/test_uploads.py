@@ -13,7 +13,6 @@ import pytest
 from support.wait import until
 from support.worker import HandWorker
 
-pytestmark = pytest.mark.embedded
 JOBS = 8
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
 

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# timeout: 900
 """Every endpoint of the route table as every kind of actor: who lacks the row's permission gets 404 and changes nothing, who has it gets an answer.
 
 What each kind of actor holds is said here again, from the documentation of the products, and not from the code's own tables.

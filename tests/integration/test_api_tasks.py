@@ -120,7 +120,7 @@ def test_a_service_that_does_not_answer_holds_nobody_up(scheduler, tokens):
         assert api.get("organizations/acme").data["id"] == "acme"
         assert time.monotonic() - began < 5 and not taken
         connection.close()
-    creating.join(30)
+    creating.join()
     refused_at(taken[0], "/data/attributes/url")
 
 

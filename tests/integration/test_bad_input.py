@@ -271,7 +271,7 @@ def test_a_dead_letter_that_is_not_there(database, which):
 
 
 def start(binary, *arguments, **environment):
-    return subprocess.run([program(binary), *arguments], capture_output=True, text=True, timeout=20, env=clean_environment(**environment))
+    return subprocess.run([program(binary), *arguments], capture_output=True, text=True, env=clean_environment(**environment))
 
 
 SCHEDULER = {"RUNYARD_DATABASE_URL": "postgresql://127.0.0.1:1/x", "RUNYARD_KEYS": KEYS}

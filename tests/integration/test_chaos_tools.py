@@ -44,7 +44,7 @@ def proxy(wires):
 
 @pytest.fixture
 def client(proxy):
-    with socket.create_connection(("127.0.0.1", proxy.port), timeout=10) as client:
+    with socket.create_connection(("127.0.0.1", proxy.port)) as client:
         assert heard(client) == b"hello"
         yield client
 
@@ -76,7 +76,7 @@ def test_half_open(proxy, client):
         heard(client)
     with socket.create_connection(("127.0.0.1", proxy.port), timeout=0.3) as late, pytest.raises(TimeoutError):
         heard(late)
-    client.settimeout(10)
+    client.settimeout(None)
     proxy.heal()
     with pytest.raises(ConnectionResetError):
         heard(client)
@@ -88,10 +88,10 @@ def test_broken_off(proxy, client, fault):
     with pytest.raises((ConnectionResetError, BrokenPipeError)):
         heard(client)
     with pytest.raises((ConnectionResetError, ConnectionRefusedError, BrokenPipeError)):
-        with socket.create_connection(("127.0.0.1", proxy.port), timeout=10) as late:
+        with socket.create_connection(("127.0.0.1", proxy.port)) as late:
             heard(late)
     proxy.heal()
-    with socket.create_connection(("127.0.0.1", proxy.port), timeout=10) as again:
+    with socket.create_connection(("127.0.0.1", proxy.port)) as again:
         assert heard(again) == b"hello"
 
 

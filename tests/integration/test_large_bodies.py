@@ -8,7 +8,7 @@ LARGE = 64 << 20
 
 def announce(scheduler, method, path, token, size=LARGE):
     """Announces a large body and sends only its beginning; the status that is answered to the whole of it."""
-    connection = http.client.HTTPConnection("127.0.0.1", scheduler.port, timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", scheduler.port)
     connection.putrequest(method, path)
     connection.putheader("Authorization", f"Bearer {token}")
     connection.putheader("Content-Length", str(size))

@@ -38,7 +38,7 @@ def test_a_token_that_asks_too_often(limited, api):
     assert int(limit) == LIMIT and left == "0" and 0 < float(reset) <= 1 / LIMIT + 0.001
     assert int(refused.headers["Retry-After"]) >= 1
     assert refused.headers["TFP-API-Version"] == "2.6"
-    until(lambda: api.call("GET", "account/details").status == 200, "it may ask again", 5)
+    until(lambda: api.call("GET", "account/details").status == 200, "it may ask again")
 
 
 def test_each_token_for_itself(limited, api):

@@ -118,7 +118,7 @@ def test_logs_are_json_lines_with_the_runs_id(done, name):
 
 @pytest.mark.parametrize("name", ["scheduler", "worker"])
 def test_help_lists_every_option_with_its_variable_and_default(name):
-    done = subprocess.run([program(f"runyard-{name}"), "--help"], capture_output=True, text=True, timeout=20, env=clean_environment())
+    done = subprocess.run([program(f"runyard-{name}"), "--help"], capture_output=True, text=True, env=clean_environment())
     assert done.returncode == 0 and not done.stderr
     rows = TABLE.findall((ROOT / name / "options.def").read_text())
     assert len(rows) >= 10
@@ -133,5 +133,5 @@ def test_help_lists_every_option_with_its_variable_and_default(name):
 
 
 def test_help_of_the_broker():
-    done = subprocess.run([program("runyard-broker"), "--help"], capture_output=True, text=True, timeout=20, env=clean_environment())
+    done = subprocess.run([program("runyard-broker"), "--help"], capture_output=True, text=True, env=clean_environment())
     assert done.returncode == 0 and "--port" in done.stdout and "--port-file" in done.stdout

@@ -237,7 +237,7 @@ def test_a_circuit_opens(desk, hooks, notifier):
     until(lambda: sorted(one["state"] for one in circuits()) == ["closed", "open"], lambda: f"the circuit opens: {circuits()}")
     assert {one["url"] for one in circuits()} == {bad.url.rpartition("/")[0]}  # a chat's path is its key
     bad.code = 200
-    until(lambda: len({call.document["run_id"] for call in bad.calls}) == 6, "all are told in the end", 60)
+    until(lambda: len({call.document["run_id"] for call in bad.calls}) == 6, "all are told in the end")
 
 
 def test_nobody_is_led_to_private_addresses(desk, hooks, notifier):

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
 # label: full
-# timeout: 900
 """The notifier with a real scheduler, PostgreSQL, Redis and broker; services that do what services do."""
 
 import http.server
@@ -210,7 +209,7 @@ def test_a_connection_is_closed_when_its_client_asks(receiver, notifier, waiting
     path = call["task_result_callback_url"].removeprefix(first.url)
     body = json.dumps({"data": {"type": "task-results", "attributes": {"status": "passed"}}})
     head = f"PATCH {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {call['access_token']}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-    with socket.create_connection(("127.0.0.1", first.port), timeout=30) as connection:
+    with socket.create_connection(("127.0.0.1", first.port)) as connection:
         connection.sendall((head + body).encode())
         answer = b"".join(iter(lambda: connection.recv(65536), b"")).decode()
     assert answer.startswith("HTTP/1.1 200") and "connection: close" in answer.lower()
@@ -246,7 +245,7 @@ def test_a_drained_notifier_hands_back_what_waits(receiver, notifier, waiting):
     first = notifier()
     (id,) = waiting.add(service.url)
     until(lambda: waiting.deliveries(id), "it was tried")
-    assert first.stop(timeout=10) == 0
+    assert first.stop() == 0
     assert waiting.column(id, "delivery") == "waiting"
     notifier()
     assert waiting.ended(id) == "passed"
@@ -254,7 +253,7 @@ def test_a_drained_notifier_hands_back_what_waits(receiver, notifier, waiting):
 
 def test_a_second_signal_ends_it_at_once(receiver, notifier, waiting):
     over = threading.Event()
-    service = unkeyed(receiver, lambda call: over.wait(30))
+    service = unkeyed(receiver, lambda call: over.wait())
     first = notifier()
     waiting.add(service.url)
     service.got()
@@ -262,7 +261,7 @@ def test_a_second_signal_ends_it_at_once(receiver, notifier, waiting):
     until(lambda: "draining" in first.process.log(), "it drains")
     assert first.ready() is False
     first.process.send(15)
-    assert first.process.popen.wait(10) == 0
+    assert first.process.ended() == 0
     over.set()
 
 

@@ -44,7 +44,7 @@ def person(office):
 
 
 def command(office, *arguments, text):
-    return subprocess.run([program("runyard-scheduler"), *arguments], input=text, capture_output=True, text=True, timeout=60,
+    return subprocess.run([program("runyard-scheduler"), *arguments], input=text, capture_output=True, text=True,
                           env=clean_environment(RUNYARD_DATABASE_URL=office.database, RUNYARD_KEYS=KEYS))
 
 

@@ -24,7 +24,7 @@ def certificate_of(server, authority, versions=None):
     context = authority.context()
     if versions:
         context.minimum_version, context.maximum_version = versions
-    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as plain, \
+    with socket.create_connection(("127.0.0.1", server.port)) as plain, \
             context.wrap_socket(plain, server_hostname="localhost") as secure:
         return dict(field for part in secure.getpeercert()["subject"] for field in part)["commonName"], secure.version()
 
@@ -52,9 +52,9 @@ def test_old_protocols_and_plain_text_are_refused(authority, scheduler):
     for version, name in ((ssl.TLSVersion.TLSv1_2, "TLSv1.2"), (ssl.TLSVersion.TLSv1_3, "TLSv1.3")):
         assert certificate_of(server, authority, (version, version)) == ("server", name)
     done = subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{server.port}", "-tls1_1", "-cipher", "ALL:@SECLEVEL=0"],
-                          input=b"", capture_output=True, timeout=30)
+                          input=b"", capture_output=True)
     assert done.returncode != 0
-    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as plain:
+    with socket.create_connection(("127.0.0.1", server.port)) as plain:
         plain.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         with contextlib.suppress(ConnectionError):
             assert b"200 OK" not in plain.recv(1000)
@@ -63,7 +63,7 @@ def test_old_protocols_and_plain_text_are_refused(authority, scheduler):
 def test_a_certificate_is_renewed_without_a_restart(authority, scheduler):
     settings = authority.serving("first")
     server = scheduler(**settings)
-    with contextlib.closing(http.client.HTTPSConnection("localhost", server.port, context=authority.context(), timeout=10)) as kept:
+    with contextlib.closing(http.client.HTTPSConnection("localhost", server.port, context=authority.context())) as kept:
         assert ask(kept) == b"ok\n"
         used = kept.sock
         certificate, key = authority.issue("second")
@@ -101,6 +101,6 @@ def test_workers_and_notifiers_trust_the_authority_they_are_given(authority, sch
     notifier(ca_file=authority.file)
     workspace = api.workspace("w", auto_apply=True)
     run = api.run_files(workspace, {"main.tf": 'resource "terraform_data" "one" {}\n'})
-    api.wait_status(run, "applied", 120)
+    api.wait_status(run, "applied")
     ended = next(e for e in api.get("organizations/acme/audit-trail").json["data"] if e["resource"]["id"] == run and e["auth"]["type"] == "System")
     assert ended["resource"]["action"] == "applied" and ended["resource"]["meta"]["workspace_id"] == workspace

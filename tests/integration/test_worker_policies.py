@@ -106,7 +106,7 @@ def evaluated(desk, kind, *sets):
 
 def ended(job):
     """The job with its results. A stage of policies writes no log."""
-    until(lambda: job.result, f"a result of {job.stage}", 60)
+    until(lambda: job.result, f"a result of {job.stage}")
     assert "log" not in job.sent
     return job, json.loads(job.sent["policy-results"])
 
@@ -232,9 +232,9 @@ def test_a_set_that_cant_be_evaluated(bad_jobs, case):
 @pytest.mark.parametrize("stop", ["cancel", "force"])
 def test_a_stop_ends_the_evaluation(desk, worker, stop):
     job = desk.offer("opa", files("opa", policy_set(policy(LOOPS), policy(LOOPS), policy(LOOPS))))
-    until(lambda: not desk.waiting, "the job is claimed", 10)
+    until(lambda: not desk.waiting, "the job is claimed")
     job.stop = stop
-    until(lambda: job.result, "the job ends", 10)
+    until(lambda: job.result, "the job ends")
     assert job.result["outcome"] == "canceled" and "policy-results" not in job.sent
 
 
@@ -300,7 +300,7 @@ def test_a_sentinel_archive(desk, worker):
 
 
 def test_without_a_sentinel_its_policies_are_errored(desk, worker, folder, sandbox):
-    until(lambda: not desk.waiting, "the other worker is idle", 10)
+    until(lambda: not desk.waiting, "the other worker is idle")
     worker.stop()
     bare = Worker("bare", folder, scheduler_url=desk.url, agent_token="t", data_dir=folder / "data", sandbox=sandbox, opa="no-such-opa")
     try:

@@ -10,7 +10,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-from support.wait import until
+from support.wait import PATIENCE, until
 
 FINAL = {"applied", "planned_and_finished", "errored", "discarded", "canceled", "force_canceled", "policy_soft_failed"}
 
@@ -56,7 +56,7 @@ class Api:
 
     # ---- requests ----
 
-    def call(self, method, path, body=None, headers=None, timeout=30):
+    def call(self, method, path, body=None, headers=None, timeout=PATIENCE):
         """Any request; the answer whatever its status. A dict or list becomes JSON, bytes go as they are."""
         url = path if path.startswith("http") else f"{self.url}/api/v2/{path}"
         sent = {"Content-Type": "application/vnd.api+json"}
@@ -137,7 +137,7 @@ class Api:
     def status(self, run):
         return self.attributes(f"runs/{run}")["status"]
 
-    def wait_status(self, run, wanted, timeout=60.0):
+    def wait_status(self, run, wanted):
         """Waits until the run's status is one of those wanted; fails as soon as it can't become one any more."""
         wanted = {wanted} if isinstance(wanted, str) else set(wanted)
         seen = []
@@ -150,7 +150,7 @@ class Api:
             assert status in wanted or status not in FINAL, f"{run} is {status}, wanted {wanted}; was {seen}\n{self.logs(run)}"
             return attributes if status in wanted else None
 
-        return until(there, lambda: f"{run} is {wanted}; was {seen}\n{self.logs(run)}", timeout)
+        return until(there, lambda: f"{run} is {wanted}; was {seen}\n{self.logs(run)}")
 
     def sibling(self, run, kind):
         """The id of the run's plan or apply."""

@@ -50,7 +50,7 @@ class Browser:
         self.at = urllib.parse.urljoin(self.url, path)
         body = urllib.parse.urlencode(fields).encode() if fields is not None else None
         try:
-            answer = self.opener.open(urllib.request.Request(self.at, data=body, headers={**self.own_headers, **(headers or {})}), timeout=30)
+            answer = self.opener.open(urllib.request.Request(self.at, data=body, headers={**self.own_headers, **(headers or {})}))
         except urllib.error.HTTPError as error:
             answer = error
         self.status, self.headers, self.page = answer.status, answer.headers, answer.read().decode()

@@ -14,8 +14,6 @@ from support.chaos_stack import KINDS, Stack
 from support.chaos_work import Work
 from support.wait import TimedOut, until
 
-PATIENCE = 150  # seconds for all runs to end once everything is well
-
 
 @dataclass
 class Round:
@@ -91,7 +89,7 @@ class Chaos:
 
     def reach(self, lines):
         """Waits until the runs have written that much, or have all ended."""
-        until(lambda: len(self.stack.record.lines) >= lines or not self.unended(), "runs are under way", 120)
+        until(lambda: len(self.stack.record.lines) >= lines or not self.unended(), "runs are under way")
 
     def more(self):
         self.work.cancel()
@@ -109,7 +107,7 @@ class Chaos:
             return not self.unended() and self.settled()
 
         try:
-            until(ended, "all runs end", PATIENCE, every=0.2)
+            until(ended, "all runs end", every=0.2)
         except TimedOut:
             this.stuck = True
             this.wrong.append(f"runs have not ended:\n{self.diagnosis()}")

@@ -51,7 +51,7 @@ class Client(Api):
                 return None
             return answer
 
-        return until(answered, f"an answer to {method} {path}", 120, every=0.2)
+        return until(answered, f"an answer to {method} {path}", every=0.2)
 
 
 def family(pid):
@@ -89,7 +89,7 @@ class Part:
 
     def kill(self):
         self._send(self._pids(), signal.SIGKILL)
-        self.server.process.popen.wait(10)
+        self.server.process.ended()
 
     def stop(self):
         self.stopped = self._pids()
@@ -201,7 +201,7 @@ class Stack:
             except psycopg.OperationalError:
                 return None
 
-        return until(read, "PostgreSQL answers", 60, every=0.2)[0]
+        return until(read, "PostgreSQL answers", every=0.2)[0]
 
     def engines(self, workspaces):
         """(workspace, run, worker) of those that run for one of these."""

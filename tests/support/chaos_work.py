@@ -70,7 +70,7 @@ class Work:
                 return None
             return answer.status < 500 and answer.status != 429
 
-        until(answered, "an answer to a callback", 240, every=0.2)
+        until(answered, "an answer to a callback", every=0.2)
 
     # ---- the client ----
 

@@ -53,7 +53,7 @@ class Front:
         return Handler
 
     def forward(self, method, path, headers, body):
-        connection = http.client.HTTPConnection("127.0.0.1", self.target, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.target)
         try:
             connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
             for name, value in headers.items():

@@ -40,8 +40,8 @@ class Gate:
             self.writer = self._reader()
         return self.writer is not None
 
-    def wait(self, timeout=60):
-        until(self.reached, "somebody comes to the gate", timeout)
+    def wait(self):
+        until(self.reached, "somebody comes to the gate")
 
     def left(self):
         """Who stood before it is dead; it waits for the next."""

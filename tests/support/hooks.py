@@ -7,7 +7,7 @@ import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from support.wait import until
+from support.wait import PATIENCE, until
 
 
 class Call:
@@ -44,12 +44,12 @@ class Hook:
     def next_code(self):
         return self.codes.pop(0) if self.codes else self.code
 
-    def got(self, *triggers, timeout=30):
+    def got(self, *triggers):
         """Waits for a call for each of these triggers; the calls, in the order of the triggers."""
         def of(trigger):
             return next((call for call in self.calls if call.trigger == trigger), None)
 
-        until(lambda: all(of(trigger) for trigger in triggers), lambda: f"{self.url} got {[call.trigger for call in self.calls]}", timeout)
+        until(lambda: all(of(trigger) for trigger in triggers), lambda: f"{self.url} got {[call.trigger for call in self.calls]}")
         return [of(trigger) for trigger in triggers]
 
 
@@ -70,7 +70,7 @@ class Hooks:
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 hook = hooks[self.path]
                 hook.calls.append(Call(self.headers, body))
-                hook.open.wait(30)
+                hook.open.wait(PATIENCE)
                 code = hook.next_code()
                 try:
                     self.send_response(code)

@@ -8,7 +8,7 @@ from support.process import which
 
 
 def kcat(address, *arguments, text=None):
-    done = subprocess.run([which("kcat"), "-b", address, "-m", "10", *map(str, arguments)], input=text, capture_output=True, text=True, errors="surrogateescape", timeout=60)
+    done = subprocess.run([which("kcat"), "-b", address, "-m", "10", *map(str, arguments)], input=text, capture_output=True, text=True, errors="surrogateescape")
     assert done.returncode == 0, done.stderr
     return done.stdout
 

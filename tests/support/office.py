@@ -10,6 +10,7 @@ import psycopg
 
 from support.api import Api
 from support.runyard import KEYS, Scheduler
+from support.wait import PATIENCE
 
 
 class Office:
@@ -63,7 +64,7 @@ class Hands:
     def call(self, method, path, token, body=None):
         sent = json.dumps(body).encode() if body is not None else None
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-        with urllib.request.urlopen(urllib.request.Request(f"{self.url}/{path}", sent, headers, method=method), timeout=30) as answer:
+        with urllib.request.urlopen(urllib.request.Request(f"{self.url}/{path}", sent, headers, method=method), timeout=PATIENCE) as answer:
             text = answer.read()
         return json.loads(text) if text else None
 

@@ -10,7 +10,7 @@ import socket
 import subprocess
 from pathlib import Path
 
-from support.wait import TimedOut, until
+from support.wait import PATIENCE, TimedOut, until
 
 SANITIZER = re.compile(r"^.*(ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|: runtime error: ).*$", re.M)
 KEPT = ("PATH", "HOME", "LANG", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR", "GOFLAGS", "http_proxy", "https_proxy", "no_proxy")
@@ -27,17 +27,24 @@ def clean_environment(**more):
     return environment
 
 
+claims = []  # sockets whose names are ports that are this process's until it ends
+
+
 def free_port():
-    """A port nobody listens on, below the range that outgoing connections are given."""
+    """A port nobody listens on, below the range that outgoing connections are given; no other test's process gets it."""
     while True:
         port = random.randrange(20000, 32000)
+        claim = socket.socket(socket.AF_UNIX)
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
+                claim.bind(f"\0runyard-test-port-{port}")
                 probe.bind(("127.0.0.1", port))
-                return port
             except OSError:
+                claim.close()
                 continue
+        claims.append(claim)
+        return port
 
 
 def answers(port):
@@ -75,7 +82,7 @@ class Process:
     def alive(self):
         return self.popen is not None and self.popen.poll() is None
 
-    def wait_until(self, ready, what, timeout=30.0):
+    def wait_until(self, ready, what, timeout=PATIENCE):
         """Waits for ready(), or fails at once with the log's end if the process ends before."""
 
         def ready_or_dead():
@@ -88,11 +95,15 @@ class Process:
         except TimedOut as late:
             raise TimedOut(f"{late}\n{self.log_end()}") from None
 
+    def ended(self):
+        """Waits for its end, which nobody asks for any more; its exit code."""
+        return self.popen.wait(PATIENCE)
+
     def send(self, number):
         if self.alive():
             self.popen.send_signal(number)
 
-    def stop(self, number=signal.SIGTERM, timeout=30.0):
+    def stop(self, number=signal.SIGTERM, timeout=PATIENCE):
         """Asks it to end and returns its exit code; one that does not end is killed, and that fails the test."""
         if self.popen is None:
             return None
@@ -107,7 +118,7 @@ class Process:
         """kill -9, as a machine that goes away."""
         if self.popen is not None:
             self.send(signal.SIGKILL)
-            self.popen.wait(10)
+            self.popen.wait(PATIENCE)
 
     def log(self):
         return self.log_path.read_text(errors="replace") if self.log_path.exists() else ""

@@ -24,7 +24,7 @@ class Wires:
 
     def release(self):
         self.loop.call_soon_threadsafe(self.loop.stop)
-        self.thread.join(10)
+        self.thread.join()
         self.loop.close()
 
 

@@ -12,13 +12,13 @@ import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from support.api import Answer
-from support.wait import until
+from support.wait import PATIENCE, until
 
 
 class Call:
     """One request that a service got, and what the service can do about it."""
 
-    patience = 30  # seconds that it waits for an answer
+    patience = PATIENCE  # seconds that it waits for an answer
 
     def __init__(self, service, headers, body):
         self.service = service
@@ -52,7 +52,7 @@ class Call:
         assert not self.decided.is_set(), "a request is answered once"
         self.reply = reply
         self.decided.set()
-        assert self.sent.wait(30), "the answer was not sent"
+        assert self.sent.wait(PATIENCE), "the answer was not sent"
 
     # ---- the callback ----
 
@@ -140,9 +140,9 @@ class Service:
         self.answers = []  # what its callbacks were answered, in their order
         self.wrong = []
 
-    def got(self, count=1, timeout=30):
+    def got(self, count=1):
         """Waits until that many requests have come; the last of these."""
-        until(lambda: len(self.calls) >= count, lambda: f"{self.name} got {len(self.calls)} requests of {count}", timeout)
+        until(lambda: len(self.calls) >= count, lambda: f"{self.name} got {len(self.calls)} requests of {count}")
         return self.calls[count - 1]
 
     def took(self, call):
@@ -195,7 +195,7 @@ class Receiver:
             for call in service.calls:
                 call.give_up()
         for thread in self.threads:
-            thread.join(10)
+            thread.join()
         self.threads.clear()
         return [f"{service.name}: {wrong}" for service in services.values() for wrong in service.wrong]
 

@@ -8,7 +8,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from support.process import Process, clean_environment, program
+from support.process import Process, clean_environment, free_port, program
 
 KEYS = "1:" + "5a" * 32
 SECRET = {"database-url", "keys", "agent-token", "notifier-token", "redis-url", "object-store-access-key", "object-store-secret-key", "broker-properties", "smtp-password"}
@@ -38,7 +38,7 @@ class Service:
     def __init__(self, name, folder, /, **options):
         self.folder = Path(folder)
         self.name = name
-        self.port = 0
+        self.port = free_port()
         self.options = options
         self.process = None
         self.port_file = self.folder / f"{name}.port"
@@ -54,15 +54,14 @@ class Service:
         self.process.launch()
         return self
 
-    def start(self, timeout=30.0):
-        return self.launch().start_waiting(timeout)
+    def start(self):
+        return self.launch().start_waiting()
 
-    def start_waiting(self, timeout=30.0, ready=True):
+    def start_waiting(self, ready=True):
         """What is left of a start after launch()."""
-        self.process.wait_until(self.port_file.exists, "writes its port file", timeout)
-        self.port = int(self.port_file.read_text())
+        self.process.wait_until(self.port_file.exists, "writes its port file")
         if ready:
-            self.process.wait_until(self.ready, "is ready", timeout)
+            self.process.wait_until(self.ready, "is ready")
         return self
 
     @property
@@ -75,7 +74,7 @@ class Service:
 
     def get(self, path):
         try:
-            with urllib.request.urlopen(self.url + path, timeout=10, context=self.trust) as answer:
+            with urllib.request.urlopen(self.url + path, timeout=30, context=self.trust) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()
@@ -96,9 +95,11 @@ class Service:
         return found
 
     def metric(self, name, **labels):
-        """The sum over the name's series that have these labels."""
+        """The sum over the name's series that have these labels. NaN, which is like no number, while it does not answer."""
         wanted = [f'{key}="{value}"' for key, value in labels.items()]
-        return sum(value for series, value in self.metrics().items() if series.split("{")[0] == name and all(w in series for w in wanted))
+        metrics = self.metrics()
+        found = [value for series, value in metrics.items() if series.split("{")[0] == name and all(w in series for w in wanted)]
+        return sum(found) if metrics else float("nan")
 
     def log_lines(self):
         """The log's JSON lines."""
@@ -110,8 +111,8 @@ class Service:
                 continue
         return lines
 
-    def stop(self, timeout=30.0):
-        return self.process.stop(timeout=timeout) if self.process else None
+    def stop(self):
+        return self.process.stop() if self.process else None
 
     def kill(self):
         self.process.kill()
@@ -123,7 +124,7 @@ class Service:
     def release(self):
         """The end of the test: it stops in time and leaves no sanitizer's report."""
         if self.process:
-            self.process.stop(timeout=30)
+            self.process.stop()
             self.process.check_sanitizers()
 
 
@@ -134,7 +135,7 @@ class Scheduler(Service):
     def run_command(cls, *command, check=True, **options):
         """A one-off command such as migrate or bootstrap."""
         argv, environment = arguments(options)
-        done = subprocess.run([program(cls.binary), *argv, *command], capture_output=True, text=True, env=clean_environment(**environment), timeout=60)
+        done = subprocess.run([program(cls.binary), *argv, *command], capture_output=True, text=True, env=clean_environment(**environment))
         if check:
             assert done.returncode == 0, f"{' '.join(command)}: {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done

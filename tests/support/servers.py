@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MPL-2.0
 """The servers that Runyard stands on, each private to one pytest process."""
 
+import fcntl
 import glob
 import itertools
 import os
@@ -19,7 +20,7 @@ DEPS = Path(os.environ.get("RUNYARD_DEPS", ROOT / "build/deps"))
 
 
 class Postgres:
-    """A private cluster; root lends it the postgres account."""
+    """A private cluster; root lends it the postgres account. It begins as a copy of what initdb made once for all."""
 
     def __init__(self):
         self.folder = Path(tempfile.mkdtemp(prefix="runyard-pg."))
@@ -29,12 +30,22 @@ class Postgres:
         self.numbers = itertools.count(1)
         if self.account:
             shutil.chown(self.folder, self.account, self.account)
-        self._init()
+        subprocess.run(["cp", "-a", self._cluster(), self.folder / "data"], check=True)
         self.process = Process("postgres", self._command(), self.folder, account=self.account)
 
-    def _init(self):
+    def _cluster(self):
+        made = DEPS / f"cluster-{self.programs.parent.name}"
+        with open(DEPS / "cluster.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not made.exists():
+                self._init(self.folder / "made")
+                subprocess.run(["cp", "-a", self.folder / "made", f"{made}.new"], check=True)
+                os.rename(f"{made}.new", made)
+        return made
+
+    def _init(self, folder):
         lend = ["setpriv", "--reuid", self.account, "--regid", self.account, "--init-groups"] if self.account else []
-        command = [*lend, self.programs / "initdb", "-D", self.folder / "data", "-U", "runyard", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N"]
+        command = [*lend, self.programs / "initdb", "-D", folder, "-U", "runyard", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N"]
         done = subprocess.run(command, cwd="/", capture_output=True, text=True, env=clean_environment())
         assert done.returncode == 0, done.stderr
 
@@ -58,11 +69,12 @@ class Postgres:
     def url(self, database):
         return f"postgresql://runyard@127.0.0.1:{self.port}/{database}"
 
-    def new_database(self):
-        """A fresh, empty database; its URL."""
+    def new_database(self, copy_of=None):
+        """A fresh database, empty or a copy of another; its URL."""
         name = f"t{next(self.numbers)}"
+        source = copy_of.rpartition("/")[2] if copy_of else "template1"
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
-            connection.execute(f"create database {name}")
+            connection.execute(f"create database {name} template {source}")
         return self.url(name)
 
     def stop(self, number=signal.SIGINT):
@@ -74,7 +86,7 @@ class Postgres:
         self.start()
 
     def release(self):
-        self.stop()
+        self.stop(signal.SIGQUIT)
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -131,7 +143,7 @@ class Redis:
 
     def command(self, *words):
         """What redis-cli says to a command."""
-        done = subprocess.run([which("redis-cli"), "-p", str(self.port), *words], capture_output=True, text=True, timeout=10)
+        done = subprocess.run([which("redis-cli"), "-p", str(self.port), *words], capture_output=True, text=True)
         return done.stdout.strip()
 
     def restart(self, number=signal.SIGKILL):
@@ -222,7 +234,7 @@ class Kafka:
 
     def start(self):
         self.process.launch()
-        self.process.wait_until(lambda: answers(self.port), "takes connections", timeout=60)
+        self.process.wait_until(lambda: answers(self.port), "takes connections")
         return self
 
     def restart(self, number=signal.SIGTERM):

@@ -71,6 +71,6 @@ class Keeper:
         self.ends += 1
         return True
 
-    def until(self, condition, what, timeout=30):
+    def until(self, condition, what):
         """Waits, while it is kept running."""
-        until(lambda: self.look(self.one_in) and condition(), what, timeout)
+        until(lambda: self.look(self.one_in) and condition(), what)

@@ -10,7 +10,7 @@ import subprocess
 import termios
 import threading
 
-from support.wait import TimedOut, until
+from support.wait import PATIENCE, TimedOut, until
 
 COLUMNS = 240
 CONTROLS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\x1b[=>]|\r")
@@ -51,7 +51,7 @@ class Terminal:
         """All that was shown, without colours."""
         return CONTROLS.sub("", self.colored)
 
-    def expect(self, what, timeout=20.0):
+    def expect(self, what):
         """Waits until it shows that, after what was expected before."""
 
         def shown():
@@ -62,7 +62,7 @@ class Terminal:
             return at + len(what) if at >= 0 else None
 
         try:
-            self.seen = until(shown, "shown", timeout)
+            self.seen = until(shown, "shown")
         except TimedOut:
             raise TimedOut(f"{' '.join(self.argv)} does not show {what!r}:\n{self.text}") from None
         return self
@@ -71,18 +71,18 @@ class Terminal:
         os.write(self.end, text if isinstance(text, bytes) else f"{text}\n".encode())
         return self
 
-    def ended(self, code=0, timeout=60.0):
+    def ended(self, code=0):
         """Waits for its end; all that it showed."""
         try:
-            self.popen.wait(timeout)
+            self.popen.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             self.release()
             raise TimedOut(f"{' '.join(self.argv)} did not end:\n{self.text}") from None
-        self.reader.join(5)
+        self.reader.join(PATIENCE)
         assert self.popen.returncode == code, f"{' '.join(self.argv)} ended with {self.popen.returncode}, not {code}:\n{self.text}"
         return self.text
 
     def release(self):
         if self.popen.poll() is None:
             self.popen.kill()
-            self.popen.wait(10)
+            self.popen.wait(PATIENCE)

@@ -73,12 +73,12 @@ class Terraform:
 
     def run(self, *arguments, code=0, **environment):
         """What it showed on a terminal where nobody types."""
-        return self.terminal(*arguments, **environment).ended(code, 90)
+        return self.terminal(*arguments, **environment).ended(code)
 
     def pipe(self, *arguments, code=0, stdin=None, **environment):
         """What a script gets from its standard output."""
         done = subprocess.run(["terraform", *arguments], cwd=self.folder, env={**self.environment, **environment}, input=stdin or "",
-                              capture_output=True, text=True, timeout=90)
+                              capture_output=True, text=True)
         assert done.returncode == code, f"{arguments} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
         return done.stdout
 

@@ -3,12 +3,15 @@
 
 import time
 
+# How many seconds anything may take on a machine that is slow and has much else to do. What comes does not wait for it.
+PATIENCE = 180.0
+
 
 class TimedOut(AssertionError):
     pass
 
 
-def until(condition, what, timeout=30.0, every=0.03):
+def until(condition, what, timeout=PATIENCE, every=0.03):
     """Polls until condition() is true and returns what it gave; `what` says what did not come."""
     end = time.monotonic() + timeout
     while True:

@@ -48,9 +48,9 @@ class Waiting:
         where = " and ".join(f"{name} = %s" for name in columns)
         return self.connection.execute(f"select count(*) from task_results where {where}", list(columns.values())).fetchone()[0]
 
-    def ended(self, id, timeout=30):
+    def ended(self, id):
         """Waits for its final status."""
-        until(lambda: self.column(id, "status") not in ("pending", "running"), lambda: f"{id} ends: {self.row(id)}", timeout)
+        until(lambda: self.column(id, "status") not in ("pending", "running"), lambda: f"{id} ends: {self.row(id)}")
         return self.column(id, "status")
 
     def row(self, id):

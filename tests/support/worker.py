@@ -6,6 +6,7 @@ import urllib.error
 import urllib.request
 
 from support.api import Answer
+from support.wait import PATIENCE
 
 
 class HandWorker:
@@ -20,7 +21,7 @@ class HandWorker:
         request = urllib.request.Request(f"{self.url}/api/worker/v1/{path}", data=data, method=method,
                                          headers={"Authorization": f"Bearer {token or self.token}", "Content-Type": "application/json"})
         try:
-            with urllib.request.urlopen(request, timeout=40) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
                 got = Answer(answer.status, answer.headers, answer.read())
         except urllib.error.HTTPError as error:
             got = Answer(error.code, error.headers, error.read())

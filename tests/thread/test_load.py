@@ -10,7 +10,6 @@ import pytest
 from support.receiver import says
 from support.wait import until
 
-pytestmark = [pytest.mark.embedded, pytest.mark.timeout(300)]
 WORKSPACES, RUNS, CLIENTS = 4, 3, 6
 FILES = {"main.tf": 'resource "terraform_data" "one" {\n  input = timestamp()\n}\n'}
 ENDED = {"applied", "canceled", "errored", "planned_and_finished"}
@@ -61,7 +60,7 @@ def test_under_load(stack, receiver, api):
         return len(ended) == len(runs)
 
     with ThreadPoolExecutor(CLIENTS) as clients:
-        until(lambda: [*clients.map(once, range(CLIENTS * 4))] and all_ended(), "all runs have ended", 200)
+        until(lambda: [*clients.map(once, range(CLIENTS * 4))] and all_ended(), "all runs have ended")
     for service in [*schedulers, *workers, notifier]:
         assert service.metrics()
         service.process.send(signal.SIGTERM)
