@@ -7,8 +7,7 @@
 #define COLUMNS(user)                                                                                                  \
 	RIGHTS_IN_PROJECT(user, "p.organization_id", "p.id")                                                           \
 	"as rights, p.*, o.name as organization_name, " INHERITED_MODE                                                 \
-	" as mode, (select count(*) from workspaces w where "                                                          \
-	"w.project_id = p.id) as workspace_count "
+	" as mode, coalesce((select workspaces from project_totals where project_id = p.id), 0) as workspace_count "
 
 #define TABLES "from projects p join organizations o on o.id = p.organization_id "
 

@@ -77,29 +77,52 @@ int workspaces_read_all(struct store *store, struct db_array *ids, struct rows *
 
 #define CURRENT_RUN "left join runs c on c.id = coalesce(f.current_run_id, f.latest_run_id) "
 
-/* The page is cut before anything is joined, in an order that an index has where it can. */
-#define LIST(conditions, join, order, page, user)                                                                      \
-	"select t.total, w.* from (select count(*) as total from workspaces f where " conditions                       \
-	") t left join (select p.place, " WORKSPACE_COLUMNS(                                                           \
-		user) "from (select f.id, row_number() over (order by " order ") as place from workspaces f " join     \
-		      "where " conditions "order by " order " " page                                                   \
-		      ") p join workspaces w on w.id = p.id " WORKSPACE_JOINS ") w on true order by w.place"
+/* The page `p` of workspaces, each with its place in it, and how many there are in all (`t`). */
+#define SHOWN(user)                                                                                                    \
+	"select t.total, w.* from t left join (select p.place, " WORKSPACE_COLUMNS(                                    \
+		user) "from p join workspaces w on w.id = p.id " WORKSPACE_JOINS ") w on true order by w.place"
 
-/* All of an organization's, and those that conditions leave: the first is asked most, and counts an index alone. */
-#define LISTS(join, order)                                                                                             \
-	LIST("f.organization_id = $1 ", join, order, "limit $2 offset $3", "$4"),                                      \
-		LIST(LISTED, join, order, "limit $9 offset $10", "$12")
+/* One end's rows of the page: it is cut before anything is joined, in an order that an index has where it can, and what
+ * it passes over costs a step in that index and nothing else. */
+#define PART(conditions, join, order, sign, page)                                                                      \
+	"select id, " sign "row_number() over () as place from (select f.id from workspaces f " join                   \
+	"where " conditions "order by " order " " page ") cut"
+
+/* All of an organization's, which is asked most. How many they are is written down (migration 0024), and a page is
+ * walked to from the nearer end; the other end's part has a limit of no rows, and does nothing. */
+#define OWN   "f.organization_id = $1 "
+#define AHEAD "limit (select case when ahead then $2 else 0 end from t) offset $3"
+#define BACKWARD                                                                                                       \
+	"limit (select case when ahead then 0 else least($2, rest) end from t) "                                       \
+	"offset (select greatest(rest - $2::bigint, 0) from t)"
+
+#define LIST_ALL(join, order, back)                                                                                    \
+	"with t as (select total, $3::bigint * 2 <= total as ahead, greatest(total - $3, 0) as rest from (select "     \
+	"coalesce((select workspaces from organization_totals where organization_id = $1), 0) as total) x), "          \
+	"p as ((" PART(OWN, join, order, "", AHEAD) ") union all (" PART(OWN, join, back, "-", BACKWARD) ")) " SHOWN(  \
+		"$4")
+
+/* Those that conditions leave are counted. */
+#define LIST_SOME(join, order)                                                                                         \
+	"with t as (select count(*) as total from workspaces f where " LISTED                                          \
+	"), p as (" PART(LISTED, join, order, "", "limit $9 offset $10") ") " SHOWN("$12")
+
+#define LISTS(join, order, back) LIST_ALL(join, order, back), LIST_SOME(join, order)
 
 static const struct {
 	const char *name, *all, *some;
 } sorts[] = {
-	{NULL, LISTS("", "f.created_at, f.id")},
-	{"name", LISTS("", "lower(f.name)")},
-	{"-name", LISTS("", "lower(f.name) desc")},
-	{"current-run.created-at", LISTS(CURRENT_RUN, "c.created_at nulls last, f.created_at, f.id")},
-	{"-current-run.created-at", LISTS(CURRENT_RUN, "c.created_at desc nulls last, f.created_at, f.id")},
-	{"latest-change-at", LISTS("", "f.latest_change_at, f.id")},
-	{"-latest-change-at", LISTS("", "f.latest_change_at desc, f.id desc")},
+	{NULL, LISTS("", "f.created_at, f.id", "f.created_at desc, f.id desc")},
+	{"name", LISTS("", "lower(f.name)", "lower(f.name) desc")},
+	{"-name", LISTS("", "lower(f.name) desc", "lower(f.name)")},
+	{"current-run.created-at",
+		LISTS(CURRENT_RUN, "c.created_at nulls last, f.created_at, f.id",
+			"c.created_at desc nulls first, f.created_at desc, f.id desc")},
+	{"-current-run.created-at",
+		LISTS(CURRENT_RUN, "c.created_at desc nulls last, f.created_at, f.id",
+			"c.created_at nulls first, f.created_at desc, f.id desc")},
+	{"latest-change-at", LISTS("", "f.latest_change_at, f.id", "f.latest_change_at desc, f.id desc")},
+	{"-latest-change-at", LISTS("", "f.latest_change_at desc, f.id desc", "f.latest_change_at, f.id")},
 };
 
 static size_t sort_find(const char *name)

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: MPL-2.0
+"""How many workspaces there are is written down, not counted; and a page is walked to from the nearer end. Both have to be right always."""
+
+import random
+import threading
+
+import psycopg
+import pytest
+
+from support.api import Api
+from support.shared import api, database, folder, scheduler, stack  # noqa: F401
+
+SORTS = [None, "name", "-name", "current-run.created-at", "-current-run.created-at", "latest-change-at", "-latest-change-at"]
+
+
+def document(kind, attributes, **relations):
+    relations = {name: {"data": {"type": f"{name}s", "id": id}} for name, id in relations.items()}
+    return {"data": {"type": kind, "attributes": attributes, "relationships": relations}}
+
+
+def page(api, **query):
+    """The ids of a page, and how many there are in all."""
+    query = {name.replace("number", "page[number]").replace("size", "page[size]"): value for name, value in query.items() if value}
+    answer = api.get(f"organizations/{api.organization}/workspaces", **query).json
+    pagination = answer["meta"]["pagination"]
+    assert pagination["total-pages"] == max(-(-pagination["total-count"] // pagination["page-size"]), 1)
+    return [workspace["id"] for workspace in answer["data"]], pagination["total-count"]
+
+
+def projects(api):
+    return {project["id"]: project["attributes"]["workspace-count"] for project in api.get(f"organizations/{api.organization}/projects").data}
+
+
+def project(api, name):
+    return api.post(f"organizations/{api.organization}/projects", document("projects", {"name": name})).data["id"]
+
+
+def organization(api, name):
+    api.post("organizations", document("organizations", {"name": name, "email": "a@example.com"}))
+    return Api(api.url, api.token, organization=name)
+
+
+def check_counts(database):
+    """What is written down is what there is."""
+    with psycopg.connect(database) as connection:
+        for table, column in (("organization_totals", "organization_id"), ("project_totals", "project_id")):
+            wrong = connection.execute(f"select * from (select {column}, workspaces from {table} where workspaces <> 0) t full join "
+                                       f"(select {column}, count(*) as counted from workspaces group by 1) w using ({column}) "
+                                       "where workspaces is distinct from counted").fetchall()
+            assert wrong == [], table
+
+
+def test_the_pages_of_any_size_are_the_whole_in_its_order(api):
+    made = [api.workspace(f"w{(number * 7) % 23:02}") for number in range(23)]
+    # Some have had a run, some a state: each order is one of its own.
+    configuration = api.upload(made[4], {"main.tf": ""})
+    api.run(made[4], configuration)
+    for sort in SORTS:
+        whole, total = page(api, size=100, sort=sort)
+        assert sorted(whole) == sorted(made) and total == 23, sort
+        for size in (1, 2, 3, 7, 11, 12, 22, 23, 24):
+            last = -(-23 // size)
+            pages = [page(api, size=size, number=number, sort=sort) for number in range(1, last + 3)]
+            assert sum((ids for ids, _ in pages), []) == whole, (sort, size)
+            assert {total for _, total in pages} == {23}
+            assert [len(ids) for ids, _ in pages[:last - 1]] == [size] * (last - 1) and pages[last][0] == pages[last + 1][0] == []
+        assert page(api, size=100, number=999_999_999, sort=sort) == ([], 23)
+        assert page(api, size=1, number=999_999_999, sort=sort) == ([], 23)
+    assert page(api, size=100)[0] == made and page(api, sort="name")[0] == page(api, sort="-name", size=100)[0][::-1][:20]
+
+
+def test_an_organization_without_workspaces_has_one_empty_page(api):
+    empty = organization(api, "no-workspaces")
+    assert page(empty) == ([], 0) and page(empty, number=2) == ([], 0)
+    one = empty.workspace()
+    assert page(empty) == ([one], 1)
+    empty.delete(f"workspaces/{one}")
+    assert page(empty) == ([], 0)
+
+
+def test_totals_follow_moves_and_what_did_not_happen(api, database):
+    org = organization(api, "moves")
+    (home, _), = projects(org).items()
+    away = project(org, "away")
+    made = [org.workspace(f"m{number}") for number in range(6)]
+    assert projects(org) == {home: 6, away: 0} and page(org)[1] == 6
+    taken = org.call("POST", "organizations/moves/workspaces", document("workspaces", {"name": "M1"}))
+    assert taken.status == 422 and page(org)[1] == 6
+    org.patch(f"workspaces/{made[0]}", document("workspaces", {}, project=away))
+    org.patch(f"workspaces/{made[0]}", document("workspaces", {"name": "renamed"}, project=away))
+    assert projects(org) == {home: 5, away: 1}
+    some = [{"type": "workspaces", "id": id} for id in made[:4]]
+    org.ask("POST", f"projects/{away}/relationships/workspaces", {"data": some})
+    assert projects(org) == {home: 2, away: 4} and page(org)[1] == 6
+    # One of them is nobody's: nothing is moved.
+    assert org.call("POST", f"projects/{home}/relationships/workspaces", {"data": [*some, {"type": "workspaces", "id": "ws-nobodys"}]}).status >= 400
+    assert projects(org) == {home: 2, away: 4}
+    org.post(f"workspaces/{made[0]}/actions/safe-delete")
+    org.delete(f"workspaces/{made[5]}")
+    assert projects(org) == {home: 1, away: 3} and page(org)[1] == 4
+    check_counts(database)
+    org.delete("organizations/moves")
+    check_counts(database)
+    with psycopg.connect(database) as connection:
+        assert connection.execute("select count(*) from project_totals where project_id in (%s, %s)", [home, away]).fetchone() == (0,)
+
+
+class Crowd:
+    """People who all change the same organization's workspaces."""
+
+    def __init__(self, org, homes):
+        self.org, self.homes, self.wrong = org, homes, []
+
+    def act(self, person):
+        draw = random.Random(person)
+        org, own = Api(self.org.url, self.org.token, organization=self.org.organization), []
+        for step in range(25):
+            what = draw.choice(["create", "create", "delete", "rename", "move", "move many", "look"])
+            if what == "create" or not own:
+                own.append(org.post(f"organizations/{org.organization}/workspaces",
+                                    document("workspaces", {"name": f"p{person}-{step}"}, project=draw.choice(self.homes))).data["id"])
+            elif what == "delete":
+                org.delete(f"workspaces/{own.pop(draw.randrange(len(own)))}")
+            elif what == "rename":
+                org.patch(f"workspaces/{draw.choice(own)}", document("workspaces", {"name": f"p{person}-{step}-anew"}))
+            elif what == "move":
+                org.patch(f"workspaces/{draw.choice(own)}", document("workspaces", {}, project=draw.choice(self.homes)))
+            elif what == "move many":
+                org.ask("POST", f"projects/{draw.choice(self.homes)}/relationships/workspaces",
+                        {"data": [{"type": "workspaces", "id": id} for id in draw.sample(own, draw.randrange(1, len(own) + 1))]})
+            else:
+                # A page and its total are of the same moment, so a page that holds all is as long as it says.
+                ids, total = page(org, size=100, number=1, sort=draw.choice(SORTS))
+                assert len(ids) == total
+                ids, total = page(org, size=10, number=2, sort=draw.choice(SORTS))
+                assert len(ids) == max(0, min(total - 10, 10))
+
+    def _tried(self, person):
+        try:
+            self.act(person)
+        except BaseException as error:  # noqa: BLE001
+            self.wrong.append(error)
+
+    def all_act(self, people):
+        threads = [threading.Thread(target=self._tried, args=[person]) for person in range(people)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for error in self.wrong:
+            raise error
+
+
+def test_totals_under_concurrent_changes(api, database):
+    org = organization(api, "crowded")
+    homes = [*projects(org), *(project(org, name) for name in ("one", "two", "three"))]
+    Crowd(org, homes).all_act(4)
+    check_counts(database)
+    with psycopg.connect(database) as connection:
+        left, = connection.execute("select count(*) from workspaces w join organizations o on o.id = w.organization_id where o.name = 'crowded'").fetchone()
+    assert left > 0 and page(org, size=100)[1] == left == sum(projects(org).values())
+
+
+@pytest.mark.parametrize("query", [{"search[name]": "alpha"}, {"search[wildcard-name]": "al*"}, {"search[tags]": "blue"}])
+def test_what_conditions_leave_is_counted_by_itself(api, query):
+    names = {"alpha-1": "blue", "alpha-2": "blue", "beta": None}
+    for name, tag in names.items():
+        workspace = api.workspace(name)
+        if tag:
+            api.ask("POST", f"workspaces/{workspace}/relationships/tags", {"data": [{"type": "tags", "attributes": {"name": tag}}]})
+    ids, total = page(api, size=1, number=2, sort="name", **query)
+    assert len(ids) == 1 and total == 2
+    assert page(api, size=1, number=3, **query) == ([], 2)
