@@ -18,6 +18,7 @@ struct http_request {
 	struct buf body;          /* owned by the server */
 	void *connection;         /* for the two readers below */
 	const char *body_refused; /* why there is no body though one was sent ("too large", "busy"), or NULL */
+	const void *target;       /* what body_limit found it to be for; NULL before */
 };
 
 struct http_answer {
@@ -66,8 +67,8 @@ struct httpd_spec {
 	bool tls;                 /* with what certificate_load read (common/certificate.h) */
 	void *data;
 	/* The most bytes a request may carry, asked before its body is read: `announced` of them, or -1 if it did not
-	 * say. The request has no body yet. */
-	size_t (*body_limit)(void *data, const struct http_request *request, long long announced);
+	 * say. The request has no body yet; it may be given its target. */
+	size_t (*body_limit)(void *data, struct http_request *request, long long announced);
 	/* Fills *answer, which comes as {.status = 200}. Runs in a server thread. */
 	void (*handle)(void *data, const struct http_request *request, struct http_answer *answer);
 };

@@ -10,7 +10,7 @@
 #include "worker/lease.h"
 #include "worker/worker.h"
 
-static size_t body_limit(void *data, const struct http_request *request, long long announced)
+static size_t body_limit(void *data, struct http_request *request, long long announced)
 {
 	(void)data;
 	(void)request;

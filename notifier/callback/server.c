@@ -142,7 +142,7 @@ static void circuits_handle(struct server *server, const struct http_request *re
 
 /* ---- requests ---- */
 
-static size_t body_limit(void *data, const struct http_request *request, long long announced)
+static size_t body_limit(void *data, struct http_request *request, long long announced)
 {
 	char id[ID_SIZE];
 

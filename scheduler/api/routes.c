@@ -34,8 +34,10 @@ static bool match_param(
 }
 
 /* Letter by letter: most patterns of the table are no longer looked at after their first few. */
-static bool match_path(const char *pattern, const char *path, struct route_match *match)
+bool route_fits(const struct route *route, const char *path, struct route_match *match)
 {
+	const char *pattern = route->pattern;
+
 	match->count = 0;
 	while (*pattern) {
 		if (*pattern == ':') {
@@ -59,7 +61,7 @@ const struct route *route_find(
 	struct route_match match;
 
 	for (size_t i = 0; i < count; i++) {
-		if (!text_equal(table[i].method, asked) || !match_path(table[i].pattern, path, &match))
+		if (!text_equal(table[i].method, asked) || !route_fits(&table[i], path, &match))
 			continue;
 		if (ret_match)
 			*ret_match = match;

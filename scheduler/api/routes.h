@@ -58,6 +58,8 @@ struct route_match {
 	size_t count;
 };
 
+/* Whether the path fits the row's pattern. */
+bool route_fits(const struct route *route, const char *path, struct route_match *ret_match);
 /* The first row that fits, or NULL. HEAD is answered as GET. ret_match may be NULL. */
 const struct route *route_find(
 	const struct route *table, size_t count, const char *method, const char *path, struct route_match *ret_match);

@@ -197,7 +197,9 @@ static void note_refusal(struct request *req)
 
 static int request_serve(struct request *req, struct response *res, long long rate_limit, struct err *err)
 {
-	req->route = route_find(routes, routes_count, req->http->method, req->http->path, &req->match);
+	req->route = req->http->target;
+	if (req->route)
+		route_fits(req->route, req->http->path, &req->match);
 	if (limits_take(req, res, rate_limit, err) < 0)
 		return -1;
 	if (!req->route)
@@ -373,13 +375,12 @@ static void hand_over(struct aside *aside, const struct http_request *http, stru
 static void handle(void *data, const struct http_request *http, struct http_answer *answer)
 {
 	struct contents none = {.count = 0};
+	const struct route *route = http->target;
 	struct api *api = data;
-	const struct route *route;
 
 	answer->extra = headers;
 	if (httpd_observe(http, database_ready, api, answer))
 		return;
-	route = route_find(routes, routes_count, http->method, http->path, NULL);
 	if (route && route->kind == UPLOADED && together_take(api->uploads, http))
 		return;
 	if (route && (route->kind == JSON_ASIDE || route->kind == FORM_ASIDE))
@@ -394,7 +395,7 @@ static bool large_body_allowed(struct api *api, const struct http_request *http,
 	struct request req = {.http = http, .store = store_of_thread(api), .route = route};
 	struct err err = ERR_INIT;
 
-	route_find(routes, routes_count, http->method, http->path, &req.match);
+	route_fits(route, http->path, &req.match);
 	bool allowed = request_authenticate(&req, &err) == 0;
 
 	actor_release(&req.actor);
@@ -403,11 +404,12 @@ static bool large_body_allowed(struct api *api, const struct http_request *http,
 	return route->permission != CAN_WORK_ON_JOB || of_a_job(&req);
 }
 
-static size_t body_limit(void *data, const struct http_request *http, long long announced)
+static size_t body_limit(void *data, struct http_request *http, long long announced)
 {
 	struct api *api = data;
 	const struct route *route = route_find(routes, routes_count, http->method, http->path, NULL);
 
+	http->target = route;
 	if (!route ||
 		(route->permission == CAN_WITH_SIGNATURE && !signed_valid(api->settings.store.keyring, http->path)))
 		return 0;
