@@ -12,8 +12,12 @@ struct err;
 
 /* Parses one document of any kind; -1 with ERR_MALFORMED that names the line. */
 int json_parse(const char *bytes, size_t len, json_t **ret_value, struct err *err);
-/* The compact text, keys in their order. Never NULL; the caller frees it. */
+/* The same of a text that PostgreSQL or we ourselves wrote; null for what can't be read. A new reference. */
+json_t *json_of(const char *text);
+/* The compact text, keys in their order. Never NULL; the caller frees it. The value holds no circle. */
 char *json_text(const json_t *value);
+/* The same with its length. */
+char *json_text_len(const json_t *value, size_t *ret_len);
 
 /* The member at a dotted path ("data.attributes.name"), or NULL. Borrowed. */
 const json_t *json_at(const json_t *value, const char *path);

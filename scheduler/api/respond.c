@@ -13,9 +13,9 @@ enum { ANSWER_LIMIT = 1 << 30 };
 /* Hands the text of `document` to the answer, and lets go of it. */
 static void answer_document(struct response *res, int status, const char *type, json_t *document)
 {
-	struct buf body = {.data = json_text(document), .limit = ANSWER_LIMIT};
+	struct buf body = {.limit = ANSWER_LIMIT};
 
-	body.len = strlen(body.data);
+	body.data = json_text_len(document, &body.len);
 	body.cap = body.len + 1;
 	buf_release(&res->http->body);
 	res->http->body = body;

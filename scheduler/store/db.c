@@ -125,16 +125,36 @@ void rows_release(struct rows *rows)
 	rows->count = 0;
 }
 
-static int column_of(const struct rows *rows, const char *column)
+/* Where the name is. PQfnumber would copy it and fold its case. */
+static int column_find(const struct rows *rows, const char *column)
 {
-	int count = PQnfields(rows->result);
+	int count = PQnfields(rows->result), found = -1;
 
-	/* PQfnumber would copy the name and fold its case, for each value that is read. */
-	for (int number = 0; number < count; number++)
-		if (strcmp(PQfname(rows->result, number), column) == 0)
-			return number;
+	for (int number = 0; number < count; number++) {
+		if (strcmp(PQfname(rows->result, number), column) != 0)
+			continue;
+		if (found >= 0) {
+			log_error("a statement has two such columns", "column", column, NULL);
+			abort();
+		}
+		found = number;
+	}
+	if (found >= 0)
+		return found;
 	log_error("a statement has no such column", "column", column, NULL);
 	abort();
+}
+
+/* In the next row, and in the next result of the statement, a name is where it was before. */
+static int column_of(const struct rows *rows, const char *column)
+{
+	static _Thread_local int found[1024];
+	int count = PQnfields(rows->result);
+	int *at = &found[((uintptr_t)column ^ (uintptr_t)count * 61) % ARRAY_LEN(found)];
+
+	if (*at >= count || strcmp(PQfname(rows->result, *at), column) != 0)
+		*at = column_find(rows, column);
+	return *at;
 }
 
 bool row_null(const struct rows *rows, int row, const char *column)
@@ -164,9 +184,8 @@ bool row_bool(const struct rows *rows, int row, const char *column)
 json_t *row_json(const struct rows *rows, int row, const char *column)
 {
 	const char *text = row_text(rows, row, column);
-	json_t *value = text ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
 
-	return value ? value : json_null();
+	return text ? json_of(text) : json_null();
 }
 
 /* Of a digit that PostgreSQL wrote. */

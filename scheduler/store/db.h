@@ -66,7 +66,8 @@ struct rows {
 	}
 
 void rows_release(struct rows *rows);
-/* Whether the value is null. A column that is not there is a programming error and ends the process. */
+/* Whether the value is null. A column that is not there, or there twice, is a programming error and ends the process.
+ */
 bool row_null(const struct rows *rows, int row, const char *column);
 /* The value as text, or NULL. Borrowed from rows. */
 const char *row_text(const struct rows *rows, int row, const char *column);

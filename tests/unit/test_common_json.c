@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+/* What is written is what jansson would write. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/json.h"
+
+static void check_same(const json_t *value)
+{
+	_cleanup_(freep) char *theirs = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+	_cleanup_(freep) char *ours = NULL;
+	size_t len;
+
+	ours = json_text_len(value, &len);
+	assert_string_equal(ours, theirs);
+	assert_int_equal(len, strlen(theirs));
+}
+
+static void values_are_written_as_jansson_does(void **state)
+{
+	static const char *const texts[] = {"{}", "[]", "null", "true", "false", "0", "-1", "9223372036854775807",
+		"-9223372036854775808", "0.1", "-1e300", "3.0", "1e-7", "\"\"", "\"plain\"",
+		"\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u0001\\u001f\\u007f\"", "\"\\u00e9\\u20ac\\ud83d\\ude00\"",
+		"\"at the end\\n\"", "\"\\nat the start\"",
+		"[1,[2,[3,{\"deep\":[{}]}]],\"x\",null,true,{\"a\":[],\"b\":{}}]",
+		"{\"a\":1,\"b\":{\"c\":[1,2,{\"d\":null}]},\"\\u0002 \\\"key\\\"\":\"value\"}"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		json_auto_t *value = json_loads(texts[i], JSON_DECODE_ANY, NULL);
+
+		assert_non_null(value);
+		check_same(value);
+	}
+}
+
+static void every_character_is_written_as_jansson_does(void **state)
+{
+	json_auto_t *list = json_array();
+
+	(void)state;
+	for (int c = 0; c < 256; c++) {
+		char text[] = {'a', (char)c, 'b'};
+		json_t *string = json_stringn(text, sizeof(text));
+
+		if (string)
+			json_array_append_new(list, string);
+	}
+	assert_int_equal(json_array_size(list), 128);
+	check_same(list);
+}
+
+static void a_long_text_is_whole(void **state)
+{
+	_cleanup_(freep) char *text = mem_new(100001, 1);
+	json_auto_t *string = NULL;
+
+	(void)state;
+	memset(text, '\n', 100000);
+	string = json_string(text);
+	check_same(string);
+}
+
+static void nothing_is_null(void **state)
+{
+	_cleanup_(freep) char *text = json_text(NULL);
+
+	(void)state;
+	assert_string_equal(text, "null");
+}
+
+static void what_was_written_is_read_again(void **state)
+{
+	static const char *const texts[] = {"[]", "{}", "null", "true", "false", "\"a\"", "[\"re-1\"]", "{\"a\":[]}"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		json_auto_t *value = json_of(texts[i]);
+		_cleanup_(freep) char *text = json_text(value);
+
+		assert_string_equal(text, texts[i]);
+	}
+	assert_true(json_is_null(json_of("no JSON")));
+	assert_true(json_is_null(json_of("")));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(values_are_written_as_jansson_does),
+		cmocka_unit_test(every_character_is_written_as_jansson_does),
+		cmocka_unit_test(a_long_text_is_whole),
+		cmocka_unit_test(nothing_is_null),
+		cmocka_unit_test(what_was_written_is_read_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
