@@ -139,23 +139,51 @@ static int sweep_announcements(struct store *store, struct err *err)
 
 /* ---- queues ---- */
 
+struct forgetting {
+	struct store *store;
+	const char *workspace_id;
+};
+
+/* Whoever has a run wait says that there is a queue (migration 0025); that one of them was canceled, nobody says. A
+ * second statement, so that it sees what was committed while the first waited for the lock. */
+static int queue_forget_in(void *data, struct err *err)
+{
+	const struct forgetting *f = data;
+
+	if (db_query(f->store->db, NULL, err, "select 1 from workspaces where id = $1 for no key update",
+		    P_TEXT(f->workspace_id)) < 0)
+		return -1;
+	return db_query(f->store->db, NULL, err,
+		"update workspaces w set has_queue = false where id = $1 and not exists (select 1 from runs where "
+		"workspace_id = w.id and queued and not plan_only)",
+		P_TEXT(f->workspace_id));
+}
+
 /* A queue that could go on and does not is a fault of ours; it must not become somebody's night. */
+static int queue_look(struct store *store, const char *workspace_id, bool waits, struct err *err)
+{
+	struct forgetting f = {store, workspace_id};
+
+	if (!waits)
+		return db_transaction(store->db, queue_forget_in, &f, err);
+	log_warn("a queue stood still", "workspace", workspace_id, NULL);
+	return workspace_kick(store, workspace_id, err);
+}
+
 static int sweep_queues(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (db_query(store->db, &rows, err,
-		    "select distinct r.workspace_id from runs r join workspaces w on w.id = r.workspace_id "
-		    "where r.queued and w.current_run_id is null and w.locked_by is null "
-		    "and w.hold_job_id is null "
-		    "and r.updated_at < now() - interval '30 seconds' limit $1",
+		    "select w.id, h.updated_at is not null as waits from workspaces w left join lateral "
+		    "(select updated_at from runs where workspace_id = w.id and queued and not plan_only "
+		    "order by position limit 1) h on true "
+		    "where w.stands_still and coalesce(h.updated_at < now() - interval '30 seconds', true) limit $1",
 		    P_INT(MOST_SWEPT)) < 0)
 		return -1;
-	for (int i = 0; i < rows.count; i++) {
-		log_warn("a queue stood still", "workspace", row_text(&rows, i, "workspace_id"), NULL);
-		if (workspace_kick(store, row_text(&rows, i, "workspace_id"), err) < 0)
+	for (int i = 0; i < rows.count; i++)
+		if (queue_look(store, row_text(&rows, i, "id"), row_bool(&rows, i, "waits"), err) < 0)
 			return -1;
-	}
 	return 0;
 }
 
