@@ -330,6 +330,21 @@ int httpd_port(const struct httpd *server)
 	return server->port;
 }
 
+int httpd_write_port(const struct httpd *server, const char *path, struct err *err)
+{
+	_cleanup_(freep) char *draft = mem_printf("%s.new", path);
+	FILE *file = fopen(draft, "we");
+	bool written;
+
+	if (!file)
+		return err_errno(err, draft);
+	written = fprintf(file, "%d\n", server->port) > 0;
+	written = fclose(file) == 0 && written;
+	if (!written || rename(draft, path) < 0)
+		return err_errno(err, path);
+	return 0;
+}
+
 void httpd_stop(struct httpd *server)
 {
 	if (!server)

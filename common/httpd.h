@@ -78,6 +78,8 @@ struct httpd;
 int httpd_start(const struct httpd_spec *spec, struct httpd **ret_server, struct err *err);
 /* The port that is bound. */
 int httpd_port(const struct httpd *server);
+/* Writes it to a file, in which whoever waits for it finds the whole number. */
+int httpd_write_port(const struct httpd *server, const char *path, struct err *err);
 /* Takes no new connections, lets the running requests finish, and ends the threads. */
 void httpd_stop(struct httpd *server);
 

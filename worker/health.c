@@ -34,22 +34,6 @@ static void handle(void *data, const struct http_request *request, struct http_a
 		answer->status = 404;
 }
 
-/* Whoever waits for the file finds a whole number in it. */
-static int write_port(const char *path, int port, struct err *err)
-{
-	_cleanup_(freep) char *draft = mem_printf("%s.new", path);
-	FILE *file = fopen(draft, "we");
-	bool written;
-
-	if (!file)
-		return err_errno(err, draft);
-	written = fprintf(file, "%d\n", port) > 0;
-	written = fclose(file) == 0 && written;
-	if (!written || rename(draft, path) < 0)
-		return err_errno(err, path);
-	return 0;
-}
-
 int health_start(struct worker *worker, struct httpd **ret_server, struct err *err)
 {
 	const struct httpd_spec spec = {
@@ -63,7 +47,7 @@ int health_start(struct worker *worker, struct httpd **ret_server, struct err *e
 
 	if (httpd_start(&spec, ret_server, err) < 0)
 		return err_context(err, "--listen");
-	if (*worker->options.port_file && write_port(worker->options.port_file, httpd_port(*ret_server), err) < 0) {
+	if (*worker->options.port_file && httpd_write_port(*ret_server, worker->options.port_file, err) < 0) {
 		httpd_stop(*ret_server);
 		return -1;
 	}

@@ -178,22 +178,6 @@ static void handle(void *data, const struct http_request *request, struct http_a
 
 /* ---- start and stop ---- */
 
-/* Whoever waits for the file finds a whole number in it. */
-static int write_port(const char *path, int port, struct err *err)
-{
-	_cleanup_(freep) char *draft = mem_printf("%s.new", path);
-	FILE *file = fopen(draft, "we");
-	bool written;
-
-	if (!file)
-		return err_errno(err, draft);
-	written = fprintf(file, "%d\n", port) > 0;
-	written = fclose(file) == 0 && written;
-	if (!written || rename(draft, path) < 0)
-		return err_errno(err, path);
-	return 0;
-}
-
 static char *url_path(const char *url)
 {
 	const char *scheme = strstr(url, "://");
@@ -236,7 +220,7 @@ int server_start(struct notifier *notifier, struct server **ret_server, struct e
 	settle_public_url(server);
 	if (!*notifier->options.port_file)
 		return 0;
-	return write_port(notifier->options.port_file, httpd_port(server->httpd), err);
+	return httpd_write_port(server->httpd, notifier->options.port_file, err);
 }
 
 void server_stop(struct server *server)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MPL-2.0
 #
-# cmake -D OUTPUT=price_books.c -P books.cmake -- file.json...: writes the table that worker/cost/book.h declares.
+# cmake -D OUTPUT=C_FILE -D HEADER=... -D TYPE=... -D TABLE=... -D NAME=STEM|FILENAME -P embed.cmake -- FILE...: writes
+# the table of the files' names and texts, and how many they are, that the header declares.
 
 set(rows "")
 set(count 0)
@@ -14,7 +15,7 @@ foreach(i RANGE ${last})
 		endif()
 		continue()
 	endif()
-	cmake_path(GET file FILENAME name)
+	cmake_path(GET file ${NAME} name)
 	file(READ "${file}" text)
 	string(REPLACE "\\" "\\\\" text "${text}")
 	string(REPLACE "\"" "\\\"" text "${text}")
@@ -25,6 +26,6 @@ foreach(i RANGE ${last})
 endforeach()
 
 # The last row is for the compiler alone: an array has at least one element.
-file(WRITE "${OUTPUT}" "#include \"worker/cost/book.h\"\n\n"
-	"const struct embedded_book embedded_books[] = {\n${rows}\t{NULL, NULL},\n};\n"
-	"const size_t embedded_books_count = ${count};\n")
+file(WRITE "${OUTPUT}" "#include \"${HEADER}\"\n\n"
+	"const struct ${TYPE} ${TABLE}[] = {\n${rows}\t{NULL, NULL},\n};\n"
+	"const size_t ${TABLE}_count = ${count};\n")
