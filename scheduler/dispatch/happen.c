@@ -160,25 +160,20 @@ static enum run_event_kind row_event(const struct run_set *set, const struct run
 
 /* What each of the set comes to. Workspaces where a stale plan at the head made way for the next are added to `kicked`.
  */
-static int set_advance(
-	struct store *store, const struct run_set *set, struct db_array *kicked, struct outbox *outbox, struct err *err)
+static int set_advance(const struct run_set *set, struct changes *changes, struct db_array *kicked, struct err *err)
 {
-	_cleanup_(changes_release) struct changes changes;
-
-	changes_init(&changes, set->now);
-	changes.watched = set->watched;
 	for (size_t i = 0; i < set->run_count; i++) {
 		struct happening item = {.event = {.kind = row_event(set, &set->runs[i])}};
 		struct verdict verdict;
 
 		if (item.event.kind == EVENT_COUNT)
 			continue;
-		if (change_make(&set->runs[i], &item, &changes, &verdict, err) < 0)
+		if (change_make(&set->runs[i], &item, changes, &verdict, err) < 0)
 			return -1;
 		if (item.event.kind == EV_STALE && set->runs[i].run.queued)
 			db_array_add(kicked, set->runs[i].workspace.text);
 	}
-	return changes_write(store, &changes, outbox, err);
+	return 0;
 }
 
 /* Lets queues go on; `kicked` is filled anew with those that are to be looked at again. */
@@ -186,19 +181,25 @@ static int set_advance(
 static int queues_advance(struct store *store, struct db_array *kicked, struct outbox *outbox, struct err *err)
 {
 	_cleanup_(run_set_release) struct run_set set = {0};
+	_cleanup_(changes_release) struct changes changes;
 
+	changes_init(&changes, "");
 	if (runs_load_queues(store, kicked, &set, err) < 0)
 		return -1;
+	text_copy(changes.now, sizeof(changes.now), set.now);
+	changes.watched = set.watched;
 	db_array_release(kicked);
 	*kicked = (struct db_array)DB_ARRAY_INIT;
-	return set_advance(store, &set, kicked, outbox, err);
+	if (set_advance(&set, &changes, kicked, err) < 0)
+		return -1;
+	return changes_write(store, &changes, outbox, err);
 }
 
-int happen_created(struct store *store, const struct run_set *created, struct outbox *outbox, struct err *err)
+int happen_created(const struct run_set *created, struct changes *changes, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array kicked = DB_ARRAY_INIT;
 
-	return set_advance(store, created, &kicked, outbox, err);
+	return set_advance(created, changes, &kicked, err);
 }
 
 int happen_within(struct store *store, struct happening *items, size_t count, struct db_array *kicked,

@@ -44,8 +44,8 @@ int workspace_kick(struct store *store, const char *workspace_id, struct err *er
  * is to be published is appended to *outbox, for outbox_committed after the commit. */
 int happen_within(struct store *store, struct happening *items, size_t count, struct db_array *kicked,
 	struct outbox *outbox, struct err *err);
-/* For who has just created a run, and holds its workspace locked, within that transaction: the run takes its turn, if
- * it may. The set is the run, first of its queue, and its workspace. */
-int happen_created(struct store *store, const struct run_set *created, struct outbox *outbox, struct err *err);
+/* For who is about to create runs, and holds their workspaces locked: each takes its turn, if it may. The set has those
+ * that are the first of their queue, or in none, and their workspaces; what they come to is added to *changes. */
+int happen_created(const struct run_set *created, struct changes *changes, struct err *err);
 
 #endif

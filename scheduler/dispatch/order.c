@@ -12,15 +12,23 @@
 
 enum { SNAPSHOT_LIMIT = 64 << 20 };
 
-struct ordering {
+/* One order on its way. */
+struct placing {
+	struct run_creation *creation;
+	struct run_row row;
+	struct workspace_row place;
+	int workspace, configuration;   /* its rows of the two results */
+	bool behind;                    /* others are before it in its queue */
+	struct buf snapshot, variables; /* sealed; variables empty: none */
+};
+
+/* At most one for each workspace: the next sees what this one has done. */
+struct round {
 	struct store *store;
-	const struct run_order *order;
-	struct id run, configuration;
-	struct run created;
-	bool speculative_configuration;
-	bool has_queue;       /* others are before it */
-	struct buf snapshot;  /* sealed */
-	struct buf variables; /* sealed; empty: none */
+	struct placing *placings;
+	size_t count;
+	struct rows workspaces, configurations;
+	struct changes changes;
 	struct outbox outbox;
 };
 
@@ -41,46 +49,112 @@ static int order_check(const struct run_order *order, struct err *err)
 	return 0;
 }
 
-/* And whether others wait in the queue: a later statement than the one that has waited for the workspace's lock, so
- * that it sees what was committed meanwhile. */
-static int find_configuration(struct ordering *o, struct err *err)
+/* ---- what is there ---- */
+
+/* Whether the workspace's owner estimates costs, the run's actor may apply it, and anybody is told of it. */
+#define HAS_COSTS  COST_ESTIMATION("w", "o")
+#define MAY_APPLY  RIGHTS_IN_WORKSPACE("u.actor", "w.organization_id", "w.id")
+#define IS_WATCHED WORKSPACE_IS_WATCHED("w")
+
+static const char workspace_sql[] =
+	"select u.n - 1 as n, w.id as workspace_id, w.organization_id, w.auto_apply, w.terraform_version, "
+	"w.working_directory, w.structured_run_output, w.pool_id as own_pool_id, "
+	"coalesce(w.pool_id, (select id from agent_pools where organization_id is null)) as pool_id, w.execution_mode, "
+	"coalesce((w.settings ->> 'allow-destroy-plan')::boolean, true) as destroyable, "
+	"exists (select 1 from tasks t where t.organization_id = o.id) as has_tasks, "
+	"exists (select 1 from policy_sets s where s.organization_id = o.id) as has_policies, " HAS_COSTS
+	" as has_costs, " WORKSPACE_ROW(
+		"w") ", u.actor is null or (select is_site_admin from users where id = u.actor) "
+		     "or (" MAY_APPLY ") & $3 <> 0 as may_apply, " IS_WATCHED " as watched, "
+		     "to_char(now() at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') as now "
+		     "from unnest($1::text[], $2::text[]) with ordinality as u(workspace, actor, n) "
+		     "join workspaces w on w.id = u.workspace join organizations o on o.id = w.organization_id "
+		     "order by w.id for no key update of w";
+
+/* A later statement than the one that has waited for the workspaces' locks, so that it sees what was committed
+ * meanwhile. */
+static const char configuration_sql[] =
+	"select u.n - 1 as n, c.id, c.status, c.speculative, exists (select 1 from runs r where r.workspace_id = "
+	"u.workspace and r.queued and not r.plan_only) as has_queue, "
+	"exists (select 1 from variables v where v.workspace_id = u.workspace) or exists (select 1 from workspaces w "
+	"join varsets s on s.organization_id = w.organization_id where w.id = u.workspace) as has_variables "
+	"from unnest($1::text[], $2::text[], $3::boolean[]) with ordinality as u(workspace, wanted, applies, n) "
+	"left join lateral (select id, status, speculative from configuration_versions v where workspace_id = "
+	"u.workspace and case when u.wanted is null then status = 'uploaded' and not provisional and not (speculative "
+	"and u.applies) else id = u.wanted end order by created_at desc limit 1) c on true";
+
+static int round_load(struct round *r, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array workspaces = DB_ARRAY_INIT, actors = DB_ARRAY_INIT;
+	_cleanup_(db_array_release) struct db_array wanted = DB_ARRAY_INIT, applies = DB_ARRAY_INIT;
+
+	for (size_t i = 0; i < r->count; i++) {
+		const struct run_order *order = r->placings[i].creation->order;
+
+		db_array_add(&workspaces, order->workspace_id);
+		db_array_add(&actors, order->actor);
+		db_array_add(&wanted, order->configuration_version_id);
+		db_array_add_bool(&applies, order->plan_only == CHOICE_NO);
+	}
+	if (db_ask(r->store->db, &r->workspaces, err, workspace_sql, P_ARRAY(&workspaces), P_ARRAY(&actors),
+		    P_INT((long long)right_of(CAN_APPLY))) < 0)
+		return -1;
+	return db_query(r->store->db, &r->configurations, err, configuration_sql, P_ARRAY(&workspaces),
+		P_ARRAY(&wanted), P_ARRAY(&applies));
+}
+
+static int configuration_check(const struct round *r, const struct placing *p, struct err *err)
 {
 	static const char pointer[] = "/data/relationships/configuration-version";
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	const char *wanted = o->order->configuration_version_id;
+	const char *status = row_text(&r->configurations, p->configuration, "status");
 
-	if (db_query(o->store->db, &rows, err,
-		    "select id, status, speculative, exists (select 1 from runs where workspace_id = $1 and queued and "
-		    "not "
-		    "plan_only) as has_queue from configuration_versions where workspace_id = $1 "
-		    "and case when $2::text is null then status = 'uploaded' and not provisional "
-		    "and not (speculative and $3) else id = $2 end order by created_at desc limit 1",
-		    P_TEXT(o->order->workspace_id), P_TEXT(wanted), P_BOOL(o->order->plan_only == CHOICE_NO)) < 0)
-		return -1;
-	if (!rows.count)
+	if (!status)
 		return err_at(err, pointer,
-			wanted ? "Configuration version is not one of this workspace"
-			       : "Configuration version must exist: upload one first");
-	if (!text_equal(row_text(&rows, 0, "status"), "uploaded"))
-		return err_at(err, pointer, "Configuration version is %s, not uploaded", row_text(&rows, 0, "status"));
-	text_copy(o->configuration.text, sizeof(o->configuration.text), row_text(&rows, 0, "id"));
-	o->speculative_configuration = row_bool(&rows, 0, "speculative");
-	o->has_queue = row_bool(&rows, 0, "has_queue");
+			p->creation->order->configuration_version_id
+				? "Configuration version is not one of this workspace"
+				: "Configuration version must exist: upload one first");
+	if (!text_equal(status, "uploaded"))
+		return err_at(err, pointer, "Configuration version is %s, not uploaded", status);
 	return 0;
 }
 
+/* The pool may have been closed to the workspace since it was chosen. */
+static int pool_check(const struct round *r, const struct placing *p, struct err *err)
+{
+	const struct pool_use use = {.organization_id = row_text(&r->workspaces, p->workspace, "organization_id"),
+		.workspace_id = p->creation->order->workspace_id};
+
+	if (row_null(&r->workspaces, p->workspace, "own_pool_id"))
+		return 0;
+	return pool_use_check(r->store, row_text(&r->workspaces, p->workspace, "own_pool_id"), &use,
+		"/data/relationships/workspace", err);
+}
+
+static int workspace_check(const struct round *r, const struct placing *p, struct err *err)
+{
+	if (text_equal(row_text(&r->workspaces, p->workspace, "execution_mode"), "local"))
+		return err_at(err, "/data/relationships/workspace",
+			"Workspace must not use local execution: it runs nothing here");
+	if (p->creation->order->is_destroy && !row_bool(&r->workspaces, p->workspace, "destroyable"))
+		return err_at(err, "/data/attributes/is-destroy", "Is destroy is not allowed by the workspace");
+	return 0;
+}
+
+/* ---- what a run is locked to ---- */
+
 /* Every variable's value as it is now. */
-static int take_snapshot(struct ordering *o, struct err *err)
+static int take_snapshot(const struct round *r, struct placing *p, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	json_auto_t *all = json_array();
 
-	if (variables_effective(o->store, o->order->workspace_id, &rows, err) < 0)
+	if (row_bool(&r->configurations, p->configuration, "has_variables") &&
+		variables_effective(r->store, p->creation->order->workspace_id, &rows, err) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
 		_cleanup_(buf_release) struct buf value = BUF_INIT(SNAPSHOT_LIMIT);
 
-		if (store_open(o->store, row_text(&rows, i, "id"), &rows, i, "value_sealed", &value, err) < 0)
+		if (store_open(r->store, row_text(&rows, i, "id"), &rows, i, "value_sealed", &value, err) < 0)
 			return -1;
 		json_array_append_new(all,
 			json_pack("{ss ss ss sb sb sb}", "key", row_text(&rows, i, "key"), "value", buf_str(&value),
@@ -89,245 +163,336 @@ static int take_snapshot(struct ordering *o, struct err *err)
 				row_bool(&rows, i, "beats_run")));
 	}
 	_cleanup_(freep) char *text = json_text(all);
-	store_seal(o->store, o->run.text, text, &o->snapshot);
+	store_seal(r->store, p->row.id.text, text, &p->snapshot);
 	return 0;
 }
 
-static void take_variables(struct ordering *o)
+static void take_variables(const struct round *r, struct placing *p)
 {
-	if (!json_array_size(o->order->variables))
+	const json_t *variables = p->creation->order->variables;
+
+	if (!json_array_size(variables))
 		return;
-	_cleanup_(freep) char *text = json_text(o->order->variables);
-	store_seal(o->store, o->run.text, text, &o->variables);
+	_cleanup_(freep) char *text = json_text(variables);
+	store_seal(r->store, p->row.id.text, text, &p->variables);
 }
 
-static int insert_run(struct ordering *o, const struct rows *workspace, struct err *err)
+static struct run run_ordered(const struct round *r, const struct placing *p)
 {
-	const struct run_order *order = o->order;
-	struct run *run = &o->created;
-	bool auto_apply = order->auto_apply == CHOICE_UNSET ? row_bool(workspace, 0, "auto_apply")
+	const struct run_order *order = p->creation->order;
+	struct run run = run_created(0);
+	bool auto_apply = order->auto_apply == CHOICE_UNSET ? row_bool(&r->workspaces, p->workspace, "auto_apply")
 							    : order->auto_apply == CHOICE_YES;
 
-	*run = run_created(0);
-	run->plan_only =
-		order->plan_only == CHOICE_UNSET ? o->speculative_configuration : order->plan_only == CHOICE_YES;
-	run->auto_apply = auto_apply && !run->plan_only && row_bool(workspace, 0, "may_apply");
-	run->save_plan = order->save_plan;
-	run->allow_empty_apply = order->allow_empty_apply;
-	return db_queue(o->store->db, err,
-		"insert into runs (id, workspace_id, organization_id, status, stage, stages, plan_only, save_plan, "
-		"auto_apply, allow_empty_apply, status_timestamps) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, "
-		"jsonb_build_object($11::text, to_char(now() at time zone 'UTC', "
-		"'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')))",
-		P_TEXT(o->run.text), P_TEXT(order->workspace_id), P_TEXT(row_text(workspace, 0, "organization_id")),
-		P_TEXT(run_statuses[run->status].name), P_TEXT(stages[run->stage].name), P_INT(run->stages),
-		P_BOOL(run->plan_only), P_BOOL(run->save_plan), P_BOOL(run->auto_apply), P_BOOL(run->allow_empty_apply),
-		P_TEXT(run_statuses[run->status].timestamp));
+	run.plan_only = order->plan_only == CHOICE_UNSET ? row_bool(&r->configurations, p->configuration, "speculative")
+							 : order->plan_only == CHOICE_YES;
+	run.auto_apply = auto_apply && !run.plan_only && row_bool(&r->workspaces, p->workspace, "may_apply");
+	run.save_plan = order->save_plan;
+	run.allow_empty_apply = order->allow_empty_apply;
+	return run;
 }
 
-static int insert_inputs(struct ordering *o, const struct rows *workspace, struct err *err)
+/* The run as it is before its first decision. What is wrong with the order is the creation's own error. */
+static int placing_begin(struct round *r, struct placing *p, struct err *err)
 {
-	const struct run_order *order = o->order;
-	_cleanup_(freep) char *targets = order->target_addrs ? json_text(order->target_addrs) : NULL;
-	_cleanup_(freep) char *replaces = order->replace_addrs ? json_text(order->replace_addrs) : NULL;
-	_cleanup_(freep) char *paths = json_is_array(order->policy_paths) ? json_text(order->policy_paths) : NULL;
-	_cleanup_(freep) char *actions =
-		json_is_array(order->invoke_action_addrs) ? json_text(order->invoke_action_addrs) : NULL;
-	struct db_param variables = {.kind = DB_NULL};
+	struct err *own = &p->creation->err;
+	const struct rows *workspaces = &r->workspaces;
 
-	if (o->variables.len)
-		variables = (struct db_param)P_BYTES(o->variables.data, o->variables.len);
-	return db_queue(o->store->db, err,
-		"insert into run_inputs (run_id, configuration_version_id, pool_id, message, source, is_destroy, "
-		"refresh, "
-		"refresh_only, allow_config_generation, json_log, target_addrs, replace_addrs, terraform_version, "
-		"working_directory, snapshot_sealed, variables_sealed, created_by, trigger_reason, "
-		"debugging_mode, policy_paths, invoke_action_addrs) "
-		"values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::jsonb, $12::jsonb, $13, $14, $15, $16, $17, "
-		"coalesce($18, 'manual'), $19, coalesce($20::jsonb, '[]'), coalesce($21::jsonb, '[]'))",
-		P_TEXT(o->run.text), P_TEXT(o->configuration.text), P_TEXT(row_text(workspace, 0, "pool_id")),
-		P_TEXT(order->message ? order->message : "Queued manually via the Terraform Enterprise API"),
-		P_TEXT(order->source), P_BOOL(order->is_destroy), P_BOOL(!order->no_refresh),
-		P_BOOL(order->refresh_only), P_BOOL(order->allow_config_generation),
-		P_BOOL(row_bool(workspace, 0, "structured_run_output") && !order->plain_log), P_TEXT(targets),
-		P_TEXT(replaces),
-		P_TEXT(order->terraform_version ? order->terraform_version
-						: row_text(workspace, 0, "terraform_version")),
-		P_TEXT(row_text(workspace, 0, "working_directory")), P_BYTES(o->snapshot.data, o->snapshot.len),
-		variables, P_TEXT(order->actor), P_TEXT(order->trigger_reason), P_BOOL(order->debugging_mode),
-		P_TEXT(paths), P_TEXT(actions));
+	if (workspace_check(r, p, own) < 0 || pool_check(r, p, own) < 0 || configuration_check(r, p, own) < 0) {
+		if (own->kind == ERR_INVALID)
+			return 0;
+		*err = *own;
+		return -1;
+	}
+	p->row = (struct run_row){.id = id_new("run"), .run = run_ordered(r, p)};
+	text_copy(p->row.workspace.text, ID_SIZE, p->creation->order->workspace_id);
+	text_copy(p->row.organization.text, ID_SIZE, row_text(workspaces, p->workspace, "organization_id"));
+	text_copy(p->row.pool.text, ID_SIZE, row_text(workspaces, p->workspace, "pool_id"));
+	p->place.id = p->row.workspace;
+	workspace_row_read(workspaces, p->workspace, &p->place);
+	p->behind = !p->row.run.plan_only && row_bool(&r->configurations, p->configuration, "has_queue");
+	p->creation->run = p->row.id;
+	take_variables(r, p);
+	return take_snapshot(r, p, err);
 }
 
-static int insert_operations(struct ordering *o, struct err *err)
+/* ---- writing ---- */
+
+static json_t *input_row(const struct round *r, const struct placing *p)
 {
-	return db_queue(o->store->db, err,
-		"with o as (insert into operations (id, run_id) values ($1, $3), ($2, $3)) "
-		"insert into run_events (id, run_id, action, actor_id) values ($4, $3, 'created', $5)",
-		P_TEXT(id_sibling(o->run.text, "plan").text), P_TEXT(id_sibling(o->run.text, "apply").text),
-		P_TEXT(o->run.text), P_TEXT(id_new("re").text), P_TEXT(o->order->actor));
+	const struct run_order *order = p->creation->order;
+	const struct rows *workspaces = &r->workspaces;
+	json_t *row = json_pack("{ss ss ss ss ss so so ss ss}", "run_id", p->row.id.text, "configuration_version_id",
+		row_text(&r->configurations, p->configuration, "id"), "pool_id", p->row.pool.text, "message",
+		order->message ? order->message : "Queued manually via the Terraform Enterprise API", "source",
+		order->source, "created_by", json_string_or_null(order->actor), "trigger_reason",
+		json_string_or_null(order->trigger_reason), "terraform_version",
+		order->terraform_version ? order->terraform_version
+					 : row_text(workspaces, p->workspace, "terraform_version"),
+		"working_directory", row_text(workspaces, p->workspace, "working_directory"));
+
+	json_object_update_new(row,
+		json_pack("{sb sb sb sb sb sb sO? sO? sO? sO?}", "is_destroy", order->is_destroy, "refresh",
+			!order->no_refresh, "refresh_only", order->refresh_only, "allow_config_generation",
+			order->allow_config_generation, "debugging_mode", order->debugging_mode, "json_log",
+			row_bool(workspaces, p->workspace, "structured_run_output") && !order->plain_log,
+			"target_addrs", order->target_addrs, "replace_addrs", order->replace_addrs, "policy_paths",
+			order->policy_paths, "invoke_action_addrs", order->invoke_action_addrs));
+	return row;
+}
+
+static const char inputs_sql[] =
+	"insert into run_inputs (run_id, configuration_version_id, pool_id, message, source, is_destroy, refresh, "
+	"refresh_only, allow_config_generation, json_log, target_addrs, replace_addrs, terraform_version, "
+	"working_directory, created_by, trigger_reason, debugging_mode, policy_paths, invoke_action_addrs, "
+	"snapshot_sealed, variables_sealed) select run_id, configuration_version_id, pool_id, message, source, "
+	"is_destroy, refresh, refresh_only, allow_config_generation, json_log, target_addrs, replace_addrs, "
+	"terraform_version, working_directory, created_by, coalesce(trigger_reason, 'manual'), debugging_mode, "
+	"coalesce(policy_paths, '[]'), coalesce(invoke_action_addrs, '[]'), snapshot, nullif(variables, '') "
+	"from rows from (jsonb_to_recordset($1::jsonb) as (run_id text, configuration_version_id text, pool_id text, "
+	"message text, source text, is_destroy boolean, refresh boolean, refresh_only boolean, "
+	"allow_config_generation boolean, json_log boolean, target_addrs jsonb, replace_addrs jsonb, "
+	"terraform_version text, working_directory text, created_by text, trigger_reason text, debugging_mode boolean, "
+	"policy_paths jsonb, invoke_action_addrs jsonb), unnest($2::bytea[]), unnest($3::bytea[])) as u(run_id, "
+	"configuration_version_id, pool_id, message, source, is_destroy, refresh, refresh_only, "
+	"allow_config_generation, json_log, target_addrs, replace_addrs, terraform_version, working_directory, "
+	"created_by, trigger_reason, debugging_mode, policy_paths, invoke_action_addrs, snapshot, variables)";
+
+static int inputs_insert(struct round *r, struct err *err)
+{
+	_cleanup_(db_bytes_release) struct db_bytes snapshots = DB_BYTES_INIT, variables = DB_BYTES_INIT;
+	json_auto_t *rows = json_array();
+
+	for (size_t i = 0; i < r->count; i++) {
+		const struct placing *p = &r->placings[i];
+
+		json_array_append_new(rows, input_row(r, p));
+		if (db_bytes_add(&snapshots, buf_str(&p->snapshot), p->snapshot.len) < 0 ||
+			db_bytes_add(&variables, buf_str(&p->variables), p->variables.len) < 0)
+			return err_set(err, ERR_TOO_LARGE, "the runs' variables are too large");
+	}
+	_cleanup_(freep) char *text = json_text(rows);
+	return db_queue(
+		r->store->db, err, inputs_sql, P_TEXT(text), P_BYTES_ARRAY(&snapshots), P_BYTES_ARRAY(&variables));
+}
+
+/* ---- the stages ---- */
+
+static bool has_stages(const struct round *r, const struct placing *p)
+{
+	return row_bool(&r->workspaces, p->workspace, "has_tasks") ||
+		row_bool(&r->workspaces, p->workspace, "has_policies") ||
+		row_bool(&r->workspaces, p->workspace, "has_costs");
 }
 
 /* The stages that are configured for it now are its own for good. Most organizations have none of a kind. */
-static int order_stages(struct ordering *o, const struct rows *workspace, struct err *err)
+static int stages_take(struct round *r, struct placing *p, struct err *err)
 {
-	uint32_t tasks = 0, policies = 0, costs = 0, configured;
-	bool targeted = json_array_size(o->order->target_addrs) > 0;
+	const char *run = p->row.id.text, *workspace = p->row.workspace.text;
+	uint32_t tasks = 0, policies = 0, costs = 0;
+	bool targeted = json_array_size(p->creation->order->target_addrs) > 0;
 
-	if (row_bool(workspace, 0, "has_tasks") &&
-		task_results_create(o->store, o->run.text, o->order->workspace_id, &tasks, err) < 0)
+	if (row_bool(&r->workspaces, p->workspace, "has_tasks") &&
+		task_results_create(r->store, run, workspace, &tasks, err) < 0)
 		return -1;
-	if (row_bool(workspace, 0, "has_policies") &&
-		policy_runs_create(o->store, o->run.text, o->order->workspace_id, &policies, err) < 0)
+	if (row_bool(&r->workspaces, p->workspace, "has_policies") &&
+		policy_runs_create(r->store, run, workspace, &policies, err) < 0)
 		return -1;
-	if (row_bool(workspace, 0, "has_costs") &&
-		cost_estimate_create(o->store, o->run.text, targeted, &costs, err) < 0)
+	if (row_bool(&r->workspaces, p->workspace, "has_costs") &&
+		cost_estimate_create(r->store, run, targeted, &costs, err) < 0)
 		return -1;
-	configured = tasks | policies | costs;
-	if (!configured)
+	if (!(tasks | policies | costs))
 		return 0;
-	o->created.stages |= configured;
-	return db_queue(o->store->db, err, "update runs set stages = $2 where id = $1", P_TEXT(o->run.text),
-		P_INT(o->created.stages));
+	p->row.run.stages |= tasks | policies | costs;
+	return db_queue(
+		r->store->db, err, "update runs set stages = $2 where id = $1", P_TEXT(run), P_INT(p->row.run.stages));
 }
 
-/* The first thing that is told of a run. Its ticket goes out with those of its start, if there are any, or by itself.
- */
-static int tell_created(struct ordering *o, const struct rows *workspace, struct err *err)
+/* Their rows point at the run's, which is there before them. */
+static int round_stages(struct round *r, struct err *err)
 {
-	json_auto_t *events = json_array();
-	_cleanup_(outbox_release) struct outbox tickets = {.rows = NULL};
+	bool any = false;
 
-	if (o->created.plan_only || !row_bool(workspace, 0, "watched"))
-		return 0;
-	outbox_init(&tickets);
-	notification_event_add(events,
-		&(struct notification_event){.run_id = o->run.text,
-			.workspace_id = o->order->workspace_id,
-			.trigger = TRIGGER_CREATED,
-			.status = o->created.status,
-			.at = row_text(workspace, 0, "now"),
-			.actor = o->order->actor});
-	if (notifications_put_up(o->store, events, &tickets, err) < 0 || outbox_insert(o->store, &tickets, err) < 0)
+	for (size_t i = 0; i < r->count; i++)
+		any |= has_stages(r, &r->placings[i]);
+	if (any && changes_save_new(r->store, &r->changes, err) < 0)
 		return -1;
-	json_array_extend(o->outbox.rows, tickets.rows);
+	for (size_t i = 0; i < r->count; i++)
+		if (has_stages(r, &r->placings[i]) && stages_take(r, &r->placings[i], err) < 0)
+			return -1;
 	return 0;
 }
 
-/* Where others are before it and no run is current, somebody is perhaps about to let them go on: it is done for him. */
-static int order_queue(struct ordering *o, const struct rows *workspace, struct err *err)
+/* ---- one round ---- */
+
+/* The first thing that is told of a run. */
+static void tell_created(struct round *r, const struct placing *p)
+{
+	if (p->row.run.plan_only || !row_bool(&r->workspaces, p->workspace, "watched"))
+		return;
+	r->changes.watched = true;
+	notification_event_add(r->changes.notifications,
+		&(struct notification_event){.run_id = p->row.id.text,
+			.workspace_id = p->row.workspace.text,
+			.trigger = TRIGGER_CREATED,
+			.status = p->row.run.status,
+			.at = r->changes.now,
+			.actor = p->creation->order->actor});
+}
+
+/* Its rows; those whose order is wrong or names no workspace go no further. */
+static int round_begin(struct round *r, struct err *err)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < r->count; i++)
+		err_set(&r->placings[i].creation->err, ERR_NOT_FOUND, "workspace not found");
+	for (int row = 0; row < r->configurations.count; row++)
+		r->placings[row_int(&r->configurations, row, "n")].configuration = row;
+	for (int row = 0; row < r->workspaces.count; row++) {
+		struct placing *p = &r->placings[row_int(&r->workspaces, row, "n")];
+
+		p->workspace = row;
+		p->creation->err = (struct err)ERR_INIT;
+		text_copy(r->changes.now, sizeof(r->changes.now), row_text(&r->workspaces, row, "now"));
+		if (placing_begin(r, p, err) < 0)
+			return -1;
+	}
+	for (size_t i = 0; i < r->count; i++) {
+		struct placing p = r->placings[i];
+
+		if (p.creation->err.kind != ERR_NONE)
+			continue;
+		changes_create(&r->changes, &p.row, p.creation->order->actor);
+		r->placings[i] = r->placings[kept];
+		r->placings[kept++] = p;
+	}
+	r->count = kept;
+	return 0;
+}
+
+/* A plan-only run takes its turn at once; any other when its workspace's queue comes to it, which may be now. Where
+ * others are before it and no run is current, somebody is perhaps about to let them go on: it is done for him. */
+static int round_decide(struct round *r, struct db_array *kicked, struct err *err)
+{
+	_cleanup_(run_set_release) struct run_set set = {
+		.runs = mem_new(r->count, sizeof(*set.runs)), .workspaces = mem_new(r->count, sizeof(*set.workspaces))};
+
+	for (size_t i = 0; i < r->count; i++) {
+		const struct placing *p = &r->placings[i];
+
+		tell_created(r, p);
+		if (!p->behind) {
+			set.runs[set.run_count++] = p->row;
+			set.workspaces[set.workspace_count++] = p->place;
+		} else if (!p->place.current.text[0]) {
+			db_array_add(kicked, p->row.workspace.text);
+		}
+	}
+	return happen_created(&set, &r->changes, err);
+}
+
+static int round_write(struct round *r, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array kicked = DB_ARRAY_INIT;
 
-	if (!row_null(workspace, 0, "current_run_id"))
+	if (!r->count)
 		return 0;
-	db_array_add(&kicked, o->order->workspace_id);
-	return happen_within(o->store, NULL, 0, &kicked, &o->outbox, err);
+	if (round_stages(r, err) < 0 || round_decide(r, &kicked, err) < 0 ||
+		changes_save(r->store, &r->changes, err) < 0 || inputs_insert(r, err) < 0)
+		return -1;
+	json_array_extend(r->outbox.rows, r->changes.outbox.rows);
+	return kicked.count ? happen_within(r->store, NULL, 0, &kicked, &r->outbox, err) : 0;
 }
 
-/* A plan-only run takes its turn at once; any other when its workspace's queue comes to it, which may be now. */
-static int order_start(struct ordering *o, const struct rows *workspace, struct err *err)
+static int round_run(struct store *store, struct placing *placings, size_t count, struct err *err)
 {
-	struct workspace_row place = {.locked = true};
-	struct run_row row = {.id = o->run, .run = o->created};
-	struct run_set set = {.runs = &row,
-		.run_count = 1,
-		.workspaces = &place,
-		.workspace_count = 1,
-		.watched = row_bool(workspace, 0, "watched")};
+	struct round r = {.store = store, .placings = placings, .count = count};
+	int result;
 
-	if (!o->created.plan_only && o->has_queue)
-		return order_queue(o, workspace, err);
-	text_copy(row.workspace.text, ID_SIZE, o->order->workspace_id);
-	text_copy(row.organization.text, ID_SIZE, row_text(workspace, 0, "organization_id"));
-	text_copy(row.pool.text, ID_SIZE, row_text(workspace, 0, "pool_id"));
-	place.id = row.workspace;
-	workspace_row_read(workspace, 0, &place);
-	text_copy(set.now, sizeof(set.now), row_text(workspace, 0, "now"));
-	return happen_created(o->store, &set, &o->outbox, err);
+	changes_init(&r.changes, "");
+	outbox_init(&r.outbox);
+	result = round_load(&r, err) < 0 || round_begin(&r, err) < 0 || round_write(&r, err) < 0 ? -1 : 0;
+	if (result == 0)
+		outbox_committed(store, &r.outbox);
+	outbox_release(&r.outbox);
+	changes_release(&r.changes);
+	rows_release(&r.workspaces);
+	rows_release(&r.configurations);
+	return result;
 }
 
-/* The pool may have been closed to the workspace since it was chosen. */
-static int order_pool(struct ordering *o, const struct rows *workspace, struct err *err)
+/* ---- all ---- */
+
+struct ordering {
+	struct store *store;
+	struct run_creation *creations;
+	size_t count;
+};
+
+static bool round_has(const struct placing *placings, size_t count, const struct run_creation *creation)
 {
-	const struct pool_use use = {
-		.organization_id = row_text(workspace, 0, "organization_id"), .workspace_id = o->order->workspace_id};
-
-	if (row_null(workspace, 0, "own_pool_id"))
-		return 0;
-	return pool_use_check(
-		o->store, row_text(workspace, 0, "own_pool_id"), &use, "/data/relationships/workspace", err);
+	for (size_t i = 0; i < count; i++)
+		if (text_equal(placings[i].creation->order->workspace_id, creation->order->workspace_id))
+			return true;
+	return false;
 }
 
-static int workspace_check(const struct ordering *o, const struct rows *workspace, struct err *err)
+/* The first of each workspace that has not had its round. */
+static size_t round_choose(struct ordering *o, struct placing *placings, bool *done)
 {
-	if (text_equal(row_text(workspace, 0, "execution_mode"), "local"))
-		return err_at(err, "/data/relationships/workspace",
-			"Workspace must not use local execution: it runs nothing here");
-	if (o->order->is_destroy && !row_bool(workspace, 0, "destroyable"))
-		return err_at(err, "/data/attributes/is-destroy", "Is destroy is not allowed by the workspace");
-	return 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < o->count; i++) {
+		if (done[i] || round_has(placings, count, &o->creations[i]))
+			continue;
+		done[i] = true;
+		placings[count++] = (struct placing){.creation = &o->creations[i],
+			.snapshot = BUF_INIT(SNAPSHOT_LIMIT),
+			.variables = BUF_INIT(SNAPSHOT_LIMIT)};
+	}
+	return count;
 }
 
-/* Whether the workspace's owner estimates costs, the run's actor may apply it, and anybody is told of it. */
-#define HAS_COSTS  COST_ESTIMATION("w", "o")
-#define MAY_APPLY  RIGHTS_IN_WORKSPACE("$2", "w.organization_id", "w.id")
-#define IS_WATCHED WORKSPACE_IS_WATCHED("w")
-
-static const char workspace_sql[] =
-	"select w.organization_id, w.auto_apply, w.terraform_version, w.working_directory, w.structured_run_output, "
-	"w.pool_id as own_pool_id, coalesce(w.pool_id, (select id from agent_pools where organization_id is null)) "
-	"as pool_id, w.execution_mode, coalesce((w.settings ->> 'allow-destroy-plan')::boolean, true) as destroyable, "
-	"exists (select 1 from tasks t where t.organization_id = o.id) as has_tasks, "
-	"exists (select 1 from policy_sets s where s.organization_id = o.id) as has_policies, " HAS_COSTS
-	" as has_costs, " WORKSPACE_ROW(
-		"w") ", $2::text is null or "
-		     "(select is_site_admin from users where id = $2) "
-		     "or (" MAY_APPLY ") & $3 <> 0 as may_apply, " IS_WATCHED " as watched, "
-		     "to_char(now() at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') as now "
-		     "from workspaces w join organizations o on o.id = w.organization_id where w.id = $1 for no key "
-		     "update of w";
-
-static int order_run(void *data, struct err *err)
+static int orders_run(void *data, struct err *err)
 {
 	struct ordering *o = data;
-	_cleanup_(rows_release) struct rows workspace = ROWS_INIT;
+	_cleanup_(freep) struct placing *placings = mem_new(o->count, sizeof(*placings));
+	_cleanup_(freep) bool *done = mem_new(o->count, sizeof(*done));
+	int result = 0;
+	size_t count;
 
-	json_array_clear(o->outbox.rows);
-	buf_reset(&o->snapshot);
-	buf_reset(&o->variables);
-	if (db_query(o->store->db, &workspace, err, workspace_sql, P_TEXT(o->order->workspace_id),
-		    P_TEXT(o->order->actor), P_INT((long long)right_of(CAN_APPLY))) < 0)
-		return -1;
-	if (!workspace.count)
-		return err_set(err, ERR_NOT_FOUND, "workspace not found");
-	take_variables(o);
-	if (workspace_check(o, &workspace, err) < 0 || order_pool(o, &workspace, err) < 0 ||
-		find_configuration(o, err) < 0 || take_snapshot(o, err) < 0 || insert_run(o, &workspace, err) < 0 ||
-		insert_inputs(o, &workspace, err) < 0 || insert_operations(o, err) < 0 ||
-		order_stages(o, &workspace, err) < 0 || tell_created(o, &workspace, err) < 0)
-		return -1;
-	return order_start(o, &workspace, err);
+	for (size_t i = 0; i < o->count; i++) {
+		o->creations[i].err = (struct err)ERR_INIT;
+		done[i] = order_check(o->creations[i].order, &o->creations[i].err) < 0;
+	}
+	while (result == 0 && (count = round_choose(o, placings, done))) {
+		result = round_run(o->store, placings, count, err);
+		for (size_t i = 0; i < count; i++) {
+			buf_release(&placings[i].snapshot);
+			buf_release(&placings[i].variables);
+		}
+	}
+	return result;
+}
+
+int runs_order(struct store *store, struct run_creation *creations, size_t count, struct err *err)
+{
+	struct ordering o = {store, creations, count};
+
+	return db_transaction(store->db, orders_run, &o, err);
 }
 
 int run_create(struct store *store, const struct run_order *order, struct id *ret_id, struct err *err)
 {
-	struct ordering o = {.store = store,
-		.order = order,
-		.run = id_new("run"),
-		.snapshot = BUF_INIT(SNAPSHOT_LIMIT),
-		.variables = BUF_INIT(SNAPSHOT_LIMIT)};
-	int result;
+	struct run_creation creation = {.order = order};
 
-	if (order_check(order, err) < 0)
+	if (runs_order(store, &creation, 1, err) < 0)
 		return -1;
-	outbox_init(&o.outbox);
-	result = db_transaction(store->db, order_run, &o, err);
-	if (result == 0) {
-		outbox_committed(store, &o.outbox);
-		*ret_id = o.run;
+	if (creation.err.kind != ERR_NONE) {
+		*err = creation.err;
+		return -1;
 	}
-	outbox_release(&o.outbox);
-	buf_release(&o.snapshot);
-	buf_release(&o.variables);
-	return result;
+	*ret_id = creation.run;
+	return 0;
 }

@@ -28,11 +28,18 @@ struct run_order {
 	const char *terraform_version; /* NULL: the workspace's */
 };
 
+struct run_creation {
+	const struct run_order *order;
+	struct id run;  /* filled in */
+	struct err err; /* filled in: ERR_NOT_FOUND for the workspace; ERR_INVALID with a pointer for a wrong order */
+};
+
 /*
- * Creates the run at the end of its workspace's queue, and starts it if it is its turn. ERR_NOT_FOUND for the
- * workspace; ERR_INVALID with a pointer for anything wrong with the order, and nothing is written then. May join a
- * transaction that is open; then the publisher finds what is to be published by its poll.
+ * Creates runs at the ends of their workspaces' queues, and starts those whose turn it is, in one transaction, or in
+ * the one that is open. -1 only if none of them was created: an order that is wrong does not keep the others.
  */
+int runs_order(struct store *store, struct run_creation *creations, size_t count, struct err *err);
+/* The same of one. */
 int run_create(struct store *store, const struct run_order *order, struct id *ret_id, struct err *err);
 
 #endif

@@ -9,6 +9,8 @@
 void changes_init(struct changes *changes, const char *now)
 {
 	text_copy(changes->now, sizeof(changes->now), now);
+	changes->runs_new = json_array();
+	changes->operations_new = json_array();
 	changes->runs = json_array();
 	changes->inputs = json_array();
 	changes->holds = json_array();
@@ -33,6 +35,8 @@ void changes_init(struct changes *changes, const char *now)
 
 void changes_release(struct changes *changes)
 {
+	json_decref(changes->runs_new);
+	json_decref(changes->operations_new);
 	json_decref(changes->runs);
 	json_decref(changes->inputs);
 	json_decref(changes->holds);
@@ -54,20 +58,75 @@ void changes_release(struct changes *changes)
 	outbox_release(&changes->outbox);
 }
 
+/* ---- a run's own row, and those of its plan and its apply ---- */
+
+/* Adds the row to those that are written anew, or to what is there by that id already. Takes it. */
+static void rows_merge(json_t *fresh, json_t *rows, json_t *row)
+{
+	json_t *there, *times = json_object_get(row, "times");
+	size_t i;
+
+	json_array_foreach(fresh, i, there)
+	{
+		if (!text_equal(json_string_at(there, "id"), json_string_at(row, "id")))
+			continue;
+		json_object_update_missing(times, json_object_get(there, "times"));
+		json_object_update(there, row);
+		json_decref(row);
+		return;
+	}
+	json_array_append_new(rows, row);
+}
+
+/* What a decision may change. */
+static json_t *run_columns(const struct id *id, const struct run *run, json_t *times)
+{
+	return json_pack("{ss ss ss sb sb sb si sb sb so}", "id", id->text, "status", run_statuses[run->status].name,
+		"stage", stages[run->stage].name, "has_changes", run->has_changes, "queued", run->queued, "underway",
+		run->underway, "stopping", run->stopping, "holds", run_holds(run), "ended", run_ended(run), "times",
+		times);
+}
+
 static void add_run(struct changes *changes, const struct run_change *change)
 {
-	const struct run *run = &change->verdict->run;
+	const struct verdict *verdict = change->verdict;
 	json_t *times = json_object();
 
-	for (size_t i = 0; i < change->verdict->reached_count; i++)
-		json_object_set_new(
-			times, run_statuses[change->verdict->reached[i]].timestamp, json_string(changes->now));
-	json_array_append_new(changes->runs,
-		json_pack("{ss ss ss sb sb sb si sb sb so}", "id", change->row->id.text, "status",
-			run_statuses[run->status].name, "stage", stages[run->stage].name, "has_changes",
-			run->has_changes, "queued", run->queued, "underway", run->underway, "stopping", run->stopping,
-			"holds", run_holds(run), "ended", run_ended(run), "times", times));
+	for (size_t i = 0; i < verdict->reached_count; i++)
+		json_object_set_new(times, run_statuses[verdict->reached[i]].timestamp, json_string(changes->now));
+	rows_merge(changes->runs_new, changes->runs, run_columns(&change->row->id, &verdict->run, times));
 }
+
+static json_t *event_new(const char *run_id, const char *action, const char *actor)
+{
+	return json_pack("{ss ss ss ss so}", "id", id_new("re").text, "run_id", run_id, "action", action, "description",
+		"", "actor_id", json_string_or_null(actor));
+}
+
+static void add_new_operation(struct changes *changes, const struct id *run, enum stage stage)
+{
+	json_array_append_new(changes->operations_new,
+		json_pack("{ss ss ss s{} sb}", "id", id_sibling(run->text, stages[stage].name).text, "run_id",
+			run->text, "status", operation_status_name(OPERATION_PENDING), "times", "over", 0));
+}
+
+void changes_create(struct changes *changes, const struct run_row *row, const char *actor)
+{
+	const struct run *run = &row->run;
+	json_t *columns =
+		run_columns(&row->id, run, json_pack("{ss}", run_statuses[run->status].timestamp, changes->now));
+
+	json_object_update_new(columns,
+		json_pack("{ss ss si sb sb sb sb}", "workspace_id", row->workspace.text, "organization_id",
+			row->organization.text, "stages", (int)run->stages, "plan_only", run->plan_only, "save_plan",
+			run->save_plan, "auto_apply", run->auto_apply, "allow_empty_apply", run->allow_empty_apply));
+	json_array_append_new(changes->runs_new, columns);
+	add_new_operation(changes, &row->id, STAGE_PLAN);
+	add_new_operation(changes, &row->id, STAGE_APPLY);
+	json_array_append_new(changes->events, event_new(row->id.text, "created", actor));
+}
+
+/* ---- what else a decision changes ---- */
 
 static void add_input(struct changes *changes, const struct run_change *change)
 {
@@ -155,7 +214,7 @@ static void add_operation(
 			json_pack("{si si si si ss}", "additions", result->additions, "changes", result->changes,
 				"destructions", result->destructions, "imports", result->imports, "version",
 				result->terraform_version));
-	json_array_append_new(changes->operations, row);
+	rows_merge(changes->operations_new, changes->operations, row);
 }
 
 /* What the objects of the other stages call each status (API 3.2); in the order of enum operation_status. */
@@ -292,11 +351,11 @@ static void add_events(struct changes *changes, const struct run_change *change)
 		.at = changes->now};
 	struct id id = {""};
 	const char *comment = add_comment(changes, change, &id);
+	json_t *event = event_new(change->row->id.text, run_event_name(change->event), change->actor);
 
-	json_array_append_new(changes->events,
-		json_pack("{ss ss ss ss so so}", "id", id_new("re").text, "run_id", change->row->id.text, "action",
-			run_event_name(change->event), "description", text_or_empty(change->reason), "actor_id",
-			json_string_or_null(change->actor), "comment_id", json_string_or_null(comment)));
+	json_object_set_new(event, "description", json_string(text_or_empty(change->reason)));
+	json_object_set_new(event, "comment_id", json_string_or_null(comment));
+	json_array_append_new(changes->events, event);
 	if (!change->verdict->reached_count)
 		return;
 	changed.status = run_statuses[change->verdict->run.status].name;
@@ -345,11 +404,31 @@ void changes_add(struct changes *changes, const struct run_change *change)
 	"1000 * extract(epoch from (" operation ".status_timestamps->>'finished-at')::timestamptz - (" operation       \
 	".status_timestamps->>'started-at')::timestamptz)"
 
-/* Ends before starts: a run has at most one job. Runs before workspaces: what ended makes room. */
-static const struct {
-	size_t offset;
+struct save {
+	size_t offset; /* of the rows in struct changes */
 	const char *sql;
-} saves[] = {
+};
+
+static const struct save saves_new[] = {
+	{offsetof(struct changes, runs_new),
+		"insert into runs (id, workspace_id, organization_id, status, stage, stages, plan_only, save_plan, "
+		"auto_apply, allow_empty_apply, has_changes, queued, underway, stopping, holds, ended, "
+		"status_timestamps) select id, workspace_id, organization_id, status, stage, stages, plan_only, "
+		"save_plan, auto_apply, allow_empty_apply, has_changes, queued, underway, stopping, holds, ended, "
+		"times "
+		"from jsonb_to_recordset($1::jsonb) as u(id text, workspace_id text, organization_id text, status "
+		"text, "
+		"stage text, stages integer, plan_only boolean, save_plan boolean, auto_apply boolean, "
+		"allow_empty_apply boolean, has_changes boolean, queued boolean, underway boolean, stopping smallint, "
+		"holds boolean, ended boolean, times jsonb)"},
+	{offsetof(struct changes, operations_new),
+		"insert into operations (id, run_id, status, status_timestamps, log_ended) select id, run_id, status, "
+		"times, over from jsonb_to_recordset($1::jsonb) as u(id text, run_id text, status text, times jsonb, "
+		"over boolean)"},
+};
+
+/* Ends before starts: a run has at most one job. Runs before workspaces: what ended makes room. */
+static const struct save saves[] = {
 	{offsetof(struct changes, jobs_ended),
 		"delete from jobs where id in (select id from jobs where id in "
 		"(select jsonb_array_elements_text($1::jsonb)) order by id for update)"},
@@ -471,20 +550,37 @@ static const struct {
 		"jsonb_to_recordset($1::jsonb) as u(run text, workspace text, organization text, action text)"},
 };
 
+static int rows_write(struct store *store, json_t *rows, const char *sql, struct err *err)
+{
+	if (!json_array_size(rows))
+		return 0;
+	_cleanup_(freep) char *text = json_text(rows);
+	return db_queue(store->db, err, sql, P_TEXT(text));
+}
+
+static json_t *rows_of(const struct changes *changes, const struct save *save)
+{
+	return *(json_t **)((char *)changes + save->offset);
+}
+
+int changes_save_new(struct store *store, struct changes *changes, struct err *err)
+{
+	for (size_t i = 0; i < ARRAY_LEN(saves_new); i++) {
+		if (rows_write(store, rows_of(changes, &saves_new[i]), saves_new[i].sql, err) < 0)
+			return -1;
+		json_array_clear(rows_of(changes, &saves_new[i]));
+	}
+	return 0;
+}
+
 /* Holds first: they begin with what the job's row says, and it goes. */
 int changes_save(struct store *store, struct changes *changes, struct err *err)
 {
-	if (holds_begin(store, changes->holds, err) < 0)
+	if (changes_save_new(store, changes, err) < 0 || holds_begin(store, changes->holds, err) < 0)
 		return -1;
-	for (size_t i = 0; i < ARRAY_LEN(saves); i++) {
-		const json_t *rows = *(json_t **)((char *)changes + saves[i].offset);
-
-		if (!json_array_size(rows))
-			continue;
-		_cleanup_(freep) char *text = json_text(rows);
-		if (db_queue(store->db, err, saves[i].sql, P_TEXT(text)) < 0)
+	for (size_t i = 0; i < ARRAY_LEN(saves); i++)
+		if (rows_write(store, rows_of(changes, &saves[i]), saves[i].sql, err) < 0)
 			return -1;
-	}
 	if (task_results_follow(store, changes->task_stages, &changes->outbox, err) < 0 ||
 		notifications_put_up(store, changes->notifications, &changes->outbox, err) < 0)
 		return -1;

@@ -10,7 +10,7 @@
 #include "common/log.h"
 #include "scheduler/metrics.h"
 
-enum { MOST_STATEMENTS = 2048, MOST_TRIES = 6, MOST_QUEUED = 64 };
+enum { MOST_STATEMENTS = 2048, MOST_TRIES = 6, MOST_QUEUED = 64, MOST_SENT = 2 * MOST_QUEUED };
 
 struct db {
 	char *url;
@@ -19,8 +19,9 @@ struct db {
 	bool relaxed;
 	bool in_transaction;
 	int queued; /* statements that were sent, whose results nobody has read: the connection is in pipeline mode */
-	bool preparing; /* some of them prepare statements */
-	bool try_again; /* the last failure was a deadlock or a serialization failure */
+	struct rows *asked[MOST_SENT]; /* where the result of each goes, or NULL */
+	bool preparing;                /* some of them prepare statements */
+	bool try_again;                /* the last failure was a deadlock or a serialization failure */
 	char constraint[64];
 	int (*before_commit)(void *data, struct err *err);
 	void *before_data;
@@ -253,6 +254,18 @@ static void note_trip(int statements)
 	metric_add(M_DATABASE_STATEMENTS, "", statements);
 }
 
+/* At most two for each statement that is put: it may have to be prepared. */
+static void note_sent(struct db *db, struct rows *asked)
+{
+	db->asked[db->queued++] = asked;
+}
+
+static void rows_fill(struct rows *rows, PGresult *result)
+{
+	rows->result = result;
+	rows->count = PQntuples(result);
+}
+
 /* The statement's slot: its own, or a free one. */
 static int statement_slot(const struct db *db, const char *sql, size_t *ret_slot, struct err *err)
 {
@@ -282,7 +295,7 @@ static int statement_prepare(struct db *db, const char *sql, char ret_name[24], 
 	if (db->queued) {
 		if (!PQsendPrepare(db->conn, ret_name, sql, 0, NULL))
 			return connection_failed(db, err);
-		db->queued++;
+		note_sent(db, NULL);
 		db->preparing = true;
 		db->statements[slot] = sql;
 		return 0;
@@ -352,6 +365,8 @@ static int pipeline_end(struct db *db, PGresult **ret_last, struct err *err)
 		}
 		if (i == expected - 1 && ret_last && !failed)
 			*ret_last = result;
+		else if (db->asked[i] && !failed)
+			rows_fill(db->asked[i], result);
 		else
 			PQclear(result);
 		if (!db->conn)
@@ -375,7 +390,7 @@ static int pipeline_script(struct db *db, const char *sql, struct err *err)
 		return connection_failed(db, err);
 	if (!PQsendQueryParams(db->conn, sql, 0, NULL, NULL, NULL, NULL, 0))
 		return connection_failed(db, err);
-	db->queued++;
+	note_sent(db, NULL);
 	return 0;
 }
 
@@ -395,11 +410,12 @@ static int params_pack(struct db_param *params, size_t count, struct packed *ret
 	return 0;
 }
 
-static int statement_send(struct db *db, const char *name, const struct packed *packed, struct err *err)
+static int statement_send(
+	struct db *db, const char *name, const struct packed *packed, struct rows *asked, struct err *err)
 {
 	if (!PQsendQueryPrepared(db->conn, name, packed->count, packed->values, packed->lengths, packed->formats, 0))
 		return connection_failed(db, err);
-	db->queued++;
+	note_sent(db, asked);
 	return 0;
 }
 
@@ -413,18 +429,19 @@ static int statement_ready(struct db *db, const char *sql, char ret_name[24], st
 	return statement_prepare(db, sql, ret_name, err);
 }
 
-int db_put(struct db *db, struct err *err, const char *sql, struct db_param *params, size_t count)
+int db_put(
+	struct db *db, struct rows *ret_rows, struct err *err, const char *sql, struct db_param *params, size_t count)
 {
 	struct packed packed;
 	char name[24];
 
 	if (!db->in_transaction)
-		return db_run(db, NULL, err, sql, params, count);
+		return db_run(db, ret_rows, err, sql, params, count);
 	if (params_pack(params, count, &packed, err) < 0 || statement_ready(db, sql, name, err) < 0)
 		return -1;
 	if (!db->queued && !PQenterPipelineMode(db->conn))
 		return connection_failed(db, err);
-	if (statement_send(db, name, &packed, err) < 0)
+	if (statement_send(db, name, &packed, ret_rows, err) < 0)
 		return -1;
 	return db->queued < MOST_QUEUED ? 0 : pipeline_end(db, NULL, err);
 }
@@ -439,7 +456,7 @@ int db_run(
 	if (params_pack(params, count, &packed, err) < 0 || statement_ready(db, sql, name, err) < 0)
 		return -1;
 	if (db->queued) {
-		if (statement_send(db, name, &packed, err) < 0 || pipeline_end(db, &result, err) < 0)
+		if (statement_send(db, name, &packed, NULL, err) < 0 || pipeline_end(db, &result, err) < 0)
 			return -1;
 	} else {
 		note_trip(1);
@@ -450,12 +467,10 @@ int db_run(
 			return -1;
 		}
 	}
-	if (ret_rows) {
-		ret_rows->result = result;
-		ret_rows->count = PQntuples(result);
-	} else {
+	if (ret_rows)
+		rows_fill(ret_rows, result);
+	else
 		PQclear(result);
-	}
 	return 0;
 }
 
@@ -506,6 +521,8 @@ static void transaction_rollback(struct db *db)
 	struct err ignored = ERR_INIT;
 	bool try_again = db->try_again;
 
+	/* Who asked may have returned. */
+	memset(db->asked, 0, sizeof(db->asked));
 	if (db->conn && db->queued)
 		pipeline_end(db, NULL, &ignored);
 	if (db->conn)

@@ -84,13 +84,19 @@ int db_run(
 #define db_query(db, ret_rows, err, sql, ...)                                                                          \
 	db_run(db, ret_rows, err, sql, (struct db_param[]){{.kind = DB_NULL}, ##__VA_ARGS__},                          \
 		sizeof((struct db_param[]){{.kind = DB_NULL}, ##__VA_ARGS__}) / sizeof(struct db_param))
-int db_put(struct db *db, struct err *err, const char *sql, struct db_param *params, size_t count);
+int db_put(
+	struct db *db, struct rows *ret_rows, struct err *err, const char *sql, struct db_param *params, size_t count);
 /*
  * Within a transaction: sends one statement whose rows nobody reads, and does not wait for it. It goes with the next
  * db_query or the commit, and what is wrong with it is what is wrong with that: so not for what may break an index.
  */
 #define db_queue(db, err, sql, ...)                                                                                    \
-	db_put(db, err, sql, (struct db_param[]){{.kind = DB_NULL}, ##__VA_ARGS__},                                    \
+	db_put(db, NULL, err, sql, (struct db_param[]){{.kind = DB_NULL}, ##__VA_ARGS__},                              \
+		sizeof((struct db_param[]){{.kind = DB_NULL}, ##__VA_ARGS__}) / sizeof(struct db_param))
+/* The same for a statement whose rows are read later: ret_rows (empty before) is filled by the next db_query, or by the
+ * commit, and has to live until then. */
+#define db_ask(db, ret_rows, err, sql, ...)                                                                            \
+	db_put(db, ret_rows, err, sql, (struct db_param[]){{.kind = DB_NULL}, ##__VA_ARGS__},                          \
 		sizeof((struct db_param[]){{.kind = DB_NULL}, ##__VA_ARGS__}) / sizeof(struct db_param))
 /* How many rows the statement changed. */
 int db_affected(const struct rows *rows);

@@ -95,7 +95,7 @@ static int runs_read(const struct rows *rows, struct run_set *set, struct err *e
 
 int runs_lock_leases(struct store *store, struct db_array *run_ids, struct err *err)
 {
-	return db_query(store->db, NULL, err,
+	return db_queue(store->db, err,
 		"with place as materialized (select id from workspaces where id in (select workspace_id from runs "
 		"where id = any($1::text[])) order by id for no key update) "
 		"select id from jobs where run_id = any($1::text[]) and state = 'claimed' and lease_until < now() "
@@ -107,7 +107,7 @@ int runs_load(struct store *store, struct db_array *run_ids, struct run_set *ret
 {
 	_cleanup_(rows_release) struct rows workspaces = ROWS_INIT, runs = ROWS_INIT;
 
-	if (db_query(store->db, &workspaces, err,
+	if (db_ask(store->db, &workspaces, err,
 		    WORKSPACE_COLUMNS "where id in (select workspace_id from runs where id = any($1::text[])) "
 				      "order by id for no key update",
 		    P_ARRAY(run_ids)) < 0)
@@ -125,7 +125,7 @@ int runs_load_queues(struct store *store, struct db_array *workspace_ids, struct
 {
 	_cleanup_(rows_release) struct rows workspaces = ROWS_INIT, runs = ROWS_INIT;
 
-	if (db_query(store->db, &workspaces, err,
+	if (db_ask(store->db, &workspaces, err,
 		    WORKSPACE_COLUMNS "where id = any($1::text[]) order by id for no key update",
 		    P_ARRAY(workspace_ids)) < 0)
 		return -1;

@@ -69,16 +69,22 @@ struct run_change {
 /* Decisions on their way into the tables: one JSON array a table, one statement each. */
 struct changes {
 	char now[CLOCK_TEXT_SIZE];
-	json_t *runs, *inputs, *holds, *jobs_new, *jobs_again, *jobs_stopped, *jobs_ended, *states, *task_stages,
-		*policies, *costs, *operations, *workspaces, *ended, *comments, *events, *audits, *notifications;
+	json_t *runs_new, *operations_new, *runs, *inputs, *holds, *jobs_new, *jobs_again, *jobs_stopped, *jobs_ended,
+		*states, *task_stages, *policies, *costs, *operations, *workspaces, *ended, *comments, *events, *audits,
+		*notifications;
 	bool watched; /* set by the caller: somebody asks for notifications of one of the workspaces */
 	struct outbox outbox;
 };
 
 void changes_init(struct changes *changes, const char *now);
 void changes_release(struct changes *changes);
+/* Adds a run that is to be created, as it is before its first decision, with its plan and its apply. A decision about
+ * it that is added before they are written is written with them. */
+void changes_create(struct changes *changes, const struct run_row *row, const char *actor);
 /* Adds a decision; a run at most once. Borrows nothing after the call. */
 void changes_add(struct changes *changes, const struct run_change *change);
+/* Writes the runs that are to be created, in the open transaction; changes_save does so too. */
+int changes_save_new(struct store *store, struct changes *changes, struct err *err);
 /* Writes all of them in the open transaction. The caller hands changes->outbox to outbox_committed after the commit. */
 int changes_save(struct store *store, struct changes *changes, struct err *err);
 
