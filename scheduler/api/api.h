@@ -124,6 +124,9 @@ int respond_page_of(const struct request *req, struct response *res, struct page
 int respond_slice(
 	const struct request *req, struct response *res, struct page *page, const json_t *list, json_t *included);
 
+/* Forgets what was answered, but for the first so many bytes of the answer's own headers. */
+void respond_anew(struct response *res, size_t headers);
+
 /* What has become of an upload: 204, 409 with the log's length, or -1 with its error. */
 int upload_respond(struct response *res, const struct upload *upload, struct err *err);
 

@@ -63,6 +63,16 @@ int respond_json(struct response *res, int status, json_t *value)
 	return 0;
 }
 
+void respond_anew(struct response *res, size_t headers)
+{
+	struct http_answer *answer = res->http;
+
+	buf_cut(&answer->own, headers);
+	buf_release(&answer->body);
+	*answer = (struct http_answer){
+		.status = 200, .body = BUF_INIT(SIZE_MAX / 2), .extra = answer->extra, .own = answer->own};
+}
+
 void respond_error(struct response *res, const struct err *err)
 {
 	struct err shown = *err;

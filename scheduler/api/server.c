@@ -15,6 +15,7 @@
 #include "scheduler/api/together.h"
 #include "scheduler/api/trail.h"
 #include "scheduler/auth/buckets.h"
+#include "scheduler/auth/recall.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/auth/signed.h"
 #include "scheduler/dispatch/claim.h"
@@ -57,6 +58,7 @@ static void store_close(void *data)
 	struct store *store = data;
 
 	db_close(store->db);
+	recall_free(store->recall);
 	free(store);
 }
 
@@ -72,6 +74,7 @@ static struct store *store_of_thread(struct api *api)
 	*store = api->settings.store;
 	store->db = db_open(api->settings.database_url);
 	store->public_url = api->public_url;
+	store->recall = recall_new();
 	pthread_setspecific(api->store, store);
 	return store;
 }
@@ -115,9 +118,18 @@ static int gate_check(const struct request *req, struct err *err)
 	return user ? 0 : err_set(err, ERR_NOT_FOUND, "not found");
 }
 
-/* A browser's cookie is sent whoever made it ask: what changes something has to know the session's CSRF token too. */
-static int request_actor(struct request *req, bool has_token, struct err *err)
+static void request_bearer(struct request *req)
 {
+	const char *header = http_header(req->http, "Authorization");
+
+	if (header && strncasecmp(header, "Bearer ", 7) == 0)
+		req->bearer = header + 7 + strspn(header + 7, " ");
+}
+
+/* A browser's cookie is sent whoever made it ask: what changes something has to know the session's CSRF token too. */
+static int request_actor(struct request *req, struct err *err)
+{
+	bool has_token = http_header(req->http, "Authorization") != NULL;
 	const char *cookie = has_token ? NULL : http_cookie(req->http, SESSION_COOKIE);
 
 	if (!cookie || !*cookie)
@@ -133,10 +145,6 @@ static int request_actor(struct request *req, bool has_token, struct err *err)
 /* Before anything is read: the token, or the path's signature. */
 static int request_authenticate(struct request *req, struct err *err)
 {
-	const char *header = http_header(req->http, "Authorization");
-
-	if (header && strncasecmp(header, "Bearer ", 7) == 0)
-		req->bearer = header + 7 + strspn(header + 7, " ");
 	switch (req->route->permission) {
 	case CAN_WITHOUT_TOKEN:
 	case CAN_KEEP_LEASES:
@@ -147,7 +155,7 @@ static int request_authenticate(struct request *req, struct err *err)
 			return 0;
 		return err_set(err, ERR_NOT_FOUND, "the address is not signed, or has expired");
 	default:
-		if (request_actor(req, header != NULL, err) < 0)
+		if (request_actor(req, err) < 0)
 			return -1;
 		return gate_check(req, err);
 	}
@@ -195,8 +203,60 @@ static void note_refusal(struct request *req)
 		trail_write(req, "refused", "authentication_token", NULL, &ignored);
 }
 
+/* What follows once it is known who asks. */
+static int request_run(struct request *req, struct response *res, struct err *err)
+{
+	if (request_read_body(req, err) < 0 || query_text_check(req, err) < 0)
+		return -1;
+	request_view(req);
+	return trail_serve(req, res, err);
+}
+
+/* ---- one that only reads, for somebody who is remembered ---- */
+
+static bool request_recalled(struct request *req)
+{
+	const struct route *route = req->route;
+
+	return route->kind == NO_BODY && text_equal(route->method, "GET") && text_starts(route->pattern, "/api/v2/") &&
+		route->permission != CAN_WITHOUT_TOKEN && recall_take(req->store, req->bearer, &req->actor);
+}
+
+/* As if nothing had been done for it yet. */
+static void request_forget(struct request *req, struct response *res, size_t own, struct err *err)
+{
+	struct trail *trail = req->trail;
+
+	req->store->viewer = NULL;
+	actor_release(&req->actor);
+	req->actor = (struct actor){.kind = ACTOR_NONE};
+	if (req->store->contents)
+		req->store->contents->wanted = (struct object_part){.key = ""};
+	trail->organization = trail->project = trail->workspace = (struct id){""};
+	trail->type[0] = trail->resource[0] = '\0';
+	respond_anew(res, own);
+	*err = (struct err)ERR_INIT;
+}
+
+/* False if they are not who they were, and nothing is answered. */
+static bool request_run_recalled(struct request *req, struct response *res, struct err *err, int *ret_result)
+{
+	size_t own = res->http->own.len;
+
+	if (!request_recalled(req))
+		return false;
+	*ret_result = gate_check(req, err) < 0 ? -1 : request_run(req, res, err);
+	if (recall_holds(req->store))
+		return true;
+	request_forget(req, res, own, err);
+	return false;
+}
+
 static int request_serve(struct request *req, struct response *res, long long rate_limit, struct err *err)
 {
+	int result;
+
+	request_bearer(req);
 	req->route = req->http->target;
 	if (req->route)
 		route_fits(req->route, req->http->path, &req->match);
@@ -204,15 +264,14 @@ static int request_serve(struct request *req, struct response *res, long long ra
 		return -1;
 	if (!req->route)
 		return err_set(err, ERR_NOT_FOUND, "there is nothing at this address");
+	if (request_run_recalled(req, res, err, &result))
+		return result;
 	if (request_authenticate(req, err) < 0) {
 		if (err->kind == ERR_UNAUTHORIZED)
 			note_refusal(req);
 		return -1;
 	}
-	if (request_read_body(req, err) < 0 || query_text_check(req, err) < 0)
-		return -1;
-	request_view(req);
-	return trail_serve(req, res, err);
+	return request_run(req, res, err);
 }
 
 static long long now_us(void)
@@ -293,7 +352,7 @@ static void serving_release(struct serving *serving)
 	struct request *req = &serving->req;
 
 	req->store->viewer = NULL;
-	actor_release(&req->actor);
+	recall_put(req->store, &req->actor);
 	json_decref(req->body);
 }
 
@@ -395,6 +454,7 @@ static bool large_body_allowed(struct api *api, const struct http_request *http,
 	struct request req = {.http = http, .store = store_of_thread(api), .route = route};
 	struct err err = ERR_INIT;
 
+	request_bearer(&req);
 	route_fits(route, http->path, &req.match);
 	bool allowed = request_authenticate(&req, &err) == 0;
 

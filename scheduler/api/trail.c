@@ -261,12 +261,8 @@ static int serving_write(void *data, struct err *err)
 static int serve_once(void *data, struct err *err)
 {
 	struct serving *serving = data;
-	struct http_answer *answer = serving->res->http;
 
-	buf_cut(&answer->own, serving->headers);
-	buf_release(&answer->body);
-	*answer = (struct http_answer){
-		.status = 200, .body = BUF_INIT(SIZE_MAX / 2), .extra = answer->extra, .own = answer->own};
+	respond_anew(serving->res, serving->headers);
 	*err = (struct err)ERR_INIT;
 	return serving->req->route->handler(serving->req, serving->res, err);
 }

@@ -9,11 +9,6 @@
 
 enum { TOKEN_MOST = 512 };
 
-static int token_used(struct store *store, const char *token_id, struct err *err)
-{
-	return db_query(store->db, NULL, err, "update tokens set last_used_at = now() where id = $1", P_TEXT(token_id));
-}
-
 /* Columns `organization_id` and `rights` of a user `u`: one row for each of their organizations, at least one in all.
  * A site admin needs none. */
 #define MEMBERSHIPS                                                                                                    \
@@ -45,10 +40,11 @@ static void viewer_read(struct rows *rows, struct actor *actor)
 }
 
 /* Takes the rows of a user. */
-static void actor_read(struct rows *rows, struct actor *ret_actor)
+static void actor_read(struct store *store, struct rows *rows, const char *hash, struct actor *ret_actor)
 {
-	struct actor actor = {.kind = ACTOR_NONE};
+	struct actor actor = {.version = row_int(rows, 0, "version"), .connection = db_connections(store->db)};
 
+	text_copy(actor.hash, sizeof(actor.hash), hash);
 	text_copy(actor.token.text, sizeof(actor.token.text), row_text(rows, 0, "id"));
 	if (row_bool(rows, 0, "notifier")) {
 		actor.kind = ACTOR_NOTIFIER;
@@ -61,9 +57,56 @@ static void actor_read(struct rows *rows, struct actor *ret_actor)
 		text_copy(actor.username, sizeof(actor.username), row_text(rows, 0, "username"));
 		actor.is_site_admin = row_bool(rows, 0, "is_site_admin");
 		actor.is_service = row_bool(rows, 0, "is_service_account");
+		actor.closed = row_json(rows, 0, "closed");
 		viewer_read(rows, &actor);
 	}
 	*ret_actor = actor;
+}
+
+/* What somebody shows to say who they are: how its row is found by its digest, and how its use is noted. */
+struct proof {
+	const char *find, *use, *refusal;
+};
+
+static const struct proof token = {
+	"select k.id, k.user_id, k.pool_id, k.notifier, u.username, u.is_site_admin, "
+	"u.is_service_account, o.organization_id, o.rights, " CLOSED "(select version from rights_version) as version, "
+	"coalesce(k.last_used_at < now() - interval '1 minute', true) as stale "
+	"from tokens k left join users u on u.id = k.user_id " MEMBERSHIPS
+	"where k.hash = $1 and (k.expired_at is null or k.expired_at > now())",
+	"update tokens set last_used_at = now() where hash = $1",
+	"the token is not valid",
+};
+
+/* The strictest of the person's organizations says how long a session lasts, with and without use. */
+static const struct proof session = {
+	"select null as id, s.user_id, null as pool_id, false as notifier, u.username, u.is_site_admin, "
+	"u.is_service_account, o.organization_id, o.rights, null as closed, 0 as version, "
+	"s.last_seen_at < now() - interval '1 minute' as stale "
+	"from sessions s join users u on u.id = s.user_id " MEMBERSHIPS "cross join lateral (select "
+	"coalesce(min((x.settings->>'session-timeout')::bigint), " SESSION_MINUTES ") as idle, "
+	"coalesce(min((x.settings->>'session-remember')::bigint), " SESSION_MINUTES ") as whole "
+	"from organization_memberships y join organizations x on x.id = y.organization_id "
+	"where y.user_id = s.user_id) l where s.hash = $1 "
+	"and s.last_seen_at > now() - make_interval(mins => least(l.idle, " SESSION_MOST_MINUTES ")::int) "
+	"and s.created_at > now() - make_interval(mins => least(l.whole, " SESSION_MOST_MINUTES ")::int)",
+	"update sessions set last_seen_at = now() where hash = $1",
+	"the session is over: sign in again",
+};
+
+static int owner_find(
+	struct store *store, const struct proof *proof, const char *hash, struct actor *ret_actor, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err, proof->find, P_TEXT(hash)) < 0)
+		return -1;
+	if (!rows.count)
+		return err_set(err, ERR_UNAUTHORIZED, "%s", proof->refusal);
+	if (row_bool(&rows, 0, "stale") && db_query(store->db, NULL, err, proof->use, P_TEXT(hash)) < 0)
+		return -1;
+	actor_read(store, &rows, hash, ret_actor);
+	return 0;
 }
 
 /* A run task's token lives as long as its result is open. */
@@ -82,63 +125,26 @@ static int task_find(struct store *store, const char *hash, struct actor *ret_ac
 	return 0;
 }
 
-int actor_find(struct store *store, const char *token, struct actor *ret_actor, struct err *err)
+int actor_find(struct store *store, const char *bearer, struct actor *ret_actor, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	char hash[SHA256_HEX_SIZE];
-	json_t *closed;
 
-	if (!token || !*token || strlen(token) > TOKEN_MOST)
+	if (!bearer || !*bearer || strlen(bearer) > TOKEN_MOST)
 		return err_set(err, ERR_UNAUTHORIZED, "a bearer token is needed");
-	crypto_sha256_hex(token, strlen(token), hash);
-	if (text_starts(token, TASK_TOKEN_PREFIX))
+	crypto_sha256_hex(bearer, strlen(bearer), hash);
+	if (text_starts(bearer, TASK_TOKEN_PREFIX))
 		return task_find(store, hash, ret_actor, err);
-	if (text_starts(token, RUN_TOKEN_PREFIX))
+	if (text_starts(bearer, RUN_TOKEN_PREFIX))
 		return run_token_find(store, hash, ret_actor, err);
-	if (db_query(store->db, &rows, err,
-		    "select k.id, k.user_id, k.pool_id, k.notifier, u.username, u.is_site_admin, "
-		    "u.is_service_account, o.organization_id, o.rights, " CLOSED
-		    "coalesce(k.last_used_at < now() - interval '1 minute', true) as stale "
-		    "from tokens k left join users u on u.id = k.user_id " MEMBERSHIPS
-		    "where k.hash = $1 and (k.expired_at is null or k.expired_at > now())",
-		    P_TEXT(hash)) < 0)
-		return -1;
-	if (!rows.count)
-		return err_set(err, ERR_UNAUTHORIZED, "the token is not valid");
-	if (row_bool(&rows, 0, "stale") && token_used(store, row_text(&rows, 0, "id"), err) < 0)
-		return -1;
-	closed = row_null(&rows, 0, "closed") ? NULL : row_json(&rows, 0, "closed");
-	actor_read(&rows, ret_actor);
-	ret_actor->closed = closed;
-	return 0;
+	return owner_find(store, &token, hash, ret_actor, err);
 }
 
-/* The strictest of the person's organizations says how long a session lasts, with and without use. */
 int actor_of_session(struct store *store, const char *cookie, struct actor *ret_actor, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	char hash[SHA256_HEX_SIZE];
-	bool stale;
 
-	crypto_sha256_hex(cookie, strlen(cookie), hash);
-	if (db_query(store->db, &rows, err,
-		    "select null as id, s.user_id, null as pool_id, false as notifier, u.username, u.is_site_admin, "
-		    "u.is_service_account, o.organization_id, o.rights, "
-		    "s.last_seen_at < now() - interval '1 minute' as stale "
-		    "from sessions s join users u on u.id = s.user_id " MEMBERSHIPS "cross join lateral (select "
-		    "coalesce(min((x.settings->>'session-timeout')::bigint), " SESSION_MINUTES ") as idle, "
-		    "coalesce(min((x.settings->>'session-remember')::bigint), " SESSION_MINUTES ") as whole "
-		    "from organization_memberships y join organizations x on x.id = y.organization_id "
-		    "where y.user_id = s.user_id) l where s.hash = $1 "
-		    "and s.last_seen_at > now() - make_interval(mins => least(l.idle, " SESSION_MOST_MINUTES ")::int) "
-		    "and s.created_at > now() - make_interval(mins => least(l.whole, " SESSION_MOST_MINUTES ")::int)",
-		    P_TEXT(hash)) < 0)
-		return -1;
-	if (!rows.count)
-		return err_set(err, ERR_UNAUTHORIZED, "the session is over: sign in again");
-	stale = row_bool(&rows, 0, "stale");
-	actor_read(&rows, ret_actor);
-	return stale ? session_seen(store, hash, err) : 0;
+	session_hash(cookie, hash);
+	return owner_find(store, &session, hash, ret_actor, err);
 }
 
 void actor_release(struct actor *actor)

@@ -24,6 +24,11 @@ struct actor {
 	struct id workspace, organization; /* of an ACTOR_RUN: what runs in a run, while it does (run_token.h) */
 	json_t *closed;                    /* ids of organizations that take no tokens of people; or NULL */
 	struct viewer viewer;
+	/* Of one that may be remembered (auth/recall.h): the token's digest, and the rights' version when, and the
+	 * connection on which it was read. */
+	char hash[SHA256_HEX_SIZE];
+	long long version; /* 0: it may not */
+	unsigned long long connection;
 };
 
 /* The organization is always known; the rest as far as it goes. Borrowed ids. */

@@ -30,11 +30,6 @@ int session_delete(struct store *store, const char *cookie, struct err *err)
 	return db_query(store->db, NULL, err, "delete from sessions where hash = $1", P_TEXT(hash));
 }
 
-int session_seen(struct store *store, const char *hash, struct err *err)
-{
-	return db_query(store->db, NULL, err, "update sessions set last_seen_at = now() where hash = $1", P_TEXT(hash));
-}
-
 void session_csrf(const struct store *store, const char *cookie, char ret_token[SHA256_HEX_SIZE])
 {
 	unsigned char key[32];

@@ -17,7 +17,6 @@
 /* Makes a session. The caller frees the cookie. */
 int session_create(struct store *store, const char *user_id, const char *address, char **ret_cookie, struct err *err);
 int session_delete(struct store *store, const char *cookie, struct err *err);
-int session_seen(struct store *store, const char *hash, struct err *err);
 /* What the database knows the cookie by. */
 void session_hash(const char *cookie, char ret_hash[SHA256_HEX_SIZE]);
 /* The token that goes with the cookie. */

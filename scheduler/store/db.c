@@ -19,9 +19,13 @@ struct db {
 	bool relaxed;
 	bool in_transaction;
 	int queued; /* statements that were sent, whose results nobody has read: the connection is in pipeline mode */
-	struct rows *asked[MOST_SENT]; /* where the result of each goes, or NULL */
-	bool preparing;                /* some of them prepare statements */
-	bool try_again;                /* the last failure was a deadlock or a serialization failure */
+	struct rows *asked[MOST_SENT];                                    /* where the result of each goes, or NULL */
+	bool preparing;                                                   /* some of them prepare statements */
+	enum { AHEAD_NONE, AHEAD_SENT, AHEAD_HOLDS, AHEAD_FAILED } ahead; /* what has become of db_ahead */
+	bool (*judge)(void *data, const struct rows *rows);
+	void *judge_data;
+	unsigned long long connections;
+	bool try_again; /* the last failure was a deadlock or a serialization failure */
 	char constraint[64];
 	int (*before_commit)(void *data, struct err *err);
 	void *before_data;
@@ -79,6 +83,8 @@ static int connection_failed(struct db *db, struct err *err)
 	PQfinish(db->conn);
 	db->conn = NULL;
 	db->queued = 0;
+	if (db->ahead == AHEAD_SENT)
+		db->ahead = AHEAD_FAILED;
 	return err_set(err, ERR_UNAVAILABLE, "PostgreSQL: service unavailable: %s", reason);
 }
 
@@ -100,6 +106,7 @@ static int db_connect(struct db *db, struct err *err)
 	PQfinish(db->conn);
 	memset(db->statements, 0, sizeof(db->statements));
 	db->preparing = false;
+	db->connections++;
 	db->conn = PQconnectdb(db->url);
 	if (PQstatus(db->conn) != CONNECTION_OK)
 		return connection_failed(db, err);
@@ -347,6 +354,16 @@ static PGresult *pipeline_result(struct db *db)
 	return result;
 }
 
+/* The first result since db_ahead is that of what was sent ahead. False if all others are of no use. */
+static bool ahead_judge(struct db *db, PGresult *result)
+{
+	const struct rows rows = {.result = result, .count = PQntuples(result)};
+
+	if (db->ahead == AHEAD_SENT)
+		db->ahead = result_good(result) && db->judge(db->judge_data, &rows) ? AHEAD_HOLDS : AHEAD_FAILED;
+	return db->ahead != AHEAD_FAILED;
+}
+
 /* Reads all that was sent. The last statement's result goes to *ret_last if the others did not fail. */
 static int pipeline_end(struct db *db, PGresult **ret_last, struct err *err)
 {
@@ -362,6 +379,10 @@ static int pipeline_end(struct db *db, PGresult **ret_last, struct err *err)
 		if (!result || (!result_good(result) && !failed)) {
 			failed = true;
 			statement_failed(db, result, err);
+		}
+		if (result && !ahead_judge(db, result) && !failed) {
+			failed = true;
+			err_set(err, ERR_UNAUTHORIZED, "what was known of the token has changed");
 		}
 		if (i == expected - 1 && ret_last && !failed)
 			*ret_last = result;
@@ -419,10 +440,21 @@ static int statement_send(
 	return 0;
 }
 
+/* Whether it may go out before it is known that what went ahead of it holds: it is there, and changes nothing. */
+static bool statement_rides(const struct db *db, const char *sql)
+{
+	struct err ignored = ERR_INIT;
+	size_t slot = 0;
+
+	return text_starts(sql, "select ") && statement_slot(db, sql, &slot, &ignored) == 0 && db->statements[slot];
+}
+
 static int statement_ready(struct db *db, const char *sql, char ret_name[24], struct err *err)
 {
 	db->try_again = false;
-	if (!db->in_transaction && db_connect(db, err) < 0)
+	if (db->ahead == AHEAD_SENT && !statement_rides(db, sql) && pipeline_end(db, NULL, err) < 0)
+		return -1;
+	if (!db->in_transaction && !db->queued && db_connect(db, err) < 0)
 		return -1;
 	if (!db->conn)
 		return err_set(err, ERR_UNAVAILABLE, "PostgreSQL: service unavailable: the connection was lost");
@@ -474,6 +506,40 @@ int db_run(
 	return 0;
 }
 
+bool db_put_ahead(struct db *db, bool (*judge)(void *data, const struct rows *rows), void *data, const char *sql,
+	struct db_param *params, size_t count)
+{
+	struct err ignored = ERR_INIT;
+	struct packed packed;
+	char name[24];
+
+	if (db->in_transaction || !db->conn || !connection_alive(db) ||
+		params_pack(params, count, &packed, &ignored) < 0 || statement_prepare(db, sql, name, &ignored) < 0 ||
+		!PQenterPipelineMode(db->conn) || statement_send(db, name, &packed, NULL, &ignored) < 0)
+		return false;
+	db->ahead = AHEAD_SENT;
+	db->judge = judge;
+	db->judge_data = data;
+	return true;
+}
+
+bool db_ahead_holds(struct db *db)
+{
+	struct err ignored = ERR_INIT;
+	bool holds;
+
+	if (db->ahead == AHEAD_SENT)
+		pipeline_end(db, NULL, &ignored);
+	holds = db->ahead == AHEAD_HOLDS;
+	db->ahead = AHEAD_NONE;
+	return holds;
+}
+
+unsigned long long db_connections(const struct db *db)
+{
+	return db->connections;
+}
+
 int db_script(struct db *db, const char *sql, struct err *err)
 {
 	PGresult *result;
@@ -493,6 +559,8 @@ int db_script(struct db *db, const char *sql, struct err *err)
 
 int db_begin(struct db *db, struct err *err)
 {
+	if (db->ahead == AHEAD_SENT && pipeline_end(db, NULL, err) < 0)
+		return -1;
 	/* It goes with the first statement, and what is put before the end goes with the commit. */
 	if (db_connect(db, err) < 0 || pipeline_script(db, "begin", err) < 0)
 		return -1;

@@ -98,6 +98,20 @@ int db_put(
 #define db_ask(db, ret_rows, err, sql, ...)                                                                            \
 	db_put(db, ret_rows, err, sql, (struct db_param[]){{.kind = DB_NULL}, ##__VA_ARGS__},                          \
 		sizeof((struct db_param[]){{.kind = DB_NULL}, ##__VA_ARGS__}) / sizeof(struct db_param))
+/*
+ * Sends a statement ahead of the next db_query, in the same round trip if that one only reads: `judge` says of its rows
+ * whether that one's, and all that follow, are of use. False if it can't be sent now. Outside of transactions.
+ * Each needs its db_ahead_holds before anybody is told of what was read: whether the judge agreed. Until then `data`
+ * stays.
+ */
+bool db_put_ahead(struct db *db, bool (*judge)(void *data, const struct rows *rows), void *data, const char *sql,
+	struct db_param *params, size_t count);
+#define db_ahead(db, judge, data, sql, ...)                                                                            \
+	db_put_ahead(db, judge, data, sql, (struct db_param[]){{.kind = DB_NULL}, ##__VA_ARGS__},                      \
+		sizeof((struct db_param[]){{.kind = DB_NULL}, ##__VA_ARGS__}) / sizeof(struct db_param))
+bool db_ahead_holds(struct db *db);
+/* How many connections it has had: on another one, another server may answer. */
+unsigned long long db_connections(const struct db *db);
 /* How many rows the statement changed. */
 int db_affected(const struct rows *rows);
 

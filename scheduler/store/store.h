@@ -12,6 +12,7 @@ struct contents;
 struct guard;
 struct objects;
 struct publisher;
+struct recall;
 struct viewer;
 
 /* How long run tasks may take (RUNTASKS). */
@@ -31,6 +32,7 @@ struct store {
 	int notification_seconds;       /* how long a notification is tried */
 	const struct guard *task_guard; /* where run tasks and notifications may go (common/guard.h) */
 	const struct viewer *viewer;    /* for whom it works now (store/viewer.h); NULL: the scheduler itself */
+	struct recall *recall;          /* whom this thread has seen (auth/recall.h), or NULL */
 	struct objects *objects;        /* where large content is moved (store/objects.h), or NULL */
 	struct contents *contents;      /* what this request has of it (store/contents.h), or NULL */
 	struct publisher *publisher;    /* told of outbox rows once they committed; NULL: its poll finds them */

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/auth/recall.h"
+
+#include <string.h>
+
+enum { MOST_SEEN = 256 };
+
+struct recall {
+	struct actor seen[MOST_SEEN];
+};
+
+struct recall *recall_new(void)
+{
+	return mem_new(1, sizeof(struct recall));
+}
+
+void recall_free(struct recall *recall)
+{
+	for (size_t i = 0; recall && i < MOST_SEEN; i++)
+		actor_release(&recall->seen[i]);
+	free(recall);
+}
+
+/* The digest's first two digits are as good as any number. */
+static struct actor *seen_at(struct recall *recall, const char *hash)
+{
+	char digits[3] = {hash[0], hash[1], '\0'};
+
+	return &recall->seen[strtoul(digits, NULL, 16) % MOST_SEEN];
+}
+
+/* A use that is to be noted is noted by who reads all of it. */
+static bool still_true(void *data, const struct rows *rows)
+{
+	const struct actor *actor = data;
+
+	return rows->count && row_int(rows, 0, "version") == actor->version && !row_bool(rows, 0, "stale");
+}
+
+static bool ask(struct store *store, struct actor *actor)
+{
+	return db_ahead(store->db, still_true, actor,
+		"select v.version, coalesce(k.last_used_at < now() - interval '1 minute', true) as stale "
+		"from tokens k, rights_version v where k.hash = $1 and (k.expired_at is null or k.expired_at > now())",
+		P_TEXT(actor->hash));
+}
+
+bool recall_take(struct store *store, const char *bearer, struct actor *ret_actor)
+{
+	char hash[SHA256_HEX_SIZE];
+	struct actor *seen;
+
+	if (!store->recall || !bearer)
+		return false;
+	crypto_sha256_hex(bearer, strlen(bearer), hash);
+	seen = seen_at(store->recall, hash);
+	if (!seen->version || !text_equal(seen->hash, hash) || seen->connection != db_connections(store->db))
+		return false;
+	*ret_actor = *seen;
+	*seen = (struct actor){.kind = ACTOR_NONE};
+	if (ask(store, ret_actor))
+		return true;
+	actor_release(ret_actor);
+	*ret_actor = (struct actor){.kind = ACTOR_NONE};
+	return false;
+}
+
+bool recall_holds(struct store *store)
+{
+	return db_ahead_holds(store->db);
+}
+
+void recall_put(struct store *store, struct actor *actor)
+{
+	struct actor *seen;
+
+	if (!store->recall || !actor->version) {
+		actor_release(actor);
+	} else {
+		seen = seen_at(store->recall, actor->hash);
+		actor_release(seen);
+		*seen = *actor;
+	}
+	*actor = (struct actor){.kind = ACTOR_NONE};
+}

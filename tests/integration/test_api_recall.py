@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Whom a thread remembers (auth/recall.h): what is taken away, or given, holds for the very next request, on every replica."""
+
+import psycopg
+import pytest
+
+from support.api import Api
+from support.people import People
+from support.runyard import KEYS, Scheduler
+from support.shared import api, database, folder, scheduler, stack  # noqa: F401
+
+
+@pytest.fixture(scope="module")
+def replicas(stack):
+    """Two that answer with one thread each, so that it has seen whoever asked before."""
+    settings = {"database_url": stack.database, "keys": KEYS, "brokers": stack.broker.address, "fetch_wait_ms": 10, "http_threads": 1}
+    started = [Scheduler(f"replica-{number}", stack.folder, **settings).start() for number in (1, 2)]
+    yield [one.url for one in started]
+    for one in started:
+        one.release()
+
+
+@pytest.fixture
+def people(api, database):
+    return People(api, database)
+
+
+def sql(database, *statements):
+    with psycopg.connect(database, autocommit=True) as connection:
+        for statement in statements:
+            connection.execute(*statement)
+
+
+def asked(replicas, token, path):
+    """What each replica answers."""
+    return [Api(url, token).call("GET", path).status for url in replicas]
+
+
+def known(replicas, token, path, status):
+    """The same, until each remembers who asks."""
+    for _ in range(3):
+        assert asked(replicas, token, path) == [status, status]
+
+
+def team_body(**access):
+    return {"data": {"type": "teams", "attributes": {"organization-access": {name.replace("_", "-"): value for name, value in access.items()}}}}
+
+
+def remove_from_team(api, people, member, team):
+    api.call("DELETE", f"teams/{team}/relationships/organization-memberships",
+             {"data": [{"type": "organization-memberships", "id": member.membership}]})
+
+
+def revoke_token(api, people, member, team):
+    member.delete(f"authentication-tokens/{token_id(people, member)}")
+
+
+def let_token_expire(api, people, member, team):
+    sql(people.database, ["update tokens set expired_at = now() - interval '1 second' where id = %s", [token_id(people, member)]])
+
+
+def token_id(people, member):
+    with psycopg.connect(people.database) as connection:
+        return connection.execute("select id from tokens where hash = encode(sha256(%s), 'hex')", [member.token.encode()]).fetchone()[0]
+
+
+TAKEN = {
+    "a token that is revoked": (revoke_token, 401),
+    "a token that expires": (let_token_expire, 401),
+    "a member who leaves the team": (remove_from_team, 404),
+    "a team that goes": (lambda api, people, member, team: api.delete(f"teams/{team}"), 404),
+    "a team that may less": (lambda api, people, member, team: api.patch(f"teams/{team}", team_body(read_workspaces=False)), 404),
+    "a member who goes": (lambda api, people, member, team: api.delete(f"organization-memberships/{member.membership}"), 404),
+    "an organization without tokens of people": (lambda api, people, member, team: Api(api.url, owners_token(api), api.organization).patch(
+        f"organizations/{api.organization}", {"data": {"type": "organizations", "attributes": {"user-tokens-enabled": False}}}), 401),
+}
+
+
+def owners_token(api):
+    team = api.get(f"organizations/{api.organization}/teams", **{"filter[names]": "owners"}).data[0]["id"]
+    return api.post(f"teams/{team}/authentication-token", {"data": {"type": "authentication-tokens", "attributes": {}}}).data["attributes"]["token"]
+
+
+@pytest.mark.parametrize("what", TAKEN)
+def test_what_is_taken_away_is_gone_at_once(api, people, replicas, what):
+    take, status = TAKEN[what]
+    team = people.team("readers", read_workspaces=True)
+    member = people.member(f"m{list(TAKEN).index(what)}", team)
+    path = f"workspaces/{api.workspace()}"
+    known(replicas, member.token, path, 200)
+    take(api, people, member, team)
+    assert asked(replicas, member.token, path) == [status, status]
+    assert asked(replicas, member.token, path) == [status, status]
+
+
+def test_what_is_given_is_there_at_once(api, people, replicas, database):
+    member = people.member("given")
+    workspace = f"workspaces/{api.workspace()}"
+    known(replicas, member.token, workspace, 404)
+    api.post(f"teams/{people.team('late', read_workspaces=True)}/relationships/organization-memberships",
+             {"data": [{"type": "organization-memberships", "id": member.membership}]})
+    assert asked(replicas, member.token, workspace) == [200, 200]
+    known(replicas, member.token, "admin/audit-trail", 404)
+    sql(database, ["update users set is_site_admin = true where username = 'given'"])
+    assert asked(replicas, member.token, "admin/audit-trail") == [200, 200]
+    sql(database, ["update users set is_site_admin = false where username = 'given'"])
+    assert asked(replicas, member.token, "admin/audit-trail") == [404, 404]
+
+
+def test_lists_hold_what_may_be_seen_now(api, people, replicas):
+    team = people.team("all", read_workspaces=True)
+    member = people.member("lister", team)
+    api.workspace("w")
+    path = f"organizations/{api.organization}/workspaces"
+    known(replicas, member.token, path, 200)
+    api.patch(f"teams/{team}", team_body(read_workspaces=False))
+    for url in replicas:
+        assert Api(url, member.token).get(path).data == []
+
+
+def test_only_the_number_that_rights_have_says_that_they_changed(api, people, replicas, database):
+    """That they are remembered at all: triggers are off for the one change that nobody is told of."""
+    team = people.team("quiet", read_workspaces=True)
+    member = people.member("quiet", team)
+    path = f"workspaces/{api.workspace()}"
+    known(replicas, member.token, path, 200)
+    sql(database, ["set session_replication_role = replica"], ["delete from team_members where team_id = %s", [team]])
+    assert asked(replicas, member.token, path) == [200, 200]
+    sql(database, ["update rights_version set version = version + 1"])
+    assert asked(replicas, member.token, path) == [404, 404]
+
+
+def test_nobody_is_remembered_across_another_connection(api, people, replicas, database):
+    """It may lead to another server, which has not heard of the last changes and counts on from there."""
+    team = people.team("moved", read_workspaces=True)
+    member = people.member("moved", team)
+    path = f"workspaces/{api.workspace()}"
+    known(replicas, member.token, path, 200)
+    sql(database, ["set session_replication_role = replica"], ["delete from team_members where team_id = %s", [team]],
+        ["select pg_terminate_backend(pid, 20000) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"])
+    assert asked(replicas, member.token, path) == [404, 404]
+
+
+def test_answers_that_need_no_table_need_the_token_all_the_same(api, people, replicas):
+    member = people.member("plain")
+    path = f"runs/{'x' * 20}?include=nothing-there-is"
+    known(replicas, member.token, path, 400)
+    revoke_token(api, people, member, None)
+    assert asked(replicas, member.token, path) == [401, 401]
