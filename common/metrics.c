@@ -3,8 +3,11 @@
 
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "common/clock.h"
 
 enum { MOST_SERIES = 1000, MOST_METRICS = 64, LABELS_SIZE = 256 };
 
@@ -24,11 +27,13 @@ static size_t metrics_count;
 static struct series *first_series[MOST_METRICS];
 static size_t series_count[MOST_METRICS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_int_fast64_t read_ms;
 
 void metrics_setup(const struct metric *table, size_t count)
 {
 	metrics = table;
 	metrics_count = count < MOST_METRICS ? count : MOST_METRICS;
+	atomic_store(&read_ms, clock_mono_ms());
 }
 
 /* Under the lock. NULL once the metric has its fill: labels that grow without bound must not take the memory. */
@@ -166,6 +171,7 @@ void metrics_write(struct buf *out)
 {
 	static const char *const types[] = {"counter", "gauge", "histogram"};
 
+	atomic_store(&read_ms, clock_mono_ms());
 	pthread_mutex_lock(&lock);
 	for (size_t i = 0; i < metrics_count; i++) {
 		buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", metrics[i].name, metrics[i].help, metrics[i].name,
@@ -174,4 +180,9 @@ void metrics_write(struct buf *out)
 			series_write(out, &metrics[i], series);
 	}
 	pthread_mutex_unlock(&lock);
+}
+
+int64_t metrics_read_ms(void)
+{
+	return atomic_load(&read_ms);
 }

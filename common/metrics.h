@@ -34,5 +34,8 @@ void metric_observef(int metric, double seconds, const char *labels, ...) __attr
 void metric_clear(int metric);
 
 void metrics_write(struct buf *out);
+/* When somebody last read them, or they were set up; by clock_mono_ms. What is dear to find out is for readers alone.
+ */
+int64_t metrics_read_ms(void);
 
 #endif

@@ -4,7 +4,7 @@
 
 /*
  * The thread for what nobody reports: leases that ended, announcements that a broker lost, queues that stand still
- * though they need not, workers that went away; and the gauges of /metrics. Replicas
+ * though they need not, workers that went away; and, while somebody reads it, the gauges of /metrics. Replicas
  * may all sweep.
  */
 
