@@ -7,6 +7,11 @@
 /* Any number that nothing else locks on in this database. */
 #define MIGRATION_LOCK "7240281561"
 
+/* A migration reads whole tables, and may take its time; so may whoever waits for one that another replica does. */
+#define MIGRATION_BEGIN                                                                                                \
+	"set local statement_timeout = 0; set local enable_seqscan = on; set local enable_hashjoin = on; "             \
+	"set local enable_mergejoin = on; select pg_advisory_xact_lock(" MIGRATION_LOCK ");"
+
 struct migrating {
 	struct db *db;
 	const struct migration *migration;
@@ -17,7 +22,7 @@ static int migrate_one(void *data, struct err *err)
 	struct migrating *m = data;
 	_cleanup_(rows_release) struct rows done = ROWS_INIT;
 
-	if (db_script(m->db, "select pg_advisory_xact_lock(" MIGRATION_LOCK ")", err) < 0 ||
+	if (db_script(m->db, MIGRATION_BEGIN, err) < 0 ||
 		db_query(m->db, &done, err, "select 1 as one from schema_migrations where name = $1",
 			P_TEXT(m->migration->name)) < 0)
 		return -1;
@@ -33,9 +38,8 @@ static int migrate_one(void *data, struct err *err)
 int store_migrate(struct db *db, struct err *err)
 {
 	if (db_script(db,
-		    "select pg_advisory_lock(" MIGRATION_LOCK "); create table if not exists schema_migrations "
-		    "(name text primary key, migrated_at timestamptz not null default now()); "
-		    "select pg_advisory_unlock(" MIGRATION_LOCK ")",
+		    MIGRATION_BEGIN "create table if not exists schema_migrations "
+				    "(name text primary key, migrated_at timestamptz not null default now())",
 		    err) < 0)
 		return -1;
 	for (size_t i = 0; i < migrations_count; i++) {
