@@ -140,7 +140,7 @@ def scheduler(folder, database, bus):
     """scheduler(option=value...) starts one more scheduler, ready to serve."""
 
     def make(number, options):
-        settings = {"database_url": database, "keys": KEYS, "brokers": bus.address, "fetch_wait_ms": bus.fetch_wait_ms,
+        settings = {"database_url": database, "keys": KEYS, **bus.options,
                     "task_allow": "127.0.0.1", **options}
         return Scheduler(f"scheduler-{number}", folder, **settings)
 
@@ -180,8 +180,8 @@ def worker(folder, tokens, scheduler, bus, sandbox):
     def make(number, options):
         first = scheduler.all[0] if scheduler.all else scheduler()
         name = f"worker-{number}"
-        settings = {"scheduler_url": first.url, "agent_token": tokens["agent-token"], "brokers": bus.address,
-                    "fetch_wait_ms": bus.fetch_wait_ms, "name": name, "data_dir": folder / name, "sandbox": sandbox,
+        settings = {"scheduler_url": first.url, "agent_token": tokens["agent-token"], **bus.options,
+                    "name": name, "data_dir": folder / name, "sandbox": sandbox,
                     "provider_mirror": DEPS / "mirror" if (DEPS / "mirror").exists() else None, **options}
         return Worker(name, folder, **settings)
 
@@ -221,8 +221,8 @@ def notifier(folder, tokens, scheduler, bus, redis):
     def make(number, options):
         first = scheduler.all[0] if scheduler.all else scheduler()
         name = f"notifier-{number}"
-        settings = {"scheduler_url": first.url, "notifier_token": tokens["notifier-token"], "brokers": bus.address,
-                    "fetch_wait_ms": bus.fetch_wait_ms, "redis_url": redis.url, "name": name, "allow": "127.0.0.1", **options}
+        settings = {"scheduler_url": first.url, "notifier_token": tokens["notifier-token"], **bus.options,
+                    "redis_url": redis.url, "name": name, "allow": "127.0.0.1", **options}
         return Notifier(name, folder, **settings)
 
     starter = Starter(make)

@@ -26,7 +26,7 @@
 enum { BACKLOG = 256 };
 
 struct broker_options {
-	long long port;
+	long long port, rejoin_ms;
 	char *port_file;
 };
 
@@ -35,6 +35,9 @@ static const struct option_row option_rows[] = {
 		"The port on 127.0.0.1; 0 takes a free one"},
 	{"port-file", OPT_TEXT, offsetof(struct broker_options, port_file), "", 0, 0,
 		"A file to write the port to, once clients can connect"},
+	{"rejoin-ms", OPT_NUMBER, offsetof(struct broker_options, rejoin_ms), "2200", 1, 5000,
+		"How long a group's members have to come back when one joins or leaves; more than their "
+		"heartbeat.interval.ms"},
 };
 
 static const struct option_table options_table = {
@@ -79,6 +82,33 @@ int listen(int fd, int backlog)
 
 	return next(fd, backlog < BACKLOG ? BACKLOG : backlog);
 }
+
+static int64_t rejoin_us;
+
+#ifdef BROKER_TIMERS
+/*
+ * A group's first reader would wait 3 s for others to come, and all wait for 5 s (the session's timeout less one) when
+ * one joins or leaves later, though every other is back by its next heartbeat. The linker (--wrap) brings librdkafka's
+ * calls here.
+ */
+static int64_t patience_us(int64_t asked_us)
+{
+	enum { FIRST_US = 3000 * 1000, NO_OTHER_US = 20 * 1000, REJOIN_US = 5000 * 1000 };
+
+	return asked_us == FIRST_US ? NO_OTHER_US : asked_us == REJOIN_US ? rejoin_us : asked_us;
+}
+
+void __real_rd_kafka_timer_start0(void *timers, void *timer, int64_t us, uint8_t once, uint8_t again,
+	void (*callback)(void *, void *), void *data);
+void __wrap_rd_kafka_timer_start0(void *timers, void *timer, int64_t us, uint8_t once, uint8_t again,
+	void (*callback)(void *, void *), void *data);
+
+void __wrap_rd_kafka_timer_start0(void *timers, void *timer, int64_t us, uint8_t once, uint8_t again,
+	void (*callback)(void *, void *), void *data)
+{
+	__real_rd_kafka_timer_start0(timers, timer, once ? patience_us(us) : us, once, again, callback, data);
+}
+#endif
 
 static void forward_log(const rd_kafka_t *client, int level, const char *facility, const char *text)
 {
@@ -202,6 +232,7 @@ int main(int argc, char **argv)
 		sigaddset(&signals, SIGINT);
 		sigprocmask(SIG_BLOCK, &signals, NULL);
 		wanted_port = htons((in_port_t)options.port);
+		rejoin_us = options.rejoin_ms * 1000;
 		result = serve(&options, &signals, &err);
 	}
 	if (result < 0)

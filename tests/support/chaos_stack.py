@@ -165,7 +165,7 @@ class Stack:
     def _bus(self, name):
         """How the process reaches the broker. The embedded one has no doors."""
         door = self.proxies.get((name, "broker"))
-        return {"brokers": f"127.0.0.1:{door.port}" if door else self.bus.address, "fetch_wait_ms": self.bus.fetch_wait_ms}
+        return {**self.bus.options, **({"brokers": f"127.0.0.1:{door.port}"} if door else {})}
 
     def _scheduler(self, number):
         name = f"scheduler-{number}"

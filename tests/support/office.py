@@ -20,7 +20,7 @@ class Office:
         self.database = database
         Scheduler.run_command("migrate", database_url=database, keys=KEYS)
         self.tokens = self.bootstrap("admin", "acme")
-        self.scheduler = Scheduler("scheduler-1", folder, database_url=database, keys=KEYS, brokers=bus.address, fetch_wait_ms=bus.fetch_wait_ms,
+        self.scheduler = Scheduler("scheduler-1", folder, database_url=database, keys=KEYS, **bus.options,
                                    task_allow="127.0.0.1", trusted_proxies="127.0.0.1")
 
     def bootstrap(self, user, organization):

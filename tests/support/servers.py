@@ -34,6 +34,7 @@ class Postgres:
         self.process = Process("postgres", self._command(), self.folder, account=self.account)
 
     def _cluster(self):
+        DEPS.mkdir(parents=True, exist_ok=True)
         made = DEPS / f"cluster-{self.programs.parent.name}"
         with open(DEPS / "cluster.lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -163,11 +164,16 @@ class Broker:
 
     def __init__(self, folder):
         self.port = free_port()
-        self.process = Process("broker", [program("runyard-broker"), "--port", self.port], folder)
+        self.process = Process("broker", [program("runyard-broker"), "--rejoin-ms", 700, "--port", self.port], folder)
 
     @property
     def address(self):
         return f"127.0.0.1:{self.port}"
+
+    @property
+    def options(self):
+        """Those of its clients."""
+        return {"brokers": self.address, "fetch_wait_ms": self.fetch_wait_ms, "broker_properties": "heartbeat.interval.ms=300"}
 
     def start(self):
         self.process.launch()
@@ -231,6 +237,10 @@ class Kafka:
     @property
     def address(self):
         return f"127.0.0.1:{self.port}"
+
+    @property
+    def options(self):
+        return {"brokers": self.address, "fetch_wait_ms": self.fetch_wait_ms}
 
     def start(self):
         self.process.launch()

@@ -27,7 +27,7 @@ class Stack:
         settings = {"database_url": self.database, "keys": KEYS}
         made = Scheduler.run_command("bootstrap", "admin", "admin@example.com", "acme", **settings)
         self.tokens = json.loads(made.stdout)
-        self.scheduler = Scheduler("scheduler-1", self.folder, brokers=self.broker.address, fetch_wait_ms=10, **settings).start()
+        self.scheduler = Scheduler("scheduler-1", self.folder, **self.broker.options, **settings).start()
 
     def release(self):
         try:

@@ -35,13 +35,12 @@ class Site:
     """One scheduler and one worker."""
 
     def __init__(self, folder, bus, database, sandbox):
-        common = {"brokers": bus.address, "fetch_wait_ms": bus.fetch_wait_ms}
         self.folder = folder
         self.database = database
         self.tokens = bootstrap(database)
-        self.scheduler = Scheduler("scheduler-1", folder, database_url=database, keys=KEYS, **common)
+        self.scheduler = Scheduler("scheduler-1", folder, database_url=database, keys=KEYS, **bus.options)
         self.worker = Worker("worker-1", folder, agent_token=self.tokens["agent-token"], name="worker-1",
-                             data_dir=folder / "worker-1", sandbox=sandbox, **common)
+                             data_dir=folder / "worker-1", sandbox=sandbox, **bus.options)
 
     def start(self):
         self.scheduler.start()
@@ -86,7 +85,7 @@ class FullSite(Site):
         self.worker.options.update(sandbox_bind=self.gates, infracost=self.program("infracost", INFRACOST),
                                    sentinel=self.program("sentinel", SENTINEL))
         self.notifier = Notifier("notifier-1", folder, notifier_token=self.tokens["notifier-token"], redis_url=redis.url, allow="127.0.0.1",
-                                 response_timeout_ms=2000, brokers=bus.address, fetch_wait_ms=bus.fetch_wait_ms)
+                                 response_timeout_ms=2000, **bus.options)
 
     def program(self, name, script):
         path = self.folder / name
