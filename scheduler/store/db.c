@@ -17,6 +17,7 @@ struct db {
 	PGconn *conn;
 	const char *statements[MOST_STATEMENTS]; /* prepared on this connection, by the address of their text */
 	bool relaxed;
+	const char *channel; /* that it listens to, or NULL */
 	bool in_transaction;
 	int queued; /* statements that were sent, whose results nobody has read: the connection is in pipeline mode */
 	struct rows *asked[MOST_SENT];                                    /* where the result of each goes, or NULL */
@@ -52,6 +53,37 @@ struct db *db_open_relaxed(const char *url)
 
 	db->relaxed = true;
 	return db;
+}
+
+struct db *db_open_listening(const char *url, const char *channel)
+{
+	struct db *db = db_open_relaxed(url);
+
+	db->channel = channel;
+	return db;
+}
+
+int db_socket(const struct db *db)
+{
+	return db->conn && PQstatus(db->conn) == CONNECTION_OK ? PQsocket(db->conn) : -1;
+}
+
+bool db_notice(struct db *db, char *ret_notice, size_t size)
+{
+	PGnotify *notice;
+	bool own;
+
+	if (!db->conn)
+		return false;
+	PQconsumeInput(db->conn);
+	do {
+		notice = PQnotifies(db->conn);
+		own = notice && notice->be_pid == PQbackendPID(db->conn);
+		if (notice && !own)
+			text_copy(ret_notice, size, notice->extra);
+		PQfreemem(notice);
+	} while (own);
+	return notice != NULL;
 }
 
 void db_close(struct db *db)
@@ -99,6 +131,13 @@ static bool connection_alive(struct db *db)
 	return PQstatus(db->conn) == CONNECTION_OK;
 }
 
+static int channel_listen(struct db *db, struct err *err)
+{
+	_cleanup_(freep) char *sql = mem_printf("set application_name = '%s'; listen %s", db->channel, db->channel);
+
+	return db_script(db, sql, err);
+}
+
 static int db_connect(struct db *db, struct err *err)
 {
 	if (db->conn && connection_alive(db))
@@ -123,7 +162,9 @@ static int db_connect(struct db *db, struct err *err)
 		    "set enable_seqscan = off; set max_parallel_workers_per_gather = 0",
 		    err) < 0)
 		return -1;
-	return db->relaxed ? db_script(db, "set synchronous_commit = off", err) : 0;
+	if (db->relaxed && db_script(db, "set synchronous_commit = off", err) < 0)
+		return -1;
+	return db->channel ? channel_listen(db, err) : 0;
 }
 
 void rows_release(struct rows *rows)

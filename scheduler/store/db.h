@@ -52,6 +52,13 @@ struct db;
 struct db *db_open(const char *url);
 /* The same for work that is done again if a crash of PostgreSQL forgets it: its commits do not wait for the disk. */
 struct db *db_open_relaxed(const char *url);
+/* The same for a connection that hears the channel's notices (NOTIFY) too, also after it was lost and opened again.
+ * `channel` is an identifier, a literal; in pg_stat_activity it is the application's name. */
+struct db *db_open_listening(const char *url, const char *channel);
+/* What poll is to wait on for a notice; -1 while there is no connection. */
+int db_socket(const struct db *db);
+/* The next notice that another connection has sent; false if there is none. Never blocks. */
+bool db_notice(struct db *db, char *ret_notice, size_t size);
 void db_close(struct db *db);
 /* The name of the index that the last ERR_CONFLICT broke, or "". */
 const char *db_constraint(const struct db *db);
