@@ -21,6 +21,7 @@
 #include "scheduler/dispatch/results.h"
 #include "scheduler/dispatch/sweeper.h"
 #include "scheduler/dispatch/task_reports.h"
+#include "scheduler/dispatch/waits.h"
 #include "scheduler/lifecycle/walk.h"
 #include "scheduler/metrics.h"
 #include "scheduler/options.h"
@@ -49,6 +50,7 @@ struct scheduler {
 	struct store store; /* the main thread's */
 	int signals;
 	struct publisher *publisher;
+	struct waits *waits;
 	struct intake *intakes[INTAKES];
 	struct sweeper *sweeper;
 	struct housekeeper *housekeeper;
@@ -199,9 +201,10 @@ static int scheduler_start(struct scheduler *s, struct err *err)
 
 	descriptors_raise();
 	if (certificate_read(s, err) < 0 || database_ready(s, err) < 0 ||
-		publisher_start(&publisher, &s->publisher, err) < 0)
+		publisher_start(&publisher, &s->publisher, err) < 0 || waits_start(o->database_url, &s->waits, err) < 0)
 		return -1;
 	s->store.publisher = s->publisher;
+	s->store.waits = s->waits;
 	sweeper.store = housekeeper.store = api.store = s->store;
 	if (intakes_start(s, &kafka, err) < 0 || sweeper_start(&sweeper, &s->sweeper, err) < 0 ||
 		housekeeper_start(&housekeeper, &s->housekeeper, err) < 0 || api_start(&api, &s->api, err) < 0)
@@ -209,14 +212,17 @@ static int scheduler_start(struct scheduler *s, struct err *err)
 	return port_file_write(s, err);
 }
 
-/* In mirrored order: no new requests, then no more decisions, then what they wrote is sent. */
+/* In mirrored order: whoever waits is sent away, no new requests, then no more decisions, then what they wrote is sent.
+ */
 static void scheduler_stop(struct scheduler *s)
 {
+	waits_stop(s->waits);
 	api_stop(s->api);
 	housekeeper_stop(s->housekeeper);
 	sweeper_stop(s->sweeper);
 	for (size_t i = 0; i < INTAKES; i++)
 		intake_stop(s->intakes[i]);
+	waits_free(s->waits);
 	publisher_stop(s->publisher);
 }
 

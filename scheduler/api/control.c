@@ -95,8 +95,13 @@ static struct held *held_take(struct control *control, const struct rows *rows)
 	for (struct held **at = &control->held; *at;) {
 		struct held *held = *at;
 		bool news = false;
-		json_t *stops = stops_of(held, rows, &news);
+		json_t *stops;
 
+		if (!rows->count && now < held->until_ms) {
+			at = &held->next;
+			continue;
+		}
+		stops = stops_of(held, rows, &news);
 		if (!news && now < held->until_ms) {
 			json_decref(stops);
 			at = &held->next;

@@ -6,6 +6,7 @@
 #include "scheduler/api/relations.h"
 #include "scheduler/api/scope.h"
 #include "scheduler/dispatch/publisher.h"
+#include "scheduler/dispatch/waits.h"
 #include "scheduler/store/names.h"
 #include "scheduler/store/pools.h"
 
@@ -184,5 +185,6 @@ int pools_delete(struct request *req, struct response *res, struct err *err)
 	topic->publisher = req->store->publisher;
 	topic_of_pool(row_text(&rows, 0, "id"), topic->name);
 	db_after_commit(req->store->db, pool_gone, topic);
+	waits_dismiss(req->store->waits, req->store->db, row_text(&rows, 0, "id"));
 	return respond_empty(res, 204);
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "scheduler/dispatch/waits.h"
 #include "scheduler/store/teams.h"
 
 enum { DESCRIPTION_MOST = 512 };
@@ -179,5 +180,7 @@ int tokens_delete(struct request *req, struct response *res, struct err *err)
 
 	if (token_in_path(req, &rows, err) < 0 || token_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
 		return -1;
+	if (!row_null(&rows, 0, "pool_id"))
+		waits_dismiss(req->store->waits, req->store->db, row_text(&rows, 0, "pool_id"));
 	return respond_empty(res, 204);
 }

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "common/log.h"
+#include "common/metrics.h"
 #include "proto/topics.h"
 #include "scheduler/api/api.h"
 #include "scheduler/api/control.h"
 #include "scheduler/api/trail.h"
 #include "scheduler/dispatch/claim.h"
 #include "scheduler/dispatch/publisher.h"
+#include "scheduler/dispatch/waits.h"
+#include "scheduler/metrics.h"
 #include "scheduler/store/workers.h"
 
 /* What workers ask with their pool's token or their own (proto/README.md). Bodies are plain JSON, no JSON:API
  * documents.
  */
 
-enum { MOST_SLOTS = 256 };
+enum { MOST_SLOTS = 256, WAIT_ANSWER_LIMIT = 64 };
 
 static int body_number(const struct request *req, const char *name, long long most, int *ret_number, struct err *err)
 {
@@ -54,14 +57,64 @@ int worker_claims(struct request *req, struct response *res, struct err *err)
 {
 	const char *worker = json_string_at(req->body, "worker");
 	json_t *jobs = NULL;
+	bool more = false;
 	int slots = 0;
 
 	if (!worker)
 		return err_set(err, ERR_INVALID, "'worker' is missing");
 	if (body_number(req, "slots", MOST_SLOTS, &slots, err) < 0 ||
-		jobs_claim(req->store, req->actor.pool.text, worker, slots, &jobs, err) < 0)
+		jobs_claim(req->store, req->actor.pool.text, worker, slots, &jobs, &more, err) < 0)
 		return -1;
-	return respond_json(res, 200, json_pack("{si so}", "lease-seconds", req->store->lease_seconds, "jobs", jobs));
+	return respond_json(res, 200,
+		json_pack("{si so sb}", "lease-seconds", req->store->lease_seconds, "jobs", jobs, "more", more));
+}
+
+/* A wait that was held back: its request, and the headers of every answer. */
+struct waiting {
+	struct http_pending *pending;
+	const char *(*headers)[2];
+};
+
+static void waiting_end(void *data, bool jobs)
+{
+	struct waiting *waiting = data;
+	struct http_answer answer = {.status = 200,
+		.content_type = "application/json",
+		.body = BUF_INIT(WAIT_ANSWER_LIMIT),
+		.extra = waiting->headers};
+
+	buf_text(&answer.body, jobs ? "{\"jobs\":true}" : "{\"jobs\":false}");
+	http_answer_now(waiting->pending, &answer);
+	free(waiting);
+}
+
+int worker_waits(struct request *req, struct response *res, struct err *err)
+{
+	const char *worker = json_string_at(req->body, "worker");
+	struct waits *waits = req->store->waits;
+	uint64_t mark = waits_mark(waits);
+	struct waiting *waiting;
+	bool jobs = false;
+	int slots = 0;
+
+	if (!worker)
+		return err_set(err, ERR_INVALID, "'worker' is missing");
+	if (body_number(req, "slots", MOST_SLOTS, &slots, err) < 0 ||
+		worker_waits_for(req->store, req->actor.pool.text, worker, slots, &jobs, err) < 0)
+		return -1;
+	if (jobs) {
+		metric_add(M_WAITS_ENDED, "by=\"request\"", 1);
+		return respond_json(res, 200, json_pack("{sb}", "jobs", true));
+	}
+	if (waits_full(waits))
+		return err_set(err, ERR_UNAVAILABLE, "too many workers wait: try again");
+	waiting = mem_new(1, sizeof(*waiting));
+	*waiting = (struct waiting){http_later(req->http), res->http->extra};
+	waits_begin(waits,
+		&(struct wait_spec){
+			.pool_id = req->actor.pool.text, .worker_id = worker, .end = waiting_end, .data = waiting},
+		mark);
+	return 0;
 }
 
 int worker_beats(struct request *req, struct response *res, struct err *err)
@@ -107,5 +160,6 @@ int worker_leaves(struct request *req, struct response *res, struct err *err)
 	if (worker_find(req->store, req->bearer, &worker, err) < 0 ||
 		worker_leave(req->store, worker.text, json_bool_at(req->body, "failed", false), err) < 0)
 		return -1;
+	waits_forget(req->store->waits, worker.text);
 	return respond_empty(res, 204);
 }

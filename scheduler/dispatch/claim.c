@@ -18,8 +18,8 @@ struct claiming {
 	struct store *store;
 	const char *pool, *worker;
 	int slots;
-	bool more;     /* some were being worked on by somebody else just then */
-	int said_free; /* what the worker's row says so far */
+	bool locked; /* some were being worked on by somebody else just then */
+	bool more;   /* others wait, beyond those */
 	struct {
 		struct id job, run;
 		int attempt;
@@ -48,12 +48,12 @@ static const char pick_sql[] =
 	"(partition by h.class, h.organization_id order by c.created_at, c.id) as turn "
 	"from heads h left join busy b using (organization_id), lateral (select id, created_at from jobs "
 	"where pool_id = $1 and state = 'waiting' and class = h.class and organization_id = h.organization_id "
-	"order by created_at, id limit $2) c), "
+	"order by created_at, id limit $2 + 1) c), "
 	"picked as materialized (select j.id, j.run_id, j.attempt from candidates c join jobs j on j.id = c.id "
 	"join runs r on r.id = j.run_id join workspaces w on w.id = j.workspace_id where j.state = 'waiting' "
 	"order by c.class, c.turn, c.created_at, c.id limit $2 for no key update of w, r, j skip locked) "
 	"select p.id, p.run_id, p.attempt, (select count(*) from candidates) as candidates, "
-	"w.id is not null as known, w.free from (select 1) one left join picked p on true "
+	"w.id is not null as known from (select 1) one left join picked p on true "
 	"left join workers w on w.id = $3 and w.pool_id = $1 and w.left_at is null";
 
 static int claim_pick(struct claiming *c, struct err *err)
@@ -69,8 +69,8 @@ static int claim_pick(struct claiming *c, struct err *err)
 		text_copy(c->picked[c->count].run.text, ID_SIZE, row_text(&rows, i, "run_id"));
 		c->picked[c->count++].attempt = (int)row_int(&rows, i, "attempt");
 	}
-	c->said_free = (int)row_int(&rows, 0, "free");
-	c->more = (int)c->count < c->slots && row_int(&rows, 0, "candidates") > (long long)c->count;
+	c->more = row_int(&rows, 0, "candidates") > (long long)c->count;
+	c->locked = c->more && (int)c->count < c->slots;
 	return 0;
 }
 
@@ -133,16 +133,6 @@ static int claim_mark(struct claiming *c, struct err *err)
 		P_TEXT(text), P_TEXT(c->worker), P_INT(c->store->lease_seconds), P_INT(c->slots));
 }
 
-/* Whoever asks for so many slots has them free: jobs are announced to who has room (room.h), from now on to this one
- * too. Its row is written only if it says otherwise. */
-static int claim_nothing(const struct claiming *c, struct err *err)
-{
-	if (c->more || c->said_free == c->slots)
-		return 0;
-	return db_query(c->store->db, NULL, err, "update workers set free = $2, seen_at = now() where id = $1",
-		P_TEXT(c->worker), P_INT(c->slots));
-}
-
 /* What reads the plan as JSON before the apply, or at its very end. */
 static const uint32_t reads_json = STAGE_BIT(STAGE_POST_PLAN) | STAGE_BIT(STAGE_OPA) | STAGE_BIT(STAGE_COST) |
 	STAGE_BIT(STAGE_SENTINEL) | STAGE_BIT(STAGE_PRE_APPLY) | STAGE_BIT(STAGE_POST_APPLY);
@@ -187,7 +177,7 @@ static int claim_run(void *data, struct err *err)
 	if (claim_pick(c, err) < 0)
 		return -1;
 	if (!c->count)
-		return claim_nothing(c, err);
+		return 0;
 	if (claim_start_runs(c, err) < 0 || claim_mark(c, err) < 0)
 		return -1;
 	return claim_details(c, err);
@@ -358,7 +348,7 @@ static int claim_once(struct claiming *c, json_t *jobs, struct err *err)
 	int result;
 
 	c->details = (struct rows)ROWS_INIT;
-	c->more = false;
+	c->locked = c->more = false;
 	outbox_init(&c->outbox);
 	result = db_transaction(c->store->db, claim_run, c, err);
 	if (result == 0)
@@ -375,15 +365,15 @@ static int claim_once(struct claiming *c, json_t *jobs, struct err *err)
 	return result;
 }
 
-int jobs_claim(
-	struct store *store, const char *pool_id, const char *worker_id, int slots, json_t **ret_jobs, struct err *err)
+int jobs_claim(struct store *store, const char *pool_id, const char *worker_id, int slots, json_t **ret_jobs,
+	bool *ret_more, struct err *err)
 {
 	const struct timespec moment = {.tv_nsec = 3000000};
 	json_auto_t *jobs = json_array();
-	struct claiming c = {.store = store, .pool = pool_id, .worker = worker_id, .more = true};
+	struct claiming c = {.store = store, .pool = pool_id, .worker = worker_id, .locked = true};
 
 	slots = slots < MOST_CLAIMED ? slots : MOST_CLAIMED;
-	for (int tries = 0; c.more && tries < MOST_TRIES; tries++) {
+	for (int tries = 0; c.locked && tries < MOST_TRIES; tries++) {
 		if (tries)
 			nanosleep(&moment, NULL); /* for a transaction that holds a waiting job: it is short */
 		c.slots = slots - (int)json_array_size(jobs);
@@ -392,6 +382,7 @@ int jobs_claim(
 	}
 	metric_add(M_CLAIMS, json_array_size(jobs) ? "outcome=\"jobs\"" : "outcome=\"none\"", 1);
 	*ret_jobs = json_incref(jobs);
+	*ret_more = c.more;
 	return 0;
 }
 

@@ -13,10 +13,10 @@
 
 enum { MOST_CLAIMED = 64 };
 
-/* Claims up to `slots` jobs for a worker. *ret_jobs is an array of jobs as proto/README.md has them. ERR_NOT_FOUND if
- * the worker is not known in that pool (any more). */
-int jobs_claim(
-	struct store *store, const char *pool_id, const char *worker_id, int slots, json_t **ret_jobs, struct err *err);
+/* Claims up to `slots` jobs for a worker. *ret_jobs is an array of jobs as proto/README.md has them, *ret_more whether
+ * others waited besides. ERR_NOT_FOUND if the worker is not known in that pool (any more). */
+int jobs_claim(struct store *store, const char *pool_id, const char *worker_id, int slots, json_t **ret_jobs,
+	bool *ret_more, struct err *err);
 
 /* What a job's token allows: to work on this attempt, and nothing else. */
 struct job_grant {

@@ -3,10 +3,12 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "common/crypto.h"
 #include "common/log.h"
 #include "scheduler/dispatch/publisher.h"
+#include "scheduler/dispatch/waits.h"
 
 void outbox_init(struct outbox *outbox)
 {
@@ -94,8 +96,20 @@ void outbox_written(struct outbox *outbox, long long id, const char *topic, cons
 
 struct handing {
 	struct publisher *publisher;
+	struct waits *waits;
 	json_t *rows;
 };
+
+static void row_hand_over(const struct handing *handing, const json_t *row)
+{
+	const char *topic = json_string_at(row, "topic"), *jobs = topics[TOPIC_JOBS].name;
+	const char *payload = json_string_at(row, "payload");
+
+	log_debug("message committed", "topic", topic, "payload", payload, NULL);
+	if (handing->waits && text_starts(topic, jobs))
+		waits_wake(handing->waits, topic + strlen(jobs));
+	publisher_offer(handing->publisher, json_int_at(row, "id", 0), topic, json_string_at(row, "key"), payload);
+}
 
 static void hand_over(void *data, bool committed)
 {
@@ -106,11 +120,7 @@ static void hand_over(void *data, bool committed)
 	json_array_foreach(handing->rows, i, row)
 	{
 		if (committed)
-			log_debug("message committed", "topic", json_string_at(row, "topic"), "payload",
-				json_string_at(row, "payload"), NULL);
-		if (committed)
-			publisher_offer(handing->publisher, json_int_at(row, "id", 0), json_string_at(row, "topic"),
-				json_string_at(row, "key"), json_string_at(row, "payload"));
+			row_hand_over(handing, row);
 	}
 	if (committed)
 		publisher_wake(handing->publisher);
@@ -125,6 +135,6 @@ void outbox_committed(struct store *store, struct outbox *outbox)
 	if (!store->publisher || !json_array_size(outbox->rows))
 		return;
 	handing = mem_new(1, sizeof(*handing));
-	*handing = (struct handing){store->publisher, json_copy(outbox->rows)};
+	*handing = (struct handing){store->publisher, store->waits, json_copy(outbox->rows)};
 	db_after_commit(store->db, hand_over, handing);
 }

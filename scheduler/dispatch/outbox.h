@@ -32,7 +32,8 @@ int outbox_insert(struct store *store, struct outbox *outbox, struct err *err);
 long long outbox_number(void);
 /* Adds a message that such a statement of the transaction writes; copies the texts. */
 void outbox_written(struct outbox *outbox, long long id, const char *topic, const char *key, const char *payload);
-/* Wakes the publisher with what outbox_insert wrote: now, or when the transaction that goes on has committed. */
+/* Hands what outbox_insert wrote to the publisher, and tells workers that wait of jobs (waits.h): now, or when the
+ * transaction that goes on has committed. */
 void outbox_committed(struct store *store, struct outbox *outbox);
 
 #endif

@@ -11,7 +11,6 @@
 #include "common/log.h"
 #include "common/metrics.h"
 #include "proto/topics.h"
-#include "scheduler/dispatch/room.h"
 #include "scheduler/metrics.h"
 
 /*
@@ -62,7 +61,6 @@ struct publisher {
 	struct row *offered;  /* newest first */
 	size_t count;         /* rows anywhere */
 	struct row *rows;     /* the thread's own */
-	struct room room;
 	int64_t next_poll_ms, next_delete_ms;
 	pthread_mutex_t topics_lock; /* guards the two below */
 	struct ensured ensured[MOST_TOPICS];
@@ -190,15 +188,11 @@ static void note_row(const struct row *row, const char *message)
 static void row_send(struct publisher *publisher, struct row *row)
 {
 	struct err err = ERR_INIT;
-	const char *jobs = topics[TOPIC_JOBS].name;
-	int partition = -1;
 
-	if (text_starts(row->topic, jobs)) {
+	if (text_starts(row->topic, topics[TOPIC_JOBS].name))
 		publisher_topic(publisher, row->topic, &topics[TOPIC_JOBS]);
-		partition = room_partition(&publisher->room, publisher->db, row->topic + strlen(jobs));
-	}
-	if (kafka_produce(publisher->producer, row->topic, partition, row->key, row->payload, (uint64_t)(uintptr_t)row,
-		    &err) == 0)
+	if (kafka_produce(
+		    publisher->producer, row->topic, -1, row->key, row->payload, (uint64_t)(uintptr_t)row, &err) == 0)
 		row->state = ROW_SENT;
 	else
 		row->state = ROW_FAILED;

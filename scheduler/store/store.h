@@ -14,6 +14,7 @@ struct objects;
 struct publisher;
 struct recall;
 struct viewer;
+struct waits;
 
 /* How long run tasks may take (RUNTASKS). */
 struct task_limits {
@@ -36,6 +37,7 @@ struct store {
 	struct objects *objects;        /* where large content is moved (store/objects.h), or NULL */
 	struct contents *contents;      /* what this request has of it (store/contents.h), or NULL */
 	struct publisher *publisher;    /* told of outbox rows once they committed; NULL: its poll finds them */
+	struct waits *waits;            /* told of jobs once they committed; NULL: its look finds them */
 };
 
 /* Brings the schema up to date, under a lock, so that replicas may start together. */

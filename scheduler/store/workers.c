@@ -45,6 +45,25 @@ int worker_find(struct store *store, const char *token, struct id *ret_id, struc
 	return 0;
 }
 
+/* Its row is written only if it says otherwise. */
+int worker_waits_for(
+	struct store *store, const char *pool_id, const char *worker_id, int free, bool *ret_jobs, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "with said as (update workers set free = $3, seen_at = now() where id = $2 and pool_id = $1 "
+		    "and left_at is null and free <> $3) "
+		    "select exists (select 1 from jobs where pool_id = $1 and state = 'waiting') as jobs from workers "
+		    "where id = $2 and pool_id = $1 and left_at is null",
+		    P_TEXT(pool_id), P_TEXT(worker_id), P_INT(free)) < 0)
+		return -1;
+	if (!rows.count)
+		return not_found(err);
+	*ret_jobs = row_bool(&rows, 0, "jobs");
+	return 0;
+}
+
 static json_t *beat_answer(const struct rows *rows)
 {
 	json_t *jobs = json_array();

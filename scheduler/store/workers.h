@@ -16,6 +16,10 @@ struct worker_arrival {
  * that it was started with holds no more. */
 int worker_register(struct store *store, const struct worker_arrival *arrival, struct id *ret_id, char **ret_token,
 	struct err *err);
+/* Whether a job of the pool waits, for one that has so many slots free. ERR_NOT_FOUND if it is not known there (any
+ * more). */
+int worker_waits_for(
+	struct store *store, const char *pool_id, const char *worker_id, int free, bool *ret_jobs, struct err *err);
 /* The worker with that token of its own. ERR_NOT_FOUND if it is not known (any more). */
 int worker_find(struct store *store, const char *token, struct id *ret_id, struct err *err);
 
