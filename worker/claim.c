@@ -11,25 +11,18 @@
 #include "worker/tickets.h"
 #include "worker/worker.h"
 
-enum { IDLE_MS = 2000, SETTLING_MS = 200, FREED_MS = 20, SOON_MS = 25, MOST_SOON = 5 };
+enum { IDLE_MS = 2000, FRUITLESS_MS = 25, MOST_FRUITLESS = 7 };
 
 struct claims {
 	struct worker *worker;
-	struct fetch *claiming;
-	bool again; /* something happened since it was sent */
+	struct fetch *claiming, *waiting; /* at most one of them */
+	bool more;                        /* others waited when the last claim was answered */
 	int64_t sent_ms;
 	int64_t leased_ms; /* the same by the clock of leases */
-	size_t asked;      /* slots */
-	bool more_wait;    /* the last claim got as much as it asked for */
-	int soon;          /* so often it asks again before long */
+	int fruitless;     /* claims in a row that found nothing though a job waited */
 	struct loop_timer timer;
-	struct backoff backoff;
+	struct backoff claim_backoff, wait_backoff;
 };
-
-static void idle(void *data)
-{
-	claims_wake(data);
-}
 
 struct claims *claims_new(struct worker *worker)
 {
@@ -45,8 +38,41 @@ void claims_free(struct claims *claims)
 		return;
 	loop_timer_clear(claims->worker->loop, &claims->timer);
 	fetch_abort(claims->claiming);
+	fetch_abort(claims->waiting);
 	free(claims);
 }
+
+static void claim_send(void *data);
+static void wait_send(void *data);
+
+/* Whether anything can be asked for now. */
+static bool may_ask(const struct claims *claims)
+{
+	return !claims->claiming && !claims->waiting && slots_free(claims->worker) > 0 &&
+		lease_worker(claims->worker->lease);
+}
+
+static void go_on(struct claims *claims)
+{
+	if (claims->timer.due_ms == 0 && claims->more)
+		claim_send(claims);
+	else if (claims->timer.due_ms == 0)
+		wait_send(claims);
+}
+
+static void go_on_after(struct claims *claims, int64_t after_ms, loop_timer_fn fn)
+{
+	loop_timer_set(claims->worker->loop, &claims->timer, after_ms, fn, claims);
+}
+
+static json_t *request_body(const struct claims *claims)
+{
+	const struct worker *worker = claims->worker;
+
+	return json_pack("{sssI}", "worker", lease_worker(worker->lease), "slots", (json_int_t)slots_free(worker));
+}
+
+/* ---- claims ---- */
 
 static size_t jobs_start(struct claims *claims, const struct fetch_answer *answer)
 {
@@ -62,6 +88,7 @@ static size_t jobs_start(struct claims *claims, const struct fetch_answer *answe
 		return 0;
 	}
 	jobs = json_at(value, "jobs");
+	claims->more = json_bool_at(value, "more", json_array_size(jobs) > 0);
 	lease = lease_since(claims->leased_ms, json_int_at(value, "lease-seconds", 0));
 	json_array_foreach(jobs, i, item)
 	{
@@ -70,70 +97,141 @@ static size_t jobs_start(struct claims *claims, const struct fetch_answer *answe
 	return json_array_size(jobs);
 }
 
-/* A worker that had no free slot has paused its partitions, and librdkafka takes some hundred milliseconds until it
- * fetches again: what was announced meanwhile is asked for. */
-static int64_t next_ms(struct claims *claims)
+/* A job that is somebody else's by now, or can't be given to anybody, is not asked for in a tight circle. */
+static int64_t rest_ms(const struct claims *claims)
 {
-	if (claims->soon > 0)
-		return SOON_MS << (MOST_SOON - claims->soon--);
-	return jitter(tickets_settling(claims->worker->tickets) ? SETTLING_MS : IDLE_MS);
+	int times = claims->fruitless < MOST_FRUITLESS ? claims->fruitless : MOST_FRUITLESS;
+
+	return times > 1 ? jitter(FRUITLESS_MS << (times - 1)) : 0;
+}
+
+static void claim_heard(struct claims *claims, const struct fetch_answer *answer)
+{
+	size_t jobs = jobs_start(claims, answer);
+
+	backoff_reset(&claims->claim_backoff);
+	claims->fruitless = jobs ? 0 : claims->fruitless + 1;
+	metric_addf(M_CLAIMS, 1, "outcome=\"%s\"", jobs ? "jobs" : "none");
+	tickets_answered(claims->worker->tickets);
+	if (jobs || rest_ms(claims) == 0)
+		go_on(claims);
+	else
+		go_on_after(claims, rest_ms(claims), wait_send);
 }
 
 static void claim_answered(void *data, struct fetch_answer *answer)
 {
 	struct claims *claims = data;
-	struct worker *worker = claims->worker;
-	int64_t next = next_ms(claims);
-	size_t jobs = 0;
 
 	claims->claiming = NULL;
+	claims->more = false;
 	metric_observef(M_CLAIM_SECONDS, (double)(clock_mono_ms() - claims->sent_ms) / 1000, "%s", "");
-	if (lease_heard(worker->lease, answer)) {
-		backoff_reset(&claims->backoff);
-		jobs = jobs_start(claims, answer);
-		claims->more_wait = jobs >= claims->asked;
-		metric_addf(M_CLAIMS, 1, "outcome=\"%s\"", jobs ? "jobs" : "none");
-		tickets_answered(worker->tickets);
+	if (lease_heard(claims->worker->lease, answer)) {
+		claim_heard(claims, answer);
 	} else {
 		metric_addf(M_CLAIMS, 1, "outcome=\"failed\"");
-		next = backoff_next(&claims->backoff, answer->retry_after);
-		claims->again = false;
+		go_on_after(claims, backoff_next(&claims->claim_backoff, answer->retry_after), claim_send);
 	}
-	loop_timer_set(worker->loop, &claims->timer, next, idle, claims);
-	if (claims->again)
-		claims_wake(claims);
-	else
-		tickets_go_on(worker->tickets);
+	tickets_go_on(claims->worker->tickets);
 }
 
-void claims_wake(struct claims *claims)
+static void claim_send(void *data)
 {
+	struct claims *claims = data;
 	struct worker *worker = claims->worker;
-	size_t slots = slots_free(worker);
 
-	tickets_go_on(worker->tickets);
-	if (claims->claiming) {
-		claims->again = true;
+	if (!may_ask(claims))
 		return;
-	}
-	claims->again = false;
-	if (slots == 0 || !lease_worker(worker->lease))
-		return;
+	loop_timer_clear(worker->loop, &claims->timer);
 	tickets_asked(worker->tickets);
 	claims->sent_ms = clock_mono_ms();
 	claims->leased_ms = clock_boot_ms();
-	claims->asked = slots;
-	claims->claiming = lease_post(worker, "claim",
-		json_pack("{sssI}", "worker", lease_worker(worker->lease), "slots", (json_int_t)slots), claim_answered,
-		claims);
+	claims->claiming = lease_post(worker, "claim", request_body(claims), claim_answered, claims);
+}
+
+/* ---- waits ---- */
+
+static bool wait_found(const struct fetch_answer *answer)
+{
+	json_auto_t *value = NULL;
+	struct err err = ERR_INIT;
+
+	return json_parse(buf_str(&answer->body), answer->body.len, &value, &err) == 0 &&
+		json_bool_at(value, "jobs", false);
+}
+
+/* What is wrong, if it is not the wait alone, the claim will hear. */
+static void wait_failed(struct claims *claims, const struct fetch_answer *answer)
+{
+	int64_t next = backoff_next(&claims->wait_backoff, answer->retry_after), most = jitter(IDLE_MS);
+
+	go_on_after(claims, next < most ? next : most, claim_send);
+}
+
+static void wait_answered(void *data, struct fetch_answer *answer)
+{
+	struct claims *claims = data;
+
+	claims->waiting = NULL;
+	if (answer->status != 200) {
+		wait_failed(claims, answer);
+		return;
+	}
+	backoff_reset(&claims->wait_backoff);
+	if (wait_found(answer)) {
+		claim_send(claims);
+	} else {
+		claims->fruitless = 0;
+		wait_send(claims);
+	}
+}
+
+/* From here on the scheduler tells of every job: what tickets told is answered with it. */
+static void wait_send(void *data)
+{
+	struct claims *claims = data;
+	struct worker *worker = claims->worker;
+
+	if (!may_ask(claims))
+		return;
+	loop_timer_clear(worker->loop, &claims->timer);
+	claims->waiting = lease_wait(worker, "wait", request_body(claims), wait_answered, claims);
+	claims_ticket(claims);
+}
+
+/* ---- what happens ---- */
+
+void claims_begin(struct claims *claims)
+{
+	fetch_abort(claims->waiting);
+	claims->waiting = NULL;
+	loop_timer_clear(claims->worker->loop, &claims->timer);
+	go_on(claims);
+	tickets_go_on(claims->worker->tickets);
 }
 
 void claims_slot_freed(struct claims *claims)
 {
-	claims->soon = slots_free(claims->worker) == 1 ? MOST_SOON : 0;
-	if (claims->more_wait || claims->claiming || !tickets_producer(claims->worker->tickets))
-		claims_wake(claims);
-	else
-		loop_timer_set(claims->worker->loop, &claims->timer, FREED_MS, idle, claims);
+	go_on(claims);
+	tickets_go_on(claims->worker->tickets);
+}
+
+void claims_ticket(struct claims *claims)
+{
+	struct tickets *tickets = claims->worker->tickets;
+
+	if (claims->waiting) {
+		tickets_asked(tickets);
+		tickets_answered(tickets);
+	} else {
+		claim_send(claims);
+	}
+	tickets_go_on(tickets);
+}
+
+void claims_end(struct claims *claims)
+{
+	fetch_abort(claims->waiting);
+	claims->waiting = NULL;
 	tickets_go_on(claims->worker->tickets);
 }

@@ -3,12 +3,12 @@
 #define WORKER_CLAIM_H
 
 /*
- * Asking the scheduler for jobs, for as many slots as are free: when a ticket came, when a slot became free, and every
- * two seconds or so when nothing happens. One claim is under way at a time; what happens meanwhile leads to one more.
+ * Getting jobs from the scheduler, for as many slots as are free. A worker with room has one request under way: a claim
+ * if it has reason to think that a job waits, else a wait, which the scheduler answers when there is one
+ * (proto/README.md). So nothing is asked again and again, and a worker without room is told of no job.
  *
- * When the last claim got all it asked for, more may wait, and a slot that becomes free claims at once. When it got
- * less, nothing waited, and what came since has announced itself with a ticket: then the claim comes a moment later, so
- * that it does not compete with what the scheduler has to do for the run whose job has just ended.
+ * A ticket from the broker leads to a claim while no wait stands: where the scheduler lets nobody wait, or is just
+ * being tried again, which is every two seconds or so then.
  */
 
 struct worker;
@@ -16,9 +16,13 @@ struct claims;
 
 struct claims *claims_new(struct worker *worker);
 void claims_free(struct claims *claims);
-/* Something changed: claims if there is a free slot and the worker is registered. */
-void claims_wake(struct claims *claims);
+/* The worker is registered, perhaps anew. */
+void claims_begin(struct claims *claims);
 /* A slot became free. */
 void claims_slot_freed(struct claims *claims);
+/* Tickets were read. */
+void claims_ticket(struct claims *claims);
+/* The worker drains: it has no room any more. */
+void claims_end(struct claims *claims);
 
 #endif

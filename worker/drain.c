@@ -30,7 +30,7 @@ void drain_begin(struct worker *worker)
 	log_info("draining: running jobs finish, no new ones are taken; a second signal stops them", NULL);
 	worker->draining = true;
 	metric_set(M_DRAINING, "", 1);
-	claims_wake(worker->claims);
+	claims_end(worker->claims);
 	drain_check(worker);
 }
 

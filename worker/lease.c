@@ -110,6 +110,14 @@ struct fetch *lease_post(
 	return post_send(worker, &post, fn, data);
 }
 
+struct fetch *lease_wait(
+	struct worker *worker, const char *path, json_t *body, void (*fn)(void *, struct fetch_answer *), void *data)
+{
+	const struct post post = {worker->options.agent_token, path, body, LISTEN_MS};
+
+	return post_send(worker, &post, fn, data);
+}
+
 struct fetch *lease_listen(
 	struct lease *lease, const char *path, json_t *body, void (*fn)(void *, struct fetch_answer *), void *data)
 {
@@ -184,7 +192,7 @@ static void registered(struct lease *lease, const json_t *answer)
 	if (topic)
 		tickets_subscribe(lease->worker->tickets, topic, text_or_empty(json_string_at(answer, "pool")));
 	loop_timer_set(lease->worker->loop, &lease->timer, jitter(lease->lease_ms / 4), beat, lease);
-	claims_wake(lease->worker->claims);
+	claims_begin(lease->worker->claims);
 }
 
 static void register_answered(void *data, struct fetch_answer *answer)

@@ -37,8 +37,10 @@ void lease_leave(struct lease *lease, loop_timer_fn fn, void *data);
 /* A request to the scheduler with the pool's token; `body` is consumed. The handle is fetch_start's. */
 struct fetch *lease_post(
 	struct worker *worker, const char *path, json_t *body, void (*fn)(void *, struct fetch_answer *), void *data);
-/* The same with the worker's own token, for an answer that the scheduler may keep back for most of a minute. Registered
- * workers only. */
+/* The same, for an answer that the scheduler may keep back for most of a minute. */
+struct fetch *lease_wait(
+	struct worker *worker, const char *path, json_t *body, void (*fn)(void *, struct fetch_answer *), void *data);
+/* The same with the worker's own token, likewise kept back. Registered workers only. */
 struct fetch *lease_listen(
 	struct lease *lease, const char *path, json_t *body, void (*fn)(void *, struct fetch_answer *), void *data);
 

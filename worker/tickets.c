@@ -17,7 +17,7 @@
 #include "worker/metrics.h"
 #include "worker/worker.h"
 
-enum { MOST_HELD = 64, MOST_PARTITIONS = 256, POLL_MS = 1000, SETTLING_MS = 20000 };
+enum { MOST_HELD = 64, MOST_PARTITIONS = 256, POLL_MS = 1000 };
 enum { LETTER_TAG = 0 }; /* results have tags from 1 on */
 
 struct tickets {
@@ -26,7 +26,6 @@ struct tickets {
 	struct kafka_producer *producer;
 	struct kafka_consumer *pool, *control;
 	char *topic, *group;
-	int64_t subscribed_ms;                /* 0: not yet */
 	int produced_fd, pool_fd, control_fd; /* eventfds */
 	struct kafka_message held[MOST_HELD]; /* read, and their claim is not answered */
 	size_t held_count;
@@ -170,7 +169,7 @@ static void pool_check(struct tickets *tickets)
 	found = pool_read(tickets);
 	tickets->reading = false;
 	if (found)
-		claims_wake(tickets->worker->claims);
+		claims_ticket(tickets->worker->claims);
 }
 
 static void pool_ready(void *data, int fd, unsigned events)
@@ -209,12 +208,6 @@ static void assigned(void *data, const int32_t *partitions, size_t count)
 	tickets->partition_count = count < MOST_PARTITIONS ? count : MOST_PARTITIONS;
 	for (size_t i = 0; i < tickets->partition_count; i++)
 		tickets->partitions[i] = partitions[i];
-}
-
-bool tickets_settling(const struct tickets *tickets)
-{
-	return tickets->subscribed_ms && tickets->partition_count == 0 &&
-		clock_mono_ms() - tickets->subscribed_ms < SETTLING_MS;
 }
 
 json_t *tickets_partitions(const struct tickets *tickets)
@@ -292,7 +285,6 @@ void tickets_subscribe(struct tickets *tickets, const char *topic, const char *p
 		return;
 	pool_close(tickets);
 	tickets->topic = mem_text(topic);
-	tickets->subscribed_ms = clock_mono_ms();
 	tickets->group = mem_printf("runyard-worker-%s", pool);
 	spec.topic = tickets->topic;
 	spec.group = tickets->group;

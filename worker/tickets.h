@@ -30,9 +30,6 @@ void tickets_asked(struct tickets *tickets);
 void tickets_answered(struct tickets *tickets);
 /* Pauses or resumes by the slots that are free, and reads what there is. */
 void tickets_go_on(struct tickets *tickets);
-/* True while the group still has to let this worker in, which takes seconds: no ticket reaches it till then. Only for a
- * while: a worker beyond the last partition never gets one. */
-bool tickets_settling(const struct tickets *tickets);
 /* The partitions of the pool's topic that this worker has. A new reference. */
 json_t *tickets_partitions(const struct tickets *tickets);
 
