@@ -2,7 +2,6 @@
 """A stop reaches its worker whatever is between them: no broker, a lost message, another scheduler, a worker that was away."""
 
 import signal
-import threading
 import uuid
 
 import psycopg
@@ -10,7 +9,7 @@ import pytest
 
 from support.proc import processes_with
 from support.wait import until
-from support.worker import HandWorker
+from support.worker import Asking, HandWorker
 
 NEVER = 3600  # a lease so long that no heartbeat comes within a test
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
@@ -113,23 +112,6 @@ def test_while_the_worker_stands_still(first, api, worker, gate, marker):
 # ---- the request itself ----
 
 
-class Listening:
-    """A request that waits, in a thread of its own."""
-
-    def __init__(self, hand, *told):
-        self.answer = None
-        self.thread = threading.Thread(target=self._ask, args=(hand, told), daemon=True)
-        self.thread.start()
-
-    def _ask(self, hand, told):
-        self.answer = hand.listen(*told)
-
-    def stops(self):
-        self.thread.join()
-        assert self.answer is not None, "it is not answered"
-        return self.answer
-
-
 @pytest.fixture
 def hand(first, tokens):
     return HandWorker(first.url, tokens["agent-token"])
@@ -138,16 +120,16 @@ def hand(first, tokens):
 def test_what_is_told_once_is_told_again_only_when_there_is_more(hand, api, database):
     run = api.run_files(api.workspace(), ONE)
     (job,) = hand.claim()
-    waits = Listening(hand)
+    waits = Asking(hand.listen)
     api.act(run, "cancel")
     cancel = {"job": job["job"], "attempt": 1, "stop": "cancel"}
-    assert waits.stops() == [cancel]
+    assert waits.answer() == [cancel]
     assert hand.listen() == [cancel]  # an answer may be lost on its way
-    knows = Listening(hand, cancel)
+    knows = Asking(hand.listen, cancel)
     cooled_off(database, run)
-    assert knows.answer is None
+    assert not knows.answered()
     api.act(run, "force-cancel")
-    assert knows.stops() == [{**cancel, "stop": "force"}]
+    assert knows.answer() == [{**cancel, "stop": "force"}]
     assert hand.result(job, "canceled").status == 204
     assert api.status(run) == "force_canceled"
 
@@ -156,10 +138,10 @@ def test_nobody_hears_of_anothers_jobs(hand, first, tokens, api):
     other = HandWorker(first.url, tokens["agent-token"], "other")
     mine, theirs = api.run_files(api.workspace(), ONE), api.run_files(api.workspace(), ONE)
     jobs = {job["run"]: job for job in hand.claim(1) + other.claim(1)}
-    waits = {worker: Listening(worker) for worker in (hand, other)}
+    waits = {worker: Asking(worker.listen) for worker in (hand, other)}
     for run in (mine, theirs):
         api.act(run, "cancel")
-    heard = [stop["job"] for listening in waits.values() for stop in listening.stops()]
+    heard = [stop["job"] for listening in waits.values() for stop in listening.answer()]
     assert sorted(heard) == sorted(job["job"] for job in jobs.values()) and len(heard) == 2
 
 
@@ -177,7 +159,7 @@ def test_requests_of_nonsense(hand, api):
 def test_a_scheduler_that_stops_lets_nobody_wait(hand, first, api):
     api.run_files(api.workspace(), ONE)
     hand.claim()
-    waits = Listening(hand)
+    waits = Asking(hand.listen)
     until(lambda: first.metric("runyard_http_requests_total", route="/api/worker/v1/control") >= 1, "it is taken")
     assert first.stop() == 0
-    assert waits.stops() == []
+    assert waits.answer() == []

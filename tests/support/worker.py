@@ -2,6 +2,7 @@
 """A worker's side of the protocol by hand (proto/README.md), for what no real worker would do."""
 
 import json
+import threading
 import urllib.error
 import urllib.request
 
@@ -31,6 +32,10 @@ class HandWorker:
     def claim(self, slots=1):
         return self.call("POST", "claim", {"worker": self.id, "slots": slots}).json["jobs"]
 
+    def wait(self, slots=1):
+        """Whether a job waits in its pool: answered when there is one, or after a while."""
+        return self.call("POST", "wait", {"worker": self.id, "slots": slots}).json["jobs"]
+
     def beat(self, *jobs):
         """What the scheduler says of these jobs: {job: (held, stop)}."""
         listed = [{"job": job["job"], "attempt": job["attempt"]} for job in jobs]
@@ -50,3 +55,23 @@ class HandWorker:
         body = {"v": 1, "job": job["job"], "attempt": job["attempt"], "run": job["run"], "outcome": outcome, "has-changes": True, "additions": 1,
                 "changes": 0, "destructions": 0, "imports": 0, "terraform-version": "1.11.4", "error": "", **more}
         return self.on(job, "POST", "result", body, check=False)
+
+
+class Asking:
+    """A request that the scheduler keeps back, in a thread of its own."""
+
+    def __init__(self, ask, *arguments):
+        self.got = None
+        self.thread = threading.Thread(target=self._ask, args=(ask, arguments), daemon=True)
+        self.thread.start()
+
+    def _ask(self, ask, arguments):
+        self.got = ask(*arguments)
+
+    def answered(self):
+        return self.got is not None
+
+    def answer(self):
+        self.thread.join()
+        assert self.answered(), "it is not answered"
+        return self.got

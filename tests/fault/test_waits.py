@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: MPL-2.0
+"""A free slot hears of a job whatever is between them, by a request that waits; and nobody else hears of it."""
+
+import threading
+
+import pytest
+
+from support.wait import until
+from support.worker import Asking, HandWorker
+
+NEVER = 3600  # a lease so long that no heartbeat comes within a test
+ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
+
+
+@pytest.fixture
+def first(scheduler):
+    return scheduler(lease_seconds=NEVER)
+
+
+def waiting(scheduler, count):
+    until(lambda: scheduler.metric("runyard_waiting_workers") == count, lambda: f"{count} workers wait, not {scheduler.metric('runyard_waiting_workers'):g}")
+
+
+def woken(*schedulers, **labels):
+    return sum(one.metric("runyard_workers_woken_total", **labels) for one in schedulers)
+
+
+def planned(api, run):
+    api.wait_status(run, "planned")
+
+
+# ---- real workers ----
+
+
+def test_without_a_broker(first, api, worker):
+    """Nothing is asked in vain: one claim for each job."""
+    one = worker(brokers="")
+    waiting(first, 1)
+    for run in [api.run_files(api.workspace(), ONE) for _ in range(3)]:
+        planned(api, run)
+    waiting(first, 1)
+    assert one.metric("runyard_worker_jobs_total", stage="plan") == 3
+    assert woken(first) - woken(first, by="look") <= 3
+
+
+def test_with_the_broker_gone(first, api, worker, broker):
+    worker()
+    waiting(first, 1)
+    broker.process.kill()
+    planned(api, api.run_files(api.workspace(), ONE))
+    broker.start()
+
+
+@pytest.mark.parametrize("kill", [False, True], ids=["stopped", "killed"])
+def test_its_scheduler_restarts_while_it_waits(first, api, worker, scheduler, kill):
+    second = scheduler(lease_seconds=NEVER)
+    worker(brokers="", scheduler_url=second.url)
+    waiting(second, 1)
+    second.restart(kill)
+    planned(api, api.run_files(api.workspace(), ONE))
+
+
+def test_a_job_that_commits_while_its_scheduler_is_away(first, api, worker, scheduler):
+    second = scheduler(lease_seconds=NEVER)
+    worker(brokers="", scheduler_url=second.url)
+    waiting(second, 1)
+    second.kill()
+    run = api.run_files(api.workspace(), ONE)
+    second.start()
+    planned(api, run)
+
+
+def test_a_job_of_another_scheduler(first, api, worker, scheduler):
+    second = scheduler(lease_seconds=NEVER)
+    worker(brokers="", scheduler_url=second.url)
+    waiting(second, 1)
+    planned(api, api.run_files(api.workspace(), ONE))
+    assert woken(first) == 0
+    assert woken(second, by="notice") + woken(second, by="look") >= 1
+
+
+def test_postgresql_forgets_who_listens(first, api, worker, scheduler, ask):
+    """The connection that hears of other schedulers' jobs is closed."""
+    second = scheduler(lease_seconds=NEVER)
+    worker(brokers="", scheduler_url=second.url)
+    waiting(second, 1)
+    ask("select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()")
+    planned(api, api.run_files(api.workspace(), ONE))
+
+
+def test_a_full_worker_is_told_of_nothing(first, api, worker, gate):
+    worker(brokers="", sandbox_bind=gate.folder, slots=1)
+    held = api.run_files(api.workspace(), {"main.tf": f'resource "terraform_data" "one" {{\n  input = {gate.expression}\n}}\n'})
+    gate.wait()
+    waiting(first, 0)
+    before = woken(first)
+    run = api.run_files(api.workspace(), ONE)
+    assert (api.status(run), woken(first)) == ("plan_queued", before)
+    gate.open()
+    planned(api, held)
+    planned(api, run)
+
+
+# ---- the request itself ----
+
+
+@pytest.fixture
+def hands(first, tokens):
+    return [HandWorker(first.url, tokens["agent-token"], f"by-hand-{number}") for number in range(3)]
+
+
+def test_one_job_wakes_one_worker(hands, first, api):
+    waits = [Asking(hand.wait) for hand in hands]
+    waiting(first, 3)
+    run = api.run_files(api.workspace(), ONE)
+    until(lambda: any(wait.answered() for wait in waits), "one is told")
+    told = [hand for hand, wait in zip(hands, waits) if wait.answered()]
+    assert [job["run"] for hand in told for job in hand.claim()] == [run]
+    assert woken(first) - woken(first, by="look") == 1
+
+
+def test_who_is_told_and_gone_takes_no_job_along(hands, first, api):
+    """All are told in turn as long as nobody claims it."""
+    waits = [Asking(hand.wait) for hand in hands]
+    waiting(first, 3)
+    run = api.run_files(api.workspace(), ONE)
+    assert [wait.answer() for wait in waits] == [True] * 3
+    assert [job["run"] for job in hands[2].claim()] == [run]
+
+
+def test_what_waits_already_is_told_at_once(hands, first, api):
+    api.run_files(api.workspace(), ONE)
+    assert hands[0].wait() is True
+    assert woken(first, by="request") == 1
+
+
+def test_another_request_of_the_same_worker(hands, first):
+    waits = Asking(hands[0].wait)
+    waiting(first, 1)
+    again = Asking(hands[0].wait)
+    assert waits.answer() is False and not again.answered()
+    waiting(first, 1)
+    assert hands[0].call("POST", "leave", {"failed": False}, hands[0].own_token).status == 204
+    assert again.answer() is False
+    waiting(first, 0)
+
+
+def test_another_pools_worker_hears_nothing(hands, first, api):
+    pool = api.post(f"organizations/{api.organization}/agent-pools", {"data": {"type": "agent-pools", "attributes": {"name": "edge"}}}).data["id"]
+    body = {"data": {"type": "agent-tokens", "attributes": {"description": "a worker's"}}}
+    token = api.post(f"agent-pools/{pool}/authentication-tokens", body).data["attributes"]["token"]
+    edge = HandWorker(first.url, token, "edge")
+    waits, other = Asking(edge.wait), Asking(hands[0].wait)
+    waiting(first, 2)
+    api.run_files(api.workspace(), ONE)
+    assert other.answer() is True and not waits.answered()
+    hands[0].claim()
+    api.run_files(api.workspace(execution_mode="agent", agent_pool_id=pool), ONE)
+    assert waits.answer() is True
+    assert len(edge.claim()) == 1
+
+
+def test_no_job_is_claimed_twice(hands, first, api):
+    """All ask again as long as there is anything, and find all of it."""
+    jobs, lock = [], threading.Lock()
+    workspaces = [api.workspace() for _ in range(12)]
+
+    def work(hand):
+        while len(jobs) < len(workspaces):
+            if hand.wait(2):
+                claimed = hand.claim(2)
+                with lock:
+                    jobs.extend(claimed)
+
+    threads = [threading.Thread(target=work, args=(hand,), daemon=True) for hand in hands]
+    for thread in threads:
+        thread.start()
+    runs = [api.run_files(workspace, ONE) for workspace in workspaces]
+    until(lambda: len(jobs) >= len(runs), lambda: f"all are claimed, not {len(jobs)} of {len(runs)}")
+    assert sorted(job["run"] for job in jobs) == sorted(runs)
+    for hand in hands:
+        hand.call("POST", "leave", {"failed": False}, hand.own_token)
+
+
+def test_requests_of_nonsense(hands, first, api):
+    hand = hands[0]
+    for body in ({}, {"worker": hand.id}, {"worker": None, "slots": 1}, {"worker": hand.id, "slots": -1}, {"worker": hand.id, "slots": "1"}):
+        assert hand.call("POST", "wait", body, check=False).status == 422
+    assert hand.call("POST", "wait", {"worker": "agent-nobody", "slots": 1}, check=False).status == 404
+    assert hand.call("POST", "wait", {"worker": hand.id, "slots": 1}, "wrong", check=False).status == 401
+    assert hand.call("POST", "wait", {"worker": hand.id, "slots": 1}, hand.own_token, check=False).status == 401
+
+
+def test_a_scheduler_that_stops_lets_nobody_wait(hands, first):
+    waits = Asking(hands[0].wait)
+    waiting(first, 1)
+    assert first.stop() == 0
+    assert waits.answer() is False
