@@ -8,6 +8,7 @@ import psycopg
 import pytest
 
 from support.proc import processes_with
+from support.process import free_port
 from support.wait import until
 from support.worker import Asking, HandWorker
 
@@ -58,12 +59,15 @@ def test_without_the_broker(first, api, worker, gate, marker, broker):
     broker.start()
 
 
-def test_a_message_that_is_lost(first, api, worker, gate, marker, database):
+def test_a_message_that_is_lost(first, api, worker, scheduler, gate, marker, database):
+    """It is written nowhere, and whoever has it in memory reaches no broker."""
     one = worker(sandbox_bind=gate.folder)
+    second = scheduler(lease_seconds=NEVER, brokers=f"127.0.0.1:{free_port()}")
     with psycopg.connect(database, autocommit=True) as connection:
         connection.execute("create function lose() returns trigger language plpgsql as 'begin return null; end'")
         connection.execute("create trigger lose before insert on outbox for each row when (new.topic = 'runyard.control') execute function lose()")
     _, run = planning(api, gate, marker)
+    api.url = second.url
     api.act(run, "cancel")
     stopped_by_http(api, one, gate, marker, run)
     assert one.metric("runyard_worker_tickets_total", kind="control") == 0
