@@ -18,7 +18,9 @@ enum {
 	TIMEOUT_MS = 60 * 1000,
 	CONNECT_MS = 10 * 1000,
 	STALL_SECONDS = 30,
-	UPLOAD_CHUNK = 256 * 1024,
+	UPLOAD_CHUNK_LEAST = 16 * 1024,
+	UPLOAD_CHUNK_MOST = 256 * 1024,
+	MOST_SPARE = 16,
 };
 
 struct fetcher {
@@ -26,6 +28,8 @@ struct fetcher {
 	CURLM *multi;
 	struct loop_timer timer;
 	struct fetch *running;
+	CURL *spare[MOST_SPARE]; /* to be used again: to make and to free one costs as much as a small request */
+	size_t spare_count;
 };
 
 struct fetch {
@@ -44,6 +48,23 @@ struct fetch {
 	struct fetch *next;
 };
 
+static CURL *easy_take(struct fetcher *fetcher)
+{
+	return fetcher->spare_count ? fetcher->spare[--fetcher->spare_count] : mem_there(curl_easy_init());
+}
+
+/* Nothing of the request stays in it. */
+static void easy_give_back(struct fetcher *fetcher, CURL *easy)
+{
+	curl_multi_remove_handle(fetcher->multi, easy);
+	if (fetcher->spare_count == MOST_SPARE) {
+		curl_easy_cleanup(easy);
+		return;
+	}
+	curl_easy_reset(easy);
+	fetcher->spare[fetcher->spare_count++] = easy;
+}
+
 /* ---- the loop's side ---- */
 
 static void fetch_release(struct fetch *fetch)
@@ -54,8 +75,7 @@ static void fetch_release(struct fetch *fetch)
 		at = &(*at)->next;
 	if (*at)
 		*at = fetch->next;
-	curl_multi_remove_handle(fetch->fetcher->multi, fetch->easy);
-	curl_easy_cleanup(fetch->easy);
+	easy_give_back(fetch->fetcher, fetch->easy);
 	curl_slist_free_all(fetch->headers);
 	buf_release(&fetch->answer.body);
 	free(fetch);
@@ -192,6 +212,8 @@ void fetcher_free(struct fetcher *fetcher)
 		return;
 	while (fetcher->running)
 		fetch_release(fetcher->running);
+	while (fetcher->spare_count)
+		curl_easy_cleanup(fetcher->spare[--fetcher->spare_count]);
 	curl_multi_cleanup(fetcher->multi);
 	loop_timer_clear(fetcher->loop, &fetcher->timer);
 	free(fetcher);
@@ -262,20 +284,33 @@ static void header_add(struct fetch *fetch, const char *name, const char *value)
 	fetch->headers = list_add(fetch->headers, line);
 }
 
-static void set_body(struct fetch *fetch, const struct fetch_request *request)
+/* As much as is to be sent, within bounds. -1: nobody knows. */
+static long upload_chunk(curl_off_t size)
+{
+	if (size < 0 || size > UPLOAD_CHUNK_MOST)
+		return UPLOAD_CHUNK_MOST;
+	return size < UPLOAD_CHUNK_LEAST ? UPLOAD_CHUNK_LEAST : (long)size;
+}
+
+static void set_file(struct fetch *fetch, int fd)
 {
 	struct stat info;
+	curl_off_t size = fstat(fd, &info) == 0 ? (curl_off_t)info.st_size : -1;
 
+	fetch->body_fd = fd;
+	easy_set(fetch->easy, CURLOPT_UPLOAD, 1L);
+	easy_set(fetch->easy, CURLOPT_UPLOAD_BUFFERSIZE, upload_chunk(size));
+	easy_set(fetch->easy, CURLOPT_READFUNCTION, body_read);
+	easy_set(fetch->easy, CURLOPT_READDATA, fetch);
+	easy_set(fetch->easy, CURLOPT_SEEKFUNCTION, body_seek);
+	easy_set(fetch->easy, CURLOPT_SEEKDATA, fetch);
+	easy_set(fetch->easy, CURLOPT_INFILESIZE_LARGE, size);
+}
+
+static void set_body(struct fetch *fetch, const struct fetch_request *request)
+{
 	if (request->body_fd > 0) {
-		fetch->body_fd = request->body_fd;
-		easy_set(fetch->easy, CURLOPT_UPLOAD, 1L);
-		easy_set(fetch->easy, CURLOPT_UPLOAD_BUFFERSIZE, (long)UPLOAD_CHUNK);
-		easy_set(fetch->easy, CURLOPT_READFUNCTION, body_read);
-		easy_set(fetch->easy, CURLOPT_READDATA, fetch);
-		easy_set(fetch->easy, CURLOPT_SEEKFUNCTION, body_seek);
-		easy_set(fetch->easy, CURLOPT_SEEKDATA, fetch);
-		easy_set(fetch->easy, CURLOPT_INFILESIZE_LARGE,
-			fstat(request->body_fd, &info) == 0 ? (curl_off_t)info.st_size : (curl_off_t)-1);
+		set_file(fetch, request->body_fd);
 	} else if (!text_equal(request->method, "GET")) {
 		easy_set(fetch->easy, CURLOPT_POST, 1L);
 		easy_set(fetch->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body_len);
@@ -315,7 +350,7 @@ struct fetch *fetch_start(struct fetcher *fetcher, const struct fetch_request *r
 	struct fetch *fetch = mem_new(1, sizeof(*fetch));
 
 	fetch->fetcher = fetcher;
-	fetch->easy = mem_there(curl_easy_init());
+	fetch->easy = easy_take(fetcher);
 	fetch->fn = fn;
 	fetch->data = data;
 	fetch->answer_fd = request->answer_fd;

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -28,8 +27,6 @@ struct work {
 	loop_work_fn work;
 	loop_work_fn done;
 	void *data;
-	pthread_t thread;
-	struct loop *loop;
 	struct work *next;
 };
 
@@ -44,11 +41,16 @@ struct loop {
 	loop_signal_fn signal_fn;
 	void *signal_data;
 
-	int work_ended; /* eventfd */
-	int work_running;
-	struct work *work_waiting;
-	pthread_mutex_t lock; /* of work_done alone */
+	int work_ended;                  /* eventfd */
+	pthread_t threads[LOOP_THREADS]; /* begun when they are first needed, and kept */
+	size_t thread_count;
+	pthread_cond_t work_came;
+	pthread_mutex_t lock;       /* guards what follows */
+	struct work *work_waiting;  /* the oldest first */
+	struct work **waiting_last; /* where the next one goes */
 	struct work *work_done;
+	size_t work_count; /* waiting or being done */
+	bool work_over;
 };
 
 static void work_collect(void *data, int fd, unsigned events);
@@ -63,6 +65,8 @@ struct loop *loop_new(void)
 	if (loop->epoll < 0 || loop->work_ended < 0)
 		abort(); /* no descriptors at start: there is nothing to go on with */
 	pthread_mutex_init(&loop->lock, NULL);
+	pthread_cond_init(&loop->work_came, NULL);
+	loop->waiting_last = &loop->work_waiting;
 	loop_watch(loop, loop->work_ended, EPOLLIN, work_collect, loop);
 	return loop;
 }
@@ -256,48 +260,46 @@ void loop_signals(struct loop *loop, const int *signals, loop_signal_fn fn, void
 
 /* ---- work in threads ---- */
 
-static void *work_run(void *data)
+/* With the lock. The next that waits, or NULL when there will be none. */
+static struct work *work_next(struct loop *loop)
 {
-	struct work *work = data;
-	struct loop *loop = work->loop;
+	struct work *work;
+
+	while (!loop->work_waiting && !loop->work_over)
+		pthread_cond_wait(&loop->work_came, &loop->lock);
+	work = loop->work_waiting;
+	if (work && !(loop->work_waiting = work->next))
+		loop->waiting_last = &loop->work_waiting;
+	return work;
+}
+
+/* Without the lock. */
+static void work_do(struct loop *loop, struct work *work)
+{
 	uint64_t one = 1;
 
 	work->work(work->data);
 	pthread_mutex_lock(&loop->lock);
 	work->next = loop->work_done;
 	loop->work_done = work;
+	loop->work_count--;
 	pthread_mutex_unlock(&loop->lock);
 	if (write(loop->work_ended, &one, sizeof(one)) < 0)
-		return NULL; /* the counter is full: it is readable then, which is all it is for */
-	return NULL;
+		return; /* the counter is full: it is readable then, which is all it is for */
 }
 
-static void work_start(struct loop *loop, struct work *work)
+static void *work_thread(void *data)
 {
-	loop->work_running++;
-	if (pthread_create(&work->thread, NULL, work_run, work) == 0)
-		return;
-	work->thread = pthread_self(); /* no thread to be had: slower, and just as right */
-	work_run(work);
-}
-
-static void work_finish(struct loop *loop, struct work *work)
-{
-	loop->work_running--;
-	if (!pthread_equal(work->thread, pthread_self()))
-		pthread_join(work->thread, NULL);
-	if (work->done)
-		work->done(work->data);
-	free(work);
-}
-
-static void work_start_waiting(struct loop *loop)
-{
+	struct loop *loop = data;
 	struct work *work;
 
-	while (loop->work_running < LOOP_THREADS && (work = loop->work_waiting)) {
-		loop->work_waiting = work->next;
-		work_start(loop, work);
+	for (;;) {
+		pthread_mutex_lock(&loop->lock);
+		work = work_next(loop);
+		pthread_mutex_unlock(&loop->lock);
+		if (!work)
+			return NULL;
+		work_do(loop, work);
 	}
 }
 
@@ -316,44 +318,58 @@ static void work_collect(void *data, int fd, unsigned events)
 	pthread_mutex_unlock(&loop->lock);
 	for (; done; done = next) {
 		next = done->next;
-		work_finish(loop, done);
+		if (done->done)
+			done->done(done->data);
+		free(done);
 	}
-	work_start_waiting(loop);
+}
+
+/* True if there is a thread to do it, sooner or later. */
+static bool work_add(struct loop *loop, struct work *work)
+{
+	bool more;
+
+	pthread_mutex_lock(&loop->lock);
+	more = ++loop->work_count > loop->thread_count && loop->thread_count < LOOP_THREADS;
+	if (more && pthread_create(&loop->threads[loop->thread_count], NULL, work_thread, loop) == 0)
+		loop->thread_count++;
+	if (loop->thread_count) {
+		*loop->waiting_last = work;
+		loop->waiting_last = &work->next;
+		pthread_cond_signal(&loop->work_came);
+	}
+	pthread_mutex_unlock(&loop->lock);
+	return loop->thread_count > 0;
 }
 
 void loop_work(struct loop *loop, loop_work_fn work, loop_work_fn done, void *data)
 {
 	struct work *item = mem_new(1, sizeof(*item));
-	struct work **at = &loop->work_waiting;
 
-	*item = (struct work){.work = work, .done = done, .data = data, .loop = loop};
-	while (*at)
-		at = &(*at)->next;
-	*at = item;
-	work_start_waiting(loop);
+	*item = (struct work){.work = work, .done = done, .data = data};
+	if (!work_add(loop, item))
+		work_do(loop, item); /* slower, and just as right */
+}
+
+static void works_free(struct work *work)
+{
+	while (work) {
+		struct work *next = work->next;
+
+		free(work);
+		work = next;
+	}
 }
 
 static void work_settle(struct loop *loop)
 {
-	struct work *work, *next;
-
-	for (work = loop->work_waiting; work; work = next) {
-		next = work->next;
-		free(work);
-	}
-	while (loop->work_running > 0) {
-		pthread_mutex_lock(&loop->lock);
-		work = loop->work_done;
-		if (work)
-			loop->work_done = work->next;
-		pthread_mutex_unlock(&loop->lock);
-		if (!work) {
-			poll(&(struct pollfd){.fd = loop->work_ended, .events = POLLIN}, 1, 10);
-			continue;
-		}
-		work->done = NULL;
-		work_finish(loop, work);
-	}
+	pthread_mutex_lock(&loop->lock);
+	loop->work_over = true;
+	pthread_cond_broadcast(&loop->work_came);
+	pthread_mutex_unlock(&loop->lock);
+	for (size_t i = 0; i < loop->thread_count; i++)
+		pthread_join(loop->threads[i], NULL);
+	works_free(loop->work_done);
 }
 
 void loop_free(struct loop *loop)
@@ -365,6 +381,7 @@ void loop_free(struct loop *loop)
 		close(loop->signals);
 	close(loop->work_ended);
 	close(loop->epoll);
+	pthread_cond_destroy(&loop->work_came);
 	pthread_mutex_destroy(&loop->lock);
 	free(loop->watches);
 	free(loop);

@@ -21,7 +21,7 @@ typedef void (*loop_signal_fn)(void *data, int signal);
 typedef void (*loop_work_fn)(void *data);
 
 struct loop *loop_new(void);
-/* Waits for the work that runs, without its `done`. */
+/* Waits for all work, without its `done`. */
 void loop_free(struct loop *loop);
 /* Until loop_stop. */
 void loop_run(struct loop *loop);
