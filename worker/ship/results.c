@@ -28,6 +28,7 @@ struct kept_result {
 struct results {
 	struct results_spec spec;
 	struct kept_result *kept;
+	size_t count;
 	uint64_t last_tag;
 };
 
@@ -48,7 +49,7 @@ static void kept_drop(struct kept_result *kept)
 	*at = kept->next;
 	loop_timer_clear(kept->results->spec.loop, &kept->timer);
 	channel_close(&kept->channel);
-	metric_set(M_RESULTS_KEPT, "", (double)results_kept(kept->results));
+	metric_set(M_RESULTS_KEPT, "", (double)--kept->results->count);
 	free(kept);
 }
 
@@ -192,7 +193,7 @@ void results_add(struct results *results, const struct job_result *result, const
 		result->job.text, token);
 	kept->next = results->kept;
 	results->kept = kept;
-	metric_set(M_RESULTS_KEPT, "", (double)results_kept(results));
+	metric_set(M_RESULTS_KEPT, "", (double)++results->count);
 	publish(kept);
 }
 
@@ -219,11 +220,7 @@ void results_each(struct results *results, void (*each)(void *data, const char *
 
 size_t results_kept(const struct results *results)
 {
-	size_t kept = 0;
-
-	for (const struct kept_result *at = results->kept; at; at = at->next)
-		kept++;
-	return kept;
+	return results->count;
 }
 
 size_t results_undelivered(const struct results *results)
