@@ -314,6 +314,6 @@ worker_up() {
 	mkdir -p "$data/worker" "$data/engines"
 	process_ensure runyard-worker 30 worker_ready -- "$data/build/bin/runyard-worker" \
 		--scheduler-url "$(scheduler_url)" --agent-token-file "$data/secrets/agent-token" --name local \
-		--brokers "$brokers" --fetch-wait-ms "$fetch_wait_ms" --listen "127.0.0.1:$port" \
+		--brokers "$brokers" --listen "127.0.0.1:$port" \
 		--data-dir "$data/worker" --engine-dir "$data/engines" --sandbox "$sandbox" "${options[@]}"
 }

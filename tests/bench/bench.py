@@ -56,11 +56,12 @@ class Stack:
         self.postgres = self.up(postgres())
         self.bus = self.up((Kafka if kafka else Broker)(self.folder))
         database = self.database = self.postgres.new_database()
-        common = {"brokers": self.bus.address, "fetch_wait_ms": self.bus.fetch_wait_ms, "log_level": log_level}
+        common = {"brokers": self.bus.address, "log_level": log_level}
         Scheduler.run_command("migrate", database_url=database, keys=KEYS)
         made = Scheduler.run_command("bootstrap", "admin", "admin@example.com", "acme", database_url=database, keys=KEYS)
         tokens = self.tokens = json.loads(made.stdout)
-        self.scheduler = self.up(Scheduler("scheduler", self.folder, database_url=database, keys=KEYS, rate_limit=0, **common, **scheduler))
+        self.scheduler = self.up(Scheduler("scheduler", self.folder, database_url=database, keys=KEYS, rate_limit=0, fetch_wait_ms=self.bus.fetch_wait_ms,
+                                           **common, **scheduler))
         for number in range(workers):
             name = f"worker-{number + 1}"
             self.up(Worker(name, self.folder, scheduler_url=self.scheduler.url, agent_token=tokens["agent-token"], slots=slots,
@@ -131,7 +132,7 @@ class IdleWorker(Worker):
         # In memory: an ext4 without a journal passes over every inode that was deleted lately, which costs more than all the rest.
         self.memory = tempfile.mkdtemp(prefix="runyard-bench.", dir="/dev/shm")
         super().__init__(name, stack.folder, scheduler_url=stack.scheduler.url, agent_token=stack.tokens["agent-token"], slots=slots, data_dir=self.memory,
-                         name=name, brokers=stack.bus.address, fetch_wait_ms=stack.bus.fetch_wait_ms, sandbox="none", engine=engine, log_level=log_level)
+                         name=name, brokers=stack.bus.address, sandbox="none", engine=engine, log_level=log_level)
         self.start()
 
     def release(self):
