@@ -76,7 +76,7 @@ static int sweep_leases(struct store *store, struct err *err)
 	if (db_query(store->db, &rows, err,
 		    "select j.id, j.run_id, j.attempt, j.stage, j.started, j.lost_with[1] as lost_before, "
 		    "coalesce(w.name, j.worker_id) as worker from jobs j "
-		    "left join workers w on w.id = j.worker_id where j.state = 'claimed' and j.lease_until < now() "
+		    "left join workers w on w.id = j.worker_id where j.state like 'claimed' and j.lease_until < now() "
 		    "order by j.lease_until limit $1",
 		    P_INT(MOST_SWEPT)) < 0)
 		return -1;
@@ -237,11 +237,10 @@ static int sweep_gauges(struct store *store, struct err *err)
 		    "waiting, running, coalesce(extract(epoch from now() - oldest), 0) as oldest, slots, free from ("
 		    "select pool_id, sum(waiting) as waiting, sum(running) as running, min(oldest) as oldest, "
 		    "sum(slots) as slots, sum(free) as free from ("
-		    "select pool_id, count(*) as waiting, 0 as running, min(created_at) as oldest, 0 as slots, 0 as "
-		    "free "
-		    "from jobs where state = 'waiting' group by pool_id union all "
-		    "select pool_id, 0, count(*), null, 0, 0 from jobs where state = 'claimed' group by pool_id union "
-		    "all "
+		    "select pool_id, count(*) as waiting, 0 as running, min(created_at) as oldest, 0 as slots, "
+		    "0 as free from jobs where state = 'waiting' group by pool_id union all "
+		    "select pool_id, 0, count(*), null, 0, 0 from jobs where state like 'claimed' "
+		    "group by pool_id union all "
 		    "select pool_id, 0, 0, null, coalesce(sum(slots) filter (where left_at is null), 0), sum(free) "
 		    "from workers where seen_at > now() - interval '1 minute' group by pool_id union all "
 		    "select id, 0, 0, null, 0, 0 from agent_pools) one group by pool_id) x "

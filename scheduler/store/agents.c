@@ -4,8 +4,8 @@
 #define STATUS                                                                                                         \
 	"case when k.failed or k.left_at is null and k.seen_at < now() - interval '2 hours' then 'errored' "           \
 	"when k.left_at is not null then 'exited' when k.seen_at < now() - interval '1 minute' then 'unknown' "        \
-	"when exists (select 1 from jobs j where j.worker_id = k.id and j.state = 'claimed') then 'busy' "             \
-	"else 'idle' end"
+	"when exists (select 1 from jobs j where j.pool_id = k.pool_id and j.worker_id = k.id "                        \
+	"and j.state like 'claimed') then 'busy' else 'idle' end"
 
 #define COLUMNS "k.id, k.name, k.address, " STATUS " as status, k.seen_at, p.organization_id "
 
