@@ -15,6 +15,7 @@
 
 struct buckets;
 struct control;
+struct creation;
 struct trail;
 struct upload;
 
@@ -24,12 +25,13 @@ struct request {
 	const struct route *route;
 	struct route_match match;
 	struct actor actor;
-	const char *bearer;      /* the token as sent, or NULL */
-	json_t *body;            /* of a JSON route; NULL if none was sent. Owned by the server */
-	struct trail *trail;     /* what the audit trail gets of it (api/trail.h) */
-	struct buckets *buckets; /* who asks too often (auth/buckets.h) */
-	struct control *control; /* where workers' requests wait (api/control.h) */
-	struct upload *upload;   /* what an UPLOADED route's handler makes of it (store/uploads.h) */
+	const char *bearer;        /* the token as sent, or NULL */
+	json_t *body;              /* of a JSON route; NULL if none was sent. Owned by the server */
+	struct trail *trail;       /* what the audit trail gets of it (api/trail.h) */
+	struct buckets *buckets;   /* who asks too often (auth/buckets.h) */
+	struct control *control;   /* where workers' requests wait (api/control.h) */
+	struct upload *upload;     /* what an UPLOADED route's handler makes of it (store/uploads.h) */
+	struct creation *creation; /* what a JSON_TOGETHER route's handler makes of it (api/creations.h) */
 };
 
 struct response {

@@ -2,7 +2,6 @@
 #include "scheduler/api/runs.h"
 
 #include "scheduler/api/including.h"
-#include "scheduler/api/run_order.h"
 #include "scheduler/api/scope.h"
 #include "scheduler/store/run_views.h"
 
@@ -33,28 +32,28 @@ int run_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 /* ---- reading ---- */
 
 /* A client that watches a run whose log is plain must not be told to expect JSON lines (API 2.4). */
-static void plain_log_tell(const struct rows *run, const json_t *included)
+static void plain_log_tell(const struct rows *runs, int row, const json_t *included)
 {
 	json_t *resource;
 	size_t i;
 
 	json_array_foreach(included, i, resource)
 	{
-		if (text_equal(json_string_at(resource, "type"), "workspaces") && !row_bool(run, 0, "json_log"))
+		if (text_equal(json_string_at(resource, "type"), "workspaces") && !row_bool(runs, row, "json_log"))
 			json_object_set_new(
 				json_object_get(resource, "attributes"), "structured-run-output-enabled", json_false());
 	}
 }
 
-static int run_show(struct request *req, struct response *res, int status, const struct rows *run, struct err *err)
+int run_show(struct request *req, struct response *res, int status, const struct rows *runs, int row, struct err *err)
 {
 	json_auto_t *resource = NULL;
 	json_t *included;
 
-	if (run_resource(req->store, run, 0, &resource, err) < 0 ||
+	if (run_resource(req->store, runs, row, &resource, err) < 0 ||
 		includes_follow(req, includes, ARRAY_LEN(includes), resource, &included, err) < 0)
 		return -1;
-	plain_log_tell(run, included);
+	plain_log_tell(runs, row, included);
 	return respond_including(res, status, json_incref(resource), included);
 }
 
@@ -64,7 +63,7 @@ int runs_read(struct request *req, struct response *res, struct err *err)
 
 	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || run_in_path(req, &run, err) < 0)
 		return -1;
-	return run_show(req, res, 200, &run, err);
+	return run_show(req, res, 200, &run, 0, err);
 }
 
 /* ---- lists ---- */
@@ -153,24 +152,4 @@ int runs_of_organization(struct request *req, struct response *res, struct err *
 int runs_queue(struct request *req, struct response *res, struct err *err)
 {
 	return runs_of(req, res, true, err);
-}
-
-int runs_create(struct request *req, struct response *res, struct err *err)
-{
-	_cleanup_(rows_release) struct rows run = ROWS_INIT;
-	struct run_order order;
-	struct scope scope;
-	struct id id;
-
-	if (body_check(req, "runs", err) < 0)
-		return -1;
-	if (!body_relation(req, "workspace"))
-		return err_at(err, "/data/relationships/workspace", "Workspace must exist");
-	if (scope_workspace_id(req, body_relation(req, "workspace"), &scope, err) < 0 ||
-		run_order_read(req, &order, err) < 0)
-		return -1;
-	order.workspace_id = scope.workspace.text;
-	if (run_create(req->store, &order, &id, err) < 0 || run_view(req->store, id.text, &run, err) < 0)
-		return -1;
-	return run_show(req, res, 201, &run, err);
 }

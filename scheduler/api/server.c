@@ -10,6 +10,7 @@
 #include "scheduler/api/api.h"
 #include "scheduler/api/aside.h"
 #include "scheduler/api/control.h"
+#include "scheduler/api/creations.h"
 #include "scheduler/api/limits.h"
 #include "scheduler/api/run_tokens.h"
 #include "scheduler/api/together.h"
@@ -43,7 +44,7 @@ struct api {
 	struct httpd *httpd;
 	struct aside *calls, *forms; /* passwords do not wait for what others call */
 	struct aside *reads;         /* what needs content from the object store */
-	struct together *uploads;
+	struct together *uploads, *creations;
 	struct buckets *buckets;
 	struct control *control;
 	char *public_url;
@@ -315,6 +316,8 @@ struct serving {
 	struct request req;
 	struct response res;
 	struct trail trail;
+	struct creation creation;
+	struct http_answer answer; /* of what is answered later, so far */
 	struct err err;
 	long long began;
 	bool served;
@@ -328,8 +331,10 @@ static void serving_begin(struct api *api, struct serving *serving, const struct
 					    .buckets = api->buckets,
 					    .control = api->control,
 					    .upload = upload,
+					    .creation = &serving->creation,
 					    .store = store_of_thread(api)},
 		.res = {.http = answer, .trail = &serving->trail},
+		.creation = {.req = &serving->req, .res = &serving->res},
 		.began = now_us()};
 	answer->extra = headers;
 	limits_address(http, api->settings.proxies, serving->trail.address, sizeof(serving->trail.address));
@@ -340,7 +345,7 @@ static void serving_answer(struct serving *serving)
 {
 	struct request *req = &serving->req;
 
-	if (serving->served && req->upload->kind != UPLOAD_NOTHING)
+	if (serving->served && req->upload && req->upload->kind != UPLOAD_NOTHING)
 		serving->served = upload_respond(&serving->res, req->upload, &serving->err) == 0;
 	if (!serving->served)
 		respond_error(&serving->res, &serving->err);
@@ -378,14 +383,13 @@ static bool request_try(
 	return !lacks;
 }
 
-static void uploads_answer(
-	void *data, const struct http_request *const *requests, struct http_answer *answers, size_t count)
+static void uploads_answer(void *data, const struct together_item *items, struct http_answer *answers, size_t count)
 {
 	_cleanup_(freep) struct serving *servings = mem_new(count, sizeof(*servings));
 	_cleanup_(freep) struct upload *uploads = mem_new(count, sizeof(*uploads));
 
 	for (size_t i = 0; i < count; i++) {
-		serving_begin(data, &servings[i], requests[i], &answers[i], &uploads[i]);
+		serving_begin(data, &servings[i], items[i].http, &answers[i], &uploads[i]);
 		if (!servings[i].served)
 			uploads[i].kind = UPLOAD_NOTHING;
 	}
@@ -394,6 +398,53 @@ static void uploads_answer(
 		serving_answer(&servings[i]);
 		serving_release(&servings[i]);
 	}
+}
+
+/* Takes the servings. */
+static void creations_answer(void *data, const struct together_item *items, struct http_answer *answers, size_t count)
+{
+	_cleanup_(freep) struct creation **creations = mem_new(count, sizeof(struct creation *));
+	struct store *store = store_of_thread(data);
+
+	for (size_t i = 0; i < count; i++) {
+		struct serving *serving = items[i].made;
+
+		buf_release(&answers[i].body);
+		answers[i] = serving->answer;
+		serving->res.http = &answers[i];
+		creations[i] = &serving->creation;
+	}
+	creations_make(store, creations, count);
+	for (size_t i = 0; i < count; i++) {
+		struct serving *serving = items[i].made;
+
+		serving->err = serving->creation.err;
+		serving->served = serving->err.kind == ERR_NONE;
+		serving_answer(serving);
+		serving_release(serving);
+		free(serving);
+	}
+}
+
+/* The thread that the request came to reads it, and finds out whether its actor may; the rest is done together. */
+static void creation_serve(struct api *api, const struct http_request *http, struct http_answer *answer)
+{
+	struct serving *serving = mem_new(1, sizeof(*serving));
+	struct http_answer first = {.status = 200, .body = BUF_INIT(SIZE_MAX / 2)};
+
+	serving_begin(api, serving, http, &first, NULL);
+	serving->answer = first;
+	serving->req.store->viewer = NULL;
+	if (!serving->served) {
+		*answer = first;
+		serving->res.http = answer;
+		serving_answer(serving);
+		serving_release(serving);
+		free(serving);
+		return;
+	}
+	if (!together_take(api->creations, (struct together_item){http, serving}))
+		creations_answer(api, &(struct together_item){http, serving}, answer, 1);
 }
 
 static void answer_refuse(const struct http_request *http, struct http_answer *answer, const struct err *err)
@@ -440,9 +491,11 @@ static void handle(void *data, const struct http_request *http, struct http_answ
 	answer->extra = headers;
 	if (httpd_observe(http, database_ready, api, answer))
 		return;
-	if (route && route->kind == UPLOADED && together_take(api->uploads, http))
+	if (route && route->kind == UPLOADED && together_take(api->uploads, (struct together_item){http, NULL}))
 		return;
-	if (route && (route->kind == JSON_ASIDE || route->kind == FORM_ASIDE))
+	if (route && route->kind == JSON_TOGETHER)
+		creation_serve(api, http, answer);
+	else if (route && (route->kind == JSON_ASIDE || route->kind == FORM_ASIDE))
 		hand_over(route->kind == FORM_ASIDE ? api->forms : api->calls, http, answer);
 	else if (!request_try(api, http, &none, answer))
 		hand_over(api->reads, http, answer);
@@ -501,6 +554,7 @@ static void asides_stop(struct api *api)
 	aside_stop(api->reads);
 	control_stop(api->control);
 	together_stop(api->uploads);
+	together_stop(api->creations);
 }
 
 static void api_free(struct api *api)
@@ -511,6 +565,7 @@ static void api_free(struct api *api)
 	aside_free(api->reads);
 	control_free(api->control);
 	together_free(api->uploads);
+	together_free(api->creations);
 	pthread_key_delete(api->store);
 	pthread_mutex_destroy(&api->starting);
 	buckets_free(api->buckets);
@@ -545,6 +600,7 @@ int api_start(const struct api_settings *settings, struct api **ret_api, struct 
 		aside_start(request_finish, api, &api->reads, err) == 0 &&
 		control_start(settings->database_url, &api->control, err) == 0 &&
 		together_start(uploads_answer, api, &api->uploads, err) == 0 &&
+		together_start(creations_answer, api, &api->creations, err) == 0 &&
 		httpd_start(&spec, &api->httpd, err) == 0)
 		api->public_url = public_url_make(settings, httpd_port(api->httpd));
 	pthread_mutex_unlock(&api->starting);

@@ -14,14 +14,14 @@ struct together {
 	pthread_t thread;
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
-	const struct http_request *requests[MOST_WAITING];
+	struct together_item items[MOST_WAITING];
 	struct http_pending *pending[MOST_WAITING];
 	size_t first, count;
 	bool stopping;
 };
 
 struct batch {
-	const struct http_request *requests[TOGETHER_MOST];
+	struct together_item items[TOGETHER_MOST];
 	struct http_pending *pending[TOGETHER_MOST];
 	struct http_answer answers[TOGETHER_MOST];
 	size_t count;
@@ -36,10 +36,10 @@ static void batch_take(struct together *together, struct batch *batch)
 	while (!together->count && !together->stopping)
 		pthread_cond_wait(&together->changed, &together->mutex);
 	for (batch->count = 0; together->count && batch->count < TOGETHER_MOST && bytes < BYTES_MOST; batch->count++) {
-		batch->requests[batch->count] = together->requests[together->first];
+		batch->items[batch->count] = together->items[together->first];
 		batch->pending[batch->count] = together->pending[together->first];
 		batch->answers[batch->count] = (struct http_answer){.status = 200, .body = BUF_INIT(SIZE_MAX / 2)};
-		bytes += batch->requests[batch->count]->body.len;
+		bytes += batch->items[batch->count].http->body.len;
 		together->first = (together->first + 1) % MOST_WAITING;
 		together->count--;
 	}
@@ -52,7 +52,7 @@ static void *thread_run(void *data)
 	_cleanup_(freep) struct batch *batch = mem_new(1, sizeof(*batch));
 
 	for (batch_take(together, batch); batch->count; batch_take(together, batch)) {
-		together->answer(together->data, batch->requests, batch->answers, batch->count);
+		together->answer(together->data, batch->items, batch->answers, batch->count);
 		for (size_t i = 0; i < batch->count; i++)
 			http_answer_now(batch->pending[i], &batch->answers[i]);
 	}
@@ -75,19 +75,19 @@ int together_start(together_fn answer, void *data, struct together **ret_togethe
 	return 0;
 }
 
-bool together_take(struct together *together, const struct http_request *http)
+bool together_take(struct together *together, struct together_item item)
 {
 	bool room;
 	size_t at;
 
-	if (http->body.len > LARGE)
+	if (item.http->body.len > LARGE)
 		return false;
 	pthread_mutex_lock(&together->mutex);
 	room = together->count < MOST_WAITING && !together->stopping;
 	if (room) {
 		at = (together->first + together->count++) % MOST_WAITING;
-		together->requests[at] = http;
-		together->pending[at] = http_later(http);
+		together->items[at] = item;
+		together->pending[at] = http_later(item.http);
 		pthread_cond_signal(&together->changed);
 	}
 	pthread_mutex_unlock(&together->mutex);

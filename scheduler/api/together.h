@@ -15,14 +15,19 @@ struct together;
 
 enum { TOGETHER_MOST = 128 };
 
+/* One of those that wait: its request, and what the handler has made of it so far, or NULL. */
+struct together_item {
+	const struct http_request *http;
+	void *made;
+};
+
 /* Fills the answers. It runs in the thread. */
-typedef void (*together_fn)(
-	void *data, const struct http_request *const *requests, struct http_answer *answers, size_t count);
+typedef void (*together_fn)(void *data, const struct together_item *items, struct http_answer *answers, size_t count);
 
 int together_start(together_fn answer, void *data, struct together **ret_together, struct err *err);
 /* Takes a request over from the handler, which returns at once. False if as many wait as may, or it is large: whoever
  * asks does it alone. */
-bool together_take(struct together *together, const struct http_request *http);
+bool together_take(struct together *together, struct together_item item);
 /* Finishes what waits and takes nothing more. NULL-safe. */
 void together_stop(struct together *together);
 /* After together_stop, once no request can come any more. NULL-safe. */

@@ -183,7 +183,7 @@ static int organization_find(struct request *req, struct err *err)
 	return 0;
 }
 
-static int event_write(struct request *req, const struct trail_deed *deed, struct err *err)
+static int event_add(struct request *req, const struct trail_deed *deed, struct audit_batch *batch, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array names = DB_ARRAY_INIT;
 	struct trail *trail = req->trail;
@@ -209,7 +209,29 @@ static int event_write(struct request *req, const struct trail_deed *deed, struc
 	if (organization_find(req, err) < 0)
 		return -1;
 	attribute_names(req->body, &names);
-	return audit_write(req->store, &event, err);
+	audit_add(batch, &event);
+	return 0;
+}
+
+static int event_write(struct request *req, const struct trail_deed *deed, struct err *err)
+{
+	struct audit_batch batch;
+	int result;
+
+	audit_batch_init(&batch);
+	result = event_add(req, deed, &batch, err) < 0 ? -1 : audit_insert(req->store, &batch, err);
+	audit_batch_release(&batch);
+	return result;
+}
+
+int trail_add(struct request *req, const char *type, const char *id, struct audit_batch *batch, struct err *err)
+{
+	struct trail_deed deed;
+
+	trail_deed_read(req->route, &req->match, &deed);
+	text_copy(deed.type, sizeof(deed.type), type);
+	deed.id = id;
+	return event_add(req, &deed, batch, err);
 }
 
 int trail_write(struct request *req, const char *action, const char *type, const char *id, struct err *err)
@@ -287,7 +309,7 @@ int trail_serve(struct request *req, struct response *res, struct err *err)
 	struct db *db = req->store->db;
 	int result;
 
-	if (!route_changes(req->route))
+	if (!route_changes(req->route) || req->route->kind == JSON_TOGETHER)
 		return handler_run(req, res, err);
 	db_before_commit(db, serving_write, &serving);
 	if (req->route->kind == JSON_ASIDE || req->route->permission == CAN_WITH_SIGNATURE)

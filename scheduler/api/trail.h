@@ -9,7 +9,8 @@
  *
  * Such a handler runs in one transaction, which ends with its audit event. It is run again from the start after a
  * deadlock. Two kinds are not: those that wait for somebody else's server (JSON_ASIDE) and uploads, which keep what
- * they refused. They make their own transactions, and the first that commits carries the event.
+ * they refused. They make their own transactions, and the first that commits carries the event. What is done together
+ * with others (JSON_TOGETHER) has its event written with theirs.
  */
 
 #include "scheduler/store/audit.h"
@@ -48,6 +49,8 @@ void trail_deed_read(const struct route *route, const struct route_match *match,
 /* "registry-modules" is a registry_module. */
 void trail_singular(const char *type, char *ret_name, size_t size);
 
+/* Adds that the request has made the resource. */
+int trail_add(struct request *req, const char *type, const char *id, struct audit_batch *batch, struct err *err);
 /* Writes what no handler of routes.def stands for: a sign-in, a token that was refused. */
 int trail_write(struct request *req, const char *action, const char *type, const char *id, struct err *err);
 

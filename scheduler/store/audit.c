@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-#include "scheduler/dispatch/outbox.h"
-
 void audit_uuid(char ret_uuid[AUDIT_UUID_SIZE])
 {
 	unsigned char bytes[16];
@@ -30,40 +28,80 @@ static char *message_encode(const char *id, const struct audit_event *event)
 	return audit_told_encode(&told);
 }
 
+void audit_batch_init(struct audit_batch *batch)
+{
+	batch->rows = json_array();
+	outbox_init(&batch->messages);
+}
+
+void audit_batch_release(struct audit_batch *batch)
+{
+	json_decref(batch->rows);
+	outbox_release(&batch->messages);
+}
+
 static const char *known(const char *text)
 {
 	return text && *text ? text : NULL;
 }
 
-int audit_write(struct store *store, const struct audit_event *event, struct err *err)
+static json_t *known_json(const char *text)
 {
-	_cleanup_(freep) char *message = NULL;
+	return json_string_or_null(known(text));
+}
+
+void audit_add(struct audit_batch *batch, const struct audit_event *event)
+{
 	_cleanup_(db_array_release) struct db_array none = DB_ARRAY_INIT;
-	struct db_array *attributes = event->attributes ? event->attributes : &none;
 	const char *topic = topics[TOPIC_EVENTS].name;
 	long long number = outbox_number();
-	struct outbox outbox;
+	_cleanup_(freep) char *message = NULL;
 	char id[AUDIT_UUID_SIZE];
 
 	audit_uuid(id);
 	message = message_encode(id, event);
+	json_array_append_new(batch->rows,
+		json_pack("{ss so ss so so so so ss ss ss so so ss sI ss}", "id", id, "organization",
+			known_json(event->organization), "actor_type", event->actor_type, "actor_id",
+			known_json(event->actor_id), "actor_name", known_json(event->actor_name), "token",
+			known_json(event->token), "address", known_json(event->address), "request", event->request,
+			"action", event->action, "resource_type", event->resource_type, "resource",
+			known_json(event->resource_id), "workspace", known_json(event->workspace), "attributes",
+			db_array_text(event->attributes ? event->attributes : &none), "number", (json_int_t)number,
+			"message", message));
+	outbox_written(&batch->messages, number, topic, known(event->organization), message);
+}
+
+int audit_insert(struct store *store, struct audit_batch *batch, struct err *err)
+{
+	if (!json_array_size(batch->rows))
+		return 0;
+	_cleanup_(freep) char *rows = json_text(batch->rows);
 	if (db_queue(store->db, err,
-		    "with event as (insert into audit_events (id, organization_id, actor_type, actor_id, actor_name, "
-		    "token_id, address, request_id, action, resource_type, resource_id, workspace_id, attributes) "
-		    "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13::text[])) "
-		    "insert into outbox (id, topic, key, payload) values ($14, $15, $16, $17)",
-		    P_TEXT(id), P_TEXT(known(event->organization)), P_TEXT(event->actor_type),
-		    P_TEXT(known(event->actor_id)), P_TEXT(known(event->actor_name)), P_TEXT(known(event->token)),
-		    P_TEXT(known(event->address)), P_TEXT(event->request), P_TEXT(event->action),
-		    P_TEXT(event->resource_type), P_TEXT(known(event->resource_id)), P_TEXT(known(event->workspace)),
-		    P_ARRAY(attributes), P_INT(number), P_TEXT(topic), P_TEXT(known(event->organization)),
-		    P_TEXT(message)) < 0)
+		    "with u as materialized (select * from jsonb_to_recordset($1::jsonb) as u(id text, organization "
+		    "text, actor_type text, actor_id text, actor_name text, token text, address text, request text, "
+		    "action text, resource_type text, resource text, workspace text, attributes text, number bigint, "
+		    "message text)), event as (insert into audit_events (id, organization_id, actor_type, actor_id, "
+		    "actor_name, token_id, address, request_id, action, resource_type, resource_id, workspace_id, "
+		    "attributes) select id, organization, actor_type, actor_id, actor_name, token, address, request, "
+		    "action, resource_type, resource, workspace, attributes::text[] from u) "
+		    "insert into outbox (id, topic, key, payload) select number, $2, organization, message from u",
+		    P_TEXT(rows), P_TEXT(topics[TOPIC_EVENTS].name)) < 0)
 		return -1;
-	outbox_init(&outbox);
-	outbox_written(&outbox, number, topic, known(event->organization), message);
-	outbox_committed(store, &outbox);
-	outbox_release(&outbox);
+	outbox_committed(store, &batch->messages);
 	return 0;
+}
+
+int audit_write(struct store *store, const struct audit_event *event, struct err *err)
+{
+	struct audit_batch batch;
+	int result;
+
+	audit_batch_init(&batch);
+	audit_add(&batch, event);
+	result = audit_insert(store, &batch, err);
+	audit_batch_release(&batch);
+	return result;
 }
 
 #define EVENT_COLUMNS                                                                                                  \

@@ -8,6 +8,7 @@
  */
 
 #include "common/ids.h"
+#include "scheduler/dispatch/outbox.h"
 #include "scheduler/store/store.h"
 
 enum { AUDIT_UUID_SIZE = 37, AUDIT_TEXT = 160 };
@@ -28,7 +29,19 @@ struct audit_event {
 
 /* A random UUID, as clients expect an event's and a request's id to be. */
 void audit_uuid(char ret_uuid[AUDIT_UUID_SIZE]);
-/* Writes the row and its message in the running transaction, or in one of their own. */
+
+/* Events on their way, which are written with one statement. */
+struct audit_batch {
+	json_t *rows;
+	struct outbox messages;
+};
+void audit_batch_init(struct audit_batch *batch);
+void audit_batch_release(struct audit_batch *batch);
+/* Borrows nothing after the call. */
+void audit_add(struct audit_batch *batch, const struct audit_event *event);
+/* Writes the rows and their messages in the running transaction, or in one of their own. */
+int audit_insert(struct store *store, struct audit_batch *batch, struct err *err);
+/* The same of one. */
 int audit_write(struct store *store, const struct audit_event *event, struct err *err);
 
 struct audit_list {

@@ -46,10 +46,16 @@ int run_view(struct store *store, const char *run_id, struct rows *ret_rows, str
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "run not found");
 }
 
+static const char named_sql[] = VIEW("$2") VIEW_TABLES "where r.id = any($1::text[])";
+
 int run_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, VIEW("$2") VIEW_TABLES "where r.id = any($1::text[])", P_ARRAY(ids),
-		P_TEXT(viewer_user(store->viewer)));
+	return db_query(store->db, ret_rows, err, named_sql, P_ARRAY(ids), P_TEXT(viewer_user(store->viewer)));
+}
+
+int run_views_ask(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
+{
+	return db_ask(store->db, ret_rows, err, named_sql, P_ARRAY(ids), P_TEXT(viewer_user(store->viewer)));
 }
 
 struct run run_of_view(const struct rows *rows, int row)

@@ -11,6 +11,8 @@
 int run_view(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
 /* The same of many ids, those that are there. */
 int run_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
+/* The same, for later (db_ask). */
+int run_views_ask(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 /* The lifecycle's view of such a row, to ask it what the run accepts. */
 struct run run_of_view(const struct rows *rows, int row);
 
