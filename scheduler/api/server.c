@@ -599,8 +599,8 @@ int api_start(const struct api_settings *settings, struct api **ret_api, struct 
 		aside_start(request_finish, api, &api->forms, err) == 0 &&
 		aside_start(request_finish, api, &api->reads, err) == 0 &&
 		control_start(settings->database_url, &api->control, err) == 0 &&
-		together_start(uploads_answer, api, &api->uploads, err) == 0 &&
-		together_start(creations_answer, api, &api->creations, err) == 0 &&
+		together_start(uploads_answer, api, 1, &api->uploads, err) == 0 &&
+		together_start(creations_answer, api, 2, &api->creations, err) == 0 &&
 		httpd_start(&spec, &api->httpd, err) == 0)
 		api->public_url = public_url_make(settings, httpd_port(api->httpd));
 	pthread_mutex_unlock(&api->starting);

@@ -6,12 +6,13 @@
 
 #include "common/err.h"
 
-enum { MOST_WAITING = 1024, LARGE = 1 << 20, BYTES_MOST = 16 << 20 };
+enum { MOST_WAITING = 1024, MOST_THREADS = 4, LARGE = 1 << 20, BYTES_MOST = 16 << 20 };
 
 struct together {
 	together_fn answer;
 	void *data;
-	pthread_t thread;
+	pthread_t threads[MOST_THREADS];
+	int thread_count;
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
 	struct together_item items[MOST_WAITING];
@@ -59,7 +60,7 @@ static void *thread_run(void *data)
 	return NULL;
 }
 
-int together_start(together_fn answer, void *data, struct together **ret_together, struct err *err)
+int together_start(together_fn answer, void *data, int threads, struct together **ret_together, struct err *err)
 {
 	struct together *together = mem_new(1, sizeof(*together));
 
@@ -67,12 +68,11 @@ int together_start(together_fn answer, void *data, struct together **ret_togethe
 	together->data = data;
 	pthread_mutex_init(&together->mutex, NULL);
 	pthread_cond_init(&together->changed, NULL);
-	if (pthread_create(&together->thread, NULL, thread_run, together) != 0) {
-		together_free(together);
-		return err_set(err, ERR_INTERNAL, "no more threads");
-	}
+	while (together->thread_count < threads &&
+		pthread_create(&together->threads[together->thread_count], NULL, thread_run, together) == 0)
+		together->thread_count++;
 	*ret_together = together;
-	return 0;
+	return together->thread_count == threads ? 0 : err_set(err, ERR_INTERNAL, "no more threads");
 }
 
 bool together_take(struct together *together, struct together_item item)
@@ -105,8 +105,8 @@ void together_stop(struct together *together)
 	together->stopping = true;
 	pthread_cond_broadcast(&together->changed);
 	pthread_mutex_unlock(&together->mutex);
-	if (!stopped)
-		pthread_join(together->thread, NULL);
+	for (int i = 0; !stopped && i < together->thread_count; i++)
+		pthread_join(together->threads[i], NULL);
 }
 
 void together_free(struct together *together)

@@ -3,7 +3,7 @@
 #define SCHEDULER_API_TOGETHER_H
 
 /*
- * Small requests that change little each, and are done together: one thread takes all that wait, has them done in one
+ * Small requests that change little each, and are done together: a thread takes all that wait, has them done in one
  * transaction, and answers each after its commit. While that goes on the next ones gather, so there are as many in a
  * commit as there is load, and a lone request waits for nobody. How many wait is bounded.
  */
@@ -21,10 +21,11 @@ struct together_item {
 	void *made;
 };
 
-/* Fills the answers. It runs in the thread. */
+/* Fills the answers. It runs in one of the threads. */
 typedef void (*together_fn)(void *data, const struct together_item *items, struct http_answer *answers, size_t count);
 
-int together_start(together_fn answer, void *data, struct together **ret_together, struct err *err);
+/* Several threads go on while one waits for its commit; then nothing may depend on the requests' order. */
+int together_start(together_fn answer, void *data, int threads, struct together **ret_together, struct err *err);
 /* Takes a request over from the handler, which returns at once. False if as many wait as may, or it is large: whoever
  * asks does it alone. */
 bool together_take(struct together *together, struct together_item item);

@@ -52,142 +52,42 @@ static int order_check(const struct run_order *order, struct err *err)
 /* ---- what is there ---- */
 
 /* Whether there is such a row. PostgreSQL may answer "exists" for many rows by reading the whole table once. */
-#define ANY(from) "coalesce((select true from " from " limit 1), false)"
-
+#define ANY(from)     "coalesce((select true from " from " limit 1), false) "
+#define HAS_TASKS     ANY("tasks t where t.organization_id = o.id")
+#define HAS_POLICIES  ANY("policy_sets s where s.organization_id = o.id")
+#define HAS_QUEUE     ANY("runs r where r.workspace_id = u.workspace and r.queued and not r.plan_only")
+#define HAS_VARIABLES ANY("variables v where v.workspace_id = u.workspace")
+#define HAS_SETS      ANY("workspaces w join varsets s on s.organization_id = w.organization_id where w.id = u.workspace")
 /* Whether the workspace's owner estimates costs, the run's actor may apply it, and anybody is told of it. */
-#define HAS_COSTS  COST_ESTIMATION("w", "o")
-#define MAY_APPLY  RIGHTS_IN_WORKSPACE("u.actor", "w.organization_id", "w.id")
-#define IS_WATCHED WORKSPACE_IS_WATCHED("w")
+#define HAS_COSTS    COST_ESTIMATION("w", "o")
+#define MAY_APPLY    RIGHTS_IN_WORKSPACE("u.actor", "w.organization_id", "w.id")
+#define IS_WATCHED   WORKSPACE_IS_WATCHED("w")
+#define WORKSPACE_IS WORKSPACE_ROW("w")
 
-static const char workspace_sql[] = "select u.n - 1 as n, w.id as workspace_id, w.organization_id, w.auto_apply, "
-				    "w.terraform_version, "
-				    "w.working_directory, w.structured_run_output, w.pool_id as own_pool_id, "
-				    "coalesce(w.pool_id, (select id from agent_pools where organization_id is null)) "
-				    "as pool_id, w.execution_mode, "
-				    "coalesce((w.settings ->> 'allow-destroy-plan')::boolean, true) as "
-				    "destroyable, " ANY("tasks t where t.organization_id = o.id") " as has_tasks, " ANY(
-					    "policy_sets s where s.organization_id "
-					    "= o.id") " as has_policies, " HAS_COSTS
-						      " as has_costs, " WORKSPACE_ROW(
-							      "w") ", u.actor is null or (select is_site_admin from "
-								   "users where id = u.actor) "
-								   "or (" MAY_APPLY
-								   ") & $3 <> 0 as may_apply, " IS_WATCHED
-								   " as watched, "
-								   "to_char(now() at time zone 'UTC', "
-								   "'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') as now "
-								   "from unnest($1::text[], $2::text[]) with "
-								   "ordinality as u(workspace, actor, n) "
-								   "join workspaces w on w.id = u.workspace join "
-								   "organizations o on o.id = w.organization_id "
-								   "order by w.id for no key update of w";
+/* clang-format off: it puts what follows a macro below its end */
+static const char workspace_sql[] =
+	"select u.n - 1 as n, w.id as workspace_id, w.organization_id, w.auto_apply, w.terraform_version, "
+	"w.working_directory, w.structured_run_output, w.pool_id as own_pool_id, "
+	"coalesce(w.pool_id, (select id from agent_pools where organization_id is null)) as pool_id, w.execution_mode, "
+	"coalesce((w.settings ->> 'allow-destroy-plan')::boolean, true) as destroyable, " HAS_TASKS
+	"as has_tasks, " HAS_POLICIES "as has_policies, " HAS_COSTS " as has_costs, " WORKSPACE_IS ", "
+	"u.actor is null or (select is_site_admin from users where id = u.actor) or (" MAY_APPLY ") & $3 <> 0 "
+	"as may_apply, " IS_WATCHED " as watched, "
+	"to_char(now() at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') as now "
+	"from unnest($1::text[], $2::text[]) with ordinality as u(workspace, actor, n) "
+	"join workspaces w on w.id = u.workspace join organizations o on o.id = w.organization_id "
+	"order by w.id for no key update of w";
 
 /* A later statement than the one that has waited for the workspaces' locks, so that it sees what was committed
  * meanwhile. */
-static const char
-	configuration_sql
-		[] = "select u.n - 1 as n, c.id, c.status, c.speculative, " ANY("runs r where r.workspace_id = "
-										"u.workspace and r.queued and not "
-										"r.plan_only") " as has_queue, " ANY(
-			"variables v where v.workspace_id = u.workspace") " or " ANY("workspaces w join varsets s on "
-										     "s.organization_id = "
-										     "w.organization_id "
-										     "where w.id = u.workspace") " as "
-														 "has_"
-														 "varia"
-														 "bles "
-														 "from "
-														 "unnes"
-														 "t($1:"
-														 ":text"
-														 "[], "
-														 "$2::"
-														 "text["
-														 "], "
-														 "$3::"
-														 "boole"
-														 "an[])"
-														 " with"
-														 " ordi"
-														 "nalit"
-														 "y as "
-														 "u("
-														 "works"
-														 "pace,"
-														 " want"
-														 "ed, "
-														 "appli"
-														 "es, "
-														 "n) "
-														 "left "
-														 "join "
-														 "later"
-														 "al "
-														 "(sele"
-														 "ct "
-														 "id, "
-														 "statu"
-														 "s, "
-														 "specu"
-														 "lativ"
-														 "e "
-														 "from "
-														 "confi"
-														 "gurat"
-														 "ion_"
-														 "versi"
-														 "ons "
-														 "v "
-														 "where"
-														 " work"
-														 "space"
-														 "_id "
-														 "= "
-														 "u."
-														 "works"
-														 "pace "
-														 "and "
-														 "case "
-														 "when "
-														 "u."
-														 "wante"
-														 "d is "
-														 "null "
-														 "then "
-														 "statu"
-														 "s = "
-														 "'uplo"
-														 "aded'"
-														 " and "
-														 "not "
-														 "provi"
-														 "siona"
-														 "l "
-														 "and "
-														 "not "
-														 "(spec"
-														 "ulati"
-														 "ve "
-														 "and "
-														 "u."
-														 "appli"
-														 "es) "
-														 "else "
-														 "id = "
-														 "u."
-														 "wante"
-														 "d "
-														 "end "
-														 "order"
-														 " by "
-														 "creat"
-														 "ed_"
-														 "at "
-														 "desc "
-														 "limit"
-														 " 1) "
-														 "c on "
-														 "true";
+static const char configuration_sql[] =
+	"select u.n - 1 as n, c.id, c.status, c.speculative, " HAS_QUEUE "as has_queue, " HAS_VARIABLES "or " HAS_SETS
+	"as has_variables "
+	"from unnest($1::text[], $2::text[], $3::boolean[]) with ordinality as u(workspace, wanted, applies, n) "
+	"left join lateral (select id, status, speculative from configuration_versions v where workspace_id = "
+	"u.workspace and case when u.wanted is null then status = 'uploaded' and not provisional and not (speculative "
+	"and u.applies) else id = u.wanted end order by created_at desc limit 1) c on true";
+/* clang-format on */
 
 static int round_load(struct round *r, struct err *err)
 {
