@@ -17,14 +17,14 @@ struct response;
 typedef int (*handler_fn)(struct request *req, struct response *res, struct err *err);
 
 enum body_kind {
-	NO_BODY,    /* one that is sent is not looked at */
-	JSON,       /* parsed for the handler; an empty one is none */
-	JSON_ASIDE, /* the same; the handler may wait for somebody else's server (api/aside.h) */
+	NO_BODY,       /* one that is sent is not looked at */
+	JSON,          /* parsed for the handler; an empty one is none */
+	JSON_ASIDE,    /* the same; the handler may wait for somebody else's server (api/aside.h) */
 	JSON_TOGETHER, /* the same; what the handler makes of it is done together with others (api/together.h) */
-	RAW,        /* bytes as they are */
-	UPLOADED,   /* the same; what the handler makes of it is kept together with others (api/together.h) */
-	FORM,       /* of a browser: its fields become an object of texts */
-	FORM_ASIDE, /* the same; the handler takes its time */
+	RAW,           /* bytes as they are */
+	UPLOADED,      /* the same; what the handler makes of it is kept together with others (api/together.h) */
+	FORM,          /* of a browser: its fields become an object of texts */
+	FORM_ASIDE,    /* the same; the handler takes its time */
 };
 
 enum {
