@@ -21,46 +21,42 @@ static int granted(const struct request *req, struct job_grant *ret_grant, struc
 	return job_granted(req->store, param(req, "job"), req->bearer, ret_grant, err);
 }
 
-/* The content that a column of artifacts_of_job names; 204: there is none. */
-static int send(struct request *req, struct response *res, const char *column, struct err *err)
+/* 204: there is none. */
+static int send(struct request *req, struct response *res, enum artifact artifact, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct buf content = BUF_INIT(CONTENT_LIMIT);
+	bool there;
 
-	if (artifacts_of_job(req->store, param(req, "job"), req->bearer, &rows, err) < 0)
-		return -1;
-	if (row_null(&rows, 0, column))
-		return respond_empty(res, 204);
-	if (blob_get(req->store, row_text(&rows, 0, column), &content, err) < 0) {
+	if (artifact_of_job(req->store, param(req, "job"), req->bearer, artifact, &content, &there, err) < 0) {
 		buf_release(&content);
 		return -1;
 	}
-	return respond_bytes(res, "application/octet-stream", &content);
+	return there ? respond_bytes(res, "application/octet-stream", &content) : respond_empty(res, 204);
 }
 
 int jobs_configuration(struct request *req, struct response *res, struct err *err)
 {
-	return send(req, res, "configuration_blob", err);
+	return send(req, res, ARTIFACT_CONFIGURATION, err);
 }
 
 int jobs_state(struct request *req, struct response *res, struct err *err)
 {
-	return send(req, res, "state_blob", err);
+	return send(req, res, ARTIFACT_STATE, err);
 }
 
 int jobs_init(struct request *req, struct response *res, struct err *err)
 {
-	return send(req, res, "init_blob", err);
+	return send(req, res, ARTIFACT_INIT, err);
 }
 
 int jobs_plan(struct request *req, struct response *res, struct err *err)
 {
-	return send(req, res, "plan_blob", err);
+	return send(req, res, ARTIFACT_PLAN, err);
 }
 
 int jobs_plan_json(struct request *req, struct response *res, struct err *err)
 {
-	return send(req, res, "json_blob", err);
+	return send(req, res, ARTIFACT_PLAN_JSON, err);
 }
 
 int jobs_policies(struct request *req, struct response *res, struct err *err)

@@ -3,30 +3,48 @@
 
 #include <string.h>
 
-#define BLOBS_OF(runs)                                                                                                 \
-	"select c.blob_id as configuration_blob, s.blob_id as state_blob, o.plan_blob, o.json_blob, o.init_blob, "     \
-	"o.schemas_blob, o.plan_deleted_at is not null as plan_deleted from " runs                                     \
-	" join run_inputs i on i.run_id = r.id "                                                                       \
-	"join configuration_versions c on c.id = i.configuration_version_id "                                          \
-	"join workspaces w on w.id = r.workspace_id left join state_versions s on s.id = w.current_state_id "          \
-	"join operations o on o.id = 'plan' || substr(r.id, 4) "
-
 int artifacts_of_run(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err, BLOBS_OF("runs r") "where r.id = $1", P_TEXT(run_id)) < 0)
+	if (db_query(store->db, ret_rows, err,
+		    "select c.blob_id as configuration_blob, s.blob_id as state_blob, o.plan_blob, o.json_blob, "
+		    "o.init_blob, o.schemas_blob, o.plan_deleted_at is not null as plan_deleted from runs r "
+		    "join run_inputs i on i.run_id = r.id join configuration_versions c "
+		    "on c.id = i.configuration_version_id join workspaces w on w.id = r.workspace_id "
+		    "left join state_versions s on s.id = w.current_state_id "
+		    "join operations o on o.id = 'plan' || substr(r.id, 4) where r.id = $1",
+		    P_TEXT(run_id)) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "run not found");
 }
 
-int artifacts_of_job(struct store *store, const char *job_id, const char *token, struct rows *ret_rows, struct err *err)
+/* The content itself, by the shortest way from the job. */
+#define BLOB_BY(way, blob)                                                                                             \
+	BLOB_SELECT "from jobs j " way " left join blobs b on b.id = " blob                                            \
+		    " where j.id = $1 and j.token_hash = $2 and j.state = 'claimed'"
+#define BY_CONFIGURATION                                                                                               \
+	"join run_inputs i on i.run_id = j.run_id join configuration_versions c on c.id = i.configuration_version_id"
+#define BY_STATE "join workspaces w on w.id = j.workspace_id left join state_versions s on s.id = w.current_state_id"
+#define BY_PLAN  "join operations o on o.id = 'plan' || substr(j.run_id, 4)"
+
+static const char *const blob_sql[] = {
+	[ARTIFACT_CONFIGURATION] = BLOB_BY(BY_CONFIGURATION, "c.blob_id"),
+	[ARTIFACT_STATE] = BLOB_BY(BY_STATE, "s.blob_id"),
+	[ARTIFACT_PLAN] = BLOB_BY(BY_PLAN, "o.plan_blob"),
+	[ARTIFACT_PLAN_JSON] = BLOB_BY(BY_PLAN, "o.json_blob"),
+	[ARTIFACT_INIT] = BLOB_BY(BY_PLAN, "o.init_blob"),
+};
+
+int artifact_of_job(struct store *store, const char *job_id, const char *token, enum artifact artifact, struct buf *out,
+	bool *ret_there, struct err *err)
 {
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	char hash[SHA256_HEX_SIZE];
 
 	crypto_sha256_hex(text_or_empty(token), strlen(text_or_empty(token)), hash);
-	if (db_query(store->db, ret_rows, err,
-		    BLOBS_OF("jobs j join runs r on r.id = j.run_id") "where j.id = $1 and j.token_hash = $2 "
-								      "and j.state = 'claimed'",
-		    P_TEXT(job_id), P_TEXT(hash)) < 0)
+	if (db_query(store->db, &rows, err, blob_sql[artifact], P_TEXT(job_id), P_TEXT(hash)) < 0)
 		return -1;
-	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "this attempt is over, or the token is not its own");
+	if (!rows.count)
+		return err_set(err, ERR_NOT_FOUND, "this attempt is over, or the token is not its own");
+	*ret_there = !row_null(&rows, 0, "blob_id");
+	return *ret_there ? blob_of_row(store, &rows, 0, out, err) : 0;
 }

@@ -9,8 +9,11 @@
 /* One row: configuration_blob, state_blob (the workspace's current state), plan_blob, json_blob, init_blob,
  * schemas_blob; plan_deleted: retention has deleted json_blob and schemas_blob. */
 int artifacts_of_run(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
-/* The same of the run of a job, if the token is that of its present attempt; else ERR_NOT_FOUND. */
-int artifacts_of_job(
-	struct store *store, const char *job_id, const char *token, struct rows *ret_rows, struct err *err);
+enum artifact { ARTIFACT_CONFIGURATION, ARTIFACT_STATE, ARTIFACT_PLAN, ARTIFACT_PLAN_JSON, ARTIFACT_INIT };
+
+/* Appends one of them, of the run of a job, if the token is that of its present attempt; else ERR_NOT_FOUND. False in
+ * *ret_there: there is none. */
+int artifact_of_job(struct store *store, const char *job_id, const char *token, enum artifact artifact, struct buf *out,
+	bool *ret_there, struct err *err);
 
 #endif

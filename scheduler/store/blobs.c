@@ -18,7 +18,7 @@ enum {
 /* Takes the sealed bytes. */
 static int row_insert(struct store *store, const char *id, size_t size, struct buf *sealed, struct err *err)
 {
-	int result = db_query(store->db, NULL, err,
+	int result = db_queue(store->db, err,
 		"insert into blobs (id, size, bytes_sealed) values ($1, $2, $3) on conflict (id) do nothing",
 		P_TEXT(id), P_INT((long long)size), P_BYTES(sealed->data, sealed->len));
 
@@ -110,36 +110,55 @@ int blob_put_pieces(struct store *store, const void *bytes, size_t len, struct i
 /* ---- reading ---- */
 
 /* The sealed bytes of `part` (its key is not set yet): of the row, or of the object that it names. */
-static int sealed_read(struct store *store, const char *id, struct object_part part, struct buf *out, struct err *err)
+static int sealed_of_row(struct store *store, const struct rows *rows, int row, struct object_part part,
+	struct buf *out, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	const struct buf *content;
 
-	if (db_query(store->db, &rows, err,
-		    "select object_key, case when $3::bigint = 0 then bytes_sealed "
-		    "else substring(bytes_sealed from $2::int for $3::int) end as sealed from blobs where id = $1",
-		    P_TEXT(id), P_INT(part.from + 1), P_INT(part.len)) < 0)
-		return -1;
-	if (!rows.count)
-		return err_set(err, ERR_NOT_FOUND, "the content is not here");
-	if (row_null(&rows, 0, "object_key")) {
-		row_bytes(&rows, 0, "sealed", out);
+	if (row_null(rows, row, "object_key")) {
+		row_bytes(rows, row, "sealed", out);
 		return 0;
 	}
-	text_copy(part.key, sizeof(part.key), row_text(&rows, 0, "object_key"));
+	text_copy(part.key, sizeof(part.key), row_text(rows, row, "object_key"));
 	content = contents_find(store->contents, &part);
 	if (!content)
 		return err_set(err, ERR_UNAVAILABLE, "the content is in the object store: try again");
 	return buf_append(out, buf_str(content), content->len);
 }
 
-int blob_get(struct store *store, const char *id, struct buf *out, struct err *err)
+int blob_of_row(struct store *store, const struct rows *rows, int row, struct buf *out, struct err *err)
 {
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(SEALED_LIMIT);
 
-	if (sealed_read(store, id, (struct object_part){.from = 0}, &sealed, err) < 0)
+	if (sealed_of_row(store, rows, row, (struct object_part){.from = 0}, &sealed, err) < 0)
 		return -1;
-	return keyring_open(store->keyring, id, buf_str(&sealed), sealed.len, out, err);
+	return keyring_open(store->keyring, row_text(rows, row, "blob_id"), buf_str(&sealed), sealed.len, out, err);
+}
+
+static int not_here(struct err *err)
+{
+	return err_set(err, ERR_NOT_FOUND, "the content is not here");
+}
+
+int blob_get(struct store *store, const char *id, struct buf *out, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err, BLOB_SELECT "from blobs b where b.id = $1", P_TEXT(id)) < 0)
+		return -1;
+	return rows.count ? blob_of_row(store, &rows, 0, out, err) : not_here(err);
+}
+
+static int part_read(struct store *store, const char *id, struct object_part part, struct buf *out, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "select object_key, substring(bytes_sealed from $2::int for $3::int) as sealed from blobs "
+		    "where id = $1",
+		    P_TEXT(id), P_INT(part.from + 1), P_INT(part.len)) < 0)
+		return -1;
+	return rows.count ? sealed_of_row(store, &rows, 0, part, out, err) : not_here(err);
 }
 
 static int pieces_open(struct store *store, const char *id, long long first, const struct buf *sealed, struct buf *out,
@@ -164,7 +183,7 @@ int blob_get_part(struct store *store, const char *id, long long from, long long
 
 	if (len <= 0)
 		return 0;
-	if (sealed_read(store, id, part, &sealed, err) < 0 || pieces_open(store, id, first, &sealed, &opened, err) < 0)
+	if (part_read(store, id, part, &sealed, err) < 0 || pieces_open(store, id, first, &sealed, &opened, err) < 0)
 		return -1;
 	if ((long long)opened.len > skip)
 		len = (long long)opened.len - skip < len ? (long long)opened.len - skip : len;

@@ -26,8 +26,9 @@ struct acceptance {
 	const char *lineage;
 	char md5[33];
 	struct id id;
-	bool known;         /* the row has this content already */
-	const char *beside; /* why it is kept beside; NULL: it becomes the current one */
+	struct id pending, own, own_beside; /* rows that there are, for this content to fill; "": none */
+	bool known;                         /* the row has this content already */
+	const char *beside;                 /* why it is kept beside; NULL: it becomes the current one */
 };
 
 /* ---- what may follow what ---- */
@@ -108,23 +109,26 @@ static int follow_check(struct acceptance *a, struct err *err)
 	struct state_mark there = {.serial = 0};
 	enum state_order order;
 
-	if (db_query(a->store->db, &rows, err, "select id from workspaces where id = $1 for update",
-		    P_TEXT(a->offer->workspace_id)) < 0)
+	if (db_queue(a->store->db, err, "select id from workspaces where id = $1 for update",
+		    P_TEXT(a->offer->workspace_id)) < 0 ||
+		db_query(a->store->db, &rows, err,
+			"select s.id, s.serial, s.lineage, s.md5, s.job_id, "
+			"(select id from state_versions where id = $3) as pending, "
+			"(select id from state_versions where job_id = $2 and status <> 'kept_beside') as own, "
+			"(select id from state_versions where job_id = $2 and status = 'kept_beside') as own_beside "
+			"from workspaces w left join state_versions s on s.id = w.current_state_id where w.id = $1",
+			P_TEXT(a->offer->workspace_id), P_TEXT(a->offer->job_id), P_TEXT(a->offer->pending_id)) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "workspace not found");
-	rows_release(&rows);
-	if (db_query(a->store->db, &rows, err,
-		    "select s.id, s.serial, s.lineage, s.md5, s.job_id from workspaces w "
-		    "join state_versions s on s.id = w.current_state_id where w.id = $1",
-		    P_TEXT(a->offer->workspace_id)) < 0)
-		return -1;
-	if (rows.count) {
-		text_copy(a->id.text, sizeof(a->id.text), row_text(&rows, 0, "id"));
+	text_copy(a->pending.text, ID_SIZE, row_text(&rows, 0, "pending"));
+	text_copy(a->own.text, ID_SIZE, row_text(&rows, 0, "own"));
+	text_copy(a->own_beside.text, ID_SIZE, row_text(&rows, 0, "own_beside"));
+	text_copy(a->id.text, ID_SIZE, row_text(&rows, 0, "id"));
+	if (a->id.text[0])
 		there = (struct state_mark){row_int(&rows, 0, "serial"), row_text(&rows, 0, "lineage"),
 			row_text(&rows, 0, "md5"), row_text(&rows, 0, "job_id")};
-	}
-	if (order_find(a, rows.count ? &there : NULL, &order, err) < 0)
+	if (order_find(a, a->id.text[0] ? &there : NULL, &order, err) < 0)
 		return -1;
 	return order_settle(a, order, &there, err);
 }
@@ -140,35 +144,48 @@ static int beside_told(const struct acceptance *a, struct err *err)
 	return run_event_describe(a->store, a->offer->run_id, "state-kept-beside", text, err);
 }
 
+/* A pending row is filled in by its id, a job's by the job's: one of its own, one beside. */
+static const struct id *row_to_fill(const struct acceptance *a)
+{
+	if (a->pending.text[0])
+		return &a->pending;
+	return a->beside ? &a->own_beside : &a->own;
+}
+
+static const char fill_sql[] =
+	"update state_versions set serial = $2, lineage = $3, md5 = $4, size = $5, status = $6, intermediate = $7, "
+	"recovered = $8, terraform_version = $9, resources = $10::jsonb, blob_id = $11, rollback_id = $12, "
+	"created_at = now() where id = $1";
+static const char add_sql[] =
+	"insert into state_versions (id, serial, lineage, md5, size, status, intermediate, recovered, "
+	"terraform_version, resources, blob_id, rollback_id, workspace_id, run_id, job_id, created_by) "
+	"values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::jsonb, $11, $12, $13, $14, $15, $16)";
+
 static int row_write(struct acceptance *a, const char *blob_id, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	const struct state_offer *offer = a->offer;
+	const struct id *there = row_to_fill(a);
 	json_auto_t *resources = state_resources(&a->facts);
 	_cleanup_(freep) char *resources_text = json_text(resources);
-	struct id fresh = id_new("sv");
+	bool fills = there->text[0];
+	/* The last four are those of a row that is added. */
+	struct db_param columns[] = {{.kind = DB_NULL}, P_TEXT(a->id.text), P_INT(a->serial), P_TEXT(a->lineage),
+		P_TEXT(a->md5), P_INT((long long)offer->len), P_TEXT(a->beside ? "kept_beside" : "finalized"),
+		P_BOOL(offer->intermediate), P_BOOL(offer->late), P_TEXT(a->facts.terraform_version),
+		P_TEXT(resources_text), P_TEXT(blob_id), P_TEXT(offer->rollback_id), P_TEXT(offer->workspace_id),
+		P_TEXT(offer->run_id), P_TEXT(offer->job_id), P_TEXT(offer->created_by)};
 
-	/* A pending row is filled in by its id, a job's by the job's: one of its own, one beside. */
-	if (db_query(a->store->db, &rows, err,
-		    "with filled as (update state_versions set serial = $5, lineage = $6, md5 = $7, size = $8, "
-		    "status = $17, intermediate = $9, recovered = $10, terraform_version = $11, "
-		    "resources = $12::jsonb, blob_id = $13, created_at = now(), rollback_id = $16 "
-		    "where id = $15 or job_id = $4 and (status = 'kept_beside') = ($17 = 'kept_beside') returning id), "
-		    "added as (insert into state_versions (id, workspace_id, run_id, job_id, serial, lineage, md5, "
-		    "size, intermediate, recovered, terraform_version, resources, blob_id, created_by, rollback_id, "
-		    "status) select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::jsonb, $13, $14, $16, $17 "
-		    "where not exists (select 1 from filled) returning id) "
-		    "select id from filled union all select id from added",
-		    P_TEXT(fresh.text), P_TEXT(offer->workspace_id), P_TEXT(offer->run_id), P_TEXT(offer->job_id),
-		    P_INT(a->serial), P_TEXT(a->lineage), P_TEXT(a->md5), P_INT((long long)offer->len),
-		    P_BOOL(offer->intermediate), P_BOOL(offer->late), P_TEXT(a->facts.terraform_version),
-		    P_TEXT(resources_text), P_TEXT(blob_id), P_TEXT(offer->created_by), P_TEXT(offer->pending_id),
-		    P_TEXT(offer->rollback_id), P_TEXT(a->beside ? "kept_beside" : "finalized")) < 0)
+	a->id = fills ? *there : id_new("sv");
+	if (db_put(a->store->db, NULL, err, fills ? fill_sql : add_sql, columns, ARRAY_LEN(columns) - (fills ? 4 : 0)) <
+		0)
 		return -1;
-	text_copy(a->id.text, sizeof(a->id.text), row_text(&rows, 0, "id"));
+	if (fills &&
+		db_queue(a->store->db, err, "delete from state_version_outputs where state_version_id = $1",
+			P_TEXT(a->id.text)) < 0)
+		return -1;
 	if (a->beside)
-		return text_equal(a->id.text, fresh.text) ? beside_told(a, err) : 0;
-	return db_query(a->store->db, NULL, err,
+		return fills ? 0 : beside_told(a, err);
+	return db_queue(a->store->db, err,
 		"update workspaces set current_state_id = $2, resource_count = $3, latest_change_at = now() where id = "
 		"$1",
 		P_TEXT(offer->workspace_id), P_TEXT(a->id.text), P_INT(state_managed_count(resources)));
@@ -226,7 +243,7 @@ static void output_add(struct acceptance *a, struct output_columns *columns, con
 
 static int outputs_insert(struct acceptance *a, struct output_columns *c, struct err *err)
 {
-	return db_query(a->store->db, NULL, err,
+	return db_queue(a->store->db, err,
 		"insert into state_version_outputs "
 		"(id, state_version_id, name, sensitive, type, detailed_type, value_sealed) "
 		"select u.id, $1, u.name, u.sensitive, u.type, u.detailed::jsonb, u.value::bytea from "
@@ -245,9 +262,6 @@ static int outputs_write(struct acceptance *a, struct err *err)
 	json_t *output;
 	int result;
 
-	if (db_query(a->store->db, NULL, err, "delete from state_version_outputs where state_version_id = $1",
-		    P_TEXT(a->id.text)) < 0)
-		return -1;
 	if (!json_object_size(a->facts.outputs))
 		return 0;
 	columns = (struct output_columns){

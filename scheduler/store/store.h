@@ -65,6 +65,9 @@ struct id blob_shared_id(struct store *store, const char *sha256_hex);
 int blob_put_pieces(struct store *store, const void *bytes, size_t len, struct id *ret_id, struct err *err);
 /* Appends the bytes. ERR_NOT_FOUND if there is no such blob (a NULL id too). */
 int blob_get(struct store *store, const char *id, struct buf *out, struct err *err);
+/* The same of a row of a statement that begins with BLOB_SELECT and reads blobs as b. */
+#define BLOB_SELECT "select b.id as blob_id, b.object_key, b.bytes_sealed as sealed "
+int blob_of_row(struct store *store, const struct rows *rows, int row, struct buf *out, struct err *err);
 /* Appends [from, from + len) of what was put in pieces, or less where it ends. */
 int blob_get_part(struct store *store, const char *id, long long from, long long len, struct buf *out, struct err *err);
 
