@@ -51,11 +51,14 @@ bool viewer_may_all(const struct viewer *viewer, const char *organization_id, en
 		"on x.id = tw.workspace_id where x.project_id = " project)
 
 /* The conditions of lists: `everywhere` is the parameter P_BOOL(viewer_may_all(...)). */
-#define VIEWER_MAY(everywhere, user, workspace, mask)                                                                  \
-	"(" everywhere "::boolean or " workspace " in (select tw.workspace_id from team_members m "                    \
+#define WORKSPACES_OF_VIEWER(user, mask)                                                                               \
+	"select tw.workspace_id from team_members m "                                                                  \
 	"join team_workspaces tw on tw.team_id = m.team_id and tw.rights & " mask " <> 0 where m.user_id = " user      \
 	" union all select x.id from team_members m join team_projects tp on tp.team_id = m.team_id and "              \
-	"tp.rights & " mask " <> 0 join workspaces x on x.project_id = tp.project_id where m.user_id = " user ")) "
+	"tp.rights & " mask " <> 0 join workspaces x on x.project_id = tp.project_id where m.user_id = " user " "
+#define VIEWER_MAY(everywhere, user, workspace, mask)                                                                  \
+	"(" everywhere "::boolean or " workspace " in (" WORKSPACES_OF_VIEWER(user, mask) ")) "
+#define WORKSPACES_SEEN(user)                              WORKSPACES_OF_VIEWER(user, "1")
 #define VIEWER_SEES_WORKSPACE(everywhere, user, workspace) VIEWER_MAY(everywhere, user, workspace, "1")
 #define VIEWER_SEES_RUNS(everywhere, user, workspace)      VIEWER_MAY(everywhere, user, workspace, "2")
 #define VIEWER_SEES_PROJECT(everywhere, user, project)                                                                 \

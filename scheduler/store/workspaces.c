@@ -58,22 +58,39 @@ int workspaces_read_all(struct store *store, struct db_array *ids, struct rows *
 #define WILDCARD(text)                                                                                                 \
 	"replace(replace(replace(replace(lower(" text "), '\\', '\\\\'), '%', '\\%'), '_', '\\_'), '*', '%')"
 
-/* The conditions of a list, on workspaces f. */
+/* The conditions of a list, on workspaces f: by the name, and the others. */
+#define NAMED                                                                                                          \
+	"($2::text is null or strpos(lower(f.name), lower($2)) > 0) "                                                  \
+	"and ($3::text is null or lower(f.name) like " WILDCARD("$3") ") "
+
+/* What is looked up for each row of what stands before it, by an index: `offset 0` has it planned by itself. */
+#define TAGGED_T "lateral (select workspace_id, value from effective_tags where tag_id = t.id offset 0) e "
+#define FOUND_D  "lateral (select * from workspaces where id = d.id offset 0) f "
+
 #define LISTED                                                                                                         \
-	"f.organization_id = $1 and ($2::text is null or strpos(lower(f.name), lower($2)) > 0) "                       \
-	"and ($3::text is null or lower(f.name) like " WILDCARD(                                                       \
-		"$3") ") and ($4::text is null or exists (select 1 from runs r where r.id = "                          \
-		      "coalesce(f.current_run_id, f.latest_run_id) and r.status = any(string_to_array($4, ',')))) "    \
-		      "and ($5::text is null or f.project_id = any(string_to_array($5, ','))) "                        \
-		      "and ($6::text[] is null or f.id in (select e.workspace_id from unnest($6::text[], $7::text[]) " \
-		      "with ordinality x(key, value, place) join tags t on t.organization_id = $1 and lower(t.name) "  \
-		      "= "                                                                                             \
-		      "lower(x.key) join effective_tags e on e.tag_id = t.id and (x.value = '' or e.value = x.value) " \
-		      "group by e.workspace_id having count(distinct x.place) = array_length($6::text[], 1))) "        \
-		      "and ($8::text is null or f.id not in (select e.workspace_id from tags t join effective_tags e " \
-		      "on e.tag_id = t.id where t.organization_id = $1 and lower(t.name) = any(string_to_array("       \
-		      "lower($8), ',')))) "                                                                            \
-		      "and " VIEWER_SEES_WORKSPACE("$11", "$12", "f.id")
+	"f.organization_id = $1 and " NAMED "and ($4::text is null or exists (select 1 from runs r where r.id = "      \
+	"coalesce(f.current_run_id, f.latest_run_id) and r.status = any(string_to_array($4, ',')))) "                  \
+	"and ($5::text is null or f.project_id = any(string_to_array($5, ','))) "                                      \
+	"and ($8::text is null or f.id not in (select e.workspace_id from tags t cross join " TAGGED_T                 \
+	"where t.organization_id = $1 and lower(t.name) = any(string_to_array(lower($8), ',')))) "                     \
+	"and " VIEWER_SEES_WORKSPACE("$11", "$12", "f.id")
+
+/* Those that have all of the tags. */
+#define TAGGED                                                                                                         \
+	"select e.workspace_id from unnest($6::text[], $7::text[]) with ordinality x(key, value, place) "              \
+	"join tags t on t.organization_id = $1 and lower(t.name) = lower(x.key) "                                      \
+	"join " TAGGED_T "on x.value = '' or e.value = x.value "                                                       \
+	"group by e.workspace_id having count(distinct x.place) = array_length($6::text[], 1)"
+
+/* What the conditions are looked at of: the fewest that some of them leaves, found by an index. Each part but one is
+ * passed over, by what is not asked for. */
+#define AMONG                                                                                                          \
+	"select f.id from workspaces f where f.organization_id = $1 and $6::text[] is null and $5::text is null "      \
+	"and $11::boolean and " NAMED "union all "                                                                     \
+	"select id from workspaces where project_id = any(string_to_array($5, ',')) and $6 is null "                   \
+	"and $11::boolean union all "                                                                                  \
+	"(" TAGGED ") union all "                                                                                      \
+	"select distinct s.workspace_id from (" WORKSPACES_SEEN("$12") ") s where $6 is null and not $11::boolean "
 
 #define CURRENT_RUN "left join runs c on c.id = coalesce(f.current_run_id, f.latest_run_id) "
 
@@ -84,14 +101,14 @@ int workspaces_read_all(struct store *store, struct db_array *ids, struct rows *
 
 /* One end's rows of the page: it is cut before anything is joined, in an order that an index has where it can, and what
  * it passes over costs a step in that index and nothing else. */
-#define PART(conditions, join, order, sign, page)                                                                      \
-	"select id, " sign "row_number() over () as place from (select f.id from workspaces f " join                   \
-	"where " conditions "order by " order " " page ") cut"
+#define PART(from, order, sign, page)                                                                                  \
+	"select id, " sign "row_number() over () as place from (select f.id from " from "order by " order " " page     \
+	") cut"
 
 /* All of an organization's, which is asked most. How many they are is written down (migration 0024), and a page is
  * walked to from the nearer end; the other end's part has a limit of no rows, and does nothing. */
-#define OWN   "f.organization_id = $1 "
-#define AHEAD "limit (select case when ahead then $2 else 0 end from t) offset $3"
+#define OWN(join) "workspaces f " join "where f.organization_id = $1 "
+#define AHEAD     "limit (select case when ahead then $2 else 0 end from t) offset $3"
 #define BACKWARD                                                                                                       \
 	"limit (select case when ahead then 0 else least($2, rest) end from t) "                                       \
 	"offset (select greatest(rest - $2::bigint, 0) from t)"
@@ -99,13 +116,15 @@ int workspaces_read_all(struct store *store, struct db_array *ids, struct rows *
 #define LIST_ALL(join, order, back)                                                                                    \
 	"with t as (select total, $3::bigint * 2 <= total as ahead, greatest(total - $3, 0) as rest from (select "     \
 	"coalesce((select workspaces from organization_totals where organization_id = $1), 0) as total) x), "          \
-	"p as ((" PART(OWN, join, order, "", AHEAD) ") union all (" PART(OWN, join, back, "-", BACKWARD) ")) " SHOWN(  \
+	"p as ((" PART(OWN(join), order, "", AHEAD) ") union all (" PART(OWN(join), back, "-", BACKWARD) ")) " SHOWN(  \
 		"$4")
 
 /* Those that conditions leave are counted. */
 #define LIST_SOME(join, order)                                                                                         \
-	"with t as (select count(*) as total from workspaces f where " LISTED                                          \
-	"), p as (" PART(LISTED, join, order, "", "limit $9 offset $10") ") " SHOWN("$12")
+	"with f as materialized (select f.id, f.name, f.created_at, f.latest_change_at, f.current_run_id, "            \
+	"f.latest_run_id from (" AMONG ") d cross join " FOUND_D "where " LISTED "), "                                 \
+	"t as (select count(*) as total from f), p as (" PART("f " join, order, "", "limit $9 offset $10") ") " SHOWN( \
+		"$12")
 
 #define LISTS(join, order, back) LIST_ALL(join, order, back), LIST_SOME(join, order)
 
