@@ -171,3 +171,61 @@ def test_what_conditions_leave_is_counted_by_itself(api, query):
     ids, total = page(api, size=1, number=2, sort="name", **query)
     assert len(ids) == 1 and total == 2
     assert page(api, size=1, number=3, **query) == ([], 2)
+
+
+class Shelf:
+    """Workspaces in two projects, some with tags of their own or of their project, and a team that sees some of them."""
+
+    def __init__(self, api):
+        self.org = organization(api, "shelf")
+        self.home, = projects(self.org)
+        self.lab = project(self.org, "lab")
+        self.org.patch(f"projects/{self.lab}/tag-bindings", {"data": [{"type": "tag-bindings", "attributes": {"key": "blue", "value": ""}}]})
+        self.all = {}
+        for number in range(18):
+            name, place = f"{'alpha' if number % 2 else 'beta'}-{number:02}", self.lab if number % 3 == 0 else self.home
+            id = self.org.post("organizations/shelf/workspaces", document("workspaces", {"name": name}, project=place)).data["id"]
+            own = {tag for tag, every in (("blue", 5), ("red", 4)) if number % every == 0}
+            if own:
+                self.org.ask("POST", f"workspaces/{id}/relationships/tags", {"data": [{"type": "tags", "attributes": {"name": tag}} for tag in own]})
+            self.all[id] = {"name": name, "project": place, "tags": own | ({"blue"} if place == self.lab else set())}
+        self.seen = set(self.all)
+
+    def of_team(self, whole_project):
+        """The same as a team sees it that may read every fourth workspace, and perhaps one project."""
+        org, name = self.org, f"readers-{whole_project}"
+        team = org.post("organizations/shelf/teams", {"data": {"type": "teams", "attributes": {"name": name}}}).data["id"]
+        tokens = {"data": {"type": "authentication-tokens", "attributes": {"description": name}}}
+        token = org.post(f"teams/{team}/authentication-tokens", tokens).data["attributes"]["token"]
+        some = list(self.all)[::4]
+        for id in some:
+            org.post("team-workspaces", document("team-workspaces", {"access": "read"}, team=team, workspace=id))
+        if whole_project:
+            org.post("team-projects", document("team-projects", {"access": "read"}, team=team, project=self.lab))
+        view = object.__new__(Shelf)
+        view.org, view.home, view.lab, view.all = Api(org.url, token, organization="shelf"), self.home, self.lab, self.all
+        view.seen = set(some) | {id for id, one in self.all.items() if whole_project and one["project"] == self.lab}
+        return view
+
+    def left(self, name, tags, without, place):
+        return {id for id in self.seen for one in [self.all[id]] if (name or "") in one["name"] and set(tags.split(",") if tags else []) <= one["tags"]
+                and without not in one["tags"] and place in (None, one["project"])}
+
+    def check(self, name, tags, without, place):
+        query = {"search[name]": name, "search[tags]": tags, "search[exclude-tags]": without, "filter[project][id]": place}
+        wanted = self.left(name, tags, without, place)
+        whole, total = page(self.org, size=100, sort="name", **query)
+        assert set(whole) == wanted and total == len(wanted) == len(whole), query
+        assert whole == sorted(whole, key=lambda id: self.all[id]["name"])
+        parts = [page(self.org, size=4, number=number, sort="name", **query) for number in range(1, len(wanted) // 4 + 3)]
+        assert sum((ids for ids, _ in parts), []) == whole and {count for _, count in parts} == {total}, query
+
+
+def test_each_set_of_conditions_leaves_what_it_says_to_whoever_asks(api):
+    shelf = Shelf(api)
+    for view in (shelf, shelf.of_team(False), shelf.of_team(True)):
+        for name in (None, "alpha"):
+            for tags in (None, "blue", "blue,red", "nobody's"):
+                for without in (None, "red"):
+                    for place in (None, shelf.lab, "prj-nobodys"):
+                        view.check(name, tags, without, place)
