@@ -7,7 +7,7 @@ import pytest
 from support.proc import processes_with
 from support.wait import until
 
-MEMORY, PROCESSES, DISK = 200, 60, 40
+MEMORY, PROCESSES, DISK, SECONDS = 200, 60, 40, 8
 
 
 @pytest.fixture(scope="module")
@@ -104,10 +104,10 @@ def test_time(limited, api, gate, stage):
     worker = limited.worker
     worker.stop()
     before = dict(worker.options)
-    worker.options.update({f"{stage}_seconds": 3, "job_stop_seconds": 1, "sandbox_bind": gate.folder})
+    worker.options.update({f"{stage}_seconds": SECONDS, "job_stop_seconds": 1, "sandbox_bind": gate.folder})
     worker.start()
     error, _ = stopped(api, files, stage)
-    assert error.startswith(f"The {stage} took more than 3 s (--{stage}-seconds of the worker) and was stopped. Split what it manages")
+    assert error.startswith(f"The {stage} took more than {SECONDS} s (--{stage}-seconds of the worker) and was stopped. Split what it manages")
     worker.stop()
     worker.options = before
     worker.start()

@@ -257,9 +257,9 @@ def test_progress_gives_more_time(ask, full_site):
 
     def act(call):
         call.answer()
-        for step in range(4):
+        for step in range(6):
             done = threading.Event()
-            done.wait(silent * 0.7)
+            done.wait(silent / 2)
             steps.append(call.back("running", f"step {step}").status)
         call.back("passed", "done")
 
@@ -267,7 +267,7 @@ def test_progress_gives_more_time(ask, full_site):
     until(lambda: len(steps) > 1, "progress")
     assert asked.attributes()["status"] == "running" and asked.attributes()["message"].startswith("step")
     assert asked.ends("passed")["message"] == "done"
-    assert steps == [200] * 4
+    assert steps == [200] * 6
 
 
 def test_progress_for_ever_ends_at_last(ask, full_site):

@@ -17,6 +17,7 @@ def play(folder, rounds, **options):
         end = time.monotonic() + SECONDS
         while len(chaos.rounds) < rounds and time.monotonic() < end:
             assert not chaos.round().wrong, "\n".join(told)
+        assert not chaos.calm().wrong, "\n".join(told)
         applied = chaos.stack.rows("select workspace_id from runs where status = 'applied' group by 1")
         assert {workspace for (workspace,) in applied} == set(chaos.work.workspaces), "\n".join(told)
 

@@ -10,7 +10,7 @@ import pytest
 from support.wait import until
 from support.worker import HandWorker
 
-LEASE = 2
+LEASE = 4  # of hands that say nothing of themselves: long enough for what a test does meanwhile
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
 
 

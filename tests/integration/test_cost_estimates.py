@@ -179,7 +179,12 @@ def test_a_run_that_ends_before_has_none(api, hand):
     assert api.status(third) == "errored" and estimate_of(api, third)["status"] == "unreachable"
 
 
-def test_lost_workers_do_not_stop_the_run(scheduler, api, hand):
+@pytest.fixture
+def short_leases(scheduler):
+    return scheduler(lease_seconds=2)
+
+
+def test_lost_workers_do_not_stop_the_run(short_leases, api, hand):
     enable(api)
     worker = hand()
     run = new_run(api)
@@ -189,8 +194,3 @@ def test_lost_workers_do_not_stop_the_run(scheduler, api, hand):
     api.wait_status(run, "cost_estimated")
     estimate = estimate_of(api, run)
     assert estimate["status"] == "errored" and "'cost' was lost with its worker twice (workers hand-1 and hand-1)" in estimate["error-message"]
-
-
-@pytest.fixture(autouse=True)
-def short_leases(scheduler):
-    scheduler(lease_seconds=2)

@@ -87,6 +87,14 @@ class Chaos:
         self.count(this, before, known, begin)
         return this
 
+    def calm(self):
+        """A round in which nothing breaks and nobody cancels."""
+        this = Round(self.seed, "nothing", "nothing breaks")
+        self.work.queue()
+        self.all_end(this)
+        this.wrong += [] if this.stuck else wrong(self.stack, self.work)
+        return this
+
     def reach(self, lines):
         """Waits until the runs have written that much, or have all ended."""
         until(lambda: len(self.stack.record.lines) >= lines or not self.unended(), "runs are under way")

@@ -20,8 +20,8 @@ def processes_with(text):
 
 def engines(workers):
     """(workspace, run, worker) of every engine that works on a workspace, by its environment: one that shows a plan's file does not.
-    `workers` are pids; 0: it has lost its worker."""
-    found = set()
+    `workers` are pids; 0: it has lost its worker. Those that are told run at the same moment."""
+    found = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             if (folder / "comm").read_bytes() not in (b"terraform\n", b"tofu\n"):
@@ -30,12 +30,25 @@ def engines(workers):
                 continue
             pairs = (pair.partition(b"=") for pair in (folder / "environ").read_bytes().split(b"\0"))
             environment = {name.decode(): value.decode() for name, _, value in pairs if name in (b"TFC_RUN_ID", b"TFC_WORKSPACE_ID")}
+            if "TFC_RUN_ID" in environment:
+                worker = next((pid for pid in ancestors(int(folder.name)) if pid in workers), 0)
+                found[folder] = began(folder), (environment["TFC_WORKSPACE_ID"], environment["TFC_RUN_ID"], worker)
         except OSError:
             continue
-        if "TFC_RUN_ID" in environment:
-            worker = next((pid for pid in ancestors(int(folder.name)) if pid in workers), 0)
-            found.add((environment["TFC_WORKSPACE_ID"], environment["TFC_RUN_ID"], worker))
-    return found
+    # One that was seen first may have ended before another began, which is no fault.
+    return {engine for folder, (since, engine) in found.items() if runs_since(folder, since)}
+
+
+def began(folder):
+    """When the process began, which tells it from another with its pid."""
+    return (folder / "stat").read_text().rpartition(")")[2].split()[19]
+
+
+def runs_since(folder, since):
+    try:
+        return began(folder) == since and (folder / "environ").read_bytes() != b""
+    except OSError:
+        return False
 
 
 def ancestors(pid):

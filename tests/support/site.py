@@ -85,7 +85,7 @@ class FullSite(Site):
         self.worker.options.update(sandbox_bind=self.gates, infracost=self.program("infracost", INFRACOST),
                                    sentinel=self.program("sentinel", SENTINEL))
         self.notifier = Notifier("notifier-1", folder, notifier_token=self.tokens["notifier-token"], redis_url=redis.url, allow="127.0.0.1",
-                                 response_timeout_ms=2000, **bus.options)
+                                 response_timeout_ms=3000, **bus.options)
 
     def program(self, name, script):
         path = self.folder / name
