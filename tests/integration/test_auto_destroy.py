@@ -6,7 +6,6 @@ import pytest
 
 from support.wait import until
 
-pytestmark = pytest.mark.embedded
 PAST = "2020-01-01T00:00:00Z"
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
 
