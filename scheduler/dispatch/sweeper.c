@@ -271,6 +271,7 @@ static const struct {
 	{"task deadlines", 2000, sweep_task_deadlines, false},
 	{"gauges", 2000, sweep_gauges, true},
 	{"queues", 15000, sweep_queues, false},
+	{"auto destroy", 2000, auto_destroy_sweep, false},
 	{"workers", 60000, sweep_workers, false},
 	{"sessions", 600000, sessions_sweep, false},
 	{"exports", 3600000, sweep_exports, false},
