@@ -21,6 +21,7 @@ class Office:
         Scheduler.run_command("migrate", database_url=database, keys=KEYS)
         self.tokens = self.bootstrap("admin", "acme")
         self.scheduler = Scheduler("scheduler-1", folder, database_url=database, keys=KEYS, **bus.options,
+                                   lease_seconds=20,  # for half of that after its start a scheduler lets leases be
                                    task_allow="127.0.0.1", trusted_proxies="127.0.0.1")
 
     def bootstrap(self, user, organization):
