@@ -38,35 +38,68 @@ static void write_escape(struct text *text, unsigned char c)
 		(size_t)snprintf(escape, sizeof(escape), *name ? "\\%c" : "\\u%04X", *name ? name[1] : c));
 }
 
+/* How many of the bytes are written as they are, in eights. */
+static size_t plain_eights(const char *bytes, size_t len)
+{
+	const uint64_t ones = 0x0101010101010101, highs = 0x8080808080808080;
+	size_t i = 0;
+
+	for (; i + 8 <= len; i += 8) {
+		uint64_t word, quote, slash, control;
+
+		memcpy(&word, bytes + i, 8);
+		quote = word ^ ones * '"';
+		slash = word ^ ones * '\\';
+		control = (word - ones * ' ') & ~word;
+		if ((((quote - ones) & ~quote) | ((slash - ones) & ~slash) | control) & highs)
+			break;
+	}
+	return i;
+}
+
+static bool is_plain(char byte)
+{
+	return (unsigned char)byte >= ' ' && byte != '"' && byte != '\\';
+}
+
 static void write_string(struct text *text, const char *bytes, size_t len)
 {
-	size_t from = 0;
+	size_t from = 0, i = 0;
 
 	text_room(text, len + 2);
 	text_put(text, "\"", 1);
-	for (size_t i = 0; i < len; i++) {
-		unsigned char c = (unsigned char)bytes[i];
-
-		if (c >= ' ' && c != '"' && c != '\\')
-			continue;
+	while (i < len) {
+		i += plain_eights(bytes + i, len - i);
+		while (i < len && is_plain(bytes[i]))
+			i++;
 		text_put(text, bytes + from, i - from);
-		write_escape(text, c);
-		from = i + 1;
+		if (i < len)
+			write_escape(text, (unsigned char)bytes[i++]);
+		from = i;
 	}
-	text_put(text, bytes + from, len - from);
 	text_put(text, "\"", 1);
 }
 
-static void write_number(struct text *text, const json_t *value)
+static void write_integer(struct text *text, long long value)
+{
+	unsigned long long left = value < 0 ? 0 - (unsigned long long)value : (unsigned long long)value;
+	char digits[24];
+	size_t at = sizeof(digits);
+
+	do {
+		digits[--at] = (char)('0' + left % 10);
+		left /= 10;
+	} while (left);
+	if (value < 0)
+		digits[--at] = '-';
+	text_put(text, digits + at, sizeof(digits) - at);
+}
+
+static void write_real(struct text *text, const json_t *value)
 {
 	char number[64];
-	size_t len;
 
-	if (json_is_integer(value))
-		len = (size_t)snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-	else
-		len = json_dumpb(value, number, sizeof(number), JSON_ENCODE_ANY);
-	text_put(text, number, len);
+	text_put(text, number, json_dumpb(value, number, sizeof(number), JSON_ENCODE_ANY));
 }
 
 static void write_value(struct text *text, const json_t *value);
@@ -117,8 +150,10 @@ static void write_value(struct text *text, const json_t *value)
 		write_string(text, json_string_value(value), json_string_length(value));
 		break;
 	case JSON_INTEGER:
+		write_integer(text, json_integer_value(value));
+		break;
 	case JSON_REAL:
-		write_number(text, value);
+		write_real(text, value);
 		break;
 	case JSON_TRUE:
 		text_put(text, "true", 4);

@@ -26,10 +26,22 @@ static bool asked_for(const struct request *req, const struct inclusion *table, 
 
 /* ---- what is included so far: "type id" -> resource ---- */
 
-static char *key_of(const json_t *link)
+struct key {
+	char text[320];
+};
+
+static struct key key_of(const json_t *link)
 {
-	return mem_printf(
-		"%s %s", text_or_empty(json_string_at(link, "type")), text_or_empty(json_string_at(link, "id")));
+	const char *type = json_string_value(json_object_get(link, "type"));
+	const char *id = json_string_value(json_object_get(link, "id"));
+	struct key key;
+	size_t len;
+
+	text_copy(key.text, sizeof(key.text) / 2, text_or_empty(type));
+	len = strlen(key.text);
+	key.text[len] = ' ';
+	text_copy(key.text + len + 1, sizeof(key.text) - len - 1, text_or_empty(id));
+	return key;
 }
 
 static bool link_reaches(const json_t *known, const json_t *link, const char *goal);
@@ -52,12 +64,12 @@ static bool data_reaches(const json_t *known, const json_t *data, const char *go
 /* Whether the goal is what the link points to, or is reached from there. */
 static bool link_reaches(const json_t *known, const json_t *link, const char *goal)
 {
-	_cleanup_(freep) char *key = key_of(link);
-	json_t *relations = json_object_get(json_object_get(known, key), "relationships");
+	struct key key = key_of(link);
+	json_t *relations = json_object_get(json_object_get(known, key.text), "relationships");
 	const char *name;
 	json_t *relation;
 
-	if (text_equal(key, goal))
+	if (text_equal(key.text, goal))
 		return true;
 	json_object_foreach(relations, name, relation)
 	{
@@ -70,7 +82,7 @@ static bool link_reaches(const json_t *known, const json_t *link, const char *go
 /* A resource comes in without those relations that lead back to it. */
 static void note(json_t *known, json_t *resource)
 {
-	_cleanup_(freep) char *key = key_of(resource);
+	struct key key = key_of(resource);
 	json_t *relations = json_object_get(resource, "relationships");
 	const char *name;
 	json_t *relation;
@@ -78,21 +90,21 @@ static void note(json_t *known, json_t *resource)
 
 	json_object_foreach_safe(relations, next, name, relation)
 	{
-		if (data_reaches(known, json_object_get(relation, "data"), key))
+		if (data_reaches(known, json_object_get(relation, "data"), key.text))
 			json_object_del(relations, name);
 	}
-	json_object_set(known, key, resource);
+	json_object_set(known, key.text, resource);
 }
 
 /* ---- one relation ---- */
 
 static void want(const struct inclusion *row, const json_t *link, json_t *seen, struct db_array *ids)
 {
-	_cleanup_(freep) char *key = key_of(link);
+	struct key key = key_of(link);
 
-	if (!text_equal(json_string_at(link, "type"), row->kind->type) || json_object_get(seen, key))
+	if (!text_equal(json_string_at(link, "type"), row->kind->type) || json_object_get(seen, key.text))
 		return;
-	json_object_set_new(seen, key, json_true());
+	json_object_set_new(seen, key.text, json_true());
 	db_array_add(ids, json_string_at(link, "id"));
 }
 
