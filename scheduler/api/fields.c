@@ -73,7 +73,8 @@ void fields_show(const struct field *table, size_t count, const json_t *object, 
 	for (size_t i = 0; i < count; i++) {
 		json_t *value = json_object_get(object, table[i].name);
 
-		json_object_set_new(attributes, table[i].name, value ? json_incref(value) : json_of(table[i].fallback));
+		json_object_set_new_nocheck(
+			attributes, table[i].name, value ? json_incref(value) : json_of(table[i].fallback));
 	}
 }
 

@@ -11,6 +11,7 @@ json_t *permissions_shown(const struct permission_shown *table, size_t count, co
 	json_t *object = json_object();
 
 	for (size_t i = 0; i < count; i++)
-		json_object_set_new(object, table[i].name, json_boolean(row_may(rows, row, table[i].permission)));
+		json_object_set_new_nocheck(
+			object, table[i].name, json_boolean(row_may(rows, row, table[i].permission)));
 	return object;
 }

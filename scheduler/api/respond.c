@@ -187,12 +187,27 @@ int respond_slice(
 
 json_t *linkage(const char *type, const char *id)
 {
-	return id ? json_pack("{s:s, s:s}", "id", id, "type", type) : json_null();
+	json_t *link;
+
+	if (!id)
+		return json_null();
+	link = json_object();
+	json_object_set_new_nocheck(link, "id", json_string(id));
+	json_object_set_new_nocheck(link, "type", json_string(type));
+	return link;
+}
+
+static json_t *relation_of(json_t *data)
+{
+	json_t *relation = json_object();
+
+	json_object_set_new_nocheck(relation, "data", data);
+	return relation;
 }
 
 json_t *to_one(const char *type, const char *id)
 {
-	return json_pack("{s:o}", "data", linkage(type, id));
+	return relation_of(linkage(type, id));
 }
 
 json_t *to_many(const char *type, const json_t *ids)
@@ -202,7 +217,7 @@ json_t *to_many(const char *type, const json_t *ids)
 	size_t i;
 
 	json_array_foreach(ids, i, id) json_array_append_new(list, linkage(type, json_string_value(id)));
-	return json_pack("{s:o}", "data", list);
+	return relation_of(list);
 }
 
 json_t *row_many(const struct rows *rows, int row, const char *column, const char *type)

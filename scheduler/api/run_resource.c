@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/columns.h"
 #include "scheduler/api/permissions.h"
 #include "scheduler/api/runs.h"
 #include "scheduler/store/run_views.h"
@@ -39,53 +40,73 @@ static int run_variables(struct store *store, const struct rows *rows, int row, 
 	return json_parse(buf_str(&text), text.len, ret_variables, err);
 }
 
+static const struct column_shown attributes[] = {
+	{"status", row_string, "status"},
+	{"status-timestamps", row_json, "status_timestamps"},
+	{"source", row_string, "source"},
+	{"message", row_string, "message"},
+	{"trigger-reason", row_string, "trigger_reason"},
+	{"created-at", row_time, "created_at"},
+	{"updated-at", row_time, "updated_at"},
+	{"canceled-at", row_time, "canceled_at"},
+	{"force-cancel-available-at", row_time, "force_cancel_available_at"},
+	{"error", row_string, "error"},
+	{"has-changes", row_boolean, "has_changes"},
+	{"is-destroy", row_boolean, "is_destroy"},
+	{"plan-only", row_boolean, "plan_only"},
+	{"refresh", row_boolean, "refresh"},
+	{"refresh-only", row_boolean, "refresh_only"},
+	{"save-plan", row_boolean, "save_plan"},
+	{"auto-apply", row_boolean, "auto_apply"},
+	{"allow-empty-apply", row_boolean, "allow_empty_apply"},
+	{"allow-config-generation", row_boolean, "allow_config_generation"},
+	{"position-in-queue", row_number, "queue_position"},
+	{"terraform-version", row_string, "terraform_version"},
+	{"target-addrs", row_json, "target_addrs"},
+	{"replace-addrs", row_json, "replace_addrs"},
+	{"policy-paths", row_json, "policy_paths"},
+	{"invoke-action-addrs", row_json, "invoke_action_addrs"},
+};
+
+static const struct relation_shown relations[] = {
+	{"workspace", "workspaces", "workspace_id"},
+	{"configuration-version", "configuration-versions", "configuration_version_id"},
+	{"created-by", "users", "created_by"},
+	{"confirmed-by", "users", "confirmed_by"},
+	{"canceled-by", "users", "canceled_by"},
+	{"cost-estimate", "cost-estimates", "cost_estimate_id"},
+	{"input-state-version", "state-versions", "base_state_id"},
+};
+
+static const struct relation_shown many[] = {
+	{"policy-checks", "policy-checks", "policy_checks"},
+	{"task-stages", "task-stages", "task_stages"},
+	{"comments", "comments", "comments"},
+	{"run-events", "run-events", "events"},
+};
+
 static json_t *run_relationships(const struct rows *rows, int row)
 {
 	const char *run = row_text(rows, row, "id");
+	json_t *object = relations_shown(relations, ARRAY_LEN(relations), rows, row);
 
-	return json_pack("{so so so so so so so so so so so so so}", "workspace",
-		to_one("workspaces", row_text(rows, row, "workspace_id")), "configuration-version",
-		to_one("configuration-versions", row_text(rows, row, "configuration_version_id")), "plan",
-		to_one("plans", id_sibling(run, "plan").text), "apply",
-		to_one("applies", id_sibling(run, "apply").text), "created-by",
-		to_one("users", row_text(rows, row, "created_by")), "confirmed-by",
-		to_one("users", row_text(rows, row, "confirmed_by")), "canceled-by",
-		to_one("users", row_text(rows, row, "canceled_by")), "cost-estimate",
-		to_one("cost-estimates", row_text(rows, row, "cost_estimate_id")), "policy-checks",
-		row_many(rows, row, "policy_checks", "policy-checks"), "task-stages",
-		row_many(rows, row, "task_stages", "task-stages"), "comments",
-		row_many(rows, row, "comments", "comments"), "run-events", row_many(rows, row, "events", "run-events"),
-		"input-state-version", to_one("state-versions", row_text(rows, row, "base_state_id")));
+	json_object_set_new(object, "plan", to_one("plans", id_sibling(run, "plan").text));
+	json_object_set_new(object, "apply", to_one("applies", id_sibling(run, "apply").text));
+	for (size_t i = 0; i < ARRAY_LEN(many); i++)
+		json_object_set_new(object, many[i].name, row_many(rows, row, many[i].column, many[i].type));
+	return object;
 }
 
 int run_resource(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
 {
-	json_t *variables = NULL;
-	json_t *attributes;
+	json_t *variables = NULL, *shown;
 
 	if (run_variables(store, rows, row, &variables, err) < 0)
 		return -1;
-	attributes = json_pack("{so so so so so so so so so so so}", "status", row_string(rows, row, "status"),
-		"status-timestamps", row_json(rows, row, "status_timestamps"), "source",
-		row_string(rows, row, "source"), "message", row_string(rows, row, "message"), "trigger-reason",
-		row_string(rows, row, "trigger_reason"), "created-at", row_time(rows, row, "created_at"), "updated-at",
-		row_time(rows, row, "updated_at"), "canceled-at", row_time(rows, row, "canceled_at"),
-		"force-cancel-available-at", row_time(rows, row, "force_cancel_available_at"), "variables", variables,
-		"error", row_string(rows, row, "error"));
-	json_object_update_new(attributes,
-		json_pack("{sb sb sb sb sb sb sb sb sb sI so so so so so so so}", "has-changes",
-			row_bool(rows, row, "has_changes"), "is-destroy", row_bool(rows, row, "is_destroy"),
-			"plan-only", row_bool(rows, row, "plan_only"), "refresh", row_bool(rows, row, "refresh"),
-			"refresh-only", row_bool(rows, row, "refresh_only"), "save-plan",
-			row_bool(rows, row, "save_plan"), "auto-apply", row_bool(rows, row, "auto_apply"),
-			"allow-empty-apply", row_bool(rows, row, "allow_empty_apply"), "allow-config-generation",
-			row_bool(rows, row, "allow_config_generation"), "position-in-queue",
-			(json_int_t)row_int(rows, row, "queue_position"), "terraform-version",
-			row_string(rows, row, "terraform_version"), "target-addrs", row_json(rows, row, "target_addrs"),
-			"replace-addrs", row_json(rows, row, "replace_addrs"), "policy-paths",
-			row_json(rows, row, "policy_paths"), "invoke-action-addrs",
-			row_json(rows, row, "invoke_action_addrs"), "actions", run_actions(rows, row), "permissions",
-			permissions_shown(permissions, ARRAY_LEN(permissions), rows, row)));
-	*ret_resource = resource_new("runs", row_text(rows, row, "id"), attributes, run_relationships(rows, row));
+	shown = columns_shown(attributes, ARRAY_LEN(attributes), rows, row);
+	json_object_set_new(shown, "variables", variables);
+	json_object_set_new(shown, "actions", run_actions(rows, row));
+	json_object_set_new(shown, "permissions", permissions_shown(permissions, ARRAY_LEN(permissions), rows, row));
+	*ret_resource = resource_new("runs", row_text(rows, row, "id"), shown, run_relationships(rows, row));
 	return 0;
 }

@@ -2,6 +2,7 @@
 #include "scheduler/api/workspaces.h"
 
 #include "scheduler/api/auto_destroy.h"
+#include "scheduler/api/columns.h"
 #include "scheduler/api/includes.h"
 #include "scheduler/api/permissions.h"
 #include "scheduler/api/retention.h"
@@ -81,74 +82,81 @@ static json_t *lock_reason(const struct rows *rows, int row)
 	return json_string(text);
 }
 
+static const struct relation_shown relations[] = {
+	{"organization", "organizations", "organization_name"},
+	{"agent-pool", "agent-pools", "pool_id"},
+	{"current-state-version", "state-versions", "current_state_id"},
+	{"current-configuration-version", "configuration-versions", "current_configuration_id"},
+	{"project", "projects", "project_id"},
+	{"ssh-key", "ssh-keys", "ssh_key_id"},
+};
+
 static json_t *workspace_relations(const struct rows *rows, int row)
 {
 	const char *run = run_shown(rows, row);
-	json_auto_t *variable_ids = row_json(rows, row, "variable_ids");
-	json_t *relations = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "organization",
-		to_one("organizations", row_text(rows, row, "organization_name")), "agent-pool",
-		to_one("agent-pools", row_text(rows, row, "pool_id")), "current-run", to_one("runs", run), "latest-run",
-		to_one("runs", run), "current-state-version",
-		to_one("state-versions", row_text(rows, row, "current_state_id")), "current-configuration-version",
-		to_one("configuration-versions", row_text(rows, row, "current_configuration_id")), "locked-by",
-		lock_relation(rows, row));
+	json_t *object = relations_shown(relations, ARRAY_LEN(relations), rows, row);
 
-	json_object_set_new(relations, "vars", to_many("vars", variable_ids));
-	json_object_set_new(relations, "project", to_one("projects", row_text(rows, row, "project_id")));
-	json_object_set_new(relations, "ssh-key", to_one("ssh-keys", row_text(rows, row, "ssh_key_id")));
-	json_object_set_new(relations, "data-retention-policy", retention_relation(rows, row));
-	return relations;
-}
-
-/* What is counted and averaged. */
-static json_t *workspace_numbers(const struct rows *rows, int row)
-{
-	static const struct {
-		const char *name, *column;
-	} numbers[] = {{"apply-duration-average", "apply_milliseconds"}, {"plan-duration-average", "plan_milliseconds"},
-		{"policy-check-failures", "policy_failures"}, {"run-failures", "run_failures"},
-		{"resource-count", "resource_count"}, {"kept-state-versions-count", "kept_states"},
-		{"workspace-kpis-runs-count", "run_count"}};
-	json_t *object = json_object();
-
-	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
-		json_object_set_new(object, numbers[i].name, json_integer(row_int(rows, row, numbers[i].column)));
+	json_object_set_new(object, "current-run", to_one("runs", run));
+	json_object_set_new(object, "latest-run", to_one("runs", run));
+	json_object_set_new(object, "locked-by", lock_relation(rows, row));
+	json_object_set_new(object, "vars", row_many(rows, row, "variable_ids", "vars"));
+	json_object_set_new(object, "data-retention-policy", retention_relation(rows, row));
 	return object;
 }
 
-/* What follows from other things, or is not there yet and has a value that says so. */
-static json_t *workspace_facts(const struct rows *rows, int row, const json_t *settings)
-{
-	bool locked = !row_null(rows, row, "locked_by") || !row_null(rows, row, "current_run_id") ||
-		!row_null(rows, row, "hold_run_id");
-	const json_t *destroy = json_object_get(settings, "allow-destroy-plan");
+static const struct column_shown attributes[] = {
+	{"name", row_string, "name"},
+	{"description", row_string, "description"},
+	{"auto-apply", row_boolean, "auto_apply"},
+	{"execution-mode", row_string, "execution_mode"},
+	{"working-directory", row_string, "working_directory"},
+	{"structured-run-output-enabled", row_boolean, "structured_run_output"},
+	{"created-at", row_time, "created_at"},
+	{"updated-at", row_time, "updated_at"},
+	{"latest-change-at", row_time, "latest_change_at"},
+	{"tag-names", row_json, "tag_names"},
+	/* what is counted and averaged */
+	{"apply-duration-average", row_number, "apply_milliseconds"},
+	{"plan-duration-average", row_number, "plan_milliseconds"},
+	{"policy-check-failures", row_number, "policy_failures"},
+	{"run-failures", row_number, "run_failures"},
+	{"resource-count", row_number, "resource_count"},
+	{"kept-state-versions-count", row_number, "kept_states"},
+	{"workspace-kpis-runs-count", row_number, "run_count"},
+	/* what is not there, and has a value that says so */
+	{"environment", always_text, "default"},
+	{"vcs-repo", always, "null"},
+	{"source", always_text, "tfe-api"},
+	{"source-module-id", always, "null"},
+	{"no-code-upgrade-available", always, "false"},
+};
 
-	return json_pack("{s:b, s:b, s:o, s:s, s:o, s:n, s:s, s:n, s:b, s:{s:b}}", "locked", locked,
-		"can-queue-destroy-plan", !json_is_false(destroy), "locked-reason", lock_reason(rows, row),
-		"environment", "default", "tag-names", row_json(rows, row, "tag_names"), "vcs-repo", "source",
-		"tfe-api", "source-module-id", "no-code-upgrade-available", 0, "actions", "is-destroyable", 1);
+static bool workspace_locked(const struct rows *rows, int row)
+{
+	return !row_null(rows, row, "locked_by") || !row_null(rows, row, "current_run_id") ||
+		!row_null(rows, row, "hold_run_id");
 }
 
 static json_t *workspace_attributes(const struct rows *rows, int row, const json_t *settings)
 {
 	const char *version = row_text(rows, row, "terraform_version");
+	bool local = text_equal(row_text(rows, row, "execution_mode"), "local");
+	bool undestroyable = json_is_false(json_object_get(settings, "allow-destroy-plan"));
 	json_t *overwrites = json_object_get(settings, "setting-overwrites");
-	json_t *attributes = json_pack("{s:o, s:o, s:b, s:o, s:b, s:s, s:o, s:b, s:o, s:o, s:o, s:o}", "name",
-		row_string(rows, row, "name"), "description", row_string(rows, row, "description"), "auto-apply",
-		row_bool(rows, row, "auto_apply"), "execution-mode", row_string(rows, row, "execution_mode"),
-		"operations", !text_equal(row_text(rows, row, "execution_mode"), "local"), "terraform-version",
-		*version ? version : "latest", "working-directory", row_string(rows, row, "working_directory"),
-		"structured-run-output-enabled", row_bool(rows, row, "structured_run_output"), "created-at",
-		row_time(rows, row, "created_at"), "updated-at", row_time(rows, row, "updated_at"), "latest-change-at",
-		row_time(rows, row, "latest_change_at"), "permissions", workspace_permissions(rows, row));
+	json_t *shown = columns_shown(attributes, ARRAY_LEN(attributes), rows, row);
 
-	json_object_update_new(attributes, workspace_facts(rows, row, settings));
-	json_object_update_new(attributes, workspace_numbers(rows, row));
-	workspace_settings_show(settings, attributes);
-	auto_destroy_show(rows, row, attributes);
-	json_object_set_new(attributes, "setting-overwrites",
+	json_object_set_new(shown, "operations", json_boolean(!local));
+	json_object_set_new(shown, "terraform-version", json_string(*version ? version : "latest"));
+	json_object_set_new(shown, "locked", json_boolean(workspace_locked(rows, row)));
+	json_object_set_new(shown, "locked-reason", lock_reason(rows, row));
+	json_object_set_new(shown, "actions", json_pack("{sb}", "is-destroyable", true));
+	json_object_set_new(shown, "can-queue-destroy-plan", json_boolean(!undestroyable));
+	json_object_set_new(shown, "permissions", workspace_permissions(rows, row));
+	workspace_settings_show(settings, shown);
+	auto_destroy_show(rows, row, shown);
+	json_object_set_new(shown, "setting-overwrites",
 		overwrites ? json_incref(overwrites) : json_pack("{s:b, s:b}", "execution-mode", 0, "agent-pool", 0));
-	return attributes;
+	return shown;
 }
 
 /* Where the states are that could not become the current one, if there are any. */
