@@ -8,6 +8,7 @@
 
 #include "common/certificate.h"
 #include "common/guard.h"
+#include "common/json_region.h"
 #include "common/log.h"
 #include "scheduler/api/emails.h"
 #include "scheduler/api/server.h"
@@ -403,6 +404,7 @@ int main(int argc, char **argv)
 	int rest = argc;
 	int result;
 
+	json_regions_use();
 	log_setup("scheduler", LOG_INFO);
 	if (argc == 2 && text_equal(argv[1], "states"))
 		return states_print();

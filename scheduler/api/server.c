@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/json_region.h"
 #include "common/log.h"
 #include "scheduler/api/api.h"
 #include "scheduler/api/aside.h"
@@ -71,6 +72,8 @@ static struct store *store_of_thread(struct api *api)
 		return store;
 	pthread_mutex_lock(&api->starting);
 	pthread_mutex_unlock(&api->starting);
+	if (!json_is_watched)
+		json_region_enter(); /* what requests make ends with them */
 	store = mem_new(1, sizeof(*store));
 	*store = api->settings.store;
 	store->db = db_open(api->settings.database_url);

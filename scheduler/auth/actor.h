@@ -22,7 +22,7 @@ struct actor {
 	struct id pool;  /* of an ACTOR_POOL */
 	struct id run;   /* of an ACTOR_TASK: a run task's request, while it is open; of an ACTOR_RUN */
 	struct id workspace, organization; /* of an ACTOR_RUN: what runs in a run, while it does (run_token.h) */
-	json_t *closed;                    /* ids of organizations that take no tokens of people; or NULL */
+	/* With a column `closed`, too: the ids of organizations that take no tokens of people, each between commas. */
 	struct viewer viewer;
 	/* Of one that may be remembered (auth/recall.h): the token's digest, and the rights' version when, and the
 	 * connection on which it was read. */

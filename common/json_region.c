@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "common/json_region.h"
+
+#include <stdatomic.h>
+
+#include "common/json.h"
+
+enum { BLOCK_SIZE = 512 << 10, LARGEST = 1 << 10 };
+
+struct block {
+	atomic_size_t live; /* values in it, and one more while a thread fills it */
+	size_t used;
+	char bytes[BLOCK_SIZE];
+};
+
+/* What stands before each value: the block that it is in, or NULL. */
+struct head {
+	struct block *block;
+};
+
+static _Thread_local bool entered;
+static _Thread_local struct block *filling;
+
+static void block_release(struct block *block)
+{
+	if (block && atomic_fetch_sub(&block->live, 1) == 1)
+		free(block);
+}
+
+static struct block *block_with(size_t size)
+{
+	if (filling && atomic_load(&filling->live) == 1)
+		filling->used = 0;
+	if (filling && filling->used + size <= BLOCK_SIZE)
+		return filling;
+	block_release(filling);
+	filling = mem_resize(NULL, sizeof(*filling), 1);
+	atomic_init(&filling->live, 1);
+	filling->used = 0;
+	return filling;
+}
+
+static void *region_get(size_t size)
+{
+	size_t whole = (size + sizeof(struct head) + 7) & ~(size_t)7;
+	struct block *block = NULL;
+	struct head *head;
+
+	if (!entered || size > LARGEST) {
+		head = mem_resize(NULL, whole, 1);
+	} else {
+		block = block_with(whole);
+		head = (struct head *)(void *)(block->bytes + block->used);
+		block->used += whole;
+		atomic_fetch_add(&block->live, 1);
+	}
+	head->block = block;
+	return head + 1;
+}
+
+static void region_put(void *value)
+{
+	struct head *head = (struct head *)value - 1;
+
+	if (!value)
+		return;
+	if (head->block)
+		block_release(head->block);
+	else
+		free(head);
+}
+
+void json_regions_use(void)
+{
+	json_set_alloc_funcs(region_get, region_put);
+}
+
+void json_region_enter(void)
+{
+	entered = true;
+}
