@@ -8,6 +8,7 @@ import threading
 
 import pytest
 
+from support.process import free_port
 from support.proxy import Proxy, Wires
 from support.record import Line, alive, applied_twice, overlaps
 
@@ -31,12 +32,10 @@ class Echo(socketserver.BaseRequestHandler):
 @pytest.fixture
 def proxy(wires):
     """Leads to a server that says what it hears, after a port where nobody is."""
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Echo) as server, socket.create_server(("127.0.0.1", 0)) as nobody:
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Echo) as server:
         server.daemon_threads = True
-        gone = nobody.getsockname()[1]
-        nobody.close()
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
-        proxy = Proxy(wires, gone, server.server_address[1])
+        proxy = Proxy(wires, free_port(), server.server_address[1])
         yield proxy
         proxy.release()
         server.shutdown()
