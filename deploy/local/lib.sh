@@ -203,22 +203,22 @@ process_signals() {
 	esac
 }
 
-# process_ensure NAME WAIT_SECONDS READY_COMMAND -- COMMAND...: starts it unless it runs with the same command and
+# process_ensure NAME READY_COMMAND -- COMMAND...: starts it unless it runs with the same command and
 # binary, and waits until READY_COMMAND is true. Sets process_began to 1 if it was started now.
 process_ensure() {
-	local name=$1 seconds=$2 ready=$3 how
-	shift 4
+	local name=$1 ready=$2 patience=120 how
+	shift 3
 	how=$(printf '%q ' "$@"; binary_stamp "$@")
 	process_began=0
 	if process_runs "$name" && [[ $how == "$(cat "$data/run/$name.how" 2>/dev/null)" ]]; then
-		"$ready" || until_true "$seconds" "$ready" || died "$name"
+		"$ready" || until_true "$patience" "$ready" || died "$name"
 		return
 	fi
 	process_stop "$name"
 	process_start "$name" "$@"
 	say "$how" >"$data/run/$name.how"
 	process_began=1
-	until_true "$seconds" ready_or_dead "$name" "$ready" && process_runs "$name" || died "$name"
+	until_true "$patience" ready_or_dead "$name" "$ready" && process_runs "$name" || died "$name"
 }
 
 ready_or_dead() {

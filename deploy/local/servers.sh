@@ -94,7 +94,7 @@ postgres_up() {
 	postgres_init
 	port=$(port_of postgres)
 	process_runs postgres || postgres_unlock
-	process_ensure postgres 60 postgres_ready -- "${as_postgres[@]}" "$programs/postgres" -D "$data/postgres/data" \
+	process_ensure postgres postgres_ready -- "${as_postgres[@]}" "$programs/postgres" -D "$data/postgres/data" \
 		-p "$port" -c listen_addresses=127.0.0.1 -c "unix_socket_directories=$(postgres_socket_folder)" \
 		-c shared_buffers=128MB -c max_connections=200 -c wal_level=minimal -c max_wal_senders=0 -c max_wal_size=512MB
 	[[ $(postgres_sql postgres "select 1 from pg_database where datname = 'runyard'") == 1 ]] ||
@@ -128,7 +128,7 @@ redis_up() {
 		daemonize no
 	END
 	)
-	process_ensure redis 20 redis_ready -- redis-server "$data/redis/redis.conf"
+	process_ensure redis redis_ready -- redis-server "$data/redis/redis.conf"
 	address_put redis-url "redis://:$(secret redis)@127.0.0.1:$port/0" runyard-notifier
 }
 
@@ -165,7 +165,7 @@ embedded_ready() {
 embedded_up() {
 	local port
 	port=$(port_of broker)
-	process_ensure broker 10 embedded_ready -- "$data/build/bin/runyard-broker" --port "$port"
+	process_ensure broker embedded_ready -- "$data/build/bin/runyard-broker" --port "$port"
 	brokers=127.0.0.1:$port
 	fetch_wait_ms=10
 }
@@ -230,7 +230,7 @@ kafka_up() {
 		"${kafka_command[@]}" >"$data/log/kafka.log" 2>&1 || died kafka
 	fi
 	kafka_java "$folder/jars" kafka.Kafka "$folder/server.properties"
-	process_ensure kafka 60 kafka_ready -- "${kafka_command[@]}"
+	process_ensure kafka kafka_ready -- "${kafka_command[@]}"
 	# shellcheck disable=SC2034
 	brokers=127.0.0.1:$port fetch_wait_ms=500
 }
@@ -254,7 +254,7 @@ scheduler_up() {
 	local port
 	port=$(port_of runyard-scheduler)
 	[[ -s $data/secrets/keys ]] || secret_put keys "1:$(secret key)"
-	process_ensure runyard-scheduler 30 scheduler_ready -- "$data/build/bin/runyard-scheduler" \
+	process_ensure runyard-scheduler scheduler_ready -- "$data/build/bin/runyard-scheduler" \
 		--listen "127.0.0.1:$port" --database-url-file "$data/secrets/database-url" --keys-file "$data/secrets/keys" \
 		--brokers "$brokers" --fetch-wait-ms "$fetch_wait_ms" --task-allow 127.0.0.1
 }
@@ -267,7 +267,7 @@ notifier_ready() {
 notifier_up() {
 	local port
 	port=$(port_of runyard-notifier)
-	process_ensure runyard-notifier 30 notifier_ready -- "$data/build/bin/runyard-notifier" \
+	process_ensure runyard-notifier notifier_ready -- "$data/build/bin/runyard-notifier" \
 		--scheduler-url "$(scheduler_url)" --notifier-token-file "$data/secrets/notifier-token" --name local \
 		--brokers "$brokers" --fetch-wait-ms "$fetch_wait_ms" --listen "127.0.0.1:$port" \
 		--redis-url-file "$data/secrets/redis-url" --allow 127.0.0.1
@@ -286,7 +286,7 @@ checker_up() {
 	local port
 	port=$(port_of checker)
 	secret checker-key >/dev/null
-	process_ensure checker 20 checker_ready -- python3 "$root/deploy/local/example/checker.py" \
+	process_ensure checker checker_ready -- python3 "$root/deploy/local/example/checker.py" \
 		--port "$port" --key-file "$data/secrets/checker-key"
 }
 
@@ -312,7 +312,7 @@ worker_up() {
 	sandbox=$(sandbox_kind)
 	[[ -z $engine ]] || options+=(--engine "$engine")
 	mkdir -p "$data/worker" "$data/engines"
-	process_ensure runyard-worker 30 worker_ready -- "$data/build/bin/runyard-worker" \
+	process_ensure runyard-worker worker_ready -- "$data/build/bin/runyard-worker" \
 		--scheduler-url "$(scheduler_url)" --agent-token-file "$data/secrets/agent-token" --name local \
 		--brokers "$brokers" --listen "127.0.0.1:$port" \
 		--data-dir "$data/worker" --engine-dir "$data/engines" --sandbox "$sandbox" "${options[@]}"

@@ -5,7 +5,6 @@ import hashlib
 import hmac
 import socket
 import threading
-import time
 
 import psycopg
 import pytest
@@ -116,9 +115,8 @@ def test_a_service_that_does_not_answer_holds_nobody_up(scheduler, tokens):
         creating = threading.Thread(target=lambda: taken.append(create(api, name="scanner", url=f"http://127.0.0.1:{silent.getsockname()[1]}/")))
         creating.start()
         connection, _ = silent.accept()
-        began = time.monotonic()
         assert api.get("organizations/acme").data["id"] == "acme"
-        assert time.monotonic() - began < 5 and not taken
+        assert not taken
         connection.close()
     creating.join()
     refused_at(taken[0], "/data/attributes/url")
