@@ -17,8 +17,8 @@ from support.wait import until
 
 
 @pytest.fixture
-def waiting(database, api):
-    waiting = Waiting(database, api)
+def waiting(database, api, bus):
+    waiting = Waiting(database, api, bus)
     yield waiting
     waiting.release()
 
