@@ -6,6 +6,7 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/rand.h>
+#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -48,9 +49,20 @@ static void digest_hex(const EVP_MD *kind, const void *bytes, size_t len, char *
 	hex_encode(digest, size, ret_hex);
 }
 
+static EVP_MD *sha256_method;
+
+static void sha256_fetch(void)
+{
+	sha256_method = mem_there(EVP_MD_fetch(NULL, "SHA256", NULL));
+}
+
+/* Each request digests its token: OpenSSL would look for who can do it every time. */
 void crypto_sha256_hex(const void *bytes, size_t len, char ret_hex[SHA256_HEX_SIZE])
 {
-	digest_hex(EVP_sha256(), bytes, len, ret_hex);
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, sha256_fetch);
+	digest_hex(sha256_method, bytes, len, ret_hex);
 }
 
 struct sha256 {
