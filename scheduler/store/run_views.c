@@ -5,7 +5,8 @@
 
 enum { SNAPSHOT_LIMIT = 64 << 20 };
 
-/* `user` is the number of the viewer's parameter (store/viewer.h). */
+/* `user` is the number of the viewer's parameter (store/viewer.h). A run without stages of its own has no task stages
+ * and no policies: most have none. */
 #define VIEW(user)                                                                                                     \
 	"select r.*, " RIGHTS_IN_WORKSPACE(user, "r.organization_id",                                                  \
 		"r.workspace_id") "as rights, "                                                                        \
@@ -20,14 +21,14 @@ enum { SNAPSHOT_LIMIT = 64 << 20 };
 				  "case when r.queued then 1 + (select count(*) from runs b where b.workspace_id = "   \
 				  "r.workspace_id "                                                                    \
 				  "and b.queued and b.position < r.position) else 0 end as queue_position, "           \
-				  "(select coalesce(jsonb_agg(t.id order by array_position(array['pre_plan', "         \
-				  "'post_plan', 'pre_apply', "                                                         \
-				  "'post_apply'], t.stage)), '[]') from task_stages t where t.run_id = r.id) as "      \
-				  "task_stages, "                                                                      \
+				  "case when r.stages = 0 then '[]' else (select coalesce(jsonb_agg(t.id order by "    \
+				  "array_position("                                                                    \
+				  "array['pre_plan', 'post_plan', 'pre_apply', 'post_apply'], t.stage)), '[]') "       \
+				  "from task_stages t where t.run_id = r.id) end as task_stages, "                     \
 				  "(select ce.id from cost_estimates ce where ce.run_id = r.id) as cost_estimate_id, " \
-				  "(select coalesce(jsonb_agg(e.id), '[]') from policy_evaluations e where e.run_id "  \
-				  "= r.id "                                                                            \
-				  "and e.kind = 'sentinel') as policy_checks, "                                        \
+				  "case when r.stages = 0 then '[]' else (select coalesce(jsonb_agg(e.id), '[]') "     \
+				  "from policy_evaluations e where e.run_id = r.id and e.kind = 'sentinel') end as "   \
+				  "policy_checks, "                                                                    \
 				  "(select coalesce(jsonb_agg(c.id order by c.created_at), '[]') from comments c "     \
 				  "where c.run_id = r.id) "                                                            \
 				  "as comments, "                                                                      \
