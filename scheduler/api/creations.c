@@ -34,6 +34,7 @@ struct view {
 
 struct making {
 	struct store *store;
+	int (*order)(struct store *store, struct run_creation *creations, size_t count, struct err *err);
 	struct creation *const *creations;
 	struct run_creation *runs;
 	struct view *views;
@@ -68,11 +69,17 @@ static int view_ask(struct making *m, const char *user, struct err *err)
 	return run_views_ask(m->store, &ids, &view->rows, err);
 }
 
-static void making_reset(struct making *m)
+static void views_release(struct making *m)
 {
 	for (size_t i = 0; i < m->view_count; i++)
 		rows_release(&m->views[i].rows);
 	m->view_count = 0;
+}
+
+/* What an earlier try has left is forgotten. */
+static void making_reset(struct making *m)
+{
+	views_release(m);
 	audit_batch_release(&m->trail);
 	audit_batch_init(&m->trail);
 }
@@ -84,7 +91,7 @@ static int make_in(void *data, struct err *err)
 	making_reset(m);
 	for (size_t i = 0; i < m->count; i++)
 		m->runs[i] = (struct run_creation){.order = &m->creations[i]->order};
-	if (runs_order(m->store, m->runs, m->count, err) < 0)
+	if (m->order(m->store, m->runs, m->count, err) < 0)
 		return -1;
 	for (size_t i = 0; i < m->count; i++) {
 		const char *user = creation_user(m->store, m->creations[i]);
@@ -124,26 +131,51 @@ static void creation_show(const struct making *m, size_t i)
 		run_show(creation->req, creation->res, 201, &view->rows, row, &creation->err);
 }
 
-void creations_make(struct store *store, struct creation *const *creations, size_t count)
+/* -1 if all together failed: each has that error. */
+static int make(struct making *m)
 {
-	_cleanup_(freep) struct run_creation *runs = mem_new(count, sizeof(*runs));
-	_cleanup_(freep) struct view *views = mem_new(count, sizeof(*views));
-	struct making m = {.store = store, .creations = creations, .runs = runs, .views = views, .count = count};
+	_cleanup_(freep) struct run_creation *runs = m->runs = mem_new(m->count, sizeof(*runs));
+	_cleanup_(freep) struct view *views = m->views = mem_new(m->count, sizeof(*views));
 	struct err err = ERR_INIT;
 	int result;
 
+	audit_batch_init(&m->trail);
+	result = db_transaction(m->store->db, make_in, m, &err);
+	for (size_t i = 0; i < m->count; i++) {
+		if (result == 0)
+			creation_show(m, i);
+		else
+			m->creations[i]->err = err;
+	}
+	m->store->viewer = NULL;
+	views_release(m);
+	audit_batch_release(&m->trail);
+	return result;
+}
+
+/* What is no fault of the order, and left nothing behind. */
+static bool failed_with_others(const struct creation *creation)
+{
+	enum err_kind kind = creation->err.kind;
+
+	return !creation->run.text[0] && kind != ERR_INVALID && kind != ERR_NOT_FOUND;
+}
+
+/* Those whose workspaces somebody holds locked, or that failed with the others, are made each by itself: it waits for
+ * nobody else, and fails for a reason of its own. */
+void creations_make(struct store *store, struct creation *const *creations, size_t count)
+{
+	struct making all = {.store = store, .order = runs_order_ready, .creations = creations, .count = count};
+	bool away = false;
+
 	for (size_t i = 0; i < count; i++)
 		creations[i]->req->store = store;
-	result = db_transaction(store->db, make_in, &m, &err);
-	for (size_t i = 0; i < count; i++) {
-		if (result == 0)
-			creation_show(&m, i);
-		else if (count > 1 && err.kind != ERR_UNAVAILABLE)
-			creations_make(store, &creations[i], 1);
-		else
-			creations[i]->err = err;
+	if (count > 1)
+		away = make(&all) < 0 && creations[0]->err.kind == ERR_UNAVAILABLE;
+	for (size_t i = 0; i < count && !away; i++) {
+		struct making one = {.store = store, .order = runs_order, .creations = &creations[i], .count = 1};
+
+		if (count == 1 || failed_with_others(creations[i]))
+			make(&one);
 	}
-	store->viewer = NULL;
-	making_reset(&m);
-	audit_batch_release(&m.trail);
 }

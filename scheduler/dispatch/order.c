@@ -25,6 +25,7 @@ struct placing {
 /* At most one for each workspace: the next sees what this one has done. */
 struct round {
 	struct store *store;
+	bool ready; /* only of workspaces that nobody else holds locked */
 	struct placing *placings;
 	size_t count;
 	struct rows workspaces, configurations;
@@ -65,18 +66,22 @@ static int order_check(const struct run_order *order, struct err *err)
 #define WORKSPACE_IS WORKSPACE_ROW("w")
 
 /* clang-format off: it puts what follows a macro below its end */
-static const char workspace_sql[] =
-	"select u.n - 1 as n, w.id as workspace_id, w.organization_id, w.auto_apply, w.terraform_version, "
-	"w.working_directory, w.structured_run_output, w.pool_id as own_pool_id, "
-	"coalesce(w.pool_id, (select id from agent_pools where organization_id is null)) as pool_id, w.execution_mode, "
-	"coalesce((w.settings ->> 'allow-destroy-plan')::boolean, true) as destroyable, " HAS_TASKS
-	"as has_tasks, " HAS_POLICIES "as has_policies, " HAS_COSTS " as has_costs, " WORKSPACE_IS ", "
-	"u.actor is null or (select is_site_admin from users where id = u.actor) or (" MAY_APPLY ") & $3 <> 0 "
-	"as may_apply, " IS_WATCHED " as watched, "
-	"to_char(now() at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') as now "
-	"from unnest($1::text[], $2::text[]) with ordinality as u(workspace, actor, n) "
-	"join workspaces w on w.id = u.workspace join organizations o on o.id = w.organization_id "
-	"order by w.id for no key update of w";
+#define WORKSPACES                                                                                                     \
+	"select u.n - 1 as n, w.id as workspace_id, w.organization_id, w.auto_apply, w.terraform_version, "            \
+	"w.working_directory, w.structured_run_output, w.pool_id as own_pool_id, "                                     \
+	"coalesce(w.pool_id, (select id from agent_pools where organization_id is null)) as pool_id, "                 \
+	"w.execution_mode, "                                                                                           \
+	"coalesce((w.settings ->> 'allow-destroy-plan')::boolean, true) as destroyable, " HAS_TASKS                    \
+	"as has_tasks, " HAS_POLICIES "as has_policies, " HAS_COSTS " as has_costs, " WORKSPACE_IS ", "                \
+	"u.actor is null or (select is_site_admin from users where id = u.actor) or (" MAY_APPLY ") & $3 <> 0 "        \
+	"as may_apply, " IS_WATCHED " as watched, "                                                                    \
+	"to_char(now() at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') as now "                               \
+	"from unnest($1::text[], $2::text[]) with ordinality as u(workspace, actor, n) "                               \
+	"join workspaces w on w.id = u.workspace join organizations o on o.id = w.organization_id "                    \
+	"order by w.id for no key update of w"
+
+static const char workspaces_sql[] = WORKSPACES;
+static const char ready_sql[] = WORKSPACES " skip locked";
 
 /* A later statement than the one that has waited for the workspaces' locks, so that it sees what was committed
  * meanwhile. */
@@ -102,8 +107,8 @@ static int round_load(struct round *r, struct err *err)
 		db_array_add(&wanted, order->configuration_version_id);
 		db_array_add_bool(&applies, order->plan_only == CHOICE_NO);
 	}
-	if (db_ask(r->store->db, &r->workspaces, err, workspace_sql, P_ARRAY(&workspaces), P_ARRAY(&actors),
-		    P_INT((long long)right_of(CAN_APPLY))) < 0)
+	if (db_ask(r->store->db, &r->workspaces, err, r->ready ? ready_sql : workspaces_sql, P_ARRAY(&workspaces),
+		    P_ARRAY(&actors), P_INT((long long)right_of(CAN_APPLY))) < 0)
 		return -1;
 	return db_query(r->store->db, &r->configurations, err, configuration_sql, P_ARRAY(&workspaces),
 		P_ARRAY(&wanted), P_ARRAY(&applies));
@@ -352,7 +357,10 @@ static int round_begin(struct round *r, struct err *err)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < r->count; i++)
-		err_set(&r->placings[i].creation->err, ERR_NOT_FOUND, "workspace not found");
+		if (r->ready)
+			err_set(&r->placings[i].creation->err, ERR_UNAVAILABLE, "the workspace is being worked on");
+		else
+			err_set(&r->placings[i].creation->err, ERR_NOT_FOUND, "workspace not found");
 	for (int row = 0; row < r->configurations.count; row++)
 		r->placings[row_int(&r->configurations, row, "n")].configuration = row;
 	for (int row = 0; row < r->workspaces.count; row++) {
@@ -411,16 +419,23 @@ static int round_write(struct round *r, struct err *err)
 	return kicked.count ? happen_within(r->store, NULL, 0, &kicked, &r->outbox, err) : 0;
 }
 
-static int round_run(struct store *store, struct placing *placings, size_t count, struct err *err)
+struct ordering {
+	struct store *store;
+	struct run_creation *creations;
+	size_t count;
+	bool ready;
+};
+
+static int round_run(const struct ordering *o, struct placing *placings, size_t count, struct err *err)
 {
-	struct round r = {.store = store, .placings = placings, .count = count};
+	struct round r = {.store = o->store, .ready = o->ready, .placings = placings, .count = count};
 	int result;
 
 	changes_init(&r.changes, "");
 	outbox_init(&r.outbox);
 	result = round_load(&r, err) < 0 || round_begin(&r, err) < 0 || round_write(&r, err) < 0 ? -1 : 0;
 	if (result == 0)
-		outbox_committed(store, &r.outbox);
+		outbox_committed(o->store, &r.outbox);
 	outbox_release(&r.outbox);
 	changes_release(&r.changes);
 	rows_release(&r.workspaces);
@@ -429,12 +444,6 @@ static int round_run(struct store *store, struct placing *placings, size_t count
 }
 
 /* ---- all ---- */
-
-struct ordering {
-	struct store *store;
-	struct run_creation *creations;
-	size_t count;
-};
 
 static bool round_has(const struct placing *placings, size_t count, const struct run_creation *creation)
 {
@@ -473,7 +482,7 @@ static int orders_run(void *data, struct err *err)
 		done[i] = order_check(o->creations[i].order, &o->creations[i].err) < 0;
 	}
 	while (result == 0 && (count = round_choose(o, placings, done))) {
-		result = round_run(o->store, placings, count, err);
+		result = round_run(o, placings, count, err);
 		for (size_t i = 0; i < count; i++) {
 			buf_release(&placings[i].snapshot);
 			buf_release(&placings[i].variables);
@@ -484,7 +493,14 @@ static int orders_run(void *data, struct err *err)
 
 int runs_order(struct store *store, struct run_creation *creations, size_t count, struct err *err)
 {
-	struct ordering o = {store, creations, count};
+	struct ordering o = {store, creations, count, .ready = false};
+
+	return db_transaction(store->db, orders_run, &o, err);
+}
+
+int runs_order_ready(struct store *store, struct run_creation *creations, size_t count, struct err *err)
+{
+	struct ordering o = {store, creations, count, .ready = true};
 
 	return db_transaction(store->db, orders_run, &o, err);
 }

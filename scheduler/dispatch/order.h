@@ -39,6 +39,8 @@ struct run_creation {
  * the one that is open. -1 only if none of them was created: an order that is wrong does not keep the others.
  */
 int runs_order(struct store *store, struct run_creation *creations, size_t count, struct err *err);
+/* The same of those whose workspaces nobody else holds locked just then; the others' error is ERR_UNAVAILABLE. */
+int runs_order_ready(struct store *store, struct run_creation *creations, size_t count, struct err *err);
 /* The same of one. */
 int run_create(struct store *store, const struct run_order *order, struct id *ret_id, struct err *err);
 

@@ -3,6 +3,7 @@
 
 import base64
 import hashlib
+from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
@@ -239,3 +240,37 @@ def test_an_apply_says_where_the_state_is_that_came_late(api, workspace, databas
         connection.execute("update runs set status = 'errored' where id = %s", [run])
     assert api.get(path).body == content
     refused(404, api.get, "applies/nonexisting/errored-state")
+
+
+# ---- many at a time ----
+
+
+def test_runs_that_are_created_at_the_same_time_have_an_answer_each(api, database):
+    places = [api.workspace(f"w-{number}") for number in range(4)]
+    for place in places:
+        api.upload(place, {"main.tf": ""})
+    empty = api.workspace("empty")
+    with ThreadPoolExecutor(24) as pool:
+        made = [pool.submit(api.run, place) for place in places * 4]
+        bad = [pool.submit(refused, 422, api.run, empty) for _ in range(4)] + [pool.submit(refused, 404, api.run, "ws-nonexisting00000") for _ in range(4)]
+        runs = [job.result() for job in made]
+        assert all("must exist" in job.result().errors() for job in bad[:4]) and all(job.result() for job in bad[4:])
+    assert len(set(runs)) == 16
+    assert sorted(api.attributes(f"runs/{run}")["position-in-queue"] for run in runs) == sorted([0, 1, 2, 3] * 4)
+    with psycopg.connect(database) as connection:
+        told = connection.execute("select resource_id from audit_events where resource_type = 'run' and action = 'create' and resource_id = any(%s)", [runs]).fetchall()
+        assert sorted(run for (run,) in told) == sorted(runs)
+        assert connection.execute("select count(*) from run_events where action = 'created' and run_id = any(%s)", [runs]).fetchone() == (16,)
+
+
+def test_a_workspace_that_is_being_worked_on_keeps_no_other_runs_waiting(api, workspace, database):
+    other = api.workspace("other")
+    api.upload(other, {"main.tf": ""})
+    with psycopg.connect(database) as connection, ThreadPoolExecutor(1) as pool:
+        connection.execute("select 1 from workspaces where id = %s for update", [workspace])
+        waits = pool.submit(api.run, workspace)
+        for _ in range(5):
+            api.run(other)
+        assert not waits.done()
+        connection.rollback()
+        assert waits.result()
