@@ -156,8 +156,10 @@ static int claim_details(struct claiming *c, struct err *err)
 		"i.configuration_version_id, i.snapshot_sealed, i.variables_sealed, "
 		"r.auto_apply and i.source = 'terraform+cloud' as watched, "
 		"r.auto_apply and i.source <> 'terraform+cloud' and not r.plan_only and not r.save_plan "
-		"and r.stages & $2 = 0 as json_later, p.json_blob is not null as has_json, "
-		"w.current_state_id is not null as has_state, p.init_blob is not null as has_init, "
+		"and r.stages & $2 = 0 as json_later, exists (select 1 from operation_blobs b where b.operation_id = "
+		"p.id and b.kind = 'json') as has_json, "
+		"w.current_state_id is not null as has_state, exists (select 1 from operation_blobs b "
+		"where b.operation_id = p.id and b.kind = 'init') as has_init, "
 		"s.id as ssh_key_id, s.value_sealed as ssh_key_sealed "
 		"from jobs j join runs r on r.id = j.run_id join run_inputs i on i.run_id = r.id "
 		"join workspaces w on w.id = j.workspace_id join organizations g on g.id = w.organization_id "
@@ -453,7 +455,8 @@ bool plan_token_valid(struct store *store, const char *plan_id, const char *toke
 	crypto_sha256_hex(text_or_empty(token), strlen(text_or_empty(token)), hash);
 	return db_query(store->db, &rows, &err,
 		       "select 1 from operations where id = $1 and upload_hash = $2 and status = 'finished' "
-		       "and (json_blob is null or schemas_blob is null)",
+		       "and (select count(*) from operation_blobs where operation_id = $1 and kind in ('json', "
+		       "'schemas')) < 2",
 		       P_TEXT(plan_id), P_TEXT(hash)) == 0 &&
 		rows.count > 0;
 }

@@ -6,13 +6,10 @@
 int artifacts_of_run(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err)
 {
 	if (db_query(store->db, ret_rows, err,
-		    "select c.blob_id as configuration_blob, s.blob_id as state_blob, o.plan_blob, o.json_blob, "
-		    "o.init_blob, o.schemas_blob, o.plan_deleted_at is not null as plan_deleted from runs r "
-		    "join run_inputs i on i.run_id = r.id join configuration_versions c "
-		    "on c.id = i.configuration_version_id join workspaces w on w.id = r.workspace_id "
-		    "left join state_versions s on s.id = w.current_state_id "
-		    "join operations o on o.id = 'plan' || substr(r.id, 4) where r.id = $1",
-		    P_TEXT(run_id)) < 0)
+		    "select (select blob_id from operation_blobs where operation_id = o.id and kind = 'json') as "
+		    "json_blob, (select blob_id from operation_blobs where operation_id = o.id and kind = 'schemas') "
+		    "as schemas_blob, o.plan_deleted_at is not null as plan_deleted from operations o where o.id = $1",
+		    P_TEXT(id_sibling(run_id, "plan").text)) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "run not found");
 }
@@ -24,14 +21,15 @@ int artifacts_of_run(struct store *store, const char *run_id, struct rows *ret_r
 #define BY_CONFIGURATION                                                                                               \
 	"join run_inputs i on i.run_id = j.run_id join configuration_versions c on c.id = i.configuration_version_id"
 #define BY_STATE "join workspaces w on w.id = j.workspace_id left join state_versions s on s.id = w.current_state_id"
-#define BY_PLAN  "join operations o on o.id = 'plan' || substr(j.run_id, 4)"
+#define BY_PLAN(kind)                                                                                                  \
+	"left join operation_blobs o on o.operation_id = 'plan' || substr(j.run_id, 4) and o.kind = '" kind "'"
 
 static const char *const blob_sql[] = {
 	[ARTIFACT_CONFIGURATION] = BLOB_BY(BY_CONFIGURATION, "c.blob_id"),
 	[ARTIFACT_STATE] = BLOB_BY(BY_STATE, "s.blob_id"),
-	[ARTIFACT_PLAN] = BLOB_BY(BY_PLAN, "o.plan_blob"),
-	[ARTIFACT_PLAN_JSON] = BLOB_BY(BY_PLAN, "o.json_blob"),
-	[ARTIFACT_INIT] = BLOB_BY(BY_PLAN, "o.init_blob"),
+	[ARTIFACT_PLAN] = BLOB_BY(BY_PLAN("plan"), "o.blob_id"),
+	[ARTIFACT_PLAN_JSON] = BLOB_BY(BY_PLAN("json"), "o.blob_id"),
+	[ARTIFACT_INIT] = BLOB_BY(BY_PLAN("init"), "o.blob_id"),
 };
 
 int artifact_of_job(struct store *store, const char *job_id, const char *token, enum artifact artifact, struct buf *out,

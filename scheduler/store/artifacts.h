@@ -6,8 +6,7 @@
 
 #include "scheduler/store/store.h"
 
-/* One row: configuration_blob, state_blob (the workspace's current state), plan_blob, json_blob, init_blob,
- * schemas_blob; plan_deleted: retention has deleted json_blob and schemas_blob. */
+/* One row: json_blob and schemas_blob; plan_deleted: retention has deleted both. */
 int artifacts_of_run(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
 enum artifact { ARTIFACT_CONFIGURATION, ARTIFACT_STATE, ARTIFACT_PLAN, ARTIFACT_PLAN_JSON, ARTIFACT_INIT };
 

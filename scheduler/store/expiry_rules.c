@@ -26,20 +26,20 @@ static int plan_files_expire(
 	struct store *store, const struct expiry_batch *batch, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err,
-		RUNS ", gone as (update operations o set plan_blob = null, init_blob = null from due "
-		     "where o.run_id = due.id and (o.plan_blob is not null or o.init_blob is not null) "
-		     "returning due.organization_id, o.id) select organization_id, id from gone order by "
-		     "organization_id",
+		RUNS ", gone as (delete from operation_blobs b using due where b.operation_id = 'plan' || "
+		     "substr(due.id, 4) and b.kind in ('plan', 'init') returning due.organization_id, b.operation_id "
+		     "as id) select distinct organization_id, id from gone order by organization_id",
 		P_ARRAY(batch->ids));
 }
 
 static int plans_expire(struct store *store, const struct expiry_batch *batch, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err,
-		RUNS ", gone as (update operations o set json_blob = null, schemas_blob = null, "
-		     "plan_deleted_at = now() from due where o.run_id = due.id and o.json_blob is not null "
-		     "returning due.organization_id, o.id) select organization_id, id from gone order by "
-		     "organization_id",
+		RUNS ", gone as (update operations o set plan_deleted_at = now() from due join operation_blobs b "
+		     "on b.operation_id = 'plan' || substr(due.id, 4) and b.kind = 'json' where o.id = b.operation_id "
+		     "returning due.organization_id, o.id), blobs as (delete from operation_blobs b using gone "
+		     "where b.operation_id = gone.id and b.kind in ('json', 'schemas')) "
+		     "select organization_id, id from gone order by organization_id",
 		P_ARRAY(batch->ids));
 }
 

@@ -4,12 +4,16 @@
 #include "scheduler/store/blob_batch.h"
 #include "scheduler/store/logs.h"
 
+/* What a plan leaves: words of the table operation_blobs. */
+enum kept { KEPT_PLAN, KEPT_JSON, KEPT_INIT, KEPT_SCHEMAS, KEPT_COUNT };
+static const char *const kept_kinds[KEPT_COUNT] = {"plan", "json", "init", "schemas"};
+
 /* A plan's or an apply's row, and what it gets. An empty id: nothing. */
 struct target {
 	struct id id;
 	long long log_length;
 	bool grown;
-	struct id plan, json, init, schemas;
+	struct id kept[KEPT_COUNT];
 	bool generated;
 };
 
@@ -73,15 +77,16 @@ static int rows_lock(struct keeping *k, struct rows *ret_rows, struct err *err)
 		db_array_add(&blobs, named ? blob_shared_id(k->store, upload->digest).text : NULL);
 	}
 	return db_query(k->store->db, ret_rows, err,
-		"select u.n - 1 as n, j.log_base, o.id, o.log_length, b.id as blob_id, o.json_blob is not null as "
-		"has_json "
+		"select u.n - 1 as n, j.log_base, o.id, o.log_length, b.id as blob_id, exists (select 1 from "
+		"operation_blobs k where k.operation_id = o.id and k.kind = 'json') as has_json "
 		"from unnest($1::text[], $2::text[], $3::boolean[], $4::text[], $5::text[], $6::boolean[]) "
 		"with ordinality as u(job, hash, log, blob, plan, json, n) "
 		"left join jobs j on j.id = u.job and j.token_hash = u.hash and j.state = 'claimed' "
 		"join operations o on o.id = case when j.id is null then u.plan when u.log and j.stage = 'apply' "
 		"then 'apply' || substr(j.run_id, 4) else 'plan' || substr(j.run_id, 4) end "
 		"left join blobs b on b.id = u.blob where j.id is not null or (o.upload_hash = u.hash "
-		"and o.status = 'finished' and (case when u.json then o.json_blob else o.schemas_blob end) is null) "
+		"and o.status = 'finished' and not exists (select 1 from operation_blobs k where k.operation_id = o.id "
+		"and k.kind = case when u.json then 'json' else 'schemas' end)) "
 		"order by o.id, u.n for no key update of o",
 		P_ARRAY(&jobs), P_ARRAY(&hashes), P_ARRAY(&logs), P_ARRAY(&blobs), P_ARRAY(&plans), P_ARRAY(&jsons));
 }
@@ -132,13 +137,13 @@ static struct id *blob_place(struct target *target, enum upload_kind kind, bool 
 	*ret_shared = kind == UPLOAD_INIT || kind == UPLOAD_SCHEMAS;
 	switch (kind) {
 	case UPLOAD_PLAN:
-		return &target->plan;
+		return &target->kept[KEPT_PLAN];
 	case UPLOAD_PLAN_JSON:
-		return &target->json;
+		return &target->kept[KEPT_JSON];
 	case UPLOAD_INIT:
-		return &target->init;
+		return &target->kept[KEPT_INIT];
 	default:
-		return &target->schemas;
+		return &target->kept[KEPT_SCHEMAS];
 	}
 }
 
@@ -176,51 +181,55 @@ static int upload_take(struct keeping *k, const struct rows *rows, int row, stru
 		return blob_take(k, upload, target, err);
 	if (row_null(rows, row, "blob_id"))
 		return not_here(upload);
-	text_copy(target->schemas.text, ID_SIZE, row_text(rows, row, "blob_id"));
+	text_copy(target->kept[KEPT_SCHEMAS].text, ID_SIZE, row_text(rows, row, "blob_id"));
 	return 0;
 }
 
 /* ---- writing ---- */
 
-static void add_id(struct db_array *array, const struct id *id)
+static int rows_update(struct keeping *k, struct err *err)
 {
-	db_array_add(array, id->text[0] ? id->text : NULL);
-}
-
-static int targets_write(struct keeping *k, struct err *err)
-{
-	struct db_array columns[7] = {DB_ARRAY_INIT, DB_ARRAY_INIT, DB_ARRAY_INIT, DB_ARRAY_INIT, DB_ARRAY_INIT,
-		DB_ARRAY_INIT, DB_ARRAY_INIT};
-	int result = 0;
+	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT, lengths = DB_ARRAY_INIT;
+	_cleanup_(db_array_release) struct db_array generated = DB_ARRAY_INIT;
 
 	for (size_t i = 0; i < k->target_count; i++) {
 		const struct target *target = &k->targets[i];
 
-		if (!target->grown && !target->plan.text[0] && !target->json.text[0] && !target->init.text[0] &&
-			!target->schemas.text[0])
+		if (!target->grown && !target->generated)
 			continue;
-		add_id(&columns[0], &target->id);
-		db_array_add_int(&columns[1], target->log_length);
-		add_id(&columns[2], &target->plan);
-		add_id(&columns[3], &target->json);
-		add_id(&columns[4], &target->init);
-		add_id(&columns[5], &target->schemas);
-		db_array_add_bool(&columns[6], target->generated);
+		db_array_add(&ids, target->id.text);
+		db_array_add_int(&lengths, target->log_length);
+		db_array_add_bool(&generated, target->generated);
 	}
-	if (columns[0].count)
-		result = db_queue(k->store->db, err,
-			"update operations o set log_length = u.log_length, plan_blob = coalesce(u.plan, o.plan_blob), "
-			"json_blob = coalesce(u.json, o.json_blob), init_blob = coalesce(u.init, o.init_blob), "
-			"schemas_blob = coalesce(u.schemas, o.schemas_blob), "
-			"generated_configuration = o.generated_configuration or u.generated "
-			"from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], "
-			"$7::boolean[]) "
-			"as u(id, log_length, plan, json, init, schemas, generated) where o.id = u.id",
-			P_ARRAY(&columns[0]), P_ARRAY(&columns[1]), P_ARRAY(&columns[2]), P_ARRAY(&columns[3]),
-			P_ARRAY(&columns[4]), P_ARRAY(&columns[5]), P_ARRAY(&columns[6]));
-	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
-		db_array_release(&columns[i]);
-	return result;
+	if (!ids.count)
+		return 0;
+	return db_queue(k->store->db, err,
+		"update operations o set log_length = u.log_length, "
+		"generated_configuration = o.generated_configuration or u.generated "
+		"from unnest($1::text[], $2::bigint[], $3::boolean[]) as u(id, log_length, generated) "
+		"where o.id = u.id",
+		P_ARRAY(&ids), P_ARRAY(&lengths), P_ARRAY(&generated));
+}
+
+static int blobs_name(struct keeping *k, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT, kinds = DB_ARRAY_INIT, blobs = DB_ARRAY_INIT;
+
+	for (size_t i = 0; i < k->target_count; i++)
+		for (enum kept kept = 0; kept < KEPT_COUNT; kept++) {
+			if (!k->targets[i].kept[kept].text[0])
+				continue;
+			db_array_add(&ids, k->targets[i].id.text);
+			db_array_add(&kinds, kept_kinds[kept]);
+			db_array_add(&blobs, k->targets[i].kept[kept].text);
+		}
+	if (!ids.count)
+		return 0;
+	return db_queue(k->store->db, err,
+		"insert into operation_blobs (operation_id, kind, blob_id) "
+		"select * from unnest($1::text[], $2::text[], $3::text[]) "
+		"on conflict (operation_id, kind) do update set blob_id = excluded.blob_id",
+		P_ARRAY(&ids), P_ARRAY(&kinds), P_ARRAY(&blobs));
 }
 
 static int keep_all(struct keeping *k, struct err *err)
@@ -234,7 +243,7 @@ static int keep_all(struct keeping *k, struct err *err)
 			return -1;
 	if (blobs_insert(&k->blobs, k->store, err) < 0 || chunks_insert(&k->chunks, k->store, err) < 0)
 		return -1;
-	return targets_write(k, err);
+	return rows_update(k, err) < 0 ? -1 : blobs_name(k, err);
 }
 
 /* Whatever an earlier try has left is forgotten. */

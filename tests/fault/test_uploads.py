@@ -71,8 +71,8 @@ def test_one_that_is_refused_costs_the_others_nothing(hand, jobs, api, database)
     gap = hand.on(jobs[0], "PUT", "log?offset=99999", b"x", check=False)
     assert gap.json == {"length": len(whole)}
     with psycopg.connect(database) as connection:
-        assert connection.execute("select count(*), count(distinct init_blob) from operations where plan_blob is not null and init_blob is not null").fetchone() == (JOBS, 1)
-        assert connection.execute("select count(*) from operations where schemas_blob is not null").fetchone() == (0,)
+        assert connection.execute("select count(*), count(distinct i.blob_id) from operation_blobs p join operation_blobs i using (operation_id) where p.kind = 'plan' and i.kind = 'init'").fetchone() == (JOBS, 1)
+        assert connection.execute("select count(*) from operation_blobs where kind = 'schemas'").fetchone() == (0,)
 
 
 def test_a_log_in_pieces_of_all_sizes_is_read_from_anywhere(hand, jobs, api):

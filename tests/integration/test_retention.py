@@ -154,9 +154,9 @@ def test_logs_and_plans_of_ended_runs_go(scheduler, api_of, tokens, ask):
         assert api.call("GET", f"plans/{plans[run]}/json-output").status == 200 and len(log(run)) > 2000
 
     # Plan files are of no use once their run has ended.
-    files = "select plan_blob is not null, init_blob is not null from operations where id = %s"
-    until(lambda: ask(files, plans[old]) == [(False, False)], "plan files go after a day")
-    assert ask(files, plans[waiting]) == [(True, True)] and ask(files, plans[theirs]) == [(True, True)]
+    files = "select count(*) from operation_blobs where operation_id = %s and kind in ('plan', 'init')"
+    until(lambda: ask(files, plans[old]) == [(0,)], "plan files go after a day")
+    assert ask(files, plans[waiting]) == ask(files, plans[theirs]) == [(2,)]
     api.act(waiting, "apply")
     (job,) = until(hand.claim, "it can still be applied")
     assert hand.on(job, "GET", "plan").body == b"plan"
