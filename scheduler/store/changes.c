@@ -403,6 +403,32 @@ void changes_add(struct changes *changes, const struct run_change *change)
 #define MILLISECONDS(operation)                                                                                        \
 	"1000 * extract(epoch from (" operation ".status_timestamps->>'finished-at')::timestamptz - (" operation       \
 	".status_timestamps->>'started-at')::timestamptz)"
+#define PLAN_TOOK  MILLISECONDS("p")
+#define APPLY_TOOK MILLISECONDS("a")
+
+/* clang-format off: it puts what follows a macro below its end */
+static const char ended_sql[] =
+	"with u as (select e.workspace, count(*) as ended, bool_or(e.frees) as frees, array_agg(" PLAN_TOOK
+	") as plans, "
+	"array_agg(" APPLY_TOOK ") as applies, array_agg(e.failed) as failed, "
+	"array_agg((select true from policy_evaluations v where v.run_id = e.run and v.status in ('failed', "
+	"'hard_failed', 'soft_failed', 'overridden') limit 1) is not null) as policies from "
+	"jsonb_to_recordset($1::jsonb) as e(workspace text, run text, failed boolean, frees boolean) "
+	"join operations p on p.id = 'plan' || substr(e.run, 4) "
+	"join operations a on a.id = 'apply' || substr(e.run, 4) group by e.workspace), "
+	"k as (insert into workspace_last_runs as l (workspace_id, plans, applies, failed, policies_failed) "
+	"select workspace, plans::bigint[], applies::bigint[], failed, policies from u "
+	"on conflict (workspace_id) do update set plans = (excluded.plans || l.plans)[1:30], "
+	"applies = (excluded.applies || l.applies)[1:30], failed = (excluded.failed || l.failed)[1:30], "
+	"policies_failed = (excluded.policies_failed || l.policies_failed)[1:30] returning *) "
+	"update workspaces w set run_count = w.run_count + u.ended, "
+	"current_run_id = case when u.frees then null else w.current_run_id end, "
+	"run_failures = cardinality(array_positions(k.failed, true)), "
+	"policy_failures = cardinality(array_positions(k.policies_failed, true)), "
+	"plan_milliseconds = coalesce((select round(avg(m)) from unnest(k.plans) m), 0), "
+	"apply_milliseconds = coalesce((select round(avg(m)) from unnest(k.applies) m), 0) "
+	"from u join k on k.workspace_id = u.workspace where w.id = u.workspace";
+/* clang-format on */
 
 struct save {
 	size_t offset; /* of the rows in struct changes */
@@ -494,48 +520,7 @@ static const struct save saves[] = {
 		"update workspaces w set current_run_id = u.current, latest_run_id = coalesce(u.current, "
 		"w.latest_run_id) "
 		"from jsonb_to_recordset($1::jsonb) as u(id text, current text) where w.id = u.id"},
-	{offsetof(struct changes, ended),
-		"with u as (select e.workspace, count(*) as ended, bool_or(e.frees) as frees, array_agg(" MILLISECONDS(
-			"p") ") as plans, array_agg(" MILLISECONDS("a") ") as applies, array_agg(e.failed) as failed, "
-									"array_agg(exists (select 1 from "
-									"policy_evaluations v where v.run_id = e.run "
-									"and v.status in "
-									"('failed', 'hard_failed', 'soft_failed', "
-									"'overridden'))) as policies from "
-									"jsonb_to_recordset($1::jsonb) as e(workspace "
-									"text, run text, failed boolean, frees "
-									"boolean) "
-									"join operations p on p.id = 'plan' || "
-									"substr(e.run, 4) "
-									"join operations a on a.id = 'apply' || "
-									"substr(e.run, 4) group by e.workspace), "
-									"k as (insert into workspace_last_runs as l "
-									"(workspace_id, plans, applies, failed, "
-									"policies_failed) "
-									"select workspace, plans::bigint[], "
-									"applies::bigint[], failed, policies from u "
-									"on conflict (workspace_id) do update set "
-									"plans = (excluded.plans || l.plans)[1:30], "
-									"applies = (excluded.applies || "
-									"l.applies)[1:30], failed = (excluded.failed "
-									"|| l.failed)[1:30], "
-									"policies_failed = (excluded.policies_failed "
-									"|| l.policies_failed)[1:30] returning *) "
-									"update workspaces w set run_count = "
-									"w.run_count + u.ended, "
-									"current_run_id = case when u.frees then null "
-									"else w.current_run_id end, "
-									"run_failures = "
-									"cardinality(array_positions(k.failed, true)), "
-									"policy_failures = "
-									"cardinality(array_positions(k.policies_failed,"
-									" true)), "
-									"plan_milliseconds = coalesce((select "
-									"round(avg(m)) from unnest(k.plans) m), 0), "
-									"apply_milliseconds = coalesce((select "
-									"round(avg(m)) from unnest(k.applies) m), 0) "
-									"from u join k on k.workspace_id = u.workspace "
-									"where w.id = u.workspace"},
+	{offsetof(struct changes, ended), ended_sql},
 	{offsetof(struct changes, comments),
 		"insert into comments (id, run_id, body, created_by) select id, run_id, body, created_by "
 		"from jsonb_to_recordset($1::jsonb) as u(id text, run_id text, body text, created_by text)"},

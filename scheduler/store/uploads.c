@@ -58,6 +58,23 @@ static int mark_started(struct keeping *k, struct err *err)
 	return 0;
 }
 
+/* Null: not kept. For "exists" PostgreSQL may read the whole table, and keep it for all rows. */
+#define KEPT(kind)   "(select k.blob_id from operation_blobs k where k.operation_id = o.id and k.kind = " kind ") "
+#define KEPT_AS_PLAN KEPT("'json'")
+#define KEPT_AS_SENT KEPT("case when u.json then 'json' else 'schemas' end")
+
+/* clang-format off: it puts what follows a macro below its end */
+static const char lock_sql[] =
+	"select u.n - 1 as n, j.log_base, o.id, o.log_length, b.id as blob_id, " KEPT_AS_PLAN "is not null as has_json "
+	"from unnest($1::text[], $2::text[], $3::boolean[], $4::text[], $5::text[], $6::boolean[]) "
+	"with ordinality as u(job, hash, log, blob, plan, json, n) "
+	"left join jobs j on j.id = u.job and j.token_hash = u.hash and j.state = 'claimed' "
+	"join operations o on o.id = case when j.id is null then u.plan when u.log and j.stage = 'apply' "
+	"then 'apply' || substr(j.run_id, 4) else 'plan' || substr(j.run_id, 4) end "
+	"left join blobs b on b.id = u.blob where j.id is not null or (o.upload_hash = u.hash "
+	"and o.status = 'finished' and " KEPT_AS_SENT "is null) order by o.id, u.n for no key update of o";
+/* clang-format on */
+
 /* One row for each upload whose attempt is the job's: `n` says which. */
 static int rows_lock(struct keeping *k, struct rows *ret_rows, struct err *err)
 {
@@ -76,19 +93,8 @@ static int rows_lock(struct keeping *k, struct rows *ret_rows, struct err *err)
 		db_array_add_bool(&jsons, upload->kind == UPLOAD_PLAN_JSON);
 		db_array_add(&blobs, named ? blob_shared_id(k->store, upload->digest).text : NULL);
 	}
-	return db_query(k->store->db, ret_rows, err,
-		"select u.n - 1 as n, j.log_base, o.id, o.log_length, b.id as blob_id, exists (select 1 from "
-		"operation_blobs k where k.operation_id = o.id and k.kind = 'json') as has_json "
-		"from unnest($1::text[], $2::text[], $3::boolean[], $4::text[], $5::text[], $6::boolean[]) "
-		"with ordinality as u(job, hash, log, blob, plan, json, n) "
-		"left join jobs j on j.id = u.job and j.token_hash = u.hash and j.state = 'claimed' "
-		"join operations o on o.id = case when j.id is null then u.plan when u.log and j.stage = 'apply' "
-		"then 'apply' || substr(j.run_id, 4) else 'plan' || substr(j.run_id, 4) end "
-		"left join blobs b on b.id = u.blob where j.id is not null or (o.upload_hash = u.hash "
-		"and o.status = 'finished' and not exists (select 1 from operation_blobs k where k.operation_id = o.id "
-		"and k.kind = case when u.json then 'json' else 'schemas' end)) "
-		"order by o.id, u.n for no key update of o",
-		P_ARRAY(&jobs), P_ARRAY(&hashes), P_ARRAY(&logs), P_ARRAY(&blobs), P_ARRAY(&plans), P_ARRAY(&jsons));
+	return db_query(k->store->db, ret_rows, err, lock_sql, P_ARRAY(&jobs), P_ARRAY(&hashes), P_ARRAY(&logs),
+		P_ARRAY(&blobs), P_ARRAY(&plans), P_ARRAY(&jsons));
 }
 
 /* The rows are in the order of their ids. */
