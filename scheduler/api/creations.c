@@ -131,14 +131,16 @@ static void creation_show(const struct making *m, size_t i)
 		run_show(creation->req, creation->res, 201, &view->rows, row, &creation->err);
 }
 
-/* -1 if all together failed: each has that error. */
-static int make(struct making *m)
+/* If all together fail, each has that error. */
+static void make(struct making *m)
 {
 	_cleanup_(freep) struct run_creation *runs = m->runs = mem_new(m->count, sizeof(*runs));
 	_cleanup_(freep) struct view *views = m->views = mem_new(m->count, sizeof(*views));
 	struct err err = ERR_INIT;
 	int result;
 
+	for (size_t i = 0; i < m->count; i++)
+		m->creations[i]->req->store = m->store;
 	audit_batch_init(&m->trail);
 	result = db_transaction(m->store->db, make_in, m, &err);
 	for (size_t i = 0; i < m->count; i++) {
@@ -150,32 +152,21 @@ static int make(struct making *m)
 	m->store->viewer = NULL;
 	views_release(m);
 	audit_batch_release(&m->trail);
-	return result;
 }
 
-/* What is no fault of the order, and left nothing behind. */
-static bool failed_with_others(const struct creation *creation)
+void creations_make(struct store *store, struct creation *const *creations, size_t count)
+{
+	make(&(struct making){.store = store, .order = runs_order_ready, .creations = creations, .count = count});
+}
+
+bool creation_waits(const struct creation *creation)
 {
 	enum err_kind kind = creation->err.kind;
 
 	return !creation->run.text[0] && kind != ERR_INVALID && kind != ERR_NOT_FOUND;
 }
 
-/* Those whose workspaces somebody holds locked, or that failed with the others, are made each by itself: it waits for
- * nobody else, and fails for a reason of its own. */
-void creations_make(struct store *store, struct creation *const *creations, size_t count)
+void creation_make(struct store *store, struct creation *creation)
 {
-	struct making all = {.store = store, .order = runs_order_ready, .creations = creations, .count = count};
-	bool away = false;
-
-	for (size_t i = 0; i < count; i++)
-		creations[i]->req->store = store;
-	if (count > 1)
-		away = make(&all) < 0 && creations[0]->err.kind == ERR_UNAVAILABLE;
-	for (size_t i = 0; i < count && !away; i++) {
-		struct making one = {.store = store, .order = runs_order, .creations = &creations[i], .count = 1};
-
-		if (count == 1 || failed_with_others(creations[i]))
-			make(&one);
-	}
+	make(&(struct making){.store = store, .order = runs_order, .creations = &creation, .count = 1});
 }

@@ -23,7 +23,11 @@ struct creation {
 	struct err err; /* filled in: ERR_NONE, and *res has the answer */
 };
 
-/* With the store's connection, whichever one the requests came by. */
+/* With the store's connection, whichever one the requests came by. It waits for nobody's lock of a workspace. */
 void creations_make(struct store *store, struct creation *const *creations, size_t count);
+/* Whether it is to be made by itself: somebody holds its workspace locked, or it failed with the others. */
+bool creation_waits(const struct creation *creation);
+/* One by itself: it waits for its workspace, and fails for a reason of its own. */
+void creation_make(struct store *store, struct creation *creation);
 
 #endif

@@ -46,6 +46,7 @@ struct api {
 	struct aside *calls, *forms; /* passwords do not wait for what others call */
 	struct aside *reads;         /* what needs content from the object store */
 	struct together *uploads, *creations;
+	struct together *awaited; /* creations whose workspaces are locked */
 	struct buckets *buckets;
 	struct control *control;
 	char *public_url;
@@ -386,7 +387,7 @@ static bool request_try(
 	return !lacks;
 }
 
-static void uploads_answer(void *data, const struct together_item *items, struct http_answer *answers, size_t count)
+static void uploads_answer(void *data, struct together_item *items, struct http_answer *answers, size_t count)
 {
 	_cleanup_(freep) struct serving *servings = mem_new(count, sizeof(*servings));
 	_cleanup_(freep) struct upload *uploads = mem_new(count, sizeof(*uploads));
@@ -403,29 +404,51 @@ static void uploads_answer(void *data, const struct together_item *items, struct
 	}
 }
 
-/* Takes the servings. */
-static void creations_answer(void *data, const struct together_item *items, struct http_answer *answers, size_t count)
+/* Takes the serving. */
+static void creation_answer(struct serving *serving)
+{
+	serving->err = serving->creation.err;
+	serving->served = serving->err.kind == ERR_NONE;
+	serving_answer(serving);
+	serving_release(serving);
+	free(serving);
+}
+
+static void answer_begin(struct serving *serving, struct http_answer *answer)
+{
+	buf_release(&answer->body);
+	*answer = serving->answer;
+	serving->res.http = answer;
+}
+
+static void awaited_answer(void *data, struct together_item *items, struct http_answer *answers, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct serving *serving = items[i].made;
+
+		answer_begin(serving, &answers[i]);
+		creation_make(store_of_thread(data), &serving->creation);
+		creation_answer(serving);
+	}
+}
+
+static void creations_answer(void *data, struct together_item *items, struct http_answer *answers, size_t count)
 {
 	_cleanup_(freep) struct creation **creations = mem_new(count, sizeof(struct creation *));
-	struct store *store = store_of_thread(data);
+	struct api *api = data;
 
 	for (size_t i = 0; i < count; i++) {
 		struct serving *serving = items[i].made;
 
-		buf_release(&answers[i].body);
-		answers[i] = serving->answer;
-		serving->res.http = &answers[i];
+		answer_begin(serving, &answers[i]);
 		creations[i] = &serving->creation;
 	}
-	creations_make(store, creations, count);
+	creations_make(store_of_thread(api), creations, count);
 	for (size_t i = 0; i < count; i++) {
-		struct serving *serving = items[i].made;
-
-		serving->err = serving->creation.err;
-		serving->served = serving->err.kind == ERR_NONE;
-		serving_answer(serving);
-		serving_release(serving);
-		free(serving);
+		if (!creation_waits(creations[i]))
+			creation_answer(items[i].made);
+		else if (!together_pass(api->awaited, &items[i]))
+			awaited_answer(api, &items[i], &answers[i], 1);
 	}
 }
 
@@ -446,8 +469,8 @@ static void creation_serve(struct api *api, const struct http_request *http, str
 		free(serving);
 		return;
 	}
-	if (!together_take(api->creations, (struct together_item){http, serving}))
-		creations_answer(api, &(struct together_item){http, serving}, answer, 1);
+	if (!together_take(api->creations, (struct together_item){.http = http, .made = serving}))
+		creations_answer(api, &(struct together_item){.http = http, .made = serving}, answer, 1);
 }
 
 static void answer_refuse(const struct http_request *http, struct http_answer *answer, const struct err *err)
@@ -494,7 +517,7 @@ static void handle(void *data, const struct http_request *http, struct http_answ
 	answer->extra = headers;
 	if (httpd_observe(http, database_ready, api, answer))
 		return;
-	if (route && route->kind == UPLOADED && together_take(api->uploads, (struct together_item){http, NULL}))
+	if (route && route->kind == UPLOADED && together_take(api->uploads, (struct together_item){.http = http}))
 		return;
 	if (route && route->kind == JSON_TOGETHER)
 		creation_serve(api, http, answer);
@@ -558,6 +581,7 @@ static void asides_stop(struct api *api)
 	control_stop(api->control);
 	together_stop(api->uploads);
 	together_stop(api->creations);
+	together_stop(api->awaited);
 }
 
 static void api_free(struct api *api)
@@ -569,6 +593,7 @@ static void api_free(struct api *api)
 	control_free(api->control);
 	together_free(api->uploads);
 	together_free(api->creations);
+	together_free(api->awaited);
 	pthread_key_delete(api->store);
 	pthread_mutex_destroy(&api->starting);
 	buckets_free(api->buckets);
@@ -579,6 +604,9 @@ static void api_free(struct api *api)
 int api_start(const struct api_settings *settings, struct api **ret_api, struct err *err)
 {
 	struct api *api = mem_new(1, sizeof(*api));
+	const struct together_spec uploads = {uploads_answer, api, 1, TOGETHER_MOST};
+	const struct together_spec creations = {creations_answer, api, 2, TOGETHER_MOST};
+	const struct together_spec awaited = {awaited_answer, api, 4, 1};
 	struct httpd_spec spec = {
 		.address = settings->address,
 		.tls = settings->tls,
@@ -602,9 +630,9 @@ int api_start(const struct api_settings *settings, struct api **ret_api, struct 
 		aside_start(request_finish, api, &api->forms, err) == 0 &&
 		aside_start(request_finish, api, &api->reads, err) == 0 &&
 		control_start(settings->database_url, &api->control, err) == 0 &&
-		together_start(uploads_answer, api, 1, &api->uploads, err) == 0 &&
-		together_start(creations_answer, api, 2, &api->creations, err) == 0 &&
-		httpd_start(&spec, &api->httpd, err) == 0)
+		together_start(&uploads, &api->uploads, err) == 0 &&
+		together_start(&creations, &api->creations, err) == 0 &&
+		together_start(&awaited, &api->awaited, err) == 0 && httpd_start(&spec, &api->httpd, err) == 0)
 		api->public_url = public_url_make(settings, httpd_port(api->httpd));
 	pthread_mutex_unlock(&api->starting);
 	if (!api->httpd) {

@@ -9,21 +9,18 @@
 enum { MOST_WAITING = 1024, MOST_THREADS = 4, LARGE = 1 << 20, BYTES_MOST = 16 << 20 };
 
 struct together {
-	together_fn answer;
-	void *data;
+	struct together_spec spec;
 	pthread_t threads[MOST_THREADS];
 	int thread_count;
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
 	struct together_item items[MOST_WAITING];
-	struct http_pending *pending[MOST_WAITING];
 	size_t first, count;
 	bool stopping;
 };
 
 struct batch {
 	struct together_item items[TOGETHER_MOST];
-	struct http_pending *pending[TOGETHER_MOST];
 	struct http_answer answers[TOGETHER_MOST];
 	size_t count;
 };
@@ -36,9 +33,9 @@ static void batch_take(struct together *together, struct batch *batch)
 	pthread_mutex_lock(&together->mutex);
 	while (!together->count && !together->stopping)
 		pthread_cond_wait(&together->changed, &together->mutex);
-	for (batch->count = 0; together->count && batch->count < TOGETHER_MOST && bytes < BYTES_MOST; batch->count++) {
+	for (batch->count = 0; together->count && batch->count < together->spec.most && bytes < BYTES_MOST;
+		batch->count++) {
 		batch->items[batch->count] = together->items[together->first];
-		batch->pending[batch->count] = together->pending[together->first];
 		batch->answers[batch->count] = (struct http_answer){.status = 200, .body = BUF_INIT(SIZE_MAX / 2)};
 		bytes += batch->items[batch->count].http->body.len;
 		together->first = (together->first + 1) % MOST_WAITING;
@@ -53,42 +50,65 @@ static void *thread_run(void *data)
 	_cleanup_(freep) struct batch *batch = mem_new(1, sizeof(*batch));
 
 	for (batch_take(together, batch); batch->count; batch_take(together, batch)) {
-		together->answer(together->data, batch->items, batch->answers, batch->count);
+		together->spec.answer(together->spec.data, batch->items, batch->answers, batch->count);
 		for (size_t i = 0; i < batch->count; i++)
-			http_answer_now(batch->pending[i], &batch->answers[i]);
+			if (batch->items[i].pending)
+				http_answer_now(batch->items[i].pending, &batch->answers[i]);
 	}
 	return NULL;
 }
 
-int together_start(together_fn answer, void *data, int threads, struct together **ret_together, struct err *err)
+int together_start(const struct together_spec *spec, struct together **ret_together, struct err *err)
 {
 	struct together *together = mem_new(1, sizeof(*together));
 
-	together->answer = answer;
-	together->data = data;
+	together->spec = *spec;
 	pthread_mutex_init(&together->mutex, NULL);
 	pthread_cond_init(&together->changed, NULL);
-	while (together->thread_count < threads &&
+	while (together->thread_count < spec->threads &&
 		pthread_create(&together->threads[together->thread_count], NULL, thread_run, together) == 0)
 		together->thread_count++;
 	*ret_together = together;
-	return together->thread_count == threads ? 0 : err_set(err, ERR_INTERNAL, "no more threads");
+	return together->thread_count == spec->threads ? 0 : err_set(err, ERR_INTERNAL, "no more threads");
+}
+
+/* The lock is held. */
+static bool room_for(const struct together *together)
+{
+	return together->count < MOST_WAITING && !together->stopping;
+}
+
+static void item_put(struct together *together, struct together_item item)
+{
+	together->items[(together->first + together->count++) % MOST_WAITING] = item;
+	pthread_cond_signal(&together->changed);
 }
 
 bool together_take(struct together *together, struct together_item item)
 {
 	bool room;
-	size_t at;
 
 	if (item.http->body.len > LARGE)
 		return false;
 	pthread_mutex_lock(&together->mutex);
-	room = together->count < MOST_WAITING && !together->stopping;
+	room = room_for(together);
 	if (room) {
-		at = (together->first + together->count++) % MOST_WAITING;
-		together->items[at] = item;
-		together->pending[at] = http_later(item.http);
-		pthread_cond_signal(&together->changed);
+		item.pending = http_later(item.http);
+		item_put(together, item);
+	}
+	pthread_mutex_unlock(&together->mutex);
+	return room;
+}
+
+bool together_pass(struct together *together, struct together_item *item)
+{
+	bool room;
+
+	pthread_mutex_lock(&together->mutex);
+	room = item->pending && room_for(together);
+	if (room) {
+		item_put(together, *item);
+		item->pending = NULL;
 	}
 	pthread_mutex_unlock(&together->mutex);
 	return room;

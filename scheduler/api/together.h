@@ -19,16 +19,25 @@ enum { TOGETHER_MOST = 128 };
 struct together_item {
 	const struct http_request *http;
 	void *made;
+	struct http_pending *pending; /* NULL: passed on */
 };
 
-/* Fills the answers. It runs in one of the threads. */
-typedef void (*together_fn)(void *data, const struct together_item *items, struct http_answer *answers, size_t count);
+/* Fills the answers of those that it does not pass on. It runs in one of the threads. */
+typedef void (*together_fn)(void *data, struct together_item *items, struct http_answer *answers, size_t count);
 
-/* Several threads go on while one waits for its commit; then nothing may depend on the requests' order. */
-int together_start(together_fn answer, void *data, int threads, struct together **ret_together, struct err *err);
+struct together_spec {
+	together_fn answer;
+	void *data;
+	int threads; /* several go on while one waits; then nothing may depend on the requests' order */
+	size_t most; /* at a time, TOGETHER_MOST at most */
+};
+
+int together_start(const struct together_spec *spec, struct together **ret_together, struct err *err);
 /* Takes a request over from the handler, which returns at once. False if as many wait as may, or it is large: whoever
  * asks does it alone. */
 bool together_take(struct together *together, struct together_item item);
+/* Passes one that is being done on to others, who answer it; false if as many wait there as may. */
+bool together_pass(struct together *together, struct together_item *item);
 /* Finishes what waits and takes nothing more. NULL-safe. */
 void together_stop(struct together *together);
 /* After together_stop, once no request can come any more. NULL-safe. */
