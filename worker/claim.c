@@ -11,7 +11,7 @@
 #include "worker/tickets.h"
 #include "worker/worker.h"
 
-enum { IDLE_MS = 2000, FRUITLESS_MS = 25, MOST_FRUITLESS = 7 };
+enum { IDLE_MS = 2000, CALM_MS = 100, FRUITLESS_MS = 25, MOST_FRUITLESS = 7 };
 
 struct claims {
 	struct worker *worker;
@@ -19,7 +19,8 @@ struct claims {
 	bool more;                        /* others waited when the last claim was answered */
 	int64_t sent_ms;
 	int64_t leased_ms; /* the same by the clock of leases */
-	int fruitless;     /* claims in a row that found nothing though a job waited */
+	int64_t waited_ms; /* when the last wait was sent */
+	int fruitless;     /* claims in a row that found nothing though a job waited, right after one another */
 	struct loop_timer timer;
 	struct backoff claim_backoff, wait_backoff;
 };
@@ -97,7 +98,7 @@ static size_t jobs_start(struct claims *claims, const struct fetch_answer *answe
 	return json_array_size(jobs);
 }
 
-/* A job that is somebody else's by now, or can't be given to anybody, is not asked for in a tight circle. */
+/* A job that can't be given to anybody, or that others are always faster to get, is not asked for in a tight circle. */
 static int64_t rest_ms(const struct claims *claims)
 {
 	int times = claims->fruitless < MOST_FRUITLESS ? claims->fruitless : MOST_FRUITLESS;
@@ -110,7 +111,7 @@ static void claim_heard(struct claims *claims, const struct fetch_answer *answer
 	size_t jobs = jobs_start(claims, answer);
 
 	backoff_reset(&claims->claim_backoff);
-	claims->fruitless = jobs ? 0 : claims->fruitless + 1;
+	claims->fruitless = jobs || claims->sent_ms - claims->waited_ms >= CALM_MS ? 0 : claims->fruitless + 1;
 	metric_addf(M_CLAIMS, 1, "outcome=\"%s\"", jobs ? "jobs" : "none");
 	tickets_answered(claims->worker->tickets);
 	if (jobs || rest_ms(claims) == 0)
@@ -181,7 +182,6 @@ static void wait_answered(void *data, struct fetch_answer *answer)
 	if (wait_found(answer)) {
 		claim_send(claims);
 	} else {
-		claims->fruitless = 0;
 		wait_send(claims);
 	}
 }
@@ -195,6 +195,7 @@ static void wait_send(void *data)
 	if (!may_ask(claims))
 		return;
 	loop_timer_clear(worker->loop, &claims->timer);
+	claims->waited_ms = clock_mono_ms();
 	claims->waiting = lease_wait(worker, "wait", request_body(claims), wait_answered, claims);
 	claims_ticket(claims);
 }
