@@ -60,8 +60,8 @@ class Stack:
         Scheduler.run_command("migrate", database_url=database, keys=KEYS)
         made = Scheduler.run_command("bootstrap", "admin", "admin@example.com", "acme", database_url=database, keys=KEYS)
         tokens = self.tokens = json.loads(made.stdout)
-        self.scheduler = self.up(Scheduler("scheduler", self.folder, database_url=database, keys=KEYS, rate_limit=0, fetch_wait_ms=self.bus.fetch_wait_ms,
-                                           **common, **scheduler))
+        self.settings = {"database_url": database, "keys": KEYS, "rate_limit": 0, "fetch_wait_ms": self.bus.fetch_wait_ms, **common, **scheduler}
+        self.scheduler = self.up(Scheduler("scheduler", self.folder, **self.settings))
         for number in range(workers):
             name = f"worker-{number + 1}"
             self.up(Worker(name, self.folder, scheduler_url=self.scheduler.url, agent_token=tokens["agent-token"], slots=slots,
@@ -76,6 +76,9 @@ class Stack:
         """Releases it at the end."""
         self.started.append(server)
         return server
+
+    def another_scheduler(self):
+        return self.up(Scheduler(f"scheduler-{len(self.started)}", self.folder, **self.settings))
 
     def __enter__(self):
         return self
@@ -127,11 +130,11 @@ class Hands:
 class IdleWorker(Worker):
     """runyard-worker with the engine that does nothing, or takes its time (engine.c), or another."""
 
-    def __init__(self, stack, name, slots, log_level=None, engine=None):
+    def __init__(self, stack, name, slots, log_level=None, engine=None, scheduler=None):
         engine = engine or compiled(stack, "engine", "-static")
         # In memory: an ext4 without a journal passes over every inode that was deleted lately, which costs more than all the rest.
         self.memory = tempfile.mkdtemp(prefix="runyard-bench.", dir="/dev/shm")
-        super().__init__(name, stack.folder, scheduler_url=stack.scheduler.url, agent_token=stack.tokens["agent-token"], slots=slots, data_dir=self.memory,
+        super().__init__(name, stack.folder, scheduler_url=(scheduler or stack.scheduler).url, agent_token=stack.tokens["agent-token"], slots=slots, data_dir=self.memory,
                          name=name, brokers=stack.bus.address, sandbox="none", engine=engine, log_level=log_level)
         self.start()
 
