@@ -64,17 +64,6 @@ bool state_facts_read(const char *bytes, size_t len, struct state_facts *ret_fac
 	return true;
 }
 
-static int file_read(int top, const char *path, struct buf *ret_bytes, struct state_facts *ret_facts)
-{
-	struct err err = ERR_INIT;
-
-	if (beneath_read(top, path, ret_bytes, &err) < 0 ||
-		!state_facts_read(buf_str(ret_bytes), ret_bytes->len, ret_facts))
-		return -1;
-	crypto_sha256_hex(ret_bytes->data, ret_bytes->len, ret_facts->digest);
-	return 0;
-}
-
 /* ---- the last state ---- */
 
 static const char *last_path(int top)
@@ -82,11 +71,52 @@ static const char *last_path(int top)
 	return faccessat(top, errored, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ? errored : usual;
 }
 
+/* Of the facts only the digest. */
+static int file_read(int top, const char *path, struct buf *ret_bytes, struct state_facts *ret_facts)
+{
+	struct err err = ERR_INIT;
+
+	if (beneath_read(top, path, ret_bytes, &err) < 0)
+		return -1;
+	crypto_sha256_hex(ret_bytes->data, ret_bytes->len, ret_facts->digest);
+	return 0;
+}
+
+/* The others. False if it is no whole state. */
+static bool facts_add(const struct buf *bytes, struct state_facts *facts)
+{
+	struct state_facts read;
+
+	if (!state_facts_read(buf_str(bytes), bytes->len, &read))
+		return false;
+	text_copy(read.digest, sizeof(read.digest), facts->digest);
+	*facts = read;
+	return true;
+}
+
 int leftover_read(int top, struct buf *ret_bytes, struct state_facts *ret_facts)
 {
 	_cleanup_(buf_release) struct buf own = BUF_INIT(STATE_LIMIT);
+	struct buf *bytes = ret_bytes ? ret_bytes : &own;
+	struct state_facts facts;
 
-	return file_read(top, last_path(top), ret_bytes ? ret_bytes : &own, ret_facts);
+	if (file_read(top, last_path(top), bytes, &facts) < 0 || !facts_add(bytes, &facts))
+		return -1;
+	*ret_facts = facts;
+	return 0;
+}
+
+bool leftover_changed(int top, const char *digest, struct buf *ret_bytes, struct state_facts *ret_facts)
+{
+	_cleanup_(buf_release) struct buf own = BUF_INIT(STATE_LIMIT);
+	struct buf *bytes = ret_bytes ? ret_bytes : &own;
+	struct state_facts facts;
+
+	if (file_read(top, last_path(top), bytes, &facts) < 0 || text_equal(facts.digest, digest) ||
+		!facts_add(bytes, &facts))
+		return false;
+	*ret_facts = facts;
+	return true;
 }
 
 bool leftover_undelivered(int top)
@@ -94,7 +124,7 @@ bool leftover_undelivered(int top)
 	struct state_facts last, known;
 
 	delivered_read(top, &known);
-	return leftover_read(top, NULL, &last) == 0 && !text_equal(last.digest, known.digest);
+	return leftover_changed(top, known.digest, NULL, &last);
 }
 
 /* Of the state before: what can be read of it, or else what the scheduler has. */
@@ -151,7 +181,7 @@ void leftover_errored(int top, const char *folder)
 	struct state_facts facts;
 	struct err err = ERR_INIT;
 
-	if (file_read(top, path, &state, &facts) < 0)
+	if (file_read(top, path, &state, &facts) < 0 || !facts_add(&state, &facts))
 		return;
 	if (errored_take(top, &state, &facts, &err) < 0)
 		log_error("a state that terraform could not save can't be taken", "why", err.message, NULL);

@@ -27,6 +27,8 @@ bool state_facts_read(const char *bytes, size_t len, struct state_facts *ret_fac
 
 /* The last state: -1 if there is none, or none that is whole. ret_bytes may be NULL. */
 int leftover_read(int top, struct buf *ret_bytes, struct state_facts *ret_facts);
+/* The same, if it is another than the one of that digest: true then. A large one that is the same is not parsed. */
+bool leftover_changed(int top, const char *digest, struct buf *ret_bytes, struct state_facts *ret_facts);
 /* Makes errored.tfstate of the working directory (below the job's root) the last state, if it is there. A serial that
  * is not behind and the lineage come from the one before, since terraform may not have read that. */
 void leftover_errored(int top, const char *folder);

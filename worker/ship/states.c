@@ -106,9 +106,7 @@ static void state_check(struct states *states)
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(STATE_LIMIT);
 	struct state_facts now;
 
-	if (leftover_read(states->dir->top, &bytes, &now) < 0)
-		return;
-	if (text_equal(now.digest, states->delivered.digest) ||
+	if (!leftover_changed(states->dir->top, states->delivered.digest, &bytes, &now) ||
 		(states->refused && text_equal(now.digest, states->flight.digest)))
 		return;
 	states->flight = now;
@@ -131,7 +129,7 @@ bool states_behind(const struct states *states)
 {
 	struct state_facts now;
 
-	return leftover_read(states->dir->top, NULL, &now) == 0 && !text_equal(now.digest, states->delivered.digest);
+	return leftover_changed(states->dir->top, states->delivered.digest, NULL, &now);
 }
 
 void states_ended(struct states *states, const char *folder)
