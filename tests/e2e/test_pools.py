@@ -46,7 +46,7 @@ def test_pools_made_while_everything_runs(api, worker):
         for kind in ("plan", "apply"):
             shown = details(api, run, kind)
             assert (shown["mode"], shown["agent-name"], shown["agent-pool-id"]) == ("agent", workers[pool_id].name, pool_id)
-    assert shared.metric("runyard_worker_jobs_total", stage="plan") == 1
+    until(lambda: shared.metric("runyard_worker_jobs_total", stage="plan") == 1, "its jobs have ended")
     for pool_id, one in workers.items():
         until(lambda: agents(api, pool_id) == {one.name: "idle"}, lambda: agents(api, pool_id))
         one.stop()
@@ -60,7 +60,7 @@ def test_a_workers_token_is_for_its_pool_alone(api, worker):
     other = api.run_files(workspace_of(api, far), ONE)
     api.wait_status(other, "applied")
     assert api.status(run) == "plan_queued" and details(api, run)["agent-name"] is None
-    assert one.metric("runyard_worker_jobs_total", stage="plan") == 1
+    until(lambda: one.metric("runyard_worker_jobs_total", stage="plan") == 1, "its jobs have ended")
 
 
 @pytest.mark.parametrize("brokers", [True, False], ids=["with the broker", "asking alone"])

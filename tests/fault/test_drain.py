@@ -40,7 +40,7 @@ def test_a_draining_worker_finishes_its_jobs_and_takes_no_more(api, worker, gate
     # Another worker takes what the draining one leaves, at once.
     two = worker()
     api.wait_status(other, "planned")
-    assert two.metric("runyard_worker_jobs_total", stage="plan") == 1
+    until(lambda: two.metric("runyard_worker_jobs_total", stage="plan") == 1, "its jobs have ended")
     assert one.process.alive() and api.status(run) == "applying"
     gate.open()
     assert one.process.ended() == 0

@@ -113,7 +113,7 @@ def test_its_plan_is_gone_before_another_begins(api, start, gate, record):
     until(first.ready, "it is back")
     assert api.status(run) == "planned" and api.log(run) == log
     assert api.attributes(f"plans/{api.sibling(run, 'plan')}") == plan
-    assert second.metric("runyard_worker_jobs_total", stage="plan", outcome="passed") == 1
+    until(lambda: second.metric("runyard_worker_jobs_total", stage="plan", outcome="passed") == 1, "its jobs have ended")
     api.act(run, "apply")
     api.wait_status(run, "applied")
     assert api.resources(workspace) == ["terraform_data.one"]

@@ -39,7 +39,7 @@ def test_without_a_broker(first, api, worker):
     for run in [api.run_files(api.workspace(), ONE) for _ in range(3)]:
         planned(api, run)
     waiting(first, 1)
-    assert one.metric("runyard_worker_jobs_total", stage="plan") == 3
+    until(lambda: one.metric("runyard_worker_jobs_total", stage="plan") == 3, "its jobs have ended")
     assert woken(first) - woken(first, by="look") <= 3
 
 

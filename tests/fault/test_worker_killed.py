@@ -74,7 +74,7 @@ def test_during_an_apply_the_run_is_errored_and_its_state_kept(api, scheduler, w
     api.post(f"workspaces/{workspace}/actions/force-unlock")
     api.wait_status(after, "applied")
     assert api.resources(workspace) == ["terraform_data.first", "terraform_data.second"]
-    assert second.metric("runyard_worker_jobs_total", stage="apply") == 1
+    until(lambda: second.metric("runyard_worker_jobs_total", stage="apply") == 1, "its jobs have ended")
 
 
 def test_a_worker_that_comes_back_delivers_the_state_it_still_has(api, scheduler, worker, gate):
@@ -109,7 +109,7 @@ def test_a_plan_that_ends_two_workers_is_not_tried_a_third_time(api, scheduler, 
     assert "stage 'plan' was lost with its worker twice (workers one and other) and is not tried again" in error
     assert not gate.reached()
     api.wait_status(api.run_files(workspace, ONE), "planned")
-    assert third.metric("runyard_worker_jobs_total", stage="plan") == 1
+    until(lambda: third.metric("runyard_worker_jobs_total", stage="plan") == 1, "its jobs have ended")
 
 
 def test_a_worker_that_is_stopped_in_order_does_not_count(api, scheduler, worker, gate):

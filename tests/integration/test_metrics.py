@@ -75,7 +75,7 @@ def test_what_the_scheduler_counts(done):
     assert scheduler.metric("runyard_outbox_publish_seconds_count") >= 2
     assert scheduler.metric("runyard_http_requests_total", route="/api/v2/runs", method="POST", status="201") == 1
     assert scheduler.metric("runyard_http_request_duration_seconds_count") > 0
-    assert worker.metric("runyard_worker_jobs_total", stage="apply", outcome="passed") == 1
+    until(lambda: worker.metric("runyard_worker_jobs_total", stage="apply", outcome="passed") == 1, "its jobs have ended")
 
 
 def test_waiting_work_is_wanted_slots(api, scheduler):

@@ -318,5 +318,5 @@ def test_without_a_sentinel_its_policies_are_errored(desk, worker, folder, sandb
 def test_metrics(desk, worker):
     only(desk, "opa", policy(ALLOWS))
     assert worker.metric("runyard_worker_policies_total", kind="opa", status="passed") >= 1
-    assert worker.metric("runyard_worker_jobs_total", stage="opa", outcome="passed") >= 1
+    until(lambda: worker.metric("runyard_worker_jobs_total", stage="opa", outcome="passed") >= 1, "its jobs have ended")
     assert any(line["msg"] == "policies evaluated" and line["run"] for line in worker.log_lines())
