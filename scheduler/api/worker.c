@@ -117,24 +117,33 @@ int worker_waits(struct request *req, struct response *res, struct err *err)
 	return 0;
 }
 
-int worker_beats(struct request *req, struct response *res, struct err *err)
+static int beat_read(struct request *req, struct worker_beat *ret_beat, struct err *err)
 {
-	struct worker_beat beat = {
+	*ret_beat = (struct worker_beat){.token = req->bearer,
 		.draining = json_bool_at(req->body, "draining", false),
 		.partitions = json_at(req->body, "partitions"),
-		.jobs = json_at(req->body, "jobs"),
-	};
+		.jobs = json_at(req->body, "jobs")};
+	if (!json_is_array(ret_beat->partitions) || !json_is_array(ret_beat->jobs))
+		return err_set(err, ERR_INVALID, "'partitions' and 'jobs' must be arrays");
+	if (body_number(req, "free", MOST_SLOTS, &ret_beat->free, err) < 0)
+		return -1;
+	return body_number(req, "slots", MOST_SLOTS, &ret_beat->slots, err);
+}
+
+int worker_beats(struct request *req, struct response *res, struct err *err)
+{
+	struct worker_beat beat;
+	struct err wrong = ERR_INIT;
 	struct id worker;
 	json_t *jobs = NULL;
 
-	if (worker_find(req->store, req->bearer, &worker, err) < 0)
+	/* Only a worker is told what is wrong with what it says. */
+	if (beat_read(req, &beat, &wrong) < 0) {
+		if (worker_find(req->store, req->bearer, &worker, err) == 0)
+			*err = wrong;
 		return -1;
-	beat.worker_id = worker.text;
-	if (!json_is_array(beat.partitions) || !json_is_array(beat.jobs))
-		return err_set(err, ERR_INVALID, "'partitions' and 'jobs' must be arrays");
-	if (body_number(req, "free", MOST_SLOTS, &beat.free, err) < 0 ||
-		body_number(req, "slots", MOST_SLOTS, &beat.slots, err) < 0 ||
-		worker_beat(req->store, &beat, &jobs, err) < 0)
+	}
+	if (worker_beat(req->store, &beat, &jobs, err) < 0)
 		return -1;
 	return respond_json(res, 200, json_pack("{si so}", "lease-seconds", req->store->lease_seconds, "jobs", jobs));
 }

@@ -82,11 +82,13 @@ int worker_beat(struct store *store, const struct worker_beat *beat, json_t **re
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(freep) char *partitions = json_text(beat->partitions);
 	_cleanup_(freep) char *jobs = json_text(beat->jobs);
+	char hash[SHA256_HEX_SIZE];
 
+	crypto_sha256_hex(text_or_empty(beat->token), strlen(text_or_empty(beat->token)), hash);
 	if (db_query(store->db, &rows, err,
 		    "with beat as (update workers set free = $2, slots = $3, draining = $4, seen_at = now(), "
 		    "partitions = array(select jsonb_array_elements_text($5::jsonb)::int) "
-		    "where id = $1 returning id), "
+		    "where token_hash = $1 and left_at is null returning id), "
 		    "said as (select job, attempt from jsonb_to_recordset($6::jsonb) as u(job text, attempt integer)), "
 		    "mine as (select j.id from beat, said join jobs j on j.id = said.job and j.attempt = said.attempt "
 		    "where j.worker_id = beat.id and j.state = 'claimed' order by j.id for no key update of j), "
@@ -96,8 +98,8 @@ int worker_beat(struct store *store, const struct worker_beat *beat, json_t **re
 		    "exists (select 1 from workspace_holds where job_id = said.job) as awaited, "
 		    "coalesce(held.stop, 0) as stop from (select 1) one left join said on true "
 		    "left join held on held.id = said.job",
-		    P_TEXT(beat->worker_id), P_INT(beat->free), P_INT(beat->slots), P_BOOL(beat->draining),
-		    P_TEXT(partitions), P_TEXT(jobs), P_INT(store->lease_seconds)) < 0)
+		    P_TEXT(hash), P_INT(beat->free), P_INT(beat->slots), P_BOOL(beat->draining), P_TEXT(partitions),
+		    P_TEXT(jobs), P_INT(store->lease_seconds)) < 0)
 		return -1;
 	if (!row_bool(&rows, 0, "known"))
 		return not_found(err);

@@ -24,7 +24,7 @@ int worker_waits_for(
 int worker_find(struct store *store, const char *token, struct id *ret_id, struct err *err);
 
 struct worker_beat {
-	const char *worker_id;
+	const char *token; /* the worker's own */
 	int free, slots;
 	bool draining;
 	const json_t *partitions; /* an array of numbers */
