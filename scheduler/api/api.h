@@ -118,11 +118,7 @@ int page_read_most(const struct request *req, long long most, struct page *ret_p
 int respond_page(
 	const struct request *req, struct response *res, const struct page *page, json_t *data, json_t *included);
 
-/* The page of a query's rows: those with an id, and their `total`. */
-int respond_page_of(const struct request *req, struct response *res, struct page *page, const struct rows *rows,
-	json_t *(*make)(const struct rows *rows, int row));
-
-/* The same of a list that is all in memory, borrowed: the page of it. */
+/* The page of a list that is all in memory, borrowed. */
 int respond_slice(
 	const struct request *req, struct response *res, struct page *page, const json_t *list, json_t *included);
 

@@ -12,6 +12,14 @@ int includes_check(const struct request *req, const struct inclusion *table, siz
 	return query_includes_check(req, known, err);
 }
 
+int list_begin(const struct request *req, const struct inclusion *table, size_t count, struct scope *ret_scope,
+	struct page *ret_page, struct err *err)
+{
+	if (includes_check(req, table, count, err) < 0 || page_read(req, ret_page, err) < 0)
+		return -1;
+	return scope_organization(req, ret_scope, err);
+}
+
 /* "run" is asked for by "run", and by "run.created_by". */
 static bool asked_for(const struct request *req, const struct inclusion *table, size_t count, const char *name)
 {

@@ -8,6 +8,7 @@
  */
 
 #include "scheduler/api/kinds.h"
+#include "scheduler/api/scope.h"
 
 struct inclusion {
 	const char *name;                 /* as `include` has it; "run.created_by" brings "run" along */
@@ -21,6 +22,10 @@ int includes_check(const struct request *req, const struct inclusion *table, siz
 /* The resources for a resource or an array of them (borrowed): a new reference, NULL if nothing was asked for. */
 int includes_follow(const struct request *req, const struct inclusion *table, size_t count, const json_t *data,
 	json_t **ret_included, struct err *err);
+
+/* How a list of `:organization` begins: what may be included, the page, and that the actor may. */
+int list_begin(const struct request *req, const struct inclusion *table, size_t count, struct scope *ret_scope,
+	struct page *ret_page, struct err *err);
 
 /* Rows of a kind, and what may be included with them. A list's have `total`, and one with a null id if it is empty. */
 struct listing {

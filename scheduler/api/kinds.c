@@ -32,29 +32,19 @@
 #include "scheduler/store/users.h"
 #include "scheduler/store/workspaces.h"
 
-/* A maker of what needs nothing but its row. */
-#define MAKE(name, resource)                                                                                           \
-	static int name(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err) \
-	{                                                                                                              \
-		(void)store;                                                                                           \
-		(void)err;                                                                                             \
-		*ret_resource = resource(rows, row);                                                                   \
-		return 0;                                                                                              \
-	}
-
-MAKE(user_make, user_resource)
-MAKE(workspace_make, workspace_resource)
-MAKE(configuration_make, configuration_resource)
-MAKE(task_stage_make, task_stage_resource)
-MAKE(cost_estimate_make, cost_estimate_resource)
-MAKE(comment_make, comment_resource)
-MAKE(team_make, team_resource)
-MAKE(pool_make, pool_resource)
-MAKE(agent_make, agent_resource)
-MAKE(membership_make, membership_resource)
-MAKE(project_make, project_resource)
-MAKE(policy_make, policy_resource)
-MAKE(organization_make, organization_resource)
+KIND_MAKE(user_make, user_resource)
+KIND_MAKE(workspace_make, workspace_resource)
+KIND_MAKE(configuration_make, configuration_resource)
+KIND_MAKE(task_stage_make, task_stage_resource)
+KIND_MAKE(cost_estimate_make, cost_estimate_resource)
+KIND_MAKE(comment_make, comment_resource)
+KIND_MAKE(team_make, team_resource)
+KIND_MAKE(pool_make, pool_resource)
+KIND_MAKE(agent_make, agent_resource)
+KIND_MAKE(membership_make, membership_resource)
+KIND_MAKE(project_make, project_resource)
+KIND_MAKE(policy_make, policy_resource)
+KIND_MAKE(organization_make, organization_resource)
 
 static int operation_make(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
 {

@@ -14,6 +14,16 @@ struct resource_kind {
 	int (*make)(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err);
 };
 
+/* A `make` of what needs nothing but its row. */
+#define KIND_MAKE(name, resource)                                                                                      \
+	static int name(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err) \
+	{                                                                                                              \
+		(void)store;                                                                                           \
+		(void)err;                                                                                             \
+		*ret_resource = resource(rows, row);                                                                   \
+		return 0;                                                                                              \
+	}
+
 extern const struct resource_kind kind_users, kind_runs, kind_plans, kind_applies, kind_workspaces, kind_configurations,
 	kind_states, kind_outputs, kind_task_stages, kind_cost_estimates, kind_comments, kind_teams, kind_memberships,
 	kind_projects, kind_variables, kind_policies, kind_policy_set_versions, kind_organizations, kind_pools,

@@ -95,43 +95,41 @@ int policy_set_in_path(struct request *req, struct rows *ret_rows, struct err *e
 	return may(req, (struct place){.organization = row_text(ret_rows, 0, "organization_id")}, "policy set", err);
 }
 
+KIND_MAKE(set_make, set_resource)
+
+static const struct resource_kind kind_sets = {"policy-sets", NULL, set_make};
+
+static struct listing set_listing(const struct rows *rows)
+{
+	return (struct listing){rows, &kind_sets, includes, ARRAY_LEN(includes)};
+}
+
 static int set_show(struct request *req, struct response *res, int status, const char *id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	json_auto_t *resource = NULL;
-	json_t *included;
+	struct listing listing = set_listing(&rows);
 
 	if (policy_set_read(req->store, id, &rows, err) < 0)
 		return -1;
-	resource = set_resource(&rows, 0);
-	if (includes_follow(req, includes, ARRAY_LEN(includes), resource, &included, err) < 0)
-		return -1;
-	return respond_including(res, status, json_incref(resource), included);
+	return respond_row(req, res, status, &listing, err);
 }
 
 int policy_sets_index(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct policy_set_list list = {.search = query(req, "search[name]"), .kind = query(req, "filter[kind]")};
-	json_auto_t *data = json_array();
-	json_t *included;
+	struct listing listing = set_listing(&rows);
 	struct scope scope;
 	struct page page;
 
-	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || page_read(req, &page, err) < 0 ||
-		scope_organization(req, &scope, err) < 0)
+	if (list_begin(req, includes, ARRAY_LEN(includes), &scope, &page, err) < 0)
 		return -1;
 	list.organization_id = scope.organization.text;
 	list.limit = page.size;
 	list.offset = page.offset;
 	if (policy_sets_list(req->store, &list, &rows, err) < 0)
 		return -1;
-	page.total = row_int(&rows, 0, "total");
-	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++)
-		json_array_append_new(data, set_resource(&rows, i));
-	if (includes_follow(req, includes, ARRAY_LEN(includes), data, &included, err) < 0)
-		return -1;
-	return respond_page(req, res, &page, json_incref(data), included);
+	return respond_rows(req, res, &page, &listing, err);
 }
 
 int policy_sets_read(struct request *req, struct response *res, struct err *err)

@@ -161,17 +161,6 @@ int respond_page(
 	return 0;
 }
 
-int respond_page_of(const struct request *req, struct response *res, struct page *page, const struct rows *rows,
-	json_t *(*make)(const struct rows *rows, int row))
-{
-	json_t *data = json_array();
-
-	page->total = row_int(rows, 0, "total");
-	for (int i = 0; i < rows->count && !row_null(rows, i, "id"); i++)
-		json_array_append_new(data, make(rows, i));
-	return respond_page(req, res, page, data, NULL);
-}
-
 int respond_slice(
 	const struct request *req, struct response *res, struct page *page, const json_t *list, json_t *included)
 {

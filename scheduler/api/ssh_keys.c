@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include <string.h>
 
+#include "scheduler/api/including.h"
 #include "scheduler/api/scope.h"
 #include "scheduler/api/workspaces.h"
 #include "scheduler/store/ssh_keys.h"
@@ -34,6 +35,10 @@ static int key_show(struct request *req, struct response *res, int status, const
 	return respond_resource(res, status, key_resource(&rows, 0));
 }
 
+KIND_MAKE(key_make, key_resource)
+
+static const struct resource_kind kind_keys = {"ssh-keys", NULL, key_make};
+
 int ssh_keys_index(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -43,7 +48,7 @@ int ssh_keys_index(struct request *req, struct response *res, struct err *err)
 	if (page_read(req, &page, err) < 0 || scope_organization(req, &scope, err) < 0 ||
 		ssh_keys_list(req->store, scope.organization.text, page.size, page.offset, &rows, err) < 0)
 		return -1;
-	return respond_page_of(req, res, &page, &rows, key_resource);
+	return respond_rows(req, res, &page, &(struct listing){&rows, &kind_keys, NULL, 0}, err);
 }
 
 int ssh_keys_read(struct request *req, struct response *res, struct err *err)

@@ -2,6 +2,7 @@
 #include "scheduler/api/tags.h"
 
 #include "scheduler/api/relations.h"
+#include "scheduler/api/including.h"
 #include "scheduler/api/scope.h"
 
 enum { NAME_MOST = 255, LIST_MOST = 1000 };
@@ -62,6 +63,10 @@ static json_t *tag_resource(const struct rows *rows, int row)
 		json_pack("{so}", "organization", to_one("organizations", row_text(rows, row, "organization_name"))));
 }
 
+KIND_MAKE(tag_make, tag_resource)
+
+static const struct resource_kind kind_tags = {"tags", NULL, tag_make};
+
 int workspace_tags_index(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -71,7 +76,7 @@ int workspace_tags_index(struct request *req, struct response *res, struct err *
 	if (page_read(req, &page, err) < 0 || scope_workspace(req, &scope, err) < 0 ||
 		tags_of_workspace(req->store, scope.workspace.text, page.size, page.offset, &rows, err) < 0)
 		return -1;
-	return respond_page_of(req, res, &page, &rows, tag_resource);
+	return respond_rows(req, res, &page, &(struct listing){&rows, &kind_tags, NULL, 0}, err);
 }
 
 static int tags_change(struct request *req, struct response *res,
@@ -116,7 +121,7 @@ int tags_index(struct request *req, struct response *res, struct err *err)
 	list.offset = page.offset;
 	if (tags_list(req->store, &list, &rows, err) < 0)
 		return -1;
-	return respond_page_of(req, res, &page, &rows, tag_resource);
+	return respond_rows(req, res, &page, &(struct listing){&rows, &kind_tags, NULL, 0}, err);
 }
 
 int tags_delete_many(struct request *req, struct response *res, struct err *err)

@@ -123,8 +123,7 @@ int teams_index(struct request *req, struct response *res, struct err *err)
 	struct scope scope;
 	struct page page;
 
-	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || page_read(req, &page, err) < 0 ||
-		scope_organization(req, &scope, err) < 0)
+	if (list_begin(req, includes, ARRAY_LEN(includes), &scope, &page, err) < 0)
 		return -1;
 	list.organization_id = scope.organization.text;
 	list.limit = page.size;
