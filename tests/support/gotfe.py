@@ -160,7 +160,7 @@ def arguments():
     parser.add_argument("--all", action="store_true", help="every test there is, whoever it is for")
     parser.add_argument("--verbose", action="store_true", help="what each test said, not only those that failed")
     parser.add_argument("--parallel", type=int, default=8, help="how many tests run at once")
-    parser.add_argument("--timeout", type=int, default=900, help="how many seconds they all may take")
+    parser.add_argument("--timeout", type=int, default=1700, help="how many seconds they all may take")
     parser.add_argument("--keep-logs", metavar="FOLDER", type=Path, help="where the processes' logs are to go")
     parser.add_argument("--suite", type=Path, required=True, help=argparse.SUPPRESS)
     return parser.parse_args()

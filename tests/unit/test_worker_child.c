@@ -90,7 +90,7 @@ static void wait_end(struct fixture *fixture)
 {
 	struct loop_timer timer = {.due_ms = 0};
 
-	loop_timer_set(fixture->loop, &timer, 10000, late, NULL);
+	loop_timer_set(fixture->loop, &timer, 100000, late, NULL);
 	if (!fixture->ended)
 		loop_run(fixture->loop);
 	loop_timer_clear(fixture->loop, &timer);
@@ -108,7 +108,7 @@ static void wait_output(struct fixture *fixture, const char *wanted)
 {
 	char text[4096];
 
-	for (int i = 0; i < 2000 && !strstr(output(fixture, text), wanted); i++) {
+	for (int i = 0; i < 20000 && !strstr(output(fixture, text), wanted); i++) {
 		struct loop_timer timer = {.due_ms = 0};
 
 		loop_timer_set(fixture->loop, &timer, 5, (loop_timer_fn)loop_stop, fixture->loop);

@@ -97,7 +97,7 @@ static void wait_end(struct fixture *fixture)
 {
 	struct loop_timer timer = {.due_ms = 0};
 
-	loop_timer_set(fixture->loop, &timer, 20000, late, NULL);
+	loop_timer_set(fixture->loop, &timer, 100000, late, NULL);
 	if (!fixture->ended)
 		loop_run(fixture->loop);
 	loop_timer_clear(fixture->loop, &timer);
@@ -108,7 +108,7 @@ static void wait_output(struct fixture *fixture, const char *wanted)
 {
 	char text[4096] = "";
 
-	for (int i = 0; i < 4000 && !strstr(text, wanted); i++) {
+	for (int i = 0; i < 20000 && !strstr(text, wanted); i++) {
 		ssize_t len = pread(fixture->output, text, sizeof(text) - 1, 0);
 
 		text[len > 0 ? len : 0] = '\0';
@@ -119,7 +119,7 @@ static void wait_output(struct fixture *fixture, const char *wanted)
 
 static void wait_processes(int64_t wanted)
 {
-	for (int i = 0; i < 4000 && kin_use(getpid()).processes != wanted; i++)
+	for (int i = 0; i < 20000 && kin_use(getpid()).processes != wanted; i++)
 		poll(NULL, 0, 5);
 	assert_int_equal(kin_use(getpid()).processes, wanted);
 }
@@ -181,7 +181,7 @@ static void wait_dead(pid_t pid)
 	char path[64], text[4096] = "";
 
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	for (int i = 0; i < 4000 && !strstr(text, "State:\tZ"); i++) {
+	for (int i = 0; i < 20000 && !strstr(text, "State:\tZ"); i++) {
 		int fd = open(path, O_RDONLY | O_CLOEXEC);
 		ssize_t len = read(fd, text, sizeof(text) - 1);
 
@@ -257,7 +257,7 @@ static void who_does_not_listen_is_dead_when_the_lease_ends(void **state)
 
 	start(fixture, DEAF, &terms);
 	wait_output(fixture, "ready");
-	shorter = lease_of(0, 300);
+	shorter = lease_of(0, 2000);
 	child_renew(fixture->child, &shorter);
 	wait_output(fixture, "interrupted");
 	wait_end(fixture);
@@ -269,7 +269,7 @@ static void who_does_not_listen_is_dead_when_the_lease_ends(void **state)
 static void a_program_that_cant_stop_in_order_is_killed_at_once(void **state)
 {
 	struct fixture *fixture = *state;
-	struct keeper_terms terms = {.lease = lease_of(50, 3600 * 1000)};
+	struct keeper_terms terms = {.lease = lease_of(1000, 3600 * 1000)};
 
 	start(fixture, "sleep 3600", &terms);
 	wait_end(fixture);
@@ -284,7 +284,7 @@ static void a_program_outlives_a_lease_that_is_renewed(void **state)
 	struct keeper_lease first = terms.lease, longer = lease_of(90000, 90000);
 
 	/* The keeper does as told: it sleeps until the first lease would have ended, which is now. */
-	first.interrupt_ms = first.kill_ms = clock_boot_ms() + 400;
+	first.interrupt_ms = first.kill_ms = clock_boot_ms() + 2000;
 	terms.lease = first;
 	start(fixture, "read line; exit 3", &terms);
 	child_renew(fixture->child, &longer);
@@ -297,7 +297,7 @@ static void a_program_outlives_a_lease_that_is_renewed(void **state)
 static void an_apply_goes_on_without_a_lease(void **state)
 {
 	struct fixture *fixture = *state;
-	struct keeper_terms terms = {.lease = lease_of(200, 201), .in_order = true, .outlives = true};
+	struct keeper_terms terms = {.lease = lease_of(2000, 2001), .in_order = true, .outlives = true};
 	int gate[2];
 	char command[64];
 
