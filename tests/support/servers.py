@@ -40,6 +40,7 @@ class Postgres:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not made.exists():
                 self._init(self.folder / "made")
+                shutil.rmtree(f"{made}.new", ignore_errors=True)
                 subprocess.run(["cp", "-a", self.folder / "made", f"{made}.new"], check=True)
                 os.rename(f"{made}.new", made)
         return made
