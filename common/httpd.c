@@ -5,17 +5,19 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
+#include <time.h>
 
 #include "common/certificate.h"
 #include "common/err.h"
 #include "common/metrics.h"
 
-enum { IDLE_SECONDS = 75, METRICS_LIMIT = 16 << 20, CONNECTION_MEMORY = 32 << 10, BACKLOG = 4096 };
+enum { IDLE_SECONDS = 75, METRICS_LIMIT = 16 << 20, CONNECTION_MEMORY = 32 << 10, BACKLOG = 4096, SENDING_SECONDS = 5 };
 
 struct httpd {
 	struct httpd_spec spec;
@@ -23,6 +25,9 @@ struct httpd {
 	int listener;
 	int port;
 	atomic_size_t body_bytes; /* of all requests */
+	pthread_mutex_t mutex;
+	pthread_cond_t sent;
+	size_t later; /* requests whose answer came later, or comes, and is not sent yet */
 };
 
 /* One request from its headers to its end. The handler sees the request alone. */
@@ -157,11 +162,21 @@ static enum MHD_Result answer_send(struct MHD_Connection *connection, struct htt
 	return result;
 }
 
+static void later_count(struct httpd *server, int by)
+{
+	pthread_mutex_lock(&server->mutex);
+	server->later += (size_t)by;
+	if (server->later == 0)
+		pthread_cond_signal(&server->sent);
+	pthread_mutex_unlock(&server->mutex);
+}
+
 struct http_pending *http_later(const struct http_request *request)
 {
 	struct http_pending *pending = (struct http_pending *)(uintptr_t)request;
 
 	pending->later = true;
+	later_count(pending->server, 1);
 	MHD_suspend_connection(request->connection);
 	return pending;
 }
@@ -248,6 +263,8 @@ static void request_completed(
 	if (!pending)
 		return;
 	atomic_fetch_sub(&pending->server->body_bytes, pending->request.body.len);
+	if (pending->later)
+		later_count(pending->server, -1);
 	buf_release(&pending->request.body);
 	buf_release(&pending->answer.body);
 	buf_release(&pending->answer.own);
@@ -310,6 +327,8 @@ int httpd_start(const struct httpd_spec *spec, struct httpd **ret_server, struct
 	struct httpd *server = mem_new(1, sizeof(*server));
 
 	server->spec = *spec;
+	pthread_mutex_init(&server->mutex, NULL);
+	pthread_cond_init(&server->sent, NULL);
 	server->listener = listener_open(spec->address, &server->port, err);
 	if (server->listener < 0) {
 		free(server);
@@ -345,11 +364,27 @@ int httpd_write_port(const struct httpd *server, const char *path, struct err *e
 	return 0;
 }
 
+/* Stopping closes connections with what was not sent on them: an answer that just came has a moment for that. */
+static void later_wait(struct httpd *server)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += SENDING_SECONDS;
+	pthread_mutex_lock(&server->mutex);
+	while (server->later > 0 && pthread_cond_timedwait(&server->sent, &server->mutex, &until) == 0)
+		;
+	pthread_mutex_unlock(&server->mutex);
+}
+
 void httpd_stop(struct httpd *server)
 {
 	if (!server)
 		return;
+	later_wait(server);
 	MHD_stop_daemon(server->daemon); /* closes the listener too */
+	pthread_cond_destroy(&server->sent);
+	pthread_mutex_destroy(&server->mutex);
 	free(server);
 }
 

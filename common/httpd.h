@@ -80,7 +80,7 @@ int httpd_start(const struct httpd_spec *spec, struct httpd **ret_server, struct
 int httpd_port(const struct httpd *server);
 /* Writes it to a file, in which whoever waits for it finds the whole number. */
 int httpd_write_port(const struct httpd *server, const char *path, struct err *err);
-/* Takes no new connections, lets the running requests finish, and ends the threads. */
+/* Lets answers that came later be sent, for a few seconds at most, takes no new connections, and ends the threads. */
 void httpd_stop(struct httpd *server);
 
 /* Answers /healthz (200), /readyz (by `ready`, NULL: always) and /metrics; false for any other path. */
