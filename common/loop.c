@@ -97,6 +97,14 @@ void loop_watch(struct loop *loop, int fd, unsigned events, loop_fd_fn fn, void 
 		epoll_ctl(loop->epoll, EPOLL_CTL_ADD, fd, &event);
 }
 
+void loop_eventfd_clear(int fd)
+{
+	uint64_t ignored;
+
+	if (read(fd, &ignored, sizeof(ignored)) < 0)
+		return; /* it was clear */
+}
+
 void loop_unwatch(struct loop *loop, int fd)
 {
 	if (fd < 0 || (size_t)fd >= loop->watch_count || !loop->watches[fd].fn)

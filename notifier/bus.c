@@ -74,20 +74,12 @@ void bus_publish(struct bus *bus, const char *task_result, const char *run, stru
 		published->fn(published->data, sent);
 }
 
-static void eventfd_clear(int fd)
-{
-	uint64_t ignored;
-
-	if (read(fd, &ignored, sizeof(ignored)) < 0)
-		return; /* it was clear */
-}
-
 static void produced(void *data, int fd, unsigned events)
 {
 	struct bus *bus = data;
 
 	(void)events;
-	eventfd_clear(fd);
+	loop_eventfd_clear(fd);
 	kafka_producer_poll(bus->producer, 0);
 }
 
@@ -108,14 +100,7 @@ static void offset_store(struct bus *bus, int32_t partition, int64_t offset)
 
 static void letter_send(struct bus *bus, const struct kafka_message *message, const char *why)
 {
-	const struct dead_letter letter = {.topic = message->topic,
-		.partition = message->partition,
-		.offset = message->offset,
-		.reader = bus->notifier->options.name,
-		.error = why,
-		.payload = message->payload,
-		.len = message->len,
-		.size = message->len};
+	const struct dead_letter letter = dead_letter_of(message, bus->notifier->options.name, why);
 	_cleanup_(freep) char *text = dead_letter_encode(&letter);
 	struct err err = ERR_INIT;
 
@@ -159,7 +144,7 @@ static void tickets_read(struct bus *bus)
 static void tickets_ready(void *data, int fd, unsigned events)
 {
 	(void)events;
-	eventfd_clear(fd);
+	loop_eventfd_clear(fd);
 	tickets_read(data);
 }
 

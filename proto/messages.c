@@ -95,6 +95,18 @@ char *notification_ticket_encode(const char *notification_id, const char *run_id
 	return encode(json_pack("{si ss ss}", "v", MESSAGE_VERSION, "notification", notification_id, "run", run_id));
 }
 
+struct dead_letter dead_letter_of(const struct kafka_message *message, const char *reader, const char *why)
+{
+	return (struct dead_letter){.topic = message->topic,
+		.partition = message->partition,
+		.offset = message->offset,
+		.reader = reader,
+		.error = why,
+		.payload = message->payload,
+		.len = message->len,
+		.size = message->len};
+}
+
 char *dead_letter_encode(const struct dead_letter *letter)
 {
 	size_t len = letter->len < LETTER_PAYLOAD_MOST ? letter->len : LETTER_PAYLOAD_MOST;

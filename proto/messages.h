@@ -7,6 +7,7 @@
 #include "common/buf.h"
 #include "common/ids.h"
 #include "common/json.h"
+#include "common/kafka.h"
 
 enum { MESSAGE_VERSION = 1, RESULT_ERROR_SIZE = 1001 };
 
@@ -79,6 +80,9 @@ struct dead_letter {
 	size_t size; /* of the whole payload: more than `len` if that is only its beginning */
 };
 enum { LETTER_PAYLOAD_MOST = 64 << 10 };
+
+/* Of a message that was read; borrows everything. */
+struct dead_letter dead_letter_of(const struct kafka_message *message, const char *reader, const char *why);
 
 /* Each encoder returns compact JSON that the caller frees. */
 char *job_ticket_encode(const struct job_ticket *ticket);

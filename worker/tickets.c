@@ -48,20 +48,12 @@ static void delivered(void *data, uint64_t tag, const char *error)
 		results_delivered(tickets->worker->results, tag, error);
 }
 
-static void eventfd_clear(int fd)
-{
-	uint64_t ignored;
-
-	if (read(fd, &ignored, sizeof(ignored)) < 0)
-		return; /* it was clear */
-}
-
 static void produced(void *data, int fd, unsigned events)
 {
 	struct tickets *tickets = data;
 
 	(void)events;
-	eventfd_clear(fd);
+	loop_eventfd_clear(fd);
 	kafka_producer_poll(tickets->producer, 0);
 }
 
@@ -70,14 +62,7 @@ static void produced(void *data, int fd, unsigned events)
 /* Without the right to write there, the broker's refusal is counted, and the log has the reason. */
 static void letter_send(struct tickets *tickets, const struct kafka_message *message, const char *why)
 {
-	const struct dead_letter letter = {.topic = message->topic,
-		.partition = message->partition,
-		.offset = message->offset,
-		.reader = tickets->worker->options.name,
-		.error = why,
-		.payload = message->payload,
-		.len = message->len,
-		.size = message->len};
+	const struct dead_letter letter = dead_letter_of(message, tickets->worker->options.name, why);
 	_cleanup_(freep) char *text = dead_letter_encode(&letter);
 	struct err err = ERR_INIT;
 
@@ -115,7 +100,7 @@ static void control_read(struct tickets *tickets)
 static void control_ready(void *data, int fd, unsigned events)
 {
 	(void)events;
-	eventfd_clear(fd);
+	loop_eventfd_clear(fd);
 	control_read(data);
 }
 
@@ -175,7 +160,7 @@ static void pool_check(struct tickets *tickets)
 static void pool_ready(void *data, int fd, unsigned events)
 {
 	(void)events;
-	eventfd_clear(fd);
+	loop_eventfd_clear(fd);
 	pool_check(data);
 }
 

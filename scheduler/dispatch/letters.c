@@ -49,16 +49,11 @@ static int letter_keep(struct store *store, const struct dead_letter *letter, co
 
 int letters_put(struct store *store, const struct kafka_message *message, const char *why, struct err *err)
 {
-	struct dead_letter letter = {.topic = message->topic,
-		.partition = message->partition,
-		.offset = message->offset,
-		.reader = "scheduler",
-		.payload = message->payload,
-		.len = message->len < LETTER_PAYLOAD_MOST ? message->len : LETTER_PAYLOAD_MOST,
-		.size = message->len};
 	json_auto_t *reason = json_string(why); /* NULL for what is no UTF-8, which no text column takes */
+	struct dead_letter letter = dead_letter_of(message, "scheduler", reason ? why : "it is not readable text");
 
-	letter.error = reason ? why : "it is not readable text";
+	if (letter.len > LETTER_PAYLOAD_MOST)
+		letter.len = LETTER_PAYLOAD_MOST;
 	_cleanup_(freep) char *told = dead_letter_encode(&letter);
 	return letter_keep(store, &letter, told, err);
 }
