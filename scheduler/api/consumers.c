@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/kinds.h"
 #include "scheduler/api/relations.h"
 #include "scheduler/api/scope.h"
 #include "scheduler/api/workspaces.h"
@@ -19,7 +20,7 @@ int consumers_index(struct request *req, struct response *res, struct err *err)
 	page.total = row_int(&found, 0, "total");
 	for (int i = 0; i < found.count; i++)
 		db_array_add(&ids, row_text(&found, i, "id"));
-	if (workspaces_read_all(req->store, &ids, &rows, err) < 0)
+	if (kind_read(req->store, &kind_workspaces, &ids, &rows, err) < 0)
 		return -1;
 	data = json_array();
 	for (int i = 0; i < rows.count; i++)

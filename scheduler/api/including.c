@@ -104,66 +104,150 @@ static void note(json_t *known, json_t *resource)
 	json_object_set(known, key.text, resource);
 }
 
-/* ---- one relation ---- */
+/* ---- relations ---- */
 
-static void want(const struct inclusion *row, const json_t *link, json_t *seen, struct db_array *ids)
+/* One way through the table: all that is wanted by what is there so far, asked for in one round trip. */
+struct asking {
+	const struct inclusion *row;
+	struct db_array ids;
+	struct rows rows;
+};
+
+struct following {
+	const struct request *req;
+	const struct inclusion *table;
+	size_t count;
+	json_t *known;    /* "type id" -> what is included */
+	json_t *seen;     /* "type id" of what was ever asked for */
+	json_t *included; /* resources */
+	json_t *places;   /* which row of the table each of them was included by */
+	struct asking *askings;
+};
+
+static void want(struct asking *asking, const json_t *link, json_t *seen)
 {
 	struct key key = key_of(link);
 
-	if (!text_equal(json_string_at(link, "type"), row->kind->type) || json_object_get(seen, key.text))
+	if (!text_equal(json_string_at(link, "type"), asking->row->kind->type) || json_object_get(seen, key.text))
 		return;
 	json_object_set_new(seen, key.text, json_true());
-	db_array_add(ids, json_string_at(link, "id"));
+	db_array_add(&asking->ids, json_string_at(link, "id"));
 }
 
-static void want_of(const struct inclusion *row, const json_t *resource, json_t *seen, struct db_array *ids)
+static void want_of(struct asking *asking, const json_t *resource, json_t *seen)
 {
-	const json_t *relation = json_object_get(json_object_get(resource, "relationships"), row->relation);
+	const json_t *relation = json_object_get(json_object_get(resource, "relationships"), asking->row->relation);
 	const json_t *data = json_object_get(relation, "data"), *link;
 	size_t i;
 
-	if (!text_equal(json_string_at(resource, "type"), row->from))
+	if (!text_equal(json_string_at(resource, "type"), asking->row->from))
 		return;
 	if (json_is_object(data))
-		want(row, data, seen, ids);
-	json_array_foreach(data, i, link) want(row, link, seen, ids);
+		want(asking, data, seen);
+	json_array_foreach(data, i, link) want(asking, link, seen);
 }
 
-static int follow(const struct request *req, const struct inclusion *row, const json_t *data, json_t *known,
-	json_t *included, struct err *err)
+/* Of what comes first, all; then of what was included since `first` by rows that stand before this one. */
+static void want_all(struct following *f, size_t place, const json_t *data, size_t first)
 {
-	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	json_auto_t *seen = json_copy(known);
-	size_t first = json_array_size(included), i;
+	struct asking *asking = &f->askings[place];
 	const json_t *resource;
+	size_t i;
 
 	if (json_is_object(data))
-		want_of(row, data, seen, &ids);
-	json_array_foreach(data, i, resource) want_of(row, resource, seen, &ids);
-	json_array_foreach(included, i, resource) want_of(row, resource, seen, &ids);
-	if (!ids.count)
-		return 0;
-	if (row->kind->read(req->store, &ids, &rows, err) < 0 ||
-		rows_show(req->store, row->kind, &rows, included, err) < 0)
-		return -1;
-	for (i = first; i < json_array_size(included); i++)
-		note(known, json_array_get(included, i));
+		want_of(asking, data, f->seen);
+	json_array_foreach(data, i, resource) want_of(asking, resource, f->seen);
+	for (i = first; i < json_array_size(f->included); i++)
+		if ((size_t)json_integer_value(json_array_get(f->places, i)) < place)
+			want_of(asking, json_array_get(f->included, i), f->seen);
+}
+
+static int ask_all(struct following *f, struct err *err)
+{
+	struct store *store = f->req->store;
+	int result = 0;
+
+	db_gather(store->db);
+	for (size_t i = 0; i < f->count && result == 0; i++)
+		if (f->askings[i].ids.count)
+			result = f->table[i].kind->ask(store, &f->askings[i].ids, &f->askings[i].rows, err);
+	return db_gathered(store->db, result, err);
+}
+
+static int include_all(struct following *f, struct err *err)
+{
+	for (size_t i = 0; i < f->count; i++) {
+		size_t first = json_array_size(f->included);
+
+		if (f->askings[i].ids.count &&
+			rows_show(f->req->store, f->table[i].kind, &f->askings[i].rows, f->included, err) < 0)
+			return -1;
+		for (; first < json_array_size(f->included); first++) {
+			note(f->known, json_array_get(f->included, first));
+			json_array_append_new(f->places, json_integer((json_int_t)i));
+		}
+	}
+	return 0;
+}
+
+static void askings_release(struct following *f)
+{
+	for (size_t i = 0; i < f->count; i++) {
+		db_array_release(&f->askings[i].ids);
+		rows_release(&f->askings[i].rows);
+	}
+}
+
+/* How far each way goes is a step in the table, so there are no more ways than rows. */
+static int follow_once(struct following *f, const json_t *data, size_t first, struct err *err)
+{
+	size_t wanted = 0;
+	int result = 0;
+
+	for (size_t i = 0; i < f->count; i++) {
+		f->askings[i] = (struct asking){&f->table[i], DB_ARRAY_INIT, ROWS_INIT};
+		if (f->table[i].kind && asked_for(f->req, f->table, f->count, f->table[i].name))
+			want_all(f, i, data, first);
+		wanted += f->askings[i].ids.count;
+	}
+	if (wanted && (ask_all(f, err) < 0 || include_all(f, err) < 0))
+		result = -1;
+	askings_release(f);
+	return result;
+}
+
+static int follow_all(struct following *f, const json_t *data, struct err *err)
+{
+	size_t first = 0, before = 0;
+
+	do {
+		first = before;
+		before = json_array_size(f->included);
+		if (follow_once(f, data, first, err) < 0)
+			return -1;
+		data = NULL;
+	} while (json_array_size(f->included) > before);
 	return 0;
 }
 
 int includes_follow(const struct request *req, const struct inclusion *table, size_t count, const json_t *data,
 	json_t **ret_included, struct err *err)
 {
-	json_auto_t *known = json_object(), *included = json_array();
+	_cleanup_(freep) struct asking *askings = NULL;
+	json_auto_t *known = NULL, *seen = NULL, *included = NULL, *places = NULL;
+	struct following f;
 
 	*ret_included = NULL;
 	if (!*text_or_empty(query(req, "include")))
 		return 0;
-	for (size_t i = 0; i < count; i++)
-		if (table[i].kind && asked_for(req, table, count, table[i].name) &&
-			follow(req, &table[i], data, known, included, err) < 0)
-			return -1;
+	askings = mem_new(count + 1, sizeof(*askings));
+	known = json_object();
+	seen = json_object();
+	included = json_array();
+	places = json_array();
+	f = (struct following){req, table, count, known, seen, included, places, askings};
+	if (follow_all(&f, data, err) < 0)
+		return -1;
 	*ret_included = json_incref(included);
 	return 0;
 }

@@ -3,8 +3,9 @@
 #define SCHEDULER_API_INCLUDING_H
 
 /*
- * What a request's `include` asks for, followed relation by relation with one query for each, whatever the number of
- * resources. No two included resources lead to one another in a circle, which clients would follow for ever (API 4).
+ * What a request's `include` asks for, followed relation by relation: one query for each kind, whatever the number of
+ * resources, and one round trip for all that the same resources lead to. No two included resources lead to one another
+ * in a circle, which clients would follow for ever (API 4).
  */
 
 #include "scheduler/api/kinds.h"

@@ -74,7 +74,7 @@ static int policy_set_version_make(
 }
 
 const struct resource_kind kind_users = {"users", users_read_all, user_make};
-const struct resource_kind kind_runs = {"runs", run_views_of, run_resource};
+const struct resource_kind kind_runs = {"runs", run_views_ask, run_resource};
 const struct resource_kind kind_plans = {"plans", operation_views_of, operation_make};
 const struct resource_kind kind_applies = {"applies", operation_views_of, operation_make};
 const struct resource_kind kind_workspaces = {"workspaces", workspaces_read_all, workspace_make};
@@ -95,6 +95,13 @@ const struct resource_kind kind_policy_set_versions = {
 const struct resource_kind kind_organizations = {"organizations", organizations_read_all, organization_make};
 const struct resource_kind kind_pools = {"agent-pools", NULL, pool_make};
 const struct resource_kind kind_agents = {"agents", NULL, agent_make};
+
+int kind_read(struct store *store, const struct resource_kind *kind, struct db_array *ids, struct rows *ret_rows,
+	struct err *err)
+{
+	db_gather(store->db);
+	return db_gathered(store->db, kind->ask(store, ids, ret_rows, err), err);
+}
 
 int rows_show(
 	struct store *store, const struct resource_kind *kind, const struct rows *rows, json_t *list, struct err *err)

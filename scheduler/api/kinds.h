@@ -8,8 +8,8 @@
 
 struct resource_kind {
 	const char *type;
-	/* NULL for what stands in lists of its own alone. */
-	int (*read)(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
+	/* For later (db_ask). NULL for what stands in lists of its own alone. */
+	int (*ask)(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 	/* A new reference. */
 	int (*make)(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err);
 };
@@ -29,6 +29,9 @@ extern const struct resource_kind kind_users, kind_runs, kind_plans, kind_applie
 	kind_projects, kind_variables, kind_policies, kind_policy_set_versions, kind_organizations, kind_pools,
 	kind_agents;
 
+/* Asks, and waits for the answer. */
+int kind_read(struct store *store, const struct resource_kind *kind, struct db_array *ids, struct rows *ret_rows,
+	struct err *err);
 /* Appends every row as a resource. */
 int rows_show(
 	struct store *store, const struct resource_kind *kind, const struct rows *rows, json_t *list, struct err *err);

@@ -96,7 +96,7 @@ static int created_show(struct request *req, struct response *res, const char *i
 	if (membership_read(req->store, id, &rows, err) < 0)
 		return -1;
 	db_array_add(&ids, row_text(&rows, 0, "user_id"));
-	if (kind_users.read(req->store, &ids, &users, err) < 0 ||
+	if (kind_read(req->store, &kind_users, &ids, &users, err) < 0 ||
 		rows_show(req->store, &kind_users, &users, included, err) < 0)
 		return -1;
 	return respond_including(res, 201, membership_resource(&rows, 0), json_incref(included));

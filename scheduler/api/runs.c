@@ -96,52 +96,99 @@ static int filter_read(const struct request *req, struct run_filter *filter, str
 	return timeframe_read(req, filter, err);
 }
 
-/* Without a count one row more than the page has says whether there is another. */
-static int runs_list(
-	struct request *req, struct response *res, struct run_filter *filter, bool counted, struct err *err)
+struct runs_page {
+	struct run_filter filter;
+	struct page page;
+	bool counted;
+	struct rows runs, total;
+};
+
+static void runs_page_release(struct runs_page *list)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	rows_release(&list->runs);
+	rows_release(&list->total);
+}
+
+/* One row more than the page has says whether there is another. */
+static int runs_page_read(const struct request *req, struct runs_page *list, struct err *err)
+{
+	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || page_read(req, &list->page, err) < 0)
+		return -1;
+	list->filter.limit = list->page.size + 1;
+	list->filter.offset = list->page.offset;
+	return filter_read(req, &list->filter, err);
+}
+
+/* Where the last page is shown, it is known how many there are. */
+static bool runs_page_is_last(const struct runs_page *list)
+{
+	return !list->page.more && (list->runs.count || !list->page.offset);
+}
+
+/* What is included, and how many there are, if that is still to be asked. */
+static int runs_page_follow(
+	const struct request *req, struct runs_page *list, const json_t *data, json_t **ret_included, struct err *err)
+{
+	bool asked = list->counted && !runs_page_is_last(list);
+	int result = 0;
+
+	db_gather(req->store->db);
+	if (asked)
+		result = run_views_ask_count(req->store, &list->filter, &list->total, err);
+	if (result == 0)
+		result = includes_follow(req, includes, ARRAY_LEN(includes), data, ret_included, err);
+	if (db_gathered(req->store->db, result, err) < 0)
+		return -1;
+	list->page.total = list->counted ? list->page.offset + list->runs.count : -1;
+	if (asked)
+		list->page.total = row_int(&list->total, 0, "total");
+	return 0;
+}
+
+static int runs_page_show(struct request *req, struct response *res, struct runs_page *list, struct err *err)
+{
 	json_auto_t *data = json_array();
 	json_t *included;
-	struct page page;
 
-	if (page_read(req, &page, err) < 0 || filter_read(req, filter, err) < 0)
+	list->page.more = list->runs.count > list->page.size;
+	list->runs.count -= list->page.more;
+	if (rows_show(req->store, &kind_runs, &list->runs, data, err) < 0 ||
+		runs_page_follow(req, list, data, &included, err) < 0)
 		return -1;
-	page.total = -1;
-	filter->limit = page.size + !counted;
-	filter->offset = page.offset;
-	if (run_views(req->store, filter, &rows, err) < 0 ||
-		(counted && run_views_count(req->store, filter, &page.total, err) < 0))
-		return -1;
-	page.more = rows.count > page.size;
-	rows.count -= page.more;
-	if (rows_show(req->store, &kind_runs, &rows, data, err) < 0 ||
-		includes_follow(req, includes, ARRAY_LEN(includes), data, &included, err) < 0)
-		return -1;
-	return respond_page(req, res, &page, json_incref(data), included);
+	return respond_page(req, res, &list->page, json_incref(data), included);
 }
 
 int runs_of_workspace(struct request *req, struct response *res, struct err *err)
 {
-	struct run_filter filter = {0};
+	_cleanup_(runs_page_release) struct runs_page list = {.counted = true};
+	_cleanup_(rows_release) struct rows workspace = ROWS_INIT;
+	const char *id = list.filter.workspace_id = param(req, "workspace");
 	struct scope scope;
+	int result;
 
-	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || scope_workspace(req, &scope, err) < 0)
+	if (runs_page_read(req, &list, err) < 0)
 		return -1;
-	filter.organization_id = scope.organization.text;
-	filter.workspace_id = scope.workspace.text;
-	return runs_list(req, res, &filter, true, err);
+	db_gather(req->store->db);
+	result = scope_workspace_ask(req, id, &workspace, err);
+	if (result == 0)
+		result = run_views_ask_page(req->store, &list.filter, &list.runs, err);
+	if (db_gathered(req->store->db, result, err) < 0 || scope_workspace_read(req, &workspace, &scope, err) < 0)
+		return -1;
+	return runs_page_show(req, res, &list, err);
 }
 
 static int runs_of(struct request *req, struct response *res, bool queue, struct err *err)
 {
-	struct run_filter filter = {.queue = queue};
+	_cleanup_(runs_page_release) struct runs_page list = {.filter.queue = queue, .counted = queue};
 	struct scope scope;
 
-	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || scope_organization(req, &scope, err) < 0)
+	if (runs_page_read(req, &list, err) < 0 || scope_organization(req, &scope, err) < 0)
 		return -1;
-	filter.organization_id = scope.organization.text;
-	return runs_list(req, res, &filter, queue, err);
+	list.filter.organization_id = scope.organization.text;
+	db_gather(req->store->db);
+	if (db_gathered(req->store->db, run_views_ask_page(req->store, &list.filter, &list.runs, err), err) < 0)
+		return -1;
+	return runs_page_show(req, res, &list, err);
 }
 
 int runs_of_organization(struct request *req, struct response *res, struct err *err)

@@ -22,5 +22,9 @@ int scope_workspace_named(const struct request *req, const char *organization, c
 	struct scope *ret_scope, struct err *err);
 /* The workspace with that id, wherever the id comes from. */
 int scope_workspace_id(const struct request *req, const char *workspace_id, struct scope *ret_scope, struct err *err);
+/* The same in two parts, for who reads the workspace's things in the same round trip (db_gather): they are to be shown
+ * only if scope_workspace_read finds nothing against it. */
+int scope_workspace_ask(const struct request *req, const char *workspace_id, struct rows *ret_rows, struct err *err);
+int scope_workspace_read(const struct request *req, const struct rows *rows, struct scope *ret_scope, struct err *err);
 
 #endif

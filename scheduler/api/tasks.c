@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "scheduler/api/kinds.h"
 #include "scheduler/api/scope.h"
 #include "scheduler/api/task_verify.h"
 #include "scheduler/api/trail.h"
@@ -52,7 +53,7 @@ static int include_workspaces(struct request *req, const struct rows *attached, 
 
 	for (int i = 0; i < attached->count; i++)
 		db_array_add(&ids, row_text(attached, i, "workspace_id"));
-	if (workspaces_read_all(req->store, &ids, &rows, err) < 0)
+	if (kind_read(req->store, &kind_workspaces, &ids, &rows, err) < 0)
 		return -1;
 	workspaces_include(&rows, included);
 	return 0;

@@ -2,11 +2,19 @@
 #include "scheduler/auth/recall.h"
 
 #include <string.h>
+#include <strings.h>
 
-enum { MOST_SEEN = 256 };
+enum { MOST_SEEN = 256, MOST_ORGANIZATIONS = 64 };
+
+struct found {
+	struct recalled_organization organization;
+	long long version; /* of the rights before it was found; 0: nothing was */
+	unsigned long long connection;
+};
 
 struct recall {
 	struct actor seen[MOST_SEEN];
+	struct found found[MOST_ORGANIZATIONS];
 };
 
 struct recall *recall_new(void)
@@ -82,4 +90,37 @@ void recall_put(struct store *store, struct actor *actor)
 		*seen = *actor;
 	}
 	*actor = (struct actor){.kind = ACTOR_NONE};
+}
+
+/* Names are letters, digits, hyphens and underscores. */
+static struct found *found_at(struct recall *recall, const char *name)
+{
+	size_t sum = 0;
+
+	for (; *name; name++)
+		sum = sum * 31 + ((unsigned char)*name & 0x1f);
+	return &recall->found[sum % MOST_ORGANIZATIONS];
+}
+
+bool recall_organization(struct store *store, const struct actor *actor, const char *name,
+	struct recalled_organization *ret_organization)
+{
+	const struct found *found;
+
+	if (!store->recall || !actor->version)
+		return false;
+	found = found_at(store->recall, name);
+	if (found->version != actor->version || found->connection != actor->connection ||
+		strcasecmp(found->organization.name, name) != 0)
+		return false;
+	*ret_organization = found->organization;
+	return true;
+}
+
+void recall_put_organization(
+	struct store *store, const struct actor *actor, const struct recalled_organization *organization)
+{
+	if (store->recall && actor->version)
+		*found_at(store->recall, organization->name) = (struct found){
+			.organization = *organization, .version = actor->version, .connection = actor->connection};
 }

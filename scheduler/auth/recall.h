@@ -13,6 +13,12 @@
 
 struct recall;
 
+/* An organization, by its name in any case; the version of rights changes with it, too (migration 0034). */
+struct recalled_organization {
+	struct id id;
+	char name[128]; /* as it was given when it was made */
+};
+
 struct recall *recall_new(void);
 void recall_free(struct recall *recall);
 
@@ -22,5 +28,11 @@ bool recall_take(struct store *store, const char *bearer, struct actor *ret_acto
 bool recall_holds(struct store *store);
 /* Takes the actor, who was found or holds: to remember them, or to release them. */
 void recall_put(struct store *store, struct actor *actor);
+
+/* What this thread knows of an organization that holds if what it knows of the actor does. */
+bool recall_organization(struct store *store, const struct actor *actor, const char *name,
+	struct recalled_organization *ret_organization);
+void recall_put_organization(
+	struct store *store, const struct actor *actor, const struct recalled_organization *organization);
 
 #endif

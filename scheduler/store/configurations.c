@@ -72,7 +72,7 @@ int configuration_of_run(struct store *store, const char *run_id, struct rows *r
 
 int configurations_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
+	return db_ask(store->db, ret_rows, err,
 		"select " COLUMNS "from configuration_versions c where c.id = any($1::text[])", P_ARRAY(ids));
 }
 

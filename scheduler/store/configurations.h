@@ -21,7 +21,7 @@ int configuration_create(
 
 /* The table's columns and run_id, the first that was made of it. ERR_NOT_FOUND. */
 int configuration_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
-/* The same of many ids, those that are there. */
+/* The same of many ids, those that are there; for later (db_ask). */
 int configurations_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 /* The one that a run was made of. ERR_NOT_FOUND. */
 int configuration_of_run(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);

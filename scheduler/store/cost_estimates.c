@@ -109,5 +109,5 @@ int cost_estimate_view(struct store *store, const char *id, struct rows *ret_row
 
 int cost_estimate_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, VIEW "where c.id = any($1::text[])", P_ARRAY(ids));
+	return db_ask(store->db, ret_rows, err, VIEW "where c.id = any($1::text[])", P_ARRAY(ids));
 }

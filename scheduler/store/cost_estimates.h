@@ -21,7 +21,7 @@ int cost_estimate_create(
 int cost_estimate_keep(struct store *store, const char *run_id, const json_t *document, struct err *err);
 /* One row: all columns and organization_id. ERR_NOT_FOUND. */
 int cost_estimate_view(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
-/* The same of many ids, those that are there. */
+/* The same of many ids, those that are there; for later (db_ask). */
 int cost_estimate_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 
 #endif

@@ -18,7 +18,7 @@ struct db {
 	const char *statements[MOST_STATEMENTS]; /* prepared on this connection, by the address of their text */
 	bool relaxed;
 	const char *channel; /* that it listens to, or NULL */
-	bool in_transaction;
+	bool in_transaction, gathering;
 	int queued; /* statements that were sent, whose results nobody has read: the connection is in pipeline mode */
 	struct rows *asked[MOST_SENT];                                    /* where the result of each goes, or NULL */
 	bool preparing;                                                   /* some of them prepare statements */
@@ -405,6 +405,16 @@ static bool ahead_judge(struct db *db, PGresult *result)
 	return db->ahead != AHEAD_FAILED;
 }
 
+/* Which of the statements that a failed pipeline was to prepare are there is not known: none is counted on. */
+static void statements_doubt(struct db *db)
+{
+	if (!db->conn || !db->preparing)
+		return;
+	memset(db->statements, 0, sizeof(db->statements));
+	PQclear(PQexec(db->conn, "deallocate all"));
+	db->preparing = false;
+}
+
 /* Reads all that was sent. The last statement's result goes to *ret_last if the others did not fail. */
 static int pipeline_end(struct db *db, PGresult **ret_last, struct err *err)
 {
@@ -442,6 +452,8 @@ static int pipeline_end(struct db *db, PGresult **ret_last, struct err *err)
 	}
 	if (!failed)
 		db->preparing = false;
+	else if (!db->in_transaction)
+		statements_doubt(db);
 	return failed ? -1 : 0;
 }
 
@@ -487,7 +499,8 @@ static bool statement_rides(const struct db *db, const char *sql)
 	struct err ignored = ERR_INIT;
 	size_t slot = 0;
 
-	return text_starts(sql, "select ") && statement_slot(db, sql, &slot, &ignored) == 0 && db->statements[slot];
+	return (text_starts(sql, "select ") || text_starts(sql, "(with ")) &&
+		statement_slot(db, sql, &slot, &ignored) == 0 && db->statements[slot];
 }
 
 static int statement_ready(struct db *db, const char *sql, char ret_name[24], struct err *err)
@@ -508,7 +521,7 @@ int db_put(
 	struct packed packed;
 	char name[24];
 
-	if (!db->in_transaction)
+	if (!db->in_transaction && !db->gathering)
 		return db_run(db, ret_rows, err, sql, params, count);
 	if (params_pack(params, count, &packed, err) < 0 || statement_ready(db, sql, name, err) < 0)
 		return -1;
@@ -576,6 +589,26 @@ bool db_ahead_holds(struct db *db)
 	return holds;
 }
 
+void db_gather(struct db *db)
+{
+	db->gathering = true;
+}
+
+int db_gathered(struct db *db, int result, struct err *err)
+{
+	struct err ignored = ERR_INIT;
+
+	db->gathering = false;
+	if (!db->queued)
+		return result;
+	if (result == 0)
+		return pipeline_end(db, NULL, err);
+	/* Who asked does not look any more. */
+	memset(db->asked, 0, sizeof(db->asked));
+	pipeline_end(db, NULL, &ignored);
+	return result;
+}
+
 unsigned long long db_connections(const struct db *db)
 {
 	return db->connections;
@@ -636,12 +669,7 @@ static void transaction_rollback(struct db *db)
 		pipeline_end(db, NULL, &ignored);
 	if (db->conn)
 		db_script(db, "rollback", &ignored);
-	/* Which of the statements that a failed pipeline was to prepare are there is not known: none is counted on. */
-	if (db->conn && db->preparing) {
-		memset(db->statements, 0, sizeof(db->statements));
-		db_script(db, "deallocate all", &ignored);
-		db->preparing = false;
-	}
+	statements_doubt(db);
 	db->try_again = try_again;
 }
 

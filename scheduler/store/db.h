@@ -106,10 +106,17 @@ int db_put(
 	db_put(db, ret_rows, err, sql, (struct db_param[]){{.kind = DB_NULL}, ##__VA_ARGS__},                          \
 		sizeof((struct db_param[]){{.kind = DB_NULL}, ##__VA_ARGS__}) / sizeof(struct db_param))
 /*
- * Sends a statement ahead of the next db_query, in the same round trip if that one only reads: `judge` says of its rows
- * whether that one's, and all that follow, are of use. False if it can't be sent now. Outside of transactions.
- * Each needs its db_ahead_holds before anybody is told of what was read: whether the judge agreed. Until then `data`
- * stays.
+ * Reads that do not wait for one another, also outside of transactions: what is asked (db_ask) from db_gather on is
+ * there after db_gathered, and is one round trip. db_gathered is called whatever happened; unless `result` is 0 it
+ * returns that, and nothing is filled.
+ */
+void db_gather(struct db *db);
+int db_gathered(struct db *db, int result, struct err *err);
+/*
+ * Sends a statement ahead of the next db_query or db_gathered, in the same round trip if those only read (they begin
+ * with `select`, or with `with` in a parenthesis): `judge` says of its rows whether theirs, and all that follow, are of
+ * use. False if it can't be sent now. Outside of transactions. Each needs its db_ahead_holds before anybody is told of
+ * what was read: whether the judge agreed. Until then `data` stays.
  */
 bool db_put_ahead(struct db *db, bool (*judge)(void *data, const struct rows *rows), void *data, const char *sql,
 	struct db_param *params, size_t count);

@@ -35,7 +35,7 @@ int memberships_list(struct store *store, const struct membership_list *list, st
 
 int memberships_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, "select " COLUMNS("$2") TABLES "where m.id = any($1::text[])",
+	return db_ask(store->db, ret_rows, err, "select " COLUMNS("$2") TABLES "where m.id = any($1::text[])",
 		P_ARRAY(ids), P_TEXT(viewer_user(store->viewer)));
 }
 

@@ -20,6 +20,7 @@ struct membership_list {
 /* Columns: id, organization_id, organization_name, user_id, email, username, status, created_at, teams (a JSON array of
  * ids: those that the viewer sees). Service users are left out. */
 int memberships_list(struct store *store, const struct membership_list *list, struct rows *ret_rows, struct err *err);
+/* Those with these ids; for later (db_ask). */
 int memberships_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 /* ERR_NOT_FOUND. */
 int membership_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);

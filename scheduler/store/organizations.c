@@ -77,7 +77,7 @@ int organization_read(struct store *store, const char *name, struct rows *ret_ro
 
 int organizations_read_all(struct store *store, struct db_array *names, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
+	return db_ask(store->db, ret_rows, err,
 		"select " COLUMNS("$2") TABLES
 		"where lower(o.name) in (select lower(x) from unnest($1::text[]) x) order by lower(o.name)",
 		P_ARRAY(names), P_TEXT(viewer_user(store->viewer)));

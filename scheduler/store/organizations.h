@@ -23,7 +23,7 @@ int organization_join(struct store *store, const char *organization_id, const ch
 /* The columns id, name, email, settings, default_pool_id, created_at, default_project_id, retention_id and retains_all
  * (its data retention policy). ERR_NOT_FOUND. */
 int organization_read(struct store *store, const char *name, struct rows *ret_rows, struct err *err);
-/* The same for many names, those that are there, by name. */
+/* The same for many names, those that are there, by name; for later (db_ask). */
 int organizations_read_all(struct store *store, struct db_array *names, struct rows *ret_rows, struct err *err);
 
 struct organization_list {

@@ -38,7 +38,7 @@ int policy_read(struct store *store, const char *id, struct rows *ret_rows, stru
 
 int policies_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
+	return db_ask(store->db, ret_rows, err,
 		"select " COLUMNS TABLES "where p.id = any($1::text[]) order by lower(p.name), p.id", P_ARRAY(ids));
 }
 

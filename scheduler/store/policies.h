@@ -29,6 +29,7 @@ struct policy_list {
 int policies_list(struct store *store, const struct policy_list *list, struct rows *ret_rows, struct err *err);
 /* ERR_NOT_FOUND. */
 int policy_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
+/* Those with these ids; for later (db_ask). */
 int policies_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 /* ERR_INVALID "Name has already been taken". */
 int policy_create(struct store *store, const char *organization_id, const struct policy *policy, struct id *ret_id,

@@ -56,7 +56,7 @@ int policy_set_version_read(struct store *store, const char *id, struct rows *re
 
 int policy_set_versions_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, VIEW "where v.id = any($1::text[]) order by v.created_at, v.id",
+	return db_ask(store->db, ret_rows, err, VIEW "where v.id = any($1::text[]) order by v.created_at, v.id",
 		P_ARRAY(ids));
 }
 

@@ -16,6 +16,7 @@
 int policy_set_version_create(struct store *store, const char *policy_set_id, struct id *ret_id, struct err *err);
 /* ERR_NOT_FOUND. */
 int policy_set_version_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
+/* Those with these ids; for later (db_ask). */
 int policy_set_versions_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 /* Keeps the archive. The same content may come again; ERR_CONFLICT for other content of one that is ready. */
 int policy_set_version_upload(struct store *store, const char *id, const void *bytes, size_t len, struct err *err);

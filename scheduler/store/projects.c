@@ -54,7 +54,7 @@ int project_read(struct store *store, const char *id, struct rows *ret_rows, str
 
 int projects_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
+	return db_ask(store->db, ret_rows, err,
 		"select " COLUMNS("$2") TABLES "where p.id = any($1::text[]) and " VIEWER_HAS("$2",
 			RIGHTS_IN_PROJECT("$2", "p.organization_id", "p.id"), "1048576") "order by lower(p.name), p.id",
 		P_ARRAY(ids), P_TEXT(viewer_user(store->viewer)));

@@ -35,6 +35,7 @@ struct project_list {
 int projects_list(struct store *store, const struct project_list *list, struct rows *ret_rows, struct err *err);
 /* ERR_NOT_FOUND. */
 int project_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
+/* Those with these ids; for later (db_ask). */
 int projects_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 /* ERR_INVALID "Name has already been taken". */
 int project_create(struct store *store, const char *organization_id, const struct project *project, struct id *ret_id,

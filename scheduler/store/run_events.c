@@ -48,7 +48,7 @@ int comments_of_run(struct store *store, const char *run_id, struct rows *ret_ro
 
 int comment_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, COMMENTS "where c.id = any($1::text[])", P_ARRAY(ids));
+	return db_ask(store->db, ret_rows, err, COMMENTS "where c.id = any($1::text[])", P_ARRAY(ids));
 }
 
 int comment_view(struct store *store, const char *comment_id, struct rows *ret_rows, struct err *err)

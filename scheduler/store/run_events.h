@@ -20,7 +20,7 @@ int run_event_add(struct store *store, const char *run_id, const char *action, c
 
 /* A run's comments, first to last: the table's columns, organization_id and workspace_id. */
 int comments_of_run(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
-/* The same of many ids, those that are there. */
+/* The same of many ids, those that are there; for later (db_ask). */
 int comment_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 /* One of them. ERR_NOT_FOUND. */
 int comment_view(struct store *store, const char *comment_id, struct rows *ret_rows, struct err *err);

@@ -47,16 +47,10 @@ int run_view(struct store *store, const char *run_id, struct rows *ret_rows, str
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "run not found");
 }
 
-static const char named_sql[] = VIEW("$2") VIEW_TABLES "where r.id = any($1::text[])";
-
-int run_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
-{
-	return db_query(store->db, ret_rows, err, named_sql, P_ARRAY(ids), P_TEXT(viewer_user(store->viewer)));
-}
-
 int run_views_ask(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
-	return db_ask(store->db, ret_rows, err, named_sql, P_ARRAY(ids), P_TEXT(viewer_user(store->viewer)));
+	return db_ask(store->db, ret_rows, err, VIEW("$2") VIEW_TABLES "where r.id = any($1::text[])", P_ARRAY(ids),
+		P_TEXT(viewer_user(store->viewer)));
 }
 
 struct run run_of_view(const struct rows *rows, int row)
@@ -92,43 +86,52 @@ struct run run_of_view(const struct rows *rows, int row)
 	"('pending', 'planned', 'planned_and_saved', 'cost_estimated', 'policy_checked', 'policy_override', "          \
 	"'post_plan_running', 'post_plan_completed')"
 
+/* Of one workspace's runs the organization is not given. */
+#define OWN "coalesce($1::text, (select organization_id from workspaces where id = $2)) "
+
 /* A plan serves whatever its values are (store/db.c), so what an index is to find has to be said without them: `among`.
- */
-#define FILTER(among)                                                                                                  \
+ * What follows from the run's own row is apart from what was asked of it. */
+#define BY_RUN(among)                                                                                                  \
 	"where " among " and ($2::text is null or r.workspace_id = $2) "                                               \
 	"and ($3::text is null or r.status = any(string_to_array($3, ','))) "                                          \
 	"and ($4::text is null or case when r.ended then 'final' else 'non_final' end = any(string_to_array($4, "      \
 	"',')) "                                                                                                       \
 	"or r.status in " DISCARDABLE " and 'discardable' = any(string_to_array($4, ','))) "                           \
-	"and case when $5::text is null then not r.plan_only or $9 else " OPERATION                                    \
-	" = any(string_to_array($5, ',')) end "                                                                        \
-	"and ($6::text is null or i.source = any(string_to_array($6, ','))) "                                          \
-	"and ($7::text is null or r.workspace_id in (select id from workspaces w where w.organization_id = $1 "        \
+	"and ($7::text is null or r.workspace_id in (select id from workspaces w where w.organization_id = " OWN       \
 	"and w.name = any(string_to_array($7, ',')))) "                                                                \
-	"and ($8::text is null or r.id = $8 or strpos(lower(i.message), lower($8)) > 0 "                               \
-	"or strpos(" CREATOR ", lower($8)) > 0) "                                                                      \
 	"and (not $9::boolean or not r.ended and r.status <> 'planned_and_saved') "                                    \
-	"and ($10::text is null or i.pool_id in (select id from agent_pools p where p.organization_id = $1 "           \
-	"and p.name = any(string_to_array($10, ',')))) "                                                               \
-	"and ($11::text is null or strpos(" CREATOR ", lower($11)) > 0) "                                              \
 	"and ($12::bigint = 0 or extract(year from r.created_at at time zone 'UTC') = $12) "                           \
 	"and (not $13::boolean or r.created_at > now() - interval '1 year') "                                          \
 	"and $14::text is null " /* no configuration comes of a commit */                                              \
 	"and " VIEWER_SEES_RUNS("$15", "$16", "r.workspace_id")
+
+#define BY_INPUTS                                                                                                      \
+	"and case when $5::text is null then not r.plan_only or $9 else " OPERATION                                    \
+	" = any(string_to_array($5, ',')) end "                                                                        \
+	"and ($6::text is null or i.source = any(string_to_array($6, ','))) "                                          \
+	"and ($8::text is null or r.id = $8 or strpos(lower(i.message), lower($8)) > 0 "                               \
+	"or strpos(" CREATOR ", lower($8)) > 0) "                                                                      \
+	"and ($10::text is null or i.pool_id in (select id from agent_pools p where p.organization_id = " OWN          \
+	"and p.name = any(string_to_array($10, ',')))) "                                                               \
+	"and ($11::text is null or strpos(" CREATOR ", lower($11)) > 0) "
+
+#define BY_NO_INPUTS                                                                                                   \
+	"and coalesce($5::text, $6::text, $8::text, $10::text, $11::text) is null and (not r.plan_only or $9) "
 
 #define FILTER_VALUES(store, f)                                                                                        \
 	P_TEXT((f)->organization_id), P_TEXT((f)->workspace_id), P_TEXT((f)->status), P_TEXT((f)->status_group),       \
 		P_TEXT((f)->operation), P_TEXT((f)->source), P_TEXT((f)->workspace_names), P_TEXT((f)->search),        \
 		P_BOOL((f)->queue), P_TEXT((f)->pool_names), P_TEXT((f)->user), P_INT((f)->year),                      \
 		P_BOOL((f)->past_year), P_TEXT((f)->commit),                                                           \
-		P_BOOL(viewer_may_all((store)->viewer, (f)->organization_id, CAN_READ_RUNS)),                          \
+		P_BOOL((f)->workspace_id || viewer_may_all((store)->viewer, (f)->organization_id, CAN_READ_RUNS)),     \
 		P_TEXT(viewer_user((store)->viewer))
 
 #define IN_ORGANIZATION "r.organization_id = $1"
-#define IN_WORKSPACE    "r.organization_id = $1 and r.workspace_id = $2"
+#define IN_WORKSPACE    "r.workspace_id = $2"
 #define LIVE            IN_ORGANIZATION " and not r.ended"
 
-#define VIEWS(among, order) VIEW("$16") VIEW_TABLES FILTER(among) "order by r.position " order " limit $17 offset $18"
+#define VIEWS(among, order)                                                                                            \
+	VIEW("$16") VIEW_TABLES BY_RUN(among) BY_INPUTS "order by r.position " order " limit $17 offset $18"
 
 /* All that pass have not ended. */
 static bool filter_is_live(const struct run_filter *filter)
@@ -146,29 +149,47 @@ static const char *views_sql(const struct run_filter *filter)
 	return filter_is_live(filter) ? VIEWS(LIVE, "desc") : VIEWS(IN_ORGANIZATION, "desc");
 }
 
-#define COUNT(among) "select count(*) as total " VIEW_TABLES FILTER(among)
+static bool filter_is_by_inputs(const struct run_filter *filter)
+{
+	return filter->operation || filter->source || filter->search || filter->pool_names || filter->user;
+}
+
+/* What was asked of each run is looked at only if the filter does. */
+#define COUNT(among)                                                                                                   \
+	{                                                                                                              \
+		"select count(*) as total from runs r " BY_RUN(among) BY_NO_INPUTS,                                    \
+			"select count(*) as total from runs r join run_inputs i on i.run_id = r.id " BY_RUN(among)     \
+				BY_INPUTS                                                                              \
+	}
 
 static const char *count_sql(const struct run_filter *filter)
 {
-	if (filter->workspace_id)
-		return COUNT(IN_WORKSPACE);
-	return filter_is_live(filter) ? COUNT(LIVE) : COUNT(IN_ORGANIZATION);
+	static const char *const counts[][2] = {COUNT(IN_WORKSPACE), COUNT(LIVE), COUNT(IN_ORGANIZATION)};
+	size_t among = filter->workspace_id ? 0 : filter_is_live(filter) ? 1 : 2;
+
+	return counts[among][filter_is_by_inputs(filter)];
 }
 
-int run_views(struct store *store, const struct run_filter *filter, struct rows *ret_rows, struct err *err)
+static bool filter_is_whole(const struct run_filter *filter)
 {
-	return db_query(store->db, ret_rows, err, views_sql(filter), FILTER_VALUES(store, filter), P_INT(filter->limit),
+	return filter->workspace_id && !filter->status && !filter->status_group && !filter->workspace_names &&
+		!filter->year && !filter->past_year && !filter->commit && !filter->queue &&
+		!filter_is_by_inputs(filter);
+}
+
+int run_views_ask_page(struct store *store, const struct run_filter *filter, struct rows *ret_rows, struct err *err)
+{
+	return db_ask(store->db, ret_rows, err, views_sql(filter), FILTER_VALUES(store, filter), P_INT(filter->limit),
 		P_INT(filter->offset));
 }
 
-int run_views_count(struct store *store, const struct run_filter *filter, long long *ret_count, struct err *err)
+int run_views_ask_count(struct store *store, const struct run_filter *filter, struct rows *ret_rows, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-
-	if (db_query(store->db, &rows, err, count_sql(filter), FILTER_VALUES(store, filter)) < 0)
-		return -1;
-	*ret_count = row_int(&rows, 0, "total");
-	return 0;
+	if (filter_is_whole(filter))
+		return db_ask(store->db, ret_rows, err,
+			"select count(*) as total from runs where workspace_id = $1 and not plan_only",
+			P_TEXT(filter->workspace_id));
+	return db_ask(store->db, ret_rows, err, count_sql(filter), FILTER_VALUES(store, filter));
 }
 
 #define OPERATION_VIEW                                                                                                 \
@@ -192,7 +213,7 @@ int operation_view(struct store *store, const char *operation_id, struct rows *r
 
 int operation_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, OPERATION_VIEW "where o.id = any($1::text[])", P_ARRAY(ids));
+	return db_ask(store->db, ret_rows, err, OPERATION_VIEW "where o.id = any($1::text[])", P_ARRAY(ids));
 }
 
 int run_secrets(struct store *store, const char *run_id, json_t **ret_values, struct err *err)

@@ -428,7 +428,7 @@ int state_read(struct store *store, const char *id, struct rows *ret_rows, struc
 
 int states_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
+	return db_ask(store->db, ret_rows, err,
 		"select " COLUMNS "from state_versions s join workspaces v on v.id = s.workspace_id "
 		"where s.id = any($1::text[]) and " VIEWER_HAS(
 			"$2", RIGHTS_IN_WORKSPACE("$2", "v.organization_id", "v.id"), "128"),
@@ -470,7 +470,7 @@ int state_outputs(struct store *store, const char *state_id, struct rows *ret_ro
 
 int state_outputs_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
+	return db_ask(store->db, ret_rows, err,
 		"select " OUTPUT_COLUMNS "from state_version_outputs o where o.id = any($1::text[]) order by o.name",
 		P_ARRAY(ids));
 }

@@ -60,7 +60,7 @@ int state_json_put(struct store *store, const char *id, const void *bytes, size_
 
 /* The table's columns and output_ids (a JSON array of ids). ERR_NOT_FOUND. */
 int state_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
-/* The same of many ids, those that are there. */
+/* The same of many ids, those that are there; for later (db_ask). */
 int states_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 
 /* The `id` of the last state that came after its run's apply had ended in an error, or was kept beside. ERR_NOT_FOUND.
@@ -77,7 +77,7 @@ int states_list(struct store *store, const struct state_list *list, struct rows 
 
 /* Columns id, state_version_id, name, sensitive, type, detailed_type, value_sealed; by name. */
 int state_outputs(struct store *store, const char *state_id, struct rows *ret_rows, struct err *err);
-/* The same of many ids, those that are there. */
+/* The same of many ids, those that are there; for later (db_ask). */
 int state_outputs_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 /* The same of many state versions. */
 int outputs_of_states(struct store *store, struct db_array *state_ids, struct rows *ret_rows, struct err *err);

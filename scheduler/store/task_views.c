@@ -31,7 +31,7 @@ int task_stages_view(struct store *store, const char *run_id, struct rows *ret_r
 
 int task_stage_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, STAGE_VIEW("$2") "where s.id = any($1::text[])", P_ARRAY(ids),
+	return db_ask(store->db, ret_rows, err, STAGE_VIEW("$2") "where s.id = any($1::text[])", P_ARRAY(ids),
 		P_TEXT(viewer_user(store->viewer)));
 }
 

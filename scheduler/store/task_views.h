@@ -10,7 +10,7 @@
  * `run_status` and `run_stage`; the post_plan one with its run's OPA evaluation: `evaluations` (ids),
  * `evaluation_status`, and `override_barred` if a set that must not be overridden failed. */
 int task_stages_view(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
-/* The same of many ids, those that are there. */
+/* The same of many ids, those that are there; for later (db_ask). */
 int task_stage_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 /* One stage. ERR_NOT_FOUND. */
 int task_stage_view(struct store *store, const char *stage_id, struct rows *ret_rows, struct err *err);

@@ -30,7 +30,7 @@ int team_read(struct store *store, const char *id, struct rows *ret_rows, struct
 
 int teams_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
+	return db_ask(store->db, ret_rows, err,
 		"select " COLUMNS("$2") TABLES
 		"where t.id = any($1::text[]) and " TEAM_SEEN(TEAM_SECRETS_SEEN("$2"), "$2"),
 		P_ARRAY(ids), P_TEXT(viewer_user(store->viewer)));

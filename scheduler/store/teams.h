@@ -31,6 +31,7 @@ struct team_list {
  * memberships (JSON arrays of ids, without the service user). ERR_NOT_FOUND, also for a team that the viewer does not
  * see. */
 int team_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
+/* Those with these ids; for later (db_ask). */
 int teams_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 /* By name, the owners first, and `total`; a row with a null id if the page is empty. */
 int teams_list(struct store *store, const struct team_list *list, struct rows *ret_rows, struct err *err);

@@ -12,7 +12,7 @@ int user_read(struct store *store, const char *id, struct rows *ret_rows, struct
 
 int users_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, COLUMNS "where id = any($1::text[])", P_ARRAY(ids));
+	return db_ask(store->db, ret_rows, err, COLUMNS "where id = any($1::text[])", P_ARRAY(ids));
 }
 
 int user_read_known(struct store *store, const char *id, const char *viewer_id, struct rows *ret_rows, struct err *err)

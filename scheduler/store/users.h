@@ -6,7 +6,7 @@
 
 /* The columns id, username, email, is_site_admin, created_at. ERR_NOT_FOUND. */
 int user_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
-/* The same of many ids, those that are there. */
+/* The same of many ids, those that are there; for later (db_ask). */
 int users_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 /* The user as the viewer knows them: themselves, and whom they share an organization with. ERR_NOT_FOUND. */
 int user_read_known(struct store *store, const char *id, const char *viewer_id, struct rows *ret_rows, struct err *err);

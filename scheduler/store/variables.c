@@ -46,7 +46,7 @@ int variables_list(struct store *store, const struct variable_owner *owner, stru
 
 int variables_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
+	return db_ask(store->db, ret_rows, err,
 		"select " COLUMNS "from variables v where v.id = any($1::text[]) order by v.key, v.category, v.id",
 		P_ARRAY(ids));
 }

@@ -24,7 +24,7 @@ struct variable_owner {
 
 /* All of the owner's, by key. */
 int variables_list(struct store *store, const struct variable_owner *owner, struct rows *ret_rows, struct err *err);
-/* Those with these ids, by key. */
+/* Those with these ids, by key; for later (db_ask). */
 int variables_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 /* ERR_NOT_FOUND. */
 int variable_read(struct store *store, const struct variable_owner *owner, const char *id, struct rows *ret_rows,

@@ -47,7 +47,7 @@ int workspace_read(struct store *store, const char *id, struct rows *ret_rows, s
 
 int workspaces_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
+	return db_ask(store->db, ret_rows, err,
 		"select " WORKSPACE_COLUMNS(
 			"$2") "from workspaces w " WORKSPACE_JOINS "where w.id = any($1::text[]) and " VIEWER_HAS("$2",
 			RIGHTS_IN_WORKSPACE("$2", "w.organization_id", "w.id"), "1") "order by lower(w.name), w.id",
@@ -114,17 +114,17 @@ int workspaces_read_all(struct store *store, struct db_array *ids, struct rows *
 	"offset (select greatest(rest - $2::bigint, 0) from t)"
 
 #define LIST_ALL(join, order, back)                                                                                    \
-	"with t as (select total, $3::bigint * 2 <= total as ahead, greatest(total - $3, 0) as rest from (select "     \
+	"(with t as (select total, $3::bigint * 2 <= total as ahead, greatest(total - $3, 0) as rest from (select "    \
 	"coalesce((select workspaces from organization_totals where organization_id = $1), 0) as total) x), "          \
 	"p as ((" PART(OWN(join), order, "", AHEAD) ") union all (" PART(OWN(join), back, "-", BACKWARD) ")) " SHOWN(  \
-		"$4")
+		"$4") ")"
 
 /* Those that conditions leave are counted. */
 #define LIST_SOME(join, order)                                                                                         \
-	"with f as materialized (select f.id, f.name, f.created_at, f.latest_change_at, f.current_run_id, "            \
+	"(with f as materialized (select f.id, f.name, f.created_at, f.latest_change_at, f.current_run_id, "           \
 	"f.latest_run_id from (" AMONG ") d cross join " FOUND_D "where " LISTED "), "                                 \
 	"t as (select count(*) as total from f), p as (" PART("f " join, order, "", "limit $9 offset $10") ") " SHOWN( \
-		"$12")
+		"$12") ")"
 
 #define LISTS(join, order, back) LIST_ALL(join, order, back), LIST_SOME(join, order)
 

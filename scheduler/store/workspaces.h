@@ -20,7 +20,7 @@
  * the last 30 runs that ended. ERR_NOT_FOUND. */
 int workspace_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 
-/* The same for many ids, those that are there, by name. */
+/* The same for many ids, those that are there, by name; for later (db_ask). */
 int workspaces_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 
 struct workspace_list {

@@ -147,3 +147,26 @@ def test_answers_that_need_no_table_need_the_token_all_the_same(api, people, rep
     known(replicas, member.token, path, 400)
     revoke_token(api, people, member, None)
     assert asked(replicas, member.token, path) == [401, 401]
+
+
+def test_a_name_is_the_organization_that_has_it_now(api, replicas, database):
+    """Organizations are remembered by their names (migration 0034)."""
+    def make(name):
+        api.post("organizations", {"data": {"type": "organizations", "attributes": {"name": name, "email": "o@example.com"}}})
+
+    make("first")
+    make("second")
+    known(replicas, api.token, "organizations/first/projects", 200)
+    known(replicas, api.token, "organizations/FIRST/projects", 200)
+    api.patch("organizations/first", {"data": {"type": "organizations", "attributes": {"name": "former"}}})
+    assert asked(replicas, api.token, "organizations/first/projects") == [404, 404]
+    api.patch("organizations/second", {"data": {"type": "organizations", "attributes": {"name": "first"}}})
+    workspace = Api(api.url, api.token, "first").workspace("of-the-second")
+    for url in replicas:
+        assert [row["id"] for row in Api(url, api.token).get("organizations/first/workspaces").data] == [workspace]
+        assert Api(url, api.token).get("organizations/former/workspaces").data == []
+    api.delete("organizations/first")
+    assert asked(replicas, api.token, "organizations/first/workspaces") == [404, 404]
+    make("first")
+    for url in replicas:
+        assert Api(url, api.token).get("organizations/first/workspaces").data == []

@@ -94,6 +94,22 @@ def test_an_organizations_runs_are_not_counted(api, workspace):
     assert [run["attributes"]["position-in-queue"] for run in queue["data"]] == [0, 1, 2] and queue["meta"]["pagination"]["total-count"] == 3
 
 
+def test_each_page_says_how_many_runs_there_are(api, workspace):
+    runs = [api.run(workspace, message=f"number {number}") for number in range(5)][::-1]
+    api.run(workspace, plan_only=True)
+    for query, wanted in (({}, runs), ({"filter[source]": "tfe-api"}, runs), ({"search[basic]": "number"}, runs), ({"filter[status]": "pending"}, runs[:4]),
+                          ({"filter[workspace_names]": "network"}, runs), ({"filter[workspace_names]": "other"}, [])):
+        for size in (2, 4, 5, 20):
+            for number in range(1, 5):
+                page = api.get(f"workspaces/{workspace}/runs", **{"page[size]": size, "page[number]": number, "include": "plan,workspace"}, **query).json
+                told = page["meta"]["pagination"]
+                assert [run["id"] for run in page["data"]] == wanted[(number - 1) * size:number * size]
+                assert (told["total-count"], told["current-page"]) == (len(wanted), number)
+                assert told["next-page"] == (number + 1 if number * size < len(wanted) else None)
+                included = [resource["type"] for resource in page.get("included", [])]
+                assert included.count("plans") == len(page["data"]) and included.count("workspaces") == bool(page["data"])
+
+
 ALL = "plan,apply,created_by,confirmed_by,canceled_by,cost_estimate,configuration_version.ingress_attributes,workspace,task_stages,comments,tf_policy_evaluations"
 
 
