@@ -30,7 +30,7 @@ struct request {
 	struct trail *trail;       /* what the audit trail gets of it (api/trail.h) */
 	struct buckets *buckets;   /* who asks too often (auth/buckets.h) */
 	struct control *control;   /* where workers' requests wait (api/control.h) */
-	struct upload *upload;     /* what an UPLOADED route's handler makes of it (store/uploads.h) */
+	struct upload *upload;     /* what an UPLOADED or UPLOADED_JSON route's handler makes of it (store/uploads.h) */
 	struct creation *creation; /* what a JSON_TOGETHER route's handler makes of it (api/creations.h) */
 };
 

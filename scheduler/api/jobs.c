@@ -9,7 +9,6 @@
 #include "scheduler/store/artifacts.h"
 #include "scheduler/store/cost_estimates.h"
 #include "scheduler/store/policy_runs.h"
-#include "scheduler/store/states.h"
 #include "scheduler/store/uploads.h"
 
 /* What a worker asks with a job's own token (proto/README.md): it dies with the attempt (DESIGN rules 4 and 5). */
@@ -105,6 +104,7 @@ static const struct {
 	{"plan-json", UPLOAD_PLAN_JSON},
 	{"init", UPLOAD_INIT},
 	{"schemas", UPLOAD_SCHEMAS},
+	{"state", UPLOAD_STATE},
 };
 
 static enum upload_kind kind_of(const struct request *req)
@@ -151,8 +151,19 @@ int jobs_upload(struct request *req, struct response *res, struct err *err)
 	return 0;
 }
 
+static int state_respond(struct response *res, const struct state_offer *state)
+{
+	if (!state->beside)
+		return respond_empty(res, 204);
+	log_warn(
+		"a state was kept beside", "run", state->run.text, "state", state->id.text, "why", state->beside, NULL);
+	return respond_json(res, 202, json_pack("{ss ss}", "kept-beside", state->id.text, "why", state->beside));
+}
+
 int upload_respond(struct response *res, const struct upload *upload, struct err *err)
 {
+	if (upload->err.kind == ERR_NONE && upload->kind == UPLOAD_STATE)
+		return state_respond(res, &upload->state);
 	if (upload->err.kind == ERR_NONE)
 		return respond_empty(res, 204);
 	if (upload->err.kind == ERR_CONFLICT && upload->kind == UPLOAD_LOG)
@@ -162,32 +173,6 @@ int upload_respond(struct response *res, const struct upload *upload, struct err
 }
 
 /* ---- the rest ---- */
-
-int jobs_put_state(struct request *req, struct response *res, struct err *err)
-{
-	struct state_accepted accepted;
-	struct job_grant grant;
-	struct state_offer offer;
-
-	if (state_granted(req->store, param(req, "job"), req->bearer, &grant, err) < 0)
-		return -1;
-	offer = (struct state_offer){
-		.workspace_id = grant.workspace.text,
-		.run_id = grant.run.text,
-		.job_id = grant.job.text,
-		.intermediate = !grant.late,
-		.late = grant.late,
-		.bytes = req->http->body.data,
-		.len = req->http->body.len,
-	};
-	if (state_accept(req->store, &offer, &accepted, err) < 0)
-		return -1;
-	if (!accepted.beside)
-		return respond_empty(res, 204);
-	log_warn("a state was kept beside", "run", grant.run.text, "state", accepted.id.text, "why", accepted.beside,
-		NULL);
-	return respond_json(res, 202, json_pack("{ss ss}", "kept-beside", accepted.id.text, "why", accepted.beside));
-}
 
 int jobs_last_state(struct request *req, struct response *res, struct err *err)
 {

@@ -26,6 +26,9 @@
 #include "scheduler/store/uploads.h"
 #include "scheduler/ui/form.h"
 
+/* What is read as JSON together with others: more than that takes a millisecond. */
+enum { READ_MOST = 128 << 10 };
+
 /* Workers keep one connection or two each, as many as they have jobs to be told of. */
 enum { MOST_CONNECTIONS = 10000 };
 
@@ -46,7 +49,7 @@ struct api {
 	struct aside *calls, *forms; /* passwords do not wait for what others call */
 	struct aside *reads;         /* what needs content from the object store */
 	struct together *uploads, *creations;
-	struct together *awaited; /* creations whose workspaces are locked */
+	struct together *awaited; /* creations and states whose workspaces are locked */
 	struct buckets *buckets;
 	struct control *control;
 	char *public_url;
@@ -180,6 +183,11 @@ static bool of_a_job(const struct request *req)
 		plan_token_valid(req->store, text_or_empty(query(req, "plan")), req->bearer);
 }
 
+static bool route_uploads(const struct route *route)
+{
+	return route->kind == UPLOADED || route->kind == UPLOADED_JSON;
+}
+
 static int request_read_body(struct request *req, struct err *err)
 {
 	const struct http_request *http = req->http;
@@ -190,7 +198,7 @@ static int request_read_body(struct request *req, struct err *err)
 		return err_set(err, ERR_NOT_FOUND, "this attempt is over, or the token is not its own");
 	if (http->body_refused)
 		return err_set(err, ERR_TOO_LARGE, "the body is larger than %zu bytes", req->route->limit);
-	if (req->route->kind == RAW || req->route->kind == UPLOADED || !http->body.len)
+	if (req->route->kind == RAW || route_uploads(req->route) || !http->body.len)
 		return 0;
 	if (req->route->kind == FORM || req->route->kind == FORM_ASIDE)
 		return form_parse(http->body.data, http->body.len, &req->body, err);
@@ -380,27 +388,44 @@ static bool request_try(
 	store->contents = NULL;
 	lacks = !serving.served && contents->wanted.key[0];
 	if (serving.served && upload.kind != UPLOAD_NOTHING)
-		uploads_keep(store, &upload, 1);
+		upload_keep(store, &upload);
 	if (!lacks)
 		serving_answer(&serving);
 	serving_release(&serving);
 	return !lacks;
 }
 
+/* From its beginning, and none that needs content. */
+static void request_alone(struct api *api, const struct http_request *http, struct http_answer *answer)
+{
+	struct contents none = {.count = 0};
+
+	request_try(api, http, &none, answer);
+}
+
 static void uploads_answer(void *data, struct together_item *items, struct http_answer *answers, size_t count)
 {
 	_cleanup_(freep) struct serving *servings = mem_new(count, sizeof(*servings));
 	_cleanup_(freep) struct upload *uploads = mem_new(count, sizeof(*uploads));
+	struct api *api = data;
 
 	for (size_t i = 0; i < count; i++) {
-		serving_begin(data, &servings[i], items[i].http, &answers[i], &uploads[i]);
+		serving_begin(api, &servings[i], items[i].http, &answers[i], &uploads[i]);
 		if (!servings[i].served)
 			uploads[i].kind = UPLOAD_NOTHING;
 	}
 	uploads_keep(servings[0].req.store, uploads, count);
 	for (size_t i = 0; i < count; i++) {
-		serving_answer(&servings[i]);
+		if (!upload_left(&uploads[i]))
+			serving_answer(&servings[i]);
 		serving_release(&servings[i]);
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (!upload_left(&uploads[i]))
+			continue;
+		answer_reset(&answers[i]);
+		if (!together_pass(api->awaited, &items[i]))
+			request_alone(api, items[i].http, &answers[i]);
 	}
 }
 
@@ -426,6 +451,10 @@ static void awaited_answer(void *data, struct together_item *items, struct http_
 	for (size_t i = 0; i < count; i++) {
 		struct serving *serving = items[i].made;
 
+		if (!serving) {
+			request_alone(data, items[i].http, &answers[i]);
+			continue;
+		}
 		answer_begin(serving, &answers[i]);
 		creation_make(store_of_thread(data), &serving->creation);
 		creation_answer(serving);
@@ -508,6 +537,11 @@ static void hand_over(struct aside *aside, const struct http_request *http, stru
 	answer_refuse(http, answer, &err);
 }
 
+static bool goes_together(const struct route *route, const struct http_request *http)
+{
+	return route_uploads(route) && (route->kind == UPLOADED || http->body.len <= READ_MOST);
+}
+
 static void handle(void *data, const struct http_request *http, struct http_answer *answer)
 {
 	struct contents none = {.count = 0};
@@ -517,7 +551,7 @@ static void handle(void *data, const struct http_request *http, struct http_answ
 	answer->extra = headers;
 	if (httpd_observe(http, database_ready, api, answer))
 		return;
-	if (route && route->kind == UPLOADED && together_take(api->uploads, (struct together_item){.http = http}))
+	if (route && goes_together(route, http) && together_take(api->uploads, (struct together_item){.http = http}))
 		return;
 	if (route && route->kind == JSON_TOGETHER)
 		creation_serve(api, http, answer);

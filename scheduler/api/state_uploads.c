@@ -6,6 +6,7 @@
 #include "scheduler/api/states.h"
 #include "scheduler/api/trail.h"
 #include "scheduler/auth/signed.h"
+#include "scheduler/store/state_offers.h"
 #include "scheduler/store/state_rollback.h"
 #include "scheduler/store/states.h"
 
@@ -102,11 +103,10 @@ struct inline_state {
 static int create_inline(void *data, struct err *err)
 {
 	struct inline_state *s = data;
-	struct state_accepted accepted;
 
-	if (state_accept(s->req->store, s->offer, &accepted, err) < 0)
+	if (state_accept(s->req->store, s->offer, err) < 0)
 		return -1;
-	s->id = accepted.id;
+	s->id = s->offer->id;
 	return s->json ? state_json_put(s->req->store, s->id.text, buf_str(s->json), s->json->len, err) : 0;
 }
 
@@ -188,7 +188,7 @@ static int upload(struct request *req, struct response *res, bool force, struct 
 	offer.pending_id = row_text(&rows, 0, "id");
 	offer.bytes = req->http->body.data;
 	offer.len = req->http->body.len;
-	if (state_accept(req->store, &offer, NULL, err) < 0)
+	if (state_accept(req->store, &offer, err) < 0)
 		return -1;
 	return respond_empty(res, 200);
 }

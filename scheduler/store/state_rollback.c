@@ -2,7 +2,7 @@
 #include "scheduler/store/state_rollback.h"
 
 #include "common/state_text.h"
-#include "scheduler/store/states.h"
+#include "scheduler/store/state_offers.h"
 
 enum { STATE_LIMIT = 1 << 30 };
 
@@ -51,7 +51,6 @@ static int rollback_in(void *data, struct err *err)
 	_cleanup_(buf_release) struct buf old = BUF_INIT(STATE_LIMIT), content = BUF_INIT(STATE_LIMIT);
 	struct state_offer offer = {
 		.workspace_id = r->workspace_id, .created_by = r->user_id, .rollback_id = r->to_id, .force = true};
-	struct state_accepted accepted;
 	long long serial = 0;
 
 	if (serial_next(r, &serial, err) < 0 || content_read(r, &old, err) < 0)
@@ -60,9 +59,9 @@ static int rollback_in(void *data, struct err *err)
 		return err_at(err, pointer, "Rollback state version has no serial");
 	offer.bytes = buf_str(&content);
 	offer.len = content.len;
-	if (state_accept(r->store, &offer, &accepted, err) < 0)
+	if (state_accept(r->store, &offer, err) < 0)
 		return -1;
-	r->id = accepted.id;
+	r->id = offer.id;
 	return 0;
 }
 

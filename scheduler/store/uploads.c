@@ -21,15 +21,43 @@ struct keeping {
 	struct store *store;
 	struct upload *uploads;
 	size_t count;
+	int (*accept)(struct store *store, struct state_offer *const *offers, size_t count, struct err *err);
 	struct target *targets;
 	size_t target_count;
 	struct blob_batch blobs;
 	struct chunk_batch chunks;
 };
 
+/* ---- states ---- */
+
+/* First of all, since workspaces are locked before jobs everywhere. */
+static int states_keep(struct keeping *k, struct err *err)
+{
+	_cleanup_(freep) struct state_offer **offers = mem_new(k->count, sizeof(struct state_offer *));
+	size_t count = 0;
+
+	for (size_t i = 0; i < k->count; i++) {
+		struct upload *upload = &k->uploads[i];
+
+		if (upload->kind != UPLOAD_STATE)
+			continue;
+		upload->state = (struct state_offer){.job_id = upload->job,
+			.token_hash = upload->token_hash,
+			.bytes = upload->bytes,
+			.len = upload->len};
+		offers[count++] = &upload->state;
+	}
+	if (count && k->accept(k->store, offers, count, err) < 0)
+		return -1;
+	for (size_t i = 0; i < k->count; i++)
+		if (k->uploads[i].kind == UPLOAD_STATE)
+			k->uploads[i].err = k->uploads[i].state.err;
+	return 0;
+}
+
 /* ---- the rows ---- */
 
-/* First of all, since jobs are locked before operations everywhere. */
+/* Before the others, since jobs are locked before operations everywhere. */
 /* model: start */
 static int mark_started(struct keeping *k, struct err *err)
 {
@@ -75,24 +103,33 @@ static const char lock_sql[] =
 	"and o.status = 'finished' and " KEPT_AS_SENT "is null) order by o.id, u.n for no key update of o";
 /* clang-format on */
 
+static bool has_target(const struct upload *upload)
+{
+	return upload->kind != UPLOAD_NOTHING && upload->kind != UPLOAD_STATE;
+}
+
 /* One row for each upload whose attempt is the job's: `n` says which. */
 static int rows_lock(struct keeping *k, struct rows *ret_rows, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array jobs = DB_ARRAY_INIT, hashes = DB_ARRAY_INIT;
 	_cleanup_(db_array_release) struct db_array logs = DB_ARRAY_INIT, blobs = DB_ARRAY_INIT;
 	_cleanup_(db_array_release) struct db_array plans = DB_ARRAY_INIT, jsons = DB_ARRAY_INIT;
+	bool any = false;
 
 	for (size_t i = 0; i < k->count; i++) {
 		const struct upload *upload = &k->uploads[i];
 		bool named = upload->kind == UPLOAD_SCHEMAS_NAMED;
 
-		db_array_add(&jobs, upload->kind == UPLOAD_NOTHING ? NULL : upload->job);
+		db_array_add(&jobs, has_target(upload) ? upload->job : NULL);
+		any |= has_target(upload);
 		db_array_add(&hashes, upload->token_hash);
 		db_array_add_bool(&logs, upload->kind == UPLOAD_LOG);
 		db_array_add(&plans, upload->plan);
 		db_array_add_bool(&jsons, upload->kind == UPLOAD_PLAN_JSON);
 		db_array_add(&blobs, named ? blob_shared_id(k->store, upload->digest).text : NULL);
 	}
+	if (!any)
+		return 0;
 	return db_query(k->store->db, ret_rows, err, lock_sql, P_ARRAY(&jobs), P_ARRAY(&hashes), P_ARRAY(&logs),
 		P_ARRAY(&blobs), P_ARRAY(&plans), P_ARRAY(&jsons));
 }
@@ -242,7 +279,7 @@ static int keep_all(struct keeping *k, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (mark_started(k, err) < 0 || rows_lock(k, &rows, err) < 0)
+	if (states_keep(k, err) < 0 || mark_started(k, err) < 0 || rows_lock(k, &rows, err) < 0)
 		return -1;
 	for (int row = 0; row < rows.count; row++)
 		if (upload_take(k, &rows, row, err) < 0)
@@ -271,16 +308,36 @@ static int keep_run(void *data, struct err *err)
 	return result;
 }
 
+static int keep(struct keeping *k, struct err *err)
+{
+	return db_transaction(k->store->db, keep_run, k, err);
+}
+
 void uploads_keep(struct store *store, struct upload *uploads, size_t count)
 {
-	struct keeping keeping = {.store = store, .uploads = uploads, .count = count};
+	struct keeping keeping = {.store = store, .uploads = uploads, .count = count, .accept = states_accept_ready};
 	struct err err = ERR_INIT;
 
-	if (db_transaction(store->db, keep_run, &keeping, &err) == 0)
+	if (keep(&keeping, &err) == 0)
 		return;
 	for (size_t i = 0; i < count; i++) {
 		uploads[i].err = err;
+		uploads[i].state.left = false;
 		if (count > 1 && err.kind != ERR_UNAVAILABLE)
 			uploads_keep(store, &uploads[i], 1);
 	}
+}
+
+bool upload_left(const struct upload *upload)
+{
+	return upload->kind == UPLOAD_STATE && upload->state.left;
+}
+
+void upload_keep(struct store *store, struct upload *upload)
+{
+	struct keeping keeping = {.store = store, .uploads = upload, .count = 1, .accept = states_accept};
+	struct err err = ERR_INIT;
+
+	if (keep(&keeping, &err) < 0)
+		upload->err = err;
 }

@@ -4,13 +4,13 @@
 
 /*
  * What workers hand in while a job runs, with the job's own token: pieces of its log, what a plan leaves for the apply
- * and for its readers (each a sealed blob named by the plan's row), and that an apply is about to start. Many of them
- * are kept in one transaction: one statement finds and locks the rows of all, in their ids' order, and one for each
- * table writes them. Each has an outcome of its own, and is kept only if its attempt still is the job's (DESIGN rule
- * 5).
+ * and for its readers (each a sealed blob named by the plan's row), that an apply is about to start, and states
+ * (store/state_offers.h). Many of them are kept in one transaction: one statement finds and locks the rows of all, in
+ * their ids' order, and one for each table writes them; the workspaces of states first. Each has an outcome of its own,
+ * and is kept only if its attempt still is the job's (DESIGN rule 5).
  */
 
-#include "scheduler/store/store.h"
+#include "scheduler/store/state_offers.h"
 
 enum upload_kind {
 	UPLOAD_NOTHING,
@@ -22,6 +22,7 @@ enum upload_kind {
 	UPLOAD_INIT,
 	UPLOAD_SCHEMAS,
 	UPLOAD_SCHEMAS_NAMED, /* schemas that are here already, by the SHA-256 of their content */
+	UPLOAD_STATE,         /* what came of it is in `state` */
 };
 
 struct upload {
@@ -40,9 +41,15 @@ struct upload {
 	 * or the attempt is to stop, and must not start. */
 	struct err err;
 	long long length;
+	struct state_offer state;
 };
 
-/* If all together fail for a reason that lies in one of them, each is tried by itself. */
+/* If all together fail for a reason that lies in one of them, each is tried by itself. It waits for nobody's lock of a
+ * workspace: a state that has to is left (upload_left). */
 void uploads_keep(struct store *store, struct upload *uploads, size_t count);
+/* Whether it is to be kept by itself, and nothing was done. */
+bool upload_left(const struct upload *upload);
+/* One by itself: it waits for its workspace. */
+void upload_keep(struct store *store, struct upload *upload);
 
 #endif

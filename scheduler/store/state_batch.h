@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_STATE_BATCH_H
+#define SCHEDULER_STORE_STATE_BATCH_H
+
+/* State versions that are written with one statement for each table, by whoever holds their workspaces locked. */
+
+#include "scheduler/store/blob_batch.h"
+#include "scheduler/store/state_parse.h"
+
+/* One, with what its file says. All is borrowed. */
+struct state_row {
+	const char *id;
+	bool fills; /* the row is there: this takes the place of its content, and whose it is stays */
+	long long serial;
+	const char *lineage, *md5;
+	const char *status;
+	bool intermediate, recovered;
+	const char *rollback_id;
+	const char *workspace_id, *run_id, *job_id, *created_by;
+	bool current; /* it becomes the workspace's */
+	const struct state_facts *facts;
+	const void *bytes;
+	size_t len;
+};
+
+enum { STATE_COLUMNS = 16, OUTPUT_COLUMNS = 6, CURRENT_COLUMNS = 3 };
+
+struct state_batch {
+	struct db_array rows[STATE_COLUMNS], outputs[OUTPUT_COLUMNS], current[CURRENT_COLUMNS];
+	struct db_array filled;
+	struct db_bytes output_values;
+	struct blob_batch blobs;
+};
+
+void state_batch_init(struct state_batch *batch);
+int state_add(struct state_batch *batch, struct store *store, const struct state_row *row, struct err *err);
+int states_insert(struct state_batch *batch, struct store *store, struct err *err);
+void state_batch_release(struct state_batch *batch);
+
+#endif

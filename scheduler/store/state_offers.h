@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_STATE_OFFERS_H
+#define SCHEDULER_STORE_STATE_OFFERS_H
+
+/*
+ * States that are written (store/states.h). State is never lost and never goes back (DESIGN rule 7): a state is
+ * accepted with the same lineage as the current one and a serial that is not behind; under the same serial only from
+ * the same job, or with the same content. An accepted state is the workspace's current one at once, in the caller's
+ * transaction. What a worker sends and can't be the current one is kept beside: a row with the status kept_beside,
+ * which is never the current one, stands in lists only if it is asked for, and can be downloaded and rolled back to
+ * (lifecycle/state_order.h says which).
+ *
+ * A job has one row, and perhaps one beside: each later state of the same attempt takes the place of the one before.
+ */
+
+#include "scheduler/store/store.h"
+
+/* What a client says its state is; a file's own serial and lineage may differ (API 2.8). */
+struct state_label {
+	long long serial;
+	const char *lineage; /* NULL: the file's */
+	const char *md5;     /* checked against the content */
+};
+
+struct state_offer {
+	/* A worker's: whose workspace and run it is follows from them. The attempt may be over, if its last state is
+	 * owed: what comes then is late, and the workspace may have gone on since. */
+	const char *job_id; /* NULL: it came through the API */
+	const char *token_hash;
+	/* A client's. */
+	const char *workspace_id;
+	const char *run_id;              /* or NULL */
+	const char *created_by;          /* user id, or NULL */
+	bool force;                      /* another lineage or a lower serial is let in */
+	const struct state_label *label; /* NULL: as the file says */
+	const char *rollback_id;         /* the state version that it was made from, or NULL */
+	const char *pending_id;          /* the pending state version that this is the content of, or NULL */
+
+	const void *bytes; /* the state file as terraform wrote it; borrowed */
+	size_t len;
+
+	/* Filled in. ERR_NONE: it is kept. ERR_INVALID: no state of version 4, or not the one that was announced.
+	 * ERR_CONFLICT: lineage or serial (clients'). ERR_NOT_FOUND: the token is not that of the job's present
+	 * attempt, nor of one that owes a state; or there is no such workspace. */
+	struct err err;
+	bool left;     /* somebody else holds its workspace locked, and nothing was done (states_accept_ready) */
+	struct id id;  /* of the state version: the current one, or that beside it */
+	struct id run; /* a worker's */
+	long long serial;
+	const char *beside; /* why it was kept beside, for people; NULL: it is the current one */
+};
+
+/* In one transaction. Several of one workspace come out as one after the other would. -1: nothing was saved, and it
+ * lies in none of them that could be told from the others. */
+int states_accept(struct store *store, struct state_offer *const *offers, size_t count, struct err *err);
+/* The same, and waits for nobody's lock of a workspace. */
+int states_accept_ready(struct store *store, struct state_offer *const *offers, size_t count, struct err *err);
+/* One, with its error. */
+int state_accept(struct store *store, struct state_offer *offer, struct err *err);
+
+/* Announces a client's state whose content comes later. An older pending one is discarded. ERR_CONFLICT as
+ * state_accept: whoever waits for a state that will not be taken would wait for ever. */
+int state_announce(struct store *store, struct state_offer *offer, struct id *ret_id, struct err *err);
+
+#endif

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MPL-2.0
+# label: full
+"""States that arrive at once are decided together: each has an answer of its own, as if it had come alone."""
+
+import itertools
+from concurrent.futures import ThreadPoolExecutor
+
+import psycopg
+import pytest
+
+from support.office import Hands
+from support.wait import until
+
+WORKSPACES = 8
+
+
+def state(serial, lineage="line"):
+    resources = [{"mode": "managed", "type": "terraform_data", "name": "one", "provider": 'provider["terraform.io/builtin/terraform"]', "instances": [{"attributes": {}}]}]
+    outputs = {"serial": {"value": serial, "type": "number"}}
+    return {"version": 4, "serial": serial, "lineage": lineage, "terraform_version": "1.11.4", "outputs": outputs, "resources": resources}
+
+
+@pytest.fixture(scope="module")
+def hands(office):
+    return Hands(office)
+
+
+@pytest.fixture
+def jobs(office, org, hands):
+    """Applies of as many workspaces, each of which has sent its first state: {workspace: job}."""
+    found = {}
+    for number in range(WORKSPACES):
+        workspace = org.workspace(f"w-{number}", auto_apply=True)
+        run = org.run(workspace, org.upload(workspace, {"main.tf": ""}))
+        hands.plan(run)
+        job = found[workspace] = hands.take(run, "apply")
+        hands.call("POST", f"jobs/{job['job']}/started", job["token"])
+        hands.call("PUT", f"jobs/{job['job']}/state", job["token"], state(1))
+    return found
+
+
+def current(office, workspace):
+    return office.ask("select s.serial, s.lineage, s.status, w.resource_count, (select count(*) from state_version_outputs o where o.state_version_id = s.id) "
+                      "from workspaces w join state_versions s on s.id = w.current_state_id where w.id = %s", workspace)
+
+
+def test_many_at_once_and_bad_ones_among_them(office, org, hands, jobs):
+    numbers = itertools.count(2)
+
+    def asked(job, serial):
+        yield job, job["token"], state(serial), "kept"
+        yield job, job["token"], state(0), "beside"
+        yield job, job["token"], state(serial + 99, lineage="another"), "beside"
+        yield job, "job.wrong", state(serial + 99), 404
+        yield job, job["token"], "no state", 422
+
+    def send(case):
+        job, token, sent, wanted = case
+        path = f"jobs/{job['job']}/state"
+        if isinstance(wanted, int):
+            assert hands.status("PUT", path, token, sent) == wanted
+            return
+        answer = hands.call("PUT", path, token, sent)
+        assert ("beside" if answer and "kept-beside" in answer else "kept") == wanted, answer
+
+    def together():
+        """A round of all at once; whether some were written by one transaction."""
+        serial = next(numbers)
+        with ThreadPoolExecutor(32) as pool:
+            list(pool.map(send, (case for job in jobs.values() for case in asked(job, serial))))
+        for workspace in jobs:
+            assert current(office, workspace) == [(serial, "line", "finalized", 1, 1)]
+        return office.ask("select count(*) > count(distinct s.xmin::text) from state_versions s where s.status = 'finalized' and s.job_id = any(%s)",
+                          [job["job"] for job in jobs.values()])[0][0]
+
+    until(together, "two states are written by one transaction")
+    last = next(numbers) - 1
+    for workspace, job in jobs.items():
+        assert office.ask("select status, count(*) from state_versions where job_id = %s group by 1 order by 1", job["job"]) == [("finalized", 1), ("kept_beside", 1)]
+        assert office.ask("select count(*) from run_events where run_id = %s and action = 'state-kept-beside'", job["run"]) == [(1,)]
+        assert [o["attributes"]["value"] for o in org.get(f"workspaces/{workspace}/current-state-version-outputs").data] == [last]
+
+
+def test_states_of_one_workspace_come_out_as_one_after_the_other(office, hands, jobs):
+    """Whatever order they come in, the newest is the current one, and all others are the same row or beside."""
+    workspace, job = next(iter(jobs.items()))
+    with ThreadPoolExecutor(20) as pool:
+        list(pool.map(lambda serial: hands.call("PUT", f"jobs/{job['job']}/state", job["token"], state(serial)), range(2, 42)))
+    assert current(office, workspace) == [(41, "line", "finalized", 1, 1)]
+
+
+def test_a_workspace_that_somebody_holds_locked_keeps_the_others_waiting_for_nothing(office, hands, jobs):
+    (locked, stuck), *others = jobs.items()
+    with psycopg.connect(office.database) as holder, ThreadPoolExecutor(1) as pool:
+        holder.execute("select 1 from workspaces where id = %s for update", [locked])
+        waiting = pool.submit(hands.call, "PUT", f"jobs/{stuck['job']}/state", stuck["token"], state(2))
+        until(lambda: office.ask("select 1 from pg_locks where not granted and pid <> pg_backend_pid()"), "the state waits for its workspace")
+        for workspace, job in others:
+            hands.call("PUT", f"jobs/{job['job']}/state", job["token"], state(2))
+            assert current(office, workspace)[0][0] == 2
+        assert not waiting.done()
+        holder.rollback()
+        assert waiting.result() is None
+    assert current(office, locked)[0][0] == 2
