@@ -181,6 +181,8 @@ char *crypto_token(const char *prefix)
 	return mem_printf("%s%s", prefix, base64);
 }
 
+static const char base64_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
 char *crypto_base64(const void *bytes, size_t len)
 {
 	char *text = mem_new((len + 2) / 3 * 4 + 1, 1);
@@ -191,18 +193,15 @@ char *crypto_base64(const void *bytes, size_t len)
 
 int crypto_base64_decode(const char *text, struct buf *ret_bytes)
 {
-	size_t len = strlen(text);
+	size_t len = strlen(text), digits = strspn(text, base64_digits);
 	int got;
 
-	if (len % 4)
+	/* OpenSSL passes over blanks, and takes '=' anywhere for a digit. */
+	if (len % 4 || len - digits > 2 || strspn(text + digits, "=") < len - digits)
 		return -1;
 	_cleanup_(freep) unsigned char *bytes = mem_new(len / 4 * 3 + 1, 1);
 	got = EVP_DecodeBlock(bytes, (const unsigned char *)text, (int)len);
-	if (got < 0)
-		return -1;
-	for (size_t i = 0; i < 2 && len > i && text[len - 1 - i] == '='; i++)
-		got--;
-	return buf_append(ret_bytes, bytes, (size_t)got);
+	return got < 0 ? -1 : buf_append(ret_bytes, bytes, (size_t)got - (len - digits));
 }
 
 static int key_parse(const char *line, size_t len, struct keyring *keyring, struct err *err)

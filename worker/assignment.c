@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/buf.h"
+#include "common/crypto.h"
 #include "common/err.h"
 
 static const char *const stage_names[] = {
@@ -135,6 +136,16 @@ int assignment_read(const json_t *source, struct assignment *ret_assignment, str
 		status = err_set(err, ERR_INVALID, "the working directory \"%s\" leaves the configuration", folder);
 	to.source = json_incref((json_t *)source);
 	*ret_assignment = to;
+	return status;
+}
+
+int assignment_take(struct assignment *assignment, const char *name, struct buf *out)
+{
+	json_t *contents = json_object_get(assignment->source, "contents");
+	const char *text = json_string_value(json_object_get(contents, name));
+	int status = text ? crypto_base64_decode(text, out) : -1;
+
+	json_object_del(contents, name);
 	return status;
 }
 

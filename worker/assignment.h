@@ -8,6 +8,7 @@
 #include "common/json.h"
 #include "proto/messages.h"
 
+struct buf;
 struct err;
 
 enum stage { STAGE_PLAN, STAGE_OPA, STAGE_COST, STAGE_SENTINEL, STAGE_APPLY };
@@ -53,6 +54,9 @@ struct assignment {
  * to their form), and nothing is kept then. ERR_INVALID: the job is fine and can't be done, for the reason in *err; the
  * assignment is usable for reporting that. */
 int assignment_read(const json_t *source, struct assignment *ret_assignment, struct err *err);
+/* Appends what came along under the name of a request ("state"), and forgets it. -1, and it has to be asked for: it did
+ * not come, or is not in order. */
+int assignment_take(struct assignment *assignment, const char *name, struct buf *out);
 void assignment_release(struct assignment *assignment);
 
 const char *stage_name(enum stage stage);

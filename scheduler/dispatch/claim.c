@@ -10,6 +10,7 @@
 #include "scheduler/auth/run_token.h"
 #include "scheduler/dispatch/happen.h"
 #include "scheduler/metrics.h"
+#include "scheduler/store/artifacts.h"
 #include "scheduler/store/holds.h"
 
 enum { MOST_TRIES = 5, SNAPSHOT_LIMIT = 64 << 20 };
@@ -368,6 +369,29 @@ static int claim_once(struct claiming *c, json_t *jobs, struct err *err)
 	return result;
 }
 
+/* ---- what comes along ---- */
+
+static void contents_add(struct store *store, json_t *jobs)
+{
+	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
+	json_auto_t *contents = NULL;
+	struct err err = ERR_INIT;
+	json_t *job, *own;
+	size_t i;
+
+	json_array_foreach(jobs, i, job) db_array_add(&ids, json_string_at(job, "job"));
+	if (artifacts_small(store, &ids, &contents, &err) < 0) {
+		log_warn("a claim's contents have to be asked for", "why", err.message, NULL);
+		return;
+	}
+	json_array_foreach(jobs, i, job)
+	{
+		own = json_object_get(contents, json_string_at(job, "job"));
+		if (own)
+			json_object_set(job, "contents", own);
+	}
+}
+
 int jobs_claim(struct store *store, const char *pool_id, const char *worker_id, int slots, json_t **ret_jobs,
 	bool *ret_more, struct err *err)
 {
@@ -383,6 +407,8 @@ int jobs_claim(struct store *store, const char *pool_id, const char *worker_id, 
 		if (claim_once(&c, jobs, err) < 0)
 			return -1;
 	}
+	if (json_array_size(jobs))
+		contents_add(store, jobs);
 	metric_add(M_CLAIMS, json_array_size(jobs) ? "outcome=\"jobs\"" : "outcome=\"none\"", 1);
 	*ret_jobs = json_incref(jobs);
 	*ret_more = c.more;

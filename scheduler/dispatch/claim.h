@@ -6,6 +6,13 @@
  * Giving out work (DESIGN, Dispatch): the best waiting jobs of a pool, each with a lease and a token of its own. A
  * claim is a compare-and-set on (job, attempt): of two claimers one gets it, and it does not matter which message woke
  * whom.
+ *
+ * What a job is about to read comes along where it is small (store/artifacts.h). It is read when the claim has
+ * committed, since then nothing that is wrong with it can undo the claim, or keep its locks: the worker asks for what
+ * does not come. So a state that comes along is what the job's own request would give at that moment. It may be
+ * overtaken as one that was asked for may be, once it is given: by a late state, or, beside a speculative plan, which
+ * holds nothing, by anybody's. All others write a workspace's state with its lock only, which nobody gets while a run
+ * has the workspace.
  */
 
 #include "scheduler/lifecycle/run.h"

@@ -14,6 +14,8 @@ int artifacts_of_run(struct store *store, const char *run_id, struct rows *ret_r
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "run not found");
 }
 
+/* ---- what a job reads ---- */
+
 /* The content itself, by the shortest way from the job. */
 #define BLOB_BY(way, blob)                                                                                             \
 	BLOB_SELECT "from jobs j " way " left join blobs b on b.id = " blob                                            \
@@ -45,4 +47,52 @@ int artifact_of_job(struct store *store, const char *job_id, const char *token, 
 		return err_set(err, ERR_NOT_FOUND, "this attempt is over, or the token is not its own");
 	*ret_there = !row_null(&rows, 0, "blob_id");
 	return *ret_there ? blob_of_row(store, &rows, 0, out, err) : 0;
+}
+
+/* ---- what many jobs are about to read, where it is small ---- */
+
+/* By the same ways. The bytes of what is larger are not touched: its row has its size. */
+#define SMALL_BY(name, stages, way, blob)                                                                              \
+	"select j.id as job_id, '" name "' as name, b.id as blob_id, b.object_key, b.bytes_sealed as sealed, b.size "  \
+	"from jobs j " way " join blobs b on b.id = " blob " where j.id = any($1::text[]) "                            \
+	"and j.stage in (" stages ") and b.object_key is null and b.size <= $2"
+#define SMALL_CONFIGURATION SMALL_BY("configuration", "'plan', 'apply'", BY_CONFIGURATION, "c.blob_id")
+#define SMALL_STATE         SMALL_BY("state", "'plan', 'apply'", BY_STATE, "s.blob_id")
+#define SMALL_PLAN          SMALL_BY("plan", "'apply'", BY_PLAN("plan"), "o.blob_id")
+#define SMALL_INIT          SMALL_BY("init", "'apply'", BY_PLAN("init"), "o.blob_id")
+#define SMALL_PLAN_JSON     SMALL_BY("plan-json", "'opa', 'cost', 'sentinel'", BY_PLAN("json"), "o.blob_id")
+#define AND                 " union all "
+
+static const char small_sql[] =
+	"select job_id, name, blob_id, object_key, sealed from (select *, sum(size) over (order by size, job_id, name) "
+	"as total from (" SMALL_CONFIGURATION AND SMALL_STATE AND SMALL_PLAN AND SMALL_INIT AND SMALL_PLAN_JSON
+	") small) bounded where total <= $3";
+
+/* One that does not open is left out: who asks for it is told why. */
+static void small_add(struct store *store, const struct rows *rows, int row, json_t *contents)
+{
+	const char *job = row_text(rows, row, "job_id");
+	_cleanup_(buf_release) struct buf bytes = BUF_INIT(SMALL_CONTENT);
+	_cleanup_(freep) char *text = NULL;
+	struct err err = ERR_INIT;
+
+	if (blob_of_row(store, rows, row, &bytes, &err) < 0)
+		return;
+	text = crypto_base64(buf_str(&bytes), bytes.len);
+	if (!json_object_get(contents, job))
+		json_object_set_new(contents, job, json_object());
+	json_object_set_new(json_object_get(contents, job), row_text(rows, row, "name"), json_string(text));
+}
+
+int artifacts_small(struct store *store, struct db_array *job_ids, json_t **ret_contents, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err, small_sql, P_ARRAY(job_ids), P_INT(SMALL_CONTENT), P_INT(SMALL_CONTENTS)) <
+		0)
+		return -1;
+	*ret_contents = json_object();
+	for (int i = 0; i < rows.count; i++)
+		small_add(store, &rows, i, *ret_contents);
+	return 0;
 }

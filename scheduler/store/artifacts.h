@@ -15,4 +15,11 @@ enum artifact { ARTIFACT_CONFIGURATION, ARTIFACT_STATE, ARTIFACT_PLAN, ARTIFACT_
 int artifact_of_job(struct store *store, const char *job_id, const char *token, enum artifact artifact, struct buf *out,
 	bool *ret_there, struct err *err);
 
+/* The most bytes of one, and of all, that go with the answer to a claim. */
+enum { SMALL_CONTENT = 64 << 10, SMALL_CONTENTS = 1 << 20 };
+
+/* Of what these jobs will ask for what is small and in PostgreSQL, the smallest first, until there is no more room:
+ * {"job-...": {"state": <base64>, ...}}, with the names of their requests. A new reference. */
+int artifacts_small(struct store *store, struct db_array *job_ids, json_t **ret_contents, struct err *err);
+
 #endif

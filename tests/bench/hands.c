@@ -2,9 +2,9 @@
 /*
  * hands PORT BROKERS FETCH_WAIT_MS SLOTS NAME: a worker without an engine, for tests/bench/flow. It speaks the worker's
  * whole contract (proto/README.md): registers, reads its pool's tickets, claims for all slots that are free, fetches
- * and uploads what a worker would for a configuration of one resource, sends results by Kafka and heartbeats. Each slot
- * is a thread with a connection of its own. RUNYARD_AGENT_TOKEN is the pool's token. Whatever is not as it should be
- * ends it.
+ * what did not come with the claim and uploads what a worker would for a configuration of one resource, sends results
+ * by Kafka and heartbeats. Each slot is a thread with a connection of its own. RUNYARD_AGENT_TOKEN is the pool's token.
+ * Whatever is not as it should be ends it.
  */
 
 #include <arpa/inet.h>
@@ -139,6 +139,12 @@ static int on_job(struct slot *slot, const char *method, const char *what, const
 	return status;
 }
 
+static void fetch(struct slot *slot, const char *what)
+{
+	if (!text_at(json_object_get(slot->job, "contents"), what))
+		on_job(slot, "GET", what, NULL, 0);
+}
+
 static const char digest[] = "schemas?digest=2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae";
 
 /* A body of that many bytes. */
@@ -153,9 +159,9 @@ static const char *bytes(size_t len)
 
 static void do_plan(struct slot *slot)
 {
-	on_job(slot, "GET", "configuration", NULL, 0);
+	fetch(slot, "configuration");
 	if (json_is_true(json_object_get(slot->job, "has-state")))
-		on_job(slot, "GET", "state", NULL, 0);
+		fetch(slot, "state");
 	on_job(slot, "PUT", "init", bytes(300), 0);
 	on_job(slot, "PUT", "log?offset=0", bytes(900), 0);
 	on_job(slot, "PUT", "plan", bytes(4000), 0);
@@ -169,11 +175,11 @@ static void do_apply(struct slot *slot)
 	struct timespec now; /* as the serial: any workspace's goes up, whoever had it before */
 	char state[1024];
 
-	on_job(slot, "GET", "configuration", NULL, 0);
+	fetch(slot, "configuration");
 	if (json_is_true(json_object_get(slot->job, "has-state")))
-		on_job(slot, "GET", "state", NULL, 0);
-	on_job(slot, "GET", "plan", NULL, 0);
-	on_job(slot, "GET", "init", NULL, 0);
+		fetch(slot, "state");
+	fetch(slot, "plan");
+	fetch(slot, "init");
 	on_job(slot, "POST", "started", NULL, 0);
 	on_job(slot, "PUT", "log?offset=0", bytes(800), 0);
 	clock_gettime(CLOCK_REALTIME, &now);

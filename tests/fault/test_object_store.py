@@ -99,9 +99,10 @@ class Done:
         hand.on(job, "PUT", f"schemas?digest={hashlib.sha256(schemas).hexdigest()}", schemas)
         self.write_log(hand, job, "plan")
         assert hand.result(job).status == 204
-        (job,) = until(hand.claim, "the apply waits")
         wait_moved(ask)
-        # What the apply needs is in the store by now.
+        (job,) = until(hand.claim, "the apply waits")
+        # What the apply needs is in the store by now, and no claim waits for that.
+        assert "contents" not in job
         assert hand.on(job, "GET", "configuration").body == self.archive
         assert hand.on(job, "GET", "plan").body == plan
         assert hand.on(job, "GET", "init").body == b"init " + PLAIN.encode()

@@ -11,11 +11,13 @@ ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz123456789"
 class Job:
     """What a worker is given, and what it gave back."""
 
-    def __init__(self, number, stage, files):
+    def __init__(self, number, stage, files, contents):
         letters = ALPHABET[number // len(ALPHABET)] * 8 + ALPHABET[number % len(ALPHABET)] * 8
         self.id, self.run, self.token = f"job-{letters}", f"run-{letters}", f"token-{letters}"
         self.stage = stage
         self.files = files  # what GET answers, by name
+        self.contents = contents  # what comes with the claim
+        self.asked = []  # the names that GET had
         self.sent = {}  # what PUT brought, by path
         self.result = None
         self.stop = "none"
@@ -23,7 +25,8 @@ class Job:
     def claimed(self):
         return {"job": self.id, "attempt": 1, "token": self.token, "stage": self.stage, "run": self.run, "log": "plan-AAAAAAAAAAAAAAAA",
                 "organization": "acme", "workspace": {"id": "ws-AAAAAAAAAAAAAAAA", "name": "network"}, "terraform-version": "",
-                "working-directory": "", "variables": [], "has-state": False, "has-init": False, "stop": "none"}
+                "working-directory": "", "variables": [], "has-state": False, "has-init": False, "stop": "none",
+                "contents": self.contents}
 
 
 class Desk:
@@ -89,6 +92,7 @@ class Desk:
         if not job:
             return 404, b"{}"
         if method == "GET":
+            job.asked.append(what)
             return (200, job.files[what]) if what in job.files else (204, b"")
         if method == "PUT":
             job.sent[what] = body
@@ -96,9 +100,9 @@ class Desk:
             job.result = json.loads(body)
         return 204, b""
 
-    def offer(self, stage, files):
+    def offer(self, stage, files, contents=None):
         with self.lock:
-            job = Job(len(self.jobs), stage, {name: value if isinstance(value, bytes) else json.dumps(value).encode() for name, value in files.items()})
+            job = Job(len(self.jobs), stage, {name: value if isinstance(value, bytes) else json.dumps(value).encode() for name, value in files.items()}, contents)
             self.jobs.append(job)
             self.waiting.append(job)
         return job

@@ -82,6 +82,40 @@ static void a_job_that_cant_be_done_can_be_reported(void **state)
 	assignment_release(&assignment);
 }
 
+static void what_came_along_is_taken_once_and_only_in_order(void **state)
+{
+	static const struct {
+		const char *contents, *expected; /* NULL: it has to be asked for */
+	} cases[] = {
+		{"{\"state\":\"e30=\"}", "{}"},
+		{"{\"state\":\"\"}", ""},
+		{"{\"plan\":\"e30=\"}", NULL},
+		{"{\"state\":null}", NULL},
+		{"{\"state\":{}}", NULL},
+		{"{\"state\":\"e30\"}", NULL},
+		{"{\"state\":\"e3!=\"}", NULL},
+		{"{\"state\":\"e3=0\"}", NULL},
+		{"{\"state\":\"e30=e30=\"}", NULL},
+		{"{\"state\":\" e30=   \"}", NULL},
+		{"{}", NULL},
+		{"[]", NULL},
+		{"null", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		_cleanup_(buf_release) struct buf out = BUF_INIT(100);
+		struct assignment assignment;
+		struct err err = ERR_INIT;
+
+		assert_int_equal(read_with("contents", json_of(cases[i].contents), &assignment, &err), 0);
+		assert_int_equal(assignment_take(&assignment, "state", &out), cases[i].expected ? 0 : -1);
+		assert_string_equal(buf_str(&out), text_or_empty(cases[i].expected));
+		assert_int_equal(assignment_take(&assignment, "state", &out), -1);
+		assignment_release(&assignment);
+	}
+}
+
 static void values_are_quoted_and_the_strongest_wins(void **state)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(1000);
@@ -269,6 +303,7 @@ int main(void)
 		cmocka_unit_test(a_job_is_read),
 		cmocka_unit_test(ids_that_are_none_are_refused),
 		cmocka_unit_test(a_job_that_cant_be_done_can_be_reported),
+		cmocka_unit_test(what_came_along_is_taken_once_and_only_in_order),
 		cmocka_unit_test(values_are_quoted_and_the_strongest_wins),
 		cmocka_unit_test(quoting_leaves_nothing_to_interpret),
 		cmocka_unit_test(what_keeps_jobs_apart_cant_be_overridden),

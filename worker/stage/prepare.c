@@ -13,7 +13,7 @@
 #include "worker/exec/lockfile.h"
 #include "worker/metrics.h"
 
-enum { CLI_CONFIG_LIMIT = 256 * 1024, LOCKFILE_LIMIT = 1024 * 1024 };
+enum { CLI_CONFIG_LIMIT = 256 * 1024, LOCKFILE_LIMIT = 1024 * 1024, CLAIM_LIMIT = 64 * 1024 * 1024 };
 
 /* ---- fetching ---- */
 
@@ -37,6 +37,15 @@ static void download_ended(void *data, int status, const struct buf *body)
 	job_release(download.job);
 }
 
+/* What came with the claim is in the file then. */
+static bool came_along(struct job *job, const char *what, int fd)
+{
+	_cleanup_(buf_release) struct buf bytes = BUF_INIT(CLAIM_LIMIT);
+
+	return assignment_take(&job->assignment, what, &bytes) == 0 &&
+		pwrite(fd, buf_str(&bytes), bytes.len, 0) == (ssize_t)bytes.len;
+}
+
 void job_download(struct job *job, const char *what, int fd, bool needed)
 {
 	const struct transfer_spec spec = {.method = "GET",
@@ -50,6 +59,8 @@ void job_download(struct job *job, const char *what, int fd, bool needed)
 		job_fail(job, OUTCOME_ERRORED, "The worker can't write a file for the %s", what);
 		return;
 	}
+	if (came_along(job, what, fd))
+		return;
 	item = mem_new(1, sizeof(*item));
 	*item = (struct download){.job = job, .what = what, .needed = needed};
 	job_hold(job);

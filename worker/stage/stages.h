@@ -21,8 +21,9 @@ void step_fetch(struct job *job);
 /* ...and unpacked; what the engine is told besides is written. */
 void step_unpack(struct job *job);
 
-/* Downloads what the scheduler has under that name into a file, under a hold. `fd` stays the caller's and must stay
- * open until the step ends; below 0 the job fails. If it is not `needed`, nothing there is fine. */
+/* Puts what the scheduler has under that name into a file: what came with the claim, or downloads it under a hold. `fd`
+ * stays the caller's and must stay open until the step ends; below 0 the job fails. If it is not `needed`, nothing
+ * there is fine. */
 void job_download(struct job *job, const char *what, int fd, bool needed);
 
 /* reuse.c: a plan takes what an earlier init on this worker made, if its own would make the same. */

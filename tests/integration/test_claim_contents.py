@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MPL-2.0
+"""What a job is about to read comes with its claim where it is small, and is asked for where it is not."""
+
+import base64
+import hashlib
+import json
+import random
+
+import pytest
+
+from support.api import tar_gz
+from support.desk import Desk
+from support.runyard import Worker
+from support.wait import until
+from support.worker import HandWorker
+
+SMALL, ALL = 64 << 10, 1 << 20
+PLAN = {"format_version": "1.2", "terraform_version": "1.11.4", "resource_changes": []}
+source = random.Random(1)
+
+
+@pytest.fixture
+def hand(api, scheduler, tokens):
+    return HandWorker(scheduler.all[0].url, tokens["agent-token"], slots=64)
+
+
+def along(job):
+    return {name: base64.b64decode(text, validate=True) for name, text in job.get("contents", {}).items()}
+
+
+def asked(hand, job, *names):
+    """What the job's own requests give."""
+    return {name: hand.on(job, "GET", name).body for name in names}
+
+
+def state_of(serial):
+    return json.dumps({"version": 4, "terraform_version": "1.11.4", "serial": serial, "lineage": "3f1c", "outputs": {}, "resources": []}).encode()
+
+
+def push_state(api, workspace, serial):
+    """A state version as clients write one."""
+    state = state_of(serial)
+    attributes = {"serial": serial, "lineage": "3f1c", "md5": hashlib.md5(state).hexdigest(), "state": base64.b64encode(state).decode()}
+    api.post(f"workspaces/{workspace}/actions/lock", {})
+    api.post(f"workspaces/{workspace}/state-versions", {"data": {"type": "state-versions", "attributes": attributes}})
+    api.post(f"workspaces/{workspace}/actions/unlock")
+    return state
+
+
+def test_what_is_small_comes_along(api, hand):
+    workspace = api.workspace(auto_apply=True)
+    archive = tar_gz({"main.tf": ""})
+    version = api.upload(workspace, archive)
+    api.run(workspace, version)
+    (job,) = hand.claim()
+    assert along(job) == {"configuration": archive} and not job["has-state"]
+    hand.on(job, "PUT", "plan", b"a plan")
+    hand.on(job, "PUT", "init", b"an init")
+    hand.result(job)
+    (job,) = hand.claim()
+    assert along(job) == {"configuration": archive, "plan": b"a plan", "init": b"an init"}
+    assert along(job) == asked(hand, job, "configuration", "plan", "init")
+    hand.on(job, "POST", "started", b"")
+    hand.on(job, "PUT", "state", state_of(1))
+    hand.result(job)
+    api.run(workspace, version)
+    (job,) = hand.claim()
+    assert along(job) == {"configuration": archive, "state": state_of(1)} == asked(hand, job, "configuration", "state")
+
+
+def test_what_policies_and_estimates_read_comes_along(api, hand):
+    api.patch("organizations/acme", {"data": {"type": "organizations", "attributes": {"cost-estimation-enabled": True}}})
+    api.run_files(api.workspace(), {"main.tf": ""})
+    (job,) = hand.claim()
+    hand.on(job, "PUT", "plan", b"a plan")
+    hand.on(job, "PUT", "plan-json", json.dumps(PLAN).encode())
+    hand.result(job)
+    (job,) = hand.claim()
+    assert job["stage"] == "cost" and along(job) == {"plan-json": json.dumps(PLAN).encode()}
+
+
+def test_what_is_large_or_elsewhere_or_does_not_open_is_left_out(api, hand, ask):
+    workspaces = [api.workspace() for _ in range(4)]
+    archives = [tar_gz({"main.tf": "", "more": source.randbytes(size)}) for size in (SMALL - 1000, SMALL, 10, 20)]
+    runs = [api.run(workspace, api.upload(workspace, archive)) for workspace, archive in zip(workspaces, archives)]
+    state = push_state(api, workspace := api.workspace(), 1)
+    runs.append(api.run_files(workspace, {"main.tf": ""}))
+    blobs = [ask("select c.blob_id from run_inputs i join configuration_versions c on c.id = i.configuration_version_id where i.run_id = %s", run)[0][0] for run in runs]
+    ask("update blobs set bytes_sealed = null, object_key = 'elsewhere' where id = %s", blobs[2])
+    ask("update blobs set bytes_sealed = bytes_sealed || 'x' where id = %s", blobs[3])
+    jobs = {job["run"]: job for job in hand.claim(5)}
+    fits, large, elsewhere, broken, other = [jobs[run] for run in runs]
+    assert along(fits) == {"configuration": archives[0]} and list(along(other)) == ["configuration", "state"] and along(other)["state"] == state
+    assert not any("contents" in job for job in (large, elsewhere, broken))
+    assert asked(hand, large, "configuration") == {"configuration": archives[1]}
+    assert [hand.on(job, "GET", "configuration", check=False).status for job in (elsewhere, broken)] == [503, 500]
+
+
+def test_all_of_an_answer_is_bounded_and_the_smallest_come_first(api, hand):
+    archive = tar_gz({"main.tf": "", "more": source.randbytes(SMALL - 1000)})
+    fit = ALL // len(archive)
+    workspace = api.workspace()
+    state = push_state(api, workspace, 1)
+    version = api.upload(workspace, archive)
+    for _ in range(fit + 4):
+        api.run(workspace, version, plan_only=True)
+    jobs = hand.claim(64)
+    assert len(jobs) == fit + 4 and all(along(job)["state"] == state for job in jobs)
+    whole = [job for job in jobs if along(job).get("configuration") == archive]
+    assert len(whole) == fit and sum(len(content) for job in jobs for content in along(job).values()) <= ALL
+    for job in jobs:
+        assert asked(hand, job, "configuration") == {"configuration": archive}
+
+
+def test_a_state_is_the_one_at_the_claim(api, hand, ask):
+    """Nobody else writes it while a run has the workspace; beside a speculative plan anybody may."""
+    workspace = api.workspace()
+    push_state(api, workspace, 1)
+    version = api.upload(workspace, {"main.tf": ""})
+    api.run(workspace, version, plan_only=True)
+    newer = push_state(api, workspace, 2)
+    (job,) = hand.claim()
+    assert along(job)["state"] == newer
+    newest = push_state(api, workspace, 3)
+    assert asked(hand, job, "state") == {"state": newest}
+    run = api.run(workspace, version)
+    assert api.call("POST", f"workspaces/{workspace}/actions/lock", {}).status == 409
+    (job,) = hand.claim()
+    assert job["run"] == run and along(job)["state"] == newest == asked(hand, job, "state")["state"]
+    assert ask("select s.serial from operations o join state_versions s on s.id = o.base_state_id where o.run_id = %s", run) == [(3,)]
+
+
+# ---- the worker ----
+
+
+@pytest.fixture(scope="module")
+def desk():
+    desk = Desk()
+    yield desk
+    desk.release()
+
+
+@pytest.fixture(scope="module")
+def worker(desk, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("contents")
+    worker = Worker("worker", folder, scheduler_url=desk.url, agent_token="t", data_dir=folder / "data", sandbox="none")
+    yield worker.start()
+    worker.release()
+
+
+@pytest.mark.parametrize("content,names", [
+    (base64.b64encode(json.dumps(PLAN).encode()).decode(), []),
+    ("no base64!", ["plan-json"]),
+    (None, ["plan-json"]),
+])
+def test_a_worker_asks_for_what_did_not_come_in_order(desk, worker, content, names):
+    job = desk.offer("cost", {"plan-json": PLAN}, {"plan-json": content})
+    until(lambda: job.result, "an estimate")
+    assert job.result["outcome"] == "passed" and json.loads(job.sent["cost"])["status"] == "finished" and job.asked == names
+
+
+def test_a_claim_without_contents_is_one_as_before(desk, worker):
+    job = desk.offer("cost", {"plan-json": PLAN})
+    until(lambda: job.result, "an estimate")
+    assert job.result["outcome"] == "passed" and job.asked == ["plan-json"]
