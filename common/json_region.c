@@ -7,8 +7,11 @@
 
 enum { BLOCK_SIZE = 512 << 10, LARGEST = 1 << 10 };
 
+/* Who fills a block counts by itself, without the price of an atomic operation for each value; the two are one number
+ * once it is full. */
 struct block {
-	atomic_size_t live; /* values in it, and one more while a thread fills it */
+	size_t made;        /* values, less those that who fills it has let go of */
+	atomic_size_t live; /* less those that others have let go of; when it is full, the values in it */
 	size_t used;
 	char bytes[BLOCK_SIZE];
 };
@@ -21,22 +24,22 @@ struct head {
 static _Thread_local bool entered;
 static _Thread_local struct block *filling;
 
-static void block_release(struct block *block)
+static void block_filled(struct block *block)
 {
-	if (block && atomic_fetch_sub(&block->live, 1) == 1)
+	if (block && atomic_fetch_add(&block->live, block->made) + block->made == 0)
 		free(block);
 }
 
 static struct block *block_with(size_t size)
 {
-	if (filling && atomic_load(&filling->live) == 1)
+	if (filling && filling->made + atomic_load(&filling->live) == 0)
 		filling->used = 0;
 	if (filling && filling->used + size <= BLOCK_SIZE)
 		return filling;
-	block_release(filling);
+	block_filled(filling);
 	filling = mem_resize(NULL, sizeof(*filling), 1);
-	atomic_init(&filling->live, 1);
-	filling->used = 0;
+	filling->made = filling->used = 0;
+	atomic_init(&filling->live, 0);
 	return filling;
 }
 
@@ -52,7 +55,7 @@ static void *region_get(size_t size)
 		block = block_with(whole);
 		head = (struct head *)(void *)(block->bytes + block->used);
 		block->used += whole;
-		atomic_fetch_add(&block->live, 1);
+		block->made++;
 	}
 	head->block = block;
 	return head + 1;
@@ -64,10 +67,12 @@ static void region_put(void *value)
 
 	if (!value)
 		return;
-	if (head->block)
-		block_release(head->block);
-	else
+	if (!head->block)
 		free(head);
+	else if (head->block == filling)
+		filling->made--;
+	else if (atomic_fetch_sub(&head->block->live, 1) == 1)
+		free(head->block);
 }
 
 void json_regions_use(void)

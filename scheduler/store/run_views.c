@@ -5,19 +5,21 @@
 
 enum { SNAPSHOT_LIMIT = 64 << 20 };
 
-/* `user` is the number of the viewer's parameter (store/viewer.h). A run without stages of its own has no task stages
- * and no policies: most have none. */
+/* `user` is the number of the viewer's parameter (store/viewer.h). A run without stages of its own has no task
+ * stages, costs and policies: most have none. */
 #define VIEW(user)                                                                                                     \
 	"select r.*, " RIGHTS_IN_WORKSPACE(user, "r.organization_id",                                                  \
 		"r.workspace_id") "as rights, "                                                                        \
 				  "i.configuration_version_id, i.message, i.source, i.trigger_reason, i.is_destroy, "  \
 				  "i.refresh, "                                                                        \
 				  "i.refresh_only, i.allow_config_generation, i.json_log, i.target_addrs, "            \
-				  "i.replace_addrs, i.policy_paths, i.invoke_action_addrs, "                           \
-				  "coalesce(nullif(p.terraform_version, ''), i.terraform_version) as "                 \
-				  "terraform_version, i.variables_sealed, "                                            \
-				  "i.error, i.created_by, i.confirmed_by, i.canceled_by, p.base_state_id, "            \
-				  "coalesce(r.force_cancel_available_at <= now(), false) as cooled_off, "              \
+				  "i.replace_addrs, i.policy_paths, "                                                  \
+				  "i.invoke_action_addrs, coalesce(nullif(p.terraform_version, ''), "                  \
+				  "i.terraform_version) as "                                                           \
+				  "terraform_version, i.variables_sealed, i.error, i.created_by, i.confirmed_by, "     \
+				  "i.canceled_by, "                                                                    \
+				  "p.base_state_id, coalesce(r.force_cancel_available_at <= now(), false) as "         \
+				  "cooled_off, "                                                                       \
 				  "case when r.queued then 1 + (select count(*) from runs b where b.workspace_id = "   \
 				  "r.workspace_id "                                                                    \
 				  "and b.queued and b.position < r.position) else 0 end as queue_position, "           \
@@ -25,16 +27,16 @@ enum { SNAPSHOT_LIMIT = 64 << 20 };
 				  "array_position("                                                                    \
 				  "array['pre_plan', 'post_plan', 'pre_apply', 'post_apply'], t.stage)), '[]') "       \
 				  "from task_stages t where t.run_id = r.id) end as task_stages, "                     \
-				  "(select ce.id from cost_estimates ce where ce.run_id = r.id) as cost_estimate_id, " \
+				  "case when r.stages = 0 then null else (select ce.id from cost_estimates ce where "  \
+				  "ce.run_id = r.id) end "                                                             \
+				  "as cost_estimate_id, "                                                              \
 				  "case when r.stages = 0 then '[]' else (select coalesce(jsonb_agg(e.id), '[]') "     \
 				  "from policy_evaluations e where e.run_id = r.id and e.kind = 'sentinel') end as "   \
 				  "policy_checks, "                                                                    \
-				  "(select coalesce(jsonb_agg(c.id order by c.created_at), '[]') from comments c "     \
-				  "where c.run_id = r.id) "                                                            \
-				  "as comments, "                                                                      \
-				  "(select coalesce(jsonb_agg(e.id order by e.created_at), '[]') from run_events e "   \
-				  "where e.run_id = r.id) "                                                            \
-				  "as events "
+				  "array_to_json(array(select c.id from comments c where c.run_id = r.id order by "    \
+				  "c.created_at)) as comments, "                                                       \
+				  "array_to_json(array(select e.id from run_events e where e.run_id = r.id order by "  \
+				  "e.created_at)) as events "
 
 #define VIEW_TABLES                                                                                                    \
 	"from runs r join run_inputs i on i.run_id = r.id join operations p on p.id = 'plan' || substr(r.id, 4) "

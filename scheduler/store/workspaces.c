@@ -18,10 +18,9 @@
 	"case when (w.locked_by is not null or w.hold_job_id is not null) and w.current_run_id is null then (select "  \
 	"r.id from runs r where "                                                                                      \
 	"r.workspace_id = w.id and r.queued order by r.position limit 1) end as held_run_id, "                         \
-	"(select coalesce(jsonb_agg(v.id order by v.key, v.category), '[]') from variables v "                         \
-	"where v.workspace_id = w.id) as variable_ids, "                                                               \
-	"(select coalesce(jsonb_agg(t.name order by t.name), '[]') from tag_bindings b join tags t on t.id = "         \
-	"b.tag_id where b.workspace_id = w.id and b.value = '') as tag_names "
+	"array_to_json(array(select v.id from variables v where v.workspace_id = w.id order by v.key, v.category)) "   \
+	"as variable_ids, array_to_json(array(select t.name from tag_bindings b join tags t on t.id = b.tag_id "       \
+	"where b.workspace_id = w.id and b.value = '' order by t.name)) as tag_names "
 
 #define WORKSPACE_JOINS                                                                                                \
 	"join organizations o on o.id = w.organization_id left join users u on u.id = w.locked_by "                    \
