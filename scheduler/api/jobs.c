@@ -5,7 +5,7 @@
 #include "common/log.h"
 #include "scheduler/dispatch/claim.h"
 #include "scheduler/dispatch/holds.h"
-#include "scheduler/dispatch/results.h"
+#include "scheduler/dispatch/reports.h"
 #include "scheduler/store/artifacts.h"
 #include "scheduler/store/cost_estimates.h"
 #include "scheduler/store/policy_runs.h"
@@ -181,38 +181,22 @@ int jobs_last_state(struct request *req, struct response *res, struct err *err)
 	return respond_empty(res, 204);
 }
 
-/* Takes it in, if it is the present attempt's. ret_late: it is not, any more. */
-static int result_take(struct request *req, const struct job_grant *grant, const struct job_result *result,
-	bool *ret_late, struct err *err)
+/* It is taken in with others (dispatch/reports.h). */
+int jobs_result(struct request *req, struct response *res, struct err *err)
 {
-	struct happening item = result_happening(result);
+	const char *token = text_or_empty(req->bearer);
+	struct report *report = req->report;
 
-	*ret_late = grant->late;
-	if (grant->late)
-		return 0;
-	if (!text_equal(result->job.text, grant->job.text) || !text_equal(result->run.text, grant->run.text))
-		return err_set(err, ERR_INVALID, "the result is of another job");
-	if (runs_happen(req->store, &item, 1, err) < 0)
+	(void)res;
+	if (job_result_decode(buf_str(&req->http->body), req->http->body.len, &report->result, err) < 0)
 		return -1;
-	*ret_late = item.outcome == HAPPENED_LATE;
+	crypto_sha256_hex(token, strlen(token), report->token_hash);
+	report->job = param(req, "job");
 	return 0;
 }
 
-/* One that comes too late is taken as well as not, but for an apply's whose last state is awaited: its worker has to
- * say that there is no more. */
-int jobs_result(struct request *req, struct response *res, struct err *err)
+int report_respond(struct response *res, const struct report *report, struct err *err)
 {
-	struct job_result result;
-	struct job_grant grant;
-	bool late = false;
-
-	if (job_result_decode(buf_str(&req->http->body), req->http->body.len, &result, err) < 0)
-		return -1;
-	if (state_granted(req->store, param(req, "job"), req->bearer, &grant, err) < 0)
-		return err->kind == ERR_NOT_FOUND ? respond_empty(res, 204) : -1;
-	if (result_take(req, &grant, &result, &late, err) < 0)
-		return -1;
-	if (late && state_granted(req->store, param(req, "job"), req->bearer, &grant, err) == 0)
-		return err_set(err, ERR_CONFLICT, "the attempt is over, and its last state is awaited");
-	return respond_empty(res, 204);
+	*err = report->err;
+	return err->kind == ERR_NONE ? respond_empty(res, 204) : -1;
 }

@@ -24,6 +24,7 @@ enum body_kind {
 	RAW,           /* bytes as they are */
 	UPLOADED,      /* the same; what the handler makes of it is kept together with others (api/together.h) */
 	UPLOADED_JSON, /* the same; they are read as JSON, so that a large one would keep the others waiting */
+	REPORTED,      /* the same; what the handler makes of it is taken in together with others */
 	FORM,          /* of a browser: its fields become an object of texts */
 	FORM_ASIDE,    /* the same; the handler takes its time */
 };

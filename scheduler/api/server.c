@@ -21,6 +21,7 @@
 #include "scheduler/auth/sessions.h"
 #include "scheduler/auth/signed.h"
 #include "scheduler/dispatch/claim.h"
+#include "scheduler/dispatch/reports.h"
 #include "scheduler/metrics.h"
 #include "scheduler/store/contents.h"
 #include "scheduler/store/uploads.h"
@@ -48,7 +49,7 @@ struct api {
 	struct httpd *httpd;
 	struct aside *calls, *forms; /* passwords do not wait for what others call */
 	struct aside *reads;         /* what needs content from the object store */
-	struct together *uploads, *creations;
+	struct together *uploads, *creations, *reports;
 	struct together *awaited; /* creations and states whose workspaces are locked */
 	struct buckets *buckets;
 	struct control *control;
@@ -183,9 +184,12 @@ static bool of_a_job(const struct request *req)
 		plan_token_valid(req->store, text_or_empty(query(req, "plan")), req->bearer);
 }
 
-static bool route_uploads(const struct route *route)
+/* Bytes as they are, for the handler. */
+static bool route_takes_bytes(const struct route *route)
 {
-	return route->kind == UPLOADED || route->kind == UPLOADED_JSON;
+	enum body_kind kind = route->kind;
+
+	return kind == RAW || kind == UPLOADED || kind == UPLOADED_JSON || kind == REPORTED;
 }
 
 static int request_read_body(struct request *req, struct err *err)
@@ -198,7 +202,7 @@ static int request_read_body(struct request *req, struct err *err)
 		return err_set(err, ERR_NOT_FOUND, "this attempt is over, or the token is not its own");
 	if (http->body_refused)
 		return err_set(err, ERR_TOO_LARGE, "the body is larger than %zu bytes", req->route->limit);
-	if (req->route->kind == RAW || route_uploads(req->route) || !http->body.len)
+	if (route_takes_bytes(req->route) || !http->body.len)
 		return 0;
 	if (req->route->kind == FORM || req->route->kind == FORM_ASIDE)
 		return form_parse(http->body.data, http->body.len, &req->body, err);
@@ -335,14 +339,21 @@ struct serving {
 	bool served;
 };
 
+/* What a handler may fill for many to be done at once. */
+struct slot {
+	struct upload *upload;
+	struct report *report;
+};
+
 static void serving_begin(struct api *api, struct serving *serving, const struct http_request *http,
-	struct http_answer *answer, struct upload *upload)
+	struct http_answer *answer, struct slot slot)
 {
 	*serving = (struct serving){.req = {.http = http,
 					    .trail = &serving->trail,
 					    .buckets = api->buckets,
 					    .control = api->control,
-					    .upload = upload,
+					    .upload = slot.upload,
+					    .report = slot.report,
 					    .creation = &serving->creation,
 					    .store = store_of_thread(api)},
 		.res = {.http = answer, .trail = &serving->trail},
@@ -359,6 +370,8 @@ static void serving_answer(struct serving *serving)
 
 	if (serving->served && req->upload && req->upload->kind != UPLOAD_NOTHING)
 		serving->served = upload_respond(&serving->res, req->upload, &serving->err) == 0;
+	if (serving->served && req->report && req->report->job)
+		serving->served = report_respond(&serving->res, req->report, &serving->err) == 0;
 	if (!serving->served)
 		respond_error(&serving->res, &serving->err);
 	request_note(req, serving->res.http, now_us() - serving->began, &serving->err);
@@ -378,17 +391,20 @@ static bool request_try(
 	struct api *api, const struct http_request *http, struct contents *contents, struct http_answer *answer)
 {
 	struct upload upload = {.kind = UPLOAD_NOTHING};
+	struct report report = {.job = NULL};
 	struct store *store = store_of_thread(api);
 	struct serving serving;
 	bool lacks;
 
 	answer_reset(answer);
 	store->contents = contents;
-	serving_begin(api, &serving, http, answer, &upload);
+	serving_begin(api, &serving, http, answer, (struct slot){&upload, &report});
 	store->contents = NULL;
 	lacks = !serving.served && contents->wanted.key[0];
 	if (serving.served && upload.kind != UPLOAD_NOTHING)
 		upload_keep(store, &upload);
+	if (serving.served && report.job)
+		reports_take(store, &report, 1);
 	if (!lacks)
 		serving_answer(&serving);
 	serving_release(&serving);
@@ -410,7 +426,7 @@ static void uploads_answer(void *data, struct together_item *items, struct http_
 	struct api *api = data;
 
 	for (size_t i = 0; i < count; i++) {
-		serving_begin(api, &servings[i], items[i].http, &answers[i], &uploads[i]);
+		serving_begin(api, &servings[i], items[i].http, &answers[i], (struct slot){.upload = &uploads[i]});
 		if (!servings[i].served)
 			uploads[i].kind = UPLOAD_NOTHING;
 	}
@@ -426,6 +442,20 @@ static void uploads_answer(void *data, struct together_item *items, struct http_
 		answer_reset(&answers[i]);
 		if (!together_pass(api->awaited, &items[i]))
 			request_alone(api, items[i].http, &answers[i]);
+	}
+}
+
+static void reports_answer(void *data, struct together_item *items, struct http_answer *answers, size_t count)
+{
+	_cleanup_(freep) struct serving *servings = mem_new(count, sizeof(*servings));
+	_cleanup_(freep) struct report *reports = mem_new(count, sizeof(*reports));
+
+	for (size_t i = 0; i < count; i++)
+		serving_begin(data, &servings[i], items[i].http, &answers[i], (struct slot){.report = &reports[i]});
+	reports_take(servings[0].req.store, reports, count);
+	for (size_t i = 0; i < count; i++) {
+		serving_answer(&servings[i]);
+		serving_release(&servings[i]);
 	}
 }
 
@@ -487,7 +517,7 @@ static void creation_serve(struct api *api, const struct http_request *http, str
 	struct serving *serving = mem_new(1, sizeof(*serving));
 	struct http_answer first = {.status = 200, .body = BUF_INIT(SIZE_MAX / 2)};
 
-	serving_begin(api, serving, http, &first, NULL);
+	serving_begin(api, serving, http, &first, (struct slot){.upload = NULL});
 	serving->answer = first;
 	serving->req.store->viewer = NULL;
 	if (!serving->served) {
@@ -537,9 +567,15 @@ static void hand_over(struct aside *aside, const struct http_request *http, stru
 	answer_refuse(http, answer, &err);
 }
 
-static bool goes_together(const struct route *route, const struct http_request *http)
+/* Which of them does it together with others; NULL: none. */
+static struct together *lane_of(struct api *api, const struct http_request *http)
 {
-	return route_uploads(route) && (route->kind == UPLOADED || http->body.len <= READ_MOST);
+	const struct route *route = http->target;
+
+	if (route->kind == REPORTED)
+		return api->reports;
+	return route->kind == UPLOADED || (route->kind == UPLOADED_JSON && http->body.len <= READ_MOST) ? api->uploads
+													: NULL;
 }
 
 static void handle(void *data, const struct http_request *http, struct http_answer *answer)
@@ -547,11 +583,13 @@ static void handle(void *data, const struct http_request *http, struct http_answ
 	struct contents none = {.count = 0};
 	const struct route *route = http->target;
 	struct api *api = data;
+	struct together *together;
 
 	answer->extra = headers;
 	if (httpd_observe(http, database_ready, api, answer))
 		return;
-	if (route && goes_together(route, http) && together_take(api->uploads, (struct together_item){.http = http}))
+	together = route ? lane_of(api, http) : NULL;
+	if (together && together_take(together, (struct together_item){.http = http}))
 		return;
 	if (route && route->kind == JSON_TOGETHER)
 		creation_serve(api, http, answer);
@@ -614,6 +652,7 @@ static void asides_stop(struct api *api)
 	aside_stop(api->reads);
 	control_stop(api->control);
 	together_stop(api->uploads);
+	together_stop(api->reports);
 	together_stop(api->creations);
 	together_stop(api->awaited);
 }
@@ -626,6 +665,7 @@ static void api_free(struct api *api)
 	aside_free(api->reads);
 	control_free(api->control);
 	together_free(api->uploads);
+	together_free(api->reports);
 	together_free(api->creations);
 	together_free(api->awaited);
 	pthread_key_delete(api->store);
@@ -639,6 +679,7 @@ int api_start(const struct api_settings *settings, struct api **ret_api, struct 
 {
 	struct api *api = mem_new(1, sizeof(*api));
 	const struct together_spec uploads = {uploads_answer, api, 1, TOGETHER_MOST};
+	const struct together_spec reports = {reports_answer, api, 1, TOGETHER_MOST};
 	const struct together_spec creations = {creations_answer, api, 2, TOGETHER_MOST};
 	const struct together_spec awaited = {awaited_answer, api, 4, 1};
 	struct httpd_spec spec = {
@@ -665,6 +706,7 @@ int api_start(const struct api_settings *settings, struct api **ret_api, struct 
 		aside_start(request_finish, api, &api->reads, err) == 0 &&
 		control_start(settings->database_url, &api->control, err) == 0 &&
 		together_start(&uploads, &api->uploads, err) == 0 &&
+		together_start(&reports, &api->reports, err) == 0 &&
 		together_start(&creations, &api->creations, err) == 0 &&
 		together_start(&awaited, &api->awaited, err) == 0 && httpd_start(&spec, &api->httpd, err) == 0)
 		api->public_url = public_url_make(settings, httpd_port(api->httpd));

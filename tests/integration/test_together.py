@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
 # label: full
-"""States that arrive at once are decided together: each has an answer of its own, as if it had come alone."""
+"""States and results that arrive at once are decided together: each has an answer of its own, as if it had come alone."""
 
 import itertools
 from concurrent.futures import ThreadPoolExecutor
@@ -102,3 +102,53 @@ def test_a_workspace_that_somebody_holds_locked_keeps_the_others_waiting_for_not
         holder.rollback()
         assert waiting.result() is None
     assert current(office, locked)[0][0] == 2
+
+
+def test_many_results_at_once_and_bad_ones_among_them(office, org, hands):
+    workspace = org.workspace("results")
+    version = org.upload(workspace, {"main.tf": ""})
+
+    def planning():
+        run = org.run(workspace, version, **{"plan-only": True})
+        return hands.take(run, "plan")
+
+    def send(case):
+        job, token, what, wanted = case
+        result = {"v": 1, "job": job["job"], "attempt": job["attempt"], "run": job["run"], "outcome": "passed", "error": "", "has-changes": True, "additions": 1,
+                  "changes": 0, "destructions": 0, "imports": 0, "terraform-version": "1.11.4", **what}
+        assert hands.status("POST", f"jobs/{job['job']}/result", token, result) == wanted, what
+
+    def together():
+        """A round of all at once; whether some were taken in by one transaction."""
+        good, stale, other, errored, stranger = ([planning() for _ in range(4)] for _ in range(5))
+        cases = [(job, job["token"], {}, 200) for job in good for _ in range(2)]
+        cases += [(job, job["token"], {"attempt": 9}, 409) for job in stale]
+        cases += [(job, job["token"], {"run": good[0]["run"]}, 422) for job in other]
+        cases += [(job, job["token"], {"outcome": "errored", "error": "no"}, 200) for job in errored]
+        cases += [(job, job["token"], {"outcome": "what"}, 400) for job in other]
+        cases += [(job, "job.wrong", {}, 200) for job in stranger]
+        with ThreadPoolExecutor(32) as pool:
+            list(pool.map(send, cases[::2] + cases[1::2]))
+        for jobs, status in (good, "planned_and_finished"), (stale, "planning"), (other, "planning"), (errored, "errored"), (stranger, "planning"):
+            assert {org.get(f"runs/{job['run']}").data["attributes"]["status"] for job in jobs} == {status}
+        return office.ask("select count(*) > count(distinct xmin::text) from operations where run_id = any(%s) and status = 'finished'",
+                          [job["run"] for job in good])[0][0]
+
+    until(together, "two results are taken in by one transaction")
+
+
+def test_a_result_of_a_lost_apply_is_told_among_others_that_its_state_is_awaited(office, org, hands, jobs):
+    (held, lost), *others = jobs.items()
+    office.change("update jobs set lease_until = now() where id = %s", lost["job"])
+    org.wait_status(lost["run"], "errored")
+
+    def end(job):
+        result = {"v": 1, "job": job["job"], "attempt": 1, "run": job["run"], "outcome": "passed", "error": "", "has-changes": False,
+                  "additions": 0, "changes": 0, "destructions": 0, "imports": 0, "terraform-version": "1.11.4"}
+        return hands.status("POST", f"jobs/{job['job']}/result", job["token"], result)
+
+    with ThreadPoolExecutor(8) as pool:
+        told = list(pool.map(end, jobs.values()))
+    assert told == [409] + [200] * len(others)
+    for _, job in others:
+        org.wait_status(job["run"], "applied")

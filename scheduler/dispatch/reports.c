@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/dispatch/reports.h"
+
+#include "scheduler/dispatch/results.h"
+
+/* What becomes of one. */
+struct taking {
+	bool is_there; /* for the question below */
+	bool late;
+};
+
+struct reporting {
+	struct store *store;
+	struct report *reports;
+	struct taking *takings;
+	size_t count;
+};
+
+/* Of those that are there: a row for each whose token is that of the job's present attempt, or of one that owes its
+ * last state (`late`). `n` says which. */
+static int grants_read(const struct reporting *r, struct rows *ret_rows, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array jobs = DB_ARRAY_INIT, hashes = DB_ARRAY_INIT;
+	bool any = false;
+
+	for (size_t i = 0; i < r->count; i++) {
+		db_array_add(&jobs, r->takings[i].is_there ? r->reports[i].job : NULL);
+		db_array_add(&hashes, r->reports[i].token_hash);
+		any |= r->takings[i].is_there;
+	}
+	if (!any)
+		return 0;
+	return db_query(r->store->db, ret_rows, err,
+		"select u.n - 1 as n, coalesce(j.run_id, h.run_id) as run_id, j.id is null as late "
+		"from unnest($1::text[], $2::text[]) with ordinality as u(job, hash, n) "
+		"left join jobs j on j.id = u.job and j.token_hash = u.hash and j.state = 'claimed' "
+		"left join workspace_holds h on h.job_id = u.job and h.token_hash = u.hash and j.id is null "
+		"where j.id is not null or h.job_id is not null",
+		P_ARRAY(&jobs), P_ARRAY(&hashes));
+}
+
+/* Leaves those there that are to happen or are late. One without a grant is over, and nobody waits for it. */
+static int takings_find(struct reporting *r, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	for (size_t i = 0; i < r->count; i++)
+		r->takings[i] = (struct taking){.is_there = r->reports[i].job};
+	if (grants_read(r, &rows, err) < 0)
+		return -1;
+	for (size_t i = 0; i < r->count; i++)
+		r->takings[i].is_there = false;
+	for (int row = 0; row < rows.count; row++) {
+		size_t n = (size_t)row_int(&rows, row, "n");
+		struct report *report = &r->reports[n];
+		struct taking *taking = &r->takings[n];
+
+		taking->late = row_bool(&rows, row, "late");
+		taking->is_there = taking->late ||
+			(text_equal(report->result.job.text, report->job) &&
+				text_equal(report->result.run.text, row_text(&rows, row, "run_id")));
+		if (!taking->is_there)
+			err_set(&report->err, ERR_INVALID, "the result is of another job");
+	}
+	return 0;
+}
+
+static int results_happen(struct reporting *r, struct err *err)
+{
+	_cleanup_(freep) struct happening *items = mem_new(r->count, sizeof(*items));
+	size_t count = 0;
+
+	for (size_t i = 0; i < r->count; i++)
+		if (r->takings[i].is_there && !r->takings[i].late)
+			items[count++] = result_happening(&r->reports[i].result);
+	if (count && runs_happen(r->store, items, count, err) < 0)
+		return -1;
+	count = 0;
+	for (size_t i = 0; i < r->count; i++)
+		if (r->takings[i].is_there && !r->takings[i].late)
+			r->takings[i].late = items[count++].outcome == HAPPENED_LATE;
+	return 0;
+}
+
+static int late_tell(struct reporting *r, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	for (size_t i = 0; i < r->count; i++)
+		r->takings[i].is_there &= r->takings[i].late;
+	if (grants_read(r, &rows, err) < 0)
+		return -1;
+	for (int row = 0; row < rows.count; row++)
+		err_set(&r->reports[row_int(&rows, row, "n")].err, ERR_CONFLICT,
+			"the attempt is over, and its last state is awaited");
+	return 0;
+}
+
+void reports_take(struct store *store, struct report *reports, size_t count)
+{
+	_cleanup_(freep) struct taking *takings = mem_new(count, sizeof(*takings));
+	struct reporting r = {store, reports, takings, count};
+	struct err err = ERR_INIT;
+
+	for (size_t i = 0; i < count; i++)
+		reports[i].err = (struct err)ERR_INIT;
+	if (takings_find(&r, &err) == 0 && results_happen(&r, &err) == 0 && late_tell(&r, &err) == 0)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		if (reports[i].err.kind == ERR_NONE)
+			reports[i].err = err;
+		if (count > 1 && err.kind != ERR_UNAVAILABLE)
+			reports_take(store, &reports[i], 1);
+	}
+}
