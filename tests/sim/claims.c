@@ -142,7 +142,7 @@ static struct item result_item(const struct note *note)
 		.event = {.kind = events[note->word], .has_changes = note->flag, .state_owed = note->owed}};
 }
 
-/* From the topic without a token (dispatch/results.c), over HTTP with one (api/jobs.c, jobs_result). */
+/* From the topic without a token (dispatch/results.c), over HTTP with one (dispatch/reports.c). */
 enum answer serve_result(struct world *w, struct note *note)
 {
 	const struct run_row *row = &w->db.runs[note->run];
