@@ -117,7 +117,7 @@ static int claim_mark(struct claiming *c, struct err *err)
 			json_pack("{ss ss ss}", "id", c->picked[i].job.text, "hash", hash, "run_hash", run_hash));
 	}
 	_cleanup_(freep) char *text = json_text(claims);
-	return db_query(c->store->db, NULL, err,
+	return db_queue(c->store->db, err,
 		"with claimed as (update jobs j set state = 'claimed', worker_id = $2, token_hash = u.hash, "
 		"run_token_hash = case when j.stage in ('plan', 'apply') then u.run_hash end, "
 		"lease_until = now() + make_interval(secs => $3), log_base = o.log_length "
@@ -139,6 +139,7 @@ static int claim_mark(struct claiming *c, struct err *err)
 static const uint32_t reads_json = STAGE_BIT(STAGE_POST_PLAN) | STAGE_BIT(STAGE_OPA) | STAGE_BIT(STAGE_COST) |
 	STAGE_BIT(STAGE_SENTINEL) | STAGE_BIT(STAGE_PRE_APPLY) | STAGE_BIT(STAGE_POST_APPLY);
 
+/* They come with the commit. */
 static int claim_details(struct claiming *c, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
@@ -146,7 +147,7 @@ static int claim_details(struct claiming *c, struct err *err)
 	for (size_t i = 0; i < c->count; i++)
 		db_array_add(&ids, c->picked[i].job.text);
 	rows_release(&c->details);
-	return db_query(c->store->db, &c->details, err,
+	return db_ask(c->store->db, &c->details, err,
 		"select j.id, j.run_id, j.attempt, j.stage, j.stop, "
 		"coalesce(ao.name || '/', '') || ap.name as pool, "
 		"extract(epoch from now() - j.created_at) as waited, g.name as organization, w.id as workspace_id, "

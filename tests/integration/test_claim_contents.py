@@ -96,6 +96,16 @@ def test_what_is_large_or_elsewhere_or_does_not_open_is_left_out(api, hand, ask)
     assert [hand.on(job, "GET", "configuration", check=False).status for job in (elsewhere, broken)] == [503, 500]
 
 
+def test_a_claim_is_answered_though_they_cant_be_read(api, hand, ask):
+    archive = tar_gz({"main.tf": ""})
+    workspace = api.workspace()
+    run = api.run(workspace, api.upload(workspace, archive))
+    ask("alter table configuration_versions rename column blob_id to away")
+    (job,) = hand.claim()
+    ask("alter table configuration_versions rename column away to blob_id")
+    assert job["run"] == run and "contents" not in job and asked(hand, job, "configuration") == {"configuration": archive}
+
+
 def test_all_of_an_answer_is_bounded_and_the_smallest_come_first(api, hand):
     archive = tar_gz({"main.tf": "", "more": source.randbytes(SMALL - 1000)})
     fit = ALL // len(archive)
