@@ -19,6 +19,7 @@ struct creation;
 struct report;
 struct trail;
 struct upload;
+struct upload_list;
 
 struct request {
 	const struct http_request *http;
@@ -31,9 +32,10 @@ struct request {
 	struct trail *trail;       /* what the audit trail gets of it (api/trail.h) */
 	struct buckets *buckets;   /* who asks too often (auth/buckets.h) */
 	struct control *control;   /* where workers' requests wait (api/control.h) */
-	struct upload *upload;     /* what an UPLOADED or UPLOADED_JSON route's handler makes of it (store/uploads.h) */
 	struct report *report;     /* what a REPORTED route's handler makes of it (dispatch/reports.h) */
 	struct creation *creation; /* what a JSON_TOGETHER route's handler makes of it (api/creations.h) */
+	/* Where an UPLOADED or UPLOADED_JSON route's handler adds what it makes of it (store/uploads.h). */
+	struct upload_list *uploads;
 };
 
 struct response {
@@ -127,9 +129,9 @@ int respond_slice(
 /* Forgets what was answered, but for the first so many bytes of the answer's own headers. */
 void respond_anew(struct response *res, size_t headers);
 
-/* What has become of an upload: 204, 202 of a state that was kept beside, 409 with the log's length, or -1 with its
- * error. */
-int upload_respond(struct response *res, const struct upload *upload, struct err *err);
+/* What has become of all that the request's handler added, or -1 with the error. */
+int uploads_respond(
+	const struct request *req, struct response *res, const struct upload *uploads, size_t count, struct err *err);
 /* What has become of a result: 204, or -1 with its error. */
 int report_respond(struct response *res, const struct report *report, struct err *err);
 

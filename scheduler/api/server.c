@@ -333,7 +333,8 @@ struct serving {
 	struct response res;
 	struct trail trail;
 	struct creation creation;
-	struct http_answer answer; /* of what is answered later, so far */
+	size_t first_upload, upload_count; /* of the list */
+	struct http_answer answer;         /* of what is answered later, so far */
 	struct err err;
 	long long began;
 	bool served;
@@ -341,9 +342,14 @@ struct serving {
 
 /* What a handler may fill for many to be done at once. */
 struct slot {
-	struct upload *upload;
+	struct upload_list *uploads;
 	struct report *report;
 };
+
+static size_t uploads_in(const struct upload_list *list)
+{
+	return list ? list->count : 0;
+}
 
 static void serving_begin(struct api *api, struct serving *serving, const struct http_request *http,
 	struct http_answer *answer, struct slot slot)
@@ -352,24 +358,41 @@ static void serving_begin(struct api *api, struct serving *serving, const struct
 					    .trail = &serving->trail,
 					    .buckets = api->buckets,
 					    .control = api->control,
-					    .upload = slot.upload,
+					    .uploads = slot.uploads,
 					    .report = slot.report,
 					    .creation = &serving->creation,
 					    .store = store_of_thread(api)},
 		.res = {.http = answer, .trail = &serving->trail},
 		.creation = {.req = &serving->req, .res = &serving->res},
+		.first_upload = uploads_in(slot.uploads),
 		.began = now_us()};
 	answer->extra = headers;
 	limits_address(http, api->settings.proxies, serving->trail.address, sizeof(serving->trail.address));
 	serving->served = request_serve(&serving->req, &serving->res, api->settings.rate_limit, &serving->err) == 0;
+	serving->upload_count = uploads_in(slot.uploads) - serving->first_upload;
+}
+
+static struct upload *serving_upload(const struct serving *serving, size_t at)
+{
+	return &serving->req.uploads->items[serving->first_upload + at];
+}
+
+/* It has a state that is to be kept by those who wait for its workspace. */
+static bool serving_left(const struct serving *serving)
+{
+	for (size_t i = 0; i < serving->upload_count; i++)
+		if (upload_left(serving_upload(serving, i)))
+			return true;
+	return false;
 }
 
 static void serving_answer(struct serving *serving)
 {
 	struct request *req = &serving->req;
 
-	if (serving->served && req->upload && req->upload->kind != UPLOAD_NOTHING)
-		serving->served = upload_respond(&serving->res, req->upload, &serving->err) == 0;
+	if (serving->upload_count)
+		serving->served = uploads_respond(req, &serving->res, serving_upload(serving, 0), serving->upload_count,
+					  &serving->err) == 0;
 	if (serving->served && req->report && req->report->job)
 		serving->served = report_respond(&serving->res, req->report, &serving->err) == 0;
 	if (!serving->served)
@@ -390,7 +413,7 @@ static void serving_release(struct serving *serving)
 static bool request_try(
 	struct api *api, const struct http_request *http, struct contents *contents, struct http_answer *answer)
 {
-	struct upload upload = {.kind = UPLOAD_NOTHING};
+	_cleanup_(upload_list_release) struct upload_list uploads = {.items = NULL};
 	struct report report = {.job = NULL};
 	struct store *store = store_of_thread(api);
 	struct serving serving;
@@ -398,11 +421,10 @@ static bool request_try(
 
 	answer_reset(answer);
 	store->contents = contents;
-	serving_begin(api, &serving, http, answer, (struct slot){&upload, &report});
+	serving_begin(api, &serving, http, answer, (struct slot){&uploads, &report});
 	store->contents = NULL;
 	lacks = !serving.served && contents->wanted.key[0];
-	if (serving.served && upload.kind != UPLOAD_NOTHING)
-		upload_keep(store, &upload);
+	uploads_keep_all(store, uploads.items, uploads.count);
 	if (serving.served && report.job)
 		reports_take(store, &report, 1);
 	if (!lacks)
@@ -422,22 +444,19 @@ static void request_alone(struct api *api, const struct http_request *http, stru
 static void uploads_answer(void *data, struct together_item *items, struct http_answer *answers, size_t count)
 {
 	_cleanup_(freep) struct serving *servings = mem_new(count, sizeof(*servings));
-	_cleanup_(freep) struct upload *uploads = mem_new(count, sizeof(*uploads));
+	_cleanup_(upload_list_release) struct upload_list uploads = {.items = NULL};
 	struct api *api = data;
 
+	for (size_t i = 0; i < count; i++)
+		serving_begin(api, &servings[i], items[i].http, &answers[i], (struct slot){.uploads = &uploads});
+	uploads_keep(servings[0].req.store, uploads.items, uploads.count);
 	for (size_t i = 0; i < count; i++) {
-		serving_begin(api, &servings[i], items[i].http, &answers[i], (struct slot){.upload = &uploads[i]});
-		if (!servings[i].served)
-			uploads[i].kind = UPLOAD_NOTHING;
-	}
-	uploads_keep(servings[0].req.store, uploads, count);
-	for (size_t i = 0; i < count; i++) {
-		if (!upload_left(&uploads[i]))
+		if (!serving_left(&servings[i]))
 			serving_answer(&servings[i]);
 		serving_release(&servings[i]);
 	}
 	for (size_t i = 0; i < count; i++) {
-		if (!upload_left(&uploads[i]))
+		if (!serving_left(&servings[i]))
 			continue;
 		answer_reset(&answers[i]);
 		if (!together_pass(api->awaited, &items[i]))
@@ -517,7 +536,7 @@ static void creation_serve(struct api *api, const struct http_request *http, str
 	struct serving *serving = mem_new(1, sizeof(*serving));
 	struct http_answer first = {.status = 200, .body = BUF_INIT(SIZE_MAX / 2)};
 
-	serving_begin(api, serving, http, &first, (struct slot){.upload = NULL});
+	serving_begin(api, serving, http, &first, (struct slot){.uploads = NULL});
 	serving->answer = first;
 	serving->req.store->viewer = NULL;
 	if (!serving->served) {

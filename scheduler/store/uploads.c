@@ -28,6 +28,22 @@ struct keeping {
 	struct chunk_batch chunks;
 };
 
+struct upload *upload_add(struct upload_list *list)
+{
+	if (list->count == list->room) {
+		list->room = list->room ? 2 * list->room : 8;
+		list->items = mem_resize(list->items, list->room, sizeof(*list->items));
+	}
+	list->items[list->count] = (struct upload){.job = NULL};
+	return &list->items[list->count++];
+}
+
+void upload_list_release(struct upload_list *list)
+{
+	free(list->items);
+	*list = (struct upload_list){.items = NULL};
+}
+
 /* ---- states ---- */
 
 /* First of all, since workspaces are locked before jobs everywhere. */
@@ -105,7 +121,7 @@ static const char lock_sql[] =
 
 static bool has_target(const struct upload *upload)
 {
-	return upload->kind != UPLOAD_NOTHING && upload->kind != UPLOAD_STATE;
+	return upload->kind != UPLOAD_STATE;
 }
 
 /* One row for each upload whose attempt is the job's: `n` says which. */
@@ -308,36 +324,32 @@ static int keep_run(void *data, struct err *err)
 	return result;
 }
 
-static int keep(struct keeping *k, struct err *err)
+static void keep(struct keeping k)
 {
-	return db_transaction(k->store->db, keep_run, k, err);
+	struct err err = ERR_INIT;
+
+	if (!k.count || db_transaction(k.store->db, keep_run, &k, &err) == 0)
+		return;
+	for (size_t i = 0; i < k.count; i++) {
+		k.uploads[i].err = err;
+		k.uploads[i].state.left = false;
+		if (k.count > 1 && err.kind != ERR_UNAVAILABLE)
+			keep((struct keeping){
+				.store = k.store, .uploads = &k.uploads[i], .count = 1, .accept = k.accept});
+	}
 }
 
 void uploads_keep(struct store *store, struct upload *uploads, size_t count)
 {
-	struct keeping keeping = {.store = store, .uploads = uploads, .count = count, .accept = states_accept_ready};
-	struct err err = ERR_INIT;
+	keep((struct keeping){.store = store, .uploads = uploads, .count = count, .accept = states_accept_ready});
+}
 
-	if (keep(&keeping, &err) == 0)
-		return;
-	for (size_t i = 0; i < count; i++) {
-		uploads[i].err = err;
-		uploads[i].state.left = false;
-		if (count > 1 && err.kind != ERR_UNAVAILABLE)
-			uploads_keep(store, &uploads[i], 1);
-	}
+void uploads_keep_all(struct store *store, struct upload *uploads, size_t count)
+{
+	keep((struct keeping){.store = store, .uploads = uploads, .count = count, .accept = states_accept});
 }
 
 bool upload_left(const struct upload *upload)
 {
 	return upload->kind == UPLOAD_STATE && upload->state.left;
-}
-
-void upload_keep(struct store *store, struct upload *upload)
-{
-	struct keeping keeping = {.store = store, .uploads = upload, .count = 1, .accept = states_accept};
-	struct err err = ERR_INIT;
-
-	if (keep(&keeping, &err) < 0)
-		upload->err = err;
 }

@@ -13,7 +13,6 @@
 #include "scheduler/store/state_offers.h"
 
 enum upload_kind {
-	UPLOAD_NOTHING,
 	UPLOAD_LOG,     /* bytes that begin at `offset` of the attempt's log; those that are there already are fine */
 	UPLOAD_STARTED, /* from now on the attempt may not be made again */
 	UPLOAD_PLAN,    /* these four: the plan's; the same again is harmless */
@@ -44,12 +43,22 @@ struct upload {
 	struct state_offer state;
 };
 
-/* If all together fail for a reason that lies in one of them, each is tried by itself. It waits for nobody's lock of a
- * workspace: a state that has to is left (upload_left). */
+/* What several requests hand in. */
+struct upload_list {
+	struct upload *items; /* owned */
+	size_t count, room;
+};
+
+/* A new one at the end, all zero; those before it move. */
+struct upload *upload_add(struct upload_list *list);
+void upload_list_release(struct upload_list *list);
+
+/* Those of one job are kept in their order. If all together fail for a reason that lies in one of them, each is tried
+ * by itself. It waits for nobody's lock of a workspace: a state that has to is left (upload_left). */
 void uploads_keep(struct store *store, struct upload *uploads, size_t count);
-/* Whether it is to be kept by itself, and nothing was done. */
+/* The same, and it waits. */
+void uploads_keep_all(struct store *store, struct upload *uploads, size_t count);
+/* Whether it is to be kept by those who wait, and nothing was done. */
 bool upload_left(const struct upload *upload);
-/* One by itself: it waits for its workspace. */
-void upload_keep(struct store *store, struct upload *upload);
 
 #endif

@@ -10,6 +10,12 @@ from support.api import Answer
 from support.wait import PATIENCE
 
 
+def parcel(*parts):
+    """The body of a parcel of these (path, bytes)."""
+    head = {"parts": [{"path": path, "size": len(body)} for path, body in parts]}
+    return json.dumps(head).encode() + b"\n" + b"".join(body for _, body in parts)
+
+
 class HandWorker:
     def __init__(self, url, token, name="by-hand", slots=1):
         self.url = url
@@ -50,6 +56,10 @@ class HandWorker:
     def on(self, job, method, what, body=None, check=True):
         """A request with the job's own token."""
         return self.call(method, f"jobs/{job['job']}/{what}", body, job["token"], check)
+
+    def parcel(self, job, *parts):
+        """Uploads in one request, each (path, bytes): what is answered to each."""
+        return self.on(job, "POST", "parcel", parcel(*parts)).json["parts"]
 
     def result(self, job, outcome="passed", **more):
         body = {"v": 1, "job": job["job"], "attempt": job["attempt"], "run": job["run"], "outcome": outcome, "has-changes": True, "additions": 1,

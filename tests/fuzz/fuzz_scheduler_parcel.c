@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+/*
+ * A parcel as a worker sends it: what the handler makes of it lies within its bytes, and is written so that it is read
+ * again. And the answer to one, as a worker reads it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/parcel.h"
+#include "scheduler/api/api.h"
+#include "scheduler/store/uploads.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
+
+static void must(bool it_does)
+{
+	if (!it_does)
+		abort();
+}
+
+static void written_again(const char *text, size_t len)
+{
+	_cleanup_(buf_release) struct buf out = BUF_INIT(1 << 20);
+	struct parcel parcel, again;
+	struct err err = ERR_INIT;
+
+	if (parcel_read(text, len, &parcel, &err) < 0) {
+		must(err.kind == ERR_MALFORMED && err.message[0]);
+		return;
+	}
+	parcel_write(parcel.parts, parcel.count, &out);
+	must(parcel_read(buf_str(&out), out.len, &again, &err) == 0 && again.count == parcel.count);
+	for (size_t i = 0; i < parcel.count; i++)
+		must(text_equal(parcel.parts[i].path, again.parts[i].path) &&
+			parcel.parts[i].len == again.parts[i].len &&
+			memcmp(parcel.parts[i].bytes, again.parts[i].bytes, again.parts[i].len) == 0);
+	parcel_release(&again);
+	parcel_release(&parcel);
+}
+
+static void handled(char *text, size_t len)
+{
+	_cleanup_(upload_list_release) struct upload_list uploads = {.items = NULL};
+	struct http_request http = {.body = {.data = text, .len = len}};
+	struct http_answer answer = {.status = 0};
+	struct response res = {.http = &answer};
+	struct request req = {.http = &http, .uploads = &uploads, .bearer = "job.token"};
+	struct err err = ERR_INIT;
+	const char *at = text;
+
+	route_find(routes, routes_count, "POST", "/api/worker/v1/jobs/job-1/parcel", &req.match);
+	if (jobs_parcel(&req, &res, &err) < 0)
+		must(err.kind != ERR_NONE && !uploads.count);
+	else
+		must(uploads.count);
+	for (size_t i = 0; i < uploads.count; at = (const char *)uploads.items[i].bytes + uploads.items[i].len, i++)
+		must((const char *)uploads.items[i].bytes >= at && text_equal(uploads.items[i].job, "job-1"));
+	must(at <= text + len);
+	json_decref(req.body);
+}
+
+static void answered(const char *text, size_t len)
+{
+	struct parcel_answer answers[3];
+
+	for (size_t count = 1; count <= ARRAY_LEN(answers); count++)
+		if (parcel_answers_read(text, len, answers, count) == 0)
+			parcel_answers_release(answers, count);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+	_cleanup_(freep) char *text = mem_new(len + 1, 1);
+
+	memcpy(text, bytes, len);
+	written_again(text, len);
+	handled(text, len);
+	answered(text, len);
+	return 0;
+}
