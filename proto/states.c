@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "proto/states.h"
 
+#include <string.h>
+
 const struct run_status_row run_statuses[RUN_STATUS_COUNT] = {
 #define RUN_STATUS(symbol, name, timestamp, label, group) [RUN_##symbol] = {name, timestamp, label, group},
 #include "proto/run_status.def"
@@ -21,6 +23,20 @@ int run_status_parse(const char *name)
 		if (text_equal(run_statuses[i].name, name))
 			return i;
 	return -1;
+}
+
+bool run_statuses_are_live(const char *names)
+{
+	for (const char *at = text_or_empty(names); *at;) {
+		size_t len = strcspn(at, ",");
+
+		for (int i = 0; i < RUN_STATUS_COUNT; i++)
+			if (run_statuses[i].group == FINAL && strlen(run_statuses[i].name) == len &&
+				strncmp(run_statuses[i].name, at, len) == 0)
+				return false;
+		at += len + (at[len] == ',');
+	}
+	return names != NULL;
 }
 
 int stage_parse(const char *name)

@@ -50,5 +50,7 @@ extern const struct stage_row stages[STAGE_COUNT + 1]; /* the last is STAGE_NONE
 /* The status or stage of that name; -1 if there is none. */
 int run_status_parse(const char *name);
 int stage_parse(const char *name);
+/* Whether no run that has ended has one of the statuses (their names, separated by commas); false for NULL. */
+bool run_statuses_are_live(const char *names);
 
 #endif

@@ -139,7 +139,7 @@ struct run run_of_view(const struct rows *rows, int row)
 static bool filter_is_live(const struct run_filter *filter)
 {
 	return filter->queue || text_equal(filter->status_group, "non_final") ||
-		text_equal(filter->status_group, "discardable");
+		text_equal(filter->status_group, "discardable") || run_statuses_are_live(filter->status);
 }
 
 static const char *views_sql(const struct run_filter *filter)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/workspaces.h"
 
+#include "proto/states.h"
 #include "scheduler/store/projects.h"
 #include "scheduler/store/viewer.h"
 
@@ -66,13 +67,17 @@ int workspaces_read_all(struct store *store, struct db_array *ids, struct rows *
 #define TAGGED_T "lateral (select workspace_id, value from effective_tags where tag_id = t.id offset 0) e "
 #define FOUND_D  "lateral (select * from workspaces where id = d.id offset 0) f "
 
+#define TAGGED_ANY(names)                                                                                              \
+	"e.workspace_id from tags t cross join " TAGGED_T "where t.organization_id = $1 and lower(t.name) = "          \
+	"any(string_to_array(lower(" names "), ','))"
+
 #define LISTED                                                                                                         \
 	"f.organization_id = $1 and " NAMED "and ($4::text is null or exists (select 1 from runs r where r.id = "      \
 	"coalesce(f.current_run_id, f.latest_run_id) and r.status = any(string_to_array($4, ',')))) "                  \
 	"and ($5::text is null or f.project_id = any(string_to_array($5, ','))) "                                      \
-	"and ($8::text is null or f.id not in (select e.workspace_id from tags t cross join " TAGGED_T                 \
-	"where t.organization_id = $1 and lower(t.name) = any(string_to_array(lower($8), ',')))) "                     \
-	"and " VIEWER_SEES_WORKSPACE("$11", "$12", "f.id")
+	"and ($8::text is null or f.id not in (select " TAGGED_ANY("$8") ")) "                                         \
+									 "and " VIEWER_SEES_WORKSPACE(                 \
+										 "$11", "$12", "f.id")
 
 /* Those that have all of the tags. */
 #define TAGGED                                                                                                         \
@@ -81,11 +86,18 @@ int workspaces_read_all(struct store *store, struct db_array *ids, struct rows *
 	"join " TAGGED_T "on x.value = '' or e.value = x.value "                                                       \
 	"group by e.workspace_id having count(distinct x.place) = array_length($6::text[], 1)"
 
+/* Those whose current run has one of the statuses, which no run has that ended: `$13` says so. */
+#define LIVE                                                                                                           \
+	"select f.id from runs r cross join lateral (select id from workspaces where id = r.workspace_id and "         \
+	"coalesce(current_run_id, latest_run_id) = r.id offset 0) f where r.organization_id = $1 and not r.ended "     \
+	"and r.status = any(string_to_array($4, ',')) "
+
 /* What the conditions are looked at of: the fewest that some of them leaves, found by an index. Each part but one is
  * passed over, by what is not asked for. */
 #define AMONG                                                                                                          \
 	"select f.id from workspaces f where f.organization_id = $1 and $6::text[] is null and $5::text is null "      \
-	"and $11::boolean and " NAMED "union all "                                                                     \
+	"and $11::boolean and not $13::boolean and " NAMED "union all " LIVE                                           \
+	"and $6 is null and $5 is null and $11 and $13 union all "                                                     \
 	"select id from workspaces where project_id = any(string_to_array($5, ',')) and $6 is null "                   \
 	"and $11::boolean union all "                                                                                  \
 	"(" TAGGED ") union all "                                                                                      \
@@ -112,11 +124,18 @@ int workspaces_read_all(struct store *store, struct db_array *ids, struct rows *
 	"limit (select case when ahead then 0 else least($2, rest) end from t) "                                       \
 	"offset (select greatest(rest - $2::bigint, 0) from t)"
 
-#define LIST_ALL(join, order, back)                                                                                    \
-	"(with t as (select total, $3::bigint * 2 <= total as ahead, greatest(total - $3, 0) as rest from (select "    \
-	"coalesce((select workspaces from organization_totals where organization_id = $1), 0) as total) x), "          \
-	"p as ((" PART(OWN(join), order, "", AHEAD) ") union all (" PART(OWN(join), back, "-", BACKWARD) ")) " SHOWN(  \
-		"$4") ")"
+#define LIST_WALKED(these, total, join, own, order, back)                                                              \
+	"(with " these "t as (select total, $3::bigint * 2 <= total as ahead, greatest(total - $3, 0) as rest from "   \
+	"(select coalesce((select workspaces from organization_totals where organization_id = $1), 0)" total           \
+	" as total) x), p as ((" PART(OWN(join) own, order, "", AHEAD) ") union all (" PART(                           \
+		OWN(join) own, back, "-", BACKWARD) ")) " SHOWN("$4") ")"
+
+#define LIST_ALL(join, order, back) LIST_WALKED("", "", join, "", order, back)
+
+/* All but those that have one of the tags. */
+#define LIST_WITHOUT(join, order, back)                                                                                \
+	LIST_WALKED("x as materialized (select distinct " TAGGED_ANY("$5") "), ", " - (select count(*) from x)", join, \
+		"and f.id not in (select workspace_id from x) ", order, back)
 
 /* Those that conditions leave are counted. */
 #define LIST_SOME(join, order)                                                                                         \
@@ -125,10 +144,10 @@ int workspaces_read_all(struct store *store, struct db_array *ids, struct rows *
 	"t as (select count(*) as total from f), p as (" PART("f " join, order, "", "limit $9 offset $10") ") " SHOWN( \
 		"$12") ")"
 
-#define LISTS(join, order, back) LIST_ALL(join, order, back), LIST_SOME(join, order)
+#define LISTS(join, order, back) LIST_ALL(join, order, back), LIST_WITHOUT(join, order, back), LIST_SOME(join, order)
 
 static const struct {
-	const char *name, *all, *some;
+	const char *name, *all, *without, *some;
 } sorts[] = {
 	{NULL, LISTS("", "f.created_at, f.id", "f.created_at desc, f.id desc")},
 	{"name", LISTS("", "lower(f.name)", "lower(f.name) desc")},
@@ -151,10 +170,11 @@ static size_t sort_find(const char *name)
 	return 0;
 }
 
+/* But for tags that they must not have. */
 static bool list_is_whole(const struct workspace_list *list, bool everywhere)
 {
 	return everywhere && !list->name && !list->wildcard && !list->run_status && !list->project_ids &&
-		!list->without_tags && !list->tag_keys->count;
+		!list->tag_keys->count;
 }
 
 int workspaces_list(struct store *store, const struct workspace_list *list, struct rows *ret_rows, struct err *err)
@@ -162,14 +182,19 @@ int workspaces_list(struct store *store, const struct workspace_list *list, stru
 	struct db_array *keys = list->tag_keys, *values = list->tag_values;
 	bool everywhere = viewer_may_all(store->viewer, list->organization_id, CAN_READ_WORKSPACE);
 	const char *user = viewer_user(store->viewer);
+	size_t sort = sort_find(list->sort);
 
+	if (list_is_whole(list, everywhere) && list->without_tags)
+		return db_query(store->db, ret_rows, err, sorts[sort].without, P_TEXT(list->organization_id),
+			P_INT(list->limit), P_INT(list->offset), P_TEXT(user), P_TEXT(list->without_tags));
 	if (list_is_whole(list, everywhere))
-		return db_query(store->db, ret_rows, err, sorts[sort_find(list->sort)].all,
-			P_TEXT(list->organization_id), P_INT(list->limit), P_INT(list->offset), P_TEXT(user));
-	return db_query(store->db, ret_rows, err, sorts[sort_find(list->sort)].some, P_TEXT(list->organization_id),
-		P_TEXT(list->name), P_TEXT(list->wildcard), P_TEXT(list->run_status), P_TEXT(list->project_ids),
+		return db_query(store->db, ret_rows, err, sorts[sort].all, P_TEXT(list->organization_id),
+			P_INT(list->limit), P_INT(list->offset), P_TEXT(user));
+	return db_query(store->db, ret_rows, err, sorts[sort].some, P_TEXT(list->organization_id), P_TEXT(list->name),
+		P_TEXT(list->wildcard), P_TEXT(list->run_status), P_TEXT(list->project_ids),
 		P_TEXT(keys->count ? db_array_text(keys) : NULL), P_TEXT(keys->count ? db_array_text(values) : NULL),
-		P_TEXT(list->without_tags), P_INT(list->limit), P_INT(list->offset), P_BOOL(everywhere), P_TEXT(user));
+		P_TEXT(list->without_tags), P_INT(list->limit), P_INT(list->offset), P_BOOL(everywhere), P_TEXT(user),
+		P_BOOL(run_statuses_are_live(list->run_status)));
 }
 
 /* ---- creating and changing ---- */

@@ -159,6 +159,17 @@ def test_a_workspace_inherits_from_its_project(api):
 # ---- searching ----
 
 
+def test_pages_of_those_without_a_tag(api):
+    made = [workspace_in(api, f"w{number}", project(api, f"of-{number}"), **{"tag-bindings": bindings(**({"old": ""} if number % 3 == 0 else {}))}) for number in range(8)]
+    wanted = [workspace for number, workspace in enumerate(made) if number % 3]
+    for sort, order in (("name", wanted), ("-name", wanted[::-1]), ("latest-change-at", wanted), ("-latest-change-at", wanted[::-1]), ("current-run.created-at", wanted)):
+        for size in (1, 2, 5, 20):
+            for number in range(1, 7):
+                page = api.get(f"organizations/{api.organization}/workspaces", sort=sort, **{"search[exclude-tags]": "OLD,other", "page[size]": size, "page[number]": number}).json
+                assert [row["id"] for row in page["data"]] == order[(number - 1) * size:number * size], (sort, size, number)
+                assert page["meta"]["pagination"]["total-count"] == 5
+
+
 def test_searching_by_tags(api):
     parent = project(api, "parent", **{"tag-bindings": bindings(team="infra")})
     for name, pairs in (("a", {"env": "prod"}), ("b", {"env": "dev", "x": ""}), ("c", {})):
@@ -168,6 +179,8 @@ def test_searching_by_tags(api):
     assert listed(api, **{"search[tags]": "ENV"}) == ["a", "b"]
     assert listed(api, **{"search[exclude-tags]": "x"}) == ["a", "c"]
     assert listed(api, **{"search[exclude-tags]": "x,team"}) == ["a"]
+    assert listed(api, **{"search[exclude-tags]": "nothing"}) == ["a", "b", "c"] and listed(api, **{"search[exclude-tags]": "ENV,team"}) == []
+    assert listed(api, **{"search[exclude-tags]": "x", "search[name]": "A"}) == ["a"]
     assert listed(api, **{"search[tags]": "team"}) == ["c"]
     assert listed(api, **{"filter[tagged][0][key]": "env", "filter[tagged][0][value]": "prod"}) == ["a"]
     assert listed(api, **{"filter[tagged][0][key]": "env", "filter[tagged][0][value]": ""}) == ["a", "b"]

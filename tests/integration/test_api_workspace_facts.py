@@ -161,6 +161,34 @@ def test_sorting_by_the_latest_change(api):
     assert [w["id"] for w in api.get(f"organizations/{api.organization}/workspaces", **{"filter[current-run][status]": "plan_queued"}).data] == [second]
 
 
+def test_searching_by_the_current_run(api):
+    waits, discarded, idle = api.workspace("waits"), api.workspace("discarded"), api.workspace("idle")
+    tagged = api.workspace("tagged")
+    api.patch(f"workspaces/{tagged}/tag-bindings", {"data": [{"type": "tag-bindings", "attributes": {"key": "k", "value": ""}}]})
+    for workspace in (waits, discarded, tagged):
+        api.run(workspace, api.upload(workspace, {"main.tf": ""}))
+    api.run(waits)  # behind the current one
+    ended, = [run["id"] for run in api.get(f"workspaces/{discarded}/runs").data]
+    api.act(ended, "cancel")
+    over = api.attributes(f"runs/{ended}")["status"]
+
+    def found(status, **query):
+        page = api.get(f"organizations/{api.organization}/workspaces", sort="name", **{"filter[current-run][status]": status, **query}).json
+        assert page["meta"]["pagination"]["total-count"] == len(page["data"])
+        return [row["id"] for row in page["data"]]
+
+    assert over in ("canceled", "discarded")
+    assert found("plan_queued") == found("plan_queued,applying,planned_and_saved") == [tagged, waits]
+    assert found("pending") == found("planning,applying") == []
+    assert found(over) == [discarded] and found(f"plan_queued,{over}") == [discarded, tagged, waits]
+    assert found("plan_queued", **{"search[tags]": "k"}) == [tagged] and found("plan_queued", **{"search[exclude-tags]": "k"}) == [waits]
+    assert found("plan_queued", **{"search[name]": "WAI"}) == [waits] and idle not in found("plan_queued,,nothing")
+    of_organization = {status: [run["relationships"]["workspace"]["data"]["id"] for run in api.get(f"organizations/{api.organization}/runs", **{"filter[status]": status}).data]
+                       for status in ("pending", "plan_queued", over, f"pending,{over}")}
+    assert of_organization["pending"] == [waits] and sorted(of_organization["plan_queued"]) == sorted([waits, tagged])
+    assert of_organization[over] == [discarded] and of_organization[f"pending,{over}"] == [waits, discarded]
+
+
 # ---- who may read its state ----
 
 
