@@ -453,7 +453,8 @@ static const struct save saves_new[] = {
 		"over boolean)"},
 };
 
-/* Ends before starts: a run has at most one job. Runs before workspaces: what ended makes room. */
+/* Ends before starts: a run has at most one job. Runs before workspaces: what ended makes room. Operations by their
+ * ids, as uploads lock them: nothing else keeps the two apart. */
 static const struct save saves[] = {
 	{offsetof(struct changes, jobs_ended),
 		"delete from jobs where id in (select id from jobs where id in "
@@ -497,9 +498,9 @@ static const struct save saves[] = {
 		"changes = coalesce(u.changes, o.changes), destructions = coalesce(u.destructions, o.destructions), "
 		"imports = coalesce(u.imports, o.imports), terraform_version = coalesce(u.version, "
 		"o.terraform_version) "
-		"from jsonb_to_recordset($1::jsonb) as u(id text, status text, times jsonb, over boolean, "
-		"additions integer, changes integer, destructions integer, imports integer, version text) "
-		"where o.id = u.id"},
+		"from (select * from jsonb_to_recordset($1::jsonb) as u(id text, status text, times jsonb, over "
+		"boolean, additions integer, changes integer, destructions integer, imports integer, version text) "
+		"order by id) u where o.id = u.id"},
 	{offsetof(struct changes, task_stages),
 		"update task_stages t set status = u.status, status_timestamps = t.status_timestamps || u.times, "
 		"updated_at = now() from jsonb_to_recordset($1::jsonb) as u(run_id text, stage text, status text, "

@@ -153,3 +153,21 @@ def test_nothing_that_was_acknowledged_is_lost(hand, jobs, api, scheduler, postg
         kept = api.log(writer.job["run"], "plan").strip("\x02\x03").encode()
         # The last line may have been kept without its answer.
         assert kept.startswith(writer.text) and len(kept) <= len(writer.text) + len(f"line {writer.acknowledged}\n")
+
+
+def test_results_and_uploads_lock_operations_in_one_order(hand, jobs, ask, database):
+    """Else each may wait for the other, until PostgreSQL has found it out a second later."""
+    by_plan = {"plan-" + job["run"].removeprefix("run-"): job for job in jobs}
+    plans = [plan for (plan,) in ask("select id from operations where id = any(%s) order by id", list(by_plan))]
+
+    def only_the_first_is_locked():
+        """Somebody waits for it, and has locked none that come after."""
+        waits = ask("select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")
+        return waits and len(ask("select id from operations where id = any(%s) for no key update skip locked", plans)) == JOBS - 1
+
+    with psycopg.connect(database) as holder, ThreadPoolExecutor(JOBS) as pool:
+        holder.execute("select id from operations where id = %s for no key update", [plans[0]])
+        answers = [pool.submit(hand.result, by_plan[plan]) for plan in reversed(plans)]
+        until(only_the_first_is_locked, "results wait for the first")
+        holder.rollback()
+        assert [answer.result().status for answer in answers] == [204] * JOBS
