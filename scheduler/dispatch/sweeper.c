@@ -17,6 +17,7 @@
 #include "scheduler/dispatch/task_sweeps.h"
 #include "scheduler/dispatch/letters.h"
 #include "scheduler/metrics.h"
+#include "scheduler/store/audit.h"
 
 enum { MOST_SWEPT = 100, REASON_SIZE = 512, AWAY_MS = 3000, SHOWN_MS = 300000 };
 
@@ -276,6 +277,7 @@ static const struct {
 	{"sessions", 600000, sessions_sweep, false},
 	{"exports", 3600000, sweep_exports, false},
 	{"letters", 600000, letters_sweep, false},
+	{"audit trail", 600000, audit_count, false},
 };
 
 /* What is only shown is not looked up while nobody looks. */

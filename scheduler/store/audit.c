@@ -107,17 +107,62 @@ int audit_write(struct store *store, const struct audit_event *event, struct err
 #define EVENT_COLUMNS                                                                                                  \
 	"id, position, at, organization_id, actor_type, actor_id, actor_name, token_id, address, request_id, action, " \
 	"resource_type, resource_id, workspace_id, to_jsonb(attributes) as attributes "
-#define TRAIL(events)                                                                                                  \
-	"select n.total, e.* from (select count(*) as total from " events ") n left join (select " EVENT_COLUMNS       \
-	"from " events "order by at desc, position desc limit $3 offset $4) e on true "                                \
-	"order by e.at desc, e.position desc"
-#define SINCE "($2::timestamptz is null or at > $2::timestamptz) "
+/* What was counted of them before that time (migration 0035). */
+#define COUNTED(whose, time)                                                                                           \
+	"coalesce((select events from audit_totals where organization_id = " whose " and until <= " time               \
+	" order by until desc limit 1), 0) "
+
+/* Events of `own` (a condition), which `whose` has the totals of. From the hour that `since` is in to the last that was
+ * counted they are known. A page is walked to in an index before anything else is read. */
+#define TRAIL(own, whose, same)                                                                                        \
+	"(with n as (select case when s.known < c.until then (select count(*) from audit_events where " own            \
+	"and at > $2::timestamptz and at < s.known) + " COUNTED(whose, "c.until") "- " COUNTED(whose,                  \
+		"s.known") "+ (select count(*) from audit_events where " own                                           \
+			   "and at >= c.until) else (select count(*) "                                                 \
+			   "from audit_events where " own                                                              \
+			   "and at > $2::timestamptz) end as total from audit_counted c, (select "                     \
+			   "coalesce(date_trunc('hour', $2::timestamptz) + interval '1 hour', '-infinity') as known) " \
+			   "s), "                                                                                      \
+			   "k as (select at as k_at, position as k_position from audit_events where " own              \
+			   "and ($2::timestamptz is null or "                                                          \
+			   "at > $2::timestamptz) order by at desc, position desc limit $3 offset $4) "                \
+			   "select n.total, e.* from n left join (select " EVENT_COLUMNS                               \
+			   "from k cross join lateral (select * from "                                                 \
+			   "audit_events x where " same                                                                \
+			   "x.at = k_at and x.position = k_position offset 0) e) e on true "                           \
+			   "order by e.at desc, e.position desc)"
 
 int audit_read(struct store *store, const struct audit_list *list, struct rows *ret_rows, struct err *err)
 {
-	const char *sql = list->organization ? TRAIL("audit_events where organization_id = $1 and " SINCE)
-					     : TRAIL("audit_events where $1::text is null and " SINCE);
+	const char *sql = list->organization ? TRAIL("organization_id = $1 ", "$1", "x.organization_id = $1 and ")
+					     : TRAIL("$1::text is null ", "''", "");
 
 	return db_query(store->db, ret_rows, err, sql, P_TEXT(list->organization), P_TEXT(list->since),
 		P_INT(list->limit), P_INT(list->offset));
+}
+
+/* The next hour with events, if it is over for long enough. Who counts the same at the same time writes the same. */
+int audit_count(struct store *store, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	do {
+		rows_release(&rows);
+		if (db_query(store->db, &rows, err,
+			    "with h as (select c.until as first, date_trunc('hour', e.at) + interval '1 hour' as until "
+			    "from audit_counted c cross join lateral (select at from audit_events where at >= c.until "
+			    "order by at, position limit 1) e where e.at < date_trunc('hour', now() - interval "
+			    "'1 hour')), "
+			    "n as (select o.id, h.until, count(*) as events from h join audit_events e on e.at >= "
+			    "h.first "
+			    "and e.at < h.until cross join lateral (values (e.organization_id), ('')) o (id) "
+			    "where o.id is not null group by 1, 2), "
+			    "t as (insert into audit_totals (organization_id, until, events) select n.id, n.until, "
+			    "n.events + coalesce((select t.events from audit_totals t where t.organization_id = n.id "
+			    "and t.until < n.until order by t.until desc limit 1), 0) from n "
+			    "on conflict (organization_id, until) do nothing) "
+			    "update audit_counted c set until = h.until from h where c.until < h.until") < 0)
+			return -1;
+	} while (db_affected(&rows));
+	return 0;
 }

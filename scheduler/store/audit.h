@@ -52,5 +52,7 @@ struct audit_list {
 
 /* The columns of audit_events and `total`, the newest first; a row with a null id if the page is empty. */
 int audit_read(struct store *store, const struct audit_list *list, struct rows *ret_rows, struct err *err);
+/* Writes down how many events there were in hours that are over (migration 0035). */
+int audit_count(struct store *store, struct err *err);
 
 #endif

@@ -3,6 +3,8 @@
 
 import json
 
+import psycopg
+
 from support.api import Api
 from support.kcat import consume
 from support.wait import until
@@ -101,6 +103,43 @@ def test_pages_and_since(org):
     assert org.get(path, since="2200-01-01T00:00:00Z").json["data"] == []
     for wrong in ({"since": "yesterday"}, {"page[size]": "x"}, {"page[number]": 0}):
         assert org.call("GET", path + "?" + "&".join(f"{k}={v}" for k, v in wrong.items())).status == 400
+
+
+def test_the_total_is_exact_whatever_was_counted_before(org, office):
+    """Hours that are over are counted once (migration 0035); pages and times may begin and end anywhere among them."""
+    path = f"organizations/{org.organization}/audit-trail"
+    for number in range(24):
+        org.workspace(f"w{number}")
+    with psycopg.connect(office.database, autocommit=True) as connection:
+        # Three in each of the last eight half hours, and all of the others' events long ago.
+        connection.execute("update audit_events e set at = case when organization_id = (select organization_id from workspaces where id = %s) then now() - n / 3 * interval '30 min' "
+                           "else at - interval '1000 days' - n * interval '7 hours' end from (select id, row_number() over (partition by organization_id order by position desc) - 1 as n "
+                           "from audit_events) x where x.id = e.id", [org.get(path).json["data"][0]["resource"]["id"]])
+        connection.execute("delete from audit_totals")
+        connection.execute("update audit_counted set until = '2000-01-01'")
+        last, = connection.execute("select date_trunc('hour', max(at)) + interval '1 hour' from audit_events where at < date_trunc('hour', now() - interval '1 hour')").fetchone()
+        checked(org, path)
+        office.scheduler.stop()  # each counts as it starts
+        office.scheduler.start()
+        until(lambda: connection.execute("select until >= %s from audit_counted", [last]).fetchone()[0], "the hours that are over are counted")
+        assert connection.execute("select (select count(*) from audit_events where at < c.until) = (select max(events) from audit_totals where organization_id = '') "
+                                  "from audit_counted c").fetchone()[0]
+        checked(org, path)
+        org.workspace("later")
+        checked(org, path)
+        site = org.get("admin/audit-trail", **{"page[size]": 7}).json
+        assert site["pagination"]["total_count"] == connection.execute("select count(*) from audit_events").fetchone()[0]
+
+
+def checked(org, path):
+    """That what is told of all pages, and of those since any event, is what there is."""
+    events = org.get(path).json["data"]
+    whole = org.get(path, **{"page[size]": 5, "page[number]": 3}).json
+    assert whole["pagination"]["total_count"] == len(events) and [e["id"] for e in whole["data"]] == [e["id"] for e in events[10:15]]
+    for event in events:
+        since = event["timestamp"]
+        told = org.get(path, since=since, **{"page[size]": 2}).json
+        assert len(events) > 20 and told["pagination"]["total_count"] == len(org.get(path, since=since).json["data"])
 
 
 def test_strangers_read_nothing(org, office):
