@@ -81,17 +81,23 @@ static int pair_check(const struct certificate *certificate, struct err *err)
 	unsigned char of_certificate[64], of_key[64];
 	size_t certificate_len = sizeof(of_certificate), key_len = sizeof(of_key);
 	gnutls_pubkey_t public_key;
-	bool same;
+	int failed;
 
 	if (gnutls_pubkey_init(&public_key) < 0)
 		mem_out();
-	same = gnutls_pubkey_import_privkey(public_key, certificate->key, 0, 0) == 0 &&
-		gnutls_pubkey_get_key_id(public_key, GNUTLS_KEYID_USE_SHA256, of_key, &key_len) == 0 &&
-		gnutls_pubkey_get_key_id(
-			certificate->chain[0].pubkey, GNUTLS_KEYID_USE_SHA256, of_certificate, &certificate_len) == 0 &&
-		key_len == certificate_len && gnutls_memcmp(of_key, of_certificate, key_len) == 0;
+	failed = gnutls_pubkey_import_privkey(public_key, certificate->key, 0, 0);
+	if (failed == 0)
+		failed = gnutls_pubkey_get_key_id(public_key, GNUTLS_KEYID_USE_SHA256, of_key, &key_len);
+	if (failed == 0)
+		failed = gnutls_pubkey_get_key_id(
+			certificate->chain[0].pubkey, GNUTLS_KEYID_USE_SHA256, of_certificate, &certificate_len);
 	gnutls_pubkey_deinit(public_key);
-	return same ? 0 : err_set(err, ERR_INVALID, "the key is not that of the certificate");
+	if (failed < 0)
+		return err_set(err, ERR_INVALID, "the key can't be compared with the certificate: %s",
+			gnutls_strerror(failed));
+	if (key_len != certificate_len || gnutls_memcmp(of_key, of_certificate, key_len) != 0)
+		return err_set(err, ERR_INVALID, "the key is not that of the certificate");
+	return 0;
 }
 
 int certificate_load(const char *certificate_file, const char *key_file, struct err *err)

@@ -22,6 +22,41 @@ struct keyring {
 	} keys[MOST_KEYS];
 };
 
+/* libcrypto fails here for memory alone; a digest that is not there would be compared with, or stored. */
+static void must(bool done)
+{
+	if (!done)
+		mem_out();
+}
+
+static void *crypto_memory(size_t size, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	return mem_resize(NULL, size, 1);
+}
+
+static void *crypto_resize(void *old, size_t size, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	return mem_resize(old, size, 1);
+}
+
+static void crypto_free(void *memory, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	free(memory);
+}
+
+/* Where libcrypto has no memory it uses what is not there, or keeps for good that an algorithm is not: no connection by
+ * TLS comes about any more then, libpq's and libcurl's neither. So it ends the process, as everything else does. */
+__attribute__((constructor)) static void crypto_memory_or_death(void)
+{
+	must(CRYPTO_set_mem_functions(crypto_memory, crypto_resize, crypto_free));
+}
+
 static void hex_encode(const unsigned char *bytes, size_t len, char *ret_hex)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -31,13 +66,6 @@ static void hex_encode(const unsigned char *bytes, size_t len, char *ret_hex)
 		ret_hex[2 * i + 1] = digits[bytes[i] & 15];
 	}
 	ret_hex[2 * len] = '\0';
-}
-
-/* libcrypto fails here for memory alone; a digest that is not there would be compared with, or stored. */
-static void must(bool done)
-{
-	if (!done)
-		mem_out();
 }
 
 static void digest_hex(const EVP_MD *kind, const void *bytes, size_t len, char *ret_hex)
@@ -168,7 +196,7 @@ char *crypto_challenge(const char *text)
 	unsigned char digest[EVP_MAX_MD_SIZE];
 	unsigned int size = 0;
 
-	EVP_Digest(text, strlen(text), digest, &size, EVP_sha256(), NULL);
+	must(EVP_Digest(text, strlen(text), digest, &size, EVP_sha256(), NULL));
 	return base64url(digest, size);
 }
 

@@ -2,7 +2,6 @@
 #include "common/fetch.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -50,7 +49,7 @@ struct fetch {
 
 static CURL *easy_take(struct fetcher *fetcher)
 {
-	return fetcher->spare_count ? fetcher->spare[--fetcher->spare_count] : mem_there(curl_easy_init());
+	return fetcher->spare_count ? fetcher->spare[--fetcher->spare_count] : easy_new();
 }
 
 /* Nothing of the request stays in it. */
@@ -123,7 +122,7 @@ static void socket_ready(void *data, int fd, unsigned events)
 		mask |= CURL_CSELECT_IN;
 	if (events & EPOLLOUT)
 		mask |= CURL_CSELECT_OUT;
-	multi_there(curl_multi_socket_action(fetcher->multi, fd, mask, &running));
+	curl_multi_socket_action(fetcher->multi, fd, mask, &running);
 	fetcher_collect(fetcher);
 }
 
@@ -147,7 +146,7 @@ static void timer_fired(void *data)
 	struct fetcher *fetcher = data;
 	int running;
 
-	multi_there(curl_multi_socket_action(fetcher->multi, CURL_SOCKET_TIMEOUT, 0, &running));
+	curl_multi_socket_action(fetcher->multi, CURL_SOCKET_TIMEOUT, 0, &running);
 	fetcher_collect(fetcher);
 }
 
@@ -186,19 +185,12 @@ const char *fetch_trusted(void)
 	return path && *path ? path : NULL;
 }
 
-static void library_init(void)
-{
-	easy_there(curl_global_init(CURL_GLOBAL_DEFAULT));
-}
-
 struct fetcher *fetcher_new(struct loop *loop)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct fetcher *fetcher = mem_new(1, sizeof(*fetcher));
 
-	pthread_once(&once, library_init);
 	fetcher->loop = loop;
-	fetcher->multi = mem_there(curl_multi_init());
+	fetcher->multi = multi_new();
 	curl_multi_setopt(fetcher->multi, CURLMOPT_SOCKETFUNCTION, socket_wanted);
 	curl_multi_setopt(fetcher->multi, CURLMOPT_SOCKETDATA, fetcher);
 	curl_multi_setopt(fetcher->multi, CURLMOPT_TIMERFUNCTION, timer_wanted);
@@ -281,7 +273,7 @@ static void header_add(struct fetch *fetch, const char *name, const char *value)
 {
 	_cleanup_(freep) char *line = mem_printf("%s: %s", name, value);
 
-	fetch->headers = list_add(fetch->headers, line);
+	fetch->headers = curl_slist_append(fetch->headers, line);
 }
 
 /* As much as is to be sent, within bounds. -1: nobody knows. */
@@ -298,13 +290,13 @@ static void set_file(struct fetch *fetch, int fd)
 	curl_off_t size = fstat(fd, &info) == 0 ? (curl_off_t)info.st_size : -1;
 
 	fetch->body_fd = fd;
-	easy_set(fetch->easy, CURLOPT_UPLOAD, 1L);
-	easy_set(fetch->easy, CURLOPT_UPLOAD_BUFFERSIZE, upload_chunk(size));
-	easy_set(fetch->easy, CURLOPT_READFUNCTION, body_read);
-	easy_set(fetch->easy, CURLOPT_READDATA, fetch);
-	easy_set(fetch->easy, CURLOPT_SEEKFUNCTION, body_seek);
-	easy_set(fetch->easy, CURLOPT_SEEKDATA, fetch);
-	easy_set(fetch->easy, CURLOPT_INFILESIZE_LARGE, size);
+	curl_easy_setopt(fetch->easy, CURLOPT_UPLOAD, 1L);
+	curl_easy_setopt(fetch->easy, CURLOPT_UPLOAD_BUFFERSIZE, upload_chunk(size));
+	curl_easy_setopt(fetch->easy, CURLOPT_READFUNCTION, body_read);
+	curl_easy_setopt(fetch->easy, CURLOPT_READDATA, fetch);
+	curl_easy_setopt(fetch->easy, CURLOPT_SEEKFUNCTION, body_seek);
+	curl_easy_setopt(fetch->easy, CURLOPT_SEEKDATA, fetch);
+	curl_easy_setopt(fetch->easy, CURLOPT_INFILESIZE_LARGE, size);
 }
 
 static void set_body(struct fetch *fetch, const struct fetch_request *request)
@@ -312,9 +304,9 @@ static void set_body(struct fetch *fetch, const struct fetch_request *request)
 	if (request->body_fd > 0) {
 		set_file(fetch, request->body_fd);
 	} else if (!text_equal(request->method, "GET")) {
-		easy_set(fetch->easy, CURLOPT_POST, 1L);
-		easy_set(fetch->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body_len);
-		easy_set(fetch->easy, CURLOPT_COPYPOSTFIELDS, request->body ? request->body : "");
+		curl_easy_setopt(fetch->easy, CURLOPT_POST, 1L);
+		curl_easy_setopt(fetch->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body_len);
+		curl_easy_setopt(fetch->easy, CURLOPT_COPYPOSTFIELDS, request->body ? request->body : "");
 	}
 	header_add(fetch, "Expect", ""); /* or libcurl waits a second for a 100 that few servers send */
 	header_add(fetch, "Content-Type", text_or_empty(request->content_type));
@@ -326,23 +318,23 @@ static void set_headers(struct fetch *fetch, const struct fetch_request *request
 
 	if (bearer)
 		header_add(fetch, "Authorization", bearer);
-	easy_set(fetch->easy, CURLOPT_HTTPHEADER, fetch->headers);
-	easy_set(fetch->easy, CURLOPT_CUSTOMREQUEST, request->method);
+	curl_easy_setopt(fetch->easy, CURLOPT_HTTPHEADER, fetch->headers);
+	curl_easy_setopt(fetch->easy, CURLOPT_CUSTOMREQUEST, request->method);
 }
 
 static void set_bounds(struct fetch *fetch, const struct fetch_request *request)
 {
 	CURL *easy = fetch->easy;
 
-	easy_set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-	easy_set(easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	if (fetch_trusted())
-		easy_set(easy, CURLOPT_CAINFO, fetch_trusted());
-	easy_set(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
-	easy_set(easy, CURLOPT_TIMEOUT_MS, request->timeout_ms > 0 ? request->timeout_ms : (long)TIMEOUT_MS);
-	easy_set(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
-	easy_set(easy, CURLOPT_LOW_SPEED_TIME, (long)STALL_SECONDS);
-	easy_set(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+		curl_easy_setopt(easy, CURLOPT_CAINFO, fetch_trusted());
+	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
+	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, request->timeout_ms > 0 ? request->timeout_ms : (long)TIMEOUT_MS);
+	curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
+	curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (long)STALL_SECONDS);
+	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 }
 
 struct fetch *fetch_start(struct fetcher *fetcher, const struct fetch_request *request, fetch_fn fn, void *data)
@@ -356,18 +348,18 @@ struct fetch *fetch_start(struct fetcher *fetcher, const struct fetch_request *r
 	fetch->answer_fd = request->answer_fd;
 	fetch->answer_limit = request->answer_limit > 0 ? request->answer_limit : (size_t)ANSWER_LIMIT;
 	fetch->answer.body = (struct buf)BUF_INIT(fetch->answer_limit);
-	easy_set(fetch->easy, CURLOPT_URL, request->url);
-	easy_set(fetch->easy, CURLOPT_PRIVATE, fetch);
-	easy_set(fetch->easy, CURLOPT_ERRORBUFFER, fetch->error);
-	easy_set(fetch->easy, CURLOPT_WRITEFUNCTION, answer_came);
-	easy_set(fetch->easy, CURLOPT_WRITEDATA, fetch);
-	easy_set(fetch->easy, CURLOPT_USERAGENT, "runyard");
+	curl_easy_setopt(fetch->easy, CURLOPT_URL, request->url);
+	curl_easy_setopt(fetch->easy, CURLOPT_PRIVATE, fetch);
+	curl_easy_setopt(fetch->easy, CURLOPT_ERRORBUFFER, fetch->error);
+	curl_easy_setopt(fetch->easy, CURLOPT_WRITEFUNCTION, answer_came);
+	curl_easy_setopt(fetch->easy, CURLOPT_WRITEDATA, fetch);
+	curl_easy_setopt(fetch->easy, CURLOPT_USERAGENT, "runyard");
 	set_body(fetch, request);
 	set_headers(fetch, request);
 	set_bounds(fetch, request);
 	fetch->next = fetcher->running;
 	fetcher->running = fetch;
-	multi_add(fetcher->multi, fetch->easy);
+	curl_multi_add_handle(fetcher->multi, fetch->easy);
 	return fetch;
 }
 

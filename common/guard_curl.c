@@ -92,11 +92,11 @@ int guard_curl(void *easy, const char *url, struct guarded *guarded, struct err 
 		refusal_tell(guarded, what);
 		return err_set(err, ERR_INVALID, "%s", guarded->why);
 	}
-	easy_set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-	easy_set(easy, CURLOPT_FOLLOWLOCATION, 0L);
-	easy_set(easy, CURLOPT_OPENSOCKETFUNCTION, socket_open);
-	easy_set(easy, CURLOPT_OPENSOCKETDATA, guarded);
-	easy_set(easy, CURLOPT_PREREQFUNCTION, request_begins);
-	easy_set(easy, CURLOPT_PREREQDATA, guarded);
+	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+	curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, socket_open);
+	curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, guarded);
+	curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, request_begins);
+	curl_easy_setopt(easy, CURLOPT_PREREQDATA, guarded);
 	return 0;
 }

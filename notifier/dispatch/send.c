@@ -137,7 +137,7 @@ static void socket_ready(void *data, int fd, unsigned events)
 		mask |= CURL_CSELECT_IN;
 	if (events & EPOLLOUT)
 		mask |= CURL_CSELECT_OUT;
-	multi_there(curl_multi_socket_action(sender->multi, fd, mask, &running));
+	curl_multi_socket_action(sender->multi, fd, mask, &running);
 	collect(sender);
 }
 
@@ -161,7 +161,7 @@ static void timer_fired(void *data)
 	struct sender *sender = data;
 	int running;
 
-	multi_there(curl_multi_socket_action(sender->multi, CURL_SOCKET_TIMEOUT, 0, &running));
+	curl_multi_socket_action(sender->multi, CURL_SOCKET_TIMEOUT, 0, &running);
 	collect(sender);
 }
 
@@ -186,11 +186,11 @@ struct sender *sender_new(const struct sender_spec *spec)
 		if (delivery_kinds[i].agent)
 			sender->user_agents[i] = mem_printf(
 				"%s/1.0 (+%s; %s)", delivery_kinds[i].agent, spec->public_url, delivery_kinds[i].agent);
-	sender->multi = mem_there(curl_multi_init());
-	sender->headers = list_add(NULL, "Content-Type: application/json");
-	list_add(sender->headers, "Accept: application/json");
+	sender->multi = multi_new();
+	sender->headers = curl_slist_append(NULL, "Content-Type: application/json");
+	curl_slist_append(sender->headers, "Accept: application/json");
 	/* Else libcurl waits a second for a 100 that few servers send. */
-	list_add(sender->headers, "Expect:");
+	curl_slist_append(sender->headers, "Expect:");
 	curl_multi_setopt(sender->multi, CURLMOPT_SOCKETFUNCTION, socket_wanted);
 	curl_multi_setopt(sender->multi, CURLMOPT_SOCKETDATA, sender);
 	curl_multi_setopt(sender->multi, CURLMOPT_TIMERFUNCTION, timer_wanted);
@@ -260,15 +260,15 @@ static void set_request(struct sending *sending)
 	snprintf(sending->signature, sizeof(sending->signature), "%s%s%s", delivery->kind->signature,
 		*delivery->signature ? ": " : ";", delivery->signature);
 	sending->header = (struct curl_slist){.data = sending->signature, .next = sender->headers};
-	easy_set(easy, CURLOPT_HTTPHEADER, &sending->header);
-	easy_set(easy, CURLOPT_URL, delivery_url(delivery));
-	easy_set(easy, CURLOPT_POST, 1L);
-	easy_set(easy, CURLOPT_POSTFIELDS, delivery->body);
-	easy_set(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)delivery->body_len);
-	easy_set(easy, CURLOPT_USERAGENT, sender->user_agents[delivery->kind - delivery_kinds]);
-	easy_set(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-	easy_set(easy, CURLOPT_PROXY, sender->spec.proxy);
-	easy_set(easy, CURLOPT_NOPROXY, "");
+	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, &sending->header);
+	curl_easy_setopt(easy, CURLOPT_URL, delivery_url(delivery));
+	curl_easy_setopt(easy, CURLOPT_POST, 1L);
+	curl_easy_setopt(easy, CURLOPT_POSTFIELDS, delivery->body);
+	curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)delivery->body_len);
+	curl_easy_setopt(easy, CURLOPT_USERAGENT, sender->user_agents[delivery->kind - delivery_kinds]);
+	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	curl_easy_setopt(easy, CURLOPT_PROXY, sender->spec.proxy);
+	curl_easy_setopt(easy, CURLOPT_NOPROXY, "");
 	if (delivery->kind->shows_headers)
 		sending->headers = json_object();
 }
@@ -317,7 +317,7 @@ static void mail_fill(struct sending *sending)
 	sending->message = mail_write(&mail);
 	sending->message_len = strlen(sending->message);
 	json_array_foreach(to, i, address) if (mail_address_valid(json_string_value(address))) sending->recipients =
-		list_add(sending->recipients, json_string_value(address));
+		curl_slist_append(sending->recipients, json_string_value(address));
 }
 
 /* The server is the operator's own: no guard and no proxy. One recipient that it refuses does not keep the others from
@@ -328,23 +328,23 @@ static void set_mail(struct sending *sending)
 	CURL *easy = sending->easy;
 
 	mail_fill(sending);
-	easy_set(easy, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
-	easy_set(easy, CURLOPT_URL, delivery_url(sending->delivery));
-	easy_set(easy, CURLOPT_USE_SSL, (long)(mail->plain ? CURLUSESSL_NONE : CURLUSESSL_ALL));
-	easy_set(easy, CURLOPT_MAIL_FROM, mail->from);
-	easy_set(easy, CURLOPT_MAIL_RCPT, sending->recipients);
-	easy_set(easy, CURLOPT_MAIL_RCPT_ALLLOWFAILS, 1L);
-	easy_set(easy, CURLOPT_UPLOAD, 1L);
-	easy_set(easy, CURLOPT_READFUNCTION, message_wanted);
-	easy_set(easy, CURLOPT_READDATA, sending);
-	easy_set(easy, CURLOPT_HEADERFUNCTION, reply_came);
-	easy_set(easy, CURLOPT_PROXY, "");
+	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
+	curl_easy_setopt(easy, CURLOPT_URL, delivery_url(sending->delivery));
+	curl_easy_setopt(easy, CURLOPT_USE_SSL, (long)(mail->plain ? CURLUSESSL_NONE : CURLUSESSL_ALL));
+	curl_easy_setopt(easy, CURLOPT_MAIL_FROM, mail->from);
+	curl_easy_setopt(easy, CURLOPT_MAIL_RCPT, sending->recipients);
+	curl_easy_setopt(easy, CURLOPT_MAIL_RCPT_ALLLOWFAILS, 1L);
+	curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
+	curl_easy_setopt(easy, CURLOPT_READFUNCTION, message_wanted);
+	curl_easy_setopt(easy, CURLOPT_READDATA, sending);
+	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, reply_came);
+	curl_easy_setopt(easy, CURLOPT_PROXY, "");
 	if (fetch_trusted())
-		easy_set(easy, CURLOPT_CAINFO, fetch_trusted());
+		curl_easy_setopt(easy, CURLOPT_CAINFO, fetch_trusted());
 	if (!*mail->user)
 		return;
-	easy_set(easy, CURLOPT_USERNAME, mail->user);
-	easy_set(easy, CURLOPT_PASSWORD, mail->password);
+	curl_easy_setopt(easy, CURLOPT_USERNAME, mail->user);
+	curl_easy_setopt(easy, CURLOPT_PASSWORD, mail->password);
 }
 
 /* ---- starting ---- */
@@ -353,16 +353,17 @@ static void set_answer(struct sending *sending)
 {
 	CURL *easy = sending->easy;
 
-	easy_set(easy, CURLOPT_PRIVATE, sending);
-	easy_set(easy, CURLOPT_ERRORBUFFER, sending->error);
-	easy_set(easy, CURLOPT_WRITEFUNCTION, answer_came);
-	easy_set(easy, CURLOPT_WRITEDATA, sending);
-	easy_set(easy, CURLOPT_HEADERFUNCTION, header_came);
-	easy_set(easy, CURLOPT_HEADERDATA, sending);
-	easy_set(easy, CURLOPT_BUFFERSIZE, (long)READ_BYTES);
-	easy_set(easy, CURLOPT_NOSIGNAL, 1L);
-	easy_set(easy, CURLOPT_CONNECTTIMEOUT_MS, sending->sender->spec.connect_ms);
-	easy_set(easy, CURLOPT_TIMEOUT_MS, sending->sender->spec.connect_ms + sending->sender->spec.response_ms);
+	curl_easy_setopt(easy, CURLOPT_PRIVATE, sending);
+	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, sending->error);
+	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, answer_came);
+	curl_easy_setopt(easy, CURLOPT_WRITEDATA, sending);
+	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, header_came);
+	curl_easy_setopt(easy, CURLOPT_HEADERDATA, sending);
+	curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)READ_BYTES);
+	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, sending->sender->spec.connect_ms);
+	curl_easy_setopt(
+		easy, CURLOPT_TIMEOUT_MS, sending->sender->spec.connect_ms + sending->sender->spec.response_ms);
 }
 
 static struct sending *sending_new(struct sender *sender, struct delivery *delivery)
@@ -377,7 +378,7 @@ static struct sending *sending_new(struct sender *sender, struct delivery *deliv
 	sending->guarded.proxied = *sender->spec.proxy != '\0';
 	sending->guarded.goes_out = goes_out;
 	sending->guarded.data = sending;
-	sending->easy = mem_there(curl_easy_init());
+	sending->easy = easy_new();
 	sending->next = sender->first;
 	sending->at = &sender->first;
 	if (sending->next)
@@ -393,8 +394,8 @@ static void mail_start(struct sender *sender, struct delivery *delivery)
 
 	set_answer(sending);
 	set_mail(sending);
-	easy_set(sending->easy, CURLOPT_FORBID_REUSE, 1L);
-	multi_add(sender->multi, sending->easy);
+	curl_easy_setopt(sending->easy, CURLOPT_FORBID_REUSE, 1L);
+	curl_multi_add_handle(sender->multi, sending->easy);
 }
 
 void sender_start(struct sender *sender, struct delivery *delivery, bool fresh, bool keep)
@@ -410,14 +411,14 @@ void sender_start(struct sender *sender, struct delivery *delivery, bool fresh, 
 	sending->keep = keep;
 	set_request(sending);
 	set_answer(sending);
-	easy_set(sending->easy, CURLOPT_FRESH_CONNECT, (long)fresh);
-	easy_set(sending->easy, CURLOPT_FORBID_REUSE, (long)!keep);
+	curl_easy_setopt(sending->easy, CURLOPT_FRESH_CONNECT, (long)fresh);
+	curl_easy_setopt(sending->easy, CURLOPT_FORBID_REUSE, (long)!keep);
 	if (guard_curl(sending->easy, delivery_url(delivery), &sending->guarded, &err) < 0) {
 		text_copy(sending->guarded.why, sizeof(sending->guarded.why), err.message);
 		sending_ended(sending, CURLE_URL_MALFORMAT);
 		return;
 	}
-	multi_add(sender->multi, sending->easy);
+	curl_multi_add_handle(sender->multi, sending->easy);
 }
 
 void sender_abort(struct sender *sender, struct delivery *delivery)

@@ -59,27 +59,27 @@ static void request_set(struct sending *sending, const struct tryout *tryout)
 	_cleanup_(freep) char *signature =
 		mem_printf("%s%s%s", tryout->signature, *tryout->signature_value ? ": " : ";", tryout->signature_value);
 
-	sending->headers = list_add(sending->headers, signature);
-	sending->headers = list_add(sending->headers, "Content-Type: application/json");
-	sending->headers = list_add(sending->headers, "Accept: application/json");
-	sending->headers = list_add(sending->headers, "Expect:");
-	easy_set(sending->easy, CURLOPT_URL, tryout->url);
-	easy_set(sending->easy, CURLOPT_HTTPHEADER, sending->headers);
-	easy_set(sending->easy, CURLOPT_USERAGENT, tryout->user_agent);
-	easy_set(sending->easy, CURLOPT_POSTFIELDS, tryout->body);
+	sending->headers = curl_slist_append(sending->headers, signature);
+	sending->headers = curl_slist_append(sending->headers, "Content-Type: application/json");
+	sending->headers = curl_slist_append(sending->headers, "Accept: application/json");
+	sending->headers = curl_slist_append(sending->headers, "Expect:");
+	curl_easy_setopt(sending->easy, CURLOPT_URL, tryout->url);
+	curl_easy_setopt(sending->easy, CURLOPT_HTTPHEADER, sending->headers);
+	curl_easy_setopt(sending->easy, CURLOPT_USERAGENT, tryout->user_agent);
+	curl_easy_setopt(sending->easy, CURLOPT_POSTFIELDS, tryout->body);
 }
 
 static void bounds_set(struct sending *sending)
 {
-	easy_set(sending->easy, CURLOPT_PROXY, "");
-	easy_set(sending->easy, CURLOPT_NOSIGNAL, 1L);
-	easy_set(sending->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
-	easy_set(sending->easy, CURLOPT_TIMEOUT_MS, (long)TOTAL_MS);
-	easy_set(sending->easy, CURLOPT_WRITEFUNCTION, answer_came);
-	easy_set(sending->easy, CURLOPT_WRITEDATA, sending);
-	easy_set(sending->easy, CURLOPT_HEADERFUNCTION, header_came);
-	easy_set(sending->easy, CURLOPT_HEADERDATA, sending);
-	easy_set(sending->easy, CURLOPT_ERRORBUFFER, sending->error);
+	curl_easy_setopt(sending->easy, CURLOPT_PROXY, "");
+	curl_easy_setopt(sending->easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(sending->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
+	curl_easy_setopt(sending->easy, CURLOPT_TIMEOUT_MS, (long)TOTAL_MS);
+	curl_easy_setopt(sending->easy, CURLOPT_WRITEFUNCTION, answer_came);
+	curl_easy_setopt(sending->easy, CURLOPT_WRITEDATA, sending);
+	curl_easy_setopt(sending->easy, CURLOPT_HEADERFUNCTION, header_came);
+	curl_easy_setopt(sending->easy, CURLOPT_HEADERDATA, sending);
+	curl_easy_setopt(sending->easy, CURLOPT_ERRORBUFFER, sending->error);
 }
 
 /* What comes after the status is not waited for: an answer that is too long, or too slow, is an answer. */
@@ -102,7 +102,7 @@ static void answer_judge(struct sending *sending, CURLcode code)
 void tryout_send(const struct guard *guard, const struct tryout *tryout, struct tryout_answer *ret_answer)
 {
 	_cleanup_(sending_release) struct sending sending = {
-		.easy = mem_there(curl_easy_init()), .guarded = {.guard = guard}, .answer = ret_answer};
+		.easy = easy_new(), .guarded = {.guard = guard}, .answer = ret_answer};
 	struct err refused = ERR_INIT;
 
 	*ret_answer = (struct tryout_answer){.body = BUF_INIT(SHOWN_BYTES), .headers = json_object()};

@@ -7,10 +7,9 @@
 #include <string.h>
 #include <time.h>
 
-#include <curl/curl.h>
-
 #include "common/clock.h"
 #include "common/crypto.h"
+#include "common/easy.h"
 #include "common/err.h"
 #include "scheduler/metrics.h"
 
@@ -69,7 +68,6 @@ int objects_open(const struct objects_settings *settings, struct objects **ret_o
 	objects->credentials = mem_printf("%s:%s", settings->access_key, settings->secret_key);
 	objects->settings.url = objects->url;
 	pthread_mutex_init(&objects->mutex, NULL);
-	curl_global_init(CURL_GLOBAL_DEFAULT);
 	*ret_objects = objects;
 	return 0;
 }
@@ -146,11 +144,7 @@ static CURL *handle_take(struct objects *objects)
 	if (objects->idle_count)
 		easy = objects->idle[--objects->idle_count];
 	pthread_mutex_unlock(&objects->mutex);
-	if (!easy)
-		easy = curl_easy_init();
-	if (!easy)
-		abort(); /* libcurl fails here for memory alone */
-	return easy;
+	return easy ? easy : easy_new();
 }
 
 /* A handle that is reset keeps its connections. */

@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
  * Memory that runs out inside of libraries. Preloaded, it lets allocations fail whose caller is code of one of the
- * libraries in SHORT_LIBRARIES ("libcurl libpq": the beginnings of file names), and no others: what the program itself
- * allocates is there.
+ * libraries in SHORT_LIBRARIES ("libgnutls libpq": the beginnings of file names), and no others; "program" is the
+ * program itself, with what it allocates for libraries that ask it to.
  *
- * SHORT_SWITCH names a file of two 64-bit numbers of this machine, which is mapped once, so that asking costs a load.
+ * SHORT_SWITCH names a file of three 64-bit numbers of this machine, which is mapped once, so that asking costs a load.
  * The first says how: 0 nothing fails, N > 0 one call in N (drawn from SHORT_SEED and a counter), N < 0 the -N-th call
- * alone, counted since the number was last changed. The second counts what failed.
+ * alone, counted since the number was last changed. The second counts what failed, the third the calls.
+ *
+ * With SHORT_TRACE standard error gets the stack of the first few that fail.
+ *
+ * A program may also have it linked in (tests/short): short_use says which libraries then, and how.
  */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <link.h>
 #include <stdatomic.h>
@@ -26,25 +33,27 @@ static struct {
 	uintptr_t from, to;
 } ranges[MOST_RANGES];
 static atomic_int range_count;
-static _Atomic int64_t *wanted; /* how, and how many failed */
+static _Atomic int64_t *wanted; /* how, how many failed, how many calls there were */
 static _Atomic int64_t wanted_before;
-static _Atomic uint64_t calls;
 static uint64_t seed;
 
 static void *(*real_malloc)(size_t);
 static void *(*real_calloc)(size_t, size_t);
 static void *(*real_realloc)(void *, size_t);
+static void *(*real_reallocarray)(void *, size_t, size_t);
 static char *(*real_strdup)(const char *);
 
-static int is_named(const char *path)
+static const char program[] = "program";
+
+static int is_named(const char *path, const char *at)
 {
 	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-	const char *at = getenv("SHORT_LIBRARIES");
+	const char *end = name == program ? "" : ".so";
 
 	while (at && *at) {
 		size_t len = strcspn(at, " ");
 
-		if (len && strncmp(name, at, len) == 0 && strncmp(name + len, ".so", 3) == 0)
+		if (len && strncmp(name, at, len) == 0 && strncmp(name + len, end, strlen(end)) == 0)
 			return 1;
 		at += len + strspn(at + len, " ");
 	}
@@ -55,8 +64,11 @@ static int range_add(struct dl_phdr_info *info, size_t size, void *data)
 {
 	int count = atomic_load(&range_count);
 
-	(void)size, (void)data;
-	if (!is_named(info->dlpi_name))
+	(void)size;
+	/* A program that starts ours, with the environment that is for ours, is none. */
+	if (!*info->dlpi_name && strncmp(program_invocation_short_name, "runyard-", strlen("runyard-")) != 0)
+		return 0;
+	if (!is_named(*info->dlpi_name ? info->dlpi_name : program, data))
 		return 0;
 	for (int i = 0; i < info->dlpi_phnum && count < MOST_RANGES; i++) {
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
@@ -74,7 +86,8 @@ static int range_add(struct dl_phdr_info *info, size_t size, void *data)
 static _Atomic int64_t *switch_map(const char *path)
 {
 	int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
-	void *map = fd < 0 ? MAP_FAILED : mmap(NULL, 2 * sizeof(int64_t), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	int kind = path ? MAP_SHARED : MAP_SHARED | MAP_ANONYMOUS;
+	void *map = path && fd < 0 ? MAP_FAILED : mmap(NULL, 3 * sizeof(int64_t), PROT_READ | PROT_WRITE, kind, fd, 0);
 
 	if (fd >= 0)
 		close(fd);
@@ -86,6 +99,7 @@ static void real_find(void)
 	real_malloc = (void *(*)(size_t))dlsym(RTLD_NEXT, "malloc");
 	real_calloc = (void *(*)(size_t, size_t))dlsym(RTLD_NEXT, "calloc");
 	real_realloc = (void *(*)(void *, size_t))dlsym(RTLD_NEXT, "realloc");
+	real_reallocarray = (void *(*)(void *, size_t, size_t))dlsym(RTLD_NEXT, "reallocarray");
 	real_strdup = (char *(*)(const char *))dlsym(RTLD_NEXT, "strdup");
 }
 
@@ -94,10 +108,28 @@ __attribute__((constructor)) static void begin(void)
 	const char *text = getenv("SHORT_SEED");
 
 	seed = text ? strtoull(text, NULL, 10) : 1;
-	dl_iterate_phdr(range_add, NULL);
+	if (!getenv("SHORT_SWITCH"))
+		return;
+	dl_iterate_phdr(range_add, getenv("SHORT_LIBRARIES"));
 	wanted = switch_map(getenv("SHORT_SWITCH"));
 	if (range_count)
 		unsetenv("LD_PRELOAD"); /* the programs that this one starts are none of ours */
+}
+
+_Atomic int64_t *short_use(const char *libraries, int64_t how);
+
+/* Calls of these libraries, counted from here on: the numbers of SHORT_SWITCH, which children share. */
+_Atomic int64_t *short_use(const char *libraries, int64_t how)
+{
+	if (!wanted)
+		wanted = switch_map(NULL);
+	atomic_store(&range_count, 0);
+	dl_iterate_phdr(range_add, (void *)(uintptr_t)libraries);
+	for (int i = 1; i < 3; i++)
+		atomic_store(&wanted[i], 0);
+	atomic_store(&wanted_before, how);
+	atomic_store(&wanted[0], how);
+	return wanted;
 }
 
 /* splitmix64: the n-th number of a seed without a state to share. */
@@ -118,6 +150,13 @@ static int is_library(uintptr_t caller)
 	return 0;
 }
 
+static void trace(void)
+{
+	void *stack[24];
+
+	backtrace_symbols_fd(stack, backtrace(stack, 24), STDERR_FILENO);
+}
+
 static int fails(void *caller)
 {
 	int64_t how = wanted ? atomic_load(&wanted[0]) : 0;
@@ -126,13 +165,14 @@ static int fails(void *caller)
 	if (how == 0 && atomic_load(&wanted_before) == 0)
 		return 0;
 	if (atomic_exchange(&wanted_before, how) != how)
-		atomic_store(&calls, 0);
+		atomic_store(&wanted[2], 0);
 	if (how == 0 || !is_library((uintptr_t)caller))
 		return 0;
-	n = atomic_fetch_add(&calls, 1) + 1;
+	n = (uint64_t)atomic_fetch_add(&wanted[2], 1) + 1;
 	if (how < 0 ? n != (uint64_t)-how : drawn(n) % (uint64_t)how != 0)
 		return 0;
-	atomic_fetch_add(&wanted[1], 1);
+	if (atomic_fetch_add(&wanted[1], 1) < 3 && getenv("SHORT_TRACE"))
+		trace();
 	errno = ENOMEM;
 	return 1;
 }
@@ -156,6 +196,13 @@ void *realloc(void *old, size_t size)
 	if (!real_realloc)
 		real_find();
 	return size && fails(__builtin_return_address(0)) ? NULL : real_realloc(old, size);
+}
+
+void *reallocarray(void *old, size_t count, size_t size)
+{
+	if (!real_reallocarray)
+		real_find();
+	return size && fails(__builtin_return_address(0)) ? NULL : real_reallocarray(old, count, size);
 }
 
 char *strdup(const char *text)

@@ -90,10 +90,10 @@ static int refuse(const struct unpacking *unpacking, struct err *err, const char
 		err, ERR_INVALID, "the archive's entry \"%.200s\" %s", archive_entry_pathname(unpacking->entry), why);
 }
 
-/* What is damaged is the run's end; what had no memory is not damaged. */
+/* What is damaged is the run's end; what had no memory is not damaged. libarchive says so, or nothing at all. */
 static void memory_check(struct archive *archive)
 {
-	if (archive_errno(archive) == ENOMEM)
+	if (archive_errno(archive) == ENOMEM || archive_errno(archive) == 0)
 		mem_out();
 }
 
@@ -269,8 +269,9 @@ int archive_unpack(int fd, int folder, const struct archive_spec *spec, struct e
 	_cleanup_(unpacking_release) struct unpacking unpacking = {
 		.archive = mem_there(archive_read_new()), .folder = folder, .spec = spec};
 
-	archive_read_support_filter_gzip(unpacking.archive);
-	archive_read_support_format_tar(unpacking.archive);
+	if (archive_read_support_filter_gzip(unpacking.archive) != ARCHIVE_OK ||
+		archive_read_support_format_tar(unpacking.archive) != ARCHIVE_OK)
+		mem_out();
 	if (lseek(fd, 0, SEEK_SET) < 0)
 		return err_errno(err, "lseek");
 	if (archive_read_open_fd(unpacking.archive, fd, CHUNK) != ARCHIVE_OK) {

@@ -139,9 +139,10 @@ int archive_pack(int fd, int folder, const char *const *names, const struct arch
 	_cleanup_(packing_release) struct packing packing = {
 		.archive = mem_there(archive_write_new()), .bounds = bounds, .err = err};
 
-	archive_write_add_filter_gzip(packing.archive);
-	archive_write_set_format_pax_restricted(packing.archive);
-	archive_write_set_options(packing.archive, "gzip:compression-level=1,gzip:!timestamp");
+	if (archive_write_add_filter_gzip(packing.archive) != ARCHIVE_OK ||
+		archive_write_set_format_pax_restricted(packing.archive) != ARCHIVE_OK ||
+		archive_write_set_options(packing.archive, "gzip:compression-level=1,gzip:!timestamp") != ARCHIVE_OK)
+		mem_out();
 	if (archive_write_open_fd(packing.archive, fd) != ARCHIVE_OK)
 		return failed(&packing);
 	for (; *names; names++)

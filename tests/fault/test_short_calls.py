@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Single functions whose library fails at one call for memory, for call after call (tests/short)."""
+
+import os
+import subprocess
+
+import pytest
+
+from support.process import clean_environment, program
+
+# RUNYARD_SHORT=0 is every call, RUNYARD_SEED draws others.
+PASSED = {name: os.environ[name] for name in ("RUNYARD_SHORT", "RUNYARD_SEED") if name in os.environ}
+
+
+def play(name, folder, **environment):
+    done = subprocess.run([program(f"short_{name}")], cwd=folder, capture_output=True, text=True, env=clean_environment(
+        **PASSED, **{**environment, "ASAN_OPTIONS": "detect_leaks=0:exitcode=99:detect_stack_use_after_return=0"}))
+    print(done.stdout)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", ["common_crypto", "common_json", "common_kafka", "worker_archive"])
+def test_what_needs_no_server(name, folder):
+    play(name, folder)
+
+
+def test_the_http_server_and_client(folder, authority):
+    certificate, key = authority.issue()
+    play("common_fetch", folder, SHORT_CA=authority.file, SHORT_CERTIFICATE=certificate, SHORT_KEY=key)
+
+
+def test_the_database(folder, database):
+    play("store_db", folder, SHORT_DATABASE_URL=database)
+
+
+def test_redis(folder, redis):
+    play("notifier_redis", folder, SHORT_REDIS_URL=redis.url)

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MPL-2.0
+"""A library has no memory for one call while a process starts: it ends with a line that says so, or goes on. Then it starts as if nothing had been."""
+
+import os
+import signal
+
+import pytest
+
+from support.runyard import KEYS, Scheduler
+from support.short import LAST_WORDS, LIBRARIES, Shortage
+from support.wait import until
+
+SEED = int(os.environ.get("RUNYARD_SEED", "1"))
+DRAWN = int(os.environ.get("RUNYARD_SHORT", "8"))  # starts of a process; 0 is one for every call
+EVERY = -(1 << 62)  # a call that never comes: all are counted
+ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
+
+
+def started(service):
+    """Launched until it is ready or has ended."""
+    service.launch()
+    until(lambda: not service.process.alive() or service.ready(), f"{service.name} is ready, or has ended")
+    return service.process.alive()
+
+
+def check_end(service, what):
+    """It said why in its last line."""
+    code, log = service.process.popen.returncode, service.process.log()
+    last = (log.splitlines() or [""])[-1]
+    if code == -signal.SIGABRT:
+        assert LAST_WORDS in last, f"{what}: {log[-4000:]}"
+    else:
+        assert code in (1, 2) and ('"level":"error"' in last or last.startswith("runyard-")), f"{what}: it ended with {code}:\n{log[-4000:]}"
+        assert "Sanitizer" not in log, f"{what}: {log[-6000:]}"
+
+
+def draw(shortage, make):
+    """Starts a service of make() with one call failing, for calls that are drawn from as many as a start makes."""
+    shortage.set(EVERY)
+    service = make()
+    assert started(service)
+    calls = shortage.calls
+    assert service.stop() == 0
+    step = max(1, calls // DRAWN) if DRAWN else 1
+    ends = 0
+    for number in range(1 + SEED % step, calls + 1, step):
+        shortage.set(0)
+        service = make()
+        shortage.set(-number)
+        if started(service):
+            shortage.set(0)
+            until(service.ready, f"{service.name} is ready")
+            assert service.stop() == 0, service.process.log_end()
+            service.process.check_sanitizers()
+        else:
+            shortage.set(0)
+            check_end(service, f"call {number} of {calls}")
+            ends += 1
+        service.process.log_path.unlink()
+    print(f"\n{service.name}: {calls} calls, one in {step} failed, {ends} starts ended")
+
+
+@pytest.mark.parametrize("libraries", [LIBRARIES, "program"])
+def test_a_scheduler_starts(libraries, folder, authority, postgres, broker):
+    """With an empty database that it migrates."""
+    shortage = Shortage(folder, SEED, libraries)
+    databases = []
+
+    def make():
+        databases.append(postgres.new_database())
+        return Scheduler("scheduler", folder, database_url=databases[-1], keys=KEYS, **broker.options, **authority.serving(),
+                         environment=shortage.environment)
+
+    draw(shortage, make)
+    for database in databases[1:]:
+        Scheduler.run_command("migrate", database_url=database, keys=KEYS)
+
+
+@pytest.mark.parametrize("libraries", [LIBRARIES, "program"])
+@pytest.mark.parametrize("which", ["worker", "notifier"])
+def test_a_client_starts(which, libraries, scheduler, worker, notifier, authority, folder, request):
+    shortage = Shortage(folder, SEED, libraries)
+    scheduler(**authority.serving())
+    api = request.getfixturevalue("api")
+    starter = {"worker": worker, "notifier": notifier}[which]
+    options = {"name": which, "ca_file": authority.file, "environment": shortage.environment}
+    if which == "worker":
+        options["data_dir"] = folder / "data"
+
+    draw(shortage, lambda: starter.make(1, dict(options)))
+    worker(**{**options, "name": "worker", "data_dir": folder / "data", "environment": {}})
+    notifier(ca_file=authority.file)
+    workspace = api.workspace(auto_apply=True)
+    api.wait_status(api.run_files(workspace, ONE), "applied")

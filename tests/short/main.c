@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+/*
+ * Plays each case once to count its calls, then again for call after call. RUNYARD_SHORT is how many of a case's calls
+ * are drawn at most, evenly from where RUNYARD_SEED says, so that the seeds meet every one; 0 is all.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/base.h"
+#include "tests/short/short.h"
+
+enum { WRONG = 70, MOST_SECONDS = 300, SAID_SIZE = 64 << 10, DRAWN = 100 };
+
+_Atomic int64_t *short_use(const char *libraries, int64_t how);
+
+static _Atomic int64_t *numbers;
+static long *counted; /* what the calls of a case were; children share it */
+
+void short_wrong(const char *file, int line, const char *what)
+{
+	fprintf(stderr, "%s:%d: does not hold: %s\n", file, line, what);
+	_exit(WRONG);
+}
+
+void short_before(void (*prepare)(void))
+{
+	int64_t how = atomic_exchange(&numbers[0], 0);
+
+	prepare();
+	atomic_store(&numbers[0], how);
+}
+
+void short_over(void)
+{
+	if (atomic_exchange(&numbers[0], 0) != 0)
+		*counted = (long)atomic_load(&numbers[2]);
+}
+
+static long number_of(const char *variable, long otherwise)
+{
+	const char *text = getenv(variable);
+
+	return text ? strtol(text, NULL, 10) : otherwise;
+}
+
+/* How it ended, as waitpid says, and what it said. */
+static int played(const struct short_case *one, int64_t how, char said[SAID_SIZE])
+{
+	int file = memfd_create("said", MFD_CLOEXEC), status = 0;
+	ssize_t len;
+	pid_t child;
+
+	numbers = short_use(one->libraries, how);
+	child = fork();
+	if (child == 0) {
+		dup2(file, STDERR_FILENO);
+		alarm(MOST_SECONDS); /* one that hangs ends by SIGALRM */
+		one->play();
+		short_over();
+		_exit(0);
+	}
+	while (waitpid(child, &status, 0) < 0)
+		;
+	len = pread(file, said, SAID_SIZE - 1, 0);
+	said[len > 0 ? len : 0] = '\0';
+	close(file);
+	return status;
+}
+
+static const char *last_line(const char *said)
+{
+	size_t len = strlen(said);
+
+	while (len && said[len - 1] == '\n')
+		len--;
+	while (len && said[len - 1] != '\n')
+		len--;
+	return said + len;
+}
+
+static bool is_right(const struct short_case *one, int status, const char *said)
+{
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return true;
+	/* By an assertion, by exit, or by the use of what is not there: not one that writes elsewhere. */
+	if (one->ends_itself)
+		return !(WIFEXITED(status) && WEXITSTATUS(status) == WRONG) &&
+			(!strstr(said, "ERROR: ") || strstr(said, "AddressSanitizer: SEGV on unknown address"));
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT && strstr(last_line(said), "out of memory");
+}
+
+static int call_run(const struct short_case *one, long n)
+{
+	static char said[SAID_SIZE];
+	int status = played(one, -n, said);
+
+	printf("%s: call %ld: status %x\n%s\n", one->name, n, (unsigned)status, said);
+	return !is_right(one, status, said);
+}
+
+static int case_run(const struct short_case *one)
+{
+	long most = number_of("RUNYARD_SHORT", DRAWN), calls, step;
+	int failed = 0, ended = 0, turns = 0;
+	static char said[SAID_SIZE];
+	int status = played(one, INT64_MIN, said);
+
+	calls = *counted;
+	if (status != 0 || (calls == 0) != one->none) {
+		printf("%s: of itself, with %ld calls: status %x\n%s\n", one->name, calls, (unsigned)status, said);
+		return 1;
+	}
+	step = most && calls > most ? (calls + most - 1) / most : 1;
+	for (long n = 1 + number_of("RUNYARD_SEED", 1) % step; n <= calls; n += step) {
+		status = played(one, -n, said);
+		turns++;
+		ended += status != 0;
+		if (is_right(one, status, said))
+			continue;
+		failed++;
+		printf("%s: call %ld of %ld: status %x\n%s\n", one->name, n, calls, (unsigned)status, said);
+	}
+	printf("%s: %d of %ld calls failed in turn, %d ended the process, %d wrong\n", one->name, turns, calls, ended,
+		failed);
+	return failed;
+}
+
+int main(int argc, char **argv)
+{
+	int failed = 0;
+
+	/* A case's name, and the number of one call: that alone, for a debugger. */
+	setvbuf(stdout, NULL, _IONBF, 0);
+	counted = mmap(NULL, sizeof(*counted), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	for (const struct short_case *one = short_cases; one->name; one++)
+		if (argc < 2 || text_equal(argv[1], one->name))
+			failed += argc < 3 ? case_run(one) : call_run(one, strtol(argv[2], NULL, 10));
+	return failed > 0;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+/* SHORT_REDIS_URL: a Redis to use. hiredis 0.14 uses the new buffer that ends each command, whether it got it or not.
+ */
+#include <stdlib.h>
+
+#include "common/err.h"
+#include "notifier/deadlines/redis.h"
+#include "tests/short/short.h"
+
+static void list_drop(void)
+{
+	const char *drop[] = {"DEL", "short-list"};
+	struct redis redis = {0};
+	struct err err = ERR_INIT;
+	redisReply *reply;
+
+	HOLDS(redis_parse(getenv("SHORT_REDIS_URL"), &redis, &err) == 0);
+	reply = redis_run(&redis, 2, drop, &err);
+	HOLDS(reply);
+	freeReplyObject(reply);
+	redis_release(&redis);
+}
+
+static void check_list(const redisReply *reply)
+{
+	HOLDS(reply->type == REDIS_REPLY_ARRAY && (reply->elements == 0 || reply->elements == 3));
+	for (size_t i = 0; i < reply->elements; i++)
+		HOLDS(reply->element[i] && reply->element[i]->str);
+}
+
+/* Each command is answered, or unavailable; the next goes on, on a new connection if need be. */
+static void commands(void)
+{
+	const char *set[] = {"SET", "short", "value"};
+	const char *fill[] = {"RPUSH", "short-list", "a", "b", "c"};
+	const char *get[] = {"LRANGE", "short-list", "0", "-1"};
+	struct redis redis = {0};
+	struct err err = ERR_INIT;
+	redisReply *reply;
+
+	short_before(list_drop);
+	HOLDS(redis_parse(getenv("SHORT_REDIS_URL"), &redis, &err) == 0);
+	for (int turn = 0; turn < 3; turn++) {
+		static const size_t counts[] = {3, 5, 4};
+		const char **const commands[] = {set, fill, get};
+
+		reply = redis_run(&redis, counts[turn], commands[turn], &err);
+		HOLDS(reply || err.kind == ERR_UNAVAILABLE);
+		if (reply && turn == 2)
+			check_list(reply);
+		if (reply)
+			freeReplyObject(reply);
+	}
+	short_over();
+	reply = redis_run(&redis, 3, set, &err);
+	HOLDS(reply && reply->type == REDIS_REPLY_STATUS);
+	freeReplyObject(reply);
+	redis_release(&redis);
+}
+
+const struct short_case short_cases[] = {
+	{.name = "commands", .libraries = "libhiredis", .play = commands, .ends_itself = true},
+	{0},
+};

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+/* SHORT_DATABASE_URL: a database to make a table in. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "scheduler/metrics.h"
+#include "scheduler/store/db.h"
+#include "tests/short/short.h"
+
+static const char *database(void)
+{
+	return getenv("SHORT_DATABASE_URL");
+}
+
+static void table_make(void)
+{
+	struct db *db = db_open(database());
+	struct err err = ERR_INIT;
+
+	HOLDS(db_script(db, "drop table if exists short_of; create table short_of (number int primary key, text text)",
+		      &err) == 0);
+	db_close(db);
+}
+
+static long long rows_there(struct db *db)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct err err = ERR_INIT;
+
+	HOLDS(db_query(db, &rows, &err, "select count(*) as count from short_of") == 0);
+	return row_int(&rows, 0, "count");
+}
+
+/* Three statements of each kind. */
+static int three_written(void *data, struct err *err)
+{
+	_cleanup_(rows_release) struct rows asked = ROWS_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct db *db = data;
+	const char *text;
+
+	if (db_queue(db, err, "insert into short_of values ($1, $2)", P_INT(1), P_TEXT("one")) < 0 ||
+		db_ask(db, &asked, err, "insert into short_of values ($1, $2) returning text", P_INT(2),
+			P_TEXT("two")) < 0 ||
+		db_query(db, &rows, err, "insert into short_of values ($1, $2) returning text", P_INT(3),
+			P_TEXT("three")) < 0)
+		return -1;
+	HOLDS(asked.count == 1 && rows.count == 1);
+	text = row_text(&asked, 0, "text");
+	HOLDS(text_equal(text, "two"));
+	return 0;
+}
+
+/* All of it is there if that was said, and never a part. */
+static void transactions(void)
+{
+	struct err err = ERR_INIT;
+	struct db *db;
+	long long there;
+	int done;
+
+	metrics_setup(scheduler_metrics, M_COUNT);
+	short_before(table_make);
+	db = db_open(database());
+	done = db_transaction(db, three_written, db, &err);
+	HOLDS(done == 0 || err.kind == ERR_UNAVAILABLE);
+	short_over();
+	there = rows_there(db);
+	HOLDS(there == 3 || (there == 0 && done < 0));
+	db_close(db);
+}
+
+/* What is read is what is there, or unavailable; the connection after a failure is of use. */
+static void readings(void)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(buf_release) struct buf bytes = BUF_INIT(1 << 20);
+	struct db *db = db_open_listening(database(), "short_of_memory");
+	struct err err = ERR_INIT;
+	char notice[64];
+
+	metrics_setup(scheduler_metrics, M_COUNT);
+	for (int turn = 0; turn < 2; turn++) {
+		rows_release(&rows);
+		buf_reset(&bytes);
+		if (db_query(db, &rows, &err,
+			    "select n, repeat('x', 1000) as text, 'abc'::bytea as bytes from generate_series(1, 300) "
+			    "n") < 0) {
+			HOLDS(err.kind == ERR_UNAVAILABLE);
+			continue;
+		}
+		HOLDS(rows.count == 300);
+		for (int i = 0; i < rows.count; i++)
+			HOLDS(row_int(&rows, i, "n") == i + 1 && strlen(row_text(&rows, i, "text")) == 1000);
+		row_bytes(&rows, 299, "bytes", &bytes);
+		HOLDS(bytes.len == 3 && memcmp(bytes.data, "abc", 3) == 0);
+	}
+	while (db_notice(db, notice, sizeof(notice)))
+		;
+	short_over();
+	rows_release(&rows);
+	HOLDS(db_query(db, &rows, &err, "select 1 as one") == 0 && row_int(&rows, 0, "one") == 1);
+	db_close(db);
+}
+
+/* A broken index is told of as that, or it is unavailable. */
+static void conflicts(void)
+{
+	struct db *db;
+	struct err err = ERR_INIT;
+
+	metrics_setup(scheduler_metrics, M_COUNT);
+	short_before(table_make);
+	db = db_open(database());
+	for (int turn = 0; turn < 2; turn++)
+		if (db_query(db, NULL, &err, "insert into short_of values (1, 'one')") < 0)
+			HOLDS(err.kind == ERR_UNAVAILABLE ||
+				(err.kind == ERR_CONFLICT && text_equal(db_constraint(db), "short_of_pkey")));
+	short_over();
+	HOLDS(db_query(db, NULL, &err, "insert into short_of values (2, 'two')") == 0);
+	db_close(db);
+}
+
+const struct short_case short_cases[] = {
+	{.name = "transactions", .libraries = "libpq", .play = transactions},
+	{.name = "readings", .libraries = "libpq", .play = readings},
+	{.name = "conflicts", .libraries = "libpq", .play = conflicts},
+	{0},
+};
