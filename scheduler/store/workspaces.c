@@ -5,6 +5,9 @@
 #include "scheduler/store/projects.h"
 #include "scheduler/store/viewer.h"
 
+/* How far into a list the newest runs are asked for their workspaces. */
+enum { NEWEST_MOST = 1000 };
+
 /* `user` is the number of the viewer's parameter (store/viewer.h). */
 #define WORKSPACE_COLUMNS(user)                                                                                        \
 	RIGHTS_IN_WORKSPACE(user, "w.organization_id", "w.id")                                                         \
@@ -137,6 +140,16 @@ int workspaces_read_all(struct store *store, struct db_array *ids, struct rows *
 	LIST_WALKED("x as materialized (select distinct " TAGGED_ANY("$5") "), ", " - (select count(*) from x)", join, \
 		"and f.id not in (select workspace_id from x) ", order, back)
 
+/* Those whose current runs are the newest, found among as many of the newest runs as it may take: most are of no
+ * workspace's any more. A page that is not full says nothing. */
+#define NEWEST                                                                                                         \
+	"(select id, workspace_id, position from runs where organization_id = $1 order by position desc "              \
+	"limit 10000 + 10 * ($2::bigint + $3::bigint)) r cross join lateral (select id from workspaces "               \
+	"where id = r.workspace_id and coalesce(current_run_id, latest_run_id) = r.id offset 0) f "
+#define LIST_NEWEST                                                                                                    \
+	"(with t as (select coalesce((select workspaces from organization_totals where organization_id = $1), 0) as "  \
+	"total), p as (" PART(NEWEST, "r.position desc", "", "limit $2 offset $3") ") " SHOWN("$4") ")"
+
 /* Those that conditions leave are counted. */
 #define LIST_SOME(join, order)                                                                                         \
 	"(with f as materialized (select f.id, f.name, f.created_at, f.latest_change_at, f.current_run_id, "           \
@@ -144,22 +157,24 @@ int workspaces_read_all(struct store *store, struct db_array *ids, struct rows *
 	"t as (select count(*) as total from f), p as (" PART("f " join, order, "", "limit $9 offset $10") ") " SHOWN( \
 		"$12") ")"
 
-#define LISTS(join, order, back) LIST_ALL(join, order, back), LIST_WITHOUT(join, order, back), LIST_SOME(join, order)
+#define LISTS(join, order, back, newest)                                                                               \
+	LIST_ALL(join, order, back), LIST_WITHOUT(join, order, back), LIST_SOME(join, order), newest
 
 static const struct {
 	const char *name, *all, *without, *some;
+	const char *newest; /* is tried first, or NULL */
 } sorts[] = {
-	{NULL, LISTS("", "f.created_at, f.id", "f.created_at desc, f.id desc")},
-	{"name", LISTS("", "lower(f.name)", "lower(f.name) desc")},
-	{"-name", LISTS("", "lower(f.name) desc", "lower(f.name)")},
+	{NULL, LISTS("", "f.created_at, f.id", "f.created_at desc, f.id desc", NULL)},
+	{"name", LISTS("", "lower(f.name)", "lower(f.name) desc", NULL)},
+	{"-name", LISTS("", "lower(f.name) desc", "lower(f.name)", NULL)},
 	{"current-run.created-at",
-		LISTS(CURRENT_RUN, "c.created_at nulls last, f.created_at, f.id",
-			"c.created_at desc nulls first, f.created_at desc, f.id desc")},
+		LISTS(CURRENT_RUN, "c.position nulls last, f.created_at, f.id",
+			"c.position desc nulls first, f.created_at desc, f.id desc", NULL)},
 	{"-current-run.created-at",
-		LISTS(CURRENT_RUN, "c.created_at desc nulls last, f.created_at, f.id",
-			"c.created_at nulls first, f.created_at desc, f.id desc")},
-	{"latest-change-at", LISTS("", "f.latest_change_at, f.id", "f.latest_change_at desc, f.id desc")},
-	{"-latest-change-at", LISTS("", "f.latest_change_at desc, f.id desc", "f.latest_change_at, f.id")},
+		LISTS(CURRENT_RUN, "c.position desc nulls last, f.created_at, f.id",
+			"c.position nulls first, f.created_at desc, f.id desc", LIST_NEWEST)},
+	{"latest-change-at", LISTS("", "f.latest_change_at, f.id", "f.latest_change_at desc, f.id desc", NULL)},
+	{"-latest-change-at", LISTS("", "f.latest_change_at desc, f.id desc", "f.latest_change_at, f.id", NULL)},
 };
 
 static size_t sort_find(const char *name)
@@ -177,24 +192,43 @@ static bool list_is_whole(const struct workspace_list *list, bool everywhere)
 		!list->tag_keys->count;
 }
 
+static int list_all(
+	struct store *store, const struct workspace_list *list, const char *sql, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err, sql, P_TEXT(list->organization_id), P_INT(list->limit),
+		P_INT(list->offset), P_TEXT(viewer_user(store->viewer)));
+}
+
+static int list_whole(
+	struct store *store, const struct workspace_list *list, size_t sort, struct rows *ret_rows, struct err *err)
+{
+	if (list->without_tags)
+		return db_query(store->db, ret_rows, err, sorts[sort].without, P_TEXT(list->organization_id),
+			P_INT(list->limit), P_INT(list->offset), P_TEXT(viewer_user(store->viewer)),
+			P_TEXT(list->without_tags));
+	if (sorts[sort].newest && list->offset < NEWEST_MOST) {
+		if (list_all(store, list, sorts[sort].newest, ret_rows, err) < 0)
+			return -1;
+		if (ret_rows->count == list->limit && !row_null(ret_rows, 0, "id"))
+			return 0;
+		rows_release(ret_rows);
+	}
+	return list_all(store, list, sorts[sort].all, ret_rows, err);
+}
+
 int workspaces_list(struct store *store, const struct workspace_list *list, struct rows *ret_rows, struct err *err)
 {
 	struct db_array *keys = list->tag_keys, *values = list->tag_values;
 	bool everywhere = viewer_may_all(store->viewer, list->organization_id, CAN_READ_WORKSPACE);
-	const char *user = viewer_user(store->viewer);
 	size_t sort = sort_find(list->sort);
 
-	if (list_is_whole(list, everywhere) && list->without_tags)
-		return db_query(store->db, ret_rows, err, sorts[sort].without, P_TEXT(list->organization_id),
-			P_INT(list->limit), P_INT(list->offset), P_TEXT(user), P_TEXT(list->without_tags));
 	if (list_is_whole(list, everywhere))
-		return db_query(store->db, ret_rows, err, sorts[sort].all, P_TEXT(list->organization_id),
-			P_INT(list->limit), P_INT(list->offset), P_TEXT(user));
+		return list_whole(store, list, sort, ret_rows, err);
 	return db_query(store->db, ret_rows, err, sorts[sort].some, P_TEXT(list->organization_id), P_TEXT(list->name),
 		P_TEXT(list->wildcard), P_TEXT(list->run_status), P_TEXT(list->project_ids),
 		P_TEXT(keys->count ? db_array_text(keys) : NULL), P_TEXT(keys->count ? db_array_text(values) : NULL),
-		P_TEXT(list->without_tags), P_INT(list->limit), P_INT(list->offset), P_BOOL(everywhere), P_TEXT(user),
-		P_BOOL(run_statuses_are_live(list->run_status)));
+		P_TEXT(list->without_tags), P_INT(list->limit), P_INT(list->offset), P_BOOL(everywhere),
+		P_TEXT(viewer_user(store->viewer)), P_BOOL(run_statuses_are_live(list->run_status)));
 }
 
 /* ---- creating and changing ---- */

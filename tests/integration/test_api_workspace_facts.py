@@ -161,6 +161,20 @@ def test_sorting_by_the_latest_change(api):
     assert [w["id"] for w in api.get(f"organizations/{api.organization}/workspaces", **{"filter[current-run][status]": "plan_queued"}).data] == [second]
 
 
+def test_pages_in_the_order_of_their_current_runs(api):
+    made = [api.workspace(f"w{number}") for number in range(7)]
+    for number in (3, 0, 5, 3, 2):
+        api.run(made[number], api.upload(made[number], {"main.tf": ""}))
+    began = [made[number] for number in (3, 0, 5, 2)]  # of the two in one workspace the first is its current one
+    idle = [made[number] for number in (1, 4, 6)]
+    for sort, order in (("current-run.created-at", began + idle), ("-current-run.created-at", began[::-1] + idle)):
+        for size in (1, 2, 3, 4, 7, 20):
+            for number in range(1, 9):
+                page = api.get(f"organizations/{api.organization}/workspaces", sort=sort, **{"page[size]": size, "page[number]": number}).json
+                assert [row["id"] for row in page["data"]] == order[(number - 1) * size:number * size], (sort, size, number)
+                assert page["meta"]["pagination"]["total-count"] == 7
+
+
 def test_searching_by_the_current_run(api):
     waits, discarded, idle = api.workspace("waits"), api.workspace("discarded"), api.workspace("idle")
     tagged = api.workspace("tagged")
