@@ -214,31 +214,38 @@ void workspaces_include(const struct rows *rows, json_t *included)
 
 /* ---- reading ---- */
 
+static int show_row(struct request *req, struct response *res, int status, const struct rows *rows, struct err *err)
+{
+	json_auto_t *data = json_pack("[o]", workspace_resource(rows, 0));
+	json_t *included;
+
+	if (workspace_includes(req, data, &included, err) < 0)
+		return -1;
+	return respond_including(res, status, json_incref(json_array_get(data, 0)), included);
+}
+
 int workspace_show(struct request *req, struct response *res, int status, const char *id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	json_t *data;
-	json_t *included;
 
-	if (workspace_read(req->store, id, &rows, err) < 0)
-		return -1;
-	data = json_pack("[o]", workspace_resource(&rows, 0));
-	if (workspace_includes(req, data, &included, err) < 0) {
-		json_decref(data);
-		return -1;
-	}
-	respond_including(res, status, json_incref(json_array_get(data, 0)), included);
-	json_decref(data);
-	return 0;
+	return workspace_read(req->store, id, &rows, err) < 0 ? -1 : show_row(req, res, status, &rows, err);
 }
 
+/* Its row says where it is, too. */
 int workspaces_read(struct request *req, struct response *res, struct err *err)
 {
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const char *id = param(req, "workspace");
 	struct scope scope;
+	int result;
 
-	if (workspace_includes_check(req, true, err) < 0 || scope_workspace(req, &scope, err) < 0)
+	if (workspace_includes_check(req, true, err) < 0)
 		return -1;
-	return workspace_show(req, res, 200, scope.workspace.text, err);
+	result = *id ? workspace_read(req->store, id, &rows, err)
+		     : workspace_read_named(req->store, param(req, "organization"), param(req, "name"), &rows, err);
+	if (result < 0 || scope_workspace_read(req, &rows, &scope, err) < 0)
+		return -1;
+	return show_row(req, res, 200, &rows, err);
 }
 
 static const char *query_or_null(const struct request *req, const char *name)

@@ -19,6 +19,9 @@
  * and destroy_at (what the activity-duration that holds for it is, and comes to). What is counted and averaged is of
  * the last 30 runs that ended. ERR_NOT_FOUND. */
 int workspace_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
+/* The same by its name, and that of its organization. */
+int workspace_read_named(
+	struct store *store, const char *organization, const char *name, struct rows *ret_rows, struct err *err);
 
 /* The same for many ids, those that are there, by name; for later (db_ask). */
 int workspaces_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
