@@ -10,7 +10,7 @@
 #include "proto/topics.h"
 #include "scheduler/metrics.h"
 
-enum { KEPT_DAYS = 30, MOST_KEPT = 10000 };
+enum { KEPT_DAYS = 30, MOST_KEPT = 10000, MOST_KEPT_BYTES = 256 << 20 };
 
 /* The same message is the same letter, however often and by whomever it was found. */
 static void letter_digest(const struct dead_letter *letter, char ret_digest[SHA256_HEX_SIZE])
@@ -44,6 +44,9 @@ static int letter_keep(struct store *store, const struct dead_letter *letter, co
 	metric_addf(M_DEAD_LETTERS, 1, "topic=\"%s\"", topic_find(letter->topic)->name);
 	log_error("a message went to the dead letters", "topic", letter->topic, "reader", letter->reader, "error",
 		letter->error, NULL);
+	if (letter->len < letter->size)
+		log_warn("a dead letter is too long to be kept whole: it can't be put back", "topic", letter->topic,
+			NULL);
 	return 0;
 }
 
@@ -90,6 +93,9 @@ int letters_sweep(struct store *store, struct err *err)
 {
 	return db_query(store->db, NULL, err,
 		"delete from dead_letters where created_at < now() - make_interval(days => $1) "
-		"or id <= (select id from dead_letters order by id desc offset $2 limit 1)",
-		P_INT(KEPT_DAYS), P_INT(MOST_KEPT));
+		"or id <= (select max(id) from (select id, row_number() over newest as number, "
+		"sum(octet_length(payload)) over newest as bytes from dead_letters window newest as (order by id "
+		"desc)) n "
+		"where number > $2 or bytes > $3)",
+		P_INT(KEPT_DAYS), P_INT(MOST_KEPT), P_INT(MOST_KEPT_BYTES));
 }

@@ -5,7 +5,7 @@
 /*
  * Dead letters: messages that nobody can read, of whichever topic. Who finds one tells runyard.dead-letters of it
  * (proto/README.md); here they are kept, each once, until an operator puts them back or discards them
- * (letters_command.h), and 30 days or 10,000 of them at the most.
+ * (letters_command.h), and 30 days, 10,000 of them or 256 MiB at the most.
  */
 
 #include "scheduler/dispatch/intake.h"

@@ -75,13 +75,21 @@ static int replay_one(struct store *store, long long id, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (db_query(store->db, &rows, err,
-		    "with letter as (update dead_letters set replayed_at = now() where id = $1 "
-		    "and length(payload) = size and not discarded returning topic, payload) "
-		    "insert into outbox (topic, payload) select topic, convert_from(payload, 'UTF8') from letter",
+		    "with asked as (select id, size, length(payload) as kept from dead_letters where id = $1 and not "
+		    "discarded), letter as (update dead_letters d set replayed_at = now() from asked a "
+		    "where d.id = a.id and a.kept = a.size returning d.topic, d.payload), "
+		    "put as (insert into outbox (topic, payload) select topic, convert_from(payload, 'UTF8') from "
+		    "letter) "
+		    "select size, kept from asked",
 		    P_INT(id)) < 0)
 		return err_context(err, "dead letter %lld can't be put back", id);
-	return db_affected(&rows) ? 0
-				  : err_set(err, ERR_NOT_FOUND, "there is no dead letter %lld, or not all of it", id);
+	if (!rows.count)
+		return not_there(id, err);
+	if (row_int(&rows, 0, "kept") < row_int(&rows, 0, "size"))
+		return err_set(err, ERR_TOO_LARGE,
+			"dead letter %lld can't be put back: of its %lld bytes only the first %lld could be kept", id,
+			row_int(&rows, 0, "size"), row_int(&rows, 0, "kept"));
+	return 0;
 }
 
 static int replay(struct store *store, long long id, struct err *err)

@@ -100,6 +100,25 @@ def test_a_stop_of_an_attempt_that_is_over_stops_nothing(api, scheduler, worker,
     api.wait_status(run, "applied")
 
 
+def test_a_long_message_is_kept_whole_or_says_that_it_is_not(api, scheduler, worker, bus, database):
+    """Found by a worker, which tells the topic of it: it goes there in one message."""
+    one = worker()
+    pool = next(line for line in one.log_lines() if line["msg"] == "registered")["pool"]
+    topic = f"runyard.jobs.{pool}"
+    api.wait_status(api.run_files(api.workspace(auto_apply=True), ONE), "applied")
+    produce(bus, topic, "x" * (690 << 10))
+    (whole,) = until(lambda: letters(database), "the letter is there")
+    assert whole["size"] == 690 << 10
+    put_back = lambda letter: Scheduler.run_command("dead-letters", "replay", str(letter["id"]), check=False, database_url=database, keys=KEYS)
+    assert put_back(whole).returncode == 0
+    until(lambda: len(letters(database)) == 2, "it was put back, and found again, whole")
+    produce(bus, topic, "y" * (720 << 10))
+    cut = until(lambda: [letter for letter in letters(database) if letter["size"] > 700 << 10], "the longer one is there")[0]
+    refused = put_back(cut)
+    assert refused.returncode == 1 and f"of its {720 << 10} bytes only the first {700 << 10}" in refused.stderr
+    until(lambda: "too long to be kept whole" in scheduler.all[0].process.log(), "that was said when it was found")
+
+
 RUBBISH = ["no json", "{}", "[]", "null", '{"v":2,"job":"job-1","attempt":1,"stop":"force"}', '{"v":1,"job":7,"attempt":"x","stop":[]}', b"\x00\xff\xfe"]
 
 
