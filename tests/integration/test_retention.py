@@ -97,6 +97,25 @@ def test_the_newest_states_stay(scheduler, api_of, ask):
     until(lambda: statuses(ask, workspace) == [HIDDEN, HIDDEN] + ["finalized"] * 3, "all but three are gone")
 
 
+def test_states_that_were_kept_beside_go_too(scheduler, api_of, ask):
+    """But for one that a hold is about. Restored, they are beside again."""
+    api = api_of(scheduler())
+    workspace = api.workspace()
+    push_states(api, workspace, 5)
+    run = api.run_files(workspace, {"main.tf": ""})
+    ask("insert into workspace_holds (job_id, workspace_id, run_id, worker, token_hash) values ('job-held', %s, %s, 'w', 't')", workspace, run)
+    # Two of one job, one of them beside, and one of a job that a hold is about.
+    ask("update state_versions set status = (array['kept_beside', 'finalized', 'kept_beside', 'finalized', 'finalized'])[serial], "
+        "job_id = (array['job-over', 'job-over', 'job-held', null, null])[serial] where workspace_id = %s", workspace)
+    age_states(ask, [workspace], 60, 50, 45, 40, 35)
+    policy(api, f"workspaces/{workspace}", 30)
+    until(lambda: statuses(ask, workspace) == [HIDDEN, HIDDEN, "kept_beside", HIDDEN, "finalized"], lambda: f"{statuses(ask, workspace)}")
+    first = ask("select id from state_versions where workspace_id = %s and serial = 1", workspace)[0][0]
+    api.post(f"state-versions/{first}/actions/restore_backing_data")
+    assert statuses(ask, workspace)[0] == "kept_beside"
+    assert api.state(workspace)["serial"] == 5
+
+
 def test_configurations_that_are_needed_stay(scheduler, api_of, ask):
     api = api_of(scheduler(keep_configurations_days=30))
     workspace = api.workspace()
