@@ -112,19 +112,20 @@ static void offer_decide(struct acceptance *a, const struct rows *rows, int row)
 	"select workspace_id from jobs where id = any($1::text[]) union all "                                          \
 	"select workspace_id from workspace_holds where job_id = any($1::text[])) order by id for no key update "
 
-/* PostgreSQL may read a whole table for "exists", and keep it for all rows. */
+/* PostgreSQL may read a whole table for "exists", and keep it for all rows; and for one row of a job all that are kept
+ * beside ("like": see migration 0028). */
 static const char read_sql[] =
 	"select u.n - 1 as n, w.id as workspace_id, coalesce(j.run_id, h.run_id) as run_id, "
 	"h.job_id is not null as late, s.id, s.serial, s.lineage, s.md5, s.job_id, "
 	"(select id from state_versions where id = u.pending) as pending, "
-	"(select id from state_versions where job_id = u.job and (status = 'kept_beside') = false) as own, "
-	"(select id from state_versions where job_id = u.job and (status = 'kept_beside') = true) as own_beside, "
+	"(select id from state_versions where job_id = u.job and status <> 'kept_beside') as own, "
+	"(select id from state_versions where job_id = u.job and status like 'kept_beside') as own_beside, "
 	"h.job_id is not null and s.job_id is distinct from h.job_id and w.current_state_id is distinct from "
 	"(select base_state_id from operations where id = 'plan' || substr(h.run_id, 4)) as overtaken, "
 	"h.job_id is not null and (w.locked_by is not null or (select 1 from jobs where run_id = w.current_run_id "
 	"and run_id <> h.run_id and stage = 'apply' and state = 'claimed' limit 1) is not null) as others_work, "
 	"h.job_id is not null and (select 1 from state_versions where job_id = h.job_id "
-	"and (status = 'kept_beside') = false and serial = u.serial and md5 = u.md5) is not null as came "
+	"and status <> 'kept_beside' and serial = u.serial and md5 = u.md5) is not null as came "
 	"from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[]) "
 	"with ordinality as u(job, hash, workspace, pending, serial, md5, n) "
 	"left join jobs j on j.id = u.job and j.token_hash = u.hash and j.state = 'claimed' "
