@@ -130,12 +130,12 @@ class Hands:
 class IdleWorker(Worker):
     """runyard-worker with the engine that does nothing, or takes its time (engine.c), or another."""
 
-    def __init__(self, stack, name, slots, log_level=None, engine=None, scheduler=None):
+    def __init__(self, stack, name, slots, log_level=None, engine=None, scheduler=None, brokers=None):
         engine = engine or compiled(stack, "engine", "-static")
         # In memory: an ext4 without a journal passes over every inode that was deleted lately, which costs more than all the rest.
         self.memory = tempfile.mkdtemp(prefix="runyard-bench.", dir="/dev/shm")
         super().__init__(name, stack.folder, scheduler_url=(scheduler or stack.scheduler).url, agent_token=stack.tokens["agent-token"], slots=slots, data_dir=self.memory,
-                         name=name, brokers=stack.bus.address, sandbox="none", engine=engine, log_level=log_level)
+                         name=name, brokers=stack.bus.address if brokers is None else brokers, sandbox="none", engine=engine, log_level=log_level)
         self.start()
 
     def release(self):
