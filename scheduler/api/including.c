@@ -168,9 +168,12 @@ static int ask_all(struct following *f, struct err *err)
 	int result = 0;
 
 	db_gather(store->db);
-	for (size_t i = 0; i < f->count && result == 0; i++)
-		if (f->askings[i].ids.count)
-			result = f->table[i].kind->ask(store, &f->askings[i].ids, &f->askings[i].rows, err);
+	for (size_t i = 0; i < f->count && result == 0; i++) {
+		const struct resource_kind *kind = f->table[i].kind;
+
+		if (kind && f->askings[i].ids.count)
+			result = kind->ask(store, &f->askings[i].ids, &f->askings[i].rows, err);
+	}
 	return db_gathered(store->db, result, err);
 }
 

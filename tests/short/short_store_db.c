@@ -103,6 +103,51 @@ static void readings(void)
 	db_close(db);
 }
 
+struct two {
+	struct rows first, second;
+};
+
+static int two_gathered(struct db *db, struct two *two, long long divisor, struct err *err)
+{
+	int result;
+
+	rows_release(&two->first);
+	rows_release(&two->second);
+	db_gather(db);
+	result = db_ask(db, &two->first, err, "select 1 as one");
+	if (result == 0)
+		result = db_ask(db, &two->second, err, "select 4 / $1::int as half", P_INT(divisor));
+	return db_gathered(db, result, err);
+}
+
+/* Both are there, or none is; and the next that are asked for do not suffer. */
+static void gatherings(void)
+{
+	struct db *db = db_open(database());
+	struct two two = {ROWS_INIT, ROWS_INIT};
+	struct err err = ERR_INIT;
+
+	metrics_setup(scheduler_metrics, M_COUNT);
+	for (int turn = 0; turn < 3; turn++)
+		if (two_gathered(db, &two, 2, &err) < 0)
+			HOLDS(err.kind == ERR_UNAVAILABLE);
+		else
+			HOLDS(row_int(&two.first, 0, "one") == 1 && row_int(&two.second, 0, "half") == 2);
+	short_over();
+	HOLDS(two_gathered(db, &two, 0, &err) < 0 && err.kind == ERR_INTERNAL);
+	HOLDS(two_gathered(db, &two, 1, &err) == 0 && row_int(&two.second, 0, "half") == 4);
+	rows_release(&two.first);
+	rows_release(&two.second);
+	db_close(db);
+	/* One that fails is the first of its connection, so what was to be prepared is not. */
+	db = db_open(database());
+	HOLDS(two_gathered(db, &two, 0, &err) < 0 && err.kind == ERR_INTERNAL);
+	HOLDS(two_gathered(db, &two, 4, &err) == 0 && row_int(&two.second, 0, "half") == 1);
+	rows_release(&two.first);
+	rows_release(&two.second);
+	db_close(db);
+}
+
 /* A broken index is told of as that, or it is unavailable. */
 static void conflicts(void)
 {
@@ -124,6 +169,7 @@ static void conflicts(void)
 const struct short_case short_cases[] = {
 	{.name = "transactions", .libraries = "libpq", .play = transactions},
 	{.name = "readings", .libraries = "libpq", .play = readings},
+	{.name = "gatherings", .libraries = "libpq", .play = gatherings},
 	{.name = "conflicts", .libraries = "libpq", .play = conflicts},
 	{0},
 };
