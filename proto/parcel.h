@@ -14,8 +14,8 @@ struct err;
 
 enum {
 	PARCEL_PARTS_MOST = 16,
-	PARCEL_HEAD_MOST = 16 * 1024,  /* its line */
-	PARCEL_BYTES_MOST = 256 * 1024 /* what a worker puts into one; a scheduler takes a few times as much */
+	PARCEL_HEAD_MOST = 16 * 1024,                     /* its line */
+	PARCEL_BYTES_MOST = 128 * 1024 - PARCEL_HEAD_MOST /* what a worker puts into one; a scheduler takes more */
 };
 
 struct parcel_part {

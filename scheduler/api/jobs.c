@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "scheduler/api/api.h"
-#include "common/log.h"
 #include "scheduler/dispatch/claim.h"
 #include "scheduler/dispatch/holds.h"
 #include "scheduler/dispatch/reports.h"

@@ -241,6 +241,235 @@ static void an_error_is_told_in_its_own_words(void **state)
 	assert_string_equal(text, "status 413");
 }
 
+/* ---- several in one request ---- */
+
+enum { MOST_SENT = 20 };
+
+struct sender {
+	struct channel channel;
+	int statuses[MOST_SENT]; /* -1: no answer yet */
+	char bodies[MOST_SENT][64];
+	size_t sent, answered;
+	bool close_first; /* with the first answer */
+};
+
+struct sending {
+	struct sender *sender;
+	size_t number;
+};
+
+static void sender_begin(struct sender *sender)
+{
+	*sender = (struct sender){.sent = 0};
+	channel_open(&sender->channel, script.loop, NULL, "http://s", "j", "t");
+	memset(sender->statuses, -1, sizeof(sender->statuses));
+}
+
+static void sending_answered(void *data, int status, const struct buf *body)
+{
+	struct sending sending = *(struct sending *)data;
+	struct sender *sender = sending.sender;
+
+	free(data);
+	sender->statuses[sending.number] = status;
+	text_copy(sender->bodies[sending.number], sizeof(sender->bodies[0]), buf_str(body));
+	if (++sender->answered == sender->sent || sender->close_first)
+		loop_stop(script.loop);
+	if (sender->close_first)
+		channel_close(&sender->channel);
+}
+
+static void send_spec(struct sender *sender, struct transfer_spec spec)
+{
+	struct sending *sending = mem_new(1, sizeof(*sending));
+
+	*sending = (struct sending){sender, sender->sent++};
+	spec.what = "x";
+	channel_send(&sender->channel, &spec, sending_answered, sending);
+}
+
+static void send_text(struct sender *sender, const char *path, const char *text, enum parcelled parcelled)
+{
+	send_spec(sender,
+		(struct transfer_spec){.method = "PUT",
+			.path = path,
+			.body = text,
+			.body_len = strlen(text),
+			.expects_refusal = text_starts(path, "log"),
+			.parcelled = parcelled});
+}
+
+static void sender_end(struct sender *sender)
+{
+	channel_close(&sender->channel);
+	loop_free(script.loop);
+}
+
+#define PARCEL(head, bodies) "POST parcel {\"parts\":[" head "]}\n" bodies "|"
+#define PART(path, size)     "{\"path\":\"" path "\",\"size\":" size "}"
+
+static void what_is_sent_in_a_turn_goes_in_one_request(void **state)
+{
+	struct sender sender;
+
+	(void)state;
+	SCRIPT({204, NULL}, {200, "{\"parts\":[{\"status\":409,\"body\":{\"length\":3}},{\"status\":204}]}"});
+	sender_begin(&sender);
+	send_text(&sender, "log?offset=0", "one", IN_PARCEL);
+	send_text(&sender, "cost", "c", ALONE);
+	send_text(&sender, "plan", "two", IN_PARCEL);
+	loop_run(script.loop);
+	assert_string_equal(
+		script.seen, "PUT cost c|" PARCEL(PART("log?offset=0", "3") "," PART("plan", "3"), "onetwo"));
+	assert_int_equal(sender.statuses[0], 409);
+	assert_string_equal(sender.bodies[0], "{\"length\":3}");
+	assert_int_equal(sender.statuses[2], 204);
+	assert_false(sender.channel.over);
+	assert_int_equal(channel_busy(&sender.channel), 0);
+	sender_end(&sender);
+}
+
+static void what_is_not_urgent_goes_along_or_a_moment_later(void **state)
+{
+	struct sender sender;
+
+	(void)state;
+	SCRIPT({200, "{\"parts\":[{\"status\":204},{\"status\":204}]}"}, {204, NULL});
+	sender_begin(&sender);
+	send_text(&sender, "init", "i", IN_PARCEL_LATER);
+	run_ms(1);
+	assert_string_equal(script.seen, "");
+	send_text(&sender, "plan", "p", IN_PARCEL);
+	loop_run(script.loop);
+	assert_string_equal(script.seen, PARCEL(PART("init", "1") "," PART("plan", "1"), "ip"));
+	script.seen[0] = '\0';
+	send_text(&sender, "init", "again", IN_PARCEL_LATER);
+	loop_run(script.loop);
+	assert_string_equal(script.seen, "PUT init again|");
+	sender_end(&sender);
+}
+
+static void a_part_that_is_refused_means_that_the_attempt_is_over(void **state)
+{
+	struct sender sender;
+
+	(void)state;
+	SCRIPT({200, "{\"parts\":[{\"status\":204},{\"status\":404},{\"status\":204}]}"});
+	sender_begin(&sender);
+	for (int i = 0; i < 3; i++)
+		send_text(&sender, "plan", "p", IN_PARCEL);
+	loop_run(script.loop);
+	assert_true(sender.channel.over);
+	assert_int_equal(sender.statuses[0], 204);
+	assert_int_equal(sender.statuses[1], 404);
+	assert_int_equal(sender.statuses[2], 204);
+	sender_end(&sender);
+}
+
+static void a_parcel_without_an_answer_is_sent_again_and_so_is_a_part(void **state)
+{
+	struct sender sender;
+
+	(void)state;
+	SCRIPT({0, NULL}, {200, "no answer of ours"}, {503, NULL},
+		{200, "{\"parts\":[{\"status\":204},{\"status\":500}]}"}, {204, NULL});
+	sender_begin(&sender);
+	send_text(&sender, "log?offset=0", "l", IN_PARCEL);
+	send_text(&sender, "plan", "p", IN_PARCEL);
+	loop_run(script.loop);
+	assert_int_equal(script.asked, 5);
+	assert_int_equal(sender.statuses[0], 204);
+	assert_int_equal(sender.statuses[1], 204);
+	assert_non_null(strstr(script.seen, "|PUT plan p|"));
+	sender_end(&sender);
+}
+
+static void one_that_is_refused_as_a_whole_is_so_for_each(void **state)
+{
+	struct sender sender;
+
+	(void)state;
+	SCRIPT({413, "{\"errors\":[]}"});
+	sender_begin(&sender);
+	send_text(&sender, "plan", "p", IN_PARCEL);
+	send_text(&sender, "init", "i", IN_PARCEL);
+	loop_run(script.loop);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(sender.statuses[i], 413);
+		assert_string_equal(sender.bodies[i], "{\"errors\":[]}");
+	}
+	sender_end(&sender);
+}
+
+static void what_is_large_or_too_many_goes_in_several(void **state)
+{
+	_cleanup_(freep) char *large = mem_new(120 * 1024, 1);
+	struct sender sender;
+
+	(void)state;
+	SCRIPT({204, NULL});
+	sender_begin(&sender);
+	memset(large, 'x', 120 * 1024 - 1);
+	send_text(&sender, "plan", large, IN_PARCEL);
+	large[60 * 1024] = '\0';
+	send_text(&sender, "plan", large, IN_PARCEL);
+	send_text(&sender, "init", large, IN_PARCEL);
+	loop_run(script.loop);
+	assert_int_equal(script.asked, 3);
+	assert_int_equal(sender.answered, 3);
+	sender_end(&sender);
+
+	SCRIPT({400, NULL});
+	sender_begin(&sender);
+	while (sender.sent < 18)
+		send_text(&sender, "plan", "p", IN_PARCEL);
+	loop_run(script.loop);
+	assert_int_equal(script.asked, 2);
+	assert_int_equal(sender.answered, 18);
+	sender_end(&sender);
+}
+
+static void a_small_file_is_a_part(void **state)
+{
+	struct sender sender;
+	int fds[2];
+
+	(void)state;
+	SCRIPT({200, "{\"parts\":[{\"status\":204},{\"status\":204}]}"});
+	sender_begin(&sender);
+	for (int i = 0; i < 2; i++) {
+		fds[i] = open("/tmp", O_RDWR | O_TMPFILE, 0600);
+		assert_int_equal(write(fds[i], i ? "two" : "one", 3), 3);
+		send_spec(&sender,
+			(struct transfer_spec){
+				.method = "PUT", .path = "plan", .body_fd = fds[i], .parcelled = IN_PARCEL});
+	}
+	loop_run(script.loop);
+	assert_string_equal(script.seen, PARCEL(PART("plan", "3") "," PART("plan", "3"), "onetwo"));
+	assert_int_equal(fcntl(fds[0], F_GETFD), -1);
+	sender_end(&sender);
+}
+
+static void an_answer_may_lead_to_the_channels_end(void **state)
+{
+	struct sender sender;
+
+	(void)state;
+	SCRIPT({200, "{\"parts\":[{\"status\":204},{\"status\":204}]}"});
+	sender_begin(&sender);
+	sender.close_first = true;
+	send_text(&sender, "plan", "p", IN_PARCEL);
+	sender.sent--; /* the second's data is left to this test */
+	struct sending left = {&sender, 1};
+	channel_send(&sender.channel,
+		&(struct transfer_spec){.method = "PUT", .path = "init", .what = "x", .parcelled = IN_PARCEL},
+		sending_answered, &left);
+	loop_run(script.loop);
+	assert_int_equal(sender.answered, 1);
+	assert_int_equal(sender.statuses[1], -1);
+	sender_end(&sender);
+}
+
 /* ---- the log ---- */
 
 struct log_fixture {
@@ -776,6 +1005,14 @@ int main(void)
 		cmocka_unit_test(an_expected_refusal_is_an_answer),
 		cmocka_unit_test(giving_up_ends_all_of_them),
 		cmocka_unit_test(an_error_is_told_in_its_own_words),
+		cmocka_unit_test(what_is_sent_in_a_turn_goes_in_one_request),
+		cmocka_unit_test(what_is_not_urgent_goes_along_or_a_moment_later),
+		cmocka_unit_test(a_part_that_is_refused_means_that_the_attempt_is_over),
+		cmocka_unit_test(a_parcel_without_an_answer_is_sent_again_and_so_is_a_part),
+		cmocka_unit_test(one_that_is_refused_as_a_whole_is_so_for_each),
+		cmocka_unit_test(what_is_large_or_too_many_goes_in_several),
+		cmocka_unit_test(a_small_file_is_a_part),
+		cmocka_unit_test(an_answer_may_lead_to_the_channels_end),
 		cmocka_unit_test(a_log_is_sent_in_order_and_redacted),
 		cmocka_unit_test(what_comes_meanwhile_waits_for_more),
 		cmocka_unit_test(a_secret_at_the_end_of_a_piece_of_a_line_is_redacted),

@@ -5,27 +5,40 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/err.h"
 #include "common/fetch.h"
 #include "common/json.h"
-#include "common/loop.h"
+#include "proto/parcel.h"
 #include "worker/metrics.h"
 #include "worker/ship/backoff.h"
 
-enum { TRANSFER_MS = 15 * 60 * 1000 };
+enum {
+	TRANSFER_MS = 15 * 60 * 1000,
+	LATER_MS = 80, /* as a log waits for more */
+};
 
 struct transfer {
 	struct channel *channel;
-	struct transfer_spec spec; /* its texts and body are owned */
-	struct fetch *fetch;
+	struct transfer_spec spec;   /* its texts and body are owned */
+	struct shipment *shipment;   /* with which it is under way, or NULL */
+	struct parcel_answer answer; /* of its part, until it is told */
 	struct backoff backoff;
-	struct loop_timer timer;
+	struct loop_timer timer; /* until it is tried again, or told its answer */
 	transfer_fn fn;
 	void *data;
 	struct transfer *next;
 };
 
-static void transfer_begin(void *data);
+/* A request. */
+struct shipment {
+	struct channel *channel;
+	struct fetch *fetch;
+	size_t count; /* of its transfers; several are a parcel */
+	struct shipment *next;
+};
+
+static void transfer_due(void *data);
 
 void channel_open(struct channel *channel, struct loop *loop, struct fetcher *fetcher, const char *scheduler_url,
 	const char *job, const char *token)
@@ -33,13 +46,6 @@ void channel_open(struct channel *channel, struct loop *loop, struct fetcher *fe
 	*channel = (struct channel){.loop = loop, .fetcher = fetcher};
 	channel->base = mem_printf("%s/api/worker/v1/jobs/%s", scheduler_url, job);
 	channel->token = mem_text(token);
-}
-
-static void transfer_stop(struct transfer *transfer)
-{
-	loop_timer_clear(transfer->channel->loop, &transfer->timer);
-	fetch_abort(transfer->fetch);
-	transfer->fetch = NULL;
 }
 
 /* Takes it out of its channel's list. */
@@ -53,10 +59,35 @@ static void transfer_unlink(struct transfer *transfer)
 		*at = transfer->next;
 }
 
+/* Takes it out of its channel's list, and lets its transfers go. */
+static void shipment_free(struct shipment *shipment)
+{
+	struct shipment **at = &shipment->channel->shipments;
+
+	while (*at != shipment)
+		at = &(*at)->next;
+	*at = shipment->next;
+	for (struct transfer *transfer = shipment->channel->transfers; transfer; transfer = transfer->next)
+		if (transfer->shipment == shipment)
+			transfer->shipment = NULL;
+	free(shipment);
+}
+
+/* Nothing is under way any more, and nothing goes by itself. */
+static void channel_halt(struct channel *channel)
+{
+	while (channel->shipments) {
+		fetch_abort(channel->shipments->fetch);
+		shipment_free(channel->shipments);
+	}
+	loop_timer_clear(channel->loop, &channel->departure);
+}
+
 static void transfer_free(struct transfer *transfer)
 {
 	free((char *)transfer->spec.path);
 	free((void *)transfer->spec.body);
+	buf_release(&transfer->answer.body);
 	if (transfer->spec.body_fd > 0)
 		close(transfer->spec.body_fd);
 	free(transfer);
@@ -66,9 +97,11 @@ void channel_close(struct channel *channel)
 {
 	struct transfer *transfer;
 
+	if (channel->loop)
+		channel_halt(channel);
 	while ((transfer = channel->transfers)) {
 		channel->transfers = transfer->next;
-		transfer_stop(transfer);
+		loop_timer_clear(channel->loop, &transfer->timer);
 		transfer_free(transfer);
 	}
 	free(channel->base);
@@ -126,7 +159,7 @@ static void transfer_end(struct transfer *transfer, int status, const struct buf
 	metric_addf(M_TRANSFERS, 1, "what=\"%s\",status=\"%d\"", transfer->spec.what, status);
 	if (status >= 200 && status < 300 && !text_equal(transfer->spec.method, "GET"))
 		count_bytes(transfer);
-	transfer_stop(transfer);
+	loop_timer_clear(channel->loop, &transfer->timer);
 	if (refused && !channel->over) {
 		channel->over = true;
 		if (channel->on_over)
@@ -136,20 +169,101 @@ static void transfer_end(struct transfer *transfer, int status, const struct buf
 	transfer_free(transfer);
 }
 
-static void answer_came(void *data, struct fetch_answer *answer)
+static bool is_final(int status)
+{
+	return status != 0 && status != 429 && status < 500;
+}
+
+static void transfer_again(struct transfer *transfer, int64_t wait_ms)
+{
+	metric_addf(M_TRANSFER_RETRIES, 1, "what=\"%s\"", transfer->spec.what);
+	loop_timer_set(transfer->channel->loop, &transfer->timer, wait_ms, transfer_due, transfer);
+}
+
+static void part_tell(void *data)
 {
 	struct transfer *transfer = data;
-	bool again = (answer->status == 0 && !answer->too_large) || answer->status == 429 || answer->status >= 500;
 
-	transfer->fetch = NULL;
-	if (!again) {
-		transfer_unlink(transfer);
-		transfer_end(transfer, answer->status, &answer->body);
+	if (!is_final(transfer->answer.status)) {
+		transfer_again(transfer, backoff_next(&transfer->backoff, 0));
 		return;
 	}
-	metric_addf(M_TRANSFER_RETRIES, 1, "what=\"%s\"", transfer->spec.what);
-	loop_timer_set(transfer->channel->loop, &transfer->timer, backoff_next(&transfer->backoff, answer->retry_after),
-		transfer_begin, transfer);
+	transfer_unlink(transfer);
+	transfer_end(transfer, transfer->answer.status, &transfer->answer.body);
+}
+
+/* By itself: what it leads to may end others, or the channel. */
+static void part_answered(struct transfer *transfer, struct parcel_answer answer)
+{
+	buf_release(&transfer->answer.body);
+	transfer->answer = answer;
+	loop_timer_set(transfer->channel->loop, &transfer->timer, 0, part_tell, transfer);
+}
+
+/* All of it is tried again, at the same time. */
+static void shipment_return(struct shipment *shipment, int retry_after)
+{
+	struct transfer *first = NULL;
+	int64_t wait_ms = 0;
+
+	for (struct transfer *transfer = shipment->channel->transfers; transfer; transfer = transfer->next) {
+		if (transfer->shipment != shipment)
+			continue;
+		if (!first) {
+			first = transfer;
+			wait_ms = backoff_next(&first->backoff, retry_after);
+		}
+		transfer->backoff = first->backoff;
+		transfer_again(transfer, wait_ms);
+	}
+}
+
+static void parcel_answered(struct shipment *shipment, const struct fetch_answer *answer)
+{
+	struct parcel_answer parts[PARCEL_PARTS_MOST];
+	size_t at = 0;
+
+	if (answer->status == 200 &&
+		parcel_answers_read(buf_str(&answer->body), answer->body.len, parts, shipment->count) < 0) {
+		shipment_return(shipment, 0);
+		return;
+	}
+	for (struct transfer *transfer = shipment->channel->transfers; transfer; transfer = transfer->next) {
+		struct parcel_answer whole = {answer->status, BUF_INIT(SIZE_MAX / 2)};
+
+		if (transfer->shipment != shipment)
+			continue;
+		if (answer->status != 200)
+			buf_append(&whole.body, answer->body.data, answer->body.len);
+		part_answered(transfer, answer->status == 200 ? parts[at++] : whole);
+	}
+}
+
+static struct transfer *shipment_first(const struct shipment *shipment)
+{
+	struct transfer *transfer = shipment->channel->transfers;
+
+	while (transfer->shipment != shipment)
+		transfer = transfer->next;
+	return transfer;
+}
+
+static void answer_came(void *data, struct fetch_answer *answer)
+{
+	struct shipment *shipment = data;
+	struct transfer *alone = NULL;
+
+	if (!is_final(answer->status) && !answer->too_large)
+		shipment_return(shipment, answer->retry_after);
+	else if (shipment->count > 1)
+		parcel_answered(shipment, answer);
+	else
+		alone = shipment_first(shipment);
+	shipment_free(shipment);
+	if (alone) {
+		transfer_unlink(alone);
+		transfer_end(alone, answer->status, &answer->body);
+	}
 }
 
 void channel_give_up(struct channel *channel)
@@ -157,6 +271,7 @@ void channel_give_up(struct channel *channel)
 	const struct buf nothing = BUF_INIT(0);
 	struct transfer *transfer = channel->transfers, *next;
 
+	channel_halt(channel);
 	/* Their callbacks may start others, which are not touched here. */
 	channel->transfers = NULL;
 	for (; transfer; transfer = next) {
@@ -167,30 +282,131 @@ void channel_give_up(struct channel *channel)
 
 /* ---- the request ---- */
 
-static void transfer_begin(void *data)
+static struct shipment *shipment_new(struct channel *channel)
 {
-	struct transfer *transfer = data;
+	struct shipment *shipment = mem_new(1, sizeof(*shipment));
+
+	shipment->channel = channel;
+	shipment->next = channel->shipments;
+	channel->shipments = shipment;
+	return shipment;
+}
+
+static void shipment_take(struct shipment *shipment, struct transfer *transfer)
+{
+	transfer->shipment = shipment;
+	shipment->count++;
+}
+
+static void shipment_start(struct shipment *shipment, const char *path, struct fetch_request request)
+{
+	_cleanup_(freep) char *url = mem_printf("%s/%s", shipment->channel->base, path);
+
+	request.url = url;
+	request.bearer = shipment->channel->token;
+	request.timeout_ms = TRANSFER_MS;
+	shipment->fetch = fetch_start(shipment->channel->fetcher, &request, answer_came, shipment);
+}
+
+static void send_alone(struct shipment *shipment, struct transfer *transfer)
+{
 	const struct transfer_spec *spec = &transfer->spec;
-	_cleanup_(freep) char *url = mem_printf("%s/%s", transfer->channel->base, spec->path);
-	const struct fetch_request request = {
-		.method = spec->method,
-		.url = url,
-		.bearer = transfer->channel->token,
-		.content_type = spec->content_type,
-		.body = spec->body,
-		.body_len = spec->body_len,
-		.body_fd = spec->body_fd,
-		.answer_fd = spec->answer_fd,
-		.answer_limit = spec->answer_limit,
-		.timeout_ms = TRANSFER_MS,
-	};
 
 	if (spec->answer_fd > 0 && (ftruncate(spec->answer_fd, 0) < 0 || lseek(spec->answer_fd, 0, SEEK_SET) < 0)) {
+		shipment_free(shipment);
 		transfer_unlink(transfer);
 		transfer_end(transfer, 0, &(struct buf)BUF_INIT(1));
 		return;
 	}
-	transfer->fetch = fetch_start(transfer->channel->fetcher, &request, answer_came, transfer);
+	shipment_start(shipment, spec->path,
+		(struct fetch_request){
+			.method = spec->method,
+			.content_type = spec->content_type,
+			.body = spec->body,
+			.body_len = spec->body_len,
+			.body_fd = spec->body_fd,
+			.answer_fd = spec->answer_fd,
+			.answer_limit = spec->answer_limit,
+		});
+}
+
+static void send_parcel(struct shipment *shipment)
+{
+	_cleanup_(buf_release) struct buf body = BUF_INIT(PARCEL_HEAD_MOST + PARCEL_BYTES_MOST);
+	struct parcel_part parts[PARCEL_PARTS_MOST];
+	size_t count = 0;
+
+	for (struct transfer *transfer = shipment->channel->transfers; transfer; transfer = transfer->next)
+		if (transfer->shipment == shipment)
+			parts[count++] =
+				(struct parcel_part){transfer->spec.path, transfer->spec.body, transfer->spec.body_len};
+	parcel_write(parts, count, &body);
+	shipment_start(shipment, "parcel",
+		(struct fetch_request){.method = "POST",
+			.content_type = "application/octet-stream",
+			.body = body.data,
+			.body_len = body.len});
+}
+
+static void shipment_send(struct shipment *shipment)
+{
+	if (shipment->count > 1)
+		send_parcel(shipment);
+	else
+		send_alone(shipment, shipment_first(shipment));
+}
+
+/* ---- what goes together ---- */
+
+static bool transfer_waits(const struct transfer *transfer)
+{
+	return transfer->spec.parcelled != ALONE && !transfer->shipment && transfer->timer.due_ms == 0;
+}
+
+static void depart(void *data)
+{
+	struct channel *channel = data;
+	struct shipment *shipment = NULL;
+	size_t bytes = 0;
+
+	for (struct transfer *transfer = channel->transfers; transfer; transfer = transfer->next) {
+		if (!transfer_waits(transfer))
+			continue;
+		bytes += transfer->spec.body_len;
+		if (shipment && (shipment->count == PARCEL_PARTS_MOST || bytes > PARCEL_BYTES_MOST)) {
+			shipment_send(shipment);
+			shipment = NULL;
+		}
+		if (!shipment) {
+			shipment = shipment_new(channel);
+			bytes = transfer->spec.body_len;
+		}
+		shipment_take(shipment, transfer);
+	}
+	if (shipment)
+		shipment_send(shipment);
+}
+
+static void depart_within(struct channel *channel, int64_t ms)
+{
+	int64_t due_ms = channel->departure.due_ms;
+
+	if (due_ms == 0 || due_ms > clock_mono_ms() + ms)
+		loop_timer_set(channel->loop, &channel->departure, ms, depart, channel);
+}
+
+static void transfer_due(void *data)
+{
+	struct transfer *transfer = data;
+	struct shipment *shipment;
+
+	if (transfer->spec.parcelled != ALONE) {
+		depart_within(transfer->channel, 0);
+		return;
+	}
+	shipment = shipment_new(transfer->channel);
+	shipment_take(shipment, transfer);
+	shipment_send(shipment);
 }
 
 static void *bytes_copy(const void *bytes, size_t len)
@@ -201,9 +417,39 @@ static void *bytes_copy(const void *bytes, size_t len)
 	return buf_take(&copy);
 }
 
+/* NULL: it is large, or can't be read. */
+static char *small_file(int fd, size_t *ret_len)
+{
+	struct stat info;
+	char *bytes;
+
+	if (fstat(fd, &info) < 0 || info.st_size > PARCEL_BYTES_MOST)
+		return NULL;
+	*ret_len = (size_t)info.st_size;
+	bytes = mem_new(*ret_len + 1, 1);
+	if (pread(fd, bytes, *ret_len, 0) == (ssize_t)*ret_len)
+		return bytes;
+	free(bytes);
+	return NULL;
+}
+
+/* What is large goes alone. */
+static void spec_settle(struct transfer_spec *spec)
+{
+	char *bytes = spec->body_fd > 0 ? small_file(spec->body_fd, &spec->body_len) : NULL;
+
+	if (bytes) {
+		close(spec->body_fd);
+		spec->body_fd = -1;
+		spec->body = bytes;
+	}
+	if (spec->body_fd > 0 || spec->body_len > PARCEL_BYTES_MOST)
+		spec->parcelled = ALONE;
+}
+
 void channel_send(struct channel *channel, const struct transfer_spec *spec, transfer_fn fn, void *data)
 {
-	struct transfer *transfer = mem_new(1, sizeof(*transfer));
+	struct transfer *transfer = mem_new(1, sizeof(*transfer)), **last = &channel->transfers;
 
 	transfer->channel = channel;
 	transfer->spec = *spec;
@@ -211,7 +457,13 @@ void channel_send(struct channel *channel, const struct transfer_spec *spec, tra
 	transfer->spec.body = spec->body ? bytes_copy(spec->body, spec->body_len) : NULL;
 	transfer->fn = fn;
 	transfer->data = data;
-	transfer->next = channel->transfers;
-	channel->transfers = transfer;
-	transfer_begin(transfer);
+	while (*last)
+		last = &(*last)->next;
+	*last = transfer;
+	if (spec->parcelled != ALONE)
+		spec_settle(&transfer->spec);
+	if (transfer->spec.parcelled == IN_PARCEL_LATER)
+		depart_within(channel, LATER_MS);
+	else
+		transfer_due(transfer);
 }

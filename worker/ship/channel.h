@@ -6,12 +6,15 @@
  * A job's way to the scheduler: requests below /api/worker/v1/jobs/<job> with the job's token. What gets no answer, or
  * 429 or 5xx, is sent again with backoff for as long as the channel is open. 401, 404 and 409 mean that the attempt is
  * over (proto/README), unless the request says that it expects such an answer.
+ *
+ * Small uploads that are sent in one turn of the loop go in one request (proto/parcel.h), each with its own answer.
  */
 
 #include "common/buf.h"
+#include "common/loop.h"
 
-struct loop;
 struct fetcher;
+struct shipment;
 struct transfer;
 
 struct channel {
@@ -19,10 +22,18 @@ struct channel {
 	struct fetcher *fetcher;
 	char *base;                  /* URL without the last slash; owned */
 	char *token;                 /* owned */
-	struct transfer *transfers;  /* under way */
+	struct transfer *transfers;  /* that have not ended, the oldest first */
+	struct shipment *shipments;  /* requests under way */
+	struct loop_timer departure; /* of what waits */
 	bool over;                   /* the attempt is over for the scheduler */
 	void (*on_over)(void *data); /* once, when that turned out; before the transfer's own callback */
 	void *data;
+};
+
+enum parcelled {
+	ALONE,          /* it is a request */
+	IN_PARCEL,      /* if it is small, it goes at the end of the loop's turn, with what else goes then */
+	IN_PARCEL_LATER /* the same, or with what goes within a moment */
 };
 
 struct transfer_spec {
@@ -36,6 +47,7 @@ struct transfer_spec {
 	int answer_fd; /* > 0: gets the body of a 200; borrowed until the callback */
 	size_t answer_limit;
 	bool expects_refusal; /* 404 and 409 are answers like others */
+	enum parcelled parcelled;
 };
 
 /* status: the answer's; 0 if it can't be had at all (too large). `body` is the answer's, with an error's sentence if it

@@ -126,8 +126,12 @@ static void log_answered(void *data, int status, const struct buf *body)
 void joblog_push(struct joblog *log)
 {
 	char path[64];
-	struct transfer_spec spec = {
-		.method = "PUT", .what = "log", .content_type = "text/plain", .path = path, .expects_refusal = true};
+	struct transfer_spec spec = {.method = "PUT",
+		.what = "log",
+		.content_type = "text/plain",
+		.path = path,
+		.expects_refusal = true,
+		.parcelled = IN_PARCEL};
 
 	loop_timer_clear(log->loop, &log->timer);
 	log->hurry = log->pending.len > log->flight;

@@ -94,6 +94,7 @@ static void state_send(struct states *states, const struct buf *bytes)
 		.body = bytes->data,
 		.body_len = bytes->len,
 		.expects_refusal = true,
+		.parcelled = IN_PARCEL,
 	};
 
 	states->busy = true;

@@ -27,8 +27,11 @@ static void started_answered(void *data, int status, const struct buf *body)
  * to do before terraform starts; and what a restarted worker has to know of it stands on the disk before. */
 static void step_start(struct job *job)
 {
-	const struct transfer_spec spec = {
-		.method = "POST", .path = "started", .what = "started", .expects_refusal = true};
+	const struct transfer_spec spec = {.method = "POST",
+		.path = "started",
+		.what = "started",
+		.expects_refusal = true,
+		.parcelled = IN_PARCEL};
 	const struct unsent_job note = {job->assignment.job, job->assignment.token, job->folder};
 	struct err err = ERR_INIT;
 
@@ -41,6 +44,7 @@ static void step_start(struct job *job)
 		return;
 	}
 	job_hold(job);
+	joblog_push(&job->log); /* it goes along */
 	channel_send(&job->channel, &spec, started_answered, job);
 }
 
@@ -102,8 +106,11 @@ static void json_answered(void *data, int status, const struct buf *body)
 
 static void step_ask_json(struct job *job)
 {
-	const struct transfer_spec spec = {
-		.method = "PUT", .path = "plan-json", .what = "plan-json", .expects_refusal = true};
+	const struct transfer_spec spec = {.method = "PUT",
+		.path = "plan-json",
+		.what = "plan-json",
+		.expects_refusal = true,
+		.parcelled = IN_PARCEL};
 
 	if (job->assignment.has_json || !job->states.dir || job->lost || job->stop != STOP_NONE)
 		return;

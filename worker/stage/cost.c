@@ -178,7 +178,11 @@ static void step_report(struct job *job)
 		return;
 	if (job->decided && write_errored(job, &err) < 0)
 		return; /* the result says it too */
-	job_upload(job, "cost", "cost estimate", "application/json", beneath_open(job->dir.top, DOCUMENT, O_RDONLY, 0));
+	job_upload(job,
+		&(struct transfer_spec){.path = "cost",
+			.what = "cost estimate",
+			.content_type = "application/json",
+			.body_fd = beneath_open(job->dir.top, DOCUMENT, O_RDONLY, 0)});
 }
 
 const struct step cost_steps[] = {

@@ -163,6 +163,16 @@ static void keep(void *data)
 		keep_for_later(keeping);
 }
 
+void job_upload_init(struct job *job, int bundle)
+{
+	job_upload(job,
+		&(struct transfer_spec){.path = "init",
+			.what = "init",
+			.content_type = "application/gzip",
+			.body_fd = bundle,
+			.parcelled = IN_PARCEL_LATER});
+}
+
 static void kept(void *data)
 {
 	struct keeping *keeping = data;
@@ -177,7 +187,7 @@ static void kept(void *data)
 	if (keeping->err.kind != ERR_NONE || job->assignment.stage == STAGE_APPLY)
 		closep(&keeping->bundle);
 	else
-		job_upload(job, "init", "init", "application/gzip", keeping->bundle);
+		job_upload_init(job, keeping->bundle);
 	free(keeping);
 }
 

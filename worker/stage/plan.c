@@ -30,8 +30,12 @@ static void plan_done(struct job *job, int code, const char *errors)
 	}
 	job->result.has_changes = code == 2;
 	if (!job_done(job))
-		job_upload(job, "plan", "plan", "application/octet-stream",
-			beneath_open(job->dir.root, WORKDIR_PLAN, O_RDONLY, 0));
+		job_upload(job,
+			&(struct transfer_spec){.path = "plan",
+				.what = "plan",
+				.content_type = "application/octet-stream",
+				.body_fd = beneath_open(job->dir.root, WORKDIR_PLAN, O_RDONLY, 0),
+				.parcelled = IN_PARCEL});
 }
 
 static void step_plan(struct job *job)

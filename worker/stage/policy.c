@@ -220,8 +220,11 @@ static void step_report(struct job *job)
 	if (beneath_write(job->dir.top, RESULTS, 0600, text, strlen(text), &err) < 0)
 		job_fail(job, OUTCOME_ERRORED, "The policies' results can't be written: %s", err.message);
 	else
-		job_upload(job, "policy-results", "policies' results", "application/json",
-			beneath_open(job->dir.top, RESULTS, O_RDONLY, 0));
+		job_upload(job,
+			&(struct transfer_spec){.path = "policy-results",
+				.what = "policies' results",
+				.content_type = "application/json",
+				.body_fd = beneath_open(job->dir.top, RESULTS, O_RDONLY, 0)});
 }
 
 /* After the results are delivered: a verdict that nobody can look up would be of no use. */

@@ -237,7 +237,7 @@ static void reused(void *data)
 	job->init_wanted = false;
 	job->init_reused = true;
 	metric_add(M_INITS_REUSED, "stage=\"plan\"", 1);
-	job_upload(job, "init", "init", "application/gzip", reusing.bundle);
+	job_upload_init(job, reusing.bundle);
 }
 
 void step_reuse(struct job *job)

@@ -184,7 +184,8 @@ static void send_digest(struct job *job, const struct kept_schemas *kept)
 		.path = path,
 		.what = "schemas",
 		.content_type = "application/json",
-		.expects_refusal = true};
+		.expects_refusal = true,
+		.parcelled = IN_PARCEL_LATER};
 	struct asking *asking = mem_new(1, sizeof(*asking));
 
 	*asking = (struct asking){.job = job, .kept = *kept};

@@ -36,24 +36,24 @@ static void upload_ended(void *data, int status, const struct buf *body)
 	job_upload_ended(job);
 }
 
-void job_upload(struct job *job, const char *path, const char *what, const char *content_type, int fd)
+void job_upload(struct job *job, const struct transfer_spec *spec)
 {
-	const struct transfer_spec spec = {
-		.method = "PUT", .path = path, .what = what, .content_type = content_type, .body_fd = fd};
+	struct transfer_spec put = *spec;
 	struct upload *upload;
 
-	if (fd < 0) {
-		job_fail(job, OUTCOME_ERRORED, "The worker can't read the %s", what);
+	put.method = "PUT";
+	if (spec->body_fd < 0) {
+		job_fail(job, OUTCOME_ERRORED, "The worker can't read the %s", spec->what);
 		return;
 	}
 	if (job->channel.over) {
-		close(fd);
+		close(spec->body_fd);
 		return;
 	}
 	upload = mem_new(1, sizeof(*upload));
-	*upload = (struct upload){.job = job, .what = what};
+	*upload = (struct upload){.job = job, .what = spec->what};
 	job->uploads++;
-	channel_send(&job->channel, &spec, upload_ended, upload);
+	channel_send(&job->channel, &put, upload_ended, upload);
 }
 
 /* After its result a plan is known by its id. */
@@ -69,7 +69,12 @@ void job_upload_plan(struct job *job, const char *path, const char *what, int fd
 {
 	_cleanup_(freep) char *full = plan_path(job, path);
 
-	job_upload(job, full, what, "application/json", fd);
+	job_upload(job,
+		&(struct transfer_spec){.path = full,
+			.what = what,
+			.content_type = "application/json",
+			.body_fd = fd,
+			.parcelled = IN_PARCEL});
 }
 
 /* ---- the log's frame ---- */

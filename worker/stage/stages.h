@@ -44,6 +44,8 @@ void step_get(struct job *job);
 void step_init(struct job *job);
 /* Moves new packages into the cache, and packs and sends the result for the apply. */
 void step_keep_init(struct job *job);
+/* Sends it; takes the descriptor. */
+void job_upload_init(struct job *job, int bundle);
 
 /* plan.c: whether the plan is to be shown as JSON: one that failed, too, where it was to write configuration. */
 bool plan_is_shown(const struct job *job);
@@ -51,8 +53,8 @@ void step_show(struct job *job);
 
 /* ...what is under way is waited for: uploads, the log, the last state. */
 void step_settle(struct job *job);
-/* Sends a file (takes the descriptor) in the background; the settle step waits for it. */
-void job_upload(struct job *job, const char *path, const char *what, const char *content_type, int fd);
+/* Puts a file (takes the descriptor) in the background; the settle step waits for it. */
+void job_upload(struct job *job, const struct transfer_spec *spec);
 /* The same of a plan's JSON or schemas, which may come after its result. */
 void job_upload_plan(struct job *job, const char *path, const char *what, int fd);
 /* The path of such a request. The caller frees it. */
