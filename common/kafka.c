@@ -118,10 +118,25 @@ struct kafka_consumer {
 	bool paused;
 };
 
+static int consumer_subscribe(struct kafka_consumer *consumer);
+
+/* A broadcast has no place to go on at: it is let go of, and begins anew. */
+static void broadcast_pause(struct kafka_consumer *consumer, bool pause)
+{
+	if (pause)
+		rd_kafka_assign(consumer->handle.rk, NULL);
+	else
+		consumer_subscribe(consumer);
+}
+
 static void partitions_pause(struct kafka_consumer *consumer, bool pause)
 {
 	rd_kafka_topic_partition_list_t *held = NULL;
 
+	if (!consumer->spec.group) {
+		broadcast_pause(consumer, pause);
+		return;
+	}
 	if (rd_kafka_assignment(consumer->handle.rk, &held))
 		return;
 	if (held->cnt && pause)

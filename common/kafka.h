@@ -57,7 +57,8 @@ struct kafka_message {
 
 struct kafka_consumer_spec {
 	const struct kafka_settings *settings;
-	const char *group; /* NULL: every message from now on, nothing committed (a broadcast) */
+	/* NULL: every message from now on, nothing committed (a broadcast); of what is sent while it is paused, none */
+	const char *group;
 	const char *topic;
 	int partitions; /* of a broadcast's topic */
 	/* After each (re)assignment, with the partitions now held; or NULL. Called from kafka_consume. */

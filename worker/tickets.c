@@ -18,7 +18,8 @@
 #include "worker/worker.h"
 
 enum { MOST_HELD = 64, MOST_PARTITIONS = 256, POLL_MS = 1000 };
-enum { LETTER_TAG = 0 }; /* results have tags from 1 on */
+enum { LISTEN_ON_MS = 10000 }; /* to the control topic, after the last job: who is busy does not begin anew with each */
+enum { LETTER_TAG = 0 };       /* results have tags from 1 on */
 
 struct tickets {
 	struct worker *worker;
@@ -34,6 +35,7 @@ struct tickets {
 	int32_t partitions[MOST_PARTITIONS];
 	size_t partition_count;
 	struct loop_timer timer;
+	int64_t busy_ms; /* when there was a job last, seen once a second */
 };
 
 /* ---- results ---- */
@@ -97,6 +99,22 @@ static void control_read(struct tickets *tickets)
 	}
 }
 
+/* Without a job there is nothing to stop, and every worker's stops are not worth reading. What is sent before the topic
+ * is listened to again comes over HTTP (control.h). */
+static void control_go_on(struct tickets *tickets)
+{
+	int64_t now = clock_mono_ms();
+
+	if (!tickets->control)
+		return;
+	if (tickets->worker->busy > 0) {
+		tickets->busy_ms = now;
+		kafka_consumer_resume(tickets->control);
+	} else if (now - tickets->busy_ms > LISTEN_ON_MS) {
+		kafka_consumer_pause(tickets->control);
+	}
+}
+
 static void control_ready(void *data, int fd, unsigned events)
 {
 	(void)events;
@@ -138,6 +156,7 @@ static bool pool_read(struct tickets *tickets)
 
 void tickets_go_on(struct tickets *tickets)
 {
+	control_go_on(tickets);
 	if (!tickets->pool || tickets->reading)
 		return;
 	if (slots_free(tickets->worker) > 0 && tickets->held_count < MOST_HELD)
@@ -226,6 +245,7 @@ static void serve(void *data)
 	kafka_producer_poll(tickets->producer, 0);
 	kafka_producer_stats(tickets->producer, &stats);
 	show_client("results", &stats);
+	control_go_on(tickets);
 	control_read(tickets);
 	pool_check(tickets);
 	if (tickets->pool) {
@@ -276,6 +296,9 @@ void tickets_subscribe(struct tickets *tickets, const char *topic, const char *p
 	consumer_open(&spec, tickets->pool_fd, &tickets->pool);
 	if (!tickets->control)
 		consumer_open(&control, tickets->control_fd, &tickets->control);
+	if (tickets->control)
+		kafka_consumer_pause(tickets->control); /* until there is a job */
+	control_go_on(tickets);
 }
 
 struct kafka_producer *tickets_producer(const struct tickets *tickets)

@@ -7,7 +7,8 @@
  * brokers has the same functions, and they do nothing.
  *
  * A ticket says that some job waits; it leads to a claim, and its offset is stored when that was answered. Tickets that
- * come while a claim is under way belong to the next one. Without a free slot the partitions are paused.
+ * come while a claim is under way belong to the next one. Without a free slot the partitions are paused; without a job
+ * the control topic is not read.
  */
 
 #include "common/json.h"

@@ -87,15 +87,7 @@ def test_a_stop_of_an_attempt_that_is_over_stops_nothing(api, scheduler, worker,
     gate.wait()
     with psycopg.connect(database) as connection:
         job, attempt = connection.execute("select id, attempt from jobs where run_id = %s", (run,)).fetchone()
-    read = one.metric("runyard_worker_tickets_total", kind="control")
-    stops = [{"v": 1, "job": job, "attempt": attempt + 1, "stop": "force"}, {"v": 1, "job": "job-0000000000000000", "attempt": 1, "stop": "force"}]
-
-    def are_read():
-        # A worker reads what comes once it knows the topic, which this may have made.
-        produce(bus, CONTROL, *stops)
-        return one.metric("runyard_worker_tickets_total", kind="control") >= read + 2
-
-    until(are_read, "the stops are read")
+    listens(one, bus, {"v": 1, "job": job, "attempt": attempt + 1, "stop": "force"}, STOP)
     gate.open()
     api.wait_status(run, "applied")
 
@@ -119,6 +111,34 @@ def test_a_long_message_is_kept_whole_or_says_that_it_is_not(api, scheduler, wor
     until(lambda: "too long to be kept whole" in scheduler.all[0].process.log(), "that was said when it was found")
 
 
+STOP = {"v": 1, "job": "job-0000000000000000", "attempt": 1, "stop": "force"}
+
+
+def listens(worker, bus, *stops):
+    """It reads stops from the topic's end, once it has a job and knows the topic, which this may have made."""
+    read = worker.metric("runyard_worker_tickets_total", kind="control")
+
+    def are_read():
+        produce(bus, CONTROL, *stops)
+        return worker.metric("runyard_worker_tickets_total", kind="control") >= read + len(stops)
+
+    until(are_read, "the stops are read")
+
+
+def test_who_has_no_job_reads_no_stops(api, worker, gate, bus):
+    idle, busy = worker(sandbox_bind=gate.folder), worker(sandbox_bind=gate.folder)
+    workspace = api.workspace(auto_apply=True)
+    config = {"main.tf": f'resource "terraform_data" "one" {{\n  input = {gate.expression}\n}}\n'}
+    run = api.run_files(workspace, config)
+    gate.wait()
+    if idle.metric("runyard_worker_job_slots_busy"):
+        idle, busy = busy, idle
+    listens(busy, bus, STOP)
+    assert idle.metric("runyard_worker_tickets_total", kind="control") == 0
+    gate.open()
+    api.wait_status(run, "applied")
+
+
 RUBBISH = ["no json", "{}", "[]", "null", '{"v":2,"job":"job-1","attempt":1,"stop":"force"}', '{"v":1,"job":7,"attempt":"x","stop":[]}', b"\x00\xff\xfe"]
 
 
@@ -137,19 +157,24 @@ def poisoned(bus, database, topic, readers):
     return kept
 
 
-def test_rubbish_on_any_topic_goes_to_the_dead_letters_and_stops_nobody(api, scheduler, worker, notifier, bus, database):
-    workers, first = [worker(), worker()], scheduler.all[0]
+def test_rubbish_on_any_topic_goes_to_the_dead_letters_and_stops_nobody(api, scheduler, worker, notifier, gate, bus, database):
+    workers, first = [worker(sandbox_bind=gate.folder), worker(sandbox_bind=gate.folder)], scheduler.all[0]
     notifier()
     workspace = api.workspace(auto_apply=True)
     api.wait_status(api.run_files(workspace, ONE), "applied")
     pool = next(line for line in workers[0].log_lines() if line["msg"] == "registered")["pool"]
     names = {"worker-1", "worker-2"}
+    held = api.run_files(api.workspace(auto_apply=True), {"main.tf": f'resource "terraform_data" "one" {{\n  input = {gate.expression}\n}}\n'})
+    gate.wait()
+    listens(next(one for one in workers if one.metric("runyard_worker_job_slots_busy")), bus, STOP)
     for topic, readers in (("runyard.results", {"scheduler"}), ("runyard.task-results", {"scheduler"}), (f"runyard.jobs.{pool}", names),
                            (CONTROL, names), ("runyard.tasks", {"notifier-1"}), ("runyard.dead-letters", {"scheduler"})):
         before = first.metric("runyard_dead_letters_total")
         kept = poisoned(bus, database, topic, readers)
         until(lambda: first.metric("runyard_dead_letters_total") == before + len(kept), "each is counted once")
-    api.wait_status(api.run(workspace, is_destroy=True), "applied")
+    gate.open()
+    for run in (held, api.run(workspace, is_destroy=True)):
+        api.wait_status(run, "applied")
 
 
 def test_a_replayed_message_is_taken_as_it_should_have_been(api, scheduler, bus, database, tokens):
