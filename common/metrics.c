@@ -9,14 +9,15 @@
 
 #include "common/clock.h"
 
-enum { MOST_SERIES = 1000, MOST_METRICS = 64, LABELS_SIZE = 256 };
+enum { MOST_SERIES = 1000, MOST_METRICS = 64, LABELS_SIZE = 256, BUCKETS = 256 };
 
 static const double bounds[] = {
 	0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600};
 
 struct series {
 	char *labels;
-	double value; /* a histogram's sum */
+	struct series *beside; /* in its bucket */
+	double value;          /* a histogram's sum */
 	uint64_t count;
 	uint64_t buckets[ARRAY_LEN(bounds)];
 	struct series *next;
@@ -24,10 +25,15 @@ struct series {
 
 static const struct metric *metrics;
 static size_t metrics_count;
-static struct series *first_series[MOST_METRICS];
-static size_t series_count[MOST_METRICS];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_int_fast64_t read_ms;
+
+/* A metric's series: in the order that they came in, and by their labels. */
+static struct family {
+	pthread_mutex_t lock;
+	struct series *first, *last;
+	size_t count;
+	struct series *buckets[BUCKETS];
+} families[MOST_METRICS] = {[0 ... MOST_METRICS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
 
 void metrics_setup(const struct metric *table, size_t count)
 {
@@ -36,30 +42,49 @@ void metrics_setup(const struct metric *table, size_t count)
 	atomic_store(&read_ms, clock_mono_ms());
 }
 
-/* Under the lock. NULL once the metric has its fill: labels that grow without bound must not take the memory. */
-static struct series *series_find(int metric, const char *labels)
+/* FNV-1a: labels are short. */
+static size_t bucket_of(const char *labels)
 {
-	struct series **at = &first_series[metric];
+	uint32_t hash = 2166136261u;
 
-	while (*at && strcmp((*at)->labels, labels) != 0)
-		at = &(*at)->next;
-	if (!*at && series_count[metric] < MOST_SERIES) {
-		*at = mem_new(1, sizeof(**at));
-		(*at)->labels = mem_text(labels);
-		series_count[metric]++;
-	}
-	return *at;
+	for (; *labels; labels++)
+		hash = (hash ^ (unsigned char)*labels) * 16777619u;
+	return hash % BUCKETS;
+}
+
+/* Under the lock. NULL once the metric has its fill: labels that grow without bound must not take the memory. */
+static struct series *series_find(struct family *family, const char *labels, size_t bucket)
+{
+	struct series *series = family->buckets[bucket];
+
+	while (series && strcmp(series->labels, labels) != 0)
+		series = series->beside;
+	if (series || family->count == MOST_SERIES)
+		return series;
+	series = mem_new(1, sizeof(*series));
+	series->labels = mem_text(labels);
+	series->beside = family->buckets[bucket];
+	family->buckets[bucket] = series;
+	if (family->last)
+		family->last->next = series;
+	else
+		family->first = series;
+	family->last = series;
+	family->count++;
+	return series;
 }
 
 static void series_change(int metric, const char *labels, double value, void (*change)(struct series *, double))
 {
+	struct family *family = &families[metric];
+	size_t bucket = bucket_of(labels);
 	struct series *series;
 
-	pthread_mutex_lock(&lock);
-	series = series_find(metric, labels);
+	pthread_mutex_lock(&family->lock);
+	series = series_find(family, labels, bucket);
 	if (series)
 		change(series, value);
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&family->lock);
 }
 
 static void change_add(struct series *series, double amount)
@@ -131,18 +156,25 @@ void metric_observef(int metric, double seconds, const char *labels, ...)
 	metric_observe(metric, text, seconds);
 }
 
+static void family_empty(struct family *family)
+{
+	family->first = family->last = NULL;
+	family->count = 0;
+	memset(family->buckets, 0, sizeof(family->buckets));
+}
+
 void metric_clear(int metric)
 {
-	pthread_mutex_lock(&lock);
-	while (first_series[metric]) {
-		struct series *gone = first_series[metric];
+	struct family *family = &families[metric];
 
-		first_series[metric] = gone->next;
-		free(gone->labels);
-		free(gone);
+	pthread_mutex_lock(&family->lock);
+	for (struct series *series = family->first, *next; series; series = next) {
+		next = series->next;
+		free(series->labels);
+		free(series);
 	}
-	series_count[metric] = 0;
-	pthread_mutex_unlock(&lock);
+	family_empty(family);
+	pthread_mutex_unlock(&family->lock);
 }
 
 static void series_write(struct buf *out, const struct metric *metric, const struct series *series)
@@ -172,14 +204,14 @@ void metrics_write(struct buf *out)
 	static const char *const types[] = {"counter", "gauge", "histogram"};
 
 	atomic_store(&read_ms, clock_mono_ms());
-	pthread_mutex_lock(&lock);
 	for (size_t i = 0; i < metrics_count; i++) {
 		buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", metrics[i].name, metrics[i].help, metrics[i].name,
 			types[metrics[i].type]);
-		for (const struct series *series = first_series[i]; series; series = series->next)
+		pthread_mutex_lock(&families[i].lock);
+		for (const struct series *series = families[i].first; series; series = series->next)
 			series_write(out, &metrics[i], series);
+		pthread_mutex_unlock(&families[i].lock);
 	}
-	pthread_mutex_unlock(&lock);
 }
 
 int64_t metrics_read_ms(void)

@@ -234,7 +234,7 @@ def test_a_set_that_cant_be_evaluated(bad_jobs, case):
 def test_a_stop_ends_the_evaluation(desk, worker, stop):
     job = desk.offer("opa", files("opa", policy_set(policy(LOOPS), policy(LOOPS), policy(LOOPS))))
     until(lambda: not desk.waiting, "the job is claimed")
-    job.stop = stop
+    desk.stop(job, stop)
     until(lambda: job.result, "the job ends")
     assert job.result["outcome"] == "canceled" and "policy-results" not in job.sent
 

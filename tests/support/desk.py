@@ -36,6 +36,8 @@ class Desk:
         self.jobs = []
         self.waiting = []
         self.lock = threading.Lock()
+        self.changed = threading.Condition(self.lock)
+        self.over = False
         desk = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -64,6 +66,9 @@ class Desk:
         return f"http://127.0.0.1:{self.server.server_port}"
 
     def release(self):
+        with self.lock:
+            self.over = True
+            self.changed.notify_all()
         self.server.shutdown()
         self.server.server_close()
 
@@ -78,9 +83,22 @@ class Desk:
                 return 200, json.dumps({"lease-seconds": 3, "jobs": [job.claimed() for job in taken]}).encode()
             if path == "heartbeat":
                 return 200, json.dumps({"jobs": [self.held(item) for item in json.loads(body)["jobs"]]}).encode()
+            if path == "control":
+                return 200, json.dumps({"stops": self.stops(json.loads(body)["told"])}).encode()
             if path == "leave":
                 return 204, b""
             return self.of_job(method, path, body)
+
+    def stops(self, told):
+        """What is to stop, as soon as that is not what was told; after a while, or at the end, in any case."""
+        wanted = lambda: [{"job": job.id, "attempt": 1, "stop": job.stop} for job in self.jobs if job.result is None and job.stop != "none"]
+        self.changed.wait_for(lambda: self.over or any(stop not in told for stop in wanted()), 25)
+        return wanted()
+
+    def stop(self, job, how="cancel"):
+        with self.lock:
+            job.stop = how
+            self.changed.notify_all()
 
     def held(self, item):
         job = next((job for job in self.jobs if job.id == item["job"]), None)
