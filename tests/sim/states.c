@@ -2,7 +2,7 @@
 #include "scheduler/lifecycle/state_order.h"
 #include "tests/sim/world.h"
 
-/* States and holds: store/states.c, api/jobs.c, store/holds.c. */
+/* States and holds: store/state_offers.c, store/uploads.c, store/holds.c. */
 
 /* ---- holds ---- */
 
