@@ -4,6 +4,7 @@
 #include "common/log.h"
 #include "scheduler/dispatch/order.h"
 #include "scheduler/store/audit.h"
+#include "scheduler/store/notifications.h"
 
 enum { MOST_AT_ONCE = 100 };
 
@@ -59,6 +60,20 @@ static int destroy(struct turn *turn, const struct rows *rows, struct err *err)
 	return -1;
 }
 
+/* A day and half a day before; one that nobody could send within the hour is not sent any more. */
+#define REMINDER                                                                                                       \
+	"(select max(x) from unnest(array[d.at - interval '24 hours', d.at - interval '12 hours']) x "                 \
+	"where x <= now() and x > now() - interval '1 hour' and x is distinct from w.destroy_reminded)"
+
+static int remind(const struct turn *turn, const struct rows *rows, struct err *err)
+{
+	if (row_null(rows, 0, "reminder") || !row_bool(rows, 0, "manages"))
+		return 0;
+	log_info("reminded of its automatic destruction", "workspace", turn->workspace_id, "due",
+		row_text(rows, 0, "due"), NULL);
+	return notification_reminder_put_up(turn->store, turn->workspace_id, row_text(rows, 0, "at"), err);
+}
+
 /* Under the workspace's lock, by which another scheduler, or a change of its settings, comes before or after. */
 static int turn_run(void *data, struct err *err)
 {
@@ -67,6 +82,7 @@ static int turn_run(void *data, struct err *err)
 
 	if (db_query(turn->store->db, &rows, err,
 		    "select w.name, w.organization_id, d.at <= now() as over, w.resource_count > 0 as manages, "
+		    "d.at, " REMINDER " as reminder, "
 		    "to_char(d.at at time zone 'UTC', 'YYYY-MM-DD HH24:MI \"UTC\"') as due from workspaces w "
 		    "join projects j on j.id = w.project_id "
 		    "cross join lateral (select coalesce((w.settings->>'auto-destroy-at')::timestamptz, "
@@ -76,6 +92,8 @@ static int turn_run(void *data, struct err *err)
 		return -1;
 	if (!rows.count)
 		return 0;
+	if (remind(turn, &rows, err) < 0)
+		return -1;
 	if (row_bool(&rows, 0, "over") && row_bool(&rows, 0, "manages") && destroy(turn, &rows, err) < 0)
 		return -1;
 	/* The first statement's trigger looks at the settings alone; what follows of a duration is the second's. */
@@ -85,10 +103,11 @@ static int turn_run(void *data, struct err *err)
 			P_TEXT(turn->workspace_id)) < 0)
 		return -1;
 	return db_query(turn->store->db, NULL, err,
-		"update workspaces w set destroy_check_at = coalesce((w.settings->>'auto-destroy-at')::timestamptz, "
-		"greatest(w.latest_change_at, case when $2 then now() end) + " DESTROY_AFTER
-		") from projects j where j.id = w.project_id and w.id = $1",
-		P_TEXT(turn->workspace_id), P_BOOL(row_bool(&rows, 0, "over")));
+		"update workspaces w set destroy_check_at = workspace_destroy_next(coalesce((w.settings->>"
+		"'auto-destroy-at')::timestamptz, greatest(w.latest_change_at, case when $2 then now() end) "
+		"+ " DESTROY_AFTER ")), destroy_reminded = coalesce($3::timestamptz, w.destroy_reminded) "
+		"from projects j where j.id = w.project_id and w.id = $1",
+		P_TEXT(turn->workspace_id), P_BOOL(row_bool(&rows, 0, "over")), P_TEXT(row_text(&rows, 0, "reminder")));
 }
 
 int auto_destroy_sweep(struct store *store, struct err *err)

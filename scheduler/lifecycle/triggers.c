@@ -40,8 +40,7 @@ static bool waits_for_person(const struct run *run)
 	return situation == AT_DECISION || situation == AT_OVERRIDE || situation == AT_SAVED;
 }
 
-/* Whatever a run ends as without having done what it was for counts as an error: canceled and discarded too. */
-static enum trigger trigger_of_end(enum run_status status)
+enum trigger trigger_of_end(enum run_status status)
 {
 	return status == RUN_APPLIED || status == RUN_PLANNED_AND_FINISHED ? TRIGGER_COMPLETED : TRIGGER_ERRORED;
 }

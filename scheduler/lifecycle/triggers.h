@@ -20,6 +20,9 @@ enum trigger trigger_parse(const char *name);
 /* What a step sets off: one thing at the most, TRIGGER_COUNT for nothing. Plan-only runs set off nothing. */
 enum trigger trigger_of(const struct verdict *verdict);
 
+/* Of a run's last status: what ends without having done what it was for is an error, canceled and discarded too. */
+enum trigger trigger_of_end(enum run_status status);
+
 /* "Run Planned - Needs Confirmation": what happened, in words. The caller frees it. */
 char *trigger_message(enum trigger trigger, enum run_status status);
 

@@ -7,11 +7,13 @@
 
 /* ---- words ---- */
 
-/* Where people see the run; NULL without one. The caller frees it. */
-static char *run_url(const struct notification_text *text)
+/* Where people see the run, or the workspace; NULL without one. The caller frees it. */
+static char *page_url(const struct notification_text *text)
 {
-	if (!text->run_id)
+	if (!text->workspace)
 		return NULL;
+	if (!text->run_id)
+		return mem_printf("%s/app/%s/workspaces/%s", text->public_url, text->organization, text->workspace);
 	return mem_printf("%s/app/%s/%s/runs/%s", text->public_url, text->organization, text->workspace, text->run_id);
 }
 
@@ -19,6 +21,8 @@ static char *message(const struct notification_text *text)
 {
 	int status = run_status_parse(text->run_status);
 
+	if (text->due_at)
+		return mem_printf("Workspace %s is to be destroyed automatically at %s", text->workspace, text->due_at);
 	if (text->trigger == TRIGGER_COUNT || status < 0)
 		return mem_printf("Verification of %s", text->configuration_name);
 	return trigger_message(text->trigger, (enum run_status)status);
@@ -31,9 +35,26 @@ static const char *trigger(const struct notification_text *text)
 
 /* ---- generic ---- */
 
+/* What is told of a workspace has the form of assessments, the only such that the products document. */
+static char *workspace_body(const struct notification_text *text)
+{
+	_cleanup_(freep) char *said = message(text);
+	_cleanup_(freep) char *url =
+		mem_printf("%s/api/v2/notification-configurations/%s", text->public_url, text->configuration_id);
+	json_auto_t *body = json_pack("{si ss ss ss ss ss s{ss ss ss ss}}", "payload_version", 2,
+		"notification_configuration_id", text->configuration_id, "notification_configuration_url", url,
+		"trigger_scope", "workspace", "trigger", trigger(text), "message", said, "details", "workspace_id",
+		text->workspace_id, "workspace_name", text->workspace, "organization_name", text->organization,
+		"auto_destroy_at", text->due_at);
+
+	return json_text(body);
+}
+
 static char *generic_body(const struct notification_text *text)
 {
-	_cleanup_(freep) char *url = run_url(text), *said = message(text);
+	if (text->due_at)
+		return workspace_body(text);
+	_cleanup_(freep) char *url = page_url(text), *said = message(text);
 	json_auto_t *body = json_pack("{si ss so so so so so so so so s[{ss ss so so so}]}", "payload_version", 1,
 		"notification_configuration_id", text->configuration_id, "run_url", json_string_or_null(url), "run_id",
 		json_string_or_null(text->run_id), "run_message", json_string_or_null(text->run_message),
@@ -95,14 +116,20 @@ static void slack_field_add(json_t *fields, const struct fact *fact)
 		json_pack("{ss ss sb}", "title", fact->title, "value", value, "short", strlen(fact->value) < 40));
 }
 
-static const char *colour(enum trigger trigger)
+static const char *colour(const struct notification_text *text)
 {
-	return trigger == TRIGGER_ERRORED ? "danger" : trigger == TRIGGER_NEEDS_ATTENTION ? "warning" : "good";
+	enum trigger trigger = text->trigger;
+
+	if (trigger == TRIGGER_NEEDS_ATTENTION || trigger == TRIGGER_DESTROY_REMINDER)
+		return "warning";
+	if (trigger == TRIGGER_DESTROY_RESULTS)
+		trigger = trigger_of_end((enum run_status)run_status_parse(text->run_status));
+	return trigger == TRIGGER_ERRORED ? "danger" : "good";
 }
 
 static char *slack_body(const struct notification_text *text)
 {
-	_cleanup_(freep) char *url = run_url(text), *said = message(text), *title = slack_escape(said);
+	_cleanup_(freep) char *url = page_url(text), *said = message(text), *title = slack_escape(said);
 	_cleanup_(freep) char *where = slack_escape(text->workspace ? text->workspace : "Runyard");
 	_cleanup_(freep) char *line = mem_printf("%s: %s", where, title);
 	json_t *fields = json_array();
@@ -113,7 +140,7 @@ static char *slack_body(const struct notification_text *text)
 		if (text_or_empty(facts[i].value)[0])
 			slack_field_add(fields, &facts[i]);
 	json_auto_t *body = json_pack("{ss s[{ss ss ss so}]}", "text", line, "attachments", "fallback", line, "color",
-		colour(text->trigger), "title", title, "fields", fields);
+		colour(text), "title", title, "fields", fields);
 	if (url)
 		json_object_set_new(
 			json_array_get(json_object_get(body, "attachments"), 0), "title_link", json_string(url));
@@ -125,7 +152,7 @@ static char *slack_body(const struct notification_text *text)
 /* A message with one adaptive card, as the webhooks of Teams' workflows take it. */
 static char *teams_body(const struct notification_text *text)
 {
-	_cleanup_(freep) char *url = run_url(text), *said = message(text);
+	_cleanup_(freep) char *url = page_url(text), *said = message(text);
 	json_t *shown = json_array(), *actions = json_array();
 	struct fact facts[FACTS];
 
@@ -135,8 +162,9 @@ static char *teams_body(const struct notification_text *text)
 			json_array_append_new(
 				shown, json_pack("{ss ss}", "title", facts[i].title, "value", facts[i].value));
 	if (url)
-		json_array_append_new(
-			actions, json_pack("{ss ss ss}", "type", "Action.OpenUrl", "title", "View run", "url", url));
+		json_array_append_new(actions,
+			json_pack("{ss ss ss}", "type", "Action.OpenUrl", "title",
+				text->run_id ? "View run" : "View workspace", "url", url));
 	json_auto_t *body = json_pack("{ss s[{ss s{ss ss ss s[{ss ss ss ss sb} {ss so}] so}}]}", "type", "message",
 		"attachments", "contentType", "application/vnd.microsoft.card.adaptive", "content", "$schema",
 		"http://adaptivecards.io/schemas/adaptive-card.json", "type", "AdaptiveCard", "version", "1.4", "body",
@@ -150,7 +178,7 @@ static char *teams_body(const struct notification_text *text)
 
 static char *email_body(const struct notification_text *text)
 {
-	_cleanup_(freep) char *url = run_url(text), *said = message(text);
+	_cleanup_(freep) char *url = page_url(text), *said = message(text);
 	struct buf body = BUF_INIT(1 << 20);
 	struct fact facts[FACTS];
 

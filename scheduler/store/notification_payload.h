@@ -14,6 +14,7 @@ struct notification_text {
 	const char *run_status, *updated_at, *updated_by;
 	const char *run_id, *run_message, *run_created_at, *run_created_by;
 	const char *workspace_id, *workspace, *organization;
+	const char *due_at; /* of a reminder: when the workspace is to be destroyed; it is of no run */
 };
 
 /* The exact text that is signed and sent: JSON for `generic`, `slack` and `microsoft-teams`, words for `email`. The

@@ -30,17 +30,36 @@ int notifications_put_up(struct store *store, const json_t *rows, struct outbox 
 	if (db_query(store->db, &made, err,
 		    "insert into notifications (id, configuration_id, run_id, trigger, run_status, happened_at, "
 		    "actor_id, give_up_at) "
-		    "select 'ntf-' || substr(md5(u.id || c.id), 1, 16), c.id, u.run_id, u.trigger, u.status, u.at, "
+		    "select 'ntf-' || substr(md5(u.id || c.id || t.trigger), 1, 16), c.id, u.run_id, t.trigger, "
+		    "u.status, u.at, "
 		    "u.actor, now() + make_interval(secs => $2) "
 		    "from jsonb_to_recordset($1::jsonb) as u(id text, run_id text, workspace_id text, trigger text, "
 		    "status text, at timestamptz, actor text) join workspaces w on w.id = u.workspace_id "
 		    "join notification_configurations c on c.workspace_id = w.id or c.project_id = w.project_id "
-		    "where c.enabled and u.trigger = any(c.triggers) returning id, run_id",
-		    P_TEXT(text), P_INT(store->notification_seconds)) < 0)
+		    "cross join lateral (values (u.trigger), (case when u.trigger in ($3, $4) and exists (select 1 "
+		    "from "
+		    "run_inputs i where i.run_id = u.run_id and i.trigger_reason = 'auto_destroy') then $5 end)) "
+		    "t(trigger) "
+		    "where c.enabled and t.trigger = any(c.triggers) returning id, run_id",
+		    P_TEXT(text), P_INT(store->notification_seconds), P_TEXT(trigger_name(TRIGGER_COMPLETED)),
+		    P_TEXT(trigger_name(TRIGGER_ERRORED)), P_TEXT(trigger_name(TRIGGER_DESTROY_RESULTS))) < 0)
 		return -1;
 	for (int i = 0; i < made.count; i++)
 		outbox_add_notification(outbox, row_text(&made, i, "id"), row_text(&made, i, "run_id"));
 	return 0;
+}
+
+int notification_reminder_put_up(struct store *store, const char *workspace_id, const char *due_at, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"insert into notifications (id, configuration_id, workspace_id, trigger, happened_at, due_at, "
+		"give_up_at) "
+		"select 'ntf-' || substr(md5($4 || c.id), 1, 16), c.id, w.id, $2, now(), $3::timestamptz, "
+		"now() + make_interval(secs => $5) from workspaces w join notification_configurations c "
+		"on c.workspace_id = w.id or c.project_id = w.project_id "
+		"where w.id = $1 and c.enabled and $2 = any(c.triggers)",
+		P_TEXT(workspace_id), P_TEXT(trigger_name(TRIGGER_DESTROY_REMINDER)), P_TEXT(due_at),
+		P_TEXT(id_new("ntf").text), P_INT(store->notification_seconds));
 }
 
 /* No ticket: whoever verifies by e-mail does not wait for it. */
@@ -59,6 +78,7 @@ int notification_verification_put_up(struct store *store, const char *configurat
 #define UTC(time)   "to_char(" time " at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
 #define HAPPENED_AT UTC("n.happened_at")
 #define CREATED_AT  UTC("r.created_at")
+#define DUE_AT      UTC("n.due_at")
 
 /* Those whom an e-mail goes to: addresses, and users who are still members. */
 #define RECIPIENTS                                                                                                     \
@@ -77,12 +97,13 @@ static const char claim_sql[] =
 	"join notifications q on q.id = p.id join notification_configurations c on c.id = q.configuration_id "
 	"left join users a on a.id = q.actor_id left join runs r on r.id = q.run_id "
 	"left join run_inputs i on i.run_id = q.run_id left join users b on b.id = i.created_by "
-	"left join workspaces w on w.id = r.workspace_id left join organizations o on o.id = w.organization_id "
+	"left join workspaces w on w.id = coalesce(r.workspace_id, q.workspace_id) left join organizations o on o.id = "
+	"w.organization_id "
 	"where n.id = p.id returning n.id, n.attempt, n.run_id, n.trigger, n.run_status, " HAPPENED_AT
 	" as happened_at, greatest(extract(epoch from n.give_up_at - now()) * 1000, 0)::bigint as give_up_in_ms, "
 	"a.username as updated_by, c.id as configuration_id, c.name, c.destination_type, c.url, "
-	"c.token_sealed, " RECIPIENTS " as recipients, " CREATED_AT
-	" as run_created_at, i.message, b.username as created_by, "
+	"c.token_sealed, " RECIPIENTS " as recipients, " CREATED_AT " as run_created_at, " DUE_AT
+	" as due_at, i.message, b.username as created_by, "
 	"w.id as workspace_id, w.name as workspace, o.name as organization";
 
 static struct notification_text text_of(const struct store *store, const struct rows *rows, int row)
@@ -97,6 +118,7 @@ static struct notification_text text_of(const struct store *store, const struct 
 		.run_status = row_text(rows, row, "run_status"),
 		.updated_at = verification ? NULL : row_text(rows, row, "happened_at"),
 		.updated_by = row_text(rows, row, "updated_by"),
+		.due_at = row_text(rows, row, "due_at"),
 		.run_id = row_text(rows, row, "run_id"),
 		.run_message = row_text(rows, row, "message"),
 		.run_created_at = row_text(rows, row, "run_created_at"),

@@ -29,6 +29,9 @@ struct notification_event {
 void notification_event_add(json_t *rows, const struct notification_event *event);
 /* Puts up what is asked for of these events, in a transaction; their tickets are added to the outbox. */
 int notifications_put_up(struct store *store, const json_t *rows, struct outbox *outbox, struct err *err);
+/* Puts up what is asked for of a workspace that is to be destroyed automatically at that time, in a transaction. Nobody
+ * waits for it: it has no ticket. */
+int notification_reminder_put_up(struct store *store, const char *workspace_id, const char *due_at, struct err *err);
 /* Puts up a verification of an e-mail configuration. */
 int notification_verification_put_up(struct store *store, const char *configuration_id, struct err *err);
 

@@ -2,6 +2,9 @@
 # label: full
 """A workspace is destroyed at its time, or so long after its last change: once, by a run that anybody can see."""
 
+import json
+from datetime import datetime, timedelta, timezone
+
 import pytest
 
 from support.wait import until
@@ -69,6 +72,62 @@ def test_after_a_time_without_change(api, worker, ask):
     until(lambda: checked(ask, busy), "and again, after as long")
     change(api, "projects", project, auto_destroy_activity_duration=None)
     assert ask("select count(*) from workspaces where destroy_check_at is not null") == [(0,)]
+
+
+def told(hook, trigger):
+    """What came for that trigger, of whichever form."""
+    bodies = [json.loads(call.body) for call in hook.calls]
+    return [body for body in bodies if trigger in (body.get("trigger"), *(one["trigger"] for one in body.get("notifications", [])))]
+
+
+REMINDER, RESULTS = "workspace:auto_destroy_reminder", "workspace:auto_destroy_run_results"
+
+
+def hour(hours):
+    return (datetime.now(timezone.utc) + timedelta(hours=hours)).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+
+
+def test_who_asks_for_it_is_reminded_and_told_what_came_of_it(api, worker, notifier, hooks, ask):
+    worker()
+    notifier()
+    hook, empty_hook = hooks.hook(), hooks.hook()
+    workspace, empty = managed(api), api.workspace()
+    for where, at in ((workspace, hook), (empty, empty_hook)):
+        attributes = {"name": "a hook", "enabled": True, "destination-type": "generic", "url": at.url, "triggers": [REMINDER, RESULTS]}
+        made = api.post(f"workspaces/{where}/notification-configurations", {"data": {"type": "notification-configurations", "attributes": attributes}}).data["id"]
+        configuration = configuration if where == empty else made
+
+    def look_again():
+        ask("update workspaces set destroy_check_at = now() where id = %s", workspace)
+        until(lambda: checked(ask, workspace), "it is looked at")
+
+    # A day before, and no second time; half a day before; and not hours after that.
+    first = hour(23.9)
+    change(api, "workspaces", empty, auto_destroy_at=first)
+    change(api, "workspaces", workspace, auto_destroy_at=first)
+    (reminder,) = until(lambda: told(hook, REMINDER), "it is reminded")
+    assert reminder == {
+        "payload_version": 2, "notification_configuration_id": configuration, "trigger_scope": "workspace", "trigger": REMINDER,
+        "notification_configuration_url": f"{api.url}/api/v2/notification-configurations/{configuration}",
+        "message": f"Workspace {api.attributes(f'workspaces/{workspace}')['name']} is to be destroyed automatically at {first}",
+        "details": {"workspace_id": workspace, "workspace_name": api.attributes(f"workspaces/{workspace}")["name"],
+                    "organization_name": api.organization, "auto_destroy_at": first}}
+    until(lambda: checked(ask, workspace), "it was looked at")
+    assert ask("select destroy_check_at between now() + interval '11 hours' and now() + interval '12 hours' from workspaces where id = %s", workspace) == [(True,)]
+    look_again()
+    change(api, "workspaces", workspace, auto_destroy_at=hour(11.9))
+    until(lambda: len(told(hook, REMINDER)) == 2, "it is reminded again")
+    change(api, "workspaces", workspace, auto_destroy_at=hour(6))
+    until(lambda: checked(ask, workspace), "it is looked at")
+
+    change(api, "workspaces", workspace, auto_destroy_at=PAST)
+    run = until(lambda: next((run for run in [newest(api, workspace)] if run["attributes"]["is-destroy"]), None), "a run that destroys")
+    api.wait_status(run["id"], "applied")
+    (result,) = until(lambda: told(hook, RESULTS), "what came of it is told")
+    assert (result["payload_version"], result["run_id"], result["workspace_id"]) == (1, run["id"], workspace)
+    assert (result["notifications"][0]["run_status"], result["notifications"][0]["message"]) == ("applied", "Run Applied")
+    assert len(told(hook, REMINDER)) == 2 and not told(empty_hook, REMINDER)
+    assert ask("select count(*) from notifications") == [(0,)]
 
 
 def test_where_it_may_not_be(api, worker):
