@@ -157,16 +157,48 @@ static const char *bytes(size_t len)
 	return text + sizeof(text) - 1 - len;
 }
 
+struct part {
+	const char *path, *bytes;
+	int also; /* a status other than 204 that is fine */
+};
+
+/* Several uploads in one request (proto/parcel.h); the last one's status. */
+static int parcel(struct slot *slot, const struct part *parts, size_t count)
+{
+	static const char status_name[] = "\"status\":";
+	char *body = NULL, *said = slot->http.answer;
+	size_t len;
+	FILE *text = open_memstream(&body, &len);
+	int status = 0;
+
+	for (size_t i = 0; i < count; i++)
+		fprintf(text, "%s{\"path\":\"%s\",\"size\":%zu}", i ? "," : "{\"parts\":[", parts[i].path,
+			strlen(parts[i].bytes));
+	fputs("]}\n", text);
+	for (size_t i = 0; i < count; i++)
+		fputs(parts[i].bytes, text);
+	fclose(text);
+	on_job(slot, "POST", "parcel", body, 0);
+	free(body);
+	for (size_t i = 0; i < count; i++) {
+		said = strstr(said, status_name);
+		status = said ? (int)strtol(said += strlen(status_name), NULL, 10) : 0;
+		if (status != 204 && status != parts[i].also)
+			die(parts[i].path, slot->http.answer);
+	}
+	return status;
+}
+
 static void do_plan(struct slot *slot)
 {
 	fetch(slot, "configuration");
 	if (json_is_true(json_object_get(slot->job, "has-state")))
 		fetch(slot, "state");
-	on_job(slot, "PUT", "init", bytes(300), 0);
-	on_job(slot, "PUT", "log?offset=0", bytes(900), 0);
-	on_job(slot, "PUT", "plan", bytes(4000), 0);
-	on_job(slot, "PUT", "plan-json", bytes(6000), 0);
-	if (on_job(slot, "PUT", digest, "", 404) == 404)
+	parcel(slot,
+		(const struct part[]){
+			{"init", bytes(300), 0}, {"log?offset=0", bytes(900), 0}, {"plan", bytes(4000), 0}},
+		3);
+	if (parcel(slot, (const struct part[]){{"plan-json", bytes(6000), 0}, {digest, "", 404}}, 2) == 404)
 		on_job(slot, "PUT", digest, "foo", 0);
 }
 
@@ -180,8 +212,7 @@ static void do_apply(struct slot *slot)
 		fetch(slot, "state");
 	fetch(slot, "plan");
 	fetch(slot, "init");
-	on_job(slot, "POST", "started", NULL, 0);
-	on_job(slot, "PUT", "log?offset=0", bytes(800), 0);
+	parcel(slot, (const struct part[]){{"log?offset=0", bytes(100), 0}, {"started", "", 0}}, 2);
 	clock_gettime(CLOCK_REALTIME, &now);
 	snprintf(state, sizeof(state),
 		"{\"version\":4,\"terraform_version\":\"1.11.4\",\"serial\":%ld,\"lineage\":\"l\",\"outputs\":{},"
@@ -189,7 +220,9 @@ static void do_apply(struct slot *slot)
 		"\"provider[\\\"terraform.io/builtin/terraform\\\"]\",\"instances\":[{\"schema_version\":0,"
 		"\"attributes\":{\"id\":\"one\"}}]}]}",
 		now.tv_sec * 1000000 + now.tv_nsec / 1000);
-	on_job(slot, "PUT", "state", state, 0);
+	parcel(slot,
+		(const struct part[]){{"state", state, 0}, {"log?offset=100", bytes(700), 0}, {"plan-json", "", 404}},
+		3);
 }
 
 static void result_send(const struct slot *slot)

@@ -12,6 +12,7 @@ import pytest
 from support.api import Api
 from support.routes import rows
 from support.shared import api, database, folder, scheduler, stack  # noqa: F401
+from support.worker import parcel
 
 OPEN = {"site_ping", "account_details", "account_update", "account_password", "organizations_index", "organizations_create"}
 
@@ -139,7 +140,11 @@ def test_without_a_token_nothing_is_there(api, database, things):
     result = json.dumps({"v": 1, "job": things["job"], "attempt": 1, "run": things["run"], "outcome": "passed"}).encode()
     for method, path, handler, permission in rows("WORKER"):
         for client in (nobody, Api(api.url, "nonsense"), api):
-            answer = client.call(method, f"{api.url}/api/worker/v1{filled(path, things)}?offset=0", result)
+            body = parcel(("plan", result)) if handler == "jobs_parcel" else result
+            answer = client.call(method, f"{api.url}/api/worker/v1{filled(path, things)}?offset=0", body)
+            if handler == "jobs_parcel":
+                assert [part["status"] for part in answer.json["parts"]] == [404]
+                continue
             # A result may be sent twice: of an attempt that is over, it is taken and changes nothing.
             expected = (401, 404, 204) if handler == "jobs_result" else (401, 404)
             assert answer.status in expected, f"{method} {path}: {answer.status} {answer.text[:300]}"
