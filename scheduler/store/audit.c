@@ -115,8 +115,8 @@ int audit_write(struct store *store, const struct audit_event *event, struct err
 /* Events of `own` (a condition), which `whose` has the totals of. From the hour that `since` is in to the last that was
  * counted they are known. A page is walked to in an index before anything else is read. */
 #define TRAIL(own, whose, same)                                                                                        \
-	"(with n as (select case when s.known < c.until then (select count(*) from audit_events where " own            \
-	"and at > $2::timestamptz and at < s.known) + " COUNTED(whose, "c.until") "- " COUNTED(whose,                  \
+	"(with n as materialized (select case when s.known < c.until then (select count(*) from audit_events "         \
+	"where " own "and at > $2::timestamptz and at < s.known) + " COUNTED(whose, "c.until") "- " COUNTED(whose,     \
 		"s.known") "+ (select count(*) from audit_events where " own                                           \
 			   "and at >= c.until) else (select count(*) "                                                 \
 			   "from audit_events where " own                                                              \

@@ -38,12 +38,11 @@ enum { SNAPSHOT_LIMIT = 64 << 20 };
 				  "array_to_json(array(select e.id from run_events e where e.run_id = r.id order by "  \
 				  "e.created_at)) as events "
 
-#define VIEW_TABLES                                                                                                    \
-	"from runs r join run_inputs i on i.run_id = r.id join operations p on p.id = 'plan' || substr(r.id, 4) "
+#define VIEW_JOINS "join run_inputs i on i.run_id = r.id join operations p on p.id = 'plan' || substr(r.id, 4) "
 
 int run_view(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err, VIEW("$2") VIEW_TABLES "where r.id = $1", P_TEXT(run_id),
+	if (db_query(store->db, ret_rows, err, VIEW("$2") "from runs r " VIEW_JOINS "where r.id = $1", P_TEXT(run_id),
 		    P_TEXT(viewer_user(store->viewer))) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "run not found");
@@ -51,8 +50,8 @@ int run_view(struct store *store, const char *run_id, struct rows *ret_rows, str
 
 int run_views_ask(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
-	return db_ask(store->db, ret_rows, err, VIEW("$2") VIEW_TABLES "where r.id = any($1::text[])", P_ARRAY(ids),
-		P_TEXT(viewer_user(store->viewer)));
+	return db_ask(store->db, ret_rows, err, VIEW("$2") "from runs r " VIEW_JOINS "where r.id = any($1::text[])",
+		P_ARRAY(ids), P_TEXT(viewer_user(store->viewer)));
 }
 
 struct run run_of_view(const struct rows *rows, int row)
@@ -132,8 +131,23 @@ struct run run_of_view(const struct rows *rows, int row)
 #define IN_WORKSPACE    "r.workspace_id = $2"
 #define LIVE            IN_ORGANIZATION " and not r.ended"
 
+#define JOIN_INPUTS "join run_inputs i on i.run_id = r.id "
+
+/* The page is cut before what is shown of a run is looked up: nothing is of those that it passes over. */
+#define CUT(joins, conditions, order)                                                                                  \
+	VIEW("$16")                                                                                                    \
+	"from (select r.* from runs r " joins conditions "order by r.position " order                                  \
+	" limit $17 offset $18) r " VIEW_JOINS "order by r.position " order
+/* What was asked of each run is looked at only if the filter does. */
 #define VIEWS(among, order)                                                                                            \
-	VIEW("$16") VIEW_TABLES BY_RUN(among) BY_INPUTS "order by r.position " order " limit $17 offset $18"
+	{                                                                                                              \
+		CUT("", BY_RUN(among) BY_NO_INPUTS, order), CUT(JOIN_INPUTS, BY_RUN(among) BY_INPUTS, order)           \
+	}
+#define COUNT(among)                                                                                                   \
+	{                                                                                                              \
+		"select count(*) as total from runs r " BY_RUN(among) BY_NO_INPUTS,                                    \
+			"select count(*) as total from runs r " JOIN_INPUTS BY_RUN(among) BY_INPUTS                    \
+	}
 
 /* All that pass have not ended. */
 static bool filter_is_live(const struct run_filter *filter)
@@ -142,34 +156,28 @@ static bool filter_is_live(const struct run_filter *filter)
 		text_equal(filter->status_group, "discardable") || run_statuses_are_live(filter->status);
 }
 
-static const char *views_sql(const struct run_filter *filter)
-{
-	if (filter->queue)
-		return VIEWS(LIVE, "");
-	if (filter->workspace_id)
-		return VIEWS(IN_WORKSPACE, "desc");
-	return filter_is_live(filter) ? VIEWS(LIVE, "desc") : VIEWS(IN_ORGANIZATION, "desc");
-}
-
 static bool filter_is_by_inputs(const struct run_filter *filter)
 {
 	return filter->operation || filter->source || filter->search || filter->pool_names || filter->user;
 }
 
-/* What was asked of each run is looked at only if the filter does. */
-#define COUNT(among)                                                                                                   \
-	{                                                                                                              \
-		"select count(*) as total from runs r " BY_RUN(among) BY_NO_INPUTS,                                    \
-			"select count(*) as total from runs r join run_inputs i on i.run_id = r.id " BY_RUN(among)     \
-				BY_INPUTS                                                                              \
-	}
+/* Where runs are looked for. */
+static const struct {
+	const char *views[2], *count[2]; /* by what was asked of them, too */
+} places[] = {
+	{VIEWS(LIVE, ""), COUNT(LIVE)}, /* a queue begins with what has waited longest */
+	{VIEWS(IN_WORKSPACE, "desc"), COUNT(IN_WORKSPACE)},
+	{VIEWS(LIVE, "desc"), COUNT(LIVE)},
+	{VIEWS(IN_ORGANIZATION, "desc"), COUNT(IN_ORGANIZATION)},
+};
 
-static const char *count_sql(const struct run_filter *filter)
+static size_t filter_place(const struct run_filter *filter)
 {
-	static const char *const counts[][2] = {COUNT(IN_WORKSPACE), COUNT(LIVE), COUNT(IN_ORGANIZATION)};
-	size_t among = filter->workspace_id ? 0 : filter_is_live(filter) ? 1 : 2;
-
-	return counts[among][filter_is_by_inputs(filter)];
+	if (filter->queue)
+		return 0;
+	if (filter->workspace_id)
+		return 1;
+	return filter_is_live(filter) ? 2 : 3;
 }
 
 static bool filter_is_whole(const struct run_filter *filter)
@@ -181,8 +189,8 @@ static bool filter_is_whole(const struct run_filter *filter)
 
 int run_views_ask_page(struct store *store, const struct run_filter *filter, struct rows *ret_rows, struct err *err)
 {
-	return db_ask(store->db, ret_rows, err, views_sql(filter), FILTER_VALUES(store, filter), P_INT(filter->limit),
-		P_INT(filter->offset));
+	return db_ask(store->db, ret_rows, err, places[filter_place(filter)].views[filter_is_by_inputs(filter)],
+		FILTER_VALUES(store, filter), P_INT(filter->limit), P_INT(filter->offset));
 }
 
 int run_views_ask_count(struct store *store, const struct run_filter *filter, struct rows *ret_rows, struct err *err)
@@ -191,7 +199,8 @@ int run_views_ask_count(struct store *store, const struct run_filter *filter, st
 		return db_ask(store->db, ret_rows, err,
 			"select count(*) as total from runs where workspace_id = $1 and not plan_only",
 			P_TEXT(filter->workspace_id));
-	return db_ask(store->db, ret_rows, err, count_sql(filter), FILTER_VALUES(store, filter));
+	return db_ask(store->db, ret_rows, err, places[filter_place(filter)].count[filter_is_by_inputs(filter)],
+		FILTER_VALUES(store, filter));
 }
 
 #define OPERATION_VIEW                                                                                                 \

@@ -154,11 +154,12 @@ int workspaces_read_all(struct store *store, struct db_array *ids, struct rows *
 		"and f.id not in (select workspace_id from x) ", order, back)
 
 /* Those whose current runs are the newest, found among as many of the newest runs as it may take: most are of no
- * workspace's any more. A page that is not full says nothing. */
+ * workspace's any more, and one that is pending is of none yet. A page that is not full says nothing. */
 #define NEWEST                                                                                                         \
-	"(select id, workspace_id, position from runs where organization_id = $1 order by position desc "              \
+	"(select id, workspace_id, position, status from runs where organization_id = $1 order by position desc "      \
 	"limit 10000 + 10 * ($2::bigint + $3::bigint)) r cross join lateral (select id from workspaces "               \
-	"where id = r.workspace_id and coalesce(current_run_id, latest_run_id) = r.id offset 0) f "
+	"where id = r.workspace_id and coalesce(current_run_id, latest_run_id) = r.id offset 0) f "                    \
+	"where r.status <> 'pending' "
 #define LIST_NEWEST                                                                                                    \
 	"(with t as (select coalesce((select workspaces from organization_totals where organization_id = $1), 0) as "  \
 	"total), p as (" PART(NEWEST, "r.position desc", "", "limit $2 offset $3") ") " SHOWN("$4") ")"
