@@ -183,12 +183,14 @@ rd_kafka_conf_t *kafka_conf_consumer(
 	char wait[16];
 
 	snprintf(wait, sizeof(wait), "%d", settings->fetch_wait_ms);
-	/* Assigning partitions needs a group's name even where no group is joined and nothing committed. */
+	/* Of a broadcast nobody asks for statistics. Assigning partitions needs a group's name even where no group is
+	 * joined and nothing committed. */
 	if (property_set(conf, "group.id", group ? group : alone.text, err) < 0 ||
 		property_set(conf, "enable.auto.commit", group ? "true" : "false", err) < 0 ||
 		property_set(conf, "auto.offset.reset", group ? "earliest" : "latest", err) < 0 ||
 		property_set(conf, "fetch.wait.max.ms", wait, err) < 0 ||
-		conf_common(conf, settings, for_consumer, opaque, err) < 0) {
+		conf_common(conf, settings, for_consumer, opaque, err) < 0 ||
+		(!group && property_set(conf, "statistics.interval.ms", "0", err) < 0)) {
 		rd_kafka_conf_destroy(conf);
 		return NULL;
 	}

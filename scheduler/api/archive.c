@@ -186,8 +186,9 @@ static struct archive *archive_open(const void *bytes, size_t len)
 {
 	struct archive *archive = mem_there(archive_read_new());
 
-	archive_read_support_filter_gzip(archive);
-	archive_read_support_format_tar(archive);
+	if (archive_read_support_filter_gzip(archive) != ARCHIVE_OK ||
+		archive_read_support_format_tar(archive) != ARCHIVE_OK)
+		mem_out();
 	if (archive_read_open_memory(archive, bytes, len) == ARCHIVE_OK)
 		return archive;
 	if (archive_errno(archive) == ENOMEM)

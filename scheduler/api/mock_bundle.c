@@ -71,8 +71,9 @@ int mock_bundle_write(const json_t *plan, const json_t *run, struct buf *out, st
 	struct archive *archive = mem_there(archive_write_new());
 	int result = -1;
 
-	archive_write_add_filter_gzip(archive);
-	archive_write_set_format_pax_restricted(archive);
+	if (archive_write_add_filter_gzip(archive) != ARCHIVE_OK ||
+		archive_write_set_format_pax_restricted(archive) != ARCHIVE_OK)
+		mem_out();
 	archive_write_set_bytes_in_last_block(archive, 1);
 	if (archive_write_open(archive, out, NULL, bytes_came, NULL) == ARCHIVE_OK)
 		result = add_all(archive, plan, run, err);

@@ -90,10 +90,10 @@ static int refuse(const struct unpacking *unpacking, struct err *err, const char
 		err, ERR_INVALID, "the archive's entry \"%.200s\" %s", archive_entry_pathname(unpacking->entry), why);
 }
 
-/* What is damaged is the run's end; what had no memory is not damaged. libarchive says so, or nothing at all. */
+/* What is damaged is the run's end; what had no memory is not damaged. */
 static void memory_check(struct archive *archive)
 {
-	if (archive_errno(archive) == ENOMEM || archive_errno(archive) == 0)
+	if (archive_errno(archive) == ENOMEM)
 		mem_out();
 }
 
@@ -276,6 +276,9 @@ int archive_unpack(int fd, int folder, const struct archive_spec *spec, struct e
 		return err_errno(err, "lseek");
 	if (archive_read_open_fd(unpacking.archive, fd, CHUNK) != ARCHIVE_OK) {
 		memory_check(unpacking.archive);
+		/* It says what is wrong with an archive, and nothing at all where it had no memory. */
+		if (archive_errno(unpacking.archive) == 0)
+			return err_set(err, ERR_INTERNAL, "the archive can't be opened");
 		return err_set(err, ERR_INVALID, "the archive is not a gzip-compressed tar");
 	}
 	if (archive_filter_code(unpacking.archive, 0) != ARCHIVE_FILTER_GZIP)
