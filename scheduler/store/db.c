@@ -2,6 +2,7 @@
 #include "scheduler/store/db.h"
 
 #include <endian.h>
+#include <errno.h>
 #include <libpq-fe.h>
 #include <poll.h>
 #include <stdio.h>
@@ -11,6 +12,8 @@
 #include "scheduler/metrics.h"
 
 enum { MOST_STATEMENTS = 2048, MOST_TRIES = 6, MOST_QUEUED = 64, MOST_SENT = 2 * MOST_QUEUED };
+/* A statement may take 30 s (db_connect), so who is silent for longer stands still. */
+enum { SILENT_MS = 35000, FOR_EVER = -1 };
 
 struct db {
 	char *url;
@@ -26,7 +29,8 @@ struct db {
 	bool (*judge)(void *data, const struct rows *rows);
 	void *judge_data;
 	unsigned long long connections;
-	bool try_again; /* the last failure was a deadlock or a serialization failure */
+	const char *given_up; /* why no answer is waited for any more, or NULL */
+	bool try_again;       /* the last failure was a deadlock or a serialization failure */
 	char constraint[64];
 	int (*before_commit)(void *data, struct err *err);
 	void *before_data;
@@ -109,11 +113,13 @@ static void notice_ignore(void *arg, const PGresult *result)
 /* The reason without the connection's own text, which may hold the address but also the user's password. */
 static int connection_failed(struct db *db, struct err *err)
 {
-	_cleanup_(freep) char *reason = mem_text(db->conn ? PQerrorMessage(db->conn) : "no memory");
+	const char *said = db->conn ? PQerrorMessage(db->conn) : "no memory";
+	_cleanup_(freep) char *reason = mem_text(db->given_up ? db->given_up : said);
 
 	reason[strcspn(reason, "\n")] = '\0';
 	PQfinish(db->conn);
 	db->conn = NULL;
+	db->given_up = NULL;
 	db->queued = 0;
 	if (db->ahead == AHEAD_SENT)
 		db->ahead = AHEAD_FAILED;
@@ -131,11 +137,24 @@ static bool connection_alive(struct db *db)
 	return PQstatus(db->conn) == CONNECTION_OK;
 }
 
+static int script(struct db *db, const char *sql, int most_ms, struct err *err);
+
 static int channel_listen(struct db *db, struct err *err)
 {
 	_cleanup_(freep) char *sql = mem_printf("set application_name = '%s'; listen %s", db->channel, db->channel);
 
-	return db_script(db, sql, err);
+	return script(db, sql, SILENT_MS, err);
+}
+
+/* A host that is gone says nothing: the connection ends when it has not answered for half a minute. What the URL says
+ * counts. */
+static PGconn *connection_open(const char *url)
+{
+	static const char *const names[] = {"connect_timeout", "keepalives_idle", "keepalives_interval",
+		"keepalives_count", "tcp_user_timeout", "dbname", NULL};
+	const char *const values[] = {"10", "15", "5", "4", "35000", url, NULL};
+
+	return PQconnectdbParams(names, values, 1);
 }
 
 static int db_connect(struct db *db, struct err *err)
@@ -145,8 +164,9 @@ static int db_connect(struct db *db, struct err *err)
 	PQfinish(db->conn);
 	memset(db->statements, 0, sizeof(db->statements));
 	db->preparing = false;
+	db->given_up = NULL;
 	db->connections++;
-	db->conn = PQconnectdb(db->url);
+	db->conn = connection_open(db->url);
 	if (PQstatus(db->conn) != CONNECTION_OK)
 		return connection_failed(db, err);
 	PQsetNoticeReceiver(db->conn, notice_ignore, NULL);
@@ -155,14 +175,14 @@ static int db_connect(struct db *db, struct err *err)
 	 * assumes of jsonb_to_recordset is a hundred rows, and of a table that was just filled that it is empty; the
 	 * plan is then kept while the table grows. All that is asked here is a few rows by an index, for which to start
 	 * other processes takes longest of all. */
-	if (db_script(db,
+	if (script(db,
 		    "set timezone = 'UTC'; set datestyle = 'ISO'; set statement_timeout = '30s'; "
 		    "set idle_in_transaction_session_timeout = '30s'; set plan_cache_mode = 'force_generic_plan'; "
 		    "set jit = off; set random_page_cost = 1.1; set enable_mergejoin = off; set enable_hashjoin = off; "
 		    "set enable_seqscan = off; set max_parallel_workers_per_gather = 0",
-		    err) < 0)
+		    SILENT_MS, err) < 0)
 		return -1;
-	if (db->relaxed && db_script(db, "set synchronous_commit = off", err) < 0)
+	if (db->relaxed && script(db, "set synchronous_commit = off", SILENT_MS, err) < 0)
 		return -1;
 	return db->channel ? channel_listen(db, err) : 0;
 }
@@ -328,6 +348,66 @@ static int statement_slot(const struct db *db, const char *sql, size_t *ret_slot
 	return 0;
 }
 
+/* ---- answers ---- */
+
+/* In lines of its own: what the server says begins with its severity. */
+static bool libpq_had_no_memory(const struct db *db)
+{
+	const char *said = PQerrorMessage(db->conn);
+
+	return text_starts(said, "out of memory\n") || strstr(said, "\nout of memory\n");
+}
+
+/* False if there will be none: the server is silent for so long, or libpq had no memory for the end of a pipeline, and
+ * waits for it. */
+static bool answer_wait(struct db *db, int most_ms)
+{
+	while (PQisBusy(db->conn)) {
+		struct pollfd fd = {.fd = PQsocket(db->conn), .events = POLLIN};
+		int ready;
+
+		if (libpq_had_no_memory(db))
+			db->given_up = "out of memory";
+		else if ((ready = poll(&fd, 1, most_ms)) == 0 || (ready < 0 && errno != EINTR))
+			db->given_up = "it does not answer";
+		else if (ready > 0 && !PQconsumeInput(db->conn))
+			return true; /* the next result says why */
+		if (db->given_up)
+			return false;
+	}
+	return true;
+}
+
+/* NULL: there is none, the connection is gone, or it is given up. */
+static PGresult *result_next(struct db *db, int most_ms)
+{
+	return answer_wait(db, most_ms) ? PQgetResult(db->conn) : NULL;
+}
+
+/* The last result of what was sent by itself; NULL if the connection is gone, or is to be. */
+static PGresult *result_last(struct db *db, bool sent, int most_ms)
+{
+	PGresult *last = NULL, *next;
+
+	while (sent && (next = result_next(db, most_ms))) {
+		PQclear(last);
+		last = next;
+	}
+	if (!db->given_up)
+		return last;
+	PQclear(last);
+	return NULL;
+}
+
+static bool result_good(const PGresult *result)
+{
+	ExecStatusType status = PQresultStatus(result);
+
+	return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
+}
+
+/* ---- statements ---- */
+
 /* The statement's name, prepared on this connection; -1 with *err. Within a pipeline that is only sent, too. */
 static int statement_prepare(struct db *db, const char *sql, char ret_name[24], struct err *err)
 {
@@ -349,8 +429,8 @@ static int statement_prepare(struct db *db, const char *sql, char ret_name[24], 
 		return 0;
 	}
 	note_trip(1);
-	result = PQprepare(db->conn, ret_name, sql, 0, NULL);
-	if (PQresultStatus(result) == PGRES_COMMAND_OK)
+	result = result_last(db, PQsendPrepare(db->conn, ret_name, sql, 0, NULL), SILENT_MS);
+	if (result_good(result))
 		db->statements[slot] = sql;
 	else
 		failed = statement_failed(db, result, err);
@@ -377,21 +457,14 @@ static void param_pack(struct db_param *param, const char **ret_value, int *ret_
 
 /* ---- pipelines: what was sent runs in order, and all of it is over with the first that fails ---- */
 
-static bool result_good(const PGresult *result)
-{
-	ExecStatusType status = PQresultStatus(result);
-
-	return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
-}
-
 /* The next result that was asked for; NULL if the connection is gone. */
 static PGresult *pipeline_result(struct db *db)
 {
-	PGresult *result = PQgetResult(db->conn);
+	PGresult *result = result_next(db, SILENT_MS);
 
 	/* Each statement's results end with a null. */
 	if (result && PQresultStatus(result) != PGRES_PIPELINE_SYNC)
-		PQclear(PQgetResult(db->conn));
+		PQclear(result_next(db, SILENT_MS));
 	return result;
 }
 
@@ -408,10 +481,12 @@ static bool ahead_judge(struct db *db, PGresult *result)
 /* Which of the statements that a failed pipeline was to prepare are there is not known: none is counted on. */
 static void statements_doubt(struct db *db)
 {
+	struct err ignored = ERR_INIT;
+
 	if (!db->conn || !db->preparing)
 		return;
 	memset(db->statements, 0, sizeof(db->statements));
-	PQclear(PQexec(db->conn, "deallocate all"));
+	script(db, "deallocate all", SILENT_MS, &ignored);
 	db->preparing = false;
 }
 
@@ -546,7 +621,10 @@ int db_run(
 			return -1;
 	} else {
 		note_trip(1);
-		result = PQexecPrepared(db->conn, name, packed.count, packed.values, packed.lengths, packed.formats, 0);
+		result = result_last(db,
+			PQsendQueryPrepared(
+				db->conn, name, packed.count, packed.values, packed.lengths, packed.formats, 0),
+			SILENT_MS);
 		if (!result_good(result)) {
 			statement_failed(db, result, err);
 			PQclear(result);
@@ -614,21 +692,26 @@ unsigned long long db_connections(const struct db *db)
 	return db->connections;
 }
 
-int db_script(struct db *db, const char *sql, struct err *err)
+static int script(struct db *db, const char *sql, int most_ms, struct err *err)
 {
 	PGresult *result;
 	int failed = 0;
 
+	note_trip(1);
+	result = result_last(db, PQsendQuery(db->conn, sql), most_ms);
+	if (!result_good(result))
+		failed = statement_failed(db, result, err);
+	PQclear(result);
+	return failed;
+}
+
+int db_script(struct db *db, const char *sql, struct err *err)
+{
 	if (!db->conn && db_connect(db, err) < 0)
 		return -1;
 	if (db->queued && pipeline_end(db, NULL, err) < 0)
 		return -1;
-	note_trip(1);
-	result = PQexec(db->conn, sql);
-	if (PQresultStatus(result) != PGRES_COMMAND_OK && PQresultStatus(result) != PGRES_TUPLES_OK)
-		failed = statement_failed(db, result, err);
-	PQclear(result);
-	return failed;
+	return script(db, sql, FOR_EVER, err);
 }
 
 int db_begin(struct db *db, struct err *err)
@@ -668,7 +751,7 @@ static void transaction_rollback(struct db *db)
 	if (db->conn && db->queued)
 		pipeline_end(db, NULL, &ignored);
 	if (db->conn)
-		db_script(db, "rollback", &ignored);
+		script(db, "rollback", SILENT_MS, &ignored);
 	statements_doubt(db);
 	db->try_again = try_again;
 }

@@ -9,7 +9,8 @@
  *     _cleanup_(rows_release) struct rows rows = ROWS_INIT;
  *     if (db_query(db, &rows, err, "select name from workspaces where id = $1", P_TEXT(id)) < 0) ...
  *
- * A lost connection is ERR_UNAVAILABLE, and is opened again by the next statement outside a transaction.
+ * A lost connection is ERR_UNAVAILABLE, and is opened again by the next statement outside a transaction. A server that
+ * has not said a word for 35 s counts as lost.
  * A broken unique index is ERR_CONFLICT with the index's name in db->constraint.
  */
 

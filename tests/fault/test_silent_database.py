@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MPL-2.0
+"""PostgreSQL says nothing any more, as when its machine is gone, or a network forgets connections: nobody waits for ever."""
+
+from urllib.parse import urlsplit
+
+import pytest
+
+from support.proxy import Proxy, Wires
+from support.wait import until
+
+
+@pytest.fixture
+def door(database):
+    wires = Wires()
+    door = Proxy(wires, urlsplit(database).port)
+    yield door
+    door.release()
+    wires.release()
+
+
+def test_a_connection_that_went_silent_is_given_up(scheduler, worker, database, door, request):
+    there = urlsplit(database)
+    scheduler(database_url=there._replace(netloc=f"{there.username}@127.0.0.1:{door.port}").geturl())
+    worker()
+    api = request.getfixturevalue("api")
+    workspace = api.workspace(auto_apply=True)
+    door.break_as("half-open")
+    answer = api.call("GET", f"workspaces/{workspace}")
+    assert answer.status == 503 and answer.headers["Retry-After"], answer.text
+    door.fault = None  # what was lost stays so: nobody tells the scheduler that these connections are over
+    until(lambda: api.call("GET", f"workspaces/{workspace}").status == 200, "it is answered by another connection")
+    api.wait_status(api.run_files(workspace, {"main.tf": 'resource "terraform_data" "one" {}\n'}), "applied")
