@@ -242,7 +242,7 @@ def test_a_dead_letter_is_replayed(scheduler, bus, database):
 def test_all_dead_letters_are_replayed_once_and_discarded(scheduler, bus, database):
     """What is no text, and what was cut off, can't be put back: it stays, and keeps nothing else."""
     scheduler()
-    produce(bus, "runyard.results", "no json", "\udcff\udcfe".encode(errors="surrogateescape"), "x" * 100000)
+    produce(bus, "runyard.results", "no json", "\udcff\udcfe".encode(errors="surrogateescape"), "x" * 800000)
     until(lambda: len(letters(database)) == 3, "the letters are there")
     said = letters(database, "replay", "all").stdout
     assert "1 of 3 put back" in said and said.count("dead letter ") == 2
@@ -251,8 +251,8 @@ def test_all_dead_letters_are_replayed_once_and_discarded(scheduler, bus, databa
     assert shown.returncode != 0 and "usage" in shown.stderr
     table = Scheduler.run_command("dead-letters", database_url=database, keys=KEYS).stdout.splitlines()
     assert len(table) == 5 and [line for line in table if "replayed" in line and "runyard.results" in line]
-    long = next(letter for letter in letters(database) if letter["size"] == 100000)
-    assert len(json.loads(letters(database, "show", str(long["id"])).stdout)["payload"]) == 65536
+    long = next(letter for letter in letters(database) if letter["size"] == 800000)
+    assert len(json.loads(letters(database, "show", str(long["id"])).stdout)["payload"]) == 700 << 10
     letters(database, "discard", str(long["id"]))
     assert long["id"] not in [letter["id"] for letter in letters(database)]
     letters(database, "discard", "all")
