@@ -6,7 +6,7 @@
 #include "worker/lease.h"
 #include "worker/metrics.h"
 
-enum { HURRY_MS = 5000 };
+enum { TELL_MS = 5000, GIVE_UP_MS = 10000 }; /* after the second signal */
 
 static void drained(void *data)
 {
@@ -42,16 +42,30 @@ static void give_up(void *data)
 	loop_stop(worker->loop);
 }
 
+/* A job that ends takes itself out of the list, and the last one moves to its place. */
+static void each_job(struct worker *worker, void (*fn)(struct job *job))
+{
+	for (size_t i = worker->busy; i > 0; i--)
+		if (i <= worker->busy)
+			fn(worker->jobs[i - 1]);
+}
+
+static void let_go(void *data)
+{
+	struct worker *worker = data;
+
+	loop_timer_set(worker->loop, &worker->give_up_timer, GIVE_UP_MS - TELL_MS, give_up, worker);
+	each_job(worker, job_let_go);
+	drain_check(worker);
+}
+
 void drain_hurry(struct worker *worker)
 {
 	if (worker->stopped_hard)
 		return;
 	log_warn("stopping at once: what runs is killed", NULL);
 	worker->draining = worker->stopped_hard = true;
-	loop_timer_set(worker->loop, &worker->give_up_timer, HURRY_MS, give_up, worker);
-	/* A job that ends takes itself out of the list, and the last one moves to its place. */
-	for (size_t i = worker->busy; i > 0; i--)
-		if (i <= worker->busy)
-			job_abandon(worker->jobs[i - 1]);
+	loop_timer_set(worker->loop, &worker->give_up_timer, TELL_MS, let_go, worker);
+	each_job(worker, job_abandon);
 	drain_check(worker);
 }

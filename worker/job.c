@@ -368,9 +368,13 @@ void job_lose(struct job *job)
 
 void job_abandon(struct job *job)
 {
-	job_hold(job);
 	job->abandoned = job->stop == STOP_NONE;
 	job_stop(job, STOP_FORCE);
+}
+
+void job_let_go(struct job *job)
+{
+	job_hold(job);
 	job->channel.over = true;
 	channel_give_up(&job->channel);
 	job_release(job);

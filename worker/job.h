@@ -150,8 +150,10 @@ void job_stop(struct job *job, enum stop stop);
 void job_stop_child(struct job *job, bool force);
 /* The scheduler holds the attempt no more (rule 4 above). */
 void job_lose(struct job *job);
-/* The worker ends now: kills it, and stops waiting for the scheduler. */
+/* The worker ends now: kills it. */
 void job_abandon(struct job *job);
+/* Stops waiting for the scheduler. */
+void job_let_go(struct job *job);
 /* Ends it without a word. For a worker that exits. */
 void job_free(struct job *job);
 
