@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from support.desk import Desk
 from support.office import Office
 from support.servers import Broker
 
@@ -30,3 +31,11 @@ def office(postgres):
 def org(office):
     """A client of that scheduler, with an organization that is this test's alone."""
     return office.organization()
+
+
+@pytest.fixture(scope="module")
+def desk():
+    """The scheduler's side of a worker, played by the test."""
+    desk = Desk()
+    yield desk
+    desk.release()

@@ -9,7 +9,6 @@ import random
 import pytest
 
 from support.api import tar_gz
-from support.desk import Desk
 from support.runyard import Worker
 from support.wait import until
 from support.worker import HandWorker
@@ -141,13 +140,6 @@ def test_a_state_is_the_one_at_the_claim(api, hand, ask):
 
 
 # ---- the worker ----
-
-
-@pytest.fixture(scope="module")
-def desk():
-    desk = Desk()
-    yield desk
-    desk.release()
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,6 @@ import shutil
 import pytest
 
 from support.api import tar_gz
-from support.desk import Desk
 from support.runyard import Worker
 from support.wait import until
 
@@ -80,13 +79,6 @@ writes) echo more >>"$policy" ;;
 calls) exec 3<>/dev/tcp/127.0.0.1/1 ;;
 esac
 """
-
-
-@pytest.fixture(scope="module")
-def desk():
-    desk = Desk()
-    yield desk
-    desk.release()
 
 
 @pytest.fixture(scope="module")
