@@ -7,9 +7,11 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/err.h"
 #include "common/kafka.h"
 #include "common/log.h"
+#include "common/rate.h"
 #include "notifier/claims.h"
 #include "notifier/metrics.h"
 #include "notifier/notifier.h"
@@ -35,7 +37,10 @@ struct bus {
 	struct held held[MOST_HELD]; /* a ring, oldest first: taken ones, then waiting ones */
 	size_t first, count, taken;
 	struct loop_timer timer;
+	struct rate letters;
 };
+
+static const struct rate_limit letter_limit = {60, 60000};
 
 /* ---- results ---- */
 
@@ -105,6 +110,10 @@ static void letter_send(struct bus *bus, const struct kafka_message *message, co
 	struct err err = ERR_INIT;
 
 	metric_addf(M_TICKETS, 1, "kind=\"malformed\"");
+	if (!rate_take(&bus->letters, &letter_limit, clock_mono_ms())) {
+		metric_addf(M_DEAD_LETTERS, 1, "outcome=\"dropped\"");
+		return;
+	}
 	log_warn("a message can't be read; it goes to the dead letters", "topic", message->topic, "why", why, NULL);
 	if (kafka_produce(bus->producer, topics[TOPIC_DEAD_LETTERS].name, -1, NULL, text,
 		    (uint64_t)(uintptr_t)&bus->letter, &err) < 0)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "proto/messages.h"
 
+#include <string.h>
+
 #include "common/crypto.h"
 #include "common/err.h"
 #include "proto/topics.h"
@@ -50,6 +52,20 @@ char *job_ticket_encode(const struct job_ticket *ticket)
 	return encode(json_pack("{si ss ss}", "v", MESSAGE_VERSION, "job", ticket->job.text, "run", ticket->run.text));
 }
 
+/* An engine's words need not be UTF-8; what can't be told is better than no result at all. */
+const char *job_result_error(const struct job_result *result)
+{
+	json_auto_t *readable = json_string(result->error);
+
+	return readable ? result->error : "(the reason is not readable text)";
+}
+
+static void add_mac(json_t *value, const char *mac)
+{
+	if (*mac)
+		json_object_set_new(value, "mac", json_string(mac));
+}
+
 char *job_result_encode(const struct job_result *result)
 {
 	json_t *value = json_pack("{si ss si ss ss sb sb si si si si ss}", "v", MESSAGE_VERSION, "job",
@@ -57,17 +73,19 @@ char *job_result_encode(const struct job_result *result)
 		outcome_name(result->outcome), "has-changes", result->has_changes, "state-owed", result->state_owed,
 		"additions", result->additions, "changes", result->changes, "destructions", result->destructions,
 		"imports", result->imports, "terraform-version", result->terraform_version);
-	/* An engine's words need not be UTF-8; what can't be told is better than no result at all. */
-	json_t *error = json_string(result->error);
 
-	json_object_set_new(value, "error", error ? error : json_string("(the reason is not readable text)"));
+	json_object_set_new(value, "error", json_string(job_result_error(result)));
+	add_mac(value, result->mac);
 	return encode(value);
 }
 
 char *job_stop_encode(const struct job_stop *stop)
 {
-	return encode(json_pack("{si ss si ss}", "v", MESSAGE_VERSION, "job", stop->job.text, "attempt", stop->attempt,
-		"stop", stop_name(stop->stop)));
+	json_t *value = json_pack("{si ss si ss}", "v", MESSAGE_VERSION, "job", stop->job.text, "attempt",
+		stop->attempt, "stop", stop_name(stop->stop));
+
+	add_mac(value, stop->mac);
+	return encode(value);
 }
 
 char *run_changed_encode(const struct run_changed *changed)
@@ -140,6 +158,16 @@ static int read_number(const json_t *value, const char *member, int low, int *re
 	return 0;
 }
 
+/* Leaves "" for a code that is not there or has another form: it verifies nothing. */
+static void read_mac(const json_t *value, char ret_mac[MAC_SIZE])
+{
+	const char *text = text_or_empty(json_string_at(value, "mac"));
+	bool valid = strlen(text) == MAC_SIZE - 1 && text_starts(text, MAC_VERSION) &&
+		strspn(text + strlen(MAC_VERSION), "0123456789abcdef") == MAC_SIZE - sizeof(MAC_VERSION);
+
+	text_copy(ret_mac, MAC_SIZE, valid ? text : "");
+}
+
 static int message_parse(const char *bytes, size_t len, json_t **ret_value, struct err *err)
 {
 	if (json_parse(bytes, len, ret_value, err) < 0)
@@ -183,6 +211,7 @@ int job_result_decode(const char *bytes, size_t len, struct job_result *ret_resu
 	text_copy(
 		result.terraform_version, sizeof(result.terraform_version), json_string_at(value, "terraform-version"));
 	text_copy(result.error, sizeof(result.error), json_string_at(value, "error"));
+	read_mac(value, result.mac);
 	*ret_result = result;
 	return 0;
 }
@@ -225,6 +254,7 @@ int job_stop_decode(const char *bytes, size_t len, struct job_stop *ret_stop, st
 	if (stop < 0)
 		return err_set(err, ERR_MALFORMED, "'stop' is none of none, cancel, force");
 	ret_stop->stop = (enum stop)stop;
+	read_mac(value, ret_stop->mac);
 	return 0;
 }
 

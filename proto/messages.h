@@ -11,6 +11,10 @@
 
 enum { MESSAGE_VERSION = 1, RESULT_ERROR_SIZE = 1001 };
 
+/* A message authentication code (mac.h): its version and 64 hexadecimal digits. */
+#define MAC_VERSION "v1:"
+enum { MAC_SIZE = sizeof(MAC_VERSION) + 64 };
+
 enum outcome { OUTCOME_PASSED, OUTCOME_FAILED, OUTCOME_SOFT_FAILED, OUTCOME_ERRORED, OUTCOME_CANCELED };
 enum stop { STOP_NONE, STOP_CANCEL, STOP_FORCE };
 
@@ -35,6 +39,7 @@ struct job_result {
 	int additions, changes, destructions, imports;
 	char terraform_version[32];
 	char error[RESULT_ERROR_SIZE]; /* "" when it passed */
+	char mac[MAC_SIZE];            /* "": none, or none of this version */
 };
 
 /* On runyard.control: a running attempt is asked to stop. */
@@ -42,6 +47,7 @@ struct job_stop {
 	struct id job;
 	int attempt;
 	enum stop stop;
+	char mac[MAC_SIZE]; /* as of a result */
 };
 
 /* On runyard.events: a run came to another status. */
@@ -84,6 +90,9 @@ enum { LETTER_PAYLOAD_MOST = 700 << 10 };
 
 /* Of a message that was read; borrows everything. */
 struct dead_letter dead_letter_of(const struct kafka_message *message, const char *reader, const char *why);
+
+/* The error as readers of the encoded result get it: an error that is not UTF-8 is replaced. Borrowed. */
+const char *job_result_error(const struct job_result *result);
 
 /* Each encoder returns compact JSON that the caller frees. */
 char *job_ticket_encode(const struct job_ticket *ticket);

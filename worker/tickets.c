@@ -2,16 +2,19 @@
 #include "worker/tickets.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/crypto.h"
 #include "common/err.h"
 #include "common/kafka.h"
 #include "common/log.h"
 #include "common/loop.h"
-#include "proto/messages.h"
+#include "common/rate.h"
+#include "proto/mac.h"
 #include "proto/topics.h"
 #include "worker/claim.h"
 #include "worker/metrics.h"
@@ -36,7 +39,11 @@ struct tickets {
 	size_t partition_count;
 	struct loop_timer timer;
 	int64_t busy_ms; /* when there was a job last, seen once a second */
+	struct rate letters, unproven_lines;
 };
+
+static const struct rate_limit letter_limit = {60, 60000};
+static const struct rate_limit line_limit = {1, 1000};
 
 /* ---- results ---- */
 
@@ -69,6 +76,10 @@ static void letter_send(struct tickets *tickets, const struct kafka_message *mes
 	struct err err = ERR_INIT;
 
 	metric_addf(M_TICKETS, 1, "kind=\"malformed\"");
+	if (!rate_take(&tickets->letters, &letter_limit, clock_mono_ms())) {
+		metric_addf(M_DEAD_LETTERS, 1, "outcome=\"dropped\"");
+		return;
+	}
 	log_warn("a message can't be read; it goes to the dead letters", "topic", message->topic, "why", why, NULL);
 	if (kafka_produce(tickets->producer, topics[TOPIC_DEAD_LETTERS].name, -1, NULL, text, LETTER_TAG, &err) < 0)
 		metric_addf(M_DEAD_LETTERS, 1, "outcome=\"failed\"");
@@ -76,8 +87,27 @@ static void letter_send(struct tickets *tickets, const struct kafka_message *mes
 
 /* ---- control ---- */
 
+/* Counts a stop whose sender does not know the attempt's token. The log has at most one line per second. */
+static bool stop_is_proven(struct tickets *tickets, const struct job_stop *stop, const char *token)
+{
+	unsigned long long calls;
+	char token_hash[SHA256_HEX_SIZE], count[24];
+
+	crypto_sha256_hex(token, strlen(token), token_hash);
+	if (job_stop_verify(stop, token_hash))
+		return true;
+	metric_addf(M_SECURITY_EVENTS, 1, "event=\"unproven-message\",topic=\"%s\"", topics[TOPIC_CONTROL].name);
+	calls = rate_take(&tickets->unproven_lines, &line_limit, clock_mono_ms());
+	snprintf(count, sizeof(count), "%llu", calls);
+	if (calls)
+		log_warn("a stop does not prove its sender and is ignored", "security-event", "unproven-message",
+			"topic", topics[TOPIC_CONTROL].name, "job", stop->job.text, "count", count, NULL);
+	return false;
+}
+
 static void control_take(struct tickets *tickets, const struct kafka_message *message)
 {
+	const struct job *job;
 	struct job_stop stop;
 	struct err err = ERR_INIT;
 
@@ -86,7 +116,9 @@ static void control_take(struct tickets *tickets, const struct kafka_message *me
 		return;
 	}
 	metric_addf(M_TICKETS, 1, "kind=\"control\"");
-	slots_stop(tickets->worker, stop.job.text, stop.attempt, stop.stop, "kafka");
+	job = slots_find(tickets->worker, stop.job.text, stop.attempt);
+	if (job && stop_is_proven(tickets, &stop, job->assignment.token))
+		slots_stop(tickets->worker, stop.job.text, stop.attempt, stop.stop, "kafka");
 }
 
 static void control_read(struct tickets *tickets)

@@ -5,6 +5,7 @@
 
 #include "common/log.h"
 #include "common/metrics.h"
+#include "proto/mac.h"
 #include "scheduler/dispatch/triggers.h"
 #include "scheduler/metrics.h"
 #include "scheduler/queue/queue.h"
@@ -78,6 +79,10 @@ static int item_decide(struct happening *item, const struct run_set *set, struct
 		item->outcome = row ? HAPPENED_LATE : HAPPENED_NOWHERE;
 		return 0;
 	}
+	if (item->needs_proof && !job_result_verify(item->result, row->token_hash)) {
+		item->outcome = HAPPENED_UNPROVEN;
+		return 0;
+	}
 	if (change_make(row, item, changes, &verdict, err) < 0)
 		return -1;
 	item->refused = verdict.refused;
@@ -96,34 +101,60 @@ static int changes_write(struct store *store, struct changes *changes, struct ou
 	return 0;
 }
 
-/* True if an earlier item of this round is of the same run: it has to wait for the next round. */
-static bool round_has(struct happening *const *round, size_t count, const struct happening *item)
+static bool run_is_among(const char *run_id, struct happening *const *items, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (text_equal(round[i]->run.text, item->run.text))
+		if (text_equal(items[i]->run.text, run_id))
 			return true;
 	return false;
 }
 
-/* The first item of every run that has not happened yet. Returns how many were decided. */
-static int round_run(struct store *store, struct happening *items, size_t count, struct db_array *kicked,
-	struct outbox *outbox, struct err *err)
+/* Returns true if one of the open items judges a lease. */
+static bool open_runs(const struct happening *items, size_t count, struct db_array *ret_ids)
 {
-	_cleanup_(freep) struct happening **round = mem_new(count, sizeof(struct happening *));
-	_cleanup_(run_set_release) struct run_set set = {0};
-	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
-	_cleanup_(changes_release) struct changes changes;
-	size_t taken = 0;
 	bool judges_leases = false;
 
 	for (size_t i = 0; i < count; i++)
-		if (items[i].outcome == HAPPENED_NOT_YET && !round_has(round, taken, &items[i])) {
+		if (items[i].outcome == HAPPENED_NOT_YET) {
 			judges_leases |= items[i].only_if_lease_over;
-			round[taken++] = &items[i];
-			db_array_add(&ids, items[i].run.text);
+			db_array_add(ret_ids, items[i].run.text);
 		}
+	return judges_leases;
+}
+
+/* Decides the open items of each run up to the first that changes the run; the next round loads it anew. So any number
+ * of items that change nothing, such as forged results, takes one round. Returns how many were decided. */
+static int round_decide(struct happening *items, size_t count, const struct run_set *set, struct changes *changes,
+	struct db_array *kicked, struct err *err)
+{
+	_cleanup_(freep) struct happening **changed = mem_new(count, sizeof(struct happening *));
+	size_t changed_count = 0;
+	int decided = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (items[i].outcome != HAPPENED_NOT_YET || run_is_among(items[i].run.text, changed, changed_count))
+			continue;
+		if (item_decide(&items[i], set, changes, kicked, err) < 0)
+			return -1;
+		if (items[i].outcome == HAPPENED)
+			changed[changed_count++] = &items[i];
+		decided++;
+	}
+	return decided;
+}
+
+/* Returns how many items were decided; 0: none is open. */
+static int round_run(struct store *store, struct happening *items, size_t count, struct db_array *kicked,
+	struct outbox *outbox, struct err *err)
+{
+	_cleanup_(run_set_release) struct run_set set = {0};
+	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
+	_cleanup_(changes_release) struct changes changes;
+	bool judges_leases = open_runs(items, count, &ids);
+	int decided;
+
 	changes_init(&changes, "");
-	if (!taken)
+	if (!ids.count)
 		return 0;
 	if (judges_leases && runs_lock_leases(store, &ids, err) < 0)
 		return -1;
@@ -131,10 +162,8 @@ static int round_run(struct store *store, struct happening *items, size_t count,
 		return -1;
 	text_copy(changes.now, sizeof(changes.now), set.now);
 	changes.watched = set.watched;
-	for (size_t i = 0; i < taken; i++)
-		if (item_decide(round[i], &set, &changes, kicked, err) < 0)
-			return -1;
-	return changes_write(store, &changes, outbox, err) < 0 ? -1 : (int)taken;
+	decided = round_decide(items, count, &set, &changes, kicked, err);
+	return decided < 0 || changes_write(store, &changes, outbox, err) < 0 ? -1 : decided;
 }
 
 static const struct workspace_row *set_workspace(const struct run_set *set, const char *id)

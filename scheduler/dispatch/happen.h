@@ -11,10 +11,11 @@
 
 enum happened {
 	HAPPENED_NOT_YET,
-	HAPPENED,         /* saved */
-	HAPPENED_REFUSED, /* the run does not accept it; `refused` says why */
-	HAPPENED_LATE,    /* of an attempt that is over: duplicated, delayed or fenced (DESIGN rules 4 and 5) */
-	HAPPENED_NOWHERE, /* there is no such run */
+	HAPPENED,          /* saved */
+	HAPPENED_REFUSED,  /* the run does not accept it; `refused` says why */
+	HAPPENED_LATE,     /* of an attempt that is over: duplicated, delayed or fenced (DESIGN rules 4 and 5) */
+	HAPPENED_UNPROVEN, /* of the current attempt, and the result's MAC does not verify */
+	HAPPENED_NOWHERE,  /* there is no such run */
 };
 
 struct happening {
@@ -23,6 +24,7 @@ struct happening {
 	struct id job;          /* set: only if this attempt is the run's */
 	int attempt;
 	bool only_if_lease_over;
+	bool needs_proof;    /* the sender is known by the result's MAC alone */
 	const char *actor;   /* user id, or NULL */
 	const char *comment; /* or NULL */
 	const char *reason;  /* of the event, and shown as the run's error if it ends errored by it; or NULL */

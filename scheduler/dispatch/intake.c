@@ -3,10 +3,13 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <time.h>
 
+#include "common/clock.h"
 #include "common/log.h"
 #include "common/metrics.h"
+#include "common/rate.h"
 #include "scheduler/dispatch/letters.h"
 #include "scheduler/metrics.h"
 
@@ -20,7 +23,13 @@ struct intake {
 	atomic_bool stopping;
 	struct kafka_message messages[INTAKE_BATCH];
 	size_t count;
+	struct rate letters, unproven, dropped_lines, unproven_lines, late_lines;
 };
+
+static const struct rate_limit letter_limit = {INTAKE_LETTERS_A_MINUTE, 60000};
+static const struct rate_limit unproven_limit = {INTAKE_UNPROVEN_A_MINUTE, 60000};
+static const struct rate_limit line_limit = {1, 1000};
+static const struct rate_limit late_line_limit = {10, 1000};
 
 struct store *intake_store(struct intake *intake)
 {
@@ -53,7 +62,12 @@ static int letter_put(struct store *store, void *data, struct err *err)
 	return letters_put(store, letter->message, letter->why, err);
 }
 
-int intake_letter(struct intake *intake, const struct kafka_message *message, const char *why)
+unsigned long long intake_late_line(struct intake *intake)
+{
+	return rate_take(&intake->late_lines, &late_line_limit, clock_mono_ms());
+}
+
+static int letter_keep(struct intake *intake, const struct kafka_message *message, const char *why)
 {
 	struct letter letter = {message, why};
 	struct err err = ERR_INIT;
@@ -63,6 +77,55 @@ int intake_letter(struct intake *intake, const struct kafka_message *message, co
 	if (err.kind == ERR_UNAVAILABLE)
 		return -1;
 	log_error("a message can't even be put aside", "client", intake->spec.client, "error", err.message, NULL);
+	return 0;
+}
+
+/* Counts a message that is not kept. The log has one line per second with how many there were. */
+static void letter_dropped(struct intake *intake)
+{
+	unsigned long long calls = rate_take(&intake->dropped_lines, &line_limit, clock_mono_ms());
+	char count[24];
+
+	metric_addf(M_LETTERS_DROPPED, 1, "topic=\"%s\"", intake->spec.topic);
+	if (!calls)
+		return;
+	snprintf(count, sizeof(count), "%llu", calls);
+	log_warn("messages that can't be read are dropped: there are too many of them to keep as dead letters", "topic",
+		intake->spec.topic, "count", count, NULL);
+}
+
+bool intake_letter_fits(struct intake *intake)
+{
+	if (rate_take(&intake->letters, &letter_limit, clock_mono_ms()))
+		return true;
+	letter_dropped(intake);
+	return false;
+}
+
+int intake_letter(struct intake *intake, const struct kafka_message *message, const char *why)
+{
+	return intake_letter_fits(intake) ? letter_keep(intake, message, why) : 0;
+}
+
+static void security_event_tell(struct intake *intake, const char *job_id, const char *why)
+{
+	unsigned long long calls = rate_take(&intake->unproven_lines, &line_limit, clock_mono_ms());
+	char count[24];
+
+	metric_addf(M_SECURITY_EVENTS, 1, "event=\"unproven-message\",topic=\"%s\"", intake->spec.topic);
+	if (!calls)
+		return;
+	snprintf(count, sizeof(count), "%llu", calls);
+	log_warn("a message does not prove its sender and is refused", "security-event", "unproven-message", "topic",
+		intake->spec.topic, "job", job_id, "error", why, "count", count, NULL);
+}
+
+int intake_refuse_unproven(
+	struct intake *intake, const struct kafka_message *message, const char *job_id, const char *why)
+{
+	security_event_tell(intake, job_id, why);
+	if (rate_take(&intake->unproven, &unproven_limit, clock_mono_ms()))
+		return letter_keep(intake, message, why);
 	return 0;
 }
 

@@ -13,6 +13,8 @@
 struct intake;
 
 enum { INTAKE_BATCH = 128 };
+/* Bounds for what anybody who reaches the broker can make a scheduler keep of one topic. */
+enum { INTAKE_LETTERS_A_MINUTE = 120, INTAKE_UNPROVEN_A_MINUTE = 10 };
 
 struct intake_spec {
 	const char *client; /* in metrics: "results" */
@@ -35,7 +37,16 @@ struct store *intake_store(struct intake *intake);
  */
 int intake_try(struct intake *intake, int (*fn)(struct store *store, void *data, struct err *err), void *data,
 	struct err *err);
-/* Puts a message aside; -1 only if the process ends before it is. */
+/* Makes a message a dead letter; -1 only if the process ends before it is. Beyond INTAKE_LETTERS_A_MINUTE the message
+ * is dropped and counted. */
 int intake_letter(struct intake *intake, const struct kafka_message *message, const char *why);
+/* The same of a message about that job whose MAC does not verify, which is a security event: counted, and told in at
+ * most one log line per second. At most INTAKE_UNPROVEN_A_MINUTE are kept. */
+int intake_refuse_unproven(
+	struct intake *intake, const struct kafka_message *message, const char *job_id, const char *why);
+/* Whether a log line about a late message is due: 0, or how many messages it stands for. At most 10 lines per second. */
+unsigned long long intake_late_line(struct intake *intake);
+/* True if one more dead letter may be kept now; otherwise the message is counted as dropped. */
+bool intake_letter_fits(struct intake *intake);
 
 #endif

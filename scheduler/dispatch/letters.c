@@ -76,6 +76,8 @@ static int letter_settle(struct intake *intake, const struct kafka_message *mess
 
 	if (dead_letter_decode(message->payload, message->len, &source, &payload, &letter, &err) < 0)
 		return intake_letter(intake, message, err.message);
+	if (!intake_letter_fits(intake))
+		return 0;
 	if (intake_try(intake, letter_take, &letter, &err) == 0)
 		return 0;
 	return err.kind == ERR_UNAVAILABLE ? -1 : intake_letter(intake, message, err.message);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/dispatch/results.h"
 
+#include <stdio.h>
+
 #include "common/log.h"
 #include "common/metrics.h"
 #include "scheduler/metrics.h"
@@ -34,6 +36,15 @@ struct happening result_happening(const struct job_result *result)
 	};
 }
 
+/* -1 only if the process ends before the dead letter is kept. */
+static int refuse_unproven(struct intake *intake, const struct kafka_message *message, const struct job_result *result)
+{
+	metric_add(M_RESULTS, "outcome=\"unproven\"", 1);
+	return intake_refuse_unproven(intake, message, result->job.text,
+		*result->mac ? "the result's MAC was not made with the token of the job's current attempt"
+			     : "the result has no MAC of this version");
+}
+
 static int batch_decode(struct intake *intake, struct batch *batch, const struct kafka_message *messages, size_t count)
 {
 	struct err err = ERR_INIT;
@@ -41,15 +52,19 @@ static int batch_decode(struct intake *intake, struct batch *batch, const struct
 	for (size_t i = 0; i < count; i++) {
 		struct job_result *result = &batch->results[batch->count];
 
-		if (job_result_decode(messages[i].payload, messages[i].len, result, &err) == 0) {
+		if (job_result_decode(messages[i].payload, messages[i].len, result, &err) < 0) {
+			metric_add(M_RESULTS, "outcome=\"malformed\"", 1);
+			if (intake_letter(intake, &messages[i], err.message) < 0)
+				return -1;
+		} else if (!*result->mac) {
+			if (refuse_unproven(intake, &messages[i], result) < 0)
+				return -1;
+		} else {
 			log_debug("result read", "run", result->run.text, NULL);
 			batch->items[batch->count] = result_happening(result);
+			batch->items[batch->count].needs_proof = true;
 			batch->messages[batch->count++] = &messages[i];
-			continue;
 		}
-		metric_add(M_RESULTS, "outcome=\"malformed\"", 1);
-		if (intake_letter(intake, &messages[i], err.message) < 0)
-			return -1;
 	}
 	return 0;
 }
@@ -67,12 +82,26 @@ static int item_happen(struct store *store, void *data, struct err *err)
 	return runs_happen(store, data, 1, err);
 }
 
-static void note_outcome(const struct happening *item, const struct kafka_message *message)
+static void tell_late(struct intake *intake, const struct happening *item)
+{
+	unsigned long long calls = intake_late_line(intake);
+	char count[24];
+
+	snprintf(count, sizeof(count), "%llu", calls);
+	if (calls)
+		log_info("a result came too late", "run", item->run.text, "job", item->job.text, "count", count, NULL);
+}
+
+/* -1 only if the process ends before a dead letter is kept. */
+static int outcome_tell(struct intake *intake, const struct happening *item, const struct kafka_message *message)
 {
 	metric_observe(M_RESULT_SECONDS, "", kafka_message_age(message));
+	if (item->outcome == HAPPENED_UNPROVEN)
+		return refuse_unproven(intake, message, item->result);
 	metric_add(M_RESULTS, item->outcome == HAPPENED ? "outcome=\"accepted\"" : "outcome=\"late\"", 1);
 	if (item->outcome != HAPPENED)
-		log_info("a result came too late", "run", item->run.text, "job", item->job.text, NULL);
+		tell_late(intake, item);
+	return 0;
 }
 
 /* One that breaks its batch is found by taking them one by one, and put aside. */
@@ -81,10 +110,15 @@ static int batch_one_by_one(struct intake *intake, struct batch *batch)
 	log_warn("a batch of results is taken one by one", NULL);
 	for (size_t i = 0; i < batch->count; i++) {
 		struct err err = ERR_INIT;
+		int told;
 
 		if (intake_try(intake, item_happen, &batch->items[i], &err) == 0)
-			note_outcome(&batch->items[i], batch->messages[i]);
-		else if (err.kind == ERR_UNAVAILABLE || intake_letter(intake, batch->messages[i], err.message) < 0)
+			told = outcome_tell(intake, &batch->items[i], batch->messages[i]);
+		else if (err.kind == ERR_UNAVAILABLE)
+			told = -1;
+		else
+			told = intake_letter(intake, batch->messages[i], err.message);
+		if (told < 0)
 			return -1;
 	}
 	return 0;
@@ -100,7 +134,8 @@ static int batch_settle(struct intake *intake, struct batch *batch)
 	if (intake_try(intake, batch_happen, batch, &err) < 0)
 		return err.kind == ERR_UNAVAILABLE ? -1 : batch_one_by_one(intake, batch);
 	for (size_t i = 0; i < batch->count; i++)
-		note_outcome(&batch->items[i], batch->messages[i]);
+		if (outcome_tell(intake, &batch->items[i], batch->messages[i]) < 0)
+			return -1;
 	return 0;
 }
 

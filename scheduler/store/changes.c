@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/runs.h"
 
+#include "proto/mac.h"
 #include "scheduler/queue/queue.h"
 #include "scheduler/store/holds.h"
 #include "scheduler/store/notifications.h"
@@ -164,6 +165,7 @@ static void add_stop(struct changes *changes, const struct run_change *change)
 	};
 
 	json_array_append_new(changes->jobs_stopped, json_pack("{ss si}", "id", stop.job.text, "stop", stop.stop));
+	job_stop_sign(&stop, change->row->token_hash);
 	outbox_add(&changes->outbox, topics[TOPIC_CONTROL].name, NULL, job_stop_encode(&stop));
 }
 

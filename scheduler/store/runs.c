@@ -11,7 +11,8 @@
 	"r.auto_apply, r.allow_empty_apply, r.has_changes, r.queued, r.underway, r.stopping, "                         \
 	"coalesce(r.force_cancel_available_at <= now(), false) as cooled_off, "                                        \
 	"o.base_state_id is distinct from w.current_state_id as plan_is_stale, "                                       \
-	"j.id as job_id, j.attempt, cardinality(j.lost_with) as losses, j.state = 'claimed' as claimed, j.started, "   \
+	"j.id as job_id, j.attempt, j.token_hash, cardinality(j.lost_with) as losses, j.state = 'claimed' as "         \
+	"claimed, j.started, "                                                                                         \
 	"j.lease_until < now() as lease_over "                                                                         \
 	"from runs r join run_inputs i on i.run_id = r.id join workspaces w on w.id = r.workspace_id "                 \
 	"join operations o on o.id = 'plan' || substr(r.id, 4) left join jobs j on j.run_id = r.id "
@@ -38,6 +39,7 @@ static int run_read(const struct rows *rows, int row, struct run_row *ret_run, s
 	ret_run->plan_is_stale = row_bool(rows, row, "plan_is_stale");
 	read_id(rows, row, "job_id", &ret_run->job.id);
 	ret_run->job.attempt = (int)row_int(rows, row, "attempt");
+	text_copy(ret_run->token_hash, sizeof(ret_run->token_hash), row_text(rows, row, "token_hash"));
 	ret_run->job.losses = (int)row_int(rows, row, "losses");
 	ret_run->job.claimed = row_bool(rows, row, "claimed");
 	ret_run->job.started = row_bool(rows, row, "started");

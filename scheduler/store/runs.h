@@ -10,6 +10,7 @@
  */
 
 #include "common/clock.h"
+#include "common/crypto.h"
 #include "proto/messages.h"
 #include "scheduler/dispatch/outbox.h"
 #include "scheduler/lifecycle/attempt.h"
@@ -20,8 +21,9 @@ struct run_row {
 	struct id id, workspace, organization, pool;
 	struct run run;
 	struct attempt job;
-	bool cooled_off;    /* a force-cancel is allowed by now */
-	bool plan_is_stale; /* the workspace's state is not the one its plan was made from */
+	char token_hash[SHA256_HEX_SIZE]; /* of the attempt that is claimed; "" if none is (proto/mac.h) */
+	bool cooled_off;                  /* a force-cancel is allowed by now */
+	bool plan_is_stale;               /* the workspace's state is not the one its plan was made from */
 };
 
 struct workspace_row {

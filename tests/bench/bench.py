@@ -100,6 +100,11 @@ class Stack:
         assert ended["status"] == "applied", f"{run} is {ended['status']}: {ended['error']}\n{self.api.logs(run)}"
 
 
+# What hands.c needs of the project: results carry a MAC.
+CONTRACT = [ROOT / name for name in ("proto/mac.c", "proto/messages.c", "proto/topics.c", "common/base.c", "common/buf.c", "common/crypto.c",
+                                     "common/clock.c", "common/err.c", "common/ids.c", "common/json.c", "common/json_text.c", "common/log.c")]
+
+
 def compiled(stack, name, *options):
     """A program of this folder, NAME.c."""
     program = stack.folder / name
@@ -112,7 +117,7 @@ class Hands:
     """hands.c, compiled on the spot."""
 
     def __init__(self, stack, name, slots):
-        program = compiled(stack, "hands", "-lrdkafka", "-ljansson", "-lpthread")
+        program = compiled(stack, "hands", *CONTRACT, "-I", ROOT, "-lrdkafka", "-ljansson", "-lcrypto", "-lpthread")
         command = [program, str(stack.scheduler.port), stack.bus.address, str(stack.bus.fetch_wait_ms), str(slots), name]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=clean_environment(RUNYARD_AGENT_TOKEN=stack.tokens["agent-token"]))
         assert self.process.stdout.readline() == "ready\n"

@@ -21,6 +21,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/crypto.h"
+#include "proto/mac.h"
+
 enum { MOST_SLOTS = 256, ANSWER_SIZE = 4 << 20, BEAT_SECONDS = 15, IDLE_MS = 2000, FREED_MS = 20 };
 
 struct http {
@@ -227,15 +230,20 @@ static void do_apply(struct slot *slot)
 
 static void result_send(const struct slot *slot)
 {
-	char text[512];
-	int len = snprintf(text, sizeof(text),
-		"{\"v\":1,\"job\":\"%s\",\"attempt\":%d,\"run\":\"%s\",\"outcome\":\"passed\",\"has-changes\":true,"
-		"\"additions\":1,\"changes\":0,\"destructions\":0,\"imports\":0,\"terraform-version\":\"1.11.4\","
-		"\"error\":\"\"}",
-		text_at(slot->job, "job"), (int)json_integer_value(json_object_get(slot->job, "attempt")),
-		text_at(slot->job, "run"));
+	struct job_result result = {.attempt = (int)json_int_at(slot->job, "attempt", 0),
+		.has_changes = true,
+		.additions = 1,
+		.terraform_version = "1.11.4"};
+	const char *token = text_at(slot->job, "token");
+	char token_hash[SHA256_HEX_SIZE];
 
-	if (rd_kafka_producev(producer, RD_KAFKA_V_TOPIC("runyard.results"), RD_KAFKA_V_VALUE(text, (size_t)len),
+	text_copy(result.job.text, ID_SIZE, text_at(slot->job, "job"));
+	text_copy(result.run.text, ID_SIZE, text_at(slot->job, "run"));
+	crypto_sha256_hex(token, strlen(token), token_hash);
+	job_result_sign(&result, token_hash);
+	_cleanup_(freep) char *text = job_result_encode(&result);
+
+	if (rd_kafka_producev(producer, RD_KAFKA_V_TOPIC("runyard.results"), RD_KAFKA_V_VALUE(text, strlen(text)),
 		    RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END))
 		die("produce", "a result");
 }

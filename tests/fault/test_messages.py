@@ -6,6 +6,7 @@ import json
 import psycopg
 import pytest
 
+from support import mac
 from support.kcat import consume, produce
 from support.runyard import KEYS, Scheduler
 from support.wait import until
@@ -58,8 +59,7 @@ def test_a_result_of_another_attempt_does_not_end_the_job(api, scheduler, worker
     gate.wait()
     with psycopg.connect(database) as connection:
         job, attempt = connection.execute("select id, attempt from jobs where run_id = %s", (run,)).fetchone()
-    message = {"v": 1, "job": job, "attempt": attempt + 1, "run": run, "outcome": "passed", "error": "", "has-changes": False,
-               "additions": 0, "changes": 0, "destructions": 0, "imports": 0, "terraform-version": "1.0.0"}
+    message = mac.signed(mac.result({"job": job, "attempt": attempt + 1, "run": run}), "job.of an attempt that was never there")
     read = scheduler.all[0].metric("runyard_results_total")
     produce(bus, RESULTS, message, {**message, "job": "job-0000000000000000"}, {**message, "run": "run-0000000000000000"})
     taken_in(scheduler, read + 3)
@@ -183,8 +183,7 @@ def test_a_replayed_message_is_taken_as_it_should_have_been(api, scheduler, bus,
     hand = HandWorker(first.url, tokens["agent-token"])
     run = api.run_files(api.workspace(), ONE)
     (job,) = until(hand.claim, "there is a job to claim")
-    result = {"v": 1, "job": job["job"], "attempt": 1, "run": run, "outcome": "failed", "error": "enough", "has-changes": False,
-              "additions": 0, "changes": 0, "destructions": 0, "imports": 0, "terraform-version": "1.0.0"}
+    result = mac.signed(mac.result(job, "failed", error="enough"), job["token"])
     produce(bus, RESULTS, {**result, "v": 2})
     (letter,) = until(lambda: letters(database), "the letter is there")
     with psycopg.connect(database, autocommit=True) as connection:

@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/crypto.h"
 #include "common/err.h"
 #include "common/kafka.h"
 #include "common/log.h"
+#include "proto/mac.h"
 #include "proto/topics.h"
 #include "worker/metrics.h"
 #include "worker/ship/channel.h"
@@ -184,9 +186,12 @@ void results_delivered(struct results *results, uint64_t tag, const char *error)
 void results_add(struct results *results, const struct job_result *result, const char *token)
 {
 	struct kept_result *kept = mem_new(1, sizeof(*kept));
+	char token_hash[SHA256_HEX_SIZE];
 
+	crypto_sha256_hex(token, strlen(token), token_hash);
 	kept->results = results;
 	kept->result = *result;
+	job_result_sign(&kept->result, token_hash);
 	kept->tag = ++results->last_tag;
 	kept->since_ms = clock_mono_ms();
 	channel_open(&kept->channel, results->spec.loop, results->spec.fetcher, results->spec.scheduler_url,

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "common/rate.h"
+
+unsigned long long rate_take(struct rate *rate, const struct rate_limit *limit, int64_t now_ms)
+{
+	unsigned long long calls;
+
+	if (now_ms >= rate->window_end_ms) {
+		rate->window_end_ms = now_ms + limit->window_ms;
+		rate->taken = 0;
+	}
+	if (rate->taken >= limit->most) {
+		rate->refused++;
+		return 0;
+	}
+	rate->taken++;
+	calls = rate->refused + 1;
+	rate->refused = 0;
+	return calls;
+}
