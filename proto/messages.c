@@ -263,6 +263,7 @@ int dead_letter_decode(const char *bytes, size_t len, json_t **ret_source, struc
 {
 	json_t *value = NULL;
 	struct dead_letter letter = {0};
+	const struct topic_row *topic;
 
 	*ret_source = NULL;
 	if (message_parse(bytes, len, &value, err) < 0) {
@@ -274,12 +275,16 @@ int dead_letter_decode(const char *bytes, size_t len, json_t **ret_source, struc
 	letter.reader = json_string_at(value, "reader");
 	letter.error = json_string_at(value, "error");
 	letter.offset = json_int_at(value, "offset", -1);
-	if (!topic_find(letter.topic))
-		return err_set(err, ERR_MALFORMED, "'topic' is no topic of ours");
+	topic = topic_find(letter.topic);
+	/* No process reads the events: nobody can have found one that is malformed. */
+	if (!topic || topic == &topics[TOPIC_EVENTS])
+		return err_set(err, ERR_MALFORMED, "'topic' is no topic that our processes read");
 	if (!letter.reader || !letter.error || read_number(value, "partition", 0, &letter.partition, err) < 0 ||
 		crypto_base64_decode(text_or_empty(json_string_at(value, "payload")), ret_payload) < 0)
 		return err_set(
 			err, ERR_MALFORMED, "'reader', 'error', 'partition' or 'payload' is not what it should be");
+	if (strlen(letter.reader) > LETTER_TEXT_MOST || strlen(letter.error) > LETTER_TEXT_MOST)
+		return err_set(err, ERR_MALFORMED, "'reader' or 'error' is longer than %d bytes", LETTER_TEXT_MOST);
 	letter.payload = buf_str(ret_payload);
 	letter.len = ret_payload->len;
 	letter.size = (size_t)json_int_at(value, "size", 0);

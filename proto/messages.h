@@ -86,7 +86,7 @@ struct dead_letter {
 	size_t size; /* of the whole payload: more than `len` if that is only its beginning */
 };
 /* In base64, with the rest of it, that is what a topic takes in one message (message.max.bytes: 1,000,000). */
-enum { LETTER_PAYLOAD_MOST = 700 << 10 };
+enum { LETTER_PAYLOAD_MOST = 700 << 10, LETTER_TEXT_MOST = 2000 };
 
 /* Of a message that was read; borrows everything. */
 struct dead_letter dead_letter_of(const struct kafka_message *message, const char *reader, const char *why);

@@ -32,11 +32,34 @@ static void print_json(const struct rows *rows, int row)
 	printf("%s\n", line);
 }
 
+static bool is_control(const unsigned char *at)
+{
+	return *at < 0x20 || *at == 0x7f || (at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f);
+}
+
+/* Whoever writes to the topic chooses the reader and the error: none of their bytes controls the operator's terminal.
+ * The caller frees the text. */
+static char *printable(const char *text)
+{
+	char *copy = mem_text(text_or_empty(text));
+
+	for (unsigned char *at = (unsigned char *)copy; *at; at++) {
+		if (!is_control(at))
+			continue;
+		if (*at == 0xc2)
+			*at++ = '?';
+		*at = '?';
+	}
+	return copy;
+}
+
 static void print_line(const struct rows *rows, int row)
 {
+	_cleanup_(freep) char *reader = printable(row_text(rows, row, "reader"));
+	_cleanup_(freep) char *error = printable(row_text(rows, row, "error"));
+
 	printf("%-6lld  %.19s  %-28s  %-16s  %-8s  %s\n", row_int(rows, row, "id"), row_text(rows, row, "created_at"),
-		row_text(rows, row, "topic"), row_text(rows, row, "reader"),
-		row_null(rows, row, "replayed_at") ? "" : "replayed", row_text(rows, row, "error"));
+		row_text(rows, row, "topic"), reader, row_null(rows, row, "replayed_at") ? "" : "replayed", error);
 }
 
 static int list(struct store *store, bool as_json, struct err *err)

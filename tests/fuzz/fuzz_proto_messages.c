@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/err.h"
-#include "proto/messages.h"
+#include "proto/mac.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
@@ -29,6 +29,21 @@ static void try_job_ticket(const char *text, size_t len)
 	same(text_equal(ticket.job.text, again.job.text) && text_equal(ticket.run.text, again.run.text));
 }
 
+/* Of a token that the inputs' codes were not made with. */
+static const char token_hash[] = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
+
+/* What arrives does not verify; what is signed does, after its way over the topic too. */
+static void try_result_proof(const struct job_result *result)
+{
+	struct job_result sent = *result, read;
+	struct err err = ERR_INIT;
+
+	same(!job_result_verify(result, token_hash));
+	job_result_sign(&sent, token_hash);
+	_cleanup_(freep) char *encoded = job_result_encode(&sent);
+	same(job_result_decode(encoded, strlen(encoded), &read, &err) == 0 && job_result_verify(&read, token_hash));
+}
+
 static void try_job_result(const char *text, size_t len)
 {
 	struct job_result result, again;
@@ -40,7 +55,8 @@ static void try_job_result(const char *text, size_t len)
 	same(job_result_decode(encoded, strlen(encoded), &again, &err) == 0);
 	same(text_equal(result.job.text, again.job.text) && result.attempt == again.attempt &&
 		result.outcome == again.outcome && result.additions == again.additions &&
-		text_equal(result.error, again.error));
+		text_equal(result.error, again.error) && text_equal(result.mac, again.mac));
+	try_result_proof(&result);
 }
 
 static void try_job_stop(const char *text, size_t len)
@@ -52,7 +68,11 @@ static void try_job_stop(const char *text, size_t len)
 		return;
 	_cleanup_(freep) char *encoded = job_stop_encode(&stop);
 	same(job_stop_decode(encoded, strlen(encoded), &again, &err) == 0);
-	same(text_equal(stop.job.text, again.job.text) && stop.attempt == again.attempt && stop.stop == again.stop);
+	same(text_equal(stop.job.text, again.job.text) && stop.attempt == again.attempt && stop.stop == again.stop &&
+		text_equal(stop.mac, again.mac));
+	same(!job_stop_verify(&stop, token_hash));
+	job_stop_sign(&again, token_hash);
+	same(job_stop_verify(&again, token_hash));
 }
 
 static void try_task_ticket(const char *text, size_t len)

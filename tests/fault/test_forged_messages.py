@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: MPL-2.0
+"""A tenant's process that reaches the broker forges, replays and floods: nothing changes, and honest messages count."""
+
+import json
+
+import psycopg
+import pytest
+
+from support import mac
+from support.kcat import consume, produce
+from support.runyard import KEYS, Scheduler
+from support.wait import until
+from support.worker import HandWorker
+
+RESULTS, CONTROL, LETTERS = "runyard.results", "runyard.control", "runyard.dead-letters"
+ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
+KEPT_A_MINUTE, READ_A_MINUTE = 10, 120  # scheduler/dispatch/intake.h
+LEASE = 4
+WRONG = "v1:" + "0" * 64
+
+
+def letters(database):
+    done = Scheduler.run_command("dead-letters", "--json", database_url=database, keys=KEYS)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def of_database(database, query, *values):
+    with psycopg.connect(database, autocommit=True) as connection:
+        cursor = connection.execute(query, values)
+        return cursor.fetchall() if cursor.description else None
+
+
+def results(scheduler, outcome):
+    return scheduler.metric("runyard_results_total", outcome=outcome)
+
+
+def security_events(process, topic):
+    return process.metric("runyard_security_events_total", event="unproven-message", topic=topic)
+
+
+def announced(bus, pool, job):
+    """What everybody who reads the pool's topic knows of the job."""
+    return next(message for message in map(json.loads, consume(bus, f"runyard.jobs.{pool}")) if message["job"] == job)
+
+
+def pool_of(worker):
+    return next(line for line in worker.log_lines() if line["msg"] == "registered")["pool"]
+
+
+def forge(bus, scheduler, *messages):
+    """All are refused as unproven."""
+    before = results(scheduler, "unproven")
+    produce(bus, RESULTS, *messages)
+    until(lambda: results(scheduler, "unproven") == before + len(messages), lambda: f"all are refused, not {results(scheduler, 'unproven') - before:g}")
+
+
+@pytest.fixture
+def short_leases(scheduler):
+    """The first scheduler's, for a test that names this fixture before the others."""
+    return scheduler(lease_seconds=LEASE)
+
+
+@pytest.fixture
+def first(api, scheduler):
+    return scheduler.all[0]
+
+
+@pytest.fixture
+def hand(first, tokens):
+    return HandWorker(first.url, tokens["agent-token"], slots=2)
+
+
+def test_a_forged_result_does_not_end_another_tenants_apply(api, first, worker, gate, bus, database):
+    one = worker(sandbox_bind=gate.folder)
+    workspace = api.workspace(auto_apply=True)
+    run = api.run_files(workspace, {"main.tf": f'resource "terraform_data" "one" {{\n  provisioner "local-exec" {{\n    command = "{gate.command}"\n  }}\n}}\n'})
+    gate.wait()
+    assert api.status(run) == "applying"
+    ((job,),) = of_database(database, "select id from jobs where run_id = %s and state = 'claimed'", run)
+    known = announced(bus, pool_of(one), job)
+    passed = mac.result({**known, "attempt": 1})
+    codes = [None, "", WRONG, WRONG.upper(), "v2" + WRONG[2:], WRONG[3:], 7, [WRONG], {"v1": WRONG}]
+    guessed = [mac.signed(passed, token)["mac"] for token in ("", "job.", known["job"], run)]
+    honest = results(first, "accepted")
+    forge(bus, first, passed, *[{**passed, "mac": code} for code in codes + guessed])
+    assert (api.status(run), results(first, "accepted")) == ("applying", honest)
+    count = 1 + len(codes) + len(guessed)
+    assert security_events(first, RESULTS) == count
+    kept = letters(database)
+    assert len(kept) == KEPT_A_MINUTE and all(letter["topic"] == RESULTS and "MAC" in letter["error"] for letter in kept)
+    lines = [line for line in first.log_lines() if line.get("security-event") == "unproven-message"]
+    assert lines and lines[0]["job"] == known["job"] and sum(int(line["count"]) for line in lines) <= count
+    # Put back by an operator, it is refused again.
+    Scheduler.run_command("dead-letters", "replay", str(kept[0]["id"]), database_url=database, keys=KEYS)
+    until(lambda: security_events(first, RESULTS) == count + 1, "the message that was put back is refused")
+    gate.open()
+    api.wait_status(run, "applied")
+    assert [resource["name"] for resource in api.state(workspace)["resources"]] == ["one"]
+
+
+def test_a_forged_stop_does_not_stop_another_tenants_plan(api, first, worker, gate, bus, database):
+    one = worker(sandbox_bind=gate.folder)
+    run = api.run_files(api.workspace(auto_apply=True), {"main.tf": f'resource "terraform_data" "one" {{\n  input = {gate.expression}\n}}\n'})
+    gate.wait()
+    ((job, attempt, token_hash),) = of_database(database, "select id, attempt, token_hash from jobs where run_id = %s", run)
+    stop = {"v": 1, "job": job, "attempt": attempt, "stop": "force"}
+    result_code = mac.signed_by_hash(mac.result({"job": job, "attempt": attempt, "run": run}), token_hash)["mac"]
+    cancel_code = mac.signed_by_hash({**stop, "stop": "cancel"}, token_hash)["mac"]
+    earlier_code = mac.signed_by_hash({**stop, "attempt": attempt + 1}, token_hash)["mac"]
+    forged = [stop, {**stop, "mac": WRONG}, {**stop, "mac": 7}, mac.signed(stop, "job.guessed"),
+              *({**stop, "mac": code} for code in (result_code, cancel_code, earlier_code, token_hash, f"v1:{token_hash}"))]
+
+    def are_read():
+        produce(bus, CONTROL, *forged)  # it reads the topic from its end
+        return security_events(one, CONTROL) >= len(forged)
+
+    until(are_read, "the forged stops are counted")
+    assert one.metric("runyard_worker_stops_total") == 0 and api.status(run) == "planning"
+    assert any(line.get("security-event") == "unproven-message" and line["job"] == job for line in one.log_lines())
+    produce(bus, CONTROL, mac.signed_by_hash({**stop, "stop": "cancel"}, token_hash))
+    until(lambda: one.metric("runyard_worker_stops_total", way="kafka") == 1, "a stop with the scheduler's own code counts")
+    gate.open()
+
+
+def test_the_scheduler_signs_its_stops(api, first, hand, bus, database):
+    run = api.run_files(api.workspace(), ONE)
+    (job,) = until(hand.claim, "there is a job to claim")
+    api.act(run, "cancel")
+    (stop,) = until(lambda: [message for message in map(json.loads, consume(bus, CONTROL)) if message["job"] == job["job"]], "the stop is on the topic")
+    assert stop == mac.signed({"v": 1, "job": job["job"], "attempt": 1, "stop": "cancel"}, job["token"])
+    assert job["token"] not in json.dumps(stop)
+
+
+def test_every_field_of_a_result_is_proven(api, first, hand, bus, database):
+    run = api.run_files(api.workspace(), ONE)
+    (job,) = until(hand.claim, "there is a job to claim")
+    result = mac.signed(mac.result(job, "failed", error="enough"), job["token"])
+    changes = {"outcome": "passed", "has-changes": False, "state-owed": True, "additions": 2, "changes": 1, "destructions": 1, "imports": 1,
+               "terraform-version": "9.9.9", "error": "forged"}
+    forge(bus, first, *[{**result, name: value} for name, value in changes.items()])
+    late = results(first, "late")
+    others = [{**result, "job": "job-0000000000000000"}, {**result, "run": "run-0000000000000000"}, {**result, "attempt": 2}]
+    produce(bus, RESULTS, *others)
+    until(lambda: results(first, "late") == late + len(others), "those of no current attempt are late")
+    assert api.status(run) == "planning"
+    assert security_events(first, RESULTS) == len(changes)
+    produce(bus, RESULTS, {**result, "member": "that nobody knows"})
+    ended = api.wait_status(run, "errored")
+    assert ended["error"] == "enough"
+
+
+def test_a_result_of_an_older_attempt_is_not_replayed(short_leases, api, first, hand, bus, database):
+    run = api.run_files(api.workspace(), ONE)
+    (old,) = until(hand.claim, "there is a job to claim")
+    passed = mac.signed(mac.result(old), old["token"])
+    (new,) = until(hand.claim, "the job waits again")
+    assert (new["job"], new["attempt"]) == (old["job"], 2)
+    late = results(first, "late")
+    produce(bus, RESULTS, passed)
+    until(lambda: results(first, "late") == late + 1, "it is late")
+    assert security_events(first, RESULTS) == 0 and letters(database) == []  # an honest late result is no event
+    forge(bus, first, {**passed, "attempt": 2}, mac.signed({**passed, "attempt": 2}, old["token"]))
+    assert api.status(run) == "planning"
+    produce(bus, RESULTS, mac.signed(mac.result(new, "failed", error="enough"), new["token"]))
+    api.wait_status(run, "errored")
+
+
+def test_a_job_that_waits_again_takes_no_result(short_leases, api, first, hand, bus, database):
+    """Between two attempts nobody has a token: not even the number of the next attempt helps."""
+    run = api.run_files(api.workspace(), ONE)
+    (old,) = until(hand.claim, "there is a job to claim")
+    until(lambda: of_database(database, "select 1 from jobs where id = %s and state = 'waiting'", old["job"]), "the job waits again")
+    ((attempt,),) = of_database(database, "select attempt from jobs where id = %s", old["job"])
+    next_one = mac.result({**old, "attempt": attempt})
+    forge(bus, first, mac.signed(next_one, old["token"]), mac.signed_by_hash(next_one, ""), {**next_one, "mac": WRONG})
+    (new,) = until(hand.claim, "it is claimed")
+    assert hand.result(new, "errored", error="enough").status == 204
+    api.wait_status(run, "errored")
+
+
+def test_a_code_of_another_job_proves_nothing(api, first, hand, bus):
+    mine, theirs = api.run_files(api.workspace(), ONE), api.run_files(api.workspace(), ONE)
+    jobs = {}
+    until(lambda: jobs.update({job["run"]: job for job in hand.claim(2)}) or len(jobs) == 2, "both are claimed")
+    own, other = jobs[mine], jobs[theirs]
+    passed = mac.result(other)
+    own_code = mac.signed(mac.result(own), own["token"])["mac"]
+    forge(bus, first, mac.signed(passed, own["token"]), {**passed, "mac": own_code}, mac.signed(passed, own["run-token"]), mac.signed(passed, other["run-token"]))
+    assert {api.status(mine), api.status(theirs)} == {"planning"}
+    produce(bus, RESULTS, *[mac.signed(mac.result(job, "failed", error="enough"), job["token"]) for job in (own, other)])
+    for run in (mine, theirs):
+        api.wait_status(run, "errored")
+
+
+def test_a_flood_costs_little_and_holds_nobody_up(api, first, hand, bus, database):
+    """10,000 forged messages: bounded rows and lines, and the honest result behind them counts."""
+    run = api.run_files(api.workspace(), ONE)
+    (job,) = until(hand.claim, "there is a job to claim")
+    passed = mac.result(job)
+    shapes = [passed, {**passed, "mac": WRONG}, {**passed, "job": "job-0000000000000000", "mac": WRONG}, "no json"]
+    produce(bus, RESULTS, *[{**shape, "imports": number} if isinstance(shape, dict) else f"{shape} {number}" for number in range(2500) for shape in shapes])
+    honest = mac.signed(mac.result(job, "failed", error="enough"), job["token"])
+    produce(bus, RESULTS, *[{**honest, "key": number} for number in range(64)])  # some for each partition
+    assert api.wait_status(run, "errored")["error"] == "enough"
+    until(lambda: results(first, "unproven") + results(first, "late") + results(first, "malformed") >= 10000, "all are read")
+    ((rows,),) = of_database(database, "select count(*) from dead_letters")
+    ((outbox,),) = of_database(database, "select count(*) from outbox where topic = %s", LETTERS)
+    minutes = 1 + len({line["ts"][:16] for line in first.log_lines()})
+    assert KEPT_A_MINUTE <= rows <= (KEPT_A_MINUTE + READ_A_MINUTE) * minutes and outbox <= rows
+    assert first.metric("runyard_dead_letters_dropped_total", topic=RESULTS) >= 2500 - READ_A_MINUTE * minutes
+    seconds = {line["ts"][:19] for line in first.log_lines()}
+    assert len([line for line in first.log_lines() if "security-event" in line]) <= len(seconds) + 1
+
+
+def test_forged_dead_letters_are_bounded_and_show_what_they_are(api, first, bus, database):
+    letter = {"v": 1, "topic": RESULTS, "partition": 0, "offset": 0, "reader": "scheduler", "error": "none", "size": 2, "payload": "e30="}
+    produce(bus, LETTERS, {**letter, "error": "it is \x1b[2K\rhidden"}, {**letter, "reader": "a\x1b[8mname", "offset": 1})
+    until(lambda: len(letters(database)) == 2, "both are kept")
+    table = Scheduler.run_command("dead-letters", database_url=database, keys=KEYS).stdout
+    assert "\x1b" not in table and "\r" not in table and len(table.splitlines()) == 3
+    # Nobody of ours reads events: no letter of theirs is honest, and none could be put back for outsiders to read.
+    produce(bus, LETTERS, {**letter, "topic": "runyard.events"}, {**letter, "topic": "runyard.jobs.elsewhere"})
+    until(lambda: sum(letter["topic"] == LETTERS for letter in letters(database)) == 2, "they are dead letters themselves")
+    produce(bus, LETTERS, *[{**letter, "offset": number} for number in range(2, 1000)])
+    until(lambda: first.metric("runyard_dead_letters_dropped_total", topic=LETTERS) > 800, "the rest is dropped")
+    assert len(letters(database)) <= 2 * READ_A_MINUTE
+    Scheduler.run_command("dead-letters", "replay", "all", database_url=database, keys=KEYS)
+    assert api.status(api.run_files(api.workspace(), ONE)) in ("pending", "plan_queued")
