@@ -134,7 +134,8 @@ redis_up() {
 
 # ---- the broker ----
 
-# broker_up embedded|kafka: one of the two; the other one is stopped. Sets brokers and fetch_wait_ms.
+# broker_up embedded|kafka: one of the two; the other one is stopped. Sets brokers, fetch_wait_ms and broker_options: the
+# option with the password, if the broker asks for one.
 broker_up() {
 	case $1 in
 	embedded)
@@ -168,6 +169,7 @@ embedded_up() {
 	process_ensure broker embedded_ready -- "$data/build/bin/runyard-broker" --port "$port"
 	brokers=127.0.0.1:$port
 	fetch_wait_ms=10
+	broker_options=()
 }
 
 # kafka_jars FOLDER: Apache Kafka as deploy/local/kafka/pom.xml names it, from Maven Central.
@@ -215,24 +217,57 @@ kafka_properties() {
 	END
 }
 
+# kafka_sasl_properties PORT CONTROLLER_PORT PASSWORD: follows kafka_properties, whose listeners it replaces. The password
+# goes over the loopback device alone. SCRAM, which does not send it, fails between librdkafka before 2.6.1 (Debian 12 has
+# 2.0.2) and Kafka from 3.7.2 on: that client repeats its nonce, and that server checks it.
+kafka_sasl_properties() {
+	local listener login="org.apache.kafka.common.security.plain.PlainLoginModule required username=\"runyard\" password=\"$3\""
+	cat <<-END
+		listeners=CLIENT://127.0.0.1:$1,CONTROLLER://127.0.0.1:$2
+		advertised.listeners=CLIENT://127.0.0.1:$1
+		listener.security.protocol.map=CLIENT:SASL_PLAINTEXT,CONTROLLER:SASL_PLAINTEXT
+		inter.broker.listener.name=CLIENT
+		sasl.mechanism.inter.broker.protocol=PLAIN
+		sasl.mechanism.controller.protocol=PLAIN
+	END
+	for listener in client controller; do
+		cat <<-END
+			listener.name.$listener.sasl.enabled.mechanisms=PLAIN
+			listener.name.$listener.plain.sasl.jaas.config=$login user_runyard="$3";
+		END
+	done
+}
+
+# kafka_client_properties PASSWORD: for --broker-properties-file.
+kafka_client_properties() {
+	say "security.protocol=SASL_PLAINTEXT;sasl.mechanism=PLAIN;sasl.username=runyard;sasl.password=$1"
+}
+
 kafka_ready() {
 	port_taken "$(port_of kafka)"
 }
 
 kafka_up() {
-	local port controller folder=$data/kafka
+	local port controller password folder=$data/kafka
 	kafka_jars "$folder/jars"
+	[[ -s $data/secrets/kafka ]] || process_stop kafka # one that asks for no password
+	password=$(secret kafka)
 	port=$(port_of kafka)
 	controller=$(port_of kafka-controller kafka)
-	kafka_properties "$folder/data" "$port" "$controller" >"$folder/server.properties"
+	rm -f "$folder/server.properties"
+	(umask 077 && {
+		kafka_properties "$folder/data" "$port" "$controller"
+		kafka_sasl_properties "$port" "$controller" "$password"
+	} >"$folder/server.properties")
 	if [[ ! -s $folder/data/meta.properties ]]; then
 		kafka_java "$folder/jars" kafka.tools.StorageTool format -t "$(kafka_cluster_id)" -c "$folder/server.properties"
 		"${kafka_command[@]}" >"$data/log/kafka.log" 2>&1 || died kafka
 	fi
 	kafka_java "$folder/jars" kafka.Kafka "$folder/server.properties"
 	process_ensure kafka kafka_ready -- "${kafka_command[@]}"
+	secret_put broker-properties "$(kafka_client_properties "$password")"
 	# shellcheck disable=SC2034
-	brokers=127.0.0.1:$port fetch_wait_ms=500
+	brokers=127.0.0.1:$port fetch_wait_ms=500 broker_options=(--broker-properties-file "$data/secrets/broker-properties")
 }
 
 # 16 random bytes in base64 without its signs: Kafka takes an id that begins with a hyphen for an option.
@@ -256,7 +291,7 @@ scheduler_up() {
 	[[ -s $data/secrets/keys ]] || secret_put keys "1:$(secret key)"
 	process_ensure runyard-scheduler scheduler_ready -- "$data/build/bin/runyard-scheduler" \
 		--listen "127.0.0.1:$port" --database-url-file "$data/secrets/database-url" --keys-file "$data/secrets/keys" \
-		--brokers "$brokers" --fetch-wait-ms "$fetch_wait_ms" --task-allow 127.0.0.1
+		--brokers "$brokers" --fetch-wait-ms "$fetch_wait_ms" "${broker_options[@]}" --task-allow 127.0.0.1
 }
 
 notifier_ready() {
@@ -269,7 +304,7 @@ notifier_up() {
 	port=$(port_of runyard-notifier)
 	process_ensure runyard-notifier notifier_ready -- "$data/build/bin/runyard-notifier" \
 		--scheduler-url "$(scheduler_url)" --notifier-token-file "$data/secrets/notifier-token" --name local \
-		--brokers "$brokers" --fetch-wait-ms "$fetch_wait_ms" --listen "127.0.0.1:$port" \
+		--brokers "$brokers" --fetch-wait-ms "$fetch_wait_ms" "${broker_options[@]}" --listen "127.0.0.1:$port" \
 		--redis-url-file "$data/secrets/redis-url" --allow 127.0.0.1
 }
 
@@ -314,6 +349,6 @@ worker_up() {
 	mkdir -p "$data/worker" "$data/engines"
 	process_ensure runyard-worker worker_ready -- "$data/build/bin/runyard-worker" \
 		--scheduler-url "$(scheduler_url)" --agent-token-file "$data/secrets/agent-token" --name local \
-		--brokers "$brokers" --listen "127.0.0.1:$port" \
+		--brokers "$brokers" "${broker_options[@]}" --listen "127.0.0.1:$port" \
 		--data-dir "$data/worker" --engine-dir "$data/engines" --sandbox "$sandbox" "${options[@]}"
 }

@@ -109,6 +109,12 @@ def test_the_other_broker_takes_over(local):
     said = local.run("up", "--broker", "kafka")
     assert re.search(r"^(Applied|Nothing to change): run-|^Nothing to change", said, re.M), said
     assert local.pids().keys() == NAMES | {"kafka"}
+    password = (local.home / "secrets/kafka").read_text().strip()
+    address = f"127.0.0.1:{(local.home / 'ports/kafka').read_text().strip()}"
+    stranger = subprocess.run(["kcat", "-b", address, "-L", "-m", "5"], capture_output=True, text=True)
+    assert stranger.returncode != 0 and "runyard." not in stranger.stdout
+    told = [Path(f"/proc/{pid}/cmdline").read_text() for pid in local.pids().values()] + [log.read_text() for log in (local.home / "log").iterdir()]
+    assert not [text for text in told if password in text]
 
 
 def test_down_spares_a_process_that_was_given_an_old_pid(local):

@@ -42,6 +42,19 @@ def test_the_workers_secrets_are_out_of_sight(site, api):
     assert site.tokens["agent-token"] not in said and "RUNYARD_" not in said and "agent-token" not in said
 
 
+def test_the_attempts_token_is_out_of_sight(site, api):
+    """Whoever has it sends the job's results and states. The job's own processes, files and those of the machine do not have it."""
+    if site.worker.options["sandbox"] != "bwrap":
+        pytest.skip("without a sandbox a job reads what the worker reads")
+    rotated = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", "NOPQRSTUVWXYZABCDEFGHIJKLMnopqrstuvwxyzabcdefghijklm")
+    decoys = {f"job.{letter * 43}" for letter in "AB"}
+    said = says(api, f"echo {min(decoys)} >here\n"
+                     "{ cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline\n"
+                     "  find / \\( -path /proc -o -path /sys -o -path /usr -o -path /dev \\) -prune -o -type f -readable -print0 | xargs -0 cat\n"
+                     "} 2>/dev/null | grep -aoE 'job[.][A-Za-z0-9_-]{43}' | sort -u | tr 'A-Za-z' 'N-ZA-Mn-za-m'\n", OWN=max(decoys))
+    assert {line.translate(rotated) for line in said.split() if line.startswith("wbo.")} == decoys, said
+
+
 def test_the_environment_is_clean(api):
     names = set(re.findall(r"^(\w+)=", says(api, "env\n", OWN="yes"), re.M))
     assert "OWN" in names and {"PATH", "HOME"} <= names

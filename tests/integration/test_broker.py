@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: MPL-2.0
-"""The embedded broker: its topics, its port, its end."""
+"""The embedded broker: its topics, its port, its end. Apache Kafka as the local stack sets it up: its account."""
 
+import json
 import subprocess
 
+from support import mac
+from support.api import Api
 from support.process import Process, answers, program, which
-from support.servers import Broker
+from support.runyard import KEYS, Scheduler
+from support.servers import Broker, Kafka
+from support.wait import until
+from support.worker import HandWorker
 
 
 def kcat(address, *arguments, text=None):
@@ -48,3 +54,26 @@ def test_a_taken_port_is_refused_with_its_reason(broker, folder):
     second.process.launch()
     assert second.process.ended() == 1
     assert f"--port {broker.port} can't be used" in second.process.log()
+
+
+def test_kafka_of_the_local_stack_takes_our_account_alone(folder, database, tokens):
+    password = "a password of 32 characters, say."
+    kafka = Kafka(folder, password=password).start()
+    scheduler = Scheduler("scheduler", folder, database_url=database, keys=KEYS, **kafka.options)
+    try:
+        api, hand = Api(scheduler.start().url, tokens["token"]), HandWorker(scheduler.url, tokens["agent-token"])
+        run = api.run_files(api.workspace(), {"main.tf": 'resource "terraform_data" "one" {}\n'})
+        (job,) = until(hand.claim, "there is a job to claim")
+        own = [option for given in kafka.options["broker_properties"].split(";") for option in ("-X", given)]
+        wrong = ["sasl.password=another" if option.startswith("sasl.password") else option for option in own]
+        result = json.dumps(mac.signed(mac.result(job, "failed", error="enough"), job["token"]))
+        for stranger in ([], wrong):
+            refused = subprocess.run([which("kcat"), "-b", kafka.address, "-m", "3", *stranger, "-L"], capture_output=True, text=True)
+            assert refused.returncode != 0 and "runyard." not in refused.stdout
+        kcat(kafka.address, *own, "-P", "-t", "runyard.results", text=result)
+        assert api.wait_status(run, "errored")["error"] == "enough"
+        assert scheduler.metric("runyard_kafka_up", client="results") == 1
+        assert password not in scheduler.process.log() + kafka.process.log()
+    finally:
+        scheduler.release()
+        kafka.release()

@@ -193,20 +193,23 @@ class Broker:
 
 class Kafka:
     """Apache Kafka with one node, set up as deploy/local/up --broker kafka sets it up. `doors` are ports by which it is reached,
-    too, each through a proxy of that port: {name of a client: port of its proxy}; `door_ports` says where those have to lead."""
+    too, each through a proxy of that port: {name of a client: port of its proxy}; `door_ports` says where those have to lead.
+    With a password it takes the local stack's account alone."""
 
     kind = "kafka"
     fetch_wait_ms = 500
 
-    def __init__(self, folder, doors=None):
+    def __init__(self, folder, doors=None, password=None):
         self.folder = Path(folder)
         self.port = free_port()
+        self.password = password
         self.jars = DEPS / "kafka"
         assert self.jars.exists(), f"{self.jars} is not there; tests/run fetches it"
         controller = free_port()
         properties = self._lib('kafka_properties "$1" "$2" "$3"', self.folder / "data", self.port, controller)
         self.door_ports = {name: free_port() for name in doors or {}}
-        (self.folder / "server.properties").write_text(properties + self._listeners(controller, doors or {}))
+        accounts = password and self._lib('kafka_sasl_properties "$1" "$2" "$3"', self.port, controller, password)
+        (self.folder / "server.properties").write_text(properties + (accounts or self._listeners(controller, doors or {})))
         identity = self._lib("kafka_cluster_id").strip()
         done = subprocess.run(self._java("kafka.tools.StorageTool", "format", "-t", identity, "-c", self.folder / "server.properties"),
                               capture_output=True, text=True)
@@ -241,7 +244,8 @@ class Kafka:
 
     @property
     def options(self):
-        return {"brokers": self.address, "fetch_wait_ms": self.fetch_wait_ms}
+        given = {"broker_properties": self._lib('kafka_client_properties "$1"', self.password).strip()} if self.password else {}
+        return {"brokers": self.address, "fetch_wait_ms": self.fetch_wait_ms, **given}
 
     def start(self):
         self.process.launch()
