@@ -105,6 +105,11 @@ void loop_eventfd_clear(int fd)
 		return; /* it was clear */
 }
 
+void loop_eventfd_set(int fd)
+{
+	eventfd_write(fd, 1);
+}
+
 void loop_unwatch(struct loop *loop, int fd)
 {
 	if (fd < 0 || (size_t)fd >= loop->watch_count || !loop->watches[fd].fn)

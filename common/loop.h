@@ -33,6 +33,8 @@ void loop_watch(struct loop *loop, int fd, unsigned events, loop_fd_fn fn, void 
 void loop_unwatch(struct loop *loop, int fd);
 /* Takes what an eventfd counts, so that it is not readable until it is written to again. It does not block. */
 void loop_eventfd_clear(int fd);
+/* Makes it readable: its watcher is called again, after whatever else is due. */
+void loop_eventfd_set(int fd);
 
 struct loop_timer {
 	int64_t due_ms; /* of clock_mono_ms; 0: not set */

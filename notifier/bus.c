@@ -19,6 +19,7 @@
 #include "proto/topics.h"
 
 enum { MOST_HELD = 2000, POLL_MS = 1000 };
+enum { READ_AT_ONCE = 256 }; /* messages, however many there are: the loop has other work meanwhile */
 
 /* A ticket that was read, until its offset is stored. */
 struct held {
@@ -140,11 +141,16 @@ static void tickets_read(struct bus *bus)
 {
 	struct kafka_message message;
 	size_t before = bus->count;
+	int count = 0;
 
-	while (bus->consumer && bus->count < MOST_HELD && kafka_consume(bus->consumer, 0, &message)) {
+	while (bus->consumer && bus->count < MOST_HELD && count < READ_AT_ONCE &&
+		kafka_consume(bus->consumer, 0, &message)) {
 		ticket_take(bus, &message);
 		kafka_message_done(&message);
+		count++;
 	}
+	if (count == READ_AT_ONCE)
+		loop_eventfd_set(bus->tickets_fd);
 	bus_go_on(bus);
 	if (bus->count > before)
 		claims_wake(bus->notifier->claims);

@@ -22,6 +22,7 @@
 
 enum { MOST_HELD = 64, MOST_PARTITIONS = 256, POLL_MS = 1000 };
 enum { LISTEN_ON_MS = 10000 }; /* to the control topic, after the last job: who is busy does not begin anew with each */
+enum { READ_AT_ONCE = 256 };   /* messages, however many there are: the loop has leases to renew meanwhile */
 enum { LETTER_TAG = 0 };       /* results have tags from 1 on */
 
 struct tickets {
@@ -124,11 +125,15 @@ static void control_take(struct tickets *tickets, const struct kafka_message *me
 static void control_read(struct tickets *tickets)
 {
 	struct kafka_message message;
+	int count = 0;
 
-	while (tickets->control && kafka_consume(tickets->control, 0, &message)) {
+	while (tickets->control && count < READ_AT_ONCE && kafka_consume(tickets->control, 0, &message)) {
 		control_take(tickets, &message);
 		kafka_message_done(&message);
+		count++;
 	}
+	if (count == READ_AT_ONCE)
+		loop_eventfd_set(tickets->control_fd);
 }
 
 /* Without a job there is nothing to stop, and every worker's stops are not worth reading. What is sent before the topic
@@ -180,9 +185,15 @@ static bool pool_read(struct tickets *tickets)
 {
 	struct kafka_message message;
 	bool found = false;
+	int count = 0;
 
-	while (tickets->pool && tickets->held_count < MOST_HELD && kafka_consume(tickets->pool, 0, &message))
+	while (tickets->pool && tickets->held_count < MOST_HELD && count < READ_AT_ONCE &&
+		kafka_consume(tickets->pool, 0, &message)) {
 		found |= ticket_take(tickets, &message);
+		count++;
+	}
+	if (count == READ_AT_ONCE)
+		loop_eventfd_set(tickets->pool_fd);
 	return found;
 }
 

@@ -122,6 +122,31 @@ def test_a_forged_stop_does_not_stop_another_tenants_plan(api, first, worker, ga
     gate.open()
 
 
+def test_a_flood_of_stops_and_of_rubbish_stops_no_worker(api, first, worker, gate, bus, database):
+    one = worker(sandbox_bind=gate.folder)
+    run = api.run_files(api.workspace(auto_apply=True), {"main.tf": f'resource "terraform_data" "one" {{\n  input = {gate.expression}\n}}\n'})
+    gate.wait()
+    ((job, attempt),) = of_database(database, "select id, attempt from jobs where run_id = %s", run)
+    stop = {"v": 1, "job": job, "attempt": attempt, "stop": "force", "mac": WRONG}
+
+    def are_read():
+        produce(bus, CONTROL, stop)  # it reads the topic from its end
+        return security_events(one, CONTROL)
+
+    until(are_read, "a stop is read")
+    produce(bus, CONTROL, *[stop if number % 2 else f"no json {number}" for number in range(10000)])
+    produce(bus, f"runyard.jobs.{pool_of(one)}", *[f"no json {number}" for number in range(5000)])
+    until(lambda: security_events(one, CONTROL) >= 5000, "all stops are counted")
+    gate.open()
+    api.wait_status(run, "applied")
+    malformed = lambda: one.metric("runyard_worker_tickets_total", kind="malformed")
+    until(lambda: malformed() >= 10000, lambda: f"all rubbish is read, not {malformed():g}")
+    ((rows,),) = of_database(database, "select count(*) from dead_letters")
+    minutes = 1 + len({line["ts"][:16] for line in one.log_lines()})
+    assert rows <= 60 * minutes and one.metric("runyard_worker_dead_letters_total", outcome="dropped") >= 10000 - 60 * minutes
+    assert one.metric("runyard_worker_stops_total") == 0
+
+
 def test_the_scheduler_signs_its_stops(api, first, hand, bus, database):
     run = api.run_files(api.workspace(), ONE)
     (job,) = until(hand.claim, "there is a job to claim")
