@@ -142,13 +142,23 @@ static struct item result_item(const struct note *note)
 		.event = {.kind = events[note->word], .has_changes = note->flag, .state_owed = note->owed}};
 }
 
-/* From the topic without a token (dispatch/results.c), over HTTP with one (dispatch/reports.c). */
+/* dispatch/happen.c, item_decide: of the current attempt, and its code is not of that attempt's token. */
+static bool is_unproven(const struct world *w, const struct note *note)
+{
+	const struct job *job = &w->db.runs[note->run].job;
+
+	if (!job->there || job->number != note->job || job->attempt.attempt != note->attempt)
+		return false;
+	return w->plan.flaw != FLAW_PROOF && (!job->token || job->token != note->message.mac);
+}
+
+/* From the topic with a code (dispatch/results.c), over HTTP with a token (dispatch/reports.c). */
 enum answer serve_result(struct world *w, struct note *note)
 {
 	const struct run_row *row = &w->db.runs[note->run];
 	struct item item = result_item(note);
 
-	if (!note->token || db_granted(w, note->run, note->job, note->token))
+	if (note->token ? db_granted(w, note->run, note->job, note->token) != NULL : !is_unproven(w, note))
 		db_happen(w, &item, 1);
 	return w->plan.flaw != FLAW_AWAITED && note->token && row->late.token == note->token ? ANSWER_OVER : ANSWER_OK;
 }

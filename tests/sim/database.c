@@ -91,7 +91,8 @@ static void job_signal(struct world *w, int run)
 			.run = run,
 			.job = job->number,
 			.attempt = job->attempt.attempt,
-			.word = (int)job->stop});
+			.word = (int)job->stop,
+			.mac = job->token});
 }
 
 static void change_save(struct world *w, int run, enum run_event_kind event, const struct verdict *v)

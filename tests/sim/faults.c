@@ -129,6 +129,32 @@ static void fault(struct world *w, const struct note *note)
 	later(w, NULL, between(w, SECOND, w->weather.strikes), fault, NULL);
 }
 
+/* A tenant's process that reaches the broker. Every id is readable there, but no token: it has that of another job. */
+static void outsider(struct world *w, const struct note *note)
+{
+	bool stops = roll(w, 3) == 0;
+
+	(void)note;
+	if (w->calm)
+		return;
+	later(w, NULL, between(w, SECOND, 30 * SECOND), outsider, NULL);
+	if (!w->db.run_count)
+		return;
+	int run = (int)roll(w, (uint32_t)w->db.run_count), other = (int)roll(w, (uint32_t)w->db.run_count);
+	const struct job *job = &w->db.runs[run].job;
+
+	if (job->there && run != other)
+		produce(w, &w->broker,
+			&(struct message){.topic = stops ? ON_CONTROL : ON_RESULTS,
+				.run = run,
+				.job = job->number,
+				.attempt = job->attempt.attempt,
+				.word = stops ? STOP_FORCE : OUTCOME_PASSED,
+				.has_changes = true,
+				.mac = w->db.runs[other].job.token},
+			NULL);
+}
+
 void faults_begin(struct world *w)
 {
 	process_up(w, &w->broker);
@@ -139,4 +165,5 @@ void faults_begin(struct world *w)
 	for (int i = 0; i < NOTIFIERS; i++)
 		process_up(w, &w->notifiers[i].process);
 	later(w, NULL, between(w, 0, 60 * SECOND), fault, NULL);
+	later(w, NULL, between(w, 0, 60 * SECOND), outsider, NULL);
 }

@@ -165,7 +165,8 @@ bool scheduler_reads(struct world *w, struct process *scheduler, const struct me
 		.task = message->task,
 		.word = message->word,
 		.flag = message->has_changes,
-		.owed = message->owed};
+		.owed = message->owed,
+		.message = *message};
 
 	return transact(w, scheduler, message->topic == ON_RESULTS ? serve_result : serve_task_ticket, &note);
 }

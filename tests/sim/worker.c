@@ -171,7 +171,7 @@ void worker_stop(struct world *w, struct worker *worker, const struct message *m
 {
 	struct work *work = work_find(worker, message->job, message->attempt);
 
-	if (work)
+	if (work && (work->token == message->mac || w->plan.flaw == FLAW_PROOF))
 		work_stop(w, worker, work, (enum stop)message->word);
 }
 
@@ -244,7 +244,8 @@ void result_add(struct world *w, struct worker *worker, const struct work *work)
 		.attempt = work->attempt,
 		.word = (int)work->outcome,
 		.has_changes = work->has_changes,
-		.owed = work->owed};
+		.owed = work->owed,
+		.mac = work->token};
 	struct kept *kept = worker->kept;
 
 	while (kept < worker->kept + KEPT && kept->there)
