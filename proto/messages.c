@@ -276,7 +276,7 @@ int dead_letter_decode(const char *bytes, size_t len, json_t **ret_source, struc
 	letter.error = json_string_at(value, "error");
 	letter.offset = json_int_at(value, "offset", -1);
 	topic = topic_find(letter.topic);
-	/* No process reads the events: nobody can have found one that is malformed. */
+	/* No process reads the events, so none can have found a malformed one. */
 	if (!topic || topic == &topics[TOPIC_EVENTS])
 		return err_set(err, ERR_MALFORMED, "'topic' is no topic that our processes read");
 	if (!letter.reader || !letter.error || read_number(value, "partition", 0, &letter.partition, err) < 0 ||

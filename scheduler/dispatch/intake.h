@@ -44,7 +44,8 @@ int intake_letter(struct intake *intake, const struct kafka_message *message, co
  * most one log line per second. At most INTAKE_UNPROVEN_A_MINUTE are kept. */
 int intake_refuse_unproven(
 	struct intake *intake, const struct kafka_message *message, const char *job_id, const char *why);
-/* Whether a log line about a late message is due: 0, or how many messages it stands for. At most 10 lines per second. */
+/* Whether a log line about a late message is due: 0, or how many messages it stands for. At most 10 lines per second.
+ */
 unsigned long long intake_late_line(struct intake *intake);
 /* True if one more dead letter may be kept now; otherwise the message is counted as dropped. */
 bool intake_letter_fits(struct intake *intake);

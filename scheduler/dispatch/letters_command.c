@@ -37,8 +37,8 @@ static bool is_control(const unsigned char *at)
 	return *at < 0x20 || *at == 0x7f || (at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f);
 }
 
-/* Whoever writes to the topic chooses the reader and the error: none of their bytes controls the operator's terminal.
- * The caller frees the text. */
+/* An attacker may have written the text, so control characters become question marks before a terminal gets it. The
+ * caller frees the result. */
 static char *printable(const char *text)
 {
 	char *copy = mem_text(text_or_empty(text));

@@ -36,7 +36,7 @@ struct happening result_happening(const struct job_result *result)
 	};
 }
 
-/* -1 only if the process ends before the dead letter is kept. */
+/* Returns -1 only if the process ends before it has kept the dead letter. */
 static int refuse_unproven(struct intake *intake, const struct kafka_message *message, const struct job_result *result)
 {
 	metric_add(M_RESULTS, "outcome=\"unproven\"", 1);
@@ -92,7 +92,7 @@ static void tell_late(struct intake *intake, const struct happening *item)
 		log_info("a result came too late", "run", item->run.text, "job", item->job.text, "count", count, NULL);
 }
 
-/* -1 only if the process ends before a dead letter is kept. */
+/* Returns -1 only if the process ends before it has kept a dead letter. */
 static int outcome_tell(struct intake *intake, const struct happening *item, const struct kafka_message *message)
 {
 	metric_observe(M_RESULT_SECONDS, "", kafka_message_age(message));

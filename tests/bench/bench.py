@@ -100,7 +100,7 @@ class Stack:
         assert ended["status"] == "applied", f"{run} is {ended['status']}: {ended['error']}\n{self.api.logs(run)}"
 
 
-# What hands.c needs of the project: results carry a MAC.
+# hands.c signs its results with the project's own code.
 CONTRACT = [ROOT / name for name in ("proto/mac.c", "proto/messages.c", "proto/topics.c", "common/base.c", "common/buf.c", "common/crypto.c",
                                      "common/clock.c", "common/err.c", "common/ids.c", "common/json.c", "common/json_text.c", "common/log.c")]
 

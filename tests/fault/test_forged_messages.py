@@ -243,7 +243,7 @@ def test_forged_dead_letters_are_bounded_and_show_what_they_are(api, first, bus,
     until(lambda: len(letters(database)) == 2, "both are kept")
     table = Scheduler.run_command("dead-letters", database_url=database, keys=KEYS).stdout
     assert "\x1b" not in table and "\r" not in table and len(table.splitlines()) == 3
-    # Nobody of ours reads events: no letter of theirs is honest, and none could be put back for outsiders to read.
+    # Our processes do not read events. A letter about one would be a way to publish a forged event.
     produce(bus, LETTERS, {**letter, "topic": "runyard.events"}, {**letter, "topic": "runyard.jobs.elsewhere"})
     until(lambda: sum(letter["topic"] == LETTERS for letter in letters(database)) == 2, "they are dead letters themselves")
     produce(bus, LETTERS, *[{**letter, "offset": number} for number in range(2, 1000)])

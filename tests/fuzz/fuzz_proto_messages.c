@@ -32,7 +32,7 @@ static void try_job_ticket(const char *text, size_t len)
 /* Of a token that the inputs' codes were not made with. */
 static const char token_hash[] = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
 
-/* What arrives does not verify; what is signed does, after its way over the topic too. */
+/* The input does not verify. A result that was signed verifies after it was encoded and decoded. */
 static void try_result_proof(const struct job_result *result)
 {
 	struct job_result sent = *result, read;

@@ -95,7 +95,7 @@ struct message {
 	int run, job, attempt, task;
 	int word; /* an outcome, or a stop */
 	bool has_changes, owed;
-	int mac; /* the token that a result's or a stop's code was made with; 0: none */
+	int mac;       /* the token that a result's or a stop's code was made with; 0: none */
 	long long row; /* of the outbox; 0: none */
 };
 

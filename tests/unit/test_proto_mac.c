@@ -80,7 +80,7 @@ static void a_result_that_was_sent_verifies(void **state)
 	}
 }
 
-/* The encoder replaces such an error, and a long one is cut by whoever fills the field in. */
+/* The encoder replaces an error that is not UTF-8. */
 static void an_error_that_is_no_text_verifies(void **state)
 {
 	struct job_result result = bare, read;
