@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "common/rate.h"
 
+#include <stdio.h>
+
 unsigned long long rate_take(struct rate *rate, const struct rate_limit *limit, int64_t now_ms)
 {
 	unsigned long long calls;
@@ -17,4 +19,13 @@ unsigned long long rate_take(struct rate *rate, const struct rate_limit *limit, 
 	calls = rate->refused + 1;
 	rate->refused = 0;
 	return calls;
+}
+
+bool rate_line_due(struct rate *rate, const struct rate_limit *limit, int64_t now_ms, char ret_count[RATE_COUNT_SIZE])
+{
+	unsigned long long calls = rate_take(rate, limit, now_ms);
+
+	if (calls)
+		snprintf(ret_count, RATE_COUNT_SIZE, "%llu", calls);
+	return calls > 0;
 }

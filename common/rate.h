@@ -7,6 +7,7 @@
  * the time. One thread at a time; zero-initialized.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct rate_limit {
@@ -22,5 +23,9 @@ struct rate {
 
 /* 0: refused. Otherwise the number of calls that this one stands for: itself and those refused before it. */
 unsigned long long rate_take(struct rate *rate, const struct rate_limit *limit, int64_t now_ms);
+
+enum { RATE_COUNT_SIZE = 24 };
+/* The same for a log line: true if it is due, with that number as its "count". */
+bool rate_line_due(struct rate *rate, const struct rate_limit *limit, int64_t now_ms, char ret_count[RATE_COUNT_SIZE]);
 
 #endif

@@ -91,16 +91,13 @@ static void letter_send(struct tickets *tickets, const struct kafka_message *mes
 /* Counts a stop whose sender does not know the attempt's token. The log has at most one line per second. */
 static bool stop_is_proven(struct tickets *tickets, const struct job_stop *stop, const char *token)
 {
-	unsigned long long calls;
-	char token_hash[SHA256_HEX_SIZE], count[24];
+	char token_hash[SHA256_HEX_SIZE], count[RATE_COUNT_SIZE];
 
 	crypto_sha256_hex(token, strlen(token), token_hash);
 	if (job_stop_verify(stop, token_hash))
 		return true;
 	metric_addf(M_SECURITY_EVENTS, 1, "event=\"unproven-message\",topic=\"%s\"", topics[TOPIC_CONTROL].name);
-	calls = rate_take(&tickets->unproven_lines, &line_limit, clock_mono_ms());
-	snprintf(count, sizeof(count), "%llu", calls);
-	if (calls)
+	if (rate_line_due(&tickets->unproven_lines, &line_limit, clock_mono_ms(), count))
 		log_warn("a stop does not prove its sender and is ignored", "security-event", "unproven-message",
 			"topic", topics[TOPIC_CONTROL].name, "job", stop->job.text, "count", count, NULL);
 	return false;

@@ -3,13 +3,11 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <time.h>
 
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/metrics.h"
-#include "common/rate.h"
 #include "scheduler/dispatch/letters.h"
 #include "scheduler/metrics.h"
 
@@ -62,9 +60,9 @@ static int letter_put(struct store *store, void *data, struct err *err)
 	return letters_put(store, letter->message, letter->why, err);
 }
 
-unsigned long long intake_late_line(struct intake *intake)
+bool intake_late_line_due(struct intake *intake, char ret_count[RATE_COUNT_SIZE])
 {
-	return rate_take(&intake->late_lines, &late_line_limit, clock_mono_ms());
+	return rate_line_due(&intake->late_lines, &late_line_limit, clock_mono_ms(), ret_count);
 }
 
 static int letter_keep(struct intake *intake, const struct kafka_message *message, const char *why)
@@ -83,15 +81,12 @@ static int letter_keep(struct intake *intake, const struct kafka_message *messag
 /* Counts a message that is not kept. The log has one line per second with how many there were. */
 static void letter_dropped(struct intake *intake)
 {
-	unsigned long long calls = rate_take(&intake->dropped_lines, &line_limit, clock_mono_ms());
-	char count[24];
+	char count[RATE_COUNT_SIZE];
 
 	metric_addf(M_LETTERS_DROPPED, 1, "topic=\"%s\"", intake->spec.topic);
-	if (!calls)
-		return;
-	snprintf(count, sizeof(count), "%llu", calls);
-	log_warn("messages that can't be read are dropped: there are too many of them to keep as dead letters", "topic",
-		intake->spec.topic, "count", count, NULL);
+	if (rate_line_due(&intake->dropped_lines, &line_limit, clock_mono_ms(), count))
+		log_warn("messages that can't be read are dropped: there are too many of them to keep as dead letters",
+			"topic", intake->spec.topic, "count", count, NULL);
 }
 
 bool intake_letter_fits(struct intake *intake)
@@ -109,15 +104,12 @@ int intake_letter(struct intake *intake, const struct kafka_message *message, co
 
 static void security_event_tell(struct intake *intake, const char *job_id, const char *why)
 {
-	unsigned long long calls = rate_take(&intake->unproven_lines, &line_limit, clock_mono_ms());
-	char count[24];
+	char count[RATE_COUNT_SIZE];
 
 	metric_addf(M_SECURITY_EVENTS, 1, "event=\"unproven-message\",topic=\"%s\"", intake->spec.topic);
-	if (!calls)
-		return;
-	snprintf(count, sizeof(count), "%llu", calls);
-	log_warn("a message does not prove its sender and is refused", "security-event", "unproven-message", "topic",
-		intake->spec.topic, "job", job_id, "error", why, "count", count, NULL);
+	if (rate_line_due(&intake->unproven_lines, &line_limit, clock_mono_ms(), count))
+		log_warn("a message does not prove its sender and is refused", "security-event", "unproven-message",
+			"topic", intake->spec.topic, "job", job_id, "error", why, "count", count, NULL);
 }
 
 int intake_refuse_unproven(

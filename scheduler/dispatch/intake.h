@@ -8,6 +8,7 @@
  */
 
 #include "common/kafka.h"
+#include "common/rate.h"
 #include "scheduler/store/store.h"
 
 struct intake;
@@ -44,9 +45,9 @@ int intake_letter(struct intake *intake, const struct kafka_message *message, co
  * most one log line per second. At most INTAKE_UNPROVEN_A_MINUTE are kept. */
 int intake_refuse_unproven(
 	struct intake *intake, const struct kafka_message *message, const char *job_id, const char *why);
-/* Whether a log line about a late message is due: 0, or how many messages it stands for. At most 10 lines per second.
- */
-unsigned long long intake_late_line(struct intake *intake);
+/* True if a log line about a late message is due, with the number of messages that it stands for. At most 10 lines per
+ * second. */
+bool intake_late_line_due(struct intake *intake, char ret_count[RATE_COUNT_SIZE]);
 /* True if one more dead letter may be kept now; otherwise the message is counted as dropped. */
 bool intake_letter_fits(struct intake *intake);
 

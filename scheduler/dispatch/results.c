@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/dispatch/results.h"
 
-#include <stdio.h>
-
 #include "common/log.h"
 #include "common/metrics.h"
 #include "scheduler/metrics.h"
@@ -84,11 +82,9 @@ static int item_happen(struct store *store, void *data, struct err *err)
 
 static void tell_late(struct intake *intake, const struct happening *item)
 {
-	unsigned long long calls = intake_late_line(intake);
-	char count[24];
+	char count[RATE_COUNT_SIZE];
 
-	snprintf(count, sizeof(count), "%llu", calls);
-	if (calls)
+	if (intake_late_line_due(intake, count))
 		log_info("a result came too late", "run", item->run.text, "job", item->job.text, "count", count, NULL);
 }
 
