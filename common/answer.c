@@ -6,7 +6,7 @@
 
 #include "common/buf.h"
 
-/* The bytes of the UTF-8 character at `bytes`, or 0 if there is none. */
+/* The length of the printable UTF-8 character at `bytes`, or 0 if there is none. */
 static size_t character(const unsigned char *bytes, size_t left)
 {
 	static const unsigned char lows[] = {[0xe0 - 0xc2] = 0xa0, [0xf0 - 0xc2] = 0x90};
@@ -15,7 +15,7 @@ static size_t character(const unsigned char *bytes, size_t left)
 	size_t len = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
 
 	if (first < 0x80)
-		return first >= ' ' || first == '\n' || first == '\t' || first == '\r';
+		return (first >= ' ' && first != 0x7f) || first == '\n' || first == '\t' || first == '\r';
 	if (first < 0xc2 || first > 0xf4 || len > left)
 		return 0;
 	lead = (unsigned char)(first - 0xc2);
@@ -26,15 +26,18 @@ static size_t character(const unsigned char *bytes, size_t left)
 	for (size_t i = 1; i < len; i++)
 		if ((bytes[i] & 0xc0) != 0x80)
 			return 0;
+	if (first == 0xc2 && bytes[1] < 0xa0)
+		return 0; /* U+0080 to U+009F are control characters */
 	return len;
 }
 
 char *answer_clean(const char *bytes, size_t len, const char *secret)
 {
-	struct buf text = BUF_INIT(len * 3 + 64);
+	struct buf text = BUF_INIT(ANSWER_SHOWN * 3 + 64);
 	size_t secret_len = secret ? strlen(secret) : 0;
+	const char *end = bytes + ANSWER_SHOWN;
 
-	while (len > 0) {
+	while (len > 0 && bytes < end) {
 		size_t own = character((const unsigned char *)bytes, len), used = own ? own : 1;
 
 		if (secret_len && len >= secret_len && memcmp(bytes, secret, secret_len) == 0) {

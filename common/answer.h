@@ -8,7 +8,11 @@
 
 enum { HEADERS_MOST = 64, HEADER_MOST = 1024 };
 
-/* A server's answer as text: what is no UTF-8 and no printable character becomes '?', and `secret` (or NULL) "***". The
+/* Bytes of an answer that are shown; and bytes to collect, so that a secret that begins in them is whole. */
+enum { ANSWER_SHOWN = 1024, ANSWER_COLLECTED = 2 * ANSWER_SHOWN };
+
+/* The first ANSWER_SHOWN bytes of a server's answer as printable UTF-8: a control character other than tab and line
+ * end, and each byte that is no UTF-8, becomes '?'; `secret` (at most ANSWER_SHOWN bytes, or NULL) becomes "***". The
  * caller frees it. */
 char *answer_clean(const char *bytes, size_t len, const char *secret);
 /* Adds a header line, as libcurl hands it out (a zero byte may be missing at its end), to {"name": ["value", ...]}, the

@@ -9,11 +9,16 @@
 
 #include "common/err.h"
 
-/* Every address is 16 bytes here; IPv4 stands in ::ffff:0:0/96. */
-struct range {
-	unsigned char address[16];
-	int bits;
-	const char *what; /* of the refused ones */
+/* A range that is refused, and why. */
+struct refusal {
+	struct address_range range;
+	const char *what;
+};
+
+/* A host name of the allow-list. */
+struct allowed_host {
+	char *name; /* ".example.com": every name below it */
+	int port;   /* 0: every port */
 };
 
 static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
@@ -69,11 +74,11 @@ static const struct {
 };
 
 struct guard {
-	struct range refused[ARRAY_LEN(refused)];
-	struct range wrappers[ARRAY_LEN(wrappers)];
-	struct range *allowed;
+	struct refusal refused[ARRAY_LEN(refused)];
+	struct address_range wrappers[ARRAY_LEN(wrappers)];
+	struct address_range *allowed;
 	size_t allowed_count;
-	char **hosts;
+	struct allowed_host *hosts;
 	size_t host_count;
 };
 
@@ -87,31 +92,69 @@ static int address_read(const char *text, unsigned char ret_address[16])
 	return 32;
 }
 
-/* "10.0.0.0/8", or an address alone. -1 if it is neither. */
-static int range_read(const char *text, struct range *ret_range)
+/* Splits "REST:PORT" in place. Without a port *ret_port is 0. -1 if the port is not a number from 1 to 65535. */
+static int port_split(char *text, int *ret_port)
 {
-	char address[INET6_ADDRSTRLEN];
-	const char *slash = strchrnul(text, '/');
-	long long bits;
-	int width;
+	char *colon = strrchr(text, ':');
+	long long port = 0;
 
-	if ((size_t)(slash - text) >= sizeof(address))
+	if (colon && text_number(colon + 1, 1, 65535, &port) < 0)
 		return -1;
-	text_copy(address, (size_t)(slash - text) + 1, text);
-	width = address_read(address, ret_range->address);
-	bits = width;
-	if (width < 0 || (*slash && text_number(slash + 1, 0, width, &bits) < 0))
-		return -1;
-	ret_range->bits = 128 - width + (int)bits;
+	if (colon)
+		*colon = '\0';
+	*ret_port = (int)port;
 	return 0;
 }
 
-static bool range_has(const struct range *range, const unsigned char address[16])
+/* Takes the brackets of "[ADDRESS]/PREFIX:PORT" away, in place, and the port with them. */
+static int brackets_split(char *text, int *ret_port)
+{
+	char *end = strchr(text, ']');
+
+	if (!end || memchr(text, '/', (size_t)(end - text)) || (end[1] && !strchr("/:", end[1])) ||
+		port_split(end, ret_port) < 0 || strchr(end, ':'))
+		return -1;
+	memmove(end, end + 1, strlen(end + 1) + 1);
+	memmove(text, text + 1, strlen(text));
+	return strchr(text, ':') ? 0 : -1; /* IPv6 only */
+}
+
+int address_range_parse(const char *text, struct address_range *ret_range)
+{
+	char copy[INET6_ADDRSTRLEN + sizeof("[]/128:65535")];
+	struct address_range range = {.port = 0};
+	const char *colon = strchr(text, ':');
+	long long bits;
+	char *slash;
+	int width;
+
+	if (strlen(text) >= sizeof(copy))
+		return -1;
+	text_copy(copy, sizeof(copy), text);
+	/* Without brackets the colons of an IPv6 address leave no place for a port. */
+	if (*copy == '[') {
+		if (brackets_split(copy, &range.port) < 0)
+			return -1;
+	} else if (colon && !strchr(colon + 1, ':') && port_split(copy, &range.port) < 0) {
+		return -1;
+	}
+	slash = strchr(copy, '/');
+	if (slash)
+		*slash++ = '\0';
+	bits = width = address_read(copy, range.address);
+	if (width < 0 || (slash && text_number(slash, 0, width, &bits) < 0))
+		return -1;
+	range.bits = 128 - width + (int)bits;
+	*ret_range = range;
+	return 0;
+}
+
+bool address_range_has(const struct address_range *range, const unsigned char address[16], int port)
 {
 	size_t whole = (size_t)range->bits / 8;
 	unsigned mask = 0xff00u >> (range->bits % 8) & 0xff;
 
-	if (memcmp(range->address, address, whole) != 0)
+	if ((range->port && range->port != port) || memcmp(range->address, address, whole) != 0)
 		return false;
 	return !mask || !((range->address[whole] ^ address[whole]) & mask);
 }
@@ -124,19 +167,28 @@ static bool is_host_name(const char *text)
 		text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._")] == '\0';
 }
 
+static int allow_host(struct guard *guard, const char *entry, struct err *err)
+{
+	_cleanup_(freep) char *name = mem_text(entry);
+	int port;
+
+	if (port_split(name, &port) < 0 || !is_host_name(name))
+		return err_set(err, ERR_INVALID,
+			"'%s' is no ADDRESS[/PREFIX][:PORT], [IPV6-ADDRESS][/PREFIX]:PORT or HOST[:PORT]", entry);
+	guard->hosts = mem_resize(guard->hosts, guard->host_count + 1, sizeof(*guard->hosts));
+	guard->hosts[guard->host_count++] = (struct allowed_host){name, port};
+	name = NULL;
+	return 0;
+}
+
 static int allow_entry(struct guard *guard, const char *entry, struct err *err)
 {
-	struct range range = {0};
+	struct address_range range;
 
-	if (range_read(entry, &range) == 0) {
-		guard->allowed = mem_resize(guard->allowed, guard->allowed_count + 1, sizeof(range));
-		guard->allowed[guard->allowed_count++] = range;
-		return 0;
-	}
-	if (!is_host_name(entry))
-		return err_set(err, ERR_INVALID, "'%s' is no address, range or host name", entry);
-	guard->hosts = mem_resize(guard->hosts, guard->host_count + 1, sizeof(*guard->hosts));
-	guard->hosts[guard->host_count++] = mem_text(entry);
+	if (address_range_parse(entry, &range) < 0)
+		return allow_host(guard, entry, err);
+	guard->allowed = mem_resize(guard->allowed, guard->allowed_count + 1, sizeof(range));
+	guard->allowed[guard->allowed_count++] = range;
 	return 0;
 }
 
@@ -166,12 +218,12 @@ int guard_parse(const char *allow, struct guard **ret_guard, struct err *err)
 	struct guard *guard = mem_new(1, sizeof(*guard));
 
 	for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
-		if (range_read(refused[i].range, &guard->refused[i]) < 0)
+		if (address_range_parse(refused[i].range, &guard->refused[i].range) < 0)
 			abort(); /* the table above is wrong */
 		guard->refused[i].what = refused[i].what;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(wrappers); i++)
-		if (range_read(wrappers[i].range, &guard->wrappers[i]) < 0)
+		if (address_range_parse(wrappers[i].range, &guard->wrappers[i]) < 0)
 			abort();
 	if (allow_list(guard, allow, err) < 0) {
 		guard_free(guard);
@@ -186,7 +238,7 @@ void guard_free(struct guard *guard)
 	if (!guard)
 		return;
 	for (size_t i = 0; i < guard->host_count; i++)
-		free(guard->hosts[i]);
+		free(guard->hosts[i].name);
 	free(guard->hosts);
 	free(guard->allowed);
 	free(guard);
@@ -203,71 +255,95 @@ static bool host_fits(const char *entry, const char *host)
 	return len > entry_len && strcasecmp(entry, host + len - entry_len) == 0;
 }
 
-static bool host_allowed(const struct guard *guard, const char *host)
+static bool host_allowed(const struct guard *guard, const struct guard_target *target)
 {
-	for (size_t i = 0; host && i < guard->host_count; i++)
-		if (host_fits(guard->hosts[i], host))
+	for (size_t i = 0; target->host && i < guard->host_count; i++)
+		if ((!guard->hosts[i].port || guard->hosts[i].port == target->port) &&
+			host_fits(guard->hosts[i].name, target->host))
 			return true;
 	return false;
 }
 
-static bool range_allowed(const struct guard *guard, const unsigned char address[16])
+static bool range_allowed(const struct guard *guard, const unsigned char address[16], int port)
 {
 	for (size_t i = 0; i < guard->allowed_count; i++)
-		if (range_has(&guard->allowed[i], address))
+		if (address_range_has(&guard->allowed[i], address, port))
 			return true;
+	return false;
+}
+
+/* ::ffff:0:0/96 for IPv4. False if it is neither IPv4 nor IPv6. */
+static bool sockaddr_read(const struct sockaddr *address, unsigned char ret_address[16], int *ret_port)
+{
+	if (address->sa_family == AF_INET6) {
+		const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)address;
+
+		memcpy(ret_address, &in6->sin6_addr, 16);
+		*ret_port = ntohs(in6->sin6_port);
+		return true;
+	}
+	if (address->sa_family == AF_INET) {
+		const struct sockaddr_in *in = (const struct sockaddr_in *)address;
+
+		memcpy(ret_address, mapped, sizeof(mapped));
+		memcpy(ret_address + 12, &in->sin_addr, 4);
+		*ret_port = ntohs(in->sin_port);
+		return true;
+	}
 	return false;
 }
 
 static const char *range_refuses(const struct guard *guard, const unsigned char address[16])
 {
-	if (range_allowed(guard, address))
-		return NULL;
 	for (size_t i = 0; i < ARRAY_LEN(refused); i++)
-		if (range_has(&guard->refused[i], address))
+		if (address_range_has(&guard->refused[i].range, address, 0))
 			return guard->refused[i].what;
 	return NULL;
 }
 
-static const char *address_refuses(const struct guard *guard, const unsigned char address[16])
+/* The address, or the IPv4 address that is written inside it. */
+static struct guard_verdict address_judge(const struct guard *guard, const unsigned char address[16], int port)
 {
-	const char *what = range_refuses(guard, address);
+	struct guard_verdict verdict = {.listed = range_allowed(guard, address, port)};
 	unsigned char inner[16];
 
-	for (size_t i = 0; !what && i < ARRAY_LEN(wrappers); i++) {
-		if (!range_has(&guard->wrappers[i], address))
+	if (verdict.listed)
+		return verdict;
+	verdict.refusal = range_refuses(guard, address);
+	for (size_t i = 0; !verdict.refusal && i < ARRAY_LEN(wrappers); i++) {
+		if (!address_range_has(&guard->wrappers[i], address, 0))
 			continue;
 		memcpy(inner, mapped, sizeof(mapped));
 		memcpy(inner + 12, address + wrappers[i].at, 4);
-		what = range_refuses(guard, inner);
+		if (range_allowed(guard, inner, port))
+			verdict.listed = true;
+		else
+			verdict.refusal = range_refuses(guard, inner);
 	}
-	return what;
+	return verdict;
 }
 
-const char *guard_refuses(const struct guard *guard, const char *host, const struct sockaddr *address)
+struct guard_verdict guard_judge(const struct guard *guard, const char *host, const struct sockaddr *address)
+{
+	struct guard_target target = {.host = host};
+	unsigned char bytes[16];
+
+	if (!sockaddr_read(address, bytes, &target.port))
+		return (struct guard_verdict){.refusal = "no internet address"};
+	if (host_allowed(guard, &target))
+		return (struct guard_verdict){.listed = true};
+	return address_judge(guard, bytes, target.port);
+}
+
+struct guard_verdict guard_judge_text(const struct guard *guard, const struct guard_target *target)
 {
 	unsigned char bytes[16];
 
-	if (host_allowed(guard, host))
-		return NULL;
-	if (address->sa_family == AF_INET6) {
-		memcpy(bytes, &((const struct sockaddr_in6 *)address)->sin6_addr, sizeof(bytes));
-	} else if (address->sa_family == AF_INET) {
-		memcpy(bytes, mapped, sizeof(mapped));
-		memcpy(bytes + 12, &((const struct sockaddr_in *)address)->sin_addr, 4);
-	} else {
-		return "no internet address";
-	}
-	return address_refuses(guard, bytes);
-}
-
-const char *guard_refuses_text(const struct guard *guard, const char *host, const char *address)
-{
-	unsigned char bytes[16];
-
-	if (host_allowed(guard, host) || address_read(address, bytes) < 0)
-		return NULL;
-	return address_refuses(guard, bytes);
+	if (host_allowed(guard, target))
+		return (struct guard_verdict){.listed = true};
+	if (address_read(target->address, bytes) < 0)
+		return (struct guard_verdict){.listed = false};
+	return address_judge(guard, bytes, target->port);
 }
 
 bool guard_is_address(const char *text)
@@ -281,5 +357,16 @@ bool guard_allows(const struct guard *guard, const char *address)
 {
 	unsigned char bytes[16];
 
-	return address_read(address, bytes) >= 0 && range_allowed(guard, bytes);
+	return address_read(address, bytes) >= 0 && range_allowed(guard, bytes, 0);
+}
+
+bool guard_names_ports(const struct guard *guard)
+{
+	for (size_t i = 0; i < guard->allowed_count; i++)
+		if (guard->allowed[i].port)
+			return true;
+	for (size_t i = 0; i < guard->host_count; i++)
+		if (guard->hosts[i].port)
+			return true;
+	return false;
 }

@@ -15,21 +15,50 @@ struct err;
 struct guard;
 struct sockaddr;
 
-/* Reads an allow-list: addresses, CIDR ranges and host names (".example.com" for all below it), comma separated;
- * "" allows nothing more. -1 with ERR_INVALID that names the entry. */
+/* ---- one entry of a list ---- */
+
+/* A range of addresses, at one port or at all. */
+struct address_range {
+	unsigned char address[16]; /* IPv4 as ::ffff:0:0/96 */
+	int bits;                  /* of the prefix: 0 to 128 */
+	int port;                  /* 0: every port */
+};
+
+/* Reads ADDRESS[/PREFIX][:PORT]; an IPv6 address with a port stands in brackets: [ADDRESS][/PREFIX]:PORT. -1 if the
+ * text is neither. */
+int address_range_parse(const char *text, struct address_range *ret_range);
+/* `address` is 16 bytes, IPv4 as ::ffff:0:0/96. */
+bool address_range_has(const struct address_range *range, const unsigned char address[16], int port);
+
+/* ---- the guard ---- */
+
+/* Reads an allow-list, separated by commas: entries as address_range_parse reads them, and HOST[:PORT] (".example.com"
+ * for every name below it). An entry without a port names all ports. "" allows nothing more. -1 with ERR_INVALID that
+ * names the entry. */
 int guard_parse(const char *allow, struct guard **ret_guard, struct err *err);
 void guard_free(struct guard *guard);
 
-/* Why no request may go to the address ("a loopback address"), or NULL if one may. `host` is the name that the address
- * was found by, which may be on the allow-list itself; or NULL. */
-const char *guard_refuses(const struct guard *guard, const char *host, const struct sockaddr *address);
-/* The same for an address as text; NULL too for a text that is no address. */
-const char *guard_refuses_text(const struct guard *guard, const char *host, const char *address);
+struct guard_verdict {
+	const char *refusal; /* why no request may go there ("a loopback address"), or NULL if one may */
+	bool listed;         /* the allow-list names it: only the operator's word lets requests go there */
+};
+
+/* `host` is the name that the address was found by, which may be on the allow-list itself; or NULL. */
+struct guard_verdict guard_judge(const struct guard *guard, const char *host, const struct sockaddr *address);
+
+struct guard_target {
+	const char *host;    /* as above */
+	const char *address; /* as text; of a text that is no address, only the host is judged */
+	int port;
+};
+struct guard_verdict guard_judge_text(const struct guard *guard, const struct guard_target *target);
 
 /* True for an IPv4 or IPv6 address as text. */
 bool guard_is_address(const char *text);
-/* True if the allow-list itself holds the address. */
+/* True if an entry of the allow-list without a port holds the address. */
 bool guard_allows(const struct guard *guard, const char *address);
+/* True if an entry of the allow-list names a port. */
+bool guard_names_ports(const struct guard *guard);
 
 /* One request under guard. Kept by its owner as long as the request runs. */
 struct guarded {
@@ -40,6 +69,7 @@ struct guarded {
 	void *data;
 	char host[256];
 	bool let_through; /* an address was allowed: what goes wrong from there on is no refusal */
+	bool listed;      /* the allow-list names where the request went: its answer is not shown to users */
 	char why[384];    /* after a refusal: what it was, for people */
 };
 

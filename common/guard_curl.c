@@ -21,75 +21,88 @@ static void refusal_tell(struct guarded *guarded, const char *what)
 static curl_socket_t socket_open(void *data, curlsocktype purpose, struct curl_sockaddr *address)
 {
 	struct guarded *guarded = data;
-	const char *what = guarded->proxied ? NULL : guard_refuses(guarded->guard, guarded->host, &address->addr);
+	struct guard_verdict verdict = {.listed = guarded->listed};
 
 	(void)purpose;
-	if (what) {
+	if (!guarded->proxied)
+		verdict = guard_judge(guarded->guard, guarded->host, &address->addr);
+	if (verdict.refusal) {
 		if (!guarded->let_through)
-			refusal_tell(guarded, what);
+			refusal_tell(guarded, verdict.refusal);
 		return CURL_SOCKET_BAD;
 	}
+	guarded->listed = verdict.listed;
 	guarded->let_through = true;
 	guarded->why[0] = '\0';
 	return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-/* A connection that was opened for another request, by other words of the allow-list perhaps, is checked like a new
+/* A connection that was opened for another request, by another entry of the allow-list perhaps, is checked like a new
  * one. */
 static int request_begins(void *data, char *primary_ip, char *local_ip, int primary_port, int local_port)
 {
 	struct guarded *guarded = data;
-	const char *what = guarded->proxied ? NULL : guard_refuses_text(guarded->guard, guarded->host, primary_ip);
+	const struct guard_target target = {guarded->host, primary_ip, primary_port};
+	struct guard_verdict verdict = {.listed = guarded->listed};
 
 	(void)local_ip;
-	(void)primary_port;
 	(void)local_port;
-	if (what) {
-		refusal_tell(guarded, what);
+	if (!guarded->proxied)
+		verdict = guard_judge_text(guarded->guard, &target);
+	if (verdict.refusal) {
+		refusal_tell(guarded, verdict.refusal);
 		return CURL_PREREQFUNC_ABORT;
 	}
+	guarded->listed = verdict.listed;
 	if (guarded->goes_out)
 		guarded->goes_out(guarded->data);
 	return CURL_PREREQFUNC_OK;
 }
 
-/* The host without the brackets of IPv6. -1 if the URL can't be read. */
-static int url_host(const char *url, struct guarded *guarded)
+/* The host without the brackets of IPv6, and the port. -1 if the URL can't be read. */
+static int url_read(const char *url, struct guarded *guarded, int *ret_port)
 {
 	CURLU *parts = mem_there(curl_url());
 	CURLUcode code = curl_url_set(parts, CURLUPART_URL, url, 0);
-	char *host = NULL;
+	char *host = NULL, *port = NULL;
+	long long number;
 	size_t len;
 	int result = -1;
 
 	if (code == CURLUE_OK)
 		code = curl_url_get(parts, CURLUPART_HOST, &host, 0);
+	if (code == CURLUE_OK)
+		code = curl_url_get(parts, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT);
 	if (code == CURLUE_OUT_OF_MEMORY)
 		mem_out();
-	if (code == CURLUE_OK && strlen(host) < sizeof(guarded->host)) {
+	if (code == CURLUE_OK && strlen(host) < sizeof(guarded->host) && text_number(port, 0, 65535, &number) == 0) {
 		len = strlen(host);
 		if (*host == '[' && host[len - 1] == ']')
 			text_copy(guarded->host, len - 1, host + 1);
 		else
 			text_copy(guarded->host, sizeof(guarded->host), host);
+		*ret_port = (int)number;
 		result = 0;
 	}
 	curl_free(host);
+	curl_free(port);
 	curl_url_cleanup(parts);
 	return result;
 }
 
 int guard_curl(void *easy, const char *url, struct guarded *guarded, struct err *err)
 {
-	const char *what;
+	struct guard_target target = {.host = guarded->host, .address = guarded->host};
+	struct guard_verdict verdict;
 
 	guarded->why[0] = '\0';
 	guarded->let_through = false;
-	if ((!text_starts(url, "http://") && !text_starts(url, "https://")) || url_host(url, guarded) < 0)
+	if ((!text_starts(url, "http://") && !text_starts(url, "https://")) || url_read(url, guarded, &target.port) < 0)
 		return err_set(err, ERR_INVALID, "the URL is not an http or https URL");
-	what = guard_refuses_text(guarded->guard, guarded->host, guarded->host);
-	if (what) {
-		refusal_tell(guarded, what);
+	verdict = guard_judge_text(guarded->guard, &target);
+	guarded->listed = verdict.listed;
+	if (verdict.refusal) {
+		refusal_tell(guarded, verdict.refusal);
 		return err_set(err, ERR_INVALID, "%s", guarded->why);
 	}
 	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");

@@ -361,6 +361,8 @@ static int scheduler_setup(struct scheduler *s, struct err *err)
 		return err_context(err, "--task-allow");
 	if (guard_parse(s->options.trusted_proxies, &s->proxies, err) < 0)
 		return err_context(err, "--trusted-proxies");
+	if (guard_names_ports(s->proxies))
+		return err_set(err, ERR_INVALID, "--trusted-proxies: a proxy is named without a port");
 	if (objects_setup(s, err) < 0)
 		return -1;
 	s->store = (struct store){.db = db_open(s->options.database_url),

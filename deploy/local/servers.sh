@@ -291,21 +291,21 @@ scheduler_up() {
 	[[ -s $data/secrets/keys ]] || secret_put keys "1:$(secret key)"
 	process_ensure runyard-scheduler scheduler_ready -- "$data/build/bin/runyard-scheduler" \
 		--listen "127.0.0.1:$port" --database-url-file "$data/secrets/database-url" --keys-file "$data/secrets/keys" \
-		--brokers "$brokers" --fetch-wait-ms "$fetch_wait_ms" "${broker_options[@]}" --task-allow 127.0.0.1
+		--brokers "$brokers" --fetch-wait-ms "$fetch_wait_ms" "${broker_options[@]}" --task-allow "127.0.0.1:$(port_of checker)"
 }
 
 notifier_ready() {
 	curl -fsS -o /dev/null "http://127.0.0.1:$(port_of runyard-notifier)/readyz" 2>/dev/null
 }
 
-# Run tasks may call this machine, since the example's does.
+# Of this machine's ports run tasks may call the checker's alone.
 notifier_up() {
 	local port
 	port=$(port_of runyard-notifier)
 	process_ensure runyard-notifier notifier_ready -- "$data/build/bin/runyard-notifier" \
 		--scheduler-url "$(scheduler_url)" --notifier-token-file "$data/secrets/notifier-token" --name local \
 		--brokers "$brokers" --fetch-wait-ms "$fetch_wait_ms" "${broker_options[@]}" --listen "127.0.0.1:$port" \
-		--redis-url-file "$data/secrets/redis-url" --allow 127.0.0.1
+		--redis-url-file "$data/secrets/redis-url" --allow "127.0.0.1:$(port_of checker)"
 }
 
 checker_url() {

@@ -48,9 +48,9 @@ struct delivery {
 struct outcome {
 	int status; /* 0: no answer */
 	double seconds;
-	const char *answer;    /* its first kilobytes, cleaned; or NULL */
+	const char *answer;    /* as answer_clean shows it; NULL if it is empty or from an address of the allow-list */
 	const char *error;     /* what went wrong, for people; or NULL */
-	const json_t *headers; /* of the answer, if its kind shows them; or NULL */
+	const json_t *headers; /* of an answer that is shown, if its kind shows them; or NULL */
 	int retry_after;       /* seconds, or 0 */
 	bool forbidden;        /* this request may never go: trying again is no use */
 };

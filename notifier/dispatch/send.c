@@ -18,7 +18,7 @@
 #include "common/mail_address.h"
 #include "notifier/dispatch/mail.h"
 
-enum { SHOWN_BYTES = 4096, ANSWER_BYTES = 64 << 10, HEADER_BYTES = 64 << 10, READ_BYTES = 4096 };
+enum { ANSWER_BYTES = 64 << 10, HEADER_BYTES = 64 << 10, READ_BYTES = 4096 };
 
 struct sender {
 	struct sender_spec spec;
@@ -37,7 +37,7 @@ struct sending {
 	char error[CURL_ERROR_SIZE];
 	char signature[SHA512_HEX_SIZE + 32];
 	struct curl_slist header; /* the signature, and then sender->headers */
-	struct buf answer;        /* as much as is shown */
+	struct buf answer;        /* its first ANSWER_COLLECTED bytes */
 	json_t *headers;          /* of the answer, if its kind shows them */
 	char *message;            /* a mail's */
 	size_t message_len, message_sent;
@@ -88,6 +88,8 @@ static void sending_ended(struct sending *sending, CURLcode code)
 	struct sender *sender = sending->sender;
 	struct delivery *delivery = sending->delivery;
 	struct outcome outcome = {.error = code ? why(sending, code) : NULL};
+	/* An address that only the allow-list opens is not public, and neither is what it answers. */
+	bool shown = !sending->guarded.listed;
 	_cleanup_(freep) char *answer = NULL;
 	curl_off_t retry_after = 0, took_us = 0;
 	long status = 0;
@@ -100,11 +102,11 @@ static void sending_ended(struct sending *sending, CURLcode code)
 		outcome.status = (int)status;
 	outcome.seconds = (double)took_us / 1e6;
 	outcome.retry_after = retry_after < INT32_MAX ? (int)retry_after : INT32_MAX;
-	outcome.headers = outcome.status ? sending->headers : NULL;
+	outcome.headers = outcome.status && shown ? sending->headers : NULL;
 	outcome.forbidden =
 		sending->guarded.why[0] || code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL;
 	/* Of a mail that was neither taken nor refused, what the server said last says nothing. */
-	if (sending->answer.len && (outcome.status || !delivery->mail))
+	if (shown && sending->answer.len && (outcome.status || !delivery->mail))
 		outcome.answer = answer = answer_clean(sending->answer.data, sending->answer.len, delivery->secret);
 	sender->spec.ended(sender->spec.data, delivery, &outcome);
 	sending_free(sending);
@@ -219,7 +221,7 @@ void sender_free(struct sender *sender)
 static size_t answer_came(char *bytes, size_t size, size_t count, void *data)
 {
 	struct sending *sending = data;
-	size_t len = size * count, room = SHOWN_BYTES - sending->answer.len;
+	size_t len = size * count, room = ANSWER_COLLECTED - sending->answer.len;
 
 	buf_append(&sending->answer, bytes, len < room ? len : room);
 	sending->answer_len += len;
@@ -290,7 +292,7 @@ static size_t reply_came(char *bytes, size_t size, size_t count, void *data)
 {
 	struct sending *sending = data;
 
-	size_t len = size * count, shown = len < SHOWN_BYTES ? len : SHOWN_BYTES;
+	size_t len = size * count, shown = len < ANSWER_SHOWN ? len : ANSWER_SHOWN;
 
 	while (shown > 0 && strchr("\r\n", bytes[shown - 1]))
 		shown--;
@@ -373,7 +375,7 @@ static struct sending *sending_new(struct sender *sender, struct delivery *deliv
 	sending->sender = sender;
 	sending->delivery = delivery;
 	sending->opening = true;
-	sending->answer = (struct buf)BUF_INIT(SHOWN_BYTES);
+	sending->answer = (struct buf)BUF_INIT(ANSWER_COLLECTED);
 	sending->guarded.guard = sender->spec.guard;
 	sending->guarded.proxied = *sender->spec.proxy != '\0';
 	sending->guarded.goes_out = goes_out;

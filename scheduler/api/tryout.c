@@ -11,7 +11,7 @@
 #include "common/err.h"
 #include "common/guard.h"
 
-enum { CONNECT_MS = 5000, TOTAL_MS = 10000, SHOWN_BYTES = 4096, ANSWER_LIMIT = 64 << 10, URL_MOST = 500 };
+enum { CONNECT_MS = 5000, TOTAL_MS = 10000, ANSWER_LIMIT = 64 << 10, URL_MOST = 500 };
 
 struct sending {
 	CURL *easy;
@@ -31,7 +31,7 @@ void tryout_answer_release(struct tryout_answer *answer)
 static size_t answer_came(char *bytes, size_t size, size_t count, void *data)
 {
 	struct sending *sending = data;
-	size_t len = size * count, room = SHOWN_BYTES - sending->answer->body.len;
+	size_t len = size * count, room = ANSWER_COLLECTED - sending->answer->body.len;
 
 	buf_append(&sending->answer->body, bytes, len < room ? len : room);
 	sending->received += len;
@@ -97,6 +97,11 @@ static void answer_judge(struct sending *sending, CURLcode code)
 	else
 		snprintf(answer->why, sizeof(answer->why), "it answered %ld", status);
 	answer->status = *sending->guarded.why ? 0 : (int)status;
+	if (!sending->guarded.listed)
+		return;
+	/* An address that only the allow-list opens is not public, and neither is what it answers. */
+	buf_reset(&answer->body);
+	json_object_clear(answer->headers);
 }
 
 void tryout_send(const struct guard *guard, const struct tryout *tryout, struct tryout_answer *ret_answer)
@@ -105,7 +110,7 @@ void tryout_send(const struct guard *guard, const struct tryout *tryout, struct 
 		.easy = easy_new(), .guarded = {.guard = guard}, .answer = ret_answer};
 	struct err refused = ERR_INIT;
 
-	*ret_answer = (struct tryout_answer){.body = BUF_INIT(SHOWN_BYTES), .headers = json_object()};
+	*ret_answer = (struct tryout_answer){.body = BUF_INIT(ANSWER_COLLECTED), .headers = json_object()};
 	request_set(&sending, tryout);
 	bounds_set(&sending);
 	if (guard_curl(sending.easy, tryout->url, &sending.guarded, &refused) < 0)

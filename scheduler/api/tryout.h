@@ -22,9 +22,10 @@ struct tryout {
 };
 
 struct tryout_answer {
-	int status;      /* 0: nothing came; `why` says so */
-	char why[512];   /* for people: what went wrong, or which status it was */
-	struct buf body; /* its first kilobytes, as they came */
+	int status;    /* 0: nothing came; `why` says so */
+	char why[512]; /* for people: what went wrong, or which status it was */
+	/* Both are empty if the allow-list of the guard names the address. */
+	struct buf body; /* its first ANSWER_COLLECTED bytes (common/answer.h), as they came */
 	json_t *headers; /* {"name": ["value"]} */
 };
 

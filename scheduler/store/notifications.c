@@ -210,7 +210,7 @@ int notifications_delivered(struct store *store, const json_t *deliveries, struc
 		    "join notifications n on n.id = s.id and n.attempt = s.attempt "
 		    "join notification_configurations c on c.id = n.configuration_id), "
 		    "logged as (insert into notification_responses (configuration_id, url, code, body, headers, "
-		    "successful) select configuration_id, url, code, left(body, 4096), headers, "
+		    "successful) select configuration_id, url, code, left(body, 1024), headers, "
 		    "ended is not distinct from 'acknowledged' from said order by ord), "
 		    "gone as (delete from notifications n using said s where n.id = s.id and s.ended is not null) "
 		    "select id, run_id, trigger, configuration_id, destination_type, code, error, ended from said "

@@ -122,7 +122,7 @@ int task_calls_delivered(struct store *store, const json_t *deliveries, json_t *
 		    "text)) "
 		    "with ordinality as u(id, attempt, status, seconds, answer, error, ended, ord)), "
 		    "logged as (insert into task_deliveries (task_result_id, status, seconds, answer, error) "
-		    "select s.id, s.status, s.seconds, left(s.answer, 4096), left(s.error, 500) from said s "
+		    "select s.id, s.status, s.seconds, left(s.answer, 1024), left(s.error, 500) from said s "
 		    "join task_results r on r.id = s.id), "
 		    "began as (update task_results r set delivery = 'acknowledged', status = 'running', "
 		    "status_timestamps = case when r.status = 'pending' then r.status_timestamps || "

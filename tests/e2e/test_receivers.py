@@ -2,7 +2,6 @@
 """What run tasks' services do, surprises and all (RUNTASKS), and what becomes of the task then."""
 
 import itertools
-import json
 import threading
 
 import pytest
@@ -223,7 +222,7 @@ def test_a_service_that_is_not_there_is_unreachable(ask, full_site):
     assert all(delivery["status"] == 0 and delivery["error"] for delivery in api.deliveries(result))
 
 
-def test_an_answer_without_end_is_cut(ask):
+def test_the_delivery_log_shows_no_answer_of_an_address_on_the_allow_list(ask):
 
     def act(call):
         call.answer(200, b"x" * 3_000_000)
@@ -232,19 +231,7 @@ def test_an_answer_without_end_is_cut(ask):
     asked = ask(act)
     asked.ends("passed")
     until(asked.deliveries, "the delivery is in the log")
-    assert [len(delivery["answer"]) for delivery in asked.deliveries()] == [4096]
-
-
-def test_the_delivery_log_tells_no_token(ask):
-    def act(call):
-        call.answer(200, json.dumps({"got": call["access_token"]}).encode())
-        call.back("passed")
-
-    asked = ask(act)
-    asked.ends("passed")
-    until(asked.deliveries, "the delivery is in the log")
-    (delivery,) = asked.deliveries()
-    assert delivery["answer"] == '{"got": "***"}'
+    assert [(delivery["status"], delivery["answer"]) for delivery in asked.deliveries()] == [(200, None)]
 
 
 # ---- the callback ----

@@ -73,8 +73,8 @@ static void read_address(const char *text, size_t len)
 	mail_address_valid(text);
 	if (guard_parse(text, &guard, &err) < 0)
 		return;
-	guard_refuses_text(guard, "host.example.com", text);
-	guard_refuses_text(guard, text, "10.0.0.1");
+	guard_judge_text(guard, &(struct guard_target){"host.example.com", text, 443});
+	guard_judge_text(guard, &(struct guard_target){text, "10.0.0.1", 443});
 	guard_allows(guard, text);
 	guard_free(guard);
 }

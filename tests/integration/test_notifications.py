@@ -7,6 +7,7 @@ import ssl
 
 import pytest
 
+from support.hooks import Hooks
 from support.office import Hands
 from support.runyard import Notifier
 from support.wait import until
@@ -201,12 +202,51 @@ def test_a_receiver_that_refuses_is_not_asked_again(desk, hooks, notifier, code)
     configuration = desk.tell(hook.url, triggers=["run:created"])
     run = desk.run()
     (response,) = desk.responses(configuration)
-    assert (response["code"], response["body"], response["successful"], response["url"]) == (str(code), "no", "false", hook.url)
-    assert response["headers"]["x-hook"] == ["yes", "indeed"]
+    assert (response["code"], response["successful"], response["url"]) == (str(code), "false", hook.url)
     desk.nothing_left(configuration)
     assert len(hook.calls) == 1
     assert first.metric("runyard_notifier_gave_up_total", kind="notification") == 1
     assert any(line.get("run") == run and line["msg"] == "a request was never taken" for line in first.log_lines())
+
+
+@pytest.mark.parametrize("code", [200, 403])
+def test_the_answer_of_a_public_receiver_is_shown_as_text(desk, hooks, notifier, code):
+    hook = hooks.hook(code, body=b"no\x1b[2J\x7f" + b"x" * 3000)
+    notifier(allow="", proxy=hooks.address)
+    configuration = desk.tell(hook.url.replace(hooks.address, "http://receiver.example.com"), triggers=["run:created"])
+    desk.run()
+    (response,) = desk.responses(configuration)
+    assert (response["code"], response["body"]) == (str(code), "no?[2J?" + "x" * 1017)
+    assert response["headers"]["x-hook"] == ["yes", "indeed"]
+
+
+@pytest.mark.parametrize("code", [200, 403])
+@pytest.mark.parametrize("allow", ["127.0.0.1", "127.0.0.0/8:{port}", "localhost:{port}"])
+def test_the_answer_of_a_receiver_on_the_allow_list_is_not_shown(desk, hooks, notifier, code, allow):
+    hook = hooks.hook(code, body=b"a page of the inside")
+    port = hooks.server.server_port
+    notifier(allow=allow.format(port=port))
+    host = "localhost" if "localhost" in allow else "127.0.0.1"
+    configuration = desk.tell(hook.url.replace("127.0.0.1", host), triggers=["run:created"])
+    desk.run()
+    (response,) = desk.responses(configuration)
+    assert (response["code"], response["body"], response["headers"]) == (str(code), "", {})
+
+
+def test_the_allow_list_opens_only_the_port_that_it_names(desk, hooks, notifier):
+    inside, checker = hooks.hook(body=b"a page of the inside"), Hooks()
+    try:
+        open_hook = checker.hook()
+        notifier(allow=f"127.0.0.1:{checker.server.server_port}")
+        refused = desk.tell(inside.url, triggers=["run:created"])
+        desk.tell(open_hook.url, triggers=["run:created"])
+        desk.run()
+        open_hook.got("run:created")
+        (response,) = desk.responses(refused)
+    finally:
+        checker.release()
+    assert response["code"] == "" and "loopback" in response["body"]
+    assert inside.calls == []
 
 
 def test_a_receiver_that_is_slow_is_tried_again(desk, hooks, notifier):

@@ -27,6 +27,11 @@ def circuits(notifier):
     return json.loads(notifier.get("/circuits")[1])["circuits"]
 
 
+def as_public(service):
+    """The URL of the service by a public name, for a notifier whose proxy the receiver is."""
+    return f"http://service.example.com/{service.name}"
+
+
 def unkeyed(receiver, act):
     return receiver.service(act, key=None)
 
@@ -142,19 +147,29 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(notifier, waiting, fol
 
 def test_an_answer_without_end_is_cut(receiver, notifier, waiting):
     service = unkeyed(receiver, lambda call: call.answer(200, b"x" * 1_000_000))
-    notifier()
-    (id,) = waiting.add(service.url)
+    notifier(allow="", proxy=f"http://127.0.0.1:{receiver.port}")
+    (id,) = waiting.add(as_public(service))
     until(lambda: waiting.column(id, "delivery") == "acknowledged", "it is acknowledged")
-    assert waiting.deliveries(id)[0][1] == "x" * 4096
+    assert waiting.deliveries(id)[0][1] == "x" * 1024
 
 
-def test_the_token_is_not_shown_in_the_log(receiver, notifier, waiting):
-    service = unkeyed(receiver, lambda call: call.answer(200, b"got\0 \xff" + call.body))
+def test_an_answer_from_the_allow_list_is_not_in_the_log(receiver, notifier, waiting):
+    services = [unkeyed(receiver, lambda call, code=code: call.answer(code, b"a page of the inside")) for code in (200, 404)]
     notifier()
-    (id,) = waiting.add(service.url)
+    ids = waiting.add(*[service.url for service in services], give_up=2)
+    for id, code in zip(ids, (200, 404)):
+        until(lambda: waiting.deliveries(id), "the delivery is in the log")
+        assert waiting.deliveries(id)[0][:2] == (code, None)
+
+
+@pytest.mark.parametrize("padding", [10, 900, 940])
+def test_the_token_is_not_shown_in_the_log(receiver, notifier, waiting, padding):
+    service = unkeyed(receiver, lambda call: call.answer(200, b"got\0 \xff" + call["access_token"].encode() + b"x" * padding + call["access_token"].encode()))
+    notifier(allow="", proxy=f"http://127.0.0.1:{receiver.port}")
+    (id,) = waiting.add(as_public(service))
     until(lambda: waiting.deliveries(id), "the delivery is in the log")
     answer = waiting.deliveries(id)[0][1]
-    assert answer.startswith("got? ?{") and '"access_token":"***"' in answer
+    assert answer.startswith("got? ?***xx") and service.calls[0]["access_token"][:8] not in answer
 
 
 def test_a_failing_service_is_left_alone_for_a_while(receiver, notifier, waiting):

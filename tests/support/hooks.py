@@ -6,6 +6,7 @@ import hmac
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlsplit
 
 from support.wait import PATIENCE, until
 
@@ -68,7 +69,7 @@ class Hooks:
 
             def do_POST(self):
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                hook = hooks[self.path]
+                hook = hooks[urlsplit(self.path).path]  # a proxy gets the whole URL
                 hook.calls.append(Call(self.headers, body))
                 hook.open.wait(PATIENCE)
                 code = hook.next_code()
@@ -87,9 +88,14 @@ class Hooks:
         self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         self.thread.start()
 
+    @property
+    def address(self):
+        """Where the hooks listen. As a notifier's proxy, this leads http://ANY-HOST/PATH to the hook with that path."""
+        return f"http://127.0.0.1:{self.server.server_port}"
+
     def hook(self, code=200, body=b"ok", codes=()):
         path = f"/hook-{len(self.hooks) + 1}"
-        self.hooks[path] = Hook(f"http://127.0.0.1:{self.server.server_port}{path}", code, body, codes)
+        self.hooks[path] = Hook(self.address + path, code, body, codes)
         return self.hooks[path]
 
     def release(self):

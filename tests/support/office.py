@@ -20,9 +20,13 @@ class Office:
         self.database = database
         Scheduler.run_command("migrate", database_url=database, keys=KEYS)
         self.tokens = self.bootstrap("admin", "acme")
-        self.scheduler = Scheduler("scheduler-1", folder, database_url=database, keys=KEYS, **bus.options,
-                                   lease_seconds=20,  # for half of that after its start a scheduler lets leases be
-                                   task_allow="127.0.0.1", trusted_proxies="127.0.0.1")
+        self.scheduler = self.new_scheduler("scheduler-1")
+
+    def new_scheduler(self, name, **options):
+        """A scheduler on this database, not started yet."""
+        options = {"lease_seconds": 20,  # for half of that after its start a scheduler lets leases be
+                   "task_allow": "127.0.0.1", "trusted_proxies": "127.0.0.1", **self.bus.options, **options}
+        return Scheduler(name, self.folder, database_url=self.database, keys=KEYS, **options)
 
     def bootstrap(self, user, organization):
         made = Scheduler.run_command("bootstrap", user, f"{user}@example.com", organization, database_url=self.database, keys=KEYS)

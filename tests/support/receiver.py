@@ -10,6 +10,7 @@ import threading
 import urllib.error
 import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlsplit
 
 from support.api import Answer
 from support.wait import PATIENCE, until
@@ -213,7 +214,7 @@ class Receiver:
 
             def do_POST(self):
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                service = receiver.services.get(self.path.strip("/"))
+                service = receiver.services.get(urlsplit(self.path).path.strip("/"))  # a proxy gets the whole URL
                 if service is None:
                     self.give(404, {}, b"")
                     return

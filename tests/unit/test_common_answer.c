@@ -26,6 +26,35 @@ static void answers_are_made_readable(void **state)
 	clean_is("\xc0\x80\xed\xa0\x80\xf5\x80\xff", 8, NULL, "????????");
 	clean_is("\xe0\x80\x80\xf4\x90\x80\x80", 7, NULL, "???????");
 	clean_is("[secret!]secret", 15, "secret!", "[***]secret");
+	clean_is("a\x7f\xc2\x80\xc2\x9f\xc2\xa0\t", 9, NULL, "a?????\xc2\xa0\t");
+}
+
+/* Fills `text` with 'a' and puts `with` at that place. */
+static size_t long_answer(char text[ANSWER_COLLECTED], size_t at, const char *with)
+{
+	memset(text, 'a', ANSWER_COLLECTED);
+	memcpy(text + at, with, strlen(with));
+	return ANSWER_COLLECTED;
+}
+
+static void an_answer_is_cut_after_its_first_kilobyte(void **state)
+{
+	static const char secret[] = "token-0123456789";
+	char text[ANSWER_COLLECTED];
+
+	(void)state;
+	for (size_t at = ANSWER_SHOWN - sizeof(secret) - 2; at < ANSWER_SHOWN; at++) {
+		_cleanup_(freep) char *shown = answer_clean(text, long_answer(text, at, secret), secret);
+
+		assert_null(strstr(shown, "token"));
+		assert_non_null(strstr(shown, "***"));
+		assert_true(strlen(shown) <= ANSWER_SHOWN + 3);
+	}
+	_cleanup_(freep) char *shown = answer_clean(text, long_answer(text, ANSWER_SHOWN, secret), secret);
+	assert_int_equal(strlen(shown), ANSWER_SHOWN);
+	assert_null(strchr(shown, 't'));
+	_cleanup_(freep) char *whole = answer_clean(text, long_answer(text, ANSWER_SHOWN - 1, "\xe2\x82\xac"), NULL);
+	assert_string_equal(whole + ANSWER_SHOWN - 1, "\xe2\x82\xac");
 }
 
 static void header_add(json_t *headers, const char *line)
@@ -74,6 +103,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(answers_are_made_readable),
+		cmocka_unit_test(an_answer_is_cut_after_its_first_kilobyte),
 		cmocka_unit_test(headers_are_gathered_by_name),
 		cmocka_unit_test(headers_are_bounded),
 	};

@@ -20,6 +20,12 @@ static struct guard *guard_of(const char *allow)
 	return guard;
 }
 
+/* The refusal for an address that was found by the host's name (or NULL), at a port that no list below names. */
+static const char *refusal(const struct guard *guard, const char *host, const char *address)
+{
+	return guard_judge_text(guard, &(struct guard_target){host, address, 8443}).refusal;
+}
+
 static const char *const private[] = {
 	"127.0.0.1",
 	"127.255.255.255",
@@ -85,13 +91,13 @@ static void only_public_addresses_pass(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(private); i++)
-		if (!guard_refuses_text(guard, NULL, private[i]))
+		if (!refusal(guard, NULL, private[i]))
 			fail_msg("%s passes", private[i]);
 	for (size_t i = 0; i < ARRAY_LEN(public); i++)
-		if (guard_refuses_text(guard, NULL, public[i]))
+		if (refusal(guard, NULL, public[i]))
 			fail_msg("%s is refused", public[i]);
-	assert_string_equal(guard_refuses_text(guard, NULL, "169.254.169.254"), "a cloud's metadata service");
-	assert_string_equal(guard_refuses_text(guard, NULL, "::1"), "a loopback address");
+	assert_string_equal(refusal(guard, NULL, "169.254.169.254"), "a cloud's metadata service");
+	assert_string_equal(refusal(guard, NULL, "::1"), "a loopback address");
 	guard_free(guard);
 }
 
@@ -100,17 +106,17 @@ static void the_list_lets_through(void **state)
 	struct guard *guard = guard_of("10.1.0.0/16, 192.168.7.7 ,fd12::/16,intern.example.com,.lan,");
 
 	(void)state;
-	assert_null(guard_refuses_text(guard, NULL, "10.1.2.3"));
-	assert_null(guard_refuses_text(guard, NULL, "::ffff:10.1.2.3"));
-	assert_non_null(guard_refuses_text(guard, NULL, "10.2.2.3"));
-	assert_null(guard_refuses_text(guard, NULL, "192.168.7.7"));
-	assert_non_null(guard_refuses_text(guard, NULL, "192.168.7.8"));
-	assert_null(guard_refuses_text(guard, NULL, "fd12:3::1"));
-	assert_null(guard_refuses_text(guard, "Intern.example.com", "127.0.0.1"));
-	assert_non_null(guard_refuses_text(guard, "x.intern.example.com", "127.0.0.1"));
-	assert_null(guard_refuses_text(guard, "box.lan", "10.9.9.9"));
-	assert_non_null(guard_refuses_text(guard, ".lan", "10.9.9.9"));
-	assert_non_null(guard_refuses_text(guard, "notlan", "10.9.9.9"));
+	assert_null(refusal(guard, NULL, "10.1.2.3"));
+	assert_null(refusal(guard, NULL, "::ffff:10.1.2.3"));
+	assert_non_null(refusal(guard, NULL, "10.2.2.3"));
+	assert_null(refusal(guard, NULL, "192.168.7.7"));
+	assert_non_null(refusal(guard, NULL, "192.168.7.8"));
+	assert_null(refusal(guard, NULL, "fd12:3::1"));
+	assert_null(refusal(guard, "Intern.example.com", "127.0.0.1"));
+	assert_non_null(refusal(guard, "x.intern.example.com", "127.0.0.1"));
+	assert_null(refusal(guard, "box.lan", "10.9.9.9"));
+	assert_non_null(refusal(guard, ".lan", "10.9.9.9"));
+	assert_non_null(refusal(guard, "notlan", "10.9.9.9"));
 	guard_free(guard);
 }
 
@@ -119,11 +125,100 @@ static void ranges_end_at_their_bits(void **state)
 	struct guard *guard = guard_of("10.0.0.128/25,172.16.0.0/31");
 
 	(void)state;
-	assert_null(guard_refuses_text(guard, NULL, "10.0.0.128"));
-	assert_null(guard_refuses_text(guard, NULL, "10.0.0.255"));
-	assert_non_null(guard_refuses_text(guard, NULL, "10.0.0.127"));
-	assert_null(guard_refuses_text(guard, NULL, "172.16.0.1"));
-	assert_non_null(guard_refuses_text(guard, NULL, "172.16.0.2"));
+	assert_null(refusal(guard, NULL, "10.0.0.128"));
+	assert_null(refusal(guard, NULL, "10.0.0.255"));
+	assert_non_null(refusal(guard, NULL, "10.0.0.127"));
+	assert_null(refusal(guard, NULL, "172.16.0.1"));
+	assert_non_null(refusal(guard, NULL, "172.16.0.2"));
+	guard_free(guard);
+}
+
+static void a_range_is_read_with_its_port(void **state)
+{
+	static const struct {
+		const char *text;
+		int bits, port;
+	} good[] = {{"10.0.0.0/8", 104, 0}, {"10.1.2.3", 128, 0}, {"10.1.2.3:80", 128, 80},
+		{"10.0.0.0/8:65535", 104, 65535}, {"::1", 128, 0}, {"[::1]", 128, 0}, {"[::1]:443", 128, 443},
+		{"fd00::/8", 8, 0}, {"[fd00::]/8", 8, 0}, {"[fd00::]/8:443", 8, 443}, {"::ffff:10.0.0.1", 128, 0},
+		{"[::ffff:10.0.0.1]:9", 128, 9}, {"0.0.0.0/0:1", 96, 1}};
+	static const char *const bad[] = {"", ":", "10.0.0.1:", "10.0.0.1:0", "10.0.0.1:65536", "10.0.0.1:80:90",
+		"10.0.0.1:x", "10.0.0.1:80/8", "[10.0.0.1]:80", "[::1]:80:90", "[::1]80", "[::1", "::1]:80", "[]:80",
+		"[::1]/129", "[::1/64]:80", "10.0.0.0/8:", "[[::1]]:80", "host:80",
+		"[ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255]/128:655350000000"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+		struct address_range range;
+
+		if (address_range_parse(good[i].text, &range) < 0)
+			fail_msg("%s is refused", good[i].text);
+		assert_int_equal(range.bits, good[i].bits);
+		assert_int_equal(range.port, good[i].port);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		struct address_range range;
+
+		if (address_range_parse(bad[i], &range) == 0)
+			fail_msg("%s is read", bad[i]);
+	}
+}
+
+static void an_entry_opens_its_port_alone(void **state)
+{
+	static const struct {
+		const char *host, *address;
+		int port;
+		bool listed;
+	} cases[] = {
+		{NULL, "127.0.0.1", 8080, true},
+		{NULL, "127.0.0.1", 8081, false},
+		{NULL, "::ffff:127.0.0.1", 8080, true},
+		{NULL, "::ffff:127.0.0.1", 80, false},
+		{NULL, "::1", 8443, true},
+		{NULL, "::1", 8080, false},
+		{NULL, "10.9.9.9", 443, true},
+		{NULL, "10.9.9.9", 444, false},
+		{NULL, "192.168.7.7", 1, true},
+		{"box.lan", "127.0.0.2", 9000, true},
+		{"box.lan", "127.0.0.2", 9001, false},
+		{"a.intern", "172.16.0.1", 77, true},
+		{"a.intern", "172.16.0.1", 78, false},
+		{"open.example.com", "127.0.0.9", 6379, true},
+		{NULL, "2002:7f00:1::", 8080, true},
+		{NULL, "2002:7f00:1::", 8081, false},
+	};
+	struct guard *guard = guard_of("127.0.0.1:8080,[::1]:8443,10.0.0.0/8:443,192.168.7.7,box.lan:9000,.intern:77,"
+				       "open.example.com");
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct guard_verdict verdict =
+			guard_judge_text(guard, &(struct guard_target){cases[i].host, cases[i].address, cases[i].port});
+
+		if (verdict.listed != cases[i].listed || !verdict.refusal != cases[i].listed)
+			fail_msg("%s %s port %d: %s", text_or_empty(cases[i].host), cases[i].address, cases[i].port,
+				text_or_empty(verdict.refusal));
+	}
+	assert_true(guard_names_ports(guard));
+	assert_true(guard_allows(guard, "192.168.7.7"));
+	assert_false(guard_allows(guard, "127.0.0.1"));
+	guard_free(guard);
+}
+
+static void a_public_address_is_listed_only_by_the_list(void **state)
+{
+	struct guard *guard = guard_of("8.8.8.8:53,hook.example.com");
+	const struct guard_target targets[] = {{NULL, "8.8.8.8", 53}, {"hook.example.com", "1.1.1.1", 443},
+		{NULL, "8.8.8.8", 443}, {"x", "1.1.1.1", 443}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(targets); i++) {
+		struct guard_verdict verdict = guard_judge_text(guard, &targets[i]);
+
+		assert_null(verdict.refusal);
+		assert_int_equal(verdict.listed, i < 2);
+	}
 	guard_free(guard);
 }
 
@@ -133,13 +228,15 @@ static void everything_can_be_let_through(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(private); i++)
-		assert_null(guard_refuses_text(guard, NULL, private[i]));
+		assert_null(refusal(guard, NULL, private[i]));
 	guard_free(guard);
 }
 
 static void a_bad_list_is_refused(void **state)
 {
-	static const char *const bad[] = {"10.0.0.0/33", "10.0.0.0/", "fe80::/129", "a b", "http://x/", "10.0.0.0/x"};
+	static const char *const bad[] = {"10.0.0.0/33", "10.0.0.0/", "fe80::/129", "a b", "http://x/", "10.0.0.0/x",
+		"127.0.0.1:0", "127.0.0.1:70000", "127.0.0.1:", "host:", "host:x", ".lan:99999", "[::1]:", "[::1]:1:2",
+		":80"};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
@@ -185,6 +282,9 @@ int main(void)
 		cmocka_unit_test(only_public_addresses_pass),
 		cmocka_unit_test(the_list_lets_through),
 		cmocka_unit_test(ranges_end_at_their_bits),
+		cmocka_unit_test(a_range_is_read_with_its_port),
+		cmocka_unit_test(an_entry_opens_its_port_alone),
+		cmocka_unit_test(a_public_address_is_listed_only_by_the_list),
 		cmocka_unit_test(everything_can_be_let_through),
 		cmocka_unit_test(a_bad_list_is_refused),
 		cmocka_unit_test(urls_are_checked_before_anything_is_sent),
