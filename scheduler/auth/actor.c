@@ -25,7 +25,8 @@ _Static_assert((rights)1 << BIT_CAN_READ_ORGANIZATION == 4294967296, "every memb
 #define CLOSED                                                                                                         \
 	"(select ',' || string_agg(x.id, ',') || ',' from organizations x join organization_memberships y "            \
 	"on y.organization_id = x.id "                                                                                 \
-	"and y.user_id = k.user_id where x.settings->>'user-tokens-enabled' = 'false') as closed, "
+	"and y.user_id = k.user_id and y.status = 'active' where x.settings->>'user-tokens-enabled' = 'false') as "    \
+	"closed, "
 
 /* Takes the rows. */
 static void viewer_read(struct rows *rows, struct actor *actor)
@@ -88,7 +89,7 @@ static const struct proof session = {
 	"coalesce(min((x.settings->>'session-timeout')::bigint), " SESSION_MINUTES ") as idle, "
 	"coalesce(min((x.settings->>'session-remember')::bigint), " SESSION_MINUTES ") as whole "
 	"from organization_memberships y join organizations x on x.id = y.organization_id "
-	"where y.user_id = s.user_id) l where s.hash = $1 "
+	"where y.user_id = s.user_id and y.status = 'active') l where s.hash = $1 "
 	"and s.last_seen_at > now() - make_interval(mins => least(l.idle, " SESSION_MOST_MINUTES ")::int) "
 	"and s.created_at > now() - make_interval(mins => least(l.whole, " SESSION_MOST_MINUTES ")::int)",
 	"update sessions set last_seen_at = now() where hash = $1",

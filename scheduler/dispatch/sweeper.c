@@ -18,6 +18,7 @@
 #include "scheduler/dispatch/letters.h"
 #include "scheduler/metrics.h"
 #include "scheduler/store/audit.h"
+#include "scheduler/store/invitations.h"
 
 enum { MOST_SWEPT = 100, REASON_SIZE = 512, AWAY_MS = 3000, SHOWN_MS = 300000 };
 
@@ -275,6 +276,7 @@ static const struct {
 	{"auto destroy", 2000, auto_destroy_sweep, false},
 	{"workers", 60000, sweep_workers, false},
 	{"sessions", 600000, sessions_sweep, false},
+	{"invitations", 600000, invitations_sweep, false},
 	{"exports", 3600000, sweep_exports, false},
 	{"letters", 600000, letters_sweep, false},
 	{"audit trail", 600000, audit_count, false},

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/memberships.h"
 
+#include "scheduler/store/invitations.h"
 #include "scheduler/store/teams.h"
 #include "scheduler/store/viewer.h"
 
 /* `user` is the number of the viewer's parameter (store/viewer.h). */
 #define COLUMNS(user)                                                                                                  \
-	"m.id, m.organization_id, o.name as organization_name, m.user_id, u.email, u.username, m.status, "             \
+	"m.id, m.organization_id, o.name as organization_name, m.user_id, coalesce(m.email, u.email) as email, "       \
+	"u.username, m.status, "                                                                                       \
 	"m.created_at, (select coalesce(jsonb_agg(tm.team_id order by tm.team_id), '[]') from team_members tm "        \
 	"join teams t on t.id = tm.team_id where tm.organization_id = m.organization_id and "                          \
 	"tm.user_id = m.user_id and " TEAM_SEEN(TEAM_SECRETS_SEEN(user), user) ") as teams "
@@ -55,21 +57,39 @@ struct inviting {
 	struct id id;
 };
 
-/* Whoever has the address, or a user without a name for it. */
-static int invited_user(struct store *store, const char *email, struct rows *ret_user, struct err *err)
+static int email_taken(struct err *err)
 {
-	if (db_query(store->db, ret_user, err,
-		    "select id, 'active' as status from users where lower(email) = lower($1) and username is not null "
-		    "and not is_service_account order by created_at, id limit 1",
-		    P_TEXT(email)) < 0)
+	return err_at(err, "/data/attributes/email", "Email belongs to a member of the organization");
+}
+
+/* Only members of this organization are looked at: whether anybody else has the address makes no difference. */
+static int member_check(const struct inviting *i, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(i->store->db, &rows, err,
+		    "select 1 from organization_memberships m join users u on u.id = m.user_id "
+		    "and u.username is not null and not u.is_service_account "
+		    "where m.organization_id = $1 and lower(u.email) = lower($2) limit 1",
+		    P_TEXT(i->invitation->organization_id), P_TEXT(i->invitation->email)) < 0)
 		return -1;
-	if (ret_user->count)
-		return 0;
-	rows_release(ret_user);
-	return db_query(store->db, ret_user, err,
-		"insert into users (id, email) values ($1, $2) on conflict (lower(email)) where username is null "
-		"do update set email = users.email returning id, 'invited' as status",
-		P_TEXT(id_new("user").text), P_TEXT(email));
+	return rows.count ? email_taken(err) : 0;
+}
+
+/* The user without a name that stands for the address. An expired invitation of theirs makes room for the new one. */
+static int invited_user(const struct inviting *i, struct rows *ret_user, struct err *err)
+{
+	struct db *db = i->store->db;
+
+	if (db_query(db, ret_user, err,
+		    "insert into users (id, email) values ($1, lower($2)) on conflict (lower(email)) where username is "
+		    "null do update set email = users.email returning id",
+		    P_TEXT(id_new("user").text), P_TEXT(i->invitation->email)) < 0)
+		return -1;
+	return db_query(db, NULL, err,
+		"delete from organization_memberships m where m.organization_id = $1 and m.user_id = $2 "
+		"and " INVITATION_EXPIRED,
+		P_TEXT(i->invitation->organization_id), P_TEXT(row_text(ret_user, 0, "id")));
 }
 
 static int invited_teams(struct inviting *i, const char *user_id, struct err *err)
@@ -99,18 +119,18 @@ static int invite_in(void *data, struct err *err)
 	_cleanup_(rows_release) struct rows user = ROWS_INIT;
 	const char *user_id;
 
-	if (invited_user(i->store, i->invitation->email, &user, err) < 0)
+	if (member_check(i, err) < 0 || invited_user(i, &user, err) < 0)
 		return -1;
 	user_id = row_text(&user, 0, "id");
 	i->id = id_new("ou");
 	if (db_query(i->store->db, NULL, err,
-		    "insert into organization_memberships (id, organization_id, user_id, status) "
-		    "values ($1, $2, $3, $4)",
+		    "insert into organization_memberships (id, organization_id, user_id, status, email) "
+		    "values ($1, $2, $3, 'invited', $4)",
 		    P_TEXT(i->id.text), P_TEXT(i->invitation->organization_id), P_TEXT(user_id),
-		    P_TEXT(row_text(&user, 0, "status"))) < 0)
-		return err->kind == ERR_CONFLICT
-			? err_at(err, "/data/attributes/email", "Email belongs to a member of the organization")
-			: -1;
+		    P_TEXT(i->invitation->email)) < 0)
+		return err->kind == ERR_CONFLICT ? email_taken(err) : -1;
+	if (invitation_mail_queue(i->store, i->id.text, err) < 0)
+		return -1;
 	return i->invitation->team_ids ? invited_teams(i, user_id, err) : 0;
 }
 
@@ -149,11 +169,7 @@ static int leave_in(void *data, struct err *err)
 		return err_set(err, ERR_NOT_FOUND, "organization membership not found");
 	if (owners_check(l->store, row_text(&rows, 0, "organization_id"), err) < 0)
 		return -1;
-	/* Nobody else waits for whom nobody invites any more. */
-	return db_query(l->store->db, NULL, err,
-		"delete from users u where id = $1 and username is null and not is_service_account "
-		"and not exists (select 1 from organization_memberships m where m.user_id = u.id)",
-		P_TEXT(row_text(&rows, 0, "user_id")));
+	return invited_users_delete(l->store, row_text(&rows, 0, "user_id"), err);
 }
 
 int membership_delete(struct store *store, const char *id, struct err *err)

@@ -3,8 +3,8 @@
 #define SCHEDULER_STORE_MEMBERSHIPS_H
 
 /*
- * Who belongs to an organization. Whoever is invited by an e-mail address that nobody has yet gets a user without a
- * name, which is theirs when they register (store/users.h), and is `invited` until then.
+ * Who belongs to an organization. A new membership is an invitation (store/invitations.h), whether or not a person has
+ * the address: its status is `invited`, and its user has no name, until the person accepts it.
  */
 
 #include "scheduler/store/store.h"
@@ -30,7 +30,8 @@ struct invitation {
 	const char *email;
 	const json_t *team_ids; /* teams to begin in, or NULL */
 };
-/* ERR_INVALID for a member, and for a team that is none of the organization's. */
+/* Invites, and queues the mail. ERR_INVALID for a member's address, for one that is invited already, and for a team
+ * that is none of the organization's. */
 int membership_create(struct store *store, const struct invitation *invitation, struct id *ret_id, struct err *err);
 /* ERR_INVALID for the last owner. */
 int membership_delete(struct store *store, const char *id, struct err *err);

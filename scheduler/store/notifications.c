@@ -4,6 +4,7 @@
 #include "common/log.h"
 #include "common/metrics.h"
 #include "scheduler/metrics.h"
+#include "scheduler/store/invitations.h"
 #include "scheduler/store/notification_configurations.h"
 #include "scheduler/store/notification_payload.h"
 
@@ -94,7 +95,9 @@ static const char claim_sql[] =
 	"for update skip locked) "
 	"update notifications n set delivery = 'claimed', attempt = n.attempt + 1, notifier = $3, "
 	"lease_until = now() + make_interval(secs => $4), updated_at = now() from picked p "
-	"join notifications q on q.id = p.id join notification_configurations c on c.id = q.configuration_id "
+	"join notifications q on q.id = p.id left join notification_configurations c on c.id = q.configuration_id "
+	"left join organization_memberships m on m.id = q.membership_id "
+	"left join organizations io on io.id = m.organization_id "
 	"left join users a on a.id = q.actor_id left join runs r on r.id = q.run_id "
 	"left join run_inputs i on i.run_id = q.run_id left join users b on b.id = i.created_by "
 	"left join workspaces w on w.id = coalesce(r.workspace_id, q.workspace_id) left join organizations o on o.id = "
@@ -103,7 +106,8 @@ static const char claim_sql[] =
 	" as happened_at, greatest(extract(epoch from n.give_up_at - now()) * 1000, 0)::bigint as give_up_in_ms, "
 	"a.username as updated_by, c.id as configuration_id, c.name, c.destination_type, c.url, "
 	"c.token_sealed, " RECIPIENTS " as recipients, " CREATED_AT " as run_created_at, " DUE_AT
-	" as due_at, i.message, b.username as created_by, "
+	" as due_at, i.message, b.username as created_by, n.membership_id, io.name as invited_by, m.email as invited, "
+	"to_char(m.created_at + interval '" INVITATION_DAYS " days', 'YYYY-MM-DD') as expires_at, "
 	"w.id as workspace_id, w.name as workspace, o.name as organization";
 
 static struct notification_text text_of(const struct store *store, const struct rows *rows, int row)
@@ -134,6 +138,14 @@ static int way_add(struct store *store, const struct rows *rows, int row, json_t
 	const struct notification_text text = text_of(store, rows, row);
 	_cleanup_(buf_release) struct buf token = BUF_INIT(NOTIFICATION_TOKEN_LIMIT);
 
+	if (!row_null(rows, row, "membership_id")) {
+		_cleanup_(freep) char *subject =
+			mem_printf("Invitation to the organization %s", row_text(rows, row, "invited_by"));
+
+		json_object_set_new(request, "mail",
+			json_pack("{s[s] ss}", "to", row_text(rows, row, "invited"), "subject", subject));
+		return 0;
+	}
 	if (row_null(rows, row, "url")) {
 		_cleanup_(freep) char *subject = notification_subject(&text);
 
@@ -148,10 +160,18 @@ static int way_add(struct store *store, const struct rows *rows, int row, json_t
 	return 0;
 }
 
-static int claimed_add(struct store *store, const struct rows *rows, int row, json_t *requests, struct err *err)
+static char *body_of(const struct store *store, const struct rows *rows, int row)
 {
 	const struct notification_text text = text_of(store, rows, row);
-	_cleanup_(freep) char *body = notification_body(&text, row_text(rows, row, "destination_type"));
+
+	if (!row_null(rows, row, "membership_id"))
+		return invitation_mail_text(store, rows, row);
+	return notification_body(&text, row_text(rows, row, "destination_type"));
+}
+
+static int claimed_add(struct store *store, const struct rows *rows, int row, json_t *requests, struct err *err)
+{
+	_cleanup_(freep) char *body = body_of(store, rows, row);
 	json_t *request = json_pack("{ss si so ss sI}", "id", row_text(rows, row, "id"), "attempt",
 		(int)row_int(rows, row, "attempt"), "run", json_string_or_null(row_text(rows, row, "run_id")), "body",
 		body, "give-up-in-ms", (json_int_t)row_int(rows, row, "give_up_in_ms"));
@@ -185,7 +205,8 @@ static void note_end(const struct rows *rows, int row)
 {
 	bool delivered = text_equal(row_text(rows, row, "ended"), "acknowledged");
 
-	metric_addf(M_NOTIFICATIONS, 1, "destination=\"%s\",outcome=\"%s\"", row_text(rows, row, "destination_type"),
+	metric_addf(M_NOTIFICATIONS, 1, "destination=\"%s\",outcome=\"%s\"",
+		row_null(rows, row, "destination_type") ? "email" : row_text(rows, row, "destination_type"),
 		delivered ? "delivered" : "gave_up");
 	log_line(delivered ? LOG_INFO : LOG_WARN,
 		delivered ? "a notification was delivered" : "a notification could not be delivered", "run",
@@ -208,17 +229,19 @@ int notifications_delivered(struct store *store, const json_t *deliveries, struc
 		    "status integer, answer text, error text, headers jsonb, \"end\" text)) with ordinality "
 		    "as s(id, attempt, status, answer, error, headers, ended, ord) "
 		    "join notifications n on n.id = s.id and n.attempt = s.attempt "
-		    "join notification_configurations c on c.id = n.configuration_id), "
+		    "left join notification_configurations c on c.id = n.configuration_id), "
 		    "logged as (insert into notification_responses (configuration_id, url, code, body, headers, "
 		    "successful) select configuration_id, url, code, left(body, 1024), headers, "
-		    "ended is not distinct from 'acknowledged' from said order by ord), "
+		    "ended is not distinct from 'acknowledged' from said where configuration_id is not null order by "
+		    "ord), "
 		    "gone as (delete from notifications n using said s where n.id = s.id and s.ended is not null) "
 		    "select id, run_id, trigger, configuration_id, destination_type, code, error, ended from said "
 		    "order by ord",
 		    P_TEXT(text)) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
-		db_array_add(&touched, row_text(&rows, i, "configuration_id"));
+		if (!row_null(&rows, i, "configuration_id"))
+			db_array_add(&touched, row_text(&rows, i, "configuration_id"));
 		if (!row_null(&rows, i, "ended"))
 			note_end(&rows, i);
 	}
@@ -231,18 +254,20 @@ int notifications_give_up(struct store *store, struct err *err)
 	_cleanup_(db_array_release) struct db_array touched = DB_ARRAY_INIT;
 
 	if (db_query(store->db, &rows, err,
-		    "with late as (delete from notifications n using notification_configurations c "
-		    "where c.id = n.configuration_id and n.give_up_at < now() - interval '30 seconds' "
-		    "returning n.id, n.run_id, n.trigger, n.configuration_id, c.destination_type, "
-		    "coalesce(c.url, '') as url), "
+		    "with gone as (delete from notifications where give_up_at < now() - interval '30 seconds' "
+		    "returning *), "
+		    "late as (select n.id, n.run_id, n.trigger, n.configuration_id, c.destination_type, "
+		    "coalesce(c.url, '') as url from gone n "
+		    "left join notification_configurations c on c.id = n.configuration_id), "
 		    "logged as (insert into notification_responses (configuration_id, url, code, body, successful) "
 		    "select configuration_id, url, '', 'It could not be sent in time: is a notifier running?', false "
-		    "from late) "
+		    "from late where configuration_id is not null) "
 		    "select id, run_id, trigger, configuration_id, destination_type, null as code, "
 		    "'no notifier sent it in time' as error, 'gave-up' as ended from late") < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
-		db_array_add(&touched, row_text(&rows, i, "configuration_id"));
+		if (!row_null(&rows, i, "configuration_id"))
+			db_array_add(&touched, row_text(&rows, i, "configuration_id"));
 		note_end(&rows, i);
 	}
 	return rows.count ? notification_responses_trim(store, &touched, err) : 0;

@@ -4,7 +4,8 @@
 
 /*
  * Notifications on their way: put up in the transaction of what they tell of, one row for each configuration that asks
- * for it, claimed and sent by notifiers (store/requests.h), gone when they were delivered or given up.
+ * for it, claimed and sent by notifiers (store/requests.h), gone when they were delivered or given up. The mail of an
+ * invitation (store/invitations.h) is one of no configuration.
  */
 
 #include "scheduler/dispatch/outbox.h"

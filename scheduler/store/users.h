@@ -10,10 +10,11 @@ int user_read(struct store *store, const char *id, struct rows *ret_rows, struct
 int users_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 /* The user as the viewer knows them: themselves, and whom they share an organization with. ERR_NOT_FOUND. */
 int user_read_known(struct store *store, const char *id, const char *viewer_id, struct rows *ret_rows, struct err *err);
-/* A new user, who takes up what the address was invited to. In a transaction of its own or the caller's. ERR_INVALID
- * "Username has already been taken". */
+/* A new user with a confirmed address, who accepts every invitation to it: only an operator makes users. In a
+ * transaction of its own or the caller's. ERR_INVALID "Username has already been taken". */
 int user_register(struct store *store, const char *username, const char *email, struct id *ret_id, struct err *err);
-/* NULL leaves a field as it is. ERR_INVALID "Username has already been taken". */
+/* NULL leaves a field as it is. Another address is not confirmed (store/invitations.h). ERR_INVALID "Username has
+ * already been taken". */
 int user_update(struct store *store, const char *id, const char *username, const char *email, struct err *err);
 
 #endif

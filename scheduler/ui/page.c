@@ -131,6 +131,28 @@ int page_send(struct page_buf *page, struct response *res, int status)
 	return respond_bytes(res, "text/html; charset=utf-8", &page->html);
 }
 
+void page_note(struct page_buf *page, const char *role, const char *text)
+{
+	buf_printf(&page->html, "<p role=\"%s\">", role);
+	page_text(page, text);
+	page_html(page, "</p>\n");
+}
+
+void page_cell(struct page_buf *page, const char *text)
+{
+	page_html(page, "<td>");
+	page_text(page, text);
+	page_html(page, "</td>");
+}
+
+void page_cell_day(struct page_buf *page, const struct rows *rows, int row, const char *column, const char *none)
+{
+	char day[11];
+
+	text_copy(day, sizeof(day), row_text(rows, row, column) ? row_text(rows, row, column) : none);
+	page_cell(page, day);
+}
+
 int page_say(const struct request *req, struct response *res, int status, const char *title, const char *text)
 {
 	struct page_buf page;
@@ -192,6 +214,17 @@ bool page_form_ours(const struct request *req)
 	if (!origin_ours(req))
 		return false;
 	return req->actor.kind != ACTOR_USER || session_csrf_valid(req->store, cookie, page_sent(req, "csrf"));
+}
+
+int page_form_begin(struct request *req, struct response *res, const char *back, struct err *err)
+{
+	int there = page_need_user(req, res, back, err);
+
+	if (there > 0 && !page_form_ours(req)) {
+		page_say(req, res, 403, "Not from here", "The form was sent from another site.");
+		return 0;
+	}
+	return there;
 }
 
 const char *page_sent(const struct request *req, const char *name)

@@ -9,8 +9,9 @@
 
 #include "scheduler/api/api.h"
 
-#define SIGN_IN_PATH "/app/login"
-#define TOKENS_PATH  "/app/settings/tokens"
+#define SIGN_IN_PATH     "/app/login"
+#define TOKENS_PATH      "/app/settings/tokens"
+#define INVITATIONS_PATH "/app/settings/invitations"
 
 struct page_buf {
 	struct buf html;
@@ -29,6 +30,12 @@ void page_csrf(struct page_buf *page, const struct request *req);
 /* Ends it and answers with it. */
 int page_send(struct page_buf *page, struct response *res, int status);
 
+/* A paragraph with the role `alert` or `status`, and a cell of a table. */
+void page_note(struct page_buf *page, const char *role, const char *text);
+void page_cell(struct page_buf *page, const char *text);
+/* A cell with the day of a time; `none` for null. */
+void page_cell_day(struct page_buf *page, const struct rows *rows, int row, const char *column, const char *none);
+
 /* A page that says one thing. */
 int page_say(const struct request *req, struct response *res, int status, const char *title, const char *text);
 /* 303: the browser goes there with GET. */
@@ -40,6 +47,9 @@ int page_redirect(struct response *res, const char *location);
 int page_user(struct request *req, struct err *err);
 /* The same, but nobody is sent to sign in first, and comes back to `back`: 0 means that *res is that redirect. */
 int page_need_user(struct request *req, struct response *res, const char *back, struct err *err);
+/* What each form begins with: 1 if a user of ours sent it, else what the handler returns. Nobody is sent to sign in,
+ * and then to `back`. */
+int page_form_begin(struct request *req, struct response *res, const char *back, struct err *err);
 /* Whether a form was sent from a page of ours, with the session's token where there is a session. */
 bool page_form_ours(const struct request *req);
 /* A field of the form, never NULL. Borrowed. */

@@ -15,49 +15,15 @@
 
 enum { TOKENS_SHOWN = 100, DESCRIPTION_MOST = 512, DAYS_MOST = 3650 };
 
-/* The same start for each form: 1 if it may be done, else what to return. */
-static int form_begin(struct request *req, struct response *res, const char *back, struct err *err)
-{
-	int there = page_need_user(req, res, back, err);
-
-	if (there > 0 && !page_form_ours(req)) {
-		page_say(req, res, 403, "Not from here", "The form was sent from another site.");
-		return 0;
-	}
-	return there;
-}
-
-static void page_note(struct page_buf *page, const char *role, const char *text)
-{
-	buf_printf(&page->html, "<p role=\"%s\">", role);
-	page_text(page, text);
-	page_html(page, "</p>\n");
-}
-
 /* ---- tokens ---- */
-
-static void cell(struct page_buf *page, const char *text)
-{
-	page_html(page, "<td>");
-	page_text(page, text);
-	page_html(page, "</td>");
-}
-
-static void cell_day(struct page_buf *page, const struct rows *rows, int row, const char *column, const char *none)
-{
-	char day[11];
-
-	text_copy(day, sizeof(day), row_text(rows, row, column) ? row_text(rows, row, column) : none);
-	cell(page, day);
-}
 
 static void token_row(struct page_buf *page, const struct request *req, const struct rows *rows, int row)
 {
 	page_html(page, "<tr>");
-	cell(page, row_text(rows, row, "description"));
-	cell_day(page, rows, row, "created_at", "");
-	cell_day(page, rows, row, "last_used_at", "never");
-	cell_day(page, rows, row, "expired_at", "never");
+	page_cell(page, row_text(rows, row, "description"));
+	page_cell_day(page, rows, row, "created_at", "");
+	page_cell_day(page, rows, row, "last_used_at", "never");
+	page_cell_day(page, rows, row, "expired_at", "never");
 	buf_printf(&page->html, "<td><form class=\"inline\" method=\"post\" action=\"" TOKENS_PATH "/%s/revoke\">",
 		row_text(rows, row, "id"));
 	page_csrf(page, req);
@@ -96,7 +62,8 @@ static int tokens_show(
 	}
 	page_html(&page,
 		"<p>A token lets a program do here what you may do. "
-		"<a href=\"" PASSWORD_PATH "\">Change your password</a></p>\n"
+		"<a href=\"" PASSWORD_PATH "\">Change your password</a> "
+		"<a href=\"" INVITATIONS_PATH "\">Your invitations</a></p>\n"
 		"<table><thead><tr><th scope=\"col\">Description</th><th scope=\"col\">Created</th>"
 		"<th scope=\"col\">Last used</th><th scope=\"col\">Expires</th><td></td></tr></thead>\n<tbody>\n");
 	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++)
@@ -121,7 +88,7 @@ int ui_tokens_create(struct request *req, struct response *res, struct err *err)
 	struct token_order order = {.description = description, .expires_at = expiry};
 	long long days;
 	struct id id;
-	int there = form_begin(req, res, TOKENS_PATH, err);
+	int there = page_form_begin(req, res, TOKENS_PATH, err);
 
 	if (there <= 0)
 		return there;
@@ -141,7 +108,7 @@ int ui_tokens_revoke(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	const char *id = param(req, "token");
-	int there = form_begin(req, res, TOKENS_PATH, err);
+	int there = page_form_begin(req, res, TOKENS_PATH, err);
 
 	if (there <= 0)
 		return there;
@@ -191,7 +158,7 @@ int ui_password_set(struct request *req, struct response *res, struct err *err)
 	const struct password_change change = {.current = page_sent(req, "current_password"),
 		.wanted = page_sent(req, "password"),
 		.again = page_sent(req, "password_confirmation")};
-	int there = form_begin(req, res, PASSWORD_PATH, err);
+	int there = page_form_begin(req, res, PASSWORD_PATH, err);
 
 	if (there <= 0)
 		return there;

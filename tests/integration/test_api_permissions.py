@@ -129,8 +129,9 @@ def cast(api, database, things):
             team = next(team["id"] for team in api.get(f"organizations/{api.organization}/teams").data if team["attributes"]["name"] == "owners")
         else:
             team = api.post(f"organizations/{api.organization}/teams", {"data": {"type": "teams", "attributes": {"name": name, "organization-access": organization_access or {}}}}).data["id"]
-        api.post(f"organizations/{api.organization}/organization-memberships", {"data": {
-            "type": "organization-memberships", "attributes": {"email": f"{id}@example.com"}, "relationships": {"teams": {"data": [{"type": "teams", "id": team}]}}}})
+        invitation = api.post(f"organizations/{api.organization}/organization-memberships", {"data": {
+            "type": "organization-memberships", "attributes": {"email": f"{id}@example.com"}, "relationships": {"teams": {"data": [{"type": "teams", "id": team}]}}}}).data
+        client.post(f"account/invitations/{invitation['id']}/actions/accept")
         return team, client
 
     actors = [Actor("owner", member("owner")[1], EVERYTHING), Actor("member without rights", member("nothing")[1], set())]

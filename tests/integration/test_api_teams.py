@@ -109,9 +109,8 @@ def test_invitations(api, people, database):
     read = api.get(f"organization-memberships/{made['data']['id']}", include="user,teams").json
     assert read["data"] == made["data"]
     assert {item["type"] for item in read["included"]} == {"users", "teams"}
-    people.user("here")
-    assert api.post(path, body("HERE@example.com")).data["attributes"]["status"] == "active"
-    assert refused(api, "POST", path, body("here@example.com")) == (422, "/data/attributes/email")
+    people.member("here")
+    assert refused(api, "POST", path, body("HERE@example.com")) == (422, "/data/attributes/email")
     assert refused(api, "POST", path, body("new@example.com")) == (422, "/data/attributes/email")
     assert refused(api, "POST", path, body("nonsense")) == (422, "/data/attributes/email")
     assert refused(api, "POST", path, body(None)) == (422, "/data/attributes/email")

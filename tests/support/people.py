@@ -16,6 +16,9 @@ class Member(Api):
         super().__init__(api.url, token, api.organization)
         self.membership = membership
 
+    def accept(self):
+        self.ask("POST", f"account/invitations/{self.membership}/actions/accept")
+
 
 class People:
     ids = itertools.count(1)
@@ -26,11 +29,17 @@ class People:
 
     def user(self, name):
         """A user with a token, who belongs to nothing; the token."""
-        user, token = f"user-{name}{next(self.ids)}", f"token-of-{name}-{next(self.ids)}"
-        digest = hashlib.sha256(token.encode()).hexdigest()
+        user = f"user-{name}{next(self.ids)}"
         with psycopg.connect(self.database, autocommit=True) as connection:
             connection.execute("insert into users (id, username, email) values (%s, %s, %s)", [user, name, f"{name}@example.com"])
-            connection.execute("insert into tokens (id, hash, user_id) values (%s, %s, %s)", [f"at-{user}", digest, user])
+        return self.token(user)
+
+    def token(self, user):
+        """A new token of a user that there is."""
+        token = f"token-of-{user}-{next(self.ids)}"
+        digest = hashlib.sha256(token.encode()).hexdigest()
+        with psycopg.connect(self.database, autocommit=True) as connection:
+            connection.execute("insert into tokens (id, hash, user_id) values (%s, %s, %s)", [f"at-{token}", digest, user])
         return token
 
     def member(self, name, *teams):
@@ -39,7 +48,9 @@ class People:
         body = {"data": {"type": "organization-memberships", "attributes": {"email": f"{name}@example.com"}, "relationships": {
             "teams": {"data": [{"type": "teams", "id": team} for team in teams]}}}}
         made = self.api.post(f"organizations/{self.api.organization}/organization-memberships", body).data
-        return Member(self.api, token, made["id"])
+        member = Member(self.api, token, made["id"])
+        member.accept()
+        return member
 
     def team(self, name, **access):
         """A new team; its id. Flags are written with underscores: manage_workspaces=True."""

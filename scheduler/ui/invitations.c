@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/invitations.h"
+
+#include "scheduler/api/trail.h"
+#include "scheduler/ui/page.h"
+
+/* Invitations, answered in the browser: those to the person's own address, and the one of a mail's link. */
+
+static void answer_form(struct page_buf *page, const struct request *req, const char *membership_id, const char *code)
+{
+	buf_printf(&page->html, "<form class=\"inline\" method=\"post\" action=\"" INVITATIONS_PATH "/%s\">\n",
+		membership_id);
+	page_csrf(page, req);
+	if (*code)
+		page_field(page, "code", code);
+	page_html(page,
+		"<button name=\"answer\" value=\"accept\">Accept</button>\n"
+		"<button name=\"answer\" value=\"decline\" class=\"plain\">Decline</button>\n</form>\n");
+}
+
+static void invitation_row(struct page_buf *page, const struct request *req, const struct rows *rows, int row)
+{
+	page_html(page, "<tr>");
+	page_cell(page, row_text(rows, row, "organization_name"));
+	page_cell_day(page, rows, row, "expires_at", "");
+	page_html(page, "<td>");
+	answer_form(page, req, row_text(rows, row, "id"), "");
+	page_html(page, "</td></tr>\n");
+}
+
+int ui_invitations_page(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct page_buf page;
+	int there = page_need_user(req, res, INVITATIONS_PATH, err);
+
+	if (there <= 0)
+		return there;
+	if (invitations_of_user(req->store, req->actor.user.text, &rows, err) < 0)
+		return -1;
+	page_begin(&page, req, "Invitations");
+	if (!rows.count)
+		page_html(&page,
+			"<p>No organization invites your address. If you have changed your address, only the link in "
+			"an invitation's mail leads to the invitation.</p>\n");
+	else
+		page_html(&page,
+			"<table><thead><tr><th scope=\"col\">Organization</th><th scope=\"col\">Expires</th>"
+			"<td></td></tr></thead>\n<tbody>\n");
+	for (int i = 0; i < rows.count; i++)
+		invitation_row(&page, req, &rows, i);
+	if (rows.count)
+		page_html(&page, "</tbody></table>\n");
+	page_html(&page, "<p><a href=\"" TOKENS_PATH "\">Tokens</a></p>\n");
+	return page_send(&page, res, 200);
+}
+
+static int not_there(const struct request *req, struct response *res)
+{
+	return page_say(req, res, 404, "No such invitation",
+		"It was answered or withdrawn, it has expired, or it is not yours.");
+}
+
+static struct invited invited_of(const struct request *req, const char *code)
+{
+	const char *id = param(req, "membership");
+
+	return (struct invited){.membership_id = id,
+		.user_id = req->actor.user.text,
+		.with_code = *code && invitation_code_valid(req->store, id, code)};
+}
+
+/* Where the mail's link leads. */
+int ui_invitation_page(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const char *code = text_or_empty(query(req, "code"));
+	struct buf back = BUF_INIT(1024);
+	struct invited invited;
+	struct page_buf page;
+	int there;
+
+	buf_printf(&back, "/app/invitations/%s?code=", param(req, "membership"));
+	buf_url(&back, code);
+	there = page_need_user(req, res, buf_str(&back), err);
+	buf_release(&back);
+	if (there <= 0)
+		return there;
+	invited = invited_of(req, code);
+	if (invitation_read(req->store, &invited, &rows, err) < 0)
+		return err->kind == ERR_NOT_FOUND ? not_there(req, res) : -1;
+	page_begin(&page, req, "Invitation");
+	page_html(&page, "<p>The organization <strong>");
+	page_text(&page, row_text(&rows, 0, "organization_name"));
+	page_html(&page, "</strong> invites <strong>");
+	page_text(&page, row_text(&rows, 0, "email"));
+	page_html(&page, "</strong>. Who accepts as <strong>");
+	page_text(&page, req->actor.username);
+	page_html(&page, "</strong> becomes a member.</p>\n");
+	answer_form(&page, req, invited.membership_id, code);
+	return page_send(&page, res, 200);
+}
+
+/* The organization learns from its audit trail who accepts, and not who declines. */
+static int answer(struct request *req, const struct invited *invited, bool accept, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (invitation_read(req->store, invited, &rows, err) < 0)
+		return -1;
+	if (!accept)
+		return invitation_decline(req->store, invited, err) < 0
+			? -1
+			: trail_write(req, "destroy", "invitation", invited->membership_id, err);
+	if (invitation_accept(req->store, invited, err) < 0)
+		return -1;
+	trail_note_place(req->trail, &(struct place){.organization = row_text(&rows, 0, "organization_id")});
+	return trail_write(req, "accept", "invitation", invited->membership_id, err);
+}
+
+int ui_invitations_answer(struct request *req, struct response *res, struct err *err)
+{
+	int there = page_form_begin(req, res, INVITATIONS_PATH, err);
+	const char *said = page_sent(req, "answer");
+	struct invited invited;
+
+	if (there <= 0)
+		return there;
+	if (!text_equal(said, "accept") && !text_equal(said, "decline"))
+		return page_say(req, res, 422, "No answer", "An invitation is accepted or declined.");
+	invited = invited_of(req, page_sent(req, "code"));
+	if (db_begin(req->store->db, err) < 0)
+		return -1;
+	if (answer(req, &invited, text_equal(said, "accept"), err) == 0)
+		return page_redirect(res, INVITATIONS_PATH);
+	if (err->kind == ERR_NOT_FOUND)
+		return not_there(req, res);
+	return err->kind == ERR_INVALID ? page_say(req, res, 422, "Not accepted", err->message) : -1;
+}

@@ -1,0 +1,345 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Invitations into organizations: what they tell of the invited person, who accepts them, and what follows from it."""
+
+import concurrent.futures
+import json
+import re
+import urllib.parse
+
+import psycopg
+import pytest
+
+from support.api import Api
+from support.browser import Browser
+from support.people import People
+from support.runyard import KEYS, Notifier, Scheduler
+from support.smtp import Sink
+from support.wait import until
+
+
+@pytest.fixture
+def people(org, office):
+    return People(org, office.database)
+
+
+@pytest.fixture
+def person(office):
+    """person() makes somebody who belongs to no organization; a client with their token, name, address and password."""
+
+    def make(address=None):
+        name = f"p-{next(People.ids)}-{org_number(office)}"
+        address = address or f"{name}@Example.com"
+        made = json.loads(Scheduler.run_command("add-user", name, address, database_url=office.database, keys=KEYS).stdout)
+        client = Api(office.scheduler.url, People(None, office.database).token(made["id"]))
+        client.name, client.email, client.id, client.password = name, address, made["id"], made["password"]
+        return client
+
+    return make
+
+
+def org_number(office):
+    return office.ask("select count(*) from users")[0][0]
+
+
+def invitation(address, teams=()):
+    relations = {"teams": {"data": [{"type": "teams", "id": team} for team in teams]}} if teams else {}
+    return {"data": {"type": "organization-memberships", "attributes": {"email": address}, "relationships": relations}}
+
+
+def invite(org, address, teams=()):
+    return org.post(f"organizations/{org.organization}/organization-memberships", invitation(address, teams)).json
+
+
+def invitations(client):
+    return client.get("account/invitations").data
+
+
+def accept(client, id):
+    return client.call("POST", f"account/invitations/{id}/actions/accept")
+
+
+def status_of(org, id):
+    return org.get(f"organization-memberships/{id}").data["attributes"]["status"]
+
+
+def without_ids(text):
+    return re.sub(r"(ou|user)-\w+|\d{4}-\d\d-\d\dT[\d:.]+Z", "-", text)
+
+
+# ---- what an invitation tells ----
+
+
+def test_an_invitation_tells_nothing_of_the_person(org, person, office):
+    known, admin, unknown = person(), person(), "p-none@example.com"
+    office.change("update users set is_site_admin = true where id = %s", admin.id)
+    path = f"organizations/{org.organization}/organization-memberships"
+    shown = []
+    for address in (known.email, admin.email, unknown):
+        made = org.call("POST", path, invitation(address))
+        id, user = made.data["id"], made.data["relationships"]["user"]["data"]["id"]
+        assert user not in (known.id, admin.id)
+        answers = [made, org.call("GET", f"organization-memberships/{id}?include=user,teams"), org.call("GET", f"users/{user}"),
+                   org.call("GET", f"{path}?include=user&filter[email]={urllib.parse.quote(address)}"), org.call("GET", f"{path}?q={urllib.parse.quote(address)}")]
+        shown.append([(answer.status, without_ids(urllib.parse.unquote(answer.text)).lower().replace(address.lower(), "ADDRESS")) for answer in answers])
+        assert made.data["attributes"]["status"] == "invited" and made.data["attributes"]["email"] == address
+        assert made.data["attributes"]["username"] is None and made.json["included"][0]["attributes"]["is-site-admin"] is False
+    assert shown[0] == shown[1] == shown[2]
+
+
+def test_other_routes_do_not_attach_a_person_either(org, people, person):
+    known = person()
+    team = people.team("network", manage_workspaces=True)
+    id = invite(org, known.email)["data"]["id"]
+    for relation, name in (("users", known.name), ("users", known.id), ("users", known.email)):
+        answer = org.call("POST", f"teams/{team}/relationships/{relation}", {"data": [{"type": relation, "id": name}]})
+        assert answer.status == 422, answer.text
+    body = {"data": [{"type": "organization-memberships", "id": id}]}
+    org.post(f"teams/{team}/relationships/organization-memberships", body)
+    shown = org.get(f"teams/{team}", include="users,organization-memberships").json
+    assert known.id not in json.dumps(shown)
+    assert {item["attributes"]["username"] for item in shown["included"]} == {None}
+    workspace = org.workspace("w")
+    document = {"data": {"type": "notification-configurations", "attributes": {
+        "name": "n", "enabled": True, "destination-type": "email", "triggers": []}, "relationships": {"users": {"data": [{"type": "users", "id": known.id}]}}}}
+    assert org.call("POST", f"workspaces/{workspace}/notification-configurations", document).status == 422
+    assert org.call("GET", f"users/{known.id}").status == (200 if org.get("account/details").data["attributes"]["is-site-admin"] else 404)
+    assert known.get("organizations").data == []
+    assert known.call("GET", f"organizations/{org.organization}").status == 404
+    assert known.call("GET", f"workspaces/{workspace}").status == 404
+
+
+def test_the_audit_trail_names_nobody_who_declines(org, person):
+    known = person()
+    id = invite(org, known.email)["data"]["id"]
+    assert known.call("DELETE", f"account/invitations/{id}").status == 204
+    trail = org.get(f"organizations/{org.organization}/audit-trail").text
+    assert f'"{known.name}"' not in trail and known.id not in trail
+    assert org.call("GET", f"organization-memberships/{id}").status == 404
+
+
+# ---- accepting ----
+
+
+def test_rights_begin_when_the_invitation_is_accepted(org, people, person):
+    known = person()
+    team = people.team("network", manage_workspaces=True)
+    id = invite(org, known.email.upper(), [team])["data"]["id"]
+    (found,) = invitations(known)
+    assert found["id"] == id and found["relationships"]["organization"]["data"]["id"] == org.organization
+    assert known.call("GET", f"organizations/{org.organization}").status == 404
+    assert accept(known, id).status == 204
+    read = org.get(f"organization-memberships/{id}", include="user").json
+    assert read["data"]["attributes"]["status"] == "active" and read["data"]["attributes"]["username"] == known.name
+    assert read["data"]["relationships"]["user"]["data"]["id"] == known.id
+    assert [one["id"] for one in read["data"]["relationships"]["teams"]["data"]] == [team]
+    body = {"data": {"type": "workspaces", "attributes": {"name": "theirs"}}}
+    assert known.call("POST", f"organizations/{org.organization}/workspaces", body).status == 201
+    assert invitations(known) == [] and accept(known, id).status == 404
+    trail = org.get(f"organizations/{org.organization}/audit-trail").text
+    assert '"accept"' in trail and known.name in trail
+
+
+def test_an_invitation_is_accepted_once(org, person):
+    known = person()
+    id = invite(org, known.email)["data"]["id"]
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        statuses = sorted(answer.status for answer in pool.map(lambda _: accept(known, id), range(6)))
+    assert statuses == [204] + [404] * 5
+
+
+def test_only_the_invited_answer(org, person, office):
+    known, other, thief = person(), person(), person()
+    id = invite(org, known.email)["data"]["id"]
+    change = {"data": {"type": "users", "attributes": {"email": known.email}}}
+    assert thief.call("PATCH", "account/update", change).status == 200
+    for client in (other, thief, org, Api(office.scheduler.url, None)):
+        assert accept(client, id).status in (401, 404)
+        assert client.call("DELETE", f"account/invitations/{id}").status in (401, 404)
+    token = org.post(f"organizations/{org.organization}/authentication-token").data["attributes"]["token"]
+    assert accept(Api(office.scheduler.url, token), id).status == 404
+    assert invitations(thief) == invitations(other) == []
+    assert status_of(org, id) == "invited"
+    # An address stays confirmed while it changes in its capital letters alone.
+    change["data"]["attributes"]["email"] = known.email.upper()
+    known.patch("account/update", change)
+    assert accept(known, id).status == 204
+
+
+def test_an_invitation_is_withdrawn_and_made_again(org, person):
+    known = person()
+    first = invite(org, known.email)["data"]["id"]
+    assert org.call("POST", f"organizations/{org.organization}/organization-memberships", invitation(known.email.upper())).status == 422
+    org.delete(f"organization-memberships/{first}")
+    assert invitations(known) == [] and accept(known, first).status == 404
+    second = invite(org, known.email)["data"]["id"]
+    assert accept(known, first).status == 404 and accept(known, second).status == 204
+    assert org.call("POST", f"organizations/{org.organization}/organization-memberships", invitation(known.email)).status == 422
+
+
+def test_an_invitation_expires(org, person, office):
+    known = person()
+    first = invite(org, known.email)["data"]["id"]
+    office.change("update organization_memberships set created_at = now() - interval '14 days' where id = %s", first)
+    assert invitations(known) == [] and accept(known, first).status == 404
+    second = invite(org, known.email)["data"]["id"]
+    assert org.call("GET", f"organization-memberships/{first}").status == 404
+    assert [one["id"] for one in invitations(known)] == [second]
+
+
+def test_a_member_accepts_no_second_membership(org, person, office):
+    known = person()
+    assert accept(known, invite(org, known.email)["data"]["id"]).status == 204
+    address = f"second-{known.email}"
+    known.patch("account/update", {"data": {"type": "users", "attributes": {"email": address}}})
+    office.change("update users set email = %s, email_confirmed = false where id = %s", "x-" + address, known.id)
+    id = invite(org, address)["data"]["id"]
+    office.change("update users set email = %s, email_confirmed = true where id = %s", address, known.id)
+    answer = accept(known, id)
+    assert answer.status == 422 and "already" in answer.errors()
+    assert status_of(org, id) == "invited"
+
+
+def test_organizations_invite_the_same_person_apart(org, office, person):
+    known, other = person(), office.organization()
+    one, two = invite(org, known.email)["data"], invite(other, known.email.upper())["data"]
+    assert (one["attributes"]["email"], two["attributes"]["email"]) == (known.email, known.email.upper())
+    assert accept(known, one["id"]).status == 204
+    assert status_of(other, two["id"]) == "invited"
+    assert [item["id"] for item in invitations(known)] == [two["id"]]
+    assert [item["id"] for item in known.get("organizations").data] == [org.organization]
+
+
+def test_mail_that_was_promised_reaches_the_person_who_accepts(org, office, person):
+    known = person()
+    made = invite(org, known.email)["data"]
+    workspace, user = org.workspace("w"), made["relationships"]["user"]["data"]
+    document = {"data": {"type": "notification-configurations", "attributes": {
+        "name": "n", "enabled": True, "destination-type": "email", "triggers": []}, "relationships": {"users": {"data": [user]}}}}
+    configuration = org.post(f"workspaces/{workspace}/notification-configurations", document).data["id"]
+    accept(known, made["id"])
+    users = org.get(f"notification-configurations/{configuration}").data["relationships"]["users"]["data"]
+    assert users == [{"type": "users", "id": known.id}]
+    assert office.ask("select count(*) from users where id = %s", user["id"]) == [(0,)]
+
+
+# ---- sessions ----
+
+
+def test_an_organization_that_nobody_joined_limits_no_session(org, office, person):
+    known = person()
+    browser = Browser(office.scheduler.url, address=f"10.9.{next(People.ids) % 256}.7").sign_in(known.name, known.password)
+    assert browser.status == 200, browser.text
+    org.patch(f"organizations/{org.organization}", {"data": {"type": "organizations", "attributes": {"session-timeout": 1, "session-remember": 1}}})
+    id = invite(org, known.email)["data"]["id"]
+    office.change("update sessions set created_at = now() - interval '1 hour', last_seen_at = now() - interval '1 hour' where user_id = %s", known.id)
+    assert "Your invitations" in browser.ask("/app/settings/tokens").text
+    assert known.call("GET", "organizations").status == 200
+    assert accept(known, id).status == 204
+    assert "Sign in" in browser.ask("/app/settings/tokens").text
+
+
+# ---- the browser ----
+
+
+def signed_in(office, known):
+    browser = Browser(office.scheduler.url, address=f"10.8.{next(People.ids) % 256}.9").sign_in(known.name, known.password)
+    assert browser.status == 200, browser.text
+    return browser
+
+
+def test_invitations_are_answered_in_the_browser(org, office, person):
+    known, other = person(), office.organization()
+    one, two = invite(org, known.email)["data"]["id"], invite(other, known.email)["data"]["id"]
+    browser = signed_in(office, known).ask("/app/settings/invitations")
+    assert org.organization in browser.text and other.organization in browser.text
+    action = f"/app/settings/invitations/{one}"
+    fields = {**browser.form(action)["fields"], "answer": "accept"}
+    for changes, headers in (({"csrf": "0" * 64}, {}), ({"csrf": ""}, {}), ({}, {"Origin": "https://evil.test"})):
+        assert browser.ask(action, {**fields, **changes}, headers).status == 403
+    assert browser.ask(action, {**fields, "answer": "perhaps"}).status == 422
+    assert status_of(org, one) == "invited"
+    browser.ask("/app/settings/invitations").send(action, press="accept")
+    assert browser.status == 200 and org.organization not in browser.text and status_of(org, one) == "active"
+    browser.send(f"/app/settings/invitations/{two}", press="decline")
+    assert "No organization invites" in browser.text
+    assert other.call("GET", f"organization-memberships/{two}").status == 404
+    assert browser.ask(action, fields).status == 404
+    stranger = signed_in(office, person()).ask("/app/settings/invitations")
+    assert stranger.ask(f"/app/invitations/{two}?code=").status == 404
+
+
+# ---- the mail ----
+
+
+@pytest.fixture
+def mails(office, redis):
+    """What a mail server gets from a notifier."""
+    sink = Sink()
+    notifier = Notifier("notifier-1", office.folder, notifier_token=office.tokens["notifier-token"], scheduler_url=office.scheduler.url,
+                        redis_url=redis.url, name="notifier-1", smtp_url=sink.url, smtp_from="runyard@example.com", smtp_tls="none",
+                        log_level="debug", **office.bus.options).start()
+    sink.notifier = notifier
+    yield sink
+    notifier.release()
+    sink.release()
+
+
+def link_in(mail):
+    return re.search(r"https?://\S+/app/invitations/\S+", mail.text)[0]
+
+
+def mail_to(mails, address):
+    def found():
+        return [mail for mail in mails.mails if address in mail.recipients]
+
+    until(found, lambda: f"a mail to {address}: {[mail.recipients for mail in mails.mails]}")
+    return found()[-1]
+
+
+def test_the_link_of_the_mail_leads_to_the_invitation(org, office, person, mails):
+    known, thief = person(), person()
+    address = f"work-{known.email}"
+    id = invite(org, address)["data"]["id"]
+    mail = mail_to(mails, address)
+    assert mail.recipients == [address]
+    link = link_in(mail)
+    path = link.removeprefix(office.scheduler.url)
+    code = urllib.parse.parse_qs(urllib.parse.urlsplit(link).query)["code"][0]
+    assert path.startswith(f"/app/invitations/{id}?")
+    for wrong in ("", code[:-8] + "AAAAAAA=", code[4:], "x" * 4000):
+        assert signed_in(office, thief).ask(f"/app/invitations/{id}?code={urllib.parse.quote(wrong)}").status == 404
+    browser = Browser(office.scheduler.url, address=f"10.7.{next(People.ids) % 256}.9").ask(path)
+    browser.send("/app/login", username=known.name, password=known.password)
+    assert browser.status == 200 and org.organization in browser.text and address in browser.text
+    action = f"/app/settings/invitations/{id}"
+    assert browser.form(action)["fields"]["code"] == code
+    browser.send(action, press="accept")
+    assert status_of(org, id) == "active"
+    assert org.get(f"organization-memberships/{id}").data["attributes"]["username"] == known.name
+    assert browser.ask(path).status == 404 and signed_in(office, thief).ask(path).status == 404
+    until(lambda: office.ask("select count(*) from notifications") == [(0,)], "nothing is on its way")
+    said = json.dumps(office.scheduler.log_lines()) + json.dumps(mails.notifier.log_lines()) + org.get(f"organizations/{org.organization}/audit-trail").text
+    assert code not in said and urllib.parse.quote(code, safe="") not in said
+    with psycopg.connect(office.database) as connection:
+        (rows,) = connection.execute("select count(*) from audit_events e where e::text like %s", [f"%{code}%"]).fetchone()
+    assert rows == 0
+
+
+def test_a_link_confirms_the_address_and_outlives_a_withdrawal_by_nothing(org, office, person, mails):
+    known = person()
+    changed = f"changed-{known.email}"
+    known.patch("account/update", {"data": {"type": "users", "attributes": {"email": changed}}})
+    first = invite(org, changed)["data"]["id"]
+    old = link_in(mail_to(mails, changed)).removeprefix(office.scheduler.url)
+    org.delete(f"organization-memberships/{first}")
+    second = invite(org, changed)["data"]["id"]
+    browser = signed_in(office, known)
+    assert browser.ask(old).status == 404
+    assert browser.ask(old.replace(first, second)).status == 404
+    assert invitations(known) == []
+    until(lambda: len([mail for mail in mails.mails if changed in mail.recipients]) == 2, "the second mail")
+    link = link_in(mail_to(mails, changed)).removeprefix(office.scheduler.url)
+    browser.ask(link).send(f"/app/settings/invitations/{second}", press="accept")
+    assert status_of(org, second) == "active"
+    third = invite(office.organization(), changed)["data"]["id"]
+    assert [one["id"] for one in invitations(known)] == [third]
