@@ -386,6 +386,14 @@ static bool serving_left(const struct serving *serving)
 	return false;
 }
 
+/* A client can't tell an object that they may not see from one that does not exist: handlers name what they looked for
+ * last, and how far they came depends on what exists. */
+static void not_found_unify(const struct request *req, struct err *err)
+{
+	if (err->kind == ERR_NOT_FOUND && req->route && text_starts(req->route->pattern, "/api/v2/"))
+		*err = (struct err){.kind = ERR_NOT_FOUND, .message = "not found"};
+}
+
 static void serving_answer(struct serving *serving)
 {
 	struct request *req = &serving->req;
@@ -395,8 +403,10 @@ static void serving_answer(struct serving *serving)
 					  &serving->err) == 0;
 	if (serving->served && req->report && req->report->job)
 		serving->served = report_respond(&serving->res, req->report, &serving->err) == 0;
-	if (!serving->served)
+	if (!serving->served) {
+		not_found_unify(req, &serving->err);
 		respond_error(&serving->res, &serving->err);
+	}
 	request_note(req, serving->res.http, now_us() - serving->began, &serving->err);
 }
 

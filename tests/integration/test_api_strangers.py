@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MPL-2.0
 """Every endpoint of the route table, asked by who has no right there: nothing is shown and nothing is changed."""
 
-import hashlib
+import itertools
 import json
 import re
 import urllib.parse
@@ -10,11 +10,12 @@ import psycopg
 import pytest
 
 from support.api import Api
+from support.people import People
 from support.routes import rows
 from support.shared import api, database, folder, scheduler, stack  # noqa: F401
 from support.worker import parcel
 
-OPEN = {"site_ping", "account_details", "account_update", "account_password", "organizations_index", "organizations_create"}
+OPEN = {"site_ping", "invitations_index", "account_details", "account_update", "account_password", "organizations_index", "organizations_create"}
 
 
 @pytest.fixture
@@ -106,12 +107,13 @@ def everything(database):
         return [connection.execute(f"select * from {table} order by 1").fetchall() for table in tables]
 
 
+def outsider(api, database):
+    """A client of a person who belongs to no organization."""
+    return Api(api.url, People(api, database).user(f"stranger-{next(People.ids)}"))
+
+
 def test_a_stranger_sees_and_changes_nothing(api, database, things):
-    with psycopg.connect(database, autocommit=True) as connection:
-        connection.execute("insert into users (id, username, email) values ('user-stranger', 'stranger', 's@example.com')")
-        digest = hashlib.sha256(b"stranger-token").hexdigest()
-        connection.execute("insert into tokens (id, hash, user_id) values ('at-stranger', %s, 'user-stranger')", [digest])
-    stranger, before = Api(api.url, "stranger-token"), everything(database)
+    stranger, before = outsider(api, database), everything(database)
     assert stranger.get("organizations").data == []
     for method, path, handler, _ in rows("API"):
         if handler in OPEN:
@@ -130,6 +132,67 @@ def test_a_stranger_sees_and_changes_nothing(api, database, things):
             assert answer.status in expected, f"{method} {path} {body}: {answer.status} {answer.text[:300]}"
             assert "secret" not in answer.text
     assert everything(database) == before
+
+
+# Headers whose values differ between any two answers.
+VARYING = {"date", "x-request-id", "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"}
+
+
+def absent(name, value):
+    """A name or an id of the same shape and length that nothing has."""
+    prefix, dash, rest = value.rpartition("-") if name not in ("organization", "name") else ("", "", value)
+    return prefix + dash + "z" * len(rest)
+
+
+def shape(answer, things, replaced):
+    """The answer without what differs between any two: the values in the path that an error may repeat, dates and numbers of requests."""
+    text = answer.text
+    for name in things:
+        text = text.replace(things[name], "<" + name + ">").replace(replaced[name], "<" + name + ">")
+    headers = sorted((name.lower(), value) for name, value in answer.headers.items() if name.lower() not in VARYING)
+    return answer.status, headers, text
+
+
+def test_what_may_not_be_seen_and_what_is_not_there_are_answered_alike(api, database, things):
+    """Each path with its own things, and with each set of them replaced by ones that do not exist."""
+    stranger = outsider(api, database)
+    gone = {name: absent(name, value) if name not in ("relation",) else value for name, value in things.items()}
+    differing = []
+    for method, path, handler, _ in rows("API"):
+        names = [name for name in re.findall(r":(\w+)", path) if name != "relation"]
+        if handler in OPEN or not names:
+            continue
+        bodies = [None]
+        if method in ("POST", "PATCH", "DELETE"):
+            bodies += [{"data": {"type": path.rsplit("/", 1)[1], "attributes": {"name": "n", "email": "a@b.test"}, "relationships": {}}}, {"data": []}, b"nonsense"]
+        for body in bodies:
+            for query in ("", "?include=nothing", "?page[number]=x"):
+                seen = stranger.call(method, filled(path, things)[1:] + query, body)
+                for missing in [{name} for name in names] + [set(names)]:
+                    other = {**things, **{name: gone[name] for name in missing}}
+                    if "outcome" in missing:
+                        other["policy_outcome"] = gone["policy_outcome"]
+                    unseen = stranger.call(method, filled(path, other)[1:] + query, body)
+                    if shape(seen, things, gone) != shape(unseen, things, gone):
+                        differing.append(f"{method} {path}{query} without {sorted(missing)}, {body}: {shape(seen, things, gone)} {shape(unseen, things, gone)}")
+    assert not differing, "\n".join(differing)
+
+
+def test_a_place_in_a_filter_or_a_body_is_answered_alike(api, database, things):
+    stranger = outsider(api, database)
+    for path, names in (("team-workspaces?filter[workspace][id]={}", ["workspace"]), ("team-projects?filter[project][id]={}", ["project"]),
+                        ("vars?filter[organization][name]={}&filter[workspace][name]={}", ["organization", "name"]),
+                        ("state-versions?filter[organization][name]={}&filter[workspace][name]={}", ["organization", "name"])):
+        values = [[things[name], absent(name, things[name])] for name in names]
+        answers = {(answer.status, answer.text) for answer in (stranger.call("GET", path.format(*chosen)) for chosen in itertools.product(*values))}
+        assert len(answers) == 1, answers
+    for path, kind in (("team-workspaces", "workspace"), ("team-projects", "project"), ("runs", "workspace")):
+        answers = set()
+        for place, team in itertools.product(*[[things[name], absent(name, things[name])] for name in (kind, "team")]):
+            relations = {kind: {"data": {"type": kind + "s", "id": place}}, "team": {"data": {"type": "teams", "id": team}}}
+            answer = stranger.call("POST", path, {"data": {"type": path, "attributes": {"access": "read"}, "relationships": relations}})
+            answers.add((answer.status, answer.text))
+        assert len(answers) == 1, answers
 
 
 def test_without_a_token_nothing_is_there(api, database, things):
