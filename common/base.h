@@ -27,6 +27,10 @@ void closep(const int *fd);
 /* Lets this process open as many descriptors as the system allows it, and says how many those are. */
 unsigned long long descriptors_raise(void);
 
+/* Keeps this process's secrets out of reach: it writes no core file, and no other process of its user may trace it or
+ * read its memory and environment in /proc. The setting is lost when the process changes its user. */
+void process_protect(void);
+
 /* Ends the process with that line: for what a library says to have failed for memory alone. */
 _Noreturn void mem_out(void);
 /* What a library made, which is NULL for want of memory alone: given back, never NULL. */

@@ -6,8 +6,6 @@
 
 #include <signal.h>
 #include <stdio.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 
 #include "common/err.h"
 #include "common/fetch.h"
@@ -35,16 +33,6 @@ static void signal_came(void *data, int signal)
 
 	(void)signal;
 	drain_begin(process->drain);
-}
-
-/* No core file holds a secret, and nobody of the same user reads this process's memory or environment. */
-static void guard_process(void)
-{
-	const struct rlimit none = {0, 0};
-
-	setrlimit(RLIMIT_CORE, &none);
-	prctl(PR_SET_DUMPABLE, 0);
-	signal(SIGPIPE, SIG_IGN);
 }
 
 /* A descriptor for each request and for each callback. */
@@ -120,7 +108,8 @@ int main(int argc, char **argv)
 	struct err err = ERR_INIT;
 	int status, rest;
 
-	guard_process();
+	process_protect();
+	signal(SIGPIPE, SIG_IGN);
 	status = options_read(&notifier_options, argc, argv, options, &rest, &err);
 	if (status > 0)
 		return 0;

@@ -406,6 +406,7 @@ int main(int argc, char **argv)
 	int rest = argc;
 	int result;
 
+	process_protect();
 	json_regions_use();
 	log_setup("scheduler", LOG_INFO);
 	if (argc == 2 && text_equal(argv[1], "states"))

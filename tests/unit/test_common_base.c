@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+/* cmocka wants the headers above first */
+#include <cmocka.h>
+
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/base.h"
+
+static bool is_protected(void)
+{
+	struct rlimit core = {1, 1};
+
+	return prctl(PR_GET_DUMPABLE) == 0 && getrlimit(RLIMIT_CORE, &core) == 0 && core.rlim_max == 0;
+}
+
+static void test_process_protect(void **state)
+{
+	int status = -1;
+	pid_t child;
+
+	(void)state;
+	assert_false(is_protected());
+	child = fork();
+	if (child == 0) {
+		process_protect();
+		_exit(is_protected() ? 0 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_process_protect),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
