@@ -201,7 +201,8 @@ static struct http_pending *request_begin(
 	request->connection = connection;
 	request->method = method;
 	request->path = path;
-	request->body.limit = server->spec.body_limit(server->spec.data, request, announced);
+	if (server->spec.body_limit)
+		request->body.limit = server->spec.body_limit(server->spec.data, request, announced);
 	if (announced > 0 && (size_t)announced > request->body.limit)
 		request->body_refused = "too large";
 	return pending;

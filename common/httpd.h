@@ -67,7 +67,7 @@ struct httpd_spec {
 	bool tls;                 /* with what certificate_load read (common/certificate.h) */
 	void *data;
 	/* The most bytes a request may carry, asked before its body is read: `announced` of them, or -1 if it did not
-	 * say. The request has no body yet; it may be given its target. */
+	 * say. The request has no body yet; it may be given its target. NULL: no request has a body. */
 	size_t (*body_limit)(void *data, struct http_request *request, long long announced);
 	/* Fills *answer, which comes as {.status = 200}. Runs in a server thread. */
 	void (*handle)(void *data, const struct http_request *request, struct http_answer *answer);

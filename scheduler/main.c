@@ -194,6 +194,7 @@ static int scheduler_start(struct scheduler *s, struct err *err)
 	struct sweeper_spec sweeper = {.database_url = o->database_url};
 	struct housekeeper_spec housekeeper = {.database_url = o->database_url, .limits = limits_of(o)};
 	struct api_settings api = {.address = o->listen,
+		.metrics_address = o->metrics_listen,
 		.tls = tls_wanted(s),
 		.rate_limit = o->rate_limit,
 		.proxies = s->proxies,

@@ -10,14 +10,6 @@
 #include "worker/lease.h"
 #include "worker/worker.h"
 
-static size_t body_limit(void *data, struct http_request *request, long long announced)
-{
-	(void)data;
-	(void)request;
-	(void)announced;
-	return 0;
-}
-
 static bool ready(void *data, struct buf *why)
 {
 	const struct worker *worker = data;
@@ -41,7 +33,6 @@ int health_start(struct worker *worker, struct httpd **ret_server, struct err *e
 		.threads = 1,
 		.most_connections = 64,
 		.data = worker,
-		.body_limit = body_limit,
 		.handle = handle,
 	};
 

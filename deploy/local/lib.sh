@@ -108,6 +108,7 @@ build_complaint() {
 data_prepare() {
 	mkdir -p "$data"/{run,log,ports,secrets}
 	chmod 700 "$data/secrets"
+	chmod 750 "$data/log"
 	touch "$data/.runyard"
 }
 
@@ -170,6 +171,8 @@ process_start() {
 	for variable in "${passed_on[@]}"; do
 		[[ -v $variable ]] && environment+=("$variable=${!variable}")
 	done
+	(umask 027 && : >>"$data/log/$name.log")
+	chmod 640 "$data/log/$name.log" # it may come from before, with another mode
 	(cd "$data" && exec setsid env --default-signal -i "${environment[@]}" "$@") </dev/null >>"$data/log/$name.log" 2>&1 9>&- &
 	pid=$!
 	disown "$pid"

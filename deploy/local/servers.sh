@@ -286,11 +286,13 @@ scheduler_ready() {
 }
 
 scheduler_up() {
-	local port
+	local port metrics_port
 	port=$(port_of runyard-scheduler)
+	metrics_port=$(port_of runyard-scheduler-metrics runyard-scheduler)
 	[[ -s $data/secrets/keys ]] || secret_put keys "1:$(secret key)"
 	process_ensure runyard-scheduler scheduler_ready -- "$data/build/bin/runyard-scheduler" \
-		--listen "127.0.0.1:$port" --database-url-file "$data/secrets/database-url" --keys-file "$data/secrets/keys" \
+		--listen "127.0.0.1:$port" --metrics-listen "127.0.0.1:$metrics_port" \
+		--database-url-file "$data/secrets/database-url" --keys-file "$data/secrets/keys" \
 		--brokers "$brokers" --fetch-wait-ms "$fetch_wait_ms" "${broker_options[@]}" --task-allow "127.0.0.1:$(port_of checker)"
 }
 
@@ -300,11 +302,13 @@ notifier_ready() {
 
 # Of this machine's ports run tasks may call the checker's alone.
 notifier_up() {
-	local port
+	local port metrics_port
 	port=$(port_of runyard-notifier)
+	metrics_port=$(port_of runyard-notifier-metrics runyard-notifier)
 	process_ensure runyard-notifier notifier_ready -- "$data/build/bin/runyard-notifier" \
 		--scheduler-url "$(scheduler_url)" --notifier-token-file "$data/secrets/notifier-token" --name local \
 		--brokers "$brokers" --fetch-wait-ms "$fetch_wait_ms" "${broker_options[@]}" --listen "127.0.0.1:$port" \
+		--metrics-listen "127.0.0.1:$metrics_port" \
 		--redis-url-file "$data/secrets/redis-url" --allow "127.0.0.1:$(port_of checker)"
 }
 

@@ -21,14 +21,15 @@ enum {
 	MOST_BODIES = 256 << 20, /* of all requests together */
 	CONNECTION_MEMORY = 16 << 10,
 	SPARE_CONNECTIONS = 1000,
+	MOST_OBSERVERS = 64,
 	TOKEN_SIZE = 256,
 };
 
 struct server {
 	struct notifier *notifier;
 	struct inbox *inbox;
-	struct httpd *httpd;
-	char *prefix; /* the path in the public URL: proxies may leave it on or take it off */
+	struct httpd *httpd, *observer; /* observer: --metrics-listen, or NULL */
+	char *prefix;                   /* the path in the public URL: proxies may leave it on or take it off */
 };
 
 /* ---- the callback ---- */
@@ -160,20 +161,41 @@ static bool ready(void *data, struct buf *why)
 	return false;
 }
 
+static void nothing_here(struct http_answer *answer)
+{
+	struct err err = ERR_INIT;
+
+	err_set(&err, ERR_NOT_FOUND, "There is nothing here.");
+	answer_error(answer, &err);
+}
+
+static void observer_handle(void *data, const struct http_request *request, struct http_answer *answer)
+{
+	struct server *server = data;
+
+	if (text_equal(request->path, "/circuits"))
+		circuits_handle(server, request);
+	else if (!httpd_observe(request, ready, server->notifier, answer))
+		nothing_here(answer);
+}
+
+/* With a listener for operators, only the health is told at the address of the callbacks. */
+static bool hidden(const struct server *server, const char *path)
+{
+	return server->observer && (text_equal(path, "/metrics") || text_equal(path, "/circuits"));
+}
+
 static void handle(void *data, const struct http_request *request, struct http_answer *answer)
 {
 	struct server *server = data;
-	struct err err = ERR_INIT;
 	char id[ID_SIZE];
 
-	if (path_id(server, request->path, id) == 0) {
+	if (path_id(server, request->path, id) == 0)
 		callback_handle(server, request, id, answer);
-	} else if (text_equal(request->path, "/circuits")) {
-		circuits_handle(server, request);
-	} else if (!httpd_observe(request, ready, server->notifier, answer)) {
-		err_set(&err, ERR_NOT_FOUND, "There is nothing here.");
-		answer_error(answer, &err);
-	}
+	else if (hidden(server, request->path))
+		nothing_here(answer);
+	else
+		observer_handle(server, request, answer);
 }
 
 /* ---- start and stop ---- */
@@ -197,6 +219,19 @@ static void settle_public_url(const struct server *server)
 			"http://%.*s:%d", (int)(strrchr(listen, ':') - listen), listen, httpd_port(server->httpd));
 }
 
+static int observer_start(struct server *server, struct err *err)
+{
+	const struct httpd_spec spec = {.address = server->notifier->options.metrics_listen,
+		.threads = 1,
+		.most_connections = MOST_OBSERVERS,
+		.data = server,
+		.handle = observer_handle};
+
+	if (!*spec.address || httpd_start(&spec, &server->observer, err) == 0)
+		return 0;
+	return err_context(err, "--metrics-listen");
+}
+
 int server_start(struct notifier *notifier, struct server **ret_server, struct err *err)
 {
 	struct server *server = mem_new(1, sizeof(*server));
@@ -215,6 +250,8 @@ int server_start(struct notifier *notifier, struct server **ret_server, struct e
 	server->notifier = notifier;
 	server->prefix = url_path(notifier->options.public_url);
 	server->inbox = inbox_new(notifier->loop, notifier);
+	if (observer_start(server, err) < 0)
+		return -1;
 	if (httpd_start(&spec, &server->httpd, err) < 0)
 		return err_context(err, "--listen");
 	settle_public_url(server);
@@ -230,6 +267,7 @@ void server_stop(struct server *server)
 	inbox_close(server->inbox);
 	callbacks_close(server->notifier->callbacks);
 	httpd_stop(server->httpd);
+	httpd_stop(server->observer);
 	inbox_free(server->inbox);
 	free(server->prefix);
 	free(server);

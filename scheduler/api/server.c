@@ -31,7 +31,7 @@
 enum { READ_MOST = 128 << 10 };
 
 /* Workers keep one connection or two each, as many as they have jobs to be told of. */
-enum { MOST_CONNECTIONS = 10000 };
+enum { MOST_CONNECTIONS = 10000, MOST_OBSERVERS = 64 };
 
 /* What every answer carries (API 1.2). Clients refuse to work without the first, and parse the third as vYYYYMM-N. */
 static const char *headers[][2] = {
@@ -46,9 +46,9 @@ static const char *headers[][2] = {
 
 struct api {
 	struct api_settings settings;
-	struct httpd *httpd;
-	struct aside *calls, *forms; /* passwords do not wait for what others call */
-	struct aside *reads;         /* what needs content from the object store */
+	struct httpd *httpd, *observer; /* observer: --metrics-listen, or NULL */
+	struct aside *calls, *forms;    /* passwords do not wait for what others call */
+	struct aside *reads;            /* what needs content from the object store */
 	struct together *uploads, *creations, *reports;
 	struct together *awaited; /* creations and states whose workspaces are locked */
 	struct buckets *buckets;
@@ -607,6 +607,19 @@ static struct together *lane_of(struct api *api, const struct http_request *http
 													: NULL;
 }
 
+static void observer_handle(void *data, const struct http_request *http, struct http_answer *answer)
+{
+	if (!httpd_observe(http, database_ready, data, answer))
+		answer->status = 404;
+}
+
+/* With a listener for operators, /metrics is no path of the API. */
+static bool request_observe(struct api *api, const struct http_request *http, struct http_answer *answer)
+{
+	return !(api->observer && text_equal(http->path, "/metrics")) &&
+		httpd_observe(http, database_ready, api, answer);
+}
+
 static void handle(void *data, const struct http_request *http, struct http_answer *answer)
 {
 	struct contents none = {.count = 0};
@@ -615,7 +628,7 @@ static void handle(void *data, const struct http_request *http, struct http_answ
 	struct together *together;
 
 	answer->extra = headers;
-	if (httpd_observe(http, database_ready, api, answer))
+	if (request_observe(api, http, answer))
 		return;
 	together = route ? lane_of(api, http) : NULL;
 	if (together && together_take(together, (struct together_item){.http = http}))
@@ -689,6 +702,7 @@ static void asides_stop(struct api *api)
 static void api_free(struct api *api)
 {
 	asides_stop(api);
+	httpd_stop(api->observer);
 	aside_free(api->calls);
 	aside_free(api->forms);
 	aside_free(api->reads);
@@ -702,6 +716,19 @@ static void api_free(struct api *api)
 	buckets_free(api->buckets);
 	free(api->public_url);
 	free(api);
+}
+
+static int observer_start(struct api *api, struct err *err)
+{
+	const struct httpd_spec spec = {.address = api->settings.metrics_address,
+		.threads = 1,
+		.most_connections = MOST_OBSERVERS,
+		.data = api,
+		.handle = observer_handle};
+
+	if (!*spec.address || httpd_start(&spec, &api->observer, err) == 0)
+		return 0;
+	return err_context(err, "--metrics-listen");
 }
 
 int api_start(const struct api_settings *settings, struct api **ret_api, struct err *err)
@@ -730,7 +757,7 @@ int api_start(const struct api_settings *settings, struct api **ret_api, struct 
 		return err_set(err, ERR_INTERNAL, "no more keys for thread data");
 	}
 	pthread_mutex_lock(&api->starting);
-	if (aside_start(request_finish, api, &api->calls, err) == 0 &&
+	if (observer_start(api, err) == 0 && aside_start(request_finish, api, &api->calls, err) == 0 &&
 		aside_start(request_finish, api, &api->forms, err) == 0 &&
 		aside_start(request_finish, api, &api->reads, err) == 0 &&
 		control_start(settings->database_url, &api->control, err) == 0 &&

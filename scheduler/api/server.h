@@ -8,6 +8,7 @@
 
 struct api_settings {
 	const char *address;         /* "127.0.0.1:8080"; port 0 binds a free one */
+	const char *metrics_address; /* of a listener for operators alone; "": `address` serves /metrics too */
 	bool tls;                    /* with the certificate that was loaded (common/certificate.h) */
 	long long rate_limit;        /* requests a second for each token; 0: any number */
 	const struct guard *proxies; /* whose X-Forwarded-For is believed */

@@ -88,6 +88,18 @@ def test_secrets_stay_in_files_of_their_owner(local):
         assert not [secret for secret in secrets if secret in line], line
 
 
+def test_others_read_no_log_and_no_metrics(local):
+    logs = list((local.home / "log").glob("*.log"))
+    assert {"runyard-scheduler.log", "runyard-worker.log", "runyard-notifier.log"} <= {log.name for log in logs}
+    assert (local.home / "log").stat().st_mode & 0o007 == 0
+    assert all((local.home / f"log/{name}.log").stat().st_mode & 0o777 == 0o640 for name in local.pids())
+    for name in ("runyard-scheduler", "runyard-notifier"):
+        ports = [(local.home / f"ports/{which}").read_text().strip() for which in (name, f"{name}-metrics")]
+        statuses = [subprocess.run(["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", f"http://127.0.0.1:{port}/metrics"],
+                                   capture_output=True, text=True).stdout for port in ports]
+        assert statuses == ["404", "200"], name
+
+
 def test_again_it_is_harmless(local):
     before = local.pids()
     said = local.run("up")
