@@ -30,7 +30,8 @@ struct request {
 	const char *bearer;        /* the token as sent, or NULL */
 	json_t *body;              /* of a JSON route; NULL if none was sent. Owned by the server */
 	struct trail *trail;       /* what the audit trail gets of it (api/trail.h) */
-	struct buckets *buckets;   /* who asks too often (auth/buckets.h) */
+	struct buckets *buckets;   /* rate limits (auth/buckets.h) */
+	bool counted_by_address;   /* the rate limit counted it for its address, not for its token */
 	struct control *control;   /* where workers' requests wait (api/control.h) */
 	struct report *report;     /* what a REPORTED route's handler makes of it (dispatch/reports.h) */
 	struct creation *creation; /* what a JSON_TOGETHER route's handler makes of it (api/creations.h) */

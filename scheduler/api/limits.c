@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/limits.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,11 +12,6 @@
 #include "scheduler/auth/buckets.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/auth/signed.h"
-
-/* A moment's rush may be twice what goes on for long. */
-enum { BURST = 2, KEY_MOST = 600 };
-
-static const struct bucket_rate rate_of_refusals = {.per_second = 1.0 / 60, .burst = 5};
 
 /* ---- from where ---- */
 
@@ -60,15 +57,30 @@ static bool route_counts(const struct route *route)
 	return true;
 }
 
-static void key_make(const struct request *req, char ret_key[KEY_MOST])
+/* The token, however its header is spelled, or the session's cookie; or NULL. */
+static const char *proof_of(const struct request *req)
 {
-	const char *token = http_header(req->http, "Authorization");
-	const char *cookie = token ? NULL : http_cookie(req->http, SESSION_COOKIE);
+	return http_header(req->http, "Authorization") ? req->bearer : http_cookie(req->http, SESSION_COOKIE);
+}
 
-	if (token || cookie)
-		snprintf(ret_key, KEY_MOST, "token:%s", token ? token : cookie);
-	else
-		snprintf(ret_key, KEY_MOST, "address:%s", req->trail->address);
+void limits_address_key(const char *address, char *ret_key, size_t size)
+{
+	struct in6_addr six;
+
+	text_copy(ret_key, size, address);
+	if (inet_pton(AF_INET6, address, &six) != 1)
+		return;
+	if (IN6_IS_ADDR_V4MAPPED(&six)) {
+		inet_ntop(AF_INET, &six.s6_addr[12], ret_key, (socklen_t)size);
+		return;
+	}
+	memset(&six.s6_addr[8], 0, 8);
+	inet_ntop(AF_INET6, &six, ret_key, (socklen_t)size);
+}
+
+static double seconds_now(void)
+{
+	return (double)clock_mono_ms() / 1000;
 }
 
 static void tell(struct response *res, long long per_second, const struct bucket_level *level)
@@ -86,16 +98,27 @@ static void tell(struct response *res, long long per_second, const struct bucket
 	http_add_header(res->http, "X-RateLimit-Reset", wait);
 }
 
+/* A token that has not authenticated yet counts by its address: an invented one has no bucket of its own. */
+static struct bucket_level level_take(struct request *req)
+{
+	const char *proof = proof_of(req);
+	struct bucket_level level;
+	char key[ADDRESS_SIZE];
+
+	if (proof && bucket_take_known(req->buckets, LIMIT_TOKENS, proof, seconds_now(), &level))
+		return level;
+	limits_address_key(req->trail->address, key, sizeof(key));
+	req->counted_by_address = true;
+	return bucket_take(req->buckets, LIMIT_ADDRESSES, key, seconds_now());
+}
+
 int limits_take(struct request *req, struct response *res, long long per_second, struct err *err)
 {
-	const struct bucket_rate rate = {.per_second = (double)per_second, .burst = (double)per_second * BURST};
 	struct bucket_level level;
-	char key[KEY_MOST];
 
 	if (!per_second || !route_counts(req->route))
 		return 0;
-	key_make(req, key);
-	level = bucket_take(req->buckets, key, rate, (double)clock_mono_ms() / 1000);
+	level = level_take(req);
 	tell(res, per_second, &level);
 	if (level.taken)
 		return 0;
@@ -103,9 +126,23 @@ int limits_take(struct request *req, struct response *res, long long per_second,
 	return err_set(err, ERR_BUSY, "You have exceeded the API's rate limit.");
 }
 
+void limits_note_authenticated(struct request *req)
+{
+	const char *proof = proof_of(req);
+	char key[ADDRESS_SIZE];
+
+	if (!proof || !req->counted_by_address || req->actor.kind == ACTOR_NONE)
+		return;
+	limits_address_key(req->trail->address, key, sizeof(key));
+	bucket_take(req->buckets, LIMIT_TOKENS, proof, seconds_now());
+	bucket_return(req->buckets, LIMIT_ADDRESSES, key, seconds_now());
+	req->counted_by_address = false;
+}
+
 bool limits_note_refusal(const struct request *req)
 {
-	_cleanup_(freep) char *key = mem_printf("refused-from:%s", req->trail->address);
+	char key[ADDRESS_SIZE];
 
-	return bucket_take(req->buckets, key, rate_of_refusals, (double)clock_mono_ms() / 1000).taken;
+	limits_address_key(req->trail->address, key, sizeof(key));
+	return bucket_take(req->buckets, LIMIT_REFUSALS, key, seconds_now()).taken;
 }

@@ -3,8 +3,9 @@
 #define SCHEDULER_API_LIMITS_H
 
 /*
- * Who asks, by address, and how often they may: each token so many requests a second, and each address without one.
- * Each scheduler counts for itself. Workers, notifiers and addresses with a signature are not counted.
+ * The client's address, and rate limits: each token has so many requests a second, and so has each address for its
+ * requests without a token that has authenticated before. Each scheduler counts for itself. Requests of workers and
+ * notifiers, and signed links, are not counted.
  */
 
 #include "scheduler/api/api.h"
@@ -13,9 +14,16 @@ struct guard;
 
 /* The address that the request came from: behind proxies that are trusted, the one they were asked by. */
 void limits_address(const struct http_request *http, const struct guard *proxies, char *ret_address, size_t size);
-/* Takes one of the request's own `per_second` (0: nobody is limited) and says in its answer how many are left.
- * ERR_BUSY if there is none. */
+enum { ADDRESS_SIZE = 64 };
+
+/* What limits count an address by: of IPv6 its /64 network, which is what one client gets; else the address. */
+void limits_address_key(const char *address, char *ret_key, size_t size);
+
+/* Takes one request from the bucket of the request's token, or of its address; `per_second` 0: nobody is limited. The
+ * answer's headers tell what is left. ERR_BUSY if the bucket is empty. */
 int limits_take(struct request *req, struct response *res, long long per_second, struct err *err);
+/* Gives the request's token, which has authenticated, a bucket of its own from now on. */
+void limits_note_authenticated(struct request *req);
 /* Whether a token that was refused comes into the audit trail: a few for each address, or one who guesses would fill
  * it. */
 bool limits_note_refusal(const struct request *req);

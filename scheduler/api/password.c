@@ -8,8 +8,6 @@
 #include "scheduler/auth/passwords.h"
 #include "scheduler/auth/sessions.h"
 
-static const struct bucket_rate rate = {.per_second = 1.0 / 30, .burst = 10};
-
 static int change_check(const struct password_change *change, struct err *err)
 {
 	if (!change->current)
@@ -24,17 +22,17 @@ static int change_check(const struct password_change *change, struct err *err)
 
 static int current_check(struct request *req, const char *current, struct err *err)
 {
-	_cleanup_(freep) char *key = mem_printf("password-of:%s", req->actor.user.text);
+	const char *key = req->actor.user.text;
 	double now = (double)clock_mono_ms() / 1000;
 	struct id user;
 
-	if (!bucket_take(req->buckets, key, rate, now).taken)
+	if (!bucket_take(req->buckets, LIMIT_PASSWORD_CHANGE, key, now).taken)
 		return err_set(err, ERR_BUSY, "there were too many attempts: try again in half a minute");
 	if (password_verify(req->store, req->actor.username, current, &user, err) < 0)
 		return -1;
 	if (!text_equal(user.text, req->actor.user.text))
 		return err_at(err, "/data/attributes/current_password", "Current password is incorrect");
-	bucket_return(req->buckets, key, rate, now);
+	bucket_return(req->buckets, LIMIT_PASSWORD_CHANGE, key, now);
 	return 0;
 }
 

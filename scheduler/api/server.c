@@ -281,13 +281,16 @@ static int request_serve(struct request *req, struct response *res, long long ra
 		return -1;
 	if (!req->route)
 		return err_set(err, ERR_NOT_FOUND, "there is nothing at this address");
-	if (request_run_recalled(req, res, err, &result))
+	if (request_run_recalled(req, res, err, &result)) {
+		limits_note_authenticated(req);
 		return result;
+	}
 	if (request_authenticate(req, err) < 0) {
 		if (err->kind == ERR_UNAUTHORIZED)
 			note_refusal(req);
 		return -1;
 	}
+	limits_note_authenticated(req);
 	return request_run(req, res, err);
 }
 
@@ -749,7 +752,7 @@ int api_start(const struct api_settings *settings, struct api **ret_api, struct 
 	};
 
 	api->settings = *settings;
-	api->buckets = buckets_new();
+	api->buckets = buckets_new(settings->rate_limit);
 	pthread_mutex_init(&api->starting, NULL);
 	if (pthread_key_create(&api->store, store_close) != 0) {
 		pthread_mutex_destroy(&api->starting);

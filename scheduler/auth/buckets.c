@@ -6,35 +6,58 @@
 
 #include "common/crypto.h"
 
-enum { SETS = 4096, WAYS = 8, LOCKS = 64, KEY_SIZE = 16 };
+enum { SETS = 4096, WAYS = 8, LOCKS = 64, KEY_SIZE = 16, BURST_SECONDS = 2 };
+
+/*
+ * An attacker at one address makes at most 10 attempts with a name, then 2 a minute. LIMIT_SIGN_IN_NAME refills with 10
+ * a minute, so one address can never empty it for others.
+ */
+static const struct bucket_rate fixed_rates[LIMITS] = {
+	[LIMIT_REFUSALS] = {.per_second = 1.0 / 60, .burst = 5},
+	[LIMIT_SIGN_IN_ADDRESS] = {.per_second = 0.5, .burst = 30},
+	[LIMIT_SIGN_IN_PAIR] = {.per_second = 1.0 / 30, .burst = 10},
+	[LIMIT_SIGN_IN_NAME] = {.per_second = 1.0 / 6, .burst = 100},
+	[LIMIT_PASSWORD_CHANGE] = {.per_second = 1.0 / 30, .burst = 10},
+};
 
 struct bucket {
 	uint64_t key; /* 0: free */
 	double level, at;
 };
 
-struct buckets {
-	unsigned char secret[KEY_SIZE]; /* so that nobody can choose whom to share a set with */
+struct table {
+	struct bucket_rate rate;
 	pthread_mutex_t locks[LOCKS];
 	struct bucket sets[SETS][WAYS];
 };
 
-struct buckets *buckets_new(void)
+struct buckets {
+	unsigned char secret[KEY_SIZE]; /* so that nobody can choose whom to share a set with */
+	struct table tables[LIMITS];
+};
+
+struct buckets *buckets_new(long long requests)
 {
+	const struct bucket_rate of_requests = {
+		.per_second = (double)requests, .burst = (double)(requests * BURST_SECONDS)};
 	struct buckets *buckets = mem_new(1, sizeof(*buckets));
 
 	crypto_random(buckets->secret, sizeof(buckets->secret));
-	for (size_t i = 0; i < LOCKS; i++)
-		pthread_mutex_init(&buckets->locks[i], NULL);
+	for (size_t i = 0; i < LIMITS; i++) {
+		struct table *table = &buckets->tables[i];
+
+		table->rate = fixed_rates[i].burst > 0 ? fixed_rates[i] : of_requests;
+		for (size_t j = 0; j < LOCKS; j++)
+			pthread_mutex_init(&table->locks[j], NULL);
+	}
 	return buckets;
 }
 
 void buckets_free(struct buckets *buckets)
 {
-	if (!buckets)
-		return;
-	for (size_t i = 0; i < LOCKS; i++)
-		pthread_mutex_destroy(&buckets->locks[i]);
+	for (size_t i = 0; buckets && i < LIMITS; i++)
+		for (size_t j = 0; j < LOCKS; j++)
+			pthread_mutex_destroy(&buckets->tables[i].locks[j]);
 	free(buckets);
 }
 
@@ -49,57 +72,87 @@ static uint64_t key_number(const struct buckets *buckets, const char *key)
 	return number ? number : 1;
 }
 
-static double bucket_level(const struct bucket *bucket, struct bucket_rate rate, double now)
+static double level_at(const struct bucket *bucket, struct bucket_rate rate, double now)
 {
 	double level = bucket->level + (now - bucket->at) * rate.per_second;
 
 	return level < rate.burst ? level : rate.burst;
 }
 
-/* The key's bucket, or a full one in the place of one that is free or nearly full. */
-static struct bucket *bucket_find(struct bucket *set, uint64_t key, struct bucket_rate rate, double now)
+static struct bucket *bucket_find(struct bucket *set, uint64_t key)
 {
-	struct bucket *best = set;
-
-	for (size_t i = 0; i < WAYS; i++) {
+	for (size_t i = 0; i < WAYS; i++)
 		if (set[i].key == key)
 			return &set[i];
-		if (best->key && (!set[i].key || bucket_level(&set[i], rate, now) > bucket_level(best, rate, now)))
-			best = &set[i];
-	}
-	*best = (struct bucket){.key = key, .level = rate.burst, .at = now};
-	return best;
+	return NULL;
 }
 
-static struct bucket_level bucket_change(
-	struct buckets *buckets, const char *key, struct bucket_rate rate, double change, double now)
+/* A full bucket in a free place, or in that of the bucket with the most tokens left. */
+static struct bucket *bucket_add(struct bucket *set, uint64_t key, struct bucket_rate rate, double now)
 {
-	uint64_t number = key_number(buckets, key);
-	pthread_mutex_t *lock = &buckets->locks[number % LOCKS];
-	struct bucket_level result;
-	struct bucket *bucket;
-	double level;
+	struct bucket *place = set;
 
-	pthread_mutex_lock(lock);
-	bucket = bucket_find(buckets->sets[number % SETS], number, rate, now);
-	level = bucket_level(bucket, rate, now);
-	result.taken = level + change >= 0;
-	if (result.taken)
+	for (size_t i = 0; i < WAYS && place->key; i++)
+		if (!set[i].key || level_at(&set[i], rate, now) > level_at(place, rate, now))
+			place = &set[i];
+	*place = (struct bucket){.key = key, .level = rate.burst, .at = now};
+	return place;
+}
+
+static struct bucket_level bucket_change(struct bucket *bucket, struct bucket_rate rate, double change, double now)
+{
+	double level = level_at(bucket, rate, now);
+	bool taken = level + change >= 0;
+
+	if (taken)
 		level = level + change < rate.burst ? level + change : rate.burst;
 	bucket->level = level;
 	bucket->at = now;
+	return (struct bucket_level){
+		.taken = taken, .left = level, .wait = level >= 1 ? 0 : (1 - level) / rate.per_second};
+}
+
+struct change {
+	enum limit limit;
+	const char *key;
+	double by, now;
+	bool adds; /* a bucket for a key that has none */
+};
+
+static bool table_change(struct buckets *buckets, struct change change, struct bucket_level *ret_level)
+{
+	struct table *table = &buckets->tables[change.limit];
+	uint64_t number = key_number(buckets, change.key);
+	pthread_mutex_t *lock = &table->locks[number % LOCKS];
+	struct bucket *bucket;
+
+	pthread_mutex_lock(lock);
+	bucket = bucket_find(table->sets[number % SETS], number);
+	if (!bucket && change.adds)
+		bucket = bucket_add(table->sets[number % SETS], number, table->rate, change.now);
+	if (bucket)
+		*ret_level = bucket_change(bucket, table->rate, change.by, change.now);
 	pthread_mutex_unlock(lock);
-	result.left = level;
-	result.wait = level >= 1 ? 0 : (1 - level) / rate.per_second;
-	return result;
+	return bucket;
 }
 
-struct bucket_level bucket_take(struct buckets *buckets, const char *key, struct bucket_rate rate, double now)
+struct bucket_level bucket_take(struct buckets *buckets, enum limit limit, const char *key, double now)
 {
-	return bucket_change(buckets, key, rate, -1, now);
+	struct bucket_level level = {.taken = false};
+
+	table_change(buckets, (struct change){.limit = limit, .key = key, .by = -1, .now = now, .adds = true}, &level);
+	return level;
 }
 
-void bucket_return(struct buckets *buckets, const char *key, struct bucket_rate rate, double now)
+bool bucket_take_known(
+	struct buckets *buckets, enum limit limit, const char *key, double now, struct bucket_level *ret_level)
 {
-	bucket_change(buckets, key, rate, 1, now);
+	return table_change(buckets, (struct change){.limit = limit, .key = key, .by = -1, .now = now}, ret_level);
+}
+
+void bucket_return(struct buckets *buckets, enum limit limit, const char *key, double now)
+{
+	struct bucket_level ignored;
+
+	table_change(buckets, (struct change){.limit = limit, .key = key, .by = 1, .now = now}, &ignored);
 }

@@ -22,6 +22,19 @@ int session_create(struct store *store, const char *user_id, const char *address
 	return 0;
 }
 
+int session_from(struct store *store, const char *username, const char *address, bool *ret_found, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "select 1 from sessions s join users u on u.id = s.user_id "
+		    "where lower(u.username) = lower($1) and s.address = $2 limit 1",
+		    P_TEXT(username), P_TEXT(address)) < 0)
+		return -1;
+	*ret_found = rows.count > 0;
+	return 0;
+}
+
 int session_delete(struct store *store, const char *cookie, struct err *err)
 {
 	char hash[SHA256_HEX_SIZE];

@@ -16,6 +16,8 @@
 
 /* Makes a session. The caller frees the cookie. */
 int session_create(struct store *store, const char *user_id, const char *address, char **ret_cookie, struct err *err);
+/* Whether the user of that name, in any case, has a session that began at the address. */
+int session_from(struct store *store, const char *username, const char *address, bool *ret_found, struct err *err);
 int session_delete(struct store *store, const char *cookie, struct err *err);
 /* What the database knows the cookie by. */
 void session_hash(const char *cookie, char ret_hash[SHA256_HEX_SIZE]);

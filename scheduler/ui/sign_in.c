@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/clock.h"
+#include "scheduler/api/limits.h"
 #include "scheduler/api/trail.h"
 #include "scheduler/auth/buckets.h"
 #include "scheduler/auth/passwords.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/ui/page.h"
 
-/* Signing in with a password, and out again. Somebody who guesses is slowed down by address and by name. */
-
-static const struct bucket_rate rate_of_address = {.per_second = 0.5, .burst = 30};
-static const struct bucket_rate rate_of_name = {.per_second = 1.0 / 30, .burst = 10};
+/*
+ * Signing in with a password, and out again. Guessing is limited by address, by address and name, and, much higher, by
+ * name alone. Nobody locks a person out: the last limit spares an address that has a session of that person.
+ */
 
 enum { NAME_MOST = 128 };
 
@@ -56,36 +58,44 @@ int ui_sign_in_page(struct request *req, struct response *res, struct err *err)
 }
 
 struct attempt {
-	char address[128], name[256];
+	char address[ADDRESS_SIZE], name[NAME_MOST + 1], pair[ADDRESS_SIZE + NAME_MOST + 2];
 	double now;
+	bool name_taken; /* from LIMIT_SIGN_IN_NAME */
 };
 
-static double seconds_now(void)
+static struct attempt attempt_of(const struct request *req, const char *username)
 {
-	return (double)clock_mono_ms() / 1000;
-}
+	struct attempt attempt = {.now = (double)clock_mono_ms() / 1000};
 
-/* False if somebody has tried too often from there, or with that name. */
-static bool attempt_begin(const struct request *req, const char *username, struct attempt *ret)
-{
-	_cleanup_(freep) char *address = mem_printf("sign-in-from:%s", req->trail->address);
-	_cleanup_(freep) char *name = mem_printf("sign-in-as:%s", username);
-
-	ret->now = seconds_now();
-	text_copy(ret->address, sizeof(ret->address), address);
-	text_copy(ret->name, sizeof(ret->name), name);
+	limits_address_key(req->trail->address, attempt.address, sizeof(attempt.address));
+	text_copy(attempt.name, sizeof(attempt.name), username);
 	/* "Name" and "nAME" are one user. */
-	for (char *at = ret->name; *at; at++)
+	for (char *at = attempt.name; *at; at++)
 		*at = (char)tolower((unsigned char)*at);
-	return bucket_take(req->buckets, ret->address, rate_of_address, ret->now).taken &&
-		bucket_take(req->buckets, ret->name, rate_of_name, ret->now).taken;
+	snprintf(attempt.pair, sizeof(attempt.pair), "%s %s", attempt.address, attempt.name);
+	return attempt;
 }
 
-/* Who knows the password has not guessed. */
+/* Whether the limits allow the attempt. */
+static int attempt_begin(const struct request *req, struct attempt *attempt, bool *ret_allowed, struct err *err)
+{
+	*ret_allowed = bucket_take(req->buckets, LIMIT_SIGN_IN_ADDRESS, attempt->address, attempt->now).taken &&
+		bucket_take(req->buckets, LIMIT_SIGN_IN_PAIR, attempt->pair, attempt->now).taken;
+	if (!*ret_allowed)
+		return 0;
+	attempt->name_taken = bucket_take(req->buckets, LIMIT_SIGN_IN_NAME, attempt->name, attempt->now).taken;
+	if (attempt->name_taken)
+		return 0;
+	return session_from(req->store, attempt->name, req->trail->address, ret_allowed, err);
+}
+
+/* A right password was no guess. */
 static void attempt_succeeded(const struct request *req, const struct attempt *attempt)
 {
-	bucket_return(req->buckets, attempt->address, rate_of_address, attempt->now);
-	bucket_return(req->buckets, attempt->name, rate_of_name, attempt->now);
+	bucket_return(req->buckets, LIMIT_SIGN_IN_ADDRESS, attempt->address, attempt->now);
+	bucket_return(req->buckets, LIMIT_SIGN_IN_PAIR, attempt->pair, attempt->now);
+	if (attempt->name_taken)
+		bucket_return(req->buckets, LIMIT_SIGN_IN_NAME, attempt->name, attempt->now);
 }
 
 static int sign_in(struct request *req, struct response *res, const struct id *user, struct err *err)
@@ -117,14 +127,17 @@ static int refuse(struct request *req, struct response *res, struct err *err)
 int ui_sign_in(struct request *req, struct response *res, struct err *err)
 {
 	const char *username = page_sent(req, "username"), *password = page_sent(req, "password");
-	struct attempt attempt;
+	struct attempt attempt = attempt_of(req, username);
+	bool allowed = false;
 	struct id user;
 
 	if (!page_form_ours(req))
 		return page_say(req, res, 403, "Not from here", "The form was sent from another site.");
 	if (strlen(username) > NAME_MOST || strlen(password) > PASSWORD_MOST)
 		return form_show(req, res, 401, TOKENS_PATH, "The username or the password is wrong.");
-	if (!attempt_begin(req, username, &attempt)) {
+	if (attempt_begin(req, &attempt, &allowed, err) < 0)
+		return -1;
+	if (!allowed) {
 		text_copy(res->http->retry_after, sizeof(res->http->retry_after), "30");
 		return form_show(req, res, 429, return_path(page_sent(req, "return")),
 			"There were too many attempts. Try again in half a minute.");

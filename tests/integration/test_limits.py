@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MPL-2.0
 """How often somebody may ask, and who that is."""
 
+import uuid
+
 import psycopg
 import pytest
 
@@ -47,6 +49,36 @@ def test_each_token_for_itself(limited, api):
     other = Api(api.url, other["attributes"]["token"])
     assert rush(api) is not None
     assert other.call("GET", "account/details").status == 200
+
+
+def test_a_spelling_of_the_header_is_no_other_token(limited, api):
+    token = api.token
+    assert rush(api) is not None
+    api.token = None
+    for header in (f"bearer {token}", f"Bearer   {token}", f"BEARER {token}"):
+        assert rush(api, LIMIT, headers={"Authorization": header}) is not None
+
+
+def test_invented_tokens_count_for_their_address(limited, api):
+    """An invented token has no bucket of its own, and takes nothing from a token that has authenticated."""
+    invented = Api(api.url, None)
+
+    def guess(count, path="account/details", **more):
+        names = ({"Authorization": f"Bearer ry_user_{uuid.uuid4().hex}"} for _ in range(count))
+        return {invented.call("GET", path, headers={**name, **more}).status for name in names}
+
+    assert api.call("GET", "account/details").status == 200
+    assert 429 in guess(LIMIT * 30, "ping") and 429 in guess(LIMIT * 3)
+    assert {invented.call("GET", "account/details", headers={"Cookie": f"runyard_session={n}"}).status for n in range(LIMIT * 3)} & {429}
+    assert api.call("GET", "account/details").status == 200
+    assert 429 not in guess(1, **{"X-Forwarded-For": "203.0.113.20"})
+
+
+def test_an_ipv6_network_is_one_client(limited, api):
+    api.token = None
+    addresses = (f"2001:db8:1:2::{n:x}" for n in range(1, LIMIT * 30))
+    assert 429 in {api.call("GET", "account/details", headers={"X-Forwarded-For": address}).status for address in addresses}
+    assert rush(api, 1, headers={"X-Forwarded-For": "2001:db8:1:3::1"}) is None
 
 
 def test_who_has_no_token_is_known_by_address(limited, api):

@@ -76,13 +76,38 @@ def test_wrong_passwords(person, office):
     assert ("sign_in_failed" in {action for _, action in failed}) and len(failed) >= 1
 
 
-def test_who_guesses_is_slowed_down(office):
-    """By name: other people sign in meanwhile."""
+def guess(office, name, address, count=14):
+    return [Browser(office.scheduler.url, address=address).sign_in(name, f"guess number {n}").status for n in range(count)]
+
+
+def test_guesses_are_limited_by_address_and_name(office):
+    """An attacker locks nobody out at another address, and no other name at the same address."""
     victim, other = Person(office), Person(office)
-    statuses = [victim.browser().sign_in(victim.name, f"guess number {n}").status for n in range(14)]
+    statuses = guess(office, victim.name, other.address)
     assert statuses[0] == 401 and statuses[-1] == 429
+    assert Browser(office.scheduler.url, address=other.address).sign_in(victim.name, victim.password).status == 429
+    assert victim.browser().sign_in(victim.name, victim.password).status == 200
+    assert other.browser().sign_in(other.name, other.password).status == 200
+
+
+def test_invented_tokens_and_names_reset_no_limit(office):
+    victim = Person(office)
+    assert guess(office, victim.name, victim.address)[-1] == 429
+    stranger = Api(office.scheduler.url, None)
+    for number in range(300):
+        address = {"X-Forwarded-For": f"10.9.{number % 250}.{number // 250}"}
+        stranger.call("GET", "ping", headers={**address, "Authorization": f"Bearer ry_user_invented{number}"})
     assert victim.browser().sign_in(victim.name, victim.password).status == 429
-    assert other.browser().sign_in(other.name, other.password).status in (200, 429)
+
+
+def test_many_addresses_lock_out_nobody_who_has_a_session(office):
+    """The limit by name stops a guess from each of many addresses, but not the person at an address they use."""
+    victim = Person(office)
+    victim.signed_in()
+    statuses = [status for n in range(14) for status in guess(office, victim.name, f"10.77.{n}.1", 10)]
+    assert statuses[0] == 401 and statuses[-1] == 429
+    assert 429 in guess(office, victim.name, "10.77.200.1", 3)
+    assert victim.browser().sign_in(victim.name.upper(), victim.password).status == 200
 
 
 def test_nobody_waits_at_the_door_for_what_others_call(person):

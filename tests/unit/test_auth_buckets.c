@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+/* cmocka wants the headers above first */
+#include <cmocka.h>
+
+#include "scheduler/api/limits.h"
+#include "scheduler/auth/buckets.h"
+
+enum { REQUESTS = 1000, INVENTED = 200000 };
+
+static void bucket_empty(struct buckets *buckets, enum limit limit, const char *key, double now)
+{
+	while (bucket_take(buckets, limit, key, now).taken)
+		;
+}
+
+/* The first free one after the bucket was empty comes when its own rate says so. */
+static void test_each_limit_has_its_own_rate(void **state)
+{
+	static const struct {
+		enum limit limit;
+		double seconds; /* for one token */
+	} rows[] = {
+		{LIMIT_TOKENS, 1.0 / REQUESTS},
+		{LIMIT_ADDRESSES, 1.0 / REQUESTS},
+		{LIMIT_REFUSALS, 60},
+		{LIMIT_SIGN_IN_ADDRESS, 2},
+		{LIMIT_SIGN_IN_PAIR, 30},
+		{LIMIT_SIGN_IN_NAME, 6},
+		{LIMIT_PASSWORD_CHANGE, 30},
+	};
+	struct buckets *buckets = buckets_new(REQUESTS);
+
+	(void)state;
+	assert_int_equal(ARRAY_LEN(rows), LIMITS);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct bucket_level level;
+
+		bucket_empty(buckets, rows[i].limit, "one", 100);
+		level = bucket_take(buckets, rows[i].limit, "one", 100 + rows[i].seconds * 0.99);
+		assert_false(level.taken);
+		assert_true(level.wait > 0 && level.wait < rows[i].seconds * 0.02);
+		assert_true(bucket_take(buckets, rows[i].limit, "one", 100 + rows[i].seconds * 1.01).taken);
+		assert_true(bucket_take(buckets, rows[i].limit, "other", 100).taken);
+	}
+	buckets_free(buckets);
+}
+
+/* A key of one limit displaces no bucket of another, and one that is used little displaces none that is used more. */
+static void test_new_keys_reset_no_limit(void **state)
+{
+	struct buckets *buckets = buckets_new(REQUESTS);
+	char key[32];
+
+	(void)state;
+	for (enum limit limit = 0; limit < LIMITS; limit++)
+		bucket_empty(buckets, limit, "victim", 0);
+	for (int i = 0; i < INVENTED; i++) {
+		snprintf(key, sizeof(key), "invented-%d", i);
+		bucket_take(buckets, LIMIT_ADDRESSES, key, 0);
+		bucket_take(buckets, LIMIT_SIGN_IN_NAME, key, 0);
+		bucket_take(buckets, LIMIT_SIGN_IN_PAIR, key, 0);
+	}
+	for (enum limit limit = 0; limit < LIMITS; limit++)
+		assert_false(bucket_take(buckets, limit, "victim", 0).taken);
+	buckets_free(buckets);
+}
+
+static void test_an_unknown_key_gets_no_bucket(void **state)
+{
+	struct buckets *buckets = buckets_new(REQUESTS);
+	struct bucket_level level = {.left = -1};
+
+	(void)state;
+	assert_false(bucket_take_known(buckets, LIMIT_TOKENS, "token", 0, &level));
+	assert_false(bucket_take_known(buckets, LIMIT_TOKENS, "token", 0, &level));
+	assert_true(level.left < 0);
+	bucket_return(buckets, LIMIT_TOKENS, "token", 0);
+	assert_false(bucket_take_known(buckets, LIMIT_TOKENS, "token", 0, &level));
+	assert_true(bucket_take(buckets, LIMIT_TOKENS, "token", 0).taken);
+	assert_true(bucket_take_known(buckets, LIMIT_TOKENS, "token", 0, &level) && level.taken);
+	assert_true(level.left == 2 * REQUESTS - 2);
+	buckets_free(buckets);
+}
+
+static void test_a_returned_one_may_be_taken_again(void **state)
+{
+	struct buckets *buckets = buckets_new(REQUESTS);
+
+	(void)state;
+	bucket_empty(buckets, LIMIT_SIGN_IN_PAIR, "pair", 0);
+	bucket_return(buckets, LIMIT_SIGN_IN_PAIR, "pair", 0);
+	assert_true(bucket_take(buckets, LIMIT_SIGN_IN_PAIR, "pair", 0).taken);
+	assert_false(bucket_take(buckets, LIMIT_SIGN_IN_PAIR, "pair", 0).taken);
+	buckets_free(buckets);
+}
+
+static void test_address_keys(void **state)
+{
+	static const char *const rows[][2] = {
+		{"203.0.113.7", "203.0.113.7"},
+		{"2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"},
+		{"2001:DB8:1:2::9", "2001:db8:1:2::"},
+		{"::ffff:203.0.113.7", "203.0.113.7"},
+		{"::1", "::"},
+		{"nonsense", "nonsense"},
+		{"", ""},
+	};
+	char key[ADDRESS_SIZE];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		limits_address_key(rows[i][0], key, sizeof(key));
+		assert_string_equal(key, rows[i][1]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_each_limit_has_its_own_rate),
+		cmocka_unit_test(test_new_keys_reset_no_limit),
+		cmocka_unit_test(test_an_unknown_key_gets_no_bucket),
+		cmocka_unit_test(test_a_returned_one_may_be_taken_again),
+		cmocka_unit_test(test_address_keys),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
