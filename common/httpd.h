@@ -4,21 +4,33 @@
 
 /*
  * An HTTP server over libmicrohttpd: a pool of epoll threads, one handler for all requests, bodies bounded before
- * they are read. The handler runs in one of the pool's threads with the whole body at hand. It answers at once, or says
- * that the answer comes later: then its thread goes on with other connections, so that thousands can wait.
+ * they are read. Malformed requests are answered 400 and end their connection (common/http_head.h); connections are
+ * limited by client and by time (common/http_clients.h). The handler runs in one of the pool's threads with the whole
+ * body at hand. It answers at once, or says that the answer comes later: then its thread goes on with other
+ * connections, so that thousands can wait.
  */
 
 #include "common/buf.h"
+#include "common/http_clients.h"
 
 struct err;
+struct guard;
+
+enum http_body_refusal {
+	HTTP_BODY_TAKEN,
+	HTTP_BODY_TOO_LARGE,
+	HTTP_BODY_NOT_ADMITTED, /* body_admit refused what is over HTTP_BODY_UNKNOWN bytes */
+	HTTP_BODY_BUSY,         /* the budget, or the client's half of it, is used up: the client may try again */
+};
 
 struct http_request {
-	const char *method;       /* "GET" */
-	const char *path;         /* decoded, without the query */
-	struct buf body;          /* owned by the server */
-	void *connection;         /* for the two readers below */
-	const char *body_refused; /* why there is no body though one was sent ("too large", "busy"), or NULL */
-	const void *target;       /* what body_limit found it to be for; NULL before */
+	const char *method;                  /* "GET" */
+	const char *path;                    /* decoded, without the query */
+	struct buf body;                     /* owned by the server */
+	void *connection;                    /* for the two readers below */
+	enum http_body_refusal body_refused; /* why there is no body though one was sent */
+	const void *target;                  /* what body_limit found it to be for; NULL before */
+	char address[HTTP_ADDRESS_SIZE];     /* of the client; behind a trusted proxy the one that it forwards for */
 };
 
 struct http_answer {
@@ -40,8 +52,9 @@ const char *http_header(const struct http_request *request, const char *name);
 const char *http_header_last(const struct http_request *request, const char *name);
 /* A cookie of the request, or NULL. Borrowed. */
 const char *http_cookie(const struct http_request *request, const char *name);
-/* Who sent it, as text ("127.0.0.1"). */
-void http_address(const struct http_request *request, char *ret_address, size_t size);
+/* Replaces the address of a trusted proxy by the address that it forwards for, through any number of them. */
+void http_forwarded_address(
+	const struct http_request *request, const struct guard *proxies, char address[HTTP_ADDRESS_SIZE]);
 /* A query parameter, decoded ("page[size]"), or NULL. Borrowed. */
 const char *http_query(const struct http_request *request, const char *name);
 /* Calls back for each query parameter. */
@@ -62,13 +75,19 @@ struct httpd_spec {
 	const char *address; /* "127.0.0.1:0" binds a free port */
 	int threads;
 	int most_connections;
-	size_t most_body_bytes;   /* of all requests together; 0: no such bound. Over it: body_refused is "busy" */
-	size_t connection_memory; /* for one connection's headers and reads; 0: libmicrohttpd's 32 KiB */
-	bool tls;                 /* with what certificate_load read (common/certificate.h) */
+	int most_per_client;          /* connections, or requests in flight behind a proxy; 0: any number */
+	const struct guard *proxies;  /* trusted ones, whose X-Forwarded-For names the client; NULL: none */
+	int request_seconds;          /* for a header; for a body, to which each 8 KiB adds a second; 0: 30 */
+	size_t budgets[HTTP_BUDGETS]; /* most bytes of memory for bodies; 0: no such bound */
+	size_t connection_memory;     /* for one connection's headers and reads; 0: libmicrohttpd's 32 KiB */
+	bool tls;                     /* with what certificate_load read (common/certificate.h) */
 	void *data;
-	/* The most bytes a request may carry, asked before its body is read: `announced` of them, or -1 if it did not
-	 * say. The request has no body yet; it may be given its target. NULL: no request has a body. */
-	size_t (*body_limit)(void *data, struct http_request *request, long long announced);
+	/* The most bytes that the request may carry; it may be given its target. Asked with each request, before its
+	 * body is read. NULL: no request has a body. */
+	size_t (*body_limit)(void *data, struct http_request *request);
+	/* The budget of a body of more than HTTP_BODY_UNKNOWN bytes, or -1 to refuse it; asked once, before more of it
+	 * is read. NULL: HTTP_BUDGET_CLIENTS for all. */
+	int (*body_admit)(void *data, const struct http_request *request);
 	/* Fills *answer, which comes as {.status = 200}. Runs in a server thread. */
 	void (*handle)(void *data, const struct http_request *request, struct http_answer *answer);
 };

@@ -64,6 +64,8 @@ static int process_open(struct process *process, struct err *err)
 	notifier->callbacks = callbacks_new(notifier);
 	if (guard_parse(notifier->options.allow, &notifier->guard, err) < 0)
 		return err_context(err, "--allow");
+	if (guard_parse(notifier->options.trusted_proxies, &notifier->proxies, err) < 0)
+		return err_context(err, "--trusted-proxies");
 	if (server_start(notifier, &notifier->server, err) < 0 || dispatch_open(notifier, &notifier->dispatch) < 0 ||
 		deadlines_open(notifier, &notifier->deadlines, err) < 0 || bus_open(notifier, &notifier->bus, err) < 0)
 		return -1;
@@ -94,6 +96,7 @@ static void process_close(struct process *process)
 	dispatch_free(notifier->dispatch);
 	table_release(&notifier->lanes.under_way);
 	guard_free(notifier->guard);
+	guard_free(notifier->proxies);
 	fetcher_free(notifier->fetcher);
 	drain_free(process->drain);
 	loop_free(notifier->loop);

@@ -26,6 +26,7 @@ struct notifier {
 	struct loop *loop;
 	struct fetcher *fetcher; /* for calls to the scheduler */
 	struct guard *guard;
+	struct guard *proxies;       /* --trusted-proxies */
 	struct lanes lanes;          /* lane.h: reports to the scheduler */
 	struct dispatch *dispatch;   /* dispatch/: requests to services */
 	struct claims *claims;       /* claims.h: what is to be sent */

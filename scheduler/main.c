@@ -28,7 +28,7 @@
 #include "scheduler/options.h"
 #include "scheduler/store/objects.h"
 
-enum { DATABASE_TRY_MS = 1000 };
+enum { DATABASE_TRY_MS = 1000, MOST_CONNECTIONS = 10000, OTHER_DESCRIPTORS = 256 };
 
 /* What is taken in from the broker, each by a thread. */
 static const struct {
@@ -183,6 +183,16 @@ static struct expiry_limits limits_of(const struct scheduler_options *o)
 		.hidden_days = o->keep_hidden_days};
 }
 
+/* Workers keep one connection or two each. Other files need descriptors, too. */
+static int connections_possible(void)
+{
+	unsigned long long descriptors = descriptors_raise();
+
+	if (descriptors >= MOST_CONNECTIONS + OTHER_DESCRIPTORS)
+		return MOST_CONNECTIONS;
+	return descriptors > 2 * OTHER_DESCRIPTORS ? (int)descriptors - OTHER_DESCRIPTORS : (int)descriptors / 2;
+}
+
 static int scheduler_start(struct scheduler *s, struct err *err)
 {
 	const struct scheduler_options *o = &s->options;
@@ -198,10 +208,13 @@ static int scheduler_start(struct scheduler *s, struct err *err)
 		.tls = tls_wanted(s),
 		.rate_limit = o->rate_limit,
 		.proxies = s->proxies,
+		.connections = connections_possible(),
+		.connections_per_address = (int)o->connections_per_address,
+		.request_seconds = (int)o->request_seconds,
+		.body_memory = (size_t)o->body_memory << 20,
 		.threads = (int)o->http_threads,
 		.database_url = o->database_url};
 
-	descriptors_raise();
 	if (certificate_read(s, err) < 0 || database_ready(s, err) < 0 ||
 		publisher_start(&publisher, &s->publisher, err) < 0 || waits_start(o->database_url, &s->waits, err) < 0)
 		return -1;

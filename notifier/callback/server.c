@@ -18,7 +18,7 @@
 enum {
 	THREADS = 2,
 	MOST_BODY = 32 << 20,
-	MOST_BODIES = 256 << 20, /* of all requests together */
+	MOST_BODIES = 256 << 20, /* of the small ones together, and of the large ones */
 	CONNECTION_MEMORY = 16 << 10,
 	SPARE_CONNECTIONS = 1000,
 	MOST_OBSERVERS = 64,
@@ -64,11 +64,14 @@ static const char *bearer(const struct http_request *request)
 
 static int body_check(const struct http_request *request, struct err *err)
 {
-	if (text_equal(request->body_refused, "busy"))
-		return err_set(err, ERR_UNAVAILABLE, "Too many results are being received. Send it again.");
-	if (request->body_refused)
+	switch (request->body_refused) {
+	case HTTP_BODY_TAKEN:
+		return 0;
+	case HTTP_BODY_TOO_LARGE:
 		return err_set(err, ERR_TOO_LARGE, "The body is too large: the most is %d bytes.", MOST_BODY);
-	return 0;
+	default:
+		return err_set(err, ERR_UNAVAILABLE, "Too many results are being received. Send it again.");
+	}
 }
 
 /* NULL with *err for what is no callback to be passed on. */
@@ -143,12 +146,14 @@ static void circuits_handle(struct server *server, const struct http_request *re
 
 /* ---- requests ---- */
 
-static size_t body_limit(void *data, struct http_request *request, long long announced)
+/* The token that a callback has to carry is the scheduler's to check. */
+static size_t body_limit(void *data, struct http_request *request)
 {
 	char id[ID_SIZE];
 
-	(void)announced;
-	return text_equal(request->method, "PATCH") && path_id(data, request->path, id) == 0 ? MOST_BODY : 0;
+	if (!text_equal(request->method, "PATCH") || path_id(data, request->path, id) < 0)
+		return 0;
+	return bearer(request) && id_valid(id, "taskrs") ? MOST_BODY : 0;
 }
 
 static bool ready(void *data, struct buf *why)
@@ -239,7 +244,9 @@ int server_start(struct notifier *notifier, struct server **ret_server, struct e
 		.address = notifier->options.listen,
 		.threads = THREADS,
 		.most_connections = (int)notifier->options.most_in_flight * 2 + SPARE_CONNECTIONS,
-		.most_body_bytes = MOST_BODIES,
+		.most_per_client = (int)notifier->options.connections_per_address,
+		.proxies = notifier->proxies,
+		.budgets = {[HTTP_BUDGET_SMALL] = MOST_BODIES, [HTTP_BUDGET_CLIENTS] = MOST_BODIES},
 		.connection_memory = CONNECTION_MEMORY,
 		.data = server,
 		.body_limit = body_limit,

@@ -1,51 +1,15 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/limits.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/clock.h"
-#include "common/guard.h"
+#include "common/http_clients.h"
 #include "scheduler/api/trail.h"
 #include "scheduler/auth/buckets.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/auth/signed.h"
-
-/* ---- from where ---- */
-
-static const char *trim(char *entry)
-{
-	entry += strspn(entry, " \t");
-	entry[strcspn(entry, " \t")] = '\0';
-	return entry;
-}
-
-/* Each proxy appends who asked it. What stands before the first one that nobody trusts could be anybody's invention. */
-void limits_address(const struct http_request *http, const struct guard *proxies, char *ret_address, size_t size)
-{
-	_cleanup_(freep) char *list = NULL;
-	bool more = true;
-
-	http_address(http, ret_address, size);
-	if (!guard_allows(proxies, ret_address))
-		return;
-	list = mem_text(text_or_empty(http_header_last(http, "X-Forwarded-For")));
-	while (more && guard_allows(proxies, ret_address)) {
-		char *comma = strrchr(list, ',');
-		const char *entry = trim(comma ? comma + 1 : list);
-
-		if (!guard_is_address(entry))
-			return;
-		text_copy(ret_address, size, entry);
-		more = comma != NULL;
-		if (comma)
-			*comma = '\0';
-	}
-}
-
-/* ---- how often ---- */
 
 static bool route_counts(const struct route *route)
 {
@@ -61,21 +25,6 @@ static bool route_counts(const struct route *route)
 static const char *proof_of(const struct request *req)
 {
 	return http_header(req->http, "Authorization") ? req->bearer : http_cookie(req->http, SESSION_COOKIE);
-}
-
-void limits_address_key(const char *address, char *ret_key, size_t size)
-{
-	struct in6_addr six;
-
-	text_copy(ret_key, size, address);
-	if (inet_pton(AF_INET6, address, &six) != 1)
-		return;
-	if (IN6_IS_ADDR_V4MAPPED(&six)) {
-		inet_ntop(AF_INET, &six.s6_addr[12], ret_key, (socklen_t)size);
-		return;
-	}
-	memset(&six.s6_addr[8], 0, 8);
-	inet_ntop(AF_INET6, &six, ret_key, (socklen_t)size);
 }
 
 static double seconds_now(void)
@@ -103,11 +52,11 @@ static struct bucket_level level_take(struct request *req)
 {
 	const char *proof = proof_of(req);
 	struct bucket_level level;
-	char key[ADDRESS_SIZE];
+	char key[HTTP_ADDRESS_SIZE];
 
 	if (proof && bucket_take_known(req->buckets, LIMIT_TOKENS, proof, seconds_now(), &level))
 		return level;
-	limits_address_key(req->trail->address, key, sizeof(key));
+	http_address_key(req->trail->address, key);
 	req->counted_by_address = true;
 	return bucket_take(req->buckets, LIMIT_ADDRESSES, key, seconds_now());
 }
@@ -129,11 +78,11 @@ int limits_take(struct request *req, struct response *res, long long per_second,
 void limits_note_authenticated(struct request *req)
 {
 	const char *proof = proof_of(req);
-	char key[ADDRESS_SIZE];
+	char key[HTTP_ADDRESS_SIZE];
 
 	if (!proof || !req->counted_by_address || req->actor.kind == ACTOR_NONE)
 		return;
-	limits_address_key(req->trail->address, key, sizeof(key));
+	http_address_key(req->trail->address, key);
 	bucket_take(req->buckets, LIMIT_TOKENS, proof, seconds_now());
 	bucket_return(req->buckets, LIMIT_ADDRESSES, key, seconds_now());
 	req->counted_by_address = false;
@@ -141,8 +90,8 @@ void limits_note_authenticated(struct request *req)
 
 bool limits_note_refusal(const struct request *req)
 {
-	char key[ADDRESS_SIZE];
+	char key[HTTP_ADDRESS_SIZE];
 
-	limits_address_key(req->trail->address, key, sizeof(key));
+	http_address_key(req->trail->address, key);
 	return bucket_take(req->buckets, LIMIT_REFUSALS, key, seconds_now()).taken;
 }

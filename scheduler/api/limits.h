@@ -3,21 +3,12 @@
 #define SCHEDULER_API_LIMITS_H
 
 /*
- * The client's address, and rate limits: each token has so many requests a second, and so has each address for its
+ * Rate limits: each token has so many requests a second, and so has each address for its
  * requests without a token that has authenticated before. Each scheduler counts for itself. Requests of workers and
  * notifiers, and signed links, are not counted.
  */
 
 #include "scheduler/api/api.h"
-
-struct guard;
-
-/* The address that the request came from: behind proxies that are trusted, the one they were asked by. */
-void limits_address(const struct http_request *http, const struct guard *proxies, char *ret_address, size_t size);
-enum { ADDRESS_SIZE = 64 };
-
-/* What limits count an address by: of IPv6 its /64 network, which is what one client gets; else the address. */
-void limits_address_key(const char *address, char *ret_key, size_t size);
 
 /* Takes one request from the bucket of the request's token, or of its address; `per_second` 0: nobody is limited. The
  * answer's headers tell what is left. ERR_BUSY if the bucket is empty. */

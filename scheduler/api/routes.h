@@ -32,6 +32,7 @@ enum body_kind {
 enum {
 	BODY_NONE = 0,
 	BODY_FORM = 16 << 10,
+	BODY_LEASE = 64 << 10,
 	BODY_SMALL = 1 << 20,
 	BODY_POLICIES = 16 << 20,
 	BODY_STATE = 256 << 20,

@@ -30,8 +30,8 @@
 /* What is read as JSON together with others: more than that takes a millisecond. */
 enum { READ_MOST = 128 << 10 };
 
-/* Workers keep one connection or two each, as many as they have jobs to be told of. */
-enum { MOST_CONNECTIONS = 10000, MOST_OBSERVERS = 64 };
+/* SMALL_BODIES is for bodies of up to 64 KiB, whoever sends them: a client has at most half of it. */
+enum { MOST_OBSERVERS = 64, SMALL_BODIES = 256 << 20 };
 
 /* What every answer carries (API 1.2). Clients refuse to work without the first, and parse the third as vYYYYMM-N. */
 static const char *headers[][2] = {
@@ -200,8 +200,10 @@ static int request_read_body(struct request *req, struct err *err)
 		return 0;
 	if (http->body_refused && req->route->permission == CAN_WORK_ON_JOB && !of_a_job(req))
 		return err_set(err, ERR_NOT_FOUND, "this attempt is over, or the token is not its own");
-	if (http->body_refused)
+	if (http->body_refused == HTTP_BODY_TOO_LARGE)
 		return err_set(err, ERR_TOO_LARGE, "the body is larger than %zu bytes", req->route->limit);
+	if (http->body_refused)
+		return err_set(err, ERR_UNAVAILABLE, "too many large bodies are being received: send it again");
 	if (route_takes_bytes(req->route) || !http->body.len)
 		return 0;
 	if (req->route->kind == FORM || req->route->kind == FORM_ASIDE)
@@ -370,7 +372,7 @@ static void serving_begin(struct api *api, struct serving *serving, const struct
 		.first_upload = uploads_in(slot.uploads),
 		.began = now_us()};
 	answer->extra = headers;
-	limits_address(http, api->settings.proxies, serving->trail.address, sizeof(serving->trail.address));
+	text_copy(serving->trail.address, sizeof(serving->trail.address), http->address);
 	serving->served = request_serve(&serving->req, &serving->res, api->settings.rate_limit, &serving->err) == 0;
 	serving->upload_count = uploads_in(slot.uploads) - serving->first_upload;
 }
@@ -644,34 +646,42 @@ static void handle(void *data, const struct http_request *http, struct http_answ
 		hand_over(api->reads, http, answer);
 }
 
-/* Whether whoever sends a large body may send it at all: nobody fills the memory without a token. */
-static bool large_body_allowed(struct api *api, const struct http_request *http, const struct route *route)
+static size_t body_limit(void *data, struct http_request *http)
 {
-	struct request req = {.http = http, .store = store_of_thread(api), .route = route};
-	struct err err = ERR_INIT;
-
-	request_bearer(&req);
-	route_fits(route, http->path, &req.match);
-	bool allowed = request_authenticate(&req, &err) == 0;
-
-	actor_release(&req.actor);
-	if (!allowed)
-		return false;
-	return route->permission != CAN_WORK_ON_JOB || of_a_job(&req);
-}
-
-static size_t body_limit(void *data, struct http_request *http, long long announced)
-{
-	struct api *api = data;
 	const struct route *route = route_find(routes, routes_count, http->method, http->path, NULL);
+	struct api *api = data;
 
 	http->target = route;
 	if (!route ||
 		(route->permission == CAN_WITH_SIGNATURE && !signed_valid(api->settings.store.keyring, http->path)))
 		return 0;
-	if (route->limit <= BODY_SMALL || (announced >= 0 && announced <= BODY_SMALL))
-		return route->limit;
-	return large_body_allowed(api, http, route) ? route->limit : 0;
+	return route->limit;
+}
+
+/* Nobody fills the memory without a token for the route: it is looked up before a large body is read. */
+static int body_admit(void *data, const struct http_request *http)
+{
+	struct api *api = data;
+	struct request req = {.http = http, .store = store_of_thread(api), .route = http->target};
+	struct err err = ERR_INIT;
+	bool allowed;
+
+	switch (req.route->permission) {
+	case CAN_WITH_SIGNATURE: /* body_limit checked it */
+		return HTTP_BUDGET_LINKS;
+	case CAN_WITHOUT_TOKEN:
+	case CAN_KEEP_LEASES: /* their bodies are small */
+		return -1;
+	case CAN_WORK_ON_JOB:
+		request_bearer(&req);
+		route_fits(req.route, http->path, &req.match);
+		return of_a_job(&req) ? HTTP_BUDGET_CLIENTS : -1;
+	default:
+		request_bearer(&req);
+		allowed = request_authenticate(&req, &err) == 0;
+		actor_release(&req.actor);
+		return allowed ? HTTP_BUDGET_CLIENTS : -1;
+	}
 }
 
 /* ---- the service ---- */
@@ -745,9 +755,16 @@ int api_start(const struct api_settings *settings, struct api **ret_api, struct 
 		.address = settings->address,
 		.tls = settings->tls,
 		.threads = settings->threads,
-		.most_connections = MOST_CONNECTIONS,
+		.most_connections = settings->connections,
+		.most_per_client = settings->connections_per_address,
+		.proxies = settings->proxies,
+		.request_seconds = settings->request_seconds,
+		.budgets = {[HTTP_BUDGET_SMALL] = SMALL_BODIES,
+			[HTTP_BUDGET_CLIENTS] = settings->body_memory,
+			[HTTP_BUDGET_LINKS] = settings->body_memory},
 		.data = api,
 		.body_limit = body_limit,
+		.body_admit = body_admit,
 		.handle = handle,
 	};
 

@@ -12,6 +12,10 @@ struct api_settings {
 	bool tls;                    /* with the certificate that was loaded (common/certificate.h) */
 	long long rate_limit;        /* requests a second for each token; 0: any number */
 	const struct guard *proxies; /* whose X-Forwarded-For is believed */
+	int connections;             /* at most */
+	int connections_per_address; /* 0: any number */
+	int request_seconds;         /* --request-seconds */
+	size_t body_memory;          /* bytes, for each kind of large body */
 	int threads;
 	const char *database_url;
 	struct store

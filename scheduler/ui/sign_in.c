@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "scheduler/api/limits.h"
+#include "common/http_clients.h"
 #include "scheduler/api/trail.h"
 #include "scheduler/auth/buckets.h"
 #include "scheduler/auth/passwords.h"
@@ -58,7 +58,7 @@ int ui_sign_in_page(struct request *req, struct response *res, struct err *err)
 }
 
 struct attempt {
-	char address[ADDRESS_SIZE], name[NAME_MOST + 1], pair[ADDRESS_SIZE + NAME_MOST + 2];
+	char address[HTTP_ADDRESS_SIZE], name[NAME_MOST + 1], pair[HTTP_ADDRESS_SIZE + NAME_MOST + 2];
 	double now;
 	bool name_taken; /* from LIMIT_SIGN_IN_NAME */
 };
@@ -67,7 +67,7 @@ static struct attempt attempt_of(const struct request *req, const char *username
 {
 	struct attempt attempt = {.now = (double)clock_mono_ms() / 1000};
 
-	limits_address_key(req->trail->address, attempt.address, sizeof(attempt.address));
+	http_address_key(req->trail->address, attempt.address);
 	text_copy(attempt.name, sizeof(attempt.name), username);
 	/* "Name" and "nAME" are one user. */
 	for (char *at = attempt.name; *at; at++)

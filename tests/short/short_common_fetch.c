@@ -20,9 +20,9 @@ enum { BODY = 100 * 1000, REQUESTS = 3 };
 
 static const char *const extra[][2] = {{"X-One", "1"}, {NULL, NULL}};
 
-static size_t body_limit(void *data, struct http_request *request, long long announced)
+static size_t body_limit(void *data, struct http_request *request)
 {
-	(void)data, (void)request, (void)announced;
+	(void)data, (void)request;
 	return BODY;
 }
 
@@ -34,7 +34,7 @@ static void handle(void *data, const struct http_request *request, struct http_a
 
 	(void)data;
 	answer->status = bearer && crypto_equal(bearer, "Bearer token") && query &&
-			text_equal(request->method, "PUT") && !request->body_refused
+			text_equal(request->method, "PUT") && request->body_refused == HTTP_BODY_TAKEN
 		? 200
 		: 400;
 	answer->content_type = "text/plain";

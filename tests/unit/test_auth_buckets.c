@@ -6,7 +6,6 @@
 /* cmocka wants the headers above first */
 #include <cmocka.h>
 
-#include "scheduler/api/limits.h"
 #include "scheduler/auth/buckets.h"
 
 enum { REQUESTS = 1000, INVENTED = 200000 };
@@ -98,26 +97,6 @@ static void test_a_returned_one_may_be_taken_again(void **state)
 	buckets_free(buckets);
 }
 
-static void test_address_keys(void **state)
-{
-	static const char *const rows[][2] = {
-		{"203.0.113.7", "203.0.113.7"},
-		{"2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"},
-		{"2001:DB8:1:2::9", "2001:db8:1:2::"},
-		{"::ffff:203.0.113.7", "203.0.113.7"},
-		{"::1", "::"},
-		{"nonsense", "nonsense"},
-		{"", ""},
-	};
-	char key[ADDRESS_SIZE];
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		limits_address_key(rows[i][0], key, sizeof(key));
-		assert_string_equal(key, rows[i][1]);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -125,7 +104,6 @@ int main(void)
 		cmocka_unit_test(test_new_keys_reset_no_limit),
 		cmocka_unit_test(test_an_unknown_key_gets_no_bucket),
 		cmocka_unit_test(test_a_returned_one_may_be_taken_again),
-		cmocka_unit_test(test_address_keys),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: MPL-2.0
+"""No client takes the server from others: connections, time and memory of bodies are limited for each."""
+
+import array
+import contextlib
+import fcntl
+import http.client
+import json
+import resource
+import select
+import socket
+import termios
+import time
+
+import pytest
+
+from support.api import Api
+from support.wait import until
+
+FLOOD = 10050  # the server takes 10,000 connections
+HALF = b"GET /api/v2/ping HTTP/1.1\r\nHost: localhost\r\nX-Half: "
+PING = b"GET /api/v2/ping HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+@pytest.fixture
+def opened():
+    """opened(server, first bytes, address it comes from): a connection, closed at the end of the test."""
+    with contextlib.ExitStack() as stack:
+        def open_one(server, sent, address="127.0.0.1"):
+            connection = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=30, source_address=(address, 0)))
+            connection.sendall(sent)
+            return connection
+
+        yield open_one
+
+
+def post(path, length, token="wrong", **headers):
+    """The header of a request with a body."""
+    lines = [f"POST {path} HTTP/1.1", "Host: localhost", f"Authorization: Bearer {token}", "Content-Type: application/vnd.api+json",
+             f"Content-Length: {length}" if length else "Transfer-Encoding: chunked", *(f"{name}: {value}" for name, value in headers.items())]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode()
+
+
+def is_closed(connection):
+    """Whether the server has closed it; what it sent before is read."""
+    if not select.select([connection], [], [], 0)[0]:
+        return False
+    try:
+        return connection.recv(65536) == b""
+    except ConnectionError:
+        return True
+
+
+def is_read(connection, server):
+    """Whether the server has read all that was sent: the kernel holds nothing of it."""
+    ends = f":{server.port:04X} 0100007F:{connection.getsockname()[1]:04X}"
+    with open("/proc/net/tcp", encoding="ascii") as file:
+        queues = [line.split()[4] for line in file if ends in line]
+    unsent = array.array("i", [0])
+    fcntl.ioctl(connection, termios.TIOCOUTQ, unsent)
+    return unsent[0] == 0 and all(queue.endswith(":00000000") for queue in queues)
+
+
+def status_of(connection):
+    """Of the answer, whose body is read too."""
+    answer = http.client.HTTPResponse(connection)
+    answer.begin()
+    answer.read()
+    return answer.status
+
+
+def ping(server, address):
+    """How many seconds a client of that address waits for an answer."""
+    began = time.monotonic()
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60, source_address=(address, 0))
+    with contextlib.closing(connection):
+        connection.request("GET", "/api/v2/ping")
+        assert connection.getresponse().status == 204
+    return time.monotonic() - began
+
+
+def resident(server):
+    """Bytes of memory at the most so far."""
+    with open(f"/proc/{server.pid}/status", encoding="ascii") as file:
+        return next(int(line.split()[1]) << 10 for line in file if line.startswith("VmHWM"))
+
+
+# ---- connections ----
+
+
+def test_half_sent_requests_from_one_address_stop_nobody_else(scheduler, opened):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < FLOOD + 1000:
+        pytest.skip(f"this process may open {hard} files only")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    try:
+        server = scheduler()
+        kept = opened(server, PING, "127.0.0.2")
+        assert status_of(kept) == 204
+        for _ in range(FLOOD):
+            with contextlib.suppress(ConnectionError):
+                opened(server, HALF)
+        assert ping(server, "127.0.0.3") < 1
+        kept.sendall(PING)
+        assert status_of(kept) == 204
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_an_address_has_so_many_connections(scheduler, opened):
+    server = scheduler(connections_per_address=20)
+    held = [opened(server, HALF, "127.0.0.5") for _ in range(20)]
+    until(lambda: all(not is_closed(one) for one in held), "they are open")
+    with pytest.raises(OSError):
+        ping(server, "127.0.0.5")
+    assert ping(server, "127.0.0.6") < 60
+    held.pop().close()
+
+    def served():
+        with contextlib.suppress(OSError):
+            return ping(server, "127.0.0.5") < 60
+        return False
+
+    until(served, "a place is free again")
+
+
+def test_behind_a_trusted_proxy_its_clients_are_counted(scheduler, opened):
+    """The proxy's connections are not. A client is known by what the proxy adds, not by what the client invents."""
+    server = scheduler(connections_per_address=3, trusted_proxies="127.0.0.1")
+
+    def begin(client):
+        return opened(server, post("/api/v2/organizations", 10, **{"X-Forwarded-For": client}))
+
+    held = [begin("203.0.113.7") for _ in range(3)]
+    idle = [opened(server, PING) for _ in range(20)]
+    assert {status_of(one) for one in idle} == {204}
+
+    def refused(client):
+        one = begin(client)
+        one.sendall(b"0123456789")
+        return status_of(one) == 503
+
+    until(lambda: refused("203.0.113.7"), "the fourth request is refused")
+    assert refused("198.51.100.1, 203.0.113.7")
+    assert not refused("203.0.113.8") and not refused("203.0.113.7, 203.0.113.9")
+    for one in held:
+        one.sendall(b"0123456789")
+        assert status_of(one) == 401
+    assert not refused("203.0.113.7")
+
+
+# ---- time ----
+
+
+def test_headers_and_bodies_have_a_deadline_and_waiting_requests_have_none(scheduler, opened, tokens):
+    server = scheduler(request_seconds=1)
+    worker = Api(server.url, tokens["agent-token"])
+    registered = worker.ask("POST", f"{server.url}/api/worker/v1/register", {"name": "w", "slots": 1, "version": "1"}).json
+    body = json.dumps({"worker": registered["worker"], "slots": 1, "seconds": 30}).encode()
+    waiting = opened(server, post("/api/worker/v1/wait", len(body), tokens["agent-token"]) + body)
+    idle = opened(server, PING)
+    assert status_of(idle) == 204
+    silent, half, after = opened(server, b""), opened(server, HALF), opened(server, PING)
+    assert status_of(after) == 204
+    after.sendall(HALF)
+    upload = opened(server, post("/api/v2/organizations", 60000) + b"x")
+    refused = opened(server, post("/api/v2/organizations", 600000) + b"x")
+    late = {"silent": silent, "half": half, "a second header": after, "a body": upload, "a refused body": refused}
+
+    def ended():
+        """None is closed for being silent alone: each byte that can be sent is sent."""
+        for one in late.values():
+            with contextlib.suppress(OSError):
+                one.send(b"x") if one is not silent else None
+        return [name for name, one in late.items() if not is_closed(one)] == []
+
+    until(ended, lambda: f"all of {late} are closed")
+    idle.sendall(PING)
+    assert status_of(idle) == 204
+    assert not is_closed(waiting)
+
+
+def test_a_slow_body_that_keeps_a_rate_is_read(scheduler, opened, tokens):
+    server = scheduler(request_seconds=1)
+    slow = opened(server, post("/api/v2/organizations", 100000, tokens["token"]))
+    dead = opened(server, post("/api/v2/organizations", 100000, tokens["token"]) + b" ")
+    sent = 0
+    while not is_closed(dead):
+        time.sleep(0.05)
+        slow.sendall(b" " * 1000)
+        sent += 1000
+    assert sent < 100000
+    slow.sendall(b" " * (100000 - sent))
+    assert status_of(slow) == 400
+
+
+# ---- memory ----
+
+LARGE = 900 << 10
+
+
+@pytest.mark.parametrize("length", [LARGE, None], ids=["announced", "chunked"])
+def test_bodies_without_a_token_take_little_memory(scheduler, opened, length):
+    """Of a body whose token is wrong, no more than 64 KiB are kept, however large the route's limit is."""
+    server = scheduler()
+    ping(server, "127.0.0.1")
+    before = resident(server)
+    part = bytes(60 << 10)
+    held = []
+    for number in range(200):
+        held.append(opened(server, post("/api/v2/organizations", length), f"127.0.1.{number + 1}"))
+        for _ in range(14):
+            held[-1].sendall(part if length else b"%x\r\n" % len(part) + part + b"\r\n")
+    assert ping(server, "127.0.0.1") < 60  # what was sent has been read by then, but for what the kernel holds
+    assert resident(server) - before < 200 * LARGE // 2
+    if length:
+        held[0].sendall(bytes(LARGE - 14 * len(part)))
+    else:
+        held[0].sendall(b"0\r\n\r\n")
+    assert status_of(held[0]) == 401
+
+
+def test_each_kind_of_body_has_a_budget_of_its_own(scheduler, opened, tokens, request):
+    server = scheduler(body_memory=2, trusted_proxies="127.0.0.1")
+    api = request.getfixturevalue("api")
+    workspace = api.workspace("w")
+
+    def upload_path():
+        made = api.post(f"workspaces/{workspace}/configuration-versions", {"data": {"type": "configuration-versions", "attributes": {}}}).data
+        return made["attributes"]["upload-url"].removeprefix(server.url)
+
+    def begin(path, client, method=b"PUT", token="none"):
+        """Sends 900 KiB of a body of 1 MiB."""
+        header = post(path, 1 << 20, token, **{"X-Forwarded-For": client}).replace(b"POST", method, 1)
+        one = opened(server, header + b" " * LARGE)
+        until(lambda: is_read(one, server), "it is read")
+        return one
+
+    def end(one):
+        one.sendall(b" " * ((1 << 20) - LARGE))
+        return status_of(one)
+
+    def whole(*arguments, **more):
+        return end(begin(*arguments, **more))
+
+    links = [begin(upload_path(), f"203.0.113.{n}") for n in range(2)]
+    assert whole(upload_path(), "203.0.113.9") == 503
+    path = f"/api/v2/workspaces/{workspace}/state-versions"
+    assert whole(path, "203.0.113.9", b"POST", tokens["token"]) == 400  # not JSON, but read
+    clients = [begin(path, f"203.0.113.{n}", b"POST", tokens["token"]) for n in range(2)]
+    assert whole(path, "203.0.113.9", b"POST", tokens["token"]) == 503
+    assert api.call("GET", "account/details").status == 200
+    assert api.call("POST", "organizations", b"{}").status == 400
+    assert {end(one) for one in clients} == {400}
+    assert whole(path, "203.0.113.9", b"POST", tokens["token"]) == 400
+    assert 503 not in {end(one) for one in links}
+    assert whole(upload_path(), "203.0.113.9") != 503
+
+
+def test_one_address_has_half_of_a_budget(scheduler, opened, tokens, request):
+    scheduler(body_memory=4, trusted_proxies="127.0.0.1")
+    api = request.getfixturevalue("api")
+    path = f"/api/v2/workspaces/{api.workspace('w')}/state-versions"
+    server = scheduler.all[0]
+
+    def begin(client):
+        one = opened(server, post(path, 1 << 20, tokens["token"], **{"X-Forwarded-For": client}) + b" " * LARGE)
+        until(lambda: is_read(one, server), "it is read")
+        return one
+
+    def whole(client):
+        one = begin(client)
+        one.sendall(b" " * ((1 << 20) - LARGE))
+        return status_of(one)
+
+    held = [begin("203.0.113.7") for _ in range(2)]
+    assert whole("203.0.113.7") == 503
+    assert whole("203.0.113.8") == 400
+    assert held
