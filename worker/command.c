@@ -204,7 +204,7 @@ static int start_child(struct running *running, const struct sandbox_start *star
 		.argv = start->argv.items,
 		.env = start->env.items ? start->env.items : (char *[]){NULL},
 		.folder = start->folder,
-		.fds = {-1, -1, -1, start->args_fd},
+		.fds = {-1, -1, -1, start->args_fd, start->filter_fd},
 		.terms = job_terms(job, &running->command.kind),
 	};
 	int output = -1, status;
@@ -233,7 +233,7 @@ static int start(struct running *running, struct err *err)
 		.args = &running->command.args,
 		.env = &env,
 		.offline = job->host->offline && running->command.env != ENV_COST};
-	_cleanup_(sandbox_start_release) struct sandbox_start prepared = {.args_fd = -1};
+	_cleanup_(sandbox_start_release) struct sandbox_start prepared = SANDBOX_START_INIT;
 
 	make_env(job, &view, &running->command, &env);
 	if (sandbox_prepare(job->host->sandbox, &view, &command, &prepared, err) < 0)

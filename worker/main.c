@@ -254,8 +254,7 @@ static void process_close(struct process *process)
 	inits_free(worker->host.inits);
 	engines_free(worker->host.engines);
 	books_release(&worker->books);
-	etc_free(worker->sandbox.etc);
-	free(worker->sandbox.bwrap);
+	sandbox_release(&worker->sandbox);
 	providers_release(&worker->providers);
 	fetcher_free(worker->fetcher);
 	loop_free(worker->loop);

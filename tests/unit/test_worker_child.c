@@ -62,8 +62,7 @@ static int fixture_end(void **state)
 	struct fixture *fixture = *state;
 
 	loop_free(fixture->loop);
-	etc_free(fixture->sandbox.etc);
-	free(fixture->sandbox.bwrap);
+	sandbox_release(&fixture->sandbox);
 	beneath_remove(AT_FDCWD, fixture->path);
 	close(fixture->output);
 	free(fixture);
@@ -122,7 +121,7 @@ static void run_shell(struct fixture *fixture, const char *command)
 {
 	char *const argv[] = {"/bin/sh", "-c", (char *)command, NULL}, *const env[] = {"A=b", NULL};
 	const struct child_spec spec = {
-		.argv = argv, .env = env, .folder = "/", .fds = {-1, fixture->output, fixture->output, -1}};
+		.argv = argv, .env = env, .folder = "/", .fds = {-1, fixture->output, fixture->output, -1, -1}};
 	struct err err = ERR_INIT;
 
 	assert_int_equal(child_start(fixture->loop, &spec, ended, fixture, &fixture->child, &err), 0);
@@ -134,7 +133,7 @@ static bool run_boxed(struct fixture *fixture, const char *command)
 	_cleanup_(freep) char *root = mem_printf("%s/root", fixture->path);
 	_cleanup_(texts_release) struct texts args = {.items = NULL};
 	_cleanup_(texts_release) struct texts env = {.items = NULL};
-	_cleanup_(sandbox_start_release) struct sandbox_start start = {.args_fd = -1};
+	_cleanup_(sandbox_start_release) struct sandbox_start start = SANDBOX_START_INIT;
 	const struct sandbox_job job = {.root = root, .cli_config = "/dev/null", .engine = "/bin/sh"};
 	const struct sandbox_command boxed = {.folder = "/job", .args = &args, .env = &env};
 	struct child_spec spec = {.env = (char *[]){NULL}};
@@ -151,7 +150,8 @@ static bool run_boxed(struct fixture *fixture, const char *command)
 		assert_null(strstr(start.argv.items[i], "hunter22"));
 	spec.argv = start.argv.items;
 	spec.folder = start.folder;
-	memcpy(spec.fds, (int[]){-1, fixture->output, fixture->output, start.args_fd}, sizeof(spec.fds));
+	memcpy(spec.fds, (int[]){-1, fixture->output, fixture->output, start.args_fd, start.filter_fd},
+		sizeof(spec.fds));
 	assert_int_equal(child_start(fixture->loop, &spec, ended, fixture, &fixture->child, &err), 0);
 	return true;
 }
@@ -209,7 +209,7 @@ static void a_program_that_cant_be_started_is_an_error(void **state)
 {
 	struct fixture *fixture = *state;
 	char *const argv[] = {"/nowhere/program", NULL}, *const env[] = {NULL};
-	const struct child_spec spec = {.argv = argv, .env = env, .folder = "/", .fds = {-1, -1, -1, -1}};
+	const struct child_spec spec = {.argv = argv, .env = env, .folder = "/", .fds = {-1, -1, -1, -1, -1}};
 	struct err err = ERR_INIT;
 
 	assert_int_equal(child_start(fixture->loop, &spec, ended, fixture, &fixture->child, &err), -1);

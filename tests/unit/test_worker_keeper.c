@@ -80,7 +80,7 @@ static void start(struct fixture *fixture, const char *command, const struct kee
 	const struct child_spec spec = {.argv = argv,
 		.env = env,
 		.folder = "/",
-		.fds = {-1, fixture->output, fixture->output, -1},
+		.fds = {-1, fixture->output, fixture->output, -1, -1},
 		.terms = *terms};
 	struct err err = ERR_INIT;
 

@@ -134,7 +134,7 @@ static int start_child(struct bounded *bounded, int out, int errors, struct err 
 		.argv = start->argv.items,
 		.env = start->env.items ? start->env.items : (char *[]){NULL},
 		.folder = start->folder,
-		.fds = {-1, out, errors, start->args_fd},
+		.fds = {-1, out, errors, start->args_fd, start->filter_fd},
 		.terms = bounded->spec.terms,
 	};
 

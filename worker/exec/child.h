@@ -3,8 +3,8 @@
 #define WORKER_EXEC_CHILD_H
 
 /*
- * A program that runs for a job, from one spec, below a keeper of its own (keeper/keeper.h) and in a process group of
- * its own. It has ended when the last process of it is gone, wherever that went.
+ * A program that runs for a job, from one spec, below a keeper of its own (keeper/keeper.h) and in a session of its
+ * own. It has ended when the last process of it is gone, wherever that went.
  *
  * A process that has children of this kind has no others, since what a killed keeper leaves becomes its child and is
  * killed as such. It is a child subreaper and ignores SIGINT (main.c).
@@ -23,8 +23,7 @@ struct child_spec {
 	char *const *argv;       /* argv[0] is the program's absolute path */
 	char *const *env;        /* all of it; nothing is inherited */
 	const char *folder;      /* to start in */
-	int fds[CHILD_MOST_FDS]; /* what becomes 0, 1, 2 and 3; -1: /dev/null for the first three, nothing for the
-				    fourth */
+	int fds[CHILD_MOST_FDS]; /* what becomes 0 to 4; -1: /dev/null for the first three, closed for the others */
 	struct keeper_terms terms;
 };
 

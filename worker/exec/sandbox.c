@@ -14,6 +14,7 @@
 #include "worker/exec/beneath.h"
 #include "worker/exec/etc.h"
 #include "worker/exec/program.h"
+#include "worker/exec/syscall_filter.h"
 
 static const char bwrap_name[] = "bwrap";
 
@@ -22,6 +23,8 @@ static const char inside_store[] = "/providers";
 static const char inside_engine[] = "/engine/";
 static const char inside_cli_config[] = "/engine/cli.tfrc";
 
+/* The descriptors of bwrap that struct sandbox_start describes. */
+enum { ARGS_FD = 3, FILTER_FD = 4 };
 enum { ARGS_LIMIT = 8 * 1024 * 1024 };
 
 /* Namespaces and what is always there. --unshare-user-try: where user namespaces are allowed, root inside is nobody
@@ -38,6 +41,8 @@ static const char *const always[] = {
 	"runyard",
 	"--proc",
 	"/proc",
+	"--remount-ro",
+	"/proc",
 	"--dev",
 	"/dev",
 	"--size",
@@ -50,6 +55,11 @@ static const char *const always[] = {
 	"/usr",
 	"/usr",
 };
+
+/* Readable files of /proc that describe more than the job's own processes. /proc itself is read-only: the kernel's own
+ * checks of /proc/sys compare user ids alone. */
+static const char *const masked[] = {
+	"/proc/kcore", "/proc/key-users", "/proc/keys", "/proc/sched_debug", "/proc/timer_list", "/proc/timer_stats"};
 
 /* Links to /usr on merged systems, folders of their own elsewhere. */
 static const char *const system_folders[] = {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"};
@@ -91,6 +101,9 @@ static void add_system(struct texts *args, const struct sandbox *sandbox)
 
 	for (size_t i = 0; i < ARRAY_LEN(always); i++)
 		texts_add(args, "%s", always[i]);
+	for (size_t i = 0; i < ARRAY_LEN(masked); i++)
+		if (access(masked[i], F_OK) == 0)
+			add_bind(args, "--ro-bind", "/dev/null", masked[i]);
 	if (sandbox->tmp > 0) {
 		texts_add(args, "--size");
 		texts_add(args, "%lld", sandbox->tmp);
@@ -153,22 +166,28 @@ static void add_environment(struct texts *args, const struct texts *env)
 	}
 }
 
-/* The arguments in a file in memory, each ended by a zero byte, as --args wants them. */
+/* A file in memory that is read from its beginning. ERR_INTERNAL. */
+static int memory_file(const char *name, const struct buf *bytes, int *ret_fd, struct err *err)
+{
+	int fd = memfd_create(name, MFD_CLOEXEC);
+
+	if (fd < 0 || write_fully(fd, bytes->data, bytes->len) < 0 || lseek(fd, 0, SEEK_SET) < 0) {
+		closep(&fd);
+		return err_errno(err, name);
+	}
+	*ret_fd = fd;
+	return 0;
+}
+
+/* The arguments, each ended by a zero byte, as --args wants them. */
 static int args_file(const struct texts *args, int *ret_fd, struct err *err)
 {
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(ARGS_LIMIT);
-	int fd;
 
 	for (size_t i = 0; i < args->count; i++)
 		if (buf_append(&bytes, args->items[i], strlen(args->items[i]) + 1) < 0)
 			return err_set(err, ERR_TOO_LARGE, "the variables are too large to be handed over");
-	fd = memfd_create("arguments", MFD_CLOEXEC);
-	if (fd < 0 || write_fully(fd, bytes.data, bytes.len) < 0 || lseek(fd, 0, SEEK_SET) < 0) {
-		closep(&fd);
-		return err_errno(err, "the sandbox's arguments");
-	}
-	*ret_fd = fd;
-	return 0;
+	return memory_file("sandbox arguments", &bytes, ret_fd, err);
 }
 
 static int prepare_bwrap(const struct sandbox *sandbox, const struct sandbox_job *job,
@@ -188,11 +207,14 @@ static int prepare_bwrap(const struct sandbox *sandbox, const struct sandbox_job
 	texts_add(&args, "--chdir");
 	texts_add(&args, "%s", command->folder);
 	add_environment(&args, command->env);
-	if (args_file(&args, &start->args_fd, err) < 0)
+	texts_add(&args, "--seccomp");
+	texts_add(&args, "%d", FILTER_FD);
+	if (args_file(&args, &start->args_fd, err) < 0 ||
+		memory_file("system call filter", &sandbox->filter, &start->filter_fd, err) < 0)
 		return -1;
 	texts_add(&start->argv, "%s", sandbox->bwrap);
 	texts_add(&start->argv, "--args");
-	texts_add(&start->argv, "3");
+	texts_add(&start->argv, "%d", ARGS_FD);
 	texts_add(&start->argv, "--");
 	texts_add(&start->argv, "%s%s", inside_engine, base_name(job->engine));
 	start->folder = "/";
@@ -213,7 +235,7 @@ static void prepare_none(
 int sandbox_prepare(const struct sandbox *sandbox, const struct sandbox_job *job, const struct sandbox_command *command,
 	struct sandbox_start *ret_start, struct err *err)
 {
-	*ret_start = (struct sandbox_start){.args_fd = -1};
+	*ret_start = (struct sandbox_start)SANDBOX_START_INIT;
 	if (!sandbox->bwrap) {
 		prepare_none(job, command, ret_start);
 	} else if (prepare_bwrap(sandbox, job, command, ret_start, err) < 0) {
@@ -230,35 +252,47 @@ void sandbox_start_release(struct sandbox_start *start)
 	texts_release(&start->argv);
 	texts_release(&start->env);
 	closep(&start->args_fd);
-	start->args_fd = -1;
+	closep(&start->filter_fd);
+	start->args_fd = start->filter_fd = -1;
 }
 
-/* What `always` says has to work; the program itself may be any. */
-static int bwrap_try(const struct sandbox *sandbox, const char *bwrap, bool offline)
+/* Runs /bin/true in what `always` and the filter make; 0 if that works. */
+static int bwrap_try(const struct sandbox *sandbox, const char *bwrap, int filter, bool offline)
 {
 	_cleanup_(texts_release) struct texts argv = {.items = NULL};
 	char *const env[] = {NULL};
-	int pid, status = 0;
+	posix_spawn_file_actions_t actions;
+	int pid, status = 0, code;
 
 	texts_add(&argv, "%s", bwrap);
 	texts_add(&argv, "--as-pid-1"); /* it leaves no process of its own behind */
 	add_system(&argv, sandbox);
 	if (offline)
 		texts_add(&argv, "--unshare-net");
+	texts_add(&argv, "--seccomp");
+	texts_add(&argv, "%d", FILTER_FD);
 	texts_add(&argv, "--");
 	texts_add(&argv, "/bin/true");
-	if (posix_spawn(&pid, bwrap, NULL, NULL, argv.items, env) != 0 || waitpid(pid, &status, 0) != pid)
-		return -1;
-	return status;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, filter, FILTER_FD);
+	code = posix_spawn(&pid, bwrap, &actions, NULL, argv.items, env);
+	posix_spawn_file_actions_destroy(&actions);
+	return code != 0 || waitpid(pid, &status, 0) != pid ? -1 : status;
 }
 
 int sandbox_open(struct sandbox *sandbox, bool offline, struct err *err)
 {
 	_cleanup_(freep) char *bwrap = program_find(bwrap_name, "/usr/bin");
+	_cleanup_(closep) int filter = -1;
 
 	if (!bwrap)
 		return err_set(err, ERR_INVALID, "there is no bwrap: install bubblewrap");
-	if (bwrap_try(sandbox, bwrap, offline) != 0)
+	buf_release(&sandbox->filter);
+	sandbox->filter = (struct buf)BUF_INIT(SYSCALL_FILTER_LIMIT);
+	if (syscall_filter_build(&sandbox->filter, err) < 0 ||
+		memory_file("system call filter", &sandbox->filter, &filter, err) < 0)
+		return -1;
+	if (bwrap_try(sandbox, bwrap, filter, offline) != 0)
 		return err_set(err, ERR_INVALID,
 			"%s can't make a sandbox here: allow user namespaces (sysctl kernel.unprivileged_userns_clone, "
 			"kernel.apparmor_restrict_unprivileged_userns, a container's seccomp profile)",
@@ -266,4 +300,13 @@ int sandbox_open(struct sandbox *sandbox, bool offline, struct err *err)
 	sandbox->bwrap = bwrap;
 	bwrap = NULL;
 	return 0;
+}
+
+void sandbox_release(struct sandbox *sandbox)
+{
+	etc_free(sandbox->etc);
+	free(sandbox->bwrap);
+	buf_release(&sandbox->filter);
+	sandbox->etc = NULL;
+	sandbox->bwrap = NULL;
 }

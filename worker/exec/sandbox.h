@@ -5,12 +5,13 @@
 /*
  * What a job's program sees of the machine. With bwrap: the system's programs and libraries, the few files of /etc that
  * name resolution and TLS need, the provider cache and the engine, all read-only; its own folder; a /tmp in memory; and
- * its own processes. Not: the worker's environment, files and processes, or other jobs. The network stays, unless a
- * command says otherwise.
+ * its own processes in a read-only /proc. Not: the worker's environment, files and processes, or other jobs. System
+ * calls that no job needs fail (syscall_filter.h). The network stays, unless a command says otherwise.
  *
  * "none" gives a clean environment and no more: the job runs as the worker's user and can read what that user can.
  */
 
+#include "common/buf.h"
 #include "worker/exec/variables.h"
 
 struct err;
@@ -22,7 +23,8 @@ struct sandbox {
 	const char *trust;  /* the file of CAs that SSL_CERT_FILE names, or NULL */
 	const char *mirror; /* a folder of providers to show as it is, or NULL */
 	const char *store;  /* the worker's provider cache */
-	struct etc *etc;    /* for bwrap; borrowed */
+	struct etc *etc;    /* for bwrap; owned */
+	struct buf filter;  /* of system calls, for bwrap (syscall_filter.h); owned */
 	long long tmp;      /* bytes that /tmp may hold; 0: half of the machine's memory */
 };
 
@@ -53,7 +55,13 @@ struct sandbox_start {
 	struct texts env;   /* of argv[0]; for bwrap empty: the job's own stands in the arguments' file */
 	const char *folder; /* to start argv[0] in; borrowed */
 	int args_fd;        /* to be the child's descriptor 3, or -1; owned */
+	int filter_fd;      /* to be the child's descriptor 4, or -1; owned */
 };
+
+#define SANDBOX_START_INIT                                                                                             \
+	{                                                                                                              \
+		.args_fd = -1, .filter_fd = -1                                                                         \
+	}
 
 /* How to start it. A job's environment may hold secrets, and may hold LD_PRELOAD: it is handed to bwrap in a file in
  * memory, so that it stands in no command line and changes no program outside the sandbox. ERR_INTERNAL. */
@@ -63,5 +71,7 @@ void sandbox_start_release(struct sandbox_start *start);
 /* Finds bwrap in PATH and runs it once, which takes a few milliseconds; without a network if jobs are to have none.
  * ERR_INVALID with what to do if it isn't there or isn't allowed to work; the sandbox is as it was then. */
 int sandbox_open(struct sandbox *sandbox, bool offline, struct err *err);
+/* Frees what the sandbox owns. */
+void sandbox_release(struct sandbox *sandbox);
 
 #endif

@@ -17,7 +17,7 @@
  * Should somebody kill the keeper, the program gets a SIGKILL from the kernel (a sandbox's first process takes the rest
  * along), and what is left becomes the worker's child, which kills it (exec/child).
  *
- * Called as `runyard-keeper PROGRAM ARGUMENT...` with its environment, folder and descriptors 0 to 3 being the
+ * Called as `runyard-keeper PROGRAM ARGUMENT...` with its environment, folder and descriptors 0 to 4 being the
  * program's, and KEEPER_FD a SOCK_SEQPACKET socket. The first datagram there is a struct keeper_order of the kind
  * KEEPER_START; more may follow. It answers once, with a struct keeper_report, when nothing is left, and ends.
  *
@@ -27,7 +27,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { KEEPER_FD = 4 };
+enum { KEEPER_FD = 5 };
 
 /* When a program that is not to outlive its lease is told to stop, and when it is dead. Both 0: there is no lease. */
 struct keeper_lease {

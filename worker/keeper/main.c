@@ -62,7 +62,7 @@ static void become(struct keeper *keeper, char **argv, pid_t parent)
 	sigset_t none;
 
 	sigemptyset(&none);
-	setpgid(0, 0);
+	setsid(); /* a group of its own, and no terminal that it could write input to */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	limit_set(RLIMIT_FSIZE, keeper->terms.limits.file_size);

@@ -31,7 +31,7 @@ int trial_start(struct policy_stage *stage, const struct trial *trial, struct er
 	_cleanup_(freep) char *folder = sandbox_path(sandbox, &view, trial->folder);
 	const struct sandbox_command command = {
 		.folder = folder, .args = &trial->args, .env = &env, .offline = !job->host->policies.network};
-	_cleanup_(sandbox_start_release) struct sandbox_start start = {.args_fd = -1};
+	_cleanup_(sandbox_start_release) struct sandbox_start start = SANDBOX_START_INIT;
 	struct bounded_spec spec = {.start = &start,
 		.most_ms = job->host->policies.most_ms,
 		.most_out = trial->most_out,
