@@ -110,7 +110,7 @@ static void look(void *data)
 	struct job *job = data;
 	int64_t begun = clock_mono_ms();
 
-	job->limits.disk_bytes = measure_folder(job->dir.top);
+	job->limits.disk_bytes = measure_folder(job->dir.top, job->host->limits->disk << 20);
 	job->limits.disk_ms = clock_mono_ms() - begun;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/exec/beneath.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
+#include "worker/exec/tree.h"
 
 int beneath_open(int folder, const char *path, int flags, mode_t mode)
 {
@@ -119,30 +119,30 @@ int beneath_write(int folder, const char *path, mode_t mode, const void *bytes, 
 	return 0;
 }
 
-static int remove_tree(int folder, const char *name)
+/* Removes a file or an empty folder. A folder that is not empty is entered. */
+static enum tree_step remove_entry(void *data, int folder, const char *name)
 {
-	int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
-	struct dirent *entry;
-	int status = 0;
-
-	if (!list) {
-		closep(&fd);
-		return -1;
-	}
-	fchmod(fd, 0700);
-	while ((entry = readdir(list)))
-		if (!text_equal(entry->d_name, ".") && !text_equal(entry->d_name, ".."))
-			status |= beneath_remove(fd, entry->d_name);
-	closedir(list);
-	return unlinkat(folder, name, AT_REMOVEDIR) < 0 ? -1 : status;
+	(void)data;
+	if (unlinkat(folder, name, 0) == 0 || errno == ENOENT)
+		return TREE_NEXT;
+	if (errno != EISDIR && errno != EPERM)
+		return TREE_STOP;
+	if (unlinkat(folder, name, AT_REMOVEDIR) == 0)
+		return TREE_NEXT;
+	return errno == ENOTEMPTY || errno == EEXIST ? TREE_ENTER : TREE_STOP;
 }
 
 int beneath_remove(int folder, const char *name)
 {
+	const struct tree_visit visit = {.entry = remove_entry, .removes = true};
+
 	if (unlinkat(folder, name, 0) == 0 || errno == ENOENT)
 		return 0;
 	if (errno != EISDIR && errno != EPERM)
 		return -1;
-	return remove_tree(folder, name);
+	if (unlinkat(folder, name, AT_REMOVEDIR) == 0)
+		return 0;
+	if (tree_walk(folder, name, &visit) < 0)
+		return -1;
+	return unlinkat(folder, name, AT_REMOVEDIR);
 }
