@@ -17,6 +17,7 @@
 #include "common/fetch.h"
 #include "common/httpd.h"
 #include "common/log.h"
+#include "worker/account.h"
 #include "worker/claim.h"
 #include "worker/control.h"
 #include "worker/exec/child.h"
@@ -276,7 +277,8 @@ int main(int argc, char **argv)
 	status = options_read(&worker_options, argc, argv, options, &rest, &err);
 	if (status > 0)
 		return 0;
-	if (status < 0 || worker_options_settle(options, &err) < 0) {
+	if (status < 0 || worker_options_settle(options, &err) < 0 ||
+		account_drop(options->user, options->data_dir, &err) < 0) {
 		fprintf(stderr, "runyard-worker: %s\n", err.message);
 		options_release(&worker_options, options);
 		return 2;

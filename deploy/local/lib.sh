@@ -103,6 +103,19 @@ build_complaint() {
 	tail -n 20 "$1"
 }
 
+# ---- accounts ----
+
+# account_make NAME: a system account without home and shell, unless it exists.
+account_make() {
+	local try
+	for try in 1 2 3; do
+		! getent passwd "$1" >/dev/null || return 0
+		((try == 1)) || sleep 1 # another process may hold the lock of the accounts
+		useradd --system --user-group --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin "$1" >&2 || true
+	done
+	getent passwd "$1" >/dev/null || die "the account $1 could not be created" "Create it: useradd --system --user-group $1"
+}
+
 # ---- files ----
 
 data_prepare() {

@@ -7,9 +7,12 @@ import os
 import re
 import socket
 import threading
+from pathlib import Path
 
 import pytest
 
+from support.gate import Gate
+from support.proc import processes_with
 from support.runyard import Worker
 from support.site import release_all
 
@@ -25,12 +28,12 @@ def printed(api, run):
     return "\n".join(line["hook"]["output"] for line in lines if line["type"] == "provision_progress")
 
 
-def says(api, script, **variables):
+def says(api, script, shell="sh", **variables):
     """What a script prints that runs as a provisioner of a job."""
     workspace = api.workspace(auto_apply=True)
     for key, value in variables.items():
         api.variable(workspace, key, value, category="env")
-    files = {"main.tf": 'resource "terraform_data" "says" {\n  provisioner "local-exec" {\n    command = "sh ${path.root}/script.sh 2>&1; true"\n  }\n}\n', "script.sh": script}
+    files = {"main.tf": 'resource "terraform_data" "says" {\n  provisioner "local-exec" {\n    command = "SHELL ${path.root}/script.sh 2>&1; true"\n  }\n}\n'.replace("SHELL", shell), "script.sh": script}
     run = api.run_files(workspace, files)
     api.wait_status(run, "applied")
     return printed(api, run)
@@ -94,6 +97,147 @@ echo survived
 """)
     assert "broke" not in said and "survived" in said
     assert re.search(r"CapEff:\s*0+$", said, re.M), said
+
+
+# It writes values that are there already, so that even a sandbox that lets it changes nothing.
+SETTINGS = """
+import os
+for name in ("kernel/core_pattern", "kernel/hostname", "kernel/sysrq", "vm/overcommit_memory", "vm/swappiness", "fs/file-max", "net/ipv4/ip_forward"):
+    try:
+        with open("/proc/sys/" + name, "r+") as setting:
+            value = setting.read()
+            setting.seek(0)
+            setting.write(value)
+        print("wrote", name)
+    except OSError:
+        pass
+seen = 0
+for folder, folders, files in os.walk("/proc"):
+    folders[:] = [name for name in folders if not (folder == "/proc" and name.isdigit())]
+    for name in files:
+        path = os.path.join(folder, name)
+        seen += 1
+        try:
+            if not os.path.islink(path):
+                os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+                print("opened", path)
+        except OSError:
+            pass
+for path in ("/proc/keys", "/proc/kcore", "/proc/timer_list"):
+    try:
+        print("read", path, len(open(path, "rb").read(1)))
+    except OSError:
+        pass
+print("sysfs", os.path.exists("/sys/kernel"))
+print("seen", seen)
+"""
+
+
+def test_kernel_settings_can_not_be_written(site, api):
+    """Also where root started the worker."""
+    if site.worker.options["sandbox"] != "bwrap":
+        pytest.skip("without a sandbox the permissions of /proc are all there is")
+    pattern = Path("/proc/sys/kernel/core_pattern").read_text()
+    said = says(api, SETTINGS, "python3")
+    assert Path("/proc/sys/kernel/core_pattern").read_text() == pattern
+    assert "wrote" not in said and "opened" not in said and "read" not in said, said
+    assert "sysfs False" in said and int(re.search(r"^seen (\d+)$", said, re.M).group(1)) > 100
+
+
+CALLS = """
+import ctypes, errno, fcntl, os, pty, socket, termios
+libc = ctypes.CDLL(None, use_errno=True)
+
+def call(name, number, *arguments):
+    ctypes.set_errno(0)
+    got = libc.syscall(ctypes.c_long(number), *[ctypes.c_long(argument) for argument in arguments])
+    print(name, "worked" if got >= 0 else errno.errorcode[ctypes.get_errno()])
+
+call("unshare", 272, 0x10000000)
+call("clone", 56, 0x10000000 | 17, 0)
+call("keyctl", 250, 0, -3, 1)
+call("ptrace", 101, 0, 0, 0, 0)
+call("bpf", 321, 0, 0, 0)
+call("io_uring_setup", 425, 1, 0)
+call("userfaultfd", 323, 1)
+call("perf_event_open", 298, 0, 0, -1, -1, 0)
+call("personality", 135, 0x40000)
+call("memfd_secret", 447, 0)
+call("x32", 0x40000000 + 39)
+pid, terminal = pty.fork()
+if pid == 0:
+    try:
+        fcntl.ioctl(0, termios.TIOCSTI, b"x")
+        os._exit(0)
+    except OSError as error:
+        os._exit(error.errno)
+print("TIOCSTI", errno.errorcode.get(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), "worked"))
+for family in (15, 17, 38, 40):
+    try:
+        socket.socket(family, socket.SOCK_RAW)
+        print("family", family, "worked")
+    except OSError as error:
+        print("family", family, errno.errorcode[error.errno])
+print("session", os.getsid(0) != 0)
+try:
+    os.open("/dev/tty", os.O_RDWR)
+    print("terminal worked")
+except OSError as error:
+    print("terminal", errno.errorcode[error.errno])
+"""
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the numbers of the system calls are x86_64's")
+def test_system_calls_that_no_job_needs_fail(site, api):
+    if site.worker.options["sandbox"] != "bwrap":
+        pytest.skip("without a sandbox there is no filter")
+    said = dict(line.rsplit(" ", 1) for line in says(api, CALLS, "python3").splitlines() if line.count(" "))
+    wanted = {**dict.fromkeys(("unshare", "clone", "keyctl", "ptrace", "bpf", "userfaultfd", "perf_event_open", "personality", "TIOCSTI"), "EPERM"),
+              **dict.fromkeys(("io_uring_setup", "memfd_secret", "x32"), "ENOSYS"),
+              **{f"family {family}": "EAFNOSUPPORT" for family in (15, 17, 38, 40)}, "terminal": "ENXIO"}
+    assert {name: said.get(name) for name in wanted} == wanted
+
+
+def test_ordinary_tools_work_in_a_job(api):
+    said = says(api, """
+cd ~ && git init -q repository && cd repository && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x && git log --format=git:%s
+curl -s file:///etc/hosts >/dev/null && echo curl:works
+python3 -c 'import threading, subprocess, socket, ssl; t = threading.Thread(target=lambda: print("python:" + subprocess.check_output(["echo", "works"], text=True).strip())); t.start(); t.join()'
+ssh -G localhost >/dev/null 2>&1; echo ssh:$?
+! command -v node >/dev/null || node -e 'require("child_process").execSync("true"); require("fs").readFile("/etc/hosts", () => console.log("node:works"))'
+! command -v go >/dev/null || (go version >/dev/null && echo go:works)
+echo works | tee /dev/stderr >/dev/stdout 2>/dev/null; echo end
+""")
+    assert "git:x" in said and "curl:works" in said and "python:works" in said and "end" in said, said
+    for tool in ("node", "go"):
+        assert f"{tool}:" not in said or f"{tool}:works" in said
+
+
+@pytest.mark.parametrize("kind", ["bwrap", "none"])
+def test_no_job_runs_as_root(site, api, folder, kind):
+    """As the machine sees its processes, whoever started the worker."""
+    if site.worker.options["sandbox"] != "bwrap" and kind == "bwrap":
+        pytest.skip("there can be no sandbox here")
+    gate = Gate(folder)
+    before = dict(site.worker.options)
+    site.worker.stop()
+    site.worker.options.update(sandbox=kind, sandbox_bind=gate.folder)
+    site.worker.start()
+    try:
+        run = api.run_files(api.workspace(auto_apply=True), {"main.tf": f'resource "terraform_data" "waits" {{\n  provisioner "local-exec" {{\n    command = "{gate.command}"\n  }}\n}}\n'})
+        gate.wait()
+        statuses = [Path(f"/proc/{pid}/status").read_text() for pid in [site.worker.pid, *processes_with(run)]]
+        assert len(statuses) > 2
+        for status in statuses:
+            users, groups = (re.search(rf"^{line}:\s*(.*)$", status, re.M).group(1).split() for line in ("Uid", "Gid"))
+            assert "0" not in users and "0" not in groups, status
+        gate.open()
+        api.wait_status(run, "applied")
+    finally:
+        gate.open()
+        site.worker.stop()
+        site.worker.options = before
+        site.worker.start()
 
 
 def test_states_that_wait_are_out_of_sight(site, api):
@@ -247,3 +391,38 @@ def test_the_ssh_key_is_gone_when_the_run_begins(api):
     api.wait_status(run, "applied")
     said = printed(api, run)
     assert "key" not in said.split() and "GIT_SSH_COMMAND" not in said and "c2VjcmV0" not in said
+
+
+# ---- the worker's account ----
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only a worker of root changes its account")
+def test_a_worker_of_root_without_an_account_is_refused(another, folder):
+    for user, what in (("runyard-nobody-made-this", "useradd --system"), ("root", "name another account")):
+        refused = another(user=user)
+        assert refused.process.ended() == 2 and what in refused.process.log()
+    strange = folder / "strange"
+    strange.mkdir()
+    (strange / "file").touch()
+    refused = another(data_dir=strange)
+    assert refused.process.ended() == 2 and "neither empty nor the data folder" in refused.process.log()
+    assert (strange / "file").stat().st_uid == 0 and strange.stat().st_uid == 0
+    private = folder / "private"
+    private.mkdir(mode=0o700)
+    refused = another(data_dir=private / "data")
+    assert refused.process.ended() == 2 and "look through the folders above" in refused.process.log()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only a worker of root changes its account")
+def test_the_data_folder_of_a_worker_that_ran_as_root(another, folder):
+    """It becomes the account's, and nothing that its links lead to does."""
+    data, outside = folder / "earlier", folder / "outside"
+    (data / "jobs/job-1/root").mkdir(parents=True)
+    outside.touch()
+    (data / "lock").touch()
+    (data / "jobs/job-1/root/link").symlink_to(outside)
+    (data / "providers").mkdir()
+    another(data_dir=data).start_waiting()
+    account = (folder / "earlier").stat().st_uid
+    assert account != 0 and {path.lstat().st_uid for path in data.rglob("*")} == {account}
+    assert outside.stat().st_uid == 0

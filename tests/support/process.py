@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MPL-2.0
 """One process under test: its log in a file, its end certain, its sanitizers' reports found."""
 
+import functools
 import os
+import pwd
 import random
 import re
 import shutil
@@ -25,6 +27,23 @@ def clean_environment(**more):
     environment["TSAN_OPTIONS"] = f"suppressions={Path(__file__).parents[1]}/thread/suppressions"
     environment.update({name: str(value) for name, value in more.items()})
     return environment
+
+
+@functools.lru_cache
+def worker_account():
+    """The account that workers become where the tests run as root, made as deploy/local makes it; None elsewhere."""
+    if os.geteuid() != 0:
+        return None
+    library = Path(__file__).parents[2] / "deploy/local/lib.sh"
+    subprocess.run(["bash", "-c", f"source {library}; account_make runyard-worker"], check=True)
+    return pwd.getpwnam("runyard-worker")
+
+
+def give_to_workers(path):
+    """Lets workers write there."""
+    account = worker_account()
+    if account:
+        os.chown(path, account.pw_uid, account.pw_gid)
 
 
 claims = []  # sockets whose names are ports that are this process's until it ends

@@ -8,7 +8,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from support.process import Process, clean_environment, free_port, program
+from support.process import Process, clean_environment, free_port, give_to_workers, program
 
 KEYS = "1:" + "5a" * 32
 SECRET = {"database-url", "keys", "agent-token", "notifier-token", "redis-url", "object-store-access-key", "object-store-secret-key", "broker-properties", "smtp-password"}
@@ -142,7 +142,15 @@ class Scheduler(Service):
 
 
 class Worker(Service):
+    """Root's worker becomes an account of its own, which writes the port file."""
+
     binary = "runyard-worker"
+
+    def launch(self):
+        self.port_file = self.folder / f"{self.name}.run" / "port"
+        self.port_file.parent.mkdir(exist_ok=True)
+        give_to_workers(self.port_file.parent)
+        return super().launch()
 
 
 class Notifier(Service):

@@ -177,7 +177,8 @@ static const char *keeper_path(void)
 int child_check(struct err *err)
 {
 	if (access(keeper_path(), X_OK) < 0)
-		return err_set(err, ERR_INTERNAL, "there is no %s: it belongs beside runyard-worker", keeper_path());
+		return err_set(err, ERR_INTERNAL, "%s, which belongs beside runyard-worker, can't be started: %s",
+			keeper_path(), strerror(errno));
 	if (!kin_can_be_seen())
 		return err_set(err, ERR_INTERNAL,
 			"the kernel does not tell of processes' children (/proc/*/task/*/children, "
