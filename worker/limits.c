@@ -8,6 +8,7 @@
 #include "worker/exec/child.h"
 #include "worker/exec/measure.h"
 #include "worker/job.h"
+#include "worker/keeper/kin.h"
 #include "worker/metrics.h"
 
 enum { LOOK_MS = 1000, LOOK_SHARE = 20 };
@@ -111,6 +112,8 @@ static void look(void *data)
 	int64_t begun = clock_mono_ms();
 
 	job->limits.disk_bytes = measure_folder(job->dir.top, job->host->limits->disk << 20);
+	if (job->limits.keeper)
+		job->limits.disk_bytes += kin_use(job->limits.keeper).deleted;
 	job->limits.disk_ms = clock_mono_ms() - begun;
 }
 
@@ -135,6 +138,7 @@ static void disk_check(void *data)
 {
 	struct job *job = data;
 
+	job->limits.keeper = job->child ? child_keeper(job->child) : 0;
 	if (job->dir.name)
 		job_work(job, look, looked, job);
 	else
@@ -156,6 +160,7 @@ void limits_explain(struct job *job)
 {
 	bool failed = job->decided && job->result.outcome != OUTCOME_PASSED && job->limits.met == LIMIT_NONE;
 
+	job->limits.keeper = 0;
 	if (failed && job->host->limits->disk > 0 && job->dir.name)
 		job_work(job, look, explained, job);
 }

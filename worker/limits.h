@@ -7,9 +7,9 @@
  * if that takes too long; its error says which limit it met, and what can be done (limits.def).
  *
  * Memory and processes are the keeper's to look at (keeper/keeper.h), the log's length is ship/joblog's; time and disk
- * are looked at here. The disk is the job's folder, whose files are counted every second, or less often where that
- * takes long: it never takes more than a twentieth of a processor. One file can't grow beyond a quarter more than the
- * limit at any time.
+ * are looked at here. The disk is the job's folder and the deleted files that its processes have open. Both are counted
+ * every second, or less often where that takes long: it never takes more than a twentieth of a processor. One file
+ * can't grow beyond a quarter more than the limit at any time.
  */
 
 #include "common/loop.h"
@@ -38,6 +38,7 @@ struct limits {
 	enum limit met; /* the first */
 	struct loop_timer time_timer, disk_timer, kill_timer;
 	int64_t disk_bytes, disk_ms; /* what the last look at the disk saw, and how long it took */
+	pid_t keeper;                /* of the program whose open files the look counts, or 0 */
 };
 
 void limits_begin(struct job *job);

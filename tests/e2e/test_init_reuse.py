@@ -9,7 +9,7 @@ import zipfile
 
 import pytest
 
-from support.process import which
+from support.process import give_to_workers, which
 from support.servers import DEPS
 from support.wait import until
 
@@ -154,10 +154,12 @@ def test_modules_of_a_branch_are_fetched_anew_and_those_of_a_commit_are_not(api,
     def commit(word):
         repository.mkdir(parents=True, exist_ok=True)
         (repository / "main.tf").write_text(f'output "word" {{\n  value = "{word}"\n}}\n')
-        git = ["git", "-C", repository, "-c", "user.name=a", "-c", "user.email=a@example.com"]
+        git = ["git", "-C", repository, "-c", f"safe.directory={repository}", "-c", "user.name=a", "-c", "user.email=a@example.com"]
         for command in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", word]):
             subprocess.run([*git, *command], check=True)
-        return subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+        commit = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+        give_to_workers(repository)  # git trusts the repositories of its own user alone
+        return commit
 
     def calling(ref):
         return {"main.tf": f'module "one" {{\n  source = "git::file://{repository}?ref={ref}"\n}}\noutput "word" {{\n  value = module.one.word\n}}\n'}

@@ -2,6 +2,8 @@
 # label: quick
 """What one job may use. Meeting a limit ends it, in order, with a reason that says what to do; what an apply has made is in the state."""
 
+import contextlib
+
 import pytest
 
 from support.proc import processes_with
@@ -17,6 +19,19 @@ def limited(site):
     site.worker.options.update(job_memory=MEMORY, job_processes=PROCESSES, job_disk=DISK, job_log=1)
     site.worker.start()
     return site
+
+
+@contextlib.contextmanager
+def changed(worker, **options):
+    """The worker, started again with other options for a while."""
+    before = dict(worker.options)
+    worker.stop()
+    worker.options.update(options)
+    worker.start()
+    yield worker
+    worker.stop()
+    worker.options = before
+    worker.start()
 
 
 @pytest.fixture
@@ -77,6 +92,56 @@ def test_many_files(api):
     assert f"The apply used more than {DISK} MiB of disk (--job-disk" in error
 
 
+def test_many_files_below_deep_folders(api):
+    """More levels than the walk has descriptors, with links out of the folder on the way."""
+    script = (f"import os; [(os.mkdir('d'), os.symlink('/usr', 'out'), os.chdir('d')) for i in range(3000)]; "
+              f"[open(str(i), 'wb').write(bytes(1 << 20)) for i in range({2 * DISK})]; import time; time.sleep(3600)")
+    error, _ = stopped(api, applying(f'python3 -c \\"{script}\\"'))
+    assert f"The apply used more than {DISK} MiB of disk (--job-disk" in error
+
+
+def test_folders_that_take_their_permissions_away(api):
+    script = (f"import os; os.mkdir('d'); os.chdir('d'); [open(str(i), 'wb').write(bytes(1 << 20)) for i in range({2 * DISK})]; "
+              "os.chmod('.', 0); import time; time.sleep(3600)")
+    error, _ = stopped(api, applying(f'python3 -c \\"{script}\\"'))
+    assert f"The apply used more than {DISK} MiB of disk (--job-disk" in error
+
+
+def test_deleted_files_that_are_open(api):
+    script = (f"import tempfile, time; f = [tempfile.TemporaryFile(dir='.') for i in range({2 * DISK})]; "
+              "[(g.write(bytes(1 << 20)), g.flush()) for g in f]; time.sleep(3600)")
+    error, _ = stopped(api, applying(f'python3 -c \\"{script}\\"'))
+    assert f"The apply used more than {DISK} MiB of disk (--job-disk" in error
+
+
+# No file is longer than the limit of the disk allows.
+FILES_IN_MEMORY = {
+    "memfd": "f = [os.memfd_create('x') for i in range(300)]; [os.write(fd, b'x' * (1 << 20)) for fd in f]",
+    "memfd of a child": "f = [os.memfd_create('x') for i in range(300)]; [os.write(fd, b'x' * (1 << 20)) for fd in f]; os.fork() and [os.close(fd) for fd in f]",
+    "/tmp and a process": "[open('/tmp/%d' % i, 'wb').write(b'x' * (1 << 20)) for i in range(150)]; a = bytearray(b'x' * (100 << 20))",
+    "deleted in /dev/shm": "f = [tempfile.TemporaryFile(dir='/dev/shm') for i in range(50)]; [(g.write(b'x' * (1 << 20)), g.flush()) for g in f]; a = bytearray(b'x' * (170 << 20))",
+}
+
+
+@pytest.mark.parametrize("how", FILES_IN_MEMORY)
+def test_memory_in_files(limited, api, how):
+    if limited.worker.options["sandbox"] != "bwrap" and "memfd" not in FILES_IN_MEMORY[how]:
+        pytest.skip("without a sandbox /tmp is the machine's")
+    script = "import os, tempfile, time; " + FILES_IN_MEMORY[how] + "; time.sleep(3600)"
+    error, _ = stopped(api, applying(f'python3 -c \\"{script}\\"'))
+    assert f"The apply used more than {MEMORY} MiB of memory (--job-memory" in error
+
+
+def test_deep_folders_are_removed_and_the_worker_goes_on(limited, api):
+    """30,000 nested folders: the job ends, the next one does not wait, and the folders are removed."""
+    script = "import os; [(os.mkdir('d'), os.chdir('d')) for i in range(30000)]"
+    with changed(limited.worker, job_disk=4 * 1024):
+        api.wait_status(api.run_files(api.workspace(auto_apply=True), applying(f'python3 -c \\"{script}\\"')), "applied")
+        api.wait_status(api.run_files(api.workspace(auto_apply=True), applying("true")), "applied")
+        jobs = limited.worker.options["data_dir"] / "jobs"
+        until(lambda: not list(jobs.iterdir()), "the folders of the jobs are gone")
+
+
 def test_log(api):
     error, log = stopped(api, applying("yes | head -c 3000000; sleep 3600"))
     assert "The apply wrote more than 1 MiB of log (--job-log" in error and "Let it print less" in error
@@ -101,13 +166,6 @@ def test_a_job_within_its_limits(api):
 @pytest.mark.parametrize("stage", ["apply", "plan"])
 def test_time(limited, api, gate, stage):
     files = applying("sleep 3600") if stage == "apply" else {"main.tf": f'resource "terraform_data" "one" {{\n  input = {gate.expression}\n}}\n'}
-    worker = limited.worker
-    worker.stop()
-    before = dict(worker.options)
-    worker.options.update({f"{stage}_seconds": SECONDS, "job_stop_seconds": 1, "sandbox_bind": gate.folder})
-    worker.start()
-    error, _ = stopped(api, files, stage)
+    with changed(limited.worker, **{f"{stage}_seconds": SECONDS, "job_stop_seconds": 1, "sandbox_bind": gate.folder}):
+        error, _ = stopped(api, files, stage)
     assert error.startswith(f"The {stage} took more than {SECONDS} s (--{stage}-seconds of the worker) and was stopped. Split what it manages")
-    worker.stop()
-    worker.options = before
-    worker.start()

@@ -143,8 +143,9 @@ def test_a_state_is_the_one_at_the_claim(api, hand, ask):
 
 
 @pytest.fixture(scope="module")
-def worker(desk, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("contents")
+def worker(desk, session_folder):
+    folder = session_folder / "contents"
+    folder.mkdir()
     worker = Worker("worker", folder, scheduler_url=desk.url, agent_token="t", data_dir=folder / "data", sandbox="none")
     yield worker.start()
     worker.release()

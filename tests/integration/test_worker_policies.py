@@ -82,8 +82,9 @@ esac
 
 
 @pytest.fixture(scope="module")
-def worker(desk, sandbox, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("policies")
+def worker(desk, sandbox, session_folder):
+    folder = session_folder / "policies"
+    folder.mkdir()
     sentinel = folder / "sentinel"
     sentinel.write_text(SENTINEL)
     sentinel.chmod(0o755)

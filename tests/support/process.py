@@ -40,10 +40,11 @@ def worker_account():
 
 
 def give_to_workers(path):
-    """Lets workers write there."""
+    """Makes workers the owners of a folder and all in it."""
     account = worker_account()
-    if account:
-        os.chown(path, account.pw_uid, account.pw_gid)
+    for place, folders, files in os.walk(path) if account else ():
+        for name in ("", *files):
+            os.chown(os.path.join(place, name), account.pw_uid, account.pw_gid, follow_symlinks=False)
 
 
 claims = []  # sockets whose names are ports that are this process's until it ends

@@ -343,6 +343,55 @@ static void memory_of_all_processes_counts(void **state)
 	assert_int_equal(fixture->report.why, KEEPER_MEMORY);
 }
 
+/* No process maps it. Both have it open, and it counts once. */
+static void files_in_memory_count_as_memory(void **state)
+{
+	struct fixture *fixture = *state;
+	struct keeper_terms terms = {.limits.memory = 100 << 20, .stop_ms = 3600 * 1000, .in_order = true};
+
+	start(fixture,
+		"exec python3 -c \"import os, signal\n"
+		"fd = os.memfd_create('x')\nfor i in range(60): os.write(fd, b'x' * (1 << 20))\n"
+		"os.fork()\nprint('written', flush=True)\nsignal.pause()\"",
+		&terms);
+	wait_output(fixture, "written\nwritten");
+	assert_in_range(kin_use(getpid()).memory, 60 << 20, 100 << 20);
+	child_kill(fixture->child);
+	wait_end(fixture);
+	assert_int_equal(fixture->report.why, KEEPER_ENDED);
+}
+
+static void much_memory_in_files_is_stopped(void **state)
+{
+	struct fixture *fixture = *state;
+	struct keeper_terms terms = {.limits.memory = 100 << 20, .stop_ms = 3600 * 1000, .in_order = true};
+
+	start(fixture,
+		"exec python3 -c \"import os, signal\n"
+		"fds = [os.memfd_create('x') for i in range(20)]\nfor fd in fds: os.write(fd, b'x' * (10 << 20))\n"
+		"signal.pause()\"",
+		&terms);
+	wait_end(fixture);
+	assert_int_equal(fixture->report.why, KEEPER_MEMORY);
+}
+
+static void deleted_files_that_are_open_are_counted(void **state)
+{
+	struct fixture *fixture = *state;
+	struct keeper_terms terms = {.limits.memory = 0};
+
+	start(fixture,
+		"cd /var/tmp && exec python3 -c \"import os, signal, tempfile\n"
+		"file = tempfile.TemporaryFile(dir='.')\nfile.write(b'x' * (20 << 20))\nfile.flush()\n"
+		"os.fsync(file.fileno())\nother = os.dup(file.fileno())\nprint('written', "
+		"flush=True)\nsignal.pause()\"",
+		&terms);
+	wait_output(fixture, "written");
+	assert_in_range(kin_use(getpid()).deleted, 20 << 20, 21 << 20);
+	child_kill(fixture->child);
+	wait_end(fixture);
+}
+
 static void who_met_a_limit_may_stop_in_order(void **state)
 {
 	struct fixture *fixture = *state;
@@ -409,6 +458,9 @@ int main(void)
 		TEST(an_apply_goes_on_without_a_lease),
 		TEST(nothing_is_started_after_the_lease),
 		TEST(memory_of_all_processes_counts),
+		TEST(files_in_memory_count_as_memory),
+		TEST(much_memory_in_files_is_stopped),
+		TEST(deleted_files_that_are_open_are_counted),
 		TEST(who_met_a_limit_may_stop_in_order),
 		TEST(who_met_a_limit_and_does_not_stop_is_killed),
 		TEST(processes_without_end_are_ended),

@@ -45,6 +45,11 @@ static void order(const struct child *child, enum keeper_kind kind, const struct
 	send(child->orders, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+pid_t child_keeper(const struct child *child)
+{
+	return child->keeper;
+}
+
 void child_renew(struct child *child, const struct keeper_lease *lease)
 {
 	order(child, KEEPER_RENEW, &(struct keeper_terms){.lease = *lease});

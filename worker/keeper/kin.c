@@ -3,10 +3,13 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 /* More than these are left for the next time. */
@@ -106,6 +109,92 @@ void kin_kill(pid_t pid)
 
 /* ---- what they use ---- */
 
+/* A file without a name that a process has open, or a file system in memory (then the inode is 0). */
+struct held {
+	dev_t device;
+	ino_t inode;
+	int64_t bytes;
+	bool memory;
+};
+
+struct look {
+	struct kin_use use;
+	struct held *held;
+	size_t count, room;
+	size_t descriptors; /* read so far */
+	dev_t own_tmp;
+	bool sandbox_seen; /* the processes of one program share one sandbox */
+};
+
+static void held_add(struct look *look, const struct held *held)
+{
+	size_t room = look->room ? look->room * 2 : 64;
+	struct held *more = look->count < look->room ? look->held : realloc(look->held, room * sizeof(*more));
+
+	if (!more)
+		return;
+	look->room = look->count < look->room ? look->room : room;
+	look->held = more;
+	look->held[look->count++] = *held;
+}
+
+static bool is_memory(const struct statfs *system)
+{
+	return system->f_type == TMPFS_MAGIC || system->f_type == RAMFS_MAGIC || system->f_type == HUGETLBFS_MAGIC;
+}
+
+static void descriptor_look(struct look *look, pid_t pid, int folder, const char *name)
+{
+	struct stat info;
+	struct statfs system;
+	char path[64];
+
+	if (fstatat(folder, name, &info, 0) < 0 || !S_ISREG(info.st_mode) || info.st_nlink > 0)
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/fd/%.16s", pid, name);
+	if (statfs(path, &system) < 0)
+		return;
+	held_add(look,
+		&(struct held){.device = info.st_dev,
+			.inode = info.st_ino,
+			.bytes = (int64_t)info.st_blocks * 512,
+			.memory = is_memory(&system)});
+}
+
+static void descriptors_look(struct look *look, pid_t pid)
+{
+	char path[64];
+	DIR *list;
+	struct dirent *entry;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	list = opendir(path);
+	while (list && look->descriptors < KIN_DESCRIPTORS && (entry = readdir(list))) {
+		look->descriptors++;
+		if (entry->d_name[0] != '.')
+			descriptor_look(look, pid, dirfd(list), entry->d_name);
+	}
+	if (list)
+		closedir(list);
+}
+
+/* Nothing, if it shows no file system in memory or that of this process. */
+static bool tmpfs_look(struct look *look, pid_t pid, const char *folder)
+{
+	struct stat info;
+	struct statfs system;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/root%s", pid, folder);
+	if (stat(path, &info) < 0 || info.st_dev == look->own_tmp || statfs(path, &system) < 0 || !is_memory(&system))
+		return false;
+	held_add(look,
+		&(struct held){.device = info.st_dev,
+			.bytes = (int64_t)(system.f_blocks - system.f_bfree) * system.f_bsize,
+			.memory = true});
+	return true;
+}
+
 /* "\nRssAnon:	    1234 kB" */
 static int64_t status_bytes(const char *text, const char *name)
 {
@@ -116,7 +205,7 @@ static int64_t status_bytes(const char *text, const char *name)
 
 static void use_add(void *data, pid_t pid)
 {
-	struct kin_use *use = data;
+	struct look *look = data;
 	char path[64], text[8192];
 	ssize_t len;
 	int fd;
@@ -128,15 +217,51 @@ static void use_add(void *data, pid_t pid)
 	len = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	text[len > 0 ? len : 0] = '\0';
-	use->processes++;
-	use->memory +=
+	look->use.processes++;
+	look->use.memory +=
 		status_bytes(text, "\nRssAnon:") + status_bytes(text, "\nRssShmem:") + status_bytes(text, "\nVmSwap:");
+	descriptors_look(look, pid);
+	if (!look->sandbox_seen && tmpfs_look(look, pid, "/tmp")) {
+		tmpfs_look(look, pid, "/dev/shm");
+		look->sandbox_seen = true;
+	}
+}
+
+static int held_order(const void *a, const void *b)
+{
+	const struct held *one = a, *other = b;
+
+	if (one->device != other->device)
+		return one->device < other->device ? -1 : 1;
+	return one->inode < other->inode ? -1 : one->inode > other->inode;
+}
+
+/* Each file once. A deleted file of a file system that counts as a whole is part of it; the system's own entry comes
+ * first, since its inode is 0. */
+static void held_sum(struct look *look)
+{
+	const struct held *system = NULL, *before = NULL;
+
+	qsort(look->held, look->count, sizeof(*look->held), held_order);
+	for (const struct held *at = look->held; at < look->held + look->count; before = at++) {
+		if (!at->inode && !(before && held_order(before, at) == 0))
+			system = at;
+		else if ((system && system->device == at->device) || (before && held_order(before, at) == 0))
+			continue;
+		*(at->memory ? &look->use.memory : &look->use.deleted) += at->bytes;
+	}
 }
 
 struct kin_use kin_use(pid_t pid)
 {
-	struct kin_use use = {0};
+	struct look look = {.room = 0};
+	struct stat tmp;
 
-	kin_each(pid, use_add, &use);
-	return use;
+	if (stat("/tmp", &tmp) == 0)
+		look.own_tmp = tmp.st_dev;
+	kin_each(pid, use_add, &look);
+	if (look.count > 0)
+		held_sum(&look);
+	free(look.held);
+	return look.use;
 }

@@ -12,7 +12,8 @@
 
 struct kin_use {
 	int64_t processes;
-	int64_t memory; /* bytes: anonymous and shared memory, and what is swapped; not the pages of files */
+	int64_t memory;  /* bytes: anonymous and shared memory, what is swapped, and files in memory */
+	int64_t deleted; /* bytes of disk: files that are open and have no name any more */
 };
 
 /* True if this kernel tells of a process's children. */
@@ -24,7 +25,10 @@ void kin_each(pid_t pid, void (*fn)(void *data, pid_t pid), void *data);
 void kin_children(pid_t pid, void (*fn)(void *data, pid_t pid), void *data);
 /* SIGKILL to all below. To be repeated until none is left, since they may be making new ones. */
 void kin_kill(pid_t pid);
-/* What all below use. */
+/* What all below use. Files in memory are those without a name that a process has open (memfd_create), and those of a
+ * /tmp and /dev/shm that this process does not share. Each file counts once, and again where a process maps it. At most
+ * KIN_DESCRIPTORS descriptors are read, in about 50 ms. */
+enum { KIN_DESCRIPTORS = 32 * 1024 };
 struct kin_use kin_use(pid_t pid);
 
 #endif
