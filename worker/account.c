@@ -64,7 +64,8 @@ static int data_give(const char *data_dir, struct passwd *account, struct err *e
 		return 0;
 	if (info.st_uid != 0 || !is_workers(folder))
 		return err_set(err, ERR_INVALID,
-			"--data-dir %s is neither empty nor the data folder of a worker, and %s does not own it: name an "
+			"--data-dir %s is neither empty nor the data folder of a worker, and %s does not own it: name "
+			"an "
 			"empty folder",
 			data_dir, account->pw_name);
 	return folder_give(folder, account) < 0 ? err_errno(err, data_dir) : 0;
@@ -72,22 +73,20 @@ static int data_give(const char *data_dir, struct passwd *account, struct err *e
 
 /* ---- the account ---- */
 
-static int account_find(const char *name, struct passwd **ret_account, struct err *err)
+/* NULL with *err filled if there is none to become. */
+static struct passwd *account_find(const char *name, struct err *err)
 {
 	struct passwd *account = getpwnam(name);
 
 	if (!account)
-		return err_set(err, ERR_INVALID,
+		err_set(err, ERR_INVALID,
 			"root started the worker, which runs as an account of its own, and there is no account %s: "
 			"create it (useradd --system --user-group --home-dir /nonexistent --shell /usr/sbin/nologin "
-			"%s), "
-			"or name another one with --user",
+			"%s), or name another one with --user",
 			name, name);
-	if (account->pw_uid == 0)
-		return err_set(
-			err, ERR_INVALID, "--user %s is root, and jobs never run as root: name another account", name);
-	*ret_account = account;
-	return 0;
+	else if (account->pw_uid == 0)
+		err_set(err, ERR_INVALID, "--user %s is root, and jobs never run as root: name another account", name);
+	return account && account->pw_uid != 0 ? account : NULL;
 }
 
 /* A change of user takes the parent's death signal away and makes the process dumpable. */
@@ -114,7 +113,8 @@ int account_drop(const char *name, const char *data_dir, struct err *err)
 		return err_errno(err, "PR_SET_NO_NEW_PRIVS");
 	if (geteuid() != 0 && getuid() != 0)
 		return 0;
-	if (account_find(name, &account, err) < 0 || data_give(data_dir, account, err) < 0 || become(account, err) < 0)
+	account = account_find(name, err);
+	if (!account || data_give(data_dir, account, err) < 0 || become(account, err) < 0)
 		return -1;
 	if (access(data_dir, R_OK | W_OK | X_OK) < 0)
 		return err_set(err, ERR_INVALID,

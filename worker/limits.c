@@ -4,7 +4,9 @@
 #include <stdio.h>
 
 #include "common/clock.h"
+#include "common/err.h"
 #include "common/log.h"
+#include "worker/exec/cgroup.h"
 #include "worker/exec/child.h"
 #include "worker/exec/measure.h"
 #include "worker/job.h"
@@ -93,10 +95,21 @@ void limits_met(struct job *job, enum limit limit)
 		job->host->loop, &job->limits.kill_timer, job->host->limits->stop_seconds * 1000, stop_late, job);
 }
 
+/* Why a program that failed did so, if the kernel held it to a limit. */
+static enum keeper_why group_why(const struct job *job, enum keeper_why why)
+{
+	if (why != KEEPER_ENDED || !job->limits.group)
+		return why;
+	if (cgroup_met_memory(job->limits.group))
+		return KEEPER_MEMORY;
+	return cgroup_met_processes(job->limits.group) ? KEEPER_PROCESSES : why;
+}
+
 void limits_ended(struct job *job, enum keeper_why why)
 {
 	static const enum limit kept[] = {[KEEPER_MEMORY] = LIMIT_MEMORY, [KEEPER_PROCESSES] = LIMIT_PROCESSES};
 
+	why = group_why(job, why);
 	loop_timer_clear(job->host->loop, &job->limits.kill_timer);
 	if (why == KEEPER_MEMORY || why == KEEPER_PROCESSES)
 		limits_met(job, kept[why]);
@@ -179,6 +192,23 @@ static void log_is_full(void *data)
 	limits_met(data, LIMIT_LOG);
 }
 
+static int64_t quarter_more(int64_t value)
+{
+	return value + value / 4;
+}
+
+static void group_begin(struct job *job)
+{
+	const struct job_limits *most = job->host->limits;
+	const struct cgroup_limits limits = {
+		.memory = quarter_more(most->memory << 20), .processes = quarter_more(most->processes)};
+	struct err err = ERR_INIT;
+
+	job->limits.group = cgroup_make(most->groups, job->result.job.text, &limits, &err);
+	if (!job->limits.group)
+		job_fail(job, OUTCOME_ERRORED, "The worker can't make the job's control group: %s", err.message);
+}
+
 void limits_begin(struct job *job)
 {
 	const struct job_limits *most = job->host->limits;
@@ -191,6 +221,8 @@ void limits_begin(struct job *job)
 		loop_timer_set(job->host->loop, &job->limits.time_timer, seconds * 1000, time_is_up, job);
 	if (most->disk > 0)
 		loop_timer_set(job->host->loop, &job->limits.disk_timer, LOOK_MS, disk_check, job);
+	if (most->groups)
+		group_begin(job);
 }
 
 void limits_release(struct job *job)
@@ -198,6 +230,18 @@ void limits_release(struct job *job)
 	loop_timer_clear(job->host->loop, &job->limits.time_timer);
 	loop_timer_clear(job->host->loop, &job->limits.disk_timer);
 	loop_timer_clear(job->host->loop, &job->limits.kill_timer);
+	cgroup_end(job->limits.group);
+	job->limits.group = NULL;
+}
+
+const char *limits_hard(const struct job_limits *limits)
+{
+	return limits->groups ? "time, log, size of a file, memory, processes" : "time, log, size of a file";
+}
+
+const char *limits_measured(const struct job_limits *limits)
+{
+	return limits->groups ? "disk" : "disk, memory, processes";
 }
 
 void limits_terms(const struct job *job, struct keeper_terms *terms)
@@ -207,4 +251,6 @@ void limits_terms(const struct job *job, struct keeper_terms *terms)
 	terms->stop_ms = most->stop_seconds * 1000;
 	terms->limits = (struct keeper_limits){
 		.memory = most->memory << 20, .processes = most->processes, .file_size = (most->disk << 20) / 4 * 5};
+	if (job->limits.group)
+		snprintf(terms->group, sizeof(terms->group), "%s/cgroup.procs", job->limits.group);
 }

@@ -6,10 +6,11 @@
  * What one job may use. One that uses more is stopped in order (an apply writes its state and delivers it), and killed
  * if that takes too long; its error says which limit it met, and what can be done (limits.def).
  *
- * Memory and processes are the keeper's to look at (keeper/keeper.h), the log's length is ship/joblog's; time and disk
- * are looked at here. The disk is the job's folder and the deleted files that its processes have open. Both are counted
- * every second, or less often where that takes long: it never takes more than a twentieth of a processor. One file
- * can't grow beyond a quarter more than the limit at any time.
+ * Memory and processes are the keeper's to look at (keeper/keeper.h), and the kernel's where the job has a control
+ * group (exec/cgroup.h): that one has room for a quarter more, so that a job is asked to stop in order first. The log's
+ * length is ship/joblog's; time and disk are looked at here. The disk is the job's folder and the deleted files that
+ * its processes have open. Both are counted every second, or less often where that takes long: it never takes more than
+ * a twentieth of a processor. One file can't grow beyond a quarter more than the limit at any time.
  */
 
 #include "common/loop.h"
@@ -24,6 +25,7 @@ struct job_limits {
 	long long memory, disk, log; /* MiB */
 	long long processes;
 	long long stop_seconds; /* how long stopping in order may take */
+	const char *groups;     /* folder for the control groups of jobs, or NULL: there are none; borrowed */
 };
 
 enum limit {
@@ -38,11 +40,15 @@ struct limits {
 	enum limit met; /* the first */
 	struct loop_timer time_timer, disk_timer, kill_timer;
 	int64_t disk_bytes, disk_ms; /* what the last look at the disk saw, and how long it took */
+	char *group;                 /* control group of the job (exec/cgroup.h), or NULL; owned */
 	pid_t keeper;                /* of the program whose open files the look counts, or 0 */
 };
 
 void limits_begin(struct job *job);
 void limits_release(struct job *job);
+/* The limits that the kernel enforces and those that are measured, as words for the log. */
+const char *limits_hard(const struct job_limits *limits);
+const char *limits_measured(const struct job_limits *limits);
 /* Adds those that the kernel and the keeper see to. */
 void limits_terms(const struct job *job, struct keeper_terms *terms);
 /* The job met one: stops what runs. Only the first counts, and only before the outcome is decided. */

@@ -20,6 +20,7 @@
 #include "worker/account.h"
 #include "worker/claim.h"
 #include "worker/control.h"
+#include "worker/exec/cgroup.h"
 #include "worker/exec/child.h"
 #include "worker/exec/etc.h"
 #include "worker/exec/inits.h"
@@ -35,8 +36,9 @@ struct process {
 	struct worker worker;
 	struct httpd *health;
 	char *jobs_path;
-	int jobs; /* descriptor */
-	int lock; /* of the data folder */
+	char *groups; /* folder of control groups, or NULL */
+	int jobs;     /* descriptor */
+	int lock;     /* of the data folder */
 };
 
 static void signal_came(void *data, int signal)
@@ -112,6 +114,20 @@ static int open_sandbox(struct worker *worker, struct err *err)
 	return choose_sandbox(worker, err);
 }
 
+/* Without delegated control groups the limits of jobs are measured. */
+static void open_groups(struct process *process)
+{
+	const struct cgroup_place place = {.root = "/sys/fs/cgroup", .self = "/proc/self/cgroup"};
+	struct err why = ERR_INIT;
+
+	if (!cgroup_is_mounted(place.root))
+		err_set(&why, ERR_UNAVAILABLE, "%s is not the root of cgroup v2", place.root);
+	else
+		process->groups = cgroup_open(&place, &why);
+	if (!process->groups)
+		log_debug("jobs have no control groups", "why", why.message, NULL);
+}
+
 static int open_host(struct process *process, struct err *err)
 {
 	struct worker *worker = &process->worker;
@@ -121,6 +137,7 @@ static int open_host(struct process *process, struct err *err)
 		.scheduler_url = options->scheduler_url,
 		.data_dir = options->data_dir};
 
+	open_groups(process);
 	worker->limits = (struct job_limits){
 		.plan_seconds = options->plan_seconds,
 		.apply_seconds = options->apply_seconds,
@@ -129,6 +146,7 @@ static int open_host(struct process *process, struct err *err)
 		.disk = options->job_disk,
 		.log = options->job_log,
 		.stop_seconds = options->job_stop_seconds,
+		.groups = process->groups,
 	};
 	worker->host = (struct job_host){
 		.loop = worker->loop,
@@ -230,7 +248,8 @@ static void process_run(struct process *process)
 	struct worker *worker = &process->worker;
 
 	log_info("worker started", "scheduler", worker->options.scheduler_url, "sandbox",
-		worker->sandbox.bwrap ? "bwrap" : "none", "data-dir", worker->options.data_dir, NULL);
+		worker->sandbox.bwrap ? "bwrap" : "none", "data-dir", worker->options.data_dir, "hard-limits",
+		limits_hard(&worker->limits), "best-effort-limits", limits_measured(&worker->limits), NULL);
 	unsent_recover(worker->host.unsent, process->jobs);
 	engines_find(worker->host.engines, "", engine_known, NULL);
 	lease_begin(worker->lease);
@@ -262,6 +281,7 @@ static void process_close(struct process *process)
 	closep(&process->jobs);
 	closep(&process->lock);
 	free(process->jobs_path);
+	free(process->groups);
 	free(worker->jobs);
 	options_release(&worker_options, &worker->options);
 }

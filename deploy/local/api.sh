@@ -26,10 +26,11 @@ api_is_ours() {
 
 # bootstrap: the first user, organization and tokens.
 bootstrap() {
-	local made
+	local made command
 	api_is_ours && return
-	made=$("$data/build/bin/runyard-scheduler" --database-url-file "$data/secrets/database-url" \
-		--keys-file "$data/secrets/keys" bootstrap admin admin@example.com "$organization" 2>>"$data/log/bootstrap.log") ||
+	account_command bootstrap "$data/build/bin/runyard-scheduler" --database-url-file "$data/secrets/database-url" \
+		--keys-file "$data/secrets/keys" bootstrap admin admin@example.com "$organization"
+	made=$("${command[@]}" 2>>"$data/log/bootstrap.log") ||
 		died bootstrap
 	secret_put token "$(jq -er .token <<<"$made")"
 	jq -e .password <<<"$made" >/dev/null && secret_put password "$(jq -r .password <<<"$made")"

@@ -116,6 +116,46 @@ account_make() {
 	getent passwd "$1" >/dev/null || die "the account $1 could not be created" "Create it: useradd --system --user-group $1"
 }
 
+# account_of NAME: the account that a process of ours runs as where root started the stack; the worker changes to its
+# own by itself.
+account_of() {
+	((EUID == 0)) || return 0
+	case $1 in
+	broker | checker | runyard-scheduler | runyard-notifier | bootstrap) say runyard ;;
+	esac
+}
+
+accounts_prepare() {
+	((EUID == 0)) || return 0
+	account_make runyard
+	account_make runyard-worker
+}
+
+# account_reaches ACCOUNT: looks, since asking (access) leaves capabilities out of account.
+account_reaches() {
+	setpriv --reuid "$1" --regid "$1" --init-groups ls "$data/." >/dev/null 2>&1
+}
+
+# account_command NAME COMMAND...: the command as it is started for NAME, in the array command. Where the accounts can't
+# reach the data directory (below /root, say), the process gets a mount namespace that also shows it at $view.
+account_command() {
+	local account view=/run/runyard-local prefix=()
+	account=$(account_of "$1")
+	shift
+	command=("$@")
+	((EUID == 0)) || return 0
+	[[ -z $account ]] || prefix=(setpriv --reuid "$account" --regid "$account" --init-groups --no-new-privs)
+	if ! account_reaches "${account:-runyard-worker}"; then
+		mkdir -p "$view"
+		unshare --mount mount --bind "$data" "$view" 2>/dev/null ||
+			die "the account ${account:-runyard-worker} can't reach $data" "Set RUNYARD_HOME to a folder that every account may look through, such as /var/lib/runyard."
+		# shellcheck disable=SC2016
+		prefix=(unshare --mount sh -c 'mount --bind "$1" "$2" && shift 2 && exec "$@"' sh "$data" "$view" "${prefix[@]}")
+		command=("${command[@]//"$data"/$view}")
+	fi
+	command=("${prefix[@]}" "${command[@]}")
+}
+
 # ---- files ----
 
 data_prepare() {
@@ -136,6 +176,14 @@ secret() {
 secret_put() {
 	(umask 077 && printf '%s\n' "$2" >"$data/secrets/$1.new")
 	mv "$data/secrets/$1.new" "$data/secrets/$1"
+}
+
+# secret_lend NAME...: lets the account of our processes read these, and nobody else.
+secret_lend() {
+	((EUID == 0)) || return 0
+	chgrp runyard "$data/secrets"
+	chmod 710 "$data/secrets"
+	chown runyard "${@/#/$data/secrets/}"
 }
 
 port_taken() {
@@ -179,14 +227,18 @@ process_runs() {
 # process_start NAME COMMAND...: in the background, in a session of its own, with a clean environment and no signal
 # ignored (bash ignores SIGINT for what it starts in the background, and terraform would inherit that).
 process_start() {
-	local name=$1 environment=() variable pid
+	local name=$1 environment=() variable pid command
 	shift
+	case $name in
+	broker | checker | runyard-*) account_command "$name" "$@" ;;
+	*) command=("$@") ;;
+	esac
 	for variable in "${passed_on[@]}"; do
 		[[ -v $variable ]] && environment+=("$variable=${!variable}")
 	done
 	(umask 027 && : >>"$data/log/$name.log")
 	chmod 640 "$data/log/$name.log" # it may come from before, with another mode
-	(cd "$data" && exec setsid env --default-signal -i "${environment[@]}" "$@") </dev/null >>"$data/log/$name.log" 2>&1 9>&- &
+	(cd "$data" && exec setsid env --default-signal -i "${environment[@]}" "${command[@]}") </dev/null >>"$data/log/$name.log" 2>&1 9>&- &
 	pid=$!
 	disown "$pid"
 	process_start_time "$pid" >"$data/run/$name.start" || died "$name"
@@ -224,7 +276,7 @@ process_signals() {
 process_ensure() {
 	local name=$1 ready=$2 patience=120 how
 	shift 3
-	how=$(printf '%q ' "$@"; binary_stamp "$@")
+	how=$(printf '%q ' "$@"; account_of "$name"; binary_stamp "$@")
 	process_began=0
 	if process_runs "$name" && [[ $how == "$(cat "$data/run/$name.how" 2>/dev/null)" ]]; then
 		"$ready" || until_true "$patience" "$ready" || died "$name"

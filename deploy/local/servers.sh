@@ -290,6 +290,7 @@ scheduler_up() {
 	port=$(port_of runyard-scheduler)
 	metrics_port=$(port_of runyard-scheduler-metrics runyard-scheduler)
 	[[ -s $data/secrets/keys ]] || secret_put keys "1:$(secret key)"
+	secret_lend database-url keys
 	process_ensure runyard-scheduler scheduler_ready -- "$data/build/bin/runyard-scheduler" \
 		--listen "127.0.0.1:$port" --metrics-listen "127.0.0.1:$metrics_port" \
 		--database-url-file "$data/secrets/database-url" --keys-file "$data/secrets/keys" \
@@ -305,6 +306,7 @@ notifier_up() {
 	local port metrics_port
 	port=$(port_of runyard-notifier)
 	metrics_port=$(port_of runyard-notifier-metrics runyard-notifier)
+	secret_lend notifier-token redis-url
 	process_ensure runyard-notifier notifier_ready -- "$data/build/bin/runyard-notifier" \
 		--scheduler-url "$(scheduler_url)" --notifier-token-file "$data/secrets/notifier-token" --name local \
 		--brokers "$brokers" --fetch-wait-ms "$fetch_wait_ms" "${broker_options[@]}" --listen "127.0.0.1:$port" \
@@ -325,7 +327,9 @@ checker_up() {
 	local port
 	port=$(port_of checker)
 	secret checker-key >/dev/null
-	process_ensure checker checker_ready -- python3 "$root/deploy/local/example/checker.py" \
+	secret_lend checker-key
+	install -m 644 "$root/deploy/local/example/checker.py" "$data/checker.py"
+	process_ensure checker checker_ready -- python3 "$data/checker.py" \
 		--port "$port" --key-file "$data/secrets/checker-key"
 }
 

@@ -158,6 +158,24 @@ def test_memory_that_is_a_file(limited, api):
     assert f"{MEMORY}M" in api.log(run, "apply") and "64M" in api.log(run, "apply")
 
 
+def started(worker):
+    return next(line for line in worker.log_lines() if line["msg"] == "worker started")
+
+
+def test_the_start_line_says_which_limits_are_hard(limited):
+    line = started(limited.worker)
+    listed = sorted(f"{line['hard-limits']}, {line['best-effort-limits']}".split(", "))
+    assert listed == sorted(["time", "log", "size of a file", "disk", "memory", "processes"])
+
+
+def test_the_kernel_holds_a_job_to_its_limits(limited, api):
+    """Faster than any look at its processes."""
+    if "memory" not in started(limited.worker)["hard-limits"]:
+        pytest.skip("no cgroup v2 with the controllers memory and pids is delegated to the tests")
+    error, _ = stopped(api, applying(f"python3 -c 'a = bytearray({4 * MEMORY} << 20)'"))
+    assert f"The apply used more than {MEMORY} MiB of memory" in error
+
+
 def test_a_job_within_its_limits(api):
     workspace = api.workspace(auto_apply=True)
     api.wait_status(api.run_files(workspace, applying("true")), "applied")

@@ -2,6 +2,7 @@
 """deploy/local: one command from nothing to an applied example, and back to nothing."""
 
 import os
+import pwd
 import re
 import shutil
 import signal
@@ -66,6 +67,33 @@ def test_one_command_ends_with_the_example_applied(local):
     assert api.url in said and api.token in said
     assert len(api.get(f"organizations/{api.organization}/workspaces").data) == 1
     assert local.pids().keys() == NAMES | {"broker"}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user's stack runs as that user")
+def test_nothing_of_ours_runs_as_root(local):
+    """The stack's folder is below one that only root may look through."""
+    accounts = {}
+    for name in ("broker", "checker", "runyard-notifier", "runyard-scheduler", "runyard-worker"):
+        status = Path(f"/proc/{local.pids()[name]}/status").read_text()
+        users, groups, capabilities = (re.search(rf"^{line}:\s*(.*)$", status, re.M).group(1).split() for line in ("Uid", "Gid", "CapPrm"))
+        assert "0" not in users + groups and int(capabilities[0], 16) == 0, f"{name}:\n{status}"
+        accounts[name] = pwd.getpwuid(int(users[0])).pw_name
+    assert accounts.pop("runyard-worker") == "runyard-worker" and set(accounts.values()) == {"runyard"}
+    for account, secret in (("runyard-worker", "keys"), ("runyard-worker", "agent-token"), ("runyard", "agent-token"), ("runyard", "postgres")):
+        read = subprocess.run(["setpriv", "--reuid", account, "--regid", account, "--init-groups", "cat", local.home / "secrets" / secret],
+                              capture_output=True)
+        assert read.returncode != 0, f"{account} reads {secret}"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user's stack runs as that user")
+def test_a_stack_that_ran_as_root_is_taken_over(local):
+    """As earlier versions left it: all is root's, and our processes were started as such."""
+    local.run("down")
+    for name in ("secrets", "worker"):
+        subprocess.run(["chown", "-R", "root:root", local.home / name], check=True)
+    local.run("up")
+    test_nothing_of_ours_runs_as_root(local)
+    assert {path.lstat().st_uid for path in (local.home / "worker").rglob("*")} == {pwd.getpwnam("runyard-worker").pw_uid}
 
 
 def test_the_cli_of_the_shell_works_with_it(local, tmp_path):

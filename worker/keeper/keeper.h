@@ -27,7 +27,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { KEEPER_FD = 5 };
+enum { KEEPER_FD = 5, KEEPER_GROUP_SIZE = 1024 };
 
 /* When a program that is not to outlive its lease is told to stop, and when it is dead. Both 0: there is no lease. */
 struct keeper_lease {
@@ -48,10 +48,11 @@ struct keeper_limits {
 struct keeper_terms {
 	struct keeper_lease lease;
 	struct keeper_limits limits;
-	int64_t stop_ms; /* how long it may take to stop when it met a limit */
-	bool in_order;   /* an interrupt stops it in order; others are killed at once */
-	bool outlives;   /* once started, its lease is nothing to it */
-	bool aside;      /* it leaves the processor to others */
+	int64_t stop_ms;               /* how long it may take to stop when it met a limit */
+	bool in_order;                 /* an interrupt stops it in order; others are killed at once */
+	bool outlives;                 /* once started, its lease is nothing to it */
+	bool aside;                    /* it leaves the processor to others */
+	char group[KEEPER_GROUP_SIZE]; /* its control group's cgroup.procs, or "": it stays in the keeper's */
 };
 
 enum keeper_kind {

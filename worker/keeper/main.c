@@ -56,6 +56,17 @@ static void limit_set(int resource, int64_t most)
 		setrlimit(resource, &limit);
 }
 
+/* Moves this process. Without its limits the program is not started. */
+static int group_enter(const char *procs)
+{
+	int fd = open(procs, O_WRONLY | O_CLOEXEC);
+	int status = fd >= 0 && write(fd, "0", 1) == 1 ? 0 : -1;
+
+	if (fd >= 0)
+		close(fd);
+	return status;
+}
+
 /* In the program's process, which borrows the keeper's memory until it is another program. */
 static void become(struct keeper *keeper, char **argv, pid_t parent)
 {
@@ -70,7 +81,7 @@ static void become(struct keeper *keeper, char **argv, pid_t parent)
 	if (keeper->terms.aside)
 		setpriority(PRIO_PROCESS, 0, ASIDE_NICE);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (getppid() == parent)
+	if (getppid() == parent && (!*keeper->terms.group || group_enter(keeper->terms.group) == 0))
 		execv(argv[0], argv);
 	keeper->report.error = errno;
 	_exit(127);
