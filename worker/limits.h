@@ -6,11 +6,11 @@
  * What one job may use. One that uses more is stopped in order (an apply writes its state and delivers it), and killed
  * if that takes too long; its error says which limit it met, and what can be done (limits.def).
  *
- * Memory and processes are the keeper's to look at (keeper/keeper.h), and the kernel's where the job has a control
- * group (exec/cgroup.h): that one has room for a quarter more, so that a job is asked to stop in order first. The log's
- * length is ship/joblog's; time and disk are looked at here. The disk is the job's folder and the deleted files that
- * its processes have open. Both are counted every second, or less often where that takes long: it never takes more than
- * a twentieth of a processor. One file can't grow beyond a quarter more than the limit at any time.
+ * The keeper measures memory and processes (keeper/keeper.h). Where the job has a control group, the kernel limits them
+ * too (exec/cgroup.h): to a quarter more, so that the job is asked to stop in order first. The log counts its own
+ * length (ship/joblog.h). Time and disk are checked here. The disk is the job's folder and the deleted files that its
+ * processes have open. Both are counted every second, or less often where that takes long: it takes at most a twentieth
+ * of a processor. One file can't grow beyond a quarter more than the limit at any time.
  */
 
 #include "common/loop.h"

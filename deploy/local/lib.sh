@@ -136,8 +136,8 @@ account_reaches() {
 	setpriv --reuid "$1" --regid "$1" --init-groups ls "$data/." >/dev/null 2>&1
 }
 
-# account_command NAME COMMAND...: the command as it is started for NAME, in the array command. Where the accounts can't
-# reach the data directory (below /root, say), the process gets a mount namespace that also shows it at $view.
+# account_command NAME COMMAND...: sets the array command to the command as it is started for NAME. If the account can't
+# reach the data directory (below /root, say), the command gets a mount namespace that also shows it at $view.
 account_command() {
 	local account view=/run/runyard-local prefix=()
 	account=$(account_of "$1")
@@ -178,7 +178,7 @@ secret_put() {
 	mv "$data/secrets/$1.new" "$data/secrets/$1"
 }
 
-# secret_lend NAME...: lets the account of our processes read these, and nobody else.
+# secret_lend NAME...: gives these secrets to the account runyard, which alone reads them, beside root.
 secret_lend() {
 	((EUID == 0)) || return 0
 	chgrp runyard "$data/secrets"

@@ -324,12 +324,13 @@ checker_ready() {
 
 # The service of the example's run task.
 checker_up() {
-	local port
+	local port python=/usr/bin/python3
+	[[ -x $python ]] || python=python3 # the first of root's PATH may be below /root
 	port=$(port_of checker)
 	secret checker-key >/dev/null
 	secret_lend checker-key
 	install -m 644 "$root/deploy/local/example/checker.py" "$data/checker.py"
-	process_ensure checker checker_ready -- python3 "$data/checker.py" \
+	process_ensure checker checker_ready -- "$python" "$data/checker.py" \
 		--port "$port" --key-file "$data/secrets/checker-key"
 }
 

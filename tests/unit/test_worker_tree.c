@@ -190,7 +190,7 @@ static void links_are_not_followed(void **state)
 	assert_int_equal(info.st_size, FILE_BYTES);
 }
 
-/* As a user whom modes bind: a job can take all permissions from its folders. */
+/* A job can remove all permissions of its folders, which hold for other users than root. */
 static void folders_without_permissions_are_measured_and_removed(void **state)
 {
 	static const mode_t modes[] = {0, 0100, 0400, 0500, 0600};

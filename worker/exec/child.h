@@ -25,7 +25,7 @@ struct child_spec {
 	char *const *argv;       /* argv[0] is the program's absolute path */
 	char *const *env;        /* all of it; nothing is inherited */
 	const char *folder;      /* to start in */
-	int fds[CHILD_MOST_FDS]; /* what becomes 0 to 4; -1: /dev/null for the first three, closed for the others */
+	int fds[CHILD_MOST_FDS]; /* what becomes 0 to 4; -1: /dev/null for the first three, the others are closed */
 	struct keeper_terms terms;
 };
 

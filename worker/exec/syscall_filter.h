@@ -3,8 +3,8 @@
 #define WORKER_EXEC_SYSCALL_FILTER_H
 
 /*
- * The seccomp filter of a job's programs: system calls that no engine, provider or provisioner needs fail (the table is
- * syscall_filter.def), and so does every call of another ABI than the worker's own (32-bit, x32).
+ * The seccomp filter of a job's programs. System calls that no engine, provider or provisioner needs fail
+ * (syscall_filter.def). All calls of other ABIs than the worker's own fail too: 32-bit and x32.
  */
 
 #include "common/buf.h"

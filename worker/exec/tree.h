@@ -3,8 +3,8 @@
 #define WORKER_EXEC_TREE_H
 
 /*
- * Walks a folder tree that a job made, however deep it is. The walk follows no link, takes time in proportion to the
- * number of entries, and holds a constant number of descriptors and a few words for each level of the current path.
+ * Walks a folder tree that a job made, however deep it is. The walk follows no link. Its time is proportional to the
+ * number of entries. It holds a constant number of descriptors, and 40 bytes for each level of the current path.
  *
  * A folder without the owner's permissions gets them when the walk enters it.
  */
@@ -21,8 +21,8 @@ struct tree_visit {
 	/* Called for each entry of a folder: the folder's descriptor and the entry's name, borrowed for the call. */
 	enum tree_step (*entry)(void *data, int folder, const char *name);
 	void *data;
-	/* The visitor removes entries. A folder is then read from its beginning after each return to it, so that a
-	 * folder that has become empty is seen again, and the walk ends if a folder can't be entered. */
+	/* The visitor removes entries. After each return to a folder the walk reads it from its beginning, so that the
+	 * visitor sees the folder that has become empty. The walk ends if it can't enter a folder. */
 	bool removes;
 };
 
