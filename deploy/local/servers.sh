@@ -266,6 +266,7 @@ kafka_up() {
 	kafka_java "$folder/jars" kafka.Kafka "$folder/server.properties"
 	process_ensure kafka kafka_ready -- "${kafka_command[@]}"
 	secret_put broker-properties "$(kafka_client_properties "$password")"
+	secret_lend broker-properties
 	# shellcheck disable=SC2034
 	brokers=127.0.0.1:$port fetch_wait_ms=500 broker_options=(--broker-properties-file "$data/secrets/broker-properties")
 }
