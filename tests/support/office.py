@@ -2,25 +2,30 @@
 """A scheduler alone: no worker and no notifier asks it for anything but the test itself."""
 
 import json
+import shutil
+import tempfile
 import urllib.error
 import urllib.request
 import uuid
+from contextlib import contextmanager
+from pathlib import Path
 
 import psycopg
 
 from support.api import Api
 from support.runyard import KEYS, Scheduler
+from support.servers import Broker
 from support.wait import PATIENCE
 
 
 class Office:
-    def __init__(self, folder, bus, database):
+    def __init__(self, folder, bus, database, **options):
         self.folder = folder
         self.bus = bus
         self.database = database
         Scheduler.run_command("migrate", database_url=database, keys=KEYS)
         self.tokens = self.bootstrap("admin", "acme")
-        self.scheduler = self.new_scheduler("scheduler-1")
+        self.scheduler = self.new_scheduler("scheduler-1", **options)
 
     def new_scheduler(self, name, **options):
         """A scheduler on this database, not started yet."""
@@ -39,9 +44,9 @@ class Office:
         api.post("organizations", {"data": {"type": "organizations", "attributes": attributes}})
         return api
 
-    def stranger(self):
-        """A client of somebody who is a member of another organization, and no more than that."""
-        name = f"u-{uuid.uuid4()}"
+    def stranger(self, name=None):
+        """A client of the owner of a new organization, who is no site admin. Both have that name."""
+        name = name or f"u-{uuid.uuid4()}"
         token = self.bootstrap(name, name)["token"]
         self.change("update users set is_site_admin = false where username = %s", name)
         return Api(self.scheduler.url, token, name)
@@ -54,6 +59,21 @@ class Office:
     def change(self, statement, *values):
         with psycopg.connect(self.database, autocommit=True) as connection:
             connection.execute(statement, values)
+
+
+@contextmanager
+def open_office(postgres, **options):
+    """An office whose scheduler runs, with a broker and a folder of its own."""
+    folder = Path(tempfile.mkdtemp(prefix="runyard-office."))
+    bus = Broker(folder).start()
+    office = Office(folder, bus, postgres.new_database(), **options)
+    try:
+        office.scheduler.start()
+        yield office
+    finally:
+        office.scheduler.release()
+        bus.release()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 class Hands:

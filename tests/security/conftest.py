@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Two tenants of one scheduler: the one that is attacked, and the one that attacks."""
+
+import threading
+from http.server import ThreadingHTTPServer
+
+import pytest
+
+from support.gotfe import Echo
+from support.office import open_office
+from support.tenant import Tenant
+
+
+@pytest.fixture(scope="module")
+def office(postgres):
+    # Leases outlive the file's tests, and the number of requests is not what is tested.
+    with open_office(postgres, lease_seconds=3600, rate_limit=0) as office:
+        yield office
+
+
+@pytest.fixture(scope="module")
+def service():
+    """The URL of a web server that answers every run task with 200."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Echo)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def victim(office, service):
+    return Tenant(office, "vtm", service)
+
+
+@pytest.fixture(scope="module")
+def attacker(office, service):
+    return Tenant(office, "atk", service)

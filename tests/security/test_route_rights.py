@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Every route of the API as members of the organization with every level of access. Without the row's permission the answer is 404 and nothing changes; with it the gate opens.
+
+The tables below say what each level holds. They come from the documentation of the API, not from the code under test.
+"""
+
+import pytest
+
+from support.api import Api
+from support.routes import rows
+from support.tenant import digest
+
+# ---- who holds what ----
+
+MEMBER = {"CAN_READ_ORGANIZATION"}
+SEE = {"CAN_READ_WORKSPACE", "CAN_READ_RUNS", "CAN_DOWNLOAD_CONFIGURATION"}
+RUNS = SEE | {"CAN_READ_PROJECT"}  # who sees a workspace sees its project
+READ = RUNS | {"CAN_READ_VARIABLES", "CAN_READ_OUTPUTS", "CAN_READ_STATE"}
+PLAN = READ | {"CAN_QUEUE_RUN"}
+WRITE = PLAN | {"CAN_APPLY", "CAN_WRITE_VARIABLES", "CAN_WRITE_STATE", "CAN_LOCK", "CAN_READ_MOCKS"}
+ADMIN = WRITE | {"CAN_ATTACH_TASKS", "CAN_MANAGE_WORKSPACE", "CAN_DELETE_WORKSPACE", "CAN_READ_PLAN_JSON"}
+IN_PROJECT = {"CAN_READ_PROJECT", "CAN_READ_VARSETS"}
+PROJECT_ADMIN = IN_PROJECT | {"CAN_WRITE_VARSETS", "CAN_MANAGE_PROJECT", "CAN_DELETE_PROJECT", "CAN_CREATE_WORKSPACE", "CAN_READ_PROJECT_TEAMS", "CAN_MANAGE_PROJECT_TEAMS"}
+ALL_VARSETS = {"CAN_READ_VARSETS", "CAN_WRITE_VARSETS", "CAN_MANAGE_VARSETS"}
+
+WORKSPACE = {  # the access level of a team in the workspace, with its details
+    "read": ({}, READ), "plan": ({}, PLAN), "write": ({}, WRITE), "admin": ({}, ADMIN),
+    "custom": ({"runs": "read", "variables": "none", "state-versions": "read-outputs", "workspace-locking": True, "run-tasks": True},
+               RUNS | {"CAN_READ_OUTPUTS", "CAN_LOCK", "CAN_ATTACH_TASKS"}),
+}
+PROJECT = {"read": READ | IN_PROJECT, "write": WRITE | IN_PROJECT, "maintain": ADMIN | IN_PROJECT | {"CAN_WRITE_VARSETS", "CAN_CREATE_WORKSPACE", "CAN_MOVE_WORKSPACE"},
+           "admin": ADMIN | PROJECT_ADMIN | {"CAN_MOVE_WORKSPACE"}}
+ORGANIZATION = {
+    "manage-policies": SEE | {"CAN_MANAGE_POLICIES"},
+    "manage-policy-overrides": SEE | {"CAN_OVERRIDE"},
+    "manage-workspaces": ADMIN | ALL_VARSETS | {"CAN_READ_PROJECT", "CAN_CREATE_WORKSPACE"},
+    "manage-projects": ADMIN | PROJECT_ADMIN | ALL_VARSETS | {"CAN_CREATE_PROJECT", "CAN_MOVE_WORKSPACE"},
+    "read-workspaces": READ | IN_PROJECT,
+    "read-projects": READ | IN_PROJECT | {"CAN_READ_PROJECT_TEAMS"},
+    "manage-vcs-settings": {"CAN_MANAGE_VCS"},
+    "manage-modules": {"CAN_MANAGE_MODULES"},
+    "manage-providers": {"CAN_MANAGE_PROVIDERS"},
+    "manage-run-tasks": {"CAN_MANAGE_TASKS"},
+    "manage-membership": {"CAN_MANAGE_MEMBERSHIP"},
+    "manage-teams": {"CAN_MANAGE_MEMBERSHIP", "CAN_MANAGE_TEAMS"},
+    "manage-organization-access": {"CAN_MANAGE_MEMBERSHIP", "CAN_MANAGE_TEAMS", "CAN_MANAGE_ORGANIZATION_ACCESS"},
+    "access-secret-teams": {"CAN_SEE_SECRET_TEAMS"},
+    "manage-agent-pools": {"CAN_MANAGE_POOLS"},
+}
+EVERYTHING = object()
+# An organization's token manages, and never runs anything.
+NOT_FOR_ORGANIZATIONS = {"CAN_QUEUE_RUN", "CAN_APPLY", "CAN_WRITE_STATE", "CAN_OVERRIDE"}
+
+# What answers every user, whatever they may: the handler shows what is theirs.
+THEIRS = {"CAN_ANYTHING_SIGNED_IN", "CAN_WITH_TOKEN", "CAN_WITHOUT_TOKEN"}
+# The caller's own account and organization (test_route_matrix.py).
+OPEN = {"site_ping", "account_details", "account_update", "account_password", "organizations_index", "organizations_create", "audit_trail_own"}
+
+
+class Actor:
+    def __init__(self, name, client, holds):
+        self.name, self.client, self.holds = name, client, holds
+
+    def may(self, permission):
+        if self.holds is EVERYTHING:
+            return permission not in ("CAN_ADMINISTER_SITE",)
+        return permission in self.holds | MEMBER
+
+
+@pytest.fixture(scope="module")
+def cast(victim):
+    """A member of each level of access, a team's token and the organization's."""
+    api, people, ids = victim.api, victim.people, victim.ids
+
+    def member(name, **organization_access):
+        """A member in a team of their own, and that team's id."""
+        team = people.team(f"team-{name}", **organization_access)
+        return team, people.member(name, team)
+
+    actors = [Actor("owner", people.member("second-owner", people.owners()), EVERYTHING), Actor("member without rights", member("nothing")[1], set())]
+    for level, (details, holds) in WORKSPACE.items():
+        team, client = member(f"workspace-{level}")
+        people.give(team, "workspace", ids["workspace"], level, **details)
+        actors.append(Actor(f"workspace {level}", client, holds))
+        if level == "write":
+            token = api.post(f"teams/{team}/authentication-token").data["attributes"]["token"]
+            actors.append(Actor("team token", Api(api.url, token, api.organization), holds))
+    for level, holds in PROJECT.items():
+        team, client = member(f"project-{level}")
+        people.give(team, "project", ids["project"], level)
+        actors.append(Actor(f"project {level}", client, holds))
+    for flag, holds in ORGANIZATION.items():
+        actors.append(Actor(flag, member(flag, **{flag: True})[1], holds))
+    everything_else = {row[3] for row in rows("API")} - NOT_FOR_ORGANIZATIONS - {"CAN_ADMINISTER_SITE", "CAN_ANYTHING_SIGNED_IN"}
+    actors.append(Actor("organization token", Api(api.url, victim.organization_token, api.organization), everything_else))
+    return actors
+
+
+def request_of(victim, method, path, handler):
+    """The path, and a body that gets past the permission and no further."""
+    ids, organization = victim.ids, victim.api.organization
+    query = {"states_index": f"?filter[organization][name]={organization}&filter[workspace][name]={ids['name']}", "run_triggers_index": "?filter[run-trigger][type]=inbound",
+             "team_workspaces_index": f"?filter[workspace][id]={ids['workspace']}", "team_projects_index": f"?filter[project][id]={ids['project']}"}.get(handler, "")
+    relations = {"workspace": {"data": {"type": "workspaces", "id": ids["workspace"]}}, "project": {"data": {"type": "projects", "id": ids["project"]}}}
+    body = {"data": {"type": "what-is-not-there", "attributes": {}, "relationships": relations}}
+    return victim.fill(path)[1:] + query, body if method in ("POST", "PATCH", "PUT") else None
+
+
+def test_without_the_permission_nothing_is_shown_or_changed(office, victim, cast):
+    before, wrong = digest(office.database), []
+    for method, path, handler, permission in rows("API"):
+        if handler in OPEN or permission in THEIRS:
+            continue
+        sent, body = request_of(victim, method, path, handler)
+        for actor in cast:
+            if actor.may(permission):
+                continue
+            answer = actor.client.call(method, sent, body)
+            # Where the object is one of the body's, what is wrong with the body may come first.
+            expected = (404, 422, 400) if handler in OF_THE_BODY else (404,)
+            if answer.status not in expected:
+                wrong.append(f"{actor.name}: {method} {path} ({permission}): {answer.status} {answer.text[:200]}")
+    assert not wrong, "\n".join(wrong)
+    assert digest(office.database) == before
+
+
+# The workspace or project of these stands in the body.
+OF_THE_BODY = {"runs_create", "team_workspaces_create", "team_projects_create", "workspaces_create", "plan_exports_create"}
+
+
+def test_with_the_permission_the_gate_opens(victim, cast):
+    wrong = []
+    for method, path, handler, permission in rows("API"):
+        # Creating is tried, too; what acts or deletes has tests of its own.
+        if method not in ("GET", "PATCH") and not handler.endswith("_create") or "retention" in handler or permission in THEIRS:
+            continue
+        sent, body = request_of(victim, method, path, handler)
+        for actor in cast:
+            if not actor.may(permission):
+                continue
+            answer = actor.client.call(method, sent, body)
+            # That an object has no content (yet) is told in other words than that it is not there.
+            hidden = answer.status == 404 and answer.errors().endswith("not found")
+            if hidden or answer.status in (401, 403) or answer.status >= 500:
+                wrong.append(f"{actor.name}: {method} {path} ({permission}): {answer.status} {answer.text[:200]}")
+    assert not wrong, "\n".join(wrong)

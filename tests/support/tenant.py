@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: MPL-2.0
+"""An organization that has one object of every kind of the route table, and live tokens of every kind.
+
+Every name and every secret of a tenant contains its mark. A test that finds the mark, or an id of the tenant, in the answer to somebody else has found a leak."""
+
+import base64
+import hashlib
+import json
+import re
+
+import psycopg
+
+from support.api import Api
+from support.office import Hands
+from support.people import People
+
+# Background work of the scheduler, and each use of a token, changes these without any request.
+RESTLESS_TABLES = {"outbox", "dead_letters", "audit_totals", "audit_counted", "sessions", "retention_marks"}
+RESTLESS_COLUMNS = ["last_used_at", "last_seen_at", "seen_at", "last_ping_at", "leased_until", "lease_until"]
+
+
+def digest(database):
+    """{table: digest of its rows}, for all tables that change only when a request changes something."""
+    with psycopg.connect(database) as connection:
+        tables = [row[0] for row in connection.execute("select tablename from pg_tables where schemaname = 'public' order by 1").fetchall()]
+        found = {}
+        for table in tables:
+            if table in RESTLESS_TABLES:
+                continue
+            kept = "where t.action <> 'refused'" if table == "audit_events" else ""
+            query = f"select md5(coalesce(string_agg(r, ',' order by r), '')) from (select (to_jsonb(t) - %s::text[])::text as r from {table} t {kept}) s"
+            found[table] = connection.execute(query, [RESTLESS_COLUMNS]).fetchone()[0]
+        return found
+
+
+class Tenant:
+    """ids: an object for each name that a path of routes.def has (`:workspace`). The owner is no site admin."""
+
+    def __init__(self, office, mark, service_url):
+        self.office, self.mark = office, mark
+        self.api = office.stranger(f"{mark}-owner")
+        self.people = People(self.api, office.database)
+        self.ids = {"organization": self.api.organization, "url": service_url, "name": f"{mark}-target"}
+        self.base = f"organizations/{self.api.organization}"
+        self.make_places()
+        self.make_settings()
+        self.make_policies()
+        self.make_content()
+        self.make_runs()
+        self.make_rows()
+
+    def make(self, key, path, type, attributes, relations=None):
+        """Creates an object by the API and keeps its id under the key."""
+        relations = {name: {"data": link} for name, link in (relations or {}).items()}
+        self.ids[key] = self.api.post(path, {"data": {"type": type, "attributes": attributes, "relationships": relations}}).data["id"]
+        return self.ids[key]
+
+    def link(self, type, key):
+        return {"type": type, "id": self.ids[key]}
+
+    # ---- objects ----
+
+    def make_places(self):
+        """The project, the pool, and workspaces whose jobs the pool's worker claims."""
+        api, mark = self.api, self.mark
+        self.make("project", f"{self.base}/projects", "projects", {"name": f"{mark}-project"})
+        self.make("pool", f"{self.base}/agent-pools", "agent-pools", {"name": f"{mark}-pool"})
+        made = api.post(f"agent-pools/{self.ids['pool']}/authentication-tokens", {"data": {"type": "authentication-tokens", "attributes": {"description": mark}}}).data
+        self.agent_token = made["attributes"]["token"]
+        self.hands = Hands(self.office, self.agent_token)
+        self.ids["agent"] = self.hands.worker
+        for key, name in (("workspace", "target"), ("live", "live"), ("beside", "beside"), ("asked", "asked"), ("other", "other")):
+            attributes = {"name": f"{mark}-{name}", "description": f"{mark}-description", "execution-mode": "agent", "agent-pool-id": self.ids["pool"]}
+            self.make(key, f"{self.base}/workspaces", "workspaces", attributes, {"project": self.link("projects", "project")})
+
+    def make_settings(self):
+        """Teams, members, variables, keys, tags, triggers, notifications."""
+        api, ids, mark = self.api, self.ids, self.mark
+        workspace = f"workspaces/{ids['workspace']}"
+        ids["user"] = api.get("account/details").data["id"]
+        ids["token"] = self.office.ask("select id from tokens where user_id = %s", ids["user"])[0][0]
+        self.make("team", f"{self.base}/teams", "teams", {"name": f"{mark}-team", "visibility": "organization"})
+        self.make("free_team", f"{self.base}/teams", "teams", {"name": f"{mark}-free", "visibility": "organization"})
+        self.team_token = api.post(f"teams/{ids['team']}/authentication-token").data["attributes"]["token"]
+        self.organization_token = api.post(f"{self.base}/authentication-token").data["attributes"]["token"]
+        self.nobody = self.people.member(f"{mark}-member", ids["free_team"])
+        ids["membership"] = self.nobody.membership
+        ids["access"] = self.people.give(ids["team"], "workspace", ids["workspace"], "write")
+        ids["project_access"] = self.people.give(ids["team"], "project", ids["project"], "read")
+        ids["variable"] = api.variable(ids["workspace"], f"{mark}_variable", f"{mark}-value")
+        self.make("varset", f"{self.base}/varsets", "varsets", {"name": f"{mark}-varset"}, {"parent": self.link("projects", "project")})
+        self.make("set_variable", f"varsets/{ids['varset']}/relationships/vars", "vars", {"key": f"{mark}_set_variable", "value": f"{mark}-value", "category": "env"})
+        self.make("key", f"{self.base}/ssh-keys", "ssh-keys", {"name": f"{mark}-key", "value": f"{mark}-private-key"})
+        api.post(f"{workspace}/relationships/tags", {"data": [{"type": "tags", "attributes": {"name": f"{mark}-tag"}}]})
+        ids["tag"] = api.get(f"{self.base}/tags").data[0]["id"]
+        self.make("trigger", f"{workspace}/run-triggers", "run-triggers", {}, {"sourceable": self.link("workspaces", "other")})
+        hook = {"name": f"{mark}-hook", "enabled": False, "destination-type": "generic", "url": f"{ids['url']}{mark}-url", "token": f"{mark}-hook-token"}
+        self.make("notification", f"{workspace}/notification-configurations", "notification-configurations", hook)
+        for key in ("task", "free_task"):
+            self.make(key, f"{self.base}/tasks", "tasks", {"name": f"{mark}-{key}", "url": ids["url"], "category": "task", "enabled": False, "hmac-key": f"{mark}-hmac-key"})
+        for key, place in (("attached", "workspace"), ("attached_beside", "asked")):
+            self.make(key, f"workspaces/{ids[place]}/tasks", "workspace-tasks", {"enforcement-level": "mandatory", "stages": ["post_plan"]}, {"task": self.link("tasks", "task")})
+        self.office.change("update tasks set enabled = true where id = %s", ids["task"])  # the API would call the URL first
+        for path in (workspace, self.base):
+            body = {"data": {"type": "data-retention-policy-delete-olders", "attributes": {"delete-older-than-n-days": 5}}}
+            api.post(f"{path}/relationships/data-retention-policy", body)
+
+    def make_policies(self):
+        api, ids, mark = self.api, self.ids, self.mark
+        ids["policy"] = api.policy("opa", "advisory", f"package p # {mark}-source", f"{mark}-policy")
+        ids["set"] = api.policy_set("opa", [ids["policy"]], ids["other"], name=f"{mark}-set")
+        self.make("parameter", f"policy-sets/{ids['set']}/parameters", "vars", {"key": f"{mark}-parameter", "value": f"{mark}-value", "category": "policy-set"})
+
+    def make_content(self):
+        """A configuration, and a state with an output."""
+        api, ids, mark = self.api, self.ids, self.mark
+        ids["configuration"] = api.upload(ids["workspace"], {"main.tf": f"# {mark}-configuration"})
+        state = {"version": 4, "terraform_version": "1.11.4", "serial": 1, "lineage": "l", "resources": [], "outputs": {f"{mark}_output": {"value": f"{mark}-value", "type": "string"}}}
+        text = json.dumps(state).encode()
+        api.post(f"workspaces/{ids['workspace']}/actions/lock", {})
+        attributes = {"serial": 1, "lineage": "l", "md5": hashlib.md5(text).hexdigest(), "state": base64.b64encode(text).decode()}
+        self.make("state", f"workspaces/{ids['workspace']}/state-versions", "state-versions", attributes)
+        api.post(f"workspaces/{ids['workspace']}/actions/unlock", {})
+        ids["output"] = api.get(f"state-versions/{ids['state']}/outputs").data[0]["id"]
+
+    def make_runs(self):
+        """A run that waits for its run task, and two whose plans are claimed jobs. All stay as they are while the tests run."""
+        api, ids, mark = self.api, self.ids, self.mark
+        self.task_tokens = {}
+        for key, place in (("run", "workspace"), ("asked_run", "asked")):
+            configuration = ids["configuration"] if place == "workspace" else api.upload(ids[place], {"main.tf": ""})
+            ids[key] = api.run(ids[place], configuration, message=f"{mark}-message")
+            self.hands.plan(ids[key])
+            self.task_tokens[key] = self.task_token(ids[key])
+        self.jobs = {}
+        for place in ("live", "beside"):
+            run = api.run(ids[place], api.upload(ids[place], {"main.tf": f"# {mark}-live"}))
+            self.jobs[place] = self.hands.take(run, "plan")
+        ids.update({"plan": ids["run"].replace("run-", "plan-"), "apply": ids["run"].replace("run-", "apply-"), "operation": ids["run"].replace("run-", "plan-"),
+                    "job": self.jobs["live"]["job"], "live_run": self.jobs["live"]["run"]})
+        self.make("comment", f"runs/{ids['run']}/comments", "comments", {"body": f"{mark}-comment"})
+        ids["event"] = api.get(f"runs/{ids['run']}/run-events").data[0]["id"]
+        (stage,) = api.get(f"runs/{ids['run']}/task-stages").data
+        ids["stage"], ids["result"] = stage["id"], stage["relationships"]["task-results"]["data"][0]["id"]
+
+    def task_token(self, run):
+        """The token in the request to the run's task, which a notifier takes and never answers."""
+        notifier = Api(self.office.scheduler.url, self.office.tokens["notifier-token"])
+        body = {"notifier": "by-hand", "callback-url": "http://127.0.0.1:9", "most": 200, "ids": []}
+        claimed = notifier.ask("POST", f"{self.office.scheduler.url}/api/notifier/v1/claim", body).json["requests"]
+        (request,) = [request for request in claimed if request["run"] == run]
+        return json.loads(request["body"])["access_token"]
+
+    def make_rows(self):
+        """Objects that only a run of many stages has, as rows."""
+        ids, mark = self.ids, self.mark
+        names = {"check": "polchk", "evaluation": "poleval", "version": "polsetver", "policy_outcome": "psout", "outcome": "taskrsout", "estimate": "ce", "export": "pe"}
+        ids.update({key: f"{prefix}-{hashlib.md5((mark + prefix).encode()).hexdigest()[:16]}" for key, prefix in names.items()})
+        values = {**ids, "mark": mark}
+        for statement in (
+            "insert into policy_set_versions (id, policy_set_id) values (%(version)s, %(set)s)",
+            "insert into policy_evaluations (id, run_id, kind, bundle) values (%(evaluation)s, %(run)s, 'opa', '[]')",
+            "insert into policy_evaluations (id, run_id, kind, bundle) values (%(check)s, %(run)s, 'sentinel', '[]')",
+            "insert into policy_set_outcomes (id, policy_evaluation_id, policy_set_id, name, overridable) values (%(policy_outcome)s, %(evaluation)s, %(set)s, %(mark)s, true)",
+            "insert into task_result_outcomes values (%(outcome)s, %(result)s, 1, %(mark)s, %(mark)s)",
+            "insert into cost_estimates (id, run_id) values (%(estimate)s, %(run)s)",
+            "insert into plan_exports (id, run_id, data_type, expires_at) values (%(export)s, %(run)s, 'sentinel-mock-bundle-v0', now() + interval '1 hour')",
+        ):
+            with psycopg.connect(self.office.database, autocommit=True) as connection:
+                connection.execute(statement, values)
+
+    # ---- paths ----
+
+    def fill(self, pattern, ids=None):
+        """The pattern's path to this tenant's objects."""
+        ids = {**(ids or self.ids)}
+        ids["relation"] = "users" if pattern.startswith("/teams/") else "workspaces"
+        for prefix, name, key in (("/varsets/", "variable", "set_variable"), ("/team-projects/", "access", "project_access"), ("/policy-set-outcomes/", "outcome", "policy_outcome")):
+            if pattern.startswith(prefix):
+                ids[name] = ids[key]
+        return re.sub(r":(\w+)", lambda found: ids[found[1]], pattern)
