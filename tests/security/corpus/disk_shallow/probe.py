@@ -1,0 +1,8 @@
+"""Writes more than a job may have of disk, in many files."""
+import time
+
+print("PROBED", flush=True)
+for number in range(160):
+    with open(f"file.{number}", "wb") as file:
+        file.write(b"x" * (1 << 20))
+time.sleep(20)

@@ -1,0 +1,6 @@
+"""Takes more memory than a job may have; bounded, should there be no limit."""
+import time
+
+print("PROBED", flush=True)
+taken = [bytearray(b"x" * (16 << 20)) for _ in range(28)]
+time.sleep(20)

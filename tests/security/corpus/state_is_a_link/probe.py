@@ -1,0 +1,10 @@
+"""Puts a link in the place of every file that the worker reads when the apply is over."""
+import os
+
+for folder in ("../state", "../out", "."):
+    for name in ("terraform.tfstate", "plan", "terraform.tfstate.backup", "errored.tfstate"):
+        path = os.path.join(folder, name)
+        if os.path.lexists(path):
+            os.remove(path)
+        os.symlink(os.environ["CANARY"], path)
+print("PROBED")

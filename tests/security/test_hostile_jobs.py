@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: MPL-2.0
+# label: full
+"""Configurations of a hostile tenant, run as real jobs beside the job of another organization.
+
+corpus/<case>/ is the configuration. A probe.py there runs in the apply: it prints ESCAPED for each thing that it reached and PROBED when it has tried everything. After each job
+everything outside of its folder must be as before (support/ground.py). No probe may do harm where the product fails: sizes and times have bounds, targets are canaries."""
+
+import io
+import json
+import re
+import socket
+import subprocess
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from support.api import Api, ApiError
+from support.gate import Gate
+from support.ground import Ground, changes
+from support.proc import processes_with
+from support.wait import until
+
+CORPUS = Path(__file__).parent / "corpus"
+MEMORY, PROCESSES, DISK = 300, 60, 100
+PROBE = {"main.tf": 'resource "terraform_data" "probe" {\n  provisioner "local-exec" {\n    command = "python3 ${path.root}/probe.py"\n  }\n}\n'}
+REMOVED = 60  # seconds; the folders are small
+SECRET = "hostile-canary-secret"
+
+SANDBOX = "issue 11: the job's /proc, its uid and its system calls; awaits the part `sandbox`"
+LIMITS = "issue 11: deep folders, deleted files and memory files count; awaits the part `sandbox`"
+NETWORK = "issue 11: a network of the job; awaits the part `network`"
+BACKEND = "issue 11: the backend in force is checked, and an apply without a state holds the workspace; awaits the part `init`"
+
+
+@pytest.fixture(scope="module")
+def canaries(site):
+    """Files on the host: one that everybody may write, and one that only root may read."""
+    folder = site.folder / "canaries"
+    folder.mkdir()
+    for name, mode in (("open", 0o666), ("closed", 0o600), ("program", 0o755)):
+        (folder / name).write_text(SECRET)
+        (folder / name).chmod(mode)
+    folder.chmod(0o777)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def bystander(site):
+    """Another organization's job, which runs all the while: its client, workspace and run."""
+    site.worker.stop()
+    gate = Gate(site.folder, "bystander")
+    site.worker.options.update(job_memory=MEMORY, job_processes=PROCESSES, job_disk=DISK, job_log=8, job_stop_seconds=2, sandbox_bind=gate.folder)
+    site.worker.start()
+    api = Api(site.scheduler.url, site.tokens["token"], "bystander")
+    api.post("organizations", {"data": {"type": "organizations", "attributes": {"name": api.organization, "email": "b@example.com"}}})
+    workspace = api.workspace(auto_apply=True)
+    command = f"{gate.command}; cat ${{path.root}}/own.txt"
+    files = {"main.tf": f'resource "terraform_data" "own" {{\n  provisioner "local-exec" {{\n    command = "{command}"\n  }}\n}}\n', "own.txt": "own-file-intact"}
+    run = api.run_files(workspace, files)
+    gate.wait()
+    yield api, workspace, run
+    gate.open()
+    api.wait_status(run, "applied")
+    assert "own-file-intact" in api.log(run, "apply") and api.resources(workspace) == ["terraform_data.own"]
+
+
+@pytest.fixture(scope="module")
+def ports(site):
+    """Ports of this machine that no job needs: the worker's, the database's, and one that listens on all addresses."""
+    with socket.create_server(("0.0.0.0", 0)) as everywhere, socket.create_server(("127.0.0.1", 0)) as loopback, socket.socket(socket.AF_UNIX) as abstract:
+        abstract.bind("\0runyard-test-canary")
+        abstract.listen()
+        yield [site.worker.port, everywhere.getsockname()[1], loopback.getsockname()[1]]
+
+
+class Hostile:
+    """Runs a case and compares the ground before and after."""
+
+    def __init__(self, site, ground, bystander, canaries, ports):
+        self.site, self.ground, self.api = site, ground, site.api
+        self.bystander, self.canaries = bystander, canaries
+        self.environment = {"CANARY": canaries / "closed", "WORKER_PID": site.worker.pid, "DATA_DIR": site.worker.options["data_dir"], "API": site.scheduler.url,
+                            "PORTS": ",".join(map(str, ports)), "OTHER_WORKSPACE": bystander[1], "OTHER_RUN": bystander[2]}
+
+    def folders(self):
+        return set((self.ground.data / "jobs").iterdir())
+
+    def run(self, files, environment=None):
+        """(attributes, log) of the run, once nothing of its job is left. Without an environment of the case's own it is that of the probes."""
+        folders, before = self.folders(), self.ground.taken()
+        workspace = self.workspace = self.api.workspace(auto_apply=True)
+        for key, value in (self.environment if environment is None else environment).items():
+            self.api.variable(workspace, key, str(value), category="env")
+        run = self.api.run_files(workspace, files)
+        try:
+            attributes = self.api.wait_status(run, {"applied", "errored", "planned_and_finished"})
+            until(lambda: self.folders() == folders, "the job's folder is removed", REMOVED)
+            until(lambda: not processes_with(run), "no process is left of the job", REMOVED)
+            changed = changes(before, self.ground.taken())
+        finally:
+            self.ground.restore(before)
+        assert not changed, "\n".join(changed)
+        log = self.api.log(run, "plan") + self.api.log(run, "apply")
+        assert SECRET not in log and SECRET not in json.dumps(self.api.state(workspace) or {})
+        assert self.site.worker.ready() and self.bystander[0].status(self.bystander[2]) == "applying"
+        return attributes, log
+
+
+@pytest.fixture(scope="module")
+def hostile(site, bystander, canaries, ports):
+    if site.worker.options["sandbox"] != "bwrap":
+        pytest.skip("without a sandbox a job sees and changes what the worker's account may (.github/SECURITY.md)")
+    hostile = Hostile(site, Ground(site, canaries), bystander, canaries, ports)
+    hostile.api.wait_status(hostile.api.run_files(hostile.api.workspace(auto_apply=True), {"main.tf": 'resource "terraform_data" "first" {}\n'}), "applied")
+    until(lambda: len(hostile.folders()) == 1, "no folder is left but that of the other organization's job")
+    return hostile
+
+
+def corpus(case):
+    files = {str(path.relative_to(CORPUS / case)): path.read_bytes() for path in (CORPUS / case).rglob("*") if path.is_file()}
+    return {**PROBE, **files} if "probe.py" in files else files
+
+
+def reached(log):
+    """What the probe says that it reached."""
+    return re.findall(r'"output":"(ESCAPED: [^"]*)', log)
+
+
+def awaited(case, why, *more):
+    return pytest.param(case, *more, marks=pytest.mark.xfail(strict=True, reason=why), id=case)
+
+
+# ---- probes ----
+
+
+@pytest.mark.parametrize("case", ["devices", "links_out", "worker_process", "other_jobs", "terminal", "output", "run_token",
+                                  awaited("kernel_settings", SANDBOX), awaited("privileges", SANDBOX), awaited("network", NETWORK)])
+def test_a_probe_reaches_nothing(hostile, case):
+    attributes, log = hostile.run(corpus(case))
+    assert attributes["status"] == "applied", attributes
+    assert reached(log) == [] and "PROBED" in log, log
+
+
+@pytest.mark.xfail(strict=True, reason=BACKEND)
+def test_a_link_in_the_place_of_the_state_is_not_followed(hostile):
+    attributes, _ = hostile.run(corpus("state_is_a_link"))
+    assert attributes["status"] == "errored" or hostile.api.resources(hostile.workspace) == ["terraform_data.probe"], attributes
+
+
+@pytest.mark.parametrize(("case", "limit"), [("fork_bomb", "--job-processes"), ("memory", "--job-memory"), ("disk_shallow", "--job-disk"),
+                                             awaited("memory_in_a_file", LIMITS, "--job-memory"), awaited("disk_deep", LIMITS, "--job-disk"), awaited("disk_deleted", LIMITS, "--job-disk")])
+def test_a_limit_ends_the_job(hostile, case, limit):
+    attributes, log = hostile.run(corpus(case))
+    assert attributes["status"] == "errored" and limit in (attributes["error"] or ""), attributes
+    assert "PROBED" in log, log
+
+
+# ---- the files of a configuration ----
+
+
+def test_state_and_outputs_with_secrets(hostile):
+    """A sensitive value is in the state, and nowhere else."""
+    files = {"main.tf": 'variable "given" {\n  sensitive = true\n}\nresource "terraform_data" "secret" {\n  input = var.given\n}\noutput "secret" {\n  value     = terraform_data.secret.output\n  sensitive = true\n}\n'}
+    secret = "sensitive-of-this-case"
+    attributes, log = hostile.run(files, {"TF_VAR_given": secret})
+    assert attributes["status"] == "applied" and secret in json.dumps(hostile.api.state(hostile.workspace))
+    assert secret not in log and secret not in hostile.site.worker.process.log() and secret not in hostile.site.scheduler.process.log()
+    outputs = hostile.api.get(f"workspaces/{hostile.workspace}/current-state-version-outputs").data
+    assert [output["attributes"]["value"] for output in outputs] == [None]
+
+
+def entry(name, type=tarfile.REGTYPE, content=b"", **more):
+    member = tarfile.TarInfo(name)
+    member.type, member.size = type, len(content)
+    for key, value in more.items():
+        setattr(member, key, value)
+    return member, content
+
+
+def archive(*entries):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as packed:
+        for member, content in [entry("main.tf", content=b'resource "terraform_data" "one" {}\n'), *entries]:
+            packed.addfile(member, io.BytesIO(content))
+    return out.getvalue()
+
+
+OUTSIDE = {
+    "a path that climbs": [entry("../../climbed", content=b"forged")],
+    "an absolute path": [entry("/tmp/runyard-forged", content=b"forged")],
+    "a path through a link": [entry("link", tarfile.SYMTYPE, linkname="/tmp"), entry("link/runyard-forged", content=b"forged")],
+    "a link to a file outside": [entry("main.txt", tarfile.SYMTYPE, linkname="/etc/passwd")],
+    "a link that climbs": [entry("main.txt", tarfile.SYMTYPE, linkname="../../../../../etc/passwd")],
+    "a hard link to a file outside": [entry("main.txt", tarfile.LNKTYPE, linkname="/etc/passwd")],
+    "a character device": [entry("zero", tarfile.CHRTYPE, devmajor=1, devminor=5)],
+    "a block device": [entry("disk", tarfile.BLKTYPE, devmajor=8, devminor=0)],
+    "a FIFO": [entry("fifo", tarfile.FIFOTYPE)],
+    "a configuration in the place of a folder": [entry(".terraform", tarfile.SYMTYPE, linkname="/providers")],
+}
+
+
+@pytest.mark.parametrize("case", OUTSIDE)
+def test_an_archive_that_leads_outside_is_refused(hostile, case):
+    with pytest.raises(ApiError) as refused:
+        hostile.run(archive(*OUTSIDE[case]))
+    assert refused.value.status == 422 and "the archive's entry" in refused.value.answer.errors()
+    assert not Path("/tmp/runyard-forged").exists() and not list(hostile.site.folder.rglob("climbed"))
+
+
+def test_a_setuid_program_in_an_archive_gives_no_rights(hostile):
+    program = entry("program", content=b"#!/bin/sh\n", mode=0o6755)
+    files = archive(program, entry("probe.py", content=b"import os\nmode = os.stat('program').st_mode\nprint('ESCAPED: setuid' if mode & 0o6000 else 'PROBED')\n"), entry("probe.tf", content=PROBE["main.tf"].encode()))
+    attributes, log = hostile.run(files)
+    assert attributes["status"] == "applied" and reached(log) == [] and "PROBED" in log, log
+
+
+# What an override file or the other engine's file may put in the place of the worker's backend.
+ELSEWHERE = 'terraform {\n  backend "local" {\n    path = "/tmp/elsewhere.tfstate"\n  }\n}\n'
+BACKENDS = {
+    "zzz_override.tf": ELSEWHERE, "zzz_override.tf.json": '{"terraform": {"backend": {"local": {"path": "/tmp/elsewhere.tfstate"}}}}',
+    "zz_runyard_override.tf.json": '{"terraform": {"backend": {"local": {"path": "/tmp/elsewhere.tfstate"}}}}', "zzzz_override.tf": 'terraform {\n  backend "inmem" {}\n}\n',
+}
+
+
+@pytest.mark.parametrize("name", [awaited(name, BACKEND) for name in BACKENDS])
+def test_a_configuration_that_moves_its_state_is_refused(hostile, name):
+    attributes, _ = hostile.run({"main.tf": 'resource "terraform_data" "one" {}\n', name: BACKENDS[name]})
+    assert attributes["status"] == "errored" and "backend" in attributes["error"] and name in attributes["error"], attributes
+
+
+MOVING = {"TF_DATA_DIR": "/providers/forged", "TF_PLUGIN_CACHE_DIR": "/providers/store", "TF_CLI_ARGS_init": "-plugin-dir=/job/config", "TF_CLI_ARGS_plan": "-out=/providers/forged",
+          "TF_LOG_PATH": "/providers/forged", "GIT_DIR": "/providers/forged", "GIT_SSH_COMMAND": "touch /providers/forged", "GIT_TRACE": "/providers/forged",
+          "GIT_CONFIG_COUNT": "1", "GIT_EXEC_PATH": "/job/config", "LD_PRELOAD": "/job/config/forged.so", "LD_LIBRARY_PATH": "/job/config", "TMPDIR": "/providers", "TF_REATTACH_PROVIDERS": "{}",
+          "CHECKPOINT_DISABLE": "", "SSL_CERT_FILE": "/job/config/forged.pem", "https_proxy": "http://127.0.0.1:9"}
+
+
+def test_variables_that_move_files(hostile):
+    """The run ends, and nothing is written outside of its folder. test_sandbox.py has the variables that change what the engine does."""
+    for key, value in MOVING.items():
+        attributes, _ = hostile.run({"main.tf": 'resource "terraform_data" "one" {}\n'}, {key: value})
+        assert attributes["status"] == "applied" and hostile.api.resources(hostile.workspace) == ["terraform_data.one"] or attributes["error"], (key, attributes)
+
+
+@pytest.mark.parametrize(("key", "value"), [awaited("TF_CLI_ARGS_apply", BACKEND, "-state-out=/job/elsewhere"), awaited("TF_CLI_ARGS_apply", BACKEND, "-state=/tmp/elsewhere")])
+def test_a_variable_that_moves_the_state_holds_the_workspace(hostile, key, value):
+    """The apply made something, and the worker saw no state of it."""
+    attributes, _ = hostile.run({"main.tf": 'resource "terraform_data" "one" {}\n'}, {key: value})
+    assert attributes["status"] == "errored" and "state" in attributes["error"], attributes
+
+
+# ---- the end: a job's folder that is hard to remove ----
+
+
+@pytest.mark.xfail(strict=True, reason=LIMITS)
+def test_nested_folders_are_removed(hostile):
+    """30,000 folders, one in the other."""
+    before = hostile.folders()
+    try:
+        attributes, log = hostile.run(corpus("nested_folders"))
+        assert attributes["status"] == "applied" and "PROBED" in log
+    finally:
+        subprocess.run(["rm", "-rf", "--", *hostile.folders() - before], check=True)
