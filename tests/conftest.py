@@ -8,6 +8,7 @@ import pytest
 
 from support.api import Api
 from support.authority import Authority
+from support.engine import ENGINES
 from support.gate import Gate
 from support.hooks import Hooks
 from support.receiver import Receiver
@@ -173,15 +174,21 @@ def sandbox():
     return sandbox_kind()
 
 
+@pytest.fixture(scope="session")
+def engine(request):
+    """The engine of this test: the one that a worker finds by itself, or each in turn (support.engine.each_engine)."""
+    return getattr(request, "param", ENGINES[0])
+
+
 @pytest.fixture
-def worker(folder, tokens, scheduler, bus, sandbox):
+def worker(folder, tokens, scheduler, bus, sandbox, engine):
     """worker(option=value...) starts one more worker. Providers come from the tests' mirror alone."""
 
     def make(number, options):
         first = scheduler.all[0] if scheduler.all else scheduler()
         name = f"worker-{number}"
         settings = {"scheduler_url": first.url, "agent_token": tokens["agent-token"], **bus.options,
-                    "name": name, "data_dir": folder / name, "sandbox": sandbox,
+                    "name": name, "data_dir": folder / name, "sandbox": sandbox, "engine": engine.option,
                     "provider_mirror": DEPS / "mirror" if (DEPS / "mirror").exists() else None, **options}
         return Worker(name, folder, **settings)
 
@@ -232,11 +239,11 @@ def notifier(folder, tokens, scheduler, bus, redis):
 
 
 @pytest.fixture(scope="module")
-def site(postgres, sandbox):
+def site(postgres, sandbox, engine):
     """One scheduler and one worker for all tests of a file that disturb neither, with the embedded broker."""
     folder = new_folder("site")
     bus = Broker(folder).start()
-    site = Site(folder, bus, postgres.new_database(), sandbox)
+    site = Site(folder, bus, postgres.new_database(), sandbox, engine.option)
     try:
         yield site.start()
     finally:
@@ -245,12 +252,12 @@ def site(postgres, sandbox):
 
 
 @pytest.fixture(scope="module")
-def full_site(postgres, sandbox, redis):
+def full_site(postgres, sandbox, redis, engine):
     """Everything there is, once, for all tests of a file that disturb none of it."""
     folder = new_folder("site")
     bus = Broker(folder).start()
     redis.command("flushall")
-    site = FullSite(folder, bus, postgres.new_database(), sandbox, redis)
+    site = FullSite(folder, bus, postgres.new_database(), sandbox, redis, engine.option)
     try:
         yield site.start()
     finally:
@@ -259,15 +266,13 @@ def full_site(postgres, sandbox, redis):
 
 
 @pytest.fixture
-def terraform(request, tmp_path):
-    """terraform(name, block="cloud", ...) is the CLI in a folder of its own, on the file's site; what it started ends with the test."""
-    if not shutil.which("terraform"):
-        pytest.skip("there is no terraform here")
+def terraform(request, tmp_path, engine):
+    """terraform(name, block="cloud", ...) is the engine's CLI in a folder of its own, on the file's site; what it started ends with the test."""
     site = request.getfixturevalue("full_site" if "full_site" in request.fixturenames else "site")
     users = []
 
     def make(name=None, block="cloud", body=BODY, **more):
-        user = Terraform(site, tmp_path / f"user-{len(users) + 1}", body, **more)
+        user = Terraform(site, engine, tmp_path / f"user-{len(users) + 1}", body, **more)
         users.append(user)
         if name:
             user.name = name

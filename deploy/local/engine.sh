@@ -14,6 +14,12 @@ engine_up() {
 	if command -v terraform >/dev/null || command -v tofu >/dev/null; then
 		return
 	fi
+	say "There is no terraform and no tofu in PATH"
+	opentofu_up
+}
+
+# Sets engine to the OpenTofu that is built here.
+opentofu_up() {
 	engine=$data/engines/tofu-$opentofu_version
 	[[ -x $engine ]] || engine_build
 }
@@ -65,7 +71,7 @@ opa_build() {
 
 engine_build() {
 	local go module work log=$data/log/engine.log
-	say "There is no terraform and no tofu in PATH: building OpenTofu $opentofu_version (some minutes, once)"
+	say "Building OpenTofu $opentofu_version (some minutes, once)"
 	go=$(go_program) || die "Go could not be had" "Put terraform or tofu, or Go 1.21 or newer, into PATH and try again."
 	mkdir -p "$data/engines"
 	work=$(mktemp -d "$data/engines/build.XXXXXX")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""`terraform login` at a terminal, with somebody who signs in and approves; over TLS, as the client insists."""
+"""`terraform login` or `tofu login` at a terminal, with somebody who signs in and approves; over TLS, as the client insists."""
 
 import json
 import os
@@ -21,8 +21,8 @@ mv "$HOME/address.part" "$HOME/address"
 class User:
     """Somebody with an empty home, whose desktop opens addresses by writing them to a file."""
 
-    def __init__(self, folder, server, authority):
-        self.server, self.home = server, folder / "home"
+    def __init__(self, folder, server, authority, engine):
+        self.server, self.engine, self.home = server, engine, folder / "home"
         self.host = f"localhost:{server.port}"
         (self.home / ".terraform.d").mkdir(parents=True)
         programs = folder / "programs"
@@ -33,13 +33,14 @@ class User:
         self.environment = clean_environment(HOME=self.home, CHECKPOINT_DISABLE=1, SSL_CERT_FILE=authority.file,
                                              PATH=f"{programs}:{os.environ['PATH']}")
 
-    def terraform(self, *arguments):
-        return Terminal(["terraform", *arguments], self.home, self.environment)
+    def run(self, *arguments):
+        """The engine on a terminal."""
+        return Terminal([self.engine.path, *arguments], self.home, self.environment)
 
     def asked(self):
-        """The address that terraform has opened."""
+        """The address that the engine has opened."""
         address = self.home / "address"
-        until(address.exists, "terraform opens the browser")
+        until(address.exists, "the engine opens the browser")
         return address.read_text().strip()
 
     def credentials(self):
@@ -48,9 +49,9 @@ class User:
 
 
 @pytest.fixture
-def user(folder, authority, scheduler, tokens):
+def user(folder, authority, scheduler, tokens, engine):
     server = scheduler(**authority.serving())
-    return User(folder, server, authority)
+    return User(folder, server, authority, engine)
 
 
 def approve(user, tokens, press):
@@ -67,7 +68,7 @@ def approve(user, tokens, press):
 
 
 def test_login_and_logout(user, tokens, request):
-    login = user.terraform("login", user.host)
+    login = user.run("login", user.host)
     login.expect("Only 'yes' will be accepted").type("yes")
     assert approve(user, tokens, "approve").status == 200
     login.ended(0)
@@ -79,15 +80,15 @@ def test_login_and_logout(user, tokens, request):
     assert newest["description"] == "terraform login" and newest["expired-at"]
     settings = f'terraform {{\n  cloud {{\n    hostname = "{user.host}"\n    organization = "acme"\n    workspaces {{\n      name = "by-login"\n    }}\n  }}\n}}\n'
     (user.home / "main.tf").write_text(settings)
-    user.terraform("init", "-input=false").ended(0)
+    user.run("init", "-input=false").ended(0)
     assert api.get("organizations/acme/workspaces/by-login").status == 200
-    user.terraform("logout", user.host).ended(0)
+    user.run("logout", user.host).ended(0)
     assert user.credentials() is None
 
 
 def test_a_login_that_is_denied(user, tokens):
     """The CLI says so in the browser, and goes on waiting for somebody who approves."""
-    login = user.terraform("login", user.host)
+    login = user.run("login", user.host)
     login.expect("Only 'yes' will be accepted").type("yes")
     assert approve(user, tokens, "deny").status == 400
     login.release()
@@ -95,7 +96,7 @@ def test_a_login_that_is_denied(user, tokens):
 
 
 def test_what_terraform_asks_for(user):
-    login = user.terraform("login", user.host)
+    login = user.run("login", user.host)
     login.expect("Only 'yes' will be accepted").type("yes")
     asked = urllib.parse.urlsplit(user.asked())
     query = dict(urllib.parse.parse_qsl(asked.query))

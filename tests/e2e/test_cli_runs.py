@@ -24,8 +24,8 @@ def test_plan_apply_destroy(terraform, block):
     user = terraform(name, block)
     where = {"cloud": "Terraform Enterprise", "remote": "the remote backend"}[block]
     planned = user.run("plan", "-detailed-exitcode", code=2)
-    assert f"Running plan in {where}. Output will stream here." in planned and f"https://runyard.test/app/acme/{name}/runs/run-" in planned
-    assert "Terraform v1.11.4\non linux_amd64\nInitializing plugins and modules..." in planned
+    assert user.engine.words(f"Running plan in {where}. Output will stream here.") in planned and f"https://runyard.test/app/acme/{name}/runs/run-" in planned
+    assert f"{user.engine.title} v{user.engine.version}\non linux_amd64\nInitializing plugins and modules..." in planned
     assert planned.count("# terraform_data.one will be created") == 1 and planned.count("Plan: 1 to add, 0 to change, 0 to destroy.") == 1
     refusing = user.terminal("apply").expect('Do you want to perform these actions in workspace').expect("Enter a value:").type("no")
     assert "Apply discarded" in refusing.ended(1)
@@ -128,7 +128,7 @@ def test_what_the_remote_backend_has_not(terraform):
     user = terraform(new_name(), "remote")
     assert "Run variables are currently not supported" in user.run("plan", "-var", "word=x", code=1)
     assert "Saving a generated plan is currently not supported" in user.run("plan", "-out=saved", code=1)
-    assert "Use \"terraform apply -refresh-only\" instead" in user.run("refresh", code=1)
+    assert user.engine.words("Use \"terraform apply -refresh-only\" instead") in user.run("refresh", code=1)
 
 
 @both
@@ -181,7 +181,7 @@ def test_in_json(terraform):
 def test_generating_configuration(terraform):
     user = terraform(new_name(), body='import {\n  to = terraform_data.imported\n  id = "an-id"\n}\n')
     said = user.run("plan", "-generate-config-out=generated.tf")
-    assert "Terraform has generated configuration and written it to generated.tf." in said and "1 to import" in said
+    assert user.engine.words("Terraform has generated configuration and written it to generated.tf.") in said and "1 to import" in said
     assert 'resource "terraform_data" "imported" {' in (user.folder / "generated.tf").read_text()
     assert "1 imported" in user.apply()
 

@@ -60,7 +60,7 @@ def test_a_mandatory_run_task_that_fails(staged):
 def test_policies_of_opa(staged):
     """A mandatory one that fails is overridden at the prompt, whatever -auto-approve says."""
     user = staged(opa=[("mandatory", DENIES), ("advisory", ALLOWS)])
-    applying = user.terminal("apply", "-auto-approve").expect("OPA Policy Evaluation").expect("Overall Result: FAILED").expect("2 policies evaluated").expect("Failed").expect("Passed").expect("Do you want to override the failed policies?")
+    applying = user.terminal("apply", "-auto-approve").expect("OPA Policy Evaluation").expect("Overall Result: FAILED").expect("2 policies evaluated").expect("Failed").expect("Passed").expect(user.engine.words("Do you want to override the failed policies?"))
     assert user.runs(user.name)[0]["status"] in ("policy_override", "post_plan_awaiting_decision")
     applying.expect("Only 'override' will be accepted to override.").expect("Enter a value:").type("override")
     assert "Apply complete! Resources: 1 added" in applying.ended()

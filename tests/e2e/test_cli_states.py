@@ -6,8 +6,10 @@ import json
 
 import pytest
 
+from support.engine import each_engine
 from support.terraform import BODY, HOST
 
+pytestmark = each_engine()
 names = itertools.count(1)
 modes = pytest.mark.parametrize("block, mode", [("cloud", "remote"), ("cloud", "local"), ("remote", "local")])
 MORE = BODY + """
@@ -143,7 +145,7 @@ def test_force_unlock(applied):
     lock = f"acme/{user.name}"
     assert "does not match existing lock ID" in user.run("force-unlock", "-force", "another", code=1)
     unlocked = user.terminal("force-unlock", lock).expect("Do you really want to force-unlock?").expect("Enter a value:").type("yes").ended()
-    assert "Terraform state has been successfully unlocked!" in unlocked
+    assert user.engine.words("Terraform state has been successfully unlocked!") in unlocked
     assert "workspace already unlocked" in user.run("force-unlock", "-force", lock, code=1)
 
 
@@ -156,12 +158,12 @@ def test_migrating_local_state(terraform, block):
     name = f"migrated-{next(names)}"
     user.settings(block, name=name)
     question = {"cloud": "Should Terraform migrate your existing state?", "remote": "Do you want to copy existing state to the new backend?"}[block]
-    said = user.terminal("init").expect(question).expect("Enter a value:").type("yes").ended()
+    said = user.terminal("init").expect(user.engine.words(question)).expect("Enter a value:").type("yes").ended()
     assert "successfully initialized!" in said or "Successfully configured the backend" in said
     after = json.loads(user.pipe("state", "pull"))
     assert after["resources"] == before["resources"]
     assert not user.site.api.get(f"workspaces/{user.workspace(name)}").data["attributes"]["locked"]
-    assert user.site.api.attributes(f"workspaces/{user.workspace(name)}")["terraform-version"] == "1.11.4"
+    assert user.site.api.attributes(f"workspaces/{user.workspace(name)}")["terraform-version"] == user.engine.version
     user.mode(name, "local")
     assert "No changes." in user.run("plan")
 

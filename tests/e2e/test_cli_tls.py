@@ -4,7 +4,6 @@
 import contextlib
 import json
 import re
-import shutil
 import socket
 import ssl
 import threading
@@ -16,8 +15,6 @@ import pytest
 from support.api import Api
 from support.browser import Browser
 from support.terraform import Terraform
-
-pytestmark = pytest.mark.skipif(not shutil.which("terraform"), reason="there is no terraform here")
 
 
 class Proxy:
@@ -59,12 +56,12 @@ class Proxy:
 
 
 @pytest.fixture
-def user(tmp_path, authority):
+def user(tmp_path, authority, engine):
     """user(scheduler, api, host, ...): somebody who trusts that CA."""
     users = []
 
     def make(server, api, host, **more):
-        users.append(Terraform(SimpleNamespace(scheduler=server, api=api), tmp_path / "user", host=host, SSL_CERT_FILE=authority.file, **more))
+        users.append(Terraform(SimpleNamespace(scheduler=server, api=api), engine, tmp_path / "user", host=host, SSL_CERT_FILE=authority.file, **more))
         return users[-1]
 
     yield make
@@ -75,7 +72,7 @@ def user(tmp_path, authority):
 def log_in(user, browser, name, password):
     """At the terminal and in the browser, to the token that is saved."""
     terminal = user.terminal("login", user.host).expect("Do you want to proceed?").expect("Enter a value:").type("yes")
-    terminal.expect("access the login page for").expect("Terraform will now wait for the host to signal")
+    terminal.expect("access the login page for").expect(user.engine.words("Terraform will now wait for the host to signal"))
     url = re.search(r"https://\S+/oauth/authorize\?[^\s']+", terminal.text).group(0)
     browser.ask(url)
     browser.send("/app/login", username=name, password=password)
@@ -105,7 +102,7 @@ def test_the_scheduler_serves_it(authority, scheduler, worker, tokens, user, req
     token = log_in(one, Browser(server.url.replace("127.0.0.1", "localhost"), trust=authority.context()), "admin", tokens["password"])
     assert Api(server.url, token, trust=authority.context()).get("account/details").data["attributes"]["username"] == "admin"
     runs_through(one)
-    assert "Terraform has removed the stored API token" in one.run("logout", one.host)
+    assert one.engine.words("Terraform has removed the stored API token") in one.run("logout", one.host)
 
 
 def test_a_proxy_in_front_serves_it(authority, scheduler, worker, user, request):

@@ -9,7 +9,12 @@ import pytest
 from support.api import Api, tar_gz
 
 CHANGES = {"main.tf": 'resource "terraform_data" "one" {\n  input = "hello"\n}\n'}
-START = b"\x02Terraform v1.11.4\non linux_amd64\nInitializing plugins and modules...\n"
+
+
+@pytest.fixture
+def start(engine):
+    """How each log of a run starts."""
+    return f"\x02{engine.title} v{engine.version}\non linux_amd64\nInitializing plugins and modules...\n".encode()
 
 
 @pytest.fixture
@@ -51,7 +56,7 @@ def test_every_answer_has_the_headers(site, workspace, planned):
     assert [answer.status for answer in answers] == [204, 204, 200, 401, 404, 400, 404, 200, 404, 200, 200, 200]
 
 
-def test_logs(site, workspace):
+def test_logs(site, workspace, start):
     """The whole query is the client's; bytes are counted with the marks at both ends; what is not there yet is empty."""
     api, nobody = site.api, Api(site.api.url, None)
     run = api.run_files(workspace, CHANGES)
@@ -61,7 +66,7 @@ def test_logs(site, workspace):
     assert (early.status, early.body) == (200, b"")
     api.wait_status(run, "planned")
     whole = nobody.call("GET", f"{plan}?limit=65536&offset=0").body
-    assert whole.startswith(START) and whole.endswith(b"\x03") and whole.count(b"\x02") == whole.count(b"\x03") == 1
+    assert whole.startswith(start) and whole.endswith(b"\x03") and whole.count(b"\x02") == whole.count(b"\x03") == 1
     parts = [nobody.call("GET", f"{plan}?limit=100&offset={offset}") for offset in range(0, len(whole) + 200, 100)]
     assert b"".join(part.body for part in parts) == whole and {part.status for part in parts} == {200} and max(len(part.body) for part in parts) == 100
     for query in ("limit=65536&offset=99999999", f"limit=65536&offset={len(whole)}"):
@@ -70,7 +75,7 @@ def test_logs(site, workspace):
     api.act(run, "apply")
     api.wait_status(run, "applied")
     applied = nobody.call("GET", f"{apply}?limit=65536&offset=0").body
-    assert applied.startswith(START) and applied.endswith(b"\x03")
+    assert applied.startswith(start) and applied.endswith(b"\x03")
 
 
 def test_the_status_is_final_when_the_log_ends(site, workspace):
@@ -108,14 +113,14 @@ def test_what_clients_read_without_looking(site, workspace, planned):
         assert as_terraform(api, "GET", f"organizations/{api.organization}/{path}").status == 200
 
 
-def test_a_run_for_plain_eyes(site, workspace):
+def test_a_run_for_plain_eyes(site, workspace, engine):
     """The remote backend says no X-Terraform-Integration: its log is text, and no client is to render it again."""
     api = site.api
     configuration = api.upload(workspace, CHANGES)
     relations = {name: {"data": {"type": f"{name}s", "id": identity}} for name, identity in (("workspace", workspace), ("configuration-version", configuration))}
     made = api.call("POST", "runs", {"data": {"type": "runs", "attributes": {"refresh": True}, "relationships": relations}}, headers={"Terraform-Version": "1.11.4"}).data["id"]
     api.wait_status(made, "planned")
-    assert '"@level"' not in api.log(made) and "Terraform will perform the following actions:" in api.log(made)
+    assert '"@level"' not in api.log(made) and f"{engine.title} will perform the following actions:" in api.log(made)
     (included,) = [item for item in api.get(f"runs/{made}", include="workspace").json["included"] if item["type"] == "workspaces"]
     assert included["attributes"]["structured-run-output-enabled"] is False
     api.act(made, "discard")

@@ -199,7 +199,7 @@ def test_a_cancel_ends_it(estimating, worker, infracost, folder):
 # ---- the command line ----
 
 
-def test_the_command_line_shows_it(estimating, worker, books, folder):
+def test_the_command_line_shows_it(estimating, worker, books, folder, engine):
     api = estimating
     worker(price_books=books)
     home = folder / "home"
@@ -211,13 +211,13 @@ def test_the_command_line_shows_it(estimating, worker, books, folder):
     (home / "main.tf").write_text(cloud + things(one="small", odd="huge")["main.tf"])
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "TF_CLI_CONFIG_FILE": str(home / "cli.tfrc"), "NO_COLOR": "1"}
 
-    def terraform(*arguments):
-        done = subprocess.run(["terraform", *arguments, "-no-color"], cwd=home, env=environment, capture_output=True, text=True)
+    def cli(*arguments):
+        done = subprocess.run([engine.path, *arguments, "-no-color"], cwd=home, env=environment, capture_output=True, text=True)
         assert done.returncode == 0, f"{arguments}: {done.stdout}\n{done.stderr}"
         return done.stdout
 
-    terraform("init")
-    said = terraform("apply", "-auto-approve")
+    cli("init")
+    said = cli("apply", "-auto-approve")
     assert "Resources: 1 of 2 estimated" in said, said
     assert "$7.592/mo +$7.592" in said, said
     assert "Apply complete! Resources: 2 added" in said

@@ -9,8 +9,8 @@ import zipfile
 
 import pytest
 
-from support.process import give_to_workers, which
-from support.servers import DEPS
+from support.engine import time_provider
+from support.process import give_to_workers
 from support.wait import until
 
 ONE = {
@@ -18,15 +18,14 @@ ONE = {
     "inner/main.tf": 'variable "word" {}\nresource "terraform_data" "one" {\n  input = var.word\n}\noutput "word" {\n  value = terraform_data.one.output\n}\n',
 }
 TIME = {"main.tf": 'terraform {\n  required_providers {\n    time = {\n      source = "hashicorp/time"\n    }\n  }\n}\nresource "time_static" "now" {}\n'}
-SOURCE = DEPS / "mirror/registry.terraform.io/hashicorp/time"
 
 
-def pack(mirror, number=None):
+def pack(mirror, engine, number=None):
     """One version of the provider, as a registry hands it out; a number in place of its last makes another of it."""
-    binary = next(SOURCE.glob("*/*/terraform-provider-time*"))
+    binary = time_provider()
     version, platform = binary.parts[-3], binary.parts[-2]
     version = f"{version.rsplit('.', 1)[0]}.{number}" if number else version
-    place = mirror / "registry.terraform.io/hashicorp/time"
+    place = mirror / f"{engine.registry}/hashicorp/time"
     place.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(place / f"terraform-provider-time_{version}_{platform}.zip", "w") as packed:
         info = zipfile.ZipInfo(f"terraform-provider-time_v{version}")
@@ -36,9 +35,8 @@ def pack(mirror, number=None):
 
 
 @pytest.fixture
-def mirror(folder):
-    assert SOURCE.exists(), f"{SOURCE} is not there; tests/run builds it"
-    pack(folder / "mirror")
+def mirror(folder, engine):
+    pack(folder / "mirror", engine)
     return folder / "mirror"
 
 
@@ -78,10 +76,10 @@ def test_variables_are_this_runs_and_a_changed_file_is_read(api, worker):
     assert len(api.state(workspace)["resources"]) == 2
 
 
-def test_other_credentials_another_engine_and_damage(api, worker, folder):
-    engine = folder / "engine"
-    shutil.copy(shutil.which("terraform") or which("tofu"), engine)
-    one = worker(engine=engine)
+def test_other_credentials_another_engine_and_damage(api, worker, folder, engine):
+    program = folder / "engine"
+    shutil.copy(engine.path, program)
+    one = worker(engine=program)
     workspace = apply(api, ONE)
     token = api.variable(workspace, "TF_TOKEN_example_com", "secret", category="env", sensitive=True)
     apply(api, ONE, workspace)
@@ -89,7 +87,7 @@ def test_other_credentials_another_engine_and_damage(api, worker, folder):
     api.delete(f"workspaces/{workspace}/vars/{token}")
     apply(api, ONE, workspace)
     assert (inits(one), reused(one)) == (2, 1)
-    os.utime(engine, (1, 1))
+    os.utime(program, (1, 1))
     apply(api, ONE, workspace)
     assert (inits(one), reused(one)) == (3, 1)
     for kept in (one.options["data_dir"] / "inits").iterdir():
@@ -99,25 +97,25 @@ def test_other_credentials_another_engine_and_damage(api, worker, folder):
     assert (inits(one), reused(one)) == (4, 2)
 
 
-def test_providers_that_are_not_locked_are_looked_for_again(api, worker, mirror):
+def test_providers_that_are_not_locked_are_looked_for_again(api, worker, mirror, engine):
     one = worker(provider_mirror=mirror, init_reuse_seconds=0)
     apply(api, TIME)
-    newer = pack(mirror, 999)
+    newer = pack(mirror, engine, 999)
     apply(api, TIME)
     assert (inits(one), reused(one)) == (2, 0)
-    cached = one.options["data_dir"] / "providers/mirror/registry.terraform.io/hashicorp/time"
+    cached = one.options["data_dir"] / f"providers/mirror/{engine.registry}/hashicorp/time"
     assert newer in [path.name for path in cached.iterdir()]
 
 
-def test_locked_providers_need_no_second_init(api, worker, mirror, folder):
+def test_locked_providers_need_no_second_init(api, worker, mirror, engine):
     one = worker(provider_mirror=mirror, init_reuse_seconds=0)
-    version = pack(mirror)
-    lock = f'provider "registry.terraform.io/hashicorp/time" {{\n  version = "{version}"\n}}\n'
+    version = pack(mirror, engine)
+    lock = f'provider "{engine.registry}/hashicorp/time" {{\n  version = "{version}"\n}}\n'
     locked = {**TIME, ".terraform.lock.hcl": lock}
     apply(api, locked)
     apply(api, locked)
     assert (inits(one), reused(one)) == (1, 1)
-    apply(api, {**TIME, ".terraform.lock.hcl": lock.replace(version, pack(mirror, 999))})
+    apply(api, {**TIME, ".terraform.lock.hcl": lock.replace(version, pack(mirror, engine, 999))})
     assert (inits(one), reused(one)) == (2, 1)
 
 

@@ -96,12 +96,12 @@ def test_a_stack_that_ran_as_root_is_taken_over(local):
     assert {path.lstat().st_uid for path in (local.home / "worker").rglob("*")} == {pwd.getpwnam("runyard-worker").pw_uid}
 
 
-def test_the_cli_of_the_shell_works_with_it(local, tmp_path):
+def test_the_cli_of_the_shell_works_with_it(local, tmp_path, engine):
     (tmp_path / "main.tf").write_text('terraform {\n  cloud {\n    hostname     = "runyard.local"\n    organization = "acme"\n    workspaces { name = "by-cli" }\n  }\n}\n'
                                       'resource "terraform_data" "one" { input = 1 }\n')
     exported = dict(re.findall(r"([A-Z_]+)=(\S+)", local.run("env")))
     for command in (["init", "-input=false"], ["apply", "-auto-approve"], ["state", "list"]):
-        done = subprocess.run(["terraform", *command], cwd=tmp_path, env={**os.environ, **exported, "CHECKPOINT_DISABLE": "1"}, capture_output=True, text=True)
+        done = subprocess.run([engine.path, *command], cwd=tmp_path, env={**os.environ, **exported, "CHECKPOINT_DISABLE": "1"}, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.strip() == "terraform_data.one"
     local.api().delete("organizations/acme/workspaces/by-cli")

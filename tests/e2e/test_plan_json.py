@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: MPL-2.0
 """A plan that is applied by itself is shown as JSON beside its apply; it is there whatever becomes of the worker that planned."""
 
-import shutil
 import signal
 
 import pytest
 
 from support.gate import Gate
-from support.process import which
 from support.wait import until
 
 ONE = {"main.tf": 'resource "terraform_data" "one" {\n  input = "x"\n}\n'}
@@ -23,12 +21,12 @@ def shown(api, run):
 
 
 @pytest.fixture
-def gated(folder, gate):
+def gated(folder, gate, engine):
     """An engine that shows no plan until the gate is open."""
-    engine = folder / "terraform"
-    engine.write_text(f'#!/bin/sh\n[ "$1" != show ] || cat {gate.path}\nexec {shutil.which("terraform") or which("tofu")} "$@"\n')
-    engine.chmod(0o755)
-    return {"engine": engine, "sandbox_bind": gate.folder}
+    program = folder / "engine"
+    program.write_text(f'#!/bin/sh\n[ "$1" != show ] || cat {gate.path}\nexec {engine.path} "$@"\n')
+    program.chmod(0o755)
+    return {"engine": program, "sandbox_bind": f"{gate.folder},{engine.folder}"}
 
 
 def test_the_apply_does_not_wait_for_it(api, worker, gate, gated):
@@ -48,7 +46,7 @@ def test_the_apply_does_not_wait_for_it(api, worker, gate, gated):
 
 def test_an_apply_makes_it_if_nobody_did(api, worker, folder, gate, gated):
     planning = Gate(folder, "planning")
-    gated["sandbox_bind"] = f"{gate.folder},{planning.folder}"
+    gated["sandbox_bind"] += f",{planning.folder}"
     first = worker(**gated)
     run = api.run_files(api.workspace(auto_apply=True), {"main.tf": ONE["main.tf"].replace('"x"', planning.expression)})
     planning.wait()

@@ -9,8 +9,8 @@ import zipfile
 
 import pytest
 
-from support.process import clean_environment, which
-from support.servers import DEPS
+from support.engine import time_provider
+from support.process import clean_environment
 from support.wait import until
 
 TIME = {"main.tf": """
@@ -24,14 +24,13 @@ terraform {
 
 resource "time_static" "now" {}
 """}
-SOURCE = DEPS / "mirror/registry.terraform.io/hashicorp/time"
 
 
-def packed_mirror(folder):
+def packed_mirror(folder, engine):
     """The provider as a registry hands it out: a zip, which has to be unpacked to be used."""
-    binary = next(SOURCE.glob("*/*/terraform-provider-time*"))
+    binary = time_provider()
     version, platform = binary.parts[-3], binary.parts[-2]
-    place = folder / "mirror/registry.terraform.io/hashicorp/time"
+    place = folder / f"mirror/{engine.registry}/hashicorp/time"
     place.mkdir(parents=True)
     with zipfile.ZipFile(place / f"terraform-provider-time_{version}_{platform}.zip", "w") as packed:
         info = zipfile.ZipInfo(binary.name)
@@ -41,9 +40,8 @@ def packed_mirror(folder):
 
 
 @pytest.fixture
-def mirror(folder):
-    assert SOURCE.exists(), f"{SOURCE} is not there; tests/run builds it"
-    return packed_mirror(folder)
+def mirror(folder, engine):
+    return packed_mirror(folder, engine)
 
 
 def kept(worker):
@@ -68,13 +66,13 @@ def apply(api, files=TIME):
     assert len(api.state(workspace)["resources"]) == 1
 
 
-def lock_file(folder, mirror):
+def lock_file(folder, mirror, engine):
     """What `terraform init` writes for whoever develops the configuration."""
     place, config = folder / "developer", folder / "developer.tfrc"
     place.mkdir()
     (place / "main.tf").write_text(TIME["main.tf"])
     config.write_text(f'provider_installation {{\n  filesystem_mirror {{\n    path = "{mirror}"\n  }}\n}}\n')
-    subprocess.run([shutil.which("terraform") or which("tofu"), "init", "-input=false"], cwd=place, check=True, capture_output=True,
+    subprocess.run([engine.path, "init", "-input=false"], cwd=place, check=True, capture_output=True,
                    env=clean_environment(TF_CLI_CONFIG_FILE=config, CHECKPOINT_DISABLE=1))
     return (place / ".terraform.lock.hcl").read_text()
 
@@ -98,11 +96,11 @@ def test_what_was_downloaded_is_there_after_a_restart(api, worker, mirror):
     assert kept(one) == before
 
 
-def test_the_mirror_is_not_needed_twice(api, worker, mirror, folder):
+def test_the_mirror_is_not_needed_twice(api, worker, mirror, folder, engine):
     one = worker(provider_mirror=mirror)
-    locked = {**TIME, ".terraform.lock.hcl": lock_file(folder, mirror)}
+    locked = {**TIME, ".terraform.lock.hcl": lock_file(folder, mirror, engine)}
     apply(api, locked)
-    shutil.rmtree(mirror / "registry.terraform.io")
+    shutil.rmtree(mirror / engine.registry)
     apply(api, locked)
     apply(api)
     assert len(packages(one)) == 1
@@ -146,9 +144,9 @@ def test_an_apply_on_a_worker_that_lacks_the_provider_gets_it(api, worker, mirro
     assert len(packages(second)) == 1
 
 
-def test_a_lock_file_that_the_package_does_not_fit(api, worker, mirror, folder):
+def test_a_lock_file_that_the_package_does_not_fit(api, worker, mirror, folder, engine):
     one = worker(provider_mirror=mirror)
-    good = lock_file(folder, mirror)
+    good = lock_file(folder, mirror, engine)
     wrong = "\n".join(line if "h1:" not in line and "zh:" not in line else '    "h1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",' for line in good.splitlines())
     apply(api)
     run = api.run_files(api.workspace(), {**TIME, ".terraform.lock.hcl": wrong + "\n"})

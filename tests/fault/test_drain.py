@@ -5,6 +5,7 @@ import signal
 
 import pytest
 
+from support.engine import STATES_IN_MEMORY, each_engine
 from support.proc import processes_with
 from support.wait import until
 
@@ -32,6 +33,7 @@ def begin(api, worker, gate):
     return one, workspace, run
 
 
+@each_engine()
 def test_a_draining_worker_finishes_its_jobs_and_takes_no_more(api, worker, gate):
     one, workspace, run = begin(api, worker, gate)
     one.process.send(signal.SIGTERM)
@@ -54,6 +56,7 @@ def test_an_idle_worker_ends_at_once(api, worker):
     assert one.stop() == 0
 
 
+@each_engine(STATES_IN_MEMORY)
 def test_a_second_signal_stops_at_once(request, scheduler, worker, gate):
     scheduler(lease_seconds=3)
     api = request.getfixturevalue("api")

@@ -5,6 +5,7 @@ import signal
 
 import pytest
 
+from support.engine import STATES_IN_MEMORY, each_engine, written_states
 from support.wait import until
 
 LEASE = 3
@@ -44,6 +45,7 @@ resource "terraform_data" "second" {{
 """})
         self.after = api.run(self.workspace, is_destroy=True, auto_apply=False)
         gate.wait()
+        assert any("first" in state for state in written_states(self.worker)), "the engine has written no state"
         until(lambda: self.worker.metric("runyard_worker_states_sent_total") >= 1, "a state is sent")
 
     def held(self):
@@ -63,6 +65,7 @@ def apply(short, api, worker, gate):
     return Apply(api, worker, gate)
 
 
+@each_engine(STATES_IN_MEMORY)
 def test_a_worker_that_stood_still_hands_in_its_state_and_nothing_else(apply, api):
     apply.worker.process.send(signal.SIGSTOP)
     error = api.wait_status(apply.run, "errored")["error"]
@@ -75,11 +78,12 @@ def test_a_worker_that_stood_still_hands_in_its_state_and_nothing_else(apply, ap
     assert api.status(apply.run) == "errored"
 
 
+@each_engine(STATES_IN_MEMORY)
 def test_a_worker_is_killed_while_the_scheduler_is_away(apply, api, short):
     """What terraform wrote in between was never sent by anybody."""
     short.kill()
     apply.gate.open()
-    until(lambda: any("terraform_data" in path.read_text() and "second" in path.read_text() for path in states(apply.worker)), "terraform has written it")
+    until(lambda: any("terraform_data" in state and "second" in state for state in written_states(apply.worker)), "terraform has written it")
     apply.worker.kill()
     apply.worker.launch().start_waiting(ready=False)
     short.start()
@@ -87,6 +91,7 @@ def test_a_worker_is_killed_while_the_scheduler_is_away(apply, api, short):
     apply.all_is_here()
 
 
+@each_engine(STATES_IN_MEMORY)
 def test_a_scheduler_is_away_for_longer_than_a_lease(apply, api, short):
     failed = apply.worker.metric("runyard_worker_heartbeats_total", outcome="failed")
     short.kill()
@@ -97,10 +102,7 @@ def test_a_scheduler_is_away_for_longer_than_a_lease(apply, api, short):
     apply.all_is_here()
 
 
-def states(worker):
-    return list(worker.options["data_dir"].glob("jobs/*/root/state/terraform.tfstate"))
-
-
+@each_engine()
 def test_what_terraform_could_not_save_is_delivered(short, api, worker, gate):
     """The state's file can't be written: it ends with an error, and leaves errored.tfstate in the working directory."""
     one = worker()

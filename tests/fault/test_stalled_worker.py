@@ -2,7 +2,6 @@
 """A worker that is stopped past its lease: nothing of its plan still runs when another begins, and it changes nothing when it goes on."""
 
 import os
-import shutil
 import signal
 import threading
 
@@ -12,13 +11,13 @@ from support.wait import until
 
 LEASE = 3
 
-# terraform, beside which something runs during a plan that says so all the time, in a session of its own.
+# An engine, beside which something runs during a plan that says so all the time, in a session of its own.
 ENGINE = """#!/bin/sh
 case $1 in plan)
 	read id </proc/sys/kernel/random/uuid
 	setsid sh -c "echo begin $id; while :; do echo alive $id; sleep 0.01; done" >{record} 2>/dev/null </dev/null &
 esac
-exec {terraform} "$@"
+exec {engine} "$@"
 """
 
 
@@ -73,15 +72,14 @@ def short_leases(scheduler):
 
 
 @pytest.fixture(params=["sandboxed", "bare"])
-def start(request, record, gate, scheduler, worker):
+def start(request, record, gate, scheduler, worker, engine):
     """Starts a worker whose plans speak. Whatever is stopped goes on in the end."""
-    engine = record.folder / "terraform"
-    terraform = shutil.which("terraform")
-    engine.write_text(ENGINE.format(record=record.path, terraform=terraform))
-    engine.chmod(0o755)
+    program = record.folder / "engine"
+    program.write_text(ENGINE.format(record=record.path, engine=engine.path))
+    program.chmod(0o755)
     kind = {"sandbox": "none"} if request.param == "bare" else {}
-    bind = f"{gate.folder},{record.folder},{os.path.dirname(os.path.realpath(terraform))}"
-    yield lambda: worker(sandbox_bind=bind, engine=engine, **kind)
+    bind = f"{gate.folder},{record.folder},{engine.folder}"
+    yield lambda: worker(sandbox_bind=bind, engine=program, **kind)
     for service in scheduler.all + worker.all:
         service.process.send(signal.SIGCONT)
 

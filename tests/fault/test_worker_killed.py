@@ -5,6 +5,7 @@ import signal
 
 import pytest
 
+from support.engine import STATES_IN_MEMORY, each_engine, written_states
 from support.proc import processes_with
 from support.wait import until
 
@@ -53,11 +54,13 @@ def test_during_a_plan_the_run_is_applied_elsewhere(api, scheduler, worker, gate
     assert log.count("Initializing plugins and modules...") >= 1 and log.rstrip().splitlines()[-1].startswith("{")
 
 
+@each_engine(STATES_IN_MEMORY)
 def test_during_an_apply_the_run_is_errored_and_its_state_kept(api, scheduler, worker, gate):
     workspace = api.workspace(auto_apply=True)
     first = worker(sandbox_bind=gate.folder)
     run = api.run_files(workspace, applying_at(gate))
     gate.wait()
+    assert any("first" in state for state in written_states(first)), "the engine has written no state"
     until(lambda: first.metric("runyard_worker_states_sent_total") >= 1, "a state is sent")
     assert api.status(run) == "applying"
     first.kill()
@@ -77,6 +80,7 @@ def test_during_an_apply_the_run_is_errored_and_its_state_kept(api, scheduler, w
     until(lambda: second.metric("runyard_worker_jobs_total", stage="apply") == 1, "its jobs have ended")
 
 
+@each_engine(STATES_IN_MEMORY)
 def test_a_worker_that_comes_back_delivers_the_state_it_still_has(api, scheduler, worker, gate):
     """The worker's folder outlives it: what was written after the last state sent arrives when it is back, and nothing waits longer."""
     workspace = api.workspace(auto_apply=True)
@@ -84,6 +88,7 @@ def test_a_worker_that_comes_back_delivers_the_state_it_still_has(api, scheduler
     run = api.run_files(workspace, applying_at(gate))
     after = api.run(workspace, is_destroy=True)
     gate.wait()
+    assert any("first" in state for state in written_states(first)), "the engine has written no state"
     first.kill()
     first.start()
     api.wait_status(run, "errored")

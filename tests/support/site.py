@@ -32,15 +32,15 @@ def sandbox_kind():
 
 
 class Site:
-    """One scheduler and one worker."""
+    """One scheduler and one worker. engine: the worker's --engine."""
 
-    def __init__(self, folder, bus, database, sandbox):
+    def __init__(self, folder, bus, database, sandbox, engine=None):
         self.folder = folder
         self.database = database
         self.tokens = bootstrap(database)
         self.scheduler = Scheduler("scheduler-1", folder, database_url=database, keys=KEYS, **bus.options)
         self.worker = Worker("worker-1", folder, agent_token=self.tokens["agent-token"], name="worker-1",
-                             data_dir=folder / "worker-1", sandbox=sandbox, **bus.options)
+                             data_dir=folder / "worker-1", sandbox=sandbox, engine=engine, **bus.options)
 
     def start(self):
         self.scheduler.start()
@@ -76,8 +76,8 @@ esac
 class FullSite(Site):
     """With a notifier, services for run tasks, and programs in the place of those that cost money. Deadlines are short."""
 
-    def __init__(self, folder, bus, database, sandbox, redis):
-        super().__init__(folder, bus, database, sandbox)
+    def __init__(self, folder, bus, database, sandbox, redis, engine=None):
+        super().__init__(folder, bus, database, sandbox, engine)
         self.receiver = Receiver()
         self.gates = folder / "gates"
         self.gates.mkdir()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""The terraform CLI as its user has it: a folder, a configuration, a token, and a terminal or a pipe."""
+"""The CLI of an engine, terraform or tofu, as its user has it: a folder, a configuration, a token, and a terminal or a pipe."""
 
 import json
 import subprocess
@@ -27,8 +27,9 @@ output "word" {
 class Terraform:
     """One user in one folder. For HOST a block of the CLI's configuration says where the services are, over plain HTTP."""
 
-    def __init__(self, site, folder, body=BODY, host=HOST, token=None, signed_in=True, **environment):
+    def __init__(self, site, engine, folder, body=BODY, host=HOST, token=None, signed_in=True, **environment):
         self.site = site
+        self.engine = engine
         self.folder = folder
         self.host = host
         self.open = []
@@ -68,7 +69,7 @@ class Terraform:
 
     def terminal(self, *arguments, **environment):
         """Starts it on a terminal."""
-        self.open.append(Terminal(["terraform", *arguments], self.folder, {**self.environment, **environment}))
+        self.open.append(Terminal([self.engine.path, *arguments], self.folder, {**self.environment, **environment}))
         return self.open[-1]
 
     def run(self, *arguments, code=0, **environment):
@@ -77,7 +78,7 @@ class Terraform:
 
     def pipe(self, *arguments, code=0, stdin=None, **environment):
         """What a script gets from its standard output."""
-        done = subprocess.run(["terraform", *arguments], cwd=self.folder, env={**self.environment, **environment}, input=stdin or "",
+        done = subprocess.run([self.engine.path, *arguments], cwd=self.folder, env={**self.environment, **environment}, input=stdin or "",
                               capture_output=True, text=True)
         assert done.returncode == code, f"{arguments} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
         return done.stdout

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MPL-2.0
+"""The engines of this machine: terraform, OpenTofu, or both."""
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from functools import cached_property
+
+import pytest
+
+from support.servers import DEPS
+
+
+@dataclass(frozen=True)
+class Engine:
+    program: str  # its name in PATH
+    title: str  # its name in its own messages
+    registry: str  # the host of a provider whose source names no host
+    wording: tuple = ()  # what its messages say in place of terraform's words, in the order of replacement
+
+    @property
+    def path(self):
+        found = shutil.which(self.program)
+        return found and os.path.realpath(found)
+
+    @property
+    def folder(self):
+        """The folder of its binary. A job whose engine is a script around it needs this folder: worker(sandbox_bind=engine.folder)."""
+        return os.path.dirname(self.path)
+
+    @property
+    def option(self):
+        """The worker's --engine; None for the engine that a worker finds by itself."""
+        return None if self == ENGINES[0] else self.program
+
+    @cached_property
+    def version(self):
+        said = subprocess.run([self.path, "version"], capture_output=True, text=True, check=True).stdout
+        return re.match(rf"{self.title} v(\S+)", said).group(1)
+
+    def words(self, text):
+        """A message of terraform as this engine writes it."""
+        for theirs, own in self.wording:
+            text = text.replace(theirs, own)
+        return text
+
+
+KNOWN = (Engine("terraform", "Terraform", "registry.terraform.io"),
+         Engine("tofu", "OpenTofu", "registry.opentofu.org",
+                (("Terraform Enterprise", "cloud backend"), ("failed policies?", "failed policy check?"), ("terraform ", "tofu "), ("Terraform", "OpenTofu"))))
+ENGINES = [engine for engine in KNOWN if engine.path]  # a worker without --engine takes the first
+assert ENGINES, "neither terraform nor tofu is in PATH; tests/run builds tofu"
+
+
+# Why OpenTofu fails where a test looks at a state in the middle of an apply.
+STATES_IN_MEMORY = "OpenTofu 1.10 keeps the states of an apply in memory and writes them every 20 s, so the worker has none to send"
+
+
+def each_engine(tofu_fails=None):
+    """Runs a test once with each engine. tofu_fails: why the test fails with OpenTofu, as it then must."""
+    marks = {"tofu": [pytest.mark.xfail(reason=tofu_fails, strict=True)]} if tofu_fails else {}
+    cases = [pytest.param(engine, id=engine.program, marks=marks.get(engine.program, ())) for engine in ENGINES]
+    return pytest.mark.parametrize("engine", cases, indirect=True)
+
+
+def written_states(worker):
+    """The texts of the states that the engines of a worker's jobs have written."""
+    return [path.read_text() for path in worker.options["data_dir"].glob("jobs/*/root/state/terraform.tfstate")]
+
+
+def time_provider():
+    """The program of the provider hashicorp/time, in a folder named for its platform in a folder named for its version."""
+    found = next(DEPS.glob("mirror/registry.terraform.io/hashicorp/time/*/*/terraform-provider-time*"), None)
+    assert found, f"the provider hashicorp/time is not in {DEPS}/mirror; tests/run builds it"
+    return found
