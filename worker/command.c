@@ -23,7 +23,8 @@ static const char *const passed_on[] = {"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
 struct running {
 	struct job *job;
 	struct command command;
-	int kept; /* file in memory, or -1 */
+	int kept;         /* file in memory, or -1 */
+	bool done_before; /* the job was done when it was asked for: it belongs to the closing steps */
 	int64_t begun_ms;
 };
 
@@ -139,8 +140,10 @@ static void command_ended(void *data, const struct keeper_report *report)
 	if (running->command.output == OUTPUT_LOG)
 		joblog_detach(&job->log);
 	/* An apply that ended well before its interrupt came has ended well. */
-	if (report->status != 0 || job->assignment.stage != STAGE_APPLY)
+	if (report->status != 0 || job->assignment.stage != STAGE_APPLY) {
 		limits_ended(job, report->why);
+		job_network_judge(job);
+	}
 	while (running->kept >= 0 && (got = pread(running->kept, chunk, sizeof(chunk), at)) > 0 &&
 		buf_append(&errors, chunk, (size_t)got) == 0)
 		at += got;
@@ -197,6 +200,13 @@ static int open_output(struct running *running, struct child_spec *spec, int *re
 	return 0;
 }
 
+/* infracost is the operator's program: it keeps a network where jobs have none. A plan that is shown aside has given
+ * its network back. */
+static bool offline(const struct job *job, enum command_env env)
+{
+	return (job->host->offline && env != ENV_COST) || (job->host->networks && job->aside);
+}
+
 static int start_child(struct running *running, const struct sandbox_start *start, struct err *err)
 {
 	struct job *job = running->job;
@@ -209,6 +219,8 @@ static int start_child(struct running *running, const struct sandbox_start *star
 	};
 	int output = -1, status;
 
+	if (!offline(job, running->command.env) && job_network(job, &spec.network, err) < 0)
+		return -1;
 	if (open_output(running, &spec, &output, err) < 0)
 		return -1;
 	status = child_start(job->host->loop, &spec, command_ended, running, &job->child, err);
@@ -232,7 +244,7 @@ static int start(struct running *running, struct err *err)
 	struct sandbox_command command = {.folder = folder,
 		.args = &running->command.args,
 		.env = &env,
-		.offline = job->host->offline && running->command.env != ENV_COST};
+		.offline = offline(job, running->command.env)};
 	_cleanup_(sandbox_start_release) struct sandbox_start prepared = SANDBOX_START_INIT;
 
 	make_env(job, &view, &running->command, &env);
@@ -241,26 +253,48 @@ static int start(struct running *running, struct err *err)
 	return start_child(running, &prepared, err);
 }
 
+/* Frees what was not started. */
+static void drop(struct running *running)
+{
+	texts_release(&running->command.args);
+	closep(&running->kept);
+	free(running);
+}
+
+/* The job may have been stopped or lost while its network was made. */
+static void begin(void *data, const struct err *no_network)
+{
+	struct running *running = data;
+	struct job *job = running->job;
+	bool stopped = !running->done_before && job_done(job);
+	struct err err = ERR_INIT;
+
+	if (no_network && !job_done(job))
+		job_fail(job, OUTCOME_ERRORED, "The job's network can't be made: %s", no_network->message);
+	if (!no_network && !stopped && job_leased(job)) {
+		running->begun_ms = clock_mono_ms();
+		if (start(running, &err) == 0) {
+			texts_release(&running->command.args);
+			running->command.args = (struct texts){.items = NULL};
+			return;
+		}
+		job_fail(job, OUTCOME_ERRORED, "%s can't be started: %s", running->command.name, err.message);
+	}
+	drop(running);
+	job_release(job);
+}
+
 void command_run(struct job *job, struct command *command)
 {
 	struct running *running;
-	struct err err = ERR_INIT;
-	int status;
 
 	if (!job_leased(job)) {
 		texts_release(&command->args);
 		return;
 	}
 	running = mem_new(1, sizeof(*running));
-	*running = (struct running){.job = job, .command = *command, .kept = -1, .begun_ms = clock_mono_ms()};
-	status = start(running, &err);
-	texts_release(&command->args);
-	running->command.args = (struct texts){.items = NULL};
-	if (status == 0) {
-		job_hold(job);
-		return;
-	}
-	job_fail(job, OUTCOME_ERRORED, "%s can't be started: %s", command->name, err.message);
-	closep(&running->kept);
-	free(running);
+	*running = (struct running){.job = job, .command = *command, .kept = -1, .done_before = job_done(job)};
+	command->args = (struct texts){.items = NULL};
+	job_hold(job);
+	job_network_wait(job, begin, running);
 }

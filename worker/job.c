@@ -11,6 +11,7 @@
 #include "common/log.h"
 #include "worker/exec/child.h"
 #include "worker/metrics.h"
+#include "worker/network/network.h"
 #include "worker/ship/unsent.h"
 #include "worker/stage/policy.h"
 #include "worker/stage/stages.h"
@@ -32,12 +33,33 @@ static void attempt_over(void *data)
 	loop_timer_set(job->host->loop, &job->over_timer, 0, attempt_is_over, job);
 }
 
+/* Only terraform's own error would say it otherwise, after its time-outs. */
+static void network_lost(void *data)
+{
+	struct job *job = data;
+
+	network_release(job->network);
+	job->network = NULL;
+	job->network_lost = job->child != NULL;
+	log_warn("a job lost its network", "run", job->result.run.text, "job", job->result.job.text, NULL);
+	if (job->child)
+		limits_stop(job);
+}
+
+static void network_begin(struct job *job)
+{
+	job->network = network_take(job->host->networks, job->assignment.organization, job->assignment.api_url);
+	network_on_loss(job->network, network_lost, job);
+}
+
 static void job_begin(void *data)
 {
 	struct job *job = data;
 	const struct job_host *host = job->host;
 	struct err err = ERR_INIT;
 
+	if (host->networks && (job->assignment.stage == STAGE_PLAN || job->assignment.stage == STAGE_APPLY))
+		network_begin(job); /* it is made while the job's files are downloaded */
 	if (workdir_make(host->jobs, host->jobs_path, &job->assignment, &job->dir, &err) < 0)
 		job_fail(job, OUTCOME_ERRORED, "The worker can't make a folder for the job: %s", err.message);
 	job_release(job);
@@ -108,6 +130,7 @@ void job_free(struct job *job)
 	loop_timer_clear(job->host->loop, &job->begin_timer);
 	loop_timer_clear(job->host->loop, &job->over_timer);
 	limits_release(job);
+	network_release(job->network);
 	states_release(&job->states);
 	joblog_release(&job->log);
 	channel_close(&job->channel);
@@ -153,6 +176,8 @@ void job_report(struct job *job)
 {
 	outcome_settle(job);
 	job->decided = job->reported = job->aside = true;
+	network_release(job->network); /* nothing aside needs one; the apply may take it */
+	job->network = NULL;
 	job->lease = (struct keeper_lease){0}; /* it holds nothing that another worker could be given */
 	job->host->reported(job->host->data, job, &job->result);
 }
@@ -314,6 +339,38 @@ void job_child_ended(struct job *job, enum keeper_why why)
 	job->child = NULL;
 	if (why == KEEPER_LEASE)
 		job_lose(job);
+}
+
+/* ---- its network ---- */
+
+void job_network_wait(struct job *job, void (*fn)(void *data, const struct err *err), void *data)
+{
+	job->network_lost = false;
+	if (!job->host->networks || job->aside) {
+		fn(data, NULL);
+		return;
+	}
+	if (!job->network)
+		network_begin(job);
+	network_wait(job->network, fn, data);
+}
+
+int job_network(const struct job *job, const int **ret_network, struct err *err)
+{
+	*ret_network = job->network ? network_namespaces(job->network) : NULL;
+	if (job->host->networks && !job->aside && !*ret_network)
+		return err_set(err, ERR_INTERNAL, "the job's network ended: pasta on the worker was killed or failed");
+	return 0;
+}
+
+void job_network_judge(struct job *job)
+{
+	if (job->network_lost)
+		job_fail(job, OUTCOME_ERRORED,
+			"The job's network ended while it ran (pasta on the worker was killed or failed) and the %s "
+			"was "
+			"stopped. Start the run again.",
+			stage_name(job->assignment.stage));
 }
 
 /* ---- from outside ---- */

@@ -37,6 +37,8 @@ struct child;
 struct fetcher;
 struct inits;
 struct job;
+struct network_use;
+struct networks;
 struct policy_stage;
 struct schemas;
 struct unsent;
@@ -72,8 +74,9 @@ struct job_host {
 	const char *infracost;     /* path, or "" */
 	struct policy_host policies;
 	const struct job_limits *limits;
-	bool offline; /* jobs have no network */
-	int jobs;     /* descriptor of the folder that job folders are made in */
+	struct networks *networks; /* where each job has one of its own; or NULL */
+	bool offline;              /* jobs have no network */
+	int jobs;                  /* descriptor of the folder that job folders are made in */
 	const char *jobs_path;
 	/* Whether a job of that run which has reported still goes on here. */
 	bool (*aside)(void *data, const char *run);
@@ -117,7 +120,9 @@ struct job {
 	char *engine; /* path */
 	bool tofu;
 
-	struct keeper_lease lease; /* of the claim, or of the last heartbeat that held it */
+	struct network_use *network; /* all commands of the job run in it; or NULL */
+	bool network_lost;           /* it ended while a command ran */
+	struct keeper_lease lease;   /* of the claim, or of the last heartbeat that held it */
 	struct limits limits;
 	struct child *child;
 	struct child_kind child_kind;
@@ -173,6 +178,15 @@ bool job_leased(struct job *job);
 struct keeper_terms job_terms(struct job *job, const struct child_kind *kind);
 /* It is gone, for that reason. */
 void job_child_ended(struct job *job, enum keeper_why why);
+/* Calls fn(data, NULL) when the job's network is there (at once if it is, if jobs have none of their own, or if
+ * what runs is aside), or
+ * fn(data, err) if it can't be made. Under a hold of the caller's. */
+void job_network_wait(struct job *job, void (*fn)(void *data, const struct err *err), void *data);
+/* The job's network for struct child_spec; NULL if jobs have none of their own, or for what is aside. ERR_INTERNAL if
+ * it has ended: the command must not start then, since it would start in the worker's network. */
+int job_network(const struct job *job, const int **ret_network, struct err *err);
+/* The job's program is gone, and failed: if its network ended meanwhile, the job fails for that. */
+void job_network_judge(struct job *job);
 /* Runs work in a thread under a hold. */
 void job_work(struct job *job, loop_work_fn work, loop_work_fn done, void *data);
 

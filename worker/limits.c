@@ -66,6 +66,13 @@ static void stop_late(void *data)
 		child_kill(job->child);
 }
 
+void limits_stop(struct job *job)
+{
+	job_stop_child(job, false);
+	loop_timer_set(
+		job->host->loop, &job->limits.kill_timer, job->host->limits->stop_seconds * 1000, stop_late, job);
+}
+
 /* The log says it too, unless that is what was too long. */
 static void fail_and_say(struct job *job)
 {
@@ -90,9 +97,7 @@ void limits_met(struct job *job, enum limit limit)
 		fail_and_say(job);
 		return;
 	}
-	job_stop_child(job, false);
-	loop_timer_set(
-		job->host->loop, &job->limits.kill_timer, job->host->limits->stop_seconds * 1000, stop_late, job);
+	limits_stop(job);
 }
 
 /* Why a program that failed did so, if the kernel held it to a limit. */

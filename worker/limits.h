@@ -53,6 +53,8 @@ const char *limits_measured(const struct job_limits *limits);
 void limits_terms(const struct job *job, struct keeper_terms *terms);
 /* The job met one: stops what runs. Only the first counts, and only before the outcome is decided. */
 void limits_met(struct job *job, enum limit limit);
+/* Stops what runs in order, and kills it if that takes longer than stop_seconds. */
+void limits_stop(struct job *job);
 /* What ran is gone, for that reason: fails the job if it met a limit. */
 void limits_ended(struct job *job, enum keeper_why why);
 /* A job that failed for want of disk says so. Under a hold. */

@@ -81,16 +81,21 @@ static int open_folders(struct process *process, struct err *err)
 	return process->jobs < 0 ? err_errno(err, process->jobs_path) : 0;
 }
 
-/* With `auto` a machine that allows no sandbox does without, unless that would give jobs the network. */
+static bool network_is(const struct worker *worker, const char *kind)
+{
+	return text_equal(worker->options.job_network, kind);
+}
+
+/* With `auto` a machine that allows no sandbox does without, unless that would give jobs this machine's network. */
 static int choose_sandbox(struct worker *worker, struct err *err)
 {
 	const struct options *options = &worker->options;
 
 	if (text_equal(options->sandbox, "none"))
 		return 0;
-	if (sandbox_open(&worker->sandbox, !options->job_network, err) == 0)
+	if (sandbox_open(&worker->sandbox, network_is(worker, "none"), err) == 0)
 		return etc_open(options->data_dir, &worker->sandbox.etc, err);
-	if (text_equal(options->sandbox, "bwrap") || !options->job_network)
+	if (text_equal(options->sandbox, "bwrap") || network_is(worker, "none") || network_is(worker, "isolated"))
 		return -1;
 	log_warn("there is no sandbox: jobs run as this worker's user and can read and write what it can, other jobs' "
 		 "files and this worker's own among it; let it do runs that you trust alone",
@@ -126,6 +131,50 @@ static void open_groups(struct process *process)
 		process->groups = cgroup_open(&place, &why);
 	if (!process->groups)
 		log_debug("jobs have no control groups", "why", why.message, NULL);
+}
+
+/* What every job has to reach. */
+static void network_urls(const struct options *options, struct texts *ret_urls)
+{
+	static const char *const proxies[] = {"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"};
+
+	texts_add(ret_urls, "%s", options->scheduler_url);
+	if (*options->provider_mirror && *options->provider_mirror != '/')
+		texts_add(ret_urls, "%s", options->provider_mirror);
+	for (size_t i = 0; i < ARRAY_LEN(proxies); i++)
+		if (*text_or_empty(getenv(proxies[i])))
+			texts_add(ret_urls, "%s", getenv(proxies[i]));
+}
+
+/* With `auto` a machine that can't have isolated networks does without. */
+static int open_network(struct worker *worker, struct err *err)
+{
+	const struct options *options = &worker->options;
+	_cleanup_(texts_release) struct texts urls = {.items = NULL};
+	const struct networks_spec spec = {.loop = worker->loop,
+		.lists = &worker->network_lists,
+		.urls = &urls,
+		.keep = (size_t)options->slots};
+
+	if (network_is(worker, "host") || network_is(worker, "none") || !worker->sandbox.bwrap)
+		return 0;
+	if (network_lists_parse(options->job_network_allow, options->job_network_deny, &worker->network_lists, err) < 0)
+		return -1;
+	network_urls(options, &urls);
+	if (networks_open(&spec, &worker->networks, err) == 0) {
+		etc_isolate(worker->sandbox.etc);
+		return 0;
+	}
+	if (network_is(worker, "isolated"))
+		return err_context(err, "--job-network isolated");
+	log_warn("jobs share this machine's network: they can reach its loopback, its metadata address and each other",
+		"why", err->message, NULL);
+	return 0;
+}
+
+static const char *network_name(const struct worker *worker)
+{
+	return network_is(worker, "none") ? "none" : worker->networks ? "isolated" : "host";
 }
 
 static int open_host(struct process *process, struct err *err)
@@ -165,7 +214,8 @@ static int open_host(struct process *process, struct err *err)
 			.memory = options->policy_memory << 20,
 			.network = options->policy_network != 0},
 		.limits = &worker->limits,
-		.offline = !options->job_network,
+		.networks = worker->networks,
+		.offline = network_is(worker, "none"),
 		.jobs = process->jobs,
 		.jobs_path = process->jobs_path,
 		.aside = slots_aside,
@@ -226,7 +276,7 @@ static int process_open(struct process *process, struct err *err)
 	metric_set(M_SLOTS_BUSY, "", 0);
 	metric_set(M_DRAINING, "", 0);
 	if (child_check(err) < 0 || open_folders(process, err) < 0 || open_sandbox(worker, err) < 0 ||
-		open_host(process, err) < 0)
+		open_network(worker, err) < 0 || open_host(process, err) < 0)
 		return -1;
 	if (open_scheduler(worker, err) < 0)
 		return -1;
@@ -248,8 +298,9 @@ static void process_run(struct process *process)
 	struct worker *worker = &process->worker;
 
 	log_info("worker started", "scheduler", worker->options.scheduler_url, "sandbox",
-		worker->sandbox.bwrap ? "bwrap" : "none", "data-dir", worker->options.data_dir, "hard-limits",
-		limits_hard(&worker->limits), "best-effort-limits", limits_measured(&worker->limits), NULL);
+		worker->sandbox.bwrap ? "bwrap" : "none", "job-network", network_name(worker), "data-dir",
+		worker->options.data_dir, "hard-limits", limits_hard(&worker->limits), "best-effort-limits",
+		limits_measured(&worker->limits), NULL);
 	unsent_recover(worker->host.unsent, process->jobs);
 	engines_find(worker->host.engines, "", engine_known, NULL);
 	lease_begin(worker->lease);
@@ -264,6 +315,8 @@ static void process_close(struct process *process)
 		httpd_stop(process->health);
 	for (size_t i = 0; i < worker->busy; i++)
 		job_free(worker->jobs[i]);
+	networks_free(worker->networks);
+	network_lists_release(&worker->network_lists);
 	tickets_free(worker->tickets);
 	control_free(worker->control);
 	claims_free(worker->claims);

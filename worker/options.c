@@ -8,6 +8,7 @@
 
 #include "common/err.h"
 #include "common/log.h"
+#include "worker/network/plan.h"
 
 static const struct option_row rows[] = {
 #define OPTION(field, name, type, fallback, low, high, help)                                                           \
@@ -54,6 +55,23 @@ static int settle_paths(struct options *options, struct err *err)
 	return make_absolute(&options->provider_mirror, "provider-mirror", err);
 }
 
+static int settle_network(const struct options *options, struct err *err)
+{
+	struct network_lists lists;
+
+	if (!text_equal(options->job_network, "auto") && !text_equal(options->job_network, "isolated") &&
+		!text_equal(options->job_network, "host") && !text_equal(options->job_network, "none"))
+		return err_set(err, ERR_INVALID, "--job-network must be auto, isolated, host or none");
+	if (text_equal(options->sandbox, "none") && !text_equal(options->job_network, "auto") &&
+		!text_equal(options->job_network, "host"))
+		return err_set(err, ERR_INVALID, "--job-network %s needs the sandbox, and --sandbox is none",
+			options->job_network);
+	if (network_lists_parse(options->job_network_allow, options->job_network_deny, &lists, err) < 0)
+		return -1;
+	network_lists_release(&lists);
+	return 0;
+}
+
 static void settle_name(struct options *options)
 {
 	char host[256] = "worker";
@@ -76,8 +94,8 @@ int worker_options_settle(struct options *options, struct err *err)
 	if (!text_equal(options->sandbox, "auto") && !text_equal(options->sandbox, "bwrap") &&
 		!text_equal(options->sandbox, "none"))
 		return err_set(err, ERR_INVALID, "--sandbox must be auto, bwrap or none");
-	if (!options->job_network && text_equal(options->sandbox, "none"))
-		return err_set(err, ERR_INVALID, "--job-network 0 takes a sandbox, and --sandbox is none");
+	if (settle_network(options, err) < 0)
+		return -1;
 	if (log_level_parse(options->log_level) < 0)
 		return err_set(err, ERR_INVALID, "--log-level must be debug, info, warn or error");
 	settle_name(options);

@@ -6,6 +6,7 @@
 
 #include "worker/cost/book.h"
 #include "worker/job.h"
+#include "worker/network/network.h"
 #include "worker/options.h"
 #include "worker/ship/results.h"
 
@@ -23,6 +24,8 @@ struct worker {
 	struct fetcher *fetcher;
 	struct providers providers;
 	struct sandbox sandbox;
+	struct network_lists network_lists;
+	struct networks *networks; /* or NULL: jobs share this process's network, or have none */
 	struct books books;
 	struct job_limits limits;
 	struct job_host host;

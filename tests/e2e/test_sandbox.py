@@ -291,8 +291,8 @@ def test_a_sandbox_is_what_there_is_by_itself(site, another):
 def test_a_machine_that_allows_no_sandbox(another, without_bwrap):
     (why,) = warned(another(sandbox=None).start_waiting())
     assert "user namespaces" in why
-    for options, what in (({"sandbox": "bwrap"}, "user namespaces"), ({"sandbox": "auto", "job_network": 0}, "user namespaces"),
-                          ({"sandbox": "none", "job_network": 0}, "--sandbox is none")):
+    for options, what in (({"sandbox": "bwrap"}, "user namespaces"), ({"sandbox": "auto", "job_network": "none"}, "user namespaces"),
+                          ({"sandbox": "none", "job_network": "none"}, "--sandbox is none")):
         refused = another(**options)
         assert refused.process.ended() in (1, 2) and what in refused.process.log()
 
@@ -301,7 +301,7 @@ def test_jobs_without_a_network(site, api):
     if site.worker.options["sandbox"] != "bwrap":
         pytest.skip("without a sandbox jobs have the worker's network")
     site.worker.stop()
-    site.worker.options["job_network"] = 0
+    site.worker.options["job_network"] = "none"
     site.worker.start()
     with socket.create_server(("127.0.0.1", 0)) as listener:
         script = f"(exec 3<>/dev/tcp/127.0.0.1/{listener.getsockname()[1]}) && echo connected\necho tried\ncat /proc/net/dev\n"
@@ -377,6 +377,9 @@ def host():
 
 def test_modules_are_fetched_with_the_workspaces_ssh_key(site, api, host):
     port, heard = host
+    site.worker.stop()
+    site.worker.options["job_network_allow"] = f"127.0.0.1:{port}"
+    site.worker.start()
     run = api.run_files(with_key(api), {"main.tf": f'module "m" {{\n  source = "git::ssh://git@127.0.0.1:{port}/modules.git"\n}}\n'})
     api.wait_status(run, "errored")
     assert heard and heard[0].startswith(b"SSH-2.0")

@@ -180,7 +180,8 @@ class Stack:
         url = f"http://127.0.0.1:{self.proxy(name, 'scheduler', *schedulers).port}"
         opa = DEPS / "engines/opa"
         self.up("worker", Worker(name, self.folder, scheduler_url=url, agent_token=self.tokens["agent-token"], name=name, slots=SLOTS,
-                                 data_dir=self.folder / name, sandbox=sandbox_kind(), opa=opa if opa.exists() else None, **self._bus(name)), name)
+                                 data_dir=self.folder / name, sandbox=sandbox_kind(), opa=opa if opa.exists() else None,
+                                 job_network_allow=f"127.0.0.1:{self.record.port}", **self._bus(name)), name)
 
     def _notifier(self, number, schedulers):
         name = f"notifier-{number}"

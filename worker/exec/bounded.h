@@ -29,6 +29,7 @@ struct bounded_result {
 
 struct bounded_spec {
 	const struct sandbox_start *start; /* borrowed for the call alone */
+	const int *network;                /* as of struct child_spec */
 	struct keeper_terms terms;
 	int64_t most_ms;
 	size_t most_out, most_errors;                                  /* bytes */

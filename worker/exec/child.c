@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 
 #include "common/err.h"
 #include "common/loop.h"
+#include "worker/exec/program.h"
 #include "worker/keeper/kin.h"
 
 enum { SWEEP_MS = 5 };
@@ -169,13 +169,10 @@ void child_abandon(struct child *child)
 
 static const char *keeper_path(void)
 {
-	static char path[PATH_MAX];
-	ssize_t len = *path ? 0 : readlink("/proc/self/exe", path, sizeof(path) - sizeof(keeper_name));
+	static char *path;
 
-	if (len > 0) {
-		path[len] = '\0';
-		memcpy(strrchr(path, '/') + 1, keeper_name, sizeof(keeper_name));
-	}
+	if (!path)
+		path = program_beside(keeper_name);
 	return path;
 }
 
@@ -203,7 +200,11 @@ static void add_fds(posix_spawn_file_actions_t *actions, const struct child_spec
 	}
 	posix_spawn_file_actions_adddup2(actions, orders, KEEPER_FD);
 	/* Libraries open sockets that are not closed at an exec: the scheduler's answers to other jobs among them. */
-	posix_spawn_file_actions_addclosefrom_np(actions, KEEPER_FD + 1);
+	if (spec->network) {
+		posix_spawn_file_actions_adddup2(actions, spec->network[0], KEEPER_USER_FD);
+		posix_spawn_file_actions_adddup2(actions, spec->network[1], KEEPER_NET_FD);
+	}
+	posix_spawn_file_actions_addclosefrom_np(actions, spec->network ? KEEPER_FDS_END : KEEPER_FD + 1);
 	posix_spawn_file_actions_addchdir_np(actions, spec->folder);
 }
 
@@ -263,6 +264,7 @@ int child_start(struct loop *loop, const struct child_spec *spec, child_fn fn, v
 	struct err *err)
 {
 	_cleanup_(closep) int theirs = -1;
+	struct keeper_terms terms = spec->terms;
 	struct child *child;
 	int sockets[2];
 
@@ -272,7 +274,8 @@ int child_start(struct loop *loop, const struct child_spec *spec, child_fn fn, v
 	child = mem_new(1, sizeof(*child));
 	*child = (struct child){.loop = loop, .orders = sockets[0], .fn = fn, .data = data, .next = children};
 	children = child;
-	order(child, KEEPER_START, &spec->terms);
+	terms.network = spec->network != NULL;
+	order(child, KEEPER_START, &terms);
 	if (spawn_keeper(spec, theirs, &child->keeper, err) < 0) {
 		child_free(child);
 		return -1;

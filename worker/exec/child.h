@@ -26,6 +26,8 @@ struct child_spec {
 	char *const *env;        /* all of it; nothing is inherited */
 	const char *folder;      /* to start in */
 	int fds[CHILD_MOST_FDS]; /* what becomes 0 to 4; -1: /dev/null for the first three, the others are closed */
+	const int *network; /* the user and network namespace to run in, above KEEPER_FDS_END; or NULL: this process's
+			       own */
 	struct keeper_terms terms;
 };
 

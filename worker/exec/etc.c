@@ -9,8 +9,11 @@
 
 #include "common/err.h"
 #include "worker/exec/beneath.h"
+#include "worker/network/plan.h"
 
 enum { FILE_LIMIT = 4 * 1024 * 1024 };
+
+#define RESOLV_CONF "resolv.conf"
 
 static const char *const files[] = {
 	"gai.conf",
@@ -23,7 +26,7 @@ static const char *const files[] = {
 	"nsswitch.conf",
 	"passwd",
 	"protocols",
-	"resolv.conf",
+	RESOLV_CONF,
 	"services",
 	"ssl/openssl.cnf",
 	"timezone",
@@ -33,6 +36,7 @@ static const char *const folders[] = {"/etc/alternatives", "/etc/ca-certificates
 
 struct etc {
 	char *path;
+	bool isolated;
 	int folder;
 	struct timespec changed[ARRAY_LEN(files)]; /* of the original when it was copied */
 };
@@ -71,12 +75,19 @@ void etc_free(struct etc *etc)
 static void copy_file(const struct etc *etc, const char *name, const char *original)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(FILE_LIMIT);
+	_cleanup_(buf_release) struct buf rewritten = BUF_INIT(FILE_LIMIT);
 	_cleanup_(freep) char *draft = mem_printf("%s.new", name);
+	const struct buf *from = &text;
 	struct err err = ERR_INIT;
 
 	if (buf_read_file(&text, original, &err) < 0)
 		return;
-	if (beneath_write(etc->folder, draft, 0644, buf_str(&text), text.len, &err) == 0)
+	if (etc->isolated && text_equal(name, RESOLV_CONF)) {
+		if (network_resolv_conf(buf_str(&text), &rewritten) < 0)
+			return;
+		from = &rewritten;
+	}
+	if (beneath_write(etc->folder, draft, 0644, buf_str(from), from->len, &err) == 0)
 		renameat(etc->folder, draft, etc->folder, name);
 }
 
@@ -93,6 +104,12 @@ void etc_refresh(struct etc *etc)
 		*changed = info.st_mtim;
 		copy_file(etc, files[i], original);
 	}
+}
+
+void etc_isolate(struct etc *etc)
+{
+	etc->isolated = true;
+	memset(etc->changed, 0, sizeof(etc->changed)); /* all are copied again */
 }
 
 const char *etc_path(const struct etc *etc)

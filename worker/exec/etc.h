@@ -15,6 +15,8 @@ struct etc;
 /* Makes <data-dir>/etc. ERR_INTERNAL. */
 int etc_open(const char *data_dir, struct etc **ret_etc, struct err *err);
 void etc_free(struct etc *etc);
+/* From now on, resolv.conf is copied as an isolated network needs it (worker/network/plan.h). */
+void etc_isolate(struct etc *etc);
 /* Copies what has changed since the last time. */
 void etc_refresh(struct etc *etc);
 /* The folder's path. Borrowed. */

@@ -27,3 +27,14 @@ char *program_find(const char *wanted, const char *folder)
 	}
 	return found;
 }
+
+char *program_beside(const char *name)
+{
+	char path[PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	path[len > 0 ? len : 0] = '\0';
+	if (strrchr(path, '/'))
+		strrchr(path, '/')[1] = '\0';
+	return mem_printf("%s%s", path, name);
+}

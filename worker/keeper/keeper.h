@@ -19,7 +19,9 @@
  *
  * Called as `runyard-keeper PROGRAM ARGUMENT...` with its environment, folder and descriptors 0 to 4 being the
  * program's, and KEEPER_FD a SOCK_SEQPACKET socket. The first datagram there is a struct keeper_order of the kind
- * KEEPER_START; more may follow. It answers once, with a struct keeper_report, when nothing is left, and ends.
+ * KEEPER_START; more may follow. With the term `network`, KEEPER_USER_FD and KEEPER_NET_FD are a user namespace and a
+ * network namespace that it owns: the program starts in both, the keeper itself stays outside. It answers once, with a
+ * struct keeper_report, when nothing is left, and ends.
  *
  * All times are milliseconds of CLOCK_BOOTTIME, which goes on while the machine sleeps, as leases do.
  */
@@ -27,7 +29,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { KEEPER_FD = 5, KEEPER_GROUP_SIZE = 1024 };
+/* The last two are only there if the terms say so. */
+enum { KEEPER_FD = 5, KEEPER_USER_FD, KEEPER_NET_FD, KEEPER_FDS_END, KEEPER_GROUP_SIZE = 1024 };
 
 /* When a program that is not to outlive its lease is told to stop, and when it is dead. Both 0: there is no lease. */
 struct keeper_lease {
@@ -52,6 +55,7 @@ struct keeper_terms {
 	bool in_order;                 /* an interrupt stops it in order; others are killed at once */
 	bool outlives;                 /* once started, its lease is nothing to it */
 	bool aside;                    /* it leaves the processor to others */
+	bool network;                  /* it starts in the given namespaces */
 	char group[KEEPER_GROUP_SIZE]; /* its control group's cgroup.procs, or "": it stays in the keeper's */
 };
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,6 +68,15 @@ static int group_enter(const char *procs)
 	return status;
 }
 
+/* The user namespace comes first: it gives the capability to enter the other. The program loses that when it starts,
+ * unless the worker is root; then bwrap drops it. */
+static int network_enter(const struct keeper *keeper)
+{
+	if (!keeper->terms.network)
+		return 0;
+	return setns(KEEPER_USER_FD, CLONE_NEWUSER) < 0 ? -1 : setns(KEEPER_NET_FD, CLONE_NEWNET);
+}
+
 /* In the program's process, which borrows the keeper's memory until it is another program. */
 static void become(struct keeper *keeper, char **argv, pid_t parent)
 {
@@ -81,7 +91,8 @@ static void become(struct keeper *keeper, char **argv, pid_t parent)
 	if (keeper->terms.aside)
 		setpriority(PRIO_PROCESS, 0, ASIDE_NICE);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (getppid() == parent && (!*keeper->terms.group || group_enter(keeper->terms.group) == 0))
+	if (getppid() == parent && (!*keeper->terms.group || group_enter(keeper->terms.group) == 0) &&
+		network_enter(keeper) == 0)
 		execv(argv[0], argv);
 	keeper->report.error = errno;
 	_exit(127);
@@ -99,8 +110,9 @@ static void program_start(struct keeper *keeper, char **argv)
 	keeper->program = pid;
 	keeper->ended = keeper->alone = pid < 0;
 	/* Whoever reads the program's output is to see its end. */
-	for (int fd = 0; fd < KEEPER_FD; fd++)
-		close(fd);
+	for (int fd = 0; fd < KEEPER_FDS_END; fd++)
+		if (fd != KEEPER_FD)
+			close(fd);
 }
 
 static void reap(struct keeper *keeper)
@@ -248,6 +260,10 @@ static int keeper_open(struct keeper *keeper)
 	if (recv(KEEPER_FD, &order, sizeof(order), 0) != (ssize_t)sizeof(order) || order.kind != KEEPER_START)
 		return -1;
 	keeper->terms = order.terms;
+	/* The program is in the namespaces then, and has no descriptor of them. */
+	if (order.terms.network &&
+		(fcntl(KEEPER_USER_FD, F_SETFD, FD_CLOEXEC) < 0 || fcntl(KEEPER_NET_FD, F_SETFD, FD_CLOEXEC) < 0))
+		return -1;
 	if (order.terms.limits.memory || order.terms.limits.processes)
 		keeper->look_at = now_ms() + LOOK_MS;
 	sigemptyset(&ended);

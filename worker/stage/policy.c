@@ -135,6 +135,25 @@ static void step_unpack_policies(struct job *job)
 	job_work(job, unpack, work_ended, job->policies);
 }
 
+/* ---- the network ---- */
+
+static void network_came(void *data, const struct err *err)
+{
+	struct job *job = data;
+
+	if (err)
+		job_fail(job, OUTCOME_ERRORED, "The policies' network can't be made: %s", err->message);
+	job_release(job);
+}
+
+static void step_network(struct job *job)
+{
+	if (!job->host->policies.network)
+		return;
+	job_hold(job);
+	job_network_wait(job, network_came, job);
+}
+
 /* ---- limits ---- */
 
 static bool limits_wanted(const struct policy_stage *stage)
@@ -243,6 +262,7 @@ static void step_conclude(struct job *job)
 
 const struct step opa_steps[] = {
 	{"fetch", step_fetch_opa, false},
+	{"network", step_network, false},
 	{"unpack", step_unpack_policies, false},
 	{"ask", step_ask, false},
 	{"limit", step_limit, false},
@@ -255,6 +275,7 @@ const struct step opa_steps[] = {
 
 const struct step sentinel_steps[] = {
 	{"fetch", step_fetch_sentinel, false},
+	{"network", step_network, false},
 	{"unpack", step_unpack_policies, false},
 	{"evaluate", step_evaluate, false},
 	{"report", step_report, false},

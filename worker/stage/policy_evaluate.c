@@ -41,6 +41,8 @@ int trial_start(struct policy_stage *stage, const struct trial *trial, struct er
 
 	if (!job_leased(job))
 		return err_set(err, ERR_CONFLICT, "its lease is over");
+	if (!command.offline && job_network(job, &spec.network, err) < 0)
+		return -1;
 	make_env(job, &env);
 	if (sandbox_prepare(sandbox, &view, &command, &start, err) < 0)
 		return -1;
@@ -144,6 +146,7 @@ static void trial_ended(void *data, const struct bounded_result *result)
 
 	job_child_ended(job, result->why);
 	limits_ended(job, KEEPER_ENDED);
+	job_network_judge(job);
 	metric_observef(M_PROCESS_SECONDS, (double)(clock_mono_ms() - stage->begun_ms) / 1000, "command=\"%s\"",
 		stage->evaluator->name);
 	if (!job_done(job) && cut_short(stage, result, &judgement)) {

@@ -1,0 +1,516 @@
+# SPDX-License-Identifier: MPL-2.0
+# label: quick
+"""What a job reaches over the network: not its worker's machine, not other jobs; but the API, DNS and what the operator allows."""
+
+import json
+import os
+import re
+import signal
+import socket
+import stat
+import struct
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+
+from support.api import Api
+from support.gate import Gate
+from support.process import free_port, program
+from support.runyard import Worker
+from support.site import release_all
+from support.wait import until
+
+# Connects to each [host, port] of its arguments, as libc resolves the host, and prints what came of it.
+PROBE = """
+import errno, json, socket, sys, time
+for host, port in json.loads(sys.argv[1]):
+    began = time.monotonic()
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as one:
+            one.settimeout(20)
+            one.connect(address)
+        came = "connected"
+    except OSError as why:
+        came = errno.errorcode.get(why.errno, repr(why))
+    print("PROBE", json.dumps([host, port, came, round(time.monotonic() - began, 2)]), flush=True)
+"""
+
+QUICK = 5  # seconds; a time-out takes 20
+
+
+@pytest.fixture(scope="module")
+def isolated(site):
+    """The file's worker, whose jobs have networks of their own."""
+    (started,) = [line for line in site.worker.log_lines() if line["msg"] == "worker started"][-1:]
+    if site.worker.options["sandbox"] != "bwrap":
+        pytest.skip("without a sandbox jobs have the worker's network")
+    assert started["job-network"] == "isolated", site.worker.process.log()
+    return site
+
+
+@pytest.fixture
+def another(site, folder):
+    """Stops the file's worker and starts one with more options in its place."""
+    made = []
+
+    def make(start=True, kind=Worker, **options):
+        worker = kind(f"worker-{len(made) + 2}", folder, **{**site.worker.options, "data_dir": folder / f"data-{len(made)}", **options})
+        made.append(worker.launch())
+        return worker.start_waiting() if start else worker
+
+    site.worker.stop()
+    yield make
+    release_all(made)
+    site.worker.start()
+
+
+def provisioner(script):
+    return {"main.tf": 'resource "terraform_data" "says" {\n  provisioner "local-exec" {\n    command = "sh ${path.root}/script.sh 2>&1"\n  }\n}\n',
+            "script.sh": script, "probe.py": PROBE}
+
+
+def begins(api, script, workspace=None):
+    """A run whose apply runs the script in a provisioner."""
+    return api.run_files(workspace or api.workspace(auto_apply=True), provisioner(script))
+
+
+def printed(api, run):
+    lines = [json.loads(line) for line in api.log(run, "apply").splitlines() if line.startswith("{")]
+    return "\n".join(line["hook"]["output"] for line in lines if line["type"] == "provision_progress")
+
+
+def says(api, script):
+    run = begins(api, script)
+    api.wait_status(run, "applied")
+    return printed(api, run)
+
+
+def probed(text):
+    return {(host, port): (came, seconds) for host, port, came, seconds in map(json.loads, re.findall(r"PROBE (.*)", text))}
+
+
+def probe(api, targets):
+    """{(host, port): (what came of it, seconds)}."""
+    came = probed(says(api, f"python3 probe.py '{json.dumps(list(targets))}'\n"))
+    assert set(came) == set(targets)
+    return came
+
+
+class Listener:
+    """Takes connections on one address and keeps them open without a word."""
+
+    def __init__(self, address="0.0.0.0", port=0):
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        self.socket = socket.create_server((address, port), family=family)
+        self.port = self.socket.getsockname()[1]
+        self.taken = []
+        threading.Thread(target=self._take, daemon=True).start()
+
+    def _take(self):
+        while True:
+            try:
+                self.taken.append(self.socket.accept()[0])
+            except OSError:
+                return
+
+    def close(self):
+        for one in (self.socket, *self.taken):
+            one.close()
+
+
+@pytest.fixture
+def listen():
+    made = []
+
+    def make(*where):
+        made.append(Listener(*where))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def own_addresses():
+    """Of this machine, but for the loopback and those that hold on one link only."""
+    said = subprocess.run(["ip", "-json", "address"], check=True, capture_output=True, text=True).stdout
+    return [at["local"] for link in json.loads(said) for at in link["addr_info"] if at["scope"] == "global"]
+
+
+# ---- out of reach ----
+
+
+def loopback_targets(four, six):
+    """The ways to write this machine's own addresses."""
+    return [(host, four) for host in ("127.0.0.1", "127.0.0.2", "127.1", "0.0.0.0", "2130706433", "0x7f000001", "017700000001", "localhost", "::ffff:127.0.0.1")] + [
+        (host, six) for host in ("::1", "::", "0:0:0:0:0:0:0:1")]
+
+
+def test_the_workers_machine_is_out_of_reach(isolated, listen, postgres, redis):
+    """Its loopback, its services, and its own addresses, in every form."""
+    api, four = isolated.api, listen("0.0.0.0").port
+    six = listen("::").port
+    services = [("127.0.0.1", port) for port in (postgres.port, redis.port, isolated.worker.port)]
+    brokers = [("127.0.0.1", int(isolated.worker.options["brokers"].split(":")[1]))]
+    own = [(address, six if ":" in address else four) for address in own_addresses()]
+    targets = [*loopback_targets(four, six), *services, *brokers, *own]
+    for host, port in targets:  # they are there
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as one:
+            one.connect((host if host not in ("2130706433", "0x7f000001", "017700000001", "127.1") else "127.0.0.1", port))
+    for target, (came, seconds) in probe(api, targets).items():
+        assert came in ("ECONNREFUSED", "EACCES") and seconds < QUICK, (target, came, seconds)
+    for target, (came, _) in probe(api, own).items():
+        assert came == "EACCES", (target, came)
+
+
+def test_without_isolation_all_of_that_is_in_reach(isolated, another, listen, postgres, redis):
+    """What the other tests deny is there to be denied."""
+    another(job_network="host")
+    four, six = listen("0.0.0.0").port, listen("::").port
+    targets = [*loopback_targets(four, six), ("127.0.0.1", postgres.port), ("127.0.0.1", redis.port), *((address, six if ":" in address else four) for address in own_addresses())]
+    came = probe(isolated.api, targets)
+    assert {what for what, _ in came.values()} == {"connected"}, came
+
+
+DENIED = ["169.254.169.254", "::ffff:169.254.169.254", "169.254.0.1", "0xa9fea9fe", "2852039166", "168.63.129.16", "100.100.100.200", "0.0.0.1", "fd00:ec2::254", "fd20:ce::254", "fe80::1%net0",
+          "64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::1"]
+
+
+def test_link_local_and_metadata_addresses_are_denied(isolated):
+    came = probe(isolated.api, [(host, 80) for host in DENIED])
+    for (host, _), (what, seconds) in came.items():
+        assert what == "EACCES" and seconds < QUICK, (host, what, seconds)
+
+
+def test_no_packet_reaches_a_group(isolated):
+    script = """
+import socket
+for family, group in ((socket.AF_INET, "224.0.0.251"), (socket.AF_INET, "239.1.2.3"), (socket.AF_INET6, "ff02::fb"), (socket.AF_INET6, "ff05::1:3"), (socket.AF_INET6, "ff0e::1")):
+    try:
+        socket.socket(family, socket.SOCK_DGRAM).sendto(b"x", (group, 5353))
+        print("SENT", group)
+    except OSError as why:
+        print("REFUSED", group, why)
+"""
+    said = says(isolated.api, f"cat >sends.py <<'END'\n{script}END\npython3 sends.py\n")
+    assert said.count("REFUSED") == 5 and "SENT" not in said, said
+
+
+# ---- in reach ----
+
+
+def test_the_api_is_in_reach(isolated):
+    target = ("127.0.0.1", isolated.scheduler.port)
+    assert probe(isolated.api, [target])[target][0] == "connected"
+
+
+def test_what_the_operator_allows_is_in_reach(isolated, another, listen):
+    """At that port alone; and what is denied besides is not."""
+    allowed, other, at_own = listen("127.0.0.1").port, listen("127.0.0.1").port, listen("0.0.0.0").port
+    own = next(address for address in own_addresses() if ":" not in address)
+    another(job_network_allow=f"127.0.0.1:{allowed}, {own}:{at_own}", job_network_deny=f"192.0.2.128/25,{own}")
+    targets = {("127.0.0.1", allowed): "connected", ("localhost", allowed): "connected", ("127.0.0.1", other): "ECONNREFUSED",
+               (own, at_own): "connected", (own, allowed): "EACCES", (own, other): "EACCES", ("192.0.2.129", 80): "EACCES"}
+    came = probe(isolated.api, targets)
+    assert {target: what for target, (what, _) in came.items()} == targets
+
+
+def test_lists_that_can_not_be_kept_are_refused(isolated, another):
+    for option, entry in (("job_network_allow", "127.0.0.0/8"), ("job_network_allow", "127.0.0.1"), ("job_network_allow", "127.0.0.2:80"), ("job_network_allow", "[::1]"),
+                          ("job_network_allow", "example.com"), ("job_network_deny", "10.0.0.0/33"), ("job_network_deny", "10.0.0.1:0"), ("job_network", "1")):
+        refused = another(start=False, **{option: entry})
+        assert refused.process.ended() == 2 and option.replace("_", "-") in refused.process.log(), (option, entry)
+
+
+class Resolver:
+    """A DNS server on 127.0.0.53 that answers each query for an IPv4 address with 192.0.2.77."""
+
+    def __init__(self):
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.bind(("127.0.0.53", 53))
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self):
+        while True:
+            try:
+                query, whence = self.socket.recvfrom(4096)
+            except OSError:
+                return
+            end = query.index(b"\0", 12) + 5
+            answered = query[end - 4:end - 2] == b"\0\1"
+            record = b"\xc0\x0c" + struct.pack(">HHIH", 1, 1, 60, 4) + socket.inet_aton("192.0.2.77") if answered else b""
+            self.socket.sendto(query[:2] + struct.pack(">HHHHH", 0x8180, 1, int(answered), 0, 0) + query[12:end] + record, whence)
+
+
+class WithResolver(Worker):
+    """A worker in a mount namespace whose resolv.conf names 127.0.0.53, as systemd-resolved has it."""
+
+    def launch(self):
+        conf, script = self.folder / "resolv.conf", self.folder / "runyard-worker"
+        conf.write_text("nameserver 127.0.0.53\noptions edns0 trust-ad\nsearch example.com\n")
+        mounts = f"mount --bind {conf} /etc/resolv.conf && exec {program('runyard-worker')}"
+        script.write_text(f"#!/bin/sh\nexec unshare --mount --propagation private sh -c '{mounts} \"$@\"' sh \"$@\"\n")
+        script.chmod(0o755)
+        self.binary = script
+        super().launch()
+        return self
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root binds port 53 and mounts a resolv.conf")
+def test_dns_of_a_resolver_on_the_loopback(isolated, another):
+    try:
+        resolver = Resolver()
+    except OSError:
+        pytest.skip("something listens on 127.0.0.53 already")
+    before = Path("/etc/resolv.conf").read_text()
+    another(kind=WithResolver)
+    said = says(isolated.api, "cat /etc/resolv.conf; getent ahostsv4 one.test; python3 probe.py '[[\"127.0.0.53\", 53]]'\n")
+    resolver.socket.close()
+    assert "192.0.2.77" in said and "127.0.0.53" not in said.split("PROBE")[0] and "search example.com" in said, said
+    assert probed(said)[("127.0.0.53", 53)][0] == "ECONNREFUSED"
+    assert Path("/etc/resolv.conf").read_text() == before
+
+
+# ---- between jobs ----
+
+LISTENS = """
+import socket, subprocess
+kept = [socket.create_server(("0.0.0.0", 5599)), socket.create_server(("::", 5598), family=socket.AF_INET6), socket.socket(socket.AF_UNIX)]
+kept[2].bind("\\0runyard-between-jobs")
+kept[2].listen()
+print("LISTENS", flush=True)
+subprocess.run(["cat", "%s"])
+"""
+
+LOOKS = """
+import socket
+for family, address in ((socket.AF_INET, ("127.0.0.1", 5599)), (socket.AF_INET, ("192.0.0.2", 5599)), (socket.AF_INET6, ("::1", 5598)), (socket.AF_INET6, ("fd72:756e:7961:7264::2", 5598)),
+                        (socket.AF_UNIX, "\\0runyard-between-jobs")):
+    try:
+        socket.socket(family).connect(address)
+        print("REACHED", address)
+    except OSError as why:
+        print("MISSED", address, why)
+"""
+
+
+def test_two_jobs_at_once_do_not_meet(isolated, folder, another):
+    """Both listen on the same ports, at the same time."""
+    api = isolated.api
+    gates = [Gate(folder, "first"), Gate(folder, "second")]
+    another(slots=2, sandbox_bind=",".join(str(gate.folder) for gate in gates))
+    listens = [f"cat >listens.py <<'END'\n{LISTENS % gate.path}END\n" for gate in gates]
+    first = begins(api, f"{listens[0]}python3 listens.py\n")
+    gates[0].wait()
+    second = begins(api, f"cat >looks.py <<'END'\n{LOOKS}END\npython3 looks.py\n{listens[1]}python3 listens.py\n")
+    gates[1].wait()
+    for gate in gates:
+        gate.open()
+    for run in (first, second):
+        api.wait_status(run, "applied")
+        assert "LISTENS" in printed(api, run)
+    said = printed(api, second)
+    assert said.count("MISSED") == 5 and "REACHED" not in said, said
+
+
+# What a job can see of its network, and what it can't be told apart by.
+SNAPSHOT = """
+echo BEGIN
+readlink /proc/self/ns/net
+tail -n +2 /proc/net/route; cut -c1-41 /proc/net/if_inet6; sort /proc/net/ipv6_route | grep -v ' ff00'; grep -v '^ *sl' /proc/net/tcp /proc/net/tcp6 /proc/net/udp /proc/net/udp6 | grep -c ' 0A '
+grep -c '@' /proc/net/unix
+ip -4 rule; ip -6 rule; ip -4 address; cat /proc/sys/net/ipv4/ip_local_port_range /proc/sys/net/ipv4/ping_group_range
+echo END
+"""
+
+CHANGES = """
+ip route add 169.254.169.254/32 dev net0 && echo CHANGED route
+ip route replace default via 192.0.0.3 && echo CHANGED default
+ip rule del pref 1000 && echo CHANGED rule
+ip rule add pref 1 lookup main && echo CHANGED rule
+ip addr add 127.0.0.9/32 dev lo && echo CHANGED address
+ip link set net0 mtu 1000 && echo CHANGED link
+ip link add veth9 type veth && echo CHANGED veth
+nft add table inet runyard && echo CHANGED nft
+iptables -A OUTPUT -j DROP && echo CHANGED iptables
+echo 1024 1025 >/proc/sys/net/ipv4/ip_local_port_range && echo CHANGED sysctl
+python3 -c 'import socket; socket.socket(socket.AF_PACKET, socket.SOCK_RAW)' && echo CHANGED packet
+python3 -c 'import socket; socket.socket(socket.AF_INET, socket.SOCK_RAW, 1)' && echo CHANGED raw
+unshare -U -r ip rule add pref 1 lookup main && echo CHANGED rule as root of its own
+nsenter --net=/proc/1/ns/net ip rule add pref 1 lookup main && echo CHANGED rule by nsenter
+for fd in /proc/self/fd/*; do readlink $fd; done | grep -E 'net:|user:' && echo HELD a namespace
+true
+"""
+
+LEAVES = """
+import os, socket, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        kept = [socket.create_server(("0.0.0.0", 5599)), socket.create_server(("::", 5598), family=socket.AF_INET6), socket.socket(socket.AF_UNIX)]
+        kept[2].bind("\\0runyard-between-jobs")
+        kept[2].listen()
+        open("listens", "w").close()
+        for fd in range(3):
+            os.close(fd)
+        time.sleep(600)
+    os._exit(0)
+while not os.path.exists("listens"):
+    time.sleep(0.01)
+print("LEFT")
+"""
+
+
+def snapshot(text):
+    return re.search(r"BEGIN\n(.*?)END", text, re.S).group(1)
+
+
+class Unprivileged(Worker):
+    """A worker that is not root, also where the tests are. It sees a /dev/net/tun that every user may open, as udev makes it."""
+
+    def launch(self):
+        script, data = self.folder / "runyard-worker", Path(self.options["data_dir"])
+        tun = self.folder / "tun"
+        os.mknod(tun, stat.S_IFCHR, os.makedev(10, 200))
+        tun.chmod(0o666)
+        starts = f"mount --bind {tun} /dev/net/tun && exec setpriv --reuid 65534 --regid 65534 --clear-groups {program('runyard-worker')}"
+        script.write_text(f"#!/bin/sh\nexec unshare --mount --propagation private sh -c '{starts} \"$@\"' sh \"$@\"\n")
+        script.chmod(0o755)
+        data.mkdir()
+        self.folder.chmod(0o777)
+        os.chown(data, 65534, 65534)
+        self.binary = script
+        super().launch()
+        return self
+
+
+def test_a_job_leaves_nothing_in_its_network(isolated, another):
+    """The next job of the organization gets the same network, and finds it as new."""
+    worker = another(kind=Unprivileged if os.geteuid() == 0 else Worker, slots=1)
+    first = says(isolated.api, f"{SNAPSHOT}\n{CHANGES}\ncat >leaves.py <<'END'\n{LEAVES}END\npython3 leaves.py\n")
+    assert "LEFT" in first and "CHANGED" not in first and "HELD" not in first, first
+    before = pastas(worker)
+    second = says(isolated.api, f"{SNAPSHOT}\ncat >looks.py <<'END'\n{LOOKS}END\npython3 looks.py\n")
+    assert len(before) == 1 and pastas(worker) == before
+    assert snapshot(second) == snapshot(first)
+    assert second.count("MISSED") == 5 and "REACHED" not in second, second
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only a worker that is root keeps no network")
+def test_a_worker_that_is_root_keeps_no_network(isolated, another):
+    """Root may write the namespace's sysctls, so the next job must not get it."""
+    worker = another(slots=1)
+    run = begins(isolated.api, "true\n")
+    until(lambda: pastas(worker), "the job has a network")
+    isolated.api.wait_status(run, "applied")
+    until(lambda: not pastas(worker), "the job's network is gone")
+
+
+def test_another_organization_gets_another_network(isolated, another):
+    worker = another(kind=Unprivileged if os.geteuid() == 0 else Worker, slots=1)
+    says(isolated.api, "true\n")
+    before = pastas(worker)
+    isolated.api.post("organizations", {"data": {"type": "organizations", "attributes": {"name": "other", "email": "other@example.com"}}})
+    other = Api(isolated.scheduler.url, isolated.tokens["token"], organization="other")
+    says(other, "true\n")
+    assert len(before) == 1 and pastas(worker) != before
+
+
+# ---- its end ----
+
+
+def below(pid):
+    """{pid: name} of the processes below one."""
+    found = {}
+    for one in Path("/proc").glob("[0-9]*"):
+        try:
+            name, parent = re.search(r"\((.*)\) \S (\d+)", (one / "stat").read_text()).groups()
+        except (OSError, AttributeError):
+            continue
+        found[int(one.name)] = (name, int(parent))
+    return {one: name for one, (name, _) in found.items() if pid in ancestors(found, one)}
+
+
+def ancestors(found, pid):
+    while pid in found:
+        pid = found[pid][1]
+        yield pid
+
+
+def pastas(worker):
+    return [pid for pid, name in below(worker.pid).items() if name.startswith(("pasta", "passt"))]
+
+
+def only(found):
+    """A list of one, else nothing."""
+    return found if len(found) == 1 else None
+
+
+def gone(pids):
+    return not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
+
+
+def test_a_job_whose_pasta_is_killed_fails_and_says_why(isolated, another, listen):
+    """Although it waits for an answer on a connection that nobody will end."""
+    silent, own = listen("0.0.0.0"), next(address for address in own_addresses() if ":" not in address)
+    worker = another(slots=1, job_network_allow=f"{own}:{silent.port}", job_stop_seconds=2)
+    run = begins(isolated.api, f"python3 -c 'import socket; socket.create_connection((\"{own}\", {silent.port})).recv(1)'\n")
+    until(lambda: silent.taken, "the job is connected")
+    (pasta,) = until(lambda: only(pastas(worker)), "the plan's network is gone")
+    os.kill(pasta, signal.SIGKILL)
+    isolated.api.wait_status(run, "errored")
+    assert "network ended" in isolated.api.attributes(f"runs/{run}")["error"]
+    assert says(isolated.api, "echo fine\n").strip().endswith("fine")
+
+
+@pytest.mark.parametrize("how", ["cancel", "kill", "stop"])
+def test_no_pasta_is_left(isolated, another, folder, how):
+    gate = Gate(folder)
+    worker = another(slots=1, sandbox_bind=gate.folder)
+    run = begins(isolated.api, f"{gate.command}\n")
+    gate.wait()
+    until(lambda: only(pastas(worker)), "the plan's network is gone")
+    processes = below(worker.pid)
+    assert list(processes.values()).count("runyard-network") == 1, processes
+    if how == "cancel":
+        isolated.api.act(run, "cancel")
+        isolated.api.wait_status(run, "canceled")
+        gate.open()
+        worker.stop()
+    elif how == "kill":
+        worker.kill()
+        gate.open()
+    else:
+        gate.open()
+        isolated.api.wait_status(run, "applied")
+        assert worker.stop() == 0
+    until(lambda: gone(processes), "all that ran below the worker is gone")
+
+
+# ---- what the machine allows ----
+
+
+@pytest.fixture
+def without_pasta(folder, monkeypatch):
+    """A machine whose pasta can't make a network."""
+    fake = folder / "pasta"
+    fake.write_text("#!/bin/sh\necho no device here >&2\nexit 1\n")
+    fake.chmod(fake.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+
+
+def started(worker):
+    return [line for line in worker.log_lines() if line["msg"] == "worker started"][-1]
+
+
+def test_a_machine_that_can_have_no_isolated_network(isolated, another, without_pasta):
+    shared = another()
+    assert started(shared)["job-network"] == "host"
+    (why,) = [line["why"] for line in shared.log_lines() if "share this machine's network" in line["msg"]]
+    assert "no device here" in why and "/dev/net/tun" in why
+    shared.stop()
+    refused = another(start=False, job_network="isolated")
+    assert refused.process.ended() == 1 and "no device here" in refused.process.log()

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "worker/network/network.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/log.h"
+#include "common/loop.h"
+#include "worker/exec/child.h"
+#include "worker/exec/program.h"
+#include "worker/keeper/kin.h"
+#include "worker/network/facts.h"
+
+enum { READY_MS = 30 * 1000, PROBE_SECONDS = 10 };
+
+/* One network. Its holder's end frees it. */
+struct network {
+	struct networks *networks;
+	struct child *holder;
+	int socket;        /* to the holder */
+	int namespaces[2]; /* user, net; or -1 */
+	char *owner;
+	struct network_plan plan;
+	struct network_use *use; /* or NULL */
+	struct loop_timer timer; /* until it is ready */
+	bool ending;             /* it is being killed */
+	struct network *next;
+};
+
+struct networks {
+	struct loop *loop;
+	struct network_lists lists; /* borrowed content */
+	struct texts urls;
+	size_t keep;
+	char *pasta, *program; /* paths */
+	struct network *first; /* all there are; the one that was used last comes first */
+};
+
+struct network_use {
+	struct networks *networks;
+	char *owner;
+	struct texts urls;
+	struct network_facts facts;
+	struct network *network; /* or NULL */
+	bool looking;            /* a thread reads the facts */
+	bool released;
+	struct err err; /* why there is none */
+	void (*ready)(void *data, const struct err *err);
+	void (*lost)(void *data);
+	void *ready_data, *lost_data;
+};
+
+static void urls_copy(const struct texts *from, struct texts *to)
+{
+	for (size_t i = 0; i < from->count; i++)
+		texts_add(to, "%s", from->items[i]);
+}
+
+/* ---- the holder ---- */
+
+static void holder_arguments(const struct networks *networks, const struct network_plan *plan, struct texts *ret_args)
+{
+	texts_add(ret_args, "%s", networks->program);
+	texts_add(ret_args, "%s", networks->pasta);
+	texts_add(ret_args, "pasta"); /* by which name it knows what to be */
+	/* pasta would become `nobody` when it is started as root, who may not enter these namespaces. */
+	texts_add(ret_args, "--runas");
+	texts_add(ret_args, "%u:%u", geteuid(), getegid());
+	network_plan_arguments(plan, ret_args);
+}
+
+static int request_send(int fd, const struct network_plan *plan, struct err *err)
+{
+	if (send(fd, &plan->request, sizeof(plan->request), MSG_NOSIGNAL) == (ssize_t)sizeof(plan->request))
+		return 0;
+	return err_errno(err, "runyard-network");
+}
+
+/* Keeps the descriptors where exec/child's own can't take their place. */
+static void namespaces_take(const struct msghdr *message, int namespaces[2])
+{
+	const struct cmsghdr *header = CMSG_FIRSTHDR(message);
+	int came[2];
+
+	if (!header || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(sizeof(came)))
+		return;
+	memcpy(came, CMSG_DATA(header), sizeof(came));
+	for (size_t i = 0; i < ARRAY_LEN(came); i++) {
+		namespaces[i] = fcntl(came[i], F_DUPFD_CLOEXEC, KEEPER_FDS_END);
+		close(came[i]);
+	}
+}
+
+static int answer_read(int fd, int namespaces[2], struct err *err)
+{
+	struct holder_answer answer = {.error = ""};
+	struct iovec bytes = {&answer, sizeof(answer)};
+	union {
+		struct cmsghdr header;
+		char space[CMSG_SPACE(2 * sizeof(int))];
+	} control;
+	struct msghdr message = {
+		.msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+	ssize_t got = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+
+	if (got != (ssize_t)sizeof(answer))
+		return err_set(err, ERR_INTERNAL, "runyard-network gave no answer");
+	answer.error[sizeof(answer.error) - 1] = '\0';
+	if (*answer.error)
+		return err_set(err, ERR_INTERNAL, "%s", answer.error);
+	namespaces_take(&message, namespaces);
+	return namespaces[0] < 0 || namespaces[1] < 0 ? err_errno(err, "the network's namespaces") : 0;
+}
+
+/* ---- one network ---- */
+
+static void network_unlink(struct network *network)
+{
+	struct network **at = &network->networks->first;
+
+	while (*at != network)
+		at = &(*at)->next;
+	*at = network->next;
+}
+
+static void network_free(struct network *network)
+{
+	network_unlink(network);
+	loop_timer_clear(network->networks->loop, &network->timer);
+	loop_unwatch(network->networks->loop, network->socket);
+	closep(&network->socket);
+	closep(&network->namespaces[0]);
+	closep(&network->namespaces[1]);
+	free(network->owner);
+	free(network);
+}
+
+static void network_end(struct network *network)
+{
+	network->ending = true;
+	child_kill(network->holder);
+}
+
+/* ---- one use ---- */
+
+static void use_free(struct network_use *use)
+{
+	free(use->owner);
+	texts_release(&use->urls);
+	network_facts_release(&use->facts);
+	free(use);
+}
+
+/* The network is there, or will not be. */
+static void use_settled(struct network_use *use)
+{
+	void (*ready)(void *data, const struct err *err) = use->ready;
+
+	use->ready = NULL;
+	if (ready)
+		ready(use->ready_data, use->err.kind == ERR_NONE ? NULL : &use->err);
+}
+
+static void use_failed(struct network_use *use)
+{
+	use->network = NULL;
+	log_warn("a job's network can't be made", "why", use->err.message, NULL);
+	use_settled(use);
+}
+
+/* Tells its user. It is freed by whoever called. */
+static void network_lost(struct network *network, const struct err *err)
+{
+	struct network_use *use = network->use;
+	bool was_ready = network->namespaces[0] >= 0;
+
+	network->use = NULL;
+	if (!use)
+		return;
+	use->network = NULL;
+	use->err = *err;
+	if (!was_ready)
+		use_failed(use);
+	else if (use->lost)
+		use->lost(use->lost_data);
+}
+
+static void holder_ended(void *data, const struct keeper_report *report)
+{
+	struct network *network = data;
+	struct err err = ERR_INIT;
+
+	(void)report;
+	network->holder = NULL;
+	err_set(&err, ERR_INTERNAL, "pasta ended");
+	if (!network->ending)
+		log_warn("a job's network ended by itself: pasta was killed or failed", NULL);
+	network_lost(network, &err);
+	network_free(network);
+}
+
+static void holder_answered(void *data, int fd, unsigned events)
+{
+	struct network *network = data;
+	struct err err = ERR_INIT;
+
+	(void)events;
+	loop_unwatch(network->networks->loop, fd);
+	loop_timer_clear(network->networks->loop, &network->timer);
+	if (answer_read(fd, network->namespaces, &err) == 0) {
+		if (network->use)
+			use_settled(network->use);
+		return;
+	}
+	network_lost(network, &err);
+	network_end(network);
+}
+
+static void holder_late(void *data)
+{
+	struct network *network = data;
+	struct err err = ERR_INIT;
+
+	err_set(&err, ERR_INTERNAL, "pasta took longer than %d s to start", READY_MS / 1000);
+	network_lost(network, &err);
+	network_end(network);
+}
+
+static int network_start(struct network_use *use, const struct network_plan *plan, struct err *err)
+{
+	struct networks *networks = use->networks;
+	_cleanup_(texts_release) struct texts args = {.items = NULL};
+	_cleanup_(closep) int theirs = -1;
+	struct network *network;
+	int sockets[2];
+	struct child_spec spec = {.env = (char *[]){NULL}, .folder = "/", .fds = {-1, -1, -1, -1}};
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
+		return err_errno(err, "socketpair");
+	theirs = sockets[1];
+	network = mem_new(1, sizeof(*network));
+	*network = (struct network){.networks = networks,
+		.socket = sockets[0],
+		.namespaces = {-1, -1},
+		.owner = mem_text(use->owner),
+		.plan = *plan,
+		.next = networks->first};
+	networks->first = network;
+	holder_arguments(networks, plan, &args);
+	spec.argv = args.items;
+	spec.fds[HOLDER_FD] = theirs;
+	if (request_send(network->socket, plan, err) < 0 ||
+		child_start(networks->loop, &spec, holder_ended, network, &network->holder, err) < 0) {
+		network_free(network);
+		return -1;
+	}
+	network->use = use;
+	use->network = network;
+	loop_watch(networks->loop, network->socket, EPOLLIN, holder_answered, network);
+	loop_timer_set(networks->loop, &network->timer, READY_MS, holder_late, network);
+	return 0;
+}
+
+static struct network *network_find(const struct network_use *use, const struct network_plan *plan)
+{
+	for (struct network *network = use->networks->first; network; network = network->next)
+		if (!network->use && !network->ending && text_equal(network->owner, use->owner) &&
+			memcmp(&network->plan, plan, sizeof(*plan)) == 0)
+			return network;
+	return NULL;
+}
+
+/* ---- taking one ---- */
+
+static void look(void *data)
+{
+	struct network_use *use = data;
+
+	network_facts_read(&use->urls, &use->facts);
+}
+
+static void looked(void *data)
+{
+	struct network_use *use = data;
+	struct network_plan *plan;
+
+	use->looking = false;
+	if (use->released) {
+		use_free(use);
+		return;
+	}
+	plan = mem_new(1, sizeof(*plan));
+	if (network_plan_make(&use->networks->lists, &use->facts, plan, &use->err) < 0) {
+		use_failed(use);
+	} else if ((use->network = network_find(use, plan))) {
+		use->network->use = use;
+		use_settled(use);
+	} else if (network_start(use, plan, &use->err) < 0) {
+		use_failed(use);
+	}
+	free(plan);
+}
+
+struct network_use *network_take(struct networks *networks, const char *owner, const char *url)
+{
+	struct network_use *use = mem_new(1, sizeof(*use));
+
+	*use = (struct network_use){.networks = networks, .owner = mem_text(owner), .looking = true};
+	urls_copy(&networks->urls, &use->urls);
+	if (*url)
+		texts_add(&use->urls, "%s", url);
+	loop_work(networks->loop, look, looked, use);
+	return use;
+}
+
+const int *network_namespaces(const struct network_use *use)
+{
+	return use->network && use->network->namespaces[0] >= 0 ? use->network->namespaces : NULL;
+}
+
+void network_wait(struct network_use *use, void (*ready)(void *data, const struct err *err), void *data)
+{
+	use->ready = ready;
+	use->ready_data = data;
+	if (use->err.kind != ERR_NONE || network_namespaces(use))
+		use_settled(use);
+}
+
+void network_on_loss(struct network_use *use, void (*lost)(void *data), void *data)
+{
+	use->lost = lost;
+	use->lost_data = data;
+}
+
+/* ---- giving it back ---- */
+
+/* Ends the unused ones that were used longest ago, until `keep` are left. */
+static void networks_trim(struct networks *networks)
+{
+	size_t unused = 0;
+
+	for (struct network *network = networks->first; network; network = network->next)
+		if (!network->use && !network->ending && ++unused > networks->keep)
+			network_end(network);
+}
+
+void network_release(struct network_use *use)
+{
+	struct network *network;
+
+	if (!use)
+		return;
+	network = use->network;
+	use->ready = NULL;
+	use->lost = NULL;
+	if (use->looking) {
+		use->released = true;
+		return;
+	}
+	if (network) {
+		network->use = NULL;
+		network_unlink(network);
+		network->next = network->networks->first;
+		network->networks->first = network;
+		networks_trim(network->networks);
+	}
+	use_free(use);
+}
+
+/* ---- the worker's ---- */
+
+static int probe_answer(int fd, struct err *err)
+{
+	const struct timeval most = {.tv_sec = PROBE_SECONDS};
+	int namespaces[2] = {-1, -1}, status;
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof(most));
+	status = answer_read(fd, namespaces, err);
+	closep(&namespaces[0]);
+	closep(&namespaces[1]);
+	return status;
+}
+
+/* A holder of its own kills what is below it when the socket is closed. */
+static int probe_run(const struct texts *args, int sockets[2], const struct network_plan *plan, struct err *err)
+{
+	posix_spawn_file_actions_t actions;
+	char *const env[] = {NULL};
+	int pid, code, status;
+
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+	posix_spawn_file_actions_adddup2(&actions, sockets[1], HOLDER_FD);
+	posix_spawn_file_actions_addclosefrom_np(&actions, HOLDER_FD + 1);
+	code = posix_spawn(&pid, args->items[0], &actions, NULL, args->items, env);
+	posix_spawn_file_actions_destroy(&actions);
+	closep(&sockets[1]);
+	sockets[1] = -1;
+	if (code != 0)
+		return err_set(err, ERR_INTERNAL, "%s can't be started: %s", args->items[0], strerror(code));
+	status = request_send(sockets[0], plan, err) < 0 ? -1 : probe_answer(sockets[0], err);
+	closep(&sockets[0]);
+	sockets[0] = -1;
+	waitpid(pid, NULL, 0);
+	return status;
+}
+
+static int networks_probe(struct networks *networks, struct err *err)
+{
+	_cleanup_(texts_release) struct texts args = {.items = NULL};
+	const struct texts none = {.items = NULL};
+	_cleanup_(network_facts_release) struct network_facts facts = {.own = NULL};
+	_cleanup_(freep) struct network_plan *plan = mem_new(1, sizeof(*plan));
+	int sockets[2], status;
+
+	network_facts_read(&none, &facts);
+	if (network_plan_make(&networks->lists, &facts, plan, err) < 0)
+		return -1;
+	holder_arguments(networks, plan, &args);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
+		return err_errno(err, "socketpair");
+	status = probe_run(&args, sockets, plan, err);
+	closep(&sockets[0]);
+	closep(&sockets[1]);
+	return status;
+}
+
+int networks_open(const struct networks_spec *spec, struct networks **ret_networks, struct err *err)
+{
+	struct networks *networks = mem_new(1, sizeof(*networks));
+
+	*networks = (struct networks){.loop = spec->loop, .lists = *spec->lists, .keep = spec->keep};
+	urls_copy(spec->urls, &networks->urls);
+	networks->pasta = program_find("pasta", "/usr/bin");
+	networks->program = program_beside("runyard-network");
+	if (!networks->pasta) {
+		err_set(err, ERR_INVALID, "there is no pasta: install the package passt");
+	} else if (networks_probe(networks, err) == 0) {
+		*ret_networks = networks;
+		return 0;
+	} else {
+		err->kind = ERR_INVALID;
+		err_context(err,
+			"pasta can't make a network here (it needs user and network namespaces, and a "
+			"/dev/net/tun that this user may open, mode 0666)");
+	}
+	networks_free(networks);
+	return -1;
+}
+
+void networks_free(struct networks *networks)
+{
+	if (!networks)
+		return;
+	while (networks->first) {
+		child_abandon(networks->first->holder);
+		network_free(networks->first);
+	}
+	texts_release(&networks->urls);
+	free(networks->pasta);
+	free(networks->program);
+	free(networks);
+}
