@@ -133,7 +133,7 @@ static void open_groups(struct process *process)
 		log_debug("jobs have no control groups", "why", why.message, NULL);
 }
 
-/* What every job has to reach. */
+/* The URLs that every job has to reach. */
 static void network_urls(const struct options *options, struct texts *ret_urls)
 {
 	static const char *const proxies[] = {"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"};

@@ -22,7 +22,7 @@ from support.runyard import Worker
 from support.site import release_all
 from support.wait import until
 
-# Connects to each [host, port] of its arguments, as libc resolves the host, and prints what came of it.
+# Connects to each [host, port] of its argument and prints the outcome. libc resolves the host.
 PROBE = """
 import errno, json, socket, sys, time
 for host, port in json.loads(sys.argv[1]):
@@ -316,7 +316,7 @@ def test_two_jobs_at_once_do_not_meet(isolated, folder, another):
     assert said.count("MISSED") == 5 and "REACHED" not in said, said
 
 
-# What a job can see of its network, but for counters and the kernel's own link-local routes, which come a second late.
+# Prints a job's view of its network. Counters are left out, and so are link-local routes, which the kernel adds a second late.
 SNAPSHOT = """
 echo BEGIN
 readlink /proc/self/ns/net

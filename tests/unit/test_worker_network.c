@@ -122,7 +122,7 @@ static void test_what_is_needed_is_reached(void **state)
 	assert_int_equal(plan.ports[0], 8081);
 }
 
-/* What public names resolve to changes: the plan of the next job is equal for all that. */
+/* A public name may resolve to another address for the next job. The plans are equal. */
 static void test_public_addresses_leave_the_plan_as_it_is(void **state)
 {
 	struct network_plan first, second;

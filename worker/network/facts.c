@@ -81,12 +81,13 @@ static void add_host(const char *host, const char *port, struct network_facts *f
 	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
 	struct addrinfo *first = NULL;
 	unsigned char address[16];
+	long long number;
 
-	if (getaddrinfo(host, port, &hints, &first) != 0)
+	if (text_number(port, 1, 65535, &number) < 0 || getaddrinfo(host, port, &hints, &first) != 0)
 		return;
 	for (const struct addrinfo *at = first; at; at = at->ai_next)
 		if (address_of(at->ai_addr, address))
-			network_facts_add_needed(facts, address, atoi(port));
+			network_facts_add_needed(facts, address, (int)number);
 	freeaddrinfo(first);
 }
 

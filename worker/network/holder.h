@@ -3,8 +3,8 @@
 #define WORKER_NETWORK_HOLDER_H
 
 /*
- * runyard-network makes one isolated network: a user namespace that maps the worker's user to itself, a network
- * namespace that it owns, routing rules in it, and a pasta process that connects it. It keeps pasta running.
+ * runyard-network makes one isolated network. It makes a user namespace that maps the worker's user to itself, and a
+ * network namespace that this one owns. It adds routing rules, and starts pasta to connect the namespace.
  *
  *  1. The rules are in place before the namespace has an interface.
  *  2. A job gets a user namespace below this one (bwrap), so it has no capability over the network namespace. It can't

@@ -70,8 +70,8 @@ static void holder_arguments(const struct networks *networks, const struct netwo
 {
 	texts_add(ret_args, "%s", networks->program);
 	texts_add(ret_args, "%s", networks->pasta);
-	texts_add(ret_args, "pasta"); /* by which name it knows what to be */
-	/* pasta would become `nobody` when it is started as root, who may not enter these namespaces. */
+	texts_add(ret_args, "pasta"); /* the program takes its mode from its name */
+	/* By default, root's pasta becomes `nobody`, who may not enter these namespaces. */
 	texts_add(ret_args, "--runas");
 	texts_add(ret_args, "%u:%u", geteuid(), getegid());
 	network_plan_arguments(plan, ret_args);
@@ -176,7 +176,7 @@ static void use_failed(struct network_use *use)
 	use_settled(use);
 }
 
-/* Tells its user. It is freed by whoever called. */
+/* Calls back the job that uses it. The caller frees the network. */
 static void network_lost(struct network *network, const struct err *err)
 {
 	struct network_use *use = network->use;

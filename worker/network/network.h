@@ -5,9 +5,9 @@
 /*
  * The isolated networks of a worker's jobs. plan.h says what a job reaches; holder.h says how the kernel enforces it.
  *
- * A network serves one job at a time, and all commands of that job. Making one costs about 25 ms and 30 MiB, so it is
- * kept for the next job of the same organization if that job's plan is equal (same lists, same addresses of the
- * machine). Another organization's job never gets it. Nothing of the earlier job is left in it:
+ * A network serves one job at a time, and all commands of that job. Making one costs about 25 ms of processor time and
+ * 30 MiB, so it is kept. It serves the organization's next job whose plan is equal (same addresses of the machine).
+ * Another organization's job never gets it. Nothing of the earlier job is left in it:
  *
  *  1. A job ends when its last process is gone (exec/child.h), so its sockets, listeners and abstract socket names are
  *     gone too.

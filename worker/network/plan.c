@@ -20,8 +20,8 @@ enum { RESOLVER_PORT = 53 };
 
 static const char loopback4[] = "127.0.0.0/8", loopback6[] = "::1";
 
-/* The addresses of clouds' metadata services that are not link-local stand here one by one, and link-local and loopback
- * addresses of IPv4 a second time as NAT64 and 6to4 write them in IPv6. */
+/* Metadata services that are not link-local have their own rows. The last four are loopback and link-local IPv4
+ * addresses in NAT64 and 6to4 form. */
 static const char *const denied[] = {
 	"0.0.0.0/8",
 	"169.254.0.0/16",
@@ -372,7 +372,7 @@ void network_plan_arguments(const struct network_plan *plan, struct texts *args)
 		"--no-dhcpv6", "--no-ra", "-I", "net0", "-t", "none", "-u", "none", "-U", "none"};
 	static const char *const four[] = {"-a", OWN4, "-n", "29", "-g", GATEWAY4};
 	static const char *const six[] = {"-a", OWN6, "-g", GATEWAY6};
-	/* Without a default route pasta is told an interface: its sockets still go where the machine's routes lead. */
+	/* pasta needs an interface where there is no default route. Its sockets still follow the machine's routes. */
 	static const char *const unrouted[] = {"-4", "-i", "lo", "-M", "02:00:00:00:00:01"};
 
 	for (size_t i = 0; i < ARRAY_LEN(always); i++)

@@ -39,7 +39,7 @@ struct network_endpoint {
 	int port;
 };
 
-/* What is known of the machine now. */
+/* The state of the machine that a plan depends on. */
 struct network_facts {
 	struct network_endpoint *own; /* addresses of its interfaces, without the loopback; port 0; owned */
 	size_t own_count;
