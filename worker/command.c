@@ -84,13 +84,24 @@ static void add_cost(struct texts *env)
 			texts_add(env, "%s", *at);
 }
 
+static void add_job(const struct job *job, const struct command *command, struct texts *env)
+{
+	if (job->assignment.debug && command->output == OUTPUT_LOG)
+		texts_add(env, "TF_LOG=TRACE");
+	add_run(&job->assignment, env);
+	if (command->with_ssh_key && *job->assignment.ssh_key)
+		texts_add(env, "%s", ssh_command);
+	variables_environment(&job->assignment, env);
+}
+
 static void make_env(
 	const struct job *job, const struct sandbox_job *view, const struct command *command, struct texts *env)
 {
 	enum command_env kind = command->env;
-
 	const struct sandbox *sandbox = job->host->sandbox;
+	_cleanup_(freep) char *root = sandbox_path(sandbox, view, "");
 	_cleanup_(freep) char *home = sandbox_path(sandbox, view, "home");
+	_cleanup_(freep) char *folder = sandbox_path(sandbox, view, job->folder);
 
 	for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
 		texts_add(env, "%s", fixed[i]);
@@ -103,14 +114,9 @@ static void make_env(
 		add_cost(env);
 	if (kind == ENV_TOKENS)
 		variables_tokens(&job->assignment, env);
-	if (kind != ENV_JOB)
-		return;
-	if (job->assignment.debug && command->output == OUTPUT_LOG)
-		texts_add(env, "TF_LOG=TRACE");
-	add_run(&job->assignment, env);
-	if (command->with_ssh_key && *job->assignment.ssh_key)
-		texts_add(env, "%s", ssh_command);
-	variables_environment(&job->assignment, env);
+	if (kind == ENV_JOB)
+		add_job(job, command, env);
+	variables_git(root, folder, env);
 }
 
 /* ---- the end ---- */

@@ -134,7 +134,6 @@ struct job {
 	int uploads;                    /* under way */
 	bool settling;                  /* the last step waits for them */
 	bool init_wanted;               /* the engine's init has to run */
-	bool modules_apart;             /* and `get` before it (stage/init) */
 	char init_key[SHA256_HEX_SIZE]; /* stage/reuse; "": this one is not kept */
 	bool init_reused;
 	char *locked; /* the configuration's own lock file, or NULL */

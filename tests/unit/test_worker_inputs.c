@@ -12,6 +12,7 @@
 #include "worker/exec/access.h"
 #include "worker/exec/arguments.h"
 #include "worker/exec/engine.h"
+#include "worker/exec/modules.h"
 #include "worker/exec/version.h"
 #include "worker/exec/workdir.h"
 
@@ -212,17 +213,66 @@ static void the_state_lies_outside_of_the_configuration(void **state)
 	assert_non_null(strstr(buf_str(&text), "path = \"../state/terraform.tfstate\""));
 }
 
-static void a_module_block_is_never_missed(void **state)
+static void module_calls_are_found_by_parsing(void **state)
 {
-	static const char *const with[] = {
-		"module \"a\" {", "\nmodule x {", "/* */module \"a\" {}", "{\"module\": {}}", "module\t\"a\""};
-	static const char *const without[] = {"", "path.module", "module.a.b", "a_module", "modules"};
+	static const struct {
+		const char *text;
+		enum config_syntax syntax;
+		bool calls;
+	} rows[] = {
+		{"module \"a\" {}", CONFIG_NATIVE, true},
+		{"module \"a\" {", CONFIG_NATIVE, true},
+		{"\nmodule x {\n}\n", CONFIG_NATIVE, true},
+		{"/* */module \"a\" {}", CONFIG_NATIVE, true},
+		{"module\t\"a\"{}", CONFIG_NATIVE, true},
+		{"a \"${f(\"{\")}\" {}\nmodule \"b\" {}", CONFIG_NATIVE, true},
+		{"this is no configuration", CONFIG_NATIVE, true},
+		{"", CONFIG_NATIVE, false},
+		{"# module \"a\" {}\n", CONFIG_NATIVE, false},
+		{"a \"b\" {\n  c = <<X\nmodule \"a\" {}\nX\n}\n", CONFIG_NATIVE, false},
+		{"locals {\n  a = \"${path.module}/${f(\"{\")}\"\n}\n", CONFIG_NATIVE, false},
+		{"modules {}", CONFIG_NATIVE, false},
+		{"{\"module\": {}}", CONFIG_JSON, true},
+		{"{\"\\u006dodule\": {\"a\": {\"source\": \"git::x\"}}}", CONFIG_JSON, true},
+		{"{\"m\\u006Fdul\\u0065\": {}}", CONFIG_JSON, true},
+		{"[{}, {\"module\": {}}]", CONFIG_JSON, true},
+		{"{\"module\":", CONFIG_JSON, true},
+		{"\"module\"", CONFIG_JSON, true},
+		{"{\"output\": {\"module\": {\"value\": \"module\"}}}", CONFIG_JSON, false},
+		{"[]", CONFIG_JSON, false},
+		{"module \"a\" {}", CONFIG_NONE, false},
+	};
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(with); i++)
-		assert_true(text_has_module(with[i], strlen(with[i])));
-	for (size_t i = 0; i < ARRAY_LEN(without); i++)
-		assert_false(text_has_module(without[i], strlen(without[i])));
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (text_calls_modules(rows[i].syntax, rows[i].text, strlen(rows[i].text)) != rows[i].calls)
+			fail_msg("%s", rows[i].text);
+	assert_int_equal(config_syntax("a.tf"), CONFIG_NATIVE);
+	assert_int_equal(config_syntax("a.tofu"), CONFIG_NATIVE);
+	assert_int_equal(config_syntax("a.tf.json"), CONFIG_JSON);
+	assert_int_equal(config_syntax("a.tofu.json"), CONFIG_JSON);
+	assert_int_equal(config_syntax("a.json"), CONFIG_NONE);
+	assert_int_equal(config_syntax("a.tf.bak"), CONFIG_NONE);
+}
+
+static void git_uses_only_repositories_that_it_is_given(void **state)
+{
+	_cleanup_(texts_release) struct texts env = {.items = NULL}, own = {.items = NULL}, wrong = {.items = NULL};
+
+	(void)state;
+	variables_git("/job", "/job/config", &env);
+	assert_true(has(&env, "GIT_CONFIG_NOSYSTEM=1") && has(&env, "GIT_CONFIG_GLOBAL=/dev/null"));
+	assert_true(has(&env, "GIT_CEILING_DIRECTORIES=/job:/job/config"));
+	assert_true(has(&env, "GIT_CONFIG_COUNT=1") && has(&env, "GIT_CONFIG_KEY_0=safe.bareRepository"));
+	assert_true(has(&env, "GIT_CONFIG_VALUE_0=explicit"));
+	texts_set_env(&own, "GIT_CONFIG_COUNT", "1");
+	texts_set_env(&own, "GIT_CONFIG_KEY_0", "http.sslVerify");
+	variables_git("/job", "/job/config", &own);
+	assert_true(has(&own, "GIT_CONFIG_COUNT=2") && has(&own, "GIT_CONFIG_KEY_0=http.sslVerify"));
+	assert_true(has(&own, "GIT_CONFIG_KEY_1=safe.bareRepository") && has(&own, "GIT_CONFIG_VALUE_1=explicit"));
+	texts_set_env(&wrong, "GIT_CONFIG_COUNT", "x");
+	variables_git("/job", "/job/config", &wrong);
+	assert_true(has(&wrong, "GIT_CONFIG_COUNT=x"));
 }
 
 /* ---- versions ---- */
@@ -310,7 +360,8 @@ int main(void)
 		cmocka_unit_test(an_environment_has_each_name_once),
 		cmocka_unit_test(a_plan_has_the_runs_options),
 		cmocka_unit_test(the_state_lies_outside_of_the_configuration),
-		cmocka_unit_test(a_module_block_is_never_missed),
+		cmocka_unit_test(module_calls_are_found_by_parsing),
+		cmocka_unit_test(git_uses_only_repositories_that_it_is_given),
 		cmocka_unit_test(constraints_are_terraforms),
 		cmocka_unit_test(another_patch_is_near_enough),
 		cmocka_unit_test(engines_name_themselves),

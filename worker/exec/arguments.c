@@ -24,11 +24,9 @@ void arguments_get(struct texts *args)
 	add_all(args, (const char *const[]){"get", "-no-color", NULL});
 }
 
-void arguments_init(struct texts *args, bool modules)
+void arguments_init(struct texts *args)
 {
-	add_all(args, (const char *const[]){"init", "-input=false", "-no-color", NULL});
-	if (!modules)
-		texts_add(args, "-get=false");
+	add_all(args, (const char *const[]){"init", "-input=false", "-no-color", "-get=false", NULL});
 }
 
 void arguments_plan(const struct assignment *assignment, const char *var_file, const char *plan, struct texts *args)

@@ -7,8 +7,8 @@
 #include "worker/exec/variables.h"
 
 void arguments_get(struct texts *args);
-/* Without `modules`, they are there already. */
-void arguments_init(struct texts *args, bool modules);
+/* Never fetches modules: that is what `get` is for. */
+void arguments_init(struct texts *args);
 /* Configuration that the engine writes stands beside the plan, with ".tf" behind its name. */
 void arguments_plan(const struct assignment *assignment, const char *var_file, const char *plan, struct texts *args);
 void arguments_show(const char *plan, struct texts *args);

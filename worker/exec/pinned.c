@@ -11,7 +11,7 @@
 #include "common/json.h"
 #include "worker/exec/beneath.h"
 #include "worker/exec/lockfile.h"
-#include "worker/exec/workdir.h"
+#include "worker/exec/modules.h"
 #include "worker/policy/blocks.h"
 
 enum { FILE_LIMIT = 16 * 1024 * 1024, COMMIT_LEN = 40 };
@@ -55,23 +55,16 @@ bool module_is_pinned(const char *source, const char *version)
 
 /* ---- all that a module calls ---- */
 
-static bool ends_in(const char *name, const char *end)
-{
-	size_t len = strlen(name), end_len = strlen(end);
-
-	return len > end_len && text_equal(name + len - end_len, end);
-}
-
-static bool calls_are_pinned(const char *text, size_t len, bool json)
+static bool calls_are_pinned(enum config_syntax syntax, const char *text, size_t len)
 {
 	json_auto_t *blocks = NULL;
 	struct err err = ERR_INIT;
 	const json_t *block;
 	size_t i;
 
-	if (!text_has_module(text, len))
+	if (!text_calls_modules(syntax, text, len))
 		return true;
-	if ((json ? blocks_read_json : blocks_read)(text, len, &blocks, &err) < 0)
+	if ((syntax == CONFIG_JSON ? blocks_read_json : blocks_read)(text, len, &blocks, &err) < 0)
 		return false;
 	json_array_foreach(blocks, i, block)
 	{
@@ -86,12 +79,12 @@ static bool calls_are_pinned(const char *text, size_t len, bool json)
 static bool file_is_pinned(int folder, const char *name)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(FILE_LIMIT);
-	bool json = ends_in(name, ".tf.json") || ends_in(name, ".tofu.json");
+	enum config_syntax syntax = config_syntax(name);
 	struct err err = ERR_INIT;
 
-	if (!json && !ends_in(name, ".tf") && !ends_in(name, ".tofu"))
+	if (syntax == CONFIG_NONE)
 		return true;
-	return beneath_read(folder, name, &text, &err) == 0 && calls_are_pinned(buf_str(&text), text.len, json);
+	return beneath_read(folder, name, &text, &err) == 0 && calls_are_pinned(syntax, buf_str(&text), text.len);
 }
 
 static bool folder_is_pinned(int root, const char *path)

@@ -179,3 +179,43 @@ void variables_tokens(const struct assignment *assignment, struct texts *env)
 			texts_set_env(env, variable->key, variable->value);
 	}
 }
+
+static const char *env_value(const struct texts *env, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < env->count; i++)
+		if (strncmp(env->items[i], name, len) == 0 && env->items[i][len] == '=')
+			return env->items[i] + len + 1;
+	return NULL;
+}
+
+/* Behind the pairs that the job's variables define. A count that is no number makes git fail, as it does elsewhere. */
+static void add_git_setting(struct texts *env, const char *key, const char *value)
+{
+	enum { MAX_PAIRS = 1000 };
+	const char *count = env_value(env, "GIT_CONFIG_COUNT");
+	char *end = NULL;
+	long pairs = count ? strtol(count, &end, 10) : 0;
+	_cleanup_(freep) char *key_name = mem_printf("GIT_CONFIG_KEY_%ld", pairs);
+	_cleanup_(freep) char *value_name = mem_printf("GIT_CONFIG_VALUE_%ld", pairs);
+	_cleanup_(freep) char *more = mem_printf("%ld", pairs + 1);
+
+	if (pairs < 0 || pairs > MAX_PAIRS || (count && (!*count || *end)))
+		return;
+	texts_set_env(env, key_name, key);
+	texts_set_env(env, value_name, value);
+	texts_set_env(env, "GIT_CONFIG_COUNT", more);
+}
+
+void variables_git(const char *root, const char *folder, struct texts *env)
+{
+	_cleanup_(freep) char *ceilings = mem_printf("%s:%s", root, folder);
+	const char *const defaults[][2] = {{"GIT_CONFIG_NOSYSTEM", "1"}, {"GIT_CONFIG_GLOBAL", "/dev/null"},
+		{"GIT_CEILING_DIRECTORIES", ceilings}};
+
+	for (size_t i = 0; i < ARRAY_LEN(defaults); i++)
+		if (!env_value(env, defaults[i][0]))
+			texts_set_env(env, defaults[i][0], defaults[i][1]);
+	add_git_setting(env, "safe.bareRepository", "explicit");
+}

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/exec/workdir.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/err.h"
 #include "worker/exec/archive.h"
+#include "worker/exec/modules.h"
 #include "worker/exec/variables.h"
 
 static const struct archive_bounds configuration_bounds = {.files = 200 * 1000, .bytes = 2UL * 1024 * 1024 * 1024};
@@ -148,55 +147,10 @@ int workdir_fill(const struct workdir *dir, const struct assignment *assignment,
 
 /* ---- modules ---- */
 
-static bool is_word(int c)
-{
-	return isalnum(c) || c == '_' || c == '-' || c == '.';
-}
-
-bool text_has_module(const char *text, size_t len)
-{
-	static const char word[] = "module";
-	const size_t word_len = sizeof(word) - 1;
-	const char *at = text, *end = text + len;
-
-	while ((at = memmem(at, (size_t)(end - at), word, word_len))) {
-		const char *after = at + word_len;
-
-		if ((at == text || !is_word((unsigned char)at[-1])) &&
-			(after == end || !is_word((unsigned char)*after)))
-			return true;
-		at = after;
-	}
-	return false;
-}
-
-static bool file_has_modules(int folder, const char *name)
-{
-	_cleanup_(buf_release) struct buf text = BUF_INIT(TEXT_LIMIT);
-	struct err err = ERR_INIT;
-	const char *dot = strrchr(name, '.');
-
-	if (!dot || (!text_equal(dot, ".tf") && !text_equal(dot, ".json") && !text_equal(dot, ".tofu")))
-		return false;
-	if (beneath_read(folder, name, &text, &err) < 0)
-		return true; /* behind a link, or huge: say yes to be right */
-	return text_has_module(buf_str(&text), text.len);
-}
-
 bool workdir_has_modules(const struct workdir *dir, const struct assignment *assignment)
 {
-	_cleanup_(freep) char *folder = workdir_folder(assignment);
-	int fd = beneath_open(dir->root, folder, O_RDONLY | O_DIRECTORY, 0);
-	DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
-	struct dirent *entry;
-	bool found = false;
+	_cleanup_(freep) char *path = workdir_folder(assignment);
+	_cleanup_(closep) int folder = beneath_open(dir->root, path, O_RDONLY | O_DIRECTORY, 0);
 
-	if (!list) {
-		closep(&fd);
-		return true;
-	}
-	while (!found && (entry = readdir(list)))
-		found = file_has_modules(dirfd(list), entry->d_name);
-	closedir(list);
-	return found;
+	return folder < 0 || folder_calls_modules(folder);
 }

@@ -58,9 +58,7 @@ int workdir_override(const struct assignment *assignment, struct buf *out);
  * NULL. ERR_INVALID, ERR_TOO_LARGE, ERR_INTERNAL. */
 int workdir_fill(const struct workdir *dir, const struct assignment *assignment, int archive, struct sha256 *digest,
 	struct err *err);
-/* True if a .tf file of the working directory may call a module (a superset: the word stands where a block could). */
+/* True if the configuration in the working directory calls a module, or can't be parsed (exec/modules). */
 bool workdir_has_modules(const struct workdir *dir, const struct assignment *assignment);
-/* True if the text may hold a module block. Pure. */
-bool text_has_module(const char *text, size_t len);
 
 #endif

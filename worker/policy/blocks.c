@@ -11,8 +11,11 @@ enum { MOST_NESTED = 64 };
 
 struct reader {
 	const char *text, *at, *end;
+	int templates; /* open interpolations around this place */
 	struct err *err;
 };
+
+static int skip_brackets(struct reader *reader);
 
 static int wrong(const struct reader *reader, const char *what)
 {
@@ -122,7 +125,20 @@ static int read_escape(struct reader *reader, struct buf *out)
 	return 0;
 }
 
-/* A quoted text. An interpolation is left as it stands, and *ret_plain says so. */
+/* "${...}" or "%{...}", which may hold quoted texts with templates of their own. */
+static int skip_template(struct reader *reader)
+{
+	int status;
+
+	if (++reader->templates > MOST_NESTED)
+		return wrong(reader, "templates are nested too deeply");
+	reader->at++;
+	status = skip_brackets(reader);
+	reader->templates--;
+	return status;
+}
+
+/* A quoted text. Its templates are left out, and *ret_plain is false then. */
 static int read_text(struct reader *reader, struct buf *out, bool *ret_plain)
 {
 	*ret_plain = true;
@@ -132,10 +148,15 @@ static int read_text(struct reader *reader, struct buf *out, bool *ret_plain)
 				return -1;
 			continue;
 		}
-		if (has(reader, "$${") || has(reader, "%%{"))
-			reader->at++;
-		else if (has(reader, "${") || has(reader, "%{"))
+		if (has(reader, "$${") || has(reader, "%%{")) {
+			reader->at += 2;
+			buf_append(out, reader->at - 1, 1);
+		} else if (has(reader, "${") || has(reader, "%{")) {
 			*ret_plain = false;
+			if (skip_template(reader) < 0)
+				return -1;
+			continue;
+		}
 		buf_append(out, reader->at++, 1);
 	}
 	if (reader->at >= reader->end || *reader->at != '"')
@@ -367,6 +388,8 @@ int blocks_read_json(const char *text, size_t len, json_t **ret_blocks, struct e
 
 	if (json_parse(text, len, &root, err) < 0)
 		return -1;
+	if (!json_is_object(root))
+		return err_set(err, ERR_INVALID, "the file holds no JSON object");
 	blocks = json_array();
 	json_object_foreach(root, type, value)
 	{

@@ -2,15 +2,14 @@
 #include "worker/stage/stages.h"
 
 /*
- * terraform init in a way that lets the worker trust what it leaves. Its providers go into a cache that every job of
- * this worker runs, so nothing of the job's may have a hand in installing them:
+ * `get` and `init` run in the job's sandbox, and both can run code of the configuration: go-getter runs git, a backend
+ * runs its credential_process, OpenTofu runs the external program of a key_provider. So the worker trusts nothing that
+ * they leave:
  *
  *  - The configuration can't bring a .terraform of its own (exec/workdir).
- *  - Fetching modules may need the job's credentials, and with them come variables that make git or an SDK run a
- * program (GIT_SSH_COMMAND, credential_process). So where a job has both modules and an environment, `get` fetches the
- * modules with that environment, and what else it left in .terraform is removed.
- *  - A workspace's SSH key is there for `get` alone.
- *  - `init` then installs providers with the registries' tokens and no other variable of the job's.
+ *  - `get` fetches the modules with the job's environment and the workspace's SSH key. All else that it leaves in
+ * .terraform is removed.
+ *  - `init` installs providers, without modules, with the tokens of registries and no other variable of the job.
  */
 
 #include <fcntl.h>
@@ -27,16 +26,6 @@
 #include "worker/exec/lockfile.h"
 #include "worker/exec/pinned.h"
 #include "worker/metrics.h"
-
-static bool has_environment(const struct assignment *assignment)
-{
-	if (*assignment->ssh_key)
-		return true;
-	for (size_t i = 0; i < assignment->variable_count; i++)
-		if (assignment->variables[i].env)
-			return true;
-	return false;
-}
 
 /* ---- modules ---- */
 
@@ -86,10 +75,7 @@ void step_get(struct job *job)
 		.name = "get", .env = ENV_JOB, .with_ssh_key = true, .output = OUTPUT_QUIET, .done = get_done};
 	struct err err = ERR_INIT;
 
-	if (!job->init_wanted)
-		return;
-	job->modules_apart = has_environment(&job->assignment) && workdir_has_modules(&job->dir, &job->assignment);
-	if (!job->modules_apart)
+	if (!job->init_wanted || !workdir_has_modules(&job->dir, &job->assignment))
 		return;
 	if (ssh_key_write(job, &err) < 0) {
 		job_fail(job, OUTCOME_ERRORED, "The SSH key can't be written: %s", err.message);
@@ -113,7 +99,7 @@ void step_init(struct job *job)
 
 	if (!job->init_wanted)
 		return;
-	arguments_init(&command.args, !job->modules_apart);
+	arguments_init(&command.args);
 	command_run(job, &command);
 }
 

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "worker/exec/modules.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "common/err.h"
+#include "worker/exec/beneath.h"
+#include "worker/policy/blocks.h"
+
+enum { FILE_LIMIT = 16 * 1024 * 1024 };
+
+static const char module_type[] = "module";
+
+enum config_syntax config_syntax(const char *name)
+{
+	static const struct {
+		const char *end;
+		enum config_syntax syntax;
+	} ends[] = {
+		{".tf", CONFIG_NATIVE},
+		{".tofu", CONFIG_NATIVE},
+		{".tf.json", CONFIG_JSON},
+		{".tofu.json", CONFIG_JSON},
+	};
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		size_t end_len = strlen(ends[i].end);
+
+		if (len > end_len && text_equal(name + len - end_len, ends[i].end))
+			return ends[i].syntax;
+	}
+	return CONFIG_NONE;
+}
+
+static bool native_calls_modules(const char *text, size_t len)
+{
+	json_auto_t *blocks = NULL;
+	struct err err = ERR_INIT;
+	const json_t *block;
+	size_t i;
+
+	if (blocks_read(text, len, &blocks, &err) < 0)
+		return true;
+	json_array_foreach(blocks, i, block)
+	{
+		if (text_equal(json_string_at(block, "type"), module_type))
+			return true;
+	}
+	return false;
+}
+
+/* The root of a file is an object, or an array of objects that the engine merges. */
+static bool json_calls_modules(const char *text, size_t len)
+{
+	json_auto_t *root = NULL;
+	struct err err = ERR_INIT;
+	const json_t *body;
+	size_t i;
+
+	if (json_parse(text, len, &root, &err) < 0)
+		return true;
+	if (json_is_object(root))
+		return json_object_get(root, module_type) != NULL;
+	json_array_foreach(root, i, body)
+	{
+		if (!json_is_object(body) || json_object_get(body, module_type))
+			return true;
+	}
+	return !json_is_array(root);
+}
+
+bool text_calls_modules(enum config_syntax syntax, const char *text, size_t len)
+{
+	switch (syntax) {
+	case CONFIG_NATIVE:
+		return native_calls_modules(text, len);
+	case CONFIG_JSON:
+		return json_calls_modules(text, len);
+	case CONFIG_NONE:
+		break;
+	}
+	return false;
+}
+
+static bool file_calls_modules(int folder, const char *name)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT(FILE_LIMIT);
+	enum config_syntax syntax = config_syntax(name);
+	struct err err = ERR_INIT;
+
+	if (syntax == CONFIG_NONE)
+		return false;
+	return beneath_read(folder, name, &text, &err) < 0 || text_calls_modules(syntax, buf_str(&text), text.len);
+}
+
+bool folder_calls_modules(int folder)
+{
+	int fd = beneath_open(folder, ".", O_RDONLY | O_DIRECTORY, 0);
+	DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *entry;
+	bool found = false;
+
+	if (!list) {
+		closep(&fd);
+		return true;
+	}
+	while (!found && (entry = readdir(list)))
+		found = file_calls_modules(dirfd(list), entry->d_name);
+	closedir(list);
+	return found;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_EXEC_MODULES_H
+#define WORKER_EXEC_MODULES_H
+
+/* Which files of a folder an engine reads as configuration, and whether they call modules. Decided by parsing. */
+
+#include "common/json.h"
+
+enum config_syntax {
+	CONFIG_NONE,   /* engines do not read the file as configuration */
+	CONFIG_NATIVE, /* .tf, .tofu */
+	CONFIG_JSON,   /* .tf.json, .tofu.json */
+};
+
+/* The syntax that engines parse a file of that name with. Pure. */
+enum config_syntax config_syntax(const char *name);
+
+/* True if the text calls a module, or can't be parsed. JSON keys are compared after their escapes are resolved. Pure.
+ */
+bool text_calls_modules(enum config_syntax syntax, const char *text, size_t len);
+
+/* True if a configuration file of the folder calls a module, can't be parsed, or can't be read. */
+bool folder_calls_modules(int folder);
+
+#endif
