@@ -84,6 +84,9 @@ static void facts_read(const json_t *source, struct assignment *to)
 	to->ssh_key = text_or_empty(json_string_at(source, "ssh-key"));
 	to->project = text_or_empty(json_string_at(source, "project"));
 	to->organization = text_or_empty(json_string_at(source, "organization"));
+	to->organization_id = json_string_at(source, "organization-id");
+	if (!to->organization_id)
+		to->organization_id = to->organization;
 	to->workspace = text_or_empty(json_string_at(source, "workspace.name"));
 	to->workspace_id = text_or_empty(json_string_at(source, "workspace.id"));
 	to->engine_version = text_or_empty(json_string_at(source, "terraform-version"));

@@ -28,10 +28,11 @@ struct assignment {
 	const char *token;
 	enum stage stage;
 	const char *run;
-	const char *run_token; /* for what runs in the run to ask the API with; or "" */
-	const char *api_url;   /* where that is: "https://runyard.example.com"; or "" */
-	const char *ssh_key;   /* that modules are fetched with; or "" */
-	const char *organization;
+	const char *run_token;       /* for what runs in the run to ask the API with; or "" */
+	const char *api_url;         /* where that is: "https://runyard.example.com"; or "" */
+	const char *ssh_key;         /* that modules are fetched with; or "" */
+	const char *organization;    /* its name */
+	const char *organization_id; /* from an older scheduler its name */
 	const char *project;
 	const char *workspace;
 	const char *workspace_id;

@@ -34,7 +34,10 @@ struct sandbox_job command_view(const struct job *job, char **ret_root, char **r
 {
 	*ret_root = mem_printf("%s/root", job->dir.path);
 	*ret_cli_config = mem_printf("%s/cli.tfrc", job->dir.path);
-	return (struct sandbox_job){.root = *ret_root, .cli_config = *ret_cli_config, .engine = job->engine};
+	return (struct sandbox_job){.root = *ret_root,
+		.cli_config = *ret_cli_config,
+		.engine = job->engine,
+		.packages = job->packages ? org_user_path(job->packages) : NULL};
 }
 
 /* HCP's own names for what a configuration may want to know of its run; as variables of a configuration too. What is
@@ -94,6 +97,15 @@ static void add_job(const struct job *job, const struct command *command, struct
 	variables_environment(&job->assignment, env);
 }
 
+void command_environment(struct texts *env)
+{
+	for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
+		texts_add(env, "%s", fixed[i]);
+	for (size_t i = 0; i < ARRAY_LEN(passed_on); i++)
+		if (getenv(passed_on[i]))
+			texts_add(env, "%s=%s", passed_on[i], getenv(passed_on[i]));
+}
+
 static void make_env(
 	const struct job *job, const struct sandbox_job *view, const struct command *command, struct texts *env)
 {
@@ -103,11 +115,7 @@ static void make_env(
 	_cleanup_(freep) char *home = sandbox_path(sandbox, view, "home");
 	_cleanup_(freep) char *folder = sandbox_path(sandbox, view, job->folder);
 
-	for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
-		texts_add(env, "%s", fixed[i]);
-	for (size_t i = 0; i < ARRAY_LEN(passed_on); i++)
-		if (getenv(passed_on[i]))
-			texts_add(env, "%s=%s", passed_on[i], getenv(passed_on[i]));
+	command_environment(env);
 	texts_add(env, "HOME=%s", home);
 	texts_add(env, "TF_CLI_CONFIG_FILE=%s", sandbox_cli_config(sandbox, view));
 	if (kind == ENV_COST)

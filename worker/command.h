@@ -35,6 +35,8 @@ struct command {
 void command_run(struct job *job, struct command *command);
 /* Puts a kept output into the log, and fails the job with its first error. */
 void command_failed(struct job *job, const char *name, int code, const char *errors);
+/* Adds the variables that every engine gets: fixed ones, and what the worker was given to reach the network. */
+void command_environment(struct texts *env);
 /* The job's view of its sandbox. */
 struct sandbox_job command_view(const struct job *job, char **ret_root, char **ret_cli_config);
 

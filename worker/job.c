@@ -62,6 +62,8 @@ static void job_begin(void *data)
 		network_begin(job); /* it is made while the job's files are downloaded */
 	if (workdir_make(host->jobs, host->jobs_path, &job->assignment, &job->dir, &err) < 0)
 		job_fail(job, OUTCOME_ERRORED, "The worker can't make a folder for the job: %s", err.message);
+	else if (org_packages_enter(host->org_packages, job->assignment.organization_id, &job->packages, &err) < 0)
+		job_fail(job, OUTCOME_ERRORED, "The worker can't make a folder for provider packages: %s", err.message);
 	job_release(job);
 }
 
@@ -141,6 +143,7 @@ void job_free(struct job *job)
 	closep(&job->plan_json);
 	closep(&job->state_file);
 	closep(&job->plan_file);
+	org_packages_leave(job->host->org_packages, job->packages);
 	workdir_release(&job->dir);
 	assignment_release(&job->assignment);
 	free(job->folder);

@@ -36,6 +36,7 @@ struct books;
 struct child;
 struct fetcher;
 struct inits;
+struct installer;
 struct job;
 struct network_use;
 struct networks;
@@ -66,6 +67,8 @@ struct job_host {
 	const char *provider_mirror; /* folder, URL or "" */
 	struct engines *engines;
 	struct providers *providers;
+	struct org_packages *org_packages;
+	struct installer *installer;
 	struct inits *inits;
 	struct schemas *schemas;
 	struct unsent *unsent;
@@ -117,7 +120,8 @@ struct job {
 	struct joblog log;
 	struct states states;
 
-	char *engine; /* path */
+	struct org_user *packages; /* of its organization */
+	char *engine;              /* path */
 	bool tofu;
 
 	struct network_use *network; /* all commands of the job run in it; or NULL */

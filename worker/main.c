@@ -25,6 +25,7 @@
 #include "worker/exec/etc.h"
 #include "worker/exec/inits.h"
 #include "worker/health.h"
+#include "worker/installer.h"
 #include "worker/lease.h"
 #include "worker/metrics.h"
 #include "worker/ship/unsent.h"
@@ -107,7 +108,9 @@ static int open_sandbox(struct worker *worker, struct err *err)
 {
 	const struct options *options = &worker->options;
 
-	if (providers_open(options->data_dir, &worker->providers, err) < 0)
+	if (providers_open(options->data_dir, &worker->providers, err) < 0 ||
+		org_packages_open(options->data_dir, options->organization_packages << 20, &worker->org_packages, err) <
+			0)
 		return -1;
 	worker->sandbox = (struct sandbox){
 		.binds = options->sandbox_bind,
@@ -204,6 +207,7 @@ static int open_host(struct process *process, struct err *err)
 		.provider_mirror = options->provider_mirror,
 		.engines = engines_new(worker->loop, options->engine, options->engine_dir),
 		.providers = &worker->providers,
+		.org_packages = worker->org_packages,
 		.sandbox = &worker->sandbox,
 		.books = &worker->books,
 		.infracost = options->infracost,
@@ -225,6 +229,7 @@ static int open_host(struct process *process, struct err *err)
 	};
 	if (inits_open(options->data_dir, options->init_reuse_seconds * 1000, &worker->host.inits, err) < 0 ||
 		schemas_open(options->data_dir, &worker->host.schemas, err) < 0 ||
+		installer_open(&worker->host, options->data_dir, &worker->host.installer, err) < 0 ||
 		books_load(&worker->books, options->price_books, err) < 0)
 		return -1;
 	return unsent_open(&unsent, &worker->host.unsent, err);
@@ -325,12 +330,15 @@ static void process_close(struct process *process)
 	unsent_free(worker->host.unsent);
 	schemas_free(worker->host.schemas);
 	inits_free(worker->host.inits);
+	installer_stop(worker->host.installer);
 	engines_free(worker->host.engines);
 	books_release(&worker->books);
 	sandbox_release(&worker->sandbox);
+	org_packages_free(worker->org_packages);
 	providers_release(&worker->providers);
 	fetcher_free(worker->fetcher);
 	loop_free(worker->loop);
+	installer_free(worker->host.installer);
 	closep(&process->jobs);
 	closep(&process->lock);
 	free(process->jobs_path);

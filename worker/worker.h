@@ -23,6 +23,7 @@ struct worker {
 	struct loop *loop;
 	struct fetcher *fetcher;
 	struct providers providers;
+	struct org_packages *org_packages;
 	struct sandbox sandbox;
 	struct network_lists network_lists;
 	struct networks *networks; /* or NULL: jobs share this process's network, or have none */

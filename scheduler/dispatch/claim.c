@@ -150,7 +150,8 @@ static int claim_details(struct claiming *c, struct err *err)
 	return db_ask(c->store->db, &c->details, err,
 		"select j.id, j.run_id, j.attempt, j.stage, j.stop, "
 		"coalesce(ao.name || '/', '') || ap.name as pool, "
-		"extract(epoch from now() - j.created_at) as waited, g.name as organization, w.id as workspace_id, "
+		"extract(epoch from now() - j.created_at) as waited, g.name as organization, g.id as organization_id, "
+		"w.id as workspace_id, "
 		"w.name as workspace_name, x.name as project, i.terraform_version, coalesce(p.terraform_version, '') "
 		"as planned_with, "
 		"i.working_directory, i.is_destroy, i.refresh, i.refresh_only, i.json_log, i.target_addrs, "
@@ -298,11 +299,12 @@ static int job_document(struct claiming *c, int row, json_t **ret_job, struct er
 	if (!*ret_job)
 		return err_set(err, ERR_INTERNAL, "%s can't be written down", run);
 	json_object_update_new(*ret_job,
-		json_pack("{sO sb sb sb sb sb so}", "ssh-key", ssh_key, "watched", row_bool(rows, row, "watched"),
-			"json-later", row_bool(rows, row, "json_later"), "has-plan-json",
-			row_bool(rows, row, "has_json"), "generate-config",
-			row_bool(rows, row, "allow_config_generation"), "debug", row_bool(rows, row, "debugging_mode"),
-			"invoke-addrs", array_or_empty(rows, row, "invoke_action_addrs")));
+		json_pack("{sO ss sb sb sb sb sb so}", "ssh-key", ssh_key, "organization-id",
+			row_text(rows, row, "organization_id"), "watched", row_bool(rows, row, "watched"), "json-later",
+			row_bool(rows, row, "json_later"), "has-plan-json", row_bool(rows, row, "has_json"),
+			"generate-config", row_bool(rows, row, "allow_config_generation"), "debug",
+			row_bool(rows, row, "debugging_mode"), "invoke-addrs",
+			array_or_empty(rows, row, "invoke_action_addrs")));
 	return 0;
 }
 

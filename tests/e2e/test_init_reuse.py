@@ -104,7 +104,7 @@ def test_providers_that_are_not_locked_are_looked_for_again(api, worker, mirror,
     apply(api, TIME)
     assert (inits(one), reused(one)) == (2, 0)
     cached = one.options["data_dir"] / f"providers/mirror/{engine.registry}/hashicorp/time"
-    assert newer in [path.name for path in cached.iterdir()]
+    until(lambda: newer in [path.name for path in cached.glob("*")], "the newer one is verified")
 
 
 def test_locked_providers_need_no_second_init(api, worker, mirror, engine):
@@ -124,9 +124,11 @@ def test_a_package_that_is_gone_is_fetched_again(api, worker, mirror):
     apply(api, TIME)
     apply(api, TIME)
     assert (inits(one), reused(one)) == (1, 1)
-    for package in (one.options["data_dir"] / "providers/store").iterdir():
-        if package.is_dir():
-            shutil.rmtree(package)
+    until(lambda: one.metric("runyard_worker_providers_adopted_total") == 1, "the package is verified")
+    for place in ("providers/store/*", "organization-packages/*/*"):
+        for package in one.options["data_dir"].glob(place):
+            if package.is_dir():
+                shutil.rmtree(package)
     apply(api, TIME)
     assert (inits(one), reused(one)) == (2, 1)
     apply(api, TIME)

@@ -60,6 +60,11 @@ def packages(worker):
     return [path for path in kept(worker) if "/store/" in path and os.path.basename(path).startswith("terraform-provider-time")]
 
 
+def verified(worker):
+    """True when the worker has verified a package, for until()."""
+    return worker.metric("runyard_worker_providers_adopted_total") == 1
+
+
 def apply(api, files=TIME):
     workspace = api.workspace(auto_apply=True)
     api.wait_status(api.run_files(workspace, files), "applied")
@@ -80,16 +85,17 @@ def lock_file(folder, mirror, engine):
 def test_a_second_run_downloads_and_unpacks_nothing(api, worker, mirror):
     one = worker(provider_mirror=mirror)
     apply(api)
+    until(lambda: verified(one), "the package is verified")
     before = kept(one)
-    assert one.metric("runyard_worker_providers_adopted_total") == 1
     apply(api)
     assert kept(one) == before
-    assert one.metric("runyard_worker_providers_adopted_total") == 1
+    assert verified(one)
 
 
 def test_what_was_downloaded_is_there_after_a_restart(api, worker, mirror):
     one = worker(provider_mirror=mirror)
     apply(api)
+    until(lambda: verified(one), "the package is verified")
     before = kept(one)
     one.restart(kill=True)
     apply(api)
@@ -100,6 +106,7 @@ def test_the_mirror_is_not_needed_twice(api, worker, mirror, folder, engine):
     one = worker(provider_mirror=mirror)
     locked = {**TIME, ".terraform.lock.hcl": lock_file(folder, mirror, engine)}
     apply(api, locked)
+    until(lambda: verified(one), "the package is verified")
     shutil.rmtree(mirror / engine.registry)
     apply(api, locked)
     apply(api)
@@ -113,13 +120,13 @@ def test_first_runs_side_by_side_share_one_package(api, worker, mirror):
     runs = [api.run(workspace, configuration) for workspace, configuration in zip(workspaces, configurations)]
     for run in runs:
         api.wait_status(run, "applied")
+    until(lambda: verified(one), "the package is verified")
     assert len(packages(one)) == 1
-    assert one.metric("runyard_worker_providers_adopted_total") >= 1
 
 
 def test_an_apply_on_another_worker_that_has_the_provider_needs_no_init(api, worker, mirror):
     first, second = worker(provider_mirror=mirror), worker(provider_mirror=mirror, slots=1)
-    until(lambda: apply(api) or all(w.metric("runyard_worker_providers_adopted_total") == 1 for w in (first, second)), "both have it")
+    until(lambda: apply(api) or all(verified(w) for w in (first, second)), "both have it")
     assert second.stop() == 0
     workspace = api.workspace()
     run = api.run_files(workspace, TIME)
@@ -141,6 +148,7 @@ def test_an_apply_on_a_worker_that_lacks_the_provider_gets_it(api, worker, mirro
     api.act(run, "apply")
     api.wait_status(run, "applied")
     assert second.metric("runyard_worker_process_seconds_count", command="init") == 1
+    until(lambda: verified(second), "the package is verified")
     assert len(packages(second)) == 1
 
 
@@ -153,6 +161,7 @@ def test_a_lock_file_that_the_package_does_not_fit(api, worker, mirror, folder, 
     assert api.wait_status(run, "errored")["error"]
     assert "checksum" in api.log(run)
     apply(api, {**TIME, ".terraform.lock.hcl": good})
+    until(lambda: verified(one), "the package is verified")
     assert len(packages(one)) == 1
 
 
@@ -167,6 +176,7 @@ def test_jobs_can_not_write_to_what_is_shared(api, worker, mirror, sandbox):
         pytest.skip("without a sandbox a job sees what the worker sees")
     one = worker(provider_mirror=mirror)
     apply(api)
+    until(lambda: verified(one), "the package is verified")
     before = kept(one)
     writes = {"main.tf": TIME["main.tf"] + """
 resource "terraform_data" "writes" {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* The provider cache: packages are taken over once, lock files fitted to it, and links made only for what may be used.
- */
+/* Provider packages: what jobs install stays with their organization, what is verified serves all. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,6 +17,7 @@
 #include "worker/exec/lockfile.h"
 #include "worker/exec/packages.h"
 #include "worker/exec/providers.h"
+#include "worker/installer.h"
 
 #define ADDRESS "registry.example.com/acme/thing"
 
@@ -27,6 +27,9 @@ struct fixture {
 	struct providers providers;
 	char package[128]; /* with this machine's platform */
 	char *hash;        /* of a package whose only file "p" holds "x" */
+	struct org_packages *own;
+	struct org_user *users[4]; /* of view_of */
+	size_t user_count;
 };
 
 static int fixture_make(void **state)
@@ -39,6 +42,7 @@ static int fixture_make(void **state)
 	assert_non_null(mkdtemp(fixture->path));
 	fixture->top = open(fixture->path, O_RDONLY | O_DIRECTORY);
 	assert_int_equal(providers_open(fixture->path, &fixture->providers, &err), 0);
+	assert_int_equal(org_packages_open(fixture->path, 1000 * 1000, &fixture->own, &err), 0);
 	snprintf(fixture->package, sizeof(fixture->package), ADDRESS "/1.2.3/%s", providers_platform());
 	assert_int_equal(beneath_write(fixture->top, "sample/p", 0644, "x", 1, &err), 0);
 	folder = beneath_open(fixture->top, "sample", O_RDONLY | O_DIRECTORY, 0);
@@ -52,6 +56,9 @@ static int fixture_end(void **state)
 {
 	struct fixture *fixture = *state;
 
+	for (size_t i = 0; i < fixture->user_count; i++)
+		org_packages_leave(fixture->own, fixture->users[i]);
+	org_packages_free(fixture->own);
 	providers_release(&fixture->providers);
 	close(fixture->top);
 	beneath_remove(AT_FDCWD, fixture->path);
@@ -92,34 +99,176 @@ static void a_hash_is_terraforms(void **state)
 	assert_string_equal(fixture->hash, "h1:6jz4n3j6gmeKw9xtDJdu3VLzO+aIh5r9LcJhHV3iF0A=");
 }
 
-static void a_package_is_taken_over_once(void **state)
+static struct package_view view_of(struct fixture *fixture, const char *organization)
+{
+	struct org_user **user = &fixture->users[fixture->user_count++];
+	struct err err = ERR_INIT;
+
+	assert_int_equal(org_packages_enter(fixture->own, organization, user, &err), 0);
+	return (struct package_view){.verified = &fixture->providers,
+		.verified_seen = "/seen",
+		.own = fixture->own,
+		.user = *user,
+		.own_seen = "/own",
+		.mirror = ""};
+}
+
+/* What the job's link to the package leads to; "" if it is none. */
+static const char *link_of(struct fixture *fixture, int folder)
+{
+	static char target[256];
+	_cleanup_(freep) char *link = mem_printf(".terraform/providers/%s", fixture->package);
+	ssize_t len = readlinkat(folder, link, target, sizeof(target) - 1);
+
+	target[len > 0 ? len : 0] = '\0';
+	return target;
+}
+
+/* Keeps what the job installed; how many packages are to be verified. */
+static size_t keep(const struct package_view *view, int folder)
+{
+	_cleanup_(package_list_release) struct package_list list = {.items = NULL};
+
+	providers_keep(view, folder, &list);
+	return list.count;
+}
+
+static void a_package_of_a_job_stays_with_its_organization(void **state)
 {
 	struct fixture *fixture = *state;
+	struct package_view ours = view_of(fixture, "org-1"), theirs = view_of(fixture, "org-2");
 	int first = job_make(fixture, "first", fixture->hash, "zh:1"),
-	    second = job_make(fixture, "second", fixture->hash, "zh:1");
-	_cleanup_(freep) char *link = mem_printf(".terraform/providers/%s", fixture->package);
-	char target[256] = "", again[256] = "";
+	    second = job_make(fixture, "second", fixture->hash, "zh:1"),
+	    third = job_make(fixture, "third", fixture->hash, "zh:1");
+	char hex[PACKAGE_HEX_SIZE];
+	_cleanup_(freep) char *target = NULL;
 
+	assert_int_equal(hash_to_hex(fixture->hash, hex), 0);
+	target = mem_printf("/own/%s", hex);
 	assert_int_equal(package_make(fixture, first, "x"), 0);
-	assert_int_equal(package_make(fixture, second, "x"), 0);
-	assert_int_equal(providers_adopt(&fixture->providers, first, "/seen"), 1);
-	assert_int_equal(providers_adopt(&fixture->providers, second, "/seen"), 1);
-	assert_true(readlinkat(first, link, target, sizeof(target) - 1) > 0);
-	assert_true(readlinkat(second, link, again, sizeof(again) - 1) > 0);
-	assert_string_equal(target, again);
-	assert_true(text_starts(target, "/seen/store/"));
+	assert_int_equal(keep(&ours, first), 1);
+	assert_string_equal(link_of(fixture, first), target);
+	assert_int_equal(faccessat(fixture->top, "providers/mirror/registry.example.com", F_OK, 0), -1);
+	assert_false(providers_link(&theirs, third, fixture->package));
+	assert_true(providers_link(&ours, second, fixture->package));
+	assert_string_equal(link_of(fixture, second), target);
 	close(first);
 	close(second);
+	close(third);
+}
+
+static void a_verified_package_serves_all(void **state)
+{
+	struct fixture *fixture = *state;
+	struct package_view ours = view_of(fixture, "org-1"), theirs = view_of(fixture, "org-2");
+	int installed = job_make(fixture, "installed", fixture->hash, "zh:1"),
+	    first = job_make(fixture, "first", fixture->hash, "zh:1"),
+	    second = job_make(fixture, "second", fixture->hash, "zh:1");
+
+	assert_int_equal(package_make(fixture, installed, "x"), 0);
+	assert_int_equal(package_make(fixture, first, "x"), 0);
+	assert_int_equal(providers_adopt(&fixture->providers, installed), 1);
+	assert_int_equal(keep(&ours, first), 0);
+	assert_true(text_starts(link_of(fixture, first), "/seen/store/"));
+	assert_true(providers_link(&theirs, second, fixture->package));
+	assert_true(text_starts(link_of(fixture, second), "/seen/store/"));
+	close(installed);
+	close(first);
+	close(second);
+}
+
+/* Even with a lock file that names it, and before or after the true package is verified. */
+static void another_package_of_the_same_version_is_not_shared(void **state)
+{
+	struct fixture *fixture = *state;
+	struct package_view ours = view_of(fixture, "org-1"), theirs = view_of(fixture, "org-2");
+	int planted = job_make(fixture, "planted", "h1:none", "zh:1"), package;
+	_cleanup_(freep) char *folder = mem_printf(".terraform/providers/%s", fixture->package);
+	_cleanup_(freep) char *hash = NULL;
+	struct err err = ERR_INIT;
+	int other, installed = job_make(fixture, "installed", fixture->hash, "zh:1");
+
+	assert_int_equal(package_make(fixture, planted, "planted"), 0);
+	package = beneath_open(planted, folder, O_RDONLY | O_DIRECTORY, 0);
+	assert_int_equal(package_hash(package, &hash, &err), 0);
+	close(package);
+	close(planted);
+	planted = job_make(fixture, "planted", hash, "zh:1");
+	other = job_make(fixture, "other", hash, fixture->hash);
+	assert_int_equal(keep(&ours, planted), 1);
+	assert_true(text_starts(link_of(fixture, planted), "/own/"));
+	assert_false(providers_link(&theirs, other, fixture->package));
+	assert_int_equal(package_make(fixture, installed, "x"), 0);
+	assert_int_equal(providers_adopt(&fixture->providers, installed), 1);
+	assert_true(providers_link(&theirs, other, fixture->package));
+	assert_true(text_starts(link_of(fixture, other), "/seen/store/"));
+	close(planted);
+	beneath_remove(fixture->top, "planted");
+	planted = job_make(fixture, "planted", hash, "zh:1");
+	assert_int_equal(package_make(fixture, planted, "planted"), 0);
+	assert_int_equal(keep(&ours, planted), 0);
+	close(planted);
+	close(other);
+	close(installed);
 }
 
 static void a_package_that_the_lock_file_does_not_know_is_left(void **state)
 {
 	struct fixture *fixture = *state;
+	struct package_view view = view_of(fixture, "org-1");
 	int job = job_make(fixture, "job", fixture->hash, "zh:1");
 
 	assert_int_equal(package_make(fixture, job, "something else"), 0);
-	assert_int_equal(providers_adopt(&fixture->providers, job, "/seen"), 0);
+	assert_int_equal(keep(&view, job), 0);
+	assert_string_equal(link_of(fixture, job), "");
+	assert_int_equal(providers_adopt(&fixture->providers, job), 0);
 	close(job);
+}
+
+/* A job that kept a link to a file of its package changes its own file alone. */
+static void a_kept_package_is_a_copy(void **state)
+{
+	struct fixture *fixture = *state;
+	struct package_view view = view_of(fixture, "org-1");
+	int job = job_make(fixture, "job", fixture->hash, "zh:1");
+	_cleanup_(freep) char *file = mem_printf(".terraform/providers/%s/p", fixture->package);
+	_cleanup_(buf_release) struct buf text = BUF_INIT(100);
+	char hex[PACKAGE_HEX_SIZE];
+	struct err err = ERR_INIT;
+	int own, fd;
+
+	assert_int_equal(package_make(fixture, job, "x"), 0);
+	assert_int_equal(linkat(job, file, job, "link", 0), 0);
+	assert_int_equal(keep(&view, job), 1);
+	fd = openat(job, "link", O_WRONLY | O_APPEND);
+	assert_int_equal(write(fd, "more", 4), 4);
+	close(fd);
+	assert_int_equal(hash_to_hex(fixture->hash, hex), 0);
+	own = open(org_user_path(view.user), O_RDONLY | O_DIRECTORY);
+	fd = beneath_open(own, hex, O_RDONLY | O_DIRECTORY, 0);
+	assert_int_equal(beneath_read(fd, "p", &text, &err), 0);
+	assert_string_equal(buf_str(&text), "x");
+	close(fd);
+	close(own);
+	close(job);
+}
+
+static void a_job_is_offered_what_its_lock_file_names(void **state)
+{
+	struct fixture *fixture = *state;
+	struct package_view ours = view_of(fixture, "org-1"), theirs = view_of(fixture, "org-2");
+	int job = job_make(fixture, "job", fixture->hash, "zh:1"),
+	    other = job_make(fixture, "other", "h1:elsewhere", "zh:1");
+	char target[256];
+
+	assert_int_equal(package_make(fixture, job, "x"), 0);
+	assert_int_equal(keep(&ours, job), 1);
+	assert_int_equal(providers_offer_own(&ours, other, fixture->top), 0);
+	assert_int_equal(providers_offer_own(&theirs, job, fixture->top), 0);
+	assert_int_equal(providers_offer_own(&ours, job, fixture->top), 1);
+	assert_true(readlinkat(fixture->top, fixture->package, target, sizeof(target)) > 0);
+	close(job);
+	close(other);
 }
 
 static void a_lock_file_of_another_platform_is_completed(void **state)
@@ -133,7 +282,7 @@ static void a_lock_file_of_another_platform_is_completed(void **state)
 	char **skip = NULL;
 
 	assert_int_equal(package_make(fixture, job, "x"), 0);
-	assert_int_equal(providers_adopt(&fixture->providers, job, "/seen"), 1);
+	assert_int_equal(providers_adopt(&fixture->providers, job), 1);
 	assert_int_equal(providers_fit_lockfile(&fixture->providers, other, &skip, &err), 0);
 	assert_null(skip);
 	assert_int_equal(beneath_read(other, LOCKFILE_NAME, &text, &err), 0);
@@ -149,28 +298,156 @@ static void a_lock_file_of_another_platform_is_completed(void **state)
 static void a_link_is_made_only_to_what_the_lock_file_allows(void **state)
 {
 	struct fixture *fixture = *state;
+	struct package_view view = view_of(fixture, "org-1");
 	int job = job_make(fixture, "job", fixture->hash, "zh:1"),
 	    other = job_make(fixture, "other", "h1:elsewhere", "zh:1");
 
-	assert_false(providers_link(&fixture->providers, job, "/seen", "", fixture->package));
+	assert_false(providers_link(&view, job, fixture->package));
 	assert_int_equal(package_make(fixture, job, "x"), 0);
-	assert_int_equal(providers_adopt(&fixture->providers, job, "/seen"), 1);
-	assert_true(providers_link(&fixture->providers, job, "/seen", "", fixture->package));
-	assert_false(providers_link(&fixture->providers, other, "/seen", "", fixture->package));
-	assert_false(providers_link(&fixture->providers, job, "/seen", "", "../../x/1/linux_amd64"));
+	assert_int_equal(providers_adopt(&fixture->providers, job), 1);
+	assert_true(providers_link(&view, job, fixture->package));
+	assert_false(providers_link(&view, other, fixture->package));
+	assert_false(providers_link(&view, job, "../../x/1/linux_amd64"));
 	close(job);
 	close(other);
 }
 
-static void the_cli_configuration_names_the_sources_in_order(void **state)
+static void a_store_that_an_older_worker_filled_is_emptied(void **state)
 {
+	struct fixture *fixture = *state;
+	struct err err = ERR_INIT;
+	int job = job_make(fixture, "job", fixture->hash, "zh:1");
+	struct package_view view = view_of(fixture, "org-1");
+
+	assert_int_equal(package_make(fixture, job, "x"), 0);
+	assert_int_equal(providers_adopt(&fixture->providers, job), 1);
+	providers_release(&fixture->providers);
+	assert_int_equal(providers_open(fixture->path, &fixture->providers, &err), 0);
+	assert_true(providers_link(&view, job, fixture->package));
+	providers_release(&fixture->providers);
+	assert_int_equal(unlinkat(fixture->top, "providers/verified", AT_REMOVEDIR), 0);
+	assert_int_equal(providers_open(fixture->path, &fixture->providers, &err), 0);
+	assert_false(providers_link(&view, job, fixture->package));
+	close(job);
+}
+
+/* ---- the bound of what organizations keep ---- */
+
+/* A package of one file of that many bytes, whose content differs by name. Its digits. */
+static void sized_package(struct fixture *fixture, const char *name, size_t size, char ret_hex[PACKAGE_HEX_SIZE])
+{
+	_cleanup_(freep) char *bytes = mem_new(size, 1);
+	_cleanup_(freep) char *path = mem_printf("%s/p", name);
+	_cleanup_(freep) char *hash = NULL;
+	struct err err = ERR_INIT;
+	int folder;
+
+	memcpy(bytes, name, strlen(name));
+	assert_int_equal(beneath_write(fixture->top, path, 0644, bytes, size, &err), 0);
+	folder = beneath_open(fixture->top, name, O_RDONLY | O_DIRECTORY, 0);
+	assert_int_equal(package_hash(folder, &hash, &err), 0);
+	assert_int_equal(hash_to_hex(hash, ret_hex), 0);
+	close(folder);
+}
+
+static int add(struct fixture *fixture, const struct org_user *user, const char *name, const char *hex)
+{
+	int folder = beneath_open(fixture->top, name, O_RDONLY | O_DIRECTORY, 0);
+	int status = org_packages_add(fixture->own, user, folder, hex);
+
+	close(folder);
+	return status;
+}
+
+static void what_was_used_longest_ago_makes_room(void **state)
+{
+	enum { SIZE = 200 * 1000 };
+	struct fixture *fixture = *state;
+	const struct org_user *early = view_of(fixture, "org-1").user, *late;
+	char a[PACKAGE_HEX_SIZE], b[PACKAGE_HEX_SIZE], c[PACKAGE_HEX_SIZE], large[PACKAGE_HEX_SIZE];
+	struct err err = ERR_INIT;
+	struct org_user *next;
+
+	sized_package(fixture, "a", SIZE, a);
+	sized_package(fixture, "b", SIZE, b);
+	sized_package(fixture, "c", SIZE, c);
+	sized_package(fixture, "large", 3 * SIZE, large);
+	assert_int_equal(add(fixture, early, "a", a), 0);
+	assert_int_equal(add(fixture, early, "b", b), 0);
+	assert_int_equal(add(fixture, early, "c", c), -1); /* the other two are in use */
+	assert_int_equal(add(fixture, early, "large", large), -1);
+	assert_int_equal(add(fixture, early, "a", b), 0); /* it is there, so the copy is not looked at */
+	org_packages_leave(fixture->own, fixture->users[0]);
+	fixture->users[0] = NULL;
+	assert_int_equal(org_packages_enter(fixture->own, "org-1", &next, &err), 0);
+	fixture->users[fixture->user_count++] = next;
+	late = next;
+	assert_true(org_packages_use(fixture->own, late, a));
+	assert_int_equal(add(fixture, late, "c", c), 0);
+	assert_true(org_packages_use(fixture->own, late, a) && org_packages_use(fixture->own, late, c));
+	assert_false(org_packages_use(fixture->own, late, b));
+}
+
+static void one_organization_takes_no_room_from_another(void **state)
+{
+	enum { SIZE = 200 * 1000 };
+	struct fixture *fixture = *state;
+	const struct org_user *ours = view_of(fixture, "org-1").user, *theirs = view_of(fixture, "org-2").user;
+	char a[PACKAGE_HEX_SIZE], b[PACKAGE_HEX_SIZE], wrong[PACKAGE_HEX_SIZE] = "";
+
+	sized_package(fixture, "a", SIZE, a);
+	sized_package(fixture, "b", SIZE, b);
+	assert_int_equal(add(fixture, ours, "a", a), 0);
+	assert_int_equal(add(fixture, ours, "b", b), 0);
+	assert_int_equal(add(fixture, theirs, "a", a), 0);
+	assert_int_equal(add(fixture, theirs, "b", b), 0);
+	assert_true(org_packages_use(fixture->own, ours, a) && org_packages_use(fixture->own, theirs, b));
+	memset(wrong, '0', sizeof(wrong) - 1);
+	assert_int_equal(add(fixture, theirs, "a", wrong), -1);
+	assert_false(org_packages_use(fixture->own, theirs, wrong));
+}
+
+static void an_installation_names_one_package_and_no_more(void **state)
+{
+	static const char *const wrong[][2] = {
+		{"registry.example.com/acme/thing", "1.0.0\"\n}"},
+		{"registry.example.com/acme/thing", "~> 1.0"},
+		{"registry.example.com/acme/thing", ""},
+		{"registry.example.com/acme/thing", "latest"},
+		{"registry.example.com/acme", "1.0.0"},
+		{"registry.example.com/acme/thing/more", "1.0.0"},
+		{"registry.example.com/acme/${x}", "1.0.0"},
+		{"registry.example.com/../thing", "1.0.0"},
+		{"-x/acme/thing", "1.0.0"},
+		{"registry.example.com//thing", "1.0.0"},
+		{"", "1.0.0"},
+	};
 	_cleanup_(buf_release) struct buf text = BUF_INIT(4096);
-	char *skip[] = {ADDRESS, NULL};
 
 	(void)state;
-	assert_int_equal(providers_cli_config("/providers", "https://mirror.example.com/", skip, &text), 0);
+	for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
+		assert_int_equal(install_configuration(wrong[i][0], wrong[i][1], &text), -1);
+	assert_int_equal(install_configuration("localhost:8443/acme_1/a-thing", "1.0.0-rc1+x", &text), 0);
+	assert_non_null(strstr(buf_str(&text), "source  = \"localhost:8443/acme_1/a-thing\""));
+	assert_non_null(strstr(buf_str(&text), "version = \"= 1.0.0-rc1+x\""));
+}
+
+static void the_cli_configuration_names_the_sources_in_order(void **state)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT(4096), alone = BUF_INIT(4096);
+	char *skip[] = {ADDRESS, NULL};
+	const struct install_sources sources = {
+		.store = "/providers", .skip = skip, .own = "/job/packages", .mirror = "https://mirror.example.com/"};
+	const char *own;
+
+	(void)state;
+	assert_int_equal(providers_cli_config(&sources, &text), 0);
 	assert_non_null(strstr(buf_str(&text), "path = \"/providers/mirror\"\n    exclude = [\"" ADDRESS "\"]"));
-	assert_non_null(strstr(buf_str(&text), "network_mirror {\n    url = \"https://mirror.example.com/\""));
+	own = strstr(buf_str(&text), "path = \"/job/packages\"");
+	assert_non_null(own);
+	assert_non_null(strstr(own, "network_mirror {\n    url = \"https://mirror.example.com/\""));
+	assert_int_equal(providers_cli_config(&(struct install_sources){.mirror = ""}, &alone), 0);
+	assert_null(strstr(buf_str(&alone), "filesystem_mirror"));
 }
 
 static void package_paths_have_five_plain_parts(void **state)
@@ -191,13 +468,24 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_hash_is_terraforms, fixture_make, fixture_end),
-		cmocka_unit_test_setup_teardown(a_package_is_taken_over_once, fixture_make, fixture_end),
+		cmocka_unit_test_setup_teardown(
+			a_package_of_a_job_stays_with_its_organization, fixture_make, fixture_end),
+		cmocka_unit_test_setup_teardown(a_verified_package_serves_all, fixture_make, fixture_end),
+		cmocka_unit_test_setup_teardown(
+			another_package_of_the_same_version_is_not_shared, fixture_make, fixture_end),
 		cmocka_unit_test_setup_teardown(
 			a_package_that_the_lock_file_does_not_know_is_left, fixture_make, fixture_end),
+		cmocka_unit_test_setup_teardown(a_kept_package_is_a_copy, fixture_make, fixture_end),
+		cmocka_unit_test_setup_teardown(a_job_is_offered_what_its_lock_file_names, fixture_make, fixture_end),
 		cmocka_unit_test_setup_teardown(
 			a_lock_file_of_another_platform_is_completed, fixture_make, fixture_end),
 		cmocka_unit_test_setup_teardown(
 			a_link_is_made_only_to_what_the_lock_file_allows, fixture_make, fixture_end),
+		cmocka_unit_test_setup_teardown(
+			a_store_that_an_older_worker_filled_is_emptied, fixture_make, fixture_end),
+		cmocka_unit_test_setup_teardown(what_was_used_longest_ago_makes_room, fixture_make, fixture_end),
+		cmocka_unit_test_setup_teardown(one_organization_takes_no_room_from_another, fixture_make, fixture_end),
+		cmocka_unit_test(an_installation_names_one_package_and_no_more),
 		cmocka_unit_test(the_cli_configuration_names_the_sources_in_order),
 		cmocka_unit_test(package_paths_have_five_plain_parts),
 	};

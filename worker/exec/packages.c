@@ -4,6 +4,8 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,7 +16,7 @@
 #include "common/err.h"
 #include "worker/exec/beneath.h"
 
-enum { HASH_LIST_LIMIT = 16 * 1024 * 1024, MOST_FILES = 20000 };
+enum { HASH_LIST_LIMIT = 16 * 1024 * 1024, MAX_FILES = 20000, MAX_DEPTH = 32 };
 
 /* ---- names ---- */
 
@@ -119,12 +121,13 @@ static void names_release(struct names *names)
 	free(names->items);
 }
 
-static int names_collect(int folder, const char *path, struct names *names)
+/* Each level holds a descriptor, so the depth has a bound. */
+static int names_collect(int folder, const char *path, int depth, struct names *names)
 {
 	int fd = beneath_open(folder, *path ? path : ".", O_RDONLY | O_DIRECTORY, 0);
 	DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
 	struct dirent *entry;
-	int status = list ? 0 : -1;
+	int status = list && depth < MAX_DEPTH ? 0 : -1;
 
 	while (status == 0 && (entry = readdir(list))) {
 		_cleanup_(freep) char *below = mem_printf("%s%s%s", path, *path ? "/" : "", entry->d_name);
@@ -132,10 +135,10 @@ static int names_collect(int folder, const char *path, struct names *names)
 
 		if (text_equal(entry->d_name, ".") || text_equal(entry->d_name, ".."))
 			continue;
-		if (names->count >= MOST_FILES || fstatat(fd, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) < 0) {
+		if (names->count >= MAX_FILES || fstatat(fd, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) < 0) {
 			status = -1;
 		} else if (S_ISDIR(info.st_mode)) {
-			status = names_collect(folder, below, names);
+			status = names_collect(folder, below, depth + 1, names);
 		} else {
 			names->items = mem_resize(names->items, names->count + 1, sizeof(*names->items));
 			names->items[names->count++] = below;
@@ -167,7 +170,7 @@ int package_hash(int folder, char **ret_hash, struct err *err)
 	unsigned char digest[32];
 	char hex[SHA256_HEX_SIZE];
 
-	if (names_collect(folder, "", &names) < 0 || names.count == 0)
+	if (names_collect(folder, "", 0, &names) < 0 || names.count == 0)
 		return err_set(err, ERR_INTERNAL, "a provider's folder can't be read");
 	qsort(names.items, names.count, sizeof(*names.items), names_order);
 	for (size_t i = 0; i < names.count; i++) {
@@ -180,5 +183,84 @@ int package_hash(int folder, char **ret_hash, struct err *err)
 		mem_out();
 	base64 = crypto_base64(digest, sizeof(digest));
 	*ret_hash = mem_printf("h1:%s", base64);
+	return 0;
+}
+
+int hash_to_hex(const char *hash, char ret_hex[PACKAGE_HEX_SIZE])
+{
+	_cleanup_(buf_release) struct buf bytes = BUF_INIT(64);
+
+	if (!text_starts(hash, "h1:") || crypto_base64_decode(hash + 3, &bytes) < 0 || bytes.len != 32)
+		return -1;
+	for (size_t i = 0; i < bytes.len; i++)
+		snprintf(ret_hex + 2 * i, 3, "%02x", (unsigned char)bytes.data[i]);
+	return 0;
+}
+
+char *hash_of_hex(const char *hex)
+{
+	unsigned char bytes[32];
+	_cleanup_(freep) char *base64 = NULL;
+
+	for (size_t i = 0; i < sizeof(bytes); i++) {
+		char digits[3] = {hex[2 * i], hex[2 * i + 1], '\0'};
+
+		bytes[i] = (unsigned char)strtoul(digits, NULL, 16);
+	}
+	base64 = crypto_base64(bytes, sizeof(bytes));
+	return mem_printf("h1:%s", base64);
+}
+
+/* ---- copies ---- */
+
+int package_size(int folder, long long *ret_bytes)
+{
+	enum { BLOCK = 4096 };
+	_cleanup_(names_release) struct names names = {.items = NULL};
+	struct stat info;
+
+	if (names_collect(folder, "", 0, &names) < 0)
+		return -1;
+	*ret_bytes = 0;
+	for (size_t i = 0; i < names.count; i++) {
+		if (fstatat(folder, names.items[i], &info, AT_SYMLINK_NOFOLLOW) < 0)
+			return -1;
+		*ret_bytes += info.st_size + BLOCK;
+	}
+	return 0;
+}
+
+static int copy_bytes(int from, int to)
+{
+	char chunk[65536];
+	ssize_t got;
+
+	while ((got = read(from, chunk, sizeof(chunk))) > 0)
+		if (write_fully(to, chunk, (size_t)got) < 0)
+			return -1;
+	return (int)got;
+}
+
+static int copy_file(int from, int to, const char *name)
+{
+	_cleanup_(closep) int source = beneath_open(from, name, O_RDONLY, 0);
+	_cleanup_(closep) int target = -1;
+	struct stat info;
+
+	if (source < 0 || fstat(source, &info) < 0 || beneath_parents(to, name) < 0)
+		return -1;
+	target = beneath_open(to, name, O_WRONLY | O_CREAT | O_EXCL, info.st_mode & S_IXUSR ? 0755 : 0644);
+	return target < 0 ? -1 : copy_bytes(source, target);
+}
+
+int package_copy(int from, int to, struct err *err)
+{
+	_cleanup_(names_release) struct names names = {.items = NULL};
+
+	if (names_collect(from, "", 0, &names) < 0)
+		return err_set(err, ERR_INTERNAL, "the folder of a provider package can't be read");
+	for (size_t i = 0; i < names.count; i++)
+		if (copy_file(from, to, names.items[i]) < 0)
+			return err_errno(err, names.items[i]);
 	return 0;
 }

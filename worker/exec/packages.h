@@ -11,7 +11,10 @@
 
 struct err;
 
-enum { PACKAGE_PARTS = 5 };
+enum {
+	PACKAGE_PARTS = 5,
+	PACKAGE_HEX_SIZE = 65, /* of a hash as a name in a store: 64 digits */
+};
 
 struct package {
 	char *path;    /* all five parts; owned */
@@ -30,5 +33,17 @@ bool packages_each(int folder, bool (*each)(void *data, const struct package *pa
 /* "h1:" and the Base64 of the hash over all files of the folder, as golang.org/x/mod/sumdb/dirhash has it.
  * ERR_INTERNAL. */
 int package_hash(int folder, char **ret_hash, struct err *err);
+
+/* The 32 bytes of an "h1:" hash as digits. -1 if it is no such hash. Pure. */
+int hash_to_hex(const char *hash, char ret_hex[PACKAGE_HEX_SIZE]);
+/* The reverse, for valid digits. The caller frees it. Pure. */
+char *hash_of_hex(const char *hex);
+
+/* The disk space that the files of a package take at most, in bytes. -1 if the folder can't be read or has too many
+ * files. */
+int package_size(int folder, long long *ret_bytes);
+/* Copies the files of a package into an empty folder, so that no process of a job has them open or linked. Executable
+ * files stay executable. ERR_INTERNAL. */
+int package_copy(int from, int to, struct err *err);
 
 #endif

@@ -16,7 +16,7 @@
 #include "worker/exec/lockfile.h"
 #include "worker/exec/packages.h"
 
-enum { LOCKFILE_LIMIT = 1024 * 1024, HEX_SIZE = 65 };
+enum { LOCKFILE_LIMIT = 1024 * 1024 };
 
 #if defined(__aarch64__)
 static const char platform[] = "linux_arm64";
@@ -25,10 +25,19 @@ static const char platform[] = "linux_amd64";
 #endif
 
 static const char packages_folder[] = ".terraform/providers";
+static const char verified_mark[] = "verified";
 
 const char *providers_platform(void)
 {
 	return platform;
+}
+
+/* Older workers took packages from jobs, without this mark. */
+static int forget_unverified(int folder)
+{
+	if (faccessat(folder, verified_mark, F_OK, 0) == 0)
+		return 0;
+	return beneath_remove(folder, "mirror") < 0 || beneath_remove(folder, "store") < 0 ? -1 : 0;
 }
 
 int providers_open(const char *data_dir, struct providers *ret_providers, struct err *err)
@@ -37,8 +46,9 @@ int providers_open(const char *data_dir, struct providers *ret_providers, struct
 
 	mkdir(providers.path, 0755);
 	providers.folder = open(providers.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (providers.folder < 0 || beneath_mkdirs(providers.folder, "store") < 0 ||
-		beneath_mkdirs(providers.folder, "mirror") < 0) {
+	if (providers.folder < 0 || forget_unverified(providers.folder) < 0 ||
+		beneath_mkdirs(providers.folder, "store") < 0 || beneath_mkdirs(providers.folder, "mirror") < 0 ||
+		beneath_mkdirs(providers.folder, verified_mark) < 0) {
 		err_errno(err, providers.path);
 		providers_release(&providers);
 		return -1;
@@ -56,47 +66,21 @@ void providers_release(struct providers *providers)
 
 /* ---- names in the store ---- */
 
-/* "h1:<Base64 of 32 bytes>" as 64 hexadecimal digits. -1 if it is no such hash. */
-static int hash_hex(const char *hash, char ret_hex[HEX_SIZE])
-{
-	_cleanup_(buf_release) struct buf bytes = BUF_INIT(64);
-
-	if (!text_starts(hash, "h1:") || crypto_base64_decode(hash + 3, &bytes) < 0 || bytes.len != 32)
-		return -1;
-	for (size_t i = 0; i < bytes.len; i++)
-		snprintf(ret_hex + 2 * i, 3, "%02x", (unsigned char)bytes.data[i]);
-	return 0;
-}
-
-static char *hex_hash(const char *hex)
-{
-	unsigned char bytes[32];
-	_cleanup_(freep) char *base64 = NULL;
-
-	for (size_t i = 0; i < sizeof(bytes); i++) {
-		char digits[3] = {hex[2 * i], hex[2 * i + 1], '\0'};
-
-		bytes[i] = (unsigned char)strtoul(digits, NULL, 16);
-	}
-	base64 = crypto_base64(bytes, sizeof(bytes));
-	return mem_printf("h1:%s", base64);
-}
-
 /* Which of the store's packages the mirror has under that name: its 64 digits. -1: none. */
-static int mirror_find(const struct providers *providers, const char *package, char ret_hex[HEX_SIZE])
+static int mirror_find(const struct providers *providers, const char *package, char ret_hex[PACKAGE_HEX_SIZE])
 {
 	_cleanup_(freep) char *path = mem_printf("mirror/%s", package);
 	char target[PATH_MAX];
 	ssize_t len = readlinkat(providers->folder, path, target, sizeof(target) - 1);
 	const char *name;
 
-	if (len < HEX_SIZE)
+	if (len < PACKAGE_HEX_SIZE)
 		return -1;
 	target[len] = '\0';
-	name = target + len - (HEX_SIZE - 1);
-	if (name[-1] != '/' || strspn(name, "0123456789abcdef") != HEX_SIZE - 1)
+	name = target + len - (PACKAGE_HEX_SIZE - 1);
+	if (name[-1] != '/' || strspn(name, "0123456789abcdef") != PACKAGE_HEX_SIZE - 1)
 		return -1;
-	text_copy(ret_hex, HEX_SIZE, name);
+	text_copy(ret_hex, PACKAGE_HEX_SIZE, name);
 	return 0;
 }
 
@@ -140,15 +124,27 @@ static int add_skipped(struct buf *out, char *const *skip)
 	return status < 0 ? -1 : buf_text(out, "]\n");
 }
 
-int providers_cli_config(const char *seen, const char *mirror, char *const *skip, struct buf *out)
+/* The store, unless the sources are those of an installation. */
+static int add_store(struct buf *out, const struct install_sources *sources)
 {
-	if (buf_text(out, "disable_checkpoint = true\nprovider_installation {\n") < 0)
+	if (!sources->store)
+		return 0;
+	if (buf_printf(out, "  filesystem_mirror {\n    path = \"%s/mirror\"\n", sources->store) < 0)
 		return -1;
-	if (buf_printf(out, "  filesystem_mirror {\n    path = \"%s/mirror\"\n", seen) < 0)
+	if (sources->skip && *sources->skip && add_skipped(out, sources->skip) < 0)
 		return -1;
-	if (skip && *skip && add_skipped(out, skip) < 0)
-		return -1;
-	if (buf_text(out, "  }\n") < 0 || add_source(out, mirror) < 0)
+	return buf_text(out, "  }\n");
+}
+
+static int add_own(struct buf *out, const char *own)
+{
+	return own ? buf_printf(out, "  filesystem_mirror {\n    path = \"%s\"\n  }\n", own) : 0;
+}
+
+int providers_cli_config(const struct install_sources *sources, struct buf *out)
+{
+	if (buf_text(out, "disable_checkpoint = true\nprovider_installation {\n") < 0 || add_store(out, sources) < 0 ||
+		add_own(out, sources->own) < 0 || add_source(out, sources->mirror) < 0)
 		return -1;
 	return buf_text(out, "}\n");
 }
@@ -178,11 +174,11 @@ static char *line_missing(const struct providers *providers, const struct locked
 		mem_printf("%s/%s/%s", locked->address, text_or_empty(locked->version), platform);
 	_cleanup_(buf_release) struct buf known = BUF_INIT(LOCKFILE_LIMIT);
 	_cleanup_(freep) char *hash = NULL;
-	char hex[HEX_SIZE];
+	char hex[PACKAGE_HEX_SIZE];
 
 	if (!locked->insert_at || locked->hash_count == 0 || mirror_find(providers, package, hex) < 0)
 		return NULL;
-	hash = hex_hash(hex);
+	hash = hash_of_hex(hex);
 	if (locked_has(locked, hash))
 		return NULL;
 	hashes_read(providers, hex, &known);
@@ -230,49 +226,7 @@ int providers_fit_lockfile(const struct providers *providers, int folder, char *
 	return beneath_write(folder, LOCKFILE_NAME, 0644, completed.data, completed.len, err);
 }
 
-/* ---- after init ---- */
-
-struct adoption {
-	const struct providers *providers;
-	const struct lockfile *lockfile;
-	const char *seen;
-	int packages; /* .terraform/providers of the job */
-	int count;
-};
-
-static int hashes_write(const struct providers *providers, const char *hex, const struct locked_provider *locked)
-{
-	_cleanup_(buf_release) struct buf lines = BUF_INIT(LOCKFILE_LIMIT);
-	_cleanup_(freep) char *path = mem_printf("store/%s.hashes", hex);
-	struct err err = ERR_INIT;
-
-	for (size_t i = 0; i < locked->hash_count; i++)
-		if (buf_printf(&lines, "%s\n", locked->hashes[i]) < 0)
-			return -1;
-	return beneath_write(providers->folder, path, 0644, buf_str(&lines), lines.len, &err);
-}
-
-/* Another job may have brought the same package a moment ago: its folder stays, ours goes. */
-static int store_take(const struct adoption *adoption, const char *package, const char *hex)
-{
-	_cleanup_(freep) char *path = mem_printf("store/%s", hex);
-
-	if (renameat(adoption->packages, package, adoption->providers->folder, path) == 0)
-		return 0;
-	if (errno != ENOTEMPTY && errno != EEXIST)
-		return -1;
-	return beneath_remove(adoption->packages, package);
-}
-
-static int mirror_publish(const struct providers *providers, const char *package, const char *hex)
-{
-	_cleanup_(freep) char *path = mem_printf("mirror/%s", package);
-	_cleanup_(freep) char *target = mem_printf("../../../../../store/%s", hex);
-
-	if (beneath_parents(providers->folder, path) < 0)
-		return -1;
-	return symlinkat(target, providers->folder, path) == 0 || errno == EEXIST ? 0 : -1;
-}
+/* ---- links of a job ---- */
 
 static int package_link(int packages, const char *package, const char *target)
 {
@@ -280,48 +234,6 @@ static int package_link(int packages, const char *package, const char *target)
 		return -1;
 	return symlinkat(target, packages, package);
 }
-
-static bool adopt_package(void *data, const struct package *package, const char *link)
-{
-	struct adoption *adoption = data;
-	const struct locked_provider *locked = lockfile_find(adoption->lockfile, package->address, package->version);
-	_cleanup_(closep) int fd =
-		link ? -1 : beneath_open(adoption->packages, package->path, O_RDONLY | O_DIRECTORY, 0);
-	_cleanup_(freep) char *hash = NULL;
-	_cleanup_(freep) char *target = NULL;
-	struct err err = ERR_INIT;
-	char hex[HEX_SIZE];
-
-	if (fd < 0 || !locked || package_hash(fd, &hash, &err) < 0)
-		return true;
-	if (!locked_has(locked, hash) || hash_hex(hash, hex) < 0)
-		return true;
-	target = mem_printf("%s/store/%s", adoption->seen, hex);
-	if (hashes_write(adoption->providers, hex, locked) < 0 || store_take(adoption, package->path, hex) < 0)
-		return true;
-	if (package_link(adoption->packages, package->path, target) == 0 &&
-		mirror_publish(adoption->providers, package->path, hex) == 0)
-		adoption->count++;
-	return true;
-}
-
-int providers_adopt(const struct providers *providers, int folder, const char *seen)
-{
-	_cleanup_(closep) int packages = beneath_open(folder, packages_folder, O_RDONLY | O_DIRECTORY, 0);
-	_cleanup_(buf_release) struct buf text = BUF_INIT(LOCKFILE_LIMIT);
-	struct lockfile lockfile;
-	struct adoption adoption = {.providers = providers, .lockfile = &lockfile, .seen = seen, .packages = packages};
-	struct err err = ERR_INIT;
-
-	if (packages < 0 || beneath_read(folder, LOCKFILE_NAME, &text, &err) < 0)
-		return 0;
-	lockfile_read(buf_str(&text), &lockfile);
-	packages_each(packages, adopt_package, &adoption);
-	lockfile_release(&lockfile);
-	return adoption.count;
-}
-
-/* ---- instead of init ---- */
 
 /* False if somebody has removed it, or what was in it. */
 static bool store_has(const struct providers *providers, const char *hex)
@@ -342,27 +254,232 @@ static bool store_has(const struct providers *providers, const char *hex)
 	return found;
 }
 
-/* Where the package is as the job sees it, or NULL if it isn't here. */
-static char *package_place(const struct providers *providers, const struct locked_provider *locked, const char *seen,
-	const char *mirror, const char *path)
+/* The verified package of that address and version, if it is here. */
+static bool verified_find(const struct providers *providers, const char *package, char ret_hex[PACKAGE_HEX_SIZE])
 {
-	_cleanup_(freep) char *mirrored = mem_printf("%s/%s", mirror, path);
-	_cleanup_(freep) char *hash = NULL;
-	char hex[HEX_SIZE];
-	struct stat info;
+	return mirror_find(providers, package, ret_hex) == 0 && store_has(providers, ret_hex);
+}
 
-	if (mirror_find(providers, path, hex) == 0) {
-		hash = hex_hash(hex);
-		if (locked_has(locked, hash) && store_has(providers, hex))
-			return mem_printf("%s/store/%s", seen, hex);
+/* A package of the organization whose hash the lock file names, or NULL: where the job sees it. */
+static char *own_place(const struct package_view *view, const struct locked_provider *locked)
+{
+	char hex[PACKAGE_HEX_SIZE];
+
+	for (size_t i = 0; i < locked->hash_count; i++)
+		if (hash_to_hex(locked->hashes[i], hex) == 0 && org_packages_use(view->own, view->user, hex))
+			return mem_printf("%s/%s", view->own_seen, hex);
+	return NULL;
+}
+
+/* ---- before init: packages of the organization ---- */
+
+static int offer(const struct package_view *view, const struct locked_provider *locked, int folder)
+{
+	_cleanup_(freep) char *path = mem_printf("%s/%s/%s", locked->address, text_or_empty(locked->version), platform);
+	_cleanup_(package_release) struct package package = {.path = NULL};
+	_cleanup_(freep) char *place = NULL;
+
+	if (package_parse(path, &package) < 0 || !(place = own_place(view, locked)))
+		return 0;
+	return package_link(folder, path, place) == 0;
+}
+
+int providers_offer_own(const struct package_view *view, int folder, int offers)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT(LOCKFILE_LIMIT);
+	struct lockfile lockfile;
+	struct err err = ERR_INIT;
+	int count = 0;
+
+	if (beneath_read(folder, LOCKFILE_NAME, &text, &err) < 0)
+		return 0;
+	lockfile_read(buf_str(&text), &lockfile);
+	for (size_t i = 0; i < lockfile.count; i++)
+		count += offer(view, &lockfile.providers[i], offers);
+	lockfile_release(&lockfile);
+	return count;
+}
+
+/* ---- after init ---- */
+
+struct keeping {
+	const struct package_view *view;
+	const struct lockfile *lockfile;
+	int packages; /* .terraform/providers of the job */
+	struct package_list *unverified;
+};
+
+void package_list_release(struct package_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		package_release(&list->items[i]);
+	free(list->items);
+	*list = (struct package_list){.items = NULL};
+}
+
+static void list_add(struct package_list *list, const char *path)
+{
+	list->items = mem_resize(list->items, list->count + 1, sizeof(*list->items));
+	if (package_parse(path, &list->items[list->count]) == 0)
+		list->count++;
+}
+
+/* The hash of a package that the job installed, as digits; -1 if the lock file does not name it. */
+static int package_hex(const struct lockfile *lockfile, const struct package *package, int fd, char *ret_hex)
+{
+	const struct locked_provider *locked = lockfile_find(lockfile, package->address, package->version);
+	_cleanup_(freep) char *hash = NULL;
+	struct err err = ERR_INIT;
+
+	if (!locked || package_hash(fd, &hash, &err) < 0 || !locked_has(locked, hash))
+		return -1;
+	return hash_to_hex(hash, ret_hex);
+}
+
+static bool keep_package(void *data, const struct package *package, const char *link)
+{
+	struct keeping *keeping = data;
+	const struct package_view *view = keeping->view;
+	_cleanup_(closep) int fd =
+		link ? -1 : beneath_open(keeping->packages, package->path, O_RDONLY | O_DIRECTORY, 0);
+	char hex[PACKAGE_HEX_SIZE], verified[PACKAGE_HEX_SIZE];
+	_cleanup_(freep) char *target = NULL;
+	bool known;
+
+	if (fd < 0 || package_hex(keeping->lockfile, package, fd, hex) < 0)
+		return true;
+	known = verified_find(view->verified, package->path, verified);
+	if (known && text_equal(verified, hex)) {
+		target = mem_printf("%s/store/%s", view->verified_seen, hex);
+	} else {
+		if (!known)
+			list_add(keeping->unverified, package->path);
+		if (org_packages_add(view->own, view->user, fd, hex) < 0)
+			return true;
+		target = mem_printf("%s/%s", view->own_seen, hex);
 	}
-	if (*mirror == '/' && stat(mirrored, &info) == 0 && S_ISDIR(info.st_mode))
+	package_link(keeping->packages, package->path, target);
+	return true;
+}
+
+/* Calls back for each package that init installed below a folder, with the folder's lock file. */
+static void installed_each(int folder, bool (*each)(void *data, const struct package *package, const char *link),
+	void *data, int *packages, const struct lockfile **lockfile)
+{
+	_cleanup_(closep) int found = beneath_open(folder, packages_folder, O_RDONLY | O_DIRECTORY, 0);
+	_cleanup_(buf_release) struct buf text = BUF_INIT(LOCKFILE_LIMIT);
+	struct lockfile read;
+	struct err err = ERR_INIT;
+
+	if (found < 0 || beneath_read(folder, LOCKFILE_NAME, &text, &err) < 0)
+		return;
+	lockfile_read(buf_str(&text), &read);
+	*packages = found;
+	*lockfile = &read;
+	packages_each(found, each, data);
+	lockfile_release(&read);
+}
+
+void providers_keep(const struct package_view *view, int folder, struct package_list *ret_unverified)
+{
+	struct keeping keeping = {.view = view, .packages = -1, .unverified = ret_unverified};
+
+	installed_each(folder, keep_package, &keeping, &keeping.packages, &keeping.lockfile);
+}
+
+/* ---- after an installation of the worker's own ---- */
+
+struct adoption {
+	const struct providers *providers;
+	const struct lockfile *lockfile;
+	int packages;
+	int count;
+};
+
+static int hashes_write(const struct providers *providers, const char *hex, const struct locked_provider *locked)
+{
+	_cleanup_(buf_release) struct buf lines = BUF_INIT(LOCKFILE_LIMIT);
+	_cleanup_(freep) char *path = mem_printf("store/%s.hashes", hex);
+	struct err err = ERR_INIT;
+
+	for (size_t i = 0; i < locked->hash_count; i++)
+		if (buf_printf(&lines, "%s\n", locked->hashes[i]) < 0)
+			return -1;
+	return beneath_write(providers->folder, path, 0644, buf_str(&lines), lines.len, &err);
+}
+
+static int store_take(const struct adoption *adoption, const char *package, const char *hex)
+{
+	_cleanup_(freep) char *path = mem_printf("store/%s", hex);
+
+	if (renameat(adoption->packages, package, adoption->providers->folder, path) == 0)
+		return 0;
+	return errno == ENOTEMPTY || errno == EEXIST ? 0 : -1;
+}
+
+static int mirror_publish(const struct providers *providers, const char *package, const char *hex)
+{
+	_cleanup_(freep) char *path = mem_printf("mirror/%s", package);
+	_cleanup_(freep) char *target = mem_printf("../../../../../store/%s", hex);
+	char old[PACKAGE_HEX_SIZE];
+
+	if (beneath_parents(providers->folder, path) < 0)
+		return -1;
+	if (mirror_find(providers, package, old) == 0 && !store_has(providers, old))
+		beneath_remove(providers->folder, path);
+	return symlinkat(target, providers->folder, path) == 0 || errno == EEXIST ? 0 : -1;
+}
+
+static bool adopt_package(void *data, const struct package *package, const char *link)
+{
+	struct adoption *adoption = data;
+	_cleanup_(closep) int fd =
+		link ? -1 : beneath_open(adoption->packages, package->path, O_RDONLY | O_DIRECTORY, 0);
+	char hex[PACKAGE_HEX_SIZE];
+
+	if (fd < 0 || package_hex(adoption->lockfile, package, fd, hex) < 0)
+		return true;
+	if (hashes_write(adoption->providers, hex,
+		    lockfile_find(adoption->lockfile, package->address, package->version)) == 0 &&
+		store_take(adoption, package->path, hex) == 0 &&
+		mirror_publish(adoption->providers, package->path, hex) == 0)
+		adoption->count++;
+	return true;
+}
+
+int providers_adopt(const struct providers *providers, int folder)
+{
+	struct adoption adoption = {.providers = providers, .packages = -1};
+
+	installed_each(folder, adopt_package, &adoption, &adoption.packages, &adoption.lockfile);
+	return adoption.count;
+}
+
+/* ---- instead of init ---- */
+
+/* Where the package is as the job sees it, or NULL if it isn't here. */
+static char *package_place(const struct package_view *view, const struct locked_provider *locked, const char *path)
+{
+	_cleanup_(freep) char *mirrored = mem_printf("%s/%s", view->mirror, path);
+	_cleanup_(freep) char *hash = NULL;
+	char hex[PACKAGE_HEX_SIZE];
+	struct stat info;
+	char *own;
+
+	if (verified_find(view->verified, path, hex)) {
+		hash = hash_of_hex(hex);
+		if (locked_has(locked, hash))
+			return mem_printf("%s/store/%s", view->verified_seen, hex);
+	}
+	own = own_place(view, locked);
+	if (own)
+		return own;
+	if (*view->mirror == '/' && stat(mirrored, &info) == 0 && S_ISDIR(info.st_mode))
 		return mem_text(mirrored);
 	return NULL;
 }
 
-bool providers_link(
-	const struct providers *providers, int folder, const char *seen, const char *mirror, const char *path)
+bool providers_link(const struct package_view *view, int folder, const char *path)
 {
 	_cleanup_(package_release) struct package package = {.path = NULL};
 	_cleanup_(buf_release) struct buf text = BUF_INIT(LOCKFILE_LIMIT);
@@ -376,7 +493,7 @@ bool providers_link(
 		return false;
 	lockfile_read(buf_str(&text), &lockfile);
 	locked = lockfile_find(&lockfile, package.address, package.version);
-	place = locked ? package_place(providers, locked, seen, mirror, path) : NULL;
+	place = locked ? package_place(view, locked, path) : NULL;
 	lockfile_release(&lockfile);
 	if (!place || beneath_mkdirs(folder, packages_folder) < 0)
 		return false;

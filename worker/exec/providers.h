@@ -3,54 +3,86 @@
 #define WORKER_EXEC_PROVIDERS_H
 
 /*
- * The worker's provider packages, downloaded and unpacked once, in <data-dir>/providers:
+ * Provider packages, and which of them a job may use. The worker's shared store holds verified packages:
  *
- *     store/<hex>/         a package, named after the hash of its files
- *     store/<hex>.hashes   the checksums under which lock files know it, one a line
- *     mirror/<host>/<namespace>/<type>/<version>/<os>_<arch>   a link into the store
+ *     <data-dir>/providers/store/<hex>/         a package, named after the hash of its files
+ *     <data-dir>/providers/store/<hex>.hashes   the checksums under which lock files know it, one a line
+ *     <data-dir>/providers/mirror/<host>/<namespace>/<type>/<version>/<os>_<arch>   a link into the store
  *
- * mirror/ is the first place where an engine looks for packages (its CLI configuration says so), and it links what it
- * finds there. What it had to get elsewhere is taken over from the job's folder after init: the folder is moved into
- * the store with one rename, and whoever comes second with the same package uses the first one's. Jobs see all of it
- * read-only. Only the packages of an init that ran no code of the job's are taken over (stage/init).
+ * Only the worker's installer (worker/installer) writes to it. A package that a job installed is copied into the folder
+ * of the job's organization (exec/org_packages). Jobs see both read-only. mirror/ is the first place where an engine
+ * looks for packages (its CLI configuration says so), and the engine links what it finds there.
  */
 
 #include "common/buf.h"
+#include "worker/exec/org_packages.h"
+#include "worker/exec/packages.h"
 
 struct err;
 
+/* The shared store. */
 struct providers {
 	char *path; /* absolute; owned */
 	int folder;
 };
 
+/* What one job may use, and where the job sees it. All borrowed. */
+struct package_view {
+	const struct providers *verified;
+	const char *verified_seen;
+	struct org_packages *own;
+	const struct org_user *user;
+	const char *own_seen;
+	const char *mirror; /* --provider-mirror: a folder, a URL, or "" for the providers' own registries */
+};
+
+struct package_list {
+	struct package *items; /* owned */
+	size_t count;
+};
+
 /* "linux_amd64": the platform whose packages this machine runs. */
 const char *providers_platform(void);
 
-/* Makes the folders. ERR_INTERNAL. */
+/* Makes the folders, and empties a store that an older worker filled. ERR_INTERNAL. */
 int providers_open(const char *data_dir, struct providers *ret_providers, struct err *err);
 void providers_release(struct providers *providers);
 
-/* The engine's CLI configuration. `seen` is the path of this cache as the job sees it; `mirror` a folder, a URL, or ""
- * for the providers' own registries; `skip` addresses (NULL-terminated) whose cached package must not be used, or NULL.
- */
-int providers_cli_config(const char *seen, const char *mirror, char *const *skip, struct buf *out);
+/* Where an engine looks for packages, in this order. Paths are as the engine sees them. */
+struct install_sources {
+	const char *store; /* the shared store, or NULL */
+	char *const *skip; /* addresses whose package in the store must not be used, NULL-terminated; or NULL */
+	const char *own;   /* a folder of links to the organization's packages (providers_offer_own), or NULL */
+	const char *mirror;
+};
+
+/* Appends the engine's CLI configuration. -1: over the limit. */
+int providers_cli_config(const struct install_sources *sources, struct buf *out);
 
 /*
- * Fits the configuration's lock file to the cache before init. A lock file made on another platform may know a package
- * by its zip's checksum alone, and an unpacked one can't be checked against that: where the cache knows that both are
+ * Fits the configuration's lock file to the store before init. A lock file made on another platform may know a package
+ * by its zip's checksum alone, and an unpacked one can't be checked against that: where the store knows that both are
  * the same package, the missing line is added. Packages that the lock file doesn't allow are returned in *ret_skip.
  */
 int providers_fit_lockfile(const struct providers *providers, int folder, char ***ret_skip, struct err *err);
 void providers_skip_free(char **skip);
 
-/* Moves what init downloaded below `folder` into the store and leaves links. A package that can't be is left as it is.
- * Returns how many were taken over. */
-int providers_adopt(const struct providers *providers, int folder, const char *seen);
+/* Makes links in the folder `offers` to the organization's packages whose hash the lock file of `folder` names. Returns
+ * how many. */
+int providers_offer_own(const struct package_view *view, int folder, int offers);
 
-/* Makes the link for a package that another worker's init used; `mirror` as above. False if neither the cache nor the
- * mirror has what the lock file of `folder` asks for: then init has to run. */
-bool providers_link(
-	const struct providers *providers, int folder, const char *seen, const char *mirror, const char *path);
+/* Replaces the packages that a job's init installed below `folder` by links: to the shared store where the same package
+ * is there, else to the organization's, which gets a copy. A package without room, or whose hash the job's lock file
+ * does not name, stays as it is. Adds to the list what the shared store lacks, by address and version. */
+void providers_keep(const struct package_view *view, int folder, struct package_list *ret_unverified);
+void package_list_release(struct package_list *list);
+
+/* Moves the packages that the worker's own init installed below `folder` into the shared store. Returns how many. The
+ * folder must not have been in reach of any job. */
+int providers_adopt(const struct providers *providers, int folder);
+
+/* Makes the link for a package that another init used. False if nothing that the job may use has the hash that the lock
+ * file of `folder` asks for: then init has to run. */
+bool providers_link(const struct package_view *view, int folder, const char *path);
 
 #endif

@@ -20,6 +20,7 @@ static const char bwrap_name[] = "bwrap";
 
 static const char inside_root[] = "/job";
 static const char inside_store[] = "/providers";
+static const char inside_packages[] = "/organization-packages";
 static const char inside_engine[] = "/engine/";
 static const char inside_cli_config[] = "/engine/cli.tfrc";
 
@@ -67,6 +68,11 @@ static const char *const system_folders[] = {"/bin", "/sbin", "/lib", "/lib32", 
 const char *sandbox_store(const struct sandbox *sandbox)
 {
 	return sandbox->bwrap ? inside_store : sandbox->store;
+}
+
+const char *sandbox_packages(const struct sandbox *sandbox, const char *packages)
+{
+	return sandbox->bwrap ? inside_packages : packages;
 }
 
 char *sandbox_path(const struct sandbox *sandbox, const struct sandbox_job *job, const char *path)
@@ -149,6 +155,8 @@ static void add_job(struct texts *args, const struct sandbox *sandbox, const str
 	_cleanup_(freep) char *engine = mem_printf("%s%s", inside_engine, base_name(job->engine));
 
 	add_bind(args, "--ro-bind", sandbox->store, inside_store);
+	if (job->packages)
+		add_bind(args, "--ro-bind", job->packages, inside_packages);
 	add_bind(args, "--ro-bind", job->engine, engine);
 	if (job->cli_config)
 		add_bind(args, "--ro-bind", job->cli_config, inside_cli_config);

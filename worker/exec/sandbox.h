@@ -4,7 +4,7 @@
 
 /*
  * What a job's program sees of the machine. With bwrap: the system's programs and libraries, the few files of /etc that
- * name resolution and TLS need, the provider cache and the engine, all read-only; its own folder; a /tmp in memory; and
+ * name resolution and TLS need, the provider packages that it may use and the engine, all read-only; its own folder; a /tmp in memory; and
  * its own processes in a read-only /proc. Not: the worker's environment, files and processes, or other jobs. System
  * calls that no job needs fail (syscall_filter.h). The network stays, unless a command says otherwise.
  *
@@ -34,11 +34,14 @@ struct sandbox_job {
 	bool read_only;         /* it may not write there */
 	const char *cli_config; /* the engine's CLI configuration, or NULL */
 	const char *engine;     /* the program */
+	const char *packages;   /* the provider packages of its organization, or NULL */
 };
 
 /* Where the three stand as the job sees them: fixed inside bwrap, so that a plan made on one worker fits on another;
  * the machine's own paths without it. Borrowed, or to be freed, as said. */
 const char *sandbox_store(const struct sandbox *sandbox); /* borrowed */
+/* The organization's packages, which the machine has at that path. Borrowed. */
+const char *sandbox_packages(const struct sandbox *sandbox, const char *packages);
 char *sandbox_path(
 	const struct sandbox *sandbox, const struct sandbox_job *job, const char *path);      /* below root; freed */
 const char *sandbox_cli_config(const struct sandbox *sandbox, const struct sandbox_job *job); /* borrowed */

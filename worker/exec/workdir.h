@@ -14,6 +14,7 @@
  *         config/           the configuration, with zz_runyard_override.tf in its working directory
  *         state/            terraform.tfstate, where the override's local backend keeps it
  *         out/plan          the plan file
+ *         packages/         links to the organization's provider packages that the lock file names, if there are any
  *         vars/             the .tfvars file (0600)
  *         home/             HOME; in .ssh/ the workspace's key (0600), while modules are fetched
  *
@@ -40,6 +41,7 @@ struct workdir {
 
 #define WORKDIR_STATE     "state/terraform.tfstate"
 #define WORKDIR_PLAN      "out/plan"
+#define WORKDIR_PACKAGES  "packages"
 #define WORKDIR_VARIABLES "vars/variables.tfvars"
 #define WORKDIR_SSH_KEY   "home/.ssh/key"
 

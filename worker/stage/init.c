@@ -25,7 +25,7 @@
 #include "worker/exec/inits.h"
 #include "worker/exec/lockfile.h"
 #include "worker/exec/pinned.h"
-#include "worker/metrics.h"
+#include "worker/installer.h"
 
 /* ---- modules ---- */
 
@@ -110,7 +110,7 @@ static const char bundle_name[] = "bundle.tar.gz";
 struct keeping {
 	struct job *job;
 	int bundle; /* the file */
-	int adopted;
+	struct package_list unverified;
 	struct init_made made;
 	char digest[SHA256_HEX_SIZE];
 	struct err err;
@@ -130,18 +130,32 @@ static void keep_for_later(struct keeping *keeping)
 		.life = init_life(job->dir.root, job->folder, job->locked)};
 }
 
+struct package_view job_packages(const struct job *job)
+{
+	const struct job_host *host = job->host;
+	const char *path = org_user_path(job->packages);
+
+	return (struct package_view){.verified = host->providers,
+		.verified_seen = sandbox_store(host->sandbox),
+		.own = host->org_packages,
+		.user = job->packages,
+		.own_seen = sandbox_packages(host->sandbox, path),
+		.mirror = host->provider_mirror};
+}
+
 static void keep(void *data)
 {
 	static const char *const names[] = {LOCKFILE_NAME, ".terraform", NULL};
 	struct keeping *keeping = data;
 	struct job *job = keeping->job;
+	const struct package_view view = job_packages(job);
 	_cleanup_(closep) int folder = open_folder(job);
 
 	if (folder < 0) {
 		err_errno(&keeping->err, job->folder);
 		return;
 	}
-	keeping->adopted = providers_adopt(job->host->providers, folder, sandbox_store(job->host->sandbox));
+	providers_keep(&view, folder, &keeping->unverified);
 	keeping->bundle = beneath_open(job->dir.top, bundle_name, O_RDWR | O_CREAT | O_TRUNC, 0600);
 	if (keeping->bundle < 0)
 		err_errno(&keeping->err, bundle_name);
@@ -159,13 +173,25 @@ void job_upload_init(struct job *job, int bundle)
 			.parcelled = IN_PARCEL_LATER});
 }
 
+static void verify(const struct keeping *keeping)
+{
+	const struct job *job = keeping->job;
+
+	for (size_t i = 0; i < keeping->unverified.count; i++)
+		installer_request(job->host->installer,
+			&(struct install_request){.engine = job->engine,
+				.organization = job->assignment.organization_id,
+				.address = keeping->unverified.items[i].address,
+				.version = keeping->unverified.items[i].version});
+}
+
 static void kept(void *data)
 {
 	struct keeping *keeping = data;
 	struct job *job = keeping->job;
 
-	if (keeping->adopted > 0)
-		metric_add(M_PROVIDERS_ADOPTED, "", keeping->adopted);
+	verify(keeping);
+	package_list_release(&keeping->unverified);
 	if (job->init_key[0] && keeping->made.key)
 		inits_keep(job->host->inits, &keeping->made, job->dir.top, bundle_name, clock_mono_ms());
 	if (keeping->err.kind != ERR_NONE)

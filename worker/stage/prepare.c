@@ -131,14 +131,32 @@ static void unpack_bundle(struct unpacking *unpacking)
 		err_context(&unpacking->err, "what the plan's init made can't be unpacked");
 }
 
+/* Links to what the lock file names of the organization's packages. NULL: it has none of them. */
+static char *offer_own(const struct job *job, int folder)
+{
+	const struct package_view view = job_packages(job);
+	_cleanup_(freep) char *root = mem_printf("%s/root", job->dir.path);
+	const struct sandbox_job seen = {.root = root};
+	_cleanup_(closep) int offers = beneath_mkdirs(job->dir.root, WORKDIR_PACKAGES) < 0
+		? -1
+		: beneath_open(job->dir.root, WORKDIR_PACKAGES, O_RDONLY | O_DIRECTORY, 0);
+
+	if (offers < 0 || providers_offer_own(&view, folder, offers) == 0)
+		return NULL;
+	return sandbox_path(job->host->sandbox, &seen, WORKDIR_PACKAGES);
+}
+
 static int write_cli_config(struct job *job, int folder, struct err *err)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(CLI_CONFIG_LIMIT);
-	const char *seen = sandbox_store(job->host->sandbox);
+	_cleanup_(freep) char *own = offer_own(job, folder);
+	struct install_sources sources = {
+		.store = sandbox_store(job->host->sandbox), .own = own, .mirror = job->host->provider_mirror};
 	char **skip = NULL;
 	int status = providers_fit_lockfile(job->host->providers, folder, &skip, err);
 
-	if (status == 0 && providers_cli_config(seen, job->host->provider_mirror, skip, &text) < 0)
+	sources.skip = skip;
+	if (status == 0 && providers_cli_config(&sources, &text) < 0)
 		status = err_set(err, ERR_TOO_LARGE, "the lock file names too many providers");
 	if (status == 0 && access_cli_config(&job->assignment, &text) < 0)
 		status = err_set(err, ERR_TOO_LARGE, "the CLI configuration is too large");

@@ -7,8 +7,8 @@
  *
  *  - the configuration as it was unpacked, with its lock file, and the folder in it that is worked in;
  *  - the engine's binary;
- *  - the organization, and what opens its registries: credentials, and with modules all of the job's environment and
- * the workspace's SSH key. Nobody gets by a key what their own credentials would not get them.
+ *  - the organization's id, and what opens its registries: credentials, and with modules all of the job's environment
+ * and the workspace's SSH key. Nobody gets by a key what their own credentials would not get them.
  *
  * Init also installs the providers that the state names: they must be among those that are kept. How long it holds,
  * exec/pinned says. Whatever is missing when it is put in place, an init makes up for.
@@ -36,30 +36,29 @@ const struct archive_bounds bundle_bounds = {.files = 500 * 1000, .bytes = 4UL *
 /* ---- putting it in place ---- */
 
 struct linking {
-	const struct job_host *host;
+	struct package_view view;
 	int folder;
 	bool fit; /* every provider link of the bundle could be made */
 };
 
-/* Provider links name another worker's places. They are made anew, to what this worker has. */
+/* Provider links name another worker's places. They are made anew, to a package of the hash that the bundle's lock file
+ * names: a verified one, or one of the organization. */
 static bool bundle_link(void *data, const char *path, const char *target)
 {
 	static const char prefix[] = ".terraform/providers/";
 	struct linking *linking = data;
-	const struct job_host *host = linking->host;
 
 	(void)target;
 	if (!text_starts(path, prefix))
 		return false;
-	if (!providers_link(host->providers, linking->folder, sandbox_store(host->sandbox), host->provider_mirror,
-		    path + strlen(prefix)))
+	if (!providers_link(&linking->view, linking->folder, path + strlen(prefix)))
 		linking->fit = false;
 	return true;
 }
 
 bool bundle_unpack(const struct job *job, int folder, int bundle, struct err *err)
 {
-	struct linking linking = {.host = job->host, .folder = folder, .fit = true};
+	struct linking linking = {.view = job_packages(job), .folder = folder, .fit = true};
 	const struct archive_spec spec = {
 		.bounds = bundle_bounds, .link = bundle_link, .data = &linking, .drop_bad_links = true};
 
@@ -176,7 +175,7 @@ static int add_engine(const struct job *job, json_t *key)
 
 void init_key_make(struct job *job, const char *configuration)
 {
-	json_auto_t *key = json_pack("[sss]", configuration, job->folder, job->assignment.organization);
+	json_auto_t *key = json_pack("[sss]", configuration, job->folder, job->assignment.organization_id);
 	_cleanup_(freep) char *text = NULL;
 
 	if (add_engine(job, key) < 0)

@@ -39,11 +39,14 @@ void init_useless(struct job *job);
 /* settle.c: begins the log with the three lines that say what runs. */
 void step_begin(struct job *job);
 
-/* init.c: modules, then providers and backend, then the worker's provider cache takes over what came. */
+/* init.c: modules, then providers and backend, then the provider packages that came are kept. */
 void step_get(struct job *job);
 void step_init(struct job *job);
-/* Moves new packages into the cache, and packs and sends the result for the apply. */
+/* Copies new packages to the organization's, asks the installer to verify them, and packs and sends the result for the
+ * apply. */
 void step_keep_init(struct job *job);
+/* The provider packages that the job may use. Borrows from the job and its host. */
+struct package_view job_packages(const struct job *job);
 /* Sends it; takes the descriptor. */
 void job_upload_init(struct job *job, int bundle);
 
