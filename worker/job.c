@@ -114,7 +114,9 @@ static void folder_give_up(struct job *job)
 {
 	struct workdir *dir;
 
-	if (job->states.dir &&
+	if (job->stateless)
+		unsent_forget(&job->dir);
+	else if (job->states.dir &&
 		unsent_ended(job->host->unsent, &job->dir, job->lost ? NULL : &job->result, job->result.state_owed) < 0)
 		return;
 	dir = mem_new(1, sizeof(*dir));
@@ -185,12 +187,32 @@ void job_report(struct job *job)
 	job->host->reported(job->host->data, job, &job->result);
 }
 
+/* Its resources are in no state of the workspace then: nobody may plan before a person has looked. */
+static bool state_is_missing(const struct job *job)
+{
+	const struct job_result *result = &job->result;
+
+	return job->applied && !job->states.seen &&
+		result->additions + result->changes + result->destructions + result->imports > 0;
+}
+
 /* Whatever the engine said: an apply is not done before its state is the workspace's. */
 static void states_judge(struct job *job)
 {
 	if (!job->states.dir)
 		return;
 	job->result.state_owed = states_behind(&job->states);
+	job->stateless = state_is_missing(job);
+	if (job->stateless) {
+		job->result.state_owed = true;
+		job->result.outcome = OUTCOME_ERRORED;
+		text_copy(job->result.error, sizeof(job->result.error),
+			"The apply changed resources, but wrote no state where the worker keeps it. The workspace is "
+			"held: "
+			"see where the configuration or TF_CLI_ARGS_apply put the state, upload it, and release the "
+			"workspace.");
+		return;
+	}
 	if (!*job->states.beside || job->stop != STOP_NONE || job->result.outcome != OUTCOME_PASSED)
 		return;
 	job->result.outcome = OUTCOME_ERRORED;

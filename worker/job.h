@@ -100,7 +100,9 @@ struct job {
 	const struct job_host *host;
 	struct assignment assignment;
 	struct job_result result;
-	bool decided; /* the result's outcome stands */
+	bool decided;   /* the result's outcome stands */
+	bool applied;   /* terraform's apply ended well */
+	bool stateless; /* ...and changed something, but wrote no state that the worker saw */
 	bool lost;
 	bool reported; /* its result is given */
 	bool aside;    /* what runs now has no part in the result */

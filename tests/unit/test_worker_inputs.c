@@ -11,6 +11,7 @@
 #include "common/err.h"
 #include "worker/exec/access.h"
 #include "worker/exec/arguments.h"
+#include "worker/exec/backend.h"
 #include "worker/exec/engine.h"
 #include "worker/exec/modules.h"
 #include "worker/exec/version.h"
@@ -275,6 +276,65 @@ static void git_uses_only_repositories_that_it_is_given(void **state)
 	assert_true(has(&wrong, "GIT_CONFIG_COUNT=x"));
 }
 
+/* ---- the backend in force ---- */
+
+static void another_backend_is_told_from_the_workers(void **state)
+{
+	static const struct {
+		const char *record;
+		bool ours;
+	} rows[] = {
+		{"{\"version\":3,\"backend\":{\"type\":\"local\",\"config\":{\"path\":\"../"
+		 "s\",\"workspace_dir\":null}}}",
+			true},
+		{"{\"backend\":{\"type\":\"local\",\"config\":{\"path\":\"../s\"}}}", true},
+		{"{\"backend\":{\"type\":\"local\",\"config\":{\"path\":\"../s\",\"workspace_dir\":\"x\"}}}", false},
+		{"{\"backend\":{\"type\":\"local\",\"config\":{\"path\":\"../s/\"}}}", false},
+		{"{\"backend\":{\"type\":\"local\",\"config\":{\"path\":null}}}", false},
+		{"{\"backend\":{\"type\":\"cloud\",\"config\":{\"path\":\"../s\"}}}", false},
+		{"{\"backend\":{\"type\":\"s3\",\"config\":{}}}", false},
+		{"{\"version\":3}", false},
+		{"[]", false},
+		{"", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct err err = ERR_INIT;
+
+		if ((backend_check_record(rows[i].record, strlen(rows[i].record), "../s", &err) == 0) != rows[i].ours)
+			fail_msg("%s", rows[i].record);
+	}
+}
+
+static void files_that_set_a_backend_are_named(void **state)
+{
+	static const struct {
+		enum config_syntax syntax;
+		const char *text;
+		bool sets;
+	} rows[] = {
+		{CONFIG_NATIVE, "terraform {\n  backend \"s3\" {\n    bucket = \"x\"\n  }\n}\n", true},
+		{CONFIG_NATIVE, "locals {}\nterraform {\n  a = 1\n  cloud {\n  }\n}\n", true},
+		{CONFIG_NATIVE, "terraform {\n  required_version = \"1\"\n}\nbackend \"x\" {}\n", false},
+		{CONFIG_NATIVE, "terraform {}\n", false},
+		{CONFIG_NATIVE, "terraform {", false},
+		{CONFIG_JSON, "{\"terraform\":{\"\\u0062ackend\":{\"http\":{}}}}", true},
+		{CONFIG_JSON, "[{\"terraform\":[{},{\"cloud\":{}}]}]", true},
+		{CONFIG_JSON, "{\"terraform\":{}}", false},
+		{CONFIG_NONE, "terraform {\n  cloud {}\n}\n", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (text_sets_backend(rows[i].syntax, rows[i].text, strlen(rows[i].text)) != rows[i].sets)
+			fail_msg("%s", rows[i].text);
+	assert_true(config_is_override("override.tf") && config_is_override("zzz_override.tofu.json"));
+	assert_true(config_is_override("a_override.tf.json") && config_is_override("a_override.tofu"));
+	assert_false(config_is_override("xoverride.tf") || config_is_override("_override") ||
+		config_is_override(".tf") || config_is_override(".."));
+}
+
 /* ---- versions ---- */
 
 static bool fits(const char *version_text, const char *constraint)
@@ -362,6 +422,8 @@ int main(void)
 		cmocka_unit_test(the_state_lies_outside_of_the_configuration),
 		cmocka_unit_test(module_calls_are_found_by_parsing),
 		cmocka_unit_test(git_uses_only_repositories_that_it_is_given),
+		cmocka_unit_test(another_backend_is_told_from_the_workers),
+		cmocka_unit_test(files_that_set_a_backend_are_named),
 		cmocka_unit_test(constraints_are_terraforms),
 		cmocka_unit_test(another_patch_is_near_enough),
 		cmocka_unit_test(engines_name_themselves),

@@ -13,26 +13,42 @@ enum { FILE_LIMIT = 16 * 1024 * 1024 };
 
 static const char module_type[] = "module";
 
+static const struct ending {
+	const char *text;
+	enum config_syntax syntax;
+} endings[] = {
+	{".tf", CONFIG_NATIVE},
+	{".tofu", CONFIG_NATIVE},
+	{".tf.json", CONFIG_JSON},
+	{".tofu.json", CONFIG_JSON},
+};
+
+static const struct ending *ending_of(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(endings); i++) {
+		size_t len = strlen(name), end_len = strlen(endings[i].text);
+
+		if (len > end_len && text_equal(name + len - end_len, endings[i].text))
+			return &endings[i];
+	}
+	return NULL;
+}
+
 enum config_syntax config_syntax(const char *name)
 {
-	static const struct {
-		const char *end;
-		enum config_syntax syntax;
-	} ends[] = {
-		{".tf", CONFIG_NATIVE},
-		{".tofu", CONFIG_NATIVE},
-		{".tf.json", CONFIG_JSON},
-		{".tofu.json", CONFIG_JSON},
-	};
-	size_t len = strlen(name);
+	const struct ending *ending = ending_of(name);
 
-	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
-		size_t end_len = strlen(ends[i].end);
+	return ending ? ending->syntax : CONFIG_NONE;
+}
 
-		if (len > end_len && text_equal(name + len - end_len, ends[i].end))
-			return ends[i].syntax;
-	}
-	return CONFIG_NONE;
+bool config_is_override(const char *name)
+{
+	static const char word[] = "override", with_more[] = "_override";
+	const struct ending *ending = ending_of(name);
+	size_t len = ending ? strlen(name) - strlen(ending->text) : 0, more = sizeof(with_more) - 1;
+
+	return (len == sizeof(word) - 1 && strncmp(name, word, len) == 0) ||
+		(len > more && strncmp(name + len - more, with_more, more) == 0);
 }
 
 static bool native_calls_modules(const char *text, size_t len)

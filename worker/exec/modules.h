@@ -15,6 +15,9 @@ enum config_syntax {
 /* The syntax that engines parse a file of that name with. Pure. */
 enum config_syntax config_syntax(const char *name);
 
+/* True if engines merge the file over all others: "override.tf", "x_override.tf.json" and so on. Pure. */
+bool config_is_override(const char *name);
+
 /* True if the text calls a module, or can't be parsed. JSON keys are compared after their escapes are resolved. Pure.
  */
 bool text_calls_modules(enum config_syntax syntax, const char *text, size_t len);

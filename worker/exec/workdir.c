@@ -14,8 +14,6 @@ static const struct archive_bounds configuration_bounds = {.files = 200 * 1000, 
 
 enum { TEXT_LIMIT = 16 * 1024 * 1024 };
 
-static const char override_name[] = "zz_runyard_override.tf";
-
 /* ---- the folder ---- */
 
 static int make_folders(struct workdir *dir, struct err *err)
@@ -65,17 +63,26 @@ char *workdir_folder(const struct assignment *assignment)
 	return mem_printf("config%s%s", *assignment->working_directory ? "/" : "", assignment->working_directory);
 }
 
-/* An override file replaces the backend or cloud block that the configuration has, whichever it is. */
-int workdir_override(const struct assignment *assignment, struct buf *out)
+int workdir_state_path(const struct assignment *assignment, struct buf *out)
 {
 	const char *at;
 
-	if (buf_text(out, "terraform {\n  backend \"local\" {\n    path = \"../") < 0)
+	if (buf_text(out, "../") < 0)
 		return -1;
 	for (at = assignment->working_directory; *at; at = strchr(at, '/') ? strchr(at, '/') + 1 : "")
 		if (buf_text(out, "../") < 0)
 			return -1;
-	return buf_text(out, WORKDIR_STATE "\"\n  }\n}\n");
+	return buf_text(out, WORKDIR_STATE);
+}
+
+/* An override file replaces the backend or cloud block that the configuration has, whichever it is. Engines read those
+ * files by name, so ordinary ones come before; exec/backend finds the others. */
+int workdir_override(const struct assignment *assignment, struct buf *out)
+{
+	if (buf_text(out, "terraform {\n  backend \"local\" {\n    path = \"") < 0 ||
+		workdir_state_path(assignment, out) < 0)
+		return -1;
+	return buf_text(out, "\"\n  }\n}\n");
 }
 
 static bool has_part(const char *path, const char *part)
@@ -106,7 +113,7 @@ static bool configuration_wants(void *data, const char *path)
 static int write_override(const struct workdir *dir, const struct assignment *assignment, struct err *err)
 {
 	_cleanup_(freep) char *folder = workdir_folder(assignment);
-	_cleanup_(freep) char *path = mem_printf("%s/%s", folder, override_name);
+	_cleanup_(freep) char *path = mem_printf("%s/%s", folder, WORKDIR_OVERRIDE);
 	_cleanup_(closep) int fd = beneath_open(dir->root, folder, O_RDONLY | O_DIRECTORY, 0);
 	_cleanup_(buf_release) struct buf text = BUF_INIT(65536);
 

@@ -39,6 +39,7 @@ struct workdir {
 		.path = NULL, .name = NULL, .jobs = -1, .top = -1, .root = -1                                          \
 	}
 
+#define WORKDIR_OVERRIDE  "zz_runyard_override.tf"
 #define WORKDIR_STATE     "state/terraform.tfstate"
 #define WORKDIR_PLAN      "out/plan"
 #define WORKDIR_PACKAGES  "packages"
@@ -54,6 +55,8 @@ void workdir_release(struct workdir *dir);
 
 /* "config" or "config/<working directory>", below root. The caller frees it. */
 char *workdir_folder(const struct assignment *assignment);
+/* Appends the state's path as seen from the working directory. -1: over the limit. */
+int workdir_state_path(const struct assignment *assignment, struct buf *out);
 /* What the override file says: a local backend, with the state's path as seen from the working directory. */
 int workdir_override(const struct assignment *assignment, struct buf *out);
 /* Unpacks the configuration's tar.gz and writes override and variables. `digest` takes in the configuration, or is

@@ -110,6 +110,7 @@ static void state_check(struct states *states)
 	if (!leftover_changed(states->dir->top, states->delivered.digest, &bytes, &now) ||
 		(states->refused && text_equal(now.digest, states->flight.digest)))
 		return;
+	states->seen = true;
 	states->flight = now;
 	state_send(states, &bytes);
 }

@@ -23,6 +23,7 @@ struct states {
 	bool busy;   /* a request is under way */
 	bool dirty;  /* the file changed since it was read */
 	bool refused;
+	bool seen;                    /* the apply has written a state */
 	char beside[300];             /* why the scheduler keeps the last one beside the workspace's; "": it is that */
 	struct state_facts delivered; /* the last one that the scheduler has */
 	struct state_facts flight;    /* the one under way */

@@ -309,6 +309,11 @@ int unsent_ended(struct unsent *unsent, const struct workdir *dir, const struct 
 	return 0;
 }
 
+void unsent_forget(const struct workdir *dir)
+{
+	beneath_remove(dir->top, note_name);
+}
+
 static bool kept_already(const struct unsent *unsent, const char *name)
 {
 	_cleanup_(freep) char *path = file_of(name, "json");

@@ -44,6 +44,8 @@ int unsent_note(struct unsent *unsent, const struct workdir *dir, const struct u
  * not got its last state. What is left to be told is on the disk when this returns 0, and is told from now on; with a
  * result and nothing owed only by a worker that is started before unsent_confirmed. -1: its folder has to stay. */
 int unsent_ended(struct unsent *unsent, const struct workdir *dir, const struct job_result *result, bool owed);
+/* Takes the note of an apply back whose last state no worker will ever have: its workspace stays held. */
+void unsent_forget(const struct workdir *dir);
 /* The scheduler has that attempt's result, or wants it no more. `awaited`: the lease had ended before the result came,
  * and the workspace is held until it is told that there is no more: that is told now. */
 void unsent_confirmed(struct unsent *unsent, const char *job, int attempt, bool awaited);

@@ -66,6 +66,10 @@ static void apply_done(struct job *job, int code, const char *errors)
 		command_failed(job, "terraform apply", code, NULL);
 		return;
 	}
+	job->applied = true;
+	step_check_backend(job);
+	if (job->decided)
+		return;
 	job->decided = true;
 	job->result.outcome = OUTCOME_PASSED;
 	job->result.error[0] = '\0';
@@ -126,6 +130,7 @@ const struct step apply_steps[] = {
 	{"begin", step_begin, false},
 	{"get", step_get, false},
 	{"init", step_init, false},
+	{"backend", step_check_backend, false},
 	{"keep", step_keep_init, false},
 	{"start", step_start, false},
 	{"apply", step_apply, false},

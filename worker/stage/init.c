@@ -22,6 +22,7 @@
 #include "worker/command.h"
 #include "worker/exec/archive.h"
 #include "worker/exec/arguments.h"
+#include "worker/exec/backend.h"
 #include "worker/exec/inits.h"
 #include "worker/exec/lockfile.h"
 #include "worker/exec/pinned.h"
@@ -101,6 +102,18 @@ void step_init(struct job *job)
 		return;
 	arguments_init(&command.args);
 	command_run(job, &command);
+}
+
+void step_check_backend(struct job *job)
+{
+	_cleanup_(closep) int folder = open_folder(job);
+	_cleanup_(buf_release) struct buf path = BUF_INIT(65536);
+	struct err err = ERR_INIT;
+
+	if (folder < 0 || workdir_state_path(&job->assignment, &path) < 0)
+		job_fail(job, OUTCOME_ERRORED, "The working directory can't be read");
+	else if (backend_check(folder, buf_str(&path), &err) < 0)
+		job_fail(job, OUTCOME_ERRORED, "%s", err.message);
 }
 
 /* ---- keeping it ---- */

@@ -131,6 +131,7 @@ const struct step plan_steps[] = {
 	{"begin", step_begin, false},
 	{"get", step_get, false},
 	{"init", step_init, false},
+	{"backend", step_check_backend, false},
 	{"keep", step_keep_init, false},
 	{"plan", step_plan, false},
 	{"hand-in", step_hand_in, false},

@@ -42,6 +42,8 @@ void step_begin(struct job *job);
 /* init.c: modules, then providers and backend, then the provider packages that came are kept. */
 void step_get(struct job *job);
 void step_init(struct job *job);
+/* Fails the job if another backend than the worker's is in force. */
+void step_check_backend(struct job *job);
 /* Copies new packages to the organization's, asks the installer to verify them, and packs and sends the result for the
  * apply. */
 void step_keep_init(struct job *job);

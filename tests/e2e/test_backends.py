@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MPL-2.0
+"""A configuration can't take the state away from its workspace: another backend is refused before the plan, and an apply without a state holds the workspace."""
+
+import json
+
+import pytest
+
+MAIN = {"main.tf": 'resource "terraform_data" "one" {\n  input = "%s"\n}\n' % "kept"}
+
+
+def native(body):
+    return "terraform {\n%s}\n" % body
+
+
+ELSEWHERE = '  backend "local" {\n    path = "elsewhere.tfstate"\n  }\n'
+
+VARIANTS = {
+    "another-path": {"zzz_override.tf": native(ELSEWHERE)},
+    "no-path": {"zzz_override.tf": native('  backend "local" {\n  }\n')},
+    "another-type": {"zzz_override.tf": native('  backend "inmem" {\n  }\n')},
+    "a-folder-of-workspaces": {"zzz_override.tf": native('  backend "local" {\n    path = "../state/terraform.tfstate"\n    workspace_dir = "elsewhere"\n  }\n')},
+    "json": {"zzz_override.tf.json": json.dumps({"terraform": {"backend": {"local": {"path": "elsewhere.tfstate"}}}})},
+    "json-of-the-workers-name": {"zz_runyard_override.tf.json": json.dumps({"terraform": {"backend": {"local": {"path": "elsewhere.tfstate"}}}})},
+    "json-with-escapes": {"zzz_override.tf.json": '{"terr\\u0061form": {"b\\u0061ckend": {"local": {}}}}'},
+    "beside-a-backend": {"zzz_override.tf": native(ELSEWHERE), "backend.tf": native('  backend "local" {\n    path = "third.tfstate"\n  }\n')},
+}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_another_backend_is_refused_before_the_plan(api, worker, variant):
+    worker()
+    workspace = api.workspace(auto_apply=True)
+    api.wait_status(api.run_files(workspace, MAIN), "applied")
+    serial = api.state(workspace)["serial"]
+    run = api.run_files(workspace, {**MAIN, **VARIANTS[variant], "more.tf": 'resource "terraform_data" "two" {}\n'})
+    error = api.wait_status(run, "errored")["error"]
+    named = [name for name in VARIANTS[variant] if "override" in name]
+    assert all(name in error for name in named) and "backend" in error, error
+    assert "Terraform will perform" not in api.log(run) and "planned_change" not in api.log(run)
+    assert api.state(workspace)["serial"] == serial
+    api.wait_status(api.run_files(workspace, {**MAIN, "more.tf": 'resource "terraform_data" "two" {}\n'}), "applied")
+    assert api.resources(workspace) == ["terraform_data.one", "terraform_data.two"]
+
+
+def test_a_cloud_block_in_an_override_is_refused(api, worker):
+    """init fails by itself where the host is out of reach; the run ends in either case without a plan."""
+    worker()
+    workspace = api.workspace(auto_apply=True)
+    cloud = native('  cloud {\n    hostname = "127.0.0.1"\n    organization = "x"\n    workspaces {\n      name = "y"\n    }\n  }\n')
+    assert api.wait_status(api.run_files(workspace, {**MAIN, "zzz_override.tf": cloud}), "errored")["error"]
+    api.wait_status(api.run_files(workspace, MAIN), "applied")
+
+
+def test_ordinary_backends_and_overrides_lose(api, worker):
+    worker()
+    workspace = api.workspace(auto_apply=True)
+    files = {**MAIN, "backend.tf": native(ELSEWHERE), "override.tf": native('  backend "inmem" {\n  }\n'), "dev_override.tf.json": json.dumps({"terraform": {"backend": {"local": {}}}})}
+    api.wait_status(api.run_files(workspace, files), "applied")
+    assert api.resources(workspace) == ["terraform_data.one"]
+
+
+def held(api, workspace):
+    return api.attributes(f"workspaces/{workspace}")["locked-reason"] or ""
+
+
+@pytest.mark.parametrize("option", ["-state-out=/tmp/elsewhere.tfstate", "-state=/tmp/elsewhere.tfstate"])
+def test_an_apply_that_writes_no_state_holds_the_workspace(api, worker, option):
+    """terraform says "Apply complete!", and what it made would be in nobody's state."""
+    one = worker()
+    workspace = api.workspace(auto_apply=True)
+    variable = api.variable(workspace, "TF_CLI_ARGS_apply", option, category="env")
+    run = api.run_files(workspace, MAIN)
+    error = api.wait_status(run, "errored")["error"]
+    assert "no state" in error and "held" in error, error
+    assert held(api, workspace).startswith(f"Held after {run}")
+    api.delete(f"workspaces/{workspace}/vars/{variable}")
+    waits = api.run(workspace)
+    one.restart()
+    assert held(api, workspace) and api.status(waits) == "pending"
+    api.post(f"workspaces/{workspace}/actions/force-unlock")
+    api.wait_status(waits, "applied")
+    assert api.resources(workspace) == ["terraform_data.one"]
+
+
+def test_an_apply_that_changes_nothing_holds_nothing(api, worker):
+    worker()
+    workspace = api.workspace(auto_apply=True)
+    api.wait_status(api.run_files(workspace, MAIN), "applied")
+    output = {**MAIN, "outputs.tf": 'output "word" {\n  value = "new"\n}\n'}
+    api.wait_status(api.run_files(workspace, output), "applied")
+    api.wait_status(api.run(workspace, refresh_only=True), {"applied", "planned_and_finished"})
+    api.wait_status(api.run(workspace, is_destroy=True, auto_apply=True), "applied")
+    assert not held(api, workspace) and api.state(workspace)["resources"] == []

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "worker/exec/backend.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "common/err.h"
+#include "worker/exec/beneath.h"
+#include "worker/exec/workdir.h"
+#include "worker/policy/blocks.h"
+
+enum { RECORD_LIMIT = 1024 * 1024, FILE_LIMIT = 16 * 1024 * 1024, NAMES_LIMIT = 400 };
+
+static const char record_path[] = ".terraform/terraform.tfstate";
+
+/* ---- the record ---- */
+
+int backend_check_record(const char *text, size_t len, const char *path, struct err *err)
+{
+	json_auto_t *record = NULL;
+	const json_t *backend, *folder;
+	const char *type;
+
+	if (json_parse(text, len, &record, err) < 0)
+		return err_context(err, "what init recorded of the backend can't be read");
+	backend = json_at(record, "backend");
+	type = json_string_at(backend, "type");
+	folder = json_at(backend, "config.workspace_dir");
+	if (!type)
+		return err_set(err, ERR_INVALID, "init recorded no backend");
+	if (!text_equal(type, "local"))
+		return err_set(err, ERR_INVALID, "the backend is \"%.40s\"", type);
+	if (!text_equal(text_or_empty(json_string_at(backend, "config.path")), path) || json_is_string(folder))
+		return err_set(err, ERR_INVALID, "the local backend has another path");
+	return 0;
+}
+
+/* ---- the files ---- */
+
+static bool is_backend(const char *type)
+{
+	return text_equal(type, "backend") || text_equal(type, "cloud");
+}
+
+/* The inside of a block, whose nested blocks are read as those of a file are. */
+static bool block_sets_backend(const char *text, const json_t *block)
+{
+	const char *begin = text + json_int_at(block, "begin", 0), *end = text + json_int_at(block, "end", 0);
+	json_auto_t *nested = NULL;
+	struct err err = ERR_INIT;
+	const json_t *inner;
+	size_t i;
+
+	begin = memchr(begin, '{', (size_t)(end - begin));
+	if (!begin || blocks_read(begin + 1, (size_t)(end - begin - 2), &nested, &err) < 0)
+		return false;
+	json_array_foreach(nested, i, inner)
+	{
+		if (is_backend(json_string_at(inner, "type")))
+			return true;
+	}
+	return false;
+}
+
+static bool native_sets_backend(const char *text, size_t len)
+{
+	json_auto_t *blocks = NULL;
+	struct err err = ERR_INIT;
+	const json_t *block;
+	size_t i;
+
+	if (blocks_read(text, len, &blocks, &err) < 0)
+		return false;
+	json_array_foreach(blocks, i, block)
+	{
+		if (text_equal(json_string_at(block, "type"), "terraform") && block_sets_backend(text, block))
+			return true;
+	}
+	return false;
+}
+
+static bool object_sets_backend(const json_t *settings)
+{
+	return json_object_get(settings, "backend") || json_object_get(settings, "cloud");
+}
+
+/* `terraform` holds an object, or an array of objects that the engine merges. */
+static bool root_sets_backend(const json_t *root)
+{
+	const json_t *settings = json_object_get(root, "terraform"), *item;
+	size_t i;
+
+	json_array_foreach(settings, i, item)
+	{
+		if (object_sets_backend(item))
+			return true;
+	}
+	return object_sets_backend(settings);
+}
+
+static bool json_sets_backend(const char *text, size_t len)
+{
+	json_auto_t *root = NULL;
+	struct err err = ERR_INIT;
+	const json_t *item;
+	size_t i;
+
+	if (json_parse(text, len, &root, &err) < 0)
+		return false;
+	json_array_foreach(root, i, item)
+	{
+		if (root_sets_backend(item))
+			return true;
+	}
+	return root_sets_backend(root);
+}
+
+bool text_sets_backend(enum config_syntax syntax, const char *text, size_t len)
+{
+	if (syntax == CONFIG_JSON)
+		return json_sets_backend(text, len);
+	return syntax == CONFIG_NATIVE && native_sets_backend(text, len);
+}
+
+static bool file_sets_backend(int folder, const char *name)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT(FILE_LIMIT);
+	struct err err = ERR_INIT;
+
+	return beneath_read(folder, name, &text, &err) == 0 &&
+		text_sets_backend(config_syntax(name), buf_str(&text), text.len);
+}
+
+/* Adds the override files that set a backend, without the worker's own. Names that don't fit are left out. */
+static void add_names(int folder, struct buf *names)
+{
+	int fd = beneath_open(folder, ".", O_RDONLY | O_DIRECTORY, 0);
+	DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *entry;
+
+	if (!list) {
+		closep(&fd);
+		return;
+	}
+	while ((entry = readdir(list)))
+		if (config_is_override(entry->d_name) && !text_equal(entry->d_name, WORKDIR_OVERRIDE) &&
+			file_sets_backend(folder, entry->d_name) &&
+			names->len + strlen(entry->d_name) + 2 < names->limit)
+			buf_printf(names, "%s%s", names->len ? ", " : "", entry->d_name);
+	closedir(list);
+}
+
+int backend_check(int folder, const char *path, struct err *err)
+{
+	_cleanup_(buf_release) struct buf record = BUF_INIT(RECORD_LIMIT), names = BUF_INIT(NAMES_LIMIT);
+	struct err why = ERR_INIT;
+
+	if (beneath_read(folder, record_path, &record, &why) == 0 &&
+		backend_check_record(buf_str(&record), record.len, path, &why) == 0)
+		return 0;
+	add_names(folder, &names);
+	if (!names.len)
+		buf_text(&names, "a file of the configuration");
+	return err_set(err, ERR_INVALID,
+		"The state would not be kept by Runyard (%s): %s replaces the backend of the run. Remove its backend "
+		"or "
+		"cloud block, and start a new run.",
+		why.message, buf_str(&names));
+}
