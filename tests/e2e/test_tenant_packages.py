@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Two organizations on one worker: a provider that one of them plants never runs in a job of the other."""
+
+import http.server
+import io
+import json
+import ssl
+import subprocess
+import tarfile
+import threading
+import uuid
+
+import pytest
+
+from support import packages
+from support.api import Api
+from support.authority import Authority
+from support.process import which
+from support.wait import until
+
+MARK = b"planted-by-a-tenant"
+VERSION, PLATFORM = packages.version_and_platform()
+PROGRAM = f"terraform-provider-time_v{VERSION}"
+PLANTED = {PROGRAM: b"#!/bin/sh\n# " + MARK + b"\nexit 1\n"}
+TIME = f"""
+terraform {{
+  required_providers {{
+    time = {{
+      source  = "hashicorp/time"
+      version = "{VERSION}"
+    }}
+  }}
+}}
+
+resource "time_static" "now" {{}}
+"""
+MODULE = 'module "m" {\n  source = "git::ssh://git@example.invalid/m.git"\n}\n'
+LOCK = packages.lock(VERSION, packages.h1(PLANTED))
+
+# What the code of a tenant does in the configuration's folder: the package of the version that others use, and its lock file.
+PLANT = f"""
+here=$(cd "$(dirname "$0")" && pwd)
+place=$here/.terraform/providers/{packages.ADDRESS}/{VERSION}/{PLATFORM}
+mkdir -p "$place" && cp "$here/planted" "$place/{PROGRAM}" && chmod 755 "$place/{PROGRAM}"
+cp "$here/planted.lock" "$here/.terraform.lock.hcl"
+"""
+FILES = {"planted": PLANTED[PROGRAM], "planted.lock": LOCK, "plant.sh": PLANT}
+
+
+@pytest.fixture
+def other(api):
+    """A client that works on a second organization."""
+    other = Api(api.url, api.token, f"o-{uuid.uuid4()}")
+    attributes = {"name": other.organization, "email": "admin@example.com"}
+    other.post("organizations", {"data": {"type": "organizations", "attributes": attributes}})
+    return other
+
+
+@pytest.fixture
+def mirror(folder):
+    """A folder of zips, which have to be installed to be used."""
+    place = folder / "mirror" / packages.ADDRESS
+    place.mkdir(parents=True)
+    (place / f"terraform-provider-time_{VERSION}_{PLATFORM}.zip").write_bytes(packages.packed(PROGRAM, packages.binary().read_bytes()))
+    return folder / "mirror"
+
+
+@pytest.fixture
+def engine(folder):
+    """An engine whose init runs the configuration's plant.sh first. It stands for all ways to run code there, known or not."""
+    real, program = which("terraform") or which("tofu"), folder / "engine"
+    program.write_text(f'#!/bin/sh\nif [ "$1" = init ] && [ -f plant.sh ]; then sh ./plant.sh; fi\nexec {real} "$@"\n')
+    program.chmod(0o755)
+    return program
+
+
+def archive(files):
+    """A configuration's archive of {name: text or bytes}."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as tar:
+        for name, content in files.items():
+            content = content.encode() if isinstance(content, str) else content
+            info = tarfile.TarInfo(name)
+            info.size, info.mode = len(content), 0o755
+            tar.addfile(info, io.BytesIO(content))
+    return out.getvalue()
+
+
+def run(api, files, wanted, **variables):
+    workspace = api.workspace(auto_apply=True)
+    for key, value in variables.items():
+        api.variable(workspace, key, value, category="env")
+    run = api.run(workspace, api.upload(workspace, archive(files)))
+    api.wait_status(run, wanted)
+    return run
+
+
+ENDED = {"applied", "errored", "planned_and_finished"}
+
+
+def shared(worker):
+    """The programs in the store that all jobs share."""
+    return [path.read_bytes() for path in (worker.options["data_dir"] / "providers").rglob(PROGRAM) if path.is_file()]
+
+
+def verified(worker):
+    return worker.metric("runyard_worker_providers_adopted_total")
+
+
+def nobody_else_runs_it(worker, other):
+    """The other organization uses the true package: with a lock file, without one, and even if its lock file allows the planted one."""
+    true = packages.h1({PROGRAM: packages.binary().read_bytes()})
+    run(other, {"main.tf": TIME}, "applied")
+    run(other, {"main.tf": TIME, ".terraform.lock.hcl": packages.lock(VERSION, true)}, "applied")
+    run(other, {"main.tf": TIME, ".terraform.lock.hcl": packages.lock(VERSION, packages.h1(PLANTED), true)}, "applied")
+    until(lambda: verified(worker) == 1, "the true package is verified")
+    assert shared(worker) and not any(MARK in program for program in shared(worker))
+    run(other, {"main.tf": TIME}, "applied")
+
+
+# ---- ways to plant one ----
+
+
+def test_whatever_code_runs_in_init(api, other, worker, mirror, engine):
+    one = worker(provider_mirror=mirror, engine=engine)
+    run(api, {**FILES, "main.tf": TIME}, "errored")  # a script is no provider
+    nobody_else_runs_it(one, other)
+    assert MARK in b"".join(path.read_bytes() for path in one.options["data_dir"].glob(f"organization-packages/*/*/{PROGRAM}")), "it was planted"
+
+
+def bare_repository(folder):
+    """An archive whose root is a bare repository: `git ls-remote` there runs the script that its settings name. The script makes `git clone` run it, too, and serves a
+    repository."""
+    work = folder / "module"
+    work.mkdir()
+    (work / "main.tf").write_text("")
+    git = ["git", "-C", work, "-c", "user.name=a", "-c", "user.email=a@example.com"]
+    for command in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "m"]):
+        subprocess.run([*git, *command], check=True)
+    subprocess.run(["git", "clone", "-q", "--bare", work, folder / "bare"], check=True)
+    files = {str(path.relative_to(folder / "bare")): path.read_bytes() for path in (folder / "bare").rglob("*") if path.is_file() and path.suffix != ".sample"}
+    script = PLANT + 'git config --global core.sshCommand "sh $here/plant.sh"\nexec git-upload-pack --no-strict "$here"\n'
+    settings = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n\tsshCommand = sh /job/config/plant.sh\n\tfsmonitor = sh /job/config/plant.sh\n"
+    return {**files, **FILES, "plant.sh": script, "config": settings, "refs/.keep": ""}
+
+
+JSON = {
+    "main.tf.json": json.dumps({"terraform": {"required_providers": {"time": {"source": "hashicorp/time", "version": VERSION}}}, "resource": {"time_static": {"now": {}}},
+                                "module": {"m": {"source": "git::ssh://git@example.invalid/m.git"}}}).replace('"module"', '"\\u006dodule"'),
+}
+
+
+@pytest.mark.parametrize("kind", ["native", "json"])
+def test_a_bare_repository_at_the_root_of_a_configuration(api, other, worker, mirror, folder, sandbox, kind):
+    if sandbox != "bwrap":
+        pytest.skip("its script names the job's folder as jobs see it in a sandbox")
+    one = worker(provider_mirror=mirror)
+    files = bare_repository(folder)
+    run(api, {**files, **(JSON if kind == "json" else {"main.tf": TIME + MODULE})}, ENDED, **({"SOME": "variable"} if kind == "json" else {}))
+    assert not any(MARK in program for program in shared(one))
+    assert not list(one.options["data_dir"].glob("organization-packages/*/*")), "git ran the repository's command"
+    nobody_else_runs_it(one, other)
+
+
+def test_a_variable_that_makes_git_run_a_program(api, other, worker, mirror, sandbox):
+    if sandbox != "bwrap":
+        pytest.skip("its script names the job's folder as jobs see it in a sandbox")
+    one = worker(provider_mirror=mirror)
+    run(api, {**FILES, "main.tf": TIME + MODULE}, ENDED, GIT_SSH_COMMAND="sh /job/config/plant.sh")
+    nobody_else_runs_it(one, other)
+
+
+# ---- what one organization keeps ----
+
+
+def test_an_organization_keeps_its_own(api, other, worker, mirror, engine):
+    """Its lock file finds the package again, also for an init of its own without the code; the other organization's does not."""
+    one = worker(provider_mirror=mirror, engine=engine)
+    run(api, {**FILES, "main.tf": TIME}, "errored")
+    mine = run(api, {"main.tf": TIME, ".terraform.lock.hcl": LOCK}, "errored")
+    theirs = run(other, {"main.tf": TIME, ".terraform.lock.hcl": LOCK}, "errored")
+    assert "checksum" not in api.log(mine) and "checksum" in other.log(theirs)
+    folders = list((one.options["data_dir"] / "organization-packages").iterdir())
+    assert [folder for folder in folders if list(folder.iterdir())] == folders and len(folders) == 1
+    nobody_else_runs_it(one, other)
+
+
+def test_what_an_init_made_is_used_in_its_organization_alone(api, other, worker, mirror):
+    one = worker(provider_mirror=mirror)
+    run(api, {"main.tf": TIME}, "applied")
+    run(other, {"main.tf": TIME}, "applied")
+    assert one.metric("runyard_worker_inits_reused_total", stage="plan") == 0
+    run(api, {"main.tf": TIME}, "applied")
+    run(other, {"main.tf": TIME}, "applied")
+    assert one.metric("runyard_worker_inits_reused_total", stage="plan") == 2
+
+
+def test_a_job_sees_no_package_of_another_organization(api, other, worker, mirror, engine, sandbox):
+    if sandbox != "bwrap":
+        pytest.skip("without a sandbox a job sees what the worker sees")
+    one = worker(provider_mirror=mirror, engine=engine)
+    run(api, {**FILES, "main.tf": TIME}, "errored")
+    script = "ls -d /organization-packages/* 2>&1 | head; echo x 2>&1 >/organization-packages/x; find / -xdev -name '%s' 2>/dev/null; echo looked\n" % PROGRAM
+    looks = {"main.tf": 'resource "terraform_data" "looks" {\n  provisioner "local-exec" {\n    command = "sh ${path.root}/script.sh 2>&1"\n  }\n}\n', "script.sh": script}
+    there, here = run(other, looks, "applied"), run(api, looks, "applied")
+    assert "looked" in other.log(there, "apply") and PROGRAM not in other.log(there, "apply") and "Read-only" in other.log(there, "apply")
+    packages_here = list(one.options["data_dir"].glob(f"organization-packages/*/*/{PROGRAM}"))
+    assert len(packages_here) == 1 and packages_here[0].parent.name in api.log(here, "apply")
+    assert packages_here[0].parent.name not in other.log(there, "apply")
+
+
+# ---- verification ----
+
+
+class NetworkMirror:
+    """A network mirror for one version; its index names `hashes`."""
+
+    def __init__(self, folder, content, hashes):
+        zipped = packages.packed(PROGRAM, content)
+        place = f"/{packages.ADDRESS}"
+        self.answers = {
+            f"{place}/index.json": json.dumps({"versions": {VERSION: {}}}).encode(),
+            f"{place}/{VERSION}.json": json.dumps({"archives": {PLATFORM: {"url": "p.zip", "hashes": hashes}}}).encode(),
+            f"{place}/p.zip": zipped,
+        }
+        self.authority = Authority(folder)
+        answers = self.answers
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                body = answers.get(self.path)
+                self.send_response(200 if body else 404)
+                self.send_header("Content-Type", "application/zip" if self.path.endswith(".zip") else "application/json")
+                self.send_header("Content-Length", str(len(body or b"")))
+                self.end_headers()
+                self.wfile.write(body or b"")
+
+            def log_message(self, *arguments):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*self.authority.issue())
+        self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.url = f"https://127.0.0.1:{self.server.server_port}/"
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+@pytest.fixture
+def network_mirror(folder):
+    made = []
+
+    def make(hashes):
+        made.append(NetworkMirror(folder, packages.binary().read_bytes(), hashes))
+        return made[-1]
+
+    yield make
+    for mirror in made:
+        mirror.close()
+
+
+def test_a_network_mirror_verifies(api, other, worker, network_mirror, engine):
+    mirror = network_mirror([packages.h1({PROGRAM: packages.binary().read_bytes()})])
+    one = worker(provider_mirror=mirror.url, ca_file=mirror.authority.file, engine=engine)
+    run(api, {**FILES, "main.tf": TIME}, "errored")
+    nobody_else_runs_it(one, other)
+    mirror.answers.clear()
+    run(other, {"main.tf": TIME.replace("now", "later"), ".terraform.lock.hcl": packages.lock(VERSION, packages.h1({PROGRAM: packages.binary().read_bytes()}))}, "applied")
+
+
+def test_what_can_not_be_verified_is_not_tried_again_at_once(api, worker, network_mirror, engine):
+    """The mirror has lost the package, or its index names another hash."""
+    mirror = network_mirror([packages.h1(PLANTED)])
+    one = worker(provider_mirror=mirror.url, ca_file=mirror.authority.file, engine=engine)
+    for _ in range(3):
+        run(api, {**FILES, "main.tf": TIME + f"# {uuid.uuid4()}\n"}, "errored")
+    until(lambda: one.metric("runyard_worker_providers_unverified_total", reason="failed") == 1, "the verification failed")
+    run(api, {**FILES, "main.tf": TIME}, "errored")
+    assert one.metric("runyard_worker_providers_unverified_total", reason="failed") == 1
+    assert verified(one) == 0 and not shared(one)

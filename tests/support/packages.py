@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Provider packages as registries and mirrors hand them out, and forged ones."""
+
+import base64
+import hashlib
+import io
+import stat
+import zipfile
+
+from support.servers import DEPS
+
+ADDRESS = "registry.terraform.io/hashicorp/time"
+SOURCE = DEPS / "mirror" / ADDRESS
+
+
+def binary():
+    """The provider's program as the tests' mirror has it."""
+    found = next(SOURCE.glob("*/*/terraform-provider-time*"), None)
+    assert found, f"{SOURCE} is not there; tests/run builds it"
+    return found
+
+
+def version_and_platform():
+    return binary().parts[-3:-1]
+
+
+def packed(name, content):
+    """A package of one program: the bytes of a zip."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as package:
+        info = zipfile.ZipInfo(name)
+        info.external_attr = (stat.S_IFREG | 0o755) << 16
+        package.writestr(info, content)
+    return out.getvalue()
+
+
+def h1(files):
+    """The lock file's hash of a package, {name: bytes}."""
+    lines = "".join(f"{hashlib.sha256(files[name]).hexdigest()}  {name}\n" for name in sorted(files))
+    return "h1:" + base64.b64encode(hashlib.sha256(lines.encode()).digest()).decode()
+
+
+def lock(version, *hashes):
+    listed = "".join(f'    "{text}",\n' for text in hashes)
+    return f'provider "{ADDRESS}" {{\n  version     = "{version}"\n  constraints = "{version}"\n  hashes = [\n{listed}  ]\n}}\n'
