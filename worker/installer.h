@@ -4,12 +4,12 @@
 
 /*
  * Verifies provider packages and writes the worker's shared store of them; nothing else does. For an address and a
- * version that a job installed, it runs the engine's init on a configuration of its own, in a folder and a sandbox of
- * its own, without any file, variable or token of a job. The engine checks the registry's signed checksums, or the
+ * version that a job installed, it runs the engine's init on a configuration of its own. The folder and the sandbox are
+ * its own, too: it sees no file, variable or token of a job. The engine checks the registry's signed checksums, or the
  * index of --provider-mirror. So the store gets what the operator's source has, whatever the job installed.
  *
  * No job waits for it: one installation runs at a time, with a bound on its time, memory and disk. The queue is bounded
- * for all organizations and for each. What could not be installed is not tried again for an hour.
+ * for all organizations and for each. After a failure it tries a package again in an hour at the earliest.
  */
 
 #include "worker/exec/variables.h"

@@ -187,7 +187,7 @@ void job_report(struct job *job)
 	job->host->reported(job->host->data, job, &job->result);
 }
 
-/* Its resources are in no state of the workspace then: nobody may plan before a person has looked. */
+/* No state of the workspace has its resources then, so the next plan must wait for a person. */
 static bool state_is_missing(const struct job *job)
 {
 	const struct job_result *result = &job->result;

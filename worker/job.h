@@ -139,6 +139,7 @@ struct job {
 
 	int uploads;                    /* under way */
 	bool settling;                  /* the last step waits for them */
+	bool has_modules;               /* the configuration calls modules */
 	bool init_wanted;               /* the engine's init has to run */
 	char init_key[SHA256_HEX_SIZE]; /* stage/reuse; "": this one is not kept */
 	bool init_reused;

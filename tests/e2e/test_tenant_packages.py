@@ -37,7 +37,7 @@ resource "time_static" "now" {{}}
 MODULE = 'module "m" {\n  source = "git::ssh://git@example.invalid/m.git"\n}\n'
 LOCK = packages.lock(VERSION, packages.h1(PLANTED))
 
-# What the code of a tenant does in the configuration's folder: the package of the version that others use, and its lock file.
+# The code of a tenant plants a package of the version that others use, and a lock file that fits it.
 PLANT = f"""
 here=$(cd "$(dirname "$0")" && pwd)
 place=$here/.terraform/providers/{packages.ADDRESS}/{VERSION}/{PLATFORM}

@@ -113,7 +113,7 @@ static struct package_view view_of(struct fixture *fixture, const char *organiza
 		.mirror = ""};
 }
 
-/* What the job's link to the package leads to; "" if it is none. */
+/* The target of the job's link to the package; "" if it is none. */
 static const char *link_of(struct fixture *fixture, int folder)
 {
 	static char target[256];

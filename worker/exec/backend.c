@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/exec/backend.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <string.h>
 
 #include "common/err.h"
@@ -10,7 +8,7 @@
 #include "worker/exec/workdir.h"
 #include "worker/policy/blocks.h"
 
-enum { RECORD_LIMIT = 1024 * 1024, FILE_LIMIT = 16 * 1024 * 1024, NAMES_LIMIT = 400 };
+enum { RECORD_LIMIT = 1024 * 1024, NAMES_LIMIT = 400 };
 
 static const char record_path[] = ".terraform/terraform.tfstate";
 
@@ -123,32 +121,17 @@ bool text_sets_backend(enum config_syntax syntax, const char *text, size_t len)
 	return syntax == CONFIG_NATIVE && native_sets_backend(text, len);
 }
 
-static bool file_sets_backend(int folder, const char *name)
+/* Adds the name of an override file that sets a backend, but for the worker's own. Names that don't fit are left out.
+ */
+static bool add_name(void *data, const struct config_file *file)
 {
-	_cleanup_(buf_release) struct buf text = BUF_INIT(FILE_LIMIT);
-	struct err err = ERR_INIT;
+	struct buf *names = data;
 
-	return beneath_read(folder, name, &text, &err) == 0 &&
-		text_sets_backend(config_syntax(name), buf_str(&text), text.len);
-}
-
-/* Adds the override files that set a backend, without the worker's own. Names that don't fit are left out. */
-static void add_names(int folder, struct buf *names)
-{
-	int fd = beneath_open(folder, ".", O_RDONLY | O_DIRECTORY, 0);
-	DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
-	struct dirent *entry;
-
-	if (!list) {
-		closep(&fd);
-		return;
-	}
-	while ((entry = readdir(list)))
-		if (config_is_override(entry->d_name) && !text_equal(entry->d_name, WORKDIR_OVERRIDE) &&
-			file_sets_backend(folder, entry->d_name) &&
-			names->len + strlen(entry->d_name) + 2 < names->limit)
-			buf_printf(names, "%s%s", names->len ? ", " : "", entry->d_name);
-	closedir(list);
+	if (file->text && config_is_override(file->name) && !text_equal(file->name, WORKDIR_OVERRIDE) &&
+		text_sets_backend(file->syntax, file->text, file->len) &&
+		names->len + strlen(file->name) + 2 < names->limit)
+		buf_printf(names, "%s%s", names->len ? ", " : "", file->name);
+	return false;
 }
 
 int backend_check(int folder, const char *path, struct err *err)
@@ -159,7 +142,7 @@ int backend_check(int folder, const char *path, struct err *err)
 	if (beneath_read(folder, record_path, &record, &why) == 0 &&
 		backend_check_record(buf_str(&record), record.len, path, &why) == 0)
 		return 0;
-	add_names(folder, &names);
+	config_any(folder, add_name, &names);
 	if (!names.len)
 		buf_text(&names, "a file of the configuration");
 	return err_set(err, ERR_INVALID,

@@ -101,18 +101,25 @@ bool text_calls_modules(enum config_syntax syntax, const char *text, size_t len)
 	return false;
 }
 
-static bool file_calls_modules(int folder, const char *name)
+/* ---- the files of a folder ---- */
+
+static bool file_matches(
+	int folder, const char *name, bool (*match)(void *data, const struct config_file *file), void *data)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(FILE_LIMIT);
-	enum config_syntax syntax = config_syntax(name);
+	struct config_file file = {.name = name, .syntax = config_syntax(name)};
 	struct err err = ERR_INIT;
 
-	if (syntax == CONFIG_NONE)
+	if (file.syntax == CONFIG_NONE)
 		return false;
-	return beneath_read(folder, name, &text, &err) < 0 || text_calls_modules(syntax, buf_str(&text), text.len);
+	if (beneath_read(folder, name, &text, &err) == 0) {
+		file.text = buf_str(&text);
+		file.len = text.len;
+	}
+	return match(data, &file);
 }
 
-bool folder_calls_modules(int folder)
+bool config_any(int folder, bool (*match)(void *data, const struct config_file *file), void *data)
 {
 	int fd = beneath_open(folder, ".", O_RDONLY | O_DIRECTORY, 0);
 	DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
@@ -124,7 +131,18 @@ bool folder_calls_modules(int folder)
 		return true;
 	}
 	while (!found && (entry = readdir(list)))
-		found = file_calls_modules(dirfd(list), entry->d_name);
+		found = file_matches(dirfd(list), entry->d_name, match, data);
 	closedir(list);
 	return found;
+}
+
+static bool file_calls_modules(void *data, const struct config_file *file)
+{
+	(void)data;
+	return !file->text || text_calls_modules(file->syntax, file->text, file->len);
+}
+
+bool folder_calls_modules(int folder)
+{
+	return config_any(folder, file_calls_modules, NULL);
 }

@@ -22,6 +22,16 @@ bool config_is_override(const char *name);
  */
 bool text_calls_modules(enum config_syntax syntax, const char *text, size_t len);
 
+struct config_file {
+	const char *name;
+	enum config_syntax syntax;
+	const char *text; /* NULL: it can't be read */
+	size_t len;
+};
+
+/* Calls back for the configuration files of a folder until a call returns true: true then, or if the folder can't be
+ * read. */
+bool config_any(int folder, bool (*match)(void *data, const struct config_file *file), void *data);
 /* True if a configuration file of the folder calls a module, can't be parsed, or can't be read. */
 bool folder_calls_modules(int folder);
 

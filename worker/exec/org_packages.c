@@ -178,7 +178,7 @@ static bool use_locked(struct org_packages *packages, const char *owner, const c
 	if (!*at)
 		return false;
 	if (faccessat(packages->folder, path, F_OK, 0) < 0) {
-		package_drop(packages, at); /* somebody cleared the disk */
+		package_drop(packages, at); /* it was removed from the disk */
 		return false;
 	}
 	(*at)->used = packages->now++;

@@ -16,7 +16,7 @@
 
 struct err;
 struct org_packages;
-/* A job of an organization. What it used stays in place until it leaves. */
+/* A job of an organization. The packages that it used stay until it leaves. */
 struct org_user;
 
 /* Empties the folder. `max_bytes` is the bound for all organizations; each may have a half of it. ERR_INTERNAL. */

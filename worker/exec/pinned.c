@@ -2,7 +2,6 @@
 #include "worker/exec/pinned.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -76,32 +75,17 @@ static bool calls_are_pinned(enum config_syntax syntax, const char *text, size_t
 	return true;
 }
 
-static bool file_is_pinned(int folder, const char *name)
+static bool file_is_unpinned(void *data, const struct config_file *file)
 {
-	_cleanup_(buf_release) struct buf text = BUF_INIT(FILE_LIMIT);
-	enum config_syntax syntax = config_syntax(name);
-	struct err err = ERR_INIT;
-
-	if (syntax == CONFIG_NONE)
-		return true;
-	return beneath_read(folder, name, &text, &err) == 0 && calls_are_pinned(syntax, buf_str(&text), text.len);
+	(void)data;
+	return !file->text || !calls_are_pinned(file->syntax, file->text, file->len);
 }
 
 static bool folder_is_pinned(int root, const char *path)
 {
-	int fd = beneath_open(root, path, O_RDONLY | O_DIRECTORY, 0);
-	DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
-	struct dirent *entry;
-	bool pinned = true;
+	_cleanup_(closep) int folder = beneath_open(root, path, O_RDONLY | O_DIRECTORY, 0);
 
-	if (!list) {
-		closep(&fd);
-		return false;
-	}
-	while (pinned && (entry = readdir(list)))
-		pinned = file_is_pinned(dirfd(list), entry->d_name);
-	closedir(list);
-	return pinned;
+	return folder >= 0 && !config_any(folder, file_is_unpinned, NULL);
 }
 
 /* ---- what was installed ---- */

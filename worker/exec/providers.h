@@ -26,7 +26,7 @@ struct providers {
 	int folder;
 };
 
-/* What one job may use, and where the job sees it. All borrowed. */
+/* The packages of one job, and where the job sees them. All borrowed. */
 struct package_view {
 	const struct providers *verified;
 	const char *verified_seen;
@@ -48,7 +48,7 @@ const char *providers_platform(void);
 int providers_open(const char *data_dir, struct providers *ret_providers, struct err *err);
 void providers_release(struct providers *providers);
 
-/* Where an engine looks for packages, in this order. Paths are as the engine sees them. */
+/* The sources of an engine for packages, in this order. Paths are as the engine sees them. */
 struct install_sources {
 	const char *store; /* the shared store, or NULL */
 	char *const *skip; /* addresses whose package in the store must not be used, NULL-terminated; or NULL */

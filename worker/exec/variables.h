@@ -27,8 +27,8 @@ int variables_file(const struct assignment *assignment, struct buf *out);
 void variables_environment(const struct assignment *assignment, struct texts *env);
 /* Adds the few of them that the installation of providers may see: credentials of registries (TF_TOKEN_...). */
 void variables_tokens(const struct assignment *assignment, struct texts *env);
-/* Adds what keeps git to the repositories that it is told to use: no system or user configuration, no bare repository
- * that lies in the way, and no search above `root` and `folder`. The job's own variables, which are added before, stay.
+/* Limits git to repositories that its caller names: git reads no system or user configuration, ignores a bare
+ * repository in its folder, and searches neither above `root` nor above `folder`. Variables that are set already stay.
  */
 void variables_git(const char *root, const char *folder, struct texts *env);
 /* True for names that would undo what keeps jobs apart or would move the files that the worker looks for. */

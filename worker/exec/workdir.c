@@ -7,7 +7,6 @@
 
 #include "common/err.h"
 #include "worker/exec/archive.h"
-#include "worker/exec/modules.h"
 #include "worker/exec/variables.h"
 
 static const struct archive_bounds configuration_bounds = {.files = 200 * 1000, .bytes = 2UL * 1024 * 1024 * 1024};
@@ -150,14 +149,4 @@ int workdir_fill(const struct workdir *dir, const struct assignment *assignment,
 	if (write_override(dir, assignment, err) < 0)
 		return -1;
 	return write_variables(dir, assignment, err);
-}
-
-/* ---- modules ---- */
-
-bool workdir_has_modules(const struct workdir *dir, const struct assignment *assignment)
-{
-	_cleanup_(freep) char *path = workdir_folder(assignment);
-	_cleanup_(closep) int folder = beneath_open(dir->root, path, O_RDONLY | O_DIRECTORY, 0);
-
-	return folder < 0 || folder_calls_modules(folder);
 }

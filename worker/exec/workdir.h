@@ -63,7 +63,5 @@ int workdir_override(const struct assignment *assignment, struct buf *out);
  * NULL. ERR_INVALID, ERR_TOO_LARGE, ERR_INTERNAL. */
 int workdir_fill(const struct workdir *dir, const struct assignment *assignment, int archive, struct sha256 *digest,
 	struct err *err);
-/* True if the configuration in the working directory calls a module, or can't be parsed (exec/modules). */
-bool workdir_has_modules(const struct workdir *dir, const struct assignment *assignment);
 
 #endif

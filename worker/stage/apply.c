@@ -66,11 +66,7 @@ static void apply_done(struct job *job, int code, const char *errors)
 		command_failed(job, "terraform apply", code, NULL);
 		return;
 	}
-	job->applied = true;
-	step_check_backend(job);
-	if (job->decided)
-		return;
-	job->decided = true;
+	job->applied = job->decided = true;
 	job->result.outcome = OUTCOME_PASSED;
 	job->result.error[0] = '\0';
 }
@@ -95,6 +91,13 @@ static void step_apply(struct job *job)
 	}
 	arguments_apply(&job->assignment, plan, &command.args);
 	command_run(job, &command);
+}
+
+/* Code that ran during the apply can have changed the backend. */
+static void step_check_applied(struct job *job)
+{
+	if (job->applied)
+		step_check_backend(job);
 }
 
 /* ---- the plan's JSON, if whoever made the plan did not come to it ---- */
@@ -134,6 +137,7 @@ const struct step apply_steps[] = {
 	{"keep", step_keep_init, false},
 	{"start", step_start, false},
 	{"apply", step_apply, false},
+	{"check", step_check_applied, true},
 	{"ask-json", step_ask_json, true},
 	{"show", step_show, true},
 	{"schemas", step_schemas, true},

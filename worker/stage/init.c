@@ -76,7 +76,7 @@ void step_get(struct job *job)
 		.name = "get", .env = ENV_JOB, .with_ssh_key = true, .output = OUTPUT_QUIET, .done = get_done};
 	struct err err = ERR_INIT;
 
-	if (!job->init_wanted || !workdir_has_modules(&job->dir, &job->assignment))
+	if (!job->init_wanted || !job->has_modules)
 		return;
 	if (ssh_key_write(job, &err) < 0) {
 		job_fail(job, OUTCOME_ERRORED, "The SSH key can't be written: %s", err.message);
@@ -104,16 +104,46 @@ void step_init(struct job *job)
 	command_run(job, &command);
 }
 
+/* ---- the backend in force ---- */
+
+struct checking {
+	struct job *job;
+	struct err err;
+};
+
+static void check_backend(void *data)
+{
+	struct checking *checking = data;
+	_cleanup_(closep) int folder = open_folder(checking->job);
+	_cleanup_(buf_release) struct buf path = BUF_INIT(65536);
+
+	if (folder < 0 || workdir_state_path(&checking->job->assignment, &path) < 0)
+		err_set(&checking->err, ERR_INVALID, "The working directory can't be read");
+	else
+		backend_check(folder, buf_str(&path), &checking->err);
+}
+
+/* An apply that ended well has its outcome already. */
+static void backend_checked(void *data)
+{
+	struct checking *checking = data;
+	struct job_result *result = &checking->job->result;
+
+	if (checking->err.kind != ERR_NONE && checking->job->applied) {
+		result->outcome = OUTCOME_ERRORED;
+		text_copy(result->error, sizeof(result->error), checking->err.message);
+	} else if (checking->err.kind != ERR_NONE) {
+		job_fail(checking->job, OUTCOME_ERRORED, "%s", checking->err.message);
+	}
+	free(checking);
+}
+
 void step_check_backend(struct job *job)
 {
-	_cleanup_(closep) int folder = open_folder(job);
-	_cleanup_(buf_release) struct buf path = BUF_INIT(65536);
-	struct err err = ERR_INIT;
+	struct checking *checking = mem_new(1, sizeof(*checking));
 
-	if (folder < 0 || workdir_state_path(&job->assignment, &path) < 0)
-		job_fail(job, OUTCOME_ERRORED, "The working directory can't be read");
-	else if (backend_check(folder, buf_str(&path), &err) < 0)
-		job_fail(job, OUTCOME_ERRORED, "%s", err.message);
+	checking->job = job;
+	job_work(job, check_backend, backend_checked, checking);
 }
 
 /* ---- keeping it ---- */

@@ -11,6 +11,7 @@
 #include "worker/exec/access.h"
 #include "worker/exec/archive.h"
 #include "worker/exec/lockfile.h"
+#include "worker/exec/modules.h"
 #include "worker/metrics.h"
 
 enum { CLI_CONFIG_LIMIT = 256 * 1024, LOCKFILE_LIMIT = 1024 * 1024, CLAIM_LIMIT = 64 * 1024 * 1024 };
@@ -201,6 +202,7 @@ static void unpack(void *data)
 		err_errno(&unpacking->err, job->folder);
 		return;
 	}
+	job->has_modules = folder_calls_modules(unpacking->folder);
 	if (job->assignment.stage == STAGE_APPLY)
 		unpack_bundle(unpacking);
 	if (unpacking->err.kind == ERR_NONE)

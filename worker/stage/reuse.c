@@ -8,7 +8,7 @@
  *  - the configuration as it was unpacked, with its lock file, and the folder in it that is worked in;
  *  - the engine's binary;
  *  - the organization's id, and what opens its registries: credentials, and with modules all of the job's environment
- * and the workspace's SSH key. Nobody gets by a key what their own credentials would not get them.
+ * and the workspace's SSH key. A key leads a run to nothing that its own credentials would not.
  *
  * Init also installs the providers that the state names: they must be among those that are kept. How long it holds,
  * exec/pinned says. Whatever is missing when it is put in place, an init makes up for.
@@ -151,7 +151,7 @@ static void add_environment(const struct job *job, json_t *key)
 {
 	_cleanup_(texts_release) struct texts env = {.items = NULL};
 
-	if (workdir_has_modules(&job->dir, &job->assignment)) {
+	if (job->has_modules) {
 		variables_environment(&job->assignment, &env);
 		texts_add(&env, "%s", job->assignment.ssh_key);
 	} else {
