@@ -15,6 +15,7 @@
 #include "worker/exec/child.h"
 #include "worker/exec/measure.h"
 #include "worker/metrics.h"
+#include "worker/network/network.h"
 
 enum {
 	MAX_QUEUED = 64,
@@ -49,6 +50,7 @@ struct installer {
 	struct install current;
 	char *last_organization;
 	bool busy;
+	struct network_use *network; /* of the current installation; NULL: the machine's, or none */
 	struct child *child;
 	int top;    /* of the current folder, or -1 */
 	int output; /* what the engine prints, a file in memory; or -1 */
@@ -193,6 +195,8 @@ static void folder_removed(void *data)
 {
 	struct installer *installer = data;
 
+	network_release(installer->network);
+	installer->network = NULL;
 	free(installer->last_organization);
 	installer->last_organization = installer->current.organization;
 	installer->current.organization = NULL;
@@ -262,7 +266,7 @@ static void engine_ended(void *data, const struct keeper_report *report)
 	install_ended(installer);
 }
 
-static void time_is_over(void *data)
+static void kill_engine(void *data)
 {
 	struct installer *installer = data;
 
@@ -274,7 +278,7 @@ static void disk_measure(void *data)
 {
 	struct installer *installer = data;
 
-	installer->disk_bytes = measure_folder(installer->top);
+	installer->disk_bytes = measure_folder(installer->top, installer->host->limits->disk << 20);
 }
 
 static void disk_look(void *data);
@@ -336,7 +340,8 @@ static int start_child(struct installer *installer, const struct sandbox_start *
 		.argv = start->argv.items,
 		.env = start->env.items ? start->env.items : (char *[]){NULL},
 		.folder = start->folder,
-		.fds = {-1, installer->output, installer->output, start->args_fd},
+		.fds = {-1, installer->output, installer->output, start->args_fd, start->filter_fd},
+		.network = installer->network ? network_namespaces(installer->network) : NULL,
 		.terms = {.limits = {.memory = limits->memory << 20,
 				  .processes = limits->processes,
 				  .file_size = limits->disk << 20},
@@ -354,7 +359,7 @@ static int start(struct installer *installer, struct err *err)
 	const struct sandbox_job view = {.root = root, .cli_config = cli_config, .engine = installer->current.engine};
 	_cleanup_(freep) char *folder = sandbox_path(sandbox, &view, "config");
 	_cleanup_(texts_release) struct texts args = {.items = NULL}, env = {.items = NULL};
-	_cleanup_(sandbox_start_release) struct sandbox_start prepared = {.args_fd = -1};
+	_cleanup_(sandbox_start_release) struct sandbox_start prepared = SANDBOX_START_INIT;
 	const struct sandbox_command command = {
 		.folder = folder, .args = &args, .env = &env, .offline = installer->host->offline};
 
@@ -371,10 +376,33 @@ static int start(struct installer *installer, struct err *err)
 	return start_child(installer, &prepared, err);
 }
 
-static void install_next(void *data)
+/* The engine, or its network, did not start. */
+static void start_failed(struct installer *installer, const char *why)
+{
+	log_warn("the verification of a provider package can't be started", "provider", installer->current.address,
+		"why", why, NULL);
+	note_failure(installer);
+	closep(&installer->output);
+	installer->output = -1;
+	loop_work(installer->host->loop, folder_remove, folder_removed, installer);
+}
+
+static void network_ready(void *data, const struct err *no_network)
 {
 	struct installer *installer = data;
 	struct err err = ERR_INIT;
+
+	if (no_network || start(installer, &err) < 0) {
+		start_failed(installer, no_network ? no_network->message : err.message);
+		return;
+	}
+	loop_timer_set(installer->host->loop, &installer->time_timer, LIMIT_MS, kill_engine, installer);
+	loop_timer_set(installer->host->loop, &installer->disk_timer, DISK_LOOK_MS, disk_look, installer);
+}
+
+static void install_next(void *data)
+{
+	struct installer *installer = data;
 
 	if (installer->busy || installer->queued == 0)
 		return;
@@ -382,17 +410,13 @@ static void install_next(void *data)
 	installer->busy = true;
 	installer->ended = installer->measuring = installer->passed = false;
 	installer->adopted = 0;
-	if (start(installer, &err) == 0) {
-		loop_timer_set(installer->host->loop, &installer->time_timer, LIMIT_MS, time_is_over, installer);
-		loop_timer_set(installer->host->loop, &installer->disk_timer, DISK_LOOK_MS, disk_look, installer);
+	if (!installer->host->networks) {
+		network_ready(installer, NULL);
 		return;
 	}
-	log_warn("the verification of a provider package can't be started", "provider", installer->current.address,
-		"why", err.message, NULL);
-	note_failure(installer);
-	closep(&installer->output);
-	installer->output = -1;
-	loop_work(installer->host->loop, folder_remove, folder_removed, installer);
+	installer->network = network_take(installer->host->networks, "", "");
+	network_on_loss(installer->network, kill_engine, installer);
+	network_wait(installer->network, network_ready, installer);
 }
 
 void installer_request(struct installer *installer, const struct install_request *request)
@@ -444,6 +468,8 @@ void installer_stop(struct installer *installer)
 	loop_timer_clear(installer->host->loop, &installer->next_timer);
 	child_abandon(installer->child);
 	installer->child = NULL;
+	network_release(installer->network);
+	installer->network = NULL;
 }
 
 void installer_free(struct installer *installer)

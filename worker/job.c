@@ -48,7 +48,7 @@ static void network_lost(void *data)
 
 static void network_begin(struct job *job)
 {
-	job->network = network_take(job->host->networks, job->assignment.organization, job->assignment.api_url);
+	job->network = network_take(job->host->networks, job->assignment.organization_id, job->assignment.api_url);
 	network_on_loss(job->network, network_lost, job);
 }
 

@@ -154,10 +154,8 @@ static int open_network(struct worker *worker, struct err *err)
 {
 	const struct options *options = &worker->options;
 	_cleanup_(texts_release) struct texts urls = {.items = NULL};
-	const struct networks_spec spec = {.loop = worker->loop,
-		.lists = &worker->network_lists,
-		.urls = &urls,
-		.keep = (size_t)options->slots};
+	const struct networks_spec spec = {
+		.loop = worker->loop, .lists = &worker->network_lists, .urls = &urls, .keep = (size_t)options->slots};
 
 	if (network_is(worker, "host") || network_is(worker, "none") || !worker->sandbox.bwrap)
 		return 0;
@@ -320,6 +318,7 @@ static void process_close(struct process *process)
 		httpd_stop(process->health);
 	for (size_t i = 0; i < worker->busy; i++)
 		job_free(worker->jobs[i]);
+	installer_stop(worker->host.installer);
 	networks_free(worker->networks);
 	network_lists_release(&worker->network_lists);
 	tickets_free(worker->tickets);
@@ -330,7 +329,6 @@ static void process_close(struct process *process)
 	unsent_free(worker->host.unsent);
 	schemas_free(worker->host.schemas);
 	inits_free(worker->host.inits);
-	installer_stop(worker->host.installer);
 	engines_free(worker->host.engines);
 	books_release(&worker->books);
 	sandbox_release(&worker->sandbox);
