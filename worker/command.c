@@ -207,8 +207,8 @@ static int open_output(struct running *running, struct child_spec *spec, int *re
 		return 0;
 	}
 	running->kept = memfd_create("output", MFD_CLOEXEC);
-	if (running->kept < 0)
-		return err_errno(err, "memfd");
+	if (running->kept < 0 || (running->command.output == OUTPUT_FILE && running->command.out < 0))
+		return err_errno(err, "the output's file");
 	spec->fds[1] = running->command.output == OUTPUT_FILE ? running->command.out : running->kept;
 	spec->fds[2] = running->kept;
 	return 0;
@@ -267,12 +267,13 @@ static int start(struct running *running, struct err *err)
 	return start_child(running, &prepared, err);
 }
 
-/* Frees what was not started. */
-static void drop(struct running *running)
+/* The program has them now, or never will. */
+static void release_inputs(struct running *running)
 {
 	texts_release(&running->command.args);
-	closep(&running->kept);
-	free(running);
+	running->command.args = (struct texts){.items = NULL};
+	closep(&running->command.out);
+	running->command.out = -1;
 }
 
 /* The job may have been stopped or lost while its network was made. */
@@ -288,13 +289,14 @@ static void begin(void *data, const struct err *no_network)
 	if (!no_network && !stopped && job_leased(job)) {
 		running->begun_ms = clock_mono_ms();
 		if (start(running, &err) == 0) {
-			texts_release(&running->command.args);
-			running->command.args = (struct texts){.items = NULL};
+			release_inputs(running);
 			return;
 		}
 		job_fail(job, OUTCOME_ERRORED, "%s can't be started: %s", running->command.name, err.message);
 	}
-	drop(running);
+	release_inputs(running);
+	closep(&running->kept);
+	free(running);
 	job_release(job);
 }
 
@@ -309,6 +311,8 @@ void command_run(struct job *job, struct command *command)
 	running = mem_new(1, sizeof(*running));
 	*running = (struct running){.job = job, .command = *command, .kept = -1, .done_before = job_done(job)};
 	command->args = (struct texts){.items = NULL};
+	/* The caller may close its own before the network is there. */
+	running->command.out = command->output == OUTPUT_FILE ? fcntl(command->out, F_DUPFD_CLOEXEC, 0) : -1;
 	job_hold(job);
 	job_network_wait(job, begin, running);
 }

@@ -374,12 +374,12 @@ class Unprivileged(Worker):
     def launch(self):
         script, data = self.folder / "runyard-worker", Path(self.options["data_dir"])
         tun = self.folder / "tun"
-        os.mknod(tun, stat.S_IFCHR, os.makedev(10, 200))
+        os.path.exists(tun) or os.mknod(tun, stat.S_IFCHR, os.makedev(10, 200))
         tun.chmod(0o666)
         starts = f"mount --bind {tun} /dev/net/tun && exec setpriv --reuid 65534 --regid 65534 --clear-groups {program('runyard-worker')}"
         script.write_text(f"#!/bin/sh\nexec unshare --mount --propagation private sh -c '{starts} \"$@\"' sh \"$@\"\n")
         script.chmod(0o755)
-        data.mkdir()
+        data.mkdir(exist_ok=True)
         self.folder.chmod(0o777)
         os.chown(data, 65534, 65534)
         self.binary = script
