@@ -33,7 +33,7 @@ static void attempt_over(void *data)
 	loop_timer_set(job->host->loop, &job->over_timer, 0, attempt_is_over, job);
 }
 
-/* Only terraform's own error would say it otherwise, after its time-outs. */
+/* A connection that waits for an answer would wait for ever, so the program is stopped. */
 static void network_lost(void *data)
 {
 	struct job *job = data;
@@ -392,9 +392,8 @@ void job_network_judge(struct job *job)
 {
 	if (job->network_lost)
 		job_fail(job, OUTCOME_ERRORED,
-			"The job's network ended while it ran (pasta on the worker was killed or failed) and the %s "
-			"was "
-			"stopped. Start the run again.",
+			"The job's network ended while the %s ran: pasta on the worker was killed or failed. "
+			"Start the run again.",
 			stage_name(job->assignment.stage));
 }
 

@@ -80,6 +80,9 @@ static int network_enter(const struct keeper *keeper)
 /* In the program's process, which borrows the keeper's memory until it is another program. */
 static void become(struct keeper *keeper, char **argv, pid_t parent)
 {
+	/* The network comes before the death signal, which a change of rights may clear. */
+	bool entered = (!*keeper->terms.group || group_enter(keeper->terms.group) == 0) && network_enter(keeper) == 0;
+	int why = errno;
 	sigset_t none;
 
 	sigemptyset(&none);
@@ -91,10 +94,9 @@ static void become(struct keeper *keeper, char **argv, pid_t parent)
 	if (keeper->terms.aside)
 		setpriority(PRIO_PROCESS, 0, ASIDE_NICE);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (getppid() == parent && (!*keeper->terms.group || group_enter(keeper->terms.group) == 0) &&
-		network_enter(keeper) == 0)
+	if (getppid() == parent && entered)
 		execv(argv[0], argv);
-	keeper->report.error = errno;
+	keeper->report.error = entered ? errno : why;
 	_exit(127);
 }
 
