@@ -348,6 +348,8 @@ static int start_child(struct installer *installer, const struct sandbox_start *
 			.aside = true},
 	};
 
+	if (installer->network && !spec.network)
+		return err_set(err, ERR_INTERNAL, "its network ended: pasta on the worker was killed or failed");
 	return child_start(installer->host->loop, &spec, engine_ended, installer, &installer->child, err);
 }
 

@@ -15,7 +15,7 @@ import pytest
 from support import packages
 from support.api import Api
 from support.authority import Authority
-from support.process import which
+from support.engine import ENGINES, time_provider
 from support.wait import until
 
 MARK = b"planted-by-a-tenant"
@@ -61,17 +61,17 @@ def mirror(folder):
     """A folder of zips, which have to be installed to be used."""
     place = folder / "mirror" / packages.ADDRESS
     place.mkdir(parents=True)
-    (place / f"terraform-provider-time_{VERSION}_{PLATFORM}.zip").write_bytes(packages.packed(PROGRAM, packages.binary().read_bytes()))
+    (place / f"terraform-provider-time_{VERSION}_{PLATFORM}.zip").write_bytes(packages.packed(PROGRAM, time_provider().read_bytes()))
     return folder / "mirror"
 
 
 @pytest.fixture
-def engine(folder):
-    """An engine whose init runs the configuration's plant.sh first. It stands for all ways to run code there, known or not."""
-    real, program = which("terraform") or which("tofu"), folder / "engine"
-    program.write_text(f'#!/bin/sh\nif [ "$1" = init ] && [ -f plant.sh ]; then sh ./plant.sh; fi\nexec {real} "$@"\n')
+def planting(folder):
+    """The options of a worker whose engine's init runs the configuration's plant.sh first. It stands for all ways to run code there, known or not."""
+    program = folder / "engine"
+    program.write_text(f'#!/bin/sh\nif [ "$1" = init ] && [ -f plant.sh ]; then sh ./plant.sh; fi\nexec {ENGINES[0].path} "$@"\n')
     program.chmod(0o755)
-    return program
+    return {"engine": program, "sandbox_bind": ENGINES[0].folder}
 
 
 def archive(files):
@@ -109,7 +109,7 @@ def verified(worker):
 
 def nobody_else_runs_it(worker, other):
     """The other organization uses the true package: with a lock file, without one, and even if its lock file allows the planted one."""
-    true = packages.h1({PROGRAM: packages.binary().read_bytes()})
+    true = packages.h1({PROGRAM: time_provider().read_bytes()})
     run(other, {"main.tf": TIME}, "applied")
     run(other, {"main.tf": TIME, ".terraform.lock.hcl": packages.lock(VERSION, true)}, "applied")
     run(other, {"main.tf": TIME, ".terraform.lock.hcl": packages.lock(VERSION, packages.h1(PLANTED), true)}, "applied")
@@ -121,8 +121,8 @@ def nobody_else_runs_it(worker, other):
 # ---- ways to plant one ----
 
 
-def test_whatever_code_runs_in_init(api, other, worker, mirror, engine):
-    one = worker(provider_mirror=mirror, engine=engine)
+def test_whatever_code_runs_in_init(api, other, worker, mirror, planting):
+    one = worker(provider_mirror=mirror, **planting)
     run(api, {**FILES, "main.tf": TIME}, "errored")  # a script is no provider
     nobody_else_runs_it(one, other)
     assert MARK in b"".join(path.read_bytes() for path in one.options["data_dir"].glob(f"organization-packages/*/*/{PROGRAM}")), "it was planted"
@@ -173,9 +173,9 @@ def test_a_variable_that_makes_git_run_a_program(api, other, worker, mirror, san
 # ---- what one organization keeps ----
 
 
-def test_an_organization_keeps_its_own(api, other, worker, mirror, engine):
+def test_an_organization_keeps_its_own(api, other, worker, mirror, planting):
     """Its lock file finds the package again, also for an init of its own without the code; the other organization's does not."""
-    one = worker(provider_mirror=mirror, engine=engine)
+    one = worker(provider_mirror=mirror, **planting)
     run(api, {**FILES, "main.tf": TIME}, "errored")
     mine = run(api, {"main.tf": TIME, ".terraform.lock.hcl": LOCK}, "errored")
     theirs = run(other, {"main.tf": TIME, ".terraform.lock.hcl": LOCK}, "errored")
@@ -195,10 +195,10 @@ def test_what_an_init_made_is_used_in_its_organization_alone(api, other, worker,
     assert one.metric("runyard_worker_inits_reused_total", stage="plan") == 2
 
 
-def test_a_job_sees_no_package_of_another_organization(api, other, worker, mirror, engine, sandbox):
+def test_a_job_sees_no_package_of_another_organization(api, other, worker, mirror, planting, sandbox):
     if sandbox != "bwrap":
         pytest.skip("without a sandbox a job sees what the worker sees")
-    one = worker(provider_mirror=mirror, engine=engine)
+    one = worker(provider_mirror=mirror, **planting)
     run(api, {**FILES, "main.tf": TIME}, "errored")
     script = "ls -d /organization-packages/* 2>&1 | head; echo x 2>&1 >/organization-packages/x; find / -xdev -name '%s' 2>/dev/null; echo looked\n" % PROGRAM
     looks = {"main.tf": 'resource "terraform_data" "looks" {\n  provisioner "local-exec" {\n    command = "sh ${path.root}/script.sh 2>&1"\n  }\n}\n', "script.sh": script}
@@ -255,7 +255,7 @@ def network_mirror(folder):
     made = []
 
     def make(hashes):
-        made.append(NetworkMirror(folder, packages.binary().read_bytes(), hashes))
+        made.append(NetworkMirror(folder, time_provider().read_bytes(), hashes))
         return made[-1]
 
     yield make
@@ -263,19 +263,19 @@ def network_mirror(folder):
         mirror.close()
 
 
-def test_a_network_mirror_verifies(api, other, worker, network_mirror, engine):
-    mirror = network_mirror([packages.h1({PROGRAM: packages.binary().read_bytes()})])
-    one = worker(provider_mirror=mirror.url, ca_file=mirror.authority.file, engine=engine)
+def test_a_network_mirror_verifies(api, other, worker, network_mirror, planting):
+    mirror = network_mirror([packages.h1({PROGRAM: time_provider().read_bytes()})])
+    one = worker(provider_mirror=mirror.url, ca_file=mirror.authority.file, **planting)
     run(api, {**FILES, "main.tf": TIME}, "errored")
     nobody_else_runs_it(one, other)
     mirror.answers.clear()
-    run(other, {"main.tf": TIME.replace("now", "later"), ".terraform.lock.hcl": packages.lock(VERSION, packages.h1({PROGRAM: packages.binary().read_bytes()}))}, "applied")
+    run(other, {"main.tf": TIME.replace("now", "later"), ".terraform.lock.hcl": packages.lock(VERSION, packages.h1({PROGRAM: time_provider().read_bytes()}))}, "applied")
 
 
-def test_what_can_not_be_verified_is_not_tried_again_at_once(api, worker, network_mirror, engine):
+def test_what_can_not_be_verified_is_not_tried_again_at_once(api, worker, network_mirror, planting):
     """The mirror has lost the package, or its index names another hash."""
     mirror = network_mirror([packages.h1(PLANTED)])
-    one = worker(provider_mirror=mirror.url, ca_file=mirror.authority.file, engine=engine)
+    one = worker(provider_mirror=mirror.url, ca_file=mirror.authority.file, **planting)
     for _ in range(3):
         run(api, {**FILES, "main.tf": TIME + f"# {uuid.uuid4()}\n"}, "errored")
     until(lambda: one.metric("runyard_worker_providers_unverified_total", reason="failed") == 1, "the verification failed")

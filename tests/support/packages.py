@@ -7,21 +7,13 @@ import io
 import stat
 import zipfile
 
-from support.servers import DEPS
+from support.engine import ENGINES, time_provider
 
-ADDRESS = "registry.terraform.io/hashicorp/time"
-SOURCE = DEPS / "mirror" / ADDRESS
-
-
-def binary():
-    """The provider's program as the tests' mirror has it."""
-    found = next(SOURCE.glob("*/*/terraform-provider-time*"), None)
-    assert found, f"{SOURCE} is not there; tests/run builds it"
-    return found
+ADDRESS = f"{ENGINES[0].registry}/hashicorp/time"
 
 
 def version_and_platform():
-    return binary().parts[-3:-1]
+    return time_provider().parts[-3:-1]
 
 
 def packed(name, content):
