@@ -215,7 +215,7 @@ def test_a_setuid_program_in_an_archive_gives_no_rights(hostile):
     assert attributes["status"] == "applied" and reached(log) == [] and "PROBED" in log, log
 
 
-# What an override file or the other engine's file may put in the place of the worker's backend.
+# Files that the engine reads after the worker's own override file.
 ELSEWHERE = 'terraform {\n  backend "local" {\n    path = "/tmp/elsewhere.tfstate"\n  }\n}\n'
 BACKENDS = {
     "zzz_override.tf": ELSEWHERE, "zzz_override.tf.json": '{"terraform": {"backend": {"local": {"path": "/tmp/elsewhere.tfstate"}}}}',

@@ -15,7 +15,7 @@ from support.browser import Browser
 from support.connection import Connection
 from support.routes import table
 from support.samples import SAMPLES
-from support.tenant import Tenant, digest
+from support.tenant import NO_CONTENT, OBJECT_IN_BODY, Tenant, digest
 from support.worker import parcel
 
 BASES = {"SITE": "", "API": "/api/v2", "SIGNED": "/signed/99999999999-" + "0" * 64, "WORKER": "/api/worker/v1", "NOTIFIER": "/api/notifier/v1"}
@@ -42,9 +42,9 @@ NO_CSRF = {"API": {403, 404}, "SITE": {403, 404}}
 REFUSED = {"CAN_WORK": {401, 403, 404}, "CAN_NOTIFY": {401, 403}, "CAN_KEEP_LEASES": {401, 404}, "CAN_WORK_ON_JOB": {404}, "CAN_WITH_SIGNATURE": {404}}
 
 
-# A job's routes whose answer to a token that is not the attempt's differs: a part of a parcel that asks to start is told not to, and a result is taken as one that came too late.
+# Two routes of a job answer a token of another attempt differently. A part that asks whether the apply may start gets 409. A result gets 204, as one that came too late.
 REFUSED_BY_HANDLER = {"jobs_parcel": {404, 409}, "jobs_result": {204, 404}}
-# What the token of any run of the organization reads beside its own run (scheduler/auth/run_token.h).
+# The token of any run of the organization reads this beside its own run (scheduler/auth/run_token.h).
 OF_ANY_RUN = {"organizations_entitlements"}
 # No path names the organization: it is the caller's own.
 OWN_ORGANIZATION = {"audit_trail_own"}
@@ -65,11 +65,8 @@ class Kind:
         if route.kind != "API":
             return REFUSED_BY_HANDLER.get(route.handler, REFUSED[route.permission])
         statuses = self.refusal["API"]
-        # Where the object stands in the body, an error of the body may come first.
         return statuses | {400, 422} if route.handler in OBJECT_IN_BODY and 404 in statuses else statuses
 
-
-OBJECT_IN_BODY = {"runs_create", "team_workspaces_create", "team_projects_create", "workspaces_create", "plan_exports_create"}
 
 # These change the caller's own account or create what belongs to the caller. No kind that passes their gate asks them here; test_sign_in.py and test_api_alone.py do.
 OWN_ACCOUNT = {"account_update", "account_password", "organizations_create"}
@@ -246,7 +243,7 @@ def test_every_route_has_its_objects(victim):
     assert not unknown, unknown
 
 
-def test_nobody_passes_a_gate_that_is_not_theirs(office, victim, kinds):
+def test_a_token_passes_no_gate_of_another_kind(office, victim, kinds):
     wrong = []
     connection = Connection(office.scheduler.url)
     before = digest(office.database)
@@ -369,7 +366,7 @@ def test_a_signature_is_good_for_its_path_alone(office, victim, attacker):
     assert digest(office.database) == before
 
 
-# ---- the control: each gate opens for somebody ----
+# ---- positive control ----
 
 # Last of all, since what they delete other requests need; in this order.
 LAST = ["teams_delete", "tasks_delete", "policies_delete", "policy_sets_delete", "workspaces_safe_delete", "workspaces_delete", "projects_delete", "pools_delete", "organizations_delete"]
@@ -410,13 +407,13 @@ def own_objects(route, victim, session):
 
 
 def shut(route, answer):
-    """Whether the answer is that of a closed gate. That an existing object has no content yet, or is in no state for the action, is said in other words."""
+    """Whether the answer is that of a closed gate. 403 is also that of an object whose state does not allow the action."""
     if answer.status == 404:
-        return route.kind == "SITE" or answer.errors().endswith(("not found", "the token is not its own"))
+        return route.handler not in NO_CONTENT
     return answer.status == 401 or answer.status >= 500 or answer.status == 403 and "transition not allowed" not in answer.text
 
 
-def test_each_gate_opens_for_somebody(office, attacker, service):
+def test_each_gate_opens_for_a_token_that_holds_its_permission(office, attacker, service):
     """Without this the matrix would pass for a server that refuses everything."""
     tenant = Tenant(office, "vtm2", service)
     session, closed = Session(office, tenant), []

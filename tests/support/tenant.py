@@ -14,6 +14,11 @@ from support.api import Api
 from support.office import Hands
 from support.people import People
 
+# The workspace or the project of these routes stands in the body, so an error of the body may come before a refusal.
+OBJECT_IN_BODY = {"runs_create", "team_workspaces_create", "team_projects_create", "workspaces_create", "plan_exports_create"}
+# A tenant has the object of these routes, and no content behind it: no job has sent any.
+NO_CONTENT = {"states_json_download", "plan_exports_download", "applies_errored_state", "jobs_policies"}
+
 # Background work of the scheduler, and each use of a token, changes these without any request.
 RESTLESS_TABLES = {"outbox", "dead_letters", "audit_totals", "audit_counted", "sessions", "retention_marks"}
 RESTLESS_COLUMNS = ["last_used_at", "last_seen_at", "seen_at", "last_ping_at", "leased_until", "lease_until"]
