@@ -229,6 +229,14 @@ def test_a_configuration_that_moves_its_state_is_refused(hostile, name):
     assert attributes["status"] == "errored" and "backend" in attributes["error"] and name in attributes["error"], attributes
 
 
+@pytest.mark.parametrize("name", ["zz_runyard_override.tofu", "zzz_override.tofu", "zzz_override.tofu.json", "main.tofu"])
+def test_files_of_the_other_engine_lose_no_state(hostile, name):
+    """OpenTofu reads .tofu files in the place of .tf files of that name; Terraform does not read them."""
+    content = BACKENDS["zzz_override.tf.json"] if name.endswith(".json") else ELSEWHERE
+    attributes, _ = hostile.run({"main.tf": 'resource "terraform_data" "one" {}\n', name: content})
+    assert attributes["status"] == "errored" or hostile.api.resources(hostile.workspace) == ["terraform_data.one"], attributes
+
+
 MOVING = {"TF_DATA_DIR": "/providers/forged", "TF_PLUGIN_CACHE_DIR": "/providers/store", "TF_CLI_ARGS_init": "-plugin-dir=/job/config", "TF_CLI_ARGS_plan": "-out=/providers/forged",
           "TF_LOG_PATH": "/providers/forged", "GIT_DIR": "/providers/forged", "GIT_SSH_COMMAND": "touch /providers/forged", "GIT_TRACE": "/providers/forged",
           "GIT_CONFIG_COUNT": "1", "GIT_EXEC_PATH": "/job/config", "LD_PRELOAD": "/job/config/forged.so", "LD_LIBRARY_PATH": "/job/config", "TMPDIR": "/providers", "TF_REATTACH_PROVIDERS": "{}",

@@ -310,6 +310,31 @@ def keys_of(name):
     return {name, *{"variable": ["set_variable"], "access": ["project_access"], "outcome": ["policy_outcome"]}.get(name, [])}
 
 
+# ---- pages ----
+
+# These forms belong to no session: a name and a password, or a code, is what they need.
+WITHOUT_SESSION = {"ui_sign_in", "oauth_token"}
+
+
+def test_a_form_changes_nothing_without_the_csrf_token_of_its_session(office, victim, attacker):
+    session, other, connection = Session(office, victim), Session(office, attacker), Connection(office.scheduler.url)
+    token = office.ask("select t.id from tokens t join users u on u.id = t.user_id where u.username = %s", session.name)[0][0]
+    asked, before = 0, digest(office.database)
+    for route in table():
+        if route.kind != "SITE" or route.method != "POST" or route.handler in WITHOUT_SESSION:
+            continue
+        path = path_of(route, victim, {**victim.ids, "token": token})
+        for forged in ("", "csrf=", "csrf=nonsense", f"csrf={other.csrf}", f"csrf={session.csrf[:-1]}", f"csrf={session.csrf}0"):
+            fields = f"description=forged&current_password={session.password}&password=forged-password&password_confirmation=forged-password"
+            answer = connection.ask("POST", path, f"{fields}&{forged}".encode(), session.cookie)
+            asked += 1
+            assert answer.status == 403, f"{route.path} {forged}: {answer.status} {answer.text[:200]}"
+        elsewhere = connection.ask("POST", f"{path}?csrf={session.csrf}", b"description=forged", session.cookie)
+        assert elsewhere.status == 403, f"{route.path}: a token in the query is taken"
+    assert asked >= 24 and digest(office.database) == before
+    assert connection.ask("GET", "/app/settings/tokens", None, session.cookie).status == 200, "the session has ended"
+
+
 # ---- the worker's, the notifier's and the signed routes, with valid tokens of others ----
 
 
