@@ -31,17 +31,15 @@ READ = {"CAN_READ_ORGANIZATION", "CAN_READ_WORKSPACE", "CAN_READ_RUNS", "CAN_DOW
 WRITE = READ | {"CAN_QUEUE_RUN", "CAN_APPLY", "CAN_WRITE_VARIABLES", "CAN_WRITE_STATE", "CAN_LOCK", "CAN_READ_MOCKS"}
 TEAM = WRITE | {"CAN_READ_VARSETS"}  # the tenant's team writes in the workspace and reads in the project
 
-# These tokens are known to the API, and are for something else: 404, as for an object that does not exist.
-ELSEWHERE = {"API": {404}}
-# These are no tokens of the API.
-UNKNOWN = {"API": {401}}
+# How the API refuses a token: one that is for something else sees what it would see of an object that does not exist.
+ELSEWHERE, UNKNOWN = {404}, {401}
 # A cookie alone changes nothing: a change needs the session's CSRF token (scheduler/auth/sessions.h).
-NO_CSRF = {"API": {403, 404}, "SITE": {403, 404}}
+NO_CSRF = {403}
 
-# A route that is refused to everybody but the token of its own kind: what it answers. A job's routes give 404 for a token that is not the attempt's (proto/README.md).
-REFUSED = {"CAN_WORK": {401, 403, 404}, "CAN_NOTIFY": {401, 403}, "CAN_KEEP_LEASES": {401, 404}, "CAN_WORK_ON_JOB": {404}, "CAN_WITH_SIGNATURE": {404}}
-
-
+# The other routes refuse everybody but the token of their own kind (proto/README.md).
+REFUSED = {"CAN_WORK": {401}, "CAN_NOTIFY": {401}, "CAN_KEEP_LEASES": {404}, "CAN_WORK_ON_JOB": {404}, "CAN_WITH_SIGNATURE": {404}}
+# The permissions of routes that look at no cookie.
+NO_COOKIE = {"CAN_WITHOUT_TOKEN", "CAN_KEEP_LEASES", "CAN_WORK_ON_JOB", "CAN_WITH_SIGNATURE"}
 # Two routes of a job answer a token of another attempt differently. A part that asks whether the apply may start gets 409. A result gets 204, as one that came too late.
 REFUSED_BY_HANDLER = {"jobs_parcel": {404, 409}, "jobs_result": {204, 404}}
 # The token of any run of the organization reads this beside its own run (scheduler/auth/run_token.h).
@@ -58,14 +56,14 @@ class Kind:
 
     def expected(self, route):
         """The statuses of the answer, or None if the token may pass the gate."""
-        if self.refusal is NO_CSRF and route.method != "GET" and route.kind == "API" and route.permission != "CAN_WITHOUT_TOKEN":
-            return {403}
+        if self.refusal is NO_CSRF and route.method != "GET" and route.permission not in NO_COOKIE:
+            return NO_CSRF
         if route.permission in self.holds or route.handler in self.handlers:
             return None
         if route.kind != "API":
             return REFUSED_BY_HANDLER.get(route.handler, REFUSED[route.permission])
-        statuses = self.refusal["API"]
-        return statuses | {400, 422} if route.handler in OBJECT_IN_BODY and 404 in statuses else statuses
+        statuses = ELSEWHERE if self.refusal is NO_CSRF else self.refusal
+        return statuses | {400, 422} if route.handler in OBJECT_IN_BODY and statuses is ELSEWHERE else statuses
 
 
 # These change the caller's own account or create what belongs to the caller. No kind that passes their gate asks them here; test_sign_in.py and test_api_alone.py do.
@@ -84,7 +82,7 @@ class Session:
     """A browser of one more owner of the tenant's organization."""
 
     def __init__(self, office, tenant):
-        name = f"{tenant.mark}-browser"
+        name = f"{tenant.mark}-browser-{uuid.uuid4().hex[:8]}"
         tenant.people.member(name, tenant.people.owners())
         # The password is the administrator's.
         office.change("update users set password_hash = (select password_hash from users where username = 'admin') where username = %s", name)
@@ -181,7 +179,7 @@ DOCUMENTS = {
 def body_of(route, victim):
     """A body that would be accepted from somebody who may send it."""
     if route.kind == "SITE":
-        return b"csrf=nonsense&username=vtm-browser&password=nonsense&description=n&client_id=terraform-cli"
+        return b"csrf=nonsense&username=vtm-member&password=nonsense&description=n&client_id=terraform-cli"
     if route.handler == "jobs_parcel":
         return parcel(("log?offset=0", b"forged"), ("plan", b"forged"), ("started", b""))
     if route.kind == "WORKER":
@@ -312,7 +310,7 @@ def keys_of(name):
 
 # ---- pages ----
 
-# These forms belong to no session: a name and a password, or a code, is what they need.
+# These forms belong to no session. They need a name and a password, or a code.
 WITHOUT_SESSION = {"ui_sign_in", "oauth_token"}
 
 
