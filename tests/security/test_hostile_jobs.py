@@ -67,7 +67,7 @@ def bystander(site):
 
 @pytest.fixture(scope="module")
 def ports(site):
-    """Ports of this machine that no job needs: the worker's, the database's, and one that listens on all addresses."""
+    """Ports of this machine that no job needs: the worker's own, one on all addresses, and one on the loopback address alone."""
     with socket.create_server(("0.0.0.0", 0)) as everywhere, socket.create_server(("127.0.0.1", 0)) as loopback, socket.socket(socket.AF_UNIX) as abstract:
         abstract.bind("\0runyard-test-canary")
         abstract.listen()
