@@ -60,7 +60,7 @@ class Stack:
         Scheduler.run_command("migrate", database_url=database, keys=KEYS)
         made = Scheduler.run_command("bootstrap", "admin", "admin@example.com", "acme", database_url=database, keys=KEYS)
         tokens = self.tokens = json.loads(made.stdout)
-        self.settings = {"database_url": database, "keys": KEYS, "rate_limit": 0, "fetch_wait_ms": self.bus.fetch_wait_ms, **common, **scheduler}
+        self.settings = {"database_url": database, "keys": KEYS, "rate_limit": 0, "connections_per_address": 0, "fetch_wait_ms": self.bus.fetch_wait_ms, **common, **scheduler}
         self.scheduler = self.up(Scheduler("scheduler", self.folder, **self.settings))
         for number in range(workers):
             name = f"worker-{number + 1}"
