@@ -32,7 +32,7 @@ struct http_client {
 
 struct http_clients {
 	struct http_clients_limits limits;
-	uint64_t seed; /* so that nobody can choose addresses that share a list */
+	uint64_t seed; /* keeps the list of a key unpredictable */
 	pthread_mutex_t mutex;
 	struct http_client *first, *last; /* in the order in which they were opened */
 	size_t open;                      /* without those that were shut down */

@@ -23,10 +23,10 @@ enum http_phase {
 	HTTP_ANSWER, /* the request is handled, or its answer is sent */
 };
 
-/* What a client's limits are counted by: of an IPv6 address its /64 network, else the address itself. */
+/* The key that a client's limits are counted by: the /64 network of an IPv6 address, else the address itself. */
 void http_address_key(const char *address, char ret_key[HTTP_ADDRESS_SIZE]);
 
-/* What of a body is read before its request was admitted. */
+/* Bytes of a body that are read before its request is admitted. */
 enum { HTTP_BODY_UNKNOWN = 64 << 10 };
 
 /* The memory that bodies take is bounded by kind, so that no kind starves another. */

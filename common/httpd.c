@@ -59,7 +59,7 @@ struct http_pending {
 	bool ends_connection;     /* nothing after this request is read */
 	enum http_budget budget;  /* of its body */
 	size_t budget_bytes;      /* that the budget and the share count for it */
-	size_t received;          /* of its body, kept or not */
+	size_t received;          /* of its body, until it was refused */
 	int64_t body_since;
 	bool later; /* the answer comes by http_answer_now */
 	struct http_answer answer;
@@ -252,12 +252,13 @@ static bool client_find(struct http_pending *pending)
 
 /* ---- its body ---- */
 
-/* What is left of a refused body is read and dropped, until the deadline that it has by now, so that the client gets to
- * read the answer. */
-static void body_refuse(struct http_pending *pending, enum http_body_refusal why)
+/* The server reads and drops the rest of a refused body until the deadline that the body has by now, so that the client
+ * can read the answer. */
+static void body_judge(struct http_pending *pending, enum http_body_refusal why)
 {
 	pending->request.body_refused = why;
-	body_release(pending);
+	if (why)
+		body_release(pending);
 }
 
 /* Counts so many bytes for the body. A client has at most half of a budget. */
@@ -277,23 +278,18 @@ static bool budget_take(struct http_pending *pending, size_t bytes)
 	return true;
 }
 
-/* The body is larger than what anybody may send: from now on it counts for a budget of its kind. */
-static bool body_admit(struct http_pending *pending)
+/* Moves the body to the budget of its kind. */
+static enum http_body_refusal body_admit(struct http_pending *pending)
 {
 	const struct httpd_spec *spec = &pending->server->spec;
 	int budget = spec->body_admit ? spec->body_admit(spec->data, &pending->request) : HTTP_BUDGET_CLIENTS;
 	size_t bytes = pending->budget_bytes;
 
-	if (budget < 0) {
-		body_refuse(pending, HTTP_BODY_NOT_ADMITTED);
-		return false;
-	}
+	if (budget < 0)
+		return HTTP_BODY_NOT_ADMITTED;
 	budget_return(pending);
 	pending->budget = (enum http_budget)budget;
-	if (budget_take(pending, bytes))
-		return true;
-	body_refuse(pending, HTTP_BODY_BUSY);
-	return false;
+	return budget_take(pending, bytes) ? HTTP_BODY_TAKEN : HTTP_BODY_BUSY;
 }
 
 static void body_begin(struct http_pending *pending)
@@ -311,25 +307,32 @@ static void body_begin(struct http_pending *pending)
 	http_client_phase(
 		pending->client, HTTP_BODY, pending->body_since, pending->body_since + time_for(pending->server, 0));
 	if (announced > 0 && (size_t)announced > request->body.limit)
-		body_refuse(pending, HTTP_BODY_TOO_LARGE);
+		body_judge(pending, HTTP_BODY_TOO_LARGE);
 	else if (announced > HTTP_BODY_UNKNOWN)
-		body_admit(pending);
+		body_judge(pending, body_admit(pending));
+}
+
+/* Whether the next bytes of the body may be kept. */
+static enum http_body_refusal body_check(struct http_pending *pending, size_t len)
+{
+	enum http_body_refusal why = HTTP_BODY_TAKEN;
+
+	if (pending->received > pending->request.body.limit)
+		return HTTP_BODY_TOO_LARGE;
+	if (pending->budget == HTTP_BUDGET_SMALL && pending->received > HTTP_BODY_UNKNOWN)
+		why = body_admit(pending);
+	return why || budget_take(pending, len) ? why : HTTP_BODY_BUSY;
 }
 
 static void body_take(struct http_pending *pending, const char *bytes, size_t len)
 {
-	struct http_request *request = &pending->request;
-
+	if (pending->request.body_refused)
+		return;
 	pending->received += len;
-	if (request->body_refused)
-		return;
 	http_client_deadline(pending->client, pending->body_since + time_for(pending->server, pending->received));
-	if (pending->budget == HTTP_BUDGET_SMALL && pending->received > HTTP_BODY_UNKNOWN && !body_admit(pending))
-		return;
-	if (!budget_take(pending, len))
-		body_refuse(pending, HTTP_BODY_BUSY);
-	else if (buf_append(&request->body, bytes, len) < 0)
-		body_refuse(pending, HTTP_BODY_TOO_LARGE);
+	body_judge(pending, body_check(pending, len));
+	if (!pending->request.body_refused)
+		buf_append(&pending->request.body, bytes, len);
 }
 
 /* ---- from its header to its answer ---- */

@@ -184,7 +184,7 @@ static void observer_handle(void *data, const struct http_request *request, stru
 		nothing_here(answer);
 }
 
-/* With a listener for operators, only the health is told at the address of the callbacks. */
+/* With a listener for operators, the listener of the callbacks serves neither of their pages. */
 static bool hidden(const struct server *server, const char *path)
 {
 	return server->observer && (text_equal(path, "/metrics") || text_equal(path, "/circuits"));

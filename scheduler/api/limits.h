@@ -10,7 +10,7 @@
 
 #include "scheduler/api/api.h"
 
-/* Takes one request from the bucket of the request's token, or of its address; `per_second` 0: nobody is limited. The
+/* Takes one request from the bucket of the request's token, or of its address; `per_second` 0: there is no limit. The
  * answer's headers tell what is left. ERR_BUSY if the bucket is empty. */
 int limits_take(struct request *req, struct response *res, long long per_second, struct err *err);
 /* Gives the request's token, which has authenticated, a bucket of its own from now on. */

@@ -30,7 +30,7 @@
 /* What is read as JSON together with others: more than that takes a millisecond. */
 enum { READ_MOST = 128 << 10 };
 
-/* SMALL_BODIES is for bodies of up to 64 KiB, whoever sends them: a client has at most half of it. */
+/* SMALL_BODIES: bytes of memory for bodies of up to 64 KiB, which are read before their token is known. */
 enum { MOST_OBSERVERS = 64, SMALL_BODIES = 256 << 20 };
 
 /* What every answer carries (API 1.2). Clients refuse to work without the first, and parse the third as vYYYYMM-N. */
@@ -658,7 +658,7 @@ static size_t body_limit(void *data, struct http_request *http)
 	return route->limit;
 }
 
-/* Nobody fills the memory without a token for the route: it is looked up before a large body is read. */
+/* The token is looked up before a large body is read, so a body without a right to the route takes no memory. */
 static int body_admit(void *data, const struct http_request *http)
 {
 	struct api *api = data;

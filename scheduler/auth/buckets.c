@@ -32,7 +32,7 @@ struct table {
 };
 
 struct buckets {
-	unsigned char secret[KEY_SIZE]; /* so that nobody can choose whom to share a set with */
+	unsigned char secret[KEY_SIZE]; /* keeps the set of a key unpredictable */
 	struct table tables[LIMITS];
 };
 

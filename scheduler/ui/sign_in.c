@@ -13,7 +13,7 @@
 
 /*
  * Signing in with a password, and out again. Guessing is limited by address, by address and name, and, much higher, by
- * name alone. Nobody locks a person out: the last limit spares an address that has a session of that person.
+ * name alone. The last limit exempts an address at which the person has a session, so guesses lock no person out.
  */
 
 enum { NAME_MOST = 128 };

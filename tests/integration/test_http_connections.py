@@ -225,6 +225,16 @@ def test_bodies_without_a_token_take_little_memory(scheduler, opened, length):
     assert status_of(held[0]) == 401
 
 
+def test_bodies_that_are_small_by_their_route(scheduler, opened):
+    """A route without a token, and a worker's own, take no large body, announced or not."""
+    server = scheduler()
+    for path in ("/app/login", "/api/worker/v1/heartbeat"):
+        announced, chunked = opened(server, post(path, 70000)), opened(server, post(path, None))
+        announced.sendall(bytes(70000))
+        chunked.sendall(b"%x\r\n" % 70000 + bytes(70000) + b"\r\n0\r\n\r\n")
+        assert status_of(announced) == status_of(chunked) == 413, path
+
+
 def test_each_kind_of_body_has_a_budget_of_its_own(scheduler, opened, tokens, request):
     server = scheduler(body_memory=2, trusted_proxies="127.0.0.1")
     api = request.getfixturevalue("api")
