@@ -9,6 +9,7 @@
 #include "scheduler/api/relations.h"
 #include "scheduler/api/trail.h"
 #include "scheduler/lifecycle/triggers.h"
+#include "scheduler/store/notification_urls.h"
 #include "scheduler/store/notifications.h"
 #include "scheduler/store/teams.h"
 
@@ -38,23 +39,63 @@ static enum subscribable kind_of(const struct rows *rows, int row)
 	return (enum subscribable)kind;
 }
 
-static json_t *configuration_resource(const struct rows *rows, int row)
+/* What is shown of a row, opened. The URL is null for e-mail. */
+struct opened {
+	struct buf url;
+	json_t *responses;
+};
+
+static int opened_read(struct store *store, const struct rows *rows, int row, struct opened *ret, struct err *err)
+{
+	ret->url = (struct buf)BUF_INIT(NOTIFICATION_URL_LIMIT);
+	ret->responses = NULL;
+	if (notification_url_open(store, rows, row, &ret->url, err) == 0 &&
+		notification_responses_open(store, rows, row, &ret->responses, err) == 0)
+		return 0;
+	buf_release(&ret->url);
+	return -1;
+}
+
+static json_t *url_or_null(const struct opened *opened)
+{
+	return json_string_or_null(opened->url.len ? buf_str(&opened->url) : NULL);
+}
+
+static int configuration_resource(
+	struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
 {
 	const char *id = row_text(rows, row, "id");
 	enum subscribable kind = kind_of(rows, row);
 	_cleanup_(freep) char *self = mem_printf("/api/v2/notification-configurations/%s", id);
-	json_t *resource = resource_new("notification-configurations", id,
+	struct opened opened;
+	json_t *resource;
+
+	if (opened_read(store, rows, row, &opened, err) < 0)
+		return -1;
+	resource = resource_new("notification-configurations", id,
 		json_pack("{so sb so so sn so so so so so}", "name", row_string(rows, row, "name"), "enabled",
 			row_bool(rows, row, "enabled"), "destination-type", row_string(rows, row, "destination_type"),
-			"url", row_string(rows, row, "url"), "token", "triggers", row_json(rows, row, "triggers_json"),
-			"email-addresses", row_json(rows, row, "emails_json"), "delivery-responses",
-			row_json(rows, row, "responses"), "created-at", row_time(rows, row, "created_at"), "updated-at",
+			"url", url_or_null(&opened), "token", "triggers", row_json(rows, row, "triggers_json"),
+			"email-addresses", row_json(rows, row, "emails_json"), "delivery-responses", opened.responses,
+			"created-at", row_time(rows, row, "created_at"), "updated-at",
 			row_time(rows, row, "updated_at")),
 		json_pack("{so so}", "subscribable", to_one(kinds[kind].type, row_text(rows, row, kinds[kind].column)),
 			"users", row_many(rows, row, "users", "users")));
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
-	return resource;
+	buf_release(&opened.url);
+	*ret_resource = resource;
+	return 0;
+}
+
+static int configuration_respond(
+	struct request *req, struct response *res, int status, const struct rows *rows, struct err *err)
+{
+	json_t *resource;
+
+	if (configuration_resource(req->store, rows, 0, &resource, err) < 0)
+		return -1;
+	return respond_resource(res, status, resource);
 }
 
 static int configuration_show(struct request *req, struct response *res, int status, const char *id, struct err *err)
@@ -63,7 +104,7 @@ static int configuration_show(struct request *req, struct response *res, int sta
 
 	if (notification_configuration_read(req->store, id, &rows, err) < 0)
 		return -1;
-	return respond_resource(res, status, configuration_resource(&rows, 0));
+	return configuration_respond(req, res, status, &rows, err);
 }
 
 /* ---- what the path is about ---- */
@@ -115,16 +156,20 @@ int notification_configurations_index(struct request *req, struct response *res,
 	bool paged = query(req, "page[number]") || query(req, "page[size]");
 	enum subscribable kind;
 	struct page page;
-	json_t *data;
+	json_auto_t *data = json_array();
+	json_t *resource;
 
 	if (page_read(req, &page, err) < 0 || subscribable_in_path(req, &kind, &at, err) < 0 ||
 		notification_configurations_list(req->store, kind, row_text(&at, 0, "id"),
 			paged ? page.size : MOST_NOTIFICATION_CONFIGURATIONS, page.offset, &rows, err) < 0)
 		return -1;
 	page.total = row_int(&rows, 0, "total");
-	data = json_array();
-	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++)
-		json_array_append_new(data, configuration_resource(&rows, i));
+	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++) {
+		if (configuration_resource(req->store, &rows, i, &resource, err) < 0)
+			return -1;
+		json_array_append_new(data, resource);
+	}
+	json_incref(data);
 	return paged ? respond_page(req, res, &page, data, NULL) : respond_resource(res, 200, data);
 }
 
@@ -134,7 +179,7 @@ int notification_configurations_read(struct request *req, struct response *res, 
 
 	if (configuration_in_path(req, &rows, err) < 0)
 		return -1;
-	return respond_resource(res, 200, configuration_resource(&rows, 0));
+	return configuration_respond(req, res, 200, &rows, err);
 }
 
 /* ---- what clients send ---- */
@@ -143,6 +188,7 @@ int notification_configurations_read(struct request *req, struct response *res, 
 struct input {
 	struct notification_configuration configuration;
 	json_t *triggers, *emails, *users;
+	struct buf url; /* as it was */
 };
 
 static void input_release(struct input *input)
@@ -150,6 +196,7 @@ static void input_release(struct input *input)
 	json_decref(input->triggers);
 	json_decref(input->emails);
 	json_decref(input->users);
+	buf_release(&input->url);
 }
 
 /* Each once, in their order. A list that was not sent is left as it is; null is an empty one. */
@@ -318,17 +365,23 @@ int notification_configurations_create(struct request *req, struct response *res
 	return configuration_show(req, res, 201, id.text, err);
 }
 
-static struct input input_of(const struct rows *rows)
+static int input_of(struct store *store, const struct rows *rows, struct input *ret_input, struct err *err)
 {
-	return (struct input){.configuration = {.id = row_text(rows, 0, "id"),
-				      .name = row_text(rows, 0, "name"),
-				      .destination_type = row_text(rows, 0, "destination_type"),
-				      .url = row_text(rows, 0, "url"),
-				      .enabled = row_bool(rows, 0, "enabled"),
-				      .updated_at = row_text(rows, 0, "updated_at")},
+	struct buf url = BUF_INIT(NOTIFICATION_URL_LIMIT);
+
+	if (notification_url_open(store, rows, 0, &url, err) < 0)
+		return -1;
+	*ret_input = (struct input){.configuration = {.id = row_text(rows, 0, "id"),
+					    .name = row_text(rows, 0, "name"),
+					    .destination_type = row_text(rows, 0, "destination_type"),
+					    .url = url.len ? buf_str(&url) : NULL,
+					    .enabled = row_bool(rows, 0, "enabled"),
+					    .updated_at = row_text(rows, 0, "updated_at")},
 		.triggers = row_json(rows, 0, "triggers_json"),
 		.emails = row_json(rows, 0, "emails_json"),
-		.users = row_json(rows, 0, "users")};
+		.users = row_json(rows, 0, "users"),
+		.url = url};
+	return 0;
 }
 
 int notification_configurations_update(struct request *req, struct response *res, struct err *err)
@@ -338,9 +391,8 @@ int notification_configurations_update(struct request *req, struct response *res
 	_cleanup_(notification_verification_release) struct notification_verification verification = {.body = NULL};
 	_cleanup_(buf_release) struct buf token = BUF_INIT(NOTIFICATION_TOKEN_LIMIT);
 
-	if (configuration_in_path(req, &rows, err) < 0)
+	if (configuration_in_path(req, &rows, err) < 0 || input_of(req->store, &rows, &input, err) < 0)
 		return -1;
-	input = input_of(&rows);
 	if (input_read(req, &input, err) < 0)
 		return -1;
 	if (!text_equal(input.configuration.destination_type, row_text(&rows, 0, "destination_type")))
@@ -391,9 +443,8 @@ int notification_configurations_verify(struct request *req, struct response *res
 	_cleanup_(input_release) struct input input = {.users = NULL};
 	int result;
 
-	if (configuration_in_path(req, &rows, err) < 0)
+	if (configuration_in_path(req, &rows, err) < 0 || input_of(req->store, &rows, &input, err) < 0)
 		return -1;
-	input = input_of(&rows);
 	result = input.configuration.url ? address_verify(req, &rows, &input.configuration, err)
 					 : notification_verification_put_up(req->store, input.configuration.id, err);
 	return result < 0 ? -1 : configuration_show(req, res, 200, input.configuration.id, err);

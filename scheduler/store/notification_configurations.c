@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/notification_configurations.h"
 
+#include "scheduler/store/notification_urls.h"
+
 enum { RESPONSES_KEPT = 10 };
 
 /* ---- reading ---- */
@@ -9,7 +11,8 @@ enum { RESPONSES_KEPT = 10 };
 	"c.*, to_jsonb(c.triggers) as triggers_json, to_jsonb(c.email_addresses) as emails_json, "                     \
 	"(select coalesce(jsonb_agg(u.user_id order by u.user_id), '[]') from notification_users u "                   \
 	"where u.configuration_id = c.id) as users, "                                                                  \
-	"(select coalesce(jsonb_agg(jsonb_build_object('url', r.url, 'body', r.body, 'code', r.code, 'headers', "      \
+	"(select coalesce(jsonb_agg(jsonb_build_object(" RESPONSE_URL_MEMBERS                                          \
+	", 'body', r.body, 'code', r.code, 'headers', "                                                                \
 	"r.headers, 'sent-at', to_char(r.sent_at at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'), "           \
 	"'successful', r.successful::text) order by r.id desc), '[]') from notification_responses r "                  \
 	"where r.configuration_id = c.id) as responses "
@@ -23,7 +26,7 @@ enum { RESPONSES_KEPT = 10 };
 
 #define CREATE_SQL(table, column)                                                                                      \
 	"insert into notification_configurations (id, organization_id, " column ", name, enabled, destination_type, "  \
-	"url, token_sealed, triggers, email_addresses) select $2, organization_id, id, $3, $4, $5, $6, $7, "           \
+	"url_sealed, token_sealed, triggers, email_addresses) select $2, organization_id, id, $3, $4, $5, $6, $7, "    \
 	"array(select jsonb_array_elements_text($8::jsonb)), array(select jsonb_array_elements_text($9::jsonb)) "      \
 	"from " table " where id = $1 and (select count(*) from notification_configurations where " column             \
 	" = $1) < $10"
@@ -79,15 +82,15 @@ int notification_token_open(
 struct saving {
 	struct store *store;
 	const struct notification_configuration *configuration;
-	struct buf token; /* sealed */
+	struct buf token, url; /* sealed; empty: there is none */
 };
 
-/* The sealed token as a parameter; null: there is none. */
-static struct db_param token_param(const struct saving *s)
+/* A sealed text as a parameter; null if it is empty. */
+static struct db_param sealed_param(const struct buf *sealed)
 {
-	if (!s->token.len)
+	if (!sealed->len)
 		return (struct db_param)P_TEXT(NULL);
-	return (struct db_param)P_BYTES(s->token.data, s->token.len);
+	return (struct db_param)P_BYTES(sealed->data, sealed->len);
 }
 
 static void token_seal(struct saving *s)
@@ -141,8 +144,9 @@ static int create_in(void *data, struct err *err)
 	/* By itself, so that the next statement counts what others made while this one waited. */
 	if (db_query(s->store->db, NULL, err, kinds[c->kind].lock, P_TEXT(c->subscribable_id)) < 0 ||
 		db_query(s->store->db, &rows, err, kinds[c->kind].create, P_TEXT(c->subscribable_id), P_TEXT(c->id),
-			P_TEXT(c->name), P_BOOL(c->enabled), P_TEXT(c->destination_type), P_TEXT(c->url),
-			token_param(s), P_TEXT(triggers), P_TEXT(emails), P_INT(MOST_NOTIFICATION_CONFIGURATIONS)) < 0)
+			P_TEXT(c->name), P_BOOL(c->enabled), P_TEXT(c->destination_type), sealed_param(&s->url),
+			sealed_param(&s->token), P_TEXT(triggers), P_TEXT(emails),
+			P_INT(MOST_NOTIFICATION_CONFIGURATIONS)) < 0)
 		return -1;
 	if (!db_affected(&rows))
 		return err_at(err, "/data", "A %s may have %d notification configurations at the most",
@@ -160,13 +164,14 @@ static int update_in(void *data, struct err *err)
 	/* Trying it out takes its time: what somebody else has set meanwhile is not written over. */
 	if (db_query(s->store->db, &rows, err,
 		    "with gone as (delete from notifications where configuration_id = $1 and not $3) "
-		    "update notification_configurations set name = $2, enabled = $3, url = $4, "
+		    "update notification_configurations set name = $2, enabled = $3, url = null, url_sealed = "
+		    "$4::bytea, "
 		    "token_sealed = case when $5 then $6::bytea else token_sealed end, "
 		    "triggers = array(select jsonb_array_elements_text($7::jsonb)), "
 		    "email_addresses = array(select jsonb_array_elements_text($8::jsonb)), updated_at = now() "
 		    "where id = $1 and updated_at = $9::timestamptz",
-		    P_TEXT(c->id), P_TEXT(c->name), P_BOOL(c->enabled), P_TEXT(c->url), P_BOOL(c->token != NULL),
-		    token_param(s), P_TEXT(triggers), P_TEXT(emails), P_TEXT(c->updated_at)) < 0)
+		    P_TEXT(c->id), P_TEXT(c->name), P_BOOL(c->enabled), sealed_param(&s->url), P_BOOL(c->token != NULL),
+		    sealed_param(&s->token), P_TEXT(triggers), P_TEXT(emails), P_TEXT(c->updated_at)) < 0)
 		return -1;
 	if (!db_affected(&rows))
 		return err_set(err, ERR_CONFLICT, "the notification configuration was changed meanwhile: try again");
@@ -176,12 +181,17 @@ static int update_in(void *data, struct err *err)
 static int save(struct store *store, const struct notification_configuration *configuration,
 	int (*fn)(void *data, struct err *err), struct err *err)
 {
-	struct saving s = {.store = store, .configuration = configuration, .token = BUF_INIT(NOTIFICATION_TOKEN_LIMIT)};
+	struct saving s = {.store = store,
+		.configuration = configuration,
+		.token = BUF_INIT(NOTIFICATION_TOKEN_LIMIT),
+		.url = BUF_INIT(NOTIFICATION_URL_LIMIT)};
 	int result;
 
 	token_seal(&s);
+	notification_url_seal(store, configuration->url, &s.url);
 	result = db_transaction(store->db, fn, &s, err);
 	buf_release(&s.token);
+	buf_release(&s.url);
 	return result;
 }
 
@@ -209,13 +219,16 @@ int notification_response_add(struct store *store, const char *configuration_id,
 {
 	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
 	_cleanup_(freep) char *headers = json_text(response->headers);
+	_cleanup_(buf_release) struct buf url = BUF_INIT(NOTIFICATION_URL_LIMIT);
 
 	db_array_add(&ids, configuration_id);
+	notification_url_seal(store, response->url, &url);
 	if (db_query(store->db, NULL, err,
-		    "insert into notification_responses (configuration_id, url, code, body, headers, successful) "
+		    "insert into notification_responses (configuration_id, url_sealed, code, body, headers, "
+		    "successful) "
 		    "values ($1, $2, $3, $4, $5::jsonb, $6)",
-		    P_TEXT(configuration_id), P_TEXT(response->url), P_TEXT(response->code), P_TEXT(response->body),
-		    P_TEXT(headers), P_BOOL(response->successful)) < 0)
+		    P_TEXT(configuration_id), P_BYTES(url.data, url.len), P_TEXT(response->code),
+		    P_TEXT(response->body), P_TEXT(headers), P_BOOL(response->successful)) < 0)
 		return -1;
 	return notification_responses_trim(store, &ids, err);
 }

@@ -7,6 +7,7 @@
  * what their servers answered last.
  *
  * Columns read: the table's, `triggers_json`, `emails_json`, `users` (ids) and `responses` (the latest first), as JSON.
+ * URLs are sealed (store/notification_urls.h).
  */
 
 #include "scheduler/store/store.h"

@@ -7,6 +7,7 @@
 #include "scheduler/store/invitations.h"
 #include "scheduler/store/notification_configurations.h"
 #include "scheduler/store/notification_payload.h"
+#include "scheduler/store/notification_urls.h"
 
 #define VERIFICATION "verification"
 
@@ -105,7 +106,7 @@ static const char claim_sql[] =
 	"where n.id = p.id returning n.id, n.attempt, n.run_id, n.trigger, n.run_status, " HAPPENED_AT
 	" as happened_at, greatest(extract(epoch from n.give_up_at - now()) * 1000, 0)::bigint as give_up_in_ms, "
 	"a.username as updated_by, c.id as configuration_id, c.name, c.destination_type, c.url, "
-	"c.token_sealed, " RECIPIENTS " as recipients, " CREATED_AT " as run_created_at, " DUE_AT
+	"c.url_sealed, c.token_sealed, " RECIPIENTS " as recipients, " CREATED_AT " as run_created_at, " DUE_AT
 	" as due_at, i.message, b.username as created_by, n.membership_id, io.name as invited_by, m.email as invited, "
 	"to_char(m.created_at + interval '" INVITATION_DAYS " days', 'YYYY-MM-DD') as expires_at, "
 	"w.id as workspace_id, w.name as workspace, o.name as organization";
@@ -136,7 +137,8 @@ static struct notification_text text_of(const struct store *store, const struct 
 static int way_add(struct store *store, const struct rows *rows, int row, json_t *request, struct err *err)
 {
 	const struct notification_text text = text_of(store, rows, row);
-	_cleanup_(buf_release) struct buf token = BUF_INIT(NOTIFICATION_TOKEN_LIMIT);
+	_cleanup_(buf_release) struct buf token = BUF_INIT(NOTIFICATION_TOKEN_LIMIT),
+					  url = BUF_INIT(NOTIFICATION_URL_LIMIT);
 
 	if (!row_null(rows, row, "membership_id")) {
 		_cleanup_(freep) char *subject =
@@ -146,16 +148,17 @@ static int way_add(struct store *store, const struct rows *rows, int row, json_t
 			json_pack("{s[s] ss}", "to", row_text(rows, row, "invited"), "subject", subject));
 		return 0;
 	}
-	if (row_null(rows, row, "url")) {
+	if (text_equal(row_text(rows, row, "destination_type"), "email")) {
 		_cleanup_(freep) char *subject = notification_subject(&text);
 
 		json_object_set_new(request, "mail",
 			json_pack("{so ss}", "to", row_json(rows, row, "recipients"), "subject", subject));
 		return 0;
 	}
-	if (notification_token_open(store, rows, row, &token, err) < 0)
+	if (notification_token_open(store, rows, row, &token, err) < 0 ||
+		notification_url_open(store, rows, row, &url, err) < 0)
 		return -1;
-	json_object_set_new(request, "url", json_string(row_text(rows, row, "url")));
+	json_object_set_new(request, "url", json_string(buf_str(&url)));
 	json_object_set_new(request, "hmac-key", json_string_or_null(token.len ? buf_str(&token) : NULL));
 	return 0;
 }
@@ -223,15 +226,16 @@ int notifications_delivered(struct store *store, const json_t *deliveries, struc
 
 	if (db_query(store->db, &rows, err,
 		    "with said as (select n.id, n.run_id, n.trigger, n.configuration_id, c.destination_type, "
-		    "coalesce(c.url, '') as url, case s.status when 0 then '' else s.status::text end as code, "
+		    "c.url, c.url_sealed, case s.status when 0 then '' else s.status::text end as code, "
 		    "s.status, coalesce(s.answer, s.error, '') as body, coalesce(s.headers, '{}') as headers, s.error, "
 		    "s.ended, s.ord from rows from (jsonb_to_recordset($1::jsonb) as (id text, attempt integer, "
 		    "status integer, answer text, error text, headers jsonb, \"end\" text)) with ordinality "
 		    "as s(id, attempt, status, answer, error, headers, ended, ord) "
 		    "join notifications n on n.id = s.id and n.attempt = s.attempt "
 		    "left join notification_configurations c on c.id = n.configuration_id), "
-		    "logged as (insert into notification_responses (configuration_id, url, code, body, headers, "
-		    "successful) select configuration_id, url, code, left(body, 1024), headers, "
+		    "logged as (insert into notification_responses (configuration_id, url, url_sealed, code, body, "
+		    "headers, "
+		    "successful) select configuration_id, url, url_sealed, code, left(body, 1024), headers, "
 		    "ended is not distinct from 'acknowledged' from said where configuration_id is not null order by "
 		    "ord), "
 		    "gone as (delete from notifications n using said s where n.id = s.id and s.ended is not null) "
@@ -257,10 +261,12 @@ int notifications_give_up(struct store *store, struct err *err)
 		    "with gone as (delete from notifications where give_up_at < now() - interval '30 seconds' "
 		    "returning *), "
 		    "late as (select n.id, n.run_id, n.trigger, n.configuration_id, c.destination_type, "
-		    "coalesce(c.url, '') as url from gone n "
+		    "c.url, c.url_sealed from gone n "
 		    "left join notification_configurations c on c.id = n.configuration_id), "
-		    "logged as (insert into notification_responses (configuration_id, url, code, body, successful) "
-		    "select configuration_id, url, '', 'It could not be sent in time: is a notifier running?', false "
+		    "logged as (insert into notification_responses (configuration_id, url, url_sealed, code, body, "
+		    "successful) "
+		    "select configuration_id, url, url_sealed, '', 'It could not be sent in time: is a notifier "
+		    "running?', false "
 		    "from late where configuration_id is not null) "
 		    "select id, run_id, trigger, configuration_id, destination_type, null as code, "
 		    "'no notifier sent it in time' as error, 'gave-up' as ended from late") < 0)

@@ -11,6 +11,7 @@ import pytest
 
 from support.api import Api
 from support.hooks import Hooks
+from support.people import People
 
 
 @pytest.fixture
@@ -141,6 +142,62 @@ def test_the_token_rests_sealed(org, workspace, office):
     assert office.ask("select token_sealed is not null from notification_configurations where id = %s", made["id"]) == [(True,)]
     patch(org, f"notification-configurations/{made['id']}", document(token=None))
     assert office.ask("select token_sealed is not null from notification_configurations where id = %s", made["id"]) == [(False,)]
+
+
+SECRET_URL = "http://example.com/services/T00/B00/a-secret-of-a-chat"
+
+
+def dump(office):
+    """The rows of every table that holds notifications or what was done with them, as text."""
+    tables = ("notification_configurations", "notification_responses", "notifications", "audit_events", "outbox", "dead_letters")
+    return "".join(row for table in tables for (row,) in office.ask(f"select t::text from {table} t"))
+
+
+@pytest.mark.parametrize("kind", ["generic", "slack", "microsoft-teams"])
+def test_the_url_rests_sealed(org, workspace, office, hooks, kind):
+    made = created(org, workspace, url=SECRET_URL, destination_type=kind)
+    path = f"notification-configurations/{made['id']}"
+    assert made["attributes"]["url"] == get(org, path).data["attributes"]["url"] == SECRET_URL
+    patch(org, path, document(name="other"))
+    assert get(org, path).data["attributes"]["url"] == SECRET_URL
+    hook = hooks.hook()
+    assert patch(org, path, document(url=hook.url, enabled=True)).status == 200
+    assert post(org, f"{path}/actions/verify").status == 200
+    shown = get(org, path).data["attributes"]
+    assert [shown["url"], *(response["url"] for response in shown["delivery-responses"])] == [hook.url] * 3
+    assert all("url-sealed" not in response for response in shown["delivery-responses"])
+    held = dump(office)
+    assert SECRET_URL not in held and hook.url not in held and "a-secret-of-a-chat" not in held
+    assert b"a-secret-of-a-chat" not in b"".join(bytes(sealed) for (sealed,) in office.ask("select url_sealed from notification_configurations where url_sealed is not null"))
+    assert "a-secret-of-a-chat" not in json.dumps(office.scheduler.log_lines())
+
+
+def test_only_those_who_manage_the_workspace_read_the_url(org, workspace, office):
+    made, people_here = created(org, workspace, url=SECRET_URL), People(org, office.database)
+    team = people_here.team("readers")
+    reader = people_here.member(f"reader-{made['id'][3:9]}", team)
+    people_here.give(team, "workspace", workspace, "write")
+    for path in (f"notification-configurations/{made['id']}", f"workspaces/{workspace}/notification-configurations"):
+        answer = get(reader, path)
+        assert answer.status == 404 and "a-secret" not in answer.text
+    assert "a-secret" not in get(org, f"organizations/{org.organization}/audit-trail").text
+
+
+def test_urls_of_an_older_scheduler_are_read_and_sealed_at_the_next_start(org, workspace, office):
+    made = created(org, workspace)
+    mail = created(org, workspace, destination_type="email", url=None, name="mail")
+    office.change("update notification_configurations set url = %s, url_sealed = null where id = %s", SECRET_URL, made["id"])
+    office.change("insert into notification_responses (configuration_id, url, code, body, successful) values (%s, %s, '200', '', true)", made["id"], SECRET_URL)
+
+    def shown():
+        attributes = get(org, f"notification-configurations/{made['id']}").data["attributes"]
+        return attributes["url"], attributes["delivery-responses"][0]["url"]
+
+    assert shown() == (SECRET_URL, SECRET_URL)
+    office.new_scheduler("scheduler-2").start().release()
+    assert "a-secret-of-a-chat" not in dump(office)
+    assert shown() == (SECRET_URL, SECRET_URL)
+    assert get(org, f"notification-configurations/{mail['id']}").data["attributes"]["url"] is None
 
 
 # ---- what is refused ----
