@@ -12,32 +12,49 @@ json_t *agent_resource(const struct rows *rows, int row)
 	const char *id = row_text(rows, row, "id");
 	_cleanup_(freep) char *self = mem_printf("/api/v2/agents/%s", id);
 	json_t *resource = resource_new("agents", id,
-		json_pack("{so so so so}", "name", row_string(rows, row, "name"), "ip-address",
-			row_string(rows, row, "address"), "status", row_string(rows, row, "status"), "last-ping-at",
-			row_time(rows, row, "seen_at")),
-		NULL);
+		json_pack("{so so so so so so}", "name", row_string(rows, row, "name"), "ip-address",
+			row_string(rows, row, "address"), "status", row_string(rows, row, "status"), "created-at",
+			row_time(rows, row, "created_at"), "last-ping-at", row_time(rows, row, "seen_at"),
+			"token-description", row_string(rows, row, "token_description")),
+		json_pack("{so so}", "agent-pool", to_one("agent-pools", row_text(rows, row, "pool_id")),
+			"authentication-token", to_one("authentication-tokens", row_text(rows, row, "token_id"))));
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
 }
 
-int agents_index(struct request *req, struct response *res, struct err *err)
+/* Those of the pool; of every pool if that is NULL. */
+static int agents_show(struct request *req, struct response *res, const char *pool_id, struct err *err)
 {
-	_cleanup_(rows_release) struct rows pool = ROWS_INIT, rows = ROWS_INIT;
-	struct agent_list list = {.seen_since = query(req, "filter[last-ping-since]"), .sort = query(req, "sort")};
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct agent_list list = {
+		.pool_id = pool_id, .seen_since = query(req, "filter[last-ping-since]"), .sort = query(req, "sort")};
 	struct page page;
 
-	if (page_read(req, &page, err) < 0 || pool_in_path(req, &pool, err) < 0)
+	if (page_read(req, &page, err) < 0)
 		return -1;
 	if (list.seen_since && !time_valid(list.seen_since))
 		return err_set(
 			err, ERR_MALFORMED, "filter[last-ping-since] must be a time such as 2026-11-21T01:25:00Z");
-	list.pool_id = row_text(&pool, 0, "id");
 	list.limit = page.size;
 	list.offset = page.offset;
 	if (agents_list(req->store, &list, &rows, err) < 0)
 		return -1;
 	return respond_rows(req, res, &page, &(struct listing){&rows, &kind_agents, NULL, 0}, err);
+}
+
+int agents_index(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows pool = ROWS_INIT;
+
+	if (pool_in_path(req, &pool, err) < 0)
+		return -1;
+	return agents_show(req, res, row_text(&pool, 0, "id"), err);
+}
+
+int agents_site(struct request *req, struct response *res, struct err *err)
+{
+	return agents_show(req, res, NULL, err);
 }
 
 static int agent_in_path(struct request *req, struct rows *ret_rows, struct err *err)

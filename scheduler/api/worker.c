@@ -34,6 +34,7 @@ int worker_arrives(struct request *req, struct response *res, struct err *err)
 		.name = json_string_at(req->body, "name"),
 		.version = text_or_empty(json_string_at(req->body, "version")),
 		.address = req->trail->address,
+		.token_id = req->actor.token.text,
 	};
 	_cleanup_(freep) char *token = NULL;
 	char topic[TOPIC_NAME_SIZE];
@@ -47,7 +48,8 @@ int worker_arrives(struct request *req, struct response *res, struct err *err)
 	topic_of_pool(arrival.pool_id, topic);
 	if (req->store->publisher)
 		publisher_topic(req->store->publisher, topic, &topics[TOPIC_JOBS]);
-	log_info("a worker arrived", "worker", id.text, "name", arrival.name, "pool", arrival.pool_id, NULL);
+	log_info("a worker arrived", "worker", id.text, "name", arrival.name, "pool", arrival.pool_id, "address",
+		arrival.address, "agent_token", arrival.token_id, NULL);
 	return respond_json(res, 200,
 		json_pack("{ss ss ss ss si}", "worker", id.text, "token", token, "pool", arrival.pool_id, "topic",
 			topic, "lease-seconds", req->store->lease_seconds));

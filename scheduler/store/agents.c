@@ -7,7 +7,9 @@
 	"when exists (select 1 from jobs j where j.pool_id = k.pool_id and j.worker_id = k.id "                        \
 	"and j.state like 'claimed') then 'busy' else 'idle' end"
 
-#define COLUMNS "k.id, k.name, k.address, " STATUS " as status, k.seen_at, p.organization_id "
+#define COLUMNS                                                                                                        \
+	"k.id, k.name, k.address, " STATUS " as status, k.seen_at, k.created_at, k.token_id, "                         \
+	"k.token_description, k.pool_id, p.organization_id "
 
 #define TABLES "from workers k join agent_pools p on p.id = k.pool_id "
 
@@ -19,7 +21,8 @@ int agents_list(struct store *store, const struct agent_list *list, struct rows 
 		"case when $3 = 'last-ping-at' then k.seen_at end, "
 		"case when $3 = '-last-ping-at' then k.seen_at end desc, "
 		"case when $3 = 'created-at' then k.created_at end, k.created_at desc, k.id) as place "
-		"from workers k where k.pool_id = $1 and ($2::timestamptz is null or k.seen_at >= $2)) "
+		"from workers k where ($1::text is null or k.pool_id = $1) and ($2::timestamptz is null or k.seen_at "
+		">= $2)) "
 		"select c.total, a.* from (select count(*) as total from found) c left join (select f.place, " COLUMNS
 			TABLES
 		"join found f on f.id = k.id order by f.place limit $4 offset $5) a on true order by a.place",

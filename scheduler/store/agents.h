@@ -6,7 +6,8 @@
  * Workers as people see them: agents of their pools. One that left has exited, or errored if it was made to stop at
  * once; one that is not heard of for a minute is unknown, after two hours it counts as errored.
  *
- * Columns read: id, name, address, status, seen_at, organization_id (null: the shared pool's).
+ * Columns read: id, name, address (of who registered it), status, seen_at, created_at, token_id and token_description
+ * (of the agent token that it registered with), pool_id, organization_id (null: the shared pool's).
  */
 
 #include "scheduler/store/store.h"
@@ -15,7 +16,7 @@
 #define AGENT_GONE(k) "(" k ".left_at is not null or " k ".seen_at < now() - interval '2 hours')"
 
 struct agent_list {
-	const char *pool_id;
+	const char *pool_id;    /* NULL: every pool */
 	const char *seen_since; /* a time PostgreSQL reads, or NULL */
 	const char *sort;       /* name, created-at, last-ping-at, with a hyphen before it for the reverse; or NULL */
 	long long limit, offset;

@@ -14,10 +14,11 @@ int worker_register(
 
 	crypto_sha256_hex(token, strlen(token), hash);
 	if (db_query(store->db, NULL, err,
-		    "insert into workers (id, pool_id, name, version, slots, free, address, token_hash) "
-		    "values ($1, $2, $3, $4, $5, $5, $6, $7)",
+		    "insert into workers (id, pool_id, name, version, slots, free, address, token_hash, "
+		    "token_id, token_description) values ($1, $2, $3, $4, $5, $5, $6, $7, $8, "
+		    "(select description from tokens where id = $8))",
 		    P_TEXT(id.text), P_TEXT(arrival->pool_id), P_TEXT(arrival->name), P_TEXT(arrival->version),
-		    P_INT(arrival->slots), P_TEXT(arrival->address), P_TEXT(hash)) < 0)
+		    P_INT(arrival->slots), P_TEXT(arrival->address), P_TEXT(hash), P_TEXT(arrival->token_id)) < 0)
 		return -1;
 	*ret_id = id;
 	*ret_token = token;

@@ -9,7 +9,9 @@
 #include "scheduler/store/store.h"
 
 struct worker_arrival {
-	const char *pool_id, *name, *version, *address;
+	const char *pool_id, *name, *version;
+	const char *address;  /* of who registers it */
+	const char *token_id; /* of the agent token that it registers with */
 	int slots;
 };
 /* Makes the worker's own token too, which the caller frees: with it a worker says what it does, also when the token

@@ -3,6 +3,7 @@
 
 import concurrent.futures
 import datetime
+import json
 
 import pytest
 
@@ -286,6 +287,50 @@ def test_a_worker_is_an_agent_of_its_pool(org, office):
     assert agents(org, edge)[id]["status"] == "errored" and org.get(f"agent-pools/{edge}").data["attributes"]["agent-count"] == 0
     assert org.call("DELETE", f"agents/{id}").status == 204 and org.call("GET", f"agents/{id}").status == 404
     assert org.call("GET", f"agent-pools/{edge}/agents?filter[last-ping-since]=yesterday").status == 400
+
+
+def register(office, token, forwarded, name="hands"):
+    """Registers a worker from behind a proxy; its id."""
+    url = f"{office.scheduler.url}/api/worker/v1/register"
+    answer = Api(office.scheduler.url, token).call("POST", url, {"name": name, "slots": 1, "version": "1"}, headers={"X-Forwarded-For": forwarded})
+    assert answer.status == 200, answer.text
+    return answer.json["worker"]
+
+
+def test_agents_show_where_they_came_from(org, office):
+    edge = pool(org, "edge")
+    tokens = [org.post(f"agent-pools/{edge}/authentication-tokens", {"data": {"type": "agent-tokens", "attributes": {"description": name}}}).data
+              for name in ("rack 1", "rack 2")]
+    ours = register(office, tokens[0]["attributes"]["token"], "203.0.113.5")
+    # What a client writes itself stands before the address that the proxy saw.
+    leaked = register(office, tokens[1]["attributes"]["token"], "203.0.113.5, 198.51.100.66")
+    shown = {agent["id"]: agent for agent in org.get(f"agent-pools/{edge}/agents").data}
+    assert {id: agent["attributes"]["ip-address"] for id, agent in shown.items()} == {ours: "203.0.113.5", leaked: "198.51.100.66"}
+    for id, token in ((ours, tokens[0]), (leaked, tokens[1])):
+        assert shown[id] == org.get(f"agents/{id}").data
+        assert shown[id]["attributes"]["token-description"] == token["attributes"]["description"]
+        assert shown[id]["relationships"]["authentication-token"]["data"] == {"type": "authentication-tokens", "id": token["id"]}
+        assert shown[id]["relationships"]["agent-pool"]["data"]["id"] == edge
+        assert shown[id]["attributes"]["created-at"] <= shown[id]["attributes"]["last-ping-at"]
+        assert token["attributes"]["token"] not in json.dumps(shown) + json.dumps(office.scheduler.log_lines())
+    office.change("update workers set created_at = '2020-01-02T03:04:05Z' where id = %s", leaked)
+    org.delete(f"authentication-tokens/{tokens[1]['id']}")
+    after = org.get(f"agents/{leaked}").data
+    assert after["attributes"]["created-at"] == "2020-01-02T03:04:05.000Z"
+    assert after["attributes"]["token-description"] == "rack 2" and after["relationships"] == shown[leaked]["relationships"]
+
+
+def test_site_admins_see_the_agents_of_every_pool(org, office):
+    edge = pool(org, "edge")
+    token = org.post(f"agent-pools/{edge}/authentication-tokens", {"data": {"type": "agent-tokens", "attributes": {"description": "d"}}}).data
+    here, shared = register(office, token["attributes"]["token"], "203.0.113.7"), register(office, office.tokens["agent-token"], "203.0.113.8", "shared")
+    listed = {agent["id"]: agent["attributes"] for agent in org.get("admin/agents", **{"page[size]": 100}).data}
+    assert listed[here]["ip-address"] == "203.0.113.7" and listed[shared]["ip-address"] == "203.0.113.8"
+    assert listed[shared]["token-description"] == "bootstrap" and listed[shared]["name"] == "shared"
+    assert [agent["id"] for agent in org.get(f"agent-pools/{edge}/agents").data] == [here]
+    owner = office.stranger()
+    assert owner.call("GET", "admin/agents").status == 404
+    assert owner.call("GET", f"agent-pools/{edge}/agents").status == 404
 
 
 def test_a_worker_that_left_has_exited(org, office):
