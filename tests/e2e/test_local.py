@@ -96,6 +96,22 @@ def test_a_stack_that_ran_as_root_is_taken_over(local):
     assert {path.lstat().st_uid for path in (local.home / "worker").rglob("*")} == {pwd.getpwnam("runyard-worker").pw_uid}
 
 
+def test_a_tenant_reaches_the_checker_and_no_other_port(local):
+    api = local.api()
+    path = f"organizations/{api.organization}/tasks"
+    ports = {file.name: int(file.read_text()) for file in (local.home / "ports").iterdir()}
+    assert ports.keys() > {"checker", "runyard-scheduler", "runyard-notifier", "postgres", "redis"}
+    for name, port in sorted(ports.items()):
+        for host in ("127.0.0.1", "localhost", "[::ffff:127.0.0.1]"):
+            answer = api.call("POST", path, {"data": {"type": "tasks", "attributes": {"name": f"to-{name}", "category": "task", "url": f"http://{host}:{port}/"}}})
+            if name != "checker":
+                assert answer.status == 422 and "loopback" in answer.errors(), (name, host, answer.text)
+    allowed = {(local.pids()[process], option) for process, option in (("runyard-scheduler", "--task-allow"), ("runyard-notifier", "--allow"))}
+    for pid, option in allowed:
+        arguments = Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+        assert arguments[arguments.index(option) + 1] == f"127.0.0.1:{ports['checker']}"
+
+
 def test_the_cli_of_the_shell_works_with_it(local, tmp_path, engine):
     (tmp_path / "main.tf").write_text('terraform {\n  cloud {\n    hostname     = "runyard.local"\n    organization = "acme"\n    workspaces { name = "by-cli" }\n  }\n}\n'
                                       'resource "terraform_data" "one" { input = 1 }\n')
