@@ -39,7 +39,7 @@ static enum subscribable kind_of(const struct rows *rows, int row)
 	return (enum subscribable)kind;
 }
 
-/* What is shown of a row, opened. The URL is null for e-mail. */
+/* The sealed parts of a row, opened. The URL is empty for e-mail. */
 struct opened {
 	struct buf url;
 	json_t *responses;

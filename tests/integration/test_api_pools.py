@@ -302,7 +302,7 @@ def test_agents_show_where_they_came_from(org, office):
     tokens = [org.post(f"agent-pools/{edge}/authentication-tokens", {"data": {"type": "agent-tokens", "attributes": {"description": name}}}).data
               for name in ("rack 1", "rack 2")]
     ours = register(office, tokens[0]["attributes"]["token"], "203.0.113.5")
-    # What a client writes itself stands before the address that the proxy saw.
+    # The proxy appends the address that it saw to the ones that the client wrote.
     leaked = register(office, tokens[1]["attributes"]["token"], "203.0.113.5, 198.51.100.66")
     shown = {agent["id"]: agent for agent in org.get(f"agent-pools/{edge}/agents").data}
     assert {id: agent["attributes"]["ip-address"] for id, agent in shown.items()} == {ours: "203.0.113.5", leaked: "198.51.100.66"}
