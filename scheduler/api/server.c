@@ -391,11 +391,16 @@ static bool serving_left(const struct serving *serving)
 	return false;
 }
 
-/* A client can't tell an object that they may not see from one that does not exist: handlers name what they looked for
- * last, and how far they came depends on what exists. */
+/* A client can't tell an object that they may not see from one that does not exist. Handlers say "KIND not found" of
+ * both, but of the kind that they looked for last, and how far they came depends on what exists. Other messages are for
+ * clients who may see the object, and say what it lacks. */
 static void not_found_unify(const struct request *req, struct err *err)
 {
-	if (err->kind == ERR_NOT_FOUND && req->route && text_starts(req->route->pattern, "/api/v2/"))
+	static const char end[] = "not found";
+	size_t len = strlen(err->message);
+	bool unseen = len >= strlen(end) && text_equal(err->message + len - strlen(end), end);
+
+	if (err->kind == ERR_NOT_FOUND && unseen && req->route && text_starts(req->route->pattern, "/api/v2/"))
 		*err = (struct err){.kind = ERR_NOT_FOUND, .message = "not found"};
 }
 

@@ -444,6 +444,13 @@ def own_objects(route, victim, session):
     if route.handler == "tokens_delete":
         made = victim.api.post(f"users/{victim.ids['user']}/authentication-tokens", {"data": {"type": "authentication-tokens", "attributes": {"description": str(uuid.uuid4())}}})
         return {**victim.ids, "token": made.data["id"]}
+    if route.handler in ("invitations_accept", "invitations_decline", "ui_invitation_page"):
+        invited = victim.api.get("account/details").data["attributes"]["email"]
+        if route.kind == "SITE":
+            ((invited,),) = victim.office.ask("select email from users where username = %s", session.name)
+        inviting = victim.office.organization()
+        body = {"data": {"type": "organization-memberships", "attributes": {"email": invited}}}
+        return {**victim.ids, "membership": inviting.post(f"organizations/{inviting.organization}/organization-memberships", body).data["id"]}
     if route.handler not in ("workspaces_delete", "workspaces_safe_delete"):
         return victim.ids
     name = f"vtm-{uuid.uuid4()}"
