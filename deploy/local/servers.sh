@@ -340,9 +340,14 @@ worker_ready() {
 	curl -fsS -o /dev/null "http://127.0.0.1:$(port_of runyard-worker)/readyz" 2>/dev/null
 }
 
-# Containers often forbid the namespaces that the sandbox is made of.
+# Containers often forbid the namespaces that the sandbox is made of, to other accounts than root at least.
 sandbox_kind() {
-	if /usr/bin/bwrap --unshare-user-try --unshare-pid --unshare-ipc --unshare-uts --cap-drop ALL \
+	local as_worker=()
+	if ((EUID == 0)); then
+		account_make runyard-worker
+		as_worker=(setpriv --reuid runyard-worker --regid runyard-worker --init-groups --no-new-privs)
+	fi
+	if "${as_worker[@]}" /usr/bin/bwrap --unshare-user-try --unshare-pid --unshare-ipc --unshare-uts --cap-drop ALL \
 		--ro-bind / / --proc /proc --dev /dev --tmpfs /tmp true 2>/dev/null; then
 		say bwrap
 	else

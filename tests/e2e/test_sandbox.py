@@ -178,7 +178,6 @@ for family in (15, 17, 38, 40):
         print("family", family, "worked")
     except OSError as error:
         print("family", family, errno.errorcode[error.errno])
-print("session", os.getsid(0) != 0)
 try:
     os.open("/dev/tty", os.O_RDWR)
     print("terminal worked")

@@ -375,6 +375,36 @@ static void much_memory_in_files_is_stopped(void **state)
 	assert_int_equal(fixture->report.why, KEEPER_MEMORY);
 }
 
+/* The group's file is a plain one here. */
+static void a_program_starts_in_its_control_group(void **state)
+{
+	struct fixture *fixture = *state;
+	struct keeper_terms terms = {.stop_ms = 1};
+	char procs[] = "/tmp/runyard-keeper-XXXXXX", text[4] = "";
+	int fd = mkstemp(procs);
+
+	assert_true(fd >= 0);
+	snprintf(terms.group, sizeof(terms.group), "%s", procs);
+	start(fixture, "exit 3", &terms);
+	wait_end(fixture);
+	assert_int_equal(WEXITSTATUS(fixture->report.status), 3);
+	assert_int_equal(read(fd, text, sizeof(text)), 1);
+	assert_string_equal(text, "0");
+	close(fd);
+	unlink(procs);
+}
+
+static void a_program_without_its_control_group_is_not_started(void **state)
+{
+	struct fixture *fixture = *state;
+	struct keeper_terms terms = {.group = "/nowhere/cgroup.procs"};
+
+	start(fixture, "echo started", &terms);
+	wait_end(fixture);
+	assert_int_equal(fixture->report.error, ENOENT);
+	assert_int_equal(lseek(fixture->output, 0, SEEK_END), 0);
+}
+
 static void deleted_files_that_are_open_are_counted(void **state)
 {
 	struct fixture *fixture = *state;
@@ -461,6 +491,8 @@ int main(void)
 		TEST(files_in_memory_count_as_memory),
 		TEST(much_memory_in_files_is_stopped),
 		TEST(deleted_files_that_are_open_are_counted),
+		TEST(a_program_starts_in_its_control_group),
+		TEST(a_program_without_its_control_group_is_not_started),
 		TEST(who_met_a_limit_may_stop_in_order),
 		TEST(who_met_a_limit_and_does_not_stop_is_killed),
 		TEST(processes_without_end_are_ended),
