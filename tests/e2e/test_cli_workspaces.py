@@ -3,6 +3,8 @@
 
 import itertools
 
+import pytest
+
 from support.terraform import HOST
 
 names = itertools.count(1)
