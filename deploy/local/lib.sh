@@ -129,6 +129,15 @@ accounts_prepare() {
 	((EUID == 0)) || return 0
 	account_make runyard
 	account_make runyard-worker
+	tun_prepare
+}
+
+# The networks of jobs need /dev/net/tun open to every account, as udev makes it. Without it workers warn, and jobs share
+# the machine's network.
+tun_prepare() {
+	((EUID == 0)) || return 0
+	[[ -c /dev/net/tun ]] || { mkdir -p /dev/net && mknod /dev/net/tun c 10 200; } 2>/dev/null || return 0
+	chmod 666 /dev/net/tun 2>/dev/null || true
 }
 
 # account_reaches ACCOUNT: looks, since asking (access) leaves capabilities out of account.
