@@ -29,6 +29,7 @@ class Record:
         self.folder.mkdir()
         self.path = self.folder / "said"
         os.mkfifo(self.path)
+        self.path.chmod(0o666)  # jobs run as the account of the workers
         # Open for writing too: it does not end when nobody says anything.
         self.fd = os.open(self.path, os.O_RDWR)
         self.lines = []
