@@ -36,11 +36,14 @@ int health_start(struct worker *worker, struct httpd **ret_server, struct err *e
 		.handle = handle,
 	};
 
-	if (httpd_start(&spec, ret_server, err) < 0)
+	struct httpd *server = NULL;
+
+	if (httpd_start(&spec, &server, err) < 0)
 		return err_context(err, "--listen");
-	if (*worker->options.port_file && httpd_write_port(*ret_server, worker->options.port_file, err) < 0) {
-		httpd_stop(*ret_server);
+	if (*worker->options.port_file && httpd_write_port(server, worker->options.port_file, err) < 0) {
+		httpd_stop(server);
 		return -1;
 	}
+	*ret_server = server;
 	return 0;
 }

@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import socket
-import stat
 import struct
 import subprocess
 import threading
@@ -368,28 +367,9 @@ def snapshot(text):
     return re.search(r"BEGIN\n(.*?)END", text, re.S).group(1)
 
 
-class Unprivileged(Worker):
-    """A worker that is not root, also where the tests are. It sees a /dev/net/tun that every user may open, as udev makes it."""
-
-    def launch(self):
-        script, data = self.folder / "runyard-worker", Path(self.options["data_dir"])
-        tun = self.folder / "tun"
-        os.path.exists(tun) or os.mknod(tun, stat.S_IFCHR, os.makedev(10, 200))
-        tun.chmod(0o666)
-        starts = f"mount --bind {tun} /dev/net/tun && exec setpriv --reuid 65534 --regid 65534 --clear-groups {program('runyard-worker')}"
-        script.write_text(f"#!/bin/sh\nexec unshare --mount --propagation private sh -c '{starts} \"$@\"' sh \"$@\"\n")
-        script.chmod(0o755)
-        data.mkdir(exist_ok=True)
-        self.folder.chmod(0o777)
-        os.chown(data, 65534, 65534)
-        self.binary = script
-        super().launch()
-        return self
-
-
 def test_a_job_leaves_nothing_in_its_network(isolated, another):
     """The next job of the organization gets the same network, and finds it as new."""
-    worker = another(kind=Unprivileged if os.geteuid() == 0 else Worker, slots=1)
+    worker = another(slots=1)
     first = says(isolated.api, f"{SNAPSHOT}\n{CHANGES}\ncat >leaves.py <<'END'\n{LEAVES}END\npython3 leaves.py\n")
     assert "LEFT" in first and "CHANGED" not in first and "HELD" not in first, first
     before = pastas(worker)
@@ -399,18 +379,8 @@ def test_a_job_leaves_nothing_in_its_network(isolated, another):
     assert second.count("MISSED") == 5 and "REACHED" not in second, second
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only a worker that is root keeps no network")
-def test_a_worker_that_is_root_keeps_no_network(isolated, another):
-    """Root may write the namespace's sysctls, so the next job must not get it."""
-    worker = another(slots=1)
-    run = begins(isolated.api, "true\n")
-    until(lambda: pastas(worker), "the job has a network")
-    isolated.api.wait_status(run, "applied")
-    until(lambda: not pastas(worker), "the job's network is gone")
-
-
 def test_another_organization_gets_another_network(isolated, another):
-    worker = another(kind=Unprivileged if os.geteuid() == 0 else Worker, slots=1)
+    worker = another(slots=1)
     says(isolated.api, "true\n")
     before = pastas(worker)
     isolated.api.post("organizations", {"data": {"type": "organizations", "attributes": {"name": "other", "email": "other@example.com"}}})
@@ -498,7 +468,7 @@ def without_pasta(folder, monkeypatch):
     """A machine whose pasta can't make a network."""
     fake = folder / "pasta"
     fake.write_text("#!/bin/sh\necho no device here >&2\nexit 1\n")
-    fake.chmod(fake.stat().st_mode | stat.S_IXUSR)
+    fake.chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
 
 

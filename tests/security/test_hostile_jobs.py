@@ -27,11 +27,6 @@ PROBE = {"main.tf": 'resource "terraform_data" "probe" {\n  provisioner "local-e
 REMOVED = 60  # seconds; the folders are small
 SECRET = "hostile-canary-secret"
 
-SANDBOX = "issue 11: the job's /proc, its uid and its system calls; awaits the part `sandbox`"
-LIMITS = "issue 11: deep folders, deleted files and memory files count; awaits the part `sandbox`"
-NETWORK = "issue 11: a network of the job; awaits the part `network`"
-BACKEND = "issue 11: the backend in force is checked, and an apply without a state holds the workspace; awaits the part `init`"
-
 
 @pytest.fixture(scope="module")
 def canaries(site):
@@ -127,29 +122,24 @@ def reached(log):
     return re.findall(r'"output":"(ESCAPED: [^"]*)', log)
 
 
-def awaited(case, why, *more):
-    return pytest.param(case, *more, marks=pytest.mark.xfail(strict=True, reason=why), id=case)
-
-
 # ---- probes ----
 
 
 @pytest.mark.parametrize("case", ["devices", "links_out", "worker_process", "other_jobs", "terminal", "output", "run_token",
-                                  awaited("kernel_settings", SANDBOX), awaited("privileges", SANDBOX), awaited("network", NETWORK)])
+                                  "kernel_settings", "privileges", "network"])
 def test_a_probe_reaches_nothing(hostile, case):
     attributes, log = hostile.run(corpus(case))
     assert attributes["status"] == "applied", attributes
     assert reached(log) == [] and "PROBED" in log, log
 
 
-@pytest.mark.xfail(strict=True, reason=BACKEND)
 def test_a_link_in_the_place_of_the_state_is_not_followed(hostile):
     attributes, _ = hostile.run(corpus("state_is_a_link"))
     assert attributes["status"] == "errored" or hostile.api.resources(hostile.workspace) == ["terraform_data.probe"], attributes
 
 
 @pytest.mark.parametrize(("case", "limit"), [("fork_bomb", "--job-processes"), ("memory", "--job-memory"), ("disk_shallow", "--job-disk"),
-                                             awaited("memory_in_a_file", LIMITS, "--job-memory"), awaited("disk_deep", LIMITS, "--job-disk"), awaited("disk_deleted", LIMITS, "--job-disk")])
+                                             ("memory_in_a_file", "--job-memory"), ("disk_deep", "--job-disk"), ("disk_deleted", "--job-disk")])
 def test_a_limit_ends_the_job(hostile, case, limit):
     attributes, log = hostile.run(corpus(case))
     assert attributes["status"] == "errored" and limit in (attributes["error"] or ""), attributes
@@ -223,7 +213,7 @@ BACKENDS = {
 }
 
 
-@pytest.mark.parametrize("name", [awaited(name, BACKEND) for name in BACKENDS])
+@pytest.mark.parametrize("name", list(BACKENDS))
 def test_a_configuration_that_moves_its_state_is_refused(hostile, name):
     attributes, _ = hostile.run({"main.tf": 'resource "terraform_data" "one" {}\n', name: BACKENDS[name]})
     assert attributes["status"] == "errored" and "backend" in attributes["error"] and name in attributes["error"], attributes
@@ -250,7 +240,7 @@ def test_variables_that_move_files(hostile):
         assert attributes["status"] == "applied" and hostile.api.resources(hostile.workspace) == ["terraform_data.one"] or attributes["error"], (key, attributes)
 
 
-@pytest.mark.parametrize(("key", "value"), [awaited("TF_CLI_ARGS_apply", BACKEND, "-state-out=/job/elsewhere"), awaited("TF_CLI_ARGS_apply", BACKEND, "-state=/tmp/elsewhere")])
+@pytest.mark.parametrize(("key", "value"), [("TF_CLI_ARGS_apply", "-state-out=/job/elsewhere"), ("TF_CLI_ARGS_apply", "-state=/tmp/elsewhere")])
 def test_a_variable_that_moves_the_state_holds_the_workspace(hostile, key, value):
     """The apply made something, and the worker saw no state of it."""
     attributes, _ = hostile.run({"main.tf": 'resource "terraform_data" "one" {}\n'}, {key: value})
@@ -260,7 +250,6 @@ def test_a_variable_that_moves_the_state_holds_the_workspace(hostile, key, value
 # ---- the end: a job's folder that is hard to remove ----
 
 
-@pytest.mark.xfail(strict=True, reason=LIMITS)
 def test_nested_folders_are_removed(hostile):
     """30,000 folders, one in the other."""
     before = hostile.folders()

@@ -77,12 +77,7 @@ def others(api):
     return client
 
 
-# Today these two run in the step whose packages all organizations share.
-AWAITED = {"a module block", "a module in JSON with an escape"}
-INIT = pytest.mark.xfail(strict=True, reason="issue 11: no tenant's code runs in the trusted step, and only verified packages are shared; awaits the part `init`")
-
-
-@pytest.mark.parametrize("case", [pytest.param(case, marks=[INIT] if case in AWAITED else []) for case in MODULES])
+@pytest.mark.parametrize("case", list(MODULES))
 def test_a_planted_provider_never_runs_for_others(api, others, worker, folder, tmp_path, case):
     make_mirror(folder / "mirror")
     worker(provider_mirror=folder / "mirror")

@@ -6,8 +6,8 @@
  * What a job's program sees of the machine. With bwrap: the system's programs and libraries, the few files of /etc that
  * name resolution and TLS need, the engine and the provider packages that it may use, all read-only; its own folder; a
  * /tmp in memory; and its own processes in a read-only /proc. Not: the worker's environment, files and processes, or
- * other jobs. System calls that no job needs fail (syscall_filter.h). The network is the job's own (worker/network), the
- * machine's, or none.
+ * other jobs. System calls that no job needs fail (syscall_filter.h). The network is the job's own (worker/network),
+ * the machine's, or none.
  *
  * "none" gives a clean environment and no more: the job runs as the worker's user and can read what that user can.
  */

@@ -241,7 +241,7 @@ static int network_start(struct network_use *use, const struct network_plan *pla
 	_cleanup_(closep) int theirs = -1;
 	struct network *network;
 	int sockets[2];
-	struct child_spec spec = {.env = (char *[]){NULL}, .folder = "/", .fds = {-1, -1, -1, -1}};
+	struct child_spec spec = {.env = (char *[]){NULL}, .folder = "/", .fds = {-1, -1, -1, -1, -1}};
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
 		return err_errno(err, "socketpair");

@@ -14,8 +14,8 @@
  *  2. No job has a capability over the network namespace (holder.h, rule 2), so no route, rule, address, firewall
  *     table, interface or sysctl has changed.
  *
- * Rule 2 does not hold for a worker that is root: its jobs may write the namespace's sysctls. Such a worker keeps no
- * network (networks_spec.keep is 0).
+ * Rule 2 needs a worker that is not root, as every worker is (account.h): root's jobs could write the namespace's
+ * sysctls.
  *
  * A network whose pasta ended is never used again.
  */
