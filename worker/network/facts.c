@@ -7,6 +7,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -22,7 +23,8 @@ static bool address_of(const struct sockaddr *from, unsigned char ret_address[16
 	}
 	if (!from || from->sa_family != AF_INET)
 		return false;
-	memcpy(ret_address, "\0\0\0\0\0\0\0\0\0\0\xff\xff", 12);
+	memset(ret_address, 0, 10);
+	memset(ret_address + 10, 0xff, 2);
 	memcpy(ret_address + 12, &((const struct sockaddr_in *)from)->sin_addr, 4);
 	return true;
 }
@@ -42,36 +44,50 @@ static void add_interfaces(struct network_facts *facts)
 
 /* ---- routes ---- */
 
-static bool any_line(const char *path, bool (*is_default)(const char *line))
+enum { MAX_FIELDS = 16 };
+
+static size_t fields_split(char *line, const char *ret_fields[MAX_FIELDS])
+{
+	size_t count = 0;
+	char *rest = line, *field;
+
+	while (count < MAX_FIELDS && (field = strsep(&rest, " \t\n")))
+		if (*field)
+			ret_fields[count++] = field;
+	return count;
+}
+
+static bool any_line(const char *path, bool (*is_default)(const char *const *fields, size_t count))
 {
 	FILE *file = fopen(path, "re");
+	const char *fields[MAX_FIELDS];
 	char line[512];
 	bool found = false;
 
 	while (file && !found && fgets(line, sizeof(line), file))
-		found = is_default(line);
+		found = is_default(fields, fields_split(line, fields));
 	if (file)
 		fclose(file);
 	return found;
 }
 
-/* /proc/net/route: interface, destination, gateway, flags, three counters, mask. */
-static bool is_default4(const char *line)
+static bool is_zero(const char *hex)
 {
-	unsigned destination, flags, mask;
+	return hex[strspn(hex, "0")] == '\0';
+}
 
-	return sscanf(line, "%*s %x %*x %x %*d %*d %*d %x", &destination, &flags, &mask) == 3 && destination == 0 &&
-		mask == 0 && (flags & 1);
+/* /proc/net/route: interface, destination, gateway, flags, three counters, mask. */
+static bool is_default4(const char *const *fields, size_t count)
+{
+	enum { IS_UP = 1 };
+
+	return count > 7 && is_zero(fields[1]) && is_zero(fields[7]) && (strtoul(fields[3], NULL, 16) & IS_UP);
 }
 
 /* /proc/net/ipv6_route: destination, length, ..., flags, interface. An unreachable default stands at lo. */
-static bool is_default6(const char *line)
+static bool is_default6(const char *const *fields, size_t count)
 {
-	char destination[33], interface[32];
-	unsigned length;
-
-	return sscanf(line, "%32s %x %*s %*s %*s %*s %*s %*s %*s %31s", destination, &length, interface) == 3 &&
-		length == 0 && strspn(destination, "0") == 32 && !text_equal(interface, "lo");
+	return count > 9 && is_zero(fields[0]) && is_zero(fields[1]) && !text_equal(fields[9], "lo");
 }
 
 /* ---- names ---- */
