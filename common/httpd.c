@@ -221,11 +221,19 @@ static const char *head_check(struct http_pending *pending, const char *method, 
 	return why ? why : pending->target_wrong;
 }
 
+static void refuse_in_text(int status, const char *why, struct http_answer *answer)
+{
+	answer->status = status;
+	answer->content_type = "text/plain";
+	buf_printf(&answer->body, "%s\n", why);
+}
+
 static enum MHD_Result request_refuse(struct http_pending *pending, int status, const char *why)
 {
-	struct http_answer answer = {.status = status, .content_type = "text/plain", .body = BUF_INIT(1024)};
+	const struct httpd_spec *spec = &pending->server->spec;
+	struct http_answer answer = {.status = status, .body = BUF_INIT(SIZE_MAX / 2)};
 
-	buf_printf(&answer.body, "%s\n", why);
+	(spec->refuse ? spec->refuse : refuse_in_text)(status, why, &answer);
 	if (status == 503)
 		text_copy(answer.retry_after, sizeof(answer.retry_after), "1");
 	pending->ends_connection = true;

@@ -88,6 +88,8 @@ struct httpd_spec {
 	/* The budget of a body of more than HTTP_BODY_UNKNOWN bytes, or -1 to refuse it; asked once, before more of it
 	 * is read. NULL: HTTP_BUDGET_CLIENTS for all. */
 	int (*body_admit)(void *data, const struct http_request *request);
+	/* Fills the answer to a request that the server itself refuses: `status` and `why`. NULL: a line of text. */
+	void (*refuse)(int status, const char *why, struct http_answer *answer);
 	/* Fills *answer, which comes as {.status = 200}. Runs in a server thread. */
 	void (*handle)(void *data, const struct http_request *request, struct http_answer *answer);
 };

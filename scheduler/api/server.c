@@ -579,6 +579,17 @@ static void answer_refuse(const struct http_request *http, struct http_answer *a
 	log_error("request failed", "method", http->method, "error", err->message, NULL);
 }
 
+/* A request that the server did not hand on: clients of the API read a document in any case. */
+static void refuse(int status, const char *why, struct http_answer *answer)
+{
+	struct response res = {.http = answer};
+	struct err err = ERR_INIT;
+
+	err_set(&err, status == 503 ? ERR_UNAVAILABLE : ERR_MALFORMED, "%s", why);
+	answer->extra = headers;
+	respond_error(&res, &err);
+}
+
 /* In a thread that may wait. */
 static void request_finish(void *data, const struct http_request *http, struct http_answer *answer)
 {
@@ -770,6 +781,7 @@ int api_start(const struct api_settings *settings, struct api **ret_api, struct 
 		.data = api,
 		.body_limit = body_limit,
 		.body_admit = body_admit,
+		.refuse = refuse,
 		.handle = handle,
 	};
 
