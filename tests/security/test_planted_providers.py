@@ -10,13 +10,13 @@ import zipfile
 import pytest
 
 from support.api import Api
-from support.servers import DEPS
+from support.engine import ENGINES, time_provider
 
 PLANTED = "planted-provider-ran"
 PROGRAM = f"#!/bin/sh\necho {PLANTED}\n"
 TIME = {"main.tf": 'terraform {\n  required_providers {\n    time = {\n      source = "hashicorp/time"\n    }\n  }\n}\nresource "time_static" "now" {}\n'}
-BINARY = next((DEPS / "mirror").glob("*/hashicorp/time/*/*/terraform-provider-time*"))
-HOST, VERSION, TARGET = BINARY.parts[-6], BINARY.parts[-3], BINARY.parts[-2]
+BINARY = time_provider()
+HOST, VERSION, TARGET = ENGINES[0].registry, BINARY.parts[-3], BINARY.parts[-2]
 PACKAGE = f".terraform/providers/{HOST}/hashicorp/time/{VERSION}/{TARGET}"
 
 
