@@ -16,6 +16,10 @@
 
 static const char version[] = "Terraform v1.11.4\non linux_amd64\n";
 
+/* What init records of the backend, which the worker checks. */
+static const char backend[] =
+	"{\"version\":3,\"backend\":{\"type\":\"local\",\"config\":{\"path\":\"" STATE "\",\"workspace_dir\":null}}}\n";
+
 static const char plan_lines[] =
 	"{\"@level\":\"info\",\"@message\":\"Terraform 1.11.4\",\"type\":\"version\",\"terraform\":\"1.11.4\",\"ui\":"
 	"\"1.2\"}\n"
@@ -59,6 +63,11 @@ static int put_file(const char *path, const char *bytes, size_t len)
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
 	return fd < 0 ? 1 : put(fd, bytes, len);
+}
+
+static int init(void)
+{
+	return mkdir(".terraform", 0700) != 0 || put_file(".terraform/terraform.tfstate", backend, sizeof(backend) - 1);
 }
 
 static long serial_read(void)
@@ -115,7 +124,7 @@ int main(int argc, char **argv)
 	if (strcmp(command, "version") == 0)
 		return put(1, version, sizeof(version) - 1);
 	if (strcmp(command, "init") == 0)
-		return mkdir(".terraform", 0700) != 0;
+		return init();
 	if (strcmp(command, "plan") == 0)
 		return plan(argc, argv);
 	if (strcmp(command, "show") == 0)
