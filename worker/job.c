@@ -56,11 +56,12 @@ static void job_begin(void *data)
 {
 	struct job *job = data;
 	const struct job_host *host = job->host;
+	const struct workdir_place place = {.jobs = host->jobs, .path = host->jobs_path, .quota = host->limits->quota};
 	struct err err = ERR_INIT;
 
 	if (host->networks && (job->assignment.stage == STAGE_PLAN || job->assignment.stage == STAGE_APPLY))
 		network_begin(job); /* it is made while the job's files are downloaded */
-	if (workdir_make(host->jobs, host->jobs_path, &job->assignment, &job->dir, &err) < 0)
+	if (workdir_make(&place, &job->assignment, &job->dir, &err) < 0)
 		job_fail(job, OUTCOME_ERRORED, "The worker can't make a folder for the job: %s", err.message);
 	else if (org_packages_enter(host->org_packages, job->assignment.organization_id, &job->packages, &err) < 0)
 		job_fail(job, OUTCOME_ERRORED, "The worker can't make a folder for provider packages: %s", err.message);

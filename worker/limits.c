@@ -197,7 +197,7 @@ static void log_is_full(void *data)
 	limits_met(data, LIMIT_LOG);
 }
 
-static int64_t quarter_more(int64_t value)
+int64_t limits_quarter_more(int64_t value)
 {
 	return value + value / 4;
 }
@@ -206,7 +206,7 @@ static void group_begin(struct job *job)
 {
 	const struct job_limits *most = job->host->limits;
 	const struct cgroup_limits limits = {
-		.memory = quarter_more(most->memory << 20), .processes = quarter_more(most->processes)};
+		.memory = limits_quarter_more(most->memory << 20), .processes = limits_quarter_more(most->processes)};
 	struct err err = ERR_INIT;
 
 	job->limits.group = cgroup_make(most->groups, job->result.job.text, &limits, &err);
@@ -241,12 +241,19 @@ void limits_release(struct job *job)
 
 const char *limits_hard(const struct job_limits *limits)
 {
-	return limits->groups ? "time, log, size of a file, memory, processes" : "time, log, size of a file";
+	static const char *const words[2][2] = {
+		{"time, log, size of a file", "time, log, size of a file, disk"},
+		{"time, log, size of a file, memory, processes", "time, log, size of a file, disk, memory, processes"},
+	};
+
+	return words[limits->groups != NULL][limits->quota != NULL];
 }
 
 const char *limits_measured(const struct job_limits *limits)
 {
-	return limits->groups ? "disk" : "disk, memory, processes";
+	static const char *const words[2][2] = {{"disk, memory, processes", "memory, processes"}, {"disk", "none"}};
+
+	return words[limits->groups != NULL][limits->quota != NULL];
 }
 
 void limits_terms(const struct job *job, struct keeper_terms *terms)
@@ -254,8 +261,9 @@ void limits_terms(const struct job *job, struct keeper_terms *terms)
 	const struct job_limits *most = job->host->limits;
 
 	terms->stop_ms = most->stop_seconds * 1000;
-	terms->limits = (struct keeper_limits){
-		.memory = most->memory << 20, .processes = most->processes, .file_size = (most->disk << 20) / 4 * 5};
+	terms->limits = (struct keeper_limits){.memory = most->memory << 20,
+		.processes = most->processes,
+		.file_size = limits_quarter_more(most->disk << 20)};
 	if (job->limits.group)
 		snprintf(terms->group, sizeof(terms->group), "%s/cgroup.procs", job->limits.group);
 }

@@ -7,16 +7,18 @@
  * if that takes too long; its error says which limit it met, and what can be done (limits.def).
  *
  * The keeper measures memory and processes (keeper/keeper.h). Where the job has a control group, the kernel limits them
- * too (exec/cgroup.h): to a quarter more, so that the job is asked to stop in order first. The log counts its own
- * length (ship/joblog.h). Time and disk are checked here. The disk is the job's folder and the deleted files that its
- * processes have open. Both are counted every second, or less often where that takes long: it takes at most a twentieth
- * of a processor. One file can't grow beyond a quarter more than the limit at any time.
+ * too (exec/cgroup.h): to a quarter more, so that the job is asked to stop in order first. So it does with the disk,
+ * where the filesystem has project quotas (exec/quota.h). The log counts its own length (ship/joblog.h). Time and disk
+ * are checked here. The disk is the job's folder and the deleted files that its processes have open. Both are counted
+ * every second, or less often where that takes long: it takes at most a twentieth of a processor. One file can't grow
+ * beyond a quarter more than the limit at any time.
  */
 
 #include "common/loop.h"
 #include "worker/keeper/keeper.h"
 
 struct job;
+struct quota;
 
 /* 0: none, but for the log's. */
 struct job_limits {
@@ -24,8 +26,9 @@ struct job_limits {
 	long long apply_seconds;
 	long long memory, disk, log; /* MiB */
 	long long processes;
-	long long stop_seconds; /* how long stopping in order may take */
-	const char *groups;     /* folder for the control groups of jobs, or NULL: there are none; borrowed */
+	long long stop_seconds;    /* how long stopping in order may take */
+	const char *groups;        /* folder for the control groups of jobs, or NULL: there are none; borrowed */
+	const struct quota *quota; /* of the filesystem (exec/quota.h), or NULL: there is none; borrowed */
 };
 
 enum limit {
@@ -46,6 +49,8 @@ struct limits {
 
 void limits_begin(struct job *job);
 void limits_release(struct job *job);
+/* What the kernel's limit is where a limit is measured too: a quarter more, so that the measured one is met first. */
+int64_t limits_quarter_more(int64_t value);
 /* The limits that the kernel enforces and those that are measured, as words for the log. */
 const char *limits_hard(const struct job_limits *limits);
 const char *limits_measured(const struct job_limits *limits);

@@ -24,6 +24,7 @@
 #include "worker/exec/child.h"
 #include "worker/exec/etc.h"
 #include "worker/exec/inits.h"
+#include "worker/exec/quota.h"
 #include "worker/health.h"
 #include "worker/installer.h"
 #include "worker/lease.h"
@@ -38,8 +39,10 @@ struct process {
 	struct httpd *health;
 	char *jobs_path;
 	char *groups; /* folder of control groups, or NULL */
-	int jobs;     /* descriptor */
-	int lock;     /* of the data folder */
+	struct quota quota;
+	struct err quota_why; /* why root set no limits of it */
+	int jobs;             /* descriptor */
+	int lock;             /* of the data folder */
 };
 
 static void signal_came(void *data, int signal)
@@ -136,6 +139,36 @@ static void open_groups(struct process *process)
 		log_debug("jobs have no control groups", "why", why.message, NULL);
 }
 
+static int64_t quota_bytes(const struct options *options)
+{
+	return limits_quarter_more(options->job_disk << 20);
+}
+
+/* Before root becomes the worker's account. open_quota says in the log why it failed. */
+static void set_quota(struct process *process)
+{
+	const struct options *options = &process->worker.options;
+
+	if (geteuid() == 0 && options->job_disk > 0)
+		quota_set(&quota_kernel, options->data_dir, quota_bytes(options), &process->quota_why);
+}
+
+/* The quota of the disk use of jobs, or NULL: it is measured alone. */
+static const struct quota *open_quota(struct process *process)
+{
+	const struct options *options = &process->worker.options;
+	struct err why = ERR_INIT;
+
+	process->quota = (struct quota){.kernel = &quota_kernel, .jobs = process->jobs};
+	if (options->job_disk == 0)
+		return NULL;
+	if (quota_open(&process->quota, options->data_dir, quota_bytes(options), &why) == 0)
+		return &process->quota;
+	log_debug("jobs have no disk quota", "why", why.message, "limits-not-set",
+		*process->quota_why.message ? process->quota_why.message : NULL, NULL);
+	return NULL;
+}
+
 /* The URLs that every job has to reach. */
 static void network_urls(const struct options *options, struct texts *ret_urls)
 {
@@ -197,6 +230,7 @@ static int open_host(struct process *process, struct err *err)
 		.log = options->job_log,
 		.stop_seconds = options->job_stop_seconds,
 		.groups = process->groups,
+		.quota = open_quota(process),
 	};
 	worker->host = (struct job_host){
 		.loop = worker->loop,
@@ -347,7 +381,7 @@ static void process_close(struct process *process)
 
 int main(int argc, char **argv)
 {
-	struct process process = {.jobs = -1, .lock = -1, .worker.providers.folder = -1};
+	struct process process = {.jobs = -1, .lock = -1, .worker.providers.folder = -1, .quota_why = ERR_INIT};
 	struct options *options = &process.worker.options;
 	struct err err = ERR_INIT;
 	int status, rest;
@@ -356,8 +390,9 @@ int main(int argc, char **argv)
 	status = options_read(&worker_options, argc, argv, options, &rest, &err);
 	if (status > 0)
 		return 0;
-	if (status < 0 || worker_options_settle(options, &err) < 0 ||
-		account_drop(options->user, options->data_dir, &err) < 0) {
+	if (status == 0 && (status = worker_options_settle(options, &err)) == 0)
+		set_quota(&process);
+	if (status < 0 || account_drop(options->user, options->data_dir, &err) < 0) {
 		fprintf(stderr, "runyard-worker: %s\n", err.message);
 		options_release(&worker_options, options);
 		return 2;

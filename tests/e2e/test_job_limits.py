@@ -3,6 +3,9 @@
 """What one job may use. Meeting a limit ends it, in order, with a reason that says what to do; what an apply has made is in the state."""
 
 import contextlib
+import os
+import re
+import subprocess
 
 import pytest
 
@@ -159,7 +162,7 @@ def test_memory_that_is_a_file(limited, api):
 
 
 def started(worker):
-    return next(line for line in worker.log_lines() if line["msg"] == "worker started")
+    return [line for line in worker.log_lines() if line["msg"] == "worker started"][-1]
 
 
 def test_the_start_line_says_which_limits_are_hard(limited):
@@ -187,3 +190,63 @@ def test_time(limited, api, gate, stage):
     with changed(limited.worker, **{f"{stage}_seconds": SECONDS, "job_stop_seconds": 1, "sandbox_bind": gate.folder}):
         error, _ = stopped(api, files, stage)
     assert error.startswith(f"The {stage} took more than {SECONDS} s (--{stage}-seconds of the worker) and was stopped. Split what it manages")
+
+
+@pytest.fixture
+def quota_disk(folder):
+    """A file system with project quotas."""
+    if os.geteuid() != 0:
+        pytest.skip("only root mounts a file system")
+    image, place = folder / "image", folder / "disk"
+    place.mkdir()
+    image.touch()
+    os.truncate(image, 512 << 20)
+    for command in (["mkfs.ext4", "-q", "-O", "quota,project", "-E", "quotatype=prjquota", image], ["mount", "-o", "loop,prjquota", image, place]):
+        try:
+            subprocess.run(command, check=True, capture_output=True, text=True)
+        except FileNotFoundError:
+            pytest.skip(f"there is no {command[0]} here")
+        except subprocess.CalledProcessError as failed:
+            pytest.skip(f"this machine mounts no ext4 with project quotas: {failed.stderr.strip().splitlines()[0]}")
+    yield place
+    subprocess.run(["umount", place], check=True)
+
+
+# Allocates that many files of 1 MiB, which takes less time than writing them.
+FILL = """
+import os, sys
+space = os.statvfs(".")
+print("free:", space.f_bavail * space.f_frsize >> 20)
+count = 0
+try:
+    while count < int(sys.argv[1]):
+        os.posix_fallocate(os.open(f"file.{count}", os.O_CREAT | os.O_WRONLY), 0, 1 << 20)
+        count += 1
+except OSError as error:
+    sys.exit(f"allocated: {count}, then {error.strerror}")
+"""
+
+
+def filling(count, then="true"):
+    return {**applying(f"python3 fill.py {count} && {then}"), "fill.py": FILL}
+
+
+def number(word, log):
+    return int(re.search(rf"{word}: (\d+)", log)[1])
+
+
+def test_the_filesystem_holds_a_job_to_its_limit(limited, api, gate, quota_disk):
+    """Faster than any look at its folder. What another job uses, or used before, takes nothing away."""
+    worker, most = limited.worker, DISK * 5 // 4
+    with changed(worker, data_dir=quota_disk / "worker", sandbox_bind=gate.folder):
+        assert "disk" in started(worker)["hard-limits"].split(", ")
+        beside = api.run_files(api.workspace(auto_apply=True), filling(DISK * 3 // 4, gate.command))
+        gate.wait()
+        for _ in range(2):
+            error, log = stopped(api, filling(4 * DISK))
+            assert f"The apply used more than {DISK} MiB of disk (--job-disk" in error
+            assert "Disk quota exceeded" in log and DISK < number("allocated", log) <= most
+            assert most - 2 <= number("free", log) <= most
+            until(lambda: len(list((quota_disk / "worker/jobs").iterdir())) == 1, "the folder of the job is gone")
+        gate.open()
+        api.wait_status(beside, "applied")

@@ -7,6 +7,7 @@
 
 #include "common/err.h"
 #include "worker/exec/archive.h"
+#include "worker/exec/quota.h"
 #include "worker/exec/variables.h"
 
 static const struct archive_bounds configuration_bounds = {.files = 200 * 1000, .bytes = 2UL * 1024 * 1024 * 1024};
@@ -17,28 +18,55 @@ enum { TEXT_LIMIT = 16 * 1024 * 1024 };
 
 static int make_folders(struct workdir *dir, struct err *err)
 {
-	static const char *const folders[] = {
-		"root", "root/config", "root/state", "root/out", "root/vars", "root/home"};
+	static const char *const folders[] = {"config", "state", "out", "vars", "home"};
 
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++)
-		if (mkdirat(dir->top, folders[i], 0700) < 0)
+		if (mkdirat(dir->root, folders[i], 0700) < 0)
 			return err_errno(err, dir->path);
-	dir->root = beneath_open(dir->top, "root", O_RDONLY | O_DIRECTORY, 0);
-	return dir->root < 0 ? err_errno(err, dir->path) : 0;
+	return 0;
 }
 
-int workdir_make(
-	int jobs, const char *jobs_path, const struct assignment *assignment, struct workdir *ret_dir, struct err *err)
+static int make_root(struct workdir *dir, struct err *err)
+{
+	if (mkdirat(dir->top, "root", 0700) < 0 ||
+		(dir->root = beneath_open(dir->top, "root", O_RDONLY | O_DIRECTORY, 0)) < 0)
+		return err_errno(err, dir->path);
+	return 0;
+}
+
+/* The state's folder has a project of its own: see exec/quota.h. */
+static int make_limited(struct workdir *dir, const struct quota *quota, struct err *err)
+{
+	_cleanup_(closep) int state = -1;
+	uint32_t id;
+
+	if (quota_take(quota, dir->top, &id, err) < 0 || make_root(dir, err) < 0)
+		return -1;
+	if (quota_give(quota, dir->root, id) < 0)
+		return err_errno(err, dir->path);
+	if (make_folders(dir, err) < 0)
+		return -1;
+	state = beneath_open(dir->root, "state", O_RDONLY | O_DIRECTORY, 0);
+	return state < 0 || quota_give(quota, state, id + 1) < 0 ? err_errno(err, dir->path) : 0;
+}
+
+static int make_unlimited(struct workdir *dir, struct err *err)
+{
+	return make_root(dir, err) < 0 ? -1 : make_folders(dir, err);
+}
+
+int workdir_make(const struct workdir_place *place, const struct assignment *assignment, struct workdir *ret_dir,
+	struct err *err)
 {
 	struct workdir dir = WORKDIR_INIT;
 
-	dir.jobs = jobs;
+	dir.jobs = place->jobs;
 	dir.name = mem_printf("%s-%d", assignment->job, assignment->attempt);
-	dir.path = mem_printf("%s/%s", jobs_path, dir.name);
-	if (beneath_remove(jobs, dir.name) < 0 || mkdirat(jobs, dir.name, 0700) < 0 ||
-		(dir.top = beneath_open(jobs, dir.name, O_RDONLY | O_DIRECTORY, 0)) < 0)
+	dir.path = mem_printf("%s/%s", place->path, dir.name);
+	if (beneath_remove(dir.jobs, dir.name) < 0 || mkdirat(dir.jobs, dir.name, 0700) < 0 ||
+		(dir.top = beneath_open(dir.jobs, dir.name, O_RDONLY | O_DIRECTORY, 0)) < 0)
 		err_errno(err, dir.path);
-	else if (make_folders(&dir, err) == 0) {
+	else if ((place->quota ? make_limited(&dir, place->quota, err) : make_unlimited(&dir, err)) == 0) {
 		*ret_dir = dir;
 		return 0;
 	}

@@ -24,7 +24,15 @@
 #include "worker/assignment.h"
 #include "worker/exec/beneath.h"
 
+struct quota;
 struct sha256;
+
+/* The folder of job folders. */
+struct workdir_place {
+	int jobs;                  /* descriptor */
+	const char *path;          /* of the same folder */
+	const struct quota *quota; /* of the job's disk use (exec/quota.h), or NULL */
+};
 
 struct workdir {
 	char *path; /* on the machine; owned */
@@ -46,10 +54,10 @@ struct workdir {
 #define WORKDIR_VARIABLES "vars/variables.tfvars"
 #define WORKDIR_SSH_KEY   "home/.ssh/key"
 
-/* Makes it anew in the folder that `jobs` and `jobs_path` both mean; one of that name is removed first. ERR_INTERNAL.
- */
-int workdir_make(
-	int jobs, const char *jobs_path, const struct assignment *assignment, struct workdir *ret_dir, struct err *err);
+/* Makes it anew; one of that name is removed first. With a quota, root/ and root/state/ belong to projects that no
+ * other job's folder has. ERR_INTERNAL, ERR_UNAVAILABLE. */
+int workdir_make(const struct workdir_place *place, const struct assignment *assignment, struct workdir *ret_dir,
+	struct err *err);
 /* Forgets it and closes its descriptors; the files stay. */
 void workdir_release(struct workdir *dir);
 

@@ -13,6 +13,7 @@
 #include "common/log.h"
 #include "common/state_text.h"
 #include "worker/exec/beneath.h"
+#include "worker/exec/quota.h"
 #include "worker/exec/workdir.h"
 
 enum { NOTE_LIMIT = 4096 };
@@ -195,7 +196,10 @@ int leftover_move(int top, int folder, const char *name)
 	const char *path = last_path(top);
 	_cleanup_(closep) int fd = beneath_open(top, path, O_RDONLY, 0);
 
-	if (fd < 0 || fsync(fd) < 0 || renameat(top, path, folder, name) < 0)
+	if (fd < 0)
+		return -1;
+	quota_follow(&quota_kernel, fd, folder);
+	if (fsync(fd) < 0 || renameat(top, path, folder, name) < 0)
 		return -1;
 	return fsync(folder);
 }
