@@ -128,10 +128,11 @@ static void look(void *data)
 {
 	struct job *job = data;
 	int64_t begun = clock_mono_ms();
+	struct stat info;
 
 	job->limits.disk_bytes = measure_folder(job->dir.top, job->host->limits->disk << 20);
-	if (job->limits.keeper)
-		job->limits.disk_bytes += kin_use(job->limits.keeper).deleted;
+	if (job->limits.keeper && fstat(job->dir.top, &info) == 0)
+		job->limits.disk_bytes += kin_use(job->limits.keeper, info.st_dev).deleted;
 	job->limits.disk_ms = clock_mono_ms() - begun;
 }
 

@@ -223,7 +223,7 @@ def test_a_configuration_that_moves_its_state_is_refused(hostile, name):
 def test_files_of_the_other_engine_lose_no_state(hostile, name):
     """OpenTofu reads .tofu files in the place of .tf files of that name; Terraform does not read them."""
     content = BACKENDS["zzz_override.tf.json"] if name.endswith(".json") else ELSEWHERE
-    attributes, _ = hostile.run({"main.tf": 'resource "terraform_data" "one" {}\n', name: content})
+    attributes, _ = hostile.run({"one.tf": 'resource "terraform_data" "one" {}\n', name: content})
     assert attributes["status"] == "errored" or hostile.api.resources(hostile.workspace) == ["terraform_data.one"], attributes
 
 

@@ -101,7 +101,7 @@ static void wait_end(struct fixture *fixture)
 	if (!fixture->ended)
 		loop_run(fixture->loop);
 	loop_timer_clear(fixture->loop, &timer);
-	assert_int_equal(kin_use(getpid()).processes, 0);
+	assert_int_equal(kin_use(getpid(), 0).processes, 0);
 }
 
 static void wait_output(struct fixture *fixture, const char *wanted)
@@ -119,9 +119,9 @@ static void wait_output(struct fixture *fixture, const char *wanted)
 
 static void wait_processes(int64_t wanted)
 {
-	for (int i = 0; i < 20000 && kin_use(getpid()).processes != wanted; i++)
+	for (int i = 0; i < 20000 && kin_use(getpid(), 0).processes != wanted; i++)
 		poll(NULL, 0, 5);
-	assert_int_equal(kin_use(getpid()).processes, wanted);
+	assert_int_equal(kin_use(getpid(), 0).processes, wanted);
 }
 
 static struct keeper_lease lease_of(int64_t interrupt_ms, int64_t kill_ms)
@@ -228,7 +228,7 @@ static void when_its_worker_is_killed_nothing_is_left(void **state)
 	/* What has lost its parents comes here, to be waited for. */
 	while (waitpid(-1, NULL, 0) > 0)
 		;
-	assert_int_equal(kin_use(getpid()).processes, 0);
+	assert_int_equal(kin_use(getpid(), 0).processes, 0);
 }
 
 /* ---- the lease ---- */
@@ -355,7 +355,7 @@ static void files_in_memory_count_as_memory(void **state)
 		"os.fork()\nprint('written', flush=True)\nsignal.pause()\"",
 		&terms);
 	wait_output(fixture, "written\nwritten");
-	assert_in_range(kin_use(getpid()).memory, 60 << 20, 100 << 20);
+	assert_in_range(kin_use(getpid(), 0).memory, 60 << 20, 100 << 20);
 	child_kill(fixture->child);
 	wait_end(fixture);
 	assert_int_equal(fixture->report.why, KEEPER_ENDED);
@@ -417,7 +417,7 @@ static void deleted_files_that_are_open_are_counted(void **state)
 		"flush=True)\nsignal.pause()\"",
 		&terms);
 	wait_output(fixture, "written");
-	assert_in_range(kin_use(getpid()).deleted, 20 << 20, 21 << 20);
+	assert_in_range(kin_use(getpid(), 0).deleted, 20 << 20, 21 << 20);
 	child_kill(fixture->child);
 	wait_end(fixture);
 }

@@ -114,7 +114,7 @@ struct held {
 	dev_t device;
 	ino_t inode;
 	int64_t bytes;
-	bool memory;
+	bool memory, disk; /* what it counts as */
 };
 
 struct look {
@@ -122,7 +122,7 @@ struct look {
 	struct held *held;
 	size_t count, room;
 	size_t descriptors; /* read so far */
-	dev_t own_tmp;
+	dev_t disk, own_tmp;
 	bool sandbox_seen; /* the processes of one program share one sandbox */
 };
 
@@ -148,17 +148,20 @@ static void descriptor_look(struct look *look, pid_t pid, int folder, const char
 	struct stat info;
 	struct statfs system;
 	char path[64];
+	bool memory;
 
 	if (fstatat(folder, name, &info, 0) < 0 || !S_ISREG(info.st_mode) || info.st_nlink > 0)
 		return;
 	snprintf(path, sizeof(path), "/proc/%d/fd/%.16s", pid, name);
 	if (statfs(path, &system) < 0)
 		return;
+	memory = is_memory(&system);
 	held_add(look,
 		&(struct held){.device = info.st_dev,
 			.inode = info.st_ino,
 			.bytes = (int64_t)info.st_blocks * 512,
-			.memory = is_memory(&system)});
+			.memory = memory,
+			.disk = !memory || info.st_dev == look->disk});
 }
 
 static void descriptors_look(struct look *look, pid_t pid)
@@ -248,13 +251,14 @@ static void held_sum(struct look *look)
 			system = at;
 		else if ((system && system->device == at->device) || (before && held_order(before, at) == 0))
 			continue;
-		*(at->memory ? &look->use.memory : &look->use.deleted) += at->bytes;
+		look->use.memory += at->memory ? at->bytes : 0;
+		look->use.deleted += at->disk ? at->bytes : 0;
 	}
 }
 
-struct kin_use kin_use(pid_t pid)
+struct kin_use kin_use(pid_t pid, dev_t disk)
 {
-	struct look look = {.room = 0};
+	struct look look = {.disk = disk};
 	struct stat tmp;
 
 	if (stat("/tmp", &tmp) == 0)

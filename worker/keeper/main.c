@@ -179,7 +179,7 @@ static void limits_check(struct keeper *keeper, int64_t now)
 	if (!keeper->look_at || now < keeper->look_at)
 		return;
 	keeper->look_at = now + LOOK_MS;
-	use = kin_use(getpid());
+	use = kin_use(getpid(), 0);
 	limit_check(keeper, use.memory, limits->memory, KEEPER_MEMORY);
 	limit_check(keeper, use.processes, limits->processes, KEEPER_PROCESSES);
 }
