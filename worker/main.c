@@ -220,7 +220,6 @@ static int open_host(struct process *process, struct err *err)
 		.scheduler_url = options->scheduler_url,
 		.data_dir = options->data_dir};
 
-	open_groups(process);
 	worker->limits = (struct job_limits){
 		.plan_seconds = options->plan_seconds,
 		.apply_seconds = options->apply_seconds,
@@ -312,6 +311,7 @@ static int process_open(struct process *process, struct err *err)
 	metric_set(M_SLOTS, "", (double)worker->options.slots);
 	metric_set(M_SLOTS_BUSY, "", 0);
 	metric_set(M_DRAINING, "", 0);
+	open_groups(process); /* before the first child, which would keep the worker's own group busy */
 	if (child_check(err) < 0 || open_folders(process, err) < 0 || open_sandbox(worker, err) < 0 ||
 		open_network(worker, err) < 0 || open_host(process, err) < 0)
 		return -1;
