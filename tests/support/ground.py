@@ -41,6 +41,13 @@ def tree(folder, *left_out):
     return found
 
 
+def is_empty(folder):
+    try:
+        return not any(folder.iterdir())
+    except FileNotFoundError:
+        return True
+
+
 def setting(name):
     try:
         return Path("/proc/sys", name).read_text()
@@ -66,6 +73,8 @@ class Ground:
         worker = self.site.worker
         # The worker itself writes these: results of init and schemas by their content, states on their way, and a copy of the host's /etc.
         transient = [str(self.data / name) for name in ("jobs", "inits", "schemas", "unsent", "etc")]
+        # So it does with the empty folder of an organization whose job runs or has just ended.
+        transient += [str(folder) for folder in (self.data / "organization-packages").glob("*") if is_empty(folder)]
         mounts = sorted(line.split()[4] for line in Path(f"/proc/{worker.pid}/mountinfo").read_text().splitlines())
         return {"settings": self.settings(), "host files": {path: described(path) for pattern in HOST_FILES for path in glob.glob(pattern)}, "canaries": tree(self.canaries),
                 "worker's files": tree(self.data, *transient), "other jobs": tree(self.data / "jobs"), "mounts": mounts, "listeners": listeners(worker.pid)}
