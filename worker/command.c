@@ -214,11 +214,10 @@ static int open_output(struct running *running, struct child_spec *spec, int *re
 	return 0;
 }
 
-/* infracost is the operator's program: it keeps a network where jobs have none. A plan that is shown aside has given
- * its network back. */
+/* infracost is the operator's program: it keeps a network where jobs have none. */
 static bool offline(const struct job *job, enum command_env env)
 {
-	return (job->host->offline && env != ENV_COST) || (job->host->networks && job->aside);
+	return job->host->offline && env != ENV_COST;
 }
 
 static int start_child(struct running *running, const struct sandbox_start *start, struct err *err)

@@ -182,8 +182,6 @@ void job_report(struct job *job)
 {
 	outcome_settle(job);
 	job->decided = job->reported = job->aside = true;
-	network_release(job->network); /* nothing aside needs one; the apply may take it */
-	job->network = NULL;
 	job->lease = (struct keeper_lease){0}; /* it holds nothing that another worker could be given */
 	job->host->reported(job->host->data, job, &job->result);
 }
@@ -372,7 +370,7 @@ void job_child_ended(struct job *job, enum keeper_why why)
 void job_network_wait(struct job *job, void (*fn)(void *data, const struct err *err), void *data)
 {
 	job->network_lost = false;
-	if (!job->host->networks || job->aside) {
+	if (!job->host->networks) {
 		fn(data, NULL);
 		return;
 	}
@@ -384,7 +382,7 @@ void job_network_wait(struct job *job, void (*fn)(void *data, const struct err *
 int job_network(const struct job *job, const int **ret_network, struct err *err)
 {
 	*ret_network = job->network ? network_namespaces(job->network) : NULL;
-	if (job->host->networks && !job->aside && !*ret_network)
+	if (job->host->networks && !*ret_network)
 		return err_set(err, ERR_INTERNAL, "the job's network ended: pasta on the worker was killed or failed");
 	return 0;
 }

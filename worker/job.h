@@ -184,11 +184,10 @@ bool job_leased(struct job *job);
 struct keeper_terms job_terms(struct job *job, const struct child_kind *kind);
 /* It is gone, for that reason. */
 void job_child_ended(struct job *job, enum keeper_why why);
-/* Calls fn(data, NULL) when the job's network is there (at once if it is, if jobs have none of their own, or if
- * what runs is aside), or
+/* Calls fn(data, NULL) when the job's network is there (at once if it is, or if jobs have none of their own), or
  * fn(data, err) if it can't be made. Under a hold of the caller's. */
 void job_network_wait(struct job *job, void (*fn)(void *data, const struct err *err), void *data);
-/* The job's network for struct child_spec; NULL if jobs have none of their own, or for what is aside. ERR_INTERNAL if
+/* The job's network for struct child_spec; NULL if jobs have none of their own. ERR_INTERNAL if
  * it has ended: the command must not start then, since it would start in the worker's network. */
 int job_network(const struct job *job, const int **ret_network, struct err *err);
 /* The job's program is gone, and failed: if its network ended meanwhile, the job fails for that. */

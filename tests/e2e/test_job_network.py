@@ -87,6 +87,15 @@ def says(api, script):
     return printed(api, run)
 
 
+def says_in_order(api, script):
+    """The same, confirmed by a person: the plan's job has ended, and its network is free, before the apply's begins."""
+    run = begins(api, script, api.workspace())
+    api.wait_status(run, "planned")
+    api.post(f"runs/{run}/actions/apply", {})
+    api.wait_status(run, "applied")
+    return printed(api, run)
+
+
 def probed(text):
     return {(host, port): (came, seconds) for host, port, came, seconds in map(json.loads, re.findall(r"PROBE (.*)", text))}
 
@@ -370,10 +379,10 @@ def snapshot(text):
 def test_a_job_leaves_nothing_in_its_network(isolated, another):
     """The next job of the organization gets the same network, and finds it as new."""
     worker = another(slots=1)
-    first = says(isolated.api, f"{SNAPSHOT}\n{CHANGES}\ncat >leaves.py <<'END'\n{LEAVES}END\npython3 leaves.py\n")
+    first = says_in_order(isolated.api, f"{SNAPSHOT}\n{CHANGES}\ncat >leaves.py <<'END'\n{LEAVES}END\npython3 leaves.py\n")
     assert "LEFT" in first and "CHANGED" not in first and "HELD" not in first, first
     before = pastas(worker)
-    second = says(isolated.api, f"{SNAPSHOT}\ncat >looks.py <<'END'\n{LOOKS}END\npython3 looks.py\n")
+    second = says_in_order(isolated.api, f"{SNAPSHOT}\ncat >looks.py <<'END'\n{LOOKS}END\npython3 looks.py\n")
     assert len(before) == 1 and pastas(worker) == before
     assert snapshot(second) == snapshot(first)
     assert second.count("MISSED") == 5 and "REACHED" not in second, second
@@ -381,11 +390,11 @@ def test_a_job_leaves_nothing_in_its_network(isolated, another):
 
 def test_another_organization_gets_another_network(isolated, another):
     worker = another(slots=1)
-    says(isolated.api, "true\n")
+    says_in_order(isolated.api, "true\n")
     before = pastas(worker)
     isolated.api.post("organizations", {"data": {"type": "organizations", "attributes": {"name": "other", "email": "other@example.com"}}})
     other = Api(isolated.scheduler.url, isolated.tokens["token"], organization="other")
-    says(other, "true\n")
+    says_in_order(other, "true\n")
     assert len(before) == 1 and pastas(worker) != before
 
 
