@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -59,10 +58,7 @@ static void signal_came(void *data, int signal)
 /* No core file holds a secret, and nobody of the same user reads this process's memory or environment. */
 static void guard_process(void)
 {
-	const struct rlimit none = {0, 0};
-
-	setrlimit(RLIMIT_CORE, &none);
-	prctl(PR_SET_DUMPABLE, 0);
+	process_protect();
 	prctl(PR_SET_CHILD_SUBREAPER, 1); /* what a job leaves behind comes here and is reaped here */
 	umask(0022); /* what a job makes has the usual modes; the folder around it is closed to others */
 	signal(SIGPIPE, SIG_IGN);
@@ -187,8 +183,11 @@ static int open_network(struct worker *worker, struct err *err)
 {
 	const struct options *options = &worker->options;
 	_cleanup_(texts_release) struct texts urls = {.items = NULL};
-	const struct networks_spec spec = {
-		.loop = worker->loop, .lists = &worker->network_lists, .urls = &urls, .keep = (size_t)options->slots};
+	/* A slot's plan may still be shown while its apply runs: each has a network. */
+	const struct networks_spec spec = {.loop = worker->loop,
+		.lists = &worker->network_lists,
+		.urls = &urls,
+		.keep = (size_t)options->slots * 2};
 
 	if (network_is(worker, "host") || network_is(worker, "none") || !worker->sandbox.bwrap)
 		return 0;
