@@ -4,7 +4,7 @@
 #include "scheduler/api/api.h"
 #include "scheduler/api/trail.h"
 
-/* The invitations to the address of who asks, and their answers. */
+/* Invitations to the address of the user who sends the request, and the user's answers to them. */
 
 static json_t *invitation_resource(const struct rows *rows, int row)
 {
@@ -32,7 +32,8 @@ static struct invited invited_in_path(const struct request *req)
 	return (struct invited){.membership_id = param(req, "membership"), .user_id = req->actor.user.text};
 }
 
-/* Who joins, the organization's audit trail says; who declines, it does not: they stay unknown to it. */
+/* The organization's audit trail records a user who joins. It does not record one who declines: the organization does
+ * not learn who that is. */
 int invitations_accept(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;

@@ -393,7 +393,7 @@ static bool serving_left(const struct serving *serving)
 
 /* A client can't tell an object that they may not see from one that does not exist. Handlers say "KIND not found" of
  * both, but of the kind that they looked for last, and how far they came depends on what exists. Other messages are for
- * clients who may see the object, and say what it lacks. */
+ * clients who may see the object; such a message names what is missing. */
 static void not_found_unify(const struct request *req, struct err *err)
 {
 	static const char end[] = "not found";

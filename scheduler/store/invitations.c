@@ -5,7 +5,7 @@
 
 #include "common/err.h"
 
-/* What a code is sealed for. Its content is the membership's id. */
+/* The context that seals a code. The code's content is the membership's id. */
 #define CODE_CONTEXT "invitation-code"
 
 enum { CODE_LIMIT = 256, MAIL_LIMIT = 16 << 10 };

@@ -4,9 +4,9 @@
 
 /*
  * Invitations into organizations. An invitation is a membership with the status `invited`. It belongs to a user without
- * a name, whether or not a person has the address: so it gives nobody a right, and tells the organization nothing. A
- * person accepts it with the code of its mail, or because the address is theirs and confirmed; the membership and the
- * places in teams become theirs then. It expires INVITATION_DAYS after it was made.
+ * a name, also where a person already has the address. So it gives nobody a right, and the organization does not learn
+ * who is registered. A person accepts it with the code of its mail, or because the address is theirs and confirmed; the
+ * membership and the places in teams become theirs then. It expires INVITATION_DAYS after it was made.
  *
  * Columns read: id, organization_id, organization_name, email (as the organization wrote it), created_at, expires_at.
  */

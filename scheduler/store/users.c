@@ -79,7 +79,7 @@ int user_register(struct store *store, const char *username, const char *email, 
 
 int user_update(struct store *store, const char *id, const char *username, const char *email, struct err *err)
 {
-	/* Whether another user has the address is not looked at: the answer would tell who is registered here. */
+	/* The address may belong to another user, too: an error would show which addresses are registered here. */
 	if (db_query(store->db, NULL, err,
 		    "update users set username = coalesce($2, username), email = coalesce($3, email), "
 		    "email_confirmed = email_confirmed and lower(coalesce($3, email)) = lower(email) where id = $1",

@@ -45,10 +45,11 @@ int page_redirect(struct response *res, const char *location);
 
 /* Fills req->actor with who signed in: 1, or 0 for nobody. */
 int page_user(struct request *req, struct err *err);
-/* The same, but nobody is sent to sign in first, and comes back to `back`: 0 means that *res is that redirect. */
+/* The same, for a page that needs a user: without one, *res redirects to the sign-in page, which then leads to `back`.
+ * Returns 0 then. */
 int page_need_user(struct request *req, struct response *res, const char *back, struct err *err);
-/* What each form begins with: 1 if a user of ours sent it, else what the handler returns. Nobody is sent to sign in,
- * and then to `back`. */
+/* Every form's handler calls this first. 1 if a signed-in user sent the form; else the handler returns this value.
+ * Without a user, *res redirects to the sign-in page, which then leads to `back`. */
 int page_form_begin(struct request *req, struct response *res, const char *back, struct err *err);
 /* Whether a form was sent from a page of ours, with the session's token where there is a session. */
 bool page_form_ours(const struct request *req);

@@ -16,7 +16,7 @@
 
 static const char version[] = "Terraform v1.11.4\non linux_amd64\n";
 
-/* What init records of the backend, which the worker checks. */
+/* The record of the backend that init writes and the worker checks. */
 static const char backend[] =
 	"{\"version\":3,\"backend\":{\"type\":\"local\",\"config\":{\"path\":\"" STATE "\",\"workspace_dir\":null}}}\n";
 

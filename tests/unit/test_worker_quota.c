@@ -25,7 +25,7 @@ enum { MOST_FILES = 2 * QUOTA_IDS, BLOCK = 4096 };
 
 static const int64_t limit = 50 << 20;
 
-/* What a filesystem with project quotas keeps. */
+/* The fake filesystem's project quotas. */
 static struct {
 	struct dqblk projects[QUOTA_IDS];
 	uint32_t first;

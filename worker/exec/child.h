@@ -37,7 +37,7 @@ typedef void (*child_fn)(void *data, const struct keeper_report *report);
 /* Borrows the spec for the call alone. ERR_INTERNAL. */
 int child_start(struct loop *loop, const struct child_spec *spec, child_fn fn, void *data, struct child **ret_child,
 	struct err *err);
-/* The pid of its keeper, below which all its processes are (keeper/kin.h). */
+/* The pid of its keeper, the ancestor of all its processes (keeper/kin.h). */
 pid_t child_keeper(const struct child *child);
 /* Its lease ends later now. */
 void child_renew(struct child *child, const struct keeper_lease *lease);

@@ -235,7 +235,7 @@ static int package_link(int packages, const char *package, const char *target)
 	return symlinkat(target, packages, package);
 }
 
-/* False if somebody has removed it, or what was in it. */
+/* False if the package's folder is missing or empty. */
 static bool store_has(const struct providers *providers, const char *hex)
 {
 	_cleanup_(freep) char *path = mem_printf("store/%s", hex);

@@ -50,7 +50,7 @@ int quota_set(const struct quota_kernel *kernel, const char *data_dir, int64_t b
 int quota_open(struct quota *quota, const char *data_dir, int64_t bytes, struct err *err);
 
 /* Marks a job's folder, which is in `jobs` and empty, with the first of two projects that no other folder there has.
- * What is made in it does not inherit the mark. ERR_UNAVAILABLE. */
+ * New files in it do not inherit the mark. ERR_UNAVAILABLE. */
 int quota_take(const struct quota *quota, int folder, uint32_t *ret_id, struct err *err);
 /* Gives an empty folder and what is made in it to a project. -1 with errno. */
 int quota_give(const struct quota *quota, int folder, uint32_t id);

@@ -71,7 +71,7 @@ static void holder_arguments(const struct networks *networks, const struct netwo
 	texts_add(ret_args, "%s", networks->program);
 	texts_add(ret_args, "%s", networks->pasta);
 	texts_add(ret_args, "pasta"); /* the program takes its mode from its name */
-	/* By default, root's pasta becomes `nobody`, who may not enter these namespaces. */
+	/* By default, root's pasta becomes `nobody`, and `nobody` may not enter these namespaces. */
 	texts_add(ret_args, "--runas");
 	texts_add(ret_args, "%u:%u", geteuid(), getegid());
 	network_plan_arguments(plan, ret_args);
