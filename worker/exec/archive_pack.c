@@ -140,7 +140,7 @@ int archive_pack(int fd, int folder, const char *const *names, const struct arch
 		.archive = mem_there(archive_write_new()), .bounds = bounds, .err = err};
 
 	if (archive_write_add_filter_gzip(packing.archive) != ARCHIVE_OK ||
-		archive_write_set_format_pax_restricted(packing.archive) != ARCHIVE_OK ||
+		archive_write_set_format_gnutar(packing.archive) != ARCHIVE_OK ||
 		archive_write_set_options(packing.archive, "gzip:compression-level=1,gzip:!timestamp") != ARCHIVE_OK)
 		mem_out();
 	if (archive_write_open_fd(packing.archive, fd) != ARCHIVE_OK)
