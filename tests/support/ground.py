@@ -5,6 +5,7 @@ import glob
 import hashlib
 import os
 import stat
+import tempfile
 from pathlib import Path
 
 KERNEL_SETTINGS = ["kernel/core_pattern", "kernel/core_uses_pid", "kernel/hostname", "kernel/domainname", "kernel/modprobe", "kernel/sysrq", "kernel/panic", "kernel/printk", "kernel/printk_ratelimit_burst",
@@ -55,6 +56,13 @@ def setting(name):
         return None
 
 
+def mounts(pid, own):
+    """Where that process sees something mounted; not in other tests' folders, where these may mount what is theirs."""
+    points = [line.split()[4] for line in Path(f"/proc/{pid}/mountinfo").read_text().splitlines()]
+    others = os.path.join(tempfile.gettempdir(), "runyard-")
+    return sorted(point for point in points if not point.startswith(others) or Path(point).is_relative_to(own))
+
+
 class Ground:
     def __init__(self, site, canaries):
         self.site, self.canaries = site, canaries
@@ -75,9 +83,8 @@ class Ground:
         transient = [str(self.data / name) for name in ("jobs", "inits", "schemas", "unsent", "etc")]
         # So it does with the empty folder of an organization whose job runs or has just ended.
         transient += [str(folder) for folder in (self.data / "organization-packages").glob("*") if is_empty(folder)]
-        mounts = sorted(line.split()[4] for line in Path(f"/proc/{worker.pid}/mountinfo").read_text().splitlines())
         return {"settings": self.settings(), "host files": {path: described(path) for pattern in HOST_FILES for path in glob.glob(pattern)}, "canaries": tree(self.canaries),
-                "worker's files": tree(self.data, *transient), "other jobs": tree(self.data / "jobs"), "mounts": mounts, "listeners": listeners(worker.pid)}
+                "worker's files": tree(self.data, *transient), "other jobs": tree(self.data / "jobs"), "mounts": mounts(worker.pid, self.data), "listeners": listeners(worker.pid)}
 
 
 def listeners(pid):
