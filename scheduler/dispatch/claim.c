@@ -12,21 +12,41 @@
 #include "scheduler/metrics.h"
 #include "scheduler/store/artifacts.h"
 #include "scheduler/store/holds.h"
+#include "scheduler/store/variables.h"
 
-enum { MOST_TRIES = 5, SNAPSHOT_LIMIT = 64 << 20 };
+/*
+ * A worker takes an answer of 64 MiB (worker/lease.c). ANSWER_LIMIT bounds the variables and addresses of all jobs of
+ * one answer, unless one job alone has more: an earlier version created runs with more than RUN_VARIABLES_LIMIT.
+ * JOB_VARIABLES_LIMIT bounds each of such a run's two texts.
+ */
+enum {
+	MOST_TRIES = 5,
+	ANSWER_LIMIT = 2 * RUN_VARIABLES_LIMIT,
+	JOB_VARIABLES_LIMIT = 24 << 20,
+	SSH_KEY_LIMIT = 1 << 20
+};
+
+struct picked_job {
+	struct id job, run;
+	int attempt;
+	char *token, *run_token; /* the worker's for the job, and what runs in it has its own */
+	const char *why;         /* of one that does not start: what the run breaks or refuses; a constant */
+};
 
 struct claiming {
 	struct store *store;
 	const char *pool, *worker;
 	int slots;
-	bool locked; /* some were being worked on by somebody else just then */
-	bool more;   /* others wait, beyond those */
-	struct {
-		struct id job, run;
-		int attempt;
-		char *token, *run_token; /* the worker's for the job, and what runs in it has its own */
-	} picked[MOST_CLAIMED];
+	bool locked;                   /* some were being worked on by somebody else just then */
+	bool again;                    /* another try may find more */
+	bool more;                     /* others wait, beyond those */
+	bool full;                     /* the next job does not fit into the answer */
+	long long bytes_before, bytes; /* of the variables and addresses of the answer's jobs: before this try, now */
+	struct db_array left_out;      /* jobs that do not start, which this claim does not pick again */
+	struct picked_job picked[MOST_CLAIMED];
 	size_t count;
+	struct picked_job failed[MOST_CLAIMED]; /* picked, and their runs do not start */
+	size_t failed_count;
 	struct outbox outbox;
 	struct rows details;
 };
@@ -50,33 +70,69 @@ static const char pick_sql[] =
 	"(partition by h.class, h.organization_id order by c.created_at, c.id) as turn "
 	"from heads h left join busy b using (organization_id), lateral (select id, created_at from jobs "
 	"where pool_id = $1 and state = 'waiting' and class = h.class and organization_id = h.organization_id "
-	"order by created_at, id limit $2 + 1) c), "
+	"and id <> all($4::text[]) order by created_at, id limit $2 + 1) c), "
 	"picked as materialized (select j.id, j.run_id, j.attempt from candidates c join jobs j on j.id = c.id "
 	"join runs r on r.id = j.run_id join workspaces w on w.id = j.workspace_id where j.state like 'waiting' "
 	"order by c.class, c.turn, c.created_at, c.id limit $2 for no key update of w, r, j skip locked) "
 	"select p.id, p.run_id, p.attempt, (select count(*) from candidates) as candidates, "
-	"w.id is not null as known from (select 1) one left join picked p on true "
+	"(select coalesce(octet_length(snapshot_sealed), 0) + coalesce(octet_length(variables_sealed), 0) "
+	"+ octet_length(concat(target_addrs, replace_addrs, invoke_action_addrs)) from run_inputs where run_id = "
+	"p.run_id) as bytes, w.id is not null as known from (select 1) one left join picked p on true "
 	"left join workers w on w.id = $3 and w.pool_id = $1 and w.left_at is null";
+
+/* The rows are in the order of the queue: the first whose variables do not fit ends the pick. */
+static void claim_pick_row(struct claiming *c, const struct rows *rows, int row)
+{
+	struct picked_job *picked = &c->picked[c->count];
+	long long bytes = row_int(rows, row, "bytes");
+
+	if (c->bytes + bytes > ANSWER_LIMIT && c->bytes) {
+		c->full = true;
+		return;
+	}
+	c->bytes += bytes;
+	c->count++;
+	picked->attempt = (int)row_int(rows, row, "attempt");
+	text_copy(picked->job.text, ID_SIZE, row_text(rows, row, "id"));
+	text_copy(picked->run.text, ID_SIZE, row_text(rows, row, "run_id"));
+}
 
 static int claim_pick(struct claiming *c, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(c->store->db, &rows, err, pick_sql, P_TEXT(c->pool), P_INT(c->slots), P_TEXT(c->worker)) < 0)
+	if (db_query(c->store->db, &rows, err, pick_sql, P_TEXT(c->pool), P_INT(c->slots), P_TEXT(c->worker),
+		    P_ARRAY(&c->left_out)) < 0)
 		return -1;
 	if (!row_bool(&rows, 0, "known"))
 		return err_set(err, ERR_NOT_FOUND, "worker not found");
-	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++) {
-		text_copy(c->picked[c->count].job.text, ID_SIZE, row_text(&rows, i, "id"));
-		text_copy(c->picked[c->count].run.text, ID_SIZE, row_text(&rows, i, "run_id"));
-		c->picked[c->count++].attempt = (int)row_int(&rows, i, "attempt");
-	}
+	for (int i = 0; i < rows.count && !row_null(&rows, i, "id") && !c->full; i++)
+		claim_pick_row(c, &rows, i);
 	c->more = row_int(&rows, 0, "candidates") > (long long)c->count;
-	c->locked = c->more && (int)c->count < c->slots;
+	c->locked = c->more && !c->full && (int)c->count < c->slots;
 	return 0;
 }
 
-/* Runs that do not accept it any more (they can't, under these locks) would be left out. */
+/* A run that does not start is left out of the claim, and must not stop the others. */
+static void claim_keep_started(struct claiming *c, const struct happening *started)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < c->count; i++) {
+		struct picked_job picked = c->picked[i];
+
+		if (started[i].outcome == HAPPENED) {
+			c->picked[kept++] = picked;
+			continue;
+		}
+		picked.why = started[i].outcome == HAPPENED_NOWHERE ? "its rows are incomplete" : started[i].refused;
+		c->failed[c->failed_count++] = picked;
+	}
+	for (size_t i = kept; i < c->count; i++)
+		c->picked[i] = (struct picked_job){.why = NULL};
+	c->count = kept;
+}
+
 static int claim_start_runs(struct claiming *c, struct err *err)
 {
 	struct happening started[MOST_CLAIMED] = {0};
@@ -89,17 +145,12 @@ static int claim_start_runs(struct claiming *c, struct err *err)
 			.attempt = c->picked[i].attempt};
 	if (happen_within(c->store, started, c->count, &kicked, &c->outbox, err) < 0)
 		return -1;
-	for (size_t i = 0; i < c->count; i++)
-		if (started[i].outcome != HAPPENED)
-			return err_set(err, ERR_INTERNAL, "%s waits, and its run does not start: %s",
-				started[i].job.text, text_or_empty(started[i].refused));
+	claim_keep_started(c, started);
 	return 0;
 }
 
-/* A new token in the place of *token, and its digest. */
-static void token_renew(char **token, const char *prefix, char ret_hash[SHA256_HEX_SIZE])
+static void token_make(char **token, const char *prefix, char ret_hash[SHA256_HEX_SIZE])
 {
-	free(*token);
 	*token = crypto_token(prefix);
 	crypto_sha256_hex(*token, strlen(*token), ret_hash);
 }
@@ -111,8 +162,8 @@ static int claim_mark(struct claiming *c, struct err *err)
 	for (size_t i = 0; i < c->count; i++) {
 		char hash[SHA256_HEX_SIZE], run_hash[SHA256_HEX_SIZE];
 
-		token_renew(&c->picked[i].token, "job.", hash);
-		token_renew(&c->picked[i].run_token, RUN_TOKEN_PREFIX, run_hash);
+		token_make(&c->picked[i].token, "job.", hash);
+		token_make(&c->picked[i].run_token, RUN_TOKEN_PREFIX, run_hash);
 		json_array_append_new(claims,
 			json_pack("{ss ss ss}", "id", c->picked[i].job.text, "hash", hash, "run_hash", run_hash));
 	}
@@ -173,20 +224,35 @@ static int claim_details(struct claiming *c, struct err *err)
 		P_ARRAY(&ids), P_INT(reads_json));
 }
 
+/* Forgets what an earlier try of the transaction has picked. */
+static void picked_release(struct claiming *c)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		free(c->picked[i].token);
+		free(c->picked[i].run_token);
+		c->picked[i] = (struct picked_job){.why = NULL};
+	}
+	c->count = c->failed_count = 0;
+}
+
 /* model: claim */
 static int claim_run(void *data, struct err *err)
 {
 	struct claiming *c = data;
 
-	c->count = 0;
+	picked_release(c);
+	c->bytes = c->bytes_before;
+	c->full = false;
 	json_array_clear(c->outbox.rows);
 	if (claim_pick(c, err) < 0)
 		return -1;
 	if (!c->count)
 		return 0;
-	if (claim_start_runs(c, err) < 0 || claim_mark(c, err) < 0)
+	if (claim_start_runs(c, err) < 0)
 		return -1;
-	return claim_details(c, err);
+	if (!c->count)
+		return 0;
+	return claim_mark(c, err) < 0 ? -1 : claim_details(c, err);
 }
 
 /* ---- the claimed job, as the worker reads it ---- */
@@ -194,7 +260,7 @@ static int claim_run(void *data, struct err *err)
 static int open_json(
 	struct store *store, const struct rows *rows, int row, const char *column, json_t **ret_value, struct err *err)
 {
-	_cleanup_(buf_release) struct buf text = BUF_INIT(SNAPSHOT_LIMIT);
+	_cleanup_(buf_release) struct buf text = BUF_INIT(JOB_VARIABLES_LIMIT);
 
 	if (row_null(rows, row, column)) {
 		*ret_value = json_array();
@@ -250,7 +316,7 @@ static int job_variables(struct store *store, const struct rows *rows, int row, 
 /* What the run fetches modules with; "" if its workspace has no key. */
 static int job_ssh_key(struct store *store, const struct rows *rows, int row, json_t **ret_key, struct err *err)
 {
-	_cleanup_(buf_release) struct buf text = BUF_INIT(SNAPSHOT_LIMIT);
+	_cleanup_(buf_release) struct buf text = BUF_INIT(SSH_KEY_LIMIT);
 	const char *id = row_text(rows, row, "ssh_key_id");
 
 	if (id && store_open(store, id, rows, row, "ssh_key_sealed", &text, err) < 0)
@@ -334,6 +400,32 @@ static void claim_unreadable(struct claiming *c, int row, const struct err *why)
 			NULL);
 }
 
+/* Takes a job whose run does not start out of the queue: it would be picked by every claim. The run ends errored. A run
+ * that does not even accept that needs no job. Only a run in a state that this version does not know keeps its job, for
+ * a scheduler of the other version. */
+static void claim_withdraw(struct claiming *c, const struct picked_job *failed)
+{
+	_cleanup_(freep) char *reason = mem_printf("The run could not be started: %s.", failed->why);
+	struct happening item = {.run = failed->run,
+		.job = failed->job,
+		.attempt = failed->attempt,
+		.event = {.kind = EV_ERRORED},
+		.reason = reason};
+	struct err err = ERR_INIT;
+
+	log_error("a job is withdrawn: its run does not start", "run", failed->run.text, "job", failed->job.text,
+		"error", failed->why, NULL);
+	db_array_add(&c->left_out, failed->job.text);
+	if (runs_happen(c->store, &item, 1, &err) == 0 &&
+		(item.outcome == HAPPENED_REFUSED || item.outcome == HAPPENED_NOWHERE))
+		db_query(c->store->db, NULL, &err,
+			"delete from jobs where id = $1 and attempt = $2 and state = 'waiting'",
+			P_TEXT(failed->job.text), P_INT(failed->attempt));
+	if (err.kind != ERR_NONE)
+		log_error("a job can't be withdrawn", "run", failed->run.text, "job", failed->job.text, "error",
+			err.message, NULL);
+}
+
 static void claim_documents(struct claiming *c, json_t *jobs)
 {
 	struct err err = ERR_INIT;
@@ -356,19 +448,19 @@ static int claim_once(struct claiming *c, json_t *jobs, struct err *err)
 
 	c->details = (struct rows)ROWS_INIT;
 	c->locked = c->more = false;
+	c->bytes_before = c->bytes;
 	outbox_init(&c->outbox);
 	result = db_transaction(c->store->db, claim_run, c, err);
 	if (result == 0)
 		outbox_committed(c->store, &c->outbox);
 	if (result == 0 && c->count)
 		claim_documents(c, jobs);
+	for (size_t i = 0; result == 0 && i < c->failed_count; i++)
+		claim_withdraw(c, &c->failed[i]);
+	c->again = c->locked || c->failed_count > 0;
 	outbox_release(&c->outbox);
 	rows_release(&c->details);
-	for (size_t i = 0; i < MOST_CLAIMED; i++) {
-		free(c->picked[i].token);
-		free(c->picked[i].run_token);
-		c->picked[i].token = c->picked[i].run_token = NULL;
-	}
+	picked_release(c);
 	return result;
 }
 
@@ -400,15 +492,26 @@ int jobs_claim(struct store *store, const char *pool_id, const char *worker_id, 
 {
 	const struct timespec moment = {.tv_nsec = 3000000};
 	json_auto_t *jobs = json_array();
-	struct claiming c = {.store = store, .pool = pool_id, .worker = worker_id, .locked = true};
+	struct claiming c = {.store = store, .pool = pool_id, .worker = worker_id, .left_out = DB_ARRAY_INIT};
+	int tries = 0, result;
 
 	slots = slots < MOST_CLAIMED ? slots : MOST_CLAIMED;
-	for (int tries = 0; c.locked && tries < MOST_TRIES; tries++) {
-		if (tries)
+	do {
+		if (c.locked)
 			nanosleep(&moment, NULL); /* for a transaction that holds a waiting job: it is short */
 		c.slots = slots - (int)json_array_size(jobs);
-		if (claim_once(&c, jobs, err) < 0)
-			return -1;
+		result = claim_once(&c, jobs, err);
+		tries += c.locked;
+	} while (result == 0 && c.again && tries < MOST_TRIES && c.left_out.count < MOST_CLAIMED);
+	db_array_release(&c.left_out);
+	/* Jobs that an earlier try has committed are this worker's: without the answer, nobody would run them until
+	 * their leases end. */
+	if (result < 0 && !json_array_size(jobs))
+		return -1;
+	if (result < 0) {
+		log_warn("a claim ends early with the jobs that it has", "worker", worker_id, "error", err->message,
+			NULL);
+		*err = (struct err)ERR_INIT;
 	}
 	if (json_array_size(jobs))
 		contents_add(store, jobs);

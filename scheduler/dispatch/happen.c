@@ -32,9 +32,29 @@ static void note_transition(const struct run_change *change)
 		NULL);
 }
 
-/* The step, its check, and its place among the changes. */
-static int change_make(const struct run_row *row, const struct happening *item, struct changes *changes,
-	struct verdict *ret_verdict, struct err *err)
+/* One broken run must not stop the decisions about others: the caller leaves it as it is. */
+static const char *note_broken(const struct run_row *row, enum run_event_kind event, const char *broken)
+{
+	log_error("a run breaks an invariant and is left as it is", "run", row->id.text, "event", run_event_name(event),
+		"invariant", broken, NULL);
+	return broken;
+}
+
+/* A run that breaks an invariant can only end errored, once none of its work goes on. */
+static bool ends_broken(const struct run_row *row, enum run_event_kind event)
+{
+	return !row->unknown && (event == EV_ERRORED || event == EV_LOST);
+}
+
+static struct verdict row_step(const struct run_row *row, const struct run_event *event)
+{
+	return row->broken ? run_abandon(&row->run, event) : run_step(&row->run, event);
+}
+
+/* Steps the run, checks the verdict, and adds it to the changes unless the run refuses the event. Returns NULL, or the
+ * invariant that the row or the verdict breaks: then nothing is added. */
+static const char *change_make(
+	const struct run_row *row, const struct happening *item, struct changes *changes, struct verdict *ret_verdict)
 {
 	struct run_event event = item->event;
 	struct run_change change = {.row = row,
@@ -46,20 +66,21 @@ static int change_make(const struct run_row *row, const struct happening *item, 
 		.event = event.kind};
 	const char *broken;
 
+	if (row->broken && !ends_broken(row, event.kind))
+		return note_broken(row, event.kind, row->broken);
 	event.may_retry = job_may_retry(
 		row->run.stage, row->job.started, row->job.attempt, row->job.losses + (event.kind == EV_LOST));
 	event.cooled_off = row->cooled_off;
 	event.started = row->job.started;
-	*ret_verdict = run_step(&row->run, &event);
+	*ret_verdict = row_step(row, &event);
 	if (ret_verdict->refused)
-		return 0;
+		return NULL;
 	broken = run_check(&ret_verdict->run);
 	if (broken)
-		return err_set(err, ERR_INTERNAL, "%s + %s breaks invariant %s", row->id.text,
-			run_event_name(event.kind), broken);
+		return note_broken(row, event.kind, broken);
 	changes_add(changes, &change);
 	note_transition(&change);
-	return 0;
+	return NULL;
 }
 
 static bool item_is_late(const struct happening *item, const struct run_row *row)
@@ -69,28 +90,32 @@ static bool item_is_late(const struct happening *item, const struct run_row *row
 	return attempt_is_late(&row->job, &said);
 }
 
-static int item_decide(struct happening *item, const struct run_set *set, struct changes *changes,
-	struct db_array *kicked, struct err *err)
+static void item_decide(
+	struct happening *item, const struct run_set *set, struct changes *changes, struct db_array *kicked)
 {
 	const struct run_row *row = set_find(set, item->run.text);
+	const char *broken;
 	struct verdict verdict;
 
 	if (!row || item_is_late(item, row)) {
 		item->outcome = row ? HAPPENED_LATE : HAPPENED_NOWHERE;
-		return 0;
+		return;
 	}
 	if (item->needs_proof && !job_result_verify(item->result, row->token_hash)) {
 		item->outcome = HAPPENED_UNPROVEN;
-		return 0;
+		return;
 	}
-	if (change_make(row, item, changes, &verdict, err) < 0)
-		return -1;
+	broken = change_make(row, item, changes, &verdict);
+	if (broken) {
+		item->refused = broken;
+		item->outcome = HAPPENED_BROKEN;
+		return;
+	}
 	item->refused = verdict.refused;
 	item->outcome = verdict.refused ? HAPPENED_REFUSED : HAPPENED;
 	item->applied = verdict.run.status == RUN_APPLIED && row->run.status != RUN_APPLIED;
-	if (queue_may_move(&row->run, &verdict.run))
+	if (queue_may_move(&row->run, &verdict.run) || row->broken)
 		db_array_add(kicked, row->workspace.text);
-	return 0;
 }
 
 static int changes_write(struct store *store, struct changes *changes, struct outbox *outbox, struct err *err)
@@ -125,7 +150,7 @@ static bool open_runs(const struct happening *items, size_t count, struct db_arr
 /* Decides the open items of each run up to the first that changes the run; the next round loads it anew. So any number
  * of items that change nothing, such as forged results, takes one round. Returns how many were decided. */
 static int round_decide(struct happening *items, size_t count, const struct run_set *set, struct changes *changes,
-	struct db_array *kicked, struct err *err)
+	struct db_array *kicked)
 {
 	_cleanup_(freep) struct happening **changed = mem_new(count, sizeof(struct happening *));
 	size_t changed_count = 0;
@@ -134,8 +159,7 @@ static int round_decide(struct happening *items, size_t count, const struct run_
 	for (size_t i = 0; i < count; i++) {
 		if (items[i].outcome != HAPPENED_NOT_YET || run_is_among(items[i].run.text, changed, changed_count))
 			continue;
-		if (item_decide(&items[i], set, changes, kicked, err) < 0)
-			return -1;
+		item_decide(&items[i], set, changes, kicked);
 		if (items[i].outcome == HAPPENED)
 			changed[changed_count++] = &items[i];
 		decided++;
@@ -162,8 +186,8 @@ static int round_run(struct store *store, struct happening *items, size_t count,
 		return -1;
 	text_copy(changes.now, sizeof(changes.now), set.now);
 	changes.watched = set.watched;
-	decided = round_decide(items, count, &set, &changes, kicked, err);
-	return decided < 0 || changes_write(store, &changes, outbox, err) < 0 ? -1 : decided;
+	decided = round_decide(items, count, &set, &changes, kicked);
+	return changes_write(store, &changes, outbox, err) < 0 ? -1 : decided;
 }
 
 static const struct workspace_row *set_workspace(const struct run_set *set, const char *id)
@@ -189,20 +213,17 @@ static enum run_event_kind row_event(const struct run_set *set, const struct run
 
 /* What each of the set comes to. Workspaces where a stale plan at the head made way for the next are added to `kicked`.
  */
-static int set_advance(const struct run_set *set, struct changes *changes, struct db_array *kicked, struct err *err)
+static void set_advance(const struct run_set *set, struct changes *changes, struct db_array *kicked)
 {
 	for (size_t i = 0; i < set->run_count; i++) {
 		struct happening item = {.event = {.kind = row_event(set, &set->runs[i])}};
 		struct verdict verdict;
 
-		if (item.event.kind == EVENT_COUNT)
+		if (item.event.kind == EVENT_COUNT || change_make(&set->runs[i], &item, changes, &verdict))
 			continue;
-		if (change_make(&set->runs[i], &item, changes, &verdict, err) < 0)
-			return -1;
 		if (item.event.kind == EV_STALE && set->runs[i].run.queued)
 			db_array_add(kicked, set->runs[i].workspace.text);
 	}
-	return 0;
 }
 
 /* Lets queues go on; `kicked` is filled anew with those that are to be looked at again. */
@@ -219,16 +240,15 @@ static int queues_advance(struct store *store, struct db_array *kicked, struct o
 	changes.watched = set.watched;
 	db_array_release(kicked);
 	*kicked = (struct db_array)DB_ARRAY_INIT;
-	if (set_advance(&set, &changes, kicked, err) < 0)
-		return -1;
+	set_advance(&set, &changes, kicked);
 	return changes_write(store, &changes, outbox, err);
 }
 
-int happen_created(const struct run_set *created, struct changes *changes, struct err *err)
+void happen_created(const struct run_set *created, struct changes *changes)
 {
 	_cleanup_(db_array_release) struct db_array kicked = DB_ARRAY_INIT;
 
-	return set_advance(created, changes, &kicked, err);
+	set_advance(created, changes, &kicked);
 }
 
 int happen_within(struct store *store, struct happening *items, size_t count, struct db_array *kicked,

@@ -15,6 +15,7 @@ enum happened {
 	HAPPENED_REFUSED,  /* the run does not accept it; `refused` says why */
 	HAPPENED_LATE,     /* of an attempt that is over: duplicated, delayed or fenced (DESIGN rules 4 and 5) */
 	HAPPENED_UNPROVEN, /* of the current attempt, and the result's MAC does not verify */
+	HAPPENED_BROKEN,   /* the run's row breaks an invariant, or would then; `refused` names it. Nothing is saved */
 	HAPPENED_NOWHERE,  /* there is no such run */
 };
 
@@ -32,7 +33,7 @@ struct happening {
 
 	enum happened outcome; /* filled in */
 	bool applied;          /* filled in: the run has ended applied by it */
-	const char *refused;
+	const char *refused; /* filled in: why not, if the outcome is HAPPENED_REFUSED or HAPPENED_BROKEN; a constant */
 };
 
 /* Makes them happen in one transaction, in their order. -1 only if nothing was saved; what became of each is in it. */
@@ -48,6 +49,6 @@ int happen_within(struct store *store, struct happening *items, size_t count, st
 	struct outbox *outbox, struct err *err);
 /* For who is about to create runs, and holds their workspaces locked: each takes its turn, if it may. The set has those
  * that are the first of their queue, or in none, and their workspaces; what they come to is added to *changes. */
-int happen_created(const struct run_set *created, struct changes *changes, struct err *err);
+void happen_created(const struct run_set *created, struct changes *changes);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/dispatch/order.h"
 
+#include <string.h>
+
 #include "scheduler/dispatch/happen.h"
 #include "scheduler/store/cost_estimates.h"
 #include "scheduler/store/notifications.h"
@@ -10,7 +12,7 @@
 #include "scheduler/store/variables.h"
 #include "scheduler/store/viewer.h"
 
-enum { SNAPSHOT_LIMIT = 64 << 20 };
+enum { SEALED_LIMIT = RUN_VARIABLES_LIMIT + 1024 };
 
 /* One order on its way. */
 struct placing {
@@ -153,39 +155,76 @@ static int workspace_check(const struct round *r, const struct placing *p, struc
 
 /* ---- what a run is locked to ---- */
 
-/* Every variable's value as it is now. */
-static int take_snapshot(const struct round *r, struct placing *p, struct err *err)
+static int snapshot_too_large(long long bytes, struct err *err)
+{
+	return err_at(err, "/data/relationships/workspace",
+		"Workspace's variables, with those of its variable sets, take %lld bytes: a run can have %d. Remove or "
+		"shorten some",
+		bytes, RUN_VARIABLES_LIMIT);
+}
+
+static json_t *snapshot_variable(const struct rows *rows, int row, const struct buf *value)
+{
+	return json_pack("{ss ss ss sb sb sb}", "key", row_text(rows, row, "key"), "value", buf_str(value), "category",
+		row_text(rows, row, "category"), "hcl", row_bool(rows, row, "hcl"), "sensitive",
+		row_bool(rows, row, "sensitive"), "beats-run", row_bool(rows, row, "beats_run"));
+}
+
+/* Every variable's value as it is now, as JSON. What is wrong with a variable is the creation's own error, and returns
+ * 0 without *ret_text. */
+static int snapshot_read(const struct round *r, const struct placing *p, char **ret_text, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct err *own = &p->creation->err;
 	json_auto_t *all = json_array();
 
 	if (row_bool(&r->configurations, p->configuration, "has_variables") &&
-		variables_effective(r->store, p->creation->order->workspace_id, &rows, err) < 0)
+		variables_effective_within(
+			r->store, p->creation->order->workspace_id, RUN_VARIABLES_LIMIT, &rows, err) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
-		_cleanup_(buf_release) struct buf value = BUF_INIT(SNAPSHOT_LIMIT);
+		_cleanup_(buf_release) struct buf value = BUF_INIT(RUN_VARIABLES_LIMIT);
 
-		if (store_open(r->store, row_text(&rows, i, "id"), &rows, i, "value_sealed", &value, err) < 0)
-			return -1;
-		json_array_append_new(all,
-			json_pack("{ss ss ss sb sb sb}", "key", row_text(&rows, i, "key"), "value", buf_str(&value),
-				"category", row_text(&rows, i, "category"), "hcl", row_bool(&rows, i, "hcl"),
-				"sensitive", row_bool(&rows, i, "sensitive"), "beats-run",
-				row_bool(&rows, i, "beats_run")));
+		if (row_null(&rows, i, "value_sealed")) {
+			snapshot_too_large(row_int(&rows, i, "bytes"), own);
+			return 0;
+		}
+		if (store_open(r->store, row_text(&rows, i, "id"), &rows, i, "value_sealed", &value, own) < 0) {
+			err_context(own, "the variable %s can't be read", row_text(&rows, i, "key"));
+			return 0;
+		}
+		json_array_append_new(all, snapshot_variable(&rows, i, &value));
 	}
-	_cleanup_(freep) char *text = json_text(all);
-	store_seal(r->store, p->row.id.text, text, &p->snapshot);
+	*ret_text = json_text(all);
 	return 0;
 }
 
-static void take_variables(const struct round *r, struct placing *p)
+/* Seals the snapshot and the run's own variables. Together they are bounded, since a claim's answer carries both. */
+static int variables_take(const struct round *r, struct placing *p, struct err *err)
 {
 	const json_t *variables = p->creation->order->variables;
+	_cleanup_(freep) char *own = json_array_size(variables) ? json_text(variables) : NULL, *snapshot = NULL;
+	size_t own_len = strlen(text_or_empty(own)), snapshot_len;
 
-	if (!json_array_size(variables))
-		return;
-	_cleanup_(freep) char *text = json_text(variables);
-	store_seal(r->store, p->row.id.text, text, &p->variables);
+	if (snapshot_read(r, p, &snapshot, err) < 0)
+		return -1;
+	if (!snapshot)
+		return 0;
+	snapshot_len = strlen(snapshot);
+	if (snapshot_len > RUN_VARIABLES_LIMIT) {
+		snapshot_too_large((long long)snapshot_len, &p->creation->err);
+		return 0;
+	}
+	if (own_len + snapshot_len > RUN_VARIABLES_LIMIT) {
+		err_at(&p->creation->err, "/data/attributes/variables",
+			"Variables take %zu bytes with those of the workspace: a run can have %d",
+			own_len + snapshot_len, RUN_VARIABLES_LIMIT);
+		return 0;
+	}
+	if (own)
+		store_seal(r->store, p->row.id.text, own, &p->variables);
+	store_seal(r->store, p->row.id.text, snapshot, &p->snapshot);
+	return 0;
 }
 
 static struct run run_ordered(const struct round *r, const struct placing *p)
@@ -223,8 +262,7 @@ static int placing_begin(struct round *r, struct placing *p, struct err *err)
 	workspace_row_read(workspaces, p->workspace, &p->place);
 	p->behind = !p->row.run.plan_only && row_bool(&r->configurations, p->configuration, "has_queue");
 	p->creation->run = p->row.id;
-	take_variables(r, p);
-	return take_snapshot(r, p, err);
+	return variables_take(r, p, err);
 }
 
 /* ---- writing ---- */
@@ -387,7 +425,7 @@ static int round_begin(struct round *r, struct err *err)
 
 /* A plan-only run takes its turn at once; any other when its workspace's queue comes to it, which may be now. Where
  * others are before it and no run is current, somebody is perhaps about to let them go on: it is done for him. */
-static int round_decide(struct round *r, struct db_array *kicked, struct err *err)
+static void round_decide(struct round *r, struct db_array *kicked)
 {
 	_cleanup_(run_set_release) struct run_set set = {
 		.runs = mem_new(r->count, sizeof(*set.runs)), .workspaces = mem_new(r->count, sizeof(*set.workspaces))};
@@ -403,7 +441,7 @@ static int round_decide(struct round *r, struct db_array *kicked, struct err *er
 			db_array_add(kicked, p->row.workspace.text);
 		}
 	}
-	return happen_created(&set, &r->changes, err);
+	happen_created(&set, &r->changes);
 }
 
 static int round_write(struct round *r, struct err *err)
@@ -412,8 +450,10 @@ static int round_write(struct round *r, struct err *err)
 
 	if (!r->count)
 		return 0;
-	if (round_stages(r, err) < 0 || round_decide(r, &kicked, err) < 0 ||
-		changes_save(r->store, &r->changes, err) < 0 || inputs_insert(r, err) < 0)
+	if (round_stages(r, err) < 0)
+		return -1;
+	round_decide(r, &kicked);
+	if (changes_save(r->store, &r->changes, err) < 0 || inputs_insert(r, err) < 0)
 		return -1;
 	json_array_extend(r->outbox.rows, r->changes.outbox.rows);
 	return kicked.count ? happen_within(r->store, NULL, 0, &kicked, &r->outbox, err) : 0;
@@ -463,8 +503,8 @@ static size_t round_choose(struct ordering *o, struct placing *placings, bool *d
 			continue;
 		done[i] = true;
 		placings[count++] = (struct placing){.creation = &o->creations[i],
-			.snapshot = BUF_INIT(SNAPSHOT_LIMIT),
-			.variables = BUF_INIT(SNAPSHOT_LIMIT)};
+			.snapshot = BUF_INIT(SEALED_LIMIT),
+			.variables = BUF_INIT(SEALED_LIMIT)};
 	}
 	return count;
 }

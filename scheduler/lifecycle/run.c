@@ -350,6 +350,12 @@ static const char *const situation_names[SITUATION_COUNT] = {
 #undef SITUATION
 };
 
+/* The event ends an apply whose last state may still come. */
+static bool leaves_state_owed(const struct verdict *v, const struct run *run, const struct run_event *event)
+{
+	return v->ends_job && run->stage == STAGE_APPLY && event->started && event->state_owed;
+}
+
 struct verdict run_step(const struct run *run, const struct run_event *event)
 {
 	struct verdict v = {.run = *run};
@@ -361,7 +367,18 @@ struct verdict run_step(const struct run *run, const struct run_event *event)
 		v.refused = events[event->kind].refusal;
 	if (v.refused)
 		v = (struct verdict){.refused = v.refused, .run = *run};
-	v.holds_workspace = v.ends_job && run->stage == STAGE_APPLY && event->started && event->state_owed;
+	v.holds_workspace = leaves_state_owed(&v, run, event);
+	return v;
+}
+
+struct verdict run_abandon(const struct run *run, const struct run_event *event)
+{
+	struct verdict v = {.run = *run, .ends_job = true};
+
+	if (run->stage != STAGE_NONE && stages[run->stage].doer != BY_PERSON)
+		mark(&v, run->stage, OPERATION_ERRORED);
+	end(&v, RUN_ERRORED);
+	v.holds_workspace = leaves_state_owed(&v, run, event);
 	return v;
 }
 

@@ -87,6 +87,9 @@ struct verdict {
 
 struct verdict run_step(const struct run *run, const struct run_event *event);
 
+/* Ends a run that breaks an invariant (run_check), errored: nothing else can be decided about it. */
+struct verdict run_abandon(const struct run *run, const struct run_event *event);
+
 /* A run as it is created: pending, in its queue. */
 struct run run_created(uint32_t stages);
 enum situation run_situation(const struct run *run);

@@ -322,9 +322,8 @@ static void add_workspace(struct changes *changes, const struct run_change *chan
 
 	if (run_ended(&change->verdict->run) && !run_ended(&change->row->run)) {
 		json_array_append_new(changes->ended,
-			json_pack("{ss ss sb sb}", "workspace", change->row->workspace.text, "run",
-				change->row->id.text, "failed", change->verdict->run.status == RUN_ERRORED, "frees",
-				held));
+			json_pack("{ss ss sb}", "workspace", change->row->workspace.text, "run", change->row->id.text,
+				"failed", change->verdict->run.status == RUN_ERRORED));
 		return;
 	}
 	if (held == holds)
@@ -410,12 +409,12 @@ void changes_add(struct changes *changes, const struct run_change *change)
 
 /* clang-format off: it puts what follows a macro below its end */
 static const char ended_sql[] =
-	"with u as (select e.workspace, count(*) as ended, bool_or(e.frees) as frees, array_agg(" PLAN_TOOK
+	"with u as (select e.workspace, count(*) as ended, array_agg(e.run) as runs, array_agg(" PLAN_TOOK
 	") as plans, "
 	"array_agg(" APPLY_TOOK ") as applies, array_agg(e.failed) as failed, "
 	"array_agg((select true from policy_evaluations v where v.run_id = e.run and v.status in ('failed', "
 	"'hard_failed', 'soft_failed', 'overridden') limit 1) is not null) as policies from "
-	"jsonb_to_recordset($1::jsonb) as e(workspace text, run text, failed boolean, frees boolean) "
+	"jsonb_to_recordset($1::jsonb) as e(workspace text, run text, failed boolean) "
 	"join operations p on p.id = 'plan' || substr(e.run, 4) "
 	"join operations a on a.id = 'apply' || substr(e.run, 4) group by e.workspace), "
 	"k as (insert into workspace_last_runs as l (workspace_id, plans, applies, failed, policies_failed) "
@@ -424,7 +423,7 @@ static const char ended_sql[] =
 	"applies = (excluded.applies || l.applies)[1:30], failed = (excluded.failed || l.failed)[1:30], "
 	"policies_failed = (excluded.policies_failed || l.policies_failed)[1:30] returning *) "
 	"update workspaces w set run_count = w.run_count + u.ended, "
-	"current_run_id = case when u.frees then null else w.current_run_id end, "
+	"current_run_id = case when w.current_run_id = any(u.runs) then null else w.current_run_id end, "
 	"run_failures = cardinality(array_positions(k.failed, true)), "
 	"policy_failures = cardinality(array_positions(k.policies_failed, true)), "
 	"plan_milliseconds = coalesce((select round(avg(m)) from unnest(k.plans) m), 0), "

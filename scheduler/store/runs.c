@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/runs.h"
 
-#include "common/log.h"
 #include "scheduler/store/notifications.h"
 #include "scheduler/store/run_views.h"
 
@@ -22,15 +21,9 @@ static void read_id(const struct rows *rows, int row, const char *column, struct
 	text_copy(ret_id->text, sizeof(ret_id->text), row_text(rows, row, column));
 }
 
-static int run_read(const struct rows *rows, int row, struct run_row *ret_run, struct err *err)
+static void run_read(const struct rows *rows, int row, struct run_row *ret_run)
 {
-	int status = run_status_parse(row_text(rows, row, "status"));
-	int stage = stage_parse(row_text(rows, row, "stage"));
-	const char *broken;
-
 	read_id(rows, row, "id", &ret_run->id);
-	if (status < 0 || stage < 0)
-		return err_set(err, ERR_INTERNAL, "%s is in a state that this version does not know", ret_run->id.text);
 	read_id(rows, row, "workspace_id", &ret_run->workspace);
 	read_id(rows, row, "organization_id", &ret_run->organization);
 	read_id(rows, row, "pool_id", &ret_run->pool);
@@ -44,10 +37,10 @@ static int run_read(const struct rows *rows, int row, struct run_row *ret_run, s
 	ret_run->job.claimed = row_bool(rows, row, "claimed");
 	ret_run->job.started = row_bool(rows, row, "started");
 	ret_run->job.lease_over = row_bool(rows, row, "lease_over");
-	broken = run_check(&ret_run->run);
-	if (broken)
-		return err_set(err, ERR_INTERNAL, "%s breaks invariant %s", ret_run->id.text, broken);
-	return 0;
+	ret_run->unknown =
+		run_status_parse(row_text(rows, row, "status")) < 0 || stage_parse(row_text(rows, row, "stage")) < 0;
+	ret_run->broken =
+		ret_run->unknown ? "its state is one that this version does not know" : run_check(&ret_run->run);
 }
 
 void run_set_release(struct run_set *set)
@@ -76,18 +69,12 @@ static void workspaces_read(const struct rows *rows, struct run_set *set)
 	}
 }
 
-static int runs_read(const struct rows *rows, struct run_set *set, struct err *err)
+static void runs_read(const struct rows *rows, struct run_set *set)
 {
 	set->runs = mem_new((size_t)rows->count, sizeof(*set->runs));
-	for (int i = 0; i < rows->count; i++) {
-		/* One broken row must not stop the others: it is left out, as if it were not there, and shouted about.
-		 */
-		if (run_read(rows, i, &set->runs[set->run_count], err) == 0)
-			set->run_count++;
-		else
-			log_error("a run can't be worked on", "error", err->message, NULL);
-	}
-	return 0;
+	set->run_count = (size_t)rows->count;
+	for (int i = 0; i < rows->count; i++)
+		run_read(rows, i, &set->runs[i]);
 }
 
 #define WORKSPACE_COLUMNS                                                                                              \
@@ -120,7 +107,8 @@ int runs_load(struct store *store, struct db_array *run_ids, struct run_set *ret
 		    P_ARRAY(run_ids)) < 0)
 		return -1;
 	workspaces_read(&workspaces, ret_set);
-	return runs_read(&runs, ret_set, err);
+	runs_read(&runs, ret_set);
+	return 0;
 }
 
 int runs_load_queues(struct store *store, struct db_array *workspace_ids, struct run_set *ret_set, struct err *err)
@@ -141,5 +129,6 @@ int runs_load_queues(struct store *store, struct db_array *workspace_ids, struct
 		    P_ARRAY(workspace_ids)) < 0)
 		return -1;
 	workspaces_read(&workspaces, ret_set);
-	return runs_read(&runs, ret_set, err);
+	runs_read(&runs, ret_set);
+	return 0;
 }

@@ -78,12 +78,25 @@ int variable_read(
 	"union all select v.*, s.name, case when s.priority then 11 - s.scope else s.scope end "                       \
 	"from scoped s join variables v on v.varset_id = s.id) "
 
+#define EFFECTIVE                                                                                                      \
+	"select distinct on (v.category, v.key) " COLUMNS ", v.strength > 6 as beats_run from candidates v "           \
+	"order by v.category, v.key, v.strength desc, v.name collate \"C\", v.id"
+
 int variables_effective(struct store *store, const char *workspace_id, struct rows *ret_rows, struct err *err)
 {
+	return db_query(store->db, ret_rows, err, STRENGTHS EFFECTIVE, P_TEXT(workspace_id));
+}
+
+int variables_effective_within(
+	struct store *store, const char *workspace_id, long long limit, struct rows *ret_rows, struct err *err)
+{
 	return db_query(store->db, ret_rows, err,
-		STRENGTHS "select distinct on (v.category, v.key) " COLUMNS ", v.strength > 6 as beats_run "
-			  "from candidates v order by v.category, v.key, v.strength desc, v.name collate \"C\", v.id",
-		P_TEXT(workspace_id));
+		STRENGTHS ", effective as (" EFFECTIVE "), "
+			  "size as (select sum(octet_length(value_sealed)) as bytes from effective) "
+			  "select e.id, e.key, e.category, e.hcl, e.sensitive, e.beats_run, s.bytes, "
+			  "case when s.bytes <= $2 then e.value_sealed end as value_sealed "
+			  "from effective e cross join size s order by e.category, e.key",
+		P_TEXT(workspace_id), P_INT(limit));
 }
 
 /* ---- creating and changing ---- */

@@ -10,6 +10,10 @@
 
 #include "scheduler/store/store.h"
 
+/* The most bytes of JSON that the variables of one run may take: those of its snapshot and its own (dispatch/order.c).
+ */
+enum { RUN_VARIABLES_LIMIT = 16 << 20 };
+
 struct variable {
 	const char *key, *value, *description; /* description may be NULL */
 	const char *category;                  /* "terraform" or "env" */
@@ -46,5 +50,9 @@ int variable_delete(struct store *store, const struct variable_owner *owner, con
  * than what is set for a single run.
  */
 int variables_effective(struct store *store, const char *workspace_id, struct rows *ret_rows, struct err *err);
+/* The same, and a column `bytes`: how many bytes all values take. If they are more than `limit`, value_sealed is null
+ * in every row. */
+int variables_effective_within(
+	struct store *store, const char *workspace_id, long long limit, struct rows *ret_rows, struct err *err);
 
 #endif

@@ -327,6 +327,37 @@ static void test_operations_follow(void **state)
 }
 
 /* The page beside the code is what the code says. */
+static void assert_abandoned(const struct run *broken)
+{
+	static const struct run_event lost = {.kind = EV_LOST, .started = true, .state_owed = true};
+	struct verdict v = run_abandon(broken, &lost);
+
+	assert_null(run_check(&v.run));
+	assert_status(v.run, RUN_ERRORED);
+	assert_true(v.ends_job && !v.refused && !v.starts && !v.retries && !v.signals);
+	assert_true(v.mark_count <= MOST_MARKS && v.reached_count <= MOST_REACHED);
+	assert_int_equal(v.holds_workspace, broken->stage == STAGE_APPLY);
+}
+
+/* Every row, whether or not a run can come to it: 2^5 settings of the flags, each status, each stage. */
+static void test_a_broken_run_can_be_abandoned(void **state)
+{
+	(void)state;
+	for (int status = 0; status < RUN_STATUS_COUNT; status++)
+		for (int stage = 0; stage <= STAGE_NONE; stage++)
+			for (unsigned flags = 0; flags < 32; flags++) {
+				struct run run = run_created(flags & 1 ? all_stages : 0);
+
+				run.status = (enum run_status)status;
+				run.stage = (enum stage)stage;
+				run.queued = flags & 2;
+				run.underway = flags & 4;
+				run.plan_only = flags & 8;
+				run.stopping = flags & 16 ? STOP_FORCE : STOP_NONE;
+				assert_abandoned(&run);
+			}
+}
+
 static void test_page_is_true(void **state)
 {
 	_cleanup_(freep) char *page = lifecycle_page();
@@ -360,6 +391,7 @@ int main(void)
 		cmocka_unit_test(test_policies_and_costs),
 		cmocka_unit_test(test_task_stages),
 		cmocka_unit_test(test_operations_follow),
+		cmocka_unit_test(test_a_broken_run_can_be_abandoned),
 		cmocka_unit_test(test_page_is_true),
 	};
 

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: MPL-2.0
+"""One organization's large or broken runs stop no claim of another's, and what a claim has committed is answered."""
+
+import json
+import uuid
+
+import psycopg
+import pytest
+
+from support.office import Hands
+from support.wait import until
+from support.worker import HandWorker
+
+ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
+VALUE = 256 << 10  # the most that a variable takes
+MEBIBYTE = 1 << 20
+RUN_LIMIT, ANSWER_LIMIT = 16 * MEBIBYTE, 32 * MEBIBYTE
+
+
+@pytest.fixture
+def hand(office):
+    """A worker. No job of another test waits, or comes back when its lease ends."""
+    office.change("delete from jobs")
+    return HandWorker(office.scheduler.url, office.tokens["agent-token"], slots=64)
+
+
+def waiting_run(org, workspace=None):
+    return org.run_files(workspace or org.workspace(), ONE)
+
+
+def job_of(office, run):
+    return office.ask("select state, attempt from jobs where run_id = %s", run)
+
+
+def claimed(hand, slots=1):
+    return [job["run"] for job in hand.claim(slots)]
+
+
+# What makes a run one that can't start, and how it ends.
+BROKEN = {
+    "breaks-an-invariant": ("update runs set queued = true where id = %s", "errored"),
+    "has-ended": ("update runs set status = 'canceled', queued = false, holds = false, ended = true where id = %s", "canceled"),
+    "has-no-plan": ("delete from operations where run_id = %s", None),
+}
+
+
+@pytest.mark.parametrize("slots", [1, 8])
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_run_that_can_not_start_ends_alone(org, office, hand, case, slots):
+    statement, status = BROKEN[case]
+    workspace = org.workspace()
+    broken = [waiting_run(org, workspace), waiting_run(org)]
+    fine = [waiting_run(office.organization()), waiting_run(org)]
+    for run in broken:
+        office.change(statement, run)
+    found = []
+    while len(found) < len(fine):
+        jobs = claimed(hand, slots)
+        assert jobs, "each claim finds a job that can start"
+        found += jobs
+    assert sorted(found) == sorted(fine) and claimed(hand, slots) == []
+    for run in broken:
+        assert job_of(office, run) == []
+        if status:
+            assert org.status(run) == status
+        if case == "breaks-an-invariant":
+            assert "4: a run is queued" in org.events(run, "errored")[0][1]
+            assert "4: a run is queued" in office.ask("select error from run_inputs where run_id = %s", run)[0][0]
+    if case == "breaks-an-invariant":  # its workspace goes on
+        assert claimed(hand) == [] and office.ask("select current_run_id from workspaces where id = %s", workspace) == [(None,)]
+        following = org.run(workspace)
+        assert claimed(hand) == [following]
+
+
+@pytest.mark.parametrize("slots", [1, 8])
+def test_a_run_whose_variables_can_not_be_read_ends_alone(org, office, hand, slots):
+    workspace = org.workspace()
+    org.variable(workspace, "name", "value")
+    broken, fine = waiting_run(org, workspace), waiting_run(office.organization())
+    office.change("update run_inputs set snapshot_sealed = substr(snapshot_sealed, 1, 20) || '\\x00'::bytea || substr(snapshot_sealed, 22) where run_id = %s", broken)
+    found = []
+    until(lambda: found.extend(claimed(hand, slots)) or fine in found, "the other run is claimed")
+    assert found == [fine] and org.status(broken) == "errored"
+    assert "sealed bytes were changed" in org.events(broken, "errored")[0][1]
+
+
+def test_a_run_of_a_newer_version_is_left_to_it(org, office, hand):
+    newer, fine = waiting_run(org), waiting_run(office.organization())
+    office.change("update runs set stage = 'of_the_future' where id = %s", newer)
+    assert claimed(hand) == [fine] and claimed(hand) == []
+    assert job_of(office, newer) == [("waiting", 1)]
+    office.change("update runs set stage = 'plan' where id = %s", newer)
+    assert claimed(hand) == [newer]
+
+
+# ---- large variables ----
+
+
+def variable_set(org, count):
+    """A set of the organization for all workspaces, with so many of the largest variables; its id."""
+    attributes = {"name": f"large-{uuid.uuid4()}", "global": True}
+    varset = org.post(f"organizations/{org.organization}/varsets", {"data": {"type": "varsets", "attributes": attributes}}).data["id"]
+    for number in range(count):
+        add(org, varset, f"large_{number}")
+    return varset
+
+
+def add(org, varset, key):
+    attributes = {"key": key, "value": "x" * VALUE, "category": "terraform"}
+    return org.post(f"varsets/{varset}/relationships/vars", {"data": {"type": "vars", "attributes": attributes}}).data["id"]
+
+
+def test_an_answer_is_bounded_in_bytes_by_job(org, office, hand):
+    variable_set(org, 60)  # 15 MiB
+    large = [waiting_run(org) for _ in range(4)]
+    other = office.organization()
+    small = [waiting_run(other) for _ in range(3)]
+    found, answers = [], []
+    while True:
+        answer = hand.call("POST", "claim", {"worker": hand.id, "slots": 8})
+        found.append([job["run"] for job in answer.json["jobs"]])
+        answers.append((len(answer.body), answer.json["more"]))
+        if not found[-1]:
+            break
+    assert sorted(sum(found, [])) == sorted(large + small)
+    assert all(size < ANSWER_LIMIT + MEBIBYTE for size, _ in answers), answers
+    assert [more for _, more in answers] == [True] * (len(answers) - 2) + [False, False], answers
+    assert set(found[0]) & set(small), "the other organization's jobs come among the first"
+    assert max(len(set(jobs) & set(large)) for jobs in found) == 2
+
+
+def test_a_run_of_an_earlier_version_comes_alone(org, office, hand):
+    """That version had no such bound."""
+    variable_set(org, 60)
+    large, small = [waiting_run(org), waiting_run(org)], waiting_run(office.organization())
+    sizes = office.ask("select octet_length(snapshot_sealed) from run_inputs where run_id = %s", large[0])
+    assert 15 * MEBIBYTE < sizes[0][0] < RUN_LIMIT
+    with psycopg.connect(office.database) as connection:  # claims look at sizes alone to bound their answers
+        connection.execute("update run_inputs set invoke_action_addrs = jsonb_build_array(repeat('x', 20000000)) where run_id = any(%s)", (large,))
+    found = []
+    until(lambda: found.append(claimed(hand, 8)) or not found[-1], "all are claimed")
+    assert sorted(sum(found, [])) == sorted([*large, small]) and all(len(set(jobs) & set(large)) <= 1 for jobs in found)
+
+
+def test_more_variables_than_a_run_takes_are_refused_with_their_field(org, office):
+    workspace, other = org.workspace(), office.organization()
+    varset = variable_set(org, 63)  # 15.75 MiB
+    configuration = org.upload(workspace, ONE)
+
+    def order(**attributes):
+        body = {"data": {"type": "runs", "attributes": attributes, "relationships": {
+            "workspace": {"data": {"type": "workspaces", "id": workspace}},
+            "configuration-version": {"data": {"type": "configuration-versions", "id": configuration}}}}}
+        return org.call("POST", "runs", body)
+
+    def refused(answer, pointer):
+        assert answer.status == 422 and answer.json["errors"][0]["source"]["pointer"] == pointer, answer.text
+        assert str(RUN_LIMIT) in answer.json["errors"][0]["detail"] and "xxx" not in answer.text
+
+    own = [{"key": f"own_{number}", "value": json.dumps("y" * (200 << 10))} for number in range(2)]
+    refused(order(variables=own), "/data/attributes/variables")
+    assert order(variables=own[:1], message="fits").status == 201
+    last = add(org, varset, "large_63")  # 16 MiB, and their names
+    refused(order(), "/data/relationships/workspace")
+    refused(order(variables=own), "/data/relationships/workspace")
+    waiting_run(other)
+    org.delete(f"varsets/{varset}/relationships/vars/{last}")
+    assert order().status == 201
+    # JSON takes six bytes for one of these.
+    attributes = {"key": "control", "value": "\x01" * (100 << 10), "category": "terraform"}
+    org.post(f"workspaces/{workspace}/vars", {"data": {"type": "vars", "attributes": attributes}})
+    refused(order(), "/data/relationships/workspace")
+
+
+def test_a_variable_that_can_not_be_read_refuses_its_own_runs_alone(org, office):
+    workspace, other = org.workspace(), office.organization()
+    configuration = org.upload(workspace, ONE)
+    variable = org.variable(workspace, "name", "value")
+    office.change("update variables set value_sealed = 'x' where id = %s", variable)
+    body = {"data": {"type": "runs", "attributes": {}, "relationships": {"workspace": {"data": {"type": "workspaces", "id": workspace}},
+            "configuration-version": {"data": {"type": "configuration-versions", "id": configuration}}}}}
+    assert org.call("POST", "runs", body).status == 500
+    waiting_run(other)
+
+
+# ---- tries ----
+
+
+def test_jobs_of_an_earlier_try_are_answered(org, office, hand):
+    """A second try, for a job that somebody holds locked, fails: the first one has committed."""
+    first, locked = waiting_run(org), waiting_run(org)
+    office.change("create function leaves() returns trigger language plpgsql as $$ begin "
+                  "update workers set left_at = now() where id = new.worker_id; return null; end $$")
+    office.change("create trigger leaves after update of worker_id on jobs for each row when (new.worker_id is not null) execute function leaves()")
+    try:
+        with psycopg.connect(office.database) as connection:
+            connection.execute("select 1 from jobs where run_id = %s for update", (locked,))
+            assert claimed(hand, 2) == [first]
+        answer = hand.call("POST", "claim", {"worker": hand.id, "slots": 2}, check=False)
+        assert answer.status == 404 and job_of(office, locked) == [("waiting", 1)]
+    finally:
+        office.change("drop trigger leaves on jobs")
+    again = HandWorker(office.scheduler.url, office.tokens["agent-token"], slots=2)
+    assert claimed(again, 2) == [locked]
+
+
+def test_nothing_but_an_error_is_an_error(office):
+    hand = HandWorker(office.scheduler.url, office.tokens["agent-token"])
+    hands = Hands(office)
+    hands.leave()
+    assert hand.call("POST", "claim", {"worker": hands.worker, "slots": 1}, check=False).status == 404
