@@ -265,7 +265,7 @@ int happen_within(struct store *store, struct happening *items, size_t count, st
 	} while (taken > 0);
 	while (taken == 0 && kicked->count)
 		taken = queues_advance(store, kicked, outbox, err);
-	return taken < 0 ? -1 : triggers_fire(store, items, count, err);
+	return taken < 0 ? -1 : triggers_record(store, items, count, err);
 }
 
 struct batch {

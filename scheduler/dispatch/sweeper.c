@@ -16,6 +16,7 @@
 #include "scheduler/auth/sessions.h"
 #include "scheduler/dispatch/task_sweeps.h"
 #include "scheduler/dispatch/letters.h"
+#include "scheduler/dispatch/triggers.h"
 #include "scheduler/metrics.h"
 #include "scheduler/store/audit.h"
 #include "scheduler/store/invitations.h"
@@ -274,6 +275,7 @@ static const struct {
 	{"gauges", 2000, sweep_gauges, true},
 	{"queues", 15000, sweep_queues, false},
 	{"auto destroy", 2000, auto_destroy_sweep, false},
+	{"run triggers", 1000, triggers_sweep, false},
 	{"workers", 60000, sweep_workers, false},
 	{"sessions", 600000, sessions_sweep, false},
 	{"invitations", 600000, invitations_sweep, false},

@@ -2,15 +2,22 @@
 #ifndef SCHEDULER_DISPATCH_TRIGGERS_H
 #define SCHEDULER_DISPATCH_TRIGGERS_H
 
-/* What follows from an apply in other workspaces (store/run_triggers.h). */
+/*
+ * Run triggers (store/run_triggers.h): an apply in a source workspace creates a run in each target workspace. The
+ * transaction that applies the source's run only records which targets are due, so no target can delay or fail it. A
+ * sweep creates the runs, each in a transaction of its own, and tries those that fail again.
+ */
 
 #include "scheduler/dispatch/happen.h"
 
+/* Records the targets of the runs that these items applied, in the transaction that applies them. */
+int triggers_record(struct store *store, const struct happening *items, size_t count, struct err *err);
+
 /*
- * Queues a run in every workspace that a trigger connects to a run which these items applied: in the transaction that
- * applies it, so once and for certain. A workspace that can't have one (it runs elsewhere, or has no configuration)
- * gets none; the applied run's events say so.
+ * Creates the runs that are due. The source run's events name each created run, or say why a target gets none: it was
+ * deleted, runs elsewhere, or has no configuration. After any other failure the target stays due; the events say so
+ * once.
  */
-int triggers_fire(struct store *store, const struct happening *items, size_t count, struct err *err);
+int triggers_sweep(struct store *store, struct err *err);
 
 #endif

@@ -71,15 +71,51 @@ int run_trigger_delete(struct store *store, const char *id, struct err *err)
 	return db_query(store->db, NULL, err, "delete from run_triggers where id = $1", P_TEXT(id));
 }
 
-/* ---- what comes of them ---- */
+/* ---- pending triggers ---- */
 
-int run_triggers_of(struct store *store, struct db_array *run_ids, struct rows *ret_rows, struct err *err)
+int pending_triggers_insert(struct store *store, struct db_array *run_ids, struct err *err)
+{
+	return db_queue(store->db, err,
+		"insert into pending_run_triggers (run_id, workspace_id) select r.id, t.workspace_id from runs r "
+		"join run_triggers t on t.source_id = r.workspace_id where r.id = any($1::text[]) "
+		"on conflict do nothing",
+		P_ARRAY(run_ids));
+}
+
+int pending_triggers_due(struct store *store, long long limit, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err,
-		"select r.id as run_id, s.name as source_name, w.id as workspace_id, w.name as workspace_name, "
+		"select run_id, workspace_id from pending_run_triggers where next_at <= now() order by next_at limit "
+		"$1",
+		P_INT(limit));
+}
+
+int pending_trigger_lock(
+	struct store *store, const struct pending_trigger *trigger, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"select s.name as source_name, w.name as workspace_name, "
 		"coalesce((w.settings->>'auto-apply-run-trigger')::boolean, false) as auto_apply "
-		"from runs r join run_triggers t on t.source_id = r.workspace_id "
-		"join workspaces s on s.id = t.source_id join workspaces w on w.id = t.workspace_id "
-		"where r.id = any($1::text[]) order by w.id, r.position",
-		P_ARRAY(run_ids));
+		"from pending_run_triggers p join runs r on r.id = p.run_id join workspaces s on s.id = r.workspace_id "
+		"left join workspaces w on w.id = p.workspace_id "
+		"where p.run_id = $1 and p.workspace_id = $2 and p.next_at <= now() for update of p skip locked",
+		P_TEXT(trigger->run_id), P_TEXT(trigger->workspace_id));
+}
+
+int pending_trigger_delete(struct store *store, const struct pending_trigger *trigger, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"delete from pending_run_triggers where run_id = $1 and workspace_id = $2", P_TEXT(trigger->run_id),
+		P_TEXT(trigger->workspace_id));
+}
+
+int pending_trigger_postpone(struct store *store, const struct pending_trigger *trigger, const char *error,
+	struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"update pending_run_triggers p set tries = tries + 1, error = $3, "
+		"next_at = now() + least(interval '2 seconds' * power(2, least(tries, 20)), interval '5 minutes') "
+		"where run_id = $1 and workspace_id = $2 returning tries, "
+		"(select name from workspaces where id = p.workspace_id) as workspace_name",
+		P_TEXT(trigger->run_id), P_TEXT(trigger->workspace_id), P_TEXT(error));
 }

@@ -23,8 +23,28 @@ int run_trigger_create(
 	struct store *store, const char *workspace_id, const char *source_id, struct id *ret_id, struct err *err);
 int run_trigger_delete(struct store *store, const char *id, struct err *err);
 
-/* What comes of these runs: run_id, source_name, workspace_id, workspace_name, auto_apply (as the workspace has it for
- * triggered runs). By workspace, which is the order for locks. */
-int run_triggers_of(struct store *store, struct db_array *run_ids, struct rows *ret_rows, struct err *err);
+/*
+ * ---- pending triggers: runs that applied runs have yet to start in target workspaces (dispatch/triggers.c) ----
+ */
+
+/* Inserts one pending trigger for each target of these applied runs, in the caller's transaction. It neither locks nor
+ * waits for a target. */
+int pending_triggers_insert(struct store *store, struct db_array *run_ids, struct err *err);
+
+/* The source run and the target workspace, which are the row's key. */
+struct pending_trigger {
+	const char *run_id, *workspace_id;
+};
+/* Columns run_id, workspace_id: up to `limit` pending triggers that are due. */
+int pending_triggers_due(struct store *store, long long limit, struct rows *ret_rows, struct err *err);
+/* Locks a pending trigger that is due, in a transaction. Columns source_name, workspace_name (null: the target was
+ * deleted), auto_apply (the target's setting for triggered runs). No row: another scheduler has it. */
+int pending_trigger_lock(
+	struct store *store, const struct pending_trigger *trigger, struct rows *ret_rows, struct err *err);
+int pending_trigger_delete(struct store *store, const struct pending_trigger *trigger, struct err *err);
+/* Records why a try failed, and sets the time of the next one: after 2 s, then twice as long, at most 5 minutes.
+ * Columns tries, workspace_name (null: the target was deleted); no row: the pending trigger is gone. */
+int pending_trigger_postpone(struct store *store, const struct pending_trigger *trigger, const char *error,
+	struct rows *ret_rows, struct err *err);
 
 #endif

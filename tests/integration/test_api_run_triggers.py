@@ -3,9 +3,11 @@
 
 import threading
 
+import psycopg
 import pytest
 
 from support.office import Hands
+from support.wait import until
 
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
 
@@ -71,6 +73,17 @@ def runs(org, workspace):
     return org.get(f"workspaces/{workspace}/runs").data
 
 
+def triggered(org, *workspaces, count=1):
+    """Waits until each workspace has so many runs."""
+    for workspace in workspaces:
+        until(lambda w=workspace: len(runs(org, w)) == count, f"{workspace} has {count} runs")
+
+
+def told(org, run, count):
+    """What the run's events say of its triggers, once they say so much."""
+    return until(lambda: (lambda said: said if len(said) == count else None)([text for _, text in org.events(run, "run-trigger")]), f"{run} has {count} events of triggers")
+
+
 @pytest.fixture
 def hands(office):
     return Hands(office)
@@ -95,6 +108,7 @@ def test_an_apply_queues_a_run_in_every_target(org, hands):
         org.upload(target, ONE, speculative=True)
     run = apply(org, hands, source, times=3)
     assert org.status(run) == "applied"
+    triggered(org, plain, auto)
     for target, applies in ((plain, False), (auto, True)):
         (queued,) = runs(org, target)
         shown = queued["attributes"]
@@ -109,7 +123,7 @@ def test_an_apply_queues_a_run_in_every_target(org, hands):
     chained = runs(org, auto)[0]["id"]
     hands.plan(chained)
     hands.end(hands.take(chained, "apply"), "passed")
-    assert len(runs(org, idle)) == 1
+    triggered(org, idle)
 
 
 def test_what_is_not_applied_triggers_nothing(org, hands):
@@ -122,7 +136,10 @@ def test_what_is_not_applied_triggers_nothing(org, hands):
     speculative = org.run(source, plan_only=True)
     hands.plan(speculative)
     assert org.status(unchanged) == org.status(speculative) == "planned_and_finished"
-    assert runs(org, target) == []
+    triggered(org, target, count=0)
+    applied = apply(org, hands, source)
+    triggered(org, target)
+    assert applied in runs(org, target)[0]["attributes"]["message"]
 
 
 def test_a_target_that_can_not_run_now_or_at_all(org, hands):
@@ -134,11 +151,11 @@ def test_a_target_that_can_not_run_now_or_at_all(org, hands):
     org.post(f"workspaces/{locked}/actions/lock", {})
     run = apply(org, hands, source)
     assert org.status(run) == "applied"
+    said = told(org, run, 4)
     assert [r["attributes"]["status"] for r in runs(org, locked)] == ["pending"]
     assert [r["attributes"]["status"] for r in runs(org, fine)] == ["plan_queued"]
     assert runs(org, local) == runs(org, empty) == []
-    said = [text for _, text in org.events(run, "run-trigger")]
-    assert len(said) == 4 and any("local execution" in text for text in said) and any(text.startswith("empty: Configuration version must exist") for text in said)
+    assert any("local execution" in text for text in said) and any(text.startswith("empty: Configuration version must exist") for text in said)
     org.post(f"workspaces/{locked}/actions/unlock")
     assert [r["attributes"]["status"] for r in runs(org, locked)] == ["plan_queued"]
 
@@ -163,4 +180,74 @@ def test_two_that_trigger_one_another_both_go_on(org, hands):
         thread.join()
     for workspace, run in applying.items():
         assert org.status(run) == "applied"
+        triggered(org, workspace, count=2)
         assert [r["attributes"]["trigger-reason"] for r in runs(org, workspace)] == ["run_trigger", "manual"]
+
+
+# ---- targets that fail ----
+
+
+def test_a_target_that_fails_neither_stops_the_apply_nor_other_targets(org, office, hands):
+    source, broken, fine = org.workspace(), org.workspace("broken"), org.workspace("fine")
+    for target in (broken, fine):
+        trigger(org, target, source)
+        org.upload(target, ONE)
+    variable = org.variable(broken, "secret", "s3cr3t", sensitive=True)
+    ((sealed,),) = office.ask("select value_sealed from variables where id = %s", variable)
+    office.change("update variables set value_sealed = substr(value_sealed, 1, 20) || '\\x00'::bytea || substr(value_sealed, 22) where id = %s", variable)
+    run = apply(org, hands, source)
+    assert org.status(run) == "applied"
+    triggered(org, fine)
+    said = told(org, run, 2)
+    assert any(text.startswith("broken: the run can't be created yet, and is tried again: the variable secret can't be read") for text in said)
+    assert runs(org, broken) == [] and "s3cr3t" not in str(said)
+    until(lambda: office.ask("select tries from pending_run_triggers where workspace_id = %s", broken)[0][0] > 1, "it is tried again")
+    assert len(told(org, run, 2)) == 2
+    office.change("update variables set value_sealed = %s where id = %s", sealed, variable)
+    triggered(org, broken)
+    assert runs(org, broken)[0]["id"] in told(org, run, 3)[2]
+    assert office.ask("select count(*) from pending_run_triggers where run_id = %s", run) == [(0,)]
+
+
+def test_an_apply_does_not_wait_for_a_target_that_is_being_deleted(org, office, hands):
+    source, deleted, kept = org.workspace(), org.workspace("deleted"), org.workspace("kept")
+    for target in (deleted, kept):
+        trigger(org, target, source)
+        org.upload(target, ONE)
+    run = org.run_files(source, ONE)
+    hands.plan(run)
+    org.act(run, "apply")
+    job = hands.take(run, "apply")
+    with psycopg.connect(office.database) as deletion:
+        deletion.execute("select 1 from workspaces where id = any(%s) for update", ([deleted, kept],))
+        hands.end(job, "passed")
+        assert org.status(run) == "applied"
+        tried = lambda: office.ask("select count(*) from pending_run_triggers where run_id = %s and tries > 0", run) == [(2,)]
+        until(tried, "both targets were tried")
+        assert org.events(run, "run-trigger") == []
+        deletion.execute("delete from workspaces where id = %s", (deleted,))
+    triggered(org, kept)
+    said = told(org, run, 2)
+    assert sorted(said) == sorted([f"{deleted}: the workspace was deleted", f"kept: {runs(org, kept)[0]['id']}"])
+
+
+def test_what_is_due_outlives_its_scheduler_and_happens_once(org, office, hands):
+    """Another scheduler creates the run, and two that look at once create one."""
+    source, target = org.workspace(), org.workspace()
+    trigger(org, target, source)
+    org.upload(target, ONE)
+    with psycopg.connect(office.database) as busy:
+        busy.execute("select 1 from workspaces where id = %s for update", (target,))
+        run = apply(org, hands, source)
+        office.scheduler.kill()
+        others = [office.new_scheduler(f"scheduler-{number}") for number in (2, 3)]
+        for other in others:
+            other.start()
+    office.scheduler.start()
+    try:
+        triggered(org, target)
+        until(lambda: office.ask("select count(*) from pending_run_triggers where run_id = %s", run) == [(0,)], "nothing is due any more")
+        triggered(org, target)
+    finally:
+        for other in others:
+            other.release()
