@@ -65,6 +65,16 @@ static int takings_find(struct reporting *r, struct err *err)
 	return 0;
 }
 
+/* The worker repeats what gets 503. */
+static void outcome_take(const struct reporting *r, size_t i, const struct happening *item)
+{
+	r->takings[i].late = item->outcome == HAPPENED_LATE;
+	if (!result_is_refused(item))
+		return;
+	result_refused_tell(r->store, item);
+	err_set(&r->reports[i].err, ERR_UNAVAILABLE, "the run can't take the result yet: %s", item->refused);
+}
+
 static int results_happen(struct reporting *r, struct err *err)
 {
 	_cleanup_(freep) struct happening *items = mem_new(r->count, sizeof(*items));
@@ -78,7 +88,7 @@ static int results_happen(struct reporting *r, struct err *err)
 	count = 0;
 	for (size_t i = 0; i < r->count; i++)
 		if (r->takings[i].is_there && !r->takings[i].late)
-			r->takings[i].late = items[count++].outcome == HAPPENED_LATE;
+			outcome_take(r, i, &items[count++]);
 	return 0;
 }
 

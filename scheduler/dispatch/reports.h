@@ -14,7 +14,8 @@ struct report {
 	struct job_result result;
 
 	/* Filled in. ERR_NONE: it is taken in; or it comes too late, and need not come again. ERR_INVALID: it is of
-	 * another job. ERR_CONFLICT: too late, and the attempt's last state is awaited: its worker has to say that
+	 * another job. ERR_UNAVAILABLE: the run's row refuses it (dispatch/results.h), and it has to come again.
+	 * ERR_CONFLICT: too late, and the attempt's last state is awaited: its worker has to say that
 	 * there is no more. */
 	struct err err;
 };

@@ -4,6 +4,7 @@
 #include "common/log.h"
 #include "common/metrics.h"
 #include "scheduler/metrics.h"
+#include "scheduler/store/run_events.h"
 
 struct batch {
 	const struct kafka_message *messages[INTAKE_BATCH]; /* of each result */
@@ -80,6 +81,26 @@ static int item_happen(struct store *store, void *data, struct err *err)
 	return runs_happen(store, data, 1, err);
 }
 
+bool result_is_refused(const struct happening *item)
+{
+	return item->outcome == HAPPENED_REFUSED || item->outcome == HAPPENED_BROKEN;
+}
+
+void result_refused_tell(struct store *store, const struct happening *item)
+{
+	_cleanup_(freep) char *text =
+		mem_printf("The result of the run's job (%s) is not taken yet: %s. Its worker sends "
+			   "it again.",
+			outcome_name(item->result->outcome), item->refused);
+	struct err err = ERR_INIT;
+	bool first = false;
+
+	metric_add(M_RESULTS, "outcome=\"refused\"", 1);
+	if (run_event_describe_once(store, item->run.text, "result-refused", text, &first, &err) < 0 || first)
+		log_error("a result is refused: its worker sends it again", "run", item->run.text, "job",
+			item->job.text, "outcome", outcome_name(item->result->outcome), "error", item->refused, NULL);
+}
+
 static void tell_late(struct intake *intake, const struct happening *item)
 {
 	char count[RATE_COUNT_SIZE];
@@ -94,13 +115,26 @@ static int outcome_tell(struct intake *intake, const struct happening *item, con
 	metric_observe(M_RESULT_SECONDS, "", kafka_message_age(message));
 	if (item->outcome == HAPPENED_UNPROVEN)
 		return refuse_unproven(intake, message, item->result);
+	if (result_is_refused(item)) {
+		result_refused_tell(intake_store(intake), item);
+		return intake_letter_proven(intake, message, item->refused);
+	}
 	metric_add(M_RESULTS, item->outcome == HAPPENED ? "outcome=\"accepted\"" : "outcome=\"late\"", 1);
 	if (item->outcome != HAPPENED)
 		tell_late(intake, item);
 	return 0;
 }
 
-/* One that breaks its batch is found by taking them one by one, and put aside. */
+/* A result that can't be saved becomes a dead letter. If the decision came that far, its MAC has verified. */
+static int letter_failed(
+	struct intake *intake, const struct happening *item, const struct kafka_message *message, const char *why)
+{
+	bool proven = item->outcome == HAPPENED || result_is_refused(item);
+
+	return proven ? intake_letter_proven(intake, message, why) : intake_letter(intake, message, why);
+}
+
+/* Finds the result that fails its batch by taking them one by one. */
 static int batch_one_by_one(struct intake *intake, struct batch *batch)
 {
 	log_warn("a batch of results is taken one by one", NULL);
@@ -113,7 +147,7 @@ static int batch_one_by_one(struct intake *intake, struct batch *batch)
 		else if (err.kind == ERR_UNAVAILABLE)
 			told = -1;
 		else
-			told = intake_letter(intake, batch->messages[i], err.message);
+			told = letter_failed(intake, &batch->items[i], batch->messages[i], err.message);
 		if (told < 0)
 			return -1;
 	}

@@ -2,7 +2,12 @@
 #ifndef SCHEDULER_DISPATCH_RESULTS_H
 #define SCHEDULER_DISPATCH_RESULTS_H
 
-/* What workers report: the results of jobs, many taken in with one transaction. */
+/*
+ * What workers report: the results of jobs, many taken in with one transaction.
+ *
+ * A result that the run's row refuses is not dropped. The message becomes a dead letter, and the attempt stays the
+ * worker's: it sends the result again over HTTP (dispatch/reports.h) until a heartbeat says that the attempt is over.
+ */
 
 #include "scheduler/dispatch/happen.h"
 #include "scheduler/dispatch/intake.h"
@@ -12,5 +17,11 @@ int results_settle(struct intake *intake, const struct kafka_message *messages, 
 
 /* What a result means for its run. Borrows the result. */
 struct happening result_happening(const struct job_result *result);
+
+/* Whether the current attempt's result was not taken because of the run's row: nobody but its worker can send it again.
+ */
+bool result_is_refused(const struct happening *item);
+/* Tells of such a result: an error in the log and an event of the run, once for each run, and a metric each time. */
+void result_refused_tell(struct store *store, const struct happening *item);
 
 #endif

@@ -28,6 +28,20 @@ int run_event_describe(
 		P_TEXT(id_new("re").text), P_TEXT(run_id), P_TEXT(action), P_TEXT(description));
 }
 
+int run_event_describe_once(struct store *store, const char *run_id, const char *action, const char *description,
+	bool *ret_added, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "insert into run_events (id, run_id, action, description) select $1, $2, $3, $4 "
+		    "where not exists (select 1 from run_events where run_id = $2 and action = $3)",
+		    P_TEXT(id_new("re").text), P_TEXT(run_id), P_TEXT(action), P_TEXT(description)) < 0)
+		return -1;
+	*ret_added = db_affected(&rows) > 0;
+	return 0;
+}
+
 int run_event_add(struct store *store, const char *run_id, const char *action, const char *actor,
 	const char *comment_id, struct err *err)
 {

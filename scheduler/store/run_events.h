@@ -14,6 +14,9 @@ int run_event_view(struct store *store, const char *event_id, struct rows *ret_r
 /* Adds one with a text for people. */
 int run_event_describe(
 	struct store *store, const char *run_id, const char *action, const char *description, struct err *err);
+/* Adds one, unless the run has one of that action. *ret_added says whether it was added. */
+int run_event_describe_once(struct store *store, const char *run_id, const char *action, const char *description,
+	bool *ret_added, struct err *err);
 /* Adds one; comment_id and actor may be NULL. */
 int run_event_add(struct store *store, const char *run_id, const char *action, const char *actor,
 	const char *comment_id, struct err *err);

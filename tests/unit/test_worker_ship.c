@@ -766,6 +766,58 @@ static void a_result_that_was_confirmed_is_forgotten(void **state)
 	loop_free(script.loop);
 }
 
+static void a_refused_result_is_kept_and_sent_again(void **state)
+{
+	static const int refusals[] = {400, 403, 413, 422};
+	const struct job_result result = {.job = {"j"}, .run = {"r"}, .attempt = 1, .outcome = OUTCOME_PASSED};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
+		int taken = 0;
+		struct results *results;
+
+		SCRIPT({refusals[i], NULL}, {refusals[i], NULL}, {204, NULL});
+		results = results_new(&(struct results_spec){
+			.loop = script.loop, .scheduler_url = "http://s", .delivered = result_taken, .data = &taken});
+		results_add(results, &result, "t");
+		for (size_t times = 1; times <= 2; times++) {
+			while (script.running)
+				run_ms(2);
+			assert_int_equal(script.asked, times);
+			assert_int_equal(results_kept(results), 1);
+			assert_int_equal(results_undelivered(results), 1);
+			assert_true(results_heard(results, "j", 1, true, false));
+		}
+		loop_run(script.loop);
+		assert_int_equal(taken, 1);
+		assert_int_equal(results_kept(results), 0);
+		results_free(results);
+		loop_free(script.loop);
+	}
+}
+
+static void a_result_of_an_attempt_that_is_over_is_not_sent_again(void **state)
+{
+	static const int over[] = {401, 404, 409};
+	const struct job_result result = {.job = {"j"}, .run = {"r"}, .attempt = 1, .outcome = OUTCOME_PASSED};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(over); i++) {
+		int taken = 0;
+		struct results *results;
+
+		SCRIPT({over[i], NULL});
+		results = results_new(&(struct results_spec){
+			.loop = script.loop, .scheduler_url = "http://s", .delivered = result_taken, .data = &taken});
+		results_add(results, &result, "t");
+		loop_run(script.loop);
+		assert_int_equal(results_kept(results), 0);
+		assert_false(results_heard(results, "j", 1, true, false));
+		results_free(results);
+		loop_free(script.loop);
+	}
+}
+
 /* ---- what an apply left ---- */
 
 struct left {
@@ -1024,6 +1076,8 @@ int main(void)
 		cmocka_unit_test(a_refused_state_is_known_to_be_behind),
 		cmocka_unit_test(results_wait_until_they_are_taken),
 		cmocka_unit_test(a_result_that_was_confirmed_is_forgotten),
+		cmocka_unit_test(a_refused_result_is_kept_and_sent_again),
+		cmocka_unit_test(a_result_of_an_attempt_that_is_over_is_not_sent_again),
 		cmocka_unit_test(a_result_that_is_answered_too_late_is_awaited),
 		cmocka_unit_test(an_apply_whose_result_came_too_late_ends_its_hold),
 		cmocka_unit_test(the_next_worker_tells_what_a_killed_one_left),

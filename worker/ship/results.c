@@ -23,6 +23,7 @@ struct kept_result {
 	int64_t since_ms;
 	bool delivered; /* the broker has it on its disks, or the scheduler has it */
 	bool posting;
+	bool refused; /* the scheduler has refused it: said once in the log */
 	struct loop_timer timer;
 	struct kept_result *next;
 };
@@ -88,18 +89,38 @@ static void note_delivered(const struct kept_result *kept, const char *way)
 
 /* ---- over HTTP ---- */
 
+/* For the scheduler, or because the token is not valid any more (proto/README). */
+static bool attempt_is_over(int status)
+{
+	return status == 401 || status == 404 || status == 409;
+}
+
+/* The result is kept: each heartbeat that says that the attempt is still held sends it again (results_heard). */
+static void post_refused(struct kept_result *kept, const char *why)
+{
+	kept->posting = false;
+	if (!kept->refused)
+		log_error("the scheduler refuses a result: it is kept and sent again", "run", kept->result.run.text,
+			"job", kept->result.job.text, "why", why, NULL);
+	kept->refused = true;
+}
+
 static void post_answered(void *data, int status, const struct buf *body)
 {
 	struct kept_result *kept = data;
 	struct results *results = kept->results;
 	char why[300];
 
-	if (status < 200 || status >= 300) {
+	if (status >= 200 && status < 300) {
+		note_delivered(kept, "http");
+	} else if (attempt_is_over(status)) {
 		answer_sentence(status, body, why, sizeof(why));
 		log_warn("the scheduler does not want a result any more", "run", kept->result.run.text, "job",
 			kept->result.job.text, "why", why, NULL);
 	} else {
-		note_delivered(kept, "http");
+		answer_sentence(status, body, why, sizeof(why));
+		post_refused(kept, why);
+		return;
 	}
 	kept_confirmed(kept, status == 409);
 	tell_delivered(results);
@@ -212,7 +233,7 @@ bool results_heard(struct results *results, const char *job, int attempt, bool h
 		return false;
 	if (!held)
 		kept_confirmed(kept, awaited);
-	else if (clock_mono_ms() - kept->since_ms > STILL_HELD_MS)
+	else if (kept->refused || clock_mono_ms() - kept->since_ms > STILL_HELD_MS)
 		post(kept);
 	return true;
 }

@@ -5,7 +5,8 @@
 /*
  * Results of jobs that have ended, kept until the scheduler is known to have them (proto/README). Each goes to
  * runyard.results; it goes over HTTP instead if there is no broker, if the broker doesn't take it soon, or if the
- * scheduler still holds the attempt at a heartbeat some seconds later.
+ * scheduler still holds the attempt at a heartbeat some seconds later. A result that the scheduler refuses is kept, and
+ * sent again after each heartbeat for as long as the attempt is held.
  */
 
 #include "common/loop.h"
