@@ -12,7 +12,7 @@
 
 #include "common/err.h"
 
-enum { KEY_SIZE = 32, NONCE_SIZE = 12, TAG_SIZE = 16, KEY_ID_SIZE = 4, MOST_KEYS = 16 };
+enum { KEY_SIZE = 32, NONCE_SIZE = 12, TAG_SIZE = 16, MOST_KEYS = 16 };
 
 struct keyring {
 	size_t count;
@@ -232,6 +232,14 @@ int crypto_base64_decode(const char *text, struct buf *ret_bytes)
 	return got < 0 ? -1 : buf_append(ret_bytes, bytes, (size_t)got - (len - digits));
 }
 
+static int place_of(const struct keyring *keyring, uint32_t id)
+{
+	for (size_t i = 0; i < keyring->count; i++)
+		if (keyring->keys[i].id == id)
+			return (int)i;
+	return -1;
+}
+
 static int key_parse(const char *line, size_t len, struct keyring *keyring, struct err *err)
 {
 	char *end = NULL;
@@ -243,6 +251,8 @@ static int key_parse(const char *line, size_t len, struct keyring *keyring, stru
 		return err_set(err, ERR_INVALID, "keys: each has the form <number>:<64 hexadecimal digits>");
 	if (keyring->count == MOST_KEYS)
 		return err_set(err, ERR_INVALID, "keys: at most %d keys", MOST_KEYS);
+	if (place_of(keyring, (uint32_t)id) >= 0)
+		return err_set(err, ERR_INVALID, "keys: two keys have the number %lu", id);
 	for (size_t i = 0; i < KEY_SIZE; i++) {
 		char pair[3] = {end[1 + 2 * i], end[2 + 2 * i], '\0'};
 
@@ -284,9 +294,19 @@ void keyring_freep(struct keyring **keyring)
 	keyring_free(*keyring);
 }
 
-void keyring_derive(const struct keyring *keyring, const char *purpose, unsigned char ret_key[32])
+size_t keyring_count(const struct keyring *keyring)
 {
-	must(HMAC(EVP_sha256(), keyring->keys[0].bytes, KEY_SIZE, (const unsigned char *)purpose, strlen(purpose),
+	return keyring->count;
+}
+
+uint32_t keyring_number(const struct keyring *keyring, size_t place)
+{
+	return keyring->keys[place].id;
+}
+
+void keyring_derive(const struct keyring *keyring, size_t place, const char *purpose, unsigned char ret_key[32])
+{
+	must(HMAC(EVP_sha256(), keyring->keys[place].bytes, KEY_SIZE, (const unsigned char *)purpose, strlen(purpose),
 		ret_key, NULL));
 }
 
@@ -298,14 +318,14 @@ static void cipher_freep(EVP_CIPHER_CTX **cipher)
 int keyring_seal(const struct keyring *keyring, const char *context, const void *bytes, size_t len, struct buf *out)
 {
 	_cleanup_(cipher_freep) EVP_CIPHER_CTX *cipher = mem_there(EVP_CIPHER_CTX_new());
-	size_t sealed_len = KEY_ID_SIZE + NONCE_SIZE + len + TAG_SIZE;
+	size_t sealed_len = KEY_NUMBER_SIZE + NONCE_SIZE + len + TAG_SIZE;
 	_cleanup_(freep) unsigned char *sealed = mem_new(sealed_len, 1);
-	unsigned char *nonce = sealed + KEY_ID_SIZE;
+	unsigned char *nonce = sealed + KEY_NUMBER_SIZE;
 	unsigned char *text = nonce + NONCE_SIZE;
 	uint32_t id = keyring->keys[0].id;
 	int n = 0;
 
-	for (int i = 0; i < KEY_ID_SIZE; i++)
+	for (int i = 0; i < KEY_NUMBER_SIZE; i++)
 		sealed[i] = (unsigned char)(id >> (24 - 8 * i));
 	crypto_random(nonce, NONCE_SIZE);
 	must(EVP_EncryptInit_ex(cipher, EVP_aes_256_gcm(), NULL, keyring->keys[0].bytes, nonce) == 1);
@@ -317,39 +337,37 @@ int keyring_seal(const struct keyring *keyring, const char *context, const void 
 	return buf_append(out, sealed, sealed_len);
 }
 
-static const unsigned char *key_find(const struct keyring *keyring, const unsigned char *sealed)
+static uint32_t sealed_number(const unsigned char *sealed)
 {
-	uint32_t id = 0;
+	uint32_t number = 0;
 
-	for (int i = 0; i < KEY_ID_SIZE; i++)
-		id = id << 8 | sealed[i];
-	for (size_t i = 0; i < keyring->count; i++)
-		if (keyring->keys[i].id == id)
-			return keyring->keys[i].bytes;
-	return NULL;
+	for (int i = 0; i < KEY_NUMBER_SIZE; i++)
+		number = number << 8 | sealed[i];
+	return number;
 }
 
 int keyring_open(const struct keyring *keyring, const char *context, const void *bytes, size_t len, struct buf *out,
 	struct err *err)
 {
 	_cleanup_(cipher_freep) EVP_CIPHER_CTX *cipher = mem_there(EVP_CIPHER_CTX_new());
-	const unsigned char *nonce = (const unsigned char *)bytes + KEY_ID_SIZE;
+	const unsigned char *nonce = (const unsigned char *)bytes + KEY_NUMBER_SIZE;
 	const unsigned char *text = nonce + NONCE_SIZE;
-	const unsigned char *key;
+	int place;
 	size_t text_len;
 	unsigned char tag[TAG_SIZE];
 	int n = 0;
 
-	if (len < KEY_ID_SIZE + NONCE_SIZE + TAG_SIZE)
+	if (len < KEY_NUMBER_SIZE + NONCE_SIZE + TAG_SIZE)
 		return err_set(err, ERR_INTERNAL, "sealed bytes are too short");
-	key = key_find(keyring, bytes);
-	if (!key)
-		return err_set(
-			err, ERR_INTERNAL, "sealed with a key that is not in --keys: add the old key after the new");
-	text_len = len - KEY_ID_SIZE - NONCE_SIZE - TAG_SIZE;
+	place = place_of(keyring, sealed_number(bytes));
+	if (place < 0)
+		return err_set(err, ERR_UNAVAILABLE,
+			"it is sealed with key %u, which this scheduler does not have: add the key to --keys",
+			sealed_number(bytes));
+	text_len = len - KEY_NUMBER_SIZE - NONCE_SIZE - TAG_SIZE;
 	_cleanup_(freep) unsigned char *opened = mem_new(text_len, 1);
 	memcpy(tag, text + text_len, TAG_SIZE);
-	must(EVP_DecryptInit_ex(cipher, EVP_aes_256_gcm(), NULL, key, nonce) == 1);
+	must(EVP_DecryptInit_ex(cipher, EVP_aes_256_gcm(), NULL, keyring->keys[place].bytes, nonce) == 1);
 	if (EVP_DecryptUpdate(cipher, NULL, &n, (const unsigned char *)context, (int)strlen(context)) != 1 ||
 		EVP_DecryptUpdate(cipher, opened, &n, text, (int)text_len) != 1 ||
 		EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_GCM_SET_TAG, TAG_SIZE, tag) != 1 ||

@@ -5,9 +5,9 @@
 /*
  * What OpenSSL does for us: digests, random tokens, and sealing what rests in the database (DESIGN rule 10).
  *
- * A keyring holds AES-256 keys by id. The first one seals; every one opens, so that a key is rotated by putting a
- * new one in front. Sealed bytes are: key id (4 bytes, big endian), nonce (12), ciphertext, tag (16); the context
- * text given at sealing is authenticated, so that a sealed value moved to another row does not open.
+ * A keyring holds AES-256 keys by number. The first key seals and signs; every key opens and verifies. Sealed bytes
+ * are: key number (4 bytes, big endian), nonce (12), ciphertext, tag (16); the context text given at sealing is
+ * authenticated, so that a sealed value moved to another row does not open.
  */
 
 #include "common/buf.h"
@@ -50,12 +50,20 @@ struct keyring;
 int keyring_parse(const char *text, struct keyring **ret_keyring, struct err *err);
 void keyring_free(struct keyring *keyring);
 void keyring_freep(struct keyring **keyring);
-/* A key derived for one purpose ("log-url"), 32 bytes, from the first key. */
-void keyring_derive(const struct keyring *keyring, const char *purpose, unsigned char ret_key[32]);
+size_t keyring_count(const struct keyring *keyring);
+/* The number of the key at that place of the keyring; `place` is below keyring_count, and 0 is the first key. */
+uint32_t keyring_number(const struct keyring *keyring, size_t place);
+/* Derives 32 bytes from the key at that place, for one purpose ("signed-path"). Signers use place 0;
+ * verifiers try each place. */
+void keyring_derive(const struct keyring *keyring, size_t place, const char *purpose, unsigned char ret_key[32]);
+
+/* Sealed bytes begin with the number of their key in so many bytes, big endian. */
+enum { KEY_NUMBER_SIZE = 4 };
 
 /* Appends the sealed bytes. -1 only for the buffer's limit. */
 int keyring_seal(const struct keyring *keyring, const char *context, const void *bytes, size_t len, struct buf *out);
-/* Appends the opened bytes. -1 with ERR_INTERNAL if the key is unknown or the bytes are not what was sealed. */
+/* Appends the opened bytes. -1 with ERR_UNAVAILABLE if the keyring lacks the key: another scheduler may have it. -1
+ * with ERR_INTERNAL if the bytes are not what was sealed. */
 int keyring_open(const struct keyring *keyring, const char *context, const void *bytes, size_t len, struct buf *out,
 	struct err *err);
 

@@ -26,6 +26,7 @@
 #include "scheduler/lifecycle/walk.h"
 #include "scheduler/metrics.h"
 #include "scheduler/options.h"
+#include "scheduler/store/keys.h"
 #include "scheduler/store/notification_urls.h"
 #include "scheduler/store/objects.h"
 
@@ -130,7 +131,8 @@ static void signals_unblock(void)
 /* Waits for PostgreSQL for as long as it takes: whoever starts a whole site need not mind the order. */
 static int database_ready(struct scheduler *s, struct err *err)
 {
-	while (store_migrate(s->store.db, err) < 0 || notification_urls_seal_all(&s->store, err) < 0) {
+	while (store_migrate(s->store.db, err) < 0 || keys_check(&s->store, err) < 0 ||
+		notification_urls_seal_all(&s->store, err) < 0) {
 		if (err->kind != ERR_UNAVAILABLE)
 			return -1;
 		log_warn("waiting for PostgreSQL", "error", err->message, NULL);

@@ -43,20 +43,30 @@ int session_delete(struct store *store, const char *cookie, struct err *err)
 	return db_query(store->db, NULL, err, "delete from sessions where hash = $1", P_TEXT(hash));
 }
 
-void session_csrf(const struct store *store, const char *cookie, char ret_token[SHA256_HEX_SIZE])
+static void csrf_make(const struct store *store, size_t place, const char *cookie, char ret_token[SHA256_HEX_SIZE])
 {
 	unsigned char key[32];
 
-	keyring_derive(store->keyring, "csrf", key);
+	keyring_derive(store->keyring, place, "csrf", key);
 	crypto_hmac_hex(key, sizeof(key), cookie, ret_token);
+}
+
+void session_csrf(const struct store *store, const char *cookie, char ret_token[SHA256_HEX_SIZE])
+{
+	csrf_make(store, 0, cookie, ret_token);
 }
 
 bool session_csrf_valid(const struct store *store, const char *cookie, const char *sent)
 {
-	char token[SHA256_HEX_SIZE];
+	bool valid = false;
 
-	session_csrf(store, cookie, token);
-	return sent && crypto_equal(token, sent);
+	for (size_t place = 0; sent && place < keyring_count(store->keyring); place++) {
+		char token[SHA256_HEX_SIZE];
+
+		csrf_make(store, place, cookie, token);
+		valid |= crypto_equal(token, sent);
+	}
+	return valid;
 }
 
 char *session_set_cookie(const struct store *store, const char *cookie)

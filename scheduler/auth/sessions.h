@@ -21,7 +21,7 @@ int session_from(struct store *store, const char *username, const char *address,
 int session_delete(struct store *store, const char *cookie, struct err *err);
 /* What the database knows the cookie by. */
 void session_hash(const char *cookie, char ret_hash[SHA256_HEX_SIZE]);
-/* The token that goes with the cookie. */
+/* The CSRF token that goes with the cookie, made with the first key. A token made with any key is valid. */
 void session_csrf(const struct store *store, const char *cookie, char ret_token[SHA256_HEX_SIZE]);
 bool session_csrf_valid(const struct store *store, const char *cookie, const char *sent);
 /* The value of Set-Cookie; NULL takes the cookie away. Only sent back over TLS if that is how clients come. The caller

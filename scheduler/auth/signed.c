@@ -13,28 +13,51 @@ static long long now_seconds(void)
 	return clock_wall_us() / 1000000;
 }
 
-static void signature_make(const struct keyring *keyring, long long expiry, const char *path, char ret[SIGNATURE_SIZE])
+struct signing {
+	const struct keyring *keyring;
+	size_t place; /* of the key */
+	long long expiry;
+	const char *path;
+};
+
+static void signature_make(const struct signing *signing, char ret[SIGNATURE_SIZE])
 {
 	unsigned char key[32];
 	char hmac[SHA256_HEX_SIZE];
-	_cleanup_(freep) char *text = mem_printf("%lld\n%s", expiry, path);
+	_cleanup_(freep) char *text = mem_printf("%lld\n%s", signing->expiry, signing->path);
 
-	keyring_derive(keyring, "signed-path", key);
+	keyring_derive(signing->keyring, signing->place, "signed-path", key);
 	crypto_hmac_hex(key, sizeof(key), text, hmac);
-	snprintf(ret, SIGNATURE_SIZE, "%lld-%s", expiry, hmac);
+	snprintf(ret, SIGNATURE_SIZE, "%lld-%s", signing->expiry, hmac);
 }
 
 char *signed_url(const struct store *store, const char *path)
 {
+	const struct signing signing = {
+		.keyring = store->keyring, .expiry = (now_seconds() / DAY + DAYS_VALID) * DAY, .path = path};
 	char signature[SIGNATURE_SIZE];
 
-	signature_make(store->keyring, (now_seconds() / DAY + DAYS_VALID) * DAY, path, signature);
+	signature_make(&signing, signature);
 	return mem_printf("%s" SIGNED_PREFIX "/%s%s", store->public_url, signature, path);
+}
+
+static bool signed_by_any_key(const struct keyring *keyring, long long expiry, const char *path, const char *sent)
+{
+	struct signing signing = {.keyring = keyring, .expiry = expiry, .path = path};
+	bool valid = false;
+
+	for (; signing.place < keyring_count(keyring); signing.place++) {
+		char right[SIGNATURE_SIZE];
+
+		signature_make(&signing, right);
+		valid |= crypto_equal(sent, right);
+	}
+	return valid;
 }
 
 bool signed_valid(const struct keyring *keyring, const char *path)
 {
-	char sent[SIGNATURE_SIZE], right[SIGNATURE_SIZE];
+	char sent[SIGNATURE_SIZE];
 	const char *signature = path + strlen(SIGNED_PREFIX "/");
 	const char *rest;
 	long long expiry;
@@ -53,6 +76,5 @@ bool signed_valid(const struct keyring *keyring, const char *path)
 	if (text_number(sent, 0, INT64_MAX, &expiry) < 0 || expiry < now_seconds())
 		return false;
 	sent[digits] = '-';
-	signature_make(keyring, expiry, rest, right);
-	return crypto_equal(sent, right);
+	return signed_by_any_key(keyring, expiry, rest, sent);
 }

@@ -14,7 +14,8 @@
 
 /* The full address for a path such as "/logs/plan-X". The caller frees it. */
 char *signed_url(const struct store *store, const char *path);
-/* True if `path` (the request's whole path) is below SIGNED_PREFIX, signed by us and not expired. */
+/* True if `path` (the request's whole path) is below SIGNED_PREFIX, signed with a key of the keyring and not expired.
+ */
 bool signed_valid(const struct keyring *keyring, const char *path);
 
 #endif

@@ -12,6 +12,7 @@
 #include "scheduler/metrics.h"
 #include "scheduler/store/artifacts.h"
 #include "scheduler/store/holds.h"
+#include "scheduler/store/keys.h"
 #include "scheduler/store/variables.h"
 
 /*
@@ -54,9 +55,12 @@ struct claiming {
 /*
  * Classes in order, within a class the organization with the fewest running and earlier jobs first, then the oldest.
  * The heads walk jumps from organization to organization in the index, so that a long queue of one costs the others
- * nothing. What runs is counted only where it makes a difference. What somebody else holds locked is left for the next
+ * nothing. A job whose secrets are sealed with a key that is not in $5 is left to another scheduler. Running jobs are
+ * counted only where it makes a difference. What somebody else holds locked is left for the next
  * look. `like`: see migration 0028; no plan is to read all that wait in order to find one by its id.
  */
+#define OPENED_HERE "not " JOB_KEY_IS_MISSING("k", "$5") " "
+
 static const char pick_sql[] =
 	"with recursive heads as ("
 	"(select class, organization_id from jobs where pool_id = $1 and state = 'waiting' "
@@ -68,9 +72,9 @@ static const char pick_sql[] =
 	"and (select count(distinct organization_id) from heads) > 1 group by 1), "
 	"candidates as (select c.id, h.class, c.created_at, coalesce(b.n, 0) + row_number() over "
 	"(partition by h.class, h.organization_id order by c.created_at, c.id) as turn "
-	"from heads h left join busy b using (organization_id), lateral (select id, created_at from jobs "
+	"from heads h left join busy b using (organization_id), lateral (select id, created_at from jobs k "
 	"where pool_id = $1 and state = 'waiting' and class = h.class and organization_id = h.organization_id "
-	"and id <> all($4::text[]) order by created_at, id limit $2 + 1) c), "
+	"and id <> all($4::text[]) and " OPENED_HERE "order by created_at, id limit $2 + 1) c), "
 	"picked as materialized (select j.id, j.run_id, j.attempt from candidates c join jobs j on j.id = c.id "
 	"join runs r on r.id = j.run_id join workspaces w on w.id = j.workspace_id where j.state like 'waiting' "
 	"order by c.class, c.turn, c.created_at, c.id limit $2 for no key update of w, r, j skip locked) "
@@ -100,9 +104,11 @@ static void claim_pick_row(struct claiming *c, const struct rows *rows, int row)
 static int claim_pick(struct claiming *c, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(db_bytes_release) struct db_bytes keys = DB_BYTES_INIT;
 
+	keys_numbers(c->store, &keys);
 	if (db_query(c->store->db, &rows, err, pick_sql, P_TEXT(c->pool), P_INT(c->slots), P_TEXT(c->worker),
-		    P_ARRAY(&c->left_out)) < 0)
+		    P_ARRAY(&c->left_out), P_BYTES_ARRAY(&keys)) < 0)
 		return -1;
 	if (!row_bool(&rows, 0, "known"))
 		return err_set(err, ERR_NOT_FOUND, "worker not found");
@@ -383,8 +389,8 @@ static void note_claim(const struct claiming *c, int row)
 	metric_observef(M_CLAIM_WAIT, strtod(row_text(&c->details, row, "waited"), NULL), "stage=\"%s\"", stage);
 }
 
-/* A job that can't be handed out (its snapshot does not open, say) ends its run with the reason, and holds up no other.
- */
+/* A job that can't be handed out (its snapshot was changed, say) ends its run with the reason, and holds up no other. A
+ * job whose key changed to one that is missing here, between the look and the lock, is handed out after its lease. */
 static void claim_unreadable(struct claiming *c, int row, const struct err *why)
 {
 	struct err err = ERR_INIT;
@@ -395,6 +401,8 @@ static void claim_unreadable(struct claiming *c, int row, const struct err *why)
 	text_copy(item.run.text, ID_SIZE, row_text(&c->details, row, "run_id"));
 	text_copy(item.job.text, ID_SIZE, row_text(&c->details, row, "id"));
 	log_error("a job can't be handed out", "run", item.run.text, "error", why->message, NULL);
+	if (why->kind == ERR_UNAVAILABLE)
+		return;
 	if (runs_happen(c->store, &item, 1, &err) < 0)
 		log_error("its run goes on to wait for its lease's end", "run", item.run.text, "error", err.message,
 			NULL);

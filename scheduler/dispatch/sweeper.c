@@ -20,6 +20,7 @@
 #include "scheduler/metrics.h"
 #include "scheduler/store/audit.h"
 #include "scheduler/store/invitations.h"
+#include "scheduler/store/keys.h"
 
 enum { MOST_SWEPT = 100, REASON_SIZE = 512, AWAY_MS = 3000, SHOWN_MS = 300000 };
 
@@ -273,6 +274,7 @@ static const struct {
 	{"notifications", 2000, sweep_notifications, false},
 	{"task deadlines", 2000, sweep_task_deadlines, false},
 	{"gauges", 2000, sweep_gauges, true},
+	{"keys", 10000, keys_report_waiting, false},
 	{"queues", 15000, sweep_queues, false},
 	{"auto destroy", 2000, auto_destroy_sweep, false},
 	{"run triggers", 1000, triggers_sweep, false},

@@ -52,7 +52,7 @@ struct id blob_shared_id(struct store *store, const char *sha256_hex)
 	struct id id;
 
 	/* A bare digest would tell whoever reads the table that a guess of the content is right. */
-	keyring_derive(store->keyring, "blob-id", key);
+	keyring_derive(store->keyring, 0, "blob-id", key);
 	crypto_hmac_hex(key, sizeof(key), sha256_hex, keyed);
 	snprintf(id.text, sizeof(id.text), "blob-%.32s", keyed);
 	return id;

@@ -5,6 +5,7 @@
 #include "common/metrics.h"
 #include "scheduler/metrics.h"
 #include "scheduler/store/invitations.h"
+#include "scheduler/store/keys.h"
 #include "scheduler/store/notification_configurations.h"
 #include "scheduler/store/notification_payload.h"
 #include "scheduler/store/notification_urls.h"
@@ -91,25 +92,31 @@ int notification_verification_put_up(struct store *store, const char *configurat
 	"where nu.configuration_id = c.id and x.email is not null) t)"
 
 static const char claim_sql[] =
-	"with picked as (select id from notifications where delivery = 'waiting' and (jsonb_array_length($1::jsonb) = "
-	"0 or id in (select jsonb_array_elements_text($1::jsonb))) order by created_at, id limit $2 "
-	"for update skip locked) "
-	"update notifications n set delivery = 'claimed', attempt = n.attempt + 1, notifier = $3, "
-	"lease_until = now() + make_interval(secs => $4), updated_at = now() from picked p "
-	"join notifications q on q.id = p.id left join notification_configurations c on c.id = q.configuration_id "
-	"left join organization_memberships m on m.id = q.membership_id "
-	"left join organizations io on io.id = m.organization_id "
-	"left join users a on a.id = q.actor_id left join runs r on r.id = q.run_id "
-	"left join run_inputs i on i.run_id = q.run_id left join users b on b.id = i.created_by "
-	"left join workspaces w on w.id = coalesce(r.workspace_id, q.workspace_id) left join organizations o on o.id = "
-	"w.organization_id "
-	"where n.id = p.id returning n.id, n.attempt, n.run_id, n.trigger, n.run_status, " HAPPENED_AT
-	" as happened_at, greatest(extract(epoch from n.give_up_at - now()) * 1000, 0)::bigint as give_up_in_ms, "
-	"a.username as updated_by, c.id as configuration_id, c.name, c.destination_type, c.url, "
-	"c.url_sealed, c.token_sealed, " RECIPIENTS " as recipients, " CREATED_AT " as run_created_at, " DUE_AT
-	" as due_at, i.message, b.username as created_by, n.membership_id, io.name as invited_by, m.email as invited, "
-	"to_char(m.created_at + interval '" INVITATION_DAYS " days', 'YYYY-MM-DD') as expires_at, "
-	"w.id as workspace_id, w.name as workspace, o.name as organization";
+	"with picked as (select id from notifications k where delivery = 'waiting' and (jsonb_array_length($1::jsonb) "
+	"= 0 or id in (select jsonb_array_elements_text($1::jsonb))) and not exists (select 1 from "
+	"notification_configurations f where f.id = k.configuration_id and (" KEY_IS_MISSING(
+		"f.url_sealed", "$5") "or " KEY_IS_MISSING("f.token_sealed",
+		"$5") ")) order by created_at, id limit $2 for update skip locked) "
+		      "update notifications n set delivery = 'claimed', attempt = n.attempt + 1, notifier = $3, "
+		      "lease_until = now() + make_interval(secs => $4), updated_at = now() from picked p "
+		      "join notifications q on q.id = p.id left join notification_configurations c on c.id = "
+		      "q.configuration_id "
+		      "left join organization_memberships m on m.id = q.membership_id "
+		      "left join organizations io on io.id = m.organization_id "
+		      "left join users a on a.id = q.actor_id left join runs r on r.id = q.run_id "
+		      "left join run_inputs i on i.run_id = q.run_id left join users b on b.id = i.created_by "
+		      "left join workspaces w on w.id = coalesce(r.workspace_id, q.workspace_id) left join "
+		      "organizations o on o.id = "
+		      "w.organization_id "
+		      "where n.id = p.id returning n.id, n.attempt, n.run_id, n.trigger, n.run_status, " HAPPENED_AT
+		      " as happened_at, greatest(extract(epoch from n.give_up_at - now()) * 1000, 0)::bigint as "
+		      "give_up_in_ms, "
+		      "a.username as updated_by, c.id as configuration_id, c.name, c.destination_type, c.url, "
+		      "c.url_sealed, c.token_sealed, " RECIPIENTS " as recipients, " CREATED_AT
+		      " as run_created_at, " DUE_AT " as due_at, i.message, b.username as created_by, n.membership_id, "
+		      "io.name as invited_by, m.email as invited, "
+		      "to_char(m.created_at + interval '" INVITATION_DAYS " days', 'YYYY-MM-DD') as expires_at, "
+		      "w.id as workspace_id, w.name as workspace, o.name as organization";
 
 static struct notification_text text_of(const struct store *store, const struct rows *rows, int row)
 {
@@ -189,9 +196,11 @@ int notifications_claim(struct store *store, const struct request_claim *claim, 
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(freep) char *asked = json_text(claim->ids);
+	_cleanup_(db_bytes_release) struct db_bytes keys = DB_BYTES_INIT;
 
+	keys_numbers(store, &keys);
 	if (db_query(store->db, &rows, err, claim_sql, P_TEXT(asked), P_INT(claim->most), P_TEXT(claim->notifier),
-		    P_INT(store->lease_seconds)) < 0)
+		    P_INT(store->lease_seconds), P_BYTES_ARRAY(&keys)) < 0)
 		return -1;
 	/* One whose token can't be opened must not keep the others: nobody has it until it is given up. */
 	for (int i = 0; i < rows.count; i++)

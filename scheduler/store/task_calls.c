@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "scheduler/store/keys.h"
 #include "scheduler/store/task_payload.h"
 
 enum { HMAC_KEY_LIMIT = 4096 };
@@ -16,28 +17,50 @@ struct claiming {
 	char *tokens; /* [{id, hash}] as text */
 };
 
-/* The token of a task result is the same for every request of it: a service that was asked twice may answer with
- * either. It follows from the key, so only its digest rests in the database. */
-static char *token_of(const struct store *store, const char *task_result_id)
+/* The token that a key gives, with its digest. */
+static char *token_make(
+	const struct store *store, size_t place, const char *task_result_id, char ret_hash[SHA256_HEX_SIZE])
 {
 	unsigned char key[32];
 	char digest[SHA256_HEX_SIZE];
+	char *token;
 
-	keyring_derive(store->keyring, "task-token", key);
+	keyring_derive(store->keyring, place, "task-token", key);
 	crypto_hmac_hex(key, sizeof(key), task_result_id, digest);
-	return mem_printf(TASK_TOKEN_PREFIX "%s", digest);
+	token = mem_printf(TASK_TOKEN_PREFIX "%s", digest);
+	crypto_sha256_hex(token, strlen(token), ret_hash);
+	return token;
 }
 
+/* The token of a task result is the same for every request of it, also after the keys were rotated: a service that was
+ * asked twice may answer with either. The token follows from a key, so only its digest rests in the database. NULL if
+ * it follows from a key that this scheduler lacks. The caller frees it. */
+static char *token_of(const struct store *store, const struct rows *rows, int row, char ret_hash[SHA256_HEX_SIZE])
+{
+	const char *id = row_text(rows, row, "id"), *known = row_text(rows, row, "token_hash");
+
+	for (size_t place = 0; place < keyring_count(store->keyring); place++) {
+		char *token = token_make(store, place, id, ret_hash);
+
+		if (!known || text_equal(known, ret_hash))
+			return token;
+		free(token);
+	}
+	return NULL;
+}
+
+/* A result whose token this scheduler can't make is left out, for another scheduler. */
 static char *hashes_of(const struct store *store, const struct rows *picked)
 {
 	json_auto_t *hashes = json_array();
 
 	for (int i = 0; i < picked->count; i++) {
-		_cleanup_(freep) char *token = token_of(store, row_text(picked, i, "id"));
 		char hash[SHA256_HEX_SIZE];
+		_cleanup_(freep) char *token = token_of(store, picked, i, hash);
 
-		crypto_sha256_hex(token, strlen(token), hash);
-		json_array_append_new(hashes, json_pack("{ss ss}", "id", row_text(picked, i, "id"), "hash", hash));
+		if (token)
+			json_array_append_new(
+				hashes, json_pack("{ss ss}", "id", row_text(picked, i, "id"), "hash", hash));
 	}
 	return json_text(hashes);
 }
@@ -47,13 +70,16 @@ static int claim_run(void *data, struct err *err)
 	struct claiming *c = data;
 	_cleanup_(rows_release) struct rows found = ROWS_INIT;
 	_cleanup_(freep) char *asked = json_text(c->claim->ids);
+	_cleanup_(db_bytes_release) struct db_bytes keys = DB_BYTES_INIT;
 
+	keys_numbers(c->store, &keys);
 	rows_release(&c->picked);
 	if (db_query(c->store->db, &found, err,
-		    "select id from task_results where delivery = 'waiting' and (jsonb_array_length($1::jsonb) = 0 "
-		    "or id in (select jsonb_array_elements_text($1::jsonb))) order by created_at limit $2 "
-		    "for update skip locked",
-		    P_TEXT(asked), P_INT(c->claim->most)) < 0)
+		    "select id, token_hash from task_results where delivery = 'waiting' and "
+		    "(jsonb_array_length($1::jsonb) = 0 "
+		    "or id in (select jsonb_array_elements_text($1::jsonb))) and (" KEY_IS_MISSING(
+			    "hmac_sealed", "$3") ") is not true order by created_at limit $2 for update skip locked",
+		    P_TEXT(asked), P_INT(c->claim->most), P_BYTES_ARRAY(&keys)) < 0)
 		return -1;
 	_cleanup_(freep) char *hashes = hashes_of(c->store, &found);
 	return db_query(c->store->db, &c->picked, err,
@@ -62,6 +88,7 @@ static int claim_run(void *data, struct err *err)
 		"lease_until = now() + make_interval(secs => $3), updated_at = now() "
 		"from jsonb_to_recordset($1::jsonb) as u(id text, hash text), " TASK_PAYLOAD_TABLES
 		"where r.id = u.id and " TASK_PAYLOAD_JOINS "returning r.attempt, r.task_url as target, r.hmac_sealed, "
+		"r.token_hash, "
 		"greatest(extract(epoch from r.give_up_at - now()) * 1000, 0)::bigint as "
 		"give_up_in_ms, " TASK_PAYLOAD_COLUMNS,
 		P_TEXT(hashes), P_TEXT(c->claim->notifier), P_INT(c->store->lease_seconds));
@@ -70,7 +97,8 @@ static int claim_run(void *data, struct err *err)
 static int claimed_call(struct claiming *c, int row, json_t **ret_call, struct err *err)
 {
 	_cleanup_(buf_release) struct buf key = BUF_INIT(HMAC_KEY_LIMIT);
-	_cleanup_(freep) char *token = token_of(c->store, row_text(&c->picked, row, "id"));
+	char hash[SHA256_HEX_SIZE];
+	_cleanup_(freep) char *token = token_of(c->store, &c->picked, row, hash);
 	const struct task_address address = {
 		.public_url = c->store->public_url, .callback_url = c->claim->callback_url, .token = token};
 	_cleanup_(freep) char *body = task_payload(&c->picked, row, &address);

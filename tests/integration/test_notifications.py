@@ -331,9 +331,10 @@ def test_what_is_turned_off_is_told_no_more(desk, org, hooks, notifier):
     assert hook.calls == []
 
 
-def test_a_token_that_no_key_opens_keeps_nobody_else_from_being_told(desk, office, hooks, notifier):
+def test_a_token_that_was_changed_keeps_nobody_else_from_being_told(desk, office, hooks, notifier):
     broken, whole = hooks.hook(), hooks.hook()
-    office.change("update notification_configurations set token_sealed = 'nonsense' where id = %s", desk.tell(broken.url, triggers=["run:created"]))
+    office.change("update notification_configurations set token_sealed = decode('00000001' || repeat('00', 40), 'hex') where id = %s",
+                  desk.tell(broken.url, triggers=["run:created"]))
     desk.tell(whole.url, triggers=["run:created"])
     notifier()
     run = desk.run()

@@ -52,9 +52,9 @@ static void sealing(void)
 	HOLDS(keyring_seal(keyring, "context", "abc", 3, &sealed) == 0);
 	HOLDS(keyring_open(keyring, "context", sealed.data, sealed.len, &opened, &err) == 0);
 	HOLDS(opened.len == 3 && memcmp(opened.data, "abc", 3) == 0);
-	keyring_derive(keyring, "purpose", derived);
+	keyring_derive(keyring, 0, "purpose", derived);
 	short_over();
-	keyring_derive(keyring, "purpose", again);
+	keyring_derive(keyring, 0, "purpose", again);
 	HOLDS(memcmp(derived, again, sizeof(again)) == 0);
 }
 

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/keys.h"
+
+#include <endian.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "common/metrics.h"
+#include "scheduler/metrics.h"
+
+enum { MOST_REPORTED = 100, VALUE_LIMIT = 64 << 20 };
+
+/* ---- the check at the start ---- */
+
+/* A keyed digest: the table does not show the key, and no other key gives the same value. */
+static void check_value(const struct keyring *keyring, size_t place, char ret_value[SHA256_HEX_SIZE])
+{
+	unsigned char key[32];
+
+	keyring_derive(keyring, place, "key-check", key);
+	crypto_hmac_hex(key, sizeof(key), "runyard", ret_value);
+}
+
+static int wrong_key(uint32_t number, struct err *err)
+{
+	return err_set(err, ERR_INVALID,
+		"--keys: key %u is not the key that this database has by that number. Give the right key, and give "
+		"each new key a number that was never used",
+		number);
+}
+
+static void number_bytes(uint32_t number, char ret_bytes[KEY_NUMBER_SIZE])
+{
+	uint32_t big = htobe32(number);
+
+	memcpy(ret_bytes, &big, KEY_NUMBER_SIZE);
+}
+
+/* The oldest rows that are sealed with that number. Each reads a whole table, once for each new key. */
+static const char samples_sql[] =
+	"(select id as context, value_sealed as sealed from variables where substring(value_sealed from 1 for 4) = $1 "
+	"order by created_at limit 1) union all "
+	"(select i.run_id, i.snapshot_sealed from run_inputs i join runs r on r.id = i.run_id "
+	"where substring(i.snapshot_sealed from 1 for 4) = $1 order by r.created_at limit 1) union all "
+	"(select id, value_sealed from state_version_outputs where substring(value_sealed from 1 for 4) = $1 limit 1)";
+
+/* A database from before this table has rows and no check value. */
+static int samples_check(struct store *store, uint32_t number, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	char bytes[KEY_NUMBER_SIZE];
+
+	number_bytes(number, bytes);
+	if (db_script(store->db, "set local statement_timeout = 0", err) < 0 ||
+		db_query(store->db, &rows, err, samples_sql, P_BYTES(bytes, sizeof(bytes))) < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++) {
+		_cleanup_(buf_release) struct buf opened = BUF_INIT(VALUE_LIMIT);
+		struct err why = ERR_INIT;
+
+		if (store_open(store, row_text(&rows, i, "context"), &rows, i, "sealed", &opened, &why) < 0)
+			return wrong_key(number, err);
+	}
+	return 0;
+}
+
+struct checking {
+	struct store *store;
+	size_t place;
+};
+
+/* Two schedulers that bring the same new number wait for one another at the insert. */
+static int key_check(void *data, struct err *err)
+{
+	const struct checking *c = data;
+	uint32_t number = keyring_number(c->store->keyring, c->place);
+	_cleanup_(rows_release) struct rows made = ROWS_INIT, known = ROWS_INIT;
+	char value[SHA256_HEX_SIZE];
+
+	check_value(c->store->keyring, c->place, value);
+	if (db_query(c->store->db, &made, err,
+		    "insert into sealing_keys (number, check_value) values ($1, $2) on conflict do nothing returning "
+		    "number",
+		    P_INT(number), P_TEXT(value)) < 0)
+		return -1;
+	if (made.count)
+		return samples_check(c->store, number, err);
+	if (db_query(c->store->db, &known, err, "select check_value from sealing_keys where number = $1",
+		    P_INT(number)) < 0)
+		return -1;
+	return text_equal(row_text(&known, 0, "check_value"), value) ? 0 : wrong_key(number, err);
+}
+
+int keys_check(struct store *store, struct err *err)
+{
+	for (size_t place = 0; place < keyring_count(store->keyring); place++) {
+		struct checking c = {store, place};
+
+		if (db_transaction(store->db, key_check, &c, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- rows of other keys ---- */
+
+void keys_numbers(const struct store *store, struct db_bytes *ret_numbers)
+{
+	for (size_t place = 0; place < keyring_count(store->keyring); place++) {
+		char bytes[KEY_NUMBER_SIZE];
+
+		number_bytes(keyring_number(store->keyring, place), bytes);
+		db_bytes_add(ret_numbers, bytes, sizeof(bytes));
+	}
+}
+
+/* No job is looked at where this scheduler has every key that the database knows. */
+static const char waiting_sql[] = "with waits as (select j.id, j.run_id, j.pool_id, case when " KEY_IS_MISSING(
+	"i.snapshot_sealed",
+	"$1") "then i.snapshot_sealed else s.value_sealed end as sealed from jobs j join run_inputs i on i.run_id = "
+	      "j.run_id "
+	      "join workspaces w on w.id = j.workspace_id left join ssh_keys s on s.id = w.ssh_key_id "
+	      "where j.state = 'waiting' and j.created_at < now() - interval '30 seconds' and " JOB_KEY_IS_MISSING(
+		      "j", "$1") "and exists (select 1 from sealing_keys where substring(int8send(number) from 5 for "
+				 "4) <> all ($1::bytea[])) "
+				 "and exists (select 1 from workers k where k.pool_id = j.pool_id and k.free > 0 and "
+				 "not k.draining "
+				 "and k.seen_at > now() - interval '1 minute') limit $2), "
+				 "numbered as (select run_id, ('x' || encode(substring(sealed from 1 for 4), "
+				 "'hex'))::bit(32)::bigint as number "
+				 "from waits), "
+				 "told as (insert into run_events (id, run_id, action, description) select 're-' || "
+				 "substr(md5(run_id || "
+				 "number), 1, 16), run_id, 'waiting-for-key', 'The job of this run waits for a "
+				 "scheduler that has key ' || "
+				 "number || '. An operator has to add that key to --keys.' from numbered on conflict "
+				 "(id) do nothing) "
+				 "select run_id, number from numbered order by run_id";
+
+int keys_report_waiting(struct store *store, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(db_bytes_release) struct db_bytes numbers = DB_BYTES_INIT;
+
+	keys_numbers(store, &numbers);
+	if (db_query(store->db, &rows, err, waiting_sql, P_BYTES_ARRAY(&numbers), P_INT(MOST_REPORTED)) < 0)
+		return -1;
+	metric_set(M_JOBS_WITHOUT_KEY, "", (double)rows.count);
+	if (!rows.count)
+		return 0;
+	_cleanup_(freep) char *count = mem_printf("%d", rows.count);
+	log_warn("jobs wait for a scheduler that has their key: add it to --keys", "jobs", count, "key",
+		row_text(&rows, 0, "number"), "run", row_text(&rows, 0, "run_id"), NULL);
+	return 0;
+}
