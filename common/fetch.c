@@ -2,6 +2,7 @@
 #include "common/fetch.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include "common/easy.h"
 #include "common/err.h"
 #include "common/loop.h"
+#include "common/origin.h"
 
 enum {
 	ANSWER_LIMIT = 1024 * 1024,
@@ -24,6 +26,7 @@ enum {
 
 struct fetcher {
 	struct loop *loop;
+	struct origin *origin; /* or NULL */
 	CURLM *multi;
 	struct loop_timer timer;
 	struct fetch *running;
@@ -42,6 +45,7 @@ struct fetch {
 	int answer_fd;
 	size_t answer_len;
 	size_t answer_limit;
+	bool introduces;
 	fetch_fn fn;
 	void *data;
 	struct fetch *next;
@@ -80,6 +84,32 @@ static void fetch_release(struct fetch *fetch)
 	free(fetch);
 }
 
+/* The value of the answer's header, or NULL. Borrowed from libcurl. */
+static const char *answer_header(const struct fetch *fetch, const char *name)
+{
+	struct curl_header *header = NULL;
+
+	return curl_easy_header(fetch->easy, name, 0, CURLH_HEADER, -1, &header) == CURLHE_OK ? header->value : NULL;
+}
+
+/* Nothing of a foreign answer counts, neither its size nor its Retry-After. */
+static bool is_foreign(struct fetch *fetch, long status)
+{
+	struct origin *origin = fetch->fetcher->origin;
+	const char *id = answer_header(fetch, ORIGIN_HEADER);
+
+	if (!origin || status == 0)
+		return false;
+	if (fetch->introduces ? origin_accepts_first(origin, (int)status, id) : origin_accepts(origin, id))
+		return false;
+	snprintf(fetch->error, sizeof(fetch->error), "status %ld, which a proxy answered: %s", status,
+		id ? "its header " ORIGIN_HEADER " names another installation"
+		   : "it lacks the scheduler's header " ORIGIN_HEADER);
+	fetch->answer.foreign = true;
+	fetch->answer.too_large = false;
+	return true;
+}
+
 static void fetch_finish(struct fetch *fetch, CURLcode code)
 {
 	long status = 0;
@@ -87,12 +117,15 @@ static void fetch_finish(struct fetch *fetch, CURLcode code)
 
 	curl_easy_getinfo(fetch->easy, CURLINFO_RESPONSE_CODE, &status);
 	curl_easy_getinfo(fetch->easy, CURLINFO_RETRY_AFTER, &retry_after);
-	if (code == CURLE_OK) {
+	if (is_foreign(fetch, status)) {
+		fetch->answer.error = fetch->error;
+	} else if (code == CURLE_OK) {
 		fetch->answer.status = (int)status;
 		fetch->answer.retry_after = (int)retry_after;
 	} else {
 		fetch->answer.error = fetch->error[0] ? fetch->error : curl_easy_strerror(code);
 	}
+	fetch->answer.accepted = fetch->fetcher->origin ? fetch->fetcher->origin->accepted : 0;
 	fetch->fn(fetch->data, &fetch->answer);
 	fetch_release(fetch);
 }
@@ -196,6 +229,11 @@ struct fetcher *fetcher_new(struct loop *loop)
 	curl_multi_setopt(fetcher->multi, CURLMOPT_TIMERFUNCTION, timer_wanted);
 	curl_multi_setopt(fetcher->multi, CURLMOPT_TIMERDATA, fetcher);
 	return fetcher;
+}
+
+void fetcher_expect(struct fetcher *fetcher, struct origin *origin)
+{
+	fetcher->origin = origin;
 }
 
 void fetcher_free(struct fetcher *fetcher)
@@ -346,6 +384,7 @@ struct fetch *fetch_start(struct fetcher *fetcher, const struct fetch_request *r
 	fetch->fn = fn;
 	fetch->data = data;
 	fetch->answer_fd = request->answer_fd;
+	fetch->introduces = request->introduces;
 	fetch->answer_limit = request->answer_limit > 0 ? request->answer_limit : (size_t)ANSWER_LIMIT;
 	fetch->answer.body = (struct buf)BUF_INIT(fetch->answer_limit);
 	curl_easy_setopt(fetch->easy, CURLOPT_URL, request->url);

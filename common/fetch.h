@@ -11,6 +11,7 @@
 
 struct err;
 struct loop;
+struct origin;
 struct fetcher;
 struct fetch;
 
@@ -25,6 +26,7 @@ struct fetch_request {
 	int answer_fd;       /* > 0: the body of a 200 goes into this file; borrowed likewise */
 	size_t answer_limit; /* the most bytes of an answer; 0: 1 MiB */
 	long timeout_ms;     /* for the whole of it; 0: 60 s. It ends earlier if nothing moves for 30 s. */
+	bool introduces;     /* the caller checks that a scheduler made the answer (origin_accepts_first) */
 };
 
 struct fetch_answer {
@@ -33,6 +35,8 @@ struct fetch_answer {
 	const char *error; /* why the status is 0, or NULL */
 	int retry_after;   /* seconds, or 0 */
 	bool too_large;    /* status 0 because the answer passed its limit */
+	bool foreign;      /* status 0 because a proxy answered in the scheduler's place; `error` has its status */
+	unsigned long long accepted; /* answers of the scheduler that this fetcher has had */
 };
 
 typedef void (*fetch_fn)(void *data, struct fetch_answer *answer);
@@ -45,6 +49,9 @@ int fetch_trust(const char *ca_file, struct err *err);
 const char *fetch_trusted(void);
 
 struct fetcher *fetcher_new(struct loop *loop);
+/* Every request of this fetcher goes to the scheduler from now on, and an answer that does not come from it
+ * (common/origin.h) has the status 0. Borrowed. */
+void fetcher_expect(struct fetcher *fetcher, struct origin *origin);
 /* Ends what runs without its callback. */
 void fetcher_free(struct fetcher *fetcher);
 /* Starts the request; fn is called once, from the loop, never from within this call. Returns a handle that is valid

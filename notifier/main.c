@@ -61,6 +61,7 @@ static int process_open(struct process *process, struct err *err)
 	loop_signals(notifier->loop, signals, signal_came, process);
 	process->drain = drain_new(notifier);
 	notifier->fetcher = fetcher_new(notifier->loop);
+	fetcher_expect(notifier->fetcher, &notifier->origin);
 	notifier->callbacks = callbacks_new(notifier);
 	if (guard_parse(notifier->options.allow, &notifier->guard, err) < 0)
 		return err_context(err, "--allow");

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "common/loop.h"
+#include "common/origin.h"
 #include "notifier/lane.h"
 #include "notifier/options.h"
 
@@ -24,6 +25,7 @@ struct notifier {
 	struct options options;
 	char *public_url; /* without a slash at its end */
 	struct loop *loop;
+	struct origin origin;    /* the scheduler, whose answers alone count */
 	struct fetcher *fetcher; /* for calls to the scheduler */
 	struct guard *guard;
 	struct guard *proxies;       /* --trusted-proxies */

@@ -23,6 +23,7 @@ static struct fetch *call(struct notifier *notifier, const char *method, const c
 		.body_len = len,
 		.answer_limit = ANSWER_LIMIT,
 		.timeout_ms = CALL_MS,
+		.introduces = true,
 	};
 
 	return fetch_start(notifier->fetcher, &request, fn, data);
@@ -88,5 +89,9 @@ json_t *scheduler_answer(struct notifier *notifier, const struct fetch_answer *a
 		log_error("an answer of the scheduler can't be read", "why", err.message, NULL);
 		return NULL;
 	}
+	if (origin_sends_no_id(&notifier->origin))
+		log_warn("the scheduler is of an earlier version, or a proxy removes the header " ORIGIN_HEADER
+			 ": answers of a proxy can't be told from the scheduler's",
+			"scheduler", notifier->options.scheduler_url, NULL);
 	return value;
 }

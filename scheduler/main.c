@@ -219,6 +219,7 @@ static int scheduler_start(struct scheduler *s, struct err *err)
 		.database_url = o->database_url};
 
 	if (certificate_read(s, err) < 0 || database_ready(s, err) < 0 ||
+		store_installation(s->store.db, &s->store.installation, err) < 0 ||
 		publisher_start(&publisher, &s->publisher, err) < 0 || waits_start(o->database_url, &s->waits, err) < 0)
 		return -1;
 	s->store.publisher = s->publisher;

@@ -85,6 +85,7 @@ struct job *job_start(const struct job_host *host, struct assignment *assignment
 	text_copy(job->result.run.text, sizeof(job->result.run.text), assignment->run);
 	job->result.attempt = assignment->attempt;
 	channel_open(&job->channel, host->loop, host->fetcher, host->scheduler_url, assignment->job, assignment->token);
+	job->channel.bounded = true;
 	job->channel.on_over = attempt_over;
 	job->channel.data = job;
 	redactor_init(&job->redactor, &job->assignment);
@@ -195,6 +196,12 @@ static bool state_is_missing(const struct job *job)
 		result->additions + result->changes + result->destructions + result->imports > 0;
 }
 
+static void state_fails(struct job *job, const char *what, const char *why)
+{
+	job->result.outcome = OUTCOME_ERRORED;
+	snprintf(job->result.error, sizeof(job->result.error), "%s: %s", what, why);
+}
+
 /* Whatever the engine said: an apply is not done before its state is the workspace's. */
 static void states_judge(struct job *job)
 {
@@ -212,11 +219,14 @@ static void states_judge(struct job *job)
 			"workspace.");
 		return;
 	}
-	if (!*job->states.beside || job->stop != STOP_NONE || job->result.outcome != OUTCOME_PASSED)
+	if (job->stop != STOP_NONE || job->result.outcome != OUTCOME_PASSED)
 		return;
-	job->result.outcome = OUTCOME_ERRORED;
-	snprintf(job->result.error, sizeof(job->result.error),
-		"The state that the apply left is kept beside the workspace's: %s", job->states.beside);
+	if (*job->states.beside)
+		state_fails(job, "The state that the apply left is kept beside the workspace's", job->states.beside);
+	else if (job->result.state_owed && *job->states.undelivered)
+		state_fails(job,
+			"The worker keeps the state that the apply left and sends it again: it can't be delivered",
+			job->states.undelivered);
 }
 
 static void job_end(struct job *job)

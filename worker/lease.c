@@ -26,7 +26,7 @@ struct lease {
 	struct fetch *registering, *beating, *leaving;
 	struct loop_timer timer; /* the next registration or heartbeat */
 	struct backoff backoff;
-	bool complained; /* about a scheduler that can't be reached; once, until it can */
+	char complaint[256]; /* why the scheduler can't be reached, as it was logged; "": it can */
 	atomic_bool ready;
 	loop_timer_fn left;
 	void *left_data;
@@ -80,6 +80,7 @@ struct post {
 	const char *token, *path;
 	json_t *body; /* consumed */
 	long timeout_ms;
+	bool introduces; /* fetch.h */
 };
 
 static struct fetch *post_send(
@@ -96,6 +97,7 @@ static struct fetch *post_send(
 		.body_len = strlen(text),
 		.answer_limit = (size_t)64 * 1024 * 1024,
 		.timeout_ms = post->timeout_ms,
+		.introduces = post->introduces,
 	};
 
 	json_decref(post->body);
@@ -105,7 +107,7 @@ static struct fetch *post_send(
 struct fetch *lease_post(
 	struct worker *worker, const char *path, json_t *body, void (*fn)(void *, struct fetch_answer *), void *data)
 {
-	const struct post post = {worker->options.agent_token, path, body, POST_MS};
+	const struct post post = {worker->options.agent_token, path, body, POST_MS, false};
 
 	return post_send(worker, &post, fn, data);
 }
@@ -113,7 +115,7 @@ struct fetch *lease_post(
 struct fetch *lease_wait(
 	struct worker *worker, const char *path, json_t *body, void (*fn)(void *, struct fetch_answer *), void *data)
 {
-	const struct post post = {worker->options.agent_token, path, body, LISTEN_MS};
+	const struct post post = {worker->options.agent_token, path, body, LISTEN_MS, false};
 
 	return post_send(worker, &post, fn, data);
 }
@@ -121,7 +123,7 @@ struct fetch *lease_wait(
 struct fetch *lease_listen(
 	struct lease *lease, const char *path, json_t *body, void (*fn)(void *, struct fetch_answer *), void *data)
 {
-	const struct post post = {lease->token, path, body, LISTEN_MS};
+	const struct post post = {lease->token, path, body, LISTEN_MS, false};
 
 	return post_send(lease->worker, &post, fn, data);
 }
@@ -131,24 +133,27 @@ static struct fetch *post_own(
 {
 	/* One that is lost on the way leaves time for others before the lease ends. */
 	int64_t wait = lease->lease_ms / 4 < LEAST_MS ? LEAST_MS : lease->lease_ms / 4;
-	const struct post post = {lease->token, path, body, wait < POST_MS ? (long)wait : POST_MS};
+	const struct post post = {lease->token, path, body, wait < POST_MS ? (long)wait : POST_MS, false};
 
 	return post_send(lease->worker, &post, fn, lease);
 }
 
 /* ---- registration ---- */
 
+/* A cause is logged once until the scheduler answers. */
 static void complain(struct lease *lease, const struct fetch_answer *answer)
 {
-	char status[32];
+	char why[sizeof(lease->complaint)];
 
 	atomic_store(&lease->ready, false);
-	if (lease->complained)
+	snprintf(why, sizeof(why), "status %d", answer->status);
+	if (answer->error)
+		text_copy(why, sizeof(why), answer->error);
+	if (text_equal(lease->complaint, why))
 		return;
-	lease->complained = true;
-	snprintf(status, sizeof(status), "status %d", answer->status);
+	text_copy(lease->complaint, sizeof(lease->complaint), why);
 	log_warn("the scheduler can't be reached; trying again", "scheduler", lease->worker->options.scheduler_url,
-		"why", answer->error ? answer->error : status, NULL);
+		"why", why, NULL);
 }
 
 /* 401 is for good: what runs is brought to its end under the worker's own token, and then there is nothing to do. */
@@ -180,12 +185,16 @@ static void registered(struct lease *lease, const json_t *answer)
 {
 	const char *topic = json_string_at(answer, "topic");
 
+	if (origin_sends_no_id(&lease->worker->origin))
+		log_warn("the scheduler is of an earlier version, or a proxy removes the header " ORIGIN_HEADER
+			 ": answers of a proxy can't be told from the scheduler's",
+			"scheduler", lease->worker->options.scheduler_url, NULL);
 	free(lease->id);
 	free(lease->token);
 	lease->id = mem_text(json_string_at(answer, "worker"));
 	lease->token = mem_text(json_string_at(answer, "token"));
 	lease->lease_ms = json_int_at(answer, "lease-seconds", LEASE_MS / 1000) * 1000;
-	lease->complained = false;
+	lease->complaint[0] = '\0';
 	backoff_reset(&lease->backoff);
 	atomic_store(&lease->ready, true);
 	log_info("registered", "worker", lease->id, "pool", json_string_at(answer, "pool"), NULL);
@@ -193,6 +202,12 @@ static void registered(struct lease *lease, const json_t *answer)
 		tickets_subscribe(lease->worker->tickets, topic, text_or_empty(json_string_at(answer, "pool")));
 	loop_timer_set(lease->worker->loop, &lease->timer, jitter(lease->lease_ms / 4), beat, lease);
 	claims_begin(lease->worker->claims);
+}
+
+/* A job, its attempt and its token. */
+static void list_attempt(void *data, const char *job, int attempt, const char *token)
+{
+	json_array_append_new(data, json_pack("{sssiss}", "job", job, "attempt", attempt, "token", token));
 }
 
 static void register_answered(void *data, struct fetch_answer *answer)
@@ -216,17 +231,31 @@ static void register_answered(void *data, struct fetch_answer *answer)
 	register_later(lease, answer->retry_after);
 }
 
+/* The attempts that go on, each with the proof that it is this worker's. */
+static json_t *attempts_kept(const struct worker *worker)
+{
+	json_t *jobs = json_array();
+
+	for (size_t i = 0; i < worker->busy; i++)
+		if (!worker->jobs[i]->reported)
+			list_attempt(jobs, worker->jobs[i]->assignment.job, worker->jobs[i]->assignment.attempt,
+				worker->jobs[i]->assignment.token);
+	results_each(worker->results, list_attempt, jobs);
+	return jobs;
+}
+
 static void register_worker(void *data)
 {
 	struct lease *lease = data;
-	const struct options *options = &lease->worker->options;
-	json_t *body = json_pack(
-		"{sssIss}", "name", options->name, "slots", (json_int_t)options->slots, "version", RUNYARD_VERSION);
+	struct worker *worker = lease->worker;
+	const struct options *options = &worker->options;
+	struct post post = {options->agent_token, "register", NULL, POST_MS, .introduces = true};
 
-	if (!lease->registering)
-		lease->registering = lease_post(lease->worker, "register", body, register_answered, lease);
-	else
-		json_decref(body);
+	if (lease->registering)
+		return;
+	post.body = json_pack("{sssIssso}", "name", options->name, "slots", (json_int_t)options->slots, "version",
+		RUNYARD_VERSION, "jobs", attempts_kept(worker));
+	lease->registering = post_send(worker, &post, register_answered, lease);
 }
 
 void lease_begin(struct lease *lease)
@@ -238,7 +267,7 @@ bool lease_heard(struct lease *lease, const struct fetch_answer *answer)
 {
 	if (answer->status >= 200 && answer->status < 300) {
 		atomic_store(&lease->ready, true);
-		lease->complained = false;
+		lease->complaint[0] = '\0';
 		return true;
 	}
 	if (answer->status == 401) {
@@ -258,8 +287,9 @@ static void list_job(json_t *jobs, const char *job, int attempt)
 	json_array_append_new(jobs, json_pack("{sssi}", "job", job, "attempt", attempt));
 }
 
-static void list_result(void *data, const char *job, int attempt)
+static void list_result(void *data, const char *job, int attempt, const char *token)
 {
+	(void)token;
 	list_job(data, job, attempt);
 }
 

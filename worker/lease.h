@@ -8,6 +8,9 @@
  * the request was sent, so it ends here before it does at the scheduler. What runs under one that can't be renewed is
  * interrupted when a sixth of it is left, and is dead when a twelfth is (keeper/keeper.h), but for terraform's apply,
  * which goes on (DESIGN rule 7).
+ *
+ * Only answers of the scheduler count (common/origin.h). A worker that registers again keeps its running attempts: it
+ * names them with their tokens.
  */
 
 #include "common/json.h"

@@ -306,6 +306,7 @@ static int process_open(struct process *process, struct err *err)
 	worker->loop = loop_new();
 	loop_signals(worker->loop, signals, signal_came, worker);
 	worker->fetcher = fetcher_new(worker->loop);
+	fetcher_expect(worker->fetcher, &worker->origin);
 	worker->jobs = mem_new((size_t)worker->options.slots + SLOTS_ASIDE, sizeof(struct job *));
 	metric_set(M_SLOTS, "", (double)worker->options.slots);
 	metric_set(M_SLOTS_BUSY, "", 0);

@@ -4,6 +4,7 @@
 
 /* The parts of one worker process, as main.c puts them together. All of them live in the loop's thread. */
 
+#include "common/origin.h"
 #include "worker/cost/book.h"
 #include "worker/job.h"
 #include "worker/network/network.h"
@@ -21,7 +22,8 @@ enum { SLOTS_ASIDE = 1 };
 struct worker {
 	struct options options;
 	struct loop *loop;
-	struct fetcher *fetcher;
+	struct origin origin;    /* the scheduler, whose answers alone count */
+	struct fetcher *fetcher; /* for requests to the scheduler */
 	struct providers providers;
 	struct org_packages *org_packages;
 	struct sandbox sandbox;

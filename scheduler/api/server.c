@@ -8,6 +8,7 @@
 
 #include "common/json_region.h"
 #include "common/log.h"
+#include "common/origin.h"
 #include "scheduler/api/api.h"
 #include "scheduler/api/aside.h"
 #include "scheduler/api/control.h"
@@ -41,8 +42,10 @@ static const char *headers[][2] = {
 	{"X-Terraform-Snapshot-Interval", "20"}, /* seconds between the states that a local apply sends meanwhile */
 	{"X-Content-Type-Options", "nosniff"},
 	{"Cache-Control", "no-store"},
+	{ORIGIN_HEADER, NULL}, /* INSTALLATION: the id; set once, before the first request */
 	{NULL, NULL},
 };
+enum { INSTALLATION = ARRAY_LEN(headers) - 2 };
 
 struct api {
 	struct api_settings settings;
@@ -786,6 +789,7 @@ int api_start(const struct api_settings *settings, struct api **ret_api, struct 
 	};
 
 	api->settings = *settings;
+	headers[INSTALLATION][1] = api->settings.store.installation.text;
 	api->buckets = buckets_new(settings->rate_limit);
 	pthread_mutex_init(&api->starting, NULL);
 	if (pthread_key_create(&api->store, store_close) != 0) {

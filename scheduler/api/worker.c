@@ -15,7 +15,8 @@
  * documents.
  */
 
-enum { MOST_SLOTS = 256, WAIT_ANSWER_LIMIT = 64 };
+/* MAX_ATTEMPTS: those that run, and those whose results wait for their acknowledgement. */
+enum { MOST_SLOTS = 256, MAX_ATTEMPTS = 1024, WAIT_ANSWER_LIMIT = 64 };
 
 static int body_number(const struct request *req, const char *name, long long most, int *ret_number, struct err *err)
 {
@@ -35,6 +36,7 @@ int worker_arrives(struct request *req, struct response *res, struct err *err)
 		.version = text_or_empty(json_string_at(req->body, "version")),
 		.address = req->trail->address,
 		.token_id = req->actor.token.text,
+		.jobs = json_at(req->body, "jobs"),
 	};
 	_cleanup_(freep) char *token = NULL;
 	char topic[TOPIC_NAME_SIZE];
@@ -42,6 +44,8 @@ int worker_arrives(struct request *req, struct response *res, struct err *err)
 
 	if (!arrival.name)
 		return err_set(err, ERR_INVALID, "'name' is missing");
+	if (arrival.jobs && (!json_is_array(arrival.jobs) || json_array_size(arrival.jobs) > MAX_ATTEMPTS))
+		return err_set(err, ERR_INVALID, "'jobs' must be an array of at most %d attempts", MAX_ATTEMPTS);
 	if (body_number(req, "slots", MOST_SLOTS, &arrival.slots, err) < 0 ||
 		worker_register(req->store, &arrival, &id, &token, err) < 0)
 		return -1;

@@ -50,3 +50,16 @@ int store_migrate(struct db *db, struct err *err)
 	}
 	return 0;
 }
+
+int store_installation(struct db *db, struct id *ret_id, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(db, &rows, err, "select id from installation") < 0)
+		return -1;
+	if (rows.count != 1)
+		return err_set(err, ERR_INTERNAL, "the table installation must have one row and has %d: restore it",
+			rows.count);
+	text_copy(ret_id->text, sizeof(ret_id->text), row_text(&rows, 0, "id"));
+	return 0;
+}

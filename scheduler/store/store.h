@@ -27,6 +27,7 @@ struct store {
 	struct db *db;
 	const struct keyring *keyring;
 	const char *public_url; /* without a slash at its end */
+	struct id installation; /* sent with every answer (common/origin.h) */
 	int lease_seconds;
 	int hold_seconds; /* how long a lost apply's last state is waited for (store/holds.h) */
 	struct task_limits task_limits;
@@ -42,6 +43,8 @@ struct store {
 
 /* Brings the schema up to date, under a lock, so that replicas may start together. */
 int store_migrate(struct db *db, struct err *err);
+/* The installation's id, which every database has once it is migrated. */
+int store_installation(struct db *db, struct id *ret_id, struct err *err);
 
 /*
  * ---- blobs: bytes of any kind, sealed, up to a few hundred MB (store/blobs.c) ----

@@ -5,20 +5,50 @@
 
 #include "proto/messages.h"
 
+/* The attempts with the digests of their tokens, as JSON. */
+static char *attempts_text(const json_t *jobs)
+{
+	json_auto_t *attempts = json_array();
+	const json_t *job;
+	size_t i;
+
+	json_array_foreach((json_t *)jobs, i, job)
+	{
+		const char *token = text_or_empty(json_string_at(job, "token"));
+		char hash[SHA256_HEX_SIZE];
+
+		crypto_sha256_hex(token, strlen(token), hash);
+		json_array_append_new(attempts,
+			json_pack("{ss sI ss}", "job", text_or_empty(json_string_at(job, "job")), "attempt",
+				(json_int_t)json_int_at(job, "attempt", 0), "hash", hash));
+	}
+	return json_text(attempts);
+}
+
+/* model: heartbeat, by a worker that the scheduler had forgotten */
 int worker_register(
 	struct store *store, const struct worker_arrival *arrival, struct id *ret_id, char **ret_token, struct err *err)
 {
 	_cleanup_(freep) char *token = crypto_token("worker.");
+	_cleanup_(freep) char *attempts = attempts_text(arrival->jobs);
 	struct id id = id_new("agent");
 	char hash[SHA256_HEX_SIZE];
 
 	crypto_sha256_hex(token, strlen(token), hash);
 	if (db_query(store->db, NULL, err,
+		    "with said as (select job, attempt, hash from jsonb_to_recordset($9::jsonb) "
+		    "as u(job text, attempt bigint, hash text)), "
+		    "mine as (select j.id from said join jobs j on j.id = said.job and j.attempt = said.attempt "
+		    "where j.pool_id = $2 and j.state = 'claimed' and j.token_hash = said.hash "
+		    "order by j.id for no key update of j), "
+		    "kept as (update jobs j set worker_id = $1, lease_until = now() + make_interval(secs => $10) "
+		    "from mine where j.id = mine.id) "
 		    "insert into workers (id, pool_id, name, version, slots, free, address, token_hash, "
 		    "token_id, token_description) values ($1, $2, $3, $4, $5, $5, $6, $7, $8, "
 		    "(select description from tokens where id = $8))",
 		    P_TEXT(id.text), P_TEXT(arrival->pool_id), P_TEXT(arrival->name), P_TEXT(arrival->version),
-		    P_INT(arrival->slots), P_TEXT(arrival->address), P_TEXT(hash), P_TEXT(arrival->token_id)) < 0)
+		    P_INT(arrival->slots), P_TEXT(arrival->address), P_TEXT(hash), P_TEXT(arrival->token_id),
+		    P_TEXT(attempts), P_INT(store->lease_seconds)) < 0)
 		return -1;
 	*ret_id = id;
 	*ret_token = token;

@@ -13,9 +13,11 @@ struct worker_arrival {
 	const char *address;  /* of who registers it */
 	const char *token_id; /* of the agent token that it registers with */
 	int slots;
+	const json_t *jobs; /* {job, attempt, token} of the attempts that it goes on with; or NULL */
 };
 /* Makes the worker's own token too, which the caller frees: with it a worker says what it does, also when the token
- * that it was started with holds no more. */
+ * that it was started with holds no more. The attempts of this pool whose token it has are its own from then on, and
+ * their leases are renewed. */
 int worker_register(struct store *store, const struct worker_arrival *arrival, struct id *ret_id, char **ret_token,
 	struct err *err);
 /* Whether a job of the pool waits, for one that has so many slots free. ERR_NOT_FOUND if it is not known there (any
@@ -30,7 +32,7 @@ struct worker_beat {
 	int free, slots;
 	bool draining;
 	const json_t *partitions; /* an array of numbers */
-	const json_t *jobs;       /* an array of {job, attempt} */
+	const json_t *jobs; /* an array of {job, attempt} */
 };
 /* Renews the leases of the jobs it still has, all with one statement. *ret_jobs says of each whether it is held and
  * whether it is to stop. ERR_NOT_FOUND if the worker is not known. */

@@ -10,11 +10,14 @@ HOP = {"connection", "keep-alive", "transfer-encoding"}
 
 class Front:
     """fault(method) is None (the call goes through as it came), "fail" (500), "hold" (no answer until let_go) or "lose" (it goes through, its answer is
-    held). `calls` lists the methods that came."""
+    held). reply(method, path) is None or the (status, headers, body) that the proxy answers in the server's place; `replied` lists the paths of these requests.
+    `calls` lists the methods that came."""
 
     def __init__(self, port):
         self.target = port
         self.fault = lambda method: None
+        self.reply = lambda method, path: None
+        self.replied = []
         self.calls = []
         self.going = threading.Event()
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -34,7 +37,7 @@ class Front:
                 fault = front.fault(self.command)
                 if fault == "hold":
                     front.going.wait()
-                status, headers, answer = front.forward(self.command, self.path, self.headers, body) if fault != "fail" else (500, [], b"")
+                status, headers, answer = front.answer(fault, self.command, self.path, self.headers, body)
                 if fault == "lose":
                     front.going.wait()
                 self.send_response(status)
@@ -45,12 +48,25 @@ class Front:
                 self.end_headers()
                 self.wfile.write(answer)
 
-            do_GET = do_PUT = do_DELETE = serve
+            do_GET = do_PUT = do_POST = do_DELETE = serve
 
             def log_message(self, *_):
                 pass
 
         return Handler
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    def answer(self, fault, method, path, headers, body):
+        if fault == "fail":
+            return 500, [], b""
+        reply = self.reply(method, path)
+        if reply is None:
+            return self.forward(method, path, headers, body)
+        self.replied.append(path)
+        return reply
 
     def forward(self, method, path, headers, body):
         connection = http.client.HTTPConnection("127.0.0.1", self.target)

@@ -9,6 +9,7 @@
 #include "common/err.h"
 #include "common/fetch.h"
 #include "common/json.h"
+#include "common/log.h"
 #include "proto/parcel.h"
 #include "worker/metrics.h"
 #include "worker/ship/backoff.h"
@@ -23,6 +24,9 @@ struct transfer {
 	struct transfer_spec spec;   /* its texts and body are owned */
 	struct shipment *shipment;   /* with which it is under way, or NULL */
 	struct parcel_answer answer; /* of its part, until it is told */
+	int foreign_tries;           /* answers of a proxy that count */
+	unsigned long long accepted; /* answers of the scheduler to this worker, at the last of these */
+	bool given_up;               /* after too many of them */
 	struct backoff backoff;
 	struct loop_timer timer; /* until it is tried again, or told its answer */
 	transfer_fn fn;
@@ -133,7 +137,7 @@ void answer_sentence(int status, const struct buf *body, char *ret_text, size_t 
 	if (!detail)
 		detail = json_string_at(first, "title");
 	if (status == 0)
-		text_copy(ret_text, size, "no answer");
+		text_copy(ret_text, size, body->len ? buf_str(body) : "no answer");
 	else if (detail)
 		snprintf(ret_text, size, "status %d, %s", status, detail);
 	else
@@ -184,7 +188,7 @@ static void part_tell(void *data)
 {
 	struct transfer *transfer = data;
 
-	if (!is_final(transfer->answer.status)) {
+	if (!is_final(transfer->answer.status) && !transfer->given_up) {
 		transfer_again(transfer, backoff_next(&transfer->backoff, 0));
 		return;
 	}
@@ -200,18 +204,41 @@ static void part_answered(struct transfer *transfer, struct parcel_answer answer
 	loop_timer_set(transfer->channel->loop, &transfer->timer, 0, part_tell, transfer);
 }
 
+/* Whether the transfer ends because proxies answered it too often. A proxy may refuse a request for one part of it, so
+ * the parts are sent alone from now on. */
+static bool foreign_ends(struct transfer *transfer, const struct fetch_answer *answer)
+{
+	struct parcel_answer reason = {0, BUF_INIT(512)};
+
+	if (!answer->foreign)
+		return false;
+	if (transfer->foreign_tries == 0)
+		log_warn("a proxy answered in the scheduler's place; the request is sent again", "url",
+			transfer->channel->base, "request", transfer->spec.what, "why", answer->error, NULL);
+	if (transfer->foreign_tries == 0 || transfer->accepted != answer->accepted)
+		transfer->foreign_tries++;
+	transfer->accepted = answer->accepted;
+	transfer->spec.parcelled = ALONE;
+	if (!transfer->channel->bounded || transfer->foreign_tries < CHANNEL_FOREIGN_MAX)
+		return false;
+	transfer->given_up = true;
+	buf_text(&reason.body, answer->error);
+	part_answered(transfer, reason);
+	return true;
+}
+
 /* All of it is tried again, at the same time. */
-static void shipment_return(struct shipment *shipment, int retry_after)
+static void shipment_return(struct shipment *shipment, const struct fetch_answer *answer)
 {
 	struct transfer *first = NULL;
 	int64_t wait_ms = 0;
 
 	for (struct transfer *transfer = shipment->channel->transfers; transfer; transfer = transfer->next) {
-		if (transfer->shipment != shipment)
+		if (transfer->shipment != shipment || foreign_ends(transfer, answer))
 			continue;
 		if (!first) {
 			first = transfer;
-			wait_ms = backoff_next(&first->backoff, retry_after);
+			wait_ms = backoff_next(&first->backoff, answer->retry_after);
 		}
 		transfer->backoff = first->backoff;
 		transfer_again(transfer, wait_ms);
@@ -225,7 +252,7 @@ static void parcel_answered(struct shipment *shipment, const struct fetch_answer
 
 	if (answer->status == 200 &&
 		parcel_answers_read(buf_str(&answer->body), answer->body.len, parts, shipment->count) < 0) {
-		shipment_return(shipment, 0);
+		shipment_return(shipment, answer);
 		return;
 	}
 	for (struct transfer *transfer = shipment->channel->transfers; transfer; transfer = transfer->next) {
@@ -254,7 +281,7 @@ static void answer_came(void *data, struct fetch_answer *answer)
 	struct transfer *alone = NULL;
 
 	if (!is_final(answer->status) && !answer->too_large)
-		shipment_return(shipment, answer->retry_after);
+		shipment_return(shipment, answer);
 	else if (shipment->count > 1)
 		parcel_answered(shipment, answer);
 	else

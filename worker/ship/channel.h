@@ -7,6 +7,10 @@
  * 429 or 5xx, is sent again with backoff for as long as the channel is open. 401, 404 and 409 mean that the attempt is
  * over (proto/README), unless the request says that it expects such an answer.
  *
+ * An answer that does not come from the scheduler (common/origin.h) is no answer. A channel that is `bounded` ends a
+ * transfer with status 0 after CHANNEL_FOREIGN_MAX of them. A try counts if the scheduler has answered another request
+ * of this worker since the last one, so that an outage of the scheduler ends no transfer.
+ *
  * Small uploads that are sent in one turn of the loop go in one request (proto/parcel.h), each with its own answer.
  */
 
@@ -17,6 +21,8 @@ struct fetcher;
 struct shipment;
 struct transfer;
 
+enum { CHANNEL_FOREIGN_MAX = 12 };
+
 struct channel {
 	struct loop *loop;
 	struct fetcher *fetcher;
@@ -25,6 +31,7 @@ struct channel {
 	struct transfer *transfers;  /* that have not ended, the oldest first */
 	struct shipment *shipments;  /* requests under way */
 	struct loop_timer departure; /* of what waits */
+	bool bounded;                /* in the number of foreign answers to a transfer */
 	bool over;                   /* the attempt is over for the scheduler */
 	void (*on_over)(void *data); /* once, when that turned out; before the transfer's own callback */
 	void *data;
@@ -50,8 +57,8 @@ struct transfer_spec {
 	enum parcelled parcelled;
 };
 
-/* status: the answer's; 0 if it can't be had at all (too large). `body` is the answer's, with an error's sentence if it
- * is one; borrowed. */
+/* status: the answer's; 0 if it can't be had at all (too large, or CHANNEL_FOREIGN_MAX answers of a proxy). `body` is
+ * the answer's, with an error's sentence if it is one; with status 0 the reason as text, or empty. Borrowed. */
 typedef void (*transfer_fn)(void *data, int status, const struct buf *body);
 
 void channel_open(struct channel *channel, struct loop *loop, struct fetcher *fetcher, const char *scheduler_url,

@@ -238,10 +238,11 @@ bool results_heard(struct results *results, const char *job, int attempt, bool h
 	return true;
 }
 
-void results_each(struct results *results, void (*each)(void *data, const char *job, int attempt), void *data)
+void results_each(
+	struct results *results, void (*each)(void *data, const char *job, int attempt, const char *token), void *data)
 {
 	for (const struct kept_result *kept = results->kept; kept; kept = kept->next)
-		each(data, kept->result.job.text, kept->result.attempt);
+		each(data, kept->result.job.text, kept->result.attempt, kept->channel.token);
 }
 
 size_t results_kept(const struct results *results)

@@ -50,7 +50,9 @@ static void state_refused(struct states *states, int status, const struct buf *b
 
 	answer_sentence(status, body, why, sizeof(why));
 	states->refused = true;
-	log_error("the scheduler refused a state; it is kept on this worker's disk", "url", states->channel->base,
+	if (status == 0)
+		text_copy(states->undelivered, sizeof(states->undelivered), why);
+	log_error("the scheduler did not take a state; it is kept on this worker's disk", "url", states->channel->base,
 		"why", why, NULL);
 }
 
@@ -60,7 +62,7 @@ static void state_taken(struct states *states, int status, const struct buf *bod
 	struct err err = ERR_INIT;
 
 	states->refused = false;
-	states->beside[0] = '\0';
+	states->beside[0] = states->undelivered[0] = '\0';
 	states->delivered = states->flight;
 	delivered_write(states->dir->top, &states->delivered);
 	metric_add(M_STATES_SENT, "", 1);

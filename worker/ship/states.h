@@ -25,6 +25,7 @@ struct states {
 	bool refused;
 	bool seen;                    /* the apply has written a state */
 	char beside[300];             /* why the scheduler keeps the last one beside the workspace's; "": it is that */
+	char undelivered[300];        /* why no answer to the last one came; "": one came */
 	struct state_facts delivered; /* the last one that the scheduler has */
 	struct state_facts flight;    /* the one under way */
 	loop_work_fn settled;         /* to be called once nothing is under way or unread; or NULL */

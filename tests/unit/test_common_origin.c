@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+/* Which answers come from the scheduler. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "common/origin.h"
+
+static void the_first_id_is_the_only_one(void **state)
+{
+	struct origin origin = {.accepted = 0};
+
+	(void)state;
+	assert_false(origin_accepts(&origin, NULL));
+	assert_true(origin_accepts(&origin, "inst-1"));
+	assert_true(origin_accepts(&origin, "inst-1"));
+	assert_false(origin_accepts(&origin, "inst-2"));
+	assert_false(origin_accepts(&origin, "inst-"));
+	assert_false(origin_accepts(&origin, ""));
+	assert_false(origin_accepts(&origin, NULL));
+	assert_false(origin_accepts_first(&origin, 200, NULL));
+	assert_int_equal(origin.accepted, 2);
+}
+
+static void what_is_no_id_is_not_learned(void **state)
+{
+	static const char *const ids[] = {"", " ", "a b", "<html>", "a\r\nb", "\xff"};
+	struct origin origin = {.accepted = 0};
+	char long_id[ORIGIN_ID_SIZE + 1] = "";
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+		assert_false(origin_accepts(&origin, ids[i]));
+	memset(long_id, 'a', ORIGIN_ID_SIZE);
+	assert_false(origin_accepts(&origin, long_id));
+	long_id[ORIGIN_ID_SIZE - 1] = '\0';
+	assert_true(origin_accepts(&origin, long_id));
+}
+
+static void an_earlier_scheduler_is_accepted_after_it_was_recognized(void **state)
+{
+	struct origin origin = {.accepted = 0};
+
+	(void)state;
+	assert_false(origin_accepts_first(&origin, 401, NULL));
+	assert_false(origin_accepts_first(&origin, 302, NULL));
+	assert_true(origin_accepts_first(&origin, 200, NULL));
+	assert_false(origin_accepts(&origin, NULL));
+	assert_true(origin_sends_no_id(&origin));
+	assert_false(origin_sends_no_id(&origin));
+	assert_true(origin_accepts(&origin, NULL));
+	/* It is upgraded. */
+	assert_true(origin_accepts(&origin, "inst-1"));
+	assert_false(origin_accepts(&origin, NULL));
+	assert_false(origin_accepts_first(&origin, 200, NULL));
+	assert_false(origin_sends_no_id(&origin));
+	assert_false(origin_accepts(&origin, NULL));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_first_id_is_the_only_one),
+		cmocka_unit_test(what_is_no_id_is_not_learned),
+		cmocka_unit_test(an_earlier_scheduler_is_accepted_after_it_was_recognized),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
