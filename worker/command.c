@@ -120,6 +120,8 @@ static void make_env(
 	texts_add(env, "TF_CLI_CONFIG_FILE=%s", sandbox_cli_config(sandbox, view));
 	if (kind == ENV_COST)
 		add_cost(env);
+	else
+		texts_add(env, "TF_WORKSPACE=%s", job_workspace(job));
 	if (kind == ENV_TOKENS)
 		variables_tokens(&job->assignment, env);
 	if (kind == ENV_JOB)

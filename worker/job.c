@@ -261,6 +261,11 @@ void job_release(struct job *job)
 		job_advance(job);
 }
 
+const char *job_workspace(const struct job *job)
+{
+	return job->old_plan ? "default" : workdir_workspace(&job->assignment);
+}
+
 bool job_done(const struct job *job)
 {
 	return job->decided || job->lost || job->stop != STOP_NONE;

@@ -143,7 +143,8 @@ struct job {
 	bool init_wanted;               /* the engine's init has to run */
 	char init_key[SHA256_HEX_SIZE]; /* stage/reuse; "": this one is not kept */
 	bool init_reused;
-	char *locked; /* the configuration's own lock file, or NULL */
+	bool old_plan; /* of a worker that left the engine's workspace at "default": the apply must, too */
+	char *locked;  /* the configuration's own lock file, or NULL */
 	/* files, or -1 */
 	int configuration, init_bundle, plan_json;
 	int state_file, plan_file; /* while they are downloaded */
@@ -176,6 +177,8 @@ void job_release(struct job *job);
 void job_fail(struct job *job, enum outcome outcome, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Gives the result now; the job goes on with what is aside. */
 void job_report(struct job *job);
+/* The name of the engine's workspace, which terraform.workspace is. Borrowed. */
+const char *job_workspace(const struct job *job);
 /* True if no more work is to be done: decided, lost or asked to stop. */
 bool job_done(const struct job *job);
 /* True if a program may be started; else the lease is over, and the job is lost. */

@@ -11,6 +11,7 @@
 #include "common/err.h"
 #include "worker/exec/access.h"
 #include "worker/exec/arguments.h"
+#include "worker/exec/ephemeral.h"
 #include "worker/exec/backend.h"
 #include "worker/exec/engine.h"
 #include "worker/exec/modules.h"
@@ -212,6 +213,22 @@ static void the_state_lies_outside_of_the_configuration(void **state)
 	buf_reset(&text);
 	assert_int_equal(workdir_override(&top, &text), 0);
 	assert_non_null(strstr(buf_str(&text), "path = \"../state/terraform.tfstate\""));
+	assert_non_null(strstr(buf_str(&text), "workspace_dir = \"../workspaces\""));
+}
+
+static void the_engines_workspace_has_the_workspaces_name(void **state)
+{
+	static const struct {
+		const char *name, *expected;
+	} rows[] = {{"network-prod_2", "network-prod_2"}, {"default", "default"}, {"", "default"}, {"../x", "default"},
+		{"a/b", "default"}, {"..", "default"}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct assignment assignment = {.workspace = rows[i].name};
+
+		assert_string_equal(workdir_workspace(&assignment), rows[i].expected);
+	}
 }
 
 static void module_calls_are_found_by_parsing(void **state)
@@ -282,28 +299,113 @@ static void another_backend_is_told_from_the_workers(void **state)
 {
 	static const struct {
 		const char *record;
-		bool ours;
+		bool ours, old; /* with the folder of workspaces, and without */
 	} rows[] = {
 		{"{\"version\":3,\"backend\":{\"type\":\"local\",\"config\":{\"path\":\"../"
 		 "s\",\"workspace_dir\":null}}}",
-			true},
-		{"{\"backend\":{\"type\":\"local\",\"config\":{\"path\":\"../s\"}}}", true},
-		{"{\"backend\":{\"type\":\"local\",\"config\":{\"path\":\"../s\",\"workspace_dir\":\"x\"}}}", false},
-		{"{\"backend\":{\"type\":\"local\",\"config\":{\"path\":\"../s/\"}}}", false},
-		{"{\"backend\":{\"type\":\"local\",\"config\":{\"path\":null}}}", false},
-		{"{\"backend\":{\"type\":\"cloud\",\"config\":{\"path\":\"../s\"}}}", false},
-		{"{\"backend\":{\"type\":\"s3\",\"config\":{}}}", false},
-		{"{\"version\":3}", false},
-		{"[]", false},
-		{"", false},
+			false, true},
+		{"{\"backend\":{\"type\":\"local\",\"config\":{\"path\":\"../s\"}}}", false, true},
+		{"{\"backend\":{\"type\":\"local\",\"config\":{\"path\":\"../s\",\"workspace_dir\":\"../w\"}}}", true,
+			false},
+		{"{\"backend\":{\"type\":\"local\",\"config\":{\"path\":\"../s\",\"workspace_dir\":\"x\"}}}", false,
+			false},
+		{"{\"backend\":{\"type\":\"local\",\"config\":{\"path\":\"../s/\",\"workspace_dir\":\"../w\"}}}", false,
+			false},
+		{"{\"backend\":{\"type\":\"local\",\"config\":{\"path\":null,\"workspace_dir\":\"../w\"}}}", false,
+			false},
+		{"{\"backend\":{\"type\":\"cloud\",\"config\":{\"path\":\"../s\"}}}", false, false},
+		{"{\"backend\":{\"type\":\"s3\",\"config\":{}}}", false, false},
+		{"{\"version\":3}", false, false},
+		{"[]", false, false},
+		{"", false, false},
 	};
+	static const struct backend_paths ours = {.state = "../s", .workspaces = "../w"}, old = {.state = "../s"};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct err err = ERR_INIT;
 
-		if ((backend_check_record(rows[i].record, strlen(rows[i].record), "../s", &err) == 0) != rows[i].ours)
+		if ((backend_check_record(rows[i].record, strlen(rows[i].record), &ours, &err) == 0) != rows[i].ours ||
+			(backend_check_record(rows[i].record, strlen(rows[i].record), &old, &err) == 0) != rows[i].old)
 			fail_msg("%s", rows[i].record);
+	}
+}
+
+/* ---- ephemeral variables ---- */
+
+static void ephemeral_variables_are_found(void **state)
+{
+	static const struct {
+		enum config_syntax syntax;
+		const char *text, *names;
+	} rows[] = {
+		{CONFIG_NATIVE, "variable \"a\" {\n  ephemeral = true\n}\nvariable \"b\" {\n  type = string\n}\n",
+			"[\"a\"]"},
+		{CONFIG_NATIVE, "variable \"a\" {\n  description = \"not ephemeral\"\n}\n", "[\"a\"]"},
+		{CONFIG_NATIVE, "ephemeral \"random_password\" \"x\" {\n}\noutput \"o\" {\n  ephemeral = true\n}\n",
+			"[]"},
+		{CONFIG_NATIVE, "variable \"a\" {", "[]"},
+		{CONFIG_JSON, "{\"variable\":{\"a\":{\"\\u0065phemeral\":true},\"b\":{}}}", "[\"a\"]"},
+		{CONFIG_JSON,
+			"[{\"variable\":[{\"a\":[{\"type\":\"string\"},{\"ephemeral\":true}]},{\"b\":{\"ephemeral\":"
+			"false}}]}]",
+			"[\"a\",\"b\"]"},
+		{CONFIG_JSON, "{\"variable\":\"ephemeral\"}", "[]"},
+		{CONFIG_JSON, "{", "[]"},
+		{CONFIG_NONE, "variable \"a\" {\n  ephemeral = true\n}\n", "[]"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		json_auto_t *names = json_object(), *list = json_array();
+		_cleanup_(freep) char *text = NULL;
+		const char *name;
+		json_t *value;
+
+		text_find_ephemeral(rows[i].syntax, rows[i].text, strlen(rows[i].text), names);
+		json_object_foreach(names, name, value) json_array_append_new(list, json_string(name));
+		text = json_text(list);
+		assert_string_equal(text, rows[i].names);
+	}
+}
+
+static void ephemeral_values_are_those_of_the_plan(void **state)
+{
+	struct variable variables[] = {
+		{.key = "secret", .value = "weak"},
+		{.key = "kept", .value = "in the plan"},
+		{.key = "secret", .value = "env", .env = true},
+		{.key = "unset", .value = " null\n", .hcl = true},
+		{.key = "word", .value = "null"},
+		{.key = "secret", .value = "strong"},
+	};
+	const struct assignment assignment = {.variables = variables, .variable_count = ARRAY_LEN(variables)};
+	json_auto_t *names = json_pack("{sbsbsb}", "secret", true, "unset", true, "word", true), *none = json_object();
+	_cleanup_(buf_release) struct buf text = BUF_INIT(1000);
+
+	(void)state;
+	assert_int_equal(variables_file_of(&assignment, none, &text), 0);
+	assert_int_equal(text.len, 0);
+	assert_int_equal(variables_file_of(&assignment, names, &text), 0);
+	assert_string_equal(buf_str(&text), "secret = \"strong\"\nword = \"null\"\n");
+}
+
+static void engines_have_ephemeral_variables_from_a_version_on(void **state)
+{
+	static const struct {
+		bool tofu;
+		const char *version;
+		bool has;
+	} rows[] = {{false, "1.9.8", false}, {false, "1.10.0", true}, {false, "1.11.4", true}, {false, "2.0.0", true},
+		{true, "1.10.10", false}, {true, "1.11.0", true}, {true, "1.12.6", true}, {false, "0.15.5", false}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct version version;
+
+		assert_int_equal(version_parse(rows[i].version, &version), 0);
+		if (engine_has_ephemeral(rows[i].tofu, &version) != rows[i].has)
+			fail_msg("%s", rows[i].version);
 	}
 }
 
@@ -420,9 +522,13 @@ int main(void)
 		cmocka_unit_test(an_environment_has_each_name_once),
 		cmocka_unit_test(a_plan_has_the_runs_options),
 		cmocka_unit_test(the_state_lies_outside_of_the_configuration),
+		cmocka_unit_test(the_engines_workspace_has_the_workspaces_name),
 		cmocka_unit_test(module_calls_are_found_by_parsing),
 		cmocka_unit_test(git_uses_only_repositories_that_it_is_given),
 		cmocka_unit_test(another_backend_is_told_from_the_workers),
+		cmocka_unit_test(ephemeral_variables_are_found),
+		cmocka_unit_test(ephemeral_values_are_those_of_the_plan),
+		cmocka_unit_test(engines_have_ephemeral_variables_from_a_version_on),
 		cmocka_unit_test(files_that_set_a_backend_are_named),
 		cmocka_unit_test(constraints_are_terraforms),
 		cmocka_unit_test(another_patch_is_near_enough),

@@ -61,10 +61,12 @@ void arguments_schemas(struct texts *args)
 	add_all(args, (const char *const[]){"providers", "schema", "-json", NULL});
 }
 
-void arguments_apply(const struct assignment *assignment, const char *plan, struct texts *args)
+void arguments_apply(const struct assignment *assignment, const char *var_file, const char *plan, struct texts *args)
 {
 	add_all(args, (const char *const[]){"apply", "-input=false", "-no-color", "-lock=false", NULL});
 	if (assignment->json_log)
 		texts_add(args, "-json");
+	if (var_file)
+		texts_add(args, "-var-file=%s", var_file);
 	texts_add(args, "%s", plan);
 }

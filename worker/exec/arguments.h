@@ -13,6 +13,7 @@ void arguments_init(struct texts *args);
 void arguments_plan(const struct assignment *assignment, const char *var_file, const char *plan, struct texts *args);
 void arguments_show(const char *plan, struct texts *args);
 void arguments_schemas(struct texts *args);
-void arguments_apply(const struct assignment *assignment, const char *plan, struct texts *args);
+/* `var_file` holds the ephemeral variables of the plan, or is NULL. */
+void arguments_apply(const struct assignment *assignment, const char *var_file, const char *plan, struct texts *args);
 
 #endif

@@ -14,24 +14,78 @@ static const char record_path[] = ".terraform/terraform.tfstate";
 
 /* ---- the record ---- */
 
-int backend_check_record(const char *text, size_t len, const char *path, struct err *err)
+static bool same_text(const char *one, const char *other)
+{
+	return one && other ? text_equal(one, other) : one == other;
+}
+
+int backend_check_record(const char *text, size_t len, const struct backend_paths *paths, struct err *err)
 {
 	json_auto_t *record = NULL;
-	const json_t *backend, *folder;
+	const json_t *backend;
 	const char *type;
 
 	if (json_parse(text, len, &record, err) < 0)
 		return err_context(err, "what init recorded of the backend can't be read");
 	backend = json_at(record, "backend");
 	type = json_string_at(backend, "type");
-	folder = json_at(backend, "config.workspace_dir");
 	if (!type)
 		return err_set(err, ERR_INVALID, "init recorded no backend");
 	if (!text_equal(type, "local"))
 		return err_set(err, ERR_INVALID, "the backend is \"%.40s\"", type);
-	if (!text_equal(text_or_empty(json_string_at(backend, "config.path")), path) || json_is_string(folder))
+	if (!same_text(json_string_at(backend, "config.path"), paths->state) ||
+		!same_text(json_string_at(backend, "config.workspace_dir"), paths->workspaces))
 		return err_set(err, ERR_INVALID, "the local backend has another path");
 	return 0;
+}
+
+static const char workspaces_member[] = "workspace_dir", parked_member[] = "runyard_workspace_dir";
+
+static int read_record(int folder, json_t **ret_record, struct err *err)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT(RECORD_LIMIT);
+
+	if (beneath_read(folder, record_path, &text, err) < 0)
+		return -1;
+	return json_parse(buf_str(&text), text.len, ret_record, err);
+}
+
+static int write_record(int folder, const json_t *record, struct err *err)
+{
+	_cleanup_(freep) char *text = json_text(record);
+
+	return beneath_write(folder, record_path, 0644, text, strlen(text), err);
+}
+
+int backend_record_park(int folder, struct err *err)
+{
+	json_auto_t *record = NULL;
+	json_t *config;
+
+	if (read_record(folder, &record, err) < 0)
+		return -1;
+	config = json_object_get(json_object_get(record, "backend"), "config");
+	if (!json_is_string(json_object_get(config, workspaces_member)))
+		return err_set(err, ERR_INVALID, "the record of the backend names no workspace_dir");
+	json_object_set(record, parked_member, json_object_get(config, workspaces_member));
+	json_object_set_new(config, workspaces_member, json_null());
+	return write_record(folder, record, err);
+}
+
+bool backend_record_unpark(int folder)
+{
+	json_auto_t *record = NULL;
+	struct err err = ERR_INIT;
+	json_t *config, *parked;
+
+	if (read_record(folder, &record, &err) < 0 || !(parked = json_object_get(record, parked_member)))
+		return false;
+	config = json_object_get(json_object_get(record, "backend"), "config");
+	if (!json_is_object(config))
+		return false;
+	json_object_set(config, workspaces_member, parked);
+	json_object_del(record, parked_member);
+	return write_record(folder, record, &err) == 0;
 }
 
 /* ---- the files ---- */
@@ -134,13 +188,13 @@ static bool add_name(void *data, const struct config_file *file)
 	return false;
 }
 
-int backend_check(int folder, const char *path, struct err *err)
+int backend_check(int folder, const struct backend_paths *paths, struct err *err)
 {
 	_cleanup_(buf_release) struct buf record = BUF_INIT(RECORD_LIMIT), names = BUF_INIT(NAMES_LIMIT);
 	struct err why = ERR_INIT;
 
 	if (beneath_read(folder, record_path, &record, &why) == 0 &&
-		backend_check_record(buf_str(&record), record.len, path, &why) == 0)
+		backend_check_record(buf_str(&record), record.len, paths, &why) == 0)
 		return 0;
 	config_any(folder, add_name, &names);
 	if (!names.len)

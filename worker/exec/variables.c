@@ -108,12 +108,35 @@ static int variable_line(struct buf *out, const struct variable *variable)
 	return buf_text(out, "\n");
 }
 
+static bool is_null(const struct variable *variable)
+{
+	static const char blanks[] = " \t\r\n", null_word[] = "null";
+	const char *at = variable->value + strspn(variable->value, blanks);
+
+	return variable->hcl && text_starts(at, null_word) &&
+		at[strlen(null_word) + strspn(at + strlen(null_word), blanks)] == '\0';
+}
+
 int variables_file(const struct assignment *assignment, struct buf *out)
 {
 	for (size_t i = 0; i < assignment->variable_count; i++) {
 		const struct variable *variable;
 
 		if (assignment->variables[i].env || !(variable = strongest(assignment, i)))
+			continue;
+		if (variable_line(out, variable) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int variables_file_of(const struct assignment *assignment, const json_t *names, struct buf *out)
+{
+	for (size_t i = 0; i < assignment->variable_count; i++) {
+		const struct variable *variable;
+
+		if (assignment->variables[i].env || !json_object_get(names, assignment->variables[i].key) ||
+			!(variable = strongest(assignment, i)) || is_null(variable))
 			continue;
 		if (variable_line(out, variable) < 0)
 			return -1;

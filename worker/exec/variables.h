@@ -23,6 +23,9 @@ int hcl_quote(struct buf *out, const char *text);
 
 /* The .tfvars file: each name once, the strongest value, in the order of their first appearance. -1: over the limit. */
 int variables_file(const struct assignment *assignment, struct buf *out);
+/* The same of the variables that are members of the object `names`. Those whose value is null are left out: an engine
+ * counts them as not set. */
+int variables_file_of(const struct assignment *assignment, const json_t *names, struct buf *out);
 /* Adds the variables of the category env, those that the worker decides itself left out (variables_reserved). */
 void variables_environment(const struct assignment *assignment, struct texts *env);
 /* Adds the few of them that the installation of providers may see: credentials of registries (TF_TOKEN_...). */

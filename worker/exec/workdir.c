@@ -90,7 +90,7 @@ char *workdir_folder(const struct assignment *assignment)
 	return mem_printf("config%s%s", *assignment->working_directory ? "/" : "", assignment->working_directory);
 }
 
-int workdir_state_path(const struct assignment *assignment, struct buf *out)
+int workdir_seen(const struct assignment *assignment, const char *path, struct buf *out)
 {
 	const char *at;
 
@@ -99,7 +99,17 @@ int workdir_state_path(const struct assignment *assignment, struct buf *out)
 	for (at = assignment->working_directory; *at; at = strchr(at, '/') ? strchr(at, '/') + 1 : "")
 		if (buf_text(out, "../") < 0)
 			return -1;
-	return buf_text(out, WORKDIR_STATE);
+	return buf_text(out, path);
+}
+
+static const char default_workspace[] = "default";
+
+/* A name that is no name of a folder would lead the state elsewhere. */
+const char *workdir_workspace(const struct assignment *assignment)
+{
+	const char *name = assignment->workspace;
+
+	return !*name || *name == '.' || strchr(name, '/') ? default_workspace : name;
 }
 
 /* An override file replaces the backend or cloud block that the configuration has, whichever it is. Engines read those
@@ -107,7 +117,8 @@ int workdir_state_path(const struct assignment *assignment, struct buf *out)
 int workdir_override(const struct assignment *assignment, struct buf *out)
 {
 	if (buf_text(out, "terraform {\n  backend \"local\" {\n    path = \"") < 0 ||
-		workdir_state_path(assignment, out) < 0)
+		workdir_seen(assignment, WORKDIR_STATE, out) < 0 || buf_text(out, "\"\n    workspace_dir = \"") < 0 ||
+		workdir_seen(assignment, WORKDIR_WORKSPACES, out) < 0)
 		return -1;
 	return buf_text(out, "\"\n  }\n}\n");
 }
@@ -152,6 +163,19 @@ static int write_override(const struct workdir *dir, const struct assignment *as
 	return beneath_write(dir->root, path, 0644, text.data, text.len, err);
 }
 
+static int write_link(const struct workdir *dir, const struct assignment *assignment, struct err *err)
+{
+	const char *name = workdir_workspace(assignment);
+	_cleanup_(freep) char *folder = mem_printf("%s/%s", WORKDIR_WORKSPACES, name);
+	_cleanup_(freep) char *path = mem_printf("%s/terraform.tfstate", folder);
+
+	if (text_equal(name, default_workspace))
+		return 0;
+	if (beneath_mkdirs(dir->root, folder) < 0 || symlinkat("../../" WORKDIR_STATE, dir->root, path) < 0)
+		return err_errno(err, path);
+	return 0;
+}
+
 static int write_variables(const struct workdir *dir, const struct assignment *assignment, struct err *err)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(TEXT_LIMIT);
@@ -159,6 +183,18 @@ static int write_variables(const struct workdir *dir, const struct assignment *a
 	if (variables_file(assignment, &text) < 0)
 		return err_set(err, ERR_TOO_LARGE, "the variables have more than %d bytes", TEXT_LIMIT);
 	return beneath_write(dir->root, WORKDIR_VARIABLES, 0600, buf_str(&text), text.len, err);
+}
+
+int workdir_write_ephemeral(
+	const struct workdir *dir, const struct assignment *assignment, const json_t *names, struct err *err)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT(TEXT_LIMIT);
+
+	if (variables_file_of(assignment, names, &text) < 0)
+		return err_set(err, ERR_TOO_LARGE, "the ephemeral variables have more than %d bytes", TEXT_LIMIT);
+	if (!text.len)
+		return 0;
+	return beneath_write(dir->root, WORKDIR_EPHEMERAL, 0600, text.data, text.len, err);
 }
 
 int workdir_fill(const struct workdir *dir, const struct assignment *assignment, int archive, struct sha256 *digest,
@@ -174,7 +210,7 @@ int workdir_fill(const struct workdir *dir, const struct assignment *assignment,
 		return err_errno(err, dir->path);
 	if (archive_unpack(archive, config, &spec, err) < 0)
 		return err_context(err, "the configuration can't be unpacked");
-	if (write_override(dir, assignment, err) < 0)
+	if (write_override(dir, assignment, err) < 0 || write_link(dir, assignment, err) < 0)
 		return -1;
 	return write_variables(dir, assignment, err);
 }

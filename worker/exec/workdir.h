@@ -13,12 +13,14 @@
  *     root/                 the job's own, /job inside the sandbox:
  *         config/           the configuration, with zz_runyard_override.tf in its working directory
  *         state/            terraform.tfstate, where the override's local backend keeps it
+ *         workspaces/NAME/  terraform.tfstate, a link to that file: the engine reads and writes the state of the
+ *                           workspace NAME there. "default" has none, since the backend's path names the file itself
  *         out/plan          the plan file
  *         packages/         links to the organization's provider packages that the lock file names, if there are any
- *         vars/             the .tfvars file (0600)
+ *         vars/             the .tfvars file (0600); of an apply, a second one with its ephemeral variables
  *         home/             HOME; in .ssh/ the workspace's key (0600), while modules are fetched
  *
- * The state's path is given relative to the working directory, since the plan file carries it to another worker.
+ * The backend's paths are relative to the working directory, since the plan file carries them to another worker.
  */
 
 #include "worker/assignment.h"
@@ -47,12 +49,14 @@ struct workdir {
 		.path = NULL, .name = NULL, .jobs = -1, .top = -1, .root = -1                                          \
 	}
 
-#define WORKDIR_OVERRIDE  "zz_runyard_override.tf"
-#define WORKDIR_STATE     "state/terraform.tfstate"
-#define WORKDIR_PLAN      "out/plan"
-#define WORKDIR_PACKAGES  "packages"
-#define WORKDIR_VARIABLES "vars/variables.tfvars"
-#define WORKDIR_SSH_KEY   "home/.ssh/key"
+#define WORKDIR_OVERRIDE   "zz_runyard_override.tf"
+#define WORKDIR_STATE      "state/terraform.tfstate"
+#define WORKDIR_WORKSPACES "workspaces"
+#define WORKDIR_PLAN       "out/plan"
+#define WORKDIR_PACKAGES   "packages"
+#define WORKDIR_VARIABLES  "vars/variables.tfvars"
+#define WORKDIR_EPHEMERAL  "vars/ephemeral.tfvars"
+#define WORKDIR_SSH_KEY    "home/.ssh/key"
 
 /* Makes it anew; one of that name is removed first. With a quota, root/ and root/state/ belong to projects that no
  * other job's folder has. ERR_INTERNAL, ERR_UNAVAILABLE. */
@@ -63,13 +67,18 @@ void workdir_release(struct workdir *dir);
 
 /* "config" or "config/<working directory>", below root. The caller frees it. */
 char *workdir_folder(const struct assignment *assignment);
-/* Appends the state's path as seen from the working directory. -1: over the limit. */
-int workdir_state_path(const struct assignment *assignment, struct buf *out);
-/* What the override file says: a local backend, with the state's path as seen from the working directory. */
+/* Appends a path below root as seen from the working directory. -1: over the limit. */
+int workdir_seen(const struct assignment *assignment, const char *path, struct buf *out);
+/* The name that the engine's workspace gets, which terraform.workspace is: the workspace's own. Borrowed. */
+const char *workdir_workspace(const struct assignment *assignment);
+/* What the override file says: a local backend with the paths of the state and of workspaces/. */
 int workdir_override(const struct assignment *assignment, struct buf *out);
 /* Unpacks the configuration's tar.gz and writes override and variables. `digest` takes in the configuration, or is
  * NULL. ERR_INVALID, ERR_TOO_LARGE, ERR_INTERNAL. */
 int workdir_fill(const struct workdir *dir, const struct assignment *assignment, int archive, struct sha256 *digest,
 	struct err *err);
+/* Writes WORKDIR_EPHEMERAL with the values of those variables, if there are any. ERR_TOO_LARGE, ERR_INTERNAL. */
+int workdir_write_ephemeral(
+	const struct workdir *dir, const struct assignment *assignment, const json_t *names, struct err *err);
 
 #endif

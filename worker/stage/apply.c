@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/stage/stages.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "common/err.h"
 #include "worker/command.h"
 #include "worker/exec/arguments.h"
@@ -83,13 +86,15 @@ static void step_apply(struct job *job)
 	_cleanup_(freep) char *cli_config = NULL;
 	struct sandbox_job view = command_view(job, &root, &cli_config);
 	_cleanup_(freep) char *plan = sandbox_path(job->host->sandbox, &view, WORKDIR_PLAN);
+	_cleanup_(freep) char *ephemeral = sandbox_path(job->host->sandbox, &view, WORKDIR_EPHEMERAL);
+	_cleanup_(closep) int again = beneath_open(job->dir.root, WORKDIR_EPHEMERAL, O_RDONLY, 0);
 	struct err err = ERR_INIT;
 
 	if (states_watch(&job->states, &err) < 0) {
 		job_fail(job, OUTCOME_ERRORED, "The worker can't watch the state: %s", err.message);
 		return;
 	}
-	arguments_apply(&job->assignment, plan, &command.args);
+	arguments_apply(&job->assignment, again < 0 ? NULL : ephemeral, plan, &command.args);
 	command_run(job, &command);
 }
 

@@ -111,16 +111,28 @@ struct checking {
 	struct err err;
 };
 
+/* What init made of an earlier worker's plan names no folder of workspaces. */
+static bool record_is_old(const struct job *job)
+{
+	return job->old_plan && !job->init_wanted;
+}
+
 static void check_backend(void *data)
 {
 	struct checking *checking = data;
 	_cleanup_(closep) int folder = open_folder(checking->job);
-	_cleanup_(buf_release) struct buf path = BUF_INIT(65536);
+	_cleanup_(buf_release) struct buf state = BUF_INIT(65536), workspaces = BUF_INIT(65536);
+	const struct assignment *assignment = &checking->job->assignment;
+	struct backend_paths paths;
 
-	if (folder < 0 || workdir_state_path(&checking->job->assignment, &path) < 0)
+	if (folder < 0 || workdir_seen(assignment, WORKDIR_STATE, &state) < 0 ||
+		workdir_seen(assignment, WORKDIR_WORKSPACES, &workspaces) < 0) {
 		err_set(&checking->err, ERR_INVALID, "The working directory can't be read");
-	else
-		backend_check(folder, buf_str(&path), &checking->err);
+		return;
+	}
+	paths = (struct backend_paths){
+		.state = buf_str(&state), .workspaces = record_is_old(checking->job) ? NULL : buf_str(&workspaces)};
+	backend_check(folder, &paths, &checking->err);
 }
 
 /* An apply that ended well has its outcome already. */
@@ -199,11 +211,15 @@ static void keep(void *data)
 		return;
 	}
 	providers_keep(&view, folder, &keeping->unverified);
+	if (backend_record_park(folder, &keeping->err) < 0)
+		return;
 	keeping->bundle = beneath_open(job->dir.top, bundle_name, O_RDWR | O_CREAT | O_TRUNC, 0600);
 	if (keeping->bundle < 0)
 		err_errno(&keeping->err, bundle_name);
 	else if (archive_pack(keeping->bundle, folder, names, &bundle_bounds, &keeping->err) == 0)
 		keep_for_later(keeping);
+	if (!backend_record_unpark(folder) && keeping->err.kind == ERR_NONE)
+		err_set(&keeping->err, ERR_INTERNAL, "the record of the backend can't be written");
 }
 
 void job_upload_init(struct job *job, int bundle)

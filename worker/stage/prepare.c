@@ -10,6 +10,8 @@
 #include "worker/command.h"
 #include "worker/exec/access.h"
 #include "worker/exec/archive.h"
+#include "worker/exec/backend.h"
+#include "worker/exec/ephemeral.h"
 #include "worker/exec/lockfile.h"
 #include "worker/exec/modules.h"
 #include "worker/metrics.h"
@@ -112,6 +114,7 @@ struct unpacking {
 	struct job *job;
 	int folder;
 	bool links_fit; /* the init bundle is in place */
+	bool old_plan;  /* ...and an earlier worker made it */
 	struct err err;
 };
 
@@ -130,6 +133,8 @@ static void unpack_bundle(struct unpacking *unpacking)
 	unpacking->links_fit = bundle_unpack(job, unpacking->folder, job->init_bundle, &unpacking->err);
 	if (unpacking->err.kind != ERR_NONE)
 		err_context(&unpacking->err, "what the plan's init made can't be unpacked");
+	else
+		unpacking->old_plan = !backend_record_unpark(unpacking->folder);
 }
 
 /* Links to what the lock file names of the organization's packages. NULL: it has none of them. */
@@ -189,6 +194,19 @@ static int fill(struct unpacking *unpacking, char ret_digest[SHA256_HEX_SIZE])
 	return status;
 }
 
+/* A plan file has no values of ephemeral variables. */
+static void write_ephemeral(struct unpacking *unpacking)
+{
+	const struct job *job = unpacking->job;
+	json_auto_t *names = NULL;
+	struct version version;
+
+	if (version_parse(job->result.terraform_version, &version) < 0 || !engine_has_ephemeral(job->tofu, &version))
+		return;
+	names = folder_find_ephemeral(unpacking->folder);
+	workdir_write_ephemeral(&job->dir, &job->assignment, names, &unpacking->err);
+}
+
 static void unpack(void *data)
 {
 	struct unpacking *unpacking = data;
@@ -205,6 +223,8 @@ static void unpack(void *data)
 	job->has_modules = folder_calls_modules(unpacking->folder);
 	if (job->assignment.stage == STAGE_APPLY)
 		unpack_bundle(unpacking);
+	if (job->assignment.stage == STAGE_APPLY && unpacking->err.kind == ERR_NONE)
+		write_ephemeral(unpacking);
 	if (unpacking->err.kind == ERR_NONE)
 		write_cli_config(job, unpacking->folder, &unpacking->err);
 	if (job->assignment.stage == STAGE_PLAN)
@@ -220,6 +240,7 @@ static void unpacked(void *data)
 	if (unpacking->err.kind != ERR_NONE)
 		job_fail(job, OUTCOME_ERRORED, "%s", unpacking->err.message);
 	job->init_wanted = !unpacking->links_fit;
+	job->old_plan = unpacking->old_plan;
 	if (!job->init_wanted)
 		metric_add(M_INITS_REUSED, "stage=\"apply\"", 1);
 	free(unpacking);

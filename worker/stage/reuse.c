@@ -25,6 +25,7 @@
 #include "common/err.h"
 #include "common/log.h"
 #include "worker/exec/archive.h"
+#include "worker/exec/backend.h"
 #include "worker/exec/inits.h"
 #include "worker/exec/lockfile.h"
 #include "worker/metrics.h"
@@ -154,6 +155,8 @@ static void add_environment(const struct job *job, json_t *key)
 	if (job->has_modules) {
 		variables_environment(&job->assignment, &env);
 		texts_add(&env, "%s", job->assignment.ssh_key);
+		if (job->tofu) /* a module's source may read terraform.workspace */
+			texts_add(&env, "%s", job_workspace(job));
 	} else {
 		variables_tokens(&job->assignment, &env);
 	}
@@ -217,7 +220,8 @@ static void reuse(void *data)
 
 	if (folder < 0 || crypto_sha256_file(reusing->bundle, digest) < 0 || !text_equal(digest, reusing->digest))
 		return;
-	reusing->fits = bundle_unpack(job, folder, reusing->bundle, &err) && providers_suffice(job, folder);
+	reusing->fits = bundle_unpack(job, folder, reusing->bundle, &err) && backend_record_unpark(folder) &&
+		providers_suffice(job, folder);
 	if (!reusing->fits)
 		take_back(job, folder);
 }

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Ephemeral input variables, whose values no plan file holds, reach the apply."""
+
+import json
+
+import pytest
+
+from support.engine import each_engine
+
+FIRST = {"terraform": (1, 10), "tofu": (1, 11)}  # the versions that have them
+pytestmark = each_engine()
+
+
+@pytest.fixture(autouse=True)
+def has_them(engine):
+    if tuple(int(part) for part in engine.version.split(".")[:2]) < FIRST[engine.program]:
+        pytest.skip(f"{engine.title} {engine.version} has no ephemeral variables")
+
+
+def using(name, declaration):
+    """The resource's provisioner is the one that reads the variable in the apply."""
+    return {"main.tf": declaration + """
+resource "terraform_data" "one" {
+  provisioner "local-exec" {
+    command     = "test \\"$VALUE\\" = 'a \\"quoted\\" value: hunter2'"
+    environment = { VALUE = var.%s }
+  }
+}
+""" % name}
+
+
+VALUE = 'a "quoted" value: hunter2'
+NATIVE = 'variable "secret" {\n  type      = string\n  ephemeral = true\n}\n'
+
+
+@pytest.mark.parametrize("sensitive", [False, True])
+def test_a_value_reaches_the_apply(site, sensitive):
+    api = site.api
+    workspace = api.workspace(auto_apply=True)
+    api.variable(workspace, "secret", VALUE, sensitive=sensitive)
+    run = api.run_files(workspace, using("secret", NATIVE))
+    api.wait_status(run, "applied")
+    assert "hunter2" not in json.dumps(api.state(workspace)) + api.log(run, "apply") + site.worker.process.log()
+
+
+def test_of_a_run_a_set_and_the_environment(site):
+    """The strongest value counts, as it does for the plan; other variables are those of the plan."""
+    api = site.api
+    workspace = api.workspace(auto_apply=False)
+    ordinary = 'variable "number" {\n  type = number\n}\nvariable "list" {\n  description = "not ephemeral"\n  type = list(any)\n}\nvariable "exported" {\n  ephemeral = true\n}\n'
+    api.variable(workspace, "secret", "weaker")
+    api.variable(workspace, "number", "0.1")
+    api.variable(workspace, "list", '[1e3, 0.30000000000000004, null]', hcl=True)
+    api.variable(workspace, "nobodys", "undeclared")
+    api.variable(workspace, "TF_VAR_exported", "x", category="env")
+    run = api.run_files(workspace, using("secret", NATIVE + ordinary), variables=[{"key": "secret", "value": json.dumps(VALUE)}])
+    api.wait_status(run, "planned")
+    api.patch(f"workspaces/{workspace}/vars/{next(v['id'] for v in api.get(f'workspaces/{workspace}/vars').data if v['attributes']['key'] == 'number')}",
+              {"data": {"type": "vars", "attributes": {"value": "0.2"}}})
+    api.act(run, "apply")
+    api.wait_status(run, "applied")
+    assert "undeclared" not in api.log(run, "apply"), "the apply warns of no variable that it does not need"
+
+
+@pytest.mark.parametrize("file, text", [
+    ("variables.tf.json", json.dumps({"variable": {"secret": {"type": "string", "ephemeral": True}}})),
+    ("variables.tf.json", json.dumps([{"variable": [{"secret": [{"ephemeral": True}]}]}])),
+    ("late_override.tf", 'variable "secret" {\n  ephemeral = true\n}\n'),
+])
+def test_declared_in_other_files(site, file, text):
+    api = site.api
+    workspace = api.workspace(auto_apply=True)
+    api.variable(workspace, "secret", VALUE)
+    plain = "" if "json" in file else 'variable "secret" {\n  type = string\n}\n'
+    api.wait_status(api.run_files(workspace, {**using("secret", plain), file: text}), "applied")
+
+
+def test_one_that_is_null_stays_unset(site):
+    api = site.api
+    workspace = api.workspace(auto_apply=True)
+    declared = 'variable "secret" {\n  ephemeral = true\n  default = "x"\n}\nresource "terraform_data" "one" {\n}\n'
+    api.variable(workspace, "secret", " null ", hcl=True)
+    api.wait_status(api.run_files(workspace, {"main.tf": declared}), "applied")
+
+
+def test_a_destroy_takes_it_too(site):
+    api = site.api
+    workspace = api.workspace(auto_apply=True)
+    api.variable(workspace, "secret", VALUE)
+    version = api.upload(workspace, using("secret", NATIVE))
+    api.wait_status(api.run(workspace, version), "applied")
+    api.wait_status(api.run(workspace, version, is_destroy=True, auto_apply=True), "applied")
+    assert api.resources(workspace) == []
