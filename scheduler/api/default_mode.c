@@ -15,19 +15,19 @@ int default_mode_change(const struct request *req, const struct pool_use *use, c
 	struct default_mode *mode, struct err *err)
 {
 	static const char what[] = "Default agent pool";
-	bool agent = text_equal(body->mode, "agent");
-	const char *pool = body->pool ? body->pool : mode->pool;
+	bool agent = text_equal(body->mode, "agent"), none = text_equal(body->pool, "");
+	const char *sent = none ? NULL : body->pool, *pool = body->pool ? sent : mode->pool;
 
 	if (body->mode &&
 		mode_word_check(body->mode, "/data/attributes/default-execution-mode", "Default execution mode", err) <
 			0)
 		return -1;
-	if (!agent && body->pool)
+	if (!agent && sent)
 		return err_at(
 			err, body->pool_pointer, "%s must not be specified unless using 'agent' execution mode", what);
 	if (agent && !pool)
 		return err_at(err, body->pool_pointer, "%s must be specified when using 'agent' execution mode", what);
-	if (body->pool && pool_use_check(req->store, pool, use, body->pool_pointer, err) < 0)
+	if (sent && pool_use_check(req->store, pool, use, body->pool_pointer, err) < 0)
 		return -1;
 	mode->mode = body->mode;
 	mode->pool = agent ? pool : NULL;

@@ -15,7 +15,7 @@ struct default_mode {
 /* What a body may say of it, beside the mode itself. */
 struct default_mode_body {
 	const char *mode; /* as it will be */
-	const char *pool; /* as it was sent, or NULL */
+	const char *pool; /* as it was sent, or NULL; "" is no pool */
 	const char *pool_pointer;
 };
 

@@ -178,15 +178,38 @@ static int mode_read(const struct request *req, const char *organization_id, boo
 	return mode_inherit(req, organization_id, input->fields, err);
 }
 
+/* Clients send an empty text where they mean no agent pool. */
+static void pool_of_none_read(json_t *fields)
+{
+	if (text_equal(json_string_at(fields, "agent-pool-id"), ""))
+		json_object_set_new(fields, "agent-pool-id", json_null());
+}
+
+/* A pool that comes without a mode is judged by the mode that the workspace has. */
+static int mode_of_pool(const struct request *req, const struct scope *scope, const json_t *fields,
+	struct rows *ret_rows, struct err *err)
+{
+	if (json_object_get(fields, "execution-mode") || !json_object_get(fields, "agent-pool-id") ||
+		!*scope->workspace.text)
+		return 0;
+	return db_query(req->store->db, ret_rows, err, "select execution_mode as mode from workspaces where id = $1",
+		P_TEXT(scope->workspace.text));
+}
+
 static int mode_check(const struct request *req, const struct scope *scope, json_t *fields, struct err *err)
 {
+	_cleanup_(rows_release) struct rows present = ROWS_INIT;
 	const struct pool_use use = {.organization_id = scope->organization.text,
 		.project_id = json_string_at(fields, "project-id"),
 		.workspace_id = *scope->workspace.text ? scope->workspace.text : NULL};
-	const char *mode = json_string_at(fields, "execution-mode");
-	const char *pool = json_string_at(fields, "agent-pool-id");
-	bool agent = text_equal(mode, "agent");
+	const char *mode = json_string_at(fields, "execution-mode"), *pool;
+	bool agent;
 
+	pool_of_none_read(fields);
+	pool = json_string_at(fields, "agent-pool-id");
+	if (mode_of_pool(req, scope, fields, &present, err) < 0)
+		return -1;
+	agent = text_equal(present.count ? row_text(&present, 0, "mode") : mode, "agent");
 	if (json_object_get(fields, "execution-mode") &&
 		mode_word_check(mode, "/data/attributes/execution-mode", "Execution mode", err) < 0)
 		return -1;

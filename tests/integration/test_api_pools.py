@@ -157,6 +157,54 @@ def test_a_workspace_uses_a_pool_that_it_may(org, office):
                "/data/attributes/default-agent-pool-id")
 
 
+def mode_of(org, path, prefix=""):
+    attributes, relations = (org.get(path).data[part] for part in ("attributes", "relationships"))
+    chosen = relations[f"{prefix}agent-pool"]["data"]
+    return attributes[f"{prefix}execution-mode"], chosen and chosen["id"]
+
+
+NONE = ("", None)  # the provider hashicorp/tfe sends an empty text where it means no pool
+
+
+@pytest.mark.parametrize("none", NONE)
+@pytest.mark.parametrize("mode", ["remote", "local"])
+def test_a_workspace_leaves_its_pool(org, none, mode):
+    edge, workspace = pool(org, "edge"), org.workspace()
+    path = f"workspaces/{workspace}"
+    assert by_agents(org, workspace, edge).status == 200 and mode_of(org, path) == ("agent", edge)
+    assert send(org, "PATCH", path, "workspaces", execution_mode=mode, agent_pool_id=none).status == 200
+    assert mode_of(org, path) == (mode, None)
+    assert send(org, "PATCH", path, "workspaces", agent_pool_id=none).status == 200 and mode_of(org, path) == (mode, None)
+    made = org.workspace("made", execution_mode=mode, agent_pool_id=none)
+    assert mode_of(org, f"workspaces/{made}") == (mode, None)
+
+
+@pytest.mark.parametrize("none", NONE)
+def test_agents_need_a_pool(org, none):
+    edge, other, workspace = pool(org, "edge"), pool(org, "other"), org.workspace()
+    path = f"workspaces/{workspace}"
+    assert by_agents(org, workspace, edge).status == 200
+    for sent in ({"execution_mode": "agent", "agent_pool_id": none}, {"agent_pool_id": none}):
+        assert "must be specified" in refused_at(send(org, "PATCH", path, "workspaces", **sent), "/data/attributes/agent-pool-id")
+    assert mode_of(org, path) == ("agent", edge)
+    assert send(org, "PATCH", path, "workspaces", agent_pool_id=other).status == 200 and mode_of(org, path) == ("agent", other)
+
+
+@pytest.mark.parametrize("mode", ["remote", "local"])
+def test_a_project_leaves_its_pool(org, mode):
+    edge, network = pool(org, "edge"), project(org)
+    path = f"projects/{network}"
+    assert send(org, "PATCH", path, "projects", default_execution_mode="agent", default_agent_pool_id=edge).status == 200
+    assert mode_of(org, path, "default-") == ("agent", edge)
+    assert "must be specified" in refused_at(send(org, "PATCH", path, "projects", default_execution_mode="agent", default_agent_pool_id=""),
+                                             "/data/attributes/default-agent-pool-id")
+    assert send(org, "PATCH", path, "projects", default_execution_mode=mode, default_agent_pool_id="").status == 200
+    assert mode_of(org, path, "default-") == (mode, None)
+    data = {"type": "projects", "attributes": {"name": "Made", "default-execution-mode": mode, "default-agent-pool-id": ""}}
+    made = org.post(f"organizations/{org.organization}/projects", {"data": data}).data["id"]
+    assert mode_of(org, f"projects/{made}", "default-") == (mode, None)
+
+
 def test_a_pool_in_use_is_not_deleted(org, office):
     edge, workspace = pool(org, "edge"), org.workspace()
     by_agents(org, workspace, edge)
