@@ -256,8 +256,10 @@ static size_t body_read(char *to, size_t size, size_t count, void *data)
 	struct fetch *fetch = data;
 	ssize_t got = pread(fetch->body_fd, to, size * count, fetch->body_at);
 
-	if (got < 0)
+	if (got < 0) {
+		fetch->answer.file_error = errno;
 		return CURL_READFUNC_ABORT;
+	}
 	fetch->body_at += got;
 	return (size_t)got;
 }
@@ -273,7 +275,8 @@ static int body_seek(void *data, curl_off_t offset, int origin)
 	return CURL_SEEKFUNC_OK;
 }
 
-static bool write_all(int fd, const char *bytes, size_t len)
+/* 0, or errno. */
+static int write_all(int fd, const char *bytes, size_t len)
 {
 	while (len > 0) {
 		ssize_t done = write(fd, bytes, len);
@@ -281,11 +284,11 @@ static bool write_all(int fd, const char *bytes, size_t len)
 		if (done < 0 && errno == EINTR)
 			continue;
 		if (done <= 0)
-			return false;
+			return done < 0 ? errno : EIO;
 		bytes += done;
 		len -= (size_t)done;
 	}
-	return true;
+	return 0;
 }
 
 static size_t answer_came(char *bytes, size_t size, size_t count, void *data)
@@ -300,8 +303,10 @@ static size_t answer_came(char *bytes, size_t size, size_t count, void *data)
 	}
 	fetch->answer_len += len;
 	curl_easy_getinfo(fetch->easy, CURLINFO_RESPONSE_CODE, &status);
-	if (fetch->answer_fd > 0 && status == 200)
-		return write_all(fetch->answer_fd, bytes, len) ? len : 0;
+	if (fetch->answer_fd > 0 && status == 200) {
+		fetch->answer.file_error = write_all(fetch->answer_fd, bytes, len);
+		return fetch->answer.file_error ? 0 : len;
+	}
 	return buf_append(&fetch->answer.body, bytes, len) < 0 ? 0 : len;
 }
 

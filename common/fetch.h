@@ -37,6 +37,7 @@ struct fetch_answer {
 	bool too_large;    /* status 0 because the answer passed its limit */
 	bool foreign;      /* status 0 because a proxy answered in the scheduler's place; `error` has its status */
 	unsigned long long accepted; /* answers of the scheduler that this fetcher has had */
+	int file_error; /* status 0 because body_fd can't be read or answer_fd can't be written: errno; else 0 */
 };
 
 typedef void (*fetch_fn)(void *data, struct fetch_answer *answer);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -193,6 +194,15 @@ void command_failed(struct job *job, const char *name, int code, const char *err
 		job_fail(job, OUTCOME_FAILED, "%s ended with exit code %d", name, code);
 	else
 		job_fail(job, OUTCOME_FAILED, "%s was killed", name);
+}
+
+bool command_wrote_all(int out)
+{
+	struct stat info;
+	char last = '\0';
+
+	return fstat(out, &info) == 0 && info.st_size > 0 && pread(out, &last, 1, info.st_size - 1) == 1 &&
+		last == '\n';
 }
 
 /* ---- the start ---- */

@@ -31,6 +31,8 @@ struct command {
 	void (*done)(struct job *job, int code, const char *errors);
 };
 
+/* Whether a program wrote its output's last line to the end. Engines end well although a write failed. */
+bool command_wrote_all(int out);
 /* Releases the command's args. If it can't be started, the job has failed. */
 void command_run(struct job *job, struct command *command);
 /* Puts a kept output into the log, and fails the job with its first error. */

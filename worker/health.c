@@ -7,6 +7,7 @@
 #include "common/err.h"
 #include "common/httpd.h"
 #include "common/log.h"
+#include "worker/disk.h"
 #include "worker/lease.h"
 #include "worker/worker.h"
 
@@ -14,10 +15,11 @@ static bool ready(void *data, struct buf *why)
 {
 	const struct worker *worker = data;
 
-	if (lease_ready(worker->lease))
-		return true;
-	buf_text(why, "the scheduler does not answer\n");
-	return false;
+	if (!lease_ready(worker->lease))
+		buf_text(why, "the scheduler does not answer\n");
+	if (disk_low(worker->disk))
+		buf_text(why, "the disk of --data-dir is nearly full (--min-free-disk, --min-free-inodes)\n");
+	return why->len == 0;
 }
 
 static void handle(void *data, const struct http_request *request, struct http_answer *answer)

@@ -440,6 +440,9 @@ void job_stop(struct job *job, enum stop stop)
 	log_info("job is asked to stop", "run", job->result.run.text, "job", job->result.job.text, "how",
 		stop_name(stop), NULL);
 	job_stop_child(job, stop == STOP_FORCE);
+	job_hold(job);
+	channel_give_up_downloads(&job->channel);
+	job_release(job);
 }
 
 void job_lose(struct job *job)

@@ -19,6 +19,7 @@
 #include "worker/account.h"
 #include "worker/claim.h"
 #include "worker/control.h"
+#include "worker/disk.h"
 #include "worker/exec/cgroup.h"
 #include "worker/exec/child.h"
 #include "worker/exec/etc.h"
@@ -293,6 +294,7 @@ static int open_scheduler(struct worker *worker, struct err *err)
 		return -1;
 	results.producer = tickets_producer(worker->tickets);
 	worker->results = results_new(&results);
+	disk_begin(worker);
 	return 0;
 }
 
@@ -355,6 +357,7 @@ static void process_close(struct process *process)
 	installer_stop(worker->host.installer);
 	networks_free(worker->networks);
 	network_lists_release(&worker->network_lists);
+	disk_free(worker->disk);
 	tickets_free(worker->tickets);
 	control_free(worker->control);
 	claims_free(worker->claims);

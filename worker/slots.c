@@ -5,6 +5,7 @@
 #include "common/log.h"
 #include "worker/claim.h"
 #include "worker/control.h"
+#include "worker/disk.h"
 #include "worker/metrics.h"
 
 /* Those whose result is awaited. */
@@ -27,7 +28,7 @@ size_t slots_free(const struct worker *worker)
 	size_t slots = (size_t)worker->options.slots, taken = running(worker), aside = worker->busy - taken;
 
 	taken += aside > SLOTS_ASIDE ? aside - SLOTS_ASIDE : 0;
-	return worker->draining || taken >= slots ? 0 : slots - taken;
+	return worker->draining || disk_low(worker->disk) || taken >= slots ? 0 : slots - taken;
 }
 
 struct job *slots_find(const struct worker *worker, const char *job, int attempt)

@@ -14,6 +14,7 @@
 struct lease;
 struct claims;
 struct control;
+struct disk;
 struct tickets;
 
 /* One job that has given its result takes no slot while it goes on; a second one keeps its own. */
@@ -37,6 +38,7 @@ struct worker {
 	struct lease *lease;     /* lease.h: registration and heartbeats */
 	struct claims *claims;   /* claim.h */
 	struct control *control; /* control.h: what is to stop */
+	struct disk *disk;       /* disk.h: free space */
 	struct job **jobs;       /* that run; as many as `busy`, room for options.slots + SLOTS_ASIDE */
 	size_t busy;
 	bool draining;

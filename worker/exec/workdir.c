@@ -160,7 +160,9 @@ static int write_override(const struct workdir *dir, const struct assignment *as
 			assignment->working_directory);
 	if (workdir_override(assignment, &text) < 0)
 		return err_set(err, ERR_INVALID, "the working directory is too deep");
-	return beneath_write(dir->root, path, 0644, text.data, text.len, err);
+	if (beneath_write(dir->root, path, 0644, text.data, text.len, err) < 0)
+		return err_context(err, "the backend can't be configured");
+	return 0;
 }
 
 static int write_link(const struct workdir *dir, const struct assignment *assignment, struct err *err)
@@ -212,5 +214,7 @@ int workdir_fill(const struct workdir *dir, const struct assignment *assignment,
 		return err_context(err, "the configuration can't be unpacked");
 	if (write_override(dir, assignment, err) < 0 || write_link(dir, assignment, err) < 0)
 		return -1;
-	return write_variables(dir, assignment, err);
+	if (write_variables(dir, assignment, err) < 0)
+		return err_context(err, "the variables can't be written");
+	return 0;
 }

@@ -8,10 +8,12 @@
  *     job.json              of an apply: what a restarted worker needs to end it (ship/unsent)
  *     delivered             of an apply: the last state that the scheduler has (ship/leftover)
  *     errored.tfstate       of an apply: the last state, where terraform could not write it below root/ (ship/leftover)
+ *     errored.part          of an apply: disk space for that file (ship/reserve)
  *     cli.tfrc              the engine's CLI configuration; read-only for the job
  *     *.tar.gz, *.json      what was downloaded or is to be sent; not visible to the job
  *     root/                 the job's own, /job inside the sandbox:
- *         config/           the configuration, with zz_runyard_override.tf in its working directory
+ *         config/           the configuration, with zz_runyard_override.tf and an empty errored.tfstate (ship/reserve)
+ *                           in its working directory
  *         state/            terraform.tfstate, where the override's local backend keeps it
  *         workspaces/NAME/  terraform.tfstate, a link to that file: the engine reads and writes the state of the
  *                           workspace NAME there. "default" has none, since the backend's path names the file itself

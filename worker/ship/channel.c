@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/ship/channel.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -275,22 +277,34 @@ static struct transfer *shipment_first(const struct shipment *shipment)
 	return transfer;
 }
 
+/* The file's error takes the place of the answer's body. */
+static void transfer_end_file(struct transfer *transfer, int code)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT(256);
+
+	buf_text(&text, strerror(code));
+	transfer_end(transfer, 0, &text);
+}
+
 static void answer_came(void *data, struct fetch_answer *answer)
 {
 	struct shipment *shipment = data;
 	struct transfer *alone = NULL;
 
-	if (!is_final(answer->status) && !answer->too_large)
+	if (!is_final(answer->status) && !answer->too_large && !answer->file_error)
 		shipment_return(shipment, answer);
 	else if (shipment->count > 1)
 		parcel_answered(shipment, answer);
 	else
 		alone = shipment_first(shipment);
 	shipment_free(shipment);
-	if (alone) {
-		transfer_unlink(alone);
+	if (!alone)
+		return;
+	transfer_unlink(alone);
+	if (answer->file_error)
+		transfer_end_file(alone, answer->file_error);
+	else
 		transfer_end(alone, answer->status, &answer->body);
-	}
 }
 
 void channel_give_up(struct channel *channel)
@@ -305,6 +319,36 @@ void channel_give_up(struct channel *channel)
 		next = transfer->next;
 		transfer_end(transfer, 0, &nothing);
 	}
+}
+
+/* Each goes alone, so that ending its request ends no other transfer. */
+static void download_give_up(struct transfer *transfer)
+{
+	const struct buf nothing = BUF_INIT(0);
+
+	if (transfer->shipment) {
+		fetch_abort(transfer->shipment->fetch);
+		shipment_free(transfer->shipment);
+	}
+	transfer_unlink(transfer);
+	transfer_end(transfer, 0, &nothing);
+}
+
+static struct transfer *download_first(const struct channel *channel)
+{
+	struct transfer *transfer = channel->transfers;
+
+	while (transfer && transfer->spec.answer_fd <= 0)
+		transfer = transfer->next;
+	return transfer;
+}
+
+void channel_give_up_downloads(struct channel *channel)
+{
+	struct transfer *transfer;
+
+	while ((transfer = download_first(channel)))
+		download_give_up(transfer);
 }
 
 /* ---- the request ---- */
@@ -340,9 +384,11 @@ static void send_alone(struct shipment *shipment, struct transfer *transfer)
 	const struct transfer_spec *spec = &transfer->spec;
 
 	if (spec->answer_fd > 0 && (ftruncate(spec->answer_fd, 0) < 0 || lseek(spec->answer_fd, 0, SEEK_SET) < 0)) {
+		int code = errno;
+
 		shipment_free(shipment);
 		transfer_unlink(transfer);
-		transfer_end(transfer, 0, &(struct buf)BUF_INIT(1));
+		transfer_end_file(transfer, code);
 		return;
 	}
 	shipment_start(shipment, spec->path,

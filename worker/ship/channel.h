@@ -5,7 +5,8 @@
 /*
  * A job's way to the scheduler: requests below /api/worker/v1/jobs/<job> with the job's token. What gets no answer, or
  * 429 or 5xx, is sent again with backoff for as long as the channel is open. 401, 404 and 409 mean that the attempt is
- * over (proto/README), unless the request says that it expects such an answer.
+ * over (proto/README), unless the request says that it expects such an answer. A transfer whose file can't be read or
+ * written ends at once.
  *
  * An answer that does not come from the scheduler (common/origin.h) is no answer. A channel that is `bounded` ends a
  * transfer with status 0 after CHANNEL_FOREIGN_MAX of them. A try counts if the scheduler has answered another request
@@ -57,8 +58,9 @@ struct transfer_spec {
 	enum parcelled parcelled;
 };
 
-/* status: the answer's; 0 if it can't be had at all (too large, or CHANNEL_FOREIGN_MAX answers of a proxy). `body` is
- * the answer's, with an error's sentence if it is one; with status 0 the reason as text, or empty. Borrowed. */
+/* status: the answer's; 0 if it can't be had at all (too large, CHANNEL_FOREIGN_MAX answers of a proxy, a file of this
+ * worker's). `body` is the answer's, with an error's sentence if it is one; with status 0 the reason as text, or empty.
+ * Borrowed. */
 typedef void (*transfer_fn)(void *data, int status, const struct buf *body);
 
 void channel_open(struct channel *channel, struct loop *loop, struct fetcher *fetcher, const char *scheduler_url,
@@ -67,6 +69,8 @@ void channel_open(struct channel *channel, struct loop *loop, struct fetcher *fe
 void channel_close(struct channel *channel);
 /* Ends all transfers now, with status 0. */
 void channel_give_up(struct channel *channel);
+/* The same for those that write into a file. */
+void channel_give_up_downloads(struct channel *channel);
 void channel_send(struct channel *channel, const struct transfer_spec *spec, transfer_fn fn, void *data);
 /* Transfers that have not ended. */
 size_t channel_busy(const struct channel *channel);

@@ -21,7 +21,7 @@ enum { NOTE_LIMIT = 4096 };
 #define SERIAL_MOST 9e15 /* up to there a real is exact */
 
 static const char usual[] = "root/" WORKDIR_STATE;
-static const char errored[] = "errored.tfstate"; /* in the job's folder: out of the job's reach */
+static const char errored[] = LEFTOVER_ERRORED; /* in the job's folder: out of the job's reach */
 static const char delivered[] = "delivered";
 
 /* ---- facts ---- */
@@ -152,10 +152,10 @@ static int errored_write(int top, const struct buf *state, struct err *err)
 {
 	_cleanup_(closep) int fd = -1;
 
-	if (beneath_write(top, "errored.part", 0600, state->data, state->len, err) < 0)
+	if (beneath_write(top, LEFTOVER_PART, 0600, state->data, state->len, err) < 0)
 		return -1;
-	fd = beneath_open(top, "errored.part", O_RDONLY, 0);
-	if (fd < 0 || fsync(fd) < 0 || renameat(top, "errored.part", top, errored) < 0 || fsync(top) < 0)
+	fd = beneath_open(top, LEFTOVER_PART, O_RDONLY, 0);
+	if (fd < 0 || fsync(fd) < 0 || renameat(top, LEFTOVER_PART, top, errored) < 0 || fsync(top) < 0)
 		return err_errno(err, errored);
 	return 0;
 }

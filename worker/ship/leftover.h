@@ -13,6 +13,11 @@
 
 struct err;
 
+/* What an engine writes into its working directory instead of the state; the copy of it in `top` has that name too. */
+#define LEFTOVER_ERRORED "errored.tfstate"
+/* The copy until it is complete. */
+#define LEFTOVER_PART "errored.part"
+
 enum { LINEAGE_SIZE = 128, STATE_LIMIT = 512 * 1024 * 1024 };
 
 /* What tells one state from another. All zero: none. */

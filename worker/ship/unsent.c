@@ -16,7 +16,7 @@
 #include "worker/ship/channel.h"
 #include "worker/ship/leftover.h"
 
-enum { NOTE_LIMIT = 64 * 1024 };
+enum { NOTE_LIMIT = 64 * 1024, KEEP_AGAIN_MS = 5000 };
 
 static const char note_name[] = "job.json";
 
@@ -28,12 +28,21 @@ struct waiting {
 	struct waiting *next;
 };
 
+/* The folder of an ended apply that could not be kept yet: the disk is full. */
+struct unkept {
+	char *name;
+	int jobs; /* descriptor of the folder that it is in; borrowed */
+	struct unkept *next;
+};
+
 struct unsent {
 	struct unsent_spec spec;
 	char *path;
 	int folder;
 	struct waiting *waiting;
 	size_t count;
+	struct unkept *unkept;
+	struct loop_timer keep_timer;
 };
 
 int unsent_open(const struct unsent_spec *spec, struct unsent **ret_unsent, struct err *err)
@@ -66,12 +75,24 @@ static void waiting_drop(struct waiting *waiting)
 	free(waiting);
 }
 
+static void unkept_drop(struct unkept **at)
+{
+	struct unkept *gone = *at;
+
+	*at = gone->next;
+	free(gone->name);
+	free(gone);
+}
+
 void unsent_free(struct unsent *unsent)
 {
 	if (!unsent)
 		return;
 	while (unsent->waiting)
 		waiting_drop(unsent->waiting);
+	loop_timer_clear(unsent->spec.loop, &unsent->keep_timer);
+	while (unsent->unkept)
+		unkept_drop(&unsent->unkept);
 	close(unsent->folder);
 	free(unsent->path);
 	free(unsent);
@@ -202,6 +223,12 @@ static void state_answered(void *data, int status, const struct buf *body)
 		return;
 	}
 	answer_sentence(status, body, why, sizeof(why));
+	if (status == 0) {
+		log_error("a state of an earlier apply can't be read; the worker's next start tries again", "job",
+			waiting->name, "why", why, "folder", unsent->path, NULL);
+		waiting_drop(waiting);
+		return;
+	}
 	log_error("the scheduler refused a state of an earlier apply; its file is kept", "job", waiting->name, "why",
 		why, "folder", unsent->path, NULL);
 	renameat(unsent->folder, state, unsent->folder, refused);
@@ -277,10 +304,14 @@ static int keep_state(struct unsent *unsent, int top, const char *name)
 /* The note first: a state without one would never be found again. */
 static int keep(struct unsent *unsent, int top, const char *name, const json_t *note, bool owed)
 {
+	int code;
+
 	if (note_write(unsent, name, note, owed) == 0 && (!owed || keep_state(unsent, top, name) == 0))
 		return 0;
-	log_error("what is left to be told of an apply can't be kept: its folder stays", "job", name, "why",
-		strerror(errno), NULL);
+	code = errno;
+	note_drop(unsent, name); /* or the scheduler would be told that there is no state */
+	log_error("what is left to be told of an apply can't be kept: its folder stays, and it is tried again", "job",
+		name, "why", strerror(code), NULL);
 	return -1;
 }
 
@@ -294,6 +325,17 @@ static json_t *result_json(const struct job_result *result)
 	return value;
 }
 
+static void keep_again(void *data);
+
+static void keep_later(struct unsent *unsent, const struct workdir *dir)
+{
+	struct unkept *unkept = mem_new(1, sizeof(*unkept));
+
+	*unkept = (struct unkept){.name = mem_text(dir->name), .jobs = dir->jobs, .next = unsent->unkept};
+	unsent->unkept = unkept;
+	loop_timer_set(unsent->spec.loop, &unsent->keep_timer, KEEP_AGAIN_MS, keep_again, unsent);
+}
+
 int unsent_ended(struct unsent *unsent, const struct workdir *dir, const struct job_result *result, bool owed)
 {
 	json_auto_t *note = NULL;
@@ -302,8 +344,10 @@ int unsent_ended(struct unsent *unsent, const struct workdir *dir, const struct 
 		return owed ? -1 : 0;
 	if (result)
 		json_object_set_new(note, "result", result_json(result));
-	if (keep(unsent, dir->top, dir->name, note, owed) < 0)
+	if (keep(unsent, dir->top, dir->name, note, owed) < 0) {
+		keep_later(unsent, dir);
 		return -1;
+	}
 	if (!result || owed)
 		tell_all(unsent, dir->name);
 	return 0;
@@ -346,7 +390,7 @@ static int recover_apply(struct unsent *unsent, int top, const char *name)
 		return 0;
 	leftover_errored(top, text_or_empty(json_string_at(note, "folder")));
 	owed = leftover_undelivered(top);
-	log_warn("an apply was found that an earlier worker did not end", "job", name, "state",
+	log_info("an apply whose folder stayed is brought to its end", "job", name, "state",
 		owed ? "to be delivered" : "delivered", NULL);
 	/* The note that is there may have the result. */
 	if (kept_already(unsent, name))
@@ -354,14 +398,38 @@ static int recover_apply(struct unsent *unsent, int top, const char *name)
 	return keep(unsent, top, name, note, owed);
 }
 
-static void recover(struct unsent *unsent, int jobs, const char *name)
+static int recover(struct unsent *unsent, int jobs, const char *name)
 {
 	_cleanup_(closep) int top = beneath_open(jobs, name, O_RDONLY | O_DIRECTORY, 0);
 
 	if (top >= 0 && recover_apply(unsent, top, name) < 0)
-		return;
+		return -1;
 	if (beneath_remove(jobs, name) < 0)
 		log_warn("an old job's folder can't be removed", "job", name, NULL);
+	return 0;
+}
+
+static void recover_entry(struct unsent *unsent, int jobs, const char *name)
+{
+	recover(unsent, jobs, name);
+}
+
+static void keep_again(void *data)
+{
+	struct unsent *unsent = data;
+	struct unkept **at = &unsent->unkept;
+
+	while (*at) {
+		if (recover(unsent, (*at)->jobs, (*at)->name) < 0) {
+			at = &(*at)->next;
+			continue;
+		}
+		if (kept_already(unsent, (*at)->name))
+			tell_all(unsent, (*at)->name);
+		unkept_drop(at);
+	}
+	if (unsent->unkept)
+		loop_timer_set(unsent->spec.loop, &unsent->keep_timer, KEEP_AGAIN_MS, keep_again, unsent);
 }
 
 static void each_entry(
@@ -396,6 +464,6 @@ static void tell_entry(struct unsent *unsent, int folder, const char *file)
 
 void unsent_recover(struct unsent *unsent, int jobs)
 {
-	each_entry(jobs, recover, unsent);
+	each_entry(jobs, recover_entry, unsent);
 	each_entry(unsent->folder, tell_entry, unsent);
 }

@@ -8,6 +8,7 @@
 #include "worker/command.h"
 #include "worker/exec/arguments.h"
 #include "worker/stage/schemas.h"
+#include "worker/ship/reserve.h"
 #include "worker/ship/unsent.h"
 #include "worker/stage/summary.h"
 
@@ -44,6 +45,10 @@ static void step_start(struct job *job)
 	states_init(&job->states, job->host->loop, &job->channel, &job->dir);
 	if (unsent_note(job->host->unsent, &job->dir, &note, &err) < 0) {
 		job_fail(job, OUTCOME_ERRORED, "The worker can't note that the apply begins: %s", err.message);
+		return;
+	}
+	if (reserve_allocate(&job->dir, job->folder, &err) < 0) {
+		job_fail(job, OUTCOME_ERRORED, "The apply was not started. The worker's disk has no %s", err.message);
 		return;
 	}
 	job_hold(job);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/stage/stages.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/err.h"
@@ -19,6 +22,37 @@ static void log_line_came(void *data, const char *line, size_t len)
 
 /* ---- plan ---- */
 
+/* An engine says nothing if it can't write all of its plan file, a zip archive. One that OpenTofu encrypts is none. */
+static bool plan_is_whole(int plan)
+{
+	enum { END_SIZE = 22 };
+	char first[2], end[END_SIZE];
+	struct stat info;
+
+	if (plan < 0 || fstat(plan, &info) < 0 || info.st_size < END_SIZE ||
+		pread(plan, first, sizeof(first), 0) != sizeof(first) ||
+		pread(plan, end, sizeof(end), info.st_size - END_SIZE) != sizeof(end))
+		return false;
+	return memcmp(first, "PK", 2) != 0 || memcmp(end, "PK\5\6", 4) == 0;
+}
+
+static void plan_upload(struct job *job)
+{
+	int plan = beneath_open(job->dir.root, WORKDIR_PLAN, O_RDONLY, 0);
+
+	if (!plan_is_whole(plan)) {
+		closep(&plan);
+		job_fail(job, OUTCOME_FAILED, "The plan file was not written to the end: is the worker's disk full?");
+		return;
+	}
+	job_upload(job,
+		&(struct transfer_spec){.path = "plan",
+			.what = "plan",
+			.content_type = "application/octet-stream",
+			.body_fd = plan,
+			.parcelled = IN_PARCEL});
+}
+
 static void plan_done(struct job *job, int code, const char *errors)
 {
 	(void)errors;
@@ -30,12 +64,7 @@ static void plan_done(struct job *job, int code, const char *errors)
 	}
 	job->result.has_changes = code == 2;
 	if (!job_done(job))
-		job_upload(job,
-			&(struct transfer_spec){.path = "plan",
-				.what = "plan",
-				.content_type = "application/octet-stream",
-				.body_fd = beneath_open(job->dir.root, WORKDIR_PLAN, O_RDONLY, 0),
-				.parcelled = IN_PARCEL});
+		plan_upload(job);
 }
 
 static void step_plan(struct job *job)
@@ -99,6 +128,11 @@ static void show_done(struct job *job, int code, const char *errors)
 		command_failed(job, "terraform show", code, errors);
 		return;
 	}
+	if (!command_wrote_all(job->plan_json)) {
+		command_failed(job, "terraform show", code,
+			"Error: The plan as JSON was not written to the end: is the worker's disk full?\n");
+		return;
+	}
 	if (plan_is_shown(job))
 		job_upload_plan(job, "plan-json", "plan-json", beneath_open(job->dir.top, "plan.json", O_RDONLY, 0));
 }
@@ -115,7 +149,8 @@ void step_show(struct job *job)
 		return;
 	job->plan_json = beneath_open(job->dir.top, "plan.json", O_RDWR | O_CREAT | O_TRUNC, 0600);
 	if (job->plan_json < 0) {
-		job_fail(job, OUTCOME_ERRORED, "The worker can't write a file for the plan as JSON");
+		job_fail(
+			job, OUTCOME_ERRORED, "The worker can't make a file for the plan as JSON: %s", strerror(errno));
 		return;
 	}
 	command.out = job->plan_json;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/stage/stages.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include "worker/exec/lockfile.h"
 #include "worker/exec/modules.h"
 #include "worker/metrics.h"
+#include "worker/ship/reserve.h"
 
 enum { CLI_CONFIG_LIMIT = 256 * 1024, LOCKFILE_LIMIT = 1024 * 1024, CLAIM_LIMIT = 64 * 1024 * 1024 };
 
@@ -33,7 +35,10 @@ static void download_ended(void *data, int status, const struct buf *body)
 	char why[300];
 
 	free(data);
-	if (status != 200 && (status != 204 || download.needed)) {
+	if (status == 0 && body->len > 0)
+		job_fail(download.job, OUTCOME_ERRORED, "The worker can't write the %s to its disk: %s", download.what,
+			buf_str(body));
+	else if (status != 200 && (status != 204 || download.needed)) {
 		answer_sentence(status, body, why, sizeof(why));
 		job_fail(download.job, OUTCOME_ERRORED, "The scheduler did not give the %s: %s", download.what, why);
 	}
@@ -59,7 +64,7 @@ void job_download(struct job *job, const char *what, int fd, bool needed)
 	struct download *item;
 
 	if (fd < 0) {
-		job_fail(job, OUTCOME_ERRORED, "The worker can't write a file for the %s", what);
+		job_fail(job, OUTCOME_ERRORED, "The worker can't make a file for the %s: %s", what, strerror(errno));
 		return;
 	}
 	if (came_along(job, what, fd))
@@ -169,7 +174,7 @@ static int write_cli_config(struct job *job, int folder, struct err *err)
 	providers_skip_free(skip);
 	if (status == 0)
 		status = beneath_write(job->dir.top, "cli.tfrc", 0644, text.data, text.len, err);
-	return status;
+	return status < 0 ? err_context(err, "the engine's CLI configuration can't be written") : 0;
 }
 
 /* What a plan's init will read is known now. */
@@ -207,6 +212,14 @@ static void write_ephemeral(struct unpacking *unpacking)
 	workdir_write_ephemeral(&job->dir, &job->assignment, names, &unpacking->err);
 }
 
+static void make_reserve(struct unpacking *unpacking)
+{
+	const struct job *job = unpacking->job;
+
+	if (reserve_name(&job->dir, job->folder, &unpacking->err) < 0)
+		err_context(&unpacking->err, "the configuration can't be unpacked");
+}
+
 static void unpack(void *data)
 {
 	struct unpacking *unpacking = data;
@@ -227,6 +240,8 @@ static void unpack(void *data)
 		write_ephemeral(unpacking);
 	if (unpacking->err.kind == ERR_NONE)
 		write_cli_config(job, unpacking->folder, &unpacking->err);
+	if (unpacking->err.kind == ERR_NONE)
+		make_reserve(unpacking);
 	if (job->assignment.stage == STAGE_PLAN)
 		remember(job, unpacking->folder, configuration);
 	close(unpacking->folder);

@@ -195,12 +195,24 @@ static void send_digest(struct job *job, const struct kept_schemas *kept)
 
 /* ---- the step ---- */
 
+static bool wrote_all(const struct job *job)
+{
+	_cleanup_(closep) int out = beneath_open(job->dir.top, "schemas.json", O_RDONLY, 0);
+
+	return out >= 0 && command_wrote_all(out);
+}
+
 static void schemas_done(struct job *job, int code, const char *errors)
 {
 	struct kept_schemas kept = {.builtin = false};
 
 	if (code != 0) {
 		command_failed(job, "terraform providers schema", code, errors);
+		return;
+	}
+	if (!wrote_all(job)) {
+		log_warn("provider schemas were not written to the end: is the worker's disk full?", "run",
+			job->result.run.text, NULL);
 		return;
 	}
 	make_key(job, kept.key);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/stage/stages.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -29,7 +30,10 @@ static void upload_ended(void *data, int status, const struct buf *body)
 	char why[300];
 
 	free(data);
-	if ((status < 200 || status >= 300) && !job->channel.over) {
+	if (status == 0 && body->len > 0) {
+		job_fail(job, OUTCOME_ERRORED, "The worker can't read the %s from its disk: %s", upload.what,
+			buf_str(body));
+	} else if ((status < 200 || status >= 300) && !job->channel.over) {
 		answer_sentence(status, body, why, sizeof(why));
 		job_fail(job, OUTCOME_ERRORED, "The scheduler did not take the %s: %s", upload.what, why);
 	}
@@ -43,7 +47,8 @@ void job_upload(struct job *job, const struct transfer_spec *spec)
 
 	put.method = "PUT";
 	if (spec->body_fd < 0) {
-		job_fail(job, OUTCOME_ERRORED, "The worker can't read the %s", spec->what);
+		job_fail(job, OUTCOME_ERRORED, "The worker can't open the %s on its disk: %s", spec->what,
+			strerror(errno));
 		return;
 	}
 	if (job->channel.over) {

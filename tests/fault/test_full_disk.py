@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: MPL-2.0
+"""The disk of a worker's data folder is full: each job ends with a sentence, no state is lost, and the worker goes on when there is room."""
+
+import os
+
+import pytest
+
+from support.disk import Disk
+from support.engine import each_engine
+from support.process import worker_account
+from support.wait import until
+
+pytestmark = pytest.mark.skipif(worker_account() is None, reason="only root mounts file systems")
+
+MIB = 1 << 20
+ONE = 'resource "terraform_data" "one" {}\n'
+# With more text than the block that the file has.
+WIDE = 'resource "terraform_data" "first" {\n  input = join("", formatlist("y%s", range(1000)))\n}\nresource "terraform_data" "second" {\n  depends_on = [terraform_data.first]\n}\n'
+# Fills the job's disk before the command that a file of the configuration names.
+ENGINE = """#!/bin/sh
+if [ -e "fill-at-$1" ]; then
+	head -c 1G /dev/zero >filling 2>/dev/null
+fi
+exec {engine} "$@"
+"""
+
+
+@pytest.fixture
+def disk(folder):
+    disk = Disk(folder / "disk", 64)
+    yield disk
+    disk.release()
+
+
+@pytest.fixture
+def start(folder, disk, worker, engine, gate):
+    """start(option=value...): a worker on that disk, which fills it where a configuration says so."""
+    program = folder / "engine"
+    program.write_text(ENGINE.format(engine=engine.path))
+    program.chmod(0o755)
+
+    def start(**options):
+        more = {"min_free_disk": 0, "min_free_inodes": 0, **options}
+        return worker(data_dir=disk.folder / "data", engine=program, sandbox_bind=f"{engine.folder},{gate.folder}", **more)
+
+    yield start
+    for one in worker.all:  # before its disk goes
+        one.stop()
+
+
+def works_again(api, worker):
+    """The same worker does a run of another workspace."""
+    api.wait_status(api.run_files(api.workspace(auto_apply=True), {"main.tf": ONE}), "applied")
+    until(lambda: worker.metric("runyard_worker_states_pending") == 0, "nothing is left to be told")
+    assert worker.ready()
+
+
+def large():
+    """A configuration that no claim brings along."""
+    return {"main.tf": ONE, "large": os.urandom(8 * MIB)}
+
+
+@pytest.mark.parametrize("leave", [0, 16384, 4 * MIB])
+def test_the_configuration_can_not_be_written(api, start, disk, leave):
+    one = start()
+    disk.fill(leave)
+    run = api.run_files(api.workspace(), large())
+    assert api.wait_status(run, "errored")["error"] == "The worker can't write the configuration to its disk: No space left on device"
+    disk.free()
+    works_again(api, one)
+
+
+def test_an_unpacked_configuration_can_not_be_written(api, start, disk):
+    one = start()
+    disk.fill(leave=10 * MIB)
+    error = api.wait_status(api.run_files(api.workspace(), large()), "errored")["error"]
+    assert "the configuration can't be unpacked" in error and "No space left on device" in error
+    disk.free()
+    works_again(api, one)
+
+
+def test_a_small_configuration_comes_with_the_claim(api, start, disk):
+    one = start()
+    disk.fill()
+    error = api.wait_status(api.run_files(api.workspace(), {"main.tf": ONE}), "errored")["error"]
+    assert "No space left on device" in error
+    disk.free()
+    works_again(api, one)
+
+
+def test_without_inodes(api, start, disk):
+    one = start()
+    disk.fill_inodes(leave=3)
+    error = api.wait_status(api.run_files(api.workspace(), {"main.tf": ONE}), "errored")["error"]
+    assert error.startswith("The worker can't make a folder for the job") and "No space left on device" in error
+    disk.free()
+    works_again(api, one)
+
+
+@each_engine()
+@pytest.mark.parametrize("command, words", [("init", "terraform init failed"),
+                                            ("plan", "The plan file was not written to the end: is the worker's disk full?"),
+                                            ("show", "terraform show failed: The plan as JSON was not written to the end: is the worker's disk full?")])
+def test_the_engine_can_not_write(api, start, command, words):
+    one = start()
+    workspace = api.workspace()
+    run = api.run_files(workspace, {"main.tf": WIDE, f"fill-at-{command}": ""})
+    assert words in api.wait_status(run, "errored")["error"]
+    works_again(api, one)
+
+
+def apply_alone(api, disk, workspace, files):
+    """A run whose apply has the disk alone."""
+    run = api.run_files(workspace, files, auto_apply=False)
+    api.wait_status(run, "planned")
+    until(lambda: not list((disk.folder / "data/jobs").iterdir()), "the plan's folder is gone")
+    api.act(run, "apply")
+    return run
+
+
+@each_engine()
+def test_an_apply_can_not_write_its_state(api, start, disk):
+    """What it made is in the workspace's state, and no state is in the log."""
+    one = start()
+    workspace = api.workspace(auto_apply=True)
+    run = apply_alone(api, disk, workspace, {"main.tf": WIDE, "fill-at-apply": ""})
+    assert "terraform apply failed" in api.wait_status(run, "errored")["error"]
+    log = api.log(run, "apply")
+    assert "no space left on device" in log and "y998y999" not in log
+    assert "terraform_data.first" in api.resources(workspace)
+    assert api.attributes(f"workspaces/{workspace}")["locked"] is False
+    again = api.run_files(workspace, {"main.tf": WIDE})
+    api.wait_status(again, "applied")
+    assert api.resources(workspace) == ["terraform_data.first", "terraform_data.second"]
+    works_again(api, one)
+
+
+@each_engine()
+def test_an_apply_grows_a_state_on_a_full_disk(api, start, disk):
+    one = start()
+    workspace = api.workspace(auto_apply=True)
+    api.wait_status(api.run_files(workspace, {"main.tf": ONE}), "applied")
+    lineage = api.state(workspace)["lineage"]
+    run = apply_alone(api, disk, workspace, {"main.tf": ONE + WIDE, "fill-at-apply": ""})
+    api.wait_status(run, "errored")
+    assert {"terraform_data.first", "terraform_data.one"} <= set(api.resources(workspace))
+    assert api.state(workspace)["lineage"] == lineage
+    works_again(api, one)
+
+
+def test_no_apply_starts_without_room_for_its_state(api, start, disk):
+    one = start()
+    workspace = api.workspace(auto_apply=False)
+    run = api.run_files(workspace, {"main.tf": ONE})
+    api.wait_status(run, "planned")
+    disk.fill(leave=2 * MIB)
+    api.act(run, "apply")
+    assert api.wait_status(run, "errored")["error"] == "The apply was not started. The worker's disk has no 4 MiB for its state: No space left on device"
+    assert api.state(workspace) is None and api.attributes(f"workspaces/{workspace}")["locked"] is False
+    disk.free()
+    works_again(api, one)
+
+
+def test_an_apply_ends_on_a_full_disk(api, start, disk, gate):
+    """Its result can't be noted: it is delivered, and the job's folder goes when there is room."""
+    one = start()
+    workspace = api.workspace(auto_apply=True)
+    run = api.run_files(workspace, {"main.tf": f'resource "terraform_data" "one" {{\n  provisioner "local-exec" {{\n    command = "{gate.command}"\n  }}\n}}\n'})
+    gate.wait()
+    disk.fill()
+    gate.open()
+    api.wait_status(run, {"applied", "errored"})
+    disk.free()
+    until(lambda: not list((disk.folder / "data/jobs").iterdir()), "the job's folder is gone")
+    assert api.resources(workspace) == ["terraform_data.one"]
+    works_again(api, one)
+
+
+@pytest.mark.parametrize("stop", ["cancel", "SIGTERM"])
+def test_a_stop_is_heard_while_a_download_fails(api, start, disk, stop):
+    one = start()
+    disk.fill()
+    run = api.run_files(api.workspace(), large())
+    if stop == "cancel":
+        api.call("POST", f"runs/{run}/actions/cancel")
+    until(lambda: api.status(run) in ("errored", "canceled"), "the run ends")
+    assert one.stop() == 0
+
+
+@pytest.mark.parametrize("what", ["blocks", "inodes"])
+def test_a_low_disk_stops_claims(api, start, disk, what):
+    one = start(min_free_disk=16, min_free_inodes=1000)
+    if what == "blocks":
+        disk.fill(leave=12 * MIB)
+    else:
+        disk.fill_inodes(leave=900)
+    until(lambda: one.metric("runyard_worker_disk_low") == 1, "the worker sees it")
+    assert one.get("/readyz") == (503, "the disk of --data-dir is nearly full (--min-free-disk, --min-free-inodes)\n")
+    claims = one.metric("runyard_worker_claims_total")
+    run = api.run_files(api.workspace(auto_apply=True), {"main.tf": ONE})
+    beats = one.metric("runyard_worker_heartbeats_total")
+    until(lambda: one.metric("runyard_worker_heartbeats_total") > beats, "it goes on with its heartbeats")
+    assert api.status(run) in ("pending", "plan_queued") and one.metric("runyard_worker_claims_total") == claims
+    disk.free()
+    api.wait_status(run, "applied")
+    until(one.ready, "it is ready again")
+    said = [line["msg"].split(":")[0] for line in one.log_lines() if "disk" in line["msg"]]
+    assert said == ["disk low", "disk has room again"]

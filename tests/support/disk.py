@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MPL-2.0
+"""A small file system of a test's own."""
+
+import os
+import subprocess
+
+
+class Disk:
+    """A tmpfs of that many MiB and inodes at a folder that it makes. For root."""
+
+    def __init__(self, folder, mib, inodes=100_000):
+        self.folder = folder
+        self.folder.mkdir()
+        self.mounted = False
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={mib}m,nr_inodes={inodes},mode=755", "tmpfs", self.folder], check=True)
+        self.mounted = True
+
+    def fill(self, leave=0):
+        """Takes all blocks but those of `leave` bytes."""
+        space = os.statvfs(self.folder)
+        with open(self.folder / "filled", "ab") as file:
+            os.posix_fallocate(file.fileno(), file.tell(), space.f_bavail * space.f_frsize - leave)
+
+    def fill_inodes(self, leave):
+        (self.folder / "many").mkdir()
+        for number in range(os.statvfs(self.folder).f_favail - leave):
+            (self.folder / "many" / str(number)).touch()
+
+    def free(self):
+        """Gives back what the test took."""
+        subprocess.run(["rm", "-rf", self.folder / "filled", self.folder / "many"], check=True)
+
+    def release(self):
+        if self.mounted:
+            subprocess.run(["umount", "--lazy", self.folder], check=True)
+        self.mounted = False
