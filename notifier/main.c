@@ -11,6 +11,7 @@
 #include "common/fetch.h"
 #include "common/guard.h"
 #include "common/log.h"
+#include "common/watchdog.h"
 #include "notifier/bus.h"
 #include "notifier/callback/callbacks.h"
 #include "notifier/callback/server.h"
@@ -84,10 +85,11 @@ static void process_run(struct process *process)
 	loop_run(notifier->loop);
 }
 
-static void process_close(struct process *process)
+static void process_close(struct process *process, int status)
 {
 	struct notifier *notifier = &process->notifier;
 
+	watchdog_set(WATCHDOG_CLOSE_MS, "connections are closed", status);
 	server_stop(notifier->server);
 	claims_free(notifier->claims);
 	lease_free(notifier->lease);
@@ -128,6 +130,7 @@ int main(int argc, char **argv)
 		process_run(&process);
 	else
 		log_error("the notifier can't start", "why", err.message, NULL);
-	process_close(&process);
-	return status < 0;
+	status = status < 0;
+	process_close(&process, status);
+	return status;
 }

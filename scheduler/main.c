@@ -10,6 +10,7 @@
 #include "common/guard.h"
 #include "common/json_region.h"
 #include "common/log.h"
+#include "common/watchdog.h"
 #include "scheduler/api/emails.h"
 #include "scheduler/api/server.h"
 #include "scheduler/auth/bootstrap.h"
@@ -231,35 +232,35 @@ static int scheduler_start(struct scheduler *s, struct err *err)
 	return port_file_write(s, err);
 }
 
-/* In mirrored order: whoever waits is sent away, no new requests, then no more decisions, then what they wrote is sent.
- */
-static void scheduler_stop(struct scheduler *s)
+/* Stops the parts of command_serve in mirrored order: requests, then decisions in the background, then the publisher.
+ * The watchdog may end the process before that: uncommitted work was not acknowledged, and other schedulers publish
+ * the outbox. */
+static void scheduler_stop(struct scheduler *s, int status)
 {
+	watchdog_set(WATCHDOG_REQUESTS_MS, "requests under way are answered", status);
 	waits_stop(s->waits);
 	api_stop(s->api);
+	watchdog_set(WATCHDOG_CLOSE_MS, "its work in the background ends and connections are closed", status);
 	housekeeper_stop(s->housekeeper);
 	sweeper_stop(s->sweeper);
 	for (size_t i = 0; i < INTAKES; i++)
 		intake_stop(s->intakes[i]);
 	waits_free(s->waits);
 	publisher_stop(s->publisher);
+	log_info("stopped", NULL);
 }
 
 static int command_serve(struct scheduler *s, int argc, char **argv, struct err *err)
 {
 	(void)argc;
 	(void)argv;
-	if (scheduler_start(s, err) < 0) {
-		scheduler_stop(s);
+	if (scheduler_start(s, err) < 0)
 		return -1;
-	}
 	log_info("serving", "url", api_public_url(s->api), NULL);
 	while (!stop_wait(s, -1))
 		;
 	log_info("stopping; a second signal stops at once", NULL);
 	signals_unblock();
-	scheduler_stop(s);
-	log_info("stopped", NULL);
 	return 0;
 }
 
@@ -436,6 +437,8 @@ int main(int argc, char **argv)
 		result = command_run(&s, argc - rest, argv + rest, &err);
 	if (result < 0)
 		log_error(err.message, NULL);
+	if (s.publisher)
+		scheduler_stop(&s, result < 0);
 	scheduler_release(&s);
 	return result < 0 ? 1 : 0;
 }

@@ -16,6 +16,7 @@
 #include "common/fetch.h"
 #include "common/httpd.h"
 #include "common/log.h"
+#include "common/watchdog.h"
 #include "worker/account.h"
 #include "worker/claim.h"
 #include "worker/control.h"
@@ -346,7 +347,8 @@ static void process_run(struct process *process)
 	loop_run(worker->loop);
 }
 
-static void process_close(struct process *process)
+/* The jobs' processes are gone before the watchdog is set. */
+static void process_close(struct process *process, int status)
 {
 	struct worker *worker = &process->worker;
 
@@ -357,6 +359,7 @@ static void process_close(struct process *process)
 	installer_stop(worker->host.installer);
 	networks_free(worker->networks);
 	network_lists_release(&worker->network_lists);
+	watchdog_set(WATCHDOG_CLOSE_MS, "connections are closed", status);
 	disk_free(worker->disk);
 	tickets_free(worker->tickets);
 	control_free(worker->control);
@@ -408,6 +411,6 @@ int main(int argc, char **argv)
 	else
 		log_error("the worker can't start", "why", err.message, NULL);
 	status = status < 0 || process.worker.refused || process.worker.stopped_hard;
-	process_close(&process);
+	process_close(&process, status);
 	return status;
 }

@@ -2,6 +2,8 @@
 """Messages by hand."""
 
 import json
+import socket
+import struct
 import subprocess
 
 from support.process import which
@@ -23,3 +25,20 @@ def produce(bus, topic, *messages):
 def consume(bus, topic):
     """All messages of the topic."""
     return kcat(bus.address, "-C", "-e", "-q", "-o", "beginning", "-t", topic).splitlines()
+
+
+def text_field(text):
+    return struct.pack(">h", len(text)) + text.encode()
+
+
+def delete_topics(bus, *topics):
+    """Kafka's request DeleteTopics, version 1."""
+    body = struct.pack(">i", len(topics)) + b"".join(map(text_field, topics)) + struct.pack(">i", 10_000)
+    request = struct.pack(">hhi", 20, 1, 1) + text_field("tests") + body
+    with socket.create_connection(("127.0.0.1", bus.port), timeout=30) as connection, connection.makefile("rb") as answer:
+        connection.sendall(struct.pack(">i", len(request)) + request)
+        said = answer.read(struct.unpack(">i", answer.read(4))[0])[12:]  # after the correlation, the throttle time and the count
+    for topic in topics:
+        size = struct.unpack(">h", said[:2])[0]
+        code, said = struct.unpack(">h", said[2 + size:4 + size])[0], said[4 + size:]
+        assert code in (0, 3), f"{topic} is not deleted: error {code}"  # 3: there is none

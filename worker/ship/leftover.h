@@ -13,7 +13,7 @@
 
 struct err;
 
-/* What an engine writes into its working directory instead of the state; the copy of it in `top` has that name too. */
+/* The file that an engine writes into its working directory instead of the state, and the copy of it in `top`. */
 #define LEFTOVER_ERRORED "errored.tfstate"
 /* The copy until it is complete. */
 #define LEFTOVER_PART "errored.part"

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MPL-2.0
+"""A process that is asked to end does so in bounded time, whatever its servers and libraries do."""
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from support.kcat import delete_topics, kcat
+from support.runyard import KEYS, Notifier, Scheduler, Worker
+from support.servers import Broker, Postgres, Redis
+from support.site import bootstrap, release_all
+from support.wait import until
+
+ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
+SECONDS = 25  # a scheduler whose database says nothing takes 13, and the machine may be slow
+
+
+def stop_all(services):
+    """Each ends with 0."""
+    for service in services:
+        assert service.process.stop(timeout=SECONDS) == 0
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("when", ["at once", "when they know"])
+def test_after_topics_were_deleted(scheduler, worker, notifier, kafka, api, when):
+    services = [worker(), notifier(), *scheduler.all]
+    api.wait_status(api.run_files(api.workspace(auto_apply=True), ONE), "applied")
+    there = [topic["topic"] for topic in json.loads(kcat(kafka.address, "-L", "-J"))["topics"]]
+    delete_topics(kafka, *(topic for topic in there if topic.startswith("runyard.")))
+    if when == "when they know":
+        for service in services:
+            until(lambda: "desired partition is no longer available" in service.process.log(), f"{service.name} knows")
+    stop_all(services)
+
+
+def children(pid):
+    return [int(child) for list in Path(f"/proc/{pid}/task").glob("*/children") for child in list.read_text().split()]
+
+
+class Servers:
+    """PostgreSQL, the broker and Redis, for one test to end."""
+
+    def __init__(self, folder):
+        self.postgres, self.broker, self.redis = Postgres().start(), Broker(folder).start(), Redis(folder).start()
+        self.all = [self.postgres, self.broker, self.redis]
+
+    def send(self, number):
+        """To all processes of those that run."""
+        for server in self.all:
+            running = [server.process.pid, *children(server.process.pid)] if server.process.alive() else []
+            for pid in running:
+                os.kill(pid, number)
+
+    def release(self):
+        self.send(signal.SIGCONT)
+        for server in self.all:
+            server.process.kill()
+        self.postgres.release()
+
+
+@pytest.fixture
+def servers(folder):
+    servers = Servers(folder)
+    yield servers
+    servers.release()
+
+
+@pytest.fixture
+def services(folder, servers, sandbox):
+    url, bus = servers.postgres.new_database(), servers.broker.options
+    tokens = bootstrap(url)
+    scheduler = Scheduler("scheduler-1", folder, database_url=url, keys=KEYS, **bus).start()
+    worker = Worker("worker-1", folder, scheduler_url=scheduler.url, agent_token=tokens["agent-token"], data_dir=folder / "worker-1", sandbox=sandbox, **bus)
+    notifier = Notifier("notifier-1", folder, scheduler_url=scheduler.url, notifier_token=tokens["notifier-token"], redis_url=servers.redis.url, **bus)
+    services = [scheduler, worker.start(), notifier.start()]
+    yield services
+    release_all(services)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+@pytest.mark.parametrize("scheduler_first", [True, False])
+def test_after_their_servers(services, servers, number, scheduler_first):
+    """Killed servers refuse connections; stopped ones take them and say nothing."""
+    servers.send(number)
+    if number == signal.SIGKILL:
+        until(lambda: services[0].metric("runyard_kafka_errors_total") > 0, "the scheduler misses the broker")
+    stop_all(services if scheduler_first else reversed(services))
