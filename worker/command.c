@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/command.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,6 +14,8 @@
 #include "common/log.h"
 #include "worker/exec/child.h"
 #include "worker/metrics.h"
+#include "worker/network/network.h"
+#include "worker/ship/record.h"
 #include "worker/stage/summary.h"
 
 enum { KEPT_LIMIT = 1024 * 1024 };
@@ -66,13 +69,9 @@ static void add_run(const struct assignment *assignment, struct texts *env)
 /* Fewer collections of garbage make the engine's short commands a tenth faster; the limit keeps large ones from growing
  * beyond what they need. */
 static const char *const fixed[] = {
-	"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/engine",
-	"LANG=C.UTF-8",
-	"TF_IN_AUTOMATION=1",
-	"TF_INPUT=0",
-	"CHECKPOINT_DISABLE=1",
-	"GOGC=400",
-	"GOMEMLIMIT=1GiB",
+	"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/engine", "LANG=C.UTF-8",
+	"TF_IN_AUTOMATION=1", "TF_INPUT=0", "CHECKPOINT_DISABLE=1", "GOGC=400", "GOMEMLIMIT=1GiB",
+	"TF_STATE_PERSIST_INTERVAL=20", /* OpenTofu's shortest: with less it panics */
 };
 
 /* The workspace's key and no other; hosts are taken as they come, since nobody here could answer for one. A variable of
@@ -232,29 +231,62 @@ static bool offline(const struct job *job, enum command_env env)
 	return job->host->offline && env != ENV_COST;
 }
 
+static void record_failed(void *data)
+{
+	struct job *job = data;
+
+	job_fail(job, OUTCOME_ERRORED, "The worker can't write the engine's output to its disk: %s", strerror(errno));
+	limits_stop(job);
+}
+
+static int record_begin(struct running *running, struct child_kept *ret_kept, struct err *err)
+{
+	struct job *job = running->job;
+
+	if (!running->command.recorded)
+		return 0;
+	if (record_open(job->dir.top, &job->record, err) < 0)
+		return -1;
+	*ret_kept = (struct child_kept){
+		.output = -1, .copy = job->record, .held = job->network ? network_socket(job->network) : -1};
+	return 0;
+}
+
+static void output_attach(struct running *running, int output)
+{
+	struct job *job = running->job;
+
+	joblog_attach(&job->log, output, line_came, running);
+	if (running->command.recorded)
+		joblog_copy(&job->log, job->record, record_failed, job);
+}
+
 static int start_child(struct running *running, const struct sandbox_start *start, struct err *err)
 {
 	struct job *job = running->job;
+	struct child_kept kept = {-1, -1, -1};
 	struct child_spec spec = {
 		.argv = start->argv.items,
 		.env = start->env.items ? start->env.items : (char *[]){NULL},
 		.folder = start->folder,
 		.fds = {-1, -1, -1, start->args_fd, start->filter_fd},
+		.kept = running->command.recorded ? &kept : NULL,
 		.terms = job_terms(job, &running->command.kind),
 	};
 	int output = -1, status;
 
 	if (!offline(job, running->command.env) && job_network(job, &spec.network, err) < 0)
 		return -1;
-	if (open_output(running, &spec, &output, err) < 0)
+	if (record_begin(running, &kept, err) < 0 || open_output(running, &spec, &output, err) < 0)
 		return -1;
+	kept.output = running->command.recorded ? output : -1;
 	status = child_start(job->host->loop, &spec, command_ended, running, &job->child, err);
 	if (running->command.output == OUTPUT_LOG)
 		close(spec.fds[1]);
 	if (status < 0)
 		closep(&output);
 	else if (output >= 0)
-		joblog_attach(&job->log, output, line_came, running);
+		output_attach(running, output);
 	return status;
 }
 

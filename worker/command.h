@@ -24,7 +24,8 @@ struct command {
 	enum command_env env;
 	bool with_ssh_key; /* git finds the workspace's SSH key */
 	enum command_output output;
-	int out; /* OUTPUT_FILE; borrowed */
+	int out;       /* OUTPUT_FILE; borrowed */
+	bool recorded; /* OUTPUT_LOG: the job's folder has the output too, as WORKDIR_OUTPUT (ship/record.h) */
 	struct child_kind kind;
 	joblog_line_fn on_line; /* OUTPUT_LOG: called with each line and the job; or NULL */
 	/* The exit code; -1 if a signal ended it. `errors` is what it said on the way, NULL for OUTPUT_LOG. */

@@ -77,7 +77,7 @@ struct job *job_start(const struct job_host *host, struct assignment *assignment
 	job->lease = *lease;
 	job->assignment = *assignment;
 	job->dir = (struct workdir)WORKDIR_INIT;
-	job->configuration = job->init_bundle = job->plan_json = job->state_file = job->plan_file = -1;
+	job->configuration = job->init_bundle = job->plan_json = job->state_file = job->plan_file = job->record = -1;
 	job->begun_ms = job->step_ms = clock_mono_ms();
 	job->steps = stage_steps(assignment->stage);
 	job->folder = assignment->working_directory ? workdir_folder(assignment) : NULL;
@@ -147,6 +147,7 @@ void job_free(struct job *job)
 	closep(&job->plan_json);
 	closep(&job->state_file);
 	closep(&job->plan_file);
+	closep(&job->record);
 	org_packages_leave(job->host->org_packages, job->packages);
 	workdir_release(&job->dir);
 	assignment_release(&job->assignment);

@@ -147,6 +147,7 @@ struct job {
 	char *locked;  /* the configuration's own lock file, or NULL */
 	/* files, or -1 */
 	int configuration, init_bundle, plan_json;
+	int record;                /* of the engine's output (ship/record.h) */
 	int state_file, plan_file; /* while they are downloaded */
 };
 

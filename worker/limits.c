@@ -262,6 +262,7 @@ void limits_terms(const struct job *job, struct keeper_terms *terms)
 	const struct job_limits *most = job->host->limits;
 
 	terms->stop_ms = most->stop_seconds * 1000;
+	terms->grace_ms = terms->outlives ? terms->stop_ms : 0;
 	terms->limits = (struct keeper_limits){.memory = most->memory << 20,
 		.processes = most->processes,
 		.file_size = limits_quarter_more(most->disk << 20)};

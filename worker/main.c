@@ -35,6 +35,9 @@
 #include "worker/tickets.h"
 #include "worker/worker.h"
 
+/* A network ends after the job that it is for. */
+enum { NETWORK_MORE_MS = 10 * 1000 };
+
 struct process {
 	struct worker worker;
 	struct httpd *health;
@@ -189,7 +192,8 @@ static int open_network(struct worker *worker, struct err *err)
 	const struct networks_spec spec = {.loop = worker->loop,
 		.lists = &worker->network_lists,
 		.urls = &urls,
-		.keep = (size_t)options->slots * 2};
+		.keep = (size_t)options->slots * 2,
+		.grace_ms = options->job_stop_seconds * 1000 + NETWORK_MORE_MS};
 
 	if (network_is(worker, "host") || network_is(worker, "none") || !worker->sandbox.bwrap)
 		return 0;
@@ -219,7 +223,8 @@ static int open_host(struct process *process, struct err *err)
 	const struct unsent_spec unsent = {.loop = worker->loop,
 		.fetcher = worker->fetcher,
 		.scheduler_url = options->scheduler_url,
-		.data_dir = options->data_dir};
+		.data_dir = options->data_dir,
+		.groups = process->groups};
 
 	worker->limits = (struct job_limits){
 		.plan_seconds = options->plan_seconds,

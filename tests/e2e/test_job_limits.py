@@ -61,8 +61,8 @@ def stopped(api, files, kind="apply"):
     workspace = api.workspace(auto_apply=True)
     run = api.run_files(workspace, files)
     error = api.wait_status(run, "errored")["error"]
-    # A limit may kill the engine, and OpenTofu has not written the first resource by then (support.engine.STATES_IN_MEMORY).
-    if kind == "apply" and ENGINES[0].program == "terraform":
+    # A limit may kill the engine, and OpenTofu has not written the first resource by then.
+    if kind == "apply" and ENGINES[0].writes_at_once:
         assert "terraform_data.first" in api.resources(workspace)
     until(lambda: not processes_with(run), "nothing is left of the apply, nor of the showing of its plan")
     assert api.attributes(f"{'applies' if kind == 'apply' else 'plans'}/{api.sibling(run, kind)}")["status"] == "errored"

@@ -5,7 +5,8 @@ import signal
 
 import pytest
 
-from support.engine import STATES_IN_MEMORY, each_engine, written_states
+from support.engine import each_engine
+from support.gate import Gate
 from support.proc import processes_with
 from support.wait import until
 
@@ -28,6 +29,9 @@ resource "terraform_data" "second" {{
   }}
 }}
 """}
+
+
+BOTH = ["terraform_data.first", "terraform_data.second"]
 
 
 @pytest.fixture(autouse=True)
@@ -54,13 +58,13 @@ def test_during_a_plan_the_run_is_applied_elsewhere(api, scheduler, worker, gate
     assert log.count("Initializing plugins and modules...") >= 1 and log.rstrip().splitlines()[-1].startswith("{")
 
 
-@each_engine(STATES_IN_MEMORY)
-def test_during_an_apply_the_run_is_errored_and_its_state_kept(api, scheduler, worker, gate):
+def test_during_an_apply_the_run_is_errored_and_its_state_kept(api, scheduler, worker, gate, engine):
+    if not engine.writes_at_once:
+        pytest.skip(f"{engine.title} has sent no state by then")
     workspace = api.workspace(auto_apply=True)
     first = worker(sandbox_bind=gate.folder)
     run = api.run_files(workspace, applying_at(gate))
     gate.wait()
-    assert any("first" in state for state in written_states(first)), "the engine has written no state"
     until(lambda: first.metric("runyard_worker_states_sent_total") >= 1, "a state is sent")
     assert api.status(run) == "applying"
     first.kill()
@@ -80,15 +84,14 @@ def test_during_an_apply_the_run_is_errored_and_its_state_kept(api, scheduler, w
     until(lambda: second.metric("runyard_worker_jobs_total", stage="apply") == 1, "its jobs have ended")
 
 
-@each_engine(STATES_IN_MEMORY)
+@each_engine()
 def test_a_worker_that_comes_back_delivers_the_state_it_still_has(api, scheduler, worker, gate):
-    """The worker's folder outlives it: what was written after the last state sent arrives when it is back, and nothing waits longer."""
+    """The worker's folder outlives it: the state that the interrupted engine wrote arrives when it is back, and nothing waits longer."""
     workspace = api.workspace(auto_apply=True)
     first = worker(sandbox_bind=gate.folder)
     run = api.run_files(workspace, applying_at(gate))
     after = api.run(workspace, is_destroy=True)
     gate.wait()
-    assert any("first" in state for state in written_states(first)), "the engine has written no state"
     first.kill()
     first.start()
     api.wait_status(run, "errored")
@@ -96,6 +99,66 @@ def test_a_worker_that_comes_back_delivers_the_state_it_still_has(api, scheduler
     until(lambda: first.metric("runyard_worker_states_pending") == 0, "nothing waits to be delivered")
     api.wait_status(after, "applied")
     assert api.resources(workspace) == []
+
+
+def slow_to_end(folder, engine, gate):
+    """Options of a worker whose engine stands at the gate after an apply, deaf to interrupts."""
+    program = folder / engine.program
+    program.write_text(f'#!/bin/sh\n{engine.path} "$@"\ncode=$?\n[ "$1" != apply ] || {gate.command}\nexit $code\n')
+    program.chmod(0o755)
+    return {"engine": program, "sandbox_bind": f"{gate.folder},{engine.folder}"}
+
+
+@pytest.fixture
+def before(folder):
+    """The gate at which an apply is interrupted."""
+    return Gate(folder, "before")
+
+
+def killed_while_applying(api, one, gate):
+    """A run whose worker was killed, and its workspace."""
+    workspace = api.workspace(auto_apply=True)
+    run = api.run_files(workspace, applying_at(gate))
+    gate.wait()
+    one.kill()
+    return workspace, run
+
+
+@each_engine()
+def test_a_keeper_waits_for_the_engine_though_its_worker_dies_twice(folder, api, worker, gate, before, engine):
+    """It interrupts the engine, and no worker touches the folder before that has ended."""
+    options = slow_to_end(folder, engine, gate)
+    options["sandbox_bind"] += f",{before.folder}"
+    one = worker(job_stop_seconds=600, **options)
+    workspace, run = killed_while_applying(api, one, before)
+    after = api.run(workspace, is_destroy=True)
+    gate.wait()
+    for again in range(2):
+        one.start()
+        until(lambda: one.metric("runyard_worker_states_pending") == 1, "it waits for the keeper")
+        if not again:
+            one.kill()
+    api.wait_status(run, "errored")
+    assert gate.reached() and api.status(after) == "pending" and BOTH[1] not in api.resources(workspace)
+    gate.open()
+    until(lambda: api.resources(workspace) == BOTH, "the last state arrived")
+    until(lambda: one.metric("runyard_worker_states_pending") == 0, "nothing waits to be delivered")
+    api.wait_status(after, "applied")
+    assert api.resources(workspace) == []
+
+
+@each_engine()
+def test_an_engine_that_does_not_end_is_killed_when_its_time_is_over(folder, api, worker, gate, before, engine):
+    """The state that it wrote is delivered."""
+    options = slow_to_end(folder, engine, gate)
+    options["sandbox_bind"] += f",{before.folder}"
+    one = worker(job_stop_seconds=3, **options)
+    workspace, run = killed_while_applying(api, one, before)
+    gate.wait()
+    one.start()
+    until(lambda: api.resources(workspace) == BOTH, "the last state arrived")
+    until(lambda: not processes_with(gate.path), "nothing of the job is left")
+    api.wait_status(run, "errored")
 
 
 def test_a_plan_that_ends_two_workers_is_not_tried_a_third_time(api, scheduler, worker, gate):

@@ -19,6 +19,7 @@ class Engine:
     title: str  # its name in its own messages
     registry: str  # the host of a provider whose source names no host
     wording: tuple = ()  # what its messages say in place of terraform's words, in the order of replacement
+    writes_at_once: bool = True  # it writes the state after each change of an apply, not every 20 s
 
     @property
     def path(self):
@@ -49,20 +50,14 @@ class Engine:
 
 KNOWN = (Engine("terraform", "Terraform", "registry.terraform.io"),
          Engine("tofu", "OpenTofu", "registry.opentofu.org",
-                (("Terraform Enterprise", "cloud backend"), ("failed policies?", "failed policy check?"), ("terraform ", "tofu "), ("Terraform", "OpenTofu"))))
+                (("Terraform Enterprise", "cloud backend"), ("failed policies?", "failed policy check?"), ("terraform ", "tofu "), ("Terraform", "OpenTofu")), writes_at_once=False))
 ENGINES = [engine for engine in KNOWN if engine.path]  # a worker without --engine takes the first
 assert ENGINES, "neither terraform nor tofu is in PATH; tests/run builds tofu"
 
 
-# Why OpenTofu fails where a test looks at a state in the middle of an apply.
-STATES_IN_MEMORY = "OpenTofu 1.10 keeps the states of an apply in memory and writes them every 20 s, so the worker has none to send"
-
-
-def each_engine(tofu_fails=None):
-    """Runs a test once with each engine. tofu_fails: why the test fails with OpenTofu, as it then must."""
-    marks = {"tofu": [pytest.mark.xfail(reason=tofu_fails, strict=True)]} if tofu_fails else {}
-    cases = [pytest.param(engine, id=engine.program, marks=marks.get(engine.program, ())) for engine in ENGINES]
-    return pytest.mark.parametrize("engine", cases, indirect=True)
+def each_engine():
+    """Runs a test once with each engine."""
+    return pytest.mark.parametrize("engine", [pytest.param(engine, id=engine.program) for engine in ENGINES], indirect=True)
 
 
 def written_states(worker):

@@ -82,6 +82,24 @@ static void the_worker_moves_below_its_own_group(void **state)
 	assert_int_equal(faccessat(fixture->folder, "system.slice/w.service/job-earlier", F_OK, 0), -1);
 }
 
+/* A plain file in it stands for the processes that keep the kernel from removing a group. */
+static void a_group_that_is_in_use_is_ended_by_its_job(void **state)
+{
+	struct fixture *fixture = *state;
+	_cleanup_(freep) char *folder = NULL;
+	struct err err = ERR_INIT;
+
+	assert_int_equal(mkdirat(fixture->folder, "system.slice/w.service/job-1", 0755), 0);
+	put(fixture, "system.slice/w.service/job-1/cgroup.kill", "0");
+	folder = cgroup_open(&fixture->place, &err);
+	assert_non_null(folder);
+	expect(fixture, "system.slice/w.service/job-1/cgroup.kill", "0");
+	cgroup_end_earlier(folder, "2");
+	cgroup_end_earlier(NULL, "1");
+	cgroup_end_earlier(folder, "1");
+	expect(fixture, "system.slice/w.service/job-1/cgroup.kill", "1");
+}
+
 static void refused(struct fixture *fixture, const char *word)
 {
 	struct err err = ERR_INIT;
@@ -169,6 +187,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_worker_moves_below_its_own_group),
+		TEST(a_group_that_is_in_use_is_ended_by_its_job),
 		TEST(a_group_without_both_controllers_is_none),
 		TEST(a_group_that_is_not_the_workers_is_none),
 		TEST(a_job_gets_its_limits),

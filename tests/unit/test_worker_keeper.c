@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,6 +40,7 @@ struct fixture {
 	struct keeper_report report;
 	bool ended;
 	int output; /* file in memory */
+	int input;  /* of the program, or -1 */
 };
 
 static int fixture_make(void **state)
@@ -49,6 +51,7 @@ static int fixture_make(void **state)
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	fixture->loop = loop_new();
 	fixture->output = memfd_create("output", MFD_CLOEXEC);
+	fixture->input = -1;
 	*state = fixture;
 	return 0;
 }
@@ -74,17 +77,24 @@ static void ended(void *data, const struct keeper_report *report)
 	loop_stop(fixture->loop);
 }
 
-static void start(struct fixture *fixture, const char *command, const struct keeper_terms *terms)
+static void start_kept(struct fixture *fixture, const char *command, const struct keeper_terms *terms,
+	const struct child_kept *kept, int output)
 {
 	char *const argv[] = {"/bin/sh", "-c", (char *)command, NULL}, *const env[] = {"PATH=/usr/bin:/bin", NULL};
 	const struct child_spec spec = {.argv = argv,
 		.env = env,
 		.folder = "/",
-		.fds = {-1, fixture->output, fixture->output, -1, -1},
+		.fds = {fixture->input, output, output, -1, -1},
+		.kept = kept,
 		.terms = *terms};
 	struct err err = ERR_INIT;
 
 	assert_int_equal(child_start(fixture->loop, &spec, ended, fixture, &fixture->child, &err), 0);
+}
+
+static void start(struct fixture *fixture, const char *command, const struct keeper_terms *terms)
+{
+	start_kept(fixture, command, terms, NULL, fixture->output);
 }
 
 static void late(void *data)
@@ -104,17 +114,20 @@ static void wait_end(struct fixture *fixture)
 	assert_int_equal(kin_use(getpid(), 0).processes, 0);
 }
 
-static void wait_output(struct fixture *fixture, const char *wanted)
+static const char *output_text(const struct fixture *fixture)
 {
-	char text[4096] = "";
+	static char text[4096];
+	ssize_t len = pread(fixture->output, text, sizeof(text) - 1, 0);
 
-	for (int i = 0; i < 20000 && !strstr(text, wanted); i++) {
-		ssize_t len = pread(fixture->output, text, sizeof(text) - 1, 0);
+	text[len > 0 ? len : 0] = '\0';
+	return text;
+}
 
-		text[len > 0 ? len : 0] = '\0';
+static void wait_output(const struct fixture *fixture, const char *wanted)
+{
+	for (int i = 0; i < 20000 && !strstr(output_text(fixture), wanted); i++)
 		poll(NULL, 0, 5);
-	}
-	assert_non_null(strstr(text, wanted));
+	assert_non_null(strstr(output_text(fixture), wanted));
 }
 
 static void wait_processes(int64_t wanted)
@@ -229,6 +242,136 @@ static void when_its_worker_is_killed_nothing_is_left(void **state)
 	while (waitpid(-1, NULL, 0) > 0)
 		;
 	assert_int_equal(kin_use(getpid(), 0).processes, 0);
+}
+
+/* ---- without a worker ---- */
+
+/* Counts its interrupts until a moment after the first, and says the count. */
+#define COUNTS                                                                                                         \
+	"count = 0\n"                                                                                                  \
+	"def note(*a):\n global count\n count += 1\n"                                                                  \
+	"signal.signal(signal.SIGINT, note)\nprint('ready!' if early else 'begun!', end='', flush=True)\n"             \
+	"while not count: time.sleep(0.01)\n"                                                                          \
+	"time.sleep(0.5)\nprint('interrupts', count, flush=True)\""
+#define APPLIES "exec python3 -c \"import signal,time\nearly = True\n" COUNTS
+/* It has no handler yet when its worker dies. */
+#define BEGINS                                                                                                         \
+	"exec python3 -c \"import signal,time\nearly = False\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"          \
+	"print('ready!', end='', flush=True)\ntime.sleep(0.6)\n" COUNTS
+
+struct orphan {
+	const char *command;
+	struct keeper_terms terms;
+	int held;         /* one more descriptor of the keeper's */
+	bool interrupted; /* by the worker, before it dies */
+};
+
+/* In a worker of its own: starts the program, reads "ready!", and is killed. The rest of the output comes to the
+ * fixture's file. */
+static void orphan(struct fixture *fixture, const struct orphan *orphan)
+{
+	struct child_kept kept = {-1, fixture->output, orphan->held};
+	char text[6];
+	int output[2];
+
+	assert_int_equal(pipe2(output, O_CLOEXEC), 0);
+	fcntl(output[0], F_SETFL, O_NONBLOCK);
+	kept.output = output[0];
+	start_kept(fixture, orphan->command, &orphan->terms, &kept, output[1]);
+	while (read(output[0], text, sizeof(text)) != (ssize_t)sizeof(text))
+		poll(NULL, 0, 5);
+	if (orphan->interrupted)
+		child_interrupt(fixture->child);
+	kill(getpid(), SIGKILL);
+}
+
+static void orphan_start(struct fixture *fixture, const struct orphan *wanted)
+{
+	pid_t worker = fork();
+
+	if (worker == 0)
+		orphan(fixture, wanted);
+	waitpid(worker, NULL, 0);
+}
+
+static void wait_orphans(void)
+{
+	while (waitpid(-1, NULL, 0) > 0)
+		;
+	assert_int_equal(kin_use(getpid(), 0).processes, 0);
+}
+
+static struct keeper_terms apply_terms(int64_t grace_ms)
+{
+	return (struct keeper_terms){.in_order = true, .outlives = true, .stop_ms = 60000, .grace_ms = grace_ms};
+}
+
+static void an_apply_is_interrupted_once_when_its_worker_is_killed(void **state)
+{
+	static const char *const programs[] = {APPLIES, BEGINS};
+	struct fixture *fixture = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(programs); i++) {
+		assert_int_equal(ftruncate(fixture->output, 0), 0);
+		lseek(fixture->output, 0, SEEK_SET);
+		orphan_start(fixture, &(struct orphan){programs[i], apply_terms(60000), -1, false});
+		wait_output(fixture, "interrupts 1\n");
+		wait_orphans();
+	}
+}
+
+/* terraform takes a second interrupt as the order to exit without its state. */
+static void an_apply_that_was_interrupted_gets_no_second_interrupt(void **state)
+{
+	struct fixture *fixture = *state;
+
+	orphan_start(fixture, &(struct orphan){APPLIES, apply_terms(60000), -1, true});
+	wait_output(fixture, "interrupts 1\n");
+	wait_orphans();
+}
+
+static void who_does_not_stop_is_killed_after_the_grace(void **state)
+{
+	struct fixture *fixture = *state;
+	int64_t begun = clock_boot_ms();
+
+	orphan_start(fixture, &(struct orphan){DEAF, apply_terms(1500), -1, false});
+	wait_output(fixture, "interrupted\n");
+	wait_orphans();
+	assert_true(clock_boot_ms() - begun >= 1500);
+}
+
+static void a_plan_is_killed_at_once_when_its_worker_is(void **state)
+{
+	struct fixture *fixture = *state;
+
+	orphan_start(
+		fixture, &(struct orphan){DEAF, {.in_order = true, .outlives = false, .stop_ms = 60000}, -1, false});
+	wait_orphans();
+	assert_null(strstr(output_text(fixture), "interrupted"));
+}
+
+/* A network's holder ends when the last process that has its socket does. */
+static void a_network_is_there_until_the_apply_has_ended(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct keeper_terms network = {.grace_ms = 60000};
+	pid_t worker = fork();
+
+	if (worker == 0) {
+		int sockets[2];
+
+		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets), 0);
+		fixture->input = sockets[1];
+		start(fixture, "echo holds; read line; echo released", &network);
+		wait_output(fixture, "holds");
+		fixture->input = -1;
+		close(sockets[1]);
+		orphan(fixture, &(struct orphan){APPLIES, apply_terms(60000), sockets[0], false});
+	}
+	waitpid(worker, NULL, 0);
+	wait_output(fixture, "interrupts 1\nreleased\n");
+	wait_orphans();
 }
 
 /* ---- the lease ---- */
@@ -481,6 +624,11 @@ int main(void)
 		TEST(when_the_keeper_is_killed_nothing_is_left),
 		TEST(what_it_was_told_last_does_not_hide_how_the_program_ended),
 		TEST(when_its_worker_is_killed_nothing_is_left),
+		TEST(an_apply_is_interrupted_once_when_its_worker_is_killed),
+		TEST(an_apply_that_was_interrupted_gets_no_second_interrupt),
+		TEST(who_does_not_stop_is_killed_after_the_grace),
+		TEST(a_plan_is_killed_at_once_when_its_worker_is),
+		TEST(a_network_is_there_until_the_apply_has_ended),
 		TEST(a_lease_that_is_not_renewed_interrupts),
 		TEST(who_does_not_listen_is_dead_when_the_lease_ends),
 		TEST(a_program_that_cant_stop_in_order_is_killed_at_once),

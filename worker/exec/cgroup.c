@@ -94,14 +94,14 @@ static bool has_controllers(const char *folder)
 		has_word(buf_str(&words), "pids");
 }
 
-static void remove_earlier(const char *folder)
+static void remove_empty(const char *folder)
 {
 	DIR *list = opendir(folder);
 	struct dirent *entry;
 
 	while (list && (entry = readdir(list)))
 		if (text_starts(entry->d_name, job_prefix))
-			cgroup_end(mem_printf("%s/%s", folder, entry->d_name));
+			unlinkat(dirfd(list), entry->d_name, AT_REMOVEDIR);
 	if (list)
 		closedir(list);
 }
@@ -129,7 +129,7 @@ char *cgroup_open(const struct cgroup_place *place, struct err *err)
 		err_set(err, ERR_UNAVAILABLE, "%s is not delegated to this worker alone: %s", folder, strerror(errno));
 		return NULL;
 	}
-	remove_earlier(folder);
+	remove_empty(folder);
 	folder = NULL;
 	return opened;
 }
@@ -156,6 +156,16 @@ char *cgroup_make(const char *folder, const char *name, const struct cgroup_limi
 		return NULL;
 	}
 	return path;
+}
+
+void cgroup_end_earlier(const char *folder, const char *name)
+{
+	_cleanup_(freep) char *path = folder ? mem_printf("%s/%s%s", folder, job_prefix, name) : NULL;
+
+	if (!path || access(path, F_OK) < 0)
+		return;
+	cgroup_end(path);
+	path = NULL;
 }
 
 bool cgroup_met_memory(const char *path)

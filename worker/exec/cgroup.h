@@ -27,7 +27,8 @@ struct cgroup_limits {
 	int64_t processes;
 };
 
-/* Prepares the worker's group and removes groups of earlier jobs. The folder's path, owned, or NULL with the reason in
+/* Prepares the worker's group and removes empty groups of earlier jobs. A keeper may still stop an engine in the others
+ * (keeper/keeper.h): cgroup_end_earlier ends them. The folder's path, owned, or NULL with the reason in
  * *err: jobs then run without groups. */
 char *cgroup_open(const struct cgroup_place *place, struct err *err);
 /* True if that folder is a cgroup2 file system. */
@@ -40,5 +41,7 @@ bool cgroup_met_memory(const char *path);
 bool cgroup_met_processes(const char *path);
 /* Kills what is in the group and removes it. Takes the path; NULL is fine. */
 void cgroup_end(char *path);
+/* The same for the group of an earlier worker's job, if there is one. `folder` may be NULL. */
+void cgroup_end_earlier(const char *folder, const char *name);
 
 #endif

@@ -188,7 +188,16 @@ int child_check(struct err *err)
 	return 0;
 }
 
-static void add_fds(posix_spawn_file_actions_t *actions, const struct child_spec *spec, int orders)
+static void add_optional(posix_spawn_file_actions_t *actions, int fd, int target)
+{
+	if (fd >= 0)
+		posix_spawn_file_actions_adddup2(actions, fd, target);
+	else
+		posix_spawn_file_actions_addclose(actions, target);
+}
+
+static void add_fds(
+	posix_spawn_file_actions_t *actions, const struct child_spec *spec, const struct child_kept *kept, int orders)
 {
 	for (int i = 0; i < CHILD_MOST_FDS; i++) {
 		if (spec->fds[i] >= 0)
@@ -199,12 +208,13 @@ static void add_fds(posix_spawn_file_actions_t *actions, const struct child_spec
 			posix_spawn_file_actions_addclose(actions, i);
 	}
 	posix_spawn_file_actions_adddup2(actions, orders, KEEPER_FD);
+	add_optional(actions, spec->network ? spec->network[0] : -1, KEEPER_USER_FD);
+	add_optional(actions, spec->network ? spec->network[1] : -1, KEEPER_NET_FD);
+	add_optional(actions, kept->output, KEEPER_OUTPUT_FD);
+	add_optional(actions, kept->copy, KEEPER_COPY_FD);
+	add_optional(actions, kept->held, KEEPER_HELD_FD);
 	/* Libraries open sockets that are not closed at an exec: the scheduler's answers to other jobs among them. */
-	if (spec->network) {
-		posix_spawn_file_actions_adddup2(actions, spec->network[0], KEEPER_USER_FD);
-		posix_spawn_file_actions_adddup2(actions, spec->network[1], KEEPER_NET_FD);
-	}
-	posix_spawn_file_actions_addclosefrom_np(actions, spec->network ? KEEPER_FDS_END : KEEPER_FD + 1);
+	posix_spawn_file_actions_addclosefrom_np(actions, KEEPER_FDS_END);
 	posix_spawn_file_actions_addchdir_np(actions, spec->folder);
 }
 
@@ -224,15 +234,24 @@ static void set_signals(posix_spawnattr_t *attributes)
 	posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 }
 
+/* Where no descriptor of the keeper's takes its place. -1 stays -1. */
+static int fd_above(int fd)
+{
+	return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, KEEPER_FDS_END);
+}
+
 static int spawn(const struct child_spec *spec, char *const *argv, int orders, int *ret_pid, struct err *err)
 {
+	_cleanup_(closep) int output = fd_above(spec->kept ? spec->kept->output : -1);
+	_cleanup_(closep) int copy = fd_above(spec->kept ? spec->kept->copy : -1);
+	_cleanup_(closep) int held = fd_above(spec->kept ? spec->kept->held : -1);
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	int code;
 
 	posix_spawn_file_actions_init(&actions);
 	posix_spawnattr_init(&attributes);
-	add_fds(&actions, spec, orders);
+	add_fds(&actions, spec, &(struct child_kept){output, copy, held}, orders);
 	set_signals(&attributes);
 	code = posix_spawn(ret_pid, argv[0], &actions, &attributes, argv, spec->env);
 	posix_spawnattr_destroy(&attributes);
@@ -245,7 +264,7 @@ static int spawn(const struct child_spec *spec, char *const *argv, int orders, i
 static int spawn_keeper(const struct child_spec *spec, int orders, int *ret_pid, struct err *err)
 {
 	_cleanup_(freep) char **argv = NULL;
-	_cleanup_(closep) int high = fcntl(orders, F_DUPFD_CLOEXEC, KEEPER_FD + 1);
+	_cleanup_(closep) int high = fd_above(orders);
 	size_t count = 0;
 
 	if (high < 0)

@@ -21,6 +21,13 @@ struct child;
 
 enum { CHILD_MOST_FDS = KEEPER_FD };
 
+/* What the keeper has for the time after this process (keeper/keeper.h), each or -1. Borrowed for the start. */
+struct child_kept {
+	int output; /* read end of the program's output; it must not block */
+	int copy;   /* file that the rest of the output is appended to */
+	int held;   /* stays open until the keeper ends */
+};
+
 struct child_spec {
 	char *const *argv;       /* argv[0] is the program's absolute path */
 	char *const *env;        /* all of it; nothing is inherited */
@@ -28,6 +35,7 @@ struct child_spec {
 	int fds[CHILD_MOST_FDS]; /* what becomes 0 to 4; -1: /dev/null for the first three, the others are closed */
 	const int *network; /* the user and network namespace to run in, above KEEPER_FDS_END; or NULL: this process's
 			       own */
+	const struct child_kept *kept; /* or NULL */
 	struct keeper_terms terms;
 };
 

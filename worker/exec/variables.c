@@ -162,6 +162,7 @@ static const char *const reserved[] = {
 	"TF_IN_AUTOMATION",
 	"TF_PLUGIN_CACHE_DIR",
 	"TF_REATTACH_PROVIDERS",
+	"TF_STATE_PERSIST_INTERVAL",
 	"TF_WORKSPACE",
 };
 

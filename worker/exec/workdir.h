@@ -9,6 +9,7 @@
  *     delivered             of an apply: the last state that the scheduler has (ship/leftover)
  *     errored.tfstate       of an apply: the last state, where terraform could not write it below root/ (ship/leftover)
  *     errored.part          of an apply: disk space for that file (ship/reserve)
+ *     output                of an apply: what the engine has put out (ship/record)
  *     cli.tfrc              the engine's CLI configuration; read-only for the job
  *     *.tar.gz, *.json      what was downloaded or is to be sent; not visible to the job
  *     root/                 the job's own, /job inside the sandbox:
@@ -59,6 +60,9 @@ struct workdir {
 #define WORKDIR_VARIABLES  "vars/variables.tfvars"
 #define WORKDIR_EPHEMERAL  "vars/ephemeral.tfvars"
 #define WORKDIR_SSH_KEY    "home/.ssh/key"
+
+/* In the job's folder itself. */
+#define WORKDIR_OUTPUT "output"
 
 /* Makes it anew; one of that name is removed first. With a quota, root/ and root/state/ belong to projects that no
  * other job's folder has. ERR_INTERNAL, ERR_UNAVAILABLE. */

@@ -11,8 +11,13 @@
  *     worker has renewed it till then.
  *  3. It is a child subreaper: whoever loses his parent below it becomes its own child, whatever session or group he
  *     made for himself. When the program has ended, or is killed, so are all of them, and it ends after the last.
- *  4. When the worker is gone (its end of the socket is closed), all is killed.
+ *  4. When the worker is gone (its end of the socket is closed), everything is killed at once if `grace_ms` is 0. Else
+ *     a program that stops in order is interrupted, as soon as one of its processes handles SIGINT, and any other
+ *     goes on. What is left after `grace_ms` is killed. Meanwhile the keeper reads the program's output.
  *  5. Meeting a limit of the job stops the program: first in order, then for good.
+ *
+ * The program is interrupted at most once: terraform and tofu take a second interrupt as the order to exit without
+ * their state.
  *
  * Should somebody kill the keeper, the program gets a SIGKILL from the kernel (a sandbox's first process takes the rest
  * along), and what is left becomes the worker's child, which kills it (exec/child).
@@ -23,14 +28,19 @@
  * network namespace that it owns: the program starts in both, the keeper itself stays outside. It answers once, with a
  * struct keeper_report, when nothing is left, and ends.
  *
+ * Three more descriptors are optional, and the program gets none of them. KEEPER_OUTPUT_FD is the read end of the
+ * program's output, which must not block. Once the worker is gone, the keeper appends what it reads there to
+ * KEEPER_COPY_FD, KEEPER_COPY_MAX bytes at most. KEEPER_HELD_FD stays open until the keeper ends.
+ *
  * All times are milliseconds of CLOCK_BOOTTIME, which goes on while the machine sleeps, as leases do.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The last two are only there if the terms say so. */
-enum { KEEPER_FD = 5, KEEPER_USER_FD, KEEPER_NET_FD, KEEPER_FDS_END, KEEPER_GROUP_SIZE = 1024 };
+/* All but the first are optional; the two namespaces are there if the terms say so. */
+enum { KEEPER_FD = 5, KEEPER_USER_FD, KEEPER_NET_FD, KEEPER_OUTPUT_FD, KEEPER_COPY_FD, KEEPER_HELD_FD, KEEPER_FDS_END };
+enum { KEEPER_GROUP_SIZE = 1024, KEEPER_COPY_MAX = 16 * 1024 * 1024 };
 
 /* When a program that is not to outlive its lease is told to stop, and when it is dead. Both 0: there is no lease. */
 struct keeper_lease {
@@ -52,6 +62,7 @@ struct keeper_terms {
 	struct keeper_lease lease;
 	struct keeper_limits limits;
 	int64_t stop_ms;               /* how long it may take to stop when it met a limit */
+	int64_t grace_ms;              /* how long it may go on when the worker is gone; 0: it is killed at once */
 	bool in_order;                 /* an interrupt stops it in order; others are killed at once */
 	bool outlives;                 /* once started, its lease is nothing to it */
 	bool aside;                    /* it leaves the processor to others */

@@ -107,6 +107,42 @@ void kin_kill(pid_t pid)
 	kin_each(pid, kill_one, NULL);
 }
 
+/* ---- what they handle ---- */
+
+struct handling {
+	int signal;
+	bool found;
+};
+
+/* The line "SigCgt:" of /proc/PID/status is a mask in hexadecimal digits, whose bit 0 is signal 1. */
+static void handles_one(void *data, pid_t pid)
+{
+	struct handling *handling = data;
+	char path[64], text[8192];
+	const char *mask;
+	ssize_t len;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	len = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[len > 0 ? len : 0] = '\0';
+	mask = strstr(text, "\nSigCgt:");
+	if (mask && strtoull(mask + strlen("\nSigCgt:"), NULL, 16) >> (handling->signal - 1) & 1)
+		handling->found = true;
+}
+
+bool kin_handles(pid_t pid, int signal)
+{
+	struct handling handling = {.signal = signal};
+
+	kin_each(pid, handles_one, &handling);
+	return handling.found;
+}
+
 /* ---- what they use ---- */
 
 /* A file without a name that a process has open, or a file system in memory (then the inode is 0). */

@@ -25,6 +25,8 @@ void kin_each(pid_t pid, void (*fn)(void *data, pid_t pid), void *data);
 void kin_children(pid_t pid, void (*fn)(void *data, pid_t pid), void *data);
 /* SIGKILL to all below. To be repeated until none is left, since they may be making new ones. */
 void kin_kill(pid_t pid);
+/* True if a process below has a handler for the signal. */
+bool kin_handles(pid_t pid, int signal);
 /* What all below use. Files without a name on the device `disk` (0: none) count as disk, also if it is in memory. Files
  * in memory are those without a name that a process has open (memfd_create), and those of a /tmp and /dev/shm that this
  * process does not share. Each file counts once, and again where a process maps it. At most KIN_DESCRIPTORS descriptors

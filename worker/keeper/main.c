@@ -23,7 +23,7 @@
 #include "worker/keeper/keeper.h"
 #include "worker/keeper/kin.h"
 
-enum { LOOK_MS = 250, SWEEP_MS = 5, ASIDE_NICE = 10 };
+enum { LOOK_MS = 250, SWEEP_MS = 5, ASIDE_NICE = 10, CHUNK = 64 * 1024 };
 
 struct keeper {
 	struct keeper_terms terms;
@@ -34,8 +34,11 @@ struct keeper {
 	bool ended;       /* the program has */
 	bool alone;       /* nothing is left */
 	bool killing;     /* all are to go */
-	bool interrupted; /* by the keeper itself */
-	int64_t stop_by;  /* a limit was met: killed then; or 0 */
+	bool interrupted; /* the program was */
+	bool orphaned;    /* the worker is gone */
+	bool has_output;  /* KEEPER_OUTPUT_FD and KEEPER_COPY_FD are there */
+	size_t copied;    /* bytes of the output */
+	int64_t stop_by;  /* everything is killed then; 0: a limit was not met and the worker is there */
 	int64_t look_at;  /* when to look at what they use; 0: never */
 };
 
@@ -112,7 +115,7 @@ static void program_start(struct keeper *keeper, char **argv)
 	keeper->program = pid;
 	keeper->ended = keeper->alone = pid < 0;
 	/* Whoever reads the program's output is to see its end. */
-	for (int fd = 0; fd < KEEPER_FDS_END; fd++)
+	for (int fd = 0; fd < KEEPER_OUTPUT_FD; fd++)
 		if (fd != KEEPER_FD)
 			close(fd);
 }
@@ -134,15 +137,21 @@ static void reap(struct keeper *keeper)
 
 /* ---- stopping ---- */
 
+static void interrupt(struct keeper *keeper)
+{
+	if (!keeper->interrupted && !keeper->ended)
+		kill(-keeper->program, SIGINT);
+	keeper->interrupted = true;
+}
+
 static void stop(struct keeper *keeper, enum keeper_why why)
 {
 	if (keeper->report.why == KEEPER_ENDED && !keeper->ended)
 		keeper->report.why = why;
-	if (!keeper->terms.in_order)
+	if (keeper->terms.in_order)
+		interrupt(keeper);
+	else
 		keeper->killing = true;
-	else if (!keeper->interrupted)
-		kill(-keeper->program, SIGINT);
-	keeper->interrupted = true;
 }
 
 /* model: deadman */
@@ -184,6 +193,43 @@ static void limits_check(struct keeper *keeper, int64_t now)
 	limit_check(keeper, use.processes, limits->processes, KEEPER_PROCESSES);
 }
 
+/* ---- without the worker ---- */
+
+static void worker_gone(struct keeper *keeper)
+{
+	int64_t now = now_ms();
+
+	keeper->orphaned = true;
+	if (keeper->terms.grace_ms <= 0 || keeper->ended)
+		keeper->killing = true;
+	if (!keeper->stop_by)
+		keeper->stop_by = now + keeper->terms.grace_ms;
+	keeper->look_at = now;
+}
+
+/* An interrupt that comes before the engine has its handler is lost. */
+static void orphan_check(struct keeper *keeper)
+{
+	if (keeper->orphaned && keeper->terms.in_order && !keeper->interrupted && kin_handles(getpid(), SIGINT))
+		interrupt(keeper);
+}
+
+/* A program whose output nobody reads would wait for ever, or be killed by its next write. */
+static void output_copy(struct keeper *keeper)
+{
+	char chunk[CHUNK];
+	ssize_t got = -1;
+
+	while (keeper->has_output && (got = read(KEEPER_OUTPUT_FD, chunk, sizeof(chunk))) > 0) {
+		if (keeper->copied + (size_t)got <= KEEPER_COPY_MAX && write(KEEPER_COPY_FD, chunk, (size_t)got) == got)
+			keeper->copied += (size_t)got;
+		else
+			keeper->copied = KEEPER_COPY_MAX; /* no line is torn and continued */
+	}
+	if (got == 0)
+		keeper->has_output = false;
+}
+
 /* ---- orders ---- */
 
 static void order_take(struct keeper *keeper)
@@ -193,12 +239,14 @@ static void order_take(struct keeper *keeper)
 
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (got != (ssize_t)sizeof(order) || order.kind == KEEPER_KILL)
-		keeper->killing = true; /* no order: the worker is gone */
+	if (got != (ssize_t)sizeof(order))
+		worker_gone(keeper);
+	else if (order.kind == KEEPER_KILL)
+		keeper->killing = true;
 	else if (order.kind == KEEPER_RENEW)
 		keeper->terms.lease = order.terms.lease;
-	else if (order.kind == KEEPER_INTERRUPT && !keeper->ended)
-		kill(-keeper->program, SIGINT);
+	else if (order.kind == KEEPER_INTERRUPT)
+		interrupt(keeper);
 }
 
 /* ---- the loop ---- */
@@ -224,17 +272,20 @@ static void keeper_wait(struct keeper *keeper)
 {
 	int64_t now = now_ms(), next = next_ms(keeper, now);
 	const struct itimerspec at = {.it_value = {.tv_sec = next / 1000, .tv_nsec = next % 1000 * 1000000}};
+	/* A worker that is gone says so for ever: once is enough. */
 	struct pollfd watched[] = {{.fd = keeper->signals, .events = POLLIN}, {.fd = keeper->clock, .events = POLLIN},
-		{.fd = KEEPER_FD, .events = POLLIN}};
+		{.fd = keeper->killing || keeper->orphaned ? -1 : KEEPER_FD, .events = POLLIN},
+		{.fd = keeper->orphaned && keeper->has_output ? KEEPER_OUTPUT_FD : -1, .events = POLLIN}};
 	struct signalfd_siginfo info;
 
 	timerfd_settime(keeper->clock, TFD_TIMER_ABSTIME, &at, NULL);
-	/* A worker that is gone says so for ever: once is enough. */
-	poll(watched, keeper->killing ? 2 : 3, -1);
+	poll(watched, sizeof(watched) / sizeof(*watched), -1);
 	if (watched[0].revents && read(keeper->signals, &info, sizeof(info)) < 0)
 		return;
 	if (watched[2].revents)
 		order_take(keeper);
+	if (watched[3].revents)
+		output_copy(keeper);
 }
 
 static void keeper_run(struct keeper *keeper)
@@ -248,10 +299,19 @@ static void keeper_run(struct keeper *keeper)
 		if (!keeper->killing) {
 			lease_check(keeper, now);
 			limits_check(keeper, now);
+			orphan_check(keeper);
 		}
 		if (keeper->killing && !keeper->alone)
 			kin_kill(getpid());
 	}
+	if (keeper->orphaned)
+		output_copy(keeper);
+}
+
+/* The program does not inherit the descriptor. -1 if it is not there. */
+static int program_lacks(int fd)
+{
+	return fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
 static int keeper_open(struct keeper *keeper)
@@ -263,9 +323,10 @@ static int keeper_open(struct keeper *keeper)
 		return -1;
 	keeper->terms = order.terms;
 	/* The program is in the namespaces then, and has no descriptor of them. */
-	if (order.terms.network &&
-		(fcntl(KEEPER_USER_FD, F_SETFD, FD_CLOEXEC) < 0 || fcntl(KEEPER_NET_FD, F_SETFD, FD_CLOEXEC) < 0))
+	if (order.terms.network && (program_lacks(KEEPER_USER_FD) < 0 || program_lacks(KEEPER_NET_FD) < 0))
 		return -1;
+	keeper->has_output = program_lacks(KEEPER_OUTPUT_FD) == 0 && program_lacks(KEEPER_COPY_FD) == 0;
+	program_lacks(KEEPER_HELD_FD);
 	if (order.terms.limits.memory || order.terms.limits.processes)
 		keeper->look_at = now_ms() + LOOK_MS;
 	sigemptyset(&ended);
@@ -291,7 +352,7 @@ int main(int argc, char **argv)
 	struct keeper keeper = {.report = {.status = 127 << 8}};
 	const struct keeper_lease *lease = &keeper.terms.lease;
 
-	if (argc < 2 || fcntl(KEEPER_FD, F_SETFD, FD_CLOEXEC) < 0 || keeper_open(&keeper) < 0) {
+	if (argc < 2 || program_lacks(KEEPER_FD) < 0 || keeper_open(&keeper) < 0) {
 		fputs("runyard-keeper is started by runyard-worker alone\n", stderr);
 		return 2;
 	}

@@ -40,6 +40,7 @@ struct networks {
 	struct network_lists lists; /* borrowed content */
 	struct texts urls;
 	size_t keep;
+	int64_t grace_ms;
 	char *pasta, *program; /* paths */
 	struct network *first; /* all there are; the one that was used last comes first */
 };
@@ -241,7 +242,10 @@ static int network_start(struct network_use *use, const struct network_plan *pla
 	_cleanup_(closep) int theirs = -1;
 	struct network *network;
 	int sockets[2];
-	struct child_spec spec = {.env = (char *[]){NULL}, .folder = "/", .fds = {-1, -1, -1, -1, -1}};
+	struct child_spec spec = {.env = (char *[]){NULL},
+		.folder = "/",
+		.fds = {-1, -1, -1, -1, -1},
+		.terms = {.grace_ms = networks->grace_ms}};
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
 		return err_errno(err, "socketpair");
@@ -324,6 +328,11 @@ struct network_use *network_take(struct networks *networks, const char *owner, c
 const int *network_namespaces(const struct network_use *use)
 {
 	return use->network && use->network->namespaces[0] >= 0 ? use->network->namespaces : NULL;
+}
+
+int network_socket(const struct network_use *use)
+{
+	return network_namespaces(use) ? use->network->socket : -1;
 }
 
 void network_wait(struct network_use *use, void (*ready)(void *data, const struct err *err), void *data)
@@ -437,7 +446,8 @@ int networks_open(const struct networks_spec *spec, struct networks **ret_networ
 {
 	struct networks *networks = mem_new(1, sizeof(*networks));
 
-	*networks = (struct networks){.loop = spec->loop, .lists = *spec->lists, .keep = spec->keep};
+	*networks = (struct networks){
+		.loop = spec->loop, .lists = *spec->lists, .keep = spec->keep, .grace_ms = spec->grace_ms};
 	urls_copy(spec->urls, &networks->urls);
 	networks->pasta = program_find("pasta", "/usr/bin");
 	networks->program = program_beside("runyard-network");

@@ -34,6 +34,7 @@ struct networks_spec {
 	const struct network_lists *lists; /* borrowed */
 	const struct texts *urls;          /* what every job has to reach; copied */
 	size_t keep;                       /* unused networks that are kept at most */
+	int64_t grace_ms;                  /* how long one outlives the worker for an apply that is being stopped */
 };
 
 /* Makes one network and ends it, which takes a few hundredths of a second. ERR_INVALID with what to do if the machine
@@ -51,6 +52,8 @@ void network_wait(struct network_use *use, void (*ready)(void *data, const struc
 void network_on_loss(struct network_use *use, void (*lost)(void *data), void *data);
 /* The descriptors of its user and network namespace, for struct child_spec. NULL unless it is there. Borrowed. */
 const int *network_namespaces(const struct network_use *use);
+/* Its holder keeps it until every copy of this descriptor is closed. -1 unless it is there. Borrowed. */
+int network_socket(const struct network_use *use);
 /* Takes the use; nothing is called after it. No process may run in the network any more. NULL is fine. */
 void network_release(struct network_use *use);
 

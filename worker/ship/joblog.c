@@ -11,6 +11,7 @@
 #include "common/err.h"
 #include "common/json.h"
 #include "common/log.h"
+#include "worker/exec/beneath.h"
 #include "worker/metrics.h"
 
 enum {
@@ -30,7 +31,8 @@ static void output_ready(void *data, int fd, unsigned events);
 
 void joblog_init(struct joblog *log, struct loop *loop, struct channel *channel, const struct redactor *redactor)
 {
-	*log = (struct joblog){.loop = loop, .channel = channel, .redactor = redactor, .fd = -1, .most = LOG_MOST};
+	*log = (struct joblog){
+		.loop = loop, .channel = channel, .redactor = redactor, .fd = -1, .copy = -1, .most = LOG_MOST};
 	log->line = (struct buf)BUF_INIT(LINE_MOST);
 	log->pending = (struct buf)BUF_INIT(PENDING_MOST);
 }
@@ -45,7 +47,7 @@ void joblog_release(struct joblog *log)
 		loop_timer_clear(log->loop, &log->timer);
 	buf_release(&log->line);
 	buf_release(&log->pending);
-	*log = (struct joblog){.fd = -1};
+	*log = (struct joblog){.fd = -1, .copy = -1};
 }
 
 /* ---- sending ---- */
@@ -231,14 +233,28 @@ void joblog_write(struct joblog *log, const char *text)
 
 /* ---- the engine's output ---- */
 
+static void output_copy(struct joblog *log, const char *bytes, size_t len)
+{
+	if (log->copy < 0)
+		return;
+	log->copied += len;
+	if (log->copied <= log->most + COPY_MORE && write_fully(log->copy, bytes, len) == 0)
+		return;
+	log->copy = -1;
+	if (log->copied <= log->most + COPY_MORE)
+		log->copy_failed(log->copy_failed_data);
+}
+
 /* One read: true if there may be more. */
 static bool output_read(struct joblog *log)
 {
 	char chunk[READ_MOST];
 	ssize_t got = read(log->fd, chunk, sizeof(chunk));
 
-	if (got > 0)
+	if (got > 0) {
+		output_copy(log, chunk, (size_t)got);
 		bytes_take(log, chunk, (size_t)got);
+	}
 	return got > 0 || (got < 0 && errno == EINTR);
 }
 
@@ -265,6 +281,14 @@ void joblog_attach(struct joblog *log, int fd, joblog_line_fn on_line, void *dat
 	reading_set(log);
 }
 
+void joblog_copy(struct joblog *log, int fd, void (*failed)(void *data), void *data)
+{
+	log->copy = fd;
+	log->copied = 0;
+	log->copy_failed = failed;
+	log->copy_failed_data = data;
+}
+
 void joblog_detach(struct joblog *log)
 {
 	while (log->fd >= 0 && output_read(log))
@@ -275,7 +299,7 @@ void joblog_detach(struct joblog *log)
 		loop_unwatch(log->loop, log->fd);
 		close(log->fd);
 	}
-	log->fd = -1;
+	log->fd = log->copy = -1;
 	log->reading = false;
 	log->on_line = NULL;
 	send_soon(log);

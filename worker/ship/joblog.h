@@ -21,7 +21,11 @@ struct joblog {
 	const struct redactor *redactor;
 	joblog_line_fn on_line;
 	void *on_line_data;
-	int fd;             /* what is being read, or -1; owned */
+	int fd;                          /* what is being read, or -1; owned */
+	int copy;                        /* file that what is read is appended to, or -1; borrowed */
+	uint64_t copied;                 /* bytes of it */
+	void (*copy_failed)(void *data); /* called once, with errno, if that fails */
+	void *copy_failed_data;
 	bool reading;       /* it is watched */
 	struct buf line;    /* not ended yet */
 	struct buf pending; /* redacted; the first `flight` bytes are under way */
@@ -45,6 +49,10 @@ void joblog_release(struct joblog *log);
 void joblog_write(struct joblog *log, const char *text);
 /* Reads the engine's output from now on; takes the descriptor, which must not block. */
 void joblog_attach(struct joblog *log, int fd, joblog_line_fn on_line, void *data);
+/* Appends what is read from now on to a file too, until the output is detached: at most COPY_MORE bytes more than the
+ * log may have. */
+enum { COPY_MORE = 16 * 1024 * 1024 };
+void joblog_copy(struct joblog *log, int fd, void (*failed)(void *data), void *data);
 /* Reads what is left, and closes it. */
 void joblog_detach(struct joblog *log);
 /* Sends what there is without waiting for more. */

@@ -12,11 +12,13 @@
 #include "common/fetch.h"
 #include "common/log.h"
 #include "common/loop.h"
+#include "worker/exec/cgroup.h"
 #include "worker/metrics.h"
 #include "worker/ship/channel.h"
 #include "worker/ship/leftover.h"
+#include "worker/ship/record.h"
 
-enum { NOTE_LIMIT = 64 * 1024, KEEP_AGAIN_MS = 5000 };
+enum { NOTE_LIMIT = 64 * 1024, KEEPER_MS = 500, DISK_MS = 5000 };
 
 static const char note_name[] = "job.json";
 
@@ -28,11 +30,16 @@ struct waiting {
 	struct waiting *next;
 };
 
-/* The folder of an ended apply that could not be kept yet: the disk is full. */
-struct unkept {
+/* What came of the folder of an apply that has ended, or whose worker has. */
+enum recovered { RECOVERED, RECOVER_KEEPER_RUNS, RECOVER_NOT_KEPT /* the disk is full */ };
+
+/* Such a folder that is tried again. */
+struct later {
+	struct unsent *unsent;
 	char *name;
 	int jobs; /* descriptor of the folder that it is in; borrowed */
-	struct unkept *next;
+	struct loop_timer timer;
+	struct later *next;
 };
 
 struct unsent {
@@ -40,9 +47,8 @@ struct unsent {
 	char *path;
 	int folder;
 	struct waiting *waiting;
-	size_t count;
-	struct unkept *unkept;
-	struct loop_timer keep_timer;
+	struct later *later;
+	size_t count; /* of both */
 };
 
 int unsent_open(const struct unsent_spec *spec, struct unsent **ret_unsent, struct err *err)
@@ -62,6 +68,12 @@ int unsent_open(const struct unsent_spec *spec, struct unsent **ret_unsent, stru
 	return 0;
 }
 
+static void pending_add(struct unsent *unsent, int more)
+{
+	unsent->count += (size_t)more;
+	metric_set(M_STATES_PENDING, "", (double)unsent->count);
+}
+
 static void waiting_drop(struct waiting *waiting)
 {
 	struct waiting **at = &waiting->unsent->waiting;
@@ -69,19 +81,23 @@ static void waiting_drop(struct waiting *waiting)
 	while (*at != waiting)
 		at = &(*at)->next;
 	*at = waiting->next;
-	metric_set(M_STATES_PENDING, "", (double)--waiting->unsent->count);
+	pending_add(waiting->unsent, -1);
 	channel_close(&waiting->channel);
 	free(waiting->name);
 	free(waiting);
 }
 
-static void unkept_drop(struct unkept **at)
+static void later_drop(struct later *later)
 {
-	struct unkept *gone = *at;
+	struct later **at = &later->unsent->later;
 
-	*at = gone->next;
-	free(gone->name);
-	free(gone);
+	while (*at != later)
+		at = &(*at)->next;
+	*at = later->next;
+	loop_timer_clear(later->unsent->spec.loop, &later->timer);
+	pending_add(later->unsent, -1);
+	free(later->name);
+	free(later);
 }
 
 void unsent_free(struct unsent *unsent)
@@ -90,9 +106,8 @@ void unsent_free(struct unsent *unsent)
 		return;
 	while (unsent->waiting)
 		waiting_drop(unsent->waiting);
-	loop_timer_clear(unsent->spec.loop, &unsent->keep_timer);
-	while (unsent->unkept)
-		unkept_drop(&unsent->unkept);
+	while (unsent->later)
+		later_drop(unsent->later);
 	close(unsent->folder);
 	free(unsent->path);
 	free(unsent);
@@ -283,7 +298,7 @@ static void tell_all(struct unsent *unsent, const char *name)
 	waiting = mem_new(1, sizeof(*waiting));
 	*waiting = (struct waiting){.unsent = unsent, .name = mem_text(name), .next = unsent->waiting};
 	unsent->waiting = waiting;
-	metric_set(M_STATES_PENDING, "", (double)++unsent->count);
+	pending_add(unsent, 1);
 	channel_open(&waiting->channel, unsent->spec.loop, unsent->spec.fetcher, unsent->spec.scheduler_url,
 		text_or_empty(json_string_at(note, "job")), text_or_empty(json_string_at(note, "token")));
 	if (json_at(note, "result"))
@@ -325,16 +340,7 @@ static json_t *result_json(const struct job_result *result)
 	return value;
 }
 
-static void keep_again(void *data);
-
-static void keep_later(struct unsent *unsent, const struct workdir *dir)
-{
-	struct unkept *unkept = mem_new(1, sizeof(*unkept));
-
-	*unkept = (struct unkept){.name = mem_text(dir->name), .jobs = dir->jobs, .next = unsent->unkept};
-	unsent->unkept = unkept;
-	loop_timer_set(unsent->spec.loop, &unsent->keep_timer, KEEP_AGAIN_MS, keep_again, unsent);
-}
+static void recover_later(struct unsent *unsent, int jobs, const char *name, enum recovered why);
 
 int unsent_ended(struct unsent *unsent, const struct workdir *dir, const struct job_result *result, bool owed)
 {
@@ -345,7 +351,7 @@ int unsent_ended(struct unsent *unsent, const struct workdir *dir, const struct 
 	if (result)
 		json_object_set_new(note, "result", result_json(result));
 	if (keep(unsent, dir->top, dir->name, note, owed) < 0) {
-		keep_later(unsent, dir);
+		recover_later(unsent, dir->jobs, dir->name, RECOVER_NOT_KEPT);
 		return -1;
 	}
 	if (!result || owed)
@@ -398,38 +404,73 @@ static int recover_apply(struct unsent *unsent, int top, const char *name)
 	return keep(unsent, top, name, note, owed);
 }
 
-static int recover(struct unsent *unsent, int jobs, const char *name)
+/* What a killed keeper left in the job's control group dies here. */
+static void group_end(const struct unsent *unsent, const char *name)
+{
+	_cleanup_(freep) char *job = mem_text(name);
+	char *attempt = strrchr(job, '-');
+
+	if (attempt)
+		*attempt = '\0';
+	cgroup_end_earlier(unsent->spec.groups, job);
+}
+
+static enum recovered recover(struct unsent *unsent, int jobs, const char *name)
 {
 	_cleanup_(closep) int top = beneath_open(jobs, name, O_RDONLY | O_DIRECTORY, 0);
 
+	if (top >= 0 && record_is_open(top))
+		return RECOVER_KEEPER_RUNS;
+	group_end(unsent, name);
 	if (top >= 0 && recover_apply(unsent, top, name) < 0)
-		return -1;
+		return RECOVER_NOT_KEPT;
 	if (beneath_remove(jobs, name) < 0)
 		log_warn("an old job's folder can't be removed", "job", name, NULL);
-	return 0;
+	return RECOVERED;
+}
+
+/* ---- what is tried again ---- */
+
+static void later_run(void *data);
+
+static void later_wait(struct later *later, enum recovered why)
+{
+	loop_timer_set(later->unsent->spec.loop, &later->timer, why == RECOVER_NOT_KEPT ? DISK_MS : KEEPER_MS,
+		later_run, later);
+}
+
+static void later_run(void *data)
+{
+	struct later *later = data;
+	enum recovered came = recover(later->unsent, later->jobs, later->name);
+
+	if (came != RECOVERED) {
+		later_wait(later, came);
+		return;
+	}
+	if (kept_already(later->unsent, later->name))
+		tell_all(later->unsent, later->name);
+	later_drop(later);
+}
+
+static void recover_later(struct unsent *unsent, int jobs, const char *name, enum recovered why)
+{
+	struct later *later = mem_new(1, sizeof(*later));
+
+	*later = (struct later){.unsent = unsent, .name = mem_text(name), .jobs = jobs, .next = unsent->later};
+	unsent->later = later;
+	pending_add(unsent, 1);
+	later_wait(later, why);
 }
 
 static void recover_entry(struct unsent *unsent, int jobs, const char *name)
 {
-	recover(unsent, jobs, name);
-}
+	enum recovered came = recover(unsent, jobs, name);
 
-static void keep_again(void *data)
-{
-	struct unsent *unsent = data;
-	struct unkept **at = &unsent->unkept;
-
-	while (*at) {
-		if (recover(unsent, (*at)->jobs, (*at)->name) < 0) {
-			at = &(*at)->next;
-			continue;
-		}
-		if (kept_already(unsent, (*at)->name))
-			tell_all(unsent, (*at)->name);
-		unkept_drop(at);
-	}
-	if (unsent->unkept)
-		loop_timer_set(unsent->spec.loop, &unsent->keep_timer, KEEP_AGAIN_MS, keep_again, unsent);
+	if (came == RECOVER_KEEPER_RUNS)
+		log_info("the keeper of an earlier worker waits for the end of an apply", "job", name, NULL);
+	if (came != RECOVERED)
+		recover_later(unsent, jobs, name, came);
 }
 
 static void each_entry(

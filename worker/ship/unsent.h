@@ -12,7 +12,9 @@
  * While an apply runs, its note stands in its folder as job.json. When it has ended, it stands here until the scheduler
  * has its result and its last state: whatever kills the worker, the next one that starts with this folder tells the
  * rest: the result, the state, and then that no more will come, which ends the wait for it (proto/README, last-state).
- * A worker that starts looks through the folders that a killed one left in jobs/, too: their processes died with it.
+ * A worker that starts looks through the folders that a killed one left in jobs/, too. The processes of an apply may
+ * outlive their worker for a while: its keeper waits for the state that the engine writes at its end. The folder is
+ * looked at when the keeper has ended (ship/record.h).
  */
 
 #include "proto/messages.h"
@@ -27,6 +29,7 @@ struct unsent_spec {
 	struct fetcher *fetcher;
 	const char *scheduler_url;
 	const char *data_dir;
+	const char *groups; /* folder of the jobs' control groups, or NULL */
 };
 
 /* Borrows what the spec points to. ERR_INTERNAL. */
@@ -49,7 +52,8 @@ void unsent_forget(const struct workdir *dir);
 /* The scheduler has that attempt's result, or wants it no more. `awaited`: the lease had ended before the result came,
  * and the workspace is held until it is told that there is no more: that is told now. */
 void unsent_confirmed(struct unsent *unsent, const char *job, int attempt, bool awaited);
-/* For each folder of `jobs`: keeps what is left to be told of it, and removes it. Then begins to tell. */
+/* For each folder of `jobs`, as soon as no process of its job is left: keeps what is left to be told of it, removes it,
+ * and begins to tell. */
 void unsent_recover(struct unsent *unsent, int jobs);
 
 #endif

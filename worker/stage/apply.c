@@ -84,6 +84,7 @@ static void step_apply(struct job *job)
 	struct command command = {.name = "apply",
 		.env = ENV_JOB,
 		.output = OUTPUT_LOG,
+		.recorded = true,
 		.kind = {.in_order = true, .outlives = true},
 		.on_line = log_line_came,
 		.done = apply_done};
