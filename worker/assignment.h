@@ -46,6 +46,7 @@ struct assignment {
 	bool json_later; /* nothing reads the plan's JSON before the apply: it may come after the result */
 	bool has_json;   /* (of an apply) the plan's JSON is there */
 	enum stop stop;
+	int64_t claimed_ms; /* when its claim was sent, by clock_boot_ms; the caller of assignment_read sets it */
 	struct variable *variables; /* owned array, the weakest first */
 	size_t variable_count;
 	const json_t *targets, *replaces, *invokes; /* arrays of addresses */

@@ -75,10 +75,18 @@ static json_t *request_body(const struct claims *claims)
 
 /* ---- claims ---- */
 
+/* The scheduler counts the time of an apply from here, too: it knows when no process of it can be left. */
+static json_t *claim_body(const struct claims *claims)
+{
+	json_t *body = request_body(claims);
+
+	json_object_set_new(body, "apply-seconds", json_integer((json_int_t)limits_apply_end(&claims->worker->limits)));
+	return body;
+}
+
 static size_t jobs_start(struct claims *claims, const struct fetch_answer *answer)
 {
 	struct worker *worker = claims->worker;
-	struct keeper_lease lease;
 	json_auto_t *value = NULL;
 	struct err err = ERR_INIT;
 	const json_t *jobs, *item;
@@ -90,10 +98,9 @@ static size_t jobs_start(struct claims *claims, const struct fetch_answer *answe
 	}
 	jobs = json_at(value, "jobs");
 	claims->more = json_bool_at(value, "more", json_array_size(jobs) > 0);
-	lease = lease_since(claims->leased_ms, json_int_at(value, "lease-seconds", 0));
 	json_array_foreach(jobs, i, item)
 	{
-		slots_start(worker, item, &lease);
+		slots_start(worker, item, claims->leased_ms, json_int_at(value, "lease-seconds", 0));
 	}
 	return json_array_size(jobs);
 }
@@ -147,7 +154,7 @@ static void claim_send(void *data)
 	tickets_asked(worker->tickets);
 	claims->sent_ms = clock_mono_ms();
 	claims->leased_ms = clock_boot_ms();
-	claims->claiming = lease_post(worker, "claim", request_body(claims), claim_answered, claims);
+	claims->claiming = lease_post(worker, "claim", claim_body(claims), claim_answered, claims);
 }
 
 /* ---- waits ---- */

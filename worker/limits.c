@@ -112,11 +112,14 @@ static enum keeper_why group_why(const struct job *job, enum keeper_why why)
 
 void limits_ended(struct job *job, enum keeper_why why)
 {
-	static const enum limit kept[] = {[KEEPER_MEMORY] = LIMIT_MEMORY, [KEEPER_PROCESSES] = LIMIT_PROCESSES};
+	static const enum limit kept[] = {[KEEPER_LEASE] = LIMIT_NONE,
+		[KEEPER_DEADLINE] = LIMIT_APPLY_TIME,
+		[KEEPER_MEMORY] = LIMIT_MEMORY,
+		[KEEPER_PROCESSES] = LIMIT_PROCESSES};
 
 	why = group_why(job, why);
 	loop_timer_clear(job->host->loop, &job->limits.kill_timer);
-	if (why == KEEPER_MEMORY || why == KEEPER_PROCESSES)
+	if (kept[why] != LIMIT_NONE)
 		limits_met(job, kept[why]);
 	else if (job->limits.met != LIMIT_NONE && !job_done(job))
 		fail_and_say(job);
@@ -198,6 +201,11 @@ static void log_is_full(void *data)
 	limits_met(data, LIMIT_LOG);
 }
 
+long long limits_apply_end(const struct job_limits *limits)
+{
+	return limits->apply_seconds > 0 ? limits->apply_seconds + limits->stop_seconds : 0;
+}
+
 int64_t limits_quarter_more(int64_t value)
 {
 	return value + value / 4;
@@ -215,6 +223,18 @@ static void group_begin(struct job *job)
 		job_fail(job, OUTCOME_ERRORED, "The worker can't make the job's control group: %s", err.message);
 }
 
+/* How long the job may still go on. The time of an apply counts from its claim, as the scheduler counts it. */
+static int64_t time_left_ms(const struct job *job)
+{
+	const struct job_limits *most = job->host->limits;
+	int64_t left;
+
+	if (job->assignment.stage != STAGE_APPLY)
+		return most->plan_seconds * 1000;
+	left = job->assignment.claimed_ms + most->apply_seconds * 1000 - clock_boot_ms();
+	return left > 1 ? left : 1;
+}
+
 void limits_begin(struct job *job)
 {
 	const struct job_limits *most = job->host->limits;
@@ -224,7 +244,7 @@ void limits_begin(struct job *job)
 	job->log.full = log_is_full;
 	job->log.full_data = job;
 	if (seconds > 0)
-		loop_timer_set(job->host->loop, &job->limits.time_timer, seconds * 1000, time_is_up, job);
+		loop_timer_set(job->host->loop, &job->limits.time_timer, time_left_ms(job), time_is_up, job);
 	if (most->disk > 0)
 		loop_timer_set(job->host->loop, &job->limits.disk_timer, LOOK_MS, disk_check, job);
 	if (most->groups)
@@ -257,10 +277,24 @@ const char *limits_measured(const struct job_limits *limits)
 	return words[limits->groups != NULL][limits->quota != NULL];
 }
 
+/* The times of terraform's apply, whatever becomes of this process and of the lease. */
+static struct keeper_lease apply_deadline(const struct job *job)
+{
+	const struct job_limits *most = job->host->limits;
+	int64_t claimed = job->assignment.claimed_ms;
+
+	if (!limits_apply_end(most))
+		return (struct keeper_lease){0};
+	return (struct keeper_lease){.interrupt_ms = claimed + most->apply_seconds * 1000,
+		.kill_ms = claimed + limits_apply_end(most) * 1000};
+}
+
 void limits_terms(const struct job *job, struct keeper_terms *terms)
 {
 	const struct job_limits *most = job->host->limits;
 
+	if (terms->outlives)
+		terms->deadline = apply_deadline(job);
 	terms->stop_ms = most->stop_seconds * 1000;
 	terms->grace_ms = terms->outlives ? terms->stop_ms : 0;
 	terms->limits = (struct keeper_limits){.memory = most->memory << 20,

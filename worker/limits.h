@@ -22,8 +22,8 @@ struct quota;
 
 /* 0: none, but for the log's. */
 struct job_limits {
-	long long plan_seconds; /* of every stage but the apply */
-	long long apply_seconds;
+	long long plan_seconds;      /* of every stage but the apply */
+	long long apply_seconds;     /* from when the claim was sent */
 	long long memory, disk, log; /* MiB */
 	long long processes;
 	long long stop_seconds;    /* how long stopping in order may take */
@@ -49,6 +49,9 @@ struct limits {
 
 void limits_begin(struct job *job);
 void limits_release(struct job *job);
+/* After so many seconds from its claim no process of an apply is left: its time, and the time that stopping may take.
+ * 0: there is no such limit. The scheduler hears it with the claim; the keeper enforces it by its own clock. */
+long long limits_apply_end(const struct job_limits *limits);
 /* What the kernel's limit is where a limit is measured too: a quarter more, so that the measured one is met first. */
 int64_t limits_quarter_more(int64_t value);
 /* The limits that the kernel enforces and those that are measured, as words for the log. */

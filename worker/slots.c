@@ -6,6 +6,7 @@
 #include "worker/claim.h"
 #include "worker/control.h"
 #include "worker/disk.h"
+#include "worker/lease.h"
 #include "worker/metrics.h"
 
 /* Those whose result is awaited. */
@@ -51,8 +52,9 @@ void slots_stop(struct worker *worker, const char *id, int attempt, enum stop st
 	job_stop(job, stop);
 }
 
-void slots_start(struct worker *worker, const json_t *claimed, const struct keeper_lease *lease)
+void slots_start(struct worker *worker, const json_t *claimed, int64_t sent_ms, long long lease_seconds)
 {
+	const struct keeper_lease lease = lease_since(sent_ms, lease_seconds);
 	struct assignment assignment;
 	struct err err = ERR_INIT;
 	struct job *job;
@@ -69,7 +71,8 @@ void slots_start(struct worker *worker, const json_t *claimed, const struct keep
 		assignment_release(&assignment);
 		return;
 	}
-	job = job_start(&worker->host, &assignment, lease, refused ? &err : NULL);
+	assignment.claimed_ms = sent_ms;
+	job = job_start(&worker->host, &assignment, &lease, refused ? &err : NULL);
 	worker->jobs[worker->busy++] = job;
 	show_busy(worker);
 	slots_stop(worker, job->assignment.job, job->assignment.attempt,

@@ -55,8 +55,9 @@ size_t slots_free(const struct worker *worker);
 struct job *slots_find(const struct worker *worker, const char *job, int attempt);
 /* Somebody asked a job to stop; whatever job that is, and whichever way (kafka, http, heartbeat) it came. */
 void slots_stop(struct worker *worker, const char *job, int attempt, enum stop stop, const char *way);
-/* Starts a claimed job in a free slot. */
-void slots_start(struct worker *worker, const json_t *claimed, const struct keeper_lease *lease);
+/* Starts a claimed job in a free slot. The claim was sent at sent_ms (clock_boot_ms) and gives the job for so many
+ * seconds from then on. */
+void slots_start(struct worker *worker, const json_t *claimed, int64_t sent_ms, long long lease_seconds);
 /* job_host's `aside`, `reported` and `ended`. */
 bool slots_aside(void *data, const char *run);
 void slots_reported(void *data, const struct job *job, const struct job_result *result);

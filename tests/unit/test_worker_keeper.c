@@ -22,6 +22,7 @@
 #include "common/err.h"
 #include "common/loop.h"
 #include "worker/exec/child.h"
+#include "worker/exec/program.h"
 #include "worker/keeper/kin.h"
 
 /* A python that says it is ready, and what it was interrupted by. */
@@ -470,6 +471,134 @@ static void nothing_is_started_after_the_lease(void **state)
 	assert_int_equal(pread(fixture->output, text, sizeof(text), 0), 0);
 }
 
+/* ---- the deadline ---- */
+
+static void an_apply_is_interrupted_at_its_deadline(void **state)
+{
+	struct fixture *fixture = *state;
+	struct keeper_terms terms = {.deadline = lease_of(1500, 3600 * 1000), .in_order = true, .outlives = true};
+
+	start(fixture, LISTENS, &terms);
+	wait_end(fixture);
+	assert_int_equal(fixture->report.why, KEEPER_DEADLINE);
+	assert_int_equal(WEXITSTATUS(fixture->report.status), 7);
+	assert_true(clock_boot_ms() >= terms.deadline.interrupt_ms);
+}
+
+static void a_deaf_apply_is_killed_at_its_deadline(void **state)
+{
+	struct fixture *fixture = *state;
+	struct keeper_terms terms = {.lease = lease_of(3600 * 1000, 3600 * 1000),
+		.deadline = lease_of(1000, 2500),
+		.in_order = true,
+		.outlives = true};
+	struct keeper_lease longer = lease_of(7200 * 1000, 7200 * 1000);
+
+	start(fixture, DEAF, &terms);
+	child_renew(fixture->child, &longer); /* a lease moves no deadline */
+	wait_end(fixture);
+	assert_int_equal(fixture->report.why, KEEPER_DEADLINE);
+	assert_int_equal(WTERMSIG(fixture->report.status), SIGKILL);
+	assert_true(clock_boot_ms() >= terms.deadline.kill_ms);
+}
+
+static void a_deadline_kills_who_left_his_session(void **state)
+{
+	struct fixture *fixture = *state;
+	struct keeper_terms terms = {.deadline = lease_of(1500, 1501), .in_order = true, .outlives = true};
+
+	start(fixture, ESCAPES, &terms);
+	wait_end(fixture);
+	assert_int_equal(fixture->report.why, KEEPER_DEADLINE);
+}
+
+/* The worker takes no part in it: it can't be scheduled, and hears of it when it goes on. */
+static void the_deadline_holds_while_the_worker_is_stopped(void **state)
+{
+	struct fixture *fixture = *state;
+	struct keeper_terms terms = {.deadline = lease_of(1500, 3000), .in_order = true, .outlives = true};
+	pid_t worker = fork(), keeper = 0;
+	int status;
+
+	if (worker == 0) {
+		start(fixture, DEAF, &terms);
+		raise(SIGSTOP);
+		wait_end(fixture);
+		_exit(fixture->report.why == KEEPER_DEADLINE && WTERMSIG(fixture->report.status) == SIGKILL ? 0 : 1);
+	}
+	assert_int_equal(waitpid(worker, &status, WUNTRACED), worker);
+	assert_true(WIFSTOPPED(status));
+	kin_children(worker, first_child, &keeper);
+	wait_output(fixture, "interrupted");
+	wait_dead(keeper); /* it ends after the last of its processes */
+	assert_true(clock_boot_ms() >= terms.deadline.kill_ms);
+	assert_int_equal(kin_use(worker, 0).processes, 1); /* which nobody has waited for yet */
+	kill(worker, SIGCONT);
+	assert_int_equal(waitpid(worker, &status, 0), worker);
+	assert_int_equal(status, 0);
+}
+
+static void nothing_is_started_after_the_deadline(void **state)
+{
+	struct fixture *fixture = *state;
+	struct keeper_terms terms = {.deadline = lease_of(-1, 0), .in_order = true, .outlives = true};
+	char text[16];
+
+	start(fixture, "echo started", &terms);
+	wait_end(fixture);
+	assert_int_equal(fixture->report.why, KEEPER_DEADLINE);
+	assert_int_equal(pread(fixture->output, text, sizeof(text), 0), 0);
+}
+
+/* terraform exits without its state when it is interrupted twice. */
+static void a_program_is_interrupted_once(void **state)
+{
+	struct fixture *fixture = *state;
+	struct keeper_terms terms = {.deadline = lease_of(2000, 4000), .in_order = true, .outlives = true};
+	char text[4096] = "";
+
+	start(fixture, DEAF, &terms);
+	wait_output(fixture, "ready");
+	child_interrupt(fixture->child);
+	child_interrupt(fixture->child);
+	wait_end(fixture);
+	assert_true(pread(fixture->output, text, sizeof(text) - 1, 0) > 0);
+	assert_string_equal(text, "ready\ninterrupted\n");
+}
+
+/* Starts the keeper in a time namespace where the clock of that option is an hour ahead, as it is after the machine has
+ * slept. */
+static enum keeper_why why_of_a_keeper_ahead(const char *option)
+{
+	struct keeper_order order = {.kind = KEEPER_START,
+		.terms = {.deadline = lease_of(1800 * 1000, 1800 * 1000), .in_order = true, .outlives = true}};
+	_cleanup_(freep) char *keeper = program_beside("runyard-keeper");
+	struct keeper_report report;
+	int sockets[2], status;
+	pid_t pid;
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets), 0);
+	assert_int_equal(send(sockets[0], &order, sizeof(order), 0), sizeof(order));
+	pid = fork();
+	if (pid == 0) {
+		dup2(sockets[1], KEEPER_FD);
+		execlp("unshare", "unshare", "--time", option, "3600", "--fork", keeper, "/bin/true", NULL);
+		_exit(127);
+	}
+	close(sockets[1]);
+	assert_int_equal(recv(sockets[0], &report, sizeof(report), 0), sizeof(report));
+	close(sockets[0]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return report.why;
+}
+
+static void a_machine_that_slept_past_the_deadline_starts_nothing(void **state)
+{
+	(void)state;
+	assert_int_equal(why_of_a_keeper_ahead("--boottime"), KEEPER_DEADLINE);
+	assert_int_equal(why_of_a_keeper_ahead("--monotonic"), KEEPER_ENDED);
+}
+
 /* ---- limits ---- */
 
 static void memory_of_all_processes_counts(void **state)
@@ -635,6 +764,13 @@ int main(void)
 		TEST(a_program_outlives_a_lease_that_is_renewed),
 		TEST(an_apply_goes_on_without_a_lease),
 		TEST(nothing_is_started_after_the_lease),
+		TEST(an_apply_is_interrupted_at_its_deadline),
+		TEST(a_deaf_apply_is_killed_at_its_deadline),
+		TEST(a_deadline_kills_who_left_his_session),
+		TEST(the_deadline_holds_while_the_worker_is_stopped),
+		TEST(nothing_is_started_after_the_deadline),
+		TEST(a_program_is_interrupted_once),
+		TEST(a_machine_that_slept_past_the_deadline_starts_nothing),
 		TEST(memory_of_all_processes_counts),
 		TEST(files_in_memory_count_as_memory),
 		TEST(much_memory_in_files_is_stopped),

@@ -8,7 +8,8 @@
  *
  *  1. When its order to start comes after the lease, it starts nothing.
  *  2. A program that doesn't outlive its lease is interrupted, and then killed, before the lease ends, unless the
- *     worker has renewed it till then.
+ *     worker has renewed it till then. A program with a deadline is interrupted, and then killed, by the deadline. No
+ *     order moves a deadline, and neither the worker nor a scheduler is needed to enforce it.
  *  3. It is a child subreaper: whoever loses his parent below it becomes its own child, whatever session or group he
  *     made for himself. When the program has ended, or is killed, so are all of them, and it ends after the last.
  *  4. When the worker is gone (its end of the socket is closed), everything is killed at once if `grace_ms` is 0. Else
@@ -60,6 +61,7 @@ struct keeper_limits {
 /* What a program is started with. */
 struct keeper_terms {
 	struct keeper_lease lease;
+	struct keeper_lease deadline; /* holds for a program that outlives its lease, too; both 0: none */
 	struct keeper_limits limits;
 	int64_t stop_ms;               /* how long it may take to stop when it met a limit */
 	int64_t grace_ms;              /* how long it may go on when the worker is gone; 0: it is killed at once */
@@ -86,6 +88,7 @@ struct keeper_order {
 enum keeper_why {
 	KEEPER_ENDED, /* by itself, or by order */
 	KEEPER_LEASE,
+	KEEPER_DEADLINE,
 	KEEPER_MEMORY,
 	KEEPER_PROCESSES,
 };

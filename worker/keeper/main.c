@@ -154,16 +154,25 @@ static void stop(struct keeper *keeper, enum keeper_why why)
 		keeper->killing = true;
 }
 
+static void time_check(struct keeper *keeper, const struct keeper_lease *until, enum keeper_why why, int64_t now)
+{
+	if (!until->kill_ms || now < until->interrupt_ms)
+		return;
+	stop(keeper, why);
+	if (now >= until->kill_ms)
+		keeper->killing = true;
+}
+
 /* model: deadman */
 static void lease_check(struct keeper *keeper, int64_t now)
 {
-	const struct keeper_lease *lease = &keeper->terms.lease;
+	if (!keeper->terms.outlives)
+		time_check(keeper, &keeper->terms.lease, KEEPER_LEASE, now);
+}
 
-	if (keeper->terms.outlives || !lease->kill_ms || now < lease->interrupt_ms)
-		return;
-	stop(keeper, KEEPER_LEASE);
-	if (now >= lease->kill_ms)
-		keeper->killing = true;
+static void deadline_check(struct keeper *keeper, int64_t now)
+{
+	time_check(keeper, &keeper->terms.deadline, KEEPER_DEADLINE, now);
 }
 
 /* What goes on growing while it is being stopped is killed. */
@@ -256,16 +265,19 @@ static int64_t sooner(int64_t a, int64_t b)
 	return a && (!b || a < b) ? a : b;
 }
 
+static int64_t time_next(const struct keeper_lease *until, int64_t now)
+{
+	return now < until->interrupt_ms ? until->interrupt_ms : until->kill_ms;
+}
+
 static int64_t next_ms(const struct keeper *keeper, int64_t now)
 {
-	const struct keeper_lease *lease = &keeper->terms.lease;
 	int64_t next = sooner(keeper->stop_by, keeper->look_at);
 
 	if (keeper->killing)
 		return now + SWEEP_MS;
-	if (keeper->terms.outlives)
-		return next;
-	return sooner(now < lease->interrupt_ms ? lease->interrupt_ms : lease->kill_ms, next);
+	next = sooner(time_next(&keeper->terms.deadline, now), next);
+	return keeper->terms.outlives ? next : sooner(time_next(&keeper->terms.lease, now), next);
 }
 
 static void keeper_wait(struct keeper *keeper)
@@ -298,6 +310,7 @@ static void keeper_run(struct keeper *keeper)
 		now = now_ms();
 		if (!keeper->killing) {
 			lease_check(keeper, now);
+			deadline_check(keeper, now);
 			limits_check(keeper, now);
 			orphan_check(keeper);
 		}
@@ -347,17 +360,23 @@ static int keeper_watch(struct keeper *keeper)
 	return keeper->signals < 0 || keeper->clock < 0 ? -1 : 0;
 }
 
+static bool time_is_over(const struct keeper_lease *until)
+{
+	return until->kill_ms && now_ms() >= until->kill_ms;
+}
+
 int main(int argc, char **argv)
 {
 	struct keeper keeper = {.report = {.status = 127 << 8}};
-	const struct keeper_lease *lease = &keeper.terms.lease;
 
 	if (argc < 2 || program_lacks(KEEPER_FD) < 0 || keeper_open(&keeper) < 0) {
 		fputs("runyard-keeper is started by runyard-worker alone\n", stderr);
 		return 2;
 	}
-	if (lease->kill_ms && now_ms() >= lease->kill_ms) {
+	if (time_is_over(&keeper.terms.lease)) {
 		keeper.report.why = KEEPER_LEASE;
+	} else if (time_is_over(&keeper.terms.deadline)) {
+		keeper.report.why = KEEPER_DEADLINE;
 	} else {
 		program_start(&keeper, argv + 1);
 		if (keeper_watch(&keeper) < 0)
