@@ -62,11 +62,26 @@ static int secret_from_file(const struct option_row *row, void *options, const c
 	return result;
 }
 
+static int removed_from_environment(const struct option_table *table, struct err *err)
+{
+	char name[NAME_SIZE];
+
+	for (size_t i = 0; i < table->removed_count; i++) {
+		env_name(table->removed[i].name, "", name);
+		if (getenv(name))
+			return err_set(err, ERR_INVALID, "%s: there is no such option any more. %s", name,
+				table->removed[i].instead);
+	}
+	return 0;
+}
+
 static int options_from_environment(const struct option_table *table, void *options, struct err *err)
 {
 	char name[NAME_SIZE];
 	const char *value;
 
+	if (removed_from_environment(table, err) < 0)
+		return -1;
 	for (size_t i = 0; i < table->count; i++) {
 		const struct option_row *row = &table->rows[i];
 
@@ -98,6 +113,18 @@ static const struct option_row *option_find(const struct option_table *table, co
 	return NULL;
 }
 
+static int option_unknown(const struct option_table *table, const char *name, size_t len, struct err *err)
+{
+	for (size_t i = 0; i < table->removed_count; i++) {
+		const struct option_removed *removed = &table->removed[i];
+
+		if (len == strlen(removed->name) && strncmp(name, removed->name, len) == 0)
+			return err_set(err, ERR_INVALID, "--%s: there is no such option any more. %s", removed->name,
+				removed->instead);
+	}
+	return err_set(err, ERR_INVALID, "unknown option --%.*s: see %s --help", (int)len, name, table->process);
+}
+
 static int option_from_argument(
 	const struct option_table *table, char **argv, int *index, void *options, struct err *err)
 {
@@ -107,8 +134,7 @@ static int option_from_argument(
 	const char *value;
 
 	if (!row)
-		return err_set(
-			err, ERR_INVALID, "unknown option --%.*s: see %s --help", (int)len, name, table->process);
+		return option_unknown(table, name, len, err);
 	if (row->type == OPT_SECRET && len == strlen(row->name))
 		return err_set(err, ERR_INVALID,
 			"--%s: a secret is not taken from the command line, where others can read it: use --%s-file",

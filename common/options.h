@@ -25,11 +25,19 @@ struct option_row {
 	const char *help;
 };
 
+/* An option of an earlier version. To give it is an error that says what takes its place. */
+struct option_removed {
+	const char *name;
+	const char *instead; /* a sentence */
+};
+
 struct option_table {
 	const char *process; /* "runyard-scheduler" */
 	const char *summary;
 	const struct option_row *rows;
 	size_t count;
+	const struct option_removed *removed;
+	size_t removed_count;
 };
 
 /* Fills the struct from defaults, environment and arguments (the later wins). Returns 0, 1 if --help or --version was

@@ -389,7 +389,7 @@ static int scheduler_setup(struct scheduler *s, struct err *err)
 		.public_url = s->options.public_url,
 		.objects = s->objects,
 		.lease_seconds = (int)s->options.lease_seconds,
-		.hold_seconds = (int)s->options.hold_seconds,
+		.hold_alert_seconds = (int)s->options.hold_alert_seconds,
 		.task_guard = s->task_guard,
 		.task_limits = {.delivery_seconds = (int)s->options.task_delivery_seconds,
 			.progress_seconds = (int)s->options.task_progress_seconds,

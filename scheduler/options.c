@@ -8,6 +8,13 @@ static const struct option_row rows[] = {
 #undef OPTION
 };
 
+static const struct option_removed removed[] = {
+	{"hold-seconds",
+		"A hold ends by the last state of its apply, by a person, or when the limits of the worker have ended "
+		"the "
+		"apply (its --apply-seconds and --job-stop-seconds); --hold-alert-seconds says when to warn."},
+};
+
 const struct option_table scheduler_options = {
 	.process = "runyard-scheduler",
 	.summary = "usage: runyard-scheduler [options] [command]\n\n"
@@ -29,4 +36,6 @@ const struct option_table scheduler_options = {
 		   "  states                         prints the states of a run and the ways between them",
 	.rows = rows,
 	.count = ARRAY_LEN(rows),
+	.removed = removed,
+	.removed_count = ARRAY_LEN(removed),
 };

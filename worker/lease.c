@@ -316,12 +316,12 @@ static void job_heard(struct lease *lease, const struct keeper_lease *renewed, c
 
 	if (!job)
 		results_heard(worker->results, id, attempt, held, json_bool_at(item, "awaited", false));
-	else if (!held)
-		job_lose(job);
-	else {
+	else if (held)
 		job_renew(job, renewed);
-		slots_stop(worker, id, attempt, stop_wish(json_string_at(item, "stop")), "heartbeat");
-	}
+	else
+		job_lose(job);
+	/* An apply that was lost goes on, and can be canceled: it is looked for again, since job_lose ends others. */
+	slots_stop(worker, id, attempt, stop_wish(json_string_at(item, "stop")), "heartbeat");
 }
 
 static void heartbeat_heard(struct lease *lease, const struct fetch_answer *answer)

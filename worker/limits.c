@@ -119,7 +119,7 @@ void limits_ended(struct job *job, enum keeper_why why)
 
 	why = group_why(job, why);
 	loop_timer_clear(job->host->loop, &job->limits.kill_timer);
-	if (kept[why] != LIMIT_NONE)
+	if (kept[why] != LIMIT_NONE && job->limits.met == LIMIT_NONE)
 		limits_met(job, kept[why]);
 	else if (job->limits.met != LIMIT_NONE && !job_done(job))
 		fail_and_say(job);

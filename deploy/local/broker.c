@@ -41,7 +41,11 @@ static const struct option_row option_rows[] = {
 };
 
 static const struct option_table options_table = {
-	"runyard-broker", "A Kafka broker in memory, for one machine", option_rows, ARRAY_LEN(option_rows)};
+	.process = "runyard-broker",
+	.summary = "A Kafka broker in memory, for one machine",
+	.rows = option_rows,
+	.count = ARRAY_LEN(option_rows),
+};
 
 struct topic {
 	const char *name;

@@ -134,7 +134,9 @@ static void control_look(struct control *control)
 	struct err err = ERR_INIT;
 
 	db_query(control->db, &rows, &err,
-		"select worker_id, id, attempt, stop from jobs where stop > 0 and state = 'claimed'");
+		"select worker_id, id, attempt, stop from jobs where stop > 0 and state = 'claimed' union all "
+		"select worker_id, job_id, attempt, stop from workspace_holds where stop > 0 and until is not null "
+		"and worker_id is not null");
 	held_answer_all(held_take(control, &rows));
 }
 

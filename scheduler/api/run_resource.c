@@ -2,19 +2,22 @@
 #include "scheduler/api/columns.h"
 #include "scheduler/api/permissions.h"
 #include "scheduler/api/runs.h"
+#include "scheduler/store/holds.h"
 #include "scheduler/store/run_views.h"
 
 enum { VARIABLES_LIMIT = 16 << 20 };
 
-/* Each of the API's `actions` is an event that the lifecycle would take now (API 3.1). */
+/* Each of the API's `actions` is an event that the run, or the hold of its lost apply, would take now (API 3.1). */
 static json_t *run_actions(const struct rows *rows, int row)
 {
 	struct run run = run_of_view(rows, row);
+	struct hold hold = hold_of_view(rows, row);
 	bool forced = run_situation(&run) == AT_STOPPING && row_bool(rows, row, "cooled_off");
 
-	return json_pack("{sb sb sb sb}", "is-cancelable", run_accepts(&run, EV_CANCELED), "is-confirmable",
+	return json_pack("{sb sb sb sb}", "is-cancelable",
+		run_accepts(&run, EV_CANCELED) || hold_accepts(&hold, HOLD_CANCELED), "is-confirmable",
 		run_accepts(&run, EV_CONFIRMED), "is-discardable", run_accepts(&run, EV_DISCARDED),
-		"is-force-cancelable", forced);
+		"is-force-cancelable", forced || hold_accepts(&hold, HOLD_FORCE_CANCELED));
 }
 
 static const struct permission_shown permissions[] = {

@@ -6,6 +6,7 @@
 #include "scheduler/api/control.h"
 #include "scheduler/api/trail.h"
 #include "scheduler/dispatch/claim.h"
+#include "scheduler/lifecycle/hold.h"
 #include "scheduler/dispatch/publisher.h"
 #include "scheduler/dispatch/waits.h"
 #include "scheduler/metrics.h"
@@ -61,15 +62,19 @@ int worker_arrives(struct request *req, struct response *res, struct err *err)
 
 int worker_claims(struct request *req, struct response *res, struct err *err)
 {
-	const char *worker = json_string_at(req->body, "worker");
+	struct claim_request claim = {.pool_id = req->actor.pool.text,
+		.worker_id = json_string_at(req->body, "worker"),
+		.apply_seconds = json_int_at(req->body, "apply-seconds", 0)};
 	json_t *jobs = NULL;
 	bool more = false;
-	int slots = 0;
 
-	if (!worker)
+	if (!claim.worker_id)
 		return err_set(err, ERR_INVALID, "'worker' is missing");
-	if (body_number(req, "slots", MOST_SLOTS, &slots, err) < 0 ||
-		jobs_claim(req->store, req->actor.pool.text, worker, slots, &jobs, &more, err) < 0)
+	if (claim.apply_seconds < 0 || claim.apply_seconds > HOLD_APPLY_SECONDS_MAX)
+		return err_set(err, ERR_INVALID, "'apply-seconds' must be a whole number from 0 to %d",
+			HOLD_APPLY_SECONDS_MAX);
+	if (body_number(req, "slots", MOST_SLOTS, &claim.slots, err) < 0 ||
+		jobs_claim(req->store, &claim, &jobs, &more, err) < 0)
 		return -1;
 	return respond_json(res, 200,
 		json_pack("{si so sb}", "lease-seconds", req->store->lease_seconds, "jobs", jobs, "more", more));

@@ -69,16 +69,18 @@ static json_t *lock_relation(const struct rows *rows, int row)
 /* What the lock's owner said, or why the workspace waits and how that ends. */
 static json_t *lock_reason(const struct rows *rows, int row)
 {
-	const char *run = row_text(rows, row, "hold_run_id");
-	_cleanup_(freep) char *text = NULL;
+	const char *run = row_text(rows, row, "hold_run_id"), *until = row_text(rows, row, "hold_until");
+	_cleanup_(freep) char *text = NULL, *deadline = NULL;
 
 	if (!run)
 		return json_string(text_or_empty(row_text(rows, row, "locked_reason")));
+	deadline = until ? mem_printf(" or at %s, when that worker must have ended terraform", until) : mem_text("");
 	text = mem_printf(
-		"Held after %s: contact with worker %s was lost during the apply. It may still be at work, and "
-		"its last state may still come. The hold ends when that has arrived, at %s, or by POST "
-		"/api/v2/workspaces/%s/actions/force-unlock (terraform force-unlock).",
-		run, row_text(rows, row, "hold_worker"), row_text(rows, row, "hold_until"), row_text(rows, row, "id"));
+		"Held after %s: contact with worker %s was lost during the apply. Its terraform may still run, and "
+		"its last state may still come. The hold ends when that state arrives%s. Cancel %s to stop its "
+		"terraform. POST /api/v2/workspaces/%s/actions/force-unlock (terraform force-unlock) releases the "
+		"workspace at once; if that terraform still runs then, two of them can change the same resources.",
+		run, row_text(rows, row, "hold_worker"), deadline, run, row_text(rows, row, "id"));
 	return json_string(text);
 }
 
@@ -492,7 +494,7 @@ int workspaces_unlock(struct request *req, struct response *res, struct err *err
 /* Of a workspace that is held it ends the hold. */
 int workspaces_force_unlock(struct request *req, struct response *res, struct err *err)
 {
-	struct hold_order order = {.why = HOLD_OPERATOR, .actor = req->actor.user.text};
+	struct hold_order order = {.event = HOLD_RELEASED, .actor = req->actor.user.text};
 	struct scope scope;
 	bool ended;
 

@@ -38,6 +38,7 @@ struct claiming {
 	struct store *store;
 	const char *pool, *worker;
 	int slots;
+	long long deadline_seconds;    /* of an apply, from now on; 0: it has none */
 	bool locked;                   /* some were being worked on by somebody else just then */
 	bool again;                    /* another try may find more */
 	bool more;                     /* others wait, beyond those */
@@ -177,7 +178,8 @@ static int claim_mark(struct claiming *c, struct err *err)
 	return db_queue(c->store->db, err,
 		"with claimed as (update jobs j set state = 'claimed', worker_id = $2, token_hash = u.hash, "
 		"run_token_hash = case when j.stage in ('plan', 'apply') then u.run_hash end, "
-		"lease_until = now() + make_interval(secs => $3), log_base = o.log_length "
+		"lease_until = now() + make_interval(secs => $3), log_base = o.log_length, deadline = "
+		"case when j.stage = 'apply' and $5::bigint > 0 then now() + make_interval(secs => $5) end "
 		"from jsonb_to_recordset($1::jsonb) as u(id text, hash text, run_hash text), operations o where j.id = "
 		"u.id "
 		"and o.id = (case j.stage when 'apply' then 'apply' else 'plan' end) || substr(j.run_id, 4) "
@@ -189,7 +191,8 @@ static int claim_mark(struct claiming *c, struct err *err)
 		"upload_hash = case when c.stage = 'plan' then c.hash end "
 		"from claimed c join workspaces w on w.id = c.workspace_id where o.id = c.operation_id and c.stage in "
 		"('plan', 'apply')",
-		P_TEXT(text), P_TEXT(c->worker), P_INT(c->store->lease_seconds), P_INT(c->slots));
+		P_TEXT(text), P_TEXT(c->worker), P_INT(c->store->lease_seconds), P_INT(c->slots),
+		P_INT(c->deadline_seconds));
 }
 
 /* What reads the plan as JSON before the apply, or at its very end. */
@@ -495,15 +498,19 @@ static void contents_add(struct store *store, json_t *jobs)
 	}
 }
 
-int jobs_claim(struct store *store, const char *pool_id, const char *worker_id, int slots, json_t **ret_jobs,
-	bool *ret_more, struct err *err)
+int jobs_claim(
+	struct store *store, const struct claim_request *request, json_t **ret_jobs, bool *ret_more, struct err *err)
 {
 	const struct timespec moment = {.tv_nsec = 3000000};
 	json_auto_t *jobs = json_array();
-	struct claiming c = {.store = store, .pool = pool_id, .worker = worker_id, .left_out = DB_ARRAY_INIT};
+	struct claiming c = {.store = store,
+		.pool = request->pool_id,
+		.worker = request->worker_id,
+		.deadline_seconds = hold_deadline_seconds(request->apply_seconds),
+		.left_out = DB_ARRAY_INIT};
+	int slots = request->slots < MOST_CLAIMED ? request->slots : MOST_CLAIMED;
 	int tries = 0, result;
 
-	slots = slots < MOST_CLAIMED ? slots : MOST_CLAIMED;
 	do {
 		if (c.locked)
 			nanosleep(&moment, NULL); /* for a transaction that holds a waiting job: it is short */
@@ -517,7 +524,7 @@ int jobs_claim(struct store *store, const char *pool_id, const char *worker_id, 
 	if (result < 0 && !json_array_size(jobs))
 		return -1;
 	if (result < 0) {
-		log_warn("a claim ends early with the jobs that it has", "worker", worker_id, "error", err->message,
+		log_warn("a claim ends early with the jobs that it has", "worker", c.worker, "error", err->message,
 			NULL);
 		*err = (struct err)ERR_INIT;
 	}

@@ -20,10 +20,16 @@
 
 enum { MOST_CLAIMED = 64 };
 
+struct claim_request {
+	const char *pool_id, *worker_id;
+	int slots;
+	long long apply_seconds; /* what the worker's keeper gives an apply from when the claim was sent; 0: any time */
+};
+
 /* Claims up to `slots` jobs for a worker. *ret_jobs is an array of jobs as proto/README.md has them, *ret_more whether
  * others waited besides. ERR_NOT_FOUND if the worker is not known in that pool (any more). */
-int jobs_claim(struct store *store, const char *pool_id, const char *worker_id, int slots, json_t **ret_jobs,
-	bool *ret_more, struct err *err);
+int jobs_claim(
+	struct store *store, const struct claim_request *request, json_t **ret_jobs, bool *ret_more, struct err *err);
 
 /* What a job's token allows: to work on this attempt, and nothing else. */
 struct job_grant {

@@ -7,31 +7,71 @@
 #include "scheduler/dispatch/claim.h"
 #include "scheduler/dispatch/happen.h"
 
-struct releasing {
+struct ordering {
 	struct store *store;
 	const struct hold_order *order;
-	bool ended;
+	struct hold_done done;
+	struct outbox outbox;
 };
 
 /* model: release */
-static int release_in(void *data, struct err *err)
+static int order_in(void *data, struct err *err)
 {
-	struct releasing *r = data;
+	struct ordering *o = data;
 
-	if (hold_end(r->store, r->order, &r->ended, err) < 0)
+	json_array_clear(o->outbox.rows);
+	if (hold_do(o->store, o->order, &o->done, err) < 0)
 		return -1;
-	return r->ended ? workspace_kick(r->store, r->order->workspace_id, err) : 0;
+	if (o->done.verdict.refused)
+		return 0;
+	if (o->done.verdict.ends && workspace_kick(o->store, o->done.workspace.text, err) < 0)
+		return -1;
+	if (o->done.stop)
+		outbox_add(&o->outbox, topics[TOPIC_CONTROL].name, NULL, mem_text(o->done.stop));
+	return outbox_insert(o->store, &o->outbox, err);
+}
+
+static int order_commit(
+	struct store *store, const struct hold_order *order, struct hold_verdict *ret_verdict, struct err *err)
+{
+	struct ordering o = {.store = store, .order = order};
+	int result;
+
+	outbox_init(&o.outbox);
+	result = db_transaction(store->db, order_in, &o, err);
+	if (result == 0)
+		outbox_committed(store, &o.outbox);
+	*ret_verdict = o.done.verdict;
+	outbox_release(&o.outbox);
+	hold_done_release(&o.done);
+	return result;
 }
 
 int hold_release(struct store *store, const struct hold_order *order, bool *ret_ended, struct err *err)
 {
-	struct releasing r = {.store = store, .order = order};
+	struct hold_verdict verdict;
 
-	if (db_transaction(store->db, release_in, &r, err) < 0)
+	if (order_commit(store, order, &verdict, err) < 0)
 		return -1;
 	if (ret_ended)
-		*ret_ended = r.ended;
+		*ret_ended = !verdict.refused;
 	return 0;
+}
+
+/* ---- by people ---- */
+
+int hold_stop(struct store *store, const char *run_id, enum hold_event event, const char *actor, struct err *err)
+{
+	const struct hold_order order = {.event = event, .run_id = run_id, .actor = actor};
+	struct hold_verdict verdict;
+
+	if (order_commit(store, &order, &verdict, err) < 0)
+		return -1;
+	if (!verdict.refused)
+		return 0;
+	err_set(err, verdict.held ? ERR_CONFLICT : ERR_NOT_FOUND, "%s", verdict.refused);
+	text_copy(err->title, sizeof(err->title), "transition not allowed");
+	return -1;
 }
 
 /* ---- by the worker ---- */
@@ -45,7 +85,7 @@ static int settle_late(void *data, struct err *err)
 {
 	const struct settling *s = data;
 	const struct hold_order order = {
-		.workspace_id = s->grant->workspace.text, .job_id = s->grant->job.text, .why = HOLD_STATE_CAME};
+		.workspace_id = s->grant->workspace.text, .job_id = s->grant->job.text, .event = HOLD_LAST_STATE};
 
 	if (hold_release(s->store, &order, NULL, err) < 0)
 		return -1;
@@ -101,10 +141,12 @@ int holds_print(struct store *store, struct err *err)
 	if (holds_list(store, &rows, err) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
-		json_auto_t *hold = json_pack("{ss ss ss ss ss ss ss}", "workspace", row_text(&rows, i, "workspace_id"),
-			"name", row_text(&rows, i, "workspace"), "organization", row_text(&rows, i, "organization"),
-			"run", row_text(&rows, i, "run_id"), "worker", row_text(&rows, i, "worker"), "since",
-			row_text(&rows, i, "began_at"), "until", row_text(&rows, i, "until"));
+		json_auto_t *hold = json_pack("{ss ss ss ss ss ss so ss}", "workspace",
+			row_text(&rows, i, "workspace_id"), "name", row_text(&rows, i, "workspace"), "organization",
+			row_text(&rows, i, "organization"), "run", row_text(&rows, i, "run_id"), "worker",
+			row_text(&rows, i, "worker"), "since", row_text(&rows, i, "began_at"), "until",
+			json_string_or_null(row_text(&rows, i, "until")), "stop",
+			stop_name((enum stop)row_int(&rows, i, "stop")));
 		_cleanup_(freep) char *line = json_text(hold);
 
 		printf("%s\n", line);
@@ -114,10 +156,18 @@ int holds_print(struct store *store, struct err *err)
 
 int holds_release(struct store *store, const char *workspace_id, const char *reason, struct err *err)
 {
-	const struct hold_order order = {.workspace_id = workspace_id, .why = HOLD_OPERATOR, .reason = reason};
-	bool ended = false;
+	const struct hold_order order = {.event = HOLD_RELEASED, .workspace_id = workspace_id, .reason = reason};
+	struct hold_verdict verdict;
 
-	if (hold_release(store, &order, &ended, err) < 0)
+	if (order_commit(store, &order, &verdict, err) < 0)
 		return -1;
-	return ended ? 0 : err_set(err, ERR_NOT_FOUND, "the workspace %s is not held", workspace_id);
+	if (verdict.refused)
+		return err_set(err, ERR_NOT_FOUND, "the workspace %s is not held", workspace_id);
+	if (verdict.risks)
+		fprintf(stderr,
+			"warning: the terraform of the lost apply may still run. Until it has ended, runs of %s can "
+			"change "
+			"the same resources. See that its worker is gone.\n",
+			workspace_id);
+	return 0;
 }

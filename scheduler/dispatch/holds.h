@@ -2,12 +2,16 @@
 #ifndef SCHEDULER_DISPATCH_HOLDS_H
 #define SCHEDULER_DISPATCH_HOLDS_H
 
-/* The end of a workspace's hold (store/holds.h), after which its queue goes on at once. */
+/* What ends the hold of a workspace, after which its queue goes on, and what stops the terraform of a lost apply. */
 
 #include "scheduler/store/holds.h"
 
-/* In one transaction. ret_ended: whether there was one; may be NULL. */
+/* In one transaction. ret_ended: whether a hold has ended; may be NULL. A refusal changes nothing and is no error. */
 int hold_release(struct store *store, const struct hold_order *order, bool *ret_ended, struct err *err);
+
+/* Asks the worker of the run's lost apply to stop its terraform, HOLD_CANCELED or HOLD_FORCE_CANCELED, for that user.
+ * ERR_NOT_FOUND if no workspace is held for the run; ERR_CONFLICT with the reason. */
+int hold_stop(struct store *store, const char *run_id, enum hold_event event, const char *actor, struct err *err);
 
 /*
  * The worker says of its apply, by the job's token, that no process of it is left and that its last state is here. If
@@ -19,7 +23,8 @@ int apply_settled(struct store *store, const char *job_id, const char *token, st
 
 /* Prints the holds, one JSON object a line. */
 int holds_print(struct store *store, struct err *err);
-/* Ends the hold of a workspace for somebody at the command line. ERR_NOT_FOUND if it is not held. */
+/* Ends the hold of a workspace for somebody at the command line, with a warning if terraform may still run.
+ * ERR_NOT_FOUND if it is not held. */
 int holds_release(struct store *store, const char *workspace_id, const char *reason, struct err *err);
 
 #endif

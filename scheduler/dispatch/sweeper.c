@@ -104,6 +104,22 @@ static int sweep_leases(struct store *store, struct err *err)
 
 /* ---- holds ---- */
 
+/* Each is said once, whichever replica sees it; runyard_workspaces_held_long shows how many there are. */
+static int holds_warn(struct store *store, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (holds_alert(store, MOST_SWEPT, &rows, err) < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++)
+		log_warn("a workspace is held for long: start its worker again, cancel the run, or release the "
+			 "workspace",
+			"workspace", row_text(&rows, i, "workspace_id"), "run", row_text(&rows, i, "run_id"), "worker",
+			row_text(&rows, i, "worker"), "since", row_text(&rows, i, "began_at"), "until",
+			row_text(&rows, i, "until"), NULL);
+	return 0;
+}
+
 static int sweep_holds(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -113,13 +129,13 @@ static int sweep_holds(struct store *store, struct err *err)
 	for (int i = 0; i < rows.count; i++) {
 		const struct hold_order order = {.workspace_id = row_text(&rows, i, "workspace_id"),
 			.job_id = row_text(&rows, i, "job_id"),
-			.why = HOLD_TIME_OVER};
+			.event = HOLD_DEADLINE};
 
 		if (hold_release(store, &order, NULL, err) < 0)
 			return -1;
 		log_warn("a hold ended without its state", "workspace", order.workspace_id, "job", order.job_id, NULL);
 	}
-	return 0;
+	return holds_warn(store, err);
 }
 
 /* ---- announcements ---- */
@@ -238,6 +254,8 @@ static int sweep_gauges(struct store *store, struct err *err)
 	if (db_query(store->db, &rows, err,
 		    "select coalesce(o.name || '/', '') || p.name as pool, (select count(*) from outbox) as outbox, "
 		    "(select count(*) from workspace_holds where until is not null) as held, "
+		    "(select count(*) from workspace_holds where until is not null "
+		    "and began_at < now() - make_interval(secs => $1)) as held_long, "
 		    "waiting, running, coalesce(extract(epoch from now() - oldest), 0) as oldest, slots, free from ("
 		    "select pool_id, sum(waiting) as waiting, sum(running) as running, min(oldest) as oldest, "
 		    "sum(slots) as slots, sum(free) as free from ("
@@ -248,13 +266,15 @@ static int sweep_gauges(struct store *store, struct err *err)
 		    "select pool_id, 0, 0, null, coalesce(sum(slots) filter (where left_at is null), 0), sum(free) "
 		    "from workers where seen_at > now() - interval '1 minute' group by pool_id union all "
 		    "select id, 0, 0, null, 0, 0 from agent_pools) one group by pool_id) x "
-		    "join agent_pools p on p.id = x.pool_id left join organizations o on o.id = p.organization_id") < 0)
+		    "join agent_pools p on p.id = x.pool_id left join organizations o on o.id = p.organization_id",
+		    P_INT(store->hold_alert_seconds)) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
 		gauge_pool(&rows, i);
 	if (rows.count) {
 		metric_set(M_OUTBOX_DEPTH, "", (double)row_int(&rows, 0, "outbox"));
 		metric_set(M_HELD, "", (double)row_int(&rows, 0, "held"));
+		metric_set(M_HELD_LONG, "", (double)row_int(&rows, 0, "held_long"));
 	}
 	return 0;
 }

@@ -175,7 +175,9 @@ static void add_jobs(struct changes *changes, const struct run_change *change)
 	const char *job = change->row->job.id.text;
 
 	if (verdict->holds_workspace)
-		json_array_append_new(changes->holds, json_pack("{ss ss}", "job", job, "event", id_new("re").text));
+		json_array_append_new(changes->holds,
+			json_pack("{ss ss sb}", "job", job, "event", id_new("re").text, "engine_ended",
+				change->event != EV_LOST));
 	if (verdict->ends_job && *job)
 		json_array_append_new(changes->jobs_ended, json_string(job));
 	/* What the last state of an apply was is known now; after a lost one it is what was received. */
@@ -484,7 +486,8 @@ static const struct save saves[] = {
 		"pool_id text, stage text, class smallint)"},
 	{offsetof(struct changes, jobs_again),
 		"update jobs j set state = 'waiting', attempt = attempt + 1, started = false, stop = 0, worker_id = "
-		"null, token_hash = null, lease_until = null, announced_at = now(), lost_with = case when u.lost then "
+		"null, token_hash = null, lease_until = null, announced_at = now(), deadline = null, lost_with = case "
+		"when u.lost then "
 		"j.lost_with || coalesce((select name from workers where id = j.worker_id), j.worker_id) else "
 		"j.lost_with end from jsonb_to_recordset($1::jsonb) as u(id text, lost boolean) where j.id = u.id"},
 	{offsetof(struct changes, jobs_stopped),

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/holds.h"
 
+#include "proto/mac.h"
 #include "scheduler/store/audit.h"
+
+#define UTC_MINUTE(column) "to_char(" column " at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS \"UTC\"')"
 
 int holds_begin(struct store *store, const json_t *holds, struct err *err)
 {
@@ -10,42 +13,66 @@ int holds_begin(struct store *store, const json_t *holds, struct err *err)
 	if (!json_array_size(holds))
 		return 0;
 	return db_queue(store->db, err,
-		"with begun as (insert into workspace_holds (job_id, workspace_id, run_id, worker, token_hash, until) "
+		"with begun as (insert into workspace_holds (job_id, workspace_id, run_id, worker, token_hash, until, "
+		"attempt, worker_id, stop, engine_ended) "
 		"select j.id, j.workspace_id, j.run_id, coalesce(w.name, j.worker_id, ''), j.token_hash, "
-		"now() + make_interval(secs => $2) from jsonb_to_recordset($1::jsonb) as u(job text) "
+		"coalesce(j.deadline, 'infinity'), j.attempt, j.worker_id, j.stop, u.engine_ended "
+		"from jsonb_to_recordset($1::jsonb) as u(job text, engine_ended boolean) "
 		"join jobs j on j.id = u.job left join workers w on w.id = j.worker_id where j.token_hash is not null "
 		"on conflict (job_id) do nothing returning job_id, workspace_id, run_id, until), "
 		"held as (update workspaces w set hold_job_id = b.job_id from begun b where w.id = b.workspace_id "
 		"returning w.id, w.organization_id), "
 		"told as (insert into run_events (id, run_id, action, description) select u.event, b.run_id, "
-		"'workspace-held', 'The workspace is held until the last state of the apply has arrived, until ' || "
-		"to_char(b.until at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS \"UTC\"') || ' at the longest.' "
-		"from begun b join jsonb_to_recordset($1::jsonb) as u(job text, event text) on u.job = b.job_id) "
-		"insert into audit_events (id, organization_id, actor_type, actor_name, request_id, action, "
-		"resource_type, resource_id, workspace_id) select gen_random_uuid(), organization_id, 'system', "
-		"'runyard-scheduler', gen_random_uuid(), 'hold', 'workspace', id, id from held",
-		P_TEXT(text), P_INT(store->hold_seconds));
+		"'workspace-held', 'The workspace is held until the last state of the apply has arrived' || "
+		"coalesce(', or until ' || " UTC_MINUTE(
+			"b.until") " || ', when the worker must have ended terraform', "
+				   "'') || '.' from begun b join jsonb_to_recordset($1::jsonb) as u(job text, event "
+				   "text) on u.job = "
+				   "b.job_id) "
+				   "insert into audit_events (id, organization_id, actor_type, actor_name, request_id, "
+				   "action, "
+				   "resource_type, resource_id, workspace_id) select gen_random_uuid(), "
+				   "organization_id, 'system', "
+				   "'runyard-scheduler', gen_random_uuid(), 'hold', 'workspace', id, id from held",
+		P_TEXT(text));
 }
 
-/* ---- the end ---- */
+/* ---- an order ---- */
 
-static const char *const ends[] = {
-	[HOLD_STATE_CAME] = "The last state of the apply has arrived.",
-	[HOLD_TIME_OVER] = "The time to wait for the last state of the apply is over.",
-	[HOLD_OPERATOR] = "An operator ended the wait for the last state of the apply",
+static const char *const sentences[HOLD_EVENT_COUNT] = {
+	[HOLD_LAST_STATE] = "The last state of the apply has arrived.",
+	[HOLD_DEADLINE] = "The deadline of the apply has passed: the worker has ended its terraform by then.",
+	[HOLD_RELEASED] = "An operator ended the wait for the last state of the apply",
+	[HOLD_CANCELED] = "The worker is asked to interrupt the terraform of the lost apply.",
+	[HOLD_FORCE_CANCELED] = "The worker is asked to kill the terraform of the lost apply.",
 };
 
-static char *end_sentence(const struct hold_order *order)
-{
-	const char *reason = text_or_empty(order->reason);
+static const char *const actions[HOLD_EVENT_COUNT] = {
+	[HOLD_LAST_STATE] = "workspace-released",
+	[HOLD_DEADLINE] = "workspace-released",
+	[HOLD_RELEASED] = "workspace-released",
+	[HOLD_CANCELED] = "canceled",
+	[HOLD_FORCE_CANCELED] = "force-canceled",
+};
 
-	if (order->why != HOLD_OPERATOR)
-		return mem_text(ends[order->why]);
-	return *reason ? mem_printf("%s: %s", ends[order->why], reason) : mem_printf("%s.", ends[order->why]);
+static char *sentence_of(const struct hold_order *order, const struct hold_verdict *verdict)
+{
+	const char *reason = text_or_empty(order->reason), *risk = verdict->risks ? ", while it could still run" : "";
+
+	if (order->event != HOLD_RELEASED)
+		return mem_text(sentences[order->event]);
+	return *reason ? mem_printf("%s%s: %s", sentences[HOLD_RELEASED], risk, reason)
+		       : mem_printf("%s%s.", sentences[HOLD_RELEASED], risk);
 }
 
+struct doing {
+	struct store *store;
+	const struct hold_order *order;
+	struct hold_done *done;
+};
+
 /* What an API request does has its event already. */
-static int end_audit(struct store *store, const struct hold_order *order, const char *organization, struct err *err)
+static int audit_end(const struct doing *d, const char *organization, struct err *err)
 {
 	char request[AUDIT_UUID_SIZE];
 	const struct audit_event event = {.organization = organization,
@@ -54,56 +81,113 @@ static int end_audit(struct store *store, const struct hold_order *order, const 
 		.request = request,
 		.action = "release",
 		.resource_type = "workspace",
-		.resource_id = order->workspace_id,
-		.workspace = order->workspace_id};
+		.resource_id = d->done->workspace.text,
+		.workspace = d->done->workspace.text};
 
-	if (order->actor)
+	if (d->order->actor)
 		return 0;
 	audit_uuid(request);
-	return audit_write(store, &event, err);
+	return audit_write(d->store, &event, err);
 }
 
-struct ending {
-	struct store *store;
-	const struct hold_order *order;
-	bool ended;
-};
-
-static int end_in(void *data, struct err *err)
+static int event_write(const struct doing *d, struct err *err)
 {
-	struct ending *ending = data;
-	const struct hold_order *order = ending->order;
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	_cleanup_(freep) char *sentence = end_sentence(order);
+	_cleanup_(freep) char *sentence = sentence_of(d->order, &d->done->verdict);
 
-	if (db_query(ending->store->db, &rows, err,
-		    "select h.job_id, h.run_id, w.organization_id from workspaces w join workspace_holds h on h.job_id "
-		    "= "
-		    "w.hold_job_id where w.id = $1 and ($2::text is null or h.job_id = $2) for update of w, h",
-		    P_TEXT(order->workspace_id), P_TEXT(order->job_id)) < 0)
-		return -1;
-	ending->ended = rows.count > 0;
-	if (!ending->ended)
-		return 0;
-	if (db_query(ending->store->db, NULL, err,
-		    "with free as (update workspaces set hold_job_id = null where id = $1), "
-		    "over as (update workspace_holds set until = null where job_id = $2) "
-		    "insert into run_events (id, run_id, action, description, actor_id) "
-		    "values ($3, $4, 'workspace-released', $5, $6)",
-		    P_TEXT(order->workspace_id), P_TEXT(row_text(&rows, 0, "job_id")), P_TEXT(id_new("re").text),
-		    P_TEXT(row_text(&rows, 0, "run_id")), P_TEXT(sentence), P_TEXT(order->actor)) < 0)
-		return -1;
-	return end_audit(ending->store, order, row_text(&rows, 0, "organization_id"), err);
+	return db_query(d->store->db, NULL, err,
+		"insert into run_events (id, run_id, action, description, actor_id) values ($1, $2, $3, $4, $5)",
+		P_TEXT(id_new("re").text), P_TEXT(d->done->run.text), P_TEXT(actions[d->order->event]),
+		P_TEXT(sentence), P_TEXT(d->order->actor));
 }
 
-int hold_end(struct store *store, const struct hold_order *order, bool *ret_ended, struct err *err)
+static int end_write(const struct doing *d, const struct rows *rows, struct err *err)
 {
-	struct ending ending = {.store = store, .order = order};
-
-	if (db_transaction(store->db, end_in, &ending, err) < 0)
+	if (db_query(d->store->db, NULL, err,
+		    "with free as (update workspaces set hold_job_id = null where id = $1) "
+		    "update workspace_holds set until = null where job_id = $2",
+		    P_TEXT(d->done->workspace.text), P_TEXT(row_text(rows, 0, "job_id"))) < 0)
 		return -1;
-	*ret_ended = ending.ended;
+	return audit_end(d, row_text(rows, 0, "organization_id"), err);
+}
+
+/* The message goes out with the commit; a worker that does not read it hears of the row (store/workers.c,
+ * api/control.c). */
+static int stop_write(const struct doing *d, const struct rows *rows, struct err *err)
+{
+	struct job_stop stop = {.attempt = (int)row_int(rows, 0, "attempt"), .stop = d->done->verdict.stop};
+
+	if (db_query(d->store->db, NULL, err,
+		    "with asked as (update workspace_holds set stop = $2 where job_id = $1), "
+		    "shown as (update run_inputs set canceled_by = coalesce(canceled_by, $4) where run_id = $3) "
+		    "update runs set canceled_at = coalesce(canceled_at, now()), force_cancel_available_at = "
+		    "coalesce(force_cancel_available_at, now() + interval '10 seconds') where id = $3",
+		    P_TEXT(row_text(rows, 0, "job_id")), P_INT(stop.stop), P_TEXT(d->done->run.text),
+		    P_TEXT(d->order->actor)) < 0)
+		return -1;
+	text_copy(stop.job.text, sizeof(stop.job.text), row_text(rows, 0, "job_id"));
+	job_stop_sign(&stop, row_text(rows, 0, "token_hash"));
+	d->done->stop = job_stop_encode(&stop);
 	return 0;
+}
+
+/* Locks the workspace and its hold. */
+static int hold_read(const struct doing *d, struct rows *ret_rows, struct err *err)
+{
+	const struct hold_order *order = d->order;
+
+	return db_query(d->store->db, ret_rows, err,
+		"select h.job_id, h.run_id, h.workspace_id, h.attempt, h.token_hash, w.organization_id, "
+		"coalesce(r.force_cancel_available_at <= now(), false) as cooled_off, " HOLD_COLUMNS
+		"from workspaces w join workspace_holds h on h.job_id = w.hold_job_id join runs r on r.id = h.run_id "
+		"where w.id = coalesce($1, (select workspace_id from runs where id = $2)) "
+		"and ($2::text is null or h.run_id = $2) and ($3::text is null or h.job_id = $3) for update of w, h",
+		P_TEXT(order->workspace_id), P_TEXT(order->run_id), P_TEXT(order->job_id));
+}
+
+static int do_in(void *data, struct err *err)
+{
+	const struct doing *d = data;
+	struct hold_done *done = d->done;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct hold hold = {.holds = false};
+
+	hold_done_release(done);
+	if (hold_read(d, &rows, err) < 0)
+		return -1;
+	if (rows.count) {
+		hold = hold_of_view(&rows, 0);
+		text_copy(done->workspace.text, ID_SIZE, row_text(&rows, 0, "workspace_id"));
+		text_copy(done->run.text, ID_SIZE, row_text(&rows, 0, "run_id"));
+	}
+	done->verdict = hold_step(&hold, d->order->event);
+	if (done->verdict.refused)
+		return 0;
+	if ((done->verdict.ends && end_write(d, &rows, err) < 0) ||
+		(done->verdict.signals && stop_write(d, &rows, err) < 0))
+		return -1;
+	return event_write(d, err);
+}
+
+void hold_done_release(struct hold_done *done)
+{
+	free(done->stop);
+	*done = (struct hold_done){.stop = NULL};
+}
+
+int hold_do(struct store *store, const struct hold_order *order, struct hold_done *ret_done, struct err *err)
+{
+	struct doing doing = {.store = store, .order = order, .done = ret_done};
+
+	return db_transaction(store->db, do_in, &doing, err);
+}
+
+struct hold hold_of_view(const struct rows *rows, int row)
+{
+	return (struct hold){.holds = !row_null(rows, row, "hold_stop"),
+		.engine_ended = row_bool(rows, row, "hold_engine_ended"),
+		.past_deadline = row_bool(rows, row, "hold_past_deadline"),
+		.cooled_off = row_bool(rows, row, "cooled_off"),
+		.stop = (enum stop)row_int(rows, row, "hold_stop")};
 }
 
 /* ---- by the attempt's token ---- */
@@ -133,11 +217,22 @@ int holds_due(struct store *store, int most, struct rows *ret_rows, struct err *
 		P_INT(most));
 }
 
+int holds_alert(struct store *store, int most, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"update workspace_holds set alerted_at = now() where job_id in (select job_id from workspace_holds "
+		"where until is not null and alerted_at is null and began_at < now() - make_interval(secs => $1) "
+		"order by began_at limit $2 for update skip locked) "
+		"returning workspace_id, run_id, worker, began_at, until",
+		P_INT(store->hold_alert_seconds), P_INT(most));
+}
+
 int holds_list(struct store *store, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err,
 		"select w.id as workspace_id, w.name as workspace, o.name as organization, h.run_id, h.worker, "
-		"h.began_at, h.until from workspace_holds h join workspaces w on w.hold_job_id = h.job_id and w.id = "
+		"h.began_at, case when isfinite(h.until) then h.until end as until, h.stop from workspaces w "
+		"join workspace_holds h on w.hold_job_id = h.job_id and w.id = "
 		"h.workspace_id join organizations o on o.id = w.organization_id where h.until is not null "
 		"order by h.began_at");
 }

@@ -3,34 +3,38 @@
 #define SCHEDULER_STORE_HOLDS_H
 
 /*
- * Held workspaces (DESIGN rule 7): an apply is over and its worker may still have the last state. Nothing of the queue
- * starts until that state is here, an operator decides, or the time is over. The workspace's row names the hold
- * (hold_job_id); the hold's row outlives it, so that a state which comes later still finds whose it is.
+ * Held workspaces as rows (DESIGN rule 7); lifecycle/hold.h decides about them. The workspace's row names its hold
+ * (hold_job_id). The hold's row outlives it, so that a state which comes later still finds its run.
  */
 
+#include "scheduler/lifecycle/hold.h"
 #include "scheduler/store/store.h"
 
-/* Begins a hold for each of these: [{"job", "event"}], the job's id, whose row is still there, and a new run event's.
- */
+/* Begins a hold for each of these: [{"job", "event", "engine_ended"}]: the job's id, whose row is still there, the id
+ * of a new run event, and whether the worker itself said that the apply has ended. */
 int holds_begin(struct store *store, const json_t *holds, struct err *err);
 
-enum hold_end {
-	HOLD_STATE_CAME, /* the last one is here */
-	HOLD_TIME_OVER,
-	HOLD_OPERATOR,
-};
-
 struct hold_order {
-	const char *workspace_id;
+	enum hold_event event;
+	const char *workspace_id; /* of these two one */
+	const char *run_id;
 	const char *job_id; /* only if it holds for this one; NULL: for whichever */
-	enum hold_end why;
 	const char *actor;  /* user id; NULL: nobody who asked by the API, and the audit trail then has an event of its
 			       own */
-	const char *reason; /* what the operator says, or NULL */
+	const char *reason; /* of a release, or NULL */
 };
 
-/* Ends the workspace's hold, if there is one. The caller kicks its queue (dispatch/holds.h). */
-int hold_end(struct store *store, const struct hold_order *order, bool *ret_ended, struct err *err);
+/* What became of an order. */
+struct hold_done {
+	struct hold_verdict verdict; /* refused: nothing was changed */
+	struct id workspace, run;    /* "" if nothing is held */
+	char *stop;                  /* the control message for the worker, or NULL; owned */
+};
+
+void hold_done_release(struct hold_done *done);
+/* Does what hold_step says. The caller publishes `stop`, and kicks the queue if the hold has ended
+ * (dispatch/holds.h). */
+int hold_do(struct store *store, const struct hold_order *order, struct hold_done *ret_done, struct err *err);
 
 /* What the token of an attempt that is over is good for: columns job_id, run_id, workspace_id, and `holds`, whether the
  * workspace is held for it. None if it is good for nothing. */
@@ -39,9 +43,20 @@ int hold_of_token(
 /* The attempt's last state is here: its token is good for nothing more. */
 int hold_forget(struct store *store, const char *job_id, struct err *err);
 
-/* Columns workspace_id and job_id of at most `most` holds whose time is over. */
+/* Columns workspace_id and job_id of at most `most` holds whose deadline has passed. */
 int holds_due(struct store *store, int most, struct rows *ret_rows, struct err *err);
-/* All that hold, the oldest first: workspace_id, workspace, organization, run_id, worker, began_at, until. */
+/* Marks at most `most` holds that have lasted longer than store->hold_alert_seconds and gives them once: workspace_id,
+ * run_id, worker, began_at, until. */
+int holds_alert(struct store *store, int most, struct rows *ret_rows, struct err *err);
+/* All that hold, the oldest first: workspace_id, workspace, organization, run_id, worker, began_at, until (null: there
+ * is no deadline), stop. */
 int holds_list(struct store *store, struct rows *ret_rows, struct err *err);
+
+/* Columns of a run r's hold, for hold_of_view: of a run that has none, null. */
+#define HOLD_COLUMNS "h.stop as hold_stop, h.engine_ended as hold_engine_ended, h.until < now() as hold_past_deadline "
+#define HOLD_JOIN                                                                                                      \
+	"left join workspace_holds h on h.run_id = r.id and h.until is not null and h.job_id = (select hold_job_id "   \
+	"from workspaces where id = r.workspace_id) "
+struct hold hold_of_view(const struct rows *rows, int row);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/run_views.h"
 
+#include "scheduler/store/holds.h"
 #include "scheduler/store/viewer.h"
 
 enum { SNAPSHOT_LIMIT = 64 << 20 };
@@ -8,7 +9,7 @@ enum { SNAPSHOT_LIMIT = 64 << 20 };
 /* `user` is the number of the viewer's parameter (store/viewer.h). A run without stages of its own has no task
  * stages, costs and policies: most have none. */
 #define VIEW(user)                                                                                                     \
-	"select r.*, " RIGHTS_IN_WORKSPACE(user, "r.organization_id",                                                  \
+	"select r.*, " HOLD_COLUMNS ", " RIGHTS_IN_WORKSPACE(user, "r.organization_id",                                \
 		"r.workspace_id") "as rights, "                                                                        \
 				  "i.configuration_version_id, i.message, i.source, i.trigger_reason, i.is_destroy, "  \
 				  "i.refresh, "                                                                        \
@@ -38,7 +39,8 @@ enum { SNAPSHOT_LIMIT = 64 << 20 };
 				  "array_to_json(array(select e.id from run_events e where e.run_id = r.id order by "  \
 				  "e.created_at)) as events "
 
-#define VIEW_JOINS "join run_inputs i on i.run_id = r.id join operations p on p.id = 'plan' || substr(r.id, 4) "
+#define VIEW_JOINS                                                                                                     \
+	"join run_inputs i on i.run_id = r.id join operations p on p.id = 'plan' || substr(r.id, 4) " HOLD_JOIN
 
 int run_view(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err)
 {

@@ -29,7 +29,7 @@ struct store {
 	const char *public_url; /* without a slash at its end */
 	struct id installation; /* sent with every answer (common/origin.h) */
 	int lease_seconds;
-	int hold_seconds; /* how long a lost apply's last state is waited for (store/holds.h) */
+	int hold_alert_seconds; /* a hold that lasts longer is worth an alert (store/holds.h) */
 	struct task_limits task_limits;
 	int notification_seconds;       /* how long a notification is tried */
 	const struct guard *task_guard; /* where run tasks and notifications may go (common/guard.h) */

@@ -126,9 +126,10 @@ int worker_beat(struct store *store, const struct worker_beat *beat, json_t **re
 		    "held as (update jobs j set lease_until = now() + make_interval(secs => $7) from mine "
 		    "where j.id = mine.id returning j.id, j.stop) "
 		    "select exists (select 1 from beat) as known, said.job, said.attempt, held.id is not null as held, "
-		    "exists (select 1 from workspace_holds where job_id = said.job) as awaited, "
-		    "coalesce(held.stop, 0) as stop from (select 1) one left join said on true "
-		    "left join held on held.id = said.job",
+		    "h.job_id is not null as awaited, "
+		    "coalesce(held.stop, case when h.attempt = said.attempt then h.stop end, 0) as stop "
+		    "from (select 1) one left join said on true left join held on held.id = said.job "
+		    "left join workspace_holds h on h.job_id = said.job",
 		    P_TEXT(hash), P_INT(beat->free), P_INT(beat->slots), P_BOOL(beat->draining), P_TEXT(partitions),
 		    P_TEXT(jobs), P_INT(store->lease_seconds)) < 0)
 		return -1;

@@ -280,6 +280,10 @@ WORKER = {"RUNYARD_AGENT_TOKEN": "token-nobody-reads"}
 
 @pytest.mark.parametrize(("binary", "arguments", "environment", "words"), [
     ("runyard-scheduler", ["--nonsense", "1"], SCHEDULER, "unknown option --nonsense"),
+    ("runyard-scheduler", ["--hold-seconds", "60"], SCHEDULER, "--hold-alert-seconds"),
+    ("runyard-scheduler", ["--hold-seconds=60"], SCHEDULER, "--hold-seconds: there is no such option any more"),
+    ("runyard-scheduler", ["--hold-second", "60"], SCHEDULER, "unknown option --hold-second:"),
+    ("runyard-scheduler", [], {**SCHEDULER, "RUNYARD_HOLD_SECONDS": "60"}, "RUNYARD_HOLD_SECONDS: there is no such option any more"),
     ("runyard-scheduler", ["--http-threads", "many"], SCHEDULER, "--http-threads: a whole number"),
     ("runyard-scheduler", ["--http-threads", "0"], SCHEDULER, "--http-threads: a whole number from 1"),
     ("runyard-scheduler", ["--lease-seconds"], SCHEDULER, "--lease-seconds: a value is needed"),

@@ -3,6 +3,7 @@
 """After a lost apply: its workspace is held until its last state is here, and no state of it is ever turned away."""
 
 import json
+import re
 
 import pytest
 
@@ -50,6 +51,27 @@ class Place:
 
     def refused(self, job, method, what, body=None):
         return self.hands.status(method, f"jobs/{job['job']}/{what}", job["token"], body) in (404, 409)
+
+    def released(self, job):
+        """What the one release of the job's hold says."""
+        ((_, told),) = self.api.events(job["run"], "workspace-released")
+        return told
+
+    def hold(self, job):
+        """Its row: worker_id, attempt, stop, engine_ended, and how many seconds are left until the deadline; None: there is none."""
+        ((worker, attempt, stop, ended, left),) = self.office.ask(
+            "select worker_id, attempt, stop, engine_ended, case when isfinite(until) then extract(epoch from until - now()) end "
+            "from workspace_holds where job_id = %s", job["job"])
+        return worker, attempt, stop, ended, left if left is None else float(left)
+
+    def actions(self, job):
+        shown = self.api.attributes(f"runs/{job['run']}")["actions"]
+        return shown["is-cancelable"], shown["is-force-cancelable"]
+
+    def said(self, job):
+        """What a heartbeat is told of the job: held, awaited, stop."""
+        (said,) = self.hands.beat(job)
+        return said["held"], said["awaited"], said["stop"]
 
     def lose(self, job):
         """No heartbeat has come for a whole lease."""
@@ -126,7 +148,7 @@ def test_it_is_held_until_its_last_state_is_here(place):
     place.settle(job)
     until(lambda: place.api.status(second) == "plan_queued", "the queue goes on")
     assert place.shown["relationships"]["locked-by"]["data"]["id"] == second and not place.held()
-    assert place.api.events(first, "workspace-released") == [("workspace-released", "The last state of the apply has arrived.")]
+    assert place.released(job) == "The last state of the apply has arrived."
     assert deeds(place.api)[0] == ("release", "system")
     assert place.refused(job, "PUT", "state", state(3)) and place.refused(job, "POST", "last-state")
     assert place.kept() == []
@@ -143,8 +165,7 @@ def test_an_operator_ends_it(place):
     answer = place.api.post(f"workspaces/{place.id}/actions/force-unlock", {"reason": "the machine burnt down"}).data
     assert answer["relationships"]["locked-by"]["data"]["id"] == second
     assert place.api.status(second) == "plan_queued"
-    ((_, told),) = place.api.events(first, "workspace-released")
-    assert told.endswith(": the machine burnt down")
+    assert place.released(job).endswith(", while it could still run: the machine burnt down")
     assert deeds(place.api)[0] == ("force_unlock", "user") and ("release", "system") not in deeds(place.api)
 
     # Nobody else has written since: its state is the workspace's, and what was planned meanwhile is stale.
@@ -154,15 +175,159 @@ def test_an_operator_ends_it(place):
     assert place.api.status(second) == "plan_queued"
 
 
-def test_its_time_ends_it(place):
+def test_its_deadline_ends_it(place, office):
+    """It is counted from the claim, by what the worker said then."""
+    place.hands = Hands(office, apply_seconds=1000)
     job = place.lost()
     second = place.run()
+    assert place.hold(job)[:4] == (place.hands.worker, job["attempt"], 0, False)
+    assert 1000 - 60 < place.hold(job)[4] <= 1000 + 10 + 5
+    ((_, told),) = place.api.events(job["run"], "workspace-held")
+    assert re.search(r"or until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC, when the worker must have ended terraform\.$", told), told
+    assert re.search(r"or at \d{4}-.* UTC, when that worker must have ended terraform\. Cancel run-", place.shown["attributes"]["locked-reason"])
     assert place.api.status(second) == "pending"
     place.office.change("update workspace_holds set until = now() where job_id = %s", job["job"])
     until(lambda: place.api.status(second) == "plan_queued", "the queue goes on")
-    ((_, told),) = place.api.events(job["run"], "workspace-released")
-    assert "time" in told
+    assert "deadline" in place.released(job)
     assert deeds(place.api)[0] == ("release", "system")
+
+
+def test_without_a_deadline_no_time_ends_it(place, office):
+    """The worker names none, or is of an earlier version: nobody knows when its terraform ends."""
+    job = place.lost()
+    assert place.hold(job)[4] is None
+    ((_, told),) = place.api.events(job["run"], "workspace-held")
+    assert told == "The workspace is held until the last state of the apply has arrived."
+    assert "The hold ends when that state arrives. Cancel run-" in place.shown["attributes"]["locked-reason"]
+    lines = Scheduler.run_command("holds", database_url=office.database, keys=KEYS).stdout.splitlines()
+    (hold,) = [hold for hold in map(json.loads, lines) if hold["workspace"] == place.id]
+    assert hold["until"] is None and hold["stop"] == "none"
+    # All that a sweep looks at is long ago.
+    office.change("update workspace_holds set began_at = now() - interval '10 years' where job_id = %s", job["job"])
+    other = place.office.organization()
+    swept = Place(office, other, Hands(office, apply_seconds=1000))
+    late = swept.lost()
+    office.change("update workspace_holds set until = now() where job_id = %s", late["job"])
+    until(lambda: not swept.held(), "the sweep has looked")
+    assert place.held()
+
+
+@pytest.mark.parametrize("seconds", [-1, 8640000 + 86400 + 1, 10 ** 15])
+def test_a_claim_with_a_time_that_is_none(place, office, seconds):
+    hands = place.hands
+    assert hands.status("POST", "claim", hands.token, {"worker": hands.worker, "slots": 0, "apply-seconds": seconds}) == 422
+
+
+def test_only_an_apply_has_a_deadline(place, office):
+    place.hands = Hands(office, apply_seconds=1000)
+    job = place.hands.take(place.run(), "plan")
+    assert office.ask("select deadline from jobs where id = %s", job["job"]) == [(None,)]
+
+
+def test_a_long_hold_is_an_alert(place, office):
+    def alerts():
+        return [line for line in office.scheduler.log_lines() if line["msg"].startswith("a workspace is held for long") and line["workspace"] == place.id]
+
+    job = place.lost()
+    office.scheduler.metrics()  # what nobody reads is not counted
+    until(lambda: office.scheduler.metric("runyard_workspaces_held") >= 1, "the gauge shows it")
+    long_ago = office.scheduler.metric("runyard_workspaces_held_long")
+    assert not alerts()
+    office.change("update workspace_holds set began_at = now() - interval '2 hours' where job_id = %s", job["job"])
+    until(alerts, "the log names it")
+    until(lambda: office.scheduler.metric("runyard_workspaces_held_long") == long_ago + 1, "the gauge counts it")
+    (alert,) = alerts()
+    assert (alert["level"], alert["run"], alert["worker"]) == ("warn", job["run"], "hands")
+    assert place.held()
+    place.settle(job)
+    until(lambda: office.scheduler.metric("runyard_workspaces_held_long") == long_ago, "the gauge forgets it")
+    assert len(alerts()) == 1
+
+
+def test_a_held_apply_is_canceled_and_then_forced(place, office):
+    """Its run has ended as errored; its terraform lives on at a worker that lost its lease."""
+    api = place.api
+    job = place.lost(state(1, "one"))
+    second = place.run()
+    assert place.actions(job) == (True, False) and place.said(job) == (False, True, "none")
+    assert conflict(api.act, job["run"], "force-cancel")
+    api.act(job["run"], "cancel", "it is stuck")
+    assert place.said(job) == (False, True, "cancel")
+    assert place.hands.call("POST", "control", place.hands.own_token, {"told": []})["stops"] == [
+        {"job": job["job"], "attempt": job["attempt"], "stop": "cancel"}]
+    assert place.actions(job) == (False, False)
+    shown = api.attributes(f"runs/{job['run']}")
+    assert shown["status"] == "errored" and shown["canceled-at"] and shown["force-cancel-available-at"]
+    assert api.get(f"runs/{job['run']}").data["relationships"]["canceled-by"]["data"]
+    assert "canceled already" in conflict(api.act, job["run"], "cancel")
+    assert "canceled just now" in conflict(api.act, job["run"], "force-cancel")
+
+    office.change("update runs set force_cancel_available_at = now() where id = %s", job["run"])
+    assert place.actions(job) == (False, True)
+    api.act(job["run"], "force-cancel")
+    assert place.said(job) == (False, True, "force") and place.actions(job) == (False, False)
+    assert "force-canceled already" in conflict(api.act, job["run"], "force-cancel")
+    assert [action for action, _ in api.events(job["run"]) if "cancel" in action] == ["canceled", "force-canceled"]
+    assert [c["attributes"]["body"] for c in api.get(f"runs/{job['run']}/comments").data] == ["it is stuck"]
+    done = [(e["resource"]["action"], e["auth"]["accessor_type"]) for e in api.get(f"organizations/{api.organization}/audit-trail").json["data"]
+            if e["resource"]["id"] == job["run"]]
+    assert ("cancel", "user") in done and ("force_cancel", "user") in done
+
+    # A stop is a wish: what ends the hold is what the worker says.
+    assert place.held() and api.status(second) == "pending"
+    place.settle(job)
+    until(lambda: api.status(second) == "plan_queued", "the queue goes on")
+    assert place.said(job) == (False, False, "none")
+    assert place.hands.call("POST", "heartbeat", place.hands.own_token, {"free": 1, "slots": 1, "draining": False, "partitions": [], "jobs": []})
+    assert "can't be canceled" in conflict(api.act, job["run"], "cancel")
+
+
+def test_nobody_without_the_right_cancels_a_held_apply(place):
+    job = place.lost()
+    member = People(place.api, place.office.database).member("canceler")
+    for action in ("cancel", "force-cancel"):
+        assert member.call("POST", f"runs/{job['run']}/actions/{action}").status == 404
+    stranger = place.office.stranger()
+    with pytest.raises(ApiError) as caught:
+        stranger.act(job["run"], "cancel")
+    assert caught.value.status == 404
+    assert place.hold(job)[2] == 0
+
+
+def test_a_cancel_from_before_the_loss_goes_on(place):
+    """The worker may not have heard of it."""
+    job = place.applying(place.run())
+    place.api.act(job["run"], "cancel")
+    place.lose(job)
+    assert place.said(job) == (False, True, "cancel") and place.hold(job)[2] == 1
+
+
+@pytest.mark.parametrize("told", [1, 2])
+def test_another_attempt_is_not_told_to_stop(place, told):
+    job = place.lost()
+    place.api.act(job["run"], "cancel")
+    other = {**job, "attempt": job["attempt"] + told}
+    assert place.said(other) == (False, True, "none")
+
+
+def test_what_ended_by_its_own_result_is_not_canceled(place):
+    """No process of it is left: only its state is owed."""
+    job = place.applying(place.run())
+    place.hands.end(job, "errored", **{"state-owed": True})
+    place.api.wait_status(job["run"], "errored")
+    assert place.held() and place.hold(job)[3] is True
+    assert place.actions(job) == (False, False)
+    assert "no terraform of the run is left" in conflict(place.api.act, job["run"], "cancel")
+    place.api.post(f"workspaces/{place.id}/actions/force-unlock")
+    assert place.released(job) == "An operator ended the wait for the last state of the apply."
+
+
+def test_who_releases_it_is_told_what_that_risks(place, office):
+    job = place.lost()
+    assert "two of them can change the same resources" in place.shown["attributes"]["locked-reason"]
+    done = Scheduler.run_command("holds", "release", place.id, "gone", database_url=office.database, keys=KEYS)
+    assert done.stderr.startswith("warning: the terraform of the lost apply may still run.")
+    assert place.released(job).endswith("the last state of the apply, while it could still run: gone")
 
 
 def test_at_the_command_line(place, office):
@@ -174,7 +339,7 @@ def test_at_the_command_line(place, office):
     assert (hold["name"], hold["run"], hold["worker"], hold["organization"]) == ("network", job["run"], "hands", place.api.organization)
     Scheduler.run_command("holds", "release", place.id, "by hand", **options)
     assert place.api.status(second) == "plan_queued"
-    assert place.api.events(job["run"], "workspace-released")[0][1].endswith(": by hand")
+    assert place.released(job).endswith(": by hand")
     assert deeds(place.api)[0] == ("release", "system")
     again = Scheduler.run_command("holds", "release", place.id, check=False, **options)
     assert again.returncode == 1 and "is not held" in again.stderr

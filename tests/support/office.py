@@ -79,7 +79,9 @@ def open_office(postgres, **options):
 class Hands:
     """A worker that does nothing of itself: the test takes jobs, and says what came of them."""
 
-    def __init__(self, office, token=None):
+    def __init__(self, office, token=None, apply_seconds=0):
+        """apply_seconds: after how long it says that it has ended an apply; 0: it names no limit."""
+        self.apply_seconds = apply_seconds
         self.url = f"{office.scheduler.url}/api/worker/v1"
         self.token = token or office.tokens["agent-token"]
         registered = self.call("POST", "register", self.token, {"name": "hands", "slots": 100, "version": "1"})
@@ -111,7 +113,8 @@ class Hands:
 
     def take(self, run, stage):
         """The run's job, which is of that stage."""
-        for job in self.call("POST", "claim", self.token, {"worker": self.worker, "slots": 100})["jobs"]:
+        request = {"worker": self.worker, "slots": 100, "apply-seconds": self.apply_seconds}
+        for job in self.call("POST", "claim", self.token, request)["jobs"]:
             self.jobs[job["run"]] = job
         job = self.jobs.pop(run)
         assert job["stage"] == stage
