@@ -75,7 +75,7 @@ static const struct proof token = {
 	"u.is_service_account, o.organization_id, o.rights, " CLOSED "(select version from rights_version) as version, "
 	"coalesce(k.last_used_at < now() - interval '1 minute', true) as stale "
 	"from tokens k left join users u on u.id = k.user_id " MEMBERSHIPS
-	"where k.hash = $1 and (k.expired_at is null or k.expired_at > now())",
+	"where k.hash = $1 and (k.expired_at is null or k.expired_at > now()) and u.is_suspended is not true",
 	"update tokens set last_used_at = now() where hash = $1",
 	"the token is not valid",
 };
@@ -85,7 +85,8 @@ static const struct proof session = {
 	"select null as id, s.user_id, null as pool_id, false as notifier, u.username, u.is_site_admin, "
 	"u.is_service_account, o.organization_id, o.rights, null as closed, 0 as version, "
 	"s.last_seen_at < now() - interval '1 minute' as stale "
-	"from sessions s join users u on u.id = s.user_id " MEMBERSHIPS "cross join lateral (select "
+	"from sessions s join users u on u.id = s.user_id and not u.is_suspended " MEMBERSHIPS
+	"cross join lateral (select "
 	"coalesce(min((x.settings->>'session-timeout')::bigint), " SESSION_MINUTES ") as idle, "
 	"coalesce(min((x.settings->>'session-remember')::bigint), " SESSION_MINUTES ") as whole "
 	"from organization_memberships y join organizations x on x.id = y.organization_id "

@@ -116,7 +116,7 @@ int password_verify(
 
 	if (db_query(store->db, &rows, err,
 		    "select id, password_hash from users where lower(username) = lower($1) "
-		    "and password_hash is not null and not is_service_account",
+		    "and password_hash is not null and not is_service_account and not is_suspended",
 		    P_TEXT(username)) < 0)
 		return -1;
 	known = password_matches(password, rows.count ? row_text(&rows, 0, "password_hash") : nobodys) && rows.count;

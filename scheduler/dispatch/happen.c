@@ -70,7 +70,7 @@ static const char *change_make(
 		return note_broken(row, event.kind, row->broken);
 	event.may_retry = job_may_retry(
 		row->run.stage, row->job.started, row->job.attempt, row->job.losses + (event.kind == EV_LOST));
-	event.cooled_off = row->cooled_off;
+	event.cooled_off = row->cooled_off || item->at_once;
 	event.started = row->job.started;
 	*ret_verdict = row_step(row, &event);
 	if (ret_verdict->refused)

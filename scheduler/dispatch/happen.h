@@ -26,6 +26,7 @@ struct happening {
 	int attempt;
 	bool only_if_lease_over;
 	bool needs_proof;    /* the sender is known by the result's MAC alone */
+	bool at_once;        /* a force-cancel need not wait until the cancel had its time */
 	const char *actor;   /* user id, or NULL */
 	const char *comment; /* or NULL */
 	const char *reason;  /* of the event, and shown as the run's error if it ends errored by it; or NULL */

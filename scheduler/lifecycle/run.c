@@ -308,12 +308,28 @@ static void queues_saved(struct verdict *v, const struct run_event *event)
 	reach(v, RUN_CONFIRMED);
 }
 
+static void end_at_rest(struct verdict *v, enum run_status status)
+{
+	if (v->run.status == RUN_POLICY_OVERRIDE)
+		mark(v, v->run.stage, OPERATION_CANCELED); /* its override is not waited for any more */
+	end(v, status);
+}
+
 static void ends_discarded(struct verdict *v, const struct run_event *event)
 {
 	(void)event;
-	if (v->run.status == RUN_POLICY_OVERRIDE)
-		mark(v, v->run.stage, OPERATION_CANCELED); /* its override is not waited for any more */
-	end(v, RUN_DISCARDED);
+	end_at_rest(v, RUN_DISCARDED);
+}
+
+/* Nothing is at work. Only a site admin's force-cancel comes without a cancel before it, so only theirs has cooled off.
+ */
+static void ends_canceled_at_rest(struct verdict *v, const struct run_event *event)
+{
+	if (!event->cooled_off) {
+		v->refused = "a run that waits for a decision is discarded, not canceled";
+		return;
+	}
+	end_at_rest(v, RUN_CANCELED);
 }
 
 /* The state has moved on since the plan was saved. A pending run has no plan yet that could be stale. */

@@ -59,6 +59,10 @@ def let_token_expire(api, people, member, team):
     sql(people.database, ["update tokens set expired_at = now() - interval '1 second' where id = %s", [token_id(people, member)]])
 
 
+def suspend(api, people, member, team):
+    api.post(f"admin/users/{member.get('account/details').data['id']}/actions/suspend")
+
+
 def token_id(people, member):
     with psycopg.connect(people.database) as connection:
         return connection.execute("select id from tokens where hash = encode(sha256(%s), 'hex')", [member.token.encode()]).fetchone()[0]
@@ -67,6 +71,7 @@ def token_id(people, member):
 TAKEN = {
     "a token that is revoked": (revoke_token, 401),
     "a token that expires": (let_token_expire, 401),
+    "a user who is suspended": (suspend, 401),
     "a member who leaves the team": (remove_from_team, 404),
     "a team that goes": (lambda api, people, member, team: api.delete(f"teams/{team}"), 404),
     "a team that may less": (lambda api, people, member, team: api.patch(f"teams/{team}", team_body(read_workspaces=False)), 404),

@@ -184,6 +184,24 @@ static void test_saved_plan(void **state)
 	assert_true(run_holds(&run));
 }
 
+/* Only a site admin's force-cancel has cooled off without a cancel before it. */
+static void test_a_run_at_rest_is_canceled_by_force_alone(void **state)
+{
+	const struct run_event by_force = {.kind = EV_FORCE_CANCELED, .cooled_off = true};
+	struct run planned = AFTER(run_created(0), E(TURN), E(STARTED), {.kind = EV_PASSED, .has_changes = true});
+	struct run saving = run_created(0), saved;
+
+	(void)state;
+	saving.save_plan = true;
+	saved = AFTER(saving, E(TURN), E(STARTED), {.kind = EV_PASSED, .has_changes = true});
+	assert_status(planned, RUN_PLANNED);
+	assert_status(saved, RUN_PLANNED_AND_SAVED);
+	assert_false(run_accepts(&planned, EV_FORCE_CANCELED));
+	assert_false(run_accepts(&saved, EV_FORCE_CANCELED));
+	assert_status(AFTER(planned, by_force), RUN_CANCELED);
+	assert_status(AFTER(saved, by_force), RUN_CANCELED);
+}
+
 static void test_a_stop_waits_for_the_process(void **state)
 {
 	struct run run = AFTER(run_created(0), E(TURN), E(STARTED), E(CANCELED));
@@ -381,6 +399,7 @@ int main(void)
 		cmocka_unit_test(test_no_changes),
 		cmocka_unit_test(test_plan_only_never_applies),
 		cmocka_unit_test(test_saved_plan),
+		cmocka_unit_test(test_a_run_at_rest_is_canceled_by_force_alone),
 		cmocka_unit_test(test_a_stop_waits_for_the_process),
 		cmocka_unit_test(test_an_apply_that_was_done_is_applied),
 		cmocka_unit_test(test_a_lost_plan_is_tried_again_and_a_lost_apply_is_not),
