@@ -32,7 +32,7 @@ struct worker_beat {
 	int free, slots;
 	bool draining;
 	const json_t *partitions; /* an array of numbers */
-	const json_t *jobs; /* an array of {job, attempt} */
+	const json_t *jobs;       /* an array of {job, attempt} */
 };
 /* Renews the leases of the jobs it still has, all with one statement. *ret_jobs says of each whether it is held and
  * whether it is to stop. ERR_NOT_FOUND if the worker is not known. */
