@@ -1,33 +1,45 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MPL-2.0
-"""checker.py --port N --key-file PATH: a run-task service as small as one can be.
+"""checker.py --port N --key-file PATH: an example of a run-task service.
 
-It acknowledges a request at once, then reads the plan with the request's own token, counts what would be destroyed, and
-calls back: passed, or failed if anything would be. Start from it for a service of your own.
+It acknowledges a request at once, reads the plan with the request's own token, counts what would be destroyed, and
+calls back: passed, or failed if anything would be. To make a service of your own, replace check().
+
+- A request without the key's signature is refused with 401, and one that the service can't do now with 503: it is sent again.
+- A request for the plan and a callback are repeated for --patience seconds if they get no answer, 429 or 5xx.
+- Every request that was acknowledged gets a callback. Its message says what failed if there is no verdict.
+- SIGTERM: requests under way end. Their patience is 5 s then.
 """
 
 import argparse
 import hashlib
 import hmac
+import http.client
 import json
+import signal
 import sys
 import threading
+import time
+import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-
-def ask(method, url, token, body=None):
-    request = urllib.request.Request(url, method=method, data=json.dumps(body).encode() if body else None)
-    request.add_header("Authorization", f"Bearer {token}")
-    request.add_header("Content-Type", "application/vnd.api+json")
-    with urllib.request.urlopen(request, timeout=30) as answer:
-        text = answer.read()
-        return json.loads(text) if text else None
+MAX_REQUEST = 1 << 20  # bytes of a run task's request
+MAX_ANSWER = 256 << 20  # bytes of a plan as JSON
+MAX_TASKS = 100  # that are acknowledged and not answered yet
+STOP_SECONDS = 5
 
 
-def check(task):
+class Failed(Exception):
+    """Why there is no verdict, as a sentence for people."""
+
+
+# ---- the verdict ----
+
+
+def check(plan):
     """The verdict on a plan: status, message, outcomes."""
-    plan = ask("GET", task["plan_json_api_url"], task["access_token"])
     changes = [change for change in plan.get("resource_changes", []) if change["change"]["actions"] != ["no-op"]]
     destroyed = [change["address"] for change in changes if "delete" in change["change"]["actions"]]
     outcomes = [
@@ -45,32 +57,143 @@ def check(task):
     return "failed" if destroyed else "passed", f"{len(changes)} changes, {len(destroyed)} destroyed", outcomes
 
 
-def answer(task):
-    if task["stage"] == "test":
-        return
-    status, message, outcomes = check(task) if task.get("plan_json_api_url") else ("passed", "nothing to look at yet", [])
-    ask("PATCH", task["task_result_callback_url"], task["access_token"], {
-        "data": {"type": "task-results", "attributes": {"status": status, "message": message},
-                 "relationships": {"outcomes": {"data": outcomes}}}})
-    print(f"{task['run_id']}: {status}: {message}", flush=True)
+# ---- requests to Runyard ----
 
 
-class Checker(BaseHTTPRequestHandler):
-    key = b""
+class Client:
+    """Repeats requests for `patience` seconds, and for STOP_SECONDS after stop()."""
+
+    def __init__(self, patience):
+        self.patience = patience
+        self.stopping = threading.Event()
+        self.stopped_at = 0.0
+
+    def stop(self):
+        self.stopped_at = time.monotonic()
+        self.stopping.set()
+
+    def seconds_left(self, begun):
+        now = time.monotonic()
+        left = begun + self.patience - now
+        return min(left, self.stopped_at + STOP_SECONDS - now) if self.stopping.is_set() else left
+
+    def ask(self, method, url, token, body=None):
+        """The answer's JSON; None if a callback's has no body."""
+        begun, pause = time.monotonic(), 0.25
+        while True:
+            try:
+                return self.once(method, url, token, body, max(1, min(30, self.seconds_left(begun))))
+            except urllib.error.HTTPError as error:
+                if error.code != 429 and error.code < 500:
+                    raise Failed(f"the answer was {error.code} {error.reason}") from error
+                why = f"the answer was {error.code} {error.reason}"
+            except (OSError, http.client.HTTPException, ValueError) as error:
+                why = str(error) or type(error).__name__
+            pause = min(pause * 2, 15)
+            if self.seconds_left(begun) < pause:
+                raise Failed(f"it was tried for {time.monotonic() - begun:.0f} s; the last time {why}")
+            if self.stopping.is_set():
+                time.sleep(pause)
+            else:
+                self.stopping.wait(pause)
+
+    @staticmethod
+    def once(method, url, token, body, timeout):
+        request = urllib.request.Request(url, method=method, data=json.dumps(body).encode() if body else None)
+        request.add_unredirected_header("Authorization", f"Bearer {token}")  # not for the host of a redirect
+        request.add_header("Content-Type", "application/vnd.api+json")
+        with urllib.request.urlopen(request, timeout=timeout) as answer:
+            text = answer.read(MAX_ANSWER + 1)
+        if len(text) > MAX_ANSWER:
+            raise Failed(f"the answer has more than {MAX_ANSWER} bytes")
+        if not text and method == "GET":
+            raise ValueError("the answer had no body")
+        return json.loads(text) if text else None
+
+
+# ---- one run task ----
+
+
+def judge(client, task):
+    if not task.get("plan_json_api_url"):
+        return "passed", "nothing to look at yet", []
+    try:
+        plan = client.ask("GET", task["plan_json_api_url"], task["access_token"])
+        if not isinstance(plan, dict):
+            raise Failed("it is no JSON object")
+        return check(plan)
+    except Failed as why:
+        return "failed", f"The plan can't be read: {why}", []
+    except Exception as why:  # a fault of check(): the run gets an answer, and the service goes on
+        say(f"{task.get('run_id')}: check: {type(why).__name__}: {why}")
+        return "failed", f"The check itself failed: {type(why).__name__}", []
+
+
+def answer(client, task):
+    status, message, outcomes = judge(client, task)
+    body = {"data": {"type": "task-results", "attributes": {"status": status, "message": message}, "relationships": {"outcomes": {"data": outcomes}}}}
+    try:
+        client.ask("PATCH", task["task_result_callback_url"], task["access_token"], body)
+        say(f"{task.get('run_id')}: {status}: {message}")
+    except Failed as why:
+        say(f"{task.get('run_id')}: {status}: {message}; the callback failed: {why}")
+
+
+def say(text):
+    print(text, flush=True)
+
+
+# ---- the service ----
+
+
+class Service(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, port, key, client):
+        super().__init__(("127.0.0.1", port), Handler)
+        self.key, self.client = key, client
+        self.pool = ThreadPoolExecutor(8)
+        self.room = threading.BoundedSemaphore(MAX_TASKS)
+
+    def take(self, task):
+        """False: there is no room for it now."""
+        if self.client.stopping.is_set() or not self.room.acquire(blocking=False):
+            return False
+        self.pool.submit(answer, self.client, task).add_done_callback(lambda _: self.room.release())
+        return True
+
+    def handle_error(self, request, client_address):
+        say(f"a connection ended: {sys.exc_info()[1]}")
+
+
+class Handler(BaseHTTPRequestHandler):
+    timeout = 30  # seconds that a client may be silent
 
     def do_POST(self):
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        signature = hmac.new(self.key, body, hashlib.sha512).hexdigest()
-        if not hmac.compare_digest(signature, self.headers.get("X-TFC-Task-Signature", "")):
-            self.send_error(401, "the signature is not ours")
-            return
-        self.send_response(200)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-        threading.Thread(target=answer, args=(json.loads(body),), daemon=True).start()
+        length = self.headers.get("Content-Length", "")
+        if not length.isascii() or not length.isdigit():
+            return self.reply(411)
+        if int(length) > MAX_REQUEST:
+            return self.reply(413)
+        body = self.rfile.read(int(length))
+        signature = hmac.new(self.server.key, body, hashlib.sha512).hexdigest()
+        if not hmac.compare_digest(signature.encode(), self.headers.get("X-TFC-Task-Signature", "").encode()):
+            return self.reply(401)
+        try:
+            task = json.loads(body)
+            test = task["stage"] == "test"  # sent when a task is made or changed: no run waits for it
+            wanted = [] if test else [task["access_token"], task["task_result_callback_url"]]
+        except (ValueError, KeyError, TypeError):
+            return self.reply(400)
+        if not all(isinstance(text, str) for text in wanted):
+            return self.reply(400)
+        return self.reply(200 if test or self.server.take(task) else 503)
 
     def do_GET(self):
-        self.send_response(200)
+        self.reply(200)
+
+    def reply(self, status):
+        self.send_response(status)
         self.send_header("Content-Length", "0")
         self.end_headers()
 
@@ -78,17 +201,31 @@ class Checker(BaseHTTPRequestHandler):
         pass
 
 
-def main():
-    options = argparse.ArgumentParser(description=__doc__)
+def arguments():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--port", type=int, required=True)
     options.add_argument("--key-file", required=True, help="the HMAC key that the run task was made with")
-    asked = options.parse_args()
+    options.add_argument("--patience", type=float, default=240, help="how many seconds a request to Runyard is repeated")
+    return options.parse_args()
+
+
+def main():
+    asked = arguments()
     with open(asked.key_file, encoding="utf-8") as file:
-        Checker.key = file.read().strip().encode()
-    try:
-        ThreadingHTTPServer(("127.0.0.1", asked.port), Checker).serve_forever()
-    except KeyboardInterrupt:
-        sys.exit(0)
+        key = file.read().strip().encode()
+    if not key:
+        sys.exit(f"checker.py: {asked.key_file} has no key: anybody could sign")
+    client = Client(asked.patience)
+    service = Service(asked.port, key, client)
+
+    def stop(*_):
+        client.stop()
+        threading.Thread(target=service.shutdown).start()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stop)
+    service.serve_forever()
+    service.pool.shutdown()
 
 
 main()
