@@ -103,6 +103,7 @@ struct job {
 	bool decided;   /* the result's outcome stands */
 	bool applied;   /* terraform's apply ended well */
 	bool stateless; /* ...and changed something, but wrote no state that the worker saw */
+	bool changed;   /* the engine said that a resource was made, changed or destroyed */
 	bool lost;
 	bool reported; /* its result is given */
 	bool aside;    /* what runs now has no part in the result */

@@ -5,6 +5,8 @@ import json
 
 import pytest
 
+from support.wait import until
+
 MAIN = {"main.tf": 'resource "terraform_data" "one" {\n  input = "%s"\n}\n' % "kept"}
 
 
@@ -80,6 +82,39 @@ def test_an_apply_that_writes_no_state_holds_the_workspace(api, worker, option):
     api.post(f"workspaces/{workspace}/actions/force-unlock")
     api.wait_status(waits, "applied")
     assert api.resources(workspace) == ["terraform_data.one"]
+
+
+@pytest.fixture
+def short(scheduler):
+    return scheduler(lease_seconds=3)
+
+
+@pytest.mark.parametrize("json_log", [True, False], ids=["json", "plain"])
+def test_a_worker_killed_in_an_apply_that_writes_no_state_holds_the_workspace(short, api, worker, gate, json_log):
+    """The next worker with its folder finds no state there, and does not say that the last one has come."""
+    one = worker(sandbox_bind=gate.folder)
+    workspace = api.workspace(auto_apply=True, structured_run_output_enabled=json_log)
+    variable = api.variable(workspace, "TF_CLI_ARGS_apply", "-state-out=/tmp/elsewhere.tfstate", category="env")
+    run = api.run_files(workspace, {"main.tf": f"""
+resource "terraform_data" "first" {{}}
+resource "terraform_data" "one" {{
+  depends_on = [terraform_data.first]
+  provisioner "local-exec" {{
+    command = "{gate.command}"
+  }}
+}}
+"""})
+    gate.wait()
+    until(lambda: list(one.options["data_dir"].glob("jobs/*/changed")), "the worker has read that something was made")
+    one.restart(kill=True)
+    assert "is held" in api.wait_status(run, "errored")["error"]
+    assert any("left no state here" in line["msg"] for line in one.log_lines())
+    api.delete(f"workspaces/{workspace}/vars/{variable}")
+    waits = api.run_files(workspace, MAIN)
+    until(lambda: one.ready() and not list(one.options["data_dir"].glob("unsent/*")), "nothing is left to be told")
+    assert held(api, workspace).startswith(f"Held after {run}") and api.status(waits) == "pending"
+    api.post(f"workspaces/{workspace}/actions/force-unlock")
+    api.wait_status(waits, "applied")
 
 
 def test_an_apply_that_changes_nothing_holds_nothing(api, worker):

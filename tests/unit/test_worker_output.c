@@ -89,6 +89,24 @@ static void numbers_are_found(void **state)
 	assert_int_equal(result.additions, 0);
 }
 
+static bool changes(const char *line)
+{
+	return summary_line_changes(line, strlen(line));
+}
+
+static void what_changed_a_resource_is_found(void **state)
+{
+	(void)state;
+	assert_true(changes("{\"type\":\"apply_complete\",\"hook\":{\"action\":\"create\",\"id_value\":\"i-1\"}}"));
+	assert_true(changes("terraform_data.one: Creation complete after 0s [id=1]"));
+	assert_true(changes("terraform_data.one: Destruction complete after 3s"));
+	assert_false(changes("{\"type\":\"apply_start\",\"hook\":{}}"));
+	assert_false(changes("{\"type\":\"apply_errored\",\"hook\":{}}"));
+	assert_false(changes("{\"type\":\"log\",\"@message\":\"Creation complete after 0s\"}"));
+	assert_false(changes("Apply complete! Resources: 0 added, 0 changed, 0 destroyed."));
+	assert_false(changes(""));
+}
+
 static void the_first_error_is_found(void **state)
 {
 	struct job_result result = {.additions = 0};
@@ -130,6 +148,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(secrets_are_taken_out),
 		cmocka_unit_test(a_piece_of_a_line_ends_where_no_secret_goes_on),
+		cmocka_unit_test(what_changed_a_resource_is_found),
 		cmocka_unit_test(numbers_are_found),
 		cmocka_unit_test(the_first_error_is_found),
 		cmocka_unit_test(half_a_state_is_no_state),

@@ -837,7 +837,7 @@ static void left_put(const struct left *left, const char *path, const char *text
 /* An apply whose note is written, as if it were about to start with this state. */
 static void left_begin(struct left *left, const char *state)
 {
-	const struct unsent_job job = {"j", "t", "config"};
+	struct unsent_job job = {"j", "t", "config", NULL};
 	struct state_facts facts;
 	struct err err = ERR_INIT;
 
@@ -854,6 +854,7 @@ static void left_begin(struct left *left, const char *state)
 	left_put(left, "root/" WORKDIR_STATE, state);
 	assert_int_equal(leftover_read(left->dir.top, NULL, &facts), 0);
 	delivered_write(left->dir.top, &facts);
+	job.digest = facts.digest;
 	assert_int_equal(
 		unsent_open(
 			&(struct unsent_spec){.loop = script.loop, .scheduler_url = "http://s", .data_dir = left->path},
@@ -904,6 +905,37 @@ static void the_next_worker_tells_what_a_killed_one_left(void **state)
 	assert_string_equal(left_told(&left, 2), "PUT state |POST last-state |");
 	script.seen[0] = '\0';
 	assert_string_equal(left_told(&left, 0), "");
+	left_end(&left);
+}
+
+/* What it made is in no state that anybody has: nobody says that the last one is here. */
+static void the_next_worker_says_nothing_of_changes_without_a_state(void **state)
+{
+	struct left left;
+
+	(void)state;
+	SCRIPT({204, NULL});
+	left_begin(&left, "{\"serial\":1}");
+	unsent_changed(&left.dir);
+	assert_string_equal(left_told(&left, 0), "");
+	run_ms(20);
+	assert_string_equal(script.seen, "");
+	left_end(&left);
+}
+
+static void the_next_worker_tells_of_changes_that_are_in_the_state(void **state)
+{
+	struct left left;
+	struct state_facts facts;
+
+	(void)state;
+	SCRIPT({204, NULL});
+	left_begin(&left, "{\"serial\":1}");
+	unsent_changed(&left.dir);
+	left_put(&left, "root/" WORKDIR_STATE, "{\"serial\":2}");
+	assert_int_equal(leftover_read(left.dir.top, NULL, &facts), 0);
+	delivered_write(left.dir.top, &facts);
+	assert_string_equal(left_told(&left, 1), "POST last-state |");
 	left_end(&left);
 }
 
@@ -1082,6 +1114,8 @@ int main(void)
 		cmocka_unit_test(an_apply_whose_result_came_too_late_ends_its_hold),
 		cmocka_unit_test(the_next_worker_tells_what_a_killed_one_left),
 		cmocka_unit_test(where_no_state_is_left_that_is_told),
+		cmocka_unit_test(the_next_worker_says_nothing_of_changes_without_a_state),
+		cmocka_unit_test(the_next_worker_tells_of_changes_that_are_in_the_state),
 		cmocka_unit_test(a_result_outlives_its_worker),
 		cmocka_unit_test(a_result_that_is_known_is_not_told_again),
 		cmocka_unit_test(a_lost_applys_state_is_told_until_it_is_taken),

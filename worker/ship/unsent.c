@@ -20,7 +20,7 @@
 
 enum { NOTE_LIMIT = 64 * 1024, KEEPER_MS = 500, DISK_MS = 5000 };
 
-static const char note_name[] = "job.json";
+static const char note_name[] = "job.json", changed_name[] = "changed";
 
 /* An ended apply of which something is being told. */
 struct waiting {
@@ -180,7 +180,8 @@ static void note_sync(struct unsent *unsent, const struct workdir *dir)
 
 int unsent_note(struct unsent *unsent, const struct workdir *dir, const struct unsent_job *job, struct err *err)
 {
-	json_auto_t *note = json_pack("{ss ss ss}", "job", job->job, "token", job->token, "folder", job->folder);
+	json_auto_t *note = json_pack("{ss ss ss ss}", "job", job->job, "token", job->token, "folder", job->folder,
+		"digest", text_or_empty(job->digest));
 	_cleanup_(freep) char *text = json_text(note);
 
 	if (beneath_write(dir->top, note_name, 0600, text, strlen(text), err) < 0)
@@ -364,6 +365,14 @@ void unsent_forget(const struct workdir *dir)
 	beneath_remove(dir->top, note_name);
 }
 
+void unsent_changed(const struct workdir *dir)
+{
+	struct err err = ERR_INIT;
+
+	if (beneath_write(dir->top, changed_name, 0600, "", 0, &err) < 0)
+		log_warn("the worker can't note that an apply changes resources", "why", err.message, NULL);
+}
+
 static bool kept_already(const struct unsent *unsent, const char *name)
 {
 	_cleanup_(freep) char *path = file_of(name, "json");
@@ -386,6 +395,19 @@ void unsent_confirmed(struct unsent *unsent, const char *job, int attempt, bool 
 
 /* ---- after a restart ---- */
 
+/* The engine changed something, and the state here is still the one that the apply began with. The note of an earlier
+ * worker has no digest. */
+static bool state_is_missing(int top, const json_t *note)
+{
+	const char *before = json_string_at(note, "digest");
+	struct state_facts last = {.serial = 0};
+
+	if (!before || faccessat(top, changed_name, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	leftover_read(top, NULL, &last);
+	return text_equal(last.digest, before);
+}
+
 /* Jobs that are no applies, or whose apply had not started, have no note. */
 static int recover_apply(struct unsent *unsent, int top, const char *name)
 {
@@ -395,6 +417,12 @@ static int recover_apply(struct unsent *unsent, int top, const char *name)
 	if (note_read(top, note_name, &note) < 0)
 		return 0;
 	leftover_errored(top, text_or_empty(json_string_at(note, "folder")));
+	if (state_is_missing(top, note)) {
+		log_error("an apply that an earlier worker did not end changed resources and left no state here; its "
+			  "workspace stays held",
+			"job", name, NULL);
+		return 0;
+	}
 	owed = leftover_undelivered(top);
 	log_info("an apply whose folder stayed is brought to its end", "job", name, "state",
 		owed ? "to be delivered" : "delivered", NULL);

@@ -5,7 +5,7 @@
 /*
  * What the scheduler does not know yet of applies that have ended (DESIGN rule 7), in <data-dir>/unsent:
  *
- *     <job>-<attempt>.json      {"job":…,"token":…,"folder":…}, and the "result" if it has one (0600)
+ *     <job>-<attempt>.json      {"job":…,"token":…,"folder":…,"digest":…}, and the "result" if it has one (0600)
  *     <job>-<attempt>.tfstate   the last state, if the scheduler has not got it
  *     <job>-<attempt>.refused   a last state that the scheduler would not take at all; for the operator
  *
@@ -15,6 +15,9 @@
  * A worker that starts looks through the folders that a killed one left in jobs/, too. The processes of an apply may
  * outlive their worker for a while: its keeper waits for the state that the engine writes at its end. The folder is
  * looked at when the keeper has ended (ship/record.h).
+ *
+ * An apply that changed resources and wrote no state that this worker saw has no last state here. The worker then says
+ * nothing of it: the scheduler holds the workspace until a person decides, or until the apply's deadline.
  */
 
 #include "proto/messages.h"
@@ -39,10 +42,13 @@ void unsent_free(struct unsent *unsent);
 struct unsent_job {
 	const char *job, *token;
 	const char *folder; /* the working directory, below the job's root */
+	const char *digest; /* of the state that it begins with; "": none */
 };
 
 /* Notes in the folder of an apply that is about to start how another worker would end it. ERR_INTERNAL. */
 int unsent_note(struct unsent *unsent, const struct workdir *dir, const struct unsent_job *job, struct err *err);
+/* Notes that the engine has changed a resource. */
+void unsent_changed(const struct workdir *dir);
 /* An apply that was noted has ended. `result` is NULL if it has none any more (it is lost); `owed`: the scheduler has
  * not got its last state. What is left to be told is on the disk when this returns 0, and is told from now on; with a
  * result and nothing owed only by a worker that is started before unsent_confirmed. -1: its folder has to stay. */

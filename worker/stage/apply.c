@@ -36,13 +36,14 @@ static void step_start(struct job *job)
 		.what = "started",
 		.expects_refusal = true,
 		.parcelled = IN_PARCEL};
-	const struct unsent_job note = {job->assignment.job, job->assignment.token, job->folder};
+	struct unsent_job note = {job->assignment.job, job->assignment.token, job->folder, NULL};
 	struct err err = ERR_INIT;
 
 	/* What a slow answer to the claim left of the lease may be nothing: then it is still anybody's. */
 	if (!job_leased(job))
 		return;
 	states_init(&job->states, job->host->loop, &job->channel, &job->dir);
+	note.digest = job->states.delivered.digest;
 	if (unsent_note(job->host->unsent, &job->dir, &note, &err) < 0) {
 		job_fail(job, OUTCOME_ERRORED, "The worker can't note that the apply begins: %s", err.message);
 		return;
@@ -63,6 +64,10 @@ static void log_line_came(void *data, const char *line, size_t len)
 	struct job *job = data;
 
 	summary_line(line, len, &job->result);
+	if (job->changed || !summary_line_changes(line, len))
+		return;
+	job->changed = true;
+	unsent_changed(&job->dir);
 }
 
 static void apply_done(struct job *job, int code, const char *errors)

@@ -86,6 +86,11 @@ void summary_line(const char *line, size_t len, struct job_result *result)
 		json_line(line, len, result);
 }
 
+bool summary_line_changes(const char *line, size_t len)
+{
+	return line_has(line, len, *line == '{' ? "\"apply_complete\"" : " complete after ");
+}
+
 void summary_first_error(const char *text, char *ret_text, size_t size)
 {
 	static const char preface[] = "Error: Terraform encountered problems during initialisation";
