@@ -85,9 +85,12 @@ static const char *change_make(
 
 static bool item_is_late(const struct happening *item, const struct run_row *row)
 {
-	const struct attempt_said said = {item->job, item->attempt, item->only_if_lease_over};
+	const struct attempt_said said = {item->job, item->attempt, item->ended_lease != NULL};
+	struct attempt now = row->job;
 
-	return attempt_is_late(&row->job, &said);
+	/* Any other lease is from a heartbeat since, or from a step of the clock. */
+	now.lease_over = text_equal(item->ended_lease, row->lease_until);
+	return attempt_is_late(&now, &said);
 }
 
 static void item_decide(
@@ -141,7 +144,7 @@ static bool open_runs(const struct happening *items, size_t count, struct db_arr
 
 	for (size_t i = 0; i < count; i++)
 		if (items[i].outcome == HAPPENED_NOT_YET) {
-			judges_leases |= items[i].only_if_lease_over;
+			judges_leases |= items[i].ended_lease != NULL;
 			db_array_add(ret_ids, items[i].run.text);
 		}
 	return judges_leases;

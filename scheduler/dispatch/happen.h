@@ -24,12 +24,12 @@ struct happening {
 	struct run_event event; /* may_retry, cooled_off and started are filled in from the rows */
 	struct id job;          /* set: only if this attempt is the run's */
 	int attempt;
-	bool only_if_lease_over;
-	bool needs_proof;    /* the sender is known by the result's MAC alone */
-	bool at_once;        /* a force-cancel need not wait until the cancel had its time */
-	const char *actor;   /* user id, or NULL */
-	const char *comment; /* or NULL */
-	const char *reason;  /* of the event, and shown as the run's error if it ends errored by it; or NULL */
+	const char *ended_lease; /* set: only while the attempt has this lease, which has ended (jobs.lease_until) */
+	bool needs_proof;        /* the sender is known by the result's MAC alone */
+	bool at_once;            /* a force-cancel need not wait until the cancel had its time */
+	const char *actor;       /* user id, or NULL */
+	const char *comment;     /* or NULL */
+	const char *reason;      /* of the event, and shown as the run's error if it ends errored by it; or NULL */
 	const struct job_result *result;
 
 	enum happened outcome; /* filled in */

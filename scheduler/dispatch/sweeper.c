@@ -19,6 +19,7 @@
 #include "scheduler/dispatch/triggers.h"
 #include "scheduler/metrics.h"
 #include "scheduler/store/audit.h"
+#include "scheduler/store/clock_watch.h"
 #include "scheduler/store/invitations.h"
 #include "scheduler/store/keys.h"
 
@@ -26,6 +27,8 @@ enum { MOST_SWEPT = 100, REASON_SIZE = 512, AWAY_MS = 3000, SHOWN_MS = 300000 };
 
 struct sweeper {
 	struct store store;
+	struct clock_watch clock;
+	bool steady;        /* the last look at the clock found no step */
 	int64_t watched_ms; /* when leases were last watched over; by clock_mono_ms, as the next */
 	int64_t grace_ms;   /* until when they are left alone */
 	pthread_t thread;
@@ -74,16 +77,23 @@ static void lease_reason(const struct rows *rows, int row, char ret_reason[REASO
 static int sweep_leases(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	bool steady = false;
 	struct happening items[MOST_SWEPT] = {0};
 	char reasons[MOST_SWEPT][REASON_SIZE];
 
 	if (db_query(store->db, &rows, err,
-		    "select j.id, j.run_id, j.attempt, j.stage, j.started, j.lost_with[1] as lost_before, "
+		    "select j.id, j.run_id, j.attempt, j.stage, j.started, j.lease_until, j.lost_with[1] as "
+		    "lost_before, "
 		    "coalesce(w.name, j.worker_id) as worker from jobs j "
 		    "left join workers w on w.id = j.worker_id where j.state like 'claimed' and j.lease_until < now() "
 		    "order by j.lease_until limit $1",
 		    P_INT(MOST_SWEPT)) < 0)
 		return -1;
+	/* The look is after the selection: it sees each step of the clock that could have selected them. */
+	if (rows.count && clock_watch_look(store->clock, store, &steady, err) < 0)
+		return -1;
+	if (!steady)
+		return 0;
 	for (int i = 0; i < rows.count; i++) {
 		char labels[64];
 
@@ -92,14 +102,14 @@ static int sweep_leases(struct store *store, struct err *err)
 		text_copy(items[i].job.text, ID_SIZE, row_text(&rows, i, "id"));
 		items[i].attempt = (int)row_int(&rows, i, "attempt");
 		items[i].event = (struct run_event){.kind = EV_LOST, .state_owed = true};
-		items[i].only_if_lease_over = true;
+		items[i].ended_lease = row_text(&rows, i, "lease_until");
 		items[i].reason = reasons[i];
 		snprintf(labels, sizeof(labels), "stage=\"%s\"", row_text(&rows, i, "stage"));
 		metric_add(M_LEASES_LOST, labels, 1);
 		log_warn("a lease ended", "run", items[i].run.text, "job", items[i].job.text, "worker",
 			row_text(&rows, i, "worker"), "stage", row_text(&rows, i, "stage"), NULL);
 	}
-	return rows.count ? runs_happen(store, items, (size_t)rows.count, err) : 0;
+	return runs_happen(store, items, (size_t)rows.count, err);
 }
 
 /* ---- holds ---- */
@@ -123,9 +133,15 @@ static int holds_warn(struct store *store, struct err *err)
 static int sweep_holds(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	bool steady = false;
 
 	if (holds_due(store, MOST_SWEPT, &rows, err) < 0)
 		return -1;
+	/* As for leases. */
+	if (rows.count && clock_watch_look(store->clock, store, &steady, err) < 0)
+		return -1;
+	if (!steady)
+		return 0;
 	for (int i = 0; i < rows.count; i++) {
 		const struct hold_order order = {.workspace_id = row_text(&rows, i, "workspace_id"),
 			.job_id = row_text(&rows, i, "job_id"),
@@ -285,41 +301,62 @@ static const struct {
 	const char *name;
 	int64_t every_ms;
 	int (*sweep)(struct store *store, struct err *err);
-	bool only_shown; /* nothing comes of it but what /metrics shows */
+	enum {
+		SWEEP_ANY,
+		SWEEP_BY_CLOCK,   /* it judges by PostgreSQL's clock: not at a moment when that stepped */
+		SWEEP_ONLY_SHOWN, /* nothing comes of it but what /metrics shows */
+	} kind;
 } sweeps[] = {
-	{"leases", 1000, sweep_leases, false},
-	{"holds", 2000, sweep_holds, false},
-	{"announcements", 2500, sweep_announcements, false},
-	{"task requests", 2000, sweep_task_requests, false},
-	{"notifications", 2000, sweep_notifications, false},
-	{"task deadlines", 2000, sweep_task_deadlines, false},
-	{"gauges", 2000, sweep_gauges, true},
-	{"keys", 10000, keys_report_waiting, false},
-	{"queues", 15000, sweep_queues, false},
-	{"auto destroy", 2000, auto_destroy_sweep, false},
-	{"run triggers", 1000, triggers_sweep, false},
-	{"workers", 60000, sweep_workers, false},
-	{"sessions", 600000, sessions_sweep, false},
-	{"invitations", 600000, invitations_sweep, false},
-	{"exports", 3600000, sweep_exports, false},
-	{"letters", 600000, letters_sweep, false},
-	{"audit trail", 600000, audit_count, false},
+	{"leases", 1000, sweep_leases, SWEEP_BY_CLOCK},
+	{"holds", 2000, sweep_holds, SWEEP_BY_CLOCK},
+	{"announcements", 2500, sweep_announcements, SWEEP_ANY},
+	{"task requests", 2000, sweep_task_requests, SWEEP_BY_CLOCK},
+	{"notifications", 2000, sweep_notifications, SWEEP_BY_CLOCK},
+	{"task deadlines", 2000, sweep_task_deadlines, SWEEP_BY_CLOCK},
+	{"gauges", 2000, sweep_gauges, SWEEP_ONLY_SHOWN},
+	{"keys", 10000, keys_report_waiting, SWEEP_ANY},
+	{"queues", 15000, sweep_queues, SWEEP_ANY},
+	{"auto destroy", 2000, auto_destroy_sweep, SWEEP_ANY},
+	{"run triggers", 1000, triggers_sweep, SWEEP_ANY},
+	{"workers", 60000, sweep_workers, SWEEP_BY_CLOCK},
+	{"sessions", 600000, sessions_sweep, SWEEP_ANY},
+	{"invitations", 600000, invitations_sweep, SWEEP_ANY},
+	{"exports", 3600000, sweep_exports, SWEEP_ANY},
+	{"letters", 600000, letters_sweep, SWEEP_ANY},
+	{"audit trail", 600000, audit_count, SWEEP_ANY},
 };
 
 /* What is only shown is not looked up while nobody looks. */
 static bool sweep_is_wanted(size_t i, int64_t now)
 {
-	return !sweeps[i].only_shown || now - metrics_read_ms() < SHOWN_MS;
+	return sweeps[i].kind != SWEEP_ONLY_SHOWN || now - metrics_read_ms() < SHOWN_MS;
+}
+
+/* One look a round is enough for all of its sweeps. */
+static bool clock_is_steady(struct sweeper *sweeper, bool *looked)
+{
+	struct err err = ERR_INIT;
+
+	if (!*looked && clock_watch_look(&sweeper->clock, &sweeper->store, &sweeper->steady, &err) < 0) {
+		log_warn("PostgreSQL's clock can't be read", "error", err.message, NULL);
+		sweeper->steady = false;
+	}
+	*looked = true;
+	return sweeper->steady;
 }
 
 static void sweep_due(struct sweeper *sweeper, int64_t due[ARRAY_LEN(sweeps)])
 {
+	bool looked = false;
+
 	for (size_t i = 0; i < ARRAY_LEN(sweeps); i++) {
 		struct err err = ERR_INIT;
 		int64_t now = clock_mono_ms();
 		bool leases;
 
 		if (now < due[i] || !sweep_is_wanted(i, now))
+			continue;
+		if (sweeps[i].kind == SWEEP_BY_CLOCK && !clock_is_steady(sweeper, &looked))
 			continue;
 		due[i] = now + sweeps[i].every_ms;
 		leases = sweeps[i].sweep == sweep_leases;
@@ -331,7 +368,7 @@ static void sweep_due(struct sweeper *sweeper, int64_t due[ARRAY_LEN(sweeps)])
 		else if (leases)
 			sweeper->watched_ms = clock_mono_ms();
 		/* However much there is to count, it takes no more than a hundredth of the time. */
-		if (sweeps[i].only_shown)
+		if (sweeps[i].kind == SWEEP_ONLY_SHOWN)
 			due[i] += (clock_mono_ms() - now) * 100;
 	}
 }
@@ -356,6 +393,7 @@ int sweeper_start(const struct sweeper_spec *spec, struct sweeper **ret_sweeper,
 	sweeper->store = spec->store;
 	sweeper->watched_ms = INT64_MIN / 2;
 	sweeper->store.db = db_open(spec->database_url);
+	sweeper->store.clock = &sweeper->clock;
 	sweeper->wake = eventfd(0, EFD_CLOEXEC);
 	if (sweeper->wake < 0 || pthread_create(&sweeper->thread, NULL, sweeper_thread, sweeper) != 0) {
 		err_errno(err, "sweeper");

@@ -12,7 +12,7 @@
 	"o.base_state_id is distinct from w.current_state_id as plan_is_stale, "                                       \
 	"j.id as job_id, j.attempt, j.token_hash, cardinality(j.lost_with) as losses, j.state = 'claimed' as "         \
 	"claimed, j.started, "                                                                                         \
-	"j.lease_until < now() as lease_over "                                                                         \
+	"j.lease_until "                                                                                               \
 	"from runs r join run_inputs i on i.run_id = r.id join workspaces w on w.id = r.workspace_id "                 \
 	"join operations o on o.id = 'plan' || substr(r.id, 4) left join jobs j on j.run_id = r.id "
 
@@ -36,7 +36,8 @@ static void run_read(const struct rows *rows, int row, struct run_row *ret_run)
 	ret_run->job.losses = (int)row_int(rows, row, "losses");
 	ret_run->job.claimed = row_bool(rows, row, "claimed");
 	ret_run->job.started = row_bool(rows, row, "started");
-	ret_run->job.lease_over = row_bool(rows, row, "lease_over");
+	text_copy(
+		ret_run->lease_until, sizeof(ret_run->lease_until), text_or_empty(row_text(rows, row, "lease_until")));
 	ret_run->unknown =
 		run_status_parse(row_text(rows, row, "status")) < 0 || stage_parse(row_text(rows, row, "stage")) < 0;
 	ret_run->broken =
@@ -87,7 +88,7 @@ int runs_lock_leases(struct store *store, struct db_array *run_ids, struct err *
 	return db_queue(store->db, err,
 		"with place as materialized (select id from workspaces where id in (select workspace_id from runs "
 		"where id = any($1::text[])) order by id for no key update) "
-		"select id from jobs where run_id = any($1::text[]) and state = 'claimed' and lease_until < now() "
+		"select id from jobs where run_id = any($1::text[]) and state = 'claimed' "
 		"and (select count(*) from place) > 0 order by id for no key update",
 		P_ARRAY(run_ids));
 }

@@ -21,9 +21,10 @@ struct run_row {
 	struct id id, workspace, organization, pool;
 	struct run run;
 	struct attempt job;
-	char token_hash[SHA256_HEX_SIZE]; /* of the attempt that is claimed; "" if none is (proto/mac.h) */
-	bool cooled_off;                  /* a force-cancel is allowed by now */
-	bool plan_is_stale;               /* the workspace's state is not the one its plan was made from */
+	char token_hash[SHA256_HEX_SIZE];  /* of the attempt that is claimed; "" if none is (proto/mac.h) */
+	char lease_until[CLOCK_TEXT_SIZE]; /* the attempt's, as PostgreSQL writes it; "": it has none */
+	bool cooled_off;                   /* a force-cancel is allowed by now */
+	bool plan_is_stale;                /* the workspace's state is not the one its plan was made from */
 	const char *broken; /* NULL, or the invariant that the row breaks (run_check), or why it can't be read; a
 			       constant */
 	bool unknown;       /* another version wrote a state that this one does not know: it is left to that version */
@@ -52,8 +53,8 @@ struct run_set {
 void workspace_row_read(const struct rows *rows, int row, struct workspace_row *ret_workspace);
 
 void run_set_release(struct run_set *set);
-/* Before runs_load, by whoever is about to judge leases: locks the jobs whose lease is over, after their workspaces. A
- * heartbeat or a start of terraform then comes before the judgement, and is seen by it, or after, and is refused. */
+/* Before runs_load, by whoever is about to judge leases: locks the claimed jobs, after their workspaces. A heartbeat or
+ * a start of terraform then comes before the judgement, and is seen by it, or after, and is refused. */
 int runs_lock_leases(struct store *store, struct db_array *run_ids, struct err *err);
 /* Locks and loads runs with their workspaces and jobs, in a transaction. Ids that are not there are left out. A broken
  * row is in the set, so that it does not stop the others (`broken`). */

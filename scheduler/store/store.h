@@ -8,6 +8,7 @@
 #include "common/ids.h"
 #include "scheduler/store/db.h"
 
+struct clock_watch;
 struct contents;
 struct guard;
 struct objects;
@@ -38,6 +39,7 @@ struct store {
 	struct objects *objects;        /* where large content is moved (store/objects.h), or NULL */
 	struct contents *contents;      /* what this request has of it (store/contents.h), or NULL */
 	struct publisher *publisher;    /* told of outbox rows once they committed; NULL: its poll finds them */
+	struct clock_watch *clock;      /* of PostgreSQL's clock (store/clock_watch.h); NULL but in the sweeper */
 	struct waits *waits;            /* told of jobs once they committed; NULL: its look finds them */
 };
 

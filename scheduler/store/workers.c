@@ -25,7 +25,7 @@ static char *attempts_text(const json_t *jobs)
 	return json_text(attempts);
 }
 
-/* model: heartbeat, by a worker that the scheduler had forgotten */
+/* A heartbeat (model) by a worker that the scheduler had forgotten. */
 int worker_register(
 	struct store *store, const struct worker_arrival *arrival, struct id *ret_id, char **ret_token, struct err *err)
 {

@@ -20,9 +20,10 @@ DEPS = Path(os.environ.get("RUNYARD_DEPS", ROOT / "build/deps"))
 
 
 class Postgres:
-    """A private cluster; root lends it the postgres account. It begins as a copy of what initdb made once for all."""
+    """A private cluster; root lends it the postgres account. It begins as a copy of what initdb made once for all. With `steps`
+    its clock can be set: step(seconds)."""
 
-    def __init__(self):
+    def __init__(self, steps=False):
         self.folder = Path(tempfile.mkdtemp(prefix="runyard-pg."))
         self.account = "postgres" if os.geteuid() == 0 else None
         self.port = free_port()
@@ -31,7 +32,19 @@ class Postgres:
         if self.account:
             shutil.chown(self.folder, self.account, self.account)
         subprocess.run(["cp", "-a", self._cluster(), self.folder / "data"], check=True)
-        self.process = Process("postgres", self._command(), self.folder, account=self.account)
+        self.process = Process("postgres", [*(self._clock() if steps else []), *self._command()], self.folder, account=self.account)
+
+    def _clock(self):
+        (library,) = glob.glob("/usr/lib/*/faketime/libfaketime.so.1")
+        self.step(0)
+        return ["env", f"LD_PRELOAD={library}", f"FAKETIME_TIMESTAMP_FILE={self.folder}/clock", "FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1"]
+
+    def step(self, seconds):
+        """Sets its clock that far from the machine's."""
+        written = self.folder / "clock.new"
+        written.write_text(f"{seconds:+d}s")
+        written.chmod(0o644)
+        written.rename(self.folder / "clock")
 
     def _cluster(self):
         DEPS.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MPL-2.0
+"""The clock of PostgreSQL's host steps: no lease and no deadline ends by it, and a dead worker is found all the same."""
+
+import pytest
+
+from support.gate import Gate
+from support.receiver import acknowledges
+from support.servers import Postgres
+from support.wait import until
+from support.worker import HandWorker
+
+LEASE = 6
+HOUR = 3600
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    server = Postgres(steps=True).start()
+    yield server
+    server.release()
+
+
+@pytest.fixture
+def clock(postgres):
+    yield postgres
+    postgres.step(0)
+
+
+@pytest.fixture
+def two(scheduler):
+    return [scheduler(lease_seconds=LEASE), scheduler(lease_seconds=LEASE)]
+
+
+def applying(api, gate):
+    """A run whose apply comes to the gate."""
+    files = {"main.tf": f'resource "terraform_data" "one" {{\n  provisioner "local-exec" {{\n    command = "{gate.command}"\n  }}\n}}\n'}
+    run = api.run_files(api.workspace(auto_apply=True), files)
+    gate.wait()
+    return run
+
+
+def seen(two, steps, ask):
+    """Both schedulers have seen the steps, and one of them has corrected the rows, each time."""
+    for one in two:
+        until(lambda: one.metric("runyard_database_clock_steps_total") >= steps, f"step {steps} is seen")
+    assert ask("select count from clock_steps") == [(steps,)]
+
+
+def outlived(ask, run):
+    """The job's lease has been renewed several times since."""
+    before = ask("select lease_until from jobs where run_id = %s", run)
+    for _ in range(3):
+        until(lambda: ask("select lease_until from jobs where run_id = %s", run) != before, "a heartbeat is taken")
+        before = ask("select lease_until from jobs where run_id = %s", run)
+
+
+@pytest.mark.parametrize("far", [HOUR, -HOUR, 400 * 24 * HOUR, 3], ids=["forward", "back", "by more than a year", "a little"])
+def test_a_step_ends_nothing_but_what_is_dead(two, api, worker, gate, folder, clock, ask, far):
+    """One worker lives and one is killed at the moment of the step."""
+    other = Gate(folder, "other")
+    alive, dead = worker(sandbox_bind=gate.folder), None
+    try:
+        lives = applying(api, gate)
+        dead = worker(sandbox_bind=other.folder)
+        dies = applying(api, other)
+        clock.step(far)
+        dead.kill()
+        seen(two, 1, ask)
+        assert "Contact with worker" in api.wait_status(dies, "errored")["error"]
+        outlived(ask, lives)
+        assert api.status(lives) == "applying"
+        clock.step(0)
+        seen(two, 2, ask)
+        outlived(ask, lives)
+        gate.open()
+        api.wait_status(lives, "applied")
+        assert alive.metric("runyard_worker_jobs_total", stage="apply") == 1
+    finally:
+        other.open()
+
+
+def test_a_step_before_a_lease_is_judged(two, api, tokens, clock, ask):
+    """Jobs that are claimed while the clock steps to and fro keep their leases."""
+    hand = HandWorker(two[0].url, tokens["agent-token"])
+    run = api.run_files(api.workspace(), {"main.tf": ""})
+    (job,) = until(hand.claim, "there is a job to claim")
+    for steps, far in enumerate((HOUR, 2 * HOUR, -HOUR, 0), 1):
+        clock.step(far)
+        until(lambda: hand.beat(job) == {job["job"]: (True, "none")} and all(one.metric("runyard_database_clock_steps_total") >= steps for one in two),
+              f"step {steps} is seen", every=0.3)
+    assert hand.beat(job) == {job["job"]: (True, "none")}
+    assert hand.result(job, "failed", error="enough").status == 204
+    assert api.status(run) == "errored"
+
+
+def test_deadlines_move_with_the_clock(two, api, worker, notifier, receiver, gate, clock, ask):
+    """A hold and a run task that would be over by a clock that stepped forward."""
+    service = receiver.service(acknowledges)
+    workspace = api.workspace()
+    api.attach(workspace, api.task(service), "pre_plan")
+    notifier()
+    asking = api.run_files(workspace, {"main.tf": ""})
+    until(lambda: api.task_result(asking, "pre_plan")["attributes"]["status"] == "running", "the task is acknowledged")
+    one = worker(sandbox_bind=gate.folder)
+    lost = applying(api, gate)
+    one.kill()
+    api.wait_status(lost, "errored")
+    (before,) = ask("select h.until - now() from workspace_holds h")
+
+    clock.step(24 * HOUR)
+    seen(two, 1, ask)
+    swept = [one.metric("runyard_database_round_trips_total") for one in two]
+    for one, trips in zip(two, swept):
+        until(lambda: one.metric("runyard_database_round_trips_total") > trips + 100, "every sweep has come again")
+    (after,) = ask("select h.until - now() from workspace_holds h")
+    assert before[0] >= after[0] > before[0] / 2
+    assert ask("select count(*) from workspaces where hold_job_id is not null") == [(1,)]
+    assert api.task_result(asking, "pre_plan")["attributes"]["status"] == "running"
+    clock.step(0)
+    seen(two, 2, ask)
+    assert ask("select count(*) from task_results where due_at between now() and now() + interval '11 minutes'") == [(1,)]
+    assert service.calls[0].back("passed").status == 200
+    api.wait_status(asking, {"planning", "plan_queued", "planned_and_finished"})
