@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
+#include "common/log.h"
 #include "scheduler/api/task_stages.h"
 #include "scheduler/dispatch/task_reports.h"
 #include "scheduler/store/notifications.h"
@@ -65,6 +66,19 @@ int notifier_releases(struct request *req, struct response *res, struct err *err
 	return respond_empty(res, 204);
 }
 
+/* The reports are in the database. If one of them can't be decided, the sweeper comes back to all: the notifier need not
+ * send them again. */
+static int reports_decide(struct store *store, struct db_array *decided, struct err *err)
+{
+	if (task_reports_decide(store, decided, err) == 0)
+		return 0;
+	if (err->kind == ERR_UNAVAILABLE)
+		return -1;
+	log_error("reports of run tasks can't be decided", "error", err->message, NULL);
+	*err = (struct err)ERR_INIT;
+	return 0;
+}
+
 int notifier_delivers(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array decided = DB_ARRAY_INIT;
@@ -74,7 +88,7 @@ int notifier_delivers(struct request *req, struct response *res, struct err *err
 	if (body_array(req, "deliveries", &deliveries, err) < 0 ||
 		task_calls_delivered(req->store, deliveries, &answer, &decided, err) < 0)
 		return -1;
-	if (task_reports_decide(req->store, &decided, err) < 0 ||
+	if (reports_decide(req->store, &decided, err) < 0 ||
 		(requests_have(deliveries, "ntf-") && notifications_delivered(req->store, deliveries, err) < 0)) {
 		json_decref(answer);
 		return -1;

@@ -3,10 +3,11 @@
 
 #include "common/log.h"
 #include "scheduler/dispatch/order.h"
+#include "scheduler/dispatch/sweep_failures.h"
 #include "scheduler/store/audit.h"
 #include "scheduler/store/notifications.h"
 
-enum { MOST_AT_ONCE = 100 };
+enum { MOST_AT_ONCE = 100, AGAIN_SECONDS = 60 };
 
 struct turn {
 	struct store *store;
@@ -110,9 +111,19 @@ static int turn_run(void *data, struct err *err)
 		P_TEXT(turn->workspace_id), P_BOOL(row_bool(&rows, 0, "over")), P_TEXT(row_text(&rows, 0, "reminder")));
 }
 
+/* A workspace that fails is looked at again later: it must not stay before the others. */
+static int postpone(struct store *store, const char *workspace_id, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"update workspaces set destroy_check_at = now() + make_interval(secs => $2) where id = (select id from "
+		"workspaces where id = $1 and destroy_check_at <= now() for no key update skip locked)",
+		P_TEXT(workspace_id), P_INT(AGAIN_SECONDS));
+}
+
 int auto_destroy_sweep(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct sweep_failures failures = {0};
 
 	if (db_query(store->db, &rows, err,
 		    "select id from workspaces where destroy_check_at <= now() order by destroy_check_at limit $1",
@@ -120,9 +131,13 @@ int auto_destroy_sweep(struct store *store, struct err *err)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
 		struct turn turn = {.store = store, .workspace_id = row_text(&rows, i, "id")};
+		struct err why = ERR_INIT;
 
-		if (db_transaction(store->db, turn_run, &turn, err) < 0)
+		if (db_transaction(store->db, turn_run, &turn, &why) < 0 &&
+			(sweep_failed(&failures, turn.workspace_id, &why, err) < 0 ||
+				postpone(store, turn.workspace_id, err) < 0))
 			return -1;
 	}
+	sweep_failures_tell(&failures, "auto destroy");
 	return 0;
 }

@@ -10,7 +10,8 @@
 /*
  * Queues a run that destroys, and applies itself, in each workspace whose time has come and that manages anything:
  * once, whichever scheduler comes first. A time that was set is over with it; one that can't have such a run (it must
- * not be destroyed, runs elsewhere, or has no configuration) loses it too, and the audit trail says so.
+ * not be destroyed, runs elsewhere, or has no configuration) loses it too, and the audit trail says so. A workspace
+ * that fails for any other reason keeps its time, and is tried again a minute later.
  */
 int auto_destroy_sweep(struct store *store, struct err *err);
 

@@ -17,6 +17,7 @@
 #include "scheduler/dispatch/task_sweeps.h"
 #include "scheduler/dispatch/letters.h"
 #include "scheduler/dispatch/triggers.h"
+#include "scheduler/dispatch/sweep_failures.h"
 #include "scheduler/metrics.h"
 #include "scheduler/store/audit.h"
 #include "scheduler/store/clock_watch.h"
@@ -73,6 +74,27 @@ static void lease_reason(const struct rows *rows, int row, char ret_reason[REASO
 					  : "An apply that may have started is never tried again, any other is.");
 }
 
+/* In one transaction. If that fails, each by itself: one run must not keep the leases of others. */
+static int leases_end(struct store *store, struct happening *items, size_t count, struct err *err)
+{
+	struct sweep_failures failures = {0};
+
+	if (runs_happen(store, items, count, err) == 0)
+		return 0;
+	if (err->kind == ERR_UNAVAILABLE)
+		return -1;
+	for (size_t i = 0; i < count; i++) {
+		struct err why = ERR_INIT;
+
+		if (runs_happen(store, &items[i], 1, &why) < 0 &&
+			sweep_failed(&failures, items[i].run.text, &why, err) < 0)
+			return -1;
+	}
+	sweep_failures_tell(&failures, "leases");
+	*err = (struct err)ERR_INIT;
+	return 0;
+}
+
 /* model: sweep */
 static int sweep_leases(struct store *store, struct err *err)
 {
@@ -109,7 +131,7 @@ static int sweep_leases(struct store *store, struct err *err)
 		log_warn("a lease ended", "run", items[i].run.text, "job", items[i].job.text, "worker",
 			row_text(&rows, i, "worker"), "stage", row_text(&rows, i, "stage"), NULL);
 	}
-	return runs_happen(store, items, (size_t)rows.count, err);
+	return rows.count ? leases_end(store, items, (size_t)rows.count, err) : 0;
 }
 
 /* ---- holds ---- */
@@ -133,6 +155,7 @@ static int holds_warn(struct store *store, struct err *err)
 static int sweep_holds(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct sweep_failures failures = {0};
 	bool steady = false;
 
 	if (holds_due(store, MOST_SWEPT, &rows, err) < 0)
@@ -146,11 +169,15 @@ static int sweep_holds(struct store *store, struct err *err)
 		const struct hold_order order = {.workspace_id = row_text(&rows, i, "workspace_id"),
 			.job_id = row_text(&rows, i, "job_id"),
 			.event = HOLD_DEADLINE};
+		struct err why = ERR_INIT;
 
-		if (hold_release(store, &order, NULL, err) < 0)
+		if (hold_release(store, &order, NULL, &why) == 0)
+			log_warn("a hold ended without its state", "workspace", order.workspace_id, "job", order.job_id,
+				NULL);
+		else if (sweep_failed(&failures, order.workspace_id, &why, err) < 0)
 			return -1;
-		log_warn("a hold ended without its state", "workspace", order.workspace_id, "job", order.job_id, NULL);
 	}
+	sweep_failures_tell(&failures, "holds");
 	return holds_warn(store, err);
 }
 
@@ -206,20 +233,29 @@ static int queue_look(struct store *store, const char *workspace_id, bool waits,
 	return workspace_kick(store, workspace_id, err);
 }
 
+/* In random order, so that queues that fail each time do not keep others out of the limit. */
 static int sweep_queues(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct sweep_failures failures = {0};
 
 	if (db_query(store->db, &rows, err,
 		    "select w.id, h.updated_at is not null as waits from workspaces w left join lateral "
 		    "(select updated_at from runs where workspace_id = w.id and queued and not plan_only "
 		    "order by position limit 1) h on true "
-		    "where w.stands_still and coalesce(h.updated_at < now() - interval '30 seconds', true) limit $1",
+		    "where w.stands_still and coalesce(h.updated_at < now() - interval '30 seconds', true) "
+		    "order by random() limit $1",
 		    P_INT(MOST_SWEPT)) < 0)
 		return -1;
-	for (int i = 0; i < rows.count; i++)
-		if (queue_look(store, row_text(&rows, i, "id"), row_bool(&rows, i, "waits"), err) < 0)
+	for (int i = 0; i < rows.count; i++) {
+		const char *id = row_text(&rows, i, "id");
+		struct err why = ERR_INIT;
+
+		if (queue_look(store, id, row_bool(&rows, i, "waits"), &why) < 0 &&
+			sweep_failed(&failures, id, &why, err) < 0)
 			return -1;
+	}
+	sweep_failures_tell(&failures, "queues");
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include "proto/messages.h"
 #include "proto/topics.h"
+#include "scheduler/dispatch/sweep_failures.h"
 #include "scheduler/dispatch/task_reports.h"
 #include "scheduler/store/notifications.h"
 
@@ -48,18 +49,42 @@ static int report_silent(struct store *store, struct err *err)
 		"delivery in ('waiting', 'claimed') and give_up_at < now() - interval '30 seconds')");
 }
 
+/* In one transaction. If that fails, each by itself: one run must not keep the reports of others. */
+static int reports_decide(struct store *store, const struct rows *rows, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
+	struct sweep_failures failures = {0};
+
+	for (int i = 0; i < rows->count; i++)
+		db_array_add(&ids, row_text(rows, i, "id"));
+	if (task_reports_decide(store, &ids, err) == 0)
+		return 0;
+	if (err->kind == ERR_UNAVAILABLE)
+		return -1;
+	for (int i = 0; i < rows->count; i++) {
+		_cleanup_(db_array_release) struct db_array one = DB_ARRAY_INIT;
+		const char *id = row_text(rows, i, "id");
+		struct err why = ERR_INIT;
+
+		db_array_add(&one, id);
+		if (task_reports_decide(store, &one, &why) < 0 && sweep_failed(&failures, id, &why, err) < 0)
+			return -1;
+	}
+	sweep_failures_tell(&failures, "task deadlines");
+	*err = (struct err)ERR_INIT;
+	return 0;
+}
+
+/* In random order, so that reports that fail each time do not keep others out of the limit. */
 int sweep_task_deadlines(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
 
 	if (report_silent(store, err) < 0 ||
 		db_query(store->db, &rows, err,
 			"select id from task_results where reported is not null "
-			"and updated_at < now() - interval '3 seconds' order by updated_at limit $1",
+			"and updated_at < now() - interval '3 seconds' order by random() limit $1",
 			P_INT(MOST_SWEPT)) < 0)
 		return -1;
-	for (int i = 0; i < rows.count; i++)
-		db_array_add(&ids, row_text(&rows, i, "id"));
-	return task_reports_decide(store, &ids, err);
+	return reports_decide(store, &rows, err);
 }

@@ -35,7 +35,10 @@ struct step {
 	enum expiry_walk walk;
 	const struct expiry_rule *rule; /* NULL: packing */
 	const struct expiry_limits *limits;
+	int most;        /* rows of a batch */
+	bool leaves_out; /* only the mark moves, past the one row of the batch */
 	bool more;
+	struct id last; /* row that the mark has come to */
 };
 
 static const char *scope(const struct step *s)
@@ -139,8 +142,6 @@ static int step_in(void *data, struct err *err)
 	struct step *s = data;
 	_cleanup_(rows_release) struct rows mark = ROWS_INIT, come_to = ROWS_INIT;
 	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
-	/* Logs are opened and sealed again: a few at a time. */
-	int most = s->rule ? BATCH : BATCH / 10;
 
 	s->more = false;
 	if (mark_take(s, &mark, err) < 0)
@@ -148,22 +149,59 @@ static int step_in(void *data, struct err *err)
 	if (!mark.count)
 		return 0;
 	if (db_query(s->store->db, &come_to, err, walks[s->walk], P_TEXT(row_text(&mark, 0, "at")),
-		    P_TEXT(row_text(&mark, 0, "id")), P_INT(s->age_seconds), P_INT(most)) < 0)
+		    P_TEXT(row_text(&mark, 0, "id")), P_INT(s->age_seconds), P_INT(s->most)) < 0)
 		return -1;
 	if (!come_to.count)
 		return 0;
 	for (int i = 0; i < come_to.count; i++)
 		db_array_add(&ids, row_text(&come_to, i, "id"));
-	if ((s->rule ? batch_expire(s, &ids, err) : batch_pack(s, &come_to, err)) < 0)
+	if (s->leaves_out && !text_equal(row_text(&come_to, 0, "id"), s->last.text))
+		return 0; /* another scheduler has moved the mark */
+	text_copy(s->last.text, sizeof(s->last.text), row_text(&come_to, come_to.count - 1, "id"));
+	if (!s->leaves_out && (s->rule ? batch_expire(s, &ids, err) : batch_pack(s, &come_to, err)) < 0)
 		return -1;
-	s->more = come_to.count == most;
+	s->more = come_to.count == s->most;
 	return mark_set(s, &come_to, err);
+}
+
+/* A batch failed: its rows go one by one, and the mark passes those that fail, so that they do not keep the others. */
+static int step_one_by_one(struct step *s, struct err *err)
+{
+	int left = s->most;
+
+	s->most = 1;
+	do {
+		struct err why = ERR_INIT;
+
+		s->leaves_out = false;
+		if (db_transaction(s->store->db, step_in, s, &why) == 0)
+			continue;
+		if (why.kind == ERR_UNAVAILABLE) {
+			*err = why;
+			return -1;
+		}
+		log_error("a row that fails is left as it is", "rule", s->name, "row", s->last.text, "error",
+			why.message, NULL);
+		s->leaves_out = true;
+		if (db_transaction(s->store->db, step_in, s, err) < 0)
+			return -1;
+	} while (s->more && --left > 0);
+	return 0;
 }
 
 static int step_run(struct step *s, bool *ret_more, struct err *err)
 {
-	if (db_transaction(s->store->db, step_in, s, err) < 0)
-		return err_context(err, "%s", s->name);
+	struct err why = ERR_INIT;
+
+	/* Logs are opened and sealed again: a few at a time. */
+	s->most = s->rule ? BATCH : BATCH / 10;
+	s->leaves_out = false;
+	if (db_transaction(s->store->db, step_in, s, &why) < 0) {
+		*err = why;
+		if (why.kind == ERR_UNAVAILABLE || step_one_by_one(s, err) < 0)
+			return err_context(err, "%s", s->name);
+		*err = (struct err)ERR_INIT;
+	}
 	*ret_more = *ret_more || s->more;
 	return 0;
 }

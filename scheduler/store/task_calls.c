@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "common/log.h"
 #include "scheduler/store/keys.h"
 #include "scheduler/store/task_payload.h"
 
@@ -118,12 +119,17 @@ int task_calls_claim(struct store *store, const struct request_claim *claim, jso
 	struct claiming c = {.store = store, .claim = claim, .picked = ROWS_INIT};
 	int result = db_transaction(store->db, claim_run, &c, err);
 
+	/* A request whose key can't be opened must not keep the others: it is claimed again when its lease ends, until
+	 * it is given up. */
 	for (int i = 0; result == 0 && i < c.picked.count; i++) {
+		struct err why = ERR_INIT;
 		json_t *call = NULL;
 
-		result = claimed_call(&c, i, &call, err);
-		if (result == 0)
+		if (claimed_call(&c, i, &call, &why) == 0)
 			json_array_append_new(requests, call);
+		else
+			log_error("a run task's request can't be sent", "task-result", row_text(&c.picked, i, "id"),
+				"run", row_text(&c.picked, i, "run_id"), "error", why.message, NULL);
 	}
 	rows_release(&c.picked);
 	return result;
