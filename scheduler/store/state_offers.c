@@ -82,6 +82,19 @@ static const char *row_to_fill(const struct acceptance *a, const struct rows *ro
 	return text_or_empty(row_text(rows, row, a->offer->beside ? "own_beside" : "own"));
 }
 
+/* A client writes state only under its own lock: anybody else could be overtaken by the holder. The rows are read under
+ * the workspace's row lock, so the answer holds until the commit. */
+static bool write_refused(const struct acceptance *a, const struct rows *rows, int row, struct err *err)
+{
+	if (a->offer->job_id)
+		return false;
+	if (!row_bool(rows, row, "locked_by_creator"))
+		err_set(err, ERR_CONFLICT, "the workspace must be locked by you to write its state");
+	else if (a->offer->pending_id && row_null(rows, row, "pending"))
+		err_set(err, ERR_CONFLICT, "the state version is not pending: its content can't be uploaded any more");
+	return err->kind != ERR_NONE;
+}
+
 static void offer_decide(struct acceptance *a, const struct rows *rows, int row)
 {
 	bool has_state = !row_null(rows, row, "id");
@@ -90,7 +103,7 @@ static void offer_decide(struct acceptance *a, const struct rows *rows, int row)
 	a->decided = true;
 	a->offer->err = a->unfit;
 	text_copy(a->offer->run.text, ID_SIZE, text_or_empty(row_text(rows, row, "run_id")));
-	if (a->unfit.kind != ERR_NONE)
+	if (a->offer->err.kind != ERR_NONE || write_refused(a, rows, row, &a->offer->err))
 		return;
 	if (has_state)
 		there = (struct state_mark){row_int(rows, row, "serial"), row_text(rows, row, "lineage"),
@@ -117,7 +130,8 @@ static void offer_decide(struct acceptance *a, const struct rows *rows, int row)
 static const char read_sql[] =
 	"select u.n - 1 as n, w.id as workspace_id, coalesce(j.run_id, h.run_id) as run_id, "
 	"h.job_id is not null as late, s.id, s.serial, s.lineage, s.md5, s.job_id, "
-	"(select id from state_versions where id = u.pending) as pending, "
+	"(select id from state_versions where id = u.pending and workspace_id = w.id and status || '' = 'pending') "
+	"as pending, coalesce(w.locked_by = u.creator, false) as locked_by_creator, "
 	"(select id from state_versions where job_id = u.job and status <> 'kept_beside') as own, "
 	"(select id from state_versions where job_id = u.job and status like 'kept_beside') as own_beside, "
 	"h.job_id is not null and s.job_id is distinct from h.job_id and w.current_state_id is distinct from "
@@ -126,8 +140,8 @@ static const char read_sql[] =
 	"and run_id <> h.run_id and stage = 'apply' and state = 'claimed' limit 1) is not null) as others_work, "
 	"h.job_id is not null and (select 1 from state_versions where job_id = h.job_id "
 	"and status <> 'kept_beside' and serial = u.serial and md5 = u.md5) is not null as came "
-	"from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[]) "
-	"with ordinality as u(job, hash, workspace, pending, serial, md5, n) "
+	"from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[]) "
+	"with ordinality as u(job, hash, workspace, pending, serial, md5, creator, n) "
 	"left join jobs j on j.id = u.job and j.token_hash = u.hash and j.state = 'claimed' "
 	"left join workspace_holds h on h.job_id = u.job and h.token_hash = u.hash and j.id is null "
 	"join workspaces w on w.id = coalesce(j.workspace_id, h.workspace_id, u.workspace) "
@@ -148,6 +162,7 @@ static int rows_read(const struct accepting *g, struct rows *ret_places, struct 
 	_cleanup_(db_array_release) struct db_array jobs = DB_ARRAY_INIT, hashes = DB_ARRAY_INIT;
 	_cleanup_(db_array_release) struct db_array workspaces = DB_ARRAY_INIT, pending = DB_ARRAY_INIT;
 	_cleanup_(db_array_release) struct db_array serials = DB_ARRAY_INIT, digests = DB_ARRAY_INIT;
+	_cleanup_(db_array_release) struct db_array creators = DB_ARRAY_INIT;
 
 	for (size_t i = 0; i < g->count; i++) {
 		const struct acceptance *a = &g->all[i];
@@ -159,11 +174,12 @@ static int rows_read(const struct accepting *g, struct rows *ret_places, struct 
 		db_array_add(&pending, offer->pending_id);
 		db_array_add_int(&serials, a->serial);
 		db_array_add(&digests, a->md5);
+		db_array_add(&creators, offer->created_by);
 	}
 	if (places_lock(g, &jobs, &workspaces, ret_places, err) < 0)
 		return -1;
 	return db_query(g->store->db, ret_rows, err, read_sql, P_ARRAY(&jobs), P_ARRAY(&hashes), P_ARRAY(&workspaces),
-		P_ARRAY(&pending), P_ARRAY(&serials), P_ARRAY(&digests));
+		P_ARRAY(&pending), P_ARRAY(&serials), P_ARRAY(&digests), P_ARRAY(&creators));
 }
 
 static bool has_place(const struct rows *places, const char *workspace)

@@ -29,9 +29,9 @@ struct state_offer {
 	const char *token_hash;
 	/* A client's. */
 	const char *workspace_id;
-	const char *run_id;              /* or NULL */
-	const char *created_by;          /* user id, or NULL */
-	bool force;                      /* another lineage or a lower serial is let in */
+	const char *run_id;     /* or NULL */
+	const char *created_by; /* user id: the state is accepted only while that user has the workspace locked */
+	bool force;             /* another lineage or a lower serial is let in */
 	const struct state_label *label; /* NULL: as the file says */
 	const char *rollback_id;         /* the state version that it was made from, or NULL */
 	const char *pending_id;          /* the pending state version that this is the content of, or NULL */
@@ -40,8 +40,9 @@ struct state_offer {
 	size_t len;
 
 	/* Filled in. ERR_NONE: it is kept. ERR_INVALID: no state of version 4, or not the one that was announced.
-	 * ERR_CONFLICT: lineage or serial (clients'). ERR_NOT_FOUND: the token is not that of the job's present
-	 * attempt, nor of one that owes a state; or there is no such workspace. */
+	 * ERR_CONFLICT (clients'): lineage or serial; the workspace is not locked by created_by; pending_id is not
+	 * pending any more. ERR_NOT_FOUND: the token is not that of the job's present attempt, nor of one that owes a
+	 * state; or there is no such workspace. */
 	struct err err;
 	bool left;     /* somebody else holds its workspace locked, and nothing was done (states_accept_ready) */
 	struct id id;  /* of the state version: the current one, or that beside it */
@@ -59,7 +60,8 @@ int states_accept_ready(struct store *store, struct state_offer *const *offers, 
 int state_accept(struct store *store, struct state_offer *offer, struct err *err);
 
 /* Announces a client's state whose content comes later. An older pending one is discarded. ERR_CONFLICT as
- * state_accept: whoever waits for a state that will not be taken would wait for ever. */
+ * state_accept: whoever waits for a state that will not be taken would wait for ever. The content is checked again when
+ * it comes, with the lock. */
 int state_announce(struct store *store, struct state_offer *offer, struct id *ret_id, struct err *err);
 
 #endif

@@ -36,9 +36,18 @@ struct json_form {
 static int json_put_in(void *data, struct err *err)
 {
 	const struct json_form *form = data;
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(rows_release) struct rows lock = ROWS_INIT, rows = ROWS_INIT;
 	struct id blob;
 
+	if (db_query(form->store->db, &lock, err,
+		    "select coalesce(w.locked_by = s.created_by, false) as locked from state_versions s "
+		    "join workspaces w on w.id = s.workspace_id where s.id = $1 for no key update of w",
+		    P_TEXT(form->id)) < 0)
+		return -1;
+	if (!lock.count)
+		return err_set(err, ERR_NOT_FOUND, "state version not found");
+	if (!row_bool(&lock, 0, "locked"))
+		return err_set(err, ERR_CONFLICT, "the workspace must be locked by you to write its state");
 	if (blob_put(form->store, form->bytes, form->len, &blob, err) < 0 ||
 		db_query(form->store->db, &rows, err,
 			"update state_versions set json_blob_id = $2 where id = $1 and json_blob_id is null "

@@ -483,7 +483,8 @@ static int unlock_in(void *data, struct err *err)
 		    "select w.locked_by, coalesce(w.current_run_id, (select run_id from workspace_holds where job_id = "
 		    "w.hold_job_id)) as run, (select username from users where id = w.locked_by), "
 		    "(select name from teams where user_id = w.locked_by and kind in ('owners', 'team')) as team, "
-		    "coalesce((select s.status = 'pending' from state_versions s where s.workspace_id = w.id "
+		    "coalesce((select s.status = 'pending' and s.created_by = w.locked_by "
+		    "from state_versions s where s.workspace_id = w.id "
 		    "order by s.created_at desc, s.id limit 1), false) as state_pending "
 		    "from workspaces w where w.id = $1 for update",
 		    P_TEXT(u->id)) < 0 ||

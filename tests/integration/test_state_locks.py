@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: MPL-2.0
+"""A client writes state only while it has the workspace locked, whatever happens between its requests."""
+
+import base64
+import hashlib
+import json
+import threading
+import uuid
+
+import psycopg
+import pytest
+
+from support.api import Api
+from support.office import Hands
+from support.wait import until
+
+LINEAGE = "11111111-2222-3333-4444-555555555555"
+ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
+
+
+def state(serial=1):
+    return json.dumps({"version": 4, "terraform_version": "1.11.4", "serial": serial, "lineage": LINEAGE, "outputs": {}, "resources": []}).encode()
+
+
+def post(org, workspace, serial=1, inline=False, force=False):
+    content = state(serial)
+    attributes = {"serial": serial, "lineage": LINEAGE, "md5": hashlib.md5(content).hexdigest(), "force": force}
+    if inline:
+        attributes["state"] = base64.b64encode(content).decode()
+    return org.call("POST", f"workspaces/{workspace}/state-versions", {"data": {"type": "state-versions", "attributes": attributes}})
+
+
+def put(org, url, content):
+    """As clients upload: without a token."""
+    return Api(org.url, None).call("PUT", url, content, headers={"Content-Type": "application/octet-stream"})
+
+
+def act(org, workspace, action):
+    org.post(f"workspaces/{workspace}/actions/{action}", {})
+
+
+@pytest.fixture
+def locked(org):
+    workspace = org.workspace()
+    act(org, workspace, "lock")
+    return workspace
+
+
+@pytest.fixture
+def stranger(office):
+    """The id of another user."""
+    name = f"u-{uuid.uuid4()}"
+    office.bootstrap(name, name)
+    return office.ask("select id from users where username = %s", name)[0][0]
+
+
+WAYS = {
+    "upload": ("hosted-state-upload-url", False, state()),
+    "force-upload": ("hosted-state-upload-url", True, state()),
+    "json-upload": ("hosted-json-state-upload-url", False, b"{}"),
+}
+
+
+class Announced:
+    """A state version whose content is still to come."""
+
+    def __init__(self, org, workspace, way):
+        member, force, self.content = WAYS[way]
+        made = post(org, workspace, force=force).data
+        self.org, self.id, self.url = org, made["id"], made["attributes"][member]
+        assert ("force-upload" in self.url) == force
+
+    def upload(self):
+        return put(self.org, self.url, self.content)
+
+
+@pytest.fixture(params=WAYS)
+def announced(org, locked, request):
+    return Announced(org, locked, request.param)
+
+
+def untouched(office, workspace, announced, status="pending"):
+    """Nothing of the upload is there."""
+    assert office.ask("select status, blob_id, json_blob_id from state_versions where id = %s", announced.id) == [(status, None, None)]
+    return office.ask("select current_state_id from workspaces where id = %s", workspace) == [(None,)]
+
+
+def refused(answer):
+    assert answer.status == 409 and "must be locked by you" in answer.errors(), answer.text
+
+
+def test_an_upload_after_the_lock_has_gone(org, office, locked, announced):
+    act(org, locked, "force-unlock")
+    refused(announced.upload())
+    assert untouched(office, locked, announced)
+    act(org, locked, "lock")
+    assert announced.upload().status == 200
+    if announced.content == state():
+        assert org.get(f"workspaces/{locked}/current-state-version").data["id"] == announced.id
+
+
+def test_an_upload_under_the_lock_of_another(org, office, locked, announced, stranger):
+    act(org, locked, "force-unlock")
+    office.change("update workspaces set locked_by = %s where id = %s", stranger, locked)
+    refused(announced.upload())
+    assert untouched(office, locked, announced)
+
+
+def test_a_lock_of_another_is_not_kept_by_what_can_not_come(org, office, locked, stranger):
+    """An unlock waits for the content that its own user has announced, and for no other's."""
+    announced = Announced(org, locked, "upload")
+    assert org.call("POST", f"workspaces/{locked}/actions/unlock", {}).status == 422
+    office.change("update state_versions set created_by = %s where id = %s", stranger, announced.id)
+    refused(announced.upload())
+    act(org, locked, "unlock")
+
+
+def test_an_upload_after_another_was_announced(org, office, locked, announced):
+    post(org, locked, force=True)
+    assert announced.upload().status == 409
+    assert untouched(office, locked, announced, "discarded")
+
+
+def test_an_upload_to_a_workspace_that_was_deleted(org, locked, announced):
+    act(org, locked, "force-unlock")
+    org.delete(f"workspaces/{locked}")
+    assert announced.upload().status == 404
+
+
+def meanwhile(office, workspace, request, *statements):
+    """The request's answer. It waits for the workspace's row while these statements run."""
+    answers = []
+    thread = threading.Thread(target=lambda: answers.append(request()))
+    with psycopg.connect(office.database) as connection:
+        connection.execute("select 1 from workspaces where id = %s for update", (workspace,))
+        thread.start()
+        waits = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+        until(lambda: office.ask(waits)[0][0] > 0, "the request waits for the row")
+        for statement, *values in statements:
+            connection.execute(statement, values)
+    thread.join()
+    return answers[0]
+
+
+def test_a_lock_that_goes_while_the_upload_comes(org, office, locked, announced):
+    refused(meanwhile(office, locked, announced.upload, ("update workspaces set locked_by = null where id = %s", locked)))
+    assert untouched(office, locked, announced)
+
+
+@pytest.mark.parametrize("way", ["upload", "force-upload"])
+def test_an_announcement_that_overtakes_the_upload(org, office, locked, way):
+    announced = Announced(org, locked, way)
+    answer = meanwhile(office, locked, announced.upload, ("update state_versions set status = 'discarded' where id = %s", announced.id))
+    assert answer.status == 409 and "not pending" in answer.errors(), answer.text
+    assert untouched(office, locked, announced, "discarded")
+
+
+@pytest.mark.parametrize("way", ["upload", "force-upload"])
+def test_two_uploads_of_one_announcement(org, office, locked, way):
+    announced = Announced(org, locked, way)
+    answers = []
+    threads = [threading.Thread(target=lambda: answers.append(announced.upload().status)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(answers) == [200] + [409] * 7
+
+
+@pytest.mark.parametrize("inline", [True, False])
+@pytest.mark.parametrize("force", [True, False])
+def test_a_lock_that_goes_while_the_state_is_created(org, office, locked, inline, force):
+    refused(meanwhile(office, locked, lambda: post(org, locked, inline=inline, force=force), ("update workspaces set locked_by = null where id = %s", locked)))
+    assert office.ask("select count(*) from state_versions where workspace_id = %s", locked) == [(0,)]
+
+
+def test_a_lock_that_goes_while_the_state_is_rolled_back(org, office, locked):
+    first = post(org, locked, inline=True).data["id"]
+    body = {"data": {"type": "state-versions", "relationships": {"rollback-state-version": {"data": {"type": "state-versions", "id": first}}}}}
+    back = lambda: org.call("PATCH", f"workspaces/{locked}/state-versions", body)
+    refused(meanwhile(office, locked, back, ("update workspaces set locked_by = null where id = %s", locked)))
+    refused(back())
+    act(org, locked, "lock")
+    assert back().status == 201
+
+
+def test_a_state_that_overtakes_the_upload(org, office, locked):
+    """The serial is judged with the lock: another state of the same user has come."""
+    announced = Announced(org, locked, "upload")
+    assert post(org, locked, serial=2, inline=True).status == 201
+    answer = announced.upload()
+    assert answer.status == 409 and "serial 1 is behind the workspace's (2)" in answer.errors()
+    assert org.attributes(f"workspaces/{locked}/current-state-version")["serial"] == 2
+
+
+def test_a_run_writes_no_state_with_its_own_token(org, office):
+    """Neither while it goes on nor later, and a signed link of before is bound to the lock of who announced."""
+    workspace, hands = org.workspace(), Hands(office)
+    act(org, workspace, "lock")
+    announced = Announced(org, workspace, "upload")
+    act(org, workspace, "force-unlock")
+    run = org.run_files(workspace, ONE)
+    job = hands.take(run, "plan")
+    own = Api(org.url, job["run-token"], org.organization)
+    body = {"data": {"type": "state-versions", "attributes": {"serial": 1, "lineage": LINEAGE, "md5": hashlib.md5(state()).hexdigest(),
+                                                               "state": base64.b64encode(state()).decode()}}}
+    assert own.call("POST", f"workspaces/{workspace}/state-versions", body).status in (401, 403, 404)
+    refused(announced.upload())
+    hands.end(job, "errored")
+    assert own.call("POST", f"workspaces/{workspace}/state-versions", body).status == 401
+    refused(announced.upload())
+    assert untouched(office, workspace, announced)
