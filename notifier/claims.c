@@ -90,8 +90,8 @@ static void ask(void *data)
 		json_array_append_new(list, json_string(claim->ids[i]));
 	claim->sent_ms = clock_mono_ms();
 	claim->fetch = scheduler_post_json(notifier, "claim",
-		json_pack("{ss ss sI so}", "notifier", notifier->options.name, "callback-url", notifier->public_url,
-			"most", (json_int_t)claim->most, "ids", list),
+		json_pack("{ss ss ss sI so}", "notifier", notifier->options.name, "callback-url", notifier->public_url,
+			"internal-url", notifier->internal_url, "most", (json_int_t)claim->most, "ids", list),
 		answered, claim);
 }
 

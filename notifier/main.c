@@ -104,6 +104,7 @@ static void process_close(struct process *process, int status)
 	drain_free(process->drain);
 	loop_free(notifier->loop);
 	free(notifier->public_url);
+	free(notifier->internal_url);
 	options_release(&notifier_options, &notifier->options);
 }
 

@@ -23,7 +23,8 @@ struct lease;
 
 struct notifier {
 	struct options options;
-	char *public_url; /* without a slash at its end */
+	char *public_url;   /* without a slash at its end */
+	char *internal_url; /* likewise; for schedulers. With the host "*": at the address that they see */
 	struct loop *loop;
 	struct origin origin;    /* the scheduler, whose answers alone count */
 	struct fetcher *fetcher; /* for calls to the scheduler */

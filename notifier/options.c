@@ -65,6 +65,8 @@ int notifier_options_settle(struct options *options, struct err *err)
 		return -1;
 	if (*options->public_url && settle_url(options->public_url, "public-url", err) < 0)
 		return -1;
+	if (*options->internal_url && settle_url(options->internal_url, "internal-url", err) < 0)
+		return -1;
 	if (settle_mail(options, err) < 0)
 		return -1;
 	if (log_level_parse(options->log_level) < 0)

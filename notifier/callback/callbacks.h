@@ -9,7 +9,7 @@
  */
 
 #include "common/json.h"
-#include "notifier/callback/inbox.h"
+#include "common/inbox.h"
 
 struct callbacks;
 struct http_answer;

@@ -9,7 +9,7 @@
 #include "common/httpd.h"
 #include "common/ids.h"
 #include "notifier/callback/callbacks.h"
-#include "notifier/callback/inbox.h"
+#include "common/inbox.h"
 #include "notifier/callback/report.h"
 #include "notifier/dispatch/dispatch.h"
 #include "notifier/metrics.h"
@@ -34,6 +34,12 @@ struct server {
 
 /* ---- the callback ---- */
 
+/* Some services end the path with a slash. */
+static const char *after_slash(const char *path)
+{
+	return *path == '/' ? path + 1 : path;
+}
+
 /* The id in ".../api/v2/task-results/<id>/callback", or -1 if it is another path. */
 static int path_id(const struct server *server, const char *path, char ret_id[ID_SIZE])
 {
@@ -46,7 +52,7 @@ static int path_id(const struct server *server, const char *path, char ret_id[ID
 		return -1;
 	path += strlen(before);
 	len = strcspn(path, "/");
-	if (!text_equal(path + len, after))
+	if (!text_starts(path + len, after) || !text_equal(after_slash(path + len + strlen(after)), ""))
 		return -1;
 	text_copy(ret_id, len < ID_SIZE ? len + 1 : ID_SIZE, path);
 	return 0;
@@ -212,6 +218,22 @@ static char *url_path(const char *url)
 	return mem_text(scheme ? strchrnul(scheme + 3, '/') : "");
 }
 
+static bool names_no_host(const char *listen)
+{
+	return text_starts(listen, "0.0.0.0:") || text_starts(listen, "[::]:");
+}
+
+static void settle_internal_url(const struct server *server)
+{
+	struct notifier *notifier = server->notifier;
+	const char *listen = notifier->options.listen, *given = notifier->options.internal_url;
+	int host = (int)(strrchr(listen, ':') - listen);
+
+	notifier->internal_url = *given ? mem_text(given)
+					: mem_printf("http://%.*s:%d", names_no_host(listen) ? 1 : host,
+						  names_no_host(listen) ? "*" : listen, httpd_port(server->httpd));
+}
+
 static void settle_public_url(const struct server *server)
 {
 	struct notifier *notifier = server->notifier;
@@ -262,6 +284,7 @@ int server_start(struct notifier *notifier, struct server **ret_server, struct e
 	if (httpd_start(&spec, &server->httpd, err) < 0)
 		return err_context(err, "--listen");
 	settle_public_url(server);
+	settle_internal_url(server);
 	if (!*notifier->options.port_file)
 		return 0;
 	return httpd_write_port(server->httpd, notifier->options.port_file, err);

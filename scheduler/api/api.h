@@ -14,6 +14,7 @@
 #include "scheduler/store/store.h"
 
 struct buckets;
+struct callback_relay;
 struct control;
 struct creation;
 struct report;
@@ -27,14 +28,15 @@ struct request {
 	const struct route *route;
 	struct route_match match;
 	struct actor actor;
-	const char *bearer;        /* the token as sent, or NULL */
-	json_t *body;              /* of a JSON route; NULL if none was sent. Owned by the server */
-	struct trail *trail;       /* what the audit trail gets of it (api/trail.h) */
-	struct buckets *buckets;   /* rate limits (auth/buckets.h) */
-	bool counted_by_address;   /* the rate limit counted it for its address, not for its token */
-	struct control *control;   /* where workers' requests wait (api/control.h) */
-	struct report *report;     /* what a REPORTED route's handler makes of it (dispatch/reports.h) */
-	struct creation *creation; /* what a JSON_TOGETHER route's handler makes of it (api/creations.h) */
+	const char *bearer;           /* the token as sent, or NULL */
+	json_t *body;                 /* of a JSON route; NULL if none was sent. Owned by the server */
+	struct trail *trail;          /* what the audit trail gets of it (api/trail.h) */
+	struct buckets *buckets;      /* rate limits (auth/buckets.h) */
+	bool counted_by_address;      /* the rate limit counted it for its address, not for its token */
+	struct control *control;      /* where workers' requests wait (api/control.h) */
+	struct callback_relay *relay; /* where callbacks wait for a notifier (api/callback_relay.h) */
+	struct report *report;        /* what a REPORTED route's handler makes of it (dispatch/reports.h) */
+	struct creation *creation;    /* what a JSON_TOGETHER route's handler makes of it (api/creations.h) */
 	/* Where an UPLOADED or UPLOADED_JSON route's handler adds what it makes of it (store/uploads.h). */
 	struct upload_list *uploads;
 };

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MPL-2.0 */
+#include <string.h>
+
 #include "common/log.h"
+#include "scheduler/api/callback_relay.h"
 #include "scheduler/api/task_stages.h"
 #include "scheduler/dispatch/task_reports.h"
 #include "scheduler/store/notifications.h"
+#include "scheduler/store/notifiers.h"
 #include "scheduler/store/requests.h"
 #include "scheduler/store/task_calls.h"
 #include "scheduler/store/task_views.h"
 
 /* What notifiers ask with their token (proto/README.md). Bodies are plain JSON, no JSON:API documents. */
 
-enum { MOST_DEADLINES = 1000 };
+enum { MOST_DEADLINES = 1000, MOST_URL = 1024 };
 
 static int body_array(const struct request *req, const char *name, const json_t **ret_array, struct err *err)
 {
@@ -20,6 +24,33 @@ static int body_array(const struct request *req, const char *name, const json_t 
 static int respond_array(struct response *res, const char *name, json_t *array)
 {
 	return respond_json(res, 200, json_pack("{so}", name, array));
+}
+
+/* Where the notifier is reached: in place of the host "*", at the address that it calls from. */
+static char *internal_url(const struct request *req, const char *given)
+{
+	static const char anywhere[] = "http://*:";
+	const char *address = req->http->address;
+	bool six = strchr(address, ':') != NULL;
+
+	if (!text_starts(given, anywhere))
+		return mem_text(given);
+	return mem_printf("http://%s%s%s:%s", six ? "[" : "", address, six ? "]" : "", given + strlen(anywhere));
+}
+
+/* A notifier of an earlier version does not say it: callbacks go to itself then. */
+static int claimer_note(struct request *req, struct request_claim *claim, struct err *err)
+{
+	const char *given = json_string_at(req->body, "internal-url");
+	_cleanup_(freep) char *url = NULL;
+
+	if (!given)
+		return 0;
+	if ((!text_starts(given, "http://") && !text_starts(given, "https://")) || strlen(given) > MOST_URL)
+		return err_set(err, ERR_INVALID, "'internal-url' must be a URL of at most %d characters", MOST_URL);
+	url = internal_url(req, given);
+	claim->callback_url = req->store->public_url;
+	return notifier_seen(req->store, url, err);
 }
 
 int notifier_claims(struct request *req, struct response *res, struct err *err)
@@ -34,7 +65,8 @@ int notifier_claims(struct request *req, struct response *res, struct err *err)
 	claim.most = most < 0 ? 0 : most < MOST_REQUESTS_CLAIMED ? (int)most : MOST_REQUESTS_CLAIMED;
 	if (!claim.notifier || !claim.callback_url)
 		return err_set(err, ERR_INVALID, "'notifier' and 'callback-url' must be texts");
-	if (body_array(req, "ids", &claim.ids, err) < 0 || requests_claim(req->store, &claim, &calls, err) < 0)
+	if (body_array(req, "ids", &claim.ids, err) < 0 || claimer_note(req, &claim, err) < 0 ||
+		requests_claim(req->store, &claim, &calls, err) < 0)
 		return -1;
 	return respond_json(
 		res, 200, json_pack("{si so}", "lease-seconds", req->store->lease_seconds, "requests", calls));
@@ -130,6 +162,24 @@ int notifier_calls(struct request *req, struct response *res, struct err *err)
 		return -1;
 	}
 	return respond_array(res, "callbacks", answer);
+}
+
+/* A service's callback at the API's own address: a notifier takes it. */
+int task_results_callback(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct callback callback = {.url_count = 0};
+
+	if (notifiers_live(req->store, RELAY_MOST_NOTIFIERS, &rows, err) < 0)
+		return -1;
+	if (!rows.count)
+		return err_set(err, ERR_UNAVAILABLE, "No notifier is there to take the result. Send it again.");
+	text_copy(callback.task_result.text, sizeof(callback.task_result.text), param(req, "result"));
+	callback.bearer = mem_text(req->bearer);
+	for (int i = 0; i < rows.count; i++)
+		callback.urls[callback.url_count++] = mem_text(row_text(&rows, i, "url"));
+	callback_relay_pass(req->relay, req->http, res->http, &callback);
+	return 0;
 }
 
 int notifier_times_out(struct request *req, struct response *res, struct err *err)

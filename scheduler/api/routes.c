@@ -33,6 +33,12 @@ static bool match_param(
 	return true;
 }
 
+/* Some clients end their paths with a slash. */
+static bool slash_at_end(const struct route *route, const char *rest)
+{
+	return text_equal(rest, "/") && route->pattern[strlen(route->pattern) - 1] != '/';
+}
+
 /* Letter by letter: most patterns of the table are no longer looked at after their first few. */
 bool route_fits(const struct route *route, const char *path, struct route_match *match)
 {
@@ -51,7 +57,7 @@ bool route_fits(const struct route *route, const char *path, struct route_match 
 			return false;
 		}
 	}
-	return !*path;
+	return !*path || slash_at_end(route, path);
 }
 
 const struct route *route_find(

@@ -35,6 +35,7 @@ enum {
 	BODY_LEASE = 64 << 10,
 	BODY_SMALL = 1 << 20,
 	BODY_POLICIES = 16 << 20,
+	BODY_CALLBACK = 32 << 20,
 	BODY_STATE = 256 << 20,
 	BODY_ARCHIVE = 512 << 20
 };
@@ -62,7 +63,7 @@ struct route_match {
 	size_t count;
 };
 
-/* Whether the path fits the row's pattern. */
+/* Whether the path fits the row's pattern, a slash at its end aside. */
 bool route_fits(const struct route *route, const char *path, struct route_match *ret_match);
 /* The first row that fits, or NULL. HEAD is answered as GET. ret_match may be NULL. */
 const struct route *route_find(

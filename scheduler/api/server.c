@@ -11,6 +11,7 @@
 #include "common/origin.h"
 #include "scheduler/api/api.h"
 #include "scheduler/api/aside.h"
+#include "scheduler/api/callback_relay.h"
 #include "scheduler/api/control.h"
 #include "scheduler/api/creations.h"
 #include "scheduler/api/limits.h"
@@ -25,6 +26,7 @@
 #include "scheduler/dispatch/reports.h"
 #include "scheduler/metrics.h"
 #include "scheduler/store/contents.h"
+#include "scheduler/store/task_calls.h"
 #include "scheduler/store/uploads.h"
 #include "scheduler/ui/form.h"
 
@@ -56,6 +58,7 @@ struct api {
 	struct together *awaited; /* creations and states whose workspaces are locked */
 	struct buckets *buckets;
 	struct control *control;
+	struct callback_relay *relay;
 	char *public_url;
 	pthread_mutex_t starting; /* held until public_url is known */
 	pthread_key_t store;      /* each thread's struct store */
@@ -166,6 +169,8 @@ static int request_authenticate(struct request *req, struct err *err)
 		if (signed_valid(req->store->keyring, req->http->path))
 			return 0;
 		return err_set(err, ERR_NOT_FOUND, "the address is not signed, or has expired");
+	case CAN_CALL_BACK:
+		return task_token_check(req->store, param(req, "result"), req->bearer, err);
 	default:
 		if (request_actor(req, err) < 0)
 			return -1;
@@ -366,6 +371,7 @@ static void serving_begin(struct api *api, struct serving *serving, const struct
 					    .trail = &serving->trail,
 					    .buckets = api->buckets,
 					    .control = api->control,
+					    .relay = api->relay,
 					    .uploads = slot.uploads,
 					    .report = slot.report,
 					    .creation = &serving->creation,
@@ -697,6 +703,7 @@ static int body_admit(void *data, const struct http_request *http)
 		return of_a_job(&req) ? HTTP_BUDGET_CLIENTS : -1;
 	default:
 		request_bearer(&req);
+		route_fits(req.route, http->path, &req.match);
 		allowed = request_authenticate(&req, &err) == 0;
 		actor_release(&req.actor);
 		return allowed ? HTTP_BUDGET_CLIENTS : -1;
@@ -725,6 +732,7 @@ static void asides_stop(struct api *api)
 	aside_stop(api->forms);
 	aside_stop(api->reads);
 	control_stop(api->control);
+	callback_relay_stop(api->relay);
 	together_stop(api->uploads);
 	together_stop(api->reports);
 	together_stop(api->creations);
@@ -739,6 +747,7 @@ static void api_free(struct api *api)
 	aside_free(api->forms);
 	aside_free(api->reads);
 	control_free(api->control);
+	callback_relay_free(api->relay);
 	together_free(api->uploads);
 	together_free(api->reports);
 	together_free(api->creations);
@@ -802,7 +811,7 @@ int api_start(const struct api_settings *settings, struct api **ret_api, struct 
 		aside_start(request_finish, api, &api->forms, err) == 0 &&
 		aside_start(request_finish, api, &api->reads, err) == 0 &&
 		control_start(settings->database_url, &api->control, err) == 0 &&
-		together_start(&uploads, &api->uploads, err) == 0 &&
+		callback_relay_start(&api->relay, err) == 0 && together_start(&uploads, &api->uploads, err) == 0 &&
 		together_start(&reports, &api->reports, err) == 0 &&
 		together_start(&creations, &api->creations, err) == 0 &&
 		together_start(&awaited, &api->awaited, err) == 0 && httpd_start(&spec, &api->httpd, err) == 0)

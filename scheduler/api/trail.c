@@ -299,7 +299,7 @@ static int handler_run(struct request *req, struct response *res, struct err *er
 
 static bool route_changes(const struct route *route)
 {
-	return !text_equal(route->method, "GET") &&
+	return !text_equal(route->method, "GET") && route->permission != CAN_CALL_BACK &&
 		(text_starts(route->pattern, "/api/v2/") || text_starts(route->pattern, SIGNED_PREFIX "/"));
 }
 

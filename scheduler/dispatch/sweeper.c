@@ -163,9 +163,7 @@ static int sweep_holds(struct store *store, struct err *err)
 	/* As for leases. */
 	if (rows.count && clock_watch_look(store->clock, store, &steady, err) < 0)
 		return -1;
-	if (!steady)
-		return 0;
-	for (int i = 0; i < rows.count; i++) {
+	for (int i = 0; steady && i < rows.count; i++) {
 		const struct hold_order order = {.workspace_id = row_text(&rows, i, "workspace_id"),
 			.job_id = row_text(&rows, i, "job_id"),
 			.event = HOLD_DEADLINE};

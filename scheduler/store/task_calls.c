@@ -306,6 +306,25 @@ int task_calls_back(struct store *store, const json_t *callbacks, json_t **ret_c
 	return result;
 }
 
+int task_token_check(struct store *store, const char *task_result_id, const char *token, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	char hash[SHA256_HEX_SIZE];
+
+	if (!token || !*token)
+		return err_set(err, ERR_UNAUTHORIZED, "the request's access_token is needed as a bearer token");
+	crypto_sha256_hex(token, strlen(token), hash);
+	if (db_query(store->db, &rows, err,
+		    "select token_hash is not distinct from $2 as own from task_results where id = $1",
+		    P_TEXT(task_result_id), P_TEXT(hash)) < 0)
+		return -1;
+	if (!rows.count)
+		return err_set(err, ERR_NOT_FOUND, "there is no such task result");
+	if (!row_bool(&rows, 0, "own"))
+		return err_set(err, ERR_UNAUTHORIZED, "the token is not this task result's");
+	return 0;
+}
+
 /* ---- deadlines ---- */
 
 int task_calls_late(struct store *store, const json_t *task_results, json_t **ret_late, struct err *err)

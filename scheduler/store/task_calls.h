@@ -20,6 +20,8 @@ int task_calls_delivered(struct store *store, const json_t *deliveries, json_t *
 	struct db_array *decided, struct err *err);
 /* Each answer is one of the codes of RUNTASKS: 200, 401, 404, 409. Final ones are kept as reports, to be decided. */
 int task_calls_back(struct store *store, const json_t *callbacks, json_t **ret_callbacks, struct err *err);
+/* 0 if the token is the task result's, over or not. ERR_NOT_FOUND, ERR_UNAUTHORIZED. */
+int task_token_check(struct store *store, const char *task_result_id, const char *token, struct err *err);
 int task_calls_late(struct store *store, const json_t *task_results, json_t **ret_late, struct err *err);
 /* Those with a deadline, by id, after `after` ("" : from the first). */
 int task_calls_deadlines(struct store *store, const char *after, int limit, json_t **ret_deadlines, struct err *err);

@@ -22,7 +22,7 @@
 
 struct task_address {
 	const char *public_url;   /* the scheduler's */
-	const char *callback_url; /* the notifiers' */
+	const char *callback_url; /* of the callbacks */
 	const char *token;
 };
 

@@ -38,9 +38,9 @@ ELSEWHERE, UNKNOWN = {404}, {401}
 NO_CSRF = {403}
 
 # The other routes refuse everybody but the token of their own kind (proto/README.md).
-REFUSED = {"CAN_WORK": {401}, "CAN_NOTIFY": {401}, "CAN_KEEP_LEASES": {404}, "CAN_WORK_ON_JOB": {404}, "CAN_WITH_SIGNATURE": {404}}
+REFUSED = {"CAN_WORK": {401}, "CAN_NOTIFY": {401}, "CAN_KEEP_LEASES": {404}, "CAN_WORK_ON_JOB": {404}, "CAN_WITH_SIGNATURE": {404}, "CAN_CALL_BACK": {401}}
 # The permissions of routes that look at no cookie.
-NO_COOKIE = {"CAN_WITHOUT_TOKEN", "CAN_KEEP_LEASES", "CAN_WORK_ON_JOB", "CAN_WITH_SIGNATURE"}
+NO_COOKIE = {"CAN_WITHOUT_TOKEN", "CAN_KEEP_LEASES", "CAN_WORK_ON_JOB", "CAN_WITH_SIGNATURE", "CAN_CALL_BACK"}
 # Two routes of a job answer a token of another attempt differently. A part that asks whether the apply may start gets 409. A result gets 204, as one that came too late.
 REFUSED_BY_HANDLER = {"jobs_parcel": {404, 409}, "jobs_result": {204, 404}}
 # The token of any run of the organization reads this beside its own run (scheduler/auth/run_token.h).
@@ -61,7 +61,7 @@ class Kind:
             return NO_CSRF
         if route.permission in self.holds or route.handler in self.handlers:
             return None
-        if route.kind != "API":
+        if route.kind != "API" or route.permission in REFUSED:
             return REFUSED_BY_HANDLER.get(route.handler, REFUSED[route.permission])
         statuses = ELSEWHERE if self.refusal is NO_CSRF else self.refusal
         return statuses | {400, 422} if route.handler in OBJECT_IN_BODY and statuses is ELSEWHERE else statuses
@@ -121,7 +121,7 @@ def kinds(office, victim, attacker, owner_session):
     reader = victim.people.member("vtm-reader", team := victim.people.team("vtm-readers"))
     victim.people.give(team, "workspace", victim.ids["workspace"], "read")
     live, beside, foreign = victim.jobs["live"], victim.jobs["beside"], attacker.jobs["live"]
-    everything = {route.permission for route in table() if route.kind == "API"} - {"CAN_ADMINISTER_SITE"}
+    everything = {route.permission for route in table() if route.kind == "API"} - {"CAN_ADMINISTER_SITE", "CAN_CALL_BACK"}
     # An organization's token manages, and never runs anything.
     of_organization = everything - {"CAN_QUEUE_RUN", "CAN_APPLY", "CAN_WRITE_STATE", "CAN_OVERRIDE", "CAN_ANYTHING_SIGNED_IN"}
     signed_in = {**owner_session.cookie}
@@ -419,7 +419,7 @@ LAST = ["teams_delete", "tasks_delete", "policies_delete", "policy_sets_delete",
 def key_of(route, victim, office, session):
     """The headers of somebody who may ask this route."""
     by_permission = {"CAN_WORK": victim.agent_token, "CAN_KEEP_LEASES": victim.hands.own_token, "CAN_WORK_ON_JOB": victim.jobs["live"]["token"],
-                     "CAN_NOTIFY": office.tokens["notifier-token"], "CAN_ADMINISTER_SITE": office.tokens["token"]}
+                     "CAN_NOTIFY": office.tokens["notifier-token"], "CAN_ADMINISTER_SITE": office.tokens["token"], "CAN_CALL_BACK": victim.task_tokens["run"]}
     if route.kind == "SITE":
         return session.cookie
     return bearer(by_permission.get(route.permission, victim.api.token))
@@ -461,6 +461,8 @@ def shut(route, answer):
     """Whether the answer is that of a closed gate. 403 is also that of an object whose state does not allow the action."""
     if answer.status == 404:
         return route.handler not in NO_CONTENT
+    if route.permission == "CAN_CALL_BACK":
+        return answer.status != 503 or "No notifier" not in answer.text  # this site has none
     return answer.status == 401 or answer.status >= 500 or answer.status == 403 and "transition not allowed" not in answer.text
 
 

@@ -52,7 +52,7 @@ EVERYTHING = object()
 NOT_FOR_ORGANIZATIONS = {"CAN_QUEUE_RUN", "CAN_APPLY", "CAN_WRITE_STATE", "CAN_OVERRIDE"}
 
 # Any token satisfies these. The handler shows only the caller's own objects.
-THEIRS = {"CAN_ANYTHING_SIGNED_IN", "CAN_WITH_TOKEN", "CAN_WITHOUT_TOKEN"}
+THEIRS = {"CAN_ANYTHING_SIGNED_IN", "CAN_WITH_TOKEN", "CAN_WITHOUT_TOKEN", "CAN_CALL_BACK"}
 # The caller's own account and organization (test_route_matrix.py).
 OPEN = {"site_ping", "account_details", "account_update", "account_password", "organizations_index", "organizations_create", "audit_trail_own"}
 

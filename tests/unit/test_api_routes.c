@@ -48,12 +48,15 @@ static void paths_find_their_rows(void **state)
 	assert_string_equal(match.params[1].value, "var-2");
 	assert_memory_equal(match.params[1].name, "variable", match.params[1].name_len);
 	assert_int_equal(row_of("HEAD", "/workspaces/ws-1", NULL), 1);
+	assert_int_equal(row_of("GET", "/workspaces/ws-1/", &match), 1);
+	assert_string_equal(match.params[0].value, "ws-1");
+	assert_int_equal(row_of("GET", "/workspaces/ws-1/vars/var-2/", NULL), 4);
 }
 
 static void other_paths_find_none(void **state)
 {
 	static const char *const paths[] = {"", "//", "/workspaces", "/workspaces/", "/workspaces//",
-		"/workspaces/ws-1/", "/workspaces/ws-1/actions", "/workspaces/ws-1/actions/locks",
+		"/workspaces/ws-1//", "/workspaces/ws-1/actions", "/workspaces/ws-1/actions/locks",
 		"/workspaces/ws-1/vars/", "/workspaces/ws-1/vars/var-2/more", "/organizations//runs/queue",
 		"workspaces/ws-1", "/Workspaces/ws-1"};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "notifier/callback/inbox.h"
+#include "common/inbox.h"
 
 #include <pthread.h>
 #include <sys/epoll.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef NOTIFIER_CALLBACK_INBOX_H
-#define NOTIFIER_CALLBACK_INBOX_H
+#ifndef COMMON_INBOX_H
+#define COMMON_INBOX_H
 
 /* The one way from the HTTP server's threads into the loop: a queue under a lock, and an eventfd. */
 

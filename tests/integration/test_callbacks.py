@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: MPL-2.0
+# label: full
+"""Run tasks call back at the API's own address, and a scheduler passes their callbacks on to a notifier."""
+
+import json
+import signal
+import threading
+import urllib.request
+
+import pytest
+
+from support.api import Answer
+from support.receiver import acknowledges
+from support.wait import until
+from support.waiting import Waiting
+
+HUGE = "b" * 1_000_000
+
+
+@pytest.fixture
+def waiting(database, api, bus):
+    waiting = Waiting(database, api, bus)
+    yield waiting
+    waiting.release()
+
+
+@pytest.fixture
+def ask(receiver, waiting):
+    """A task's request, acknowledged: its id and the call."""
+    service = receiver.service(acknowledges, key=None)
+
+    def one():
+        (id,) = waiting.add(service.url)
+        call = until(lambda: next((call for call in service.calls if call["task_result_id"] == id), None), "the request comes")
+        until(lambda: waiting.column(id, "delivery") == "acknowledged", "the acknowledgement is stored")
+        return id, call
+
+    return one
+
+
+def at(call, base):
+    """The callback's address at another server."""
+    return f"{base}/api/v2/task-results/{call['task_result_id']}/callback"
+
+
+def document(status="passed", **attributes):
+    return json.dumps({"data": {"type": "task-results", "attributes": {"status": status, **attributes}}}).encode()
+
+
+def claim(scheduler, tokens, **body):
+    """A notifier's claim by hand."""
+    data = json.dumps({"notifier": "by-hand", "callback-url": "http://127.0.0.1:9", "most": 10, "ids": [], **body}).encode()
+    headers = {"Authorization": f"Bearer {tokens['notifier-token']}", "Content-Type": "application/json"}
+    request = urllib.request.Request(f"{scheduler.url}/api/notifier/v1/claim", data=data, headers=headers)
+    try:
+        with urllib.request.urlopen(request) as answer:
+            return Answer(answer.status, answer.headers, answer.read())
+    except urllib.error.HTTPError as error:
+        return Answer(error.code, error.headers, error.read())
+
+
+def test_the_address_is_the_apis(ask, notifier, scheduler, waiting):
+    """Services derive the API's address from it."""
+    notifier()
+    id, call = ask()
+    base = scheduler.all[0].url
+    assert call["task_result_callback_url"] == at(call, base)
+    assert call["configuration_version_download_url"].startswith(f"{base}/api/v2/")
+    answer = call.back("running", "half of it")
+    assert answer.status == 200 and answer.data["id"] == id and answer.headers["TFP-API-Version"] == "2.6"
+    assert call.back("failed", "it is bad").status == 200
+    assert waiting.ended(id) == "failed" and waiting.column(id, "message") == "it is bad"
+    assert (call.back("failed", "it is bad").status, call.back("passed").status) == (200, 409)
+
+
+@pytest.mark.parametrize("server", ["scheduler", "notifier"])
+@pytest.mark.parametrize("end", ["", "/"])
+def test_both_addresses_take_it_with_a_slash_or_without(ask, notifier, scheduler, waiting, server, end):
+    """Tasks that were asked before an upgrade have the notifier's address."""
+    one = notifier()
+    id, call = ask()
+    answer = call.ask("PATCH", at(call, {"scheduler": scheduler.all[0], "notifier": one}[server].url) + end, document())
+    assert answer.status == 200 and waiting.ended(id) == "passed"
+
+
+def test_what_is_large_arrives_whole(ask, notifier, waiting):
+    notifier()
+    id, call = ask()
+    outcomes = [{"type": "task-result-outcomes", "attributes": {"outcome-id": f"A-{n}", "description": "d", "body": HUGE}} for n in range(8)]
+    assert call.back("passed", outcomes=outcomes).status == 200 and waiting.ended(id) == "passed"
+    assert waiting.connection.execute("select count(*), min(length(body)) from task_result_outcomes where task_result_id = %s", [id]).fetchone() == (8, len(HUGE))
+
+
+def test_a_scheduler_refuses_by_itself_what_is_not_the_tasks(ask, notifier, waiting):
+    one = notifier()
+    id, call = ask()
+    before = one.metric("runyard_notifier_callbacks_total", status="401")
+    assert call.back("passed", token="ry_task_wrong").status == 401
+    assert call.back("passed", outcomes=[{"type": "x", "attributes": {"body": HUGE}}], token="ry_task_wrong").status == 401
+    other = call["task_result_callback_url"].replace(id, "taskrs-aaaaaaaaaaaaaaaa")
+    assert call.ask("PATCH", other, document()).status == 404
+    for path in (other.replace("taskrs-aaaaaaaaaaaaaaaa", "..%2f..%2fx"), call["task_result_callback_url"] + "//"):
+        assert call.ask("PATCH", path, document()).status == 404
+    assert one.metric("runyard_notifier_callbacks_total", status="401") == before
+    assert call.back("errored").status == 422 and waiting.column(id, "status") == "running"
+
+
+def test_another_notifier_takes_it_when_one_dies(ask, notifier, scheduler, waiting):
+    first, second = notifier(), notifier()
+    calls = [ask() for _ in range(6)]
+    first.kill()
+    for id, call in calls:
+        assert call.back("passed").status == 200 and waiting.ended(id) == "passed"
+    assert second.metric("runyard_notifier_callbacks_total", status="200") == 6
+
+
+def test_a_notifier_that_stands_still_is_passed_over(ask, notifier, waiting):
+    first, second = notifier(), notifier()
+    calls = [ask() for _ in range(4)]
+    first.process.send(signal.SIGSTOP)
+    try:
+        for id, call in calls:
+            assert call.back("passed").status == 200 and waiting.ended(id) == "passed"
+    finally:
+        first.process.send(signal.SIGCONT)
+    assert [waiting.column(id, "status") for id, _ in calls] == ["passed"] * 4
+
+
+def test_no_notifier_is_there(ask, notifier, waiting):
+    only = notifier()
+    id, call = ask()
+    only.kill()
+    answer = call.back("passed")
+    assert answer.status == 503 and answer.headers["Retry-After"] and "notifier" in answer.text
+    only.start()
+    until(lambda: call.back("passed").status == 200, "the repeated callback is taken")
+    assert waiting.ended(id) == "passed"
+
+
+def test_a_scheduler_that_stops_answers_what_waits(ask, notifier, scheduler, waiting):
+    only = notifier()
+    id, call = ask()
+    only.process.send(signal.SIGSTOP)
+    try:
+        got = []
+        asking = threading.Thread(target=lambda: got.append(call.back("passed").status))
+        asking.start()
+        until(lambda: scheduler.all[0].metric("runyard_http_requests_total", method="PATCH", route="/api/v2/task-results/:result/callback", status="200") > 0, "it waits")
+        assert scheduler.all[0].stop() == 0
+        asking.join()
+    finally:
+        only.process.send(signal.SIGCONT)
+    assert got == [503]
+
+
+def test_a_notifier_of_the_version_before_is_called_itself(api, scheduler, tokens, receiver, waiting):
+    """It does not say where schedulers reach it."""
+    (id,) = waiting.add("http://127.0.0.1:9/x", tickets=False)
+    (request,) = claim(scheduler.all[0], tokens).json["requests"]
+    assert request["id"] == id and json.loads(request["body"])["task_result_callback_url"] == f"http://127.0.0.1:9/api/v2/task-results/{id}/callback"
+
+
+@pytest.mark.parametrize("given, kept", [("http://*:8081", "http://127.0.0.1:8081"), ("https://notifier-1.internal:8081", "https://notifier-1.internal:8081")])
+def test_where_a_notifier_is_reached(api, scheduler, tokens, waiting, given, kept):
+    assert claim(scheduler.all[0], tokens, **{"internal-url": given}).status == 200
+    assert waiting.connection.execute("select url from notifiers").fetchall() == [(kept,)]
+
+
+@pytest.mark.parametrize("given", ["", "file:///etc/passwd", "http://" + "x" * 1100])
+def test_an_address_that_is_none_is_refused(api, scheduler, tokens, waiting, given):
+    assert claim(scheduler.all[0], tokens, **{"internal-url": given}).status == 422
+    assert waiting.connection.execute("select count(*) from notifiers").fetchone() == (0,)
