@@ -17,13 +17,14 @@
  *  8. An attempt is given up only when its lease is over.
  *  9. A job that was lost with its workers twice is not tried again.
  * 10. A run task ends once.
+ * 11. A hold ends when no terraform of its apply is left, unless a person ends it.
  *
  * And in the end, when all is calm: every run has ended, the topics were told of every status, nothing is left in the
  * outbox or on a worker's disk, and all that terraform wrote is in the state.
  *
- * A person who releases a hold, or a hold that took too long, says that a state will not come: from then on 4 and the
- * apply's part of 3 can't hold for that workspace, and states may be kept beside the current one. What burnt with a
- * worker's machine is gone.
+ * A person who releases a hold, or the deadline that ends one, says that a state will not come: from then on 4 can't
+ * hold for that workspace, and states may be kept beside the current one. 3 can't hold for a terraform that was alive
+ * when a person released its workspace; it holds for all others. What burnt with a worker's machine is gone.
  */
 
 void broke(struct world *w, const char *format, ...)
@@ -86,7 +87,7 @@ static bool is_awaited(const struct world *w, const struct engine *engine)
 	const struct workspace *workspace = &w->db.workspaces[engine->workspace];
 
 	return engine->stage == STAGE_APPLY &&
-		(workspace->forced || (workspace->hold.there && workspace->hold.run == engine->run));
+		(engine->risked || (workspace->hold.there && workspace->hold.run == engine->run));
 }
 
 static void check_attempt(struct world *w, const struct engine *engine)
@@ -110,7 +111,7 @@ static void check_engines(struct world *w)
 		if (!is_terraform(engine))
 			continue;
 		check_attempt(w, engine);
-		if (w->db.runs[engine->run].run.plan_only || w->db.workspaces[engine->workspace].forced)
+		if (w->db.runs[engine->run].run.plan_only || engine->risked)
 			continue;
 		if (*other)
 			broke(w, "%s of run-%d and %s of run-%d work on workspace-%d at once",
@@ -144,8 +145,23 @@ void check_engine(struct world *w, const struct engine *engine)
 			engine->run);
 }
 
-/* A hold ends by itself once its state is here; only one whose worker is away, or gone with its state, takes its whole
- * time. */
+/* ---- 11 ---- */
+
+void check_hold_end(struct world *w, int job, bool risks)
+{
+	for (struct engine *engine = w->engines; engine < w->engines + w->engine_count; engine++) {
+		if (!is_terraform(engine) || engine->job != job)
+			continue;
+		if (risks)
+			engine->risked = true;
+		else
+			broke(w, "the hold for the apply of run-%d ends while its terraform works on worker-%d",
+				engine->run, engine->worker);
+	}
+}
+
+/* A hold ends by itself once its state is here; only one whose worker is away, or gone with its state, lasts until the
+ * deadline. */
 void check_hold(struct world *w, int number)
 {
 	const struct workspace *workspace = &w->db.workspaces[number];

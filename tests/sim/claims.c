@@ -65,6 +65,7 @@ static void claim_one(struct world *w, int run, struct note *note)
 	job->token = ++w->db.last_token;
 	job->agent = note->who;
 	job->lease_until = w->now + LEASE;
+	job->deadline = w->now + hold_deadline_seconds((APPLY_TIME + STOP_TIME) / SECOND) * SECOND;
 	if (job->stage == STAGE_PLAN)
 		row->base_state = w->db.workspaces[row->workspace].state.id;
 	note->named[note->count++] = (struct named){.run = run,
@@ -89,6 +90,14 @@ enum answer serve_claim(struct world *w, struct note *note)
 
 /* ---- heartbeats (store/workers.c, worker_beat) ---- */
 
+/* Of an attempt that is over, and holds or held its workspace. */
+static enum stop stop_of_hold(const struct world *w, const struct named *said)
+{
+	const struct hold_row *hold = &w->db.workspaces[w->db.runs[said->run].workspace].hold;
+
+	return said->awaited && hold->job == said->job && hold->attempt == said->attempt ? hold->stop : STOP_NONE;
+}
+
 enum answer serve_beat(struct world *w, struct note *note)
 {
 	for (int i = 0; i < note->count; i++) {
@@ -99,7 +108,7 @@ enum answer serve_beat(struct world *w, struct note *note)
 			job->agent == note->who && job->attempt.claimed;
 		said->awaited =
 			w->plan.flaw != FLAW_AWAITED && !said->held && w->db.runs[said->run].late.job == said->job;
-		said->stop = said->held ? job->stop : STOP_NONE;
+		said->stop = said->held ? job->stop : stop_of_hold(w, said);
 		if (said->held)
 			job->lease_until = w->now + LEASE;
 	}

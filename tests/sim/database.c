@@ -103,7 +103,7 @@ static void change_save(struct world *w, int run, enum run_event_kind event, con
 
 	row->run = v->run;
 	if (v->holds_workspace && w->plan.flaw != FLAW_HOLD)
-		hold_begin(w, run);
+		hold_begin(w, run, event);
 	if (v->ends_job)
 		row->job = (struct job){.agent = NONE};
 	if (v->starts && stages[v->run.stage].doer == BY_WORKER)

@@ -4,7 +4,7 @@
 /*
  * The programs of jobs: terraform plan and apply, opa, a fetch. Each stands under a keeper, outside of the worker's own
  * process: it goes on while the worker stalls, dies with it, and unless it is an apply it is dead before the lease that
- * was last renewed is over.
+ * was last renewed is over. An apply is dead at its deadline, which counts from its claim.
  */
 
 enum { MARGIN = 5 * SECOND };
@@ -45,6 +45,38 @@ void engine_renewed(struct world *w, struct engine *engine, int64_t sent_ms)
 	engine->dies_at = w->now + (left > 0 ? left : 0);
 	later(w, NULL, left, deadline,
 		&(struct note){.who = (int)(engine - w->engines), .job = engine->job, .attempt = engine->attempt});
+}
+
+static void deadline_kills(struct world *w, const struct note *note)
+{
+	struct engine *engine = &w->engines[note->who];
+
+	if (engine->alive && engine->job == note->job && engine->attempt == note->attempt)
+		engine_kill(w, engine, "its deadline has passed");
+}
+
+static void deadline_interrupts(struct world *w, const struct note *note)
+{
+	struct engine *engine = &w->engines[note->who];
+
+	if (engine->alive && engine->job == note->job && engine->attempt == note->attempt)
+		engine_interrupt(w, engine);
+}
+
+static int64_t deadline_left(const struct world *w, const struct worker *worker, const struct work *work, int64_t time)
+{
+	return real_time(&worker->process, work->claimed_ms + time - clock_of(w, &worker->process));
+}
+
+/* No stall of the worker, and no renewal, moves it. */
+static void deadline_set(struct world *w, const struct worker *worker, const struct work *work, int engine)
+{
+	const struct note note = {.who = engine, .job = work->job, .attempt = work->attempt};
+
+	if (work->stage != STAGE_APPLY || w->plan.flaw == FLAW_DEADLINE)
+		return;
+	later(w, NULL, deadline_left(w, worker, work, APPLY_TIME), deadline_interrupts, &note);
+	later(w, NULL, deadline_left(w, worker, work, APPLY_TIME + STOP_TIME), deadline_kills, &note);
 }
 
 /* ---- its life ---- */
@@ -105,8 +137,9 @@ static void engine_step(struct world *w, const struct note *note)
 
 bool engine_may_begin(const struct world *w, const struct worker *worker, const struct work *work)
 {
-	return work->stage == STAGE_APPLY || w->plan.flaw == FLAW_KEEPER ||
-		time_left(w, &worker->process, work->held_ms) > 0;
+	return w->plan.flaw == FLAW_KEEPER ||
+		(time_left(w, &worker->process, work->held_ms) > 0 &&
+			(work->stage != STAGE_APPLY || deadline_left(w, worker, work, APPLY_TIME + STOP_TIME) > 0));
 }
 
 int engine_begin(struct world *w, struct worker *worker, struct work *work)
@@ -136,6 +169,7 @@ int engine_begin(struct world *w, struct worker *worker, struct work *work)
 	SAY(w, &worker->process, "%s of run-%d begins", stages[work->stage].name, work->run);
 	check_engine(w, engine);
 	engine_renewed(w, engine, work->held_ms);
+	deadline_set(w, worker, work, (int)(engine - w->engines));
 	later(w, NULL, pace(w, engine->stage), engine_step,
 		&(struct note){.who = (int)(engine - w->engines), .job = engine->job, .attempt = engine->attempt});
 	return (int)(engine - w->engines);

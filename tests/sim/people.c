@@ -66,6 +66,9 @@ static void cancel(struct world *w)
 	for (run = 0; run < w->db.run_count; run++)
 		if (w->db.runs[run].run.stopping && roll(w, 2))
 			act(w, run, EV_FORCE_CANCELED);
+	for (int i = 0; i < WORKSPACES; i++)
+		if (roll(w, 2) && !hold_happens(w, i, HOLD_CANCELED, "somebody cancels its run"))
+			hold_happens(w, i, HOLD_FORCE_CANCELED, "somebody force-cancels its run");
 }
 
 /* store/workspaces.c: nobody locks what a run has; a lock of a person's keeps the queue waiting. */
@@ -100,10 +103,7 @@ static void push(struct world *w, struct workspace *workspace)
 static void release(struct world *w)
 {
 	for (int i = 0; i < WORKSPACES; i++)
-		if (w->db.workspaces[i].hold.there) {
-			w->db.workspaces[i].forced = true;
-			hold_end(w, i, "somebody released it");
-		}
+		hold_happens(w, i, HOLD_RELEASED, "somebody releases it");
 }
 
 /* dispatch/force.c: what stands before it is discarded. */

@@ -227,11 +227,7 @@ static void sweep_announcements(struct world *w)
 static void sweep_holds(struct world *w)
 {
 	for (int i = 0; i < WORKSPACES; i++)
-		if (w->db.workspaces[i].hold.there && w->db.workspaces[i].hold.until < w->now) {
-			check_hold(w, i);
-			w->db.workspaces[i].forced = true;
-			hold_end(w, i, "its time is over");
-		}
+		hold_happens(w, i, HOLD_DEADLINE, "its deadline has passed");
 }
 
 static enum answer serve_sweeps(struct world *w, struct note *note)

@@ -6,29 +6,70 @@
 
 /* ---- holds ---- */
 
-void hold_begin(struct world *w, int run)
+void hold_begin(struct world *w, int run, enum run_event_kind event)
 {
 	struct run_row *row = &w->db.runs[run];
 	struct workspace *workspace = &w->db.workspaces[row->workspace];
 
 	row->late.job = row->job.number;
 	row->late.token = row->job.token;
-	workspace->hold = (struct hold){.there = true,
+	workspace->hold = (struct hold_row){.there = true,
+		.engine_ended = event != EV_LOST,
 		.run = run,
 		.job = row->job.number,
 		.attempt = row->job.attempt.attempt,
 		.token = row->job.token,
-		.until = w->now + HOLD};
+		.until = w->plan.flaw == FLAW_HOLD_TIMER ? w->now + 10 * SECOND : row->job.deadline,
+		.stop = row->job.stop};
 	SAY(w, NULL, "workspace-%d is held: run-%d owes its last state", row->workspace, run);
 }
 
-void hold_end(struct world *w, int workspace, const char *why)
+static void hold_end(struct world *w, int workspace, enum hold_event event, bool risks)
 {
-	if (!w->db.workspaces[workspace].hold.there)
-		return;
-	SAY(w, NULL, "the hold of workspace-%d ends: %s", workspace, why);
-	w->db.workspaces[workspace].hold.there = false;
+	struct hold_row *row = &w->db.workspaces[workspace].hold;
+
+	if (event == HOLD_DEADLINE)
+		check_hold(w, workspace);
+	check_hold_end(w, row->job, risks);
+	w->db.workspaces[workspace].forced |= event != HOLD_LAST_STATE;
+	row->there = false;
 	db_kick(w, workspace);
+}
+
+static void hold_signal(struct world *w, struct hold_row *row, enum stop stop)
+{
+	row->stop = stop;
+	if (!w->db.runs[row->run].cooled_at)
+		w->db.runs[row->run].cooled_at = w->now + COOL_OFF;
+	outbox_put(w,
+		&(struct message){.topic = ON_CONTROL,
+			.run = row->run,
+			.job = row->job,
+			.attempt = row->attempt,
+			.word = (int)stop,
+			.mac = row->token});
+}
+
+bool hold_happens(struct world *w, int workspace, enum hold_event event, const char *what)
+{
+	struct hold_row *row = &w->db.workspaces[workspace].hold;
+	const struct hold hold = {.holds = row->there,
+		.engine_ended = row->engine_ended,
+		.past_deadline = row->until < w->now,
+		.cooled_off = row->there && w->db.runs[row->run].cooled_at && w->db.runs[row->run].cooled_at <= w->now,
+		.stop = row->stop};
+	struct hold_verdict v = hold_step(&hold, event);
+
+	if (v.refused)
+		return false;
+	SAY(w, NULL, "the hold of workspace-%d: %s%s", workspace, what, v.ends ? ", and ends" : "");
+	if (w->plan.flaw == FLAW_HOLD_CANCEL && v.signals)
+		v.ends = true;
+	if (v.signals)
+		hold_signal(w, row, v.stop);
+	if (v.ends)
+		hold_end(w, workspace, event, v.risks);
+	return true;
 }
 
 /* ---- states ---- */
@@ -131,6 +172,6 @@ enum answer serve_last_state(struct world *w, struct note *note)
 		return ANSWER_OVER;
 	row->late.job = row->late.token = 0;
 	if (w->db.workspaces[row->workspace].hold.job == note->job)
-		hold_end(w, row->workspace, "its last state is here");
+		hold_happens(w, row->workspace, HOLD_LAST_STATE, "its last state is here");
 	return ANSWER_OK;
 }

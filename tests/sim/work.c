@@ -313,7 +313,8 @@ void work_begin(struct world *w, struct worker *worker, const struct named *clai
 		.stop = claimed->stop,
 		.engine = NONE,
 		.folder = folder_make(w, worker, claimed),
-		.held_ms = sent};
+		.held_ms = sent,
+		.claimed_ms = sent};
 	SAY(w, &worker->process, "takes job-%d (attempt %d): %s of run-%d", work->job, work->attempt,
 		stages[work->stage].name, work->run);
 	later(w, &worker->process, between(w, 10, 3 * SECOND), fetch,

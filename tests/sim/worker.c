@@ -107,6 +107,7 @@ static void job_heard(struct world *w, struct worker *worker, const struct named
 	}
 	if (!named->held) {
 		work_lose(w, worker, work);
+		work_stop(w, worker, work, named->stop);
 		return;
 	}
 	work->held_ms = sent;

@@ -16,6 +16,7 @@
 
 #include "proto/messages.h"
 #include "scheduler/lifecycle/attempt.h"
+#include "scheduler/lifecycle/hold.h"
 #include "scheduler/lifecycle/run.h"
 #include "scheduler/queue/queue.h"
 
@@ -37,12 +38,13 @@ enum {
 	NONE = -1,
 };
 
-/* Milliseconds. The lease, the hold and the times of tasks are settings of the real thing; the rest are its constants.
- */
+/* Milliseconds. The lease, the limits of an apply and the times of tasks are settings of the real thing; the rest are
+ * its constants. */
 enum {
 	SECOND = 1000,
 	LEASE = 60 * SECOND,
-	HOLD = 150 * SECOND,
+	APPLY_TIME = 150 * SECOND, /* --apply-seconds of the workers */
+	STOP_TIME = 20 * SECOND,   /* --job-stop-seconds */
 	COOL_OFF = 10 * SECOND,
 	POST = 20 * SECOND,
 	LEFT_BEHIND = 1 * SECOND,
@@ -143,6 +145,7 @@ struct job {
 	enum job_class class;
 	enum stop stop;
 	int64_t lease_until, announced_at, created_at;
+	int64_t deadline; /* of a claimed apply */
 };
 
 struct run_row {
@@ -159,10 +162,12 @@ struct run_row {
 	uint64_t reached, told; /* statuses, and those that the broker has been told of */
 };
 
-struct hold {
-	bool there;
+/* A row of workspace_holds, and whether the workspace's row names it. */
+struct hold_row {
+	bool there, engine_ended;
 	int run, job, attempt, token;
 	int64_t until;
+	enum stop stop;
 };
 
 struct state_row {
@@ -175,14 +180,14 @@ struct workspace {
 	int organization;
 	bool locked;
 	int current;
-	struct hold hold;
+	struct hold_row hold;
 	struct state_row state;
 	uint64_t beside; /* what states that could not be the current one hold: they are kept beside it */
 	/* What the checks remember. */
 	uint64_t written; /* all that there is: what terraform made and wrote down, and did not destroy */
 	uint64_t burnt;   /* what a machine that is gone for good took with it */
 	bool bereft;      /* one did, or might have */
-	bool forced;      /* a person or time let it go on while a state was owed */
+	bool forced;      /* a person or the deadline let it go on while a state was owed */
 	long long newest;
 	uint64_t kept; /* all that was ever in the current state */
 };
@@ -247,6 +252,7 @@ struct work {
 	enum outcome outcome;
 	int engine, folder;
 	int64_t held_ms;    /* by its clock: when what last said that the attempt is ours was sent */
+	int64_t claimed_ms; /* by its clock: when the claim was sent */
 	struct file flight; /* the state that is on its way */
 };
 
@@ -274,6 +280,7 @@ struct engine {
 	int run, job, attempt, workspace, worker, folder;
 	enum stage stage;
 	bool interrupted, leaseless; /* leaseless: its keeper ended it with its lease */
+	bool risked;                 /* a person released the workspace while it was alive */
 	int left;                    /* changes still to make */
 	struct file state;
 	uint64_t first;  /* what it began with */
@@ -383,8 +390,9 @@ enum answer serve_fetch(struct world *w, struct note *note);
 enum answer serve_state(struct world *w, struct note *note);
 enum answer serve_last_state(struct world *w, struct note *note);
 enum answer serve_result(struct world *w, struct note *note);
-void hold_begin(struct world *w, int run);
-void hold_end(struct world *w, int workspace, const char *why);
+void hold_begin(struct world *w, int run, enum run_event_kind event);
+/* store/holds.c, hold_do, and the kick or the message that follows. False: it is refused. */
+bool hold_happens(struct world *w, int workspace, enum hold_event event, const char *what);
 
 void tasks_make(struct world *w, int run);
 /* store/task_results.c: what becomes of a stage's tasks when the stage begins or is over. */
@@ -449,6 +457,8 @@ void broke(struct world *w, const char *format, ...) __attribute__((format(print
 void check_all(struct world *w);
 void check_turn(struct world *w, int run);
 void check_hold(struct world *w, int workspace);
+/* The hold for that job ends. `risks`: a person says so, who does not know whether its terraform lives. */
+void check_hold_end(struct world *w, int job, bool risks);
 void check_lost(struct world *w, int run);
 void check_claim(struct world *w, int run);
 void check_state(struct world *w, struct workspace *workspace);
