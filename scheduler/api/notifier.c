@@ -98,8 +98,8 @@ int notifier_releases(struct request *req, struct response *res, struct err *err
 	return respond_empty(res, 204);
 }
 
-/* The reports are in the database. If one of them can't be decided, the sweeper comes back to all: the notifier need not
- * send them again. */
+/* The reports are in the database. If one of them can't be decided, the sweeper comes back to all: the notifier need
+ * not send them again. */
 static int reports_decide(struct store *store, struct db_array *decided, struct err *err)
 {
 	if (task_reports_decide(store, decided, err) == 0)
