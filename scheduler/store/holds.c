@@ -4,7 +4,7 @@
 #include "proto/mac.h"
 #include "scheduler/store/audit.h"
 
-#define UTC_MINUTE(column) "to_char(" column " at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS \"UTC\"')"
+#define BEGUN_UNTIL "to_char(b.until at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS \"UTC\"') "
 
 int holds_begin(struct store *store, const json_t *holds, struct err *err)
 {
@@ -24,16 +24,11 @@ int holds_begin(struct store *store, const json_t *holds, struct err *err)
 		"returning w.id, w.organization_id), "
 		"told as (insert into run_events (id, run_id, action, description) select u.event, b.run_id, "
 		"'workspace-held', 'The workspace is held until the last state of the apply has arrived' || "
-		"coalesce(', or until ' || " UTC_MINUTE(
-			"b.until") " || ', when the worker must have ended terraform', "
-				   "'') || '.' from begun b join jsonb_to_recordset($1::jsonb) as u(job text, event "
-				   "text) on u.job = "
-				   "b.job_id) "
-				   "insert into audit_events (id, organization_id, actor_type, actor_name, request_id, "
-				   "action, "
-				   "resource_type, resource_id, workspace_id) select gen_random_uuid(), "
-				   "organization_id, 'system', "
-				   "'runyard-scheduler', gen_random_uuid(), 'hold', 'workspace', id, id from held",
+		"coalesce(', or until ' || " BEGUN_UNTIL "|| ', when the worker must have ended terraform', '') || '.' "
+		"from begun b join jsonb_to_recordset($1::jsonb) as u(job text, event text) on u.job = b.job_id) "
+		"insert into audit_events (id, organization_id, actor_type, actor_name, request_id, action, "
+		"resource_type, resource_id, workspace_id) select gen_random_uuid(), organization_id, 'system', "
+		"'runyard-scheduler', gen_random_uuid(), 'hold', 'workspace', id, id from held",
 		P_TEXT(text));
 }
 
