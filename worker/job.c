@@ -203,13 +203,29 @@ static void state_fails(struct job *job, const char *what, const char *why)
 	snprintf(job->result.error, sizeof(job->result.error), "%s: %s", what, why);
 }
 
+/* The state is owed, and the workspace held. An error of the engine says more than this one. */
+static void state_unreadable(struct job *job, const struct err *why)
+{
+	log_error("the state that an apply left can't be delivered", "run", job->result.run.text, "job",
+		job->result.job.text, "error", why->message, NULL);
+	if (job->result.outcome != OUTCOME_PASSED)
+		return;
+	job->result.outcome = OUTCOME_ERRORED;
+	snprintf(job->result.error, sizeof(job->result.error),
+		"The state that the apply left can't be delivered: %s. The workspace is held. The file is kept in the "
+		"folder unsent/ of the worker's data: repair and upload it, and release the workspace.",
+		why->message);
+}
+
 /* Whatever the engine said: an apply is not done before its state is the workspace's. */
 static void states_judge(struct job *job)
 {
+	struct err unreadable = ERR_INIT;
+
 	if (!job->states.dir)
 		return;
-	job->result.state_owed = states_behind(&job->states);
-	job->stateless = state_is_missing(job);
+	job->result.state_owed = states_behind(&job->states, &unreadable);
+	job->stateless = unreadable.kind == ERR_NONE && state_is_missing(job);
 	if (job->stateless) {
 		job->result.state_owed = true;
 		job->result.outcome = OUTCOME_ERRORED;
@@ -220,6 +236,8 @@ static void states_judge(struct job *job)
 			"workspace.");
 		return;
 	}
+	if (unreadable.kind != ERR_NONE)
+		state_unreadable(job, &unreadable);
 	if (job->stop != STOP_NONE || job->result.outcome != OUTCOME_PASSED)
 		return;
 	if (*job->states.beside)

@@ -8,6 +8,7 @@
  */
 
 #include "common/base.h"
+#include "proto/limits.h"
 #include "scheduler/auth/actor.h"
 
 struct request;
@@ -36,7 +37,7 @@ enum {
 	BODY_SMALL = 1 << 20,
 	BODY_POLICIES = 16 << 20,
 	BODY_CALLBACK = 32 << 20,
-	BODY_STATE = 256 << 20,
+	BODY_STATE = MAX_STATE_BYTES,
 	BODY_ARCHIVE = 512 << 20
 };
 

@@ -2,9 +2,8 @@
 #include "scheduler/store/state_rollback.h"
 
 #include "common/state_text.h"
+#include "proto/limits.h"
 #include "scheduler/store/state_offers.h"
-
-enum { STATE_LIMIT = 1 << 30 };
 
 static const char pointer[] = "/data/relationships/rollback-state-version";
 
@@ -48,7 +47,7 @@ static int content_read(const struct rollback *r, struct buf *content, struct er
 static int rollback_in(void *data, struct err *err)
 {
 	struct rollback *r = data;
-	_cleanup_(buf_release) struct buf old = BUF_INIT(STATE_LIMIT), content = BUF_INIT(STATE_LIMIT);
+	_cleanup_(buf_release) struct buf old = BUF_INIT(MAX_STATE_BYTES), content = BUF_INIT(MAX_STATE_BYTES);
 	struct state_offer offer = {
 		.workspace_id = r->workspace_id, .created_by = r->user_id, .rollback_id = r->to_id, .force = true};
 	long long serial = 0;

@@ -166,3 +166,33 @@ def test_a_claim_without_contents_is_one_as_before(desk, worker):
     job = desk.offer("cost", {"plan-json": PLAN})
     until(lambda: job.result, "an estimate")
     assert job.result["outcome"] == "passed" and job.asked == ["plan-json"]
+
+
+# ---- a state that should be there ----
+
+STATE = {"version": 4, "terraform_version": "1.5.0", "serial": 3, "lineage": "l", "outputs": {}, "resources": [], "check_results": None}
+
+
+def plan(desk, files, contents=None, **facts):
+    job = desk.offer("plan", {"configuration": tar_gz({"main.tf": 'output "one" {\n  value = 1\n}\n'}), **files}, contents, **facts)
+    until(lambda: job.result, "the plan's end")
+    return job
+
+
+@pytest.mark.parametrize("files,contents", [({}, None), ({"state": b""}, None), ({}, {"state": ""})])
+def test_a_plan_without_the_workspaces_state_is_an_error(desk, worker, files, contents):
+    """It would create everything again."""
+    job = plan(desk, files, contents, has_state=True)
+    assert job.result["outcome"] == "errored" and "state" in job.result["error"] and "scheduler" in job.result["error"], job.result
+    assert "plan" not in job.sent
+
+
+@pytest.mark.parametrize("files,contents,facts", [
+    ({"state": STATE}, None, {"has_state": True}),
+    ({}, {"state": base64.b64encode(json.dumps(STATE).encode()).decode()}, {"has_state": True}),
+    ({}, None, {}),  # a workspace that has none yet: it is not asked for
+])
+def test_a_plan_with_the_state_that_is_there(desk, worker, files, contents, facts):
+    job = plan(desk, files, contents, **facts)
+    assert job.result["outcome"] == "passed", job.result
+    assert ("state" in job.asked) == bool(files)

@@ -11,12 +11,13 @@ ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz123456789"
 class Job:
     """What a worker is given, and what it gave back."""
 
-    def __init__(self, number, stage, files, contents):
+    def __init__(self, number, stage, files, contents, facts):
         letters = ALPHABET[number // len(ALPHABET)] * 8 + ALPHABET[number % len(ALPHABET)] * 8
         self.id, self.run, self.token = f"job-{letters}", f"run-{letters}", f"token-{letters}"
         self.stage = stage
         self.files = files  # what GET answers, by name
         self.contents = contents  # what comes with the claim
+        self.facts = facts  # members of the claim that differ
         self.asked = []  # the names that GET had
         self.sent = {}  # what PUT brought, by path
         self.result = None
@@ -26,7 +27,7 @@ class Job:
         return {"job": self.id, "attempt": 1, "token": self.token, "stage": self.stage, "run": self.run, "log": "plan-AAAAAAAAAAAAAAAA",
                 "organization": "acme", "workspace": {"id": "ws-AAAAAAAAAAAAAAAA", "name": "network"}, "terraform-version": "",
                 "working-directory": "", "variables": [], "has-state": False, "has-init": False, "stop": "none",
-                "contents": self.contents}
+                "contents": self.contents, **self.facts}
 
 
 class Desk:
@@ -118,9 +119,10 @@ class Desk:
             job.result = json.loads(body)
         return 204, b""
 
-    def offer(self, stage, files, contents=None):
+    def offer(self, stage, files, contents=None, **facts):
         with self.lock:
-            job = Job(len(self.jobs), stage, {name: value if isinstance(value, bytes) else json.dumps(value).encode() for name, value in files.items()}, contents)
+            job = Job(len(self.jobs), stage, {name: value if isinstance(value, bytes) else json.dumps(value).encode() for name, value in files.items()}, contents,
+                      {name.replace("_", "-"): value for name, value in facts.items()})
             self.jobs.append(job)
             self.waiting.append(job)
         return job

@@ -18,6 +18,7 @@
 #include "common/err.h"
 #include "common/fetch.h"
 #include "common/loop.h"
+#include "proto/limits.h"
 #include "worker/ship/channel.h"
 #include "worker/ship/joblog.h"
 #include "worker/ship/results.h"
@@ -537,6 +538,64 @@ static void an_answer_that_was_lost_is_made_up_for(void **state)
 	log_end(&fixture);
 }
 
+#define GAP(bytes) "\n" bytes " bytes of the log are missing here: the scheduler does not have them any more.\n"
+
+/* Its database has lost commits, or a part was refused. */
+static void the_rest_of_a_log_follows_a_gap(void **state)
+{
+	struct log_fixture fixture;
+
+	(void)state;
+	SCRIPT({204, NULL}, {409, "{\"length\":1}"}, {204, NULL}, {409, "{\"length\":0}"}, {204, NULL});
+	log_begin(&fixture);
+	joblog_write(&fixture.log, "one\n");
+	joblog_push(&fixture.log);
+	joblog_write(&fixture.log, "two hunter22\n");
+	while (script.asked < 3 || script.running)
+		run_ms(5);
+	joblog_write(&fixture.log, "three\n");
+	joblog_flush(&fixture.log, flushed, &fixture);
+	loop_run(script.loop);
+	assert_true(fixture.flushed);
+	assert_string_equal(script.seen,
+		"PUT log?offset=0 one\n|PUT log?offset=4 two (sensitive value)\n|PUT log?offset=1 " GAP(
+			"3") "two (sensitive value)\n|PUT log?offset=104 three\n|PUT log?offset=0 " GAP("104") "three\n"
+													       "|");
+	log_end(&fixture);
+
+	SCRIPT({413, NULL}, {409, "{\"length\":0}"}, {204, NULL});
+	log_begin(&fixture);
+	joblog_write(&fixture.log, "one\n");
+	joblog_push(&fixture.log);
+	joblog_write(&fixture.log, "two\n");
+	joblog_flush(&fixture.log, flushed, &fixture);
+	loop_run(script.loop);
+	assert_string_equal(
+		script.seen, "PUT log?offset=0 one\n|PUT log?offset=4 two\n|PUT log?offset=0 " GAP("4") "two\n|");
+	log_end(&fixture);
+}
+
+/* No length, the same one, or more than was ever sent: nothing can be sent that fits. */
+static void a_log_that_does_not_fit_is_not_sent_for_ever(void **state)
+{
+	static const char *const answers[] = {
+		"", "{}", "{\"length\":-4}", "{\"length\":0}", "{\"length\":5}", "{\"length\":9007199254740993}"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
+		struct log_fixture fixture;
+
+		SCRIPT({409, answers[i]});
+		log_begin(&fixture);
+		joblog_write(&fixture.log, "one\n");
+		joblog_flush(&fixture.log, flushed, &fixture);
+		loop_run(script.loop);
+		assert_true(fixture.flushed);
+		assert_int_equal(script.asked, 1);
+		log_end(&fixture);
+	}
+}
+
 static void a_line_is_not_torn_by_a_read(void **state)
 {
 	struct log_fixture fixture;
@@ -604,6 +663,7 @@ struct state_fixture {
 	struct workdir dir;
 	struct channel channel;
 	struct states states;
+	struct err unreadable;
 	bool settled;
 };
 
@@ -669,7 +729,7 @@ static void every_whole_state_is_sent_and_the_newest_wins(void **state)
 		loop_run(script.loop);
 	assert_string_equal(script.seen, "PUT state {\"serial\":2}|PUT state {\"serial\":4}|");
 	assert_int_equal(script.most_running, 1);
-	assert_false(states_behind(&fixture.states));
+	assert_false(states_behind(&fixture.states, &fixture.unreadable));
 	states_end(&fixture);
 }
 
@@ -697,10 +757,10 @@ static void a_state_is_sent_until_it_is_taken(void **state)
 	states_begin(&fixture, NULL);
 	state_write(&fixture, "{\"serial\":1}");
 	states_settle(&fixture.states, settled, &fixture);
-	assert_true(states_behind(&fixture.states));
+	assert_true(states_behind(&fixture.states, &fixture.unreadable));
 	loop_run(script.loop);
 	assert_int_equal(script.asked, 3);
-	assert_false(states_behind(&fixture.states));
+	assert_false(states_behind(&fixture.states, &fixture.unreadable));
 	states_end(&fixture);
 }
 
@@ -714,8 +774,38 @@ static void a_refused_state_is_known_to_be_behind(void **state)
 	state_write(&fixture, "{\"serial\":1}");
 	states_settle(&fixture.states, settled, &fixture);
 	loop_run(script.loop);
-	assert_true(states_behind(&fixture.states));
+	assert_true(states_behind(&fixture.states, &fixture.unreadable));
 	assert_false(fixture.channel.over);
+	states_end(&fixture);
+}
+
+static void a_state_that_can_not_be_read_is_known_to_be_behind(void **state)
+{
+	struct state_fixture fixture;
+	int fd;
+
+	(void)state;
+	SCRIPT({204, NULL});
+	states_begin(&fixture, "{\"serial\":1}");
+	state_write(&fixture, "{\"serial\":2");
+	states_settle(&fixture.states, settled, &fixture);
+	assert_true(fixture.settled && states_behind(&fixture.states, &fixture.unreadable));
+	assert_string_equal(fixture.unreadable.message, "the state's file holds no whole state");
+	fd = openat(fixture.dir.root, WORKDIR_STATE, O_WRONLY);
+	assert_int_equal(ftruncate(fd, (off_t)MAX_STATE_BYTES + 1), 0);
+	close(fd);
+	run_ms(10);
+	assert_true(states_behind(&fixture.states, &fixture.unreadable));
+	assert_non_null(strstr(fixture.unreadable.message, "256 MiB"));
+	assert_string_equal(script.seen, "");
+	states_end(&fixture);
+
+	/* The scheduler's own is not owed, whatever it is. */
+	SCRIPT({204, NULL});
+	states_begin(&fixture, "a state of a format to come");
+	state_write(&fixture, "a state of a format to come");
+	run_ms(10);
+	assert_false(states_behind(&fixture.states, &fixture.unreadable));
 	states_end(&fixture);
 }
 
@@ -946,9 +1036,94 @@ static void where_no_state_is_left_that_is_told(void **state)
 	(void)state;
 	SCRIPT({204, NULL});
 	left_begin(&left, "{\"serial\":1}");
-	left_put(&left, "root/" WORKDIR_STATE, "{\"serial\":2,"); /* the half of one */
+	assert_int_equal(unlinkat(left.dir.root, WORKDIR_STATE, 0), 0);
+	assert_false(leftover_undelivered(left.dir.top));
 	assert_string_equal(left_told(&left, 1), "POST last-state |");
 	left_end(&left);
+}
+
+/* What stands where the state belongs: a file of that size, if it is not text. */
+struct unreadable {
+	const char *text;
+	off_t size;
+	mode_t kind; /* S_IFREG, S_IFDIR, S_IFIFO or S_IFLNK */
+	bool sent;   /* the scheduler is asked */
+	off_t kept;  /* size of the file that is kept */
+};
+
+static const struct unreadable unreadables[] = {
+	{"{\"serial\":2,", 0, S_IFREG, true, 12}, /* the half of one */
+	{"", 0, S_IFREG, true, 0},
+	{"{\"serial\":\"2\"}", 0, S_IFREG, true, 14},
+	{NULL, (off_t)MAX_STATE_BYTES + 1, S_IFREG, false, (off_t)MAX_STATE_BYTES + 1},
+	{NULL, (off_t)MAX_STATE_BYTES * 8, S_IFREG, true, 0}, /* a job must not fill the disk with it */
+	{NULL, 0, S_IFDIR, true, 0},
+	{NULL, 0, S_IFIFO, true, 0},
+	{NULL, 0, S_IFLNK, true, 0},
+};
+
+static void unreadable_put(int folder, const char *path, const struct unreadable *unreadable)
+{
+	struct err err = ERR_INIT;
+	int fd;
+
+	assert_int_equal(beneath_remove(folder, path), 0);
+	if (unreadable->kind == S_IFDIR) {
+		assert_int_equal(mkdirat(folder, path, 0700), 0);
+	} else if (unreadable->kind == S_IFIFO) {
+		assert_int_equal(mkfifoat(folder, path, 0600), 0);
+	} else if (unreadable->kind == S_IFLNK) {
+		assert_int_equal(symlinkat("/etc/hostname", folder, path), 0);
+	} else if (unreadable->text) {
+		assert_int_equal(
+			beneath_write(folder, path, 0600, unreadable->text, strlen(unreadable->text), &err), 0);
+	} else {
+		fd = openat(folder, path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+		assert_int_equal(ftruncate(fd, unreadable->size), 0); /* takes no space */
+		close(fd);
+	}
+}
+
+/* The scheduler refuses it, the file stays for a person, and nobody says that it was the last state. */
+static void unreadable_is_kept(struct left *left, const struct unreadable *unreadable)
+{
+	struct stat info;
+
+	assert_true(leftover_undelivered(left->dir.top));
+	assert_string_equal(left_told(left, unreadable->sent), unreadable->sent ? "PUT state |" : "");
+	assert_int_equal(fstatat(left->data, "unsent/j-1.refused", &info, AT_SYMLINK_NOFOLLOW), 0);
+	assert_true(S_ISREG(info.st_mode));
+	assert_int_equal(info.st_size, unreadable->kept);
+	assert_int_equal(faccessat(left->data, "unsent/j-1.json", F_OK, 0), -1);
+	left_end(left);
+}
+
+static void a_state_that_can_not_be_read_is_owed(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(unreadables); i++) {
+		struct left left;
+
+		SCRIPT({422, NULL});
+		left_begin(&left, "{\"serial\":1}");
+		unreadable_put(left.dir.root, WORKDIR_STATE, &unreadables[i]);
+		unreadable_is_kept(&left, &unreadables[i]);
+	}
+}
+
+static void what_terraform_could_not_save_is_owed_though_it_can_not_be_read(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(unreadables); i++) {
+		struct left left;
+
+		SCRIPT({422, NULL});
+		left_begin(&left, "{\"serial\":1}");
+		assert_int_equal(beneath_mkdirs(left.dir.root, "config"), 0);
+		unreadable_put(left.dir.root, "config/errored.tfstate", &unreadables[i]);
+		leftover_errored(left.dir.top, "config");
+		unreadable_is_kept(&left, &unreadables[i]);
+	}
 }
 
 static void a_result_outlives_its_worker(void **state)
@@ -1101,11 +1276,14 @@ int main(void)
 		cmocka_unit_test(what_comes_meanwhile_waits_for_more),
 		cmocka_unit_test(a_secret_at_the_end_of_a_piece_of_a_line_is_redacted),
 		cmocka_unit_test(an_answer_that_was_lost_is_made_up_for),
+		cmocka_unit_test(the_rest_of_a_log_follows_a_gap),
+		cmocka_unit_test(a_log_that_does_not_fit_is_not_sent_for_ever),
 		cmocka_unit_test(a_line_is_not_torn_by_a_read),
 		cmocka_unit_test(every_whole_state_is_sent_and_the_newest_wins),
 		cmocka_unit_test(a_state_that_did_not_change_is_not_sent),
 		cmocka_unit_test(a_state_is_sent_until_it_is_taken),
 		cmocka_unit_test(a_refused_state_is_known_to_be_behind),
+		cmocka_unit_test(a_state_that_can_not_be_read_is_known_to_be_behind),
 		cmocka_unit_test(results_wait_until_they_are_taken),
 		cmocka_unit_test(a_result_that_was_confirmed_is_forgotten),
 		cmocka_unit_test(a_refused_result_is_kept_and_sent_again),
@@ -1116,6 +1294,8 @@ int main(void)
 		cmocka_unit_test(where_no_state_is_left_that_is_told),
 		cmocka_unit_test(the_next_worker_says_nothing_of_changes_without_a_state),
 		cmocka_unit_test(the_next_worker_tells_of_changes_that_are_in_the_state),
+		cmocka_unit_test(a_state_that_can_not_be_read_is_owed),
+		cmocka_unit_test(what_terraform_could_not_save_is_owed_though_it_can_not_be_read),
 		cmocka_unit_test(a_result_outlives_its_worker),
 		cmocka_unit_test(a_result_that_is_known_is_not_told_again),
 		cmocka_unit_test(a_lost_applys_state_is_told_until_it_is_taken),

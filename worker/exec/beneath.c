@@ -80,9 +80,12 @@ static int read_fully(int fd, struct buf *out)
 int beneath_read(int folder, const char *path, struct buf *ret_bytes, struct err *err)
 {
 	_cleanup_(closep) int fd = beneath_open(folder, path, O_RDONLY, 0);
+	struct stat info;
 
 	if (fd < 0 && errno == ENOENT)
 		return err_set(err, ERR_NOT_FOUND, "there is no %s", path);
+	if (fd >= 0 && fstat(fd, &info) == 0 && info.st_size > 0 && (size_t)info.st_size > ret_bytes->limit)
+		return err_set(err, ERR_TOO_LARGE, "%s has more than %zu bytes", path, ret_bytes->limit);
 	if (fd >= 0 && read_fully(fd, ret_bytes) == 0)
 		return 0;
 	if (errno == EFBIG)

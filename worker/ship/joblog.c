@@ -25,6 +25,7 @@ enum {
 	HOLD_MOST = 4 * 1024 * 1024,     /* more than this, and reading stops */
 	PENDING_MOST = 16 * 1024 * 1024, /* what one more read can add at the most lies below this */
 	LOG_MOST = 128 * 1024 * 1024,
+	GAP_LINE_MOST = 128,
 };
 
 static void output_ready(void *data, int fd, unsigned events);
@@ -82,23 +83,44 @@ static void log_accepted(struct joblog *log, size_t len)
 	metric_add(M_LOG_BYTES, "", (double)len);
 }
 
-/* 409 names the length that the scheduler has: an earlier request arrived though its answer did not. */
+/* Puts a line that says how much is missing before what is pending, and goes on where the scheduler's copy ends. */
+static void log_skip(struct joblog *log, uint64_t length, uint64_t missing)
+{
+	struct buf rest = log->pending;
+	char count[24];
+
+	snprintf(count, sizeof(count), "%llu", (unsigned long long)missing);
+	log_warn("the scheduler's copy of a log is shorter than what it has taken: the rest follows", "url",
+		log->channel->base, "missing-bytes", count, NULL);
+	log->pending = (struct buf)BUF_INIT(rest.limit + GAP_LINE_MOST);
+	buf_printf(&log->pending,
+		"\n%s bytes of the log are missing here: the scheduler does not have them any more.\n", count);
+	buf_append(&log->pending, rest.data, rest.len);
+	buf_release(&rest);
+	log->offset = length;
+}
+
+/* 409 names the length that the scheduler has. It is longer if an earlier request arrived though its answer did not. It
+ * is shorter if a part was refused, or if the scheduler's database has lost commits. */
 static void log_conflict(struct joblog *log, const struct buf *body)
 {
 	struct err err = ERR_INIT;
 	json_auto_t *value = NULL;
-	long long length;
+	long long length, ahead;
 
 	json_parse(buf_str(body), body->len, &value, &err);
 	length = json_int_at(value, "length", -1);
-	if (length > (long long)log->offset && length - (long long)log->offset <= (long long)log->pending.len) {
-		log_accepted(log, (size_t)length - log->offset);
-		return;
+	ahead = length - (long long)log->offset;
+	if (ahead > 0 && ahead <= (long long)log->pending.len) {
+		log_accepted(log, (size_t)ahead);
+	} else if (length >= 0 && ahead < 0) {
+		log_skip(log, (uint64_t)length, (uint64_t)-ahead);
+	} else {
+		log_error("the scheduler's copy of a log does not fit what was sent: the rest is dropped", "url",
+			log->channel->base, NULL);
+		log->cut = true;
+		buf_reset(&log->pending);
 	}
-	log_warn("the scheduler's copy of a log has another length: a part of it is lost", "url", log->channel->base,
-		NULL);
-	log->cut = true;
-	buf_reset(&log->pending);
 }
 
 static void send_soon(struct joblog *log);

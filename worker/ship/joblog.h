@@ -6,6 +6,9 @@
  * A job's log on its way to the scheduler: read from the engine's output, redacted line by line, sent when 64 KiB have
  * come or a moment has passed, one request at a time; the moment is longer where answers are slow. If the scheduler is
  * slower than the engine, the engine waits: no more than a few MiB are held.
+ *
+ * What the scheduler has taken is not kept here. If its copy turns out to be shorter, a line in the log says how many
+ * bytes are missing, and the rest follows.
  */
 
 #include "common/loop.h"

@@ -6,17 +6,22 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/err.h"
 #include "common/json.h"
 #include "common/log.h"
 #include "common/state_text.h"
+#include "proto/limits.h"
 #include "worker/exec/beneath.h"
 #include "worker/exec/quota.h"
 #include "worker/exec/workdir.h"
 
 enum { NOTE_LIMIT = 4096 };
+
+/* Of a state that can't be delivered: a job must not fill the worker's disk for good. */
+#define KEPT_MOST ((off_t)4 * MAX_STATE_BYTES)
 
 #define SERIAL_MOST 9e15 /* up to there a real is exact */
 
@@ -67,19 +72,29 @@ bool state_facts_read(const char *bytes, size_t len, struct state_facts *ret_fac
 
 /* ---- the last state ---- */
 
+/* A job can leave anything where its state belongs. */
+static bool is_regular(int fd, off_t *ret_size)
+{
+	struct stat info;
+
+	if (fd < 0 || fstat(fd, &info) < 0 || !S_ISREG(info.st_mode))
+		return false;
+	if (ret_size)
+		*ret_size = info.st_size;
+	return true;
+}
+
 static const char *last_path(int top)
 {
 	return faccessat(top, errored, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ? errored : usual;
 }
 
 /* Of the facts only the digest. */
-static int file_read(int top, const char *path, struct buf *ret_bytes, struct state_facts *ret_facts)
+static int file_read(int top, const char *path, struct buf *ret_bytes, struct state_facts *ret_facts, struct err *err)
 {
-	struct err err = ERR_INIT;
-
-	if (beneath_read(top, path, ret_bytes, &err) < 0)
+	if (beneath_read(top, path, ret_bytes, err) < 0)
 		return -1;
-	crypto_sha256_hex(ret_bytes->data, ret_bytes->len, ret_facts->digest);
+	crypto_sha256_hex(buf_str(ret_bytes), ret_bytes->len, ret_facts->digest);
 	return 0;
 }
 
@@ -97,35 +112,51 @@ static bool facts_add(const struct buf *bytes, struct state_facts *facts)
 
 int leftover_read(int top, struct buf *ret_bytes, struct state_facts *ret_facts)
 {
-	_cleanup_(buf_release) struct buf own = BUF_INIT(STATE_LIMIT);
-	struct buf *bytes = ret_bytes ? ret_bytes : &own;
-	struct state_facts facts;
+	struct err why = ERR_INIT;
 
-	if (file_read(top, last_path(top), bytes, &facts) < 0 || !facts_add(bytes, &facts))
-		return -1;
-	*ret_facts = facts;
-	return 0;
+	return leftover_compare(top, NULL, ret_bytes, ret_facts, &why) == LEFTOVER_CHANGED ? 0 : -1;
 }
 
-bool leftover_changed(int top, const char *digest, struct buf *ret_bytes, struct state_facts *ret_facts)
+static void say_unreadable(const struct err *found, struct err *why)
 {
-	_cleanup_(buf_release) struct buf own = BUF_INIT(STATE_LIMIT);
-	struct buf *bytes = ret_bytes ? ret_bytes : &own;
-	struct state_facts facts;
+	if (found->kind == ERR_TOO_LARGE)
+		err_set(why, ERR_TOO_LARGE, "the state is larger than %d MiB, the most that the scheduler takes",
+			MAX_STATE_BYTES >> 20);
+	else
+		err_set(why, found->kind, "the state's file can't be read: %s", found->message);
+}
 
-	if (file_read(top, last_path(top), bytes, &facts) < 0 || text_equal(facts.digest, digest) ||
-		!facts_add(bytes, &facts))
-		return false;
-	*ret_facts = facts;
-	return true;
+enum leftover leftover_compare(
+	int top, const char *digest, struct buf *ret_bytes, struct state_facts *ret_facts, struct err *why)
+{
+	_cleanup_(buf_release) struct buf own = BUF_INIT(MAX_STATE_BYTES);
+	struct buf *bytes = ret_bytes ? ret_bytes : &own;
+	struct err found = ERR_INIT;
+
+	*ret_facts = (struct state_facts){.serial = 0};
+	if (file_read(top, last_path(top), bytes, ret_facts, &found) < 0) {
+		if (found.kind == ERR_NOT_FOUND)
+			return LEFTOVER_NONE;
+		say_unreadable(&found, why);
+		return LEFTOVER_UNREADABLE;
+	}
+	if (text_equal(ret_facts->digest, digest))
+		return LEFTOVER_KNOWN;
+	if (facts_add(bytes, ret_facts))
+		return LEFTOVER_CHANGED;
+	err_set(why, ERR_INVALID, "the state's file holds no whole state");
+	return LEFTOVER_UNREADABLE;
 }
 
 bool leftover_undelivered(int top)
 {
 	struct state_facts last, known;
+	struct err why = ERR_INIT;
+	enum leftover found;
 
 	delivered_read(top, &known);
-	return leftover_changed(top, known.digest, NULL, &last);
+	found = leftover_compare(top, known.digest, NULL, &last, &why);
+	return found == LEFTOVER_CHANGED || found == LEFTOVER_UNREADABLE;
 }
 
 /* Of the state before: what can be read of it, or else what the scheduler has. */
@@ -162,7 +193,7 @@ static int errored_write(int top, const struct buf *state, struct err *err)
 
 static int errored_take(int top, const struct buf *state, struct state_facts *facts, struct err *err)
 {
-	_cleanup_(buf_release) struct buf numbered = BUF_INIT(STATE_LIMIT), whole = BUF_INIT(STATE_LIMIT);
+	_cleanup_(buf_release) struct buf numbered = BUF_INIT(MAX_STATE_BYTES), whole = BUF_INIT(MAX_STATE_BYTES);
 	struct state_facts before;
 
 	before_read(top, &before);
@@ -175,29 +206,59 @@ static int errored_take(int top, const struct buf *state, struct state_facts *fa
 	return errored_write(top, &whole, err);
 }
 
+/* Keeps what can't be taken as it is, in the place of the last state: it is then known to be unreadable. What is no
+ * regular file becomes an empty one. */
+static void errored_keep(int top, const char *folder)
+{
+	_cleanup_(freep) char *from = mem_printf("root/%s", folder), *path = mem_printf("%s/%s", from, errored);
+	_cleanup_(closep) int at = beneath_open(top, from, O_RDONLY | O_DIRECTORY, 0);
+	_cleanup_(closep) int fd = beneath_open(top, path, O_RDONLY, 0);
+	struct err err = ERR_INIT;
+
+	if (at >= 0 && is_regular(fd, NULL) && renameat(at, errored, top, errored) == 0)
+		return;
+	if (beneath_write(top, errored, 0600, "", 0, &err) < 0)
+		log_error("a state that can't be read can't be kept", "error", err.message, NULL);
+}
+
 void leftover_errored(int top, const char *folder)
 {
 	_cleanup_(freep) char *path = mem_printf("root/%s/%s", folder, errored);
-	_cleanup_(buf_release) struct buf state = BUF_INIT(STATE_LIMIT);
+	_cleanup_(buf_release) struct buf state = BUF_INIT(MAX_STATE_BYTES);
 	struct state_facts facts;
 	struct err err = ERR_INIT;
 
-	if (file_read(top, path, &state, &facts) < 0 || !facts_add(&state, &facts))
+	if (file_read(top, path, &state, &facts, &err) < 0 && err.kind == ERR_NOT_FOUND)
 		return;
-	if (errored_take(top, &state, &facts, &err) < 0)
-		log_error("a state that terraform could not save can't be taken", "why", err.message, NULL);
-	else
+	if (err.kind == ERR_NONE && !facts_add(&state, &facts))
+		err_set(&err, ERR_INVALID, "%s holds no whole state", errored);
+	if (err.kind == ERR_NONE && errored_take(top, &state, &facts, &err) == 0) {
 		log_warn(
 			"terraform could not save its state where it belongs; what it left instead is delivered", NULL);
+		return;
+	}
+	log_error("a state that terraform could not save can't be delivered", "error", err.message, NULL);
+	errored_keep(top, folder);
+}
+
+/* Says that there was a state. */
+static int marker_write(int folder, const char *name)
+{
+	struct err err = ERR_INIT;
+
+	return beneath_write(folder, name, 0600, "", 0, &err) < 0 ? -1 : fsync(folder);
 }
 
 int leftover_move(int top, int folder, const char *name)
 {
 	const char *path = last_path(top);
 	_cleanup_(closep) int fd = beneath_open(top, path, O_RDONLY, 0);
+	off_t size = 0;
 
-	if (fd < 0)
+	if (fd < 0 && errno == ENOENT)
 		return -1;
+	if (!is_regular(fd, &size) || size > KEPT_MOST)
+		return marker_write(folder, name);
 	quota_follow(&quota_kernel, fd, folder);
 	if (fsync(fd) < 0 || renameat(top, path, folder, name) < 0)
 		return -1;

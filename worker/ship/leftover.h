@@ -18,7 +18,7 @@ struct err;
 /* The copy until it is complete. */
 #define LEFTOVER_PART "errored.part"
 
-enum { LINEAGE_SIZE = 128, STATE_LIMIT = 512 * 1024 * 1024 };
+enum { LINEAGE_SIZE = 128 };
 
 /* What tells one state from another. All zero: none. */
 struct state_facts {
@@ -32,19 +32,32 @@ bool state_facts_read(const char *bytes, size_t len, struct state_facts *ret_fac
 
 /* The last state: -1 if there is none, or none that is whole. ret_bytes may be NULL. */
 int leftover_read(int top, struct buf *ret_bytes, struct state_facts *ret_facts);
-/* The same, if it is another than the one of that digest: true then. A large one that is the same is not parsed. */
-bool leftover_changed(int top, const char *digest, struct buf *ret_bytes, struct state_facts *ret_facts);
+
+/* The last state, compared with a state that is known. */
+enum leftover {
+	LEFTOVER_NONE,      /* there is no file */
+	LEFTOVER_KNOWN,     /* its digest is that of the known one */
+	LEFTOVER_CHANGED,   /* it is another state */
+	LEFTOVER_UNREADABLE /* the file is no whole state, too large (MAX_STATE_BYTES), or can't be read */
+};
+/* ret_bytes may be NULL. *ret_facts is set if it is LEFTOVER_CHANGED, and its digest whenever the file was read; *why
+ * says why it is LEFTOVER_UNREADABLE. A large state that is known is not parsed. */
+enum leftover leftover_compare(
+	int top, const char *digest, struct buf *ret_bytes, struct state_facts *ret_facts, struct err *why);
+
 /* Makes errored.tfstate of the working directory (below the job's root) the last state, if it is there. A serial that
- * is not behind and the lineage come from the one before, since terraform may not have read that. */
+ * is not behind and the lineage come from the one before, since terraform may not have read that. If it can't be read,
+ * the last state is unreadable. */
 void leftover_errored(int top, const char *folder);
-/* Moves the last state's file into another folder, durably: it is on the disk under its new name, or -1. */
+/* Moves the last state's file into another folder, durably: it is on the disk under its new name, or -1. An empty file
+ * takes the place of what is no regular file, and of a file that is far too large to be a state. */
 int leftover_move(int top, int folder, const char *name);
 
 /* What the scheduler has: noted in the job's folder, for a worker that is started again. */
 void delivered_write(int top, const struct state_facts *facts);
 /* All zero if nothing is noted. */
 void delivered_read(int top, struct state_facts *ret_facts);
-/* Whether there is a last state that the scheduler has not got. */
+/* Whether the scheduler lacks the last state. A state that can't be read counts as lacking. */
 bool leftover_undelivered(int top);
 
 #endif

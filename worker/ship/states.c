@@ -11,14 +11,17 @@
 #include "common/err.h"
 #include "common/json.h"
 #include "common/log.h"
+#include "proto/limits.h"
 #include "worker/metrics.h"
 
 static void states_go_on(struct states *states);
 
 void states_init(struct states *states, struct loop *loop, struct channel *channel, const struct workdir *dir)
 {
+	struct err why = ERR_INIT;
+
 	*states = (struct states){.loop = loop, .channel = channel, .dir = dir, .inotify = -1};
-	leftover_read(dir->top, NULL, &states->delivered);
+	leftover_compare(dir->top, NULL, NULL, &states->delivered, &why);
 	delivered_write(dir->top, &states->delivered);
 }
 
@@ -106,10 +109,11 @@ static void state_send(struct states *states, const struct buf *bytes)
 /* Sends what is in the file, unless the scheduler has it or has just refused it. */
 static void state_check(struct states *states)
 {
-	_cleanup_(buf_release) struct buf bytes = BUF_INIT(STATE_LIMIT);
+	_cleanup_(buf_release) struct buf bytes = BUF_INIT(MAX_STATE_BYTES);
+	struct err why = ERR_INIT;
 	struct state_facts now;
 
-	if (!leftover_changed(states->dir->top, states->delivered.digest, &bytes, &now) ||
+	if (leftover_compare(states->dir->top, states->delivered.digest, &bytes, &now, &why) != LEFTOVER_CHANGED ||
 		(states->refused && text_equal(now.digest, states->flight.digest)))
 		return;
 	states->seen = true;
@@ -129,11 +133,12 @@ static void states_go_on(struct states *states)
 	check_settled(states);
 }
 
-bool states_behind(const struct states *states)
+bool states_behind(const struct states *states, struct err *ret_unreadable)
 {
 	struct state_facts now;
+	enum leftover found = leftover_compare(states->dir->top, states->delivered.digest, NULL, &now, ret_unreadable);
 
-	return leftover_changed(states->dir->top, states->delivered.digest, NULL, &now);
+	return found == LEFTOVER_CHANGED || found == LEFTOVER_UNREADABLE;
 }
 
 void states_ended(struct states *states, const char *folder)

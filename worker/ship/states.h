@@ -41,7 +41,7 @@ int states_watch(struct states *states, struct err *err);
 void states_ended(struct states *states, const char *folder);
 /* Reads the file a last time, and calls fn once the scheduler has it or refused it; perhaps before this returns. */
 void states_settle(struct states *states, loop_work_fn fn, void *data);
-/* The scheduler has not got what terraform wrote last. */
-bool states_behind(const struct states *states);
+/* The scheduler has not got what terraform wrote last. If that can't be read, *ret_unreadable says why. */
+bool states_behind(const struct states *states, struct err *ret_unreadable);
 
 #endif

@@ -12,6 +12,7 @@
 #include "common/fetch.h"
 #include "common/log.h"
 #include "common/loop.h"
+#include "proto/limits.h"
 #include "worker/exec/cgroup.h"
 #include "worker/metrics.h"
 #include "worker/ship/channel.h"
@@ -223,11 +224,31 @@ static void tell_last(struct waiting *waiting)
 		last_answered);
 }
 
+/* The hold goes on: a person has to look at the file. */
+static void state_refused(struct waiting *waiting, const char *why)
+{
+	struct unsent *unsent = waiting->unsent;
+	_cleanup_(freep) char *state = file_of(waiting->name, "tfstate"), *refused = file_of(waiting->name, "refused");
+
+	log_error("the scheduler refused a state of an earlier apply; its file is kept", "job", waiting->name, "why",
+		why, "folder", unsent->path, NULL);
+	renameat(unsent->folder, state, unsent->folder, refused);
+	all_told(waiting);
+}
+
+/* It is still owed. */
+static void state_unread(struct waiting *waiting, const char *why)
+{
+	log_error("a state of an earlier apply can't be read; the worker's next start tries again", "job",
+		waiting->name, "why", why, "folder", waiting->unsent->path, NULL);
+	waiting_drop(waiting);
+}
+
 static void state_answered(void *data, int status, const struct buf *body)
 {
 	struct waiting *waiting = data;
 	struct unsent *unsent = waiting->unsent;
-	_cleanup_(freep) char *state = file_of(waiting->name, "tfstate"), *refused = file_of(waiting->name, "refused");
+	_cleanup_(freep) char *state = file_of(waiting->name, "tfstate");
 	char why[300];
 
 	if (status >= 200 && status < 300) {
@@ -239,16 +260,18 @@ static void state_answered(void *data, int status, const struct buf *body)
 		return;
 	}
 	answer_sentence(status, body, why, sizeof(why));
-	if (status == 0) {
-		log_error("a state of an earlier apply can't be read; the worker's next start tries again", "job",
-			waiting->name, "why", why, "folder", unsent->path, NULL);
-		waiting_drop(waiting);
-		return;
-	}
-	log_error("the scheduler refused a state of an earlier apply; its file is kept", "job", waiting->name, "why",
-		why, "folder", unsent->path, NULL);
-	renameat(unsent->folder, state, unsent->folder, refused);
-	all_told(waiting);
+	if (status == 0)
+		state_unread(waiting, why);
+	else
+		state_refused(waiting, why);
+}
+
+/* The answer to an upload that is too large could be lost, and it would be sent for ever. */
+static bool too_large(int fd)
+{
+	struct stat info;
+
+	return fstat(fd, &info) == 0 && info.st_size > MAX_STATE_BYTES;
 }
 
 static void tell_state(struct waiting *waiting)
@@ -258,10 +281,16 @@ static void tell_state(struct waiting *waiting)
 		.method = "PUT", .path = "state", .what = "state", .content_type = "application/json"};
 
 	spec.body_fd = beneath_open(waiting->unsent->folder, state, O_RDONLY, 0);
-	if (spec.body_fd > 0)
-		tell(waiting, &spec, state_answered);
-	else
+	if (spec.body_fd < 0 && errno == ENOENT) {
 		tell_last(waiting);
+	} else if (spec.body_fd < 0) {
+		state_unread(waiting, strerror(errno));
+	} else if (too_large(spec.body_fd)) {
+		close(spec.body_fd);
+		state_refused(waiting, "it is larger than the scheduler takes (proto/limits.h)");
+	} else {
+		tell(waiting, &spec, state_answered);
+	}
 }
 
 /* The second time it is nothing new. */

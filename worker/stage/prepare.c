@@ -35,10 +35,13 @@ static void download_ended(void *data, int status, const struct buf *body)
 	char why[300];
 
 	free(data);
-	if (status == 0 && body->len > 0)
+	if (status == 0 && body->len > 0) {
 		job_fail(download.job, OUTCOME_ERRORED, "The worker can't write the %s to its disk: %s", download.what,
 			buf_str(body));
-	else if (status != 200 && (status != 204 || download.needed)) {
+	} else if (status == 204 && download.needed) {
+		job_fail(download.job, OUTCOME_ERRORED, "The scheduler has no %s for the job, though it should.",
+			download.what);
+	} else if (status != 200 && status != 204) {
 		answer_sentence(status, body, why, sizeof(why));
 		job_fail(download.job, OUTCOME_ERRORED, "The scheduler did not give the %s: %s", download.what, why);
 	}
@@ -104,7 +107,7 @@ void step_fetch(struct job *job)
 	job->configuration = new_file(job->dir.top, "configuration.tar.gz");
 	job_download(job, "configuration", job->configuration, true);
 	if (assignment->has_state)
-		job_download(job, "state", job->state_file = new_file(job->dir.root, WORKDIR_STATE), false);
+		job_download(job, "state", job->state_file = new_file(job->dir.root, WORKDIR_STATE), true);
 	if (apply)
 		job_download(job, "plan", job->plan_file = new_file(job->dir.root, WORKDIR_PLAN), true);
 	if (apply && assignment->has_init) {
@@ -261,23 +264,28 @@ static void unpacked(void *data)
 	free(unpacking);
 }
 
-/* An engine would take an empty file for a broken state. */
-static void drop_empty_state(const struct job *job)
+/* A plan without the workspace's state would create everything again. */
+static bool state_has_come(const struct job *job)
 {
 	struct stat info;
 
-	if (job->state_file >= 0 && fstat(job->state_file, &info) == 0 && info.st_size == 0)
-		beneath_remove(job->dir.root, WORKDIR_STATE);
+	return !job->assignment.has_state ||
+		(job->state_file >= 0 && fstat(job->state_file, &info) == 0 && info.st_size > 0);
 }
 
 void step_unpack(struct job *job)
 {
-	struct unpacking *unpacking = mem_new(1, sizeof(*unpacking));
+	struct unpacking *unpacking;
+	bool has_state = state_has_come(job);
 
-	drop_empty_state(job);
 	closep(&job->state_file);
 	closep(&job->plan_file);
 	job->state_file = job->plan_file = -1;
+	if (!has_state) {
+		job_fail(job, OUTCOME_ERRORED, "The scheduler gave an empty state, though the workspace has one.");
+		return;
+	}
+	unpacking = mem_new(1, sizeof(*unpacking));
 	unpacking->job = job;
 	job_work(job, unpack, unpacked, unpacking);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
+#include "proto/limits.h"
 #include "worker/stage/stages.h"
 
 /*
@@ -120,7 +121,7 @@ static bool state_fits(const struct job *job, const struct lockfile *lockfile)
 
 	if (fd < 0)
 		return errno == ENOENT;
-	if (fstat(fd, &info) < 0 || info.st_size == 0 || info.st_size > STATE_LIMIT)
+	if (fstat(fd, &info) < 0 || info.st_size == 0 || info.st_size > MAX_STATE_BYTES)
 		return false;
 	text = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (text == MAP_FAILED)

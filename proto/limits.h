@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef PROTO_LIMITS_H
+#define PROTO_LIMITS_H
+
+/* Bounds that a worker and the scheduler must agree on (README.md in this folder). */
+
+enum {
+	MAX_STATE_BYTES = 256 << 20 /* of a state as terraform wrote it: a larger one is neither sent nor taken */
+};
+
+#endif
