@@ -111,7 +111,7 @@ static int turn_run(void *data, struct err *err)
 		P_TEXT(turn->workspace_id), P_BOOL(row_bool(&rows, 0, "over")), P_TEXT(row_text(&rows, 0, "reminder")));
 }
 
-/* A workspace that fails is looked at again later: it must not stay before the others. */
+/* Sets the time of the next try, so that a workspace that fails does not stay at the head of the sweep. */
 static int postpone(struct store *store, const char *workspace_id, struct err *err)
 {
 	return db_query(store->db, NULL, err,

@@ -39,9 +39,9 @@ struct claiming {
 	const char *pool, *worker;
 	int slots;
 	long long deadline_seconds;    /* of an apply, from now on; 0: it has none */
-	bool locked;                   /* some were being worked on by somebody else just then */
-	bool again;                    /* another try may find more */
-	bool more;                     /* others wait, beyond those */
+	bool locked;                   /* another transaction holds some of the jobs locked */
+	bool again;                    /* another try may find more jobs */
+	bool more;                     /* more jobs wait */
 	bool full;                     /* the next job does not fit into the answer */
 	long long bytes_before, bytes; /* of the variables and addresses of the answer's jobs: before this try, now */
 	struct db_array left_out;      /* jobs that do not start, which this claim does not pick again */
@@ -519,7 +519,7 @@ int jobs_claim(
 		tries += c.locked;
 	} while (result == 0 && c.again && tries < MOST_TRIES && c.left_out.count < MOST_CLAIMED);
 	db_array_release(&c.left_out);
-	/* Jobs that an earlier try has committed are this worker's: without the answer, nobody would run them until
+	/* Jobs that an earlier try has committed are this worker's. Without the answer they would stand still until
 	 * their leases end. */
 	if (result < 0 && !json_array_size(jobs))
 		return -1;

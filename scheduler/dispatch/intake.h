@@ -41,7 +41,7 @@ int intake_try(struct intake *intake, int (*fn)(struct store *store, void *data,
 /* Makes a message a dead letter; -1 only if the process ends before it is. Beyond INTAKE_LETTERS_A_MINUTE the message
  * is dropped and counted. */
 int intake_letter(struct intake *intake, const struct kafka_message *message, const char *why);
-/* The same, however many there are: for a message whose MAC verifies, which nobody can forge. */
+/* The same, however many there are: for a message whose MAC verifies. Such a message can't be forged. */
 int intake_letter_proven(struct intake *intake, const struct kafka_message *message, const char *why);
 /* The same of a message about that job whose MAC does not verify, which is a security event: counted, and told in at
  * most one log line per second. At most INTAKE_UNPROVEN_A_MINUTE are kept. */

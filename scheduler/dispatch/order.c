@@ -170,8 +170,8 @@ static json_t *snapshot_variable(const struct rows *rows, int row, const struct 
 		row_bool(rows, row, "sensitive"), "beats-run", row_bool(rows, row, "beats_run"));
 }
 
-/* Every variable's value as it is now, as JSON. What is wrong with a variable is the creation's own error, and returns
- * 0 without *ret_text. */
+/* Every variable's value as it is now, as JSON. A variable that can't be read, or a snapshot that is too large,
+ * is the creation's own error: then it returns 0 without *ret_text. */
 static int snapshot_read(const struct round *r, const struct placing *p, char **ret_text, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;

@@ -18,8 +18,7 @@ int results_settle(struct intake *intake, const struct kafka_message *messages, 
 /* What a result means for its run. Borrows the result. */
 struct happening result_happening(const struct job_result *result);
 
-/* Whether the current attempt's result was not taken because of the run's row: nobody but its worker can send it again.
- */
+/* Returns true if the run's row refused the current attempt's result. Only the attempt's worker can send it again. */
 bool result_is_refused(const struct happening *item);
 /* Tells of such a result: an error in the log and an event of the run, once for each run, and a metric each time. */
 void result_refused_tell(struct store *store, const struct happening *item);

@@ -34,7 +34,7 @@ static int firing_note(const struct firing *f, const char *target, const char *o
 	return run_event_describe(f->store, f->trigger.run_id, "run-trigger", text, err);
 }
 
-/* Waits for nobody's lock of the target: a locked target is ERR_UNAVAILABLE, and is tried again. */
+/* Does not wait for the target's row lock: a locked target is ERR_UNAVAILABLE, and is tried again. */
 static int firing_create(const struct firing *f, const struct rows *rows, struct err *err)
 {
 	const char *target = row_text(rows, 0, "workspace_name");

@@ -65,7 +65,7 @@ def test_the_configuration_can_not_be_written(api, start, disk, leave):
     one = start()
     disk.fill(leave)
     run = api.run_files(api.workspace(), large())
-    assert api.wait_status(run, "errored")["error"] == "The worker can't write the configuration to its disk: No space left on device"
+    assert api.wait_status(run, "errored")["error"] == "The worker can't get the configuration: No space left on device"
     disk.free()
     works_again(api, one)
 

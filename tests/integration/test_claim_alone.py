@@ -36,7 +36,7 @@ def claimed(hand, slots=1):
     return [job["run"] for job in hand.claim(slots)]
 
 
-# What makes a run one that can't start, and how it ends.
+# Statements that keep a run from starting, and the status that it ends with.
 BROKEN = {
     "breaks-an-invariant": ("update runs set queued = true where id = %s", "errored"),
     "has-ended": ("update runs set status = 'canceled', queued = false, holds = false, ended = true where id = %s", "canceled"),

@@ -80,7 +80,7 @@ def test_queues(org, office, failing):
     runs = []
     for api, workspace in places:
         runs.append(api.run_files(workspace, ONE))
-    # Two queues stand still, as if somebody had forgotten to let them go on.
+    # Two queues stand still: each has a run that could start.
     office.change("delete from jobs where run_id = any(%s)", runs)
     office.change("update workspaces set current_run_id = null, has_queue = true where id = any(%s)", [workspace for _, workspace in places])
     office.change("update runs set status = 'pending', stage = 'none', queued = true, underway = false, holds = false, "

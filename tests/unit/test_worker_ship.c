@@ -1042,12 +1042,12 @@ static void where_no_state_is_left_that_is_told(void **state)
 	left_end(&left);
 }
 
-/* What stands where the state belongs: a file of that size, if it is not text. */
+/* An entry in the place of the state: a file of that size, if it has no text. */
 struct unreadable {
 	const char *text;
 	off_t size;
 	mode_t kind; /* S_IFREG, S_IFDIR, S_IFIFO or S_IFLNK */
-	bool sent;   /* the scheduler is asked */
+	bool sent;   /* to the scheduler */
 	off_t kept;  /* size of the file that is kept */
 };
 
@@ -1084,7 +1084,7 @@ static void unreadable_put(int folder, const char *path, const struct unreadable
 	}
 }
 
-/* The scheduler refuses it, the file stays for a person, and nobody says that it was the last state. */
+/* The scheduler refuses it, and the file stays for a person. The worker does not send last-state. */
 static void unreadable_is_kept(struct left *left, const struct unreadable *unreadable)
 {
 	struct stat info;

@@ -7,8 +7,8 @@
  * come or a moment has passed, one request at a time; the moment is longer where answers are slow. If the scheduler is
  * slower than the engine, the engine waits: no more than a few MiB are held.
  *
- * What the scheduler has taken is not kept here. If its copy turns out to be shorter, a line in the log says how many
- * bytes are missing, and the rest follows.
+ * The worker does not keep bytes that the scheduler has taken. If the scheduler's copy turns out to be shorter, a line
+ * in the log says how many bytes are missing, and the rest follows.
  */
 
 #include "common/loop.h"

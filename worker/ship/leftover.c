@@ -206,8 +206,8 @@ static int errored_take(int top, const struct buf *state, struct state_facts *fa
 	return errored_write(top, &whole, err);
 }
 
-/* Keeps what can't be taken as it is, in the place of the last state: it is then known to be unreadable. What is no
- * regular file becomes an empty one. */
+/* Keeps what can't be taken as it is, in the place of the last state: it is then known to be unreadable. An empty file
+ * takes the place of anything but a regular file. */
 static void errored_keep(int top, const char *folder)
 {
 	_cleanup_(freep) char *from = mem_printf("root/%s", folder), *path = mem_printf("%s/%s", from, errored);

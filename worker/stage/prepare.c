@@ -36,8 +36,8 @@ static void download_ended(void *data, int status, const struct buf *body)
 
 	free(data);
 	if (status == 0 && body->len > 0) {
-		job_fail(download.job, OUTCOME_ERRORED, "The worker can't write the %s to its disk: %s", download.what,
-			buf_str(body));
+		job_fail(
+			download.job, OUTCOME_ERRORED, "The worker can't get the %s: %s", download.what, buf_str(body));
 	} else if (status == 204 && download.needed) {
 		job_fail(download.job, OUTCOME_ERRORED, "The scheduler has no %s for the job, though it should.",
 			download.what);
