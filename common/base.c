@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "common/err.h"
 #include "common/log.h"
 
 void mem_out(void)
@@ -116,15 +117,24 @@ int text_number(const char *text, long long low, long long high, long long *ret_
 	return 0;
 }
 
-unsigned long long descriptors_raise(void)
+int descriptors_raise(
+	unsigned long long least, unsigned long long wanted, unsigned long long *ret_limit, struct err *err)
 {
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-		return 0;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-	return limit.rlim_cur;
+		return err_errno(err, "RLIMIT_NOFILE");
+	if (limit.rlim_cur < wanted) {
+		limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+	if (limit.rlim_cur < least)
+		return err_set(err, ERR_INVALID,
+			"too few descriptors: this process may open %llu and needs %llu; raise the limit "
+			"(ulimit -n, LimitNOFILE= of systemd, --ulimit nofile of a container)",
+			(unsigned long long)limit.rlim_cur, least);
+	*ret_limit = limit.rlim_cur;
+	return 0;
 }
 
 void process_protect(void)

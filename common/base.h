@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+struct err;
+
 /* Runs f(&variable) when the variable's scope ends: `_cleanup_(freep) char *text = ...;` */
 #define _cleanup_(f) __attribute__((cleanup(f)))
 
@@ -24,8 +26,10 @@ void freep(void *pointer_to_pointer);
 /* For _cleanup_: closes the descriptor unless it is negative. */
 void closep(const int *fd);
 
-/* Lets this process open as many descriptors as the system allows it, and says how many those are. */
-unsigned long long descriptors_raise(void);
+/* Raises the limit of open descriptors (RLIMIT_NOFILE) towards `wanted`, as far as this process may. ERR_INVALID if it
+ * stays below `least`; else *ret_limit is the limit. */
+int descriptors_raise(
+	unsigned long long least, unsigned long long wanted, unsigned long long *ret_limit, struct err *err);
 
 /* Keeps this process's secrets out of reach: it writes no core file, and no other process of its user may trace it or
  * read its memory and environment in /proc. The setting is lost when the process changes its user. */

@@ -501,6 +501,14 @@ static int listener_open(const char *address, int *ret_port, struct err *err)
 	return fd;
 }
 
+int httpd_check(const char *address, struct err *err)
+{
+	int port, listener = listener_open(address, &port, err);
+
+	closep(&listener);
+	return listener < 0 ? -1 : 0;
+}
+
 /* NULL if libmicrohttpd does not say why it can't. */
 static struct MHD_Daemon *daemon_start(struct httpd *server)
 {

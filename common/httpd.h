@@ -96,6 +96,9 @@ struct httpd_spec {
 
 struct httpd;
 
+/* Whether an address can be listened on now. ERR_INVALID: it is none. ERR_INTERNAL: another process uses its port, or
+ * no interface has it. */
+int httpd_check(const char *address, struct err *err);
 int httpd_start(const struct httpd_spec *spec, struct httpd **ret_server, struct err *err);
 /* The port that is bound. */
 int httpd_port(const struct httpd *server);

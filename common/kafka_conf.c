@@ -91,7 +91,7 @@ void kafka_handle_error(struct kafka_handle *handle, rd_kafka_resp_err_t error, 
 	if (now < atomic_load(&handle->silent_until_ms))
 		return;
 	atomic_store(&handle->silent_until_ms, now + TROUBLE_LINE_MS);
-	log_warn("broker trouble, going on trying", "error", rd_kafka_err2name(error), "reason", reason, NULL);
+	log_warn("broker trouble, going on trying", "error", rd_kafka_err2name(error), "detail", reason, NULL);
 }
 
 static void on_error(rd_kafka_t *rk, int error, const char *reason, void *opaque)

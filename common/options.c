@@ -140,7 +140,7 @@ static int option_from_argument(
 			"--%s: a secret is not taken from the command line, where others can read it: use --%s-file",
 			row->name, row->name);
 	value = name[len] == '=' ? name + len + 1 : argv[++*index];
-	if (!value)
+	if (!value || (name[len] != '=' && text_starts(value, "--")))
 		return err_set(err, ERR_INVALID, "--%.*s: a value is needed", (int)len, name);
 	if (row->type == OPT_SECRET)
 		return secret_from_file(row, options, value, err);
@@ -189,6 +189,14 @@ int options_read(
 			return -1;
 	*ret_rest = i;
 	return options_complete(table, ret_options, err);
+}
+
+int options_ended(const struct option_table *table, int argc, char **argv, int rest, struct err *err)
+{
+	if (rest == argc)
+		return 0;
+	return err_set(err, ERR_INVALID, "unexpected argument '%s': options have the form --name value, see %s --help",
+		argv[rest], table->process);
 }
 
 void options_release(const struct option_table *table, void *options)

@@ -46,6 +46,8 @@ struct option_table {
 int options_read(
 	const struct option_table *table, int argc, char **argv, void *ret_options, int *ret_rest, struct err *err);
 void options_release(const struct option_table *table, void *options);
+/* ERR_INVALID, naming the argument, if one is left after the options: for a process without commands. */
+int options_ended(const struct option_table *table, int argc, char **argv, int rest, struct err *err);
 /* Prints the table as `--help` does. */
 void options_help(const struct option_table *table);
 

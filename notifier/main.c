@@ -37,16 +37,19 @@ static void signal_came(void *data, int signal)
 }
 
 /* A descriptor for each request and for each callback. */
-static void raise_descriptors(const struct options *options)
+static int raise_descriptors(const struct options *options, struct err *err)
 {
-	unsigned long long wanted = (unsigned long long)options->most_in_flight * 3 + 1024;
-	unsigned long long allowed = descriptors_raise();
+	enum { LEAST = 512 };
+	unsigned long long wanted = (unsigned long long)options->most_in_flight * 3 + 1024, allowed;
 	char text[64];
 
-	if (allowed >= wanted)
-		return;
+	if (descriptors_raise(LEAST, wanted, &allowed, err) < 0)
+		return -1;
 	snprintf(text, sizeof(text), "%llu of %llu", allowed, wanted);
-	log_warn("this process may not open the descriptors that --most-in-flight can take", "descriptors", text, NULL);
+	if (allowed < wanted)
+		log_warn("few descriptors: --most-in-flight can take more than this process may open", "descriptors",
+			text, NULL);
+	return 0;
 }
 
 static int process_open(struct process *process, struct err *err)
@@ -54,9 +57,8 @@ static int process_open(struct process *process, struct err *err)
 	static const int signals[] = {SIGTERM, SIGINT, 0};
 	struct notifier *notifier = &process->notifier;
 
-	if (fetch_trust(notifier->options.ca_file, err) < 0)
+	if (fetch_trust(notifier->options.ca_file, err) < 0 || raise_descriptors(&notifier->options, err) < 0)
 		return -1;
-	raise_descriptors(&notifier->options);
 	metric_set(M_DRAINING, "", 0);
 	notifier->loop = loop_new();
 	loop_signals(notifier->loop, signals, signal_came, process);
@@ -120,11 +122,13 @@ int main(int argc, char **argv)
 	status = options_read(&notifier_options, argc, argv, options, &rest, &err);
 	if (status > 0)
 		return 0;
-	if (status < 0 || notifier_options_settle(options, &err) < 0) {
+	if (status < 0 || options_ended(&notifier_options, argc, argv, rest, &err) < 0 ||
+		notifier_options_settle(options, &err) < 0) {
 		fprintf(stderr, "runyard-notifier: %s\n", err.message);
+		options_release(&notifier_options, options);
 		return 2;
 	}
-	log_setup("notifier", (enum log_level)log_level_parse(options->log_level));
+	log_setup("notifier", options->name, (enum log_level)log_level_parse(options->log_level));
 	metrics_setup(notifier_metrics, M_COUNT);
 	status = process_open(&process, &err);
 	if (status == 0)

@@ -8,6 +8,7 @@
 
 #include "common/certificate.h"
 #include "common/guard.h"
+#include "common/httpd.h"
 #include "common/json_region.h"
 #include "common/log.h"
 #include "common/watchdog.h"
@@ -132,8 +133,8 @@ static void signals_unblock(void)
 /* Waits for PostgreSQL for as long as it takes: whoever starts a whole site need not mind the order. */
 static int database_ready(struct scheduler *s, struct err *err)
 {
-	while (store_migrate(s->store.db, err) < 0 || keys_check(&s->store, err) < 0 ||
-		notification_urls_seal_all(&s->store, err) < 0) {
+	while (db_check(s->options.database_url, err) < 0 || store_migrate(s->store.db, err) < 0 ||
+		keys_check(&s->store, err) < 0 || notification_urls_seal_all(&s->store, err) < 0) {
 		if (err->kind != ERR_UNAVAILABLE)
 			return -1;
 		log_warn("waiting for PostgreSQL", "error", err->message, NULL);
@@ -188,13 +189,27 @@ static struct expiry_limits limits_of(const struct scheduler_options *o)
 }
 
 /* Workers keep one connection or two each. Other files need descriptors, too. */
-static int connections_possible(void)
+static int connections_possible(int *ret_connections, struct err *err)
 {
-	unsigned long long descriptors = descriptors_raise();
+	unsigned long long wanted = MOST_CONNECTIONS + OTHER_DESCRIPTORS, allowed;
+	char text[64];
 
-	if (descriptors >= MOST_CONNECTIONS + OTHER_DESCRIPTORS)
-		return MOST_CONNECTIONS;
-	return descriptors > 2 * OTHER_DESCRIPTORS ? (int)descriptors - OTHER_DESCRIPTORS : (int)descriptors / 2;
+	if (descriptors_raise(2 * (unsigned long long)OTHER_DESCRIPTORS, wanted, &allowed, err) < 0)
+		return -1;
+	*ret_connections = allowed < wanted ? (int)allowed - OTHER_DESCRIPTORS : MOST_CONNECTIONS;
+	snprintf(text, sizeof(text), "%llu of %llu", allowed, wanted);
+	if (allowed < wanted)
+		log_warn("few descriptors: fewer workers and clients can be connected", "descriptors", text, NULL);
+	return 0;
+}
+
+static int addresses_check(const struct scheduler_options *o, struct err *err)
+{
+	if (httpd_check(o->listen, err) < 0)
+		return err_context(err, "--listen");
+	if (*o->metrics_listen && httpd_check(o->metrics_listen, err) < 0)
+		return err_context(err, "--metrics-listen");
+	return 0;
 }
 
 static int scheduler_start(struct scheduler *s, struct err *err)
@@ -212,14 +227,14 @@ static int scheduler_start(struct scheduler *s, struct err *err)
 		.tls = tls_wanted(s),
 		.rate_limit = o->rate_limit,
 		.proxies = s->proxies,
-		.connections = connections_possible(),
 		.connections_per_address = (int)o->connections_per_address,
 		.request_seconds = (int)o->request_seconds,
 		.body_memory = (size_t)o->body_memory << 20,
 		.threads = (int)o->http_threads,
 		.database_url = o->database_url};
 
-	if (certificate_read(s, err) < 0 || database_ready(s, err) < 0 ||
+	if (certificate_read(s, err) < 0 || connections_possible(&api.connections, err) < 0 ||
+		addresses_check(o, err) < 0 || database_ready(s, err) < 0 ||
 		store_installation(s->store.db, &s->store.installation, err) < 0 ||
 		publisher_start(&publisher, &s->publisher, err) < 0 || waits_start(o->database_url, &s->waits, err) < 0)
 		return -1;
@@ -331,24 +346,38 @@ static int command_letters(struct scheduler *s, int argc, char **argv, struct er
 	return letters_command(&s->store, argc, argv, err);
 }
 
-static const struct {
+static const struct command {
 	const char *name;
 	int (*run)(struct scheduler *s, int argc, char **argv, struct err *err);
+	bool has_arguments, has_options;
 } commands[] = {
-	{"serve", command_serve},
-	{"migrate", command_migrate},
-	{"bootstrap", command_bootstrap},
-	{"add-user", command_add_user},
-	{"set-password", command_set_password},
-	{"holds", command_holds},
-	{"dead-letters", command_letters},
+	{"serve", command_serve, false, false},
+	{"migrate", command_migrate, false, false},
+	{"bootstrap", command_bootstrap, true, false},
+	{"add-user", command_add_user, true, false},
+	{"set-password", command_set_password, true, false},
+	{"holds", command_holds, true, false},
+	{"dead-letters", command_letters, true, true},
 };
+
+static int command_check(const struct command *command, int argc, char **argv, struct err *err)
+{
+	for (int i = 1; i < argc && !command->has_options; i++)
+		if (text_starts(argv[i], "--"))
+			return err_set(err, ERR_INVALID,
+				"the option %s stands after the command: runyard-scheduler [options] %s", argv[i],
+				command->name);
+	if (argc > 1 && !command->has_arguments)
+		return err_set(err, ERR_INVALID, "unexpected argument '%s': see runyard-scheduler --help", argv[1]);
+	return 0;
+}
 
 static int command_run(struct scheduler *s, int argc, char **argv, struct err *err)
 {
 	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
 		if (argc == 0 ? i == 0 : text_equal(argv[0], commands[i].name))
-			return commands[i].run(s, argc, argv, err);
+			return command_check(&commands[i], argc, argv, err) < 0 ? -1
+										: commands[i].run(s, argc, argv, err);
 	return err_set(err, ERR_INVALID, "unknown command '%s': see runyard-scheduler --help", argv[0]);
 }
 
@@ -371,7 +400,7 @@ static int scheduler_setup(struct scheduler *s, struct err *err)
 
 	if (level < 0)
 		return err_set(err, ERR_INVALID, "--log-level: debug, info, warn or error is needed");
-	log_setup("scheduler", (enum log_level)level);
+	log_setup("scheduler", NULL, (enum log_level)level);
 	metrics_setup(scheduler_metrics, M_COUNT);
 	signals_open(s);
 	if (keyring_parse(s->options.keys, &s->keyring, err) < 0)
@@ -427,7 +456,7 @@ int main(int argc, char **argv)
 
 	process_protect();
 	json_regions_use();
-	log_setup("scheduler", LOG_INFO);
+	log_setup("scheduler", NULL, LOG_INFO);
 	if (argc == 2 && text_equal(argv[1], "states"))
 		return states_print();
 	result = options_read(&scheduler_options, argc, argv, &s.options, &rest, &err);
@@ -436,7 +465,7 @@ int main(int argc, char **argv)
 	if (result == 0)
 		result = command_run(&s, argc - rest, argv + rest, &err);
 	if (result < 0)
-		log_error(err.message, NULL);
+		log_error("the scheduler ends: it can't do what it was asked", "why", err.message, NULL);
 	if (s.publisher)
 		scheduler_stop(&s, result < 0);
 	scheduler_release(&s);

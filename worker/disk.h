@@ -13,7 +13,7 @@
 struct disk;
 struct worker;
 
-/* What is free for the worker's account, or has to be. */
+/* Free space for the worker's account: an amount that there is, or that there has to be. */
 struct disk_space {
 	int64_t bytes;
 	int64_t inodes; /* INT64_MAX: the filesystem makes them as needed */

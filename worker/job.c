@@ -18,6 +18,10 @@
 
 static void job_advance(struct job *job);
 
+/* For the log. */
+#define JOB_FIELDS(job)                                                                                                \
+	"run", (job)->result.run.text, "job", (job)->result.job.text, "stage", stage_name((job)->assignment.stage)
+
 /* ---- the life ---- */
 
 static void attempt_is_over(void *data)
@@ -469,10 +473,10 @@ void job_lose(struct job *job)
 	if (job->lost)
 		return;
 	job->lost = true;
-	log_warn(job->reported ? "a plan is not shown any more"
-			       : "the attempt is over: its lease ended, or the scheduler gave it up",
-		"run", job->result.run.text, "job", job->result.job.text, "stage", stage_name(job->assignment.stage),
-		NULL);
+	if (job->reported)
+		log_warn("a plan is not shown any more", JOB_FIELDS(job), NULL);
+	else
+		log_warn("the attempt is over: its lease ended, or the scheduler gave it up", JOB_FIELDS(job), NULL);
 	job->channel.over = true; /* nobody reads its log any more */
 	if (job->child && job->child_kind.outlives)
 		return; /* it goes on, and so do its states */

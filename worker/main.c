@@ -304,12 +304,23 @@ static int open_scheduler(struct worker *worker, struct err *err)
 	return 0;
 }
 
+/* Checked first: a later failure would not name the cause. */
+static int check_limits(const struct options *options, struct err *err)
+{
+	enum { OWN_DESCRIPTORS = 256, JOB_DESCRIPTORS = 32 };
+	unsigned long long wanted = OWN_DESCRIPTORS + JOB_DESCRIPTORS * (unsigned long long)options->slots, allowed;
+
+	if (descriptors_raise(wanted, wanted, &allowed, err) < 0)
+		return -1;
+	return httpd_check(options->listen, err) < 0 ? err_context(err, "--listen") : 0;
+}
+
 static int process_open(struct process *process, struct err *err)
 {
 	static const int signals[] = {SIGTERM, SIGINT, 0};
 	struct worker *worker = &process->worker;
 
-	if (fetch_trust(worker->options.ca_file, err) < 0)
+	if (fetch_trust(worker->options.ca_file, err) < 0 || check_limits(&worker->options, err) < 0)
 		return -1;
 	worker->loop = loop_new();
 	loop_signals(worker->loop, signals, signal_came, worker);
@@ -401,6 +412,8 @@ int main(int argc, char **argv)
 	status = options_read(&worker_options, argc, argv, options, &rest, &err);
 	if (status > 0)
 		return 0;
+	if (status == 0)
+		status = options_ended(&worker_options, argc, argv, rest, &err);
 	if (status == 0 && (status = worker_options_settle(options, &err)) == 0)
 		set_quota(&process);
 	if (status < 0 || account_drop(options->user, options->data_dir, &err) < 0) {
@@ -408,7 +421,7 @@ int main(int argc, char **argv)
 		options_release(&worker_options, options);
 		return 2;
 	}
-	log_setup("worker", (enum log_level)log_level_parse(options->log_level));
+	log_setup("worker", options->name, (enum log_level)log_level_parse(options->log_level));
 	metrics_setup(worker_metrics, M_COUNT);
 	status = process_open(&process, &err);
 	if (status == 0)

@@ -117,7 +117,7 @@ void __wrap_rd_kafka_timer_start0(void *timers, void *timer, int64_t us, uint8_t
 static void forward_log(const rd_kafka_t *client, int level, const char *facility, const char *text)
 {
 	(void)client;
-	log_line(level <= 4 ? LOG_WARN : LOG_DEBUG, text, "facility", facility, NULL);
+	log_line(level <= 4 ? LOG_WARN : LOG_DEBUG, "librdkafka", "facility", facility, "why", text, NULL);
 }
 
 /* The client that the mock cluster needs for its own threads and log. Never connects anywhere. */
@@ -227,7 +227,7 @@ int main(int argc, char **argv)
 	int rest;
 	int result;
 
-	log_setup("broker", LOG_INFO);
+	log_setup("broker", NULL, LOG_INFO);
 	result = options_read(&options_table, argc, argv, &options, &rest, &err);
 	if (result == 0) {
 		/* Blocked before the first thread, so that only sigwait takes them. */

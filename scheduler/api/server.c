@@ -312,6 +312,20 @@ static long long now_us(void)
 	return now.tv_sec * 1000000LL + now.tv_nsec / 1000;
 }
 
+/* 503 passes by itself: a database or a store is away, or there is too much to do. */
+static void failure_note(const char *method, const char *pattern, int status, const struct err *err)
+{
+	char number[16];
+
+	snprintf(number, sizeof(number), "%d", status);
+	if (status == 503)
+		log_warn("request refused for now", "method", method, "route", pattern, "status", number, "error",
+			err->message, NULL);
+	else
+		log_error("request failed", "method", method, "route", pattern, "status", number, "error", err->message,
+			NULL);
+}
+
 /* The route's pattern stands for the path: the path may carry a signature, and is not bounded in number. */
 static void request_note(
 	const struct request *req, const struct http_answer *answer, long long us, const struct err *err)
@@ -327,8 +341,7 @@ static void request_note(
 	snprintf(labels, sizeof(labels), "route=\"%s\"", pattern);
 	metric_observe(M_HTTP_SECONDS, labels, (double)us / 1e6);
 	if (answer->status >= 500)
-		log_error("request failed", "method", req->http->method, "route", pattern, "status", status, "error",
-			err->message, NULL);
+		failure_note(req->http->method, pattern, answer->status, err);
 	else
 		log_debug("request", "method", req->http->method, "route", pattern, "status", status, "ms", took, NULL);
 }
@@ -585,7 +598,7 @@ static void answer_refuse(const struct http_request *http, struct http_answer *a
 	struct response res = {.http = answer};
 
 	respond_error(&res, err);
-	log_error("request failed", "method", http->method, "error", err->message, NULL);
+	failure_note(http->method, "other", answer->status, err);
 }
 
 /* A request that the server did not hand on: clients of the API read a document in any case. */

@@ -163,7 +163,9 @@ static void part_respond(const struct upload *upload, struct parcel_answer *ret_
 
 	if (upload_respond(&res, upload, &err) < 0)
 		respond_error(&res, &err);
-	if (answer.status >= 500)
+	if (answer.status == 503)
+		log_warn("a part of a parcel was refused for now", "job", upload->job, "error", err.message, NULL);
+	else if (answer.status >= 500)
 		log_error("a part of a parcel failed", "job", upload->job, "error", err.message, NULL);
 	*ret_answer = (struct parcel_answer){answer.status, answer.body};
 }

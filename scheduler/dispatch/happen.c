@@ -27,7 +27,7 @@ static void note_transition(const struct run_change *change)
 		return;
 	snprintf(labels, sizeof(labels), "status=\"%s\"", run_statuses[run->status].name);
 	metric_add(M_TRANSITIONS, labels, 1);
-	log_info("run", "run", change->row->id.text, "workspace", change->row->workspace.text, "event",
+	log_info("run", "run", change->row->id.text, "workspace", change->row->workspace.text, "transition",
 		run_event_name(change->event), "status", run_statuses[run->status].name, "reason", change->reason,
 		NULL);
 }
@@ -295,7 +295,7 @@ static void note_commit(const struct batch *batch)
 {
 	for (size_t i = 0; i < batch->count; i++)
 		if (batch->items[i].outcome == HAPPENED)
-			log_debug("committed", "run", batch->items[i].run.text, "event",
+			log_debug("committed", "run", batch->items[i].run.text, "transition",
 				run_event_name(batch->items[i].event.kind), NULL);
 }
 

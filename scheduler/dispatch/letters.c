@@ -42,7 +42,7 @@ static int letter_keep(struct store *store, const struct dead_letter *letter, co
 	if (!rows.count)
 		return 0;
 	metric_addf(M_DEAD_LETTERS, 1, "topic=\"%s\"", topic_find(letter->topic)->name);
-	log_error("a message went to the dead letters", "topic", letter->topic, "reader", letter->reader, "error",
+	log_warn("a message went to the dead letters", "topic", letter->topic, "reader", letter->reader, "error",
 		letter->error, NULL);
 	if (letter->len < letter->size)
 		log_warn("a dead letter is too long to be kept whole: it can't be put back", "topic", letter->topic,

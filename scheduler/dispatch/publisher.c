@@ -179,10 +179,7 @@ void publisher_topic_gone(struct publisher *publisher, const char *name)
 }
 
 /* For the timeline of a run (tests/bench/lone). Payloads are ids. */
-static void note_row(const struct row *row, const char *message)
-{
-	log_debug(message, "topic", row->topic, "payload", row->payload, NULL);
-}
+#define NOTE_FIELDS(row) "topic", (row)->topic, "payload", (row)->payload
 
 /* model: publish */
 static void row_send(struct publisher *publisher, struct row *row)
@@ -196,7 +193,7 @@ static void row_send(struct publisher *publisher, struct row *row)
 		row->state = ROW_SENT;
 	else
 		row->state = ROW_FAILED;
-	note_row(row, "message sent");
+	log_debug("message sent", NOTE_FIELDS(row), NULL);
 }
 
 static void on_delivered(void *data, uint64_t tag, const char *error)
@@ -205,9 +202,12 @@ static void on_delivered(void *data, uint64_t tag, const char *error)
 
 	(void)data;
 	row->state = error ? ROW_FAILED : ROW_ACKNOWLEDGED;
-	note_row(row, error ? "message failed" : "message delivered");
-	if (!error)
-		metric_observe(M_OUTBOX_SECONDS, "", (double)(clock_mono_ms() - row->since_ms) / 1000);
+	if (error) {
+		log_debug("message failed", NOTE_FIELDS(row), NULL);
+		return;
+	}
+	log_debug("message delivered", NOTE_FIELDS(row), NULL);
+	metric_observe(M_OUTBOX_SECONDS, "", (double)(clock_mono_ms() - row->since_ms) / 1000);
 }
 
 static void rows_send(struct publisher *publisher)

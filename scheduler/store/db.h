@@ -49,6 +49,9 @@ struct db_param {
 
 struct db;
 
+/* Connects once. ERR_INVALID: the text is no connection string, or the server refuses its user, password or database.
+ * ERR_UNAVAILABLE: the server can't be reached, or starts. No message has the password. */
+int db_check(const char *url, struct err *err);
 /* Connects with the first statement. */
 struct db *db_open(const char *url);
 /* The same for work that is done again if a crash of PostgreSQL forgets it: its commits do not wait for the disk. */

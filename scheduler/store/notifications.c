@@ -212,6 +212,11 @@ int notifications_claim(struct store *store, const struct request_claim *claim, 
 
 /* ---- what came of it ---- */
 
+#define NOTE_FIELDS(rows, row)                                                                                         \
+	"run", row_text(rows, row, "run_id"), "notification", row_text(rows, row, "id"), "configuration",              \
+		row_text(rows, row, "configuration_id"), "trigger", row_text(rows, row, "trigger"), "status",          \
+		row_text(rows, row, "code"), "error", row_text(rows, row, "error")
+
 /* What was said of a notification, and of which run, so that a run's id leads to it. */
 static void note_end(const struct rows *rows, int row)
 {
@@ -220,11 +225,10 @@ static void note_end(const struct rows *rows, int row)
 	metric_addf(M_NOTIFICATIONS, 1, "destination=\"%s\",outcome=\"%s\"",
 		row_null(rows, row, "destination_type") ? "email" : row_text(rows, row, "destination_type"),
 		delivered ? "delivered" : "gave_up");
-	log_line(delivered ? LOG_INFO : LOG_WARN,
-		delivered ? "a notification was delivered" : "a notification could not be delivered", "run",
-		row_text(rows, row, "run_id"), "notification", row_text(rows, row, "id"), "configuration",
-		row_text(rows, row, "configuration_id"), "trigger", row_text(rows, row, "trigger"), "status",
-		row_text(rows, row, "code"), "error", row_text(rows, row, "error"), NULL);
+	if (delivered)
+		log_info("a notification was delivered", NOTE_FIELDS(rows, row), NULL);
+	else
+		log_warn("a notification could not be delivered", NOTE_FIELDS(rows, row), NULL);
 }
 
 int notifications_delivered(struct store *store, const json_t *deliveries, struct err *err)

@@ -2,15 +2,13 @@
 """A process that is asked to end does so in bounded time, whatever its servers and libraries do."""
 
 import json
-import os
 import signal
-from pathlib import Path
 
 import pytest
 
 from support.kcat import delete_topics, kcat
 from support.runyard import KEYS, Notifier, Scheduler, Worker
-from support.servers import Broker, Postgres, Redis
+from support.servers import Servers
 from support.site import bootstrap, release_all
 from support.wait import until
 
@@ -35,31 +33,6 @@ def test_after_topics_were_deleted(scheduler, worker, notifier, kafka, api, when
         for service in services:
             until(lambda: "desired partition is no longer available" in service.process.log(), f"{service.name} knows")
     stop_all(services)
-
-
-def children(pid):
-    return [int(child) for list in Path(f"/proc/{pid}/task").glob("*/children") for child in list.read_text().split()]
-
-
-class Servers:
-    """PostgreSQL, the broker and Redis, for one test to end."""
-
-    def __init__(self, folder):
-        self.postgres, self.broker, self.redis = Postgres().start(), Broker(folder).start(), Redis(folder).start()
-        self.all = [self.postgres, self.broker, self.redis]
-
-    def send(self, number):
-        """To all processes of those that run."""
-        for server in self.all:
-            running = [server.process.pid, *children(server.process.pid)] if server.process.alive() else []
-            for pid in running:
-                os.kill(pid, number)
-
-    def release(self):
-        self.send(signal.SIGCONT)
-        for server in self.all:
-            server.process.kill()
-        self.postgres.release()
 
 
 @pytest.fixture

@@ -7,11 +7,12 @@ import os
 import stat
 import subprocess
 
+import psycopg
 import pytest
 
 from support.process import clean_environment, program
 from support.runyard import KEYS
-from support.servers import Broker
+from support.servers import Broker, Postgres
 from support.wait import until
 
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
@@ -96,3 +97,97 @@ def test_a_worker_before_its_scheduler(scheduler, worker, tokens, request):
 def test_a_workers_folder_is_its_owners_alone(worker):
     one = worker()
     assert stat.S_IMODE(os.stat(one.options["data_dir"]).st_mode) & 0o077 == 0
+
+
+# ---- what is wrong is named at once ----
+
+
+def refused(binary, *arguments, **environment):
+    """What a process says that ends at once."""
+    done = subprocess.run([program(binary), *arguments], capture_output=True, text=True, timeout=30, env=clean_environment(**environment))
+    assert done.returncode in (1, 2), done
+    return done.stderr
+
+
+def scheduler_refused(url, *arguments):
+    return refused("runyard-scheduler", *arguments, RUNYARD_DATABASE_URL=url, RUNYARD_KEYS=KEYS, RUNYARD_BROKERS="127.0.0.1:1")
+
+
+@pytest.mark.parametrize("url", ["", "mysql://user:s3cr3t@host/db", "http://127.0.0.1/", "s3cr3t", "postgresql://user:s3cr3t@[::1/db"])
+def test_a_database_url_that_is_none(url):
+    said = scheduler_refused(url)
+    assert "--database-url" in said and "s3cr3t" not in said
+
+
+@pytest.mark.parametrize("url", ["postgresql://user:s3/cr3t@127.0.0.1:5432/db", "postgresql://user:x@s3cr3t@127.0.0.1/db"])
+def test_a_password_that_is_not_escaped(url):
+    said = scheduler_refused(url)
+    assert "--database-url has no valid host or port" in said and "cr3t" not in said
+
+
+@pytest.fixture
+def guarded():
+    """A PostgreSQL that asks for passwords."""
+    server = Postgres()
+    (server.folder / "data/pg_hba.conf").write_text("host all runyard 127.0.0.1/32 trust\nhost all guest 127.0.0.1/32 scram-sha-256\n")
+    server.start()
+    with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
+        connection.execute("create role guest login password 'right'")
+    yield server
+    server.release()
+
+
+def test_what_postgresql_refuses(guarded):
+    there = f"127.0.0.1:{guarded.port}"
+    for url, words in ((f"postgresql://guest:s3cr3t@{there}/postgres", "password authentication failed"), (f"postgresql://guest@{there}/postgres", "no password"),
+                       (f"postgresql://nobody@{there}/postgres", "no pg_hba.conf entry"), (f"postgresql://runyard@{there}/absent", "does not exist")):
+        for command in ((), ("migrate",), ("bootstrap", "admin", "admin@example.com", "acme")):
+            said = scheduler_refused(url, *command)
+            assert words in said and "--database-url" in said and "s3cr3t" not in said
+
+
+def test_an_address_that_can_not_be_listened_on(scheduler, postgres):
+    """It is said before anything is waited for: nobody answers at the database's and the broker's ports."""
+    taken = scheduler().port
+    nowhere = "postgresql://runyard@127.0.0.1:1/none"
+    for address, words in ((f"127.0.0.1:{taken}", "in use"), ("192.0.2.1:8080", "assign"), ("8080", "host:port"), ("localhost:1", "IPv4")):
+        for option in ("--listen", "--metrics-listen"):
+            said = scheduler_refused(nowhere, *(["--listen", "127.0.0.1:0"] if option == "--metrics-listen" else []), option, address)
+            assert option in said and words in said
+        assert words in refused("runyard-notifier", "--listen", address, RUNYARD_NOTIFIER_TOKEN="token")
+
+
+def test_an_address_of_a_worker(worker, folder):
+    one = worker()
+    for address, words in ((f"127.0.0.1:{one.port}", "in use"), ("8080", "host:port")):
+        said = refused("runyard-worker", "--listen", address, "--data-dir", str(folder / "other"), RUNYARD_AGENT_TOKEN="token")
+        assert "--listen" in said and words in said
+
+
+@pytest.mark.parametrize("binary, options", [("runyard-scheduler", {"RUNYARD_DATABASE_URL": "postgresql://runyard@127.0.0.1:1/none", "RUNYARD_KEYS": KEYS}),
+                                             ("runyard-worker", {"RUNYARD_AGENT_TOKEN": "token"}), ("runyard-notifier", {"RUNYARD_NOTIFIER_TOKEN": "token"})])
+def test_too_few_descriptors(binary, options, folder):
+    more = {"RUNYARD_DATA_DIR": folder / "data"} if binary == "runyard-worker" else {}
+    limited = ["prlimit", "--nofile=200:200", program(binary), "--listen", "127.0.0.1:0"]
+    done = subprocess.run(limited, capture_output=True, text=True, timeout=30, env=clean_environment(**options, **more))
+    assert done.returncode == 1
+    assert "too few descriptors: this process may open 200 and needs" in done.stderr and "LimitNOFILE" in done.stderr
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (("serve", "--listen", "127.0.0.1:0"), "the option --listen stands after the command: runyard-scheduler [options] serve"),
+    (("bootstrap", "admin", "--keys-file", "x"), "the option --keys-file stands after the command"),
+    (("migrate", "now"), "unexpected argument 'now'"),
+    (("srve",), "unknown command 'srve'"),
+    (("--listen",), "--listen: a value is needed"),
+    (("--listen", "--rate-limit", "5"), "--listen: a value is needed"),
+    (("--lisen", "x"), "unknown option --lisen"),
+])
+def test_arguments_of_a_scheduler(arguments, words):
+    assert words in scheduler_refused("postgresql://runyard@127.0.0.1:1/none", *arguments)
+
+
+@pytest.mark.parametrize("binary, secret", [("runyard-worker", "RUNYARD_AGENT_TOKEN"), ("runyard-notifier", "RUNYARD_NOTIFIER_TOKEN")])
+def test_arguments_that_nobody_reads(binary, secret):
+    for arguments in (("serve",), ("--log-level", "info", "start"), ("-v",)):
+        assert f"unexpected argument '{arguments[-1]}'" in refused(binary, *arguments, **{secret: "token"})

@@ -271,3 +271,28 @@ class Kafka:
 
     def release(self):
         self.process.kill()
+
+
+def children(pid):
+    return [int(child) for list in Path(f"/proc/{pid}/task").glob("*/children") for child in list.read_text().split()]
+
+
+class Servers:
+    """PostgreSQL, the embedded broker and Redis for one test, which may end them."""
+
+    def __init__(self, folder):
+        self.postgres, self.broker, self.redis = Postgres().start(), Broker(folder).start(), Redis(folder).start()
+        self.all = [self.postgres, self.broker, self.redis]
+
+    def send(self, number):
+        """To all processes of those that run."""
+        for server in self.all:
+            running = [server.process.pid, *children(server.process.pid)] if server.process.alive() else []
+            for pid in running:
+                os.kill(pid, number)
+
+    def release(self):
+        self.send(signal.SIGCONT)
+        for server in self.all:
+            server.process.kill()
+        self.postgres.release()

@@ -70,12 +70,17 @@ void books_release(struct books *books)
 
 /* ---- loading ---- */
 
+static void say_left_out(const char *file, const struct err *err)
+{
+	log_error("a price book is left out", "book", file, "why", err->message, NULL);
+}
+
 static void add_or_say(struct books *books, const char *file, const char *text, size_t len)
 {
 	struct err err = ERR_INIT;
 
 	if (books_add(books, file, text, len, &err) < 0)
-		log_error("a price book is left out", "book", file, "why", err.message, NULL);
+		say_left_out(file, &err);
 }
 
 static void add_file(struct books *books, const char *folder, const char *name)
@@ -85,7 +90,7 @@ static void add_file(struct books *books, const char *folder, const char *name)
 	struct err err = ERR_INIT;
 
 	if (buf_read_file(&text, path, &err) < 0)
-		log_error("a price book is left out", "book", path, "why", err.message, NULL);
+		say_left_out(path, &err);
 	else
 		add_or_say(books, path, buf_str(&text), text.len);
 }

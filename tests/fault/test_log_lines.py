@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MPL-2.0
+"""What the logs say while servers are away: each line names its event, none is an error, and none floods the log."""
+
+import re
+import signal
+from collections import defaultdict
+from datetime import datetime
+
+import pytest
+
+from support.runyard import KEYS, Notifier, Scheduler, Worker
+from support.servers import Servers
+from support.site import bootstrap, release_all
+from support.wait import until
+
+
+@pytest.fixture
+def servers(folder):
+    servers = Servers(folder)
+    yield servers
+    servers.release()
+
+
+@pytest.fixture
+def services(folder, servers, sandbox):
+    url, bus = servers.postgres.new_database(), servers.broker.options
+    tokens = bootstrap(url)
+    scheduler = Scheduler("scheduler-1", folder, database_url=url, keys=KEYS, **bus).start()
+    worker = Worker("worker-1", folder, scheduler_url=scheduler.url, agent_token=tokens["agent-token"], name="east-7", data_dir=folder / "worker-1",
+                    sandbox=sandbox, **bus)
+    notifier = Notifier("notifier-1", folder, scheduler_url=scheduler.url, notifier_token=tokens["notifier-token"], redis_url=servers.redis.url, name="west-2", **bus)
+    services = [scheduler, worker.start(), notifier.start()]
+    yield services
+    release_all(services)
+
+
+def causes(lines):
+    """When each warning or error of a kind was written, in seconds."""
+    found = defaultdict(list)
+    for line in lines:
+        if line["level"] in ("warn", "error"):
+            cause = next((line[name] for name in ("why", "error", "reason") if name in line), None)
+            found[line["msg"], cause].append(datetime.fromisoformat(line["ts"].replace("Z", "+00:00")).timestamp())
+    return found
+
+
+def test_while_the_servers_are_away(services, servers):
+    scheduler, worker, notifier = services
+    servers.send(signal.SIGKILL)
+
+    def repeated():
+        """The scheduler told of the same causes several times."""
+        return sum(len(times) > 3 for times in causes(scheduler.log_lines()).values()) > 2
+
+    until(repeated, "the scheduler's log says it several times")
+    until(lambda: worker.metric("runyard_worker_heartbeats_total", outcome="failed") > 1, "the worker's heartbeats fail")
+    until(lambda: any(line["level"] == "warn" for line in notifier.log_lines()), "the notifier says it")
+    for service, name in ((scheduler, None), (worker, "east-7"), (notifier, "west-2")):
+        lines = service.log_lines()
+        assert len(lines) == len(service.process.log().splitlines()), "each line is JSON"
+        assert name is None or {line["name"] for line in lines} == {name}
+        assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", line["event"]) for line in lines)
+        assert [line for line in lines if line["level"] == "error"] == []
+        for cause, times in causes(lines).items():
+            pauses = [later - earlier for earlier, later in zip(times, times[1:])]
+            assert all(pause > 0.95 for pause in pauses), f"{cause}: {pauses}"
+    assert any(int(line.get("count", 1)) > 1 for line in scheduler.log_lines()), "what was left out is counted"
