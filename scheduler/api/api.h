@@ -145,7 +145,9 @@ void respond_error(struct response *res, const struct err *err);
 
 /* {"id": id, "type": type}; null if id is NULL. A new reference. */
 json_t *linkage(const char *type, const char *id);
-/* {"data": linkage}: a to-one relation. */
+/* Sets a relation's `links.related`, the path at which it is read. */
+void relation_link(json_t *relation, const char *url);
+/* {"data": linkage}: a to-one relation, with the address of the resource if it has one. */
 json_t *to_one(const char *type, const char *id);
 /* {"data": [linkage, ...]}: a to-many relation, from a JSON array of ids. Borrows the array. */
 json_t *to_many(const char *type, const json_t *ids);

@@ -194,9 +194,36 @@ static json_t *relation_of(json_t *data)
 	return relation;
 }
 
+void relation_link(json_t *relation, const char *url)
+{
+	json_t *links = json_object();
+
+	json_object_set_new_nocheck(links, "related", json_string(url));
+	json_object_set_new_nocheck(relation, "links", links);
+}
+
+/* Types whose resources are read at /api/v2/<type>/<id>. */
+static const char *const addressed[] = {"agent-pools", "agents", "applies", "comments", "configuration-versions",
+	"cost-estimates", "organizations", "plans", "policies", "policy-evaluations", "policy-set-versions",
+	"policy-sets", "projects", "runs", "ssh-keys", "state-versions", "task-results", "task-stages", "tasks",
+	"teams", "users", "varsets", "workspaces"};
+
+static bool has_address(const char *type)
+{
+	for (size_t i = 0; i < ARRAY_LEN(addressed); i++)
+		if (text_equal(addressed[i], type))
+			return true;
+	return false;
+}
+
 json_t *to_one(const char *type, const char *id)
 {
-	return relation_of(linkage(type, id));
+	json_t *relation = relation_of(linkage(type, id));
+	char url[256];
+
+	if (id && has_address(type) && snprintf(url, sizeof(url), "/api/v2/%s/%s", type, id) < (int)sizeof(url))
+		relation_link(relation, url);
+	return relation;
 }
 
 json_t *to_many(const char *type, const json_t *ids)

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
+#include <stdio.h>
+
 #include "scheduler/api/columns.h"
 #include "scheduler/api/permissions.h"
 #include "scheduler/api/runs.h"
@@ -88,6 +90,22 @@ static const struct relation_shown many[] = {
 	{"run-events", "run-events", "events"},
 };
 
+/* What is read below the run itself, where there is something. */
+static void run_links(const char *run, json_t *relationships)
+{
+	static const char *const served[] = {"plan", "apply", "configuration-version", "cost-estimate", "created-by",
+		"input-state-version", "policy-checks", "task-stages", "comments", "run-events"};
+	char url[128];
+
+	for (size_t i = 0; i < ARRAY_LEN(served); i++) {
+		json_t *relation = json_object_get(relationships, served[i]);
+
+		snprintf(url, sizeof(url), "/api/v2/runs/%s/%s", run, served[i]);
+		if (!json_is_null(json_object_get(relation, "data")))
+			relation_link(relation, url);
+	}
+}
+
 static json_t *run_relationships(const struct rows *rows, int row)
 {
 	const char *run = row_text(rows, row, "id");
@@ -97,6 +115,7 @@ static json_t *run_relationships(const struct rows *rows, int row)
 	json_object_set_new(object, "apply", to_one("applies", id_sibling(run, "apply").text));
 	for (size_t i = 0; i < ARRAY_LEN(many); i++)
 		json_object_set_new(object, many[i].name, row_many(rows, row, many[i].column, many[i].type));
+	run_links(run, object);
 	return object;
 }
 
