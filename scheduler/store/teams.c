@@ -4,12 +4,14 @@
 #include "scheduler/store/organizations.h"
 #include "scheduler/store/viewer.h"
 
-/* `user` is the number of the viewer's parameter (store/viewer.h). */
+/* `user` is the number of the viewer's parameter (store/viewer.h). Clients remove users by their usernames, so `users`
+ * leaves out invited persons, who have none. `memberships` has them. */
 #define COLUMNS(user)                                                                                                  \
 	RIGHTS_IN_ORGANIZATION(user, "t.organization_id")                                                              \
 	"as rights, t.id, t.organization_id, t.user_id, t.name, t.kind, t.visibility, t.organization_access, "         \
 	"t.sso_team_id, t.allow_member_token_management, t.created_at, o.name as organization_name, "                  \
 	"(select coalesce(jsonb_agg(m.user_id order by m.user_id), '[]') from team_members m "                         \
+	"join users u on u.id = m.user_id and u.username is not null "                                                 \
 	"where m.team_id = t.id and m.user_id <> t.user_id) as users, "                                                \
 	"(select coalesce(jsonb_agg(om.id order by m.user_id), '[]') from team_members m "                             \
 	"join organization_memberships om on om.organization_id = m.organization_id and om.user_id = m.user_id "       \

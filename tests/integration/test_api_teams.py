@@ -84,6 +84,25 @@ def test_members_come_and_go(api, people):
     assert api.get(f"teams/{team}").data["attributes"]["users-count"] == 0
 
 
+def test_an_invited_person_is_a_member_without_a_username(api, people):
+    """tfe_team_members reads the team's usernames and removes them when it is destroyed: an empty one could not be removed."""
+    team = people.team("with-invited")
+    people.member("ines", team)
+    body = {"data": {"type": "organization-memberships", "attributes": {"email": "soon-invited@example.com"}, "relationships": {"teams": {"data": [{"type": "teams", "id": team}]}}}}
+    invited = api.post(f"organizations/{api.organization}/organization-memberships", body).data["id"]
+    shown = api.get(f"teams/{team}", include="users,organization-memberships").json
+    names = [item["attributes"]["username"] for item in shown["included"] if item["type"] == "users"]
+    assert names == ["ines"] and shown["data"]["attributes"]["users-count"] == 1
+    assert invited in {link["id"] for link in shown["data"]["relationships"]["organization-memberships"]["data"]}
+    assert all(item["relationships"]["users"]["data"] == shown["data"]["relationships"]["users"]["data"]
+               for item in api.get(f"organizations/{api.organization}/teams").data if item["id"] == team)
+    api.ask("DELETE", f"teams/{team}/relationships/users", {"data": [{"type": "users", "id": name} for name in names]})
+    shown = api.get(f"teams/{team}").data["relationships"]
+    assert shown["users"]["data"] == [] and [link["id"] for link in shown["organization-memberships"]["data"]] == [invited]
+    api.ask("DELETE", f"teams/{team}/relationships/organization-memberships", {"data": [{"type": "organization-memberships", "id": invited}]})
+    assert api.get(f"teams/{team}").data["relationships"]["organization-memberships"]["data"] == []
+
+
 def test_the_last_owner_stays(api, people):
     owners = people.owners()
     admin = {"data": [{"type": "users", "id": "admin"}]}
