@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/fields.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static int read_text(const struct request *req, const char *name, json_t **ret_value, struct err *err)
@@ -93,4 +94,19 @@ int title_check(const char *what, const char *pointer, const char *text, size_t 
 		if (*at < ' ' || *at == 0x7f)
 			return err_at(err, pointer, "%s may not contain control characters", what);
 	return length_check(what, pointer, text, most, err);
+}
+
+int fields_refuse(const struct field_refusal *table, size_t count, const json_t *object, struct err *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		const json_t *value = json_object_get(object, table[i].name);
+		json_auto_t *taken = json_loads(table[i].taken, JSON_DECODE_ANY, NULL);
+		char pointer[96];
+
+		if (!value || json_is_null(value) || json_equal(value, taken))
+			continue;
+		snprintf(pointer, sizeof(pointer), "/data/attributes/%s", table[i].name);
+		return err_at(err, pointer, "%s", table[i].why);
+	}
+	return 0;
 }

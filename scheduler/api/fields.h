@@ -21,6 +21,16 @@ int fields_read(const struct request *req, const struct field *table, size_t cou
 /* Adds every attribute of the table, as `object` has it or by default. */
 void fields_show(const struct field *table, size_t count, const json_t *object, json_t *attributes);
 
+/* An attribute that nothing acts on: the one value that is taken, and why no other is. */
+struct field_refusal {
+	const char *name;
+	const char *taken; /* JSON */
+	const char *why;
+};
+
+/* ERR_INVALID with the reason if the object sets one of the table to another value. null is taken, too. */
+int fields_refuse(const struct field_refusal *table, size_t count, const json_t *object, struct err *err);
+
 /* ERR_INVALID "<what> is too long ..." at the pointer for a text (or NULL) of more bytes. */
 int length_check(const char *what, const char *pointer, const char *text, size_t most, struct err *err);
 /* The same for a name in free form, which can't be blank either, nor have control characters. */

@@ -15,8 +15,6 @@
 #include "scheduler/store/organizations.h"
 #include "scheduler/store/workspaces.h"
 
-enum { ROLE_MOST = 255 };
-
 /* What clients set and read back (API 5.2). */
 static const struct field settings[] = {
 	{"aggregated-commit-status-enabled", FIELD_BOOL, "true"},
@@ -32,8 +30,19 @@ static const struct field settings[] = {
 	{"session-remember", FIELD_INT, "null"},
 	{"session-timeout", FIELD_INT, "null"},
 	{"speculative-plan-management-enabled", FIELD_BOOL, "true"},
-	{"stacks-enabled", FIELD_BOOL, "false"},
 	{"user-tokens-enabled", FIELD_BOOL, "true"},
+};
+
+/* Nothing here acts on other values. The settings of VCS that are not among them are kept as they are set: go-tfe's
+ * tests read them back. */
+static const struct field_refusal refused[] = {
+	{"assessments-enforced", "false", "Health assessments are not available"},
+	{"collaborator-auth-policy", "\"password\"", "Two-factor authentication is not available"},
+	{"enforce-hyok", "false", "Keys of one's own (HYOK) are not available"},
+	{"max-ttl-enabled", "false", "Limits on the lifetime of tokens are not available"},
+	{"owners-team-saml-role-id", "\"\"", "SAML is not available"},
+	{"send-passing-statuses-for-untriggered-speculative-plans", "false",
+		"Commit statuses need a VCS repository, which is not available"},
 };
 
 static const struct permission_shown permissions[] = {
@@ -67,10 +76,10 @@ json_t *organization_resource(const struct rows *rows, int row)
 	const char *name = row_text(rows, row, "name");
 	json_auto_t *set = row_json(rows, row, "settings");
 	json_t *may_do = permissions_shown(permissions, ARRAY_LEN(permissions), rows, row);
-	json_t *attributes = json_pack("{s:s, s:o, s:o, s:o, s:b, s:b, s:b, s:i, s:n}", "name", name, "email",
+	json_t *attributes = json_pack("{s:s, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:i, s:n}", "name", name, "email",
 		row_string(rows, row, "email"), "created-at", row_time(rows, row, "created_at"), "external-id",
-		row_string(rows, row, "id"), "is-unified", 0, "saml-enabled", 0, "two-factor-conformant", 0,
-		"remaining-testable-count", 1000, "trial-expires-at");
+		row_string(rows, row, "id"), "is-unified", 0, "saml-enabled", 0, "stacks-enabled", 0,
+		"two-factor-conformant", 0, "remaining-testable-count", 1000, "trial-expires-at");
 
 	fields_show(settings, ARRAY_LEN(settings), set, attributes);
 	json_object_set_new(may_do, "can-traverse", json_true()); /* who reads it is a member */
@@ -163,15 +172,7 @@ static int minutes_check(const json_t *set, const char *name, const char *what, 
 
 static int settings_check(const json_t *set, struct err *err)
 {
-	const char *policy = json_string_at(set, "collaborator-auth-policy");
-	const char *role = json_string_at(set, "owners-team-saml-role-id");
-
-	if (json_object_get(set, "collaborator-auth-policy") && !text_equal(policy, "password") &&
-		!text_equal(policy, "two_factor_mandatory"))
-		return err_at(err, "/data/attributes/collaborator-auth-policy",
-			"Collaborator auth policy must be password or two_factor_mandatory");
-	if (length_check("Owners team SAML role id", "/data/attributes/owners-team-saml-role-id", role, ROLE_MOST,
-		    err) < 0 ||
+	if (fields_refuse(refused, ARRAY_LEN(refused), set, err) < 0 ||
 		minutes_check(set, "session-timeout", "Session timeout", err) < 0)
 		return -1;
 	return minutes_check(set, "session-remember", "Session remember", err);

@@ -44,6 +44,16 @@ static const struct field settings[] = {
 	{"trigger-prefixes", FIELD_TEXTS, "[]"},
 };
 
+/* Nothing here acts on other values. Trigger prefixes and patterns and queue-all-runs, which need a VCS repository too,
+ * are kept as they are set: go-tfe's tests and the provider send them for every workspace. */
+static const struct field_refusal refused[] = {
+	{"assessments-enabled", "false", "Health assessments are not available"},
+	{"file-triggers-enabled", "true", "File triggers need a VCS repository, which is not available"},
+	{"speculative-enabled", "true",
+		"Speculative plans are started by hand alone: there is no VCS repository whose pull requests start "
+		"any"},
+};
+
 void workspace_settings_show(const json_t *set, json_t *attributes)
 {
 	fields_show(settings, ARRAY_LEN(settings), set, attributes);
@@ -294,8 +304,9 @@ static int tags_read(const struct request *req, struct workspace_input *input, s
 
 static int settings_check(const struct request *req, struct workspace_input *input, struct err *err)
 {
-	if (lengths_check(input, err) < 0 || triggers_check(req, input->settings, err) < 0 ||
-		sharing_check(input->settings, err) < 0 || auto_destroy_read(input->settings, err) < 0)
+	if (fields_refuse(refused, ARRAY_LEN(refused), input->settings, err) < 0 || lengths_check(input, err) < 0 ||
+		triggers_check(req, input->settings, err) < 0 || sharing_check(input->settings, err) < 0 ||
+		auto_destroy_read(input->settings, err) < 0)
 		return -1;
 	return tags_read(req, input, err);
 }

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MPL-2.0
 """Organizations, workspaces, their lock, and variables."""
 
+import uuid
+
 import psycopg
 import pytest
 
@@ -68,7 +70,7 @@ def test_entitlements_and_capacity(api):
 def test_a_workspace_reads_as_it_was_created(api):
     wanted = {"name": "network", "description": "the network", "auto-apply": True, "terraform-version": "1.11.4", "working-directory": "live/",
               "allow-destroy-plan": False, "queue-all-runs": True, "structured-run-output-enabled": False, "source-name": "tests",
-              "trigger-prefixes": ["/modules"], "file-triggers-enabled": False, "speculative-enabled": False}
+              "trigger-prefixes": ["/modules"], "file-triggers-enabled": True, "speculative-enabled": True}
     created = api.post(f"organizations/{api.organization}/workspaces", document("workspaces", wanted)).data
     assert {name: created["attributes"][name] for name in wanted} == wanted
     assert api.get(f"workspaces/{created['id']}").data == created
@@ -102,6 +104,48 @@ def test_attributes_that_are_refused(api):
                        {"setting-overwrites": "x"}):
         refused(422, api.post, f"organizations/{api.organization}/workspaces", document("workspaces", {"name": "other", **attributes}))
         refused(422, api.patch, f"workspaces/{workspace}", document("workspaces", attributes))
+
+
+IDLE = [  # type, attribute, what clients send by default, what is refused, a word of the reason
+    ("workspaces", "assessments-enabled", False, True, "assessments"),
+    ("workspaces", "file-triggers-enabled", True, False, "VCS"),
+    ("workspaces", "speculative-enabled", True, False, "VCS"),
+    ("organizations", "assessments-enforced", False, True, "assessments"),
+    ("organizations", "collaborator-auth-policy", "password", "two_factor_mandatory", "Two-factor"),
+    ("organizations", "collaborator-auth-policy", "password", "nonsense", "Two-factor"),
+    ("organizations", "enforce-hyok", False, True, "HYOK"),
+    ("organizations", "max-ttl-enabled", False, True, "tokens"),
+    ("organizations", "owners-team-saml-role-id", "", "a-role", "SAML"),
+    ("organizations", "send-passing-statuses-for-untriggered-speculative-plans", False, True, "VCS"),
+]
+
+
+@pytest.mark.parametrize("type, attribute, default, other, reason", IDLE, ids=[f"{attribute}-{other}" for _, attribute, _, other, _ in IDLE])
+def test_a_setting_that_would_do_nothing_is_refused(api, type, attribute, default, other, reason):
+    if type == "workspaces":
+        made, path, name = f"workspaces/{api.workspace('w')}", f"organizations/{api.organization}/workspaces", {"name": "other"}
+    else:
+        made, path, name = f"organizations/{api.organization}", "organizations", {"name": f"o-{uuid.uuid4()}", "email": "a@example.com"}
+    before = api.attributes(made).get(attribute)
+    for method, at, body in (("PATCH", made, {}), ("POST", path, name)):
+        answer = api.call(method, at, document(type, {**body, attribute: other}))
+        assert answer.status == 422 and answer.json["errors"][0]["source"]["pointer"] == f"/data/attributes/{attribute}"
+        assert reason in answer.json["errors"][0]["detail"]
+    assert api.attributes(made).get(attribute) == before
+    for value in (default, None):
+        api.patch(made, document(type, {attribute: value}))
+    assert (api.attributes(made)[attribute] or default) == default
+    api.post(path, document(type, {**name, attribute: default}))
+
+
+def test_settings_that_need_vcs_are_kept(api):
+    """go-tfe's tests and the provider set them for every workspace and organization."""
+    workspace = api.workspace("w", queue_all_runs=True, trigger_patterns=["/a/**"])
+    assert api.attributes(f"workspaces/{workspace}")["trigger-patterns"] == ["/a/**"]
+    for name in ("aggregated-commit-status-enabled", "speculative-plan-management-enabled"):
+        assert api.patch(f"organizations/{api.organization}", document("organizations", {name: False})).data["attributes"][name] is False
+    stacks = api.patch(f"organizations/{api.organization}", document("organizations", {"stacks-enabled": True})).data["attributes"]
+    assert stacks["stacks-enabled"] is False, "there are none"
 
 
 def test_versions_that_are_taken(api):

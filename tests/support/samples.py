@@ -37,6 +37,11 @@ def flag(valid=False):
     return Value(valid, ["yes", 1, [], {}])
 
 
+def only(valid):
+    """A setting that nothing acts on: the other value is refused."""
+    return Value(valid, [not valid, "yes", 1, [], {}])
+
+
 def number(valid=1, *more):
     return Value(valid, ["1", 1.5, True, [], {}, *more])
 
@@ -84,14 +89,14 @@ class Comment(Sample):
 VARIABLE = {"key": name("fine", "a b", "x" * 129), "value": text("v", long=HUGE), "description": text(), "category": choice("terraform"), "hcl": flag(), "sensitive": flag()}
 WORKSPACE = {
     "name": name("fine", "a b", "a/b"), "description": text(), "auto-apply": flag(), "auto-apply-run-trigger": flag(), "execution-mode": choice("remote"), "allow-destroy-plan": flag(),
-    "assessments-enabled": flag(), "file-triggers-enabled": flag(), "global-remote-state": flag(), "queue-all-runs": flag(), "speculative-enabled": flag(),
+    "assessments-enabled": only(False), "file-triggers-enabled": only(True), "global-remote-state": flag(), "queue-all-runs": flag(), "speculative-enabled": only(True),
     "structured-run-output-enabled": flag(True), "terraform-version": text("1.11.4", "nonsense"), "working-directory": text("a/b", "../up"),
     "trigger-patterns": texts(), "trigger-prefixes": texts(), "source-name": text(), "source-url": text("https://example.com"),
 }
 ORGANIZATION = {
-    "name": name("fine-organization", "a b"), "email": text("a@example.com", "", "nobody"), "assessments-enforced": flag(), "collaborator-auth-policy": choice("password"),
+    "name": name("fine-organization", "a b"), "email": text("a@example.com", "", "nobody"), "assessments-enforced": only(False), "collaborator-auth-policy": text("password", "two_factor_mandatory", "nonsense", ""),
     "cost-estimation-enabled": flag(), "default-execution-mode": choice("remote"), "session-remember": number(20160, 0, -1), "session-timeout": number(20160, 0, -1),
-    "send-passing-statuses-for-untriggered-speculative-plans": flag(), "allow-force-delete-workspaces": flag(), "owners-team-saml-role-id": text(),
+    "send-passing-statuses-for-untriggered-speculative-plans": only(False), "allow-force-delete-workspaces": flag(), "owners-team-saml-role-id": Value("", [7, True, ["a"], "role"]),
 }
 PROJECT = {"name": name("fine project", "x" * 41), "description": text(), "default-execution-mode": choice("remote")}
 TASK = {
