@@ -22,6 +22,32 @@ static json_t *run_actions(const struct rows *rows, int row)
 		"is-force-cancelable", forced || hold_accepts(&hold, HOLD_FORCE_CANCELED));
 }
 
+/* Of a canceled apply with what it did: the numbers of resources, unless they were lost with the worker. */
+static json_t *canceled_label(const json_t *applied)
+{
+	long long numbers[3], sum = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
+		const json_t *number = json_array_get(applied, i);
+
+		if (!json_is_integer(number))
+			return json_string("Canceled during the apply");
+		sum += numbers[i] = json_integer_value(number);
+	}
+	if (!sum)
+		return json_string("Canceled, nothing applied");
+	return json_sprintf(
+		"Canceled, applied: %lld added, %lld changed, %lld destroyed", numbers[0], numbers[1], numbers[2]);
+}
+
+static json_t *status_label(const struct rows *rows, int row)
+{
+	json_auto_t *applied = row_json(rows, row, "applied");
+	struct run run = run_of_view(rows, row);
+
+	return json_is_array(applied) ? canceled_label(applied) : json_string(run_label(&run));
+}
+
 static const struct permission_shown permissions[] = {
 	{"can-apply", CAN_APPLY},
 	{"can-cancel", CAN_APPLY},
@@ -127,6 +153,7 @@ int run_resource(struct store *store, const struct rows *rows, int row, json_t *
 		return -1;
 	shown = columns_shown(attributes, ARRAY_LEN(attributes), rows, row);
 	json_object_set_new(shown, "variables", variables);
+	json_object_set_new(shown, "status-label", status_label(rows, row));
 	json_object_set_new(shown, "actions", run_actions(rows, row));
 	json_object_set_new(shown, "permissions", permissions_shown(permissions, ARRAY_LEN(permissions), rows, row));
 	*ret_resource = resource_new("runs", row_text(rows, row, "id"), shown, run_relationships(rows, row));

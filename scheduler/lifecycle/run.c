@@ -398,6 +398,18 @@ struct verdict run_abandon(const struct run *run, const struct run_event *event)
 	return v;
 }
 
+/* A status that more than one place shares is told apart by the place. */
+const char *run_label(const struct run *run)
+{
+	bool decision = run_situation(run) == AT_DECISION;
+
+	if (decision && (run->status == RUN_PLANNED || run->status == RUN_POST_PLAN_COMPLETED))
+		return "Needs Confirmation";
+	if (run->status == RUN_ERRORED)
+		return run->stage >= STAGE_APPLY && run->stage < STAGE_COUNT ? "Apply Errored" : "Plan Errored";
+	return run_statuses[run->status].label;
+}
+
 bool run_accepts(const struct run *run, enum run_event_kind event)
 {
 	struct run_event probe = {.kind = event};

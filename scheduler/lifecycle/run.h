@@ -96,6 +96,8 @@ enum situation run_situation(const struct run *run);
 /* True while it is its workspace's current run: nothing else of the queue may start. */
 bool run_holds(const struct run *run);
 bool run_ended(const struct run *run);
+/* The words for where the run stands, as people read them: "Needs Confirmation", "Plan Errored". Static. */
+const char *run_label(const struct run *run);
 /* True if the event would be accepted: the API's `actions`. */
 bool run_accepts(const struct run *run, enum run_event_kind event);
 /* NULL, or which invariant the run breaks: checked after loading and before saving, in release builds too. */

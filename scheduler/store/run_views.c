@@ -19,6 +19,10 @@ enum { SNAPSHOT_LIMIT = 64 << 20 };
 				  "i.terraform_version) as "                                                           \
 				  "terraform_version, i.variables_sealed, i.error, i.created_by, i.confirmed_by, "     \
 				  "i.canceled_by, "                                                                    \
+				  "case when r.status in ('canceled', 'force_canceled') and r.stage in ('apply', "     \
+				  "'post_apply') then "                                                                \
+				  "(select jsonb_build_array(a.additions, a.changes, a.destructions) from operations " \
+				  "a where a.id = 'apply' || substr(r.id, 4)) end as applied, "                        \
 				  "p.base_state_id, coalesce(r.force_cancel_available_at <= now(), false) as "         \
 				  "cooled_off, "                                                                       \
 				  "case when r.queued then 1 + (select count(*) from runs b where b.workspace_id = "   \

@@ -329,6 +329,45 @@ static void test_task_stages(void **state)
 	assert_status(AFTER(run, E(FAILED)), RUN_APPLIED);
 }
 
+/* The words of people for the places where a run rests. */
+static void test_labels(void **state)
+{
+	const uint32_t tasks = STAGE_BIT(STAGE_POST_PLAN) | STAGE_BIT(STAGE_PRE_APPLY), costs = STAGE_BIT(STAGE_COST);
+	const struct run planned = AFTER(run_created(0), PLANNED_WITH(true));
+	const struct run asked = AFTER(run_created(tasks), PLANNED_WITH(true), E(PASSED));
+	const struct run judged = AFTER(run_created(STAGE_BIT(STAGE_OPA)), PLANNED_WITH(true), E(STARTED), E(FAILED));
+	const struct {
+		struct run run;
+		const char *label;
+	} rows[] = {
+		{run_created(0), "Pending"},
+		{AFTER(run_created(0), E(TURN), E(STARTED)), "Planning"},
+		{AFTER(run_created(0), E(TURN), E(STARTED), E(FAILED)), "Plan Errored"},
+		{AFTER(run_created(STAGE_BIT(STAGE_PRE_PLAN)), E(TURN), E(FAILED)), "Plan Errored"},
+		{AFTER(run_created(STAGE_BIT(STAGE_SENTINEL)), PLANNED_WITH(true), E(STARTED), E(FAILED)),
+			"Plan Errored"},
+		{planned, "Needs Confirmation"},
+		{asked, "Needs Confirmation"},
+		{AFTER(run_created(tasks), PLANNED_WITH(true)), "Post-plan running"},
+		{AFTER(run_created(costs), PLANNED_WITH(true), E(STARTED), E(PASSED)), "Cost Estimated"},
+		{judged, "Policy Override"},
+		{AFTER(judged, E(OVERRIDDEN)), "Policy Checked"},
+		{AFTER(asked, E(CONFIRMED)), "Pre-apply running"},
+		{AFTER(asked, E(CONFIRMED), E(FAILED)), "Plan Errored"}, /* nothing was applied */
+		{AFTER(planned, E(CONFIRMED), E(STARTED)), "Applying"},
+		{AFTER(planned, E(CONFIRMED), E(STARTED), E(FAILED)), "Apply Errored"},
+		{AFTER(planned, E(CONFIRMED), E(ERRORED)), "Apply Errored"},
+		{AFTER(planned, E(CONFIRMED), E(STARTED), E(PASSED)), "Applied"},
+		{AFTER(planned, E(DISCARDED)), "Discarded"},
+		{AFTER(run_created(0), E(CANCELED)), "Canceled"},
+		{AFTER(run_created(0), PLANNED_WITH(false)), "Planned and Finished"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		assert_string_equal(run_label(&rows[i].run), rows[i].label);
+}
+
 static void test_operations_follow(void **state)
 {
 	struct run run = AFTER(run_created(0), E(TURN), E(STARTED));
@@ -409,6 +448,7 @@ int main(void)
 		cmocka_unit_test(test_what_keeps_a_queue_waiting),
 		cmocka_unit_test(test_policies_and_costs),
 		cmocka_unit_test(test_task_stages),
+		cmocka_unit_test(test_labels),
 		cmocka_unit_test(test_operations_follow),
 		cmocka_unit_test(test_a_broken_run_can_be_abandoned),
 		cmocka_unit_test(test_page_is_true),

@@ -107,6 +107,31 @@ static void what_changed_a_resource_is_found(void **state)
 	assert_false(changes(""));
 }
 
+static void what_an_interrupted_apply_did_is_counted(void **state)
+{
+	static const char *const lines[] = {
+		"{\"type\":\"apply_start\",\"hook\":{\"action\":\"create\"}}",
+		"{\"type\":\"apply_complete\",\"hook\":{\"action\":\"create\",\"id_key\":\"id\",\"id_value\":\"1\"}}",
+		"{\"type\":\"apply_complete\",\"hook\":{\"action\":\"create\"}}",
+		"{\"type\":\"apply_complete\",\"hook\":{\"action\":\"update\"}}",
+		"{\"type\":\"apply_complete\",\"hook\":{\"action\":\"delete\"}}",
+		"{\"type\":\"apply_errored\",\"hook\":{\"action\":\"create\"}}",
+		"a.b: Creation complete after 3s [id=i-1]",
+		"module.x.a[0]: Modifications complete after 0s [id=i-1]",
+		"a.b: Destruction complete after 1m3s",
+		"a.b: Still creating... [10s elapsed]",
+	};
+	struct job_result result = {.additions = 0};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
+		summary_line(lines[i], strlen(lines[i]), &result);
+	assert_int_equal(result.additions * 100 + result.changes * 10 + result.destructions, 322);
+	/* The engine's own sum takes its place. */
+	summary_line("Apply complete! Resources: 7 added, 0 changed, 0 destroyed.", 59, &result);
+	assert_int_equal(result.additions * 100 + result.changes * 10 + result.destructions, 700);
+}
+
 static void the_first_error_is_found(void **state)
 {
 	struct job_result result = {.additions = 0};
@@ -150,6 +175,7 @@ int main(void)
 		cmocka_unit_test(a_piece_of_a_line_ends_where_no_secret_goes_on),
 		cmocka_unit_test(what_changed_a_resource_is_found),
 		cmocka_unit_test(numbers_are_found),
+		cmocka_unit_test(what_an_interrupted_apply_did_is_counted),
 		cmocka_unit_test(the_first_error_is_found),
 		cmocka_unit_test(half_a_state_is_no_state),
 	};

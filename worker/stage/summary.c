@@ -28,6 +28,24 @@ static void error_of_json(const json_t *value, struct job_result *result)
 			text_or_empty(json_string_at(value, "diagnostic.summary")));
 }
 
+/* An apply that is interrupted says no sum at its end: its resources are counted until there is one. */
+static void count_one(struct job_result *result, const char *action)
+{
+	static const char *const creates[] = {"create", "Creation"}, *const updates[] = {"update", "Modifications"},
+				 *const deletes[] = {"delete", "Destruction"};
+
+	for (size_t i = 0; i < ARRAY_LEN(creates); i++) {
+		result->additions += text_equal(action, creates[i]);
+		result->changes += text_equal(action, updates[i]);
+		result->destructions += text_equal(action, deletes[i]);
+	}
+}
+
+static void count_json(const json_t *value, struct job_result *result)
+{
+	count_one(result, text_or_empty(json_string_at(value, "hook.action")));
+}
+
 static void json_line(const char *line, size_t len, struct job_result *result)
 {
 	json_auto_t *value = NULL;
@@ -39,6 +57,8 @@ static void json_line(const char *line, size_t len, struct job_result *result)
 	type = json_string_at(value, "type");
 	if (text_equal(type, "change_summary"))
 		numbers_of_json(value, result);
+	else if (text_equal(type, "apply_complete"))
+		count_json(value, result);
 	else if (text_equal(type, "diagnostic"))
 		error_of_json(value, result);
 }
@@ -67,6 +87,20 @@ static void numbers_of_text(const char *line, struct job_result *result)
 	result->imports = number_before(line, " to import", " imported");
 }
 
+/* "aws_instance.one: Creation complete after 3s [id=i-1]" */
+static void count_text(const char *line, struct job_result *result)
+{
+	static const char *const words[] = {"Creation", "Modifications", "Destruction"};
+
+	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+		char text[64];
+
+		snprintf(text, sizeof(text), ": %s complete after ", words[i]);
+		if (strstr(line, text))
+			count_one(result, words[i]);
+	}
+}
+
 static void text_line(const char *line, struct job_result *result)
 {
 	if (text_starts(line, "Plan: ") || text_starts(line, "Apply complete! Resources: ") ||
@@ -74,6 +108,7 @@ static void text_line(const char *line, struct job_result *result)
 		numbers_of_text(line, result);
 	else if (!*result->error)
 		summary_first_error(line, result->error, sizeof(result->error));
+	count_text(line, result);
 }
 
 void summary_line(const char *line, size_t len, struct job_result *result)
@@ -82,7 +117,8 @@ void summary_line(const char *line, size_t len, struct job_result *result)
 		return;
 	if (*line != '{')
 		text_line(line, result);
-	else if (line_has(line, len, "\"change_summary\"") || line_has(line, len, "\"diagnostic\""))
+	else if (line_has(line, len, "\"change_summary\"") || line_has(line, len, "\"apply_complete\"") ||
+		line_has(line, len, "\"diagnostic\""))
 		json_line(line, len, result);
 }
 
