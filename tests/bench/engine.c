@@ -16,9 +16,9 @@
 
 static const char version[] = "Terraform v1.11.4\non linux_amd64\n";
 
-/* The record of the backend that init writes and the worker checks. */
-static const char backend[] =
-	"{\"version\":3,\"backend\":{\"type\":\"local\",\"config\":{\"path\":\"" STATE "\",\"workspace_dir\":null}}}\n";
+/* The record that init leaves of the backend. The worker checks it. */
+static const char backend[] = "{\"version\":3,\"backend\":{\"type\":\"local\",\"config\":{\"path\":\"" STATE
+			      "\",\"workspace_dir\":\"../workspaces\"}}}\n";
 
 static const char plan_lines[] =
 	"{\"@level\":\"info\",\"@message\":\"Terraform 1.11.4\",\"type\":\"version\",\"terraform\":\"1.11.4\",\"ui\":"

@@ -70,6 +70,7 @@ def test_an_apply_whose_provisioner_sleeps(api, worker, gate, marker, kind):
     ends_with_nothing_left(api, run, marker)
     attributes = api.attributes(f"runs/{run}")
     assert attributes["canceled-at"] and "canceled-at" in attributes["status-timestamps"]
+    assert attributes["status-label"] == "Canceled, applied: 1 added, 0 changed, 0 destroyed"
     assert "terraform_data.first" in api.resources(workspace)
     assert api.attributes(f"applies/{api.sibling(run, 'apply')}")["status"] == "canceled"
     assert "enough" in [c["attributes"]["body"] for c in api.get(f"runs/{run}/comments").data]
