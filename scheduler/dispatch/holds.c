@@ -14,7 +14,6 @@ struct ordering {
 	struct outbox outbox;
 };
 
-/* model: release */
 static int order_in(void *data, struct err *err)
 {
 	struct ordering *o = data;

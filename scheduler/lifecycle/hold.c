@@ -21,12 +21,14 @@ static enum hold_at hold_at(const struct hold *hold)
 	return hold->holds ? by_stop[hold->stop] : AT_NOT_HELD;
 }
 
+/* model: laststate */
 static void ends(const struct hold *hold, struct hold_verdict *v)
 {
 	(void)hold;
 	v->ends = true;
 }
 
+/* model: expire */
 static void ends_late(const struct hold *hold, struct hold_verdict *v)
 {
 	if (hold->past_deadline)
@@ -35,6 +37,7 @@ static void ends_late(const struct hold *hold, struct hold_verdict *v)
 		v->refused = "the deadline of the apply has not passed";
 }
 
+/* model: release */
 static void ends_by_person(const struct hold *hold, struct hold_verdict *v)
 {
 	v->ends = true;
@@ -51,11 +54,13 @@ static void asks(const struct hold *hold, struct hold_verdict *v, enum stop stop
 	v->stop = stop;
 }
 
+/* model: holdcancel */
 static void asks_to_stop(const struct hold *hold, struct hold_verdict *v)
 {
 	asks(hold, v, STOP_CANCEL);
 }
 
+/* model: holdforce */
 static void asks_to_kill(const struct hold *hold, struct hold_verdict *v)
 {
 	if (hold->cooled_off)

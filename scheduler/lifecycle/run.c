@@ -283,6 +283,7 @@ static void asks_to_stop(struct verdict *v, const struct run_event *event)
 	v->signals = true;
 }
 
+/* model: force */
 static void asks_to_kill(struct verdict *v, const struct run_event *event)
 {
 	if (!event->cooled_off) {

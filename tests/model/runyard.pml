@@ -10,10 +10,11 @@
  * changes something, and faults are bounded, so every behaviour comes to an end. What has to hold:
  *
  *  1. At most one terraform of the workspace is alive (rule 8), and none of a run that has ended, unless the workspace
- *     is held.
+ *     is held. The release by a person while terraform lives is the only step that may break this: it sets `risked`.
  *  2. A result counts only if it is of the attempt that the job is at (rule 5).
  *  3. An apply starts once at the most (rule 6).
  *  4. No plan begins with another state than terraform wrote last, and no state takes the place of a newer one (rule 7).
+ *     A hold that ends without the last state, by a person or at the deadline, sets `gave_up`.
  *  5. In the end every run has ended: what was committed was announced, whatever waited was claimed or ended (rule 3).
  *     Checked in the states that nothing follows; and as the formula `live` under weak fairness.
  *
@@ -22,6 +23,8 @@
  *   NO_DEADMAN   a plan's process outlives its lease              NO_LEASE_LOCK  the sweeper reads a lease, then decides
  *   NO_START     an apply starts without asking                   NO_HOLD        a lost apply lets the queue go on
  *   DELETE_FIRST the outbox row goes before its message           NO_ANNOUNCE    what waits is not announced again
+ *   NO_LIMIT     an apply outlives its deadline                   HOLD_TIMER     a hold ends before that deadline
+ *   STRICT       (with RELEASE) a release by a person is no risk
  */
 
 #ifndef FAULTS
@@ -44,7 +47,8 @@ typedef Job {
 	byte attempt;
 	byte worker;
 	byte losses;
-	bool started, stop, over
+	byte stop;    /* 1: it is to be interrupted; 2: killed */
+	bool started, over
 };
 
 /* ---- PostgreSQL ---- */
@@ -53,6 +57,7 @@ Job job[2];
 byte current = NONE;
 bool held;
 byte holder = NONE;
+byte hold_stop;       /* as a job's */
 byte serial;          /* of the workspace's current state */
 byte base[2];         /* the serial that a run's plan was made from */
 byte row[2];          /* the outbox row of a run's ticket; 0: none */
@@ -72,12 +77,14 @@ bool w_well[2];       /* it ended by itself */
 byte w_serial[2];     /* the state on its disk */
 bool w_lost[2];       /* the worker knows that the attempt is over */
 bool expired[2];      /* its own deadline, which comes before the lease's */
+bool limited[2];      /* its keeper has met the deadline of the apply, which comes before the scheduler's */
 bool up[2] = true;
 bool still[2], cut[2];
 
 /* ---- what only the properties look at ---- */
 byte written;         /* the serial that terraform wrote last */
 byte applies[2];
+bool risked, gave_up;
 
 byte faults = FAULTS;
 
@@ -90,6 +97,9 @@ byte faults = FAULTS;
 	job[w_run[w]].stage == w_stage[w] && job[w_run[w]].attempt == w_attempt[w])
 #define row_number(r) (job[r].attempt + (job[r].stage == apply -> 4 : 0))
 #define alive(r)   ((live[0] != nothing && w_run[0] == r) || (live[1] != nothing && w_run[1] == r))
+/* The token of its attempt is that of the hold. */
+#define holds_by(w) (held && holder == w_run[w] && w_attempt[w] == job[holder].attempt)
+#define may_live(w) (holder != NONE && w_run[w] == holder && w_stage[w] == apply && phase[w] != gone && !limited[w])
 #define renewed(r) (talks(job[r].worker) && has(job[r].worker, r) && \
 	w_attempt[job[r].worker] == job[r].attempt && w_stage[job[r].worker] == job[r].stage)
 
@@ -102,7 +112,7 @@ inline put_up(r, what)
 	job[r].attempt = 1;
 	job[r].losses = 0;
 	job[r].started = false;
-	job[r].stop = false;
+	job[r].stop = 0;
 	job[r].over = false;
 	status[r] = queued;
 	row[r] = row_number(r)
@@ -152,7 +162,7 @@ inline lose(r)
 	:: job[r].stage == apply && job[r].started ->
 #ifndef NO_HOLD
 		if
-		:: !last_said[r] -> held = true; holder = r
+		:: !last_said[r] -> held = true; holder = r; hold_stop = job[r].stop
 		:: else
 		fi;
 		end(r, errored)
@@ -187,11 +197,19 @@ inline take_state(w)
 	last_said[w_run[w]] = true
 }
 
-/* step: release */
-inline release(w)
+inline hold_ends()
+{
+	held = false;
+	holder = NONE;
+	hold_stop = 0;
+	queue_goes_on()
+}
+
+/* step: laststate */
+inline last_state(w)
 {
 	if
-	:: held && holder == w_run[w] -> take_state(w); held = false; holder = NONE; queue_goes_on()
+	:: holds_by(w) -> assert(!alive(holder)); take_state(w); hold_ends()
 	:: !held && is_its(w) -> take_state(w)
 	:: else
 	fi
@@ -206,7 +224,8 @@ inline forget(w)
 	w_serial[w] = 0;
 	w_attempt[w] = 0;
 	w_stage[w] = nothing;
-	expired[w] = false
+	expired[w] = false;
+	limited[w] = false
 }
 
 inline take_job(w, r)
@@ -220,12 +239,17 @@ inline take_job(w, r)
 	w_run[w] = r;
 	w_stage[w] = job[r].stage;
 	w_attempt[w] = job[r].attempt;
-	expired[w] = false
+	expired[w] = false;
+	limited[w] = false
 }
 
 inline begin(w)
 {
+#ifndef STRICT
+	assert(live[1 - w] == nothing || risked); /* 1 */
+#else
 	assert(live[1 - w] == nothing); /* 1 */
+#endif
 	live[w] = w_stage[w];
 	w_well[w] = false;
 	phase[w] = running
@@ -240,6 +264,22 @@ inline process_ends(w, well)
 	fi;
 	live[w] = nothing;
 	w_well[w] = well
+}
+
+/* It is killed, and writes no state. */
+inline process_killed(w)
+{
+	live[w] = nothing;
+	w_well[w] = false
+}
+
+/* What a stop makes of a process: an interrupt ends it in order. */
+inline process_stopped(w, how)
+{
+	if
+	:: how == 1 -> process_ends(w, false)
+	:: else -> process_killed(w)
+	fi
 }
 
 inline send_ticket()
@@ -282,12 +322,12 @@ endless:	do
 	:: atomic { talks(w) && seen != NONE -> take_job(w, seen); seen = NONE }
 #endif
 	:: atomic { works(w) && phase[w] == got && w_stage[w] == plan && !expired[w] ->
-		assert(serial == written); /* 4 */
+		assert(serial == written || gave_up); /* 4 */
 		base[w_run[w]] = serial;
 		begin(w) }
 	/* step: start */
 #ifndef NO_START
-	:: atomic { talks(w) && phase[w] == got && w_stage[w] == apply && !expired[w] ->
+	:: atomic { talks(w) && phase[w] == got && w_stage[w] == apply && !expired[w] && !limited[w] ->
 		if
 		:: is_its(w) && !job[w_run[w]].stop ->
 			job[w_run[w]].started = true;
@@ -304,6 +344,8 @@ endless:	do
 		assert(applies[w_run[w]] == 1); /* 3 */
 		begin(w) }
 #endif
+	/* The keeper starts nothing after the deadline: the job fails. */
+	:: atomic { works(w) && phase[w] == got && w_stage[w] == apply && limited[w] -> phase[w] = running }
 	/* terraform comes to its end by itself, whatever its worker does */
 	:: atomic { up[w] && live[w] != nothing -> process_ends(w, true) }
 	/* step: result */
@@ -322,7 +364,11 @@ endless:	do
 		job[w_run[w]].over = false;
 		expired[w] = false }
 	/* step: stop */
-	:: atomic { talks(w) && phase[w] == running && is_its(w) && job[w_run[w]].stop && live[w] != nothing -> process_ends(w, false) }
+	:: atomic { talks(w) && phase[w] == running && is_its(w) && job[w_run[w]].stop && live[w] != nothing ->
+		process_stopped(w, job[w_run[w]].stop) }
+	/* The same, for a terraform that outlived its attempt. */
+	:: atomic { talks(w) && w_lost[w] && live[w] != nothing && holds_by(w) && hold_stop ->
+		process_stopped(w, hold_stop) }
 	/* The heartbeat says that the attempt is over. A plan is killed; an apply goes on (rule 7). */
 	:: atomic { talks(w) && phase[w] != idle && phase[w] != gone && !is_its(w) && !w_lost[w] ->
 		if
@@ -334,15 +380,28 @@ endless:	do
 			fi;
 			forget(w)
 		fi }
-	:: atomic { talks(w) && w_lost[w] && live[w] == nothing -> release(w); forget(w) }
+	:: atomic { talks(w) && w_lost[w] && live[w] == nothing -> last_state(w); forget(w) }
 	/* After kill -9, with its folder: what the job left is delivered. */
 	:: atomic { talks(w) && phase[w] == gone ->
 		if
-		:: w_stage[w] == apply && w_serial[w] > 0 -> release(w)
+		:: w_stage[w] == apply && w_serial[w] > 0 -> last_state(w)
 		:: else
 		fi;
 		forget(w) }
 	od
+}
+
+/* step: limit */
+inline limit(w)
+{
+	limited[w] = true;
+#ifndef NO_LIMIT
+	if
+	:: live[w] == apply -> process_ends(w, false)
+	:: live[w] == apply -> process_killed(w)
+	:: else
+	fi
+#endif
 }
 
 /* What only time does. */
@@ -366,6 +425,9 @@ endless:	do
 		fi
 #endif
 		}
+	/* The deadline matters only where the worker can't be heard. */
+	:: atomic { w_stage[0] == apply && phase[0] != idle && phase[0] != gone && !limited[0] && (held || !talks(0)) -> limit(0) }
+	:: atomic { w_stage[1] == apply && phase[1] != idle && phase[1] != gone && !limited[1] && (held || !talks(1)) -> limit(1) }
 	:: atomic { job[0].state == claimed && !job[0].over && !renewed(0) && (!has(job[0].worker, 0) || expired[job[0].worker]) -> job[0].over = true }
 	:: atomic { job[1].state == claimed && !job[1].over && !renewed(1) && (!has(job[1].worker, 1) || expired[job[1].worker]) -> job[1].over = true }
 	od
@@ -421,6 +483,7 @@ endless:	do
 			:: stage == apply && job[r].started -> end(r, (well || !job[r].stop -> applied : canceled))
 			:: !(stage == apply && job[r].started) && job[r].stop -> end(r, canceled)
 			:: stage == plan && !job[r].stop && well -> put_up(r, apply)
+			:: stage == apply && !job[r].started && !job[r].stop -> end(r, errored)
 			:: else -> again(r)
 			fi
 		:: else
@@ -439,6 +502,14 @@ endless:	do
 		fi;
 		seen = NONE }
 #endif
+	/* step: expire */
+#ifndef HOLD_TIMER
+	:: atomic { held && !may_live(0) && !may_live(1) ->
+#else
+	:: atomic { held ->
+#endif
+		gave_up = gave_up || serial != written;
+		hold_ends() }
 	/* step: announce */
 #ifndef NO_ANNOUNCE
 	:: atomic { (job[0].state == waiting || job[1].state == waiting) && !row[0] && !row[1] && tickets == 0 && mine == NONE ->
@@ -455,15 +526,39 @@ inline cancel(r)
 {
 	if
 	:: status[r] == pending || job[r].state == waiting -> end(r, canceled)
-	:: else -> job[r].stop = true
+	:: else -> job[r].stop = 1
 	fi
 }
 
+/* Cancels once, and forces it. */
 proctype Person()
 {
 	if
 	:: atomic { !ended(0) && !job[0].stop -> cancel(0) }
 	:: atomic { !ended(1) && !job[1].stop -> cancel(1) }
+	/* step: holdcancel */
+	:: atomic { held && hold_stop == 0 -> hold_stop = 1 }
+	:: ends
+	fi;
+	if
+	/* step: force */
+	:: atomic { job[0].state == claimed && job[0].stop == 1 -> job[0].stop = 2 }
+	:: atomic { job[1].state == claimed && job[1].stop == 1 -> job[1].stop = 2 }
+	/* step: holdforce */
+	:: atomic { held && hold_stop == 1 -> hold_stop = 2 }
+	:: ends
+	fi
+}
+
+/* Ends a hold by a word, and does not know whether its terraform lives. */
+proctype Releaser()
+{
+	if
+	/* step: release */
+	:: atomic { held ->
+		risked = risked || alive(holder);
+		gave_up = gave_up || serial != written || alive(holder);
+		hold_ends() }
 	:: ends
 	fi
 }
@@ -539,6 +634,9 @@ init
 #endif
 #ifdef CANCEL
 		run Person();
+#endif
+#ifdef RELEASE
+		run Releaser();
 #endif
 		run Clock();
 		run Faults()

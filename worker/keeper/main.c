@@ -170,6 +170,7 @@ static void lease_check(struct keeper *keeper, int64_t now)
 		time_check(keeper, &keeper->terms.lease, KEEPER_LEASE, now);
 }
 
+/* model: limit */
 static void deadline_check(struct keeper *keeper, int64_t now)
 {
 	time_check(keeper, &keeper->terms.deadline, KEEPER_DEADLINE, now);
