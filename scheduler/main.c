@@ -16,6 +16,7 @@
 #include "scheduler/api/server.h"
 #include "scheduler/auth/bootstrap.h"
 #include "scheduler/auth/passwords.h"
+#include "scheduler/dispatch/epoch.h"
 #include "scheduler/dispatch/holds.h"
 #include "scheduler/dispatch/housekeeper.h"
 #include "scheduler/dispatch/letters.h"
@@ -236,6 +237,7 @@ static int scheduler_start(struct scheduler *s, struct err *err)
 	if (certificate_read(s, err) < 0 || connections_possible(&api.connections, err) < 0 ||
 		addresses_check(o, err) < 0 || database_ready(s, err) < 0 ||
 		store_installation(s->store.db, &s->store.installation, err) < 0 ||
+		epoch_check_replication(&s->store, err) < 0 || epoch_settle(&s->store, o->database_url, err) < 0 ||
 		publisher_start(&publisher, &s->publisher, err) < 0 || waits_start(o->database_url, &s->waits, err) < 0)
 		return -1;
 	s->store.publisher = s->publisher;
@@ -341,6 +343,14 @@ static int command_holds(struct scheduler *s, int argc, char **argv, struct err 
 	return holds_release(&s->store, argv[2], argc == 4 ? argv[3] : NULL, err);
 }
 
+/* For an operator who has restored the database in a way that it does not show. */
+static int command_new_epoch(struct scheduler *s, int argc, char **argv, struct err *err)
+{
+	(void)argc;
+	(void)argv;
+	return database_ready(s, err) < 0 ? -1 : epoch_begin(&s->store, err);
+}
+
 static int command_letters(struct scheduler *s, int argc, char **argv, struct err *err)
 {
 	return letters_command(&s->store, argc, argv, err);
@@ -357,6 +367,7 @@ static const struct command {
 	{"add-user", command_add_user, true, false},
 	{"set-password", command_set_password, true, false},
 	{"holds", command_holds, true, false},
+	{"new-epoch", command_new_epoch, false, false},
 	{"dead-letters", command_letters, true, true},
 };
 
@@ -394,6 +405,20 @@ static int objects_setup(struct scheduler *s, struct err *err)
 	return objects_open(&settings, &s->objects, err);
 }
 
+static int replication_parse(const char *text, enum replication *ret_replication, struct err *err)
+{
+	static const char *const names[] = {
+		[REPLICATION_NONE] = "none", [REPLICATION_ASYNC] = "async", [REPLICATION_SYNC] = "sync"};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		if (!text_equal(text, names[i]))
+			continue;
+		*ret_replication = (enum replication)i;
+		return 0;
+	}
+	return err_set(err, ERR_INVALID, "--database-replication: sync, async or none is needed, not '%s'", text);
+}
+
 static int scheduler_setup(struct scheduler *s, struct err *err)
 {
 	int level = log_level_parse(s->options.log_level);
@@ -424,7 +449,7 @@ static int scheduler_setup(struct scheduler *s, struct err *err)
 			.progress_seconds = (int)s->options.task_progress_seconds,
 			.total_seconds = (int)s->options.task_total_seconds},
 		.notification_seconds = (int)s->options.notification_seconds};
-	return 0;
+	return replication_parse(s->options.database_replication, &s->store.replication, err);
 }
 
 static void scheduler_release(struct scheduler *s)

@@ -68,10 +68,10 @@ static const char *change_make(
 
 	if (row->broken && !ends_broken(row, event.kind))
 		return note_broken(row, event.kind, row->broken);
+	event.started = row->job.started || item->fenced;
 	event.may_retry = job_may_retry(
-		row->run.stage, row->job.started, row->job.attempt, row->job.losses + (event.kind == EV_LOST));
+		row->run.stage, event.started, row->job.attempt, row->job.losses + (event.kind == EV_LOST));
 	event.cooled_off = row->cooled_off || item->at_once;
-	event.started = row->job.started;
 	*ret_verdict = row_step(row, &event);
 	if (ret_verdict->refused)
 		return NULL;

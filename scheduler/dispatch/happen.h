@@ -25,6 +25,7 @@ struct happening {
 	struct id job;          /* set: only if this attempt is the run's */
 	int attempt;
 	const char *ended_lease; /* set: only while the attempt has this lease, which has ended (jobs.lease_until) */
+	bool fenced;             /* whether its terraform started is not known: it counts as started */
 	bool needs_proof;        /* the sender is known by the result's MAC alone */
 	bool at_once;            /* a force-cancel need not wait until the cancel had its time */
 	const char *actor;       /* user id, or NULL */

@@ -11,6 +11,7 @@
 #include "common/log.h"
 #include "common/metrics.h"
 #include "scheduler/dispatch/auto_destroy.h"
+#include "scheduler/dispatch/epoch.h"
 #include "scheduler/dispatch/happen.h"
 #include "scheduler/dispatch/holds.h"
 #include "scheduler/auth/sessions.h"
@@ -28,6 +29,7 @@ enum { MOST_SWEPT = 100, REASON_SIZE = 512, AWAY_MS = 3000, SHOWN_MS = 300000 };
 
 struct sweeper {
 	struct store store;
+	char *database_url;
 	struct clock_watch clock;
 	bool steady;        /* the last look at the clock found no step */
 	int64_t watched_ms; /* when leases were last watched over; by clock_mono_ms, as the next */
@@ -348,6 +350,7 @@ static const struct {
 	{"notifications", 2000, sweep_notifications, SWEEP_BY_CLOCK},
 	{"task deadlines", 2000, sweep_task_deadlines, SWEEP_BY_CLOCK},
 	{"gauges", 2000, sweep_gauges, SWEEP_ONLY_SHOWN},
+	{"replication", 10000, epoch_watch_replication, SWEEP_ANY},
 	{"keys", 10000, keys_report_waiting, SWEEP_ANY},
 	{"queues", 15000, sweep_queues, SWEEP_ANY},
 	{"auto destroy", 2000, auto_destroy_sweep, SWEEP_ANY},
@@ -407,6 +410,15 @@ static void sweep_due(struct sweeper *sweeper, int64_t due[ARRAY_LEN(sweeps)])
 	}
 }
 
+/* Until then no thread is let through to the server that answers now. */
+static void history_settle(struct sweeper *sweeper)
+{
+	struct err err = ERR_INIT;
+
+	if (db_history_doubted() && epoch_settle(&sweeper->store, sweeper->database_url, &err) < 0)
+		log_warn("the history of the database is not settled, and is tried again", "error", err.message, NULL);
+}
+
 static void *sweeper_thread(void *data)
 {
 	struct sweeper *sweeper = data;
@@ -414,6 +426,7 @@ static void *sweeper_thread(void *data)
 	int64_t due[ARRAY_LEN(sweeps)] = {0};
 
 	while (!atomic_load(&sweeper->stopping)) {
+		history_settle(sweeper);
 		sweep_due(sweeper, due);
 		poll(&wake, 1, 500);
 	}
@@ -428,10 +441,12 @@ int sweeper_start(const struct sweeper_spec *spec, struct sweeper **ret_sweeper,
 	sweeper->watched_ms = INT64_MIN / 2;
 	sweeper->store.db = db_open(spec->database_url);
 	sweeper->store.clock = &sweeper->clock;
+	sweeper->database_url = mem_text(spec->database_url);
 	sweeper->wake = eventfd(0, EFD_CLOEXEC);
 	if (sweeper->wake < 0 || pthread_create(&sweeper->thread, NULL, sweeper_thread, sweeper) != 0) {
 		err_errno(err, "sweeper");
 		db_close(sweeper->store.db);
+		free(sweeper->database_url);
 		free(sweeper);
 		return -1;
 	}
@@ -448,5 +463,6 @@ void sweeper_stop(struct sweeper *sweeper)
 	pthread_join(sweeper->thread, NULL);
 	db_close(sweeper->store.db);
 	closep(&sweeper->wake);
+	free(sweeper->database_url);
 	free(sweeper);
 }

@@ -5,11 +5,13 @@
 #include <errno.h>
 #include <libpq-fe.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "scheduler/lifecycle/history.h"
 #include "scheduler/metrics.h"
 
 enum { MOST_STATEMENTS = 2048, MOST_TRIES = 6, MOST_QUEUED = 64, MOST_SENT = 2 * MOST_QUEUED };
@@ -21,7 +23,9 @@ struct db {
 	PGconn *conn;
 	const char *statements[MOST_STATEMENTS]; /* prepared on this connection, by the address of their text */
 	bool relaxed;
-	const char *channel; /* that it listens to, or NULL */
+	bool unguarded;
+	char history[HISTORY_SIZE]; /* of the server that the connection is to */
+	const char *channel;        /* that it listens to, or NULL */
 	bool in_transaction, gathering;
 	int queued; /* statements that were sent, whose results nobody has read: the connection is in pipeline mode */
 	struct rows *asked[MOST_SENT];                                    /* where the result of each goes, or NULL */
@@ -66,6 +70,58 @@ struct db *db_open_listening(const char *url, const char *channel)
 
 	db->channel = channel;
 	return db;
+}
+
+struct db *db_open_unguarded(const char *url)
+{
+	struct db *db = db_open(url);
+
+	db->unguarded = true;
+	return db;
+}
+
+/* ---- the history of the server ---- */
+
+static struct {
+	pthread_mutex_t mutex;
+	char admitted[HISTORY_SIZE];
+	bool doubted;
+} histories = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+void db_history_admit(const char *history)
+{
+	pthread_mutex_lock(&histories.mutex);
+	text_copy(histories.admitted, sizeof(histories.admitted), history);
+	histories.doubted = false;
+	pthread_mutex_unlock(&histories.mutex);
+}
+
+bool db_history_doubted(void)
+{
+	bool doubted;
+
+	pthread_mutex_lock(&histories.mutex);
+	doubted = histories.doubted;
+	pthread_mutex_unlock(&histories.mutex);
+	return doubted;
+}
+
+const char *db_history(const struct db *db)
+{
+	return db->history;
+}
+
+static bool history_admitted(const struct db *db)
+{
+	bool admitted;
+
+	if (db->unguarded)
+		return true;
+	pthread_mutex_lock(&histories.mutex);
+	admitted = !*histories.admitted || text_equal(histories.admitted, db->history);
+	histories.doubted |= !admitted;
+	pthread_mutex_unlock(&histories.mutex);
+	return admitted;
 }
 
 int db_socket(const struct db *db)
@@ -139,6 +195,32 @@ static bool connection_alive(struct db *db)
 }
 
 static int script(struct db *db, const char *sql, int most_ms, struct err *err);
+static void note_trip(int statements);
+static PGresult *result_last(struct db *db, bool sent, int most_ms);
+static bool result_good(const PGresult *result);
+
+/* A standby has no history of its own: the statement fails there. */
+static int history_read(struct db *db, struct err *err)
+{
+	PGresult *result;
+
+	note_trip(1);
+	result = result_last(db,
+		PQsendQuery(db->conn,
+			"select system_identifier || '/' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) "
+			"from pg_control_system()"),
+		SILENT_MS);
+	if (!result_good(result)) {
+		PQclear(result);
+		return connection_failed(db, err);
+	}
+	text_copy(db->history, sizeof(db->history), PQgetvalue(result, 0, 0));
+	PQclear(result);
+	if (history_admitted(db))
+		return 0;
+	db->given_up = "it failed over or was restored, and lost commits are looked for";
+	return connection_failed(db, err);
+}
 
 static int channel_listen(struct db *db, struct err *err)
 {
@@ -273,6 +355,8 @@ static int db_connect(struct db *db, struct err *err)
 		    "set enable_seqscan = off; set max_parallel_workers_per_gather = 0",
 		    SILENT_MS, err) < 0)
 		return -1;
+	if (history_read(db, err) < 0)
+		return -1;
 	if (db->relaxed && script(db, "set synchronous_commit = off", SILENT_MS, err) < 0)
 		return -1;
 	return db->channel ? channel_listen(db, err) : 0;
@@ -395,8 +479,10 @@ static int statement_failed(struct db *db, const PGresult *result, struct err *e
 	const char *message = text_or_empty(PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY));
 
 	db->try_again = text_equal(state, "40P01") || text_equal(state, "40001");
-	/* Without a state it is libpq that failed, not the server: of the connection nothing is known any more. */
-	if (PQstatus(db->conn) != CONNECTION_OK || !*state || text_starts(state, "57P") || text_starts(state, "08"))
+	/* Without a state it is libpq that failed, not the server: of the connection nothing is known any more. A
+	 * server that became a standby (25006) is left for the one that is the primary now. */
+	if (PQstatus(db->conn) != CONNECTION_OK || !*state || text_starts(state, "57P") || text_starts(state, "08") ||
+		text_equal(state, "25006"))
 		return connection_failed(db, err);
 	if (text_equal(state, "23505")) {
 		text_copy(db->constraint, sizeof(db->constraint), PQresultErrorField(result, PG_DIAG_CONSTRAINT_NAME));

@@ -59,6 +59,15 @@ struct db *db_open_relaxed(const char *url);
 /* The same for a connection that hears the channel's notices (NOTIFY) too, also after it was lost and opened again.
  * `channel` is an identifier, a literal; in pg_stat_activity it is the application's name. */
 struct db *db_open_listening(const char *url, const char *channel);
+/* The same for a connection to whichever server answers: see db_history_admit. */
+struct db *db_open_unguarded(const char *url);
+/* Only servers of that history (lifecycle/history.h) are let through from now on, in the whole process: a connection to
+ * another one fails with ERR_UNAVAILABLE. Before the first call any server is. */
+void db_history_admit(const char *history);
+/* True if a connection was refused since. */
+bool db_history_doubted(void);
+/* The history of the server that it is connected to; "" before the first statement. */
+const char *db_history(const struct db *db);
 /* What poll is to wait on for a notice; -1 while there is no connection. */
 int db_socket(const struct db *db);
 /* The next notice that another connection has sent; false if there is none. Never blocks. */

@@ -15,10 +15,10 @@ int holds_begin(struct store *store, const json_t *holds, struct err *err)
 	return db_queue(store->db, err,
 		"with begun as (insert into workspace_holds (job_id, workspace_id, run_id, worker, token_hash, until, "
 		"attempt, worker_id, stop, engine_ended) "
-		"select j.id, j.workspace_id, j.run_id, coalesce(w.name, j.worker_id, ''), j.token_hash, "
+		"select j.id, j.workspace_id, j.run_id, coalesce(w.name, j.worker_id, ''), coalesce(j.token_hash, ''), "
 		"coalesce(j.deadline, 'infinity'), j.attempt, j.worker_id, j.stop, u.engine_ended "
 		"from jsonb_to_recordset($1::jsonb) as u(job text, engine_ended boolean) "
-		"join jobs j on j.id = u.job left join workers w on w.id = j.worker_id where j.token_hash is not null "
+		"join jobs j on j.id = u.job left join workers w on w.id = j.worker_id "
 		"on conflict (job_id) do nothing returning job_id, workspace_id, run_id, until), "
 		"held as (update workspaces w set hold_job_id = b.job_id from begun b where w.id = b.workspace_id "
 		"returning w.id, w.organization_id), "

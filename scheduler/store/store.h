@@ -24,11 +24,19 @@ struct task_limits {
 	int total_seconds;    /* whatever they say */
 };
 
+/* How PostgreSQL's commits reach its standby: what a failover may lose. */
+enum replication {
+	REPLICATION_NONE,
+	REPLICATION_ASYNC,
+	REPLICATION_SYNC,
+};
+
 struct store {
 	struct db *db;
 	const struct keyring *keyring;
 	const char *public_url; /* without a slash at its end */
 	struct id installation; /* sent with every answer (common/origin.h) */
+	enum replication replication;
 	int lease_seconds;
 	int hold_alert_seconds; /* a hold that lasts longer is worth an alert (store/holds.h) */
 	struct task_limits task_limits;

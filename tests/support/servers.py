@@ -21,9 +21,9 @@ DEPS = Path(os.environ.get("RUNYARD_DEPS", ROOT / "build/deps"))
 
 class Postgres:
     """A private cluster; root lends it the postgres account. It begins as a copy of what initdb made once for all. With `steps`
-    its clock can be set: step(seconds)."""
+    its clock can be set: step(seconds). With `primary` it is that cluster's standby."""
 
-    def __init__(self, steps=False):
+    def __init__(self, steps=False, primary=None):
         self.folder = Path(tempfile.mkdtemp(prefix="runyard-pg."))
         self.account = "postgres" if os.geteuid() == 0 else None
         self.port = free_port()
@@ -31,7 +31,10 @@ class Postgres:
         self.numbers = itertools.count(1)
         if self.account:
             shutil.chown(self.folder, self.account, self.account)
-        subprocess.run(["cp", "-a", self._cluster(), self.folder / "data"], check=True)
+        if primary:
+            self._copy(primary)
+        else:
+            subprocess.run(["cp", "-a", self._cluster(), self.folder / "data"], check=True)
         self.process = Process("postgres", [*(self._clock() if steps else []), *self._command()], self.folder, account=self.account)
 
     def _clock(self):
@@ -59,10 +62,25 @@ class Postgres:
         return made
 
     def _init(self, folder):
+        self._run("initdb", "-D", folder, "-U", "runyard", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N")
+
+    def _run(self, name, *arguments):
         lend = ["setpriv", "--reuid", self.account, "--regid", self.account, "--init-groups"] if self.account else []
-        command = [*lend, self.programs / "initdb", "-D", folder, "-U", "runyard", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N"]
-        done = subprocess.run(command, cwd="/", capture_output=True, text=True, env=clean_environment())
+        done = subprocess.run([*lend, self.programs / name, *map(str, arguments)], cwd="/", capture_output=True, text=True, env=clean_environment())
         assert done.returncode == 0, done.stderr
+
+    def _copy(self, primary):
+        source = f"host=127.0.0.1 port={primary.port} user=runyard application_name=standby"
+        self._run("pg_basebackup", "-d", source, "-D", self.folder / "data", "-R", "-X", "stream", "-c", "fast", "-N")
+
+    def promote(self):
+        self._run("pg_ctl", "promote", "-D", self.folder / "data")
+
+    def set(self, name, value):
+        """Changes a setting that a reload is enough for."""
+        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+            connection.execute(f"alter system set {name} = '{value}'")
+            connection.execute("select pg_reload_conf()")
 
     def _command(self):
         # Nothing here outlives the machine, so nothing waits for its disk.

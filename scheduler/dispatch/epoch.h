@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_DISPATCH_EPOCH_H
+#define SCHEDULER_DISPATCH_EPOCH_H
+
+/*
+ * Failovers and restores of PostgreSQL. A connection to a server with another history than the one that the schedulers
+ * know is refused (store/db.h), until one scheduler has settled it:
+ *
+ *  - Where no commit can be lost (--database-replication sync), the new history is noted and nothing else changes.
+ *  - Elsewhere a new epoch fences every attempt that was claimed before it: the claim and the start of an apply may be
+ *    among the lost commits. Plans are tried again. A run whose apply was claimed or waited ends errored, and its
+ *    workspace is held.
+ */
+
+#include "scheduler/store/store.h"
+
+/* ERR_INVALID if --database-replication is sync and commits do not wait for a standby. */
+int epoch_check_replication(struct store *store, struct err *err);
+/* Settles the history of the server that answers, by a connection of its own; then connections to it are let through.
+ */
+int epoch_settle(const struct store *store, const char *database_url, struct err *err);
+/* Begins an epoch, whatever the history: for an operator who has restored the database. */
+int epoch_begin(struct store *store, struct err *err);
+/* Notes whether commits wait for a standby now: a later failover is judged by that. */
+int epoch_watch_replication(struct store *store, struct err *err);
+
+#endif

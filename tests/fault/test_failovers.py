@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: MPL-2.0
+"""PostgreSQL fails over to a real standby: a synchronous one disturbs nothing; where commits are lost, no apply starts twice."""
+
+import json
+import signal
+
+import psycopg
+import pytest
+
+from support.api import Api
+from support.runyard import Scheduler
+from support.servers import Postgres
+from support.site import bootstrap
+from support.wait import until
+
+LEASE = 6
+ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
+
+
+class Pair:
+    """A primary and its standby."""
+
+    def __init__(self):
+        self.primary = Postgres().start()
+        self.standby = Postgres(primary=self.primary).start()
+        until(lambda: self._ask(self.primary, "select 1 from pg_stat_replication where state = 'streaming'"), "the standby follows")
+
+    @staticmethod
+    def _ask(server, query):
+        with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
+            return connection.execute(query).fetchall()
+
+    def url(self, database):
+        hosts = f"127.0.0.1:{self.primary.port},127.0.0.1:{self.standby.port}"
+        return f"postgresql://runyard@{hosts}/{database.rpartition('/')[2]}?target_session_attrs=read-write"
+
+    def synchronous(self):
+        self.primary.set("synchronous_standby_names", "standby")
+        until(lambda: self._ask(self.primary, "select 1 from pg_stat_replication where sync_state = 'sync'"), "the standby is synchronous")
+
+    def caught_up(self):
+        (position,) = self._ask(self.primary, "select pg_current_wal_lsn()")
+        until(lambda: self._ask(self.standby, f"select pg_last_wal_replay_lsn() >= '{position[0]}'") == [(True,)], "the standby has caught up")
+
+    def cut(self):
+        """From here on commits are lost by a failover."""
+        self.caught_up()
+        self.standby.set("primary_conninfo", "")
+        until(lambda: not self._ask(self.standby, "select 1 from pg_stat_wal_receiver"), "the standby receives nothing")
+
+    def fail_over(self):
+        self.primary.stop(signal.SIGKILL)
+        self.standby.promote()
+
+    def release(self):
+        self.standby.release()
+        self.primary.release()
+
+
+@pytest.fixture
+def postgres():
+    pair = Pair()
+    yield pair
+    pair.release()
+
+
+@pytest.fixture
+def template(postgres):
+    url = postgres.primary.new_database()
+    return url, bootstrap(url)
+
+
+@pytest.fixture
+def database(postgres, template):
+    return postgres.url(template[0])
+
+
+@pytest.fixture
+def two(scheduler):
+    def start(replication):
+        return [scheduler(lease_seconds=LEASE, database_replication=replication) for _ in range(2)]
+
+    return start
+
+
+def gated(gate):
+    return {"main.tf": f"""
+resource "terraform_data" "first" {{}}
+resource "terraform_data" "one" {{
+  depends_on = [terraform_data.first]
+  provisioner "local-exec" {{
+    command = "{gate.command}"
+  }}
+}}
+"""}
+
+
+def epoch(ask):
+    """What PostgreSQL says once it answers again."""
+
+    def read():
+        try:
+            return ask("select epoch, history from database_history")[0]
+        except psycopg.OperationalError:
+            return None
+
+    return until(read, "PostgreSQL answers")
+
+
+def served(two, api):
+    """Every thread of each scheduler is let through to the new primary."""
+    until(lambda: all(one.ready() for one in two), "the schedulers are ready")
+    apis = [Api(one.url, api.token) for one in two]
+    until(lambda: all(one.call("GET", "account/details").status == 200 for one in apis for _ in range(10)), "all threads answer")
+
+
+@pytest.mark.parametrize("replication", ["async", "none"])
+def test_an_apply_whose_start_was_lost_is_not_started_again(two, postgres, request, worker, gate, ask, replication):
+    schedulers = two(replication)
+    api = request.getfixturevalue("api")
+    first = worker()
+    workspace = api.workspace()
+    run = api.run_files(workspace, gated(gate))
+    api.wait_status(run, "planned")
+    first.stop()
+    api.act(run, "apply")
+    assert api.status(run) in ("apply_queued", "confirmed")
+    postgres.cut()
+
+    second = worker(sandbox_bind=gate.folder)
+    gate.wait()
+    assert api.status(run) == "applying"
+    third = worker(sandbox_bind=gate.folder)
+    postgres.fail_over()
+    served(schedulers, api)
+
+    assert "never started again" in api.wait_status(run, "errored")["error"]
+    attributes = api.attributes(f"workspaces/{workspace}")
+    assert attributes["locked"] and attributes["locked-reason"].startswith(f"Held after {run}")
+    assert epoch(ask)[0] == 2
+    after = api.run(workspace)
+    gate.open()
+    until(lambda: second.metric("runyard_worker_jobs_total", stage="apply") == 1, "the only apply ends")
+    assert third.metric("runyard_worker_jobs_total", stage="apply") == 0
+    assert api.status(after) == "pending"
+
+
+def test_an_apply_that_is_known_hands_in_its_last_state(two, postgres, request, worker, gate, ask):
+    """Its claim was not lost: the run ends, and what the worker has still comes."""
+    schedulers = two("async")
+    api = request.getfixturevalue("api")
+    one = worker(sandbox_bind=gate.folder)
+    workspace = api.workspace(auto_apply=True)
+    run = api.run_files(workspace, gated(gate))
+    gate.wait()
+    postgres.cut()
+    postgres.fail_over()
+    served(schedulers, api)
+    assert "never started again" in api.wait_status(run, "errored")["error"]
+    gate.open()
+    until(lambda: not api.attributes(f"workspaces/{workspace}")["locked"], "the hold ends with the last state")
+    assert api.resources(workspace) == ["terraform_data.first", "terraform_data.one"]
+    assert one.metric("runyard_worker_jobs_total", stage="apply") == 1
+
+
+def test_a_plan_is_tried_again(two, postgres, request, worker, gate, ask):
+    schedulers = two("async")
+    api = request.getfixturevalue("api")
+    worker(sandbox_bind=gate.folder)
+    run = api.run_files(api.workspace(), {"main.tf": f"output \"x\" {{\n  value = {gate.expression}\n}}\n"})
+    gate.wait()
+    postgres.cut()
+    postgres.fail_over()
+    served(schedulers, api)
+    assert epoch(ask)[0] == 2
+    gate.open()
+    api.wait_status(run, "planned")
+    assert ask("select attempt from jobs") == [] and [action for action, _ in api.events(run)].count("lost") == 0
+
+
+def test_a_synchronous_failover_disturbs_nothing(two, postgres, request, worker, gate, ask):
+    postgres.synchronous()
+    schedulers = two("sync")
+    api = request.getfixturevalue("api")
+    one = worker(sandbox_bind=gate.folder)
+    workspace = api.workspace(auto_apply=True)
+    run = api.run_files(workspace, gated(gate))
+    gate.wait()
+    _, before = epoch(ask)
+    postgres.fail_over()
+    served(schedulers, api)
+    number, after = epoch(ask)
+    assert number == 1 and after != before and after.split("/")[0] == before.split("/")[0]
+    assert api.status(run) == "applying"
+    gate.open()
+    api.wait_status(run, "applied")
+    assert api.resources(workspace) == ["terraform_data.first", "terraform_data.one"]
+    assert one.metric("runyard_worker_jobs_total", stage="apply") == 1
+
+
+def test_what_is_declared_synchronous_has_to_be(scheduler, postgres, database):
+    one = scheduler.launch(database_replication="sync")
+    assert one.process.ended() == 1
+    assert "do not wait for a standby" in json.loads(one.process.log().splitlines()[-1])["msg"]
+    postgres.synchronous()
+    scheduler(database_replication="sync")
+    assert Scheduler.run_command("migrate", database_url=database, keys=one.options["keys"], database_replication="twice", check=False).returncode == 1
+
+
+def test_a_failover_after_the_standby_was_given_up_may_lose_commits(two, postgres, request, worker, gate, ask):
+    """It was declared synchronous, and was not any more."""
+    postgres.synchronous()
+    schedulers = two("sync")
+    api = request.getfixturevalue("api")
+    worker(sandbox_bind=gate.folder)
+    run = api.run_files(api.workspace(auto_apply=True), gated(gate))
+    gate.wait()
+    postgres.primary.set("synchronous_standby_names", "")
+    until(lambda: ask("select durable from database_history") == [(False,)], "the schedulers know")
+    assert schedulers[0].metric("runyard_database_synchronous") == 0
+    postgres.caught_up()
+    postgres.fail_over()
+    served(schedulers, api)
+    assert "never started again" in api.wait_status(run, "errored")["error"]
+
+
+def test_an_operator_begins_an_epoch(two, postgres, request, worker, gate, database, ask):
+    """After a restore that the database does not show."""
+    (one, _) = two("none")
+    api = request.getfixturevalue("api")
+    worker(sandbox_bind=gate.folder)
+    run = api.run_files(api.workspace(auto_apply=True), gated(gate))
+    gate.wait()
+    Scheduler.run_command("new-epoch", database_url=database, keys=one.options["keys"])
+    assert "never started again" in api.wait_status(run, "errored")["error"]
+    assert epoch(ask)[0] == 2

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+/* Which changes of the database's history may have lost commits. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "scheduler/lifecycle/history.h"
+
+static void a_new_timeline_lacks_commits_unless_they_were_synchronous(void **state)
+{
+	(void)state;
+	assert_int_equal(history_compare(NULL, "7/00000001", false), HISTORY_FIRST);
+	assert_int_equal(history_compare("7/00000001", "7/00000001", false), HISTORY_SAME);
+	assert_int_equal(history_compare("7/00000001", "7/00000002", false), HISTORY_MAY_LACK);
+	assert_int_equal(history_compare("7/00000001", "7/00000002", true), HISTORY_CONTINUED);
+	assert_int_equal(history_compare("7/00000009", "7/0000000A", true), HISTORY_CONTINUED);
+}
+
+/* A copy by dump, or a primary that was given up and is back. */
+static void no_standby_has_another_system_or_an_older_timeline(void **state)
+{
+	(void)state;
+	assert_int_equal(history_compare("7/00000001", "71/00000002", true), HISTORY_MAY_LACK);
+	assert_int_equal(history_compare("71/00000001", "7/00000002", true), HISTORY_MAY_LACK);
+	assert_int_equal(history_compare("7/00000002", "7/00000001", true), HISTORY_MAY_LACK);
+	assert_int_equal(history_compare("7/00000002", "", true), HISTORY_MAY_LACK);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_new_timeline_lacks_commits_unless_they_were_synchronous),
+		cmocka_unit_test(no_standby_has_another_system_or_an_older_timeline),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
