@@ -79,6 +79,8 @@ static void variables_read(const json_t *source, struct assignment *to)
 
 static void facts_read(const json_t *source, struct assignment *to)
 {
+	const char *engine = text_or_empty(json_string_at(source, "engine")); /* an earlier scheduler names none */
+
 	to->run_token = text_or_empty(json_string_at(source, "run-token"));
 	to->api_url = text_or_empty(json_string_at(source, "api-url"));
 	to->ssh_key = text_or_empty(json_string_at(source, "ssh-key"));
@@ -89,7 +91,8 @@ static void facts_read(const json_t *source, struct assignment *to)
 		to->organization_id = to->organization;
 	to->workspace = text_or_empty(json_string_at(source, "workspace.name"));
 	to->workspace_id = text_or_empty(json_string_at(source, "workspace.id"));
-	to->engine_version = text_or_empty(json_string_at(source, "terraform-version"));
+	to->engine_needs = mem_printf(
+		"%s %s", *engine ? engine : "engine", text_or_empty(json_string_at(source, "terraform-version")));
 	to->destroy = json_bool_at(source, "destroy", false);
 	to->refresh = json_bool_at(source, "refresh", true);
 	to->refresh_only = json_bool_at(source, "refresh-only", false);
@@ -155,6 +158,7 @@ int assignment_take(struct assignment *assignment, const char *name, struct buf 
 void assignment_release(struct assignment *assignment)
 {
 	free(assignment->working_directory);
+	free(assignment->engine_needs);
 	free(assignment->variables);
 	json_decref(assignment->source);
 	*assignment = (struct assignment){.source = NULL};

@@ -36,8 +36,8 @@ struct assignment {
 	const char *project;
 	const char *workspace;
 	const char *workspace_id;
-	const char *engine_version; /* "1.11.4", "~> 1.11.0", "latest" or "" */
-	char *working_directory;    /* owned; relative, "" for the top; no ".." in it */
+	char *engine_needs;      /* owned; what it needs of an engine (proto/capabilities.h) */
+	char *working_directory; /* owned; relative, "" for the top; no ".." in it */
 	bool destroy, refresh, refresh_only, json_log;
 	bool watched;  /* by a terraform that applies without asking */
 	bool generate; /* configuration of what is imported may be written */

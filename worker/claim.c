@@ -5,6 +5,7 @@
 #include "common/err.h"
 #include "common/fetch.h"
 #include "common/log.h"
+#include "worker/capabilities.h"
 #include "worker/lease.h"
 #include "worker/metrics.h"
 #include "worker/ship/backoff.h"
@@ -70,7 +71,8 @@ static json_t *request_body(const struct claims *claims)
 {
 	const struct worker *worker = claims->worker;
 
-	return json_pack("{sssI}", "worker", lease_worker(worker->lease), "slots", (json_int_t)slots_free(worker));
+	return json_pack("{sssIso}", "worker", lease_worker(worker->lease), "slots", (json_int_t)slots_free(worker),
+		"capabilities", capabilities_now(worker));
 }
 
 /* ---- claims ---- */

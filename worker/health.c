@@ -15,7 +15,9 @@ static bool ready(void *data, struct buf *why)
 {
 	const struct worker *worker = data;
 
-	if (!lease_ready(worker->lease))
+	if (!atomic_load(&worker->capable))
+		buf_text(why, "this worker can run nothing: it has no engine (--engine, --engine-dir, PATH)\n");
+	else if (!lease_ready(worker->lease))
 		buf_text(why, "the scheduler does not answer\n");
 	if (disk_low(worker->disk))
 		buf_text(why, "the disk of --data-dir is nearly full (--min-free-disk, --min-free-inodes)\n");

@@ -9,6 +9,7 @@
 #include "common/err.h"
 #include "common/fetch.h"
 #include "common/log.h"
+#include "worker/capabilities.h"
 #include "worker/claim.h"
 #include "worker/metrics.h"
 #include "worker/ship/backoff.h"
@@ -253,8 +254,8 @@ static void register_worker(void *data)
 
 	if (lease->registering)
 		return;
-	post.body = json_pack("{sssIssso}", "name", options->name, "slots", (json_int_t)options->slots, "version",
-		RUNYARD_VERSION, "jobs", attempts_kept(worker));
+	post.body = json_pack("{sssIsssoso}", "name", options->name, "slots", (json_int_t)options->slots, "version",
+		RUNYARD_VERSION, "jobs", attempts_kept(worker), "capabilities", capabilities_now(worker));
 	lease->registering = post_send(worker, &post, register_answered, lease);
 }
 
@@ -301,9 +302,9 @@ static json_t *heartbeat_body(const struct worker *worker)
 		if (!worker->jobs[i]->reported)
 			list_job(jobs, worker->jobs[i]->assignment.job, worker->jobs[i]->assignment.attempt);
 	results_each(worker->results, list_result, jobs);
-	return json_pack("{sIsIsbsoso}", "free", (json_int_t)slots_free(worker), "slots",
+	return json_pack("{sIsIsbsososo}", "free", (json_int_t)slots_free(worker), "slots",
 		(json_int_t)worker->options.slots, "draining", worker->draining, "partitions",
-		tickets_partitions(worker->tickets), "jobs", jobs);
+		tickets_partitions(worker->tickets), "jobs", jobs, "capabilities", capabilities_now(worker));
 }
 
 static void job_heard(struct lease *lease, const struct keeper_lease *renewed, const json_t *item)
@@ -385,6 +386,7 @@ static void beat(void *data)
 		return;
 	lease->sent_ms = clock_boot_ms();
 	lease->beating = post_own(lease, "heartbeat", heartbeat_body(lease->worker), beat_answered);
+	capabilities_look(lease->worker, NULL, NULL); /* the next heartbeat tells of changes */
 }
 
 /* ---- leaving ---- */

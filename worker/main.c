@@ -18,6 +18,7 @@
 #include "common/log.h"
 #include "common/watchdog.h"
 #include "worker/account.h"
+#include "worker/capabilities.h"
 #include "worker/claim.h"
 #include "worker/control.h"
 #include "worker/disk.h"
@@ -339,27 +340,25 @@ static int process_open(struct process *process, struct err *err)
 	return health_start(worker, &process->health, err);
 }
 
-static void engine_known(void *data, const struct engine *engine, const struct err *err)
+/* The scheduler hears of a worker that knows what it can run. */
+static void capabilities_known(void *data)
 {
-	(void)data;
-	if (engine)
-		log_info("engine found", "engine", engine_product(engine), "version", engine->version.text, "path",
-			engine->path, NULL);
-	else
-		log_warn("no engine yet", "why", err->message, NULL);
+	struct worker *worker = data;
+	_cleanup_(freep) char *capabilities = capabilities_text(worker);
+
+	log_info("worker started", "scheduler", worker->options.scheduler_url, "capabilities", capabilities, "sandbox",
+		worker->sandbox.bwrap ? "bwrap" : "none", "job-network", network_name(worker), "data-dir",
+		worker->options.data_dir, "hard-limits", limits_hard(&worker->limits), "best-effort-limits",
+		limits_measured(&worker->limits), NULL);
+	lease_begin(worker->lease);
 }
 
 static void process_run(struct process *process)
 {
 	struct worker *worker = &process->worker;
 
-	log_info("worker started", "scheduler", worker->options.scheduler_url, "sandbox",
-		worker->sandbox.bwrap ? "bwrap" : "none", "job-network", network_name(worker), "data-dir",
-		worker->options.data_dir, "hard-limits", limits_hard(&worker->limits), "best-effort-limits",
-		limits_measured(&worker->limits), NULL);
 	unsent_recover(worker->host.unsent, process->jobs);
-	engines_find(worker->host.engines, "", engine_known, NULL);
-	lease_begin(worker->lease);
+	capabilities_look(worker, capabilities_known, worker);
 	loop_run(worker->loop);
 }
 
@@ -398,6 +397,7 @@ static void process_close(struct process *process, int status)
 	free(process->jobs_path);
 	free(process->groups);
 	free(worker->jobs);
+	json_decref(worker->capabilities);
 	options_release(&worker_options, &worker->options);
 }
 

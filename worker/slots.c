@@ -29,7 +29,7 @@ size_t slots_free(const struct worker *worker)
 	size_t slots = (size_t)worker->options.slots, taken = running(worker), aside = worker->busy - taken;
 
 	taken += aside > SLOTS_ASIDE ? aside - SLOTS_ASIDE : 0;
-	return worker->draining || disk_low(worker->disk) || taken >= slots ? 0 : slots - taken;
+	return worker->draining || !worker->capable || disk_low(worker->disk) || taken >= slots ? 0 : slots - taken;
 }
 
 struct job *slots_find(const struct worker *worker, const char *job, int attempt)

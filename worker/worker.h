@@ -4,6 +4,9 @@
 
 /* The parts of one worker process, as main.c puts them together. All of them live in the loop's thread. */
 
+#include <stdatomic.h>
+
+#include "common/json.h"
 #include "common/origin.h"
 #include "worker/cost/book.h"
 #include "worker/job.h"
@@ -33,6 +36,8 @@ struct worker {
 	struct books books;
 	struct job_limits limits;
 	struct job_host host;
+	json_t *capabilities; /* capabilities.h; owned; NULL until the first look */
+	atomic_bool capable;  /* of running anything */
 	struct results *results;
 	struct tickets *tickets; /* tickets.h: Kafka */
 	struct lease *lease;     /* lease.h: registration and heartbeats */

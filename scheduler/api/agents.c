@@ -12,10 +12,11 @@ json_t *agent_resource(const struct rows *rows, int row)
 	const char *id = row_text(rows, row, "id");
 	_cleanup_(freep) char *self = mem_printf("/api/v2/agents/%s", id);
 	json_t *resource = resource_new("agents", id,
-		json_pack("{so so so so so so}", "name", row_string(rows, row, "name"), "ip-address",
+		json_pack("{so so so so so so so}", "name", row_string(rows, row, "name"), "ip-address",
 			row_string(rows, row, "address"), "status", row_string(rows, row, "status"), "created-at",
 			row_time(rows, row, "created_at"), "last-ping-at", row_time(rows, row, "seen_at"),
-			"token-description", row_string(rows, row, "token_description")),
+			"token-description", row_string(rows, row, "token_description"), "capabilities",
+			row_json(rows, row, "capabilities")),
 		json_pack("{so so}", "agent-pool", to_one("agent-pools", row_text(rows, row, "pool_id")),
 			"authentication-token", to_one("authentication-tokens", row_text(rows, row, "token_id"))));
 

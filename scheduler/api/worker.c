@@ -17,7 +17,7 @@
  */
 
 /* MAX_ATTEMPTS: those that run, and those whose results wait for their acknowledgement. */
-enum { MOST_SLOTS = 256, MAX_ATTEMPTS = 1024, WAIT_ANSWER_LIMIT = 64 };
+enum { MOST_SLOTS = 256, MAX_ATTEMPTS = 1024, WAIT_ANSWER_LIMIT = 64, MAX_CAPABILITIES = 128, MAX_CAPABILITY = 80 };
 
 static int body_number(const struct request *req, const char *name, long long most, int *ret_number, struct err *err)
 {
@@ -26,6 +26,24 @@ static int body_number(const struct request *req, const char *name, long long mo
 	if (number < 0 || number > most)
 		return err_set(err, ERR_INVALID, "'%s' must be a whole number from 0 to %lld", name, most);
 	*ret_number = (int)number;
+	return 0;
+}
+
+/* NULL: a worker of an earlier version says nothing of them. Borrowed. */
+static int body_capabilities(struct request *req, const json_t **ret_capabilities, struct err *err)
+{
+	const json_t *list = json_object_get(req->body, "capabilities"), *item;
+	bool fits = !list || (json_is_array(list) && json_array_size(list) <= MAX_CAPABILITIES);
+	size_t i;
+
+	json_array_foreach((json_t *)list, i, item)
+	{
+		fits = fits && json_is_string(item) && json_string_length(item) <= MAX_CAPABILITY;
+	}
+	if (!fits)
+		return err_set(err, ERR_INVALID, "'capabilities' must be an array of at most %d texts of %d bytes",
+			MAX_CAPABILITIES, MAX_CAPABILITY);
+	*ret_capabilities = list;
 	return 0;
 }
 
@@ -48,6 +66,7 @@ int worker_arrives(struct request *req, struct response *res, struct err *err)
 	if (arrival.jobs && (!json_is_array(arrival.jobs) || json_array_size(arrival.jobs) > MAX_ATTEMPTS))
 		return err_set(err, ERR_INVALID, "'jobs' must be an array of at most %d attempts", MAX_ATTEMPTS);
 	if (body_number(req, "slots", MOST_SLOTS, &arrival.slots, err) < 0 ||
+		body_capabilities(req, &arrival.capabilities, err) < 0 ||
 		worker_register(req->store, &arrival, &id, &token, err) < 0)
 		return -1;
 	topic_of_pool(arrival.pool_id, topic);
@@ -74,6 +93,7 @@ int worker_claims(struct request *req, struct response *res, struct err *err)
 		return err_set(err, ERR_INVALID, "'apply-seconds' must be a whole number from 0 to %d",
 			HOLD_APPLY_SECONDS_MAX);
 	if (body_number(req, "slots", MOST_SLOTS, &claim.slots, err) < 0 ||
+		body_capabilities(req, &claim.capabilities, err) < 0 ||
 		jobs_claim(req->store, &claim, &jobs, &more, err) < 0)
 		return -1;
 	return respond_json(res, 200,
@@ -136,7 +156,8 @@ static int beat_read(struct request *req, struct worker_beat *ret_beat, struct e
 		.jobs = json_at(req->body, "jobs")};
 	if (!json_is_array(ret_beat->partitions) || !json_is_array(ret_beat->jobs))
 		return err_set(err, ERR_INVALID, "'partitions' and 'jobs' must be arrays");
-	if (body_number(req, "free", MOST_SLOTS, &ret_beat->free, err) < 0)
+	if (body_number(req, "free", MOST_SLOTS, &ret_beat->free, err) < 0 ||
+		body_capabilities(req, &ret_beat->capabilities, err) < 0)
 		return -1;
 	return body_number(req, "slots", MOST_SLOTS, &ret_beat->slots, err);
 }

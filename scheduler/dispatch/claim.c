@@ -7,6 +7,7 @@
 
 #include "common/log.h"
 #include "common/metrics.h"
+#include "proto/capabilities.h"
 #include "scheduler/auth/run_token.h"
 #include "scheduler/dispatch/happen.h"
 #include "scheduler/metrics.h"
@@ -14,6 +15,7 @@
 #include "scheduler/store/holds.h"
 #include "scheduler/store/keys.h"
 #include "scheduler/store/variables.h"
+#include "scheduler/store/workers.h"
 
 /*
  * A worker takes an answer of 64 MiB (worker/lease.c). ANSWER_LIMIT bounds the variables and addresses of all jobs of
@@ -22,6 +24,8 @@
  */
 enum {
 	MOST_TRIES = 5,
+	MAX_PICKS = 12,         /* that find jobs for other workers */
+	MAX_PICKS_BY_NEEDS = 6, /* of them: after these, the organizations of such jobs are left out */
 	ANSWER_LIMIT = 2 * RUN_VARIABLES_LIMIT,
 	JOB_VARIABLES_LIMIT = 24 << 20,
 	SSH_KEY_LIMIT = 1 << 20
@@ -30,8 +34,10 @@ enum {
 struct picked_job {
 	struct id job, run;
 	int attempt;
-	char *token, *run_token; /* the worker's for the job, and what runs in it has its own */
-	const char *why;         /* of one that does not start: what the run breaks or refuses; a constant */
+	char *token, *run_token;     /* the worker's for the job, and what runs in it has its own */
+	struct engine_choice engine; /* of a plan or an apply */
+	const char *why;             /* of one that does not start: what the run breaks or refuses; a constant */
+	char *refusal;               /* of one that no worker of the pool can run: why; owned */
 };
 
 struct claiming {
@@ -45,6 +51,11 @@ struct claiming {
 	bool full;                     /* the next job does not fit into the answer */
 	long long bytes_before, bytes; /* of the variables and addresses of the answer's jobs: before this try, now */
 	struct db_array left_out;      /* jobs that do not start, which this claim does not pick again */
+	const json_t *capabilities;    /* of the worker; NULL: it is of an earlier version */
+	json_t *others;                /* workers_capabilities; NULL: they did not matter yet */
+	bool has_misfits;              /* the last pick found jobs that are left to other workers */
+	int picks;                     /* of this try, so far */
+	struct db_array misfit_needs, misfit_organizations; /* of such jobs: this claim picks no more of them */
 	struct picked_job picked[MOST_CLAIMED];
 	size_t count;
 	struct picked_job failed[MOST_CLAIMED]; /* picked, and their runs do not start */
@@ -56,11 +67,11 @@ struct claiming {
 /*
  * Classes in order, within a class the organization with the fewest running and earlier jobs first, then the oldest.
  * The heads walk jumps from organization to organization in the index, so that a long queue of one costs the others
- * nothing. A job whose secrets are sealed with a key that is not in $5 is left to another scheduler. Running jobs are
+ * nothing. A job whose secrets are sealed with a key that is not in $7 is left to another scheduler. Running jobs are
  * counted only where it makes a difference. What somebody else holds locked is left for the next
  * look. `like`: see migration 0028; no plan is to read all that wait in order to find one by its id.
  */
-#define OPENED_HERE "not " JOB_KEY_IS_MISSING("k", "$5") " "
+#define OPENED_HERE "not " JOB_KEY_IS_MISSING("k", "$7") " "
 
 static const char pick_sql[] =
 	"with recursive heads as ("
@@ -75,48 +86,121 @@ static const char pick_sql[] =
 	"(partition by h.class, h.organization_id order by c.created_at, c.id) as turn "
 	"from heads h left join busy b using (organization_id), lateral (select id, created_at from jobs k "
 	"where pool_id = $1 and state = 'waiting' and class = h.class and organization_id = h.organization_id "
-	"and id <> all($4::text[]) and " OPENED_HERE "order by created_at, id limit $2 + 1) c), "
-	"picked as materialized (select j.id, j.run_id, j.attempt from candidates c join jobs j on j.id = c.id "
+	"and id <> all($4::text[]) and needs <> all($5::text[]) and organization_id <> all($6::text[]) and " OPENED_HERE
+	"order by created_at, id limit $2 + 1) c), "
 	"join runs r on r.id = j.run_id join workspaces w on w.id = j.workspace_id where j.state like 'waiting' "
 	"order by c.class, c.turn, c.created_at, c.id limit $2 for no key update of w, r, j skip locked) "
-	"select p.id, p.run_id, p.attempt, (select count(*) from candidates) as candidates, "
+	"select p.id, p.run_id, p.attempt, p.needs, p.organization_id, (select count(*) from candidates) as "
+	"candidates, "
 	"(select coalesce(octet_length(snapshot_sealed), 0) + coalesce(octet_length(variables_sealed), 0) "
 	"+ octet_length(concat(target_addrs, replace_addrs, invoke_action_addrs)) from run_inputs where run_id = "
 	"p.run_id) as bytes, w.id is not null as known from (select 1) one left join picked p on true "
 	"left join workers w on w.id = $3 and w.pool_id = $1 and w.left_at is null";
 
-/* The rows are in the order of the queue: the first whose variables do not fit ends the pick. */
-static void claim_pick_row(struct claiming *c, const struct rows *rows, int row)
+/* Forgets what has been picked. */
+static void picked_release(struct claiming *c)
 {
-	struct picked_job *picked = &c->picked[c->count];
-	long long bytes = row_int(rows, row, "bytes");
-
-	if (c->bytes + bytes > ANSWER_LIMIT && c->bytes) {
-		c->full = true;
-		return;
+	for (size_t i = 0; i < c->count; i++) {
+		free(c->picked[i].token);
+		free(c->picked[i].run_token);
+		c->picked[i] = (struct picked_job){.why = NULL};
 	}
-	c->bytes += bytes;
-	c->count++;
-	picked->attempt = (int)row_int(rows, row, "attempt");
-	text_copy(picked->job.text, ID_SIZE, row_text(rows, row, "id"));
-	text_copy(picked->run.text, ID_SIZE, row_text(rows, row, "run_id"));
+	for (size_t i = 0; i < c->failed_count; i++)
+		free(c->failed[i].refusal);
+	c->count = c->failed_count = 0;
 }
 
-static int claim_pick(struct claiming *c, struct err *err)
+/* The sentence for the run that needs an engine which no worker of the pool has. The caller frees it. */
+static char *refusal_make(const struct claiming *c, const char *needs)
+{
+	_cleanup_(buf_release) struct buf sentence = BUF_INIT(RESULT_ERROR_SIZE);
+	json_auto_t *engines = json_copy((json_t *)c->capabilities);
+	json_t *other;
+	size_t i;
+
+	json_array_foreach(c->others, i, other) json_array_extend(engines, other);
+	capabilities_refusal(needs, "no worker of its pool has", engines, &sentence);
+	return buf_take(&sentence);
+}
+
+/* The other workers are looked at only where this one can't run a job. */
+static int claim_judge(
+	struct claiming *c, const char *needs, struct picked_job *job, enum job_fit *ret_fit, struct err *err)
+{
+	*ret_fit = JOB_FITS;
+	if (!c->capabilities || capabilities_meet(c->capabilities, needs, &job->engine))
+		return 0;
+	if (!c->others && workers_capabilities(c->store, c->pool, c->worker, &c->others, err) < 0)
+		return -1;
+	*ret_fit = capabilities_judge(c->capabilities, c->others, needs, &job->engine);
+	if (*ret_fit == JOB_REFUSED)
+		job->refusal = refusal_make(c, needs);
+	return 0;
+}
+
+static void misfit_add(struct claiming *c, const struct rows *rows, int row)
+{
+	c->has_misfits = true;
+	db_array_add(&c->misfit_needs, row_text(rows, row, "needs"));
+	if (c->picks >= MAX_PICKS_BY_NEEDS)
+		db_array_add(&c->misfit_organizations, row_text(rows, row, "organization_id"));
+}
+
+/* The rows are in the order of the queue: the first whose variables do not fit ends the pick. */
+static int claim_pick_row(struct claiming *c, const struct rows *rows, int row, struct err *err)
+{
+	struct picked_job job = {.attempt = (int)row_int(rows, row, "attempt")};
+	long long bytes = row_int(rows, row, "bytes");
+	enum job_fit fit;
+
+	text_copy(job.job.text, ID_SIZE, row_text(rows, row, "id"));
+	text_copy(job.run.text, ID_SIZE, row_text(rows, row, "run_id"));
+	if (claim_judge(c, row_text(rows, row, "needs"), &job, &fit, err) < 0)
+		return -1;
+	if (fit == JOB_REFUSED) {
+		c->failed[c->failed_count++] = job;
+	} else if (fit == JOB_WAITS) {
+		misfit_add(c, rows, row);
+	} else if (c->bytes + bytes > ANSWER_LIMIT && c->bytes) {
+		c->full = true;
+	} else {
+		c->bytes += bytes;
+		c->picked[c->count++] = job;
+	}
+	return 0;
+}
+
+static int claim_pick_once(struct claiming *c, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(db_bytes_release) struct db_bytes keys = DB_BYTES_INIT;
 
 	keys_numbers(c->store, &keys);
 	if (db_query(c->store->db, &rows, err, pick_sql, P_TEXT(c->pool), P_INT(c->slots), P_TEXT(c->worker),
-		    P_ARRAY(&c->left_out), P_BYTES_ARRAY(&keys)) < 0)
+		    P_ARRAY(&c->left_out), P_ARRAY(&c->misfit_needs), P_ARRAY(&c->misfit_organizations),
+		    P_BYTES_ARRAY(&keys)) < 0)
 		return -1;
 	if (!row_bool(&rows, 0, "known"))
 		return err_set(err, ERR_NOT_FOUND, "worker not found");
 	for (int i = 0; i < rows.count && !row_null(&rows, i, "id") && !c->full; i++)
-		claim_pick_row(c, &rows, i);
+		if (claim_pick_row(c, &rows, i, err) < 0)
+			return -1;
 	c->more = row_int(&rows, 0, "candidates") > (long long)c->count;
-	c->locked = c->more && !c->full && (int)c->count < c->slots;
+	c->locked = c->more && !c->full && !c->has_misfits && !c->failed_count && (int)c->count < c->slots;
+	return 0;
+}
+
+/* Picks again without the needs of jobs that are left to other workers, until all jobs are this worker's. */
+static int claim_pick(struct claiming *c, struct err *err)
+{
+	c->picks = 0;
+	do {
+		picked_release(c);
+		c->bytes = c->bytes_before;
+		c->full = c->has_misfits = false;
+		if (claim_pick_once(c, err) < 0)
+			return -1;
+	} while (c->has_misfits && ++c->picks < MAX_PICKS);
 	return 0;
 }
 
@@ -172,23 +256,30 @@ static int claim_mark(struct claiming *c, struct err *err)
 		token_make(&c->picked[i].token, "job.", hash);
 		token_make(&c->picked[i].run_token, RUN_TOKEN_PREFIX, run_hash);
 		json_array_append_new(claims,
-			json_pack("{ss ss ss}", "id", c->picked[i].job.text, "hash", hash, "run_hash", run_hash));
+			json_pack("{ss ss ss ss ss}", "id", c->picked[i].job.text, "hash", hash, "run_hash", run_hash,
+				"engine", text_or_empty(c->picked[i].engine.engine), "version",
+				c->picked[i].engine.version));
 	}
 	_cleanup_(freep) char *text = json_text(claims);
 	return db_queue(c->store->db, err,
 		"with claimed as (update jobs j set state = 'claimed', worker_id = $2, token_hash = u.hash, "
+		"needs = case when u.engine <> '' then u.engine || ' ' || u.version else j.needs end, "
 		"run_token_hash = case when j.stage in ('plan', 'apply') then u.run_hash end, "
 		"lease_until = now() + make_interval(secs => $3), log_base = o.log_length, deadline = "
 		"case when j.stage = 'apply' and $5::bigint > 0 then now() + make_interval(secs => $5) end "
-		"from jsonb_to_recordset($1::jsonb) as u(id text, hash text, run_hash text), operations o where j.id = "
+		"from jsonb_to_recordset($1::jsonb) as u(id text, hash text, run_hash text, "
+		"engine text, version text), operations o where j.id = "
 		"u.id "
 		"and o.id = (case j.stage when 'apply' then 'apply' else 'plan' end) || substr(j.run_id, 4) "
-		"returning o.id as operation_id, j.workspace_id, j.stage, u.hash), "
+		"returning o.id as operation_id, j.workspace_id, j.stage, u.hash, u.engine, u.version), "
 		"busy as (update workers set free = greatest($4 - (select count(*) from claimed), 0), seen_at = now() "
 		"where id = $2 returning name) "
 		"update operations o set worker_id = $2, worker_name = (select name from busy), "
 		"base_state_id = case when c.stage = 'plan' then w.current_state_id else o.base_state_id end, "
-		"upload_hash = case when c.stage = 'plan' then c.hash end "
+		"upload_hash = case when c.stage = 'plan' then c.hash end, "
+		"engine = case when c.stage = 'plan' then c.engine else o.engine end, "
+		"terraform_version = case when c.stage = 'plan' and c.engine <> '' then c.version "
+		"else o.terraform_version end "
 		"from claimed c join workspaces w on w.id = c.workspace_id where o.id = c.operation_id and c.stage in "
 		"('plan', 'apply')",
 		P_TEXT(text), P_TEXT(c->worker), P_INT(c->store->lease_seconds), P_INT(c->slots),
@@ -213,7 +304,7 @@ static int claim_details(struct claiming *c, struct err *err)
 		"extract(epoch from now() - j.created_at) as waited, g.name as organization, g.id as organization_id, "
 		"w.id as workspace_id, "
 		"w.name as workspace_name, x.name as project, i.terraform_version, coalesce(p.terraform_version, '') "
-		"as planned_with, "
+		"as planned_with, p.engine, "
 		"i.working_directory, i.is_destroy, i.refresh, i.refresh_only, i.json_log, i.target_addrs, "
 		"i.replace_addrs, i.invoke_action_addrs, i.allow_config_generation, i.debugging_mode, "
 		"i.configuration_version_id, i.snapshot_sealed, i.variables_sealed, "
@@ -233,25 +324,11 @@ static int claim_details(struct claiming *c, struct err *err)
 		P_ARRAY(&ids), P_INT(reads_json));
 }
 
-/* Forgets what an earlier try of the transaction has picked. */
-static void picked_release(struct claiming *c)
-{
-	for (size_t i = 0; i < c->count; i++) {
-		free(c->picked[i].token);
-		free(c->picked[i].run_token);
-		c->picked[i] = (struct picked_job){.why = NULL};
-	}
-	c->count = c->failed_count = 0;
-}
-
 /* model: claim */
 static int claim_run(void *data, struct err *err)
 {
 	struct claiming *c = data;
 
-	picked_release(c);
-	c->bytes = c->bytes_before;
-	c->full = false;
 	json_array_clear(c->outbox.rows);
 	if (claim_pick(c, err) < 0)
 		return -1;
@@ -348,7 +425,7 @@ static int job_document(struct claiming *c, int row, json_t **ret_job, struct er
 	const struct rows *rows = &c->details;
 	const char *run = row_text(rows, row, "run_id");
 	const char *stage = row_text(rows, row, "stage");
-	bool apply = text_equal(stage, stages[STAGE_APPLY].name);
+	bool apply = text_equal(stage, stages[STAGE_APPLY].name), chosen = *row_text(rows, row, "engine");
 	size_t picked = picked_of(c, row_text(rows, row, "id"));
 	json_auto_t *ssh_key = NULL;
 	json_t *variables = NULL;
@@ -356,7 +433,7 @@ static int job_document(struct claiming *c, int row, json_t **ret_job, struct er
 	if (job_ssh_key(c->store, rows, row, &ssh_key, err) < 0 ||
 		job_variables(c->store, rows, row, &variables, err) < 0)
 		return -1;
-	/* An apply runs with the very version that planned. */
+	/* An apply runs with the engine and the version that planned. */
 	*ret_job = json_pack("{ss si ss ss ss ss ss ss ss ss s{ss ss} ss ss ss sb sb sb sb so so so sb sb ss}", "job",
 		row_text(rows, row, "id"), "attempt", (int)row_int(rows, row, "attempt"), "token",
 		c->picked[picked].token, "run-token", c->picked[picked].run_token, "api-url", c->store->public_url,
@@ -364,7 +441,7 @@ static int job_document(struct claiming *c, int row, json_t **ret_job, struct er
 		id_sibling(run, apply ? "apply" : "plan").text, "organization", row_text(rows, row, "organization"),
 		"workspace", "id", row_text(rows, row, "workspace_id"), "name", row_text(rows, row, "workspace_name"),
 		"configuration-version", row_text(rows, row, "configuration_version_id"), "terraform-version",
-		row_text(rows, row, apply ? "planned_with" : "terraform_version"), "working-directory",
+		row_text(rows, row, apply || chosen ? "planned_with" : "terraform_version"), "working-directory",
 		row_text(rows, row, "working_directory"), "destroy", row_bool(rows, row, "is_destroy"), "refresh",
 		row_bool(rows, row, "refresh"), "refresh-only", row_bool(rows, row, "refresh_only"), "json-log",
 		row_bool(rows, row, "json_log"), "target-addrs", array_or_empty(rows, row, "target_addrs"),
@@ -374,12 +451,12 @@ static int job_document(struct claiming *c, int row, json_t **ret_job, struct er
 	if (!*ret_job)
 		return err_set(err, ERR_INTERNAL, "%s can't be written down", run);
 	json_object_update_new(*ret_job,
-		json_pack("{sO ss sb sb sb sb sb so}", "ssh-key", ssh_key, "organization-id",
-			row_text(rows, row, "organization_id"), "watched", row_bool(rows, row, "watched"), "json-later",
-			row_bool(rows, row, "json_later"), "has-plan-json", row_bool(rows, row, "has_json"),
-			"generate-config", row_bool(rows, row, "allow_config_generation"), "debug",
-			row_bool(rows, row, "debugging_mode"), "invoke-addrs",
-			array_or_empty(rows, row, "invoke_action_addrs")));
+		json_pack("{sO ss ss sb sb sb sb sb so}", "ssh-key", ssh_key, "organization-id",
+			row_text(rows, row, "organization_id"), "engine", row_text(rows, row, "engine"), "watched",
+			row_bool(rows, row, "watched"), "json-later", row_bool(rows, row, "json_later"),
+			"has-plan-json", row_bool(rows, row, "has_json"), "generate-config",
+			row_bool(rows, row, "allow_config_generation"), "debug", row_bool(rows, row, "debugging_mode"),
+			"invoke-addrs", array_or_empty(rows, row, "invoke_action_addrs")));
 	return 0;
 }
 
@@ -416,7 +493,8 @@ static void claim_unreadable(struct claiming *c, int row, const struct err *why)
  * a scheduler of the other version. */
 static void claim_withdraw(struct claiming *c, const struct picked_job *failed)
 {
-	_cleanup_(freep) char *reason = mem_printf("The run could not be started: %s.", failed->why);
+	_cleanup_(freep) char *reason = failed->refusal ? mem_text(failed->refusal)
+							: mem_printf("The run could not be started: %s.", failed->why);
 	struct happening item = {.run = failed->run,
 		.job = failed->job,
 		.attempt = failed->attempt,
@@ -424,8 +502,12 @@ static void claim_withdraw(struct claiming *c, const struct picked_job *failed)
 		.reason = reason};
 	struct err err = ERR_INIT;
 
-	log_error("a job is withdrawn: its run does not start", "run", failed->run.text, "job", failed->job.text,
-		"error", failed->why, NULL);
+	if (failed->refusal)
+		log_info("a job is withdrawn: no worker of its pool can run it", "run", failed->run.text, "job",
+			failed->job.text, "why", failed->refusal, NULL);
+	else
+		log_error("a job is withdrawn: its run does not start", "run", failed->run.text, "job",
+			failed->job.text, "error", failed->why, NULL);
 	db_array_add(&c->left_out, failed->job.text);
 	if (runs_happen(c->store, &item, 1, &err) == 0 &&
 		(item.outcome == HAPPENED_REFUSED || item.outcome == HAPPENED_NOWHERE))
@@ -507,7 +589,10 @@ int jobs_claim(
 		.pool = request->pool_id,
 		.worker = request->worker_id,
 		.deadline_seconds = hold_deadline_seconds(request->apply_seconds),
-		.left_out = DB_ARRAY_INIT};
+		.capabilities = request->capabilities,
+		.left_out = DB_ARRAY_INIT,
+		.misfit_needs = DB_ARRAY_INIT,
+		.misfit_organizations = DB_ARRAY_INIT};
 	int slots = request->slots < MOST_CLAIMED ? request->slots : MOST_CLAIMED;
 	int tries = 0, result;
 
@@ -519,6 +604,9 @@ int jobs_claim(
 		tries += c.locked;
 	} while (result == 0 && c.again && tries < MOST_TRIES && c.left_out.count < MOST_CLAIMED);
 	db_array_release(&c.left_out);
+	db_array_release(&c.misfit_needs);
+	db_array_release(&c.misfit_organizations);
+	json_decref(c.others);
 	/* Jobs that an earlier try has committed are this worker's. Without the answer they would stand still until
 	 * their leases end. */
 	if (result < 0 && !json_array_size(jobs))

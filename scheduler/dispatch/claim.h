@@ -20,14 +20,17 @@
 
 enum { MOST_CLAIMED = 64 };
 
+/* All borrowed. */
 struct claim_request {
 	const char *pool_id, *worker_id;
+	const json_t *capabilities; /* proto/capabilities.h; NULL: the worker is of an earlier version */
 	int slots;
 	long long apply_seconds; /* what the worker's keeper gives an apply from when the claim was sent; 0: any time */
 };
 
-/* Claims up to `slots` jobs for a worker. *ret_jobs is an array of jobs as proto/README.md has them, *ret_more whether
- * others waited besides. ERR_NOT_FOUND if the worker is not known in that pool (any more). */
+/* Claims up to `slots` jobs for a worker, of those that it can run. *ret_jobs is an array of jobs as proto/README.md
+ * has them, *ret_more whether others waited besides. The run of a job that no live worker of the pool can run ends with
+ * the reason. ERR_NOT_FOUND if the worker is not known in that pool (any more). */
 int jobs_claim(
 	struct store *store, const struct claim_request *request, json_t **ret_jobs, bool *ret_more, struct err *err);
 

@@ -453,7 +453,9 @@ static int round_write(struct round *r, struct err *err)
 	if (round_stages(r, err) < 0)
 		return -1;
 	round_decide(r, &kicked);
-	if (changes_save(r->store, &r->changes, err) < 0 || inputs_insert(r, err) < 0)
+	/* The inputs point at the runs' rows, and are there before the jobs, whose needs come from them. */
+	if (changes_save_new(r->store, &r->changes, err) < 0 || inputs_insert(r, err) < 0 ||
+		changes_save(r->store, &r->changes, err) < 0)
 		return -1;
 	json_array_extend(r->outbox.rows, r->changes.outbox.rows);
 	return kicked.count ? happen_within(r->store, NULL, 0, &kicked, &r->outbox, err) : 0;

@@ -9,7 +9,7 @@
 
 #define COLUMNS                                                                                                        \
 	"k.id, k.name, k.address, " STATUS " as status, k.seen_at, k.created_at, k.token_id, "                         \
-	"k.token_description, k.pool_id, p.organization_id "
+	"k.token_description, k.pool_id, p.organization_id, k.capabilities "
 
 #define TABLES "from workers k join agent_pools p on p.id = k.pool_id "
 

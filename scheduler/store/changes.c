@@ -480,10 +480,13 @@ static const struct save saves[] = {
 		"canceled_by = coalesce(u.canceled_by, i.canceled_by) from jsonb_to_recordset($1::jsonb) "
 		"as u(run_id text, error text, confirmed_by text, canceled_by text) where i.run_id = u.run_id"},
 	{offsetof(struct changes, jobs_new),
-		"insert into jobs (id, run_id, workspace_id, organization_id, pool_id, stage, class) "
-		"select id, run_id, workspace_id, organization_id, pool_id, stage, class from "
+		"insert into jobs (id, run_id, workspace_id, organization_id, pool_id, stage, class, needs) "
+		"select u.id, u.run_id, u.workspace_id, u.organization_id, u.pool_id, u.stage, u.class, "
+		"coalesce(case when u.stage = 'plan' then 'engine ' || i.terraform_version when u.stage <> 'apply' "
+		"then u.stage when p.engine <> '' then p.engine || ' ' || p.terraform_version end, '') from "
 		"jsonb_to_recordset($1::jsonb) as u(id text, run_id text, workspace_id text, organization_id text, "
-		"pool_id text, stage text, class smallint)"},
+		"pool_id text, stage text, class smallint) left join run_inputs i on i.run_id = u.run_id "
+		"left join operations p on p.id = 'plan' || substr(u.run_id, 4)"},
 	{offsetof(struct changes, jobs_again),
 		"update jobs j set state = 'waiting', attempt = attempt + 1, started = false, stop = 0, worker_id = "
 		"null, token_hash = null, lease_until = null, announced_at = now(), deadline = null, lost_with = case "

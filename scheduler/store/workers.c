@@ -5,6 +5,8 @@
 
 #include "proto/messages.h"
 
+enum { MAX_KINDS = 200 }; /* of workers with different capabilities that are looked at */
+
 /* The attempts with the digests of their tokens, as JSON. */
 static char *attempts_text(const json_t *jobs)
 {
@@ -31,6 +33,7 @@ int worker_register(
 {
 	_cleanup_(freep) char *token = crypto_token("worker.");
 	_cleanup_(freep) char *attempts = attempts_text(arrival->jobs);
+	_cleanup_(freep) char *capabilities = arrival->capabilities ? json_text(arrival->capabilities) : NULL;
 	struct id id = id_new("agent");
 	char hash[SHA256_HEX_SIZE];
 
@@ -44,11 +47,12 @@ int worker_register(
 		    "kept as (update jobs j set worker_id = $1, lease_until = now() + make_interval(secs => $10) "
 		    "from mine where j.id = mine.id) "
 		    "insert into workers (id, pool_id, name, version, slots, free, address, token_hash, "
-		    "token_id, token_description) values ($1, $2, $3, $4, $5, $5, $6, $7, $8, "
+		    "token_id, capabilities, token_description) values ($1, $2, $3, $4, $5, $5, $6, $7, $8, "
+		    "$11::jsonb, "
 		    "(select description from tokens where id = $8))",
 		    P_TEXT(id.text), P_TEXT(arrival->pool_id), P_TEXT(arrival->name), P_TEXT(arrival->version),
 		    P_INT(arrival->slots), P_TEXT(arrival->address), P_TEXT(hash), P_TEXT(arrival->token_id),
-		    P_TEXT(attempts), P_INT(store->lease_seconds)) < 0)
+		    P_TEXT(attempts), P_INT(store->lease_seconds), P_TEXT(capabilities)) < 0)
 		return -1;
 	*ret_id = id;
 	*ret_token = token;
@@ -113,12 +117,13 @@ int worker_beat(struct store *store, const struct worker_beat *beat, json_t **re
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(freep) char *partitions = json_text(beat->partitions);
 	_cleanup_(freep) char *jobs = json_text(beat->jobs);
+	_cleanup_(freep) char *capabilities = beat->capabilities ? json_text(beat->capabilities) : NULL;
 	char hash[SHA256_HEX_SIZE];
 
 	crypto_sha256_hex(text_or_empty(beat->token), strlen(text_or_empty(beat->token)), hash);
 	if (db_query(store->db, &rows, err,
 		    "with beat as (update workers set free = $2, slots = $3, draining = $4, seen_at = now(), "
-		    "partitions = array(select jsonb_array_elements_text($5::jsonb)::int) "
+		    "partitions = array(select jsonb_array_elements_text($5::jsonb)::int), capabilities = $8::jsonb "
 		    "where token_hash = $1 and left_at is null returning id), "
 		    "said as (select job, attempt from jsonb_to_recordset($6::jsonb) as u(job text, attempt integer)), "
 		    "mine as (select j.id from beat, said join jobs j on j.id = said.job and j.attempt = said.attempt "
@@ -131,7 +136,7 @@ int worker_beat(struct store *store, const struct worker_beat *beat, json_t **re
 		    "from (select 1) one left join said on true left join held on held.id = said.job "
 		    "left join workspace_holds h on h.job_id = said.job",
 		    P_TEXT(hash), P_INT(beat->free), P_INT(beat->slots), P_BOOL(beat->draining), P_TEXT(partitions),
-		    P_TEXT(jobs), P_INT(store->lease_seconds)) < 0)
+		    P_TEXT(jobs), P_INT(store->lease_seconds), P_TEXT(capabilities)) < 0)
 		return -1;
 	if (!row_bool(&rows, 0, "known"))
 		return not_found(err);
@@ -145,4 +150,23 @@ int worker_leave(struct store *store, const char *worker_id, bool failed, struct
 		"update workers set left_at = now(), seen_at = now(), failed = $2, draining = true, free = 0, "
 		"partitions = '{}' where id = $1 and left_at is null",
 		P_TEXT(worker_id), P_BOOL(failed));
+}
+
+/* A worker is live for as long as the leases that its last heartbeat renewed. */
+int workers_capabilities(
+	struct store *store, const char *pool_id, const char *worker_id, json_t **ret_others, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_t *others;
+
+	if (db_query(store->db, &rows, err,
+		    "select distinct capabilities from workers where pool_id = $1 and id <> $2 and left_at is null "
+		    "and not draining and seen_at > now() - make_interval(secs => $3) limit $4",
+		    P_TEXT(pool_id), P_TEXT(worker_id), P_INT(store->lease_seconds), P_INT(MAX_KINDS)) < 0)
+		return -1;
+	others = json_array();
+	for (int i = 0; i < rows.count; i++)
+		json_array_append_new(others, row_json(&rows, i, "capabilities"));
+	*ret_others = others;
+	return 0;
 }

@@ -10,7 +10,7 @@
 #include "worker/assignment.h"
 #include "worker/cost/plan.h"
 #include "worker/exec/lockfile.h"
-#include "worker/exec/version.h"
+#include "proto/version.h"
 #include "worker/policy/opa_answer.h"
 #include "worker/ship/redact.h"
 #include "worker/ship/leftover.h"
@@ -90,7 +90,8 @@ static void read_version(const char *text, size_t len)
 	if (version_parse(text, &version) == 0 && version_compare(&version, &version) != 0)
 		abort();
 	version_fits(&known, text, &valid);
-	version_nearly(&known, text);
+	if (version_exact(text, &version) == 0 && strpbrk(version.text, "/ %"))
+		abort();
 }
 
 static void read_answer(const char *text, size_t len)

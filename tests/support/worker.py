@@ -17,10 +17,13 @@ def parcel(*parts):
 
 
 class HandWorker:
-    def __init__(self, url, token, name="by-hand", slots=1):
+    """capabilities: None is a worker of an earlier version, which says nothing of them."""
+
+    def __init__(self, url, token, name="by-hand", slots=1, capabilities=None):
         self.url = url
         self.token = token
-        registered = self.call("POST", "register", {"name": name, "slots": slots, "version": "0"}).json
+        self.capable = {} if capabilities is None else {"capabilities": capabilities}
+        registered = self.call("POST", "register", {"name": name, "slots": slots, "version": "0", **self.capable}).json
         self.id, self.own_token = registered["worker"], registered["token"]
 
     def call(self, method, path, body=None, token=None, check=True):
@@ -36,7 +39,7 @@ class HandWorker:
         return got
 
     def claim(self, slots=1):
-        return self.call("POST", "claim", {"worker": self.id, "slots": slots}).json["jobs"]
+        return self.call("POST", "claim", {"worker": self.id, "slots": slots, **self.capable}).json["jobs"]
 
     def wait(self, slots=1):
         """Whether a job waits in its pool: answered when there is one, or after a while."""
@@ -45,8 +48,11 @@ class HandWorker:
     def beat(self, *jobs):
         """What the scheduler says of these jobs: {job: (held, stop)}."""
         listed = [{"job": job["job"], "attempt": job["attempt"]} for job in jobs]
-        body = {"free": 0, "slots": 1, "draining": False, "partitions": [], "jobs": listed}
+        body = {"free": 0, "slots": 1, "draining": False, "partitions": [], "jobs": listed, **self.capable}
         return {said["job"]: (said["held"], said["stop"]) for said in self.call("POST", "heartbeat", body, self.own_token).json["jobs"]}
+
+    def leave(self):
+        self.call("POST", "leave", {"failed": False}, self.own_token)
 
     def listen(self, *told):
         """What is to stop: waits for something that was not told."""

@@ -15,7 +15,7 @@
 #include "worker/exec/backend.h"
 #include "worker/exec/engine.h"
 #include "worker/exec/modules.h"
-#include "worker/exec/version.h"
+#include "proto/version.h"
 #include "worker/exec/workdir.h"
 
 static const char job_text[] =
@@ -457,14 +457,21 @@ static void constraints_are_terraforms(void **state)
 	assert_false(fits("1.11.4", "nonsense") || fits("1.11.4", "~> 1") || fits("1.11.4", "1.11.4,"));
 }
 
-static void another_patch_is_near_enough(void **state)
+static void an_exact_version_can_stand_in_a_path(void **state)
 {
+	static const char *const exact[] = {"1.11.0", "v1.11.0-rc1", "= 1.11.0", "=1.11.0", "1.11.0+ent"};
+	static const char *const other[] = {"~> 1.11.0", ">= 1.11.0", "!= 1.11.0", "1.11", "latest", "",
+		"1.11.0, 1.11.0", "1.11.0-../../x", "1.11.0-a b", "1.11.0-%2f",
+		"1.11.0-0123456789012345678901234567890123456789012345"};
 	struct version version;
 
 	(void)state;
-	assert_int_equal(version_parse("v1.11.4", &version), 0);
-	assert_true(version_nearly(&version, "1.11.0"));
-	assert_false(version_nearly(&version, "1.10.4") || version_nearly(&version, "~> 1.11.0"));
+	for (size_t i = 0; i < ARRAY_LEN(exact); i++) {
+		assert_int_equal(version_exact(exact[i], &version), 0);
+		assert_int_equal(version.part[1], 11);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(other); i++)
+		assert_int_equal(version_exact(other[i], &version), -1);
 }
 
 static void engines_name_themselves(void **state)
@@ -531,7 +538,7 @@ int main(void)
 		cmocka_unit_test(engines_have_ephemeral_variables_from_a_version_on),
 		cmocka_unit_test(files_that_set_a_backend_are_named),
 		cmocka_unit_test(constraints_are_terraforms),
-		cmocka_unit_test(another_patch_is_near_enough),
+		cmocka_unit_test(an_exact_version_can_stand_in_a_path),
 		cmocka_unit_test(engines_name_themselves),
 		cmocka_unit_test(access_to_the_api_is_that_of_its_host),
 	};

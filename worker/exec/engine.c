@@ -11,10 +11,11 @@
 
 #include "common/buf.h"
 #include "common/err.h"
-#include "common/loop.h"
+#include "common/log.h"
+#include "proto/capabilities.h"
 #include "worker/exec/child.h"
 
-enum { MOST_ENGINES = 64, OUTPUT_LIMIT = 64 * 1024 };
+enum { MOST_ENGINES = 64, OUTPUT_LIMIT = 64 * 1024, VERSION_MS = 60 * 1000 };
 
 /* A binary, and what it said its version is. `size` and `changed` say whether it is still the same file. */
 struct known_engine {
@@ -24,9 +25,11 @@ struct known_engine {
 	bool valid; /* it answered */
 };
 
+/* Waits until all binaries are known. `needs` NULL: it only looks. */
 struct search {
-	char *wanted;
+	char *needs;
 	engine_fn fn;
+	loop_work_fn looked;
 	void *data;
 	struct search *next;
 };
@@ -40,6 +43,7 @@ struct engines {
 	char *asking;   /* the binary whose version is being read */
 	int asking_out; /* read end of its output */
 	struct child *asked;
+	struct loop_timer asked_timer;
 	struct search *searches;
 };
 
@@ -48,6 +52,11 @@ static void searches_go_on(struct engines *engines);
 const char *engine_product(const struct engine *engine)
 {
 	return engine->tofu ? "OpenTofu" : "Terraform";
+}
+
+static const char *engine_program(const struct engine *engine)
+{
+	return engine->tofu ? engine_tofu : engine_terraform;
 }
 
 int engine_version_read(const char *text, struct version *ret_version, bool *ret_tofu)
@@ -195,12 +204,22 @@ static void version_came(void *data, const struct keeper_report *report)
 	char output[OUTPUT_LIMIT];
 	ssize_t len = read(engines->asking_out, output, sizeof(output) - 1);
 
+	loop_timer_clear(engines->loop, &engines->asked_timer);
 	output[len > 0 && report->status == 0 ? len : 0] = '\0';
 	close(engines->asking_out);
 	engines->asking = NULL;
 	engines->asked = NULL;
 	known_record(engines, path, output);
 	searches_go_on(engines);
+}
+
+/* A binary that does not answer is no engine. */
+static void version_late(void *data)
+{
+	struct engines *engines = data;
+
+	log_warn("a binary does not say its version; it is not used", "path", engines->asking, NULL);
+	child_kill(engines->asked);
 }
 
 /* The output fits into the pipe, so it is read when the program is gone. */
@@ -222,58 +241,65 @@ static int version_ask(struct engines *engines, const char *path, struct err *er
 	}
 	engines->asking = mem_text(path);
 	engines->asking_out = pipe_fds[0];
+	loop_timer_set(engines->loop, &engines->asked_timer, VERSION_MS, version_late, engines);
 	return 0;
 }
 
 /* ---- finding ---- */
 
-static const struct engine *best_fit(struct engines *engines, const struct paths *paths, const char *wanted)
+static json_t *present(struct engines *engines, const struct paths *paths)
 {
-	const struct engine *best = NULL, *near = NULL;
+	json_t *list = json_array();
 
-	for (size_t i = 0; i < paths->count; i++) {
-		const struct known_engine *known = known_find(engines, paths->items[i]);
-		const struct version *version = known && known->valid ? &known->engine.version : NULL;
-		bool any = !*wanted || text_equal(wanted, "latest");
-
-		if (!version)
-			continue;
-		if (version_fits(version, wanted, NULL) &&
-			(!best || (!any && version_compare(version, &best->version) > 0)))
-			best = &known->engine;
-		if (!near && version_nearly(version, wanted))
-			near = &known->engine;
-	}
-	return best ? best : near;
-}
-
-static void name_all(struct engines *engines, const struct paths *paths, struct buf *out)
-{
 	for (size_t i = 0; i < paths->count; i++) {
 		const struct known_engine *known = known_find(engines, paths->items[i]);
 
 		if (known && known->valid)
-			buf_printf(out, "%s%s %s", out->len ? ", " : "", engine_product(&known->engine),
-				known->engine.version.text);
+			json_array_append_new(list,
+				json_sprintf("%s %s", engine_program(&known->engine), known->engine.version.text));
 	}
+	return list;
+}
+
+static const struct engine *engine_chosen(
+	struct engines *engines, const struct paths *paths, const struct engine_choice *choice)
+{
+	for (size_t i = 0; choice->engine && i < paths->count; i++) {
+		const struct known_engine *known = known_find(engines, paths->items[i]);
+
+		if (known && known->valid && text_equal(engine_program(&known->engine), choice->engine) &&
+			text_equal(known->engine.version.text, choice->version))
+			return &known->engine;
+	}
+	return NULL;
 }
 
 static void search_answer(struct engines *engines, struct search *search, const struct paths *paths)
 {
-	_cleanup_(buf_release) struct buf names = BUF_INIT(256);
-	const struct engine *engine = best_fit(engines, paths, search->wanted);
+	_cleanup_(buf_release) struct buf sentence = BUF_INIT(sizeof(((struct err *)0)->message));
+	json_auto_t *capabilities = present(engines, paths);
+	const struct engine *engine;
+	struct engine_choice choice;
 	struct err err = ERR_INIT;
 
-	if (!engine) {
-		name_all(engines, paths, &names);
-		if (names.len == 0)
-			err_set(&err, ERR_INVALID, "this worker has no terraform or tofu that works");
-		else
-			err_set(&err, ERR_INVALID, "this worker has no engine of version \"%.60s\"; it has %s",
-				search->wanted, buf_str(&names));
+	capabilities_meet(capabilities, search->needs, &choice);
+	engine = engine_chosen(engines, paths, &choice);
+	if (!engine && !json_array_size(capabilities)) {
+		err_set(&err, ERR_INVALID, "this worker has no terraform or tofu that works");
+	} else if (!engine) {
+		capabilities_refusal(search->needs, "this worker lacks", capabilities, &sentence);
+		err_set(&err, ERR_INVALID, "%s", buf_str(&sentence));
 	}
 	search->fn(search->data, engine, engine ? NULL : &err);
-	free(search->wanted);
+}
+
+static void search_end(struct engines *engines, struct search *search, const struct paths *paths)
+{
+	if (search->needs)
+		search_answer(engines, search, paths);
+	else
+		search->looked(search->data);
+	free(search->needs);
 	free(search);
 }
 
@@ -302,18 +328,37 @@ static void searches_go_on(struct engines *engines)
 		struct search *search = engines->searches;
 
 		engines->searches = search->next;
-		search_answer(engines, search, &paths);
+		search_end(engines, search, &paths);
 	}
 }
 
-void engines_find(struct engines *engines, const char *wanted, engine_fn fn, void *data)
+static void search_begin(struct engines *engines, struct search search)
 {
-	struct search *search = mem_new(1, sizeof(*search));
+	struct search *item = mem_new(1, sizeof(*item));
 
-	*search = (struct search){.wanted = mem_text(wanted), .fn = fn, .data = data, .next = engines->searches};
-	engines->searches = search;
+	search.next = engines->searches;
+	*item = search;
+	engines->searches = item;
 	if (!engines->asking)
 		searches_go_on(engines);
+}
+
+void engines_find(struct engines *engines, const char *needs, engine_fn fn, void *data)
+{
+	search_begin(engines, (struct search){.needs = mem_text(needs), .fn = fn, .data = data});
+}
+
+void engines_look(struct engines *engines, loop_work_fn fn, void *data)
+{
+	search_begin(engines, (struct search){.looked = fn, .data = data});
+}
+
+json_t *engines_capabilities(struct engines *engines)
+{
+	_cleanup_(paths_release) struct paths paths = {.count = 0};
+
+	paths_collect(engines, &paths);
+	return present(engines, &paths);
 }
 
 struct engines *engines_new(struct loop *loop, const char *fixed, const char *folder)
@@ -334,13 +379,14 @@ void engines_free(struct engines *engines)
 		return;
 	while ((search = engines->searches)) {
 		engines->searches = search->next;
-		free(search->wanted);
+		free(search->needs);
 		free(search);
 	}
 	for (size_t i = 0; i < engines->known_count; i++)
 		free(engines->known[i].engine.path);
 	if (engines->asking)
 		close(engines->asking_out);
+	loop_timer_clear(engines->loop, &engines->asked_timer);
 	child_abandon(engines->asked);
 	free(engines->asking);
 	free(engines);

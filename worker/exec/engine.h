@@ -7,10 +7,11 @@
  * folder's, by version. Each is asked for its version once, as long as its file stays the same.
  */
 
-#include "worker/exec/version.h"
+#include "common/json.h"
+#include "common/loop.h"
+#include "proto/version.h"
 
 struct err;
-struct loop;
 struct engines;
 
 struct engine {
@@ -28,9 +29,13 @@ void engines_free(struct engines *engines);
  * there. */
 typedef void (*engine_fn)(void *data, const struct engine *engine, const struct err *err);
 
-/* Finds the engine for what a workspace asks for (exec/version): the newest that fits, and the PATH's one too if
- * it has the same minor version as an exact wish that nothing meets. fn is called once, perhaps before this returns. */
-void engines_find(struct engines *engines, const char *wanted, engine_fn fn, void *data);
+/* Finds the engine that a job needs (proto/capabilities.h): never another version of it. fn is called once, perhaps
+ * before this returns. */
+void engines_find(struct engines *engines, const char *needs, engine_fn fn, void *data);
+/* Looks for binaries that are new or have changed, then calls fn; perhaps before this returns. */
+void engines_look(struct engines *engines, loop_work_fn fn, void *data);
+/* The engines that the last look has found, as capabilities: an array. */
+json_t *engines_capabilities(struct engines *engines);
 
 /* "Terraform" or "OpenTofu". */
 const char *engine_product(const struct engine *engine);

@@ -103,7 +103,7 @@ void step_fetch(struct job *job)
 	bool apply = assignment->stage == STAGE_APPLY;
 
 	job_hold(job);
-	engines_find(job->host->engines, assignment->engine_version, engine_found, job);
+	engines_find(job->host->engines, assignment->engine_needs, engine_found, job);
 	job->configuration = new_file(job->dir.top, "configuration.tar.gz");
 	job_download(job, "configuration", job->configuration, true);
 	if (assignment->has_state)

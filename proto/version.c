@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "worker/exec/version.h"
+#include "proto/version.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -141,9 +141,13 @@ bool version_fits(const struct version *version, const char *constraint, bool *r
 	return fits;
 }
 
-bool version_nearly(const struct version *version, const char *constraint)
+int version_exact(const char *text, struct version *ret_version)
 {
-	struct version exact;
+	static const char plain[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-+";
 
-	return version_parse(constraint, &exact) == 0 && parts_compare(version->part, exact.part, 2) == 0;
+	text += *text == '=';
+	text += strspn(text, " ");
+	if (strspn(text, plain) != strlen(text) || strlen(text) >= sizeof(ret_version->text))
+		return -1;
+	return version_parse(text, ret_version);
 }

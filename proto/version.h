@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef WORKER_EXEC_VERSION_H
-#define WORKER_EXEC_VERSION_H
+#ifndef PROTO_VERSION_H
+#define PROTO_VERSION_H
 
-/* Versions of engines and the constraints that workspaces name. Pure. */
+/* Versions of engines, and the constraints that workspaces name. Pure. */
 
 #include "common/base.h"
 
@@ -19,7 +19,8 @@ int version_compare(const struct version *a, const struct version *b);
 /* True if the version satisfies all of "~> 1.11.0, != 1.11.2" (terraform's operators). An exact version wants just
  * that one; "" and "latest" take any. ret_valid says whether the constraint could be read (NULL: don't care). */
 bool version_fits(const struct version *version, const char *constraint, bool *ret_valid);
-/* True if the constraint is one exact version and this one differs by its patch alone. */
-bool version_nearly(const struct version *version, const char *constraint);
+/* One exact version, "1.11.4", "v1.11.4" or "= 1.11.4", of letters, digits, dots, hyphens and plus signs, so that it
+ * can stand in a path or a URL. -1 for anything else, such as another constraint. */
+int version_exact(const char *text, struct version *ret_version);
 
 #endif

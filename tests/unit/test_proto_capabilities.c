@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+/* What a worker can run, what a job needs, and which of them fit. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "proto/capabilities.h"
+
+static json_t *list(const char *text)
+{
+	return json_loads(text, 0, NULL);
+}
+
+/* The chosen engine, "terraform 1.11.4"; "-": it needs none; "no": it can't be met. */
+static void check(const char *capabilities, const char *needs, const char *wanted)
+{
+	json_auto_t *own = list(capabilities);
+	struct engine_choice choice;
+	_cleanup_(freep) char *got = NULL;
+
+	if (!capabilities_meet(own, needs, &choice))
+		got = mem_text("no");
+	else
+		got = choice.engine ? mem_printf("%s %s", choice.engine, choice.version) : mem_text("-");
+	if (!text_equal(got, wanted))
+		fail_msg("%s for \"%s\": %s, not %s", capabilities, needs, got, wanted);
+}
+
+#define BOTH "[\"tofu 1.10.6\", \"terraform 1.5.6\", \"terraform 1.5.7\", \"terraform 1.11.4\", \"opa\"]"
+
+static void a_plan_gets_the_newest_that_fits(void **state)
+{
+	(void)state;
+	check(BOTH, "engine ", "tofu 1.10.6");
+	check(BOTH, "engine latest", "tofu 1.10.6");
+	check(BOTH, "engine ~> 1.5.0", "terraform 1.5.7");
+	check(BOTH, "engine < 1.5.7, >= 1.0.0", "terraform 1.5.6");
+	check(BOTH, "engine >= 1.0.0", "terraform 1.11.4");
+	check(BOTH, "engine 1.5.6", "terraform 1.5.6");
+	check(BOTH, "engine = 1.5.6", "terraform 1.5.6");
+	check("[]", "engine ", "no");
+	check("[\"opa\"]", "engine ", "no");
+}
+
+static void a_near_version_is_another_one(void **state)
+{
+	(void)state;
+	check(BOTH, "engine 1.5.5", "no");
+	check(BOTH, "engine 1.11.5", "no");
+	check(BOTH, "engine 1.11.4-rc1", "no");
+	check(BOTH, "engine ~> 1.12.0", "no");
+	check(BOTH, "engine nonsense", "no");
+	check(BOTH, "terraform 1.5.5", "no");
+}
+
+static void an_apply_gets_the_engine_that_planned(void **state)
+{
+	(void)state;
+	check(BOTH, "tofu 1.10.6", "tofu 1.10.6");
+	check(BOTH, "terraform 1.10.6", "no");
+	check(BOTH, "tofu 1.5.7", "no");
+	check(BOTH, "terraform 1.5.7", "terraform 1.5.7");
+	check("[\"terraform 1.10.6\"]", "tofu 1.10.6", "no");
+}
+
+static void an_exact_version_is_downloaded(void **state)
+{
+	(void)state;
+	check("[\"download terraform\"]", "engine 1.5.7", "terraform 1.5.7");
+	check("[\"download tofu\"]", "engine 1.10.6", "tofu 1.10.6");
+	check("[\"download terraform\", \"download tofu\"]", "engine 1.10.6", "terraform 1.10.6");
+	check("[\"tofu 1.10.6\", \"download terraform\", \"download tofu\"]", "engine 1.10.5", "tofu 1.10.5");
+	check("[\"tofu 1.10.6\", \"download terraform\"]", "engine 1.10.5", "terraform 1.10.5");
+	check("[\"download terraform\"]", "tofu 1.10.6", "no");
+	check("[\"download tofu\"]", "tofu 1.10.6", "tofu 1.10.6");
+	/* No constraint leads to a download, and nothing that is no version does. */
+	check("[\"download terraform\"]", "engine ~> 1.5.0", "no");
+	check("[\"download terraform\"]", "engine latest", "no");
+	check("[\"download terraform\"]", "engine ", "no");
+	check("[\"download terraform\"]", "terraform 1.5.7-../../x", "no");
+}
+
+static void other_stages_need_their_program(void **state)
+{
+	(void)state;
+	check(BOTH, "opa", "-");
+	check(BOTH, "sentinel", "no");
+	check(BOTH, "cost", "no");
+	check("[]", "", "-");
+	check("[\"engine 1.5.7\", \"opa x\"]", "opa", "no");
+}
+
+static void judge(const char *own_text, const char *others_text, const char *needs, enum job_fit wanted)
+{
+	json_auto_t *own = own_text ? list(own_text) : NULL, *others = list(others_text);
+	struct engine_choice choice;
+
+	assert_int_equal(capabilities_judge(own, others, needs, &choice), wanted);
+}
+
+static void a_job_waits_for_a_worker_that_can_run_it(void **state)
+{
+	(void)state;
+	judge("[\"terraform 1.5.7\"]", "[]", "engine 1.5.7", JOB_FITS);
+	judge("[\"terraform 1.5.6\"]", "[[\"terraform 1.5.7\"]]", "engine 1.5.7", JOB_WAITS);
+	judge("[\"terraform 1.5.6\"]", "[[\"download terraform\"]]", "engine 1.5.7", JOB_WAITS);
+	judge("[\"terraform 1.5.6\"]", "[null]", "engine 1.5.7", JOB_WAITS);
+	judge("[\"terraform 1.5.6\"]", "[[\"terraform 1.5.5\"], []]", "engine 1.5.7", JOB_REFUSED);
+	judge("[\"terraform 1.10.6\"]", "[]", "tofu 1.10.6", JOB_REFUSED);
+	judge("[]", "[]", "engine 1.5.7", JOB_WAITS);
+	judge("[\"opa\"]", "[[\"terraform 1.5.6\"]]", "engine 1.5.7", JOB_WAITS);
+	judge("[\"terraform 1.5.6\"]", "[[\"opa\"]]", "opa", JOB_WAITS);
+	judge("[\"terraform 1.5.6\"]", "[[]]", "opa", JOB_FITS);
+	judge(NULL, "[]", "tofu 1.10.6", JOB_FITS);
+}
+
+static void refused(const char *needs, const char *engines, const char *wanted)
+{
+	_cleanup_(buf_release) struct buf sentence = BUF_INIT(512);
+	json_auto_t *all = list(engines);
+
+	capabilities_refusal(needs, "no worker of its pool has", all, &sentence);
+	if (!strstr(buf_str(&sentence), wanted))
+		fail_msg("%s", buf_str(&sentence));
+}
+
+static void a_refusal_names_what_there_is(void **state)
+{
+	(void)state;
+	refused("tofu 1.10.6", BOTH, "planned with OpenTofu 1.10.6, which no worker of its pool has");
+	refused("tofu 1.10.6", BOTH,
+		"There are: OpenTofu 1.10.6, Terraform 1.5.6, Terraform 1.5.7, Terraform 1.11.4. Install");
+	refused("engine ~> 1.12.0", BOTH, "version is \"~> 1.12.0\", which no worker");
+	refused("engine 1.5.7", "[\"opa\"]", "There are: none.");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_plan_gets_the_newest_that_fits),
+		cmocka_unit_test(a_near_version_is_another_one),
+		cmocka_unit_test(an_apply_gets_the_engine_that_planned),
+		cmocka_unit_test(an_exact_version_is_downloaded),
+		cmocka_unit_test(other_stages_need_their_program),
+		cmocka_unit_test(a_job_waits_for_a_worker_that_can_run_it),
+		cmocka_unit_test(a_refusal_names_what_there_is),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
