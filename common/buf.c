@@ -36,6 +36,15 @@ int buf_append(struct buf *buf, const void *bytes, size_t len)
 	return 0;
 }
 
+int buf_grow(struct buf *buf, size_t len)
+{
+	if (buf_reserve(buf, len) < 0)
+		return -1;
+	buf->len += len;
+	buf->data[buf->len] = '\0';
+	return 0;
+}
+
 int buf_text(struct buf *buf, const char *text)
 {
 	return buf_append(buf, text, strlen(text));

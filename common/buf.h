@@ -25,6 +25,9 @@ int buf_text(struct buf *buf, const char *text);
 int buf_url(struct buf *buf, const char *text);
 int buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Adds bytes that are not set, for the caller to fill. */
+int buf_grow(struct buf *buf, size_t len);
+
 /* Drops the first `len` bytes. */
 void buf_consume(struct buf *buf, size_t len);
 /* Drops what follows the first `len` bytes. */

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+/* Differences of states: every state comes back from its base alone, and nothing else does. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "common/difference.h"
+#include "common/err.h"
+
+static struct bytes bytes_of(const struct buf *buf)
+{
+	return (struct bytes){buf_str(buf), buf->len};
+}
+
+/* A state of so many resources; `changed` has another id. */
+static struct buf state_of(int serial, int resources, int changed)
+{
+	struct buf state = BUF_INIT(1 << 24);
+
+	buf_printf(&state, "{\n  \"version\": 4,\n  \"serial\": %d,\n  \"resources\": [\n", serial);
+	for (int i = 0; i < resources; i++)
+		buf_printf(&state, "    {\"type\": \"terraform_data\", \"name\": \"item_%05d\", \"id\": \"%08x\"},\n",
+			i, (unsigned)(i + (i == changed)) * 2654435761u);
+	buf_text(&state, "    null\n  ]\n}\n");
+	return state;
+}
+
+static void there_and_back(struct bytes base, const struct buf *state, size_t most)
+{
+	_cleanup_(buf_release) struct buf frame = BUF_INIT(1 << 24), back = BUF_INIT(1 << 24);
+	struct err err = ERR_INIT;
+
+	assert_int_equal(difference_make(base, bytes_of(state), &frame, &err), 0);
+	if (frame.len > most)
+		fail_msg("a frame of %zu bytes", frame.len);
+	assert_int_equal(difference_size(bytes_of(&frame)), (long long)state->len);
+	buf_text(&back, "before ");
+	assert_int_equal(difference_apply(base, bytes_of(&frame), &back, &err), 0);
+	assert_int_equal(back.len, state->len + strlen("before "));
+	assert_memory_equal(back.data, "before ", strlen("before "));
+	assert_memory_equal(back.data + strlen("before "), buf_str(state), state->len);
+}
+
+static void a_state_comes_back_from_its_difference(void **state)
+{
+	_cleanup_(buf_release) struct buf base = state_of(1, 5000, -1), same = state_of(1, 5000, -1);
+	_cleanup_(buf_release) struct buf one = state_of(2, 5000, 2500);
+	_cleanup_(buf_release) struct buf more = state_of(3, 5100, 17), fewer = state_of(4, 100, -1);
+	const struct buf nothing = BUF_INIT(1);
+
+	(void)state;
+	there_and_back(bytes_of(&base), &one, 1500);
+	there_and_back(bytes_of(&base), &same, 100);
+	there_and_back(bytes_of(&base), &more, 6000);
+	there_and_back(bytes_of(&base), &fewer, 2000);
+	there_and_back((struct bytes){.len = 0}, &base, base.len / 2);
+	there_and_back(bytes_of(&base), &nothing, 100);
+	there_and_back((struct bytes){.len = 0}, &nothing, 100);
+}
+
+static void fails(struct bytes base, struct bytes frame)
+{
+	_cleanup_(buf_release) struct buf back = BUF_INIT(1 << 24);
+	struct err err = ERR_INIT;
+
+	assert_int_equal(difference_apply(base, frame, &back, &err), -1);
+	assert_int_equal(err.kind, ERR_INVALID);
+	assert_int_equal(back.len, 0);
+}
+
+static void another_base_gives_no_state(void **state)
+{
+	_cleanup_(buf_release) struct buf base = state_of(1, 500, -1), other = state_of(1, 500, 3);
+	_cleanup_(buf_release) struct buf next = state_of(2, 501, -1), shorter = state_of(1, 499, -1);
+	_cleanup_(buf_release) struct buf frame = BUF_INIT(1 << 20);
+	struct err err = ERR_INIT;
+
+	(void)state;
+	assert_int_equal(difference_make(bytes_of(&base), bytes_of(&next), &frame, &err), 0);
+	fails(bytes_of(&other), bytes_of(&frame));
+	fails(bytes_of(&shorter), bytes_of(&frame));
+	fails(bytes_of(&next), bytes_of(&frame));
+	fails((struct bytes){.len = 0}, bytes_of(&frame));
+}
+
+static void a_damaged_frame_gives_no_state(void **state)
+{
+	_cleanup_(buf_release) struct buf base = state_of(1, 50, -1), next = state_of(2, 53, 7);
+	_cleanup_(buf_release) struct buf frame = BUF_INIT(1 << 20);
+	struct err err = ERR_INIT;
+
+	(void)state;
+	assert_int_equal(difference_make(bytes_of(&base), bytes_of(&next), &frame, &err), 0);
+	for (size_t len = 0; len < frame.len; len++)
+		fails(bytes_of(&base), (struct bytes){frame.data, len});
+	for (size_t bit = 0; bit < 8 * frame.len; bit++) {
+		_cleanup_(buf_release) struct buf back = BUF_INIT(1 << 20);
+
+		frame.data[bit / 8] = (char)(frame.data[bit / 8] ^ (1 << bit % 8));
+		/* A bit that zstd does not read changes nothing. */
+		if (difference_apply(bytes_of(&base), bytes_of(&frame), &back, &err) == 0) {
+			assert_int_equal(back.len, next.len);
+			assert_memory_equal(back.data, next.data, next.len);
+		}
+		frame.data[bit / 8] = (char)(frame.data[bit / 8] ^ (1 << bit % 8));
+	}
+	fails(bytes_of(&base), (struct bytes){"no frame at all", 15});
+}
+
+static void sizes_have_a_limit(void **state)
+{
+	_cleanup_(freep) char *large = mem_new(DIFFERENCE_STATE_MAX + 1, 1);
+	_cleanup_(buf_release) struct buf frame = BUF_INIT((size_t)2 * DIFFERENCE_STATE_MAX), back = BUF_INIT(100);
+	struct err err = ERR_INIT;
+
+	(void)state;
+	assert_int_equal(difference_make((struct bytes){.len = 0}, (struct bytes){large, DIFFERENCE_STATE_MAX + 1},
+				 &frame, &err),
+		-1);
+	assert_int_equal(err.kind, ERR_TOO_LARGE);
+	assert_int_equal(
+		difference_make((struct bytes){large, DIFFERENCE_STATE_MAX}, (struct bytes){large, 200}, &frame, &err),
+		0);
+	/* What the frame says is believed up to the buffer's limit. */
+	assert_int_equal(
+		difference_apply((struct bytes){large, DIFFERENCE_STATE_MAX}, bytes_of(&frame), &back, &err), -1);
+	assert_int_equal(err.kind, ERR_TOO_LARGE);
+	assert_int_equal(difference_size((struct bytes){NULL, 0}), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_state_comes_back_from_its_difference),
+		cmocka_unit_test(another_base_gives_no_state),
+		cmocka_unit_test(a_damaged_frame_gives_no_state),
+		cmocka_unit_test(sizes_have_a_limit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
