@@ -4,6 +4,7 @@
 #include "scheduler/api/including.h"
 #include "scheduler/api/scope.h"
 #include "scheduler/store/backing_data.h"
+#include "scheduler/store/state_bases.h"
 #include "scheduler/store/states.h"
 
 /* ---- the resource ---- */
@@ -96,9 +97,10 @@ json_t *state_resource(const struct store *store, const struct rows *rows, int r
 	const char *id = row_text(rows, row, "id");
 	json_t *resources = row_json(rows, row, "resources");
 	_cleanup_(freep) char *self = mem_printf("/api/v2/state-versions/%s", id);
-	json_t *attributes = json_pack("{s:I, s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:n, s:n, s:b, s:i, s:o}", "serial",
+	const char *md5 = row_text(rows, row, "md5"); /* "": of a difference, which has none */
+	json_t *attributes = json_pack("{s:I, s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:n, s:n, s:b, s:i, s:o}", "serial",
 		(json_int_t)row_int(rows, row, "serial"), "lineage", row_text(rows, row, "lineage"), "md5",
-		row_text(rows, row, "md5"), "size", (json_int_t)row_int(rows, row, "size"), "status",
+		json_string_or_null(*md5 ? md5 : NULL), "size", (json_int_t)row_int(rows, row, "size"), "status",
 		row_string(rows, row, "status"), "created-at", row_time(rows, row, "created_at"),
 		"hosted-state-download-url", download_url(store, rows, row, "blob_id", "download"),
 		"hosted-json-state-download-url", download_url(store, rows, row, "json_blob_id", "json-download"),
@@ -261,28 +263,32 @@ int states_index(struct request *req, struct response *res, struct err *err)
 	return respond_page(req, res, &page, json_incref(data), included);
 }
 
-static int content_respond(struct request *req, struct response *res, const char *column, struct err *err)
+static int content_state(struct request *req, struct rows *ret_rows, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	_cleanup_(buf_release) struct buf bytes = BUF_INIT(BODY_STATE);
-
-	if (state_of(req, &rows, err) < 0)
+	if (state_of(req, ret_rows, err) < 0)
 		return -1;
-	if (!has_content(&rows, 0))
-		return err_set(err, ERR_NOT_FOUND, "the state version has no content");
-	if (blob_get(req->store, row_text(&rows, 0, column), &bytes, err) < 0)
-		return -1;
-	return respond_bytes(res, "application/json", &bytes);
+	return has_content(ret_rows, 0) ? 0 : err_set(err, ERR_NOT_FOUND, "the state version has no content");
 }
 
 int states_download(struct request *req, struct response *res, struct err *err)
 {
-	return content_respond(req, res, "blob_id", err);
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(buf_release) struct buf bytes = BUF_INIT(BODY_STATE);
+
+	if (content_state(req, &rows, err) < 0 || state_content(req->store, row_text(&rows, 0, "id"), &bytes, err) < 0)
+		return -1;
+	return respond_bytes(res, "application/json", &bytes);
 }
 
 int states_json_download(struct request *req, struct response *res, struct err *err)
 {
-	return content_respond(req, res, "json_blob_id", err);
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(buf_release) struct buf bytes = BUF_INIT(BODY_STATE);
+
+	if (content_state(req, &rows, err) < 0 ||
+		blob_get(req->store, row_text(&rows, 0, "json_blob_id"), &bytes, err) < 0)
+		return -1;
+	return respond_bytes(res, "application/json", &bytes);
 }
 
 /* ---- letting its content go ---- */

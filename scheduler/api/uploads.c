@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include <string.h>
 
+#include "common/difference.h"
 #include "common/log.h"
 #include "proto/parcel.h"
 #include "scheduler/api/api.h"
@@ -15,7 +16,9 @@ struct handed {
 	const char *name; /* the path's end */
 	const void *bytes;
 	size_t len;
-	const char *offset, *digest, *plan; /* of its query; NULL: not there */
+	const char *offset, *digest, *plan;     /* of its query; NULL: not there */
+	const char *intermediate;               /* the same, of a state */
+	const char *base, *serial, *state_size; /* the same, of a difference */
 };
 
 static const struct {
@@ -29,6 +32,7 @@ static const struct {
 	{"init", UPLOAD_INIT},
 	{"schemas", UPLOAD_SCHEMAS},
 	{"state", UPLOAD_STATE},
+	{"state-difference", UPLOAD_STATE_DIFFERENCE},
 };
 
 static int kind_of(const struct handed *handed, enum upload_kind *ret_kind, struct err *err)
@@ -57,6 +61,17 @@ static bool holds_configuration(const struct handed *plan)
 	return plan->len && memmem(plan->bytes, plan->len, member, sizeof(member) - 1);
 }
 
+static int difference_read(const struct handed *handed, struct state_difference *ret_difference, struct err *err)
+{
+	struct state_difference difference = {.base = text_or_empty(handed->base)};
+
+	if (text_number(handed->serial, 0, INT64_MAX / 2, &difference.serial) < 0 ||
+		text_number(handed->state_size, 1, DIFFERENCE_STATE_MAX, &difference.size) < 0)
+		return err_set(err, ERR_INVALID, "'serial' and 'size' of a state's difference must be whole numbers");
+	*ret_difference = difference;
+	return 0;
+}
+
 static int handed_in(const struct request *req, const struct handed *handed, struct err *err)
 {
 	const char *token = text_or_empty(req->bearer);
@@ -73,6 +88,9 @@ static int handed_in(const struct request *req, const struct handed *handed, str
 	upload.generated = upload.kind == UPLOAD_PLAN_JSON && holds_configuration(handed);
 	if (upload.kind == UPLOAD_LOG && text_number(handed->offset, 0, INT64_MAX / 2, &upload.offset) < 0)
 		return err_set(err, ERR_INVALID, "'offset' must be a whole number");
+	upload.base = upload.kind == UPLOAD_STATE && text_equal(handed->intermediate, "true");
+	if (upload.kind == UPLOAD_STATE_DIFFERENCE && difference_read(handed, &upload.difference, err) < 0)
+		return -1;
 	*upload_add(req->uploads) = upload;
 	return 0;
 }
@@ -84,7 +102,11 @@ int jobs_upload(struct request *req, struct response *res, struct err *err)
 		.len = req->http->body.len,
 		.offset = query(req, "offset"),
 		.digest = query(req, "digest"),
-		.plan = query(req, "plan")};
+		.plan = query(req, "plan"),
+		.intermediate = query(req, "intermediate"),
+		.base = query(req, "base"),
+		.serial = query(req, "serial"),
+		.state_size = query(req, "size")};
 
 	(void)res;
 	return handed_in(req, &handed, err);
@@ -109,7 +131,11 @@ static int part_handed_in(struct request *req, const struct parcel_part *part, s
 			.len = part->len,
 			.offset = json_string_at(form, "offset"),
 			.digest = json_string_at(form, "digest"),
-			.plan = json_string_at(form, "plan")},
+			.plan = json_string_at(form, "plan"),
+			.intermediate = json_string_at(form, "intermediate"),
+			.base = json_string_at(form, "base"),
+			.serial = json_string_at(form, "serial"),
+			.state_size = json_string_at(form, "size")},
 		err);
 }
 
@@ -145,7 +171,7 @@ static int state_respond(struct response *res, const struct state_offer *state)
 /* 204, a state's answer, 409 with the log's length, or -1 with its error. */
 static int upload_respond(struct response *res, const struct upload *upload, struct err *err)
 {
-	if (upload->err.kind == ERR_NONE && upload->kind == UPLOAD_STATE)
+	if (upload->err.kind == ERR_NONE && (upload->kind == UPLOAD_STATE || upload->kind == UPLOAD_STATE_DIFFERENCE))
 		return state_respond(res, &upload->state);
 	if (upload->err.kind == ERR_NONE)
 		return respond_empty(res, 204);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "scheduler/api/scope.h"
+#include "scheduler/store/state_bases.h"
 #include "scheduler/store/state_parse.h"
 
 /* What a workspace's current state manages, read from the state itself when somebody asks. */
@@ -41,7 +42,7 @@ static int instances_read(struct store *store, const struct rows *state, json_t 
 	*ret_instances = NULL;
 	if (!state->count || row_null(state, 0, "blob_id"))
 		return 0;
-	if (blob_get(store, row_text(state, 0, "blob_id"), &bytes, err) < 0 ||
+	if (state_content(store, row_text(state, 0, "id"), &bytes, err) < 0 ||
 		state_parse(bytes.data, bytes.len, &facts, err) < 0)
 		return -1;
 	*ret_instances = state_instances(&facts);

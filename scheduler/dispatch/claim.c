@@ -88,6 +88,8 @@ static const char pick_sql[] =
 	"where pool_id = $1 and state = 'waiting' and class = h.class and organization_id = h.organization_id "
 	"and id <> all($4::text[]) and needs <> all($5::text[]) and organization_id <> all($6::text[]) and " OPENED_HERE
 	"order by created_at, id limit $2 + 1) c), "
+	"picked as materialized (select j.id, j.run_id, j.attempt, j.needs, j.organization_id "
+	"from candidates c join jobs j on j.id = c.id "
 	"join runs r on r.id = j.run_id join workspaces w on w.id = j.workspace_id where j.state like 'waiting' "
 	"order by c.class, c.turn, c.created_at, c.id limit $2 for no key update of w, r, j skip locked) "
 	"select p.id, p.run_id, p.attempt, p.needs, p.organization_id, (select count(*) from candidates) as "
@@ -451,12 +453,12 @@ static int job_document(struct claiming *c, int row, json_t **ret_job, struct er
 	if (!*ret_job)
 		return err_set(err, ERR_INTERNAL, "%s can't be written down", run);
 	json_object_update_new(*ret_job,
-		json_pack("{sO ss ss sb sb sb sb sb so}", "ssh-key", ssh_key, "organization-id",
+		json_pack("{sO ss ss sb sb sb sb sb so sb}", "ssh-key", ssh_key, "organization-id",
 			row_text(rows, row, "organization_id"), "engine", row_text(rows, row, "engine"), "watched",
 			row_bool(rows, row, "watched"), "json-later", row_bool(rows, row, "json_later"),
 			"has-plan-json", row_bool(rows, row, "has_json"), "generate-config",
 			row_bool(rows, row, "allow_config_generation"), "debug", row_bool(rows, row, "debugging_mode"),
-			"invoke-addrs", array_or_empty(rows, row, "invoke_action_addrs")));
+			"invoke-addrs", array_or_empty(rows, row, "invoke_action_addrs"), "state-differences", 1));
 	return 0;
 }
 

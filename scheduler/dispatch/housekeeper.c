@@ -13,6 +13,7 @@
 #include "scheduler/store/loose.h"
 #include "scheduler/store/moves.h"
 #include "scheduler/store/objects.h"
+#include "scheduler/store/state_bases.h"
 
 enum { REST_MS = 100, LOOK_MS = 500 };
 
@@ -33,6 +34,16 @@ static int sweep_loose(struct housekeeper *keeper, bool *ret_more, struct err *e
 	if (loose_blobs_sweep(&keeper->store, &count, err) < 0)
 		return -1;
 	*ret_more = count == LOOSE_MOST;
+	return 0;
+}
+
+static int settle_states(struct housekeeper *keeper, bool *ret_more, struct err *err)
+{
+	long long count = 0;
+
+	if (state_bases_settle(&keeper->store, &count, err) < 0)
+		return -1;
+	*ret_more = count == SETTLE_MAX;
 	return 0;
 }
 
@@ -92,6 +103,7 @@ static const struct {
 	int (*run)(struct housekeeper *keeper, bool *ret_more, struct err *err);
 } chores[] = {
 	{"loose blobs", 3000, false, sweep_loose},
+	{"states of lost applies", 3000, false, settle_states},
 	{"retention", 3000, false, expire},
 	{"packing", 3000, true, pack},
 	{"moves", 2000, true, move},

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "scheduler/store/state_bases.h"
+
 int artifacts_of_run(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err)
 {
 	if (db_query(store->db, ret_rows, err,
@@ -28,7 +30,8 @@ int artifacts_of_run(struct store *store, const char *run_id, struct rows *ret_r
 
 static const char *const blob_sql[] = {
 	[ARTIFACT_CONFIGURATION] = BLOB_BY(BY_CONFIGURATION, "c.blob_id"),
-	[ARTIFACT_STATE] = BLOB_BY(BY_STATE, "s.blob_id"),
+	[ARTIFACT_STATE] = STATE_CONTENT_SELECT "from jobs j " BY_STATE " " STATE_CONTENT_JOIN
+						"where j.id = $1 and j.token_hash = $2 and j.state = 'claimed'",
 	[ARTIFACT_PLAN] = BLOB_BY(BY_PLAN("plan"), "o.blob_id"),
 	[ARTIFACT_PLAN_JSON] = BLOB_BY(BY_PLAN("json"), "o.blob_id"),
 	[ARTIFACT_INIT] = BLOB_BY(BY_PLAN("init"), "o.blob_id"),
@@ -46,7 +49,9 @@ int artifact_of_job(struct store *store, const char *job_id, const char *token, 
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "this attempt is over, or the token is not its own");
 	*ret_there = !row_null(&rows, 0, "blob_id");
-	return *ret_there ? blob_of_row(store, &rows, 0, out, err) : 0;
+	if (!*ret_there)
+		return 0;
+	return (artifact == ARTIFACT_STATE ? state_content_of_row : blob_of_row)(store, &rows, 0, out, err);
 }
 
 /* ---- what many jobs are about to read, where it is small ---- */

@@ -3,16 +3,16 @@
 
 enum { SEALED_LIMIT = 1 << 30 };
 
-static int add(struct blob_batch *batch, struct store *store, const struct id *id, const void *bytes, size_t len,
-	struct err *err)
+static int add(struct blob_batch *batch, struct store *store, const struct id *id, const char *context,
+	struct bytes content, struct err *err)
 {
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(SEALED_LIMIT);
 
-	if (keyring_seal(store->keyring, id->text, bytes, len, &sealed) < 0 ||
+	if (keyring_seal(store->keyring, context, content.data, content.len, &sealed) < 0 ||
 		db_bytes_add(&batch->sealed, sealed.data, sealed.len) < 0)
 		return err_set(err, ERR_TOO_LARGE, "more than %d bytes", SEALED_LIMIT);
 	db_array_add(&batch->ids, id->text);
-	db_array_add_int(&batch->sizes, (long long)len);
+	db_array_add_int(&batch->sizes, (long long)content.len);
 	return 0;
 }
 
@@ -20,7 +20,17 @@ int blob_add(struct blob_batch *batch, struct store *store, const void *bytes, s
 	struct err *err)
 {
 	*ret_id = id_new("blob");
-	return add(batch, store, ret_id, bytes, len, err);
+	return add(batch, store, ret_id, ret_id->text, (struct bytes){bytes, len}, err);
+}
+
+int blob_add_as(struct blob_batch *batch, struct store *store, const char *use, struct bytes content, struct id *ret_id,
+	struct err *err)
+{
+	_cleanup_(freep) char *context = NULL;
+
+	*ret_id = id_new("blob");
+	context = mem_printf("%s:%s", ret_id->text, use);
+	return add(batch, store, ret_id, context, content, err);
 }
 
 int blob_add_shared(struct blob_batch *batch, struct store *store, const void *bytes, size_t len, struct id *ret_id,
@@ -30,7 +40,7 @@ int blob_add_shared(struct blob_batch *batch, struct store *store, const void *b
 
 	crypto_sha256_hex(bytes, len, digest);
 	*ret_id = blob_shared_id(store, digest);
-	return add(batch, store, ret_id, bytes, len, err);
+	return add(batch, store, ret_id, ret_id->text, (struct bytes){bytes, len}, err);
 }
 
 /* In the order of their ids: who stores the same content at the same time waits, and never for one another. */

@@ -4,6 +4,7 @@
 
 /* Blobs (store/store.h) that are stored with one statement, within the transaction that names them. */
 
+#include "common/difference.h"
 #include "scheduler/store/store.h"
 
 struct blob_batch {
@@ -19,6 +20,9 @@ struct blob_batch {
 int blob_add(struct blob_batch *batch, struct store *store, const void *bytes, size_t len, struct id *ret_id,
 	struct err *err);
 int blob_add_shared(struct blob_batch *batch, struct store *store, const void *bytes, size_t len, struct id *ret_id,
+	struct err *err);
+/* A new one that is sealed for one use, and opened by blob_of_row_as alone. */
+int blob_add_as(struct blob_batch *batch, struct store *store, const char *use, struct bytes content, struct id *ret_id,
 	struct err *err);
 int blobs_insert(struct blob_batch *batch, struct store *store, struct err *err);
 void blob_batch_release(struct blob_batch *batch);

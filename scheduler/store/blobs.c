@@ -126,13 +126,27 @@ static int sealed_of_row(struct store *store, const struct rows *rows, int row, 
 	return buf_append(out, buf_str(content), content->len);
 }
 
-int blob_of_row(struct store *store, const struct rows *rows, int row, struct buf *out, struct err *err)
+static int content_open(
+	struct store *store, const struct rows *rows, int row, const char *context, struct buf *out, struct err *err)
 {
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(SEALED_LIMIT);
 
 	if (sealed_of_row(store, rows, row, (struct object_part){.from = 0}, &sealed, err) < 0)
 		return -1;
-	return keyring_open(store->keyring, row_text(rows, row, "blob_id"), buf_str(&sealed), sealed.len, out, err);
+	return keyring_open(store->keyring, context, buf_str(&sealed), sealed.len, out, err);
+}
+
+int blob_of_row(struct store *store, const struct rows *rows, int row, struct buf *out, struct err *err)
+{
+	return content_open(store, rows, row, row_text(rows, row, "blob_id"), out, err);
+}
+
+int blob_of_row_as(
+	struct store *store, const struct rows *rows, int row, const char *use, struct buf *out, struct err *err)
+{
+	_cleanup_(freep) char *context = mem_printf("%s:%s", row_text(rows, row, "blob_id"), use);
+
+	return content_open(store, rows, row, context, out, err);
 }
 
 static int not_here(struct err *err)

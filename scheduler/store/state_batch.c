@@ -26,6 +26,7 @@ void state_batch_init(struct state_batch *batch)
 	arrays_init(&batch->filled, 1);
 	batch->output_values = (struct db_bytes)DB_BYTES_INIT;
 	batch->blobs = (struct blob_batch)BLOB_BATCH_INIT;
+	batch->bases = (struct state_base_batch)STATE_BASE_BATCH_INIT;
 }
 
 void state_batch_release(struct state_batch *batch)
@@ -36,6 +37,7 @@ void state_batch_release(struct state_batch *batch)
 	arrays_release(&batch->filled, 1);
 	db_bytes_release(&batch->output_values);
 	blob_batch_release(&batch->blobs);
+	state_base_batch_release(&batch->bases);
 }
 
 /* ---- outputs ---- */
@@ -125,6 +127,16 @@ static void row_add(struct state_batch *batch, const struct state_row *row, cons
 	db_array_add(column++, row->run_id);
 	db_array_add(column++, row->job_id);
 	db_array_add(column++, row->created_by);
+	db_array_add(column++, row->created_at);
+}
+
+static int content_add(struct state_batch *batch, struct store *store, const struct state_row *row, struct id *ret_blob,
+	struct err *err)
+{
+	if (row->base)
+		return state_base_add(&batch->bases, &batch->blobs, store, row->id,
+			(struct bytes){row->bytes, row->len}, ret_blob, err);
+	return blob_add(&batch->blobs, store, row->bytes, row->len, ret_blob, err);
 }
 
 int state_add(struct state_batch *batch, struct store *store, const struct state_row *row, struct err *err)
@@ -133,8 +145,7 @@ int state_add(struct state_batch *batch, struct store *store, const struct state
 	_cleanup_(freep) char *text = json_text(resources);
 	struct id blob;
 
-	if (blob_add(&batch->blobs, store, row->bytes, row->len, &blob, err) < 0 ||
-		outputs_add(batch, store, row, err) < 0)
+	if (content_add(batch, store, row, &blob, err) < 0 || outputs_add(batch, store, row, err) < 0)
 		return -1;
 	row_add(batch, row, blob.text, text);
 	if (row->fills)
@@ -153,20 +164,23 @@ static int rows_insert(struct state_batch *batch, struct store *store, struct er
 
 	return db_queue(store->db, err,
 		"insert into state_versions as s (id, serial, lineage, md5, size, status, intermediate, recovered, "
-		"terraform_version, resources, blob_id, rollback_id, workspace_id, run_id, job_id, created_by) "
+		"terraform_version, resources, blob_id, rollback_id, workspace_id, run_id, job_id, created_by, "
+		"created_at) "
 		"select u.id, serial, lineage, md5, size, status, intermediate, recovered, version, resources::jsonb, "
-		"blob, rollback, workspace, run, job, creator from unnest($1::text[], $2::bigint[], $3::text[], "
+		"blob, rollback, workspace, run, job, creator, coalesce(at::timestamptz, now()) from "
+		"unnest($1::text[], $2::bigint[], $3::text[], "
 		"$4::text[], $5::bigint[], $6::text[], $7::boolean[], $8::boolean[], $9::text[], $10::text[], "
-		"$11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[]) as u(id, serial, "
+		"$11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[]) as u(id, "
+		"serial, "
 		"lineage, md5, size, status, intermediate, recovered, version, resources, blob, rollback, workspace, "
-		"run, job, creator) on conflict (id) do update set serial = excluded.serial, "
+		"run, job, creator, at) on conflict (id) do update set serial = excluded.serial, "
 		"lineage = excluded.lineage, md5 = excluded.md5, size = excluded.size, status = excluded.status, "
 		"intermediate = excluded.intermediate, recovered = excluded.recovered, "
 		"terraform_version = excluded.terraform_version, resources = excluded.resources, "
 		"blob_id = excluded.blob_id, rollback_id = excluded.rollback_id, created_at = excluded.created_at",
 		P_ARRAY(&c[0]), P_ARRAY(&c[1]), P_ARRAY(&c[2]), P_ARRAY(&c[3]), P_ARRAY(&c[4]), P_ARRAY(&c[5]),
 		P_ARRAY(&c[6]), P_ARRAY(&c[7]), P_ARRAY(&c[8]), P_ARRAY(&c[9]), P_ARRAY(&c[10]), P_ARRAY(&c[11]),
-		P_ARRAY(&c[12]), P_ARRAY(&c[13]), P_ARRAY(&c[14]), P_ARRAY(&c[15]));
+		P_ARRAY(&c[12]), P_ARRAY(&c[13]), P_ARRAY(&c[14]), P_ARRAY(&c[15]), P_ARRAY(&c[16]));
 }
 
 static int current_set(struct state_batch *batch, struct store *store, struct err *err)
@@ -185,12 +199,14 @@ static int current_set(struct state_batch *batch, struct store *store, struct er
 int states_insert(struct state_batch *batch, struct store *store, struct err *err)
 {
 	if (!batch->rows[0].count)
-		return 0;
+		return state_bases_insert(&batch->bases, store, err);
 	if (blobs_insert(&batch->blobs, store, err) < 0 || rows_insert(batch, store, err) < 0)
 		return -1;
 	if (batch->filled.count &&
 		db_queue(store->db, err, "delete from state_version_outputs where state_version_id = any($1::text[])",
 			P_ARRAY(&batch->filled)) < 0)
 		return -1;
-	return outputs_insert(batch, store, err) < 0 ? -1 : current_set(batch, store, err);
+	if (outputs_insert(batch, store, err) < 0 || state_bases_insert(&batch->bases, store, err) < 0)
+		return -1;
+	return current_set(batch, store, err);
 }

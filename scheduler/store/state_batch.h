@@ -4,7 +4,7 @@
 
 /* State versions that are written with one statement for each table, by whoever holds their workspaces locked. */
 
-#include "scheduler/store/blob_batch.h"
+#include "scheduler/store/state_bases.h"
 #include "scheduler/store/state_parse.h"
 
 /* One, with what its file says. All is borrowed. */
@@ -17,19 +17,22 @@ struct state_row {
 	bool intermediate, recovered;
 	const char *rollback_id;
 	const char *workspace_id, *run_id, *job_id, *created_by;
-	bool current; /* it becomes the workspace's */
+	const char *created_at; /* NULL: now */
+	bool current;           /* it becomes the workspace's */
+	bool base;              /* differences to it will follow (store/state_bases.h) */
 	const struct state_facts *facts;
 	const void *bytes;
 	size_t len;
 };
 
-enum { STATE_COLUMNS = 16, OUTPUT_COLUMNS = 6, CURRENT_COLUMNS = 3 };
+enum { STATE_COLUMNS = 17, OUTPUT_COLUMNS = 6, CURRENT_COLUMNS = 3 };
 
 struct state_batch {
 	struct db_array rows[STATE_COLUMNS], outputs[OUTPUT_COLUMNS], current[CURRENT_COLUMNS];
 	struct db_array filled;
 	struct db_bytes output_values;
 	struct blob_batch blobs;
+	struct state_base_batch bases;
 };
 
 void state_batch_init(struct state_batch *batch);

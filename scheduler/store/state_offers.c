@@ -19,6 +19,7 @@ struct acceptance {
 	bool decided, takes; /* takes: its content is to be written */
 	bool late;
 	struct id workspace, fills; /* fills: the row that there is for this content, or "" */
+	struct id base;             /* (a difference) the base's blob */
 };
 
 struct accepting {
@@ -74,6 +75,29 @@ static enum state_order order_find(
 	return state_order_late(there, &next, &since);
 }
 
+static bool is_difference(const struct acceptance *a)
+{
+	return a->offer->difference.base;
+}
+
+/* The job must go on, the workspace's state must be the job's own, and its base the one that is named. In any other
+ * case the worker has to send the whole state. */
+static void difference_settle(struct acceptance *a, const struct state_mark *there, const struct rows *rows, int row)
+{
+	struct state_offer *offer = a->offer;
+	bool fits = there && !a->late && text_equal(there->job, offer->job_id) &&
+		text_equal(row_text(rows, row, "base_digest"), offer->difference.base) && there->serial <= a->serial;
+
+	if (!fits) {
+		err_set(&offer->err, ERR_CONFLICT, "the difference has another base: send the whole state");
+		return;
+	}
+	a->takes = true;
+	text_copy(a->fills.text, ID_SIZE, row_text(rows, row, "id"));
+	text_copy(a->base.text, ID_SIZE, row_text(rows, row, "base_id"));
+	offer->id = a->fills;
+}
+
 /* A pending row is filled in by its id, a job's by the job's: one of its own, one beside. */
 static const char *row_to_fill(const struct acceptance *a, const struct rows *rows, int row)
 {
@@ -109,6 +133,13 @@ static void offer_decide(struct acceptance *a, const struct rows *rows, int row)
 		there = (struct state_mark){row_int(rows, row, "serial"), row_text(rows, row, "lineage"),
 			row_text(rows, row, "md5"), row_text(rows, row, "job_id")};
 	a->late = row_bool(rows, row, "late");
+	if (is_difference(a)) {
+		difference_settle(a, has_state ? &there : NULL, rows, row);
+		return;
+	}
+	/* The whole state takes the place of a base with the same content. */
+	if (has_state && !row_null(rows, row, "base_id") && !a->offer->base)
+		there.md5 = "";
 	order_settle(a, order_find(a, has_state ? &there : NULL, rows, row), &there);
 	text_copy(a->fills.text, ID_SIZE, row_to_fill(a, rows, row));
 	if (a->takes)
@@ -129,7 +160,8 @@ static void offer_decide(struct acceptance *a, const struct rows *rows, int row)
  * beside ("like": see migration 0028). */
 static const char read_sql[] =
 	"select u.n - 1 as n, w.id as workspace_id, coalesce(j.run_id, h.run_id) as run_id, "
-	"h.job_id is not null as late, s.id, s.serial, s.lineage, s.md5, s.job_id, "
+	"h.job_id is not null as late, s.id, s.serial, s.lineage, s.md5, s.job_id, x.blob_id as base_id, "
+	"x.digest as base_digest, "
 	"(select id from state_versions where id = u.pending and workspace_id = w.id and status || '' = 'pending') "
 	"as pending, coalesce(w.locked_by = u.creator, false) as locked_by_creator, "
 	"(select id from state_versions where job_id = u.job and status <> 'kept_beside') as own, "
@@ -145,7 +177,8 @@ static const char read_sql[] =
 	"left join jobs j on j.id = u.job and j.token_hash = u.hash and j.state = 'claimed' "
 	"left join workspace_holds h on h.job_id = u.job and h.token_hash = u.hash and j.id is null "
 	"join workspaces w on w.id = coalesce(j.workspace_id, h.workspace_id, u.workspace) "
-	"left join state_versions s on s.id = w.current_state_id order by u.n";
+	"left join state_versions s on s.id = w.current_state_id "
+	"left join state_bases x on x.state_version_id = s.id and x.blob_id = s.blob_id order by u.n";
 
 static int places_lock(const struct accepting *g, struct db_array *jobs, struct db_array *workspaces,
 	struct rows *ret_rows, struct err *err)
@@ -201,7 +234,21 @@ static int beside_tell(const struct accepting *g, const struct acceptance *a, st
 	return run_event_describe(g->store, a->offer->run.text, "state-kept-beside", text, err);
 }
 
-static int state_take(const struct accepting *g, const struct acceptance *a, struct state_batch *batch, struct err *err)
+static int difference_take(
+	const struct accepting *g, const struct acceptance *a, struct state_batch *batch, struct err *err)
+{
+	const struct state_offer *offer = a->offer;
+
+	return state_difference_add(&batch->bases, g->store,
+		&(struct state_difference_row){.state_id = a->fills.text,
+			.blob_id = a->base.text,
+			.serial = a->serial,
+			.size = offer->difference.size,
+			.frame = {offer->bytes, offer->len}},
+		err);
+}
+
+static int whole_take(const struct accepting *g, const struct acceptance *a, struct state_batch *batch, struct err *err)
 {
 	const struct state_offer *offer = a->offer;
 	const struct state_row row = {.id = offer->id.text,
@@ -218,6 +265,7 @@ static int state_take(const struct accepting *g, const struct acceptance *a, str
 		.job_id = offer->job_id,
 		.created_by = offer->created_by,
 		.current = !offer->beside,
+		.base = offer->base && !offer->beside && !a->late && offer->len <= DIFFERENCE_STATE_MAX,
 		.facts = &a->facts,
 		.bytes = offer->bytes,
 		.len = offer->len};
@@ -235,7 +283,7 @@ static int round_write(const struct accepting *g, struct acceptance *const *roun
 	state_batch_init(&batch);
 	for (size_t i = 0; i < count && result == 0; i++)
 		if (round[i]->takes)
-			result = state_take(g, round[i], &batch, err);
+			result = (is_difference(round[i]) ? difference_take : whole_take)(g, round[i], &batch, err);
 	if (result == 0)
 		result = states_insert(&batch, g->store, err);
 	state_batch_release(&batch);
@@ -287,7 +335,7 @@ static void acceptance_reset(struct acceptance *a)
 	struct state_offer *offer = a->offer;
 
 	a->decided = a->takes = a->late = false;
-	a->workspace = a->fills = offer->id = offer->run = (struct id){""};
+	a->workspace = a->fills = a->base = offer->id = offer->run = (struct id){""};
 	offer->err = (struct err)ERR_INIT;
 	offer->left = false;
 	offer->beside = NULL;
@@ -327,10 +375,22 @@ static int label_apply(struct acceptance *a, struct err *err)
 	return 0;
 }
 
+/* The state itself is read with the next whole one. Until then its worker's word counts. */
+static void difference_begin(struct acceptance *a)
+{
+	const struct state_offer *offer = a->offer;
+
+	a->serial = offer->difference.serial;
+	if (difference_size((struct bytes){offer->bytes, offer->len}) != offer->difference.size)
+		err_set(&a->unfit, ERR_INVALID, "this is no difference of states, or not one of that size");
+}
+
 static void acceptance_begin(struct acceptance *a, struct state_offer *offer)
 {
 	a->offer = offer;
-	if (state_parse(offer->bytes, offer->len, &a->facts, &a->unfit) == 0)
+	if (is_difference(a))
+		difference_begin(a);
+	else if (state_parse(offer->bytes, offer->len, &a->facts, &a->unfit) == 0)
 		label_apply(a, &a->unfit);
 	offer->serial = a->serial;
 }

@@ -22,11 +22,19 @@ struct state_label {
 	const char *md5;     /* checked against the content */
 };
 
+/* A state as the difference to an earlier one of the same job (store/state_bases.h). */
+struct state_difference {
+	const char *base;       /* SHA-256 of the earlier state, in hex; NULL: the state is whole */
+	long long serial, size; /* of the state */
+};
+
 struct state_offer {
 	/* A worker's: whose workspace and run it is follows from them. The attempt may be over, if its last state is
 	 * owed: what comes then is late, and the workspace may have gone on since. */
 	const char *job_id; /* NULL: it came through the API */
 	const char *token_hash;
+	bool base;                          /* differences to this state will follow */
+	struct state_difference difference; /* if it has a base, `bytes` is the frame */
 	/* A client's. */
 	const char *workspace_id;
 	const char *run_id;     /* or NULL */
@@ -36,13 +44,13 @@ struct state_offer {
 	const char *rollback_id;         /* the state version that it was made from, or NULL */
 	const char *pending_id;          /* the pending state version that this is the content of, or NULL */
 
-	const void *bytes; /* the state file as terraform wrote it; borrowed */
+	const void *bytes; /* the state file as terraform wrote it, or a difference; borrowed */
 	size_t len;
 
 	/* Filled in. ERR_NONE: it is kept. ERR_INVALID: no state of version 4, or not the one that was announced.
-	 * ERR_CONFLICT (clients'): lineage or serial; the workspace is not locked by created_by; pending_id is not
-	 * pending any more. ERR_NOT_FOUND: the token is not that of the job's present attempt, nor of one that owes a
-	 * state; or there is no such workspace. */
+	 * ERR_CONFLICT: of clients' lineage or serial; the workspace is not locked by created_by; pending_id is not
+	 * pending any more; of a difference: the whole state is needed. ERR_NOT_FOUND: the token is not that of the
+	 * job's present attempt, nor of one that owes a state; or there is no such workspace. */
 	struct err err;
 	bool left;     /* somebody else holds its workspace locked, and nothing was done (states_accept_ready) */
 	struct id id;  /* of the state version: the current one, or that beside it */

@@ -3,6 +3,7 @@
 
 #include "common/state_text.h"
 #include "proto/limits.h"
+#include "scheduler/store/state_bases.h"
 #include "scheduler/store/state_offers.h"
 
 static const char pointer[] = "/data/relationships/rollback-state-version";
@@ -34,14 +35,14 @@ static int content_read(const struct rollback *r, struct buf *content, struct er
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (db_query(r->store->db, &rows, err,
-		    "select blob_id from state_versions where id = $1 and workspace_id = $2 and status in "
+		    "select id from state_versions where id = $1 and workspace_id = $2 and status in "
 		    "('finalized', "
 		    "'kept_beside') and blob_id is not null",
 		    P_TEXT(r->to_id), P_TEXT(r->workspace_id)) < 0)
 		return -1;
 	if (!rows.count)
 		return err_at(err, pointer, "Rollback state version is not a state of this workspace");
-	return blob_get(r->store, row_text(&rows, 0, "blob_id"), content, err);
+	return state_content(r->store, row_text(&rows, 0, "id"), content, err);
 }
 
 static int rollback_in(void *data, struct err *err)

@@ -12,18 +12,6 @@ enum { VALUE_LIMIT = 256 << 20 };
 	"(select coalesce(jsonb_agg(o.id order by o.name), '[]') from state_version_outputs o "                        \
 	"where o.state_version_id = s.id) as output_ids "
 
-int state_current(struct store *store, const char *workspace_id, struct buf *out, struct err *err)
-{
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-
-	if (db_query(store->db, &rows, err,
-		    "select s.blob_id from workspaces w join state_versions s on s.id = w.current_state_id "
-		    "where w.id = $1",
-		    P_TEXT(workspace_id)) < 0)
-		return -1;
-	return rows.count ? blob_get(store, row_text(&rows, 0, "blob_id"), out, err) : 0;
-}
-
 /* ---- its JSON form ---- */
 
 struct json_form {

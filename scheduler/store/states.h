@@ -7,9 +7,6 @@
 
 #include "scheduler/store/store.h"
 
-/* The content of the workspace's current state, appended. 0 with nothing appended if there is none. */
-int state_current(struct store *store, const char *workspace_id, struct buf *out, struct err *err);
-
 /* Keeps the same state in terraform's JSON form. ERR_INVALID if it is no JSON; ERR_CONFLICT if there is one, or the
  * state version has no content and waits for none, or its workspace is not locked by the state version's creator. */
 int state_json_put(struct store *store, const char *id, const void *bytes, size_t len, struct err *err);

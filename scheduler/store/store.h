@@ -81,6 +81,9 @@ int blob_get(struct store *store, const char *id, struct buf *out, struct err *e
 /* The same of a row of a statement that begins with BLOB_SELECT and reads blobs as b. */
 #define BLOB_SELECT "select b.id as blob_id, b.object_key, b.bytes_sealed as sealed "
 int blob_of_row(struct store *store, const struct rows *rows, int row, struct buf *out, struct err *err);
+/* The same of a blob that was sealed for one use (blob_add_as): nothing else opens it. */
+int blob_of_row_as(
+	struct store *store, const struct rows *rows, int row, const char *use, struct buf *out, struct err *err);
 /* Appends [from, from + len) of what was put in pieces, or less where it ends. */
 int blob_get_part(struct store *store, const char *id, long long from, long long len, struct buf *out, struct err *err);
 

@@ -46,6 +46,11 @@ void upload_list_release(struct upload_list *list)
 
 /* ---- states ---- */
 
+static bool is_state(const struct upload *upload)
+{
+	return upload->kind == UPLOAD_STATE || upload->kind == UPLOAD_STATE_DIFFERENCE;
+}
+
 /* First of all, since workspaces are locked before jobs everywhere. */
 static int states_keep(struct keeping *k, struct err *err)
 {
@@ -55,10 +60,12 @@ static int states_keep(struct keeping *k, struct err *err)
 	for (size_t i = 0; i < k->count; i++) {
 		struct upload *upload = &k->uploads[i];
 
-		if (upload->kind != UPLOAD_STATE)
+		if (!is_state(upload))
 			continue;
 		upload->state = (struct state_offer){.job_id = upload->job,
 			.token_hash = upload->token_hash,
+			.base = upload->base,
+			.difference = upload->difference,
 			.bytes = upload->bytes,
 			.len = upload->len};
 		offers[count++] = &upload->state;
@@ -66,7 +73,7 @@ static int states_keep(struct keeping *k, struct err *err)
 	if (count && k->accept(k->store, offers, count, err) < 0)
 		return -1;
 	for (size_t i = 0; i < k->count; i++)
-		if (k->uploads[i].kind == UPLOAD_STATE)
+		if (is_state(&k->uploads[i]))
 			k->uploads[i].err = k->uploads[i].state.err;
 	return 0;
 }
@@ -121,7 +128,7 @@ static const char lock_sql[] =
 
 static bool has_target(const struct upload *upload)
 {
-	return upload->kind != UPLOAD_STATE;
+	return !is_state(upload);
 }
 
 /* One row for each upload whose attempt is the job's: `n` says which. */
@@ -351,5 +358,5 @@ void uploads_keep_all(struct store *store, struct upload *uploads, size_t count)
 
 bool upload_left(const struct upload *upload)
 {
-	return upload->kind == UPLOAD_STATE && upload->state.left;
+	return is_state(upload) && upload->state.left;
 }

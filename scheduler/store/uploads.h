@@ -21,7 +21,8 @@ enum upload_kind {
 	UPLOAD_INIT,
 	UPLOAD_SCHEMAS,
 	UPLOAD_SCHEMAS_NAMED, /* schemas that are here already, by the SHA-256 of their content */
-	UPLOAD_STATE,         /* what came of it is in `state` */
+	UPLOAD_STATE,         /* these two: what came of it is in `state` */
+	UPLOAD_STATE_DIFFERENCE,
 };
 
 struct upload {
@@ -34,6 +35,8 @@ struct upload {
 	long long offset;
 	const char *digest; /* in hex */
 	bool generated;     /* the plan's JSON holds configuration that the engine wrote */
+	bool base;          /* differences to the state will follow */
+	struct state_difference difference;
 
 	/* Filled in. ERR_NONE: it has committed. ERR_NOT_FOUND: the token is not that of the job's present attempt, or
 	 * there are no such schemas, or no JSON. ERR_CONFLICT: there is a gap in the log, which is `length` bytes long;

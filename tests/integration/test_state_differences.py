@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: MPL-2.0
+"""An apply's states as differences to one that was sent whole: what is read is always the state that was sent last, or an error."""
+
+import hashlib
+import json
+import subprocess
+
+import psycopg
+import pytest
+
+from support.wait import until
+from support.worker import HandWorker
+
+ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
+LINEAGE = "0e1f1f0e-8e0a-4d6f-9b0a-1f5d8f0f5f0f"
+
+
+@pytest.fixture
+def hand(api, scheduler, tokens):
+    return HandWorker(scheduler.all[0].url, tokens["agent-token"], slots=8)
+
+
+def state(serial, resources, lineage=LINEAGE, outputs=None):
+    """As terraform writes it."""
+    document = {"version": 4, "terraform_version": "1.11.4", "serial": serial, "lineage": lineage, "outputs": outputs or {}, "resources": [
+        {"mode": "managed", "type": "terraform_data", "name": f"item_{number:05d}", "provider": 'provider["terraform.io/builtin/terraform"]',
+         "instances": [{"schema_version": 0, "attributes": {"id": hashlib.sha256(str(number).encode()).hexdigest()}}]} for number in range(resources)]}
+    return json.dumps(document, indent=2).encode() + b"\n"
+
+
+@pytest.fixture
+def frame(tmp_path):
+    """The frame of a state with another as its prefix, by zstd's own program."""
+    def make(base, state):
+        (tmp_path / "base").write_bytes(base)
+        (tmp_path / "state").write_bytes(state)
+        return subprocess.run(["zstd", "-q", "-1", "-c", f"--patch-from={tmp_path / 'base'}", tmp_path / "state"], check=True, capture_output=True).stdout
+    return make
+
+
+class Apply:
+    """An apply that has started, and what is sent of it."""
+
+    def __init__(self, api, hand, frame, workspace=None):
+        self.api, self.hand, self.frame = api, hand, frame
+        self.workspace = workspace or api.workspace(auto_apply=True)
+        self.run = api.run_files(self.workspace, ONE)
+        (plan,) = hand.claim()
+        assert hand.result(plan).status == 204
+        (self.job,) = hand.claim()
+        assert self.job["run"] == self.run and self.job["state-differences"] is True
+        hand.on(self.job, "POST", "started")
+
+    def whole(self, sent, intermediate=False):
+        return self.hand.on(self.job, "PUT", "state?intermediate=true" if intermediate else "state", sent, check=False).status
+
+    def difference(self, base, sent, serial=None, size=None, frame=None, digest=None):
+        query = f"base={digest or hashlib.sha256(base).hexdigest()}&serial={json.loads(sent)['serial'] if serial is None else serial}&size={len(sent) if size is None else size}"
+        return self.hand.on(self.job, "PUT", f"state-difference?{query}", self.frame(base, sent) if frame is None else frame, check=False).status
+
+    def version(self):
+        return self.api.get(f"workspaces/{self.workspace}/current-state-version").data
+
+    def download(self):
+        return self.api.call("GET", f"state-versions/{self.version()['id']}/download")
+
+    def shows(self, sent):
+        """By every way that reads a state."""
+        assert self.download().body == sent
+        assert self.hand.on(self.job, "GET", "state").body == sent
+        instances = self.api.get(f"workspaces/{self.workspace}/resources").json["meta"]["pagination"]["total-count"]
+        assert instances == len(json.loads(sent)["resources"])
+        return True
+
+
+@pytest.fixture
+def apply(api, hand, frame):
+    return Apply(api, hand, frame)
+
+
+@pytest.fixture
+def rows(database):
+    with psycopg.connect(database, autocommit=True) as connection:
+        yield lambda *query: connection.execute(*query).fetchall() if query[0].startswith(("select", "with")) else connection.execute(*query)
+
+
+def test_each_state_is_read_as_it_was_sent(apply, rows):
+    base = state(2, 300)
+    assert apply.whole(state(1, 299)) == apply.whole(base, intermediate=True) == 204
+    assert apply.shows(base)
+    blobs = rows("select count(*) from blobs")
+    for serial in range(3, 30):
+        sent = state(serial, 298 + serial)
+        assert apply.difference(base, sent) == 204
+        assert apply.download().body == sent
+    assert apply.shows(sent)
+    shown = apply.version()["attributes"]
+    assert (shown["serial"], shown["size"], shown["md5"], shown["intermediate"]) == (29, len(sent), None, True)
+    # However many: one row, two parts.
+    assert rows("select count(*) from state_bases") == [(1,)] and rows("select count(*) from blobs") <= blobs
+    assert apply.difference(base, base) == 409, "the serial goes back"
+    assert apply.shows(sent)
+
+
+def test_the_same_one_may_come_again(apply):
+    base, sent = state(1, 300), state(2, 310)
+    assert apply.whole(base, intermediate=True) == 204
+    assert apply.difference(base, sent) == apply.difference(base, sent) == 204
+    assert apply.shows(sent)
+
+
+def test_the_last_state_is_kept_whole(apply, rows, api):
+    base, sent = state(1, 300), state(2, 310, outputs={"size": {"value": 310, "type": "number"}})
+    assert apply.whole(base, intermediate=True) == apply.difference(base, sent) == apply.whole(sent) == 204
+    assert rows("select count(*) from state_bases") == [(0,)]
+    assert apply.shows(sent)
+    shown = apply.version()["attributes"]
+    assert shown["md5"] == hashlib.md5(sent).hexdigest()
+    assert sum(resource["count"] for resource in shown["resources"]) == 310
+    (output,) = api.get(f"workspaces/{apply.workspace}/current-state-version-outputs").data
+    assert output["attributes"]["value"] == 310
+    assert apply.difference(base, state(3, 311)) == 409
+
+
+def test_a_base_with_the_last_content_is_kept_whole(apply, rows):
+    base = state(1, 300)
+    assert apply.whole(base, intermediate=True) == apply.whole(base) == 204
+    assert rows("select count(*) from state_bases") == [(0,)]
+    assert apply.shows(base)
+
+
+def test_a_new_base_takes_the_place_of_the_old_one(apply, rows):
+    first, second, sent = state(1, 300), state(5, 400), state(6, 401)
+    assert apply.whole(first, intermediate=True) == apply.difference(first, state(2, 301)) == apply.whole(second, intermediate=True) == 204
+    assert apply.shows(second)
+    assert apply.difference(first, sent) == 409
+    assert apply.shows(second)
+    assert apply.difference(second, sent) == 204
+    assert apply.shows(sent)
+    # The blob of the first is swept, that of the second is not, nor is it moved away.
+    rows("update loose_blobs set look_at = now()")
+    until(lambda: rows("select count(*) from loose_blobs") == [(0,)], "the sweep of blobs")
+    assert apply.shows(sent)
+
+
+def test_what_does_not_fit_is_refused_and_changes_nothing(apply, api, hand, frame):
+    base, good = state(5, 300), state(6, 301)
+    assert apply.difference(base, good) == 409, "there is no base yet"
+    assert apply.whole(base, intermediate=True) == 204
+    for status, more in ((409, {"digest": "0" * 64}), (409, {"digest": "x"}), (409, {"serial": 4}), (422, {"size": len(good) + 1}), (422, {"size": 0}), (422, {"size": -1}),
+                         (422, {"size": 1 << 40}), (422, {"serial": "x"}), (422, {"frame": b""}), (422, {"frame": b"no frame"}), (422, {"frame": good})):
+        assert apply.difference(base, good, **more) == status, more
+    assert hand.on(apply.job, "PUT", "state-difference", b"x", check=False).status == 422
+    assert apply.shows(base)
+    # Nor can another job's token say anything here.
+    other = Apply(api, hand, frame)
+    query = f"base={hashlib.sha256(base).hexdigest()}&serial=6&size={len(good)}"
+    assert hand.call("PUT", f"jobs/{apply.job['job']}/state-difference?{query}", frame(base, good), other.job["token"], check=False).status == 404
+    assert other.difference(base, good) == 409
+    assert apply.shows(base)
+
+
+def test_a_state_that_is_kept_beside_is_no_base(apply, api):
+    before, base = state(5, 10), state(6, 300, lineage="another")
+    assert apply.whole(before) == 204
+    assert apply.whole(base, intermediate=True) == 202
+    assert apply.difference(base, state(7, 301, lineage="another")) == 409
+    assert apply.shows(before)
+
+
+def flip(rows, table, column, where):
+    rows(f"update {table} set {column} = set_byte({column}, 40, get_byte({column}, 40) # 1) where {where}")
+
+
+@pytest.mark.parametrize("damage", ["base", "difference", "swap"])
+def test_what_is_damaged_is_an_error_and_never_a_state(apply, rows, api, hand, frame, damage):
+    base, sent = state(1, 300), state(2, 310)
+    assert apply.whole(base, intermediate=True) == apply.difference(base, sent) == 204
+    version = apply.version()["id"]
+    if damage == "base":
+        flip(rows, "blobs", "bytes_sealed", "id = (select blob_id from state_bases)")
+    elif damage == "difference":
+        flip(rows, "state_bases", "difference_sealed", "true")
+    else:
+        other = Apply(api, hand, frame)
+        assert other.whole(base, intermediate=True) == other.difference(base, state(9, 311)) == 204
+        rows("update state_bases set difference_sealed = (select difference_sealed from state_bases where state_version_id <> %s) where state_version_id = %s", [version, version])
+    assert apply.download().status == 500
+    assert hand.on(apply.job, "GET", "state", check=False).status == 500
+    whole = state(3, 311)
+    assert apply.whole(whole, intermediate=True) == 204
+    assert apply.shows(whole)
+    assert apply.difference(whole, state(4, 312)) == 204
+    assert apply.shows(state(4, 312))
+
+
+def test_a_base_that_is_missing_is_asked_for(apply, rows):
+    base, sent = state(1, 300), state(2, 310)
+    assert apply.whole(base, intermediate=True) == apply.difference(base, sent) == 204
+    rows("delete from state_bases")
+    assert apply.download().status == 500, "not the base"
+    assert apply.difference(base, sent) == 409
+    assert apply.whole(sent, intermediate=True) == 204
+    assert apply.shows(sent)
+
+
+def lose(rows, api, job):
+    rows("update jobs set lease_until = now() where id = %s", [job["job"]])
+    api.wait_status(job["run"], "errored")
+
+
+def test_a_lost_apply_leaves_its_newest_state_whole(apply, rows, api, hand):
+    base, sent = state(1, 300), state(2, 310, outputs={"size": {"value": 310, "type": "number"}})
+    assert apply.whole(base, intermediate=True) == apply.difference(base, sent) == 204
+    made = apply.version()["attributes"]["created-at"]
+    lose(rows, api, apply.job)
+    until(lambda: rows("select count(*) from state_bases") == [(0,)], "a whole state")
+    shown = apply.version()["attributes"]
+    assert (shown["serial"], shown["md5"], shown["intermediate"], shown["recovered"]) == (2, hashlib.md5(sent).hexdigest(), False, True)
+    assert shown["created-at"] == made and sum(resource["count"] for resource in shown["resources"]) == 310
+    assert apply.download().body == sent
+    (output,) = api.get(f"workspaces/{apply.workspace}/current-state-version-outputs").data
+    assert output["attributes"]["value"] == 310
+    # No difference is taken of what is over, but the whole state is.
+    assert apply.difference(base, state(3, 311)) == 409
+    last = state(3, 311)
+    assert apply.whole(last) == 204
+    hand.on(apply.job, "POST", "last-state")
+    assert apply.download().body == last
+
+
+def test_a_last_state_that_can_not_be_read_stops_no_other(apply, rows, api, hand, frame):
+    base, sent = state(1, 300), state(2, 310)
+    other = Apply(api, hand, frame)
+    for each in (apply, other):
+        assert each.whole(base, intermediate=True) == each.difference(base, sent) == 204
+    broken = apply.version()["id"]
+    flip(rows, "state_bases", "difference_sealed", f"state_version_id = '{broken}'")
+    lose(rows, api, apply.job)
+    lose(rows, api, other.job)
+    until(lambda: rows("select state_version_id from state_bases where look_at > now() + interval '1 minute'") == [(broken,)], "the look at the broken one")
+    until(lambda: rows("select count(*) from state_bases") == [(1,)], "the other's whole state")
+    assert other.download().body == sent and apply.download().status == 500
+
+
+def test_a_rollback_reads_differences(apply, rows, api, hand):
+    base, sent = state(1, 300), state(2, 310)
+    assert apply.whole(base, intermediate=True) == apply.difference(base, sent) == 204
+    lose(rows, api, apply.job)
+    hand.on(apply.job, "POST", "last-state")
+    old = apply.version()["id"]
+    api.post(f"workspaces/{apply.workspace}/actions/lock", {})
+    api.patch(f"workspaces/{apply.workspace}/state-versions", {"data": {"type": "state-versions", "relationships": {
+        "rollback-state-version": {"data": {"type": "state-versions", "id": old}}}}})
+    assert json.loads(apply.download().body)["resources"] == json.loads(sent)["resources"]
+
+
