@@ -43,8 +43,9 @@ struct assignment {
 	bool generate; /* configuration of what is imported may be written */
 	bool debug;    /* the engine is to log all that it does */
 	bool has_state, has_init;
-	bool json_later; /* nothing reads the plan's JSON before the apply: it may come after the result */
-	bool has_json;   /* (of an apply) the plan's JSON is there */
+	bool json_later;        /* nothing reads the plan's JSON before the apply: it may come after the result */
+	bool has_json;          /* (of an apply) the plan's JSON is there */
+	bool state_differences; /* the scheduler takes differences of states */
 	enum stop stop;
 	int64_t claimed_ms; /* when its claim was sent, by clock_boot_ms; the caller of assignment_read sets it */
 	struct variable *variables; /* owned array, the weakest first */

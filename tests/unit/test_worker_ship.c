@@ -38,7 +38,7 @@ static struct {
 	size_t answer_count;
 	size_t asked;
 	size_t running, most_running;
-	char seen[8192]; /* "PUT log?offset=0 text|..." */
+	char seen[1 << 20]; /* "PUT log?offset=0 text|..." */
 } script;
 
 struct fetch {
@@ -809,6 +809,207 @@ static void a_state_that_can_not_be_read_is_known_to_be_behind(void **state)
 	states_end(&fixture);
 }
 
+/* ---- differences of states ---- */
+
+/* As an engine writes it, of so many resources, each of 100 bytes. */
+static char *large_state(int serial, int resources)
+{
+	struct buf text = BUF_INIT(1 << 20);
+
+	buf_printf(&text, "{\n  \"version\": 4,\n  \"serial\": %d,\n  \"lineage\": \"l-1\",\n  \"outputs\": {},\n",
+		serial);
+	buf_text(&text, "  \"resources\": [\n");
+	for (uint64_t i = 0; i < (uint64_t)resources; i++)
+		buf_printf(&text, "    {\"name\": \"item_%05d\", \"id\": \"%016llx%016llx%032x\"},\n", (int)i,
+			(unsigned long long)((i + 1) * 0x9e3779b97f4a7c15),
+			(unsigned long long)((i + 7) * 0xbf58476d1ce4e5b9), 0);
+	buf_text(&text, "    null\n  ]\n}\n");
+	return buf_take(&text);
+}
+
+/* Writes it, and waits until it was sent and answered. */
+static void large_write(struct state_fixture *fixture, int serial, int resources)
+{
+	_cleanup_(freep) char *text = large_state(serial, resources);
+	size_t asked = script.asked;
+
+	state_write(fixture, text);
+	while (script.asked == asked || fixture->states.busy)
+		run_ms(1);
+}
+
+/* What was sent, without the bodies: "state|state?intermediate=true|". */
+static const char *paths_seen(void)
+{
+	static char paths[8192];
+	const char *at = script.seen;
+
+	paths[0] = '\0';
+	while ((at = strstr(at, "PUT state"))) {
+		size_t len;
+
+		at += strlen("PUT ");
+		len = strcspn(at, " ");
+		snprintf(paths + strlen(paths), sizeof(paths) - strlen(paths), "%.*s|", (int)len, at);
+	}
+	return paths;
+}
+
+static char *difference_path(int base_serial, int base_resources, int serial, int resources)
+{
+	_cleanup_(freep) char *base = large_state(base_serial, base_resources), *state = large_state(serial, resources);
+	char digest[SHA256_HEX_SIZE];
+
+	crypto_sha256_hex(base, strlen(base), digest);
+	return mem_printf("state-difference?base=%s&serial=%d&size=%zu|", digest, serial, strlen(state));
+}
+
+static void differences_begin(struct state_fixture *fixture)
+{
+	states_begin(fixture, NULL);
+	states_differ(&fixture->states);
+	large_write(fixture, 1, 800);
+	large_write(fixture, 2, 801);
+	assert_string_equal(paths_seen(), "state|state?intermediate=true|");
+}
+
+static void settle(struct state_fixture *fixture)
+{
+	states_settle(&fixture->states, settled, fixture);
+	if (!fixture->settled)
+		loop_run(script.loop);
+}
+
+static void between_the_first_and_the_last_differences_are_sent(void **state)
+{
+	_cleanup_(freep) char *one = difference_path(2, 801, 3, 802), *two = difference_path(2, 801, 4, 803);
+	_cleanup_(freep) char *all = mem_printf("state|state?intermediate=true|%s%sstate|", one, two);
+	_cleanup_(freep) char *text = large_state(4, 803);
+	struct state_fixture fixture;
+
+	(void)state;
+	SCRIPT({204, NULL});
+	differences_begin(&fixture);
+	large_write(&fixture, 3, 802);
+	large_write(&fixture, 4, 803);
+	state_write(&fixture, text);
+	run_ms(30);
+	assert_true(states_behind(&fixture.states, &fixture.unreadable));
+	settle(&fixture);
+	assert_string_equal(paths_seen(), all);
+	assert_int_equal(script.most_running, 1);
+	assert_false(states_behind(&fixture.states, &fixture.unreadable));
+	states_end(&fixture);
+}
+
+static void the_half_of_a_state_is_no_difference(void **state)
+{
+	_cleanup_(freep) char *text = large_state(3, 802), *one = difference_path(2, 801, 3, 802);
+	_cleanup_(freep) char *all = mem_printf("state|state?intermediate=true|%s", one);
+	struct state_fixture fixture;
+
+	(void)state;
+	SCRIPT({204, NULL});
+	differences_begin(&fixture);
+	for (size_t cut = 0; cut < strlen(text); cut += 7919) {
+		_cleanup_(freep) char *half = mem_printf("%.*s", (int)cut, text);
+
+		state_write(&fixture, half);
+		run_ms(2);
+	}
+	assert_string_equal(paths_seen(), "state|state?intermediate=true|");
+	state_write(&fixture, text);
+	while (script.asked < 3 || fixture.states.busy)
+		run_ms(1);
+	assert_string_equal(paths_seen(), all);
+	states_end(&fixture);
+}
+
+static void a_difference_that_is_refused_is_sent_whole(void **state)
+{
+	_cleanup_(freep) char *one = difference_path(2, 801, 3, 802);
+	_cleanup_(freep) char *all = mem_printf("state|state?intermediate=true|%sstate?intermediate=true|", one);
+	struct state_fixture fixture;
+
+	(void)state;
+	SCRIPT({204, NULL}, {204, NULL}, {409, NULL}, {204, NULL});
+	differences_begin(&fixture);
+	large_write(&fixture, 3, 802);
+	assert_string_equal(paths_seen(), all);
+	assert_false(fixture.channel.over);
+	states_end(&fixture);
+}
+
+/* As one of an earlier version does. */
+static void a_scheduler_that_refuses_all_differences_gets_whole_states(void **state)
+{
+	struct state_fixture fixture;
+
+	(void)state;
+	SCRIPT({204, NULL}, {204, NULL}, {404, NULL}, {204, NULL}, {404, NULL}, {204, NULL}, {404, NULL}, {204, NULL});
+	differences_begin(&fixture);
+	for (int serial = 3; serial < 8; serial++)
+		large_write(&fixture, serial, 800 + serial);
+	script.seen[0] = '\0';
+	large_write(&fixture, 9, 809);
+	assert_string_equal(paths_seen(), "state|");
+	settle(&fixture);
+	assert_string_equal(paths_seen(), "state|");
+	assert_false(states_behind(&fixture.states, &fixture.unreadable));
+	states_end(&fixture);
+}
+
+static void what_changes_much_becomes_a_new_base(void **state)
+{
+	_cleanup_(freep) char *two = difference_path(3, 3000, 4, 3001);
+	_cleanup_(freep) char *all = mem_printf("state|state?intermediate=true|state?intermediate=true|%s", two);
+	struct state_fixture fixture;
+
+	(void)state;
+	SCRIPT({204, NULL});
+	differences_begin(&fixture);
+	large_write(&fixture, 3, 3000);
+	large_write(&fixture, 4, 3001);
+	assert_string_equal(paths_seen(), all);
+	states_end(&fixture);
+}
+
+static void one_that_is_kept_beside_is_no_base(void **state)
+{
+	struct state_fixture fixture;
+
+	(void)state;
+	SCRIPT({204, NULL}, {202, "{\"kept-beside\":\"sv-1\",\"why\":\"because\"}"});
+	differences_begin(&fixture);
+	large_write(&fixture, 3, 802);
+	assert_string_equal(paths_seen(), "state|state?intermediate=true|state?intermediate=true|");
+	states_end(&fixture);
+}
+
+static void a_head_tells_the_facts(void **state)
+{
+	_cleanup_(freep) char *text = large_state(7, 3);
+	struct buf whole = BUF_INIT(1 << 20), other = BUF_INIT(100);
+	struct state_facts facts;
+
+	(void)state;
+	buf_text(&whole, text);
+	assert_int_equal(state_head_read(&whole, &facts), STATE_TEXT_WHOLE);
+	assert_int_equal(facts.serial, 7);
+	assert_string_equal(facts.lineage, "l-1");
+	buf_cut(&whole, whole.len - 1);
+	assert_int_equal(state_head_read(&whole, &facts), STATE_TEXT_TORN);
+	buf_reset(&whole);
+	assert_int_equal(state_head_read(&whole, &facts), STATE_TEXT_TORN);
+	buf_text(&other, "{\"serial\":1,\"lineage\":\"l-1\"}");
+	assert_int_equal(state_head_read(&other, &facts), STATE_TEXT_OTHER);
+	buf_reset(&other);
+	buf_text(&other, "{\n  \"serial\": 1,\n  \"resources\": []\n}\n");
+	assert_int_equal(state_head_read(&other, &facts), STATE_TEXT_OTHER);
+	buf_release(&whole);
+	buf_release(&other);
+}
+
 /* ---- results ---- */
 
 static void result_taken(void *data)
@@ -1284,6 +1485,13 @@ int main(void)
 		cmocka_unit_test(a_state_is_sent_until_it_is_taken),
 		cmocka_unit_test(a_refused_state_is_known_to_be_behind),
 		cmocka_unit_test(a_state_that_can_not_be_read_is_known_to_be_behind),
+		cmocka_unit_test(between_the_first_and_the_last_differences_are_sent),
+		cmocka_unit_test(the_half_of_a_state_is_no_difference),
+		cmocka_unit_test(a_difference_that_is_refused_is_sent_whole),
+		cmocka_unit_test(a_scheduler_that_refuses_all_differences_gets_whole_states),
+		cmocka_unit_test(what_changes_much_becomes_a_new_base),
+		cmocka_unit_test(one_that_is_kept_beside_is_no_base),
+		cmocka_unit_test(a_head_tells_the_facts),
 		cmocka_unit_test(results_wait_until_they_are_taken),
 		cmocka_unit_test(a_result_that_was_confirmed_is_forgotten),
 		cmocka_unit_test(a_refused_result_is_kept_and_sent_again),

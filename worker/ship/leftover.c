@@ -110,6 +110,13 @@ static bool facts_add(const struct buf *bytes, struct state_facts *facts)
 	return true;
 }
 
+int leftover_bytes(int top, struct buf *ret_bytes)
+{
+	struct err err = ERR_INIT;
+
+	return beneath_read(top, last_path(top), ret_bytes, &err);
+}
+
 int leftover_read(int top, struct buf *ret_bytes, struct state_facts *ret_facts)
 {
 	struct err why = ERR_INIT;

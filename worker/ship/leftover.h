@@ -45,6 +45,8 @@ enum leftover {
 enum leftover leftover_compare(
 	int top, const char *digest, struct buf *ret_bytes, struct state_facts *ret_facts, struct err *why);
 
+/* Appends what is in the last state's file now, whole or not. -1 if it can't be read. */
+int leftover_bytes(int top, struct buf *ret_bytes);
 /* Makes errored.tfstate of the working directory (below the job's root) the last state, if it is there. A serial that
  * is not behind and the lineage come from the one before, since terraform may not have read that. If it can't be read,
  * the last state is unreadable. */

@@ -8,11 +8,14 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/err.h"
 #include "common/json.h"
 #include "common/log.h"
 #include "proto/limits.h"
 #include "worker/metrics.h"
+
+enum { REFUSALS_MAX = 3, READS_MAX = 3 };
 
 static void states_go_on(struct states *states);
 
@@ -20,13 +23,25 @@ void states_init(struct states *states, struct loop *loop, struct channel *chann
 {
 	struct err why = ERR_INIT;
 
-	*states = (struct states){.loop = loop, .channel = channel, .dir = dir, .inotify = -1};
+	*states = (struct states){.loop = loop,
+		.channel = channel,
+		.dir = dir,
+		.inotify = -1,
+		.bytes = BUF_INIT(MAX_STATE_BYTES),
+		.base = STATE_BASE_INIT};
 	leftover_compare(dir->top, NULL, NULL, &states->delivered, &why);
 	delivered_write(dir->top, &states->delivered);
 }
 
+void states_differ(struct states *states)
+{
+	states->differences = REFUSALS_MAX;
+}
+
 void states_release(struct states *states)
 {
+	state_base_drop(&states->base);
+	buf_release(&states->bytes);
 	if (states->inotify >= 0) {
 		loop_unwatch(states->loop, states->inotify);
 		close(states->inotify);
@@ -66,9 +81,13 @@ static void state_taken(struct states *states, int status, const struct buf *bod
 
 	states->refused = false;
 	states->beside[0] = states->undelivered[0] = '\0';
+	metric_add(M_STATES_SENT, "", 1);
+	if (states->flight_base && status != 202) {
+		state_base_set(&states->base, &states->bytes, &states->flight, clock_mono_ms());
+		return;
+	}
 	states->delivered = states->flight;
 	delivered_write(states->dir->top, &states->delivered);
-	metric_add(M_STATES_SENT, "", 1);
 	if (status != 202)
 		return;
 	json_parse(buf_str(body), body->len, &answer, &err);
@@ -89,36 +108,130 @@ static void state_answered(void *data, int status, const struct buf *body)
 	states_go_on(states);
 }
 
-static void state_send(struct states *states, const struct buf *bytes)
+static void state_send(struct states *states, bool base)
 {
 	const struct transfer_spec spec = {
 		.method = "PUT",
-		.path = "state",
+		.path = base ? "state?intermediate=true" : "state",
 		.what = "state",
 		.content_type = "application/json",
-		.body = bytes->data,
-		.body_len = bytes->len,
+		.body = states->bytes.data,
+		.body_len = states->bytes.len,
 		.expects_refusal = true,
 		.parcelled = IN_PARCEL,
 	};
 
 	states->busy = true;
+	states->flight_base = base;
+	state_base_drop(&states->base);
 	channel_send(states->channel, &spec, state_answered, states);
 }
 
 /* Sends what is in the file, unless the scheduler has it or has just refused it. */
-static void state_check(struct states *states)
+static void whole_check(struct states *states)
 {
-	_cleanup_(buf_release) struct buf bytes = BUF_INIT(MAX_STATE_BYTES);
 	struct err why = ERR_INIT;
 	struct state_facts now;
+	bool first = !states->seen;
 
-	if (leftover_compare(states->dir->top, states->delivered.digest, &bytes, &now, &why) != LEFTOVER_CHANGED ||
+	buf_reset(&states->bytes);
+	if (leftover_compare(states->dir->top, states->delivered.digest, &states->bytes, &now, &why) !=
+			LEFTOVER_CHANGED ||
 		(states->refused && text_equal(now.digest, states->flight.digest)))
 		return;
 	states->seen = true;
 	states->flight = now;
-	state_send(states, &bytes);
+	state_send(states, states->differences > 0 && !first && !states->settled && state_base_fits(states->bytes.len));
+}
+
+/* ---- differences ---- */
+
+/* A scheduler that has another base, or knows no differences, gets the whole state. */
+static void difference_answered(void *data, int status, const struct buf *body)
+{
+	struct states *states = data;
+
+	(void)body;
+	states->busy = false;
+	if (status >= 200 && status < 300) {
+		states->refused = false;
+		metric_add(M_STATES_SENT, "", 1);
+	} else {
+		state_base_drop(&states->base);
+		states->differences--;
+		states->dirty = states->dirty || status != 0;
+	}
+	states_go_on(states);
+}
+
+static void difference_send(struct states *states, const struct state_facts *facts, const struct buf *frame)
+{
+	_cleanup_(freep) char *path = mem_printf("state-difference?base=%s&serial=%lld&size=%zu",
+		states->base.facts.digest, facts->serial, states->bytes.len);
+	const struct transfer_spec spec = {
+		.method = "PUT",
+		.path = path,
+		.what = "state-difference",
+		.content_type = "application/octet-stream",
+		.body = frame->data,
+		.body_len = frame->len,
+		.expects_refusal = true,
+	};
+
+	states->busy = true;
+	channel_send(states->channel, &spec, difference_answered, states);
+}
+
+static bool changes_read(struct states *states)
+{
+	char buffer[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
+	bool any = false;
+
+	while (read(states->inotify, buffer, sizeof(buffer)) > 0)
+		any = true;
+	return any;
+}
+
+/* The text is not parsed. The kernel reports the truncation before anything is written again, so what was read without
+ * a report is of one state. */
+static enum state_text file_read_still(struct states *states, struct state_facts *ret_facts)
+{
+	for (int reads = 0; reads < READS_MAX; reads++) {
+		enum state_text text;
+
+		buf_reset(&states->bytes);
+		if (leftover_bytes(states->dir->top, &states->bytes) < 0)
+			return STATE_TEXT_OTHER;
+		text = state_head_read(&states->bytes, ret_facts);
+		if (!changes_read(states))
+			return text;
+	}
+	return STATE_TEXT_OTHER;
+}
+
+/* False if the state has to be sent whole. */
+static bool difference_check(struct states *states)
+{
+	_cleanup_(buf_release) struct buf frame = BUF_INIT(2 * (size_t)DIFFERENCE_STATE_MAX);
+	enum state_form form;
+	enum state_text text;
+	struct state_facts now;
+
+	if (states->settled || !states->base.bytes.len)
+		return false;
+	text = file_read_still(states, &now);
+	if (text != STATE_TEXT_WHOLE)
+		return text == STATE_TEXT_TORN; /* the end of the write is reported, too */
+	form = state_base_compare(&states->base, &states->bytes, &now, clock_mono_ms(), &frame);
+	if (form == STATE_AS_DIFFERENCE)
+		difference_send(states, &now, &frame);
+	return form != STATE_AS_WHOLE;
+}
+
+static void state_check(struct states *states)
+{
+	if (!difference_check(states))
+		whole_check(states);
 }
 
 /* Reads the file if it changed and nothing is under way. */
@@ -151,11 +264,10 @@ void states_ended(struct states *states, const char *folder)
 static void folder_changed(void *data, int fd, unsigned events)
 {
 	struct states *states = data;
-	char buffer[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
 
+	(void)fd;
 	(void)events;
-	while (read(fd, buffer, sizeof(buffer)) > 0)
-		states->dirty = true;
+	states->dirty = changes_read(states) || states->dirty;
 	states_go_on(states);
 }
 

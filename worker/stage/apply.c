@@ -44,6 +44,8 @@ static void step_start(struct job *job)
 		return;
 	states_init(&job->states, job->host->loop, &job->channel, &job->dir);
 	note.digest = job->states.delivered.digest;
+	if (job->assignment.state_differences)
+		states_differ(&job->states);
 	if (unsent_note(job->host->unsent, &job->dir, &note, &err) < 0) {
 		job_fail(job, OUTCOME_ERRORED, "The worker can't note that the apply begins: %s", err.message);
 		return;

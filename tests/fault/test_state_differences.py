@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MPL-2.0
+"""An apply of many resources, whose states go as differences: whoever dies, what was sent is the workspace's state."""
+
+import shutil
+
+import pytest
+
+from support.engine import STATES_IN_MEMORY, each_engine, written_states
+from support.wait import until
+
+LEASE, MANY = 3, 120
+
+
+class Apply:
+    """A run whose apply stands at the gate with many resources made and one to go."""
+
+    def __init__(self, api, worker, gate):
+        self.api, self.gate = api, gate
+        self.workspace = api.workspace(auto_apply=True)
+        self.worker = worker(sandbox_bind=gate.folder)
+        self.run = api.run_files(self.workspace, {"main.tf": f"""
+resource "terraform_data" "first" {{
+  count = {MANY}
+  input = {{ name = "item-${{count.index}}", text = "{'x' * 300}" }}
+}}
+resource "terraform_data" "second" {{
+  depends_on = [terraform_data.first]
+  provisioner "local-exec" {{
+    command = "{gate.command}"
+  }}
+}}
+output "made" {{
+  value = length(terraform_data.first)
+}}
+"""})
+        gate.wait()
+        assert self.worker.metric("runyard_worker_transfers_total", what="state-difference", status="204") > 5
+        (self.written,) = [state for state in written_states(self.worker) if "second" not in state]
+        until(lambda: self.download() == self.written, "the newest state is sent")
+
+    def version(self):
+        return self.api.get(f"workspaces/{self.workspace}/current-state-version").data
+
+    def download(self):
+        return self.api.call("GET", f"state-versions/{self.version()['id']}/download").text
+
+    def resources(self):
+        return self.api.get(f"workspaces/{self.workspace}/resources").json["meta"]["pagination"]["total-count"]
+
+
+@pytest.fixture
+def apply(scheduler, api, worker, gate):
+    scheduler(lease_seconds=LEASE)
+    return Apply(api, worker, gate)
+
+
+@each_engine(STATES_IN_MEMORY)
+def test_the_last_state_is_whole(apply, api):
+    assert apply.version()["attributes"]["intermediate"]
+    apply.gate.open()
+    api.wait_status(apply.run, "applied")
+    shown = apply.version()["attributes"]
+    assert apply.resources() == MANY + 1
+    assert shown["md5"] and not shown["intermediate"] and sum(resource["count"] for resource in shown["resources"]) == MANY + 1
+    (output,) = api.get(f"workspaces/{apply.workspace}/current-state-version-outputs").data
+    assert output["attributes"]["value"] == MANY
+
+
+@each_engine(STATES_IN_MEMORY)
+def test_a_worker_and_its_disk_are_lost(apply, api):
+    apply.worker.kill()
+    shutil.rmtree(apply.worker.options["data_dir"])
+    api.wait_status(apply.run, "errored")
+    until(lambda: apply.version()["attributes"]["md5"], "a whole state")
+    assert apply.download() == apply.written and apply.resources() == MANY
+    shown = apply.version()["attributes"]
+    assert shown["recovered"] and sum(resource["count"] for resource in shown["resources"]) == MANY
+
+
+@each_engine(STATES_IN_MEMORY)
+def test_a_worker_that_is_killed_hands_in_the_whole_state(apply, api):
+    apply.worker.kill()
+    apply.worker.launch().start_waiting()
+    api.wait_status(apply.run, "errored")
+    until(lambda: not api.attributes(f"workspaces/{apply.workspace}")["locked"], "nothing is awaited any more")
+    assert apply.download() == apply.written
+    assert apply.version()["attributes"]["md5"]
