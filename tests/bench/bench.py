@@ -62,11 +62,12 @@ class Stack:
         tokens = self.tokens = json.loads(made.stdout)
         self.settings = {"database_url": database, "keys": KEYS, "rate_limit": 0, "connections_per_address": 0, "fetch_wait_ms": self.bus.fetch_wait_ms, **common, **scheduler}
         self.scheduler = self.up(Scheduler("scheduler", self.folder, **self.settings))
-        for number in range(workers):
-            name = f"worker-{number + 1}"
-            self.up(Worker(name, self.folder, scheduler_url=self.scheduler.url, agent_token=tokens["agent-token"], slots=slots,
-                           data_dir=self.folder / name, name=name, **common))
+        self.workers = [self.up(self._worker(f"worker-{number + 1}", slots, common)) for number in range(workers)]
         self.api = Api(self.scheduler.url, tokens["token"])
+
+    def _worker(self, name, slots, common):
+        return Worker(name, self.folder, scheduler_url=self.scheduler.url, agent_token=self.tokens["agent-token"], slots=slots,
+                      data_dir=self.folder / name, name=name, **common)
 
     def up(self, server):
         server.start()
