@@ -49,8 +49,8 @@ struct limits {
 
 void limits_begin(struct job *job);
 void limits_release(struct job *job);
-/* After so many seconds from its claim no process of an apply is left: its time, and the time that stopping may take.
- * 0: there is no such limit. The scheduler hears it with the claim; the keeper enforces it by its own clock. */
+/* Seconds from the claim of an apply until its keeper has ended its last process: apply_seconds and stop_seconds. 0:
+ * there is no such limit. The worker sends the number with each claim; the keeper enforces it by its own clock. */
 long long limits_apply_end(const struct job_limits *limits);
 /* What the kernel's limit is where a limit is measured too: a quarter more, so that the measured one is met first. */
 int64_t limits_quarter_more(int64_t value);

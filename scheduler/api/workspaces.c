@@ -70,17 +70,25 @@ static json_t *lock_relation(const struct rows *rows, int row)
 static json_t *lock_reason(const struct rows *rows, int row)
 {
 	const char *run = row_text(rows, row, "hold_run_id"), *until = row_text(rows, row, "hold_until");
+	const char *worker = row_text(rows, row, "hold_worker"), *id = row_text(rows, row, "id");
 	_cleanup_(freep) char *text = NULL, *deadline = NULL;
 
 	if (!run)
 		return json_string(text_or_empty(row_text(rows, row, "locked_reason")));
 	deadline = until ? mem_printf(" or at %s, when that worker must have ended terraform", until) : mem_text("");
-	text = mem_printf(
-		"Held after %s: contact with worker %s was lost during the apply. Its terraform may still run, and "
-		"its last state may still come. The hold ends when that state arrives%s. Cancel %s to stop its "
-		"terraform. POST /api/v2/workspaces/%s/actions/force-unlock (terraform force-unlock) releases the "
-		"workspace at once; if that terraform still runs then, two of them can change the same resources.",
-		run, row_text(rows, row, "hold_worker"), deadline, run, row_text(rows, row, "id"));
+	if (row_bool(rows, row, "hold_engine_ended"))
+		text = mem_printf("Held after %s: the apply has ended on worker %s, and its last state is missing. The "
+				  "hold ends when that state arrives%s, or by POST "
+				  "/api/v2/workspaces/%s/actions/force-unlock (terraform force-unlock).",
+			run, worker, deadline, id);
+	else
+		text = mem_printf(
+			"Held after %s: contact with worker %s was lost during the apply. Its terraform may still run, "
+			"and its last state may still come. The hold ends when that state arrives%s. Cancel %s to stop "
+			"its terraform. POST /api/v2/workspaces/%s/actions/force-unlock (terraform force-unlock) "
+			"releases the workspace at once; if that terraform still runs then, two of them can change the "
+			"same resources. The page /app/workspaces/%s/hold does the same.",
+			run, worker, deadline, run, id, id);
 	return json_string(text);
 }
 

@@ -2,7 +2,7 @@
 #ifndef SCHEDULER_DISPATCH_HOLDS_H
 #define SCHEDULER_DISPATCH_HOLDS_H
 
-/* What ends the hold of a workspace, after which its queue goes on, and what stops the terraform of a lost apply. */
+/* Orders to the hold of a workspace: they end it, after which its queue goes on, or stop the terraform of its apply. */
 
 #include "scheduler/store/holds.h"
 
@@ -23,7 +23,7 @@ int apply_settled(struct store *store, const char *job_id, const char *token, st
 
 /* Prints the holds, one JSON object a line. */
 int holds_print(struct store *store, struct err *err);
-/* Ends the hold of a workspace for somebody at the command line, with a warning if terraform may still run.
+/* The command line's release of a workspace. Prints a warning to standard error if terraform may still run.
  * ERR_NOT_FOUND if it is not held. */
 int holds_release(struct store *store, const char *workspace_id, const char *reason, struct err *err);
 

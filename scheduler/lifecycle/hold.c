@@ -4,9 +4,9 @@
 /*
  * Invariants, for tests/model and tests/sim:
  *
- *  1. A hold ends with `risks` by a person alone. Whatever else ends it knows that no terraform of it is left.
- *  2. A stop never ends a hold: it only asks the worker, whose last state or deadline does.
- *  3. What the worker is asked to do only gets stronger.
+ *  1. Only a person ends a hold with `risks`. When any other event ends a hold, no terraform of its apply is left.
+ *  2. A stop never ends a hold. It asks the worker to stop terraform; the last state or the deadline ends the hold.
+ *  3. A cancel can become a force-cancel, and nothing weaker.
  */
 
 enum { DEADLINE_SLACK_SECONDS = 5, DEADLINE_SLACK_SHARE = 100 };

@@ -5,8 +5,8 @@
 /*
  * The hold of a workspace: an apply is over for the scheduler, and its terraform may still run or its last state may
  * still come (run_step's holds_workspace begins it). No run of the queue starts meanwhile. A hold ends by that state,
- * by a person, or when the deadline of the attempt has passed; nothing shorter ends it. Pure: the times are facts of
- * the caller, who reads them under the lock of the workspace.
+ * by a person, or when the deadline of the attempt has passed; nothing shorter ends it. Pure: the
+ * caller reads the times under the lock of the workspace and passes them as facts.
  */
 
 #include "proto/messages.h"
@@ -44,9 +44,9 @@ bool hold_accepts(const struct hold *hold, enum hold_event event);
 /* The longest apply that a worker may name, in seconds (limits of --apply-seconds and --job-stop-seconds). */
 enum { HOLD_APPLY_SECONDS_MAX = 8640000 + 86400 };
 
-/* How many seconds after the claim every process of an apply has ended, by the scheduler's clock, when the worker's
- * keeper ends the last of them so many seconds after it sent the claim. The difference is for two clocks that drift
- * apart by 1 %, and for processes that take a moment to die. 0 for 0: there is no deadline. */
+/* The deadline of an apply, in seconds after its claim by the scheduler's clock. The worker's keeper ends the last
+ * process `apply_seconds` after the claim was sent, by its own clock. The deadline is later by 1 % and 5 s, since the
+ * two clocks drift apart and processes take a moment to end. Returns 0 for 0: there is no deadline. */
 long long hold_deadline_seconds(long long apply_seconds);
 
 #endif

@@ -4,7 +4,8 @@
 #include "proto/mac.h"
 #include "scheduler/store/audit.h"
 
-#define BEGUN_UNTIL "to_char(b.until at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS \"UTC\"') "
+#define UTC_FORM    "'YYYY-MM-DD HH24:MI:SS \"UTC\"'"
+#define BEGUN_UNTIL "to_char(b.until at time zone 'UTC', " UTC_FORM ") "
 
 int holds_begin(struct store *store, const json_t *holds, struct err *err)
 {
@@ -220,6 +221,21 @@ int holds_alert(struct store *store, int most, struct rows *ret_rows, struct err
 		"order by began_at limit $2 for update skip locked) "
 		"returning workspace_id, run_id, worker, began_at, until",
 		P_INT(store->hold_alert_seconds), P_INT(most));
+}
+
+int hold_of_workspace(struct store *store, const char *workspace_id, struct rows *ret_rows, struct err *err)
+{
+	if (db_query(store->db, ret_rows, err,
+		    "select w.id as workspace_id, w.name as workspace, w.organization_id, h.run_id, "
+		    "h.worker, to_char(h.began_at at time zone 'UTC', " UTC_FORM ") as since, "
+		    "to_char(h.until at time zone 'UTC', " UTC_FORM ") as until, "
+		    "coalesce(r.force_cancel_available_at <= now(), false) as cooled_off, " HOLD_COLUMNS
+		    "from workspaces w join workspace_holds h on h.job_id = w.hold_job_id join runs r on r.id = "
+		    "h.run_id "
+		    "where w.id = $1",
+		    P_TEXT(workspace_id)) < 0)
+		return -1;
+	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "the workspace is not held");
 }
 
 int holds_list(struct store *store, struct rows *ret_rows, struct err *err)

@@ -4,10 +4,12 @@
 
 import json
 import re
+import uuid
 
 import pytest
 
-from support.api import ApiError
+from support.api import Api, ApiError
+from support.browser import Browser, Forms
 from support.office import Hands
 from support.people import People
 from support.runyard import KEYS, Scheduler
@@ -316,10 +318,87 @@ def test_what_ended_by_its_own_result_is_not_canceled(place):
     place.hands.end(job, "errored", **{"state-owed": True})
     place.api.wait_status(job["run"], "errored")
     assert place.held() and place.hold(job)[3] is True
+    assert "the apply has ended on worker hands, and its last state is missing" in place.shown["attributes"]["locked-reason"]
     assert place.actions(job) == (False, False)
     assert "no terraform of the run is left" in conflict(place.api.act, job["run"], "cancel")
     place.api.post(f"workspaces/{place.id}/actions/force-unlock")
     assert place.released(job) == "An operator ended the wait for the last state of the apply."
+
+
+# ---- the page ----
+
+
+class Page:
+    """The page of a held workspace, as somebody sees it."""
+
+    def __init__(self, place, name, password):
+        self.path = f"/app/workspaces/{place.id}/hold"
+        self.browser = Browser(place.api.url).sign_in(name, password)
+        assert self.browser.status == 200, self.browser.text
+
+    def see(self):
+        return self.browser.ask(self.path)
+
+    def offers(self):
+        return [button for form in Forms(self.see().page).all for button in form["buttons"]]
+
+    def press(self, button, **fields):
+        form = next(form for form in Forms(self.see().page).all if button in form["buttons"])
+        return self.browser.ask(self.path, {**form["fields"], "do": button, **fields})
+
+
+@pytest.fixture
+def owned(office):
+    """A workspace, and the page of it that the organization's owner sees."""
+    name = f"u-{uuid.uuid4().hex[:12]}"
+    made = office.bootstrap(name, name)
+    place = Place(office, Api(office.scheduler.url, made["token"], name), Hands(office, made["agent-token"]))
+    return place, Page(place, name, made["password"])
+
+
+def test_the_page_stops_and_releases_a_held_apply(owned, office):
+    place, page = owned
+    assert page.see().status == 404
+    job = place.lost(state(1, "one"))
+    second = place.run()
+    shown = page.see().text
+    for told in (job["run"], "network", "hands", "may still run on that worker", "two of them can change the same resources"):
+        assert told in shown, told
+    assert page.offers() == ["cancel", "release"]
+    assert "to interrupt it" in page.press("cancel").text
+    assert place.said(job) == (False, True, "cancel")
+    office.change("update runs set force_cancel_available_at = now() where id = %s", job["run"])
+    assert page.offers() == ["force-cancel", "release"]
+    page.press("force-cancel")
+    assert place.said(job) == (False, True, "force")
+    assert page.press("release").status == 422 and page.press("release", reason="x" * 513).status == 422 and place.held()
+    done = page.press("release", reason="<it> must go on")
+    assert done.status == 404 and "Not held" in done.text
+    assert place.released(job).endswith("while it could still run: <it> must go on")
+    until(lambda: place.api.status(second) == "plan_queued", "the queue goes on")
+    did = [(e["resource"]["type"], e["resource"]["action"]) for e in place.api.get(f"organizations/{place.api.organization}/audit-trail").json["data"]
+           if e["auth"]["accessor_type"] == "user"]
+    for wanted in (("run", "cancel"), ("run", "force_cancel"), ("workspace", "force_unlock")):
+        assert wanted in did, did
+
+
+def test_the_page_is_shown_to_nobody_else(owned, office):
+    place, page = owned
+    job = place.lost()
+    name = f"u-{uuid.uuid4().hex[:12]}"
+    other = Page(place, name, office.bootstrap(name, name)["password"])
+    office.change("update users set is_site_admin = false where username = %s", name)
+    assert other.see().status == 404 and job["run"] not in other.browser.text
+    csrf = other.browser.ask("/app/settings/tokens").form("/app/settings/tokens")["fields"]["csrf"]
+    for deed in ("cancel", "force-cancel", "release", "nonsense", ""):
+        assert other.browser.ask(page.path, {"csrf": csrf, "do": deed, "reason": "mine"}).status == 404, deed
+    assert place.hold(job)[2] == 0 and place.held()
+    # The owner's form without the session's word, or with a deed that is none.
+    assert page.browser.ask(page.path, {"do": "cancel"}).status == 403
+    assert page.press("cancel", do="nonsense").status == 422
+    assert place.hold(job)[2] == 0
+    nobody = Browser(place.api.url).ask(page.path)
+    assert "Sign in" in nobody.text and job["run"] not in nobody.text
 
 
 def test_who_releases_it_is_told_what_that_risks(place, office):

@@ -129,7 +129,7 @@ class Chaos:
     def diagnosis(self):
         questions = ("select id, workspace_id, status, stage, stopping, queued, holds, updated_at from runs where not ended",
                      "select id, run_id, stage, state, attempt, started, stop, worker_id, lease_until - now() from jobs",
-                     "select h.job_id, h.run_id, h.worker, h.until - now() from workspace_holds h join workspaces w on w.hold_job_id = h.job_id",
+                     "select h.job_id, h.run_id, h.worker, h.until from workspace_holds h join workspaces w on w.hold_job_id = h.job_id",
                      "select id, name, free, slots, draining, now() - seen_at from workers",
                      "select id, run_id, stage, status, delivery, attempt, due_at, reported from task_results where delivery not in ('none', 'over')",
                      "select e.run_id, e.status, e.output from policy_evaluations e join runs r on r.id = e.run_id where not r.ended",

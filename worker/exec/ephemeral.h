@@ -9,7 +9,7 @@
  */
 
 #include "worker/exec/modules.h"
-#include "worker/exec/version.h"
+#include "proto/version.h"
 
 /* Terraform from 1.10, OpenTofu from 1.11. Earlier engines refuse variables beside a plan file. Pure. */
 bool engine_has_ephemeral(bool tofu, const struct version *version);

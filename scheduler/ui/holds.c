@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/dispatch/holds.h"
+
+#include <string.h>
+
+#include "scheduler/api/trail.h"
+#include "scheduler/ui/page.h"
+
+/* The page of a held workspace: which apply it waits for, and what a person can do about that. */
+
+enum { REASON_MOST = 512 };
+
+/* What the forms of the page do: the value of `do`. */
+static const struct deed {
+	const char *name;
+	enum hold_event event;
+	enum permission permission;
+	const char *action, *type; /* of the audit trail */
+	const char *button;
+	const char *text;
+} deeds[] = {
+	{"cancel", HOLD_CANCELED, CAN_APPLY, "cancel", "run", "Cancel the run",
+		"The worker, if it is still there, interrupts terraform, delivers its last state, and the hold ends."},
+	{"force-cancel", HOLD_FORCE_CANCELED, CAN_MANAGE_WORKSPACE, "force_cancel", "run", "Force-cancel the run",
+		"The worker, if it is still there, kills terraform. What terraform was in the middle of may be in no "
+		"state."},
+	{"release", HOLD_RELEASED, CAN_MANAGE_WORKSPACE, "force_unlock", "workspace", "Release the workspace",
+		"The next run starts at once. If the terraform of the lost apply still runs, two of them can change "
+		"the "
+		"same resources, and the state of one is lost to the other. First see that the worker is gone."},
+};
+
+static const struct deed *deed_named(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(deeds); i++)
+		if (text_equal(deeds[i].name, name))
+			return &deeds[i];
+	return NULL;
+}
+
+static char *hold_path(const struct request *req)
+{
+	return mem_printf("/app/workspaces/%s/hold", param(req, "workspace"));
+}
+
+static int not_there(const struct request *req, struct response *res)
+{
+	return page_say(
+		req, res, 404, "Not held", "There is no such workspace, it is not held, or you may not see it.");
+}
+
+/* Reads the hold for who may do that with its workspace; ERR_NOT_FOUND. */
+static int hold_find(struct request *req, enum permission permission, struct rows *ret_rows, struct err *err)
+{
+	if (hold_of_workspace(req->store, param(req, "workspace"), ret_rows, err) < 0)
+		return -1;
+	return may_with(req, permission, place_of(ret_rows), "workspace", err);
+}
+
+/* ---- the page ---- */
+
+static void fact(struct page_buf *page, const char *name, const char *value)
+{
+	page_html(page, "<tr><th scope=\"row\">");
+	page_text(page, name);
+	page_html(page, "</th>");
+	page_cell(page, value);
+	page_html(page, "</tr>\n");
+}
+
+static void facts(struct page_buf *page, const struct rows *rows)
+{
+	static const char *const asked[] = {
+		[STOP_NONE] = "nothing", [STOP_CANCEL] = "to interrupt it", [STOP_FORCE] = "to kill it"};
+	const char *until = row_text(rows, 0, "until");
+
+	page_html(page, "<table><tbody>\n");
+	fact(page, "Workspace", row_text(rows, 0, "workspace"));
+	fact(page, "Run whose apply was lost", row_text(rows, 0, "run_id"));
+	fact(page, "Worker", row_text(rows, 0, "worker"));
+	fact(page, "Held since", row_text(rows, 0, "since"));
+	fact(page, "Ends at the latest", until ? until : "when its last state arrives, or a person releases it");
+	fact(page, "Terraform of the apply",
+		row_bool(rows, 0, "hold_engine_ended") ? "has ended; its last state is missing"
+						       : "may still run on that worker");
+	fact(page, "The worker is asked", asked[row_int(rows, 0, "hold_stop")]);
+	page_html(page, "</tbody></table>\n");
+}
+
+static void deed_form(struct page_buf *page, const struct request *req, const struct deed *deed)
+{
+	_cleanup_(freep) char *path = hold_path(req);
+
+	page_html(page, "<h2>");
+	page_text(page, deed->button);
+	page_html(page, "</h2>\n<p>");
+	page_text(page, deed->text);
+	page_html(page, "</p>\n<form method=\"post\" action=\"");
+	page_text(page, path);
+	page_html(page, "\">\n");
+	page_csrf(page, req);
+	if (deed->event == HOLD_RELEASED)
+		page_input(page, "Reason", "reason", "text", "required maxlength=\"512\"");
+	buf_printf(&page->html, "<button name=\"do\" value=\"%s\">%s</button>\n</form>\n", deed->name, deed->button);
+}
+
+static int hold_show(struct request *req, struct response *res, const struct rows *rows, const char *wrong)
+{
+	const struct hold hold = hold_of_view(rows, 0);
+	struct page_buf page;
+	struct err err = ERR_INIT;
+
+	page_begin(&page, req, "Held workspace");
+	if (wrong)
+		page_note(&page, "alert", wrong);
+	facts(&page, rows);
+	for (size_t i = 0; i < ARRAY_LEN(deeds); i++)
+		if (hold_accepts(&hold, deeds[i].event) &&
+			may_with(req, deeds[i].permission, place_of(rows), "workspace", &err) == 0)
+			deed_form(&page, req, &deeds[i]);
+	return page_send(&page, res, wrong ? 422 : 200);
+}
+
+int ui_hold_page(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(freep) char *path = hold_path(req);
+	int there = page_need_user(req, res, path, err);
+
+	if (there <= 0)
+		return there;
+	if (hold_find(req, CAN_READ_RUNS, &rows, err) < 0)
+		return err->kind == ERR_NOT_FOUND ? not_there(req, res) : -1;
+	return hold_show(req, res, &rows, NULL);
+}
+
+/* ---- its forms ---- */
+
+static int deed_do(struct request *req, const struct deed *deed, const struct rows *rows, struct err *err)
+{
+	const struct hold_order order = {.event = HOLD_RELEASED,
+		.workspace_id = param(req, "workspace"),
+		.actor = req->actor.user.text,
+		.reason = page_sent(req, "reason")};
+	const char *run = row_text(rows, 0, "run_id");
+	int result;
+
+	if (db_begin(req->store->db, err) < 0)
+		return -1;
+	if (deed->event == HOLD_RELEASED)
+		result = hold_release(req->store, &order, NULL, err);
+	else
+		result = hold_stop(req->store, run, deed->event, order.actor, err);
+	if (result < 0)
+		return -1;
+	return trail_write(
+		req, deed->action, deed->type, text_equal(deed->type, "run") ? run : order.workspace_id, err);
+}
+
+int ui_hold_do(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(freep) char *path = hold_path(req);
+	int there = page_form_begin(req, res, path, err);
+	const struct deed *deed = deed_named(page_sent(req, "do"));
+
+	if (there <= 0)
+		return there;
+	if (hold_find(req, deed ? deed->permission : CAN_READ_RUNS, &rows, err) < 0)
+		return err->kind == ERR_NOT_FOUND ? not_there(req, res) : -1;
+	if (!deed)
+		return hold_show(req, res, &rows, "Choose what to do.");
+	if (deed->event == HOLD_RELEASED &&
+		(!*page_sent(req, "reason") || strlen(page_sent(req, "reason")) > REASON_MOST))
+		return hold_show(req, res, &rows, "A reason of at most 512 bytes is needed to release the workspace.");
+	if (deed_do(req, deed, &rows, err) == 0)
+		return page_redirect(res, path);
+	return err->kind == ERR_CONFLICT ? hold_show(req, res, &rows, err->message) : -1;
+}
