@@ -656,6 +656,75 @@ static void a_secret_at_the_end_of_a_piece_of_a_line_is_redacted(void **state)
 	log_end(&fixture);
 }
 
+struct lines {
+	size_t count;
+	char last[64];
+};
+
+static void line_heard(void *data, const char *line, size_t len)
+{
+	struct lines *lines = data;
+
+	lines->count++;
+	snprintf(lines->last, sizeof(lines->last), "%.*s", (int)len, line);
+}
+
+/* A JSON text in one line of so many bytes. */
+static char *event_of(size_t len)
+{
+	char *text = mem_new(len + 2, 1);
+
+	memset(text, 'x', len);
+	memcpy(text, "{\"a\":\"", 6);
+	memcpy(text + len - 2, "\"}\n", 3);
+	return text;
+}
+
+static void a_long_line_stays_whole(void **state)
+{
+	static const size_t sizes[] = {
+		(1 << 20) - 1, 1 << 20, (1 << 20) + 1, (1 << 20) + 7, 3 << 20, (5 << 20) + 12345};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+		struct log_fixture fixture;
+		_cleanup_(freep) char *event = event_of(sizes[i]);
+		_cleanup_(freep) char *expected = mem_printf("before\n%safter\n", event);
+		struct lines lines = {0};
+
+		SCRIPT({204, NULL});
+		log_begin(&fixture);
+		fixture.log.on_line = line_heard;
+		fixture.log.on_line_data = &lines;
+		joblog_write(&fixture.log, "before\n");
+		joblog_write(&fixture.log, event);
+		joblog_write(&fixture.log, "after\n");
+		assert_int_equal(fixture.log.pending.len, strlen(expected));
+		assert_memory_equal(fixture.log.pending.data, expected, strlen(expected));
+		assert_string_equal(lines.last, "after");
+		assert_int_equal(lines.count, sizes[i] > 1 << 20 ? 2 : 3);
+		log_end(&fixture);
+	}
+}
+
+static void a_log_that_is_full_within_a_line_says_so_in_its_own(void **state)
+{
+	_cleanup_(freep) char *event = event_of(3 << 20);
+	struct log_fixture fixture;
+	const char *last;
+
+	(void)state;
+	SCRIPT({204, NULL});
+	log_begin(&fixture);
+	fixture.log.most = 2 << 20;
+	joblog_write(&fixture.log, event);
+	joblog_write(&fixture.log, "after\n");
+	assert_true(fixture.log.cut);
+	last = strchr(buf_str(&fixture.log.pending), '\n');
+	assert_string_equal(last, "\nThe log is too long: the rest of it is not kept.\n");
+	log_end(&fixture);
+}
+
 /* ---- states ---- */
 
 struct state_fixture {
@@ -1476,6 +1545,8 @@ int main(void)
 		cmocka_unit_test(a_log_is_sent_in_order_and_redacted),
 		cmocka_unit_test(what_comes_meanwhile_waits_for_more),
 		cmocka_unit_test(a_secret_at_the_end_of_a_piece_of_a_line_is_redacted),
+		cmocka_unit_test(a_long_line_stays_whole),
+		cmocka_unit_test(a_log_that_is_full_within_a_line_says_so_in_its_own),
 		cmocka_unit_test(an_answer_that_was_lost_is_made_up_for),
 		cmocka_unit_test(the_rest_of_a_log_follows_a_gap),
 		cmocka_unit_test(a_log_that_does_not_fit_is_not_sent_for_ever),

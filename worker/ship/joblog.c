@@ -204,29 +204,47 @@ void joblog_flush(struct joblog *log, loop_work_fn fn, void *data)
 
 /* ---- lines ---- */
 
-static void pending_add(struct joblog *log, const char *line, size_t len)
+/* Ends a log that is too long, with a line of its own. */
+static void pending_cut(struct joblog *log)
+{
+	log->cut = true;
+	buf_printf(&log->pending, "%sThe log is too long: the rest of it is not kept.\n", log->within_line ? "\n" : "");
+	if (log->full)
+		log->full(log->full_data);
+}
+
+/* `end`: of the line, or "" after a piece of it. */
+static void pending_add(struct joblog *log, size_t len, const char *end)
 {
 	size_t before = log->pending.len;
 
 	if (log->cut || log->channel->over)
 		return;
-	if (log->offset + before + len > log->most || redact(log->redactor, line, len, &log->pending) < 0 ||
-		buf_text(&log->pending, "\n") < 0) {
-		log->cut = true;
-		log->pending.len = before;
-		buf_text(&log->pending, "The log is too long: the rest of it is not kept.\n");
-		if (log->full)
-			log->full(log->full_data);
+	if (log->offset + before + len > log->most ||
+		redact(log->redactor, buf_str(&log->line), len, &log->pending) < 0 ||
+		buf_text(&log->pending, end) < 0) {
+		buf_cut(&log->pending, before);
+		pending_cut(log);
 	}
+	log->within_line = !*end;
 }
 
-/* The first `len` bytes of what is held, as a line. */
-static void line_take(struct joblog *log, size_t len)
+/* The first `len` bytes of a line that is longer than what is held. They go without a line's end, so that the line
+ * stays whole in the log: an event of several MiB is one JSON text. `on_line` does not get it. */
+static void piece_take(struct joblog *log, size_t len)
 {
-	if (log->on_line)
-		log->on_line(log->on_line_data, buf_str(&log->line), len);
-	pending_add(log, buf_str(&log->line), len);
+	pending_add(log, len, "");
 	buf_consume(&log->line, len);
+	log->long_line = true;
+}
+
+static void line_take(struct joblog *log)
+{
+	if (log->on_line && !log->long_line)
+		log->on_line(log->on_line_data, buf_str(&log->line), log->line.len);
+	pending_add(log, log->line.len, "\n");
+	buf_reset(&log->line);
+	log->long_line = false;
 }
 
 /* A line longer than the bound goes in pieces. */
@@ -238,9 +256,9 @@ static void bytes_take(struct joblog *log, const char *bytes, size_t len)
 		size_t part = end ? (size_t)(end - bytes) : most;
 
 		while (buf_append(&log->line, bytes, part) < 0)
-			line_take(log, redact_settled(log->redactor, buf_str(&log->line), log->line.len));
+			piece_take(log, redact_settled(log->redactor, buf_str(&log->line), log->line.len));
 		if (end)
-			line_take(log, log->line.len);
+			line_take(log);
 		part += end != NULL;
 		bytes += part;
 		len -= part;
@@ -315,8 +333,8 @@ void joblog_detach(struct joblog *log)
 {
 	while (log->fd >= 0 && output_read(log))
 		;
-	if (log->line.len > 0)
-		line_take(log, log->line.len);
+	if (log->line.len > 0 || log->long_line)
+		line_take(log);
 	if (log->fd >= 0) {
 		loop_unwatch(log->loop, log->fd);
 		close(log->fd);

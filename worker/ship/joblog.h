@@ -15,7 +15,7 @@
 #include "worker/ship/channel.h"
 #include "worker/ship/redact.h"
 
-/* One line as the engine wrote it, without its end. */
+/* One line as the engine wrote it, without its end. Lines of more than 1 MiB are left out. */
 typedef void (*joblog_line_fn)(void *data, const char *line, size_t len);
 
 struct joblog {
@@ -31,6 +31,8 @@ struct joblog {
 	void *copy_failed_data;
 	bool reading;       /* it is watched */
 	struct buf line;    /* not ended yet */
+	bool long_line;     /* `line` is the rest of one whose first pieces are in the log */
+	bool within_line;   /* the log ends within a line */
 	struct buf pending; /* redacted; the first `flight` bytes are under way */
 	size_t flight;
 	bool hurry;               /* what is pending waits for the answer only */
