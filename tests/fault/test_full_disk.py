@@ -155,7 +155,7 @@ def test_no_apply_starts_without_room_for_its_state(api, start, disk):
     api.wait_status(run, "planned")
     disk.fill(leave=2 * MIB)
     api.act(run, "apply")
-    assert api.wait_status(run, "errored")["error"] == "The apply was not started. The worker's disk has no 4 MiB for its state: No space left on device"
+    assert api.wait_status(run, "errored")["error"] == "The apply was not started: the worker can't allocate disk space for its last state, 4 MiB: No space left on device"
     assert api.state(workspace) is None and api.attributes(f"workspaces/{workspace}")["locked"] is False
     disk.free()
     works_again(api, one)

@@ -64,13 +64,13 @@ static struct workdir make_folder(char path[64])
 	return dir;
 }
 
-static void check_reserved(const struct workdir *dir, const char *path)
+static void check_reserved(const struct workdir *dir, const char *path, long long least, long long most)
 {
 	struct stat info;
 
 	assert_int_equal(fstatat(dir->top, path, &info, 0), 0);
 	assert_int_equal(info.st_size, 0);
-	assert_true((long long)info.st_blocks * 512 >= RESERVE_LEAST);
+	assert_true((long long)info.st_blocks * 512 >= least && (long long)info.st_blocks * 512 <= most);
 }
 
 static void space_is_allocated_behind_the_end_of_empty_files(void **state)
@@ -81,11 +81,42 @@ static void space_is_allocated_behind_the_end_of_empty_files(void **state)
 
 	(void)state;
 	assert_int_equal(reserve_name(&dir, "config/in", &err), 0);
-	assert_int_equal(reserve_allocate(&dir, "config/in", &err), 0);
-	check_reserved(&dir, "root/config/in/" LEFTOVER_ERRORED);
-	check_reserved(&dir, LEFTOVER_PART);
+	assert_int_equal(reserve_allocate(&dir, "config/in", 0, &err), 0);
+	check_reserved(&dir, "root/config/in/" LEFTOVER_ERRORED, RESERVE_LEAST, RESERVE_LEAST + 65536);
+	check_reserved(&dir, LEFTOVER_PART, RESERVE_LEAST, RESERVE_LEAST + 65536);
 	leftover_errored(dir.top, "config/in"); /* an empty one is none */
 	assert_int_equal(faccessat(dir.top, LEFTOVER_ERRORED, F_OK, 0), -1);
+	workdir_release(&dir);
+	assert_int_equal(beneath_remove(AT_FDCWD, path), 0);
+}
+
+static void a_job_with_little_disk_has_less_allocated(void **state)
+{
+	char path[64];
+	struct workdir dir = make_folder(path);
+	struct err err = ERR_INIT;
+
+	(void)state;
+	assert_int_equal(reserve_name(&dir, "config/in", &err), 0);
+	assert_int_equal(reserve_allocate(&dir, "config/in", 8 << 20, &err), 0);
+	check_reserved(&dir, LEFTOVER_PART, 1 << 20, (1 << 20) + 65536);
+	workdir_release(&dir);
+	assert_int_equal(beneath_remove(AT_FDCWD, path), 0);
+}
+
+/* A job may have put something else there. */
+static void a_pipe_or_a_link_is_not_written_to(void **state)
+{
+	char path[64];
+	struct workdir dir = make_folder(path);
+	struct err err = ERR_INIT;
+
+	(void)state;
+	assert_int_equal(mkfifoat(dir.root, "config/in/" LEFTOVER_ERRORED, 0600), 0);
+	assert_int_equal(reserve_allocate(&dir, "config/in", 0, &err), -1);
+	assert_int_equal(unlinkat(dir.root, "config/in/" LEFTOVER_ERRORED, 0), 0);
+	assert_int_equal(symlinkat("../../state/terraform.tfstate", dir.root, "config/in/" LEFTOVER_ERRORED), 0);
+	assert_int_equal(reserve_allocate(&dir, "config/in", 0, &err), -1);
 	workdir_release(&dir);
 	assert_int_equal(beneath_remove(AT_FDCWD, path), 0);
 }
@@ -96,6 +127,8 @@ int main(void)
 		cmocka_unit_test(a_disk_is_low_until_it_has_a_quarter_more),
 		cmocka_unit_test(nothing_is_low_without_limits),
 		cmocka_unit_test(space_is_allocated_behind_the_end_of_empty_files),
+		cmocka_unit_test(a_job_with_little_disk_has_less_allocated),
+		cmocka_unit_test(a_pipe_or_a_link_is_not_written_to),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,10 +15,11 @@
 /* Makes the empty errored.tfstate in `folder`, the working directory below the job's root. A plan has it too: functions
  * that list files must give the plan and the apply the same list. ERR_INTERNAL. */
 int reserve_name(const struct workdir *dir, const char *folder, struct err *err);
-/* Allocates the blocks: RESERVE_LEAST and twice the size of the state that the apply starts from, for each of the two
- * files. A filesystem that can't allocate gives none. ERR_UNAVAILABLE: there is not that much space. */
-int reserve_allocate(const struct workdir *dir, const char *folder, struct err *err);
-
 enum { RESERVE_LEAST = 4 << 20 };
+
+/* Allocates blocks for both files: for each RESERVE_LEAST plus twice the size of the state that the apply starts from,
+ * and at most an eighth of `disk`, the job's limit in bytes (0: none). A filesystem that can't allocate gives none.
+ * ERR_UNAVAILABLE: there is not that much space. ERR_INTERNAL. */
+int reserve_allocate(const struct workdir *dir, const char *folder, int64_t disk, struct err *err);
 
 #endif

@@ -50,8 +50,10 @@ static void step_start(struct job *job)
 		job_fail(job, OUTCOME_ERRORED, "The worker can't note that the apply begins: %s", err.message);
 		return;
 	}
-	if (reserve_allocate(&job->dir, job->folder, &err) < 0) {
-		job_fail(job, OUTCOME_ERRORED, "The apply was not started. The worker's disk has no %s", err.message);
+	if (reserve_allocate(&job->dir, job->folder, job->host->limits->disk << 20, &err) < 0) {
+		job_fail(job, OUTCOME_ERRORED,
+			"The apply was not started: the worker can't allocate disk space for its last state, %s",
+			err.message);
 		return;
 	}
 	job_hold(job);
