@@ -118,12 +118,13 @@ static void folder_remove(void *data)
 /* Removes it; of an apply, what is left to be told is kept elsewhere before that, or in it. */
 static void folder_give_up(struct job *job)
 {
+	const struct unsent_end end = {
+		.result = job->lost ? NULL : &job->result, .owed = job->behind, .unrecorded = job->unrecorded};
 	struct workdir *dir;
 
-	if (job->stateless)
+	if (job->stateless && !json_array_size(job->unrecorded))
 		unsent_forget(&job->dir);
-	else if (job->states.dir &&
-		unsent_ended(job->host->unsent, &job->dir, job->lost ? NULL : &job->result, job->result.state_owed) < 0)
+	else if (job->states.dir && unsent_ended(job->host->unsent, &job->dir, &end) < 0)
 		return;
 	dir = mem_new(1, sizeof(*dir));
 
@@ -155,6 +156,7 @@ void job_free(struct job *job)
 	org_packages_leave(job->host->org_packages, job->packages);
 	workdir_release(&job->dir);
 	assignment_release(&job->assignment);
+	json_decref(job->unrecorded);
 	free(job->folder);
 	free(job->engine);
 	free(job->locked);
@@ -193,7 +195,7 @@ void job_report(struct job *job)
 }
 
 /* No state of the workspace has its resources then, so the next plan must wait for a person. */
-static bool state_is_missing(const struct job *job)
+bool job_state_is_missing(const struct job *job)
 {
 	const struct job_result *result = &job->result;
 
@@ -228,8 +230,9 @@ static void states_judge(struct job *job)
 
 	if (!job->states.dir)
 		return;
-	job->result.state_owed = states_behind(&job->states, &unreadable);
-	job->stateless = unreadable.kind == ERR_NONE && state_is_missing(job);
+	job->behind = states_behind(&job->states, &unreadable);
+	job->result.state_owed = job->behind || json_array_size(job->unrecorded);
+	job->stateless = unreadable.kind == ERR_NONE && job_state_is_missing(job);
 	if (job->stateless) {
 		job->result.state_owed = true;
 		job->result.outcome = OUTCOME_ERRORED;

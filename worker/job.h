@@ -100,10 +100,12 @@ struct job {
 	const struct job_host *host;
 	struct assignment assignment;
 	struct job_result result;
-	bool decided;   /* the result's outcome stands */
-	bool applied;   /* terraform's apply ended well */
-	bool stateless; /* ...and changed something, but wrote no state that the worker saw */
-	bool changed;   /* the engine said that a resource was made, changed or destroyed */
+	bool decided;       /* the result's outcome stands */
+	bool applied;       /* terraform's apply ended well */
+	bool stateless;     /* ...and changed something, but wrote no state that the worker saw */
+	bool changed;       /* the engine said that a resource was made, changed or destroyed */
+	bool behind;        /* the scheduler has not got the apply's last state */
+	json_t *unrecorded; /* an apply's resources (ship/unrecorded.h), or NULL; owned */
 	bool lost;
 	bool reported; /* its result is given */
 	bool aside;    /* what runs now has no part in the result */
@@ -197,6 +199,8 @@ void job_network_wait(struct job *job, void (*fn)(void *data, const struct err *
 int job_network(const struct job *job, const int **ret_network, struct err *err);
 /* The job's program is gone, and failed: if its network ended meanwhile, the job fails for that. */
 void job_network_judge(struct job *job);
+/* True if terraform's apply ended well and changed something, but wrote no state that the worker saw. */
+bool job_state_is_missing(const struct job *job);
 /* Runs work in a thread under a hold. */
 void job_work(struct job *job, loop_work_fn work, loop_work_fn done, void *data);
 

@@ -8,6 +8,7 @@
 #include "scheduler/store/artifacts.h"
 #include "scheduler/store/cost_estimates.h"
 #include "scheduler/store/policy_runs.h"
+#include "scheduler/store/unrecorded.h"
 
 /* What a worker asks with a job's own token (proto/README.md): it dies with the attempt (DESIGN rules 4 and 5). */
 
@@ -86,6 +87,22 @@ int jobs_put_policy_results(struct request *req, struct response *res, struct er
 
 	if (granted(req, &grant, err) < 0 ||
 		policy_run_results(req->store, grant.run.text, stages[grant.stage].name, req->body, err) < 0)
+		return -1;
+	return respond_empty(res, 204);
+}
+
+int jobs_put_unrecorded(struct request *req, struct response *res, struct err *err)
+{
+	struct job_grant grant;
+
+	if (state_granted(req->store, param(req, "job"), req->bearer, &grant, err) < 0)
+		return -1;
+	if (grant.stage != STAGE_APPLY)
+		return err_set(err, ERR_INVALID, "the job is no apply");
+	if (!json_is_array(json_object_get(req->body, "resources")))
+		return err_set(err, ERR_INVALID, "'resources' must be an array");
+	if (unrecorded_put(req->store, &(struct unrecorded_job){grant.job.text, grant.run.text, grant.workspace.text},
+		    json_object_get(req->body, "resources"), err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }

@@ -75,6 +75,14 @@ static json_t *lock_reason(const struct rows *rows, int row)
 
 	if (!run)
 		return json_string(text_or_empty(row_text(rows, row, "locked_reason")));
+	if (row_bool(rows, row, "hold_settled")) {
+		text = mem_printf("Held after %s: the apply reported resources that are in no state (GET "
+				  "/api/v2/runs/%s/unrecorded-resources, or the page "
+				  "/app/runs/%s/unrecorded-resources). The hold ends when they are dismissed, or by "
+				  "POST /api/v2/workspaces/%s/actions/force-unlock (terraform force-unlock).",
+			run, run, run, row_text(rows, row, "id"));
+		return json_string(text);
+	}
 	deadline = until ? mem_printf(" or at %s, when that worker must have ended terraform", until) : mem_text("");
 	if (row_bool(rows, row, "hold_engine_ended"))
 		text = mem_printf("Held after %s: the apply has ended on worker %s, and its last state is missing. The "

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "common/log.h"
+#include "scheduler/store/unrecorded.h"
 #include "scheduler/dispatch/claim.h"
 #include "scheduler/dispatch/happen.h"
 
@@ -53,7 +54,7 @@ int hold_release(struct store *store, const struct hold_order *order, bool *ret_
 	if (order_commit(store, order, &verdict, err) < 0)
 		return -1;
 	if (ret_ended)
-		*ret_ended = !verdict.refused;
+		*ret_ended = verdict.ends;
 	return 0;
 }
 
@@ -91,12 +92,12 @@ static int settle_late(void *data, struct err *err)
 	return hold_forget(s->store, s->grant->job.text, err);
 }
 
-/* Its worker is back and has nothing of it any more: no need to wait for the lease's end. ret_over: that was late, the
- * lease has ended just then. */
-static int settle_now(struct store *store, const struct job_grant *grant, bool *ret_over, struct err *err)
+/* Its worker is back and has nothing of it any more: no need to wait for the lease's end. `holds`: unrecorded resources
+ * hold the workspace. ret_over: they do, or that was late and the lease has ended just then. */
+static int settle_now(struct store *store, const struct job_grant *grant, bool holds, bool *ret_over, struct err *err)
 {
 	struct happening item = {.run = grant->run,
-		.event = {.kind = EV_LOST},
+		.event = {.kind = EV_LOST, .state_owed = holds},
 		.job = grant->job,
 		.attempt = grant->attempt,
 		.reason = "The worker was stopped during the apply. An apply is never tried again; the state that it "
@@ -106,7 +107,7 @@ static int settle_now(struct store *store, const struct job_grant *grant, bool *
 		return err_set(err, ERR_INVALID, "the job is no apply");
 	if (runs_happen(store, &item, 1, err) < 0)
 		return -1;
-	*ret_over = item.outcome == HAPPENED_LATE;
+	*ret_over = item.outcome == HAPPENED_LATE || holds;
 	return 0;
 }
 
@@ -114,12 +115,12 @@ int apply_settled(struct store *store, const char *job_id, const char *token, st
 {
 	struct job_grant grant;
 	struct settling settling = {store, &grant};
-	bool over = true;
+	bool over = true, open = false;
 
-	if (state_granted(store, job_id, token, &grant, err) < 0)
+	if (state_granted(store, job_id, token, &grant, err) < 0 || unrecorded_is_open(store, job_id, &open, err) < 0)
 		return -1;
 	if (!grant.late &&
-		(settle_now(store, &grant, &over, err) < 0 ||
+		(settle_now(store, &grant, open, &over, err) < 0 ||
 			(over && state_granted(store, job_id, token, &grant, err) < 0)))
 		return -1;
 	if (!over)
@@ -129,6 +130,39 @@ int apply_settled(struct store *store, const char *job_id, const char *token, st
 	log_info("the last state of a lost apply has come", "run", grant.run.text, "workspace", grant.workspace.text,
 		NULL);
 	return 0;
+}
+
+/* ---- by the dismissal of what no state shows ---- */
+
+struct dismissing {
+	struct store *store;
+	const char *run_id, *id, *actor;
+};
+
+static int dismiss_in(void *data, struct err *err)
+{
+	const struct dismissing *d = data;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (unrecorded_dismiss(d->store, d->run_id, d->id, d->actor, &rows, err) < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++) {
+		const struct hold_order order = {.workspace_id = row_text(&rows, i, "workspace_id"),
+			.job_id = row_text(&rows, i, "job_id"),
+			.event = HOLD_DISMISSED,
+			.actor = d->actor};
+
+		if (hold_release(d->store, &order, NULL, err) < 0 || hold_forget(d->store, order.job_id, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int hold_dismiss(struct store *store, const char *run_id, const char *id, const char *actor, struct err *err)
+{
+	struct dismissing dismissing = {store, run_id, id, actor};
+
+	return db_transaction(store->db, dismiss_in, &dismissing, err);
 }
 
 /* ---- at the command line ---- */

@@ -14,8 +14,9 @@
 #include "scheduler/store/moves.h"
 #include "scheduler/store/objects.h"
 #include "scheduler/store/state_bases.h"
+#include "scheduler/store/unrecorded.h"
 
-enum { REST_MS = 100, LOOK_MS = 500 };
+enum { REST_MS = 100, LOOK_MS = 500, LOST_MOST = 10 };
 
 struct housekeeper {
 	struct store store;
@@ -77,6 +78,35 @@ static int removals(struct housekeeper *keeper, bool *ret_more, struct err *err)
 	return 0;
 }
 
+/* An apply that can't be compared is none for the next time: its log and its state are there for people. */
+static int compare(struct housekeeper *keeper, const struct rows *rows, int row, struct err *err)
+{
+	const struct unrecorded_job job = {
+		row_text(rows, row, "job_id"), row_text(rows, row, "run_id"), row_text(rows, row, "workspace_id")};
+
+	if (unrecorded_compare(&keeper->store, &job, err) == 0)
+		return 0;
+	if (err->kind == ERR_UNAVAILABLE)
+		return -1;
+	log_error("the log of a lost apply can't be compared with the state: look for resources that the state lacks",
+		"run", job.run_id, "workspace", job.workspace_id, "why", err->message, NULL);
+	*err = (struct err)ERR_INIT;
+	return unrecorded_put(&keeper->store, &job, NULL, err);
+}
+
+static int compare_lost(struct housekeeper *keeper, bool *ret_more, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (unrecorded_due(&keeper->store, LOST_MOST, &rows, err) < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++)
+		if (compare(keeper, &rows, i, err) < 0)
+			return -1;
+	*ret_more = rows.count == LOST_MOST;
+	return 0;
+}
+
 /* The tables' sizes are those of their files, and the object store's was counted along the way. */
 static int gauges(struct housekeeper *keeper, bool *ret_more, struct err *err)
 {
@@ -102,6 +132,7 @@ static const struct {
 	bool of_object_store;
 	int (*run)(struct housekeeper *keeper, bool *ret_more, struct err *err);
 } chores[] = {
+	{"lost applies", 1000, false, compare_lost},
 	{"loose blobs", 3000, false, sweep_loose},
 	{"states of lost applies", 3000, false, settle_states},
 	{"retention", 3000, false, expire},

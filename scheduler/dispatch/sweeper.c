@@ -170,12 +170,14 @@ static int sweep_holds(struct store *store, struct err *err)
 			.job_id = row_text(&rows, i, "job_id"),
 			.event = HOLD_DEADLINE};
 		struct err why = ERR_INIT;
+		bool ended = false;
 
-		if (hold_release(store, &order, NULL, &why) == 0)
+		if (hold_release(store, &order, &ended, &why) < 0 &&
+			sweep_failed(&failures, order.workspace_id, &why, err) < 0)
+			return -1;
+		if (ended)
 			log_warn("a hold ended without its state", "workspace", order.workspace_id, "job", order.job_id,
 				NULL);
-		else if (sweep_failed(&failures, order.workspace_id, &why, err) < 0)
-			return -1;
 	}
 	sweep_failures_tell(&failures, "holds");
 	return holds_warn(store, err);

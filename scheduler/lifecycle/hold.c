@@ -24,28 +24,42 @@ static enum hold_at hold_at(const struct hold *hold)
 /* model: laststate */
 static void ends(const struct hold *hold, struct hold_verdict *v)
 {
-	(void)hold;
-	v->ends = true;
+	v->ends = !hold->unrecorded;
+	v->settles = hold->unrecorded;
 }
 
 /* model: expire */
 static void ends_late(const struct hold *hold, struct hold_verdict *v)
 {
 	if (hold->past_deadline)
-		v->ends = true;
+		ends(hold, v);
 	else
 		v->refused = "the deadline of the apply has not passed";
+}
+
+static void ends_dismissed(const struct hold *hold, struct hold_verdict *v)
+{
+	if (!hold->settled)
+		v->refused = "the last state of the apply is awaited";
+	else if (hold->unrecorded)
+		v->refused = "other unrecorded resources of the apply are open";
+	else
+		v->ends = true;
 }
 
 /* model: release */
 static void ends_by_person(const struct hold *hold, struct hold_verdict *v)
 {
 	v->ends = true;
-	v->risks = !hold->engine_ended && !hold->past_deadline;
+	v->risks = !hold->engine_ended && !hold->past_deadline && !hold->settled;
 }
 
 static void asks(const struct hold *hold, struct hold_verdict *v, enum stop stop)
 {
+	if (hold->settled) {
+		v->refused = "no terraform of the run is left: the workspace is held for its unrecorded resources";
+		return;
+	}
 	if (hold->engine_ended) {
 		v->refused = "no terraform of the run is left: the workspace is held for its last state alone";
 		return;
@@ -71,7 +85,9 @@ static void asks_to_kill(const struct hold *hold, struct hold_verdict *v)
 
 typedef void (*step_fn)(const struct hold *hold, struct hold_verdict *v);
 
-#define ENDS [HOLD_LAST_STATE] = ends, [HOLD_DEADLINE] = ends_late, [HOLD_RELEASED] = ends_by_person
+#define ENDS                                                                                                           \
+	[HOLD_LAST_STATE] = ends, [HOLD_DEADLINE] = ends_late, [HOLD_RELEASED] = ends_by_person,                       \
+	[HOLD_DISMISSED] = ends_dismissed
 
 static const step_fn steps[HOLD_AT_COUNT][HOLD_EVENT_COUNT] = {
 	[AT_AWAITED] = {ENDS, [HOLD_CANCELED] = asks_to_stop},

@@ -39,6 +39,7 @@ static const char *const sentences[HOLD_EVENT_COUNT] = {
 	[HOLD_LAST_STATE] = "The last state of the apply has arrived.",
 	[HOLD_DEADLINE] = "The deadline of the apply has passed: the worker has ended its terraform by then.",
 	[HOLD_RELEASED] = "An operator ended the wait for the last state of the apply",
+	[HOLD_DISMISSED] = "The unrecorded resources of the apply were dismissed.",
 	[HOLD_CANCELED] = "The worker is asked to interrupt the terraform of the lost apply.",
 	[HOLD_FORCE_CANCELED] = "The worker is asked to kill the terraform of the lost apply.",
 };
@@ -47,6 +48,7 @@ static const char *const actions[HOLD_EVENT_COUNT] = {
 	[HOLD_LAST_STATE] = "workspace-released",
 	[HOLD_DEADLINE] = "workspace-released",
 	[HOLD_RELEASED] = "workspace-released",
+	[HOLD_DISMISSED] = "workspace-released",
 	[HOLD_CANCELED] = "canceled",
 	[HOLD_FORCE_CANCELED] = "force-canceled",
 };
@@ -106,6 +108,13 @@ static int end_write(const struct doing *d, const struct rows *rows, struct err 
 	return audit_end(d, row_text(rows, 0, "organization_id"), err);
 }
 
+static int settle_write(const struct doing *d, const struct rows *rows, struct err *err)
+{
+	return db_query(d->store->db, NULL, err,
+		"update workspace_holds set settled_at = coalesce(settled_at, now()) where job_id = $1",
+		P_TEXT(row_text(rows, 0, "job_id")));
+}
+
 /* The message goes out with the commit; a worker that does not read it hears of the row (store/workers.c,
  * api/control.c). */
 static int stop_write(const struct doing *d, const struct rows *rows, struct err *err)
@@ -158,6 +167,8 @@ static int do_in(void *data, struct err *err)
 	done->verdict = hold_step(&hold, d->order->event);
 	if (done->verdict.refused)
 		return 0;
+	if (done->verdict.settles)
+		return settle_write(d, &rows, err);
 	if ((done->verdict.ends && end_write(d, &rows, err) < 0) ||
 		(done->verdict.signals && stop_write(d, &rows, err) < 0))
 		return -1;
@@ -182,6 +193,8 @@ struct hold hold_of_view(const struct rows *rows, int row)
 	return (struct hold){.holds = !row_null(rows, row, "hold_stop"),
 		.engine_ended = row_bool(rows, row, "hold_engine_ended"),
 		.past_deadline = row_bool(rows, row, "hold_past_deadline"),
+		.settled = row_bool(rows, row, "hold_settled"),
+		.unrecorded = row_bool(rows, row, "hold_unrecorded"),
 		.cooled_off = row_bool(rows, row, "cooled_off"),
 		.stop = (enum stop)row_int(rows, row, "hold_stop")};
 }
@@ -200,7 +213,10 @@ int hold_of_token(
 
 int hold_forget(struct store *store, const char *job_id, struct err *err)
 {
-	return db_query(store->db, NULL, err, "delete from workspace_holds where job_id = $1", P_TEXT(job_id));
+	return db_query(store->db, NULL, err,
+		"delete from workspace_holds where job_id = $1 and not exists "
+		"(select 1 from workspaces where hold_job_id = $1)",
+		P_TEXT(job_id));
 }
 
 /* ---- lists ---- */
@@ -209,7 +225,7 @@ int holds_due(struct store *store, int most, struct rows *ret_rows, struct err *
 {
 	return db_query(store->db, ret_rows, err,
 		"select h.workspace_id, h.job_id from workspace_holds h join workspaces w on w.id = h.workspace_id "
-		"and w.hold_job_id = h.job_id where h.until < now() order by h.until limit $1",
+		"and w.hold_job_id = h.job_id where h.until < now() and h.settled_at is null order by h.until limit $1",
 		P_INT(most));
 }
 

@@ -4,7 +4,8 @@
 
 /*
  * Held workspaces as rows (DESIGN rule 7); lifecycle/hold.h decides about them. The workspace's row names its hold
- * (hold_job_id). The hold's row outlives it, so that a state which comes later still finds its run.
+ * (hold_job_id). The hold's row outlives it, so that a state which comes later still finds its run. Open unrecorded
+ * resources of the apply (store/unrecorded.h) keep it beyond its last state and its deadline.
  */
 
 #include "scheduler/lifecycle/hold.h"
@@ -40,7 +41,7 @@ int hold_do(struct store *store, const struct hold_order *order, struct hold_don
  * workspace is held for it. None if it is good for nothing. */
 int hold_of_token(
 	struct store *store, const char *job_id, const char *token_hash, struct rows *ret_rows, struct err *err);
-/* The attempt's last state is here: its token is good for nothing more. */
+/* The attempt's last state is here: its token is good for nothing more, unless the workspace is still held for it. */
 int hold_forget(struct store *store, const char *job_id, struct err *err);
 
 /* Columns workspace_id and job_id of at most `most` holds whose deadline has passed. */
@@ -57,7 +58,10 @@ int holds_list(struct store *store, struct rows *ret_rows, struct err *err);
 int hold_of_workspace(struct store *store, const char *workspace_id, struct rows *ret_rows, struct err *err);
 
 /* Columns of a run r's hold, for hold_of_view: of a run that has none, null. */
-#define HOLD_COLUMNS "h.stop as hold_stop, h.engine_ended as hold_engine_ended, h.until < now() as hold_past_deadline "
+#define HOLD_COLUMNS                                                                                                   \
+	"h.stop as hold_stop, h.engine_ended as hold_engine_ended, h.until < now() as hold_past_deadline, "            \
+	"h.settled_at is not null as hold_settled, exists (select 1 from unrecorded_resources hu where hu.job_id = "   \
+	"h.job_id and hu.dismissed_at is null) as hold_unrecorded "
 #define HOLD_JOIN                                                                                                      \
 	"left join workspace_holds h on h.run_id = r.id and h.until is not null and h.job_id = (select hold_job_id "   \
 	"from workspaces where id = r.workspace_id) "

@@ -79,10 +79,16 @@ static void facts(struct page_buf *page, const struct rows *rows)
 	fact(page, "Run whose apply was lost", row_text(rows, 0, "run_id"));
 	fact(page, "Worker", row_text(rows, 0, "worker"));
 	fact(page, "Held since", row_text(rows, 0, "since"));
-	fact(page, "Ends at the latest", until ? until : "when its last state arrives, or a person releases it");
-	fact(page, "Terraform of the apply",
-		row_bool(rows, 0, "hold_engine_ended") ? "has ended; its last state is missing"
-						       : "may still run on that worker");
+	if (row_bool(rows, 0, "hold_settled")) {
+		fact(page, "Ends", "when the unrecorded resources of the run are dismissed, or a person releases it");
+		fact(page, "Terraform of the apply", "has ended");
+	} else {
+		fact(page, "Ends at the latest",
+			until ? until : "when its last state arrives, or a person releases it");
+		fact(page, "Terraform of the apply",
+			row_bool(rows, 0, "hold_engine_ended") ? "has ended; its last state is missing"
+							       : "may still run on that worker");
+	}
 	fact(page, "The worker is asked", asked[row_int(rows, 0, "hold_stop")]);
 	page_html(page, "</tbody></table>\n");
 }

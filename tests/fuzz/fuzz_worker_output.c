@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/applied.h"
 #include "common/err.h"
+#include "common/json.h"
 #include "worker/assignment.h"
 #include "worker/cost/plan.h"
 #include "worker/exec/lockfile.h"
@@ -115,6 +117,26 @@ static void read_assignment(const char *text, size_t len)
 	assignment_release(&assignment);
 }
 
+/* The whole of it as an engine's output, and what stands behind its last line as a state. */
+static void read_report(const char *text, size_t len)
+{
+	const char *end = memrchr(text, '\n', len);
+	json_auto_t *state = end ? json_loadb(end, len - (size_t)(end - text), 0, NULL) : NULL;
+	struct applied *applied = applied_new();
+	json_t *missing, *item;
+	size_t i;
+
+	applied_text(applied, text, len);
+	missing = applied_missing(applied, state);
+	json_array_foreach(missing, i, item)
+	{
+		if (!applied_address_valid(json_string_at(item, "address")))
+			abort();
+	}
+	json_decref(missing);
+	applied_free(applied);
+}
+
 static void (*const readers[])(const char *text, size_t len) = {
 	read_line,
 	read_secret,
@@ -124,6 +146,7 @@ static void (*const readers[])(const char *text, size_t len) = {
 	read_version,
 	read_answer,
 	read_assignment,
+	read_report,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)

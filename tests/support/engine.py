@@ -60,6 +60,11 @@ def each_engine():
     return pytest.mark.parametrize("engine", [pytest.param(engine, id=engine.program) for engine in ENGINES], indirect=True)
 
 
+def unrecorded(api, run):
+    """The addresses of the open unrecorded resources of a run."""
+    return sorted(r["attributes"]["address"] for r in api.get(f"runs/{run}/unrecorded-resources").data if r["attributes"]["status"] == "open")
+
+
 def written_states(worker):
     """The texts of the states that the engines of a worker's jobs have written."""
     return [path.read_text() for path in worker.options["data_dir"].glob("jobs/*/root/state/terraform.tfstate")]

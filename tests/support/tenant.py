@@ -74,7 +74,7 @@ class Tenant:
         self.agent_token = made["attributes"]["token"]
         self.hands = Hands(self.office, self.agent_token)
         self.ids["agent"] = self.hands.worker
-        for key, name in (("workspace", "target"), ("live", "live"), ("beside", "beside"), ("asked", "asked"), ("other", "other")):
+        for key, name in (("workspace", "target"), ("live", "live"), ("beside", "beside"), ("asked", "asked"), ("other", "other"), ("applying", "applying")):
             attributes = {"name": f"{mark}-{name}", "description": f"{mark}-description", "execution-mode": "agent", "agent-pool-id": self.ids["pool"]}
             self.make(key, f"{self.base}/workspaces", "workspaces", attributes, {"project": self.link("projects", "project")})
 
@@ -143,10 +143,21 @@ class Tenant:
             self.jobs[place] = self.hands.take(run, "plan")
         ids.update({"plan": ids["run"].replace("run-", "plan-"), "apply": ids["run"].replace("run-", "apply-"), "operation": ids["run"].replace("run-", "plan-"),
                     "job": self.jobs["live"]["job"], "live_run": self.jobs["live"]["run"]})
+        self.make_unrecorded()
         self.make("comment", f"runs/{ids['run']}/comments", "comments", {"body": f"{mark}-comment"})
         ids["event"] = api.get(f"runs/{ids['run']}/run-events").data[0]["id"]
         (stage,) = api.get(f"runs/{ids['run']}/task-stages").data
         ids["stage"], ids["result"] = stage["id"], stage["relationships"]["task-results"]["data"][0]["id"]
+
+    def make_unrecorded(self):
+        """A resource that the worker of a claimed apply reports as unrecorded."""
+        run = self.api.run(self.ids["applying"], self.api.upload(self.ids["applying"], {"main.tf": ""}), auto_apply=True)
+        self.hands.plan(run)
+        job = self.hands.take(run, "apply")
+        self.hands.call("POST", f"jobs/{job['job']}/started", job["token"])
+        resource = {"action": "create", "address": f"terraform_data.{self.mark}", "type": "terraform_data", "provider": "terraform", "id": f"{self.mark}-id"}
+        self.hands.call("PUT", f"jobs/{job['job']}/unrecorded-resources", job["token"], {"resources": [resource]})
+        self.ids["unrecorded"] = self.api.get(f"runs/{run}/unrecorded-resources").data[0]["id"]
 
     def task_token(self, run):
         """The token in the request to the run's task, which a notifier takes and never answers."""

@@ -12,16 +12,18 @@
 
 typedef void (*each_fn)(const struct hold *hold, enum hold_event event, const struct hold_verdict *v);
 
-/* All holds there can be: 3 stops, 4 facts. */
+/* All holds there can be: 3 stops, 6 facts. */
 static void each(each_fn fn)
 {
 	for (int stop = STOP_NONE; stop <= STOP_FORCE; stop++)
-		for (unsigned facts = 0; facts < 16; facts++)
+		for (unsigned facts = 0; facts < 64; facts++)
 			for (int event = 0; event < HOLD_EVENT_COUNT; event++) {
 				const struct hold hold = {.holds = facts & 1,
 					.engine_ended = facts & 2,
 					.past_deadline = facts & 4,
 					.cooled_off = facts & 8,
+					.settled = facts & 16,
+					.unrecorded = facts & 32,
 					.stop = (enum stop)stop};
 				const struct hold_verdict v = hold_step(&hold, (enum hold_event)event);
 
@@ -33,7 +35,7 @@ static void check_form(const struct hold *hold, enum hold_event event, const str
 {
 	assert_int_equal(v->held, hold->holds);
 	assert_int_equal(hold_accepts(hold, event), !v->refused);
-	assert_int_equal((v->refused != NULL) + v->ends + v->signals, 1);
+	assert_int_equal((v->refused != NULL) + v->ends + v->settles + v->signals, 1);
 	assert_true(v->signals ? v->stop > hold->stop : v->stop == hold->stop);
 	assert_true(v->ends || !v->risks);
 }
@@ -60,11 +62,13 @@ static void what_is_not_held_takes_nothing(void **state)
 /* Rule 8: whatever else ends a hold knows that no terraform of it is left. */
 static void check_end(const struct hold *hold, enum hold_event event, const struct hold_verdict *v)
 {
-	bool ends =
-		event == HOLD_LAST_STATE || event == HOLD_RELEASED || (event == HOLD_DEADLINE && hold->past_deadline);
+	bool over = event == HOLD_LAST_STATE || (event == HOLD_DEADLINE && hold->past_deadline) ||
+		(event == HOLD_DISMISSED && hold->settled);
+	bool may_run = !hold->engine_ended && !hold->past_deadline && !hold->settled;
 
-	assert_int_equal(v->ends, hold->holds && ends);
-	assert_int_equal(v->risks, v->ends && event == HOLD_RELEASED && !hold->engine_ended && !hold->past_deadline);
+	assert_int_equal(v->ends, hold->holds && (event == HOLD_RELEASED || (over && !hold->unrecorded)));
+	assert_int_equal(v->settles, hold->holds && over && hold->unrecorded && event != HOLD_DISMISSED);
+	assert_int_equal(v->risks, v->ends && event == HOLD_RELEASED && may_run);
 }
 
 static void a_state_a_person_or_the_deadline_ends_it(void **state)
@@ -78,7 +82,7 @@ static void check_stop(const struct hold *hold, enum hold_event event, const str
 	bool cancels = event == HOLD_CANCELED && hold->stop == STOP_NONE;
 	bool forces = event == HOLD_FORCE_CANCELED && hold->stop == STOP_CANCEL && hold->cooled_off;
 
-	assert_int_equal(v->signals, hold->holds && !hold->engine_ended && (cancels || forces));
+	assert_int_equal(v->signals, hold->holds && !hold->engine_ended && !hold->settled && (cancels || forces));
 	if (v->signals)
 		assert_int_equal(v->stop, cancels ? STOP_CANCEL : STOP_FORCE);
 }

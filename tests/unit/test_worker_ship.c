@@ -1405,7 +1405,7 @@ static void a_result_outlives_its_worker(void **state)
 	(void)state;
 	SCRIPT({204, NULL});
 	left_begin(&left, "{\"serial\":1}");
-	assert_int_equal(unsent_ended(left.unsent, &left.dir, &result, false), 0);
+	assert_int_equal(unsent_ended(left.unsent, &left.dir, &(struct unsent_end){.result = &result}), 0);
 	run_ms(20);
 	assert_string_equal(script.seen, "");
 	assert_true(text_starts(left_told(&left, 2), "POST result {"));
@@ -1422,7 +1422,7 @@ static void a_result_that_is_known_is_not_told_again(void **state)
 	(void)state;
 	SCRIPT({204, NULL});
 	left_begin(&left, "{\"serial\":1}");
-	assert_int_equal(unsent_ended(left.unsent, &left.dir, &result, false), 0);
+	assert_int_equal(unsent_ended(left.unsent, &left.dir, &(struct unsent_end){.result = &result}), 0);
 	assert_int_equal(beneath_remove(left.jobs, "j-1"), 0);
 	unsent_confirmed(left.unsent, "j", 1, false);
 	assert_string_equal(left_told(&left, 0), "");
@@ -1438,7 +1438,7 @@ static void an_apply_whose_result_came_too_late_ends_its_hold(void **state)
 	(void)state;
 	SCRIPT({409, NULL}, {204, NULL});
 	left_begin(&left, "{\"serial\":1}");
-	assert_int_equal(unsent_ended(left.unsent, &left.dir, &result, false), 0);
+	assert_int_equal(unsent_ended(left.unsent, &left.dir, &(struct unsent_end){.result = &result}), 0);
 	unsent_confirmed(left.unsent, "j", 1, true);
 	unsent_confirmed(left.unsent, "j", 1, true);
 	while (script.asked < 2 || script.running)
@@ -1484,12 +1484,51 @@ static void a_lost_applys_state_is_told_until_it_is_taken(void **state)
 	SCRIPT({0, NULL}, {503, NULL}, {202, "{\"kept-beside\":\"sv-1\",\"why\":\"w\"}"}, {404, NULL});
 	left_begin(&left, "{\"serial\":1}");
 	left_put(&left, "root/" WORKDIR_STATE, "{\"serial\":2}");
-	assert_int_equal(unsent_ended(left.unsent, &left.dir, NULL, true), 0);
+	assert_int_equal(unsent_ended(left.unsent, &left.dir, &(struct unsent_end){.owed = true}), 0);
 	while (script.asked < 4 || script.running)
 		run_ms(5);
 	assert_string_equal(script.seen, "PUT state |PUT state |PUT state |POST last-state |");
 	assert_int_equal(faccessat(left.data, "unsent/j-1.tfstate", F_OK, 0), -1);
 	assert_int_equal(faccessat(left.data, "unsent/j-1.json", F_OK, 0), -1);
+	left_end(&left);
+}
+
+#define REPORT "aws_vpc.a: Creation complete after 1s [id=i-1]\naws_vpc.b: Creation complete after 1s [id=i-2]\n"
+
+static void resources_that_the_last_state_lacks_are_told_before_it(void **state)
+{
+	struct left left;
+
+	(void)state;
+	SCRIPT({204, NULL});
+	left_begin(&left, "{\"serial\":1}");
+	left_put(&left, WORKDIR_OUTPUT, REPORT "aws_vpc.c: Creation complete after 1s [id=i-3]");
+	left_put(&left, "root/" WORKDIR_STATE,
+		"{\"serial\":2,\"resources\":[{\"mode\":\"managed\",\"type\":\"aws_vpc\",\"name\":\"a\",\"instances\":["
+		"{"
+		"\"attributes\":{\"id\":\"i-1\"}}]}]}");
+	assert_string_equal(left_told(&left, 3),
+		"PUT unrecorded-resources {\"resources\":[{\"action\":\"create\",\"address\":\"aws_vpc.b\",\"type\":"
+		"\"aws_vpc\",\"provider\":\"aws\",\"id\":\"i-2\"}]}|PUT state |POST last-state |");
+	left_end(&left);
+}
+
+static void resources_of_an_apply_that_has_a_result_are_told_after_it(void **state)
+{
+	const struct job_result result = {.job = {"j"}, .run = {"r"}, .attempt = 1, .state_owed = true};
+	json_auto_t *unrecorded = json_pack("[{ss}]", "address", "aws_vpc.a");
+	struct left left;
+
+	(void)state;
+	SCRIPT({204, NULL});
+	left_begin(&left, "{\"serial\":1}");
+	assert_int_equal(
+		unsent_ended(left.unsent, &left.dir, &(struct unsent_end){.result = &result, .unrecorded = unrecorded}),
+		0);
+	while (script.asked < 3 || script.running)
+		run_ms(5);
+	assert_non_null(strstr(script.seen,
+		"}|PUT unrecorded-resources {\"resources\":[{\"address\":\"aws_vpc.a\"}]}|POST last-state |"));
 	left_end(&left);
 }
 
@@ -1578,6 +1617,8 @@ int main(void)
 		cmocka_unit_test(a_result_outlives_its_worker),
 		cmocka_unit_test(a_result_that_is_known_is_not_told_again),
 		cmocka_unit_test(a_lost_applys_state_is_told_until_it_is_taken),
+		cmocka_unit_test(resources_that_the_last_state_lacks_are_told_before_it),
+		cmocka_unit_test(resources_of_an_apply_that_has_a_result_are_told_after_it),
 		cmocka_unit_test(a_state_that_is_refused_stays),
 		cmocka_unit_test(what_terraform_could_not_save_follows_the_state_before),
 	};

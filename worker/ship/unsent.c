@@ -18,15 +18,17 @@
 #include "worker/ship/channel.h"
 #include "worker/ship/leftover.h"
 #include "worker/ship/record.h"
+#include "worker/ship/unrecorded.h"
 
-enum { NOTE_LIMIT = 64 * 1024, KEEPER_MS = 500, DISK_MS = 5000 };
+enum { NOTE_LIMIT = 16 * 1024 * 1024, KEEPER_MS = 500, DISK_MS = 5000 };
 
 static const char note_name[] = "job.json", changed_name[] = "changed";
 
 /* An ended apply of which something is being told. */
 struct waiting {
 	struct unsent *unsent;
-	char *name; /* "<job>-<attempt>" */
+	char *name;         /* "<job>-<attempt>" */
+	json_t *unrecorded; /* resources; NULL: an earlier version of the worker kept none */
 	struct channel channel;
 	struct waiting *next;
 };
@@ -84,6 +86,7 @@ static void waiting_drop(struct waiting *waiting)
 	*at = waiting->next;
 	pending_add(waiting->unsent, -1);
 	channel_close(&waiting->channel);
+	json_decref(waiting->unrecorded);
 	free(waiting->name);
 	free(waiting);
 }
@@ -191,7 +194,7 @@ int unsent_note(struct unsent *unsent, const struct workdir *dir, const struct u
 	return 0;
 }
 
-/* ---- telling: the result, the state, that it was the last ---- */
+/* ---- telling: the result, the unrecorded resources, the state, that it was the last ---- */
 
 static void tell(struct waiting *waiting, const struct transfer_spec *spec, transfer_fn fn)
 {
@@ -293,12 +296,46 @@ static void tell_state(struct waiting *waiting)
 	}
 }
 
+/* A scheduler of an earlier version knows no such request. */
+static void unrecorded_answered(void *data, int status, const struct buf *body)
+{
+	struct waiting *waiting = data;
+	char why[300];
+
+	if (status < 200 || status >= 300) {
+		answer_sentence(status, body, why, sizeof(why));
+		log_warn("the scheduler did not take the list of unrecorded resources of an apply", "job",
+			waiting->name, "why", why, NULL);
+	}
+	tell_state(waiting);
+}
+
+/* An empty list tells that the scheduler has no need to look for them. */
+static void tell_unrecorded(struct waiting *waiting)
+{
+	json_auto_t *document = json_pack("{sO*}", "resources", waiting->unrecorded);
+	_cleanup_(freep) char *text = json_text(document);
+
+	if (!waiting->unrecorded) {
+		tell_state(waiting);
+		return;
+	}
+	tell(waiting,
+		&(struct transfer_spec){.method = "PUT",
+			.path = "unrecorded-resources",
+			.what = "unrecorded resources",
+			.content_type = "application/json",
+			.body = text,
+			.body_len = strlen(text)},
+		unrecorded_answered);
+}
+
 /* The second time it is nothing new. */
 static void result_answered(void *data, int status, const struct buf *body)
 {
 	(void)status;
 	(void)body;
-	tell_state(data);
+	tell_unrecorded(data);
 }
 
 static void tell_result(struct waiting *waiting, const json_t *result)
@@ -327,6 +364,7 @@ static void tell_all(struct unsent *unsent, const char *name)
 	}
 	waiting = mem_new(1, sizeof(*waiting));
 	*waiting = (struct waiting){.unsent = unsent, .name = mem_text(name), .next = unsent->waiting};
+	waiting->unrecorded = json_incref(json_object_get(note, "unrecorded"));
 	unsent->waiting = waiting;
 	pending_add(unsent, 1);
 	channel_open(&waiting->channel, unsent->spec.loop, unsent->spec.fetcher, unsent->spec.scheduler_url,
@@ -334,7 +372,7 @@ static void tell_all(struct unsent *unsent, const char *name)
 	if (json_at(note, "result"))
 		tell_result(waiting, json_at(note, "result"));
 	else
-		tell_state(waiting);
+		tell_unrecorded(waiting);
 }
 
 /* ---- keeping ---- */
@@ -372,19 +410,21 @@ static json_t *result_json(const struct job_result *result)
 
 static void recover_later(struct unsent *unsent, int jobs, const char *name, enum recovered why);
 
-int unsent_ended(struct unsent *unsent, const struct workdir *dir, const struct job_result *result, bool owed)
+int unsent_ended(struct unsent *unsent, const struct workdir *dir, const struct unsent_end *end)
 {
 	json_auto_t *note = NULL;
 
 	if (note_read(dir->top, note_name, &note) < 0)
-		return owed ? -1 : 0;
-	if (result)
-		json_object_set_new(note, "result", result_json(result));
-	if (keep(unsent, dir->top, dir->name, note, owed) < 0) {
+		return end->owed ? -1 : 0;
+	if (end->result)
+		json_object_set_new(note, "result", result_json(end->result));
+	if (end->unrecorded)
+		json_object_set(note, "unrecorded", end->unrecorded);
+	if (keep(unsent, dir->top, dir->name, note, end->owed) < 0) {
 		recover_later(unsent, dir->jobs, dir->name, RECOVER_NOT_KEPT);
 		return -1;
 	}
-	if (!result || owed)
+	if (!end->result || end->owed || json_array_size(end->unrecorded))
 		tell_all(unsent, dir->name);
 	return 0;
 }
@@ -440,13 +480,14 @@ static bool state_is_missing(int top, const json_t *note)
 /* Jobs that are no applies, or whose apply had not started, have no note. */
 static int recover_apply(struct unsent *unsent, int top, const char *name)
 {
-	json_auto_t *note = NULL;
+	json_auto_t *note = NULL, *unrecorded = NULL;
 	bool owed;
 
 	if (note_read(top, note_name, &note) < 0)
 		return 0;
 	leftover_errored(top, text_or_empty(json_string_at(note, "folder")));
-	if (state_is_missing(top, note)) {
+	unrecorded = unrecorded_find(top);
+	if (state_is_missing(top, note) && !json_array_size(unrecorded)) {
 		log_error("an apply that an earlier worker did not end changed resources and left no state here; its "
 			  "workspace stays held",
 			"job", name, NULL);
@@ -455,6 +496,8 @@ static int recover_apply(struct unsent *unsent, int top, const char *name)
 	owed = leftover_undelivered(top);
 	log_info("an apply whose folder stayed is brought to its end", "job", name, "state",
 		owed ? "to be delivered" : "delivered", NULL);
+	if (unrecorded)
+		json_object_set(note, "unrecorded", unrecorded);
 	/* The note that is there may have the result. */
 	if (kept_already(unsent, name))
 		return owed ? keep_state(unsent, top, name) : 0;

@@ -5,7 +5,8 @@
 /*
  * What the scheduler does not know yet of applies that have ended (DESIGN rule 7), in <data-dir>/unsent:
  *
- *     <job>-<attempt>.json      {"job":…,"token":…,"folder":…,"digest":…}, and the "result" if it has one (0600)
+ *     <job>-<attempt>.json      {"job":…,"token":…,"folder":…,"digest":…}, the "result" if it has one, and the
+ *                               resources that are "unrecorded" (ship/unrecorded.h; 0600)
  *     <job>-<attempt>.tfstate   the last state, if the scheduler has not got it
  *     <job>-<attempt>.refused   a last state that the scheduler would not take at all; for the operator
  *
@@ -49,10 +50,17 @@ struct unsent_job {
 int unsent_note(struct unsent *unsent, const struct workdir *dir, const struct unsent_job *job, struct err *err);
 /* Notes that the engine has changed a resource. */
 void unsent_changed(const struct workdir *dir);
-/* An apply that was noted has ended. `result` is NULL if it has none any more (it is lost); `owed`: the scheduler has
- * not got its last state. What is left to be told is on the disk when this returns 0, and is told from now on; with a
- * result and nothing owed only by a worker that is started before unsent_confirmed. -1: its folder has to stay. */
-int unsent_ended(struct unsent *unsent, const struct workdir *dir, const struct job_result *result, bool owed);
+/* How an apply has ended. */
+struct unsent_end {
+	const struct job_result *result; /* NULL if it has none any more (it is lost) */
+	bool owed;                       /* the scheduler has not got its last state */
+	json_t *unrecorded;              /* its unrecorded resources; borrowed */
+};
+
+/* An apply that was noted has ended. What is left to be told is on the disk when this returns 0, and is told from now
+ * on; with a result, a delivered state and no unrecorded resource only by a worker that is started before
+ * unsent_confirmed. -1: its folder has to stay. */
+int unsent_ended(struct unsent *unsent, const struct workdir *dir, const struct unsent_end *end);
 /* Takes the note of an apply back whose last state no worker will ever have: its workspace stays held. */
 void unsent_forget(const struct workdir *dir);
 /* The scheduler has that attempt's result, or wants it no more. `awaited`: the lease had ended before the result came,

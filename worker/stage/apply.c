@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include "common/err.h"
+#include "common/log.h"
 #include "worker/command.h"
 #include "worker/exec/arguments.h"
 #include "worker/stage/schemas.h"
 #include "worker/ship/reserve.h"
+#include "worker/ship/unrecorded.h"
 #include "worker/ship/unsent.h"
 #include "worker/stage/summary.h"
 
@@ -120,6 +122,35 @@ static void step_check_applied(struct job *job)
 		step_check_backend(job);
 }
 
+/* ---- what no state shows ---- */
+
+static void compare(void *data)
+{
+	struct job *job = data;
+
+	job->unrecorded = unrecorded_find(job->dir.top);
+}
+
+static void compared(void *data)
+{
+	const struct job *job = data;
+
+	if (json_array_size(job->unrecorded))
+		log_warn("an apply reported resources that its last state does not show", "run", job->result.run.text,
+			"job", job->result.job.text, NULL);
+}
+
+/* An engine that ended well has written what it reported. */
+static void step_compare(struct job *job)
+{
+	if (!job->states.dir)
+		return;
+	if (job->applied && !job_state_is_missing(job))
+		job->unrecorded = json_array();
+	else
+		job_work(job, compare, compared, job);
+}
+
 /* ---- the plan's JSON, if whoever made the plan did not come to it ---- */
 
 static void json_answered(void *data, int status, const struct buf *body)
@@ -162,5 +193,6 @@ const struct step apply_steps[] = {
 	{"show", step_show, true},
 	{"schemas", step_schemas, true},
 	{"settle", step_settle, true},
+	{"compare", step_compare, true},
 	{NULL, NULL, false},
 };

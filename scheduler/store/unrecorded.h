@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_UNRECORDED_H
+#define SCHEDULER_STORE_UNRECORDED_H
+
+/*
+ * Unrecorded resources: those that the engine of an apply reported as created, changed or destroyed and that its last
+ * state does not show (common/applied.h). The workspace stays held while one of them is open, that is until a person
+ * dismisses it. The apply's worker sends the list. For a worker that is lost, the scheduler compares the log that it
+ * has with the workspace's state; the worker's own list takes the place of that list when it arrives.
+ */
+
+#include "scheduler/store/store.h"
+
+struct unrecorded_job {
+	const char *job_id, *run_id, *workspace_id;
+};
+
+/* Makes these the job's open resources: [{action, address, type, provider, id}]. Dismissed ones stay as they are. The
+ * run gets an event if one is new. Resources whose action, address or length is none of the engine's are left out, and
+ * so is what exceeds APPLIED_MISSING_MAX. */
+int unrecorded_put(struct store *store, const struct unrecorded_job *job, const json_t *resources, struct err *err);
+/* True if the job has an open resource. */
+int unrecorded_is_open(struct store *store, const char *job_id, bool *ret_open, struct err *err);
+/* The job_id, run_id and workspace_id of at most `most` lost applies whose reports nobody has compared. */
+int unrecorded_due(struct store *store, int most, struct rows *ret_rows, struct err *err);
+/* Compares the apply's log with the workspace's state. May block on the object store. */
+int unrecorded_compare(struct store *store, const struct unrecorded_job *job, struct err *err);
+
+/* Columns of a resource: id, run_id, workspace_id, organization_id, action, address, type, provider, created_at,
+ * dismissed_at, dismissed_by, and for unrecorded_resource_id. */
+int unrecorded_of_run(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
+/* ERR_NOT_FOUND. */
+int unrecorded_view(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
+/* The resource's own id in its provider, "" if unknown. */
+int unrecorded_resource_id(
+	struct store *store, const struct rows *rows, int row, struct buf *ret_text, struct err *err);
+
+/* Dismisses the open resources of a run, or the one with that id (or NULL: all). ret_rows: workspace_id and job_id of
+ * holds that nothing keeps any more, to be released by the caller (dispatch/holds.h). */
+int unrecorded_dismiss(struct store *store, const char *run_id, const char *id, const char *actor,
+	struct rows *ret_rows, struct err *err);
+
+#endif

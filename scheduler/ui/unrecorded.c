@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/unrecorded.h"
+#include "scheduler/api/trail.h"
+#include "scheduler/dispatch/holds.h"
+#include "scheduler/store/run_views.h"
+#include "scheduler/store/unrecorded.h"
+#include "scheduler/ui/page.h"
+
+/* The unrecorded resources of a run: what they are, the import blocks for them, and their dismissal. */
+
+enum { ID_LIMIT = 64 << 10, BLOCKS_LIMIT = 16 << 20, PATH_SIZE = 128 };
+
+static void page_path(const struct request *req, char ret_path[PATH_SIZE])
+{
+	snprintf(ret_path, PATH_SIZE, "/app/runs/%.64s/unrecorded-resources", param(req, "run"));
+}
+
+static int run_find(struct request *req, enum permission permission, struct rows *ret_run, struct err *err)
+{
+	if (run_view(req->store, param(req, "run"), ret_run, err) < 0)
+		return -1;
+	return may_with(req, permission, place_of(ret_run), "run", err);
+}
+
+static int not_there(const struct request *req, struct response *res)
+{
+	return page_say(req, res, 404, "No such run",
+		"The run is not there, or you may not see the resources of its workspace.");
+}
+
+static void dismiss_form(struct page_buf *page, const struct request *req, const char *resource, const char *label)
+{
+	char path[PATH_SIZE];
+
+	page_path(req, path);
+	page_html(page, "<form class=\"inline\" method=\"post\" action=\"");
+	page_text(page, path);
+	page_html(page, "\">\n");
+	page_csrf(page, req);
+	page_field(page, "resource", resource);
+	page_html(page, "<button class=\"plain\">");
+	page_html(page, label);
+	page_html(page, "</button></form>\n");
+}
+
+static int resource_row(
+	struct page_buf *page, const struct request *req, const struct rows *rows, int row, struct err *err)
+{
+	_cleanup_(buf_release) struct buf id = BUF_INIT(ID_LIMIT);
+
+	if (unrecorded_resource_id(req->store, rows, row, &id, err) < 0)
+		return -1;
+	page_html(page, "<tr>");
+	page_cell(page, row_text(rows, row, "action"));
+	page_cell(page, row_text(rows, row, "address"));
+	page_cell(page, id.len ? buf_str(&id) : "unknown");
+	page_cell(page, row_text(rows, row, "provider"));
+	page_html(page, "<td>");
+	if (row_null(rows, row, "dismissed_at"))
+		dismiss_form(page, req, row_text(rows, row, "id"), "Dismiss");
+	else
+		page_html(page, "dismissed");
+	page_html(page, "</td></tr>\n");
+	return 0;
+}
+
+static int resources_table(struct page_buf *page, const struct request *req, const struct rows *rows, struct err *err)
+{
+	page_html(page,
+		"<p>The apply reported these resources, and the last state of the workspace does not show what it "
+		"did. The workspace is held until each is dismissed.</p>\n"
+		"<table><thead><tr><th scope=\"col\">Action</th><th scope=\"col\">Address</th><th scope=\"col\">Id</th>"
+		"<th scope=\"col\">Provider</th><td></td></tr></thead>\n<tbody>\n");
+	for (int i = 0; i < rows->count; i++)
+		if (resource_row(page, req, rows, i, err) < 0)
+			return -1;
+	page_html(page, "</tbody></table>\n");
+	dismiss_form(page, req, "", "Dismiss all");
+	return 0;
+}
+
+static int blocks_show(struct page_buf *page, const struct request *req, const struct rows *rows, struct err *err)
+{
+	_cleanup_(buf_release) struct buf blocks = BUF_INIT(BLOCKS_LIMIT);
+
+	if (unrecorded_import_blocks(req->store, rows, &blocks, err) < 0)
+		return -1;
+	if (!blocks.len)
+		return 0;
+	page_html(page,
+		"<h2>Import blocks</h2>\n<p>Add these to the configuration, dismiss the resources, and start a "
+		"run.</p>\n<pre>");
+	page_text(page, buf_str(&blocks));
+	page_html(page, "</pre>\n");
+	return 0;
+}
+
+static int page_fill(struct page_buf *page, const struct request *req, const struct rows *rows, struct err *err)
+{
+	if (!rows->count) {
+		page_html(page, "<p>Every resource that the apply reported is in a state.</p>\n");
+		return 0;
+	}
+	return resources_table(page, req, rows, err) < 0 ? -1 : blocks_show(page, req, rows, err);
+}
+
+int ui_unrecorded_page(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows run = ROWS_INIT, rows = ROWS_INIT;
+	struct page_buf page;
+	char path[PATH_SIZE];
+	int there;
+
+	page_path(req, path);
+	there = page_need_user(req, res, path, err);
+	if (there <= 0)
+		return there;
+	if (run_find(req, CAN_READ_STATE, &run, err) < 0)
+		return err->kind == ERR_NOT_FOUND ? not_there(req, res) : -1;
+	if (unrecorded_of_run(req->store, row_text(&run, 0, "id"), &rows, err) < 0)
+		return -1;
+	page_begin(&page, req, "Unrecorded resources");
+	if (page_fill(&page, req, &rows, err) < 0) {
+		buf_release(&page.html);
+		return -1;
+	}
+	return page_send(&page, res, 200);
+}
+
+static int dismiss(struct request *req, const struct rows *run, struct err *err)
+{
+	const char *id = page_sent(req, "resource");
+
+	trail_note_place(req->trail,
+		&(struct place){.organization = row_text(run, 0, "organization_id"),
+			.workspace = row_text(run, 0, "workspace_id")});
+	if (hold_dismiss(req->store, row_text(run, 0, "id"), *id ? id : NULL, req->actor.user.text, err) < 0)
+		return -1;
+	return *id ? trail_write(req, "dismiss", "unrecorded_resource", id, err)
+		   : trail_write(req, "dismiss_unrecorded_resources", "run", row_text(run, 0, "id"), err);
+}
+
+int ui_unrecorded_dismiss(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows run = ROWS_INIT;
+	char path[PATH_SIZE];
+	int there;
+
+	page_path(req, path);
+	there = page_form_begin(req, res, path, err);
+	if (there <= 0)
+		return there;
+	if (run_find(req, CAN_MANAGE_WORKSPACE, &run, err) < 0)
+		return err->kind == ERR_NOT_FOUND ? not_there(req, res) : -1;
+	if (db_begin(req->store->db, err) < 0)
+		return -1;
+	if (dismiss(req, &run, err) == 0)
+		return page_redirect(res, path);
+	return err->kind == ERR_CONFLICT ? page_say(req, res, 409, "Not dismissed", err->message) : -1;
+}

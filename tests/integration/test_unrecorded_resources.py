@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: MPL-2.0
+# label: full
+"""Resources that an apply reported and that no state shows: they are listed, and hold the workspace until a person dismisses them."""
+
+import json
+import uuid
+
+import pytest
+
+from support.api import Api, ApiError
+from support.browser import Browser, Forms
+from support.office import Hands
+from support.people import People
+from support.wait import until
+
+LISTED = "runs/{}/unrecorded-resources"
+
+
+@pytest.fixture(scope="module")
+def hands(office):
+    return Hands(office)
+
+
+def state(serial, *ids):
+    """A state with an instance of aws_vpc.<id> for each id."""
+    return {"version": 4, "serial": serial, "lineage": "line", "terraform_version": "1.11.4", "outputs": {},
+            "resources": [{"mode": "managed", "type": "aws_vpc", "name": id, "provider": 'provider["registry.terraform.io/hashicorp/aws"]',
+                           "instances": [{"attributes": {"id": id}}]} for id in ids]}
+
+
+def report(name, action="create", id=None):
+    """What terraform -json prints when it has made aws_vpc.<name>."""
+    resource = {"addr": f"aws_vpc.{name}", "module": "", "resource": f"aws_vpc.{name}", "implied_provider": "aws", "resource_type": "aws_vpc",
+                "resource_name": name, "resource_key": None}
+    return json.dumps({"@level": "info", "type": "apply_complete", "hook": {"resource": resource, "action": action, "id_key": "id", "id_value": id or name}}) + "\n"
+
+
+def missing(name, action="create", **changed):
+    """An item of a worker's list."""
+    return {"action": action, "address": f"aws_vpc.{name}", "type": "aws_vpc", "provider": "aws", "id": name, **changed}
+
+
+class Place:
+    """A workspace whose run's apply has started, and a run that waits behind it."""
+
+    def __init__(self, office, api, hands, *log):
+        self.office, self.api, self.hands = office, api, hands
+        self.id = api.workspace("network", auto_apply=True)
+        version = api.upload(self.id, {"main.tf": ""})
+        self.run, self.after = (api.run(self.id, version) for _ in range(2))
+        hands.plan(self.run)
+        self.job = hands.take(self.run, "apply")
+        self.on("POST", "started")
+        if log:
+            self.on_bytes("PUT", "log?offset=0", "".join(log).encode())
+
+    def on(self, method, what, body=None):
+        return self.hands.call(method, f"jobs/{self.job['job']}/{what}", self.job["token"], body)
+
+    def on_bytes(self, method, what, body):
+        parts = self.hands.url, f"jobs/{self.job['job']}/{what}"
+        return self.api.call(method, "/".join(parts), body, {"Authorization": f"Bearer {self.job['token']}", "Content-Type": "text/plain"})
+
+    def put(self, *items):
+        self.on("PUT", "unrecorded-resources", {"resources": list(items)})
+
+    def lose(self):
+        self.office.change("update jobs set lease_until = now() where id = %s", self.job["job"])
+        self.api.wait_status(self.run, "errored")
+
+    def compared(self):
+        until(lambda: self.office.ask("select compared_at is not null from workspace_holds where job_id = %s", self.job["job"]) == [(True,)], "the reports are compared")
+
+    @property
+    def shown(self):
+        return self.api.attributes(f"workspaces/{self.id}")
+
+    def held(self):
+        return self.shown["locked-reason"].startswith(f"Held after {self.run}")
+
+    def goes_on(self):
+        until(lambda: self.api.status(self.after) == "plan_queued", "the queue goes on")
+        return not self.held()
+
+    @property
+    def data(self):
+        return self.api.get(LISTED.format(self.run)).data
+
+    def listed(self, status="open"):
+        return [(r["attributes"]["action"], r["attributes"]["address"], r["attributes"]["resource-id"]) for r in self.data if r["attributes"]["status"] == status]
+
+    def blocks(self):
+        return self.api.get(f"{LISTED.format(self.run)}/import-blocks").text
+
+
+def audited(api):
+    return [(e["resource"]["type"], e["resource"]["action"]) for e in api.get(f"organizations/{api.organization}/audit-trail").json["data"]]
+
+
+def refused(call, *arguments):
+    with pytest.raises(ApiError) as caught:
+        call(*arguments)
+    return caught.value.status
+
+
+def test_a_lost_workers_log_is_compared_with_the_state(office, org, hands):
+    """Its machine never comes back: what the scheduler's log reports and no state shows is listed, and nothing but people ends the hold."""
+    place = Place(office, org, hands, report("a"), report("b"), "aws_vpc.c: Creation complete after 1s [id=c]\n", report("d", "update"))
+    place.on("PUT", "state", state(1, "a"))
+    assert place.data == []
+    place.lose()
+    place.compared()
+    assert place.listed() == [("create", "aws_vpc.b", "b"), ("create", "aws_vpc.c", "c"), ("update", "aws_vpc.d", "d")]
+    resource = place.data[0]
+    assert resource["type"] == "unrecorded-resources" and resource["relationships"]["run"]["data"]["id"] == place.run
+    assert (resource["attributes"]["resource-type"], resource["attributes"]["provider"]) == ("aws_vpc", "aws")
+    assert org.get(f"unrecorded-resources/{resource['id']}").data == resource
+    ((_, told),) = org.events(place.run, "resources-unrecorded")
+    assert "3 resources" in told
+    assert place.blocks() == "".join(f'import {{\n  to = aws_vpc.{name}\n  id = "{name}"\n}}\n\n' for name in "bcd")
+
+    # The time to wait for the last state ends the wait alone.
+    office.change("update workspace_holds set until = now() where job_id = %s", place.job["job"])
+    until(lambda: "unrecorded-resources" in place.shown["locked-reason"], "only the resources hold it")
+    assert org.status(place.after) == "pending" and place.held()
+
+    org.post(f"unrecorded-resources/{resource['id']}/actions/dismiss")
+    assert place.listed("dismissed") == [("create", "aws_vpc.b", "b")] and place.held() and "aws_vpc.b" not in place.blocks()
+    assert refused(org.post, f"unrecorded-resources/{resource['id']}/actions/dismiss") == 409
+    org.post(f"runs/{place.run}/actions/dismiss-unrecorded-resources")
+    assert place.goes_on() and place.listed() == [] and len(place.listed("dismissed")) == 3 and place.blocks() == ""
+    assert refused(org.post, f"runs/{place.run}/actions/dismiss-unrecorded-resources") == 409
+    assert org.events(place.run, "workspace-released")[0][1].endswith(": its unrecorded resources were dismissed")
+    assert {("unrecorded_resource", "dismiss"), ("run", "dismiss_unrecorded_resources")} <= set(audited(org))
+    assert place.data[0]["relationships"]["dismissed-by"]["data"]["id"] == org.get("account/details").data["id"]
+
+
+def test_a_worker_that_comes_back_takes_the_place_of_the_log(office, org, hands):
+    place = Place(office, org, hands, report("a"), report("b"))
+    place.lose()
+    place.compared()
+    assert len(place.listed()) == 2
+    first = place.data[0]["id"]
+    org.post(f"unrecorded-resources/{first}/actions/dismiss")
+    assert place.held(), "its last state may come"
+    place.put(missing("a"), missing("c"))
+    assert place.listed() == [("create", "aws_vpc.c", "c")] and place.listed("dismissed") == [("create", "aws_vpc.a", "a")]
+    place.on("PUT", "state", state(1, "b"))
+    place.on("POST", "last-state")
+    assert place.held() and org.status(place.after) == "pending" and org.resources(place.id) == ["aws_vpc.b"]
+    # Until its hold ends, the token goes on to be good for a state.
+    place.put()
+    assert place.listed() == []
+    place.on("POST", "last-state")
+    assert place.goes_on()
+    assert hands.status("POST", f"jobs/{place.job['job']}/last-state", place.job["token"]) == 404
+
+
+def test_a_worker_that_comes_back_with_everything_ends_the_hold(office, org, hands):
+    place = Place(office, org, hands, report("a"))
+    place.lose()
+    place.compared()
+    assert place.listed()
+    place.put()
+    place.on("PUT", "state", state(1, "a"))
+    place.on("POST", "last-state")
+    assert place.goes_on() and place.data == []
+
+
+def test_a_worker_that_is_back_before_the_leases_end_holds_the_workspace(office, org, hands):
+    place = Place(office, org, hands)
+    place.put(missing("a"))
+    place.on("POST", "last-state")
+    org.wait_status(place.run, "errored")
+    assert place.held() and org.status(place.after) == "pending"
+    assert place.listed() == [("create", "aws_vpc.a", "a")]
+    org.post(f"runs/{place.run}/actions/dismiss-unrecorded-resources")
+    assert place.goes_on()
+
+
+def test_a_result_with_unrecorded_resources_holds_the_workspace(office, org, hands):
+    place = Place(office, org, hands, report("a"))
+    hands.end(place.job, "failed", error="it was killed", **{"state-owed": True})
+    org.wait_status(place.run, "errored")
+    place.put(missing("a"))
+    place.on("POST", "last-state")
+    assert place.held() and place.listed() == [("create", "aws_vpc.a", "a")]
+    org.post(f"workspaces/{place.id}/actions/force-unlock")
+    assert place.goes_on() and place.listed() == [("create", "aws_vpc.a", "a")], "it stays listed"
+    org.post(f"runs/{place.run}/actions/dismiss-unrecorded-resources")
+
+
+def test_a_hostile_list_is_bounded_and_evaluates_nothing(office, org, hands):
+    """A worker sends what its job printed: lines of the job's own among it."""
+    place = Place(office, org, hands)
+    place.lose()
+    wrong = [missing("a", address="aws_vpc.a\n}\n"), missing("a", address="x" * 2000), missing("a", action="explode"), missing("a", action=7), {}, 7, None]
+    place.put(*wrong, *(missing("a", address=f"aws_vpc.a[{i}]") for i in range(2000)))
+    assert 900 <= len(place.listed()) <= 1000
+    place.put(missing("a", id="${file(\"/etc/passwd\")}\"\n%{x}"), missing("b", action="delete"), missing("c", id=""), missing("d", id="x" * 2000))
+    assert place.blocks() == ('import {\n  to = aws_vpc.a\n  id = "$${file(\\"/etc/passwd\\")}\\"\\n%%{x}"\n}\n\n'
+                              '# aws_vpc.c: its id is not known.\n\n# aws_vpc.d: its id is not known.\n\n')
+    for body in ({}, {"resources": 7}, [], None):
+        assert hands.status("PUT", f"jobs/{place.job['job']}/unrecorded-resources", place.job["token"], body) in (400, 422)
+    sealed = office.ask("select resource_id_sealed from unrecorded_resources where address = 'aws_vpc.a'")[0][0]
+    assert b"passwd" not in bytes(sealed)
+
+
+def test_who_may_see_and_dismiss_them(office, org, hands):
+    place = Place(office, org, hands, report("a"))
+    place.lose()
+    place.compared()
+    (resource,) = place.data
+    people = People(org, office.database)
+    paths = [("GET", LISTED.format(place.run)), ("GET", f"{LISTED.format(place.run)}/import-blocks"), ("GET", f"unrecorded-resources/{resource['id']}"),
+             ("POST", f"unrecorded-resources/{resource['id']}/actions/dismiss"), ("POST", f"runs/{place.run}/actions/dismiss-unrecorded-resources")]
+    member = people.member("m")
+    assert [member.call(*path).status for path in paths] == [404] * 5
+    team = org.post(f"organizations/{org.organization}/teams", {"data": {"type": "teams", "attributes": {"name": "readers"}}}).data["id"]
+    reader = people.member("r", team)
+    people.give(team, "workspace", place.id, "write")
+    assert [reader.call(*path).status for path in paths] == [200] * 3 + [404] * 2
+    assert place.held()
+
+
+def owner(office):
+    """The owner of a new organization, who is no site admin: a client, and a browser that is signed in."""
+    name = f"u-{uuid.uuid4()}"
+    made = office.bootstrap(name, name)
+    office.change("update users set is_site_admin = false where username = %s", name)
+    browser = Browser(office.scheduler.url, address=f"10.6.{next(People.ids) % 256}.9").sign_in(name, made["password"])
+    assert browser.status == 200, browser.text
+    return Api(office.scheduler.url, made["token"], name), browser
+
+
+def test_the_page_lists_and_dismisses_them(office, hands):
+    api, browser = owner(office)
+    place = Place(office, api, hands, report("a", id="<b>&"), report("b"))
+    place.lose()
+    place.compared()
+    place.on("POST", "last-state")
+    assert place.held()
+    path = f"/app/runs/{place.run}/unrecorded-resources"
+    page = browser.ask(path)
+    assert page.status == 200 and "&lt;b&gt;&amp;" in page.page and "<b>" not in page.page and "import {" in page.page
+    one, _, everything = [form["fields"] for form in Forms(page.page).all if form["action"] == path]
+    assert browser.ask(path, {**one, "csrf": "0" * 64}).status == 403 and len(place.listed()) == 2
+    assert browser.ask(path, one).status == 200 and place.listed() == [("create", "aws_vpc.b", "b")]
+    assert browser.ask(path, everything).status == 200 and place.goes_on() and place.listed() == []
+    assert browser.ask(path, everything).status == 409
+    assert {("unrecorded_resource", "dismiss"), ("run", "dismiss_unrecorded_resources")} <= set(audited(api))
+    stranger = owner(office)[1]
+    assert stranger.ask(path).status == 404 and stranger.ask(path, everything).status in (403, 404)
+    assert stranger.ask("/app/runs/run-none/unrecorded-resources").status == 404

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+/* The resources that an engine reports and a state does not show. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/applied.h"
+#include "common/json.h"
+
+#define HOOK(type, module, name, key, action, id)                                                                      \
+	"{\"@level\":\"info\",\"type\":\"" type "\",\"hook\":{\"resource\":{\"addr\":\"x\",\"module\":\"" module       \
+	"\",\"resource\":\"aws_vpc." name "\",\"implied_provider\":\"aws\",\"resource_type\":\"aws_vpc\","             \
+	"\"resource_name\":\"" name "\",\"resource_key\":" key "},\"action\":\"" action "\",\"id_key\":\"id\","        \
+	"\"id_value\":\"" id "\"}}\n"
+#define MADE(name, id)   HOOK("apply_complete", "", name, "null", "create", id)
+#define STATE(resources) "{\"version\":4,\"resources\":[" resources "]}"
+#define RESOURCE(module, name, instances)                                                                              \
+	"{" module "\"mode\":\"managed\",\"type\":\"aws_vpc\",\"name\":\"" name "\",\"instances\":[" instances "]}"
+#define INSTANCE(id) "{\"attributes\":{\"id\":\"" id "\"}}"
+
+/* "create aws_vpc.a i-1;" for each. The caller frees it. */
+static char *missing_text(const struct applied *applied, const char *state)
+{
+	json_auto_t *document = json_of(state);
+	json_auto_t *missing = applied_missing(applied, document);
+	_cleanup_(freep) char *text = mem_text("");
+	char *all = NULL;
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(missing, i, item)
+	{
+		char *more = mem_printf("%s%s %s %s;", text, json_string_at(item, "action"),
+			json_string_at(item, "address"), json_string_at(item, "id"));
+
+		free(text);
+		text = more;
+		assert_string_equal(json_string_at(item, "type"), "aws_vpc");
+		assert_string_equal(json_string_at(item, "provider"), "aws");
+	}
+	all = text;
+	text = NULL;
+	return all;
+}
+
+static void check(const char *output, const char *state, const char *wanted)
+{
+	struct applied *applied = applied_new();
+	_cleanup_(freep) char *text = NULL;
+
+	applied_text(applied, output, strlen(output));
+	text = missing_text(applied, state);
+	assert_string_equal(text, wanted);
+	applied_free(applied);
+}
+
+static void what_is_in_the_state_is_not_missing(void **state)
+{
+	(void)state;
+	check(MADE("a", "i-1"), STATE(RESOURCE("", "a", INSTANCE("i-1"))), "");
+	check(MADE("a", "i-1"), STATE(""), "create aws_vpc.a i-1;");
+	check(MADE("a", "i-1"), STATE(RESOURCE("", "b", INSTANCE("i-1"))), "create aws_vpc.a i-1;");
+	check(MADE("a", "i-1"), STATE(RESOURCE("", "a", INSTANCE("i-0"))), "create aws_vpc.a i-1;");
+	check(MADE("a", "i-1"), "null", "create aws_vpc.a i-1;");
+	check(HOOK("apply_complete", "", "a", "null", "update", "i-1"), STATE(""), "update aws_vpc.a i-1;");
+	check(HOOK("apply_errored", "", "a", "null", "create", "i-1"), STATE(""), "");
+	check(HOOK("apply_complete", "", "a", "null", "read", "i-1"), STATE(""), "");
+	check("{\"type\":\"apply_complete\"}\n{\"type\":\"apply_complete\",\"hook\":3}\n{broken \"apply_complete\"}\n",
+		"null", "");
+}
+
+static void an_id_counts_where_both_sides_have_one(void **state)
+{
+	(void)state;
+	check(MADE("a", ""), STATE(RESOURCE("", "a", INSTANCE("i-1"))), "");
+	check(MADE("a", "x(sensitive value)"), STATE(RESOURCE("", "a", INSTANCE("i-1"))), "");
+	check(MADE("a", "i-1"), STATE(RESOURCE("", "a", "{\"attributes\":{}}")), "");
+	check(MADE("a", "i-1"), STATE(RESOURCE("", "a", "{\"attributes\":{\"id\":7}}")), "");
+	check(MADE("a", ""), STATE(""), "create aws_vpc.a ;");
+}
+
+static void instances_are_told_apart_by_module_and_key(void **state)
+{
+#define MODULE "\"module\":\"module.m[\\\"x.y\\\"].module.n\","
+	(void)state;
+	check(HOOK("apply_complete", "", "a", "1", "create", "i-1"),
+		STATE(RESOURCE("", "a", "{\"index_key\":1,\"attributes\":{\"id\":\"i-1\"}}")), "");
+	check(HOOK("apply_complete", "", "a", "1", "create", "i-1"),
+		STATE(RESOURCE("", "a", "{\"index_key\":\"1\",\"attributes\":{\"id\":\"i-1\"}}")),
+		"create aws_vpc.a[1] i-1;");
+	check(HOOK("apply_complete", "module.m[\\\"x.y\\\"].module.n", "a", "\"k\\\"${\"", "create", "i-1"),
+		STATE(RESOURCE(MODULE, "a", "{\"index_key\":\"k\\\"${\",\"attributes\":{\"id\":\"i-1\"}}")), "");
+	check(HOOK("apply_complete", "module.m[\\\"x.y\\\"].module.n", "a", "\"k\\\"${\"", "create", "i-1"), STATE(""),
+		"create module.m[\"x.y\"].module.n.aws_vpc.a[\"k\\\"$${\"] i-1;");
+}
+
+static void what_was_destroyed_must_be_gone(void **state)
+{
+#define DESTROYED                                                                                                      \
+	HOOK("apply_start", "", "a", "null", "delete", "i-1") HOOK("apply_complete", "", "a", "null", "delete", "")
+	(void)state;
+	check(DESTROYED, STATE(""), "");
+	check(DESTROYED, STATE(RESOURCE("", "a", INSTANCE("i-1"))), "delete aws_vpc.a i-1;");
+	check(DESTROYED, STATE(RESOURCE("", "a", INSTANCE("i-2"))), "");
+	/* Replaced: destroyed before or after the new one was made. */
+	check(DESTROYED MADE("a", "i-2"), STATE(RESOURCE("", "a", INSTANCE("i-2"))), "");
+	check(MADE("a", "i-2") DESTROYED, STATE(RESOURCE("", "a", INSTANCE("i-2"))), "");
+	check(MADE("a", "i-2") DESTROYED, STATE(RESOURCE("", "a", INSTANCE("i-1"))),
+		"create aws_vpc.a i-2;delete aws_vpc.a i-1;");
+	check(HOOK("apply_complete", "", "a", "null", "delete", "") MADE("a", "i-2"),
+		STATE(RESOURCE("", "a", INSTANCE("i-2"))), "");
+	check(HOOK("apply_complete", "", "a", "null", "delete", ""), STATE(RESOURCE("", "a", INSTANCE("i-2"))),
+		"delete aws_vpc.a ;");
+}
+
+static void plain_lines_report_too(void **state)
+{
+	static const char output[] = "module.m[\"a.b\"].aws_vpc.a[\"k\"]: Creating...\n"
+				     "module.m[\"a.b\"].aws_vpc.a[\"k\"]: Creation complete after 1s [id=i-1]\n"
+				     "aws_vpc.b: Modifications complete after 1m3s [id=i 2]\n"
+				     "aws_vpc.c (deposed object 1a2b): Destroying... [id=i-3]\n"
+				     "aws_vpc.c: Destruction complete after 0s\n"
+				     "aws_vpc.d: Creation complete after 0s\n"
+				     "aws_vpc.e (local-exec): aws_vpc.e: Creation complete after 0s [id=i-4]\n"
+				     "aws_vpc.f: Creation complete after 0s [id=i-5]";
+
+	(void)state;
+	check(output, STATE(RESOURCE("", "c", INSTANCE("i-3"))),
+		"create module.m[\"a.b\"].aws_vpc.a[\"k\"] i-1;update aws_vpc.b i 2;delete aws_vpc.c i-3;create "
+		"aws_vpc.d ;");
+	check(output,
+		STATE(RESOURCE("\"module\":\"module.m[\\\"a.b\\\"]\",", "a",
+			"{\"index_key\":\"k\",\"attributes\":{\"id\":\"i-1\"}}") "," RESOURCE("", "b",
+			INSTANCE("i 2")) "," RESOURCE("", "c", INSTANCE("i-9")) "," RESOURCE("", "d", INSTANCE("i-8"))),
+		"");
+}
+
+static void a_line_with_a_zero_reports_nothing(void **state)
+{
+	static const char line[] = "aws_vpc.a\0: Creation complete after 1s [id=i-1]";
+	struct applied *applied = applied_new();
+	_cleanup_(freep) char *text = NULL;
+
+	(void)state;
+	applied_line(applied, line, sizeof(line) - 1);
+	text = missing_text(applied, "null");
+	assert_string_equal(text, "");
+	applied_free(applied);
+}
+
+static void only_addresses_may_stand_in_a_configuration(void **state)
+{
+	static const char *const valid[] = {
+		"a.b", "module.a.a_b.c-d[0]", "module.a[\"x y\"].a.b[\"\\\"\"]", "a.b[\"$${x}\"]"};
+	static const char *const invalid[] = {"", "a", "a.", ".a", "a.b\n}", "a.b[", "a.b[]", "a.b[x]", "a.b[\"x]",
+		"a.b[\"${x}\"]", "a.b[\"%{x}\"]", "a.b[\"$$${x}\"]", "a.b[\"\n\"]", "a.b c", "a.b[0", "a..b",
+		"a.b[\"\\", "1.2", "a.b[0][1]"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(valid); i++)
+		assert_true(applied_address_valid(valid[i]));
+	for (size_t i = 0; i < ARRAY_LEN(invalid); i++)
+		if (applied_address_valid(invalid[i]))
+			fail_msg("%s", invalid[i]);
+	check(HOOK("apply_complete", "", "a\\n}", "null", "create", "i-1"), "null", "");
+}
+
+/* A job that prints false reports without end. */
+static void reports_have_a_bound(void **state)
+{
+	struct applied *applied = applied_new();
+	json_t *missing;
+
+	(void)state;
+	for (int i = 0; i < 2 * APPLIED_MAX; i++) {
+		char line[200];
+
+		applied_line(applied, line,
+			(size_t)snprintf(line, sizeof(line), "a.b[%d]: Creation complete after 1s [id=%d]", i, i));
+	}
+	missing = applied_missing(applied, NULL);
+	assert_int_equal(json_array_size(missing), APPLIED_MISSING_MAX);
+	json_decref(missing);
+	applied_free(applied);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_in_the_state_is_not_missing),
+		cmocka_unit_test(an_id_counts_where_both_sides_have_one),
+		cmocka_unit_test(instances_are_told_apart_by_module_and_key),
+		cmocka_unit_test(what_was_destroyed_must_be_gone),
+		cmocka_unit_test(plain_lines_report_too),
+		cmocka_unit_test(a_line_with_a_zero_reports_nothing),
+		cmocka_unit_test(only_addresses_may_stand_in_a_configuration),
+		cmocka_unit_test(reports_have_a_bound),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
