@@ -241,6 +241,14 @@ static const struct {
 	{": Destroying... ", destroying, false},
 };
 
+/* Engines shorten longer ids in plain lines: "abc...xyz". */
+enum { PLAIN_ID_MAX = 80 };
+
+static const char *plain_id_known(const char *id)
+{
+	return strlen(id) >= PLAIN_ID_MAX - 1 && strstr(id, "...") ? "" : id_known(id);
+}
+
 /* "[id=ID]" at the end of a line. The caller frees it. */
 static char *plain_id(const char *rest)
 {
@@ -289,9 +297,9 @@ static void plain_take(struct applied *applied, char *address, const char *rest,
 	type = plain_type(address);
 	provider = mem_printf("%.*s", (int)strcspn(type, "_"), type);
 	if (plain[kind].complete)
-		completed(applied, &(struct report){plain[kind].action, address, type, provider, id_known(id)});
+		completed(applied, &(struct report){plain[kind].action, address, type, provider, plain_id_known(id)});
 	else
-		started(applied, address, id_known(id));
+		started(applied, address, plain_id_known(id));
 }
 
 static void plain_line(struct applied *applied, const char *line, size_t len)

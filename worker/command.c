@@ -67,11 +67,17 @@ static void add_run(const struct assignment *assignment, struct texts *env)
 }
 
 /* Fewer collections of garbage make the engine's short commands a tenth faster; the limit keeps large ones from growing
- * beyond what they need. */
+ * beyond what they need. OpenTofu writes the state of an apply at this interval in seconds, and accepts none below 20.
+ */
 static const char *const fixed[] = {
-	"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/engine", "LANG=C.UTF-8",
-	"TF_IN_AUTOMATION=1", "TF_INPUT=0", "CHECKPOINT_DISABLE=1", "GOGC=400", "GOMEMLIMIT=1GiB",
-	"TF_STATE_PERSIST_INTERVAL=20", /* OpenTofu's shortest: with less it panics */
+	"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/engine",
+	"LANG=C.UTF-8",
+	"TF_IN_AUTOMATION=1",
+	"TF_INPUT=0",
+	"CHECKPOINT_DISABLE=1",
+	"GOGC=400",
+	"GOMEMLIMIT=1GiB",
+	"TF_STATE_PERSIST_INTERVAL=20",
 };
 
 /* The workspace's key and no other; hosts are taken as they come, since nobody here could answer for one. A variable of

@@ -152,7 +152,8 @@ static int dismiss_in(void *data, struct err *err)
 			.event = HOLD_DISMISSED,
 			.actor = d->actor};
 
-		if (hold_release(d->store, &order, NULL, err) < 0 || hold_forget(d->store, order.job_id, err) < 0)
+		/* The token stays good: its worker may still come back with a state. */
+		if (hold_release(d->store, &order, NULL, err) < 0)
 			return -1;
 	}
 	return 0;

@@ -78,7 +78,7 @@ static int removals(struct housekeeper *keeper, bool *ret_more, struct err *err)
 	return 0;
 }
 
-/* An apply that can't be compared is none for the next time: its log and its state are there for people. */
+/* An apply that can't be compared is not tried again: people have its log and its state. */
 static int compare(struct housekeeper *keeper, const struct rows *rows, int row, struct err *err)
 {
 	const struct unrecorded_job job = {
@@ -91,7 +91,7 @@ static int compare(struct housekeeper *keeper, const struct rows *rows, int row,
 	log_error("the log of a lost apply can't be compared with the state: look for resources that the state lacks",
 		"run", job.run_id, "workspace", job.workspace_id, "why", err->message, NULL);
 	*err = (struct err)ERR_INIT;
-	return unrecorded_put(&keeper->store, &job, NULL, err);
+	return unrecorded_give_up(&keeper->store, &job, err);
 }
 
 static int compare_lost(struct housekeeper *keeper, bool *ret_more, struct err *err)

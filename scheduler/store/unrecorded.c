@@ -82,7 +82,22 @@ struct putting {
 	struct store *store;
 	const struct unrecorded_job *job;
 	struct listing *listing;
+	bool of_log; /* the worker's own list, which may have arrived meanwhile, counts more */
 };
+
+/* False if the reports were compared before. */
+static int of_log_begin(const struct putting *p, bool *ret_first, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(p->store->db, &rows, err,
+		    "update workspace_holds set compared_at = now() where job_id = $1 and compared_at is null "
+		    "returning 1",
+		    P_TEXT(p->job->job_id)) < 0)
+		return -1;
+	*ret_first = rows.count > 0;
+	return 0;
+}
 
 static int open_replace(const struct putting *p, struct err *err)
 {
@@ -115,7 +130,12 @@ static int put_in(void *data, struct err *err)
 	const struct putting *p = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(freep) char *text = NULL;
+	bool first = true;
 
+	if (p->of_log && of_log_begin(p, &first, err) < 0)
+		return -1;
+	if (!first)
+		return 0;
 	if (open_replace(p, err) < 0 || rows_insert(p, &rows, err) < 0)
 		return -1;
 	if (!rows.count)
@@ -127,7 +147,8 @@ static int put_in(void *data, struct err *err)
 	return run_event_describe(p->store, p->job->run_id, "resources-unrecorded", text, err);
 }
 
-int unrecorded_put(struct store *store, const struct unrecorded_job *job, const json_t *resources, struct err *err)
+static int put(
+	struct store *store, const struct unrecorded_job *job, const json_t *resources, bool of_log, struct err *err)
 {
 	_cleanup_(listing_release) struct listing listing = {.ids = DB_ARRAY_INIT,
 		.digests = DB_ARRAY_INIT,
@@ -136,7 +157,7 @@ int unrecorded_put(struct store *store, const struct unrecorded_job *job, const 
 		.types = DB_ARRAY_INIT,
 		.providers = DB_ARRAY_INIT,
 		.sealed = DB_BYTES_INIT};
-	struct putting putting = {store, job, &listing};
+	struct putting putting = {store, job, &listing, of_log};
 	const json_t *item;
 	size_t i;
 
@@ -146,6 +167,16 @@ int unrecorded_put(struct store *store, const struct unrecorded_job *job, const 
 			return -1;
 	}
 	return db_transaction(store->db, put_in, &putting, err);
+}
+
+int unrecorded_put(struct store *store, const struct unrecorded_job *job, const json_t *resources, struct err *err)
+{
+	return put(store, job, resources, false, err);
+}
+
+int unrecorded_give_up(struct store *store, const struct unrecorded_job *job, struct err *err)
+{
+	return put(store, job, NULL, true, err);
 }
 
 int unrecorded_is_open(struct store *store, const char *job_id, bool *ret_open, struct err *err)
@@ -242,7 +273,7 @@ int unrecorded_compare(struct store *store, const struct unrecorded_job *job, st
 		if (result < 0 && (!*contents.wanted.key || contents_fetch(&contents, store->objects, err) < 0))
 			return -1;
 	}
-	return result < 0 ? -1 : unrecorded_put(store, job, missing, err);
+	return result < 0 ? -1 : put(store, job, missing, true, err);
 }
 
 /* ---- reading ---- */

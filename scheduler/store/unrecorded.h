@@ -5,8 +5,8 @@
 /*
  * Unrecorded resources: those that the engine of an apply reported as created, changed or destroyed and that its last
  * state does not show (common/applied.h). The workspace stays held while one of them is open, that is until a person
- * dismisses it. The apply's worker sends the list. For a worker that is lost, the scheduler compares the log that it
- * has with the workspace's state; the worker's own list takes the place of that list when it arrives.
+ * dismisses it. The apply's worker sends the list. If the worker is lost, the scheduler compares its log of the apply
+ * with the workspace's state. The worker's list replaces the scheduler's when it arrives.
  */
 
 #include "scheduler/store/store.h"
@@ -21,10 +21,13 @@ struct unrecorded_job {
 int unrecorded_put(struct store *store, const struct unrecorded_job *job, const json_t *resources, struct err *err);
 /* True if the job has an open resource. */
 int unrecorded_is_open(struct store *store, const char *job_id, bool *ret_open, struct err *err);
-/* The job_id, run_id and workspace_id of at most `most` lost applies whose reports nobody has compared. */
+/* The job_id, run_id and workspace_id of at most `most` lost applies whose reports were not compared. */
 int unrecorded_due(struct store *store, int most, struct rows *ret_rows, struct err *err);
-/* Compares the apply's log with the workspace's state. May block on the object store. */
+/* Compares the apply's log with the workspace's state, and puts what is missing unless the worker's list has arrived.
+ * May block on the object store. */
 int unrecorded_compare(struct store *store, const struct unrecorded_job *job, struct err *err);
+/* The log can't be compared: the job is not due any more. */
+int unrecorded_give_up(struct store *store, const struct unrecorded_job *job, struct err *err);
 
 /* Columns of a resource: id, run_id, workspace_id, organization_id, action, address, type, provider, created_at,
  * dismissed_at, dismissed_by, and for unrecorded_resource_id. */
@@ -35,8 +38,8 @@ int unrecorded_view(struct store *store, const char *id, struct rows *ret_rows, 
 int unrecorded_resource_id(
 	struct store *store, const struct rows *rows, int row, struct buf *ret_text, struct err *err);
 
-/* Dismisses the open resources of a run, or the one with that id (or NULL: all). ret_rows: workspace_id and job_id of
- * holds that nothing keeps any more, to be released by the caller (dispatch/holds.h). */
+/* Dismisses the open resource of a run with that id; NULL: all of the run. ret_rows: workspace_id and job_id of the
+ * holds that end by it. The caller releases them (dispatch/holds.h). ERR_CONFLICT if no such resource is open. */
 int unrecorded_dismiss(struct store *store, const char *run_id, const char *id, const char *actor,
 	struct rows *ret_rows, struct err *err);
 

@@ -327,6 +327,15 @@ def test_variables_that_would_hijack_the_engine(site, api):
     assert site.worker.ready()
 
 
+def test_the_worker_sets_the_interval_of_states(api):
+    """A longer one would lose more, and OpenTofu panics with a shorter one."""
+    workspace = api.workspace(auto_apply=True)
+    api.variable(workspace, "TF_STATE_PERSIST_INTERVAL", "1", category="env")
+    run = api.run_files(workspace, {"main.tf": 'resource "terraform_data" "says" {\n  provisioner "local-exec" {\n    command = "echo interval $TF_STATE_PERSIST_INTERVAL"\n  }\n}\n'})
+    api.wait_status(run, "applied")
+    assert "interval 20" in printed(api, run)
+
+
 def test_a_plan_that_prints_much(api):
     """A log of some megabytes arrives whole and in order."""
     workspace = api.workspace(auto_apply=True)

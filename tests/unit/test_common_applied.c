@@ -140,6 +140,17 @@ static void plain_lines_report_too(void **state)
 		"");
 }
 
+#define FORTY "0123456789012345678901234567890123456789"
+
+/* 80 characters, some of the middle left out. */
+static void a_shortened_id_is_unknown(void **state)
+{
+	(void)state;
+	check("aws_vpc.a: Creation complete after 1s [id=" FORTY "..." FORTY "]\n",
+		STATE(RESOURCE("", "a", INSTANCE(FORTY "xyz" FORTY))), "");
+	check("aws_vpc.a: Creation complete after 1s [id=a...b]\n", STATE(""), "create aws_vpc.a a...b;");
+}
+
 static void a_line_with_a_zero_reports_nothing(void **state)
 {
 	static const char line[] = "aws_vpc.a\0: Creation complete after 1s [id=i-1]";
@@ -197,6 +208,7 @@ int main(void)
 		cmocka_unit_test(instances_are_told_apart_by_module_and_key),
 		cmocka_unit_test(what_was_destroyed_must_be_gone),
 		cmocka_unit_test(plain_lines_report_too),
+		cmocka_unit_test(a_shortened_id_is_unknown),
 		cmocka_unit_test(a_line_with_a_zero_reports_nothing),
 		cmocka_unit_test(only_addresses_may_stand_in_a_configuration),
 		cmocka_unit_test(reports_have_a_bound),

@@ -109,6 +109,25 @@ void kin_kill(pid_t pid)
 
 /* ---- what they handle ---- */
 
+enum { STATUS_SIZE = 8192 };
+
+/* /proc/PID/status. False if the process is gone. */
+static bool status_read(pid_t pid, char ret_text[STATUS_SIZE])
+{
+	char path[64];
+	ssize_t len;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	len = read(fd, ret_text, STATUS_SIZE - 1);
+	close(fd);
+	ret_text[len > 0 ? len : 0] = '\0';
+	return true;
+}
+
 struct handling {
 	int signal;
 	bool found;
@@ -117,21 +136,15 @@ struct handling {
 /* The line "SigCgt:" of /proc/PID/status is a mask in hexadecimal digits, whose bit 0 is signal 1. */
 static void handles_one(void *data, pid_t pid)
 {
+	static const char name[] = "\nSigCgt:";
 	struct handling *handling = data;
-	char path[64], text[8192];
+	char text[STATUS_SIZE];
 	const char *mask;
-	ssize_t len;
-	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	if (!status_read(pid, text))
 		return;
-	len = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[len > 0 ? len : 0] = '\0';
-	mask = strstr(text, "\nSigCgt:");
-	if (mask && strtoull(mask + strlen("\nSigCgt:"), NULL, 16) >> (handling->signal - 1) & 1)
+	mask = strstr(text, name);
+	if (mask && strtoull(mask + strlen(name), NULL, 16) >> (handling->signal - 1) & 1)
 		handling->found = true;
 }
 
@@ -245,17 +258,10 @@ static int64_t status_bytes(const char *text, const char *name)
 static void use_add(void *data, pid_t pid)
 {
 	struct look *look = data;
-	char path[64], text[8192];
-	ssize_t len;
-	int fd;
+	char text[STATUS_SIZE];
 
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	if (!status_read(pid, text))
 		return;
-	len = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[len > 0 ? len : 0] = '\0';
 	look->use.processes++;
 	look->use.memory +=
 		status_bytes(text, "\nRssAnon:") + status_bytes(text, "\nRssShmem:") + status_bytes(text, "\nVmSwap:");
