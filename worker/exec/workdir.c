@@ -18,7 +18,7 @@ enum { TEXT_LIMIT = 16 * 1024 * 1024 };
 
 static int make_folders(struct workdir *dir, struct err *err)
 {
-	static const char *const folders[] = {"config", "state", "out", "vars", "home"};
+	static const char *const folders[] = {"config", "state", WORKDIR_WORKSPACES, "out", "vars", "home"};
 
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++)
 		if (mkdirat(dir->root, folders[i], 0700) < 0)
@@ -34,20 +34,30 @@ static int make_root(struct workdir *dir, struct err *err)
 	return 0;
 }
 
+/* The engine writes the state's backup beside the link to the state: the two belong to the same project. */
+static int give_state(const struct workdir *dir, const struct quota *quota, uint32_t id, struct err *err)
+{
+	static const char *const folders[] = {"state", WORKDIR_WORKSPACES};
+
+	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
+		_cleanup_(closep) int fd = beneath_open(dir->root, folders[i], O_RDONLY | O_DIRECTORY, 0);
+
+		if (fd < 0 || quota_give(quota, fd, id) < 0)
+			return err_errno(err, dir->path);
+	}
+	return 0;
+}
+
 /* The state's folder has a project of its own: see exec/quota.h. */
 static int make_limited(struct workdir *dir, const struct quota *quota, struct err *err)
 {
-	_cleanup_(closep) int state = -1;
 	uint32_t id;
 
 	if (quota_take(quota, dir->top, &id, err) < 0 || make_root(dir, err) < 0)
 		return -1;
 	if (quota_give(quota, dir->root, id) < 0)
 		return err_errno(err, dir->path);
-	if (make_folders(dir, err) < 0)
-		return -1;
-	state = beneath_open(dir->root, "state", O_RDONLY | O_DIRECTORY, 0);
-	return state < 0 || quota_give(quota, state, id + 1) < 0 ? err_errno(err, dir->path) : 0;
+	return make_folders(dir, err) < 0 ? -1 : give_state(dir, quota, id + 1, err);
 }
 
 static int make_unlimited(struct workdir *dir, struct err *err)

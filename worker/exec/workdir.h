@@ -16,8 +16,8 @@
  *         config/           the configuration, with zz_runyard_override.tf and an empty errored.tfstate (ship/reserve)
  *                           in its working directory
  *         state/            terraform.tfstate, where the override's local backend keeps it
- *         workspaces/NAME/  terraform.tfstate, a link to that file: the engine reads and writes the state of the
- *                           workspace NAME there. "default" has none, since the backend's path names the file itself
+ *         workspaces/NAME/  terraform.tfstate, a link to that file, for the engine's workspace NAME. "default" needs
+ *                           none: the backend's path names the file itself
  *         out/plan          the plan file
  *         packages/         links to the organization's provider packages that the lock file names, if there are any
  *         vars/             the .tfvars file (0600); of an apply, a second one with its ephemeral variables
@@ -64,8 +64,8 @@ struct workdir {
 /* In the job's folder itself. */
 #define WORKDIR_OUTPUT "output"
 
-/* Makes it anew; one of that name is removed first. With a quota, root/ and root/state/ belong to projects that no
- * other job's folder has. ERR_INTERNAL, ERR_UNAVAILABLE. */
+/* Makes it anew; one of that name is removed first. With a quota, root/ belongs to a project that no other job's
+ * folder has, and root/state/ with root/workspaces/ to a second one. ERR_INTERNAL, ERR_UNAVAILABLE. */
 int workdir_make(const struct workdir_place *place, const struct assignment *assignment, struct workdir *ret_dir,
 	struct err *err);
 /* Forgets it and closes its descriptors; the files stay. */
