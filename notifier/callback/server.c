@@ -220,7 +220,7 @@ static char *url_path(const char *url)
 
 static bool names_no_host(const char *listen)
 {
-	return text_starts(listen, "0.0.0.0:") || text_starts(listen, "[::]:");
+	return text_starts(listen, "0.0.0.0:");
 }
 
 static void settle_internal_url(const struct server *server)

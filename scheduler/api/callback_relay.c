@@ -11,8 +11,9 @@
 #include "common/loop.h"
 #include "scheduler/api/api.h"
 
-/* A notifier answers within 8 s. */
-enum { MOST_OPEN = 4096, TRY_MS = 10 * 1000, ANSWER_LIMIT = 1 << 20 };
+/* A notifier answers within 8 s (notifier/callback). It has 1,000 connections for an address
+ * (--connections-per-address), so callbacks beyond MOST_TRYING wait here. */
+enum { MOST_OPEN = 4096, MOST_TRYING = 500, TRY_MS = 10 * 1000, ANSWER_LIMIT = 1 << 20 };
 
 struct callback_relay {
 	pthread_t thread;
@@ -20,7 +21,8 @@ struct callback_relay {
 	struct fetcher *fetcher;
 	struct inbox *inbox;
 	struct relayed *open; /* of the loop's thread, as is what follows */
-	size_t open_count;
+	size_t open_count, trying;
+	struct relayed *waiting, **waiting_end; /* the open ones that no notifier was asked for yet, oldest first */
 	bool stopping;
 };
 
@@ -32,19 +34,32 @@ struct relayed {
 	struct callback callback;
 	size_t next_url;
 	struct fetch *fetch;
-	struct relayed *next, **at; /* among the open ones; at: NULL before */
+	bool trying;
+	struct relayed *next, **at;   /* among the open ones; at: NULL before */
+	struct relayed *next_waiting; /* among those that wait */
 };
+
+static void waiting_begin(struct callback_relay *relay);
 
 /* ---- the end of one ---- */
 
+static void open_remove(struct relayed *relayed)
+{
+	struct callback_relay *relay = relayed->relay;
+
+	*relayed->at = relayed->next;
+	if (relayed->next)
+		relayed->next->at = relayed->at;
+	relay->open_count--;
+	relay->trying -= relayed->trying;
+	waiting_begin(relay);
+}
+
+/* Another thread ends one that never got into the loop. */
 static void relayed_end(struct relayed *relayed, struct http_answer *answer)
 {
-	if (relayed->at) {
-		*relayed->at = relayed->next;
-		if (relayed->next)
-			relayed->next->at = relayed->at;
-		relayed->relay->open_count--;
-	}
+	if (relayed->at)
+		open_remove(relayed);
 	answer->extra = relayed->headers;
 	http_answer_now(relayed->visit.http, answer);
 	for (size_t i = 0; i < relayed->callback.url_count; i++)
@@ -117,6 +132,16 @@ static void relayed_try(struct relayed *relayed)
 	relayed->fetch = fetch_start(relayed->relay->fetcher, &request, answered, relayed);
 }
 
+static void open_add(struct callback_relay *relay, struct relayed *relayed)
+{
+	relayed->next = relay->open;
+	relayed->at = &relay->open;
+	if (relay->open)
+		relay->open->at = &relayed->next;
+	relay->open = relayed;
+	relay->open_count++;
+}
+
 static void came(void *data, struct visit *visit)
 {
 	struct callback_relay *relay = data;
@@ -126,13 +151,24 @@ static void came(void *data, struct visit *visit)
 		relayed_refuse(relayed, "Too many results wait to be stored. Send the result again.");
 		return;
 	}
-	relayed->next = relay->open;
-	relayed->at = &relay->open;
-	if (relay->open)
-		relay->open->at = &relayed->next;
-	relay->open = relayed;
-	relay->open_count++;
-	relayed_try(relayed);
+	open_add(relay, relayed);
+	*relay->waiting_end = relayed;
+	relay->waiting_end = &relayed->next_waiting;
+	waiting_begin(relay);
+}
+
+static void waiting_begin(struct callback_relay *relay)
+{
+	struct relayed *relayed;
+
+	while (!relay->stopping && relay->trying < MOST_TRYING && (relayed = relay->waiting)) {
+		relay->waiting = relayed->next_waiting;
+		if (!relay->waiting)
+			relay->waiting_end = &relay->waiting;
+		relay->trying++;
+		relayed->trying = true;
+		relayed_try(relayed);
+	}
 }
 
 void callback_relay_pass(struct callback_relay *relay, const struct http_request *http,
@@ -163,6 +199,7 @@ int callback_relay_start(struct callback_relay **ret_relay, struct err *err)
 {
 	struct callback_relay *relay = mem_new(1, sizeof(*relay));
 
+	relay->waiting_end = &relay->waiting;
 	relay->loop = loop_new();
 	relay->fetcher = fetcher_new(relay->loop);
 	relay->inbox = inbox_new(relay->loop, relay);

@@ -26,7 +26,7 @@ static int respond_array(struct response *res, const char *name, json_t *array)
 	return respond_json(res, 200, json_pack("{so}", name, array));
 }
 
-/* Where the notifier is reached: in place of the host "*", at the address that it calls from. */
+/* The notifier's URL. The address that it calls from takes the place of the host "*". */
 static char *internal_url(const struct request *req, const char *given)
 {
 	static const char anywhere[] = "http://*:";

@@ -4,7 +4,7 @@
 #include "scheduler/api/including.h"
 #include "scheduler/api/runs.h"
 
-/* What a run points to, by the name of the relation: GET runs/:run/plan and so on. */
+/* GET runs/:run/plan and the other resources that a run is related to, by the name of the relation. */
 
 static const struct related {
 	const char *name;

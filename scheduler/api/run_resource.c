@@ -22,7 +22,7 @@ static json_t *run_actions(const struct rows *rows, int row)
 		"is-force-cancelable", forced || hold_accepts(&hold, HOLD_FORCE_CANCELED));
 }
 
-/* Of a canceled apply with what it did: the numbers of resources, unless they were lost with the worker. */
+/* The label of a canceled apply: how many resources it changed. Without numbers, the worker was lost. */
 static json_t *canceled_label(const json_t *applied)
 {
 	long long numbers[3], sum = 0;
@@ -116,7 +116,7 @@ static const struct relation_shown many[] = {
 	{"run-events", "run-events", "events"},
 };
 
-/* What is read below the run itself, where there is something. */
+/* Links the relations that have a route below the run. */
 static void run_links(const char *run, json_t *relationships)
 {
 	static const char *const served[] = {"plan", "apply", "configuration-version", "cost-estimate", "created-by",

@@ -399,7 +399,7 @@ struct verdict run_abandon(const struct run *run, const struct run_event *event)
 	return v;
 }
 
-/* A status that more than one place shares is told apart by the place. */
+/* `errored` and the statuses of a decision have different labels by stage and situation. */
 const char *run_label(const struct run *run)
 {
 	bool decision = run_situation(run) == AT_DECISION;

@@ -6,6 +6,7 @@ import json
 import signal
 import threading
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -89,6 +90,17 @@ def test_what_is_large_arrives_whole(ask, notifier, waiting):
     outcomes = [{"type": "task-result-outcomes", "attributes": {"outcome-id": f"A-{n}", "description": "d", "body": HUGE}} for n in range(8)]
     assert call.back("passed", outcomes=outcomes).status == 200 and waiting.ended(id) == "passed"
     assert waiting.connection.execute("select count(*), min(length(body)) from task_result_outcomes where task_result_id = %s", [id]).fetchone() == (8, len(HUGE))
+
+
+def test_many_at_once_are_all_taken(ask, notifier, waiting):
+    """More than a notifier has connections for one address."""
+    notifier(connections_per_address=600)
+    id, call = ask()
+    call.patience = 60
+    with ThreadPoolExecutor(700) as pool:
+        statuses = list(pool.map(lambda n: call.back("running", f"step {n}").status, range(700)))
+    assert statuses == [200] * 700
+    assert call.back("passed").status == 200 and waiting.ended(id) == "passed"
 
 
 def test_a_scheduler_refuses_by_itself_what_is_not_the_tasks(ask, notifier, waiting):

@@ -111,7 +111,7 @@ struct checking {
 	struct err err;
 };
 
-/* What init made of an earlier worker's plan names no folder of workspaces. */
+/* The record of an earlier worker's plan names no workspace_dir. */
 static bool record_is_old(const struct job *job)
 {
 	return job->old_plan && !job->init_wanted;
