@@ -69,7 +69,8 @@ def test_what_was_created_is_read_and_listed_alike(org, workspace):
     assert made["attributes"] | {"created-at": 0, "updated-at": 0} == {
         "name": "a hook", "enabled": False, "destination-type": "generic", "url": "http://example.com/hook", "token": None,
         "triggers": ["run:errored", "run:created"], "email-addresses": [], "delivery-responses": [], "created-at": 0, "updated-at": 0}
-    assert made["relationships"] == {"subscribable": {"data": {"type": "workspaces", "id": workspace}}, "users": {"data": []}}
+    related = {"related": f"/api/v2/workspaces/{workspace}"}
+    assert made["relationships"] == {"subscribable": {"data": {"type": "workspaces", "id": workspace}, "links": related}, "users": {"data": []}}
     assert get(org, f"notification-configurations/{made['id']}").data == made
     listed = get(org, f"workspaces/{workspace}/notification-configurations")
     assert listed.data == [made]
