@@ -246,12 +246,11 @@ int hold_of_workspace(struct store *store, const char *workspace_id, struct rows
 		    "h.worker, to_char(h.began_at at time zone 'UTC', " UTC_FORM ") as since, "
 		    "to_char(h.until at time zone 'UTC', " UTC_FORM ") as until, "
 		    "coalesce(r.force_cancel_available_at <= now(), false) as cooled_off, " HOLD_COLUMNS
-		    "from workspaces w join workspace_holds h on h.job_id = w.hold_job_id join runs r on r.id = "
-		    "h.run_id "
-		    "where w.id = $1",
+		    "from workspaces w left join workspace_holds h on h.job_id = w.hold_job_id "
+		    "left join runs r on r.id = h.run_id where w.id = $1",
 		    P_TEXT(workspace_id)) < 0)
 		return -1;
-	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "the workspace is not held");
+	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "workspace not found");
 }
 
 int holds_list(struct store *store, struct rows *ret_rows, struct err *err)

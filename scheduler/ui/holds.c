@@ -46,7 +46,12 @@ static char *hold_path(const struct request *req)
 static int not_there(const struct request *req, struct response *res)
 {
 	return page_say(
-		req, res, 404, "Not held", "There is no such workspace, it is not held, or you may not see it.");
+		req, res, 404, "No such workspace", "There is no such workspace, or you may not do that in it.");
+}
+
+static int not_held(const struct request *req, struct response *res, int status)
+{
+	return page_say(req, res, status, "Not held", "The workspace waits for no lost apply.");
 }
 
 /* Reads the hold for who may do that with its workspace; ERR_NOT_FOUND. */
@@ -137,7 +142,7 @@ int ui_hold_page(struct request *req, struct response *res, struct err *err)
 		return there;
 	if (hold_find(req, CAN_READ_RUNS, &rows, err) < 0)
 		return err->kind == ERR_NOT_FOUND ? not_there(req, res) : -1;
-	return hold_show(req, res, &rows, NULL);
+	return hold_of_view(&rows, 0).holds ? hold_show(req, res, &rows, NULL) : not_held(req, res, 200);
 }
 
 /* ---- its forms ---- */
@@ -174,6 +179,8 @@ int ui_hold_do(struct request *req, struct response *res, struct err *err)
 		return there;
 	if (hold_find(req, deed ? deed->permission : CAN_READ_RUNS, &rows, err) < 0)
 		return err->kind == ERR_NOT_FOUND ? not_there(req, res) : -1;
+	if (!hold_of_view(&rows, 0).holds)
+		return not_held(req, res, 409);
 	if (!deed)
 		return hold_show(req, res, &rows, "Choose what to do.");
 	if (deed->event == HOLD_RELEASED &&
