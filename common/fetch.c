@@ -22,6 +22,7 @@ enum {
 	UPLOAD_CHUNK_LEAST = 16 * 1024,
 	UPLOAD_CHUNK_MOST = 256 * 1024,
 	MOST_SPARE = 16,
+	MAX_REDIRECTS = 5,
 };
 
 struct fetcher {
@@ -371,6 +372,10 @@ static void set_bounds(struct fetch *fetch, const struct fetch_request *request)
 
 	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, request->redirects ? 1L : 0L);
+	curl_easy_setopt(easy, CURLOPT_MAXREDIRS, (long)MAX_REDIRECTS);
+	curl_easy_setopt(
+		easy, CURLOPT_REDIR_PROTOCOLS_STR, text_starts(request->url, "https:") ? "https" : "http,https");
 	if (fetch_trusted())
 		curl_easy_setopt(easy, CURLOPT_CAINFO, fetch_trusted());
 	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);

@@ -26,6 +26,7 @@ struct fetch_request {
 	int answer_fd;       /* > 0: the body of a 200 goes into this file; borrowed likewise */
 	size_t answer_limit; /* the most bytes of an answer; 0: 1 MiB */
 	long timeout_ms;     /* for the whole of it; 0: 60 s. It ends earlier if nothing moves for 30 s. */
+	bool redirects;      /* follows up to five, from https to https alone */
 	bool introduces;     /* the caller checks that a scheduler made the answer (origin_accepts_first) */
 };
 

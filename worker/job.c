@@ -465,9 +465,10 @@ void job_stop(struct job *job, enum stop stop)
 	job->stop = stop;
 	log_info("job is asked to stop", "run", job->result.run.text, "job", job->result.job.text, "how",
 		stop_name(stop), NULL);
-	job_stop_child(job, stop == STOP_FORCE);
 	job_hold(job);
+	job_stop_child(job, stop == STOP_FORCE);
 	channel_give_up_downloads(&job->channel);
+	engines_leave(job->host->engines, job);
 	job_release(job);
 }
 
@@ -487,6 +488,7 @@ void job_lose(struct job *job)
 		child_kill(job->child);
 	job_hold(job);
 	channel_give_up(&job->channel);
+	engines_leave(job->host->engines, job);
 	job_release(job);
 }
 

@@ -24,6 +24,7 @@
 #include "worker/disk.h"
 #include "worker/exec/cgroup.h"
 #include "worker/exec/child.h"
+#include "worker/exec/download.h"
 #include "worker/exec/etc.h"
 #include "worker/exec/inits.h"
 #include "worker/exec/quota.h"
@@ -226,7 +227,19 @@ static int open_host(struct process *process, struct err *err)
 		.scheduler_url = options->scheduler_url,
 		.data_dir = options->data_dir,
 		.groups = process->groups};
+	const struct downloads_spec downloads = {.loop = worker->loop,
+		.fetcher = worker->mirrors,
+		.data_dir = options->data_dir,
+		.terraform_mirror = options->terraform_mirror,
+		.tofu_mirror = options->tofu_mirror,
+		.keys = options->engine_keys,
+		.in_use = slots_use_engine,
+		.data = worker};
+	struct engines_spec engines = {.loop = worker->loop, .fixed = options->engine, .folder = options->engine_dir};
 
+	if (downloads_open(&downloads, &worker->downloads, err) < 0)
+		return -1;
+	engines.downloads = worker->downloads;
 	worker->limits = (struct job_limits){
 		.plan_seconds = options->plan_seconds,
 		.apply_seconds = options->apply_seconds,
@@ -243,7 +256,7 @@ static int open_host(struct process *process, struct err *err)
 		.fetcher = worker->fetcher,
 		.scheduler_url = options->scheduler_url,
 		.provider_mirror = options->provider_mirror,
-		.engines = engines_new(worker->loop, options->engine, options->engine_dir),
+		.engines = engines_new(&engines),
 		.providers = &worker->providers,
 		.org_packages = worker->org_packages,
 		.sandbox = &worker->sandbox,
@@ -327,6 +340,7 @@ static int process_open(struct process *process, struct err *err)
 	loop_signals(worker->loop, signals, signal_came, worker);
 	worker->fetcher = fetcher_new(worker->loop);
 	fetcher_expect(worker->fetcher, &worker->origin);
+	worker->mirrors = fetcher_new(worker->loop);
 	worker->jobs = mem_new((size_t)worker->options.slots + SLOTS_ASIDE, sizeof(struct job *));
 	metric_set(M_SLOTS, "", (double)worker->options.slots);
 	metric_set(M_SLOTS_BUSY, "", 0);
@@ -385,12 +399,15 @@ static void process_close(struct process *process, int status)
 	schemas_free(worker->host.schemas);
 	inits_free(worker->host.inits);
 	engines_free(worker->host.engines);
+	downloads_stop(worker->downloads);
 	books_release(&worker->books);
 	sandbox_release(&worker->sandbox);
 	org_packages_free(worker->org_packages);
 	providers_release(&worker->providers);
 	fetcher_free(worker->fetcher);
+	fetcher_free(worker->mirrors);
 	loop_free(worker->loop);
+	downloads_free(worker->downloads);
 	installer_free(worker->host.installer);
 	closep(&process->jobs);
 	closep(&process->lock);

@@ -49,6 +49,7 @@ static int settle_paths(struct options *options, struct err *err)
 		return err_set(err, ERR_INVALID, "--data-dir %s can't be made or written to", options->data_dir);
 	if (make_absolute(&options->data_dir, "data-dir", err) < 0 ||
 		make_absolute(&options->engine_dir, "engine-dir", err) < 0 ||
+		make_absolute(&options->engine_keys, "engine-keys", err) < 0 ||
 		make_absolute(&options->price_books, "price-books", err) < 0 ||
 		make_absolute(&options->infracost, "infracost", err) < 0)
 		return -1;
@@ -83,14 +84,25 @@ static void settle_name(struct options *options)
 	options->name = mem_text(host);
 }
 
+/* Without slashes at its end. */
+static int settle_url(char *url, const char *option, struct err *err)
+{
+	size_t len = strlen(url);
+
+	if (*url && !is_url(url))
+		return err_set(err, ERR_INVALID, "--%s must begin with http:// or https://", option);
+	while (len > 0 && url[len - 1] == '/')
+		url[--len] = '\0';
+	return 0;
+}
+
 int worker_options_settle(struct options *options, struct err *err)
 {
-	size_t len = strlen(options->scheduler_url);
-
-	if (!is_url(options->scheduler_url))
+	if (!*options->scheduler_url || settle_url(options->scheduler_url, "scheduler-url", err) < 0)
 		return err_set(err, ERR_INVALID, "--scheduler-url must begin with http:// or https://");
-	while (len > 0 && options->scheduler_url[len - 1] == '/')
-		options->scheduler_url[--len] = '\0';
+	if (settle_url(options->terraform_mirror, "terraform-mirror", err) < 0 ||
+		settle_url(options->tofu_mirror, "tofu-mirror", err) < 0)
+		return -1;
 	if (!text_equal(options->sandbox, "auto") && !text_equal(options->sandbox, "bwrap") &&
 		!text_equal(options->sandbox, "none"))
 		return err_set(err, ERR_INVALID, "--sandbox must be auto, bwrap or none");

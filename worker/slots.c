@@ -90,6 +90,16 @@ bool slots_aside(void *data, const char *run)
 	return false;
 }
 
+bool slots_use_engine(void *data, const char *path)
+{
+	const struct worker *worker = data;
+
+	for (size_t i = 0; i < worker->busy; i++)
+		if (text_equal(worker->jobs[i]->engine, path))
+			return true;
+	return false;
+}
+
 void slots_reported(void *data, const struct job *job, const struct job_result *result)
 {
 	struct worker *worker = data;

@@ -28,6 +28,8 @@ struct worker {
 	struct loop *loop;
 	struct origin origin;    /* the scheduler, whose answers alone count */
 	struct fetcher *fetcher; /* for requests to the scheduler */
+	struct fetcher *mirrors; /* for downloads of engines */
+	struct downloads *downloads;
 	struct providers providers;
 	struct org_packages *org_packages;
 	struct sandbox sandbox;
@@ -63,6 +65,8 @@ void slots_stop(struct worker *worker, const char *job, int attempt, enum stop s
 /* Starts a claimed job in a free slot. The claim was sent at sent_ms (clock_boot_ms) and gives the job for so many
  * seconds from then on. */
 void slots_start(struct worker *worker, const json_t *claimed, int64_t sent_ms, long long lease_seconds);
+/* Whether a job uses the engine of that path. */
+bool slots_use_engine(void *data, const char *path);
 /* job_host's `aside`, `reported` and `ended`. */
 bool slots_aside(void *data, const char *run);
 void slots_reported(void *data, const struct job *job, const struct job_result *result);

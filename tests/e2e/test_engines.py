@@ -34,9 +34,8 @@ def started(worker):
     return [line for line in worker.log_lines() if line["msg"] == "worker started"][-1]
 
 
-def test_one_without_an_engine_waits_for_one(api, worker, engine, tmp_path_factory):
-    engines = tmp_path_factory.mktemp("engines")
-    engines.chmod(0o755)
+def test_one_without_an_engine_waits_for_one(api, worker, engine, folder):
+    engines = folder / "engines"
     one = worker.launch(**alone(engine, engines)).start_waiting(ready=False)
     until(lambda: "can run nothing" in one.get("/readyz")[1], "it says why it is not ready")
     assert one.get("/readyz")[0] == 503 and started(one)["capabilities"] == "none"
@@ -50,10 +49,8 @@ def test_one_without_an_engine_waits_for_one(api, worker, engine, tmp_path_facto
     assert [line["capabilities"] for line in one.log_lines() if "capabilities have changed" in line["msg"]] == [f"{engine.program} 9.9.8, cost"]
 
 
-def test_an_apply_waits_for_the_worker_with_its_engine(api, worker, engine, gate, tmp_path_factory):
+def test_an_apply_waits_for_the_worker_with_its_engine(api, worker, engine, gate, folder):
     """The other worker has the same version of another engine, and a near version of the same one."""
-    folder = tmp_path_factory.mktemp("engines")
-    folder.chmod(0o755)
     install(folder / "a", engine, "tofu", "OpenTofu", "1.10.6")
     install(folder / "b", engine, "terraform", "Terraform", "1.10.6")
     install(folder / "b", engine, "tofu", "OpenTofu", "1.10.7")
@@ -68,9 +65,7 @@ def test_an_apply_waits_for_the_worker_with_its_engine(api, worker, engine, gate
     assert one.metric("runyard_worker_jobs_total", stage="apply") == 1 and two.metric("runyard_worker_jobs_total") == 0
 
 
-def test_an_apply_without_its_engine_ends_at_once(api, worker, engine, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("engines")
-    folder.chmod(0o755)
+def test_an_apply_without_its_engine_ends_at_once(api, worker, engine, folder):
     install(folder / "a", engine, "tofu", "OpenTofu", "1.10.6")
     install(folder / "b", engine, "terraform", "Terraform", "1.10.6")
     one = worker(**alone(engine, folder / "a"))

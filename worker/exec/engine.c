@@ -14,6 +14,7 @@
 #include "common/log.h"
 #include "proto/capabilities.h"
 #include "worker/exec/child.h"
+#include "worker/exec/download.h"
 
 enum { MOST_ENGINES = 64, OUTPUT_LIMIT = 64 * 1024, VERSION_MS = 60 * 1000 };
 
@@ -30,6 +31,8 @@ struct search {
 	char *needs;
 	engine_fn fn;
 	loop_work_fn looked;
+	struct engine_choice choice; /* to be downloaded */
+	struct err failure;          /* of its download */
 	void *data;
 	struct search *next;
 };
@@ -45,6 +48,10 @@ struct engines {
 	struct child *asked;
 	struct loop_timer asked_timer;
 	struct search *searches;
+	struct downloads *downloads;
+	struct search *downloading;   /* searches that wait for a download, the first one's runs */
+	bool busy;                    /* a download runs, perhaps of a search that has ended */
+	struct engine_choice current; /* what it downloads */
 };
 
 static void searches_go_on(struct engines *engines);
@@ -146,6 +153,7 @@ static void paths_collect(const struct engines *engines, struct paths *paths)
 	else if (!paths_add_program(paths, "terraform"))
 		paths_add_program(paths, "tofu");
 	paths_add_folder(paths, engines->folder);
+	paths_add_folder(paths, downloads_folder(engines->downloads));
 }
 
 /* ---- what is known of them ---- */
@@ -261,6 +269,18 @@ static json_t *present(struct engines *engines, const struct paths *paths)
 	return list;
 }
 
+/* Those that are there, and those that can be downloaded. */
+static json_t *all_capabilities(struct engines *engines, const struct paths *paths)
+{
+	const char *const names[] = {engine_terraform, engine_tofu};
+	json_t *list = present(engines, paths);
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (downloads_can(engines->downloads, names[i]))
+			json_array_append_new(list, json_sprintf("download %s", names[i]));
+	return list;
+}
+
 static const struct engine *engine_chosen(
 	struct engines *engines, const struct paths *paths, const struct engine_choice *choice)
 {
@@ -274,33 +294,64 @@ static const struct engine *engine_chosen(
 	return NULL;
 }
 
-static void search_answer(struct engines *engines, struct search *search, const struct paths *paths)
+static void search_free(struct search *search)
 {
-	_cleanup_(buf_release) struct buf sentence = BUF_INIT(sizeof(((struct err *)0)->message));
-	json_auto_t *capabilities = present(engines, paths);
-	const struct engine *engine;
-	struct engine_choice choice;
+	free(search->needs);
+	free(search);
+}
+
+/* Why no engine was found. */
+static void search_explain(const struct search *search, const json_t *capabilities, struct err *err)
+{
+	_cleanup_(buf_release) struct buf sentence = BUF_INIT(sizeof(err->message));
+
+	if (search->failure.kind != ERR_NONE) {
+		err_set(err, ERR_INVALID, "%s %s can't be downloaded: %s", search->choice.engine,
+			search->choice.version, search->failure.message);
+	} else if (!capabilities_engine(capabilities)) {
+		err_set(err, ERR_INVALID, "this worker has no terraform or tofu that works");
+	} else {
+		capabilities_refusal(search->needs, "this worker lacks", capabilities, &sentence);
+		err_set(err, ERR_INVALID, "%s", buf_str(&sentence));
+	}
+}
+
+static void search_answer(struct search *search, const struct engine *engine, const json_t *capabilities)
+{
 	struct err err = ERR_INIT;
 
-	capabilities_meet(capabilities, search->needs, &choice);
-	engine = engine_chosen(engines, paths, &choice);
-	if (!engine && !json_array_size(capabilities)) {
-		err_set(&err, ERR_INVALID, "this worker has no terraform or tofu that works");
-	} else if (!engine) {
-		capabilities_refusal(search->needs, "this worker lacks", capabilities, &sentence);
-		err_set(&err, ERR_INVALID, "%s", buf_str(&sentence));
-	}
+	if (!engine)
+		search_explain(search, capabilities, &err);
 	search->fn(search->data, engine, engine ? NULL : &err);
+	search_free(search);
 }
+
+static void download_next(struct engines *engines);
 
 static void search_end(struct engines *engines, struct search *search, const struct paths *paths)
 {
-	if (search->needs)
-		search_answer(engines, search, paths);
-	else
+	json_auto_t *capabilities = all_capabilities(engines, paths);
+	struct search **last = &engines->downloading;
+	const struct engine *engine;
+	struct engine_choice choice;
+
+	if (!search->needs) {
 		search->looked(search->data);
-	free(search->needs);
-	free(search);
+		search_free(search);
+		return;
+	}
+	capabilities_meet(capabilities, search->needs, &choice);
+	engine = engine_chosen(engines, paths, &choice);
+	if (engine || !choice.engine || search->failure.kind != ERR_NONE) {
+		search_answer(search, engine, capabilities);
+		return;
+	}
+	search->choice = choice;
+	while (*last)
+		last = &(*last)->next;
+	search->next = NULL;
+	*last = search;
+	download_next(engines);
 }
 
 /* The first binary whose version is not known yet, or NULL. */
@@ -332,15 +383,79 @@ static void searches_go_on(struct engines *engines)
 	}
 }
 
+static void search_add(struct engines *engines, struct search *search)
+{
+	search->next = engines->searches;
+	engines->searches = search;
+	if (!engines->asking)
+		searches_go_on(engines);
+}
+
 static void search_begin(struct engines *engines, struct search search)
 {
 	struct search *item = mem_new(1, sizeof(*item));
 
-	search.next = engines->searches;
 	*item = search;
-	engines->searches = item;
-	if (!engines->asking)
-		searches_go_on(engines);
+	search_add(engines, item);
+}
+
+/* ---- downloading ---- */
+
+static bool is_choice(const struct search *search, const struct engine_choice *choice)
+{
+	return search->choice.engine == choice->engine && text_equal(search->choice.version, choice->version);
+}
+
+/* Those that waited for it look again: the binary is asked for its version like any other. */
+static void download_ended(void *data, const struct err *err)
+{
+	struct engines *engines = data;
+	struct search *search, *ready = NULL;
+
+	engines->busy = false;
+	for (struct search **at = &engines->downloading; (search = *at);) {
+		if (!is_choice(search, &engines->current)) {
+			at = &search->next;
+			continue;
+		}
+		*at = search->next;
+		if (err)
+			search->failure = *err;
+		else
+			err_set(&search->failure, ERR_INVALID, "the downloaded program is not that version");
+		search->next = ready;
+		ready = search;
+	}
+	while ((search = ready)) {
+		ready = search->next;
+		search_add(engines, search);
+	}
+	download_next(engines);
+}
+
+static void download_next(struct engines *engines)
+{
+	if (engines->busy || !engines->downloading)
+		return;
+	engines->busy = true;
+	engines->current = engines->downloading->choice;
+	downloads_get(engines->downloads, &engines->current, download_ended, engines);
+}
+
+void engines_leave(struct engines *engines, const void *data)
+{
+	struct search **at = &engines->downloading, *search;
+	struct err err = ERR_INIT;
+
+	while (*at && (*at)->data != data)
+		at = &(*at)->next;
+	search = *at;
+	if (!search)
+		return;
+	*at = search->next;
+	err_set(&err, ERR_INVALID, "%s %s was not downloaded in time", search->choice.engine, search->choice.version);
+	search->fn(search->data, NULL, &err);
+	search_free(search);
 }
 
 void engines_find(struct engines *engines, const char *needs, engine_fn fn, void *data)
@@ -358,30 +473,36 @@ json_t *engines_capabilities(struct engines *engines)
 	_cleanup_(paths_release) struct paths paths = {.count = 0};
 
 	paths_collect(engines, &paths);
-	return present(engines, &paths);
+	return all_capabilities(engines, &paths);
 }
 
-struct engines *engines_new(struct loop *loop, const char *fixed, const char *folder)
+struct engines *engines_new(const struct engines_spec *spec)
 {
 	struct engines *engines = mem_new(1, sizeof(*engines));
 
-	engines->loop = loop;
-	engines->fixed = fixed;
-	engines->folder = folder;
+	engines->loop = spec->loop;
+	engines->fixed = spec->fixed;
+	engines->folder = spec->folder;
+	engines->downloads = spec->downloads;
 	return engines;
+}
+
+static void searches_free(struct search *search)
+{
+	while (search) {
+		struct search *next = search->next;
+
+		search_free(search);
+		search = next;
+	}
 }
 
 void engines_free(struct engines *engines)
 {
-	struct search *search;
-
 	if (!engines)
 		return;
-	while ((search = engines->searches)) {
-		engines->searches = search->next;
-		free(search->needs);
-		free(search);
-	}
+	searches_free(engines->searches);
+	searches_free(engines->downloading);
 	for (size_t i = 0; i < engines->known_count; i++)
 		free(engines->known[i].engine.path);
 	if (engines->asking)

@@ -11,6 +11,7 @@
 #include "common/loop.h"
 #include "proto/version.h"
 
+struct downloads;
 struct err;
 struct engines;
 
@@ -20,9 +21,15 @@ struct engine {
 	struct version version;
 };
 
-/* `fixed` is a path or a name to be found in PATH ("": terraform, then tofu); `folder` holds <terraform|tofu>-<version>
- * or <version>/<terraform|tofu>, or is "". Both are borrowed. */
-struct engines *engines_new(struct loop *loop, const char *fixed, const char *folder);
+/* All borrowed. */
+struct engines_spec {
+	struct loop *loop;
+	const char *fixed;  /* a path, or a name to be found in PATH; "": terraform, then tofu */
+	const char *folder; /* holds <terraform|tofu>-<version> or <version>/<terraform|tofu>; or "" */
+	struct downloads *downloads;
+};
+
+struct engines *engines_new(const struct engines_spec *spec);
 void engines_free(struct engines *engines);
 
 /* `engine` is borrowed until the callback returns; NULL with *err: ERR_INVALID with a sentence that names what is
@@ -30,8 +37,10 @@ void engines_free(struct engines *engines);
 typedef void (*engine_fn)(void *data, const struct engine *engine, const struct err *err);
 
 /* Finds the engine that a job needs (proto/capabilities.h): never another version of it. fn is called once, perhaps
- * before this returns. */
+ * before this returns, or after a download. */
 void engines_find(struct engines *engines, const char *needs, engine_fn fn, void *data);
+/* Ends the search of that data that waits for a download, if there is one: its callback is called. */
+void engines_leave(struct engines *engines, const void *data);
 /* Looks for binaries that are new or have changed, then calls fn; perhaps before this returns. */
 void engines_look(struct engines *engines, loop_work_fn fn, void *data);
 /* The engines that the last look has found, as capabilities: an array. */

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_EXEC_DOWNLOAD_H
+#define WORKER_EXEC_DOWNLOAD_H
+
+/*
+ * Downloads engines by exact version from a mirror in the layout of the makers' release sites:
+ *
+ *     <terraform mirror>/1.11.4/terraform_1.11.4_SHA256SUMS, …_SHA256SUMS.sig, …_linux_amd64.zip
+ *     <tofu mirror>/v1.10.6/tofu_1.10.6_SHA256SUMS, …_SHA256SUMS.gpgsig, …_linux_amd64.zip
+ *
+ * gpgv checks the signature of the sums by the maker's keyring, <keys>/terraform.gpg or <keys>/tofu.gpg. Only then the
+ * archive is downloaded and compared with its sum. The engine is renamed into <data-dir>/engines as one file. That
+ * folder holds at most DOWNLOADS_MAX engines: the one that was downloaded first is removed for a new one, unless a job
+ * uses it.
+ *
+ * One download runs at a time, with bounds on its time and bytes. After a mirror has failed, other than by not having a
+ * version, nothing is downloaded from it for five minutes.
+ */
+
+#include "common/loop.h"
+#include "proto/capabilities.h"
+
+struct downloads;
+struct err;
+struct fetcher;
+
+enum { DOWNLOADS_MAX = 16 };
+
+/* All borrowed. */
+struct downloads_spec {
+	struct loop *loop;
+	struct fetcher *fetcher;
+	const char *data_dir;
+	const char *terraform_mirror,
+		*tofu_mirror; /* URL without a slash at its end; "": that engine is not downloaded */
+	const char *keys;     /* folder of the keyrings; "": no engine is downloaded */
+	bool (*in_use)(void *data, const char *path); /* whether a job uses the engine */
+	void *data;
+};
+
+/* Makes the folder and removes what an interrupted download has left. ERR_INTERNAL. */
+int downloads_open(const struct downloads_spec *spec, struct downloads **ret_downloads, struct err *err);
+/* Ends what runs without its callback, before the loop is freed. NULL-safe. */
+void downloads_stop(struct downloads *downloads);
+/* After the loop, whose threads may still unpack. NULL-safe. */
+void downloads_free(struct downloads *downloads);
+/* The folder of the engines: <terraform|tofu>-<version>. Borrowed. */
+const char *downloads_folder(const struct downloads *downloads);
+/* Whether that engine can be downloaded now. */
+bool downloads_can(const struct downloads *downloads, const char *engine);
+
+/* err NULL: the engine is in the folder. */
+typedef void (*download_fn)(void *data, const struct err *err);
+/* Starts a download; none may be running. fn is called once, perhaps before this returns. */
+void downloads_get(struct downloads *downloads, const struct engine_choice *choice, download_fn fn, void *data);
+
+#endif
