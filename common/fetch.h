@@ -51,8 +51,8 @@ int fetch_trust(const char *ca_file, struct err *err);
 const char *fetch_trusted(void);
 
 struct fetcher *fetcher_new(struct loop *loop);
-/* Every request of this fetcher goes to the scheduler from now on, and an answer that does not come from it
- * (common/origin.h) has the status 0. Borrowed. */
+/* From now on every request of this fetcher goes to the scheduler. The answer of anything else (common/origin.h) has
+ * the status 0. Borrowed. */
 void fetcher_expect(struct fetcher *fetcher, struct origin *origin);
 /* Ends what runs without its callback. */
 void fetcher_free(struct fetcher *fetcher);

@@ -26,8 +26,8 @@ struct origin {
 /* Whether an answer with this value of the header (NULL: without the header) comes from the scheduler. Learns the id
  * from the first answer that has one. */
 bool origin_accepts(struct origin *origin, const char *id);
-/* The same for a request whose answer tells by its content that a scheduler made it: as long as nothing is known of the
- * scheduler, a success without an id is accepted. If the content is right, the caller calls origin_sends_no_id. */
+/* The same for a request whose caller checks that a scheduler made the answer. As long as nothing is known of the
+ * scheduler, a success without an id is accepted. If the answer is right, the caller calls origin_sends_no_id. */
 bool origin_accepts_first(struct origin *origin, int status, const char *id);
 /* Accepts answers without an id, unless the id is known. Returns true if that is new. */
 bool origin_sends_no_id(struct origin *origin);

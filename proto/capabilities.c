@@ -12,7 +12,7 @@ static const char download[] = "download ";
 
 enum { MAX_ENGINES_NAMED = 12 };
 
-/* What follows "WORD " in the text, or NULL. */
+/* The text after "WORD ", or NULL. */
 static const char *after_word(const char *text, const char *word)
 {
 	size_t len = strlen(word);

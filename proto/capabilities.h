@@ -3,15 +3,15 @@
 #define PROTO_CAPABILITIES_H
 
 /*
- * What a worker can run, and what a job needs of its worker. Pure.
+ * The capabilities of workers and the needs of jobs, and which of them fit. Pure.
  *
- * A worker's capabilities are an array of texts, the engine that it prefers first:
+ * A worker's capabilities are an array of texts. The engine that the worker prefers comes first.
  *
  *     "terraform 1.11.4", "tofu 1.10.6"     an engine that it has
  *     "download terraform", "download tofu" an engine that it downloads by exact version
  *     "opa", "sentinel", "cost"             it evaluates policies of that kind, or estimates costs
  *
- * A job's needs are one text:
+ * A job's needs are one text.
  *
  *     "engine ~> 1.11.0", "engine "         a plan: an engine that fits what the workspace asks for (version.h)
  *     "terraform 1.11.4", "tofu 1.10.6"     an apply, or a plan that runs again: the engine that planned

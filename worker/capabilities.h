@@ -3,7 +3,7 @@
 #define WORKER_CAPABILITIES_H
 
 /*
- * What this worker can run (proto/capabilities.h). It tells the scheduler with its registration, each claim and each
+ * The capabilities of this worker (proto/capabilities.h). It sends them with its registration, each claim and each
  * heartbeat, so an engine that is installed later counts with the next heartbeat.
  *
  * A plan and an apply need an engine, the stage opa the program of --opa, the stage sentinel that of --sentinel. An

@@ -24,8 +24,8 @@
  */
 enum {
 	MOST_TRIES = 5,
-	MAX_PICKS = 12,         /* that find jobs for other workers */
-	MAX_PICKS_BY_NEEDS = 6, /* of them: after these, the organizations of such jobs are left out */
+	MAX_PICKS = 12,         /* Picks that find jobs for other workers. */
+	MAX_PICKS_BY_NEEDS = 6, /* After so many, a pick leaves out the organizations of such jobs. */
 	ANSWER_LIMIT = 2 * RUN_VARIABLES_LIMIT,
 	JOB_VARIABLES_LIMIT = 24 << 20,
 	SSH_KEY_LIMIT = 1 << 20
@@ -52,10 +52,10 @@ struct claiming {
 	long long bytes_before, bytes; /* of the variables and addresses of the answer's jobs: before this try, now */
 	struct db_array left_out;      /* jobs that do not start, which this claim does not pick again */
 	const json_t *capabilities;    /* of the worker; NULL: it is of an earlier version */
-	json_t *others;                /* workers_capabilities; NULL: they did not matter yet */
+	json_t *others;                /* workers_capabilities; NULL: not read yet */
 	bool has_misfits;              /* the last pick found jobs that are left to other workers */
 	int picks;                     /* of this try, so far */
-	struct db_array misfit_needs, misfit_organizations; /* of such jobs: this claim picks no more of them */
+	struct db_array misfit_needs, misfit_organizations; /* Of such jobs. This claim picks no more of them. */
 	struct picked_job picked[MOST_CLAIMED];
 	size_t count;
 	struct picked_job failed[MOST_CLAIMED]; /* picked, and their runs do not start */

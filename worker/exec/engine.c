@@ -406,7 +406,7 @@ static bool is_choice(const struct search *search, const struct engine_choice *c
 	return search->choice.engine == choice->engine && text_equal(search->choice.version, choice->version);
 }
 
-/* Those that waited for it look again: the binary is asked for its version like any other. */
+/* The searches for this engine begin again, and ask the binary for its version. */
 static void download_ended(void *data, const struct err *err)
 {
 	struct engines *engines = data;
