@@ -10,6 +10,18 @@ struct deciding {
 	struct outbox outbox;
 };
 
+/*
+ * A report that is not decided yet. The terraform CLI reads the plan's log every two seconds, and looks at the run when
+ * it has come to the log's end: if the run has errored by then, it shows neither the plan nor the tasks. So a report
+ * that ends such a run waits until the plan has been over for three seconds; sweep_task_deadlines decides it then.
+ */
+#define CLI_READS_PLAN                                                                                                 \
+	"(t.enforcement = 'mandatory' and t.reported ->> 'status' <> 'passed' and coalesce((select "                   \
+	"(p.status_timestamps ->> 'finished-at')::timestamptz > now() - interval '3 seconds' from runs r "             \
+	"join run_inputs i on i.run_id = r.id and i.source = 'terraform+cloud' "                                       \
+	"join operations p on p.id = 'plan' || substr(r.id, 4) "                                                       \
+	"where r.id = t.run_id and r.stage in ('post_plan', 'pre_apply')), false))"
+
 /* The runs' locks come first, as everywhere (store/runs.h); then each report becomes its result's status, once. */
 static int reports_take(struct deciding *d, struct db_array *run_ids, struct err *err)
 {
@@ -17,7 +29,9 @@ static int reports_take(struct deciding *d, struct db_array *run_ids, struct err
 	_cleanup_(run_set_release) struct run_set set = {0};
 
 	if (db_query(d->store->db, &runs, err,
-		    "select distinct run_id from task_results where id = any($1::text[]) and reported is not null",
+		    "select distinct t.run_id from task_results t where t.id = any($1::text[]) and t.reported is not "
+		    "null "
+		    "and not " CLI_READS_PLAN,
 		    P_ARRAY(d->ids)) < 0)
 		return -1;
 	for (int i = 0; i < runs.count; i++)
@@ -27,12 +41,13 @@ static int reports_take(struct deciding *d, struct db_array *run_ids, struct err
 	if (runs_load(d->store, run_ids, &set, err) < 0)
 		return -1;
 	return db_query(d->store->db, NULL, err,
-		"update task_results set status = reported ->> 'status', message = coalesce(reported ->> 'message', "
+		"update task_results t set status = reported ->> 'status', message = coalesce(reported ->> 'message', "
 		"message), "
 		"url = coalesce(reported ->> 'url', url), reported = null, delivery = 'over', updated_at = now(), "
 		"status_timestamps = status_timestamps || jsonb_build_object((reported ->> 'status') || '-at', "
 		"to_char(now() at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')) "
-		"where id = any($1::text[]) and reported is not null and status in ('pending', 'running')",
+		"where id = any($1::text[]) and reported is not null and status in ('pending', 'running') "
+		"and not " CLI_READS_PLAN,
 		P_ARRAY(d->ids));
 }
 

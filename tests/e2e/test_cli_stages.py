@@ -53,7 +53,19 @@ def test_a_mandatory_run_task_that_fails(staged):
     user = staged(tasks=[("post_plan", "mandatory", says("failed", "not this one"))])
     said = user.run("apply", "-auto-approve", code=1)
     assert f"{user.name}-0 ⸺   Failed (Mandatory)" in said and "not this one" in said and "Overall Result: Failed" in said
-    assert "Task Stage failed." in said
+    assert "Task Stage failed." in said and said.index("Plan: 1 to add") < said.index("Post-plan Tasks:")
+    assert user.runs(user.name)[0]["status"] == "errored"
+
+
+@pytest.mark.parametrize("block", ["cloud", "remote"])
+def test_a_mandatory_run_task_that_fails_before_the_apply(staged, block):
+    """The CLI shows the plan though the task has answered before the CLI has read the plan's log."""
+    user = staged(block, tasks=[("pre_apply", "mandatory", says("failed", "not this one"))])
+    said = user.run("apply", "-auto-approve", code=1)
+    assert "Plan: 1 to add" in said and "will be created" in said
+    if block == "cloud":
+        assert said.index("Plan: 1 to add") < said.index("Pre-apply Tasks:") < said.index("not this one")
+        assert f"{user.name}-0 ⸺   Failed (Mandatory)" in said and "Overall Result: Failed" in said
     assert user.runs(user.name)[0]["status"] == "errored"
 
 
