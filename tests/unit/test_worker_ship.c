@@ -1368,32 +1368,31 @@ static void unreadable_is_kept(struct left *left, const struct unreadable *unrea
 	left_end(left);
 }
 
-static void a_state_that_can_not_be_read_is_owed(void **state)
+/* Each of them at a path below the job's root. */
+static void each_unreadable(const char *path)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(unreadables); i++) {
 		struct left left;
 
 		SCRIPT({422, NULL});
 		left_begin(&left, "{\"serial\":1}");
-		unreadable_put(left.dir.root, WORKDIR_STATE, &unreadables[i]);
+		assert_int_equal(beneath_parents(left.dir.root, path), 0);
+		unreadable_put(left.dir.root, path, &unreadables[i]);
+		leftover_errored(left.dir.top, "config");
 		unreadable_is_kept(&left, &unreadables[i]);
 	}
+}
+
+static void a_state_that_can_not_be_read_is_owed(void **state)
+{
+	(void)state;
+	each_unreadable(WORKDIR_STATE);
 }
 
 static void what_terraform_could_not_save_is_owed_though_it_can_not_be_read(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(unreadables); i++) {
-		struct left left;
-
-		SCRIPT({422, NULL});
-		left_begin(&left, "{\"serial\":1}");
-		assert_int_equal(beneath_mkdirs(left.dir.root, "config"), 0);
-		unreadable_put(left.dir.root, "config/errored.tfstate", &unreadables[i]);
-		leftover_errored(left.dir.top, "config");
-		unreadable_is_kept(&left, &unreadables[i]);
-	}
+	each_unreadable("config/errored.tfstate");
 }
 
 static void a_result_outlives_its_worker(void **state)
@@ -1410,6 +1409,26 @@ static void a_result_outlives_its_worker(void **state)
 	assert_string_equal(script.seen, "");
 	assert_true(text_starts(left_told(&left, 2), "POST result {"));
 	assert_non_null(strstr(script.seen, "\"outcome\":\"failed\""));
+	assert_non_null(strstr(script.seen, "}|POST last-state |"));
+	left_end(&left);
+}
+
+/* No last-state follows it: that would end the attempt as lost. The next worker sends it again. */
+static void a_refused_result_of_an_earlier_apply_is_kept(void **state)
+{
+	const struct job_result result = {.job = {"j"}, .run = {"r"}, .attempt = 1, .outcome = OUTCOME_PASSED};
+	struct left left;
+
+	(void)state;
+	SCRIPT({422, NULL}, {204, NULL});
+	left_begin(&left, "{\"serial\":1}");
+	assert_int_equal(unsent_ended(left.unsent, &left.dir, &result, false), 0);
+	assert_true(text_starts(left_told(&left, 1), "POST result {"));
+	run_ms(30);
+	assert_int_equal(script.asked, 1);
+	assert_int_equal(faccessat(left.data, "unsent/j-1.json", F_OK, 0), 0);
+	script.seen[0] = '\0';
+	assert_true(text_starts(left_told(&left, 2), "POST result {"));
 	assert_non_null(strstr(script.seen, "}|POST last-state |"));
 	left_end(&left);
 }
@@ -1615,6 +1634,7 @@ int main(void)
 		cmocka_unit_test(a_state_that_can_not_be_read_is_owed),
 		cmocka_unit_test(what_terraform_could_not_save_is_owed_though_it_can_not_be_read),
 		cmocka_unit_test(a_result_outlives_its_worker),
+		cmocka_unit_test(a_refused_result_of_an_earlier_apply_is_kept),
 		cmocka_unit_test(a_result_that_is_known_is_not_told_again),
 		cmocka_unit_test(a_lost_applys_state_is_told_until_it_is_taken),
 		cmocka_unit_test(resources_that_the_last_state_lacks_are_told_before_it),

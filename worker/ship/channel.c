@@ -146,6 +146,11 @@ void answer_sentence(int status, const struct buf *body, char *ret_text, size_t 
 		snprintf(ret_text, size, "status %d", status);
 }
 
+bool answer_ends_attempt(int status)
+{
+	return status == 401 || status == 404 || status == 409;
+}
+
 static void count_bytes(const struct transfer *transfer)
 {
 	struct stat info = {.st_size = 0};
@@ -160,7 +165,7 @@ static void count_bytes(const struct transfer *transfer)
 static void transfer_end(struct transfer *transfer, int status, const struct buf *body)
 {
 	struct channel *channel = transfer->channel;
-	bool refused = status == 401 || ((status == 404 || status == 409) && !transfer->spec.expects_refusal);
+	bool refused = answer_ends_attempt(status) && (status == 401 || !transfer->spec.expects_refusal);
 
 	metric_addf(M_TRANSFERS, 1, "what=\"%s\",status=\"%d\"", transfer->spec.what, status);
 	if (status >= 200 && status < 300 && !text_equal(transfer->spec.method, "GET"))

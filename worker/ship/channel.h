@@ -77,5 +77,7 @@ size_t channel_busy(const struct channel *channel);
 
 /* The sentence of a JSON:API error, or "status 413" if there is none. */
 void answer_sentence(int status, const struct buf *body, char *ret_text, size_t size);
+/* Whether a final answer to a job's request means that the attempt is over: 401, 404 or 409 (proto/README). */
+bool answer_ends_attempt(int status);
 
 #endif

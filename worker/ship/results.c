@@ -89,12 +89,6 @@ static void note_delivered(const struct kept_result *kept, const char *way)
 
 /* ---- over HTTP ---- */
 
-/* For the scheduler, or because the token is not valid any more (proto/README). */
-static bool attempt_is_over(int status)
-{
-	return status == 401 || status == 404 || status == 409;
-}
-
 /* The result is kept: each heartbeat that says that the attempt is still held sends it again (results_heard). */
 static void post_refused(struct kept_result *kept, const char *why)
 {
@@ -113,7 +107,7 @@ static void post_answered(void *data, int status, const struct buf *body)
 
 	if (status >= 200 && status < 300) {
 		note_delivered(kept, "http");
-	} else if (attempt_is_over(status)) {
+	} else if (answer_ends_attempt(status)) {
 		answer_sentence(status, body, why, sizeof(why));
 		log_warn("the scheduler does not want a result any more", "run", kept->result.run.text, "job",
 			kept->result.job.text, "why", why, NULL);

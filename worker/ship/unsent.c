@@ -20,7 +20,7 @@
 #include "worker/ship/record.h"
 #include "worker/ship/unrecorded.h"
 
-enum { NOTE_LIMIT = 16 * 1024 * 1024, KEEPER_MS = 500, DISK_MS = 5000 };
+enum { NOTE_LIMIT = 16 * 1024 * 1024, KEEPER_MS = 500, DISK_MS = 5000, REFUSED_MS = 60 * 1000 };
 
 static const char note_name[] = "job.json", changed_name[] = "changed";
 
@@ -30,6 +30,7 @@ struct waiting {
 	char *name;         /* "<job>-<attempt>" */
 	json_t *unrecorded; /* resources; NULL: an earlier version of the worker kept none */
 	struct channel channel;
+	struct loop_timer again; /* after a result was refused */
 	struct waiting *next;
 };
 
@@ -85,6 +86,7 @@ static void waiting_drop(struct waiting *waiting)
 		at = &(*at)->next;
 	*at = waiting->next;
 	pending_add(waiting->unsent, -1);
+	loop_timer_clear(waiting->unsent->spec.loop, &waiting->again);
 	channel_close(&waiting->channel);
 	json_decref(waiting->unrecorded);
 	free(waiting->name);
@@ -330,12 +332,33 @@ static void tell_unrecorded(struct waiting *waiting)
 		unrecorded_answered);
 }
 
-/* The second time it is nothing new. */
+static void tell_all(struct unsent *unsent, const char *name);
+
+static void tell_again(void *data)
+{
+	struct waiting *waiting = data;
+	struct unsent *unsent = waiting->unsent;
+	_cleanup_(freep) char *name = mem_text(waiting->name);
+
+	waiting_drop(waiting);
+	tell_all(unsent, name);
+}
+
+/* The second time it is nothing new. A refused result is not followed by last-state, which would end the attempt as
+ * lost. */
 static void result_answered(void *data, int status, const struct buf *body)
 {
-	(void)status;
-	(void)body;
-	tell_unrecorded(data);
+	struct waiting *waiting = data;
+	char why[300];
+
+	if ((status >= 200 && status < 300) || answer_ends_attempt(status)) {
+		tell_unrecorded(waiting);
+		return;
+	}
+	answer_sentence(status, body, why, sizeof(why));
+	log_error("the scheduler refuses the result of an earlier apply: it is kept and sent again", "job",
+		waiting->name, "why", why, NULL);
+	loop_timer_set(waiting->unsent->spec.loop, &waiting->again, REFUSED_MS, tell_again, waiting);
 }
 
 static void tell_result(struct waiting *waiting, const json_t *result)
