@@ -1422,7 +1422,7 @@ static void a_refused_result_of_an_earlier_apply_is_kept(void **state)
 	(void)state;
 	SCRIPT({422, NULL}, {204, NULL});
 	left_begin(&left, "{\"serial\":1}");
-	assert_int_equal(unsent_ended(left.unsent, &left.dir, &result, false), 0);
+	assert_int_equal(unsent_ended(left.unsent, &left.dir, &(struct unsent_end){.result = &result}), 0);
 	assert_true(text_starts(left_told(&left, 1), "POST result {"));
 	run_ms(30);
 	assert_int_equal(script.asked, 1);
