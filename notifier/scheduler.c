@@ -61,8 +61,8 @@ static void complain(struct notifier *notifier, const struct fetch_answer *answe
 		log_error("the scheduler does not know this notifier's token: set --notifier-token-file", "scheduler",
 			notifier->options.scheduler_url, NULL);
 	else
-		log_warn("the scheduler does not do what it is asked; trying again", "scheduler",
-			notifier->options.scheduler_url, "why", answer->error ? answer->error : status, NULL);
+		log_warn("scheduler away: requests to it are tried again", "scheduler", notifier->options.scheduler_url,
+			"why", answer->error ? answer->error : status, NULL);
 }
 
 bool scheduler_heard(struct notifier *notifier, const struct fetch_answer *answer)

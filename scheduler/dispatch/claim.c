@@ -571,7 +571,7 @@ static void contents_add(struct store *store, json_t *jobs)
 
 	json_array_foreach(jobs, i, job) db_array_add(&ids, json_string_at(job, "job"));
 	if (artifacts_small(store, &ids, &contents, &err) < 0) {
-		log_warn("a claim's contents have to be asked for", "why", err.message, NULL);
+		log_warn("contents left out of a claim: its worker asks for them", "why", err.message, NULL);
 		return;
 	}
 	json_array_foreach(jobs, i, job)

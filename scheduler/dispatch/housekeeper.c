@@ -161,7 +161,8 @@ static bool chores_due(struct housekeeper *keeper, int64_t due[ARRAY_LEN(chores)
 		if (clock_mono_ms() < due[i] || (chores[i].of_object_store && !store_takes(keeper)))
 			continue;
 		if (chores[i].run(keeper, &more, &err) < 0)
-			log_warn("what is put away stays for now", "chore", chores[i].name, "error", err.message, NULL);
+			log_warn("retention chore failed: it is tried again", "chore", chores[i].name, "error",
+				err.message, NULL);
 		due[i] = more ? 0 : clock_mono_ms() + chores[i].every_ms;
 		any = any || more;
 	}

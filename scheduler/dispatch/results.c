@@ -137,7 +137,7 @@ static int letter_failed(
 /* Finds the result that fails its batch by taking them one by one. */
 static int batch_one_by_one(struct intake *intake, struct batch *batch)
 {
-	log_warn("a batch of results is taken one by one", NULL);
+	log_warn("result batch failed: its results are applied one by one", NULL);
 	for (size_t i = 0; i < batch->count; i++) {
 		struct err err = ERR_INIT;
 		int told;

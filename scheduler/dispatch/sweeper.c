@@ -403,7 +403,7 @@ static void sweep_due(struct sweeper *sweeper, int64_t due[ARRAY_LEN(sweeps)])
 			continue;
 		if (sweeps[i].sweep(&sweeper->store, &err) < 0)
 			log_warn(
-				"a sweep failed, and comes again", "sweep", sweeps[i].name, "error", err.message, NULL);
+				"sweep failed: it is tried again", "sweep", sweeps[i].name, "error", err.message, NULL);
 		else if (leases)
 			sweeper->watched_ms = clock_mono_ms();
 		/* However much there is to count, it takes no more than a hundredth of the time. */

@@ -222,7 +222,7 @@ def test_malformed_results_go_to_the_dead_letters(api, scheduler, worker, bus, d
     assert {letter["payload"][:50] for letter in kept} == {text[:50] for text in RUBBISH}
     assert all(letter["topic"] == "runyard.results" and letter["error"] and not letter["replayed-at"] for letter in kept)
     assert scheduler.all[0].metric("runyard_dead_letters_total") == len(RUBBISH)
-    assert said(scheduler.all[0], "went to the dead letters", "error")
+    assert said(scheduler.all[0], "went to the dead letters", "warn")
     told = until(lambda: len(consume(bus, "runyard.dead-letters")) == len(RUBBISH) and consume(bus, "runyard.dead-letters"), "the topic is told of each")
     assert {json.loads(message)["topic"] for message in told} == {"runyard.results"}
     workspace = api.workspace(auto_apply=True)
