@@ -17,6 +17,7 @@
 #include "common/err.h"
 #include "common/guard.h"
 #include "common/http_head.h"
+#include "common/memory.h"
 #include "common/metrics.h"
 
 enum {
@@ -112,6 +113,7 @@ static void budget_return(struct http_pending *pending)
 
 static void body_release(struct http_pending *pending)
 {
+	memory_used(pending->request.body.len);
 	buf_release(&pending->request.body);
 	budget_return(pending);
 }
@@ -131,6 +133,7 @@ static enum MHD_Result answer_send(struct http_pending *pending, struct http_ans
 	enum MHD_Result result = MHD_NO; /* the connection ends without an answer */
 	int64_t now = clock_mono_ms();
 
+	memory_used(len);
 	body_release(pending);
 	if (!response) {
 		free(bytes);

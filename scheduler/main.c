@@ -11,6 +11,7 @@
 #include "common/httpd.h"
 #include "common/json_region.h"
 #include "common/log.h"
+#include "common/memory.h"
 #include "common/watchdog.h"
 #include "scheduler/api/emails.h"
 #include "scheduler/api/server.h"
@@ -480,6 +481,7 @@ int main(int argc, char **argv)
 	int result;
 
 	process_protect();
+	memory_set_up();
 	json_regions_use();
 	log_setup("scheduler", NULL, LOG_INFO);
 	if (argc == 2 && text_equal(argv[1], "states"))

@@ -8,6 +8,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/memory.h"
 #include "common/metrics.h"
 #include "scheduler/metrics.h"
 #include "scheduler/store/loose.h"
@@ -178,6 +179,7 @@ static void *housekeeper_thread(void *data)
 	while (!atomic_load(&keeper->stopping)) {
 		bool more = chores_due(keeper, due);
 
+		memory_give_back();
 		poll(&wake, 1, more ? REST_MS : LOOK_MS);
 	}
 	return NULL;

@@ -17,6 +17,7 @@
 enum { MOST_STATEMENTS = 2048, MOST_TRIES = 6, MOST_QUEUED = 64, MOST_SENT = 2 * MOST_QUEUED };
 /* A statement may take 30 s (db_connect), so who is silent for longer stands still. */
 enum { SILENT_MS = 35000, CHECK_MS = 10000, FOR_EVER = -1 };
+enum { LARGE = 4 << 20 }; /* bytes of a statement's parameter or answer */
 
 struct db {
 	char *url;
@@ -36,6 +37,7 @@ struct db {
 	unsigned long long connections;
 	const char *given_up; /* why no answer is waited for any more, or NULL */
 	bool try_again;       /* the last failure was a deadlock or a serialization failure */
+	bool large;           /* libpq's buffers have grown for a statement of at least LARGE */
 	char constraint[64];
 	int (*before_commit)(void *data, struct err *err);
 	void *before_data;
@@ -330,6 +332,17 @@ int db_check(const char *url, struct err *err)
 
 /* ---- a connection ---- */
 
+/* libpq's buffers keep the size of the largest statement and answer (twice that of a content, in hex) as long as the
+ * connection is there. A new connection takes a few milliseconds, little beside a content of that size. */
+static void connection_shrink(struct db *db)
+{
+	if (!db->large || db->in_transaction || db->gathering || db->queued || db->channel)
+		return;
+	PQfinish(db->conn);
+	db->conn = NULL;
+	db->large = false;
+}
+
 static int db_connect(struct db *db, struct err *err)
 {
 	if (db->conn && connection_alive(db))
@@ -503,6 +516,11 @@ static void note_trip(int statements)
 static void note_sent(struct db *db, struct rows *asked)
 {
 	db->asked[db->queued++] = asked;
+}
+
+static void note_size(struct db *db, size_t size)
+{
+	db->large = db->large || size >= LARGE;
 }
 
 static void rows_fill(struct rows *rows, PGresult *result)
@@ -687,6 +705,7 @@ static int pipeline_end(struct db *db, PGresult **ret_last, struct err *err)
 			failed = true;
 			err_set(err, ERR_UNAUTHORIZED, "what was known of the token has changed");
 		}
+		note_size(db, result ? PQresultMemorySize(result) : 0);
 		if (i == expected - 1 && ret_last && !failed)
 			*ret_last = result;
 		else if (db->asked[i] && !failed)
@@ -726,13 +745,15 @@ struct packed {
 	int count;
 };
 
-static int params_pack(struct db_param *params, size_t count, struct packed *ret_packed, struct err *err)
+static int params_pack(struct db *db, struct db_param *params, size_t count, struct packed *ret_packed, struct err *err)
 {
 	ret_packed->count = (int)count - 1; /* the first is the macro's place holder */
 	if (count > MOST_PARAMS)
 		return err_set(err, ERR_INTERNAL, "more parameters than MOST_PARAMS");
-	for (int i = 0; i < ret_packed->count; i++)
+	for (int i = 0; i < ret_packed->count; i++) {
 		param_pack(&params[i + 1], &ret_packed->values[i], &ret_packed->lengths[i], &ret_packed->formats[i]);
+		note_size(db, params[i + 1].len);
+	}
 	return 0;
 }
 
@@ -775,7 +796,7 @@ int db_put(
 
 	if (!db->in_transaction && !db->gathering)
 		return db_run(db, ret_rows, err, sql, params, count);
-	if (params_pack(params, count, &packed, err) < 0 || statement_ready(db, sql, name, err) < 0)
+	if (params_pack(db, params, count, &packed, err) < 0 || statement_ready(db, sql, name, err) < 0)
 		return -1;
 	if (!db->queued && !PQenterPipelineMode(db->conn))
 		return connection_failed(db, err);
@@ -791,7 +812,7 @@ int db_run(
 	PGresult *result = NULL;
 	char name[24];
 
-	if (params_pack(params, count, &packed, err) < 0 || statement_ready(db, sql, name, err) < 0)
+	if (params_pack(db, params, count, &packed, err) < 0 || statement_ready(db, sql, name, err) < 0)
 		return -1;
 	if (db->queued) {
 		if (statement_send(db, name, &packed, NULL, err) < 0 || pipeline_end(db, &result, err) < 0)
@@ -808,10 +829,12 @@ int db_run(
 			return -1;
 		}
 	}
+	note_size(db, PQresultMemorySize(result));
 	if (ret_rows)
 		rows_fill(ret_rows, result);
 	else
 		PQclear(result);
+	connection_shrink(db);
 	return 0;
 }
 
@@ -823,8 +846,9 @@ bool db_put_ahead(struct db *db, bool (*judge)(void *data, const struct rows *ro
 	char name[24];
 
 	if (db->in_transaction || !db->conn || !connection_alive(db) ||
-		params_pack(params, count, &packed, &ignored) < 0 || statement_prepare(db, sql, name, &ignored) < 0 ||
-		!PQenterPipelineMode(db->conn) || statement_send(db, name, &packed, NULL, &ignored) < 0)
+		params_pack(db, params, count, &packed, &ignored) < 0 ||
+		statement_prepare(db, sql, name, &ignored) < 0 || !PQenterPipelineMode(db->conn) ||
+		statement_send(db, name, &packed, NULL, &ignored) < 0)
 		return false;
 	db->ahead = AHEAD_SENT;
 	db->judge = judge;
@@ -856,8 +880,11 @@ int db_gathered(struct db *db, int result, struct err *err)
 	db->gathering = false;
 	if (!db->queued)
 		return result;
-	if (result == 0)
-		return pipeline_end(db, NULL, err);
+	if (result == 0) {
+		result = pipeline_end(db, NULL, err);
+		connection_shrink(db);
+		return result;
+	}
 	/* Who asked does not look any more. */
 	memset(db->asked, 0, sizeof(db->asked));
 	pipeline_end(db, NULL, &ignored);
@@ -953,6 +980,7 @@ int db_end(struct db *db, int result, struct err *err)
 	if (result < 0)
 		transaction_rollback(db);
 	db->in_transaction = false;
+	connection_shrink(db);
 	after_run(db, result == 0);
 	return result;
 }

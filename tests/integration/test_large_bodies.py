@@ -1,7 +1,14 @@
 # SPDX-License-Identifier: MPL-2.0
 """Nobody fills the scheduler's memory without a token: a large body is read only from who may send it."""
 
+import hashlib
 import http.client
+import json
+import urllib.request
+
+import psycopg
+
+from support.wait import until
 
 LARGE = 64 << 20
 
@@ -34,3 +41,26 @@ def test_a_large_body_without_a_right_to_it_is_not_kept(api, scheduler):
     assert announce(server, "POST", f"/api/v2/workspaces/{workspace}/state-versions", "wrong") == 401
     assert announce(server, "PUT", "/signed/1-abc/configuration-versions/cv-AAAAAAAAAAAAAAAA/upload", "") == 404
     assert resident(server) - before < LARGE // 2
+
+
+def reading(database):
+    """How many connections of the scheduler last read a content, whatever its size."""
+    with psycopg.connect(database) as connection:
+        return connection.execute("select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() "
+                                  "and query like '%bytes_sealed as sealed%'").fetchone()[0]
+
+
+def test_no_connection_keeps_the_buffers_of_a_large_content(api, scheduler, database):
+    """libpq's buffers never shrink: each thread's connection would keep twice the size of the largest content."""
+    workspace = api.workspace()
+    api.post(f"workspaces/{workspace}/actions/lock", {})
+    for serial, size, kept in ((1, 1 << 10, True), (2, 12 << 20, False)):
+        state = json.dumps({"version": 4, "terraform_version": "1.11.4", "serial": serial, "lineage": "line", "outputs": {}, "resources": [], "text": "x" * size}).encode()
+        attributes = {"serial": serial, "lineage": "line", "md5": hashlib.md5(state).hexdigest()}
+        version = api.post(f"workspaces/{workspace}/state-versions", {"data": {"type": "state-versions", "attributes": attributes}}).data
+        upload = urllib.request.Request(version["attributes"]["hosted-state-upload-url"], data=state, method="PUT", headers={"Content-Type": "application/json"})
+        urllib.request.urlopen(upload).read()
+        # By so many connections that every thread has answered with it.
+        for _ in range(24 if not kept else 1):
+            assert api.call("GET", f"state-versions/{version['id']}/download").body == state
+        until(lambda want=kept: (reading(database) > 0) == want, "connections are kept after a small content, and closed after a large one")
