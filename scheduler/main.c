@@ -41,10 +41,12 @@ static const struct {
 	const char *client, *group;
 	enum topic topic;
 	int (*settle)(struct intake *intake, const struct kafka_message *messages, size_t count);
+	int fetch_wait_ms; /* the least: the embedded broker answers an empty fetch, and a full one, only after that
+			      time */
 } intakes[] = {
-	{"results", "runyard-scheduler", TOPIC_RESULTS, results_settle},
-	{"task-results", "runyard-scheduler-tasks", TOPIC_TASK_RESULTS, task_reports_settle},
-	{"dead-letters", "runyard-scheduler-letters", TOPIC_DEAD_LETTERS, letters_settle},
+	{"results", "runyard-scheduler", TOPIC_RESULTS, results_settle, 0},
+	{"task-results", "runyard-scheduler-tasks", TOPIC_TASK_RESULTS, task_reports_settle, 50},
+	{"dead-letters", "runyard-scheduler-letters", TOPIC_DEAD_LETTERS, letters_settle, 500},
 };
 
 enum { INTAKES = ARRAY_LEN(intakes) };
@@ -165,14 +167,17 @@ static int port_file_write(const struct scheduler *s, struct err *err)
 static int intakes_start(struct scheduler *s, const struct kafka_settings *kafka, struct err *err)
 {
 	for (size_t i = 0; i < INTAKES; i++) {
+		struct kafka_settings own = *kafka;
 		const struct intake_spec spec = {.client = intakes[i].client,
 			.topic = topics[intakes[i].topic].name,
 			.group = intakes[i].group,
 			.settle = intakes[i].settle,
 			.store = s->store,
 			.database_url = s->options.database_url,
-			.kafka = kafka};
+			.kafka = &own};
 
+		if (own.fetch_wait_ms < intakes[i].fetch_wait_ms)
+			own.fetch_wait_ms = intakes[i].fetch_wait_ms;
 		if (intake_start(&spec, &s->intakes[i], err) < 0)
 			return -1;
 	}
