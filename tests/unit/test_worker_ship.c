@@ -1043,6 +1043,22 @@ static void what_changes_much_becomes_a_new_base(void **state)
 	states_end(&fixture);
 }
 
+static void a_state_that_comes_back_is_sent_whole_at_the_end(void **state)
+{
+	struct state_fixture fixture;
+
+	(void)state;
+	SCRIPT({204, NULL});
+	differences_begin(&fixture);
+	large_write(&fixture, 1, 800);
+	assert_true(states_behind(&fixture.states));
+	script.seen[0] = '\0';
+	settle(&fixture);
+	assert_string_equal(paths_seen(), "state|");
+	assert_false(states_behind(&fixture.states));
+	states_end(&fixture);
+}
+
 static void one_that_is_kept_beside_is_no_base(void **state)
 {
 	struct state_fixture fixture;
@@ -1619,6 +1635,7 @@ int main(void)
 		cmocka_unit_test(a_difference_that_is_refused_is_sent_whole),
 		cmocka_unit_test(a_scheduler_that_refuses_all_differences_gets_whole_states),
 		cmocka_unit_test(what_changes_much_becomes_a_new_base),
+		cmocka_unit_test(a_state_that_comes_back_is_sent_whole_at_the_end),
 		cmocka_unit_test(one_that_is_kept_beside_is_no_base),
 		cmocka_unit_test(a_head_tells_the_facts),
 		cmocka_unit_test(results_wait_until_they_are_taken),

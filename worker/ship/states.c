@@ -82,11 +82,12 @@ static void state_taken(struct states *states, int status, const struct buf *bod
 	states->refused = false;
 	states->beside[0] = states->undelivered[0] = '\0';
 	metric_add(M_STATES_SENT, "", 1);
+	states->delivered = states->flight;
 	if (states->flight_base && status != 202) {
 		state_base_set(&states->base, &states->bytes, &states->flight, clock_mono_ms());
-		return;
+		/* No file has this digest: whatever follows is sent whole at the end. */
+		text_copy(states->delivered.digest, sizeof(states->delivered.digest), "base");
 	}
-	states->delivered = states->flight;
 	delivered_write(states->dir->top, &states->delivered);
 	if (status != 202)
 		return;

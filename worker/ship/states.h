@@ -31,7 +31,7 @@ struct states {
 	bool seen;                    /* the apply has written a state */
 	char beside[300];             /* why the scheduler keeps the last one beside the workspace's; "": it is that */
 	char undelivered[300];        /* why no answer to the last one came; "": one came */
-	struct state_facts delivered; /* the last one that the scheduler has as a whole */
+	struct state_facts delivered; /* the last one that was sent whole; its digest is none if it was a base */
 	struct state_facts flight;    /* the one under way */
 	bool flight_base;             /* it is sent as a base */
 	struct buf bytes;             /* of the state that was read last */
