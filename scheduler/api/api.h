@@ -145,8 +145,9 @@ void respond_error(struct response *res, const struct err *err);
 
 /* {"id": id, "type": type}; null if id is NULL. A new reference. */
 json_t *linkage(const char *type, const char *id);
-/* Sets a relation's `links.related`, the path at which it is read. */
-void relation_link(json_t *relation, const char *url);
+/* Sets a relation's `links.related`, the path at which it is read: "/api/v2", the collection, the id and the name. The
+ * relation, for a caller that goes on with it. */
+json_t *relation_linked(json_t *relation, const char *collection, const char *id, const char *name);
 /* {"data": linkage}: a to-one relation, with the address of the resource if it has one. */
 json_t *to_one(const char *type, const char *id);
 /* {"data": [linkage, ...]}: a to-many relation, from a JSON array of ids. Borrows the array. */

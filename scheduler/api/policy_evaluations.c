@@ -33,7 +33,9 @@ json_t *policy_evaluation_resource(const struct rows *rows, int row)
 			"result-count", counts_show(rows, row), "created-at", row_time(rows, row, "created_at"),
 			"updated-at", row_time(rows, row, "updated_at")),
 		json_pack("{so so}", "policy-attachable", to_one("task-stages", row_text(rows, row, "task_stage_id")),
-			"policy-set-outcomes", row_many(rows, row, "outcomes", "policy-set-outcomes")));
+			"policy-set-outcomes",
+			relation_linked(row_many(rows, row, "outcomes", "policy-set-outcomes"), "policy-evaluations",
+				id, "policy-set-outcomes")));
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;

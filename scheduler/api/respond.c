@@ -194,12 +194,14 @@ static json_t *relation_of(json_t *data)
 	return relation;
 }
 
-void relation_link(json_t *relation, const char *url)
+json_t *relation_linked(json_t *relation, const char *collection, const char *id, const char *name)
 {
+	_cleanup_(freep) char *url = mem_printf("/api/v2/%s/%s%s%s", collection, id, *name ? "/" : "", name);
 	json_t *links = json_object();
 
 	json_object_set_new_nocheck(links, "related", json_string(url));
 	json_object_set_new_nocheck(relation, "links", links);
+	return relation;
 }
 
 /* Types whose resources are read at /api/v2/<type>/<id>. */
@@ -219,11 +221,8 @@ static bool has_address(const char *type)
 json_t *to_one(const char *type, const char *id)
 {
 	json_t *relation = relation_of(linkage(type, id));
-	char url[256];
 
-	if (id && has_address(type) && snprintf(url, sizeof(url), "/api/v2/%s/%s", type, id) < (int)sizeof(url))
-		relation_link(relation, url);
-	return relation;
+	return id && has_address(type) ? relation_linked(relation, type, id, "") : relation;
 }
 
 json_t *to_many(const char *type, const json_t *ids)

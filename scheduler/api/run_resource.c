@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include <stdio.h>
-
 #include "scheduler/api/columns.h"
 #include "scheduler/api/permissions.h"
 #include "scheduler/api/runs.h"
@@ -121,14 +119,12 @@ static void run_links(const char *run, json_t *relationships)
 {
 	static const char *const served[] = {"plan", "apply", "configuration-version", "cost-estimate", "created-by",
 		"input-state-version", "policy-checks", "task-stages", "comments", "run-events"};
-	char url[128];
 
 	for (size_t i = 0; i < ARRAY_LEN(served); i++) {
 		json_t *relation = json_object_get(relationships, served[i]);
 
-		snprintf(url, sizeof(url), "/api/v2/runs/%s/%s", run, served[i]);
 		if (!json_is_null(json_object_get(relation, "data")))
-			relation_link(relation, url);
+			relation_linked(relation, "runs", run, served[i]);
 	}
 }
 

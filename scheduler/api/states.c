@@ -89,7 +89,8 @@ static json_t *state_relations(const struct rows *rows, int row)
 		"created-by", to_one("users", row_text(rows, row, "created_by")), "workspace",
 		to_one("workspaces", row_text(rows, row, "workspace_id")), "rollback-state-version",
 		to_one("state-versions", row_text(rows, row, "rollback_id")), "outputs",
-		to_many("state-version-outputs", output_ids));
+		relation_linked(to_many("state-version-outputs", output_ids), "state-versions",
+			row_text(rows, row, "id"), "outputs"));
 }
 
 json_t *state_resource(const struct store *store, const struct rows *rows, int row)

@@ -32,7 +32,8 @@ json_t *task_stage_resource(const struct rows *rows, int row)
 			awaits_override(rows, row) && !row_bool(rows, row, "override_barred")),
 		json_pack("{so so so}", "run", to_one("runs", row_text(rows, row, "run_id")), "task-results",
 			row_many(rows, row, "results", "task-results"), "policy-evaluations",
-			row_many(rows, row, "evaluations", "policy-evaluations")));
+			relation_linked(row_many(rows, row, "evaluations", "policy-evaluations"), "task-stages",
+				row_text(rows, row, "id"), "policy-evaluations")));
 }
 
 json_t *task_result_resource(const struct rows *rows, int row)
@@ -50,7 +51,9 @@ json_t *task_result_resource(const struct rows *rows, int row)
 
 	return resource_new("task-results", row_text(rows, row, "id"), attributes,
 		json_pack("{so so}", "task_stage", to_one("task-stages", row_text(rows, row, "task_stage_id")),
-			"task-result-outcomes", row_many(rows, row, "outcomes", "task-result-outcomes")));
+			"task-result-outcomes",
+			relation_linked(row_many(rows, row, "outcomes", "task-result-outcomes"), "task-results",
+				row_text(rows, row, "id"), "outcomes")));
 }
 
 static json_t *rows_as(const struct rows *rows, json_t *(*resource)(const struct rows *rows, int row))

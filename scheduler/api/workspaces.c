@@ -117,7 +117,9 @@ static json_t *workspace_relations(const struct rows *rows, int row)
 	json_object_set_new(object, "current-run", to_one("runs", run));
 	json_object_set_new(object, "latest-run", to_one("runs", run));
 	json_object_set_new(object, "locked-by", lock_relation(rows, row));
-	json_object_set_new(object, "vars", row_many(rows, row, "variable_ids", "vars"));
+	json_object_set_new(object, "vars",
+		relation_linked(
+			row_many(rows, row, "variable_ids", "vars"), "workspaces", row_text(rows, row, "id"), "vars"));
 	json_object_set_new(object, "data-retention-policy", retention_relation(rows, row));
 	return object;
 }
