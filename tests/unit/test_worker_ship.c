@@ -1051,11 +1051,11 @@ static void a_state_that_comes_back_is_sent_whole_at_the_end(void **state)
 	SCRIPT({204, NULL});
 	differences_begin(&fixture);
 	large_write(&fixture, 1, 800);
-	assert_true(states_behind(&fixture.states));
+	assert_true(states_behind(&fixture.states, &fixture.unreadable));
 	script.seen[0] = '\0';
 	settle(&fixture);
 	assert_string_equal(paths_seen(), "state|");
-	assert_false(states_behind(&fixture.states));
+	assert_false(states_behind(&fixture.states, &fixture.unreadable));
 	states_end(&fixture);
 }
 
