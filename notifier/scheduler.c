@@ -90,8 +90,7 @@ json_t *scheduler_answer(struct notifier *notifier, const struct fetch_answer *a
 		return NULL;
 	}
 	if (origin_sends_no_id(&notifier->origin))
-		log_warn("the scheduler is of an earlier version, or a proxy removes the header " ORIGIN_HEADER
-			 ": answers of a proxy can't be told from the scheduler's",
-			"scheduler", notifier->options.scheduler_url, NULL);
+		log_warn("the scheduler sends no installation id: answers of a proxy can't be told from its own",
+			"header", ORIGIN_HEADER, "scheduler", notifier->options.scheduler_url, NULL);
 	return value;
 }

@@ -10,9 +10,9 @@ static const struct option_row rows[] = {
 
 static const struct option_removed removed[] = {
 	{"hold-seconds",
-		"A hold ends by the last state of its apply, by a person, or when the limits of the worker have ended "
-		"the "
-		"apply (its --apply-seconds and --job-stop-seconds); --hold-alert-seconds says when to warn."},
+		"The last state, a person or the worker's limits of the apply end a hold; --hold-alert-seconds says "
+		"when "
+		"to warn."},
 };
 
 const struct option_table scheduler_options = {

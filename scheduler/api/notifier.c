@@ -106,7 +106,7 @@ static int reports_decide(struct store *store, struct db_array *decided, struct 
 		return 0;
 	if (err->kind == ERR_UNAVAILABLE)
 		return -1;
-	log_error("reports of run tasks can't be decided", "error", err->message, NULL);
+	log_error("reports that a notifier sent can't be decided", "error", err->message, NULL);
 	*err = (struct err)ERR_INIT;
 	return 0;
 }

@@ -505,10 +505,10 @@ static void claim_withdraw(struct claiming *c, const struct picked_job *failed)
 	struct err err = ERR_INIT;
 
 	if (failed->refusal)
-		log_info("a job is withdrawn: no worker of its pool can run it", "run", failed->run.text, "job",
+		log_info("no worker of the pool can run a job: it is withdrawn", "run", failed->run.text, "job",
 			failed->job.text, "why", failed->refusal, NULL);
 	else
-		log_error("a job is withdrawn: its run does not start", "run", failed->run.text, "job",
+		log_error("a run does not start: its job is withdrawn", "run", failed->run.text, "job",
 			failed->job.text, "error", failed->why, NULL);
 	db_array_add(&c->left_out, failed->job.text);
 	if (runs_happen(c->store, &item, 1, &err) == 0 &&

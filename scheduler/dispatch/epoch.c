@@ -97,12 +97,13 @@ static int settle_in(void *data, struct err *err)
 	change = history_compare(known, now, store->replication == REPLICATION_SYNC && row_bool(&rows, 0, "durable"));
 	if (change == HISTORY_SAME)
 		return 0;
-	log_warn(change == HISTORY_FIRST ? "the history of the database is noted"
-			: change == HISTORY_CONTINUED
-			? "PostgreSQL failed over, and no commit is lost"
-			: "PostgreSQL failed over or was restored: commits may be lost, and "
-			  "older attempts are fenced",
-		"before", known, "history", now, NULL);
+	if (change == HISTORY_FIRST)
+		log_info("the history of the database is noted", "history", now, NULL);
+	else if (change == HISTORY_CONTINUED)
+		log_warn("PostgreSQL failed over: no commit is lost", "before", known, "history", now, NULL);
+	else
+		log_warn("PostgreSQL failed over or was restored: commits may be lost, and older attempts are fenced",
+			"before", known, "history", now, NULL);
 	if (change == HISTORY_MAY_LACK && fence(store, err) < 0)
 		return -1;
 	return db_query(store->db, NULL, err, "update database_history set history = $1", P_TEXT(now));

@@ -11,7 +11,7 @@
 struct ordering {
 	struct store *store;
 	const struct hold_order *order;
-	struct hold_done done;
+	struct hold_outcome outcome;
 	struct outbox outbox;
 };
 
@@ -20,14 +20,14 @@ static int order_in(void *data, struct err *err)
 	struct ordering *o = data;
 
 	json_array_clear(o->outbox.rows);
-	if (hold_do(o->store, o->order, &o->done, err) < 0)
+	if (hold_apply(o->store, o->order, &o->outcome, err) < 0)
 		return -1;
-	if (o->done.verdict.refused)
+	if (o->outcome.verdict.refused)
 		return 0;
-	if (o->done.verdict.ends && workspace_kick(o->store, o->done.workspace.text, err) < 0)
+	if (o->outcome.verdict.ends && workspace_kick(o->store, o->outcome.workspace.text, err) < 0)
 		return -1;
-	if (o->done.stop)
-		outbox_add(&o->outbox, topics[TOPIC_CONTROL].name, NULL, mem_text(o->done.stop));
+	if (o->outcome.stop)
+		outbox_add(&o->outbox, topics[TOPIC_CONTROL].name, NULL, mem_text(o->outcome.stop));
 	return outbox_insert(o->store, &o->outbox, err);
 }
 
@@ -41,9 +41,9 @@ static int order_commit(
 	result = db_transaction(store->db, order_in, &o, err);
 	if (result == 0)
 		outbox_committed(store, &o.outbox);
-	*ret_verdict = o.done.verdict;
+	*ret_verdict = o.outcome.verdict;
 	outbox_release(&o.outbox);
-	hold_done_release(&o.done);
+	hold_outcome_release(&o.outcome);
 	return result;
 }
 

@@ -4,9 +4,6 @@
 #include "proto/mac.h"
 #include "scheduler/store/audit.h"
 
-#define UTC_FORM    "'YYYY-MM-DD HH24:MI:SS \"UTC\"'"
-#define BEGUN_UNTIL "to_char(b.until at time zone 'UTC', " UTC_FORM ") "
-
 int holds_begin(struct store *store, const json_t *holds, struct err *err)
 {
 	_cleanup_(freep) char *text = json_text(holds);
@@ -25,7 +22,8 @@ int holds_begin(struct store *store, const json_t *holds, struct err *err)
 		"returning w.id, w.organization_id), "
 		"told as (insert into run_events (id, run_id, action, description) select u.event, b.run_id, "
 		"'workspace-held', 'The workspace is held until the last state of the apply has arrived' || "
-		"coalesce(', or until ' || " BEGUN_UNTIL "|| ', when the worker must have ended terraform', '') || '.' "
+		"coalesce(', or until ' || to_char(b.until at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS \"UTC\"') || "
+		"', when the worker must have ended terraform', '') || '.' "
 		"from begun b join jsonb_to_recordset($1::jsonb) as u(job text, event text) on u.job = b.job_id) "
 		"insert into audit_events (id, organization_id, actor_type, actor_name, request_id, action, "
 		"resource_type, resource_id, workspace_id) select gen_random_uuid(), organization_id, 'system', "
@@ -55,7 +53,8 @@ static const char *const actions[HOLD_EVENT_COUNT] = {
 
 static char *sentence_of(const struct hold_order *order, const struct hold_verdict *verdict)
 {
-	const char *reason = text_or_empty(order->reason), *risk = verdict->risks ? ", while it could still run" : "";
+	const char *reason = text_or_empty(order->reason),
+		   *risk = verdict->risks ? ", while its terraform could still run" : "";
 
 	if (order->event != HOLD_RELEASED)
 		return mem_text(sentences[order->event]);
@@ -63,14 +62,14 @@ static char *sentence_of(const struct hold_order *order, const struct hold_verdi
 		       : mem_printf("%s%s.", sentences[HOLD_RELEASED], risk);
 }
 
-struct doing {
+struct hold_work {
 	struct store *store;
 	const struct hold_order *order;
-	struct hold_done *done;
+	struct hold_outcome *outcome;
 };
 
 /* What an API request does has its event already. */
-static int audit_end(const struct doing *d, const char *organization, struct err *err)
+static int audit_end(const struct hold_work *d, const char *organization, struct err *err)
 {
 	char request[AUDIT_UUID_SIZE];
 	const struct audit_event event = {.organization = organization,
@@ -79,8 +78,8 @@ static int audit_end(const struct doing *d, const char *organization, struct err
 		.request = request,
 		.action = "release",
 		.resource_type = "workspace",
-		.resource_id = d->done->workspace.text,
-		.workspace = d->done->workspace.text};
+		.resource_id = d->outcome->workspace.text,
+		.workspace = d->outcome->workspace.text};
 
 	if (d->order->actor)
 		return 0;
@@ -88,27 +87,27 @@ static int audit_end(const struct doing *d, const char *organization, struct err
 	return audit_write(d->store, &event, err);
 }
 
-static int event_write(const struct doing *d, struct err *err)
+static int event_write(const struct hold_work *d, struct err *err)
 {
-	_cleanup_(freep) char *sentence = sentence_of(d->order, &d->done->verdict);
+	_cleanup_(freep) char *sentence = sentence_of(d->order, &d->outcome->verdict);
 
 	return db_query(d->store->db, NULL, err,
 		"insert into run_events (id, run_id, action, description, actor_id) values ($1, $2, $3, $4, $5)",
-		P_TEXT(id_new("re").text), P_TEXT(d->done->run.text), P_TEXT(actions[d->order->event]),
+		P_TEXT(id_new("re").text), P_TEXT(d->outcome->run.text), P_TEXT(actions[d->order->event]),
 		P_TEXT(sentence), P_TEXT(d->order->actor));
 }
 
-static int end_write(const struct doing *d, const struct rows *rows, struct err *err)
+static int end_write(const struct hold_work *d, const struct rows *rows, struct err *err)
 {
 	if (db_query(d->store->db, NULL, err,
 		    "with free as (update workspaces set hold_job_id = null where id = $1) "
 		    "update workspace_holds set until = null where job_id = $2",
-		    P_TEXT(d->done->workspace.text), P_TEXT(row_text(rows, 0, "job_id"))) < 0)
+		    P_TEXT(d->outcome->workspace.text), P_TEXT(row_text(rows, 0, "job_id"))) < 0)
 		return -1;
 	return audit_end(d, row_text(rows, 0, "organization_id"), err);
 }
 
-static int settle_write(const struct doing *d, const struct rows *rows, struct err *err)
+static int settle_write(const struct hold_work *d, const struct rows *rows, struct err *err)
 {
 	return db_query(d->store->db, NULL, err,
 		"update workspace_holds set settled_at = coalesce(settled_at, now()) where job_id = $1",
@@ -117,26 +116,26 @@ static int settle_write(const struct doing *d, const struct rows *rows, struct e
 
 /* The message goes out with the commit; a worker that does not read it hears of the row (store/workers.c,
  * api/control.c). */
-static int stop_write(const struct doing *d, const struct rows *rows, struct err *err)
+static int stop_write(const struct hold_work *d, const struct rows *rows, struct err *err)
 {
-	struct job_stop stop = {.attempt = (int)row_int(rows, 0, "attempt"), .stop = d->done->verdict.stop};
+	struct job_stop stop = {.attempt = (int)row_int(rows, 0, "attempt"), .stop = d->outcome->verdict.stop};
 
 	if (db_query(d->store->db, NULL, err,
 		    "with asked as (update workspace_holds set stop = $2 where job_id = $1), "
 		    "shown as (update run_inputs set canceled_by = coalesce(canceled_by, $4) where run_id = $3) "
 		    "update runs set canceled_at = coalesce(canceled_at, now()), force_cancel_available_at = "
 		    "coalesce(force_cancel_available_at, now() + interval '10 seconds') where id = $3",
-		    P_TEXT(row_text(rows, 0, "job_id")), P_INT(stop.stop), P_TEXT(d->done->run.text),
+		    P_TEXT(row_text(rows, 0, "job_id")), P_INT(stop.stop), P_TEXT(d->outcome->run.text),
 		    P_TEXT(d->order->actor)) < 0)
 		return -1;
 	text_copy(stop.job.text, sizeof(stop.job.text), row_text(rows, 0, "job_id"));
 	job_stop_sign(&stop, row_text(rows, 0, "token_hash"));
-	d->done->stop = job_stop_encode(&stop);
+	d->outcome->stop = job_stop_encode(&stop);
 	return 0;
 }
 
 /* Locks the workspace and its hold. */
-static int hold_read(const struct doing *d, struct rows *ret_rows, struct err *err)
+static int hold_read(const struct hold_work *d, struct rows *ret_rows, struct err *err)
 {
 	const struct hold_order *order = d->order;
 
@@ -149,43 +148,43 @@ static int hold_read(const struct doing *d, struct rows *ret_rows, struct err *e
 		P_TEXT(order->workspace_id), P_TEXT(order->run_id), P_TEXT(order->job_id));
 }
 
-static int do_in(void *data, struct err *err)
+static int apply_in(void *data, struct err *err)
 {
-	const struct doing *d = data;
-	struct hold_done *done = d->done;
+	const struct hold_work *d = data;
+	struct hold_outcome *outcome = d->outcome;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct hold hold = {.holds = false};
 
-	hold_done_release(done);
+	hold_outcome_release(outcome);
 	if (hold_read(d, &rows, err) < 0)
 		return -1;
 	if (rows.count) {
 		hold = hold_of_view(&rows, 0);
-		text_copy(done->workspace.text, ID_SIZE, row_text(&rows, 0, "workspace_id"));
-		text_copy(done->run.text, ID_SIZE, row_text(&rows, 0, "run_id"));
+		text_copy(outcome->workspace.text, ID_SIZE, row_text(&rows, 0, "workspace_id"));
+		text_copy(outcome->run.text, ID_SIZE, row_text(&rows, 0, "run_id"));
 	}
-	done->verdict = hold_step(&hold, d->order->event);
-	if (done->verdict.refused)
+	outcome->verdict = hold_step(&hold, d->order->event);
+	if (outcome->verdict.refused)
 		return 0;
-	if (done->verdict.settles)
+	if (outcome->verdict.settles)
 		return settle_write(d, &rows, err);
-	if ((done->verdict.ends && end_write(d, &rows, err) < 0) ||
-		(done->verdict.signals && stop_write(d, &rows, err) < 0))
+	if ((outcome->verdict.ends && end_write(d, &rows, err) < 0) ||
+		(outcome->verdict.signals && stop_write(d, &rows, err) < 0))
 		return -1;
 	return event_write(d, err);
 }
 
-void hold_done_release(struct hold_done *done)
+void hold_outcome_release(struct hold_outcome *outcome)
 {
-	free(done->stop);
-	*done = (struct hold_done){.stop = NULL};
+	free(outcome->stop);
+	*outcome = (struct hold_outcome){.stop = NULL};
 }
 
-int hold_do(struct store *store, const struct hold_order *order, struct hold_done *ret_done, struct err *err)
+int hold_apply(struct store *store, const struct hold_order *order, struct hold_outcome *ret_outcome, struct err *err)
 {
-	struct doing doing = {.store = store, .order = order, .done = ret_done};
+	struct hold_work work = {.store = store, .order = order, .outcome = ret_outcome};
 
-	return db_transaction(store->db, do_in, &doing, err);
+	return db_transaction(store->db, apply_in, &work, err);
 }
 
 struct hold hold_of_view(const struct rows *rows, int row)
@@ -242,9 +241,9 @@ int holds_alert(struct store *store, int most, struct rows *ret_rows, struct err
 int hold_of_workspace(struct store *store, const char *workspace_id, struct rows *ret_rows, struct err *err)
 {
 	if (db_query(store->db, ret_rows, err,
-		    "select w.id as workspace_id, w.name as workspace, w.organization_id, h.run_id, "
-		    "h.worker, to_char(h.began_at at time zone 'UTC', " UTC_FORM ") as since, "
-		    "to_char(h.until at time zone 'UTC', " UTC_FORM ") as until, "
+		    "select w.id as workspace_id, w.name as workspace, w.organization_id, h.run_id, h.worker, "
+		    "to_char(h.began_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS \"UTC\"') as since, "
+		    "to_char(h.until at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS \"UTC\"') as until, "
 		    "coalesce(r.force_cancel_available_at <= now(), false) as cooled_off, " HOLD_COLUMNS
 		    "from workspaces w left join workspace_holds h on h.job_id = w.hold_job_id "
 		    "left join runs r on r.id = h.run_id where w.id = $1",

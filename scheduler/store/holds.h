@@ -26,16 +26,16 @@ struct hold_order {
 };
 
 /* What became of an order. */
-struct hold_done {
+struct hold_outcome {
 	struct hold_verdict verdict; /* refused: nothing was changed */
 	struct id workspace, run;    /* "" if nothing is held */
 	char *stop;                  /* the control message for the worker, or NULL; owned */
 };
 
-void hold_done_release(struct hold_done *done);
+void hold_outcome_release(struct hold_outcome *done);
 /* Does what hold_step says. The caller publishes `stop`, and kicks the queue if the hold has ended
  * (dispatch/holds.h). */
-int hold_do(struct store *store, const struct hold_order *order, struct hold_done *ret_done, struct err *err);
+int hold_apply(struct store *store, const struct hold_order *order, struct hold_outcome *ret_outcome, struct err *err);
 
 /* What the token of an attempt that is over is good for: columns job_id, run_id, workspace_id, and `holds`, whether the
  * workspace is held for it. None if it is good for nothing. */

@@ -11,14 +11,14 @@
 enum { REASON_MOST = 512 };
 
 /* What the forms of the page do: the value of `do`. */
-static const struct deed {
+static const struct hold_action {
 	const char *name;
 	enum hold_event event;
 	enum permission permission;
-	const char *action, *type; /* of the audit trail */
+	const char *audit_action, *audit_type;
 	const char *button;
 	const char *text;
-} deeds[] = {
+} hold_actions[] = {
 	{"cancel", HOLD_CANCELED, CAN_APPLY, "cancel", "run", "Cancel the run",
 		"The worker, if it is still there, interrupts terraform, delivers its last state, and the hold ends."},
 	{"force-cancel", HOLD_FORCE_CANCELED, CAN_MANAGE_WORKSPACE, "force_cancel", "run", "Force-cancel the run",
@@ -30,11 +30,11 @@ static const struct deed {
 		"same resources, and the state of one is lost to the other. First see that the worker is gone."},
 };
 
-static const struct deed *deed_named(const char *name)
+static const struct hold_action *action_named(const char *name)
 {
-	for (size_t i = 0; i < ARRAY_LEN(deeds); i++)
-		if (text_equal(deeds[i].name, name))
-			return &deeds[i];
+	for (size_t i = 0; i < ARRAY_LEN(hold_actions); i++)
+		if (text_equal(hold_actions[i].name, name))
+			return &hold_actions[i];
 	return NULL;
 }
 
@@ -98,21 +98,22 @@ static void facts(struct page_buf *page, const struct rows *rows)
 	page_html(page, "</tbody></table>\n");
 }
 
-static void deed_form(struct page_buf *page, const struct request *req, const struct deed *deed)
+static void action_form(struct page_buf *page, const struct request *req, const struct hold_action *action)
 {
 	_cleanup_(freep) char *path = hold_path(req);
 
 	page_html(page, "<h2>");
-	page_text(page, deed->button);
+	page_text(page, action->button);
 	page_html(page, "</h2>\n<p>");
-	page_text(page, deed->text);
+	page_text(page, action->text);
 	page_html(page, "</p>\n<form method=\"post\" action=\"");
 	page_text(page, path);
 	page_html(page, "\">\n");
 	page_csrf(page, req);
-	if (deed->event == HOLD_RELEASED)
+	if (action->event == HOLD_RELEASED)
 		page_input(page, "Reason", "reason", "text", "required maxlength=\"512\"");
-	buf_printf(&page->html, "<button name=\"do\" value=\"%s\">%s</button>\n</form>\n", deed->name, deed->button);
+	buf_printf(
+		&page->html, "<button name=\"do\" value=\"%s\">%s</button>\n</form>\n", action->name, action->button);
 }
 
 static int hold_show(struct request *req, struct response *res, const struct rows *rows, const char *wrong)
@@ -125,10 +126,10 @@ static int hold_show(struct request *req, struct response *res, const struct row
 	if (wrong)
 		page_note(&page, "alert", wrong);
 	facts(&page, rows);
-	for (size_t i = 0; i < ARRAY_LEN(deeds); i++)
-		if (hold_accepts(&hold, deeds[i].event) &&
-			may_with(req, deeds[i].permission, place_of(rows), "workspace", &err) == 0)
-			deed_form(&page, req, &deeds[i]);
+	for (size_t i = 0; i < ARRAY_LEN(hold_actions); i++)
+		if (hold_accepts(&hold, hold_actions[i].event) &&
+			may_with(req, hold_actions[i].permission, place_of(rows), "workspace", &err) == 0)
+			action_form(&page, req, &hold_actions[i]);
 	return page_send(&page, res, wrong ? 422 : 200);
 }
 
@@ -147,7 +148,7 @@ int ui_hold_page(struct request *req, struct response *res, struct err *err)
 
 /* ---- its forms ---- */
 
-static int deed_do(struct request *req, const struct deed *deed, const struct rows *rows, struct err *err)
+static int action_run(struct request *req, const struct hold_action *action, const struct rows *rows, struct err *err)
 {
 	const struct hold_order order = {.event = HOLD_RELEASED,
 		.workspace_id = param(req, "workspace"),
@@ -158,14 +159,14 @@ static int deed_do(struct request *req, const struct deed *deed, const struct ro
 
 	if (db_begin(req->store->db, err) < 0)
 		return -1;
-	if (deed->event == HOLD_RELEASED)
+	if (action->event == HOLD_RELEASED)
 		result = hold_release(req->store, &order, NULL, err);
 	else
-		result = hold_stop(req->store, run, deed->event, order.actor, err);
+		result = hold_stop(req->store, run, action->event, order.actor, err);
 	if (result < 0)
 		return -1;
-	return trail_write(
-		req, deed->action, deed->type, text_equal(deed->type, "run") ? run : order.workspace_id, err);
+	return trail_write(req, action->audit_action, action->audit_type,
+		text_equal(action->audit_type, "run") ? run : order.workspace_id, err);
 }
 
 int ui_hold_do(struct request *req, struct response *res, struct err *err)
@@ -173,20 +174,20 @@ int ui_hold_do(struct request *req, struct response *res, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(freep) char *path = hold_path(req);
 	int there = page_form_begin(req, res, path, err);
-	const struct deed *deed = deed_named(page_sent(req, "do"));
+	const struct hold_action *action = action_named(page_sent(req, "do"));
 
 	if (there <= 0)
 		return there;
-	if (hold_find(req, deed ? deed->permission : CAN_READ_RUNS, &rows, err) < 0)
+	if (hold_find(req, action ? action->permission : CAN_READ_RUNS, &rows, err) < 0)
 		return err->kind == ERR_NOT_FOUND ? not_there(req, res) : -1;
 	if (!hold_of_view(&rows, 0).holds)
 		return not_held(req, res, 409);
-	if (!deed)
+	if (!action)
 		return hold_show(req, res, &rows, "Choose what to do.");
-	if (deed->event == HOLD_RELEASED &&
+	if (action->event == HOLD_RELEASED &&
 		(!*page_sent(req, "reason") || strlen(page_sent(req, "reason")) > REASON_MOST))
 		return hold_show(req, res, &rows, "A reason of at most 512 bytes is needed to release the workspace.");
-	if (deed_do(req, deed, &rows, err) == 0)
+	if (action_run(req, action, &rows, err) == 0)
 		return page_redirect(res, path);
 	return err->kind == ERR_CONFLICT ? hold_show(req, res, &rows, err->message) : -1;
 }

@@ -167,7 +167,7 @@ def test_an_operator_ends_it(place):
     answer = place.api.post(f"workspaces/{place.id}/actions/force-unlock", {"reason": "the machine burnt down"}).data
     assert answer["relationships"]["locked-by"]["data"]["id"] == second
     assert place.api.status(second) == "plan_queued"
-    assert place.released(job).endswith(", while it could still run: the machine burnt down")
+    assert place.released(job).endswith(", while its terraform could still run: the machine burnt down")
     assert deeds(place.api)[0] == ("force_unlock", "user") and ("release", "system") not in deeds(place.api)
 
     # Nobody else has written since: its state is the workspace's, and what was planned meanwhile is stale.
@@ -376,7 +376,7 @@ def test_the_page_stops_and_releases_a_held_apply(owned, office):
     assert done.status == 200 and "Not held" in done.text
     csrf = page.browser.ask("/app/settings/tokens").form("/app/settings/tokens")["fields"]["csrf"]
     assert page.browser.ask(page.path, {"csrf": csrf, "do": "cancel"}).status == 409
-    assert place.released(job).endswith("while it could still run: <it> must go on")
+    assert place.released(job).endswith("while its terraform could still run: <it> must go on")
     until(lambda: place.api.status(second) == "plan_queued", "the queue goes on")
     did = [(e["resource"]["type"], e["resource"]["action"]) for e in place.api.get(f"organizations/{place.api.organization}/audit-trail").json["data"]
            if e["auth"]["accessor_type"] == "user"]
@@ -392,10 +392,10 @@ def test_the_page_is_shown_to_nobody_else(owned, office):
     office.change("update users set is_site_admin = false where username = %s", name)
     assert other.see().status == 404 and job["run"] not in other.browser.text
     csrf = other.browser.ask("/app/settings/tokens").form("/app/settings/tokens")["fields"]["csrf"]
-    for deed in ("cancel", "force-cancel", "release", "nonsense", ""):
-        assert other.browser.ask(page.path, {"csrf": csrf, "do": deed, "reason": "mine"}).status == 404, deed
+    for action in ("cancel", "force-cancel", "release", "nonsense", ""):
+        assert other.browser.ask(page.path, {"csrf": csrf, "do": action, "reason": "mine"}).status == 404, action
     assert place.hold(job)[2] == 0 and place.held()
-    # The owner's form without the session's word, or with a deed that is none.
+    # The owner's form without the session's word, or with an action that is none.
     assert page.browser.ask(page.path, {"do": "cancel"}).status == 403
     assert page.press("cancel", do="nonsense").status == 422
     assert place.hold(job)[2] == 0
@@ -408,7 +408,7 @@ def test_who_releases_it_is_told_what_that_risks(place, office):
     assert "two of them can change the same resources" in place.shown["attributes"]["locked-reason"]
     done = Scheduler.run_command("holds", "release", place.id, "gone", database_url=office.database, keys=KEYS)
     assert done.stderr.startswith("warning: the terraform of the lost apply may still run.")
-    assert place.released(job).endswith("the last state of the apply, while it could still run: gone")
+    assert place.released(job).endswith("the last state of the apply, while its terraform could still run: gone")
 
 
 def test_at_the_command_line(place, office):

@@ -102,8 +102,8 @@ static void few_rows_need_no_token(void **state)
 	static const char *const open[] = {"/", "/.well-known/terraform.json", "/api/v2/ping", "/app/style.css",
 		"/app/login", "/app/logout", "/app/settings/tokens", "/app/settings/tokens/:token/revoke",
 		"/app/settings/password", "/app/settings/invitations", "/app/settings/invitations/:membership",
-		"/app/invitations/:membership", "/app/workspaces/:workspace/hold", "/app/runs/:run/unrecorded-resources",
-		"/oauth/authorize", "/oauth/token"};
+		"/app/invitations/:membership", "/app/workspaces/:workspace/hold",
+		"/app/runs/:run/unrecorded-resources", "/oauth/authorize", "/oauth/token"};
 
 	(void)state;
 	for (size_t i = 0; i < routes_count; i++) {

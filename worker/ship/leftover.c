@@ -237,6 +237,8 @@ void leftover_errored(int top, const char *folder)
 
 	if (file_read(top, path, &state, &facts, &err) < 0 && err.kind == ERR_NOT_FOUND)
 		return;
+	if (err.kind == ERR_NONE && !state.len)
+		return; /* the reserve, which terraform did not need */
 	if (err.kind == ERR_NONE && !facts_add(&state, &facts))
 		err_set(&err, ERR_INVALID, "%s holds no whole state", errored);
 	if (err.kind == ERR_NONE && errored_take(top, &state, &facts, &err) == 0) {

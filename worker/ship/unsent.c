@@ -306,8 +306,8 @@ static void unrecorded_answered(void *data, int status, const struct buf *body)
 
 	if (status < 200 || status >= 300) {
 		answer_sentence(status, body, why, sizeof(why));
-		log_warn("the scheduler did not take the list of unrecorded resources of an apply", "job",
-			waiting->name, "why", why, NULL);
+		log_warn(
+			"the scheduler refused a list of unrecorded resources", "job", waiting->name, "why", why, NULL);
 	}
 	tell_state(waiting);
 }
@@ -511,8 +511,8 @@ static int recover_apply(struct unsent *unsent, int top, const char *name)
 	leftover_errored(top, text_or_empty(json_string_at(note, "folder")));
 	unrecorded = unrecorded_find(top);
 	if (state_is_missing(top, note) && !json_array_size(unrecorded)) {
-		log_error("an apply that an earlier worker did not end changed resources and left no state here; its "
-			  "workspace stays held",
+		log_error("an apply of an earlier worker left no state: it changed resources, and its workspace stays "
+			  "held",
 			"job", name, NULL);
 		return 0;
 	}
