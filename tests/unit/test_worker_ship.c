@@ -1338,8 +1338,8 @@ struct unreadable {
 };
 
 static const struct unreadable unreadables[] = {
+	{"", 0, S_IFREG, true, 0},                /* as errored.tfstate, this is the reserve (ship/reserve.h) */
 	{"{\"serial\":2,", 0, S_IFREG, true, 12}, /* the half of one */
-	{"", 0, S_IFREG, true, 0},
 	{"{\"serial\":\"2\"}", 0, S_IFREG, true, 14},
 	{NULL, (off_t)MAX_STATE_BYTES + 1, S_IFREG, false, (off_t)MAX_STATE_BYTES + 1},
 	{NULL, (off_t)MAX_STATE_BYTES * 8, S_IFREG, true, 0}, /* a job must not fill the disk with it */
@@ -1384,10 +1384,10 @@ static void unreadable_is_kept(struct left *left, const struct unreadable *unrea
 	left_end(left);
 }
 
-/* Each of them at a path below the job's root. */
-static void each_unreadable(const char *path)
+/* Each of them from `first` on at a path below the job's root. */
+static void each_unreadable(const char *path, size_t first)
 {
-	for (size_t i = 0; i < ARRAY_LEN(unreadables); i++) {
+	for (size_t i = first; i < ARRAY_LEN(unreadables); i++) {
 		struct left left;
 
 		SCRIPT({422, NULL});
@@ -1402,13 +1402,13 @@ static void each_unreadable(const char *path)
 static void a_state_that_can_not_be_read_is_owed(void **state)
 {
 	(void)state;
-	each_unreadable(WORKDIR_STATE);
+	each_unreadable(WORKDIR_STATE, 0);
 }
 
 static void what_terraform_could_not_save_is_owed_though_it_can_not_be_read(void **state)
 {
 	(void)state;
-	each_unreadable("config/errored.tfstate");
+	each_unreadable("config/errored.tfstate", 1);
 }
 
 static void a_result_outlives_its_worker(void **state)
