@@ -68,8 +68,8 @@ struct claiming {
  * Classes in order, within a class the organization with the fewest running and earlier jobs first, then the oldest.
  * The heads walk jumps from organization to organization in the index, so that a long queue of one costs the others
  * nothing. A job whose secrets are sealed with a key that is not in $7 is left to another scheduler. Running jobs are
- * counted only where it makes a difference. What somebody else holds locked is left for the next
- * look. `like`: see migration 0028; no plan is to read all that wait in order to find one by its id.
+ * counted only where it makes a difference. Jobs that another transaction holds locked are left for the next look.
+ * `like`: see migration 0028; no plan is to read all that wait in order to find one by its id.
  */
 #define OPENED_HERE "not " JOB_KEY_IS_MISSING("k", "$7") " "
 

@@ -3,10 +3,9 @@
 #define SCHEDULER_DISPATCH_HOUSEKEEPER_H
 
 /*
- * The thread that looks for the unrecorded resources of lost applies (store/unrecorded.h) and puts away what lies
- * around: content that nothing names is deleted, what is old goes as retention says, what is large is moved to the
- * object store. It works in small batches with a rest after each, takes its time with the network, and nobody waits for
- * it. Replicas may all have one.
+ * A thread for work that nobody waits for. It looks for the unrecorded resources of lost applies (store/unrecorded.h).
+ * It deletes content that no row names and content that is older than retention allows, and moves large content to the
+ * object store. It works in small batches with a rest after each. Every replica may have one.
  */
 
 #include "scheduler/store/expiry.h"

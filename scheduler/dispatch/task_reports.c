@@ -11,9 +11,10 @@ struct deciding {
 };
 
 /*
- * A report that is not decided yet. The terraform CLI reads the plan's log every two seconds, and looks at the run when
- * it has come to the log's end: if the run has errored by then, it shows neither the plan nor the tasks. So a report
- * that ends such a run waits until the plan has been over for three seconds; sweep_task_deadlines decides it then.
+ * A report that is not decided yet. The terraform CLI reads the plan's log every two seconds, and reads the run when
+ * it has come to the log's end. If the run has errored by then, the CLI shows neither the plan nor the tasks. So a
+ * report that ends such a run waits until the plan has been over for three seconds; sweep_task_deadlines decides it
+ * then.
  */
 #define CLI_READS_PLAN                                                                                                 \
 	"(t.enforcement = 'mandatory' and t.reported ->> 'status' <> 'passed' and coalesce((select "                   \

@@ -4,12 +4,12 @@
 
 /*
  * The content of state versions. A state version usually has its state in its blob as it came. While an apply runs it
- * may have a base instead (table state_bases): the blob is an earlier state of that apply, compressed, and the row has
- * the newest state as a difference to the base. So a read needs two parts at most, however many states the apply has
+ * may have a base instead (table state_bases). The blob is then an earlier state of that apply, compressed, and the row
+ * has the newest state as a difference to the base. So a read needs two parts at most, however many states the apply has
  * sent.
  *
- * The seals of base and difference name the blob, and zstd's frame has a checksum of the state: a base that is damaged,
- * or is another, is an error and never a state.
+ * The seals of base and difference name the blob, and zstd's frame has a checksum of the state. So a damaged or wrong
+ * base is an error and never a state.
  *
  * The worker sends the last state whole. If it can't, state_bases_settle makes a whole state of what came once the job
  * has ended.

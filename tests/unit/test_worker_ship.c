@@ -1284,7 +1284,7 @@ static void the_next_worker_tells_what_a_killed_one_left(void **state)
 	left_end(&left);
 }
 
-/* What it made is in no state that anybody has: nobody says that the last one is here. */
+/* No state has the changes, so the worker must not say that the last state is here. */
 static void the_next_worker_says_nothing_of_changes_without_a_state(void **state)
 {
 	struct left left;

@@ -17,8 +17,8 @@
 int reserve_name(const struct workdir *dir, const char *folder, struct err *err);
 enum { RESERVE_LEAST = 4 << 20 };
 
-/* Allocates blocks for both files: for each RESERVE_LEAST plus twice the size of the state that the apply starts from,
- * and at most an eighth of `disk`, the job's limit in bytes (0: none). A filesystem that can't allocate gives none.
+/* Allocates blocks for both files. Each gets RESERVE_LEAST plus twice the size of the state that the apply starts from,
+ * but at most an eighth of `disk`, the job's limit in bytes (0: none). A filesystem that can't allocate gives none.
  * ERR_UNAVAILABLE: there is not that much space. ERR_INTERNAL. */
 int reserve_allocate(const struct workdir *dir, const char *folder, int64_t disk, struct err *err);
 
