@@ -5,8 +5,8 @@
 /*
  * The content of state versions. A state version usually has its state in its blob as it came. While an apply runs it
  * may have a base instead (table state_bases). The blob is then an earlier state of that apply, compressed, and the row
- * has the newest state as a difference to the base. So a read needs two parts at most, however many states the apply has
- * sent.
+ * has the newest state as a difference to the base. So a read needs two parts at most, however many states the apply
+ * has sent.
  *
  * The seals of base and difference name the blob, and zstd's frame has a checksum of the state. So a damaged or wrong
  * base is an error and never a state.
