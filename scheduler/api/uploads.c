@@ -61,15 +61,15 @@ static bool holds_configuration(const struct handed *plan)
 	return plan->len && memmem(plan->bytes, plan->len, member, sizeof(member) - 1);
 }
 
-static int difference_read(const struct handed *handed, struct state_difference *ret_difference, struct err *err)
+/* Size 0 if a number is missing or none: that is refused with the content, once the token is known to be the job's. */
+static struct state_difference difference_read(const struct handed *handed)
 {
 	struct state_difference difference = {.base = text_or_empty(handed->base)};
 
 	if (text_number(handed->serial, 0, INT64_MAX / 2, &difference.serial) < 0 ||
 		text_number(handed->state_size, 1, DIFFERENCE_STATE_MAX, &difference.size) < 0)
-		return err_set(err, ERR_INVALID, "'serial' and 'size' of a state's difference must be whole numbers");
-	*ret_difference = difference;
-	return 0;
+		difference.size = 0;
+	return difference;
 }
 
 static int handed_in(const struct request *req, const struct handed *handed, struct err *err)
@@ -89,8 +89,8 @@ static int handed_in(const struct request *req, const struct handed *handed, str
 	if (upload.kind == UPLOAD_LOG && text_number(handed->offset, 0, INT64_MAX / 2, &upload.offset) < 0)
 		return err_set(err, ERR_INVALID, "'offset' must be a whole number");
 	upload.base = upload.kind == UPLOAD_STATE && text_equal(handed->intermediate, "true");
-	if (upload.kind == UPLOAD_STATE_DIFFERENCE && difference_read(handed, &upload.difference, err) < 0)
-		return -1;
+	if (upload.kind == UPLOAD_STATE_DIFFERENCE)
+		upload.difference = difference_read(handed);
 	*upload_add(req->uploads) = upload;
 	return 0;
 }

@@ -381,8 +381,10 @@ static void difference_begin(struct acceptance *a)
 	const struct state_offer *offer = a->offer;
 
 	a->serial = offer->difference.serial;
-	if (difference_size((struct bytes){offer->bytes, offer->len}) != offer->difference.size)
-		err_set(&a->unfit, ERR_INVALID, "this is no difference of states, or not one of that size");
+	if (offer->difference.size < 1 ||
+		difference_size((struct bytes){offer->bytes, offer->len}) != offer->difference.size)
+		err_set(&a->unfit, ERR_INVALID,
+			"this is no difference of states, or its 'serial' and 'size' are not those of one");
 }
 
 static void acceptance_begin(struct acceptance *a, struct state_offer *offer)
