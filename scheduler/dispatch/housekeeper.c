@@ -17,7 +17,7 @@
 #include "scheduler/store/state_bases.h"
 #include "scheduler/store/unrecorded.h"
 
-enum { REST_MS = 100, LOOK_MS = 500, LOST_MOST = 10 };
+enum { REST_MS = 100, LOOK_MS = 1000, LOST_MOST = 10 };
 
 struct housekeeper {
 	struct store store;

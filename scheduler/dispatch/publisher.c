@@ -22,7 +22,8 @@
  */
 
 enum {
-	POLL_MS = 200,
+	ROUND_MS = 200, /* while rows are on their way */
+	POLL_MS = 1000, /* for rows that a dead replica left behind */
 	LEFT_BEHIND_MS = 1000,
 	MOST_ROWS = 20000,
 	BATCH = 500,
@@ -308,7 +309,7 @@ static void *publisher_thread(void *data)
 
 	while (!atomic_load(&publisher->stopping)) {
 		publisher_round(publisher);
-		poll(&wake, 1, POLL_MS);
+		poll(&wake, 1, publisher->rows ? ROUND_MS : POLL_MS);
 		eventfd_read(publisher->wake, &ignored);
 	}
 	for (int64_t give_up = clock_mono_ms() + CLOSE_MS; publisher->rows && clock_mono_ms() < give_up;) {
