@@ -234,7 +234,7 @@ static void set_signals(posix_spawnattr_t *attributes)
 	posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 }
 
-/* Where no descriptor of the keeper's takes its place. -1 stays -1. */
+/* A copy above the keeper's own descriptors. -1 for -1. */
 static int fd_above(int fd)
 {
 	return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, KEEPER_FDS_END);

@@ -21,7 +21,7 @@ struct child;
 
 enum { CHILD_MOST_FDS = KEEPER_FD };
 
-/* What the keeper has for the time after this process (keeper/keeper.h), each or -1. Borrowed for the start. */
+/* Descriptors that the keeper uses when this process is gone (keeper/keeper.h); -1: none. Borrowed for the start. */
 struct child_kept {
 	int output; /* read end of the program's output; it must not block */
 	int copy;   /* file that the rest of the output is appended to */

@@ -14,7 +14,7 @@
  *     made for himself. When the program has ended, or is killed, so are all of them, and it ends after the last.
  *  4. When the worker is gone (its end of the socket is closed), everything is killed at once if `grace_ms` is 0. Else
  *     a program that stops in order is interrupted, as soon as one of its processes handles SIGINT, and any other
- *     goes on. What is left after `grace_ms` is killed. Meanwhile the keeper reads the program's output.
+ *     goes on. The keeper kills the rest after `grace_ms`. Meanwhile the keeper reads the program's output.
  *  5. Meeting a limit of the job stops the program: first in order, then for good.
  *
  * The program is interrupted at most once: terraform and tofu take a second interrupt as the order to exit without

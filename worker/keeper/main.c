@@ -224,7 +224,7 @@ static void orphan_check(struct keeper *keeper)
 		interrupt(keeper);
 }
 
-/* A program whose output nobody reads would wait for ever, or be killed by its next write. */
+/* Without a reader, the program blocks on a full pipe, or its next write kills it. */
 static void output_copy(struct keeper *keeper)
 {
 	char chunk[CHUNK];

@@ -527,7 +527,7 @@ static int recover_apply(struct unsent *unsent, int top, const char *name)
 	return keep(unsent, top, name, note, owed);
 }
 
-/* What a killed keeper left in the job's control group dies here. */
+/* Kills the processes that a killed keeper left in the job's control group. */
 static void group_end(const struct unsent *unsent, const char *name)
 {
 	_cleanup_(freep) char *job = mem_text(name);

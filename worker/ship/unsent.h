@@ -57,9 +57,9 @@ struct unsent_end {
 	json_t *unrecorded;              /* its unrecorded resources; borrowed */
 };
 
-/* Call it when an apply that was noted has ended. 0: everything that the scheduler still lacks is on the disk, and the
- * worker sends it from now on. Where only the result is missing, its own way delivers it (ship/results.h), and a worker
- * that starts before unsent_confirmed sends it again. -1: the folder of the apply has to stay. */
+/* An apply that was noted has ended. When this returns 0, everything that the scheduler does not know is on the disk,
+ * and is being sent. A result alone is sent by results.h; a worker that starts before unsent_confirmed sends it again.
+ * -1: the job's folder has to stay. */
 int unsent_ended(struct unsent *unsent, const struct workdir *dir, const struct unsent_end *end);
 /* Takes the note of an apply back whose last state no worker will ever have: its workspace stays held. */
 void unsent_forget(const struct workdir *dir);
