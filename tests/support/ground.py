@@ -35,6 +35,8 @@ def tree(folder, *left_out):
         folders[:] = [name for name in folders if os.path.join(place, name) not in left_out]
         for name in folders + files:
             path = os.path.join(place, name)
+            if path in left_out:
+                continue
             try:
                 found[path] = described(path)
             except FileNotFoundError:
@@ -83,8 +85,10 @@ class Ground:
         transient = [str(self.data / name) for name in ("jobs", "inits", "schemas", "unsent", "etc")]
         # So it does with the empty folder of an organization whose job runs or has just ended.
         transient += [str(folder) for folder in (self.data / "organization-packages").glob("*") if is_empty(folder)]
+        # And the output of an apply that goes on.
+        outputs = [str(path) for path in (self.data / "jobs").glob("*/output")]
         return {"settings": self.settings(), "host files": {path: described(path) for pattern in HOST_FILES for path in glob.glob(pattern)}, "canaries": tree(self.canaries),
-                "worker's files": tree(self.data, *transient), "other jobs": tree(self.data / "jobs"), "mounts": mounts(worker.pid, self.data), "listeners": listeners(worker.pid)}
+                "worker's files": tree(self.data, *transient), "other jobs": tree(self.data / "jobs", *outputs), "mounts": mounts(worker.pid, self.data), "listeners": listeners(worker.pid)}
 
 
 def listeners(pid):
