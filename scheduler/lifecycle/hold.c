@@ -7,6 +7,7 @@
  *  1. Only a person ends a hold with `risks`. When any other event ends a hold, no terraform of its apply is left.
  *  2. A stop never ends a hold. It asks the worker to stop terraform; the last state or the deadline ends the hold.
  *  3. A cancel can become a force-cancel, and nothing weaker.
+ *  4. While a resource of the apply is unrecorded, only a person ends its hold.
  */
 
 enum { DEADLINE_SLACK_SECONDS = 5, DEADLINE_SLACK_SHARE = 100 };
