@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/crypto.h"
 #include "common/err.h"
 #include "common/fetch.h"
 #include "common/log.h"
@@ -174,6 +175,50 @@ static void refused(struct lease *lease)
 		drain_begin(worker);
 }
 
+/* ---- lists of attempts ---- */
+
+typedef void (*list_fn)(void *data, const struct listed_attempt *listed);
+
+/* For the registration: with the proof that it is this worker's. */
+static void list_owned(void *data, const struct listed_attempt *listed)
+{
+	json_array_append_new(
+		data, json_pack("{sssiss}", "job", listed->job, "attempt", listed->attempt, "token", listed->token));
+}
+
+/* For a heartbeat. A scheduler whose database has lost the claim of an apply learns of the apply, and takes its state
+ * later. */
+static void list_heard(void *data, const struct listed_attempt *listed)
+{
+	json_t *item = json_pack("{sssi}", "job", listed->job, "attempt", listed->attempt);
+	char token_hash[SHA256_HEX_SIZE];
+
+	crypto_sha256_hex(listed->token, strlen(listed->token), token_hash);
+	if (listed->applies)
+		json_object_update_new(item, json_pack("{ssss}", "apply-of", listed->run, "token-hash", token_hash));
+	json_array_append_new(data, item);
+}
+
+/* The attempts that go on, and those whose result is kept. */
+static json_t *attempts_list(const struct worker *worker, list_fn list)
+{
+	json_t *jobs = json_array();
+
+	for (size_t i = 0; i < worker->busy; i++) {
+		const struct assignment *assignment = &worker->jobs[i]->assignment;
+
+		if (!worker->jobs[i]->reported)
+			list(jobs,
+				&(struct listed_attempt){.job = assignment->job,
+					.token = assignment->token,
+					.run = assignment->run,
+					.attempt = assignment->attempt,
+					.applies = assignment->stage == STAGE_APPLY});
+	}
+	results_each(worker->results, list, jobs);
+	return jobs;
+}
+
 static void register_worker(void *data);
 
 static void register_later(struct lease *lease, int retry_after)
@@ -204,12 +249,6 @@ static void registered(struct lease *lease, const json_t *answer)
 	claims_begin(lease->worker->claims);
 }
 
-/* A job, its attempt and its token. */
-static void list_attempt(void *data, const char *job, int attempt, const char *token)
-{
-	json_array_append_new(data, json_pack("{sssiss}", "job", job, "attempt", attempt, "token", token));
-}
-
 static void register_answered(void *data, struct fetch_answer *answer)
 {
 	struct lease *lease = data;
@@ -231,19 +270,6 @@ static void register_answered(void *data, struct fetch_answer *answer)
 	register_later(lease, answer->retry_after);
 }
 
-/* The attempts that go on, each with the proof that it is this worker's. */
-static json_t *attempts_kept(const struct worker *worker)
-{
-	json_t *jobs = json_array();
-
-	for (size_t i = 0; i < worker->busy; i++)
-		if (!worker->jobs[i]->reported)
-			list_attempt(jobs, worker->jobs[i]->assignment.job, worker->jobs[i]->assignment.attempt,
-				worker->jobs[i]->assignment.token);
-	results_each(worker->results, list_attempt, jobs);
-	return jobs;
-}
-
 static void register_worker(void *data)
 {
 	struct lease *lease = data;
@@ -254,7 +280,7 @@ static void register_worker(void *data)
 	if (lease->registering)
 		return;
 	post.body = json_pack("{sssIsssoso}", "name", options->name, "slots", (json_int_t)options->slots, "version",
-		RUNYARD_VERSION, "jobs", attempts_kept(worker), "capabilities", capabilities_now(worker));
+		RUNYARD_VERSION, "jobs", attempts_list(worker, list_owned), "capabilities", capabilities_now(worker));
 	lease->registering = post_send(worker, &post, register_answered, lease);
 }
 
@@ -282,25 +308,10 @@ bool lease_heard(struct lease *lease, const struct fetch_answer *answer)
 
 /* ---- heartbeats ---- */
 
-static void list_job(json_t *jobs, const char *job, int attempt)
-{
-	json_array_append_new(jobs, json_pack("{sssi}", "job", job, "attempt", attempt));
-}
-
-static void list_result(void *data, const char *job, int attempt, const char *token)
-{
-	(void)token;
-	list_job(data, job, attempt);
-}
-
 static json_t *heartbeat_body(const struct worker *worker)
 {
-	json_t *jobs = json_array();
+	json_t *jobs = attempts_list(worker, list_heard);
 
-	for (size_t i = 0; i < worker->busy; i++)
-		if (!worker->jobs[i]->reported)
-			list_job(jobs, worker->jobs[i]->assignment.job, worker->jobs[i]->assignment.attempt);
-	results_each(worker->results, list_result, jobs);
 	return json_pack("{sIsIsbsososo}", "free", (json_int_t)slots_free(worker), "slots",
 		(json_int_t)worker->options.slots, "draining", worker->draining, "partitions",
 		tickets_partitions(worker->tickets), "jobs", jobs, "capabilities", capabilities_now(worker));

@@ -6,6 +6,7 @@
 #include "scheduler/api/control.h"
 #include "scheduler/api/trail.h"
 #include "scheduler/dispatch/claim.h"
+#include "scheduler/dispatch/epoch.h"
 #include "scheduler/lifecycle/hold.h"
 #include "scheduler/dispatch/publisher.h"
 #include "scheduler/dispatch/waits.h"
@@ -177,6 +178,11 @@ int worker_beats(struct request *req, struct response *res, struct err *err)
 	}
 	if (worker_beat(req->store, &beat, &jobs, err) < 0)
 		return -1;
+	if (epoch_names_unknown(&beat, jobs)) {
+		json_decref(jobs);
+		if (epoch_hear_applies(req->store, &beat, err) < 0 || worker_beat(req->store, &beat, &jobs, err) < 0)
+			return -1;
+	}
 	return respond_json(res, 200, json_pack("{si so}", "lease-seconds", req->store->lease_seconds, "jobs", jobs));
 }
 

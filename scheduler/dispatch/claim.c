@@ -64,6 +64,13 @@ struct claiming {
 	struct rows details;
 };
 
+/* Terraform of a held workspace may still run, and so may any terraform after an epoch began (dispatch/epoch.h), until
+ * each worker's heartbeat has come: $8 is a lease. Plan-only runs disturb nobody. */
+#define MAY_BEGIN                                                                                                      \
+	"((select plan_only from runs where id = k.run_id) or not exists (select 1 from workspaces hw "                \
+	"where hw.id = k.workspace_id and hw.hold_job_id is not null) and not exists (select 1 from database_history " \
+	"where epoch_at > now() - make_interval(secs => $8::int))) "
+
 /*
  * Classes in order, within a class the organization with the fewest running and earlier jobs first, then the oldest.
  * The heads walk jumps from organization to organization in the index, so that a long queue of one costs the others
@@ -87,7 +94,7 @@ static const char pick_sql[] =
 	"from heads h left join busy b using (organization_id), lateral (select id, created_at from jobs k "
 	"where pool_id = $1 and state = 'waiting' and class = h.class and organization_id = h.organization_id "
 	"and id <> all($4::text[]) and needs <> all($5::text[]) and organization_id <> all($6::text[]) and " OPENED_HERE
-	"order by created_at, id limit $2 + 1) c), "
+	"and " MAY_BEGIN "order by created_at, id limit $2 + 1) c), "
 	"picked as materialized (select j.id, j.run_id, j.attempt, j.needs, j.organization_id "
 	"from candidates c join jobs j on j.id = c.id "
 	"join runs r on r.id = j.run_id join workspaces w on w.id = j.workspace_id where j.state like 'waiting' "
@@ -180,7 +187,7 @@ static int claim_pick_once(struct claiming *c, struct err *err)
 	keys_numbers(c->store, &keys);
 	if (db_query(c->store->db, &rows, err, pick_sql, P_TEXT(c->pool), P_INT(c->slots), P_TEXT(c->worker),
 		    P_ARRAY(&c->left_out), P_ARRAY(&c->misfit_needs), P_ARRAY(&c->misfit_organizations),
-		    P_BYTES_ARRAY(&keys)) < 0)
+		    P_BYTES_ARRAY(&keys), P_INT(c->store->lease_seconds)) < 0)
 		return -1;
 	if (!row_bool(&rows, 0, "known"))
 		return err_set(err, ERR_NOT_FOUND, "worker not found");

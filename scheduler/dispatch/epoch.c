@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/dispatch/epoch.h"
 
+#include <string.h>
+
 #include "common/log.h"
 #include "common/metrics.h"
 #include "scheduler/dispatch/happen.h"
@@ -64,7 +66,7 @@ static int fence(struct store *store, struct err *err)
 			return -1;
 	} while (last.text[0]);
 	metric_add(M_EPOCHS, "", 1);
-	return db_query(store->db, NULL, err, "update database_history set epoch = epoch + 1");
+	return db_query(store->db, NULL, err, "update database_history set epoch = epoch + 1, epoch_at = now()");
 }
 
 static int begin_in(void *data, struct err *err)
@@ -79,6 +81,115 @@ static int begin_in(void *data, struct err *err)
 int epoch_begin(struct store *store, struct err *err)
 {
 	return db_transaction(store->db, begin_in, store, err);
+}
+
+/* ---- applies that the database does not know ---- */
+
+static const char unknown_reason[] = MAY_LACK
+	"A worker says that it applies this run: that is among the lost commits. The apply is not started again. The "
+	"workspace is held until the last state of the apply has arrived.";
+
+/*
+ * $1: what the heartbeat said, $2: the worker's own token as its digest. A hold of the fence gets the token of the
+ * attempt that nobody knew; an apply of a job that is not there holds its workspace, unless the history knows who
+ * applied the run. Only for runs of the worker's pool, and for a day after an epoch began. Returns the runs whose
+ * workspace is held by it now.
+ */
+static const char unknown_sql[] =
+	"with said as (select u.job, u.attempt, u.\"apply-of\" as run, u.\"token-hash\" as hash, w.id as worker_id, "
+	"w.name, w.pool_id from jsonb_to_recordset($1::jsonb) "
+	"as u(job text, attempt integer, \"apply-of\" text, \"token-hash\" text), workers w, "
+	"database_history h "
+	"where u.\"apply-of\" is not null and u.\"token-hash\" ~ '^[0-9a-f]{64}$' and w.token_hash = $2 "
+	"and h.epoch_at > now() - interval '1 day'), "
+	"mine as (select s.*, r.workspace_id from said s join runs r on r.id = s.run join run_inputs i on i.run_id = "
+	"r.id "
+	"where i.pool_id = s.pool_id and not exists (select 1 from jobs j where j.id = s.job)), "
+	"known as (update workspace_holds h set token_hash = m.hash, worker = m.name, worker_id = m.worker_id, "
+	"attempt = m.attempt from mine m where h.job_id = "
+	"m.job "
+	"and h.run_id = m.run and h.token_hash = ''), "
+	"begun as (insert into workspace_holds (job_id, workspace_id, run_id, worker, token_hash, until, attempt, "
+	"worker_id) "
+	"select m.job, m.workspace_id, m.run, m.name, m.hash, 'infinity', m.attempt, m.worker_id from mine m where "
+	"exists (select 1 from operations o where o.id = 'apply' || substr(m.run, 4) and o.worker_id is null) "
+	"on conflict (job_id) do nothing returning job_id, workspace_id, run_id), "
+	"held as (update workspaces w set hold_job_id = coalesce(w.hold_job_id, b.job_id) from begun b "
+	"where w.id = b.workspace_id returning w.id, w.organization_id), "
+	"told as (insert into run_events (id, run_id, action, description) select 're-' || substr(md5(b.job_id), 1, "
+	"16), "
+	"b.run_id, 'workspace-held', $3 from begun b on conflict (id) do nothing), "
+	"audited as (insert into audit_events (id, organization_id, actor_type, actor_name, request_id, action, "
+	"resource_type, "
+	"resource_id, workspace_id) select gen_random_uuid(), organization_id, 'system', 'runyard-scheduler', "
+	"gen_random_uuid(), 'hold', 'workspace', id, id from held) select run_id from begun";
+
+/* The run ends, wherever it stands in what is left of the history. */
+static int run_end(struct store *store, const char *run_id, struct err *err)
+{
+	static const enum run_event_kind ends[] = {EV_ERRORED, EV_DISCARDED};
+
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		struct happening item = {.event = {.kind = ends[i], .state_owed = true}, .reason = unknown_reason};
+
+		text_copy(item.run.text, ID_SIZE, run_id);
+		if (runs_happen(store, &item, 1, err) < 0)
+			return -1;
+		if (item.outcome == HAPPENED)
+			return 0;
+	}
+	return 0;
+}
+
+struct hearing {
+	struct store *store;
+	const char *said, *token_hash;
+};
+
+static int hear_in(void *data, struct err *err)
+{
+	const struct hearing *h = data;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(h->store->db, &rows, err, unknown_sql, P_TEXT(h->said), P_TEXT(h->token_hash),
+		    P_TEXT(unknown_reason)) < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++) {
+		log_warn("a worker applies a run that the database does not know of", "run",
+			row_text(&rows, i, "run_id"), NULL);
+		if (run_end(h->store, row_text(&rows, i, "run_id"), err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+bool epoch_names_unknown(const struct worker_beat *beat, const json_t *answered)
+{
+	const json_t *item, *said;
+	size_t i, k;
+
+	json_array_foreach((json_t *)answered, i, item)
+	{
+		if (json_bool_at(item, "held", true))
+			continue;
+		json_array_foreach((json_t *)beat->jobs, k, said)
+		{
+			if (json_string_at(said, "apply-of") &&
+				text_equal(json_string_at(said, "job"), json_string_at(item, "job")))
+				return true;
+		}
+	}
+	return false;
+}
+
+int epoch_hear_applies(struct store *store, const struct worker_beat *beat, struct err *err)
+{
+	_cleanup_(freep) char *said = json_text(beat->jobs);
+	char hash[SHA256_HEX_SIZE];
+	const struct hearing h = {store, said, hash};
+
+	crypto_sha256_hex(text_or_empty(beat->token), strlen(text_or_empty(beat->token)), hash);
+	return db_transaction(store->db, hear_in, (void *)&h, err);
 }
 
 /* ---- a new history ---- */

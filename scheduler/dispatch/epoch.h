@@ -10,15 +10,22 @@
  *  - Elsewhere a new epoch fences every attempt that was claimed before it: the claim and the start of an apply may be
  *    among the lost commits. Plans are tried again. A run whose apply was claimed or waited ends errored, and its
  *    workspace is held.
+ *  - A worker may apply a run of which the lost commits alone knew. For one lease after the epoch began no job is
+ * handed out but those of plan-only runs (claim.c), so that the heartbeats of such workers come first. They hold the
+ *    workspace and end the run.
  */
 
-#include "scheduler/store/store.h"
+#include "scheduler/store/workers.h"
 
 /* ERR_INVALID if --database-replication is sync and commits do not wait for a standby. */
 int epoch_check_replication(struct store *store, struct err *err);
 /* Settles the history of the server that answers, by a connection of its own; then connections to it are let through.
  */
 int epoch_settle(const struct store *store, const char *database_url, struct err *err);
+/* Whether a heartbeat names an apply that it does not hold: `answered` is what worker_beat gave. */
+bool epoch_names_unknown(const struct worker_beat *beat, const json_t *answered);
+/* Takes in the applies that a heartbeat names and that the database does not know. */
+int epoch_hear_applies(struct store *store, const struct worker_beat *beat, struct err *err);
 /* Begins an epoch, whatever the history: for an operator who has restored the database. */
 int epoch_begin(struct store *store, struct err *err);
 /* Notes whether commits wait for a standby now: a later failover is judged by that. */

@@ -33,7 +33,7 @@ struct worker_beat {
 	int free, slots;
 	bool draining;
 	const json_t *partitions;   /* an array of numbers */
-	const json_t *jobs;         /* an array of {job, attempt} */
+	const json_t *jobs;         /* an array of {job, attempt}; of applies with more (dispatch/epoch.h) */
 	const json_t *capabilities; /* as at its arrival */
 };
 /* Renews the leases of the jobs it still has, all with one statement. *ret_jobs says of each whether it is held and

@@ -14,6 +14,7 @@ from support.site import bootstrap
 from support.wait import until
 
 LEASE = 6
+MAY_LACK = "The database may have lost its last commits"
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
 
 
@@ -139,10 +140,43 @@ def test_an_apply_whose_start_was_lost_is_not_started_again(two, postgres, reque
     assert attributes["locked"] and attributes["locked-reason"].startswith(f"Held after {run}")
     assert epoch(ask)[0] == 2
     after = api.run(workspace)
+    until(lambda: ask("select 1 from workspace_holds where token_hash <> ''"), "the worker names its apply")
     gate.open()
     until(lambda: second.metric("runyard_worker_jobs_total", stage="apply") == 1, "the only apply ends")
+    until(lambda: not api.attributes(f"workspaces/{workspace}")["locked"], "the hold ends with the last state")
+    api.wait_status(after, "planned_and_finished")
+    assert api.resources(workspace) == ["terraform_data.first", "terraform_data.one"]
     assert third.metric("runyard_worker_jobs_total", stage="apply") == 0
-    assert api.status(after) == "pending"
+
+
+def test_an_apply_whose_confirmation_was_lost_is_not_started_again(two, postgres, request, worker, gate, ask):
+    """The database that is left knows of no apply: the worker says that there is one. A second confirmation starts nothing."""
+    schedulers = two("async")
+    api = request.getfixturevalue("api")
+    first, second = worker(sandbox_bind=gate.folder), worker(sandbox_bind=gate.folder)
+    workspace = api.workspace()
+    run = api.run_files(workspace, gated(gate))
+    api.wait_status(run, "planned")
+    other = api.run_files(api.workspace(auto_apply=True), ONE)
+    api.wait_status(other, "applied")
+    postgres.cut()
+    api.act(run, "apply")
+    gate.wait()
+    postgres.fail_over()
+    served(schedulers, api)
+
+    answer = api.call("POST", f"runs/{run}/actions/apply", {})
+    assert answer.status in (202, 409), answer.text
+    ended = api.wait_status(run, {"errored", "discarded"})
+    assert ended["status"] == "discarded" or MAY_LACK in ended["error"]
+    assert api.attributes(f"workspaces/{workspace}")["locked-reason"].startswith(f"Held after {run}")
+    assert [text for action, text in api.events(run, "workspace-held") if MAY_LACK in text]
+    after = api.run(workspace)
+    gate.open()
+    api.wait_status(after, "planned_and_finished")
+    assert api.resources(workspace) == ["terraform_data.first", "terraform_data.one"]
+    assert sum(one.metric("runyard_worker_jobs_total", stage="apply") for one in (first, second)) == 2
+    assert api.status(other) == "applied" and ask("select count(*) from workspaces where hold_job_id is not null") == [(0,)]
 
 
 def test_an_apply_that_is_known_hands_in_its_last_state(two, postgres, request, worker, gate, ask):

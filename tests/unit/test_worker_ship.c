@@ -1113,7 +1113,7 @@ static void results_wait_until_they_are_taken(void **state)
 	SCRIPT({503, NULL}, {204, NULL});
 	results = results_new(&(struct results_spec){
 		.loop = script.loop, .scheduler_url = "http://s", .delivered = result_taken, .data = &taken});
-	results_add(results, &result, "t");
+	results_add(results, &result, "t", false);
 	assert_int_equal(results_undelivered(results), 1);
 	assert_true(results_heard(results, "j", 1, true, false));
 	assert_false(results_heard(results, "j", 2, true, false));
@@ -1133,7 +1133,7 @@ static void a_result_that_was_confirmed_is_forgotten(void **state)
 	(void)state;
 	SCRIPT({503, NULL});
 	results = results_new(&(struct results_spec){.loop = script.loop, .scheduler_url = "http://s"});
-	results_add(results, &result, "t");
+	results_add(results, &result, "t", false);
 	assert_true(results_heard(results, "j", 1, false, false));
 	assert_int_equal(results_kept(results), 0);
 	run_ms(10);
@@ -1155,7 +1155,7 @@ static void a_refused_result_is_kept_and_sent_again(void **state)
 		SCRIPT({refusals[i], NULL}, {refusals[i], NULL}, {204, NULL});
 		results = results_new(&(struct results_spec){
 			.loop = script.loop, .scheduler_url = "http://s", .delivered = result_taken, .data = &taken});
-		results_add(results, &result, "t");
+		results_add(results, &result, "t", false);
 		for (size_t times = 1; times <= 2; times++) {
 			while (script.running)
 				run_ms(2);
@@ -1185,7 +1185,7 @@ static void a_result_of_an_attempt_that_is_over_is_not_sent_again(void **state)
 		SCRIPT({over[i], NULL});
 		results = results_new(&(struct results_spec){
 			.loop = script.loop, .scheduler_url = "http://s", .delivered = result_taken, .data = &taken});
-		results_add(results, &result, "t");
+		results_add(results, &result, "t", false);
 		loop_run(script.loop);
 		assert_int_equal(results_kept(results), 0);
 		assert_false(results_heard(results, "j", 1, true, false));
@@ -1504,7 +1504,7 @@ static void a_result_that_is_answered_too_late_is_awaited(void **state)
 	SCRIPT({409, NULL});
 	results = results_new(&(struct results_spec){
 		.loop = script.loop, .scheduler_url = "http://s", .confirmed = confirmed, .data = &awaited});
-	results_add(results, &result, "t");
+	results_add(results, &result, "t", false);
 	loop_run(script.loop);
 	assert_true(awaited);
 	results_free(results);

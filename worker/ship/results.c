@@ -24,6 +24,7 @@ struct kept_result {
 	bool delivered; /* the broker has it on its disks, or the scheduler has it */
 	bool posting;
 	bool refused; /* the scheduler has refused it: said once in the log */
+	bool applies;
 	struct loop_timer timer;
 	struct kept_result *next;
 };
@@ -198,7 +199,7 @@ void results_delivered(struct results *results, uint64_t tag, const char *error)
 
 /* ---- the list ---- */
 
-void results_add(struct results *results, const struct job_result *result, const char *token)
+void results_add(struct results *results, const struct job_result *result, const char *token, bool applies)
 {
 	struct kept_result *kept = mem_new(1, sizeof(*kept));
 	char token_hash[SHA256_HEX_SIZE];
@@ -206,6 +207,7 @@ void results_add(struct results *results, const struct job_result *result, const
 	crypto_sha256_hex(token, strlen(token), token_hash);
 	kept->results = results;
 	kept->result = *result;
+	kept->applies = applies;
 	job_result_sign(&kept->result, token_hash);
 	kept->tag = ++results->last_tag;
 	kept->since_ms = clock_mono_ms();
@@ -232,11 +234,15 @@ bool results_heard(struct results *results, const char *job, int attempt, bool h
 	return true;
 }
 
-void results_each(
-	struct results *results, void (*each)(void *data, const char *job, int attempt, const char *token), void *data)
+void results_each(struct results *results, void (*each)(void *data, const struct listed_attempt *listed), void *data)
 {
 	for (const struct kept_result *kept = results->kept; kept; kept = kept->next)
-		each(data, kept->result.job.text, kept->result.attempt, kept->channel.token);
+		each(data,
+			&(struct listed_attempt){.job = kept->result.job.text,
+				.token = kept->channel.token,
+				.run = kept->result.run.text,
+				.attempt = kept->result.attempt,
+				.applies = kept->applies});
 }
 
 size_t results_kept(const struct results *results)

@@ -32,15 +32,21 @@ struct results_spec {
 struct results *results_new(const struct results_spec *spec);
 void results_free(struct results *results);
 
-/* Publishes it. `token` is the job's; copied. */
-void results_add(struct results *results, const struct job_result *result, const char *token);
+/* An attempt that a heartbeat lists. */
+struct listed_attempt {
+	const char *job, *token, *run;
+	int attempt;
+	bool applies;
+};
+
+/* Publishes it. `token` is the job's; copied. `applies`: it is an apply's. */
+void results_add(struct results *results, const struct job_result *result, const char *token, bool applies);
 /* The broker's delivery report of a message that was produced with this tag. */
 void results_delivered(struct results *results, uint64_t tag, const char *error);
 /* What a heartbeat said about an ended job: sent again if it is still held, forgotten if not. False: no such result. */
 bool results_heard(struct results *results, const char *job, int attempt, bool held, bool awaited);
-/* Calls back for every result that is kept, with the job's token. */
-void results_each(
-	struct results *results, void (*each)(void *data, const char *job, int attempt, const char *token), void *data);
+/* Calls back for every result that is kept. */
+void results_each(struct results *results, void (*each)(void *data, const struct listed_attempt *listed), void *data);
 /* How many are kept, and how many of them neither the broker nor the scheduler has taken yet. */
 size_t results_kept(const struct results *results);
 size_t results_undelivered(const struct results *results);

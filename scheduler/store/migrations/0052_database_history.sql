@@ -5,6 +5,7 @@ create table database_history (
 	one boolean primary key default true check (one),
 	history text,
 	epoch bigint not null default 1,
+	epoch_at timestamptz, -- when the epoch began; null: it is the first
 	-- Commits waited for a synchronous standby when a scheduler looked last.
 	durable boolean not null default false
 );
