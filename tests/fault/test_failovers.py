@@ -235,7 +235,7 @@ def test_a_synchronous_failover_disturbs_nothing(two, postgres, request, worker,
 def test_what_is_declared_synchronous_has_to_be(scheduler, postgres, database):
     one = scheduler.launch(database_replication="sync")
     assert one.process.ended() == 1
-    assert "do not wait for a standby" in json.loads(one.process.log().splitlines()[-1])["msg"]
+    assert "do not wait for a standby" in json.loads(one.process.log().splitlines()[-1])["why"]
     postgres.synchronous()
     scheduler(database_replication="sync")
     assert Scheduler.run_command("migrate", database_url=database, keys=one.options["keys"], database_replication="twice", check=False).returncode == 1
