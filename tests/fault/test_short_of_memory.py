@@ -105,7 +105,9 @@ def test_a_process_has_no_memory_at_times(which, libraries, one_in, failures, sc
     api = request.getfixturevalue("api")
     services["notifier"] = notifier(**more["notifier"])
     services["worker"] = worker(**more["worker"])
-    task = api.task(receiver.service(passes))
+    service = receiver.service(passes)
+    service.trust = api.trust
+    task = api.task(service)
     workspaces = [api.workspace(auto_apply=True) for _ in range(4)]
     for workspace in workspaces:
         api.attach(workspace, task, "pre_plan")

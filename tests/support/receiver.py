@@ -20,6 +20,7 @@ class Call:
     """One request that a service got, and what the service can do about it."""
 
     patience = PATIENCE  # seconds that it waits for an answer
+    trust = None  # ssl.SSLContext for the scheduler's address; None: as the system has it
 
     def __init__(self, service, headers, body):
         self.service = service
@@ -77,7 +78,7 @@ class Call:
         headers = {"Authorization": f"Bearer {token or self['access_token']}", "Content-Type": "application/vnd.api+json"}
         request = urllib.request.Request(url, data=body, method=method, headers=headers)
         try:
-            with urllib.request.urlopen(request, timeout=self.patience) as answer:
+            with urllib.request.urlopen(request, timeout=self.patience, context=self.trust) as answer:
                 return Answer(answer.status, answer.headers, answer.read())
         except urllib.error.HTTPError as error:
             return Answer(error.code, error.headers, error.read())
@@ -135,6 +136,7 @@ class Service:
         self.url = f"http://127.0.0.1:{receiver.port}/{name}"
         self.act = act
         self.key = key
+        self.trust = None
         self.calls = []  # Call: requests, in the order in which they came
         self.tests = []  # Call: requests that verify the task
         self.test_code = 200
@@ -219,6 +221,7 @@ class Receiver:
                     self.give(404, {}, b"")
                     return
                 call = Call(service, self.headers, body)
+                call.trust = service.trust
                 # The service goes on after its answer, while this connection takes the next request.
                 thread = threading.Thread(target=receiver.serve, args=(service, call), daemon=True)
                 receiver.threads.append(thread)
