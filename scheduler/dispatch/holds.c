@@ -100,8 +100,10 @@ static int settle_now(struct store *store, const struct job_grant *grant, bool h
 		.event = {.kind = EV_LOST, .state_owed = holds},
 		.job = grant->job,
 		.attempt = grant->attempt,
-		.reason = "The worker was stopped during the apply. An apply is never tried again; the state that it "
-			  "left is the workspace's current one."};
+		.reason = holds ? "The worker was stopped during the apply. An apply is never tried again. Resources "
+				  "that it reported are in no state: the workspace is held until they are dismissed."
+				: "The worker was stopped during the apply. An apply is never tried again; the state "
+				  "that it left is the workspace's current one."};
 
 	if (grant->stage != STAGE_APPLY)
 		return err_set(err, ERR_INVALID, "the job is no apply");

@@ -91,7 +91,7 @@ def short(scheduler):
 
 @pytest.mark.parametrize("json_log", [True, False], ids=["json", "plain"])
 def test_a_worker_killed_in_an_apply_that_writes_no_state_holds_the_workspace(short, api, worker, gate, json_log):
-    """The next worker with its folder finds no state there, and does not say that the last one has come."""
+    """The next worker with its folder finds no state there. It lists what the engine reported."""
     one = worker(sandbox_bind=gate.folder)
     workspace = api.workspace(auto_apply=True, structured_run_output_enabled=json_log)
     variable = api.variable(workspace, "TF_CLI_ARGS_apply", "-state-out=/tmp/elsewhere.tfstate", category="env")
@@ -108,7 +108,8 @@ resource "terraform_data" "one" {{
     until(lambda: list(one.options["data_dir"].glob("jobs/*/changed")), "the worker has read that something was made")
     one.restart(kill=True)
     assert "is held" in api.wait_status(run, "errored")["error"]
-    assert any("left no state here" in line["msg"] for line in one.log_lines())
+    resources = api.get(f"runs/{run}/unrecorded-resources").data
+    assert [resource["attributes"]["address"] for resource in resources] == ["terraform_data.first"]
     api.delete(f"workspaces/{workspace}/vars/{variable}")
     waits = api.run_files(workspace, MAIN)
     until(lambda: one.ready() and not list(one.options["data_dir"].glob("unsent/*")), "nothing is left to be told")

@@ -12,7 +12,7 @@ MEBIBYTE = 1 << 20
 # The command that leaves it where the engine leaves a state that it could not save, words of the error, and the kept file's size.
 LEFT = {
     "the half of a state": ("printf '{' > errored.tfstate", "no whole state", 1),
-    "a pipe": ("mkfifo errored.tfstate", "no whole state", 0),
+    "a pipe": ("rm -f errored.tfstate; mkfifo errored.tfstate", "no whole state", 0),
     "more than a state may have": ("truncate -s 257M errored.tfstate", "larger than 256 MiB", 257 * MEBIBYTE),
 }
 

@@ -130,7 +130,7 @@ def test_a_lost_workers_log_is_compared_with_the_state(office, org, hands):
     org.post(f"runs/{place.run}/actions/dismiss-unrecorded-resources")
     assert place.goes_on() and place.listed() == [] and len(place.listed("dismissed")) == 3 and place.blocks() == ""
     assert refused(org.post, f"runs/{place.run}/actions/dismiss-unrecorded-resources") == 409
-    assert org.events(place.run, "workspace-released")[0][1].endswith(": its unrecorded resources were dismissed")
+    assert org.events(place.run, "workspace-released")[0][1] == "The unrecorded resources of the apply were dismissed."
     assert {("unrecorded_resource", "dismiss"), ("run", "dismiss_unrecorded_resources")} <= set(audited(org))
     assert place.data[0]["relationships"]["dismissed-by"]["data"]["id"] == org.get("account/details").data["id"]
 

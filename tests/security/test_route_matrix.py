@@ -444,6 +444,10 @@ def own_objects(route, victim, session):
     if route.handler == "tokens_delete":
         made = victim.api.post(f"users/{victim.ids['user']}/authentication-tokens", {"data": {"type": "authentication-tokens", "attributes": {"description": str(uuid.uuid4())}}})
         return {**victim.ids, "token": made.data["id"]}
+    if route.handler.startswith("admin_users_"):
+        name = f"vtm-{uuid.uuid4().hex}"
+        victim.people.user(name)
+        return {**victim.ids, "user": victim.office.ask("select id from users where username = %s", name)[0][0]}
     if route.handler in ("invitations_accept", "invitations_decline", "ui_invitation_page"):
         invited = victim.api.get("account/details").data["attributes"]["email"]
         if route.kind == "SITE":

@@ -80,7 +80,8 @@ def cast(victim):
     actors = [Actor("owner", people.member("second-owner", people.owners()), EVERYTHING), Actor("member without rights", member("nothing")[1], set())]
     for level, (details, holds) in WORKSPACE.items():
         team, client = member(f"workspace-{level}")
-        people.give(team, "workspace", ids["workspace"], level, **details)
+        for place in ("workspace", "applying"):
+            people.give(team, "workspace", ids[place], level, **details)
         actors.append(Actor(f"workspace {level}", client, holds))
         if level == "write":
             token = api.post(f"teams/{team}/authentication-token").data["attributes"]["token"]

@@ -136,6 +136,7 @@ SAMPLES = {
         "allow-config-generation": flag(), "target-addrs": texts(), "replace-addrs": texts(), "variables": Value([], ["x", 7, {}, [1], [{"key": "k"}], [{"key": 1, "value": "v"}]]),
     }, {"workspace": ("workspaces", "workspace"), "configuration-version": ("configuration-versions", "configuration")}),
     **{f"runs_{action}": Comment("") for action in ("apply", "discard", "cancel", "force_cancel")},
+    "admin_runs_force_cancel": Comment(""),
     "runs_force_execute": Sample("", needed=False),
     "comments_create": Sample("comments", {"body": text("fine", "")}),
     "tasks_create": Sample("tasks", TASK, unique="name"),
