@@ -237,12 +237,13 @@ static bool offline(const struct job *job, enum command_env env)
 	return job->host->offline && env != ENV_COST;
 }
 
+/* The apply goes on: to stop it would lose more than the list of what it reported before a worker's death. */
 static void record_failed(void *data)
 {
-	struct job *job = data;
+	const struct job *job = data;
 
-	job_fail(job, OUTCOME_ERRORED, "The worker can't write the engine's output to its disk: %s", strerror(errno));
-	limits_stop(job);
+	log_warn("the output of an apply can't be kept on the disk", "run", job->result.run.text, "job",
+		job->result.job.text, "error", strerror(errno), NULL);
 }
 
 static int record_begin(struct running *running, struct child_kept *ret_kept, struct err *err)

@@ -8,8 +8,8 @@
 
 /* $1: the length of a lease in seconds. Jobs are locked in the order of their ids everywhere. */
 static const char *const leases_sql[] = {
-	"update jobs j set lease_until = now() + make_interval(secs => $1::int) "
-	"from (select id from jobs where state like 'claimed' order by id for no key update) s where j.id = s.id",
+	("update jobs j set lease_until = now() + make_interval(secs => $1::int) "
+	 "from (select id from jobs where state like 'claimed' order by id for no key update) s where j.id = s.id"),
 	"update task_results set lease_until = now() + make_interval(secs => $1::int) where delivery = 'claimed'",
 	"update notifications set lease_until = now() + make_interval(secs => $1::int) where delivery = 'claimed'",
 };
@@ -22,22 +22,24 @@ static const char *const leases_sql[] = {
  * early.
  */
 static const char *const times_sql[] = {
-	"update jobs j set deadline = deadline + " STEP
-	"from (select id from jobs where state like 'claimed' and deadline is not null and $1::bigint > 0 "
-	"order by id for no key update) s where j.id = s.id",
-	"update workspace_holds set until = until + " STEP ", began_at = least(began_at + " STEP ", now()) "
-	"where until is not null and ($1::bigint > 0 or began_at > now())",
-	"update task_results set give_up_at = give_up_at + " STEP ", due_at = due_at + " STEP
-	", last_at = last_at + " STEP ", updated_at = least(updated_at + " STEP
-	", now()) where reported is null and status in ('pending', 'running') "
-	"and ($1::bigint > 0 or updated_at > now())",
-	"update notifications set give_up_at = give_up_at + " STEP ", updated_at = least(updated_at + " STEP ", now()) "
-	"where $1::bigint > 0 or updated_at > now()",
-	"update jobs j set announced_at = least(announced_at, now()), "
-	"created_at = case when created_at > now() then created_at + " STEP "else created_at end "
-	"from (select id from jobs where state = 'waiting' and $1::bigint < 0 and greatest(announced_at, created_at) > "
-	"now() "
-	"order by id for no key update) s where j.id = s.id",
+	("update jobs j set deadline = deadline + " STEP
+	 "from (select id from jobs where state like 'claimed' and deadline is not null and $1::bigint > 0 "
+	 "order by id for no key update) s where j.id = s.id"),
+	("update workspace_holds set until = until + " STEP ", began_at = least(began_at + " STEP ", now()) "
+	 "where until is not null and ($1::bigint > 0 or began_at > now())"),
+	("update task_results set give_up_at = give_up_at + " STEP ", due_at = due_at + " STEP
+	 ", last_at = last_at + " STEP ", updated_at = least(updated_at + " STEP
+	 ", now()) where reported is null and status in ('pending', 'running') "
+	 "and ($1::bigint > 0 or updated_at > now())"),
+	("update notifications set give_up_at = give_up_at + " STEP ", updated_at = least(updated_at + " STEP
+	 ", now()) "
+	 "where $1::bigint > 0 or updated_at > now()"),
+	("update jobs j set announced_at = least(announced_at, now()), "
+	 "created_at = case when created_at > now() then created_at + " STEP "else created_at end "
+	 "from (select id from jobs where state = 'waiting' and $1::bigint < 0 and greatest(announced_at, created_at) "
+	 "> "
+	 "now() "
+	 "order by id for no key update) s where j.id = s.id"),
 	"update outbox set created_at = now() where $1::bigint < 0 and created_at > now()",
 };
 

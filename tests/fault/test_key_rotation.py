@@ -154,7 +154,7 @@ def test_a_run_task_keeps_its_token(two, api, receiver, notifier):
 def refused(database, keys, *said):
     done = Scheduler.run_command("migrate", database_url=database, keys=keys, check=False)
     last = json.loads(done.stderr.splitlines()[-1])
-    return done.returncode == 1 and all(words in last["msg"] for words in said)
+    return done.returncode == 1 and all(words in last["why"] for words in said)
 
 
 OTHER = "1:" + "7c" * 32
