@@ -16,7 +16,7 @@
 
 enum { MOST_STATEMENTS = 2048, MOST_TRIES = 6, MOST_QUEUED = 64, MOST_SENT = 2 * MOST_QUEUED };
 /* A statement may take 30 s (db_connect), so who is silent for longer stands still. */
-enum { SILENT_MS = 35000, CHECK_MS = 10000, FOR_EVER = -1 };
+enum { SILENT_MS = 35000, CHECK_MS = 10000, HISTORY_MS = 5000, FOR_EVER = -1 };
 enum { LARGE = 4 << 20 }; /* bytes of a statement's parameter or answer */
 
 struct db {
@@ -211,7 +211,7 @@ static int history_read(struct db *db, struct err *err)
 		PQsendQuery(db->conn,
 			"select system_identifier || '/' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) "
 			"from pg_control_system()"),
-		SILENT_MS);
+		HISTORY_MS);
 	if (!result_good(result)) {
 		PQclear(result);
 		return connection_failed(db, err);

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """An apply's states as differences to one that was sent whole: what is read is always the state that was sent last, or an error."""
 
 import hashlib
