@@ -53,8 +53,12 @@ output "made" {{
 
 
 @pytest.fixture
-def apply(scheduler, api, worker, gate):
+def leases(scheduler):
     scheduler(lease_seconds=LEASE)
+
+
+@pytest.fixture
+def apply(leases, api, worker, gate):
     return Apply(api, worker, gate)
 
 

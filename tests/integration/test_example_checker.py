@@ -166,7 +166,7 @@ def test_requests_that_nobody_signed(checker, runyard):
         assert checker.post(runyard.task(), signature) == 401
     for body in (b"", b"{", b"[]", b"7", b"{}", b'{"stage": "post_plan"}', json.dumps(runyard.task(access_token=7)).encode()):
         assert checker.post(body) == 400
-    assert checker.post(b" " * (1 << 20) + b" ") == 413
+    assert checker.post(b"", **{"Content-Length": (1 << 20) + 1}) == 413  # it is not read
     for length in (b"x", b"-1", b"\xb2"):
         with socket.create_connection(("127.0.0.1", checker.port), timeout=30) as raw:
             raw.sendall(b"POST / HTTP/1.0\r\nContent-Length: " + length + b"\r\n\r\n")

@@ -17,6 +17,12 @@ LINEAGE = "0e1f1f0e-8e0a-4d6f-9b0a-1f5d8f0f5f0f"
 
 
 @pytest.fixture
+def short_leases(scheduler):
+    """A new scheduler gives workers half a lease to be heard, before it ends any."""
+    scheduler(lease_seconds=8)
+
+
+@pytest.fixture
 def hand(api, scheduler, tokens):
     return HandWorker(scheduler.all[0].url, tokens["agent-token"], slots=8)
 
@@ -210,7 +216,7 @@ def lose(rows, api, job):
     api.wait_status(job["run"], "errored")
 
 
-def test_a_lost_apply_leaves_its_newest_state_whole(apply, rows, api, hand):
+def test_a_lost_apply_leaves_its_newest_state_whole(short_leases, apply, rows, api, hand):
     base, sent = state(1, 300), state(2, 310, outputs={"size": {"value": 310, "type": "number"}})
     assert apply.whole(base, intermediate=True) == apply.difference(base, sent) == 204
     made = apply.version()["attributes"]["created-at"]
@@ -230,7 +236,7 @@ def test_a_lost_apply_leaves_its_newest_state_whole(apply, rows, api, hand):
     assert apply.download().body == last
 
 
-def test_a_last_state_that_can_not_be_read_stops_no_other(apply, rows, api, hand, frame):
+def test_a_last_state_that_can_not_be_read_stops_no_other(short_leases, apply, rows, api, hand, frame):
     base, sent = state(1, 300), state(2, 310)
     other = Apply(api, hand, frame)
     for each in (apply, other):
@@ -244,7 +250,7 @@ def test_a_last_state_that_can_not_be_read_stops_no_other(apply, rows, api, hand
     assert other.download().body == sent and apply.download().status == 500
 
 
-def test_a_rollback_reads_differences(apply, rows, api, hand):
+def test_a_rollback_reads_differences(short_leases, apply, rows, api, hand):
     base, sent = state(1, 300), state(2, 310)
     assert apply.whole(base, intermediate=True) == apply.difference(base, sent) == 204
     lose(rows, api, apply.job)

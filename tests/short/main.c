@@ -17,7 +17,7 @@
 #include "common/base.h"
 #include "tests/short/short.h"
 
-enum { WRONG = 70, MOST_SECONDS = 300, SAID_SIZE = 64 << 10, DRAWN = 100 };
+enum { WRONG = 70, MOST_SECONDS = 300, SAID_SIZE = 64 << 10, DRAWN = 40 };
 
 _Atomic int64_t *short_use(const char *libraries, int64_t how);
 
