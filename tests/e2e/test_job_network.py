@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: quick
 """What a job reaches over the network: not its worker's machine, not other jobs; but the API, DNS and what the operator allows."""
 
 import json

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: quick
 """What a job sees: its own folder and variables, and nothing of its worker or of other jobs."""
 
 import json

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """What a job is about to read comes with its claim where it is small, and is asked for where it is not."""
 
 import base64

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """The example of a run-task service: it answers every request that it took, whatever Runyard and its clients do."""
 
 import hashlib

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """A row that fails does not keep a sweep from the rows of other organizations."""
 
 import json

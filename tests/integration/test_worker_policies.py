@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """Policies in a worker: what each kind of policy leads to, with the real opa and a stand-in for sentinel."""
 
 import base64
