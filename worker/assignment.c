@@ -109,6 +109,7 @@ static void facts_read(const json_t *source, struct assignment *to)
 	to->invokes = json_at(source, "invoke-addrs");
 	to->generate = json_bool_at(source, "generate-config", false);
 	to->debug = json_bool_at(source, "debug", false);
+	to->time_limit = json_int_at(source, "time-limit", 0);
 }
 
 static int identity_read(const json_t *source, struct assignment *to, struct err *err)

@@ -46,6 +46,7 @@ struct assignment {
 	bool json_later;        /* nothing reads the plan's JSON before the apply: it may come after the result */
 	bool has_json;          /* (of an apply) the plan's JSON is there */
 	bool state_differences; /* the scheduler takes differences of states */
+	long long time_limit;   /* seconds that its organization gives it, or 0 */
 	enum stop stop;
 	int64_t claimed_ms; /* when its claim was sent, by clock_boot_ms; the caller of assignment_read sets it */
 	struct variable *variables; /* owned array, the weakest first */

@@ -42,20 +42,60 @@ static const char *job_word(const struct job *job)
 	return words[job->assignment.stage];
 }
 
+/* ---- the time ---- */
+
+static long long own_time_limit(const struct job *job)
+{
+	const struct job_limits *most = job->host->limits;
+
+	return job->assignment.stage == STAGE_APPLY ? most->apply_seconds : most->plan_seconds;
+}
+
+/* The organization's is the lower one. */
+static bool time_limit_is_given(const struct job *job)
+{
+	long long own = own_time_limit(job), given = job->assignment.time_limit;
+
+	return given > 0 && (own <= 0 || given < own);
+}
+
+/* Seconds; 0: none. */
+static long long time_limit(const struct job *job)
+{
+	return time_limit_is_given(job) ? job->assignment.time_limit : own_time_limit(job);
+}
+
 /* ---- meeting one ---- */
+
+static long long limit_value(const struct job *job)
+{
+	if (job->limits.met == LIMIT_PLAN_TIME || job->limits.met == LIMIT_APPLY_TIME)
+		return time_limit(job);
+	return *(const long long *)((const char *)job->host->limits + rows[job->limits.met].field);
+}
+
+static void limit_name(const struct job *job, char *ret_name, size_t size)
+{
+	if (job->limits.met == LIMIT_PLAN_TIME && time_limit_is_given(job))
+		snprintf(ret_name, size, "plan-timeout of the organization");
+	else if (job->limits.met == LIMIT_APPLY_TIME && time_limit_is_given(job))
+		snprintf(ret_name, size, "apply-timeout of the organization");
+	else
+		snprintf(ret_name, size, "--%s of the worker", rows[job->limits.met].option);
+}
 
 static void fail(struct job *job)
 {
 	const struct limit_row *row = &rows[job->limits.met];
-	long long value = *(const long long *)((const char *)job->host->limits + row->field);
-	char did[100];
+	char did[100], name[64];
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-	snprintf(did, sizeof(did), row->did, value);
+	snprintf(did, sizeof(did), row->did, limit_value(job));
 #pragma GCC diagnostic pop
-	job_fail(job, OUTCOME_ERRORED, "The %s %s (--%s of the worker) and was stopped. %s, or have the limit raised.",
-		job_word(job), did, row->option, row->advice);
+	limit_name(job, name, sizeof(name));
+	job_fail(job, OUTCOME_ERRORED, "The %s %s (%s) and was stopped. %s, or have the limit raised.", job_word(job),
+		did, name, row->advice);
 }
 
 static void stop_late(void *data)
@@ -226,24 +266,22 @@ static void group_begin(struct job *job)
 /* How long the job may still go on. The time of an apply counts from its claim, as the scheduler counts it. */
 static int64_t time_left_ms(const struct job *job)
 {
-	const struct job_limits *most = job->host->limits;
-	int64_t left;
+	int64_t left = time_limit(job) * 1000;
 
 	if (job->assignment.stage != STAGE_APPLY)
-		return most->plan_seconds * 1000;
-	left = job->assignment.claimed_ms + most->apply_seconds * 1000 - clock_boot_ms();
+		return left;
+	left += job->assignment.claimed_ms - clock_boot_ms();
 	return left > 1 ? left : 1;
 }
 
 void limits_begin(struct job *job)
 {
 	const struct job_limits *most = job->host->limits;
-	long long seconds = job->assignment.stage == STAGE_APPLY ? most->apply_seconds : most->plan_seconds;
 
 	job->log.most = (uint64_t)most->log << 20;
 	job->log.full = log_is_full;
 	job->log.full_data = job;
-	if (seconds > 0)
+	if (time_limit(job) > 0)
 		loop_timer_set(job->host->loop, &job->limits.time_timer, time_left_ms(job), time_is_up, job);
 	if (most->disk > 0)
 		loop_timer_set(job->host->loop, &job->limits.disk_timer, LOOK_MS, disk_check, job);
@@ -280,13 +318,12 @@ const char *limits_measured(const struct job_limits *limits)
 /* The times of terraform's apply, whatever becomes of this process and of the lease. */
 static struct keeper_lease apply_deadline(const struct job *job)
 {
-	const struct job_limits *most = job->host->limits;
-	int64_t claimed = job->assignment.claimed_ms;
+	int64_t end = job->assignment.claimed_ms + time_limit(job) * 1000;
 
-	if (!limits_apply_end(most))
+	if (time_limit(job) <= 0)
 		return (struct keeper_lease){0};
-	return (struct keeper_lease){.interrupt_ms = claimed + most->apply_seconds * 1000,
-		.kill_ms = claimed + limits_apply_end(most) * 1000};
+	return (struct keeper_lease){
+		.interrupt_ms = end, .kill_ms = end + (int64_t)job->host->limits->stop_seconds * 1000};
 }
 
 void limits_terms(const struct job *job, struct keeper_terms *terms)

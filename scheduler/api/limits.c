@@ -70,6 +70,7 @@ int limits_take(struct request *req, struct response *res, long long per_second,
 
 	if (!per_second || !route_counts(req->route))
 		return 0;
+	buckets_set_requests(req->buckets, per_second);
 	level = level_take(req);
 	tell(res, per_second, &level);
 	if (level.taken)

@@ -13,6 +13,7 @@
 #include "scheduler/api/scope.h"
 #include "scheduler/store/names.h"
 #include "scheduler/store/organizations.h"
+#include "scheduler/store/site_settings.h"
 #include "scheduler/store/workspaces.h"
 
 /* What clients set and read back (API 5.2). */
@@ -209,10 +210,23 @@ static int create_from(struct request *req, const struct organization_input *inp
 	return organization_create(req->store, &order, &id, err);
 }
 
+static int creation_check(const struct request *req, struct err *err)
+{
+	json_auto_t *site = NULL;
+
+	if (req->actor.is_site_admin)
+		return 0;
+	if (site_settings_read(req->store, &site, err) < 0)
+		return -1;
+	if (json_bool_at(site, "limit-user-organization-creation", false))
+		return err_set(err, ERR_FORBIDDEN, "only site admins create organizations on this installation");
+	return 0;
+}
+
 int organizations_create(struct request *req, struct response *res, struct err *err)
 {
 	struct organization_input input = {.mode = {"remote", NULL}};
-	int result = input_read(req, NULL, &input, err);
+	int result = creation_check(req, err) < 0 ? -1 : input_read(req, NULL, &input, err);
 
 	if (result == 0)
 		result = create_from(req, &input, err);

@@ -26,6 +26,7 @@
 #include "scheduler/dispatch/reports.h"
 #include "scheduler/metrics.h"
 #include "scheduler/store/contents.h"
+#include "scheduler/store/site_settings.h"
 #include "scheduler/store/task_calls.h"
 #include "scheduler/store/uploads.h"
 #include "scheduler/ui/form.h"
@@ -279,7 +280,7 @@ static bool request_run_recalled(struct request *req, struct response *res, stru
 	return false;
 }
 
-static int request_serve(struct request *req, struct response *res, long long rate_limit, struct err *err)
+static int request_serve(struct request *req, struct response *res, struct err *err)
 {
 	int result;
 
@@ -287,7 +288,7 @@ static int request_serve(struct request *req, struct response *res, long long ra
 	req->route = req->http->target;
 	if (req->route)
 		route_fits(req->route, req->http->path, &req->match);
-	if (limits_take(req, res, rate_limit, err) < 0)
+	if (limits_take(req, res, site_rate_limit(), err) < 0)
 		return -1;
 	if (!req->route)
 		return err_set(err, ERR_NOT_FOUND, "there is nothing at this address");
@@ -395,7 +396,7 @@ static void serving_begin(struct api *api, struct serving *serving, const struct
 		.began = now_us()};
 	answer->extra = headers;
 	text_copy(serving->trail.address, sizeof(serving->trail.address), http->address);
-	serving->served = request_serve(&serving->req, &serving->res, api->settings.rate_limit, &serving->err) == 0;
+	serving->served = request_serve(&serving->req, &serving->res, &serving->err) == 0;
 	serving->upload_count = uploads_in(slot.uploads) - serving->first_upload;
 }
 
@@ -812,6 +813,7 @@ int api_start(const struct api_settings *settings, struct api **ret_api, struct 
 
 	api->settings = *settings;
 	headers[INSTALLATION][1] = api->settings.store.installation.text;
+	site_rate_limit_begin(settings->rate_limit);
 	api->buckets = buckets_new(settings->rate_limit);
 	pthread_mutex_init(&api->starting, NULL);
 	if (pthread_key_create(&api->store, store_close) != 0) {

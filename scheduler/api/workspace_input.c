@@ -10,6 +10,7 @@
 #include "scheduler/store/names.h"
 #include "scheduler/store/pools.h"
 #include "scheduler/store/projects.h"
+#include "scheduler/store/tool_versions.h"
 
 enum { LIST_MOST = 100 };
 
@@ -82,7 +83,7 @@ bool engine_version_plausible(const char *version)
 		version[operators] <= '9' && strchr(version, '.');
 }
 
-static int version_check(json_t *fields, struct err *err)
+static int version_check(const struct request *req, json_t *fields, struct err *err)
 {
 	const char *version = json_string_at(fields, "terraform-version");
 
@@ -90,6 +91,8 @@ static int version_check(json_t *fields, struct err *err)
 		return 0;
 	if (!engine_version_plausible(version))
 		return err_at(err, "/data/attributes/terraform-version", "Terraform version is invalid");
+	if (engine_version_check(req->store, version, "/data/attributes/terraform-version", err) < 0)
+		return -1;
 	if (strcmp(version, "latest") == 0)
 		json_object_set_new(fields, "terraform-version", json_string(""));
 	return 0;
@@ -321,7 +324,7 @@ int workspace_input_read(
 	*ret_input = (struct workspace_input){.fields = fields, .settings = json_object()};
 	if (body_check(req, "workspaces", err) < 0 || fields_read(req, columns, ARRAY_LEN(columns), fields, err) < 0 ||
 		fields_read(req, settings, ARRAY_LEN(settings), ret_input->settings, err) < 0 ||
-		project_read_relation(req, organization_id, fields, err) < 0 || version_check(fields, err) < 0 ||
+		project_read_relation(req, organization_id, fields, err) < 0 || version_check(req, fields, err) < 0 ||
 		directory_check(fields, err) < 0 || mode_read_operations(req, fields, err) < 0 ||
 		mode_check(req, scope, fields, err) < 0 ||
 		mode_read(req, organization_id, creating, ret_input, err) < 0 ||

@@ -11,10 +11,11 @@
 enum { TOKEN_MOST = 512 };
 
 /* Columns `organization_id` and `rights` of a user `u`: one row for each of their organizations, at least one in all.
- * A site admin needs none. */
+ * A disabled organization is left out. A site admin needs none. */
 #define MEMBERSHIPS                                                                                                    \
 	"left join lateral (select m.organization_id, coalesce(bit_or(t.rights), 0) | "                                \
 	"case when u.is_service_account then 0 else 4294967296 end as rights from organization_memberships m "         \
+	"join organizations g on g.id = m.organization_id and not g.is_disabled "                                      \
 	"left join team_members tm on tm.user_id = m.user_id and tm.organization_id = m.organization_id "              \
 	"left join teams t on t.id = tm.team_id where m.user_id = u.id and m.status = 'active' "                       \
 	"and not u.is_site_admin group by m.organization_id) o on true "

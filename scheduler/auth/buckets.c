@@ -2,6 +2,7 @@
 #include "scheduler/auth/buckets.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "common/crypto.h"
@@ -26,27 +27,25 @@ struct bucket {
 };
 
 struct table {
-	struct bucket_rate rate;
 	pthread_mutex_t locks[LOCKS];
 	struct bucket sets[SETS][WAYS];
 };
 
 struct buckets {
 	unsigned char secret[KEY_SIZE]; /* keeps the set of a key unpredictable */
+	_Atomic long long requests;
 	struct table tables[LIMITS];
 };
 
 struct buckets *buckets_new(long long requests)
 {
-	const struct bucket_rate of_requests = {
-		.per_second = (double)requests, .burst = (double)(requests * BURST_SECONDS)};
 	struct buckets *buckets = mem_new(1, sizeof(*buckets));
 
 	crypto_random(buckets->secret, sizeof(buckets->secret));
+	atomic_store(&buckets->requests, requests);
 	for (size_t i = 0; i < LIMITS; i++) {
 		struct table *table = &buckets->tables[i];
 
-		table->rate = fixed_rates[i].burst > 0 ? fixed_rates[i] : of_requests;
 		for (size_t j = 0; j < LOCKS; j++)
 			pthread_mutex_init(&table->locks[j], NULL);
 	}
@@ -70,6 +69,20 @@ static uint64_t key_number(const struct buckets *buckets, const char *key)
 	hmac[16] = '\0';
 	number = strtoull(hmac, NULL, 16);
 	return number ? number : 1;
+}
+
+void buckets_set_requests(struct buckets *buckets, long long requests)
+{
+	atomic_store_explicit(&buckets->requests, requests, memory_order_relaxed);
+}
+
+static struct bucket_rate rate_of(struct buckets *buckets, enum limit limit)
+{
+	double requests = (double)atomic_load_explicit(&buckets->requests, memory_order_relaxed);
+
+	if (fixed_rates[limit].burst > 0)
+		return fixed_rates[limit];
+	return (struct bucket_rate){.per_second = requests, .burst = requests * BURST_SECONDS};
 }
 
 static double level_at(const struct bucket *bucket, struct bucket_rate rate, double now)
@@ -124,14 +137,15 @@ static bool table_change(struct buckets *buckets, struct change change, struct b
 	struct table *table = &buckets->tables[change.limit];
 	uint64_t number = key_number(buckets, change.key);
 	pthread_mutex_t *lock = &table->locks[number % LOCKS];
+	struct bucket_rate rate = rate_of(buckets, change.limit);
 	struct bucket *bucket;
 
 	pthread_mutex_lock(lock);
 	bucket = bucket_find(table->sets[number % SETS], number);
 	if (!bucket && change.adds)
-		bucket = bucket_add(table->sets[number % SETS], number, table->rate, change.now);
+		bucket = bucket_add(table->sets[number % SETS], number, rate, change.now);
 	if (bucket)
-		*ret_level = bucket_change(bucket, table->rate, change.by, change.now);
+		*ret_level = bucket_change(bucket, rate, change.by, change.now);
 	pthread_mutex_unlock(lock);
 	return bucket;
 }

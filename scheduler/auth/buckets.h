@@ -36,6 +36,8 @@ struct bucket_level {
 /* `requests` is the rate of LIMIT_TOKENS and LIMIT_ADDRESSES in requests a second; the other rates are fixed. */
 struct buckets *buckets_new(long long requests);
 void buckets_free(struct buckets *buckets);
+/* From now on. */
+void buckets_set_requests(struct buckets *buckets, long long requests);
 /* Takes one from the key's bucket, which begins full. `now` is in seconds of a clock that never goes back. */
 struct bucket_level bucket_take(struct buckets *buckets, enum limit limit, const char *key, double now);
 /* The same, but makes no bucket: false, with *ret_level untouched, if the key has none. */

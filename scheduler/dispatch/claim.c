@@ -323,8 +323,11 @@ static int claim_details(struct claiming *c, struct err *err)
 		"and kind = 'json') is not null as has_json, "
 		"w.current_state_id is not null as has_state, (select blob_id from operation_blobs "
 		"where operation_id = p.id and kind = 'init') is not null as has_init, "
-		"s.id as ssh_key_id, s.value_sealed as ssh_key_sealed "
-		"from jobs j join runs r on r.id = j.run_id join run_inputs i on i.run_id = r.id "
+		"coalesce(nullif((g.admin_settings->>t.name)::bigint, 0), "
+		"(select (settings->>t.name)::bigint from site_settings), 0) as time_limit, s.id as ssh_key_id, "
+		"s.value_sealed as ssh_key_sealed "
+		"from jobs j cross join lateral (select case when j.stage = 'apply' then 'apply-seconds' else "
+		"'plan-seconds' end as name) t join runs r on r.id = j.run_id join run_inputs i on i.run_id = r.id "
 		"join workspaces w on w.id = j.workspace_id join organizations g on g.id = w.organization_id "
 		"join projects x on x.id = w.project_id left join ssh_keys s on s.id = w.ssh_key_id "
 		"and j.stage in ('plan', 'apply') "
@@ -460,12 +463,13 @@ static int job_document(struct claiming *c, int row, json_t **ret_job, struct er
 	if (!*ret_job)
 		return err_set(err, ERR_INTERNAL, "%s can't be written down", run);
 	json_object_update_new(*ret_job,
-		json_pack("{sO ss ss sb sb sb sb sb so sb}", "ssh-key", ssh_key, "organization-id",
+		json_pack("{sO ss ss sb sb sb sb sb so sb sI}", "ssh-key", ssh_key, "organization-id",
 			row_text(rows, row, "organization_id"), "engine", row_text(rows, row, "engine"), "watched",
 			row_bool(rows, row, "watched"), "json-later", row_bool(rows, row, "json_later"),
 			"has-plan-json", row_bool(rows, row, "has_json"), "generate-config",
 			row_bool(rows, row, "allow_config_generation"), "debug", row_bool(rows, row, "debugging_mode"),
-			"invoke-addrs", array_or_empty(rows, row, "invoke_action_addrs"), "state-differences", 1));
+			"invoke-addrs", array_or_empty(rows, row, "invoke_action_addrs"), "state-differences", 1,
+			"time-limit", (json_int_t)row_int(rows, row, "time_limit")));
 	return 0;
 }
 

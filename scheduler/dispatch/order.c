@@ -62,8 +62,11 @@ static int order_check(const struct run_order *order, struct err *err)
 #define HAS_VARIABLES ANY("variables v where v.workspace_id = u.workspace")
 #define HAS_SETS      ANY("workspaces w join varsets s on s.organization_id = w.organization_id where w.id = u.workspace")
 /* Whether the workspace's owner estimates costs, the run's actor may apply it, and anybody is told of it. */
-#define HAS_COSTS    COST_ESTIMATION("w", "o")
-#define MAY_APPLY    RIGHTS_IN_WORKSPACE("u.actor", "w.organization_id", "w.id")
+#define HAS_COSTS COST_ESTIMATION("w", "o")
+#define MAY_APPLY RIGHTS_IN_WORKSPACE("u.actor", "w.organization_id", "w.id")
+#define VERSION_IS_DISABLED                                                                                            \
+	ANY("tool_versions t where t.tool = 'terraform' and t.version = ltrim(w.terraform_version, '=v ') and not "    \
+	    "t.enabled")
 #define IS_WATCHED   WORKSPACE_IS_WATCHED("w")
 #define WORKSPACE_IS WORKSPACE_ROW("w")
 
@@ -72,7 +75,7 @@ static int order_check(const struct run_order *order, struct err *err)
 	"select u.n - 1 as n, w.id as workspace_id, w.organization_id, w.auto_apply, w.terraform_version, "            \
 	"w.working_directory, w.structured_run_output, w.pool_id as own_pool_id, "                                     \
 	"coalesce(w.pool_id, (select id from agent_pools where organization_id is null)) as pool_id, "                 \
-	"w.execution_mode, "                                                                                           \
+	"w.execution_mode, o.is_disabled, " VERSION_IS_DISABLED "as version_is_disabled, "                             \
 	"coalesce((w.settings ->> 'allow-destroy-plan')::boolean, true) as destroyable, " HAS_TASKS                    \
 	"as has_tasks, " HAS_POLICIES "as has_policies, " HAS_COSTS " as has_costs, " WORKSPACE_IS ", "                \
 	"u.actor is null or (select is_site_admin from users where id = u.actor) or (" MAY_APPLY ") & $3 <> 0 "        \
@@ -145,6 +148,13 @@ static int pool_check(const struct round *r, const struct placing *p, struct err
 
 static int workspace_check(const struct round *r, const struct placing *p, struct err *err)
 {
+	if (row_bool(&r->workspaces, p->workspace, "is_disabled"))
+		return err_at(err, "/data/relationships/workspace",
+			"Workspace's organization is disabled by a site admin: nothing runs in it");
+	if (row_bool(&r->workspaces, p->workspace, "version_is_disabled") && !p->creation->order->terraform_version)
+		return err_at(err, "/data/relationships/workspace",
+			"Workspace's Terraform version %s is disabled on this installation: choose another",
+			row_text(&r->workspaces, p->workspace, "terraform_version"));
 	if (text_equal(row_text(&r->workspaces, p->workspace, "execution_mode"), "local"))
 		return err_at(err, "/data/relationships/workspace",
 			"Workspace must not use local execution: it runs nothing here");

@@ -24,6 +24,7 @@
 #include "scheduler/store/clock_watch.h"
 #include "scheduler/store/invitations.h"
 #include "scheduler/store/keys.h"
+#include "scheduler/store/site_settings.h"
 
 enum { MOST_SWEPT = 100, REASON_SIZE = 512, AWAY_MS = 3000, SHOWN_MS = 300000 };
 
@@ -354,6 +355,7 @@ static const struct {
 	{"gauges", 2000, sweep_gauges, SWEEP_ONLY_SHOWN},
 	{"replication", 10000, epoch_watch_replication, SWEEP_ANY},
 	{"keys", 10000, keys_report_waiting, SWEEP_ANY},
+	{"rate limit", 10000, site_rate_limit_watch, SWEEP_ANY},
 	{"queues", 15000, sweep_queues, SWEEP_ANY},
 	{"auto destroy", 2000, auto_destroy_sweep, SWEEP_ANY},
 	{"run triggers", 1000, triggers_sweep, SWEEP_ANY},

@@ -255,6 +255,27 @@ static int name_taken(struct store *store, struct err *err)
 	return -1;
 }
 
+/* The organization's row is locked until the workspace is there, so that no two take the last place. */
+static int limit_check(struct store *store, const char *organization_id, struct err *err)
+{
+	_cleanup_(rows_release) struct rows limit = ROWS_INIT, rows = ROWS_INIT;
+
+	if (db_query(store->db, &limit, err,
+		    "select (admin_settings->>'workspace-limit')::bigint as most from organizations where id = $1 "
+		    "and (admin_settings->>'workspace-limit')::bigint > 0 for no key update",
+		    P_TEXT(organization_id)) < 0)
+		return -1;
+	if (!limit.count)
+		return 0;
+	if (db_query(store->db, &rows, err, "select count(*) as there from workspaces where organization_id = $1",
+		    P_TEXT(organization_id)) < 0)
+		return -1;
+	if (row_int(&rows, 0, "there") < row_int(&limit, 0, "most"))
+		return 0;
+	return err_set(err, ERR_INVALID, "The organization has as many workspaces as its limit allows (%lld)",
+		row_int(&limit, 0, "most"));
+}
+
 int workspace_create(struct store *store, const char *organization_id, const json_t *fields, const json_t *settings,
 	struct id *ret_id, struct err *err)
 {
@@ -262,11 +283,15 @@ int workspace_create(struct store *store, const char *organization_id, const jso
 	_cleanup_(freep) char *settings_text = json_text(settings);
 	struct id id = id_new("ws");
 
+	if (limit_check(store, organization_id, err) < 0)
+		return -1;
 	if (db_query(store->db, NULL, err,
 		    "insert into workspaces (id, organization_id, settings, name, description, auto_apply, "
 		    "execution_mode, terraform_version, working_directory, structured_run_output, pool_id, "
 		    "project_id) "
-		    "select $1, $2, $4::jsonb, f->>'name', f->>'description', "
+		    "select $1, $2, $4::jsonb || case when not $4::jsonb ? 'global-remote-state' and (select "
+		    "(settings->>'default-remote-state-access')::boolean from site_settings) then "
+		    "'{\"global-remote-state\": true}'::jsonb else '{}' end, f->>'name', f->>'description', "
 		    "coalesce((f->>'auto-apply')::boolean, false), coalesce(f->>'execution-mode', 'remote'), "
 		    "coalesce(f->>'terraform-version', ''), coalesce(f->>'working-directory', ''), "
 		    "coalesce((f->>'structured-run-output-enabled')::boolean, true), f->>'agent-pool-id', "

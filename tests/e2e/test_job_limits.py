@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: quick
 """What one job may use. Meeting a limit ends it, in order, with a reason that says what to do; what an apply has made is in the state."""
 
 import contextlib
@@ -192,6 +191,25 @@ def test_time(limited, api, gate, stage):
     with changed(limited.worker, **{f"{stage}_seconds": SECONDS, "job_stop_seconds": 1, "sandbox_bind": gate.folder}):
         error, _ = stopped(api, files, stage)
     assert error.startswith(f"The {stage} took more than {SECONDS} s (--{stage}-seconds of the worker) and was stopped. Split what it manages")
+
+
+@contextlib.contextmanager
+def timeout(api, stage, text):
+    """What a site admin gives the organization's jobs, for a while."""
+    def give(value):
+        api.patch(f"admin/organizations/{api.organization}", {"data": {"type": "organizations", "attributes": {f"{stage}-timeout": value}}})
+
+    give(text)
+    yield
+    give("")
+
+
+@pytest.mark.parametrize("stage", ["apply", "plan"])
+def test_the_time_of_an_organization(limited, api, gate, stage):
+    files = applying("sleep 3600") if stage == "apply" else {"main.tf": f'resource "terraform_data" "one" {{\n  input = {gate.expression}\n}}\n'}
+    with timeout(api, stage, f"{SECONDS}s"), changed(limited.worker, job_stop_seconds=1, sandbox_bind=gate.folder):
+        error, _ = stopped(api, files, stage)
+    assert error.startswith(f"The {stage} took more than {SECONDS} s ({stage}-timeout of the organization) and was stopped. Split what it manages")
 
 
 @pytest.fixture

@@ -67,7 +67,8 @@ class World:
 
     def rows(self, org, ids):
         """What only a run of many steps would bring."""
-        ids.update({"state": f"sv-{org.organization[:20]}", "stage": f"ts-{org.organization[:20]}", "check": f"polchk-{org.organization[:20]}"})
+        ids.update({"version": f"tool-{org.organization[:20]}", "state": f"sv-{org.organization[:20]}", "stage": f"ts-{org.organization[:20]}", "check": f"polchk-{org.organization[:20]}"})
+        self.office.change("insert into tool_versions (id, tool, version, archs) values (%s, 'terraform', '9.0.' || (random() * 1000000)::int, '[]')", ids["version"])
         self.office.change("insert into state_versions (id, workspace_id, serial, lineage, md5, size) values (%s, %s, 1, 'l', 'm', 0)", ids["state"], ids["workspace"])
         self.office.change("insert into task_stages (id, run_id, stage) values (%s, %s, 'post_plan')", ids["stage"], ids["run"])
         self.office.change("insert into policy_evaluations (id, run_id, kind, bundle) values (%s, %s, 'sentinel', '[]')", ids["check"], ids["run"])

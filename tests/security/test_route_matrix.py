@@ -170,7 +170,7 @@ DOCUMENTS = {
     "workspace_tags_add": linkage("tags", "tag"), "workspace_tags_remove": linkage("tags", "tag"),
     "tag_bindings_update": lambda victim: {"data": [{"type": "tag-bindings", "attributes": {"key": "forged", "value": "forged"}}]},
     "teams_join": linkage("organization-memberships", "membership"), "teams_leave": linkage("organization-memberships", "membership"), "tags_bind": linkage("workspaces", "workspace"),
-    "tags_delete_many": linkage("tags", "tag"), "workspaces_force_unlock": lambda victim: {}, "notification_configurations_verify": lambda victim: {},
+    "tags_delete_many": linkage("tags", "tag"), "admin_module_consumers_replace": linkage("organizations", "organization"), "workspaces_force_unlock": lambda victim: {}, "notification_configurations_verify": lambda victim: {},
     "retention_policies_write": lambda victim: {"data": {"type": "data-retention-policy-delete-olders", "attributes": {"delete-older-than-n-days": 1}}},
     "account_password": lambda victim: {"data": {"type": "users", "attributes": {"current_password": "n", "password": "n", "password_confirmation": "n"}}},
     "subscriptions_create": lambda victim: {"data": {"type": "subscription", "attributes": {"is-public-tier": False}}},
@@ -448,6 +448,8 @@ def own_objects(route, victim, session):
         name = f"vtm-{uuid.uuid4().hex}"
         victim.people.user(name)
         return {**victim.ids, "user": victim.office.ask("select id from users where username = %s", name)[0][0]}
+    if "_versions_" in route.handler and route.path.startswith("/admin/"):
+        return {**victim.ids, "version": victim.tool_version(route.handler.split("_")[0])}
     if route.handler in ("invitations_accept", "invitations_decline", "ui_invitation_page"):
         invited = victim.api.get("account/details").data["attributes"]["email"]
         if route.kind == "SITE":

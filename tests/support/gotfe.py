@@ -21,7 +21,9 @@ from support.site import FullSite, new_folder, release_all, sandbox_kind
 
 LIST = ROOT / "tests/gotfe.txt"
 # These set the environment that all others read (each other's, too), or look for what is theirs on the first page of everything.
-ALONE = re.compile(r"^(TestClient_|TestOrganizationsList$)")
+ALONE = re.compile(r"^(TestClient_|TestOrganizationsList$|TestAdminSettings_General_Update$)")
+# Versions that some tests expect every installation to list.
+LISTED = {"terraform": "1.0.4", "opa": "0.59.0", "sentinel": "0.22.1"}
 ENTERPRISE = re.compile(r"^TestAdmin(Runs|Users|Organizations|Settings|TerraformVersions|OPAVersions|SentinelVersions)_")
 NOW = re.compile(r"^=== (?:RUN|CONT|NAME|PAUSE) +(\S+)")
 RESULT = re.compile(r"^ *--- (PASS|FAIL|SKIP): (\S+) ")
@@ -73,7 +75,7 @@ class Suite:
 
     def run_once(self, names):
         """Tests of site admins' API run only for Terraform Enterprise, which some others refuse."""
-        enterprise = {"ENABLE_TFE": "1"} if ENTERPRISE.match(names[0]) else {}
+        enterprise = {"ENABLE_TFE": "1", "ENABLE_BETA": "1"} if ENTERPRISE.match(names[0]) else {}
         command = [self.program, "-test.v", "-test.run", f"^({'|'.join(names)})$", "-test.parallel", str(self.options.parallel),
                    "-test.timeout", f"{self.options.timeout}s"]
         done = subprocess.run(command, cwd=self.program.parent, env={**self.environment, **enterprise}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -110,6 +112,9 @@ class Stack:
 
     def start(self):
         self.site.start()
+        for tool, version in LISTED.items():
+            self.site.api.post(f"admin/{tool}-versions", {"data": {"type": f"{tool}-versions", "attributes": {
+                "version": version, "url": "https://example.com/program.zip", "sha": "0" * 64, "official": True}}})
         return self
 
     def environment(self):

@@ -111,6 +111,11 @@ POOL = {"name": name("fine", "a b"), "organization-scoped": flag(True)}
 TOKEN = {"description": text(), "expired-at": text("2100-01-01T00:00:00.000Z", "tomorrow", "")}
 TEAM = {"name": name(), "visibility": choice("secret"), "sso-team-id": text(), "allow-member-token-management": flag(True),
         "organization-access": members({"manage-policies": True}, {"manage-policies": "yes"})}
+TOOLS = ("terraform", "opa", "sentinel")
+TOOL_VERSION = {
+    "version": text("9.8.7", "", "9.8", "v9.8.7", "~> 9.8.7", "9.8.7/x"), "url": text("https://example.com/program.zip", "", "http://example.com"), "sha": text("0" * 64, "", "0" * 63, "g" * 64),
+    "official": flag(), "enabled": flag(True), "beta": flag(), "deprecated": flag(True), "deprecated-reason": text("old"),
+}
 ACCESS = {"access": choice("read")}
 
 SAMPLES = {
@@ -137,6 +142,18 @@ SAMPLES = {
     }, {"workspace": ("workspaces", "workspace"), "configuration-version": ("configuration-versions", "configuration")}),
     **{f"runs_{action}": Comment("") for action in ("apply", "discard", "cancel", "force_cancel")},
     "admin_runs_force_cancel": Comment(""),
+    "admin_settings_update": Sample("general-settings", {
+        "limit-user-organization-creation": flag(), "api-rate-limiting-enabled": flag(True), "api-rate-limit": number(1000, 29, -1), "default-remote-state-access": flag(),
+        "plan-timeout": text("", "nonsense"), "apply-timeout": text("", "2"), "allow-speculative-plans-on-pull-requests-from-forks": only(False),
+        "send-passing-statuses-for-untriggered-speculative-plans": only(False),
+    }),
+    "admin_organizations_update": Sample("organizations", {
+        "is-disabled": flag(), "workspace-limit": number(100, -1), "plan-timeout": text("2h", "nonsense", "2", "1m1h", "9999h"), "apply-timeout": text("1h30m", "-1h"),
+        "access-beta-tools": flag(), "global-module-sharing": flag(), "global-provider-sharing": flag(), "terraform-worker-sudo-enabled": flag(),
+    }),
+    "admin_module_consumers_replace": Linkage("organizations"),
+    **{f"{tool}_versions_create": Sample(f"{tool}-versions", TOOL_VERSION, unique="version") for tool in TOOLS},
+    **{f"{tool}_versions_update": Sample(f"{tool}-versions", {**TOOL_VERSION, "version": text(f"9.9.{number}", "")}) for number, tool in enumerate(TOOLS)},
     "runs_force_execute": Sample("", needed=False),
     "comments_create": Sample("comments", {"body": text("fine", "")}),
     "tasks_create": Sample("tasks", TASK, unique="name"),

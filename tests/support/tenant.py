@@ -7,6 +7,7 @@ import base64
 import hashlib
 import json
 import re
+import uuid
 
 import psycopg
 
@@ -50,6 +51,7 @@ class Tenant:
         self.make_places()
         self.make_settings()
         self.make_policies()
+        self.ids["version"] = self.tool_version("terraform")
         self.make_content()
         self.make_runs()
         self.make_rows()
@@ -109,6 +111,12 @@ class Tenant:
         for path in (workspace, self.base):
             body = {"data": {"type": "data-retention-policy-delete-olders", "attributes": {"delete-older-than-n-days": 5}}}
             api.post(f"{path}/relationships/data-retention-policy", body)
+
+    def tool_version(self, tool):
+        """A version that the site's admins list, with the tenant's mark in it."""
+        id = f"tool-{uuid.uuid4().hex[:16]}"
+        self.office.change("insert into tool_versions (id, tool, version, archs, deprecated_reason) values (%s, %s, %s, '[]', %s)", id, tool, f"9.{uuid.uuid4().int % 10 ** 12}.0", self.mark)
+        return id
 
     def make_policies(self):
         api, ids, mark = self.api, self.ids, self.mark

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/site_settings.h"
+
+#include <stdatomic.h>
+
+static long long option; /* what --rate-limit says */
+static _Atomic long long rate;
+
+int site_settings_read(struct store *store, json_t **ret_settings, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err, "select settings from site_settings") < 0)
+		return -1;
+	*ret_settings = row_json(&rows, 0, "settings");
+	return 0;
+}
+
+int site_settings_update(struct store *store, const json_t *changes, struct err *err)
+{
+	_cleanup_(freep) char *text = json_text(changes);
+
+	return db_query(
+		store->db, NULL, err, "update site_settings set settings = settings || $1::jsonb", P_TEXT(text));
+}
+
+void site_rate_limit_begin(long long per_second)
+{
+	option = per_second;
+	atomic_store(&rate, per_second);
+}
+
+long long site_rate_limit(void)
+{
+	return atomic_load(&rate);
+}
+
+int site_rate_limit_watch(struct store *store, struct err *err)
+{
+	json_auto_t *settings = NULL;
+
+	if (site_settings_read(store, &settings, err) < 0)
+		return -1;
+	if (json_bool_at(settings, "api-rate-limiting-enabled", option > 0))
+		atomic_store(&rate, json_int_at(settings, "api-rate-limit", option));
+	else
+		atomic_store(&rate, 0);
+	return 0;
+}

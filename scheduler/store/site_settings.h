@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_SITE_SETTINGS_H
+#define SCHEDULER_STORE_SITE_SETTINGS_H
+
+/* What site admins set for all of the installation, by the names of the API (scheduler/api/admin_settings.c). */
+
+#include "scheduler/store/store.h"
+
+/* A new reference: what was set; the rest is as options say, or by default. */
+int site_settings_read(struct store *store, json_t **ret_settings, struct err *err);
+/* Changes the members of `changes`. */
+int site_settings_update(struct store *store, const json_t *changes, struct err *err);
+
+/*
+ * The rate limit of this process in requests a second, 0: none. It begins as --rate-limit says. Each scheduler looks
+ * every ten seconds whether a site admin has set another.
+ */
+void site_rate_limit_begin(long long per_second);
+long long site_rate_limit(void);
+int site_rate_limit_watch(struct store *store, struct err *err);
+
+#endif
