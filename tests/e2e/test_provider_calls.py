@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MPL-2.0
+"""The calls of the hashicorp/tfe provider by its own client library, kind by kind (tests/provider): create, plan without changes, import, update, destroy."""
+
+import re
+import subprocess
+import threading
+from http.server import ThreadingHTTPServer
+
+import pytest
+
+from support.gotfe import Echo
+from support.process import clean_environment
+from support.servers import DEPS, ROOT
+
+LEAST_KINDS = 60
+
+
+@pytest.fixture(scope="module")
+def said(full_site):
+    program = subprocess.run([ROOT / "tests/provider/build"], env=clean_environment(RUNYARD_DEPS=DEPS), check=True, capture_output=True, text=True).stdout.split()[-1]
+    service = ThreadingHTTPServer(("127.0.0.1", 0), Echo)
+    threading.Thread(target=service.serve_forever, daemon=True).start()
+    environment = clean_environment(TFE_ADDRESS=full_site.scheduler.url, TFE_TOKEN=full_site.api.token, TFC_RUN_TASK_URL=f"http://127.0.0.1:{service.server_port}/")
+    try:
+        yield subprocess.run([program, "-test.v"], env=environment, capture_output=True, text=True).stdout
+    finally:
+        service.shutdown()
+        service.server_close()
+
+
+def test_each_kind_lives_as_the_provider_expects(said):
+    results = {name: result for result, name in re.findall(r"^    --- (\w+): (\S+)", said, re.M)}
+    assert [name for name, result in results.items() if result != "PASS"] == [] and "\nFAIL" not in said, said[-20000:]
+    assert len(results) >= LEAST_KINDS
