@@ -33,6 +33,7 @@
 #include "scheduler/store/keys.h"
 #include "scheduler/store/notification_urls.h"
 #include "scheduler/store/objects.h"
+#include "scheduler/store/site_settings.h"
 
 enum { DATABASE_TRY_MS = 1000, MOST_CONNECTIONS = 10000, OTHER_DESCRIPTORS = 256 };
 
@@ -249,6 +250,7 @@ static int scheduler_start(struct scheduler *s, struct err *err)
 	s->store.publisher = s->publisher;
 	s->store.waits = s->waits;
 	sweeper.store = housekeeper.store = api.store = s->store;
+	site_rate_limit_begin(o->rate_limit);
 	if (intakes_start(s, &kafka, err) < 0 || sweeper_start(&sweeper, &s->sweeper, err) < 0 ||
 		housekeeper_start(&housekeeper, &s->housekeeper, err) < 0 || api_start(&api, &s->api, err) < 0)
 		return -1;

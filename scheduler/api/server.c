@@ -813,7 +813,6 @@ int api_start(const struct api_settings *settings, struct api **ret_api, struct 
 
 	api->settings = *settings;
 	headers[INSTALLATION][1] = api->settings.store.installation.text;
-	site_rate_limit_begin(settings->rate_limit);
 	api->buckets = buckets_new(settings->rate_limit);
 	pthread_mutex_init(&api->starting, NULL);
 	if (pthread_key_create(&api->store, store_close) != 0) {

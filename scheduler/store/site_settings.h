@@ -13,7 +13,7 @@ int site_settings_update(struct store *store, const json_t *changes, struct err 
 
 /*
  * The rate limit of this process in requests a second, 0: none. It begins as --rate-limit says. Each scheduler looks
- * every ten seconds whether a site admin has set another.
+ * every ten seconds whether a site admin has set another. It begins before the process has other threads that ask.
  */
 void site_rate_limit_begin(long long per_second);
 long long site_rate_limit(void);

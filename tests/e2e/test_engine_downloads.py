@@ -11,7 +11,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from support.process import give_to_workers
+from support.process import clean_environment, give_to_workers
+from support.servers import DEPS, ROOT
 from support.wait import until
 
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
@@ -177,3 +178,12 @@ def test_without_a_mirror_nothing_is_downloaded(api, able, worker, engine, maker
     error = api.wait_status(run_with(api, "9.5.7"), "errored")["error"]
     assert '"9.5.7"' in error and f"There are: {engine.title} {engine.version}." in error, error
     assert not mirror.asked
+
+
+def test_the_makers_keys_are_those_that_they_publish(tmp_path):
+    """deploy/engine-keys takes them from the makers' own installers."""
+    subprocess.run([ROOT / "deploy/engine-keys", tmp_path], env=clean_environment(RUNYARD_HOME=DEPS), check=True, capture_output=True)
+    published = {"terraform": "C874011F0AB405110D02105534365D9472D7468F", "tofu": "E3E6E43D84CB852EADB0051D0C0AF313E5FD9F80"}
+    for program, fingerprint in published.items():
+        shown = subprocess.run(["gpg", "--homedir", tmp_path, "--show-keys", "--with-colons", tmp_path / f"{program}.gpg"], check=True, capture_output=True, text=True).stdout
+        assert fingerprint in [line.split(":")[9] for line in shown.splitlines() if line.startswith("fpr:")]
