@@ -95,7 +95,9 @@ static void facts(struct page_buf *page, const struct rows *rows)
 							       : "may still run on that worker");
 	}
 	fact(page, "The worker is asked", asked[row_int(rows, 0, "hold_stop")]);
-	page_html(page, "</tbody></table>\n");
+	page_html(page, "</tbody></table>\n<p><a href=\"/app/runs/");
+	page_text(page, row_text(rows, 0, "run_id"));
+	page_html(page, "/unrecorded-resources\">Resources of the run that no state shows</a></p>\n");
 }
 
 static void action_form(struct page_buf *page, const struct request *req, const struct hold_action *action)

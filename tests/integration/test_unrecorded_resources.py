@@ -241,6 +241,7 @@ def test_the_page_lists_and_dismisses_them(office, hands):
     place.on("POST", "last-state")
     assert place.held()
     path = f"/app/runs/{place.run}/unrecorded-resources"
+    assert f'href="{path}"' in browser.ask(f"/app/workspaces/{place.id}/hold").page
     page = browser.ask(path)
     assert page.status == 200 and "&lt;b&gt;&amp;" in page.page and "<b>" not in page.page and "import {" in page.page
     one, _, everything = [form["fields"] for form in Forms(page.page).all if form["action"] == path]
