@@ -2,8 +2,8 @@
 #ifndef SCHEDULER_API_TIMEOUTS_H
 #define SCHEDULER_API_TIMEOUTS_H
 
-/* How long plans and applies may take, as site admins set it for an organization or for all: `plan-timeout` and
- * `apply-timeout`, durations such as "2h" or "1h30m". An older client puts `terraform-build-worker-` before them. */
+/* Site admins limit the time of plans and applies, for an organization or for all: `plan-timeout` and `apply-timeout`
+ * are durations such as "2h" or "1h30m". An older client puts `terraform-build-worker-` before them. */
 
 #include "scheduler/api/api.h"
 

@@ -2,7 +2,8 @@
 #ifndef SCHEDULER_STORE_SITE_SETTINGS_H
 #define SCHEDULER_STORE_SITE_SETTINGS_H
 
-/* What site admins set for all of the installation, by the names of the API (scheduler/api/admin_settings.c). */
+/* The settings of the installation, by the names of the API (scheduler/api/admin_settings.c). Site admins change them.
+ */
 
 #include "scheduler/store/store.h"
 

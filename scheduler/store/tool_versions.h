@@ -2,8 +2,8 @@
 #ifndef SCHEDULER_STORE_TOOL_VERSIONS_H
 #define SCHEDULER_STORE_TOOL_VERSIONS_H
 
-/* The versions of terraform, opa and sentinel that site admins list: which of terraform's no workspace may choose, and
- * no run start with, and what clients are to know of each. A constraint such as "~> 1.11.0" may still choose a version
+/* The versions of terraform, opa and sentinel that site admins list, for clients. A disabled version of terraform can't
+ * be chosen by a workspace, and starts no run. A constraint such as "~> 1.11.0" may still choose a version
  * that is disabled, where a worker has it. */
 
 #include "scheduler/store/store.h"
