@@ -11,7 +11,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from support.process import clean_environment, give_to_workers
+from support.process import give_to_workers
 from support.servers import DEPS, ROOT
 from support.wait import until
 
@@ -182,7 +182,7 @@ def test_without_a_mirror_nothing_is_downloaded(api, able, worker, engine, maker
 
 def test_the_makers_keys_are_those_that_they_publish(tmp_path):
     """deploy/engine-keys takes them from the makers' own installers."""
-    subprocess.run([ROOT / "deploy/engine-keys", tmp_path], env=clean_environment(RUNYARD_HOME=DEPS), check=True, capture_output=True)
+    subprocess.run([ROOT / "deploy/engine-keys", tmp_path], env={**os.environ, "RUNYARD_HOME": DEPS}, check=True, capture_output=True)
     published = {"terraform": "C874011F0AB405110D02105534365D9472D7468F", "tofu": "E3E6E43D84CB852EADB0051D0C0AF313E5FD9F80"}
     for program, fingerprint in published.items():
         shown = subprocess.run(["gpg", "--homedir", tmp_path, "--show-keys", "--with-colons", tmp_path / f"{program}.gpg"], check=True, capture_output=True, text=True).stdout

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MPL-2.0
 """The calls of the hashicorp/tfe provider by its own client library, kind by kind (tests/provider): create, plan without changes, import, update, destroy."""
 
+import os
 import re
 import subprocess
 import threading
@@ -17,7 +18,7 @@ LEAST_KINDS = 60
 
 @pytest.fixture(scope="module")
 def said(full_site):
-    program = subprocess.run([ROOT / "tests/provider/build"], env=clean_environment(RUNYARD_DEPS=DEPS), check=True, capture_output=True, text=True).stdout.split()[-1]
+    program = subprocess.run([ROOT / "tests/provider/build"], env={**os.environ, "RUNYARD_DEPS": DEPS}, check=True, capture_output=True, text=True).stdout.split()[-1]
     service = ThreadingHTTPServer(("127.0.0.1", 0), Echo)
     threading.Thread(target=service.serve_forever, daemon=True).start()
     environment = clean_environment(TFE_ADDRESS=full_site.scheduler.url, TFE_TOKEN=full_site.api.token, TFC_RUN_TASK_URL=f"http://127.0.0.1:{service.server_port}/")
