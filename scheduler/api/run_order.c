@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "scheduler/api/workspaces.h"
-#include "scheduler/store/tool_versions.h"
 
 enum { MESSAGE_MOST = 65536, ADDRESS_MOST = 1024, ADDRESSES_MOST = 1000, KEY_MOST = 255, VALUE_MOST = 262144 };
 
@@ -138,11 +137,7 @@ static int read_texts(const struct request *req, struct run_order *order, struct
 	if (message && strlen(message) > MESSAGE_MOST)
 		return err_at(
 			err, "/data/attributes/message", "Message is too long (maximum is %d bytes)", MESSAGE_MOST);
-	if (!order->terraform_version)
-		return 0;
-	if (!engine_version_plausible(order->terraform_version))
-		return err_at(err, "/data/attributes/terraform-version", "Terraform version is invalid");
-	return engine_version_check(req->store, order->terraform_version, "/data/attributes/terraform-version", err);
+	return order->terraform_version ? engine_version_check(req, order->terraform_version, err) : 0;
 }
 
 /* Only the cloud integration of the CLI renders JSON lines; its older sibling sends a version but no integration. */

@@ -72,7 +72,7 @@ void workspace_input_release(struct workspace_input *input)
 /* ---- the engine's version and the folder ---- */
 
 /* "1.11.4", "1.6.0-rc1", constraints such as "~> 1.11.0, != 1.11.2", and "latest". */
-bool engine_version_plausible(const char *version)
+static bool engine_version_plausible(const char *version)
 {
 	static const char allowed[] = "0123456789.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-+~><=!, ";
 	size_t operators = strspn(version, "~><=! v");
@@ -83,15 +83,22 @@ bool engine_version_plausible(const char *version)
 		version[operators] <= '9' && strchr(version, '.');
 }
 
+int engine_version_check(const struct request *req, const char *version, struct err *err)
+{
+	static const char pointer[] = "/data/attributes/terraform-version";
+
+	if (!engine_version_plausible(version))
+		return err_at(err, pointer, "Terraform version is invalid");
+	return tool_version_check(req->store, version, pointer, err);
+}
+
 static int version_check(const struct request *req, json_t *fields, struct err *err)
 {
 	const char *version = json_string_at(fields, "terraform-version");
 
 	if (!version)
 		return 0;
-	if (!engine_version_plausible(version))
-		return err_at(err, "/data/attributes/terraform-version", "Terraform version is invalid");
-	if (engine_version_check(req->store, version, "/data/attributes/terraform-version", err) < 0)
+	if (engine_version_check(req, version, err) < 0)
 		return -1;
 	if (strcmp(version, "latest") == 0)
 		json_object_set_new(fields, "terraform-version", json_string(""));

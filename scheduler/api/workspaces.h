@@ -24,8 +24,9 @@ struct workspace_input {
 int workspace_input_read(
 	const struct request *req, const struct scope *scope, struct workspace_input *ret_input, struct err *err);
 void workspace_input_release(struct workspace_input *input);
-/* Whether the text may name versions of an engine: one, a constraint or "latest". */
-bool engine_version_plausible(const char *version);
+/* For the attribute "terraform-version". ERR_INVALID if the text names no version of an engine, no constraint and not
+ * "latest", or if a site admin has disabled the version. */
+int engine_version_check(const struct request *req, const char *version, struct err *err);
 /* Adds the settings, as they are or by default. */
 void workspace_settings_show(const json_t *settings, json_t *attributes);
 

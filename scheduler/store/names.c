@@ -3,9 +3,6 @@
 
 #include <string.h>
 
-#include "common/base.h"
-#include "common/err.h"
-
 enum { NAME_MOST = 90 };
 
 static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -21,4 +18,16 @@ int name_check(const char *attribute, const char *pointer, const char *name, str
 	if (name[strspn(name, allowed)])
 		return err_at(err, at, "%s may only contain letters, numbers, underscores and hyphens", attribute);
 	return 0;
+}
+
+int value_taken(struct store *store, const char *index, const char *what, const char *pointer, struct err *err)
+{
+	if (err->kind == ERR_CONFLICT && text_equal(db_constraint(store->db), index))
+		return err_at(err, pointer, "%s has already been taken", what);
+	return -1;
+}
+
+int name_taken(struct store *store, const char *index, struct err *err)
+{
+	return value_taken(store, index, "Name", "/data/attributes/name", err);
 }

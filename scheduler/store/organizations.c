@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/organizations.h"
 
+#include "scheduler/store/names.h"
 #include "scheduler/store/teams.h"
 #include "scheduler/store/viewer.h"
 
@@ -13,14 +14,6 @@
 	"r.delete_older_than_n_days is null as retains_all "
 
 #define TABLES "from organizations o left join data_retention_policies r on r.organization_id = o.id "
-
-/* What a broken unique index means to whoever chose the name. */
-static int name_taken(struct store *store, struct err *err)
-{
-	if (err->kind == ERR_CONFLICT && text_equal(db_constraint(store->db), "organizations_name"))
-		return err_at(err, "/data/attributes/name", "Name has already been taken");
-	return -1;
-}
 
 struct creation {
 	struct store *store;
@@ -54,7 +47,7 @@ int organization_create(struct store *store, const struct organization_order *or
 	struct creation c = {.store = store, .order = order};
 
 	if (db_transaction(store->db, create_in, &c, err) < 0)
-		return name_taken(store, err);
+		return name_taken(store, "organizations_name", err);
 	*ret_id = c.id;
 	return 0;
 }
@@ -113,7 +106,7 @@ int organization_update(struct store *store, const struct organization_update *u
 		    "default_pool_id = case when $5 then $6 else default_pool_id end where id = $1",
 		    P_TEXT(update->id), P_TEXT(update->name), P_TEXT(update->email), P_TEXT(settings),
 		    P_BOOL(update->pool_set), P_TEXT(update->pool_id)) < 0)
-		return name_taken(store, err);
+		return name_taken(store, "organizations_name", err);
 	return 0;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/policies.h"
 
+#include "scheduler/store/names.h"
+
 #define COLUMNS                                                                                                        \
 	"p.*, o.name as organization_name, coalesce(s.ids, '[]') as policy_sets, coalesce(s.count, 0) as "             \
 	"policy_set_count "
@@ -9,13 +11,6 @@
 	"from policies p join organizations o on o.id = p.organization_id left join lateral "                          \
 	"(select jsonb_agg(m.policy_set_id order by m.policy_set_id) as ids, count(*) as count "                       \
 	"from policy_set_policies m where m.policy_id = p.id) s on true "
-
-static int name_taken(struct store *store, struct err *err)
-{
-	if (err->kind == ERR_CONFLICT && text_equal(db_constraint(store->db), "policies_name"))
-		return err_at(err, "/data/attributes/name", "Name has already been taken");
-	return -1;
-}
 
 int policies_list(struct store *store, const struct policy_list *list, struct rows *ret_rows, struct err *err)
 {
@@ -52,7 +47,7 @@ int policy_create(struct store *store, const char *organization_id, const struct
 		    "values ($1, $2, $3, $4, $5, $6, $7)",
 		    P_TEXT(id.text), P_TEXT(organization_id), P_TEXT(policy->name), P_TEXT(policy->kind),
 		    P_TEXT(policy->description), P_TEXT(policy->query), P_TEXT(policy->enforcement)) < 0)
-		return name_taken(store, err);
+		return name_taken(store, "policies_name", err);
 	*ret_id = id;
 	return 0;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/policy_sets.h"
 
+#include "scheduler/store/names.h"
+
 #define RELATED(table, column, condition)                                                                              \
 	"(select coalesce(jsonb_agg(m." column " order by m." column "), '[]') from " table " m "                      \
 	"where m.policy_set_id = s.id" condition ") as "
@@ -14,13 +16,6 @@
 		" and m.excluded") "project_exclusions "
 
 #define TABLES "from policy_sets s join organizations o on o.id = s.organization_id "
-
-static int name_taken(struct store *store, struct err *err)
-{
-	if (err->kind == ERR_CONFLICT && text_equal(db_constraint(store->db), "policy_sets_name"))
-		return err_at(err, "/data/attributes/name", "Name has already been taken");
-	return -1;
-}
 
 int policy_sets_list(struct store *store, const struct policy_set_list *list, struct rows *ret_rows, struct err *err)
 {
@@ -166,7 +161,7 @@ int policy_set_create(struct store *store, const char *organization_id, const st
 	struct creation c = {.store = store, .organization_id = organization_id, .set = set};
 
 	if (db_transaction(store->db, create_in, &c, err) < 0)
-		return name_taken(store, err);
+		return name_taken(store, "policy_sets_name", err);
 	*ret_id = c.id;
 	return 0;
 }
@@ -182,7 +177,7 @@ int policy_set_update(struct store *store, const char *id, const struct policy_s
 		    P_TEXT(id), P_TEXT(set->name), P_TEXT(set->description), P_BOOL(set->global),
 		    P_BOOL(set->overridable), P_BOOL(set->agent_enabled), P_TEXT(set->tool_version),
 		    P_TEXT(set->policies_path), P_TEXT(settings)) < 0)
-		return name_taken(store, err);
+		return name_taken(store, "policy_sets_name", err);
 	return 0;
 }
 

@@ -2,6 +2,7 @@
 #include "scheduler/store/pools.h"
 
 #include "scheduler/store/agents.h"
+#include "scheduler/store/names.h"
 #include "scheduler/store/viewer.h"
 
 #define RELATED(table, column, condition)                                                                              \
@@ -39,13 +40,6 @@
 static int not_found(struct err *err)
 {
 	return err_set(err, ERR_NOT_FOUND, "agent pool not found");
-}
-
-static int name_taken(struct store *store, struct err *err)
-{
-	if (err->kind == ERR_CONFLICT && text_equal(db_constraint(store->db), "agent_pools_name"))
-		return err_at(err, "/data/attributes/name", "Name has already been taken");
-	return -1;
 }
 
 #define USED_BY_WORKSPACE                                                                                              \
@@ -174,7 +168,7 @@ int pool_create(
 	struct change c = {store, organization_id, pool, id_new("apool")};
 
 	if (db_transaction(store->db, change_in, &c, err) < 0)
-		return name_taken(store, err);
+		return name_taken(store, "agent_pools_name", err);
 	*ret_id = c.id;
 	return 0;
 }
@@ -184,7 +178,7 @@ int pool_update(struct store *store, const char *id, const struct pool *pool, st
 	struct change c = {store, NULL, pool, {""}};
 
 	text_copy(c.id.text, sizeof(c.id.text), id);
-	return db_transaction(store->db, change_in, &c, err) < 0 ? name_taken(store, err) : 0;
+	return db_transaction(store->db, change_in, &c, err) < 0 ? name_taken(store, "agent_pools_name", err) : 0;
 }
 
 struct deletion {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/projects.h"
 
+#include "scheduler/store/names.h"
 #include "scheduler/store/viewer.h"
 
 /* `user` is the number of the viewer's parameter (store/viewer.h). */
@@ -10,13 +11,6 @@
 	" as mode, coalesce((select workspaces from project_totals where project_id = p.id), 0) as workspace_count "
 
 #define TABLES "from projects p join organizations o on o.id = p.organization_id "
-
-static int name_taken(struct store *store, struct err *err)
-{
-	if (err->kind == ERR_CONFLICT && text_equal(db_constraint(store->db), "projects_name"))
-		return err_at(err, "/data/attributes/name", "Name has already been taken");
-	return -1;
-}
 
 int projects_list(struct store *store, const struct project_list *list, struct rows *ret_rows, struct err *err)
 {
@@ -71,7 +65,7 @@ int project_create(struct store *store, const char *organization_id, const struc
 		    "values ($1, $2, $3, $4, jsonb_strip_nulls($5::jsonb), $6)",
 		    P_TEXT(id.text), P_TEXT(organization_id), P_TEXT(project->name), P_TEXT(project->description),
 		    P_TEXT(settings), P_TEXT(project->pool_id)) < 0)
-		return name_taken(store, err);
+		return name_taken(store, "projects_name", err);
 	*ret_id = id;
 	return 0;
 }
@@ -85,7 +79,7 @@ int project_update(struct store *store, const char *id, const struct project *pr
 		    "settings = jsonb_strip_nulls(settings || $4::jsonb), updated_at = now() where id = $1",
 		    P_TEXT(id), P_TEXT(project->name), P_TEXT(project->description), P_TEXT(settings),
 		    P_TEXT(project->pool_id)) < 0)
-		return name_taken(store, err);
+		return name_taken(store, "projects_name", err);
 	return 0;
 }
 

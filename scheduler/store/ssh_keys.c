@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/ssh_keys.h"
 
-enum { SEALED_LIMIT = 1 << 20 };
+#include "scheduler/store/names.h"
 
-static int name_taken(struct store *store, struct err *err)
-{
-	if (err->kind == ERR_CONFLICT && text_equal(db_constraint(store->db), "ssh_keys_name"))
-		return err_at(err, "/data/attributes/name", "Name has already been taken");
-	return -1;
-}
+enum { SEALED_LIMIT = 1 << 20 };
 
 int ssh_keys_list(struct store *store, const char *organization_id, long long limit, long long offset,
 	struct rows *ret_rows, struct err *err)
@@ -39,7 +34,7 @@ int ssh_key_create(struct store *store, const char *organization_id, const char 
 	if (db_query(store->db, NULL, err,
 		    "insert into ssh_keys (id, organization_id, name, value_sealed) values ($1, $2, $3, $4)",
 		    P_TEXT(id.text), P_TEXT(organization_id), P_TEXT(name), P_BYTES(sealed.data, sealed.len)) < 0)
-		return name_taken(store, err);
+		return name_taken(store, "ssh_keys_name", err);
 	*ret_id = id;
 	return 0;
 }
@@ -54,7 +49,7 @@ int ssh_key_update(struct store *store, const char *id, const char *name, const 
 		    "update ssh_keys set name = coalesce($2, name), "
 		    "value_sealed = case when $3 then $4::bytea else value_sealed end where id = $1",
 		    P_TEXT(id), P_TEXT(name), P_BOOL(value != NULL), P_BYTES(buf_str(&sealed), sealed.len)) < 0)
-		return name_taken(store, err);
+		return name_taken(store, "ssh_keys_name", err);
 	return 0;
 }
 

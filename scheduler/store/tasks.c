@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/tasks.h"
 
+#include "scheduler/store/names.h"
 #include "scheduler/store/task_payload.h"
 #include "scheduler/store/viewer.h"
 
@@ -8,13 +9,6 @@
 	"t.*, to_jsonb(t.global_stages) as stages, o.name as organization_name, "                                      \
 	"(select coalesce(jsonb_agg(wt.id order by wt.created_at, wt.id), '[]') from workspace_tasks wt "              \
 	"where wt.task_id = t.id) as workspace_tasks "
-
-static int name_taken(struct store *store, struct err *err)
-{
-	if (err->kind == ERR_CONFLICT && text_equal(db_constraint(store->db), "tasks_name"))
-		return err_at(err, "/data/attributes/name", "Name has already been taken");
-	return -1;
-}
 
 int tasks_list(struct store *store, const char *organization_id, long long limit, long long offset,
 	struct rows *ret_rows, struct err *err)
@@ -68,7 +62,7 @@ int task_create(
 		    P_TEXT(id.text), P_TEXT(organization_id), P_TEXT(task->name), P_TEXT(task->url),
 		    P_TEXT(task->description), key_param(store, task->hmac_key, &sealed), P_BOOL(task->enabled),
 		    P_BOOL(task->global), P_TEXT(stages), P_TEXT(task->global_enforcement)) < 0)
-		return name_taken(store, err);
+		return name_taken(store, "tasks_name", err);
 	*ret_id = id;
 	return 0;
 }
@@ -89,7 +83,7 @@ int task_update(struct store *store, const char *id, const struct task *task, st
 		    P_BOOL(task->hmac_key != NULL), key_param(store, task->hmac_key, &sealed), P_BOOL(task->enabled),
 		    P_BOOL(task->global), P_TEXT(stages), P_TEXT(task->global_enforcement),
 		    P_TEXT(task->updated_at)) < 0)
-		return name_taken(store, err);
+		return name_taken(store, "tasks_name", err);
 	return db_affected(&rows) ? 0 : err_set(err, ERR_CONFLICT, "the task was changed meanwhile: try again");
 }
 

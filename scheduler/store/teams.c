@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/teams.h"
 
+#include "scheduler/store/names.h"
 #include "scheduler/store/organizations.h"
 #include "scheduler/store/viewer.h"
 
@@ -56,13 +57,6 @@ int teams_list(struct store *store, const struct team_list *list, struct rows *r
 		P_BOOL(viewer_may_all(store->viewer, list->organization_id, CAN_SEE_SECRET_TEAMS)));
 }
 
-static int name_taken(struct store *store, struct err *err)
-{
-	if (err->kind == ERR_CONFLICT && text_equal(db_constraint(store->db), "teams_name"))
-		return err_at(err, "/data/attributes/name", "Name has already been taken");
-	return -1;
-}
-
 /* ---- creating ---- */
 
 int team_create(
@@ -84,7 +78,7 @@ int team_create(
 		    P_BOOL(team->allow_member_token_management),
 		    P_INT((long long)rights_of_team(team->kind, team->organization_access)),
 		    P_TEXT(id_new("ou").text)) < 0)
-		return name_taken(store, err);
+		return name_taken(store, "teams_name", err);
 	*ret_id = id;
 	return 0;
 }
@@ -102,7 +96,7 @@ int team_update(struct store *store, const char *id, const struct team *team, st
 		    P_TEXT(id), P_TEXT(team->name), P_TEXT(team->visibility), P_TEXT(access), P_TEXT(team->sso_team_id),
 		    P_BOOL(team->allow_member_token_management),
 		    P_INT((long long)rights_of_team(team->kind, given))) < 0)
-		return name_taken(store, err);
+		return name_taken(store, "teams_name", err);
 	return 0;
 }
 

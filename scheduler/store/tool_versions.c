@@ -2,6 +2,7 @@
 #include "scheduler/store/tool_versions.h"
 
 #include "proto/version.h"
+#include "scheduler/store/names.h"
 
 #define COLUMNS                                                                                                        \
 	"v.id, v.tool, v.version, v.archs, v.official, v.enabled, v.beta, v.deprecated, v.deprecated_reason, "         \
@@ -33,9 +34,7 @@ int tool_version_read(struct store *store, const char *tool, const char *id, str
 
 static int version_taken(struct store *store, struct err *err)
 {
-	if (err->kind == ERR_CONFLICT && text_equal(db_constraint(store->db), "tool_versions_version"))
-		return err_at(err, "/data/attributes/version", "Version has already been taken");
-	return -1;
+	return value_taken(store, "tool_versions_version", "Version", "/data/attributes/version", err);
 }
 
 #define FIELDS                                                                                                         \
@@ -81,7 +80,7 @@ int tool_version_delete(struct store *store, const char *tool, const char *id, s
 	return db_query(store->db, NULL, err, "delete from tool_versions where id = $1", P_TEXT(id));
 }
 
-int engine_version_check(struct store *store, const char *version, const char *pointer, struct err *err)
+int tool_version_check(struct store *store, const char *version, const char *pointer, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct version exact;

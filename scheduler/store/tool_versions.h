@@ -29,6 +29,6 @@ int tool_version_update(struct store *store, const char *id, const json_t *field
 int tool_version_delete(struct store *store, const char *tool, const char *id, struct err *err);
 
 /* ERR_INVALID at the pointer if a site admin has disabled that version of terraform; a constraint is none. */
-int engine_version_check(struct store *store, const char *version, const char *pointer, struct err *err);
+int tool_version_check(struct store *store, const char *version, const char *pointer, struct err *err);
 
 #endif

@@ -2,6 +2,7 @@
 #include "scheduler/store/users.h"
 
 #include "scheduler/store/invitations.h"
+#include "scheduler/store/names.h"
 #include "scheduler/store/teams.h"
 
 #define COLUMNS "select id, username, email, is_site_admin, is_service_account, created_at from users "
@@ -27,13 +28,6 @@ int user_read_known(struct store *store, const char *id, const char *viewer_id, 
 		    P_TEXT(id), P_TEXT(viewer_id)) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "user not found");
-}
-
-static int username_taken(struct store *store, struct err *err)
-{
-	if (err->kind == ERR_CONFLICT && text_equal(db_constraint(store->db), "users_username"))
-		return err_at(err, "/data/attributes/username", "Username has already been taken");
-	return -1;
 }
 
 struct registration {
@@ -73,7 +67,7 @@ int user_register(struct store *store, const char *username, const char *email, 
 	struct registration r = {.store = store, .username = username, .email = email};
 
 	if (db_transaction(store->db, register_in, &r, err) < 0)
-		return username_taken(store, err);
+		return value_taken(store, "users_username", "Username", "/data/attributes/username", err);
 	*ret_id = r.id;
 	return 0;
 }
@@ -85,7 +79,7 @@ int user_update(struct store *store, const char *id, const char *username, const
 		    "update users set username = coalesce($2, username), email = coalesce($3, email), "
 		    "email_confirmed = email_confirmed and lower(coalesce($3, email)) = lower(email) where id = $1",
 		    P_TEXT(id), P_TEXT(username), P_TEXT(email)) < 0)
-		return username_taken(store, err);
+		return value_taken(store, "users_username", "Username", "/data/attributes/username", err);
 	return 0;
 }
 

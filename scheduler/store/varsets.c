@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "scheduler/store/names.h"
 #include "scheduler/store/viewer.h"
 
 #define RELATED(column, table, order)                                                                                  \
@@ -16,13 +17,6 @@
 		"m.project_id") "projects, " RELATED("id", "variables", "m.key, m.category") "vars "
 
 #define TABLES "from varsets s join organizations o on o.id = s.organization_id "
-
-static int name_taken(struct store *store, struct err *err)
-{
-	if (err->kind == ERR_CONFLICT && text_equal(db_constraint(store->db), "varsets_name"))
-		return err_at(err, "/data/attributes/name", "Name has already been taken");
-	return -1;
-}
 
 /* ---- reading ---- */
 
@@ -234,7 +228,7 @@ static int create_in(void *data, struct err *err)
 		    "values ($1, $2, $3, $4, $5, $6, $7)",
 		    P_TEXT(c->id.text), P_TEXT(c->organization_id), P_TEXT(c->set->project_id), P_TEXT(c->set->name),
 		    P_TEXT(c->set->description), P_BOOL(c->set->global), P_BOOL(c->set->priority)) < 0)
-		return name_taken(c->store, err);
+		return name_taken(c->store, "varsets_name", err);
 	return change_rest(c, err);
 }
 
@@ -257,7 +251,7 @@ static int update_in(void *data, struct err *err)
 		    "update varsets set name = $2, description = $3, global = $4, priority = $5 where id = $1",
 		    P_TEXT(c->id.text), P_TEXT(c->set->name), P_TEXT(c->set->description), P_BOOL(c->set->global),
 		    P_BOOL(c->set->priority)) < 0)
-		return name_taken(c->store, err);
+		return name_taken(c->store, "varsets_name", err);
 	return change_rest(c, err);
 }
 

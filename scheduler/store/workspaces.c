@@ -2,6 +2,7 @@
 #include "scheduler/store/workspaces.h"
 
 #include "proto/states.h"
+#include "scheduler/store/names.h"
 #include "scheduler/store/projects.h"
 #include "scheduler/store/viewer.h"
 
@@ -248,13 +249,6 @@ int workspaces_list(struct store *store, const struct workspace_list *list, stru
 
 /* ---- creating and changing ---- */
 
-static int name_taken(struct store *store, struct err *err)
-{
-	if (err->kind == ERR_CONFLICT && text_equal(db_constraint(store->db), "workspaces_name"))
-		return err_at(err, "/data/attributes/name", "Name has already been taken");
-	return -1;
-}
-
 /* The organization's row is locked until the workspace is there, so that no two take the last place. */
 static int limit_check(struct store *store, const char *organization_id, struct err *err)
 {
@@ -298,7 +292,7 @@ int workspace_create(struct store *store, const char *organization_id, const jso
 		    "coalesce(f->>'project-id', (select id from projects where organization_id = $2 and is_default)) "
 		    "from (select $3::jsonb as f) x",
 		    P_TEXT(id.text), P_TEXT(organization_id), P_TEXT(fields_text), P_TEXT(settings_text)) < 0)
-		return name_taken(store, err);
+		return name_taken(store, "workspaces_name", err);
 	*ret_id = id;
 	return 0;
 }
@@ -321,7 +315,7 @@ int workspace_update(struct store *store, const char *id, const json_t *fields, 
 		    "project_id = coalesce(f->>'project-id', project_id), updated_at = now() from (select $2::jsonb as "
 		    "f) x where id = $1",
 		    P_TEXT(id), P_TEXT(fields_text), P_TEXT(settings_text)) < 0)
-		return name_taken(store, err);
+		return name_taken(store, "workspaces_name", err);
 	return 0;
 }
 
