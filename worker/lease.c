@@ -193,9 +193,10 @@ static void list_heard(void *data, const struct listed_attempt *listed)
 	json_t *item = json_pack("{sssi}", "job", listed->job, "attempt", listed->attempt);
 	char token_hash[SHA256_HEX_SIZE];
 
-	crypto_sha256_hex(listed->token, strlen(listed->token), token_hash);
-	if (listed->applies)
+	if (listed->applies) {
+		crypto_sha256_hex(listed->token, strlen(listed->token), token_hash);
 		json_object_update_new(item, json_pack("{ssss}", "apply-of", listed->run, "token-hash", token_hash));
+	}
 	json_array_append_new(data, item);
 }
 

@@ -67,19 +67,23 @@ static long long time_limit(const struct job *job)
 
 /* ---- meeting one ---- */
 
+static bool met_time(const struct job *job)
+{
+	return job->limits.met == LIMIT_PLAN_TIME || job->limits.met == LIMIT_APPLY_TIME;
+}
+
 static long long limit_value(const struct job *job)
 {
-	if (job->limits.met == LIMIT_PLAN_TIME || job->limits.met == LIMIT_APPLY_TIME)
+	if (met_time(job))
 		return time_limit(job);
 	return *(const long long *)((const char *)job->host->limits + rows[job->limits.met].field);
 }
 
 static void limit_name(const struct job *job, char *ret_name, size_t size)
 {
-	if (job->limits.met == LIMIT_PLAN_TIME && time_limit_is_given(job))
-		snprintf(ret_name, size, "plan-timeout of the organization");
-	else if (job->limits.met == LIMIT_APPLY_TIME && time_limit_is_given(job))
-		snprintf(ret_name, size, "apply-timeout of the organization");
+	if (met_time(job) && time_limit_is_given(job))
+		snprintf(ret_name, size, "%s-timeout of the organization",
+			job->limits.met == LIMIT_APPLY_TIME ? "apply" : "plan");
 	else
 		snprintf(ret_name, size, "--%s of the worker", rows[job->limits.met].option);
 }

@@ -2,8 +2,8 @@
 #include "scheduler/api/fields.h"
 #include "scheduler/api/including.h"
 #include "scheduler/api/relations.h"
+#include "scheduler/api/scope.h"
 #include "scheduler/api/timeouts.h"
-#include "scheduler/api/trail.h"
 #include "scheduler/store/organizations.h"
 #include "scheduler/store/site_organizations.h"
 
@@ -91,58 +91,47 @@ static int settings_read(const struct request *req, json_t *set, struct err *err
 	return 0;
 }
 
-/* The id of the path's organization. */
-static int organization_id(const struct request *req, struct id *ret_id, struct err *err)
-{
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-
-	if (site_organization_read(req->store, param(req, "organization"), &rows, err) < 0)
-		return -1;
-	text_copy(ret_id->text, sizeof(ret_id->text), row_text(&rows, 0, "id"));
-	trail_note_place(req->trail, &(struct place){.organization = ret_id->text});
-	return 0;
-}
-
 int admin_organizations_update(struct request *req, struct response *res, struct err *err)
 {
 	json_auto_t *set = json_object();
-	struct id id;
+	struct scope scope;
 
-	if (organization_id(req, &id, err) < 0 || settings_read(req, set, err) < 0 ||
-		site_organization_update(req->store, id.text, set, err) < 0)
+	if (scope_organization(req, &scope, err) < 0 || settings_read(req, set, err) < 0 ||
+		site_organization_update(req->store, scope.organization.text, set, err) < 0)
 		return -1;
 	return admin_organizations_read(req, res, err);
 }
 
 int admin_organizations_delete(struct request *req, struct response *res, struct err *err)
 {
-	struct id id;
+	struct scope scope;
 
-	if (organization_id(req, &id, err) < 0 || organization_delete(req->store, id.text, err) < 0)
+	if (scope_organization(req, &scope, err) < 0 ||
+		organization_delete(req->store, scope.organization.text, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }
 
-/* ---- who may use its modules ---- */
+/* ---- the organizations that use its modules ---- */
 
 int admin_module_consumers_index(struct request *req, struct response *res, struct err *err)
 {
 	struct site_organizations list = {.search = NULL};
-	struct id id;
+	struct scope scope;
 
-	if (organization_id(req, &id, err) < 0)
+	if (scope_organization(req, &scope, err) < 0)
 		return -1;
-	list.module_consumers_of = id.text;
+	list.module_consumers_of = scope.organization.text;
 	return list_respond(req, res, &list, err);
 }
 
 int admin_module_consumers_replace(struct request *req, struct response *res, struct err *err)
 {
 	json_auto_t *names = NULL;
-	struct id id;
+	struct scope scope;
 
-	if (organization_id(req, &id, err) < 0 || body_linkage(req, "organizations", &names, err) < 0 ||
-		module_consumers_replace(req->store, id.text, names, err) < 0)
+	if (scope_organization(req, &scope, err) < 0 || body_linkage(req, "organizations", &names, err) < 0 ||
+		module_consumers_replace(req->store, scope.organization.text, names, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }

@@ -3,7 +3,7 @@
 #include "scheduler/api/timeouts.h"
 #include "scheduler/store/site_settings.h"
 
-/* What site admins set for all of the installation. */
+/* The settings of the installation, for site admins. */
 
 enum { LEAST_RATE = 30, MOST_RATE = 1000000 };
 
@@ -24,7 +24,7 @@ static const struct field_refusal refused[] = {
 		"Commit statuses need a VCS repository, which is not available"},
 };
 
-/* What can't be set. */
+/* Attributes that clients read, and that nobody can change here. */
 static json_t *fixed(void)
 {
 	return json_pack("{sb sb sb si sb si}", "fair-run-queuing-enabled", 1, "require-two-factor-for-admins", 0,
@@ -32,22 +32,25 @@ static json_t *fixed(void)
 		"limit-workspaces-per-organization", 0, "default-workspaces-per-organization-ceiling", 0);
 }
 
-int admin_settings_read(struct request *req, struct response *res, struct err *err)
+static int settings_show(struct response *res, json_t *set)
 {
-	json_auto_t *set = NULL;
-	json_t *attributes;
+	json_t *attributes = fixed();
 	long long rate = site_rate_limit();
 
-	if (site_settings_read(req->store, &set, err) < 0)
-		return -1;
 	if (!json_object_get(set, "api-rate-limit"))
 		json_object_set_new(set, "api-rate-limit", json_integer(rate));
 	if (!json_object_get(set, "api-rate-limiting-enabled"))
 		json_object_set_new(set, "api-rate-limiting-enabled", json_boolean(rate > 0));
-	attributes = fixed();
 	fields_show(settings, ARRAY_LEN(settings), set, attributes);
 	timeouts_show(set, attributes);
 	return respond_resource(res, 200, resource_new("general-settings", "general", attributes, NULL));
+}
+
+int admin_settings_read(struct request *req, struct response *res, struct err *err)
+{
+	json_auto_t *set = NULL;
+
+	return site_settings_read(req->store, &set, err) < 0 ? -1 : settings_show(res, set);
 }
 
 static int settings_read(const struct request *req, json_t *set, struct err *err)
@@ -67,10 +70,9 @@ static int settings_read(const struct request *req, json_t *set, struct err *err
 
 int admin_settings_update(struct request *req, struct response *res, struct err *err)
 {
-	json_auto_t *set = json_object();
+	json_auto_t *changes = json_object(), *set = NULL;
 
-	if (settings_read(req, set, err) < 0 || site_settings_update(req->store, set, err) < 0 ||
-		site_rate_limit_watch(req->store, err) < 0)
+	if (settings_read(req, changes, err) < 0 || site_settings_update(req->store, changes, &set, err) < 0)
 		return -1;
-	return admin_settings_read(req, res, err);
+	return settings_show(res, set);
 }

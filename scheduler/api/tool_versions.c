@@ -92,10 +92,16 @@ static int sha_check(const char *sha, const char *pointer, struct err *err)
 	return err_at(err, pointer, "SHA must be a SHA-256 digest of 64 hexadecimal digits");
 }
 
+static json_t *arch_make(const char *arch, const char *url, const char *sha)
+{
+	return json_pack("{ss ss ss ss}", "os", "linux", "arch", arch, "url", url, "sha", sha);
+}
+
 static int arch_read(const json_t *given, size_t number, json_t *archs, struct err *err)
 {
 	static const char *const names[] = {"amd64", "arm64", "s390x"};
-	const char *arch = json_string_at(given, "arch");
+	const char *arch = json_string_at(given, "arch"), *url = json_string_at(given, "url");
+	const char *sha = json_string_at(given, "sha");
 	size_t i = 0;
 	char pointer[48];
 
@@ -106,12 +112,9 @@ static int arch_read(const json_t *given, size_t number, json_t *archs, struct e
 		return err_at(err, pointer, "OS must be linux, and arch amd64, arm64 or s390x");
 	if (arch_find(archs, arch))
 		return err_at(err, pointer, "Arch %s is named twice", arch);
-	if (url_check(json_string_at(given, "url"), pointer, err) < 0 ||
-		sha_check(json_string_at(given, "sha"), pointer, err) < 0)
+	if (url_check(url, pointer, err) < 0 || sha_check(sha, pointer, err) < 0)
 		return -1;
-	json_array_append_new(archs,
-		json_pack("{ss ss ss ss}", "os", "linux", "arch", arch, "url", json_string_at(given, "url"), "sha",
-			json_string_at(given, "sha")));
+	json_array_append_new(archs, arch_make(arch, url, sha));
 	return 0;
 }
 
@@ -138,8 +141,7 @@ static int only_arch_read(const struct request *req, json_t *fields, struct err 
 	if (body_text(req, "url", &url, err) < 0 || url_check(url, "/data/attributes/url", err) < 0 ||
 		body_text(req, "sha", &sha, err) < 0 || sha_check(sha, "/data/attributes/sha", err) < 0)
 		return -1;
-	json_object_set_new(
-		fields, "archs", json_pack("[{ss ss ss ss}]", "os", "linux", "arch", "amd64", "url", url, "sha", sha));
+	json_object_set_new(fields, "archs", json_pack("[o]", arch_make("amd64", url, sha)));
 	return 0;
 }
 

@@ -21,7 +21,7 @@ int site_organizations_list(
 int site_organization_read(struct store *store, const char *name, struct rows *ret_rows, struct err *err);
 /* Changes the members of `settings`; "is-disabled" is one of them. */
 int site_organization_update(struct store *store, const char *id, const json_t *settings, struct err *err);
-/* Replaces who may use the organization's modules, by names. ERR_INVALID names one that is not there. */
+/* Replaces the list of organizations that use the organization's modules. ERR_INVALID names one that does not exist. */
 int module_consumers_replace(struct store *store, const char *id, const json_t *names, struct err *err);
 
 #endif

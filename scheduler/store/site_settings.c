@@ -16,12 +16,24 @@ int site_settings_read(struct store *store, json_t **ret_settings, struct err *e
 	return 0;
 }
 
-int site_settings_update(struct store *store, const json_t *changes, struct err *err)
+static void rate_set(const json_t *settings)
+{
+	bool limited = json_bool_at(settings, "api-rate-limiting-enabled", option > 0);
+
+	atomic_store(&rate, limited ? json_int_at(settings, "api-rate-limit", option) : 0);
+}
+
+int site_settings_update(struct store *store, const json_t *changes, json_t **ret_settings, struct err *err)
 {
 	_cleanup_(freep) char *text = json_text(changes);
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	return db_query(
-		store->db, NULL, err, "update site_settings set settings = settings || $1::jsonb", P_TEXT(text));
+	if (db_query(store->db, &rows, err,
+		    "update site_settings set settings = settings || $1::jsonb returning settings", P_TEXT(text)) < 0)
+		return -1;
+	*ret_settings = row_json(&rows, 0, "settings");
+	rate_set(*ret_settings);
+	return 0;
 }
 
 void site_rate_limit_begin(long long per_second)
@@ -41,9 +53,6 @@ int site_rate_limit_watch(struct store *store, struct err *err)
 
 	if (site_settings_read(store, &settings, err) < 0)
 		return -1;
-	if (json_bool_at(settings, "api-rate-limiting-enabled", option > 0))
-		atomic_store(&rate, json_int_at(settings, "api-rate-limit", option));
-	else
-		atomic_store(&rate, 0);
+	rate_set(settings);
 	return 0;
 }

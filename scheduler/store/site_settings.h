@@ -9,8 +9,8 @@
 
 /* A new reference: what was set; the rest is as options say, or by default. */
 int site_settings_read(struct store *store, json_t **ret_settings, struct err *err);
-/* Changes the members of `changes`. */
-int site_settings_update(struct store *store, const json_t *changes, struct err *err);
+/* Changes the members of `changes`, and this process's rate limit with them. A new reference: all that is set then. */
+int site_settings_update(struct store *store, const json_t *changes, json_t **ret_settings, struct err *err);
 
 /*
  * The rate limit of this process in requests a second, 0: none. It begins as --rate-limit says. Each scheduler looks
