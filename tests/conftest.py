@@ -13,7 +13,7 @@ from support.gate import Gate
 from support.hooks import Hooks
 from support.receiver import Receiver
 from support.runyard import KEYS, Notifier, Scheduler, Worker
-from support.servers import DEPS, Broker, Kafka, Postgres, Redis
+from support.servers import DEPS, Broker, Kafka, Postgres, Redis, Servers
 from support.site import FullSite, Site, bootstrap, new_folder, release_all, sandbox_kind
 from support.smtp import Sink
 from support.terraform import BODY, Terraform
@@ -195,6 +195,27 @@ def worker(folder, tokens, scheduler, bus, sandbox, engine):
     starter = Starter(make)
     yield starter
     release_all(starter.all)
+
+
+@pytest.fixture
+def servers(folder):
+    """PostgreSQL, Redis and a broker of this test's own, which may be killed."""
+    servers = Servers(folder)
+    yield servers
+    servers.release()
+
+
+@pytest.fixture
+def services(folder, servers, sandbox):
+    """A scheduler, a worker and a notifier that use those servers."""
+    url, bus = servers.postgres.new_database(), servers.broker.options
+    tokens = bootstrap(url)
+    scheduler = Scheduler("scheduler-1", folder, database_url=url, keys=KEYS, **bus).start()
+    worker = Worker("worker-1", folder, scheduler_url=scheduler.url, agent_token=tokens["agent-token"], name="east-7", data_dir=folder / "worker-1", sandbox=sandbox, **bus)
+    notifier = Notifier("notifier-1", folder, scheduler_url=scheduler.url, notifier_token=tokens["notifier-token"], redis_url=servers.redis.url, name="west-2", **bus)
+    services = [scheduler, worker.start(), notifier.start()]
+    yield services
+    release_all(services)
 
 
 @pytest.fixture

@@ -7,9 +7,6 @@ import signal
 import pytest
 
 from support.kcat import delete_topics, kcat
-from support.runyard import KEYS, Notifier, Scheduler, Worker
-from support.servers import Servers
-from support.site import bootstrap, release_all
 from support.wait import until
 
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
@@ -33,25 +30,6 @@ def test_after_topics_were_deleted(scheduler, worker, notifier, kafka, api, when
         for service in services:
             until(lambda: "desired partition is no longer available" in service.process.log(), f"{service.name} knows")
     stop_all(services)
-
-
-@pytest.fixture
-def servers(folder):
-    servers = Servers(folder)
-    yield servers
-    servers.release()
-
-
-@pytest.fixture
-def services(folder, servers, sandbox):
-    url, bus = servers.postgres.new_database(), servers.broker.options
-    tokens = bootstrap(url)
-    scheduler = Scheduler("scheduler-1", folder, database_url=url, keys=KEYS, **bus).start()
-    worker = Worker("worker-1", folder, scheduler_url=scheduler.url, agent_token=tokens["agent-token"], data_dir=folder / "worker-1", sandbox=sandbox, **bus)
-    notifier = Notifier("notifier-1", folder, scheduler_url=scheduler.url, notifier_token=tokens["notifier-token"], redis_url=servers.redis.url, **bus)
-    services = [scheduler, worker.start(), notifier.start()]
-    yield services
-    release_all(services)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])

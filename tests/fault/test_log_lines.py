@@ -6,32 +6,7 @@ import signal
 from collections import defaultdict
 from datetime import datetime
 
-import pytest
-
-from support.runyard import KEYS, Notifier, Scheduler, Worker
-from support.servers import Servers
-from support.site import bootstrap, release_all
 from support.wait import until
-
-
-@pytest.fixture
-def servers(folder):
-    servers = Servers(folder)
-    yield servers
-    servers.release()
-
-
-@pytest.fixture
-def services(folder, servers, sandbox):
-    url, bus = servers.postgres.new_database(), servers.broker.options
-    tokens = bootstrap(url)
-    scheduler = Scheduler("scheduler-1", folder, database_url=url, keys=KEYS, **bus).start()
-    worker = Worker("worker-1", folder, scheduler_url=scheduler.url, agent_token=tokens["agent-token"], name="east-7", data_dir=folder / "worker-1",
-                    sandbox=sandbox, **bus)
-    notifier = Notifier("notifier-1", folder, scheduler_url=scheduler.url, notifier_token=tokens["notifier-token"], redis_url=servers.redis.url, name="west-2", **bus)
-    services = [scheduler, worker.start(), notifier.start()]
-    yield services
-    release_all(services)
 
 
 def causes(lines):

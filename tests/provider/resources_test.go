@@ -4,11 +4,23 @@ package provider
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/hashicorp/go-tfe"
 )
 
 func value[T any](v T) *T { return &v }
+
+// The id of what a call made.
+func created[T any](made *T, err error) (string, error) {
+	if err != nil {
+		return "", err
+	}
+	return reflect.ValueOf(made).Elem().FieldByName("ID").String(), nil
+}
+
+// Whether a call failed, whatever it gave.
+func changed[T any](_ T, err error) error { return err }
 
 var none = tfe.ErrResourceNotFound
 
@@ -128,8 +140,7 @@ var resources = []resource{
 		},
 		read: func(w *world, id string) (any, error) { return w.c.Organizations.Read(ctx, id) },
 		update: func(w *world, id string) error {
-			_, err := w.c.Organizations.Update(ctx, id, tfe.OrganizationUpdateOptions{Email: value("b@example.com"), CostEstimationEnabled: value(true)})
-			return err
+			return changed(w.c.Organizations.Update(ctx, id, tfe.OrganizationUpdateOptions{Email: value("b@example.com"), CostEstimationEnabled: value(true)}))
 		},
 		destroy: func(w *world, id string) error { return w.c.Organizations.Delete(ctx, id) }},
 	{name: "tfe_organization_default_settings", stays: true,
@@ -145,20 +156,14 @@ var resources = []resource{
 			return found.DefaultExecutionMode, nil
 		},
 		update: func(w *world, id string) error {
-			_, err := w.c.Organizations.Update(ctx, id, tfe.OrganizationUpdateOptions{DefaultExecutionMode: value("remote")})
-			return err
+			return changed(w.c.Organizations.Update(ctx, id, tfe.OrganizationUpdateOptions{DefaultExecutionMode: value("remote")}))
 		},
 		destroy: func(w *world, id string) error {
-			_, err := w.c.Organizations.Update(ctx, id, tfe.OrganizationUpdateOptions{DefaultExecutionMode: value("remote")})
-			return err
+			return changed(w.c.Organizations.Update(ctx, id, tfe.OrganizationUpdateOptions{DefaultExecutionMode: value("remote")}))
 		}},
 	{name: "tfe_organization_membership",
 		create: func(w *world) (string, error) {
-			made, err := w.c.OrganizationMemberships.Create(ctx, w.org, tfe.OrganizationMembershipCreateOptions{Email: value(w.mark + "-more@example.com")})
-			if err != nil {
-				return "", err
-			}
-			return made.ID, nil
+			return created(w.c.OrganizationMemberships.Create(ctx, w.org, tfe.OrganizationMembershipCreateOptions{Email: value(w.mark + "-more@example.com")}))
 		},
 		read: func(w *world, id string) (any, error) {
 			return w.c.OrganizationMemberships.ReadWithOptions(ctx, id, tfe.OrganizationMembershipReadOptions{Include: []tfe.OrgMembershipIncludeOpt{tfe.OrgMembershipUser}})
@@ -175,11 +180,7 @@ var resources = []resource{
 	organizationToken("tfe_audit_trail_token", value(tfe.AuditTrailToken)),
 	{name: "tfe_organization_run_task",
 		create: func(w *world) (string, error) {
-			made, err := w.c.RunTasks.Create(ctx, w.org, tfe.RunTaskCreateOptions{Name: "more", URL: w.taskURL, Category: "task", Description: value("d"), HMACKey: value("key")})
-			if err != nil {
-				return "", err
-			}
-			return made.ID, nil
+			return created(w.c.RunTasks.Create(ctx, w.org, tfe.RunTaskCreateOptions{Name: "more", URL: w.taskURL, Category: "task", Description: value("d"), HMACKey: value("key")}))
 		},
 		read: func(w *world, id string) (any, error) { return w.c.RunTasks.Read(ctx, id) },
 		imports: func(w *world, _ string) (any, error) {
@@ -194,8 +195,7 @@ var resources = []resource{
 			return w.c.RunTasks.Read(ctx, found.ID)
 		},
 		update: func(w *world, id string) error {
-			_, err := w.c.RunTasks.Update(ctx, id, tfe.RunTaskUpdateOptions{Enabled: value(false)})
-			return err
+			return changed(w.c.RunTasks.Update(ctx, id, tfe.RunTaskUpdateOptions{Enabled: value(false)}))
 		},
 		destroy: func(w *world, id string) error { return w.c.RunTasks.Delete(ctx, id) }},
 	{name: "tfe_organization_run_task_global_settings", stays: true,
@@ -212,29 +212,21 @@ var resources = []resource{
 			return found.Global, nil
 		},
 		update: func(w *world, id string) error {
-			_, err := w.c.RunTasks.Update(ctx, id, tfe.RunTaskUpdateOptions{Global: &tfe.GlobalRunTaskOptions{
-				Enabled: value(true), Stages: &[]tfe.Stage{tfe.PrePlan, tfe.PostApply}, EnforcementLevel: value(tfe.Mandatory)}})
-			return err
+			return changed(w.c.RunTasks.Update(ctx, id, tfe.RunTaskUpdateOptions{Global: &tfe.GlobalRunTaskOptions{
+				Enabled: value(true), Stages: &[]tfe.Stage{tfe.PrePlan, tfe.PostApply}, EnforcementLevel: value(tfe.Mandatory)}}))
 		},
 		destroy: func(w *world, id string) error {
-			_, err := w.c.RunTasks.Update(ctx, id, tfe.RunTaskUpdateOptions{Global: &tfe.GlobalRunTaskOptions{Enabled: value(false)}})
-			return err
+			return changed(w.c.RunTasks.Update(ctx, id, tfe.RunTaskUpdateOptions{Global: &tfe.GlobalRunTaskOptions{Enabled: value(false)}}))
 		}},
 	{name: "tfe_project",
 		create: func(w *world) (string, error) {
-			made, err := w.c.Projects.Create(ctx, w.org, tfe.ProjectCreateOptions{Name: "more", Description: value("d"), TagBindings: []*tfe.TagBinding{{Key: "k", Value: "v"}}})
-			if err != nil {
-				return "", err
-			}
-			return made.ID, nil
+			return created(w.c.Projects.Create(ctx, w.org, tfe.ProjectCreateOptions{Name: "more", Description: value("d"), TagBindings: []*tfe.TagBinding{{Key: "k", Value: "v"}}}))
 		},
 		read: func(w *world, id string) (any, error) {
-			found, err := w.c.Projects.ReadWithOptions(ctx, id, tfe.ProjectReadOptions{Include: []tfe.ProjectIncludeOpt{tfe.ProjectEffectiveTagBindings}})
-			return found, err
+			return w.c.Projects.ReadWithOptions(ctx, id, tfe.ProjectReadOptions{Include: []tfe.ProjectIncludeOpt{tfe.ProjectEffectiveTagBindings}})
 		},
 		update: func(w *world, id string) error {
-			_, err := w.c.Projects.Update(ctx, id, tfe.ProjectUpdateOptions{Name: value("changed"), TagBindings: []*tfe.TagBinding{{Key: "k", Value: "other"}}})
-			return err
+			return changed(w.c.Projects.Update(ctx, id, tfe.ProjectUpdateOptions{Name: value("changed"), TagBindings: []*tfe.TagBinding{{Key: "k", Value: "other"}}}))
 		},
 		destroy: func(w *world, id string) error { return w.c.Projects.Delete(ctx, id) }},
 	{name: "tfe_project_settings", stays: true,
@@ -251,12 +243,10 @@ var resources = []resource{
 			return found.DefaultExecutionMode, nil
 		},
 		update: func(w *world, id string) error {
-			_, err := w.c.Projects.Update(ctx, id, tfe.ProjectUpdateOptions{DefaultExecutionMode: value("remote")})
-			return err
+			return changed(w.c.Projects.Update(ctx, id, tfe.ProjectUpdateOptions{DefaultExecutionMode: value("remote")}))
 		},
 		destroy: func(w *world, id string) error {
-			_, err := w.c.Projects.Update(ctx, id, tfe.ProjectUpdateOptions{SettingOverwrites: &tfe.ProjectSettingOverwrites{ExecutionMode: value(false), AgentPool: value(false)}})
-			return err
+			return changed(w.c.Projects.Update(ctx, id, tfe.ProjectUpdateOptions{SettingOverwrites: &tfe.ProjectSettingOverwrites{ExecutionMode: value(false), AgentPool: value(false)}}))
 		}},
 	attachment("tfe_project_policy_set",
 		func(w *world) error {
@@ -322,12 +312,8 @@ var resources = []resource{
 		func(set *tfe.VariableSet) []string { return projectIDs(set.Projects) }, thatProject),
 	{name: "tfe_workspace",
 		create: func(w *world) (string, error) {
-			made, err := w.c.Workspaces.Create(ctx, w.org, tfe.WorkspaceCreateOptions{Name: value("more"), Description: value("d"), Project: w.project,
-				AutoApply: value(true), TerraformVersion: value("1.11.4"), WorkingDirectory: value("a/b"), TagBindings: []*tfe.TagBinding{{Key: "k", Value: "v"}}})
-			if err != nil {
-				return "", err
-			}
-			return made.ID, nil
+			return created(w.c.Workspaces.Create(ctx, w.org, tfe.WorkspaceCreateOptions{Name: value("more"), Description: value("d"), Project: w.project,
+				AutoApply: value(true), TerraformVersion: value("1.11.4"), WorkingDirectory: value("a/b"), TagBindings: []*tfe.TagBinding{{Key: "k", Value: "v"}}}))
 		},
 		read: func(w *world, id string) (any, error) {
 			return w.c.Workspaces.ReadByIDWithOptions(ctx, id, &tfe.WorkspaceReadOptions{Include: []tfe.WSIncludeOpt{tfe.WSEffectiveTagBindings}})
@@ -340,8 +326,7 @@ var resources = []resource{
 			return w.c.Workspaces.ReadByIDWithOptions(ctx, found.ID, &tfe.WorkspaceReadOptions{Include: []tfe.WSIncludeOpt{tfe.WSEffectiveTagBindings}})
 		},
 		update: func(w *world, id string) error {
-			_, err := w.c.Workspaces.UpdateByID(ctx, id, tfe.WorkspaceUpdateOptions{Name: value("changed"), AutoApply: value(false), TagBindings: []*tfe.TagBinding{{Key: "other", Value: "v"}}})
-			return err
+			return changed(w.c.Workspaces.UpdateByID(ctx, id, tfe.WorkspaceUpdateOptions{Name: value("changed"), AutoApply: value(false), TagBindings: []*tfe.TagBinding{{Key: "other", Value: "v"}}}))
 		},
 		destroy: func(w *world, id string) error { return w.c.Workspaces.SafeDeleteByID(ctx, id) }},
 	{name: "tfe_workspace_settings", stays: true,
@@ -365,22 +350,16 @@ var resources = []resource{
 			return []any{found.ExecutionMode, found.GlobalRemoteState, *found.SettingOverwrites, workspaceNames(consumers.Items)}, nil
 		},
 		update: func(w *world, id string) error {
-			_, err := w.c.Workspaces.UpdateByID(ctx, id, tfe.WorkspaceUpdateOptions{ExecutionMode: value("remote"), GlobalRemoteState: value(true)})
-			return err
+			return changed(w.c.Workspaces.UpdateByID(ctx, id, tfe.WorkspaceUpdateOptions{ExecutionMode: value("remote"), GlobalRemoteState: value(true)}))
 		},
 		destroy: func(w *world, id string) error {
-			_, err := w.c.Workspaces.UpdateByID(ctx, id, tfe.WorkspaceUpdateOptions{GlobalRemoteState: value(false),
-				SettingOverwrites: &tfe.WorkspaceSettingOverwritesOptions{ExecutionMode: value(false), AgentPool: value(false)}})
-			return err
+			return changed(w.c.Workspaces.UpdateByID(ctx, id, tfe.WorkspaceUpdateOptions{GlobalRemoteState: value(false),
+				SettingOverwrites: &tfe.WorkspaceSettingOverwritesOptions{ExecutionMode: value(false), AgentPool: value(false)}}))
 		}},
 	{name: "tfe_workspace_run_task",
 		create: func(w *world) (string, error) {
-			made, err := w.c.WorkspaceRunTasks.Create(ctx, w.workspace.ID, tfe.WorkspaceRunTaskCreateOptions{
-				EnforcementLevel: tfe.Advisory, RunTask: w.task, Stages: &[]tfe.Stage{tfe.PostPlan}})
-			if err != nil {
-				return "", err
-			}
-			return made.ID, nil
+			return created(w.c.WorkspaceRunTasks.Create(ctx, w.workspace.ID, tfe.WorkspaceRunTaskCreateOptions{
+				EnforcementLevel: tfe.Advisory, RunTask: w.task, Stages: &[]tfe.Stage{tfe.PostPlan}}))
 		},
 		read: func(w *world, id string) (any, error) { return w.c.WorkspaceRunTasks.Read(ctx, w.workspace.ID, id) },
 		imports: func(w *world, _ string) (any, error) {
@@ -395,45 +374,30 @@ var resources = []resource{
 			return w.c.WorkspaceRunTasks.Read(ctx, w.workspace.ID, found.ID)
 		},
 		update: func(w *world, id string) error {
-			_, err := w.c.WorkspaceRunTasks.Update(ctx, w.workspace.ID, id, tfe.WorkspaceRunTaskUpdateOptions{EnforcementLevel: tfe.Mandatory})
-			return err
+			return changed(w.c.WorkspaceRunTasks.Update(ctx, w.workspace.ID, id, tfe.WorkspaceRunTaskUpdateOptions{EnforcementLevel: tfe.Mandatory}))
 		},
 		destroy: func(w *world, id string) error { return w.c.WorkspaceRunTasks.Delete(ctx, w.workspace.ID, id) }},
 	{name: "tfe_variable",
 		create: func(w *world) (string, error) {
-			made, err := w.c.Variables.Create(ctx, w.workspace.ID, tfe.VariableCreateOptions{Key: value("more"), Value: value("v"), Category: value(tfe.CategoryTerraform), HCL: value(true)})
-			if err != nil {
-				return "", err
-			}
-			return made.ID, nil
+			return created(w.c.Variables.Create(ctx, w.workspace.ID, tfe.VariableCreateOptions{Key: value("more"), Value: value("v"), Category: value(tfe.CategoryTerraform), HCL: value(true)}))
 		},
 		read: func(w *world, id string) (any, error) { return w.c.Variables.Read(ctx, w.workspace.ID, id) },
 		update: func(w *world, id string) error {
-			_, err := w.c.Variables.Update(ctx, w.workspace.ID, id, tfe.VariableUpdateOptions{Value: value("other"), Sensitive: value(true)})
-			return err
+			return changed(w.c.Variables.Update(ctx, w.workspace.ID, id, tfe.VariableUpdateOptions{Value: value("other"), Sensitive: value(true)}))
 		},
 		destroy: func(w *world, id string) error { return w.c.Variables.Delete(ctx, w.workspace.ID, id) }},
 	{name: "tfe_variable (of a set)",
 		create: func(w *world) (string, error) {
-			made, err := w.c.VariableSetVariables.Create(ctx, w.varset.ID, &tfe.VariableSetVariableCreateOptions{Key: value("more"), Value: value("v"), Category: value(tfe.CategoryEnv)})
-			if err != nil {
-				return "", err
-			}
-			return made.ID, nil
+			return created(w.c.VariableSetVariables.Create(ctx, w.varset.ID, &tfe.VariableSetVariableCreateOptions{Key: value("more"), Value: value("v"), Category: value(tfe.CategoryEnv)}))
 		},
 		read: func(w *world, id string) (any, error) { return w.c.VariableSetVariables.Read(ctx, w.varset.ID, id) },
 		update: func(w *world, id string) error {
-			_, err := w.c.VariableSetVariables.Update(ctx, w.varset.ID, id, &tfe.VariableSetVariableUpdateOptions{Value: value("other")})
-			return err
+			return changed(w.c.VariableSetVariables.Update(ctx, w.varset.ID, id, &tfe.VariableSetVariableUpdateOptions{Value: value("other")}))
 		},
 		destroy: func(w *world, id string) error { return w.c.VariableSetVariables.Delete(ctx, w.varset.ID, id) }},
 	{name: "tfe_variable_set",
 		create: func(w *world) (string, error) {
-			made, err := w.c.VariableSets.Create(ctx, w.org, &tfe.VariableSetCreateOptions{Name: value("more"), Description: value("d"), Global: value(true)})
-			if err != nil {
-				return "", err
-			}
-			return made.ID, nil
+			return created(w.c.VariableSets.Create(ctx, w.org, &tfe.VariableSetCreateOptions{Name: value("more"), Description: value("d"), Global: value(true)}))
 		},
 		read: func(w *world, id string) (any, error) { return w.c.VariableSets.Read(ctx, id, nil) },
 		imports: func(w *world, _ string) (any, error) {
@@ -448,49 +412,34 @@ var resources = []resource{
 			return w.c.VariableSets.Read(ctx, found.ID, nil)
 		},
 		update: func(w *world, id string) error {
-			_, err := w.c.VariableSets.Update(ctx, id, &tfe.VariableSetUpdateOptions{Name: value("changed"), Global: value(false), Priority: value(true)})
-			return err
+			return changed(w.c.VariableSets.Update(ctx, id, &tfe.VariableSetUpdateOptions{Name: value("changed"), Global: value(false), Priority: value(true)}))
 		},
 		destroy: func(w *world, id string) error { return w.c.VariableSets.Delete(ctx, id) }},
 	policyKind("tfe_policy", tfe.OPA, "package p\ndeny[\"no\"] { false }\n", "package p\ndeny[\"never\"] { false }\n"),
 	policyKind("tfe_sentinel_policy", tfe.Sentinel, "main = rule { true }\n", "main = rule { not false }\n"),
 	{name: "tfe_policy_set",
 		create: func(w *world) (string, error) {
-			made, err := w.c.PolicySets.Create(ctx, w.org, tfe.PolicySetCreateOptions{Name: value("more"), Kind: tfe.OPA, Description: value("d"), Overridable: value(true),
-				Policies: []*tfe.Policy{w.policy}, Workspaces: []*tfe.Workspace{w.workspace}})
-			if err != nil {
-				return "", err
-			}
-			return made.ID, nil
+			return created(w.c.PolicySets.Create(ctx, w.org, tfe.PolicySetCreateOptions{Name: value("more"), Kind: tfe.OPA, Description: value("d"), Overridable: value(true),
+				Policies: []*tfe.Policy{w.policy}, Workspaces: []*tfe.Workspace{w.workspace}}))
 		},
 		read: func(w *world, id string) (any, error) { return w.c.PolicySets.Read(ctx, id) },
 		update: func(w *world, id string) error {
-			_, err := w.c.PolicySets.Update(ctx, id, tfe.PolicySetUpdateOptions{Name: value("changed"), Overridable: value(false)})
-			return err
+			return changed(w.c.PolicySets.Update(ctx, id, tfe.PolicySetUpdateOptions{Name: value("changed"), Overridable: value(false)}))
 		},
 		destroy: func(w *world, id string) error { return w.c.PolicySets.Delete(ctx, id) }},
 	{name: "tfe_policy_set_parameter",
 		create: func(w *world) (string, error) {
-			made, err := w.c.PolicySetParameters.Create(ctx, w.set.ID, tfe.PolicySetParameterCreateOptions{Key: value("more"), Value: value("v"), Category: value(tfe.CategoryPolicySet)})
-			if err != nil {
-				return "", err
-			}
-			return made.ID, nil
+			return created(w.c.PolicySetParameters.Create(ctx, w.set.ID, tfe.PolicySetParameterCreateOptions{Key: value("more"), Value: value("v"), Category: value(tfe.CategoryPolicySet)}))
 		},
 		read: func(w *world, id string) (any, error) { return w.c.PolicySetParameters.Read(ctx, w.set.ID, id) },
 		update: func(w *world, id string) error {
-			_, err := w.c.PolicySetParameters.Update(ctx, w.set.ID, id, tfe.PolicySetParameterUpdateOptions{Value: value("other")})
-			return err
+			return changed(w.c.PolicySetParameters.Update(ctx, w.set.ID, id, tfe.PolicySetParameterUpdateOptions{Value: value("other")}))
 		},
 		destroy: func(w *world, id string) error { return w.c.PolicySetParameters.Delete(ctx, w.set.ID, id) }},
 	{name: "tfe_team",
 		create: func(w *world) (string, error) {
-			made, err := w.c.Teams.Create(ctx, w.org, tfe.TeamCreateOptions{Name: value("more"), Visibility: value("organization"),
-				OrganizationAccess: &tfe.OrganizationAccessOptions{ManagePolicies: value(true), ReadWorkspaces: value(true)}})
-			if err != nil {
-				return "", err
-			}
-			return made.ID, nil
+			return created(w.c.Teams.Create(ctx, w.org, tfe.TeamCreateOptions{Name: value("more"), Visibility: value("organization"),
+				OrganizationAccess: &tfe.OrganizationAccessOptions{ManagePolicies: value(true), ReadWorkspaces: value(true)}}))
 		},
 		read: func(w *world, id string) (any, error) { return w.c.Teams.Read(ctx, id) },
 		imports: func(w *world, _ string) (any, error) {
@@ -501,36 +450,25 @@ var resources = []resource{
 			return w.c.Teams.Read(ctx, list.Items[0].ID)
 		},
 		update: func(w *world, id string) error {
-			_, err := w.c.Teams.Update(ctx, id, tfe.TeamUpdateOptions{Name: value("changed"), OrganizationAccess: &tfe.OrganizationAccessOptions{ManageWorkspaces: value(true)}})
-			return err
+			return changed(w.c.Teams.Update(ctx, id, tfe.TeamUpdateOptions{Name: value("changed"), OrganizationAccess: &tfe.OrganizationAccessOptions{ManageWorkspaces: value(true)}}))
 		},
 		destroy: func(w *world, id string) error { return w.c.Teams.Delete(ctx, id) }},
 	{name: "tfe_team_access",
 		create: func(w *world) (string, error) {
-			made, err := w.c.TeamAccess.Add(ctx, tfe.TeamAccessAddOptions{Access: value(tfe.AccessRead), Team: w.team, Workspace: w.workspace})
-			if err != nil {
-				return "", err
-			}
-			return made.ID, nil
+			return created(w.c.TeamAccess.Add(ctx, tfe.TeamAccessAddOptions{Access: value(tfe.AccessRead), Team: w.team, Workspace: w.workspace}))
 		},
 		read: func(w *world, id string) (any, error) { return w.c.TeamAccess.Read(ctx, id) },
 		update: func(w *world, id string) error {
-			_, err := w.c.TeamAccess.Update(ctx, id, tfe.TeamAccessUpdateOptions{Access: value(tfe.AccessCustom), Runs: value(tfe.RunsPermissionApply), WorkspaceLocking: value(true)})
-			return err
+			return changed(w.c.TeamAccess.Update(ctx, id, tfe.TeamAccessUpdateOptions{Access: value(tfe.AccessCustom), Runs: value(tfe.RunsPermissionApply), WorkspaceLocking: value(true)}))
 		},
 		destroy: func(w *world, id string) error { return w.c.TeamAccess.Remove(ctx, id) }},
 	{name: "tfe_team_project_access",
 		create: func(w *world) (string, error) {
-			made, err := w.c.TeamProjectAccess.Add(ctx, tfe.TeamProjectAccessAddOptions{Access: tfe.TeamProjectAccessRead, Team: w.team, Project: w.project})
-			if err != nil {
-				return "", err
-			}
-			return made.ID, nil
+			return created(w.c.TeamProjectAccess.Add(ctx, tfe.TeamProjectAccessAddOptions{Access: tfe.TeamProjectAccessRead, Team: w.team, Project: w.project}))
 		},
 		read: func(w *world, id string) (any, error) { return w.c.TeamProjectAccess.Read(ctx, id) },
 		update: func(w *world, id string) error {
-			_, err := w.c.TeamProjectAccess.Update(ctx, id, tfe.TeamProjectAccessUpdateOptions{Access: value(tfe.TeamProjectAccessMaintain)})
-			return err
+			return changed(w.c.TeamProjectAccess.Update(ctx, id, tfe.TeamProjectAccessUpdateOptions{Access: value(tfe.TeamProjectAccessMaintain)}))
 		},
 		destroy: func(w *world, id string) error { return w.c.TeamProjectAccess.Remove(ctx, id) }},
 	teamMember("tfe_team_organization_member", byMembership),
@@ -546,21 +484,13 @@ var resources = []resource{
 		destroy: func(w *world, id string) error { return w.c.TeamTokens.Delete(ctx, id) }},
 	{name: "tfe_team_token (with a description)",
 		create: func(w *world) (string, error) {
-			made, err := w.c.TeamTokens.CreateWithOptions(ctx, w.team.ID, tfe.TeamTokenCreateOptions{Description: value("more")})
-			if err != nil {
-				return "", err
-			}
-			return made.ID, nil
+			return created(w.c.TeamTokens.CreateWithOptions(ctx, w.team.ID, tfe.TeamTokenCreateOptions{Description: value("more")}))
 		},
 		read:    func(w *world, id string) (any, error) { return w.c.TeamTokens.ReadByID(ctx, id) },
 		destroy: func(w *world, id string) error { return w.c.TeamTokens.DeleteByID(ctx, id) }},
 	{name: "tfe_agent_pool",
 		create: func(w *world) (string, error) {
-			made, err := w.c.AgentPools.Create(ctx, w.org, tfe.AgentPoolCreateOptions{Name: value("more"), OrganizationScoped: value(true)})
-			if err != nil {
-				return "", err
-			}
-			return made.ID, nil
+			return created(w.c.AgentPools.Create(ctx, w.org, tfe.AgentPoolCreateOptions{Name: value("more"), OrganizationScoped: value(true)}))
 		},
 		read: func(w *world, id string) (any, error) { return w.c.AgentPools.Read(ctx, id) },
 		imports: func(w *world, _ string) (any, error) {
@@ -571,8 +501,7 @@ var resources = []resource{
 			return w.c.AgentPools.Read(ctx, list.Items[0].ID)
 		},
 		update: func(w *world, id string) error {
-			_, err := w.c.AgentPools.Update(ctx, id, tfe.AgentPoolUpdateOptions{Name: value("changed"), OrganizationScoped: value(false)})
-			return err
+			return changed(w.c.AgentPools.Update(ctx, id, tfe.AgentPoolUpdateOptions{Name: value("changed"), OrganizationScoped: value(false)}))
 		},
 		destroy: func(w *world, id string) error { return w.c.AgentPools.Delete(ctx, id) }},
 	poolUse("tfe_agent_pool_allowed_workspaces", func(w *world, on bool) error {
@@ -601,50 +530,32 @@ var resources = []resource{
 	}, func(pool *tfe.AgentPool) []string { return workspaceNames(pool.ExcludedWorkspaces) }, thatWorkspace),
 	{name: "tfe_agent_token",
 		create: func(w *world) (string, error) {
-			made, err := w.c.AgentTokens.Create(ctx, w.pool.ID, tfe.AgentTokenCreateOptions{Description: value("more")})
-			if err != nil {
-				return "", err
-			}
-			return made.ID, nil
+			return created(w.c.AgentTokens.Create(ctx, w.pool.ID, tfe.AgentTokenCreateOptions{Description: value("more")}))
 		},
 		read:    func(w *world, id string) (any, error) { return w.c.AgentTokens.Read(ctx, id) },
 		destroy: func(w *world, id string) error { return w.c.AgentTokens.Delete(ctx, id) }},
 	{name: "tfe_ssh_key",
 		create: func(w *world) (string, error) {
-			made, err := w.c.SSHKeys.Create(ctx, w.org, tfe.SSHKeyCreateOptions{Name: value("more"), Value: value("private key")})
-			if err != nil {
-				return "", err
-			}
-			return made.ID, nil
+			return created(w.c.SSHKeys.Create(ctx, w.org, tfe.SSHKeyCreateOptions{Name: value("more"), Value: value("private key")}))
 		},
 		read: func(w *world, id string) (any, error) { return w.c.SSHKeys.Read(ctx, id) },
 		update: func(w *world, id string) error {
-			_, err := w.c.SSHKeys.Update(ctx, id, tfe.SSHKeyUpdateOptions{Name: value("changed")})
-			return err
+			return changed(w.c.SSHKeys.Update(ctx, id, tfe.SSHKeyUpdateOptions{Name: value("changed")}))
 		},
 		destroy: func(w *world, id string) error { return w.c.SSHKeys.Delete(ctx, id) }},
 	{name: "tfe_notification_configuration",
 		create: func(w *world) (string, error) {
-			made, err := w.c.NotificationConfigurations.Create(ctx, w.workspace.ID, tfe.NotificationConfigurationCreateOptions{DestinationType: value(tfe.NotificationDestinationTypeGeneric),
-				Enabled: value(false), Name: value("more"), Token: value("secret"), URL: value(w.taskURL), Triggers: []tfe.NotificationTriggerType{tfe.NotificationTriggerCreated}})
-			if err != nil {
-				return "", err
-			}
-			return made.ID, nil
+			return created(w.c.NotificationConfigurations.Create(ctx, w.workspace.ID, tfe.NotificationConfigurationCreateOptions{DestinationType: value(tfe.NotificationDestinationTypeGeneric),
+				Enabled: value(false), Name: value("more"), Token: value("secret"), URL: value(w.taskURL), Triggers: []tfe.NotificationTriggerType{tfe.NotificationTriggerCreated}}))
 		},
 		read: func(w *world, id string) (any, error) { return w.c.NotificationConfigurations.Read(ctx, id) },
 		update: func(w *world, id string) error {
-			_, err := w.c.NotificationConfigurations.Update(ctx, id, tfe.NotificationConfigurationUpdateOptions{Name: value("changed"), Triggers: []tfe.NotificationTriggerType{tfe.NotificationTriggerErrored}})
-			return err
+			return changed(w.c.NotificationConfigurations.Update(ctx, id, tfe.NotificationConfigurationUpdateOptions{Name: value("changed"), Triggers: []tfe.NotificationTriggerType{tfe.NotificationTriggerErrored}}))
 		},
 		destroy: func(w *world, id string) error { return w.c.NotificationConfigurations.Delete(ctx, id) }},
 	{name: "tfe_run_trigger",
 		create: func(w *world) (string, error) {
-			made, err := w.c.RunTriggers.Create(ctx, w.workspace.ID, tfe.RunTriggerCreateOptions{Sourceable: w.other})
-			if err != nil {
-				return "", err
-			}
-			return made.ID, nil
+			return created(w.c.RunTriggers.Create(ctx, w.workspace.ID, tfe.RunTriggerCreateOptions{Sourceable: w.other}))
 		},
 		read:    func(w *world, id string) (any, error) { return w.c.RunTriggers.Read(ctx, id) },
 		destroy: func(w *world, id string) error { return w.c.RunTriggers.Delete(ctx, id) }},
@@ -657,8 +568,7 @@ var resources = []resource{
 			return retention(w.c.Workspaces.ReadDataRetentionPolicyChoice(ctx, id))
 		},
 		update: func(w *world, id string) error {
-			_, err := w.c.Workspaces.SetDataRetentionPolicyDontDelete(ctx, id, tfe.DataRetentionPolicyDontDeleteSetOptions{})
-			return err
+			return changed(w.c.Workspaces.SetDataRetentionPolicyDontDelete(ctx, id, tfe.DataRetentionPolicyDontDeleteSetOptions{}))
 		},
 		destroy: func(w *world, id string) error { return w.c.Workspaces.DeleteDataRetentionPolicy(ctx, id) }},
 	{name: "tfe_data_retention_policy (of an organization)",
@@ -672,11 +582,7 @@ var resources = []resource{
 		destroy: func(w *world, id string) error { return w.c.Organizations.DeleteDataRetentionPolicy(ctx, id) }},
 	{name: "tfe_terraform_version",
 		create: func(w *world) (string, error) {
-			made, err := w.c.Admin.TerraformVersions.Create(ctx, tfe.AdminTerraformVersionCreateOptions{Version: value("9.9.1"), URL: value("https://example.com/a"), Sha: value(digest)})
-			if err != nil {
-				return "", err
-			}
-			return made.ID, nil
+			return created(w.c.Admin.TerraformVersions.Create(ctx, tfe.AdminTerraformVersionCreateOptions{Version: value("9.9.1"), URL: value("https://example.com/a"), Sha: value(digest)}))
 		},
 		read: func(w *world, id string) (any, error) { return w.c.Admin.TerraformVersions.Read(ctx, id) },
 		imports: func(w *world, _ string) (any, error) {
@@ -687,36 +593,25 @@ var resources = []resource{
 			return list.Items[0], nil
 		},
 		update: func(w *world, id string) error {
-			_, err := w.c.Admin.TerraformVersions.Update(ctx, id, tfe.AdminTerraformVersionUpdateOptions{Deprecated: value(true), DeprecatedReason: value("old")})
-			return err
+			return changed(w.c.Admin.TerraformVersions.Update(ctx, id, tfe.AdminTerraformVersionUpdateOptions{Deprecated: value(true), DeprecatedReason: value("old")}))
 		},
 		destroy: func(w *world, id string) error { return w.c.Admin.TerraformVersions.Delete(ctx, id) }},
 	{name: "tfe_opa_version",
 		create: func(w *world) (string, error) {
-			made, err := w.c.Admin.OPAVersions.Create(ctx, tfe.AdminOPAVersionCreateOptions{Version: "9.9.1", URL: "https://example.com/a", SHA: digest})
-			if err != nil {
-				return "", err
-			}
-			return made.ID, nil
+			return created(w.c.Admin.OPAVersions.Create(ctx, tfe.AdminOPAVersionCreateOptions{Version: "9.9.1", URL: "https://example.com/a", SHA: digest}))
 		},
 		read: func(w *world, id string) (any, error) { return w.c.Admin.OPAVersions.Read(ctx, id) },
 		update: func(w *world, id string) error {
-			_, err := w.c.Admin.OPAVersions.Update(ctx, id, tfe.AdminOPAVersionUpdateOptions{Enabled: value(false)})
-			return err
+			return changed(w.c.Admin.OPAVersions.Update(ctx, id, tfe.AdminOPAVersionUpdateOptions{Enabled: value(false)}))
 		},
 		destroy: func(w *world, id string) error { return w.c.Admin.OPAVersions.Delete(ctx, id) }},
 	{name: "tfe_sentinel_version",
 		create: func(w *world) (string, error) {
-			made, err := w.c.Admin.SentinelVersions.Create(ctx, tfe.AdminSentinelVersionCreateOptions{Version: "9.9.1", URL: "https://example.com/a", SHA: digest})
-			if err != nil {
-				return "", err
-			}
-			return made.ID, nil
+			return created(w.c.Admin.SentinelVersions.Create(ctx, tfe.AdminSentinelVersionCreateOptions{Version: "9.9.1", URL: "https://example.com/a", SHA: digest}))
 		},
 		read: func(w *world, id string) (any, error) { return w.c.Admin.SentinelVersions.Read(ctx, id) },
 		update: func(w *world, id string) error {
-			_, err := w.c.Admin.SentinelVersions.Update(ctx, id, tfe.AdminSentinelVersionUpdateOptions{Beta: value(true)})
-			return err
+			return changed(w.c.Admin.SentinelVersions.Update(ctx, id, tfe.AdminSentinelVersionUpdateOptions{Beta: value(true)}))
 		},
 		destroy: func(w *world, id string) error { return w.c.Admin.SentinelVersions.Delete(ctx, id) }},
 	{name: "tfe_admin_organization_settings", stays: true,
@@ -736,12 +631,10 @@ var resources = []resource{
 			return []any{*found, len(consumers.Items)}, nil
 		},
 		update: func(w *world, id string) error {
-			_, err := w.c.Admin.Organizations.Update(ctx, id, tfe.AdminOrganizationUpdateOptions{PlanTimeout: value("30m"), GlobalModuleSharing: value(true)})
-			return err
+			return changed(w.c.Admin.Organizations.Update(ctx, id, tfe.AdminOrganizationUpdateOptions{PlanTimeout: value("30m"), GlobalModuleSharing: value(true)}))
 		},
 		destroy: func(w *world, id string) error {
-			_, err := w.c.Admin.Organizations.Update(ctx, id, tfe.AdminOrganizationUpdateOptions{WorkspaceLimit: value(0), ApplyTimeout: value(""), PlanTimeout: value("")})
-			return err
+			return changed(w.c.Admin.Organizations.Update(ctx, id, tfe.AdminOrganizationUpdateOptions{WorkspaceLimit: value(0), ApplyTimeout: value(""), PlanTimeout: value("")}))
 		}},
 }
 

@@ -5,6 +5,7 @@ package provider
 import (
 	"crypto/md5"
 	"fmt"
+	"reflect"
 
 	"github.com/hashicorp/go-tfe"
 )
@@ -29,42 +30,35 @@ func (w *world) fill() {
 
 func md5Of(text string) string { return fmt.Sprintf("%x", md5.Sum([]byte(text))) }
 
-func named[T any](items []T, err error, name func(T) string, wanted string) (any, error) {
+// What a list holds.
+func items[T any](list *T, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	return reflect.ValueOf(list).Elem().FieldByName("Items").Interface(), nil
+}
+
+func named[T any](items []T, name func(T) string, wanted string) (any, error) {
 	return find(items, func(one T) bool { return name(one) == wanted })
 }
 
 var sources = []source{
 	{"data.tfe_organization", func(w *world) (any, error) { return w.c.Organizations.Read(ctx, w.org) }},
 	{"data.tfe_organizations", func(w *world) (any, error) {
-		list, err := w.c.Organizations.List(ctx, &tfe.OrganizationListOptions{Query: w.org})
-		if err != nil {
-			return nil, err
-		}
-		return list.Items, nil
+		return items(w.c.Organizations.List(ctx, &tfe.OrganizationListOptions{Query: w.org}))
 	}},
 	{"data.tfe_organization_members", func(w *world) (any, error) {
-		list, err := w.c.OrganizationMemberships.List(ctx, w.org, &tfe.OrganizationMembershipListOptions{Include: []tfe.OrgMembershipIncludeOpt{tfe.OrgMembershipUser}})
-		if err != nil {
-			return nil, err
-		}
-		return list.Items, nil
+		return items(w.c.OrganizationMemberships.List(ctx, w.org, &tfe.OrganizationMembershipListOptions{Include: []tfe.OrgMembershipIncludeOpt{tfe.OrgMembershipUser}}))
 	}},
 	{"data.tfe_organization_membership", func(w *world) (any, error) {
-		list, err := w.c.OrganizationMemberships.List(ctx, w.org, &tfe.OrganizationMembershipListOptions{Emails: []string{w.mark + "@example.com"}})
-		if err != nil {
-			return nil, err
-		}
-		return list.Items, nil
+		return items(w.c.OrganizationMemberships.List(ctx, w.org, &tfe.OrganizationMembershipListOptions{Emails: []string{w.mark + "@example.com"}}))
 	}},
 	{"data.tfe_organization_run_task", func(w *world) (any, error) {
 		list, err := w.c.RunTasks.List(ctx, w.org, nil)
 		if err != nil {
 			return nil, err
 		}
-		return named(list.Items, err, func(one *tfe.RunTask) string { return one.Name }, "base")
+		return named(list.Items, func(one *tfe.RunTask) string { return one.Name }, "base")
 	}},
 	{"data.tfe_organization_run_task_global_settings", func(w *world) (any, error) {
 		found, err := w.c.RunTasks.Read(ctx, w.task.ID)
@@ -74,25 +68,13 @@ var sources = []source{
 		return found.Global, nil
 	}},
 	{"data.tfe_organization_tags", func(w *world) (any, error) {
-		list, err := w.c.OrganizationTags.List(ctx, w.org, nil)
-		if err != nil {
-			return nil, err
-		}
-		return list.Items, nil
+		return items(w.c.OrganizationTags.List(ctx, w.org, nil))
 	}},
 	{"data.tfe_agent_pool", func(w *world) (any, error) {
-		list, err := w.c.AgentPools.List(ctx, w.org, &tfe.AgentPoolListOptions{Query: "base"})
-		if err != nil {
-			return nil, err
-		}
-		return list.Items, nil
+		return items(w.c.AgentPools.List(ctx, w.org, &tfe.AgentPoolListOptions{Query: "base"}))
 	}},
 	{"data.tfe_policy_set", func(w *world) (any, error) {
-		list, err := w.c.PolicySets.List(ctx, w.org, &tfe.PolicySetListOptions{Search: "base"})
-		if err != nil {
-			return nil, err
-		}
-		return list.Items, nil
+		return items(w.c.PolicySets.List(ctx, w.org, &tfe.PolicySetListOptions{Search: "base"}))
 	}},
 	{"data.tfe_project", func(w *world) (any, error) {
 		list, err := w.c.Projects.List(ctx, w.org, &tfe.ProjectListOptions{Name: "base"})
@@ -106,88 +88,44 @@ var sources = []source{
 		return workspaces.Items, nil
 	}},
 	{"data.tfe_projects", func(w *world) (any, error) {
-		list, err := w.c.Projects.List(ctx, w.org, nil)
-		if err != nil {
-			return nil, err
-		}
-		return list.Items, nil
+		return items(w.c.Projects.List(ctx, w.org, nil))
 	}},
 	{"data.tfe_ssh_key", func(w *world) (any, error) {
 		list, err := w.c.SSHKeys.List(ctx, w.org, nil)
 		if err != nil {
 			return nil, err
 		}
-		return named(list.Items, err, func(one *tfe.SSHKey) string { return one.Name }, "base")
+		return named(list.Items, func(one *tfe.SSHKey) string { return one.Name }, "base")
 	}},
 	{"data.tfe_team", func(w *world) (any, error) {
-		list, err := w.c.Teams.List(ctx, w.org, &tfe.TeamListOptions{Names: []string{"base"}})
-		if err != nil {
-			return nil, err
-		}
-		return list.Items, nil
+		return items(w.c.Teams.List(ctx, w.org, &tfe.TeamListOptions{Names: []string{"base"}}))
 	}},
 	{"data.tfe_teams", func(w *world) (any, error) {
-		list, err := w.c.Teams.List(ctx, w.org, nil)
-		if err != nil {
-			return nil, err
-		}
-		return list.Items, nil
+		return items(w.c.Teams.List(ctx, w.org, nil))
 	}},
 	{"data.tfe_team_access", func(w *world) (any, error) {
-		list, err := w.c.TeamAccess.List(ctx, &tfe.TeamAccessListOptions{WorkspaceID: w.workspace.ID})
-		if err != nil {
-			return nil, err
-		}
-		return list.Items, nil
+		return items(w.c.TeamAccess.List(ctx, &tfe.TeamAccessListOptions{WorkspaceID: w.workspace.ID}))
 	}},
 	{"data.tfe_team_project_access", func(w *world) (any, error) {
-		list, err := w.c.TeamProjectAccess.List(ctx, tfe.TeamProjectAccessListOptions{ProjectID: w.project.ID})
-		if err != nil {
-			return nil, err
-		}
-		return list.Items, nil
+		return items(w.c.TeamProjectAccess.List(ctx, tfe.TeamProjectAccessListOptions{ProjectID: w.project.ID}))
 	}},
 	{"data.tfe_variables", func(w *world) (any, error) {
-		list, err := w.c.Variables.List(ctx, w.workspace.ID, nil)
-		if err != nil {
-			return nil, err
-		}
-		return list.Items, nil
+		return items(w.c.Variables.List(ctx, w.workspace.ID, nil))
 	}},
 	{"data.tfe_variables (of a set)", func(w *world) (any, error) {
-		list, err := w.c.VariableSetVariables.List(ctx, w.varset.ID, nil)
-		if err != nil {
-			return nil, err
-		}
-		return list.Items, nil
+		return items(w.c.VariableSetVariables.List(ctx, w.varset.ID, nil))
 	}},
 	{"data.tfe_variable_set", func(w *world) (any, error) {
-		list, err := w.c.VariableSets.List(ctx, w.org, &tfe.VariableSetListOptions{Query: "base"})
-		if err != nil {
-			return nil, err
-		}
-		return list.Items, nil
+		return items(w.c.VariableSets.List(ctx, w.org, &tfe.VariableSetListOptions{Query: "base"}))
 	}},
 	{"data.tfe_workspace", func(w *world) (any, error) { return w.c.Workspaces.Read(ctx, w.org, "base") }},
 	{"data.tfe_workspace_ids", func(w *world) (any, error) {
-		list, err := w.c.Workspaces.List(ctx, w.org, &tfe.WorkspaceListOptions{Tags: "base"})
-		if err != nil {
-			return nil, err
-		}
-		return list.Items, nil
+		return items(w.c.Workspaces.List(ctx, w.org, &tfe.WorkspaceListOptions{Tags: "base"}))
 	}},
 	{"data.tfe_workspace_run_task", func(w *world) (any, error) {
-		list, err := w.c.WorkspaceRunTasks.List(ctx, w.workspace.ID, nil)
-		if err != nil {
-			return nil, err
-		}
-		return list.Items, nil
+		return items(w.c.WorkspaceRunTasks.List(ctx, w.workspace.ID, nil))
 	}},
 	{"data.tfe_outputs", func(w *world) (any, error) {
-		list, err := w.c.StateVersionOutputs.ReadCurrent(ctx, w.workspace.ID)
-		if err != nil {
-			return nil, err
-		}
-		return list.Items, nil
+		return items(w.c.StateVersionOutputs.ReadCurrent(ctx, w.workspace.ID))
 	}},
 }
