@@ -3,7 +3,7 @@
 #define COMMON_MEMORY_H
 
 /*
- * How a process with many threads gives memory back to the system. glibc keeps freed blocks in the arena of their
+ * Gives the memory of a process with many threads back to the system. glibc keeps freed blocks in the arena of their
  * thread. After it has freed one block of up to 32 MiB, it takes all later ones of that size from arenas, too. After a
  * few requests with large bodies, each thread would keep the size of the largest one.
  */

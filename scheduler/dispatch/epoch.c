@@ -91,9 +91,9 @@ static const char unknown_reason[] = MAY_LACK
 
 /*
  * $1: what the heartbeat said, $2: the worker's own token as its digest. A hold of the fence gets the token of the
- * attempt that nobody knew; an apply of a job that is not there holds its workspace, unless the history knows who
- * applied the run. Only for runs of the worker's pool, and for a day after an epoch began. Returns the runs whose
- * workspace is held by it now.
+ * attempt that was not known. An apply of a job that is not there holds its workspace, unless the history has the
+ * worker that applied the run. Only for runs of the worker's pool, and for a day after an epoch began. Returns the runs
+ * whose workspace is held by it now.
  */
 static const char unknown_sql[] =
 	"with said as (select u.job, u.attempt, u.\"apply-of\" as run, u.\"token-hash\" as hash, w.id as worker_id, "

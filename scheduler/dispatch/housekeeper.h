@@ -3,7 +3,7 @@
 #define SCHEDULER_DISPATCH_HOUSEKEEPER_H
 
 /*
- * A thread for work that nobody waits for. It looks for the unrecorded resources of lost applies (store/unrecorded.h).
+ * A thread for work in the background. It looks for the unrecorded resources of lost applies (store/unrecorded.h).
  * It deletes content that no row names and content that is older than retention allows, and moves large content to the
  * object store. It works in small batches with a rest after each. Every replica may have one.
  */

@@ -185,7 +185,7 @@ def test_a_replayed_message_is_taken_as_it_should_have_been(api, scheduler, bus,
     (job,) = until(hand.claim, "there is a job to claim")
     result = mac.signed(mac.result(job, "failed", error="enough"), job["token"])
     produce(bus, RESULTS, {**result, "v": 2})
-    # Letters that the scheduler of the test before had not committed may come again.
+    # The test before may have left dead letters uncommitted: they come again.
     (letter,) = until(lambda: [letter for letter in letters(database) if letter["topic"] == RESULTS], "the letter is there")
     with psycopg.connect(database, autocommit=True) as connection:
         payload = json.dumps(result).encode()
