@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """Bad input gets a clear answer or a clear line in the log; nothing is lost and nothing crashes. What is particular to
 workspaces, archives and states stands with their own tests."""
 
