@@ -128,7 +128,8 @@ static void wait_output(const struct fixture *fixture, const char *wanted)
 {
 	for (int i = 0; i < 20000 && !strstr(output_text(fixture), wanted); i++)
 		poll(NULL, 0, 5);
-	assert_non_null(strstr(output_text(fixture), wanted));
+	if (!strstr(output_text(fixture), wanted))
+		fail_msg("the output lacks \"%s\": %s", wanted, output_text(fixture));
 }
 
 static void wait_processes(int64_t wanted)
