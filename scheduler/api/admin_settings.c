@@ -24,7 +24,7 @@ static const struct field_refusal refused[] = {
 		"Commit statuses need a VCS repository, which is not available"},
 };
 
-/* Attributes that clients read, and that nobody can change here. */
+/* Attributes that clients read and can't change here. */
 static json_t *fixed(void)
 {
 	return json_pack("{sb sb sb si sb si}", "fair-run-queuing-enabled", 1, "require-two-factor-for-admins", 0,
