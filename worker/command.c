@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -223,7 +222,7 @@ static int open_output(struct running *running, struct child_spec *spec, int *re
 		spec->fds[1] = spec->fds[2] = pipe_fds[1];
 		return 0;
 	}
-	running->kept = memfd_create("output", MFD_CLOEXEC);
+	running->kept = child_output();
 	if (running->kept < 0 || (running->command.output == OUTPUT_FILE && running->command.out < 0))
 		return err_errno(err, "the output's file");
 	spec->fds[1] = running->command.output == OUTPUT_FILE ? running->command.out : running->kept;

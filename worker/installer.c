@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -367,7 +366,7 @@ static int start(struct installer *installer, struct err *err)
 
 	if (beneath_mkdirs(installer->folder, job_name) < 0 ||
 		(installer->top = beneath_open(installer->folder, job_name, O_RDONLY | O_DIRECTORY, 0)) < 0 ||
-		(installer->output = memfd_create("output", MFD_CLOEXEC)) < 0)
+		(installer->output = child_output()) < 0)
 		return err_errno(err, installer->path);
 	if (write_files(installer, err) < 0)
 		return -1;

@@ -11,7 +11,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -45,7 +44,7 @@ static int fixture_make(void **state)
 	signal(SIGINT, SIG_IGN);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	fixture->loop = loop_new();
-	fixture->output = memfd_create("output", MFD_CLOEXEC);
+	fixture->output = child_output();
 	snprintf(fixture->path, sizeof(fixture->path), "/tmp/runyard-child-XXXXXX");
 	assert_non_null(mkdtemp(fixture->path));
 	assert_int_equal(etc_open(fixture->path, &fixture->sandbox.etc, &err), 0);
@@ -191,6 +190,16 @@ static void what_outlives_the_program_is_killed_with_its_group(void **state)
 	assert_true(nothing_is_left("86501"));
 }
 
+static void what_several_processes_print_is_complete(void **state)
+{
+	struct fixture *fixture = *state;
+
+	run_shell(fixture,
+		"for i in 1 2 3 4; do (n=0; while [ $n -lt 5000 ]; do echo line; n=$((n + 1)); done) & done; wait");
+	wait_end(fixture);
+	assert_int_equal(lseek(fixture->output, 0, SEEK_END), 4 * 5000 * strlen("line\n"));
+}
+
 static void an_interrupt_reaches_all_who_listen(void **state)
 {
 	struct fixture *fixture = *state;
@@ -288,6 +297,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_program_inherits_what_it_is_given_and_no_more),
 		TEST(what_outlives_the_program_is_killed_with_its_group),
+		TEST(what_several_processes_print_is_complete),
 		TEST(an_interrupt_reaches_all_who_listen),
 		TEST(a_program_that_cant_be_started_is_an_error),
 		TEST(a_sandbox_shows_little),

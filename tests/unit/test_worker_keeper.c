@@ -12,7 +12,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -51,7 +50,7 @@ static int fixture_make(void **state)
 	signal(SIGINT, SIG_IGN);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	fixture->loop = loop_new();
-	fixture->output = memfd_create("output", MFD_CLOEXEC);
+	fixture->output = child_output();
 	fixture->input = -1;
 	*state = fixture;
 	return 0;

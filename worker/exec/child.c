@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -277,6 +278,16 @@ static int spawn_keeper(const struct child_spec *spec, int orders, int *ret_pid,
 	argv[0] = (char *)keeper_path();
 	memcpy(argv + 1, spec->argv, count * sizeof(*argv));
 	return spawn(spec, argv, high, ret_pid, err);
+}
+
+int child_output(void)
+{
+	int fd = memfd_create("output", MFD_CLOEXEC);
+
+	if (fd < 0 || fcntl(fd, F_SETFL, O_APPEND) == 0)
+		return fd;
+	close(fd);
+	return -1;
 }
 
 int child_start(struct loop *loop, const struct child_spec *spec, child_fn fn, void *data, struct child **ret_child,

@@ -45,6 +45,9 @@ typedef void (*child_fn)(void *data, const struct keeper_report *report);
 /* Borrows the spec for the call alone. ERR_INTERNAL. */
 int child_start(struct loop *loop, const struct child_spec *spec, child_fn fn, void *data, struct child **ret_child,
 	struct err *err);
+/* A file in memory for the output of a program and all that it starts. They append: for such files, the kernel does not
+ * order writers that share a position, and one would overwrite the other. -1 and errno. */
+int child_output(void);
 /* The pid of its keeper, the ancestor of all its processes (keeper/kin.h). */
 pid_t child_keeper(const struct child *child);
 /* Its lease ends later now. */
