@@ -170,11 +170,12 @@ static int consumer_subscribe(struct kafka_consumer *consumer)
 	rd_kafka_resp_err_t error;
 
 	if (spec->group) {
-		rd_kafka_topic_partition_list_add(list, spec->topic, RD_KAFKA_PARTITION_UA);
+		for (int i = 0; i < KAFKA_MOST_TOPICS && spec->topics[i]; i++)
+			rd_kafka_topic_partition_list_add(list, spec->topics[i], RD_KAFKA_PARTITION_UA);
 		error = rd_kafka_subscribe(consumer->handle.rk, list);
 	} else {
 		for (int i = 0; i < spec->partitions; i++)
-			rd_kafka_topic_partition_list_add(list, spec->topic, i)->offset = RD_KAFKA_OFFSET_END;
+			rd_kafka_topic_partition_list_add(list, spec->topics[0], i)->offset = RD_KAFKA_OFFSET_END;
 		error = rd_kafka_assign(consumer->handle.rk, list);
 	}
 	rd_kafka_topic_partition_list_destroy(list);
@@ -200,7 +201,7 @@ int kafka_consumer_open(const struct kafka_consumer_spec *spec, struct kafka_con
 	rd_kafka_poll_set_consumer(consumer->handle.rk);
 	if (consumer_subscribe(consumer) < 0) {
 		kafka_consumer_close(consumer);
-		return err_set(err, ERR_INTERNAL, "can't subscribe to %s", spec->topic);
+		return err_set(err, ERR_INTERNAL, "can't subscribe to %s", spec->topics[0]);
 	}
 	*ret_consumer = consumer;
 	return 0;

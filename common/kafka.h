@@ -55,12 +55,14 @@ struct kafka_message {
 	void *handle;    /* internal */
 };
 
+enum { KAFKA_MOST_TOPICS = 4 };
+
 struct kafka_consumer_spec {
 	const struct kafka_settings *settings;
 	/* NULL: every message from now on, nothing committed (a broadcast); of what is sent while it is paused, none */
 	const char *group;
-	const char *topic;
-	int partitions; /* of a broadcast's topic */
+	const char *topics[KAFKA_MOST_TOPICS]; /* the first ones; the rest is NULL. A broadcast has one */
+	int partitions;                        /* of a broadcast's topic */
 	/* After each (re)assignment, with the partitions now held; or NULL. Called from kafka_consume. */
 	void (*assigned)(void *data, const int32_t *partitions, size_t count);
 	void *data;

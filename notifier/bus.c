@@ -230,7 +230,7 @@ static void serve(void *data)
 static int clients_open(struct bus *bus, struct err *err)
 {
 	const struct kafka_consumer_spec spec = {
-		.settings = &bus->settings, .group = "runyard-notifier", .topic = topics[TOPIC_TASKS].name};
+		.settings = &bus->settings, .group = "runyard-notifier", .topics = {topics[TOPIC_TASKS].name}};
 	struct loop *loop = bus->notifier->loop;
 
 	if (kafka_producer_open(&bus->settings, delivered, bus, &bus->producer, err) < 0 ||

@@ -37,20 +37,12 @@
 
 enum { DATABASE_TRY_MS = 1000, MOST_CONNECTIONS = 10000, OTHER_DESCRIPTORS = 256 };
 
-/* What is taken in from the broker, each by a thread. */
-static const struct {
-	const char *client, *group;
-	enum topic topic;
-	int (*settle)(struct intake *intake, const struct kafka_message *messages, size_t count);
-	int fetch_wait_ms; /* the least: the embedded broker answers an empty fetch, and a full one, only after that
-			      time */
-} intakes[] = {
-	{"results", "runyard-scheduler", TOPIC_RESULTS, results_settle, 0},
-	{"task-results", "runyard-scheduler-tasks", TOPIC_TASK_RESULTS, task_reports_settle, 50},
-	{"dead-letters", "runyard-scheduler-letters", TOPIC_DEAD_LETTERS, letters_settle, 500},
+/* What is taken in from the broker. */
+static const struct intake_topic intake_topics[] = {
+	{TOPIC_RESULTS, results_settle},
+	{TOPIC_TASK_RESULTS, task_reports_settle},
+	{TOPIC_DEAD_LETTERS, letters_settle},
 };
-
-enum { INTAKES = ARRAY_LEN(intakes) };
 
 struct scheduler {
 	struct scheduler_options options;
@@ -61,7 +53,7 @@ struct scheduler {
 	int signals;
 	struct publisher *publisher;
 	struct waits *waits;
-	struct intake *intakes[INTAKES];
+	struct intakes *intakes;
 	struct sweeper *sweeper;
 	struct housekeeper *housekeeper;
 	struct api *api;
@@ -165,26 +157,6 @@ static int port_file_write(const struct scheduler *s, struct err *err)
 	return 0;
 }
 
-static int intakes_start(struct scheduler *s, const struct kafka_settings *kafka, struct err *err)
-{
-	for (size_t i = 0; i < INTAKES; i++) {
-		struct kafka_settings own = *kafka;
-		const struct intake_spec spec = {.client = intakes[i].client,
-			.topic = topics[intakes[i].topic].name,
-			.group = intakes[i].group,
-			.settle = intakes[i].settle,
-			.store = s->store,
-			.database_url = s->options.database_url,
-			.kafka = &own};
-
-		if (own.fetch_wait_ms < intakes[i].fetch_wait_ms)
-			own.fetch_wait_ms = intakes[i].fetch_wait_ms;
-		if (intake_start(&spec, &s->intakes[i], err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
 static struct expiry_limits limits_of(const struct scheduler_options *o)
 {
 	return (struct expiry_limits){.logs_days = o->keep_logs_days,
@@ -228,6 +200,10 @@ static int scheduler_start(struct scheduler *s, struct err *err)
 		.properties = o->broker_properties,
 		.fetch_wait_ms = (int)o->fetch_wait_ms};
 	const struct publisher_spec publisher = {.database_url = o->database_url, .kafka = &kafka};
+	struct intakes_spec intakes = {.topics = intake_topics,
+		.count = ARRAY_LEN(intake_topics),
+		.database_url = o->database_url,
+		.kafka = &kafka};
 	struct sweeper_spec sweeper = {.database_url = o->database_url};
 	struct housekeeper_spec housekeeper = {.database_url = o->database_url, .limits = limits_of(o)};
 	struct api_settings api = {.address = o->listen,
@@ -249,9 +225,9 @@ static int scheduler_start(struct scheduler *s, struct err *err)
 		return -1;
 	s->store.publisher = s->publisher;
 	s->store.waits = s->waits;
-	sweeper.store = housekeeper.store = api.store = s->store;
+	intakes.store = sweeper.store = housekeeper.store = api.store = s->store;
 	site_rate_limit_begin(o->rate_limit);
-	if (intakes_start(s, &kafka, err) < 0 || sweeper_start(&sweeper, &s->sweeper, err) < 0 ||
+	if (intakes_start(&intakes, &s->intakes, err) < 0 || sweeper_start(&sweeper, &s->sweeper, err) < 0 ||
 		housekeeper_start(&housekeeper, &s->housekeeper, err) < 0 || api_start(&api, &s->api, err) < 0)
 		return -1;
 	return port_file_write(s, err);
@@ -268,8 +244,7 @@ static void scheduler_stop(struct scheduler *s, int status)
 	watchdog_set(WATCHDOG_CLOSE_MS, "its work in the background ends and connections are closed", status);
 	housekeeper_stop(s->housekeeper);
 	sweeper_stop(s->sweeper);
-	for (size_t i = 0; i < INTAKES; i++)
-		intake_stop(s->intakes[i]);
+	intakes_stop(s->intakes);
 	waits_free(s->waits);
 	publisher_stop(s->publisher);
 	log_info("stopped", NULL);

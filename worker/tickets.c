@@ -300,7 +300,7 @@ static void consumer_open(const struct kafka_consumer_spec *spec, int fd, struct
 	struct err err = ERR_INIT;
 
 	if (kafka_consumer_open(spec, ret_consumer, &err) < 0) {
-		log_error("a topic can't be consumed; this worker claims by itself", "topic", spec->topic, "why",
+		log_error("a topic can't be consumed; this worker claims by itself", "topic", spec->topics[0], "why",
 			err.message, NULL);
 		return;
 	}
@@ -322,7 +322,7 @@ static void pool_close(struct tickets *tickets)
 void tickets_subscribe(struct tickets *tickets, const char *topic, const char *pool)
 {
 	const struct kafka_consumer_spec control = {.settings = &tickets->settings,
-		.topic = topics[TOPIC_CONTROL].name,
+		.topics = {topics[TOPIC_CONTROL].name},
 		.partitions = topics[TOPIC_CONTROL].partitions};
 	struct kafka_consumer_spec spec = {.settings = &tickets->settings, .assigned = assigned, .data = tickets};
 
@@ -331,7 +331,7 @@ void tickets_subscribe(struct tickets *tickets, const char *topic, const char *p
 	pool_close(tickets);
 	tickets->topic = mem_text(topic);
 	tickets->group = mem_printf("runyard-worker-%s", pool);
-	spec.topic = tickets->topic;
+	spec.topics[0] = tickets->topic;
 	spec.group = tickets->group;
 	consumer_open(&spec, tickets->pool_fd, &tickets->pool);
 	if (!tickets->control)

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <time.h>
 
 #include "common/clock.h"
@@ -14,14 +15,20 @@
 enum { WAIT_MS = 200, RETRY_MS = 500 };
 
 struct intake {
-	struct intake_spec spec;
+	struct intakes *intakes;
+	const struct intake_topic *spec;
+	struct kafka_message messages[INTAKE_BATCH]; /* of the batch, those of this topic */
+	size_t count;
+	struct rate letters, unproven, dropped_lines, unproven_lines, late_lines;
+};
+
+struct intakes {
+	struct intake each[KAFKA_MOST_TOPICS];
+	size_t count;
 	struct store store;
 	struct kafka_consumer *consumer;
 	pthread_t thread;
 	atomic_bool stopping;
-	struct kafka_message messages[INTAKE_BATCH];
-	size_t count;
-	struct rate letters, unproven, dropped_lines, unproven_lines, late_lines;
 };
 
 static const struct rate_limit letter_limit = {INTAKE_LETTERS_A_MINUTE, 60000};
@@ -29,9 +36,14 @@ static const struct rate_limit unproven_limit = {INTAKE_UNPROVEN_A_MINUTE, 60000
 static const struct rate_limit line_limit = {1, 1000};
 static const struct rate_limit late_line_limit = {10, 1000};
 
+static const char *topic_name(const struct intake *intake)
+{
+	return topics[intake->spec->topic].name;
+}
+
 struct store *intake_store(struct intake *intake)
 {
-	return &intake->store;
+	return &intake->intakes->store;
 }
 
 int intake_try(
@@ -39,10 +51,10 @@ int intake_try(
 {
 	const struct timespec moment = {.tv_nsec = RETRY_MS * 1000000L};
 
-	while (fn(&intake->store, data, err) < 0) {
-		if (err->kind != ERR_UNAVAILABLE || atomic_load(&intake->stopping))
+	while (fn(intake_store(intake), data, err) < 0) {
+		if (err->kind != ERR_UNAVAILABLE || atomic_load(&intake->intakes->stopping))
 			return -1;
-		log_warn("messages wait for PostgreSQL", "client", intake->spec.client, "error", err->message, NULL);
+		log_warn("messages wait for PostgreSQL", "topic", topic_name(intake), "error", err->message, NULL);
 		nanosleep(&moment, NULL);
 	}
 	return 0;
@@ -74,7 +86,7 @@ static int letter_keep(struct intake *intake, const struct kafka_message *messag
 		return 0;
 	if (err.kind == ERR_UNAVAILABLE)
 		return -1;
-	log_error("a message can't even be put aside", "client", intake->spec.client, "error", err.message, NULL);
+	log_error("a message can't even be put aside", "topic", topic_name(intake), "error", err.message, NULL);
 	return 0;
 }
 
@@ -83,10 +95,10 @@ static void letter_dropped(struct intake *intake)
 {
 	char count[RATE_COUNT_SIZE];
 
-	metric_addf(M_LETTERS_DROPPED, 1, "topic=\"%s\"", intake->spec.topic);
+	metric_addf(M_LETTERS_DROPPED, 1, "topic=\"%s\"", topic_name(intake));
 	if (rate_line_due(&intake->dropped_lines, &line_limit, clock_mono_ms(), count))
 		log_warn("messages that can't be read are dropped: there are too many of them to keep as dead letters",
-			"topic", intake->spec.topic, "count", count, NULL);
+			"topic", topic_name(intake), "count", count, NULL);
 }
 
 bool intake_letter_fits(struct intake *intake)
@@ -111,10 +123,10 @@ static void security_event_tell(struct intake *intake, const char *job_id, const
 {
 	char count[RATE_COUNT_SIZE];
 
-	metric_addf(M_SECURITY_EVENTS, 1, "event=\"unproven-message\",topic=\"%s\"", intake->spec.topic);
+	metric_addf(M_SECURITY_EVENTS, 1, "event=\"unproven-message\",topic=\"%s\"", topic_name(intake));
 	if (rate_line_due(&intake->unproven_lines, &line_limit, clock_mono_ms(), count))
 		log_warn("a message does not prove its sender and is refused", "security-event", "unproven-message",
-			"topic", intake->spec.topic, "job", job_id, "error", why, "count", count, NULL);
+			"topic", topic_name(intake), "job", job_id, "error", why, "count", count, NULL);
 }
 
 int intake_refuse_unproven(
@@ -126,83 +138,103 @@ int intake_refuse_unproven(
 	return 0;
 }
 
-/* Reads up to a batch: waits for the first, takes what is there after it. */
-static void batch_read(struct intake *intake)
+static struct intake *intake_of(struct intakes *intakes, const char *topic)
 {
-	intake->count = 0;
-	while (intake->count < INTAKE_BATCH) {
-		struct kafka_message *message = &intake->messages[intake->count];
+	size_t i = 0;
 
-		if (!kafka_consume(intake->consumer, intake->count ? 0 : WAIT_MS, message))
-			return;
-		intake->count++;
-	}
+	while (i + 1 < intakes->count && strcmp(topic_name(&intakes->each[i]), topic) != 0)
+		i++;
+	return &intakes->each[i];
 }
 
-static void note_stats(const struct intake *intake)
+/* Reads up to a batch: waits for the first, takes what is there after it. */
+static size_t batch_read(struct intakes *intakes)
 {
-	_cleanup_(freep) char *labels = mem_printf("client=\"%s\"", intake->spec.client);
+	struct kafka_message message;
+	size_t count = 0;
+
+	while (count < INTAKE_BATCH && kafka_consume(intakes->consumer, count ? 0 : WAIT_MS, &message)) {
+		struct intake *intake = intake_of(intakes, message.topic);
+
+		intake->messages[intake->count++] = message;
+		count++;
+	}
+	return count;
+}
+
+static void note_stats(const struct intakes *intakes)
+{
+	static const char client[] = "client=\"intake\"";
 	struct kafka_stats stats;
 
-	kafka_consumer_stats(intake->consumer, &stats);
-	metric_set(M_KAFKA_LAG, labels, (double)stats.lag);
-	metric_set(M_KAFKA_ERRORS, labels, (double)stats.errors);
-	metric_set(M_KAFKA_UP, labels, stats.up);
+	kafka_consumer_stats(intakes->consumer, &stats);
+	metric_set(M_KAFKA_LAG, client, (double)stats.lag);
+	metric_set(M_KAFKA_ERRORS, client, (double)stats.errors);
+	metric_set(M_KAFKA_UP, client, stats.up);
 }
 
-static void batch_done(struct intake *intake, bool settled)
+static void intake_settle(struct intake *intake)
 {
+	bool settled = !intake->count || intake->spec->settle(intake, intake->messages, intake->count) == 0;
+
 	for (size_t i = 0; i < intake->count; i++) {
 		if (settled)
-			kafka_message_store(intake->consumer, &intake->messages[i]);
+			kafka_message_store(intake->intakes->consumer, &intake->messages[i]);
 		kafka_message_done(&intake->messages[i]);
 	}
-	if (settled && intake->count)
-		kafka_consumer_commit(intake->consumer);
+	intake->count = 0;
 }
 
-static void *intake_thread(void *data)
+static void *intakes_thread(void *data)
 {
-	struct intake *intake = data;
+	struct intakes *intakes = data;
 
-	while (!atomic_load(&intake->stopping)) {
-		batch_read(intake);
-		note_stats(intake);
-		batch_done(intake, !intake->count || intake->spec.settle(intake, intake->messages, intake->count) == 0);
+	while (!atomic_load(&intakes->stopping)) {
+		size_t count = batch_read(intakes);
+
+		note_stats(intakes);
+		for (size_t i = 0; i < intakes->count; i++)
+			intake_settle(&intakes->each[i]);
+		if (count)
+			kafka_consumer_commit(intakes->consumer);
 	}
 	return NULL;
 }
 
-int intake_start(const struct intake_spec *spec, struct intake **ret_intake, struct err *err)
+int intakes_start(const struct intakes_spec *spec, struct intakes **ret_intakes, struct err *err)
 {
-	struct intake *intake = mem_new(1, sizeof(*intake));
-	struct kafka_consumer_spec consumer = {.settings = spec->kafka, .group = spec->group, .topic = spec->topic};
+	struct intakes *intakes = mem_new(1, sizeof(*intakes));
+	struct kafka_consumer_spec consumer = {.settings = spec->kafka, .group = "runyard-scheduler"};
 
-	intake->spec = *spec;
-	intake->store = spec->store;
-	if (kafka_consumer_open(&consumer, &intake->consumer, err) < 0) {
-		free(intake);
+	intakes->store = spec->store;
+	intakes->count = spec->count;
+	for (size_t i = 0; i < spec->count; i++) {
+		intakes->each[i] = (struct intake){.intakes = intakes, .spec = &spec->topics[i]};
+		consumer.topics[i] = topic_name(&intakes->each[i]);
+	}
+	if (kafka_consumer_open(&consumer, &intakes->consumer, err) < 0) {
+		free(intakes);
 		return -1;
 	}
-	intake->store.db = db_open(spec->database_url);
-	if (pthread_create(&intake->thread, NULL, intake_thread, intake) != 0) {
+	intakes->store.db = db_open(spec->database_url);
+	if (pthread_create(&intakes->thread, NULL, intakes_thread, intakes) != 0) {
 		err_errno(err, "a thread");
-		kafka_consumer_close(intake->consumer);
-		db_close(intake->store.db);
-		free(intake);
+		kafka_consumer_close(intakes->consumer);
+		db_close(intakes->store.db);
+		free(intakes);
 		return -1;
 	}
-	*ret_intake = intake;
+	*ret_intakes = intakes;
 	return 0;
 }
 
-void intake_stop(struct intake *intake)
+void intakes_stop(struct intakes *intakes)
 {
-	if (!intake)
+	if (!intakes)
 		return;
-	atomic_store(&intake->stopping, true);
-	pthread_join(intake->thread, NULL);
-	kafka_consumer_close(intake->consumer);
-	db_close(intake->store.db);
-	free(intake);
+	atomic_store(&intakes->stopping, true);
+	pthread_join(intakes->thread, NULL);
+	kafka_consumer_close(intakes->consumer);
+	db_close(intakes->store.db);
+	free(intakes);
 }

@@ -3,33 +3,40 @@
 #define SCHEDULER_DISPATCH_INTAKE_H
 
 /*
- * A thread that takes messages in: reads a batch, has it settled in as few transactions as can be, and commits the
- * offset after that. Without PostgreSQL it waits; what can't be read goes to the dead letters.
+ * The thread that takes messages in: it reads a batch, has the messages of each topic settled in as few transactions as
+ * can be, and commits the offsets after that. Without PostgreSQL it waits; what can't be read goes to the dead letters.
+ * All topics have one reader, because each Kafka client costs an idle scheduler CPU, threads and a connection.
  */
 
 #include "common/kafka.h"
 #include "common/rate.h"
+#include "proto/topics.h"
 #include "scheduler/store/store.h"
 
-struct intake;
+struct intake; /* of one topic */
+struct intakes;
 
 enum { INTAKE_BATCH = 128 };
 /* Bounds for what anybody who reaches the broker can make a scheduler keep of one topic. */
 enum { INTAKE_LETTERS_A_MINUTE = 120, INTAKE_UNPROVEN_A_MINUTE = 10 };
 
-struct intake_spec {
-	const char *client; /* in metrics: "results" */
-	const char *topic, *group;
+struct intake_topic {
+	enum topic topic;
 	/* Settles them all: 0; or -1 if the process ends before: then they come again. */
 	int (*settle)(struct intake *intake, const struct kafka_message *messages, size_t count);
-	struct store store; /* as the thread's own, but for the connection */
+};
+
+struct intakes_spec {
+	const struct intake_topic *topics; /* borrowed for as long as it runs */
+	size_t count;                      /* KAFKA_MOST_TOPICS at most */
+	struct store store;                /* as the thread's own, but for the connection */
 	const char *database_url;
 	const struct kafka_settings *kafka;
 };
 
-int intake_start(const struct intake_spec *spec, struct intake **ret_intake, struct err *err);
+int intakes_start(const struct intakes_spec *spec, struct intakes **ret_intakes, struct err *err);
 /* Finishes the batch it is in, commits its offsets, leaves the group. NULL-safe. */
-void intake_stop(struct intake *intake);
+void intakes_stop(struct intakes *intakes);
 
 /* ---- for settle ---- */
 

@@ -72,7 +72,7 @@ def test_kafka_of_the_local_stack_takes_our_account_alone(folder, database, toke
             assert refused.returncode != 0 and "runyard." not in refused.stdout
         kcat(kafka.address, *own, "-P", "-t", "runyard.results", text=result)
         assert api.wait_status(run, "errored")["error"] == "enough"
-        assert scheduler.metric("runyard_kafka_up", client="results") == 1
+        assert scheduler.metric("runyard_kafka_up", client="intake") == 1
         assert password not in scheduler.process.log() + kafka.process.log()
     finally:
         scheduler.release()

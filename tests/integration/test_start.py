@@ -56,7 +56,7 @@ def test_a_broker_that_is_not_there_yet(scheduler, worker, tokens, folder, reque
         until(lambda: said(first, later.address) and said(one, later.address), "both say that the broker is not there")
         assert first.metric("runyard_kafka_up") == 0
         later.start()
-        until(lambda: first.metric("runyard_outbox_rows") == 0 and first.metric("runyard_kafka_up", client="results") == 1, "what waited is sent")
+        until(lambda: first.metric("runyard_outbox_rows") == 0 and first.metric("runyard_kafka_up", client="intake") == 1, "what waited is sent")
         api.wait_status(api.run(workspace, is_destroy=True), "applied")
     finally:
         first.stop(), one.stop(), later.release()
