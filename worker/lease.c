@@ -14,6 +14,7 @@
 #include "worker/claim.h"
 #include "worker/metrics.h"
 #include "worker/ship/backoff.h"
+#include "worker/ship/unsent.h"
 #include "worker/tickets.h"
 #include "worker/worker.h"
 
@@ -200,6 +201,21 @@ static void list_heard(void *data, const struct listed_attempt *listed)
 	json_array_append_new(data, item);
 }
 
+/* One whose result is kept is there already. */
+static void list_unsent(void *data, const struct listed_attempt *listed)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach((json_t *)data, i, item)
+	{
+		if (text_equal(json_string_at(item, "job"), listed->job) &&
+			json_int_at(item, "attempt", 0) == listed->attempt)
+			return;
+	}
+	list_heard(data, listed);
+}
+
 /* The attempts that go on, and those whose result is kept. */
 static json_t *attempts_list(const struct worker *worker, list_fn list)
 {
@@ -214,7 +230,7 @@ static json_t *attempts_list(const struct worker *worker, list_fn list)
 					.token = assignment->token,
 					.run = assignment->run,
 					.attempt = assignment->attempt,
-					.applies = assignment->stage == STAGE_APPLY});
+					.applies = worker->jobs[i]->states.dir});
 	}
 	results_each(worker->results, list, jobs);
 	return jobs;
@@ -313,6 +329,7 @@ static json_t *heartbeat_body(const struct worker *worker)
 {
 	json_t *jobs = attempts_list(worker, list_heard);
 
+	unsent_each(worker->host.unsent, list_unsent, jobs);
 	return json_pack("{sIsIsbsososo}", "free", (json_int_t)slots_free(worker), "slots",
 		(json_int_t)worker->options.slots, "draining", worker->draining, "partitions",
 		tickets_partitions(worker->tickets), "jobs", jobs, "capabilities", capabilities_now(worker));

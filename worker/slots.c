@@ -104,7 +104,7 @@ void slots_reported(void *data, const struct job *job, const struct job_result *
 {
 	struct worker *worker = data;
 
-	results_add(worker->results, result, job->assignment.token, job->assignment.stage == STAGE_APPLY);
+	results_add(worker->results, result, job->assignment.token, job->states.dir);
 	show_busy(worker);
 	claims_slot_freed(worker->claims);
 }
@@ -119,7 +119,7 @@ void slots_ended(void *data, struct job *job, const struct job_result *result)
 	worker->jobs[at] = worker->jobs[--worker->busy];
 	show_busy(worker);
 	if (result)
-		results_add(worker->results, result, job->assignment.token, job->assignment.stage == STAGE_APPLY);
+		results_add(worker->results, result, job->assignment.token, job->states.dir);
 	claims_slot_freed(worker->claims);
 	drain_check(worker);
 }

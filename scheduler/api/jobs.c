@@ -128,8 +128,9 @@ int jobs_result(struct request *req, struct response *res, struct err *err)
 	return 0;
 }
 
+/* One that is over needs no result, and nobody waits for it. */
 int report_respond(struct response *res, const struct report *report, struct err *err)
 {
 	*err = report->err;
-	return err->kind == ERR_NONE ? respond_empty(res, 204) : -1;
+	return err->kind == ERR_NONE || err->kind == ERR_NOT_FOUND ? respond_empty(res, 204) : -1;
 }

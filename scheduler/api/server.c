@@ -23,6 +23,7 @@
 #include "scheduler/auth/sessions.h"
 #include "scheduler/auth/signed.h"
 #include "scheduler/dispatch/claim.h"
+#include "scheduler/dispatch/epoch.h"
 #include "scheduler/dispatch/reports.h"
 #include "scheduler/metrics.h"
 #include "scheduler/store/contents.h"
@@ -427,10 +428,23 @@ static void not_found_unify(const struct request *req, struct err *err)
 		*err = (struct err){.kind = ERR_NOT_FOUND, .message = "not found"};
 }
 
+/* The commits that made the job may be lost (dispatch/epoch.h). */
+static void unknown_job_wait(struct request *req, struct err *err)
+{
+	if (err->kind == ERR_NOT_FOUND && req->route && req->route->permission == CAN_WORK_ON_JOB &&
+		epoch_is_hearing(req->store))
+		err_set(err, ERR_UNAVAILABLE, "the database failed over, and the workers are being heard: ask again");
+}
+
 static void serving_answer(struct serving *serving)
 {
 	struct request *req = &serving->req;
 
+	for (size_t i = 0; i < serving->upload_count; i++)
+		unknown_job_wait(req, &serving_upload(serving, i)->err);
+	if (req->report)
+		unknown_job_wait(req, &req->report->err);
+	unknown_job_wait(req, &serving->err);
 	if (serving->upload_count)
 		serving->served = uploads_respond(req, &serving->res, serving_upload(serving, 0), serving->upload_count,
 					  &serving->err) == 0;

@@ -57,6 +57,7 @@ static int some_fence(struct store *store, struct id *last, struct err *err)
 	return rows.count ? runs_happen(store, items, (size_t)rows.count, err) : 0;
 }
 
+/* model: epoch */
 static int fence(struct store *store, struct err *err)
 {
 	struct id last = {""};
@@ -91,9 +92,9 @@ static const char unknown_reason[] = MAY_LACK
 
 /*
  * $1: what the heartbeat said, $2: the worker's own token as its digest. A hold of the fence gets the token of the
- * attempt that was not known. An apply of a job that is not there holds its workspace, unless the history has the
- * worker that applied the run. Only for runs of the worker's pool, and for a day after an epoch began. Returns the runs
- * whose workspace is held by it now.
+ * attempt that was not known, or of a later one than that which was. An apply of a job that is not there holds its
+ * workspace, unless the history has the worker that applied the run. Only for runs of the worker's pool, and for a day
+ * after an epoch began. Returns the runs whose workspace is held by it now.
  */
 static const char unknown_sql[] =
 	"with said as (select u.job, u.attempt, u.\"apply-of\" as run, u.\"token-hash\" as hash, w.id as worker_id, "
@@ -108,7 +109,7 @@ static const char unknown_sql[] =
 	"known as (update workspace_holds h set token_hash = m.hash, worker = m.name, worker_id = m.worker_id, "
 	"attempt = m.attempt from mine m where h.job_id = "
 	"m.job "
-	"and h.run_id = m.run and h.token_hash = ''), "
+	"and h.run_id = m.run and (h.token_hash = '' or h.attempt < m.attempt)), "
 	"begun as (insert into workspace_holds (job_id, workspace_id, run_id, worker, token_hash, until, attempt, "
 	"worker_id) "
 	"select m.job, m.workspace_id, m.run, m.name, m.hash, 'infinity', m.attempt, m.worker_id from mine m where "
@@ -146,6 +147,7 @@ struct hearing {
 	const char *said, *token_hash;
 };
 
+/* model: hear */
 static int hear_in(void *data, struct err *err)
 {
 	const struct hearing *h = data;
@@ -161,6 +163,17 @@ static int hear_in(void *data, struct err *err)
 			return -1;
 	}
 	return 0;
+}
+
+bool epoch_is_hearing(struct store *store)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct err err = ERR_INIT;
+
+	return db_query(store->db, &rows, &err,
+		       "select 1 from database_history where epoch_at > now() - make_interval(secs => $1::int)",
+		       P_INT(store->lease_seconds)) == 0 &&
+		rows.count > 0;
 }
 
 bool epoch_names_unknown(const struct worker_beat *beat, const json_t *answered)

@@ -12,7 +12,7 @@
  *    workspace is held.
  *  - A worker may apply a run of which the lost commits alone knew. For one lease after the epoch began no job is
  * handed out but those of plan-only runs (claim.c), so that the heartbeats of such workers come first. They hold the
- *    workspace and end the run.
+ *    workspace and end the run. What such a worker sends before that is not refused: it is asked to come again.
  */
 
 #include "scheduler/store/workers.h"
@@ -24,6 +24,9 @@ int epoch_check_replication(struct store *store, struct err *err);
 int epoch_settle(const struct store *store, const char *database_url, struct err *err);
 /* Whether a heartbeat names an apply that it does not hold: `answered` is what worker_beat gave. */
 bool epoch_names_unknown(const struct worker_beat *beat, const json_t *answered);
+/* Whether workers are still being heard after an epoch began: a job that the database does not know may be an apply
+ * that a heartbeat is about to name. False if that can't be asked. */
+bool epoch_is_hearing(struct store *store);
 /* Takes in the applies that a heartbeat names and that the database does not know. */
 int epoch_hear_applies(struct store *store, const struct worker_beat *beat, struct err *err);
 /* Begins an epoch, whatever the history: for an operator who has restored the database. */

@@ -39,7 +39,7 @@ static int grants_read(const struct reporting *r, struct rows *ret_rows, struct 
 		P_ARRAY(&jobs), P_ARRAY(&hashes));
 }
 
-/* Leaves those there that are to happen or are late. One without a grant is over, and nobody waits for it. */
+/* Leaves those there that are to happen or are late. */
 static int takings_find(struct reporting *r, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -48,13 +48,17 @@ static int takings_find(struct reporting *r, struct err *err)
 		r->takings[i] = (struct taking){.is_there = r->reports[i].job};
 	if (grants_read(r, &rows, err) < 0)
 		return -1;
-	for (size_t i = 0; i < r->count; i++)
+	for (size_t i = 0; i < r->count; i++) {
+		if (r->takings[i].is_there)
+			err_set(&r->reports[i].err, ERR_NOT_FOUND, "this attempt is over, or the token is not its own");
 		r->takings[i].is_there = false;
+	}
 	for (int row = 0; row < rows.count; row++) {
 		size_t n = (size_t)row_int(&rows, row, "n");
 		struct report *report = &r->reports[n];
 		struct taking *taking = &r->takings[n];
 
+		report->err = (struct err)ERR_INIT;
 		taking->late = row_bool(&rows, row, "late");
 		taking->is_there = taking->late ||
 			(text_equal(report->result.job.text, report->job) &&
@@ -75,6 +79,7 @@ static void outcome_take(const struct reporting *r, size_t i, const struct happe
 	err_set(&r->reports[i].err, ERR_UNAVAILABLE, "the run can't take the result yet: %s", item->refused);
 }
 
+/* model: httpresult */
 static int results_happen(struct reporting *r, struct err *err)
 {
 	_cleanup_(freep) struct happening *items = mem_new(r->count, sizeof(*items));

@@ -13,7 +13,8 @@ struct report {
 	char token_hash[SHA256_HEX_SIZE];
 	struct job_result result;
 
-	/* Filled in. ERR_NONE: it is taken in; or it comes too late, and need not come again. ERR_INVALID: it is of
+	/* Filled in. ERR_NONE: it is taken in; or it comes too late, and need not come again. ERR_NOT_FOUND: no such
+	 * attempt is known. ERR_INVALID: it is of
 	 * another job. ERR_UNAVAILABLE: the run's row refuses it (dispatch/results.h), and it has to come again.
 	 * ERR_CONFLICT: too late, and the attempt's last state is awaited: its worker has to say that
 	 * there is no more. */

@@ -28,6 +28,7 @@ static char *attempts_text(const json_t *jobs)
 }
 
 /* A heartbeat (model) by a worker that the scheduler had forgotten. */
+/* model: register */
 int worker_register(
 	struct store *store, const struct worker_arrival *arrival, struct id *ret_id, char **ret_token, struct err *err)
 {

@@ -8,6 +8,7 @@ import psycopg
 import pytest
 
 from support.api import Api
+from support.front import Front
 from support.runyard import Scheduler
 from support.servers import Postgres
 from support.site import bootstrap
@@ -177,6 +178,38 @@ def test_an_apply_whose_confirmation_was_lost_is_not_started_again(two, postgres
     assert api.resources(workspace) == ["terraform_data.first", "terraform_data.one"]
     assert sum(one.metric("runyard_worker_jobs_total", stage="apply") for one in (first, second)) == 2
     assert api.status(other) == "applied" and ask("select count(*) from workspaces where hold_job_id is not null") == [(0,)]
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_an_apply_that_ends_before_its_worker_is_heard_loses_no_state(two, postgres, request, worker, gate, ask, killed):
+    """Its job is not known until a heartbeat has named it: what the worker sends before is asked for again, not refused."""
+    schedulers = two("async")
+    api = request.getfixturevalue("api")
+    front = Front(schedulers[0].port)
+    one = worker(scheduler_url=front.url, sandbox_bind=gate.folder)
+    workspace = api.workspace()
+    run = api.run_files(workspace, gated(gate))
+    api.wait_status(run, "planned")
+    postgres.cut()
+    api.act(run, "apply")
+    gate.wait()
+    front.reply = lambda method, path: (502, [], b"") if path.endswith("/heartbeat") else None
+    postgres.fail_over()
+    served(schedulers, api)
+
+    gate.open()
+    waits = lambda: schedulers[0].metric("runyard_http_requests_total", route="/api/worker/v1/jobs/:job/state", status="503") >= 1
+    until(lambda: waits() or one.metric("runyard_worker_jobs_total", stage="apply") == 1, "what the worker sends of its apply is answered")
+    if killed:
+        one.kill()
+        one.start()
+    front.reply = lambda method, path: None
+    ended = api.wait_status(run, {"errored", "discarded"})
+    assert ended["status"] == "discarded" or MAY_LACK in ended["error"]
+    api.wait_status(api.run(workspace), "planned_and_finished")
+    assert api.resources(workspace) == ["terraform_data.first", "terraform_data.one"]
+    assert not [line for line in one.log_lines() if "refused a state" in line["msg"]]
+    front.release()
 
 
 def test_an_apply_that_is_known_hands_in_its_last_state(two, postgres, request, worker, gate, ask):

@@ -25,6 +25,16 @@
  *   DELETE_FIRST the outbox row goes before its message           NO_ANNOUNCE    what waits is not announced again
  *   NO_LIMIT     an apply outlives its deadline                   HOLD_TIMER     a hold ends before that deadline
  *   STRICT       (with RELEASE) a release by a person is no risk
+ *
+ * With LOST_COMMITS the database fails over once, at any moment, to a standby that lacks any number of the last commits:
+ *   NO_EPOCH     nothing is fenced                                NO_PROOF       a result counts whichever token it has
+ *   NO_PAUSE     jobs are handed out before the workers are heard NO_HEARING     an apply that is not known holds nothing
+ *   NO_WAIT      jobs of a held workspace are handed out
+ * and, with one more fault:
+ *   NO_LAST_WAIT a last state ends a hold before all are heard    NO_TAKEOVER    a hold stays that of an earlier attempt
+ *   NO_NAMES     heartbeats don't name what an earlier worker left
+ * Two losses can't be prevented by any rule: an apply whose commits are lost when its worker has forgotten it already
+ * (`gave_up`), and an apply that nobody knows of and whose worker can't be heard for the length of a lease (`unheard`).
  */
 
 #ifndef FAULTS
@@ -58,14 +68,18 @@ byte current = NONE;
 bool held;
 byte holder = NONE;
 byte hold_stop;       /* as a job's */
+bit hold_epoch;       /* of the token that may end it, which is the attempt's */
+bool hold_open;       /* nobody has that token yet: who says that they apply the run gets it */
 byte serial;          /* of the workspace's current state */
 byte base[2];         /* the serial that a run's plan was made from */
 byte row[2];          /* the outbox row of a run's ticket; 0: none */
 bool last_said[2];    /* the worker has said that the state it sent was the apply's last */
+bit epoch;            /* in every token of an attempt: a token from before a failover is none of a later claim's */
+bool pause;           /* after a failover, for the length of a lease: no job is handed out */
 
 /* ---- Kafka ---- */
 byte tickets;         /* as many are on their way; whose they are does not matter */
-chan results = [2] of { byte, mtype, byte, bool, byte }; /* run, stage, attempt, ended well, worker */
+chan results = [2] of { byte, mtype, byte, bool, byte, bit }; /* run, stage, attempt, ended well, worker, epoch */
 
 /* ---- workers and what they run ---- */
 mtype phase[2] = idle;
@@ -77,29 +91,45 @@ bool w_well[2];       /* it ended by itself */
 byte w_serial[2];     /* the state on its disk */
 bool w_lost[2];       /* the worker knows that the attempt is over */
 bool expired[2];      /* its own deadline, which comes before the lease's */
+bit w_epoch[2];
+bool w_began[2];      /* an apply's terraform has begun */
+byte w_base[2];       /* with this serial */
 bool limited[2];      /* its keeper has met the deadline of the apply, which comes before the scheduler's */
 bool up[2] = true;
 bool still[2], cut[2];
+bool unknown[2];      /* the worker's registration is gone: its requests are refused until it has registered again */
 
 /* ---- what only the properties look at ---- */
 byte written;         /* the serial that terraform wrote last */
 byte applies[2];
-bool risked, gave_up;
+bool risked, gave_up, unheard;
 
 byte faults = FAULTS;
 
 #define ended(r)   (status[r] == applied || status[r] == errored || status[r] == canceled)
 #define ends       (ended(0) && ended(1))
 #define works(w)   (up[w] && !still[w])
-#define talks(w)   (works(w) && !cut[w])
+#define hears(w)   (works(w) && !cut[w])
+#define talks(w)   (hears(w) && !unknown[w])
 #define has(w, r)  (phase[w] != idle && phase[w] != gone && w_run[w] == r)
 #define is_its(w)  (job[w_run[w]].state == claimed && job[w_run[w]].worker == w && \
-	job[w_run[w]].stage == w_stage[w] && job[w_run[w]].attempt == w_attempt[w])
+	job[w_run[w]].stage == w_stage[w] && job[w_run[w]].attempt == w_attempt[w] && w_epoch[w] == epoch)
 #define row_number(r) (job[r].attempt + (job[r].stage == apply -> 4 : 0))
 #define alive(r)   ((live[0] != nothing && w_run[0] == r) || (live[1] != nothing && w_run[1] == r))
 /* The token of its attempt is that of the hold. */
-#define holds_by(w) (held && holder == w_run[w] && w_attempt[w] == job[holder].attempt)
+#define holds_by(w) (held && !hold_open && holder == w_run[w] && w_attempt[w] == job[holder].attempt && w_epoch[w] == hold_epoch)
 #define may_live(w) (holder != NONE && w_run[w] == holder && w_stage[w] == apply && phase[w] != gone && !limited[w])
+/* A terraform of the workspace may be at work. */
+#ifndef NO_WAIT
+#define may_begin (!pause && !held)
+#else
+#define may_begin (!pause)
+#endif
+#ifndef NO_LAST_WAIT
+#define may_settle (!pause)
+#else
+#define may_settle true
+#endif
 #define renewed(r) (talks(job[r].worker) && has(job[r].worker, r) && \
 	w_attempt[job[r].worker] == job[r].attempt && w_stage[job[r].worker] == job[r].stage)
 
@@ -134,8 +164,8 @@ inline end(r, how)
 	job[r].state = no_job;
 	job[r].worker = NONE;
 	row[r] = 0;
-	assert(held || !alive(r)); /* 1 */
-	assert(how != applied || applies[r] == 1);
+	assert(held || !alive(r) || unheard); /* 1 */
+	assert(how != applied || applies[r] == 1 || unheard);
 	if
 	:: current == r -> current = NONE
 	:: else
@@ -162,7 +192,7 @@ inline lose(r)
 	:: job[r].stage == apply && job[r].started ->
 #ifndef NO_HOLD
 		if
-		:: !last_said[r] -> held = true; holder = r; hold_stop = job[r].stop
+		:: !last_said[r] -> held = true; holder = r; hold_stop = job[r].stop; hold_epoch = epoch
 		:: else
 		fi;
 		end(r, errored)
@@ -202,6 +232,8 @@ inline hold_ends()
 	held = false;
 	holder = NONE;
 	hold_stop = 0;
+	hold_epoch = 0;
+	hold_open = false;
 	queue_goes_on()
 }
 
@@ -209,7 +241,7 @@ inline hold_ends()
 inline last_state(w)
 {
 	if
-	:: holds_by(w) -> assert(!alive(holder)); take_state(w); hold_ends()
+	:: holds_by(w) -> assert(!alive(holder) || unheard); take_state(w); hold_ends()
 	:: !held && is_its(w) -> take_state(w)
 	:: else
 	fi
@@ -223,6 +255,9 @@ inline forget(w)
 	w_well[w] = false;
 	w_serial[w] = 0;
 	w_attempt[w] = 0;
+	w_epoch[w] = 0;
+	w_base[w] = 0;
+	w_began[w] = false;
 	w_stage[w] = nothing;
 	expired[w] = false;
 	limited[w] = false
@@ -239,6 +274,7 @@ inline take_job(w, r)
 	w_run[w] = r;
 	w_stage[w] = job[r].stage;
 	w_attempt[w] = job[r].attempt;
+	w_epoch[w] = epoch;
 	expired[w] = false;
 	limited[w] = false
 }
@@ -246,11 +282,15 @@ inline take_job(w, r)
 inline begin(w)
 {
 #ifndef STRICT
-	assert(live[1 - w] == nothing || risked); /* 1 */
+	assert(live[1 - w] == nothing || risked || unheard); /* 1 */
 #else
 	assert(live[1 - w] == nothing); /* 1 */
 #endif
 	live[w] = w_stage[w];
+	if
+	:: w_stage[w] == apply -> w_began[w] = true; w_base[w] = base[w_run[w]]
+	:: else
+	fi;
 	w_well[w] = false;
 	phase[w] = running
 }
@@ -259,7 +299,7 @@ inline begin(w)
 inline process_ends(w, well)
 {
 	if
-	:: live[w] == apply -> w_serial[w] = base[w_run[w]] + 1; written = w_serial[w]
+	:: live[w] == apply -> w_serial[w] = w_base[w] + 1; written = w_serial[w]
 	:: else
 	fi;
 	live[w] = nothing;
@@ -292,7 +332,63 @@ inline send_ticket()
 
 inline reset_message()
 {
-	r = 0; stage = 0; attempt = 0; well = 0; who = 0
+	r = 0; stage = 0; attempt = 0; well = 0; who = 0; made = 0
+}
+
+/* step: settle */
+inline settle(its, part, number_of, good, sender, token)
+{
+	if
+#if defined(NO_FENCE)
+	:: job[its].state == claimed ->
+#elif defined(NO_PROOF)
+	:: job[its].state == claimed && job[its].stage == part && job[its].attempt == number_of ->
+#else
+	:: job[its].state == claimed && job[its].stage == part && job[its].attempt == number_of && token == epoch ->
+#endif
+		assert(job[its].worker == sender && job[its].stage == part && job[its].attempt == number_of && token == epoch); /* 2 */
+		if
+		:: part == apply && job[its].started -> end(its, (good || !job[its].stop -> applied : canceled))
+		:: !(part == apply && job[its].started) && job[its].stop -> end(its, canceled)
+		:: part == plan && !job[its].stop && good -> put_up(its, apply)
+		:: part == apply && !job[its].started && !job[its].stop -> end(its, errored)
+		:: else -> again(its)
+		fi
+	:: else
+	fi
+}
+
+/* Of a failover (below): an apply of a job that the database does not know. */
+#define applies_unknown(w) (w_began[w] && w_epoch[w] != epoch && (job[w_run[w]].stage != apply || \
+	(held && holder == w_run[w] && hold_epoch != epoch && (hold_open || later_attempt(w)))))
+#ifndef NO_TAKEOVER
+#define later_attempt(w) (job[holder].attempt < w_attempt[w])
+#else
+#define later_attempt(w) false
+#endif
+
+/* What an earlier worker left is named, too. */
+#ifndef NO_NAMES
+#define is_named(p) (p == gone)
+#else
+#define is_named(p) false
+#endif
+
+/* step: hear */
+inline hear(w)
+{
+#if defined(LOST_COMMITS) && !defined(NO_HEARING)
+	if
+	:: applies_unknown(w) && job[w_run[w]].stage != apply ->
+		held = true; holder = w_run[w]; hold_stop = 0; hold_epoch = w_epoch[w];
+		job[holder].stage = apply; job[holder].attempt = w_attempt[w];
+		end(holder, errored)
+	:: applies_unknown(w) && job[w_run[w]].stage == apply -> job[holder].attempt = w_attempt[w]; hold_open = false
+	:: else
+	fi
+#else
+	skip
+#endif
 }
 
 /* ---- processes ---- */
@@ -306,7 +402,7 @@ proctype Worker(byte w)
 endless:	do
 	/* step: claim */
 #ifndef NO_CAS
-	:: atomic { talks(w) && phase[w] == idle && tickets > 0 -> tickets--;
+	:: atomic { talks(w) && phase[w] == idle && tickets > 0 && may_begin -> tickets--;
 		if
 		:: job[0].state == waiting -> take_job(w, 0)
 		:: job[0].state != waiting && job[1].state == waiting -> take_job(w, 1)
@@ -322,7 +418,7 @@ endless:	do
 	:: atomic { talks(w) && seen != NONE -> take_job(w, seen); seen = NONE }
 #endif
 	:: atomic { works(w) && phase[w] == got && w_stage[w] == plan && !expired[w] ->
-		assert(serial == written || gave_up); /* 4 */
+		assert(serial == written || gave_up || w_epoch[w] != epoch); /* 4; what a fenced plan finds out counts for nothing */
 		base[w_run[w]] = serial;
 		begin(w) }
 	/* step: start */
@@ -332,7 +428,7 @@ endless:	do
 		:: is_its(w) && !job[w_run[w]].stop ->
 			job[w_run[w]].started = true;
 			applies[w_run[w]]++;
-			assert(applies[w_run[w]] == 1); /* 3 */
+			assert(applies[w_run[w]] == 1 || unheard); /* 3 */
 			begin(w)
 		:: is_its(w) && job[w_run[w]].stop -> phase[w] = running
 		:: else -> forget(w)
@@ -354,11 +450,18 @@ endless:	do
 		:: w_stage[w] == apply && job[w_run[w]].started -> take_state(w)
 		:: else
 		fi;
-		results!w_run[w], w_stage[w], w_attempt[w], w_well[w], w;
+		results!w_run[w], w_stage[w], w_attempt[w], w_well[w], w, w_epoch[w];
 		phase[w] = reported }
 	/* a result that was lost is sent again, since its attempt is still held */
 	:: atomic { talks(w) && phase[w] == reported && is_its(w) && empty(results) ->
-		results!w_run[w], w_stage[w], w_attempt[w], w_well[w], w }
+		results!w_run[w], w_stage[w], w_attempt[w], w_well[w], w, w_epoch[w] }
+	/* The broker is away: the result goes by HTTP, whatever has become of the message. */
+	/* step: httpresult */
+	:: atomic { talks(w) && phase[w] == reported && is_its(w) && faults < FAULTS ->
+		settle(w_run[w], w_stage[w], w_attempt[w], w_well[w], w, w_epoch[w]) }
+	/* What it runs stays its own. */
+	/* step: register */
+	:: atomic { hears(w) && unknown[w] -> unknown[w] = false }
 	/* step: heartbeat */
 	:: atomic { talks(w) && phase[w] != idle && phase[w] != gone && is_its(w) && (job[w_run[w]].over || expired[w]) ->
 		job[w_run[w]].over = false;
@@ -369,10 +472,15 @@ endless:	do
 	/* The same, for a terraform that outlived its attempt. */
 	:: atomic { talks(w) && w_lost[w] && live[w] != nothing && holds_by(w) && hold_stop ->
 		process_stopped(w, hold_stop) }
-	/* The heartbeat says that the attempt is over. A plan is killed; an apply goes on (rule 7). */
+#ifdef LOST_COMMITS
+	:: atomic { talks(w) && (w_lost[w] || is_named(phase[w])) && applies_unknown(w) -> hear(w) }
+#endif
+	/* The heartbeat says that the attempt is over. A plan is killed; an apply goes on (rule 7), and what it sends
+	 * before is asked for again. */
 	:: atomic { talks(w) && phase[w] != idle && phase[w] != gone && !is_its(w) && !w_lost[w] ->
+		hear(w);
 		if
-		:: w_stage[w] == apply && phase[w] == running -> w_lost[w] = true
+		:: w_stage[w] == apply && (phase[w] == running || holds_by(w)) -> w_lost[w] = true
 		:: else ->
 			if
 			:: live[w] != nothing -> process_ends(w, false)
@@ -380,9 +488,9 @@ endless:	do
 			fi;
 			forget(w)
 		fi }
-	:: atomic { talks(w) && w_lost[w] && live[w] == nothing -> last_state(w); forget(w) }
+	:: atomic { talks(w) && w_lost[w] && live[w] == nothing && may_settle -> last_state(w); forget(w) }
 	/* After kill -9, with its folder: what the job left is delivered. */
-	:: atomic { talks(w) && phase[w] == gone ->
+	:: atomic { talks(w) && phase[w] == gone && !applies_unknown(w) && may_settle ->
 		if
 		:: w_stage[w] == apply && w_serial[w] > 0 -> last_state(w)
 		:: else
@@ -438,6 +546,7 @@ proctype Scheduler(byte s)
 	byte r, attempt, who, mine = NONE, number;
 	mtype stage;
 	bool well;
+	bit made;
 #ifdef NO_LEASE_LOCK
 	byte seen = NONE, read;
 #endif
@@ -470,24 +579,8 @@ endless:	do
 		number = 0 }
 	/* the scheduler is killed in between */
 	:: atomic { mine != NONE && faults > 0 -> faults--; mine = NONE; number = 0 }
-	/* step: settle */
-	:: atomic { nempty(results) -> results?r, stage, attempt, well, who;
-		if
-#ifndef NO_FENCE
-		:: job[r].state == claimed && job[r].stage == stage && job[r].attempt == attempt ->
-#else
-		:: job[r].state == claimed ->
-#endif
-			assert(job[r].worker == who && job[r].stage == stage && job[r].attempt == attempt); /* 2 */
-			if
-			:: stage == apply && job[r].started -> end(r, (well || !job[r].stop -> applied : canceled))
-			:: !(stage == apply && job[r].started) && job[r].stop -> end(r, canceled)
-			:: stage == plan && !job[r].stop && well -> put_up(r, apply)
-			:: stage == apply && !job[r].started && !job[r].stop -> end(r, errored)
-			:: else -> again(r)
-			fi
-		:: else
-		fi;
+	:: atomic { nempty(results) -> results?r, stage, attempt, well, who, made;
+		settle(r, stage, attempt, well, who, made);
 		reset_message() }
 	/* step: sweep */
 #ifndef NO_LEASE_LOCK
@@ -578,14 +671,14 @@ inline kill(w)
 
 inline drop_result()
 {
-	results?r, stage, attempt, well, who;
+	results?r, stage, attempt, well, who, made;
 	reset_message()
 }
 
 inline repeat_result()
 {
-	results?<r, stage, attempt, well, who>;
-	results!r, stage, attempt, well, who;
+	results?<r, stage, attempt, well, who, made>;
+	results!r, stage, attempt, well, who, made;
 	reset_message()
 }
 
@@ -597,6 +690,7 @@ proctype Faults()
 	byte r, attempt, who;
 	mtype stage;
 	bool well;
+	bit made;
 
 endless:	do
 	:: atomic { fault && up[0] -> faults--; kill(0) }
@@ -609,6 +703,8 @@ endless:	do
 	:: still[1] -> still[1] = false
 	:: atomic { fault && !cut[0] && phase[0] != idle -> faults--; cut[0] = true }
 	:: atomic { fault && !cut[1] && phase[1] != idle -> faults--; cut[1] = true }
+	:: atomic { fault && !unknown[0] && phase[0] != idle -> faults--; unknown[0] = true }
+	:: atomic { fault && !unknown[1] && phase[1] != idle -> faults--; unknown[1] = true }
 	:: cut[0] -> cut[0] = false
 	:: cut[1] -> cut[1] = false
 #ifndef NO_LOSS
@@ -619,6 +715,95 @@ endless:	do
 	:: atomic { fault && len(results) == 1 -> faults--; repeat_result() }
 	od
 }
+
+#ifdef LOST_COMMITS
+/* What the standby has. */
+Job old_job[2];
+mtype old_status[2];
+byte old_current, old_holder, old_stop, old_serial, old_base[2], old_row[2];
+bool old_held, old_said[2];
+
+inline job_copy(to, from)
+{
+	to.state = from.state;
+	to.stage = from.stage;
+	to.attempt = from.attempt;
+	to.worker = from.worker;
+	to.losses = from.losses;
+	to.stop = from.stop;
+	to.started = from.started;
+	to.over = from.over
+}
+
+/* An attempt from before the failover: its claim, and the start of its apply, may be among what was lost. */
+inline fence(r)
+{
+	if
+	:: job[r].state != no_job && job[r].stage == apply ->
+		held = true; holder = r; hold_stop = 0; hold_epoch = 0; hold_open = job[r].state == waiting;
+		end(r, errored)
+	:: job[r].state == claimed && job[r].stage == plan && job[r].stop -> end(r, canceled)
+	:: job[r].state == claimed && job[r].stage == plan && !job[r].stop -> again(r)
+	:: else
+	fi
+}
+
+#define applies_it(w, r) (w_run[w] == r && w_began[w])
+#define no_old_plan(w) (live[w] != plan && (phase[w] != got || w_stage[w] != plan || expired[w]))
+#define is_heard(w) (!talks(w) || !applies_unknown(w))
+
+proctype Failover()
+{
+	bool forgot;
+
+	/* The standby has the commits until here. */
+	atomic {
+		job_copy(old_job[0], job[0]); job_copy(old_job[1], job[1]);
+		old_status[0] = status[0]; old_status[1] = status[1];
+		old_current = current; old_held = held; old_holder = holder; old_stop = hold_stop;
+		old_serial = serial; old_base[0] = base[0]; old_base[1] = base[1];
+		old_row[0] = row[0]; old_row[1] = row[1];
+		old_said[0] = last_said[0]; old_said[1] = last_said[1]
+	}
+	/* step: epoch */
+	atomic {
+		/* What was written and forgotten by its worker meanwhile is lost. */
+		forgot = serial != old_serial && !(has(0, 0) && w_serial[0] == serial) && !(has(0, 1) && w_serial[0] == serial) &&
+			!(has(1, 0) && w_serial[1] == serial) && !(has(1, 1) && w_serial[1] == serial);
+		gave_up = gave_up || forgot;
+		job_copy(job[0], old_job[0]); job_copy(job[1], old_job[1]);
+		status[0] = old_status[0]; status[1] = old_status[1];
+		current = old_current; held = old_held; holder = old_holder; hold_stop = old_stop;
+		serial = old_serial; base[0] = old_base[0]; base[1] = old_base[1];
+		row[0] = old_row[0]; row[1] = old_row[1];
+		last_said[0] = old_said[0]; last_said[1] = old_said[1];
+		if
+		:: status[0] != applied && !applies_it(0, 0) && !applies_it(1, 0) -> applies[0] = 0
+		:: else
+		fi;
+		if
+		:: status[1] != applied && !applies_it(0, 1) && !applies_it(1, 1) -> applies[1] = 0
+		:: else
+		fi;
+#ifndef NO_EPOCH
+		epoch = 1;
+#ifndef NO_PAUSE
+		pause = true;
+#endif
+		fence(0);
+		fence(1);
+#endif
+	}
+#ifndef NO_EPOCH
+	/* By the end of the lease a plan from before is ended, or never begins: its worker has heard so, or its own lease
+	 * is over. And heartbeats have come from all who can be heard. */
+	atomic { no_old_plan(0) && no_old_plan(1) && is_heard(0) && is_heard(1) ->
+		unheard = applies_unknown(0) || applies_unknown(1);
+		gave_up = gave_up || unheard;
+		pause = false }
+#endif
+}
+#endif
 
 init
 {
@@ -637,6 +822,9 @@ init
 #endif
 #ifdef RELEASE
 		run Releaser();
+#endif
+#ifdef LOST_COMMITS
+		run Failover();
 #endif
 		run Clock();
 		run Faults()

@@ -1213,7 +1213,7 @@ static void left_put(const struct left *left, const char *path, const char *text
 /* An apply whose note is written, as if it were about to start with this state. */
 static void left_begin(struct left *left, const char *state)
 {
-	struct unsent_job job = {"j", "t", "config", NULL};
+	struct unsent_job job = {"j", "t", "run-1", "config", NULL};
 	struct state_facts facts;
 	struct err err = ERR_INIT;
 

@@ -39,7 +39,7 @@ struct listed_attempt {
 	bool applies;
 };
 
-/* Publishes it. `token` is the job's; copied. `applies`: it is an apply's. */
+/* Publishes it. `token` is the job's; copied. `applies`: an apply that had begun. */
 void results_add(struct results *results, const struct job_result *result, const char *token, bool applies);
 /* The broker's delivery report of a message that was produced with this tag. */
 void results_delivered(struct results *results, uint64_t tag, const char *error);

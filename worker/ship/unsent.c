@@ -18,6 +18,7 @@
 #include "worker/ship/channel.h"
 #include "worker/ship/leftover.h"
 #include "worker/ship/record.h"
+#include "worker/ship/results.h"
 #include "worker/ship/unrecorded.h"
 
 enum { NOTE_LIMIT = 16 * 1024 * 1024, KEEPER_MS = 500, DISK_MS = 5000, REFUSED_MS = 60 * 1000 };
@@ -27,8 +28,8 @@ static const char note_name[] = "job.json", changed_name[] = "changed";
 /* An ended apply of which something is being told. */
 struct waiting {
 	struct unsent *unsent;
-	char *name;         /* "<job>-<attempt>" */
-	json_t *unrecorded; /* resources; NULL: an earlier version of the worker kept none */
+	char *name; /* "<job>-<attempt>" */
+	json_t *note;
 	struct channel channel;
 	struct loop_timer again; /* after a result was refused */
 	struct waiting *next;
@@ -41,7 +42,8 @@ enum recovered { RECOVERED, RECOVER_KEEPER_RUNS, RECOVER_NOT_KEPT /* the disk is
 struct later {
 	struct unsent *unsent;
 	char *name;
-	int jobs; /* descriptor of the folder that it is in; borrowed */
+	json_t *note; /* NULL: it has none, or it can't be read */
+	int jobs;     /* descriptor of the folder that it is in; borrowed */
 	struct loop_timer timer;
 	struct later *next;
 };
@@ -88,7 +90,7 @@ static void waiting_drop(struct waiting *waiting)
 	pending_add(waiting->unsent, -1);
 	loop_timer_clear(waiting->unsent->spec.loop, &waiting->again);
 	channel_close(&waiting->channel);
-	json_decref(waiting->unrecorded);
+	json_decref(waiting->note);
 	free(waiting->name);
 	free(waiting);
 }
@@ -102,6 +104,7 @@ static void later_drop(struct later *later)
 	*at = later->next;
 	loop_timer_clear(later->unsent->spec.loop, &later->timer);
 	pending_add(later->unsent, -1);
+	json_decref(later->note);
 	free(later->name);
 	free(later);
 }
@@ -186,8 +189,8 @@ static void note_sync(struct unsent *unsent, const struct workdir *dir)
 
 int unsent_note(struct unsent *unsent, const struct workdir *dir, const struct unsent_job *job, struct err *err)
 {
-	json_auto_t *note = json_pack("{ss ss ss ss}", "job", job->job, "token", job->token, "folder", job->folder,
-		"digest", text_or_empty(job->digest));
+	json_auto_t *note = json_pack("{ss ss ss ss ss}", "job", job->job, "token", job->token, "run", job->run,
+		"folder", job->folder, "digest", text_or_empty(job->digest));
 	_cleanup_(freep) char *text = json_text(note);
 
 	if (beneath_write(dir->top, note_name, 0600, text, strlen(text), err) < 0)
@@ -312,13 +315,14 @@ static void unrecorded_answered(void *data, int status, const struct buf *body)
 	tell_state(waiting);
 }
 
-/* An empty list tells that the scheduler has no need to look for them. */
+/* An empty list tells that the scheduler has no need to look for them. An earlier version of the worker kept none. */
 static void tell_unrecorded(struct waiting *waiting)
 {
-	json_auto_t *document = json_pack("{sO*}", "resources", waiting->unrecorded);
+	json_t *resources = json_object_get(waiting->note, "unrecorded");
+	json_auto_t *document = json_pack("{sO*}", "resources", resources);
 	_cleanup_(freep) char *text = json_text(document);
 
-	if (!waiting->unrecorded) {
+	if (!resources) {
 		tell_state(waiting);
 		return;
 	}
@@ -378,16 +382,15 @@ static void tell_result(struct waiting *waiting, const json_t *result)
 static void tell_all(struct unsent *unsent, const char *name)
 {
 	_cleanup_(freep) char *path = file_of(name, "json");
-	json_auto_t *note = NULL;
 	struct waiting *waiting;
+	json_t *note = NULL;
 
 	if (note_read(unsent->folder, path, &note) < 0) {
 		log_error("a note of an earlier apply can't be read", "folder", unsent->path, "note", path, NULL);
 		return;
 	}
 	waiting = mem_new(1, sizeof(*waiting));
-	*waiting = (struct waiting){.unsent = unsent, .name = mem_text(name), .next = unsent->waiting};
-	waiting->unrecorded = json_incref(json_object_get(note, "unrecorded"));
+	*waiting = (struct waiting){.unsent = unsent, .name = mem_text(name), .note = note, .next = unsent->waiting};
 	unsent->waiting = waiting;
 	pending_add(unsent, 1);
 	channel_open(&waiting->channel, unsent->spec.loop, unsent->spec.fetcher, unsent->spec.scheduler_url,
@@ -578,9 +581,12 @@ static void later_run(void *data)
 
 static void recover_later(struct unsent *unsent, int jobs, const char *name, enum recovered why)
 {
+	_cleanup_(closep) int top = beneath_open(jobs, name, O_RDONLY | O_DIRECTORY, 0);
 	struct later *later = mem_new(1, sizeof(*later));
 
 	*later = (struct later){.unsent = unsent, .name = mem_text(name), .jobs = jobs, .next = unsent->later};
+	if (top >= 0)
+		note_read(top, note_name, &later->note);
 	unsent->later = later;
 	pending_add(unsent, 1);
 	later_wait(later, why);
@@ -630,4 +636,29 @@ void unsent_recover(struct unsent *unsent, int jobs)
 {
 	each_entry(jobs, recover_entry, unsent);
 	each_entry(unsent->folder, tell_entry, unsent);
+}
+
+/* ---- naming them ---- */
+
+/* A note of an earlier version of the worker names no run. */
+static void note_list(
+	const json_t *note, const char *name, void (*each)(void *data, const struct listed_attempt *listed), void *data)
+{
+	const char *attempt = strrchr(name, '-');
+	const struct listed_attempt listed = {.job = json_string_at(note, "job"),
+		.token = json_string_at(note, "token"),
+		.run = json_string_at(note, "run"),
+		.attempt = attempt ? (int)strtol(attempt + 1, NULL, 10) : 0,
+		.applies = true};
+
+	if (listed.job && listed.token && listed.run)
+		each(data, &listed);
+}
+
+void unsent_each(const struct unsent *unsent, void (*each)(void *data, const struct listed_attempt *listed), void *data)
+{
+	for (const struct waiting *waiting = unsent->waiting; waiting; waiting = waiting->next)
+		note_list(waiting->note, waiting->name, each, data);
+	for (const struct later *later = unsent->later; later; later = later->next)
+		note_list(later->note, later->name, each, data);
 }

@@ -5,8 +5,8 @@
 /*
  * What the scheduler does not know yet of applies that have ended (DESIGN rule 7), in <data-dir>/unsent:
  *
- *     <job>-<attempt>.json      {"job":…,"token":…,"folder":…,"digest":…}, the "result" if it has one, and the
- *                               resources that are "unrecorded" (ship/unrecorded.h; 0600)
+ *     <job>-<attempt>.json      {"job":…,"token":…,"run":…,"folder":…,"digest":…}, the "result" if it has one, and
+ *                               the resources that are "unrecorded" (ship/unrecorded.h; 0600)
  *     <job>-<attempt>.tfstate   the last state, if the scheduler has not got it
  *     <job>-<attempt>.refused   a last state that the scheduler would not take at all; for the operator
  *
@@ -26,6 +26,7 @@
 
 struct loop;
 struct fetcher;
+struct listed_attempt;
 struct unsent;
 
 struct unsent_spec {
@@ -41,7 +42,7 @@ int unsent_open(const struct unsent_spec *spec, struct unsent **ret_unsent, stru
 void unsent_free(struct unsent *unsent);
 
 struct unsent_job {
-	const char *job, *token;
+	const char *job, *token, *run;
 	const char *folder; /* the working directory, below the job's root */
 	const char *digest; /* of the state that it begins with; "": none */
 };
@@ -69,5 +70,9 @@ void unsent_confirmed(struct unsent *unsent, const char *job, int attempt, bool 
 /* For each folder of `jobs`, as soon as no process of its job is left: keeps what is left to be told of it, removes it,
  * and begins to tell. */
 void unsent_recover(struct unsent *unsent, int jobs);
+/* The applies of which something is to be told, and those of earlier workers that may still run: heartbeats name them,
+ * since a database that failed over may not know them. */
+void unsent_each(
+	const struct unsent *unsent, void (*each)(void *data, const struct listed_attempt *listed), void *data);
 
 #endif

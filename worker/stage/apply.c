@@ -38,7 +38,7 @@ static void step_start(struct job *job)
 		.what = "started",
 		.expects_refusal = true,
 		.parcelled = IN_PARCEL};
-	struct unsent_job note = {job->assignment.job, job->assignment.token, job->folder, NULL};
+	struct unsent_job note = {job->assignment.job, job->assignment.token, job->assignment.run, job->folder, NULL};
 	struct err err = ERR_INIT;
 
 	/* What a slow answer to the claim left of the lease may be nothing: then it is still anybody's. */
