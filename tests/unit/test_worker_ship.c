@@ -1210,11 +1210,11 @@ static void left_put(const struct left *left, const char *path, const char *text
 	assert_int_equal(beneath_write(left->dir.top, path, 0600, text, strlen(text), &err), 0);
 }
 
-/* An apply whose note is written, as if it were about to start with this state. */
+/* An apply whose note is written, as if it were about to start with this state; NULL: with none. */
 static void left_begin(struct left *left, const char *state)
 {
 	struct unsent_job job = {"j", "t", "run-1", "config", NULL};
-	struct state_facts facts;
+	struct state_facts facts = {.serial = 0};
 	struct err err = ERR_INIT;
 
 	*left = (struct left){.dir = WORKDIR_INIT};
@@ -1227,9 +1227,11 @@ static void left_begin(struct left *left, const char *state)
 		.name = mem_text("j-1"),
 		.top = openat(left->jobs, "j-1", O_RDONLY | O_DIRECTORY),
 		.root = openat(left->jobs, "j-1/root", O_RDONLY | O_DIRECTORY)};
-	left_put(left, "root/" WORKDIR_STATE, state);
-	assert_int_equal(leftover_read(left->dir.top, NULL, &facts), 0);
-	delivered_write(left->dir.top, &facts);
+	if (state) {
+		left_put(left, "root/" WORKDIR_STATE, state);
+		assert_int_equal(leftover_read(left->dir.top, NULL, &facts), 0);
+		delivered_write(left->dir.top, &facts);
+	}
 	job.digest = facts.digest;
 	assert_int_equal(
 		unsent_open(
@@ -1325,6 +1327,29 @@ static void where_no_state_is_left_that_is_told(void **state)
 	assert_int_equal(unlinkat(left.dir.root, WORKDIR_STATE, 0), 0);
 	assert_false(leftover_undelivered(left.dir.top));
 	assert_string_equal(left_told(&left, 1), "POST last-state |");
+	left_end(&left);
+}
+
+/* The engine makes the file before it has a state. If it is killed then, there is none, unless it changed something. */
+static void an_empty_file_is_no_state_if_there_was_none(void **state)
+{
+	struct left left;
+
+	(void)state;
+	SCRIPT({204, NULL});
+	left_begin(&left, NULL);
+	left_put(&left, "root/" WORKDIR_STATE, "");
+	assert_false(leftover_undelivered(left.dir.top));
+	assert_string_equal(left_told(&left, 1), "POST last-state |");
+	left_end(&left);
+
+	SCRIPT({204, NULL});
+	left_begin(&left, NULL);
+	unsent_changed(&left.dir);
+	left_put(&left, "root/" WORKDIR_STATE, "");
+	assert_string_equal(left_told(&left, 0), "");
+	run_ms(20);
+	assert_string_equal(script.seen, "");
 	left_end(&left);
 }
 
@@ -1646,6 +1671,7 @@ int main(void)
 		cmocka_unit_test(an_apply_whose_result_came_too_late_ends_its_hold),
 		cmocka_unit_test(the_next_worker_tells_what_a_killed_one_left),
 		cmocka_unit_test(where_no_state_is_left_that_is_told),
+		cmocka_unit_test(an_empty_file_is_no_state_if_there_was_none),
 		cmocka_unit_test(the_next_worker_says_nothing_of_changes_without_a_state),
 		cmocka_unit_test(the_next_worker_tells_of_changes_that_are_in_the_state),
 		cmocka_unit_test(a_state_that_can_not_be_read_is_owed),

@@ -138,14 +138,19 @@ enum leftover leftover_compare(
 {
 	_cleanup_(buf_release) struct buf own = BUF_INIT(MAX_STATE_BYTES);
 	struct buf *bytes = ret_bytes ? ret_bytes : &own;
+	const char *path = last_path(top);
 	struct err found = ERR_INIT;
 
 	*ret_facts = (struct state_facts){.serial = 0};
-	if (file_read(top, last_path(top), bytes, ret_facts, &found) < 0) {
+	if (file_read(top, path, bytes, ret_facts, &found) < 0) {
 		if (found.kind == ERR_NOT_FOUND)
 			return LEFTOVER_NONE;
 		say_unreadable(&found, why);
 		return LEFTOVER_UNREADABLE;
+	}
+	if (!bytes->len && path == usual && !*text_or_empty(digest)) {
+		*ret_facts = (struct state_facts){.serial = 0};
+		return LEFTOVER_NONE;
 	}
 	if (text_equal(ret_facts->digest, digest))
 		return LEFTOVER_KNOWN;

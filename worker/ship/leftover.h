@@ -35,13 +35,14 @@ int leftover_read(int top, struct buf *ret_bytes, struct state_facts *ret_facts)
 
 /* The last state, compared with a state that is known. */
 enum leftover {
-	LEFTOVER_NONE,      /* there is no file */
+	LEFTOVER_NONE,      /* there is no file; or the empty one that an engine makes before its first state */
 	LEFTOVER_KNOWN,     /* its digest is that of the known one */
 	LEFTOVER_CHANGED,   /* it is another state */
 	LEFTOVER_UNREADABLE /* the file is no whole state, too large (MAX_STATE_BYTES), or can't be read */
 };
-/* ret_bytes may be NULL. *ret_facts is set if it is LEFTOVER_CHANGED, and its digest whenever the file was read; *why
- * says why it is LEFTOVER_UNREADABLE. A large state that is known is not parsed. */
+/* ret_bytes may be NULL; so may the digest, or be empty: no state is known. *ret_facts is set if it is
+ * LEFTOVER_CHANGED, and its digest whenever the file was read; *why says why it is LEFTOVER_UNREADABLE. A large state
+ * that is known is not parsed. */
 enum leftover leftover_compare(
 	int top, const char *digest, struct buf *ret_bytes, struct state_facts *ret_facts, struct err *why);
 

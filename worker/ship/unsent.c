@@ -199,6 +199,12 @@ int unsent_note(struct unsent *unsent, const struct workdir *dir, const struct u
 	return 0;
 }
 
+/* "" in a note of an earlier version of the worker. */
+static const char *run_of(const json_t *note)
+{
+	return text_or_empty(json_string_at(note, "run"));
+}
+
 /* ---- telling: the result, the unrecorded resources, the state, that it was the last ---- */
 
 static void tell(struct waiting *waiting, const struct transfer_spec *spec, transfer_fn fn)
@@ -221,8 +227,8 @@ static void last_answered(void *data, int status, const struct buf *body)
 	struct waiting *waiting = data;
 
 	(void)body;
-	log_info("nothing is left to be told of an earlier apply", "job", waiting->name, "awaited",
-		status >= 200 && status < 300 ? "yes" : "no", NULL);
+	log_info("nothing is left to be told of an earlier apply", "run", run_of(waiting->note), "job", waiting->name,
+		"awaited", status >= 200 && status < 300 ? "yes" : "no", NULL);
 	all_told(waiting);
 }
 
@@ -238,8 +244,8 @@ static void state_refused(struct waiting *waiting, const char *why)
 	struct unsent *unsent = waiting->unsent;
 	_cleanup_(freep) char *state = file_of(waiting->name, "tfstate"), *refused = file_of(waiting->name, "refused");
 
-	log_error("the scheduler refused a state of an earlier apply; its file is kept", "job", waiting->name, "why",
-		why, "folder", unsent->path, NULL);
+	log_error("the scheduler refused a state of an earlier apply; its file is kept", "run", run_of(waiting->note),
+		"job", waiting->name, "why", why, "folder", unsent->path, NULL);
 	renameat(unsent->folder, state, unsent->folder, refused);
 	all_told(waiting);
 }
@@ -247,8 +253,8 @@ static void state_refused(struct waiting *waiting, const char *why)
 /* It is still owed. */
 static void state_unread(struct waiting *waiting, const char *why)
 {
-	log_error("a state of an earlier apply can't be read; the worker's next start tries again", "job",
-		waiting->name, "why", why, "folder", waiting->unsent->path, NULL);
+	log_error("a state of an earlier apply can't be read; the worker's next start tries again", "run",
+		run_of(waiting->note), "job", waiting->name, "why", why, "folder", waiting->unsent->path, NULL);
 	waiting_drop(waiting);
 }
 
@@ -260,8 +266,8 @@ static void state_answered(void *data, int status, const struct buf *body)
 	char why[300];
 
 	if (status >= 200 && status < 300) {
-		log_info("a state of an earlier apply was delivered", "job", waiting->name, "kept",
-			status == 202 ? "beside the workspace's" : "as the workspace's", NULL);
+		log_info("a state of an earlier apply was delivered", "run", run_of(waiting->note), "job",
+			waiting->name, "kept", status == 202 ? "beside the workspace's" : "as the workspace's", NULL);
 		metric_add(M_STATES_SENT, "", 1);
 		unlinkat(unsent->folder, state, 0);
 		tell_last(waiting);
@@ -309,8 +315,8 @@ static void unrecorded_answered(void *data, int status, const struct buf *body)
 
 	if (status < 200 || status >= 300) {
 		answer_sentence(status, body, why, sizeof(why));
-		log_warn(
-			"the scheduler refused a list of unrecorded resources", "job", waiting->name, "why", why, NULL);
+		log_warn("the scheduler refused a list of unrecorded resources", "run", run_of(waiting->note), "job",
+			waiting->name, "why", why, NULL);
 	}
 	tell_state(waiting);
 }
@@ -360,8 +366,8 @@ static void result_answered(void *data, int status, const struct buf *body)
 		return;
 	}
 	answer_sentence(status, body, why, sizeof(why));
-	log_error("the scheduler refuses the result of an earlier apply: it is kept and sent again", "job",
-		waiting->name, "why", why, NULL);
+	log_error("the scheduler refuses the result of an earlier apply: it is kept and sent again", "run",
+		run_of(waiting->note), "job", waiting->name, "why", why, NULL);
 	loop_timer_set(waiting->unsent->spec.loop, &waiting->again, REFUSED_MS, tell_again, waiting);
 }
 
@@ -516,11 +522,11 @@ static int recover_apply(struct unsent *unsent, int top, const char *name)
 	if (state_is_missing(top, note) && !json_array_size(unrecorded)) {
 		log_error("an apply of an earlier worker left no state: it changed resources, and its workspace stays "
 			  "held",
-			"job", name, NULL);
+			"run", run_of(note), "job", name, NULL);
 		return 0;
 	}
 	owed = leftover_undelivered(top);
-	log_info("an apply whose folder stayed is brought to its end", "job", name, "state",
+	log_info("an apply whose folder stayed is brought to its end", "run", run_of(note), "job", name, "state",
 		owed ? "to be delivered" : "delivered", NULL);
 	if (unrecorded)
 		json_object_set(note, "unrecorded", unrecorded);
