@@ -3,7 +3,7 @@
 #define COMMON_KAFKA_H
 
 /*
- * librdkafka with this project's settings (DESIGN, Dispatch): roundrobin assignor, no batch consume calls, no Nagle,
+ * librdkafka with this project's settings: roundrobin assignor, no batch consume calls, no Nagle,
  * explicit partitions, no idempotence (the claim deduplicates), bounded queues, flush-purge-flush at the end.
  * Broker trouble is logged and counted here and goes away by itself; no call blocks for it.
  */

@@ -7,7 +7,7 @@
  * every quarter of a lease. The answers say which jobs to stop, and which attempts are over. A lease counts from when
  * the request was sent, so it ends here before it does at the scheduler. What runs under one that can't be renewed is
  * interrupted when a sixth of it is left, and is dead when a twelfth is (keeper/keeper.h), but for terraform's apply,
- * which goes on (DESIGN rule 7).
+ * which goes on.
  *
  * Only answers of the scheduler count (common/origin.h). A worker that registers again keeps its running attempts: it
  * names them with their tokens.

@@ -4,7 +4,7 @@
 #include "common/ids.h"
 #include "notifier/dispatch/delivery.h"
 
-/* A run task's service answers 200 and nothing else (RUNTASKS); it may be about to be put right. */
+/* A run task's service has to answer 200 and nothing else; it may be about to be put right. */
 static enum fate task_judge(const struct outcome *outcome)
 {
 	if (outcome->forbidden)

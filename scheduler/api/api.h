@@ -4,7 +4,7 @@
 
 /*
  * What every handler sees. A handler reads the request, works on the store, and answers with one respond_* call, or
- * returns -1 with *err filled: the server makes the JSON:API error of it (API 4). routes.def lists them all.
+ * returns -1 with *err filled: the server makes the JSON:API error of it. routes.def lists them all.
  */
 
 #include "common/httpd.h"

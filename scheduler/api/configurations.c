@@ -51,7 +51,7 @@ static int configuration_of(struct request *req, struct rows *ret_rows, struct e
 
 /* ---- creating and reading ---- */
 
-/* The CLI says who it is; anything else is the API (API 3.1). */
+/* The CLI says who it is; anything else is the API. */
 static const char *source_of(const struct request *req)
 {
 	return text_equal(http_header(req->http, "X-Terraform-Integration"), "cloud") ? "terraform+cloud" : "tfe-api";

@@ -31,7 +31,7 @@ int workspace_includes_check(const struct request *req, bool one, struct err *er
 
 /* ---- outputs ---- */
 
-/* Outputs of a workspace have a type of their own, with fewer attributes (API 5.2). */
+/* Outputs of a workspace have a type of their own, with fewer attributes. */
 static int output_include(struct store *store, const struct rows *rows, int row, json_t *included, struct err *err)
 {
 	bool sensitive = row_bool(rows, row, "sensitive");

@@ -5,7 +5,7 @@
 /*
  * What a request's `include` asks for, followed relation by relation: one query for each kind, whatever the number of
  * resources, and one round trip for all that the same resources lead to. No two included resources lead to one another
- * in a circle, which clients would follow for ever (API 4).
+ * in a circle, which clients would follow for ever.
  */
 
 #include "scheduler/api/kinds.h"

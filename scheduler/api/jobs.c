@@ -10,7 +10,7 @@
 #include "scheduler/store/policy_runs.h"
 #include "scheduler/store/unrecorded.h"
 
-/* What a worker asks with a job's own token (proto/README.md): it dies with the attempt (DESIGN rules 4 and 5). */
+/* What a worker asks with a job's own token (proto/README.md): it dies with the attempt. */
 
 enum { CONTENT_LIMIT = 1 << 30 };
 

@@ -5,7 +5,7 @@
 #include "common/json.h"
 
 /*
- * The document that clients render a plan from (API 2.4): changes, drift and outputs of `terraform show -json`,
+ * The document that clients render a plan from: changes, drift and outputs of `terraform show -json`,
  * together with the providers' schemas, and without any value that terraform marks as sensitive, nor any text that
  * holds one of the secrets (an array of texts; those under four bytes are too common to look for). Borrows all; a new
  * reference.

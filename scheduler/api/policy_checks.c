@@ -6,7 +6,7 @@
 #include "scheduler/dispatch/happen.h"
 #include "scheduler/store/policy_views.h"
 
-/* Sentinel's policy checks (API 2.7). */
+/* Sentinel's policy checks. */
 
 /* ---- the result ---- */
 

@@ -7,7 +7,7 @@
 #include "scheduler/api/task_stages.h"
 #include "scheduler/store/policy_views.h"
 
-/* OPA's evaluations, as they stand in the post_plan task stage, and what came of each policy set (API 2.5). */
+/* OPA's evaluations, as they stand in the post_plan task stage, and what came of each policy set. */
 
 /* ---- evaluations ---- */
 

@@ -31,7 +31,7 @@ static const struct field settings[] = {
 	{"policy-update-patterns", FIELD_TEXTS, "[]"},
 };
 
-/* Sentinel's levels say what can be overridden; OPA's sets do (API 5.2). */
+/* Sentinel's levels say what can be overridden; OPA's sets do. */
 static json_t *overridable_show(const struct rows *rows, int row)
 {
 	if (!text_equal(row_text(rows, row, "kind"), "opa"))

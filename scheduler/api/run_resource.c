@@ -7,7 +7,7 @@
 
 enum { VARIABLES_LIMIT = 16 << 20 };
 
-/* Each of the API's `actions` is an event that the run, or the hold of its lost apply, would take now (API 3.1). */
+/* Each of the API's `actions` is an event that the run, or the hold of its lost apply, would take now. */
 static json_t *run_actions(const struct rows *rows, int row)
 {
 	struct run run = run_of_view(rows, row);

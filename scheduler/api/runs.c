@@ -31,7 +31,7 @@ int run_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 
 /* ---- reading ---- */
 
-/* A client that watches a run whose log is plain must not be told to expect JSON lines (API 2.4). */
+/* A client that watches a run whose log is plain must not be told to expect JSON lines. */
 static void plain_log_tell(const struct rows *runs, int row, const json_t *included)
 {
 	json_t *resource;

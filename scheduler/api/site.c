@@ -16,7 +16,7 @@ int site_home(struct request *req, struct response *res, struct err *err)
 	return respond_bytes(res, "text/plain; charset=utf-8", &page);
 }
 
-/* API 1.1: the services that this host has, by the ids under which clients look for them. */
+/* The services that this host has, by the ids under which clients look for them. */
 int site_discovery(struct request *req, struct response *res, struct err *err)
 {
 	static const char *const services[] = {"tfe.v2", "tfe.v2.1", "tfe.v2.2", "state.v2"};

@@ -10,7 +10,7 @@
 #include "scheduler/store/state_rollback.h"
 #include "scheduler/store/states.h"
 
-/* States that clients write themselves (API 2.8): inline at once, or announced and uploaded after. The store checks the
+/* States that clients write themselves: inline at once, or announced and uploaded after. The store checks the
  * workspace's lock in the transaction that writes (store/state_offers.h), since a signed link outlives the lock. */
 
 enum { PATH_PLAIN, PATH_FORCE, PATH_JSON };

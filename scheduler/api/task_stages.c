@@ -8,7 +8,7 @@
 #include "scheduler/dispatch/happen.h"
 #include "scheduler/store/task_views.h"
 
-/* Task stages, task results, outcomes and the delivery log (API 2.5, RUNTASKS). They are read; what changes them is the
+/* Task stages, task results, outcomes and the delivery log. They are read; what changes them is the
  * run and the notifiers. */
 
 /* Nothing but policies awaits an override: a mandatory run task that failed ends the run. */
@@ -173,7 +173,7 @@ int task_results_read(struct request *req, struct response *res, struct err *err
 	return respond_resource(res, 200, task_result_resource(&rows, 0));
 }
 
-/* Tags are written as an object and read as an array (RUNTASKS, Resources). */
+/* Tags are written as an object and read as an array. */
 static json_t *outcome_tags(const struct rows *rows, int row)
 {
 	json_auto_t *tags = row_json(rows, row, "tags");

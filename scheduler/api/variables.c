@@ -77,7 +77,7 @@ static int variable_show(struct request *req, struct response *res, int status, 
 	return respond_resource(res, status, resource);
 }
 
-/* Variables come all at once: clients that import or plan need every one (API 2.1). */
+/* Variables come all at once: clients that import or plan need every one. */
 static int variables_show(struct request *req, struct response *res, const struct rows *rows, struct err *err)
 {
 	json_auto_t *data = json_array();

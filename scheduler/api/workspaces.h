@@ -6,8 +6,8 @@
 
 /* One row of store/workspaces.h as a resource. */
 json_t *workspace_resource(const struct rows *rows, int row);
-/* The same for rows of workspaces_read_all, without the relations back to runs, which clients would follow in circles
- * (API 4); added to the list unless they are there. */
+/* The same for rows of workspaces_read_all, without the relations back to runs, which clients would follow in
+ * circles; added to the list unless they are there. */
 void workspaces_include(const struct rows *rows, json_t *included);
 
 /* Answers with the workspace, and what the request's `include` asks for. */

@@ -4,7 +4,7 @@
 
 /*
  * Who asks, and what they may do. A token without the right, and an object that is not there, look the same to the
- * client: 404 (API 1.4). Everything that may is a team: people are in some, and a team's or an organization's token
+ * client: 404. Everything that may is a team: people are in some, and a team's or an organization's token
  * acts as a user who is in that team alone.
  */
 

@@ -176,7 +176,7 @@ const char *const team_kinds[TEAM_KIND_COUNT] = {
 	[TEAM_AUDIT] = "audit",
 };
 
-/* An organization's token manages; it starts no run and decides none (API 4). */
+/* An organization's token manages; it starts no run and decides none. */
 #define NOT_FOR_ORGANIZATION_TOKENS (R(CAN_QUEUE_RUN) | R(CAN_APPLY) | R(CAN_WRITE_STATE) | R(CAN_OVERRIDE))
 
 rights rights_of_team(enum team_kind kind, const json_t *organization_access)

@@ -4,7 +4,7 @@
 
 /*
  * Addresses that carry their own right: uploads and logs, which clients ask without a token and with a query string
- * of their own, so the signature stands in the path (API 2.3): /signed/<expiry>-<hmac>/<path>.
+ * of their own, so the signature stands in the path: /signed/<expiry>-<hmac>/<path>.
  * They hold for two to three days; the expiry is a whole day's end, so that an object read twice shows the same one.
  */
 

@@ -2,8 +2,8 @@
 #ifndef SCHEDULER_DISPATCH_AUTO_DESTROY_H
 #define SCHEDULER_DISPATCH_AUTO_DESTROY_H
 
-/* What a workspace manages is destroyed at a time that was set, or so long after its last change (API 5: workspaces,
- * auto-destroy-at, auto-destroy-activity-duration). */
+/* What a workspace manages is destroyed at a time that was set, or so long after its last change
+ * (auto-destroy-at, auto-destroy-activity-duration). */
 
 #include "scheduler/store/store.h"
 

@@ -3,7 +3,7 @@
 #define SCHEDULER_DISPATCH_CLAIM_H
 
 /*
- * Giving out work (DESIGN, Dispatch): the best waiting jobs of a pool, each with a lease and a token of its own. A
+ * Giving out work: the best waiting jobs of a pool, each with a lease and a token of its own. A
  * claim is a compare-and-set on (job, attempt): of two claimers one gets it, and it does not matter which message woke
  * whom.
  *

@@ -4,7 +4,7 @@
 
 /*
  * The one place where runs change. A decision is always: load the rows for update, run_step for each, save all
- * verdicts, let the queues of the workspaces that became free go on, commit, publish (DESIGN rule 3).
+ * verdicts, let the queues of the workspaces that became free go on, commit, publish.
  */
 
 #include "scheduler/store/runs.h"
@@ -13,7 +13,7 @@ enum happened {
 	HAPPENED_NOT_YET,
 	HAPPENED,          /* saved */
 	HAPPENED_REFUSED,  /* the run does not accept it; `refused` says why */
-	HAPPENED_LATE,     /* of an attempt that is over: duplicated, delayed or fenced (DESIGN rules 4 and 5) */
+	HAPPENED_LATE,     /* of an attempt that is over: duplicated, delayed or fenced */
 	HAPPENED_UNPROVEN, /* of the current attempt, and the result's MAC does not verify */
 	HAPPENED_BROKEN,   /* the run's row breaks an invariant, or would then; `refused` names it. Nothing is saved */
 	HAPPENED_NOWHERE,  /* there is no such run */

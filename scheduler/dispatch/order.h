@@ -2,7 +2,7 @@
 #ifndef SCHEDULER_DISPATCH_ORDER_H
 #define SCHEDULER_DISPATCH_ORDER_H
 
-/* Creating a run: everything it is locked to is taken here (LIFECYCLE, What a run is locked to). */
+/* Creating a run: everything it is locked to is taken here. */
 
 #include "scheduler/store/store.h"
 
@@ -19,7 +19,7 @@ struct run_order {
 	enum choice plan_only, auto_apply;
 	bool is_destroy, no_refresh, refresh_only, save_plan, allow_empty_apply, allow_config_generation;
 	bool debugging_mode;         /* the engine says in its log all that it does */
-	bool plain_log;              /* the client can't render terraform's JSON lines (API 2.4) */
+	bool plain_log;              /* the client can't render terraform's JSON lines */
 	const json_t *target_addrs;  /* an array of texts, or NULL */
 	const json_t *replace_addrs; /* the same, as the next two */
 	const json_t *policy_paths;  /* policy sets in the configuration, for the run to show */

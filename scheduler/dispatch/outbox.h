@@ -3,7 +3,7 @@
 #define SCHEDULER_DISPATCH_OUTBOX_H
 
 /*
- * The transactional outbox (DESIGN rule 3): what is to be published is a row that commits with the change it tells of.
+ * The transactional outbox: what is to be published is a row that commits with the change it tells of.
  * The process that wrote a row publishes it at once; the publisher's poll finds what a dead replica left.
  */
 

@@ -3,7 +3,7 @@
 #define SCHEDULER_DISPATCH_TASK_REPORTS_H
 
 /* What was reported of run tasks, decided: a result is final once, and a stage is over when all its results are; then
- * the most restrictive outcome counts (LIFECYCLE, Run-task stages). */
+ * the most restrictive outcome counts. */
 
 #include "scheduler/dispatch/intake.h"
 

@@ -2,7 +2,7 @@
 #ifndef SCHEDULER_LIFECYCLE_ATTEMPT_H
 #define SCHEDULER_LIFECYCLE_ATTEMPT_H
 
-/* The attempt that a run's job is at, and whether what is said of one still counts (DESIGN rules 4 and 5). Pure. */
+/* The attempt that a run's job is at, and whether what is said of one still counts. Pure. */
 
 #include "common/ids.h"
 

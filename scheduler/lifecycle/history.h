@@ -3,7 +3,7 @@
 #define SCHEDULER_LIFECYCLE_HISTORY_H
 
 /*
- * Whether a database that answers now may lack commits that an earlier one acknowledged (DESIGN rule 12). A history is
+ * Whether a database that answers now may lack commits that an earlier one acknowledged. A history is
  * "<system identifier>/<timeline>": a promotion and a restore to a point in time begin a new timeline of the same
  * system; a copy by dump is another system. Pure.
  */

@@ -13,7 +13,7 @@
  *  6. A plan-only run never comes to the decision or beyond, and only a run with save_plan is ever parked.
  *  7. A run that ended as planned_and_finished was plan-only or had nothing to apply.
  *
- * A cancel only marks work as stopping. The run ends when the work is known to be over (DESIGN rule 8).
+ * A cancel only marks work as stopping. The run ends when the work is known to be over.
  */
 
 enum { MOST_ATTEMPTS = 10, MOST_LOSSES = 2 };
@@ -254,7 +254,7 @@ static void passes_too_late(struct verdict *v, const struct run_event *event)
 	end(v, RUN_APPLIED);
 }
 
-/* Contact with whoever did the work was lost, or they had to stop it themselves (DESIGN rules 5 to 7). */
+/* Contact with whoever did the work was lost, or they had to stop it themselves. */
 /* model: lost */
 static void loses(struct verdict *v, const struct run_event *event)
 {

@@ -3,7 +3,7 @@
 #define SCHEDULER_LIFECYCLE_RUN_H
 
 /*
- * The life of a run (LIFECYCLE.md) as a pure function: what is, what happened, what follows. No I/O, no clock, no
+ * The life of a run (STATES.md) as a pure function: what is, what happened, what follows. No I/O, no clock, no
  * allocation. The tables are proto/run_status.def, proto/stages.def and edges.def; run.c opens with the invariants.
  */
 
@@ -81,7 +81,7 @@ struct verdict {
 	bool ends_job; /* the job there is is over or withdrawn */
 	bool signals;  /* whoever runs the job is to be told run.stopping */
 	/* An apply is over and its last state may still come: until then nothing of the workspace's queue may start, so
-	 * that no run plans on a stale state (DESIGN rule 7). */
+	 * that no run plans on a stale state. */
 	bool holds_workspace;
 };
 
@@ -103,7 +103,7 @@ bool run_accepts(const struct run *run, enum run_event_kind event);
 /* NULL, or which invariant the run breaks: checked after loading and before saving, in release builds too. */
 const char *run_check(const struct run *run);
 
-/* A plan may be tried again, an apply never once terraform may have started (DESIGN rule 6); and what was lost with its
+/* A plan may be tried again, an apply never once terraform may have started; and what was lost with its
  * worker twice may be what ends workers. Attempts count from 1; `losses` counts those lost so far, this one too. */
 bool job_may_retry(enum stage stage, bool started, int attempt, int losses);
 

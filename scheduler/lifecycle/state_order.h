@@ -3,7 +3,7 @@
 #define SCHEDULER_LIFECYCLE_STATE_ORDER_H
 
 /*
- * Which state may take the place of a workspace's current one (DESIGN rule 7): one of the same lineage whose serial is
+ * Which state may take the place of a workspace's current one: one of the same lineage whose serial is
  * not behind; under the same serial only from the same job, since terraform may rewrite its file under one serial, or
  * with the same content. A late one, of an attempt that is over, besides never takes the place of somebody else's
  * newer state, and never comes under somebody who is about to write: what they would write then would be behind. Pure.

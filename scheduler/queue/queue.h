@@ -3,7 +3,7 @@
 #define SCHEDULER_QUEUE_QUEUE_H
 
 /*
- * What a workspace's queue decides (LIFECYCLE, Pending): strictly in order, one at a time; a plan-only run goes beside
+ * What a workspace's queue decides: strictly in order, one at a time; a plan-only run goes beside
  * the queue and holds nothing, so no lock, hold or current run keeps it waiting. Pure, like the lifecycle.
  */
 
@@ -28,7 +28,7 @@ bool queue_may_move(const struct run *before, const struct run *after);
 
 /*
  * The order in which waiting jobs are given out: applies, then plans, then speculative plans, since an apply holds a
- * workspace and a speculative plan holds nothing (DESIGN, Dispatch). Smaller goes first.
+ * workspace and a speculative plan holds nothing. Smaller goes first.
  */
 enum job_class { CLASS_APPLY, CLASS_PLAN, CLASS_SPECULATIVE };
 enum job_class job_class_of(bool is_apply, bool plan_only);

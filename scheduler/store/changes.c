@@ -221,7 +221,7 @@ static void add_operation(
 	rows_merge(changes->operations_new, changes->operations, row);
 }
 
-/* What the objects of the other stages call each status (API 3.2); in the order of enum operation_status. */
+/* What the objects of the other stages call each status; in the order of enum operation_status. */
 static const char *const task_stage_words[] = {
 	"pending", "running", "running", "passed", "failed", "passed", "errored", "canceled", "unreachable"};
 

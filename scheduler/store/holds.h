@@ -3,7 +3,7 @@
 #define SCHEDULER_STORE_HOLDS_H
 
 /*
- * Held workspaces as rows (DESIGN rule 7); lifecycle/hold.h decides about them. The workspace's row names its hold
+ * Held workspaces as rows; lifecycle/hold.h decides about them. The workspace's row names its hold
  * (hold_job_id). The hold's row outlives it, so that a state which comes later still finds its run. Open unrecorded
  * resources of the apply (store/unrecorded.h) keep it beyond its last state and its deadline.
  */

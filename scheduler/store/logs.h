@@ -3,7 +3,7 @@
 #define SCHEDULER_STORE_LOGS_H
 
 /*
- * The logs of plans and applies (API 2.3). What a client reads is a stream of bytes: STX, then what the workers sent,
+ * The logs of plans and applies. What a client reads is a stream of bytes: STX, then what the workers sent,
  * then ETX once the operation is over. The two marks are not stored: they follow from the operation's row.
  * A log that was deleted (store/expiry.h) is a stream of one line that says so.
  */

@@ -4,7 +4,7 @@
 
 /*
  * Runs as rows: loading them for a decision, and saving what was decided, many at a time with one statement a table.
- * Only dispatch/happen.c uses this: it is the one place where a run changes (STYLE, One mutator).
+ * Only dispatch/happen.c uses this: it is the one place where a run changes.
  *
  * Locks are taken in one order everywhere: workspaces, then runs, then jobs, each by id.
  */

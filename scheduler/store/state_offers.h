@@ -3,7 +3,7 @@
 #define SCHEDULER_STORE_STATE_OFFERS_H
 
 /*
- * States that are written (store/states.h). State is never lost and never goes back (DESIGN rule 7): a state is
+ * States that are written (store/states.h). State is never lost and never goes back: a state is
  * accepted with the same lineage as the current one and a serial that is not behind; under the same serial only from
  * the same job, or with the same content. An accepted state is the workspace's current one at once, in the caller's
  * transaction. What a worker sends and can't be the current one is kept beside: a row with the status kept_beside,
@@ -15,7 +15,7 @@
 
 #include "scheduler/store/store.h"
 
-/* What a client says its state is; a file's own serial and lineage may differ (API 2.8). */
+/* What a client says its state is; a file's own serial and lineage may differ. */
 struct state_label {
 	long long serial;
 	const char *lineage; /* NULL: the file's */

@@ -18,7 +18,7 @@ int task_calls_claim(struct store *store, const struct request_claim *claim, jso
  * are added to `decided`, for task_reports_decide. */
 int task_calls_delivered(struct store *store, const json_t *deliveries, json_t **ret_deliveries,
 	struct db_array *decided, struct err *err);
-/* Each answer is one of the codes of RUNTASKS: 200, 401, 404, 409. Final ones are kept as reports, to be decided. */
+/* Each answer is 200, 401, 404 or 409. Final ones are kept as reports, to be decided. */
 int task_calls_back(struct store *store, const json_t *callbacks, json_t **ret_callbacks, struct err *err);
 /* 0 if the token is the task result's, over or not. ERR_NOT_FOUND, ERR_UNAUTHORIZED. */
 int task_token_check(struct store *store, const char *task_result_id, const char *token, struct err *err);

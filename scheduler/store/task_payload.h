@@ -2,7 +2,7 @@
 #ifndef SCHEDULER_STORE_TASK_PAYLOAD_H
 #define SCHEDULER_STORE_TASK_PAYLOAD_H
 
-/* The body of a run task's request (API 5.4, RUNTASKS): what a row of task_results and its run say, as JSON. */
+/* The body of a run task's request: what a row of task_results and its run say, as JSON. */
 
 #include "scheduler/store/store.h"
 

@@ -3,7 +3,7 @@
 #define SCHEDULER_STORE_TASK_RESULTS_H
 
 /*
- * Task stages and task results as rows (RUNTASKS). A task result is final once; whoever comes second loses the
+ * Task stages and task results as rows. A task result is final once; whoever comes second loses the
  * compare-and-set on its status: a late callback, a deadline that fires after it, a cancel.
  */
 

@@ -7,7 +7,7 @@
  * and for its readers (each a sealed blob named by the plan's row), that an apply is about to start, and states
  * (store/state_offers.h). Many of them are kept in one transaction: one statement finds and locks the rows of all, in
  * their ids' order, and one for each table writes them; the workspaces of states first. Each has an outcome of its own,
- * and is kept only if its attempt still is the job's (DESIGN rule 5).
+ * and is kept only if its attempt still is the job's.
  */
 
 #include "scheduler/store/state_offers.h"

@@ -3,7 +3,7 @@
 #define SCHEDULER_UI_OAUTH_H
 
 /*
- * What `terraform login` asks for (API 1.5): OAuth's authorization code with PKCE. The browser is sent to a page that
+ * What `terraform login` asks for: OAuth's authorization code with PKCE. The browser is sent to a page that
  * asks whether that is wanted, and goes back to the CLI, on the same machine, with a code that holds for five minutes
  * and once; the CLI changes it for a token of that person's.
  */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""What run tasks' services do, surprises and all (RUNTASKS), and what becomes of the task then."""
+"""What run tasks' services do, surprises and all, and what becomes of the task then."""
 
 import itertools
 import threading

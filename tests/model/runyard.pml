@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * The protocol by which one workspace's runs are worked on: outbox, claim, lease, fence, dead-man's switch, hold
- * (DESIGN, rules 3 to 8). Two runs, two workers, two schedulers, and a number of faults that befall them at any moment:
- * a worker or a scheduler is killed, a worker stands still or is cut off, a message is lost or comes twice, a person
- * cancels. What is one transaction in PostgreSQL is one atomic step here;  "step: NAME" says which, and the
- * function that does it says "model: NAME" (tests/model/run compares the two lists).
+ * The protocol by which one workspace's runs are worked on: outbox, claim, lease, fence, dead-man's switch, hold. Two
+ * runs, two workers, two schedulers, and a number of faults that befall them at any moment: a worker or a scheduler is
+ * killed, a worker stands still or is cut off, its registration is gone, a message is lost or comes twice, a person
+ * cancels. What is one transaction in PostgreSQL is one atomic step here; "step: NAME" says which, and the function
+ * that does it says "model: NAME" (tests/model/run compares the two lists).
  *
  * Everything that repeats itself without changing anything (heartbeats, polls, announcements) is a step only where it
  * changes something, and faults are bounded, so every behaviour comes to an end. What has to hold:
  *
- *  1. At most one terraform of the workspace is alive (rule 8), and none of a run that has ended, unless the workspace
+ *  1. At most one terraform of the workspace is alive, and none of a run that has ended, unless the workspace
  *     is held. The release by a person while terraform lives is the only step that may break this: it sets `risked`.
- *  2. A result counts only if it is of the attempt that the job is at (rule 5).
- *  3. An apply starts once at the most (rule 6).
- *  4. No plan begins with another state than terraform wrote last, and no state takes the place of a newer one (rule 7).
+ *  2. A result counts only if it is of the attempt that the job is at.
+ *  3. An apply starts once at the most.
+ *  4. No plan begins with another state than terraform wrote last, and no state takes the place of a newer one.
  *     A hold that ends without the last state, by a person or at the deadline, sets `gave_up`.
- *  5. In the end every run has ended: what was committed was announced, whatever waited was claimed or ended (rule 3).
+ *  5. In the end every run has ended: what was committed was announced, whatever waited was claimed or ended.
  *     Checked in the states that nothing follows; and as the formula `live` under weak fairness.
  *
  * Each -D below takes one protection away, and then spin has to find what it protects from:
@@ -475,7 +475,7 @@ endless:	do
 #ifdef LOST_COMMITS
 	:: atomic { talks(w) && (w_lost[w] || is_named(phase[w])) && applies_unknown(w) -> hear(w) }
 #endif
-	/* The heartbeat says that the attempt is over. A plan is killed; an apply goes on (rule 7), and what it sends
+	/* The heartbeat says that the attempt is over. A plan is killed; an apply goes on, and what it sends
 	 * before is asked for again. */
 	:: atomic { talks(w) && phase[w] != idle && phase[w] != gone && !is_its(w) && !w_lost[w] ->
 		hear(w);

@@ -149,7 +149,7 @@ class Service:
         return self.calls[count - 1]
 
     def took(self, call):
-        """A request has come; what it has to be like is in RUNTASKS."""
+        """A request has come; what it has to be like is in proto/README.md."""
         self.check(call)
         if call["stage"] == "test":
             self.tests.append(call)

@@ -4,7 +4,7 @@
 
 /*
  * runyard-keeper stands between the worker and each program of a job. It is a process of its own, so that what it
- * promises holds while the worker is stopped, killed or busy (DESIGN rules 5 and 8):
+ * promises holds while the worker is stopped, killed or busy:
  *
  *  1. When its order to start comes after the lease, it starts nothing.
  *  2. A program that doesn't outlive its lease is interrupted, and then killed, before the lease ends, unless the

@@ -3,7 +3,7 @@
 #define WORKER_SHIP_STATES_H
 
 /*
- * Every state that terraform writes during an apply, on its way to the scheduler as it is written (DESIGN rule 7).
+ * Every state that terraform writes during an apply, on its way to the scheduler as it is written.
  *
  * terraform truncates its file and writes it anew, so a read may find the half of it: only what is a whole JSON object
  * is sent. One request is under way at a time; what is written meanwhile is read when it has ended, so the newest state

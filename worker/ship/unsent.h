@@ -3,7 +3,7 @@
 #define WORKER_SHIP_UNSENT_H
 
 /*
- * What the scheduler does not know yet of applies that have ended (DESIGN rule 7), in <data-dir>/unsent:
+ * What the scheduler does not know yet of applies that have ended, in <data-dir>/unsent:
  *
  *     <job>-<attempt>.json      {"job":…,"token":…,"run":…,"folder":…,"digest":…}, the "result" if it has one, and
  *                               the resources that are "unrecorded" (ship/unrecorded.h; 0600)

@@ -29,7 +29,7 @@ static void started_answered(void *data, int status, const struct buf *body)
 	job_release(job);
 }
 
-/* From the scheduler's answer on, this apply is never tried again (DESIGN rule 6). So it is asked when nothing is left
+/* From the scheduler's answer on, this apply is never tried again. So it is asked when nothing is left
  * to do before terraform starts; and what a restarted worker has to know of it stands on the disk before. */
 static void step_start(struct job *job)
 {

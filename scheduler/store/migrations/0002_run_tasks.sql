@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MPL-2.0
--- Run tasks (RUNTASKS): what an organization may call, where, and what came of each call.
+-- Run tasks: what an organization may call, where, and what came of each call.
 
 -- A notifier's token is neither a user's nor a pool's.
 alter table tokens add column notifier boolean not null default false;

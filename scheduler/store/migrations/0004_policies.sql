@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MPL-2.0
--- Projects, and policies: what applies to a run is taken at its creation (LIFECYCLE, OPA and Sentinel policy check).
+-- Projects, and policies: what applies to a run is taken at its creation.
 
 create table projects (
 	id text primary key,
