@@ -103,14 +103,25 @@ class Stack:
 
 # hands.c signs its results with the project's own code.
 CONTRACT = [ROOT / name for name in ("proto/mac.c", "proto/messages.c", "proto/topics.c", "common/base.c", "common/buf.c", "common/crypto.c",
-                                     "common/clock.c", "common/err.c", "common/ids.c", "common/json.c", "common/json_text.c", "common/log.c")]
+                                     "common/clock.c", "common/err.c", "common/ids.c", "common/json.c", "common/json_text.c", "common/log.c", "common/rate.c")]
 
 
-def compiled(stack, name, *options):
-    """A program of this folder, NAME.c."""
-    program = stack.folder / name
+# The programs of this folder, and what they are compiled with.
+PROGRAMS = {
+    "engine": ["-static"],
+    "hands": [*CONTRACT, "-I", ROOT, "-lrdkafka", "-ljansson", "-lcrypto", "-lpthread"],
+    "keeper": ["-I", ROOT],
+    "logreader": ["-lpthread"],
+    "receiver": [],
+    "talker": ["-static", '-DENGINE="engine"'],
+}
+
+
+def compiled(folder, name, *options):
+    """NAME.c as a program in that folder."""
+    program = folder / name
     if not program.exists():
-        subprocess.run(["cc", "-O2", "-D_GNU_SOURCE", "-o", program, ROOT / f"tests/bench/{name}.c", *options], check=True)
+        subprocess.run(["cc", "-O2", "-D_GNU_SOURCE", "-o", program, ROOT / f"tests/bench/{name}.c", *PROGRAMS[name], *options], check=True)
     return program
 
 
@@ -118,7 +129,7 @@ class Hands:
     """hands.c, compiled on the spot."""
 
     def __init__(self, stack, name, slots):
-        program = compiled(stack, "hands", *CONTRACT, "-I", ROOT, "-lrdkafka", "-ljansson", "-lcrypto", "-lpthread")
+        program = compiled(stack.folder, "hands")
         command = [program, str(stack.scheduler.port), stack.bus.address, str(stack.bus.fetch_wait_ms), str(slots), name]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=clean_environment(RUNYARD_AGENT_TOKEN=stack.tokens["agent-token"]))
         assert self.process.stdout.readline() == "ready\n"
@@ -137,7 +148,7 @@ class IdleWorker(Worker):
     """runyard-worker with the engine that does nothing, or takes its time (engine.c), or another."""
 
     def __init__(self, stack, name, slots, log_level=None, engine=None, scheduler=None, brokers=None):
-        engine = engine or compiled(stack, "engine", "-static")
+        engine = engine or compiled(stack.folder, "engine")
         # In memory: an ext4 without a journal passes over every inode that was deleted lately, which costs more than all the rest.
         self.memory = tempfile.mkdtemp(prefix="runyard-bench.", dir="/dev/shm")
         super().__init__(name, stack.folder, scheduler_url=(scheduler or stack.scheduler).url, agent_token=stack.tokens["agent-token"], slots=slots, data_dir=self.memory,
