@@ -144,6 +144,38 @@ bool capabilities_meet(const json_t *capabilities, const char *needs, struct eng
 	return true;
 }
 
+static bool is_listed(const json_t *versions, const char *text)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach((json_t *)versions, i, item)
+	{
+		if (text_equal(json_string_value(item), text))
+			return true;
+	}
+	return false;
+}
+
+json_t *capabilities_allowed(const json_t *capabilities, const char *needs, const json_t *disabled)
+{
+	struct version exact;
+	const char *version;
+	json_t *item, *allowed;
+	size_t i;
+
+	if (!capabilities || !json_array_size(disabled) || !text_starts(needs, engine_wanted) ||
+		version_exact(needs + strlen(engine_wanted), &exact) == 0)
+		return json_incref((json_t *)capabilities);
+	allowed = json_array();
+	json_array_foreach((json_t *)capabilities, i, item)
+	{
+		if (!engine_read(text_or_empty(json_string_value(item)), &version) || !is_listed(disabled, version))
+			json_array_append(allowed, item);
+	}
+	return allowed;
+}
+
 enum job_fit capabilities_judge(
 	const json_t *own, const json_t *others, const char *needs, struct engine_choice *ret_choice)
 {

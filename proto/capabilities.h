@@ -40,6 +40,10 @@ bool needs_engine(const char *needs);
 /* Whether the worker has or downloads an engine. */
 bool capabilities_engine(const json_t *capabilities);
 
+/* What a worker with these capabilities may use for a job whose needs leave the version open: no engine of the
+ * `disabled` versions, an array of texts. For other needs all. A new reference; NULL for NULL. */
+json_t *capabilities_allowed(const json_t *capabilities, const char *needs, const json_t *disabled);
+
 enum job_fit {
 	JOB_FITS,    /* the worker that asks gets it */
 	JOB_WAITS,   /* it is left to another worker of the pool */

@@ -53,6 +53,7 @@ struct claiming {
 	struct db_array left_out;      /* jobs that do not start, which this claim does not pick again */
 	const json_t *capabilities;    /* of the worker; NULL: it is of an earlier version */
 	json_t *others;                /* workers_capabilities; NULL: not read yet */
+	json_t *disabled;              /* versions of engines; NULL: none */
 	bool has_misfits;              /* the last pick found jobs that are left to other workers */
 	int picks;                     /* of this try, so far */
 	struct db_array misfit_needs, misfit_organizations; /* Of such jobs. This claim picks no more of them. */
@@ -103,7 +104,9 @@ static const char pick_sql[] =
 	"candidates, "
 	"(select coalesce(octet_length(snapshot_sealed), 0) + coalesce(octet_length(variables_sealed), 0) "
 	"+ octet_length(concat(target_addrs, replace_addrs, invoke_action_addrs)) from run_inputs where run_id = "
-	"p.run_id) as bytes, w.id is not null as known from (select 1) one left join picked p on true "
+	"p.run_id) as bytes, w.id is not null as known, "
+	"(select jsonb_agg(version) from tool_versions where tool = 'terraform' and not enabled) as disabled from "
+	"(select 1) one left join picked p on true "
 	"left join workers w on w.id = $3 and w.pool_id = $1 and w.left_at is null";
 
 /* Forgets what has been picked. */
@@ -120,30 +123,43 @@ static void picked_release(struct claiming *c)
 }
 
 /* The sentence for the run that needs an engine which no worker of the pool has. The caller frees it. */
-static char *refusal_make(const struct claiming *c, const char *needs)
+static char *refusal_make(const char *needs, const json_t *own, const json_t *others)
 {
 	_cleanup_(buf_release) struct buf sentence = BUF_INIT(RESULT_ERROR_SIZE);
-	json_auto_t *engines = json_copy((json_t *)c->capabilities);
+	json_auto_t *engines = json_copy((json_t *)own);
 	json_t *other;
 	size_t i;
 
-	json_array_foreach(c->others, i, other) json_array_extend(engines, other);
+	json_array_foreach((json_t *)others, i, other) json_array_extend(engines, other);
 	capabilities_refusal(needs, "no worker of its pool has", engines, &sentence);
 	return buf_take(&sentence);
+}
+
+static json_t *others_allowed(const struct claiming *c, const char *needs)
+{
+	json_t *allowed = json_array(), *other;
+	size_t i;
+
+	json_array_foreach(c->others, i, other)
+		json_array_append_new(allowed, capabilities_allowed(other, needs, c->disabled));
+	return allowed;
 }
 
 /* The other workers are looked at only where this one can't run a job. */
 static int claim_judge(
 	struct claiming *c, const char *needs, struct picked_job *job, enum job_fit *ret_fit, struct err *err)
 {
+	json_auto_t *own = capabilities_allowed(c->capabilities, needs, c->disabled), *others = NULL;
+
 	*ret_fit = JOB_FITS;
-	if (!c->capabilities || capabilities_meet(c->capabilities, needs, &job->engine))
+	if (!own || capabilities_meet(own, needs, &job->engine))
 		return 0;
 	if (!c->others && workers_capabilities(c->store, c->pool, c->worker, &c->others, err) < 0)
 		return -1;
-	*ret_fit = capabilities_judge(c->capabilities, c->others, needs, &job->engine);
+	others = others_allowed(c, needs);
+	*ret_fit = capabilities_judge(own, others, needs, &job->engine);
 	if (*ret_fit == JOB_REFUSED)
-		job->refusal = refusal_make(c, needs);
+		job->refusal = refusal_make(needs, own, others);
 	return 0;
 }
 
@@ -191,6 +207,8 @@ static int claim_pick_once(struct claiming *c, struct err *err)
 		return -1;
 	if (!row_bool(&rows, 0, "known"))
 		return err_set(err, ERR_NOT_FOUND, "worker not found");
+	json_decref(c->disabled);
+	c->disabled = row_json(&rows, 0, "disabled");
 	for (int i = 0; i < rows.count && !row_null(&rows, i, "id") && !c->full; i++)
 		if (claim_pick_row(c, &rows, i, err) < 0)
 			return -1;
@@ -620,6 +638,7 @@ int jobs_claim(
 	db_array_release(&c.misfit_needs);
 	db_array_release(&c.misfit_organizations);
 	json_decref(c.others);
+	json_decref(c.disabled);
 	/* Jobs that an earlier try has committed are this worker's. Without the answer they would stand still until
 	 * their leases end. */
 	if (result < 0 && !json_array_size(jobs))

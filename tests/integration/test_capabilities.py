@@ -81,6 +81,29 @@ def test_a_constraint_is_resolved_once(hand, api, database):
     assert (again["run"], again["attempt"], again["terraform-version"]) == (run, 2, "1.5.7")
 
 
+def test_no_constraint_takes_a_disabled_version(hand, api, database):
+    """Applies go on with the version that planned."""
+    old = hand(OLD)
+    workspace = api.workspace(terraform_version="~> 1.5.0")
+    run = api.run_files(workspace, ONE)
+    passed(old, claimed(old))
+    api.wait_status(run, "planned")
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("insert into tool_versions (id, tool, version, archs, enabled) values ('tool-1', 'terraform', '1.5.7', '[]', false) "
+                           "on conflict (tool, version) do update set enabled = false")
+    other = api.run_files(api.workspace(terraform_version="~> 1.5.0"), ONE)
+    job = claimed(old)
+    assert (job["run"], job["terraform-version"]) == (other, "1.5.6")
+    passed(old, job)
+    api.act(run, "apply")
+    job = claimed(old)
+    assert (job["run"], job["stage"], job["terraform-version"]) == (run, "apply", "1.5.7")
+    refused = api.run_files(api.workspace(terraform_version="> 1.5.6, < 1.6.0"), ONE)
+    until(lambda: old.claim() == [] and api.status(refused) == "errored", "the run ends")
+    error = api.attributes(f"runs/{refused}")["error"]
+    assert "Terraform 1.5.6" in error and "1.5.7" not in error, error
+
+
 def test_an_apply_runs_with_the_engine_that_planned(hand, api):
     """Another engine of the same version is another engine."""
     tofu, same = hand(TOFU), hand(["terraform 1.10.6"])

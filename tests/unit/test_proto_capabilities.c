@@ -93,6 +93,28 @@ static void other_stages_need_their_program(void **state)
 	check("[\"engine 1.5.7\", \"opa x\"]", "opa", "no");
 }
 
+static void allowed(const char *capabilities, const char *needs, const char *disabled, const char *wanted)
+{
+	json_auto_t *own = list(capabilities), *versions = list(disabled), *should = list(wanted);
+	json_auto_t *are = capabilities_allowed(own, needs, versions);
+
+	assert_true(json_equal(are, should));
+}
+
+static void no_constraint_takes_a_disabled_version(void **state)
+{
+	static const char all[] = "[\"terraform 1.5.7\", \"tofu 1.10.6\", \"opa\"]";
+
+	(void)state;
+	allowed(all, "engine ~> 1.5", "[\"1.5.7\"]", "[\"tofu 1.10.6\", \"opa\"]");
+	allowed(all, "engine ", "[\"1.5.7\", \"1.10.6\"]", "[\"opa\"]");
+	allowed(all, "engine latest", "[]", all);
+	allowed(all, "engine = 1.5.7", "[\"1.5.7\"]", all); /* it was chosen before */
+	allowed(all, "terraform 1.5.7", "[\"1.5.7\"]", all);
+	allowed(all, "opa", "[\"1.5.7\"]", all);
+	assert_null(capabilities_allowed(NULL, "engine ", NULL));
+}
+
 static void judge(const char *own_text, const char *others_text, const char *needs, enum job_fit wanted)
 {
 	json_auto_t *own = own_text ? list(own_text) : NULL, *others = list(others_text);
@@ -145,6 +167,7 @@ int main(void)
 		cmocka_unit_test(an_apply_gets_the_engine_that_planned),
 		cmocka_unit_test(an_exact_version_is_downloaded),
 		cmocka_unit_test(other_stages_need_their_program),
+		cmocka_unit_test(no_constraint_takes_a_disabled_version),
 		cmocka_unit_test(a_job_waits_for_a_worker_that_can_run_it),
 		cmocka_unit_test(a_refusal_names_what_there_is),
 	};
