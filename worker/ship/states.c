@@ -128,21 +128,28 @@ static void state_send(struct states *states, bool base)
 	channel_send(states->channel, &spec, state_answered, states);
 }
 
-/* Sends what is in the file, unless the scheduler has it or has just refused it. */
+/* Sends the bytes that were read, unless the scheduler has just refused them. */
+static void whole_send(struct states *states, const struct state_facts *now)
+{
+	bool first = !states->seen;
+
+	if (states->refused && text_equal(now->digest, states->flight.digest))
+		return;
+	states->seen = true;
+	states->flight = *now;
+	state_send(states, states->differences > 0 && !first && !states->settled && state_base_fits(states->bytes.len));
+}
+
+/* Sends what is in the file, unless the scheduler has it. */
 static void whole_check(struct states *states)
 {
 	struct err why = ERR_INIT;
 	struct state_facts now;
-	bool first = !states->seen;
 
 	buf_reset(&states->bytes);
-	if (leftover_compare(states->dir->top, states->delivered.digest, &states->bytes, &now, &why) !=
-			LEFTOVER_CHANGED ||
-		(states->refused && text_equal(now.digest, states->flight.digest)))
-		return;
-	states->seen = true;
-	states->flight = now;
-	state_send(states, states->differences > 0 && !first && !states->settled && state_base_fits(states->bytes.len));
+	if (leftover_compare(states->dir->top, states->delivered.digest, &states->bytes, &now, &why) ==
+		LEFTOVER_CHANGED)
+		whole_send(states, &now);
 }
 
 /* ---- differences ---- */
@@ -210,7 +217,7 @@ static enum state_text file_read_still(struct states *states, struct state_facts
 	return STATE_TEXT_OTHER;
 }
 
-/* False if the state has to be sent whole. */
+/* False if the state has to be read as a whole: there is no base, or only a parser knows whether it is one. */
 static bool difference_check(struct states *states)
 {
 	_cleanup_(buf_release) struct buf frame = BUF_INIT(2 * (size_t)DIFFERENCE_STATE_MAX);
@@ -224,9 +231,13 @@ static bool difference_check(struct states *states)
 	if (text != STATE_TEXT_WHOLE)
 		return text == STATE_TEXT_TORN; /* the end of the write is reported, too */
 	form = state_base_compare(&states->base, &states->bytes, &now, clock_mono_ms(), &frame);
-	if (form == STATE_AS_DIFFERENCE)
+	if (form == STATE_AS_DIFFERENCE) {
 		difference_send(states, &now, &frame);
-	return form != STATE_AS_WHOLE;
+	} else if (form == STATE_AS_WHOLE) {
+		crypto_sha256_hex(states->bytes.data, states->bytes.len, now.digest);
+		whole_send(states, &now);
+	}
+	return true;
 }
 
 static void state_check(struct states *states)
