@@ -164,7 +164,7 @@ json_t *capabilities_allowed(const json_t *capabilities, const char *needs, cons
 	json_t *item, *allowed;
 	size_t i;
 
-	if (!capabilities || !json_array_size(disabled) || !text_starts(needs, engine_wanted) ||
+	if (!json_is_array(capabilities) || !json_array_size(disabled) || !text_starts(needs, engine_wanted) ||
 		version_exact(needs + strlen(engine_wanted), &exact) == 0)
 		return json_incref((json_t *)capabilities);
 	allowed = json_array();

@@ -41,7 +41,7 @@ bool needs_engine(const char *needs);
 bool capabilities_engine(const json_t *capabilities);
 
 /* What a worker with these capabilities may use for a job whose needs leave the version open: no engine of the
- * `disabled` versions, an array of texts. For other needs all. A new reference; NULL for NULL. */
+ * `disabled` versions, an array of texts. For other needs all. A new reference; NULL and null stay as they are. */
 json_t *capabilities_allowed(const json_t *capabilities, const char *needs, const json_t *disabled);
 
 enum job_fit {

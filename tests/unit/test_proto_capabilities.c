@@ -104,6 +104,7 @@ static void allowed(const char *capabilities, const char *needs, const char *dis
 static void no_constraint_takes_a_disabled_version(void **state)
 {
 	static const char all[] = "[\"terraform 1.5.7\", \"tofu 1.10.6\", \"opa\"]";
+	json_auto_t *disabled = NULL;
 
 	(void)state;
 	allowed(all, "engine ~> 1.5", "[\"1.5.7\"]", "[\"tofu 1.10.6\", \"opa\"]");
@@ -113,6 +114,8 @@ static void no_constraint_takes_a_disabled_version(void **state)
 	allowed(all, "terraform 1.5.7", "[\"1.5.7\"]", all);
 	allowed(all, "opa", "[\"1.5.7\"]", all);
 	assert_null(capabilities_allowed(NULL, "engine ", NULL));
+	disabled = list("[\"1.5.7\"]");
+	assert_true(json_is_null(capabilities_allowed(json_null(), "engine ", disabled))); /* of an earlier version */
 }
 
 static void judge(const char *own_text, const char *others_text, const char *needs, enum job_fit wanted)
