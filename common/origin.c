@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/base.h"
+#include "common/log.h"
 
 static bool id_fits(const char *id)
 {
@@ -33,10 +34,11 @@ bool origin_accepts_first(struct origin *origin, int status, const char *id)
 	return origin_accepts(origin, id) || (!is_known(origin) && status >= 200 && status < 300);
 }
 
-bool origin_sends_no_id(struct origin *origin)
+void origin_recognize(struct origin *origin, const char *url)
 {
 	if (is_known(origin))
-		return false;
+		return;
 	origin->sends_no_id = true;
-	return true;
+	log_warn("the scheduler sends no installation id: answers of a proxy can't be told from its own", "header",
+		ORIGIN_HEADER, "scheduler", url, NULL);
 }

@@ -89,8 +89,6 @@ json_t *scheduler_answer(struct notifier *notifier, const struct fetch_answer *a
 		log_error("an answer of the scheduler can't be read", "why", err.message, NULL);
 		return NULL;
 	}
-	if (origin_sends_no_id(&notifier->origin))
-		log_warn("the scheduler sends no installation id: answers of a proxy can't be told from its own",
-			"header", ORIGIN_HEADER, "scheduler", notifier->options.scheduler_url, NULL);
+	origin_recognize(&notifier->origin, notifier->options.scheduler_url);
 	return value;
 }

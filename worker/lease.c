@@ -248,9 +248,7 @@ static void registered(struct lease *lease, const json_t *answer)
 {
 	const char *topic = json_string_at(answer, "topic");
 
-	if (origin_sends_no_id(&lease->worker->origin))
-		log_warn("the scheduler sends no installation id: answers of a proxy can't be told from its own",
-			"header", ORIGIN_HEADER, "scheduler", lease->worker->options.scheduler_url, NULL);
+	origin_recognize(&lease->worker->origin, lease->worker->options.scheduler_url);
 	free(lease->id);
 	free(lease->token);
 	lease->id = mem_text(json_string_at(answer, "worker"));

@@ -49,14 +49,13 @@ static void an_earlier_scheduler_is_accepted_after_it_was_recognized(void **stat
 	assert_false(origin_accepts_first(&origin, 302, NULL));
 	assert_true(origin_accepts_first(&origin, 200, NULL));
 	assert_false(origin_accepts(&origin, NULL));
-	assert_true(origin_sends_no_id(&origin));
-	assert_false(origin_sends_no_id(&origin));
+	origin_recognize(&origin, "http://s");
 	assert_true(origin_accepts(&origin, NULL));
 	/* It is upgraded. */
 	assert_true(origin_accepts(&origin, "inst-1"));
 	assert_false(origin_accepts(&origin, NULL));
 	assert_false(origin_accepts_first(&origin, 200, NULL));
-	assert_false(origin_sends_no_id(&origin));
+	origin_recognize(&origin, "http://s");
 	assert_false(origin_accepts(&origin, NULL));
 }
 
