@@ -128,28 +128,21 @@ static void state_send(struct states *states, bool base)
 	channel_send(states->channel, &spec, state_answered, states);
 }
 
-/* Sends the bytes that were read, unless the scheduler has just refused them. */
-static void whole_send(struct states *states, const struct state_facts *now)
-{
-	bool first = !states->seen;
-
-	if (states->refused && text_equal(now->digest, states->flight.digest))
-		return;
-	states->seen = true;
-	states->flight = *now;
-	state_send(states, states->differences > 0 && !first && !states->settled && state_base_fits(states->bytes.len));
-}
-
-/* Sends what is in the file, unless the scheduler has it. */
+/* Sends what is in the file, unless the scheduler has it or has just refused it. */
 static void whole_check(struct states *states)
 {
 	struct err why = ERR_INIT;
 	struct state_facts now;
+	bool first = !states->seen;
 
 	buf_reset(&states->bytes);
-	if (leftover_compare(states->dir->top, states->delivered.digest, &states->bytes, &now, &why) ==
-		LEFTOVER_CHANGED)
-		whole_send(states, &now);
+	if (leftover_compare(states->dir->top, states->delivered.digest, &states->bytes, &now, &why) !=
+			LEFTOVER_CHANGED ||
+		(states->refused && text_equal(now.digest, states->flight.digest)))
+		return;
+	states->seen = true;
+	states->flight = now;
+	state_send(states, states->differences > 0 && !first && !states->settled && state_base_fits(states->bytes.len));
 }
 
 /* ---- differences ---- */
@@ -217,7 +210,7 @@ static enum state_text file_read_still(struct states *states, struct state_facts
 	return STATE_TEXT_OTHER;
 }
 
-/* False if the state has to be read as a whole: there is no base, or only a parser knows whether it is one. */
+/* False if the state has to be sent whole. */
 static bool difference_check(struct states *states)
 {
 	_cleanup_(buf_release) struct buf frame = BUF_INIT(2 * (size_t)DIFFERENCE_STATE_MAX);
@@ -231,13 +224,9 @@ static bool difference_check(struct states *states)
 	if (text != STATE_TEXT_WHOLE)
 		return text == STATE_TEXT_TORN; /* the end of the write is reported, too */
 	form = state_base_compare(&states->base, &states->bytes, &now, clock_mono_ms(), &frame);
-	if (form == STATE_AS_DIFFERENCE) {
+	if (form == STATE_AS_DIFFERENCE)
 		difference_send(states, &now, &frame);
-	} else if (form == STATE_AS_WHOLE) {
-		crypto_sha256_hex(states->bytes.data, states->bytes.len, now.digest);
-		whole_send(states, &now);
-	}
-	return true;
+	return form != STATE_AS_WHOLE;
 }
 
 static void state_check(struct states *states)
