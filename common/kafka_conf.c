@@ -26,8 +26,7 @@ static const struct property for_all[] = {
 	{NULL, NULL},
 };
 
-/* librdkafka 2.0 spins for up to a millisecond before each of its timers, so an idle process pays for short intervals.
- */
+/* librdkafka 2.0 spins for up to a millisecond before each of its timers: short intervals cost an idle process CPU. */
 static const struct property for_producer[] = {
 	{"statistics.interval.ms", "2000"}, /* workers send results by HTTP when it says that the broker is away */
 	{"acks", "all"},

@@ -8,7 +8,7 @@
  * that carries one, and accepts no other answer from then on. A scheduler of an earlier version sends no id: a client
  * accepts its answers until the first one with an id.
  *
- * Pure; the caller owns the structure, which is zero-initialized, and uses it from one thread.
+ * Pure, but for one log line; the caller owns the structure, which is zero-initialized, and uses it from one thread.
  */
 
 #include <stdbool.h>

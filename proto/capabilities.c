@@ -53,12 +53,12 @@ bool capabilities_engine(const json_t *capabilities)
 	return false;
 }
 
-static bool has(const json_t *capabilities, const char *name)
+static bool has(const json_t *texts, const char *name)
 {
 	const json_t *item;
 	size_t i;
 
-	json_array_foreach((json_t *)capabilities, i, item)
+	json_array_foreach((json_t *)texts, i, item)
 	{
 		if (text_equal(json_string_value(item), name))
 			return true;
@@ -144,19 +144,6 @@ bool capabilities_meet(const json_t *capabilities, const char *needs, struct eng
 	return true;
 }
 
-static bool is_listed(const json_t *versions, const char *text)
-{
-	const json_t *item;
-	size_t i;
-
-	json_array_foreach((json_t *)versions, i, item)
-	{
-		if (text_equal(json_string_value(item), text))
-			return true;
-	}
-	return false;
-}
-
 json_t *capabilities_allowed(const json_t *capabilities, const char *needs, const json_t *disabled)
 {
 	struct version exact;
@@ -170,7 +157,7 @@ json_t *capabilities_allowed(const json_t *capabilities, const char *needs, cons
 	allowed = json_array();
 	json_array_foreach((json_t *)capabilities, i, item)
 	{
-		if (!engine_read(text_or_empty(json_string_value(item)), &version) || !is_listed(disabled, version))
+		if (!engine_read(text_or_empty(json_string_value(item)), &version) || !has(disabled, version))
 			json_array_append(allowed, item);
 	}
 	return allowed;

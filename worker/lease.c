@@ -178,8 +178,6 @@ static void refused(struct lease *lease)
 
 /* ---- lists of attempts ---- */
 
-typedef void (*list_fn)(void *data, const struct listed_attempt *listed);
-
 /* For the registration: with the proof that it is this worker's. */
 static void list_owned(void *data, const struct listed_attempt *listed)
 {
@@ -217,7 +215,7 @@ static void list_unsent(void *data, const struct listed_attempt *listed)
 }
 
 /* The attempts that go on, and those whose result is kept. */
-static json_t *attempts_list(const struct worker *worker, list_fn list)
+static json_t *attempts_list(const struct worker *worker, listed_fn list)
 {
 	json_t *jobs = json_array();
 

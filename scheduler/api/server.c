@@ -431,9 +431,8 @@ static void not_found_unify(const struct request *req, struct err *err)
 /* The commits that made the job may be lost (dispatch/epoch.h). */
 static void unknown_job_wait(struct request *req, struct err *err)
 {
-	if (err->kind == ERR_NOT_FOUND && req->route && req->route->permission == CAN_WORK_ON_JOB &&
-		epoch_is_hearing(req->store))
-		err_set(err, ERR_UNAVAILABLE, "the database failed over, and the workers are being heard: ask again");
+	if (err->kind == ERR_NOT_FOUND && req->route && req->route->permission == CAN_WORK_ON_JOB)
+		epoch_wait_hearing(req->store, err);
 }
 
 static void serving_answer(struct serving *serving)

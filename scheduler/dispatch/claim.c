@@ -9,6 +9,7 @@
 #include "common/metrics.h"
 #include "proto/capabilities.h"
 #include "scheduler/auth/run_token.h"
+#include "scheduler/dispatch/epoch.h"
 #include "scheduler/dispatch/happen.h"
 #include "scheduler/metrics.h"
 #include "scheduler/store/artifacts.h"
@@ -69,8 +70,7 @@ struct claiming {
  * each worker's heartbeat has come: $8 is a lease. Plan-only runs disturb nobody. */
 #define MAY_BEGIN                                                                                                      \
 	"((select plan_only from runs where id = k.run_id) or not exists (select 1 from workspaces hw "                \
-	"where hw.id = k.workspace_id and hw.hold_job_id is not null) and not exists (select 1 from database_history " \
-	"where epoch_at > now() - make_interval(secs => $8::int))) "
+	"where hw.id = k.workspace_id and hw.hold_job_id is not null) and not " EPOCH_IS_YOUNG("$8") ") "
 
 /*
  * Classes in order, within a class the organization with the fewest running and earlier jobs first, then the oldest.

@@ -165,15 +165,16 @@ static int hear_in(void *data, struct err *err)
 	return 0;
 }
 
-bool epoch_is_hearing(struct store *store)
+int epoch_wait_hearing(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct err err = ERR_INIT;
+	struct err unasked = ERR_INIT;
 
-	return db_query(store->db, &rows, &err,
-		       "select 1 from database_history where epoch_at > now() - make_interval(secs => $1::int)",
-		       P_INT(store->lease_seconds)) == 0 &&
-		rows.count > 0;
+	if (db_query(store->db, &rows, &unasked, "select " EPOCH_IS_YOUNG("$1") "as young",
+		    P_INT(store->lease_seconds)) < 0 ||
+		!row_bool(&rows, 0, "young"))
+		return 0;
+	return err_set(err, ERR_UNAVAILABLE, "the database failed over, and the workers are being heard: ask again");
 }
 
 bool epoch_names_unknown(const struct worker_beat *beat, const json_t *answered)

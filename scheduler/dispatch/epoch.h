@@ -24,9 +24,13 @@ int epoch_check_replication(struct store *store, struct err *err);
 int epoch_settle(const struct store *store, const char *database_url, struct err *err);
 /* Whether a heartbeat names an apply that it does not hold: `answered` is what worker_beat gave. */
 bool epoch_names_unknown(const struct worker_beat *beat, const json_t *answered);
-/* Whether workers are still being heard after an epoch began: a job that the database does not know may be an apply
- * that a heartbeat is about to name. False if that can't be asked. */
-bool epoch_is_hearing(struct store *store);
+/* True for one lease after an epoch began, as SQL. `seconds`: the parameter with the lease. */
+#define EPOCH_IS_YOUNG(seconds)                                                                                        \
+	"exists (select 1 from database_history where epoch_at > now() - make_interval(secs => " seconds "::int)) "
+
+/* ERR_UNAVAILABLE in that time, for a worker's request that a heartbeat may have to precede; else 0, also if that can't
+ * be asked. */
+int epoch_wait_hearing(struct store *store, struct err *err);
 /* Takes in the applies that a heartbeat names and that the database does not know. */
 int epoch_hear_applies(struct store *store, const struct worker_beat *beat, struct err *err);
 /* Begins an epoch, whatever the history: for an operator who has restored the database. */

@@ -123,9 +123,8 @@ int apply_settled(struct store *store, const char *job_id, const char *token, st
 	if (state_granted(store, job_id, token, &grant, err) < 0 || unrecorded_is_open(store, job_id, &open, err) < 0)
 		return -1;
 	/* A worker that was not heard yet may apply the run (dispatch/epoch.h). */
-	if (grant.late && epoch_is_hearing(store))
-		return err_set(
-			err, ERR_UNAVAILABLE, "the database failed over, and the workers are being heard: ask again");
+	if (grant.late && epoch_wait_hearing(store, err) < 0)
+		return -1;
 	if (!grant.late &&
 		(settle_now(store, &grant, open, &over, err) < 0 ||
 			(over && state_granted(store, job_id, token, &grant, err) < 0)))

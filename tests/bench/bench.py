@@ -113,7 +113,7 @@ PROGRAMS = {
     "keeper": ["-I", ROOT],
     "logreader": ["-lpthread"],
     "receiver": [],
-    "talker": ["-static", '-DENGINE="engine"'],
+    "talker": ["-static"],
 }
 
 

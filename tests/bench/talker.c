@@ -11,6 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifndef ENGINE
+#define ENGINE "engine"
+#endif
+
 enum { TICK_MS = 10 }; /* lines come in small bursts, as an engine's do that waits for many answers at a time */
 
 static long long now_us(void)

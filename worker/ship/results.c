@@ -234,7 +234,7 @@ bool results_heard(struct results *results, const char *job, int attempt, bool h
 	return true;
 }
 
-void results_each(struct results *results, void (*each)(void *data, const struct listed_attempt *listed), void *data)
+void results_each(struct results *results, listed_fn each, void *data)
 {
 	for (const struct kept_result *kept = results->kept; kept; kept = kept->next)
 		each(data,

@@ -39,6 +39,8 @@ struct listed_attempt {
 	bool applies;
 };
 
+typedef void (*listed_fn)(void *data, const struct listed_attempt *listed);
+
 /* Publishes it. `token` is the job's; copied. `applies`: an apply that had begun. */
 void results_add(struct results *results, const struct job_result *result, const char *token, bool applies);
 /* The broker's delivery report of a message that was produced with this tag. */
@@ -46,7 +48,7 @@ void results_delivered(struct results *results, uint64_t tag, const char *error)
 /* What a heartbeat said about an ended job: sent again if it is still held, forgotten if not. False: no such result. */
 bool results_heard(struct results *results, const char *job, int attempt, bool held, bool awaited);
 /* Calls back for every result that is kept. */
-void results_each(struct results *results, void (*each)(void *data, const struct listed_attempt *listed), void *data);
+void results_each(struct results *results, listed_fn each, void *data);
 /* How many are kept, and how many of them neither the broker nor the scheduler has taken yet. */
 size_t results_kept(const struct results *results);
 size_t results_undelivered(const struct results *results);

@@ -18,7 +18,6 @@
 #include "worker/ship/channel.h"
 #include "worker/ship/leftover.h"
 #include "worker/ship/record.h"
-#include "worker/ship/results.h"
 #include "worker/ship/unrecorded.h"
 
 enum { NOTE_LIMIT = 16 * 1024 * 1024, KEEPER_MS = 500, DISK_MS = 5000, REFUSED_MS = 60 * 1000 };
@@ -647,8 +646,7 @@ void unsent_recover(struct unsent *unsent, int jobs)
 /* ---- naming them ---- */
 
 /* A note of an earlier version of the worker names no run. */
-static void note_list(
-	const json_t *note, const char *name, void (*each)(void *data, const struct listed_attempt *listed), void *data)
+static void note_list(const json_t *note, const char *name, listed_fn each, void *data)
 {
 	const char *attempt = strrchr(name, '-');
 	const struct listed_attempt listed = {.job = json_string_at(note, "job"),
@@ -661,7 +659,7 @@ static void note_list(
 		each(data, &listed);
 }
 
-void unsent_each(const struct unsent *unsent, void (*each)(void *data, const struct listed_attempt *listed), void *data)
+void unsent_each(const struct unsent *unsent, listed_fn each, void *data)
 {
 	for (const struct waiting *waiting = unsent->waiting; waiting; waiting = waiting->next)
 		note_list(waiting->note, waiting->name, each, data);

@@ -23,10 +23,10 @@
 
 #include "proto/messages.h"
 #include "worker/exec/workdir.h"
+#include "worker/ship/results.h"
 
 struct loop;
 struct fetcher;
-struct listed_attempt;
 struct unsent;
 
 struct unsent_spec {
@@ -72,7 +72,6 @@ void unsent_confirmed(struct unsent *unsent, const char *job, int attempt, bool 
 void unsent_recover(struct unsent *unsent, int jobs);
 /* The applies of which something is to be told, and those of earlier workers that may still run: heartbeats name them,
  * since a database that failed over may not know them. */
-void unsent_each(
-	const struct unsent *unsent, void (*each)(void *data, const struct listed_attempt *listed), void *data);
+void unsent_each(const struct unsent *unsent, listed_fn each, void *data);
 
 #endif
