@@ -350,8 +350,8 @@ static int topic_partitions(rd_kafka_t *rk, const char *topic, int timeout_ms)
 	return count;
 }
 
-/* Whether a broker creates topics on request: the embedded one names a controller that is none of its brokers, and
- * waiting for it takes the whole time. */
+/* Whether a broker takes requests to create and delete topics. The embedded one does not: it makes every topic that it
+ * is asked for. It names a controller that is none of its brokers, and waiting for that would take the whole time. */
 static bool has_controller(rd_kafka_t *rk, const struct rd_kafka_metadata *metadata)
 {
 	int controller = rd_kafka_controllerid(rk, 0);
@@ -367,8 +367,10 @@ int kafka_topic_ensure(struct kafka_producer *producer, const char *topic, int p
 {
 	rd_kafka_t *rk = producer->handle.rk;
 	const struct rd_kafka_metadata *metadata = NULL;
-	int count;
+	int count = topic_partitions(rk, topic, timeout_ms);
 
+	if (count > 0)
+		return count;
 	if (rd_kafka_metadata(rk, 0, NULL, &metadata, timeout_ms))
 		return err_set(err, ERR_UNAVAILABLE, "no broker answers");
 	if (has_controller(rk, metadata))

@@ -99,7 +99,8 @@ void kafka_consumer_stats(const struct kafka_consumer *consumer, struct kafka_st
 
 /* Deletes a topic, where the broker lets us; what stays there is emptied by its retention. */
 void kafka_topic_delete(struct kafka_producer *producer, const char *topic, int timeout_ms);
-/* Makes sure that a topic exists with that many partitions; a broker that creates topics by itself is fine too.
+/* Makes sure that a topic exists; a new one gets that many partitions. Nothing else makes topics on a Kafka broker: a
+ * reader that asked for one which was just deleted would make it anew.
  * Returns the number of partitions, or -1 with ERR_UNAVAILABLE. */
 int kafka_topic_ensure(struct kafka_producer *producer, const char *topic, int partitions, int64_t retention_ms,
 	int timeout_ms, struct err *err);

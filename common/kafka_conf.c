@@ -22,7 +22,7 @@ static const struct property for_all[] = {
 	{"reconnect.backoff.ms", "50"},
 	{"reconnect.backoff.max.ms", "1000"},
 	{"topic.metadata.refresh.interval.ms", "10000"},
-	{"allow.auto.create.topics", "true"},
+	{"allow.auto.create.topics", "false"},
 	{NULL, NULL},
 };
 

@@ -30,8 +30,9 @@ enum {
 	DELETE_AT = 100, /* rows, or after */
 	DELETE_MS = 100,
 	CLOSE_MS = 5000,
-	ENSURE_EVERY_MS = 5000,
 	ENSURE_MS = 1000,
+	ENSURE_AGAIN_MS = 5000, /* after a failure */
+	ENSURED_MS = 60000,     /* then a topic that an operator deleted is made anew */
 	MOST_TOPICS = 1024
 };
 
@@ -47,7 +48,6 @@ struct row {
 
 struct ensured {
 	char name[TOPIC_NAME_SIZE];
-	bool there;
 	int64_t next_try_ms;
 };
 
@@ -151,7 +151,7 @@ static struct ensured *ensured_find(struct publisher *publisher, const char *nam
 		if (text_equal(publisher->ensured[i].name, name))
 			return &publisher->ensured[i];
 	ensured = &publisher->ensured[publisher->ensured_count++ % MOST_TOPICS];
-	*ensured = (struct ensured){.there = false};
+	*ensured = (struct ensured){.next_try_ms = 0};
 	text_copy(ensured->name, sizeof(ensured->name), name);
 	return ensured;
 }
@@ -160,21 +160,29 @@ void publisher_topic(struct publisher *publisher, const char *name, const struct
 {
 	struct err err = ERR_INIT;
 	struct ensured *ensured;
+	bool there;
 
 	pthread_mutex_lock(&publisher->topics_lock);
 	ensured = ensured_find(publisher, name);
-	if (!ensured->there && clock_mono_ms() >= ensured->next_try_ms) {
-		ensured->next_try_ms = clock_mono_ms() + ENSURE_EVERY_MS;
-		ensured->there = kafka_topic_ensure(publisher->producer, name, row->partitions,
-					 (int64_t)row->retention_hours * 3600000, ENSURE_MS, &err) > 0;
+	if (clock_mono_ms() >= ensured->next_try_ms) {
+		there = kafka_topic_ensure(publisher->producer, name, row->partitions,
+				(int64_t)row->retention_hours * 3600000, ENSURE_MS, &err) > 0;
+		ensured->next_try_ms = clock_mono_ms() + (there ? ENSURED_MS : ENSURE_AGAIN_MS);
 	}
 	pthread_mutex_unlock(&publisher->topics_lock);
+}
+
+static void shared_topics_ensure(struct publisher *publisher)
+{
+	for (int i = 0; i < TOPIC_COUNT; i++)
+		if (i != TOPIC_JOBS)
+			publisher_topic(publisher, topics[i].name, &topics[i]);
 }
 
 void publisher_topic_gone(struct publisher *publisher, const char *name)
 {
 	pthread_mutex_lock(&publisher->topics_lock);
-	*ensured_find(publisher, name) = (struct ensured){.there = false};
+	*ensured_find(publisher, name) = (struct ensured){.next_try_ms = 0};
 	kafka_topic_delete(publisher->producer, name, ENSURE_MS);
 	pthread_mutex_unlock(&publisher->topics_lock);
 }
@@ -299,6 +307,8 @@ static void publisher_round(struct publisher *publisher)
 	atomic_store(&publisher->up, stats.up);
 	metric_set(M_KAFKA_UP, "client=\"publisher\"", stats.up);
 	metric_set(M_KAFKA_ERRORS, "client=\"publisher\"", (double)stats.errors);
+	if (stats.up)
+		shared_topics_ensure(publisher);
 }
 
 static void *publisher_thread(void *data)
@@ -333,9 +343,7 @@ int publisher_start(const struct publisher_spec *spec, struct publisher **ret_pu
 	publisher->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	kafka_producer_wake(publisher->producer, publisher->wake);
 	publisher->db = db_open_relaxed(spec->database_url);
-	for (int i = 0; i < TOPIC_COUNT; i++)
-		if (i != TOPIC_JOBS)
-			publisher_topic(publisher, topics[i].name, &topics[i]);
+	shared_topics_ensure(publisher);
 	pthread_create(&publisher->thread, NULL, publisher_thread, publisher);
 	*ret_publisher = publisher;
 	return 0;

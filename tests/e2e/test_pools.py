@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MPL-2.0
 """Workers of several pools: who gets what, and what becomes of one whose token is revoked."""
 
+import signal
+
 import pytest
 
 from support.kcat import kcat
@@ -100,12 +102,16 @@ resource "terraform_data" "one" {{
 
 
 def test_a_pools_topic_comes_and_goes_with_it(bus, api, worker):
+    """A worker that still reads the topic when it is deleted asks the broker for it, which must not make it anew."""
     def topics():
         return kcat(bus.address, "-L")
 
     edge = pool(api, "edge")
     one = worker(agent_token=token(api, edge)[1])
     assert f"runyard.jobs.{edge}" in topics()
+    one.process.send(signal.SIGSTOP)
     api.delete(f"agent-pools/{edge}")
-    assert one.process.ended() == 1
     until(lambda: f"runyard.jobs.{edge}" not in topics(), topics)
+    one.process.send(signal.SIGCONT)
+    assert one.process.ended() == 1
+    assert f"runyard.jobs.{edge}" not in topics()
