@@ -91,7 +91,7 @@ int state_base_add(struct state_base_batch *batch, struct blob_batch *blobs, str
 	_cleanup_(buf_release) struct buf frame = BUF_INIT(FRAME_LIMIT);
 	char digest[SHA256_HEX_SIZE];
 
-	if (difference_make((struct bytes){.len = 0}, state, &frame, err) < 0 ||
+	if (difference_make(NULL, state, &frame, err) < 0 ||
 		blob_add_as(blobs, store, use, bytes_of(&frame), ret_blob, err) < 0)
 		return -1;
 	crypto_sha256_hex(state.data, state.len, digest);

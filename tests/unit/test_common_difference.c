@@ -29,12 +29,21 @@ static struct buf state_of(int serial, int resources, int changed)
 	return state;
 }
 
+static int frame_make(struct bytes base, struct bytes state, struct buf *frame, struct err *err)
+{
+	struct difference_base *of = base.len ? difference_base_new(base) : NULL;
+	int made = difference_make(of, state, frame, err);
+
+	difference_base_free(of);
+	return made;
+}
+
 static void there_and_back(struct bytes base, const struct buf *state, size_t most)
 {
 	_cleanup_(buf_release) struct buf frame = BUF_INIT(1 << 24), back = BUF_INIT(1 << 24);
 	struct err err = ERR_INIT;
 
-	assert_int_equal(difference_make(base, bytes_of(state), &frame, &err), 0);
+	assert_int_equal(frame_make(base, bytes_of(state), &frame, &err), 0);
 	if (frame.len > most)
 		fail_msg("a frame of %zu bytes", frame.len);
 	assert_int_equal(difference_size(bytes_of(&frame)), (long long)state->len);
@@ -62,6 +71,26 @@ static void a_state_comes_back_from_its_difference(void **state)
 	there_and_back((struct bytes){.len = 0}, &nothing, 100);
 }
 
+static void a_base_serves_many_differences(void **state)
+{
+	_cleanup_(buf_release) struct buf first = state_of(1, 3000, -1);
+	struct difference_base *base = difference_base_new(bytes_of(&first));
+	struct err err = ERR_INIT;
+
+	(void)state;
+	for (int serial = 2; serial < 12; serial++) {
+		_cleanup_(buf_release) struct buf next = state_of(serial, 3000 + serial, 200 * serial);
+		_cleanup_(buf_release) struct buf frame = BUF_INIT(1 << 24), back = BUF_INIT(1 << 24);
+
+		assert_int_equal(difference_make(base, bytes_of(&next), &frame, &err), 0);
+		assert_true(frame.len < 2000);
+		assert_int_equal(difference_apply(bytes_of(&first), bytes_of(&frame), &back, &err), 0);
+		assert_int_equal(back.len, next.len);
+		assert_memory_equal(back.data, next.data, next.len);
+	}
+	difference_base_free(base);
+}
+
 static void fails(struct bytes base, struct bytes frame)
 {
 	_cleanup_(buf_release) struct buf back = BUF_INIT(1 << 24);
@@ -80,7 +109,7 @@ static void another_base_gives_no_state(void **state)
 	struct err err = ERR_INIT;
 
 	(void)state;
-	assert_int_equal(difference_make(bytes_of(&base), bytes_of(&next), &frame, &err), 0);
+	assert_int_equal(frame_make(bytes_of(&base), bytes_of(&next), &frame, &err), 0);
 	fails(bytes_of(&other), bytes_of(&frame));
 	fails(bytes_of(&shorter), bytes_of(&frame));
 	fails(bytes_of(&next), bytes_of(&frame));
@@ -94,7 +123,7 @@ static void a_damaged_frame_gives_no_state(void **state)
 	struct err err = ERR_INIT;
 
 	(void)state;
-	assert_int_equal(difference_make(bytes_of(&base), bytes_of(&next), &frame, &err), 0);
+	assert_int_equal(frame_make(bytes_of(&base), bytes_of(&next), &frame, &err), 0);
 	for (size_t len = 0; len < frame.len; len++)
 		fails(bytes_of(&base), (struct bytes){frame.data, len});
 	for (size_t bit = 0; bit < 8 * frame.len; bit++) {
@@ -118,13 +147,10 @@ static void sizes_have_a_limit(void **state)
 	struct err err = ERR_INIT;
 
 	(void)state;
-	assert_int_equal(difference_make((struct bytes){.len = 0}, (struct bytes){large, DIFFERENCE_STATE_MAX + 1},
-				 &frame, &err),
-		-1);
+	assert_int_equal(difference_make(NULL, (struct bytes){large, DIFFERENCE_STATE_MAX + 1}, &frame, &err), -1);
 	assert_int_equal(err.kind, ERR_TOO_LARGE);
 	assert_int_equal(
-		difference_make((struct bytes){large, DIFFERENCE_STATE_MAX}, (struct bytes){large, 200}, &frame, &err),
-		0);
+		frame_make((struct bytes){large, DIFFERENCE_STATE_MAX}, (struct bytes){large, 200}, &frame, &err), 0);
 	/* What the frame says is believed up to the buffer's limit. */
 	assert_int_equal(
 		difference_apply((struct bytes){large, DIFFERENCE_STATE_MAX}, bytes_of(&frame), &back, &err), -1);
@@ -136,6 +162,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_state_comes_back_from_its_difference),
+		cmocka_unit_test(a_base_serves_many_differences),
 		cmocka_unit_test(another_base_gives_no_state),
 		cmocka_unit_test(a_damaged_frame_gives_no_state),
 		cmocka_unit_test(sizes_have_a_limit),

@@ -7,9 +7,14 @@
 
 enum { HEAD_MAX = 4096, SPARE = 16 * 1024 };
 
+static struct bytes bytes_of(const struct buf *buf)
+{
+	return (struct bytes){buf_str(buf), buf->len};
+}
+
 void state_base_drop(struct state_base *base)
 {
-	buf_release(&base->bytes);
+	difference_base_free(base->bytes);
 	*base = (struct state_base)STATE_BASE_INIT;
 }
 
@@ -18,15 +23,14 @@ bool state_base_fits(size_t len)
 	return len >= STATE_BASE_MIN && len <= DIFFERENCE_STATE_MAX;
 }
 
-void state_base_set(struct state_base *base, struct buf *bytes, const struct state_facts *facts, int64_t now_ms)
+void state_base_set(struct state_base *base, const struct buf *state, const struct state_facts *facts, int64_t now_ms)
 {
 	state_base_drop(base);
-	if (!state_base_fits(bytes->len))
+	if (!state_base_fits(state->len))
 		return;
-	base->bytes = *bytes;
+	base->bytes = difference_base_new(bytes_of(state));
 	base->facts = *facts;
 	base->since_ms = now_ms;
-	*bytes = (struct buf)BUF_INIT(bytes->limit);
 }
 
 /* ---- the head ---- */
@@ -67,21 +71,19 @@ enum state_text state_head_read(const struct buf *state, struct state_facts *ret
 
 /* ---- what to send ---- */
 
-static struct bytes bytes_of(const struct buf *buf)
-{
-	return (struct bytes){buf_str(buf), buf->len};
-}
-
 static bool same_as_base(const struct state_base *base, const struct buf *state)
 {
-	return base->bytes.len == state->len && memcmp(base->bytes.data, state->data, state->len) == 0;
+	char digest[SHA256_HEX_SIZE];
+
+	crypto_sha256_hex(state->data, state->len, digest);
+	return text_equal(digest, base->facts.digest);
 }
 
 /* A new base costs a state of about a sixteenth of its size, compressed. */
 static bool difference_pays(const struct state_base *base, size_t state_len, size_t frame_len)
 {
 	return frame_len <= STATE_DIFFERENCE_MAX && frame_len <= state_len / 4 &&
-		base->sent + frame_len <= state_len / 16 + SPARE;
+		base->sent + frame_len <= state_len / 4 + SPARE;
 }
 
 enum state_form state_base_compare(struct state_base *base, const struct buf *state, const struct state_facts *facts,
@@ -90,11 +92,11 @@ enum state_form state_base_compare(struct state_base *base, const struct buf *st
 	char digest[SHA256_HEX_SIZE];
 	struct err err = ERR_INIT;
 
-	if (!base->bytes.len || !text_equal(base->facts.lineage, facts->lineage))
+	if (!base->bytes || !text_equal(base->facts.lineage, facts->lineage))
 		return STATE_AS_WHOLE;
 	if (!*base->last && same_as_base(base, state))
 		return STATE_UNCHANGED;
-	if (difference_make(bytes_of(&base->bytes), bytes_of(state), frame, &err) < 0)
+	if (difference_make(base->bytes, bytes_of(state), frame, &err) < 0)
 		return STATE_AS_WHOLE;
 	crypto_sha256_hex(frame->data, frame->len, digest);
 	if (text_equal(digest, base->last))

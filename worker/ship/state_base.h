@@ -22,7 +22,7 @@ enum {
 };
 
 struct state_base {
-	struct buf bytes; /* empty: there is none */
+	struct difference_base *bytes; /* NULL: there is none */
 	struct state_facts facts;
 	size_t sent;                /* bytes of differences to it */
 	int64_t since_ms;           /* when the scheduler got it, by clock_mono_ms */
@@ -31,13 +31,13 @@ struct state_base {
 
 #define STATE_BASE_INIT                                                                                                \
 	{                                                                                                              \
-		.bytes = BUF_INIT(MAX_STATE_BYTES), .sent = 0                                                          \
+		.bytes = NULL, .sent = 0                                                                               \
 	}
 
 /* There is none any more. */
 void state_base_drop(struct state_base *base);
-/* Takes the bytes; they may be under STATE_BASE_MIN or over the limit, and then there is none. */
-void state_base_set(struct state_base *base, struct buf *bytes, const struct state_facts *facts, int64_t now_ms);
+/* Copies the state. If it can't be a base, there is none. */
+void state_base_set(struct state_base *base, const struct buf *state, const struct state_facts *facts, int64_t now_ms);
 /* Whether a state of so many bytes can be a base. */
 bool state_base_fits(size_t len);
 

@@ -218,7 +218,7 @@ static bool difference_check(struct states *states)
 	enum state_text text;
 	struct state_facts now;
 
-	if (states->settled || !states->base.bytes.len)
+	if (states->settled || !states->base.bytes)
 		return false;
 	text = file_read_still(states, &now);
 	if (text != STATE_TEXT_WHOLE)
