@@ -3,7 +3,7 @@
 #define COMMON_CRYPTO_H
 
 /*
- * What OpenSSL does for us: digests, random tokens, and sealing what rests in the database.
+ * Digests, random tokens and the encryption of secrets in the database, with OpenSSL.
  *
  * A keyring holds AES-256 keys by number. The first key seals and signs; every key opens and verifies. Sealed bytes
  * are: key number (4 bytes, big endian), nonce (12), ciphertext, tag (16); the context text given at sealing is

@@ -350,8 +350,8 @@ static int topic_partitions(rd_kafka_t *rk, const char *topic, int timeout_ms)
 	return count;
 }
 
-/* Whether a broker takes requests to create and delete topics. The embedded one does not: it makes every topic that it
- * is asked for. It names a controller that is none of its brokers, and waiting for that would take the whole time. */
+/* Whether a broker takes requests to create and delete topics. The embedded one does not: its metadata requests create
+ * topics. It names a controller that is none of its brokers, so such a request would wait for the whole timeout. */
 static bool has_controller(rd_kafka_t *rk, const struct rd_kafka_metadata *metadata)
 {
 	int controller = rd_kafka_controllerid(rk, 0);

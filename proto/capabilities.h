@@ -40,8 +40,8 @@ bool needs_engine(const char *needs);
 /* Whether the worker has or downloads an engine. */
 bool capabilities_engine(const json_t *capabilities);
 
-/* What a worker with these capabilities may use for a job whose needs leave the version open: no engine of the
- * `disabled` versions, an array of texts. For other needs all. A new reference; NULL and null stay as they are. */
+/* The capabilities that a worker may use for a job with these needs. If the needs leave the version open, the engines
+ * of the `disabled` versions (an array of texts) are left out. A new reference; NULL and null stay as they are. */
 json_t *capabilities_allowed(const json_t *capabilities, const char *needs, const json_t *disabled);
 
 enum job_fit {

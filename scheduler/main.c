@@ -37,7 +37,7 @@
 
 enum { DATABASE_TRY_MS = 1000, MOST_CONNECTIONS = 10000, OTHER_DESCRIPTORS = 256 };
 
-/* What is taken in from the broker. */
+/* The topics that the scheduler reads. */
 static const struct intake_topic intake_topics[] = {
 	{TOPIC_RESULTS, results_settle},
 	{TOPIC_TASK_RESULTS, task_reports_settle},

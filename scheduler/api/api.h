@@ -3,8 +3,8 @@
 #define SCHEDULER_API_API_H
 
 /*
- * What every handler sees. A handler reads the request, works on the store, and answers with one respond_* call, or
- * returns -1 with *err filled: the server makes the JSON:API error of it. routes.def lists them all.
+ * The request, and the ways to answer it. A handler reads the request, works on the store and answers with one
+ * respond_* call. If it returns -1, the server makes the JSON:API error from *err. routes.def lists all handlers.
  */
 
 #include "common/httpd.h"

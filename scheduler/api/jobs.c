@@ -10,7 +10,7 @@
 #include "scheduler/store/policy_runs.h"
 #include "scheduler/store/unrecorded.h"
 
-/* What a worker asks with a job's own token (proto/README.md): it dies with the attempt. */
+/* The requests of a worker with a job's own token (proto/README.md), which ends with the attempt. */
 
 enum { CONTENT_LIMIT = 1 << 30 };
 
@@ -128,7 +128,7 @@ int jobs_result(struct request *req, struct response *res, struct err *err)
 	return 0;
 }
 
-/* One that is over needs no result, and nobody waits for it. */
+/* An attempt that has ended needs no result, so its report is answered at once. */
 int report_respond(struct response *res, const struct report *report, struct err *err)
 {
 	*err = report->err;

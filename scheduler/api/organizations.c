@@ -16,7 +16,7 @@
 #include "scheduler/store/site_settings.h"
 #include "scheduler/store/workspaces.h"
 
-/* What clients set and read back. */
+/* Settings that clients write and read. */
 static const struct field settings[] = {
 	{"aggregated-commit-status-enabled", FIELD_BOOL, "true"},
 	{"allow-force-delete-workspaces", FIELD_BOOL, "false"},

@@ -5,10 +5,9 @@
 #include "common/json.h"
 
 /*
- * The document that clients render a plan from: changes, drift and outputs of `terraform show -json`,
- * together with the providers' schemas, and without any value that terraform marks as sensitive, nor any text that
- * holds one of the secrets (an array of texts; those under four bytes are too common to look for). Borrows all; a new
- * reference.
+ * The document from which clients render a plan: changes, drift and outputs of `terraform show -json`, and the
+ * providers' schemas. Values that terraform marks as sensitive are left out. So is each text that holds one of
+ * `secrets`, an array of texts; secrets under four bytes are too common to look for. Borrows all; a new reference.
  */
 json_t *plan_redact(const json_t *plan, const json_t *schemas, const json_t *secrets);
 

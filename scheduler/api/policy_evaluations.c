@@ -7,7 +7,7 @@
 #include "scheduler/api/task_stages.h"
 #include "scheduler/store/policy_views.h"
 
-/* OPA's evaluations, as they stand in the post_plan task stage, and what came of each policy set. */
+/* OPA's evaluations in the post_plan task stage, and the outcome of each policy set. */
 
 /* ---- evaluations ---- */
 

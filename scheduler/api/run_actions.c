@@ -5,7 +5,7 @@
 #include "scheduler/dispatch/holds.h"
 #include "scheduler/store/run_events.h"
 
-/* What people do with runs. Bodies are empty, {} or {"comment": "..."}; answers are empty. */
+/* Actions of people on runs. Bodies are empty, {} or {"comment": "..."}; answers are empty. */
 
 static int item_read(struct request *req, enum run_event_kind kind, struct happening *ret_item, struct err *err)
 {

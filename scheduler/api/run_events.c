@@ -7,7 +7,7 @@
 #include "scheduler/api/runs.h"
 #include "scheduler/store/run_events.h"
 
-/* What happened to a run, and what people say about it. Neither list is paged. */
+/* The events of a run and the comments on it. Neither list is paged. */
 
 enum { COMMENT_MOST = 10000 };
 

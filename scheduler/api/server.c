@@ -38,7 +38,7 @@ enum { READ_MOST = 128 << 10 };
 /* SMALL_BODIES: bytes of memory for bodies of up to 64 KiB, which are read before their token is known. */
 enum { MOST_OBSERVERS = 64, SMALL_BODIES = 256 << 20 };
 
-/* What every answer carries. Clients refuse to work without the first, and parse the third as vYYYYMM-N. */
+/* The headers of every answer. Clients refuse to work without the first, and parse the third as vYYYYMM-N. */
 static const char *headers[][2] = {
 	{"TFP-API-Version", "2.6"},
 	{"TFP-AppName", "Terraform Enterprise"},

@@ -16,8 +16,7 @@ struct task_request {
 void task_request_release(struct task_request *request);
 /* Signs the body, which it takes, with the key ("": no signature). */
 void task_request_sign(const struct store *store, char *body, const char *key, struct task_request *ret_request);
-/* The request that tries a task out: stage "test", ids and addresses that are nobody's, none of them null.
- */
+/* The request that tests a task: stage "test", with ids and addresses of no real object, none of them null. */
 void task_request_test(
 	const struct store *store, const char *organization, const char *key, struct task_request *ret_request);
 

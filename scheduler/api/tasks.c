@@ -15,7 +15,7 @@
 #include "scheduler/store/workspace_tasks.h"
 #include "scheduler/store/workspaces.h"
 
-/* An organization's run tasks. Whatever is going to be called is tried out first. */
+/* An organization's run tasks. Each URL is tested before it is stored. */
 
 enum { DESCRIPTION_MOST = 1000, KEY_MOST = 1000 };
 

@@ -3,9 +3,9 @@
 #define SCHEDULER_AUTH_ACTOR_H
 
 /*
- * Who asks, and what they may do. A token without the right, and an object that is not there, look the same to the
- * client: 404. Everything that may is a team: people are in some, and a team's or an organization's token
- * acts as a user who is in that team alone.
+ * The caller of a request and its rights. A client gets the same 404 for an object that is not there and for one that
+ * its token may not see. Rights are granted to teams. A person has the rights of their teams. A team's or an
+ * organization's token acts as a user who is in that team alone.
  */
 
 #include "scheduler/auth/rights.h"

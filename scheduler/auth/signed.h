@@ -3,9 +3,9 @@
 #define SCHEDULER_AUTH_SIGNED_H
 
 /*
- * Addresses that carry their own right: uploads and logs, which clients ask without a token and with a query string
- * of their own, so the signature stands in the path: /signed/<expiry>-<hmac>/<path>.
- * They hold for two to three days; the expiry is a whole day's end, so that an object read twice shows the same one.
+ * Signed addresses of uploads and logs: /signed/<expiry>-<hmac>/<path>. Clients use them without a token. The signature
+ * is in the path because clients add a query string of their own. An address is valid for two to three days: it expires
+ * at the end of a day, so that an object that is read twice shows the same address.
  */
 
 #include "scheduler/store/store.h"

@@ -2,8 +2,8 @@
 #ifndef SCHEDULER_DISPATCH_AUTO_DESTROY_H
 #define SCHEDULER_DISPATCH_AUTO_DESTROY_H
 
-/* What a workspace manages is destroyed at a time that was set, or so long after its last change
- * (auto-destroy-at, auto-destroy-activity-duration). */
+/* Destroys the resources of workspaces at a set time (auto-destroy-at), or at a set time after their last change
+ * (auto-destroy-activity-duration). */
 
 #include "scheduler/store/store.h"
 

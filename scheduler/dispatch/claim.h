@@ -3,9 +3,8 @@
 #define SCHEDULER_DISPATCH_CLAIM_H
 
 /*
- * Giving out work: the best waiting jobs of a pool, each with a lease and a token of its own. A
- * claim is a compare-and-set on (job, attempt): of two claimers one gets it, and it does not matter which message woke
- * whom.
+ * Claims: a worker gets the best waiting jobs of its pool, each with a lease and a token of its own. A claim is a
+ * compare-and-set on (job, attempt). So one of two claimers gets the job, whichever message each of them read.
  *
  * What a job is about to read comes along where it is small (store/artifacts.h). It is read when the claim has
  * committed, since then nothing that is wrong with it can undo the claim, or keep its locks: the worker asks for what

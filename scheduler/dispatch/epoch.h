@@ -10,9 +10,10 @@
  *  - Elsewhere a new epoch fences every attempt that was claimed before it: the claim and the start of an apply may be
  *    among the lost commits. Plans are tried again. A run whose apply was claimed or waited ends errored, and its
  *    workspace is held.
- *  - A worker may apply a run of which the lost commits alone knew. For one lease after the epoch began no job is
- * handed out but those of plan-only runs (claim.c), so that the heartbeats of such workers come first. They hold the
- *    workspace and end the run. What such a worker sends before that is not refused: it is asked to come again.
+ *  - A worker may apply a run that only lost commits recorded. For one lease after the epoch began, claims give out
+ *    jobs of plan-only runs alone (claim.c), so that the heartbeats of such workers come first. These heartbeats hold
+ *    the workspace and end the run. Requests of such a worker before its heartbeat get 503, so that it sends them
+ * again.
  */
 
 #include "scheduler/store/workers.h"

@@ -30,7 +30,7 @@ void publisher_offer(
 /* Wakes the thread after a number of offers. */
 void publisher_wake(struct publisher *publisher);
 /* Makes sure that a topic exists before somebody reads it, within about a second: a reader that comes first would look
- * again only much later. A broker that is away is asked again with a later message. A topic that an operator deleted
+ * again only much later. If the broker does not answer, a later message tries again. A topic that an operator deleted
  * comes back within a minute. */
 void publisher_topic(struct publisher *publisher, const char *name, const struct topic_row *row);
 /* Deletes a topic that nobody will read any more, within about a second, if the broker lets us. */

@@ -2,8 +2,8 @@
 #ifndef SCHEDULER_DISPATCH_TASK_REPORTS_H
 #define SCHEDULER_DISPATCH_TASK_REPORTS_H
 
-/* What was reported of run tasks, decided: a result is final once, and a stage is over when all its results are; then
- * the most restrictive outcome counts. */
+/* Applies the reports of run tasks. A final result never changes. A stage ends when all its results are final, with the
+ * most restrictive of their outcomes. */
 
 #include "scheduler/dispatch/intake.h"
 

@@ -254,7 +254,7 @@ static void passes_too_late(struct verdict *v, const struct run_event *event)
 	end(v, RUN_APPLIED);
 }
 
-/* Contact with whoever did the work was lost, or they had to stop it themselves. */
+/* The scheduler lost contact with the worker, or the worker had to stop the job. */
 /* model: lost */
 static void loses(struct verdict *v, const struct run_event *event)
 {

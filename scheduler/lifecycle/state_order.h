@@ -3,10 +3,13 @@
 #define SCHEDULER_LIFECYCLE_STATE_ORDER_H
 
 /*
- * Which state may take the place of a workspace's current one: one of the same lineage whose serial is
- * not behind; under the same serial only from the same job, since terraform may rewrite its file under one serial, or
- * with the same content. A late one, of an attempt that is over, besides never takes the place of somebody else's
- * newer state, and never comes under somebody who is about to write: what they would write then would be behind. Pure.
+ * Which state may replace a workspace's current one. Pure.
+ *
+ *  - It has the same lineage, and its serial is not lower.
+ *  - With the same serial it has the same content, or comes from the same job: terraform may rewrite its file under one
+ *    serial.
+ *  - A late state, of an attempt that has ended, replaces no newer state of another writer. It is not accepted either
+ *    while another writer is at work, whose own state would then have too low a serial.
  */
 
 #include "common/base.h"

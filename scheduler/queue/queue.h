@@ -3,8 +3,8 @@
 #define SCHEDULER_QUEUE_QUEUE_H
 
 /*
- * What a workspace's queue decides: strictly in order, one at a time; a plan-only run goes beside
- * the queue and holds nothing, so no lock, hold or current run keeps it waiting. Pure, like the lifecycle.
+ * The rules of a workspace's queue: runs start strictly in order, one at a time. A plan-only run holds nothing. So it
+ * starts without a turn in the queue, and no lock, hold or current run delays it. Pure, like the lifecycle.
  */
 
 #include "scheduler/lifecycle/run.h"

@@ -221,7 +221,7 @@ static void add_operation(
 	rows_merge(changes->operations_new, changes->operations, row);
 }
 
-/* What the objects of the other stages call each status; in the order of enum operation_status. */
+/* The words of the other stages' objects for each status, in the order of enum operation_status. */
 static const char *const task_stage_words[] = {
 	"pending", "running", "running", "passed", "failed", "passed", "errored", "canceled", "unreachable"};
 

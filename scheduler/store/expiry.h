@@ -10,8 +10,8 @@
  * nothing is looked at twice, and nothing that is idle is looked at at all: a workspace's current state, or the
  * configuration that is its newest, is not due however old it is; its age counts from when another took its place.
  *
- * What holds is the workspace's policy, else the organization's, else the site's options. A policy that says
- * days speaks of states and configurations; one that says "don't delete" keeps everything. A rule begins anew when a
+ * The workspace's policy applies, else the organization's, else the site's options. A policy in days covers states and
+ * configurations; one that says "don't delete" keeps everything. A rule begins anew when a
  * policy was changed. Each batch is one transaction, with one audit event for each organization that names what went.
  *
  * States and configurations go in two steps, as they do through the API: for `hidden_days` they can be restored.

@@ -3,8 +3,8 @@
 #define SCHEDULER_STORE_LOGS_H
 
 /*
- * The logs of plans and applies. What a client reads is a stream of bytes: STX, then what the workers sent,
- * then ETX once the operation is over. The two marks are not stored: they follow from the operation's row.
+ * The logs of plans and applies. A client reads a stream of bytes: STX, then the output that the workers sent, then
+ * ETX once the operation has ended. The two marks are not stored: they follow from the operation's row.
  * A log that was deleted (store/expiry.h) is a stream of one line that says so.
  */
 

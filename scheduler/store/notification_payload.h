@@ -2,7 +2,7 @@
 #ifndef SCHEDULER_STORE_NOTIFICATION_PAYLOAD_H
 #define SCHEDULER_STORE_NOTIFICATION_PAYLOAD_H
 
-/* What a notification says, as each kind of destination reads it. */
+/* The content of a notification, in the format of each kind of destination. */
 
 #include "scheduler/lifecycle/triggers.h"
 #include "scheduler/store/store.h"

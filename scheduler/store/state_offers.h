@@ -3,19 +3,17 @@
 #define SCHEDULER_STORE_STATE_OFFERS_H
 
 /*
- * States that are written (store/states.h). State is never lost and never goes back: a state is
- * accepted with the same lineage as the current one and a serial that is not behind; under the same serial only from
- * the same job, or with the same content. An accepted state is the workspace's current one at once, in the caller's
- * transaction. What a worker sends and can't be the current one is kept beside: a row with the status kept_beside,
- * which is never the current one, stands in lists only if it is asked for, and can be downloaded and rolled back to
- * (lifecycle/state_order.h says which).
+ * Writes of states (store/states.h). No state is lost, and none replaces a newer one: lifecycle/state_order.h decides
+ * which states are accepted. An accepted state is the workspace's current one at once, in the caller's transaction. Any
+ * other state that a worker sends is kept beside: its row has the status kept_beside and is never the current one.
+ * Lists show it only on request. It can be downloaded and rolled back to.
  *
  * A job has one row, and perhaps one beside: each later state of the same attempt takes the place of the one before.
  */
 
 #include "scheduler/store/store.h"
 
-/* What a client says its state is; a file's own serial and lineage may differ. */
+/* A state as its client describes it; the serial and lineage in the file may differ. */
 struct state_label {
 	long long serial;
 	const char *lineage; /* NULL: the file's */

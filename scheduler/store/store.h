@@ -17,7 +17,7 @@ struct recall;
 struct viewer;
 struct waits;
 
-/* How long run tasks may take. */
+/* The time limits of run tasks. */
 struct task_limits {
 	int delivery_seconds; /* to be acknowledged at all */
 	int progress_seconds; /* without a word after that */

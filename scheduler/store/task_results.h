@@ -3,8 +3,8 @@
 #define SCHEDULER_STORE_TASK_RESULTS_H
 
 /*
- * Task stages and task results as rows. A task result is final once; whoever comes second loses the
- * compare-and-set on its status: a late callback, a deadline that fires after it, a cancel.
+ * Task stages and task results as rows. A task result becomes final once, by a compare-and-set on its status. A later
+ * callback, deadline or cancel changes nothing.
  */
 
 #include "scheduler/dispatch/outbox.h"

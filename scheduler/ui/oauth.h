@@ -3,9 +3,9 @@
 #define SCHEDULER_UI_OAUTH_H
 
 /*
- * What `terraform login` asks for: OAuth's authorization code with PKCE. The browser is sent to a page that
- * asks whether that is wanted, and goes back to the CLI, on the same machine, with a code that holds for five minutes
- * and once; the CLI changes it for a token of that person's.
+ * The authorization of `terraform login`: OAuth's authorization code with PKCE. The browser opens a page that asks the
+ * person for consent. It then returns to the CLI, on the same machine, with a code that is valid once and for five
+ * minutes. The CLI exchanges the code for a token of that person.
  */
 
 #include <jansson.h>

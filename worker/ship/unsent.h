@@ -3,7 +3,7 @@
 #define WORKER_SHIP_UNSENT_H
 
 /*
- * What the scheduler does not know yet of applies that have ended, in <data-dir>/unsent:
+ * Results and states of ended applies that the scheduler does not have yet, in <data-dir>/unsent:
  *
  *     <job>-<attempt>.json      {"job":…,"token":…,"run":…,"folder":…,"digest":…}, the "result" if it has one, and
  *                               the resources that are "unrecorded" (ship/unrecorded.h; 0600)
@@ -70,8 +70,8 @@ void unsent_confirmed(struct unsent *unsent, const char *job, int attempt, bool 
 /* For each folder of `jobs`, as soon as no process of its job is left: keeps what is left to be told of it, removes it,
  * and begins to tell. */
 void unsent_recover(struct unsent *unsent, int jobs);
-/* The applies of which something is to be told, and those of earlier workers that may still run: heartbeats name them,
- * since a database that failed over may not know them. */
+/* Calls `each` for the applies with something unsent, and for those of earlier workers that may still run. Heartbeats
+ * name them, since a database that failed over may not know them. */
 void unsent_each(const struct unsent *unsent, listed_fn each, void *data);
 
 #endif

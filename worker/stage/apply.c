@@ -29,8 +29,8 @@ static void started_answered(void *data, int status, const struct buf *body)
 	job_release(job);
 }
 
-/* From the scheduler's answer on, this apply is never tried again. So it is asked when nothing is left
- * to do before terraform starts; and what a restarted worker has to know of it stands on the disk before. */
+/* After the scheduler's answer, this apply is never tried again. So this is the last step before terraform starts. The
+ * note for a restarted worker is on the disk before. */
 static void step_start(struct job *job)
 {
 	const struct transfer_spec spec = {.method = "POST",
