@@ -5,8 +5,8 @@
 /*
  * The last whole state that the scheduler has of an apply, and when the next one is sent as a difference to it
  * (common/difference.h) and when as a whole. With differences alone an apply of n resources would send n * n / 2 of
- * them; with whole states n of n. A new base once the differences have cost about as much as a compressed state keeps
- * both parts small. Decisions without I/O.
+ * them; with whole states n of n. A new base once the differences add up to the size of a state keeps both parts
+ * small. Decisions without I/O.
  */
 
 #include <stdint.h>
