@@ -16,9 +16,9 @@ int artifacts_of_run(struct store *store, const char *run_id, struct rows *ret_r
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "run not found");
 }
 
-/* ---- what a job reads ---- */
+/* ---- inputs of a job ---- */
 
-/* The content itself, by the shortest way from the job. */
+/* Selects the content, joined from the job by `way`. */
 #define BLOB_BY(way, blob)                                                                                             \
 	BLOB_SELECT "from jobs j " way " left join blobs b on b.id = " blob                                            \
 		    " where j.id = $1 and j.token_hash = $2 and j.state = 'claimed'"
@@ -54,9 +54,9 @@ int artifact_of_job(struct store *store, const char *job_id, const char *token, 
 	return (artifact == ARTIFACT_STATE ? state_content_of_row : blob_of_row)(store, &rows, 0, out, err);
 }
 
-/* ---- what many jobs are about to read, where it is small ---- */
+/* ---- small inputs of many jobs ---- */
 
-/* By the same ways. The bytes of what is larger are not touched: its row has its size. */
+/* The same joins. Bytes of larger contents are not read: blobs.size has their size. */
 #define SMALL_BY(name, stages, way, blob)                                                                              \
 	"select j.id as job_id, '" name "' as name, b.id as blob_id, b.object_key, b.bytes_sealed as sealed, b.size "  \
 	"from jobs j " way " join blobs b on b.id = " blob " where j.id = any($1::text[]) "                            \
@@ -73,7 +73,7 @@ static const char small_sql[] =
 	"as total from (" SMALL_CONFIGURATION AND SMALL_STATE AND SMALL_PLAN AND SMALL_INIT AND SMALL_PLAN_JSON
 	") small) bounded where total <= $3";
 
-/* One that does not open is left out: who asks for it is told why. */
+/* A content that does not open is skipped: the worker's own request for it reports the error. */
 static void small_add(struct store *store, const struct rows *rows, int row, json_t *contents)
 {
 	const char *job = row_text(rows, row, "job_id");

@@ -107,13 +107,14 @@ int audit_write(struct store *store, const struct audit_event *event, struct err
 #define EVENT_COLUMNS                                                                                                  \
 	"id, position, at, organization_id, actor_type, actor_id, actor_name, token_id, address, request_id, action, " \
 	"resource_type, resource_id, workspace_id, to_jsonb(attributes) as attributes "
-/* What was counted of them before that time (migration 0035). */
+/* The number of events before that time, of whole hours only (migration 0035). */
 #define COUNTED(whose, time)                                                                                           \
 	"coalesce((select events from audit_totals where organization_id = " whose " and until <= " time               \
 	" order by until desc limit 1), 0) "
 
-/* Events of `own` (a condition), which `whose` has the totals of. From the hour that `since` is in to the last that was
- * counted they are known. A page is walked to in an index before anything else is read. */
+/* Lists events that match the condition `own`; `whose` is the key of their totals. audit_totals has the counts from the
+ * first full hour after `since` to the last hour that was counted; the rest is counted here. The page is found in an
+ * index before any other column is read. */
 #define TRAIL(own, whose, same)                                                                                        \
 	"(with n as materialized (select case when s.known < c.until then (select count(*) from audit_events "         \
 	"where " own "and at > $2::timestamptz and at < s.known) + " COUNTED(whose, "c.until") "- " COUNTED(whose,     \
@@ -141,7 +142,7 @@ int audit_read(struct store *store, const struct audit_list *list, struct rows *
 		P_INT(list->limit), P_INT(list->offset));
 }
 
-/* The next hour with events, if it is over for long enough. Who counts the same at the same time writes the same. */
+/* Counts the next hour with events, if it ended at least an hour ago. Concurrent schedulers write identical rows. */
 int audit_count(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;

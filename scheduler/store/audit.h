@@ -3,8 +3,8 @@
 #define SCHEDULER_STORE_AUDIT_H
 
 /*
- * The trail of everything that changed anything: one row for each change, in the change's own transaction, and one
- * message on runyard.events. It tells names of attributes and never their values, and outlives what it tells of.
+ * The audit trail of all changes. Each change writes one row, in its own transaction, and one message on
+ * runyard.events. A row has names of attributes and never their values. Rows are kept after the resource is deleted.
  */
 
 #include "common/ids.h"
@@ -13,46 +13,46 @@
 
 enum { AUDIT_UUID_SIZE = 37, AUDIT_TEXT = 160 };
 
-/* Texts that are NULL or empty are unknown. All are borrowed. */
+/* Strings that are NULL or empty are unknown. All are borrowed. */
 struct audit_event {
 	const char *organization; /* NULL: the site's own */
 	const char *actor_type;   /* "user", "organization", "signed", "system", ... */
 	const char *actor_id, *actor_name;
 	const char *token; /* the token's id */
 	const char *address;
-	const char *request; /* its id */
+	const char *request; /* the request's id */
 	const char *action;  /* "create", "update", "destroy", "lock", ... */
 	const char *resource_type, *resource_id;
 	const char *workspace;
 	struct db_array *attributes; /* names; NULL: none */
 };
 
-/* A random UUID, as clients expect an event's and a request's id to be. */
+/* Generates a random UUID, the form that clients expect for ids of events and requests. */
 void audit_uuid(char ret_uuid[AUDIT_UUID_SIZE]);
 
-/* Events on their way, which are written with one statement. */
+/* Pending events, which are written with one statement. */
 struct audit_batch {
 	json_t *rows;
 	struct outbox messages;
 };
 void audit_batch_init(struct audit_batch *batch);
 void audit_batch_release(struct audit_batch *batch);
-/* Borrows nothing after the call. */
+/* Adds an event. Keeps no reference to its strings. */
 void audit_add(struct audit_batch *batch, const struct audit_event *event);
-/* Writes the rows and their messages in the running transaction, or in one of their own. */
+/* Writes the rows and their messages in the current transaction, or in a transaction of its own. */
 int audit_insert(struct store *store, struct audit_batch *batch, struct err *err);
-/* The same of one. */
+/* Writes a single event. */
 int audit_write(struct store *store, const struct audit_event *event, struct err *err);
 
 struct audit_list {
-	const char *organization; /* NULL: of the whole site */
+	const char *organization; /* NULL: the whole site */
 	const char *since;        /* a time PostgreSQL reads, or NULL */
 	long long limit, offset;
 };
 
-/* The columns of audit_events and `total`, the newest first; a row with a null id if the page is empty. */
+/* Columns of audit_events and `total`, the newest first; a row with a null id if the page is empty. */
 int audit_read(struct store *store, const struct audit_list *list, struct rows *ret_rows, struct err *err);
-/* Writes down how many events there were in hours that are over (migration 0035). */
+/* Stores the number of events of past hours (migration 0035). */
 int audit_count(struct store *store, struct err *err);
 
 #endif

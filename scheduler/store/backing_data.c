@@ -2,10 +2,10 @@
 #include "scheduler/store/backing_data.h"
 
 static const struct {
-	const char *what, *there; /* the status with all content */
-	const char *find;         /* its status, and why its content has to stay */
+	const char *what, *there; /* the status of a version that has its content */
+	const char *find;         /* reads its status, and why its content is needed */
 	const char *set;
-	const char *let_go; /* blobs that nothing names are swept */
+	const char *let_go; /* deletes the references; unreferenced blobs are swept */
 } kinds[] = {
 	[BACKING_CONFIGURATION] = {"configuration version", "uploaded",
 		"select c.status, case when exists (select 1 from workspaces w where "
@@ -25,7 +25,7 @@ static const struct {
 
 static const char hidden[] = "backing_data_soft_deleted";
 
-/* NULL stands for the status with all content. */
+/* NULL stands for the status of a version that has its content. */
 static const struct {
 	const char *from, *to;
 } changes[] = {

@@ -2,8 +2,8 @@
 #ifndef SCHEDULER_STORE_BACKING_DATA_H
 #define SCHEDULER_STORE_BACKING_DATA_H
 
-/* Letting go of the content of configuration and state versions, in two steps: it is out of sight and can be restored,
- * then it is gone. What the workspace or a run still needs stays. */
+/* Deletes the content of configuration and state versions in two steps: soft deletion, which can be undone, then
+ * permanent deletion. Content that the workspace or a run still needs is kept. */
 
 #include "scheduler/store/store.h"
 

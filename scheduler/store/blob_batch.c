@@ -43,7 +43,7 @@ int blob_add_shared(struct blob_batch *batch, struct store *store, const void *b
 	return add(batch, store, ret_id, ret_id->text, (struct bytes){bytes, len}, err);
 }
 
-/* In the order of their ids: who stores the same content at the same time waits, and never for one another. */
+/* Inserts in the order of ids, so that transactions that store the same content concurrently do not deadlock. */
 int blobs_insert(struct blob_batch *batch, struct store *store, struct err *err)
 {
 	if (!batch->ids.count)

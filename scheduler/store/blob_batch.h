@@ -2,7 +2,7 @@
 #ifndef SCHEDULER_STORE_BLOB_BATCH_H
 #define SCHEDULER_STORE_BLOB_BATCH_H
 
-/* Blobs (store/store.h) that are stored with one statement, within the transaction that names them. */
+/* Inserts several blobs (store/store.h) with one statement, within the transaction that refers to them. */
 
 #include "common/difference.h"
 #include "scheduler/store/store.h"
@@ -16,12 +16,13 @@ struct blob_batch {
 		.ids = DB_ARRAY_INIT, .sizes = DB_ARRAY_INIT, .sealed = DB_BYTES_INIT                                  \
 	}
 
-/* Takes the bytes in, sealed, and says which blob they are: a new one, or that of the same content. */
+/* Seals the bytes, adds them to the batch and returns their blob's id: a new one, or for blob_add_shared that of the
+ * same content. */
 int blob_add(struct blob_batch *batch, struct store *store, const void *bytes, size_t len, struct id *ret_id,
 	struct err *err);
 int blob_add_shared(struct blob_batch *batch, struct store *store, const void *bytes, size_t len, struct id *ret_id,
 	struct err *err);
-/* A new one that is sealed for one use, and opened by blob_of_row_as alone. */
+/* Adds a new blob that is sealed for one use. Only blob_of_row_as opens it. */
 int blob_add_as(struct blob_batch *batch, struct store *store, const char *use, struct bytes content, struct id *ret_id,
 	struct err *err);
 int blobs_insert(struct blob_batch *batch, struct store *store, struct err *err);

@@ -8,8 +8,8 @@
 
 enum {
 	SEALED_LIMIT = 1 << 30,
-	PIECE = 256 << 10,         /* of what is read in parts */
-	SEALED_PIECE = PIECE + 32, /* with the key's number, the nonce and the tag (common/crypto.h) */
+	PIECE = 256 << 10,         /* bytes of one piece of a blob that is read in parts */
+	SEALED_PIECE = PIECE + 32, /* includes the key's number, the nonce and the tag (common/crypto.h) */
 	CONTEXT_SIZE = ID_SIZE + 24,
 };
 
@@ -51,14 +51,14 @@ struct id blob_shared_id(struct store *store, const char *sha256_hex)
 	char keyed[SHA256_HEX_SIZE];
 	struct id id;
 
-	/* A bare digest would tell whoever reads the table that a guess of the content is right. */
+	/* A plain digest would let a reader of the table verify a guess of the content. */
 	keyring_derive(store->keyring, 0, "blob-id", key);
 	crypto_hmac_hex(key, sizeof(key), sha256_hex, keyed);
 	snprintf(id.text, sizeof(id.text), "blob-%.32s", keyed);
 	return id;
 }
 
-/* One that is found stays: whoever sweeps it waits for this transaction, and then sees that it is named. */
+/* Locks an existing blob: a concurrent sweep waits for this transaction, and then sees that the blob is referenced. */
 static int blob_hold(struct store *store, const char *id, bool *ret_there, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -109,7 +109,7 @@ int blob_put_pieces(struct store *store, const void *bytes, size_t len, struct i
 
 /* ---- reading ---- */
 
-/* The sealed bytes of `part` (its key is not set yet): of the row, or of the object that it names. */
+/* Appends the sealed bytes of `part` from the row, or from the object that the row names. part.key is set here. */
 static int sealed_of_row(struct store *store, const struct rows *rows, int row, struct object_part part,
 	struct buf *out, struct err *err)
 {

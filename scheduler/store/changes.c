@@ -59,9 +59,9 @@ void changes_release(struct changes *changes)
 	outbox_release(&changes->outbox);
 }
 
-/* ---- a run's own row, and those of its plan and its apply ---- */
+/* ---- rows of runs, and of their plans and applies ---- */
 
-/* Adds the row to those that are written anew, or to what is there by that id already. Takes it. */
+/* Merges the row into the one with its id in `fresh`, or appends it to `rows`. Takes it. */
 static void rows_merge(json_t *fresh, json_t *rows, json_t *row)
 {
 	json_t *there, *times = json_object_get(row, "times");
@@ -79,7 +79,7 @@ static void rows_merge(json_t *fresh, json_t *rows, json_t *row)
 	json_array_append_new(rows, row);
 }
 
-/* What a decision may change. */
+/* The columns that a decision may change. */
 static json_t *run_columns(const struct id *id, const struct run *run, json_t *times)
 {
 	return json_pack("{ss ss ss sb sb sb si sb sb so}", "id", id->text, "status", run_statuses[run->status].name,
@@ -127,7 +127,7 @@ void changes_create(struct changes *changes, const struct run_row *row, const ch
 	json_array_append_new(changes->events, event_new(row->id.text, "created", actor));
 }
 
-/* ---- what else a decision changes ---- */
+/* ---- other rows that a decision changes ---- */
 
 static void add_input(struct changes *changes, const struct run_change *change)
 {
@@ -180,7 +180,7 @@ static void add_jobs(struct changes *changes, const struct run_change *change)
 				change->event != EV_LOST));
 	if (verdict->ends_job && *job)
 		json_array_append_new(changes->jobs_ended, json_string(job));
-	/* What the last state of an apply was is known now; after a lost one it is what was received. */
+	/* The last state of the apply is known now. After the worker was lost, it is the last one received. */
 	if (verdict->ends_job && *job && change->row->run.stage == STAGE_APPLY)
 		json_array_append_new(
 			changes->states, json_pack("{ss sb}", "job_id", job, "recovered", change->event == EV_LOST));
@@ -205,9 +205,9 @@ static json_t *mark_time(const struct changes *changes, const char *word)
 static void add_operation(
 	struct changes *changes, const struct run_change *change, enum stage stage, enum operation_status status)
 {
-	/* The counts are those of the stage that the result is of. */
+	/* The counts belong to the stage that the result is of. */
 	const struct job_result *result = stage == change->row->run.stage ? change->result : NULL;
-	/* A plan or apply has no word for "failed": clients wait for one of those they know. */
+	/* A plan or apply has no status "failed": clients wait for one of the statuses they know. */
 	const char *name = operation_status_name(status == OPERATION_FAILED ? OPERATION_ERRORED : status);
 	json_t *row = json_pack("{ss ss so sb}", "id", id_sibling(change->row->id.text, stages[stage].name).text,
 		"status", name, "times", mark_time(changes, status == OPERATION_RUNNING ? "started" : name), "over",
@@ -221,7 +221,7 @@ static void add_operation(
 	rows_merge(changes->operations_new, changes->operations, row);
 }
 
-/* The words of the other stages' objects for each status, in the order of enum operation_status. */
+/* The statuses of other stages' objects, in the order of enum operation_status. */
 static const char *const task_stage_words[] = {
 	"pending", "running", "running", "passed", "failed", "passed", "errored", "canceled", "unreachable"};
 
@@ -231,11 +231,11 @@ static const char *const policy_words[] = {
 static const char *const cost_words[] = {
 	"pending", "queued", "queued", "finished", "errored", "finished", "errored", "canceled", "unreachable"};
 
-/* The post_plan task stage while OPA's evaluation, which stands in it, goes on. */
+/* Statuses of the post_plan task stage while OPA's evaluation, which is a part of it, runs. */
 static const char *const task_stage_opa_words[] = {
 	"pending", "running", "running", "passed", "awaiting_override", "passed", "errored", "canceled", "unreachable"};
 
-/* Where a stage's own object is kept, if it is no operation. */
+/* The location of a stage's own object, if it is not an operation. */
 static const struct {
 	size_t offset; /* of the array in struct changes */
 	const char *const *words;
@@ -259,8 +259,8 @@ static void add_row(struct changes *changes, const struct run_change *change, js
 }
 
 /*
- * The post_plan task stage holds two stages of the run: its tasks, then OPA's evaluation. It is not over before the
- * second is, and of the two only one says what has become of it at a time.
+ * The post_plan task stage covers two stages of the run: its tasks, then OPA's evaluation. It ends with the second of
+ * them. Only one of the two sets its status at a time.
  */
 static bool post_plan_goes_on(const struct verdict *verdict, enum stage stage, enum operation_status status)
 {
@@ -280,14 +280,14 @@ static void add_post_plan(
 
 	if (post_plan_goes_on(change->verdict, stage, status))
 		return;
-	/* Nobody overrides what has ended already. */
+	/* A run that has ended can't be overridden. */
 	if (stage == STAGE_OPA && status == OPERATION_FAILED && run_ended(&change->verdict->run))
 		word = "failed";
 	add_row(changes, change, changes->task_stages, STAGE_POST_PLAN, word,
 		status >= OPERATION_FINISHED && (stage == STAGE_POST_PLAN || run_ended(&change->verdict->run)));
 }
 
-/* A policy check says whether anybody may override what failed: where nobody may, the run has errored. */
+/* The status of a policy check says whether the failure can be overridden: if not, the run has errored. */
 static const char *word_of(const struct run_change *change, enum stage stage, enum operation_status status)
 {
 	if (stage == STAGE_SENTINEL && status == OPERATION_FAILED)
@@ -365,7 +365,7 @@ static void add_events(struct changes *changes, const struct run_change *change)
 	outbox_add(&changes->outbox, topics[TOPIC_EVENTS].name, changed.run.text, run_changed_encode(&changed));
 }
 
-/* A run that nobody's request has ended: the audit trail says that it was us. */
+/* Audits the end of a run without a user's request: the actor is the scheduler. */
 static void add_audit(struct changes *changes, const struct run_change *change)
 {
 	if (change->actor || !run_ended(&change->verdict->run) || run_ended(&change->row->run))
@@ -402,7 +402,7 @@ void changes_add(struct changes *changes, const struct run_change *change)
 	add_notification(changes, change);
 }
 
-/* How long a finished plan or apply took; null for any other. */
+/* The duration of a finished plan or apply; null for any other. */
 #define MILLISECONDS(operation)                                                                                        \
 	"1000 * extract(epoch from (" operation ".status_timestamps->>'finished-at')::timestamptz - (" operation       \
 	".status_timestamps->>'started-at')::timestamptz)"
@@ -456,8 +456,12 @@ static const struct save saves_new[] = {
 		"over boolean)"},
 };
 
-/* Ends before starts: a run has at most one job. Runs before workspaces: what ended makes room. Operations by their
- * ids, as uploads lock them: nothing else keeps the two apart. */
+/*
+ * The order matters:
+ *  - Ended jobs before new ones: a run has at most one job.
+ *  - Runs before workspaces: the end of a run releases its workspace.
+ *  - Operations in the order of ids, the order in which uploads lock them: they have no other common lock.
+ */
 static const struct save saves[] = {
 	{offsetof(struct changes, jobs_ended),
 		"delete from jobs where id in (select id from jobs where id in "
@@ -566,7 +570,7 @@ int changes_save_new(struct store *store, struct changes *changes, struct err *e
 	return 0;
 }
 
-/* Holds first: they begin with what the job's row says, and it goes. */
+/* Begins holds first: they read the job's row, which is deleted later. */
 int changes_save(struct store *store, struct changes *changes, struct err *err)
 {
 	if (changes_save_new(store, changes, err) < 0 || holds_begin(store, changes->holds, err) < 0)

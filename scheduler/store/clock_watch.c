@@ -6,7 +6,7 @@
 #include "common/metrics.h"
 #include "scheduler/metrics.h"
 
-/* $1: the length of a lease in seconds. Jobs are locked in the order of their ids everywhere. */
+/* $1: the length of a lease in seconds. Jobs are always locked in the order of their ids. */
 static const char *const leases_sql[] = {
 	("update jobs j set lease_until = now() + make_interval(secs => $1::int) "
 	 "from (select id from jobs where state like 'claimed' order by id for no key update) s where j.id = s.id"),
@@ -17,9 +17,8 @@ static const char *const leases_sql[] = {
 #define STEP "$1::bigint * interval '1 millisecond' "
 
 /*
- * $1: the step in ms. After a step back, only a time that is ahead of the clock is certainly from before the step.
- * After a step forward, rows that were written since the step get the step as well: their deadlines are late, never
- * early.
+ * $1: the step in ms. After a step back, only a time in the future is certainly from before the step. After a step
+ * forward, rows that were written since the step are shifted as well: their deadlines are late, never early.
  */
 static const char *const times_sql[] = {
 	("update jobs j set deadline = deadline + " STEP
@@ -47,7 +46,7 @@ struct correcting {
 	struct store *store;
 	int64_t step_ms;
 	long long seen;  /* the count at the last reading */
-	long long count; /* as it is afterwards */
+	long long count; /* the count after the correction */
 };
 
 static int rows_correct(const struct correcting *c, struct err *err)

@@ -3,13 +3,13 @@
 #define SCHEDULER_STORE_CLOCK_WATCH_H
 
 /*
- * PostgreSQL's clock says when leases and deadlines end. It can step: by an operator, by NTP, or since another server
- * answers after a failover. A watch compares it with this process's own clock. After a step:
+ * Detects steps of PostgreSQL's clock, which determines when leases and deadlines expire. An operator, NTP or a
+ * failover to another server can cause a step. A watch compares this clock with the process's own. After a step:
  *
- *  - every lease begins anew, so that no worker loses a job, and a dead worker is found after one lease;
- *  - deadlines of holds, run tasks and notifications, and the times of waiting work, move with the clock.
+ *  - every lease is renewed, so that no worker loses a job; a dead worker is detected after one lease;
+ *  - deadlines of holds, run tasks and notifications, and the times of waiting work, are shifted with the clock.
  *
- * Of several schedulers that see a step, one corrects the rows (clock_steps.count).
+ * If several schedulers see a step, one of them corrects the rows (clock_steps.count).
  */
 
 #include "scheduler/lifecycle/clock_step.h"
@@ -17,13 +17,13 @@
 
 struct clock_watch {
 	struct clock_reading last;
-	bool known; /* there is a last reading */
+	bool known; /* `last` is valid */
 	long long steps;
 };
 
-/* Reads the clock; corrects the rows if it stepped since the last reading. *ret_steady is false if it did, or if the
- * reading was too slow to tell: what was judged by PostgreSQL's clock since the last reading must then not be acted on.
- */
+/* Reads the clock, and corrects the rows if it stepped since the last reading. *ret_steady is false if it did, or if
+ * the reading was too slow to tell. Then discard decisions that were made by PostgreSQL's clock since the last
+ * reading. */
 int clock_watch_look(struct clock_watch *watch, struct store *store, bool *ret_steady, struct err *err);
 
 #endif

@@ -7,7 +7,7 @@
 	"(select i.run_id from run_inputs i join runs r on r.id = i.run_id "                                           \
 	"where i.configuration_version_id = c.id order by r.position limit 1) as run_id "
 
-/* A member of status_timestamps: now, as the API writes it. */
+/* A member of status_timestamps: the current time in the API's format. */
 #define STAMP(key)                                                                                                     \
 	"jsonb_build_object('" key "', to_char(now() at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))"
 

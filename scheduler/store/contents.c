@@ -3,7 +3,7 @@
 
 #include "common/err.h"
 
-/* A bundle of policies may need many; who needs more than that asks in a circle. */
+/* A bundle of policies may need many objects; more than that indicates a loop. */
 enum { MOST_OBJECTS = 256, OBJECT_LIMIT = 1 << 30 };
 
 struct content {
@@ -35,7 +35,8 @@ const struct buf *contents_find(struct contents *contents, const struct object_p
 	return NULL;
 }
 
-/* Once, it may be that the blob has just gone, and whoever looks again finds no object named. */
+/* An object may be missing once, because its blob was just deleted: the retry then finds no row that names it. Missing
+ * twice is an error. */
 static int gone_note(struct contents *contents, const struct object_part *part, struct err *err)
 {
 	if (part_equal(&contents->gone, part))

@@ -3,10 +3,11 @@
 #define SCHEDULER_STORE_CONTENTS_H
 
 /*
- * What one request needs of the object store. Nothing waits for the network while it holds a transaction, a lock or one
- * of the threads that answer everybody: who reads a blob whose bytes are an object, and does not have them here, notes
- * the object as wanted and fails with ERR_UNAVAILABLE. The server then fetches it in a thread of its own and has the
- * request handled again from its start (api/server.c).
+ * The objects of the object store that one request needs. No transaction, lock or request-serving thread waits for the
+ * network:
+ *  - A reader that needs an object which is not fetched yet records it as wanted and fails with ERR_UNAVAILABLE.
+ *  - The server then fetches the object in a separate thread, and handles the request again from its start
+ *    (api/server.c).
  */
 
 #include "scheduler/store/objects.h"
@@ -14,16 +15,17 @@
 struct content;
 
 struct contents {
-	struct object_part wanted; /* an empty key: nothing */
-	struct object_part gone;   /* that was not there when it was fetched */
+	struct object_part wanted; /* an empty key: none */
+	struct object_part gone;   /* was missing at the last fetch */
 	struct content *have;
 	size_t count;
 };
 
 void contents_release(struct contents *contents);
-/* The part's bytes, borrowed, or NULL, and it is wanted. contents may be NULL: then nothing is here. */
+/* The part's bytes, borrowed. If they are not fetched yet: NULL, and the part is recorded as wanted. contents may be
+ * NULL: then nothing is fetched. */
 const struct buf *contents_find(struct contents *contents, const struct object_part *part);
-/* Fetches what is wanted; afterwards nothing is. ERR_UNAVAILABLE; ERR_INTERNAL if the object store has lost it. */
+/* Fetches the wanted part, and resets it. ERR_UNAVAILABLE; ERR_INTERNAL if the object store has lost the object. */
 int contents_fetch(struct contents *contents, struct objects *objects, struct err *err);
 
 #endif

@@ -23,11 +23,11 @@ int cost_estimate_create(
 	return 0;
 }
 
-/* ---- what a worker found ---- */
+/* ---- results of a worker ---- */
 
 enum { MOST_DIGITS = 64 };
 
-/* "-12.50": digits, perhaps with a point among them and a minus before. */
+/* "-12.50": an optional minus, digits, and optionally a point with more digits. */
 static bool is_amount(const char *text)
 {
 	size_t whole, len;

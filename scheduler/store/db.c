@@ -15,9 +15,9 @@
 #include "scheduler/metrics.h"
 
 enum { MOST_STATEMENTS = 2048, MOST_TRIES = 6, MOST_QUEUED = 64, MOST_SENT = 2 * MOST_QUEUED };
-/* A statement may take 30 s (db_connect), so who is silent for longer stands still. */
+/* Statements time out after 30 s (db_connect), so a server that is silent for longer is considered lost. */
 enum { SILENT_MS = 35000, CHECK_MS = 10000, HISTORY_MS = 5000, FOR_EVER = -1 };
-enum { LARGE = 4 << 20 }; /* bytes of a statement's parameter or answer */
+enum { LARGE = 4 << 20 }; /* bytes of a statement's parameter or result */
 
 struct db {
 	char *url;
@@ -25,23 +25,23 @@ struct db {
 	const char *statements[MOST_STATEMENTS]; /* prepared on this connection, by the address of their text */
 	bool relaxed;
 	bool unguarded;
-	char history[HISTORY_SIZE]; /* of the server that the connection is to */
-	const char *channel;        /* that it listens to, or NULL */
+	char history[HISTORY_SIZE]; /* of the connected server */
+	const char *channel;        /* the channel it listens to, or NULL */
 	bool in_transaction, gathering;
-	int queued; /* statements that were sent, whose results nobody has read: the connection is in pipeline mode */
-	struct rows *asked[MOST_SENT];                                    /* where the result of each goes, or NULL */
-	bool preparing;                                                   /* some of them prepare statements */
-	enum { AHEAD_NONE, AHEAD_SENT, AHEAD_HOLDS, AHEAD_FAILED } ahead; /* what has become of db_ahead */
+	int queued; /* statements sent whose results are not read yet; if not 0, the connection is in pipeline mode */
+	struct rows *asked[MOST_SENT]; /* where each of their results goes, or NULL */
+	bool preparing;                /* some of them prepare statements */
+	enum { AHEAD_NONE, AHEAD_SENT, AHEAD_HOLDS, AHEAD_FAILED } ahead; /* the state of db_ahead */
 	bool (*judge)(void *data, const struct rows *rows);
 	void *judge_data;
 	unsigned long long connections;
-	const char *given_up; /* why no answer is waited for any more, or NULL */
+	const char *given_up; /* why the connection was given up, or NULL */
 	bool try_again;       /* the last failure was a deadlock or a serialization failure */
 	bool large;           /* libpq's buffers have grown for a statement of at least LARGE */
 	char constraint[64];
 	int (*before_commit)(void *data, struct err *err);
 	void *before_data;
-	struct after *after; /* what waits for the end of the transaction, in order */
+	struct after *after; /* callbacks for the end of the transaction, in order */
 	size_t after_count;
 };
 
@@ -169,7 +169,8 @@ static void notice_ignore(void *arg, const PGresult *result)
 	(void)result;
 }
 
-/* The reason without the connection's own text, which may hold the address but also the user's password. */
+/* Reports libpq's reason, one line only. Closes the connection. The URL, which may contain the password, is not in
+ * it. */
 static int connection_failed(struct db *db, struct err *err)
 {
 	const char *said = db->conn ? PQerrorMessage(db->conn) : "no memory";
@@ -185,7 +186,7 @@ static int connection_failed(struct db *db, struct err *err)
 	return err_set(err, ERR_UNAVAILABLE, "PostgreSQL: service unavailable: %s", reason);
 }
 
-/* A connection that the server closed while nobody used it has something to read: why it did, then the end. */
+/* A connection that the server closed while it was idle is readable: the reason, then end of file. */
 static bool connection_alive(struct db *db)
 {
 	struct pollfd fd = {.fd = PQsocket(db->conn), .events = POLLIN};
@@ -201,7 +202,7 @@ static void note_trip(int statements);
 static PGresult *result_last(struct db *db, bool sent, int most_ms);
 static bool result_good(const PGresult *result);
 
-/* A standby has no history of its own: the statement fails there. */
+/* The statement fails on a standby, which has no history of its own. */
 static int history_read(struct db *db, struct err *err)
 {
 	PGresult *result;
@@ -231,8 +232,8 @@ static int channel_listen(struct db *db, struct err *err)
 	return script(db, sql, SILENT_MS, err);
 }
 
-/* A host that is gone says nothing: the connection ends when it has not answered for half a minute. What the URL says
- * counts. */
+/* An unreachable host sends nothing: the connection ends after 35 s without an answer. Values in the URL take
+ * precedence. */
 static PGconn *connection_open(const char *url)
 {
 	static const char *const names[] = {"connect_timeout", "keepalives_idle", "keepalives_interval",
@@ -244,7 +245,7 @@ static PGconn *connection_open(const char *url)
 
 /* ---- a check of the connection string ---- */
 
-/* As connection_open, but with the codes of errors in the message. */
+/* Like connection_open, but messages contain the error codes. */
 static PGconn *connection_try(const char *url)
 {
 	static const char *const names[] = {"dbname", NULL};
@@ -267,8 +268,8 @@ static PGconn *connection_try(const char *url)
 	return conn;
 }
 
-/* Errors that last until the connection string or the server is changed: invalid_password,
- * invalid_authorization_specification, invalid_catalog_name, and the errors that libpq finds by itself. */
+/* Errors that persist until the connection string or the server is changed: invalid_password,
+ * invalid_authorization_specification, invalid_catalog_name, and the errors that libpq detects itself. */
 static bool is_refused(const char *message)
 {
 	static const char *const marks[] = {" 28P01: ", " 28000: ", " 3D000: ", "no password supplied"};
@@ -279,7 +280,8 @@ static bool is_refused(const char *message)
 	return text_starts(message, "invalid ");
 }
 
-/* A password with such characters, unescaped, reads as host and port, which messages name. */
+/* An unescaped password with @, / or : is parsed as host and port. Error messages name these, and would reveal the
+ * password. */
 static bool is_place(const PQconninfoOption *option)
 {
 	const char *value = text_or_empty(option->val);
@@ -332,8 +334,9 @@ int db_check(const char *url, struct err *err)
 
 /* ---- a connection ---- */
 
-/* libpq's buffers keep the size of the largest statement and answer (twice that of a content, in hex) as long as the
- * connection is there. A new connection takes a few milliseconds, little beside a content of that size. */
+/* libpq's buffers keep the size of the largest statement and result (twice the size of content, in hex) until the
+ * connection is closed. Opening a new connection takes a few milliseconds, little compared to a transfer of that
+ * size. */
 static void connection_shrink(struct db *db)
 {
 	if (!db->large || db->in_transaction || db->gathering || db->queued || db->channel)
@@ -356,11 +359,11 @@ static int db_connect(struct db *db, struct err *err)
 	if (PQstatus(db->conn) != CONNECTION_OK)
 		return connection_failed(db, err);
 	PQsetNoticeReceiver(db->conn, notice_ignore, NULL);
-	/* A statement that hangs would hold a thread for ever; a session that is idle in a transaction holds locks.
-	 * The planner's defaults make it read a whole table, or index, of which a few rows are wanted: what it
-	 * assumes of jsonb_to_recordset is a hundred rows, and of a table that was just filled that it is empty; the
-	 * plan is then kept while the table grows. All that is asked here is a few rows by an index, for which to start
-	 * other processes takes longest of all. */
+	/* A statement that hangs would block its thread forever, and a session that is idle in a transaction holds
+	 * locks; hence the timeouts. With default settings the planner reads a whole table or index where a few rows
+	 * are needed. It estimates a hundred rows for jsonb_to_recordset, and none for a table that was just filled.
+	 * The cached plan then stays while the table grows. Statements here read a few rows by an index, for which
+	 * parallel workers cost more than they save. */
 	if (script(db,
 		    "set timezone = 'UTC'; set datestyle = 'ISO'; set statement_timeout = '30s'; "
 		    "set idle_in_transaction_session_timeout = '30s'; set plan_cache_mode = 'force_generic_plan'; "
@@ -382,7 +385,7 @@ void rows_release(struct rows *rows)
 	rows->count = 0;
 }
 
-/* Where the name is. PQfnumber would copy it and fold its case. */
+/* The column's number. PQfnumber would copy the name and fold its case. */
 static int column_find(const struct rows *rows, const char *column)
 {
 	int count = PQnfields(rows->result), found = -1;
@@ -402,7 +405,7 @@ static int column_find(const struct rows *rows, const char *column)
 	abort();
 }
 
-/* In the next row, and in the next result of the statement, a name is where it was before. */
+/* Caches the last position of each name: it is the same in the next row, and in the next result of the statement. */
 static int column_of(const struct rows *rows, const char *column)
 {
 	static _Thread_local int found[1024];
@@ -445,13 +448,13 @@ json_t *row_json(const struct rows *rows, int row, const char *column)
 	return text ? json_of(text) : json_null();
 }
 
-/* Of a digit that PostgreSQL wrote. */
+/* The value of a hex digit that PostgreSQL wrote. */
 static unsigned char nibble(char digit)
 {
 	return (unsigned char)((digit & 0xf) + (digit >> 6) * 9);
 }
 
-/* Logs and plans come this way: PQunescapeBytea looks at each digit twice, and allocates twice. */
+/* Decodes logs and plans. PQunescapeBytea would read each digit twice, and allocate twice. */
 static void hex_append(const char *text, size_t len, struct buf *out)
 {
 	unsigned char part[4096];
@@ -492,8 +495,8 @@ static int statement_failed(struct db *db, const PGresult *result, struct err *e
 	const char *message = text_or_empty(PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY));
 
 	db->try_again = text_equal(state, "40P01") || text_equal(state, "40001");
-	/* Without a state it is libpq that failed, not the server: of the connection nothing is known any more. A
-	 * server that became a standby (25006) is left for the one that is the primary now. */
+	/* Without an SQLSTATE the error is libpq's, not the server's: the state of the connection is unknown. A server
+	 * that became a standby (25006) is left, so that the next connection reaches the new primary. */
 	if (PQstatus(db->conn) != CONNECTION_OK || !*state || text_starts(state, "57P") || text_starts(state, "08") ||
 		text_equal(state, "25006"))
 		return connection_failed(db, err);
@@ -512,7 +515,7 @@ static void note_trip(int statements)
 	metric_add(M_DATABASE_STATEMENTS, "", statements);
 }
 
-/* At most two for each statement that is put: it may have to be prepared. */
+/* At most two entries for each statement: it may have to be prepared. */
 static void note_sent(struct db *db, struct rows *asked)
 {
 	db->asked[db->queued++] = asked;
@@ -529,7 +532,7 @@ static void rows_fill(struct rows *rows, PGresult *result)
 	rows->count = PQntuples(result);
 }
 
-/* The statement's slot: its own, or a free one. */
+/* The statement's own slot, or a free one. */
 static int statement_slot(const struct db *db, const char *sql, size_t *ret_slot, struct err *err)
 {
 	size_t slot = ((uintptr_t)sql >> 3) % MOST_STATEMENTS;
@@ -545,7 +548,7 @@ static int statement_slot(const struct db *db, const char *sql, size_t *ret_slot
 
 /* ---- answers ---- */
 
-/* In lines of its own: what the server says begins with its severity. */
+/* On a line of its own: a message of the server begins with its severity. */
 static bool libpq_had_no_memory(const struct db *db)
 {
 	const char *said = PQerrorMessage(db->conn);
@@ -553,8 +556,8 @@ static bool libpq_had_no_memory(const struct db *db)
 	return text_starts(said, "out of memory\n") || strstr(said, "\nout of memory\n");
 }
 
-/* False if there will be none: the server is silent for so long, or libpq had no memory for the end of a pipeline, and
- * waits for it. */
+/* False if there will be no answer: the server is silent for too long, or libpq ran out of memory at the end of a
+ * pipeline and waits forever. */
 static bool answer_wait(struct db *db, int most_ms)
 {
 	while (PQisBusy(db->conn)) {
@@ -573,13 +576,13 @@ static bool answer_wait(struct db *db, int most_ms)
 	return true;
 }
 
-/* NULL: there is none, the connection is gone, or it is given up. */
+/* NULL: there are no more results, or the connection is lost or given up. */
 static PGresult *result_next(struct db *db, int most_ms)
 {
 	return answer_wait(db, most_ms) ? PQgetResult(db->conn) : NULL;
 }
 
-/* The last result of what was sent by itself; NULL if the connection is gone, or is to be. */
+/* The last result of a statement that was sent outside of a pipeline; NULL if the connection is lost or given up. */
 static PGresult *result_last(struct db *db, bool sent, int most_ms)
 {
 	PGresult *last = NULL, *next;
@@ -603,7 +606,8 @@ static bool result_good(const PGresult *result)
 
 /* ---- statements ---- */
 
-/* The statement's name, prepared on this connection; -1 with *err. Within a pipeline that is only sent, too. */
+/* Sets ret_name to the statement's name, and prepares it on this connection if necessary. Within a pipeline the
+ * preparation is only sent. -1 with *err. */
 static int statement_prepare(struct db *db, const char *sql, char ret_name[24], struct err *err)
 {
 	PGresult *result;
@@ -650,9 +654,9 @@ static void param_pack(struct db_param *param, const char **ret_value, int *ret_
 	}
 }
 
-/* ---- pipelines: what was sent runs in order, and all of it is over with the first that fails ---- */
+/* ---- pipelines: statements run in order, and the first failure skips the rest ---- */
 
-/* The next result that was asked for; NULL if the connection is gone. */
+/* The next result of the pipeline; NULL if the connection is lost. */
 static PGresult *pipeline_result(struct db *db)
 {
 	PGresult *result = result_next(db, SILENT_MS);
@@ -663,7 +667,7 @@ static PGresult *pipeline_result(struct db *db)
 	return result;
 }
 
-/* The first result since db_ahead is that of what was sent ahead. False if all others are of no use. */
+/* The first result since db_ahead is that of the statement sent ahead. False if the results after it are invalid. */
 static bool ahead_judge(struct db *db, PGresult *result)
 {
 	const struct rows rows = {.result = result, .count = PQntuples(result)};
@@ -673,7 +677,7 @@ static bool ahead_judge(struct db *db, PGresult *result)
 	return db->ahead != AHEAD_FAILED;
 }
 
-/* Which of the statements that a failed pipeline was to prepare are there is not known: none is counted on. */
+/* After a failed pipeline it is unknown which statements were prepared: drops all of them. */
 static void statements_doubt(struct db *db)
 {
 	struct err ignored = ERR_INIT;
@@ -685,7 +689,7 @@ static void statements_doubt(struct db *db)
 	db->preparing = false;
 }
 
-/* Reads all that was sent. The last statement's result goes to *ret_last if the others did not fail. */
+/* Reads all pending results. The last statement's result goes to *ret_last unless one failed. */
 static int pipeline_end(struct db *db, PGresult **ret_last, struct err *err)
 {
 	int expected = db->queued;
@@ -728,7 +732,7 @@ static int pipeline_end(struct db *db, PGresult **ret_last, struct err *err)
 	return failed ? -1 : 0;
 }
 
-/* A statement without parameters at the pipeline's end, which begins with it if there is none. */
+/* Appends a statement without parameters to the pipeline; begins the pipeline if there is none. */
 static int pipeline_script(struct db *db, const char *sql, struct err *err)
 {
 	if (!db->queued && !PQenterPipelineMode(db->conn))
@@ -766,7 +770,7 @@ static int statement_send(
 	return 0;
 }
 
-/* Whether it may go out before it is known that what went ahead of it holds: it is there, and changes nothing. */
+/* Whether the statement may be sent before db_ahead's result is known: it is prepared already, and it only reads. */
 static bool statement_rides(const struct db *db, const char *sql)
 {
 	struct err ignored = ERR_INIT;
@@ -885,7 +889,7 @@ int db_gathered(struct db *db, int result, struct err *err)
 		connection_shrink(db);
 		return result;
 	}
-	/* Who asked does not look any more. */
+	/* The caller does not read the results any more. */
 	memset(db->asked, 0, sizeof(db->asked));
 	pipeline_end(db, NULL, &ignored);
 	return result;
@@ -922,14 +926,14 @@ int db_begin(struct db *db, struct err *err)
 {
 	if (db->ahead == AHEAD_SENT && pipeline_end(db, NULL, err) < 0)
 		return -1;
-	/* It goes with the first statement, and what is put before the end goes with the commit. */
+	/* `begin` is sent with the first statement, and statements queued before the end are sent with the commit. */
 	if (db_connect(db, err) < 0 || pipeline_script(db, "begin", err) < 0)
 		return -1;
 	db->in_transaction = true;
 	return 0;
 }
 
-/* A transaction in which a statement failed is rolled back by "commit", which does not call that an error. */
+/* PostgreSQL answers "commit" with a rollback, and no error, if a statement of the transaction failed. */
 static int transaction_commit(struct db *db, struct err *err)
 {
 	PGresult *result = NULL;
@@ -950,7 +954,7 @@ static void transaction_rollback(struct db *db)
 	struct err ignored = ERR_INIT;
 	bool try_again = db->try_again;
 
-	/* Who asked may have returned. */
+	/* The caller may have returned, so the results have no destination any more. */
 	memset(db->asked, 0, sizeof(db->asked));
 	if (db->conn && db->queued)
 		pipeline_end(db, NULL, &ignored);
@@ -1074,7 +1078,7 @@ void db_array_add_texts(struct db_array *array, const json_t *texts)
 
 const char *db_array_text(struct db_array *array)
 {
-	/* Closed for reading, and open again for the next item. */
+	/* Adds the closing brace for the reader; the next item overwrites it. */
 	if (!array->count)
 		return "{}";
 	buf_append(&array->text, "}", 1);
@@ -1088,7 +1092,8 @@ void db_array_release(struct db_array *array)
 	array->count = 0;
 }
 
-/* Dimensions, whether there are nulls, the element's type, then size and lower bound of the one dimension. */
+/* The header of a binary array: dimensions, whether there are nulls, the element's type, then size and lower bound of
+ * the only dimension. */
 struct bytes_head {
 	uint32_t dimensions, nulls, type, size, low;
 };

@@ -13,9 +13,9 @@ enum { BATCH = 200, DAY_SECONDS = 24 * 60 * 60 };
 
 static const char packing[] = "packing";
 
-/* ---- the walk ---- */
+/* ---- the scan ---- */
 
-/* $1, $2: the mark; $3: the age in seconds; $4: how many. An index has each in that order. */
+/* $1, $2: the position; $3: the minimum age in seconds; $4: the limit. Each has an index in that order. */
 #define WALK(what, at)                                                                                                 \
 	"select id, " at "::text as at from " what " and (" at ", id) > ($1::timestamptz, $2::text) and " at           \
 	" <= now() - make_interval(secs => $3) order by " at ", id limit $4"
@@ -33,12 +33,12 @@ struct step {
 	bool by_policy;
 	long long setting, age_seconds;
 	enum expiry_walk walk;
-	const struct expiry_rule *rule; /* NULL: packing */
+	const struct expiry_rule *rule; /* NULL: log packing */
 	const struct expiry_limits *limits;
-	int most;        /* rows of a batch */
-	bool leaves_out; /* only the mark moves, past the one row of the batch */
+	int most;        /* rows per batch */
+	bool leaves_out; /* only advances the position, past the batch's one row */
 	bool more;
-	struct id last; /* row that the mark has come to */
+	struct id last; /* the row that the position has reached */
 };
 
 static const char *scope(const struct step *s)
@@ -46,8 +46,8 @@ static const char *scope(const struct step *s)
 	return s->by_policy ? "policy" : "site";
 }
 
-/* No row: another scheduler is at it. The mark of a site's setting that is no longer its own has missed what came
- * since. */
+/* Locks the rule's position. No row: another scheduler holds it. A position for an earlier value of the site's setting
+ * is stale and is deleted first: it does not cover what was created since. */
 static int mark_take(const struct step *s, struct rows *ret_rows, struct err *err)
 {
 	if (db_query(s->store->db, NULL, err,
@@ -73,10 +73,10 @@ static int mark_set(const struct step *s, const struct rows *come_to, struct err
 		P_TEXT(row_text(come_to, last, "id")));
 }
 
-/* ---- what went, told ---- */
+/* ---- metrics and audit events ---- */
 
 struct deed {
-	const char *rule, *action, *what; /* as metrics and the audit trail call it */
+	const char *rule, *action, *what; /* names for metrics and the audit trail */
 };
 
 static int tell_organization(
@@ -94,7 +94,7 @@ static int tell_organization(
 	return audit_write(store, &event, err);
 }
 
-/* The rows stand in the order of organizations. */
+/* `gone` is sorted by organization. */
 static int tell(struct store *store, const struct deed *deed, const struct rows *gone, struct err *err)
 {
 	for (int i = 0; i < gone->count;) {
@@ -156,7 +156,7 @@ static int step_in(void *data, struct err *err)
 	for (int i = 0; i < come_to.count; i++)
 		db_array_add(&ids, row_text(&come_to, i, "id"));
 	if (s->leaves_out && !text_equal(row_text(&come_to, 0, "id"), s->last.text))
-		return 0; /* another scheduler has moved the mark */
+		return 0; /* another scheduler has advanced the position */
 	text_copy(s->last.text, sizeof(s->last.text), row_text(&come_to, come_to.count - 1, "id"));
 	if (!s->leaves_out && (s->rule ? batch_expire(s, &ids, err) : batch_pack(s, &come_to, err)) < 0)
 		return -1;
@@ -164,7 +164,8 @@ static int step_in(void *data, struct err *err)
 	return mark_set(s, &come_to, err);
 }
 
-/* A batch failed: its rows go one by one, and the mark passes those that fail, so that they do not keep the others. */
+/* Runs after a failed batch. Processes its rows one by one and skips those that fail, so that they do not block the
+ * others. */
 static int step_one_by_one(struct step *s, struct err *err)
 {
 	int left = s->most;
@@ -193,7 +194,7 @@ static int step_run(struct step *s, bool *ret_more, struct err *err)
 {
 	struct err why = ERR_INIT;
 
-	/* Logs are opened and sealed again: a few at a time. */
+	/* Logs are decrypted and sealed again, so their batches are smaller. */
 	s->most = s->rule ? BATCH : BATCH / 10;
 	s->leaves_out = false;
 	if (db_transaction(s->store->db, step_in, s, &why) < 0) {

@@ -3,38 +3,38 @@
 #define SCHEDULER_STORE_EXPIRY_H
 
 /*
- * Retention: content that is old enough is deleted, in batches. The rows that tell of it stay.
+ * Retention: deletes content that is old enough, in batches. The rows that describe it stay.
  *
- * A rule walks along what makes content due, in the order of time, and keeps a mark of how far it has come
- * (retention_marks): ended runs for logs and plans, newer state and configuration versions for those before them. So
- * nothing is looked at twice, and nothing that is idle is looked at at all: a workspace's current state, or the
- * configuration that is its newest, is not due however old it is; its age counts from when another took its place.
+ * A rule scans the events that make content due, in the order of time. Its position is stored in retention_marks. Logs
+ * and plans become due with the end of their run; versions of states and configurations with the creation of a newer
+ * one. So no row is scanned twice, and idle content is not scanned at all. A workspace's current state or newest
+ * configuration is never due; its age counts from its replacement.
  *
  * The workspace's policy applies, else the organization's, else the site's options. A policy in days covers states and
- * configurations; one that says "don't delete" keeps everything. A rule begins anew when a
- * policy was changed. Each batch is one transaction, with one audit event for each organization that names what went.
+ * configurations; one that says "don't delete" keeps everything. A change of a policy resets the rules' positions. Each
+ * batch is one transaction. It writes one audit event per organization, which names the deleted content.
  *
- * States and configurations go in two steps, as they do through the API: for `hidden_days` they can be restored.
+ * States and configurations are deleted in two steps, as through the API: for `hidden_days` they can be restored.
  */
 
 #include "scheduler/store/store.h"
 
-/* The site's policy in days; 0: for ever. */
+/* The site's policy in days; 0: keep forever. */
 struct expiry_limits {
 	long long logs_days;           /* logs of ended runs */
-	long long plan_files_days;     /* what only an apply needs: the plan file and what init made */
+	long long plan_files_days;     /* data that only an apply needs: the plan file and the output of init */
 	long long plans_days;          /* the plan as JSON, and the providers' schemas */
-	long long states_days;         /* states that newer ones followed */
-	long long states_newest;       /* so many of a workspace's newest stay in any case; 1 at least */
-	long long configurations_days; /* configurations that newer ones followed and no run needs */
+	long long states_days;         /* states that have a newer one */
+	long long states_newest;       /* minimum number of a workspace's newest states to keep; at least 1 */
+	long long configurations_days; /* configurations that have a newer one and that no run needs */
 	long long hidden_days;
 };
 
-/* One batch of each rule. *ret_more: some may have more to do at once. */
+/* Runs one batch of each rule. *ret_more: some rule has more work to do now. */
 int expiry_run(struct store *store, const struct expiry_limits *limits, bool *ret_more, struct err *err);
-/* The same for the logs of ended runs that are to be packed for the object store (store/logs.h). */
+/* The same for logs of ended runs that are to be packed for the object store (store/logs.h). */
 int packing_run(struct store *store, bool *ret_more, struct err *err);
-/* Every rule begins anew: what a policy says has changed. */
+/* Resets the position of every rule: a policy has changed. */
 int expiry_restart(struct store *store, struct err *err);
 
 #endif

@@ -3,9 +3,9 @@
 
 #include <stddef.h>
 
-/* ---- of ended runs ---- */
+/* ---- rules of ended runs ---- */
 
-/* Policies with days do not speak of these; those without keep them. */
+/* A policy with days does not apply to these, so the site's options do. A policy without days keeps them. */
 #define RUNS                                                                                                           \
 	"with due as (select r.id, r.organization_id from runs r join workspace_retention k "                          \
 	"on k.workspace_id = r.workspace_id where r.id = any($1::text[]) and (k.policy_id is null or k.days is not "   \
@@ -43,17 +43,17 @@ static int plans_expire(struct store *store, const struct expiry_batch *batch, s
 		P_ARRAY(batch->ids));
 }
 
-/* ---- of versions that newer ones followed ---- */
+/* ---- rules of versions that have a newer one ---- */
 
-/* Workspaces for which the rule holds, and the time of the newest version that it has come to there. */
+/* Workspaces to which the rule applies, and the time of the newest version that the scan has reached in each. */
 #define FOLLOWED(table)                                                                                                \
 	"with seen as (select workspace_id, max(created_at) as newer from " table " where id = any($1::text[]) "       \
 	"group by workspace_id), held as (select s.workspace_id, s.newer, k.organization_id from seen s "              \
 	"join workspace_retention k on k.workspace_id = s.workspace_id where "                                         \
 	"case when $2::boolean then k.days = $3::bigint else k.policy_id is null end), "
 
-/* One that was kept beside has nobody who could send it again once no hold is about its job, of which another state is
- * there that is not kept beside: so it lets go of the job. */
+/* A state with status kept_beside loses its job_id. The unique index state_versions_job would otherwise reject its new
+ * status if the job has another state. No worker sends the state again: no hold refers to the job any more. */
 static int states_expire(struct store *store, const struct expiry_batch *batch, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err,
@@ -117,7 +117,7 @@ const struct expiry_rule expiry_rules[EXPIRY_RULES] = {
 		configurations_expire},
 };
 
-/* ---- of what is hidden ---- */
+/* ---- rules of soft-deleted versions ---- */
 
 #define HIDDEN(table)                                                                                                  \
 	"with due as materialized (select id from " table " where status = 'backing_data_soft_deleted' "               \

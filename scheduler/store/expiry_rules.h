@@ -2,36 +2,38 @@
 #ifndef SCHEDULER_STORE_EXPIRY_RULES_H
 #define SCHEDULER_STORE_EXPIRY_RULES_H
 
-/* What the rules of retention do to a batch (store/expiry.h). */
+/* The retention rules: what each one deletes in a batch (store/expiry.h). */
 
 #include "scheduler/store/expiry.h"
 
-/* What a rule walks along: rows in the order of `at`. */
+/* The rows that a rule scans, in the order of `at`. */
 enum expiry_walk { WALK_RUNS, WALK_STATES, WALK_CONFIGURATIONS };
 
 struct expiry_batch {
-	struct db_array *ids; /* that the rule has come to */
-	bool by_policy;       /* for those whose policy says `days`; else for those that have none, or of no days */
+	struct db_array *ids; /* the rows that the scan has reached */
+	bool by_policy; /* true: for those whose policy has `days`; false: for those without a policy, or, for runs,
+			   with any `days` */
 	long long days;
 	const struct expiry_limits *limits;
 };
 
 struct expiry_rule {
-	const char *name; /* in marks and metrics */
-	const char *what; /* the audit trail's word for what goes */
+	const char *name; /* in retention_marks and metrics */
+	const char *what; /* the resource type in the audit trail */
 	size_t days;      /* the offset of its days in struct expiry_limits */
 	enum expiry_walk walk;
-	bool of_policies; /* policies of organizations and workspaces may say other days */
-	/* Deletes; one row for each that went: organization_id, id. */
+	bool of_policies; /* policies of organizations and workspaces may set other days */
+	/* Deletes content and returns one row for each deleted item: organization_id, id. */
 	int (*expire)(struct store *store, const struct expiry_batch *batch, struct rows *ret_rows, struct err *err);
 };
 
 enum { EXPIRY_RULES = 5, HIDDEN_RULES = 2 };
 extern const struct expiry_rule expiry_rules[EXPIRY_RULES];
 
-/* What is hidden for so many days goes for good. They walk along nothing: an index has what is due. */
+/* Permanently deletes what was soft-deleted so many days ago. These rules have no position: an index finds the due
+ * rows. */
 struct hidden_rule {
-	const char *name, *what, *sql; /* $1: days, $2: how many at most; organization_id, id */
+	const char *name, *what, *sql; /* $1: days, $2: maximum count; returns organization_id, id */
 };
 extern const struct hidden_rule hidden_rules[HIDDEN_RULES];
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/loose.h"
 
-/* What an evaluation that is still to come names in its bundle counts as named, and so does what an upload that names
- * it holds locked: these are looked at again. */
+/* Keeps two kinds of blobs and checks them again after 10 minutes. The first are named in the bundle of a policy
+ * evaluation that has no result yet. The second are locked by an upload that is about to refer to them. */
 static const char sweep_sql[] =
 	"with looked as materialized (select blob_id, of_policy from loose_blobs where look_at <= now() "
 	"order by look_at limit $1 for update skip locked), "

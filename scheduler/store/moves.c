@@ -9,8 +9,8 @@ enum { SEALED_LIMIT = 1 << 30 };
 
 /* ---- moving ---- */
 
-/* Columns key, blob_id, size. The keys are random; a folder of its own for every 256th, since some stores keep the
- * names in one folder in one list. */
+/* Columns key, blob_id, size. The keys are random. The first two digits are a folder, since some stores keep the names
+ * of one folder in one list. */
 static int moves_take(struct store *store, struct rows *ret_rows, struct err *err)
 {
 	const struct objects_settings *settings = objects_settings(store->objects);
@@ -31,7 +31,8 @@ static int moves_take(struct store *store, struct rows *ret_rows, struct err *er
 		P_INT(settings->from_bytes), P_INT(settings->after_seconds), P_INT(MOVES_MOST));
 }
 
-/* The bytes go from the row as the object comes. A blob that has gone meanwhile leaves its object to be removed. */
+/* Replaces the row's bytes by the object's key. If the blob was deleted meanwhile, the object stays in
+ * object_removals. */
 static int move_commit(struct store *store, const char *key, const char *blob_id, struct err *err)
 {
 	return db_query(store->db, NULL, err,
@@ -42,7 +43,7 @@ static int move_commit(struct store *store, const char *key, const char *blob_id
 		P_TEXT(key), P_TEXT(blob_id));
 }
 
-/* Whatever came of it, the object is removed if it is there, and only then is the blob moved again. */
+/* Schedules the object for deletion, whether or not it was written. The blob is claimed again only after that. */
 static int move_give_up(struct store *store, const char *key, struct err *err)
 {
 	return db_query(store->db, NULL, err,
@@ -89,7 +90,7 @@ int moves_run(struct store *store, long long *ret_count, struct err *err)
 
 /* ---- removing ---- */
 
-/* Those of a process that dies are due again. */
+/* Claims a batch for 5 minutes, after which those of a crashed process are due again. */
 static int removals_take(struct store *store, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err,
@@ -108,7 +109,7 @@ static int removals_commit(struct store *store, struct db_array *keys, struct er
 		P_ARRAY(keys));
 }
 
-/* Those that were not deleted, which are tried again soon. */
+/* Retries in 5 seconds what was not deleted. */
 static void removals_return(struct store *store, const struct rows *taken)
 {
 	_cleanup_(db_array_release) struct db_array keys = DB_ARRAY_INIT;

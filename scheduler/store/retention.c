@@ -20,7 +20,7 @@ struct keeping {
 	long long days;
 };
 
-/* Another policy in its place has an id of its own; the same with other days keeps it. */
+/* A policy of the other kind replaces the row and gets a new id. A change of its days keeps the id. */
 static int write_in(void *data, struct err *err)
 {
 	const struct keeping *k = data;

@@ -4,10 +4,11 @@
 #include "common/log.h"
 #include "scheduler/store/migrations.h"
 
-/* Any number that nothing else locks on in this database. */
+/* Any number that nothing else in this database uses for an advisory lock. */
 #define MIGRATION_LOCK "7240281561"
 
-/* A migration reads whole tables, and may take its time; so may whoever waits for one that another replica does. */
+/* A migration reads whole tables, so it has no statement timeout. Neither has a replica that waits for the lock while
+ * another one migrates. */
 #define MIGRATION_BEGIN                                                                                                \
 	"set local statement_timeout = 0; set local enable_seqscan = on; set local enable_hashjoin = on; "             \
 	"set local enable_mergejoin = on; select pg_advisory_xact_lock(" MIGRATION_LOCK ");"

@@ -2,7 +2,7 @@
 #ifndef SCHEDULER_STORE_STORE_H
 #define SCHEDULER_STORE_STORE_H
 
-/* What a thread needs to work on what lasts: its connection, the keys, and what was set for the whole process. */
+/* The context of a thread that works on stored data: its database connection, the keys, and process-wide settings. */
 
 #include "common/crypto.h"
 #include "common/ids.h"
@@ -19,12 +19,12 @@ struct waits;
 
 /* The time limits of run tasks. */
 struct task_limits {
-	int delivery_seconds; /* to be acknowledged at all */
-	int progress_seconds; /* without a word after that */
-	int total_seconds;    /* whatever they say */
+	int delivery_seconds; /* seconds from delivery to its acknowledgement */
+	int progress_seconds; /* seconds without progress after that */
+	int total_seconds;    /* seconds in total, whatever the task reports */
 };
 
-/* How PostgreSQL's commits reach its standby: what a failover may lose. */
+/* The replication of commits to PostgreSQL's standby. It decides what a failover may lose. */
 enum replication {
 	REPLICATION_NONE,
 	REPLICATION_ASYNC,
@@ -34,62 +34,63 @@ enum replication {
 struct store {
 	struct db *db;
 	const struct keyring *keyring;
-	const char *public_url; /* without a slash at its end */
-	struct id installation; /* sent with every answer (common/origin.h) */
+	const char *public_url; /* without a trailing slash */
+	struct id installation; /* sent with every response (common/origin.h) */
 	enum replication replication;
 	int lease_seconds;
-	int hold_alert_seconds; /* a hold that lasts longer is worth an alert (store/holds.h) */
+	int hold_alert_seconds; /* a hold that lasts longer raises an alert (store/holds.h) */
 	struct task_limits task_limits;
-	int notification_seconds;       /* how long a notification is tried */
-	const struct guard *task_guard; /* where run tasks and notifications may go (common/guard.h) */
-	const struct viewer *viewer;    /* for whom it works now (store/viewer.h); NULL: the scheduler itself */
-	struct recall *recall;          /* whom this thread has seen (auth/recall.h), or NULL */
-	struct objects *objects;        /* where large content is moved (store/objects.h), or NULL */
-	struct contents *contents;      /* what this request has of it (store/contents.h), or NULL */
-	struct publisher *publisher;    /* told of outbox rows once they committed; NULL: its poll finds them */
-	struct clock_watch *clock;      /* of PostgreSQL's clock (store/clock_watch.h); NULL but in the sweeper */
-	struct waits *waits;            /* told of jobs once they committed; NULL: its look finds them */
+	int notification_seconds;       /* how long delivery of a notification is retried */
+	const struct guard *task_guard; /* allowed targets of run tasks and notifications (common/guard.h) */
+	const struct viewer *viewer;    /* the requesting user (store/viewer.h); NULL: the scheduler itself */
+	struct recall *recall;          /* this thread's cache of authenticated actors (auth/recall.h), or NULL */
+	struct objects *objects;        /* the object store for large content (store/objects.h), or NULL */
+	struct contents *contents;      /* objects fetched for this request (store/contents.h), or NULL */
+	struct publisher *publisher;    /* notified of committed outbox rows; NULL: its poll finds them */
+	struct clock_watch *clock;      /* detects clock steps (store/clock_watch.h); NULL except in the sweeper */
+	struct waits *waits;            /* notified of committed jobs; NULL: its poll finds them */
 };
 
-/* Brings the schema up to date, under a lock, so that replicas may start together. */
+/* Applies all migrations that are missing. It holds a lock, so replicas may start at the same time. */
 int store_migrate(struct db *db, struct err *err);
-/* The installation's id, which every database has once it is migrated. */
+/* Reads the installation's id, which every migrated database has. */
 int store_installation(struct db *db, struct id *ret_id, struct err *err);
 
 /*
- * ---- blobs: bytes of any kind, sealed, up to a few hundred MB (store/blobs.c) ----
+ * ---- blobs: sealed bytes of any kind, up to a few hundred MB (store/blobs.c) ----
  *
- * They rest in PostgreSQL first, so that no upload waits for, or fails with, anything else; what is large is moved to
- * an object store after a while (store/moves.h), sealed as it is. A blob that a row stops naming is swept once no other
- * names it; so a blob is put in the transaction that names it.
+ * A blob is written to PostgreSQL first, so that no upload depends on another service. Large blobs are moved to an
+ * object store later, still sealed (store/moves.h). A blob that no row refers to any more is deleted by a sweep
+ * (store/loose.h). So put a blob in the transaction that refers to it.
  *
- * Reading gives ERR_UNAVAILABLE while the bytes are an object that is not fetched yet (store/contents.h), and
- * ERR_INTERNAL for bytes that are not what was sealed for that blob: the seal is the check of what an object store
- * gives back.
+ * Errors of reading:
+ *  - ERR_UNAVAILABLE: the bytes are in an object that is not fetched yet (store/contents.h).
+ *  - ERR_INTERNAL: the bytes are not those that were sealed for that blob. The seal verifies what an object store
+ *    returns.
  */
 
 /* Stores the bytes under a new id. */
 int blob_put(struct store *store, const void *bytes, size_t len, struct id *ret_id, struct err *err);
-/* The same for content that many rows share: its id is a keyed digest of it, and it is stored once. */
+/* The same for content that many rows share. Its id is a keyed digest of it, and it is stored once. */
 int blob_put_shared(struct store *store, const void *bytes, size_t len, struct id *ret_id, struct err *err);
-/* The id that such content has, by the SHA-256 of it. */
+/* The id that shared content has, given its SHA-256. */
 struct id blob_shared_id(struct store *store, const char *sha256_hex);
-/* Stores bytes that are read in parts: sealed in pieces, each by itself. */
+/* Stores bytes that are read in parts. Each piece is sealed by itself. */
 int blob_put_pieces(struct store *store, const void *bytes, size_t len, struct id *ret_id, struct err *err);
 /* Appends the bytes. ERR_NOT_FOUND if there is no such blob (a NULL id too). */
 int blob_get(struct store *store, const char *id, struct buf *out, struct err *err);
-/* The same of a row of a statement that begins with BLOB_SELECT and reads blobs as b. */
+/* The same from a row of a statement that begins with BLOB_SELECT and reads blobs as b. */
 #define BLOB_SELECT "select b.id as blob_id, b.object_key, b.bytes_sealed as sealed "
 int blob_of_row(struct store *store, const struct rows *rows, int row, struct buf *out, struct err *err);
-/* The same of a blob that was sealed for one use (blob_add_as): nothing else opens it. */
+/* The same for a blob that was sealed for one use (blob_add_as); blob_of_row can't open it. */
 int blob_of_row_as(
 	struct store *store, const struct rows *rows, int row, const char *use, struct buf *out, struct err *err);
-/* Appends [from, from + len) of what was put in pieces, or less where it ends. */
+/* Appends the range [from, from + len) of a blob that was stored with blob_put_pieces, or less at its end. */
 int blob_get_part(struct store *store, const char *id, long long from, long long len, struct buf *out, struct err *err);
 
 /* ---- small sealed values ---- */
 
-/* A sealed column's bytes for a parameter: P_BYTES(sealed.data, sealed.len). The context names the row. */
+/* Seals a text for a bytea column: pass P_BYTES(sealed.data, sealed.len). The context names the row. */
 void store_seal(struct store *store, const char *context, const char *text, struct buf *ret_sealed);
 /* Opens a sealed column into ret_text. */
 int store_open(struct store *store, const char *context, const struct rows *rows, int row, const char *column,

@@ -3,11 +3,12 @@
 #define SCHEDULER_STORE_VIEWER_H
 
 /*
- * For whom something is read: lists hold only what they may see, and resources say what they may do with it.
+ * The viewer of a read: lists contain only resources that the viewer may see, and resources report what the viewer may
+ * do with them.
  *
- * What somebody may somewhere is what their teams may in all of the organization, which is known with the token, and
- * what those teams were given in that project and workspace, which statements find by the fragments below. For people
- * who may everything the fragments' `user` is null, and cost nothing.
+ * The viewer's permissions in a place are those of their teams. A team has rights in all of its organization, which are
+ * loaded with the token. It may also have rights in a project or a workspace, which statements look up with the
+ * fragments below. If the viewer has all rights everywhere, the fragments' `user` is null, and they cost nothing.
  */
 
 #include "scheduler/auth/rights.h"
@@ -15,23 +16,22 @@
 
 struct viewer {
 	bool all;  /* a site admin */
-	bool owns; /* an owner of every organization of theirs */
+	bool owns; /* an owner of every organization that they are a member of */
 	struct id user;
-	struct rows memberships; /* organization_id, rights: one row an organization */
+	struct rows memberships; /* organization_id, rights: one row per organization */
 };
 
 void viewer_release(struct viewer *viewer);
-/* What they may in all of the organization; nothing if they are no member. NULL (the scheduler itself) may everything.
- */
+/* The viewer's rights in all of the organization; none if not a member. NULL (the scheduler itself) has all rights. */
 rights viewer_base(const struct viewer *viewer, const char *organization_id);
-/* The fragments' user: P_TEXT(viewer_user(store->viewer)). */
+/* The fragments' `user` parameter: P_TEXT(viewer_user(store->viewer)). */
 const char *viewer_user(const struct viewer *viewer);
-/* For lists in one organization: whether they may this everywhere in it, so that nothing is to be left out. */
+/* For lists in one organization: whether the viewer has the permission in all of it, so that no row is filtered. */
 bool viewer_may_all(const struct viewer *viewer, const char *organization_id, enum permission permission);
 
 /*
- * Expressions: the rights of the viewer in one workspace, project or organization. Their arguments are SQL, too: `user`
- * is a parameter's number such as "$3". Resources read the column `rights` that is made of one.
+ * SQL expressions: the viewer's rights in one workspace, project or organization. Their arguments are SQL, too: `user`
+ * is the number of a parameter, such as "$3". Resources read the result from the column `rights`.
  */
 #define RIGHTS_OF(user, organization, given)                                                                           \
 	"case when " user "::text is null then -1 else (select coalesce(bit_or(g.rights), 0) from team_members m "     \
@@ -43,14 +43,14 @@ bool viewer_may_all(const struct viewer *viewer, const char *organization_id, en
 		"union all select team_id, rights from team_workspaces where workspace_id = " workspace                \
 		" union all select tp.team_id, tp.rights from workspaces x join team_projects tp "                     \
 		"on tp.project_id = x.project_id where x.id = " workspace)
-/* Who sees a workspace sees its project. */
+/* A viewer who sees a workspace also sees its project. */
 #define RIGHTS_IN_PROJECT(user, organization, project)                                                                 \
 	RIGHTS_OF(user, organization,                                                                                  \
 		"union all select team_id, rights from team_projects where project_id = " project                      \
 		" union all select tw.team_id, 1048576 from team_workspaces tw join workspaces x "                     \
 		"on x.id = tw.workspace_id where x.project_id = " project)
 
-/* The conditions of lists: `everywhere` is the parameter P_BOOL(viewer_may_all(...)). */
+/* Conditions of lists: `everywhere` is the parameter P_BOOL(viewer_may_all(...)). */
 #define WORKSPACES_OF_VIEWER(user, mask)                                                                               \
 	"select tw.workspace_id from team_members m "                                                                  \
 	"join team_workspaces tw on tw.team_id = m.team_id and tw.rights & " mask " <> 0 where m.user_id = " user      \
@@ -67,12 +67,12 @@ bool viewer_may_all(const struct viewer *viewer, const char *organization_id, en
 	" union all select x.project_id from team_members m join team_workspaces tw on tw.team_id = m.team_id "        \
 	"join workspaces x on x.id = tw.workspace_id where m.user_id = " user ")) "
 
-/* The condition on what is read beside something that the viewer may read: bits of the mask in `rights`, one of the
- * expressions above. Tokens of runs have no user: what they may is said by who they are (auth/run_token.h). */
+/* A condition on what is read together with a resource that the viewer may read: a bit of `mask` is in `rights`, one of
+ * the expressions above. Tokens of runs have no user; auth/run_token.h decides what they may read. */
 #define VIEWER_HAS(user, rights, mask) "(coalesce(" user "::text, '') = '' or (" rights ") & " mask " <> 0) "
 
-/* The condition that the viewer sees a team `t`; `secret` is whether they see its organization's secret ones, as a
- * parameter or by the second fragment. */
+/* The condition that the viewer sees a team `t`. `secret` says whether the viewer sees the organization's secret teams:
+ * a parameter, or the second fragment. */
 #define TEAM_SEEN(secret, user)                                                                                        \
 	"t.kind in ('owners', 'team') and (" secret " or t.visibility = 'organization' or exists (select 1 "           \
 	"from team_members v where v.team_id = t.id and v.user_id = " user ")) "
