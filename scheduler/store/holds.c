@@ -68,7 +68,7 @@ struct hold_work {
 	struct hold_outcome *outcome;
 };
 
-/* What an API request does has its event already. */
+/* An API request writes its own audit event. */
 static int audit_end(const struct hold_work *d, const char *organization, struct err *err)
 {
 	char request[AUDIT_UUID_SIZE];
@@ -114,8 +114,8 @@ static int settle_write(const struct hold_work *d, const struct rows *rows, stru
 		P_TEXT(row_text(rows, 0, "job_id")));
 }
 
-/* The message goes out with the commit; a worker that does not read it hears of the row (store/workers.c,
- * api/control.c). */
+/* The caller publishes the message after the commit. A worker that misses it learns of the stop from the row
+ * (store/workers.c, api/control.c). */
 static int stop_write(const struct hold_work *d, const struct rows *rows, struct err *err)
 {
 	struct job_stop stop = {.attempt = (int)row_int(rows, 0, "attempt"), .stop = d->outcome->verdict.stop};

@@ -3,61 +3,60 @@
 #define SCHEDULER_STORE_HOLDS_H
 
 /*
- * Held workspaces as rows; lifecycle/hold.h decides about them. The workspace's row names its hold
- * (hold_job_id). The hold's row outlives it, so that a state which comes later still finds its run. Open unrecorded
- * resources of the apply (store/unrecorded.h) keep it beyond its last state and its deadline.
+ * Holds of workspaces as rows; lifecycle/hold.h decides about them. The workspace's row refers to its hold
+ * (hold_job_id). The hold's row is kept after the hold ends, so that a late state still finds its run. Open unrecorded
+ * resources of the apply (store/unrecorded.h) extend the hold beyond its last state and its deadline.
  */
 
 #include "scheduler/lifecycle/hold.h"
 #include "scheduler/store/store.h"
 
-/* Begins a hold for each of these: [{"job", "event", "engine_ended"}]: the job's id, whose row is still there, the id
- * of a new run event, and whether the worker itself said that the apply has ended. */
+/* Begins the holds of an array of {"job", "event", "engine_ended"}. `job` is the job's id; its row must still exist.
+ * `event` is the id of a new run event. `engine_ended` says whether the worker itself reported the end of the apply. */
 int holds_begin(struct store *store, const json_t *holds, struct err *err);
 
 struct hold_order {
 	enum hold_event event;
-	const char *workspace_id; /* of these two one */
+	const char *workspace_id; /* set either this or run_id */
 	const char *run_id;
-	const char *job_id; /* only if it holds for this one; NULL: for whichever */
-	const char *actor;  /* user id; NULL: nobody who asked by the API, and the audit trail then has an event of its
-			       own */
+	const char *job_id; /* apply only if the hold is this job's; NULL: any */
+	const char *actor;  /* user id; NULL: not an API request, so the audit trail gets an event for it */
 	const char *reason; /* of a release, or NULL */
 };
 
-/* What became of an order. */
+/* The result of an order. */
 struct hold_outcome {
-	struct hold_verdict verdict; /* refused: nothing was changed */
-	struct id workspace, run;    /* "" if nothing is held */
+	struct hold_verdict verdict; /* if `refused` is set, nothing was changed */
+	struct id workspace, run;    /* "" if there is no hold */
 	char *stop;                  /* the control message for the worker, or NULL; owned */
 };
 
 void hold_outcome_release(struct hold_outcome *done);
-/* Does what hold_step says. The caller publishes `stop`, and kicks the queue if the hold has ended
+/* Applies hold_step's verdict. The caller publishes `stop`, and kicks the queue if the hold has ended
  * (dispatch/holds.h). */
 int hold_apply(struct store *store, const struct hold_order *order, struct hold_outcome *ret_outcome, struct err *err);
 
-/* What the token of an attempt that is over is good for: columns job_id, run_id, workspace_id, and `holds`, whether the
- * workspace is held for it. None if it is good for nothing. */
+/* Finds the hold of an ended attempt by its token: columns job_id, run_id, workspace_id, and `holds`, whether the
+ * workspace is still held for it. No row: the token is not valid any more. */
 int hold_of_token(
 	struct store *store, const char *job_id, const char *token_hash, struct rows *ret_rows, struct err *err);
-/* The attempt's last state is here: its token is good for nothing more, unless the workspace is still held for it. */
+/* Invalidates the token after the attempt's last state was received, unless the workspace is still held for it. */
 int hold_forget(struct store *store, const char *job_id, struct err *err);
 
 /* Columns workspace_id and job_id of at most `most` holds whose deadline has passed. */
 int holds_due(struct store *store, int most, struct rows *ret_rows, struct err *err);
-/* Marks at most `most` holds that have lasted longer than store->hold_alert_seconds and gives them once: workspace_id,
- * run_id, worker, began_at, until. */
+/* Marks at most `most` holds that have lasted longer than store->hold_alert_seconds, and returns each once:
+ * workspace_id, run_id, worker, began_at, until. */
 int holds_alert(struct store *store, int most, struct rows *ret_rows, struct err *err);
-/* All that hold, the oldest first: workspace_id, workspace, organization, run_id, worker, began_at, until (null: there
- * is no deadline), stop. */
+/* All current holds, the oldest first: workspace_id, workspace, organization, run_id, worker, began_at, until (null:
+ * there is no deadline), stop. */
 int holds_list(struct store *store, struct rows *ret_rows, struct err *err);
 
 /* The hold of a workspace: workspace, run_id, worker, since, until (null: there is no deadline), organization_id,
  * workspace_id, and what hold_of_view reads, which says whether it is held. ERR_NOT_FOUND. */
 int hold_of_workspace(struct store *store, const char *workspace_id, struct rows *ret_rows, struct err *err);
 
-/* Columns of a run r's hold, for hold_of_view: of a run that has none, null. */
+/* Columns of the hold of a run r, for hold_of_view; null if it has none. */
 #define HOLD_COLUMNS                                                                                                   \
 	"h.stop as hold_stop, h.engine_ended as hold_engine_ended, h.until < now() as hold_past_deadline, "            \
 	"h.settled_at is not null as hold_settled, exists (select 1 from unrecorded_resources hu where hu.job_id = "   \

@@ -59,7 +59,7 @@ int invited_users_delete(struct store *store, const char *user_id, struct err *e
 		P_TEXT(user_id));
 }
 
-/* The notifications by mail that the organization has promised the invited person. */
+/* Moves e-mail subscriptions that the organization set up for the invited user. */
 static int subscriptions_move(struct store *store, const struct rows *rows, const char *user_id, struct err *err)
 {
 	return db_query(store->db, NULL, err,
@@ -76,7 +76,7 @@ static int member_already(struct err *err)
 	return err_set(err, ERR_INVALID, "you are a member of the organization already");
 }
 
-/* Before anything is changed, so that the caller's transaction goes on. */
+/* Checks before any change, so that the caller's transaction stays usable. */
 static int no_member_check(struct store *store, const char *organization_id, const char *user_id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -156,7 +156,7 @@ int invitation_mail_queue(struct store *store, const char *membership_id, struct
 		P_TEXT(membership_id), P_TEXT(id_new("ntf").text), P_INT(store->notification_seconds));
 }
 
-/* Any key of the keyring opens it: a link outlives the rotation of keys. The caller frees it. */
+/* Any key of the keyring opens the code, so a link stays valid during a key rotation. The caller frees it. */
 static char *code_make(const struct store *store, const char *membership_id)
 {
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(CODE_LIMIT);

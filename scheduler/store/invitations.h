@@ -3,10 +3,10 @@
 #define SCHEDULER_STORE_INVITATIONS_H
 
 /*
- * Invitations into organizations. An invitation is a membership with the status `invited`. It belongs to a user without
- * a name, also where a person already has the address. So it gives nobody a right, and the organization does not learn
- * who is registered. A person accepts it with the code of its mail, or because the address is theirs and confirmed; the
- * membership and the places in teams become theirs then. It expires INVITATION_DAYS after it was made.
+ * Invitations to organizations. An invitation is a membership with the status `invited`. Its user has no name, even if
+ * a registered user has the address. So it grants no rights, and the organization does not learn whether the address is
+ * registered. A user accepts it with the code from its mail, or because the address is theirs and confirmed. Acceptance
+ * transfers the membership and its team memberships to that user. The invitation expires after INVITATION_DAYS.
  *
  * Columns read: id, organization_id, organization_name, email (as the organization wrote it), created_at, expires_at.
  */
@@ -15,27 +15,27 @@
 
 #define INVITATION_DAYS "14"
 
-/* The conditions that the membership `m` is an invitation that can still be accepted, and that it is one no more. */
+/* Conditions on a membership `m`: it is an invitation that can still be accepted, or one that has expired. */
 #define INVITATION_VALID   "m.status = 'invited' and m.created_at > now() - interval '" INVITATION_DAYS " days' "
 #define INVITATION_EXPIRED "m.status = 'invited' and m.created_at <= now() - interval '" INVITATION_DAYS " days' "
 
 struct invited {
 	const char *membership_id;
-	const char *user_id; /* the person who answers the invitation */
-	bool with_code;      /* they have shown its code: their address may be another one */
+	const char *user_id; /* the user who answers the invitation */
+	bool with_code;      /* the user has presented its code: their address may differ */
 };
 
-/* Those to the person's confirmed address, by organization. Without a row if there are none. */
+/* Invitations to the user's confirmed address, sorted by organization. No rows if there are none. */
 int invitations_of_user(struct store *store, const char *user_id, struct rows *ret_rows, struct err *err);
-/* ERR_NOT_FOUND also for one that is not this person's, or has expired. */
+/* ERR_NOT_FOUND if it does not exist, is for another user or has expired. */
 int invitation_read(struct store *store, const struct invited *invited, struct rows *ret_rows, struct err *err);
-/* Makes the person a member. An address that the code proves to be theirs is confirmed. ERR_NOT_FOUND as above;
- * ERR_INVALID for a member. In a transaction of its own or the caller's. */
+/* Makes the user a member. If the code proves that the invited address is theirs, the address is confirmed.
+ * ERR_NOT_FOUND as above; ERR_INVALID for a member. Uses the caller's transaction, or its own. */
 int invitation_accept(struct store *store, const struct invited *invited, struct err *err);
 /* ERR_NOT_FOUND as above. */
 int invitation_decline(struct store *store, const struct invited *invited, struct err *err);
 
-/* Queues the mail that brings the link. In the transaction that makes the invitation. */
+/* Queues the mail with the link. Call it in the transaction that creates the invitation. */
 int invitation_mail_queue(struct store *store, const char *membership_id, struct err *err);
 /* The text of that mail, with the link. `rows` has membership_id, invited_by and expires_at. The caller frees it. */
 char *invitation_mail_text(const struct store *store, const struct rows *rows, int row);

@@ -10,9 +10,9 @@
 
 enum { MOST_REPORTED = 100, VALUE_LIMIT = 64 << 20 };
 
-/* ---- the check at the start ---- */
+/* ---- the check at startup ---- */
 
-/* A keyed digest: the table does not show the key, and no other key gives the same value. */
+/* A keyed digest: it does not reveal the key, and it differs for every key. */
 static void check_value(const struct keyring *keyring, size_t place, char ret_value[SHA256_HEX_SIZE])
 {
 	unsigned char key[32];
@@ -36,7 +36,7 @@ static void number_bytes(uint32_t number, char ret_bytes[KEY_NUMBER_SIZE])
 	memcpy(ret_bytes, &big, KEY_NUMBER_SIZE);
 }
 
-/* The oldest rows that are sealed with that number. Each reads a whole table, once for each new key. */
+/* The oldest rows that are sealed with that number. Each part scans a whole table, once per new key. */
 static const char samples_sql[] =
 	"(select id as context, value_sealed as sealed from variables where substring(value_sealed from 1 for 4) = $1 "
 	"order by created_at limit 1) union all "
@@ -44,7 +44,7 @@ static const char samples_sql[] =
 	"where substring(i.snapshot_sealed from 1 for 4) = $1 order by r.created_at limit 1) union all "
 	"(select id, value_sealed from state_version_outputs where substring(value_sealed from 1 for 4) = $1 limit 1)";
 
-/* A database from before this table has rows and no check value. */
+/* Verifies a new record, since a database from before this table has sealed rows without one. */
 static int samples_check(struct store *store, uint32_t number, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -69,7 +69,7 @@ struct checking {
 	size_t place;
 };
 
-/* Two schedulers that bring the same new number wait for one another at the insert. */
+/* If two schedulers add the same number, one waits for the other at the insert. */
 static int key_check(void *data, struct err *err)
 {
 	const struct checking *c = data;
@@ -114,7 +114,7 @@ void keys_numbers(const struct store *store, struct db_bytes *ret_numbers)
 	}
 }
 
-/* No job is looked at where this scheduler has every key that the database knows. */
+/* Reads no jobs if this scheduler has every key that the database knows. */
 static const char waiting_sql[] = "with waits as (select j.id, j.run_id, j.pool_id, case when " KEY_IS_MISSING(
 	"i.snapshot_sealed",
 	"$1") "then i.snapshot_sealed else s.value_sealed end as sealed from jobs j join run_inputs i on i.run_id = "

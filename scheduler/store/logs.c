@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* A chunk is opened as a whole for any part of it, so it is no longer than what a reader asks for at a time. */
+/* A read opens whole chunks, so a chunk is not larger than a typical read. */
 enum { CHUNK_LIMIT = 64 << 10, CONTEXT_SIZE = 96, OPENED_LIMIT = 64 << 20 };
 
 #define STX "\x02"
@@ -63,7 +63,7 @@ void chunk_batch_release(struct chunk_batch *batch)
 	db_bytes_release(&batch->sealed);
 }
 
-/* The part of a piece of the stream, which stands at `start`, that is in [offset, end). */
+/* Appends the part of a piece at position `start` of the stream that is in [offset, end). */
 static void take_part(struct buf *out, long long start, const char *bytes, size_t len, long long offset, long long end)
 {
 	long long from = offset > start ? offset : start;
@@ -78,7 +78,7 @@ static void take_part(struct buf *out, long long start, const char *bytes, size_
 struct reading {
 	struct store *store;
 	const char *operation_id;
-	long long offset, end; /* in the stream, where every stored byte stands one further on, behind the STX */
+	long long offset, end; /* positions in the stream; a stored byte's position is one higher, because of the STX */
 	struct buf *out;
 };
 
@@ -106,7 +106,7 @@ static int packed_read(const struct reading *r, const char *blob_id, struct err 
 
 static const char deleted_text[] = "This log was deleted: it is older than logs are kept here.\n";
 
-/* Whoever reads on where a deleted log ended before is told that it ends. */
+/* A reader may continue at an offset beyond the shorter text of the deleted log: it receives the ETX. */
 static void deleted_read(const struct reading *r)
 {
 	long long length = (long long)sizeof(deleted_text) - 1;
@@ -117,8 +117,8 @@ static void deleted_read(const struct reading *r)
 	take_part(r->out, length + 1, ETX, 1, offset, r->end > offset ? r->end : offset + 1);
 }
 
-/* The row and its chunks, as of one moment: chunks become a blob. The first chunk of the range is found by the index,
- * so that a read late in a log does not pass over all those before. */
+/* Reads the row and its chunks in one snapshot, since log_pack may replace chunks by a blob. The index finds the first
+ * chunk of the range, so a read at the end of a log does not scan the chunks before it. */
 static int stream_select(const struct reading *r, struct rows *ret_rows, struct err *err)
 {
 	if (db_query(r->store->db, ret_rows, err,

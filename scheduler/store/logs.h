@@ -3,14 +3,15 @@
 #define SCHEDULER_STORE_LOGS_H
 
 /*
- * The logs of plans and applies. A client reads a stream of bytes: STX, then the output that the workers sent, then
- * ETX once the operation has ended. The two marks are not stored: they follow from the operation's row.
- * A log that was deleted (store/expiry.h) is a stream of one line that says so.
+ * Logs of plans and applies. A client reads a stream of bytes: STX, then the output that the worker sent, then ETX once
+ * the operation has ended. STX and ETX are not stored: they are derived from the operation's row. The stream of a
+ * deleted log (store/expiry.h) is one line that says so.
  */
 
 #include "scheduler/store/store.h"
 
-/* Pieces that are appended with one statement, within the transaction that makes the logs longer (store/uploads.c). */
+/* Pieces of logs that are inserted with one statement, in the transaction that updates the logs' lengths
+ * (store/uploads.c). */
 struct chunk_batch {
 	struct db_array operations, starts, lengths;
 	struct db_bytes sealed;
@@ -27,16 +28,17 @@ struct log_piece {
 	const char *bytes;
 	size_t len;
 };
-/* As one chunk or several. */
+/* Adds the piece as one or several chunks. */
 int chunks_add(struct chunk_batch *batch, struct store *store, const struct log_piece *piece, struct err *err);
 int chunks_insert(struct chunk_batch *batch, struct store *store, struct err *err);
 void chunk_batch_release(struct chunk_batch *batch);
-/* Appends to ret_bytes what is in [offset, offset + limit) of the stream; nothing new is no error. ERR_NOT_FOUND. */
+/* Appends the range [offset, offset + limit) of the stream to ret_bytes. It is no error if nothing is there yet.
+ * ERR_NOT_FOUND. */
 int log_read(struct store *store, const char *operation_id, long long offset, long long limit, struct buf *ret_bytes,
 	struct err *err);
 
-/* Makes one blob of the chunks of a log that is complete and has at least from_bytes: it can be moved then. Others stay
- * as they are. */
+/* Merges the chunks of a complete log of at least from_bytes into one blob, which can be moved to an object store.
+ * Other logs are not changed. */
 int log_pack(struct store *store, const char *operation_id, long long from_bytes, struct err *err);
 
 #endif

@@ -62,7 +62,7 @@ static int email_taken(struct err *err)
 	return err_at(err, "/data/attributes/email", "Email belongs to a member of the organization");
 }
 
-/* Only members of this organization are looked at: whether anybody else has the address makes no difference. */
+/* Checks members of this organization only: the result does not reveal whether the address is registered elsewhere. */
 static int member_check(const struct inviting *i, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -76,7 +76,7 @@ static int member_check(const struct inviting *i, struct err *err)
 	return rows.count ? email_taken(err) : 0;
 }
 
-/* The user without a name that stands for the address. An expired invitation of theirs makes room for the new one. */
+/* Finds or creates the nameless user of the address, and deletes an expired invitation of theirs. */
 static int invited_user(const struct inviting *i, struct rows *ret_user, struct err *err)
 {
 	struct db *db = i->store->db;
@@ -156,7 +156,7 @@ static int leave_in(void *data, struct err *err)
 	const struct leaving *l = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	/* The owners are locked first: nobody else leaves before this is decided. */
+	/* Locks the owners team first, so that concurrent removals can't remove the last two owners. */
 	if (db_query(l->store->db, NULL, err,
 		    "select 1 from teams t join organization_memberships m on m.organization_id = t.organization_id "
 		    "where m.id = $1 and t.kind = 'owners' for update of t",

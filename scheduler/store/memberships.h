@@ -3,8 +3,8 @@
 #define SCHEDULER_STORE_MEMBERSHIPS_H
 
 /*
- * Who belongs to an organization. A new membership is an invitation (store/invitations.h), whether or not a person has
- * the address: its status is `invited`, and its user has no name, until the person accepts it.
+ * Members of organizations. A new membership is an invitation (store/invitations.h), whether or not a registered user
+ * has the address. Until a user accepts it, its status is `invited` and its user has no name.
  */
 
 #include "scheduler/store/store.h"
@@ -18,9 +18,9 @@ struct membership_list {
 };
 
 /* Columns: id, organization_id, organization_name, user_id, email, username, status, created_at, teams (a JSON array of
- * ids: those that the viewer sees). Service users are left out. */
+ * ids, of teams that the viewer may see). Service users are excluded. */
 int memberships_list(struct store *store, const struct membership_list *list, struct rows *ret_rows, struct err *err);
-/* Those with these ids; for later (db_ask). */
+/* Reads the memberships with these ids. The rows are available later (db_ask). */
 int memberships_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 /* ERR_NOT_FOUND. */
 int membership_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
@@ -28,12 +28,12 @@ int membership_read(struct store *store, const char *id, struct rows *ret_rows, 
 struct invitation {
 	const char *organization_id;
 	const char *email;
-	const json_t *team_ids; /* teams to begin in, or NULL */
+	const json_t *team_ids; /* initial teams, or NULL */
 };
-/* Invites, and queues the mail. ERR_INVALID for a member's address, for one that is invited already, and for a team
- * that is none of the organization's. */
+/* Creates an invitation and queues its mail. ERR_INVALID if the address belongs to a member or is invited already, and
+ * for a team of another organization. */
 int membership_create(struct store *store, const struct invitation *invitation, struct id *ret_id, struct err *err);
-/* ERR_INVALID for the last owner. */
+/* ERR_INVALID if it removes the last owner. */
 int membership_delete(struct store *store, const char *id, struct err *err);
 
 #endif

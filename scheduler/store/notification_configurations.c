@@ -17,7 +17,7 @@ enum { RESPONSES_KEPT = 10 };
 	"'successful', r.successful::text) order by r.id desc), '[]') from notification_responses r "                  \
 	"where r.configuration_id = c.id) as responses "
 
-/* What differs between those that a configuration can belong to. */
+/* The statements that differ between the kinds of subscribables. */
 #define LIST_SQL(column)                                                                                               \
 	"select t.total, c.* from (select count(*) as total from notification_configurations "                         \
 	"where " column " = $1) t left join (select " COLUMNS "from notification_configurations c "                    \
@@ -101,7 +101,7 @@ static void token_seal(struct saving *s)
 		store_seal(s->store, NOTIFICATION_TOKEN_CONTEXT, token, &s->token);
 }
 
-/* Each of them must be a member; then they are all there are. */
+/* Replaces the configuration's users. All must be members. */
 static int users_save(const struct saving *s, struct err *err)
 {
 	const struct notification_configuration *c = s->configuration;
@@ -141,7 +141,8 @@ static int create_in(void *data, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(freep) char *triggers = json_text(c->triggers), *emails = json_text(c->email_addresses);
 
-	/* By itself, so that the next statement counts what others made while this one waited. */
+	/* A separate statement, so that the next one counts rows which were committed while this one waited for the
+	 * lock. */
 	if (db_query(s->store->db, NULL, err, kinds[c->kind].lock, P_TEXT(c->subscribable_id)) < 0 ||
 		db_query(s->store->db, &rows, err, kinds[c->kind].create, P_TEXT(c->subscribable_id), P_TEXT(c->id),
 			P_TEXT(c->name), P_BOOL(c->enabled), P_TEXT(c->destination_type), sealed_param(&s->url),
@@ -161,7 +162,7 @@ static int update_in(void *data, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(freep) char *triggers = json_text(c->triggers), *emails = json_text(c->email_addresses);
 
-	/* Trying it out takes its time: what somebody else has set meanwhile is not written over. */
+	/* The verification before this takes time. A concurrent change must not be overwritten. */
 	if (db_query(s->store->db, &rows, err,
 		    "with gone as (delete from notifications where configuration_id = $1 and not $3) "
 		    "update notification_configurations set name = $2, enabled = $3, url = null, url_sealed = "
@@ -212,7 +213,7 @@ int notification_configuration_delete(struct store *store, const char *id, struc
 	return db_query(store->db, NULL, err, "delete from notification_configurations where id = $1", P_TEXT(id));
 }
 
-/* ---- what servers answered ---- */
+/* ---- responses of servers ---- */
 
 int notification_response_add(struct store *store, const char *configuration_id,
 	const struct notification_response *response, struct err *err)

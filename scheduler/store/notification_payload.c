@@ -7,7 +7,7 @@
 
 /* ---- words ---- */
 
-/* Where people see the run, or the workspace; NULL without one. The caller frees it. */
+/* The web page of the run or the workspace; NULL without a workspace. The caller frees it. */
 static char *page_url(const struct notification_text *text)
 {
 	if (!text->workspace)
@@ -35,7 +35,7 @@ static const char *trigger(const struct notification_text *text)
 
 /* ---- generic ---- */
 
-/* What is told of a workspace has the form of assessments, the only such that the products document. */
+/* Notifications about a workspace use the format of assessments, the only workspace format that is documented. */
 static char *workspace_body(const struct notification_text *text)
 {
 	_cleanup_(freep) char *said = message(text);
@@ -68,7 +68,7 @@ static char *generic_body(const struct notification_text *text)
 	return json_text(body);
 }
 
-/* ---- what people read ---- */
+/* ---- parts for human readers ---- */
 
 struct fact {
 	const char *title, *value;
@@ -92,7 +92,7 @@ static void facts_fill(const struct notification_text *text, struct fact ret_fac
 
 /* ---- Slack ---- */
 
-/* Slack reads <, > and & as its own marks. */
+/* Escapes <, > and &, which have a meaning in Slack's markup. */
 static char *slack_escape(const char *text)
 {
 	struct buf escaped = BUF_INIT(SIZE_MAX / 2);
@@ -149,7 +149,7 @@ static char *slack_body(const struct notification_text *text)
 
 /* ---- Microsoft Teams ---- */
 
-/* A message with one adaptive card, as the webhooks of Teams' workflows take it. */
+/* A message with one adaptive card, the format that webhooks of Teams workflows accept. */
 static char *teams_body(const struct notification_text *text)
 {
 	_cleanup_(freep) char *url = page_url(text), *said = message(text);

@@ -14,11 +14,11 @@ struct notification_text {
 	const char *run_status, *updated_at, *updated_by;
 	const char *run_id, *run_message, *run_created_at, *run_created_by;
 	const char *workspace_id, *workspace, *organization;
-	const char *due_at; /* of a reminder: when the workspace is to be destroyed; it is of no run */
+	const char *due_at; /* of a reminder: when the workspace will be destroyed; it has no run */
 };
 
-/* The exact text that is signed and sent: JSON for `generic`, `slack` and `microsoft-teams`, words for `email`. The
- * caller frees it. */
+/* The exact text that is signed and sent: JSON for `generic`, `slack` and `microsoft-teams`, plain text for `email`.
+ * The caller frees it. */
 char *notification_body(const struct notification_text *text, const char *destination_type);
 /* An e-mail's subject. The caller frees it. */
 char *notification_subject(const struct notification_text *text);

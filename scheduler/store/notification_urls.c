@@ -52,10 +52,9 @@ int notification_responses_open(
 	return 0;
 }
 
-/* ---- at the start ---- */
+/* ---- at startup ---- */
 
-/* Rows of both tables have an id, `url` and `url_sealed`. Rows that another scheduler seals at the same time are left
- * to it. */
+/* Rows of both tables have an id, `url` and `url_sealed`. Rows that another scheduler is sealing are skipped. */
 static const struct {
 	const char *read, *write;
 } tables[] = {

@@ -3,8 +3,8 @@
 #define SCHEDULER_STORE_NOTIFICATION_URLS_H
 
 /*
- * URLs of notifications hold the secrets of chats, and rest sealed. Rows that an older scheduler writes hold them in
- * the column `url`; both are read.
+ * URLs of notifications contain secrets of chat services, so they are sealed. Rows from an older scheduler have them in
+ * the column `url`. Both forms are read.
  */
 
 #include "scheduler/store/store.h"
@@ -20,11 +20,11 @@ int notification_url_open(struct store *store, const struct rows *rows, int row,
  */
 #define RESPONSE_URL_MEMBERS                                                                                           \
 	"'url', coalesce(r.url, ''), 'url-sealed', translate(encode(r.url_sealed, 'base64'), E'\\n', '')"
-/* The row's `responses` with their URLs opened, as a new reference. */
+/* The row's `responses` with decrypted URLs, as a new reference. */
 int notification_responses_open(
 	struct store *store, const struct rows *rows, int row, json_t **ret_responses, struct err *err);
 
-/* Seals the URLs that are not; for the start of a scheduler. */
+/* Seals all plaintext URLs. Call it at startup. */
 int notification_urls_seal_all(struct store *store, struct err *err);
 
 #endif

@@ -12,7 +12,7 @@
 
 #define VERIFICATION "verification"
 
-/* ---- putting up ---- */
+/* ---- creating ---- */
 
 void notification_event_add(json_t *rows, const struct notification_event *event)
 {
@@ -65,7 +65,7 @@ int notification_reminder_put_up(struct store *store, const char *workspace_id, 
 		P_TEXT(id_new("ntf").text), P_INT(store->notification_seconds));
 }
 
-/* No ticket: whoever verifies by e-mail does not wait for it. */
+/* It has no ticket: a verification by e-mail is not urgent. */
 int notification_verification_put_up(struct store *store, const char *configuration_id, struct err *err)
 {
 	return db_query(store->db, NULL, err,
@@ -83,7 +83,7 @@ int notification_verification_put_up(struct store *store, const char *configurat
 #define CREATED_AT  UTC("r.created_at")
 #define DUE_AT      UTC("n.due_at")
 
-/* Those whom an e-mail goes to: addresses, and users who are still members. */
+/* The recipients of an e-mail: addresses, and users who are still members. */
 #define RECIPIENTS                                                                                                     \
 	"(select coalesce(jsonb_agg(distinct t.email), '[]') from (select unnest(c.email_addresses) as email "         \
 	"union select x.email from notification_users nu join users x on x.id = nu.user_id "                           \
@@ -140,7 +140,7 @@ static struct notification_text text_of(const struct store *store, const struct 
 		.organization = row_text(rows, row, "organization")};
 }
 
-/* How it goes: to an address with a signature, or by mail to people. */
+/* Adds the destination: a URL and a signing key, or mail recipients. */
 static int way_add(struct store *store, const struct rows *rows, int row, json_t *request, struct err *err)
 {
 	const struct notification_text text = text_of(store, rows, row);
@@ -202,7 +202,8 @@ int notifications_claim(struct store *store, const struct request_claim *claim, 
 	if (db_query(store->db, &rows, err, claim_sql, P_TEXT(asked), P_INT(claim->most), P_TEXT(claim->notifier),
 		    P_INT(store->lease_seconds), P_BYTES_ARRAY(&keys)) < 0)
 		return -1;
-	/* One whose token can't be opened must not keep the others: nobody has it until it is given up. */
+	/* A notification whose token can't be opened must not block the others. It stays claimed until it is given
+	 * up. */
 	for (int i = 0; i < rows.count; i++)
 		if (claimed_add(store, &rows, i, requests, err) < 0)
 			log_error("a notification can't be sent", "notification", row_text(&rows, i, "id"), "run",
@@ -210,14 +211,14 @@ int notifications_claim(struct store *store, const struct request_claim *claim, 
 	return 0;
 }
 
-/* ---- what came of it ---- */
+/* ---- outcomes ---- */
 
 #define NOTE_FIELDS(rows, row)                                                                                         \
 	"run", row_text(rows, row, "run_id"), "notification", row_text(rows, row, "id"), "configuration",              \
 		row_text(rows, row, "configuration_id"), "trigger", row_text(rows, row, "trigger"), "status",          \
 		row_text(rows, row, "code"), "error", row_text(rows, row, "error")
 
-/* What was said of a notification, and of which run, so that a run's id leads to it. */
+/* Logs the outcome with the run's id, so that the log can be searched by run. */
 static void note_end(const struct rows *rows, int row)
 {
 	bool delivered = text_equal(row_text(rows, row, "ended"), "acknowledged");

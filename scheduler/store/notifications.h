@@ -3,16 +3,16 @@
 #define SCHEDULER_STORE_NOTIFICATIONS_H
 
 /*
- * Notifications on their way: put up in the transaction of what they tell of, one row for each configuration that asks
- * for it, claimed and sent by notifiers (store/requests.h), gone when they were delivered or given up. The mail of an
- * invitation (store/invitations.h) is one of no configuration.
+ * Pending notifications. The transaction of an event creates one row per configuration that subscribes to it. Notifiers
+ * claim and send the rows (store/requests.h). A row is deleted after delivery, or after delivery was given up. The mail
+ * of an invitation (store/invitations.h) is a notification without a configuration.
  */
 
 #include "scheduler/dispatch/outbox.h"
 #include "scheduler/lifecycle/triggers.h"
 #include "scheduler/store/requests.h"
 
-/* Something of a run that may be told. */
+/* An event of a run that may have subscribers. */
 struct notification_event {
 	const char *run_id, *workspace_id;
 	enum trigger trigger;
@@ -21,26 +21,27 @@ struct notification_event {
 	const char *actor; /* user id, or NULL */
 };
 
-/* In a statement that reads workspaces under that name: whether anybody asks for notifications of the workspace. */
+/* For a statement that reads workspaces under that alias: whether a configuration subscribes to the workspace. */
 #define WORKSPACE_IS_WATCHED(workspace)                                                                                \
 	"exists (select 1 from notification_configurations nc where nc.enabled "                                       \
 	"and (nc.workspace_id = " workspace ".id or nc.project_id = " workspace ".project_id))"
 
-/* Adds it to the rows that notifications_put_up takes. */
+/* Adds an event to the rows for notifications_put_up. */
 void notification_event_add(json_t *rows, const struct notification_event *event);
-/* Puts up what is asked for of these events, in a transaction; their tickets are added to the outbox. */
+/* Creates the notifications of these events, and adds their tickets to the outbox. In a transaction. */
 int notifications_put_up(struct store *store, const json_t *rows, struct outbox *outbox, struct err *err);
-/* Puts up what is asked for of a workspace that is to be destroyed automatically at that time, in a transaction. Nobody
- * waits for it: it has no ticket. */
+/* Creates reminders that the workspace will be destroyed automatically at that time. In a transaction. They have no
+ * tickets, since they are not urgent. */
 int notification_reminder_put_up(struct store *store, const char *workspace_id, const char *due_at, struct err *err);
-/* Puts up a verification of an e-mail configuration. */
+/* Creates the verification of an e-mail configuration. */
 int notification_verification_put_up(struct store *store, const char *configuration_id, struct err *err);
 
-/* Appends to `requests`, in a transaction. */
+/* Appends claimed notifications to `requests`. In a transaction. */
 int notifications_claim(struct store *store, const struct request_claim *claim, json_t *requests, struct err *err);
-/* Keeps what was answered, for people; what has come to its end goes. Others than notifications are passed over. */
+/* Stores the responses, which users can read, and deletes notifications that have ended. Deliveries of other requests
+ * are ignored. */
 int notifications_delivered(struct store *store, const json_t *deliveries, struct err *err);
-/* Gives up what no notifier has sent in time. */
+/* Gives up notifications that no notifier sent in time. */
 int notifications_give_up(struct store *store, struct err *err);
 
 #endif

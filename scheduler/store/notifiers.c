@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/notifiers.h"
 
-/* A notifier claims every two seconds: most claims write nothing here. */
+/* A notifier claims every two seconds, so most claims do not write here. */
 int notifier_seen(struct store *store, const char *url, struct err *err)
 {
 	return db_query(store->db, NULL, err,

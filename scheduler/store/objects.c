@@ -18,7 +18,7 @@ enum {
 	TOTAL_MS = 120000,
 	STALL_SECONDS = 10,
 	TRIES = 3,
-	REST_MS = 2000, /* that a failing store is left alone */
+	REST_MS = 2000, /* the pause after a failure */
 	KEPT_HANDLES = 8,
 	COMPLAINT_LIMIT = 16 << 10,
 	CODE_SIZE = 64,
@@ -27,9 +27,9 @@ enum {
 struct objects {
 	struct objects_settings settings;
 	char *url, *scope, *credentials;
-	atomic_llong down_until; /* clock_mono_ms; 0: it answers */
+	atomic_llong down_until; /* clock_mono_ms; 0: the store is up */
 	pthread_mutex_t mutex;
-	CURL *idle[KEPT_HANDLES]; /* with their connections */
+	CURL *idle[KEPT_HANDLES]; /* with their open connections */
 	size_t idle_count;
 };
 
@@ -90,7 +90,7 @@ const struct objects_settings *objects_settings(const struct objects *objects)
 	return &objects->settings;
 }
 
-/* ---- whether it answers ---- */
+/* ---- availability ---- */
 
 static void outcome_note(struct objects *objects, const char *verb, bool answered)
 {
@@ -129,7 +129,7 @@ struct call {
 struct attempt {
 	CURL *easy;
 	struct curl_slist *headers;
-	struct buf *out; /* of the call */
+	struct buf *out; /* the call's */
 	size_t out_before;
 	struct buf complaint;
 	long status;
@@ -147,7 +147,7 @@ static CURL *handle_take(struct objects *objects)
 	return easy ? easy : easy_new();
 }
 
-/* A handle that is reset keeps its connections. */
+/* A handle keeps its connections across a reset. */
 static void handle_return(struct objects *objects, CURL *easy)
 {
 	curl_easy_reset(easy);
@@ -160,7 +160,7 @@ static void handle_return(struct objects *objects, CURL *easy)
 	curl_easy_cleanup(easy);
 }
 
-/* What is no content is what the store says is wrong. */
+/* A body with another status is the store's error message. */
 static size_t answer_came(char *bytes, size_t size, size_t count, void *data)
 {
 	struct attempt *attempt = data;
@@ -216,7 +216,7 @@ static void bounds_set(struct attempt *attempt)
 	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, attempt->error);
 }
 
-/* The name of an error in the store's answer: <Code>NoSuchKey</Code>. */
+/* Reads the error code in the store's answer: <Code>NoSuchKey</Code>. */
 static void code_read(const struct buf *complaint, char ret_code[CODE_SIZE])
 {
 	const char *code = strstr(buf_str(complaint), "<Code>");

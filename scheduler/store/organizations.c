@@ -120,7 +120,8 @@ static int delete_in(void *data, struct err *err)
 	const struct deletion *d = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	/* Workspaces before jobs, as everywhere; a claim locks its job, so none comes between the check and the end. */
+	/* Locks workspaces before jobs, as everywhere. A claim locks its job, so no apply starts between the check and
+	 * the deletion. */
 	if (db_query(d->store->db, NULL, err,
 		    "select 1 from workspaces where organization_id = $1 order by id for update", P_TEXT(d->id)) < 0 ||
 		db_query(d->store->db, &rows, err,
@@ -132,7 +133,7 @@ static int delete_in(void *data, struct err *err)
 		if (row_bool(&rows, i, "applying"))
 			return err_set(
 				err, ERR_CONFLICT, "an apply in the organization is being worked on: cancel it first");
-	/* Runs point at configuration versions and pools, so they go first. */
+	/* Runs refer to configuration versions and pools, so they are deleted first. */
 	if (db_query(d->store->db, NULL, err, "delete from runs where organization_id = $1", P_TEXT(d->id)) < 0)
 		return -1;
 	return db_query(d->store->db, NULL, err, "delete from organizations where id = $1", P_TEXT(d->id));

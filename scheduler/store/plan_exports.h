@@ -2,11 +2,12 @@
 #ifndef SCHEDULER_STORE_PLAN_EXPORTS_H
 #define SCHEDULER_STORE_PLAN_EXPORTS_H
 
-/* Exports of plans: whoever may read one can download, for an hour, what is made of the plan's JSON then. */
+/* Exports of plans. An export's data is generated from the plan's JSON at download, for one hour. Anyone who may read
+ * the export can download it. */
 
 #include "scheduler/store/store.h"
 
-/* ERR_INVALID, pointing at the plan, as long as the plan's JSON is not here. */
+/* ERR_INVALID, pointing at the plan, while the plan's JSON does not exist. */
 int plan_export_create(struct store *store, const char *plan_id, const char *data_type, const char *user_id,
 	struct id *ret_id, struct err *err);
 /* The table's columns, plan_id, expired, organization_id, workspace_id, json_blob. ERR_NOT_FOUND. */

@@ -64,7 +64,7 @@ int policy_delete(struct store *store, const char *id, struct err *err)
 	return db_query(store->db, NULL, err, "delete from policies where id = $1", P_TEXT(id));
 }
 
-/* ---- its text ---- */
+/* ---- the policy's text ---- */
 
 struct upload {
 	struct store *store;

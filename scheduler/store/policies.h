@@ -3,7 +3,7 @@
 #define SCHEDULER_STORE_POLICIES_H
 
 /*
- * An organization's single policies: a text, and how much it counts. Sets hold them (store/policy_sets.h).
+ * An organization's policies: a text and an enforcement level each. Policy sets refer to them (store/policy_sets.h).
  *
  * Columns read: the table's, organization_name, policy_sets (ids, JSON) and policy_set_count.
  */
@@ -15,7 +15,7 @@ enum { POLICY_SOURCE_LIMIT = 1 << 20 };
 struct policy {
 	const char *name, *description;
 	const char *kind;  /* "opa" or "sentinel" */
-	const char *query; /* of OPA's; else NULL */
+	const char *query; /* only for OPA; else NULL */
 	const char *enforcement;
 };
 
@@ -25,11 +25,11 @@ struct policy_list {
 	const char *kind;   /* or NULL */
 	long long limit, offset;
 };
-/* By name, and `total`; a row with a null id if the page is empty. */
+/* Sorted by name, with `total`; a row with a null id if the page is empty. */
 int policies_list(struct store *store, const struct policy_list *list, struct rows *ret_rows, struct err *err);
 /* ERR_NOT_FOUND. */
 int policy_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
-/* Those with these ids; for later (db_ask). */
+/* Reads the policies with these ids. The rows are available later (db_ask). */
 int policies_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 /* ERR_INVALID "Name has already been taken". */
 int policy_create(struct store *store, const char *organization_id, const struct policy *policy, struct id *ret_id,
@@ -37,7 +37,7 @@ int policy_create(struct store *store, const char *organization_id, const struct
 /* Sets the description, the query and the enforcement level. */
 int policy_update(struct store *store, const char *id, const struct policy *policy, struct err *err);
 int policy_delete(struct store *store, const char *id, struct err *err);
-/* Keeps the policy's text. */
+/* Stores the policy's text. */
 int policy_upload(struct store *store, const char *id, const void *bytes, size_t len, struct err *err);
 
 #endif
