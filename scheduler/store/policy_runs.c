@@ -5,7 +5,7 @@
 
 enum { SOURCE_LIMIT = 64 << 20 };
 
-/* ---- created with the run ---- */
+/* ---- creation, with the run ---- */
 
 /* A set applies if it is global or attached to the workspace or its project, and the workspace is not excluded. */
 static const char create_sql[] =
@@ -43,7 +43,8 @@ int policy_runs_create(
 		*ret_stages |= STAGE_BIT(stage_parse(row_text(&rows, i, "kind")));
 	if (!(*ret_stages & STAGE_BIT(STAGE_OPA)))
 		return 0;
-	/* For clients, OPA evaluations stand in the post_plan task stage, which is there even without a task. */
+	/* In the API, OPA evaluations belong to the post_plan task stage, so the stage must exist even without a
+	 * task. */
 	return db_query(store->db, NULL, err,
 		"insert into task_stages (id, run_id, stage) values ('ts-' || substr(md5($1 || 'post_plan'), 1, 16), "
 		"$1, "
@@ -51,7 +52,7 @@ int policy_runs_create(
 		P_TEXT(run_id));
 }
 
-/* ---- evaluated ---- */
+/* ---- evaluation ---- */
 
 static int blob_text(struct store *store, const char *blob_id, struct buf *out, struct err *err)
 {
@@ -159,9 +160,10 @@ int policy_run_bundle(struct store *store, const char *run_id, const char *kind,
 	return 0;
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
-/* How a policy that did not pass counts, by its level; "mandatory" is OPA's, the others Sentinel's. */
+/* The counter of a policy's outcome, by its enforcement level. "mandatory" is a level of OPA, the others are
+ * Sentinel's. */
 static const char *count_of(const char *status, const char *level)
 {
 	if (text_equal(status, "passed"))

@@ -11,17 +11,17 @@ enum { PARAMETER_VALUE_LIMIT = 256 << 10 };
 
 struct policy_set_parameter {
 	const char *key;
-	const char *value; /* NULL: as it is */
+	const char *value; /* NULL: unchanged */
 	bool sensitive;
 };
 
-/* By key, and `total`; a row with a null id if the page is empty. */
+/* Sorted by key, with `total`; a row with a null id if the page is empty. */
 int policy_set_parameters_list(struct store *store, const char *policy_set_id, long long limit, long long offset,
 	struct rows *ret_rows, struct err *err);
 /* ERR_NOT_FOUND. */
 int policy_set_parameter_read(
 	struct store *store, const char *policy_set_id, const char *id, struct rows *ret_rows, struct err *err);
-/* ERR_INVALID "Key has already been taken", or if the set has its fill. */
+/* ERR_INVALID "Key has already been taken", or if the set has the maximum number of parameters. */
 int policy_set_parameter_create(struct store *store, const char *policy_set_id,
 	const struct policy_set_parameter *parameter, struct id *ret_id, struct err *err);
 int policy_set_parameter_update(

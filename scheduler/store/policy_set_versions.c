@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/policy_set_versions.h"
 
-/* A member of status_timestamps: now, as the API writes it. */
+/* A member of status_timestamps: the current time in the API's format. */
 #define STAMP(key)                                                                                                     \
 	"jsonb_build_object('" key "', to_char(now() at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))"
 

@@ -36,9 +36,9 @@ int policy_set_read(struct store *store, const char *id, struct rows *ret_rows, 
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "policy set not found");
 }
 
-/* ---- what it is about ---- */
+/* ---- relations ---- */
 
-/* Adds those of the ids that may be there and says how many those were. */
+/* Attaches the valid ids and returns their number. */
 #define ATTACH(of, condition, into)                                                                                    \
 	"with may as (select x.id from policy_sets s join " of " x on x.organization_id = s.organization_id "          \
 	"where s.id = $1 and x.id = any($2::text[])" condition "), done as (insert into " into                         \

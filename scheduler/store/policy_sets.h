@@ -3,11 +3,11 @@
 #define SCHEDULER_STORE_POLICY_SETS_H
 
 /*
- * Policy sets: policies of one kind, and where they apply: everywhere (global), in projects or in workspaces, less what
- * is excluded. A set has single policies or uploaded versions, never both; a project or workspace that is named for
- * both sides is where it was named last.
+ * Policy sets: policies of one kind, and their scope. A set applies everywhere (global), or to projects or workspaces,
+ * except those that are excluded. It has individual policies or uploaded versions, never both. If a project or
+ * workspace is both included and excluded, the last call wins.
  *
- * Columns read: the table's, organization_name, and one of ids (JSON) for each relation: policies, workspaces,
+ * Columns read: the table's, organization_name, and an array of ids (JSON) for each relation: policies, workspaces,
  * workspace_exclusions, projects, project_exclusions.
  */
 
@@ -26,8 +26,8 @@ struct policy_set {
 	const char *name, *description, *kind;
 	bool global, overridable, agent_enabled;
 	const char *tool_version, *policies_path; /* or NULL */
-	const json_t *settings;                   /* members that change */
-	const json_t *related[SET_RELATIONS];     /* of a new set: arrays of ids, or NULL */
+	const json_t *settings;                   /* the members to change */
+	const json_t *related[SET_RELATIONS];     /* for a new set: arrays of ids, or NULL */
 };
 
 struct policy_set_list {
@@ -36,22 +36,22 @@ struct policy_set_list {
 	const char *kind;   /* or NULL */
 	long long limit, offset;
 };
-/* By name, and `total`; a row with a null id if the page is empty. */
+/* Sorted by name, with `total`; a row with a null id if the page is empty. */
 int policy_sets_list(struct store *store, const struct policy_set_list *list, struct rows *ret_rows, struct err *err);
 /* ERR_NOT_FOUND. */
 int policy_set_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 /* ERR_INVALID "Name has already been taken", or as policy_set_attach. */
 int policy_set_create(struct store *store, const char *organization_id, const struct policy_set *set, struct id *ret_id,
 	struct err *err);
-/* All but the kind and the relations. */
+/* Changes everything but the kind and the relations. */
 int policy_set_update(struct store *store, const char *id, const struct policy_set *set, struct err *err);
 int policy_set_delete(struct store *store, const char *id, struct err *err);
 
-/* ERR_INVALID at the pointer if one of the ids (an array) is not the organization's, is a policy of another kind, or is
- * a policy for a set that has versions. */
+/* ERR_INVALID at the pointer if one of the ids (an array) is not in the set's organization or is a policy of another
+ * kind. Likewise for policies if the set has versions. */
 int policy_set_attach(struct store *store, const char *id, enum set_relation relation, const json_t *ids,
 	const char *pointer, struct err *err);
-/* What is not there is not minded. */
+/* Ids that are not attached are ignored. */
 int policy_set_detach(
 	struct store *store, const char *id, enum set_relation relation, const json_t *ids, struct err *err);
 

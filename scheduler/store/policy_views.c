@@ -3,7 +3,8 @@
 
 #include "scheduler/store/viewer.h"
 
-/* How long it took is from its first time to its last; that of the override is somebody else's. */
+/* The duration is from the first to the last status timestamp. The override's timestamp is excluded, since a user sets
+ * it later. */
 #define VIEW(user)                                                                                                     \
 	"select e.*, n.organization_id, n.workspace_id, n.status as run_status, n.stage as "                           \
 	"run_stage, " RIGHTS_IN_WORKSPACE(user, "n.organization_id",                                                   \

@@ -9,7 +9,7 @@
 	"(select coalesce(jsonb_agg(m." column " order by m." column "), '[]') from " table " m where " condition      \
 	") as "
 
-/* Only what the viewer may know of. */
+/* Only workspaces and projects that the viewer may see. */
 #define EVERYWHERE(user, bit) "((" RIGHTS_IN_ORGANIZATION(user, "p.organization_id") ") & " bit " <> 0)"
 #define WORKSPACES(user, table, column, condition)                                                                     \
 	RELATED(table, column, condition " and " VIEWER_SEES_WORKSPACE(EVERYWHERE(user, "1"), user, "m." column))
@@ -30,7 +30,7 @@
 
 #define TABLES "from agent_pools p join organizations o on o.id = p.organization_id "
 
-/* Whether the pool p is for that workspace of that project. */
+/* Whether the pool p is available to that workspace of that project. */
 #define MAY_USE(workspace, project)                                                                                    \
 	"((p.organization_scoped or exists (select 1 from agent_pool_workspaces m where m.pool_id = p.id "             \
 	"and m.workspace_id = " workspace " and not m.excluded) or exists (select 1 from agent_pool_projects m "       \
@@ -82,9 +82,9 @@ int pool_read(struct store *store, const char *id, struct rows *ret_rows, struct
 	return ret_rows->count ? 0 : not_found(err);
 }
 
-/* ---- who may use it ---- */
+/* ---- scope ---- */
 
-/* Puts those of the ids that are the organization's in the place of what there is, and says how many those were. */
+/* Replaces the related ids by those that are in the organization, and returns the number of these. */
 #define REPLACE(of, condition, into)                                                                                   \
 	"with may as (select x.id from agent_pools p join " of " x on x.organization_id = p.organization_id "          \
 	"where p.id = $1 and x.id = any($2::text[])), gone as (delete from " condition "), done as (insert into " into \
@@ -128,7 +128,7 @@ static int replace_related(
 
 struct change {
 	struct store *store;
-	const char *organization_id; /* of a new one; else NULL */
+	const char *organization_id; /* for creation; else NULL */
 	const struct pool *pool;
 	struct id id;
 };
@@ -186,7 +186,7 @@ struct deletion {
 	const char *id;
 };
 
-/* The lock comes first: whoever begins to use the pool takes a share of it, by a foreign key or pool_use_check. */
+/* Locks the pool first. Every new user of the pool takes a share lock on it, by a foreign key or by pool_use_check. */
 static int delete_in(void *data, struct err *err)
 {
 	static const struct {
@@ -223,7 +223,7 @@ int pool_delete(struct store *store, const char *id, struct err *err)
 	return db_transaction(store->db, delete_in, &d, err);
 }
 
-/* ---- using one ---- */
+/* ---- use ---- */
 
 int pool_use_check(
 	struct store *store, const char *pool_id, const struct pool_use *use, const char *pointer, struct err *err)

@@ -87,7 +87,7 @@ int project_delete(struct store *store, const char *id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	/* A workspace that comes in between keeps it by its foreign key. */
+	/* The foreign key of a workspace that is added concurrently prevents the deletion. */
 	if (db_query(store->db, &rows, err,
 		    "delete from projects p where id = $1 and not is_default "
 		    "and not exists (select 1 from workspaces where project_id = p.id)",

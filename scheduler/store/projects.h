@@ -3,15 +3,15 @@
 #define SCHEDULER_STORE_PROJECTS_H
 
 /*
- * An organization's projects. Each workspace is in one; those that nobody put anywhere are in the default one.
+ * An organization's projects. Each workspace is in one project, by default in the default project.
  *
- * Columns read: the table's, organization_name, workspace_count and mode (the execution mode that holds in it: its own,
+ * Columns read: the table's, organization_name, workspace_count and mode (the effective execution mode: the project's,
  * or else the organization's).
  */
 
 #include "scheduler/store/store.h"
 
-/* What a project p of an organization o gives to workspaces that have no execution mode of their own. */
+/* Defaults from a project p of an organization o, for workspaces without an execution mode of their own. */
 #define INHERITED_MODE                                                                                                 \
 	"coalesce(p.settings->>'default-execution-mode', o.settings->>'default-execution-mode', 'remote')"
 #define INHERITED_POOL                                                                                                 \
@@ -20,28 +20,28 @@
 struct project {
 	const char *name, *description;
 	const char *pool_id;    /* the default agent pool, or NULL */
-	const json_t *settings; /* members as the API names them; null takes one away */
+	const json_t *settings; /* members named as in the API; null deletes one */
 };
 
 struct project_list {
 	const char *organization_id;
 	const char *search; /* part of the name, or NULL */
 	const char *names;  /* whole names separated by commas, or NULL */
-	/* Keys that it must have, with the value beside each unless that is empty. */
+	/* Required tag keys, each with its required value; "": any value. */
 	struct db_array *tag_keys, *tag_values;
 	long long limit, offset;
 };
-/* By name, the default one last, and `total`; a row with a null id if the page is empty. */
+/* Sorted by name, the default project last, with `total`; a row with a null id if the page is empty. */
 int projects_list(struct store *store, const struct project_list *list, struct rows *ret_rows, struct err *err);
 /* ERR_NOT_FOUND. */
 int project_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
-/* Those with these ids; for later (db_ask). */
+/* Reads the projects with these ids. The rows are available later (db_ask). */
 int projects_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 /* ERR_INVALID "Name has already been taken". */
 int project_create(struct store *store, const char *organization_id, const struct project *project, struct id *ret_id,
 	struct err *err);
 int project_update(struct store *store, const char *id, const struct project *project, struct err *err);
-/* ERR_CONFLICT for the default one and one with workspaces. */
+/* ERR_CONFLICT for the default project and for a project with workspaces. */
 int project_delete(struct store *store, const char *id, struct err *err);
 
 #endif

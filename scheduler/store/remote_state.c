@@ -3,7 +3,7 @@
 
 #include "scheduler/store/viewer.h"
 
-/* Whether the state of p is shared with c, both workspaces. */
+/* Whether the state of workspace p is shared with workspace c. */
 #define SHARED                                                                                                         \
 	"(coalesce((p.settings->>'global-remote-state')::boolean, false) "                                             \
 	"or case when coalesce((p.settings->>'project-remote-state')::boolean, false) then c.project_id = "            \

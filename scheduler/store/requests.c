@@ -27,7 +27,7 @@ struct claiming {
 	json_t *requests;
 };
 
-/* Run tasks first: a run waits for them. */
+/* Claims run tasks first, since runs wait for them. */
 static int claim_in(void *data, struct err *err)
 {
 	struct claiming *c = data;
@@ -54,7 +54,7 @@ int requests_claim(struct store *store, const struct request_claim *claim, json_
 	return 0;
 }
 
-/* ---- while they are delivered ---- */
+/* ---- during delivery ---- */
 
 #define KEPT(table)                                                                                                    \
 	"(update " table " r set lease_until = now() + make_interval(secs => $3) from said s "                         \

@@ -3,10 +3,10 @@
 #define SCHEDULER_STORE_REQUESTS_H
 
 /*
- * Requests that notifiers send for us, of both kinds: run tasks' (rows of task_results, store/task_calls.h) and
- * notifications (store/notifications.h). Both tables have the same columns for it: delivery (waiting, claimed),
- * attempt, notifier, lease_until, give_up_at. What notifiers ask and report is in proto/README.md; arrays come and go
- * in the order and form that page has, and each answer is a new reference.
+ * HTTP requests that notifiers send for the scheduler: calls of run tasks (rows of task_results, store/task_calls.h)
+ * and notifications (store/notifications.h). Both tables have the same columns for delivery: delivery (waiting,
+ * claimed), attempt, notifier, lease_until, give_up_at. proto/README.md defines the messages of notifiers. Arrays have
+ * the order and form given there. Each response is a new reference.
  */
 
 #include "scheduler/store/store.h"
@@ -15,18 +15,18 @@ enum { MOST_REQUESTS_CLAIMED = 200 };
 
 struct request_claim {
 	const char *notifier;
-	const char *callback_url; /* base of the callbacks' addresses */
-	const json_t *ids;        /* none: the oldest that wait */
+	const char *callback_url; /* base of the callback URLs */
+	const json_t *ids;        /* the requests to claim; empty: the oldest waiting ones */
 	int most;
 };
 
 int requests_claim(struct store *store, const struct request_claim *claim, json_t **ret_requests, struct err *err);
-/* Adds to the lease of those that are the notifier's; says of each whether it is. */
+/* Renews the leases that the notifier holds. *ret_held says for each request whether the notifier holds it. */
 int requests_beat(struct store *store, const char *notifier, const json_t *held, json_t **ret_held, struct err *err);
-/* Puts requests back for other notifiers. */
+/* Returns requests, so that other notifiers can claim them. */
 int requests_release(struct store *store, const char *notifier, const json_t *released, struct err *err);
 
-/* Whether one of the ids (texts, or objects with "id") has that prefix. */
+/* Whether one of the ids (strings, or objects with "id") has that prefix. */
 bool requests_have(const json_t *ids, const char *prefix);
 
 #endif

@@ -39,7 +39,7 @@ static int create_in(void *data, struct err *err)
 	const struct creation *c = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	/* One after another, so that the count holds. */
+	/* The lock serializes creations, so that the count is correct. */
 	if (db_query(c->store->db, NULL, err, "select 1 from workspaces where id = $1 for no key update",
 		    P_TEXT(c->workspace_id)) < 0 ||
 		db_query(c->store->db, &rows, err,

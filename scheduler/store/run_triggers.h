@@ -3,7 +3,7 @@
 #define SCHEDULER_STORE_RUN_TRIGGERS_H
 
 /*
- * Run triggers: a workspace gets a run when one in its source workspace was applied. Columns read: the table's,
+ * Run triggers: an applied run in a source workspace starts a run in the target workspace. Columns read: the table's,
  * workspace_name, source_name and organization_id.
  */
 
@@ -11,14 +11,14 @@
 
 struct run_trigger_list {
 	const char *workspace_id;
-	bool outbound; /* those that it is the source of; else those that it gets runs by */
+	bool outbound; /* triggers of which the workspace is the source; else those of which it is the target */
 	long long limit, offset;
 };
-/* Oldest first, and `total`; a row with a null id if the page is empty. */
+/* The oldest first, with `total`; a row with a null id if the page is empty. */
 int run_triggers_list(struct store *store, const struct run_trigger_list *list, struct rows *ret_rows, struct err *err);
 /* ERR_NOT_FOUND. */
 int run_trigger_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
-/* ERR_INVALID if there is one already, or the workspace has as many sources as it can. */
+/* ERR_INVALID if the trigger exists already, or the workspace has the maximum number of sources. */
 int run_trigger_create(
 	struct store *store, const char *workspace_id, const char *source_id, struct id *ret_id, struct err *err);
 int run_trigger_delete(struct store *store, const char *id, struct err *err);
@@ -38,12 +38,12 @@ struct pending_trigger {
 /* Columns run_id, workspace_id: up to `limit` pending triggers that are due. */
 int pending_triggers_due(struct store *store, long long limit, struct rows *ret_rows, struct err *err);
 /* Locks a pending trigger that is due, in a transaction. Columns source_name, workspace_name (null: the target was
- * deleted), auto_apply (the target's setting for triggered runs). No row: another scheduler has it. */
+ * deleted), auto_apply (the target's setting for triggered runs). No row: another scheduler has locked it. */
 int pending_trigger_lock(
 	struct store *store, const struct pending_trigger *trigger, struct rows *ret_rows, struct err *err);
 int pending_trigger_delete(struct store *store, const struct pending_trigger *trigger, struct err *err);
-/* Records why a try failed, and sets the time of the next one: after 2 s, then twice as long, at most 5 minutes.
- * Columns tries, workspace_name (null: the target was deleted); no row: the pending trigger is gone. */
+/* Records the error of a failed try, and schedules the next one: after 2 s, then twice as long, at most 5 minutes.
+ * Columns tries, workspace_name (null: the target was deleted); no row: the pending trigger was deleted. */
 int pending_trigger_postpone(struct store *store, const struct pending_trigger *trigger, const char *error,
 	struct rows *ret_rows, struct err *err);
 

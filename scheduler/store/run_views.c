@@ -6,8 +6,8 @@
 
 enum { SNAPSHOT_LIMIT = 64 << 20 };
 
-/* `user` is the number of the viewer's parameter (store/viewer.h). A run without stages of its own has no task
- * stages, costs and policies: most have none. */
+/* `user` is the number of the viewer's parameter (store/viewer.h). Most runs have no optional stages, and so no task
+ * stages, cost estimates or policies: the conditions on r.stages skip these lookups. */
 #define VIEW(user)                                                                                                     \
 	"select r.*, " HOLD_COLUMNS ", " RIGHTS_IN_WORKSPACE(user, "r.organization_id",                                \
 		"r.workspace_id") "as rights, "                                                                        \
@@ -80,24 +80,24 @@ struct run run_of_view(const struct rows *rows, int row)
 	};
 }
 
-/* What `operation` means, as conditions on a run's row. */
+/* The value for the filter `operation`, computed from a run's row. */
 #define OPERATION                                                                                                      \
 	"case when r.plan_only then 'plan_only' when i.refresh_only then 'refresh_only' when i.is_destroy then "       \
 	"'destroy' when r.allow_empty_apply then 'empty_apply' when r.save_plan then 'save_plan' else "                \
 	"'plan_and_apply' end"
 
-/* Who ordered it, in lower case. */
+/* The creator's name in lower case. */
 #define CREATOR "(select coalesce(max(lower(u.username)), '') from users u where u.id = i.created_by)"
 
 #define DISCARDABLE                                                                                                    \
 	"('pending', 'planned', 'planned_and_saved', 'cost_estimated', 'policy_checked', 'policy_override', "          \
 	"'post_plan_running', 'post_plan_completed')"
 
-/* Of one workspace's runs the organization is not given. */
+/* The filter of one workspace's runs has no organization. */
 #define OWN "coalesce($1::text, (select organization_id from workspaces where id = $2)) "
 
-/* A plan serves whatever its values are (store/db.c), so what an index is to find has to be said without them: `among`.
- * What follows from the run's own row is apart from what was asked of it. */
+/* Plans are generic (store/db.c), so `among` states the condition that an index serves, without parameters that may be
+ * null. Conditions on the run's row are separate from conditions on its inputs. */
 #define BY_RUN(among)                                                                                                  \
 	"where " among " and ($2::text is null or r.workspace_id = $2) "                                               \
 	"and ($3::text is null or r.status = any(string_to_array($3, ','))) "                                          \
@@ -109,7 +109,7 @@ struct run run_of_view(const struct rows *rows, int row)
 	"and (not $9::boolean or not r.ended and r.status <> 'planned_and_saved') "                                    \
 	"and ($12::bigint = 0 or extract(year from r.created_at at time zone 'UTC') = $12) "                           \
 	"and (not $13::boolean or r.created_at > now() - interval '1 year') "                                          \
-	"and $14::text is null " /* no configuration comes of a commit */                                              \
+	"and $14::text is null " /* no configuration has a commit */                                                   \
 	"and " VIEWER_SEES_RUNS("$15", "$16", "r.workspace_id")
 
 #define BY_INPUTS                                                                                                      \
@@ -139,12 +139,12 @@ struct run run_of_view(const struct rows *rows, int row)
 
 #define JOIN_INPUTS "join run_inputs i on i.run_id = r.id "
 
-/* The page is cut before what is shown of a run is looked up: nothing is of those that it passes over. */
+/* The page is selected before the other columns are looked up, so that skipped runs need no lookups. */
 #define CUT(joins, conditions, order)                                                                                  \
 	VIEW("$16")                                                                                                    \
 	"from (select r.* from runs r " joins conditions "order by r.position " order                                  \
 	" limit $17 offset $18) r " VIEW_JOINS "order by r.position " order
-/* What was asked of each run is looked at only if the filter does. */
+/* run_inputs is joined only if the filter refers to it. */
 #define VIEWS(among, order)                                                                                            \
 	{                                                                                                              \
 		CUT("", BY_RUN(among) BY_NO_INPUTS, order), CUT(JOIN_INPUTS, BY_RUN(among) BY_INPUTS, order)           \
@@ -155,7 +155,7 @@ struct run run_of_view(const struct rows *rows, int row)
 			"select count(*) as total from runs r " JOIN_INPUTS BY_RUN(among) BY_INPUTS                    \
 	}
 
-/* All that pass have not ended. */
+/* Whether the filter excludes ended runs. */
 static bool filter_is_live(const struct run_filter *filter)
 {
 	return filter->queue || text_equal(filter->status_group, "non_final") ||
@@ -167,11 +167,11 @@ static bool filter_is_by_inputs(const struct run_filter *filter)
 	return filter->operation || filter->source || filter->search || filter->pool_names || filter->user;
 }
 
-/* Where runs are looked for. */
+/* The conditions that an index serves. */
 static const struct {
-	const char *views[2], *count[2]; /* by what was asked of them, too */
+	const char *views[2], *count[2]; /* [1]: for filters that refer to run_inputs */
 } places[] = {
-	{VIEWS(LIVE, ""), COUNT(LIVE)}, /* a queue begins with what has waited longest */
+	{VIEWS(LIVE, ""), COUNT(LIVE)}, /* a queue lists the longest waiting run first */
 	{VIEWS(IN_WORKSPACE, "desc"), COUNT(IN_WORKSPACE)},
 	{VIEWS(LIVE, "desc"), COUNT(LIVE)},
 	{VIEWS(IN_ORGANIZATION, "desc"), COUNT(IN_ORGANIZATION)},

@@ -102,7 +102,8 @@ int runs_load(struct store *store, struct db_array *run_ids, struct run_set *ret
 				      "order by id for no key update",
 		    P_ARRAY(run_ids)) < 0)
 		return -1;
-	/* A second statement, so that it sees what others committed while this one waited for the locks. */
+	/* A separate statement, so that its snapshot includes commits made while this transaction waited for the
+	 * locks. */
 	if (db_query(store->db, &runs, err,
 		    "select " RUN_COLUMNS "where r.id = any($1::text[]) order by r.id for no key update of r",
 		    P_ARRAY(run_ids)) < 0)
@@ -120,7 +121,7 @@ int runs_load_queues(struct store *store, struct db_array *workspace_ids, struct
 		    WORKSPACE_COLUMNS "where id = any($1::text[]) order by id for no key update",
 		    P_ARRAY(workspace_ids)) < 0)
 		return -1;
-	/* The head of each queue is enough: whoever it makes way for is looked at next. */
+	/* The head of each queue is enough: when it proceeds, the next decision loads its successor. */
 	if (db_query(store->db, &runs, err,
 		    "select " RUN_COLUMNS "where r.id in ("
 		    "select h.id from unnest($1::text[]) u(id), lateral (select id from runs where workspace_id = u.id "

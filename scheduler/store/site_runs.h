@@ -7,7 +7,7 @@
 #include "scheduler/store/store.h"
 
 struct site_runs {
-	const char *run_id;    /* this one alone, or NULL; nothing else is looked at then */
+	const char *run_id;    /* only this run, or NULL; if set, the other filters are ignored */
 	const char *statuses;  /* separated by commas, or NULL */
 	const char *search;    /* part of a workspace's or an organization's name, or NULL */
 	const char *from, *to; /* times of creation, or NULL */

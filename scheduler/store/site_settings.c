@@ -3,7 +3,7 @@
 
 #include <stdatomic.h>
 
-static long long option; /* what --rate-limit says */
+static long long option; /* the value of --rate-limit */
 static _Atomic long long rate;
 
 int site_settings_read(struct store *store, json_t **ret_settings, struct err *err)

@@ -55,7 +55,7 @@ int state_content_of_row(struct store *store, const struct rows *rows, int row, 
 		result = base_read(store, rows, row, &base, err) < 0
 			? -1
 			: difference_read(store, rows, row, &base, out, err);
-	/* What is stored is damaged: that is no fault of the request. */
+	/* Stored data is damaged: that is not the client's error. */
 	if (result < 0 && err->kind == ERR_INVALID)
 		err->kind = ERR_INTERNAL;
 	return result;
@@ -116,7 +116,7 @@ int state_difference_add(
 	return 0;
 }
 
-/* Only the base's state has an MD5: that of each state would cost the worker as much as all the rest. */
+/* Only the base's state has an MD5: computing it for each state would double the worker's costs. */
 static int differences_write(struct state_base_batch *batch, struct store *store, struct err *err)
 {
 	struct db_array *c = batch->differences;
@@ -145,14 +145,14 @@ int state_bases_insert(struct state_base_batch *batch, struct store *store, stru
 	return differences_write(batch, store, err);
 }
 
-/* ---- afterwards ---- */
+/* ---- after the end of a job ---- */
 
 struct settling {
 	struct store *store;
 	const char *state_id;
 };
 
-/* The row of the state version, whose workspace is locked from now on. No row: it is whole, or its job goes on. */
+/* Locks the workspace and reads the state version. No row: the state is whole already, or its job has not ended. */
 static int settling_read(const struct settling *s, struct rows *ret_rows, struct err *err)
 {
 	if (db_query(s->store->db, NULL, err,

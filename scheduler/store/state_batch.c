@@ -42,7 +42,7 @@ void state_batch_release(struct state_batch *batch)
 
 /* ---- outputs ---- */
 
-/* The same for the same state version and name, whenever it is asked. */
+/* Deterministic: the same state version and name give the same id. */
 static void output_id(const char *state_id, const char *name, char ret_id[ID_SIZE])
 {
 	_cleanup_(freep) char *text = mem_printf("%s\n%s", state_id, name);
@@ -70,7 +70,7 @@ static int output_add(struct state_batch *batch, struct store *store, const char
 	db_array_add(column++, name);
 	db_array_add_bool(column++, json_bool_at(output, "sensitive", false));
 	db_array_add(column++, output_type_word(json_object_get(output, "type")));
-	/* jsonb holds no zero characters; no type of terraform's does either. */
+	/* jsonb can't contain zero characters. No type of terraform has one. */
 	db_array_add(column++, strstr(type, "\\u0000") ? "null" : type);
 	return 0;
 }
@@ -106,7 +106,7 @@ static int outputs_insert(struct state_batch *batch, struct store *store, struct
 
 /* ---- rows ---- */
 
-/* In the order of the statement's parameters. */
+/* The order is that of the statement's parameters. */
 static void row_add(struct state_batch *batch, const struct state_row *row, const char *blob_id, const char *resources)
 {
 	struct db_array *column = batch->rows;

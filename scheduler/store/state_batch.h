@@ -2,15 +2,15 @@
 #ifndef SCHEDULER_STORE_STATE_BATCH_H
 #define SCHEDULER_STORE_STATE_BATCH_H
 
-/* State versions that are written with one statement for each table, by whoever holds their workspaces locked. */
+/* Writes state versions with one statement per table. The caller holds locks on their workspaces. */
 
 #include "scheduler/store/state_bases.h"
 #include "scheduler/store/state_parse.h"
 
-/* One, with what its file says. All is borrowed. */
+/* A state version with the data of its file. All is borrowed. */
 struct state_row {
 	const char *id;
-	bool fills; /* the row is there: this takes the place of its content, and whose it is stays */
+	bool fills; /* the row exists: replace its content, but not its origin */
 	long long serial;
 	const char *lineage, *md5;
 	const char *status;
@@ -18,7 +18,7 @@ struct state_row {
 	const char *rollback_id;
 	const char *workspace_id, *run_id, *job_id, *created_by;
 	const char *created_at; /* NULL: now */
-	bool current;           /* it becomes the workspace's */
+	bool current;           /* make it the workspace's current state */
 	bool base;              /* differences to it will follow (store/state_bases.h) */
 	const struct state_facts *facts;
 	const void *bytes;

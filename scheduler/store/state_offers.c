@@ -10,28 +10,28 @@
 struct acceptance {
 	struct state_offer *offer;
 	struct state_facts facts;
-	struct err unfit; /* its content is not what it is said to be */
+	struct err unfit; /* the content does not match its description */
 	long long serial;
 	const char *lineage;
 	char md5[33];
 
-	/* What a round finds. */
-	bool decided, takes; /* takes: its content is to be written */
+	/* Results of a round. */
+	bool decided, takes; /* takes: write its content */
 	bool late;
-	struct id workspace, fills; /* fills: the row that there is for this content, or "" */
-	struct id base;             /* (a difference) the base's blob */
+	struct id workspace, fills; /* fills: the existing row for this content, or "" */
+	struct id base;             /* the blob of a difference's base */
 };
 
 struct accepting {
 	struct store *store;
 	struct acceptance *all;
 	size_t count;
-	bool waits; /* for those who hold workspaces locked */
+	bool waits; /* wait for locks on workspaces */
 };
 
-/* ---- what may follow what ---- */
+/* ---- order of states ---- */
 
-/* Why a state that came from a worker is kept beside. */
+/* Reasons to keep a worker's state as kept_beside. */
 static const char *const beside_reasons[] = {
 	[STATE_OTHER_LINEAGE] = "it has another lineage than the workspace's state",
 	[STATE_BEHIND] = "its serial is behind that of the workspace's state",
@@ -39,8 +39,7 @@ static const char *const beside_reasons[] = {
 	[STATE_MEETS_OTHERS] = "another apply is underway in the workspace, or somebody has locked it",
 };
 
-/* A worker's state is never turned away: what can't be the current one is kept beside. A client that can't have its
- * own as the current one is told. */
+/* A worker's state is never rejected: if it can't become the current one, it is kept_beside. A client gets an error. */
 static void order_settle(struct acceptance *a, enum state_order order, const struct state_mark *there)
 {
 	struct state_offer *offer = a->offer;
@@ -80,8 +79,8 @@ static bool is_difference(const struct acceptance *a)
 	return a->offer->difference.base;
 }
 
-/* The job must go on, the workspace's state must be the job's own, and its base the one that is named. In any other
- * case the worker has to send the whole state. */
+/* A difference is accepted only if the attempt is current, the current state is the job's own, and its base is the
+ * named one. Otherwise the worker must send the whole state. */
 static void difference_settle(struct acceptance *a, const struct state_mark *there, const struct rows *rows, int row)
 {
 	struct state_offer *offer = a->offer;
@@ -98,7 +97,7 @@ static void difference_settle(struct acceptance *a, const struct state_mark *the
 	offer->id = a->fills;
 }
 
-/* A pending row is filled in by its id, a job's by the job's: one of its own, one beside. */
+/* A pending row is filled by its id. A job's row is found by the job: one regular row, one kept_beside. */
 static const char *row_to_fill(const struct acceptance *a, const struct rows *rows, int row)
 {
 	if (!row_null(rows, row, "pending"))
@@ -106,8 +105,8 @@ static const char *row_to_fill(const struct acceptance *a, const struct rows *ro
 	return text_or_empty(row_text(rows, row, a->offer->beside ? "own_beside" : "own"));
 }
 
-/* A client writes state only under its own lock: anybody else could be overtaken by the holder. The rows are read under
- * the workspace's row lock, so the answer holds until the commit. */
+/* A client writes state only while it holds the workspace's lock: otherwise the lock's holder could overwrite its
+ * state. The rows are read under the workspace's row lock, so the result is valid until the commit. */
 static bool write_refused(const struct acceptance *a, const struct rows *rows, int row, struct err *err)
 {
 	if (a->offer->job_id)
@@ -137,7 +136,7 @@ static void offer_decide(struct acceptance *a, const struct rows *rows, int row)
 		difference_settle(a, has_state ? &there : NULL, rows, row);
 		return;
 	}
-	/* The whole state takes the place of a base with the same content. */
+	/* A whole state replaces a base, even one with the same content. */
 	if (has_state && !row_null(rows, row, "base_id") && !a->offer->base)
 		there.md5 = "";
 	order_settle(a, order_find(a, has_state ? &there : NULL, rows, row), &there);
@@ -150,14 +149,14 @@ static void offer_decide(struct acceptance *a, const struct rows *rows, int row)
 
 /* ---- the rows ---- */
 
-/* Who holds them: two states never decide against the same current one, and no attempt ends meanwhile. */
+/* Locks the workspaces' rows: no two states are compared with the same current one, and no attempt ends meanwhile. */
 #define PLACES                                                                                                         \
 	"select id from workspaces where id in (select unnest($2::text[]) union all "                                  \
 	"select workspace_id from jobs where id = any($1::text[]) union all "                                          \
 	"select workspace_id from workspace_holds where job_id = any($1::text[])) order by id for no key update "
 
-/* PostgreSQL may read a whole table for "exists", and keep it for all rows; and for one row of a job all that are kept
- * beside ("like": see migration 0028). */
+/* The form of these conditions avoids bad plans. PostgreSQL may evaluate "exists" by reading a whole table and caching
+ * it for all rows. For a job's row it may read all kept_beside rows ("like": see migration 0028). */
 static const char read_sql[] =
 	"select u.n - 1 as n, w.id as workspace_id, coalesce(j.run_id, h.run_id) as run_id, "
 	"h.job_id is not null as late, s.id, s.serial, s.lineage, s.md5, s.job_id, x.blob_id as base_id, "
@@ -188,8 +187,8 @@ static int places_lock(const struct accepting *g, struct db_array *jobs, struct 
 	return db_ask(g->store->db, ret_rows, err, PLACES "skip locked", P_ARRAY(jobs), P_ARRAY(workspaces));
 }
 
-/* Of those that are not decided: the workspaces that are locked now, and a row for each whose token or workspace is
- * one; `n` says which. */
+/* For offers that are not decided yet: the workspaces that are locked now, and a row for each offer with a valid token
+ * or workspace. `n` is the offer's index. */
 static int rows_read(const struct accepting *g, struct rows *ret_places, struct rows *ret_rows, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array jobs = DB_ARRAY_INIT, hashes = DB_ARRAY_INIT;
@@ -225,7 +224,7 @@ static bool has_place(const struct rows *places, const char *workspace)
 
 /* ---- writing ---- */
 
-/* Once an apply: what follows takes the place of the one before. */
+/* Written once per apply: a later state replaces the row without an event. */
 static int beside_tell(const struct accepting *g, const struct acceptance *a, struct err *err)
 {
 	_cleanup_(freep) char *text = mem_printf(
@@ -300,7 +299,8 @@ static bool round_has(struct acceptance *const *round, size_t count, const char 
 	return false;
 }
 
-/* Decides the first of each workspace, and all that have none. Returns how many are written in `round`. */
+/* Decides the first offer of each workspace, and all offers without a workspace. Returns the number of offers in
+ * `round`. */
 static size_t round_decide(
 	struct accepting *g, const struct rows *places, const struct rows *rows, struct acceptance **round)
 {
@@ -329,7 +329,7 @@ static size_t round_decide(
 	return taken;
 }
 
-/* Whatever an earlier try has left is forgotten. */
+/* Discards the results of an earlier try of the transaction. */
 static void acceptance_reset(struct acceptance *a)
 {
 	struct state_offer *offer = a->offer;
@@ -375,7 +375,7 @@ static int label_apply(struct acceptance *a, struct err *err)
 	return 0;
 }
 
-/* The state itself is read with the next whole one. Until then its worker's word counts. */
+/* The difference is not applied here. Until the next whole state arrives, the worker's values are trusted. */
 static void difference_begin(struct acceptance *a)
 {
 	const struct state_offer *offer = a->offer;
@@ -437,7 +437,7 @@ struct announcement {
 	struct id id;
 };
 
-/* What could not be accepted is refused before its content comes: the client then has words to show. */
+/* Rejects a state before its upload if it can't be accepted, so that the client receives an error message. */
 static int announce_check(const struct announcement *a, struct err *err)
 {
 	const struct state_label *label = a->offer->label;

@@ -7,8 +7,8 @@
 
 enum { STATE_FORMAT = 4 };
 
-/* Terraform's numbers have no bound, and its strings may hold a zero. What does not fit an integer here is read as a
- * real: the facts are for showing, the bytes are kept as they came. */
+/* Terraform's numbers are unbounded, and its strings may contain a zero. Numbers that do not fit an integer are read as
+ * reals: the facts are for display, and the bytes are stored unchanged. */
 static json_t *parse(const void *bytes, size_t len)
 {
 	json_t *document = json_loadb(bytes, len, JSON_ALLOW_NUL, NULL);
@@ -89,7 +89,7 @@ long long state_managed_count(const json_t *resources)
 
 /* ---- instances ---- */
 
-/* "module.network.module.subnet" is "network.subnet", no module is "root". */
+/* "module.network.module.subnet" becomes "network.subnet"; no module becomes "root". */
 static char *module_name(const char *module)
 {
 	static const char word[] = "module.";
@@ -111,7 +111,7 @@ static char *module_name(const char *module)
 	return name;
 }
 
-/* The key as it stands in an address: [0], ["a"]; nothing for an instance without one. */
+/* The key as written in an address: [0], ["a"]; "" for an instance without one. */
 static char *index_text(const json_t *index)
 {
 	_cleanup_(freep) char *key = index && !json_is_null(index) ? json_text(index) : NULL;
@@ -119,7 +119,7 @@ static char *index_text(const json_t *index)
 	return key ? mem_printf("[%s]", key) : mem_text("");
 }
 
-/* provider["registry.terraform.io/hashicorp/aws"].west is hashicorp/aws */
+/* provider["registry.terraform.io/hashicorp/aws"].west becomes hashicorp/aws. */
 static char *provider_name(const char *provider)
 {
 	const char *begin = strchr(provider, '"'), *end = begin ? strchr(begin + 1, '"') : NULL;

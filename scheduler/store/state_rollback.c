@@ -14,7 +14,7 @@ struct rollback {
 	struct id id;
 };
 
-/* Locks the workspace, so that the serial is the next one until the end. */
+/* Locks the workspace, so that no other state takes the serial before the commit. */
 static int serial_next(const struct rollback *r, long long *ret_serial, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;

@@ -4,8 +4,8 @@
 
 #include "scheduler/store/store.h"
 
-/* Makes a state version of the same content as an earlier one of the workspace, with the serial that comes next, and
- * makes it current. ERR_INVALID if that is none of the workspace's or has no content any more. */
+/* Creates a state version with the content of an earlier one of the workspace and the next serial, and makes it
+ * current. ERR_INVALID if the earlier one is not the workspace's or has no content any more. */
 int state_rollback(struct store *store, const char *workspace_id, const char *to_id, const char *user_id,
 	struct id *ret_id, struct err *err);
 

@@ -12,7 +12,7 @@ enum { VALUE_LIMIT = 256 << 20 };
 	"(select coalesce(jsonb_agg(o.id order by o.name), '[]') from state_version_outputs o "                        \
 	"where o.state_version_id = s.id) as output_ids "
 
-/* ---- its JSON form ---- */
+/* ---- the JSON format ---- */
 
 struct json_form {
 	struct store *store;
