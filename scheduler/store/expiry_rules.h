@@ -11,8 +11,7 @@ enum expiry_walk { WALK_RUNS, WALK_STATES, WALK_CONFIGURATIONS };
 
 struct expiry_batch {
 	struct db_array *ids; /* the rows that the scan has reached */
-	bool by_policy; /* true: for those whose policy has `days`; false: for those without a policy, or, for runs,
-			   with any `days` */
+	bool by_policy;       /* true: only owners whose policy has `days`; false: all others (see expiry_rules.c) */
 	long long days;
 	const struct expiry_limits *limits;
 };

@@ -2,8 +2,8 @@
 #ifndef SCHEDULER_STORE_PLAN_EXPORTS_H
 #define SCHEDULER_STORE_PLAN_EXPORTS_H
 
-/* Exports of plans. An export's data is generated from the plan's JSON at download, for one hour. Anyone who may read
- * the export can download it. */
+/* Exports of plans. An export's data is generated from the plan's JSON at download, for one hour. Its download needs
+ * only the permission to read the export. */
 
 #include "scheduler/store/store.h"
 

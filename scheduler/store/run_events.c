@@ -9,8 +9,7 @@ int events_of_run(struct store *store, const char *run_id, struct rows *ret_rows
 {
 	return db_query(store->db, ret_rows, err,
 		EVENTS "where e.run_id = $1 "
-		       "order by e.created_at, e.action <> 'created', e.id", /* `created` first: the next event may have
-										the same time */
+		       "order by e.created_at, e.action <> 'created', e.id", /* `created` first at equal times */
 		P_TEXT(run_id));
 }
 

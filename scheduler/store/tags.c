@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/tags.h"
 
-/* As the products have it: so many bindings a resource, and names beside them that only searches use. */
+/* Limits of the API: bindings per resource, and tags per workspace. */
 enum { MOST_BINDINGS = 10, MOST_TAGS = 100 };
 
 /* ---- bindings ---- */
@@ -26,11 +26,11 @@ int bindings_read(struct store *store, enum tagged kind, struct db_array *owners
 struct writing {
 	struct store *store;
 	const struct binding_order *order;
-	const char *keys; /* arrays, and the ids that new rows get */
+	const char *keys; /* arrays; the ids are for new rows */
 	const char *values, *ids, *tag_ids;
 };
 
-/* Two writers of one owner wait for each other, so that the count holds. */
+/* Serializes writers of one owner, so that the count is correct. */
 static int owner_lock(struct store *store, enum tagged kind, const char *owner, struct err *err)
 {
 	if (kind == TAGGED_WORKSPACE)
@@ -74,7 +74,7 @@ static int count_check(const struct writing *w, struct err *err)
 
 	if (db_query(w->store->db, &rows, err, statements[order->kind].count, P_TEXT(order->owner)) < 0)
 		return -1;
-	/* More names than that may have come by the other way: they can be kept, but not added to. */
+	/* tags_add allows more names than that. They can be kept, but no bindings can be added. */
 	if (row_int(&rows, 0, "bound") <= MOST_BINDINGS)
 		return 0;
 	return err_at(err, order->pointer, "Tag bindings cannot exceed %d bindings per resource", MOST_BINDINGS);
@@ -159,10 +159,10 @@ struct tagging {
 	struct store *store;
 	const struct tag_choice *choice;
 	const char *ids, *names;           /* arrays */
-	const char *tag_ids, *binding_ids; /* for what is new */
+	const char *tag_ids, *binding_ids; /* for new rows */
 };
 
-/* One row a chosen tag that is there: by id or by name. */
+/* One row per chosen tag that exists, by id or by name. */
 #define CHOSEN                                                                                                         \
 	"select t.id, t.id = any($2::text[]) as by_id from tags t where t.organization_id = $1 and "                   \
 	"(t.id = any($2::text[]) or t.name = any($3::text[]))"
@@ -247,7 +247,7 @@ int tags_delete(struct store *store, const char *organization_id, const json_t *
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	db_array_add_texts(&array, ids);
-	/* All of them or none. */
+	/* Deletes all of them or none. */
 	if (db_query(store->db, &rows, err,
 		    "with chosen as (select id from tags where organization_id = $1 and id = any($2::text[])) "
 		    "delete from tags where id in (select id from chosen) and (select count(*) from chosen) = "

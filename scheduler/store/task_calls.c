@@ -15,10 +15,10 @@ struct claiming {
 	struct store *store;
 	const struct request_claim *claim;
 	struct rows picked;
-	char *tokens; /* [{id, hash}] as text */
+	char *tokens; /* a JSON array of {id, hash} */
 };
 
-/* The token that a key gives, with its digest. */
+/* Derives the token from a key, and returns its digest too. */
 static char *token_make(
 	const struct store *store, size_t place, const char *task_result_id, char ret_hash[SHA256_HEX_SIZE])
 {
@@ -33,9 +33,9 @@ static char *token_make(
 	return token;
 }
 
-/* The token of a task result is the same for every request of it, also after the keys were rotated: a service that was
- * asked twice may answer with either. The token follows from a key, so only its digest rests in the database. NULL if
- * it follows from a key that this scheduler lacks. The caller frees it. */
+/* All requests of a task result have the same token, also after a key rotation: a service that received two requests
+ * may answer with either. The token is derived from a key, so the database has only its digest. NULL if it was derived
+ * from a key that this scheduler lacks. The caller frees it. */
 static char *token_of(const struct store *store, const struct rows *rows, int row, char ret_hash[SHA256_HEX_SIZE])
 {
 	const char *id = row_text(rows, row, "id"), *known = row_text(rows, row, "token_hash");
@@ -50,7 +50,7 @@ static char *token_of(const struct store *store, const struct rows *rows, int ro
 	return NULL;
 }
 
-/* A result whose token this scheduler can't make is left out, for another scheduler. */
+/* Skips a result whose token this scheduler can't derive; another scheduler claims it. */
 static char *hashes_of(const struct store *store, const struct rows *picked)
 {
 	json_auto_t *hashes = json_array();
@@ -119,8 +119,8 @@ int task_calls_claim(struct store *store, const struct request_claim *claim, jso
 	struct claiming c = {.store = store, .claim = claim, .picked = ROWS_INIT};
 	int result = db_transaction(store->db, claim_run, &c, err);
 
-	/* A request whose key can't be opened must not keep the others: it is claimed again when its lease ends, until
-	 * it is given up. */
+	/* A request whose key can't be opened must not block the others. It is claimed again when its lease expires,
+	 * until it is given up. */
 	for (int i = 0; result == 0 && i < c.picked.count; i++) {
 		struct err why = ERR_INIT;
 		json_t *call = NULL;
@@ -135,7 +135,7 @@ int task_calls_claim(struct store *store, const struct request_claim *claim, jso
 	return result;
 }
 
-/* ---- what came of it ---- */
+/* ---- deliveries ---- */
 
 static json_t *due_or_null(const struct rows *rows, int row)
 {
@@ -192,7 +192,7 @@ int task_calls_delivered(struct store *store, const json_t *deliveries, json_t *
 
 /* ---- callbacks ---- */
 
-/* The callbacks with the digest of their token in place of it. */
+/* The callbacks, with each token replaced by its digest. */
 static char *callbacks_hashed(const json_t *callbacks)
 {
 	json_auto_t *copy = json_array();
@@ -214,8 +214,8 @@ static char *callbacks_hashed(const json_t *callbacks)
 }
 
 /*
- * running: a word, and time for the next. passed, failed: reported once; the same word again is as good (a service may
- * repeat what it got no answer to). Anything else that comes after the end is 409.
+ * `running` reports progress and extends the deadline. `passed` and `failed` are final. A repetition of the final
+ * status is accepted, since a service may retry without an answer. Any other callback after the end is 409.
  */
 static const char callbacks_sql[] =
 	"with said as (select * from rows from (jsonb_to_recordset($1::jsonb) as (\"task-result\" text, hash text, "
@@ -239,7 +239,7 @@ static const char callbacks_sql[] =
 	"else 409 end as answer from said s left join task_results r on r.id = s.id "
 	"left join taken t on t.id = s.id and t.ord = s.ord order by s.ord";
 
-/* What an outcome says takes the place of what it said before; a new one comes behind the others. */
+/* An outcome replaces the earlier one with the same id. A new outcome is appended. */
 static int outcomes_keep(struct store *store, const char *callbacks, struct err *err)
 {
 	return db_query(store->db, NULL, err,

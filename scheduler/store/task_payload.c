@@ -3,7 +3,7 @@
 
 #include "proto/states.h"
 
-/* The caller passes the formatted text on at once; json_pack copies it. */
+/* Takes the text; the object has a copy. */
 static void set_text(json_t *object, const char *key, char *text)
 {
 	json_object_set_new(object, key, json_string(text));

@@ -2,11 +2,11 @@
 #ifndef SCHEDULER_STORE_TASK_PAYLOAD_H
 #define SCHEDULER_STORE_TASK_PAYLOAD_H
 
-/* The body of a run task's request: what a row of task_results and its run say, as JSON. */
+/* The body of a run task's request: data of a row of task_results and of its run, as JSON. */
 
 #include "scheduler/store/store.h"
 
-/* What a task's HMAC key is sealed for. */
+/* The context that a task's HMAC key is sealed with. */
 #define TASK_KEY_CONTEXT "task-hmac-key"
 
 #define TASK_PAYLOAD_TABLES                                                                                            \
@@ -21,12 +21,12 @@
 	"o.name as organization, x.username, p.id as project_id, p.name as project "
 
 struct task_address {
-	const char *public_url;   /* the scheduler's */
+	const char *public_url;   /* base of the callback URL */
 	const char *callback_url; /* of the callbacks */
 	const char *token;
 };
 
-/* The compact text that is signed and sent. The caller frees it. */
+/* The exact JSON text that is signed and sent. The caller frees it. */
 char *task_payload(const struct rows *rows, int row, const struct task_address *address);
 
 #endif

@@ -3,8 +3,8 @@
 
 #include "proto/states.h"
 
-/* Every enabled task of the workspace, and every global one of the organization that the workspace does not have
- * itself, once for each stage it is for. After an apply a task can only advise. */
+/* Every enabled run task of the workspace, and every global one of the organization that is not attached to the
+ * workspace, once for each of its stages. After an apply, a task is always advisory. */
 static const char create_sql[] =
 	"with due as ("
 	"select t.id, t.name, t.url, t.hmac_sealed, wt.id as workspace_task_id, wt.enforcement, unnest(wt.stages) as "

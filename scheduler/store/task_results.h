@@ -9,13 +9,13 @@
 
 #include "scheduler/dispatch/outbox.h"
 
-/* Makes the stages and results that a new run has by its workspace's and organization's tasks, and returns the
- * STAGE_BITs of those with something in them. In the transaction that creates the run. */
+/* Creates the task stages and results of a new run, from the run tasks of its workspace and its organization. Returns
+ * the STAGE_BITs of stages with task results. Call it in the transaction that creates the run. */
 int task_results_create(
 	struct store *store, const char *run_id, const char *workspace_id, uint32_t *ret_stages, struct err *err);
 
-/* Follows what became of task stages (an array of {run_id, stage, status, over}): the results of one that runs are put
- * up for the notifiers; those that are open when it is over are canceled. */
+/* Updates task results after changes of their stages (an array of {run_id, stage, status, over}). Results of a stage
+ * that is running become claimable by notifiers. Results that are open when their stage ends are canceled. */
 int task_results_follow(struct store *store, const json_t *task_stages, struct outbox *outbox, struct err *err);
 
 #endif

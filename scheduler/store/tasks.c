@@ -39,7 +39,7 @@ int task_key_open(struct store *store, const struct rows *rows, int row, struct 
 
 /* ---- creating and changing ---- */
 
-/* The sealed key as a parameter; null takes it away. */
+/* The sealed key as a parameter; null deletes the key. */
 static struct db_param key_param(struct store *store, const char *key, struct buf *sealed)
 {
 	if (!key || !*key)
@@ -73,7 +73,7 @@ int task_update(struct store *store, const char *id, const struct task *task, st
 	_cleanup_(freep) char *stages = json_text(task->global_stages);
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	/* Trying it out takes its time: what somebody else has set meanwhile is not written over. */
+	/* The check of the URL before this takes time. A concurrent change must not be overwritten. */
 	if (db_query(store->db, &rows, err,
 		    "update tasks set name = $2, url = $3, description = $4, "
 		    "hmac_sealed = case when $5 then $6::bytea else hmac_sealed end, enabled = $7, "

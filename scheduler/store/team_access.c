@@ -3,7 +3,7 @@
 
 #include "scheduler/store/viewer.h"
 
-/* The two tables under one set of column names. */
+/* The two tables with the same column names. */
 #define OF_WORKSPACES                                                                                                  \
 	"(select id, team_id, workspace_id as place_id, access, detail, null::jsonb as workspace_detail, created_at "  \
 	"from team_workspaces) a "
@@ -22,14 +22,14 @@
 
 #define READ(table) "select a.*, t.organization_id from " table SEEN_TEAMS("$2") "where a.id = $1"
 
-/* The team and the place must be of one organization; an owner needs nothing. */
+/* The team and the place must be in the same organization. The owners team has all permissions already. */
 #define CREATE(table, place_column, places, details, values)                                                           \
 	"insert into " table " (id, team_id, " place_column ", access, rights, " details ") "                          \
 	"select $1, t.id, p.id, $4, $5, " values " from teams t join " places " p on p.organization_id = "             \
 	"t.organization_id where t.id = $2 and t.kind = 'team' and p.id = $3 and " TEAM_SEEN(                          \
 		TEAM_SECRETS_SEEN("$8"), "$8") "and ($7::jsonb is null or true)"
 
-/* What is done in each kind of place. */
+/* The statements for each kind of place. */
 static const struct statements {
 	const char *prefix, *constraint, *list, *read, *create, *update, *delete;
 } statements[] = {

@@ -5,8 +5,8 @@
 #include "scheduler/store/organizations.h"
 #include "scheduler/store/viewer.h"
 
-/* `user` is the number of the viewer's parameter (store/viewer.h). Clients remove users by their usernames, so `users`
- * leaves out invited persons, who have none. `memberships` has them. */
+/* `user` is the number of the viewer's parameter (store/viewer.h). Clients remove users by username, so `users`
+ * excludes invited users, who have none. `memberships` includes them. */
 #define COLUMNS(user)                                                                                                  \
 	RIGHTS_IN_ORGANIZATION(user, "t.organization_id")                                                              \
 	"as rights, t.id, t.organization_id, t.user_id, t.name, t.kind, t.visibility, t.organization_access, "         \
@@ -102,7 +102,7 @@ int team_update(struct store *store, const char *id, const struct team *team, st
 
 int team_delete(struct store *store, const char *id, struct err *err)
 {
-	/* Its service user stays for what it made; its membership goes. */
+	/* Its service user is kept, because other rows refer to it; its membership is deleted. */
 	return db_query(store->db, NULL, err,
 		"with t as (delete from teams where id = $1 returning organization_id, user_id) "
 		"delete from organization_memberships m using t where m.organization_id = t.organization_id "
@@ -148,7 +148,7 @@ struct membering {
 	const json_t *names;
 };
 
-/* The members of the team's organization that are named: columns organization_id and user_id. */
+/* The selected members of the team's organization: columns organization_id and user_id. */
 #define NAMED                                                                                                          \
 	"select t.organization_id, m.user_id from teams t "                                                            \
 	"join organization_memberships m on m.organization_id = t.organization_id "                                    \
@@ -186,7 +186,7 @@ int owners_check(struct store *store, const char *organization_id, struct err *e
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	/* Locked, so that two who leave at once do not each count on the other. */
+	/* Locks the team, so that concurrent removals can't remove the last two owners. */
 	if (db_query(store->db, NULL, err,
 		    "select 1 from teams where organization_id = $1 and kind = 'owners' for update",
 		    P_TEXT(organization_id)) < 0 ||

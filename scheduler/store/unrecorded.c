@@ -21,7 +21,7 @@ static void id_context(const char *digest, char ret_context[CONTEXT_SIZE])
 
 /* ---- writing ---- */
 
-/* The rows that are sent, as columns. */
+/* The rows to insert, as columns. */
 struct listing {
 	struct db_array ids, digests, actions, addresses, types, providers;
 	struct db_bytes sealed;
@@ -82,10 +82,10 @@ struct putting {
 	struct store *store;
 	const struct unrecorded_job *job;
 	struct listing *listing;
-	bool of_log; /* the worker's own list, which may have arrived meanwhile, counts more */
+	bool of_log; /* from the log; the worker's own list takes precedence if it has arrived */
 };
 
-/* False if the reports were compared before. */
+/* *ret_first is false if the reports were compared before. */
 static int of_log_begin(const struct putting *p, bool *ret_first, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -107,7 +107,7 @@ static int open_replace(const struct putting *p, struct err *err)
 		P_TEXT(p->job->job_id), P_ARRAY(&p->listing->digests));
 }
 
-/* ret_rows: one for each that is new. */
+/* ret_rows: one row per new resource. */
 static int rows_insert(const struct putting *p, struct rows *ret_rows, struct err *err)
 {
 	struct listing *l = p->listing;
@@ -191,7 +191,7 @@ int unrecorded_is_open(struct store *store, const char *job_id, bool *ret_open, 
 	return 0;
 }
 
-/* ---- of a lost worker ---- */
+/* ---- applies of lost workers ---- */
 
 enum { LOG_MOST = 256 << 20, LOG_PIECE = 1 << 20, FETCHES = 4 };
 
@@ -203,7 +203,7 @@ int unrecorded_due(struct store *store, int most, struct rows *ret_rows, struct 
 		P_INT(most));
 }
 
-/* A line of more than a piece reports nothing. */
+/* Lines longer than a piece are skipped: they are no reports. */
 static int log_compare(struct store *store, const char *operation_id, struct applied *applied, struct err *err)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(2 * LOG_PIECE);
@@ -308,7 +308,7 @@ int unrecorded_dismiss(struct store *store, const char *run_id, const char *id, 
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	/* The workspace first, as every change of a hold locks it. */
+	/* Locks the workspace first, like every change of a hold. */
 	if (db_query(store->db, NULL, err,
 		    "select 1 from workspaces where id = (select workspace_id from runs where id = $1) for no key "
 		    "update",

@@ -3,8 +3,8 @@
 #define SCHEDULER_STORE_UNRECORDED_H
 
 /*
- * Unrecorded resources: those that the engine of an apply reported as created, changed or destroyed and that its last
- * state does not show (common/applied.h). The workspace stays held while one of them is open, that is until a person
+ * Unrecorded resources: resources that the engine of an apply reported as created, changed or destroyed, but that are
+ * not in its last state (common/applied.h). The workspace stays held while one of them is open, that is until a user
  * dismisses it. The apply's worker sends the list. If the worker is lost, the scheduler compares its log of the apply
  * with the workspace's state. The worker's list replaces the scheduler's when it arrives.
  */
@@ -15,31 +15,31 @@ struct unrecorded_job {
 	const char *job_id, *run_id, *workspace_id;
 };
 
-/* Makes these the job's open resources: [{action, address, type, provider, id}]. Dismissed ones stay as they are. The
- * run gets an event if one is new. Resources whose action, address or length is none of the engine's are left out, and
- * so is what exceeds APPLIED_MISSING_MAX. */
+/* Replaces the job's open resources: [{action, address, type, provider, id}]. Dismissed ones are unchanged. The run
+ * gets an event if one is new. Resources with an invalid action or address are skipped, as are those beyond
+ * APPLIED_MISSING_MAX. */
 int unrecorded_put(struct store *store, const struct unrecorded_job *job, const json_t *resources, struct err *err);
 /* True if the job has an open resource. */
 int unrecorded_is_open(struct store *store, const char *job_id, bool *ret_open, struct err *err);
-/* The job_id, run_id and workspace_id of at most `most` lost applies whose reports were not compared. */
+/* The job_id, run_id and workspace_id of at most `most` lost applies whose reports have not been compared yet. */
 int unrecorded_due(struct store *store, int most, struct rows *ret_rows, struct err *err);
-/* Compares the apply's log with the workspace's state, and puts what is missing unless the worker's list has arrived.
- * May block on the object store. */
+/* Compares the apply's log with the workspace's state, and stores missing resources unless the worker's list has
+ * arrived. May block on the object store. */
 int unrecorded_compare(struct store *store, const struct unrecorded_job *job, struct err *err);
-/* The log can't be compared: the job is not due any more. */
+/* Marks the job as compared, if its log can't be compared. */
 int unrecorded_give_up(struct store *store, const struct unrecorded_job *job, struct err *err);
 
 /* Columns of a resource: id, run_id, workspace_id, organization_id, action, address, type, provider, created_at,
- * dismissed_at, dismissed_by, and for unrecorded_resource_id. */
+ * dismissed_at, dismissed_by, and those that unrecorded_resource_id reads. */
 int unrecorded_of_run(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
 /* ERR_NOT_FOUND. */
 int unrecorded_view(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
-/* The resource's own id in its provider, "" if unknown. */
+/* The resource's id at its provider, "" if unknown. */
 int unrecorded_resource_id(
 	struct store *store, const struct rows *rows, int row, struct buf *ret_text, struct err *err);
 
-/* Dismisses the open resource of a run with that id; NULL: all of the run. ret_rows: workspace_id and job_id of the
- * holds that end by it. The caller releases them (dispatch/holds.h). ERR_CONFLICT if no such resource is open. */
+/* Dismisses the run's open resource with that id; NULL: all of the run. ret_rows: workspace_id and job_id of the holds
+ * that this ends. The caller releases them (dispatch/holds.h). ERR_CONFLICT if no such resource is open. */
 int unrecorded_dismiss(struct store *store, const char *run_id, const char *id, const char *actor,
 	struct rows *ret_rows, struct err *err);
 

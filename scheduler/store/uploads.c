@@ -4,11 +4,11 @@
 #include "scheduler/store/blob_batch.h"
 #include "scheduler/store/logs.h"
 
-/* What a plan leaves: words of the table operation_blobs. */
+/* A plan's outputs: the kinds in the table operation_blobs. */
 enum kept { KEPT_PLAN, KEPT_JSON, KEPT_INIT, KEPT_SCHEMAS, KEPT_COUNT };
 static const char *const kept_kinds[KEPT_COUNT] = {"plan", "json", "init", "schemas"};
 
-/* A plan's or an apply's row, and what it gets. An empty id: nothing. */
+/* A plan's or an apply's row, and its updates. An empty id: none. */
 struct target {
 	struct id id;
 	long long log_length;
@@ -51,7 +51,7 @@ static bool is_state(const struct upload *upload)
 	return upload->kind == UPLOAD_STATE || upload->kind == UPLOAD_STATE_DIFFERENCE;
 }
 
-/* First of all, since workspaces are locked before jobs everywhere. */
+/* Runs first, since workspaces are always locked before jobs. */
 static int states_keep(struct keeping *k, struct err *err)
 {
 	_cleanup_(freep) struct state_offer **offers = mem_new(k->count, sizeof(struct state_offer *));
@@ -80,7 +80,7 @@ static int states_keep(struct keeping *k, struct err *err)
 
 /* ---- the rows ---- */
 
-/* Before the others, since jobs are locked before operations everywhere. */
+/* Runs before the other uploads, since jobs are always locked before operations. */
 /* model: start */
 static int mark_started(struct keeping *k, struct err *err)
 {
@@ -109,7 +109,7 @@ static int mark_started(struct keeping *k, struct err *err)
 	return 0;
 }
 
-/* Null: not kept. For "exists" PostgreSQL may read the whole table, and keep it for all rows. */
+/* The blob's id, or null. With "exists" PostgreSQL may read the whole table and cache it for all rows. */
 #define KEPT(kind)   "(select k.blob_id from operation_blobs k where k.operation_id = o.id and k.kind = " kind ") "
 #define KEPT_AS_PLAN KEPT("'json'")
 #define KEPT_AS_SENT KEPT("case when u.json then 'json' else 'schemas' end")
@@ -131,7 +131,7 @@ static bool has_target(const struct upload *upload)
 	return !is_state(upload);
 }
 
-/* One row for each upload whose attempt is the job's: `n` says which. */
+/* One row for each upload whose attempt is the job's current one; `n` is the upload's index. */
 static int rows_lock(struct keeping *k, struct rows *ret_rows, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array jobs = DB_ARRAY_INIT, hashes = DB_ARRAY_INIT;
@@ -157,7 +157,7 @@ static int rows_lock(struct keeping *k, struct rows *ret_rows, struct err *err)
 		P_ARRAY(&blobs), P_ARRAY(&plans), P_ARRAY(&jsons));
 }
 
-/* The rows are in the order of their ids. */
+/* The rows are sorted by id. */
 static struct target *target_of(struct keeping *k, const struct rows *rows, int row)
 {
 	const char *id = row_text(rows, row, "id");
@@ -197,7 +197,7 @@ static int log_take(struct keeping *k, struct upload *upload, struct target *tar
 	return 0;
 }
 
-/* Where the target names such a blob, and whether many share it. */
+/* The target's field for such a blob, and whether many rows share the blob. */
 static struct id *blob_place(struct target *target, enum upload_kind kind, bool *ret_shared)
 {
 	*ret_shared = kind == UPLOAD_INIT || kind == UPLOAD_SCHEMAS;
@@ -222,7 +222,7 @@ static int blob_take(struct keeping *k, const struct upload *upload, struct targ
 	return (shared ? blob_add_shared : blob_add)(&k->blobs, k->store, upload->bytes, upload->len, place, err);
 }
 
-/* An answer like others. */
+/* Sets the upload's own error; the other uploads continue. */
 static int not_here(struct upload *upload)
 {
 	err_set(&upload->err, ERR_NOT_FOUND, "the content is not here");
@@ -312,7 +312,7 @@ static int keep_all(struct keeping *k, struct err *err)
 	return rows_update(k, err) < 0 ? -1 : blobs_name(k, err);
 }
 
-/* Whatever an earlier try has left is forgotten. */
+/* Resets the results of an earlier try of the transaction. */
 static int keep_run(void *data, struct err *err)
 {
 	struct keeping *k = data;

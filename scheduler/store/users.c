@@ -74,7 +74,7 @@ int user_register(struct store *store, const char *username, const char *email, 
 
 int user_update(struct store *store, const char *id, const char *username, const char *email, struct err *err)
 {
-	/* The address may belong to another user, too: an error would show which addresses are registered here. */
+	/* Another user may have the same address: an error would reveal which addresses are registered. */
 	if (db_query(store->db, NULL, err,
 		    "update users set username = coalesce($2, username), email = coalesce($3, email), "
 		    "email_confirmed = email_confirmed and lower(coalesce($3, email)) = lower(email) where id = $1",
@@ -83,7 +83,7 @@ int user_update(struct store *store, const char *id, const char *username, const
 	return 0;
 }
 
-/* ---- what site admins do with users ---- */
+/* ---- for site admins ---- */
 
 #define SITE_COLUMNS                                                                                                   \
 	"select u.id, u.username, u.email, u.is_site_admin, u.is_service_account, u.is_suspended, u.created_at, "      \
@@ -146,7 +146,8 @@ struct deletion {
 	const char *id;
 };
 
-/* The owners of all their organizations are locked first, in one order: nobody else leaves before this is decided. */
+/* Locks the owners teams of all the user's organizations first, in one order, so that concurrent removals can't remove
+ * the last owners. */
 static int delete_in(void *data, struct err *err)
 {
 	const struct deletion *d = data;

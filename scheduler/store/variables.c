@@ -9,7 +9,7 @@ enum { MOST_VARIABLES = 1000, SEALED_LIMIT = 1 << 20 };
 	"v.id, v.workspace_id, v.varset_id, v.key, v.value_sealed, v.description, v.category, v.hcl, v.sensitive, "    \
 	"v.version_id, v.created_at "
 
-/* The ids of workspaces and of variable sets are never alike. */
+/* Ids of workspaces and of variable sets are never equal. */
 #define OWNED "(v.workspace_id = $1 or v.varset_id = $1) "
 
 static int key_taken(struct store *store, struct err *err)
@@ -27,7 +27,7 @@ static int not_found(struct err *err)
 	return err_set(err, ERR_NOT_FOUND, "variable not found");
 }
 
-/* Says nothing about the value, and differs after every change. */
+/* A random id, which reveals nothing about the value. */
 static void version_id_make(char ret_hex[SHA256_HEX_SIZE])
 {
 	unsigned char random[32];
@@ -61,9 +61,14 @@ int variable_read(
 }
 
 /*
- * The order of strength, weakest first: a set of the organization that is global, for projects, for workspaces; a
- * project's own set for the project, for workspaces; the workspace's own variables (5); those of a run (6); and then
- * priority sets, the other way round. What is left is by the sets' names: A before B.
+ * Precedence, from lowest to highest:
+ *  - 0 to 2: sets of the organization that are global (0), for projects (1), for workspaces (2);
+ *  - 3 and 4: a project's own sets, for the project (3), for workspaces (4);
+ *  - 5: the workspace's own variables;
+ *  - 6: variables of a run;
+ *  - 7 to 11: priority sets, in the reverse order.
+ *
+ * Ties are resolved by the sets' names: A before B.
  */
 #define STRENGTHS                                                                                                      \
 	"with w as (select id, organization_id, project_id from workspaces where id = $1), "                           \
@@ -108,7 +113,7 @@ struct change {
 	struct id id;
 };
 
-/* A set's variables are changed in a transaction: others may stand in the way of a global one. */
+/* Changes of a set's variables need a transaction: the check against other global sets may fail after the change. */
 static int change_make(struct change *change, int (*make)(void *data, struct err *err), struct err *err)
 {
 	if (change->owner->is_set)
@@ -166,7 +171,7 @@ static int update_in(void *data, struct err *err)
 	version_id_make(version);
 	if (variable->value)
 		store_seal(c->store, c->id.text, variable->value, &sealed);
-	/* Sensitive stays sensitive, also if it came to be so since the caller has read it. */
+	/* A sensitive variable stays sensitive, even if it became so after the caller's read. */
 	if (db_query(c->store->db, NULL, err,
 		    "update variables set key = $2, value_sealed = case when $3 then $4::bytea else value_sealed end, "
 		    "description = $5, category = $6, hcl = $7, sensitive = sensitive or $8, version_id = $9 where id "

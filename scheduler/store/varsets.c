@@ -20,7 +20,7 @@
 
 /* ---- reading ---- */
 
-/* A project's own sets are for those who see sets in that project. */
+/* A project's own sets are visible with the permission to read variable sets in that project. */
 #define VIEWER_SEES_IT                                                                                                 \
 	"($7::boolean or s.project_id is null or s.project_id in (select tp.project_id from team_members m "           \
 	"join team_projects tp on tp.team_id = m.team_id and tp.rights & 67108864 <> 0 where m.user_id = $8)) "
@@ -29,7 +29,7 @@ _Static_assert(1 << BIT_CAN_READ_VARSETS == 67108864, "the fragment holds the bi
 
 int varsets_list(struct store *store, const struct varset_list *list, struct rows *ret_rows, struct err *err)
 {
-	/* Whoever asks for one workspace's or project's sets may see all that apply there. */
+	/* Permission to list the sets of one workspace or project covers all sets that apply there. */
 	bool all = list->workspace_id || list->project_id ||
 		viewer_may_all(store->viewer, list->organization_id, CAN_READ_VARSETS);
 
@@ -58,9 +58,9 @@ int varset_read(struct store *store, const char *id, struct rows *ret_rows, stru
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "variable set not found");
 }
 
-/* ---- where it applies ---- */
+/* ---- scope ---- */
 
-/* Adds those of the ids that may be there and says how many those were. */
+/* Attaches the valid ids and returns their number. */
 #define ATTACH(of, owned, into)                                                                                        \
 	"with may as (select x.id from varsets s join " of " x on x.organization_id = s.organization_id "              \
 	"where s.id = $1 and x.id = any($2::text[]) and (s.project_id is null or s.project_id = x." owned ")), "       \
@@ -125,7 +125,7 @@ int varset_detach(
 	return run_for_ids(store, relations[relation].detach, id, ids, NULL, err);
 }
 
-/* A global set applies everywhere, so nothing is named for it. */
+/* A global set applies everywhere, so it has no relations. */
 static int relations_set(struct store *store, const char *id, const struct varset *set, struct err *err)
 {
 	json_auto_t *none = json_array();
@@ -142,7 +142,7 @@ static int relations_set(struct store *store, const char *id, const struct varse
 	return 0;
 }
 
-/* ---- what it holds ---- */
+/* ---- variables ---- */
 
 int varset_variable_refused(struct err *err, size_t index)
 {
@@ -165,7 +165,7 @@ static int variables_add(struct store *store, const char *id, const struct varse
 	return 0;
 }
 
-/* Global sets of an organization are compared one after another, each with all that is committed by then. */
+/* The lock serializes checks of an organization's global sets, so that each check sees all committed variables. */
 static int globals_check(struct store *store, const char *id, const char *organization_id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -213,7 +213,7 @@ static int change_rest(const struct change *c, struct err *err)
 		return -1;
 	if (varset_touch(c->store, c->id.text, err) == 0)
 		return 0;
-	/* That it is global now is what stands in the way of the others. */
+	/* The conflict is due to `global`, not to a variable's key. */
 	if (err->kind == ERR_INVALID)
 		text_copy(err->pointer, sizeof(err->pointer), "/data/attributes/global");
 	return -1;

@@ -5,9 +5,9 @@
 
 #include "proto/messages.h"
 
-enum { MAX_KINDS = 200 }; /* of workers with different capabilities that are looked at */
+enum { MAX_KINDS = 200 }; /* limit of distinct capabilities */
 
-/* The attempts with the digests of their tokens, as JSON. */
+/* The attempts as JSON, with the digests of their tokens. */
 static char *attempts_text(const json_t *jobs)
 {
 	json_auto_t *attempts = json_array();
@@ -81,7 +81,7 @@ int worker_find(struct store *store, const char *token, struct id *ret_id, struc
 	return 0;
 }
 
-/* Its row is written only if it says otherwise. */
+/* Writes the worker's row only if the number of free slots has changed. */
 int worker_waits_for(
 	struct store *store, const char *pool_id, const char *worker_id, int free, bool *ret_jobs, struct err *err)
 {
@@ -153,7 +153,7 @@ int worker_leave(struct store *store, const char *worker_id, bool failed, struct
 		P_TEXT(worker_id), P_BOOL(failed));
 }
 
-/* A worker is live for as long as the leases that its last heartbeat renewed. */
+/* A worker is live until the leases that its last heartbeat renewed expire. */
 int workers_capabilities(
 	struct store *store, const char *pool_id, const char *worker_id, json_t **ret_others, struct err *err)
 {

@@ -2,26 +2,29 @@
 #ifndef SCHEDULER_STORE_WORKSPACE_TASKS_H
 #define SCHEDULER_STORE_WORKSPACE_TASKS_H
 
-/* Which run tasks a workspace has, in which stages, and how much they count. A task is a workspace's once.
+/*
+ * Run tasks that are attached to workspaces, with their stages and enforcement levels. A task can be attached to a
+ * workspace once.
  *
- * Columns read: id, task_id, workspace_id, enforcement, `stages` (JSON), created_at. */
+ * Columns read: id, task_id, workspace_id, enforcement, `stages` (JSON), created_at.
+ */
 
 #include "scheduler/store/store.h"
 
 struct workspace_task {
-	const json_t *stages; /* an array of texts, with at least one */
+	const json_t *stages; /* a non-empty array of strings */
 	const char *enforcement;
 };
 
-/* In the order they were attached, and `total`; a row with a null id if the page is empty. */
+/* In the order of attachment, with `total`; a row with a null id if the page is empty. */
 int workspace_tasks_list(struct store *store, const char *workspace_id, long long limit, long long offset,
 	struct rows *ret_rows, struct err *err);
-/* All of one run task, or of all run tasks of an array of ids. */
+/* The attachments of all run tasks of an array of ids. */
 int workspace_tasks_of(struct store *store, struct db_array *task_ids, struct rows *ret_rows, struct err *err);
 /* ERR_NOT_FOUND. */
 int workspace_task_read(
 	struct store *store, const char *workspace_id, const char *id, struct rows *ret_rows, struct err *err);
-/* ERR_INVALID if the task is not the workspace's organization's, or is attached already. */
+/* ERR_INVALID if the task is not in the workspace's organization, or is attached already. */
 int workspace_task_create(struct store *store, const char *workspace_id, const char *task_id,
 	const struct workspace_task *workspace_task, struct id *ret_id, struct err *err);
 int workspace_task_update(

@@ -6,7 +6,7 @@
 #include "scheduler/store/projects.h"
 #include "scheduler/store/viewer.h"
 
-/* How far into a list the newest runs are asked for their workspaces. */
+/* The largest offset at which a list is first searched by the newest runs. */
 enum { NEWEST_MOST = 1000 };
 
 /* `user` is the number of the viewer's parameter (store/viewer.h). */
@@ -72,16 +72,16 @@ int workspaces_read_all(struct store *store, struct db_array *ids, struct rows *
 		P_ARRAY(ids), P_TEXT(viewer_user(store->viewer)));
 }
 
-/* A pattern of `like` from one with asterisks: what is special there stands for itself. */
+/* Converts a pattern with asterisks to one of `like`, and escapes the special characters of `like`. */
 #define WILDCARD(text)                                                                                                 \
 	"replace(replace(replace(replace(lower(" text "), '\\', '\\\\'), '%', '\\%'), '_', '\\_'), '*', '%')"
 
-/* The conditions of a list, on workspaces f: by the name, and the others. */
+/* Conditions of a list, on workspaces f: on the name, and all others. */
 #define NAMED                                                                                                          \
 	"($2::text is null or strpos(lower(f.name), lower($2)) > 0) "                                                  \
 	"and ($3::text is null or lower(f.name) like " WILDCARD("$3") ") "
 
-/* What is looked up for each row of what stands before it, by an index: `offset 0` has it planned by itself. */
+/* Index lookups for each row of the tables before them. `offset 0` makes PostgreSQL plan them separately. */
 #define TAGGED_T "lateral (select workspace_id, value from effective_tags where tag_id = t.id offset 0) e "
 #define FOUND_D  "lateral (select * from workspaces where id = d.id offset 0) f "
 
@@ -97,21 +97,22 @@ int workspaces_read_all(struct store *store, struct db_array *ids, struct rows *
 									 "and " VIEWER_SEES_WORKSPACE(                 \
 										 "$11", "$12", "f.id")
 
-/* Those that have all of the tags. */
+/* Workspaces that have all of the tags. */
 #define TAGGED                                                                                                         \
 	"select e.workspace_id from unnest($6::text[], $7::text[]) with ordinality x(key, value, place) "              \
 	"join tags t on t.organization_id = $1 and lower(t.name) = lower(x.key) "                                      \
 	"join " TAGGED_T "on x.value = '' or e.value = x.value "                                                       \
 	"group by e.workspace_id having count(distinct x.place) = array_length($6::text[], 1)"
 
-/* Those whose current run has one of the statuses, which no run has that ended: `$13` says so. */
+/* Workspaces whose current run has one of the statuses. `$13` is true if only runs that have not ended have these
+ * statuses. */
 #define LIVE                                                                                                           \
 	"select f.id from runs r cross join lateral (select id from workspaces where id = r.workspace_id and "         \
 	"coalesce(current_run_id, latest_run_id) = r.id offset 0) f where r.organization_id = $1 and not r.ended "     \
 	"and r.status = any(string_to_array($4, ',')) "
 
-/* What the conditions are looked at of: the fewest that some of them leaves, found by an index. Each part but one is
- * passed over, by what is not asked for. */
+/* The candidate workspaces for the other conditions: the smallest set that an index finds. Only one part of the union
+ * is active; conditions on the absent filters disable the others. */
 #define AMONG                                                                                                          \
 	"select f.id from workspaces f where f.organization_id = $1 and $6::text[] is null and $5::text is null "      \
 	"and $11::boolean and not $13::boolean and " NAMED "union all " LIVE                                           \
@@ -123,19 +124,19 @@ int workspaces_read_all(struct store *store, struct db_array *ids, struct rows *
 
 #define CURRENT_RUN "left join runs c on c.id = coalesce(f.current_run_id, f.latest_run_id) "
 
-/* The page `p` of workspaces, each with its place in it, and how many there are in all (`t`). */
+/* The page `p` of workspaces, each with its position, and the total count (`t`). */
 #define SHOWN(user)                                                                                                    \
 	"select t.total, w.* from t left join (select p.place, " WORKSPACE_COLUMNS(                                    \
 		user) "from p join workspaces w on w.id = p.id " WORKSPACE_JOINS ") w on true order by w.place"
 
-/* One end's rows of the page: it is cut before anything is joined, in an order that an index has where it can, and what
- * it passes over costs a step in that index and nothing else. */
+/* The rows of the page from one end. They are selected before any join, if possible in the order of an index, so a
+ * skipped row costs only one step in that index. */
 #define PART(from, order, sign, page)                                                                                  \
 	"select id, " sign "row_number() over () as place from (select f.id from " from "order by " order " " page     \
 	") cut"
 
-/* All of an organization's, which is asked most. How many they are is written down (migration 0024), and a page is
- * walked to from the nearer end; the other end's part has a limit of no rows, and does nothing. */
+/* All workspaces of an organization, the most frequent list. Their number is stored (migration 0024), and the page is
+ * read from the nearer end. The other end's part has a limit of 0 rows. */
 #define OWN(join) "workspaces f " join "where f.organization_id = $1 "
 #define AHEAD     "limit (select case when ahead then $2 else 0 end from t) offset $3"
 #define BACKWARD                                                                                                       \
@@ -150,13 +151,13 @@ int workspaces_read_all(struct store *store, struct db_array *ids, struct rows *
 
 #define LIST_ALL(join, order, back) LIST_WALKED("", "", join, "", order, back)
 
-/* All but those that have one of the tags. */
+/* All workspaces but those with one of the tags. */
 #define LIST_WITHOUT(join, order, back)                                                                                \
 	LIST_WALKED("x as materialized (select distinct " TAGGED_ANY("$5") "), ", " - (select count(*) from x)", join, \
 		"and f.id not in (select workspace_id from x) ", order, back)
 
-/* Those whose current runs are the newest, found among as many of the newest runs as it may take: most are of no
- * workspace's any more, and one that is pending is of none yet. A page that is not full says nothing. */
+/* Workspaces with the newest current runs, found among a limited number of the newest runs. Most of these runs are no
+ * longer current, and a pending one is not current yet. A page that is not full is inconclusive. */
 #define NEWEST                                                                                                         \
 	"(select id, workspace_id, position, status from runs where organization_id = $1 order by position desc "      \
 	"limit 10000 + 10 * ($2::bigint + $3::bigint)) r cross join lateral (select id from workspaces "               \
@@ -166,7 +167,7 @@ int workspaces_read_all(struct store *store, struct db_array *ids, struct rows *
 	"(with t as (select coalesce((select workspaces from organization_totals where organization_id = $1), 0) as "  \
 	"total), p as (" PART(NEWEST, "r.position desc", "", "limit $2 offset $3") ") " SHOWN("$4") ")"
 
-/* Those that conditions leave are counted. */
+/* Workspaces that match conditions; these are counted. */
 #define LIST_SOME(join, order)                                                                                         \
 	"(with f as materialized (select f.id, f.name, f.created_at, f.latest_change_at, f.current_run_id, "           \
 	"f.latest_run_id from (" AMONG ") d cross join " FOUND_D "where " LISTED "), "                                 \
@@ -178,7 +179,7 @@ int workspaces_read_all(struct store *store, struct db_array *ids, struct rows *
 
 static const struct {
 	const char *name, *all, *without, *some;
-	const char *newest; /* is tried first, or NULL */
+	const char *newest; /* tried first, or NULL */
 } sorts[] = {
 	{NULL, LISTS("", "f.created_at, f.id", "f.created_at desc, f.id desc", NULL)},
 	{"name", LISTS("", "lower(f.name)", "lower(f.name) desc", NULL)},
@@ -201,7 +202,7 @@ static size_t sort_find(const char *name)
 	return 0;
 }
 
-/* But for tags that they must not have. */
+/* Whether the list has no filter but excluded tags. */
 static bool list_is_whole(const struct workspace_list *list, bool everywhere)
 {
 	return everywhere && !list->name && !list->wildcard && !list->run_status && !list->project_ids &&
@@ -249,7 +250,7 @@ int workspaces_list(struct store *store, const struct workspace_list *list, stru
 
 /* ---- creating and changing ---- */
 
-/* The organization's row is locked until the workspace is there, so that no two take the last place. */
+/* Locks the organization's row until the workspace is inserted, so that concurrent creations respect the limit. */
 static int limit_check(struct store *store, const char *organization_id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows limit = ROWS_INIT, rows = ROWS_INIT;
@@ -361,7 +362,7 @@ static int delete_check(const struct rows *rows, bool applying, bool safe, struc
 	return 0;
 }
 
-/* Keeps a worker's claim, which locks the job's row, from coming between the check and the end. */
+/* Locks the jobs, so that no worker claims one between the check and the deletion. */
 static int jobs_lock(struct store *store, const char *id, bool *ret_applying, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -393,7 +394,7 @@ static int delete_in(void *data, struct err *err)
 		    P_TEXT(d->id)) < 0 ||
 		jobs_lock(d->store, d->id, &applying, err) < 0 || delete_check(&rows, applying, d->safe, err) < 0)
 		return -1;
-	/* Runs point at configuration versions, so they go first. */
+	/* Runs refer to configuration versions, so they are deleted first. */
 	if (db_query(d->store->db, NULL, err, "delete from runs where workspace_id = $1", P_TEXT(d->id)) < 0)
 		return -1;
 	return db_query(d->store->db, NULL, err, "delete from workspaces where id = $1", P_TEXT(d->id));
