@@ -409,7 +409,7 @@ void changes_add(struct changes *changes, const struct run_change *change)
 #define PLAN_TOOK  MILLISECONDS("p")
 #define APPLY_TOOK MILLISECONDS("a")
 
-/* clang-format off: it puts what follows a macro below its end */
+/* clang-format off: it would align the lines after a macro with its end */
 static const char ended_sql[] =
 	"with u as (select e.workspace, count(*) as ended, array_agg(e.run) as runs, array_agg(" PLAN_TOOK
 	") as plans, "

@@ -751,7 +751,7 @@ struct packed {
 
 static int params_pack(struct db *db, struct db_param *params, size_t count, struct packed *ret_packed, struct err *err)
 {
-	ret_packed->count = (int)count - 1; /* the first is the macro's place holder */
+	ret_packed->count = (int)count - 1; /* the first is the macro's placeholder */
 	if (count > MOST_PARAMS)
 		return err_set(err, ERR_INTERNAL, "more parameters than MOST_PARAMS");
 	for (int i = 0; i < ret_packed->count; i++) {

@@ -53,7 +53,7 @@ int holds_alert(struct store *store, int most, struct rows *ret_rows, struct err
 int holds_list(struct store *store, struct rows *ret_rows, struct err *err);
 
 /* The hold of a workspace: workspace, run_id, worker, since, until (null: there is no deadline), organization_id,
- * workspace_id, and what hold_of_view reads, which says whether it is held. ERR_NOT_FOUND. */
+ * workspace_id, and the columns of hold_of_view, whose `holds` says whether the workspace is held. ERR_NOT_FOUND. */
 int hold_of_workspace(struct store *store, const char *workspace_id, struct rows *ret_rows, struct err *err);
 
 /* Columns of the hold of a run r, for hold_of_view; null if it has none. */

@@ -42,7 +42,7 @@ char *invitation_mail_text(const struct store *store, const struct rows *rows, i
 /* True if the code is that of the invitation. */
 bool invitation_code_valid(const struct store *store, const char *membership_id, const char *code);
 
-/* Deletes the user if they have no name and no organization invites them any more. */
+/* Deletes the user if they have no name and are not invited by any organization any more. */
 int invited_users_delete(struct store *store, const char *user_id, struct err *err);
 /* Deletes the invitations that have expired. */
 int invitations_sweep(struct store *store, struct err *err);

@@ -10,7 +10,7 @@
 struct notification_text {
 	const char *public_url; /* the scheduler's */
 	const char *configuration_id, *configuration_name;
-	enum trigger trigger; /* TRIGGER_COUNT: a verification; the rest is NULL then */
+	enum trigger trigger; /* TRIGGER_COUNT: a verification; the other members below are NULL then */
 	const char *run_status, *updated_at, *updated_by;
 	const char *run_id, *run_message, *run_created_at, *run_created_by;
 	const char *workspace_id, *workspace, *organization;

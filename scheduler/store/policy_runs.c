@@ -7,7 +7,8 @@ enum { SOURCE_LIMIT = 64 << 20 };
 
 /* ---- creation, with the run ---- */
 
-/* A set applies if it is global or attached to the workspace or its project, and the workspace is not excluded. */
+/* A set applies if it is global or attached to the workspace or its project, unless the workspace or its project is
+ * excluded. */
 static const char create_sql[] =
 	"with own as (select s.* from policy_sets s join workspaces w on w.organization_id = s.organization_id "
 	"where w.id = $2 and (s.global "

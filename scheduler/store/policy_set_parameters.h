@@ -2,7 +2,7 @@
 #ifndef SCHEDULER_STORE_POLICY_SET_PARAMETERS_H
 #define SCHEDULER_STORE_POLICY_SET_PARAMETERS_H
 
-/* A policy set's parameters. Every value is sealed, with the parameter's id as context. The columns read are the
+/* Parameters of a policy set. Every value is sealed, with the parameter's id as context. The columns read are the
  * table's. */
 
 #include "scheduler/store/store.h"

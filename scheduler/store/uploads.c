@@ -114,7 +114,7 @@ static int mark_started(struct keeping *k, struct err *err)
 #define KEPT_AS_PLAN KEPT("'json'")
 #define KEPT_AS_SENT KEPT("case when u.json then 'json' else 'schemas' end")
 
-/* clang-format off: it puts what follows a macro below its end */
+/* clang-format off: it would align the lines after a macro with its end */
 static const char lock_sql[] =
 	"select u.n - 1 as n, j.log_base, o.id, o.log_length, b.id as blob_id, " KEPT_AS_PLAN "is not null as has_json "
 	"from unnest($1::text[], $2::text[], $3::boolean[], $4::text[], $5::text[], $6::boolean[]) "

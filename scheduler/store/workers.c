@@ -27,7 +27,8 @@ static char *attempts_text(const json_t *jobs)
 	return json_text(attempts);
 }
 
-/* A heartbeat (model) by a worker that the scheduler had forgotten. */
+/* A registration that presents attempts acts as a heartbeat (in the model) of a worker that the scheduler had
+ * forgotten. */
 /* model: register */
 int worker_register(
 	struct store *store, const struct worker_arrival *arrival, struct id *ret_id, char **ret_token, struct err *err)
