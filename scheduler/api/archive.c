@@ -13,7 +13,7 @@ enum { MOST_ENTRIES = 200000 };
 static const long long most_bytes = 4LL << 30; /* unpacked */
 
 struct walk {
-	json_t *links; /* the paths that are symbolic links: nothing may be unpacked through one */
+	json_t *links; /* paths of symbolic links: no entry may pass through one */
 	long long entries, bytes;
 };
 
@@ -22,7 +22,7 @@ static int refuse(struct err *err, const char *path, const char *why)
 	return err_set(err, ERR_INVALID, "the archive's entry '%.200s' %s", path, why);
 }
 
-/* True if a part of the path is "..", or, with `leading`, if one stands after a part that is none. */
+/* True if a component of the path is "..". With `leading`, ".." is accepted before the first other component. */
 static bool climbs(const char *path, bool leading)
 {
 	bool below = !leading;
@@ -40,7 +40,7 @@ static bool climbs(const char *path, bool leading)
 	return false;
 }
 
-/* How many folders down the path's last part stands. */
+/* How many folders are above the path's last component. */
 static int depth_of(const char *path)
 {
 	int parts = 0;
@@ -67,7 +67,7 @@ static int leading_ups(const char *target)
 	return ups;
 }
 
-/* The path without "." and doubled slashes, as `links` knows it. */
+/* The path without "." and doubled slashes, as in `links`. */
 static char *path_plain(const char *path)
 {
 	char *plain = mem_new(strlen(path) + 2, 1);
@@ -100,7 +100,7 @@ static bool through_link(const struct walk *walk, const char *plain)
 	return false;
 }
 
-/* A target may climb only at its start, and not above the folder: what it passes after that are links that were
+/* A target may have ".." only at its start, and only up to the archive's root. Links that it passes after that are
  * checked themselves. */
 static int symlink_check(struct walk *walk, const char *path, const char *plain, const char *target, struct err *err)
 {
@@ -177,7 +177,7 @@ static int archive_walk(struct archive *archive, struct walk *walk, struct err *
 	if (result == ARCHIVE_EOF)
 		return 0;
 	if (archive_errno(archive) == ENOMEM)
-		mem_out(); /* or a good upload would be refused */
+		mem_out(); /* a valid upload must not be refused for lack of memory */
 	return err_set(
 		err, ERR_INVALID, "the archive is damaged: %.200s", text_or_empty(archive_error_string(archive)));
 }

@@ -10,13 +10,18 @@
 struct err;
 
 /*
- * Reads a configuration's archive to its end, so that what a worker will unpack is known to be whole and to stay in
- * its folder. ERR_INVALID with the reason: it is no gzip'd tar or damaged; an entry is absolute, climbs, goes through
- * a link or is no file, folder or link; a link leads out; there is too much in it.
+ * Reads a configuration's archive to its end. It checks that the archive is complete and unpacks only into its folder.
+ * ERR_INVALID with the reason if:
+ *  - it is not a gzip'd tar, or it is damaged;
+ *  - an entry has an absolute path or a path with "..", or passes through a link;
+ *  - an entry is no file, folder or link;
+ *  - a link leads out of the folder;
+ *  - it has too many entries or too many bytes.
  */
 int archive_check(const void *bytes, size_t len, struct err *err);
 
-/* Appends the file at that path to `out`, as far as its bound goes; *ret_found is false if there is none. */
+/* Appends the file at that path to `out`, cut at the buffer's limit. *ret_found is false if the archive has no such
+ * file. */
 void archive_file(const void *bytes, size_t len, const char *path, struct buf *out, bool *ret_found);
 
 #endif

@@ -25,7 +25,7 @@ struct aside {
 	bool stopping;
 };
 
-/* The next request to work on; false when there will be none. */
+/* Blocks until a request is queued. False after the stop. */
 static bool queue_next(struct aside *aside, struct waiting *ret_next)
 {
 	bool found;

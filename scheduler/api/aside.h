@@ -3,9 +3,8 @@
 #define SCHEDULER_API_ASIDE_H
 
 /*
- * Requests whose handler takes its time: it waits for somebody else's server, or looks at a password. They run in a few
- * threads of their own, so that the threads that answer everything else go on; how many wait for one of those is
- * bounded.
+ * Threads for slow requests: those whose handlers block on a remote server or verify a password. The threads that
+ * answer all other requests do not wait for them. The queue is bounded.
  */
 
 #include "common/httpd.h"
@@ -13,15 +12,15 @@
 struct err;
 struct aside;
 
-/* `answer` fills the answer; it runs in one of the threads. */
+/* Fills the answer. Runs in one of the threads. */
 typedef void (*aside_fn)(void *data, const struct http_request *http, struct http_answer *answer);
 
 int aside_start(aside_fn answer, void *data, struct aside **ret_aside, struct err *err);
-/* Takes a request over from the handler, which returns at once. False if as many wait as may. */
+/* Takes a request over from the handler, which returns at once. Returns false if the queue is full. */
 bool aside_take(struct aside *aside, const struct http_request *http);
-/* Finishes what runs, answers what waits with 503 and takes nothing more. NULL-safe. */
+/* Finishes the running requests, answers the queued ones with 503 and takes no more. NULL-safe. */
 void aside_stop(struct aside *aside);
-/* After aside_stop, once no request can come any more. NULL-safe. */
+/* Frees it. Call it after aside_stop, when no more requests can arrive. NULL-safe. */
 void aside_free(struct aside *aside);
 
 #endif

@@ -22,7 +22,7 @@ static int wrong_type(const char *name, const char *expected, struct err *err)
 	return err_at(err, pointer, "%s must be %s", words, expected);
 }
 
-/* What nobody means by a text, and what could fill the database. */
+/* Refuses control characters, and texts so long that they could fill the database. */
 static int text_refused(const char *name, const char *text, struct err *err)
 {
 	if (strlen(text) > TEXT_MOST) {
@@ -114,7 +114,7 @@ bool time_valid(const char *text)
 
 	if (!rest || strlen(text) > 40 || parts.tm_year < 70 || parts.tm_year > 1100 || parts.tm_sec > 59)
 		return false;
-	timegm(&parts); /* makes 2 March of 30 February */
+	timegm(&parts); /* turns 30 February into 2 March */
 	if (parts.tm_mday != day)
 		return false;
 	if (*rest == '.')
@@ -162,7 +162,7 @@ int body_comment(const struct request *req, const char **ret_comment, struct err
 	return 0;
 }
 
-/* {type, id} for one; for many a list of objects, which may be whole resources. */
+/* {type, id}, or a list of objects, which may be whole resources. */
 static bool linkage_plausible(const json_t *data)
 {
 	const json_t *item;

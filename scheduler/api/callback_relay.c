@@ -20,9 +20,9 @@ struct callback_relay {
 	struct loop *loop;
 	struct fetcher *fetcher;
 	struct inbox *inbox;
-	struct relayed *open; /* of the loop's thread, as is what follows */
+	struct relayed *open; /* this and the following members belong to the loop's thread */
 	size_t open_count, trying;
-	struct relayed *waiting, **waiting_end; /* the open ones that no notifier was asked for yet, oldest first */
+	struct relayed *waiting, **waiting_end; /* open callbacks that were not sent to a notifier yet, oldest first */
 	bool stopping;
 };
 
@@ -35,13 +35,13 @@ struct relayed {
 	size_t next_url;
 	struct fetch *fetch;
 	bool trying;
-	struct relayed *next, **at;   /* among the open ones; at: NULL before */
-	struct relayed *next_waiting; /* among those that wait */
+	struct relayed *next, **at;   /* links of the open list; at is NULL until the loop has it */
+	struct relayed *next_waiting; /* link of the waiting list */
 };
 
 static void waiting_begin(struct callback_relay *relay);
 
-/* ---- the end of one ---- */
+/* ---- the end of a callback ---- */
 
 static void open_remove(struct relayed *relayed)
 {
@@ -55,7 +55,7 @@ static void open_remove(struct relayed *relayed)
 	waiting_begin(relay);
 }
 
-/* Another thread ends one that never got into the loop. */
+/* Another thread calls this for a callback that never reached the loop. */
 static void relayed_end(struct relayed *relayed, struct http_answer *answer)
 {
 	if (relayed->at)
@@ -79,7 +79,7 @@ static void relayed_refuse(struct relayed *relayed, const char *why)
 	relayed_end(relayed, &answer);
 }
 
-/* ---- one try ---- */
+/* ---- one attempt ---- */
 
 static void relayed_try(struct relayed *relayed);
 

@@ -2,20 +2,20 @@
 #ifndef SCHEDULER_API_COLUMNS_H
 #define SCHEDULER_API_COLUMNS_H
 
-/* Attributes and relations that are columns of a row, as tables. */
+/* Tables of attributes and relations that are columns of a row. */
 
 #include "scheduler/api/api.h"
 
 struct column_shown {
 	const char *name;
-	json_t *(*make)(const struct rows *rows, int row, const char *column); /* row_string and kin */
+	json_t *(*make)(const struct rows *rows, int row, const char *column); /* row_string and similar functions */
 	const char *column;
 };
 
 /* {"name": value, ...}. A new reference. */
 json_t *columns_shown(const struct column_shown *table, size_t count, const struct rows *rows, int row);
 
-/* To-one relations: the column is the id's. */
+/* To-one relations. The column holds the id. */
 struct relation_shown {
 	const char *name, *type, *column;
 };
@@ -26,7 +26,7 @@ json_t *relations_shown(const struct relation_shown *table, size_t count, const 
 /* A column as a boolean, and as a number. New references. */
 json_t *row_boolean(const struct rows *rows, int row, const char *column);
 json_t *row_number(const struct rows *rows, int row, const char *column);
-/* No column, but the value itself: JSON, or a text. New references. */
+/* Constants in such a table: instead of a column they take the value, JSON or a text. New references. */
 json_t *always(const struct rows *rows, int row, const char *json);
 json_t *always_text(const struct rows *rows, int row, const char *text);
 

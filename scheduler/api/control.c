@@ -18,7 +18,7 @@ struct held {
 	const char *(*headers)[2];
 	struct id worker;
 	json_t *told;
-	json_t *stops; /* the answer, once there is one */
+	json_t *stops; /* the answer, or NULL */
 	int64_t until_ms;
 	struct held *next;
 };
@@ -33,7 +33,7 @@ struct control {
 	bool stopping;
 };
 
-/* ---- what is to be said ---- */
+/* ---- the answer ---- */
 
 static bool is_told(const json_t *told, const json_t *stop)
 {
@@ -50,7 +50,7 @@ static bool is_told(const json_t *told, const json_t *stop)
 	return false;
 }
 
-/* All that are to stop at that worker; *ret_news if it was not told of one. */
+/* All stops for that worker. Sets *ret_news if one of them is not in `told`. */
 static json_t *stops_of(const struct held *held, const struct rows *rows, bool *ret_news)
 {
 	json_t *stops = json_array();
@@ -85,7 +85,7 @@ static void held_answer(struct held *held)
 
 /* ---- the thread ---- */
 
-/* Takes out of the list those that have their answer, or have waited long enough. */
+/* Removes from the list the requests that have a new stop or have timed out. */
 static struct held *held_take(struct control *control, const struct rows *rows)
 {
 	struct held *taken = NULL;
@@ -127,7 +127,8 @@ static void held_answer_all(struct held *held)
 	}
 }
 
-/* Without PostgreSQL there is nothing to say; who has waited long enough asks again. */
+/* If the query fails there are no rows. Requests that have timed out then get an empty answer, and the worker
+ * retries. */
 static void control_look(struct control *control)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -140,7 +141,7 @@ static void control_look(struct control *control)
 	held_answer_all(held_take(control, &rows));
 }
 
-/* Waits for somebody to be held, then a moment. False at the end. */
+/* Blocks until a request is held, then sleeps for LOOK_MS. False after the stop. */
 static bool control_wait(struct control *control)
 {
 	const struct timespec moment = {.tv_nsec = LOOK_MS * 1000000L};
@@ -165,7 +166,7 @@ static void *control_thread(void *data)
 	return NULL;
 }
 
-/* ---- from outside ---- */
+/* ---- interface ---- */
 
 int control_start(const char *database_url, struct control **ret_control, struct err *err)
 {

@@ -3,10 +3,9 @@
 #define SCHEDULER_API_CONTROL_H
 
 /*
- * Workers' requests that wait for something to stop (proto/README.md, `POST control`). Such a request costs a suspended
- * connection and nothing else: one thread asks PostgreSQL for all of them together, a few times a second, which
- * attempts are to stop, and only while any request waits. So a stop reaches its worker whichever scheduler was asked
- * for it, and without the broker.
+ * Holds workers' `POST control` requests until an attempt must stop (proto/README.md). A held request costs one
+ * suspended connection. While any request is held, one thread polls PostgreSQL a few times a second for the attempts
+ * that must stop. So a stop reaches its worker through any scheduler, and without the broker.
  */
 
 #include "common/httpd.h"
@@ -16,14 +15,14 @@ struct control;
 struct err;
 
 int control_start(const char *database_url, struct control **ret_control, struct err *err);
-/* Takes the request over from its handler, which returns at once: it is answered when an attempt of that worker is to
- * stop that is not in `told` (an array as an answer's `stops`), or after a while. `answer` carries the headers. False
- * if as many wait as may. */
+/* Takes the request over from its handler, which returns at once. The request is answered when an attempt of that
+ * worker must stop that is not in `told` (an array in the form of an answer's `stops`), or after 25 s. `answer` carries
+ * the headers. Takes a new reference to `told`. Returns false if too many requests are held. */
 bool control_hold(struct control *control, const struct http_request *http, const struct http_answer *answer,
 	const char *worker_id, json_t *told);
-/* Answers what waits and takes nothing more. NULL-safe. */
+/* Answers the held requests and takes no more. NULL-safe. */
 void control_stop(struct control *control);
-/* After control_stop, once no request can come any more. NULL-safe. */
+/* Frees it. Call it after control_stop, when no more requests can arrive. NULL-safe. */
 void control_free(struct control *control);
 
 #endif

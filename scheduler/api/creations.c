@@ -26,7 +26,7 @@ int runs_create(struct request *req, struct response *res, struct err *err)
 	return 0;
 }
 
-/* Runs are shown as their viewer sees them: those of one viewer are read with one statement. */
+/* What a run shows depends on its viewer. All runs of one viewer are read with one statement. */
 struct view {
 	const char *user; /* of viewer_user */
 	struct rows rows;
@@ -56,7 +56,7 @@ static struct view *view_of(const struct making *m, const char *user)
 	return NULL;
 }
 
-/* What this viewer asked for; the viewer is the store's by now. */
+/* Queries the runs that this viewer ordered. The store's viewer must be set. */
 static int view_ask(struct making *m, const char *user, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
@@ -76,7 +76,7 @@ static void views_release(struct making *m)
 	m->view_count = 0;
 }
 
-/* What an earlier try has left is forgotten. */
+/* Discards the results of an earlier attempt. */
 static void making_reset(struct making *m)
 {
 	views_release(m);
@@ -131,7 +131,7 @@ static void creation_show(const struct making *m, size_t i)
 		run_show(creation->req, creation->res, 201, &view->rows, row, &creation->err);
 }
 
-/* If all together fail, each has that error. */
+/* If the transaction fails, every creation gets its error. */
 static void make(struct making *m)
 {
 	_cleanup_(freep) struct run_creation *runs = m->runs = mem_new(m->count, sizeof(*runs));

@@ -3,31 +3,31 @@
 #define SCHEDULER_API_CREATIONS_H
 
 /*
- * Runs that requests ask for, created many in one transaction with their audit events (dispatch/order.h). The handler
- * reads the order and finds out whether the actor may give it; what waits by then is created together, and each request
- * has its own answer.
+ * Batched creation of runs: many in one transaction, with their audit events (dispatch/order.h). The handler reads the
+ * order and checks the permission. The orders that are queued by then are created together, and each request gets its
+ * own answer.
  */
 
 #include "scheduler/api/api.h"
 #include "scheduler/dispatch/order.h"
 
-/* A request that has come so far. */
+/* A request whose handler has returned. */
 struct creation {
 	struct request *req;
 	struct response *res;
 	struct id workspace;
 	struct run_order order; /* borrows from the request */
-	bool ordered;           /* the handler has filled the two above */
+	bool ordered;           /* the handler has filled the workspace and the order */
 
-	struct id run;  /* filled in */
-	struct err err; /* filled in: ERR_NONE, and *res has the answer */
+	struct id run;  /* filled in by creations_make and creation_make */
+	struct err err; /* filled in; if ERR_NONE, *res has the answer */
 };
 
-/* With the store's connection, whichever one the requests came by. It waits for nobody's lock of a workspace. */
+/* Uses the connection of `store`, whichever store the requests came with. Does not wait for locks of workspaces. */
 void creations_make(struct store *store, struct creation *const *creations, size_t count);
-/* Whether it is to be made by itself: somebody holds its workspace locked, or it failed with the others. */
+/* True if creation_make must retry it alone: its workspace is locked, or the batch failed. */
 bool creation_waits(const struct creation *creation);
-/* One by itself: it waits for its workspace, and fails for a reason of its own. */
+/* Creates one run. It waits for the workspace's lock, and an error is its own. */
 void creation_make(struct store *store, struct creation *creation);
 
 #endif

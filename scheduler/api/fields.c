@@ -18,7 +18,7 @@ static int read_bool(const struct request *req, const char *name, json_t **ret_v
 {
 	bool yes = true, no = false;
 
-	/* Set from both sides: a null leaves the two apart. */
+	/* Read twice with different defaults: they stay different if the value is null. */
 	if (body_bool(req, name, &yes, err) < 0 || body_bool(req, name, &no, err) < 0)
 		return -1;
 	if (yes == no)

@@ -2,7 +2,7 @@
 #ifndef SCHEDULER_API_HANDLERS_H
 #define SCHEDULER_API_HANDLERS_H
 
-/* Every handler, declared from routes.def. */
+/* Declares every handler of routes.def. */
 
 #include "scheduler/api/routes.h"
 

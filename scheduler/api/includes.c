@@ -21,7 +21,7 @@ static const struct inclusion of_workspaces[] = {
 	{"current-run.configuration-version.ingress-attributes", "configuration-versions", "ingress-attributes", NULL},
 	{"outputs", "workspaces", "outputs", NULL},
 	{"effective-tag-bindings", "workspaces", "effective-tag-bindings", NULL},
-	{"readme", "workspaces", "readme", NULL}, /* the last one: a whole archive is read for it */
+	{"readme", "workspaces", "readme", NULL}, /* last: lists refuse it, since it reads an archive */
 };
 
 int workspace_includes_check(const struct request *req, bool one, struct err *err)
@@ -31,7 +31,7 @@ int workspace_includes_check(const struct request *req, bool one, struct err *er
 
 /* ---- outputs ---- */
 
-/* Outputs of a workspace have a type of their own, with fewer attributes. */
+/* Outputs of a workspace have their own type, with fewer attributes. */
 static int output_include(struct store *store, const struct rows *rows, int row, json_t *included, struct err *err)
 {
 	bool sensitive = row_bool(rows, row, "sensitive");
@@ -47,7 +47,7 @@ static int output_include(struct store *store, const struct rows *rows, int row,
 	return 0;
 }
 
-/* Gives each workspace an empty relation; the lists by state version: borrowed from the workspaces. */
+/* Adds an empty `outputs` relation to each workspace. `lists` maps a state version to the list of its workspace. */
 static void outputs_prepare(json_t *workspaces, struct db_array *states, json_t *lists)
 {
 	json_t *workspace;
@@ -87,7 +87,7 @@ static int outputs_include(const struct request *req, json_t *workspaces, json_t
 
 /* ---- the readme ---- */
 
-/* Beside the configuration that the workspace works in, or else at the archive's root. */
+/* Looks in the working directory first, then at the archive's root. */
 static int readme_find(struct store *store, const char *id, struct buf *out, bool *ret_found, struct err *err)
 {
 	_cleanup_(buf_release) struct buf archive = BUF_INIT(BODY_ARCHIVE);

@@ -20,7 +20,7 @@ int list_begin(const struct request *req, const struct inclusion *table, size_t 
 	return scope_organization(req, ret_scope, err);
 }
 
-/* "run" is asked for by "run", and by "run.created_by". */
+/* "run" is included by "run" and by "run.created_by". */
 static bool asked_for(const struct request *req, const struct inclusion *table, size_t count, const char *name)
 {
 	size_t len = strlen(name);
@@ -32,7 +32,7 @@ static bool asked_for(const struct request *req, const struct inclusion *table, 
 	return false;
 }
 
-/* ---- what is included so far: "type id" -> resource ---- */
+/* ---- resources included so far: "type id" -> resource ---- */
 
 struct key {
 	char text[320];
@@ -69,7 +69,7 @@ static bool data_reaches(const json_t *known, const json_t *data, const char *go
 	return false;
 }
 
-/* Whether the goal is what the link points to, or is reached from there. */
+/* Whether the link points to the goal, directly or through other resources. */
 static bool link_reaches(const json_t *known, const json_t *link, const char *goal)
 {
 	struct key key = key_of(link);
@@ -87,7 +87,7 @@ static bool link_reaches(const json_t *known, const json_t *link, const char *go
 	return false;
 }
 
-/* A resource comes in without those relations that lead back to it. */
+/* Adds a resource, without the relations that lead back to it. */
 static void note(json_t *known, json_t *resource)
 {
 	struct key key = key_of(resource);
@@ -106,7 +106,7 @@ static void note(json_t *known, json_t *resource)
 
 /* ---- relations ---- */
 
-/* One way through the table: all that is wanted by what is there so far, asked for in one round trip. */
+/* The pending query of one row of the table. A step sends those of all rows in one round trip. */
 struct asking {
 	const struct inclusion *row;
 	struct db_array ids;
@@ -118,9 +118,9 @@ struct following {
 	const struct inclusion *table;
 	size_t count;
 	json_t *known;    /* "type id" -> what is included */
-	json_t *seen;     /* "type id" of what was ever asked for */
+	json_t *seen;     /* "type id" of all that was ever queried */
 	json_t *included; /* resources */
-	json_t *places;   /* which row of the table each of them was included by */
+	json_t *places;   /* for each of `included`, the row of the table that included it */
 	struct asking *askings;
 };
 
@@ -147,7 +147,7 @@ static void want_of(struct asking *asking, const json_t *resource, json_t *seen)
 	json_array_foreach(data, i, link) want(asking, link, seen);
 }
 
-/* Of what comes first, all; then of what was included since `first` by rows that stand before this one. */
+/* Adds the relations of `data`, and of the resources that earlier rows of the table included since `first`. */
 static void want_all(struct following *f, size_t place, const json_t *data, size_t first)
 {
 	struct asking *asking = &f->askings[place];
@@ -201,7 +201,8 @@ static void askings_release(struct following *f)
 	}
 }
 
-/* How far each way goes is a step in the table, so there are no more ways than rows. */
+/* One step. Each step follows later rows of the table than the one before, so the steps are at most as many as the
+ * rows. */
 static int follow_once(struct following *f, const json_t *data, size_t first, struct err *err)
 {
 	size_t wanted = 0;

@@ -3,41 +3,44 @@
 #define SCHEDULER_API_INCLUDING_H
 
 /*
- * What a request's `include` asks for, followed relation by relation: one query for each kind, whatever the number of
- * resources, and one round trip for all that the same resources lead to. No two included resources lead to one another
- * in a circle, which clients would follow for ever.
+ * Resolves a request's `include`, relation by relation. Each step uses one round trip, and one query for each row of
+ * the table, whatever the number of resources. Included resources never form a cycle, because clients would follow it
+ * forever.
  */
 
 #include "scheduler/api/kinds.h"
 #include "scheduler/api/scope.h"
 
 struct inclusion {
-	const char *name;                 /* as `include` has it; "run.created_by" brings "run" along */
+	const char *name;                 /* in `include`; "run.created_by" includes "run" too */
 	const char *from;                 /* the type of the resources that have the relation */
 	const char *relation;             /* to one or to many */
-	const struct resource_kind *kind; /* NULL: the name is known, and there is nothing behind it */
+	const struct resource_kind *kind; /* NULL: the name is accepted, and this table includes nothing for it */
 };
 
-/* A table has what is followed from an included resource after what includes that. Refuses (400) what it lacks. */
+/* Refuses (400) an `include` that is not in the table. A relation of an included resource must follow, in the table,
+ * the row that includes that resource. */
 int includes_check(const struct request *req, const struct inclusion *table, size_t count, struct err *err);
-/* The resources for a resource or an array of them (borrowed): a new reference, NULL if nothing was asked for. */
+/* Gives the included resources for `data`, a resource or an array of them (borrowed). A new reference, or NULL if the
+ * request has no `include`. */
 int includes_follow(const struct request *req, const struct inclusion *table, size_t count, const json_t *data,
 	json_t **ret_included, struct err *err);
 
-/* How a list of `:organization` begins: what may be included, the page, and that the actor may. */
+/* The first steps of a list of `:organization`: checks `include`, reads the page and checks the permission. */
 int list_begin(const struct request *req, const struct inclusion *table, size_t count, struct scope *ret_scope,
 	struct page *ret_page, struct err *err);
 
-/* Rows of a kind, and what may be included with them. A list's have `total`, and one with a null id if it is empty. */
+/* Rows of a kind, and the relations that may be included. Rows of a list have the column `total`; an empty list has one
+ * row with a null id. */
 struct listing {
 	const struct rows *rows;
 	const struct resource_kind *kind;
 	const struct inclusion *includes;
 	size_t includes_count;
 };
-/* {"data": ...} of the first row, with what is included. */
+/* {"data": ...} of the first row, with the included resources. */
 int respond_row(struct request *req, struct response *res, int status, const struct listing *listing, struct err *err);
-/* A page; `total` is read from the rows. */
+/* Answers with a page. `total` is read from the rows. */
 int respond_rows(
 	struct request *req, struct response *res, struct page *page, const struct listing *listing, struct err *err);
 

@@ -2,19 +2,19 @@
 #ifndef SCHEDULER_API_KINDS_H
 #define SCHEDULER_API_KINDS_H
 
-/* Kinds of resources that others point to: all of some ids with one query, and how a row of it is shown. */
+/* Kinds of resources that other resources refer to: how to read them by ids in one query, and how to show a row. */
 
 #include "scheduler/api/api.h"
 
 struct resource_kind {
 	const char *type;
-	/* For later (db_ask). NULL for what stands in lists of its own alone. */
+	/* Sends the query (db_ask). NULL for kinds that no other resource includes. */
 	int (*ask)(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 	/* A new reference. */
 	int (*make)(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err);
 };
 
-/* A `make` of what needs nothing but its row. */
+/* Defines a `make` for a kind that needs only its row. */
 #define KIND_MAKE(name, resource)                                                                                      \
 	static int name(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err) \
 	{                                                                                                              \
@@ -29,10 +29,10 @@ extern const struct resource_kind kind_users, kind_runs, kind_plans, kind_applie
 	kind_projects, kind_variables, kind_policies, kind_policy_set_versions, kind_organizations, kind_pools,
 	kind_agents;
 
-/* Asks, and waits for the answer. */
+/* Sends the query and waits for the result. */
 int kind_read(struct store *store, const struct resource_kind *kind, struct db_array *ids, struct rows *ret_rows,
 	struct err *err);
-/* Appends every row as a resource. */
+/* Appends a resource for each row. */
 int rows_show(
 	struct store *store, const struct resource_kind *kind, const struct rows *rows, json_t *list, struct err *err);
 

@@ -15,7 +15,7 @@ static bool route_counts(const struct route *route)
 {
 	static const char *const free_of[] = {SIGNED_PREFIX "/", "/api/worker/", "/api/notifier/"};
 
-	/* A service may call back for all its runs at once, each time with another token, and may never repeat it. */
+	/* A service may send the callbacks of all its runs at once, each with another token, and may not retry them. */
 	if (route && route->permission == CAN_CALL_BACK)
 		return false;
 	for (size_t i = 0; route && i < ARRAY_LEN(free_of); i++)
@@ -24,7 +24,7 @@ static bool route_counts(const struct route *route)
 	return true;
 }
 
-/* The token, however its header is spelled, or the session's cookie; or NULL. */
+/* The token without its scheme, or the session's cookie. NULL if there is neither. */
 static const char *proof_of(const struct request *req)
 {
 	return http_header(req->http, "Authorization") ? req->bearer : http_cookie(req->http, SESSION_COOKIE);
@@ -39,7 +39,7 @@ static void tell(struct response *res, long long per_second, const struct bucket
 {
 	char limit[24], left[24], wait[24];
 
-	/* go-tfe lets a third of it go at once: of less than 4, nothing at all. */
+	/* go-tfe allows a burst of a third of the limit: below 4, that is no request at all. */
 	enum { LEAST_TOLD = 4 };
 
 	snprintf(limit, sizeof(limit), "%lld", per_second > LEAST_TOLD ? per_second : LEAST_TOLD);
@@ -50,7 +50,7 @@ static void tell(struct response *res, long long per_second, const struct bucket
 	http_add_header(res->http, "X-RateLimit-Reset", wait);
 }
 
-/* A token that has not authenticated yet counts by its address: an invented one has no bucket of its own. */
+/* A token that has not authenticated yet counts against its address, so that invented tokens get no buckets. */
 static struct bucket_level level_take(struct request *req)
 {
 	const char *proof = proof_of(req);

@@ -3,20 +3,20 @@
 #define SCHEDULER_API_LIMITS_H
 
 /*
- * Rate limits: each token has so many requests a second, and so has each address for its
- * requests without a token that has authenticated before. Each scheduler counts for itself. Requests of workers and
- * notifiers, and signed links, are not counted.
+ * Rate limits of requests. A token has its own limit after its first successful authentication. All other requests are
+ * limited per address. Each scheduler counts separately. Requests of workers and notifiers, callbacks of run tasks, and
+ * signed links are not limited.
  */
 
 #include "scheduler/api/api.h"
 
-/* Takes one request from the bucket of the request's token, or of its address; `per_second` 0: there is no limit. The
- * answer's headers tell what is left. ERR_BUSY if the bucket is empty. */
+/* Takes one request from the bucket of the request's token or address. The answer's headers say how much is left.
+ * `per_second` is the limit; 0: none. ERR_BUSY if the bucket is empty. */
 int limits_take(struct request *req, struct response *res, long long per_second, struct err *err);
-/* Gives the request's token, which has authenticated, a bucket of its own from now on. */
+/* Gives the request's token its own bucket. Call it after the token has authenticated. */
 void limits_note_authenticated(struct request *req);
-/* Whether a token that was refused comes into the audit trail: a few for each address, or one who guesses would fill
- * it. */
+/* Whether a refused token is added to the audit trail. It is limited per address, so that guessing does not fill the
+ * trail. */
 bool limits_note_refusal(const struct request *req);
 
 #endif

@@ -47,7 +47,7 @@ static void query_check_one(void *data, const char *name, const char *value)
 	struct checking *check = data;
 	json_t *name_text = json_string(name), *value_text = json_string(value);
 
-	/* jansson makes no string of what is not UTF-8. */
+	/* jansson creates no string from bytes that are not UTF-8. */
 	if (!name_text || !value_text)
 		check->malformed = true;
 	json_decref(name_text);

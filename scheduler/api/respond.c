@@ -7,10 +7,10 @@
 
 #define JSON_API "application/vnd.api+json"
 
-/* Room for a page of a hundred workspaces with what they include, or a plan's JSON inside a document. */
+/* Large enough for a page of a hundred workspaces with their included resources, or for a plan's JSON in a document. */
 enum { ANSWER_LIMIT = 1 << 30 };
 
-/* Hands the text of `document` to the answer, and lets go of it. */
+/* Serializes `document` into the answer. Takes the document. */
 static void answer_document(struct response *res, int status, const char *type, json_t *document)
 {
 	struct buf body = {.limit = ANSWER_LIMIT};
@@ -79,7 +79,7 @@ void respond_error(struct response *res, const struct err *err)
 	char status[16];
 	json_t *error;
 
-	/* What broke inside is the operator's to know, from the log. */
+	/* Internal errors are not shown to clients. The log has the message. */
 	if (shown.kind == ERR_NONE || shown.kind == ERR_INTERNAL) {
 		shown.kind = ERR_INTERNAL;
 		text_copy(shown.message, sizeof(shown.message), "The server failed. Its log says why.");
@@ -91,7 +91,7 @@ void respond_error(struct response *res, const struct err *err)
 	}
 	snprintf(status, sizeof(status), "%d", err_http_status(shown.kind));
 	error = json_pack("{s:s, s:s, s:s}", "status", status, "title", err_title(&shown), "detail", shown.message);
-	if (!error) /* a detail with bytes of the client's that are not UTF-8 */
+	if (!error) /* the detail has bytes of the request that are not UTF-8 */
 		error = json_pack("{s:s, s:s}", "status", status, "title", err_title(&shown));
 	if (shown.pointer[0])
 		json_object_set_new(error, "source", json_pack("{s:s}", "pointer", shown.pointer));
@@ -101,7 +101,7 @@ void respond_error(struct response *res, const struct err *err)
 /* ---- pages ---- */
 
 struct page_links {
-	struct buf rest; /* the query without page[number] and page[size], each parameter begun by '&' */
+	struct buf rest; /* the query without page[number] and page[size], each parameter preceded by '&' */
 };
 
 static void keep_parameter(void *data, const char *name, const char *value)
@@ -204,7 +204,7 @@ json_t *relation_linked(json_t *relation, const char *collection, const char *id
 	return relation;
 }
 
-/* Types whose resources are read at /api/v2/<type>/<id>. */
+/* Types whose resources have the address /api/v2/<type>/<id>. */
 static const char *const addressed[] = {"agent-pools", "agents", "applies", "comments", "configuration-versions",
 	"cost-estimates", "organizations", "plans", "policies", "policy-evaluations", "policy-set-versions",
 	"policy-sets", "projects", "runs", "ssh-keys", "state-versions", "task-results", "task-stages", "tasks",

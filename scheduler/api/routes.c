@@ -17,7 +17,7 @@ static bool segment_plain(const char *at, const char *end)
 	return true;
 }
 
-/* Keeps what stands in the path for the pattern's `:name`. False if nothing there can be a value. */
+/* Stores the path's segment as the value of the pattern's `:name`. False if the segment is not a valid value. */
 static bool match_param(
 	struct route_match *match, const char *name, const char *name_end, const char *value, const char *value_end)
 {
@@ -33,13 +33,13 @@ static bool match_param(
 	return true;
 }
 
-/* Some clients end their paths with a slash. */
+/* Some clients send paths with a slash at the end. */
 static bool slash_at_end(const struct route *route, const char *rest)
 {
 	return text_equal(rest, "/") && route->pattern[strlen(route->pattern) - 1] != '/';
 }
 
-/* Letter by letter: most patterns of the table are no longer looked at after their first few. */
+/* Compares character by character: most patterns differ within the first few characters. */
 bool route_fits(const struct route *route, const char *path, struct route_match *match)
 {
 	const char *pattern = route->pattern;

@@ -18,16 +18,17 @@ struct response;
 typedef int (*handler_fn)(struct request *req, struct response *res, struct err *err);
 
 enum body_kind {
-	NO_BODY,       /* one that is sent is not looked at */
-	JSON,          /* parsed for the handler; an empty one is none */
-	JSON_ASIDE,    /* the same; the handler may wait for somebody else's server (api/aside.h) */
-	JSON_TOGETHER, /* the same; what the handler makes of it is done together with others (api/together.h) */
-	RAW,           /* bytes as they are */
-	UPLOADED,      /* the same; what the handler makes of it is kept together with others (api/together.h) */
-	UPLOADED_JSON, /* the same; they are read as JSON, so that a large one would keep the others waiting */
-	REPORTED,      /* the same; what the handler makes of it is taken in together with others */
-	FORM,          /* of a browser: its fields become an object of texts */
-	FORM_ASIDE,    /* the same; the handler takes its time */
+	NO_BODY,       /* a body that is sent is ignored */
+	JSON,          /* parsed for the handler; an empty body gives NULL */
+	JSON_ASIDE,    /* JSON; the handler may block on a remote server, so it runs in a thread of api/aside.h */
+	JSON_TOGETHER, /* JSON; the results of several requests are committed in one transaction (api/together.h) */
+	RAW,           /* the bytes as they were sent */
+	UPLOADED,      /* RAW; the results of several requests are stored in one transaction (api/together.h) */
+	UPLOADED_JSON, /* UPLOADED, and parsed as JSON: a large one is handled alone, because parsing would delay the
+			  others */
+	REPORTED,      /* RAW; the results of several requests are stored in one transaction */
+	FORM,          /* sent by a browser; the fields become an object of texts */
+	FORM_ASIDE,    /* FORM; the handler is slow, so it runs in a thread of api/aside.h */
 };
 
 enum {
@@ -47,7 +48,7 @@ struct route {
 	handler_fn handler;
 	enum permission permission;
 	enum body_kind kind;
-	size_t limit; /* the most bytes of a body */
+	size_t limit; /* of a body, in bytes */
 };
 
 extern const struct route routes[];
@@ -64,9 +65,9 @@ struct route_match {
 	size_t count;
 };
 
-/* Whether the path fits the row's pattern, a slash at its end aside. */
+/* Whether the path matches the row's pattern. A slash at the path's end is ignored. */
 bool route_fits(const struct route *route, const char *path, struct route_match *ret_match);
-/* The first row that fits, or NULL. HEAD is answered as GET. ret_match may be NULL. */
+/* The first row that matches, or NULL. HEAD matches the rows of GET. ret_match may be NULL. */
 const struct route *route_find(
 	const struct route *table, size_t count, const char *method, const char *path, struct route_match *ret_match);
 

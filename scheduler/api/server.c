@@ -32,21 +32,21 @@
 #include "scheduler/store/uploads.h"
 #include "scheduler/ui/form.h"
 
-/* What is read as JSON together with others: more than that takes a millisecond. */
+/* The largest UPLOADED_JSON body that is batched, in bytes: a larger one takes more than a millisecond to parse. */
 enum { READ_MOST = 128 << 10 };
 
-/* SMALL_BODIES: bytes of memory for bodies of up to 64 KiB, which are read before their token is known. */
+/* SMALL_BODIES: bytes of memory for bodies of up to 64 KiB. Those are read before the token is checked. */
 enum { MOST_OBSERVERS = 64, SMALL_BODIES = 256 << 20 };
 
-/* The headers of every answer. Clients refuse to work without the first, and parse the third as vYYYYMM-N. */
+/* Headers of every answer. Clients require the first one, and parse the third as vYYYYMM-N. */
 static const char *headers[][2] = {
 	{"TFP-API-Version", "2.6"},
 	{"TFP-AppName", "Terraform Enterprise"},
 	{"X-TFE-Version", "v202411-2"},
-	{"X-Terraform-Snapshot-Interval", "20"}, /* seconds between the states that a local apply sends meanwhile */
+	{"X-Terraform-Snapshot-Interval", "20"}, /* seconds between the state snapshots of a local apply */
 	{"X-Content-Type-Options", "nosniff"},
 	{"Cache-Control", "no-store"},
-	{ORIGIN_HEADER, NULL}, /* INSTALLATION: the id; set once, before the first request */
+	{ORIGIN_HEADER, NULL}, /* INSTALLATION: the id, set once before the first request */
 	{NULL, NULL},
 };
 enum { INSTALLATION = ARRAY_LEN(headers) - 2 };
@@ -54,16 +54,16 @@ enum { INSTALLATION = ARRAY_LEN(headers) - 2 };
 struct api {
 	struct api_settings settings;
 	struct httpd *httpd, *observer; /* observer: --metrics-listen, or NULL */
-	struct aside *calls, *forms;    /* passwords do not wait for what others call */
-	struct aside *reads;            /* what needs content from the object store */
+	struct aside *calls, *forms;    /* separate, so that sign-ins are not queued behind calls to remote servers */
+	struct aside *reads;            /* requests that need content from the object store */
 	struct together *uploads, *creations, *reports;
-	struct together *awaited; /* creations and states whose workspaces are locked */
+	struct together *awaited; /* creations and states that must wait for a workspace's lock */
 	struct buckets *buckets;
 	struct control *control;
 	struct callback_relay *relay;
 	char *public_url;
 	pthread_mutex_t starting; /* held until public_url is known */
-	pthread_key_t store;      /* each thread's struct store */
+	pthread_key_t store;      /* struct store of each thread */
 };
 
 /* ---- a thread's store ---- */
@@ -86,7 +86,7 @@ static struct store *store_of_thread(struct api *api)
 	pthread_mutex_lock(&api->starting);
 	pthread_mutex_unlock(&api->starting);
 	if (!json_is_watched)
-		json_region_enter(); /* what requests make ends with them */
+		json_region_enter(); /* JSON values of this thread are allocated in blocks (common/json_region.h) */
 	store = mem_new(1, sizeof(*store));
 	*store = api->settings.store;
 	store->db = db_open(api->settings.database_url);
@@ -96,7 +96,7 @@ static struct store *store_of_thread(struct api *api)
 	return store;
 }
 
-/* The object store is no reason to send clients away: most of what they ask for is not there. */
+/* Readiness depends on PostgreSQL alone. If only the object store is down, most requests still succeed. */
 static bool database_ready(void *data, struct buf *why)
 {
 	struct store *store = store_of_thread(data);
@@ -113,7 +113,7 @@ static bool database_ready(void *data, struct buf *why)
 
 /* ---- one request ---- */
 
-/* Whether the route is for this kind of token at all (auth/permissions.def). */
+/* Checks whether the route accepts this kind of token (auth/permissions.def). */
 static int gate_check(const struct request *req, struct err *err)
 {
 	const struct actor *actor = &req->actor;
@@ -143,7 +143,8 @@ static void request_bearer(struct request *req)
 		req->bearer = header + 7 + strspn(header + 7, " ");
 }
 
-/* A browser's cookie is sent whoever made it ask: what changes something has to know the session's CSRF token too. */
+/* Browsers attach cookies to cross-site requests too. So a change with a session cookie needs the CSRF token as
+ * well. */
 static int request_actor(struct request *req, struct err *err)
 {
 	bool has_token = http_header(req->http, "Authorization") != NULL;
@@ -159,7 +160,7 @@ static int request_actor(struct request *req, struct err *err)
 	return err_set(err, ERR_FORBIDDEN, "a change that a browser asks for needs the header X-CSRF-Token");
 }
 
-/* Before anything is read: the token, or the path's signature. */
+/* Checks the token or the path's signature, before the body is read. */
 static int request_authenticate(struct request *req, struct err *err)
 {
 	switch (req->route->permission) {
@@ -180,21 +181,21 @@ static int request_authenticate(struct request *req, struct err *err)
 	}
 }
 
-/* What is read from now on is read for the actor; the worker's and the notifier's requests are the scheduler's own. */
+/* Sets the viewer of the following reads. Requests of workers and notifiers have none: they read for the scheduler. */
 static void request_view(struct request *req)
 {
 	if (req->actor.kind == ACTOR_USER || req->actor.kind == ACTOR_TASK || req->actor.kind == ACTOR_RUN)
 		req->store->viewer = &req->actor.viewer;
 }
 
-/* The token is that of the job's present attempt, or made the plan that is named. */
+/* True if the token is that of the job's current attempt, or of the job that made the plan in the query. */
 static bool of_a_job(const struct request *req)
 {
 	return job_token_valid(req->store, param(req, "job"), req->bearer) ||
 		plan_token_valid(req->store, text_or_empty(query(req, "plan")), req->bearer);
 }
 
-/* Bytes as they are, for the handler. */
+/* True if the handler gets the body's bytes. */
 static bool route_takes_bytes(const struct route *route)
 {
 	enum body_kind kind = route->kind;
@@ -223,7 +224,7 @@ static int request_read_body(struct request *req, struct err *err)
 	return json_is_object(req->body) ? 0 : err_set(err, ERR_MALFORMED, "the body must be a JSON object");
 }
 
-/* A few times for each address: a token that is wrong, or over. */
+/* Adds a refused token, invalid or expired, to the audit trail. The rate is limited per address. */
 static void note_refusal(struct request *req)
 {
 	struct err ignored = ERR_INIT;
@@ -232,7 +233,7 @@ static void note_refusal(struct request *req)
 		trail_write(req, "refused", "authentication_token", NULL, &ignored);
 }
 
-/* What follows once it is known who asks. */
+/* The steps after authentication. */
 static int request_run(struct request *req, struct response *res, struct err *err)
 {
 	if (request_read_body(req, err) < 0 || query_text_check(req, err) < 0)
@@ -241,7 +242,7 @@ static int request_run(struct request *req, struct response *res, struct err *er
 	return trail_serve(req, res, err);
 }
 
-/* ---- one that only reads, for somebody who is remembered ---- */
+/* ---- reads with a cached identity ---- */
 
 static bool request_recalled(struct request *req)
 {
@@ -251,7 +252,7 @@ static bool request_recalled(struct request *req)
 		route->permission != CAN_WITHOUT_TOKEN && recall_take(req->store, req->bearer, &req->actor);
 }
 
-/* As if nothing had been done for it yet. */
+/* Resets the request to its state before request_run. */
 static void request_forget(struct request *req, struct response *res, size_t own, struct err *err)
 {
 	struct trail *trail = req->trail;
@@ -267,7 +268,7 @@ static void request_forget(struct request *req, struct response *res, size_t own
 	*err = (struct err)ERR_INIT;
 }
 
-/* False if they are not who they were, and nothing is answered. */
+/* Returns false if no cached identity can be used, or if it is stale. Nothing is answered then. */
 static bool request_run_recalled(struct request *req, struct response *res, struct err *err, int *ret_result)
 {
 	size_t own = res->http->own.len;
@@ -314,7 +315,8 @@ static long long now_us(void)
 	return now.tv_sec * 1000000LL + now.tv_nsec / 1000;
 }
 
-/* 503 passes by itself: a database or a store is away, or there is too much to do. */
+/* A 503 is temporary: PostgreSQL or a store is unreachable, or the server is overloaded. It is a warning, not an
+ * error. */
 static void failure_note(const char *method, const char *pattern, int status, const struct err *err)
 {
 	char number[16];
@@ -328,7 +330,7 @@ static void failure_note(const char *method, const char *pattern, int status, co
 			NULL);
 }
 
-/* The route's pattern stands for the path: the path may carry a signature, and is not bounded in number. */
+/* Metrics and logs have the route's pattern, not the path: a path may hold a signature, and paths are unbounded. */
 static void request_note(
 	const struct request *req, const struct http_answer *answer, long long us, const struct err *err)
 {
@@ -355,20 +357,20 @@ static void answer_reset(struct http_answer *answer)
 	*answer = (struct http_answer){.status = 200, .body = BUF_INIT(SIZE_MAX / 2), .extra = headers};
 }
 
-/* One request from its headers to its answer. */
+/* One request, from its headers to its answer. */
 struct serving {
 	struct request req;
 	struct response res;
 	struct trail trail;
 	struct creation creation;
-	size_t first_upload, upload_count; /* of the list */
-	struct http_answer answer;         /* of what is answered later, so far */
+	size_t first_upload, upload_count; /* the request's range in the list */
+	struct http_answer answer;         /* of a request that is answered later: what is filled so far */
 	struct err err;
 	long long began;
 	bool served;
 };
 
-/* What a handler may fill for many to be done at once. */
+/* The results that a handler leaves for a batch. */
 struct slot {
 	struct upload_list *uploads;
 	struct report *report;
@@ -406,7 +408,7 @@ static struct upload *serving_upload(const struct serving *serving, size_t at)
 	return &serving->req.uploads->items[serving->first_upload + at];
 }
 
-/* It has a state that is to be kept by those who wait for its workspace. */
+/* True if the request has a state whose workspace is locked: a thread of `awaited` stores it. */
 static bool serving_left(const struct serving *serving)
 {
 	for (size_t i = 0; i < serving->upload_count; i++)
@@ -415,9 +417,9 @@ static bool serving_left(const struct serving *serving)
 	return false;
 }
 
-/* A client can't tell an object that they may not see from one that does not exist. Handlers say "KIND not found" of
- * both, but of the kind that they looked for last, and how far they came depends on what exists. Other messages are for
- * clients who may see the object; such a message names what is missing. */
+/* A client can't distinguish an object that it may not see from one that does not exist. Handlers say "KIND not found"
+ * for both. But KIND is the kind of the last lookup, which depends on what exists. Other messages are for clients that
+ * may see the object; such a message names what is missing. */
 static void not_found_unify(const struct request *req, struct err *err)
 {
 	static const char end[] = "not found";
@@ -428,7 +430,7 @@ static void not_found_unify(const struct request *req, struct err *err)
 		*err = (struct err){.kind = ERR_NOT_FOUND, .message = "not found"};
 }
 
-/* The commits that made the job may be lost (dispatch/epoch.h). */
+/* After a failover, the commits that created the job may be lost (dispatch/epoch.h). */
 static void unknown_job_wait(struct request *req, struct err *err)
 {
 	if (err->kind == ERR_NOT_FOUND && req->route && req->route->permission == CAN_WORK_ON_JOB)
@@ -465,7 +467,8 @@ static void serving_release(struct serving *serving)
 	json_decref(req->body);
 }
 
-/* False if it needs content that is to be fetched first (store/contents.h): nothing is answered then. */
+/* Returns false if the request needs content that must be fetched first (store/contents.h). Nothing is answered
+ * then. */
 static bool request_try(
 	struct api *api, const struct http_request *http, struct contents *contents, struct http_answer *answer)
 {
@@ -489,7 +492,7 @@ static bool request_try(
 	return !lacks;
 }
 
-/* From its beginning, and none that needs content. */
+/* Handles a request from its start, outside of a batch. For requests that need no content of the object store. */
 static void request_alone(struct api *api, const struct http_request *http, struct http_answer *answer)
 {
 	struct contents none = {.count = 0};
@@ -534,7 +537,7 @@ static void reports_answer(void *data, struct together_item *items, struct http_
 	}
 }
 
-/* Takes the serving. */
+/* Takes the serving and frees it. */
 static void creation_answer(struct serving *serving)
 {
 	serving->err = serving->creation.err;
@@ -586,7 +589,7 @@ static void creations_answer(void *data, struct together_item *items, struct htt
 	}
 }
 
-/* The thread that the request came to reads it, and finds out whether its actor may; the rest is done together. */
+/* The current thread parses and authorizes the request. The creation itself is batched. */
 static void creation_serve(struct api *api, const struct http_request *http, struct http_answer *answer)
 {
 	struct serving *serving = mem_new(1, sizeof(*serving));
@@ -615,7 +618,7 @@ static void answer_refuse(const struct http_request *http, struct http_answer *a
 	failure_note(http->method, "other", answer->status, err);
 }
 
-/* A request that the server did not hand on: clients of the API read a document in any case. */
+/* Answers a request that the HTTP server refused. Clients of the API expect a JSON:API document in any case. */
 static void refuse(int status, const char *why, struct http_answer *answer)
 {
 	struct response res = {.http = answer};
@@ -626,7 +629,7 @@ static void refuse(int status, const char *why, struct http_answer *answer)
 	respond_error(&res, &err);
 }
 
-/* In a thread that may wait. */
+/* Runs in a thread of api/aside.h, which may block. */
 static void request_finish(void *data, const struct http_request *http, struct http_answer *answer)
 {
 	_cleanup_(contents_release) struct contents contents = {.count = 0};
@@ -653,7 +656,7 @@ static void hand_over(struct aside *aside, const struct http_request *http, stru
 	answer_refuse(http, answer, &err);
 }
 
-/* Which of them does it together with others; NULL: none. */
+/* The batch queue of the request; NULL: it is not batched. */
 static struct together *lane_of(struct api *api, const struct http_request *http)
 {
 	const struct route *route = http->target;
@@ -670,7 +673,7 @@ static void observer_handle(void *data, const struct http_request *http, struct 
 		answer->status = 404;
 }
 
-/* With a listener for operators, /metrics is no path of the API. */
+/* If there is a listener for operators, the main listener does not serve /metrics. */
 static bool request_observe(struct api *api, const struct http_request *http, struct http_answer *answer)
 {
 	return !(api->observer && text_equal(http->path, "/metrics")) &&
@@ -710,7 +713,7 @@ static size_t body_limit(void *data, struct http_request *http)
 	return route->limit;
 }
 
-/* The token is looked up before a large body is read, so a body without a right to the route takes no memory. */
+/* Checks the token before a large body is read, so that unauthorized bodies use no memory. */
 static int body_admit(void *data, const struct http_request *http)
 {
 	struct api *api = data;

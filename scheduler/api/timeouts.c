@@ -12,7 +12,7 @@ static const struct timeout {
 	{"apply-timeout", "terraform-build-worker-apply-timeout", "apply-seconds"},
 };
 
-/* The seconds of "2h", "1h30m" or "45s"; -1 if the text is no such duration or one of more than 100 days. */
+/* The seconds of "2h", "1h30m" or "45s". -1 if the text is not such a duration, or is more than 100 days. */
 static long long duration_seconds(const char *text)
 {
 	static const struct {

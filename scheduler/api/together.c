@@ -25,7 +25,7 @@ struct batch {
 	size_t count;
 };
 
-/* All that wait, up to a batch; none when there will be no more. */
+/* Takes up to a batch of the queued items. Blocks while the queue is empty. The batch is empty after the stop. */
 static void batch_take(struct together *together, struct batch *batch)
 {
 	size_t bytes = 0;
@@ -72,7 +72,7 @@ int together_start(const struct together_spec *spec, struct together **ret_toget
 	return together->thread_count == spec->threads ? 0 : err_set(err, ERR_INTERNAL, "no more threads");
 }
 
-/* The lock is held. */
+/* The caller holds the lock. */
 static bool room_for(const struct together *together)
 {
 	return together->count < MOST_WAITING && !together->stopping;

@@ -81,7 +81,7 @@ static void segments_read(const char *pattern, struct segments *ret)
 			ret->at[ret->count++] = segment;
 }
 
-/* The last `collection/:name` of the path; -1 if there is none. */
+/* The index of the last `:name` that follows a collection; -1 if there is none. */
 static int segments_named(const struct segments *segments)
 {
 	for (int i = (int)segments->count - 1; i > 0; i--)
@@ -124,7 +124,7 @@ void trail_deed_read(const struct route *route, const struct route_match *match,
 	named = segments_named(&segments);
 	*ret_deed = (struct trail_deed){.id = NULL};
 	deed_action(ret_deed, route->method, &segments, named);
-	/* "relationships" names no resource: what stands before it does. */
+	/* "relationships" is not a resource: the resource precedes it. */
 	if (named > 2 && text_equal(segments.at[named - 1], "relationships"))
 		named -= 2;
 	if (named > 0)
@@ -155,7 +155,7 @@ static void attribute_names(const json_t *body, struct db_array *names)
 		json_object_foreach((json_t *)json_at(body, parts[i]), name, value) db_array_add(names, name);
 }
 
-/* A path may name a workspace or a project by its name: the trail has its id. */
+/* A path may identify an object by its name: the trail has its id. */
 static const char *resource_id(const struct trail *trail, const struct trail_deed *deed)
 {
 	if (text_equal(deed->type, "workspace") && trail->workspace.text[0])
@@ -167,7 +167,7 @@ static const char *resource_id(const struct trail *trail, const struct trail_dee
 	return deed->id;
 }
 
-/* Uploads are asked for by nobody who may() knows: their handlers note the workspace. */
+/* Handlers of signed uploads do not call may(). They note only the workspace. */
 static int organization_find(struct request *req, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -248,7 +248,7 @@ int trail_write(struct request *req, const char *action, const char *type, const
 struct serving {
 	struct request *req;
 	struct response *res;
-	size_t headers; /* of the answer, in bytes, that were there before */
+	size_t headers; /* length of the answer's own headers before the handler, in bytes */
 	bool written;   /* and committed */
 };
 
@@ -279,7 +279,7 @@ static int serving_write(void *data, struct err *err)
 	return 0;
 }
 
-/* What an earlier try has answered is forgotten. */
+/* Runs the handler after it discards the answer of an earlier attempt. */
 static int serve_once(void *data, struct err *err)
 {
 	struct serving *serving = data;
@@ -289,7 +289,7 @@ static int serve_once(void *data, struct err *err)
 	return serving->req->route->handler(serving->req, serving->res, err);
 }
 
-/* With the transaction that it left open for us to end. */
+/* Runs the handler, and ends the transaction that the handler left open, if any. */
 static int handler_run(struct request *req, struct response *res, struct err *err)
 {
 	int result = req->route->handler(req, res, err);
