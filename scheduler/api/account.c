@@ -4,7 +4,7 @@
 #include "scheduler/store/names.h"
 #include "scheduler/store/users.h"
 
-/* Clients expect a picture; this one is nobody's, and tells nobody of an address. */
+/* Clients expect a picture. This generic one reveals no address. */
 static const char avatar[] = "https://www.gravatar.com/avatar/00000000000000000000000000000000?s=100&d=mm";
 
 json_t *user_resource(const struct rows *rows, int row)

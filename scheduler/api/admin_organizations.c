@@ -7,12 +7,12 @@
 #include "scheduler/store/organizations.h"
 #include "scheduler/store/site_organizations.h"
 
-/* Every organization of the installation, for its admins, and what only they may set. */
+/* All organizations of the installation, for site admins, and the settings that only site admins change. */
 
 enum { MOST_WORKSPACES = 1000000000 };
 
-/* There is no registry: what is said about sharing its modules and providers is kept for clients and does nothing.
- * Nor do beta tools, or root for an engine. */
+/* Settings without effect are stored so that clients can read them back. They are those of module and provider sharing,
+ * because there is no registry, of beta tools, and of sudo for workers. */
 static const struct field settings[] = {
 	{"access-beta-tools", FIELD_BOOL, "false"},
 	{"global-module-sharing", FIELD_BOOL, "false"},
@@ -112,7 +112,7 @@ int admin_organizations_delete(struct request *req, struct response *res, struct
 	return respond_empty(res, 204);
 }
 
-/* ---- the organizations that use its modules ---- */
+/* ---- module consumers ---- */
 
 int admin_module_consumers_index(struct request *req, struct response *res, struct err *err)
 {

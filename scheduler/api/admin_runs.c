@@ -3,7 +3,7 @@
 #include "scheduler/dispatch/happen.h"
 #include "scheduler/store/site_runs.h"
 
-/* Every run of the installation, for its admins. */
+/* All runs of the installation, for site admins. */
 
 static json_t *admin_run_resource(const struct rows *rows, int row)
 {
@@ -48,7 +48,7 @@ static int list_read(const struct request *req, struct site_runs *list, struct p
 	list->statuses = query(req, "filter[status]");
 	if (list->statuses && !*list->statuses)
 		list->statuses = NULL;
-	list->limit = page->size + 1; /* one more says whether there is another page */
+	list->limit = page->size + 1; /* the extra row says whether there is another page */
 	list->offset = page->offset;
 	return 0;
 }
@@ -72,7 +72,7 @@ int admin_runs_index(struct request *req, struct response *res, struct err *err)
 	return respond_page(req, res, &page, json_incref(data), included);
 }
 
-/* Cancels the run, and if that does not end it, has its process killed without the time that a cancel has otherwise. */
+/* Cancels the run. If the run does not end at once, kills its process without the usual waiting time after a cancel. */
 int admin_runs_force_cancel(struct request *req, struct response *res, struct err *err)
 {
 	struct happening items[] = {

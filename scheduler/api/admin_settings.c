@@ -16,7 +16,7 @@ static const struct field settings[] = {
 	{"send-passing-statuses-for-untriggered-speculative-plans", FIELD_BOOL, "false"},
 };
 
-/* Nothing here acts on other values. */
+/* No other value has an effect. */
 static const struct field_refusal refused[] = {
 	{"allow-speculative-plans-on-pull-requests-from-forks", "false",
 		"Pull requests need a VCS repository, which is not available"},
@@ -24,7 +24,7 @@ static const struct field_refusal refused[] = {
 		"Commit statuses need a VCS repository, which is not available"},
 };
 
-/* Attributes that clients read and can't change here. */
+/* Attributes that clients can read but not change. */
 static json_t *fixed(void)
 {
 	return json_pack("{sb sb sb si sb si}", "fair-run-queuing-enabled", 1, "require-two-factor-for-admins", 0,

@@ -3,7 +3,7 @@
 #include "scheduler/api/including.h"
 #include "scheduler/store/users.h"
 
-/* Every user of the installation, for its admins. */
+/* All users of the installation, for site admins. */
 
 static json_t *admin_user_resource(const struct rows *rows, int row)
 {
@@ -66,7 +66,7 @@ int admin_users_read(struct request *req, struct response *res, struct err *err)
 	return admin_user_show(req, res, err);
 }
 
-/* An admin who took their own rights away could leave the installation without one. */
+/* A site admin must not remove their own rights: the installation could be left without one. */
 static int somebody_else(const struct request *req, struct err *err)
 {
 	if (text_equal(param(req, "user"), req->actor.user.text))
@@ -102,7 +102,7 @@ int admin_users_revoke(struct request *req, struct response *res, struct err *er
 	return admin_user_act(req, res, user_set_site_admin, false, err);
 }
 
-/* Nobody has a second factor here, so there is none to take away. */
+/* There is no two-factor authentication, so it can't be disabled. */
 int admin_users_second_factor(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;

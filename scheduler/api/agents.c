@@ -5,7 +5,7 @@
 #include "scheduler/api/pools.h"
 #include "scheduler/api/tokens.h"
 
-/* A pool's agents (its workers) and the tokens that they are started with. */
+/* A pool's agents (its workers) and the tokens with which they start. */
 
 json_t *agent_resource(const struct rows *rows, int row)
 {
@@ -24,7 +24,7 @@ json_t *agent_resource(const struct rows *rows, int row)
 	return resource;
 }
 
-/* Those of the pool; of every pool if that is NULL. */
+/* Lists the agents of the pool, or of all pools if pool_id is NULL. */
 static int agents_show(struct request *req, struct response *res, const char *pool_id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -95,7 +95,7 @@ int agent_tokens_index(struct request *req, struct response *res, struct err *er
 	return tokens_show(req, res, &list, err);
 }
 
-/* Clients name the type as what they get, or as what they ask for. */
+/* Clients send the type of either the request or the created resource. */
 static int body_check_token(const struct request *req, struct err *err)
 {
 	if (text_equal(json_string_at(json_at(req->body, "data"), "type"), "agent-tokens"))

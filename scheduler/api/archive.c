@@ -40,7 +40,7 @@ static bool climbs(const char *path, bool leading)
 	return false;
 }
 
-/* How many folders are above the path's last component. */
+/* The number of folders above the path's last component. */
 static int depth_of(const char *path)
 {
 	int parts = 0;

@@ -2,7 +2,7 @@
 #include "scheduler/api/scope.h"
 #include "scheduler/store/audit.h"
 
-/* HCP Terraform's form of it, which is no JSON:API: pages of a thousand, the newest first. */
+/* The audit trail in HCP Terraform's form: not JSON:API, in pages of up to a thousand events, newest first. */
 
 enum { PAGE_MOST = 1000 };
 
@@ -73,7 +73,7 @@ int audit_trail_index(struct request *req, struct response *res, struct err *err
 	return trail_answer(req, res, scope.organization.text, err);
 }
 
-/* Without a name it is the organization that the token is of; a person's must be their only one. */
+/* The path names no organization: it is that of the token. A person must be in exactly one organization. */
 int audit_trail_own(struct request *req, struct response *res, struct err *err)
 {
 	const struct rows *memberships = &req->actor.viewer.memberships;
@@ -87,7 +87,7 @@ int audit_trail_own(struct request *req, struct response *res, struct err *err)
 	return trail_answer(req, res, organization, err);
 }
 
-/* All of it, with what belongs to no organization: who signed in, who was refused, what site admins did. */
+/* All events, including those of no organization: sign-ins, refused tokens, and actions of site admins. */
 int audit_trail_site(struct request *req, struct response *res, struct err *err)
 {
 	return trail_answer(req, res, NULL, err);

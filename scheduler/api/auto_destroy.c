@@ -22,7 +22,7 @@ int duration_check(const char *duration, struct err *err)
 		"('d' or 'h')");
 }
 
-/* The seconds that "+02:00" stands for; false if it is neither that nor "Z". */
+/* The offset of a time such as "+02:00" or "Z", in seconds. False if the text is neither. */
 static bool offset_read(const char *text, long *ret_seconds)
 {
 	_cleanup_(freep) char *hours = mem_printf("%.2s", *text ? text + 1 : "");
@@ -38,7 +38,7 @@ static bool offset_read(const char *text, long *ret_seconds)
 	return true;
 }
 
-/* RFC 3339, to whole seconds; ret_text gets it in UTC. */
+/* Reads an RFC 3339 time. ret_text is the time in UTC, without its fraction. */
 static bool time_read(const char *text, char ret_text[32])
 {
 	struct tm tm = {0};

@@ -2,15 +2,15 @@
 #ifndef SCHEDULER_API_AUTO_DESTROY_H
 #define SCHEDULER_API_AUTO_DESTROY_H
 
-/* When what a workspace manages is to be destroyed: at a time, or so long after its last change. */
+/* Automatic destruction of a workspace's resources: at a set time, or at a set time after their last change. */
 
 #include "scheduler/api/api.h"
 
-/* ERR_INVALID unless it is NULL, or like "14d" or "9999h". */
+/* ERR_INVALID unless the duration is NULL, or has a form such as "14d" or "9999h". */
 int duration_check(const char *duration, struct err *err);
-/* Checks what a body set of both in `settings`, and makes one rule of it. */
+/* Checks the attributes that a body set in `settings`, and combines them into one rule. */
 int auto_destroy_read(json_t *settings, struct err *err);
-/* Adds the attributes for a workspace's row: what it inherits, and the time that follows. */
+/* Adds the attributes of a workspace's row: the inherited rule, and the time that results from it. */
 void auto_destroy_show(const struct rows *rows, int row, json_t *attributes);
 
 #endif

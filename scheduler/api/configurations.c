@@ -29,7 +29,7 @@ json_t *configuration_resource(const struct rows *rows, int row)
 	return resource;
 }
 
-/* The configuration version of the path, or of the path's run, which the actor may see. */
+/* The configuration version of the path, or of the path's run, if the actor may see it. */
 static int configuration_of(struct request *req, struct rows *ret_rows, struct err *err)
 {
 	struct err hidden = ERR_INIT;
@@ -51,7 +51,7 @@ static int configuration_of(struct request *req, struct rows *ret_rows, struct e
 
 /* ---- creating and reading ---- */
 
-/* The CLI says who it is; anything else is the API. */
+/* The CLI sends a header that identifies it. All other clients count as the API. */
 static const char *source_of(const struct request *req)
 {
 	return text_equal(http_header(req->http, "X-Terraform-Integration"), "cloud") ? "terraform+cloud" : "tfe-api";
@@ -175,7 +175,8 @@ int configurations_archive(struct request *req, struct response *res, struct err
 
 /* ---- the upload ---- */
 
-/* A run of its own for what was uploaded, as whoever created it asked for. */
+/* Queues a run for the upload if the configuration version has auto-queue-runs and is not provisional. The run's actor
+ * is the creator of the version. */
 static int upload_queue_run(struct request *req, const struct rows *rows, struct err *err)
 {
 	struct run_order order = {

@@ -5,7 +5,7 @@
 
 enum { OUTPUT_LIMIT = 64 << 20 };
 
-/* Clients parse amounts as numbers, whatever the status is. */
+/* Clients parse amounts as numbers in every status. */
 static json_t *amount(const struct rows *rows, int row, const char *column)
 {
 	return json_string(row_null(rows, row, column) ? "0.0" : row_text(rows, row, column));
@@ -61,7 +61,7 @@ int cost_estimates_read(struct request *req, struct response *res, struct err *e
 	return respond_resource(res, 200, cost_estimate_resource(&rows, 0));
 }
 
-/* ---- as a text for people ---- */
+/* ---- as readable text ---- */
 
 static const char *said(const json_t *object, const char *name)
 {

@@ -26,7 +26,7 @@ int runs_create(struct request *req, struct response *res, struct err *err)
 	return 0;
 }
 
-/* What a run shows depends on its viewer. All runs of one viewer are read with one statement. */
+/* A run's representation depends on its viewer. All runs of one viewer are read with one statement. */
 struct view {
 	const char *user; /* of viewer_user */
 	struct rows rows;

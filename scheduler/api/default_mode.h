@@ -2,28 +2,29 @@
 #ifndef SCHEDULER_API_DEFAULT_MODE_H
 #define SCHEDULER_API_DEFAULT_MODE_H
 
-/* The execution mode, with its agent pool, that organizations and projects give to what has none of its own. */
+/* The default execution mode, with its agent pool, of organizations and projects. Objects without a mode inherit it. */
 
 #include "scheduler/api/api.h"
 #include "scheduler/store/pools.h"
 
 struct default_mode {
-	const char *mode; /* NULL: none of its own */
-	const char *pool; /* NULL: none */
+	const char *mode; /* NULL: not set */
+	const char *pool; /* NULL: not set */
 };
 
-/* What a body may say of it, beside the mode itself. */
+/* The attributes of a body that concern the mode. */
 struct default_mode_body {
-	const char *mode; /* as it will be */
-	const char *pool; /* as it was sent, or NULL; "" is no pool */
+	const char *mode; /* the new mode */
+	const char *pool; /* as sent, or NULL; "" is no pool */
 	const char *pool_pointer;
 };
 
-/* Checks the two together; *mode is what it was, and becomes what it will be. ERR_INVALID with a pointer. */
+/* Checks the mode together with the pool. *mode is the old value, and becomes the new one. ERR_INVALID with a
+ * pointer. */
 int default_mode_change(const struct request *req, const struct pool_use *use, const struct default_mode_body *body,
 	struct default_mode *mode, struct err *err);
 
-/* ERR_INVALID unless it is remote, local or agent. */
+/* ERR_INVALID unless the mode is remote, local or agent. */
 int mode_word_check(const char *mode, const char *pointer, const char *what, struct err *err);
 
 #endif

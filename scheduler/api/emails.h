@@ -4,7 +4,7 @@
 
 struct err;
 
-/* ERR_INVALID, pointing at `email`, for what can't be an address. */
+/* ERR_INVALID, pointing at `email`, if the text can't be an e-mail address. */
 int email_check(const char *email, struct err *err);
 
 #endif

@@ -19,7 +19,7 @@ static int granted(const struct request *req, struct job_grant *ret_grant, struc
 	return job_granted(req->store, param(req, "job"), req->bearer, ret_grant, err);
 }
 
-/* 204: there is none. */
+/* Answers 204 if the artifact does not exist. */
 static int send(struct request *req, struct response *res, enum artifact artifact, struct err *err)
 {
 	struct buf content = BUF_INIT(CONTENT_LIMIT);
@@ -114,7 +114,7 @@ int jobs_last_state(struct request *req, struct response *res, struct err *err)
 	return respond_empty(res, 204);
 }
 
-/* It is taken in with others (dispatch/reports.h). */
+/* The server stores reports in batches (dispatch/reports.h). */
 int jobs_result(struct request *req, struct response *res, struct err *err)
 {
 	const char *token = text_or_empty(req->bearer);

@@ -11,7 +11,8 @@
 #include "scheduler/store/task_calls.h"
 #include "scheduler/store/task_views.h"
 
-/* What notifiers ask with their token (proto/README.md). Bodies are plain JSON, no JSON:API documents. */
+/* The requests of notifiers, with a notifier's token (proto/README.md). Bodies are plain JSON, not JSON:API
+ * documents. */
 
 enum { MOST_DEADLINES = 1000, MOST_URL = 1024 };
 
@@ -26,7 +27,7 @@ static int respond_array(struct response *res, const char *name, json_t *array)
 	return respond_json(res, 200, json_pack("{so}", name, array));
 }
 
-/* The notifier's URL. The address that it calls from takes the place of the host "*". */
+/* The notifier's URL. The host "*" is replaced by the address of the connection. */
 static char *internal_url(const struct request *req, const char *given)
 {
 	static const char anywhere[] = "http://*:";
@@ -38,7 +39,7 @@ static char *internal_url(const struct request *req, const char *given)
 	return mem_printf("http://%s%s%s:%s", six ? "[" : "", address, six ? "]" : "", given + strlen(anywhere));
 }
 
-/* A notifier of an earlier version does not say it: callbacks go to itself then. */
+/* Notifiers of earlier versions send no internal-url: they receive their callbacks directly. */
 static int claimer_note(struct request *req, struct request_claim *claim, struct err *err)
 {
 	const char *given = json_string_at(req->body, "internal-url");
@@ -98,7 +99,7 @@ int notifier_releases(struct request *req, struct response *res, struct err *err
 	return respond_empty(res, 204);
 }
 
-/* The reports are in the database. If one of them can't be decided, the sweeper comes back to all: the notifier need
+/* The reports are stored in PostgreSQL. If one can't be decided, the sweeper retries all of them, so the notifier need
  * not send them again. */
 static int reports_decide(struct store *store, struct db_array *decided, struct err *err)
 {
@@ -128,7 +129,7 @@ int notifier_delivers(struct request *req, struct response *res, struct err *err
 	return respond_array(res, "deliveries", answer);
 }
 
-/* With each callback that was taken, the document that its service gets: all of them with one statement. */
+/* Adds the document that the service gets to each accepted callback. All documents are read with one statement. */
 static int documents_add(struct request *req, json_t *callbacks, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
@@ -164,7 +165,7 @@ int notifier_calls(struct request *req, struct response *res, struct err *err)
 	return respond_array(res, "callbacks", answer);
 }
 
-/* A service's callback at the API's own address: a notifier takes it. */
+/* A service's callback at the API's own address. It is relayed to a notifier. */
 int task_results_callback(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;

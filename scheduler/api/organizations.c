@@ -34,8 +34,7 @@ static const struct field settings[] = {
 	{"user-tokens-enabled", FIELD_BOOL, "true"},
 };
 
-/* Nothing here acts on other values. The settings of VCS that are not among them are kept as they are set: go-tfe's
- * tests read them back. */
+/* No other value has an effect. Other VCS settings are stored as sent, because go-tfe's tests read them back. */
 static const struct field_refusal refused[] = {
 	{"assessments-enforced", "false", "Health assessments are not available"},
 	{"collaborator-auth-policy", "\"password\"", "Two-factor authentication is not available"},
@@ -61,8 +60,7 @@ static const struct permission_shown permissions[] = {
 	{"can-update-sentinel", CAN_MANAGE_POLICIES},
 };
 
-/* The rights that are there; what is not built is not promised. `operations` must be true: without it clients run
- * everything on their own machine. */
+/* The features. `operations` must be true: without it clients run everything on their own machine. */
 static const struct {
 	const char *name;
 	bool there;
@@ -83,7 +81,7 @@ json_t *organization_resource(const struct rows *rows, int row)
 		"two-factor-conformant", 0, "remaining-testable-count", 1000, "trial-expires-at");
 
 	fields_show(settings, ARRAY_LEN(settings), set, attributes);
-	json_object_set_new(may_do, "can-traverse", json_true()); /* who reads it is a member */
+	json_object_set_new(may_do, "can-traverse", json_true()); /* readers are members */
 	json_object_set_new(attributes, "permissions", may_do);
 	return resource_new("organizations", name, attributes,
 		json_pack("{so so so}", "default-agent-pool",
@@ -141,7 +139,7 @@ int organizations_index(struct request *req, struct response *res, struct err *e
 struct organization_input {
 	const char *name, *email;
 	json_t *settings;
-	struct default_mode mode; /* what holds now, then what will */
+	struct default_mode mode; /* the current mode, then the new one */
 };
 
 static int mode_read(
@@ -179,7 +177,7 @@ static int settings_check(const json_t *set, struct err *err)
 	return minutes_check(set, "session-remember", "Session remember", err);
 }
 
-/* Reads and checks what was sent; `settings` is a new reference, also after an error. No id: it is made now. */
+/* Reads and checks the body. `settings` is a new reference, also after an error. An id of NULL means a create. */
 static int input_read(
 	const struct request *req, const char *organization_id, struct organization_input *input, struct err *err)
 {
@@ -234,7 +232,7 @@ int organizations_create(struct request *req, struct response *res, struct err *
 	return result == 0 ? organization_show(req, res, 201, input.name, err) : -1;
 }
 
-/* A changed default takes every workspace along that has no mode of its own, or nothing changes. */
+/* One transaction changes the organization and all workspaces that inherit its execution mode. */
 struct updating {
 	struct store *store;
 	struct organization_update update;
@@ -301,7 +299,7 @@ int organizations_delete(struct request *req, struct response *res, struct err *
 	return respond_empty(res, 204);
 }
 
-/* ---- beside the organization ---- */
+/* ---- entitlements and capacity ---- */
 
 int organizations_entitlements(struct request *req, struct response *res, struct err *err)
 {

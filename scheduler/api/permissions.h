@@ -2,7 +2,7 @@
 #ifndef SCHEDULER_API_PERMISSIONS_H
 #define SCHEDULER_API_PERMISSIONS_H
 
-/* The `permissions` of resources: what the viewer may do with them, by names of the API. */
+/* The `permissions` attribute of resources: the viewer's permissions, by their names in the API. */
 
 #include "scheduler/auth/rights.h"
 #include "scheduler/store/db.h"
@@ -14,7 +14,7 @@ struct permission_shown {
 
 /* {"can-update": true, ...} from the row's column `rights` (store/viewer.h). A new reference. */
 json_t *permissions_shown(const struct permission_shown *table, size_t count, const struct rows *rows, int row);
-/* Whether the row's `rights` hold it. */
+/* Whether the row's `rights` include the permission. */
 bool row_may(const struct rows *rows, int row, enum permission permission);
 
 #endif

@@ -37,7 +37,7 @@ static int export_in_path(struct request *req, struct rows *ret_rows, struct err
 	return may(req, place_of(ret_rows), "plan export", err);
 }
 
-/* The plan that the body names, which the actor may export. */
+/* The plan that the body names, if the actor may export it. */
 static int plan_in_body(struct request *req, const char **ret_plan, struct err *err)
 {
 	_cleanup_(rows_release) struct rows plan = ROWS_INIT;

@@ -5,7 +5,7 @@
 
 enum { LEAST_SECRET = 4 };
 
-/* The value with all that the mask says is sensitive blanked out. The mask is true, or of the value's own shape. */
+/* The value without the parts that the mask marks as sensitive. The mask is true, or has the value's structure. */
 static json_t *value_redact(const json_t *value, const json_t *mask)
 {
 	const char *key;
@@ -46,7 +46,7 @@ static json_t *change_redact(const json_t *change)
 	return copy;
 }
 
-/* An array of objects with a `change` each. */
+/* Redacts an array of objects with a `change` each. */
 static json_t *changes_redact(const json_t *changes)
 {
 	json_t *copy = json_array();
@@ -74,7 +74,7 @@ static json_t *outputs_redact(const json_t *outputs)
 	return copy;
 }
 
-/* A sensitive variable that the configuration does not declare as such is nothing special to terraform. */
+/* Terraform does not mark a sensitive variable that the configuration does not declare as sensitive. */
 static bool text_is_secret(const char *text, const json_t *secrets)
 {
 	const json_t *secret;

@@ -9,7 +9,7 @@
 
 enum { DESCRIPTION_MOST = 1000, QUERY_MOST = 1000 };
 
-/* The kinds there are, each with what its files end in and its levels, the strictest first: that is the default. */
+/* The kinds of policies, each with its file suffix and its levels. The strictest level is first, and is the default. */
 static const struct kind {
 	const char *name, *suffix;
 	const char *levels[4];
@@ -33,7 +33,7 @@ int policy_kind_check(const char *kind, struct err *err)
 
 /* ---- the resource ---- */
 
-/* The older form of the enforcement level, which names the policy's file; so it is there once a file is. */
+/* The older form of the enforcement level. It names the policy's file, so it is empty until the file is uploaded. */
 static json_t *enforce_show(const struct rows *rows, int row)
 {
 	const struct kind *kind = kind_find(row_text(rows, row, "kind"));
@@ -130,7 +130,7 @@ static int level_check(const struct kind *kind, const char *level, struct err *e
 	return err_at(err, pointer, "Enforcement level must be %s or %s", kind->levels[1], kind->levels[0]);
 }
 
-/* `enforcement-level`, or `enforce`: [{path, mode}]. */
+/* Reads `enforcement-level`, or `enforce`: [{path, mode}]. */
 static int level_read(const struct request *req, struct policy *policy, struct err *err)
 {
 	const json_t *enforce = json_at(req->body, "data.attributes.enforce");
@@ -159,7 +159,7 @@ static int query_check(const struct policy *policy, struct err *err)
 	return 0;
 }
 
-/* What was sent replaces what is in *policy, whose kind is known. */
+/* Reads a body into *policy. Attributes that were not sent stay as they are. The kind must be set. */
 static int input_read(const struct request *req, struct policy *policy, struct err *err)
 {
 	const struct kind *kind = kind_find(policy->kind);

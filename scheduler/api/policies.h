@@ -6,7 +6,7 @@
 
 /* A row of store/policies.h. */
 json_t *policy_resource(const struct rows *rows, int row);
-/* ERR_INVALID at /data/attributes/kind unless there are policies of that kind. */
+/* ERR_INVALID at /data/attributes/kind unless the kind is supported. */
 int policy_kind_check(const char *kind, struct err *err);
 
 #endif

@@ -44,7 +44,7 @@ static json_t *sentinel_policies(const json_t *set)
 	return policies;
 }
 
-/* By policy set, as `sentinel apply -json` has it. */
+/* The result by policy set, in the form of `sentinel apply -json`. */
 static json_t *sentinel_show(const struct rows *rows, int row)
 {
 	json_auto_t *sets = row_json(rows, row, "sets");

@@ -84,11 +84,11 @@ int policy_evaluations_read(struct request *req, struct response *res, struct er
 	return respond_resource(res, 200, policy_evaluation_resource(&rows, 0));
 }
 
-/* ---- what came of each set ---- */
+/* ---- outcomes of policy sets ---- */
 
 enum { MOST_FILTERS = 16 };
 
-/* filter[i][status] and filter[i][enforcement_level]: a policy is shown if one of them fits it. */
+/* filter[i][status] and filter[i][enforcement_level]: a policy is shown if it matches one of the filters. */
 struct filter {
 	const char *status, *level; /* or NULL */
 };

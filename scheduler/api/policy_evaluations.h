@@ -4,9 +4,9 @@
 
 #include "scheduler/api/api.h"
 
-/* A row of store/policy_views.h, of OPA's. */
+/* An OPA row of store/policy_views.h as a resource. */
 json_t *policy_evaluation_resource(const struct rows *rows, int row);
-/* The run's, as an array. */
+/* The evaluations of a run, as an array. */
 int policy_evaluations_of_run(struct store *store, const char *run_id, json_t **ret_evaluations, struct err *err);
 
 #endif

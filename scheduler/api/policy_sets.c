@@ -31,7 +31,7 @@ static const struct field settings[] = {
 	{"policy-update-patterns", FIELD_TEXTS, "[]"},
 };
 
-/* Sentinel's levels say what can be overridden; OPA's sets do. */
+/* For OPA, the set says whether it can be overridden. For Sentinel, the level of each policy does. */
 static json_t *overridable_show(const struct rows *rows, int row)
 {
 	if (!text_equal(row_text(rows, row, "kind"), "opa"))
@@ -143,7 +143,7 @@ int policy_sets_read(struct request *req, struct response *res, struct err *err)
 
 /* ---- what clients send ---- */
 
-/* With the JSON that it holds: new references. */
+/* A policy set and the JSON values that it refers to: new references. */
 struct set_input {
 	struct policy_set set;
 	json_t *settings;
@@ -164,7 +164,7 @@ static int set_check(const struct request *req, struct policy_set *set, struct e
 	if (vcs && !json_is_null(vcs))
 		return err_at(err, "/data/attributes/vcs-repo",
 			"VCS repo can't be set: a policy set has single policies, or versions that are uploaded");
-	/* A version is pinned for evaluations by agents; OPA's always are. */
+	/* Only evaluations by agents use a pinned version. OPA always runs on agents. */
 	if (text_equal(set->kind, "sentinel") && !set->agent_enabled)
 		set->tool_version = NULL;
 	if (length_check("Description", "/data/attributes/description", set->description, DESCRIPTION_MOST, err) < 0 ||
@@ -175,7 +175,7 @@ static int set_check(const struct request *req, struct policy_set *set, struct e
 	return name_check("Name", "/data/attributes/name", set->name, err);
 }
 
-/* What was sent replaces what is in *input. */
+/* Reads a body into *input. Attributes that were not sent stay as they are. */
 static int input_read(const struct request *req, struct set_input *input, struct err *err)
 {
 	struct policy_set *set = &input->set;

@@ -4,7 +4,7 @@
 
 #include "scheduler/api/api.h"
 
-/* The policy set that the path's `:set` names, if the actor may what the route says. ERR_NOT_FOUND. */
+/* The policy set in the path's `:set`, if the actor has the route's permission. ERR_NOT_FOUND. */
 int policy_set_in_path(struct request *req, struct rows *ret_rows, struct err *err);
 /* A row of store/policy_set_versions.h. */
 json_t *policy_set_version_resource(const struct store *store, const struct rows *rows, int row);

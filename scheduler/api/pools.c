@@ -24,7 +24,7 @@ static const struct relation relations[POOL_RELATIONS] = {
 
 static const struct inclusion includes[] = {{"workspaces", "agent-pools", "workspaces", &kind_workspaces}};
 
-/* A relation of many that has a list of its own. */
+/* A to-many relation that has only a link to its list. */
 static json_t *to_list(const char *pool, const char *list)
 {
 	_cleanup_(freep) char *path = mem_printf("/api/v2/agent-pools/%s/%s", pool, list);
@@ -105,7 +105,7 @@ int pools_read(struct request *req, struct response *res, struct err *err)
 
 /* ---- creating and changing ---- */
 
-/* The lists that the body has: new references. */
+/* The related ids in the body: new references. */
 struct related {
 	json_t *ids[POOL_RELATIONS];
 };
@@ -116,7 +116,7 @@ static void related_release(struct related *related)
 		json_decref(related->ids[i]);
 }
 
-/* What was sent replaces what is in *pool. */
+/* Reads a body into *pool. Attributes that were not sent stay as they are. */
 static int input_read(const struct request *req, struct pool *pool, struct related *related, struct err *err)
 {
 	if (body_check(req, "agent-pools", err) < 0 || body_text(req, "name", &pool->name, err) < 0 ||

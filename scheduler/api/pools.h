@@ -4,10 +4,10 @@
 
 #include "scheduler/api/api.h"
 
-/* Rows of store/pools.h and store/agents.h. */
+/* Rows of store/pools.h and store/agents.h as resources. */
 json_t *pool_resource(const struct rows *rows, int row);
 json_t *agent_resource(const struct rows *rows, int row);
-/* `:pool`, and the actor may do there what the route says. A row of store/pools.h. */
+/* The pool in the path's `:pool`, if the actor has the route's permission: a row of store/pools.h. */
 int pool_in_path(struct request *req, struct rows *ret_rows, struct err *err);
 
 #endif

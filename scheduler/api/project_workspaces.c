@@ -3,7 +3,7 @@
 #include "scheduler/api/relations.h"
 #include "scheduler/store/workspaces.h"
 
-/* Each comes from a project of its own, so each is asked for. */
+/* Each workspace may come from a different project, so the permission is checked for each. */
 static int may_move_all(const struct request *req, struct place place, const json_t *ids, struct err *err)
 {
 	const json_t *id;

@@ -6,7 +6,7 @@
 
 enum { MOST_DAYS = 36500 };
 
-/* The two kinds, and what older clients send for the first. */
+/* The two kinds of policies, and the type that older clients send for the first. */
 static const char deletes[] = "data-retention-policy-delete-olders";
 static const char keeps[] = "data-retention-policy-dont-deletes";
 static const char deletes_of_old[] = "data-retention-policies";
@@ -59,7 +59,7 @@ int retention_policies_read(struct request *req, struct response *res, struct er
 	return policy_show(req, res, owner, false, err);
 }
 
-/* 0 days for the kind that deletes nothing. */
+/* The days after which data are deleted. 0 for the kind that keeps all data. */
 static int days_read(const struct request *req, const char *type, long long *ret_days, struct err *err)
 {
 	static const char pointer[] = "/data/attributes/delete-older-than-n-days";

@@ -5,7 +5,7 @@
 #include "scheduler/dispatch/holds.h"
 #include "scheduler/store/run_events.h"
 
-/* Actions of people on runs. Bodies are empty, {} or {"comment": "..."}; answers are empty. */
+/* Actions of users on runs. Bodies are empty, {} or {"comment": "..."}; answers are empty. */
 
 static int item_read(struct request *req, enum run_event_kind kind, struct happening *ret_item, struct err *err)
 {
@@ -37,8 +37,8 @@ int runs_discard(struct request *req, struct response *res, struct err *err)
 	return act(req, res, EV_DISCARDED, err);
 }
 
-/* The run has ended, and terraform of its lost apply may still run: then the hold of its workspace takes the order.
- * *err is why the run did not; it stays if nothing is held. */
+/* For a run that has ended while terraform of its lost apply may still run: stops the hold of its workspace. *err is
+ * the run's refusal, and stays unchanged if there is no hold. */
 static int stop_held(struct request *req, const struct happening *item, enum hold_event event, struct err *err)
 {
 	struct err held = ERR_INIT;

@@ -9,7 +9,7 @@
 static const struct related {
 	const char *name;
 	const struct resource_kind *kind;
-	const char *column; /* of the run's row; NULL: the id follows from the run's */
+	const char *column; /* of the run's row; NULL: the id is derived from the run's */
 	const char *prefix;
 } related[] = {
 	{"plan", &kind_plans, NULL, "plan"},

@@ -7,7 +7,7 @@
 
 enum { VARIABLES_LIMIT = 16 << 20 };
 
-/* Each of the API's `actions` is an event that the run, or the hold of its lost apply, would take now. */
+/* Each of the API's `actions` corresponds to an event that the run, or the hold of its lost apply, would accept now. */
 static json_t *run_actions(const struct rows *rows, int row)
 {
 	struct run run = run_of_view(rows, row);
@@ -20,7 +20,7 @@ static json_t *run_actions(const struct rows *rows, int row)
 		"is-force-cancelable", forced || hold_accepts(&hold, HOLD_FORCE_CANCELED));
 }
 
-/* The label of a canceled apply: how many resources it changed. Without numbers, the worker was lost. */
+/* The label of a canceled apply: the number of resources that it changed. Without numbers, the worker was lost. */
 static json_t *canceled_label(const json_t *applied)
 {
 	long long numbers[3], sum = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/run_tokens.h"
 
-/* What terraform_remote_state and tfe_outputs read, and the run itself. */
+/* The routes that terraform_remote_state and tfe_outputs need, and those of the run itself. */
 static const handler_fn readable[] = {
 	organizations_entitlements,
 	workspaces_read,
@@ -26,7 +26,7 @@ static bool is_readable(const struct request *req)
 	return false;
 }
 
-/* A run, plan or apply in the path is the run's own. */
+/* True if a run, plan or apply in the path belongs to the token's run. */
 static bool is_own(const struct request *req)
 {
 	static const char *const names[] = {"run", "plan", "apply"};
@@ -44,7 +44,7 @@ int run_token_check(const struct request *req, struct err *err)
 
 	if (!is_readable(req) || !is_own(req))
 		return err_set(err, ERR_NOT_FOUND, "not found");
-	/* Nothing else that a workspace or a state leads to is shared with it. */
+	/* Other resources that a workspace or state refers to are not shared with the run. */
 	if (include && !text_equal(include, "outputs"))
 		return err_set(err, ERR_NOT_FOUND, "not found: a run's token reads nothing but outputs along");
 	return 0;

@@ -4,8 +4,7 @@
 
 #include "scheduler/api/api.h"
 
-/* Whether this is something to ask for with a run's own token (auth/run_token.h) at all; else ERR_NOT_FOUND. Where it
- * may be asked for, may() says. */
+/* ERR_NOT_FOUND unless the route accepts a run's own token (auth/run_token.h). may() then checks the place. */
 int run_token_check(const struct request *req, struct err *err);
 
 #endif

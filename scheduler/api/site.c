@@ -16,7 +16,7 @@ int site_home(struct request *req, struct response *res, struct err *err)
 	return respond_bytes(res, "text/plain; charset=utf-8", &page);
 }
 
-/* The services that this host has, by the ids under which clients look for them. */
+/* The services of this host, by the ids that clients look up. */
 int site_discovery(struct request *req, struct response *res, struct err *err)
 {
 	static const char *const services[] = {"tfe.v2", "tfe.v2.1", "tfe.v2.2", "state.v2"};
@@ -30,7 +30,7 @@ int site_discovery(struct request *req, struct response *res, struct err *err)
 	return respond_json(res, 200, document);
 }
 
-/* Clients read the headers that every answer has. */
+/* Clients read only the answer's headers. */
 int site_ping(struct request *req, struct response *res, struct err *err)
 {
 	(void)req;

@@ -8,7 +8,7 @@
 
 enum { NAME_MOST = 255, VALUE_MOST = 64 << 10 };
 
-/* The key itself is never shown. */
+/* The private key is never shown. */
 static json_t *key_resource(const struct rows *rows, int row)
 {
 	const char *id = row_text(rows, row, "id");
@@ -60,7 +60,7 @@ int ssh_keys_read(struct request *req, struct response *res, struct err *err)
 	return respond_resource(res, 200, key_resource(&rows, 0));
 }
 
-/* What was sent; both texts are borrowed, and NULL if they were not. */
+/* Reads a body. Both texts are borrowed, and NULL if they were not sent. */
 static int input_read(
 	const struct request *req, bool creating, const char **ret_name, const char **ret_value, struct err *err)
 {
@@ -115,7 +115,7 @@ int ssh_keys_delete(struct request *req, struct response *res, struct err *err)
 	return respond_empty(res, 204);
 }
 
-/* A null id takes the key away. */
+/* Assigns a key to a workspace. A null id removes the key. */
 int workspaces_assign_key(struct request *req, struct response *res, struct err *err)
 {
 	const char *id = NULL;

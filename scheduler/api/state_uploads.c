@@ -10,8 +10,9 @@
 #include "scheduler/store/state_rollback.h"
 #include "scheduler/store/states.h"
 
-/* States that clients write themselves: inline at once, or announced and uploaded after. The store checks the
- * workspace's lock in the transaction that writes (store/state_offers.h), since a signed link outlives the lock. */
+/* State versions that clients create: with the content in the body, or uploaded later through a signed link. The
+ * store checks the workspace's lock in the transaction that writes (store/state_offers.h), because a link outlives
+ * the lock. */
 
 enum { PATH_PLAIN, PATH_FORCE, PATH_JSON };
 static const char *const upload_paths[] = {"upload", "force-upload", "json-upload"};
@@ -54,7 +55,7 @@ static int state_show(struct request *req, struct response *res, const char *id,
 	return respond_resource(res, 201, resource);
 }
 
-/* The state may say which run wrote it: one of its workspace's. */
+/* The body may name the run that wrote the state. It must be a run of the same workspace. */
 static int run_check(const struct request *req, const char *workspace_id, const char *run_id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -67,7 +68,7 @@ static int run_check(const struct request *req, const char *workspace_id, const 
 	return rows.count ? 0 : err_at(err, "/data/relationships/run", "Run is not one of this workspace");
 }
 
-/* Content in the body, as base64: what there is of it. */
+/* Reads base64 content in the body. *ret_there is false if it was not sent. */
 static int content_read(
 	const struct request *req, const char *name, struct buf *ret_bytes, bool *ret_there, struct err *err)
 {
@@ -100,7 +101,7 @@ static int create_inline(void *data, struct err *err)
 	return s->json ? state_json_put(s->req->store, s->id.text, buf_str(s->json), s->json->len, err) : 0;
 }
 
-/* With its content at once, or with none. */
+/* Creates the state version with the content in the body, or announces it for a later upload. */
 static int create(struct request *req, struct state_offer *offer, struct id *ret_id, struct err *err)
 {
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(BODY_STATE), json = BUF_INIT(BODY_STATE);
@@ -191,7 +192,7 @@ int states_force_upload(struct request *req, struct response *res, struct err *e
 	return upload(req, res, true, err);
 }
 
-/* The same state in terraform's JSON form; what is shown of a state is read from the state itself. */
+/* Stores terraform's JSON form of the state. Attributes of the state version come from the state itself. */
 int states_json_upload(struct request *req, struct response *res, struct err *err)
 {
 	const struct buf *body = &req->http->body;

@@ -3,8 +3,8 @@
 
 #include "scheduler/api/scope.h"
 
-/* What a site admin's client asks before it relies on a feature. Here every organization has all of them: there is one
- * feature set, whatever a client calls it, and to subscribe to it changes nothing. */
+/* Subscriptions and feature sets, which site admins' clients read before they use a feature. All organizations have the
+ * same single feature set. Its name is that of the request, and a subscription changes nothing. */
 
 static const char feature_set[] = "fs-everything";
 

@@ -100,7 +100,7 @@ void tag_filters_read(const struct request *req, struct db_array *keys, struct d
 	searched_tags(text_or_empty(query(req, "search[tags]")), keys, values);
 }
 
-/* ---- what they see ---- */
+/* ---- output ---- */
 
 static json_t *binding_resource(const struct rows *rows, int row, bool effective)
 {
@@ -118,7 +118,7 @@ static json_t *binding_resource(const struct rows *rows, int row, bool effective
 	return resource;
 }
 
-/* An inherited binding may come with several workspaces. */
+/* Several workspaces may inherit the same binding. */
 static void include_once(json_t *seen, const struct rows *rows, int row, json_t *included)
 {
 	const char *id = row_text(rows, row, "id");
@@ -161,7 +161,7 @@ int bindings_include(const struct request *req, enum tagged kind, json_t *resour
 	return 0;
 }
 
-/* ---- of one workspace or project ---- */
+/* ---- bindings of one workspace or project ---- */
 
 struct tagged_scope {
 	enum tagged kind;

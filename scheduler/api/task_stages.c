@@ -8,10 +8,9 @@
 #include "scheduler/dispatch/happen.h"
 #include "scheduler/store/task_views.h"
 
-/* Task stages, task results, outcomes and the delivery log. They are read; what changes them is the
- * run and the notifiers. */
+/* Task stages, task results, outcomes and the delivery log. They are read-only here: runs and notifiers write them. */
 
-/* Nothing but policies awaits an override: a mandatory run task that failed ends the run. */
+/* Only policies can await an override. A mandatory run task that failed ends the run. */
 static bool awaits_override(const struct rows *rows, int row)
 {
 	return !row_null(rows, row, "evaluation_status") &&
@@ -173,7 +172,7 @@ int task_results_read(struct request *req, struct response *res, struct err *err
 	return respond_resource(res, 200, task_result_resource(&rows, 0));
 }
 
-/* Tags are written as an object and read as an array. */
+/* Services send tags as an object. Clients read them as an array. */
 static json_t *outcome_tags(const struct rows *rows, int row)
 {
 	json_auto_t *tags = row_json(rows, row, "tags");
@@ -225,7 +224,7 @@ int task_outcomes_read(struct request *req, struct response *res, struct err *er
 	return respond_resource(res, 200, outcome_resource(&rows, 0));
 }
 
-/* Markdown from strangers: as text, so that no browser takes it for a page. */
+/* The body is Markdown of a third party. It is sent as plain text, so that browsers do not render it as a page. */
 int task_outcomes_body(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;

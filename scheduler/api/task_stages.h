@@ -7,9 +7,9 @@
 /* Rows of store/task_views.h as resources. New references. */
 json_t *task_stage_resource(const struct rows *rows, int row);
 json_t *task_result_resource(const struct rows *rows, int row);
-/* The task stage that the path's `:stage` names, if the actor may what the route says: a row of task_stage_view. */
+/* The task stage in the path's `:stage`, if the actor has the route's permission: a row of task_stage_view. */
 int task_stage_in_path(struct request *req, struct rows *ret_rows, struct err *err);
-/* Those of a run, as an array. */
+/* The task stages of a run, as an array. */
 int task_stages_of_run(struct store *store, const char *run_id, json_t **ret_stages, struct err *err);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "scheduler/api/tryout.h"
 
-/* ---- what is sent ---- */
+/* ---- the test request ---- */
 
 void task_request_release(struct task_request *request)
 {
@@ -21,7 +21,7 @@ void task_request_sign(const struct store *store, char *body, const char *key, s
 		crypto_hmac_sha512_hex(key, strlen(key), body, strlen(body), ret_request->signature);
 }
 
-/* Texts of the test request. %s is where clients reach us. */
+/* Texts of the test request. %s is the API's public URL. */
 static const char *const test_texts[][2] = {
 	{"stage", "test"},
 	{"access_token", TASK_TEST_TOKEN},

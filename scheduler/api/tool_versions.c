@@ -6,8 +6,8 @@
 #include "scheduler/api/including.h"
 #include "scheduler/store/tool_versions.h"
 
-/* The versions of terraform, opa and sentinel that site admins list. A version of terraform that is disabled can't be
- * chosen, and starts no run. Addresses and digests are for clients: workers get programs by their own options. */
+/* The versions of terraform, opa and sentinel that site admins list. A disabled version of terraform can't be selected,
+ * and no run starts with it. URLs and digests are informational: workers get the programs through their own options. */
 
 enum { MOST_ARCHS = 16, MOST_URL = 2048, MOST_REASON = 1024 };
 
@@ -22,7 +22,7 @@ static const json_t *arch_find(const json_t *archs, const char *name)
 	return NULL;
 }
 
-/* `url` and `sha` are those of linux on amd64, from before there were others. */
+/* `url` and `sha` are those of linux/amd64, from before there were `archs`. */
 static json_t *tool_version_resource(const struct rows *rows, int row)
 {
 	json_auto_t *archs = row_json(rows, row, "archs");
@@ -118,7 +118,7 @@ static int arch_read(const json_t *given, size_t number, json_t *archs, struct e
 	return 0;
 }
 
-/* `archs` takes the place of all there were. */
+/* `archs` replaces all architectures. */
 static int archs_read(const json_t *given, json_t *fields, struct err *err)
 {
 	json_auto_t *archs = json_array();
@@ -132,7 +132,7 @@ static int archs_read(const json_t *given, json_t *fields, struct err *err)
 	return 0;
 }
 
-/* So do `url` and `sha`: that of amd64 is the only one then. */
+/* `url` and `sha` replace all architectures by amd64 alone. */
 static int only_arch_read(const struct request *req, json_t *fields, struct err *err)
 {
 	const json_t *old = arch_find(json_object_get(fields, "archs"), "amd64");
@@ -158,7 +158,7 @@ static int programs_read(const struct request *req, json_t *fields, struct err *
 	return 0;
 }
 
-/* "1.11.4" or "1.6.0-rc1". */
+/* Accepts "1.11.4" and "1.6.0-rc1", but no constraint. */
 static bool version_is_exact(const char *version)
 {
 	enum { NUMBERS = 3, MOST_DIGITS = 19, MOST_TEXT = 64 };
@@ -185,7 +185,7 @@ static const struct field sent[] = {
 	{"deprecated-reason", FIELD_TEXT, NULL},
 };
 
-/* Changes `fields`, which have all that a version has, to what was sent. */
+/* Applies the body to `fields`, which has all fields of a version. */
 static int fields_change(const struct request *req, const char *tool, json_t *fields, struct err *err)
 {
 	char type[32];

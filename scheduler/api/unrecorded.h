@@ -2,12 +2,12 @@
 #ifndef SCHEDULER_API_UNRECORDED_H
 #define SCHEDULER_API_UNRECORDED_H
 
-/* Unrecorded resources of a run (store/unrecorded.h) as people see them. */
+/* The unrecorded resources of a run (store/unrecorded.h) in the API. */
 
 #include "scheduler/api/api.h"
 
-/* Appends an import block for each open resource that exists: created and changed ones. One without a known id gets a
- * comment in its place. */
+/* Appends an import block for each open resource that exists: those that were created or changed. A resource without a
+ * known id gets a comment instead. */
 int unrecorded_import_blocks(struct store *store, const struct rows *rows, struct buf *out, struct err *err);
 
 #endif

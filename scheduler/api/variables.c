@@ -36,9 +36,9 @@ int variable_resource(struct store *store, const struct rows *rows, int row, jso
 	return 0;
 }
 
-/* ---- whose they are ---- */
+/* ---- the owner of variables ---- */
 
-/* The path's workspace or variable set. */
+/* The workspace or variable set of the path. */
 struct owner {
 	struct id id;
 	struct variable_owner variables;
@@ -77,7 +77,7 @@ static int variable_show(struct request *req, struct response *res, int status, 
 	return respond_resource(res, status, resource);
 }
 
-/* Variables come all at once: clients that import or plan need every one. */
+/* The list is not paged: clients that import or plan need all variables. */
 static int variables_show(struct request *req, struct response *res, const struct rows *rows, struct err *err)
 {
 	json_auto_t *data = json_array();

@@ -5,9 +5,9 @@
 #include "scheduler/api/api.h"
 #include "scheduler/store/variables.h"
 
-/* A row of store/variables.h; the value only if it is not sensitive. A new reference. */
+/* A row of store/variables.h as a resource. A sensitive value is left out. A new reference. */
 int variable_resource(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err);
-/* What the body sets, checked; what it leaves out stays as it is in *variable. Borrowed from the body. */
+/* Reads a body into *variable and checks it. Attributes that were not sent stay as they are. Borrowed from the body. */
 int variable_input_read(const struct request *req, struct variable *variable, struct err *err);
 
 #endif

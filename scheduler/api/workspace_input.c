@@ -31,7 +31,7 @@ static const struct field settings[] = {
 	{"auto-apply-run-trigger", FIELD_BOOL, "false"},
 	{"auto-destroy-activity-duration", FIELD_TEXT, "null"},
 	{"auto-destroy-at", FIELD_TEXT, "null"},
-	{"cost-estimation-enabled", FIELD_BOOL, "null"}, /* null: as the organization has it */
+	{"cost-estimation-enabled", FIELD_BOOL, "null"}, /* null: inherited from the organization */
 	{"file-triggers-enabled", FIELD_BOOL, "true"},
 	{"global-remote-state", FIELD_BOOL, "false"},
 	{"inherits-project-auto-destroy", FIELD_BOOL, "true"},
@@ -45,8 +45,8 @@ static const struct field settings[] = {
 	{"trigger-prefixes", FIELD_TEXTS, "[]"},
 };
 
-/* Nothing here acts on other values. Trigger prefixes and patterns and queue-all-runs, which need a VCS repository too,
- * are kept as they are set: go-tfe's tests and the provider send them for every workspace. */
+/* No other value has an effect. Trigger prefixes, trigger patterns and queue-all-runs need a VCS repository too. They
+ * are stored as sent, because go-tfe's tests and the provider send them for every workspace. */
 static const struct field_refusal refused[] = {
 	{"assessments-enabled", "false", "Health assessments are not available"},
 	{"file-triggers-enabled", "true", "File triggers need a VCS repository, which is not available"},
@@ -69,9 +69,9 @@ void workspace_input_release(struct workspace_input *input)
 	json_decref(input->bindings);
 }
 
-/* ---- the engine's version and the folder ---- */
+/* ---- engine version and working directory ---- */
 
-/* "1.11.4", "1.6.0-rc1", constraints such as "~> 1.11.0, != 1.11.2", and "latest". */
+/* Accepts "1.11.4", "1.6.0-rc1", constraints such as "~> 1.11.0, != 1.11.2", and "latest". */
 static bool engine_version_plausible(const char *version)
 {
 	static const char allowed[] = "0123456789.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-+~><=!, ";
@@ -122,7 +122,7 @@ static int directory_check(const json_t *fields, struct err *err)
 	return 0;
 }
 
-/* ---- where runs are executed ---- */
+/* ---- execution mode ---- */
 
 static int mode_read_operations(const struct request *req, json_t *fields, struct err *err)
 {
@@ -139,7 +139,7 @@ static int mode_read_operations(const struct request *req, json_t *fields, struc
 	return 0;
 }
 
-/* The mode of the project or else of the organization, for a workspace that has none of its own. */
+/* A workspace without its own mode inherits that of the project, or else of the organization. */
 static int mode_inherit(const struct request *req, const char *organization_id, json_t *fields, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -176,7 +176,7 @@ static int project_read_relation(
 	return 0;
 }
 
-/* A workspace has its own mode once one was set, until setting-overwrites gives it back. */
+/* A workspace that sets a mode keeps it until setting-overwrites restores inheritance. */
 static int mode_read(const struct request *req, const char *organization_id, bool creating,
 	struct workspace_input *input, struct err *err)
 {
@@ -198,14 +198,14 @@ static int mode_read(const struct request *req, const char *organization_id, boo
 	return mode_inherit(req, organization_id, input->fields, err);
 }
 
-/* Clients send an empty text where they mean no agent pool. */
+/* Clients send an empty text for no agent pool. */
 static void pool_of_none_read(json_t *fields)
 {
 	if (text_equal(json_string_at(fields, "agent-pool-id"), ""))
 		json_object_set_new(fields, "agent-pool-id", json_null());
 }
 
-/* A pool that comes without a mode is judged by the mode that the workspace has. */
+/* A pool that is sent without a mode is checked against the workspace's current mode. */
 static int mode_of_pool(const struct request *req, const struct scope *scope, const json_t *fields,
 	struct rows *ret_rows, struct err *err)
 {
@@ -280,7 +280,7 @@ static int triggers_check(const struct request *req, json_t *set, struct err *er
 			"Trigger patterns can't be combined with trigger prefixes");
 	if (json_array_size(patterns) > LIST_MOST || json_array_size(prefixes) > LIST_MOST)
 		return err_at(err, "/data/attributes/trigger-patterns", "Trigger patterns and prefixes are too many");
-	/* One takes the place of the other. */
+	/* Prefixes and patterns exclude each other: setting one clears the other. */
 	if (json_array_size(patterns))
 		json_object_set_new(set, "trigger-prefixes", json_array());
 	else if (json_array_size(prefixes))

@@ -57,7 +57,7 @@ int workspace_tasks_read(struct request *req, struct response *res, struct err *
 
 /* ---- creating and changing ---- */
 
-/* `stages`, or the deprecated `stage`; a new reference that takes the place of *stages. */
+/* Reads `stages`, or the deprecated `stage`. A new reference that replaces *stages. */
 static int stages_read(const struct request *req, json_t **stages, struct err *err)
 {
 	const json_t *list = NULL;
