@@ -71,7 +71,7 @@ int memberships_read(struct request *req, struct response *res, struct err *err)
 
 /* ---- changing ---- */
 
-/* Owners are made by owners. */
+/* Only owners add members to the owners team. */
 static int teams_check(const struct request *req, const char *organization_id, const json_t *team_ids, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
@@ -86,7 +86,7 @@ static int teams_check(const struct request *req, const char *organization_id, c
 	return may_with(req, CAN_MANAGE_ORGANIZATION, (struct place){.organization = organization_id}, "team", err);
 }
 
-/* The answer brings the user along, asked or not. */
+/* The answer always includes the user. */
 static int created_show(struct request *req, struct response *res, const char *id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT, users = ROWS_INIT;
@@ -121,7 +121,7 @@ int memberships_create(struct request *req, struct response *res, struct err *er
 	return created_show(req, res, id.text, err);
 }
 
-/* An owner is removed by owners, and whoever is in a secret team by those who see it. */
+/* Only owners remove an owner. Only actors who see all teams of a member remove that member. */
 static int removal_check(const struct request *req, const struct rows *membership, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;

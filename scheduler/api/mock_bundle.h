@@ -8,9 +8,9 @@
 struct err;
 
 /*
- * What policies see of a plan, as a gzip'd tar for `sentinel apply`, `sentinel test` and their like: a module for each
- * import (common/mocks.h), the configuration that names them, and the plan's JSON itself, which OPA reads. `run` has
- * HCP's names (policy_run). Appended to *out.
+ * Writes the mock data of a plan, as a gzip'd tar for `sentinel apply`, `sentinel test` and similar tools. It contains
+ * a module for each import (common/mocks.h), the configuration that names the modules, and the plan's JSON, which OPA
+ * reads. `run` has HCP's names (policy_run). Appends to *out.
  */
 int mock_bundle_write(const json_t *plan, const json_t *run, struct buf *out, struct err *err);
 

@@ -13,12 +13,12 @@
 #include "scheduler/store/notifications.h"
 #include "scheduler/store/teams.h"
 
-/* Who is told of what happens in a workspace, a project or to a team. What is enabled was tried out, each time it is
- * saved. */
+/* Notification configurations of workspaces, projects and teams. The destination of an enabled configuration is
+ * verified at each save. */
 
 enum { NAME_MOST = 255, TOKEN_MOST = 1000, EMAILS_MOST = 100, USERS_MOST = 100 };
 
-/* What a configuration belongs to: in the path, in the table, in the answer. */
+/* The owner of a configuration: its parameter in the path, its column and its type. */
 static const struct {
 	const char *param, *column, *type;
 	enum permission permission;
@@ -39,7 +39,7 @@ static enum subscribable kind_of(const struct rows *rows, int row)
 	return (enum subscribable)kind;
 }
 
-/* The sealed parts of a row, opened. The URL is empty for e-mail. */
+/* The decrypted parts of a row. The URL is empty for e-mail. */
 struct opened {
 	struct buf url;
 	json_t *responses;
@@ -107,7 +107,7 @@ static int configuration_show(struct request *req, struct response *res, int sta
 	return configuration_respond(req, res, status, &rows, err);
 }
 
-/* ---- what the path is about ---- */
+/* ---- the owner in the path ---- */
 
 static int may_at(
 	const struct request *req, enum subscribable kind, const struct rows *rows, const char *id, struct err *err)
@@ -116,7 +116,7 @@ static int may_at(
 	struct place place = {.organization = row_text(rows, 0, "organization_id")};
 
 	if (kind == OF_TEAM && team_read(req->store, id, &team, err) < 0)
-		return -1; /* a team that they don't see is none */
+		return -1; /* a team that the actor may not see is not found */
 	if (kind == OF_WORKSPACE)
 		place.workspace = id;
 	else if (kind == OF_PROJECT)
@@ -149,7 +149,7 @@ static int configuration_in_path(const struct request *req, struct rows *ret_row
 
 /* ---- reading ---- */
 
-/* Who asks for no page gets them all, and no count: there are few. */
+/* Without a page parameter the answer has all configurations and no pagination: there are few. */
 int notification_configurations_index(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows at = ROWS_INIT, rows = ROWS_INIT;
@@ -182,13 +182,13 @@ int notification_configurations_read(struct request *req, struct response *res, 
 	return configuration_respond(req, res, 200, &rows, err);
 }
 
-/* ---- what clients send ---- */
+/* ---- input ---- */
 
-/* What is set, with its lists as new references. */
+/* A configuration from a body. The lists are new references. */
 struct input {
 	struct notification_configuration configuration;
 	json_t *triggers, *emails, *users;
-	struct buf url; /* as it was */
+	struct buf url; /* the stored URL */
 };
 
 static void input_release(struct input *input)
@@ -199,7 +199,8 @@ static void input_release(struct input *input)
 	buf_release(&input->url);
 }
 
-/* Each once, in their order. A list that was not sent is left as it is; null is an empty one. */
+/* Reads a list without duplicates, in the order sent. A list that was not sent stays as it is; null is an empty
+ * list. */
 static int list_read(const struct request *req, const char *name, int (*check)(const char *text, struct err *err),
 	json_t **list, struct err *err)
 {
@@ -239,7 +240,7 @@ static int address_check(const char *address, struct err *err)
 	return err_at(err, "/data/attributes/email-addresses", "Email addresses may only hold valid addresses");
 }
 
-/* PATCH replaces the users of an e-mail configuration even where it names none: clients count on it. */
+/* PATCH replaces the users of an e-mail configuration even if the body has none. Clients depend on that. */
 static int users_read(const struct request *req, struct input *input, struct err *err)
 {
 	json_t *users = NULL;
@@ -308,7 +309,7 @@ static int input_check(struct input *input, struct err *err)
 	return 0;
 }
 
-/* Clients write the type in both numbers. */
+/* Clients send the type in singular or plural. */
 static int type_check(const struct request *req, struct err *err)
 {
 	const char *type = json_string_at(req->body, "data.type");
@@ -317,7 +318,7 @@ static int type_check(const struct request *req, struct err *err)
 		req, text_equal(type, "notification-configuration") ? type : "notification-configurations", err);
 }
 
-/* What was sent replaces what is in *input. */
+/* Reads a body into *input. Attributes that were not sent stay as they are. */
 static int input_read(const struct request *req, struct input *input, struct err *err)
 {
 	struct notification_configuration *c = &input->configuration;
@@ -331,13 +332,13 @@ static int input_read(const struct request *req, struct input *input, struct err
 		users_read(req, input, err) < 0)
 		return -1;
 	if (body_has(req, "token") && !c->token)
-		c->token = ""; /* null takes it away */
+		c->token = ""; /* null removes the token */
 	return input_check(input, err);
 }
 
 /* ---- creating and changing ---- */
 
-/* Tries out what is enabled; e-mail is not, since nothing would answer. */
+/* Verifies the destination of an enabled configuration. E-mail is not verified, because no answer would arrive. */
 static int input_verify(const struct request *req, struct notification_configuration *c, const char *token,
 	struct notification_verification *v, struct err *err)
 {
@@ -419,7 +420,7 @@ int notification_configurations_delete(struct request *req, struct response *res
 
 /* ---- verifying ---- */
 
-/* What was answered is kept, whatever it was. */
+/* Stores the destination's response, whether the verification succeeds or not. */
 static int address_verify(
 	const struct request *req, const struct rows *rows, const struct notification_configuration *c, struct err *err)
 {
@@ -436,7 +437,7 @@ static int address_verify(
 	return result;
 }
 
-/* An e-mail is sent by a notifier, which says later what came of it. */
+/* A notifier sends the e-mail, and reports the outcome later. */
 int notification_configurations_verify(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;

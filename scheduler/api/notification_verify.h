@@ -2,12 +2,12 @@
 #ifndef SCHEDULER_API_NOTIFICATION_VERIFY_H
 #define SCHEDULER_API_NOTIFICATION_VERIFY_H
 
-/* Trying a notification's destination out, as it is saved or when somebody asks for it. */
+/* Verifies the destination of a notification configuration, at a save or on request. */
 
 #include "scheduler/api/tryout.h"
 #include "scheduler/store/notification_configurations.h"
 
-/* What came of it: a response, and what it borrows. */
+/* The result of a verification: a response, and the data that it borrows. */
 struct notification_verification {
 	struct tryout_answer answer;
 	struct notification_response response;
@@ -16,8 +16,8 @@ struct notification_verification {
 };
 
 void notification_verification_release(struct notification_verification *verification);
-/* Sends the verification, signed with the token ("": not signed), and waits for what comes of it. -1 with ERR_MALFORMED
- * if that is no 2xx; *ret_verification is filled all the same. */
+/* Sends the verification, signed with the token ("": not signed), and waits for the answer. Returns -1 with
+ * ERR_MALFORMED unless the answer is 2xx. Fills *ret_verification in any case. */
 int notification_verify(const struct store *store, const struct notification_configuration *configuration,
 	const char *token, struct notification_verification *ret_verification, struct err *err);
 

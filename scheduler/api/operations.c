@@ -18,7 +18,8 @@ static json_t *number_or_null(const struct rows *rows, int row, const char *colu
 	return row_null(rows, row, column) ? json_null() : json_integer(row_int(rows, row, column));
 }
 
-/* The pool that serves remote execution is nobody's to see; its workers are. */
+/* The agent of a run is always shown. Its pool is shown only for runs on agents, because the pool for remote execution
+ * is internal. */
 static json_t *execution_details(const struct rows *rows, int row)
 {
 	bool agents = row_bool(rows, row, "by_agents");
@@ -94,7 +95,7 @@ int applies_read(struct request *req, struct response *res, struct err *err)
 	return operation_show(req, res, param(req, "apply"), err);
 }
 
-/* What an apply that ended in an error had not handed over by then. It came later, and is a state version. */
+/* Redirects to the state that the worker delivered after an apply failed. It is stored as a state version. */
 int applies_errored_state(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows apply = ROWS_INIT, state = ROWS_INIT;
@@ -111,9 +112,9 @@ int applies_errored_state(struct request *req, struct response *res, struct err 
 	return 0;
 }
 
-/* ---- what terraform says of a plan ---- */
+/* ---- JSON of a plan ---- */
 
-/* The content of one of the plan's artifacts, opened and parsed or as it is; *ret_there false while it is not here. */
+/* Appends the content of one of the plan's artifacts to `out`. *ret_there is false if it was not uploaded yet. */
 static int plan_content(struct request *req, const char *column, struct buf *out, bool *ret_there, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT, plan = ROWS_INIT;

@@ -9,8 +9,9 @@ struct password_change {
 	const char *current, *wanted, *again; /* NULL: not sent */
 };
 
-/* Changes the password of who asks, in a transaction that ends with the handler, and ends their other sessions.
- * ERR_INVALID with what is wrong, ERR_BUSY for who guesses. For handlers that stand aside: it hashes. */
+/* Changes the actor's password in a transaction that ends with the handler, and ends the actor's other sessions.
+ * ERR_INVALID with the reason; ERR_BUSY after too many attempts. It hashes, so the route must be JSON_ASIDE or
+ * FORM_ASIDE. */
 int password_change(struct request *req, const struct password_change *change, struct err *err);
 
 #endif

@@ -85,7 +85,7 @@ int project_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 		"project", err);
 }
 
-/* Answers with the project, and what the request's `include` asks for. */
+/* Answers with the project and the resources that the request includes. */
 static int project_show(struct request *req, struct response *res, int status, const char *id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -148,7 +148,7 @@ int projects_read(struct request *req, struct response *res, struct err *err)
 	return project_show(req, res, 200, param(req, "project"), err);
 }
 
-/* ---- what clients send ---- */
+/* ---- input ---- */
 
 static const struct field settings[] = {
 	{"auto-destroy-activity-duration", FIELD_TEXT, "null"},
@@ -172,7 +172,7 @@ static int name_check_project(const char *name, struct err *err)
 	return 0;
 }
 
-/* false gives the mode back to the organization. */
+/* false makes the project inherit the organization's mode. */
 static int overwrites_read(const struct request *req, json_t *set, struct err *err)
 {
 	static const char pointer[] = "/data/attributes/setting-overwrites";
@@ -192,7 +192,7 @@ static int overwrites_read(const struct request *req, json_t *set, struct err *e
 	return 0;
 }
 
-/* What is set now, or else stands already. */
+/* The mode in the body, or else the project's present mode. */
 static int mode_read(const struct request *req, const struct pool_use *use, const json_t *old, const json_t *set,
 	struct project *project, struct err *err)
 {
@@ -208,7 +208,7 @@ static int mode_read(const struct request *req, const struct pool_use *use, cons
 	return 0;
 }
 
-/* What was sent replaces what is in *project; `set` gets the settings. */
+/* Reads a body into *project, and its settings into `set`. Attributes that were not sent stay as they are. */
 static int input_read(const struct request *req, const struct pool_use *use, const json_t *old, struct project *project,
 	json_t *set, struct err *err)
 {
@@ -228,13 +228,13 @@ static int input_read(const struct request *req, const struct pool_use *use, con
 
 /* ---- creating and changing ---- */
 
-/* A project is written with its bindings or not at all. */
+/* A project and its tag bindings are written in one transaction. */
 struct saving {
 	const struct request *req;
 	const char *organization_id;
 	const struct project *project;
-	const json_t *bindings; /* NULL: as they are */
-	const char *old;        /* the id of one that is there, or NULL */
+	const json_t *bindings; /* NULL: unchanged */
+	const char *old;        /* the id of an existing project, or NULL */
 	struct id id;
 };
 
@@ -275,7 +275,7 @@ int projects_create(struct request *req, struct response *res, struct err *err)
 	json_auto_t *set = json_object();
 	struct project project = {.name = NULL};
 	struct saving saving = {.req = req, .project = &project};
-	struct pool_use use = {.anywhere = true}; /* no pool names a project that is not there yet */
+	struct pool_use use = {.anywhere = true}; /* no pool can be scoped to a project that does not exist yet */
 	struct scope scope;
 
 	saving.organization_id = use.organization_id = scope.organization.text;

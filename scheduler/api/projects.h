@@ -4,10 +4,10 @@
 
 #include "scheduler/api/api.h"
 
-/* A row of store/projects.h. */
+/* A row of store/projects.h as a resource. */
 json_t *project_resource(const struct rows *rows, int row);
 
-/* The project in the path, if the actor may do there what the route says: a row of store/projects.h. ERR_NOT_FOUND. */
+/* The project in the path, if the actor has the route's permission: a row of store/projects.h. ERR_NOT_FOUND. */
 int project_in_path(struct request *req, struct rows *ret_rows, struct err *err);
 
 #endif

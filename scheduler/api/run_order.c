@@ -7,7 +7,7 @@
 
 enum { MESSAGE_MOST = 65536, ADDRESS_MOST = 1024, ADDRESSES_MOST = 1000, KEY_MOST = 255, VALUE_MOST = 262144 };
 
-/* null leaves the choice open. */
+/* null counts as unset. */
 static int read_choice(const struct request *req, const char *name, enum choice *ret_choice, struct err *err)
 {
 	bool yes = true, no = false;
@@ -54,7 +54,7 @@ static bool is_printable(const char *text)
 	return true;
 }
 
-/* One line of text each: addresses of resources, of actions, and paths. */
+/* Each item must be one line of text. The lists hold addresses of resources and actions, and paths. */
 static int list_check(const json_t *list, const char *pointer, const char *what, struct err *err)
 {
 	const json_t *item;
@@ -140,7 +140,8 @@ static int read_texts(const struct request *req, struct run_order *order, struct
 	return order->terraform_version ? engine_version_check(req, order->terraform_version, err) : 0;
 }
 
-/* Only the cloud integration of the CLI renders JSON lines; its older sibling sends a version but no integration. */
+/* Only the CLI's cloud integration renders JSON lines. The older remote backend sends a version but no integration
+ * header. */
 static bool client_is_plain(const struct request *req)
 {
 	return http_header(req->http, "Terraform-Version") &&

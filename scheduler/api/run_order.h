@@ -5,8 +5,8 @@
 #include "scheduler/api/api.h"
 #include "scheduler/dispatch/order.h"
 
-/* What the body asks of a new run, all but its workspace; texts and lists are borrowed from the body. ERR_INVALID with
- * a pointer. */
+/* Reads a new run from the body, without its workspace. Texts and lists are borrowed from the body. ERR_INVALID with a
+ * pointer. */
 int run_order_read(const struct request *req, struct run_order *ret_order, struct err *err);
 
 #endif

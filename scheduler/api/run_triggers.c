@@ -27,7 +27,7 @@ static int trigger_make(struct store *store, const struct rows *rows, int row, j
 	return 0;
 }
 
-/* No other resource includes triggers. */
+/* No other resource includes run triggers. */
 static const struct resource_kind kind_run_triggers = {"run-triggers", NULL, trigger_make};
 
 static struct listing listing(const struct rows *rows)
@@ -71,7 +71,7 @@ int run_triggers_index(struct request *req, struct response *res, struct err *er
 	return run_triggers_list(req->store, &list, &rows, err) < 0 ? -1 : respond_rows(req, res, &page, &shown, err);
 }
 
-/* Who reads the runs of either end sees it. */
+/* Actors that may read the runs of either workspace see the trigger. */
 int run_triggers_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;

@@ -31,7 +31,8 @@ int run_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 
 /* ---- reading ---- */
 
-/* A client that watches a run whose log is plain must not be told to expect JSON lines. */
+/* If a run's log is plain, the included workspace must not announce structured output: clients would expect JSON
+ * lines. */
 static void plain_log_tell(const struct rows *runs, int row, const json_t *included)
 {
 	json_t *resource;
@@ -68,7 +69,7 @@ int runs_read(struct request *req, struct response *res, struct err *err)
 
 /* ---- lists ---- */
 
-/* "year" is the past one, a number the one that it names. */
+/* "year" is the past year; a number is that year. */
 static int timeframe_read(const struct request *req, struct run_filter *filter, struct err *err)
 {
 	const char *text = query(req, "filter[timeframe]");
@@ -109,7 +110,7 @@ static void runs_page_release(struct runs_page *list)
 	rows_release(&list->total);
 }
 
-/* One row more than the page has says whether there is another. */
+/* Queries one row more than the page has: it says whether there is another page. */
 static int runs_page_read(const struct request *req, struct runs_page *list, struct err *err)
 {
 	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || page_read(req, &list->page, err) < 0)
@@ -119,13 +120,13 @@ static int runs_page_read(const struct request *req, struct runs_page *list, str
 	return filter_read(req, &list->filter, err);
 }
 
-/* Where the last page is shown, it is known how many there are. */
+/* On the last page the total follows from the offset, so no count is needed. */
 static bool runs_page_is_last(const struct runs_page *list)
 {
 	return !list->page.more && (list->runs.count || !list->page.offset);
 }
 
-/* What is included, and how many there are, if that is still to be asked. */
+/* Queries the included resources and, if it is still unknown, the total, in one round trip. */
 static int runs_page_follow(
 	const struct request *req, struct runs_page *list, const json_t *data, json_t **ret_included, struct err *err)
 {

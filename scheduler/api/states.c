@@ -9,7 +9,7 @@
 
 /* ---- the resource ---- */
 
-/* Type names as they are counted: "aws-instance". */
+/* Adds to the count of a type. Counts have type names such as "aws-instance". */
 static void count_add(json_t *groups, const char *group, const char *type, json_int_t count)
 {
 	json_t *types = json_object_get(groups, group);
@@ -25,7 +25,7 @@ static void count_add(json_t *groups, const char *group, const char *type, json_
 	json_object_set_new(types, name, json_integer(count + json_integer_value(json_object_get(types, name))));
 }
 
-/* How many resources of which type there are, by the member of each that is given. */
+/* Counts resources by type, grouped by the given member of each resource. */
 static json_t *counts_by(const json_t *resources, const char *member)
 {
 	json_t *groups = json_object();
@@ -43,7 +43,7 @@ static json_t *counts_by(const json_t *resources, const char *member)
 	return groups;
 }
 
-/* Managed resources, without those that stand for nothing outside of terraform. */
+/* The number of managed resources, without types that exist only within terraform. */
 static json_int_t billable(const json_t *resources)
 {
 	static const char *const free_of_charge[] = {"terraform_data", "null_resource"};
@@ -69,7 +69,7 @@ static bool has_content(const struct rows *rows, int row)
 	return text_equal(status, "finalized") || text_equal(status, "kept_beside");
 }
 
-/* Where content that is there can be had. */
+/* The URL of the content. null if the content was deleted or the column is null. */
 static json_t *download_url(
 	const struct store *store, const struct rows *rows, int row, const char *column, const char *path)
 {
@@ -98,7 +98,7 @@ json_t *state_resource(const struct store *store, const struct rows *rows, int r
 	const char *id = row_text(rows, row, "id");
 	json_t *resources = row_json(rows, row, "resources");
 	_cleanup_(freep) char *self = mem_printf("/api/v2/state-versions/%s", id);
-	const char *md5 = row_text(rows, row, "md5"); /* "": of a difference, which has none */
+	const char *md5 = row_text(rows, row, "md5"); /* "": a state stored from a difference has none */
 	json_t *attributes = json_pack("{s:I, s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:n, s:n, s:b, s:i, s:o}", "serial",
 		(json_int_t)row_int(rows, row, "serial"), "lineage", row_text(rows, row, "lineage"), "md5",
 		json_string_or_null(*md5 ? md5 : NULL), "size", (json_int_t)row_int(rows, row, "size"), "status",
@@ -153,7 +153,7 @@ static const struct inclusion includes[] = {
 	{"run.configuration_version", "runs", "configuration-version", &kind_configurations},
 };
 
-/* The state version of the path, which the actor may see. */
+/* The state version of the path, if the actor may see it. */
 static int state_of(struct request *req, struct rows *ret_rows, struct err *err)
 {
 	struct scope scope;
@@ -163,7 +163,7 @@ static int state_of(struct request *req, struct rows *ret_rows, struct err *err)
 	return scope_workspace_id(req, row_text(ret_rows, 0, "workspace_id"), &scope, err);
 }
 
-/* The current one of the path's workspace. */
+/* The current state version of the path's workspace. */
 static int state_of_workspace(struct request *req, struct rows *ret_rows, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -226,7 +226,7 @@ int states_current(struct request *req, struct response *res, struct err *err)
 	return state_respond(req, res, &rows, err);
 }
 
-/* Both filters are required, and name one workspace. */
+/* Both filters are required. They name one workspace. */
 static int scope_filtered(struct request *req, struct scope *ret_scope, struct err *err)
 {
 	const char *organization = query(req, "filter[organization][name]");
@@ -292,7 +292,7 @@ int states_json_download(struct request *req, struct response *res, struct err *
 	return respond_bytes(res, "application/json", &bytes);
 }
 
-/* ---- letting its content go ---- */
+/* ---- backing data ---- */
 
 static int backing_change(struct request *req, struct response *res, enum backing_change change, struct err *err)
 {
@@ -333,7 +333,7 @@ int states_outputs(struct request *req, struct response *res, struct err *err)
 	return respond_slice(req, res, &page, list, NULL);
 }
 
-/* Sensitive values are null here: clients ask for each of those by its id. */
+/* Sensitive values are null in this list. Clients read each of them by its id. */
 int states_current_outputs(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;

@@ -4,9 +4,9 @@
 
 #include "scheduler/api/api.h"
 
-/* One row of store/states.h as a resource. */
+/* A row of store/states.h as a resource. */
 json_t *state_resource(const struct store *store, const struct rows *rows, int row);
-/* One output (store/states.h); `shown`: its value also if it is sensitive. A new reference. */
+/* An output (store/states.h) as a resource. With `shown`, a sensitive value is included. A new reference. */
 int state_output_resource(
 	struct store *store, const struct rows *rows, int row, bool shown, json_t **ret_resource, struct err *err);
 

@@ -7,7 +7,7 @@
 
 enum { NAME_MOST = 255, LIST_MOST = 1000 };
 
-/* ---- what clients send ---- */
+/* ---- input ---- */
 
 static void add_once(json_t *list, const char *text)
 {
@@ -135,7 +135,7 @@ int tags_delete_many(struct request *req, struct response *res, struct err *err)
 	return respond_empty(res, 204);
 }
 
-/* Whoever binds a tag changes the workspaces. */
+/* Binding a tag changes the workspaces, so it needs a permission in each of them. */
 int tags_bind(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;

@@ -15,7 +15,8 @@
 #include "scheduler/store/workspace_tasks.h"
 #include "scheduler/store/workspaces.h"
 
-/* An organization's run tasks. Each URL is tested before it is stored. */
+/* An organization's run tasks. A task's URL is tested before it is stored, unless an update leaves the task
+ * disabled. */
 
 enum { DESCRIPTION_MOST = 1000, KEY_MOST = 1000 };
 
@@ -59,7 +60,8 @@ static int include_workspaces(struct request *req, const struct rows *attached, 
 	return 0;
 }
 
-/* What the tasks of `rows` are attached to, as the request asks for it; NULL if it does not. */
+/* The workspace tasks and workspaces to which the tasks of `rows` are attached, as far as the request includes them.
+ * NULL if it does not. */
 static int tasks_include(struct request *req, const struct rows *rows, json_t **ret_included, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
@@ -129,7 +131,7 @@ int tasks_read(struct request *req, struct response *res, struct err *err)
 	return task_show(req, res, 200, row_text(&rows, 0, "id"), err);
 }
 
-/* ---- what clients send ---- */
+/* ---- input ---- */
 
 static const char *const stage_names[] = {"pre_plan", "post_plan", "pre_apply", "post_apply"};
 static const char *const levels[] = {"advisory", "mandatory"};
@@ -172,7 +174,7 @@ int task_enforcement_check(const char *level, const char *pointer, struct err *e
 	return err_at(err, pointer, "Enforcement level must be advisory or mandatory");
 }
 
-/* What is set, with the stages as a new reference. */
+/* A task from a body, with the stages as a new reference. */
 struct task_input {
 	struct task task;
 	json_t *stages;
@@ -226,7 +228,7 @@ static int task_check(const struct task *task, struct err *err)
 	return 0;
 }
 
-/* What was sent replaces what is in *input. */
+/* Reads a body into *input. Attributes that were not sent stay as they are. */
 static int input_read(const struct request *req, struct task_input *input, struct err *err)
 {
 	struct task *task = &input->task;
@@ -266,7 +268,7 @@ int tasks_create(struct request *req, struct response *res, struct err *err)
 	return task_show(req, res, 201, id.text, err);
 }
 
-/* A task that is off, or becomes so, may be at an address that is dead. */
+/* A disabled task is not tested: its URL may be unreachable. */
 static bool must_verify(const struct rows *old, const struct task *task)
 {
 	if (!task->enabled)
@@ -327,8 +329,8 @@ static json_t *example_resource(const struct rows *task, const struct task_reque
 		json_pack("{so}", "task", to_one("tasks", row_text(task, 0, "id"))));
 }
 
-/* A request as the task would get it for the organization's last run, signed with the task's key; before there is a
- * run, the one that tries it out. */
+/* An example of a request to the task, signed with its key: that for the organization's last run, or the test request
+ * if there is no run yet. */
 int tasks_example(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows task = ROWS_INIT, run = ROWS_INIT;

@@ -4,13 +4,13 @@
 
 #include "scheduler/api/api.h"
 
-/* Reads the stages that a task is for: `list` (an array, or NULL) of those that there are, each once, in the order they
- * were sent. A new reference. ERR_INVALID at the pointer. */
+/* Reads the stages of a task from `list` (an array, or NULL): known stages without duplicates, in the order sent. A new
+ * reference. ERR_INVALID at the pointer. */
 int task_stages_read_names(const json_t *list, const char *pointer, json_t **ret_stages, struct err *err);
 /* ERR_INVALID at the pointer unless the text is an enforcement level of run tasks. */
 int task_enforcement_check(const char *level, const char *pointer, struct err *err);
 
-/* A row of store/workspace_tasks.h. */
+/* A row of store/workspace_tasks.h as a resource. */
 json_t *workspace_task_resource(const struct rows *rows, int row);
 
 #endif

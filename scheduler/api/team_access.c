@@ -5,8 +5,8 @@
 #include "scheduler/store/projects.h"
 #include "scheduler/store/team_access.h"
 
-/* What teams may in a workspace (`team-workspaces`) and in a project (`team-projects`): the level, and what it is made
- * of, which may be chosen with the level `custom`. */
+/* Access of teams to workspaces (`team-workspaces`) and projects (`team-projects`): the level and its details. Clients
+ * choose the details with the level `custom`. */
 
 static const struct kind {
 	const char *type, *place_type, *relation, *filter;
@@ -33,9 +33,9 @@ static json_t *access_resource(enum access_place place, const struct rows *rows,
 			to_one(kinds[place].place_type, row_text(rows, row, "place_id"))));
 }
 
-/* ---- who may ---- */
+/* ---- permissions ---- */
 
-/* In a workspace, or in a project, that is there. */
+/* Checks the route's permission in an existing workspace or project. */
 static int may_in_place(struct request *req, enum access_place place, const char *id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -99,7 +99,7 @@ static int access_read_one(struct request *req, struct response *res, enum acces
 	return respond_resource(res, 200, access_resource(place, &rows, 0));
 }
 
-/* ---- what clients send ---- */
+/* ---- input ---- */
 
 struct access_input {
 	struct team_access access;
@@ -112,7 +112,7 @@ static void access_input_release(struct access_input *input)
 	json_decref(input->workspace_detail);
 }
 
-/* NULL with *err filled if there is no such level. */
+/* NULL with *err filled if the level does not exist. */
 static const struct access_level *level_read(
 	const struct request *req, enum access_place place, const char **name, struct err *err)
 {
@@ -127,7 +127,7 @@ static const struct access_level *level_read(
 	return level;
 }
 
-/* Of a project's own things, and of the workspaces in it. */
+/* Reads the details for the project itself, and for the workspaces in it. */
 static int project_details_read(const struct request *req, const struct access_level *level, const struct rows *old,
 	struct access_input *input, struct err *err)
 {
@@ -158,7 +158,7 @@ static int workspace_detail_read(const struct request *req, const struct access_
 	return 0;
 }
 
-/* What was sent replaces what is in `old`, a row of the store, or NULL. */
+/* Reads a body. Attributes that were not sent are those of `old`, a row of the store, or NULL. */
 static int input_read(const struct request *req, enum access_place place, const struct rows *old,
 	struct access_input *input, struct err *err)
 {

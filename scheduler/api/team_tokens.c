@@ -4,12 +4,12 @@
 #include "scheduler/api/tokens.h"
 #include "scheduler/store/teams.h"
 
-/* Tokens of teams: any number with a description of their own, and one without. An organization has one, and one that
- * reads its audit trail alone. */
+/* Tokens of teams and organizations. A team has any number of tokens with distinct descriptions, and one without. An
+ * organization has one token, and one that only reads its audit trail. */
 
-/* ---- who may ---- */
+/* ---- permissions ---- */
 
-/* A member of a team that lets its members manage them. */
+/* Members may manage the tokens of a team that allows it. */
 static int member_may(const struct request *req, const struct rows *team, bool *ret_may, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -32,7 +32,7 @@ int team_tokens_may(const struct request *req, const struct rows *team, struct e
 	if (member_may(req, team, &member, err) < 0)
 		return -1;
 	if (member)
-		needed = CAN_READ_ORGANIZATION; /* asked all the same: it may take no tokens of people */
+		needed = CAN_READ_ORGANIZATION; /* still checked: the organization may refuse tokens of users */
 	return may_with(req, needed, (struct place){.organization = row_text(team, 0, "organization_id")}, "team", err);
 }
 
@@ -43,7 +43,7 @@ static int team_of_tokens(struct request *req, struct rows *ret_team, struct err
 	return team_tokens_may(req, ret_team, err);
 }
 
-/* ---- a team's ---- */
+/* ---- tokens of a team ---- */
 
 static int team_token_make(struct request *req, struct response *res, bool single, struct err *err)
 {
@@ -117,9 +117,9 @@ int team_tokens_index(struct request *req, struct response *res, struct err *err
 	return respond_rows(req, res, &page, &listing, err);
 }
 
-/* ---- an organization's ---- */
+/* ---- tokens of an organization ---- */
 
-/* The team that the token acts as, which only its tokens know: columns id and user_id. */
+/* The internal team as which the token acts: columns id and user_id. Only its tokens refer to it. */
 static int hidden_team(struct request *req, struct rows *ret_team, struct err *err)
 {
 	const char *wanted = query(req, "token");

@@ -30,7 +30,7 @@ static json_t *team_permissions(const struct rows *rows, int row)
 		"can-update-member-token-management", manage);
 }
 
-/* Every flag, as it was set; an owner has them all. */
+/* All flags of the organization access. The owners team has all of them. */
 static json_t *access_show(const struct rows *rows, int row)
 {
 	json_auto_t *set = row_json(rows, row, "organization_access");
@@ -79,7 +79,7 @@ int team_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 	return may(req, (struct place){.organization = row_text(ret_rows, 0, "organization_id")}, "team", err);
 }
 
-/* Owners are changed, made and unmade by owners. */
+/* Only owners change the owners team and its members. */
 static int team_to_change(struct request *req, struct rows *ret_rows, struct err *err)
 {
 	if (team_in_path(req, ret_rows, err) < 0)
@@ -133,14 +133,14 @@ int teams_index(struct request *req, struct response *res, struct err *err)
 	return respond_rows(req, res, &page, &listing, err);
 }
 
-/* ---- what clients send ---- */
+/* ---- input ---- */
 
 static bool sees_secrets(const struct request *req, const char *organization_id)
 {
 	return viewer_may_all(&req->actor.viewer, organization_id, CAN_SEE_SECRET_TEAMS);
 }
 
-/* Nobody makes a team secret whom that would hide it from. */
+/* Only users who see secret teams may make a team secret: it would disappear for others. */
 static int visibility_check(
 	const struct request *req, const char *organization_id, const struct team *team, struct err *err)
 {
@@ -154,7 +154,7 @@ static int visibility_check(
 	return 0;
 }
 
-/* What a team may in the whole organization is given by those who may give that. */
+/* The organization access of a team needs a permission of its own to change. */
 static int access_read_input(
 	const struct request *req, const char *organization_id, struct team *team, json_t **ret_access, struct err *err)
 {
@@ -171,7 +171,8 @@ static int access_read_input(
 		"organization access", err);
 }
 
-/* What was sent replaces what is in *team; *ret_access, a new reference, holds its flags. */
+/* Reads a body into *team. Attributes that were not sent stay as they are. *ret_access, a new reference, holds the
+ * team's flags. */
 static int input_read(
 	const struct request *req, const char *organization_id, struct team *team, json_t **ret_access, struct err *err)
 {
@@ -207,7 +208,7 @@ int teams_create(struct request *req, struct response *res, struct err *err)
 	return team_show(req, res, 201, id.text, err);
 }
 
-/* The owners are what they are: their sign-on may be set, and who manages their tokens. */
+/* Of the owners team only the SSO id and the management of tokens by members can be changed. */
 static int owners_unchanged(const struct rows *rows, const struct team *team, struct err *err)
 {
 	if (!team_is_owners(rows, 0))
@@ -238,7 +239,7 @@ int teams_update(struct request *req, struct response *res, struct err *err)
 		owners_unchanged(&rows, &team, err) < 0)
 		return -1;
 	if (team.organization_access == old)
-		team.organization_access = NULL; /* nobody who may not give it writes back what was taken meanwhile */
+		team.organization_access = NULL; /* unchanged, so not written: it may have been reduced meanwhile */
 	if (team_update(req->store, row_text(&rows, 0, "id"), &team, err) < 0)
 		return -1;
 	return team_show(req, res, 200, row_text(&rows, 0, "id"), err);

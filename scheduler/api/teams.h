@@ -6,7 +6,7 @@
 
 /* A row of store/teams.h as a resource. */
 json_t *team_resource(const struct rows *rows, int row);
-/* The team in the path, if the actor sees it and may do what the route says: a row of store/teams.h. ERR_NOT_FOUND. */
+/* The team in the path, if the actor sees it and has the route's permission: a row of store/teams.h. ERR_NOT_FOUND. */
 int team_in_path(struct request *req, struct rows *ret_rows, struct err *err);
 bool team_is_owners(const struct rows *rows, int row);
 

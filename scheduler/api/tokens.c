@@ -12,7 +12,7 @@ enum { DESCRIPTION_MOST = 512 };
 
 static const struct inclusion includes[] = {{"created_by", "authentication-tokens", "created-by", &kind_users}};
 
-/* The teams that an organization's own tokens act as are nobody's to see. */
+/* Hides the internal teams as which an organization's own tokens act. */
 static const char *team_shown(const struct rows *rows, int row)
 {
 	const char *kind = row_text(rows, row, "team_kind");
@@ -40,7 +40,7 @@ static int token_show_row(struct store *store, const struct rows *rows, int row,
 	return 0;
 }
 
-/* Nothing includes tokens. */
+/* No other resource includes tokens. */
 static const struct resource_kind kind_tokens = {"authentication-tokens", NULL, token_show_row};
 
 struct listing token_listing(const struct rows *rows)
@@ -109,7 +109,7 @@ int token_make(struct request *req, struct response *res, const struct token_ord
 
 /* ---- a user's own ---- */
 
-/* The path's user is who asks: nobody sees another one's tokens. */
+/* The path's user must be the actor: the tokens of other users are hidden. */
 static int user_check(const struct request *req, struct err *err)
 {
 	return text_equal(param(req, "user"), req->actor.user.text) ? 0 : err_set(err, ERR_NOT_FOUND, "user not found");
@@ -136,7 +136,7 @@ int tokens_index(struct request *req, struct response *res, struct err *err)
 
 /* ---- any token, by its id ---- */
 
-/* Of a team, or of the organization itself. */
+/* Checks the permission for a token of a team, or of the organization itself. */
 static int token_of_team_may(const struct request *req, const struct rows *token, struct err *err)
 {
 	_cleanup_(rows_release) struct rows team = ROWS_INIT;
@@ -149,7 +149,7 @@ static int token_of_team_may(const struct request *req, const struct rows *token
 	return team_tokens_may(req, &team, err);
 }
 
-/* The token of the path: the actor's own, or one that the actor manages. */
+/* The token of the path, if it is the actor's own or the actor may manage it. */
 static int token_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 {
 	if (token_read(req->store, param(req, "token"), ret_rows, err) < 0)

@@ -55,7 +55,7 @@ static void sending_release(struct sending *sending)
 
 static void request_set(struct sending *sending, const struct tryout *tryout)
 {
-	/* libcurl's way to write a header without a value is a semicolon. */
+	/* libcurl sends a header without a value if its name ends with a semicolon. */
 	_cleanup_(freep) char *signature =
 		mem_printf("%s%s%s", tryout->signature, *tryout->signature_value ? ": " : ";", tryout->signature_value);
 
@@ -82,7 +82,7 @@ static void bounds_set(struct sending *sending)
 	curl_easy_setopt(sending->easy, CURLOPT_ERRORBUFFER, sending->error);
 }
 
-/* What comes after the status is not waited for: an answer that is too long, or too slow, is an answer. */
+/* Only the status counts: an answer whose body is too long or too slow still has one. */
 static void answer_judge(struct sending *sending, CURLcode code)
 {
 	struct tryout_answer *answer = sending->answer;
@@ -99,7 +99,7 @@ static void answer_judge(struct sending *sending, CURLcode code)
 	answer->status = *sending->guarded.why ? 0 : (int)status;
 	if (!sending->guarded.listed)
 		return;
-	/* An address that only the allow-list opens is not public, and neither is what it answers. */
+	/* An address that only the allow-list permits is internal, so its answer is not shown. */
 	buf_reset(&answer->body);
 	json_object_clear(answer->headers);
 }

@@ -8,17 +8,17 @@
 #include "scheduler/store/uploads.h"
 #include "scheduler/ui/form.h"
 
-/* What a worker hands in while its job runs (proto/README.md), by itself or in a parcel. The handlers read it; it is
- * kept together with what others hand in (api/together.h). */
+/* Uploads of a worker while its job runs (proto/README.md), one or several in a request. The handlers parse them. The
+ * server stores those of several requests in one transaction (api/together.h). */
 
-/* One of them, wherever it stands. */
+/* One upload: the whole body of a request, or one of its parts. */
 struct handed {
-	const char *name; /* the path's end */
+	const char *name; /* the last segment of the path */
 	const void *bytes;
 	size_t len;
-	const char *offset, *digest, *plan;     /* of its query; NULL: not there */
-	const char *intermediate;               /* the same, of a state */
-	const char *base, *serial, *state_size; /* the same, of a difference */
+	const char *offset, *digest, *plan;     /* of the query; NULL: not sent */
+	const char *intermediate;               /* of a state's query */
+	const char *base, *serial, *state_size; /* of a state difference's query */
 };
 
 static const struct {
@@ -44,8 +44,8 @@ static int kind_of(const struct handed *handed, enum upload_kind *ret_kind, stru
 	if (i == ARRAY_LEN(kinds))
 		return err_set(err, ERR_INVALID, "a part of the parcel is nothing that can be sent in one");
 	*ret_kind = kinds[i].kind;
-	/* The schemas of the same providers are megabytes, and the same for thousands of runs: content that is here
-	 * already is only named. */
+	/* The schemas of a set of providers are megabytes, and equal for thousands of runs. An upload without content
+	 * names stored content by its digest. */
 	if (*ret_kind == UPLOAD_SCHEMAS && !handed->len)
 		*ret_kind = UPLOAD_SCHEMAS_NAMED;
 	if (*ret_kind == UPLOAD_PLAN_JSON && !handed->len)
@@ -53,7 +53,7 @@ static int kind_of(const struct handed *handed, enum upload_kind *ret_kind, stru
 	return 0;
 }
 
-/* A text that holds the same has its quotes escaped. */
+/* A string value with the same text has escaped quotes, so it does not match. */
 static bool holds_configuration(const struct handed *plan)
 {
 	static const char member[] = "\"generated_config\":";
@@ -61,7 +61,7 @@ static bool holds_configuration(const struct handed *plan)
 	return plan->len && memmem(plan->bytes, plan->len, member, sizeof(member) - 1);
 }
 
-/* Size 0 if a number is missing or none: that is refused with the content, once the token is known to be the job's. */
+/* Size 0 stands for a missing or invalid number. It is refused with the content, after the job's token is checked. */
 static struct state_difference difference_read(const struct handed *handed)
 {
 	struct state_difference difference = {.base = text_or_empty(handed->base)};
@@ -112,9 +112,9 @@ int jobs_upload(struct request *req, struct response *res, struct err *err)
 	return handed_in(req, &handed, err);
 }
 
-/* ---- several in a parcel ---- */
+/* ---- several uploads in a request ---- */
 
-/* The texts of its path are the request's. */
+/* The request's body owns the texts of the part's query. */
 static int part_handed_in(struct request *req, const struct parcel_part *part, struct err *err)
 {
 	size_t name_len = strcspn(part->path, "?");
@@ -139,7 +139,7 @@ static int part_handed_in(struct request *req, const struct parcel_part *part, s
 		err);
 }
 
-/* What can't be read is refused as a whole; what is refused for another reason, by itself. */
+/* A request that can't be parsed is refused as a whole. Any other refusal concerns a single part. */
 int jobs_parcel(struct request *req, struct response *res, struct err *err)
 {
 	size_t before = req->uploads->count;
@@ -168,7 +168,7 @@ static int state_respond(struct response *res, const struct state_offer *state)
 	return respond_json(res, 202, json_pack("{ss ss}", "kept-beside", state->id.text, "why", state->beside));
 }
 
-/* 204, a state's answer, 409 with the log's length, or -1 with its error. */
+/* Answers 204, with a state's result, or 409 with the log's length; else -1 with the error. */
 static int upload_respond(struct response *res, const struct upload *upload, struct err *err)
 {
 	if (upload->err.kind == ERR_NONE && (upload->kind == UPLOAD_STATE || upload->kind == UPLOAD_STATE_DIFFERENCE))
@@ -200,7 +200,7 @@ static int parcel_respond(struct response *res, const struct upload *uploads, si
 {
 	struct parcel_answer answers[PARCEL_PARTS_MOST];
 
-	/* It is never a part's own, and the answer says when to come again. */
+	/* ERR_UNAVAILABLE concerns the whole request, and the answer has a Retry-After. */
 	for (size_t i = 0; i < count; i++)
 		if (uploads[i].err.kind == ERR_UNAVAILABLE) {
 			*err = uploads[i].err;

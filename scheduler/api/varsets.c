@@ -15,7 +15,7 @@ enum { NAME_MOST = 255, DESCRIPTION_MOST = 512, MOST_NEW = 1000 };
 
 /* ---- relations ---- */
 
-/* The first are those that clients set by ids. */
+/* The rows before VARSET_RELATIONS are those that clients set by ids. */
 static const struct relation relations[] = {
 	[VARSET_WORKSPACES] = {"workspaces", "workspaces", "workspaces"},
 	[VARSET_PROJECTS] = {"projects", "projects", "projects"},
@@ -62,7 +62,7 @@ static int varset_make(struct store *store, const struct rows *rows, int row, js
 	return 0;
 }
 
-/* No other resource includes sets. */
+/* No other resource includes variable sets. */
 static const struct resource_kind kind_varsets = {"varsets", NULL, varset_make};
 
 static struct listing listing(const struct rows *rows)
@@ -70,10 +70,9 @@ static struct listing listing(const struct rows *rows)
 	return (struct listing){rows, &kind_varsets, includes, ARRAY_LEN(includes)};
 }
 
-/* ---- who may ---- */
+/* ---- permissions ---- */
 
-/* A project's own sets are changed by who may change those of the project, all others by who may for the organization.
- */
+/* A project's own sets need a permission in the project. All other sets need one in the organization. */
 static int may_here(const struct request *req, const char *organization_id, const char *project_id, struct err *err)
 {
 	enum permission permission = req->route->permission;
@@ -156,9 +155,9 @@ int varsets_read(struct request *req, struct response *res, struct err *err)
 	return varset_show(req, res, 200, row_text(&rows, 0, "id"), err);
 }
 
-/* ---- what clients send ---- */
+/* ---- input ---- */
 
-/* With what it holds. */
+/* A variable set and the values that it refers to. */
 struct varset_input {
 	struct varset set;
 	json_t *related[VARSET_RELATIONS];
@@ -197,7 +196,7 @@ static int variable_read_item(const struct request *req, json_t *item, struct va
 	return result;
 }
 
-/* Whole variables are added; those that are only named by an id are there already. */
+/* Reads the variables to add. Items with only an id exist already, and are skipped. */
 static int variables_read_items(const struct request *req, struct varset_input *input, struct err *err)
 {
 	static const char pointer[] = "/data/relationships/vars";
@@ -224,7 +223,7 @@ static int variables_read_items(const struct request *req, struct varset_input *
 	return 0;
 }
 
-/* What a set can't be at once. */
+/* Refuses attributes that exclude each other. */
 static int scope_check(const struct varset *set, struct err *err)
 {
 	if (set->global && set->project_id)
@@ -236,7 +235,7 @@ static int scope_check(const struct varset *set, struct err *err)
 	return 0;
 }
 
-/* What was sent replaces what is in *input. */
+/* Reads a body into *input. Attributes that were not sent stay as they are. */
 static int input_read(const struct request *req, struct varset_input *input, struct err *err)
 {
 	if (attributes_read(req, &input->set, err) < 0 ||
@@ -261,7 +260,7 @@ static int project_check(
 	return rows.count ? 0 : err_at(err, "/data/relationships/parent", "Parent must exist in the organization");
 }
 
-/* The organization, or one of its projects. */
+/* Reads the parent: the organization, or one of its projects. */
 static int parent_read(
 	const struct request *req, const struct scope *scope, const char **ret_project_id, struct err *err)
 {
@@ -323,7 +322,7 @@ int varsets_delete(struct request *req, struct response *res, struct err *err)
 
 /* ---- relationships ---- */
 
-/* The set in the path, which names what it applies to, and the relation that the path and the body are about. */
+/* The set in the path, and the relation in the path and the body. A global set is refused. */
 static int relation_of_set(
 	struct request *req, struct rows *ret_rows, size_t *ret_relation, json_t **ret_ids, struct err *err)
 {

@@ -4,7 +4,7 @@
 
 #include "scheduler/api/api.h"
 
-/* The set in the path, if the actor may do what the route says: a row of store/varsets.h. ERR_NOT_FOUND. */
+/* The set in the path, if the actor has the route's permission: a row of store/varsets.h. ERR_NOT_FOUND. */
 int varset_in_path(struct request *req, struct rows *ret_rows, struct err *err);
 
 #endif

@@ -13,11 +13,10 @@
 #include "scheduler/metrics.h"
 #include "scheduler/store/workers.h"
 
-/* What workers ask with their pool's token or their own (proto/README.md). Bodies are plain JSON, no JSON:API
- * documents.
- */
+/* The requests of workers, with the token of their pool or their own (proto/README.md). Bodies are plain JSON, not
+ * JSON:API documents. */
 
-/* MAX_ATTEMPTS: those that run, and those whose results wait for their acknowledgement. */
+/* MAX_ATTEMPTS: running attempts, and those whose results are not acknowledged yet. */
 enum { MOST_SLOTS = 256, MAX_ATTEMPTS = 1024, WAIT_ANSWER_LIMIT = 64, MAX_CAPABILITIES = 128, MAX_CAPABILITY = 80 };
 
 static int body_number(const struct request *req, const char *name, long long most, int *ret_number, struct err *err)
@@ -30,7 +29,7 @@ static int body_number(const struct request *req, const char *name, long long mo
 	return 0;
 }
 
-/* NULL: a worker of an earlier version says nothing of them. Borrowed. */
+/* NULL if a worker of an earlier version does not send them. Borrowed. */
 static int body_capabilities(struct request *req, const json_t **ret_capabilities, struct err *err)
 {
 	const json_t *list = json_object_get(req->body, "capabilities"), *item;
@@ -101,7 +100,7 @@ int worker_claims(struct request *req, struct response *res, struct err *err)
 		json_pack("{si so sb}", "lease-seconds", req->store->lease_seconds, "jobs", jobs, "more", more));
 }
 
-/* A wait that was held back: its request, and the headers of every answer. */
+/* A suspended wait request, and the headers of its answer. */
 struct waiting {
 	struct http_pending *pending;
 	const char *(*headers)[2];
@@ -170,7 +169,7 @@ int worker_beats(struct request *req, struct response *res, struct err *err)
 	struct id worker;
 	json_t *jobs = NULL;
 
-	/* Only a worker is told what is wrong with what it says. */
+	/* An invalid body is reported only to a registered worker. */
 	if (beat_read(req, &beat, &wrong) < 0) {
 		if (worker_find(req->store, req->bearer, &worker, err) == 0)
 			*err = wrong;

@@ -6,9 +6,9 @@
 #include "scheduler/store/state_bases.h"
 #include "scheduler/store/state_parse.h"
 
-/* What a workspace's current state manages, read from the state itself when somebody asks. */
+/* The resources of a workspace's current state. They are read from the state for each request. */
 
-/* The same for the same address, whenever it is asked. */
+/* The id is derived from the workspace and the address, so it is stable. */
 static void resource_id(const char *workspace_id, const char *address, char ret_id[ID_SIZE])
 {
 	_cleanup_(freep) char *text = mem_printf("%s\n%s", workspace_id, address);
@@ -33,7 +33,7 @@ static json_t *instance_resource(const char *workspace_id, const struct rows *st
 		NULL);
 }
 
-/* The instances of the state that the row names; an empty list for one whose content was let go. */
+/* The instances of the row's state. NULL if there is no state, or its content was deleted. */
 static int instances_read(struct store *store, const struct rows *state, json_t **ret_instances, struct err *err)
 {
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(BODY_STATE);

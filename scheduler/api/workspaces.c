@@ -46,8 +46,8 @@ static json_t *workspace_permissions(const struct rows *rows, int row)
 
 static const char *run_shown(const struct rows *rows, int row)
 {
-	/* By the pending run that a user's lock holds up, terraform knows what it waits for. A run stays the current
-	 * one for clients after it ended, until the next takes its place. */
+	/* While a user's lock delays a pending run, that run is shown, so that terraform can say why it waits. A run
+	 * that has ended stays the current one for clients until the next run replaces it. */
 	static const char *const columns[] = {"current_run_id", "held_run_id", "latest_run_id"};
 	const char *run = NULL;
 
@@ -66,7 +66,7 @@ static json_t *lock_relation(const struct rows *rows, int row)
 		"runs", row_text(rows, row, row_null(rows, row, "hold_run_id") ? "current_run_id" : "hold_run_id"));
 }
 
-/* What the lock's owner said, or why the workspace waits and how that ends. */
+/* The reason that the lock's owner gave. For a held workspace, why it is held and how the hold ends. */
 static json_t *lock_reason(const struct rows *rows, int row)
 {
 	const char *run = row_text(rows, row, "hold_run_id"), *until = row_text(rows, row, "hold_until");
@@ -135,7 +135,7 @@ static const struct column_shown attributes[] = {
 	{"updated-at", row_time, "updated_at"},
 	{"latest-change-at", row_time, "latest_change_at"},
 	{"tag-names", row_json, "tag_names"},
-	/* what is counted and averaged */
+	/* counts and averages */
 	{"apply-duration-average", row_number, "apply_milliseconds"},
 	{"plan-duration-average", row_number, "plan_milliseconds"},
 	{"policy-check-failures", row_number, "policy_failures"},
@@ -143,7 +143,7 @@ static const struct column_shown attributes[] = {
 	{"resource-count", row_number, "resource_count"},
 	{"kept-state-versions-count", row_number, "kept_states"},
 	{"workspace-kpis-runs-count", row_number, "run_count"},
-	/* what is not there, and has a value that says so */
+	/* constants for features that do not exist */
 	{"environment", always_text, "default"},
 	{"vcs-repo", always, "null"},
 	{"source", always_text, "tfe-api"},
@@ -179,7 +179,7 @@ static json_t *workspace_attributes(const struct rows *rows, int row, const json
 	return shown;
 }
 
-/* Where the states are that could not become the current one, if there are any. */
+/* Links the states that could not become the current one, if there are any. */
 static void kept_link(const struct rows *rows, int row, json_t *links)
 {
 	_cleanup_(freep) char *kept = NULL;
@@ -251,7 +251,7 @@ int workspace_show(struct request *req, struct response *res, int status, const 
 	return workspace_read(req->store, id, &rows, err) < 0 ? -1 : show_row(req, res, status, &rows, err);
 }
 
-/* Its row says where it is, too. */
+/* The workspace's row also gives the scope, so one query is enough. */
 int workspaces_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -321,7 +321,7 @@ int workspaces_index(struct request *req, struct response *res, struct err *err)
 
 /* ---- creating and changing ---- */
 
-/* Where it is to be made: in the project that was named, or else the default one. */
+/* A create needs the permission in the project of the body, or else in the default project. */
 static int may_create(const struct request *req, const struct scope *scope, const json_t *fields, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -335,7 +335,7 @@ static int may_create(const struct request *req, const struct scope *scope, cons
 	return may(req, place, "project", err);
 }
 
-/* Into another project it is moved by those who may move workspaces in both. */
+/* A move to another project needs CAN_MOVE_WORKSPACE for the workspace and for the new project. */
 static int may_move(const struct request *req, const struct scope *scope, const json_t *fields, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -354,12 +354,12 @@ static int may_move(const struct request *req, const struct scope *scope, const 
 	return may_with(req, CAN_MOVE_WORKSPACE, to, "project", err);
 }
 
-/* A workspace is written with its tags or not at all. */
+/* A workspace and its tags are written in one transaction. */
 struct saving {
 	struct store *store;
 	const struct scope *scope;
 	const struct workspace_input *input;
-	struct id id; /* the scope's, or that of the one that was made */
+	struct id id; /* the scope's, or that of the new workspace */
 };
 
 static int tags_save(const struct saving *s, struct err *err)
@@ -434,7 +434,8 @@ int workspaces_update(struct request *req, struct response *res, struct err *err
 	return result == 0 ? workspace_show(req, res, 200, scope.workspace.text, err) : -1;
 }
 
-/* What a workspace manages would be lost sight of: owners may do that, others if their organization lets them. */
+/* A force delete loses track of the resources that the workspace manages. It needs an owner, or an organization that
+ * allows force deletes. */
 static int may_force(const struct request *req, const struct scope *scope, struct err *err)
 {
 	bool guarded;
@@ -471,7 +472,7 @@ int workspaces_safe_delete(struct request *req, struct response *res, struct err
 
 /* ---- the lock ---- */
 
-/* A reason, which clients send in a document, or as {"reason": ...}. */
+/* Reads the reason. Clients send it as an attribute of a document, or as {"reason": ...}. */
 static int reason_read(const struct request *req, const char **ret_reason, struct err *err)
 {
 	if (body_text(req, "reason", ret_reason, err) < 0)
@@ -509,7 +510,7 @@ int workspaces_unlock(struct request *req, struct response *res, struct err *err
 	return unlock(req, res, &scope, false, err);
 }
 
-/* Of a workspace that is held it ends the hold. */
+/* For a held workspace, this ends the hold. */
 int workspaces_force_unlock(struct request *req, struct response *res, struct err *err)
 {
 	struct hold_order order = {.event = HOLD_RELEASED, .actor = req->actor.user.text};

@@ -4,30 +4,30 @@
 
 #include "scheduler/api/scope.h"
 
-/* One row of store/workspaces.h as a resource. */
+/* A row of store/workspaces.h as a resource. */
 json_t *workspace_resource(const struct rows *rows, int row);
-/* The same for rows of workspaces_read_all, without the relations back to runs, which clients would follow in
- * circles; added to the list unless they are there. */
+/* Appends the resources for rows of workspaces_read_all to the list, unless they are in it already. They lack the
+ * relations back to runs, which clients would follow in circles. */
 void workspaces_include(const struct rows *rows, json_t *included);
 
-/* Answers with the workspace, and what the request's `include` asks for. */
+/* Answers with the workspace and the resources that the request includes. */
 int workspace_show(struct request *req, struct response *res, int status, const char *id, struct err *err);
 
-/* What a create or update sets, checked. All are new references, also after an error. */
+/* The checked body of a create or update. All members are new references, also after an error. */
 struct workspace_input {
-	json_t *fields;              /* with columns of their own (store/workspaces.h) */
-	json_t *settings;            /* all others */
+	json_t *fields;              /* attributes with their own columns (store/workspaces.h) */
+	json_t *settings;            /* all other attributes */
 	json_t *tag_ids, *tag_names; /* tags to be added; NULL: none */
-	json_t *bindings;            /* all tag bindings from now on; NULL: as they are */
+	json_t *bindings;            /* replaces all tag bindings; NULL: unchanged */
 };
-/* A create has a scope without a workspace. */
+/* For a create, the scope has no workspace. */
 int workspace_input_read(
 	const struct request *req, const struct scope *scope, struct workspace_input *ret_input, struct err *err);
 void workspace_input_release(struct workspace_input *input);
-/* For the attribute "terraform-version". ERR_INVALID if the text names no version of an engine, no constraint and not
+/* Checks the attribute "terraform-version". ERR_INVALID if the text is no version of an engine, no constraint and not
  * "latest", or if a site admin has disabled the version. */
 int engine_version_check(const struct request *req, const char *version, struct err *err);
-/* Adds the settings, as they are or by default. */
+/* Adds the settings with their values or defaults. */
 void workspace_settings_show(const json_t *settings, json_t *attributes);
 
 #endif

@@ -14,7 +14,7 @@ static int digit(char c)
 	return isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10;
 }
 
-/* In place. A percent sign that begins no byte stands for itself. */
+/* Decodes the text in place. A percent sign without two hexadecimal digits stays as it is. */
 static void decode(char *text)
 {
 	char *to = text;

@@ -6,8 +6,8 @@
 
 struct err;
 
-/* Reads application/x-www-form-urlencoded into an object of texts; of a name that comes twice the last counts.
- * ERR_MALFORMED for what is not UTF-8 or holds a zero byte. */
+/* Parses application/x-www-form-urlencoded into an object of texts. Of a repeated name, the last value counts.
+ * ERR_MALFORMED if a text is not UTF-8 or contains a zero byte. */
 int form_parse(const char *bytes, size_t len, json_t **ret_form, struct err *err);
 
 #endif

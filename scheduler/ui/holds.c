@@ -6,11 +6,11 @@
 #include "scheduler/api/trail.h"
 #include "scheduler/ui/page.h"
 
-/* The page of a held workspace: which apply it waits for, and what a person can do about that. */
+/* The page of a held workspace: the apply that it waits for, and the actions that users have. */
 
 enum { REASON_MOST = 512 };
 
-/* What the forms of the page do: the value of `do`. */
+/* The actions of the page's forms, by the value of `do`. */
 static const struct hold_action {
 	const char *name;
 	enum hold_event event;
@@ -54,7 +54,7 @@ static int not_held(const struct request *req, struct response *res, int status)
 	return page_say(req, res, status, "Not held", "The workspace waits for no lost apply.");
 }
 
-/* Reads the hold for who may do that with its workspace; ERR_NOT_FOUND. */
+/* Reads the hold if the actor has the permission for its workspace; ERR_NOT_FOUND. */
 static int hold_find(struct request *req, enum permission permission, struct rows *ret_rows, struct err *err)
 {
 	if (hold_of_workspace(req->store, param(req, "workspace"), ret_rows, err) < 0)
@@ -148,7 +148,7 @@ int ui_hold_page(struct request *req, struct response *res, struct err *err)
 	return hold_of_view(&rows, 0).holds ? hold_show(req, res, &rows, NULL) : not_held(req, res, 200);
 }
 
-/* ---- its forms ---- */
+/* ---- actions ---- */
 
 static int action_run(struct request *req, const struct hold_action *action, const struct rows *rows, struct err *err)
 {

@@ -4,7 +4,7 @@
 #include "scheduler/api/trail.h"
 #include "scheduler/ui/page.h"
 
-/* Invitations, answered in the browser: those to the person's own address, and the one of a mail's link. */
+/* Pages for invitations: those to the user's own address, and the one in an e-mail's link. */
 
 static void answer_form(struct page_buf *page, const struct request *req, const char *membership_id, const char *code)
 {
@@ -70,7 +70,7 @@ static struct invited invited_of(const struct request *req, const char *code)
 		.with_code = *code && invitation_code_valid(req->store, id, code)};
 }
 
-/* Where the mail's link leads. */
+/* The page that the e-mail's link opens. */
 int ui_invitation_page(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -101,7 +101,7 @@ int ui_invitation_page(struct request *req, struct response *res, struct err *er
 	return page_send(&page, res, 200);
 }
 
-/* The organization learns from its audit trail who accepts, and not who declines. */
+/* The organization's audit trail records a user who accepts. It does not record one who declines. */
 static int answer(struct request *req, const struct invited *invited, bool accept, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;

@@ -28,13 +28,13 @@ json_t *oauth_discovery(void)
 		AUTHORIZE_PATH, "token", TOKEN_PATH, "ports", PORT_LOW, PORT_HIGH);
 }
 
-/* ---- asking ---- */
+/* ---- the consent page ---- */
 
 struct wish {
 	const char *client, *type, *challenge, *method, *redirect, *state;
 };
 
-/* The names are those of the query of the page, and of the fields of its form. */
+/* Parameters of the page's query, which are also the fields of its form. */
 static const struct {
 	const char *name;
 	size_t offset;
@@ -52,7 +52,7 @@ static const char **wish_part(struct wish *wish, size_t i)
 	return (const char **)(void *)((char *)wish + parts[i].offset);
 }
 
-/* Only to where the CLI listens: the machine of whoever looks at the page. */
+/* Allows only the CLI's listener on the machine of the browser. */
 static bool redirect_allowed(const char *uri)
 {
 	static const char host[] = "http://localhost:";
@@ -75,7 +75,7 @@ static bool base64url_only(const char *text)
 	return !text[strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")];
 }
 
-/* What is wrong with it, or NULL. Whoever asks wrongly is not sent anywhere. */
+/* The reason why the request is invalid, or NULL. An invalid request gets an error page, and no redirect. */
 static const char *wish_wrong(const struct wish *wish)
 {
 	if (!text_equal(wish->client, CLIENT))
@@ -100,7 +100,7 @@ static void wish_of_form(const struct request *req, struct wish *ret_wish)
 		*wish_part(ret_wish, i) = page_sent(req, parts[i].name);
 }
 
-/* The page's own address, for who has to sign in first. The caller frees it. */
+/* The address of this page, to which the sign-in page returns. The caller frees it. */
 static char *wish_address(struct wish *wish)
 {
 	struct buf address = BUF_INIT(4096);
@@ -199,14 +199,14 @@ int oauth_approve(struct request *req, struct response *res, struct err *err)
 	return go_back(res, &wish, "code", code);
 }
 
-/* ---- the code for a token ---- */
+/* ---- exchange of the code ---- */
 
 static int refuse(struct response *res, const char *error, const char *why)
 {
 	return respond_json(res, 400, json_pack("{ss ss}", "error", error, "error_description", why));
 }
 
-/* The code is used up, whatever comes of it: 1 with its user, or 0. */
+/* Deletes the code, and checks it. Returns 1 if it is valid, with its user in req->actor, else 0. */
 static int code_redeem(struct request *req, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;

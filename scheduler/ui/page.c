@@ -8,7 +8,7 @@
 
 enum { PAGE_LIMIT = 1 << 20, COOKIE_MOST = 200 };
 
-/* Forms may lead to where `terraform login` listens, on the machine of who sits there. */
+/* Forms may redirect to the listener of `terraform login` on the browser's machine. */
 static const char security_policy[] = "default-src 'none'; style-src 'self'; form-action 'self' http://localhost:*; "
 				      "frame-ancestors 'none'; base-uri 'none'";
 
@@ -170,7 +170,7 @@ int page_redirect(struct response *res, const char *location)
 	return respond_empty(res, 303);
 }
 
-/* ---- who is there ---- */
+/* ---- the signed-in user ---- */
 
 int page_user(struct request *req, struct err *err)
 {
@@ -197,7 +197,8 @@ int page_need_user(struct request *req, struct response *res, const char *back, 
 	return 0;
 }
 
-/* Browsers say where a form comes from; what says nothing is no browser, and has no cookie that it does not know. */
+/* Browsers send the origin of a form. A client that sends none is not a browser, so no other site can make it send a
+ * cookie. */
 static bool origin_ours(const struct request *req)
 {
 	const char *origin = http_header(req->http, "Origin"), *site = http_header(req->http, "Sec-Fetch-Site");

@@ -3,8 +3,8 @@
 #define SCHEDULER_UI_PAGE_H
 
 /*
- * Plain pages, made here whole: no script, one style sheet, forms that work without either. What is not ours is
- * escaped by page_text and page_field; page_html is for our own words.
+ * HTML pages that the server renders completely: no scripts, one style sheet, and forms that work without it. page_text
+ * and page_field escape their text. page_html does not, so it must get constant text only.
  */
 
 #include "scheduler/api/api.h"
@@ -17,17 +17,17 @@ struct page_buf {
 	struct buf html;
 };
 
-/* Begins a page; a NULL user is nobody, else the page offers to sign out. */
+/* Begins a page. If req->actor is a user, the page has a button to sign out. */
 void page_begin(struct page_buf *page, const struct request *req, const char *title);
 void page_html(struct page_buf *page, const char *html);
 void page_text(struct page_buf *page, const char *text);
 /* A hidden field of a form. */
 void page_field(struct page_buf *page, const char *name, const char *value);
-/* "<label>Password <input ...></label>" with `more` attributes of ours. */
+/* "<label>Password <input ...></label>". `more` has further attributes, and is not escaped. */
 void page_input(struct page_buf *page, const char *label, const char *name, const char *type, const char *more);
 /* The session's CSRF token as a hidden field. */
 void page_csrf(struct page_buf *page, const struct request *req);
-/* Ends it and answers with it. */
+/* Ends the page and answers with it. */
 int page_send(struct page_buf *page, struct response *res, int status);
 
 /* A paragraph with the role `alert` or `status`, and a cell of a table. */
@@ -36,22 +36,22 @@ void page_cell(struct page_buf *page, const char *text);
 /* A cell with the day of a time; `none` for null. */
 void page_cell_day(struct page_buf *page, const struct rows *rows, int row, const char *column, const char *none);
 
-/* A page that says one thing. */
+/* Answers with a page that shows one message. */
 int page_say(const struct request *req, struct response *res, int status, const char *title, const char *text);
-/* 303: the browser goes there with GET. */
+/* Redirects with 303, so that the browser uses GET. */
 int page_redirect(struct response *res, const char *location);
 
-/* ---- who is there ---- */
+/* ---- the signed-in user ---- */
 
-/* Fills req->actor with who signed in: 1, or 0 for nobody. */
+/* Fills req->actor with the signed-in user. Returns 1, or 0 if there is none. */
 int page_user(struct request *req, struct err *err);
-/* The same, for a page that needs a user: without one, *res redirects to the sign-in page, which then leads to `back`.
- * Returns 0 then. */
+/* The same, for a page that needs a user. Without one it returns 0, and *res redirects to the sign-in page, which then
+ * leads to `back`. */
 int page_need_user(struct request *req, struct response *res, const char *back, struct err *err);
 /* Every form's handler calls this first. 1 if a signed-in user sent the form; else the handler returns this value.
  * Without a user, *res redirects to the sign-in page, which then leads to `back`. */
 int page_form_begin(struct request *req, struct response *res, const char *back, struct err *err);
-/* Whether a form was sent from a page of ours, with the session's token where there is a session. */
+/* Whether the form comes from a page of this server. If there is a session, the form must have its CSRF token. */
 bool page_form_ours(const struct request *req);
 /* A field of the form, never NULL. Borrowed. */
 const char *page_sent(const struct request *req, const char *name);

@@ -8,8 +8,8 @@
 #include "scheduler/auth/tokens.h"
 #include "scheduler/ui/page.h"
 
-/* What somebody sets for themselves: tokens, which is also where `terraform login` leads without OAuth, and the
- * password. */
+/* Settings of the signed-in user: tokens and the password. `terraform login` without OAuth leads to the tokens page
+ * too. */
 
 #define PASSWORD_PATH "/app/settings/password"
 

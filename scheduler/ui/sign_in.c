@@ -12,13 +12,14 @@
 #include "scheduler/ui/page.h"
 
 /*
- * Signing in with a password, and out again. Guessing is limited by address, by address and name, and, much higher, by
- * name alone. The last limit exempts an address at which the person has a session, so guesses lock no person out.
+ * Sign-in with a password, and sign-out. Attempts are limited per address, per address and name, and, with a much
+ * higher limit, per name. The last limit exempts addresses at which the user has a session, so guesses can't lock a
+ * user out.
  */
 
 enum { NAME_MOST = 128 };
 
-/* Only to a page of ours: "//host" and "/\host" are other hosts to a browser. */
+/* Accepts only paths of this server: browsers read "//host" and "/\host" as other hosts. */
 static const char *return_path(const char *wanted)
 {
 	if (wanted && wanted[0] == '/' && wanted[1] != '/' && !strchr(wanted, '\\') &&
@@ -69,7 +70,7 @@ static struct attempt attempt_of(const struct request *req, const char *username
 
 	http_address_key(req->trail->address, attempt.address);
 	text_copy(attempt.name, sizeof(attempt.name), username);
-	/* "Name" and "nAME" are one user. */
+	/* User names are case-insensitive. */
 	for (char *at = attempt.name; *at; at++)
 		*at = (char)tolower((unsigned char)*at);
 	snprintf(attempt.pair, sizeof(attempt.pair), "%s %s", attempt.address, attempt.name);
@@ -89,7 +90,7 @@ static int attempt_begin(const struct request *req, struct attempt *attempt, boo
 	return session_from(req->store, attempt->name, req->trail->address, ret_allowed, err);
 }
 
-/* A right password was no guess. */
+/* A correct password does not count as an attempt. */
 static void attempt_succeeded(const struct request *req, const struct attempt *attempt)
 {
 	bucket_return(req->buckets, LIMIT_SIGN_IN_ADDRESS, attempt->address, attempt->now);

@@ -6,7 +6,7 @@
 #include "scheduler/store/unrecorded.h"
 #include "scheduler/ui/page.h"
 
-/* The unrecorded resources of a run: what they are, the import blocks for them, and their dismissal. */
+/* The page of a run's unrecorded resources: a list, the import blocks for them, and a form to dismiss them. */
 
 enum { ID_LIMIT = 64 << 10, BLOCKS_LIMIT = 16 << 20, PATH_SIZE = 128 };
 
