@@ -4,7 +4,7 @@
 
 #include "scheduler/api/api.h"
 
-/* One row of store/users.h as a resource. */
+/* A row of store/users.h as a resource. */
 json_t *user_resource(const struct rows *rows, int row);
 
 #endif

@@ -80,7 +80,8 @@ int query_includes_check(const struct request *req, const char *const *known, st
  *  - null counts as absent for booleans and numbers, and gives NULL for texts.
  */
 int body_text(const struct request *req, const char *name, const char **ret_value, struct err *err);
-/* The same without the checks of body_text (at most 10,000 bytes, no control characters), for values. */
+/* The same without the checks of body_text, for values. body_text refuses more than 10,000 bytes, and control
+ * characters other than tab, line feed and carriage return. */
 int body_long_text(const struct request *req, const char *name, const char **ret_value, struct err *err);
 int body_bool(const struct request *req, const char *name, bool *ret_value, struct err *err);
 int body_int(const struct request *req, const char *name, long long *ret_value, struct err *err);
@@ -103,7 +104,7 @@ int body_check(const struct request *req, const char *type, struct err *err);
 
 /* {"data": resource}; takes the resource. */
 int respond_resource(struct response *res, int status, json_t *resource);
-/* {"data": resource, "included": [...]}; takes both. */
+/* {"data": resource, "included": [...]}; takes both. included may be NULL. */
 int respond_including(struct response *res, int status, json_t *resource, json_t *included);
 /* No body: 202, 204. */
 int respond_empty(struct response *res, int status);

@@ -27,7 +27,7 @@ struct callback_relay {
 };
 
 struct relayed {
-	struct visit visit; /* first */
+	struct visit visit; /* must be the first member: a visit is cast to its struct relayed */
 	const struct http_request *http;
 	const char *(*headers)[2];
 	struct callback_relay *relay;

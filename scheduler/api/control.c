@@ -26,7 +26,7 @@ struct held {
 struct control {
 	struct db *db;
 	pthread_t thread;
-	pthread_mutex_t mutex; /* guards what follows */
+	pthread_mutex_t mutex; /* guards the members below */
 	pthread_cond_t changed;
 	struct held *held;
 	size_t count;

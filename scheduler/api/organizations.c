@@ -16,7 +16,7 @@
 #include "scheduler/store/site_settings.h"
 #include "scheduler/store/workspaces.h"
 
-/* Settings that clients write and read. */
+/* Settings that clients can set and read. */
 static const struct field settings[] = {
 	{"aggregated-commit-status-enabled", FIELD_BOOL, "true"},
 	{"allow-force-delete-workspaces", FIELD_BOOL, "false"},

@@ -4,7 +4,7 @@
 
 #include "scheduler/api/api.h"
 
-/* One row of store/organizations.h as a resource. */
+/* A row of store/organizations.h as a resource. */
 json_t *organization_resource(const struct rows *rows, int row);
 
 #endif

@@ -115,7 +115,7 @@ int policies_read(struct request *req, struct response *res, struct err *err)
 	return respond_resource(res, 200, policy_resource(&rows, 0));
 }
 
-/* ---- what clients send ---- */
+/* ---- input ---- */
 
 static int level_check(const struct kind *kind, const char *level, struct err *err)
 {
@@ -236,7 +236,7 @@ int policies_delete(struct request *req, struct response *res, struct err *err)
 	return respond_empty(res, 204);
 }
 
-/* ---- the text ---- */
+/* ---- the policy's text ---- */
 
 static int source_check(const struct buf *source, struct err *err)
 {

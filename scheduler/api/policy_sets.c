@@ -141,7 +141,7 @@ int policy_sets_read(struct request *req, struct response *res, struct err *err)
 	return set_show(req, res, 200, row_text(&rows, 0, "id"), err);
 }
 
-/* ---- what clients send ---- */
+/* ---- input ---- */
 
 /* A policy set and the JSON values that it refers to: new references. */
 struct set_input {

@@ -204,7 +204,7 @@ json_t *relation_linked(json_t *relation, const char *collection, const char *id
 	return relation;
 }
 
-/* Types whose resources have the address /api/v2/<type>/<id>. */
+/* Types whose resources are at /api/v2/<type>/<id>. */
 static const char *const addressed[] = {"agent-pools", "agents", "applies", "comments", "configuration-versions",
 	"cost-estimates", "organizations", "plans", "policies", "policy-evaluations", "policy-set-versions",
 	"policy-sets", "projects", "runs", "ssh-keys", "state-versions", "task-results", "task-stages", "tasks",

@@ -66,7 +66,7 @@ struct api {
 	pthread_key_t store;      /* struct store of each thread */
 };
 
-/* ---- a thread's store ---- */
+/* ---- the store of a thread ---- */
 
 static void store_close(void *data)
 {

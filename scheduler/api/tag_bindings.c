@@ -8,7 +8,7 @@
 
 enum { KEY_MOST = 128, VALUE_MOST = 256, LIST_MOST = 1000, FILTERS_MOST = 10 };
 
-/* ---- what clients send ---- */
+/* ---- input ---- */
 
 int tag_text_check(const char *text, size_t most, const char *what, const char *pointer, struct err *err)
 {

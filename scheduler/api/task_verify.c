@@ -67,7 +67,7 @@ void task_request_test(
 	task_request_sign(store, json_text(body), key, ret_request);
 }
 
-/* ---- sending it ---- */
+/* ---- sending ---- */
 
 int task_verify(const struct store *store, const char *organization, const char *url, const char *key, struct err *err)
 {

@@ -63,7 +63,7 @@ int tokens_show(struct request *req, struct response *res, struct token_list *li
 	return respond_rows(req, res, &page, &listing, err);
 }
 
-/* ---- making one ---- */
+/* ---- creating ---- */
 
 int token_order_read(const struct request *req, struct token_order *order, struct err *err)
 {
@@ -107,7 +107,7 @@ int token_make(struct request *req, struct response *res, const struct token_ord
 	return respond_resource(res, 201, resource);
 }
 
-/* ---- a user's own ---- */
+/* ---- tokens of a user ---- */
 
 /* The path's user must be the actor: the tokens of other users are hidden. */
 static int user_check(const struct request *req, struct err *err)

@@ -11,7 +11,7 @@
 
 enum { MOST_ARCHS = 16, MOST_URL = 2048, MOST_REASON = 1024 };
 
-/* ---- showing ---- */
+/* ---- output ---- */
 
 static const json_t *arch_find(const json_t *archs, const char *name)
 {
@@ -76,7 +76,7 @@ static int versions_read(struct request *req, struct response *res, const char *
 	return version_show(req, res, tool, 200, param(req, "version"), err);
 }
 
-/* ---- reading what was sent ---- */
+/* ---- input ---- */
 
 static int url_check(const char *url, const char *pointer, struct err *err)
 {

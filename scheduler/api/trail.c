@@ -6,7 +6,7 @@
 #include "scheduler/api/api.h"
 #include "scheduler/auth/signed.h"
 
-/* ---- gathering ---- */
+/* ---- collecting ---- */
 
 static void note_id(struct id *id, const char *text)
 {
@@ -31,7 +31,7 @@ void trail_note_document(struct trail *trail, const json_t *resource)
 	text_copy(trail->resource, sizeof(trail->resource), json_string_at(resource, "id"));
 }
 
-/* ---- what a route does ---- */
+/* ---- the action and resource of a route ---- */
 
 static void underscores(char *text)
 {

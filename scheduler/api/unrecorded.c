@@ -9,7 +9,7 @@
 
 enum { ID_LIMIT = 64 << 10, BLOCKS_LIMIT = 16 << 20 };
 
-/* ---- showing ---- */
+/* ---- output ---- */
 
 static int resource_make(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
 {

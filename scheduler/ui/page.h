@@ -3,8 +3,8 @@
 #define SCHEDULER_UI_PAGE_H
 
 /*
- * HTML pages that the server renders completely: no scripts, one style sheet, and forms that work without it. page_text
- * and page_field escape their text. page_html does not, so it must get constant text only.
+ * HTML pages that the server renders completely: no scripts, one style sheet, and forms that work without it. Texts of
+ * users must go through page_text or page_field, which escape them. page_html does not escape: it is for constant text.
  */
 
 #include "scheduler/api/api.h"
