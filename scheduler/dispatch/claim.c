@@ -19,14 +19,14 @@
 #include "scheduler/store/workers.h"
 
 /*
- * A worker takes an answer of 64 MiB (worker/lease.c). ANSWER_LIMIT bounds the variables and addresses of all jobs of
- * one answer, unless one job alone has more: an earlier version created runs with more than RUN_VARIABLES_LIMIT.
- * JOB_VARIABLES_LIMIT bounds each of such a run's two texts.
+ * A worker accepts an answer of up to 64 MiB (worker/lease.c). ANSWER_LIMIT bounds the variables and addresses of all
+ * jobs of one answer, unless a single job exceeds it: an earlier version created runs with more than
+ * RUN_VARIABLES_LIMIT. JOB_VARIABLES_LIMIT bounds each of the two variable texts of such a run.
  */
 enum {
 	MOST_TRIES = 5,
-	MAX_PICKS = 12,         /* Picks that find jobs for other workers. */
-	MAX_PICKS_BY_NEEDS = 6, /* After so many, a pick leaves out the organizations of such jobs. */
+	MAX_PICKS = 12,         /* Picks per try that find jobs for other workers. */
+	MAX_PICKS_BY_NEEDS = 6, /* After this many, a pick excludes the organizations of such jobs. */
 	ANSWER_LIMIT = 2 * RUN_VARIABLES_LIMIT,
 	JOB_VARIABLES_LIMIT = 24 << 20,
 	SSH_KEY_LIMIT = 1 << 20
@@ -35,49 +35,57 @@ enum {
 struct picked_job {
 	struct id job, run;
 	int attempt;
-	char *token, *run_token;     /* the worker's for the job, and what runs in it has its own */
+	char *token, *run_token;     /* the worker's token for the job; the token for the processes in the run */
 	struct engine_choice engine; /* of a plan or an apply */
-	const char *why;             /* of one that does not start: what the run breaks or refuses; a constant */
-	char *refusal;               /* of one that no worker of the pool can run: why; owned */
+	const char *why;             /* why the run does not start: a broken invariant or a refusal; a constant */
+	char *refusal;               /* why no worker of the pool can run the job; owned */
 };
 
 struct claiming {
 	struct store *store;
 	const char *pool, *worker;
 	int slots;
-	long long deadline_seconds;    /* of an apply, from now on; 0: it has none */
+	long long deadline_seconds;    /* deadline of an apply, counted from now; 0: none */
 	bool locked;                   /* another transaction holds some of the jobs locked */
 	bool again;                    /* another try may find more jobs */
 	bool more;                     /* more jobs wait */
 	bool full;                     /* the next job does not fit into the answer */
-	long long bytes_before, bytes; /* of the variables and addresses of the answer's jobs: before this try, now */
-	struct db_array left_out;      /* jobs that do not start, which this claim does not pick again */
-	const json_t *capabilities;    /* of the worker; NULL: it is of an earlier version */
-	json_t *others;                /* workers_capabilities; NULL: not read yet */
-	json_t *disabled;              /* versions of engines; NULL: none */
-	bool has_misfits;              /* the last pick found jobs that are left to other workers */
-	int picks;                     /* of this try, so far */
-	struct db_array misfit_needs, misfit_organizations; /* Of such jobs. This claim picks no more of them. */
+	long long bytes_before, bytes; /* size of the variables and addresses in the answer: before this try, now */
+	struct db_array left_out;      /* jobs that do not start; this claim does not pick them again */
+	const json_t *capabilities;    /* the worker's; NULL: a worker of an earlier version */
+	json_t *others;                /* from workers_capabilities; NULL: not read yet */
+	json_t *disabled;              /* disabled engine versions; NULL: none */
+	bool has_misfits;              /* the last pick found jobs for other workers */
+	int picks;                     /* number of picks in this try */
+	struct db_array misfit_needs, misfit_organizations; /* Excluded from this claim's next picks. */
 	struct picked_job picked[MOST_CLAIMED];
 	size_t count;
-	struct picked_job failed[MOST_CLAIMED]; /* picked, and their runs do not start */
+	struct picked_job failed[MOST_CLAIMED]; /* picked jobs whose runs do not start */
 	size_t failed_count;
 	struct outbox outbox;
 	struct rows details;
 };
 
-/* Terraform of a held workspace may still run, and so may any terraform after an epoch began (dispatch/epoch.h), until
- * each worker's heartbeat has come: $8 is a lease. Plan-only runs disturb nobody. */
+/*
+ * A job may not start in two cases, since terraform may still be running there. In both, plan-only runs are exempt, as
+ * they cannot interfere.
+ *  - The workspace is held.
+ *  - An epoch began less than one lease ago (dispatch/epoch.h), so some workers may not have sent a heartbeat yet. $8
+ *    is the lease.
+ */
 #define MAY_BEGIN                                                                                                      \
 	"((select plan_only from runs where id = k.run_id) or not exists (select 1 from workspaces hw "                \
 	"where hw.id = k.workspace_id and hw.hold_job_id is not null) and not " EPOCH_IS_YOUNG("$8") ") "
 
 /*
- * Classes in order, within a class the organization with the fewest running and earlier jobs first, then the oldest.
- * The heads walk jumps from organization to organization in the index, so that a long queue of one costs the others
- * nothing. A job whose secrets are sealed with a key that is not in $7 is left to another scheduler. Running jobs are
- * counted only where it makes a difference. Jobs that another transaction holds locked are left for the next look.
- * `like`: see migration 0028; no plan is to read all that wait in order to find one by its id.
+ * Jobs are picked by class. Within a class, the organization with the fewest running and earlier jobs comes first, then
+ * the oldest job.
+ *  - The walk over `heads` jumps from organization to organization in the index, so that one organization's long queue
+ *    does not slow the others down.
+ *  - A job whose secrets are sealed with a key that is not in $7 is left to another scheduler.
+ *  - Running jobs are counted only if more than one organization has waiting jobs.
+ *  - Jobs that another transaction holds locked are skipped until the next pick.
+ *  - `like`: see migration 0028. It keeps the planner from reading all waiting jobs to find one by its id.
  */
 #define OPENED_HERE "not " JOB_KEY_IS_MISSING("k", "$7") " "
 
@@ -109,7 +117,6 @@ static const char pick_sql[] =
 	"(select 1) one left join picked p on true "
 	"left join workers w on w.id = $3 and w.pool_id = $1 and w.left_at is null";
 
-/* Forgets what has been picked. */
 static void picked_release(struct claiming *c)
 {
 	for (size_t i = 0; i < c->count; i++) {
@@ -122,7 +129,7 @@ static void picked_release(struct claiming *c)
 	c->count = c->failed_count = 0;
 }
 
-/* The sentence for the run that needs an engine which no worker of the pool has. The caller frees it. */
+/* Returns the error for a run that needs an engine which no worker of the pool has. The caller frees it. */
 static char *refusal_make(const char *needs, const json_t *own, const json_t *others)
 {
 	_cleanup_(buf_release) struct buf sentence = BUF_INIT(RESULT_ERROR_SIZE);
@@ -145,7 +152,7 @@ static json_t *others_allowed(const struct claiming *c, const char *needs)
 	return allowed;
 }
 
-/* The other workers are looked at only where this one can't run a job. */
+/* Decides whether this worker can run the job. Reads the other workers' capabilities only if it cannot. */
 static int claim_judge(
 	struct claiming *c, const char *needs, struct picked_job *job, enum job_fit *ret_fit, struct err *err)
 {
@@ -217,7 +224,8 @@ static int claim_pick_once(struct claiming *c, struct err *err)
 	return 0;
 }
 
-/* Picks again without the needs of jobs that are left to other workers, until all jobs are this worker's. */
+/* Repeats the pick, excluding the needs of jobs that are left to other workers, until this worker can run all picked
+ * jobs. */
 static int claim_pick(struct claiming *c, struct err *err)
 {
 	c->picks = 0;
@@ -231,7 +239,7 @@ static int claim_pick(struct claiming *c, struct err *err)
 	return 0;
 }
 
-/* A run that does not start is left out of the claim, and must not stop the others. */
+/* Moves the jobs whose runs do not start to `failed`, so that they do not stop the others. */
 static void claim_keep_started(struct claiming *c, const struct happening *started)
 {
 	size_t kept = 0;
@@ -313,11 +321,11 @@ static int claim_mark(struct claiming *c, struct err *err)
 		P_INT(c->deadline_seconds));
 }
 
-/* What reads the plan as JSON before the apply, or at its very end. */
+/* The stages that read the plan's JSON before the apply or after it. */
 static const uint32_t reads_json = STAGE_BIT(STAGE_POST_PLAN) | STAGE_BIT(STAGE_OPA) | STAGE_BIT(STAGE_COST) |
 	STAGE_BIT(STAGE_SENTINEL) | STAGE_BIT(STAGE_PRE_APPLY) | STAGE_BIT(STAGE_POST_APPLY);
 
-/* They come with the commit. */
+/* The rows arrive with the commit (db_ask). */
 static int claim_details(struct claiming *c, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
@@ -371,7 +379,7 @@ static int claim_run(void *data, struct err *err)
 	return claim_mark(c, err) < 0 ? -1 : claim_details(c, err);
 }
 
-/* ---- the claimed job, as the worker reads it ---- */
+/* ---- the job document for the worker ---- */
 
 static int open_json(
 	struct store *store, const struct rows *rows, int row, const char *column, json_t **ret_value, struct err *err)
@@ -397,7 +405,7 @@ static json_t *array_or_empty(const struct rows *rows, int row, const char *colu
 	return json_array();
 }
 
-/* Those of the snapshot that are stronger than the run's own variables, or those that are not. */
+/* Appends the snapshot's variables that override the run's own variables (`stronger`), or the others. */
 static void add_snapshot(json_t *variables, const json_t *snapshot, bool stronger)
 {
 	json_t *variable;
@@ -410,7 +418,8 @@ static void add_snapshot(json_t *variables, const json_t *snapshot, bool stronge
 	}
 }
 
-/* Weakest first: what was effective at creation, the run's own (whose values are expressions), what beats those. */
+/* Lists the variables in ascending order of precedence: those effective at the run's creation, the run's own (whose
+ * values are expressions), and those of the snapshot that override them. */
 static int job_variables(struct store *store, const struct rows *rows, int row, json_t **ret_variables, struct err *err)
 {
 	json_auto_t *snapshot = NULL, *own = NULL, *all = json_array();
@@ -429,7 +438,7 @@ static int job_variables(struct store *store, const struct rows *rows, int row, 
 	return 0;
 }
 
-/* What the run fetches modules with; "" if its workspace has no key. */
+/* The private key that the run fetches modules with; "" if its workspace has no key. */
 static int job_ssh_key(struct store *store, const struct rows *rows, int row, json_t **ret_key, struct err *err)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(SSH_KEY_LIMIT);
@@ -463,7 +472,7 @@ static int job_document(struct claiming *c, int row, json_t **ret_job, struct er
 	if (job_ssh_key(c->store, rows, row, &ssh_key, err) < 0 ||
 		job_variables(c->store, rows, row, &variables, err) < 0)
 		return -1;
-	/* An apply runs with the engine and the version that planned. */
+	/* An apply uses the engine and the version that made its plan. */
 	*ret_job = json_pack("{ss si ss ss ss ss ss ss ss ss s{ss ss} ss ss ss sb sb sb sb so so so sb sb ss}", "job",
 		row_text(rows, row, "id"), "attempt", (int)row_int(rows, row, "attempt"), "token",
 		c->picked[picked].token, "run-token", c->picked[picked].run_token, "api-url", c->store->public_url,
@@ -500,8 +509,9 @@ static void note_claim(const struct claiming *c, int row)
 	metric_observef(M_CLAIM_WAIT, strtod(row_text(&c->details, row, "waited"), NULL), "stage=\"%s\"", stage);
 }
 
-/* A job that can't be handed out (its snapshot was changed, say) ends its run with the reason, and holds up no other. A
- * job whose key changed to one that is missing here, between the look and the lock, is handed out after its lease. */
+/* Ends the run of a job that cannot be handed out (its snapshot was changed, say) with the reason, so that it does not
+ * block other jobs. If the job's key changed between the pick and the lock, and this scheduler lacks the new key, the
+ * job is handed out again when its lease ends. */
 static void claim_unreadable(struct claiming *c, int row, const struct err *why)
 {
 	struct err err = ERR_INIT;
@@ -519,9 +529,9 @@ static void claim_unreadable(struct claiming *c, int row, const struct err *why)
 			NULL);
 }
 
-/* Takes a job whose run does not start out of the queue: it would be picked by every claim. The run ends errored. A run
- * that does not even accept that needs no job. Only a run in a state that this version does not know keeps its job, for
- * a scheduler of the other version. */
+/* Ends the run of a job that does not start as errored and takes the job out of the queue, since every claim would pick
+ * it again. If the run refuses even that event, it needs no job, and the job is deleted. If this version does not know
+ * the run's state, the job stays for a scheduler of the other version. */
 static void claim_withdraw(struct claiming *c, const struct picked_job *failed)
 {
 	_cleanup_(freep) char *reason = failed->refusal ? mem_text(failed->refusal)
@@ -588,7 +598,7 @@ static int claim_once(struct claiming *c, json_t *jobs, struct err *err)
 	return result;
 }
 
-/* ---- what comes along ---- */
+/* ---- inputs in the answer ---- */
 
 static void contents_add(struct store *store, json_t *jobs)
 {
@@ -629,7 +639,7 @@ int jobs_claim(
 
 	do {
 		if (c.locked)
-			nanosleep(&moment, NULL); /* for a transaction that holds a waiting job: it is short */
+			nanosleep(&moment, NULL); /* another transaction locks a job: it is short */
 		c.slots = slots - (int)json_array_size(jobs);
 		result = claim_once(&c, jobs, err);
 		tries += c.locked;
@@ -639,8 +649,8 @@ int jobs_claim(
 	db_array_release(&c.misfit_organizations);
 	json_decref(c.others);
 	json_decref(c.disabled);
-	/* Jobs that an earlier try has committed are this worker's. Without the answer they would stand still until
-	 * their leases end. */
+	/* Jobs that an earlier try committed are this worker's. If the answer did not name them, they would stay idle
+	 * until their leases end. */
 	if (result < 0 && !json_array_size(jobs))
 		return -1;
 	if (result < 0) {

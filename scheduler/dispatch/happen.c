@@ -32,7 +32,7 @@ static void note_transition(const struct run_change *change)
 		NULL);
 }
 
-/* One broken run must not stop the decisions about others: the caller leaves it as it is. */
+/* Logs the broken run, which the caller leaves unchanged, so that it does not stop decisions about other runs. */
 static const char *note_broken(const struct run_row *row, enum run_event_kind event, const char *broken)
 {
 	log_error("a run breaks an invariant and is left as it is", "run", row->id.text, "event", run_event_name(event),
@@ -40,7 +40,7 @@ static const char *note_broken(const struct run_row *row, enum run_event_kind ev
 	return broken;
 }
 
-/* A run that breaks an invariant can only end errored, once none of its work goes on. */
+/* A run that breaks an invariant can only end as errored, once none of its work is running. */
 static bool ends_broken(const struct run_row *row, enum run_event_kind event)
 {
 	return !row->unknown && (event == EV_ERRORED || event == EV_LOST);
@@ -52,7 +52,7 @@ static struct verdict row_step(const struct run_row *row, const struct run_event
 }
 
 /* Steps the run, checks the verdict, and adds it to the changes unless the run refuses the event. Returns NULL, or the
- * invariant that the row or the verdict breaks: then nothing is added. */
+ * invariant that the row or the verdict breaks; nothing is added then. */
 static const char *change_make(
 	const struct run_row *row, const struct happening *item, struct changes *changes, struct verdict *ret_verdict)
 {
@@ -88,7 +88,7 @@ static bool item_is_late(const struct happening *item, const struct run_row *row
 	const struct attempt_said said = {item->job, item->attempt, item->ended_lease != NULL};
 	struct attempt now = row->job;
 
-	/* Any other lease is from a heartbeat since, or from a step of the clock. */
+	/* A different time means a later heartbeat or a step of the clock. */
 	now.lease_over = text_equal(item->ended_lease, row->lease_until);
 	return attempt_is_late(&now, &said);
 }
@@ -137,7 +137,7 @@ static bool run_is_among(const char *run_id, struct happening *const *items, siz
 	return false;
 }
 
-/* Returns true if one of the open items judges a lease. */
+/* Collects the runs of the open items. Returns true if one of these items ends a lease. */
 static bool open_runs(const struct happening *items, size_t count, struct db_array *ret_ids)
 {
 	bool judges_leases = false;
@@ -150,8 +150,8 @@ static bool open_runs(const struct happening *items, size_t count, struct db_arr
 	return judges_leases;
 }
 
-/* Decides the open items of each run up to the first that changes the run; the next round loads it anew. So any number
- * of items that change nothing, such as forged results, takes one round. Returns how many were decided. */
+/* Decides the open items of each run up to the first that changes the run; the next round loads that run again. So any
+ * number of items that change nothing, such as forged results, takes one round. Returns the number of decided items. */
 static int round_decide(struct happening *items, size_t count, const struct run_set *set, struct changes *changes,
 	struct db_array *kicked)
 {
@@ -170,7 +170,7 @@ static int round_decide(struct happening *items, size_t count, const struct run_
 	return decided;
 }
 
-/* Returns how many items were decided; 0: none is open. */
+/* Returns the number of decided items; 0: none is open. */
 static int round_run(struct store *store, struct happening *items, size_t count, struct db_array *kicked,
 	struct outbox *outbox, struct err *err)
 {
@@ -201,7 +201,7 @@ static const struct workspace_row *set_workspace(const struct run_set *set, cons
 	return NULL;
 }
 
-/* What a queued or parked run of the set comes to: EVENT_COUNT for nothing. */
+/* Returns the event for a queued or parked run of the set; EVENT_COUNT: none. */
 static enum run_event_kind row_event(const struct run_set *set, const struct run_row *row)
 {
 	const struct workspace_row *workspace = set_workspace(set, row->workspace.text);
@@ -214,8 +214,7 @@ static enum run_event_kind row_event(const struct run_set *set, const struct run
 	return queue_event(&view, &row->run, row->plan_is_stale);
 }
 
-/* What each of the set comes to. Workspaces where a stale plan at the head made way for the next are added to `kicked`.
- */
+/* Decides the runs of the set. Adds a workspace to `kicked` if a stale plan left the head of its queue. */
 static void set_advance(const struct run_set *set, struct changes *changes, struct db_array *kicked)
 {
 	for (size_t i = 0; i < set->run_count; i++) {
@@ -229,7 +228,7 @@ static void set_advance(const struct run_set *set, struct changes *changes, stru
 	}
 }
 
-/* Lets queues go on; `kicked` is filled anew with those that are to be looked at again. */
+/* Moves queues on. Replaces the content of `kicked` by the workspaces whose queues may move further. */
 /* model: queue */
 static int queues_advance(struct store *store, struct db_array *kicked, struct outbox *outbox, struct err *err)
 {
@@ -290,7 +289,7 @@ static int batch_run(void *data, struct err *err)
 	return happen_within(batch->store, batch->items, batch->count, &kicked, &batch->outbox, err);
 }
 
-/* For the timeline of a run (tests/bench/lone). */
+/* Logged for the timeline of a run (tests/bench/lone). */
 static void note_commit(const struct batch *batch)
 {
 	for (size_t i = 0; i < batch->count; i++)

@@ -14,20 +14,20 @@
 
 enum { SEALED_LIMIT = RUN_VARIABLES_LIMIT + 1024 };
 
-/* One order on its way. */
+/* One order while it is processed. */
 struct placing {
 	struct run_creation *creation;
 	struct run_row row;
 	struct workspace_row place;
-	int workspace, configuration;   /* its rows of the two results */
-	bool behind;                    /* others are before it in its queue */
+	int workspace, configuration;   /* row numbers in the results `workspaces` and `configurations` */
+	bool behind;                    /* other runs are before it in the queue */
 	struct buf snapshot, variables; /* sealed; variables empty: none */
 };
 
-/* At most one for each workspace: the next sees what this one has done. */
+/* One batch of orders, at most one for each workspace, so that the next round sees the changes of this one. */
 struct round {
 	struct store *store;
-	bool ready; /* only of workspaces that nobody else holds locked */
+	bool ready; /* skip workspaces that are locked by another transaction */
 	struct placing *placings;
 	size_t count;
 	struct rows workspaces, configurations;
@@ -52,16 +52,16 @@ static int order_check(const struct run_order *order, struct err *err)
 	return 0;
 }
 
-/* ---- what is there ---- */
+/* ---- the rows that orders refer to ---- */
 
-/* Whether there is such a row. PostgreSQL may answer "exists" for many rows by reading the whole table once. */
+/* True if there is such a row. PostgreSQL may answer "exists" for many rows by reading the whole table once. */
 #define ANY(from)     "coalesce((select true from " from " limit 1), false) "
 #define HAS_TASKS     ANY("tasks t where t.organization_id = o.id")
 #define HAS_POLICIES  ANY("policy_sets s where s.organization_id = o.id")
 #define HAS_QUEUE     ANY("runs r where r.workspace_id = u.workspace and r.queued and not r.plan_only")
 #define HAS_VARIABLES ANY("variables v where v.workspace_id = u.workspace")
 #define HAS_SETS      ANY("workspaces w join varsets s on s.organization_id = w.organization_id where w.id = u.workspace")
-/* Whether the workspace's owner estimates costs, the run's actor may apply it, and anybody is told of it. */
+/* Whether the workspace's owner estimates costs, the run's actor may apply it, and notifications are configured. */
 #define HAS_COSTS COST_ESTIMATION("w", "o")
 #define MAY_APPLY RIGHTS_IN_WORKSPACE("u.actor", "w.organization_id", "w.id")
 #define VERSION_IS_DISABLED                                                                                            \
@@ -70,7 +70,7 @@ static int order_check(const struct run_order *order, struct err *err)
 #define IS_WATCHED   WORKSPACE_IS_WATCHED("w")
 #define WORKSPACE_IS WORKSPACE_ROW("w")
 
-/* clang-format off: it puts what follows a macro below its end */
+/* clang-format off: it would move the text after a macro to the next line */
 #define WORKSPACES                                                                                                     \
 	"select u.n - 1 as n, w.id as workspace_id, w.organization_id, w.auto_apply, w.terraform_version, "            \
 	"w.working_directory, w.structured_run_output, w.pool_id as own_pool_id, "                                     \
@@ -88,7 +88,7 @@ static int order_check(const struct run_order *order, struct err *err)
 static const char workspaces_sql[] = WORKSPACES;
 static const char ready_sql[] = WORKSPACES " skip locked";
 
-/* A later statement than the one that has waited for the workspaces' locks, so that it sees what was committed
+/* A separate statement after the one that waited for the workspaces' locks, so that it sees what was committed
  * meanwhile. */
 static const char configuration_sql[] =
 	"select u.n - 1 as n, c.id, c.status, c.speculative, " HAS_QUEUE "as has_queue, " HAS_VARIABLES "or " HAS_SETS
@@ -134,7 +134,7 @@ static int configuration_check(const struct round *r, const struct placing *p, s
 	return 0;
 }
 
-/* The pool may have been closed to the workspace since it was chosen. */
+/* The workspace may have lost access to its pool since the pool was chosen. */
 static int pool_check(const struct round *r, const struct placing *p, struct err *err)
 {
 	const struct pool_use use = {.organization_id = row_text(&r->workspaces, p->workspace, "organization_id"),
@@ -163,7 +163,7 @@ static int workspace_check(const struct round *r, const struct placing *p, struc
 	return 0;
 }
 
-/* ---- what a run is locked to ---- */
+/* ---- the fixed inputs of a run ---- */
 
 static int snapshot_too_large(long long bytes, struct err *err)
 {
@@ -180,8 +180,8 @@ static json_t *snapshot_variable(const struct rows *rows, int row, const struct 
 		row_bool(rows, row, "sensitive"), "beats-run", row_bool(rows, row, "beats_run"));
 }
 
-/* Every variable's value as it is now, as JSON. A variable that can't be read, or a snapshot that is too large,
- * is the creation's own error: then it returns 0 without *ret_text. */
+/* Reads the current values of all variables as JSON. If a variable cannot be read or the snapshot is too large, it sets
+ * the creation's own error, and returns 0 without *ret_text. */
 static int snapshot_read(const struct round *r, const struct placing *p, char **ret_text, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -209,7 +209,8 @@ static int snapshot_read(const struct round *r, const struct placing *p, char **
 	return 0;
 }
 
-/* Seals the snapshot and the run's own variables. Together they are bounded, since a claim's answer carries both. */
+/* Seals the snapshot and the run's own variables. Their total size is bounded, since the answer to a claim carries
+ * both. */
 static int variables_take(const struct round *r, struct placing *p, struct err *err)
 {
 	const json_t *variables = p->creation->order->variables;
@@ -252,7 +253,7 @@ static struct run run_ordered(const struct round *r, const struct placing *p)
 	return run;
 }
 
-/* The run as it is before its first decision. What is wrong with the order is the creation's own error. */
+/* Prepares the run as it is before its first decision. An error in the order is stored in the creation. */
 static int placing_begin(struct round *r, struct placing *p, struct err *err)
 {
 	struct err *own = &p->creation->err;
@@ -344,7 +345,8 @@ static bool has_stages(const struct round *r, const struct placing *p)
 		row_bool(&r->workspaces, p->workspace, "has_costs");
 }
 
-/* The stages that are configured for it now are its own for good. Most organizations have none of a kind. */
+/* Fixes the run's stages to those that are configured now. Most organizations have no stage of one kind or another, so
+ * each kind is read only if it is configured. */
 static int stages_take(struct round *r, struct placing *p, struct err *err)
 {
 	const char *run = p->row.id.text, *workspace = p->row.workspace.text;
@@ -367,7 +369,7 @@ static int stages_take(struct round *r, struct placing *p, struct err *err)
 		r->store->db, err, "update runs set stages = $2 where id = $1", P_TEXT(run), P_INT(p->row.run.stages));
 }
 
-/* Their rows point at the run's, which is there before them. */
+/* The rows of the stages reference the run's row, so the run is written first. */
 static int round_stages(struct round *r, struct err *err)
 {
 	bool any = false;
@@ -384,7 +386,7 @@ static int round_stages(struct round *r, struct err *err)
 
 /* ---- one round ---- */
 
-/* The first thing that is told of a run. */
+/* Adds the notification that a run was created, which is the first one of a run. */
 static void tell_created(struct round *r, const struct placing *p)
 {
 	if (p->row.run.plan_only || !row_bool(&r->workspaces, p->workspace, "watched"))
@@ -399,7 +401,7 @@ static void tell_created(struct round *r, const struct placing *p)
 			.actor = p->creation->order->actor});
 }
 
-/* Its rows; those whose order is wrong or names no workspace go no further. */
+/* Prepares the orders from the rows of the round. Drops invalid orders and orders without a workspace. */
 static int round_begin(struct round *r, struct err *err)
 {
 	size_t kept = 0;
@@ -433,8 +435,9 @@ static int round_begin(struct round *r, struct err *err)
 	return 0;
 }
 
-/* A plan-only run takes its turn at once; any other when its workspace's queue comes to it, which may be now. Where
- * others are before it and no run is current, somebody is perhaps about to let them go on: it is done for him. */
+/* A plan-only run starts at once. Any other run starts when it is first in its workspace's queue, which may be now. If
+ * others are before it and no run is current, another transaction is perhaps about to move the queue on. This
+ * transaction does so in its place. */
 static void round_decide(struct round *r, struct db_array *kicked)
 {
 	_cleanup_(run_set_release) struct run_set set = {
@@ -463,7 +466,7 @@ static int round_write(struct round *r, struct err *err)
 	if (round_stages(r, err) < 0)
 		return -1;
 	round_decide(r, &kicked);
-	/* The inputs point at the runs' rows, and are there before the jobs, whose needs come from them. */
+	/* The inputs reference the runs' rows. They precede the jobs, whose needs are derived from them. */
 	if (changes_save_new(r->store, &r->changes, err) < 0 || inputs_insert(r, err) < 0 ||
 		changes_save(r->store, &r->changes, err) < 0)
 		return -1;
@@ -495,7 +498,7 @@ static int round_run(const struct ordering *o, struct placing *placings, size_t 
 	return result;
 }
 
-/* ---- all ---- */
+/* ---- all rounds ---- */
 
 static bool round_has(const struct placing *placings, size_t count, const struct run_creation *creation)
 {
@@ -505,7 +508,7 @@ static bool round_has(const struct placing *placings, size_t count, const struct
 	return false;
 }
 
-/* The first of each workspace that has not had its round. */
+/* Chooses the first order of each workspace that is not done yet. */
 static size_t round_choose(struct ordering *o, struct placing *placings, bool *done)
 {
 	size_t count = 0;

@@ -32,9 +32,9 @@ struct sweeper {
 	struct store store;
 	char *database_url;
 	struct clock_watch clock;
-	bool steady;        /* the last look at the clock found no step */
-	int64_t watched_ms; /* when leases were last watched over; by clock_mono_ms, as the next */
-	int64_t grace_ms;   /* until when they are left alone */
+	bool steady;        /* the last reading of the clock found no step */
+	int64_t watched_ms; /* when leases were last checked; clock_mono_ms, as the next */
+	int64_t grace_ms;   /* until when leases are not ended */
 	pthread_t thread;
 	int wake;
 	atomic_bool stopping;
@@ -42,8 +42,8 @@ struct sweeper {
 
 /* ---- leases ---- */
 
-/* Workers could not beat while this scheduler, or its database, was away: their leases ended unheard. They get half a
- * lease to be heard again, so that nobody's apply is given up because of us. */
+/* While this scheduler or its database was away, workers could not renew their leases. Afterwards, workers get half a
+ * lease to send a heartbeat, so that our outage does not end their applies. */
 static bool leases_have_grace(struct sweeper *sweeper, int64_t now)
 {
 	int64_t half_ms = (int64_t)sweeper->store.lease_seconds * 500;
@@ -77,7 +77,8 @@ static void lease_reason(const struct rows *rows, int row, char ret_reason[REASO
 					  : "An apply that may have started is never tried again, any other is.");
 }
 
-/* In one transaction. If that fails, each by itself: one run must not keep the leases of others. */
+/* Ends the leases in one transaction. If that fails, ends each in its own, so that one failing run does not block the
+ * others. */
 static int leases_end(struct store *store, struct happening *items, size_t count, struct err *err)
 {
 	struct sweep_failures failures = {0};
@@ -114,7 +115,8 @@ static int sweep_leases(struct store *store, struct err *err)
 		    "order by j.lease_until limit $1",
 		    P_INT(MOST_SWEPT)) < 0)
 		return -1;
-	/* The look is after the selection: it sees each step of the clock that could have selected them. */
+	/* The clock is read after the selection, so the reading detects every step that could have selected these
+	 * rows. */
 	if (rows.count && clock_watch_look(store->clock, store, &steady, err) < 0)
 		return -1;
 	if (!steady)
@@ -139,7 +141,7 @@ static int sweep_leases(struct store *store, struct err *err)
 
 /* ---- holds ---- */
 
-/* Each is said once, whichever replica sees it; runyard_workspaces_held_long shows how many there are. */
+/* Each hold is logged once, by whichever replica finds it. runyard_workspaces_held_long shows how many there are. */
 static int holds_warn(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -186,8 +188,9 @@ static int sweep_holds(struct store *store, struct err *err)
 
 /* ---- announcements ---- */
 
-/* A job that still waits while workers of its pool have room was perhaps announced to a broker that forgot. Whoever is
- * woken gets the best job, so it does not matter which of a class are named, and none has to be sorted. */
+/* Announces jobs again that still wait although workers of their pool have room: the broker may have lost the
+ * announcement. A worker that claims gets the best job, so it does not matter which jobs of a class are announced, and
+ * no sort is needed. */
 /* model: announce */
 static int sweep_announcements(struct store *store, struct err *err)
 {
@@ -210,8 +213,9 @@ struct forgetting {
 	const char *workspace_id;
 };
 
-/* Whoever has a run wait says that there is a queue (migration 0025); that one of them was canceled, nobody says. A
- * second statement, so that it sees what was committed while the first waited for the lock. */
+/* Clears has_queue of a workspace without queued runs. Every transaction that queues a run sets has_queue (migration
+ * 0025), but none clears it when a queued run is canceled. The update is a second statement, so that it sees what was
+ * committed while the first waited for the lock. */
 static int queue_forget_in(void *data, struct err *err)
 {
 	const struct forgetting *f = data;
@@ -225,7 +229,8 @@ static int queue_forget_in(void *data, struct err *err)
 		P_TEXT(f->workspace_id));
 }
 
-/* A queue that could go on and does not is a fault of ours; it must not become somebody's night. */
+/* A queue that could go on and does not is a bug in the scheduler. The sweep moves it on, so that no operator has
+ * to. */
 static int queue_look(struct store *store, const char *workspace_id, bool waits, struct err *err)
 {
 	struct forgetting f = {store, workspace_id};
@@ -262,9 +267,9 @@ static int sweep_queues(struct store *store, struct err *err)
 	return 0;
 }
 
-/* ---- what is over ---- */
+/* ---- expired rows ---- */
 
-/* Those that are gone are shown for a day. */
+/* Workers that have gone are listed for a day. */
 static int sweep_workers(struct store *store, struct err *err)
 {
 	return db_query(store->db, NULL, err,
@@ -272,7 +277,7 @@ static int sweep_workers(struct store *store, struct err *err)
 		"and not exists (select 1 from jobs where worker_id = w.id)");
 }
 
-/* Exports are shown as expired for a while. */
+/* Exports are listed as expired for 7 days. */
 static int sweep_exports(struct store *store, struct err *err)
 {
 	return db_query(store->db, NULL, err, "delete from plan_exports where expires_at < now() - interval '7 days'");
@@ -301,7 +306,7 @@ static void gauge_pool(const struct rows *rows, int row)
 	metric_set(M_OLDEST_WAITING, label, strtod(row_text(rows, row, "oldest"), NULL));
 }
 
-/* Each table is passed over once, however many pools there are; of jobs, the indexes alone. */
+/* Scans each table once, however many pools there are. Of jobs, it scans only the indexes. */
 static int sweep_gauges(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -342,8 +347,8 @@ static const struct {
 	int (*sweep)(struct store *store, struct err *err);
 	enum {
 		SWEEP_ANY,
-		SWEEP_BY_CLOCK,   /* it judges by PostgreSQL's clock: not at a moment when that stepped */
-		SWEEP_ONLY_SHOWN, /* nothing comes of it but what /metrics shows */
+		SWEEP_BY_CLOCK,   /* compares times by PostgreSQL's clock: skipped while that clock has just stepped */
+		SWEEP_ONLY_SHOWN, /* only updates what /metrics shows */
 	} kind;
 } sweeps[] = {
 	{"leases", 1000, sweep_leases, SWEEP_BY_CLOCK},
@@ -367,13 +372,13 @@ static const struct {
 	{"audit trail", 600000, audit_count, SWEEP_ANY},
 };
 
-/* What is only shown is not looked up while nobody looks. */
+/* Returns false for a sweep that only updates /metrics, if /metrics was not read lately. */
 static bool sweep_is_wanted(size_t i, int64_t now)
 {
 	return sweeps[i].kind != SWEEP_ONLY_SHOWN || now - metrics_read_ms() < SHOWN_MS;
 }
 
-/* One look a round is enough for all of its sweeps. */
+/* Reads the clock at most once in each round. */
 static bool clock_is_steady(struct sweeper *sweeper, bool *looked)
 {
 	struct err err = ERR_INIT;
@@ -408,13 +413,13 @@ static void sweep_due(struct sweeper *sweeper, int64_t due[ARRAY_LEN(sweeps)])
 				"sweep failed: it is tried again", "sweep", sweeps[i].name, "error", err.message, NULL);
 		else if (leases)
 			sweeper->watched_ms = clock_mono_ms();
-		/* However much there is to count, it takes no more than a hundredth of the time. */
+		/* The gauges may take at most one percent of the time, however many rows there are. */
 		if (sweeps[i].kind == SWEEP_ONLY_SHOWN)
 			due[i] += (clock_mono_ms() - now) * 100;
 	}
 }
 
-/* Until then no thread is let through to the server that answers now. */
+/* No thread can use a server with an unknown history until the history is settled. */
 static void history_settle(struct sweeper *sweeper)
 {
 	struct err err = ERR_INIT;

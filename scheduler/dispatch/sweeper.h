@@ -3,9 +3,13 @@
 #define SCHEDULER_DISPATCH_SWEEPER_H
 
 /*
- * The thread for what nobody reports: leases that ended, announcements that a broker lost, queues that stand still
- * though they need not, workers that went away; and, while somebody reads it, the gauges of /metrics. Replicas
- * may all sweep.
+ * The thread that detects conditions which no process reports:
+ *  - leases that ended,
+ *  - announcements that a broker lost,
+ *  - queues that stand still although they could go on,
+ *  - workers that disappeared.
+ *
+ * It also updates the gauges of /metrics while /metrics is read. Every replica may run one.
  */
 
 #include "scheduler/store/store.h"
@@ -13,7 +17,7 @@
 struct sweeper;
 
 struct sweeper_spec {
-	struct store store; /* as the thread's own, but for the connection */
+	struct store store; /* the thread's own copy, except for the connection */
 	const char *database_url;
 };
 

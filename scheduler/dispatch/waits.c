@@ -16,12 +16,12 @@
 #include "scheduler/store/db.h"
 
 /*
- *  1. A job that commits ends a wait or counts as missed by its pool, under one lock. A wait that begins with a mark
- *     from before that ends at once. So between the look in the database and the wait nothing is lost.
- *  2. What is missed here is told to the other schedulers, if there are any, in few transactions of their own: NOTIFY
- *     takes a lock of the whole server when it commits.
- *  3. Whatever is lost all the same, with a worker that died, a notice, a scheduler, is found by the look: a job that
- *     has waited for STILL_MS while somebody waits for it.
+ *  1. A job that commits ends a wait or sets the pool's `missed` mark, under one lock. A wait that begins with an older
+ *     mark ends at once. So no job is lost between the check of the database and the wait.
+ *  2. If no wait is open here, the thread notifies the other schedulers, if there are any. It batches the notices into
+ *     few transactions of their own, since NOTIFY takes a server-wide lock at commit.
+ *  3. Jobs can still be missed when a worker or a scheduler dies or a notice is lost. waits_look finds them: it reads
+ *     the jobs that have waited for STILL_MS while a wait is open.
  */
 
 enum { HOLD_MS = 25000, MOST_WAITS = 8192, LOOK_MS = 200, STILL_MS = 100, TELL_EVERY_MS = 20, MOST_TOLD = 64 };
@@ -33,8 +33,8 @@ TAILQ_HEAD(wait_list, wait);
 struct pool {
 	char id[ID_SIZE];       /* first: the tree's key */
 	struct wait_list waits; /* the oldest first */
-	uint64_t missed;        /* the mark of the last job that nobody waited for */
-	bool telling;           /* other schedulers are to hear of what follows */
+	uint64_t missed;        /* the mark of the last job that found no open wait */
+	bool telling;           /* the pool is in `telling`: the other schedulers have to be notified of the next two */
 	int jobs;
 	bool dismissed;
 	TAILQ_ENTRY(pool) next;
@@ -117,7 +117,7 @@ static struct wait *wait_take(struct waits *waits, struct wait *wait)
 	return wait;
 }
 
-/* What becomes of a job that nobody here waits for, by whence it was heard of. */
+/* Handles a job that found no open wait here. The handler depends on how this scheduler learned of the job. */
 typedef void (*missed_fn)(struct waits *waits, struct pool *pool);
 
 static void missed_noted(struct waits *waits, struct pool *pool)
@@ -229,7 +229,7 @@ void waits_wake(struct waits *waits, const char *pool_id)
 		eventfd_write(waits->wake, 1);
 }
 
-/* Ends all waits of the pool here. `tell`: and at the other schedulers. */
+/* Ends all waits of the pool here. `tell`: also on the other schedulers. */
 static void pool_dismiss(struct waits *waits, const char *pool_id, bool tell)
 {
 	struct wait_list dismissed = TAILQ_HEAD_INITIALIZER(dismissed);
@@ -325,7 +325,7 @@ static void waits_tell(struct waits *waits)
 			P_ARRAY(&notices));
 }
 
-/* As many as there are jobs, or as wait. */
+/* Ends one wait for each job, as far as there are waits. */
 static void pool_wake_several(
 	struct waits *waits, const char *pool_id, long long jobs, missed_fn missed, const char *labels)
 {
@@ -333,7 +333,7 @@ static void pool_wake_several(
 		metric_add(M_WAITS_ENDED, labels, 1);
 }
 
-/* "<pool> <jobs that nobody waited for>", or 0: all are to ask again. */
+/* A notice is "<pool> <number of jobs without a wait>". The number 0 dismisses all waits of the pool. */
 static void notice_take(struct waits *waits, char *notice)
 {
 	char *space = strchr(notice, ' ');
@@ -356,7 +356,8 @@ static void notices_read(struct waits *waits)
 		notice_take(waits, notice);
 }
 
-/* From pool to pool of those that have a job to give, along the index; no pool where nothing waits is looked at. */
+/* Ends waits for jobs that have been waiting for STILL_MS. The query walks the index from pool to pool and reads no
+ * pool without waiting jobs. */
 static void waits_look(struct waits *waits)
 {
 	struct err err = ERR_INIT;
@@ -378,7 +379,7 @@ static void waits_look(struct waits *waits)
 			waits, row_text(&rows, i, "pool_id"), row_int(&rows, i, "jobs"), missed_left, "by=\"look\"");
 }
 
-/* The next whose time is over, or any if all are to end. */
+/* Takes the oldest wait if it is overdue, or in any case while stopping. Returns NULL if there is none. */
 static struct wait *overdue_take(struct waits *waits, int64_t now)
 {
 	struct wait *wait;
@@ -407,7 +408,7 @@ static int until_ms(int64_t due_ms)
 	return rest > 0 ? (int)rest : 0;
 }
 
-/* How long there is nothing to do unless something comes; -1: for ever, as long as nobody waits. */
+/* Returns the timeout of the thread's poll; -1 (no timeout) if no wait is open. */
 static int rest_ms(struct waits *waits)
 {
 	int rest = -1;
@@ -457,7 +458,7 @@ static void *waits_thread(void *data)
 {
 	struct waits *waits = data;
 
-	waits_look(waits); /* which connects: it listens from the start */
+	waits_look(waits); /* connects, and so listens from the start */
 	while (waits_rest(waits))
 		waits_round(waits);
 	overdue_end(waits);

@@ -3,13 +3,13 @@
 #define SCHEDULER_DISPATCH_WAITS_H
 
 /*
- * Workers that have a slot free and wait for a job of their pool, each with one request that is not answered yet
- * (proto/README.md, `POST wait`). A job that commits ends one wait of its pool, the oldest: here, or, if nobody waits
- * here, at the other schedulers, which are told by PostgreSQL's NOTIFY. So what a job costs does not grow with how many
- * wait, and who waits costs nothing.
+ * Long polls of workers that have a free slot (`POST wait` in proto/README.md). Each worker has at most one request
+ * open. A job that commits ends the oldest wait of its pool. If this scheduler has no wait of that pool, it notifies
+ * the other schedulers with PostgreSQL's NOTIFY. So the cost of a job does not depend on the number of waits, and open
+ * waits add no load.
  *
- * A wait that ends says that the worker should claim, and gives it nothing: whoever is gone without a word (or claims
- * too late) has lost no job. What is still not claimed a moment later ends other waits (waits_look).
+ * The end of a wait only asks the worker to claim; it assigns no job. So no job is lost if the worker has disconnected
+ * or claims too late. A job that is still unclaimed a moment later ends other waits (waits_look).
  */
 
 #include "common/base.h"
@@ -20,31 +20,31 @@ struct waits;
 
 struct wait_spec {
 	const char *pool_id, *worker_id; /* copied */
-	/* Called once, from any thread: with true if a job waits, with false after a while. */
+	/* Called once, from any thread: `jobs` is true if a job waits, false on a timeout. */
 	void (*end)(void *data, bool jobs);
 	void *data;
 };
 
-/* Starts the thread that listens to other schedulers. */
+/* Starts the thread that listens for notices of other schedulers. */
 int waits_start(const char *database_url, struct waits **ret_waits, struct err *err);
-/* Ends all waits; what is begun later ends at once. NULL-safe. */
+/* Ends all waits. A wait that begins later ends at once. NULL-safe. */
 void waits_stop(struct waits *waits);
-/* After waits_stop, once nobody can call anything here any more. NULL-safe. */
+/* Call after waits_stop, when no thread can call this module any more. NULL-safe. */
 void waits_free(struct waits *waits);
 
-/* To be asked for before looking in the database whether a job waits, and given to waits_begin afterwards: what commits
- * in between is not missed. */
+/* Call before checking the database for waiting jobs, and pass the result to waits_begin: it then detects jobs that
+ * committed in between. */
 uint64_t waits_mark(struct waits *waits);
-/* True if as many wait as may. */
+/* Returns true if no more waits are accepted. */
 bool waits_full(struct waits *waits);
-/* Another wait of the same worker ends. May call spec->end itself. */
+/* Begins a wait, and ends an earlier wait of the same worker. May call spec->end before it returns. */
 void waits_begin(struct waits *waits, const struct wait_spec *spec, uint64_t mark);
-/* The worker has left: nobody tells it anything. */
+/* Ends the wait of a worker that has left. */
 void waits_forget(struct waits *waits, const char *worker_id);
-/* A job of the pool has committed, and is to be claimed. Never blocks. */
+/* Call when a job of the pool has committed and can be claimed. Never blocks. */
 void waits_wake(struct waits *waits, const char *pool_id);
-/* Once the transaction that goes on has committed: the workers of the pool, at all schedulers, are to ask again, since
- * some may have lost the right to it. */
+/* When the open transaction has committed, ends all waits of the pool on all schedulers, so that the workers
+ * authenticate again: some may have lost their permission. */
 void waits_dismiss(struct waits *waits, struct db *db, const char *pool_id);
 
 #endif
