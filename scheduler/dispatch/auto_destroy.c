@@ -14,7 +14,7 @@ struct turn {
 	const char *workspace_id;
 };
 
-/* The time of a workspace `w` in project `j`, and the duration it comes from, if it does. */
+/* The duration after the last change of workspace `w` in project `j`; null if none is set. */
 #define DESTROY_AFTER                                                                                                  \
 	"replace(replace(case when coalesce((w.settings->>'inherits-project-auto-destroy')::boolean, true) then "      \
 	"j.settings else w.settings end->>'auto-destroy-activity-duration', 'd', ' days'), 'h', ' hours')::interval"
@@ -61,7 +61,7 @@ static int destroy(struct turn *turn, const struct rows *rows, struct err *err)
 	return -1;
 }
 
-/* A day and half a day before; one that nobody could send within the hour is not sent any more. */
+/* Reminders are due a day and half a day before. A reminder that was not sent within an hour is dropped. */
 #define REMINDER                                                                                                       \
 	"(select max(x) from unnest(array[d.at - interval '24 hours', d.at - interval '12 hours']) x "                 \
 	"where x <= now() and x > now() - interval '1 hour' and x is distinct from w.destroy_reminded)"
@@ -75,7 +75,7 @@ static int remind(const struct turn *turn, const struct rows *rows, struct err *
 	return notification_reminder_put_up(turn->store, turn->workspace_id, row_text(rows, 0, "at"), err);
 }
 
-/* Under the workspace's lock, by which another scheduler, or a change of its settings, comes before or after. */
+/* Runs under the workspace's lock, which orders it with other schedulers and with changes of the settings. */
 static int turn_run(void *data, struct err *err)
 {
 	struct turn *turn = data;
@@ -97,7 +97,8 @@ static int turn_run(void *data, struct err *err)
 		return -1;
 	if (row_bool(&rows, 0, "over") && row_bool(&rows, 0, "manages") && destroy(turn, &rows, err) < 0)
 		return -1;
-	/* The first statement's trigger looks at the settings alone; what follows of a duration is the second's. */
+	/* The first update's trigger considers only the settings. The second update computes the next time of a
+	 * duration. */
 	if (row_bool(&rows, 0, "over") &&
 		db_query(turn->store->db, NULL, err,
 			"update workspaces set settings = settings - 'auto-destroy-at' where id = $1",

@@ -8,10 +8,12 @@
 #include "scheduler/store/store.h"
 
 /*
- * Queues a run that destroys, and applies itself, in each workspace whose time has come and that manages anything:
- * once, whichever scheduler comes first. A time that was set is over with it; one that can't have such a run (it must
- * not be destroyed, runs elsewhere, or has no configuration) loses it too, and the audit trail says so. A workspace
- * that fails for any other reason keeps its time, and is tried again a minute later.
+ * Queues a destroy run with auto-apply in each workspace whose time has come and that manages resources. It queues one
+ * run, whichever scheduler comes first.
+ *  - A fixed time is cleared afterwards.
+ *  - If the workspace cannot have such a run (it must not be destroyed, runs elsewhere, or has no configuration), the
+ *    time is cleared too, and an audit event records that.
+ *  - If a workspace fails for any other reason, it keeps its time, and is tried again a minute later.
  */
 int auto_destroy_sweep(struct store *store, struct err *err);
 

@@ -30,13 +30,13 @@ static struct happening fenced(const struct rows *rows, int row)
 
 	text_copy(item.run.text, ID_SIZE, row_text(rows, row, "run_id"));
 	text_copy(item.job.text, ID_SIZE, row_text(rows, row, "id"));
-	/* Not EV_LOST: the plan is not what ended its worker. */
+	/* Not EV_LOST: the plan did not cause the end of its worker. */
 	item.event = (struct run_event){
 		.kind = row_bool(rows, row, "claimed") ? EV_STOPPED : EV_ERRORED, .state_owed = true};
 	return item;
 }
 
-/* The next of the jobs, in the order of their ids. *ret_last is the last one's; "" after the end. */
+/* Fences the next jobs in the order of their ids. *last is the id of the last one; "" after the end. */
 static int some_fence(struct store *store, struct id *last, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -91,10 +91,13 @@ static const char unknown_reason[] = MAY_LACK
 	"workspace is held until the last state of the apply has arrived.";
 
 /*
- * $1: what the heartbeat said, $2: the worker's own token as its digest. A hold of the fence gets the token of the
- * attempt that was not known, or of a later one than that which was. An apply of a job that is not there holds its
- * workspace, unless the history has the worker that applied the run. Only for runs of the worker's pool, and for a day
- * after an epoch began. Returns the runs whose workspace is held by it now.
+ * Holds workspaces for applies that a heartbeat names and the database does not know. $1: the heartbeat's jobs, $2: the
+ * digest of the worker's own token.
+ *  - A hold of the fence gets the token of the unknown attempt, or of a later one than it has.
+ *  - An apply of an unknown job holds its workspace, unless the history names the worker that applied the run.
+ *  - Only runs of the worker's pool count, and only for a day after an epoch began.
+ *
+ * Returns the runs whose workspaces are now held by it.
  */
 static const char unknown_sql[] =
 	"with said as (select u.job, u.attempt, u.\"apply-of\" as run, u.\"token-hash\" as hash, w.id as worker_id, "
@@ -125,7 +128,7 @@ static const char unknown_sql[] =
 	"resource_id, workspace_id) select gen_random_uuid(), organization_id, 'system', 'runyard-scheduler', "
 	"gen_random_uuid(), 'hold', 'workspace', id, id from held) select run_id from begun";
 
-/* The run ends, wherever it stands in what is left of the history. */
+/* Ends the run, whatever its state in the remaining history. */
 static int run_end(struct store *store, const char *run_id, struct err *err)
 {
 	static const enum run_event_kind ends[] = {EV_ERRORED, EV_DISCARDED};
@@ -247,7 +250,7 @@ int epoch_settle(const struct store *store, const char *database_url, struct err
 	return result;
 }
 
-/* ---- replication as it is declared ---- */
+/* ---- the declared replication ---- */
 
 static int durable_now(struct store *store, bool *ret_durable, struct err *err)
 {

@@ -17,7 +17,7 @@ static int not_allowed(struct err *err, enum err_kind kind, const char *why)
 	return -1;
 }
 
-/* Locks the workspace, so that its queue stands still. */
+/* Locks the workspace, so that its queue cannot change. */
 static int place_lock(const struct forcing *f, struct rows *ret_place, struct err *err)
 {
 	if (db_query(f->store->db, ret_place, err,

@@ -5,9 +5,9 @@
 #include "scheduler/store/store.h"
 
 /*
- * Lets a pending run go before all others of its workspace: the current run and whatever waits before it are
- * discarded. ERR_FORBIDDEN unless it is pending in its queue and a run holds the workspace; ERR_CONFLICT if one of
- * those can't be discarded now, or a person has locked the workspace.
+ * Moves a pending run to the front of its workspace's queue: discards the current run and all runs queued before it.
+ * ERR_FORBIDDEN unless it is pending in its queue and a run holds the workspace. ERR_CONFLICT if one of those cannot be
+ * discarded now, the workspace is held for a lost apply, or a person has locked it.
  */
 int run_force(struct store *store, const char *run_id, const char *actor, struct err *err);
 

@@ -59,7 +59,7 @@ int hold_release(struct store *store, const struct hold_order *order, bool *ret_
 	return 0;
 }
 
-/* ---- by people ---- */
+/* ---- orders of people ---- */
 
 int hold_stop(struct store *store, const char *run_id, enum hold_event event, const char *actor, struct err *err)
 {
@@ -75,7 +75,7 @@ int hold_stop(struct store *store, const char *run_id, enum hold_event event, co
 	return -1;
 }
 
-/* ---- by the worker ---- */
+/* ---- reports of workers ---- */
 
 struct settling {
 	struct store *store;
@@ -93,8 +93,8 @@ static int settle_late(void *data, struct err *err)
 	return hold_forget(s->store, s->grant->job.text, err);
 }
 
-/* Its worker is back and has nothing of it any more: no need to wait for the lease's end. `holds`: unrecorded resources
- * hold the workspace. ret_over: they do, or that was late and the lease has ended just then. */
+/* Ends the attempt as lost before its lease ends: its worker has restarted and has nothing left of the apply. `holds`:
+ * unrecorded resources hold the workspace. *ret_over is true if they do, or if the lease ended in the meantime. */
 static int settle_now(struct store *store, const struct job_grant *grant, bool holds, bool *ret_over, struct err *err)
 {
 	struct happening item = {.run = grant->run,
@@ -122,7 +122,7 @@ int apply_settled(struct store *store, const char *job_id, const char *token, st
 
 	if (state_granted(store, job_id, token, &grant, err) < 0 || unrecorded_is_open(store, job_id, &open, err) < 0)
 		return -1;
-	/* A worker that was not heard yet may apply the run (dispatch/epoch.h). */
+	/* A worker whose heartbeat has not arrived yet may be applying the run (dispatch/epoch.h). */
 	if (grant.late && epoch_wait_hearing(store, err) < 0)
 		return -1;
 	if (!grant.late &&
@@ -138,7 +138,7 @@ int apply_settled(struct store *store, const char *job_id, const char *token, st
 	return 0;
 }
 
-/* ---- by the dismissal of what no state shows ---- */
+/* ---- dismissals of unrecorded resources ---- */
 
 struct dismissing {
 	struct store *store;
@@ -158,7 +158,7 @@ static int dismiss_in(void *data, struct err *err)
 			.event = HOLD_DISMISSED,
 			.actor = d->actor};
 
-		/* The token stays good: its worker may still come back with a state. */
+		/* The token stays valid: the worker may still return with a state. */
 		if (hold_release(d->store, &order, NULL, err) < 0)
 			return -1;
 	}

@@ -27,7 +27,7 @@ struct housekeeper {
 	atomic_bool stopping;
 };
 
-/* ---- the chores: each one batch, and whether there may be more to do at once ---- */
+/* ---- the chores: each runs one batch, and says whether there may be more to do at once ---- */
 
 static int sweep_loose(struct housekeeper *keeper, bool *ret_more, struct err *err)
 {
@@ -79,7 +79,7 @@ static int removals(struct housekeeper *keeper, bool *ret_more, struct err *err)
 	return 0;
 }
 
-/* An apply that can't be compared is not tried again: people have its log and its state. */
+/* An apply that cannot be compared is not tried again: people can read its log and its state. */
 static int compare(struct housekeeper *keeper, const struct rows *rows, int row, struct err *err)
 {
 	const struct unrecorded_job job = {
@@ -108,7 +108,7 @@ static int compare_lost(struct housekeeper *keeper, bool *ret_more, struct err *
 	return 0;
 }
 
-/* The tables' sizes are those of their files, and the object store's was counted along the way. */
+/* The tables' sizes are their file sizes. The object store's size was counted by the other chores. */
 static int gauges(struct housekeeper *keeper, bool *ret_more, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -150,7 +150,7 @@ static bool store_takes(const struct housekeeper *keeper)
 	return keeper->store.objects && !objects_resting(keeper->store.objects);
 }
 
-/* True if one of them is to be gone on with at once. */
+/* Runs the chores that are due. Returns true if one of them has more to do at once. */
 static bool chores_due(struct housekeeper *keeper, int64_t due[ARRAY_LEN(chores)])
 {
 	bool any = false;

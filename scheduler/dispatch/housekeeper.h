@@ -3,9 +3,9 @@
 #define SCHEDULER_DISPATCH_HOUSEKEEPER_H
 
 /*
- * A thread for work in the background. It looks for the unrecorded resources of lost applies (store/unrecorded.h).
- * It deletes content that no row names and content that is older than retention allows, and moves large content to the
- * object store. It works in small batches with a rest after each. Every replica may have one.
+ * A thread for background work. It looks for the unrecorded resources of lost applies (store/unrecorded.h). It deletes
+ * unreferenced content and content that is older than retention allows, and moves large content to the object store. It
+ * works in small batches with a pause after each. Every replica may run one.
  */
 
 #include "scheduler/store/expiry.h"
@@ -13,7 +13,7 @@
 struct housekeeper;
 
 struct housekeeper_spec {
-	struct store store; /* as the thread's own, but for the connection */
+	struct store store; /* the thread's own copy, except for the connection */
 	struct expiry_limits limits;
 	const char *database_url;
 };

@@ -17,7 +17,7 @@ enum { WAIT_MS = 200, RETRY_MS = 500 };
 struct intake {
 	struct intakes *intakes;
 	const struct intake_topic *spec;
-	struct kafka_message messages[INTAKE_BATCH]; /* of the batch, those of this topic */
+	struct kafka_message messages[INTAKE_BATCH]; /* the batch's messages of this topic */
 	size_t count;
 	struct rate letters, unproven, dropped_lines, unproven_lines, late_lines;
 };
@@ -147,7 +147,7 @@ static struct intake *intake_of(struct intakes *intakes, const char *topic)
 	return &intakes->each[i];
 }
 
-/* Reads up to a batch: waits for the first, takes what is there after it. */
+/* Reads up to one batch: waits for the first message, then takes those that are available. */
 static size_t batch_read(struct intakes *intakes)
 {
 	struct kafka_message message;

@@ -12,7 +12,8 @@
 
 enum { KEPT_DAYS = 30, MOST_KEPT = 10000, MOST_KEPT_BYTES = 256 << 20 };
 
-/* The same message is the same letter, however often and by whomever it was found. */
+/* Digest that identifies a dead letter: the same message has the same digest, whichever process found it and however
+ * often. */
 static void letter_digest(const struct dead_letter *letter, char ret_digest[SHA256_HEX_SIZE])
 {
 	_cleanup_(freep) char *payload = crypto_base64(letter->payload, letter->len);
@@ -22,7 +23,7 @@ static void letter_digest(const struct dead_letter *letter, char ret_digest[SHA2
 	crypto_sha256_hex(text, strlen(text), ret_digest);
 }
 
-/* `told`: what the topic is told of it, or NULL. */
+/* `told`: the message for the topic, or NULL. */
 static int letter_keep(struct store *store, const struct dead_letter *letter, const char *told, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -52,7 +53,7 @@ static int letter_keep(struct store *store, const struct dead_letter *letter, co
 
 int letters_put(struct store *store, const struct kafka_message *message, const char *why, struct err *err)
 {
-	json_auto_t *reason = json_string(why); /* NULL for what is no UTF-8, which no text column takes */
+	json_auto_t *reason = json_string(why); /* NULL if it is not UTF-8, which a text column rejects */
 	struct dead_letter letter = dead_letter_of(message, "scheduler", reason ? why : "it is not readable text");
 
 	if (letter.len > LETTER_PAYLOAD_MOST)
@@ -66,7 +67,7 @@ static int letter_take(struct store *store, void *data, struct err *err)
 	return letter_keep(store, data, NULL, err);
 }
 
-/* A letter that is none itself is put aside as any other message. */
+/* A message that is not a valid dead letter becomes a dead letter itself. */
 static int letter_settle(struct intake *intake, const struct kafka_message *message)
 {
 	_cleanup_(buf_release) struct buf payload = BUF_INIT(LETTER_PAYLOAD_MOST);

@@ -3,18 +3,18 @@
 #define SCHEDULER_DISPATCH_LETTERS_H
 
 /*
- * Dead letters: messages that nobody can read, of whichever topic. Who finds one tells runyard.dead-letters of it
- * (proto/README.md); here they are kept, each once, until an operator puts them back or discards them
- * (letters_command.h), and 30 days, 10,000 of them or 256 MiB at the most.
+ * Dead letters: messages of any topic that cannot be read. The process that finds one publishes it to
+ * runyard.dead-letters (proto/README.md). The schedulers store each once, until an operator replays or discards it
+ * (letters_command.h). The bounds are 30 days, 10,000 dead letters and 256 MiB.
  */
 
 #include "scheduler/dispatch/intake.h"
 
-/* One that this scheduler found: kept, and told of on the topic, in one transaction. */
+/* Stores a dead letter that this scheduler found and publishes it on the topic, in one transaction. */
 int letters_put(struct store *store, const struct kafka_message *message, const char *why, struct err *err);
-/* An intake's settle, for runyard.dead-letters: keeps what others found. */
+/* For an intake of runyard.dead-letters: stores what other processes found. */
 int letters_settle(struct intake *intake, const struct kafka_message *messages, size_t count);
-/* Forgets those beyond the bounds. */
+/* Deletes the dead letters beyond the bounds. */
 int letters_sweep(struct store *store, struct err *err);
 
 #endif

@@ -92,7 +92,7 @@ static int show(struct store *store, long long id, struct err *err)
 	return 0;
 }
 
-/* Through the outbox, which holds text: what is none can't have been a message of ours. */
+/* Replays through the outbox, which holds text. A payload that is not text cannot have been one of our messages. */
 static int replay_one(struct store *store, long long id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;

@@ -5,10 +5,12 @@
 #include "scheduler/store/store.h"
 
 /*
- * runyard-scheduler dead-letters [--json]            lists them, the newest last: a table, or one JSON object a line
- * runyard-scheduler dead-letters show ID             one of them, whole
- * runyard-scheduler dead-letters replay ID|all       puts one, or all that were not yet, back on their topics
- * runyard-scheduler dead-letters discard ID|all      forgets one, or all
+ * The operator's command for dead letters:
+ *
+ *  - `dead-letters [--json]` lists them, the newest last: a table, or one JSON object per line.
+ *  - `dead-letters show ID` prints one in full.
+ *  - `dead-letters replay ID|all` puts one, or all that were not replayed yet, back on their topics.
+ *  - `dead-letters discard ID|all` deletes one, or all.
  */
 int letters_command(struct store *store, int argc, char **argv, struct err *err);
 

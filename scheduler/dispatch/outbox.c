@@ -53,7 +53,7 @@ void outbox_add_notification(struct outbox *outbox, const char *notification_id,
 	outbox_add(outbox, topics[TOPIC_TASKS].name, NULL, notification_ticket_encode(notification_id, run_id));
 }
 
-/* A process counts on from a number of its own, far from those of the table's sequence. */
+/* Each process counts from a random start, far above the numbers of the table's sequence. */
 static void number_first(atomic_llong *next)
 {
 	long long none = 0;

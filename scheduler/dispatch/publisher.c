@@ -14,16 +14,16 @@
 #include "scheduler/metrics.h"
 
 /*
- *  1. A row is deleted only once the broker acknowledged it, so nothing that committed is lost.
- *  2. A row is in the list `rows` from its offer (or the poll that found it) until it was deleted or failed; a poll
- *     leaves out what is in the list, so this process sends a row twice only after a failure.
- *  3. The list is bounded; what does not fit is found by a later poll.
- *  4. No transaction is open while anything is sent.
+ *  1. A row is deleted only after the broker acknowledged it, so no committed message is lost.
+ *  2. A row is in the list `rows` from its offer (or the poll that found it) until it was deleted or failed. A poll
+ *     excludes the rows in the list, so this process sends a row twice only after a failure.
+ *  3. The list is bounded. A later poll finds the rows that do not fit.
+ *  4. No transaction is open during a send.
  */
 
 enum {
-	ROUND_MS = 200, /* while rows are on their way */
-	POLL_MS = 1000, /* for rows that a dead replica left behind */
+	ROUND_MS = 200, /* while rows are in flight */
+	POLL_MS = 1000, /* for rows of a dead replica */
 	LEFT_BEHIND_MS = 1000,
 	MOST_ROWS = 20000,
 	BATCH = 500,
@@ -32,7 +32,7 @@ enum {
 	CLOSE_MS = 5000,
 	ENSURE_MS = 1000,
 	ENSURE_AGAIN_MS = 5000, /* after a failure */
-	ENSURED_MS = 60000,     /* then a topic that an operator deleted is made anew */
+	ENSURED_MS = 60000,     /* after this time, a deleted topic is created again */
 	MOST_TOPICS = 1024
 };
 
@@ -60,12 +60,12 @@ struct publisher {
 	atomic_bool up;
 	pthread_mutex_t lock; /* guards the two below */
 	struct row *offered;  /* newest first */
-	size_t count;         /* rows anywhere */
+	size_t count;         /* rows in both lists */
 	struct row *rows;     /* the thread's own */
 	int64_t next_poll_ms, next_delete_ms;
 	pthread_mutex_t topics_lock; /* guards the two below */
 	struct ensured ensured[MOST_TOPICS];
-	size_t ensured_count; /* that were ever looked for; the oldest gives way */
+	size_t ensured_count; /* topics ever added; the oldest entry is overwritten */
 };
 
 static void row_free(struct row *row)
@@ -118,7 +118,7 @@ bool publisher_up(const struct publisher *publisher)
 
 /* ---- the thread ---- */
 
-/* Takes over what was offered, oldest first. */
+/* Moves the offered rows to the thread's list, oldest first. */
 static void rows_take(struct publisher *publisher)
 {
 	struct row *offered, *oldest_first = NULL;
@@ -141,7 +141,8 @@ static void rows_take(struct publisher *publisher)
 		}
 }
 
-/* The topic's place in the list. With more pools than that, one that was found before is asked for again some day. */
+/* Returns the topic's entry, and adds one if there is none. With more than MOST_TOPICS topics, the oldest entry is
+ * overwritten, and that topic is checked again. */
 static struct ensured *ensured_find(struct publisher *publisher, const char *name)
 {
 	size_t known = publisher->ensured_count < MOST_TOPICS ? publisher->ensured_count : MOST_TOPICS;
@@ -187,7 +188,7 @@ void publisher_topic_gone(struct publisher *publisher, const char *name)
 	pthread_mutex_unlock(&publisher->topics_lock);
 }
 
-/* For the timeline of a run (tests/bench/lone). Payloads are ids. */
+/* Logged for the timeline of a run (tests/bench/lone). Payloads are ids. */
 #define NOTE_FIELDS(row) "topic", (row)->topic, "payload", (row)->payload
 
 /* model: publish */
@@ -226,7 +227,7 @@ static void rows_send(struct publisher *publisher)
 			row_send(publisher, row);
 }
 
-/* Forgets what is over: rows that were deleted, and those that failed, which the poll finds again. */
+/* Removes rows that were deleted, and rows that failed, which the poll finds again. */
 static void rows_forget(struct publisher *publisher, bool deleted)
 {
 	size_t gone = 0;
@@ -249,7 +250,7 @@ static void rows_forget(struct publisher *publisher, bool deleted)
 	pthread_mutex_unlock(&publisher->lock);
 }
 
-/* Many at a time: what is deleted late is at worst sent twice after a crash. */
+/* Deletes many rows at a time. A row whose deletion is delayed is at worst sent twice after a crash. */
 /* model: delete */
 static void rows_delete(struct publisher *publisher)
 {
@@ -270,7 +271,7 @@ static void rows_delete(struct publisher *publisher)
 	rows_forget(publisher, deleted);
 }
 
-/* What a dead replica left, or this process could not send. */
+/* Offers rows that a dead replica left or that this process could not send. */
 static void rows_poll(struct publisher *publisher)
 {
 	struct err err = ERR_INIT;
@@ -356,7 +357,7 @@ void publisher_stop(struct publisher *publisher)
 	atomic_store(&publisher->stopping, true);
 	publisher_wake(publisher);
 	pthread_join(publisher->thread, NULL);
-	/* The last reports refer to rows, so these go after the producer. */
+	/* The last delivery reports refer to rows, so the rows are freed after the producer is closed. */
 	kafka_producer_close(publisher->producer);
 	rows_take(publisher);
 	while (publisher->rows) {

@@ -3,9 +3,9 @@
 
 #include "scheduler/dispatch/results.h"
 
-/* What becomes of one. */
+/* The progress of one report. */
 struct taking {
-	bool is_there; /* for the question below */
+	bool is_there; /* grants_read looks it up */
 	bool late;
 };
 
@@ -16,8 +16,8 @@ struct reporting {
 	size_t count;
 };
 
-/* Of those that are there: a row for each whose token is that of the job's present attempt, or of one that owes its
- * last state (`late`). `n` says which. */
+/* For the reports with `is_there`: returns a row for each whose token belongs to the job's current attempt, or to one
+ * whose last state is outstanding (`late`). `n` is the index of the report. */
 static int grants_read(const struct reporting *r, struct rows *ret_rows, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array jobs = DB_ARRAY_INIT, hashes = DB_ARRAY_INIT;
@@ -39,7 +39,7 @@ static int grants_read(const struct reporting *r, struct rows *ret_rows, struct 
 		P_ARRAY(&jobs), P_ARRAY(&hashes));
 }
 
-/* Leaves those there that are to happen or are late. */
+/* Keeps `is_there` of the reports that are to be applied or are late. */
 static int takings_find(struct reporting *r, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -69,7 +69,7 @@ static int takings_find(struct reporting *r, struct err *err)
 	return 0;
 }
 
-/* The worker repeats what gets 503. */
+/* Sets ERR_UNAVAILABLE (503) for a refused result, so that the worker sends it again. */
 static void outcome_take(const struct reporting *r, size_t i, const struct happening *item)
 {
 	r->takings[i].late = item->outcome == HAPPENED_LATE;

@@ -35,7 +35,7 @@ struct happening result_happening(const struct job_result *result)
 	};
 }
 
-/* Returns -1 only if the process ends before it has kept the dead letter. */
+/* Returns -1 only if the process ends before it has stored the dead letter. */
 static int refuse_unproven(struct intake *intake, const struct kafka_message *message, const struct job_result *result)
 {
 	metric_add(M_RESULTS, "outcome=\"unproven\"", 1);
@@ -109,7 +109,7 @@ static void tell_late(struct intake *intake, const struct happening *item)
 		log_info("a result came too late", "run", item->run.text, "job", item->job.text, "count", count, NULL);
 }
 
-/* Returns -1 only if the process ends before it has kept a dead letter. */
+/* Returns -1 only if the process ends before it has stored a dead letter. */
 static int outcome_tell(struct intake *intake, const struct happening *item, const struct kafka_message *message)
 {
 	metric_observe(M_RESULT_SECONDS, "", kafka_message_age(message));
@@ -125,7 +125,7 @@ static int outcome_tell(struct intake *intake, const struct happening *item, con
 	return 0;
 }
 
-/* A result that can't be saved becomes a dead letter. If the decision came that far, its MAC has verified. */
+/* Makes a result that cannot be saved a dead letter. If a decision was made, the result's MAC has verified. */
 static int letter_failed(
 	struct intake *intake, const struct happening *item, const struct kafka_message *message, const char *why)
 {
@@ -134,7 +134,7 @@ static int letter_failed(
 	return proven ? intake_letter_proven(intake, message, why) : intake_letter(intake, message, why);
 }
 
-/* Finds the result that fails its batch by taking them one by one. */
+/* Applies the results of a failed batch one by one, to find the one that fails. */
 static int batch_one_by_one(struct intake *intake, struct batch *batch)
 {
 	log_warn("result batch failed: its results are applied one by one", NULL);

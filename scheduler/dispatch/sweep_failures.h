@@ -2,7 +2,7 @@
 #ifndef SCHEDULER_DISPATCH_SWEEP_FAILURES_H
 #define SCHEDULER_DISPATCH_SWEEP_FAILURES_H
 
-/* Rows that fail in a sweep: the sweep goes on with the others, and the log has one line for all of them. */
+/* Rows that fail in a sweep: the sweep continues with the others, and the log has one line for all of them. */
 
 #include "scheduler/store/store.h"
 
@@ -12,9 +12,9 @@ struct sweep_failures {
 	struct err why; /* the first one's */
 };
 
-/* Counts the row that failed. Returns -1, with *err, if PostgreSQL does not answer: then the sweep ends. */
+/* Counts a failed row. Returns -1 with *err if PostgreSQL does not answer: the sweep ends then. */
 int sweep_failed(struct sweep_failures *failures, const char *id, const struct err *why, struct err *err);
-/* At the sweep's end. */
+/* Logs the failures at the end of the sweep. */
 void sweep_failures_tell(const struct sweep_failures *failures, const char *sweep);
 
 #endif

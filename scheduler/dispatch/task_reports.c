@@ -23,7 +23,7 @@ struct deciding {
 	"join operations p on p.id = 'plan' || substr(r.id, 4) "                                                       \
 	"where r.id = t.run_id and r.stage in ('post_plan', 'pre_apply')), false))"
 
-/* The runs' locks come first, as everywhere (store/runs.h); then each report becomes its result's status, once. */
+/* Takes the runs' locks first, as everywhere (store/runs.h). Then each report becomes its result's status, once. */
 static int reports_take(struct deciding *d, struct db_array *run_ids, struct err *err)
 {
 	_cleanup_(rows_release) struct rows runs = ROWS_INIT;
@@ -52,7 +52,7 @@ static int reports_take(struct deciding *d, struct db_array *run_ids, struct err
 		P_ARRAY(d->ids));
 }
 
-/* Stages of these runs in which nothing is open any more. */
+/* Returns the stages of these runs in which all results are final. */
 static int stages_over(struct deciding *d, struct db_array *run_ids, struct rows *ret_rows, struct err *err)
 {
 	return db_query(d->store->db, ret_rows, err,
@@ -138,7 +138,7 @@ int task_reports_settle(struct intake *intake, const struct kafka_message *messa
 		return 0;
 	if (err.kind == ERR_UNAVAILABLE)
 		return -1;
-	/* The reports are in the database: the sweeper comes back to them. */
+	/* The reports are in the database: the sweeper decides them later. */
 	log_error("reports of run tasks can't be decided", "error", err.message, NULL);
 	return 0;
 }

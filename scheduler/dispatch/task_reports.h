@@ -9,7 +9,7 @@
 
 /* For an intake of runyard.task-results. */
 int task_reports_settle(struct intake *intake, const struct kafka_message *messages, size_t count);
-/* Decides what was reported of these task results, in one transaction. */
+/* Applies the reports of these task results, in one transaction. */
 int task_reports_decide(struct store *store, struct db_array *task_result_ids, struct err *err);
 
 #endif

@@ -9,7 +9,8 @@
 
 enum { MOST_SWEPT = 500 };
 
-/* Those whose notifier was lost, and those that wait while it was perhaps a broker that forgot their ticket. */
+/* Announces requests whose notifier was lost, and requests that have waited so long that the broker may have lost their
+ * ticket. */
 #define AGAIN(table, member)                                                                                           \
 	"with again as (update " table " set delivery = 'waiting', updated_at = now() where id in ("                   \
 	"(select id from " table " where delivery = 'claimed' and lease_until < now() limit $3) union all "            \
@@ -36,7 +37,7 @@ int sweep_notifications(struct store *store, struct err *err)
 	return requests_again(store, AGAIN("notifications", "notification"), err);
 }
 
-/* A deadline is the notifiers' to tell; half a minute later it is told without them. */
+/* Notifiers report deadlines. This reports a deadline that no notifier reported within half a minute. */
 static int report_silent(struct store *store, struct err *err)
 {
 	return db_query(store->db, NULL, err,
@@ -49,7 +50,8 @@ static int report_silent(struct store *store, struct err *err)
 		"delivery in ('waiting', 'claimed') and give_up_at < now() - interval '30 seconds')");
 }
 
-/* In one transaction. If that fails, each by itself: one run must not keep the reports of others. */
+/* Decides the reports in one transaction. If that fails, decides each in its own, so that one failing run does not
+ * block the others. */
 static int reports_decide(struct store *store, const struct rows *rows, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
