@@ -22,7 +22,7 @@ enum { TOKEN_MOST = 512 };
 
 _Static_assert((rights)1 << BIT_CAN_READ_ORGANIZATION == 4294967296, "every member sees the organization");
 
-/* A column `closed` for a user's token `k`. */
+/* The column `closed` for a user's token `k`. */
 #define CLOSED                                                                                                         \
 	"(select ',' || string_agg(x.id, ',') || ',' from organizations x join organization_memberships y "            \
 	"on y.organization_id = x.id "                                                                                 \
@@ -66,7 +66,8 @@ static void actor_read(struct store *store, struct rows *rows, const char *hash,
 	*ret_actor = actor;
 }
 
-/* What somebody shows to say who they are: how its row is found by its digest, and how its use is noted. */
+/* A kind of credential: the query that finds its row by the digest, the statement that records its use, and the
+ * error. */
 struct proof {
 	const char *find, *use, *refusal;
 };
@@ -81,7 +82,7 @@ static const struct proof token = {
 	"the token is not valid",
 };
 
-/* The strictest of the person's organizations says how long a session lasts, with and without use. */
+/* The strictest of the user's organizations limits how long a session lasts, in total and without use. */
 static const struct proof session = {
 	"select null as id, s.user_id, null as pool_id, false as notifier, u.username, u.is_site_admin, "
 	"u.is_service_account, o.organization_id, o.rights, null as closed, 0 as version, "
@@ -113,7 +114,7 @@ static int owner_find(
 	return 0;
 }
 
-/* A run task's token lives as long as its result is open. */
+/* A run task's token is valid while its result is open. */
 static int task_find(struct store *store, const char *hash, struct actor *ret_actor, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -156,7 +157,8 @@ void actor_release(struct actor *actor)
 	viewer_release(&actor->viewer);
 }
 
-/* What the actor's teams were given there; anywhere in the organization if the place ends with it. */
+/* Reads the rights that the actor's teams have in the place; in the whole organization and everything in it if the
+ * place names neither project nor workspace. */
 static int given_read(
 	struct store *store, const struct actor *actor, struct place place, rights *ret_given, struct err *err)
 {
@@ -182,7 +184,7 @@ static int given_read(
 	return result;
 }
 
-/* ---- asking ---- */
+/* ---- checks ---- */
 
 static bool actor_shut_out(const struct actor *actor, const char *organization_id)
 {

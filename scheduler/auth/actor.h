@@ -17,41 +17,43 @@ struct actor {
 	struct id user; /* of an ACTOR_USER */
 	char username[64];
 	bool is_site_admin;
-	bool is_service; /* a team's or an organization's token, no person */
-	struct id token; /* what it was found by, if that has an id */
-	struct id pool;  /* of an ACTOR_POOL */
-	struct id run;   /* of an ACTOR_TASK: a run task's request, while it is open; of an ACTOR_RUN */
-	struct id workspace, organization; /* of an ACTOR_RUN: what runs in a run, while it does (run_token.h) */
-	/* With a column `closed`, too: the ids of organizations that take no tokens of people, each between commas. */
+	bool is_service;                   /* the token of a team or an organization, not of a person */
+	struct id token;                   /* the token that authenticated it, if that has an id */
+	struct id pool;                    /* of an ACTOR_POOL */
+	struct id run;                     /* of an ACTOR_TASK, while its result is open; of an ACTOR_RUN */
+	struct id workspace, organization; /* of an ACTOR_RUN: the run's processes (run_token.h) */
+	/* Has a further column `closed`: the ids of the organizations that accept no personal tokens, with a comma
+	 * before and after each. */
 	struct viewer viewer;
-	/* Of one that may be remembered (auth/recall.h): the token's digest, and the rights' version when, and the
-	 * connection on which it was read. */
+	/* Of an actor that may be cached (auth/recall.h): the token's digest, and the version of the rights and the
+	 * connection when the actor was read. */
 	char hash[SHA256_HEX_SIZE];
-	long long version; /* 0: it may not */
+	long long version; /* 0: must not be cached */
 	unsigned long long connection;
 };
 
-/* The organization is always known; the rest as far as it goes. Borrowed ids. */
+/* The organization is always set; the others as far as the caller knows them. Borrowed ids. */
 struct place {
 	const char *organization, *project, *workspace;
 };
 
-/* Finds the token's owner and notes its use, at most once a minute. ERR_UNAUTHORIZED for an unknown or expired one.
- * The caller releases the actor. */
+/* Finds the token's owner and records the token's use, at most once a minute. ERR_UNAUTHORIZED for an unknown or
+ * expired token. The caller releases the actor. */
 int actor_find(struct store *store, const char *token, struct actor *ret_actor, struct err *err);
 /* The same for a browser's session, by its cookie (auth/sessions.h). */
 int actor_of_session(struct store *store, const char *cookie, struct actor *ret_actor, struct err *err);
 void actor_release(struct actor *actor);
 /*
- * 0 if the actor may do it there, else ERR_NOT_FOUND "<what> not found". A place without a workspace (or a project)
- * asks for a right of workspaces (or projects) that the actor has anywhere in the organization; who knows the rest of
- * the place asks again. Whatever the server checks itself asks for membership. ERR_UNAUTHORIZED for a person's token in
- * an organization that takes none.
+ * Checks a permission. Returns 0 if the actor has it in that place, else ERR_NOT_FOUND "<what> not found".
+ *  - If the place has no workspace (or project), a right of workspaces (or projects) suffices that the actor has
+ *    anywhere in the organization. The caller checks again when it knows the full place.
+ *  - A permission that the server checks itself (GATE) requires membership of the organization.
+ *  - ERR_UNAUTHORIZED for a personal token in an organization that accepts none.
  */
 int actor_may(struct store *store, const struct actor *actor, enum permission permission, struct place place,
 	const char *what, struct err *err);
-/* The same for what a run task's token may read too: that of a run with this configuration version, or this run (the
- * other is NULL). */
+/* The same for resources that a run task's token may read too: those of a run with this configuration version, or of
+ * this run (the other is NULL). */
 int actor_may_for_task(struct store *store, const struct actor *actor, const char *run_id,
 	const char *configuration_version_id, struct err *err);
 

@@ -14,7 +14,7 @@ struct bootstrapping {
 	json_t *result;
 };
 
-/* Each returns the id of what is there already, or makes it. */
+/* Each returns the id of the existing row, or creates it. */
 
 static int user_ensure(struct store *store, const struct bootstrap_order *order, struct id *ret_id, struct err *err)
 {
@@ -58,7 +58,7 @@ static int pool_ensure(struct store *store, struct id *ret_id, struct err *err)
 	return 0;
 }
 
-/* For who has none yet; "" otherwise. The caller frees it. */
+/* Sets a new password if the user has none; returns "" otherwise. The caller frees it. */
 static int password_ensure(struct store *store, const char *user_id, char **ret_password, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -119,7 +119,7 @@ int bootstrap(struct store *store, const struct bootstrap_order *order, json_t *
 	return made_in_one(store, order, bootstrap_in, ret_result, err);
 }
 
-/* ---- one more person ---- */
+/* ---- further users ---- */
 
 static int user_add_in(void *data, struct err *err)
 {

@@ -11,13 +11,14 @@ struct bootstrap_order {
 };
 
 /*
- * The first user (a site admin), organization and agent pool, as far as they are not there yet, and a new token for
- * each side: {"user", "organization", "token", "agent-token", "notifier-token"}, and a "password" for a user who
- * had none. They are nowhere else. A new reference.
+ * Creates the first user (a site admin), organization and agent pool, unless they exist, and a new token for each side:
+ * {"user", "organization", "token", "agent-token", "notifier-token"}, and a "password" if the user had none. The
+ * secrets are returned only here. Returns a new reference.
  */
 int bootstrap(struct store *store, const struct bootstrap_order *order, json_t **ret_result, struct err *err);
-/* A person more, who is no site admin: {"user", "id", "email", "password"}. Whoever was invited by that address is a
- * member from now on. ERR_INVALID "Username has already been taken". A new reference. */
+/* Creates a further user, who is not a site admin: {"user", "id", "email", "password"}. The user becomes a member of
+ * the organizations that have invited that address. ERR_INVALID "Username has already been taken". Returns a new
+ * reference. */
 int user_add(struct store *store, const char *username, const char *email, json_t **ret_result, struct err *err);
 
 #endif

@@ -10,8 +10,8 @@
 enum { SETS = 4096, WAYS = 8, LOCKS = 64, KEY_SIZE = 16, BURST_SECONDS = 2 };
 
 /*
- * An attacker at one address makes at most 10 attempts with a name, then 2 a minute. LIMIT_SIGN_IN_NAME refills with 10
- * a minute, so one address can never empty it for others.
+ * An attacker at one address can make at most 10 attempts with a name, then 2 a minute. LIMIT_SIGN_IN_NAME refills with
+ * 10 a minute, so one address can never empty it for others.
  */
 static const struct bucket_rate fixed_rates[LIMITS] = {
 	[LIMIT_REFUSALS] = {.per_second = 1.0 / 60, .burst = 5},
@@ -100,7 +100,7 @@ static struct bucket *bucket_find(struct bucket *set, uint64_t key)
 	return NULL;
 }
 
-/* A full bucket in a free place, or in that of the bucket with the most tokens left. */
+/* Adds a full bucket in a free place, or in the place of the bucket with the most tokens left. */
 static struct bucket *bucket_add(struct bucket *set, uint64_t key, struct bucket_rate rate, double now)
 {
 	struct bucket *place = set;
@@ -129,7 +129,7 @@ struct change {
 	enum limit limit;
 	const char *key;
 	double by, now;
-	bool adds; /* a bucket for a key that has none */
+	bool adds; /* creates a bucket for a key that has none */
 };
 
 static bool table_change(struct buckets *buckets, struct change change, struct bucket_level *ret_level)

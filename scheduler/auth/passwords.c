@@ -6,7 +6,7 @@
 
 #include "scheduler/store/audit.h"
 
-/* What is compared with when there is no such user, so that nobody learns that from the time it takes. */
+/* The hash that a password is compared with if there is no such user, so that the time does not reveal that. */
 static const char nobodys[] = "$y$j9T$QxqmqrR0AZampXS7i0LTm.$YwAHbUajiv6YiZDAQemT2rkYSFeESes.EIV3JgVvWV/";
 
 int password_check(const char *pointer, const char *password, struct err *err)

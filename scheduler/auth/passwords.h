@@ -3,22 +3,22 @@
 #define SCHEDULER_AUTH_PASSWORDS_H
 
 /*
- * Passwords of people, kept as yescrypt hashes. Hashing takes some 16 MiB and tens of milliseconds on purpose, so it is
- * done by the threads that stand aside (api/aside.h), never by those that answer requests.
+ * Passwords of users, stored as yescrypt hashes. Hashing deliberately takes some 16 MiB and tens of milliseconds. So
+ * the threads of api/aside.h do it, never those that answer requests.
  */
 
 #include "scheduler/store/store.h"
 
 enum { PASSWORD_LEAST = 10, PASSWORD_MOST = 256 };
 
-/* ERR_INVALID at the pointer (may be NULL) for one that is too short or too long. */
+/* Checks the length. ERR_INVALID at the pointer (may be NULL) for a password that is too short or too long. */
 int password_check(const char *pointer, const char *password, struct err *err);
-/* Sets it, and ends all sessions of the user but one (or NULL). Does the hashing. */
+/* Hashes and sets the password. Ends all sessions of the user except keep_session (may be NULL). */
 int password_set(
 	struct store *store, const char *user_id, const char *password, const char *keep_session, struct err *err);
-/* The same for the operator, by the user's name, with its audit event. ERR_NOT_FOUND. */
+/* The same for the operator, by the user's name, with an audit event. ERR_NOT_FOUND. */
 int password_set_for(struct store *store, const char *username, const char *password, struct err *err);
-/* The id of the person who signs in so, or "". It takes the same time whether there is such a user or not. */
+/* Returns the id of the user with that name and password, or "". Takes the same time whether the user exists or not. */
 int password_verify(
 	struct store *store, const char *username, const char *password, struct id *ret_user, struct err *err);
 

@@ -8,7 +8,7 @@ enum { MOST_SEEN = 256, MOST_ORGANIZATIONS = 64 };
 
 struct found {
 	struct recalled_organization organization;
-	long long version; /* of the rights before it was found; 0: nothing was */
+	long long version; /* version of the rights before the lookup; 0: an empty entry */
 	unsigned long long connection;
 };
 
@@ -29,7 +29,7 @@ void recall_free(struct recall *recall)
 	free(recall);
 }
 
-/* The digest's first two digits are as good as any number. */
+/* The digest's first two digits serve as the hash of the entry. */
 static struct actor *seen_at(struct recall *recall, const char *hash)
 {
 	char digits[3] = {hash[0], hash[1], '\0'};
@@ -37,7 +37,8 @@ static struct actor *seen_at(struct recall *recall, const char *hash)
 	return &recall->seen[strtoul(digits, NULL, 16) % MOST_SEEN];
 }
 
-/* A use that is to be noted is noted by who reads all of it. */
+/* Returns false if the cached actor is stale. It also counts as stale if the token's use is due to be recorded, since
+ * actor_find does that. */
 static bool still_true(void *data, const struct rows *rows)
 {
 	const struct actor *actor = data;
@@ -92,7 +93,7 @@ void recall_put(struct store *store, struct actor *actor)
 	*actor = (struct actor){.kind = ACTOR_NONE};
 }
 
-/* Names are letters, digits, hyphens and underscores. */
+/* Names are letters, digits, hyphens and underscores: the mask makes the hash independent of the case. */
 static struct found *found_at(struct recall *recall, const char *name)
 {
 	size_t sum = 0;

@@ -31,7 +31,7 @@ rights rights_everywhere(enum where where)
 /* The same as right_of, for tables. */
 #define R(name) ((rights)1 << BIT_##name)
 
-/* ---- what each attribute gives: TFE's permission model, "Permissions" in its documentation ---- */
+/* ---- the rights of each attribute: TFE's permission model ---- */
 
 #define SEE_WORKSPACE R(CAN_READ_WORKSPACE)
 #define SEE_RUNS      (SEE_WORKSPACE | R(CAN_READ_RUNS) | R(CAN_DOWNLOAD_CONFIGURATION))
@@ -51,7 +51,7 @@ static const struct access_row of_organization[] = {
 	{"manage-policies", NULL, R(CAN_MANAGE_POLICIES) | SEE_RUNS},
 	{"manage-policy-overrides", NULL, R(CAN_OVERRIDE) | SEE_RUNS},
 	{"delegate-policy-overrides", NULL,
-		0}, /* gives nothing itself: policy-overrides of a workspace or project do */
+		0}, /* gives nothing by itself: policy-overrides of a workspace or project does */
 	{"manage-workspaces", NULL, USE_ALL | ADMINISTER | R(CAN_READ_PROJECT) | R(CAN_CREATE_WORKSPACE) | ALL_VARSETS},
 	{"manage-vcs-settings", NULL, R(CAN_MANAGE_VCS)},
 	{"manage-providers", NULL, R(CAN_MANAGE_PROVIDERS)},
@@ -70,7 +70,7 @@ static const struct access_row of_organization[] = {
 	{"manage-agent-pools", NULL, R(CAN_MANAGE_POOLS)},
 };
 
-/* Those of workspaces are given twice, under nearly the same names. */
+/* The attributes of workspaces exist twice, under nearly the same names. */
 #define OF_WORKSPACE(locking)                                                                                          \
 	{"runs", "read", SEE_RUNS}, {"runs", "plan", SEE_RUNS | R(CAN_QUEUE_RUN)},                                     \
 		{"runs", "apply", SEE_RUNS | R(CAN_QUEUE_RUN) | R(CAN_APPLY)}, {"variables", "none", 0},               \
@@ -101,7 +101,7 @@ static const struct access_row of_project_workspaces[] = {
 	{"delete", NULL, R(CAN_DELETE_WORKSPACE)},
 };
 
-/* ---- what each level is made of ---- */
+/* ---- the attributes of each level ---- */
 
 #define DETAIL(runs, variables, state, mocks, locking, flags, tasks)                                                   \
 	"{\"runs\":\"" runs "\",\"variables\":\"" variables "\",\"state-versions\":\"" state                           \
@@ -176,14 +176,14 @@ const char *const team_kinds[TEAM_KIND_COUNT] = {
 	[TEAM_AUDIT] = "audit",
 };
 
-/* An organization's token manages; it starts no run and decides none. */
+/* An organization's token manages objects. It starts no run and decides about none. */
 #define NOT_FOR_ORGANIZATION_TOKENS (R(CAN_QUEUE_RUN) | R(CAN_APPLY) | R(CAN_WRITE_STATE) | R(CAN_OVERRIDE))
 
 rights rights_of_team(enum team_kind kind, const json_t *organization_access)
 {
 	switch (kind) {
 	case TEAM_OWNERS:
-		return ~(rights)0; /* permissions that are yet to come, too */
+		return ~(rights)0; /* including permissions that are added later */
 	case TEAM_ORGANIZATION:
 		return ~NOT_FOR_ORGANIZATION_TOKENS;
 	case TEAM_AUDIT:

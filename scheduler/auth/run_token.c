@@ -3,7 +3,7 @@
 
 #include "scheduler/store/remote_state.h"
 
-/* What is allowed in its own workspace, and whether also in those that share their state. */
+/* The permissions in the run's own workspace; `shared`: also in workspaces that share their states with it. */
 static const struct {
 	enum permission permission;
 	bool shared;

@@ -3,32 +3,31 @@
 #define SCHEDULER_AUTH_SESSIONS_H
 
 /*
- * Browsers that signed in. The cookie is a random text, and its digest is what the database has. It stands for its user
- * in everything, but what it changes must come with the session's CSRF token: in a form's field, or in the header
- * X-CSRF-Token.
+ * Sessions of browsers that signed in. The cookie is a random text; the database stores its digest. The cookie
+ * authenticates its user for everything, but a request that changes something must also carry the session's CSRF token:
+ * in a form's field, or in the header X-CSRF-Token.
  */
 
 #include "scheduler/store/store.h"
 
 #define SESSION_COOKIE       "runyard_session"
-#define SESSION_MINUTES      "20160" /* two weeks, unless an organization says otherwise... */
-#define SESSION_MOST_MINUTES "86400" /* ...and not more than sixty days */
+#define SESSION_MINUTES      "20160" /* two weeks, unless an organization sets another limit... */
+#define SESSION_MOST_MINUTES "86400" /* ...of at most sixty days */
 
 /* Makes a session. The caller frees the cookie. */
 int session_create(struct store *store, const char *user_id, const char *address, char **ret_cookie, struct err *err);
-/* Whether the user of that name, in any case, has a session that began at the address. */
+/* *ret_found is true if the user of that name, in any case, has a session that began at the address. */
 int session_from(struct store *store, const char *username, const char *address, bool *ret_found, struct err *err);
 int session_delete(struct store *store, const char *cookie, struct err *err);
-/* What the database knows the cookie by. */
+/* The digest of the cookie that the database stores. */
 void session_hash(const char *cookie, char ret_hash[SHA256_HEX_SIZE]);
-/* The CSRF token that goes with the cookie, made with the first key. A token made with any key is valid. */
+/* The CSRF token for the cookie, made with the first key. A token made with any key is valid. */
 void session_csrf(const struct store *store, const char *cookie, char ret_token[SHA256_HEX_SIZE]);
 bool session_csrf_valid(const struct store *store, const char *cookie, const char *sent);
-/* The value of Set-Cookie; NULL takes the cookie away. Only sent back over TLS if that is how clients come. The caller
- * frees it. */
+/* The value of Set-Cookie; a NULL cookie deletes it. It is Secure if clients use TLS. The caller frees it. */
 char *session_set_cookie(const struct store *store, const char *cookie);
 
-/* Deletes what nobody can use any more: sessions, and codes of logins that never came back. */
+/* Deletes sessions older than SESSION_MOST_MINUTES, and codes of logins that were not completed. */
 int sessions_sweep(struct store *store, struct err *err);
 
 #endif

@@ -15,7 +15,7 @@ static long long now_seconds(void)
 
 struct signing {
 	const struct keyring *keyring;
-	size_t place; /* of the key */
+	size_t place; /* index of the key */
 	long long expiry;
 	const char *path;
 };

@@ -29,7 +29,7 @@ struct making {
 	struct id id;
 };
 
-/* A team's token without a description makes room for the next; the lock keeps two of them apart. */
+/* Deletes the team's token without a description before it is replaced. The lock serializes concurrent replacements. */
 static int make_room(const struct making *m, struct err *err)
 {
 	if (!m->order->team_id || m->order->description)
@@ -62,7 +62,7 @@ static int description_taken(struct store *store, struct err *err)
 	if (err->kind != ERR_CONFLICT || !text_equal(db_constraint(store->db), "tokens_team_description"))
 		return -1;
 	err_at(err, "/data/attributes/description", "Validation failed: Description has already been taken");
-	text_copy(err->title, sizeof(err->title), "invalid attributes"); /* clients know it by these words */
+	text_copy(err->title, sizeof(err->title), "invalid attributes"); /* clients recognize the error by this title */
 	return -1;
 }
 
@@ -104,7 +104,7 @@ void token_expiry_usual(char ret_time[32])
 
 	gmtime_r(&now, &parts);
 	parts.tm_year += TOKEN_YEARS;
-	time_write(timegm(&parts), ret_time); /* which knows what to do where that year has no such day */
+	time_write(timegm(&parts), ret_time); /* timegm normalizes February 29 */
 }
 
 int token_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
@@ -128,7 +128,7 @@ int token_delete(struct store *store, const char *id, struct err *err)
 	return db_query(store->db, NULL, err, "delete from tokens where id = $1", P_TEXT(id));
 }
 
-/* ---- of teams ---- */
+/* ---- tokens of teams ---- */
 
 int token_of_team(struct store *store, const char *team_id, struct rows *ret_rows, struct err *err)
 {
