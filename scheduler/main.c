@@ -64,7 +64,7 @@ static bool tls_wanted(const struct scheduler *s)
 	return *s->options.tls_certificate || *s->options.tls_key;
 }
 
-/* At the start, and with each SIGHUP: certificates are renewed while they are served. */
+/* Called at the start and on each SIGHUP: a certificate is renewed without a restart. */
 static int certificate_read(const struct scheduler *s, struct err *err)
 {
 	if (!tls_wanted(s))
@@ -84,7 +84,7 @@ static void certificate_reread(const struct scheduler *s)
 		log_info("the certificate was read again", NULL);
 }
 
-/* A signal that came, or 0 after wait_ms (-1: however long it takes). */
+/* Returns a signal that arrived, or 0 after wait_ms (-1: no timeout). */
 static int signal_wait(const struct scheduler *s, int wait_ms)
 {
 	struct pollfd fd = {.fd = s->signals, .events = POLLIN};
@@ -95,7 +95,7 @@ static int signal_wait(const struct scheduler *s, int wait_ms)
 	return (int)info.ssi_signo;
 }
 
-/* True if the process is to stop, false after wait_ms at the most. */
+/* Returns true if the process has to stop, false after at most wait_ms. */
 static bool stop_wait(const struct scheduler *s, int wait_ms)
 {
 	int came = signal_wait(s, wait_ms);
@@ -118,7 +118,7 @@ static void signals_open(struct scheduler *s)
 	s->signals = signalfd(-1, &set, SFD_CLOEXEC);
 }
 
-/* From here on a second signal ends the process: all that lasts is committed. */
+/* From here on, a second signal ends the process at once. Everything persistent is committed. */
 static void signals_unblock(void)
 {
 	sigset_t set;
@@ -127,7 +127,7 @@ static void signals_unblock(void)
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/* Waits for PostgreSQL for as long as it takes: whoever starts a whole site need not mind the order. */
+/* Waits for PostgreSQL without a limit, so that the parts of a site can be started in any order. */
 static int database_ready(struct scheduler *s, struct err *err)
 {
 	while (db_check(s->options.database_url, err) < 0 || store_migrate(s->store.db, err) < 0 ||
@@ -168,7 +168,7 @@ static struct expiry_limits limits_of(const struct scheduler_options *o)
 		.hidden_days = o->keep_hidden_days};
 }
 
-/* Workers keep one connection or two each. Other files need descriptors, too. */
+/* A worker keeps one or two connections. Other files need descriptors, too. */
 static int connections_possible(int *ret_connections, struct err *err)
 {
 	unsigned long long wanted = MOST_CONNECTIONS + OTHER_DESCRIPTORS, allowed;
@@ -233,9 +233,9 @@ static int scheduler_start(struct scheduler *s, struct err *err)
 	return port_file_write(s, err);
 }
 
-/* Stops the parts of command_serve in mirrored order: requests, then decisions in the background, then the publisher.
- * The watchdog may end the process before that: uncommitted work was not acknowledged, and other schedulers publish
- * the outbox. */
+/* Stops the parts of command_serve in reverse order: requests, then decisions in the background, then the publisher.
+ * The watchdog may end the process earlier. That is safe: uncommitted work was not acknowledged, and other schedulers
+ * publish the outbox. */
 static void scheduler_stop(struct scheduler *s, int status)
 {
 	watchdog_set(WATCHDOG_REQUESTS_MS, "requests under way are answered", status);
@@ -300,7 +300,7 @@ static int command_add_user(struct scheduler *s, int argc, char **argv, struct e
 	return 0;
 }
 
-/* The line on standard input: no argument, which every user of the machine could read. */
+/* Reads the password from standard input: every user of the machine could read an argument. */
 static int command_set_password(struct scheduler *s, int argc, char **argv, struct err *err)
 {
 	char password[PASSWORD_MOST + 2] = "";
@@ -326,7 +326,7 @@ static int command_holds(struct scheduler *s, int argc, char **argv, struct err 
 	return holds_release(&s->store, argv[2], argc == 4 ? argv[3] : NULL, err);
 }
 
-/* For an operator who has restored the database in a way that it does not show. */
+/* For an operator who restored the database in a way that its history does not show. */
 static int command_new_epoch(struct scheduler *s, int argc, char **argv, struct err *err)
 {
 	(void)argc;

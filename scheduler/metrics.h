@@ -2,7 +2,7 @@
 #ifndef SCHEDULER_METRICS_H
 #define SCHEDULER_METRICS_H
 
-/* The scheduler's metrics by number, from metrics.def. */
+/* The numbers of the scheduler's metrics, from metrics.def. */
 
 #include "common/metrics.h"
 

@@ -2,26 +2,26 @@
 #ifndef SCHEDULER_LIFECYCLE_ATTEMPT_H
 #define SCHEDULER_LIFECYCLE_ATTEMPT_H
 
-/* The attempt that a run's job is at, and whether what is said of one still counts. Pure. */
+/* The current attempt of a run's job, and whether a report about an attempt is late. Pure. */
 
 #include "common/ids.h"
 
-/* As the job's row has it, under its lock. */
+/* The values of the job's row, read under its lock. */
 struct attempt {
-	struct id id; /* of the job; "": the run has none */
+	struct id id; /* the job's id; "": the run has no job */
 	int attempt;
 	int losses; /* earlier attempts that were lost with their workers */
 	bool claimed, started, lease_over;
 };
 
-/* What is said was said of this one. */
+/* The attempt that a report refers to. */
 struct attempt_said {
-	struct id job; /* "": it is of the run, whatever its job is at */
+	struct id job; /* "": the report is about the run, whatever its job's attempt */
 	int attempt;
-	bool only_if_lease_over; /* it holds only while the lease is over: a heartbeat may have come in between */
+	bool only_if_lease_over; /* valid only while the lease is over: a heartbeat may have arrived in between */
 };
 
-/* Duplicated, delayed or fenced: the run's job is not, or not any more, where it was when that was said. */
+/* Returns true if the report is late (duplicated, delayed or fenced): it does not match the job's current attempt. */
 bool attempt_is_late(const struct attempt *now, const struct attempt_said *said);
 
 #endif

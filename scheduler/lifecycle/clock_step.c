@@ -11,7 +11,8 @@ bool clock_reading_is_exact(const struct clock_reading *reading, int64_t toleran
 	return reading->answered_ms - reading->asked_ms <= tolerance_ms;
 }
 
-/* The other clock was read at some moment between the question and the answer: the step is in a range. */
+/* The other clock was read at an unknown moment between the question and the answer, so the step is only known to be in
+ * a range. */
 int64_t clock_step_ms(const struct clock_reading *before, const struct clock_reading *now, int64_t tolerance_ms)
 {
 	int64_t gone = now->said_ms - before->said_ms;

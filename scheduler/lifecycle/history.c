@@ -11,7 +11,7 @@ static bool same_system(const char *a, const char *b)
 	return len == strcspn(b, "/") && strncmp(a, b, len) == 0;
 }
 
-/* The timeline is hexadecimal, as the names of WAL files have it. */
+/* The timeline is hexadecimal, as in the names of WAL files. */
 static unsigned long timeline(const char *history)
 {
 	const char *slash = strchr(history, '/');

@@ -13,7 +13,7 @@ struct edges_seen {
 	bool from_to[RUN_STATUS_COUNT][RUN_STATUS_COUNT][EVENT_COUNT];
 };
 
-/* A step may pass through several statuses; the event leads to the first, the rest follows by itself. */
+/* A step may pass through several statuses. The event leads to the first; the others follow without an event. */
 static void edge_note(void *data, const struct run *from, const struct run_event *event, const struct verdict *v)
 {
 	struct edges_seen *seen = data;
@@ -73,7 +73,7 @@ static void page_events(struct buf *page)
 	}
 }
 
-/* The names of the events between two statuses; "then" where the run goes on by itself. */
+/* Appends the names of the events between two statuses; "then" for a step without an event. */
 static void page_label(struct buf *page, const bool kinds[EVENT_COUNT])
 {
 	const char *comma = "";
@@ -108,7 +108,7 @@ static void page_drawing(struct buf *page, const struct edges_seen *seen)
 	buf_text(page, "```\n");
 }
 
-/* The same as a tree a terminal can show: a status, and each way out of it. */
+/* Appends the same as a text tree: each status with its outgoing edges. */
 static void page_tree(struct buf *page, const struct edges_seen *seen)
 {
 	buf_text(page, "\n## The same for a terminal\n\n```\n");

@@ -2,18 +2,18 @@
 #include "scheduler/lifecycle/run.h"
 
 /*
- * A run is a pipeline: the stages of stages.def that are configured for it, in order. What has to hold at any time
- * (run_check):
+ * A run is a pipeline of the stages of stages.def that are configured for it, in order. Invariants (run_check):
  *
  *  1. A run that ended or is parked has no work underway and is not in the queue.
- *  2. Work is underway only in a stage that somebody does, and the status then is the one that the stage runs as.
+ *  2. Work is underway only in a stage that a worker or a notifier does. The status is then the one that the stage runs
+ *     as.
  *  3. Only work underway can be stopping: a stop of anything else ends the run at once.
  *  4. A run is in its queue only as pending, or as a confirmed saved plan.
  *  5. A pending run is in no stage yet; any other is in one of its own, or at the decision.
- *  6. A plan-only run never comes to the decision or beyond, and only a run with save_plan is ever parked.
+ *  6. A plan-only run never reaches the decision or a later stage, and only a run with save_plan is ever parked.
  *  7. A run that ended as planned_and_finished was plan-only or had nothing to apply.
  *
- * A cancel only marks work as stopping. The run ends when the work is known to be over.
+ * A cancel only marks work as stopping. The run ends when the work has certainly ended.
  */
 
 enum { MOST_ATTEMPTS = 10, MOST_LOSSES = 2 };
@@ -58,7 +58,7 @@ bool job_may_retry(enum stage stage, bool started, int attempt, int losses)
 	return attempt < MOST_ATTEMPTS && losses < MOST_LOSSES && !(stage == STAGE_APPLY && started);
 }
 
-/* ---- what a verdict is made of ---- */
+/* ---- parts of a verdict ---- */
 
 static void reach(struct verdict *v, enum run_status status)
 {
@@ -74,7 +74,7 @@ static void mark(struct verdict *v, enum stage stage, enum operation_status stat
 	v->marks[v->mark_count++].status = status;
 }
 
-/* The work of the stage there is is over, one way or another. */
+/* Records the end of the current stage's work. */
 static void work_over(struct verdict *v, enum operation_status status)
 {
 	mark(v, v->run.stage, status);
@@ -83,7 +83,7 @@ static void work_over(struct verdict *v, enum operation_status status)
 	v->run.stopping = STOP_NONE;
 }
 
-/* Ends the run; what it never came to is unreachable. */
+/* Ends the run and marks the stages that it did not reach as unreachable. */
 static void end(struct verdict *v, enum run_status status)
 {
 	int next = v->run.stage == STAGE_NONE ? 0 : (int)v->run.stage + 1;
@@ -100,13 +100,13 @@ static void end(struct verdict *v, enum run_status status)
 static void enter(struct verdict *v, enum stage stage)
 {
 	v->run.stage = stage;
-	v->run.underway = stages[stage].doer == BY_NOTIFIER; /* its requests need nobody to take them up */
+	v->run.underway = stages[stage].doer == BY_NOTIFIER; /* no process claims its requests first */
 	v->starts = true;
 	mark(v, stage, OPERATION_QUEUED);
 	reach(v, stages[stage].waits);
 }
 
-/* Everything before the apply is done. True if the run goes on by itself. */
+/* Decides after all stages before the apply. Returns true if the run continues without a person. */
 static bool decide(struct verdict *v)
 {
 	struct run *run = &v->run;
@@ -121,7 +121,7 @@ static bool decide(struct verdict *v)
 	return run->status == RUN_CONFIRMED;
 }
 
-/* The next stage that is configured, after the one the run is in. */
+/* Enters the next configured stage. */
 static void advance(struct verdict *v)
 {
 	int next = v->run.stage == STAGE_NONE ? 0 : (int)v->run.stage + 1;
@@ -138,7 +138,7 @@ static void advance(struct verdict *v)
 	end(v, RUN_APPLIED);
 }
 
-/* ---- what follows: the third column of edges.def ---- */
+/* ---- actions: the third column of edges.def ---- */
 
 static void goes_on(struct verdict *v, const struct run_event *event)
 {
@@ -155,7 +155,7 @@ static void starts_work(struct verdict *v, const struct run_event *event)
 	reach(v, stages[v->run.stage].runs);
 }
 
-/* The stage is behind the run, whatever its work said. */
+/* Leaves the stage, whatever the outcome of its work. */
 static void leaves(struct verdict *v, const struct run_event *event)
 {
 	if (v->run.stage == STAGE_PLAN)
@@ -183,7 +183,7 @@ static void ends_errored(struct verdict *v, const struct run_event *event)
 	end(v, RUN_ERRORED);
 }
 
-/* A policy said no, and a person may overrule it. */
+/* A policy failed, and a person may override it. */
 static void awaits_override(struct verdict *v)
 {
 	work_over(v, OPERATION_FAILED);
@@ -193,7 +193,7 @@ static void awaits_override(struct verdict *v)
 		reach(v, RUN_POLICY_OVERRIDE);
 }
 
-/* The work of the stage said no, or could not be done: what that means for the run is in the stage's row. */
+/* The stage's work failed or could not be done. The stage's row says what that means for the run. */
 static void ends_by(struct verdict *v, const struct run_event *event, enum stage_end what, enum operation_status status)
 {
 	if (what == AWAITS_OVERRIDE) {
@@ -212,7 +212,7 @@ static void fails(struct verdict *v, const struct run_event *event)
 	ends_by(v, event, stages[v->run.stage].failure, OPERATION_FAILED);
 }
 
-/* Only policies fail softly; anything else that says so has failed. */
+/* Only policies fail softly. For any other stage, the event is a failure. */
 static void fails_softly(struct verdict *v, const struct run_event *event)
 {
 	if (stages[v->run.stage].rests == RUN_POLICY_CHECKED)
@@ -243,7 +243,8 @@ static void ends_stopped(struct verdict *v, const struct run_event *event)
 	end(v, status);
 }
 
-/* The work was done before the stop reached it. What was applied is applied; anything else is canceled as asked. */
+/* The work ended before the stop reached it. An apply that has ended is applied; any other work is canceled as
+ * requested. */
 static void passes_too_late(struct verdict *v, const struct run_event *event)
 {
 	if (v->run.stage != STAGE_APPLY && v->run.stage != STAGE_POST_APPLY) {
@@ -276,7 +277,7 @@ static void loses(struct verdict *v, const struct run_event *event)
 static void asks_to_stop(struct verdict *v, const struct run_event *event)
 {
 	if (stages[v->run.stage].doer == BY_NOTIFIER) {
-		ends_stopped(v, event); /* no process to wait for */
+		ends_stopped(v, event); /* there is no process to wait for */
 		return;
 	}
 	v->run.stopping = STOP_CANCEL;
@@ -301,7 +302,7 @@ static void is_confirmed(struct verdict *v, const struct run_event *event)
 	advance(v);
 }
 
-/* A saved plan takes its place in the queue again: something else may be underway now. */
+/* Queues a saved plan again, since another run may be underway now. */
 static void queues_saved(struct verdict *v, const struct run_event *event)
 {
 	(void)event;
@@ -312,7 +313,7 @@ static void queues_saved(struct verdict *v, const struct run_event *event)
 static void end_at_rest(struct verdict *v, enum run_status status)
 {
 	if (v->run.status == RUN_POLICY_OVERRIDE)
-		mark(v, v->run.stage, OPERATION_CANCELED); /* its override is not waited for any more */
+		mark(v, v->run.stage, OPERATION_CANCELED); /* its override is no longer awaited */
 	end(v, status);
 }
 
@@ -322,8 +323,8 @@ static void ends_discarded(struct verdict *v, const struct run_event *event)
 	end_at_rest(v, RUN_DISCARDED);
 }
 
-/* Nothing is at work. Only a site admin's force-cancel comes without a cancel before it, so only theirs has cooled off.
- */
+/* Cancels a run without work underway. Only a site admin's force-cancel needs no earlier cancel, so only theirs has
+ * `cooled_off` set. */
 static void ends_canceled_at_rest(struct verdict *v, const struct run_event *event)
 {
 	if (!event->cooled_off) {
@@ -333,7 +334,7 @@ static void ends_canceled_at_rest(struct verdict *v, const struct run_event *eve
 	end_at_rest(v, RUN_CANCELED);
 }
 
-/* The state has moved on since the plan was saved. A pending run has no plan yet that could be stale. */
+/* The workspace's state has changed since the plan was saved. A pending run has no plan yet that could be stale. */
 static void ends_stale(struct verdict *v, const struct run_event *event)
 {
 	(void)event;
@@ -367,7 +368,7 @@ static const char *const situation_names[SITUATION_COUNT] = {
 #undef SITUATION
 };
 
-/* The event ends an apply whose last state may still come. */
+/* Returns true if the event ends an apply whose last state may still arrive. */
 static bool leaves_state_owed(const struct verdict *v, const struct run *run, const struct run_event *event)
 {
 	return v->ends_job && run->stage == STAGE_APPLY && event->started && event->state_owed;
@@ -399,7 +400,7 @@ struct verdict run_abandon(const struct run *run, const struct run_event *event)
 	return v;
 }
 
-/* `errored` and the statuses of a decision have different labels by stage and situation. */
+/* The labels of `errored` and of the statuses of a decision depend on the stage and the situation. */
 const char *run_label(const struct run *run)
 {
 	bool decision = run_situation(run) == AT_DECISION;

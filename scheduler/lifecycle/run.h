@@ -3,26 +3,26 @@
 #define SCHEDULER_LIFECYCLE_RUN_H
 
 /*
- * The life of a run (STATES.md) as a pure function: what is, what happened, what follows. No I/O, no clock, no
- * allocation. The tables are proto/run_status.def, proto/stages.def and edges.def; run.c opens with the invariants.
+ * The lifecycle of a run (STATES.md) as a pure function from a run and an event to a verdict. No I/O, no clock, no
+ * allocation. The tables are proto/run_status.def, proto/stages.def and edges.def; run.c begins with the invariants.
  */
 
 #include "proto/messages.h"
 #include "proto/states.h"
 
-/* Everything the decisions depend on. */
+/* All inputs of the decisions. */
 struct run {
 	enum run_status status;
-	enum stage stage;       /* the one it is in or rests after; STAGE_NONE before the first */
-	uint32_t stages;        /* STAGE_BITs of those configured for it, fixed at creation */
-	bool plan_only;         /* speculative: beside the queue, never applied */
-	bool save_plan;         /* parks after the plan */
-	bool auto_apply;        /* and queued by who may apply */
-	bool allow_empty_apply; /* applies a plan without changes */
-	bool has_changes;       /* what the plan said */
-	bool queued;            /* waits in its workspace's queue: pending, or a saved plan that was confirmed */
-	bool underway;          /* its stage's work was taken up */
-	enum stop stopping;     /* asked for; it ends once the work is known to be over */
+	enum stage stage; /* The current stage, or the last one while the run rests. STAGE_NONE before the first. */
+	uint32_t stages;  /* STAGE_BITs of the configured stages, fixed at creation. */
+	bool plan_only;   /* Speculative: runs outside of the queue and is never applied. */
+	bool save_plan;   /* Is parked after the plan. */
+	bool auto_apply;  /* Applies without confirmation. Set only if the creator may apply. */
+	bool allow_empty_apply; /* Applies a plan without changes. */
+	bool has_changes;       /* The plan has changes. */
+	bool queued;            /* Waits in its workspace's queue: pending, or a confirmed saved plan. */
+	bool underway;          /* The work of its stage has started. */
+	enum stop stopping;     /* The stop that was requested. The run ends when the work has certainly ended. */
 };
 
 enum run_event_kind {
@@ -35,13 +35,13 @@ enum run_event_kind {
 struct run_event {
 	enum run_event_kind kind;
 	bool has_changes; /* EV_PASSED of a plan */
-	bool may_retry;   /* EV_LOST: the attempt may be made again (job_may_retry) */
-	bool cooled_off;  /* EV_FORCE_CANCELED: the time to wait after the cancel is over */
-	bool started;     /* terraform may have started in the attempt that it ends */
-	bool state_owed;  /* that attempt's worker may have a state that has not come */
+	bool may_retry;   /* EV_LOST: the attempt may be repeated (job_may_retry) */
+	bool cooled_off;  /* EV_FORCE_CANCELED: the waiting time after the cancel is over */
+	bool started;     /* terraform may have started in the attempt that the event ends */
+	bool state_owed;  /* that attempt's worker may have a state that has not arrived */
 };
 
-/* Where a run stands, whatever its stage: the rows of edges.def. */
+/* The state of a run independent of its stage: the rows of edges.def. */
 enum situation {
 #define SITUATION(symbol, name) AT_##symbol,
 #include "scheduler/lifecycle/situations.def"
@@ -49,65 +49,67 @@ enum situation {
 	SITUATION_COUNT
 };
 
-/* What becomes of a stage's own object: the plan, the apply, a task stage, an estimate, a policy check. */
+/* The status of a stage's own object: the plan, the apply, a task stage, an estimate, a policy check. */
 enum operation_status {
 	OPERATION_PENDING,
 	OPERATION_QUEUED,
 	OPERATION_RUNNING,
 	OPERATION_FINISHED,
-	OPERATION_FAILED, /* the work was done and says no */
+	OPERATION_FAILED, /* the work was done, with a negative outcome */
 	OPERATION_OVERRIDDEN,
 	OPERATION_ERRORED,
 	OPERATION_CANCELED,
-	OPERATION_UNREACHABLE, /* the run ended before */
+	OPERATION_UNREACHABLE, /* the run ended before the stage */
 };
 const char *operation_status_name(enum operation_status status);
 
 enum { MOST_REACHED = 8, MOST_MARKS = STAGE_COUNT + 2 };
 
-/* What follows. Everything but `refused` is to be saved in one transaction. */
+/* The result of a step. Everything but `refused` is to be saved in one transaction. */
 struct verdict {
-	const char *refused;                   /* why it can't be, for the API's 409; NULL: it can */
-	struct run run;                        /* as it is from now on */
-	enum run_status reached[MOST_REACHED]; /* in order; each gets its timestamp */
+	const char *refused;                   /* The reason of a refusal, for the API's 409. NULL: accepted. */
+	struct run run;                        /* The run after the step. */
+	enum run_status reached[MOST_REACHED]; /* In order. Each gets its timestamp. */
 	size_t reached_count;
 	struct {
 		enum stage stage;
 		enum operation_status status;
 	} marks[MOST_MARKS];
 	size_t mark_count;
-	bool starts;   /* the work of run.stage is to be put up: a job, or its tasks */
-	bool retries;  /* the same work is to be put up again, as the next attempt */
-	bool ends_job; /* the job there is is over or withdrawn */
-	bool signals;  /* whoever runs the job is to be told run.stopping */
-	/* An apply is over and its last state may still come: until then nothing of the workspace's queue may start, so
-	 * that no run plans on a stale state. */
+	bool starts;   /* The caller creates the work of run.stage: a job, or its tasks. */
+	bool retries;  /* The caller creates the same work again, as the next attempt. */
+	bool ends_job; /* The current job has ended or is withdrawn. */
+	bool signals;  /* The caller sends run.stopping to the worker of the job. */
+	/* An attempt of an apply has ended and its last state may still arrive. Until then no run of the workspace's
+	 * queue may start, so that no run plans on a stale state. */
 	bool holds_workspace;
 };
 
 struct verdict run_step(const struct run *run, const struct run_event *event);
 
-/* Ends a run that breaks an invariant (run_check), errored: nothing else can be decided about it. */
+/* Ends a run that breaks an invariant (run_check) as errored. No other decision about such a run is possible. */
 struct verdict run_abandon(const struct run *run, const struct run_event *event);
 
-/* A run as it is created: pending, in its queue. */
+/* Returns a new run: pending, in its queue. */
 struct run run_created(uint32_t stages);
 enum situation run_situation(const struct run *run);
-/* True while it is its workspace's current run: nothing else of the queue may start. */
+/* Returns true while it is its workspace's current run: no other run of the queue may start. */
 bool run_holds(const struct run *run);
 bool run_ended(const struct run *run);
-/* The words for where the run stands, as people read them: "Needs Confirmation", "Plan Errored". Static. */
+/* Returns the run's state for display: "Needs Confirmation", "Plan Errored". Static. */
 const char *run_label(const struct run *run);
-/* True if the event would be accepted: the API's `actions`. */
+/* Returns true if the event would be accepted: the API's `actions`. */
 bool run_accepts(const struct run *run, enum run_event_kind event);
-/* NULL, or which invariant the run breaks: checked after loading and before saving, in release builds too. */
+/* Returns NULL, or the invariant that the run breaks. Checked after loading and before saving, in release builds
+ * too. */
 const char *run_check(const struct run *run);
 
-/* A plan may be tried again, an apply never once terraform may have started; and what was lost with its
- * worker twice may be what ends workers. Attempts count from 1; `losses` counts those lost so far, this one too. */
+/* Returns true if the attempt may be repeated. An apply is never repeated once terraform may have started. Work that
+ * was lost with its worker twice is not repeated, since it may be what ends the workers. Attempts count from 1.
+ * `losses` counts the lost attempts so far, including this one. */
 bool job_may_retry(enum stage stage, bool started, int attempt, int losses);
 
-/* Whether edges.def has a row for the two. */
+/* Returns true if edges.def has a row for the two. */
 bool edge_exists(enum situation situation, enum run_event_kind event);
 const char *run_event_name(enum run_event_kind kind);
 const char *situation_name(enum situation situation);

@@ -14,17 +14,17 @@
 
 #include "common/base.h"
 
-/* What tells states apart. */
+/* The properties that states are compared by. */
 struct state_mark {
 	long long serial;
-	const char *lineage; /* "": none is said */
+	const char *lineage; /* "": unknown */
 	const char *md5;     /* hex */
-	const char *job;     /* of the attempt that wrote it; NULL: none */
+	const char *job;     /* the job that wrote it; NULL: none */
 };
 
 enum state_order {
 	STATE_FOLLOWS,
-	STATE_KNOWN, /* it is the current one, come again from its job */
+	STATE_KNOWN, /* the current state, sent again by its job */
 	STATE_OTHER_LINEAGE,
 	STATE_BEHIND,
 	STATE_OVERTAKEN,
@@ -33,13 +33,13 @@ enum state_order {
 
 enum state_order state_order(const struct state_mark *current, const struct state_mark *next);
 
-/* What a late state meets. */
+/* What happened in the workspace before a late state arrived. */
 struct state_since {
-	bool overtaken;   /* the current state is neither the attempt's own nor the one it began with */
-	bool others_work; /* the apply of another run is underway, or a person has the lock */
+	bool overtaken;   /* the current state is neither the attempt's own nor its base */
+	bool others_work; /* the apply of another run is underway, or a person holds the lock */
 };
 
-/* The same for a late one. current: NULL if the workspace has no state. */
+/* The same for a late state. current: NULL if the workspace has no state. */
 enum state_order state_order_late(
 	const struct state_mark *current, const struct state_mark *next, const struct state_since *since);
 

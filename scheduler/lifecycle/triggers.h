@@ -2,7 +2,7 @@
 #ifndef SCHEDULER_LIFECYCLE_TRIGGERS_H
 #define SCHEDULER_LIFECYCLE_TRIGGERS_H
 
-/* What of a run's life people are told (triggers.def). Pure, as all of the lifecycle. */
+/* The notification triggers of runs (triggers.def). Pure, like all of scheduler/lifecycle. */
 
 #include "scheduler/lifecycle/run.h"
 
@@ -17,13 +17,15 @@ const char *trigger_name(enum trigger trigger);
 /* TRIGGER_COUNT for an unknown name. */
 enum trigger trigger_parse(const char *name);
 
-/* What a step sets off: one thing at the most, TRIGGER_COUNT for nothing. Plan-only runs set off nothing. */
+/* Returns the trigger of a step; TRIGGER_COUNT for none. A step has at most one, and those of plan-only runs have
+ * none. */
 enum trigger trigger_of(const struct verdict *verdict);
 
-/* Of a run's last status: what ends without having done what it was for is an error, canceled and discarded too. */
+/* Returns the trigger of a run's final status. A run that ended without its purpose has the trigger of an error; that
+ * includes canceled and discarded runs. */
 enum trigger trigger_of_end(enum run_status status);
 
-/* "Run Planned - Needs Confirmation": what happened, in words. The caller frees it. */
+/* Returns the event in words, such as "Run Planned - Needs Confirmation". The caller frees it. */
 char *trigger_message(enum trigger trigger, enum run_status status);
 
 #endif

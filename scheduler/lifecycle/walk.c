@@ -24,7 +24,7 @@ static void walk_see(struct walk *walk, const struct run *run)
 		if (run_same(&walk->seen[i], run))
 			return;
 	if (walk->count == MOST_RUNS)
-		abort(); /* the machine has grown: so must the bound */
+		abort(); /* the state machine has grown: raise the bound */
 	walk->seen[walk->count++] = *run;
 }
 
@@ -56,7 +56,7 @@ size_t lifecycle_walk(const struct run *first, walk_fn fn, void *data)
 					.may_retry = facts & 2,
 					.cooled_off = facts & 4,
 					.started = facts & 8,
-					.state_owed = true, /* leads nowhere else */
+					.state_owed = true, /* has no influence on the next run */
 				};
 
 				walk_step(walk, &from, &event);
