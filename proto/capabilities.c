@@ -20,7 +20,7 @@ static const char *after_word(const char *text, const char *word)
 	return text_starts(text, word) && text[len] == ' ' ? text + len + 1 : NULL;
 }
 
-/* The engine that a text begins with, and *ret_rest what follows it; NULL if it is none. */
+/* Returns the engine that a text begins with, and the rest of the text in *ret_rest; NULL if it is none. */
 static const char *engine_read(const char *text, const char **ret_rest)
 {
 	*ret_rest = after_word(text, engine_terraform);
@@ -73,8 +73,8 @@ static bool downloads(const json_t *capabilities, const char *engine)
 	return has(capabilities, name);
 }
 
-/* The engine of the first capability that names one it can have, so that of the preferred one; else what it downloads.
- */
+/* Returns the engine to download: that of the first installed engine that can also be downloaded, else terraform before
+ * tofu. NULL: the worker downloads none. */
 static const char *downloads_preferred(const json_t *capabilities)
 {
 	const json_t *item;
@@ -98,8 +98,8 @@ static void choose(struct engine_choice *choice, const char *engine, const struc
 	text_copy(choice->version, sizeof(choice->version), version->text);
 }
 
-/* The engines that the worker has: the newest that fits, or the first if any version does. `engine`: of that engine
- * alone; or NULL. */
+/* Chooses among the installed engines: the newest that fits, or the first if any version fits. `engine`: only that
+ * engine; may be NULL. */
 static bool choose_present(
 	const json_t *capabilities, const char *engine, const char *wanted, struct engine_choice *ret_choice)
 {
@@ -183,7 +183,7 @@ enum job_fit capabilities_judge(
 	return capabilities_engine(own) ? JOB_REFUSED : JOB_WAITS;
 }
 
-/* ---- for people ---- */
+/* ---- texts for users ---- */
 
 static const char *product_of(const char *engine)
 {

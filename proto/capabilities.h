@@ -32,34 +32,39 @@ struct engine_choice {
 	char version[sizeof(((struct version *)0)->text)];
 };
 
-/* Whether the needs can be met, and by which engine: of the engines that fit a constraint the newest, of those that fit
- * any version the preferred one. An engine is downloaded only for one exact version. */
+/* Returns true if the needs can be met, and by which engine. Of the engines that fit a constraint, the newest is
+ * chosen; if any version fits, the preferred engine. An engine is downloaded only for one exact version. */
 bool capabilities_meet(const json_t *capabilities, const char *needs, struct engine_choice *ret_choice);
-/* Whether the needs name an engine. */
+/* Returns true if the needs name an engine. */
 bool needs_engine(const char *needs);
-/* Whether the worker has or downloads an engine. */
+/* Returns true if the worker has or downloads an engine. */
 bool capabilities_engine(const json_t *capabilities);
 
-/* The capabilities that a worker may use for a job with these needs. If the needs leave the version open, the engines
- * of the `disabled` versions (an array of texts) are left out. A new reference; NULL and null stay as they are. */
+/* Returns the capabilities that a worker may use for a job with these needs. If the needs leave the version open, the
+ * engines of the `disabled` versions (an array of texts) are left out. A new reference; NULL and null are returned as
+ * they are. */
 json_t *capabilities_allowed(const json_t *capabilities, const char *needs, const json_t *disabled);
 
 enum job_fit {
-	JOB_FITS,    /* the worker that asks gets it */
+	JOB_FITS,    /* the requesting worker gets it */
 	JOB_WAITS,   /* it is left to another worker of the pool */
 	JOB_REFUSED, /* no worker of the pool can run it: its run ends */
 };
 
-/* Decides on a waiting job. `own`: the capabilities of the worker that asks; NULL: it is of an earlier version, and
- * gets what it asks for. `others`: an array of those of the pool's other live workers; null in it is such a version's.
+/*
+ * Decides on a waiting job. `own`: the capabilities of the requesting worker; NULL: a worker of an earlier version,
+ * which gets any job. `others`: an array with the capabilities of the pool's other live workers; null stands for a
+ * worker of an earlier version.
  *
- * A plan or an apply that needs an engine is refused by a worker that has an engine. In a pool without any engine it
- * waits. A policy or an estimate that no worker can make goes to any worker, whose result says what is missing. */
+ * A job that needs an engine is refused only if the requesting worker has an engine and no live worker can run the job.
+ * So in a pool without any engine it waits. A policy or an estimate that no worker can make goes to any worker, whose
+ * result says what is missing.
+ */
 enum job_fit capabilities_judge(
 	const json_t *own, const json_t *others, const char *needs, struct engine_choice *ret_choice);
 
-/* Why a job that needs an engine can't run, as a sentence for people. `who`: "no worker of its pool has", or "this
- * worker lacks". `engines`: the capabilities that there are. */
+/* Appends the reason why a job that needs an engine cannot run, as a sentence for users. `who`: "no worker of its pool
+ * has", or "this worker lacks". `engines`: the available capabilities. */
 void capabilities_refusal(const char *needs, const char *who, const json_t *engines, struct buf *out);
 
 #endif

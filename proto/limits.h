@@ -5,7 +5,7 @@
 /* Bounds that a worker and the scheduler must agree on (README.md in this folder). */
 
 enum {
-	MAX_STATE_BYTES = 256 << 20 /* of a state as terraform wrote it: a larger one is neither sent nor taken */
+	MAX_STATE_BYTES = 256 << 20 /* of a state as terraform wrote it; a larger state is neither sent nor accepted */
 };
 
 #endif

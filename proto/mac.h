@@ -3,9 +3,9 @@
 #define PROTO_MAC_H
 
 /*
- * Message authentication codes of results and stops: they prove that the sender knows the attempt's token, or its
- * SHA-256. The worker has the token, the scheduler stores the hash; nothing else has either. README.md in this folder
- * defines the bytes. Each topic has a key of its own, so a code of one is worth nothing on the other.
+ * Message authentication codes of results and stops. They prove that the sender knows the attempt's token, or its
+ * SHA-256. Only the worker has the token, and only the scheduler stores the hash. README.md in this folder defines the
+ * bytes. Each topic has its own key, so a code of one topic is not valid on the other.
  *
  * `token_hash` is the hexadecimal SHA-256 of the attempt's token; NULL and "" verify nothing.
  */
@@ -16,7 +16,8 @@
 void job_result_sign(struct job_result *result, const char *token_hash);
 void job_stop_sign(struct job_stop *stop, const char *token_hash);
 
-/* True if the message's `mac` was made of all its fields with that token. Takes the same time wherever they differ. */
+/* Returns true if the message's `mac` was computed over all its fields with that token. The comparison takes constant
+ * time. */
 bool job_result_verify(const struct job_result *result, const char *token_hash);
 bool job_stop_verify(const struct job_stop *stop, const char *token_hash);
 

@@ -52,7 +52,7 @@ char *job_ticket_encode(const struct job_ticket *ticket)
 	return encode(json_pack("{si ss ss}", "v", MESSAGE_VERSION, "job", ticket->job.text, "run", ticket->run.text));
 }
 
-/* An engine's words need not be UTF-8; what can't be told is better than no result at all. */
+/* An engine's message need not be UTF-8. A result without its error is better than no result. */
 const char *job_result_error(const struct job_result *result)
 {
 	json_auto_t *readable = json_string(result->error);
@@ -129,7 +129,7 @@ char *dead_letter_encode(const struct dead_letter *letter)
 {
 	size_t len = letter->len < LETTER_PAYLOAD_MOST ? letter->len : LETTER_PAYLOAD_MOST;
 	_cleanup_(freep) char *payload = crypto_base64(letter->payload, len);
-	/* The reason may quote what is no UTF-8. */
+	/* The reason may quote text that is not UTF-8. */
 	json_t *error = json_string(letter->error);
 
 	return encode(json_pack("{si ss si sI ss so sI ss}", "v", MESSAGE_VERSION, "topic", letter->topic, "partition",
@@ -158,7 +158,7 @@ static int read_number(const json_t *value, const char *member, int low, int *re
 	return 0;
 }
 
-/* Leaves "" for a code that is not there or has another form: it verifies nothing. */
+/* Sets "" for a code that is missing or has another form. It verifies nothing. */
 static void read_mac(const json_t *value, char ret_mac[MAC_SIZE])
 {
 	const char *text = text_or_empty(json_string_at(value, "mac"));
@@ -276,7 +276,7 @@ int dead_letter_decode(const char *bytes, size_t len, json_t **ret_source, struc
 	letter.error = json_string_at(value, "error");
 	letter.offset = json_int_at(value, "offset", -1);
 	topic = topic_find(letter.topic);
-	/* No process reads the events, so none can have found a malformed one. */
+	/* No process reads runyard.events, so no process can have found a malformed message there. */
 	if (!topic || topic == &topics[TOPIC_EVENTS])
 		return err_set(err, ERR_MALFORMED, "'topic' is no topic that our processes read");
 	if (!letter.reader || !letter.error || read_number(value, "partition", 0, &letter.partition, err) < 0 ||

@@ -2,7 +2,8 @@
 #ifndef PROTO_MESSAGES_H
 #define PROTO_MESSAGES_H
 
-/* The messages on the topics (README.md in this folder): structs <-> compact JSON. Ids and small facts only. */
+/* The messages on the topics (README.md in this folder): conversion between structs and compact JSON. Messages contain
+ * only ids and small facts. */
 
 #include "common/buf.h"
 #include "common/ids.h"
@@ -35,11 +36,11 @@ struct job_result {
 	int attempt;
 	enum outcome outcome;
 	bool has_changes;
-	bool state_owed; /* of an apply: the worker has a state that the scheduler did not take */
+	bool state_owed; /* of an apply: the worker has a state that the scheduler has not accepted */
 	int additions, changes, destructions, imports;
 	char terraform_version[32];
 	char error[RESULT_ERROR_SIZE]; /* "" when it passed */
-	char mac[MAC_SIZE];            /* "": none, or none of this version */
+	char mac[MAC_SIZE];            /* "": no code, or one of another form */
 };
 
 /* On runyard.control: a running attempt is asked to stop. */
@@ -47,51 +48,50 @@ struct job_stop {
 	struct id job;
 	int attempt;
 	enum stop stop;
-	char mac[MAC_SIZE]; /* as of a result */
+	char mac[MAC_SIZE]; /* as in a result */
 };
 
-/* On runyard.events: a run came to another status. */
+/* On runyard.events: a run changed its status. */
 struct run_changed {
 	struct id run, workspace, organization;
 	const char *status; /* borrowed */
 	const char *at;     /* borrowed */
 };
 
-/* On runyard.tasks: a task result waits for its request. On runyard.task-results: something was reported of it. */
+/* On runyard.tasks: a task result's request is to be sent. On runyard.task-results: a report on it was stored. */
 struct task_ticket {
 	struct id task_result, run;
 };
 
-/* On runyard.events: somebody changed something. What it was called and who that was, the API tells. NULLs are unknown.
- */
+/* On runyard.events: an actor changed a resource. The API has the names of both. NULL: unknown. */
 struct audit_told {
 	const char *id, *organization, *actor, *action, *resource_type, *resource;
 };
 
-/* On runyard.tasks too: a request waits to be sent, a run task's or a notification's. */
+/* On runyard.tasks too: a request of a run task or a notification is to be sent. */
 struct request_ticket {
 	struct id id;
 	bool notification;
 };
 
-/* On runyard.dead-letters: a message that nobody can read, with the reason. */
+/* On runyard.dead-letters: an unreadable message, with the reason. */
 struct dead_letter {
 	const char *topic; /* where it was found; one of topics.def */
 	int partition;
 	long long offset;
-	const char *reader; /* the process that found it, by its name */
+	const char *reader; /* name of the process that found it */
 	const char *error;  /* why */
 	const void *payload;
 	size_t len;
-	size_t size; /* of the whole payload: more than `len` if that is only its beginning */
+	size_t size; /* of the whole payload; larger than `len` if the payload was cut off */
 };
-/* In base64, with the rest of it, that is what a topic takes in one message (message.max.bytes: 1,000,000). */
+/* Encoded in base64 and with the other members, such a payload fits into one message (message.max.bytes: 1,000,000). */
 enum { LETTER_PAYLOAD_MOST = 700 << 10, LETTER_TEXT_MOST = 2000 };
 
-/* Of a message that was read; borrows everything. */
+/* Makes the dead letter of a message that was read. Borrows everything. */
 struct dead_letter dead_letter_of(const struct kafka_message *message, const char *reader, const char *why);
 
-/* The error as readers of the encoded result get it: an error that is not UTF-8 is replaced. Borrowed. */
+/* Returns the error as the encoded result contains it: an error that is not UTF-8 is replaced. Borrowed. */
 const char *job_result_error(const struct job_result *result);
 
 /* Each encoder returns compact JSON that the caller frees. */
@@ -101,7 +101,7 @@ char *job_stop_encode(const struct job_stop *stop);
 char *run_changed_encode(const struct run_changed *changed);
 char *audit_told_encode(const struct audit_told *told);
 char *task_ticket_encode(const struct task_ticket *ticket);
-char *dead_letter_encode(const struct dead_letter *letter); /* cuts the payload off where it is too long */
+char *dead_letter_encode(const struct dead_letter *letter); /* cuts off a payload that is too long */
 char *notification_ticket_encode(const char *notification_id, const char *run_id);
 
 /* Each decoder returns -1 with ERR_MALFORMED that names the member. */

@@ -2,7 +2,7 @@
 #ifndef PROTO_STATES_H
 #define PROTO_STATES_H
 
-/* The words of run_status.def and stages.def, and what each row says. */
+/* The statuses of run_status.def and the stages of stages.def, with the columns of their rows. */
 
 #include "common/base.h"
 
@@ -50,7 +50,7 @@ extern const struct stage_row stages[STAGE_COUNT + 1]; /* the last is STAGE_NONE
 /* The status or stage of that name; -1 if there is none. */
 int run_status_parse(const char *name);
 int stage_parse(const char *name);
-/* Whether no run that has ended has one of the statuses (their names, separated by commas); false for NULL. */
+/* Returns true if none of the statuses (names, separated by commas) is final; false for NULL. */
 bool run_statuses_are_live(const char *names);
 
 #endif

@@ -12,7 +12,7 @@ enum topic {
 };
 
 struct topic_row {
-	const char *name; /* one that ends in a dot is followed by a pool's id */
+	const char *name; /* a name that ends in a dot is followed by a pool's id */
 	int partitions;
 	int retention_hours;
 };
@@ -22,7 +22,7 @@ extern const struct topic_row topics[TOPIC_COUNT];
 enum { TOPIC_NAME_SIZE = 96 };
 /* "runyard.jobs.<pool>" */
 void topic_of_pool(const char *pool_id, char ret_name[TOPIC_NAME_SIZE]);
-/* The row of a topic's name, or NULL. */
+/* Returns the row of a topic's name, or NULL. */
 const struct topic_row *topic_find(const char *name);
 
 #endif

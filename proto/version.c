@@ -7,7 +7,8 @@
 
 enum { PARTS = 3 };
 
-/* The numbers a text begins with, "1.11" or "1.11.4"; how many there are, or -1. *ret_rest is what follows. */
+/* Parses the numbers that a text begins with, "1.11" or "1.11.4". Returns how many there are, or -1. *ret_rest is the
+ * rest. */
 static int numbers_read(const char *text, int numbers[PARTS], const char **ret_rest)
 {
 	int count = 0;
@@ -99,7 +100,7 @@ static bool relation_holds(
 	return false;
 }
 
-/* One part of a constraint: 1 it holds, 0 it doesn't, -1 it can't be read. */
+/* Checks one term of a constraint: 1 if it holds, 0 if not, -1 if it cannot be parsed. */
 static int term_holds(const struct version *version, const char *term)
 {
 	struct version bound = {.text = ""};

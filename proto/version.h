@@ -2,7 +2,7 @@
 #ifndef PROTO_VERSION_H
 #define PROTO_VERSION_H
 
-/* Versions of engines, and the constraints that workspaces name. Pure. */
+/* Versions of engines, and the version constraints of workspaces. Pure. */
 
 #include "common/base.h"
 
@@ -11,16 +11,17 @@ struct version {
 	char text[48];
 };
 
-/* "1.11.4", "v1.11.4", "1.12.0-rc1". -1 for anything else. */
+/* Parses "1.11.4", "v1.11.4" or "1.12.0-rc1". Returns -1 for anything else. */
 int version_parse(const char *text, struct version *ret_version);
-/* Below, equal, above: negative, 0, positive. */
+/* Returns a negative number, 0 or a positive number for below, equal, above. */
 int version_compare(const struct version *a, const struct version *b);
 
-/* True if the version satisfies all of "~> 1.11.0, != 1.11.2" (terraform's operators). An exact version wants just
- * that one; "" and "latest" take any. ret_valid says whether the constraint could be read (NULL: don't care). */
+/* Returns true if the version satisfies all terms of "~> 1.11.0, != 1.11.2" (terraform's operators). An exact version
+ * matches only itself; "" and "latest" match any. *ret_valid is false if the constraint cannot be parsed (ret_valid may
+ * be NULL). */
 bool version_fits(const struct version *version, const char *constraint, bool *ret_valid);
-/* One exact version, "1.11.4", "v1.11.4" or "= 1.11.4", of letters, digits, dots, hyphens and plus signs, so that it
- * can stand in a path or a URL. -1 for anything else, such as another constraint. */
+/* Parses one exact version, "1.11.4", "v1.11.4" or "= 1.11.4". It has only letters, digits, dots, hyphens and plus
+ * signs, so that it can be part of a path or a URL. Returns -1 for anything else, such as another constraint. */
 int version_exact(const char *text, struct version *ret_version);
 
 #endif
