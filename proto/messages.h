@@ -43,7 +43,7 @@ struct job_result {
 	char mac[MAC_SIZE];            /* "": no code, or one of another form */
 };
 
-/* On runyard.control: a running attempt is asked to stop. */
+/* On runyard.control: a running attempt has to stop. */
 struct job_stop {
 	struct id job;
 	int attempt;

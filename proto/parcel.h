@@ -3,8 +3,8 @@
 #define PROTO_PARCEL_H
 
 /*
- * A batch of uploads of one job in one request (README.md in this folder): a line of JSON with the paths and sizes of
- * the parts, then the bytes of the parts one after another. The answer has a status for each part.
+ * A batch of uploads of one job in one request (README.md in this folder). It begins with a line of JSON that has the
+ * paths and sizes of the parts. The bytes of the parts follow one after another. The answer has a status for each part.
  */
 
 #include "common/buf.h"

@@ -35,7 +35,7 @@ enum stage {
 #define STAGE_BIT(stage) (1u << (stage))
 
 enum stage_doer { BY_WORKER, BY_NOTIFIER, BY_PERSON };
-/* What an outcome other than passed means for the run. */
+/* The effect of an outcome other than passed on the run. */
 enum stage_end { ENDS_ERRORED, AWAITS_OVERRIDE, GOES_ON };
 
 struct stage_row {

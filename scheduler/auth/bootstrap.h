@@ -16,7 +16,7 @@ struct bootstrap_order {
  * secrets are returned only here. Returns a new reference.
  */
 int bootstrap(struct store *store, const struct bootstrap_order *order, json_t **ret_result, struct err *err);
-/* Creates a further user, who is not a site admin: {"user", "id", "email", "password"}. The user becomes a member of
+/* Creates a further user without site administration: {"user", "id", "email", "password"}. The user becomes a member of
  * the organizations that have invited that address. ERR_INVALID "Username has already been taken". Returns a new
  * reference. */
 int user_add(struct store *store, const char *username, const char *email, json_t **ret_result, struct err *err);

@@ -4,10 +4,11 @@
 
 /*
  * A run's own token, with which the processes in a run call the API. It is created with the claim, is valid until the
- * attempt ends, and is read-only. It reads
- *  - the run and its workspace, with its states,
- *  - other workspaces of the organization and their states, if they share them with it (store/remote_state.h),
- *  - the entitlements of the organization.
+ * attempt ends, and is read-only. It reads the following:
+ *
+ *  - The run and its workspace, with its states.
+ *  - Other workspaces of the organization and their states, if they share them with it (store/remote_state.h).
+ *  - The entitlements of the organization.
  */
 
 #include "scheduler/auth/actor.h"

@@ -35,7 +35,7 @@ struct claim_request {
 int jobs_claim(
 	struct store *store, const struct claim_request *request, json_t **ret_jobs, bool *ret_more, struct err *err);
 
-/* What a job's token grants: work on this attempt, and nothing else. */
+/* A valid job token grants work on this attempt, and nothing else. */
 struct job_grant {
 	struct id job, run, workspace, plan, apply;
 	enum stage stage;

@@ -34,7 +34,7 @@ bool epoch_names_unknown(const struct worker_beat *beat, const json_t *answered)
 int epoch_wait_hearing(struct store *store, struct err *err);
 /* Records the applies that a heartbeat names and that the database does not know. */
 int epoch_hear_applies(struct store *store, const struct worker_beat *beat, struct err *err);
-/* Begins an epoch regardless of the history: for an operator who has restored the database. */
+/* Begins an epoch regardless of the history, after an operator has restored the database. */
 int epoch_begin(struct store *store, struct err *err);
 /* Records whether commits currently wait for a standby. A later failover is judged by that. */
 int epoch_watch_replication(struct store *store, struct err *err);

@@ -3,9 +3,9 @@
 #define SCHEDULER_DISPATCH_PUBLISHER_H
 
 /*
- * The thread that publishes the outbox to Kafka. It receives the rows that this process committed through memory, polls
- * the table every second for rows that a dead replica left, and deletes the rows that all replicas of the broker have.
- * A message is delivered at least once.
+ * The thread that publishes the outbox to Kafka. It receives the rows that this process committed through memory, and
+ * polls the table every second for rows that a dead replica left. It deletes the rows that all replicas of the broker
+ * have. A message is delivered at least once.
  */
 
 #include "common/kafka.h"

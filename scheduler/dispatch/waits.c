@@ -20,8 +20,8 @@
  *     mark ends at once. So no job is lost between the check of the database and the wait.
  *  2. If no wait is open here, the thread notifies the other schedulers, if there are any. It batches the notices into
  *     few transactions of their own, since NOTIFY takes a server-wide lock at commit.
- *  3. Jobs can still be missed when a worker or a scheduler dies or a notice is lost. waits_look finds them: it reads
- *     the jobs that have waited for STILL_MS while a wait is open.
+ *  3. Jobs can still be missed when a worker or a scheduler dies or a notice is lost. While a wait is open, waits_look
+ *     reads the jobs that have waited for STILL_MS.
  */
 
 enum { HOLD_MS = 25000, MOST_WAITS = 8192, LOOK_MS = 200, STILL_MS = 100, TELL_EVERY_MS = 20, MOST_TOLD = 64 };
@@ -34,7 +34,7 @@ struct pool {
 	char id[ID_SIZE];       /* first: the tree's key */
 	struct wait_list waits; /* the oldest first */
 	uint64_t missed;        /* the mark of the last job that found no open wait */
-	bool telling;           /* the pool is in `telling`: the other schedulers have to be notified of the next two */
+	bool telling;           /* in `telling`: other schedulers have to be notified of the next two */
 	int jobs;
 	bool dismissed;
 	TAILQ_ENTRY(pool) next;

@@ -3,13 +3,13 @@
 #define SCHEDULER_LIFECYCLE_HOLD_H
 
 /*
- * The hold of a workspace: an attempt of an apply has ended for the scheduler, but its terraform may still run or its
- * last state may still arrive (run_step's holds_workspace begins the hold). Meanwhile no run of the queue starts. A
+ * The hold of a workspace. It begins when an attempt of an apply has ended for the scheduler, but its terraform may
+ * still run or its last state may still arrive (holds_workspace of run_step). Meanwhile no run of the queue starts. A
  * hold ends in one of three ways:
  *
- *  - the last state arrives,
- *  - a person ends it,
- *  - the deadline of the attempt has passed; no shorter time ends it.
+ *  - The last state arrives.
+ *  - A person ends it.
+ *  - The deadline of the attempt has passed. No shorter time ends it.
  *
  * While a resource that the apply reported is in no state, only a person can end the hold. Pure: the caller reads the
  * times under the lock of the workspace and passes them as facts.
@@ -24,7 +24,7 @@ struct hold {
 	bool settled;       /* The last state or the deadline came: only unrecorded resources keep it. */
 	bool unrecorded;    /* A resource is open that the apply reported and no state shows. */
 	bool cooled_off;    /* A force-cancel is allowed by now. */
-	enum stop stop;     /* The stop that the worker of the apply is asked for. */
+	enum stop stop;     /* The requested stop of the apply. */
 };
 
 enum hold_event {

@@ -33,7 +33,7 @@ enum state_order {
 
 enum state_order state_order(const struct state_mark *current, const struct state_mark *next);
 
-/* What happened in the workspace before a late state arrived. */
+/* The events in the workspace before a late state arrived. */
 struct state_since {
 	bool overtaken;   /* the current state is neither the attempt's own nor its base */
 	bool others_work; /* the apply of another run is underway, or a person holds the lock */
