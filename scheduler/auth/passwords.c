@@ -22,7 +22,7 @@ int password_check(const char *pointer, const char *password, struct err *err)
 	return 0;
 }
 
-/* The caller frees it. */
+/* Returns the hash in *ret_hash, which the caller frees. */
 static int password_hash(const char *password, char **ret_hash, struct err *err)
 {
 	_cleanup_(freep) struct crypt_data *data = mem_new(1, sizeof(*data));

@@ -14,7 +14,7 @@
 #define SESSION_MINUTES      "20160" /* two weeks, unless an organization sets another limit... */
 #define SESSION_MOST_MINUTES "86400" /* ...of at most sixty days */
 
-/* Makes a session. The caller frees the cookie. */
+/* Creates a session. The caller frees the cookie. */
 int session_create(struct store *store, const char *user_id, const char *address, char **ret_cookie, struct err *err);
 /* *ret_found is true if the user of that name, in any case, has a session that began at the address. */
 int session_from(struct store *store, const char *username, const char *address, bool *ret_found, struct err *err);

@@ -14,8 +14,8 @@
 
 /* Returns the full URL for a path such as "/logs/plan-X". The caller frees it. */
 char *signed_url(const struct store *store, const char *path);
-/* True if `path` (the request's whole path) is below SIGNED_PREFIX, signed with a key of the keyring and not expired.
- */
+/* Returns true if `path` (the request's whole path) is below SIGNED_PREFIX, signed with a key of the keyring and not
+ * expired. */
 bool signed_valid(const struct keyring *keyring, const char *path);
 
 #endif

@@ -13,7 +13,7 @@ struct token_order {
 	const char *team_id;           /* of a team's token: user_id is the team's service user */
 	const char *description;       /* NULL: none; a team has one token without */
 	const char *expires_at;        /* a time PostgreSQL reads; NULL: never */
-	const char *created_by;        /* the user who asked for it, or NULL */
+	const char *created_by;        /* the user who created it, or NULL */
 };
 
 /* Creates a token. A team's token without a description replaces the existing one. The caller frees the text; ret_id
@@ -28,8 +28,8 @@ void token_expiry(long long days, char ret_time[32]);
 /* Writes the default expiry: TOKEN_YEARS calendar years from now. */
 void token_expiry_usual(char ret_time[32]);
 
-/* Columns id, user_id, pool_id, team_id, team_kind, organization_id (the pool's or the team's), creator_id (a user),
- * description, created_at, last_used_at, expired_at. ERR_NOT_FOUND. */
+/* Reads a token. Columns id, user_id, pool_id, team_id, team_kind, organization_id (the pool's or the team's),
+ * creator_id (a user), description, created_at, last_used_at, expired_at. ERR_NOT_FOUND. */
 int token_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 
 struct token_list {
@@ -48,7 +48,7 @@ struct team_token_list {
 };
 /* The same for all of an organization's teams that the viewer may see. */
 int tokens_of_teams(struct store *store, const struct team_token_list *list, struct rows *ret_rows, struct err *err);
-/* The team's token that has no description. ERR_NOT_FOUND. */
+/* Reads the team's token that has no description. ERR_NOT_FOUND. */
 int token_of_team(struct store *store, const char *team_id, struct rows *ret_rows, struct err *err);
 
 #endif

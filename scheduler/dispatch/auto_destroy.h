@@ -9,9 +9,9 @@
 
 /*
  * Queues a destroy run with auto-apply in each workspace whose time has come and that manages resources. It queues one
- * run, whichever scheduler comes first. Afterwards:
+ * run, whichever scheduler comes first.
  *
- *  - A fixed time is cleared.
+ *  - Afterwards, a fixed time is cleared.
  *  - It is also cleared if the workspace cannot have such a run: it must not be destroyed, runs elsewhere, or has no
  *    configuration. An audit event records that.
  *  - If a workspace fails for any other reason, it keeps its time, and is tried again a minute later.

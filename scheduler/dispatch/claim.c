@@ -25,7 +25,7 @@
  */
 enum {
 	MOST_TRIES = 5,
-	MAX_PICKS = 12,         /* Picks per try that find jobs for other workers. */
+	MAX_PICKS = 12,         /* Most picks of a try while picks find jobs for other workers. */
 	MAX_PICKS_BY_NEEDS = 6, /* After this many, a pick excludes the organizations of such jobs. */
 	ANSWER_LIMIT = 2 * RUN_VARIABLES_LIMIT,
 	JOB_VARIABLES_LIMIT = 24 << 20,

@@ -108,7 +108,7 @@ static int compare_lost(struct housekeeper *keeper, bool *ret_more, struct err *
 	return 0;
 }
 
-/* The tables' sizes are their file sizes. The object store's size was counted by the other chores. */
+/* The tables' sizes are their file sizes. The object store's size comes from the counters in object_usage. */
 static int gauges(struct housekeeper *keeper, bool *ret_more, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;

@@ -90,7 +90,7 @@ static int letter_keep(struct intake *intake, const struct kafka_message *messag
 	return 0;
 }
 
-/* Counts a message that is not kept. The log has one line per second with how many there were. */
+/* Counts a message that is not stored. The log has one line per second with the number of such messages. */
 static void letter_dropped(struct intake *intake)
 {
 	char count[RATE_COUNT_SIZE];

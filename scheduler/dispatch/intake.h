@@ -54,10 +54,10 @@ int intake_letter_proven(struct intake *intake, const struct kafka_message *mess
  * once per second. At most INTAKE_UNPROVEN_A_MINUTE are stored. */
 int intake_refuse_unproven(
 	struct intake *intake, const struct kafka_message *message, const char *job_id, const char *why);
-/* True if a log line about a late message is due, with the number of messages that it stands for. At most 10 lines per
- * second. */
+/* Returns true if a log line about a late message is due, with the number of messages that it stands for. At most 10
+ * lines per second. */
 bool intake_late_line_due(struct intake *intake, char ret_count[RATE_COUNT_SIZE]);
-/* True if one more dead letter may be kept now; otherwise the message is counted as dropped. */
+/* Returns true if one more dead letter may be stored now; otherwise counts the message as dropped. */
 bool intake_letter_fits(struct intake *intake);
 
 #endif

@@ -27,7 +27,7 @@ enum {
 	LEFT_BEHIND_MS = 1000,
 	MOST_ROWS = 20000,
 	BATCH = 500,
-	DELETE_AT = 100, /* rows, or after */
+	DELETE_AT = 100, /* rows, or after DELETE_MS */
 	DELETE_MS = 100,
 	CLOSE_MS = 5000,
 	ENSURE_MS = 1000,

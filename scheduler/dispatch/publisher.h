@@ -27,7 +27,7 @@ void publisher_stop(struct publisher *publisher);
 /* Hands over a committed row; copies the texts. Never blocks: if the queue is full, the poll finds the row later. */
 void publisher_offer(
 	struct publisher *publisher, long long id, const char *topic, const char *key, const char *payload);
-/* Wakes the thread after a number of offers. */
+/* Wakes the thread after the caller's last offer. */
 void publisher_wake(struct publisher *publisher);
 /* Makes sure that a topic exists before a process subscribes to it, within about a second: a consumer that subscribes
  * earlier would find the topic only much later. If the broker does not answer, a later message tries again. A topic
@@ -35,7 +35,7 @@ void publisher_wake(struct publisher *publisher);
 void publisher_topic(struct publisher *publisher, const char *name, const struct topic_row *row);
 /* Deletes a topic that is no longer used, within about a second, if the broker permits it. */
 void publisher_topic_gone(struct publisher *publisher, const char *name);
-/* True while a broker is connected. */
+/* Returns true while a broker is connected. */
 bool publisher_up(const struct publisher *publisher);
 
 #endif

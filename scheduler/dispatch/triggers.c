@@ -85,7 +85,7 @@ struct postponement {
 	const struct err *why;
 };
 
-/* The source run's events tell people of the first failure. A target that was locked is no failure. */
+/* The source run's events report the first failure. A locked target is not a failure. */
 static int postpone_run(void *data, struct err *err)
 {
 	const struct postponement *p = data;

@@ -54,7 +54,7 @@ struct waits {
 	pthread_t thread;
 	int wake; /* eventfd */
 	int64_t told_ms, looked_ms;
-	pthread_mutex_t mutex; /* guards what follows */
+	pthread_mutex_t mutex; /* guards the members below */
 	void *pools, *workers; /* trees by id */
 	struct wait_list all;  /* the oldest first */
 	TAILQ_HEAD(, pool) telling;
@@ -105,7 +105,7 @@ static void wait_add(struct waits *waits, const struct wait_spec *spec)
 	metric_set(M_WAITS, "", (double)++waits->count);
 }
 
-/* Out of all lists; the caller ends it without the lock. NULL-safe. */
+/* Removes the wait from all lists. The caller ends it after it has released the lock. NULL-safe. */
 static struct wait *wait_take(struct waits *waits, struct wait *wait)
 {
 	if (!wait)
@@ -205,7 +205,7 @@ void waits_forget(struct waits *waits, const char *worker_id)
 	wait_end(wait, false);
 }
 
-/* Ends the pool's oldest wait. False if there is none. */
+/* Ends the pool's oldest wait. Returns false if there is none. */
 static bool pool_wake(struct waits *waits, const char *pool_id, missed_fn missed)
 {
 	struct wait *wait;

@@ -3,13 +3,13 @@
 #define SCHEDULER_LIFECYCLE_STATE_ORDER_H
 
 /*
- * Which state may replace a workspace's current one. Pure.
+ * Decides which state may replace a workspace's current one. Pure.
  *
  *  - It has the same lineage, and its serial is not lower.
  *  - With the same serial it has the same content, or comes from the same job: terraform may rewrite its file under one
  *    serial.
- *  - A late state, of an attempt that has ended, replaces no newer state of another writer. It is not accepted either
- *    while another writer is at work, whose own state would then have too low a serial.
+ *  - A late state, of an attempt that has ended, replaces no newer state of another writer. It is also refused while
+ *    another writer is at work, whose own state would then have too low a serial.
  */
 
 #include "common/base.h"
