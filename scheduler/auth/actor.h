@@ -3,9 +3,9 @@
 #define SCHEDULER_AUTH_ACTOR_H
 
 /*
- * The caller of a request and its rights. A client gets the same 404 for an object that is not there and for one that
- * its token may not see. Rights are granted to teams. A person has the rights of their teams. A team's or an
- * organization's token acts as a user who is in that team alone.
+ * The caller of a request and its rights. A client gets the same 404 for an object that does not exist and for one that
+ * its token may not see. Rights are granted to teams. A person has the rights of their teams. The token of a team or an
+ * organization acts as a user of that team only.
  */
 
 #include "scheduler/auth/rights.h"
