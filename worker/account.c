@@ -35,7 +35,7 @@ static enum tree_step find_entry(void *data, int folder, const char *name)
 	return TREE_STOP;
 }
 
-/* Each data folder of a worker has its lock. */
+/* Every worker's data directory contains its lock file. */
 static bool is_workers(int folder)
 {
 	bool empty = true;
@@ -45,7 +45,7 @@ static bool is_workers(int folder)
 		(tree_walk(folder, ".", &visit) == 0 && empty);
 }
 
-/* The folder itself comes last: an interrupted change of owner is repeated by the next start. */
+/* Changes the owner of the directory itself last, so that the next start repeats an interrupted change of owner. */
 static int folder_give(int folder, struct passwd *account)
 {
 	const struct tree_visit visit = {.entry = give_entry, .data = account};
@@ -73,7 +73,7 @@ static int data_give(const char *data_dir, struct passwd *account, struct err *e
 
 /* ---- the account ---- */
 
-/* NULL with *err filled if there is none to become. */
+/* Looks up the account. Returns NULL and fills *err if the worker can't become it. */
 static struct passwd *account_find(const char *name, struct err *err)
 {
 	struct passwd *account = getpwnam(name);
@@ -89,7 +89,8 @@ static struct passwd *account_find(const char *name, struct err *err)
 	return account && account->pw_uid != 0 ? account : NULL;
 }
 
-/* A change of user takes the parent's death signal away and makes the process dumpable. */
+/* Changing the user clears the parent-death signal and makes the process dumpable, so this function restores the
+ * signal and makes the process undumpable again. */
 static int become(const struct passwd *account, struct err *err)
 {
 	int death_signal = 0;

@@ -3,15 +3,18 @@
 #define WORKER_ACCOUNT_H
 
 /*
- * A worker that root starts becomes an unprivileged account before it opens anything: no job runs as root of the
- * machine, with or without a sandbox. The account owns the data folder.
+ * Drops root privileges at start.
+ *
+ * A worker started by root becomes an unprivileged account before it opens anything. So no job runs as the machine's
+ * root, with or without a sandbox. The account owns the data directory.
  */
 
 struct err;
 
-/* Becomes the account if this process is root's, after it gave the account the data folder: one that root owns and
- * that is empty or a worker's. No process of any user gains privileges afterwards (no_new_privs). ERR_INVALID with what
- * to do: there is no such account, it is root, or the folder is not the worker's. */
+/* If this process runs as root, gives the data directory to the account and becomes the account. Root must own the
+ * directory, and it must be empty or a worker's. Afterwards no process of any user gains privileges (no_new_privs).
+ * ERR_INVALID if the account does not exist, is root, or the directory is not the worker's. The message says what to
+ * do. */
 int account_drop(const char *name, const char *data_dir, struct err *err);
 
 #endif

@@ -38,7 +38,8 @@ static int stage_parse(const char *name, enum stage *ret_stage)
 	return -1;
 }
 
-/* The folder below the configuration's top, without "." and doubled slashes. -1 if it would lead out of it. */
+/* Cleans a path relative to the configuration's top directory: removes "." and doubled slashes. Returns -1 if the
+ * path leads out of it. */
 static int folder_below(const char *text, char **ret_folder)
 {
 	_cleanup_(freep) char *copy = mem_text(text);
@@ -79,7 +80,8 @@ static void variables_read(const json_t *source, struct assignment *to)
 
 static void facts_read(const json_t *source, struct assignment *to)
 {
-	const char *engine = text_or_empty(json_string_at(source, "engine")); /* an earlier scheduler names none */
+	const char *engine =
+		text_or_empty(json_string_at(source, "engine")); /* an earlier scheduler sends no "engine" */
 
 	to->run_token = text_or_empty(json_string_at(source, "run-token"));
 	to->api_url = text_or_empty(json_string_at(source, "api-url"));

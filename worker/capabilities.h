@@ -3,12 +3,15 @@
 #define WORKER_CAPABILITIES_H
 
 /*
- * The capabilities of this worker (proto/capabilities.h). It sends them with its registration, each claim and each
- * heartbeat, so an engine that is installed later counts with the next heartbeat.
+ * The capabilities of this worker (proto/capabilities.h). The worker sends them with its registration, each claim and
+ * each heartbeat, so an engine that is installed later is announced by the next heartbeat.
  *
- * A plan and an apply need an engine, the stage opa the program of --opa, the stage sentinel that of --sentinel. An
- * estimate needs nothing that has to be installed; a worker without an engine makes estimates only if --price-books or
- * --infracost is set. A worker that can run nothing claims nothing and is not ready.
+ *  - A plan and an apply need an engine.
+ *  - The stage opa needs the program of --opa, the stage sentinel that of --sentinel.
+ *  - A cost estimate needs no installed program. A worker without an engine makes estimates only if --price-books or
+ *    --infracost is set.
+ *
+ * A worker that can run nothing claims nothing and is not ready.
  */
 
 #include "common/json.h"
@@ -16,9 +19,9 @@
 
 struct worker;
 
-/* Looks at what is installed, then calls fn (NULL: nothing to call); perhaps before this returns. */
+/* Detects what is installed, then calls fn (NULL: no call), possibly before this function returns. */
 void capabilities_look(struct worker *worker, loop_work_fn fn, void *data);
-/* A new reference to the array that the last look has made. */
+/* A new reference to the array of the last detection. */
 json_t *capabilities_now(const struct worker *worker);
 /* The same as text, or "none". The caller frees it. */
 char *capabilities_text(const struct worker *worker);

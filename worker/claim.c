@@ -16,12 +16,12 @@ enum { IDLE_MS = 2000, CALM_MS = 100, FRUITLESS_MS = 25, MOST_FRUITLESS = 7 };
 
 struct claims {
 	struct worker *worker;
-	struct fetch *claiming, *waiting; /* at most one of them */
-	bool more;                        /* others waited when the last claim was answered */
+	struct fetch *claiming, *waiting; /* at most one is non-NULL */
+	bool more;                        /* more jobs waited when the last claim was answered */
 	int64_t sent_ms;
-	int64_t leased_ms; /* the same by the clock of leases */
+	int64_t leased_ms; /* the same time by the lease clock */
 	int64_t waited_ms; /* when the last wait was sent */
-	int fruitless;     /* claims in a row that found nothing though a job waited, right after one another */
+	int fruitless;     /* consecutive claims that got nothing although a job waited */
 	struct loop_timer timer;
 	struct backoff claim_backoff, wait_backoff;
 };
@@ -47,7 +47,7 @@ void claims_free(struct claims *claims)
 static void claim_send(void *data);
 static void wait_send(void *data);
 
-/* Whether anything can be asked for now. */
+/* Whether the worker may send a claim or a wait now. */
 static bool may_ask(const struct claims *claims)
 {
 	return !claims->claiming && !claims->waiting && slots_free(claims->worker) > 0 &&
@@ -77,7 +77,8 @@ static json_t *request_body(const struct claims *claims)
 
 /* ---- claims ---- */
 
-/* The scheduler counts the time of an apply from here, too: it knows when no process of it can be left. */
+/* The scheduler measures the time of an apply from this claim, too. So it knows when no process of the apply can be
+ * left. */
 static json_t *claim_body(const struct claims *claims)
 {
 	json_t *body = request_body(claims);
@@ -107,7 +108,8 @@ static size_t jobs_start(struct claims *claims, const struct fetch_answer *answe
 	return json_array_size(jobs);
 }
 
-/* A job that can't be given to anybody, or that others are always faster to get, is not asked for in a tight circle. */
+/* Delays the next claim after fruitless ones, to avoid a busy loop: no worker may be able to run the job, or other
+ * workers may always be faster. */
 static int64_t rest_ms(const struct claims *claims)
 {
 	int times = claims->fruitless < MOST_FRUITLESS ? claims->fruitless : MOST_FRUITLESS;
@@ -170,7 +172,7 @@ static bool wait_found(const struct fetch_answer *answer)
 		json_bool_at(value, "jobs", false);
 }
 
-/* What is wrong, if it is not the wait alone, the claim will hear. */
+/* If the failure is not specific to the wait, the next claim fails too and reports it. */
 static void wait_failed(struct claims *claims, const struct fetch_answer *answer)
 {
 	int64_t next = backoff_next(&claims->wait_backoff, answer->retry_after), most = jitter(IDLE_MS);
@@ -195,7 +197,7 @@ static void wait_answered(void *data, struct fetch_answer *answer)
 	}
 }
 
-/* From here on the scheduler tells of every job: what tickets told is answered with it. */
+/* From here on the scheduler announces every job, so the tickets read so far count as answered. */
 static void wait_send(void *data)
 {
 	struct claims *claims = data;

@@ -3,12 +3,16 @@
 #define WORKER_CLAIM_H
 
 /*
- * Getting jobs from the scheduler, for as many slots as are free. A worker with room has one request under way: a claim
- * if it has reason to think that a job waits, else a wait, which the scheduler answers when there is one
- * (proto/README.md). So nothing is asked again and again, and a worker without room is told of no job.
+ * Claims jobs from the scheduler for the free slots.
  *
- * A ticket from the broker leads to a claim while no wait stands: where the scheduler lets nobody wait, or is just
- * being tried again, which is every two seconds or so then.
+ * A worker with a free slot has exactly one request under way (proto/README.md):
+ *  - a claim, if a job probably waits;
+ *  - otherwise a wait, a long poll that the scheduler answers when a job is there.
+ *
+ * So the worker does not poll, and a worker without a free slot gets no announcements.
+ *
+ * A ticket from the broker causes a claim only while no wait is under way. That is the case if the scheduler accepts
+ * no waits, or between two attempts to send one, which are about two seconds apart then.
  */
 
 struct worker;
@@ -16,13 +20,13 @@ struct claims;
 
 struct claims *claims_new(struct worker *worker);
 void claims_free(struct claims *claims);
-/* The worker is registered, perhaps anew. */
+/* To be called when the worker has registered, also for the second time. */
 void claims_begin(struct claims *claims);
 /* A slot became free. */
 void claims_slot_freed(struct claims *claims);
 /* Tickets were read. */
 void claims_ticket(struct claims *claims);
-/* The worker drains: it has no room any more. */
+/* The worker drains and claims no more jobs. */
 void claims_end(struct claims *claims);
 
 #endif

@@ -19,15 +19,16 @@
 
 enum { KEPT_LIMIT = 1024 * 1024 };
 
-/* What the worker itself was given for reaching the network, and jobs need as well. */
+/* The worker's own settings for network access, which jobs need as well. */
 static const char *const passed_on[] = {"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy",
 	"no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "TZ"};
 
 struct running {
 	struct job *job;
 	struct command command;
-	int kept;         /* file in memory, or -1 */
-	bool done_before; /* the job was done when it was asked for: it belongs to the closing steps */
+	int kept;         /* memory file, or -1 */
+	bool done_before; /* the job was already done when the command was requested: the command belongs to the closing
+			     steps */
 	int64_t begun_ms;
 };
 
@@ -43,8 +44,8 @@ struct sandbox_job command_view(const struct job *job, char **ret_root, char **r
 		.packages = job->packages ? org_user_path(job->packages) : NULL};
 }
 
-/* HCP's own names for what a configuration may want to know of its run; as variables of a configuration too. What is
- * uploaded comes of no commit. */
+/* HCP's names for the facts of a run, which configurations also get as input variables. An uploaded configuration
+ * has no commit, so the variables of commits are empty. */
 static void add_run(const struct assignment *assignment, struct texts *env)
 {
 	_cleanup_(freep) char *slug = mem_printf("%s/%s", assignment->organization, assignment->workspace);
@@ -65,9 +66,8 @@ static void add_run(const struct assignment *assignment, struct texts *env)
 	}
 }
 
-/* Fewer collections of garbage make the engine's short commands a tenth faster; the limit keeps large ones from growing
- * beyond what they need. OpenTofu writes the state of an apply at this interval in seconds, and accepts none below 20.
- */
+/* Fewer garbage collections make the engine's short commands a tenth faster. The memory limit keeps long ones from
+ * growing too large. OpenTofu writes the state of an apply at this interval in seconds, and accepts none below 20. */
 static const char *const fixed[] = {
 	"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/engine",
 	"LANG=C.UTF-8",
@@ -79,8 +79,8 @@ static const char *const fixed[] = {
 	"TF_STATE_PERSIST_INTERVAL=20",
 };
 
-/* The workspace's key and no other; hosts are taken as they come, since nobody here could answer for one. A variable of
- * the job's own takes its place. */
+/* Uses the workspace's key and no other. Accepts unknown host keys, because no one is there to confirm them. A
+ * variable of the job's own overrides this one. */
 static const char ssh_command[] = "GIT_SSH_COMMAND=ssh -i \"$HOME/.ssh/key\" -F /dev/null -o IdentitiesOnly=yes "
 				  "-o BatchMode=yes -o StrictHostKeyChecking=accept-new "
 				  "-o UserKnownHostsFile=\"$HOME/.ssh/known_hosts\"";
@@ -160,7 +160,7 @@ static void command_ended(void *data, const struct keeper_report *report)
 	job_child_ended(job, report->why);
 	if (running->command.output == OUTPUT_LOG)
 		joblog_detach(&job->log);
-	/* An apply that ended well before its interrupt came has ended well. */
+	/* An apply that succeeded before its interrupt arrived has succeeded. */
 	if (report->status != 0 || job->assignment.stage != STAGE_APPLY) {
 		limits_ended(job, report->why);
 		job_network_judge(job);
@@ -230,13 +230,14 @@ static int open_output(struct running *running, struct child_spec *spec, int *re
 	return 0;
 }
 
-/* infracost is the operator's program: it keeps a network where jobs have none. */
+/* infracost is the operator's program, so it keeps the network when jobs have none. */
 static bool offline(const struct job *job, enum command_env env)
 {
 	return job->host->offline && env != ENV_COST;
 }
 
-/* The apply goes on: to stop it would lose more than the list of what it reported before a worker's death. */
+/* The apply goes on without the record. Stopping it would lose more than the record's list of resources, which
+ * matters only if the worker dies. */
 static void record_failed(void *data)
 {
 	const struct job *job = data;
@@ -316,7 +317,7 @@ static int start(struct running *running, struct err *err)
 	return start_child(running, &prepared, err);
 }
 
-/* The program has them now, or never will. */
+/* Releases the inputs after the program has got them or has failed to start. */
 static void release_inputs(struct running *running)
 {
 	texts_release(&running->command.args);
@@ -325,7 +326,7 @@ static void release_inputs(struct running *running)
 	running->command.out = -1;
 }
 
-/* The job may have been stopped or lost while its network was made. */
+/* Re-checks the job, which may have been stopped or lost while its network was made. */
 static void begin(void *data, const struct err *no_network)
 {
 	struct running *running = data;
@@ -360,7 +361,7 @@ void command_run(struct job *job, struct command *command)
 	running = mem_new(1, sizeof(*running));
 	*running = (struct running){.job = job, .command = *command, .kept = -1, .done_before = job_done(job)};
 	command->args = (struct texts){.items = NULL};
-	/* The caller may close its own before the network is there. */
+	/* The caller may close its descriptor before the network is ready. */
 	running->command.out = command->output == OUTPUT_FILE ? fcntl(command->out, F_DUPFD_CLOEXEC, 0) : -1;
 	job_hold(job);
 	job_network_wait(job, begin, running);

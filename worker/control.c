@@ -10,7 +10,7 @@
 struct control {
 	struct worker *worker;
 	struct fetch *asking;
-	json_t *told; /* the last answer's stops */
+	json_t *told; /* the stops in the last answer */
 	struct loop_timer timer;
 	struct backoff backoff;
 };
@@ -48,7 +48,7 @@ enum stop control_told(const struct control *control, const char *job, int attem
 	return told;
 }
 
-/* Only arrays are taken: what is echoed in the next request has to be one. */
+/* Accepts only arrays, because the next request echoes the value and must send an array. */
 static void stops_take(struct control *control, const struct fetch_answer *answer)
 {
 	json_auto_t *value = NULL;

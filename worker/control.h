@@ -3,10 +3,12 @@
 #define WORKER_CONTROL_H
 
 /*
- * What is to stop, asked for by a request that the scheduler answers as soon as there is something (proto/README.md,
- * `POST control`). It waits whenever this worker has a job, with a broker or without: a stop that came by no message
- * comes this way, and one that was asked for while the worker was away comes as soon as it is back. What is told is
- * never lost with an answer: each request says what the last one told.
+ * Receives stop requests by a long poll (proto/README.md, `POST control`).
+ *
+ * While this worker has a job, one request is under way, with or without a broker. The scheduler answers it as soon as
+ * there is a stop. So a stop whose broker message was lost arrives this way. A stop that was requested while the
+ * worker was disconnected arrives when it reconnects. A lost answer loses no stop, because each request acknowledges
+ * the stops of the last answer.
  */
 
 #include "proto/messages.h"
@@ -16,9 +18,10 @@ struct worker;
 
 struct control *control_new(struct worker *worker);
 void control_free(struct control *control);
-/* There is a job: asks, unless it does. */
+/* Sends the request unless one is under way. To be called when there is a job. */
 void control_listen(struct control *control);
-/* What the scheduler has told of an attempt, perhaps before the answer that brought the job was read. */
+/* The stop that the scheduler has announced for an attempt. It may have arrived before the answer that brought the
+ * job was read. */
 enum stop control_told(const struct control *control, const char *job, int attempt);
 
 #endif

@@ -35,7 +35,7 @@ bool disk_is_low(const struct disk_space *available, const struct disk_space *le
 
 /* ---- looking ---- */
 
-/* A filesystem that makes inodes as needed says that it has none. */
+/* Reads the free space. A filesystem that creates inodes on demand reports none in total. */
 static int space_read(const char *path, struct disk_space *ret_space)
 {
 	struct statvfs info;

@@ -3,8 +3,8 @@
 #define WORKER_DISK_H
 
 /*
- * The free space of the filesystem that the data folder is in, looked at every second. While there is less than
- * --min-free-disk or --min-free-inodes, the worker claims no job and is not ready; running jobs go on.
+ * Checks the free space of the data directory's filesystem every second. While there is less than --min-free-disk or
+ * --min-free-inodes, the worker claims no job and is not ready. Running jobs go on.
  */
 
 #include <stdbool.h>
@@ -13,19 +13,19 @@
 struct disk;
 struct worker;
 
-/* Free space for the worker's account: an amount that there is, or that there has to be. */
+/* Space for the worker's account, either available or required. */
 struct disk_space {
 	int64_t bytes;
-	int64_t inodes; /* INT64_MAX: the filesystem makes them as needed */
+	int64_t inodes; /* INT64_MAX: the filesystem creates inodes on demand */
 };
 
-/* Whether the disk is low, given whether it was: it has room again with a quarter more than the least. */
+/* Whether the disk is low. With hysteresis: a disk that was low is no longer low with a quarter more than `least`. */
 bool disk_is_low(const struct disk_space *available, const struct disk_space *least, bool was_low);
 
-/* Begins to look, and is worker->disk from then on. */
+/* Starts the checks and sets worker->disk. */
 void disk_begin(struct worker *worker);
 void disk_free(struct disk *disk);
-/* For any thread. */
+/* Thread-safe. */
 bool disk_low(const struct disk *disk);
 
 #endif

@@ -42,7 +42,7 @@ static void give_up(void *data)
 	loop_stop(worker->loop);
 }
 
-/* A job that ends takes itself out of the list, and the last one moves to its place. */
+/* Calls fn for each job. A job that ends removes itself from the list, and the last job moves to its place. */
 static void each_job(struct worker *worker, void (*fn)(struct job *job))
 {
 	for (size_t i = worker->busy; i > 0; i--)

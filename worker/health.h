@@ -2,7 +2,7 @@
 #ifndef WORKER_HEALTH_H
 #define WORKER_HEALTH_H
 
-/* /healthz, /readyz and /metrics. Their threads read what is safe from any thread and nothing else. */
+/* The HTTP endpoints /healthz, /readyz and /metrics. Their threads read only what is safe to read from any thread. */
 
 struct err;
 struct httpd;

@@ -26,9 +26,9 @@ enum {
 	OUTPUT_LIMIT = 64 * 1024,
 };
 
-static const char job_name[] = "install"; /* the folder of the installation that runs */
+static const char job_name[] = "install"; /* folder of the current installation */
 
-/* One address and version. */
+/* A package: address and version. */
 struct install {
 	char *engine, *organization, *address, *version; /* owned; all NULL: none */
 };
@@ -49,13 +49,13 @@ struct installer {
 	struct install current;
 	char *last_organization;
 	bool busy;
-	struct network_use *network; /* of the current installation; NULL: the machine's, or none */
+	struct network_use *network; /* of the current installation; NULL: the machine's network, or none */
 	struct child *child;
 	int top;    /* of the current folder, or -1 */
-	int output; /* what the engine prints, a file in memory; or -1 */
+	int output; /* memory file with the engine's output, or -1 */
 	int64_t disk_bytes;
 	bool measuring, ended;
-	bool passed; /* the engine ended well */
+	bool passed; /* the engine succeeded */
 	int adopted;
 	struct loop_timer time_timer, disk_timer, next_timer;
 };
@@ -160,7 +160,7 @@ static bool queue_is_full(const struct installer *installer, const char *organiz
 	return installer->queued == MAX_QUEUED || own == MAX_QUEUED_OF_ONE;
 }
 
-/* The first of another organization than the last one's, else the first. */
+/* Takes the first request of an organization other than the last one's, or else the first request. */
 static struct install queue_take(struct installer *installer)
 {
 	struct install taken;
@@ -214,7 +214,7 @@ static void adopt(void *data)
 	folder_remove(installer);
 }
 
-/* The first lines say what went wrong. Nothing in them is a secret: the installation was given none. */
+/* The first lines name the error. They contain no secret, because an installation is given none. */
 static void log_failure(const struct installer *installer, const char *why)
 {
 	_cleanup_(buf_release) struct buf output = BUF_INIT(OUTPUT_LIMIT);
@@ -245,7 +245,7 @@ static void adopted(void *data)
 	folder_removed(installer);
 }
 
-/* When both the engine and a look at the disk have ended. */
+/* Runs when both the engine and the disk measurement have ended. */
 static void install_ended(struct installer *installer)
 {
 	if (installer->ended && !installer->measuring)
@@ -377,7 +377,7 @@ static int start(struct installer *installer, struct err *err)
 	return start_child(installer, &prepared, err);
 }
 
-/* The engine, or its network, did not start. */
+/* The engine or its network did not start. */
 static void start_failed(struct installer *installer, const char *why)
 {
 	log_warn("the verification of a provider package can't be started", "provider", installer->current.address,
@@ -438,7 +438,7 @@ void installer_request(struct installer *installer, const struct install_request
 		.organization = mem_text(request->organization),
 		.address = mem_text(request->address),
 		.version = mem_text(request->version)};
-	/* After the job whose package it is has gone on. */
+	/* Starts after the job that installed the package has gone on. */
 	loop_timer_set(installer->host->loop, &installer->next_timer, 0, install_next, installer);
 }
 

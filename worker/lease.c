@@ -22,14 +22,14 @@ enum { LEASE_MS = 60 * 1000, POST_MS = 20 * 1000, LEAST_MS = 1000, LISTEN_MS = 4
 
 struct lease {
 	struct worker *worker;
-	char *id;    /* of this worker; NULL: not registered */
-	char *token; /* its own: heartbeats go on with it when the pool's is revoked */
+	char *id;    /* this worker's id; NULL: not registered */
+	char *token; /* the worker's own token; heartbeats keep working when the pool's token is revoked */
 	int64_t lease_ms;
-	int64_t sent_ms; /* the heartbeat under way, by the clock of leases */
+	int64_t sent_ms; /* when the heartbeat under way was sent, by the lease clock */
 	struct fetch *registering, *beating, *leaving;
 	struct loop_timer timer; /* the next registration or heartbeat */
 	struct backoff backoff;
-	char complaint[256]; /* why the scheduler can't be reached, as it was logged; "": it can */
+	char complaint[256]; /* the logged reason why the scheduler can't be reached; "": it can be reached */
 	atomic_bool ready;
 	loop_timer_fn left;
 	void *left_data;
@@ -78,7 +78,7 @@ bool lease_ready(const struct lease *lease)
 	return atomic_load(&lease->ready);
 }
 
-/* With one of the two tokens. */
+/* A request that authenticates with one of the two tokens. */
 struct post {
 	const char *token, *path;
 	json_t *body; /* consumed */
@@ -134,7 +134,7 @@ struct fetch *lease_listen(
 static struct fetch *post_own(
 	struct lease *lease, const char *path, json_t *body, void (*fn)(void *, struct fetch_answer *))
 {
-	/* One that is lost on the way leaves time for others before the lease ends. */
+	/* The timeout of a lost heartbeat leaves time for others before the lease ends. */
 	int64_t wait = lease->lease_ms / 4 < LEAST_MS ? LEAST_MS : lease->lease_ms / 4;
 	const struct post post = {lease->token, path, body, wait < POST_MS ? (long)wait : POST_MS, false};
 
@@ -143,7 +143,7 @@ static struct fetch *post_own(
 
 /* ---- registration ---- */
 
-/* A cause is logged once until the scheduler answers. */
+/* Logs each cause once until the scheduler answers. */
 static void complain(struct lease *lease, const struct fetch_answer *answer)
 {
 	char why[sizeof(lease->complaint)];
@@ -159,7 +159,7 @@ static void complain(struct lease *lease, const struct fetch_answer *answer)
 		"why", why, NULL);
 }
 
-/* 401 is for good: what runs is brought to its end under the worker's own token, and then there is nothing to do. */
+/* A 401 is permanent: running jobs finish under the worker's own token, and then the worker exits. */
 static void refused(struct lease *lease)
 {
 	struct worker *worker = lease->worker;
@@ -178,15 +178,15 @@ static void refused(struct lease *lease)
 
 /* ---- lists of attempts ---- */
 
-/* For the registration: with the proof that it is this worker's. */
+/* For the registration: includes the proof that the attempt is this worker's. */
 static void list_owned(void *data, const struct listed_attempt *listed)
 {
 	json_array_append_new(
 		data, json_pack("{sssiss}", "job", listed->job, "attempt", listed->attempt, "token", listed->token));
 }
 
-/* For a heartbeat. A scheduler whose database has lost the claim of an apply learns of the apply, and takes its state
- * later. */
+/* For a heartbeat. A scheduler whose database has lost the claim of an apply learns of the apply this way, and
+ * accepts its state later. */
 static void list_heard(void *data, const struct listed_attempt *listed)
 {
 	json_t *item = json_pack("{sssi}", "job", listed->job, "attempt", listed->attempt);
@@ -199,7 +199,7 @@ static void list_heard(void *data, const struct listed_attempt *listed)
 	json_array_append_new(data, item);
 }
 
-/* One whose result is kept is there already. */
+/* Skips attempts whose result is kept, because they are already in the list. */
 static void list_unsent(void *data, const struct listed_attempt *listed)
 {
 	const json_t *item;
@@ -214,7 +214,7 @@ static void list_unsent(void *data, const struct listed_attempt *listed)
 	list_heard(data, listed);
 }
 
-/* The attempts that go on, and those whose result is kept. */
+/* The running attempts and those whose result is kept. */
 static json_t *attempts_list(const struct worker *worker, listed_fn list)
 {
 	json_t *jobs = json_array();
@@ -345,7 +345,7 @@ static void job_heard(struct lease *lease, const struct keeper_lease *renewed, c
 		job_renew(job, renewed);
 	else
 		job_lose(job);
-	/* An apply that was lost goes on, and can be canceled: it is looked for again, since job_lose ends others. */
+	/* A lost apply goes on and can still be canceled. It is looked up again, because job_lose ends other jobs. */
 	slots_stop(worker, id, attempt, stop_wish(json_string_at(item, "stop")), "heartbeat");
 }
 
@@ -368,7 +368,8 @@ static void heartbeat_heard(struct lease *lease, const struct fetch_answer *answ
 	drain_check(lease->worker);
 }
 
-/* A job that is at nothing that outlives its lease is over with it, also while it only waits for the scheduler. */
+/* Loses each job whose lease has ended, even one that only waits for the scheduler. Applies and jobs that have
+ * reported are exempt. */
 static void leases_check(struct worker *worker)
 {
 	for (size_t i = worker->busy; i > 0; i--) {
@@ -392,8 +393,7 @@ static void beat_answered(void *data, struct fetch_answer *answer)
 		heartbeat_heard(lease, answer);
 	} else {
 		metric_addf(M_HEARTBEATS, 1, "outcome=\"failed\"");
-		/* No later than a quarter of the lease: a scheduler that is back gives its workers half a one to be
-		 * heard. */
+		/* At most a quarter of the lease: a scheduler that is back gives its workers half a lease to report. */
 		again = backoff_next(&lease->backoff, answer->retry_after);
 		next = again < next ? again : next;
 		leases_check(lease->worker);
@@ -410,7 +410,7 @@ static void beat(void *data)
 		return;
 	lease->sent_ms = clock_boot_ms();
 	lease->beating = post_own(lease, "heartbeat", heartbeat_body(lease->worker), beat_answered);
-	capabilities_look(lease->worker, NULL, NULL); /* the next heartbeat tells of changes */
+	capabilities_look(lease->worker, NULL, NULL); /* the next heartbeat reports changes */
 }
 
 /* ---- leaving ---- */

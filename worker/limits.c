@@ -17,9 +17,9 @@ enum { LOOK_MS = 1000, LOOK_SHARE = 20 };
 
 struct limit_row {
 	const char *option;
-	const char *did; /* a format of the limit's value */
+	const char *did; /* format of the limit's value */
 	const char *advice;
-	size_t field; /* of struct job_limits */
+	size_t field; /* offset in struct job_limits */
 };
 
 static const struct limit_row rows[] = {
@@ -51,7 +51,7 @@ static long long own_time_limit(const struct job *job)
 	return job->assignment.stage == STAGE_APPLY ? most->apply_seconds : most->plan_seconds;
 }
 
-/* The organization's is the lower one. */
+/* Whether the organization's limit is the lower one. */
 static bool time_limit_is_given(const struct job *job)
 {
 	long long own = own_time_limit(job), given = job->assignment.time_limit;
@@ -117,7 +117,7 @@ void limits_stop(struct job *job)
 		job->host->loop, &job->limits.kill_timer, job->host->limits->stop_seconds * 1000, stop_late, job);
 }
 
-/* The log says it too, unless that is what was too long. */
+/* Fails the job and logs the reason, unless the log is what exceeded its limit. */
 static void fail_and_say(struct job *job)
 {
 	fail(job);
@@ -130,7 +130,7 @@ static void fail_and_say(struct job *job)
 void limits_met(struct job *job, enum limit limit)
 {
 	if (job->reported)
-		job_stop_child(job, true); /* what it does aside is nobody's loss */
+		job_stop_child(job, true); /* the job has already reported: its remaining work may be lost */
 	if (job_done(job) || job->limits.met != LIMIT_NONE)
 		return;
 	job->limits.met = limit;
@@ -144,7 +144,7 @@ void limits_met(struct job *job, enum limit limit)
 	limits_stop(job);
 }
 
-/* Why a program that failed did so, if the kernel held it to a limit. */
+/* The reason why a program failed, if the kernel enforced a limit of its control group. */
 static enum keeper_why group_why(const struct job *job, enum keeper_why why)
 {
 	if (why != KEEPER_ENDED || !job->limits.group)
@@ -267,7 +267,7 @@ static void group_begin(struct job *job)
 		job_fail(job, OUTCOME_ERRORED, "The worker can't make the job's control group: %s", err.message);
 }
 
-/* How long the job may still go on. The time of an apply counts from its claim, as the scheduler counts it. */
+/* Milliseconds that the job may still run. The time of an apply counts from its claim, as at the scheduler. */
 static int64_t time_left_ms(const struct job *job)
 {
 	int64_t left = time_limit(job) * 1000;
@@ -319,7 +319,7 @@ const char *limits_measured(const struct job_limits *limits)
 	return words[limits->groups != NULL][limits->quota != NULL];
 }
 
-/* The times of terraform's apply, whatever becomes of this process and of the lease. */
+/* The deadline of terraform's apply. It holds even if this process or the lease ends. */
 static struct keeper_lease apply_deadline(const struct job *job)
 {
 	int64_t end = job->assignment.claimed_ms + time_limit(job) * 1000;

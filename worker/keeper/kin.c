@@ -12,7 +12,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* More than these are left for the next time. */
+/* At most this many processes are visited; the rest is left for the next call. */
 enum { MOST = 32 * 1024 };
 
 struct pids {
@@ -25,7 +25,7 @@ bool kin_can_be_seen(void)
 	return access("/proc/thread-self/children", R_OK) == 0;
 }
 
-/* "12 34 56 ", of any length. */
+/* Parses "12 34 56 ", of any length. */
 static void children_read(int fd, struct pids *pids)
 {
 	char chunk[4096];
@@ -107,11 +107,11 @@ void kin_kill(pid_t pid)
 	kin_each(pid, kill_one, NULL);
 }
 
-/* ---- what they handle ---- */
+/* ---- signal handlers ---- */
 
 enum { STATUS_SIZE = 8192 };
 
-/* /proc/PID/status. False if the process is gone. */
+/* Reads /proc/PID/status. False if the process is gone. */
 static bool status_read(pid_t pid, char ret_text[STATUS_SIZE])
 {
 	char path[64];
@@ -133,7 +133,7 @@ struct handling {
 	bool found;
 };
 
-/* The line "SigCgt:" of /proc/PID/status is a mask in hexadecimal digits, whose bit 0 is signal 1. */
+/* Reads the line "SigCgt:" of /proc/PID/status, a hexadecimal mask whose bit 0 is signal 1. */
 static void handles_one(void *data, pid_t pid)
 {
 	static const char name[] = "\nSigCgt:";
@@ -156,14 +156,14 @@ bool kin_handles(pid_t pid, int signal)
 	return handling.found;
 }
 
-/* ---- what they use ---- */
+/* ---- resource use ---- */
 
-/* A file without a name that a process has open, or a file system in memory (then the inode is 0). */
+/* An unnamed file that a process has open, or a file system in memory (inode 0). */
 struct held {
 	dev_t device;
 	ino_t inode;
 	int64_t bytes;
-	bool memory, disk; /* what it counts as */
+	bool memory, disk; /* how it is counted */
 };
 
 struct look {
@@ -172,7 +172,7 @@ struct look {
 	size_t count, room;
 	size_t descriptors; /* read so far */
 	dev_t disk, own_tmp;
-	bool sandbox_seen; /* the processes of one program share one sandbox */
+	bool sandbox_seen; /* the processes of one program share one sandbox, so one look is enough */
 };
 
 static void held_add(struct look *look, const struct held *held)
@@ -230,7 +230,7 @@ static void descriptors_look(struct look *look, pid_t pid)
 		closedir(list);
 }
 
-/* Nothing, if it shows no file system in memory or that of this process. */
+/* Adds the file system at `folder`, unless it is not in memory or is this process's own. */
 static bool tmpfs_look(struct look *look, pid_t pid, const char *folder)
 {
 	struct stat info;
@@ -247,7 +247,7 @@ static bool tmpfs_look(struct look *look, pid_t pid, const char *folder)
 	return true;
 }
 
-/* "\nRssAnon:	    1234 kB" */
+/* Parses "\nRssAnon:     1234 kB". */
 static int64_t status_bytes(const char *text, const char *name)
 {
 	const char *at = strstr(text, name);
@@ -281,8 +281,8 @@ static int held_order(const void *a, const void *b)
 	return one->inode < other->inode ? -1 : one->inode > other->inode;
 }
 
-/* Each file once. A deleted file of a file system that counts as a whole is part of it; the system's own entry comes
- * first, since its inode is 0. */
+/* Sums each file once. A file system that is counted as a whole includes its deleted files. Its own entry sorts
+ * first, because its inode is 0. */
 static void held_sum(struct look *look)
 {
 	const struct held *system = NULL, *before = NULL;

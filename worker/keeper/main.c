@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * runyard-keeper: keeper.h says what it promises. It is linked statically and uses libc alone: it starts in a fraction
- * of a millisecond, and nothing in the program's environment changes what it does.
+ * The program runyard-keeper; keeper.h states its guarantees. It is statically linked and uses only libc: it starts in
+ * a fraction of a millisecond, and no variable in the program's environment affects it.
  */
 
 #include <errno.h>
@@ -31,15 +31,15 @@ struct keeper {
 	int clock;   /* timerfd */
 	int signals; /* signalfd of SIGCHLD */
 	pid_t program;
-	bool ended;       /* the program has */
-	bool alone;       /* nothing is left */
-	bool killing;     /* all are to go */
-	bool interrupted; /* the program was */
+	bool ended;       /* the program has ended */
+	bool alone;       /* no process is left */
+	bool killing;     /* every process is to be killed */
+	bool interrupted; /* the program was interrupted */
 	bool orphaned;    /* the worker is gone */
 	bool has_output;  /* KEEPER_OUTPUT_FD and KEEPER_COPY_FD are there */
-	size_t copied;    /* bytes of the output */
-	int64_t stop_by;  /* everything is killed then; 0: a limit was not met and the worker is there */
-	int64_t look_at;  /* when to look at what they use; 0: never */
+	size_t copied;    /* bytes of output copied */
+	int64_t stop_by;  /* when everything is killed; 0: no limit was exceeded and the worker is there */
+	int64_t look_at;  /* when to measure the limits next; 0: never */
 };
 
 static int64_t now_ms(void)
@@ -60,7 +60,8 @@ static void limit_set(int resource, int64_t most)
 		setrlimit(resource, &limit);
 }
 
-/* Moves this process. Without its limits the program is not started. */
+/* Moves this process into the group. If that fails, the program is not started, because it would run without its
+ * limits. */
 static int group_enter(const char *procs)
 {
 	int fd = open(procs, O_WRONLY | O_CLOEXEC);
@@ -71,8 +72,8 @@ static int group_enter(const char *procs)
 	return status;
 }
 
-/* The user namespace comes first: it gives the capability to enter the other. The program loses that when it starts,
- * unless the worker is root; then bwrap drops it. */
+/* Enters the user namespace first: it gives the capability to enter the network namespace. The program loses that
+ * capability at exec, unless the worker is root; bwrap drops it then. */
 static int network_enter(const struct keeper *keeper)
 {
 	if (!keeper->terms.network)
@@ -80,16 +81,16 @@ static int network_enter(const struct keeper *keeper)
 	return setns(KEEPER_USER_FD, CLONE_NEWUSER) < 0 ? -1 : setns(KEEPER_NET_FD, CLONE_NEWNET);
 }
 
-/* In the program's process, which borrows the keeper's memory until it is another program. */
+/* Runs in the vforked child, which borrows the keeper's memory until exec. */
 static void become(struct keeper *keeper, char **argv, pid_t parent)
 {
-	/* The network comes before the death signal, which a change of rights may clear. */
+	/* The network comes before the parent-death signal, which a change of credentials may clear. */
 	bool entered = (!*keeper->terms.group || group_enter(keeper->terms.group) == 0) && network_enter(keeper) == 0;
 	int why = errno;
 	sigset_t none;
 
 	sigemptyset(&none);
-	setsid(); /* a group of its own, and no terminal that it could write input to */
+	setsid(); /* a process group of its own, and no terminal to inject input into */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	limit_set(RLIMIT_FSIZE, keeper->terms.limits.file_size);
@@ -114,7 +115,7 @@ static void program_start(struct keeper *keeper, char **argv)
 		keeper->report.error = errno;
 	keeper->program = pid;
 	keeper->ended = keeper->alone = pid < 0;
-	/* Whoever reads the program's output is to see its end. */
+	/* Closes the keeper's copies, so that the reader of the program's output sees its end. */
 	for (int fd = 0; fd < KEEPER_OUTPUT_FD; fd++)
 		if (fd != KEEPER_FD)
 			close(fd);
@@ -130,7 +131,7 @@ static void reap(struct keeper *keeper)
 			continue;
 		keeper->report.status = status;
 		keeper->ended = true;
-		keeper->killing = true; /* what it has left behind */
+		keeper->killing = true; /* kills the processes that it left behind */
 	}
 	keeper->alone = pid < 0 && errno == ECHILD;
 }
@@ -176,7 +177,7 @@ static void deadline_check(struct keeper *keeper, int64_t now)
 	time_check(keeper, &keeper->terms.deadline, KEEPER_DEADLINE, now);
 }
 
-/* What goes on growing while it is being stopped is killed. */
+/* Stops a program that exceeds a limit. Kills it if it grows beyond 1.25 times the limit while it stops. */
 static void limit_check(struct keeper *keeper, int64_t used, int64_t most, enum keeper_why why)
 {
 	if (most <= 0 || used <= most)
@@ -217,14 +218,14 @@ static void worker_gone(struct keeper *keeper)
 	keeper->look_at = now;
 }
 
-/* An interrupt that comes before the engine has its handler is lost. */
+/* Waits for the engine's handler, because an earlier interrupt is lost. */
 static void orphan_check(struct keeper *keeper)
 {
 	if (keeper->orphaned && keeper->terms.in_order && !keeper->interrupted && kin_handles(getpid(), SIGINT))
 		interrupt(keeper);
 }
 
-/* Without a reader, the program blocks on a full pipe, or its next write kills it. */
+/* Drains the output. Without a reader, the program would block on a full pipe, or its next write would kill it. */
 static void output_copy(struct keeper *keeper)
 {
 	char chunk[CHUNK];
@@ -234,7 +235,7 @@ static void output_copy(struct keeper *keeper)
 		if (keeper->copied + (size_t)got <= KEEPER_COPY_MAX && write(KEEPER_COPY_FD, chunk, (size_t)got) == got)
 			keeper->copied += (size_t)got;
 		else
-			keeper->copied = KEEPER_COPY_MAX; /* no line is torn and continued */
+			keeper->copied = KEEPER_COPY_MAX; /* stop for good, so that no line continues after a gap */
 	}
 	if (got == 0)
 		keeper->has_output = false;
@@ -285,7 +286,7 @@ static void keeper_wait(struct keeper *keeper)
 {
 	int64_t now = now_ms(), next = next_ms(keeper, now);
 	const struct itimerspec at = {.it_value = {.tv_sec = next / 1000, .tv_nsec = next % 1000 * 1000000}};
-	/* A worker that is gone says so for ever: once is enough. */
+	/* The closed socket stays readable, so it is not polled again after the worker is gone. */
 	struct pollfd watched[] = {{.fd = keeper->signals, .events = POLLIN}, {.fd = keeper->clock, .events = POLLIN},
 		{.fd = keeper->killing || keeper->orphaned ? -1 : KEEPER_FD, .events = POLLIN},
 		{.fd = keeper->orphaned && keeper->has_output ? KEEPER_OUTPUT_FD : -1, .events = POLLIN}};
@@ -322,7 +323,7 @@ static void keeper_run(struct keeper *keeper)
 		output_copy(keeper);
 }
 
-/* The program does not inherit the descriptor. -1 if it is not there. */
+/* Keeps the program from inheriting the descriptor. Returns -1 if the descriptor is not open. */
 static int program_lacks(int fd)
 {
 	return fcntl(fd, F_SETFD, FD_CLOEXEC);
@@ -336,7 +337,7 @@ static int keeper_open(struct keeper *keeper)
 	if (recv(KEEPER_FD, &order, sizeof(order), 0) != (ssize_t)sizeof(order) || order.kind != KEEPER_START)
 		return -1;
 	keeper->terms = order.terms;
-	/* The program is in the namespaces then, and has no descriptor of them. */
+	/* The program joins the namespaces but gets no descriptor of them. */
 	if (order.terms.network && (program_lacks(KEEPER_USER_FD) < 0 || program_lacks(KEEPER_NET_FD) < 0))
 		return -1;
 	keeper->has_output = program_lacks(KEEPER_OUTPUT_FD) == 0 && program_lacks(KEEPER_COPY_FD) == 0;
@@ -349,7 +350,7 @@ static int keeper_open(struct keeper *keeper)
 	return prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-/* After the program has its descriptors: these take numbers that were free. */
+/* Runs after the program has its descriptors, because these may take their numbers. */
 static int keeper_watch(struct keeper *keeper)
 {
 	sigset_t ended;
@@ -381,7 +382,7 @@ int main(int argc, char **argv)
 	} else {
 		program_start(&keeper, argv + 1);
 		if (keeper_watch(&keeper) < 0)
-			return 1; /* the program dies of it, and the worker looks after the rest */
+			return 1; /* the parent-death signal kills the program, and the worker handles the rest */
 		keeper_run(&keeper);
 	}
 	send(KEEPER_FD, &keeper.report, sizeof(keeper.report), MSG_NOSIGNAL);

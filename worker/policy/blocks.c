@@ -11,7 +11,7 @@ enum { MOST_NESTED = 64 };
 
 struct reader {
 	const char *text, *at, *end;
-	int templates; /* open interpolations around this place */
+	int templates; /* open interpolations at the current position */
 	struct err *err;
 };
 
@@ -59,7 +59,7 @@ static bool at_comment(const struct reader *reader)
 	return has(reader, "#") || has(reader, "//") || has(reader, "/*");
 }
 
-/* Over spaces and comments; over the ends of lines too, if asked for. */
+/* Skips spaces and comments, and line ends too if `lines` is true. */
 static int skip_space(struct reader *reader, bool lines)
 {
 	while (reader->at < reader->end) {
@@ -125,7 +125,7 @@ static int read_escape(struct reader *reader, struct buf *out)
 	return 0;
 }
 
-/* "${...}" or "%{...}", which may hold quoted texts with templates of their own. */
+/* Skips "${...}" or "%{...}", which may hold quoted texts with templates of their own. */
 static int skip_template(struct reader *reader)
 {
 	int status;
@@ -138,7 +138,7 @@ static int skip_template(struct reader *reader)
 	return status;
 }
 
-/* A quoted text. Its templates are left out, and *ret_plain is false then. */
+/* Reads a quoted text. Leaves its templates out; *ret_plain is false if there are any. */
 static int read_text(struct reader *reader, struct buf *out, bool *ret_plain)
 {
 	*ret_plain = true;
@@ -165,7 +165,7 @@ static int read_text(struct reader *reader, struct buf *out, bool *ret_plain)
 	return 0;
 }
 
-/* <<WORD or <<-WORD, to the line that is WORD alone. */
+/* Skips <<WORD or <<-WORD, up to the line that consists of WORD. */
 static int skip_heredoc(struct reader *reader)
 {
 	const char *word;
@@ -191,7 +191,7 @@ static int skip_heredoc(struct reader *reader)
 	return wrong(reader, "a heredoc does not end");
 }
 
-/* ---- what is not read ---- */
+/* ---- skipped parts ---- */
 
 static int skip_one(struct reader *reader)
 {
@@ -209,7 +209,7 @@ static int skip_one(struct reader *reader)
 	return 0;
 }
 
-/* From an opening bracket to behind the one that closes it. */
+/* Skips from an opening bracket past the one that closes it. */
 static int skip_brackets(struct reader *reader)
 {
 	int depth = 0;
@@ -227,7 +227,7 @@ static int skip_brackets(struct reader *reader)
 	return wrong(reader, "a bracket is not closed");
 }
 
-/* The rest of an attribute's value: to the end of its line, brackets and texts taken whole. */
+/* Skips the rest of an attribute's value, up to the end of the line. Brackets and texts are skipped as a whole. */
 static int skip_value(struct reader *reader)
 {
 	while (reader->at < reader->end && *reader->at != '\n' && *reader->at != '}') {
@@ -303,7 +303,7 @@ static int read_body(struct reader *reader, json_t *attributes)
 	return -1;
 }
 
-/* The labels before a block's body; the last is its name. */
+/* Reads the labels before a block's body; the last one is the block's name. */
 static int read_labels(struct reader *reader, struct buf *label)
 {
 	bool plain;

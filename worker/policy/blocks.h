@@ -3,19 +3,21 @@
 #define WORKER_POLICY_BLOCKS_H
 
 /*
- * The blocks of a policy set's own configuration, policies.hcl or sentinel.hcl. Not all of HCL: it finds the top-level
- * blocks, whatever stands in them, and reads the attributes that are a plain quoted text. Pure.
+ * Reads the blocks of a policy set's own configuration, policies.hcl or sentinel.hcl. It implements a part of HCL: it
+ * finds the top-level blocks, whatever their bodies hold, and reads the attributes whose value is a plain quoted text.
+ * Pure.
  */
 
 #include "common/json.h"
 
 /*
- * An array of {"type": "policy", "label": "name" or "", "attributes": {"query": "data.x.deny"}, "begin": N, "end": N},
- * in their order; begin and end are the block's bytes in the text. ERR_INVALID with the line if it can't be read.
+ * Returns an array of {"type": "policy", "label": "name" or "", "attributes": {"query": "data.x.deny"}, "begin": N,
+ * "end": N}, in their order. `begin` and `end` are byte offsets of the block in the text. ERR_INVALID with the line if
+ * the text can't be parsed.
  */
 int blocks_read(const char *text, size_t len, json_t **ret_blocks, struct err *err);
-/* The same from the JSON form of such a file: {"policy": {"name": {"query": …}}}, or arrays of such objects. No bytes
- * then. */
+/* Reads the JSON form of such a file: {"policy": {"name": {"query": …}}}, or arrays of such objects. The result has
+ * no `begin` and `end`. */
 int blocks_read_json(const char *text, size_t len, json_t **ret_blocks, struct err *err);
 
 #endif

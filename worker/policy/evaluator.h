@@ -3,64 +3,64 @@
 #define WORKER_POLICY_EVALUATOR_H
 
 /*
- * The contract between the stages of policies (stage/policy) and a program that evaluates one kind of them (README.md
- * in this folder says what the programs are given and how their answers are read).
+ * The interface between the policy stages (stage/policy) and a program that evaluates one kind of policies. README.md
+ * in this folder describes the input and the output of these programs.
  *
- * For each policy the program runs once, in a sandbox that shows the policy's set and what is shared of the run, both
- * read-only, and no network; within a time, an amount of memory and an amount of output. Whatever it does, the worst
- * that comes of it is that this policy is errored.
+ * The program runs once for each policy, in a sandbox without a network. The sandbox shows the policy's set and the
+ * run's shared data, both read-only. Time, memory and output are limited. If the program misbehaves, only its policy
+ * is errored.
  */
 
 #include "worker/policy/sets.h"
 
 struct texts;
 
-/* How a program ended. */
+/* Output and exit status of one program. */
 struct evaluated {
-	int code;                 /* its exit code; -1: a signal killed it */
-	const char *out, *errors; /* what it wrote, up to a bound */
+	int code;                 /* exit code; -1: a signal killed it */
+	const char *out, *errors; /* the program's output, up to a limit */
 	size_t out_len;
 };
 
 enum verdict { VERDICT_PASSED, VERDICT_FAILED, VERDICT_ERRORED, VERDICT_AGAIN };
 
 struct judgement {
-	enum verdict verdict; /* VERDICT_AGAIN: something was learned of the set, the policy is to be evaluated again */
-	char reason[1024];    /* VERDICT_ERRORED: a sentence */
-	json_t *says;         /* an array of texts for people: violations, what the policy printed; owned */
+	enum verdict verdict; /* VERDICT_AGAIN: the set was changed, and the policy is to be evaluated again */
+	char reason[1024];    /* VERDICT_ERRORED: the reason, one sentence */
+	json_t *says;         /* array of texts for users: violations and the policy's own output; owned */
 };
 
 void judgement_release(struct judgement *judgement);
 
-/* What all sets of a job share. */
+/* Data that all sets of a job share. */
 struct shared {
-	int root;          /* descriptor of the job's folder; files go below shared/ */
-	int plan;          /* descriptor of the plan as JSON */
-	const json_t *run; /* as policies know it (sets.h) */
+	int root;          /* descriptor of the job's folder; shared files are below shared/ */
+	int plan;          /* descriptor of the plan's JSON */
+	const json_t *run; /* the run in the form for policies (sets.h) */
 	bool offline;      /* policies have no network */
 };
 
 struct evaluator {
-	const char *name;          /* "opa": of the stage and in metrics */
-	const char *configuration; /* of an archive: "policies.hcl" */
-	bool json_too;             /* the same with .json */
-	const char *single;        /* where a single policy goes, after its name: ".sentinel" */
-	size_t most_out;           /* bytes that it may write to standard output */
-	bool needs_query;          /* it is pointed at a folder and asked a query; else at a file */
-	const char *const *levels; /* of enforcement; NULL ends them */
+	const char *name;          /* "opa": name of the stage and label of metrics */
+	const char *configuration; /* name of an archive's configuration: "policies.hcl" */
+	bool json_too;             /* a configuration in JSON (.json) is accepted too */
+	const char *single;        /* suffix of a single policy's file: ".sentinel" */
+	size_t most_out;           /* limit of standard output in bytes */
+	bool needs_query;          /* policies are a folder and a query; false: a file */
+	const char *const *levels; /* enforcement levels, ended by NULL */
 
-	/* What the program is pointed at for a policy of an archive: a new text. */
+	/* The path that the program gets for a policy of an archive: a new text. */
 	char *(*place)(const struct policy_set *set, const char *name, const char *source);
-	/* In a thread, once a job: writes what the sets share. -1 with the reason. */
+	/* Writes the data that the sets share. In a thread, once per job. -1 with the reason. */
 	int (*share)(const struct shared *shared, struct err *err);
-	/* In a thread, after the set's policies are in their place: adds what the program needs. An error is the set's.
-	 */
+	/* Adds what the program needs to a set whose policies are unpacked. In a thread. A failure is an error of
+	 * the set. */
 	int (*lay_out)(const struct shared *shared, struct policy_set *set, struct err *err);
-	/* Or NULL: if a set is `limited`, the program is asked with these arguments what it can do... */
+	/* Or NULL. Makes the arguments that ask the program for its capabilities. Used if a set is `limited`. */
 	void (*ask)(struct texts *args);
-	/* ...and then, in a thread, each such set gets limits made of the answer. */
+	/* Writes limits for each such set, given the program's answer `said`. In a thread. */
 	int (*limit)(const struct shared *shared, const struct policy_set *set, const char *said, struct err *err);
-	/* The program's arguments. Returns the folder it starts in, below the set's; borrowed. */
+	/* Makes the program's arguments. Returns its working directory, below the set's folder; borrowed. */
 	const char *(*arguments)(const struct policy_set *set, const struct policy *policy, struct texts *args);
 	void (*judge)(struct policy_set *set, const struct policy *policy, const struct evaluated *evaluated,
 		struct judgement *ret_judgement);
@@ -69,9 +69,9 @@ struct evaluator {
 extern const struct evaluator evaluator_opa;
 extern const struct evaluator evaluator_sentinel;
 
-/* shared/<name>, written anew. -1 with ERR_INTERNAL. */
+/* Creates the file shared/<name>, which must not exist yet. Returns its descriptor, or -1 with ERR_INTERNAL. */
 int shared_create(const struct shared *shared, const char *name, struct err *err);
-/* Shows a file of shared/ in the set's folder, under `path`. */
+/* Links a file of shared/ into the set's folder as `path`. */
 int shared_link(
 	const struct shared *shared, const struct policy_set *set, const char *name, const char *path, struct err *err);
 

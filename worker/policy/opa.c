@@ -15,7 +15,7 @@
 #define INPUT        "input.json"
 #define CAPABILITIES "capabilities.json"
 
-/* One bundle is one folder: the archive's, or a single policy's own. */
+/* The bundle's folder: the archive's, or that of the single policy. */
 static char *place(const struct policy_set *set, const char *name, const char *source)
 {
 	(void)name;
@@ -23,7 +23,7 @@ static char *place(const struct policy_set *set, const char *name, const char *s
 	return mem_text(set->base);
 }
 
-/* ---- what is shared ---- */
+/* ---- shared data ---- */
 
 static int copy_plan(int plan, int to, struct err *err)
 {
@@ -39,7 +39,7 @@ static int copy_plan(int plan, int to, struct err *err)
 	return got < 0 ? err_errno(err, "the plan") : 0;
 }
 
-/* The plan is put into the input as it is: a large one is not worth reading here. */
+/* Copies the plan into the input as text, because parsing a large one here is not worthwhile. */
 static int share(const struct shared *shared, struct err *err)
 {
 	_cleanup_(freep) char *run = json_text(shared->run);
@@ -57,7 +57,7 @@ static int share(const struct shared *shared, struct err *err)
 
 /* ---- a set ---- */
 
-/* A bundle owns all of `data`, so parameters can only come from a file in it. */
+/* Writes the set's parameters into a file of the bundle, because the bundle owns all of `data`. */
 static int write_parameters(
 	const struct shared *shared, const struct policy_set *set, const char *bundle, struct err *err)
 {
@@ -132,8 +132,8 @@ static const char *arguments(const struct policy_set *set, const struct policy *
 	return "";
 }
 
-/* Most policies there are were written before OPA's version 1 changed the language. A set that doesn't say its version
- * is tried as both, and is told both errors if it is neither. */
+/* Most existing policies were written before OPA 1 changed the language. If a set does not state its version, both
+ * are tried. If neither parses, the error has both messages. */
 static bool try_old(struct policy_set *set, const struct evaluated *evaluated)
 {
 	_cleanup_(judgement_release) struct judgement judgement = {.says = NULL};

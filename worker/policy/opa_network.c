@@ -26,7 +26,7 @@ static bool file_wants(int folder, const char *name)
 	if (!text_equal(dot, ".rego"))
 		return false;
 	if (beneath_read(folder, name, &text, &err) < 0)
-		return true; /* behind a link, or huge: say yes to be right */
+		return true; /* behind a link, or huge: assume that it does */
 	return (has_word(&text, "http") && has_word(&text, "send")) || has_word(&text, "lookup_ip_addr");
 }
 

@@ -7,15 +7,17 @@
 struct err;
 
 /*
- * OPA's functions that need a network, for policies that have none. Such a function must not exist then: http.send
- * would fail, a failed call is undefined, and an undefined condition lets a policy pass. A policy that calls it does
- * not compile instead. Knowing what a function list says costs OPA several milliseconds a policy, so only sets whose
- * text could call one of them are given it.
+ * Removes OPA's network functions for policies that have no network.
+ *
+ * If the functions existed, http.send would fail. A failed call is undefined, and an undefined condition lets a policy
+ * pass. Without the functions such a policy does not compile. Reading the list of functions costs OPA several
+ * milliseconds for each policy. So only sets whose text may call one of them get the list.
  */
 
-/* True if a .rego file below the folder may call one of them: a superset, by the words. */
+/* True if a .rego file below the folder may call one of them. Searches for the words, so it may return true for
+ * other files. */
 bool opa_wants_network(int root, const char *folder);
-/* The answer of `opa capabilities` without them: a new text. NULL with ERR_MALFORMED. */
+/* The output of `opa capabilities` without these functions: a new text. NULL with ERR_MALFORMED. */
 char *opa_capabilities_offline(const char *said, struct err *err);
 
 #endif

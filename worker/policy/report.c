@@ -17,7 +17,7 @@ static const char *const verdict_names[] = {
 
 /* ---- texts ---- */
 
-/* The bytes of the UTF-8 character at `at`, or 0 if there is none. */
+/* The length of the UTF-8 character at `at`, or 0 if it is invalid. */
 static size_t character_at(const unsigned char *at, size_t left)
 {
 	size_t len = *at < 0x80             ? 1
@@ -66,7 +66,7 @@ json_t *text_trimmed(const char *text)
 	return len > 0 ? json_stringn(text, len) : NULL;
 }
 
-/* Adds {"print": text}, as much of it as there is room for. False: it had to be cut. */
+/* Adds {"print": text}, cut to the available room. Returns false if it was cut. */
 static bool output_add(json_t *output, const char *text, const struct redactor *redactor, size_t *room)
 {
 	_cleanup_(freep) char *clean = text_clean(text, strlen(text));
@@ -116,7 +116,7 @@ void report_add(struct policy_set *set, const struct policy *policy, const struc
 			"description", policy->description, "output", output_of(judgement, redactor)));
 }
 
-/* ---- what people read ---- */
+/* ---- text for the log ---- */
 
 static void text_of_outcome(struct buf *out, const json_t *outcome)
 {
@@ -204,7 +204,8 @@ size_t report_count(const struct policy_sets *sets, const char *status)
 	return count;
 }
 
-/* What did not pass: the strictest level among it, as its place in the evaluator's levels, and the names. */
+/* Policies that did not pass: their names, and the strictest level among them as an index into the evaluator's
+ * levels. */
 struct refused {
 	size_t level;
 	size_t count;

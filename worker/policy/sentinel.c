@@ -14,8 +14,8 @@
 #include "worker/policy/report.h"
 #include "worker/policy/sentinel_config.h"
 
-/* Beside the configuration, whose paths are taken from its folder and from the one that the program starts in; both are
- * the same here. What an archive has of this name is replaced. */
+/* Both are in the configuration's folder. Paths in the configuration are relative to its folder or to the program's
+ * working directory, which are the same here. A file of this name in an archive is replaced. */
 #define MOCKS         "runyard-mocks"
 #define CONFIGURATION "sentinel.hcl"
 
@@ -23,7 +23,7 @@ enum { CONFIGURATION_LIMIT = 16 << 20 };
 
 static const size_t mock_limit = (size_t)2 << 30;
 
-/* A source in the archive is a path; another's is left to the program, which knows the policy by its name. */
+/* A source in an archive is a path. Any other source is resolved by the program, which knows the policy by its name. */
 static char *place(const struct policy_set *set, const char *name, const char *source)
 {
 	(void)set;
@@ -34,9 +34,10 @@ static char *place(const struct policy_set *set, const char *name, const char *s
 	return mem_printf("%s%s", *source == '.' || *source == '/' ? "" : "./", source);
 }
 
-/* ---- what is shared ---- */
+/* ---- shared data ---- */
 
-/* A number of more than 63 bits makes all whole numbers of the plan floating ones. */
+/* Parses the plan. If a number has more than 63 bits, all whole numbers of the plan are read as floating-point
+ * numbers. */
 static json_t *parse_plan(const char *text, size_t len)
 {
 	json_t *plan = json_loadb(text, len, JSON_ALLOW_NUL, NULL);

@@ -6,9 +6,9 @@
 #include "worker/policy/sets.h"
 
 /*
- * The sentinel.hcl that a set is evaluated with: what the set's own says (its modules and policies), but for its mocks
- * and tests, then the mocks of the run and the set's parameters. `mock_folder` is where the mocks lie, as seen from the
- * file. Pure. -1: over the buffer's limit.
+ * Makes the sentinel.hcl that a set is evaluated with: the set's own modules and policies without its mocks and tests,
+ * then the mocks of the run and the set's parameters. `mock_folder` is the mocks' folder relative to the file. Pure.
+ * -1: over the buffer's limit.
  */
 int sentinel_config(const struct policy_set *set, const char *mock_folder, struct buf *out);
 

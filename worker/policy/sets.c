@@ -85,7 +85,8 @@ static bool level_known(const struct evaluator *evaluator, const char *level)
 	return false;
 }
 
-/* What a policy lacks is the whole set's error: nobody can say at which level the missing part would have failed. */
+/* Adds a policy. A missing part is an error of the whole set, because the level at which the policy would fail is
+ * unknown. */
 static void policy_add(const struct evaluator *evaluator, struct policy_set *set, const struct policy *policy)
 {
 	if (!level_known(evaluator, policy->enforcement))
@@ -108,8 +109,8 @@ static bool name_fits(const char *name)
 	return len > 0 && len <= NAME_MOST;
 }
 
-/* Single policies know nothing of each other: one that does not compile, or has another's package name, is alone with
- * it. */
+/* Writes each single policy to a file or folder of its own. So one that does not compile, or that has another's package
+ * name, does not affect the others. */
 static int singles_write(
 	int root, const struct evaluator *evaluator, struct policy_set *set, const json_t *list, struct err *err)
 {
@@ -155,7 +156,7 @@ static int archive_open(const char *base64, struct err *err)
 	return fd;
 }
 
-/* "policies.hcl", or the same in JSON. ERR_NOT_FOUND if there is neither. */
+/* Reads "policies.hcl" or its JSON form. ERR_NOT_FOUND if there is neither. */
 static int configuration_read(int root, const struct evaluator *evaluator, struct policy_set *set, struct err *err)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(CONFIGURATION_LIMIT);

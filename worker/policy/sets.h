@@ -3,12 +3,12 @@
 #define WORKER_POLICY_SETS_H
 
 /*
- * The policy sets of a run as the scheduler gives them (proto/README, Policies), and how they lie in the job's folder:
+ * Policy sets of a run as the scheduler sends them (proto/README, Policies), and their layout in the job's folder:
  *
- *     root/shared/        what every set reads of the run: the plan, the run, in the evaluator's form
- *     root/sets/<n>/      one set; all that its evaluations see, as /job and read-only
- *         policies/       its policies: the archive as it is, or its single policies
- *         ...             what the evaluator adds (evaluator.h); links to shared/
+ *     root/shared/        the run's data for all sets: the plan and the run, in the evaluator's form
+ *     root/sets/<n>/      one set: all that its evaluations see, as /job and read-only
+ *         policies/       its policies: the unpacked archive, or its single policies
+ *         ...             files of the evaluator (evaluator.h); links to shared/
  */
 
 #include "common/json.h"
@@ -17,10 +17,10 @@ struct evaluator;
 
 struct policy {
 	const char *name;
-	const char *query; /* OPA's; or NULL */
+	const char *query; /* OPA's query, or NULL */
 	const char *enforcement;
 	const char *description;
-	char *place; /* what the program is pointed at, as seen from where it starts (evaluator.h) */
+	char *place; /* path for the program, relative to its working directory (evaluator.h) */
 };
 
 struct policy_set {
@@ -31,20 +31,20 @@ struct policy_set {
 	bool overridable;
 	bool archived;
 	char *folder;   /* "sets/0", below the job's root */
-	char *base;     /* "policies", or the folder of the archive that its configuration is in; below `folder` */
+	char *base;     /* "policies", or the folder of the archive's configuration; below `folder` */
 	json_t *blocks; /* of an archive's configuration (blocks.h), or NULL */
-	char *text;     /* that configuration as it is, or NULL */
+	char *text;     /* the text of that configuration, or NULL */
 	struct policy *policies;
 	size_t count;
-	char error[512];    /* why it can't be evaluated at all, or "" */
-	bool limited;       /* it may want what the program has to be kept from (evaluator.h) */
-	bool old;           /* OPA: its language turned out to be the one before OPA 1... */
-	char unparsed[512]; /* ...since this came of it otherwise */
-	json_t *outcomes;   /* what came of each policy so far, in their order (report.h) */
+	char error[512];    /* why the set can't be evaluated at all, or "" */
+	bool limited;       /* it may use functions that the program has to be denied (evaluator.h) */
+	bool old;           /* OPA: it is evaluated in the language before OPA 1... */
+	char unparsed[512]; /* ...because OPA 1 gave this error */
+	json_t *outcomes;   /* outcomes of the policies so far, in their order (report.h) */
 };
 
 struct policy_sets {
-	json_t *source; /* owned; what follows points into it */
+	json_t *source; /* owned; the pointers below point into it */
 	const json_t *run;
 	struct policy_set *sets;
 	size_t count;
@@ -54,12 +54,12 @@ struct policy_sets {
 int policy_sets_read(json_t *document, struct policy_sets *ret_sets, struct err *err);
 void policy_sets_release(struct policy_sets *sets);
 
-/* Makes a set's folder below `root` and puts its policies there. What is wrong with the set itself ends in its `error`.
- * ERR_INTERNAL. */
+/* Makes a set's folder below `root` and unpacks its policies into it. A defect of the set itself goes to its
+ * `error`. ERR_INTERNAL. */
 int policy_set_unpack(int root, const struct evaluator *evaluator, struct policy_set *set, struct err *err);
 
-/* A parameter's value as Sentinel's command line takes it: a JSON number, array or object; else the text. A new
- * reference. */
+/* Parses a parameter's value as Sentinel's command line does: a JSON number, array or object; otherwise a text. A
+ * new reference. */
 json_t *parameter_value(const char *text);
 
 #endif
