@@ -3,16 +3,16 @@
 #define WORKER_EXEC_ACCESS_H
 
 /*
- * How what runs in a run reaches the API: `terraform_remote_state`, and programs that read the CLI configuration as
- * terraform does. The run's own token stands in that file, as on HCP, and in no variable.
+ * Gives programs of a run access to the API: `terraform_remote_state`, and programs that read the CLI configuration as
+ * terraform does. The run's own token is in that file, as on HCP, and in no variable.
  */
 
 #include "worker/assignment.h"
 
 struct buf;
 
-/* Appends the credentials for the API's host; without TLS also where its services are, which terraform looks up by TLS
- * alone. Nothing if the run has no token. -1: over the limit. */
+/* Appends the credentials for the API's host. Without TLS, also appends the addresses of its services, because
+ * terraform discovers them only over TLS. Appends nothing if the run has no token. -1: over the limit. */
 int access_cli_config(const struct assignment *assignment, struct buf *out);
 
 #endif

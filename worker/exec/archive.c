@@ -90,7 +90,7 @@ static int refuse(const struct unpacking *unpacking, struct err *err, const char
 		err, ERR_INVALID, "the archive's entry \"%.200s\" %s", archive_entry_pathname(unpacking->entry), why);
 }
 
-/* What is damaged is the run's end; what had no memory is not damaged. */
+/* A defective archive fails the run. Lack of memory is no defect of the archive: it ends the process. */
 static void memory_check(struct archive *archive)
 {
 	if (archive_errno(archive) == ENOMEM)
@@ -149,7 +149,7 @@ static int unpack_folder(struct unpacking *unpacking, struct err *err)
 	return err_errno(err, unpacking->path);
 }
 
-/* The folder that holds the path's last part, and that part. */
+/* Opens the folder of the path's last part, and returns that part. */
 static int open_parent(const struct unpacking *unpacking, const char **ret_name)
 {
 	_cleanup_(freep) char *copy = mem_text(unpacking->path);
@@ -181,7 +181,7 @@ static int unpack_link(struct unpacking *unpacking, struct err *err)
 	return 0;
 }
 
-/* A second name for a file of the archive becomes a copy of it. */
+/* Unpacks a hard link as a copy of the linked file. */
 static int unpack_hard_link(struct unpacking *unpacking, struct err *err)
 {
 	_cleanup_(freep) char *from_path = archive_path(text_or_empty(archive_entry_hardlink(unpacking->entry)));
@@ -202,7 +202,7 @@ static int unpack_hard_link(struct unpacking *unpacking, struct err *err)
 	return beneath_write(unpacking->folder, unpacking->path, info.st_mode & 0755, bytes.data, bytes.len, err);
 }
 
-/* Lengths keep one entry's words from looking like another's. */
+/* Includes lengths, so that the fields of different entries can't be confused. */
 static void digest_entry(const struct unpacking *unpacking)
 {
 	struct archive_entry *entry = unpacking->entry;
@@ -276,7 +276,7 @@ int archive_unpack(int fd, int folder, const struct archive_spec *spec, struct e
 		return err_errno(err, "lseek");
 	if (archive_read_open_fd(unpacking.archive, fd, CHUNK) != ARCHIVE_OK) {
 		memory_check(unpacking.archive);
-		/* It says what is wrong with an archive, and nothing at all where it had no memory. */
+		/* libarchive describes the defect of an archive; without an error code it ran out of memory. */
 		if (archive_errno(unpacking.archive) == 0)
 			return err_set(err, ERR_INTERNAL, "the archive can't be opened");
 		return err_set(err, ERR_INVALID, "the archive is not a gzip-compressed tar");

@@ -118,7 +118,7 @@ static int pack_folder(struct packing *packing, int folder, const char *name, co
 	return status;
 }
 
-/* Sockets, pipes and devices are left out: nothing that is unpacked elsewhere needs them. */
+/* Leaves out sockets, pipes and devices, which are useless after unpacking elsewhere. */
 static int pack_name(struct packing *packing, int folder, const char *name, const char *path)
 {
 	struct stat info;

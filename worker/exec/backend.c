@@ -95,7 +95,7 @@ static bool is_backend(const char *type)
 	return text_equal(type, "backend") || text_equal(type, "cloud");
 }
 
-/* The inside of a block, whose nested blocks are read as those of a file are. */
+/* Checks the body of a block. Its nested blocks are parsed like those of a file. */
 static bool block_sets_backend(const char *text, const json_t *block)
 {
 	const char *begin = text + json_int_at(block, "begin", 0), *end = text + json_int_at(block, "end", 0);
@@ -175,8 +175,7 @@ bool text_sets_backend(enum config_syntax syntax, const char *text, size_t len)
 	return syntax == CONFIG_NATIVE && native_sets_backend(text, len);
 }
 
-/* Adds the name of an override file that sets a backend, but for the worker's own. Names that don't fit are left out.
- */
+/* Adds the name of an override file that sets a backend, except the worker's own. Leaves out names that don't fit. */
 static bool add_name(void *data, const struct config_file *file)
 {
 	struct buf *names = data;

@@ -3,8 +3,8 @@
 #define WORKER_EXEC_BENEATH_H
 
 /*
- * Files below a folder whose content belongs to someone else. A job can leave links and pipes where the worker looks
- * for its results, so nothing here follows a link, leaves the folder or waits for a pipe.
+ * File access below a folder with untrusted content. A job can leave links and pipes in place of its results, so these
+ * functions never follow a link, leave the folder or block on a pipe.
  */
 
 #include <sys/stat.h>
@@ -18,14 +18,14 @@ struct err;
 int beneath_open(int folder, const char *path, int flags, mode_t mode);
 /* Makes all missing folders of a path ("a/b/c": all three). -1 with errno. */
 int beneath_mkdirs(int folder, const char *path);
-/* Makes the missing folders that lead to a path's last part. */
+/* Makes the missing parent folders of a path. */
 int beneath_parents(int folder, const char *path);
 /* Reads a whole file into an empty buffer. ERR_NOT_FOUND, ERR_TOO_LARGE or ERR_INTERNAL. */
 int beneath_read(int folder, const char *path, struct buf *ret_bytes, struct err *err);
-/* Writes a file anew. ERR_INTERNAL. */
+/* Creates or replaces a file. ERR_INTERNAL. */
 int beneath_write(int folder, const char *path, mode_t mode, const void *bytes, size_t len, struct err *err);
-/* Removes a file or a whole tree; nothing there is fine. -1 if something is left. A name, or a path whose folders are
- * known to be no links (beneath_parents). */
+/* Removes a file or a whole tree; a missing one is fine. -1 if something is left. `name` is a single name, or a path
+ * whose parent folders are known not to be links (beneath_parents). */
 int beneath_remove(int folder, const char *name);
 /* Writes all the bytes. -1 with errno. */
 int write_fully(int fd, const void *bytes, size_t len);

@@ -14,7 +14,7 @@ enum { CHUNK = 64 * 1024 };
 
 struct bounded;
 
-/* One of its outputs. */
+/* One of the program's outputs. */
 struct stream {
 	struct bounded *bounded;
 	int fd; /* read end, or -1 */
@@ -49,7 +49,7 @@ static void stream_close(struct stream *stream)
 	stream->fd = -1;
 }
 
-/* Keeps what fits. False: there is no more for now. */
+/* Keeps as many bytes as fit. False if there is nothing more to read now. */
 static bool stream_read(struct stream *stream)
 {
 	char chunk[CHUNK];
@@ -89,7 +89,7 @@ static void bounded_free(struct bounded *bounded)
 	free(bounded);
 }
 
-/* All its processes are gone, so what the pipes still hold is all there is. */
+/* Runs when all processes are gone, so the pipes hold the rest of the output. */
 static void bounded_ended(void *data, const struct keeper_report *report)
 {
 	struct bounded *bounded = data;

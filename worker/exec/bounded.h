@@ -2,8 +2,8 @@
 #ifndef WORKER_EXEC_BOUNDED_H
 #define WORKER_EXEC_BOUNDED_H
 
-/* A program that has a time to run and a room to write in: past either it is killed, and what it wrote till then is
- * what counts. */
+/* Runs a program with limits on its time and output. A program that exceeds one is killed, and the caller gets its
+ * output up to then. */
 
 #include "common/buf.h"
 #include "worker/keeper/keeper.h"
@@ -14,7 +14,7 @@ struct loop;
 struct sandbox_start;
 
 enum bounded_end {
-	BOUNDED_ENDED,  /* by itself, or by somebody else's signal */
+	BOUNDED_ENDED,  /* by itself, or by a signal from elsewhere */
 	BOUNDED_TIME,   /* it ran too long */
 	BOUNDED_OUT,    /* it wrote too much to standard output... */
 	BOUNDED_ERRORS, /* ...or to standard error */
@@ -23,17 +23,18 @@ enum bounded_end {
 struct bounded_result {
 	enum bounded_end end;
 	int status;                     /* waitpid's */
-	enum keeper_why why;            /* it was stopped */
+	enum keeper_why why;            /* why it was stopped */
 	const struct buf *out, *errors; /* borrowed until the callback returns */
 };
 
 struct bounded_spec {
-	const struct sandbox_start *start; /* borrowed for the call alone */
+	const struct sandbox_start *start; /* borrowed during the call */
 	const int *network;                /* as of struct child_spec */
 	struct keeper_terms terms;
 	int64_t most_ms;
-	size_t most_out, most_errors;                                  /* bytes */
-	void (*done)(void *data, const struct bounded_result *result); /* once, when all of the program is gone */
+	size_t most_out, most_errors; /* bytes */
+	void (*done)(void *data,
+		const struct bounded_result *result); /* called once, when all processes of the program are gone */
 	void *data;
 };
 

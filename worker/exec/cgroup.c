@@ -37,7 +37,7 @@ static int file_write_number(const char *folder, const char *name, int64_t numbe
 	return file_write(folder, name, text);
 }
 
-/* The number behind a key: "oom_kill 3\n". 0 if it is not there. */
+/* The number after a key: "oom_kill 3\n". 0 if the key is missing. */
 static long long event_count(const char *folder, const char *name, const char *key)
 {
 	_cleanup_(freep) char *path = mem_printf("%s/%s", folder, name);
@@ -56,7 +56,7 @@ static long long event_count(const char *folder, const char *name, const char *k
 
 /* ---- the worker's group ---- */
 
-/* The path behind "0::", to be freed, or NULL. */
+/* The path after "0::", to be freed, or NULL. */
 static char *group_of(const char *file)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(FILE_LIMIT);
@@ -182,7 +182,7 @@ void cgroup_end(char *path)
 {
 	if (!path)
 		return;
-	file_write(path, "cgroup.kill", "1"); /* Linux 5.14; the keeper has killed all of them anyway */
+	file_write(path, "cgroup.kill", "1"); /* needs Linux 5.14; the keeper has already killed the processes */
 	rmdir(path);
 	free(path);
 }

@@ -31,7 +31,7 @@ struct child {
 	struct child *next;
 };
 
-/* This process's children: whoever else is a child of it was left by a keeper that was killed. */
+/* This process's children. Any other child of the process was left by a killed keeper. */
 static struct child *children;
 
 static void order(const struct child *child, enum keeper_kind kind, const struct keeper_terms *terms)
@@ -42,7 +42,7 @@ static void order(const struct child *child, enum keeper_kind kind, const struct
 	message.kind = kind;
 	if (terms)
 		message.terms = *terms;
-	/* It takes orders as they come, and one that has ended needs none. */
+	/* The keeper reads orders as they arrive; an ended one needs none. */
 	send(child->orders, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
@@ -108,7 +108,7 @@ static void stray_kill(void *data, pid_t pid)
 	waitpid(pid, NULL, WNOHANG);
 }
 
-/* True if there are any. */
+/* Kills children that are no keepers. True if there were any. */
 static bool strays_kill(void)
 {
 	bool left = false;
@@ -127,8 +127,8 @@ static void strays_check(void *data)
 		child_finish(child);
 }
 
-/* True if it said how the program ended; else somebody killed it. Orders that it did not come to read are told of
- * first, as an error of the connection; what it said stands behind that. */
+/* True if the keeper reported how the program ended; otherwise the keeper was killed. If the keeper left orders unread,
+ * the socket returns a connection error first, and the report after it. */
 static bool report_read(struct child *child)
 {
 	ssize_t got = recv(child->orders, &child->report, sizeof(child->report), MSG_DONTWAIT);
@@ -214,13 +214,13 @@ static void add_fds(
 	add_optional(actions, kept->output, KEEPER_OUTPUT_FD);
 	add_optional(actions, kept->copy, KEEPER_COPY_FD);
 	add_optional(actions, kept->held, KEEPER_HELD_FD);
-	/* Libraries open sockets that are not closed at an exec: the scheduler's answers to other jobs among them. */
+	/* Libraries open sockets without close-on-exec, such as connections with answers for other jobs. */
 	posix_spawn_file_actions_addclosefrom_np(actions, KEEPER_FDS_END);
 	posix_spawn_file_actions_addchdir_np(actions, spec->folder);
 }
 
-/* All signals as they are by default, but for SIGINT: the worker ignores it, and the keeper and the sandbox's own
- * processes inherit that, so that an interrupt of the group reaches terraform (which takes it again) and ends nothing
+/* Resets all signals to their defaults, except SIGINT. The worker ignores SIGINT, and the keeper and the sandbox's
+ * own processes inherit that. So an interrupt of the group reaches terraform (which handles it) and ends no process
  * around it. */
 static void set_signals(posix_spawnattr_t *attributes)
 {
@@ -235,7 +235,7 @@ static void set_signals(posix_spawnattr_t *attributes)
 	posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 }
 
-/* A copy above the keeper's own descriptors. -1 for -1. */
+/* Duplicates the descriptor to a number above the keeper's own. -1 for -1. */
 static int fd_above(int fd)
 {
 	return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, KEEPER_FDS_END);

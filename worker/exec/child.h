@@ -3,11 +3,12 @@
 #define WORKER_EXEC_CHILD_H
 
 /*
- * A program that runs for a job, from one spec, below a keeper of its own (keeper/keeper.h) and in a session of its
- * own. It has ended when the last process of it is gone, wherever that went.
+ * A program of a job, which runs below a keeper of its own (keeper/keeper.h) and in a session of its own. It has ended
+ * when its last process is gone, in whatever session or group that is.
  *
- * A process that has children of this kind has no others, since what a killed keeper leaves becomes its child and is
- * killed as such. It is a child subreaper and ignores SIGINT (main.c).
+ * A process that uses this module must have no other children: processes that a killed keeper leaves behind become its
+ * children, and this module kills every child that it does not know. The process is a child subreaper and ignores
+ * SIGINT (main.c).
  */
 
 #include <sys/types.h>
@@ -21,7 +22,8 @@ struct child;
 
 enum { CHILD_MOST_FDS = KEEPER_FD };
 
-/* Descriptors that the keeper uses when this process is gone (keeper/keeper.h); -1: none. Borrowed for the start. */
+/* Descriptors for the keeper, which uses them when this process is gone (keeper/keeper.h). -1: none. Borrowed during
+ * child_start. */
 struct child_kept {
 	int output; /* read end of the program's output; it must not block */
 	int copy;   /* file that the rest of the output is appended to */
@@ -30,38 +32,37 @@ struct child_kept {
 
 struct child_spec {
 	char *const *argv;       /* argv[0] is the program's absolute path */
-	char *const *env;        /* all of it; nothing is inherited */
-	const char *folder;      /* to start in */
-	int fds[CHILD_MOST_FDS]; /* what becomes 0 to 4; -1: /dev/null for the first three, the others are closed */
-	const int *network; /* the user and network namespace to run in, above KEEPER_FDS_END; or NULL: this process's
-			       own */
+	char *const *env;        /* the whole environment; nothing is inherited */
+	const char *folder;      /* working directory */
+	int fds[CHILD_MOST_FDS]; /* become descriptors 0 to 4; -1: /dev/null for 0 to 2, closed for the others */
+	const int *network;      /* user and network namespace, both above KEEPER_FDS_END; NULL: this process's own */
 	const struct child_kept *kept; /* or NULL */
 	struct keeper_terms terms;
 };
 
-/* `report` is borrowed for the call. Called once, when all of it is gone; the child is freed then. */
+/* Called once, when all processes are gone; the child is freed afterwards. `report` is borrowed during the call. */
 typedef void (*child_fn)(void *data, const struct keeper_report *report);
 
-/* Borrows the spec for the call alone. ERR_INTERNAL. */
+/* Borrows the spec during the call. ERR_INTERNAL. */
 int child_start(struct loop *loop, const struct child_spec *spec, child_fn fn, void *data, struct child **ret_child,
 	struct err *err);
-/* A file in memory for the output of a program and all that it starts. They append: for such files, the kernel does not
- * order writers that share a position, and one would overwrite the other. -1 and errno. */
+/* A memory file for the output of a program and its descendants. They open it for appending: for such files, the
+ * kernel does not order writers that share a position, and one would overwrite another. -1 and errno. */
 int child_output(void);
 /* The pid of its keeper, the ancestor of all its processes (keeper/kin.h). */
 pid_t child_keeper(const struct child *child);
-/* Its lease ends later now. */
+/* Extends its lease. */
 void child_renew(struct child *child, const struct keeper_lease *lease);
-/* SIGINT to the whole group: terraform stops in order. */
+/* Sends SIGINT to the whole group: terraform stops in order. */
 void child_interrupt(struct child *child);
-/* SIGKILL to all of it. */
+/* Kills all its processes with SIGKILL. */
 void child_kill(struct child *child);
-/* Takes it: SIGKILL, and its end is waited for here; its child_fn is not called. For when the loop runs no more. NULL
- * is fine. */
+/* Takes the child, kills it with SIGKILL, and blocks until it has ended. Its child_fn is not called. For use when
+ * the loop no longer runs. NULL is fine. */
 void child_abandon(struct child *child);
 
-/* ERR_INTERNAL with what to do if children can't be kept here: runyard-keeper has to stand beside this program, and the
- * kernel has to tell of processes' children. */
+/* Checks that this machine can run children: runyard-keeper must be in this program's folder, and the kernel must
+ * list the children of processes. ERR_INTERNAL with advice. */
 int child_check(struct err *err);
 
 #endif

@@ -25,7 +25,7 @@
 
 enum {
 	SUMS_LIMIT = 1 << 20,
-	ENGINE_LIMIT = 1 << 30, /* bytes of an archive, and of the engine in it */
+	ENGINE_LIMIT = 1 << 30, /* bytes, both of an archive and of the engine in it */
 	STEP_MS = 10 * 60 * 1000,
 	GPGV_MS = 60 * 1000,
 	COOL_DOWN_MS = 5 * 60 * 1000,
@@ -38,8 +38,8 @@ static const char sums_name[] = "sums", signature_name[] = "sums.sig", archive_n
 /* One maker's release site. */
 struct site {
 	const char *const *engine;
-	const char *folder_prefix; /* of a version's folder */
-	const char *signature;     /* ending of the signature's file */
+	const char *folder_prefix; /* prefix of a version's folder */
+	const char *signature;     /* suffix of the signature's file name */
 };
 
 static const struct site sites[] = {
@@ -52,20 +52,20 @@ enum { SITES = ARRAY_LEN(sites) };
 struct downloads {
 	struct downloads_spec spec;
 	char *path, *part_path;
-	int folder, part; /* part: of the files of the download that runs */
+	int folder, part; /* part: holds the files of the current download */
 	char *gpgv;       /* path, or NULL */
 	int64_t failed_until_ms[SITES];
 
-	/* the download that runs */
+	/* the current download */
 	size_t site;
 	struct engine_choice choice;
-	char sum[SHA256_HEX_SIZE]; /* of the archive */
+	char sum[SHA256_HEX_SIZE]; /* checksum of the archive */
 	int archive;               /* file, or -1 */
 	struct fetch *fetch;
 	struct child *child;
 	struct loop_timer timer;
 	struct err err;
-	bool mirror_failed; /* rather than lacking the version */
+	bool mirror_failed; /* the mirror failed; false: it lacks the version */
 	download_fn fn;
 	void *data;
 };
@@ -131,7 +131,7 @@ static void download_fail(struct downloads *downloads, bool mirror_failed, const
 
 /* ---- requests ---- */
 
-/* The URL of a file of the version: "terraform_1.11.4" and the ending. */
+/* The URL of a file of the version: "terraform_1.11.4" with the suffix. */
 static char *file_url(const struct downloads *downloads, const char *ending)
 {
 	const struct engine_choice *choice = &downloads->choice;
@@ -153,7 +153,7 @@ static void file_get(struct downloads *downloads, const char *ending, int fd, fe
 	downloads->fetch = fetch_start(downloads->spec.fetcher, &request, fn, downloads);
 }
 
-/* False, and the download has ended: the answer is no success. */
+/* Returns false and ends the download if the answer is no success. */
 static bool answer_check(struct downloads *downloads, const char *ending, const struct fetch_answer *answer)
 {
 	_cleanup_(freep) char *url = file_url(downloads, ending);
@@ -172,7 +172,7 @@ static bool answer_check(struct downloads *downloads, const char *ending, const 
 
 /* ---- the archive ---- */
 
-/* The engine of the archive, which its maker signed. */
+/* Unpacks the engine from the archive, whose checksum is signed. */
 static int engine_unpack(struct downloads *downloads, struct archive *archive, int draft)
 {
 	struct archive_entry *entry;
@@ -224,7 +224,8 @@ static int engine_extract(struct downloads *downloads)
 
 /* ---- room ---- */
 
-/* The engine that was downloaded first and that no job uses; "" if there is none. Returns the number of engines. */
+/* Finds the engine that was downloaded first and that no job uses; "" if there is none. Returns the number of
+ * engines. */
 static size_t oldest_find(const struct downloads *downloads, char ret_name[NAME_MAX + 1])
 {
 	DIR *list = opendir(downloads->path);
@@ -306,7 +307,7 @@ static void archive_came(void *data, struct fetch_answer *answer)
 		loop_work(downloads->spec.loop, archive_check, archive_checked, downloads);
 }
 
-/* "<sum>  terraform_1.11.4_linux_amd64.zip" */
+/* Finds the line "<sum>  terraform_1.11.4_linux_amd64.zip". */
 static int sum_find(struct downloads *downloads)
 {
 	_cleanup_(buf_release) struct buf sums = BUF_INIT(SUMS_LIMIT);

@@ -8,13 +8,13 @@
  *     <terraform mirror>/1.11.4/terraform_1.11.4_SHA256SUMS, …_SHA256SUMS.sig, …_linux_amd64.zip
  *     <tofu mirror>/v1.10.6/tofu_1.10.6_SHA256SUMS, …_SHA256SUMS.gpgsig, …_linux_amd64.zip
  *
- * gpgv checks the signature of the sums by the maker's keyring, <keys>/terraform.gpg or <keys>/tofu.gpg. Only then the
- * archive is downloaded and compared with its sum. The engine is renamed into <data-dir>/engines as one file. That
- * folder holds at most DOWNLOADS_MAX engines: the one that was downloaded first is removed for a new one, unless a job
- * uses it.
+ * gpgv checks the signature of the checksums with the maker's keyring, <keys>/terraform.gpg or <keys>/tofu.gpg. After
+ * that, the archive is downloaded and its checksum is compared. The engine is renamed into <data-dir>/engines as one
+ * file. That folder holds at most DOWNLOADS_MAX engines: a new one replaces the one that was downloaded first, unless a
+ * job uses it.
  *
- * One download runs at a time, with bounds on its time and bytes. After a mirror has failed, other than by not having a
- * version, nothing is downloaded from it for five minutes.
+ * One download runs at a time, with limits on its time and bytes. If a mirror fails, nothing is downloaded from it for
+ * five minutes. A missing version is not a failure.
  */
 
 #include "common/loop.h"
@@ -38,11 +38,11 @@ struct downloads_spec {
 	void *data;
 };
 
-/* Makes the folder and removes what an interrupted download has left. ERR_INTERNAL. */
+/* Makes the folder and removes the files of an interrupted download. ERR_INTERNAL. */
 int downloads_open(const struct downloads_spec *spec, struct downloads **ret_downloads, struct err *err);
-/* Ends what runs without its callback, before the loop is freed. NULL-safe. */
+/* Ends the current download without its callback. To be called before the loop is freed. NULL-safe. */
 void downloads_stop(struct downloads *downloads);
-/* After the loop, whose threads may still unpack. NULL-safe. */
+/* To be called after the loop is freed, because its threads may unpack until then. NULL-safe. */
 void downloads_free(struct downloads *downloads);
 /* The folder of the engines: <terraform|tofu>-<version>. Borrowed. */
 const char *downloads_folder(const struct downloads *downloads);

@@ -18,21 +18,21 @@
 
 enum { MOST_ENGINES = 64, OUTPUT_LIMIT = 64 * 1024, VERSION_MS = 60 * 1000 };
 
-/* A binary, and what it said its version is. `size` and `changed` say whether it is still the same file. */
+/* A binary and the version that it reported. `size` and `changed` tell whether the file is still the same. */
 struct known_engine {
 	struct engine engine;
 	off_t size;
 	struct timespec changed;
-	bool valid; /* it answered */
+	bool valid; /* it has reported a version */
 };
 
-/* Waits until all binaries are known. `needs` NULL: it only looks. */
+/* A search waits until the versions of all binaries are known. `needs` is NULL if only the capabilities are wanted. */
 struct search {
 	char *needs;
 	engine_fn fn;
 	loop_work_fn looked;
 	struct engine_choice choice; /* to be downloaded */
-	struct err failure;          /* of its download */
+	struct err failure;          /* error of its download */
 	void *data;
 	struct search *next;
 };
@@ -49,9 +49,9 @@ struct engines {
 	struct loop_timer asked_timer;
 	struct search *searches;
 	struct downloads *downloads;
-	struct search *downloading;   /* searches that wait for a download, the first one's runs */
-	bool busy;                    /* a download runs, perhaps of a search that has ended */
-	struct engine_choice current; /* what it downloads */
+	struct search *downloading;   /* searches that wait for a download; the first one's download runs */
+	bool busy;                    /* a download runs, perhaps for a search that has ended */
+	struct engine_choice current; /* the engine being downloaded */
 };
 
 static void searches_go_on(struct engines *engines);
@@ -82,7 +82,7 @@ int engine_version_read(const char *text, struct version *ret_version, bool *ret
 	return -1;
 }
 
-/* ---- which binaries there are ---- */
+/* ---- available binaries ---- */
 
 struct paths {
 	char *items[MOST_ENGINES];
@@ -145,7 +145,7 @@ static void paths_add_folder(struct paths *paths, const char *folder)
 		closedir(list);
 }
 
-/* The preferred one first: what the options name, then the folder's. */
+/* Lists the preferred binary first: the one that the options name, then those of the folder. */
 static void paths_collect(const struct engines *engines, struct paths *paths)
 {
 	if (*engines->fixed)
@@ -156,7 +156,7 @@ static void paths_collect(const struct engines *engines, struct paths *paths)
 	paths_add_folder(paths, downloads_folder(engines->downloads));
 }
 
-/* ---- what is known of them ---- */
+/* ---- known versions ---- */
 
 static struct known_engine *known_find(struct engines *engines, const char *path)
 {
@@ -174,7 +174,8 @@ static struct known_engine *known_find(struct engines *engines, const char *path
 	return NULL;
 }
 
-/* The place for a binary: its old one if the file has changed, else a new one, else the oldest is given up. */
+/* The entry for a binary: its old entry if the file has changed, otherwise a new one, or the oldest one if all are
+ * taken. */
 static struct known_engine *known_place(struct engines *engines, const char *path)
 {
 	struct known_engine *place = NULL;
@@ -203,7 +204,7 @@ static void known_record(struct engines *engines, const char *path, const char *
 	known->valid = engine_version_read(output, &known->engine.version, &known->engine.tofu) == 0;
 }
 
-/* ---- asking a binary ---- */
+/* ---- reading a version ---- */
 
 static void version_came(void *data, const struct keeper_report *report)
 {
@@ -221,7 +222,7 @@ static void version_came(void *data, const struct keeper_report *report)
 	searches_go_on(engines);
 }
 
-/* A binary that does not answer is no engine. */
+/* A binary that does not report a version in time is not used. */
 static void version_late(void *data)
 {
 	struct engines *engines = data;
@@ -230,7 +231,7 @@ static void version_late(void *data)
 	child_kill(engines->asked);
 }
 
-/* The output fits into the pipe, so it is read when the program is gone. */
+/* Starts the binary. Its output fits into the pipe, so it is read after the program has ended. */
 static int version_ask(struct engines *engines, const char *path, struct err *err)
 {
 	char *const argv[] = {(char *)path, "version", NULL};
@@ -269,7 +270,7 @@ static json_t *present(struct engines *engines, const struct paths *paths)
 	return list;
 }
 
-/* Those that are there, and those that can be downloaded. */
+/* Capabilities of the installed engines and of those that can be downloaded. */
 static json_t *all_capabilities(struct engines *engines, const struct paths *paths)
 {
 	const char *const names[] = {engine_terraform, engine_tofu};
@@ -300,7 +301,7 @@ static void search_free(struct search *search)
 	free(search);
 }
 
-/* Why no engine was found. */
+/* Explains why no engine was found. */
 static void search_explain(const struct search *search, const json_t *capabilities, struct err *err)
 {
 	_cleanup_(buf_release) struct buf sentence = BUF_INIT(sizeof(err->message));
@@ -372,7 +373,7 @@ static void searches_go_on(struct engines *engines)
 	paths_collect(engines, &paths);
 	while ((unknown = first_unknown(engines, &paths))) {
 		if (version_ask(engines, unknown, &err) == 0)
-			return; /* and on from version_came */
+			return; /* version_came continues */
 		known_record(engines, unknown, "");
 	}
 	while (engines->searches) {
@@ -406,7 +407,7 @@ static bool is_choice(const struct search *search, const struct engine_choice *c
 	return search->choice.engine == choice->engine && text_equal(search->choice.version, choice->version);
 }
 
-/* The searches for this engine begin again, and ask the binary for its version. */
+/* Repeats the searches for this engine, which then read the version of the binary. */
 static void download_ended(void *data, const struct err *err)
 {
 	struct engines *engines = data;

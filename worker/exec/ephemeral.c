@@ -43,7 +43,7 @@ static void find_in_native(const char *text, size_t len, json_t *names)
 
 /* ---- JSON ---- */
 
-/* A block is an object, or an array of objects that the engine merges. */
+/* True if a block has the key. A block is an object, or an array of objects that the engine merges. */
 static bool block_has(const json_t *block, const char *key)
 {
 	const json_t *item;

@@ -38,7 +38,7 @@ struct etc {
 	char *path;
 	bool isolated;
 	int folder;
-	struct timespec changed[ARRAY_LEN(files)]; /* of the original when it was copied */
+	struct timespec changed[ARRAY_LEN(files)]; /* modification time of the original when it was copied */
 };
 
 int etc_open(const char *data_dir, struct etc **ret_etc, struct err *err)
@@ -70,8 +70,8 @@ void etc_free(struct etc *etc)
 	free(etc);
 }
 
-/* The original may be a link (resolv.conf often is): what it leads to is copied. A job that opens the file meanwhile
- * finds the old one or the new one, whole. */
+/* Copies the file. If the original is a link (resolv.conf often is), copies its target. A job that opens the file
+ * meanwhile gets the complete old or new one. */
 static void copy_file(const struct etc *etc, const char *name, const char *original)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(FILE_LIMIT);
@@ -109,7 +109,7 @@ void etc_refresh(struct etc *etc)
 void etc_isolate(struct etc *etc)
 {
 	etc->isolated = true;
-	memset(etc->changed, 0, sizeof(etc->changed)); /* all are copied again */
+	memset(etc->changed, 0, sizeof(etc->changed)); /* all files are copied again */
 }
 
 const char *etc_path(const struct etc *etc)

@@ -22,7 +22,7 @@ struct kept_init {
 struct inits {
 	int folder;
 	int64_t ages_ms;
-	struct kept_init *kept; /* the one used last first */
+	struct kept_init *kept; /* most recently used first */
 	size_t count;
 	long long bytes;
 };

@@ -3,9 +3,9 @@
 #define WORKER_EXEC_INITS_H
 
 /*
- * What init made, kept for the next plan to which the same would happen: <data-dir>/inits/<key>.tar.gz, as it also goes
- * to the scheduler for the apply. The key says all that init depends on (stage/reuse). The folder begins empty with
- * every worker, and is bounded; what was not used for longest goes first.
+ * Cache of init results for later plans whose init would give the same result: <data-dir>/inits/<key>.tar.gz, in the
+ * form that is also sent to the scheduler for the apply. The key covers all inputs of init (stage/reuse). The worker
+ * empties the folder at start. Its size is limited; the least recently used result is removed first.
  */
 
 #include "common/crypto.h"
@@ -13,10 +13,10 @@
 struct err;
 struct inits;
 
-/* For how long the outcome of an init holds. */
+/* How long the result of an init is valid. */
 enum init_life {
-	INIT_MOVES, /* the next one may find something else at any moment: not kept */
-	INIT_AGES,  /* it took the newest providers that there were */
+	INIT_MOVES, /* the next init may find something else at any moment: not kept */
+	INIT_AGES,  /* it took the newest available providers */
 	INIT_STAYS, /* everything is pinned */
 };
 
@@ -27,15 +27,14 @@ struct init_made {
 	enum init_life life;
 };
 
-/* Empties the folder. Those that age are kept for `ages_ms`. ERR_INTERNAL. */
+/* Empties the folder. Results with INIT_AGES are kept for `ages_ms`. ERR_INTERNAL. */
 int inits_open(const char *data_dir, int64_t ages_ms, struct inits **ret_inits, struct err *err);
 void inits_free(struct inits *inits);
-/* The archive, to be closed by the caller, and what its SHA-256 must be; -1: there is none that holds. */
+/* Returns the archive, which the caller closes, and its expected SHA-256. -1: there is no valid one. */
 int inits_find(struct inits *inits, const char *key, int64_t now_ms, char ret_digest[SHA256_HEX_SIZE]);
-/* Keeps the file `name` of a folder under its key, if its life and size are worth it; the file stays where it is, too.
- */
+/* Keeps the file `name` of a folder under its key, if its life and size allow it. The original file stays. */
 void inits_keep(struct inits *inits, const struct init_made *made, int folder, const char *name, int64_t now_ms);
-/* It turned out to be of no use. */
+/* Removes a result that turned out to be unusable. */
 void inits_forget(struct inits *inits, const char *key);
 
 #endif

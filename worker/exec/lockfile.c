@@ -24,7 +24,7 @@ static void hash_add(struct locked_provider *provider, char *hash)
 	provider->hashes[provider->hash_count++] = hash;
 }
 
-/* One line, leading blanks left out. `after` is where the next line begins in the text. */
+/* Parses one line without its leading blanks. `after` is the offset of the next line in the text. */
 static void line_read(struct lockfile *lockfile, const char *line, size_t len, size_t after)
 {
 	struct locked_provider *last = lockfile->count ? &lockfile->providers[lockfile->count - 1] : NULL;

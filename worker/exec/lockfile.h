@@ -3,8 +3,9 @@
 #define WORKER_EXEC_LOCKFILE_H
 
 /*
- * The dependency lock file (.terraform.lock.hcl) as terraform writes it: for each provider its address, its version and
- * the checksums that its package may have: "h1:" of the unpacked folder, "zh:" of the zip for one platform each. Pure.
+ * Parses the dependency lock file (.terraform.lock.hcl) as terraform writes it. For each provider it has the address,
+ * the version and the accepted checksums of its package: "h1:" of the unpacked folder, "zh:" of the zip for one
+ * platform each. Pure.
  */
 
 #include "common/buf.h"
@@ -16,7 +17,7 @@ struct locked_provider {
 	char *version; /* owned */
 	char **hashes; /* owned */
 	size_t hash_count;
-	size_t insert_at; /* the place in the text where one more hash's line fits */
+	size_t insert_at; /* offset in the text where another hash line can be inserted */
 };
 
 struct lockfile {
@@ -24,7 +25,7 @@ struct lockfile {
 	size_t count;
 };
 
-/* Reads what it understands of the text and leaves out the rest; never fails. */
+/* Parses what it understands and ignores the rest; never fails. */
 void lockfile_read(const char *text, struct lockfile *ret_lockfile);
 void lockfile_release(struct lockfile *lockfile);
 /* The provider of that address and version, or NULL. Borrowed. */

@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
-/* The bytes of disk that the files below a folder take, at any depth, and 512 for each entry's inode. Links are not
- * followed and other file systems not entered; entries that can't be read don't count. Counting ends soon after `most`:
- * a larger tree takes no more time. */
+/* Disk use of the files below a folder in bytes, at any depth, with 512 for each entry's inode. It follows no links,
+ * enters no other file systems, and skips unreadable entries. It stops soon after `most`, so a larger tree takes no
+ * more time. */
 int64_t measure_folder(int folder, int64_t most);
 
 #endif

@@ -2,7 +2,8 @@
 #ifndef WORKER_EXEC_MODULES_H
 #define WORKER_EXEC_MODULES_H
 
-/* Which files of a folder an engine reads as configuration, and whether they call modules. Decided by parsing. */
+/* Finds the files of a folder that an engine reads as configuration, and whether they call modules. It parses the
+ * files. */
 
 #include "common/json.h"
 
@@ -12,7 +13,7 @@ enum config_syntax {
 	CONFIG_JSON,   /* .tf.json, .tofu.json */
 };
 
-/* The syntax that engines parse a file of that name with. Pure. */
+/* The syntax that engines use for a file of that name. Pure. */
 enum config_syntax config_syntax(const char *name);
 
 /* True if engines merge the file over all others: "override.tf", "x_override.tf.json" and so on. Pure. */
@@ -29,8 +30,8 @@ struct config_file {
 	size_t len;
 };
 
-/* Calls back for the configuration files of a folder until a call returns true: true then, or if the folder can't be
- * read. */
+/* Calls `match` for the configuration files of a folder until it returns true. Returns true then, or if the folder
+ * can't be read. */
 bool config_any(int folder, bool (*match)(void *data, const struct config_file *file), void *data);
 /* True if a configuration file of the folder calls a module, can't be parsed, or can't be read. */
 bool folder_calls_modules(int folder);

@@ -20,25 +20,25 @@ static const char trash[] = "removed";
 struct kept_package {
 	char owner[NAME_SIZE], hex[PACKAGE_HEX_SIZE];
 	long long bytes;
-	unsigned long long used; /* when a job could last have begun to use it */
+	unsigned long long used; /* the last time at which a job may have begun to use it */
 	struct kept_package *next;
 };
 
 struct org_user {
 	char owner[NAME_SIZE]; /* the organization's folder */
 	char *path;
-	unsigned long long since; /* when it began */
+	unsigned long long since; /* when the user entered */
 	struct org_user *next;
 };
 
 struct org_packages {
-	pthread_mutex_t lock; /* of all that follows */
+	pthread_mutex_t lock; /* protects the members below */
 	char *path;
 	int folder;
-	long long max_bytes, bytes; /* including what is being copied */
+	long long max_bytes, bytes; /* bytes, including copies in progress */
 	size_t count;
-	unsigned long long names; /* of unfinished copies and removed packages */
-	unsigned long long now;   /* counts what happens: the order of the times above */
+	unsigned long long names; /* counter for names of unfinished copies and removed packages */
+	unsigned long long now;   /* logical clock that orders the times above */
 	struct kept_package *kept;
 	struct org_user *users;
 };
@@ -126,7 +126,7 @@ void org_packages_leave(struct org_packages *packages, struct org_user *user)
 		at = &(*at)->next;
 	*at = user->next;
 	if (!owner_is_busy(packages, user->owner))
-		unlinkat(packages->folder, user->owner, AT_REMOVEDIR); /* if it is empty */
+		unlinkat(packages->folder, user->owner, AT_REMOVEDIR); /* succeeds only if it is empty */
 	pthread_mutex_unlock(&packages->lock);
 	free(user->path);
 	free(user);
@@ -152,7 +152,7 @@ static void package_drop(struct org_packages *packages, struct kept_package **at
 
 	_cleanup_(freep) char *gone = mem_printf("%s/%llu", trash, packages->names++);
 
-	/* Removing takes long, so it waits for the end of the lock (org_packages_add). */
+	/* Removing takes long, so org_packages_add does it after releasing the lock. */
 	beneath_mkdirs(packages->folder, trash);
 	if (renameat(packages->folder, path, packages->folder, gone) < 0)
 		beneath_remove(packages->folder, path);
@@ -178,7 +178,7 @@ static bool use_locked(struct org_packages *packages, const char *owner, const c
 	if (!*at)
 		return false;
 	if (faccessat(packages->folder, path, F_OK, 0) < 0) {
-		package_drop(packages, at); /* it was removed from the disk */
+		package_drop(packages, at); /* it is missing on the disk */
 		return false;
 	}
 	(*at)->used = packages->now++;
@@ -197,7 +197,7 @@ bool org_packages_use(struct org_packages *packages, const struct org_user *user
 
 /* ---- room ---- */
 
-/* True if a running job may have begun to use it. */
+/* True if a running job may use it. */
 static bool package_in_use(const struct org_packages *packages, const struct kept_package *kept)
 {
 	for (const struct org_user *user = packages->users; user; user = user->next)
@@ -206,7 +206,7 @@ static bool package_in_use(const struct org_packages *packages, const struct kep
 	return false;
 }
 
-/* Of one organization, or of all (NULL): the place of the package that was used longest ago and may go. */
+/* The least recently used package that may be removed, of one organization or of all (NULL). */
 static struct kept_package **oldest(struct org_packages *packages, const char *owner)
 {
 	struct kept_package **found = NULL;
@@ -254,7 +254,7 @@ struct adding {
 	char name[64]; /* of the copy, below the folder */
 };
 
-/* 1: it is there. 0: there is room for it. -1: there is none. */
+/* 1: the package is there. 0: there is room for it. -1: there is no room. */
 static int reserve(struct adding *adding)
 {
 	struct org_packages *packages = adding->packages;
@@ -273,7 +273,7 @@ static int reserve(struct adding *adding)
 	return status;
 }
 
-/* The copy is hashed, not the original: a process of another job could still have that one open. */
+/* Checks the hash of the copy, not of the original: a process of another job could still have the original open. */
 static bool copy_is_right(const struct adding *adding, int package)
 {
 	int folder = adding->packages->folder;
@@ -288,7 +288,7 @@ static bool copy_is_right(const struct adding *adding, int package)
 		hash_to_hex(hash, hex) == 0 && text_equal(hex, adding->hex);
 }
 
-/* Another job of the organization may have added the same package meanwhile. */
+/* Adds the copy, unless another job of the organization has added the same package meanwhile. */
 static int publish(const struct adding *adding)
 {
 	struct org_packages *packages = adding->packages;

@@ -121,7 +121,7 @@ static void names_release(struct names *names)
 	free(names->items);
 }
 
-/* Each level holds a descriptor, so the depth has a bound. */
+/* Collects the file names. The depth is limited because each level holds a descriptor. */
 static int names_collect(int folder, const char *path, int depth, struct names *names)
 {
 	int fd = beneath_open(folder, *path ? path : ".", O_RDONLY | O_DIRECTORY, 0);

@@ -22,7 +22,7 @@ static bool is_local(const char *source)
 	return text_starts(source, "./") || text_starts(source, "../");
 }
 
-/* "1.2.3" or "= 1.2.3" and nothing else. Only a registry's module may have one. */
+/* True for "1.2.3" or "= 1.2.3" only. Only modules of a registry may have a version. */
 static bool version_is_exact(const char *version)
 {
 	static const char plain[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.+-";
@@ -52,7 +52,7 @@ bool module_is_pinned(const char *source, const char *version)
 	return is_local(source) || (version && version_is_exact(version)) || commit_is_named(source);
 }
 
-/* ---- all that a module calls ---- */
+/* ---- calls of a module ---- */
 
 static bool calls_are_pinned(enum config_syntax syntax, const char *text, size_t len)
 {
@@ -88,9 +88,9 @@ static bool folder_is_pinned(int root, const char *path)
 	return folder >= 0 && !config_any(folder, file_is_unpinned, NULL);
 }
 
-/* ---- what was installed ---- */
+/* ---- installed modules and providers ---- */
 
-/* `path` as seen from `folder`, without its "..": a new text, or NULL if it leads out. */
+/* Resolves `path` relative to `folder`, without "..": a new text, or NULL if it leads out. */
 static char *path_from(const char *folder, const char *path)
 {
 	_cleanup_(freep) char *copy = mem_text(path);
@@ -120,7 +120,7 @@ static bool module_folder_is_pinned(int root, const char *folder, const json_t *
 	return path && folder_is_pinned(root, path);
 }
 
-/* The configuration itself has the empty key. */
+/* True for the configuration itself, whose key is empty, and for modules called by a local path. */
 static bool module_is_part(const json_t *module)
 {
 	return text_equal(json_string_at(module, "Key"), "") ||
@@ -150,7 +150,7 @@ static bool modules_are_pinned(int root, const char *folder)
 	return pinned;
 }
 
-/* True if all that was chosen stood in the lock file before. */
+/* True if the lock file already had all selected providers. */
 static bool providers_are_pinned(int root, const char *folder, const char *locked)
 {
 	_cleanup_(freep) char *path = mem_printf("%s/%s", folder, LOCKFILE_NAME);

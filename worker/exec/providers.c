@@ -32,7 +32,7 @@ const char *providers_platform(void)
 	return platform;
 }
 
-/* Older workers took packages from jobs, without this mark. */
+/* Empties the store unless it has this mark. Older workers, which took packages from jobs, did not write it. */
 static int forget_unverified(int folder)
 {
 	if (faccessat(folder, verified_mark, F_OK, 0) == 0)
@@ -66,7 +66,7 @@ void providers_release(struct providers *providers)
 
 /* ---- names in the store ---- */
 
-/* Which of the store's packages the mirror has under that name: its 64 digits. -1: none. */
+/* Finds the store's package that the mirror has under that name: its 64 digits. -1: none. */
 static int mirror_find(const struct providers *providers, const char *package, char ret_hex[PACKAGE_HEX_SIZE])
 {
 	_cleanup_(freep) char *path = mem_printf("mirror/%s", package);
@@ -84,7 +84,7 @@ static int mirror_find(const struct providers *providers, const char *package, c
 	return 0;
 }
 
-/* The lines of <hex>.hashes; nothing if they were never written. */
+/* Reads the lines of <hex>.hashes; nothing if the file was never written. */
 static void hashes_read(const struct providers *providers, const char *hex, struct buf *out)
 {
 	_cleanup_(freep) char *path = mem_printf("store/%s.hashes", hex);
@@ -124,7 +124,7 @@ static int add_skipped(struct buf *out, char *const *skip)
 	return status < 0 ? -1 : buf_text(out, "]\n");
 }
 
-/* The store, unless the sources are those of an installation. */
+/* Adds the store, unless the sources are those of an installation. */
 static int add_store(struct buf *out, const struct install_sources *sources)
 {
 	if (!sources->store)
@@ -167,7 +167,7 @@ void providers_skip_free(char **skip)
 	free(skip);
 }
 
-/* The line to add to the lock file for this provider, or NULL; an address that must be skipped goes to *skip. */
+/* The line to add to the lock file for this provider, or NULL. Adds an address that must be skipped to *skip. */
 static char *line_missing(const struct providers *providers, const struct locked_provider *locked, char ***skip)
 {
 	_cleanup_(freep) char *package =
@@ -189,7 +189,7 @@ static char *line_missing(const struct providers *providers, const struct locked
 	return NULL;
 }
 
-/* The lock file's text with the missing lines in it. True if there were any. */
+/* Makes the lock file's text with the missing lines added. True if there were any. */
 static bool lockfile_completed(const struct providers *providers, const char *text, struct buf *out, char ***skip)
 {
 	struct lockfile lockfile;
@@ -254,13 +254,13 @@ static bool store_has(const struct providers *providers, const char *hex)
 	return found;
 }
 
-/* The verified package of that address and version, if it is here. */
+/* Finds the verified package of that address and version. */
 static bool verified_find(const struct providers *providers, const char *package, char ret_hex[PACKAGE_HEX_SIZE])
 {
 	return mirror_find(providers, package, ret_hex) == 0 && store_has(providers, ret_hex);
 }
 
-/* A package of the organization whose hash the lock file names, or NULL: where the job sees it. */
+/* Finds a package of the organization whose hash the lock file names. Returns its path as the job sees it, or NULL. */
 static char *own_place(const struct package_view *view, const struct locked_provider *locked)
 {
 	char hex[PACKAGE_HEX_SIZE];
@@ -324,7 +324,7 @@ static void list_add(struct package_list *list, const char *path)
 		list->count++;
 }
 
-/* The hash of a package that the job installed, as digits; -1 if the lock file does not name it. */
+/* The hash of a package that the job installed, in hexadecimal; -1 if the lock file does not name it. */
 static int package_hex(const struct lockfile *lockfile, const struct package *package, int fd, char *ret_hex)
 {
 	const struct locked_provider *locked = lockfile_find(lockfile, package->address, package->version);
@@ -362,7 +362,7 @@ static bool keep_package(void *data, const struct package *package, const char *
 	return true;
 }
 
-/* Calls back for each package that init installed below a folder, with the folder's lock file. */
+/* Calls `each` for every package that init installed below a folder, with the folder's lock file. */
 static void installed_each(int folder, bool (*each)(void *data, const struct package *package, const char *link),
 	void *data, int *packages, const struct lockfile **lockfile)
 {
@@ -457,7 +457,7 @@ int providers_adopt(const struct providers *providers, int folder)
 
 /* ---- instead of init ---- */
 
-/* Where the package is as the job sees it, or NULL if it isn't here. */
+/* The path of the package as the job sees it, or NULL if the worker does not have it. */
 static char *package_place(const struct package_view *view, const struct locked_provider *locked, const char *path)
 {
 	_cleanup_(freep) char *mirrored = mem_printf("%s/%s", view->mirror, path);

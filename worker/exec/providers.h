@@ -3,15 +3,15 @@
 #define WORKER_EXEC_PROVIDERS_H
 
 /*
- * Provider packages, and which of them a job may use. The worker's shared store holds verified packages:
+ * Provider packages, and which of them a job may use. The worker's shared store has the verified packages:
  *
  *     <data-dir>/providers/store/<hex>/         a package, named after the hash of its files
  *     <data-dir>/providers/store/<hex>.hashes   the checksums under which lock files know it, one a line
  *     <data-dir>/providers/mirror/<host>/<namespace>/<type>/<version>/<os>_<arch>   a link into the store
  *
- * Only the worker's installer (worker/installer) writes to it. A package that a job installed is copied into the folder
- * of the job's organization (exec/org_packages). Jobs see both read-only. mirror/ is the first place where an engine
- * looks for packages (its CLI configuration says so), and the engine links what it finds there.
+ * Only the worker's installer (worker/installer) writes to it. A package that a job installed is copied to the folder
+ * of the job's organization (exec/org_packages). Jobs see both read-only. The engine's CLI configuration names mirror/
+ * as the first source, and the engine links the packages that it finds there.
  */
 
 #include "common/buf.h"
@@ -26,7 +26,7 @@ struct providers {
 	int folder;
 };
 
-/* The packages of one job, and where the job sees them. All borrowed. */
+/* The packages that one job may use, and their paths in the job's view. All borrowed. */
 struct package_view {
 	const struct providers *verified;
 	const char *verified_seen;
@@ -41,14 +41,14 @@ struct package_list {
 	size_t count;
 };
 
-/* "linux_amd64": the platform whose packages this machine runs. */
+/* "linux_amd64": the platform of this machine's packages. */
 const char *providers_platform(void);
 
-/* Makes the folders, and empties a store that an older worker filled. ERR_INTERNAL. */
+/* Makes the folders. Empties a store of an older worker. ERR_INTERNAL. */
 int providers_open(const char *data_dir, struct providers *ret_providers, struct err *err);
 void providers_release(struct providers *providers);
 
-/* The sources of an engine for packages, in this order. Paths are as the engine sees them. */
+/* The engine's sources of packages, in this order. Paths are as the engine sees them. */
 struct install_sources {
 	const char *store; /* the shared store, or NULL */
 	char *const *skip; /* addresses whose package in the store must not be used, NULL-terminated; or NULL */
@@ -60,29 +60,31 @@ struct install_sources {
 int providers_cli_config(const struct install_sources *sources, struct buf *out);
 
 /*
- * Fits the configuration's lock file to the store before init. A lock file made on another platform may know a package
- * by its zip's checksum alone, and an unpacked one can't be checked against that: where the store knows that both are
- * the same package, the missing line is added. Packages that the lock file doesn't allow are returned in *ret_skip.
+ * Adapts the configuration's lock file to the store before init. A lock file that was made on another platform may
+ * have only the zip's checksum of a package, which can't be compared with an unpacked package. If the store knows that
+ * both are the same package, this function adds the missing line. *ret_skip gets the packages that the lock file does
+ * not allow.
  */
 int providers_fit_lockfile(const struct providers *providers, int folder, char ***ret_skip, struct err *err);
 void providers_skip_free(char **skip);
 
-/* Makes links in the folder `offers` to the organization's packages whose hash the lock file of `folder` names. Returns
- * how many. */
+/* Makes links in the folder `offers` to the organization's packages whose hash is in the lock file of `folder`.
+ * Returns how many. */
 int providers_offer_own(const struct package_view *view, int folder, int offers);
 
-/* Replaces the packages that a job's init installed below `folder` by links: to the shared store where the same package
- * is there, else to the organization's, which gets a copy. A package without room, or whose hash the job's lock file
- * does not name, stays as it is. Adds to the list what the shared store lacks, by address and version. */
+/* Replaces the packages that a job's init installed below `folder` by links. A link leads to the shared store if the
+ * same package is there, otherwise to the organization's packages, which get a copy. A package stays unchanged if there
+ * is no room for it, or if the job's lock file does not name its hash. Packages that the shared store lacks, by address
+ * and version, are added to the list. */
 void providers_keep(const struct package_view *view, int folder, struct package_list *ret_unverified);
 void package_list_release(struct package_list *list);
 
-/* Moves the packages that the worker's own init installed below `folder` into the shared store. Returns how many. The
- * folder must not have been in reach of any job. */
+/* Moves the packages that the worker's own init installed below `folder` into the shared store. Returns how many. No
+ * job may have had access to the folder. */
 int providers_adopt(const struct providers *providers, int folder);
 
-/* Makes the link for a package that another init used. False if nothing that the job may use has the hash that the lock
- * file of `folder` asks for: then init has to run. */
+/* Makes the link for a package that another init used. False if no package that the job may use has the hash in the
+ * lock file of `folder`: init must run then. */
 bool providers_link(const struct package_view *view, int folder, const char *path);
 
 #endif

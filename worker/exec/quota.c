@@ -52,7 +52,7 @@ static int first_of(int folder, uint32_t *ret_first)
 	return 0;
 }
 
-/* Those of an earlier start have a hard limit alone. */
+/* True if another program uses this project. An earlier start of this worker leaves hard limits only. */
 static bool is_foreign(const struct dqblk *found)
 {
 	bool limited = found->dqb_bhardlimit > 0, used = found->dqb_curspace > 0 || found->dqb_curinodes > 0;
@@ -84,7 +84,7 @@ int quota_set(const struct quota_kernel *kernel, const char *data_dir, int64_t b
 	for (uint32_t i = 0; i < QUOTA_IDS; i++)
 		if (check_free(kernel, folder, first + i, err) < 0)
 			return -1;
-	/* The first one comes last: where it has its limit, all have theirs (quota_open). */
+	/* The first project comes last: if it has its limit, all have theirs (quota_open). */
 	for (uint32_t i = QUOTA_IDS; i-- > 0;)
 		if (kernel->quota(folder, Q_SETQUOTA, first + i, &limits) < 0)
 			return err_set(err, ERR_UNAVAILABLE, "the limit of project %u can't be set: %s", first + i,
@@ -94,7 +94,7 @@ int quota_set(const struct quota_kernel *kernel, const char *data_dir, int64_t b
 
 /* ---- projects of folders ---- */
 
-/* The project of a file or folder; 0: none, or the filesystem has none. */
+/* The project of a file or folder; 0 if it has none or the filesystem has no projects. */
 static uint32_t id_of(const struct quota_kernel *kernel, int fd)
 {
 	struct fsxattr attributes = {0};
@@ -168,7 +168,7 @@ int quota_take(const struct quota *quota, int folder, uint32_t *ret_id, struct e
 
 /* ---- what the kernel enforces ---- */
 
-/* The space that a folder shows is its project's limit, where there is one. */
+/* Checks the limit by statfs: the space of a folder is its project's limit, if it has one. */
 static int probe_check(const struct quota *quota, int folder, int64_t bytes, struct err *err)
 {
 	struct statfs space;

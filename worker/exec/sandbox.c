@@ -24,12 +24,12 @@ static const char inside_packages[] = "/organization-packages";
 static const char inside_engine[] = "/engine/";
 static const char inside_cli_config[] = "/engine/cli.tfrc";
 
-/* The descriptors of bwrap that struct sandbox_start describes. */
+/* Numbers of bwrap's descriptors, which struct sandbox_start describes. */
 enum { ARGS_FD = 3, FILTER_FD = 4 };
 enum { ARGS_LIMIT = 8 * 1024 * 1024 };
 
-/* Namespaces and what is always there. --unshare-user-try: where user namespaces are allowed, root inside is nobody
- * special outside. */
+/* Namespaces and fixed mounts. With --unshare-user-try, if user namespaces are allowed, root inside has no
+ * privileges outside. */
 static const char *const always[] = {
 	"--unshare-user-try",
 	"--unshare-pid",
@@ -62,7 +62,7 @@ static const char *const always[] = {
 static const char *const masked[] = {
 	"/proc/kcore", "/proc/key-users", "/proc/keys", "/proc/sched_debug", "/proc/timer_list", "/proc/timer_stats"};
 
-/* Links to /usr on merged systems, folders of their own elsewhere. */
+/* Links to /usr on systems with a merged /usr, real folders elsewhere. */
 static const char *const system_folders[] = {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"};
 
 const char *sandbox_store(const struct sandbox *sandbox)
@@ -174,7 +174,7 @@ static void add_environment(struct texts *args, const struct texts *env)
 	}
 }
 
-/* A file in memory that is read from its beginning. ERR_INTERNAL. */
+/* Makes a memory file with these bytes, positioned at its start. ERR_INTERNAL. */
 static int memory_file(const char *name, const struct buf *bytes, int *ret_fd, struct err *err)
 {
 	int fd = memfd_create(name, MFD_CLOEXEC);
@@ -187,7 +187,7 @@ static int memory_file(const char *name, const struct buf *bytes, int *ret_fd, s
 	return 0;
 }
 
-/* The arguments, each ended by a zero byte, as --args wants them. */
+/* Writes the arguments, each followed by a zero byte, in the form of --args. */
 static int args_file(const struct texts *args, int *ret_fd, struct err *err)
 {
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(ARGS_LIMIT);
@@ -209,7 +209,8 @@ static int prepare_bwrap(const struct sandbox *sandbox, const struct sandbox_job
 	add_binds(&args, sandbox);
 	if (command->offline)
 		texts_add(&args, "--unshare-net");
-	/* What is mounted above stays as it is; nothing can be written beside it, into memory that nobody counts. */
+	/* The mounts above stay as they are. Nothing can be written outside of them, into memory that no limit counts.
+	 */
 	texts_add(&args, "--remount-ro");
 	texts_add(&args, "/");
 	texts_add(&args, "--chdir");
@@ -264,7 +265,7 @@ void sandbox_start_release(struct sandbox_start *start)
 	start->args_fd = start->filter_fd = -1;
 }
 
-/* Runs /bin/true in what `always` and the filter make; 0 if that works. */
+/* Runs /bin/true with the mounts of `always` and the filter. Returns 0 if that works. */
 static int bwrap_try(const struct sandbox *sandbox, const char *bwrap, int filter, bool offline)
 {
 	_cleanup_(texts_release) struct texts argv = {.items = NULL};
@@ -273,7 +274,7 @@ static int bwrap_try(const struct sandbox *sandbox, const char *bwrap, int filte
 	int pid, status = 0, code;
 
 	texts_add(&argv, "%s", bwrap);
-	texts_add(&argv, "--as-pid-1"); /* it leaves no process of its own behind */
+	texts_add(&argv, "--as-pid-1"); /* so that it leaves no process of its own behind */
 	add_system(&argv, sandbox);
 	if (offline)
 		texts_add(&argv, "--unshare-net");

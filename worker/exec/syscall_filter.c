@@ -12,7 +12,7 @@
 #include "common/err.h"
 
 struct rule {
-	int call;  /* libseccomp's number: below zero if this architecture has no such call */
+	int call;  /* libseccomp's number; negative if this architecture has no such call */
 	int error; /* errno of the failing call */
 	unsigned count;
 	struct scmp_arg_cmp condition;
@@ -37,7 +37,7 @@ static int rules_add(scmp_filter_ctx context)
 {
 	int code = seccomp_attr_set(context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(ENOSYS));
 
-	/* A binary tree: each call is looked up in few steps, of the many that a job makes. */
+	/* A binary tree looks each call up in few steps, which matters because jobs make many calls. */
 	if (code == 0)
 		code = seccomp_attr_set(context, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	for (size_t i = 0; i < ARRAY_LEN(rules) && code == 0; i++)

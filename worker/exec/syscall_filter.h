@@ -4,7 +4,7 @@
 
 /*
  * The seccomp filter of a job's programs. System calls that no engine, provider or provisioner needs fail
- * (syscall_filter.def). All calls of other ABIs than the worker's own fail too: 32-bit and x32.
+ * (syscall_filter.def). All calls of foreign ABIs (32-bit and x32) fail too.
  */
 
 #include "common/buf.h"

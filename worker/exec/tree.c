@@ -14,7 +14,7 @@ enum { LEVELS_OPEN = 32 }; /* the uppermost levels keep their descriptors */
 
 struct level {
 	DIR *list;   /* NULL below LEVELS_OPEN while a folder of it is walked */
-	long offset; /* of the next entry, for when it is opened again */
+	long offset; /* position of the next entry, for reopening */
 	dev_t device;
 	ino_t inode;
 };
@@ -98,7 +98,7 @@ static int walk_enter(struct walk *walk, int parent, const char *name)
 	return 0;
 }
 
-/* Opens a level again by way of the folder below it; -1 if that folder has moved meanwhile. */
+/* Reopens a level through the folder below it. -1 if that folder has moved meanwhile. */
 static int level_reopen(struct level *level, int below)
 {
 	DIR *list = folder_open(below, "..");

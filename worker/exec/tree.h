@@ -26,8 +26,8 @@ struct tree_visit {
 	bool removes;
 };
 
-/* Walks the folder `name` of `parent`. -1 with errno if it can't be entered, or if a removing walk ended early. Folders
- * that move while they are measured can be left out. */
+/* Walks the folder `name` of `parent`. -1 with errno if it can't be entered, or if a removing walk ended early. A
+ * measuring walk may miss folders that are moved meanwhile. */
 int tree_walk(int parent, const char *name, const struct tree_visit *visit);
 
 #endif

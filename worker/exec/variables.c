@@ -22,7 +22,7 @@ void texts_add(struct texts *texts, const char *format, ...)
 
 	va_start(args, format);
 	if (vasprintf(&text, format, args) < 0)
-		abort(); /* out of memory, as everywhere (common/base.h) */
+		abort(); /* out of memory, handled as in common/base.h */
 	va_end(args);
 	texts_take(texts, text);
 }
@@ -84,7 +84,7 @@ int hcl_quote(struct buf *out, const char *text)
 	return buf_text(out, "\"");
 }
 
-/* The strongest value of a name, or NULL if this is not where the name first stands. */
+/* The value of a name with the highest precedence, or NULL if `first` is not the first place of the name. */
 static const struct variable *strongest(const struct assignment *assignment, size_t first)
 {
 	const struct variable *all = assignment->variables, *found = &all[first];
@@ -214,7 +214,8 @@ static const char *env_value(const struct texts *env, const char *name)
 	return NULL;
 }
 
-/* Behind the pairs that the job's variables define. A count that is no number makes git fail, as it does elsewhere. */
+/* Adds a setting after those that the job's variables define. If the job's count is no number, git fails, as it does
+ * elsewhere. */
 static void add_git_setting(struct texts *env, const char *key, const char *value)
 {
 	enum { MAX_PAIRS = 1000 };

@@ -34,7 +34,8 @@ static int make_root(struct workdir *dir, struct err *err)
 	return 0;
 }
 
-/* The engine writes the state's backup beside the link to the state: the two belong to the same project. */
+/* Assigns state/ and workspaces/ to the same project, because the engine writes the state's backup beside the link to
+ * the state. */
 static int give_state(const struct workdir *dir, const struct quota *quota, uint32_t id, struct err *err)
 {
 	static const char *const folders[] = {"state", WORKDIR_WORKSPACES};
@@ -93,7 +94,7 @@ void workdir_release(struct workdir *dir)
 	*dir = (struct workdir)WORKDIR_INIT;
 }
 
-/* ---- what is written into it ---- */
+/* ---- its files ---- */
 
 char *workdir_folder(const struct assignment *assignment)
 {
@@ -114,7 +115,7 @@ int workdir_seen(const struct assignment *assignment, const char *path, struct b
 
 static const char default_workspace[] = "default";
 
-/* A name that is no name of a folder would lead the state elsewhere. */
+/* Returns the default workspace for a name that is no folder name, because it would lead the state elsewhere. */
 const char *workdir_workspace(const struct assignment *assignment)
 {
 	const char *name = assignment->workspace;
@@ -122,8 +123,8 @@ const char *workdir_workspace(const struct assignment *assignment)
 	return !*name || *name == '.' || strchr(name, '/') ? default_workspace : name;
 }
 
-/* An override file replaces the backend or cloud block that the configuration has, whichever it is. Engines read those
- * files by name, so ordinary ones come before; exec/backend finds the others. */
+/* An override file replaces the configuration's backend or cloud block. Engines read override files in the order of
+ * their names, so this one sorts after ordinary ones; exec/backend finds the others. */
 int workdir_override(const struct assignment *assignment, struct buf *out)
 {
 	if (buf_text(out, "terraform {\n  backend \"local\" {\n    path = \"") < 0 ||
@@ -143,10 +144,11 @@ static bool has_part(const char *path, const char *part)
 	return false;
 }
 
-/* The engine's own data folder comes from this worker and nowhere else: a provider that the archive brought along would
- * be run as if it had been installed and checked. git is asked about modules here, and would follow a .git/config. And
- * a state that lies in the working directory is not the workspace's: init would want to move it, and an errored.tfstate
- * would be taken for this apply's (ship/leftover). */
+/* Leaves out files that only this worker may provide:
+ *  - .terraform: a provider in the archive would run as if it had been installed and checked.
+ *  - .git: git runs here for modules, and would follow a .git/config.
+ *  - State files in the working directory: they are not the workspace's state. init would try to migrate them, and an
+ *    errored.tfstate would be taken for this apply's (ship/leftover). */
 static bool configuration_wants(void *data, const char *path)
 {
 	static const char *const strays[] = {"terraform.tfstate", "errored.tfstate"};

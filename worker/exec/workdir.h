@@ -5,13 +5,13 @@
 /*
  * A job's folder, <data-dir>/jobs/<job>-<attempt>/ (0700):
  *
- *     job.json              of an apply: what a restarted worker needs to end it (ship/unsent)
+ *     job.json              of an apply: data for a restarted worker to finish it (ship/unsent)
  *     delivered             of an apply: the last state that the scheduler has (ship/leftover)
- *     errored.tfstate       of an apply: the last state, where terraform could not write it below root/ (ship/leftover)
+ *     errored.tfstate       of an apply: the last state, if terraform could not write it below root/ (ship/leftover)
  *     errored.part          of an apply: disk space for that file (ship/reserve)
- *     output                of an apply: what the engine has put out (ship/record)
+ *     output                of an apply: the engine's output (ship/record)
  *     cli.tfrc              the engine's CLI configuration; read-only for the job
- *     *.tar.gz, *.json      what was downloaded or is to be sent; not visible to the job
+ *     *.tar.gz, *.json      downloads and uploads; not visible to the job
  *     root/                 the job's own, /job inside the sandbox:
  *         config/           the configuration, with zz_runyard_override.tf and an empty errored.tfstate (ship/reserve)
  *                           in its working directory
@@ -32,17 +32,17 @@
 struct quota;
 struct sha256;
 
-/* The folder of job folders. */
+/* The folder that holds the job folders. */
 struct workdir_place {
 	int jobs;                  /* descriptor */
 	const char *path;          /* of the same folder */
-	const struct quota *quota; /* of the job's disk use (exec/quota.h), or NULL */
+	const struct quota *quota; /* limits the job's disk use (exec/quota.h), or NULL */
 };
 
 struct workdir {
 	char *path; /* on the machine; owned */
 	char *name; /* "<job>-<attempt>"; owned */
-	int jobs;   /* descriptor of the folder it is in; borrowed */
+	int jobs;   /* descriptor of the parent folder; borrowed */
 	int top;    /* descriptor of the folder */
 	int root;   /* descriptor of its root/ */
 };
@@ -64,23 +64,24 @@ struct workdir {
 /* In the job's folder itself. */
 #define WORKDIR_OUTPUT "output"
 
-/* Makes it anew; one of that name is removed first. With a quota, root/ belongs to a project that no other job's
- * folder has, and root/state/ with root/workspaces/ to a second one. ERR_INTERNAL, ERR_UNAVAILABLE. */
+/* Makes the folder and removes an existing one of that name first. With a quota, root/ belongs to a project that no
+ * other job's folder has, and root/state/ with root/workspaces/ belongs to a second one. ERR_INTERNAL,
+ * ERR_UNAVAILABLE. */
 int workdir_make(const struct workdir_place *place, const struct assignment *assignment, struct workdir *ret_dir,
 	struct err *err);
-/* Forgets it and closes its descriptors; the files stay. */
+/* Closes the descriptors and frees the paths; the files stay. */
 void workdir_release(struct workdir *dir);
 
 /* "config" or "config/<working directory>", below root. The caller frees it. */
 char *workdir_folder(const struct assignment *assignment);
-/* Appends a path below root as seen from the working directory. -1: over the limit. */
+/* Appends a path below root, relative to the working directory. -1: over the limit. */
 int workdir_seen(const struct assignment *assignment, const char *path, struct buf *out);
-/* The name that the engine's workspace gets, which terraform.workspace is: the workspace's own. Borrowed. */
+/* The name of the engine's workspace, the value of terraform.workspace: the workspace's own name. Borrowed. */
 const char *workdir_workspace(const struct assignment *assignment);
-/* What the override file says: a local backend with the paths of the state and of workspaces/. */
+/* Writes the override file: a local backend with the paths of the state and of workspaces/. */
 int workdir_override(const struct assignment *assignment, struct buf *out);
-/* Unpacks the configuration's tar.gz and writes override and variables. `digest` takes in the configuration, or is
- * NULL. ERR_INVALID, ERR_TOO_LARGE, ERR_INTERNAL. */
+/* Unpacks the configuration's tar.gz and writes the override file and the variables. Adds the configuration to
+ * `digest`, unless it is NULL. ERR_INVALID, ERR_TOO_LARGE, ERR_INTERNAL. */
 int workdir_fill(const struct workdir *dir, const struct assignment *assignment, int archive, struct sha256 *digest,
 	struct err *err);
 /* Writes WORKDIR_EPHEMERAL with the values of those variables, if there are any. ERR_TOO_LARGE, ERR_INTERNAL. */
