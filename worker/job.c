@@ -22,14 +22,14 @@ static void job_advance(struct job *job);
 #define JOB_FIELDS(job)                                                                                                \
 	"run", (job)->result.run.text, "job", (job)->result.job.text, "stage", stage_name((job)->assignment.stage)
 
-/* ---- the life ---- */
+/* ---- lifecycle ---- */
 
 static void attempt_is_over(void *data)
 {
 	job_lose(data);
 }
 
-/* The transfer that found it out is not finished yet, so the job hears of it a moment later. */
+/* Ends the job from a timer, because the transfer that received the answer is still in progress. */
 static void attempt_over(void *data)
 {
 	struct job *job = data;
@@ -37,7 +37,7 @@ static void attempt_over(void *data)
 	loop_timer_set(job->host->loop, &job->over_timer, 0, attempt_is_over, job);
 }
 
-/* A connection that waits for an answer would wait for ever, so the program is stopped. */
+/* Stops the program, because its open connections would wait for answers forever. */
 static void network_lost(void *data)
 {
 	struct job *job = data;
@@ -64,7 +64,7 @@ static void job_begin(void *data)
 	struct err err = ERR_INIT;
 
 	if (host->networks && (job->assignment.stage == STAGE_PLAN || job->assignment.stage == STAGE_APPLY))
-		network_begin(job); /* it is made while the job's files are downloaded */
+		network_begin(job); /* the network is made while the job's files are downloaded */
 	if (workdir_make(&place, &job->assignment, &job->dir, &err) < 0)
 		job_fail(job, OUTCOME_ERRORED, "The worker can't make a folder for the job: %s", err.message);
 	else if (org_packages_enter(host->org_packages, job->assignment.organization_id, &job->packages, &err) < 0)
@@ -115,7 +115,7 @@ static void folder_remove(void *data)
 	free(dir);
 }
 
-/* Removes it; of an apply, what is left to be told is kept elsewhere before that, or in it. */
+/* Removes the folder. For an apply, the unsent data is saved first, or the folder stays. */
 static void folder_give_up(struct job *job)
 {
 	const struct unsent_end end = {
@@ -170,7 +170,7 @@ static const char *stop_sentence(const struct job *job)
 	return job->stop == STOP_FORCE ? "The run was force-canceled." : "The run was canceled.";
 }
 
-/* An apply that ended well before its interrupt came has ended well. */
+/* An apply that succeeded before its interrupt arrived has succeeded. */
 static void outcome_settle(struct job *job)
 {
 	bool applied = job->assignment.stage == STAGE_APPLY && job->decided && job->result.outcome == OUTCOME_PASSED;
@@ -190,11 +190,12 @@ void job_report(struct job *job)
 {
 	outcome_settle(job);
 	job->decided = job->reported = job->aside = true;
-	job->lease = (struct keeper_lease){0}; /* it holds nothing that another worker could be given */
+	job->lease = (struct keeper_lease){0}; /* it no longer holds anything that another worker could be given */
 	job->host->reported(job->host->data, job, &job->result);
 }
 
-/* No state of the workspace has its resources then, so the next plan must wait for a person. */
+/* In this case no state of the workspace has the apply's resources. So the workspace is held, and the next plan waits
+ * for a person. */
 bool job_state_is_missing(const struct job *job)
 {
 	const struct job_result *result = &job->result;
@@ -209,7 +210,8 @@ static void state_fails(struct job *job, const char *what, const char *why)
 	snprintf(job->result.error, sizeof(job->result.error), "%s: %s", what, why);
 }
 
-/* The state is owed, and the workspace held. An error of the engine says more than this one. */
+/* Fails the job because its state can't be read. The scheduler still lacks the state, and the workspace is held. An
+ * earlier error of the engine is more specific and stays. */
 static void state_unreadable(struct job *job, const struct err *why)
 {
 	log_error("the state that an apply left can't be delivered", "run", job->result.run.text, "job",
@@ -223,7 +225,8 @@ static void state_unreadable(struct job *job, const struct err *why)
 		why->message);
 }
 
-/* Whatever the engine said: an apply is not done before its state is the workspace's. */
+/* Decides whether the apply passed. Whatever the engine reported, an apply has not passed before its state is the
+ * workspace's. */
 static void states_judge(struct job *job)
 {
 	struct err unreadable = ERR_INIT;
@@ -437,7 +440,7 @@ void job_network_judge(struct job *job)
 			stage_name(job->assignment.stage));
 }
 
-/* ---- from outside ---- */
+/* ---- calls from the worker ---- */
 
 void job_renew(struct job *job, const struct keeper_lease *lease)
 {
@@ -481,9 +484,9 @@ void job_lose(struct job *job)
 		log_warn("a plan is not shown any more", JOB_FIELDS(job), NULL);
 	else
 		log_warn("the attempt is over: its lease ended, or the scheduler gave it up", JOB_FIELDS(job), NULL);
-	job->channel.over = true; /* nobody reads its log any more */
+	job->channel.over = true; /* the scheduler no longer accepts its log */
 	if (job->child && job->child_kind.outlives)
-		return; /* it goes on, and so do its states */
+		return; /* the apply and its states go on */
 	if (job->child)
 		child_kill(job->child);
 	job_hold(job);

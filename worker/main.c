@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * runyard-worker: claims stages of runs from a scheduler, does them with terraform or tofu in a sandbox, and sends back
- * what they make. Stateless: what a killed worker leaves is its scheduler's to decide.
+ * runyard-worker: claims stages of runs from a scheduler, executes them with terraform or tofu in a sandbox, and sends
+ * back the results. It is stateless: the scheduler decides about the jobs of a killed worker.
  */
 
 #include <fcntl.h>
@@ -37,7 +37,7 @@
 #include "worker/tickets.h"
 #include "worker/worker.h"
 
-/* A network ends after the job that it is for. */
+/* Extra time that a network outlives the worker, so that it ends after its job. */
 enum { NETWORK_MORE_MS = 10 * 1000 };
 
 struct process {
@@ -46,7 +46,7 @@ struct process {
 	char *jobs_path;
 	char *groups; /* folder of control groups, or NULL */
 	struct quota quota;
-	struct err quota_why; /* why root set no limits of it */
+	struct err quota_why; /* why root set no quota limits */
 	int jobs;             /* descriptor */
 	int lock;             /* of the data folder */
 };
@@ -62,14 +62,17 @@ static void signal_came(void *data, int signal)
 		drain_begin(worker);
 }
 
-/* No core file holds a secret, and nobody of the same user reads this process's memory or environment. */
+/* Disables core files, which could hold secrets. Keeps other processes of the same user from reading this process's
+ * memory and environment. */
 static void guard_process(void)
 {
 	process_protect();
-	prctl(PR_SET_CHILD_SUBREAPER, 1); /* what a job leaves behind comes here and is reaped here */
-	umask(0022); /* what a job makes has the usual modes; the folder around it is closed to others */
+	prctl(PR_SET_CHILD_SUBREAPER,
+		1);  /* orphaned processes of a job become this process's children and are reaped here */
+	umask(0022); /* files of jobs have the usual modes; the folder around them is closed to others */
 	signal(SIGPIPE, SIG_IGN);
-	signal(SIGINT, SIG_IGN); /* for the children (exec/child); this process gets it through the loop's signalfd */
+	signal(SIGINT, SIG_IGN); /* ignored for the children's sake (exec/child); this process reads it from the loop's
+				    signalfd */
 }
 
 static int open_folders(struct process *process, struct err *err)
@@ -93,7 +96,8 @@ static bool network_is(const struct worker *worker, const char *kind)
 	return text_equal(worker->options.job_network, kind);
 }
 
-/* With `auto` a machine that allows no sandbox does without, unless that would give jobs this machine's network. */
+/* Chooses the sandbox. With `auto`, a machine that can't have a sandbox runs jobs without one, unless that would
+ * give jobs this machine's network. */
 static int choose_sandbox(struct worker *worker, struct err *err)
 {
 	const struct options *options = &worker->options;
@@ -128,7 +132,7 @@ static int open_sandbox(struct worker *worker, struct err *err)
 	return choose_sandbox(worker, err);
 }
 
-/* Without delegated control groups the limits of jobs are measured. */
+/* Opens the control groups. Without delegated groups, the limits of jobs are only measured. */
 static void open_groups(struct process *process)
 {
 	const struct cgroup_place place = {.root = "/sys/fs/cgroup", .self = "/proc/self/cgroup"};
@@ -147,7 +151,7 @@ static int64_t quota_bytes(const struct options *options)
 	return limits_quarter_more(options->job_disk << 20);
 }
 
-/* Before root becomes the worker's account. open_quota says in the log why it failed. */
+/* Runs before root becomes the worker's account. If it fails, open_quota logs the reason. */
 static void set_quota(struct process *process)
 {
 	const struct options *options = &process->worker.options;
@@ -156,7 +160,7 @@ static void set_quota(struct process *process)
 		quota_set(&quota_kernel, options->data_dir, quota_bytes(options), &process->quota_why);
 }
 
-/* The quota of the disk use of jobs, or NULL: it is measured alone. */
+/* The quota for the disk use of jobs, or NULL: the use is only measured. */
 static const struct quota *open_quota(struct process *process)
 {
 	const struct options *options = &process->worker.options;
@@ -172,7 +176,7 @@ static const struct quota *open_quota(struct process *process)
 	return NULL;
 }
 
-/* The URLs that every job has to reach. */
+/* The URLs that every job must be able to reach. */
 static void network_urls(const struct options *options, struct texts *ret_urls)
 {
 	static const char *const proxies[] = {"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"};
@@ -185,12 +189,12 @@ static void network_urls(const struct options *options, struct texts *ret_urls)
 			texts_add(ret_urls, "%s", getenv(proxies[i]));
 }
 
-/* With `auto` a machine that can't have isolated networks does without. */
+/* Opens the networks. With `auto`, a machine that can't have isolated networks does without. */
 static int open_network(struct worker *worker, struct err *err)
 {
 	const struct options *options = &worker->options;
 	_cleanup_(texts_release) struct texts urls = {.items = NULL};
-	/* A slot's plan may still be shown while its apply runs: each has a network. */
+	/* A slot's plan may still be shown while its apply runs, and each has a network. */
 	const struct networks_spec spec = {.loop = worker->loop,
 		.lists = &worker->network_lists,
 		.urls = &urls,
@@ -318,7 +322,7 @@ static int open_scheduler(struct worker *worker, struct err *err)
 	return 0;
 }
 
-/* Checked first: a later failure would not name the cause. */
+/* Checks the limits early, because a later failure would not name the cause. */
 static int check_limits(const struct options *options, struct err *err)
 {
 	enum { OWN_DESCRIPTORS = 256, JOB_DESCRIPTORS = 32 };
@@ -345,7 +349,7 @@ static int process_open(struct process *process, struct err *err)
 	metric_set(M_SLOTS, "", (double)worker->options.slots);
 	metric_set(M_SLOTS_BUSY, "", 0);
 	metric_set(M_DRAINING, "", 0);
-	open_groups(process); /* before the first child, which would keep the worker's own group busy */
+	open_groups(process); /* before the first child, which would make the worker's own group busy */
 	if (child_check(err) < 0 || open_folders(process, err) < 0 || open_sandbox(worker, err) < 0 ||
 		open_network(worker, err) < 0 || open_host(process, err) < 0)
 		return -1;
@@ -354,7 +358,7 @@ static int process_open(struct process *process, struct err *err)
 	return health_start(worker, &process->health, err);
 }
 
-/* The scheduler hears of a worker that knows what it can run. */
+/* Runs when the capabilities are known, because the registration contains them. */
 static void capabilities_known(void *data)
 {
 	struct worker *worker = data;
@@ -376,7 +380,7 @@ static void process_run(struct process *process)
 	loop_run(worker->loop);
 }
 
-/* The jobs' processes are gone before the watchdog is set. */
+/* Cleans up. The jobs' processes are gone before the watchdog is set. */
 static void process_close(struct process *process, int status)
 {
 	struct worker *worker = &process->worker;

@@ -4,7 +4,7 @@
 
 #include "common/metrics.h"
 
-/* The worker's metrics by number, from metrics.def. */
+/* Indexes of the worker's metrics, from metrics.def. */
 enum {
 #define METRIC(symbol, name, type, help) M_##symbol,
 #include "worker/metrics.def"

@@ -84,7 +84,7 @@ static void settle_name(struct options *options)
 	options->name = mem_text(host);
 }
 
-/* Without slashes at its end. */
+/* Removes trailing slashes. */
 static int settle_url(char *url, const char *option, struct err *err)
 {
 	size_t len = strlen(url);

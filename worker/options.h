@@ -16,7 +16,7 @@ struct options {
 
 extern const struct option_table worker_options;
 
-/* Checks what the table can't say, makes the data folder and puts absolute paths where relative ones stood.
+/* Checks constraints that the table can't express, makes the data directory, and makes relative paths absolute.
  * ERR_INVALID. */
 int worker_options_settle(struct options *options, struct err *err);
 

@@ -9,7 +9,7 @@
 #include "worker/lease.h"
 #include "worker/metrics.h"
 
-/* Those whose result is awaited. */
+/* The number of jobs that have not reported. */
 static size_t running(const struct worker *worker)
 {
 	size_t count = 0;

@@ -21,9 +21,12 @@
 #include "worker/worker.h"
 
 enum { MOST_HELD = 64, MOST_PARTITIONS = 256, POLL_MS = 1000 };
-enum { LISTEN_ON_MS = 10000 }; /* to the control topic, after the last job: who is busy does not begin anew with each */
-enum { READ_AT_ONCE = 256 };   /* messages, however many there are: the loop has leases to renew meanwhile */
-enum { LETTER_TAG = 0 };       /* results have tags from 1 on */
+enum {
+	LISTEN_ON_MS = 10000
+}; /* the control topic is read for this time after the last job, so that a busy worker need not resume it for each job
+    */
+enum { READ_AT_ONCE = 256 }; /* messages read in a row, so that the loop can renew leases meanwhile */
+enum { LETTER_TAG = 0 };     /* tag of dead letters; results have tags from 1 on */
 
 struct tickets {
 	struct worker *worker;
@@ -32,14 +35,14 @@ struct tickets {
 	struct kafka_consumer *pool, *control;
 	char *topic, *group;
 	int produced_fd, pool_fd, control_fd; /* eventfds */
-	struct kafka_message held[MOST_HELD]; /* read, and their claim is not answered */
+	struct kafka_message held[MOST_HELD]; /* read messages whose claim is not answered */
 	size_t held_count;
-	size_t asked; /* that many of them belong to the claim under way */
+	size_t asked; /* the first `asked` of them belong to the claim under way */
 	bool reading;
 	int32_t partitions[MOST_PARTITIONS];
 	size_t partition_count;
 	struct loop_timer timer;
-	int64_t busy_ms; /* when there was a job last, seen once a second */
+	int64_t busy_ms; /* when there was last a job, updated once a second */
 	struct rate letters, unproven_lines;
 };
 
@@ -69,7 +72,7 @@ static void produced(void *data, int fd, unsigned events)
 
 /* ---- dead letters ---- */
 
-/* Without the right to write there, the broker's refusal is counted, and the log has the reason. */
+/* Publishes a dead letter. Without the permission to write there, the broker's refusal is counted and logged. */
 static void letter_send(struct tickets *tickets, const struct kafka_message *message, const char *why)
 {
 	const struct dead_letter letter = dead_letter_of(message, tickets->worker->options.name, why);
@@ -88,7 +91,8 @@ static void letter_send(struct tickets *tickets, const struct kafka_message *mes
 
 /* ---- control ---- */
 
-/* Counts a stop whose sender does not know the attempt's token. The log has at most one line per second. */
+/* True if the sender of a stop knows the attempt's token. Otherwise counts the stop, and logs at most one line per
+ * second. */
 static bool stop_is_proven(struct tickets *tickets, const struct job_stop *stop, const char *token)
 {
 	char token_hash[SHA256_HEX_SIZE], count[RATE_COUNT_SIZE];
@@ -133,8 +137,8 @@ static void control_read(struct tickets *tickets)
 		loop_eventfd_set(tickets->control_fd);
 }
 
-/* Without a job there is nothing to stop, and every worker's stops are not worth reading. What is sent before the topic
- * is listened to again comes over HTTP (control.h). */
+/* Pauses the control topic without a job: there is nothing to stop, and the topic has the stops of all workers. A
+ * stop that is published before the worker reads the topic again arrives over HTTP (control.h). */
 static void control_go_on(struct tickets *tickets)
 {
 	int64_t now = clock_mono_ms();
@@ -158,7 +162,7 @@ static void control_ready(void *data, int fd, unsigned events)
 
 /* ---- the pool's tickets ---- */
 
-/* True if it is one. A malformed one is done with. */
+/* Keeps the message if it is a ticket and returns true. A malformed message is released. */
 static bool ticket_take(struct tickets *tickets, struct kafka_message *message)
 {
 	struct job_ticket ticket;
@@ -177,7 +181,7 @@ static bool ticket_take(struct tickets *tickets, struct kafka_message *message)
 	return false;
 }
 
-/* Reads even while paused: it is how librdkafka gets to handle a rebalance. */
+/* Polls even while paused, because librdkafka handles rebalances in the poll. */
 static bool pool_read(struct tickets *tickets)
 {
 	struct kafka_message message;
@@ -228,7 +232,7 @@ void tickets_asked(struct tickets *tickets)
 	tickets->asked = tickets->held_count;
 }
 
-/* Offsets only go forward within a partition, so storing each of them in their order leaves the last one. */
+/* Stores the offsets in order. Within a partition they increase, so the last one remains. */
 void tickets_answered(struct tickets *tickets)
 {
 	size_t left = 0;
@@ -276,7 +280,7 @@ static void show_client(const char *client, const struct kafka_stats *stats)
 		metric_set(M_KAFKA_LAG, labels, (double)stats->lag);
 }
 
-/* What an eventfd does not tell: statistics, and rebalances while everything is paused. */
+/* Handles events that an eventfd does not signal: statistics, and rebalances while everything is paused. */
 static void serve(void *data)
 {
 	struct tickets *tickets = data;

@@ -3,11 +3,11 @@
 #define WORKER_TICKETS_H
 
 /*
- * The worker's side of Kafka: the pool's tickets, the control messages, and the results it sends. A worker without
- * brokers has the same functions, and they do nothing.
+ * The worker's Kafka clients. They read the pool's tickets and the control messages, and publish results. Without
+ * brokers these functions do nothing.
  *
- * A ticket says that some job waits; it leads to a claim, and its offset is stored when that was answered. Tickets that
- * come while a claim is under way belong to the next one. Without a free slot the partitions are paused; without a job
+ * A ticket announces that a job waits. It causes a claim, and its offset is stored when the claim is answered. Tickets
+ * that arrive during a claim belong to the next claim. Without a free slot the partitions are paused. Without a job
  * the control topic is not read.
  */
 
@@ -18,20 +18,20 @@ struct worker;
 struct tickets;
 struct err;
 
-/* Opens the producer, if there are brokers. ERR_INVALID for settings that librdkafka doesn't take. */
+/* Opens the producer, if there are brokers. ERR_INVALID for settings that librdkafka rejects. */
 int tickets_open(struct worker *worker, struct tickets **ret_tickets, struct err *err);
 void tickets_free(struct tickets *tickets);
 /* NULL without brokers. Borrowed. */
 struct kafka_producer *tickets_producer(const struct tickets *tickets);
-/* Consumes the pool's topic and the control topic from now on; again with another topic if the pool changed. */
+/* Starts to consume the pool's topic and the control topic. To be called again if the pool's topic has changed. */
 void tickets_subscribe(struct tickets *tickets, const char *topic, const char *pool);
-/* A claim was sent: it answers all tickets read so far. */
+/* To be called when a claim was sent: it covers all tickets read so far. */
 void tickets_asked(struct tickets *tickets);
-/* It was answered: their offsets are stored. */
+/* To be called when the claim was answered: stores the offsets of its tickets. */
 void tickets_answered(struct tickets *tickets);
-/* Pauses or resumes by the slots that are free, and reads what there is. */
+/* Pauses or resumes the topics by the number of free slots, and reads the available messages. */
 void tickets_go_on(struct tickets *tickets);
-/* The partitions of the pool's topic that this worker has. A new reference. */
+/* The partitions of the pool's topic that are assigned to this worker. A new reference. */
 json_t *tickets_partitions(const struct tickets *tickets);
 
 #endif

@@ -162,7 +162,7 @@ const json_t *book_prices(const struct book *book, const json_t *component)
 	return table ? json_object_get(json_object_get(book->source, "tables"), table) : component;
 }
 
-/* The component's own, or its table's, or the book's. */
+/* The text of the component, or of its table, or of the book. */
 static const char *said_of(const struct book *book, const json_t *component, const char *what)
 {
 	const json_t *places[] = {component, book_prices(book, component), book->source};

@@ -8,7 +8,7 @@
 #include "worker/cost/decimal.h"
 #include "worker/cost/unit.h"
 
-/* Every check gets the value and where it stands; on the way up each level puts its key before the message. */
+/* Each check gets the value and its place. On failure, each level prepends its key to the message. */
 struct place {
 	const struct book *book;
 	const json_t *resource;  /* within a resource; or NULL */
@@ -28,7 +28,7 @@ static int wrong(struct err *err, const char *what)
 	return err_set(err, ERR_INVALID, "%s", what);
 }
 
-/* ---- the small ones ---- */
+/* ---- scalars ---- */
 
 static int check_text(const struct place *place, const json_t *value, struct err *err)
 {
@@ -83,7 +83,7 @@ static int check_unit(const struct place *place, const json_t *value, struct err
 	return unit_find(json_string_value(value)) ? 0 : wrong(err, "must be one of " UNIT_NAMES);
 }
 
-/* ---- lists and objects of them ---- */
+/* ---- lists and objects of scalars ---- */
 
 static int check_texts(const struct place *place, const json_t *value, struct err *err)
 {
@@ -188,7 +188,8 @@ static int check_attributes(const struct place *place, const json_t *value, stru
 	return check_each(place, value, check_attribute, err);
 }
 
-/* The attribute of that name is defined where the component is used. A table is checked with each of its users. */
+/* Checks that the attribute is defined where the component is used. A table is checked once for each component that
+ * uses it. */
 static int check_name(const struct place *place, const char *name, struct err *err)
 {
 	if (!place->resource || book_attribute(place->book, place->resource, name))
@@ -213,7 +214,7 @@ static int check_names(const struct place *place, const json_t *value, struct er
 
 /* ---- components ---- */
 
-/* Tables of tables, as deep as `by` is long, with prices at the bottom. */
+/* Checks nested tables, as deep as `by` is long, with prices at the bottom. */
 static int check_depth(const struct place *place, const json_t *value, size_t depth, struct err *err)
 {
 	const char *name;
@@ -240,7 +241,7 @@ static int check_prices(const struct place *place, const json_t *value, struct e
 	return check_depth(place, value, json_array_size(by), err);
 }
 
-/* A number, the name of an attribute, or a list of such, to be multiplied. */
+/* Checks a number, the name of an attribute, or a list of both whose product is taken. */
 static int check_factor(const struct place *place, const json_t *value, struct err *err)
 {
 	struct decimal number;

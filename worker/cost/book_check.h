@@ -4,8 +4,8 @@
 
 #include "worker/cost/book.h"
 
-/* Checks all of a book, so that nothing in it can be wrong when a price is looked up. ERR_INVALID: the place in the
- * book ("resources.aws_eip.components.0.unit") and what is wrong there. */
+/* Validates a whole book, so that a price lookup needs no checks. ERR_INVALID: the place in the book
+ * ("resources.aws_eip.components.0.unit") and the defect. */
 int book_check(const struct book *book, struct err *err);
 
 #endif

@@ -10,7 +10,7 @@ enum { MOST_SCALE = 38, MOST_EXPONENT = 99 };
 
 static const struct decimal broken_value = {.broken = true};
 
-/* Drops zeros at the end, so that numbers that are equal look alike and products stay small. */
+/* Removes trailing zeros, so that equal numbers have the same form and products stay small. */
 static struct decimal trimmed(struct decimal value)
 {
 	while (value.scale > 0 && value.units % 10 == 0) {
@@ -20,7 +20,7 @@ static struct decimal trimmed(struct decimal value)
 	return value.scale > MOST_SCALE ? broken_value : value;
 }
 
-/* The same value with more digits behind the point. */
+/* The same value with more digits after the point. */
 static struct decimal rescaled(struct decimal value, int scale)
 {
 	while (!value.broken && value.scale < scale) {
@@ -39,7 +39,7 @@ static int digit_add(struct decimal *value, char digit)
 	return 0;
 }
 
-/* Reads "123.450"; returns where it ends, or NULL. */
+/* Parses "123.450". Returns its end, or NULL. */
 static const char *digits_parse(const char *at, struct decimal *value)
 {
 	bool point = false;
@@ -58,7 +58,7 @@ static const char *digits_parse(const char *at, struct decimal *value)
 	return digits && at[-1] != '.' ? at : NULL;
 }
 
-/* Reads "e+06" or nothing. -1 if it is neither. */
+/* Parses "e+06" or an empty text. -1 for anything else. */
 static int exponent_apply(const char *at, struct decimal *value)
 {
 	long long exponent = 0;
@@ -146,7 +146,7 @@ void decimal_text(struct decimal value, int fewest, char ret_text[DECIMAL_TEXT_S
 	size_t at = sizeof(digits) - 1;
 	unsigned __int128 rest = value.units < 0 ? -(unsigned __int128)value.units : (unsigned __int128)value.units;
 	int decimals = value.scale > fewest ? value.scale : fewest;
-	int written = decimals - value.scale; /* zeros that it does not need itself */
+	int written = decimals - value.scale; /* padding zeros */
 
 	ret_text[0] = '\0';
 	if (value.broken)

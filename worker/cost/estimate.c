@@ -28,7 +28,7 @@ static void set_amounts(json_t *object, const char *const names[3], struct decim
 	set_amount(object, names[2], decimal_sub(proposed, prior));
 }
 
-/* Nothing costs nothing. */
+/* The price of one side; a missing object costs nothing. */
 static void price_side(
 	const struct estimate *estimate, const char *type, struct values values, struct pricing *ret_pricing)
 {
@@ -39,7 +39,7 @@ static void price_side(
 		*ret_pricing = (struct pricing){.matched = true, .components = json_array()};
 }
 
-/* A resource counts as a whole: with one side missing its difference would say something that is not so. */
+/* Adds a resource that is priced on both sides. If only one side were known, its difference would be wrong. */
 static void add_matched(
 	struct estimate *estimate, json_t *resource, const struct pricing *before, const struct pricing *after)
 {

@@ -2,15 +2,15 @@
 #ifndef WORKER_COST_ESTIMATE_H
 #define WORKER_COST_ESTIMATE_H
 
-/* The document that the scheduler gets of a cost estimate (proto/README.md, "A cost estimate"). */
+/* Makes the document of a cost estimate for the scheduler (proto/README.md, "A cost estimate"). */
 
 #include "worker/cost/book.h"
 
-/* Estimates a plan with the books. `env` is the run's environment, as an object of texts, or NULL. Pure. ERR_MALFORMED
- * if the text is no plan, ERR_TOO_LARGE if the sums pass what can be held. */
+/* Estimates a plan with the books. `env` is the run's environment, as an object of texts, or NULL. Pure.
+ * ERR_MALFORMED if the text is no plan, ERR_TOO_LARGE if the sums overflow. */
 int estimate_plan(const struct books *books, const json_t *env, const char *plan, size_t len, json_t **ret_document,
 	struct err *err);
-/* The document of an estimate that could not be made. A new reference. */
+/* The document of an estimate that failed. A new reference. */
 json_t *estimate_errored(const char *why);
 
 #endif

@@ -6,7 +6,7 @@
 #include "common/buf.h"
 #include "common/err.h"
 
-/* Where the text that begins after this quote ends: after its closing quote. */
+/* The position after the closing quote of the text that begins after this quote. */
 static const char *text_end(const char *at, const char *end)
 {
 	while (at < end && *at != '"')
@@ -49,7 +49,7 @@ static void quote_numbers(const char *bytes, size_t len, struct buf *out)
 
 int exact_parse(const char *bytes, size_t len, json_t **ret_value, struct err *err)
 {
-	/* Each number gains two quotes, and has a byte of its own and one that ends it. */
+	/* Each number gains two quotes. It occupies at least one byte and is followed by a delimiter. */
 	_cleanup_(buf_release) struct buf quoted = BUF_INIT(2 * len + 16);
 	json_error_t error;
 	json_t *value;

@@ -5,8 +5,8 @@
 #include "common/json.h"
 
 /*
- * Parses JSON with every number as a text, digit by digit as it was written: a number that went through a double would
- * not be exact any more, and one of more than 64 bits would make the whole document unreadable. ERR_MALFORMED.
+ * Parses JSON and keeps every number as a text, with its original digits. A number that is parsed as a double would
+ * lose precision, and one of more than 64 bits would make the whole document unreadable. ERR_MALFORMED.
  */
 int exact_parse(const char *bytes, size_t len, json_t **ret_value, struct err *err);
 

@@ -5,7 +5,7 @@
 #include "worker/cost/decimal.h"
 #include "worker/cost/exact.h"
 
-/* Amounts are texts or null; what has none costs nothing. */
+/* Amounts are texts or null; a missing amount counts as 0. */
 static struct decimal amount_at(const json_t *object, const char *name)
 {
 	struct decimal amount;
@@ -48,7 +48,7 @@ static void add_components(json_t *components, const json_t *resource)
 	}
 }
 
-/* The entry of that address, made if it is not there. Borrowed. */
+/* The entry of that address, created if missing. Borrowed. */
 static json_t *entry_of(json_t *entries, const json_t *resource)
 {
 	const char *address = text_or_empty(json_string_at(resource, "name"));
@@ -93,7 +93,7 @@ static json_t *project_resources(const json_t *project)
 	return list;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole document ---- */
 
 static int count_at(const json_t *summary, const char *name)
 {

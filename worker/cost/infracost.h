@@ -5,8 +5,8 @@
 #include "common/json.h"
 
 /*
- * What `infracost breakdown --path plan.json --format json` says, as the scheduler's document of an estimate (its
- * output format 0.2). Pure. ERR_MALFORMED if it is something else.
+ * Converts the output of `infracost breakdown --path plan.json --format json` (format 0.2) to the scheduler's document
+ * of an estimate. Pure. ERR_MALFORMED if it has another form.
  */
 int infracost_read(const char *text, size_t len, json_t **ret_document, struct err *err);
 

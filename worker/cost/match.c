@@ -9,7 +9,7 @@
 
 enum { VALUE_SIZE = 256 };
 
-/* One resource with one book. */
+/* The match of one resource against one book. */
 struct match {
 	const struct book *book;
 	const json_t *resource;
@@ -17,7 +17,7 @@ struct match {
 	struct pricing *pricing;
 };
 
-/* An attribute's value after what its definition makes of it. */
+/* An attribute's value after its definition was applied. */
 struct resolved {
 	char text[VALUE_SIZE];
 	bool sensitive;
@@ -43,7 +43,7 @@ void pricing_release(struct pricing *pricing)
 
 /* ---- attributes ---- */
 
-/* Whatever stands for all others. */
+/* The member of that name, or the member "*", which stands for all others. */
 static const json_t *member_or_any(const json_t *object, const char *name)
 {
 	const json_t *own = json_object_get(object, name);
@@ -51,7 +51,7 @@ static const json_t *member_or_any(const json_t *object, const char *name)
 	return own ? own : json_object_get(object, "*");
 }
 
-/* "us-central1-a" without what follows the last "-". */
+/* Cuts the value at the last separator: "us-central1-a" becomes "us-central1". */
 static void cut(const json_t *definition, struct resolved *value)
 {
 	const char *mark = json_string_at(definition, "until-last");
@@ -69,7 +69,7 @@ static void map(const json_t *definition, struct resolved *value)
 		text_copy(value->text, sizeof(value->text), json_string_value(to));
 }
 
-/* The name of the smallest step that the number fits in; a number beyond all of them stays as it is. */
+/* Replaces a number by the name of the smallest step that it fits in. A number beyond all steps is unchanged. */
 static void step(const json_t *definition, struct resolved *value)
 {
 	const char *limit, *name = NULL;
@@ -92,7 +92,7 @@ static void step(const json_t *definition, struct resolved *value)
 		text_copy(value->text, sizeof(value->text), name);
 }
 
-/* The first of its places that says something, else its default. */
+/* The first of the attribute's sources that has a value, else its default. */
 static int resolve(struct match *match, const char *name, struct resolved *ret_value)
 {
 	const json_t *definition = book_attribute(match->book, match->resource, name), *from;
@@ -211,7 +211,7 @@ static int price_component(struct match *match, const json_t *component)
 	if (quantity(match, component, &count) < 0)
 		return -1;
 	if (!count.broken && count.units == 0)
-		return 0; /* nothing of it: it needs no price */
+		return 0; /* quantity 0 needs no price */
 	if (unit_price(match, component, &price) < 0)
 		return -1;
 	count = decimal_mul(count, decimal_of(unit->a_month));
@@ -223,7 +223,7 @@ static int price_component(struct match *match, const json_t *component)
 	return 0;
 }
 
-/* 1 if the component's conditions hold, 0 if not, -1 if that can't be said. */
+/* 1 if the component's conditions hold, 0 if not, -1 if that is unknown. */
 static int component_applies(struct match *match, const json_t *component)
 {
 	const char *name;
@@ -260,7 +260,7 @@ static const json_t *element(const json_t *list, size_t i)
 	return json_is_array(list) ? json_array_get(list, i) : list;
 }
 
-/* Once for each element of a repeated block. */
+/* Adds the component once for each element of a repeated block. */
 static int try_each(struct match *match, const json_t *component, const char *path)
 {
 	const struct values *values = &match->values;

@@ -6,7 +6,7 @@
 #include "worker/cost/decimal.h"
 #include "worker/cost/values.h"
 
-/* What a resource costs a month, or why no book can say. */
+/* The monthly cost of a resource, or why no book has a price. */
 struct pricing {
 	bool matched;
 	struct decimal monthly;
@@ -15,7 +15,7 @@ struct pricing {
 };
 
 void pricing_release(struct pricing *pricing);
-/* Asks the books from the last to the first; one that has the type and no price for these values is passed over. */
+/* Tries the books from the last to the first. Skips a book that has the type but no price for these values. */
 void price_resource(
 	const struct books *books, const char *type, const struct values *values, struct pricing *ret_pricing);
 

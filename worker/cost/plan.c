@@ -9,7 +9,7 @@
 
 enum { ADDRESS_LIMIT = 64 * 1024 };
 
-/* ---- whose provider is whose ---- */
+/* ---- providers of resources ---- */
 
 static void note_keys(json_t *keys, const json_t *module, const char *prefix)
 {
@@ -35,7 +35,7 @@ static void note_keys(json_t *keys, const json_t *module, const char *prefix)
 	}
 }
 
-/* Copies an address without what stands in brackets: `module.a["x.y"].aws_eip.b[0]` is `module.a.aws_eip.b`. */
+/* Copies an address without the parts in brackets: `module.a["x.y"].aws_eip.b[0]` becomes `module.a.aws_eip.b`. */
 static void append_without_indexes(struct buf *out, const char *address)
 {
 	bool inside = false, quoted = false;
@@ -65,7 +65,7 @@ static const json_t *provider_of(const struct plan *plan, const json_t *change)
 
 /* ---- the providers' arguments ---- */
 
-/* The value of `var.<name>` in the top module; a sensitive one stays unknown here. */
+/* The value of `var.<name>` in the top module. A sensitive one counts as unknown. */
 static json_t *variable_value(const struct plan *plan, const char *name)
 {
 	const json_t *declared = json_object_get(json_at(plan->source, "configuration.root_module.variables"), name);
@@ -74,7 +74,7 @@ static json_t *variable_value(const struct plan *plan, const char *name)
 	return json_is_true(json_object_get(declared, "sensitive")) ? NULL : json_object_get(given, "value");
 }
 
-/* A constant, or a variable and nothing else; anything more would have to be evaluated. */
+/* The value of an expression that is a constant or only a variable. Any other expression would have to be evaluated. */
 static json_t *argument_value(const struct plan *plan, const json_t *expression)
 {
 	const json_t *references = json_object_get(expression, "references");
@@ -166,7 +166,8 @@ static bool is_priced(const json_t *resource, const struct planned *planned)
 	return text_equal(json_string_at(resource, "mode"), "managed") && planned->address && planned->type;
 }
 
-/* What a refresh-only plan found, and keeps: such a plan lists no changes of resources and plans no values. */
+/* Calls fn for the objects that a refresh-only plan found and keeps. Such a plan has no resource changes and no
+ * planned values. */
 static void each_kept(const struct plan *plan, const json_t *module,
 	void (*fn)(void *data, const struct planned *planned), void *data)
 {

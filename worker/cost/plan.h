@@ -2,30 +2,30 @@
 #ifndef WORKER_COST_PLAN_H
 #define WORKER_COST_PLAN_H
 
-/* A plan as `terraform show -json` writes it, as far as costs depend on it. */
+/* The parts of a plan (`terraform show -json`) that its cost depends on. */
 
 #include "worker/cost/values.h"
 
 struct plan {
 	json_t *source;    /* every number in it is a text */
-	json_t *providers; /* by the key of a provider's configuration: its arguments that are known */
-	json_t *keys;      /* by a resource's address without indexes: the key of its provider's configuration */
+	json_t *providers; /* key of a provider's configuration -> its known arguments */
+	json_t *keys;      /* address of a resource without indexes -> key of its provider's configuration */
 };
 
 /* ERR_MALFORMED if it is no plan. */
 int plan_read(const char *text, size_t len, struct plan *ret_plan, struct err *err);
 void plan_release(struct plan *plan);
 
-/* One object that the plan keeps, makes, changes or removes. All borrowed. */
+/* One object that the plan keeps, creates, changes or destroys. All borrowed. */
 struct planned {
 	const char *address;
-	const char *deposed; /* the key of an object that was replaced and is still to be removed; or NULL */
+	const char *deposed; /* the key of a replaced object that is still to be destroyed; or NULL */
 	const char *type;
 	const char *provider;        /* "registry.terraform.io/hashicorp/aws" */
-	struct values before, after; /* planned is NULL where there is nothing */
+	struct values before, after; /* `planned` is NULL if the object does not exist on that side */
 };
 
-/* Calls fn for every object of a managed resource, in the plan's order; data sources are left out. */
+/* Calls fn for every object of a managed resource, in the plan's order. Skips data sources. */
 void plan_each(const struct plan *plan, void (*fn)(void *data, const struct planned *planned), void *data);
 
 #endif

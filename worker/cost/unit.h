@@ -2,11 +2,11 @@
 #ifndef WORKER_COST_UNIT_H
 #define WORKER_COST_UNIT_H
 
-/* What a price is for. Every estimate is of one month of 730 hours, as the clouds' own calculators have it. */
+/* Units of prices. Every estimate is for one month of 730 hours, as in the clouds' own calculators. */
 
 struct unit {
 	const char *name;
-	long long a_month; /* how many of them a month has */
+	long long a_month; /* how many of the units a month has */
 };
 
 #define UNIT_NAMES "hour, month, GB-month"

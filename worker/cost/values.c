@@ -49,7 +49,7 @@ static struct value look(const json_t *planned, const json_t *unknown, const jso
 	return (struct value){.text = text, .sensitive = json_is_true(tree_at(sensitive, path))};
 }
 
-/* A path's first part says where it begins; most have none. */
+/* The prefix of a path selects the tree; most paths have none. */
 struct value value_at(const struct values *values, const char *path)
 {
 	const struct {

@@ -4,9 +4,8 @@
 
 #include "worker/network/plan.h"
 
-/* Reads the machine's interfaces, routes and resolv.conf, and resolves the hosts of the URLs (or HOST:PORT), which the
- * network needs. Blocks on DNS: call it in a thread. It leaves out a name that can't be resolved and a file
- * that can't be read. */
+/* Reads the machine's interfaces, routes and resolv.conf, and resolves the hosts of the URLs (or HOST:PORT) that
+ * jobs need. Blocks on DNS: call it in a thread. Skips names that can't be resolved and files that can't be read. */
 void network_facts_read(const struct texts *urls, struct network_facts *ret_facts);
 
 #endif

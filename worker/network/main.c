@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * runyard-network: holder.h says what it does. It is linked statically and uses libc alone, as the keeper does.
+ * The program runyard-network; holder.h describes it. Like the keeper, it is statically linked and uses only libc.
  */
 
 #include <errno.h>
@@ -45,7 +45,7 @@ static int write_file(const char *path, const char *text)
 	return wrote < 0 ? -1 : 0;
 }
 
-/* The worker's user keeps its id, so that bwrap runs here as it does outside. */
+/* Maps the worker's user to itself, so that bwrap runs here as it does outside. */
 static int map_user(uid_t user, gid_t group)
 {
 	char users[64], groups[64];
@@ -103,11 +103,11 @@ static void rule_encode(const struct holder_rule *rule, uint32_t priority, struc
 		attribute_add(message, FRA_DST, ipv4 ? rule->address + 12 : rule->address, ipv4 ? 4 : 16);
 	if (rule->port)
 		attribute_add(message, FRA_DPORT_RANGE, &ports, sizeof(ports));
-	if (!ipv4) /* what is sent, not what comes in */
+	if (!ipv4) /* applies to outgoing packets, not to incoming ones */
 		attribute_add(message, FRA_IIFNAME, "lo", sizeof("lo"));
 }
 
-/* Adds or deletes IPv6's rule that looks into the local table. */
+/* Encodes the addition or deletion of IPv6's rule for the local table. */
 static void local_encode(uint16_t type, uint32_t priority, struct rule_message *message)
 {
 	*message = (struct rule_message){
@@ -138,7 +138,8 @@ static int netlink_do(int fd, const struct rule_message *message)
 	return reply.error.error ? -1 : 0;
 }
 
-/* IPv6's local table holds multicast, too, and is looked into before all other rules: it comes after ours. */
+/* Moves IPv6's rule for the local table after our rules. By default it precedes all rules, and the table also has
+ * multicast routes. */
 static int local_move(int fd)
 {
 	struct rule_message message;
@@ -160,7 +161,7 @@ static int rules_add(const struct holder_request *request)
 
 		rule_encode(&request->rules[i], RULE_PRIORITY + i, &message);
 		status = netlink_do(fd, &message);
-		/* A kernel without IPv6 has nothing to refuse there. */
+		/* A kernel without IPv6 needs no such rule. */
 		if (status < 0 && message.rule.family == AF_INET6 && (errno == EAFNOSUPPORT || errno == EOPNOTSUPP))
 			status = 0;
 	}
@@ -187,7 +188,7 @@ static int namespaces_make(const struct holder_request *request, struct holder_a
 	return 0;
 }
 
-/* A process in new namespaces, which writes its answer to `out` and waits to be killed. Returns its pid. */
+/* Starts a process in new namespaces. It writes its answer to `out` and waits to be killed. Returns its pid. */
 static pid_t namespaces_start(const struct holder_request *request, int out)
 {
 	pid_t parent = getpid(), pid = fork();
@@ -203,9 +204,9 @@ static pid_t namespaces_start(const struct holder_request *request, int out)
 		pause();
 }
 
-/* ---- outside ---- */
+/* ---- outside of the namespaces ---- */
 
-/* pasta's own words: the last line that does not complain about syslog. */
+/* Extracts pasta's error: the last line that is not about syslog. */
 static void last_line(char *text, char *ret_line, size_t size)
 {
 	char *rest = text, *line;
@@ -226,21 +227,21 @@ static void read_all(int fd, char *text, size_t size)
 	text[len] = '\0';
 }
 
-/* In the child that becomes pasta. */
+/* Runs in the child that becomes pasta. */
 static void pasta_exec(const char *path, char **argv, int errors)
 {
 	sigset_t none;
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGPIPE, SIG_DFL); /* pasta of 2023 takes an ignored one for an error */
+	signal(SIGPIPE, SIG_DFL); /* pasta of 2023 treats an ignored SIGPIPE as an error */
 	dup2(errors, STDERR_FILENO);
 	execv(path, argv);
 	dprintf(STDERR_FILENO, "%s\n", strerror(errno));
 	_exit(127);
 }
 
-/* pasta goes into the background when the namespace's interface is set up: the process that was started ends then. */
+/* Starts pasta. It goes into the background when the namespace's interface is set up: the started process ends then. */
 static int pasta_start(const char *path, char **argv, struct holder_answer *answer)
 {
 	char said[4096], line[200];
@@ -261,7 +262,7 @@ static int pasta_start(const char *path, char **argv, struct holder_answer *answ
 	return -1;
 }
 
-/* `argv`: pasta's path, its name and its arguments, to which the namespaces of `pid` are added. */
+/* `argv` is pasta's path, its name and its arguments; the namespaces of `pid` are appended. */
 static int pasta_connect(int argc, char **argv, pid_t pid, struct holder_answer *answer)
 {
 	char *all[ARGUMENTS_MAX + 5], user[64], net[64];

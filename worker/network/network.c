@@ -21,7 +21,7 @@
 
 enum { READY_MS = 30 * 1000, PROBE_SECONDS = 10 };
 
-/* One network. Its holder's end frees it. */
+/* One network. It is freed when its holder ends. */
 struct network {
 	struct networks *networks;
 	struct child *holder;
@@ -42,7 +42,7 @@ struct networks {
 	size_t keep;
 	int64_t grace_ms;
 	char *pasta, *program; /* paths */
-	struct network *first; /* all there are; the one that was used last comes first */
+	struct network *first; /* all networks, most recently used first */
 };
 
 struct network_use {
@@ -51,9 +51,9 @@ struct network_use {
 	struct texts urls;
 	struct network_facts facts;
 	struct network *network; /* or NULL */
-	bool looking;            /* a thread reads the facts */
+	bool looking;            /* a thread is reading the facts */
 	bool released;
-	struct err err; /* why there is none */
+	struct err err; /* why there is no network */
 	void (*ready)(void *data, const struct err *err);
 	void (*lost)(void *data);
 	void *ready_data, *lost_data;
@@ -71,7 +71,7 @@ static void holder_arguments(const struct networks *networks, const struct netwo
 {
 	texts_add(ret_args, "%s", networks->program);
 	texts_add(ret_args, "%s", networks->pasta);
-	texts_add(ret_args, "pasta"); /* the program takes its mode from its name */
+	texts_add(ret_args, "pasta"); /* pasta takes its mode from its name */
 	/* By default, root's pasta becomes `nobody`, and `nobody` may not enter these namespaces. */
 	texts_add(ret_args, "--runas");
 	texts_add(ret_args, "%u:%u", geteuid(), getegid());
@@ -85,7 +85,7 @@ static int request_send(int fd, const struct network_plan *plan, struct err *err
 	return err_errno(err, "runyard-network");
 }
 
-/* Keeps the descriptors where exec/child's own can't take their place. */
+/* Moves the descriptors to numbers above those that exec/child assigns. */
 static void namespaces_take(const struct msghdr *message, int namespaces[2])
 {
 	const struct cmsghdr *header = CMSG_FIRSTHDR(message);
@@ -160,7 +160,7 @@ static void use_free(struct network_use *use)
 	free(use);
 }
 
-/* The network is there, or will not be. */
+/* Reports that the network is ready or has failed. */
 static void use_settled(struct network_use *use)
 {
 	void (*ready)(void *data, const struct err *err) = use->ready;
@@ -177,7 +177,7 @@ static void use_failed(struct network_use *use)
 	use_settled(use);
 }
 
-/* Calls back the job that uses it. The caller frees the network. */
+/* Tells the job that uses the network. The caller frees the network. */
 static void network_lost(struct network *network, const struct err *err)
 {
 	struct network_use *use = network->use;
@@ -282,7 +282,7 @@ static struct network *network_find(const struct network_use *use, const struct 
 	return NULL;
 }
 
-/* ---- taking one ---- */
+/* ---- getting a network ---- */
 
 static void look(void *data)
 {
@@ -349,9 +349,9 @@ void network_on_loss(struct network_use *use, void (*lost)(void *data), void *da
 	use->lost_data = data;
 }
 
-/* ---- giving it back ---- */
+/* ---- releasing a network ---- */
 
-/* Ends the unused ones that were used longest ago, until `keep` are left. */
+/* Ends the least recently used of the unused networks, until `keep` are left. */
 static void networks_trim(struct networks *networks)
 {
 	size_t unused = 0;
@@ -384,7 +384,7 @@ void network_release(struct network_use *use)
 	use_free(use);
 }
 
-/* ---- the worker's ---- */
+/* ---- the test at the worker's start ---- */
 
 static int probe_answer(int fd, struct err *err)
 {
@@ -398,7 +398,7 @@ static int probe_answer(int fd, struct err *err)
 	return status;
 }
 
-/* A holder of its own kills what is below it when the socket is closed. */
+/* A holder of its own: it kills its descendants when the socket is closed. */
 static int probe_run(const struct texts *args, int sockets[2], const struct network_plan *plan, struct err *err)
 {
 	posix_spawn_file_actions_t actions;

@@ -32,29 +32,33 @@ struct network_use;
 struct networks_spec {
 	struct loop *loop;
 	const struct network_lists *lists; /* borrowed */
-	const struct texts *urls;          /* what every job has to reach; copied */
-	size_t keep;                       /* unused networks that are kept at most */
-	int64_t grace_ms;                  /* how long one outlives the worker for an apply that is being stopped */
+	const struct texts *urls;          /* URLs that every job must reach; copied */
+	size_t keep;                       /* maximum number of unused networks that are kept */
+	int64_t grace_ms; /* how long a network outlives the worker for an apply that is being stopped */
 };
 
-/* Makes one network and ends it, which takes a few hundredths of a second. ERR_INVALID with what to do if the machine
- * can't have one. */
+/* Makes one network and ends it, to test the machine. This takes a few hundredths of a second. ERR_INVALID with
+ * advice if the machine can't have one. */
 int networks_open(const struct networks_spec *spec, struct networks **ret_networks, struct err *err);
-/* Ends all networks and waits for it. No use may be left. NULL is fine. */
+/* Ends all networks and blocks until they have ended. No use may be left. NULL is fine. */
 void networks_free(struct networks *networks);
 
-/* Starts to get a network for one job or one command of the worker's own. `owner`: the organization, or "" for the
- * worker. `url`: one more that has to be reached; may be "". Never NULL; released by network_release. */
+/* Starts to get a network for one job, or for one command of the worker's own. `owner` is the organization, or ""
+ * for the worker. `url` is one more URL that must be reachable; may be "". Never NULL; released by network_release. */
 struct network_use *network_take(struct networks *networks, const char *owner, const char *url);
-/* Calls ready(data, err) once: at once if it is known, else from the loop. `err` is NULL if the network is there. */
+/* Calls ready(data, err) once: immediately if the outcome is known, otherwise from the loop. `err` is NULL if the
+ * network is ready. */
 void network_wait(struct network_use *use, void (*ready)(void *data, const struct err *err), void *data);
-/* Calls lost(data) if the network ends after it was ready; it can't be used any more, and is to be released. */
+/* Calls lost(data) if the network ends after it was ready. The network is unusable then, and the use must be
+ * released. */
 void network_on_loss(struct network_use *use, void (*lost)(void *data), void *data);
-/* The descriptors of its user and network namespace, for struct child_spec. NULL unless it is there. Borrowed. */
+/* The descriptors of its user and network namespace, for struct child_spec. NULL unless the network is ready.
+ * Borrowed. */
 const int *network_namespaces(const struct network_use *use);
-/* Its holder keeps it until every copy of this descriptor is closed. -1 unless it is there. Borrowed. */
+/* The holder keeps the network until every copy of this descriptor is closed. -1 unless the network is ready.
+ * Borrowed. */
 int network_socket(const struct network_use *use);
-/* Takes the use; nothing is called after it. No process may run in the network any more. NULL is fine. */
+/* Takes the use; no callback is called after it. No process may still run in the network. NULL is fine. */
 void network_release(struct network_use *use);
 
 #endif

@@ -7,8 +7,8 @@
 
 #include "common/err.h"
 
-/* A job's own addresses. 192.0.0.0/29 is for such translation (RFC 7335) and routed nowhere; the other is a unique
- * local prefix of our own. */
+/* A job's own addresses. 192.0.0.0/29 is reserved for such translation (RFC 7335) and not routed anywhere. The IPv6
+ * addresses are in a unique local prefix of our own. */
 #define OWN4      "192.0.0.2"
 #define GATEWAY4  "192.0.0.1"
 #define RESOLVER4 "192.0.0.3"
@@ -57,7 +57,7 @@ static bool is_loopback(const unsigned char address[16])
 	return address_range_has(&four, address, 0) || address_range_has(&six, address, 0);
 }
 
-/* pasta forwards to these two alone. */
+/* pasta forwards only to these two. */
 static bool is_forwarded(const unsigned char address[16])
 {
 	const struct address_range four = range_of("127.0.0.1"), six = range_of(loopback6);
@@ -233,7 +233,7 @@ static int allow_add(struct network_plan *plan, const struct address_range *rang
 	return rule_add(plan, range, true, err);
 }
 
-/* The longer prefix first, then a port, then allow; the rest makes the order of equal plans the same. */
+/* Orders by longer prefix, then by port, then allow before deny. The remaining keys make the order deterministic. */
 static int rule_compare(const void *left, const void *right)
 {
 	const struct holder_rule *a = left, *b = right;
@@ -302,7 +302,7 @@ static struct address_range range_at(const struct network_endpoint *endpoint)
 	return range;
 }
 
-/* Only what is denied takes a rule: a public name whose addresses change leaves the plan as it is. */
+/* Adds a rule only if the endpoint is denied. So a public name whose addresses change leaves the plan unchanged. */
 static int need(struct network_plan *plan, const struct network_endpoint *endpoint, struct err *err)
 {
 	const struct address_range range = range_at(endpoint);
@@ -310,7 +310,7 @@ static int need(struct network_plan *plan, const struct network_endpoint *endpoi
 	return network_plan_reaches(plan, endpoint) ? 0 : allow_add(plan, &range, err);
 }
 
-/* The resolvers that resolv.conf names. */
+/* Adds the resolvers of resolv.conf. */
 static int resolvers_add(struct network_plan *plan, const char *text, struct err *err)
 {
 	for (; text && *text; text += strcspn(text, "\n"), text += *text == '\n') {
@@ -372,7 +372,7 @@ void network_plan_arguments(const struct network_plan *plan, struct texts *args)
 		"--no-dhcpv6", "--no-ra", "-I", "net0", "-t", "none", "-u", "none", "-U", "none"};
 	static const char *const four[] = {"-a", OWN4, "-n", "29", "-g", GATEWAY4};
 	static const char *const six[] = {"-a", OWN6, "-g", GATEWAY6};
-	/* pasta needs an interface where there is no default route. Its sockets still follow the machine's routes. */
+	/* pasta needs an interface if there is no default route. Its sockets still follow the machine's routes. */
 	static const char *const unrouted[] = {"-4", "-i", "lo", "-M", "02:00:00:00:00:01"};
 
 	for (size_t i = 0; i < ARRAY_LEN(always); i++)

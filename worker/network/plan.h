@@ -3,16 +3,16 @@
 #define WORKER_NETWORK_PLAN_H
 
 /*
- * Decides what a job's isolated network reaches. Pure: the operator's lists and what is known of the machine go in,
- * routing rules and pasta's arguments come out.
+ * Decides which addresses a job's isolated network reaches. Pure: it computes routing rules and pasta's arguments from
+ * the operator's lists and the facts about the machine.
  *
  *  1. The loopback of the worker's machine, the addresses of its interfaces, link-local and metadata addresses, and
  *     multicast are denied. So are the ranges of --job-network-deny. Everything else is reachable.
- *  2. --job-network-allow makes exceptions. The entry with the longer prefix decides, then the one that names a port;
- *     between equals, allow wins.
- *  3. The needed endpoints (resolvers, API, provider mirror, proxies) are reachable, each at its port alone.
- *  4. Inside the network, 127.0.0.1 and ::1 are the job's own. A port of the machine's loopback that is allowed or
- *     needed appears there at both addresses, for TCP alone.
+ *  2. --job-network-allow makes exceptions. The entry with the longer prefix decides, then the one with a port.
+ *     Between equals, allow wins.
+ *  3. The needed endpoints (resolvers, API, provider mirror, proxies) are reachable, each only at its port.
+ *  4. Inside the network, 127.0.0.1 and ::1 are the job's own. An allowed or needed port of the machine's loopback is
+ *     forwarded to both addresses, only for TCP.
  */
 
 #include "common/guard.h"
@@ -43,7 +43,7 @@ struct network_endpoint {
 struct network_facts {
 	struct network_endpoint *own; /* addresses of its interfaces, without the loopback; port 0; owned */
 	size_t own_count;
-	struct network_endpoint *needed; /* what every job has to reach; owned */
+	struct network_endpoint *needed; /* endpoints that every job must reach; owned */
 	size_t needed_count;
 	bool ipv4, ipv6; /* there is a default route */
 	char *resolv;    /* the text of resolv.conf; owned; or NULL */
@@ -53,7 +53,7 @@ void network_facts_release(struct network_facts *facts);
 void network_facts_add_own(struct network_facts *facts, const unsigned char address[16]);
 void network_facts_add_needed(struct network_facts *facts, const unsigned char address[16], int port);
 
-/* Two plans with equal bytes make equal networks. */
+/* Plans with equal bytes make equal networks. */
 struct network_plan {
 	struct holder_request request;
 	uint16_t ports[NETWORK_PORTS_MAX]; /* of the machine's loopback, ascending */
@@ -67,11 +67,12 @@ int network_plan_make(const struct network_lists *lists, const struct network_fa
 	struct network_plan *ret_plan, struct err *err);
 /* pasta's arguments after its own path. */
 void network_plan_arguments(const struct network_plan *plan, struct texts *args);
-/* True if a job in this network can connect to the endpoint; its own loopback counts if the port is forwarded. */
+/* True if a job in this network can connect to the endpoint. An endpoint on the loopback counts if its port is
+ * forwarded. */
 bool network_plan_reaches(const struct network_plan *plan, const struct network_endpoint *endpoint);
 
-/* Appends the resolv.conf that jobs see: forwarded resolvers stand in the place of those on the loopback. A resolver
- * with a zone (fe80::1%eth0) is left out. -1: over the limit. */
+/* Appends the resolv.conf that jobs see. Forwarded resolvers replace those on the loopback. A resolver with a zone
+ * (fe80::1%eth0) is left out. -1: over the limit. */
 int network_resolv_conf(const char *text, struct buf *out);
 
 #endif

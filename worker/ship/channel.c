@@ -18,29 +18,29 @@
 
 enum {
 	TRANSFER_MS = 15 * 60 * 1000,
-	LATER_MS = 80, /* as a log waits for more */
+	LATER_MS = 80, /* the same as the pause of a log */
 };
 
 struct transfer {
 	struct channel *channel;
-	struct transfer_spec spec;   /* its texts and body are owned */
-	struct shipment *shipment;   /* with which it is under way, or NULL */
-	struct parcel_answer answer; /* of its part, until it is told */
-	int foreign_tries;           /* answers of a proxy that count */
-	unsigned long long accepted; /* answers of the scheduler to this worker, at the last of these */
-	bool given_up;               /* after too many of them */
+	struct transfer_spec spec;   /* owns its texts and body */
+	struct shipment *shipment;   /* the request that it is under way with, or NULL */
+	struct parcel_answer answer; /* the answer to its part, until the callback gets it */
+	int foreign_tries;           /* counted answers of a proxy */
+	unsigned long long accepted; /* the scheduler's answers to this worker at the last counted try */
+	bool given_up;               /* ended because of too many answers of a proxy */
 	struct backoff backoff;
-	struct loop_timer timer; /* until it is tried again, or told its answer */
+	struct loop_timer timer; /* until the next try or the callback */
 	transfer_fn fn;
 	void *data;
 	struct transfer *next;
 };
 
-/* A request. */
+/* One HTTP request, with one or several transfers. */
 struct shipment {
 	struct channel *channel;
 	struct fetch *fetch;
-	size_t count; /* of its transfers; several are a parcel */
+	size_t count; /* of its transfers; more than one is sent as a parcel */
 	struct shipment *next;
 };
 
@@ -54,7 +54,7 @@ void channel_open(struct channel *channel, struct loop *loop, struct fetcher *fe
 	channel->token = mem_text(token);
 }
 
-/* Takes it out of its channel's list. */
+/* Removes the transfer from its channel's list. */
 static void transfer_unlink(struct transfer *transfer)
 {
 	struct transfer **at = &transfer->channel->transfers;
@@ -65,7 +65,7 @@ static void transfer_unlink(struct transfer *transfer)
 		*at = transfer->next;
 }
 
-/* Takes it out of its channel's list, and lets its transfers go. */
+/* Removes the request from its channel's list and detaches its transfers. */
 static void shipment_free(struct shipment *shipment)
 {
 	struct shipment **at = &shipment->channel->shipments;
@@ -79,7 +79,7 @@ static void shipment_free(struct shipment *shipment)
 	free(shipment);
 }
 
-/* Nothing is under way any more, and nothing goes by itself. */
+/* Cancels all requests and timers. */
 static void channel_halt(struct channel *channel)
 {
 	while (channel->shipments) {
@@ -161,7 +161,7 @@ static void count_bytes(const struct transfer *transfer)
 		transfer->spec.what);
 }
 
-/* It is in no list any more. */
+/* Ends a transfer that is in no list any more. */
 static void transfer_end(struct transfer *transfer, int status, const struct buf *body)
 {
 	struct channel *channel = transfer->channel;
@@ -203,7 +203,7 @@ static void part_tell(void *data)
 	transfer_end(transfer, transfer->answer.status, &transfer->answer.body);
 }
 
-/* By itself: what it leads to may end others, or the channel. */
+/* Calls back from a timer of its own, because the callback may end other transfers or the channel. */
 static void part_answered(struct transfer *transfer, struct parcel_answer answer)
 {
 	buf_release(&transfer->answer.body);
@@ -211,8 +211,8 @@ static void part_answered(struct transfer *transfer, struct parcel_answer answer
 	loop_timer_set(transfer->channel->loop, &transfer->timer, 0, part_tell, transfer);
 }
 
-/* Whether the transfer ends because proxies answered it too often. A proxy may refuse a request for one part of it, so
- * the parts are sent alone from now on. */
+/* Whether the transfer ends because proxies answered it too often. A proxy may refuse a request because of one part,
+ * so the parts are sent separately from now on. */
 static bool foreign_ends(struct transfer *transfer, const struct fetch_answer *answer)
 {
 	struct parcel_answer reason = {0, BUF_INIT(512)};
@@ -234,7 +234,7 @@ static bool foreign_ends(struct transfer *transfer, const struct fetch_answer *a
 	return true;
 }
 
-/* All of it is tried again, at the same time. */
+/* Retries all transfers of the request, at the same time. */
 static void shipment_return(struct shipment *shipment, const struct fetch_answer *answer)
 {
 	struct transfer *first = NULL;
@@ -282,7 +282,7 @@ static struct transfer *shipment_first(const struct shipment *shipment)
 	return transfer;
 }
 
-/* The file's error takes the place of the answer's body. */
+/* The file's error replaces the answer's body. */
 static void transfer_end_file(struct transfer *transfer, int code)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(256);
@@ -318,7 +318,7 @@ void channel_give_up(struct channel *channel)
 	struct transfer *transfer = channel->transfers, *next;
 
 	channel_halt(channel);
-	/* Their callbacks may start others, which are not touched here. */
+	/* Their callbacks may start other transfers, which stay. */
 	channel->transfers = NULL;
 	for (; transfer; transfer = next) {
 		next = transfer->next;
@@ -326,7 +326,7 @@ void channel_give_up(struct channel *channel)
 	}
 }
 
-/* Each goes alone, so that ending its request ends no other transfer. */
+/* Downloads are sent alone, so ending the request ends no other transfer. */
 static void download_give_up(struct transfer *transfer)
 {
 	const struct buf nothing = BUF_INIT(0);
@@ -434,7 +434,7 @@ static void shipment_send(struct shipment *shipment)
 		send_alone(shipment, shipment_first(shipment));
 }
 
-/* ---- what goes together ---- */
+/* ---- batching ---- */
 
 static bool transfer_waits(const struct transfer *transfer)
 {
@@ -495,7 +495,7 @@ static void *bytes_copy(const void *bytes, size_t len)
 	return buf_take(&copy);
 }
 
-/* NULL: it is large, or can't be read. */
+/* Reads a small file. NULL if it is large or can't be read. */
 static char *small_file(int fd, size_t *ret_len)
 {
 	struct stat info;
@@ -511,7 +511,7 @@ static char *small_file(int fd, size_t *ret_len)
 	return NULL;
 }
 
-/* What is large goes alone. */
+/* Sends large bodies alone. */
 static void spec_settle(struct transfer_spec *spec)
 {
 	char *bytes = spec->body_fd > 0 ? small_file(spec->body_fd, &spec->body_len) : NULL;

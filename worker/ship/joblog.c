@@ -22,8 +22,8 @@ enum {
 	SEND_AT = 64 * 1024,
 	SEND_MOST = 1024 * 1024,
 	LINE_MOST = 1024 * 1024,
-	HOLD_MOST = 4 * 1024 * 1024,     /* more than this, and reading stops */
-	PENDING_MOST = 16 * 1024 * 1024, /* what one more read can add at the most lies below this */
+	HOLD_MOST = 4 * 1024 * 1024,     /* more than this stops the reading */
+	PENDING_MOST = 16 * 1024 * 1024, /* upper bound of `pending`, even after one more read */
 	LOG_MOST = 128 * 1024 * 1024,
 	GAP_LINE_MOST = 128,
 };
@@ -83,7 +83,8 @@ static void log_accepted(struct joblog *log, size_t len)
 	metric_add(M_LOG_BYTES, "", (double)len);
 }
 
-/* Puts a line that says how much is missing before what is pending, and goes on where the scheduler's copy ends. */
+/* Puts a line with the number of missing bytes before the pending bytes, and continues at the end of the scheduler's
+ * copy. */
 static void log_skip(struct joblog *log, uint64_t length, uint64_t missing)
 {
 	struct buf rest = log->pending;
@@ -100,8 +101,8 @@ static void log_skip(struct joblog *log, uint64_t length, uint64_t missing)
 	log->offset = length;
 }
 
-/* 409 names the length that the scheduler has. It is longer if an earlier request arrived though its answer did not. It
- * is shorter if a part was refused, or if the scheduler's database has lost commits. */
+/* A 409 contains the length that the scheduler has. It is longer if an earlier request arrived but its answer did
+ * not. It is shorter if a part was refused, or if the scheduler's database has lost commits. */
 static void log_conflict(struct joblog *log, const struct buf *body)
 {
 	struct err err = ERR_INIT;
@@ -175,7 +176,7 @@ static void pause_over(void *data)
 	joblog_push(data);
 }
 
-/* The slower the scheduler answers, the larger the pieces that it gets. */
+/* The slower the scheduler answers, the longer the pause and the larger the requests. */
 static int64_t pause_ms(const struct joblog *log)
 {
 	int64_t pause = log->took_ms > PAUSE_MS ? log->took_ms : PAUSE_MS;
@@ -183,7 +184,7 @@ static int64_t pause_ms(const struct joblog *log)
 	return pause < PAUSE_MOST_MS ? pause : PAUSE_MOST_MS;
 }
 
-/* While a request is under way, its answer decides. */
+/* Does nothing while a request is under way, because its answer sends the next one. */
 static void send_soon(struct joblog *log)
 {
 	if (log->flight > 0 || log->pending.len == 0)
@@ -204,7 +205,7 @@ void joblog_flush(struct joblog *log, loop_work_fn fn, void *data)
 
 /* ---- lines ---- */
 
-/* Ends a log that is too long, with a line of its own. */
+/* Ends a log that is too long, with an explanatory line. */
 static void pending_cut(struct joblog *log)
 {
 	log->cut = true;
@@ -213,7 +214,7 @@ static void pending_cut(struct joblog *log)
 		log->full(log->full_data);
 }
 
-/* `end`: of the line, or "" after a piece of it. */
+/* `end` is the line end, or "" after a piece of a line. */
 static void pending_add(struct joblog *log, size_t len, const char *end)
 {
 	size_t before = log->pending.len;
@@ -229,8 +230,8 @@ static void pending_add(struct joblog *log, size_t len, const char *end)
 	log->within_line = !*end;
 }
 
-/* The first `len` bytes of a line that is longer than what is held. They go without a line's end, so that the line
- * stays whole in the log: an event of several MiB is one JSON text. `on_line` does not get it. */
+/* Takes the first `len` bytes of a line that is longer than the buffer. They get no line end, so that the line stays
+ * whole in the log: an event of several MiB is one JSON text. `on_line` does not get such a line. */
 static void piece_take(struct joblog *log, size_t len)
 {
 	pending_add(log, len, "");
@@ -247,7 +248,7 @@ static void line_take(struct joblog *log)
 	log->long_line = false;
 }
 
-/* A line longer than the bound goes in pieces. */
+/* Splits the bytes into lines. A line that exceeds the limit is taken in pieces. */
 static void bytes_take(struct joblog *log, const char *bytes, size_t len)
 {
 	while (len > 0) {
@@ -285,7 +286,7 @@ static void output_copy(struct joblog *log, const char *bytes, size_t len)
 		log->copy_failed(log->copy_failed_data);
 }
 
-/* One read: true if there may be more. */
+/* Reads once. True if there may be more. */
 static bool output_read(struct joblog *log)
 {
 	char chunk[READ_MOST];

@@ -20,16 +20,16 @@
 
 enum { NOTE_LIMIT = 4096 };
 
-/* Of a state that can't be delivered: a job must not fill the worker's disk for good. */
+/* Limit for a state that can't be delivered, so that a job can't fill the worker's disk permanently. */
 #define KEPT_MOST ((off_t)4 * MAX_STATE_BYTES)
 
-#define SERIAL_MOST 9e15 /* up to there a real is exact */
+#define SERIAL_MOST 9e15 /* up to here a double is exact */
 
 static const char usual[] = "root/" WORKDIR_STATE;
-static const char errored[] = LEFTOVER_ERRORED; /* in the job's folder: out of the job's reach */
+static const char errored[] = LEFTOVER_ERRORED; /* in the job's folder, where the job has no access */
 static const char delivered[] = "delivered";
 
-/* ---- facts ---- */
+/* ---- identity of a state ---- */
 
 static bool lineage_plausible(const char *text)
 {
@@ -40,8 +40,8 @@ static bool lineage_plausible(const char *text)
 	return !text[len] && len < LINEAGE_SIZE;
 }
 
-/* Numbers of terraform's have no bound, and its texts may hold a zero: what does not fit an integer is read as a real.
- */
+/* Parses a state. terraform's numbers have no limit, and its texts may hold a zero byte. A number that does not fit
+ * an integer is read as a double. */
 static json_t *state_parse(const char *bytes, size_t len)
 {
 	json_t *state = json_loadb(bytes, len, JSON_ALLOW_NUL, NULL);
@@ -57,7 +57,7 @@ bool state_facts_read(const char *bytes, size_t len, struct state_facts *ret_fac
 
 	while (len > 0 && strchr(" \t\r\n", bytes[len - 1]))
 		len--;
-	if (len == 0 || bytes[len - 1] != '}') /* the usual half of one: no need to read it all */
+	if (len == 0 || bytes[len - 1] != '}') /* half-written, as usual: skips the parsing */
 		return false;
 	value = state_parse(bytes, len);
 	serial = json_object_get(value, "serial");
@@ -72,7 +72,7 @@ bool state_facts_read(const char *bytes, size_t len, struct state_facts *ret_fac
 
 /* ---- the last state ---- */
 
-/* A job can leave anything where its state belongs. */
+/* A job can leave anything in place of its state. */
 static bool is_regular(int fd, off_t *ret_size)
 {
 	struct stat info;
@@ -89,7 +89,7 @@ static const char *last_path(int top)
 	return faccessat(top, errored, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ? errored : usual;
 }
 
-/* Of the facts only the digest. */
+/* Sets only the digest of the facts. */
 static int file_read(int top, const char *path, struct buf *ret_bytes, struct state_facts *ret_facts, struct err *err)
 {
 	if (beneath_read(top, path, ret_bytes, err) < 0)
@@ -98,7 +98,7 @@ static int file_read(int top, const char *path, struct buf *ret_bytes, struct st
 	return 0;
 }
 
-/* The others. False if it is no whole state. */
+/* Sets the other facts. False if the state is not complete. */
 static bool facts_add(const struct buf *bytes, struct state_facts *facts)
 {
 	struct state_facts read;
@@ -171,7 +171,7 @@ bool leftover_undelivered(int top)
 	return found == LEFTOVER_CHANGED || found == LEFTOVER_UNREADABLE;
 }
 
-/* Of the state before: what can be read of it, or else what the scheduler has. */
+/* The facts of the previous state: read from the file as far as possible, else those that the scheduler has. */
 static void before_read(int top, struct state_facts *ret_facts)
 {
 	if (leftover_read(top, NULL, ret_facts) < 0)
@@ -218,8 +218,8 @@ static int errored_take(int top, const struct buf *state, struct state_facts *fa
 	return errored_write(top, &whole, err);
 }
 
-/* Keeps what can't be taken as it is, in the place of the last state: it is then known to be unreadable. An empty file
- * takes the place of anything but a regular file. */
+/* Keeps a file that can't be used in the place of the last state, so that the last state counts as unreadable.
+ * Anything but a regular file is replaced by an empty file. */
 static void errored_keep(int top, const char *folder)
 {
 	_cleanup_(freep) char *from = mem_printf("root/%s", folder), *path = mem_printf("%s/%s", from, errored);
@@ -255,7 +255,7 @@ void leftover_errored(int top, const char *folder)
 	errored_keep(top, folder);
 }
 
-/* Says that there was a state. */
+/* Writes an empty file as a marker that there was a state. */
 static int marker_write(int folder, const char *name)
 {
 	struct err err = ERR_INIT;
@@ -279,7 +279,7 @@ int leftover_move(int top, int folder, const char *name)
 	return fsync(folder);
 }
 
-/* ---- what was delivered ---- */
+/* ---- delivered states ---- */
 
 void delivered_write(int top, const struct state_facts *facts)
 {

@@ -24,7 +24,8 @@ static void secret_insert(struct redactor *redactor, char *secret)
 	redactor->pairs[pair / 8] |= (unsigned char)(1 << pair % 8);
 }
 
-/* The text as it stands between the quotes of a JSON string. Go's encoder, terraform's, escapes <, > and & too. */
+/* The text as it appears between the quotes of a JSON string. Go's encoder, which terraform uses, escapes <, > and &
+ * too. */
 static char *json_form(const char *value, bool as_go)
 {
 	json_auto_t *string = json_string(value);
@@ -54,7 +55,7 @@ static void secret_add(struct redactor *redactor, char *secret)
 		secret_insert(redactor, secret);
 }
 
-/* A value of several lines appears line by line in plain output. */
+/* Adds each line of a value of several lines, because plain output shows them line by line. */
 static void lines_add(struct redactor *redactor, const char *value)
 {
 	_cleanup_(freep) char *copy = mem_text(value);
@@ -65,7 +66,7 @@ static void lines_add(struct redactor *redactor, const char *value)
 			secret_add(redactor, mem_text(line));
 }
 
-/* These would break every line of JSON, and tell nothing. */
+/* True for JSON's literals: they are no secrets, and replacing them would break every line of JSON. */
 static bool says_nothing(const char *value)
 {
 	return text_equal(value, "true") || text_equal(value, "false") || text_equal(value, "null");
@@ -83,7 +84,7 @@ void redactor_add(struct redactor *redactor, const char *value)
 		secret_add(redactor, mem_text(value));
 }
 
-/* An expression that is one quoted string stands for what is between the quotes. */
+/* Adds a variable's value. For an expression that is one quoted string, adds the text between the quotes. */
 static void variable_add(struct redactor *redactor, const struct variable *variable)
 {
 	size_t len = strlen(variable->value);
@@ -114,7 +115,7 @@ void redactor_release(struct redactor *redactor)
 	*redactor = (struct redactor){.secrets = NULL};
 }
 
-/* The first place from `at` on where a secret may begin: those of every line are few. */
+/* The first position from `at` on where a secret may begin. There are few in a line. */
 static size_t place_next(const struct redactor *redactor, const char *line, size_t len, size_t at)
 {
 	for (; at + 1 < len; at++) {

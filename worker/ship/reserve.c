@@ -39,7 +39,7 @@ static off_t reserve_size(const struct workdir *dir, int64_t disk)
 	return disk > 0 && wanted > disk / 8 ? disk / 8 : wanted;
 }
 
-/* The file stays empty: its blocks lie behind its end. */
+/* Allocates blocks beyond the end of the file, which stays empty. */
 static int allocate(const struct workdir *dir, const char *path, off_t size, struct err *err)
 {
 	_cleanup_(closep) int fd = beneath_open(dir->top, path, O_WRONLY | O_CREAT, 0600);

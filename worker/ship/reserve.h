@@ -5,9 +5,9 @@
 /*
  * Disk space for the last state of an apply, allocated before the apply starts.
  *
- * An engine that can't write its state (the disk is full) writes errored.tfstate into its working directory. That file
- * exists from the start, is empty, and has blocks allocated, so the write succeeds on a full disk. The worker copies it
- * (ship/leftover.h); that copy's file has blocks allocated too.
+ * An engine that can't write its state because the disk is full writes errored.tfstate into its working directory. That
+ * file exists from the start, is empty, and has blocks allocated, so the write succeeds on a full disk. The worker
+ * copies it (ship/leftover.h); the file of the copy has blocks allocated too.
  */
 
 #include "worker/exec/workdir.h"

@@ -21,9 +21,9 @@ struct kept_result {
 	struct channel channel;
 	uint64_t tag;
 	int64_t since_ms;
-	bool delivered; /* the broker has it on its disks, or the scheduler has it */
+	bool delivered; /* the broker has persisted it, or the scheduler has it */
 	bool posting;
-	bool refused; /* the scheduler has refused it: said once in the log */
+	bool refused; /* the scheduler has refused it, which is logged once */
 	bool applies;
 	struct loop_timer timer;
 	struct kept_result *next;
@@ -90,7 +90,7 @@ static void note_delivered(const struct kept_result *kept, const char *way)
 
 /* ---- over HTTP ---- */
 
-/* The result is kept: each heartbeat that says that the attempt is still held sends it again (results_heard). */
+/* The result is kept. Each heartbeat that still holds the attempt sends it again (results_heard). */
 static void post_refused(struct kept_result *kept, const char *why)
 {
 	kept->posting = false;
@@ -150,7 +150,8 @@ static void broker_slow(void *data)
 		post(kept);
 }
 
-/* Statistics come every few seconds, so that a client which has just begun is not down for having none. */
+/* Whether the broker is probably reachable. Statistics arrive only every few seconds, so a new client counts as
+ * reachable. */
 static bool broker_likely(const struct kafka_producer *producer)
 {
 	struct kafka_stats stats;

@@ -3,10 +3,14 @@
 #define WORKER_SHIP_RESULTS_H
 
 /*
- * Results of jobs that have ended, kept until the scheduler is known to have them (proto/README). Each goes to
- * runyard.results; it goes over HTTP instead if there is no broker, if the broker doesn't take it soon, or if the
- * scheduler still holds the attempt at a heartbeat some seconds later. A result that the scheduler refuses is kept, and
- * sent again after each heartbeat for as long as the attempt is held.
+ * Results of ended jobs, kept until the scheduler has confirmed them (proto/README).
+ *
+ * Each result is published to runyard.results. It is sent over HTTP instead in any of these cases:
+ *  - there is no broker;
+ *  - the broker does not accept it soon;
+ *  - the scheduler still holds the attempt at a heartbeat some seconds later.
+ *
+ * A refused result is kept, and sent again after each heartbeat while the attempt is held.
  */
 
 #include "common/loop.h"
@@ -21,9 +25,9 @@ struct results_spec {
 	struct fetcher *fetcher;
 	const char *scheduler_url;
 	struct kafka_producer *producer; /* or NULL */
-	void (*delivered)(void *data);   /* the broker or the scheduler took one; or NULL */
-	/* The scheduler has that result, or does not want it any more; or NULL. `awaited`: it came too late, and what
-	 * is waited for is that the attempt's last state is there. */
+	void (*delivered)(void *data);   /* the broker or the scheduler has accepted a result; or NULL */
+	/* The scheduler has that result, or no longer wants it; or NULL. `awaited`: the result came too late, and
+	 * the scheduler waits for the attempt's last state. */
 	void (*confirmed)(void *data, const char *job, int attempt, bool awaited);
 	void *data;
 };
@@ -32,7 +36,7 @@ struct results_spec {
 struct results *results_new(const struct results_spec *spec);
 void results_free(struct results *results);
 
-/* An attempt that a heartbeat lists. */
+/* An attempt in a heartbeat's list. */
 struct listed_attempt {
 	const char *job, *token, *run;
 	int attempt;
@@ -41,18 +45,19 @@ struct listed_attempt {
 
 typedef void (*listed_fn)(void *data, const struct listed_attempt *listed);
 
-/* Publishes it. `token` is the job's; copied. `applies`: an apply that had begun. */
+/* Publishes a result. `token` is the job's; copied. `applies`: the job is an apply that had begun. */
 void results_add(struct results *results, const struct job_result *result, const char *token, bool applies);
-/* The broker's delivery report of a message that was produced with this tag. */
+/* The broker's delivery report for the message with this tag. */
 void results_delivered(struct results *results, uint64_t tag, const char *error);
-/* What a heartbeat said about an ended job: sent again if it is still held, forgotten if not. False: no such result. */
+/* Handles what a heartbeat's answer says about an ended job: sends the result again if the attempt is still held,
+ * and forgets it if not. False if there is no such result. */
 bool results_heard(struct results *results, const char *job, int attempt, bool held, bool awaited);
-/* Calls back for every result that is kept. */
+/* Calls `each` for every kept result. */
 void results_each(struct results *results, listed_fn each, void *data);
-/* How many are kept, and how many of them neither the broker nor the scheduler has taken yet. */
+/* The number of kept results, and the number of those that neither the broker nor the scheduler has accepted yet. */
 size_t results_kept(const struct results *results);
 size_t results_undelivered(const struct results *results);
-/* Sends all of the latter over HTTP now. */
+/* Sends all undelivered results over HTTP now. */
 void results_hurry(struct results *results);
 
 #endif

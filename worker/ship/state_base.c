@@ -42,7 +42,7 @@ static bool text_ends(const struct buf *state, const char *end)
 	return state->len >= len && memcmp(state->data + state->len - len, end, len) == 0;
 }
 
-/* The engines write version, serial and lineage before the outputs. */
+/* Reads the head: the engines write version, serial and lineage before the outputs. */
 static bool head_facts(const struct buf *state, struct state_facts *ret_facts)
 {
 	static const char outputs[] = ",\n  \"outputs\":";
@@ -56,8 +56,8 @@ static bool head_facts(const struct buf *state, struct state_facts *ret_facts)
 	return state_facts_read(head, strlen(head), ret_facts) && *ret_facts->lineage;
 }
 
-/* No text in a JSON document has a line break, so a brace at the start of a line is only at the end of an indented one.
- */
+/* A JSON text can't contain a line break. So a brace at the start of a line can only be the end of an indented
+ * document. */
 enum state_text state_head_read(const struct buf *state, struct state_facts *ret_facts)
 {
 	if (!state->len)
@@ -69,7 +69,7 @@ enum state_text state_head_read(const struct buf *state, struct state_facts *ret
 	return head_facts(state, ret_facts) ? STATE_TEXT_WHOLE : STATE_TEXT_OTHER;
 }
 
-/* ---- what to send ---- */
+/* ---- the form to send ---- */
 
 static bool same_as_base(const struct state_base *base, const struct buf *state)
 {
@@ -79,7 +79,7 @@ static bool same_as_base(const struct state_base *base, const struct buf *state)
 	return text_equal(digest, base->facts.digest);
 }
 
-/* Both ends parse a new base and compress it, so the differences to one base may add up to the size of a state. */
+/* The differences to one base may add up to the size of a state, because both ends parse and compress each new base. */
 static bool difference_pays(const struct state_base *base, size_t state_len, size_t frame_len)
 {
 	return frame_len <= STATE_DIFFERENCE_MAX && frame_len <= state_len / 4 &&

@@ -85,7 +85,7 @@ static void state_taken(struct states *states, int status, const struct buf *bod
 	states->delivered = states->flight;
 	if (states->flight_base && status != 202) {
 		state_base_set(&states->base, &states->bytes, &states->flight, clock_mono_ms());
-		/* No file has this digest: whatever follows is sent whole at the end. */
+		/* No file has this digest, so the last state is always sent whole. */
 		text_copy(states->delivered.digest, sizeof(states->delivered.digest), "base");
 	}
 	delivered_write(states->dir->top, &states->delivered);
@@ -128,7 +128,7 @@ static void state_send(struct states *states, bool base)
 	channel_send(states->channel, &spec, state_answered, states);
 }
 
-/* Sends what is in the file, unless the scheduler has it or has just refused it. */
+/* Sends the state in the file, unless the scheduler already has it or has just refused it. */
 static void whole_check(struct states *states)
 {
 	struct err why = ERR_INIT;
@@ -147,7 +147,7 @@ static void whole_check(struct states *states)
 
 /* ---- differences ---- */
 
-/* A scheduler that has another base, or knows no differences, gets the whole state. */
+/* If the scheduler has another base or does not support differences, the state is sent whole. */
 static void difference_answered(void *data, int status, const struct buf *body)
 {
 	struct states *states = data;
@@ -193,8 +193,8 @@ static bool changes_read(struct states *states)
 	return any;
 }
 
-/* The text is not parsed. The kernel reports the truncation before anything is written again, so what was read without
- * a report is of one state. */
+/* Reads the file without parsing it. The kernel reports a truncation before new bytes are written. So if there was
+ * no report, all bytes belong to one state. */
 static enum state_text file_read_still(struct states *states, struct state_facts *ret_facts)
 {
 	for (int reads = 0; reads < READS_MAX; reads++) {
@@ -210,7 +210,7 @@ static enum state_text file_read_still(struct states *states, struct state_facts
 	return STATE_TEXT_OTHER;
 }
 
-/* False if the state has to be sent whole. */
+/* False if the state must be sent whole. */
 static bool difference_check(struct states *states)
 {
 	_cleanup_(buf_release) struct buf frame = BUF_INIT(2 * (size_t)DIFFERENCE_STATE_MAX);
@@ -222,7 +222,7 @@ static bool difference_check(struct states *states)
 		return false;
 	text = file_read_still(states, &now);
 	if (text != STATE_TEXT_WHOLE)
-		return text == STATE_TEXT_TORN; /* the end of the write is reported, too */
+		return text == STATE_TEXT_TORN; /* the end of the write will be reported too */
 	form = state_base_compare(&states->base, &states->bytes, &now, clock_mono_ms(), &frame);
 	if (form == STATE_AS_DIFFERENCE)
 		difference_send(states, &now, &frame);
@@ -235,7 +235,7 @@ static void state_check(struct states *states)
 		whole_check(states);
 }
 
-/* Reads the file if it changed and nothing is under way. */
+/* Reads the file if it has changed and no request is under way. */
 static void states_go_on(struct states *states)
 {
 	if (states->busy)

@@ -11,7 +11,7 @@
 #include "worker/exec/workdir.h"
 #include "worker/ship/leftover.h"
 
-/* A line that is longer reports nothing. */
+/* The engine's reports fit into this length; longer lines are ignored. */
 enum { CHUNK = 64 * 1024, LINE_LIMIT = 1024 * 1024 };
 
 static void output_read(int fd, struct applied *applied)
@@ -36,7 +36,7 @@ static void output_read(int fd, struct applied *applied)
 	}
 }
 
-/* NULL if there is none. */
+/* The parsed last state, or NULL if there is none. */
 static json_t *state_read(int top)
 {
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(MAX_STATE_BYTES);

@@ -2,7 +2,7 @@
 #ifndef WORKER_SHIP_UNRECORDED_H
 #define WORKER_SHIP_UNRECORDED_H
 
-/* The resources that the engine of an apply reported and that its last state does not show (common/applied.h). */
+/* Finds the resources that the engine of an apply reported but that its last state lacks (common/applied.h). */
 
 #include <jansson.h>
 

@@ -24,25 +24,25 @@ enum { NOTE_LIMIT = 16 * 1024 * 1024, KEEPER_MS = 500, DISK_MS = 5000, REFUSED_M
 
 static const char note_name[] = "job.json", changed_name[] = "changed";
 
-/* An ended apply of which something is being told. */
+/* An ended apply with unsent data. */
 struct waiting {
 	struct unsent *unsent;
 	char *name; /* "<job>-<attempt>" */
 	json_t *note;
 	struct channel channel;
-	struct loop_timer again; /* after a result was refused */
+	struct loop_timer again; /* retries a refused result */
 	struct waiting *next;
 };
 
-/* What came of the folder of an apply that has ended, or whose worker has. */
+/* The outcome of recovering the folder of an ended apply, or of an apply whose worker has died. */
 enum recovered { RECOVERED, RECOVER_KEEPER_RUNS, RECOVER_NOT_KEPT /* the disk is full */ };
 
-/* Such a folder that is tried again. */
+/* A folder whose recovery is tried again. */
 struct later {
 	struct unsent *unsent;
 	char *name;
-	json_t *note; /* NULL: it has none, or it can't be read */
-	int jobs;     /* descriptor of the folder that it is in; borrowed */
+	json_t *note; /* NULL: there is none, or it can't be read */
+	int jobs;     /* descriptor of the parent folder; borrowed */
 	struct loop_timer timer;
 	struct later *next;
 };
@@ -53,7 +53,7 @@ struct unsent {
 	int folder;
 	struct waiting *waiting;
 	struct later *later;
-	size_t count; /* of both */
+	size_t count; /* entries of both lists */
 };
 
 int unsent_open(const struct unsent_spec *spec, struct unsent **ret_unsent, struct err *err)
@@ -158,7 +158,7 @@ static void note_drop(struct unsent *unsent, const char *name)
 	unlinkat(unsent->folder, path, 0);
 }
 
-/* What terraform writes below these is put on the disk by itself. */
+/* Files and folders to sync. terraform syncs its own files in them. */
 struct syncing {
 	int fds[4];
 };
@@ -198,13 +198,13 @@ int unsent_note(struct unsent *unsent, const struct workdir *dir, const struct u
 	return 0;
 }
 
-/* "" in a note of an earlier version of the worker. */
+/* The note's run; "" in a note of an earlier version of the worker. */
 static const char *run_of(const json_t *note)
 {
 	return text_or_empty(json_string_at(note, "run"));
 }
 
-/* ---- telling: the result, the unrecorded resources, the state, that it was the last ---- */
+/* ---- sending: the result, the unrecorded resources, the state, the end ---- */
 
 static void tell(struct waiting *waiting, const struct transfer_spec *spec, transfer_fn fn)
 {
@@ -220,7 +220,7 @@ static void all_told(struct waiting *waiting)
 	waiting_drop(waiting);
 }
 
-/* Any answer will do: an attempt of which nothing was awaited any more is not found. */
+/* Accepts any answer: the scheduler answers 404 if it no longer waits for the attempt. */
 static void last_answered(void *data, int status, const struct buf *body)
 {
 	struct waiting *waiting = data;
@@ -237,7 +237,7 @@ static void tell_last(struct waiting *waiting)
 		last_answered);
 }
 
-/* The hold goes on: a person has to look at the file. */
+/* The workspace stays held: an operator must look at the file. */
 static void state_refused(struct waiting *waiting, const char *why)
 {
 	struct unsent *unsent = waiting->unsent;
@@ -249,7 +249,7 @@ static void state_refused(struct waiting *waiting, const char *why)
 	all_told(waiting);
 }
 
-/* It is still owed. */
+/* The scheduler still lacks the state. */
 static void state_unread(struct waiting *waiting, const char *why)
 {
 	log_error("a state of an earlier apply can't be read; the worker's next start tries again", "run",
@@ -279,7 +279,8 @@ static void state_answered(void *data, int status, const struct buf *body)
 		state_refused(waiting, why);
 }
 
-/* The answer to an upload that is too large could be lost, and it would be sent for ever. */
+/* Whether a state is too large to upload. The answer to an oversized upload could get lost, and the worker would
+ * send it forever. */
 static bool too_large(int fd)
 {
 	struct stat info;
@@ -306,7 +307,7 @@ static void tell_state(struct waiting *waiting)
 	}
 }
 
-/* A scheduler of an earlier version knows no such request. */
+/* A scheduler of an earlier version answers 404. */
 static void unrecorded_answered(void *data, int status, const struct buf *body)
 {
 	struct waiting *waiting = data;
@@ -320,7 +321,8 @@ static void unrecorded_answered(void *data, int status, const struct buf *body)
 	tell_state(waiting);
 }
 
-/* An empty list tells that the scheduler has no need to look for them. An earlier version of the worker kept none. */
+/* Sends the unrecorded resources. An empty list means that the scheduler need not compute them. An earlier version
+ * of the worker kept no list. */
 static void tell_unrecorded(struct waiting *waiting)
 {
 	json_t *resources = json_object_get(waiting->note, "unrecorded");
@@ -353,8 +355,8 @@ static void tell_again(void *data)
 	tell_all(unsent, name);
 }
 
-/* The second time it is nothing new. A refused result is not followed by last-state, which would end the attempt as
- * lost. */
+/* The result may already be known, if it is sent for the second time. After a refused result the worker does not
+ * send last-state, because that would end the attempt as lost. */
 static void result_answered(void *data, int status, const struct buf *body)
 {
 	struct waiting *waiting = data;
@@ -415,7 +417,7 @@ static int keep_state(struct unsent *unsent, int top, const char *name)
 	return leftover_move(top, unsent->folder, state);
 }
 
-/* The note first: a state without one would never be found again. */
+/* Writes the note first, because a state without a note would never be found again. */
 static int keep(struct unsent *unsent, int top, const char *name, const json_t *note, bool owed)
 {
 	int code;
@@ -423,7 +425,7 @@ static int keep(struct unsent *unsent, int top, const char *name, const json_t *
 	if (note_write(unsent, name, note, owed) == 0 && (!owed || keep_state(unsent, top, name) == 0))
 		return 0;
 	code = errno;
-	note_drop(unsent, name); /* or the scheduler would be told that there is no state */
+	note_drop(unsent, name); /* else the scheduler would be told that there is no state */
 	log_error("what is left to be told of an apply can't be kept: its folder stays, and it is tried again", "job",
 		name, "why", strerror(code), NULL);
 	return -1;
@@ -495,8 +497,8 @@ void unsent_confirmed(struct unsent *unsent, const char *job, int attempt, bool 
 
 /* ---- after a restart ---- */
 
-/* The engine changed something, and the state here is still the one that the apply began with. The note of an earlier
- * worker has no digest. */
+/* True if the engine changed something but the state here is the one that the apply began with. The note of an
+ * earlier worker has no digest. */
 static bool state_is_missing(int top, const json_t *note)
 {
 	const char *before = json_string_at(note, "digest");
@@ -508,7 +510,7 @@ static bool state_is_missing(int top, const json_t *note)
 	return text_equal(last.digest, before);
 }
 
-/* Jobs that are no applies, or whose apply had not started, have no note. */
+/* Recovers an apply. Other jobs, and applies that had not started, have no note. */
 static int recover_apply(struct unsent *unsent, int top, const char *name)
 {
 	json_auto_t *note = NULL, *unrecorded = NULL;
@@ -529,7 +531,7 @@ static int recover_apply(struct unsent *unsent, int top, const char *name)
 		owed ? "to be delivered" : "delivered", NULL);
 	if (unrecorded)
 		json_object_set(note, "unrecorded", unrecorded);
-	/* The note that is there may have the result. */
+	/* The existing note may have the result. */
 	if (kept_already(unsent, name))
 		return owed ? keep_state(unsent, top, name) : 0;
 	return keep(unsent, top, name, note, owed);
@@ -560,7 +562,7 @@ static enum recovered recover(struct unsent *unsent, int jobs, const char *name)
 	return RECOVERED;
 }
 
-/* ---- what is tried again ---- */
+/* ---- retries ---- */
 
 static void later_run(void *data);
 
@@ -643,9 +645,9 @@ void unsent_recover(struct unsent *unsent, int jobs)
 	each_entry(unsent->folder, tell_entry, unsent);
 }
 
-/* ---- naming them ---- */
+/* ---- listing ---- */
 
-/* A note of an earlier version of the worker names no run. */
+/* Lists the attempt of a note. A note of an earlier version of the worker has no run. */
 static void note_list(const json_t *note, const char *name, listed_fn each, void *data)
 {
 	const char *attempt = strrchr(name, '-');

@@ -14,7 +14,7 @@
 #include "worker/ship/unsent.h"
 #include "worker/stage/summary.h"
 
-/* ---- may it start? ---- */
+/* ---- the start ---- */
 
 static void started_answered(void *data, int status, const struct buf *body)
 {
@@ -29,8 +29,8 @@ static void started_answered(void *data, int status, const struct buf *body)
 	job_release(job);
 }
 
-/* After the scheduler's answer, this apply is never tried again. So this is the last step before terraform starts. The
- * note for a restarted worker is on the disk before. */
+/* After the scheduler has answered this request, the apply is never retried on another worker. So this is the last
+ * step before terraform starts, and the note for a restarted worker is on the disk before. */
 static void step_start(struct job *job)
 {
 	const struct transfer_spec spec = {.method = "POST",
@@ -41,7 +41,7 @@ static void step_start(struct job *job)
 	struct unsent_job note = {job->assignment.job, job->assignment.token, job->assignment.run, job->folder, NULL};
 	struct err err = ERR_INIT;
 
-	/* What a slow answer to the claim left of the lease may be nothing: then it is still anybody's. */
+	/* After a slow answer to the claim, the lease may be over already, and another worker may get the job. */
 	if (!job_leased(job))
 		return;
 	states_init(&job->states, job->host->loop, &job->channel, &job->dir);
@@ -59,7 +59,7 @@ static void step_start(struct job *job)
 		return;
 	}
 	job_hold(job);
-	joblog_push(&job->log); /* it goes along */
+	joblog_push(&job->log); /* sent in the same request */
 	channel_send(&job->channel, &spec, started_answered, job);
 }
 
@@ -115,14 +115,14 @@ static void step_apply(struct job *job)
 	command_run(job, &command);
 }
 
-/* Code that ran during the apply can have changed the backend. */
+/* Checks again after the apply, because code that ran during it can have changed the backend. */
 static void step_check_applied(struct job *job)
 {
 	if (job->applied)
 		step_check_backend(job);
 }
 
-/* ---- what no state shows ---- */
+/* ---- unrecorded resources ---- */
 
 static void compare(void *data)
 {
@@ -140,7 +140,7 @@ static void compared(void *data)
 			"job", job->result.job.text, NULL);
 }
 
-/* An engine that ended well has written what it reported. */
+/* Compares unless the engine succeeded: then the state has all that it reported. */
 static void step_compare(struct job *job)
 {
 	if (!job->states.dir)
@@ -151,7 +151,7 @@ static void step_compare(struct job *job)
 		job_work(job, compare, compared, job);
 }
 
-/* ---- the plan's JSON, if whoever made the plan did not come to it ---- */
+/* ---- the plan's JSON, if the plan's worker did not make it ---- */
 
 static void json_answered(void *data, int status, const struct buf *body)
 {
@@ -173,7 +173,7 @@ static void step_ask_json(struct job *job)
 	if (job->assignment.has_json || !job->states.dir || job->lost || job->stop != STOP_NONE)
 		return;
 	if (job->host->aside(job->host->data, job->assignment.run))
-		return; /* it is being made here, by what made the plan */
+		return; /* it is made here, with the steps of the plan */
 	job_hold(job);
 	channel_send(&job->channel, &spec, json_answered, job);
 }

@@ -10,8 +10,8 @@
 #include "worker/cost/infracost.h"
 
 /*
- * The cost of a plan: from the price books in a thread, or from infracost where the worker has one. Whatever comes of
- * it, the scheduler gets a document that says so; an estimate never stops a run.
+ * The stage `cost`: estimates the cost of a plan from the price books in a thread, or with infracost if the worker has
+ * it. The scheduler gets a document in any case. A failed estimate never stops a run.
  */
 
 #define PLAN_JSON      "out/plan.json"
@@ -28,7 +28,7 @@ static void step_fetch_plan(struct job *job)
 
 /* ---- infracost ---- */
 
-/* Its log lines say much; what it failed of stands in the last. */
+/* infracost logs many lines; the last one has the error. */
 static const char *last_line(const char *text, char *ret_line, size_t size)
 {
 	_cleanup_(freep) char *copy = mem_text(text_or_empty(text));
@@ -54,7 +54,7 @@ static void infracost_ended(struct job *job, int code, const char *errors)
 
 static int infracost_prepare(struct job *job, int *ret_out, struct err *err)
 {
-	/* It reads the plan and nothing of the configuration. */
+	/* infracost reads the plan and no configuration file. */
 	free(job->folder);
 	job->folder = mem_text("config");
 	job->engine = mem_text(job->host->infracost);
@@ -99,7 +99,7 @@ struct estimating {
 	struct err err;
 };
 
-/* Prices may depend on a region that stands in the environment alone. A sensitive value is none of the estimate's. */
+/* The non-sensitive environment variables, because prices may depend on a region that only the environment names. */
 static json_t *plain_environment(const struct assignment *assignment)
 {
 	json_t *env = json_object();
@@ -160,7 +160,7 @@ static void step_estimate(struct job *job)
 	job_work(job, estimate, estimated, estimating);
 }
 
-/* ---- what came of it ---- */
+/* ---- the outcome ---- */
 
 static int write_errored(const struct job *job, struct err *err)
 {
@@ -177,7 +177,7 @@ static void step_report(struct job *job)
 	if (job->lost || job->stop != STOP_NONE || !job->dir.name)
 		return;
 	if (job->decided && write_errored(job, &err) < 0)
-		return; /* the result says it too */
+		return; /* the result has the reason too */
 	job_upload(job,
 		&(struct transfer_spec){.path = "cost",
 			.what = "cost estimate",

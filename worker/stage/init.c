@@ -2,13 +2,13 @@
 #include "worker/stage/stages.h"
 
 /*
- * `get` and `init` run in the job's sandbox, and both can run code of the configuration: go-getter runs git, a backend
- * runs its credential_process, OpenTofu runs the external program of a key_provider. So the worker trusts nothing that
- * they leave:
+ * The steps `get` and `init`. They run in the job's sandbox, and both can run code of the configuration: go-getter
+ * runs git, a backend runs its credential_process, OpenTofu runs the external program of a key_provider. So the worker
+ * does not trust their results:
  *
  *  - The configuration can't bring a .terraform of its own (exec/workdir).
- *  - `get` fetches the modules with the job's environment and the workspace's SSH key. All else that it leaves in
- * .terraform is removed.
+ *  - `get` fetches the modules with the job's environment and the workspace's SSH key. The worker then removes
+ *    everything in .terraform except the modules.
  *  - `init` installs providers, without modules, with the tokens of registries and no other variable of the job.
  */
 
@@ -35,7 +35,7 @@ static int open_folder(const struct job *job)
 	return beneath_open(job->dir.root, job->folder, O_RDONLY | O_DIRECTORY, 0);
 }
 
-/* Leaves .terraform/modules and nothing else. */
+/* Removes everything in .terraform except modules. */
 static void forget_all_but_modules(const struct job *job)
 {
 	static const char *const names[] = {"providers", "plugins", "plugin_path", "terraform.tfstate", "environment"};
@@ -43,12 +43,12 @@ static void forget_all_but_modules(const struct job *job)
 	_cleanup_(closep) int data = folder < 0 ? -1 : beneath_open(folder, ".terraform", O_RDONLY | O_DIRECTORY, 0);
 
 	if (data < 0 && folder >= 0)
-		beneath_remove(folder, ".terraform"); /* no folder: a link, perhaps */
+		beneath_remove(folder, ".terraform"); /* no folder; it may be a link */
 	for (size_t i = 0; data >= 0 && i < ARRAY_LEN(names); i++)
 		beneath_remove(data, names[i]);
 }
 
-/* As ssh wants it: a line's end at the end, and nobody else's to read. */
+/* Writes the key as ssh requires it: with a line end, and readable only by its owner. */
 static int ssh_key_write(const struct job *job, struct err *err)
 {
 	const char *key = job->assignment.ssh_key;
@@ -104,14 +104,14 @@ void step_init(struct job *job)
 	command_run(job, &command);
 }
 
-/* ---- the backend in force ---- */
+/* ---- the backend check ---- */
 
 struct checking {
 	struct job *job;
 	struct err err;
 };
 
-/* The record of an earlier worker's plan names no workspace_dir. */
+/* The record of a plan by an earlier worker has no workspace_dir. */
 static bool record_is_old(const struct job *job)
 {
 	return job->old_plan && !job->init_wanted;
@@ -135,7 +135,7 @@ static void check_backend(void *data)
 	backend_check(folder, &paths, &checking->err);
 }
 
-/* An apply that ended well has its outcome already. */
+/* Sets the outcome directly for an apply that succeeded, because its outcome is already decided. */
 static void backend_checked(void *data)
 {
 	struct checking *checking = data;
@@ -158,7 +158,7 @@ void step_check_backend(struct job *job)
 	job_work(job, check_backend, backend_checked, checking);
 }
 
-/* ---- keeping it ---- */
+/* ---- keeping the result ---- */
 
 static const char bundle_name[] = "bundle.tar.gz";
 
@@ -171,7 +171,7 @@ struct keeping {
 	struct err err;
 };
 
-/* For later plans, if their init would come to the same. */
+/* Keeps the result for later plans whose init would give the same result. */
 static void keep_for_later(struct keeping *keeping)
 {
 	struct job *job = keeping->job;

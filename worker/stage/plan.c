@@ -22,7 +22,8 @@ static void log_line_came(void *data, const char *line, size_t len)
 
 /* ---- plan ---- */
 
-/* An engine says nothing if it can't write all of its plan file, a zip archive. One that OpenTofu encrypts is none. */
+/* The plan file is a zip archive. An engine reports no error if it can't write all of it. A file that OpenTofu
+ * encrypts is no zip. */
 static bool plan_is_whole(int plan)
 {
 	enum { END_SIZE = 22 };
@@ -85,7 +86,7 @@ static void step_plan(struct job *job)
 	command_run(job, &command);
 }
 
-/* ---- the result, if it need not wait for the JSON ---- */
+/* ---- a result that does not wait for the JSON ---- */
 
 static bool json_comes_later(const struct job *job)
 {

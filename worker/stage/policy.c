@@ -212,7 +212,7 @@ static void step_limit(struct job *job)
 		job_work(job, limit, work_ended, job->policies);
 }
 
-/* ---- what came of it ---- */
+/* ---- the outcome ---- */
 
 static void log_counts(const struct policy_stage *stage)
 {
@@ -246,7 +246,7 @@ static void step_report(struct job *job)
 				.body_fd = beneath_open(job->dir.top, RESULTS, O_RDONLY, 0)});
 }
 
-/* After the results are delivered: a verdict that nobody can look up would be of no use. */
+/* Runs after the results are delivered, so that users can look up the reasons of the outcome. */
 static void step_conclude(struct job *job)
 {
 	struct policy_stage *stage = job->policies;

@@ -3,9 +3,9 @@
 #define WORKER_STAGE_POLICY_H
 
 /*
- * The stages `opa` and `sentinel`: each policy of the sets that apply to the run is evaluated on its plan, one after
- * another, each by a program of its own (policy/evaluator.h). Their log is no engine's log: what came of them goes to
- * the scheduler by PUT policy-results alone.
+ * The stages `opa` and `sentinel`. They evaluate each policy of the run's policy sets on the plan, one after another,
+ * each in a program of its own (policy/evaluator.h). Their log is not an engine's log: the scheduler gets the outcomes
+ * only by PUT policy-results.
  */
 
 struct policy_stage;

@@ -17,7 +17,7 @@ static void make_env(const struct job *job, struct texts *env)
 	texts_add(env, "PATH=/usr/local/bin:/usr/bin:/bin");
 	texts_add(env, "LANG=C.UTF-8");
 	texts_add(env, "HOME=/tmp");
-	/* Half of the address space: a Go program that comes near it collects its garbage sooner. */
+	/* half of the address space: a Go program that approaches it collects garbage more often */
 	texts_add(env, "GOMEMLIMIT=%lld", job->host->policies.memory / 2);
 }
 
@@ -52,7 +52,7 @@ int trial_start(struct policy_stage *stage, const struct trial *trial, struct er
 	return bounded_start(job->host->loop, &spec, &job->child, err);
 }
 
-/* ---- what came of a policy ---- */
+/* ---- outcome of a policy ---- */
 
 static void evaluate_next(struct policy_stage *stage);
 
@@ -71,7 +71,7 @@ __attribute__((format(printf, 2, 3))) static void errored(struct judgement *judg
 	va_end(args);
 }
 
-/* Keeps what came of the policy and goes to the next. */
+/* Keeps the policy's outcome and goes on to the next policy. */
 static void judged(struct policy_stage *stage, struct judgement *judgement)
 {
 	static const char *const names[] = {
@@ -86,7 +86,7 @@ static void judged(struct policy_stage *stage, struct judgement *judgement)
 	judgement_release(judgement);
 }
 
-/* A Go program that gets no more memory says so on its way out. */
+/* True if the program died because it got no more memory, which a Go program reports before it exits. */
 static bool out_of_memory(const struct bounded_result *result)
 {
 	const char *errors = buf_str(result->errors);
@@ -128,7 +128,7 @@ static void keep_text(json_t *says, const struct buf *bytes)
 		json_array_append_new(says, printed);
 }
 
-/* What it printed until then may say why. OPA's standard output is its answer and no print. */
+/* Keeps the output up to then, which may have the reason. OPA's standard output is its answer, not a print. */
 static void keep_printed(
 	const struct policy_stage *stage, const struct bounded_result *result, struct judgement *judgement)
 {
@@ -177,7 +177,8 @@ static int evaluate(struct policy_stage *stage, struct err *err)
 	return status;
 }
 
-/* True if one was started; the rest of them is done with. */
+/* Starts the evaluation of the current policy. If it can't be started, records the policy as errored and returns
+ * false. */
 static bool evaluate_one(struct policy_stage *stage)
 {
 	struct judgement judgement = {.says = NULL};

@@ -2,7 +2,7 @@
 #ifndef WORKER_STAGE_POLICY_STAGE_H
 #define WORKER_STAGE_POLICY_STAGE_H
 
-/* What the steps of the policy stages share. For stage/policy*.c alone. */
+/* State and functions that the steps of the policy stages share. Only for stage/policy*.c. */
 
 #include "common/err.h"
 #include "worker/exec/bounded.h"
@@ -14,25 +14,25 @@ struct policy_stage {
 	struct job *job;
 	const struct evaluator *evaluator;
 	char *program; /* path, or NULL */
-	char why[300]; /* there is nothing to evaluate with; or "" */
-	char *said;    /* what the program said that it can do, or NULL */
+	char why[300]; /* why no policy can be evaluated; or "" */
+	char *said;    /* the program's description of its capabilities, or NULL */
 	struct policy_sets sets;
 	json_t *run;
-	size_t set, policy; /* the one that is evaluated, or is next */
+	size_t set, policy; /* the current or next policy */
 	int64_t begun_ms;
-	struct err err; /* of the work in a thread */
+	struct err err; /* error of the work in a thread */
 };
 
 /* One run of the evaluator's program. */
 struct trial {
-	const char *below;  /* root of what it sees, below the job's root */
-	const char *folder; /* to start in, below that */
+	const char *below;  /* root of the program's view, below the job's root */
+	const char *folder; /* working directory, below that */
 	struct texts args;
 	size_t most_out;
 	void (*done)(void *data, const struct bounded_result *result);
 };
 
-/* Starts it as the job's child. -1 with *err: `done` is not called then. */
+/* Starts the program as the job's child. -1 with *err: `done` is not called then. */
 int trial_start(struct policy_stage *stage, const struct trial *trial, struct err *err);
 
 /* policy_evaluate.c: one policy after another. */

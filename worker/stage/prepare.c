@@ -26,7 +26,7 @@ enum { CLI_CONFIG_LIMIT = 256 * 1024, LOCKFILE_LIMIT = 1024 * 1024, CLAIM_LIMIT 
 struct download {
 	struct job *job;
 	const char *what;
-	bool needed; /* nothing there (204) is a failure */
+	bool needed; /* a missing file (204) is a failure */
 };
 
 static void download_ended(void *data, int status, const struct buf *body)
@@ -48,7 +48,7 @@ static void download_ended(void *data, int status, const struct buf *body)
 	job_release(download.job);
 }
 
-/* What came with the claim is in the file then. */
+/* Writes the file from the claim, if the claim brought it. */
 static bool came_along(struct job *job, const char *what, int fd)
 {
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(CLAIM_LIMIT);
@@ -131,7 +131,7 @@ static bool bundle_has_content(int fd)
 	return fd >= 0 && lseek(fd, 0, SEEK_END) > 0;
 }
 
-/* What the plan's init made, if all of it can be used here. */
+/* Unpacks the result of the plan's init, if all of it can be used on this worker. */
 static void unpack_bundle(struct unpacking *unpacking)
 {
 	const struct job *job = unpacking->job;
@@ -145,7 +145,7 @@ static void unpack_bundle(struct unpacking *unpacking)
 		unpacking->old_plan = !backend_record_unpark(unpacking->folder);
 }
 
-/* Links to what the lock file names of the organization's packages. NULL: it has none of them. */
+/* Links the organization's packages that the lock file names. NULL if there are none. */
 static char *offer_own(const struct job *job, int folder)
 {
 	const struct package_view view = job_packages(job);
@@ -180,7 +180,7 @@ static int write_cli_config(struct job *job, int folder, struct err *err)
 	return status < 0 ? err_context(err, "the engine's CLI configuration can't be written") : 0;
 }
 
-/* What a plan's init will read is known now. */
+/* Records the inputs of a plan's init, which are known now. */
 static void remember(struct job *job, int folder, const char *configuration)
 {
 	_cleanup_(buf_release) struct buf locked = BUF_INIT(LOCKFILE_LIMIT);
@@ -202,7 +202,7 @@ static int fill(struct unpacking *unpacking, char ret_digest[SHA256_HEX_SIZE])
 	return status;
 }
 
-/* A plan file has no values of ephemeral variables. */
+/* Writes the values of ephemeral variables, because a plan file lacks them. */
 static void write_ephemeral(struct unpacking *unpacking)
 {
 	const struct job *job = unpacking->job;
@@ -264,7 +264,7 @@ static void unpacked(void *data)
 	free(unpacking);
 }
 
-/* A plan without the workspace's state would create everything again. */
+/* False if the workspace has a state but none was received: a plan without it would create everything again. */
 static bool state_has_come(const struct job *job)
 {
 	struct stat info;

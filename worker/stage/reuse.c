@@ -3,16 +3,16 @@
 #include "worker/stage/stages.h"
 
 /*
- * What init made is used again: by the apply of the plan, on any worker; and by a later plan on this worker to which
- * init would do the same. Such plans are known by a key, the digest of all that init reads:
+ * Reuses the result of init, for the apply of the plan on any worker, and for a later plan on this worker whose init
+ * would give the same result. The key of such plans is the digest of all inputs of init:
  *
- *  - the configuration as it was unpacked, with its lock file, and the folder in it that is worked in;
+ *  - the unpacked configuration with its lock file, and the working directory in it;
  *  - the engine's binary;
- *  - the organization's id, and what opens its registries: credentials, and with modules all of the job's environment
- * and the workspace's SSH key. A key leads a run to nothing that its own credentials would not.
+ *  - the organization's id, and the access to its registries: credentials, and with modules the job's whole
+ *    environment and the workspace's SSH key. So a run gets only what its own credentials could get.
  *
- * Init also installs the providers that the state names: they must be among those that are kept. How long it holds,
- * exec/pinned says. Whatever is missing when it is put in place, an init makes up for.
+ * Init also installs the providers that the state names: they must be among the kept ones. exec/pinned decides how
+ * long a result is valid. If a part is missing when the result is unpacked, init runs.
  */
 
 #include <errno.h>
@@ -35,7 +35,7 @@ enum { LOCKFILE_LIMIT = 1024 * 1024 };
 
 const struct archive_bounds bundle_bounds = {.files = 500 * 1000, .bytes = 4UL * 1024 * 1024 * 1024};
 
-/* ---- putting it in place ---- */
+/* ---- unpacking the result ---- */
 
 struct linking {
 	struct package_view view;
@@ -43,8 +43,8 @@ struct linking {
 	bool fit; /* every provider link of the bundle could be made */
 };
 
-/* Provider links name another worker's places. They are made anew, to a package of the hash that the bundle's lock file
- * names: a verified one, or one of the organization. */
+/* Provider links name another worker's paths. The worker makes them again, to a package with a hash from the
+ * bundle's lock file: a verified package, or one of the organization. */
 static bool bundle_link(void *data, const char *path, const char *target)
 {
 	static const char prefix[] = ".terraform/providers/";
@@ -71,7 +71,8 @@ bool bundle_unpack(const struct job *job, int folder, int bundle, struct err *er
 
 /* ---- the state's providers ---- */
 
-/* "[module.a.]provider["host/namespace/type"][.alias]", its quotes escaped: true if it is locked or built in. */
+/* True if the provider in "[module.a.]provider["host/namespace/type"][.alias]", with escaped quotes, is locked or
+ * built in. */
 static bool provider_is_locked(const struct lockfile *lockfile, const char *value, size_t len)
 {
 	static const char begin[] = "provider[\\\"", builtin[] = "terraform.io/builtin/";
@@ -79,7 +80,7 @@ static bool provider_is_locked(const struct lockfile *lockfile, const char *valu
 	_cleanup_(freep) char *address = NULL;
 
 	if (!at)
-		return !memmem(value, len, "provider.", 9); /* an old state's, or no provider at all */
+		return !memmem(value, len, "provider.", 9); /* an older state's form, or no provider at all */
 	at += sizeof(begin) - 1;
 	end = memchr(at, '\\', len - (size_t)(at - value));
 	address = mem_printf("%.*s", (int)(end ? end - at : 0), at);
@@ -91,7 +92,7 @@ static bool provider_is_locked(const struct lockfile *lockfile, const char *valu
 	return false;
 }
 
-/* Looks at all members "provider", whatever they belong to. */
+/* Checks all members named "provider", wherever they are. */
 static bool providers_are_locked(const struct lockfile *lockfile, const char *text, size_t len)
 {
 	static const char member[] = "\"provider\"";
@@ -131,7 +132,7 @@ static bool state_fits(const struct job *job, const struct lockfile *lockfile)
 	return fits;
 }
 
-/* The lock file that came with the bundle. */
+/* Checks against the lock file of the bundle. */
 static bool providers_suffice(const struct job *job, int folder)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(LOCKFILE_LIMIT);
@@ -156,7 +157,7 @@ static void add_environment(const struct job *job, json_t *key)
 	if (job->has_modules) {
 		variables_environment(&job->assignment, &env);
 		texts_add(&env, "%s", job->assignment.ssh_key);
-		if (job->tofu) /* a module's source may read terraform.workspace */
+		if (job->tofu) /* a module's source may use terraform.workspace */
 			texts_add(&env, "%s", job_workspace(job));
 	} else {
 		variables_tokens(&job->assignment, &env);
@@ -199,7 +200,7 @@ struct reusing {
 	bool fits;
 };
 
-/* As the configuration had it, for an init of its own. */
+/* Restores the configuration's own lock file for an init. */
 static void take_back(const struct job *job, int folder)
 {
 	struct err err = ERR_INIT;

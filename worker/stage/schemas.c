@@ -19,20 +19,20 @@
 
 enum { MOST_KEPT = 64, LOCKFILE_LIMIT = 1024 * 1024, SCAN_LIMIT = 512 * 1024 * 1024 };
 
-/* "<key>.json" holds the schemas, and "<key>.digest", written after it, their SHA-256, followed by a "+" if the
- * engine's built-in provider is among them. */
+/* The cache. "<key>.json" has the schemas. "<key>.digest", which is written after it, has their SHA-256, followed by
+ * a "+" if they include the engine's built-in provider. */
 struct schemas {
 	int folder;
 };
 
-/* What is kept for one key. */
+/* The cache entry of one key. */
 struct kept_schemas {
 	char key[SHA256_HEX_SIZE];
 	char digest[SHA256_HEX_SIZE];
 	bool builtin;
 };
 
-/* A digest that the scheduler is asked about. */
+/* A request to the scheduler about a digest. */
 struct asking {
 	struct job *job;
 	struct kept_schemas kept;
@@ -59,11 +59,11 @@ void schemas_free(struct schemas *schemas)
 	free(schemas);
 }
 
-/* ---- which ---- */
+/* ---- the key ---- */
 
 static const char builtin_name[] = "terraform.io/builtin/terraform";
 
-/* The built-in provider stands in no lock file. Schemas with it do for every plan, those without it for plans that
+/* The built-in provider is in no lock file. Schemas with it suit every plan. Schemas without it suit only plans that
  * don't use it. */
 static bool uses_builtin(const struct job *job)
 {
@@ -94,7 +94,7 @@ static void make_key(const struct job *job, char ret_key[SHA256_HEX_SIZE])
 	crypto_sha256_hex(text.data, text.len, ret_key);
 }
 
-/* ---- the folder ---- */
+/* ---- the cache ---- */
 
 static int open_kept(const struct schemas *schemas, const char *key)
 {
@@ -103,7 +103,7 @@ static int open_kept(const struct schemas *schemas, const char *key)
 	return beneath_open(schemas->folder, name, O_RDONLY, 0);
 }
 
-/* Fills the key, and the rest if there is something for it: false if not. */
+/* Fills the key, and the rest if the cache has an entry. False if it has none. */
 static bool find_kept(const struct job *job, struct kept_schemas *ret_kept)
 {
 	_cleanup_(freep) char *name = NULL;
@@ -119,7 +119,7 @@ static bool find_kept(const struct job *job, struct kept_schemas *ret_kept)
 	return true;
 }
 
-/* A bound on what is kept: past it everything goes, which is seldom and simple. */
+/* Limits the cache: when it is full, removes all entries, which is rare and simple. */
 static void make_room(const struct schemas *schemas)
 {
 	int fd = openat(schemas->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -140,7 +140,7 @@ static void make_room(const struct schemas *schemas)
 	closedir(list);
 }
 
-/* Takes the job's schemas.json. `kept` has the key; the rest is filled. */
+/* Moves the job's schemas.json into the cache. `kept` has the key; the rest is filled. */
 static int keep_schemas(const struct job *job, struct kept_schemas *kept)
 {
 	const struct schemas *schemas = job->host->schemas;

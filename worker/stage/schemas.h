@@ -3,20 +3,20 @@
 #define WORKER_STAGE_SCHEMAS_H
 
 /*
- * `terraform providers schema -json` of a plan. It depends on the engine and the provider packages alone, and is large,
- * so the worker keeps it in <data-dir>/schemas/<key>.json by engine version and lock file, and the scheduler gets its
- * content once: it is asked for the digest first.
+ * The provider schemas of a plan, `terraform providers schema -json`. They are large and depend only on the engine and
+ * the provider packages. So the worker caches them in <data-dir>/schemas/<key>.json by engine version and lock file.
+ * It asks the scheduler for the digest first, so that each content is uploaded once.
  */
 
 #include "worker/job.h"
 
-/* Makes the folder. ERR_INTERNAL. */
+/* Makes the cache folder. ERR_INTERNAL. */
 int schemas_open(const char *data_dir, struct schemas **ret_schemas, struct err *err);
 void schemas_free(struct schemas *schemas);
 
-/* Tells the scheduler, in the background, which of the kept schemas are the plan's. While `show` runs. */
+/* Sends the digest of the plan's cached schemas to the scheduler, in the background while `show` runs. */
 void schemas_send_known(struct job *job);
-/* Makes them if they are not kept, or if the built-in provider is missing in them. */
+/* Makes the schemas if they are not cached, or if the plan uses the built-in provider and the cached ones lack it. */
 void step_schemas(struct job *job);
 
 #endif

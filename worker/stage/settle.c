@@ -61,7 +61,7 @@ void job_upload(struct job *job, const struct transfer_spec *spec)
 	channel_send(&job->channel, &put, upload_ended, upload);
 }
 
-/* After its result a plan is known by its id. */
+/* The path of a plan's request. After its result is given, the plan is addressed by its id. */
 char *plan_path(const struct job *job, const char *path)
 {
 	if (!job->reported)
@@ -82,7 +82,7 @@ void job_upload_plan(struct job *job, const char *path, const char *what, int fd
 			.parcelled = IN_PARCEL});
 }
 
-/* ---- the log's frame ---- */
+/* ---- the log's first lines ---- */
 
 void step_begin(struct job *job)
 {
@@ -99,8 +99,9 @@ static void settled(void *data)
 	job_release(data);
 }
 
-/* terraform looks at the run again when it has read the plan's log to its end, for which it asks every two seconds. If
- * the apply has failed by then, it shows neither the plan nor what went wrong. */
+/* How long the end of a failed apply is delayed, so that it comes at least READ_BY ms after its start. terraform
+ * polls the plan's log every two seconds, and reads the run again when the log has ended. If the apply has failed by
+ * then, terraform shows neither the plan nor the error. */
 static int64_t linger_ms(const struct job *job)
 {
 	enum { READ_BY = 3000 };

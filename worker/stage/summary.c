@@ -28,7 +28,7 @@ static void error_of_json(const json_t *value, struct job_result *result)
 			text_or_empty(json_string_at(value, "diagnostic.summary")));
 }
 
-/* An apply that is interrupted says no sum at its end: its resources are counted until there is one. */
+/* Counts single resources, because an interrupted apply prints no totals. */
 static void count_one(struct job_result *result, const char *action)
 {
 	static const char *const creates[] = {"create", "Creation"}, *const updates[] = {"update", "Modifications"},
@@ -65,7 +65,7 @@ static void json_line(const char *line, size_t len, struct job_result *result)
 
 /* ---- plain lines ---- */
 
-/* "3 to add" and "3 added": the number before the words, or 0. */
+/* The number before the words, such as "3 to add" and "3 added", or 0. */
 static int number_before(const char *line, const char *planned, const char *applied)
 {
 	const char *at = strstr(line, planned);
@@ -87,7 +87,7 @@ static void numbers_of_text(const char *line, struct job_result *result)
 	result->imports = number_before(line, " to import", " imported");
 }
 
-/* "aws_instance.one: Creation complete after 3s [id=i-1]" */
+/* Parses "aws_instance.one: Creation complete after 3s [id=i-1]". */
 static void count_text(const char *line, struct job_result *result)
 {
 	static const char *const words[] = {"Creation", "Modifications", "Destruction"};
@@ -133,7 +133,7 @@ void summary_first_error(const char *text, char *ret_text, size_t size)
 	const char *at = strstr(text, "Error: ");
 	const char *next = at && text_starts(at, preface) ? strstr(at + strlen(preface), "Error: ") : NULL;
 
-	/* init says this first, and then what the problems are. */
+	/* init prints this first, and then the errors */
 	if (next)
 		at = next;
 	if (at)
