@@ -43,7 +43,7 @@ struct assignment {
 	bool generate; /* the engine may write configuration for imported resources */
 	bool debug;    /* the engine logs at its most verbose level */
 	bool has_state, has_init;
-	bool json_later;        /* nothing reads the plan's JSON before the apply: it may be sent after the result */
+	bool json_later;        /* the plan's JSON may be sent after the result */
 	bool has_json;          /* (apply only) the scheduler has the plan's JSON */
 	bool state_differences; /* the scheduler accepts state differences */
 	long long time_limit;   /* seconds; the organization's limit, or 0 */

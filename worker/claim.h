@@ -11,8 +11,8 @@
  *
  * So the worker does not poll, and a worker without a free slot gets no announcements.
  *
- * A ticket from the broker causes a claim only while no wait is under way. That is the case if the scheduler accepts
- * no waits, or between two attempts to send one, which are about two seconds apart then.
+ * A ticket from the broker causes a claim only while no wait is under way, because the last one failed. The worker then
+ * also claims after at most about two seconds, and tries to wait again.
  */
 
 struct worker;

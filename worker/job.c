@@ -225,7 +225,7 @@ static void state_unreadable(struct job *job, const struct err *why)
 		why->message);
 }
 
-/* Decides whether the apply passed. Whatever the engine reported, an apply has not passed before its state is the
+/* Decides whether the apply passed. An apply has not passed before its state is the
  * workspace's. */
 static void states_judge(struct job *job)
 {

@@ -44,7 +44,7 @@ struct policy_stage;
 struct schemas;
 struct unsent;
 
-/* How policies are evaluated. */
+/* Programs and limits for the evaluation of policies. */
 struct policy_host {
 	const char *opa, *sentinel; /* path, or a name in PATH or the engine folder; "": not available */
 	const char *engine_dir;
@@ -53,7 +53,7 @@ struct policy_host {
 	bool network;
 };
 
-/* How a program of a job reacts to a stop. */
+/* The reaction of a job's program to a stop and to the end of its lease. */
 struct child_kind {
 	bool in_order; /* it stops in order when interrupted; other programs are killed */
 	bool outlives; /* it goes on after its lease has ended */

@@ -56,7 +56,7 @@ struct worker {
 
 /* ---- slots.c ---- */
 
-/* How many more jobs may be claimed now. */
+/* The number of jobs that may be claimed now. */
 size_t slots_free(const struct worker *worker);
 /* The running job of that id and attempt that has not reported, or NULL. */
 struct job *slots_find(const struct worker *worker, const char *job, int attempt);

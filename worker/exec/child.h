@@ -6,9 +6,9 @@
  * A program of a job, which runs below a keeper of its own (keeper/keeper.h) and in a session of its own. It has ended
  * when its last process is gone, in whatever session or group that is.
  *
- * A process that uses this module must have no other children: processes that a killed keeper leaves behind become its
- * children, and this module kills every child that it does not know. The process is a child subreaper and ignores
- * SIGINT (main.c).
+ * A process that uses this module must have no other children. Processes that a killed keeper leaves behind become its
+ * children, so this module kills every child that it does not know. The process is a child subreaper and ignores SIGINT
+ * (main.c).
  */
 
 #include <sys/types.h>
@@ -49,7 +49,7 @@ int child_start(struct loop *loop, const struct child_spec *spec, child_fn fn, v
 /* A memory file for the output of a program and its descendants. They open it for appending: for such files, the
  * kernel does not order writers that share a position, and one would overwrite another. -1 and errno. */
 int child_output(void);
-/* The pid of its keeper, the ancestor of all its processes (keeper/kin.h). */
+/* The process id of its keeper, the ancestor of all its processes (keeper/kin.h). */
 pid_t child_keeper(const struct child *child);
 /* Extends its lease. */
 void child_renew(struct child *child, const struct keeper_lease *lease);

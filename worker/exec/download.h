@@ -51,7 +51,7 @@ bool downloads_can(const struct downloads *downloads, const char *engine);
 
 /* err NULL: the engine is in the folder. */
 typedef void (*download_fn)(void *data, const struct err *err);
-/* Starts a download; none may be running. fn is called once, perhaps before this returns. */
+/* Starts a download; none may be running. Calls fn once, possibly before this function returns. */
 void downloads_get(struct downloads *downloads, const struct engine_choice *choice, download_fn fn, void *data);
 
 #endif

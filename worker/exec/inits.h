@@ -13,7 +13,7 @@
 struct err;
 struct inits;
 
-/* How long the result of an init is valid. */
+/* The validity of an init's result. */
 enum init_life {
 	INIT_MOVES, /* the next init may find something else at any moment: not kept */
 	INIT_AGES,  /* it took the newest available providers */

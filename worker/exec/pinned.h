@@ -16,9 +16,9 @@
  */
 enum init_life init_life(int root, const char *folder, const char *locked);
 
-/* Whether a module of that source never changes in an installed configuration: it is part of the configuration, an
- * exact version of a registry (whose versions don't change), or a commit of git. An argument is NULL if it is not
- * given as plain text. Pure. */
+/* Whether a module of that source never changes in an installed configuration. That holds for a part of the
+ * configuration, an exact version of a registry (whose versions don't change), and a commit of git. An argument is NULL
+ * if it is not given as plain text. Pure. */
 bool module_is_pinned(const char *source, const char *version);
 
 #endif

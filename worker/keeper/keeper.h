@@ -22,7 +22,8 @@
  * interrupt.
  *
  * If the keeper itself is killed, the kernel sends the program a SIGKILL. The death of a sandbox's first process ends
- * the sandbox's other processes. What is left becomes the worker's child, and the worker kills it (exec/child).
+ * the sandbox's other processes. Remaining processes become the worker's children, and the worker kills them
+ * (exec/child).
  *
  * Usage: `runyard-keeper PROGRAM ARGUMENT...`. Environment, folder and descriptors 0 to 4 are the program's. KEEPER_FD
  * is a SOCK_SEQPACKET socket. Its first datagram is a struct keeper_order of the kind KEEPER_START; more may follow.

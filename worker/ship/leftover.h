@@ -3,9 +3,10 @@
 #define WORKER_SHIP_LEFTOVER_H
 
 /*
- * The last state in an apply's folder, both for a worker that ran the apply and for one that recovers the folder after
- * a restart. terraform writes WORKDIR_STATE and syncs it to the disk itself. If it can't, it writes errored.tfstate
- * into the working directory when it ends; that is then the newest state. `top` is the job's folder (exec/workdir.h).
+ * Reads the last state in an apply's folder. It serves the worker that ran the apply, and one that recovers the folder
+ * after a restart. terraform writes WORKDIR_STATE and syncs it to the disk itself. If it can't, it writes
+ * errored.tfstate into the working directory when it ends; that is then the newest state. `top` is the job's folder
+ * (exec/workdir.h).
  */
 
 #include "common/buf.h"

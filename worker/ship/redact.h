@@ -25,7 +25,7 @@ void redactor_release(struct redactor *redactor);
 /* Appends the line with every secret replaced by "(sensitive value)". -1: over the buffer's limit. */
 int redact(const struct redactor *redactor, const char *line, size_t len, struct buf *out);
 
-/* How many bytes of an incomplete line can be redacted now, because no secret can extend past them. All bytes, if
+/* The number of bytes of an incomplete line that can be redacted now, because no secret can extend past them. All, if
  * that is not possible. */
 size_t redact_settled(const struct redactor *redactor, const char *line, size_t len);
 

@@ -55,7 +55,7 @@ struct unsent_job {
 int unsent_note(struct unsent *unsent, const struct workdir *dir, const struct unsent_job *job, struct err *err);
 /* Records that the engine has changed a resource. */
 void unsent_changed(const struct workdir *dir);
-/* How an apply has ended. */
+/* The outcome of an ended apply. */
 struct unsent_end {
 	const struct job_result *result; /* NULL if there is none, because the job was lost */
 	bool owed;                       /* the scheduler lacks the apply's last state */
