@@ -211,7 +211,7 @@ static void wait_send(void *data)
 	claims_ticket(claims);
 }
 
-/* ---- what happens ---- */
+/* ---- events ---- */
 
 void claims_begin(struct claims *claims)
 {

@@ -166,7 +166,7 @@ int quota_take(const struct quota *quota, int folder, uint32_t *ret_id, struct e
 	return id_set(quota->kernel, folder, *ret_id, false) < 0 ? err_errno(err, "the job's disk quota") : 0;
 }
 
-/* ---- what the kernel enforces ---- */
+/* ---- the enforced limit ---- */
 
 /* Checks the limit by statfs: the space of a folder is its project's limit, if it has one. */
 static int probe_check(const struct quota *quota, int folder, int64_t bytes, struct err *err)

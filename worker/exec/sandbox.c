@@ -58,7 +58,7 @@ static const char *const always[] = {
 };
 
 /* Readable files of /proc that describe more than the job's own processes. /proc itself is read-only: the kernel's own
- * checks of /proc/sys compare user ids alone. */
+ * checks of /proc/sys compare only user ids. */
 static const char *const masked[] = {
 	"/proc/kcore", "/proc/key-users", "/proc/keys", "/proc/sched_debug", "/proc/timer_list", "/proc/timer_stats"};
 

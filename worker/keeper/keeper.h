@@ -14,8 +14,8 @@
  *     they are. When the program ends or is killed, the keeper kills all of them. It ends after the last one.
  *  4. When the worker is gone (its end of the socket is closed) and `grace_ms` is 0, the keeper kills everything at
  *     once. Otherwise it interrupts a program that stops in order, as soon as one of its processes handles SIGINT. Any
- *     other program goes on. The keeper kills what is left after `grace_ms`, and reads the program's output until
- *     then.
+ *     other program goes on. The keeper kills all remaining processes after `grace_ms`, and reads the program's output
+ * until then.
  *  5. A program that exceeds a limit of the job is stopped in order, and then killed.
  *
  * The keeper interrupts the program at most once: terraform and tofu exit without writing their state at a second

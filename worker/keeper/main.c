@@ -235,7 +235,7 @@ static void output_copy(struct keeper *keeper)
 		if (keeper->copied + (size_t)got <= KEEPER_COPY_MAX && write(KEEPER_COPY_FD, chunk, (size_t)got) == got)
 			keeper->copied += (size_t)got;
 		else
-			keeper->copied = KEEPER_COPY_MAX; /* stop for good, so that no line continues after a gap */
+			keeper->copied = KEEPER_COPY_MAX; /* copy no more, so that no line continues after a gap */
 	}
 	if (got == 0)
 		keeper->has_output = false;

@@ -84,7 +84,7 @@ static bool is_default4(const char *const *fields, size_t count)
 	return count > 7 && is_zero(fields[1]) && is_zero(fields[7]) && (strtoul(fields[3], NULL, 16) & IS_UP);
 }
 
-/* /proc/net/ipv6_route: destination, length, ..., flags, interface. An unreachable default stands at lo. */
+/* /proc/net/ipv6_route: destination, length, ..., flags, interface. An unreachable default route is on lo. */
 static bool is_default6(const char *const *fields, size_t count)
 {
 	return count > 9 && is_zero(fields[0]) && is_zero(fields[1]) && !text_equal(fields[9], "lo");

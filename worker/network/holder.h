@@ -10,7 +10,8 @@
  *  2. A job gets a user namespace below this one (bwrap), so it has no capability over the network namespace. It can't
  *     change a rule, a route, an address or the firewall.
  *  3. The holder ends when pasta ends. It kills pasta and ends when the worker closes its end of the socket.
- *  4. If the holder is killed, its parent (the keeper, or the worker as the next subreaper) kills what is left.
+ *  4. If the holder is killed, its parent (the keeper, or the worker as the next subreaper) kills the remaining
+ * processes.
  *
  * Called as `runyard-network PROGRAM pasta ARGUMENT...` with HOLDER_FD a SOCK_SEQPACKET socket. The first datagram
  * there is a struct holder_request. The holder answers once with a struct holder_answer. An answer without an error

@@ -3,11 +3,12 @@
 #define WORKER_NETWORK_NETWORK_H
 
 /*
- * The isolated networks of a worker's jobs. plan.h says what a job reaches; holder.h says how the kernel enforces it.
+ * The isolated networks of a worker's jobs. plan.h describes what a job can reach; holder.h describes how the kernel
+ * enforces it.
  *
  * A network serves one job at a time, and all commands of that job. Making one costs about 25 ms of processor time and
  * 30 MiB, so it is kept. It serves the organization's next job whose plan is equal (same addresses of the machine).
- * Another organization's job never gets it. Nothing of the earlier job is left in it:
+ * Another organization's job never gets it. The earlier job leaves nothing behind in it:
  *
  *  1. A job ends when its last process is gone (exec/child.h), so its sockets, listeners and abstract socket names are
  *     gone too.

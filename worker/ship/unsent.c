@@ -237,7 +237,7 @@ static void tell_last(struct waiting *waiting)
 		last_answered);
 }
 
-/* The workspace stays held: an operator must look at the file. */
+/* The workspace stays held: an operator must inspect the file. */
 static void state_refused(struct waiting *waiting, const char *why)
 {
 	struct unsent *unsent = waiting->unsent;

@@ -99,9 +99,9 @@ static void settled(void *data)
 	job_release(data);
 }
 
-/* Delays the end of a failed apply to READ_BY ms after its start. terraform polls the plan's log every two seconds, and
- * reads the run again when the log has ended. If the apply has failed by then, terraform shows neither the plan nor the
- * error. */
+/* Delays the end of a failed apply to READ_BY ms after its start. terraform polls the plan's log every two seconds.
+ * When the log has ended, it reads the run again. If the apply has failed by then, terraform shows neither the plan nor
+ * the error. */
 static int64_t linger_ms(const struct job *job)
 {
 	enum { READ_BY = 3000 };
