@@ -40,7 +40,7 @@ struct transfer {
 struct shipment {
 	struct channel *channel;
 	struct fetch *fetch;
-	size_t count; /* of its transfers; more than one is sent as a parcel */
+	size_t count; /* of its transfers; more than one is sent as a batch (proto/parcel.h) */
 	struct shipment *next;
 };
 
