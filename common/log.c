@@ -10,7 +10,7 @@
 
 #include "common/base.h"
 #include "common/clock.h"
-#include "common/rate.h"
+#include "common/http/rate.h"
 
 enum { LINE_SIZE = 8192, FIELD_SIZE = 2048, RECENT_LINES = 64, REPEAT_MS = 1000 };
 

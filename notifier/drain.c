@@ -3,14 +3,14 @@
 
 #include "common/clock.h"
 #include "common/log.h"
-#include "notifier/bus.h"
+#include "notifier/scheduler_client/kafka_client.h"
 #include "notifier/callback/callbacks.h"
-#include "notifier/claims.h"
+#include "notifier/scheduler_client/claims.h"
 #include "notifier/deadlines/deadlines.h"
-#include "notifier/dispatch/dispatch.h"
+#include "notifier/delivery/dispatch.h"
 #include "notifier/metrics.h"
 #include "notifier/notifier.h"
-#include "notifier/scheduler.h"
+#include "notifier/scheduler_client/scheduler.h"
 
 /* A service manager kills after 90 s at the earliest, and a request that is handed back is sent again. */
 enum { LOOK_MS = 20, PATIENCE_MS = 20 * 1000, LAST_CALLS_MS = 3000, NAMES_AT_ONCE = 1000 };

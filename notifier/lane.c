@@ -5,10 +5,10 @@
 
 #include "common/err.h"
 #include "common/log.h"
-#include "notifier/dispatch/retry.h"
+#include "notifier/delivery/retry.h"
 #include "notifier/metrics.h"
 #include "notifier/notifier.h"
-#include "notifier/scheduler.h"
+#include "notifier/scheduler_client/scheduler.h"
 
 enum { LINGER_MS = 3, MOST_CALLS = 2, MOST_ITEMS = 500, ENOUGH_BYTES = 8 << 20, MOST_BYTES = 256 << 20 };
 

@@ -8,7 +8,7 @@
  */
 
 #include "common/buf.h"
-#include "common/json.h"
+#include "common/json/json.h"
 #include "notifier/table.h"
 
 struct notifier;

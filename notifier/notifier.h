@@ -6,8 +6,8 @@
 
 #include <stdatomic.h>
 
-#include "common/loop.h"
-#include "common/origin.h"
+#include "common/loop/loop.h"
+#include "common/http/origin.h"
 #include "notifier/lane.h"
 #include "notifier/options.h"
 

@@ -6,7 +6,7 @@
 
 #include "common/err.h"
 #include "common/log.h"
-#include "common/mail_address.h"
+#include "common/http/mail_address.h"
 
 static const struct option_row rows[] = {
 #define OPTION(field, name, type, fallback, low, high, help)                                                           \

@@ -20,7 +20,7 @@
  */
 
 #include "common/buf.h"
-#include "common/json.h"
+#include "common/json/json.h"
 #include "proto/version.h"
 
 /* The program names of the engines. */

@@ -7,8 +7,8 @@
 
 #include "common/buf.h"
 #include "common/ids.h"
-#include "common/json.h"
-#include "common/kafka.h"
+#include "common/json/json.h"
+#include "common/kafka/kafka.h"
 
 enum { MESSAGE_VERSION = 1, RESULT_ERROR_SIZE = 1001 };
 

@@ -8,8 +8,8 @@
  * sent again: the same report twice does no harm.
  */
 
-#include "common/json.h"
-#include "common/inbox.h"
+#include "common/json/json.h"
+#include "common/loop/inbox.h"
 
 struct callbacks;
 struct http_answer;

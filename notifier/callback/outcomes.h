@@ -4,7 +4,7 @@
 
 /* The outcomes of a callback's document, for report.c. */
 
-#include "common/json.h"
+#include "common/json/json.h"
 
 struct err;
 

@@ -4,7 +4,7 @@
 
 /* What a service reports of its task: the callback's document, checked against every limit. Pure. */
 
-#include "common/json.h"
+#include "common/json/json.h"
 
 struct err;
 

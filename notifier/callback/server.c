@@ -6,12 +6,12 @@
 #include <strings.h>
 
 #include "common/err.h"
-#include "common/httpd.h"
+#include "common/http/httpd.h"
 #include "common/ids.h"
 #include "notifier/callback/callbacks.h"
-#include "common/inbox.h"
+#include "common/loop/inbox.h"
 #include "notifier/callback/report.h"
-#include "notifier/dispatch/dispatch.h"
+#include "notifier/delivery/dispatch.h"
 #include "notifier/metrics.h"
 #include "notifier/notifier.h"
 

@@ -9,15 +9,15 @@
 #include "common/err.h"
 #include "common/ids.h"
 #include "common/log.h"
-#include "notifier/bus.h"
+#include "notifier/scheduler_client/kafka_client.h"
 #include "notifier/deadlines/redis.h"
 #include "notifier/deadlines/scripts.h"
-#include "notifier/dispatch/dispatch.h"
-#include "notifier/dispatch/retry.h"
+#include "notifier/delivery/dispatch.h"
+#include "notifier/delivery/retry.h"
 #include "notifier/lane.h"
 #include "notifier/metrics.h"
 #include "notifier/notifier.h"
-#include "notifier/scheduler.h"
+#include "notifier/scheduler_client/scheduler.h"
 
 enum {
 	SOON_MS = 5,    /* changes of that long go together */

@@ -4,7 +4,7 @@
 
 /* Declares every handler of routes.def. */
 
-#include "scheduler/api/routes.h"
+#include "scheduler/http/routes.h"
 
 #define SITE(method, path, handler, permission, kind, limit)                                                           \
 	int handler(struct request *req, struct response *res, struct err *err);

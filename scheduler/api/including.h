@@ -9,7 +9,7 @@
  */
 
 #include "scheduler/api/kinds.h"
-#include "scheduler/api/scope.h"
+#include "scheduler/http/scope.h"
 
 struct inclusion {
 	const char *name;                 /* in `include`; "run.created_by" includes "run" too */

@@ -6,31 +6,31 @@
 #include <string.h>
 #include <time.h>
 
-#include "common/json_region.h"
+#include "common/json/json_region.h"
 #include "common/log.h"
-#include "common/origin.h"
+#include "common/http/origin.h"
 #include "scheduler/api/api.h"
-#include "scheduler/api/aside.h"
-#include "scheduler/api/callback_relay.h"
-#include "scheduler/api/control.h"
-#include "scheduler/api/creations.h"
-#include "scheduler/api/limits.h"
-#include "scheduler/api/run_tokens.h"
-#include "scheduler/api/together.h"
-#include "scheduler/api/trail.h"
+#include "scheduler/http/aside.h"
+#include "scheduler/api/tasks/callback_relay.h"
+#include "scheduler/api/internal/control.h"
+#include "scheduler/api/runs/creations.h"
+#include "scheduler/http/limits.h"
+#include "scheduler/api/internal/run_tokens.h"
+#include "scheduler/http/together.h"
+#include "scheduler/http/trail.h"
 #include "scheduler/auth/buckets.h"
 #include "scheduler/auth/recall.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/auth/signed.h"
-#include "scheduler/dispatch/claim.h"
-#include "scheduler/dispatch/epoch.h"
-#include "scheduler/dispatch/reports.h"
+#include "scheduler/runs/claim.h"
+#include "scheduler/runs/epoch.h"
+#include "scheduler/runs/reports.h"
 #include "scheduler/metrics.h"
-#include "scheduler/store/contents.h"
+#include "scheduler/store/content/contents.h"
 #include "scheduler/store/site_settings.h"
-#include "scheduler/store/task_calls.h"
-#include "scheduler/store/uploads.h"
-#include "scheduler/ui/form.h"
+#include "scheduler/store/tasks/task_calls.h"
+#include "scheduler/store/runs/uploads.h"
+#include "scheduler/http/form.h"
 
 /* The largest UPLOADED_JSON body that is batched, in bytes: a larger one takes more than a millisecond to parse. */
 enum { READ_MOST = 128 << 10 };
@@ -86,7 +86,8 @@ static struct store *store_of_thread(struct api *api)
 	pthread_mutex_lock(&api->starting);
 	pthread_mutex_unlock(&api->starting);
 	if (!json_is_watched)
-		json_region_enter(); /* JSON values of this thread are allocated in blocks (common/json_region.h) */
+		json_region_enter(); /* JSON values of this thread are allocated in blocks (common/json/json_region.h)
+				      */
 	store = mem_new(1, sizeof(*store));
 	*store = api->settings.store;
 	store->db = db_open(api->settings.database_url);
@@ -113,7 +114,7 @@ static bool database_ready(void *data, struct buf *why)
 
 /* ---- one request ---- */
 
-/* Checks whether the route accepts this kind of token (auth/permissions.def). */
+/* Checks whether the route accepts this kind of token (rights/permissions.def). */
 static int gate_check(const struct request *req, struct err *err)
 {
 	const struct actor *actor = &req->actor;
@@ -430,7 +431,7 @@ static void not_found_unify(const struct request *req, struct err *err)
 		*err = (struct err){.kind = ERR_NOT_FOUND, .message = "not found"};
 }
 
-/* After a failover, the commits that created the job may be lost (dispatch/epoch.h). */
+/* After a failover, the commits that created the job may be lost (runs/epoch.h). */
 static void unknown_job_wait(struct request *req, struct err *err)
 {
 	if (err->kind == ERR_NOT_FOUND && req->route && req->route->permission == CAN_WORK_ON_JOB)
@@ -467,7 +468,7 @@ static void serving_release(struct serving *serving)
 	json_decref(req->body);
 }
 
-/* Returns false if the request needs content that must be fetched first (store/contents.h). Nothing is answered
+/* Returns false if the request needs content that must be fetched first (store/content/contents.h). Nothing is answered
  * then. */
 static bool request_try(
 	struct api *api, const struct http_request *http, struct contents *contents, struct http_answer *answer)
@@ -629,7 +630,7 @@ static void refuse(int status, const char *why, struct http_answer *answer)
 	respond_error(&res, &err);
 }
 
-/* Runs in a thread of api/aside.h, which may block. */
+/* Runs in a thread of http/aside.h, which may block. */
 static void request_finish(void *data, const struct http_request *http, struct http_answer *answer)
 {
 	_cleanup_(contents_release) struct contents contents = {.count = 0};

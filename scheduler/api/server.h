@@ -9,7 +9,7 @@
 struct api_settings {
 	const char *address;         /* "127.0.0.1:8080"; port 0 binds a free one */
 	const char *metrics_address; /* a second listener for operators only; "": `address` serves /metrics too */
-	bool tls;                    /* with the loaded certificate (common/certificate.h) */
+	bool tls;                    /* with the loaded certificate (common/http/certificate.h) */
 	long long rate_limit;        /* requests per second and token; 0: no limit */
 	const struct guard *proxies; /* peers whose X-Forwarded-For is trusted */
 	int connections;             /* maximum */

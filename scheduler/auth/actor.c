@@ -6,7 +6,7 @@
 
 #include "scheduler/auth/run_token.h"
 #include "scheduler/auth/sessions.h"
-#include "scheduler/store/task_calls.h"
+#include "scheduler/store/tasks/task_calls.h"
 
 enum { TOKEN_MOST = 512 };
 

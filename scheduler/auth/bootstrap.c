@@ -4,9 +4,9 @@
 #include "scheduler/auth/passwords.h"
 #include "scheduler/auth/tokens.h"
 #include "scheduler/store/names.h"
-#include "scheduler/store/organizations.h"
-#include "scheduler/store/teams.h"
-#include "scheduler/store/users.h"
+#include "scheduler/store/access/organizations.h"
+#include "scheduler/store/access/teams.h"
+#include "scheduler/store/access/users.h"
 
 struct bootstrapping {
 	struct store *store;

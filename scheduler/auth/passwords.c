@@ -4,7 +4,7 @@
 #include <crypt.h>
 #include <string.h>
 
-#include "scheduler/store/audit.h"
+#include "scheduler/store/access/audit.h"
 
 /* The hash that a password is compared with if there is no such user, so that the time does not reveal that. */
 static const char nobodys[] = "$y$j9T$QxqmqrR0AZampXS7i0LTm.$YwAHbUajiv6YiZDAQemT2rkYSFeESes.EIV3JgVvWV/";

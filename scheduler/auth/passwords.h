@@ -4,7 +4,7 @@
 
 /*
  * Passwords of users, stored as yescrypt hashes. Hashing deliberately takes some 16 MiB and tens of milliseconds. So
- * the threads of api/aside.h do it, never those that answer requests.
+ * the threads of http/aside.h do it, never those that answer requests.
  */
 
 #include "scheduler/store/store.h"

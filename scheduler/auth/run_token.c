@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/auth/run_token.h"
 
-#include "scheduler/store/remote_state.h"
+#include "scheduler/store/workspaces/remote_state.h"
 
 /* The permissions in the run's own workspace; `shared`: also in workspaces that share their states with it. */
 static const struct {

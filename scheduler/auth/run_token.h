@@ -7,7 +7,8 @@
  * attempt ends, and is read-only. It reads the following:
  *
  *  - The run and its workspace, with its states.
- *  - Other workspaces of the organization and their states, if they share them with it (store/remote_state.h).
+ *  - Other workspaces of the organization and their states, if they share them with it
+ * (store/workspaces/remote_state.h).
  *  - The entitlements of the organization.
  */
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "scheduler/store/viewer.h"
+#include "scheduler/store/access/viewer.h"
 
 #define COLUMNS                                                                                                        \
 	"k.id, k.user_id, k.pool_id, k.team_id, t.kind as team_kind, "                                                 \

@@ -262,7 +262,7 @@ static void loses(struct verdict *v, const struct run_event *event)
 	bool applying = v->run.stage == STAGE_APPLY && event->started;
 
 	if (v->run.stopping && !applying) {
-		ends_stopped(v, event); /* a plan's process ends before its lease does (worker/lease.h) */
+		ends_stopped(v, event); /* a plan's process ends before its lease does (worker/runtime/lease.h) */
 	} else if (event->may_retry && !applying) {
 		v->run.underway = false;
 		v->retries = true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/requests.h"
 
-#include "scheduler/store/notifications.h"
-#include "scheduler/store/task_calls.h"
+#include "scheduler/store/notifications/notifications.h"
+#include "scheduler/store/tasks/task_calls.h"
 
 bool requests_have(const json_t *ids, const char *prefix)
 {

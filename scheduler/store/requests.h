@@ -3,10 +3,10 @@
 #define SCHEDULER_STORE_REQUESTS_H
 
 /*
- * HTTP requests that notifiers send for the scheduler: calls of run tasks (rows of task_results, store/task_calls.h)
- * and notifications (store/notifications.h). Both tables have the same columns for delivery: delivery (waiting,
- * claimed), attempt, notifier, lease_until, give_up_at. proto/README.md defines the messages of notifiers. Arrays have
- * the order and form given there. Each response is a new reference.
+ * HTTP requests that notifiers send for the scheduler: calls of run tasks (rows of task_results,
+ * store/tasks/task_calls.h) and notifications (store/notifications/notifications.h). Both tables have the same columns
+ * for delivery: delivery (waiting, claimed), attempt, notifier, lease_until, give_up_at. proto/README.md defines the
+ * messages of notifiers. Arrays have the order and form given there. Each response is a new reference.
  */
 
 #include "scheduler/store/store.h"

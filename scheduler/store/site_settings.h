@@ -2,7 +2,7 @@
 #ifndef SCHEDULER_STORE_SITE_SETTINGS_H
 #define SCHEDULER_STORE_SITE_SETTINGS_H
 
-/* Settings of the installation, named as in the API (scheduler/api/admin_settings.c). Site admins change them. */
+/* Settings of the installation, named as in the API (scheduler/api/site/admin_settings.c). Site admins change them. */
 
 #include "scheduler/store/store.h"
 

@@ -2,7 +2,7 @@
 #include "scheduler/store/store.h"
 
 #include "common/log.h"
-#include "scheduler/store/migrations.h"
+#include "scheduler/db/migrations.h"
 
 /* Any number that nothing else in this database uses for an advisory lock. */
 #define MIGRATION_LOCK "7240281561"

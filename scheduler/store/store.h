@@ -6,7 +6,7 @@
 
 #include "common/crypto.h"
 #include "common/ids.h"
-#include "scheduler/store/db.h"
+#include "scheduler/db/db.h"
 
 struct clock_watch;
 struct contents;
@@ -35,17 +35,17 @@ struct store {
 	struct db *db;
 	const struct keyring *keyring;
 	const char *public_url; /* without a trailing slash */
-	struct id installation; /* sent with every response (common/origin.h) */
+	struct id installation; /* sent with every response (common/http/origin.h) */
 	enum replication replication;
 	int lease_seconds;
-	int hold_alert_seconds; /* a hold that lasts longer raises an alert (store/holds.h) */
+	int hold_alert_seconds; /* a hold that lasts longer raises an alert (store/runs/holds.h) */
 	struct task_limits task_limits;
 	int notification_seconds;       /* how long delivery of a notification is retried */
-	const struct guard *task_guard; /* allowed targets of run tasks and notifications (common/guard.h) */
-	const struct viewer *viewer;    /* the requesting user (store/viewer.h); NULL: the scheduler itself */
+	const struct guard *task_guard; /* allowed targets of run tasks and notifications (common/http/guard.h) */
+	const struct viewer *viewer;    /* the requesting user (store/access/viewer.h); NULL: the scheduler itself */
 	struct recall *recall;          /* this thread's cache of authenticated actors (auth/recall.h), or NULL */
-	struct objects *objects;        /* the object store for large content (store/objects.h), or NULL */
-	struct contents *contents;      /* objects fetched for this request (store/contents.h), or NULL */
+	struct objects *objects;        /* the object store for large content (store/content/objects.h), or NULL */
+	struct contents *contents;      /* objects fetched for this request (store/content/contents.h), or NULL */
 	struct publisher *publisher;    /* notified of committed outbox rows; NULL: its poll finds them */
 	struct clock_watch *clock;      /* detects clock steps (store/clock_watch.h); NULL except in the sweeper */
 	struct waits *waits;            /* notified of committed jobs; NULL: its poll finds them */
@@ -57,14 +57,14 @@ int store_migrate(struct db *db, struct err *err);
 int store_installation(struct db *db, struct id *ret_id, struct err *err);
 
 /*
- * ---- blobs: sealed bytes of any kind, up to a few hundred MB (store/blobs.c) ----
+ * ---- blobs: sealed bytes of any kind, up to a few hundred MB (store/content/blobs.c) ----
  *
  * A blob is written to PostgreSQL first, so that no upload depends on another service. Large blobs are moved to an
- * object store later, still sealed (store/moves.h). A blob that no row refers to any more is deleted by a sweep
- * (store/loose.h). So put a blob in the transaction that refers to it.
+ * object store later, still sealed (store/content/moves.h). A blob that no row refers to any more is deleted by a sweep
+ * (store/content/loose.h). So put a blob in the transaction that refers to it.
  *
  * Errors of reading:
- *  - ERR_UNAVAILABLE: the bytes are in an object that is not fetched yet (store/contents.h).
+ *  - ERR_UNAVAILABLE: the bytes are in an object that is not fetched yet (store/content/contents.h).
  *  - ERR_INTERNAL: the bytes are not those that were sealed for that blob. The seal verifies what an object store
  *    returns.
  */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/dispatch/holds.h"
+#include "scheduler/api/api.h"
+#include "scheduler/runs/holds.h"
 
 #include <string.h>
 
-#include "scheduler/api/trail.h"
+#include "scheduler/http/trail.h"
 #include "scheduler/ui/page.h"
 
 /* The page of a held workspace: the apply that it waits for, and the actions that users have. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/store/invitations.h"
+#include "scheduler/api/api.h"
+#include "scheduler/store/access/invitations.h"
 
-#include "scheduler/api/trail.h"
+#include "scheduler/http/trail.h"
 #include "scheduler/ui/page.h"
 
 /* Pages for invitations: those to the user's own address, and the one in an e-mail's link. */

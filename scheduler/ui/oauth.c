@@ -1,32 +1,17 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/ui/oauth.h"
+#include "scheduler/api/api.h"
 
 #include <string.h>
 
-#include "scheduler/api/trail.h"
+#include "scheduler/http/trail.h"
+#include "scheduler/auth/oauth.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/auth/tokens.h"
 #include "scheduler/ui/page.h"
 
-#define AUTHORIZE_PATH "/oauth/authorize"
-#define TOKEN_PATH     "/oauth/token"
-#define CLIENT         "terraform-cli"
-#define DESCRIPTION    "terraform login"
+#define DESCRIPTION "terraform login"
 
-enum {
-	PORT_LOW = 10000,
-	PORT_HIGH = 10010,
-	STATE_MOST = 200,
-	CHALLENGE_SIZE = 43,
-	VERIFIER_LEAST = 43,
-	VERIFIER_MOST = 128
-};
-
-json_t *oauth_discovery(void)
-{
-	return json_pack("{ss s[s] ss ss s[ii]}", "client", CLIENT, "grant_types", "authz_code", "authz",
-		AUTHORIZE_PATH, "token", TOKEN_PATH, "ports", PORT_LOW, PORT_HIGH);
-}
+enum { STATE_MOST = 200, CHALLENGE_SIZE = 43, VERIFIER_LEAST = 43, VERIFIER_MOST = 128 };
 
 /* ---- the consent page ---- */
 
@@ -67,7 +52,7 @@ static bool redirect_allowed(const char *uri)
 	if (!text_equal(path, "/login") || (size_t)(path - port) >= sizeof(digits))
 		return false;
 	text_copy(digits, (size_t)(path - port) + 1, port);
-	return text_number(digits, PORT_LOW, PORT_HIGH, &number) == 0;
+	return text_number(digits, OAUTH_PORT_LOW, OAUTH_PORT_HIGH, &number) == 0;
 }
 
 static bool base64url_only(const char *text)
@@ -78,7 +63,7 @@ static bool base64url_only(const char *text)
 /* The reason why the request is invalid, or NULL. An invalid request gets an error page, and no redirect. */
 static const char *wish_wrong(const struct wish *wish)
 {
-	if (!text_equal(wish->client, CLIENT))
+	if (!text_equal(wish->client, OAUTH_CLIENT))
 		return "The client is not known here.";
 	if (!redirect_allowed(wish->redirect))
 		return "The address to go back to is not allowed.";
@@ -105,7 +90,7 @@ static char *wish_address(struct wish *wish)
 {
 	struct buf address = BUF_INIT(4096);
 
-	buf_text(&address, AUTHORIZE_PATH);
+	buf_text(&address, OAUTH_AUTHORIZE_PATH);
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
 		buf_printf(&address, "%s%s=", i ? "&" : "?", parts[i].name);
 		buf_url(&address, *wish_part(wish, i));
@@ -126,7 +111,7 @@ static int wish_show(const struct request *req, struct response *res, struct wis
 		"</strong> may do here.</p>\n<p>Approve it only if you have started "
 		"<code>terraform login</code> yourself just now. Tokens can be revoked in "
 		"<a href=\"" TOKENS_PATH "\">your settings</a>.</p>\n"
-		"<form method=\"post\" action=\"" AUTHORIZE_PATH "\">\n");
+		"<form method=\"post\" action=\"" OAUTH_AUTHORIZE_PATH "\">\n");
 	page_csrf(&page, req);
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
 		page_field(&page, parts[i].name, *wish_part(wish, i));
@@ -254,7 +239,7 @@ int oauth_token(struct request *req, struct response *res, struct err *err)
 
 	if (!text_equal(page_sent(req, "grant_type"), "authorization_code"))
 		return refuse(res, "unsupported_grant_type", "the grant type must be authorization_code");
-	if (!text_equal(page_sent(req, "client_id"), CLIENT))
+	if (!text_equal(page_sent(req, "client_id"), OAUTH_CLIENT))
 		return refuse(res, "invalid_client", "the client is not known here");
 	if (db_begin(req->store->db, err) < 0)
 		return -1;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/api.h"
 #include "scheduler/ui/page.h"
 
 #include <stdio.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include <string.h>
 
-#include "scheduler/api/password.h"
-#include "scheduler/api/trail.h"
+#include "scheduler/api/api.h"
+#include "scheduler/api/access/password.h"
+#include "scheduler/http/trail.h"
 #include "scheduler/auth/passwords.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/auth/tokens.h"

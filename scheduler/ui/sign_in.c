@@ -3,9 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "scheduler/api/api.h"
 #include "common/clock.h"
-#include "common/http_clients.h"
-#include "scheduler/api/trail.h"
+#include "common/http/http_clients.h"
+#include "scheduler/http/trail.h"
 #include "scheduler/auth/buckets.h"
 #include "scheduler/auth/passwords.h"
 #include "scheduler/auth/sessions.h"

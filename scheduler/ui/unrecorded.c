@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/unrecorded.h"
-#include "scheduler/api/trail.h"
-#include "scheduler/dispatch/holds.h"
-#include "scheduler/store/run_views.h"
-#include "scheduler/store/unrecorded.h"
+#include "scheduler/api/api.h"
+#include "scheduler/api/runs/unrecorded.h"
+#include "scheduler/http/trail.h"
+#include "scheduler/runs/holds.h"
+#include "scheduler/store/runs/run_views.h"
+#include "scheduler/store/runs/unrecorded.h"
 #include "scheduler/ui/page.h"
 
 /* The page of a run's unrecorded resources: a list, the import blocks for them, and a form to dismiss them. */

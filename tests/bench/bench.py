@@ -103,7 +103,7 @@ class Stack:
 
 # hands.c signs its results with the project's own code.
 CONTRACT = [ROOT / name for name in ("proto/mac.c", "proto/messages.c", "proto/topics.c", "common/base.c", "common/buf.c", "common/crypto.c",
-                                     "common/clock.c", "common/err.c", "common/ids.c", "common/json.c", "common/json_text.c", "common/log.c", "common/rate.c")]
+                                     "common/clock.c", "common/err.c", "common/ids.c", "common/json/json.c", "common/json/json_text.c", "common/log.c", "common/http/rate.c")]
 
 
 # The programs of this folder, and what they are compiled with.

@@ -14,7 +14,7 @@ from support.worker import HandWorker
 
 RESULTS, CONTROL, LETTERS = "runyard.results", "runyard.control", "runyard.dead-letters"
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
-KEPT_A_MINUTE, READ_A_MINUTE = 10, 120  # scheduler/dispatch/intake.h
+KEPT_A_MINUTE, READ_A_MINUTE = 10, 120  # scheduler/intake/intake.h
 LEASE = 4
 WRONG = "v1:" + "0" * 64
 

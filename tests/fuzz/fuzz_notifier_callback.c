@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/answer.h"
+#include "common/http/answer.h"
 #include "common/err.h"
 #include "notifier/callback/report.h"
-#include "notifier/dispatch/delivery.h"
+#include "notifier/delivery/delivery.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 

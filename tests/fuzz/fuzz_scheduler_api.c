@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scheduler/api/api.h"
-#include "scheduler/api/fields.h"
-#include "scheduler/api/relations.h"
+#include "scheduler/http/request.h"
+#include "scheduler/http/fields.h"
+#include "scheduler/http/relations.h"
 
 enum { MOST_QUERIES = 16 };
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "common/err.h"
-#include "scheduler/api/archive.h"
+#include "scheduler/api/workspaces/archive.h"
 #include "tests/fuzz/archive_input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);

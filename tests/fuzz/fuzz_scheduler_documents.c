@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "common/err.h"
-#include "common/guard.h"
-#include "common/mail_address.h"
-#include "scheduler/api/plan_redact.h"
-#include "scheduler/store/state_parse.h"
-#include "scheduler/ui/form.h"
+#include "common/http/guard.h"
+#include "common/http/mail_address.h"
+#include "scheduler/api/runs/plan_redact.h"
+#include "scheduler/store/states/state_parse.h"
+#include "scheduler/http/form.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 

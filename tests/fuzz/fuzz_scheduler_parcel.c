@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "proto/parcel.h"
-#include "scheduler/api/api.h"
-#include "scheduler/store/uploads.h"
+#include "scheduler/http/request.h"
+#include "scheduler/store/runs/uploads.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 

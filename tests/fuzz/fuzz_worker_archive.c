@@ -9,7 +9,7 @@
 
 #include "common/err.h"
 #include "tests/fuzz/archive_input.h"
-#include "worker/exec/archive.h"
+#include "worker/packages/archive.h"
 #include "worker/exec/beneath.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);

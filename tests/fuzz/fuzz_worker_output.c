@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/applied.h"
+#include "common/terraform/applied.h"
 #include "common/err.h"
-#include "common/json.h"
-#include "worker/assignment.h"
+#include "common/json/json.h"
+#include "worker/runtime/assignment.h"
 #include "worker/cost/plan.h"
-#include "worker/exec/lockfile.h"
+#include "worker/packages/lockfile.h"
 #include "proto/version.h"
 #include "worker/policy/opa_answer.h"
-#include "worker/ship/redact.h"
-#include "worker/ship/leftover.h"
+#include "worker/upload/redact.h"
+#include "worker/upload/leftover.h"
 #include "worker/stage/summary.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/certificate.h"
+#include "common/http/certificate.h"
 #include "common/crypto.h"
 #include "common/err.h"
-#include "common/fetch.h"
-#include "common/httpd.h"
-#include "common/loop.h"
+#include "common/http/fetch.h"
+#include "common/http/httpd.h"
+#include "common/loop/loop.h"
 #include "common/metrics.h"
 #include "tests/short/short.h"
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "common/err.h"
-#include "common/json.h"
+#include "common/json/json.h"
 #include "tests/short/short.h"
 
 static const char text[] = "{\"list\":[1,2.5,\"three\",null,true],\"object\":{\"key\":\"value\"}}";

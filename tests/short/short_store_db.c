@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "scheduler/metrics.h"
-#include "scheduler/store/db.h"
+#include "scheduler/db/db.h"
 #include "tests/short/short.h"
 
 static const char *database(void)

@@ -13,7 +13,7 @@
 #include "common/buf.h"
 #include "common/err.h"
 #include "tests/short/short.h"
-#include "worker/exec/archive.h"
+#include "worker/packages/archive.h"
 #include "worker/exec/beneath.h"
 
 static const struct archive_bounds bounds = {.files = 100, .bytes = 1 << 20};

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "tests/sim/world.h"
 
-/* What workers ask of a scheduler about their jobs: api/worker.c, api/jobs.c, dispatch/claim.c, store/workers.c. */
+/* What workers ask of a scheduler about their jobs: api/internal/worker.c, api/internal/jobs.c, runs/claim.c,
+ * store/workers/workers.c. */
 
-/* ---- arriving (store/workers.c, worker_register) ---- */
+/* ---- arriving (store/workers/workers.c, worker_register) ---- */
 
 enum answer serve_register(struct world *w, struct note *note)
 {
@@ -15,7 +16,7 @@ enum answer serve_register(struct world *w, struct note *note)
 	return ANSWER_OK;
 }
 
-/* ---- claims (dispatch/claim.c) ---- */
+/* ---- claims (runs/claim.c) ---- */
 
 struct candidates {
 	int runs[RUNS];
@@ -88,7 +89,7 @@ enum answer serve_claim(struct world *w, struct note *note)
 	return ANSWER_OK;
 }
 
-/* ---- heartbeats (store/workers.c, worker_beat) ---- */
+/* ---- heartbeats (store/workers/workers.c, worker_beat) ---- */
 
 /* Of an attempt that is over, and holds or held its workspace. */
 static enum stop stop_of_hold(const struct world *w, const struct named *said)
@@ -125,7 +126,7 @@ struct run_row *db_granted(struct world *w, int run, int job, int token)
 													       : NULL;
 }
 
-/* dispatch/claim.c, job_start. */
+/* runs/claim.c, job_start. */
 enum answer serve_started(struct world *w, struct note *note)
 {
 	struct run_row *row = db_granted(w, note->run, note->job, note->token);
@@ -138,7 +139,7 @@ enum answer serve_started(struct world *w, struct note *note)
 
 static struct item result_item(const struct note *note)
 {
-	/* dispatch/results.c, result_happening. */
+	/* runs/results.c, result_happening. */
 	static const enum run_event_kind events[] = {[OUTCOME_PASSED] = EV_PASSED,
 		[OUTCOME_FAILED] = EV_FAILED,
 		[OUTCOME_SOFT_FAILED] = EV_SOFT_FAILED,
@@ -151,7 +152,7 @@ static struct item result_item(const struct note *note)
 		.event = {.kind = events[note->word], .has_changes = note->flag, .state_owed = note->owed}};
 }
 
-/* dispatch/happen.c, item_decide: of the current attempt, and its code is not of that attempt's token. */
+/* runs/happen.c, item_decide: of the current attempt, and its code is not of that attempt's token. */
 static bool is_unproven(const struct world *w, const struct note *note)
 {
 	const struct job *job = &w->db.runs[note->run].job;
@@ -161,7 +162,7 @@ static bool is_unproven(const struct world *w, const struct note *note)
 	return w->plan.flaw != FLAW_PROOF && (!job->token || job->token != note->message.mac);
 }
 
-/* From the topic with a code (dispatch/results.c), over HTTP with a token (dispatch/reports.c). */
+/* From the topic with a code (runs/results.c), over HTTP with a token (runs/reports.c). */
 enum answer serve_result(struct world *w, struct note *note)
 {
 	const struct run_row *row = &w->db.runs[note->run];

@@ -5,7 +5,7 @@
 #include "tests/sim/world.h"
 
 /*
- * Runs, jobs, queues and the outbox: what dispatch/happen.c and store/changes.c do with a verdict. Every function is a
+ * Runs, jobs, queues and the outbox: what runs/happen.c and store/runs/changes.c do with a verdict. Every function is a
  * transaction, or a part of its caller's.
  */
 
@@ -42,7 +42,7 @@ void outbox_put(struct world *w, const struct message *message)
 	row->message.row = row->id;
 }
 
-/* ---- a verdict becomes rows (store/changes.c) ---- */
+/* ---- a verdict becomes rows (store/runs/changes.c) ---- */
 
 static void put_ticket(struct world *w, int run)
 {
@@ -123,7 +123,7 @@ static void change_save(struct world *w, int run, enum run_event_kind event, con
 	}
 }
 
-/* ---- the step (dispatch/happen.c) ---- */
+/* ---- the step (runs/happen.c) ---- */
 
 static bool step(struct world *w, int run, const struct run_event *event, unsigned *kicked, const char **ret_refused)
 {
@@ -253,7 +253,7 @@ void db_kick(struct world *w, int workspace)
 	queues_advance(w, 1u << workspace);
 }
 
-/* ---- orders (dispatch/order.c) ---- */
+/* ---- orders (runs/order.c) ---- */
 
 void db_order(struct world *w, int workspace, const struct run *run)
 {

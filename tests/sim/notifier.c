@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "notifier/dispatch/retry.h"
+#include "notifier/delivery/retry.h"
 #include "tests/sim/world.h"
 
 /*

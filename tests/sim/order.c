@@ -4,7 +4,7 @@
 #include "tests/sim/world.h"
 
 /*
- * dispatch/claim.c, pick_sql: classes in order, within a class the organization with the fewest running and earlier
+ * runs/claim.c, pick_sql: classes in order, within a class the organization with the fewest running and earlier
  * jobs first, then the oldest. tests/integration/test_claim_order.py holds the two against each other.
  */
 

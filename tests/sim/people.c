@@ -71,7 +71,7 @@ static void cancel(struct world *w)
 			hold_happens(w, i, HOLD_FORCE_CANCELED, "somebody force-cancels its run");
 }
 
-/* store/workspaces.c: nobody locks what a run has; a lock of a person's keeps the queue waiting. */
+/* store/workspaces/workspaces.c: nobody locks what a run has; a lock of a person's keeps the queue waiting. */
 static void lock(struct world *w, struct workspace *workspace)
 {
 	if (workspace->locked) {
@@ -106,7 +106,7 @@ static void release(struct world *w)
 		hold_happens(w, i, HOLD_RELEASED, "somebody releases it");
 }
 
-/* dispatch/force.c: what stands before it is discarded. */
+/* runs/force.c: what stands before it is discarded. */
 static void force(struct world *w)
 {
 	int run = run_any(w), current;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "tests/sim/world.h"
 
-/* A scheduler: requests, the publisher (dispatch/publisher.c), what it reads (dispatch/intake.c), its sweeper. */
+/* A scheduler: requests, the publisher (outbox/publisher.c), what it reads (intake/intake.c), its sweeper. */
 
 static void publish_row(struct world *w, const struct note *note);
 
@@ -171,7 +171,7 @@ bool scheduler_reads(struct world *w, struct process *scheduler, const struct me
 	return transact(w, scheduler, message->topic == ON_RESULTS ? serve_result : serve_task_ticket, &note);
 }
 
-/* ---- sweeps (dispatch/sweeper.c) ---- */
+/* ---- sweeps (background/sweeper.c) ---- */
 
 static enum answer serve_lost(struct world *w, struct note *note)
 {

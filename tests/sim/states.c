@@ -2,7 +2,7 @@
 #include "scheduler/lifecycle/state_order.h"
 #include "tests/sim/world.h"
 
-/* States and holds: store/state_offers.c, store/uploads.c, store/holds.c. */
+/* States and holds: store/states/state_offers.c, store/runs/uploads.c, store/runs/holds.c. */
 
 /* ---- holds ---- */
 
@@ -94,7 +94,7 @@ static struct state_mark mark_of(const struct file *file, const struct id *job, 
 	return (struct state_mark){file->serial, line, md5, job->text[0] ? job->text : NULL};
 }
 
-/* store/states.c, order_find. */
+/* store/states/states.c, order_find. */
 static enum state_order order_of(
 	const struct world *w, const struct workspace *workspace, const struct note *note, bool late)
 {
@@ -153,7 +153,7 @@ enum answer serve_state(struct world *w, struct note *note)
 	return ANSWER_OK;
 }
 
-/* There is nothing more to come from that attempt (dispatch/holds.c, apply_settled): if it is the present one its
+/* There is nothing more to come from that attempt (runs/holds.c, apply_settled): if it is the present one its
  * worker has been away, and it is over now. */
 enum answer serve_last_state(struct world *w, struct note *note)
 {

@@ -3,7 +3,8 @@
 
 #include "tests/sim/world.h"
 
-/* Run tasks in the database: store/task_results.c, store/task_calls.c, dispatch/task_reports.c, dispatch/task_sweeps.c.
+/* Run tasks in the database: store/tasks/task_results.c, store/tasks/task_calls.c, runs/task_reports.c,
+ * background/task_sweeps.c.
  */
 
 static const enum stage task_stages[] = {STAGE_PRE_PLAN, STAGE_POST_PLAN, STAGE_PRE_APPLY, STAGE_POST_APPLY};
@@ -67,7 +68,7 @@ void tasks_follow(struct world *w, int run, const struct verdict *v)
 			mark_follow(w, run, v->marks[i].stage, v->marks[i].status);
 }
 
-/* ---- reports (dispatch/task_reports.c) ---- */
+/* ---- reports (runs/task_reports.c) ---- */
 
 static void report(struct world *w, struct task *task, enum task_status status)
 {
@@ -111,7 +112,7 @@ void tasks_decide(struct world *w, int number)
 	stage_decide(w, task->run);
 }
 
-/* ---- what notifiers ask (store/task_calls.c) ---- */
+/* ---- what notifiers ask (store/tasks/task_calls.c) ---- */
 
 /* The oldest that wait, or the one that the ticket named. */
 enum answer serve_task_claim(struct world *w, struct note *note)
@@ -201,7 +202,7 @@ enum answer serve_task_late(struct world *w, struct note *note)
 	return ANSWER_OK;
 }
 
-/* ---- sweeps (dispatch/task_sweeps.c) ---- */
+/* ---- sweeps (background/task_sweeps.c) ---- */
 
 static void sweep_request(struct world *w, int number)
 {

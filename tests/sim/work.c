@@ -2,8 +2,8 @@
 #include "tests/sim/world.h"
 
 /*
- * A claimed job from its claim to its result: worker/job.c, worker/stage, worker/ship/states.c; and the states that the
- * job could not deliver, worker/ship/unsent.c.
+ * A claimed job from its claim to its result: worker/runtime/job.c, worker/stage, worker/upload/states.c; and the
+ * states that the job could not deliver, worker/upload/unsent.c.
  */
 
 static void advance(struct world *w, struct worker *worker, struct work *work);
@@ -82,7 +82,7 @@ static void decide(struct work *work, enum outcome outcome)
 	work->outcome = outcome;
 }
 
-/* ---- states (ship/states.c) ---- */
+/* ---- states (upload/states.c) ---- */
 
 static void state_check(struct world *w, struct worker *worker, struct work *work);
 
@@ -353,7 +353,7 @@ void work_abandon(struct world *w, struct worker *worker, struct work *work)
 	work_stop(w, worker, work, STOP_FORCE);
 }
 
-/* ---- ship/unsent.c: the result, the state, and that it was the last ---- */
+/* ---- upload/unsent.c: the result, the state, and that it was the last ---- */
 
 static void unsent_step(struct world *w, const struct note *note);
 

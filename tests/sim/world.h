@@ -18,7 +18,7 @@
 #include "scheduler/lifecycle/attempt.h"
 #include "scheduler/lifecycle/hold.h"
 #include "scheduler/lifecycle/run.h"
-#include "scheduler/queue/queue.h"
+#include "scheduler/lifecycle/queue.h"
 
 enum {
 	SCHEDULERS = 2,
@@ -243,7 +243,7 @@ struct folder {
 	struct file delivered;
 };
 
-/* A claimed job in a worker's slot (worker/job.h). */
+/* A claimed job in a worker's slot (worker/runtime/job.h). */
 struct work {
 	bool there, lost, decided, has_changes, owed, settling, putting;
 	int run, job, attempt, token, workspace;
@@ -256,7 +256,7 @@ struct work {
 	struct file flight; /* the state that is on its way */
 };
 
-/* A result that the scheduler may not have yet (worker/ship/results.h). */
+/* A result that the scheduler may not have yet (worker/upload/results.h). */
 struct kept {
 	bool there, delivered, posting;
 	int run, job, attempt, token;
@@ -374,12 +374,12 @@ struct item {
 
 struct attempt attempt_now(const struct world *w, const struct run_row *row);
 struct id job_id(int number);
-/* dispatch/happen.c: all of them in one transaction, and the queues that may move then. */
+/* runs/happen.c: all of them in one transaction, and the queues that may move then. */
 void db_happen(struct world *w, struct item *items, size_t count);
 void db_kick(struct world *w, int workspace);
 void db_order(struct world *w, int workspace, const struct run *run);
 void outbox_put(struct world *w, const struct message *message);
-/* The run whose present attempt has that token (dispatch/claim.c, job_granted), or NULL. */
+/* The run whose present attempt has that token (runs/claim.c, job_granted), or NULL. */
 struct run_row *db_granted(struct world *w, int run, int job, int token);
 
 enum answer serve_register(struct world *w, struct note *note);
@@ -391,11 +391,11 @@ enum answer serve_state(struct world *w, struct note *note);
 enum answer serve_last_state(struct world *w, struct note *note);
 enum answer serve_result(struct world *w, struct note *note);
 void hold_begin(struct world *w, int run, enum run_event_kind event);
-/* store/holds.c, hold_do, and the kick or the message that follows. False: it is refused. */
+/* store/runs/holds.c, hold_do, and the kick or the message that follows. False: it is refused. */
 bool hold_happens(struct world *w, int workspace, enum hold_event event, const char *what);
 
 void tasks_make(struct world *w, int run);
-/* store/task_results.c: what becomes of a stage's tasks when the stage begins or is over. */
+/* store/tasks/task_results.c: what becomes of a stage's tasks when the stage begins or is over. */
 void tasks_follow(struct world *w, int run, const struct verdict *v);
 void tasks_decide(struct world *w, int task);
 enum answer serve_task_claim(struct world *w, struct note *note);

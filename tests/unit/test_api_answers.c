@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "scheduler/api/api.h"
+#include "scheduler/http/request.h"
 #include "scheduler/auth/signed.h"
 
 static struct store store = {.public_url = "http://runyard.test"};

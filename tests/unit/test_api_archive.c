@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "common/err.h"
-#include "scheduler/api/archive.h"
+#include "scheduler/api/workspaces/archive.h"
 
 struct entry {
 	const char *path;

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "scheduler/api/routes.h"
+#include "scheduler/http/routes.h"
 
 static int handle_one(struct request *req, struct response *res, struct err *err)
 {

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "scheduler/api/handlers.h"
-#include "scheduler/api/trail.h"
+#include "scheduler/http/trail.h"
 
 static void expect(const char *method, const char *path, const char *action, const char *type, const char *id)
 {

@@ -21,10 +21,10 @@
 
 #include <curl/curl.h>
 
-#include "common/answer.h"
+#include "common/http/answer.h"
 #include "common/err.h"
-#include "common/guard.h"
-#include "scheduler/api/tryout.h"
+#include "common/http/guard.h"
+#include "scheduler/api/tasks/tryout.h"
 
 #define PUBLIC "9.9.9.9"
 

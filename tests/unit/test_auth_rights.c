@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "scheduler/auth/rights.h"
+#include "scheduler/rights/rights.h"
 
 static bool gives(rights held, enum permission permission)
 {

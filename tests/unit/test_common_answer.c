@@ -5,7 +5,7 @@
 /* cmocka wants the headers above first */
 #include <cmocka.h>
 
-#include "common/answer.h"
+#include "common/http/answer.h"
 
 static void clean_is(const char *bytes, size_t len, const char *secret, const char *wanted)
 {

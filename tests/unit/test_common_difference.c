@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "common/difference.h"
+#include "common/terraform/difference.h"
 #include "common/err.h"
 
 static struct bytes bytes_of(const struct buf *buf)

@@ -9,7 +9,7 @@
 #include <curl/curl.h>
 
 #include "common/err.h"
-#include "common/guard.h"
+#include "common/http/guard.h"
 
 static struct guard *guard_of(const char *allow)
 {

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "common/http_clients.h"
+#include "common/http/http_clients.h"
 
 enum { MOST = 8, DEADLINE = 1000000 };
 

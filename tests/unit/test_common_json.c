@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "common/json.h"
+#include "common/json/json.h"
 
 static void check_same(const json_t *value)
 {

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "common/json.h"
-#include "common/json_region.h"
+#include "common/json/json.h"
+#include "common/json/json_region.h"
 
 /* More than a block holds. */
 enum { MANY = 20000 };

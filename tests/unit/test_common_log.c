@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
-#include "common/json.h"
+#include "common/json/json.h"
 #include "common/log.h"
 
 enum { LINES_MOST = 32 };

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
-#include "common/loop.h"
+#include "common/loop/loop.h"
 
 struct seen {
 	struct loop *loop;

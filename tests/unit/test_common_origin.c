@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "common/origin.h"
+#include "common/http/origin.h"
 
 static void the_first_id_is_the_only_one(void **state)
 {

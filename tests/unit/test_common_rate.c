@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "common/rate.h"
+#include "common/http/rate.h"
 
 static const struct rate_limit two_a_second = {2, 1000};
 

@@ -10,9 +10,9 @@
 
 #include "common/err.h"
 #include "common/metrics.h"
-#include "scheduler/dispatch/waits.h"
+#include "scheduler/outbox/waits.h"
 #include "scheduler/metrics.h"
-#include "scheduler/store/db.h"
+#include "scheduler/db/db.h"
 
 /* No database: what this process alone does. Each worker's answer is a letter: 'j' a job, 'n' none, '-' not yet. */
 enum { WORKERS = 4 };

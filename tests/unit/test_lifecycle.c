@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "scheduler/lifecycle/walk.h"
-#include "scheduler/queue/queue.h"
+#include "scheduler/lifecycle/queue.h"
 
 static const uint32_t all_stages = (1u << STAGE_COUNT) - 1;
 

@@ -7,7 +7,7 @@
 
 #include "scheduler/lifecycle/attempt.h"
 #include "scheduler/lifecycle/state_order.h"
-#include "scheduler/queue/queue.h"
+#include "scheduler/lifecycle/queue.h"
 
 /* ---- states ---- */
 

@@ -8,12 +8,12 @@
 
 #include "notifier/deadlines/redis.h"
 #include "common/err.h"
-#include "notifier/dispatch/circuit.h"
-#include "notifier/dispatch/delivery.h"
-#include "notifier/dispatch/due.h"
-#include "notifier/dispatch/hosts.h"
-#include "notifier/dispatch/retry.h"
-#include "notifier/dispatch/sign.h"
+#include "notifier/delivery/circuit.h"
+#include "notifier/delivery/delivery.h"
+#include "notifier/delivery/due.h"
+#include "notifier/delivery/hosts.h"
+#include "notifier/delivery/retry.h"
+#include "notifier/delivery/sign.h"
 #include "notifier/table.h"
 
 /* ---- sign ---- */

@@ -7,9 +7,9 @@
 
 #include "common/buf.h"
 #include "common/crypto.h"
-#include "common/mail_address.h"
-#include "notifier/dispatch/delivery.h"
-#include "notifier/dispatch/mail.h"
+#include "common/http/mail_address.h"
+#include "notifier/delivery/delivery.h"
+#include "notifier/delivery/mail.h"
 
 /* ---- kinds ---- */
 

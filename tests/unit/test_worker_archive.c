@@ -17,7 +17,7 @@
 
 #include "common/buf.h"
 #include "common/err.h"
-#include "worker/exec/archive.h"
+#include "worker/packages/archive.h"
 #include "worker/exec/beneath.h"
 
 static const struct archive_spec plain = {.bounds = {.files = 100, .bytes = 1024 * 1024}};

@@ -14,7 +14,7 @@
 
 #include "common/err.h"
 #include "worker/exec/beneath.h"
-#include "worker/exec/cgroup.h"
+#include "worker/limits/cgroup.h"
 
 struct fixture {
 	char path[64];

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
-#include "common/loop.h"
+#include "common/loop/loop.h"
 #include "worker/exec/beneath.h"
 #include "worker/exec/child.h"
 #include "worker/exec/etc.h"

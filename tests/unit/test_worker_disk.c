@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "common/err.h"
-#include "worker/disk.h"
-#include "worker/ship/leftover.h"
-#include "worker/ship/reserve.h"
+#include "worker/runtime/disk.h"
+#include "worker/upload/leftover.h"
+#include "worker/upload/reserve.h"
 
 static void a_disk_is_low_until_it_has_a_quarter_more(void **state)
 {

@@ -13,8 +13,8 @@
 
 #include "common/err.h"
 #include "worker/exec/beneath.h"
-#include "worker/exec/inits.h"
-#include "worker/exec/pinned.h"
+#include "worker/engine/inits.h"
+#include "worker/packages/pinned.h"
 
 enum { AGES_MS = 1000 };
 

@@ -10,11 +10,11 @@
 
 #include "common/err.h"
 #include "worker/exec/access.h"
-#include "worker/exec/arguments.h"
-#include "worker/exec/ephemeral.h"
-#include "worker/exec/backend.h"
-#include "worker/exec/engine.h"
-#include "worker/exec/modules.h"
+#include "worker/engine/arguments.h"
+#include "worker/engine/ephemeral.h"
+#include "worker/engine/backend.h"
+#include "worker/engine/engine.h"
+#include "worker/packages/modules.h"
 #include "proto/version.h"
 #include "worker/exec/workdir.h"
 

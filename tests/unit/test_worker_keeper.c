@@ -19,7 +19,7 @@
 
 #include "common/clock.h"
 #include "common/err.h"
-#include "common/loop.h"
+#include "common/loop/loop.h"
 #include "worker/exec/child.h"
 #include "worker/exec/program.h"
 #include "worker/keeper/kin.h"

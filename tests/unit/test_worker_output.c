@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#include "worker/ship/redact.h"
-#include "worker/ship/leftover.h"
+#include "worker/upload/redact.h"
+#include "worker/upload/leftover.h"
 #include "worker/stage/summary.h"
 
 static void assert_redacted(const struct redactor *redactor, const char *line, const char *wanted)

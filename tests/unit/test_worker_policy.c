@@ -11,12 +11,12 @@
 
 #include "common/err.h"
 #include "worker/policy/blocks.h"
-#include "common/literal.h"
-#include "common/mocks.h"
+#include "common/terraform/literal.h"
+#include "common/terraform/mocks.h"
 #include "worker/policy/opa_answer.h"
 #include "worker/policy/report.h"
 #include "worker/policy/sentinel_config.h"
-#include "worker/ship/redact.h"
+#include "worker/upload/redact.h"
 
 /* ---- configurations ---- */
 

@@ -18,7 +18,7 @@
 
 #include "common/err.h"
 #include "worker/exec/beneath.h"
-#include "worker/exec/quota.h"
+#include "worker/limits/quota.h"
 #include "worker/exec/workdir.h"
 
 enum { MOST_FILES = 2 * QUOTA_IDS, BLOCK = 4096 };

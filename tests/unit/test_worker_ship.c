@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
  * What travels to the scheduler: requests that are tried again, a log in its order, states as they are written, results
- * until they are confirmed. In place of common/fetch.c stands a script: each request gets the next of its answers.
+ * until they are confirmed. In place of common/http/fetch.c stands a script: each request gets the next of its answers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,14 +16,14 @@
 #include <unistd.h>
 
 #include "common/err.h"
-#include "common/fetch.h"
-#include "common/loop.h"
+#include "common/http/fetch.h"
+#include "common/loop/loop.h"
 #include "proto/limits.h"
-#include "worker/ship/channel.h"
-#include "worker/ship/joblog.h"
-#include "worker/ship/results.h"
-#include "worker/ship/states.h"
-#include "worker/ship/unsent.h"
+#include "worker/upload/channel.h"
+#include "worker/upload/joblog.h"
+#include "worker/upload/results.h"
+#include "worker/upload/states.h"
+#include "worker/upload/unsent.h"
 
 /* ---- the script ---- */
 
@@ -1028,18 +1028,26 @@ static void a_scheduler_that_refuses_all_differences_gets_whole_states(void **st
 	states_end(&fixture);
 }
 
-static void what_changes_much_becomes_a_new_base(void **state)
+/* Each difference to the base of 801 resources has a sixth of the size of the state. */
+static void differences_that_add_up_to_a_state_give_a_new_base(void **state)
 {
-	_cleanup_(freep) char *two = difference_path(3, 3000, 4, 3001);
-	_cleanup_(freep) char *all = mem_printf("state|state?intermediate=true|state?intermediate=true|%s", two);
+	_cleanup_(freep) char *next = NULL;
 	struct state_fixture fixture;
+	int serial = 2;
 
 	(void)state;
 	SCRIPT({204, NULL});
 	differences_begin(&fixture);
-	large_write(&fixture, 3, 3000);
-	large_write(&fixture, 4, 3001);
-	assert_string_equal(paths_seen(), all);
+	do {
+		serial++;
+		script.seen[0] = '\0';
+		large_write(&fixture, serial, 8000 + serial);
+	} while (serial < 20 && !text_equal(paths_seen(), "state?intermediate=true|"));
+	assert_in_range(serial, 6, 12);
+	script.seen[0] = '\0';
+	large_write(&fixture, serial + 1, 8001 + serial);
+	next = difference_path(serial, 8000 + serial, serial + 1, 8001 + serial);
+	assert_string_equal(paths_seen(), next);
 	states_end(&fixture);
 }
 
@@ -1363,7 +1371,7 @@ struct unreadable {
 };
 
 static const struct unreadable unreadables[] = {
-	{"", 0, S_IFREG, true, 0},                /* as errored.tfstate, this is the reserve (ship/reserve.h) */
+	{"", 0, S_IFREG, true, 0},                /* as errored.tfstate, this is the reserve (upload/reserve.h) */
 	{"{\"serial\":2,", 0, S_IFREG, true, 12}, /* the half of one */
 	{"{\"serial\":\"2\"}", 0, S_IFREG, true, 14},
 	{NULL, (off_t)MAX_STATE_BYTES + 1, S_IFREG, false, (off_t)MAX_STATE_BYTES + 1},
@@ -1659,7 +1667,7 @@ int main(void)
 		cmocka_unit_test(the_half_of_a_state_is_no_difference),
 		cmocka_unit_test(a_difference_that_is_refused_is_sent_whole),
 		cmocka_unit_test(a_scheduler_that_refuses_all_differences_gets_whole_states),
-		cmocka_unit_test(what_changes_much_becomes_a_new_base),
+		cmocka_unit_test(differences_that_add_up_to_a_state_give_a_new_base),
 		cmocka_unit_test(a_state_that_comes_back_is_sent_whole_at_the_end),
 		cmocka_unit_test(one_that_is_kept_beside_is_no_base),
 		cmocka_unit_test(a_head_tells_the_facts),

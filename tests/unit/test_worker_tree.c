@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "worker/exec/beneath.h"
-#include "worker/exec/measure.h"
+#include "worker/limits/measure.h"
 #include "worker/exec/tree.h"
 
 enum { DEEP = 30000, FILE_BYTES = 1 << 20, DESCRIPTORS = 64, UNPRIVILEGED = 65534 };

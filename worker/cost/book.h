@@ -7,7 +7,7 @@
  * They are read-only after loading, so every thread may read them.
  */
 
-#include "common/json.h"
+#include "common/json/json.h"
 
 struct book {
 	char *name;     /* the name in the book */

@@ -2,7 +2,7 @@
 #ifndef WORKER_COST_EXACT_H
 #define WORKER_COST_EXACT_H
 
-#include "common/json.h"
+#include "common/json/json.h"
 
 /*
  * Parses JSON and keeps every number as a text, with its original digits. A number that is parsed as a double would

@@ -2,7 +2,7 @@
 #ifndef WORKER_COST_INFRACOST_H
 #define WORKER_COST_INFRACOST_H
 
-#include "common/json.h"
+#include "common/json/json.h"
 
 /*
  * Converts the output of `infracost breakdown --path plan.json --format json` (format 0.2) to the scheduler's document

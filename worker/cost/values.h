@@ -4,7 +4,7 @@
 
 /* The values of one resource in a plan, as the attributes of a price book address them. */
 
-#include "common/json.h"
+#include "common/json/json.h"
 
 /* All borrowed; each may be NULL. */
 struct values {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "worker/exec/variables.h"
+#include "worker/engine/variables.h"
 
 static int add_pair(struct buf *out, const char *name, const char *value)
 {

@@ -7,7 +7,7 @@
  * terraform does. The run's own token is in that file, as on HCP, and in no variable.
  */
 
-#include "worker/assignment.h"
+#include "worker/runtime/assignment.h"
 
 struct buf;
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
-#include "common/loop.h"
+#include "common/loop/loop.h"
 #include "worker/exec/child.h"
 #include "worker/exec/sandbox.h"
 

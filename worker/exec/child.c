@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
-#include "common/loop.h"
+#include "common/loop/loop.h"
 #include "worker/exec/program.h"
 #include "worker/keeper/kin.h"
 

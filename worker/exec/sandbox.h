@@ -17,7 +17,7 @@
  */
 
 #include "common/buf.h"
-#include "worker/exec/variables.h"
+#include "worker/engine/variables.h"
 
 struct err;
 struct etc;

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "common/err.h"
-#include "worker/exec/archive.h"
-#include "worker/exec/quota.h"
-#include "worker/exec/variables.h"
+#include "worker/packages/archive.h"
+#include "worker/limits/quota.h"
+#include "worker/engine/variables.h"
 
 static const struct archive_bounds configuration_bounds = {.files = 200 * 1000, .bytes = 2UL * 1024 * 1024 * 1024};
 
@@ -49,7 +49,7 @@ static int give_state(const struct workdir *dir, const struct quota *quota, uint
 	return 0;
 }
 
-/* The state's folder has a project of its own: see exec/quota.h. */
+/* The state's folder has a project of its own: see limits/quota.h. */
 static int make_limited(struct workdir *dir, const struct quota *quota, struct err *err)
 {
 	uint32_t id;

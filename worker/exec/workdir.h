@@ -26,7 +26,7 @@
  * The backend's paths are relative to the working directory, since the plan file carries them to another worker.
  */
 
-#include "worker/assignment.h"
+#include "worker/runtime/assignment.h"
 #include "worker/exec/beneath.h"
 
 struct quota;
@@ -36,7 +36,7 @@ struct sha256;
 struct workdir_place {
 	int jobs;                  /* descriptor */
 	const char *path;          /* of the same folder */
-	const struct quota *quota; /* limits the job's disk use (exec/quota.h), or NULL */
+	const struct quota *quota; /* limits the job's disk use (limits/quota.h), or NULL */
 };
 
 struct workdir {

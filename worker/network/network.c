@@ -13,7 +13,7 @@
 
 #include "common/err.h"
 #include "common/log.h"
-#include "common/loop.h"
+#include "common/loop/loop.h"
 #include "worker/exec/child.h"
 #include "worker/exec/program.h"
 #include "worker/keeper/kin.h"

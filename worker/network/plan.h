@@ -15,8 +15,8 @@
  *     forwarded to both addresses, only for TCP.
  */
 
-#include "common/guard.h"
-#include "worker/exec/variables.h"
+#include "common/http/guard.h"
+#include "worker/engine/variables.h"
 #include "worker/network/holder.h"
 
 struct buf;

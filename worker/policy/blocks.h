@@ -8,7 +8,7 @@
  * Pure.
  */
 
-#include "common/json.h"
+#include "common/json/json.h"
 
 /*
  * Returns an array of {"type": "policy", "label": "name" or "", "attributes": {"query": "data.x.deny"}, "begin": N,

@@ -7,7 +7,7 @@
 
 #include "common/err.h"
 #include "worker/exec/beneath.h"
-#include "worker/exec/variables.h"
+#include "worker/engine/variables.h"
 #include "worker/policy/opa_answer.h"
 #include "worker/policy/opa_network.h"
 #include "worker/policy/report.h"

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
-#include "common/json.h"
+#include "common/json/json.h"
 #include "worker/exec/beneath.h"
 
 enum { SOURCE_LIMIT = 16 << 20, MOST_DEEP = 100 };

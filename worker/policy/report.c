@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/err.h"
-#include "worker/ship/redact.h"
+#include "worker/upload/redact.h"
 
 enum { DOCUMENT_TEXT_MOST = 16 << 20 };
 

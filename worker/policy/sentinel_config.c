@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "common/literal.h"
-#include "common/mocks.h"
+#include "common/terraform/literal.h"
+#include "common/terraform/mocks.h"
 
 static bool has_parameter(const struct policy_set *set, const char *key)
 {

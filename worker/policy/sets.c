@@ -11,7 +11,7 @@
 #include "common/buf.h"
 #include "common/crypto.h"
 #include "common/err.h"
-#include "worker/exec/archive.h"
+#include "worker/packages/archive.h"
 #include "worker/exec/beneath.h"
 #include "worker/policy/blocks.h"
 #include "worker/policy/evaluator.h"

@@ -11,7 +11,7 @@
  *         ...             files of the evaluator (evaluator.h); links to shared/
  */
 
-#include "common/json.h"
+#include "common/json/json.h"
 
 struct evaluator;
 

@@ -6,12 +6,12 @@
 
 #include "common/err.h"
 #include "common/log.h"
-#include "worker/command.h"
-#include "worker/exec/arguments.h"
+#include "worker/runtime/command.h"
+#include "worker/engine/arguments.h"
 #include "worker/stage/schemas.h"
-#include "worker/ship/reserve.h"
-#include "worker/ship/unrecorded.h"
-#include "worker/ship/unsent.h"
+#include "worker/upload/reserve.h"
+#include "worker/upload/unrecorded.h"
+#include "worker/upload/unsent.h"
 #include "worker/stage/summary.h"
 
 /* ---- the start ---- */

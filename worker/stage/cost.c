@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/err.h"
-#include "worker/command.h"
+#include "worker/runtime/command.h"
 #include "worker/cost/estimate.h"
 #include "worker/cost/infracost.h"
 

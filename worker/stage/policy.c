@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 
 #include "common/log.h"
-#include "common/mocks.h"
+#include "common/terraform/mocks.h"
 #include "worker/exec/program.h"
 #include "worker/policy/report.h"
 #include "worker/stage/policy_stage.h"

@@ -6,8 +6,8 @@
 
 #include "common/err.h"
 #include "worker/exec/bounded.h"
-#include "worker/exec/variables.h"
-#include "worker/job.h"
+#include "worker/engine/variables.h"
+#include "worker/runtime/job.h"
 #include "worker/policy/evaluator.h"
 
 struct policy_stage {

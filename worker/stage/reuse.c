@@ -25,10 +25,10 @@
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/log.h"
-#include "worker/exec/archive.h"
-#include "worker/exec/backend.h"
-#include "worker/exec/inits.h"
-#include "worker/exec/lockfile.h"
+#include "worker/packages/archive.h"
+#include "worker/engine/backend.h"
+#include "worker/engine/inits.h"
+#include "worker/packages/lockfile.h"
 #include "worker/metrics.h"
 
 enum { LOCKFILE_LIMIT = 1024 * 1024 };

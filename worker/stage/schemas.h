@@ -8,7 +8,7 @@
  * It asks the scheduler for the digest first, so that each content is uploaded once.
  */
 
-#include "worker/job.h"
+#include "worker/runtime/job.h"
 
 /* Makes the cache folder. ERR_INTERNAL. */
 int schemas_open(const char *data_dir, struct schemas **ret_schemas, struct err *err);

@@ -4,8 +4,8 @@
 
 /* The steps of each stage, and the steps that stages share. */
 
-#include "worker/exec/archive.h"
-#include "worker/job.h"
+#include "worker/packages/archive.h"
+#include "worker/runtime/job.h"
 
 /* The list for a stage. Borrowed. */
 const struct step *stage_steps(enum stage stage);

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "common/http/answer.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "common/buf.h"
+
+/* The length of the printable UTF-8 character at `bytes`, or 0 if there is none. */
+static size_t character(const unsigned char *bytes, size_t left)
+{
+	static const unsigned char lows[] = {[0xe0 - 0xc2] = 0xa0, [0xf0 - 0xc2] = 0x90};
+	static const unsigned char highs[] = {[0xed - 0xc2] = 0x9f, [0xf4 - 0xc2] = 0x8f};
+	unsigned char first = bytes[0], lead;
+	size_t len = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+
+	if (first < 0x80)
+		return (first >= ' ' && first != 0x7f) || first == '\n' || first == '\t' || first == '\r';
+	if (first < 0xc2 || first > 0xf4 || len > left)
+		return 0;
+	lead = (unsigned char)(first - 0xc2);
+	if (lead < sizeof(lows) && lows[lead] && bytes[1] < lows[lead])
+		return 0;
+	if (lead < sizeof(highs) && highs[lead] && bytes[1] > highs[lead])
+		return 0;
+	for (size_t i = 1; i < len; i++)
+		if ((bytes[i] & 0xc0) != 0x80)
+			return 0;
+	if (first == 0xc2 && bytes[1] < 0xa0)
+		return 0; /* U+0080 to U+009F are control characters */
+	return len;
+}
+
+char *answer_clean(const char *bytes, size_t len, const char *secret)
+{
+	struct buf text = BUF_INIT(ANSWER_SHOWN * 3 + 64);
+	size_t secret_len = secret ? strlen(secret) : 0;
+	const char *end = bytes + ANSWER_SHOWN;
+
+	while (len > 0 && bytes < end) {
+		size_t own = character((const unsigned char *)bytes, len), used = own ? own : 1;
+
+		if (secret_len && len >= secret_len && memcmp(bytes, secret, secret_len) == 0) {
+			used = secret_len;
+			buf_text(&text, "***");
+		} else {
+			buf_append(&text, own ? bytes : "?", used);
+		}
+		bytes += used;
+		len -= used;
+	}
+	return buf_take(&text);
+}
+
+/* "Retry-After: 5\r\n" -> its two parts; false for a line that is no header. */
+static bool header_split(const char *line, size_t len, struct buf *ret_name, struct buf *ret_value)
+{
+	const char *colon = memchr(line, ':', len);
+	const char *value = colon ? colon + 1 : NULL, *end = line + len;
+
+	if (!colon || colon == line)
+		return false;
+	for (const char *c = line; c < colon; c++)
+		buf_printf(ret_name, "%c", tolower((unsigned char)*c));
+	while (value < end && strchr(" \t", *value))
+		value++;
+	while (end > value && strchr(" \t\r\n", end[-1]))
+		end--;
+	buf_append(ret_value, value, (size_t)(end - value));
+	return true;
+}
+
+void answer_header_add(json_t *headers, const char *line, size_t len)
+{
+	_cleanup_(buf_release) struct buf name = BUF_INIT(len + 1), value = BUF_INIT(len + 1);
+	_cleanup_(freep) char *shown_name = NULL, *shown = NULL;
+	json_t *values;
+
+	if (len > 5 && memcmp(line, "HTTP/", 5) == 0) {
+		json_object_clear(headers); /* the final answer begins: what an interim one said is over */
+		return;
+	}
+	if (len > HEADER_MOST || json_object_size(headers) >= HEADERS_MOST || !header_split(line, len, &name, &value))
+		return;
+	shown_name = answer_clean(buf_str(&name), name.len, NULL);
+	shown = answer_clean(buf_str(&value), value.len, NULL);
+	values = json_object_get(headers, shown_name);
+	if (!values) {
+		values = json_array();
+		json_object_set_new(headers, shown_name, values);
+	}
+	if (json_array_size(values) < HEADERS_MOST)
+		json_array_append_new(values, json_string(shown));
+}

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "common/http/fetch.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <curl/curl.h>
+
+#include "common/http/easy.h"
+#include "common/err.h"
+#include "common/loop/loop.h"
+#include "common/http/origin.h"
+
+enum {
+	ANSWER_LIMIT = 1024 * 1024,
+	TIMEOUT_MS = 60 * 1000,
+	CONNECT_MS = 10 * 1000,
+	STALL_SECONDS = 30,
+	UPLOAD_CHUNK_LEAST = 16 * 1024,
+	UPLOAD_CHUNK_MOST = 256 * 1024,
+	MOST_SPARE = 16,
+	MAX_REDIRECTS = 5,
+};
+
+struct fetcher {
+	struct loop *loop;
+	struct origin *origin; /* or NULL */
+	CURLM *multi;
+	struct loop_timer timer;
+	struct fetch *running;
+	CURL *spare[MOST_SPARE]; /* to be used again: to make and to free one costs as much as a small request */
+	size_t spare_count;
+};
+
+struct fetch {
+	struct fetcher *fetcher;
+	CURL *easy;
+	struct curl_slist *headers;
+	char error[CURL_ERROR_SIZE];
+	struct fetch_answer answer;
+	int body_fd;
+	off_t body_at;
+	int answer_fd;
+	size_t answer_len;
+	size_t answer_limit;
+	bool introduces;
+	fetch_fn fn;
+	void *data;
+	struct fetch *next;
+};
+
+static CURL *easy_take(struct fetcher *fetcher)
+{
+	return fetcher->spare_count ? fetcher->spare[--fetcher->spare_count] : easy_new();
+}
+
+/* Nothing of the request stays in it. */
+static void easy_give_back(struct fetcher *fetcher, CURL *easy)
+{
+	curl_multi_remove_handle(fetcher->multi, easy);
+	if (fetcher->spare_count == MOST_SPARE) {
+		curl_easy_cleanup(easy);
+		return;
+	}
+	curl_easy_reset(easy);
+	fetcher->spare[fetcher->spare_count++] = easy;
+}
+
+/* ---- the loop's side ---- */
+
+static void fetch_release(struct fetch *fetch)
+{
+	struct fetch **at = &fetch->fetcher->running;
+
+	while (*at && *at != fetch)
+		at = &(*at)->next;
+	if (*at)
+		*at = fetch->next;
+	easy_give_back(fetch->fetcher, fetch->easy);
+	curl_slist_free_all(fetch->headers);
+	buf_release(&fetch->answer.body);
+	free(fetch);
+}
+
+/* The value of the answer's header, or NULL. Borrowed from libcurl. */
+static const char *answer_header(const struct fetch *fetch, const char *name)
+{
+	struct curl_header *header = NULL;
+
+	return curl_easy_header(fetch->easy, name, 0, CURLH_HEADER, -1, &header) == CURLHE_OK ? header->value : NULL;
+}
+
+/* Nothing of a foreign answer counts, neither its size nor its Retry-After. */
+static bool is_foreign(struct fetch *fetch, long status)
+{
+	struct origin *origin = fetch->fetcher->origin;
+	const char *id = answer_header(fetch, ORIGIN_HEADER);
+
+	if (!origin || status == 0)
+		return false;
+	if (fetch->introduces ? origin_accepts_first(origin, (int)status, id) : origin_accepts(origin, id))
+		return false;
+	snprintf(fetch->error, sizeof(fetch->error), "status %ld, which a proxy answered: %s", status,
+		id ? "its header " ORIGIN_HEADER " names another installation"
+		   : "it lacks the scheduler's header " ORIGIN_HEADER);
+	fetch->answer.foreign = true;
+	fetch->answer.too_large = false;
+	return true;
+}
+
+static void fetch_finish(struct fetch *fetch, CURLcode code)
+{
+	long status = 0;
+	curl_off_t retry_after = 0;
+
+	curl_easy_getinfo(fetch->easy, CURLINFO_RESPONSE_CODE, &status);
+	curl_easy_getinfo(fetch->easy, CURLINFO_RETRY_AFTER, &retry_after);
+	if (is_foreign(fetch, status)) {
+		fetch->answer.error = fetch->error;
+	} else if (code == CURLE_OK) {
+		fetch->answer.status = (int)status;
+		fetch->answer.retry_after = (int)retry_after;
+	} else {
+		fetch->answer.error = fetch->error[0] ? fetch->error : curl_easy_strerror(code);
+	}
+	fetch->answer.accepted = fetch->fetcher->origin ? fetch->fetcher->origin->accepted : 0;
+	fetch->fn(fetch->data, &fetch->answer);
+	fetch_release(fetch);
+}
+
+static void fetcher_collect(struct fetcher *fetcher)
+{
+	struct fetch *fetch = NULL;
+	CURLMsg *message;
+	CURLcode code;
+	int left;
+
+	while ((message = curl_multi_info_read(fetcher->multi, &left))) {
+		if (message->msg != CURLMSG_DONE)
+			continue;
+		code = message->data.result;
+		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &fetch);
+		fetch_finish(fetch, code);
+	}
+}
+
+static void socket_ready(void *data, int fd, unsigned events)
+{
+	struct fetcher *fetcher = data;
+	int mask = 0, running;
+
+	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+		mask |= CURL_CSELECT_IN;
+	if (events & EPOLLOUT)
+		mask |= CURL_CSELECT_OUT;
+	curl_multi_socket_action(fetcher->multi, fd, mask, &running);
+	fetcher_collect(fetcher);
+}
+
+static int socket_wanted(CURL *easy, curl_socket_t fd, int what, void *data, void *socket_data)
+{
+	struct fetcher *fetcher = data;
+
+	(void)easy;
+	(void)socket_data;
+	if (what == CURL_POLL_REMOVE)
+		loop_unwatch(fetcher->loop, fd);
+	else
+		loop_watch(fetcher->loop, fd,
+			(what & CURL_POLL_IN ? EPOLLIN : 0) | (what & CURL_POLL_OUT ? EPOLLOUT : 0), socket_ready,
+			fetcher);
+	return 0;
+}
+
+static void timer_fired(void *data)
+{
+	struct fetcher *fetcher = data;
+	int running;
+
+	curl_multi_socket_action(fetcher->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+	fetcher_collect(fetcher);
+}
+
+static int timer_wanted(CURLM *multi, long after_ms, void *data)
+{
+	struct fetcher *fetcher = data;
+
+	(void)multi;
+	if (after_ms < 0)
+		loop_timer_clear(fetcher->loop, &fetcher->timer);
+	else
+		loop_timer_set(fetcher->loop, &fetcher->timer, after_ms, timer_fired, fetcher);
+	return 0;
+}
+
+/* ---- whom to trust ---- */
+
+static const char trust_variable[] = "SSL_CERT_FILE";
+
+int fetch_trust(const char *ca_file, struct err *err)
+{
+	_cleanup_(freep) char *path = *ca_file ? realpath(ca_file, NULL) : NULL;
+
+	if (!*ca_file)
+		return 0;
+	if (!path || access(path, R_OK) < 0)
+		return err_set(err, ERR_INVALID, "--ca-file: %s can't be read", ca_file);
+	setenv(trust_variable, path, 1);
+	return 0;
+}
+
+const char *fetch_trusted(void)
+{
+	const char *path = getenv(trust_variable);
+
+	return path && *path ? path : NULL;
+}
+
+struct fetcher *fetcher_new(struct loop *loop)
+{
+	struct fetcher *fetcher = mem_new(1, sizeof(*fetcher));
+
+	fetcher->loop = loop;
+	fetcher->multi = multi_new();
+	curl_multi_setopt(fetcher->multi, CURLMOPT_SOCKETFUNCTION, socket_wanted);
+	curl_multi_setopt(fetcher->multi, CURLMOPT_SOCKETDATA, fetcher);
+	curl_multi_setopt(fetcher->multi, CURLMOPT_TIMERFUNCTION, timer_wanted);
+	curl_multi_setopt(fetcher->multi, CURLMOPT_TIMERDATA, fetcher);
+	return fetcher;
+}
+
+void fetcher_expect(struct fetcher *fetcher, struct origin *origin)
+{
+	fetcher->origin = origin;
+}
+
+void fetcher_free(struct fetcher *fetcher)
+{
+	if (!fetcher)
+		return;
+	while (fetcher->running)
+		fetch_release(fetcher->running);
+	while (fetcher->spare_count)
+		curl_easy_cleanup(fetcher->spare[--fetcher->spare_count]);
+	curl_multi_cleanup(fetcher->multi);
+	loop_timer_clear(fetcher->loop, &fetcher->timer);
+	free(fetcher);
+}
+
+/* ---- bodies ---- */
+
+static size_t body_read(char *to, size_t size, size_t count, void *data)
+{
+	struct fetch *fetch = data;
+	ssize_t got = pread(fetch->body_fd, to, size * count, fetch->body_at);
+
+	if (got < 0) {
+		fetch->answer.file_error = errno;
+		return CURL_READFUNC_ABORT;
+	}
+	fetch->body_at += got;
+	return (size_t)got;
+}
+
+/* libcurl asks for this when a kept connection turns out to be dead and the request is sent again. */
+static int body_seek(void *data, curl_off_t offset, int origin)
+{
+	struct fetch *fetch = data;
+
+	if (origin != SEEK_SET)
+		return CURL_SEEKFUNC_CANTSEEK;
+	fetch->body_at = offset;
+	return CURL_SEEKFUNC_OK;
+}
+
+/* 0, or errno. */
+static int write_all(int fd, const char *bytes, size_t len)
+{
+	while (len > 0) {
+		ssize_t done = write(fd, bytes, len);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return done < 0 ? errno : EIO;
+		bytes += done;
+		len -= (size_t)done;
+	}
+	return 0;
+}
+
+static size_t answer_came(char *bytes, size_t size, size_t count, void *data)
+{
+	struct fetch *fetch = data;
+	size_t len = size * count;
+	long status = 0;
+
+	if (len > fetch->answer_limit - fetch->answer_len) {
+		fetch->answer.too_large = true;
+		return 0;
+	}
+	fetch->answer_len += len;
+	curl_easy_getinfo(fetch->easy, CURLINFO_RESPONSE_CODE, &status);
+	if (fetch->answer_fd > 0 && status == 200) {
+		fetch->answer.file_error = write_all(fetch->answer_fd, bytes, len);
+		return fetch->answer.file_error ? 0 : len;
+	}
+	return buf_append(&fetch->answer.body, bytes, len) < 0 ? 0 : len;
+}
+
+/* ---- starting ---- */
+
+static void header_add(struct fetch *fetch, const char *name, const char *value)
+{
+	_cleanup_(freep) char *line = mem_printf("%s: %s", name, value);
+
+	fetch->headers = curl_slist_append(fetch->headers, line);
+}
+
+/* As much as is to be sent, within bounds. -1: nobody knows. */
+static long upload_chunk(curl_off_t size)
+{
+	if (size < 0 || size > UPLOAD_CHUNK_MOST)
+		return UPLOAD_CHUNK_MOST;
+	return size < UPLOAD_CHUNK_LEAST ? UPLOAD_CHUNK_LEAST : (long)size;
+}
+
+static void set_file(struct fetch *fetch, int fd)
+{
+	struct stat info;
+	curl_off_t size = fstat(fd, &info) == 0 ? (curl_off_t)info.st_size : -1;
+
+	fetch->body_fd = fd;
+	curl_easy_setopt(fetch->easy, CURLOPT_UPLOAD, 1L);
+	curl_easy_setopt(fetch->easy, CURLOPT_UPLOAD_BUFFERSIZE, upload_chunk(size));
+	curl_easy_setopt(fetch->easy, CURLOPT_READFUNCTION, body_read);
+	curl_easy_setopt(fetch->easy, CURLOPT_READDATA, fetch);
+	curl_easy_setopt(fetch->easy, CURLOPT_SEEKFUNCTION, body_seek);
+	curl_easy_setopt(fetch->easy, CURLOPT_SEEKDATA, fetch);
+	curl_easy_setopt(fetch->easy, CURLOPT_INFILESIZE_LARGE, size);
+}
+
+static void set_body(struct fetch *fetch, const struct fetch_request *request)
+{
+	if (request->body_fd > 0) {
+		set_file(fetch, request->body_fd);
+	} else if (!text_equal(request->method, "GET")) {
+		curl_easy_setopt(fetch->easy, CURLOPT_POST, 1L);
+		curl_easy_setopt(fetch->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body_len);
+		curl_easy_setopt(fetch->easy, CURLOPT_COPYPOSTFIELDS, request->body ? request->body : "");
+	}
+	header_add(fetch, "Expect", ""); /* or libcurl waits a second for a 100 that few servers send */
+	header_add(fetch, "Content-Type", text_or_empty(request->content_type));
+}
+
+static void set_headers(struct fetch *fetch, const struct fetch_request *request)
+{
+	_cleanup_(freep) char *bearer = request->bearer ? mem_printf("Bearer %s", request->bearer) : NULL;
+
+	if (bearer)
+		header_add(fetch, "Authorization", bearer);
+	curl_easy_setopt(fetch->easy, CURLOPT_HTTPHEADER, fetch->headers);
+	curl_easy_setopt(fetch->easy, CURLOPT_CUSTOMREQUEST, request->method);
+}
+
+static void set_bounds(struct fetch *fetch, const struct fetch_request *request)
+{
+	CURL *easy = fetch->easy;
+
+	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, request->redirects ? 1L : 0L);
+	curl_easy_setopt(easy, CURLOPT_MAXREDIRS, (long)MAX_REDIRECTS);
+	curl_easy_setopt(
+		easy, CURLOPT_REDIR_PROTOCOLS_STR, text_starts(request->url, "https:") ? "https" : "http,https");
+	if (fetch_trusted())
+		curl_easy_setopt(easy, CURLOPT_CAINFO, fetch_trusted());
+	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
+	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, request->timeout_ms > 0 ? request->timeout_ms : (long)TIMEOUT_MS);
+	curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
+	curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (long)STALL_SECONDS);
+	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+}
+
+struct fetch *fetch_start(struct fetcher *fetcher, const struct fetch_request *request, fetch_fn fn, void *data)
+{
+	struct fetch *fetch = mem_new(1, sizeof(*fetch));
+
+	fetch->fetcher = fetcher;
+	fetch->easy = easy_take(fetcher);
+	fetch->fn = fn;
+	fetch->data = data;
+	fetch->answer_fd = request->answer_fd;
+	fetch->introduces = request->introduces;
+	fetch->answer_limit = request->answer_limit > 0 ? request->answer_limit : (size_t)ANSWER_LIMIT;
+	fetch->answer.body = (struct buf)BUF_INIT(fetch->answer_limit);
+	curl_easy_setopt(fetch->easy, CURLOPT_URL, request->url);
+	curl_easy_setopt(fetch->easy, CURLOPT_PRIVATE, fetch);
+	curl_easy_setopt(fetch->easy, CURLOPT_ERRORBUFFER, fetch->error);
+	curl_easy_setopt(fetch->easy, CURLOPT_WRITEFUNCTION, answer_came);
+	curl_easy_setopt(fetch->easy, CURLOPT_WRITEDATA, fetch);
+	curl_easy_setopt(fetch->easy, CURLOPT_USERAGENT, "runyard");
+	set_body(fetch, request);
+	set_headers(fetch, request);
+	set_bounds(fetch, request);
+	fetch->next = fetcher->running;
+	fetcher->running = fetch;
+	curl_multi_add_handle(fetcher->multi, fetch->easy);
+	return fetch;
+}
+
+void fetch_abort(struct fetch *fetch)
+{
+	if (fetch)
+		fetch_release(fetch);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "common/json/json.h"
+
+#include <string.h>
+
+#include "common/err.h"
+
+static void *json_memory(size_t size)
+{
+	return mem_resize(NULL, size, 1);
+}
+
+/* Where jansson has no memory it leaves out a member, or answers like a document that can't be read: a result that was
+ * lost that way would pass for one that never was. So it ends the process, as everything else does that has none. */
+__attribute__((constructor)) static void json_memory_or_death(void)
+{
+	json_set_alloc_funcs(json_memory, free);
+}
+
+int json_parse(const char *bytes, size_t len, json_t **ret_value, struct err *err)
+{
+	json_error_t error;
+	json_t *value = json_loadb(bytes, len, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &error);
+
+	if (!value)
+		return err_set(err, ERR_MALFORMED, "the body is not JSON: %s (line %d, column %d)", error.text,
+			error.line, error.column);
+	*ret_value = value;
+	return 0;
+}
+
+/* Most of what a row has, without a parser. */
+static json_t *json_of_few(const char *text)
+{
+	static const struct {
+		const char *text;
+		json_t *(*make)(void);
+	} few[] = {{"[]", json_array}, {"{}", json_object}, {"null", json_null}, {"true", json_true},
+		{"false", json_false}};
+
+	for (size_t i = 0; i < ARRAY_LEN(few); i++)
+		if (text_equal(text, few[i].text))
+			return few[i].make();
+	return NULL;
+}
+
+json_t *json_of(const char *text)
+{
+	json_t *value = json_of_few(text);
+
+	if (!value)
+		value = json_loads(text, JSON_DECODE_ANY, NULL);
+	return value ? value : json_null();
+}
+
+const json_t *json_at(const json_t *value, const char *path)
+{
+	while (value && *path) {
+		size_t len = strcspn(path, ".");
+		char name[128];
+
+		if (len >= sizeof(name))
+			return NULL;
+		memcpy(name, path, len);
+		name[len] = '\0';
+		value = json_object_get(value, name);
+		path += len + (path[len] == '.');
+	}
+	return value;
+}
+
+const char *json_string_at(const json_t *value, const char *path)
+{
+	return json_string_value(json_at(value, path));
+}
+
+long long json_int_at(const json_t *value, const char *path, long long fallback)
+{
+	const json_t *at = json_at(value, path);
+
+	return json_is_integer(at) ? json_integer_value(at) : fallback;
+}
+
+bool json_bool_at(const json_t *value, const char *path, bool fallback)
+{
+	const json_t *at = json_at(value, path);
+
+	return json_is_boolean(at) ? json_is_true(at) : fallback;
+}
+
+json_t *json_string_or_null(const char *text)
+{
+	return text ? json_string(text) : json_null();
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef COMMON_JSON_JSON_H
+#define COMMON_JSON_JSON_H
+
+/* Small readers over jansson; json_auto_t is jansson's own cleanup. All of them accept NULL for the value. */
+
+#include <jansson.h>
+
+#include "common/base.h"
+
+struct err;
+
+/* Parses one document of any kind; -1 with ERR_MALFORMED that names the line. */
+int json_parse(const char *bytes, size_t len, json_t **ret_value, struct err *err);
+/* The same of a text that PostgreSQL or we ourselves wrote; null for what can't be read. A new reference. */
+json_t *json_of(const char *text);
+/* The compact text, keys in their order. Never NULL; the caller frees it. The value holds no circle. */
+char *json_text(const json_t *value);
+/* The same with its length. */
+char *json_text_len(const json_t *value, size_t *ret_len);
+
+/* The member at a dotted path ("data.attributes.name"), or NULL. Borrowed. */
+const json_t *json_at(const json_t *value, const char *path);
+/* The text at the path, or NULL if it is not there or no string. Borrowed. */
+const char *json_string_at(const json_t *value, const char *path);
+/* The integer at the path, or the fallback. */
+long long json_int_at(const json_t *value, const char *path, long long fallback);
+/* The boolean at the path, or the fallback. */
+bool json_bool_at(const json_t *value, const char *path, bool fallback);
+/* A JSON string, or null for NULL. A new reference. */
+json_t *json_string_or_null(const char *text);
+
+#endif

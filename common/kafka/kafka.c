@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "common/kafka/kafka.h"
+
+#include <librdkafka/rdkafka.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/err.h"
+#include "common/kafka/kafka_conf.h"
+
+enum { CLOSE_MS = 5000, MOST_PARTITIONS = 256 };
+
+/* ---- producing ---- */
+
+struct kafka_producer {
+	struct kafka_handle handle;
+	kafka_delivered_fn delivered;
+	void *data;
+	atomic_uint next_partition;
+};
+
+static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *message, void *opaque)
+{
+	struct kafka_producer *producer = opaque;
+
+	(void)rk;
+	producer->delivered(producer->data, (uint64_t)(uintptr_t)message->_private,
+		message->err ? rd_kafka_err2str(message->err) : NULL);
+}
+
+/* By key where there is one; else one after the other, whatever is in flight (no sticky batches). */
+static int32_t pick_partition(const rd_kafka_topic_t *topic, const void *key, size_t key_len, int32_t count,
+	void *topic_opaque, void *message_opaque)
+{
+	struct kafka_producer *producer = topic_opaque;
+
+	if (key_len)
+		return rd_kafka_msg_partitioner_consistent(topic, key, key_len, count, topic_opaque, message_opaque);
+	return (int32_t)(atomic_fetch_add(&producer->next_partition, 1) % (unsigned)count);
+}
+
+int kafka_producer_open(const struct kafka_settings *settings, kafka_delivered_fn delivered, void *data,
+	struct kafka_producer **ret_producer, struct err *err)
+{
+	struct kafka_producer *producer = mem_new(1, sizeof(*producer));
+	rd_kafka_topic_conf_t *topic_conf = rd_kafka_topic_conf_new();
+	rd_kafka_conf_t *conf;
+
+	producer->delivered = delivered;
+	producer->data = data;
+	rd_kafka_topic_conf_set_partitioner_cb(topic_conf, pick_partition);
+	rd_kafka_topic_conf_set_opaque(topic_conf, producer);
+	conf = kafka_conf_producer(settings, producer, topic_conf, err);
+	if (!conf) {
+		free(producer);
+		return -1;
+	}
+	rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
+	if (kafka_handle_open(&producer->handle, RD_KAFKA_PRODUCER, conf, err) < 0) {
+		free(producer);
+		return -1;
+	}
+	*ret_producer = producer;
+	return 0;
+}
+
+int kafka_produce(struct kafka_producer *producer, const char *topic, int partition, const char *key,
+	const char *payload, uint64_t tag, struct err *err)
+{
+	rd_kafka_resp_err_t error = rd_kafka_producev(producer->handle.rk, RD_KAFKA_V_TOPIC(topic),
+		RD_KAFKA_V_PARTITION(partition < 0 ? RD_KAFKA_PARTITION_UA : partition),
+		RD_KAFKA_V_KEY(key, key ? strlen(key) : 0), RD_KAFKA_V_VALUE((void *)payload, strlen(payload)),
+		RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_OPAQUE((void *)(uintptr_t)tag), RD_KAFKA_V_END);
+
+	if (!error)
+		return 0;
+	return err_set(err, error == RD_KAFKA_RESP_ERR__QUEUE_FULL ? ERR_BUSY : ERR_UNAVAILABLE, "%s: %s", topic,
+		rd_kafka_err2str(error));
+}
+
+void kafka_producer_poll(struct kafka_producer *producer, int wait_ms)
+{
+	rd_kafka_poll(producer->handle.rk, wait_ms);
+}
+
+static void queue_wake(rd_kafka_queue_t *queue, int eventfd)
+{
+	uint64_t one = 1;
+
+	rd_kafka_queue_io_event_enable(queue, eventfd, &one, sizeof(one));
+	rd_kafka_queue_destroy(queue);
+}
+
+void kafka_producer_wake(struct kafka_producer *producer, int eventfd)
+{
+	queue_wake(rd_kafka_queue_get_main(producer->handle.rk), eventfd);
+}
+
+void kafka_producer_close(struct kafka_producer *producer)
+{
+	if (!producer)
+		return;
+	/* What is not purged would be dropped without its delivery report. */
+	rd_kafka_flush(producer->handle.rk, CLOSE_MS);
+	rd_kafka_purge(producer->handle.rk, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+	rd_kafka_flush(producer->handle.rk, CLOSE_MS);
+	rd_kafka_destroy(producer->handle.rk);
+	free(producer);
+}
+
+/* ---- consuming ---- */
+
+struct kafka_consumer {
+	struct kafka_handle handle;
+	struct kafka_consumer_spec spec;
+	bool paused;
+};
+
+static int consumer_subscribe(struct kafka_consumer *consumer);
+
+/* A broadcast has no place to go on at: it is let go of, and begins anew. */
+static void broadcast_pause(struct kafka_consumer *consumer, bool pause)
+{
+	if (pause)
+		rd_kafka_assign(consumer->handle.rk, NULL);
+	else
+		consumer_subscribe(consumer);
+}
+
+static void partitions_pause(struct kafka_consumer *consumer, bool pause)
+{
+	rd_kafka_topic_partition_list_t *held = NULL;
+
+	if (!consumer->spec.group) {
+		broadcast_pause(consumer, pause);
+		return;
+	}
+	if (rd_kafka_assignment(consumer->handle.rk, &held))
+		return;
+	if (held->cnt && pause)
+		rd_kafka_pause_partitions(consumer->handle.rk, held);
+	else if (held->cnt)
+		rd_kafka_resume_partitions(consumer->handle.rk, held);
+	rd_kafka_topic_partition_list_destroy(held);
+}
+
+static void on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t what, rd_kafka_topic_partition_list_t *list, void *opaque)
+{
+	struct kafka_consumer *consumer = opaque;
+	bool assigned = what == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS;
+	int32_t partitions[MOST_PARTITIONS];
+	size_t count = 0;
+
+	rd_kafka_assign(rk, assigned ? list : NULL);
+	for (int i = 0; assigned && i < list->cnt && count < MOST_PARTITIONS; i++)
+		partitions[count++] = list->elems[i].partition;
+	/* A rebalance hands partitions over running, whatever was paused before. */
+	if (assigned && consumer->paused)
+		partitions_pause(consumer, true);
+	if (consumer->spec.assigned)
+		consumer->spec.assigned(consumer->spec.data, partitions, count);
+}
+
+static int consumer_subscribe(struct kafka_consumer *consumer)
+{
+	const struct kafka_consumer_spec *spec = &consumer->spec;
+	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+	rd_kafka_resp_err_t error;
+
+	if (spec->group) {
+		for (int i = 0; i < KAFKA_MOST_TOPICS && spec->topics[i]; i++)
+			rd_kafka_topic_partition_list_add(list, spec->topics[i], RD_KAFKA_PARTITION_UA);
+		error = rd_kafka_subscribe(consumer->handle.rk, list);
+	} else {
+		for (int i = 0; i < spec->partitions; i++)
+			rd_kafka_topic_partition_list_add(list, spec->topics[0], i)->offset = RD_KAFKA_OFFSET_END;
+		error = rd_kafka_assign(consumer->handle.rk, list);
+	}
+	rd_kafka_topic_partition_list_destroy(list);
+	return error ? -1 : 0;
+}
+
+int kafka_consumer_open(const struct kafka_consumer_spec *spec, struct kafka_consumer **ret_consumer, struct err *err)
+{
+	struct kafka_consumer *consumer = mem_new(1, sizeof(*consumer));
+	rd_kafka_conf_t *conf = kafka_conf_consumer(spec->settings, spec->group, consumer, err);
+
+	consumer->spec = *spec;
+	if (!conf) {
+		free(consumer);
+		return -1;
+	}
+	if (spec->group)
+		rd_kafka_conf_set_rebalance_cb(conf, on_rebalance);
+	if (kafka_handle_open(&consumer->handle, RD_KAFKA_CONSUMER, conf, err) < 0) {
+		free(consumer);
+		return -1;
+	}
+	rd_kafka_poll_set_consumer(consumer->handle.rk);
+	if (consumer_subscribe(consumer) < 0) {
+		kafka_consumer_close(consumer);
+		return err_set(err, ERR_INTERNAL, "can't subscribe to %s", spec->topics[0]);
+	}
+	*ret_consumer = consumer;
+	return 0;
+}
+
+int kafka_consume(struct kafka_consumer *consumer, int wait_ms, struct kafka_message *ret_message)
+{
+	rd_kafka_message_t *message = rd_kafka_consumer_poll(consumer->handle.rk, wait_ms);
+
+	if (!message)
+		return 0;
+	if (message->err) {
+		kafka_handle_error(&consumer->handle, message->err, rd_kafka_message_errstr(message));
+		rd_kafka_message_destroy(message);
+		return 0;
+	}
+	*ret_message = (struct kafka_message){
+		.topic = rd_kafka_topic_name(message->rkt),
+		.partition = message->partition,
+		.offset = message->offset,
+		.payload = message->len ? message->payload : "",
+		.len = message->len,
+		.handle = message,
+		.sent_ms = rd_kafka_message_timestamp(message, NULL),
+	};
+	return 1;
+}
+
+double kafka_message_age(const struct kafka_message *message)
+{
+	double age = (double)clock_wall_us() / 1e6 - (double)message->sent_ms / 1e3;
+
+	return message->sent_ms < 0 || age < 0 ? 0 : age;
+}
+
+void kafka_message_done(struct kafka_message *message)
+{
+	if (message->handle)
+		rd_kafka_message_destroy(message->handle);
+	message->handle = NULL;
+}
+
+void kafka_message_store(struct kafka_consumer *consumer, const struct kafka_message *message)
+{
+	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+
+	rd_kafka_topic_partition_list_add(list, message->topic, message->partition)->offset = message->offset + 1;
+	/* Refused only for a partition that was taken away meanwhile: its new reader gets the message again. */
+	rd_kafka_offsets_store(consumer->handle.rk, list);
+	rd_kafka_topic_partition_list_destroy(list);
+}
+
+void kafka_consumer_commit(struct kafka_consumer *consumer)
+{
+	rd_kafka_commit(consumer->handle.rk, NULL, 1);
+}
+
+void kafka_consumer_pause(struct kafka_consumer *consumer)
+{
+	if (!consumer->paused)
+		partitions_pause(consumer, true);
+	consumer->paused = true;
+}
+
+void kafka_consumer_resume(struct kafka_consumer *consumer)
+{
+	if (consumer->paused)
+		partitions_pause(consumer, false);
+	consumer->paused = false;
+}
+
+void kafka_consumer_wake(struct kafka_consumer *consumer, int eventfd)
+{
+	queue_wake(rd_kafka_queue_get_consumer(consumer->handle.rk), eventfd);
+}
+
+void kafka_consumer_close(struct kafka_consumer *consumer)
+{
+	rd_kafka_queue_t *queue;
+	int64_t give_up = clock_mono_ms() + CLOSE_MS;
+
+	if (!consumer)
+		return;
+	/* Closing waits for the coordinator, which may be gone: so it is served here, and left after a while. */
+	queue = rd_kafka_queue_new(consumer->handle.rk);
+	rd_kafka_error_destroy(rd_kafka_consumer_close_queue(consumer->handle.rk, queue));
+	while (!rd_kafka_consumer_closed(consumer->handle.rk) && clock_mono_ms() < give_up) {
+		rd_kafka_event_t *event = rd_kafka_queue_poll(queue, 100);
+
+		if (event && rd_kafka_event_type(event) == RD_KAFKA_EVENT_REBALANCE)
+			rd_kafka_assign(consumer->handle.rk, NULL);
+		rd_kafka_event_destroy(event);
+	}
+	rd_kafka_queue_destroy(queue);
+	rd_kafka_destroy_flags(consumer->handle.rk, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+	free(consumer);
+}
+
+/* ---- what an operator sees ---- */
+
+void kafka_producer_stats(const struct kafka_producer *producer, struct kafka_stats *ret_stats)
+{
+	kafka_handle_stats(&producer->handle, ret_stats);
+}
+
+void kafka_consumer_stats(const struct kafka_consumer *consumer, struct kafka_stats *ret_stats)
+{
+	kafka_handle_stats(&consumer->handle, ret_stats);
+}
+
+/* ---- topics ---- */
+
+static void topic_create(rd_kafka_t *rk, const char *topic, int partitions, int64_t retention_ms, int timeout_ms)
+{
+	char error[256];
+	char retention[32];
+	rd_kafka_NewTopic_t *wanted = rd_kafka_NewTopic_new(topic, partitions, -1, error, sizeof(error));
+	rd_kafka_AdminOptions_t *options = rd_kafka_AdminOptions_new(rk, RD_KAFKA_ADMIN_OP_CREATETOPICS);
+	rd_kafka_queue_t *queue = rd_kafka_queue_new(rk);
+
+	snprintf(retention, sizeof(retention), "%lld", (long long)retention_ms);
+	rd_kafka_NewTopic_set_config(wanted, "retention.ms", retention);
+	rd_kafka_AdminOptions_set_request_timeout(options, timeout_ms, error, sizeof(error));
+	rd_kafka_AdminOptions_set_operation_timeout(options, timeout_ms, error, sizeof(error));
+	rd_kafka_CreateTopics(rk, &wanted, 1, options, queue);
+	/* Its answer does not matter: the topic is there, or the metadata below says that it is not. */
+	rd_kafka_event_destroy(rd_kafka_queue_poll(queue, timeout_ms));
+	rd_kafka_queue_destroy(queue);
+	rd_kafka_AdminOptions_destroy(options);
+	rd_kafka_NewTopic_destroy(wanted);
+}
+
+static int topic_partitions(rd_kafka_t *rk, const char *topic, int timeout_ms)
+{
+	const struct rd_kafka_metadata *metadata = NULL;
+	rd_kafka_topic_t *handle = rd_kafka_topic_new(rk, topic, NULL);
+	int count = 0;
+
+	if (handle && !rd_kafka_metadata(rk, 0, handle, &metadata, timeout_ms)) {
+		if (metadata->topic_cnt == 1 && !metadata->topics[0].err)
+			count = metadata->topics[0].partition_cnt;
+		rd_kafka_metadata_destroy(metadata);
+	}
+	if (handle)
+		rd_kafka_topic_destroy(handle);
+	return count;
+}
+
+/* Whether a broker takes requests to create and delete topics. The embedded one does not: its metadata requests create
+ * topics. It names a controller that is none of its brokers, so such a request would wait for the whole timeout. */
+static bool has_controller(rd_kafka_t *rk, const struct rd_kafka_metadata *metadata)
+{
+	int controller = rd_kafka_controllerid(rk, 0);
+	bool found = false;
+
+	for (int i = 0; i < metadata->broker_cnt; i++)
+		found = found || metadata->brokers[i].id == controller;
+	return found;
+}
+
+int kafka_topic_ensure(struct kafka_producer *producer, const char *topic, int partitions, int64_t retention_ms,
+	int timeout_ms, struct err *err)
+{
+	rd_kafka_t *rk = producer->handle.rk;
+	const struct rd_kafka_metadata *metadata = NULL;
+	int count = topic_partitions(rk, topic, timeout_ms);
+
+	if (count > 0)
+		return count;
+	if (rd_kafka_metadata(rk, 0, NULL, &metadata, timeout_ms))
+		return err_set(err, ERR_UNAVAILABLE, "no broker answers");
+	if (has_controller(rk, metadata))
+		topic_create(rk, topic, partitions, retention_ms, timeout_ms);
+	rd_kafka_metadata_destroy(metadata);
+	count = topic_partitions(rk, topic, timeout_ms);
+	if (count <= 0)
+		return err_set(err, ERR_UNAVAILABLE, "the broker has no topic %s yet", topic);
+	return count;
+}
+
+static void topic_delete(rd_kafka_t *rk, const char *topic, int timeout_ms)
+{
+	char error[256];
+	rd_kafka_DeleteTopic_t *gone = rd_kafka_DeleteTopic_new(topic);
+	rd_kafka_AdminOptions_t *options = rd_kafka_AdminOptions_new(rk, RD_KAFKA_ADMIN_OP_DELETETOPICS);
+	rd_kafka_queue_t *queue = rd_kafka_queue_new(rk);
+
+	rd_kafka_AdminOptions_set_request_timeout(options, timeout_ms, error, sizeof(error));
+	rd_kafka_DeleteTopics(rk, &gone, 1, options, queue);
+	rd_kafka_event_destroy(rd_kafka_queue_poll(queue, timeout_ms));
+	rd_kafka_queue_destroy(queue);
+	rd_kafka_AdminOptions_destroy(options);
+	rd_kafka_DeleteTopic_destroy(gone);
+}
+
+void kafka_topic_delete(struct kafka_producer *producer, const char *topic, int timeout_ms)
+{
+	rd_kafka_t *rk = producer->handle.rk;
+	const struct rd_kafka_metadata *metadata = NULL;
+
+	if (rd_kafka_metadata(rk, 0, NULL, &metadata, timeout_ms))
+		return;
+	if (has_controller(rk, metadata))
+		topic_delete(rk, topic, timeout_ms);
+	rd_kafka_metadata_destroy(metadata);
+}

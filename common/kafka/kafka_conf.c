@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "common/kafka/kafka_conf.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/err.h"
+#include "common/ids.h"
+#include "common/json/json.h"
+#include "common/log.h"
+
+enum { TROUBLE_LINE_MS = 5000 };
+
+struct property {
+	const char *name, *value;
+};
+
+static const struct property for_all[] = {
+	{"socket.nagle.disable", "true"},
+	{"socket.keepalive.enable", "true"},
+	{"reconnect.backoff.ms", "50"},
+	{"reconnect.backoff.max.ms", "1000"},
+	{"topic.metadata.refresh.interval.ms", "10000"},
+	{"allow.auto.create.topics", "false"},
+	{NULL, NULL},
+};
+
+/* librdkafka 2.0 spins for up to a millisecond before each of its timers: short intervals cost an idle process CPU. */
+static const struct property for_producer[] = {
+	{"statistics.interval.ms", "2000"}, /* workers send results by HTTP when it says that the broker is away */
+	{"acks", "all"},
+	{"linger.ms", "0"},
+	{"sticky.partitioning.linger.ms", "0"},
+	{"message.timeout.ms", "120000"},
+	{"queue.buffering.max.messages", "100000"},
+	{NULL, NULL},
+};
+
+static const struct property for_consumer[] = {
+	{"statistics.interval.ms", "5000"},
+	{"partition.assignment.strategy", "roundrobin"},
+	{"enable.auto.offset.store", "false"},
+	{"auto.commit.interval.ms", "5000"},
+	{"session.timeout.ms", "6000"}, /* the least that brokers allow: what a killed member held is read soon */
+	{"heartbeat.interval.ms", "2000"},
+	{"queued.max.messages.kbytes", "16384"},
+	{"fetch.error.backoff.ms", "50"},
+	{NULL, NULL},
+};
+
+static int property_set(rd_kafka_conf_t *conf, const char *name, const char *value, struct err *err)
+{
+	char reason[256];
+
+	if (rd_kafka_conf_set(conf, name, value, reason, sizeof(reason)) == RD_KAFKA_CONF_OK)
+		return 0;
+	/* The reason may quote the value, which may be a password. */
+	return err_set(err, ERR_INVALID, "broker property '%s' is not known, or its value is not valid", name);
+}
+
+static int properties_set(rd_kafka_conf_t *conf, const struct property *properties, struct err *err)
+{
+	for (; properties->name; properties++)
+		if (property_set(conf, properties->name, properties->value, err) < 0)
+			return -1;
+	return 0;
+}
+
+/* "name=value" separated by line ends or semicolons. */
+static int properties_parse(rd_kafka_conf_t *conf, const char *text, struct err *err)
+{
+	_cleanup_(freep) char *copy = mem_text(text_or_empty(text));
+	char *rest = NULL;
+
+	for (char *line = strtok_r(copy, ";\r\n", &rest); line; line = strtok_r(NULL, ";\r\n", &rest)) {
+		char *equals = strchr(line, '=');
+
+		if (!equals)
+			return err_set(err, ERR_INVALID, "broker properties have the form name=value");
+		*equals = '\0';
+		if (property_set(conf, line, equals + 1, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+void kafka_handle_error(struct kafka_handle *handle, rd_kafka_resp_err_t error, const char *reason)
+{
+	int64_t now = clock_mono_ms();
+
+	atomic_fetch_add(&handle->errors, 1);
+	if (now < atomic_load(&handle->silent_until_ms))
+		return;
+	atomic_store(&handle->silent_until_ms, now + TROUBLE_LINE_MS);
+	log_warn("broker trouble, going on trying", "error", rd_kafka_err2name(error), "detail", reason, NULL);
+}
+
+static void on_error(rd_kafka_t *rk, int error, const char *reason, void *opaque)
+{
+	(void)rk;
+	kafka_handle_error(opaque, (rd_kafka_resp_err_t)error, reason);
+}
+
+static void on_log(const rd_kafka_t *rk, int level, const char *facility, const char *text)
+{
+	(void)rk;
+	(void)level;
+	log_debug("librdkafka", "facility", facility, "text", text, NULL);
+}
+
+static long long partitions_lag(const json_t *topics)
+{
+	const char *name, *number;
+	json_t *topic, *partition;
+	long long lag = 0;
+
+	json_object_foreach((json_t *)topics, name, topic)
+	{
+		json_object_foreach((json_t *)json_at(topic, "partitions"), number, partition)
+		{
+			long long own = json_int_at(partition, "consumer_lag", -1);
+
+			lag += own > 0 ? own : 0;
+		}
+	}
+	return lag;
+}
+
+static bool brokers_up(const json_t *brokers)
+{
+	const char *name;
+	json_t *broker;
+
+	json_object_foreach(
+		(json_t *)brokers, name, broker) if (text_equal(json_string_at(broker, "state"), "UP")) return true;
+	return false;
+}
+
+static int on_stats(rd_kafka_t *rk, char *text, size_t len, void *opaque)
+{
+	struct kafka_handle *handle = opaque;
+	json_auto_t *stats = json_loadb(text, len, 0, NULL);
+
+	(void)rk;
+	atomic_store(&handle->lag, partitions_lag(json_at(stats, "topics")));
+	atomic_store(&handle->up, brokers_up(json_at(stats, "brokers")));
+	atomic_store(&handle->queued, json_int_at(stats, "msg_cnt", 0));
+	return 0;
+}
+
+static int conf_common(rd_kafka_conf_t *conf, const struct kafka_settings *settings, const struct property *own,
+	void *opaque, struct err *err)
+{
+	rd_kafka_conf_set_opaque(conf, opaque);
+	rd_kafka_conf_set_error_cb(conf, on_error);
+	rd_kafka_conf_set_log_cb(conf, on_log);
+	rd_kafka_conf_set_stats_cb(conf, on_stats);
+	if (properties_set(conf, for_all, err) < 0 || properties_set(conf, own, err) < 0)
+		return -1;
+	if (property_set(conf, "bootstrap.servers", settings->brokers, err) < 0 ||
+		property_set(conf, "client.id", settings->client_id, err) < 0)
+		return -1;
+	return properties_parse(conf, settings->properties, err);
+}
+
+rd_kafka_conf_t *kafka_conf_producer(
+	const struct kafka_settings *settings, void *opaque, rd_kafka_topic_conf_t *topic_conf, struct err *err)
+{
+	rd_kafka_conf_t *conf = rd_kafka_conf_new();
+
+	rd_kafka_conf_set_default_topic_conf(conf, topic_conf);
+	if (conf_common(conf, settings, for_producer, opaque, err) < 0) {
+		rd_kafka_conf_destroy(conf);
+		return NULL;
+	}
+	return conf;
+}
+
+rd_kafka_conf_t *kafka_conf_consumer(
+	const struct kafka_settings *settings, const char *group, void *opaque, struct err *err)
+{
+	rd_kafka_conf_t *conf = rd_kafka_conf_new();
+	struct id alone = id_new("runyard-broadcast");
+	char wait[16];
+
+	snprintf(wait, sizeof(wait), "%d", settings->fetch_wait_ms);
+	/* Of a broadcast nobody asks for statistics. Assigning partitions needs a group's name even where no group is
+	 * joined and nothing committed. */
+	if (property_set(conf, "group.id", group ? group : alone.text, err) < 0 ||
+		property_set(conf, "enable.auto.commit", group ? "true" : "false", err) < 0 ||
+		property_set(conf, "auto.offset.reset", group ? "earliest" : "latest", err) < 0 ||
+		property_set(conf, "fetch.wait.max.ms", wait, err) < 0 ||
+		conf_common(conf, settings, for_consumer, opaque, err) < 0 ||
+		(!group && property_set(conf, "statistics.interval.ms", "0", err) < 0)) {
+		rd_kafka_conf_destroy(conf);
+		return NULL;
+	}
+	return conf;
+}
+
+int kafka_handle_open(struct kafka_handle *handle, rd_kafka_type_t type, rd_kafka_conf_t *conf, struct err *err)
+{
+	char reason[256];
+
+	atomic_store(&handle->lag, -1);
+	handle->rk = rd_kafka_new(type, conf, reason, sizeof(reason));
+	if (handle->rk)
+		return 0;
+	rd_kafka_conf_destroy(conf);
+	return err_set(err, ERR_INVALID, "broker settings: %s", reason);
+}
+
+void kafka_handle_stats(const struct kafka_handle *handle, struct kafka_stats *ret_stats)
+{
+	ret_stats->lag = atomic_load(&handle->lag);
+	ret_stats->errors = atomic_load(&handle->errors);
+	ret_stats->queued = atomic_load(&handle->queued);
+	ret_stats->up = atomic_load(&handle->up);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef COMMON_KAFKA_KAFKA_CONF_H
+#define COMMON_KAFKA_KAFKA_CONF_H
+
+/* For kafka.c alone: librdkafka's settings, its log and error callbacks, its statistics. */
+
+#include <librdkafka/rdkafka.h>
+#include <stdatomic.h>
+
+#include "common/kafka/kafka.h"
+
+/* What a producer and a consumer begin with; callbacks find it at the opaque pointer's start. */
+struct kafka_handle {
+	rd_kafka_t *rk;
+	atomic_llong lag, errors, queued;
+	atomic_bool up;
+	atomic_llong silent_until_ms; /* no second line about the same trouble before */
+};
+
+/* NULL with ERR_INVALID that names the property. Takes topic_conf. The opaque starts with a struct kafka_handle. */
+rd_kafka_conf_t *kafka_conf_producer(
+	const struct kafka_settings *settings, void *opaque, rd_kafka_topic_conf_t *topic_conf, struct err *err);
+rd_kafka_conf_t *kafka_conf_consumer(
+	const struct kafka_settings *settings, const char *group, void *opaque, struct err *err);
+/* Takes conf. */
+int kafka_handle_open(struct kafka_handle *handle, rd_kafka_type_t type, rd_kafka_conf_t *conf, struct err *err);
+/* Counts and logs broker trouble, at most a line in a few seconds. */
+void kafka_handle_error(struct kafka_handle *handle, rd_kafka_resp_err_t error, const char *reason);
+void kafka_handle_stats(const struct kafka_handle *handle, struct kafka_stats *ret_stats);
+
+#endif

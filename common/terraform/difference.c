@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "common/terraform/difference.h"
+
+#include <zstd.h>
+
+#include "common/err.h"
+
+enum {
+	LEVEL = 1,       /* higher levels save a few percent for twice the time */
+	WINDOW_MAX = 27, /* bits; zstd takes less where less is enough */
+	HASH_MIN = 13,   /* bits */
+	HASH_MAX = 22,   /* bits; 16 MiB */
+};
+
+struct difference_base {
+	ZSTD_CCtx *compressor; /* has the state as its dictionary */
+};
+
+static void decompressor_free(ZSTD_DCtx **decompressor)
+{
+	ZSTD_freeDCtx(*decompressor);
+}
+
+/* For a state of that size and its base. The level's own table is too small to find the places of a base whose text
+ * seldom repeats. With it, the difference of one cloud resource to a base of 3 MB took 413 kB; with this one it takes
+ * 568 bytes. */
+static int hash_bits(size_t len)
+{
+	int bits = HASH_MIN;
+
+	while (bits < HASH_MAX && (size_t)1 << bits < len / 16)
+		bits++;
+	return bits;
+}
+
+/* Appends `size` bytes that are not set. NULL if the buffer's limit would be passed. */
+static char *room_add(struct buf *out, size_t size)
+{
+	size_t before = out->len;
+
+	if (buf_grow(out, size) < 0)
+		return NULL;
+	return out->data + before;
+}
+
+static int too_large(struct err *err)
+{
+	return err_set(err, ERR_TOO_LARGE, "a state of more than %d bytes has no difference", DIFFERENCE_STATE_MAX);
+}
+
+struct difference_base *difference_base_new(struct bytes state)
+{
+	struct difference_base *base = mem_new(1, sizeof(*base));
+
+	base->compressor = mem_there(ZSTD_createCCtx());
+	ZSTD_CCtx_setParameter(base->compressor, ZSTD_c_compressionLevel, LEVEL);
+	ZSTD_CCtx_setParameter(base->compressor, ZSTD_c_windowLog, WINDOW_MAX);
+	ZSTD_CCtx_setParameter(base->compressor, ZSTD_c_hashLog, hash_bits(state.len));
+	ZSTD_CCtx_setParameter(base->compressor, ZSTD_c_checksumFlag, 1);
+	ZSTD_CCtx_loadDictionary(base->compressor, state.data, state.len);
+	return base;
+}
+
+void difference_base_free(struct difference_base *base)
+{
+	if (!base)
+		return;
+	ZSTD_freeCCtx(base->compressor);
+	free(base);
+}
+
+static void own_free(struct difference_base **base)
+{
+	difference_base_free(*base);
+}
+
+int difference_make(struct difference_base *base, struct bytes state, struct buf *out, struct err *err)
+{
+	_cleanup_(own_free) struct difference_base *none = base ? NULL : difference_base_new((struct bytes){.len = 0});
+	ZSTD_CCtx *compressor = (base ? base : none)->compressor;
+	size_t before = out->len, bound = ZSTD_compressBound(state.len), done;
+	char *room = state.len <= DIFFERENCE_STATE_MAX ? room_add(out, bound) : NULL;
+
+	if (!room)
+		return too_large(err);
+	done = ZSTD_compress2(compressor, room, bound, state.data, state.len);
+	buf_cut(out, before + (ZSTD_isError(done) ? 0 : done));
+	return ZSTD_isError(done) ? err_set(err, ERR_INTERNAL, "zstd: %s", ZSTD_getErrorName(done)) : 0;
+}
+
+long long difference_size(struct bytes frame)
+{
+	unsigned long long size = frame.len ? ZSTD_getFrameContentSize(frame.data, frame.len) : ZSTD_CONTENTSIZE_ERROR;
+
+	return size <= DIFFERENCE_STATE_MAX ? (long long)size : -1;
+}
+
+int difference_apply(struct bytes base, struct bytes frame, struct buf *out, struct err *err)
+{
+	_cleanup_(decompressor_free) ZSTD_DCtx *decompressor = mem_there(ZSTD_createDCtx());
+	long long size = difference_size(frame);
+	size_t before = out->len, done;
+	char *room;
+
+	if (size < 0)
+		return err_set(err, ERR_INVALID, "this is no difference of states");
+	room = room_add(out, (size_t)size);
+	if (!room)
+		return too_large(err);
+	ZSTD_DCtx_refPrefix(decompressor, base.data, base.len);
+	done = ZSTD_decompressDCtx(decompressor, room, (size_t)size, frame.data, frame.len);
+	if (!ZSTD_isError(done) && done == (size_t)size)
+		return 0;
+	buf_cut(out, before);
+	return err_set(err, ERR_INVALID, "the difference of states is damaged, or its base is another (zstd: %s)",
+		ZSTD_isError(done) ? ZSTD_getErrorName(done) : "size");
+}

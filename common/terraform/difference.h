@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef COMMON_TERRAFORM_DIFFERENCE_H
+#define COMMON_TERRAFORM_DIFFERENCE_H
+
+/*
+ * The difference between two states, as a zstd frame whose prefix is the earlier state (the base). A frame without a
+ * base is a compressed state. Each frame has the size and a checksum of its content, so a frame that is decoded with
+ * another base is an error. No I/O.
+ *
+ * Measured with states of 2.7 MB (2,500 resources): the difference of one resource is 350 bytes and takes 0.6 ms, the
+ * first one to a base takes 4 ms. Each further resource adds 55 bytes. Decoding takes 0.5 ms.
+ */
+
+#include "common/buf.h"
+
+struct err;
+
+/* Of a base and of a state. zstd's decoder accepts windows of 128 MiB by default, which hold both. */
+enum { DIFFERENCE_STATE_MAX = 64 << 20 };
+
+struct bytes {
+	const void *data; /* borrowed; may be NULL if len is 0 */
+	size_t len;
+};
+
+/* A base of many differences. Its index is made once, which takes longer than a difference. */
+struct difference_base;
+/* Copies the state, which is of DIFFERENCE_STATE_MAX at most. Free it with difference_base_free. */
+struct difference_base *difference_base_new(struct bytes state);
+void difference_base_free(struct difference_base *base);
+
+/* Appends the frame. `base` may be NULL: then the frame needs none. ERR_TOO_LARGE if the state is over
+ * DIFFERENCE_STATE_MAX or the frame over the buffer's limit. */
+int difference_make(struct difference_base *base, struct bytes state, struct buf *out, struct err *err);
+/* The size of the state that the frame has; -1 if it is no frame, does not say it, or says more than
+ * DIFFERENCE_STATE_MAX. */
+long long difference_size(struct bytes frame);
+/* Appends the state. ERR_INVALID if the frame is damaged or was made with another base. ERR_TOO_LARGE for the buffer's
+ * limit. */
+int difference_apply(struct bytes base, struct bytes frame, struct buf *out, struct err *err);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef NOTIFIER_DELIVERY_DELIVERY_H
+#define NOTIFIER_DELIVERY_DELIVERY_H
+
+/*
+ * One claimed request, from the claim to the scheduler's answer to its last report.
+ *
+ *   QUEUED ----> SENDING ----> ENDING ----> gone
+ *     ^             |
+ *     +-- WAITING <-+   (for its next try, or for the URL's circuit)
+ */
+
+#include "common/ids.h"
+#include "common/json/json.h"
+#include "notifier/delivery/due.h"
+#include "notifier/delivery/kinds.h"
+#include "notifier/delivery/sign.h"
+#include "notifier/table.h"
+
+struct host;
+struct route;
+struct sending;
+
+enum delivery_state { DELIVERY_QUEUED, DELIVERY_SENDING, DELIVERY_WAITING, DELIVERY_ENDING, DELIVERY_STATES };
+
+struct delivery {
+	struct table_entry entry; /* in dispatch's table, by id */
+	const struct delivery_kind *kind;
+	struct id id, run; /* the run's: "" without one */
+	int attempt;
+	enum delivery_state state;
+	bool settled; /* the service reported its result, or the request is not this notifier's: no more tries */
+	char *body;
+	size_t body_len;
+	json_t *mail; /* {"to","subject"}, or NULL */
+	char *secret; /* the access token in the body: its echo is not shown; or NULL */
+	char signature[SHA512_HEX_SIZE];
+	int64_t give_up_ms; /* of clock_mono_ms */
+	int failures;
+	struct route *route;     /* the URL and its circuit */
+	struct host *host;       /* where the URL leads */
+	struct delivery *next;   /* in the host's queue */
+	struct due due;          /* while WAITING */
+	struct sending *sending; /* while SENDING */
+};
+
+/* What one request came to. Texts are borrowed. */
+struct outcome {
+	int status; /* 0: no answer */
+	double seconds;
+	const char *answer;    /* as answer_clean shows it; NULL if it is empty or from an address of the allow-list */
+	const char *error;     /* what went wrong, for people; or NULL */
+	const json_t *headers; /* of an answer that is shown, if its kind shows them; or NULL */
+	int retry_after;       /* seconds, or 0 */
+	bool forbidden;        /* this request may never go: trying again is no use */
+};
+
+/* From a claim's answer: an item of its list. NULL if a member is missing or is none. */
+struct delivery *delivery_new(const json_t *claimed, int64_t now_ms);
+void delivery_free(struct delivery *delivery);
+
+/* Where the request goes. Borrowed. */
+const char *delivery_url(const struct delivery *delivery);
+
+/* `POST deliveries`' item for a try; `end` is "acknowledged", "gave-up" or NULL. The caller frees it. */
+char *delivery_report(const struct delivery *delivery, const struct outcome *outcome, const char *end);
+/* {"id","attempt"}: for heartbeats and releases. A new reference. */
+json_t *delivery_name(const struct delivery *delivery);
+
+#endif

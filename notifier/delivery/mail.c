@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "notifier/delivery/mail.h"
+
+#include <string.h>
+
+#include "common/buf.h"
+#include "common/crypto.h"
+#include "common/http/mail_address.h"
+
+/* An encoded word has 75 characters at the most, a line of base64 76: 45 and 57 bytes. */
+enum { MESSAGE_LIMIT = 4 << 20, WORD_BYTES = 45, LINE_BYTES = 57 };
+
+size_t mail_recipients(const json_t *to)
+{
+	size_t count = 0, i;
+	const json_t *address;
+
+	json_array_foreach(to, i, address) count += mail_address_valid(json_string_value(address));
+	return count;
+}
+
+static void recipients_write(struct buf *out, const json_t *to)
+{
+	const json_t *address;
+	const char *between = "To: ";
+	size_t i;
+
+	json_array_foreach(to, i, address)
+	{
+		if (!mail_address_valid(json_string_value(address)))
+			continue;
+		buf_printf(out, "%s%s", between, json_string_value(address));
+		between = ",\r\n ";
+	}
+	buf_text(out, "\r\n");
+}
+
+static bool plain(const char *text)
+{
+	size_t len = strlen(text);
+
+	for (const char *c = text; *c; c++)
+		if (*c < ' ' || *c >= 0x7f)
+			return false;
+	return len < 60 && !strstr(text, "=?");
+}
+
+/* Never in the middle of a character. */
+static size_t word_length(const char *text)
+{
+	size_t len = strnlen(text, WORD_BYTES + 1);
+
+	if (len <= WORD_BYTES)
+		return len;
+	for (len = WORD_BYTES; len > WORD_BYTES - 4 && ((unsigned char)text[len] & 0xc0) == 0x80; len--)
+		;
+	return len;
+}
+
+static void subject_write(struct buf *out, const char *subject)
+{
+	buf_text(out, "Subject:");
+	if (plain(subject)) {
+		buf_printf(out, " %s\r\n", subject);
+		return;
+	}
+	while (*subject) {
+		size_t len = word_length(subject);
+		_cleanup_(freep) char *word = crypto_base64(subject, len);
+
+		buf_printf(out, " =?UTF-8?B?%s?=\r\n", word);
+		subject += len;
+	}
+}
+
+static void date_write(struct buf *out, time_t at)
+{
+	static const char *const days[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+	static const char *const months[] = {
+		"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+	struct tm parts = {.tm_mday = 1};
+
+	gmtime_r(&at, &parts);
+	buf_printf(out, "Date: %s, %02d %s %d %02d:%02d:%02d +0000\r\n", days[parts.tm_wday], parts.tm_mday,
+		months[parts.tm_mon], parts.tm_year + 1900, parts.tm_hour, parts.tm_min, parts.tm_sec);
+}
+
+static void text_write(struct buf *out, const char *text)
+{
+	size_t len = strlen(text);
+
+	for (size_t at = 0; at < len; at += LINE_BYTES) {
+		_cleanup_(freep) char *line = crypto_base64(text + at, len - at < LINE_BYTES ? len - at : LINE_BYTES);
+
+		buf_printf(out, "%s\r\n", line);
+	}
+}
+
+char *mail_write(const struct mail *mail)
+{
+	struct buf out = BUF_INIT(MESSAGE_LIMIT);
+
+	buf_printf(&out, "From: Runyard <%s>\r\n", mail->from);
+	recipients_write(&out, mail->to);
+	subject_write(&out, mail->subject);
+	date_write(&out, mail->at);
+	buf_printf(&out, "Message-ID: <%s%s>\r\n", mail->id, strchr(mail->from, '@'));
+	buf_text(&out,
+		"Auto-Submitted: auto-generated\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n"
+		"Content-Transfer-Encoding: base64\r\n\r\n");
+	text_write(&out, mail->text);
+	return buf_take(&out);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "notifier/delivery/retry.h"
+
+#include "common/crypto.h"
+
+/* Closer to the give-up time than this, one more try is no use. */
+enum { LAST_TRY_MS = 250 };
+
+const struct retry retry_service = {.first_ms = 1000, .most_ms = 60 * 1000, .most_asked_ms = 5 * 60 * 1000};
+const struct retry retry_scheduler = {.first_ms = 100, .most_ms = 5 * 1000, .most_asked_ms = 30 * 1000};
+
+int64_t jitter(int64_t ms, uint32_t random)
+{
+	return ms * 3 / 4 + (int64_t)(random % 1024) * ms / 2048;
+}
+
+int64_t retry_wait(const struct retry *retry, int failures, int retry_after_s, uint32_t random)
+{
+	int64_t wait = retry->first_ms;
+	int64_t asked = (int64_t)(retry_after_s > 0 ? retry_after_s : 0) * 1000;
+
+	for (int i = 1; i < failures && wait < retry->most_ms; i++)
+		wait *= 2;
+	wait = jitter(wait < retry->most_ms ? wait : retry->most_ms, random);
+	if (asked > retry->most_asked_ms)
+		asked = retry->most_asked_ms;
+	/* Not before the time asked for, and not all at that very moment. */
+	return wait > asked ? wait : asked + (int64_t)(random % 1024) * retry->first_ms / 1024;
+}
+
+int64_t retry_at(
+	const struct retry *retry, int failures, int retry_after_s, int64_t now_ms, int64_t give_up_ms, uint32_t random)
+{
+	int64_t at = now_ms + retry_wait(retry, failures, retry_after_s, random);
+
+	if (give_up_ms - now_ms < LAST_TRY_MS)
+		return -1;
+	return at < give_up_ms ? at : give_up_ms;
+}
+
+uint32_t chance(void)
+{
+	uint32_t number;
+
+	crypto_random(&number, sizeof(number));
+	return number;
+}

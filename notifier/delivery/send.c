@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "notifier/delivery/send.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include <curl/curl.h>
+
+#include "common/http/answer.h"
+#include "common/buf.h"
+#include "common/clock.h"
+#include "common/http/easy.h"
+#include "common/err.h"
+#include "common/http/fetch.h"
+#include "common/http/guard.h"
+#include "common/loop/loop.h"
+#include "common/http/mail_address.h"
+#include "notifier/delivery/mail.h"
+
+enum { ANSWER_BYTES = 64 << 10, HEADER_BYTES = 64 << 10, READ_BYTES = 4096 };
+
+struct sender {
+	struct sender_spec spec;
+	char *user_agents[KINDS];
+	CURLM *multi;
+	struct loop_timer timer;
+	struct curl_slist *headers; /* what every request has */
+	struct sending *first;
+};
+
+struct sending {
+	struct sender *sender;
+	struct delivery *delivery;
+	CURL *easy;
+	struct guarded guarded;
+	char error[CURL_ERROR_SIZE];
+	char signature[SHA512_HEX_SIZE + 32];
+	struct curl_slist header; /* the signature, and then sender->headers */
+	struct buf answer;        /* its first ANSWER_COLLECTED bytes */
+	json_t *headers;          /* of the answer, if its kind shows them */
+	char *message;            /* a mail's */
+	size_t message_len, message_sent;
+	struct curl_slist *recipients;
+	size_t answer_len, header_len;
+	bool too_large, opening, keep;
+	struct sending *next, **at;
+};
+
+bool sending_opens(const struct sending *sending)
+{
+	return sending->opening;
+}
+
+bool sending_keeps(const struct sending *sending)
+{
+	return sending->keep;
+}
+
+static void sending_free(struct sending *sending)
+{
+	*sending->at = sending->next;
+	if (sending->next)
+		sending->next->at = sending->at;
+	curl_multi_remove_handle(sending->sender->multi, sending->easy);
+	curl_easy_cleanup(sending->easy);
+	buf_release(&sending->answer);
+	json_decref(sending->headers);
+	free(sending->message);
+	curl_slist_free_all(sending->recipients);
+	sending->delivery->sending = NULL;
+	free(sending);
+}
+
+/* ---- the end ---- */
+
+static const char *why(const struct sending *sending, CURLcode code)
+{
+	if (sending->guarded.why[0])
+		return sending->guarded.why;
+	if (sending->too_large)
+		return "the answer is larger than 64 KiB";
+	return sending->error[0] ? sending->error : curl_easy_strerror(code);
+}
+
+static void sending_ended(struct sending *sending, CURLcode code)
+{
+	struct sender *sender = sending->sender;
+	struct delivery *delivery = sending->delivery;
+	struct outcome outcome = {.error = code ? why(sending, code) : NULL};
+	/* An address that only the allow-list opens is not public, and neither is what it answers. */
+	bool shown = !sending->guarded.listed;
+	_cleanup_(freep) char *answer = NULL;
+	curl_off_t retry_after = 0, took_us = 0;
+	long status = 0;
+
+	curl_easy_getinfo(sending->easy, CURLINFO_TOTAL_TIME_T, &took_us);
+	curl_easy_getinfo(sending->easy, CURLINFO_RETRY_AFTER, &retry_after);
+	curl_easy_getinfo(sending->easy, CURLINFO_RESPONSE_CODE, &status);
+	/* An answer whose end is not waited for is an answer; one that broke off is none. A mail server's no is one. */
+	if (!code || sending->too_large || (delivery->mail && status >= 400))
+		outcome.status = (int)status;
+	outcome.seconds = (double)took_us / 1e6;
+	outcome.retry_after = retry_after < INT32_MAX ? (int)retry_after : INT32_MAX;
+	outcome.headers = outcome.status && shown ? sending->headers : NULL;
+	outcome.forbidden =
+		sending->guarded.why[0] || code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL;
+	/* Of a mail that was neither taken nor refused, what the server said last says nothing. */
+	if (shown && sending->answer.len && (outcome.status || !delivery->mail))
+		outcome.answer = answer = answer_clean(sending->answer.data, sending->answer.len, delivery->secret);
+	sender->spec.ended(sender->spec.data, delivery, &outcome);
+	sending_free(sending);
+}
+
+static void collect(struct sender *sender)
+{
+	struct sending *sending = NULL;
+	CURLMsg *message;
+	CURLcode code;
+	int left;
+
+	while ((message = curl_multi_info_read(sender->multi, &left))) {
+		if (message->msg != CURLMSG_DONE)
+			continue;
+		code = message->data.result;
+		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &sending);
+		sending_ended(sending, code);
+	}
+}
+
+/* ---- the loop's side ---- */
+
+static void socket_ready(void *data, int fd, unsigned events)
+{
+	struct sender *sender = data;
+	int mask = 0, running;
+
+	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+		mask |= CURL_CSELECT_IN;
+	if (events & EPOLLOUT)
+		mask |= CURL_CSELECT_OUT;
+	curl_multi_socket_action(sender->multi, fd, mask, &running);
+	collect(sender);
+}
+
+static int socket_wanted(CURL *easy, curl_socket_t fd, int what, void *data, void *socket_data)
+{
+	struct sender *sender = data;
+
+	(void)easy;
+	(void)socket_data;
+	if (what == CURL_POLL_REMOVE)
+		loop_unwatch(sender->spec.loop, fd);
+	else
+		loop_watch(sender->spec.loop, fd,
+			(what & CURL_POLL_IN ? EPOLLIN : 0) | (what & CURL_POLL_OUT ? EPOLLOUT : 0), socket_ready,
+			sender);
+	return 0;
+}
+
+static void timer_fired(void *data)
+{
+	struct sender *sender = data;
+	int running;
+
+	curl_multi_socket_action(sender->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+	collect(sender);
+}
+
+static int timer_wanted(CURLM *multi, long after_ms, void *data)
+{
+	struct sender *sender = data;
+
+	(void)multi;
+	if (after_ms < 0)
+		loop_timer_clear(sender->spec.loop, &sender->timer);
+	else
+		loop_timer_set(sender->spec.loop, &sender->timer, after_ms, timer_fired, sender);
+	return 0;
+}
+
+struct sender *sender_new(const struct sender_spec *spec)
+{
+	struct sender *sender = mem_new(1, sizeof(*sender));
+
+	sender->spec = *spec;
+	for (int i = 0; i < KINDS; i++)
+		if (delivery_kinds[i].agent)
+			sender->user_agents[i] = mem_printf(
+				"%s/1.0 (+%s; %s)", delivery_kinds[i].agent, spec->public_url, delivery_kinds[i].agent);
+	sender->multi = multi_new();
+	sender->headers = curl_slist_append(NULL, "Content-Type: application/json");
+	curl_slist_append(sender->headers, "Accept: application/json");
+	/* Else libcurl waits a second for a 100 that few servers send. */
+	curl_slist_append(sender->headers, "Expect:");
+	curl_multi_setopt(sender->multi, CURLMOPT_SOCKETFUNCTION, socket_wanted);
+	curl_multi_setopt(sender->multi, CURLMOPT_SOCKETDATA, sender);
+	curl_multi_setopt(sender->multi, CURLMOPT_TIMERFUNCTION, timer_wanted);
+	curl_multi_setopt(sender->multi, CURLMOPT_TIMERDATA, sender);
+	/* Above this libcurl looks through all connections for the oldest, each time one is done with. */
+	curl_multi_setopt(sender->multi, CURLMOPT_MAXCONNECTS, (long)spec->most);
+	return sender;
+}
+
+void sender_free(struct sender *sender)
+{
+	if (!sender)
+		return;
+	while (sender->first)
+		sending_free(sender->first);
+	curl_multi_cleanup(sender->multi);
+	loop_timer_clear(sender->spec.loop, &sender->timer);
+	curl_slist_free_all(sender->headers);
+	for (int i = 0; i < KINDS; i++)
+		free(sender->user_agents[i]);
+	free(sender);
+}
+
+/* ---- what libcurl calls ---- */
+
+static size_t answer_came(char *bytes, size_t size, size_t count, void *data)
+{
+	struct sending *sending = data;
+	size_t len = size * count, room = ANSWER_COLLECTED - sending->answer.len;
+
+	buf_append(&sending->answer, bytes, len < room ? len : room);
+	sending->answer_len += len;
+	sending->too_large = sending->answer_len > ANSWER_BYTES;
+	return sending->too_large ? 0 : len;
+}
+
+static size_t header_came(char *bytes, size_t size, size_t count, void *data)
+{
+	struct sending *sending = data;
+
+	if (sending->headers)
+		answer_header_add(sending->headers, bytes, size * count);
+	sending->header_len += size * count;
+	return sending->header_len > HEADER_BYTES ? 0 : size * count;
+}
+
+static void goes_out(void *data)
+{
+	struct sending *sending = data;
+
+	/* It goes out again, over another connection, if a kept one turns out to be closed. */
+	if (!sending->opening)
+		return;
+	sending->opening = false;
+	sending->sender->spec.opened(sending->sender->spec.data, sending->delivery);
+}
+
+/* ---- requests ---- */
+
+static void set_request(struct sending *sending)
+{
+	struct sender *sender = sending->sender;
+	struct delivery *delivery = sending->delivery;
+	CURL *easy = sending->easy;
+
+	/* libcurl's way to write a header without a value is a semicolon. */
+	snprintf(sending->signature, sizeof(sending->signature), "%s%s%s", delivery->kind->signature,
+		*delivery->signature ? ": " : ";", delivery->signature);
+	sending->header = (struct curl_slist){.data = sending->signature, .next = sender->headers};
+	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, &sending->header);
+	curl_easy_setopt(easy, CURLOPT_URL, delivery_url(delivery));
+	curl_easy_setopt(easy, CURLOPT_POST, 1L);
+	curl_easy_setopt(easy, CURLOPT_POSTFIELDS, delivery->body);
+	curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)delivery->body_len);
+	curl_easy_setopt(easy, CURLOPT_USERAGENT, sender->user_agents[delivery->kind - delivery_kinds]);
+	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	curl_easy_setopt(easy, CURLOPT_PROXY, sender->spec.proxy);
+	curl_easy_setopt(easy, CURLOPT_NOPROXY, "");
+	if (delivery->kind->shows_headers)
+		sending->headers = json_object();
+}
+
+/* ---- mail ---- */
+
+static size_t message_wanted(char *bytes, size_t size, size_t count, void *data)
+{
+	struct sending *sending = data;
+	size_t left = sending->message_len - sending->message_sent, len = size * count < left ? size * count : left;
+
+	memcpy(bytes, sending->message + sending->message_sent, len);
+	sending->message_sent += len;
+	return len;
+}
+
+/* What the server last said is what is shown: "250 2.0.0 queued as 4F". Its goodbye (221) is not. */
+static size_t reply_came(char *bytes, size_t size, size_t count, void *data)
+{
+	struct sending *sending = data;
+
+	size_t len = size * count, shown = len < ANSWER_SHOWN ? len : ANSWER_SHOWN;
+
+	while (shown > 0 && strchr("\r\n", bytes[shown - 1]))
+		shown--;
+	if (shown < 3 || memcmp(bytes, "221", 3) != 0) {
+		buf_reset(&sending->answer);
+		buf_append(&sending->answer, bytes, shown);
+	}
+	sending->header_len += len;
+	return sending->header_len > HEADER_BYTES ? 0 : len;
+}
+
+static void mail_fill(struct sending *sending)
+{
+	const struct delivery *delivery = sending->delivery;
+	const json_t *to = json_object_get(delivery->mail, "to"), *address;
+	const struct mail mail = {.id = delivery->id.text,
+		.from = sending->sender->spec.mail.from,
+		.subject = text_or_empty(json_string_at(delivery->mail, "subject")),
+		.to = to,
+		.text = delivery->body,
+		.at = time(NULL)};
+	size_t i;
+
+	sending->message = mail_write(&mail);
+	sending->message_len = strlen(sending->message);
+	json_array_foreach(to, i, address) if (mail_address_valid(json_string_value(address))) sending->recipients =
+		curl_slist_append(sending->recipients, json_string_value(address));
+}
+
+/* The server is the operator's own: no guard and no proxy. One recipient that it refuses does not keep the others from
+ * theirs. */
+static void set_mail(struct sending *sending)
+{
+	const struct sender_mail *mail = &sending->sender->spec.mail;
+	CURL *easy = sending->easy;
+
+	mail_fill(sending);
+	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
+	curl_easy_setopt(easy, CURLOPT_URL, delivery_url(sending->delivery));
+	curl_easy_setopt(easy, CURLOPT_USE_SSL, (long)(mail->plain ? CURLUSESSL_NONE : CURLUSESSL_ALL));
+	curl_easy_setopt(easy, CURLOPT_MAIL_FROM, mail->from);
+	curl_easy_setopt(easy, CURLOPT_MAIL_RCPT, sending->recipients);
+	curl_easy_setopt(easy, CURLOPT_MAIL_RCPT_ALLLOWFAILS, 1L);
+	curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
+	curl_easy_setopt(easy, CURLOPT_READFUNCTION, message_wanted);
+	curl_easy_setopt(easy, CURLOPT_READDATA, sending);
+	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, reply_came);
+	curl_easy_setopt(easy, CURLOPT_PROXY, "");
+	if (fetch_trusted())
+		curl_easy_setopt(easy, CURLOPT_CAINFO, fetch_trusted());
+	if (!*mail->user)
+		return;
+	curl_easy_setopt(easy, CURLOPT_USERNAME, mail->user);
+	curl_easy_setopt(easy, CURLOPT_PASSWORD, mail->password);
+}
+
+/* ---- starting ---- */
+
+static void set_answer(struct sending *sending)
+{
+	CURL *easy = sending->easy;
+
+	curl_easy_setopt(easy, CURLOPT_PRIVATE, sending);
+	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, sending->error);
+	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, answer_came);
+	curl_easy_setopt(easy, CURLOPT_WRITEDATA, sending);
+	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, header_came);
+	curl_easy_setopt(easy, CURLOPT_HEADERDATA, sending);
+	curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)READ_BYTES);
+	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, sending->sender->spec.connect_ms);
+	curl_easy_setopt(
+		easy, CURLOPT_TIMEOUT_MS, sending->sender->spec.connect_ms + sending->sender->spec.response_ms);
+}
+
+static struct sending *sending_new(struct sender *sender, struct delivery *delivery)
+{
+	struct sending *sending = mem_new(1, sizeof(*sending));
+
+	sending->sender = sender;
+	sending->delivery = delivery;
+	sending->opening = true;
+	sending->answer = (struct buf)BUF_INIT(ANSWER_COLLECTED);
+	sending->guarded.guard = sender->spec.guard;
+	sending->guarded.proxied = *sender->spec.proxy != '\0';
+	sending->guarded.goes_out = goes_out;
+	sending->guarded.data = sending;
+	sending->easy = easy_new();
+	sending->next = sender->first;
+	sending->at = &sender->first;
+	if (sending->next)
+		sending->next->at = &sending->next;
+	sender->first = sending;
+	delivery->sending = sending;
+	return sending;
+}
+
+static void mail_start(struct sender *sender, struct delivery *delivery)
+{
+	struct sending *sending = sending_new(sender, delivery);
+
+	set_answer(sending);
+	set_mail(sending);
+	curl_easy_setopt(sending->easy, CURLOPT_FORBID_REUSE, 1L);
+	curl_multi_add_handle(sender->multi, sending->easy);
+}
+
+void sender_start(struct sender *sender, struct delivery *delivery, bool fresh, bool keep)
+{
+	struct sending *sending;
+	struct err err = ERR_INIT;
+
+	if (delivery->mail) {
+		mail_start(sender, delivery);
+		return;
+	}
+	sending = sending_new(sender, delivery);
+	sending->keep = keep;
+	set_request(sending);
+	set_answer(sending);
+	curl_easy_setopt(sending->easy, CURLOPT_FRESH_CONNECT, (long)fresh);
+	curl_easy_setopt(sending->easy, CURLOPT_FORBID_REUSE, (long)!keep);
+	if (guard_curl(sending->easy, delivery_url(delivery), &sending->guarded, &err) < 0) {
+		text_copy(sending->guarded.why, sizeof(sending->guarded.why), err.message);
+		sending_ended(sending, CURLE_URL_MALFORMAT);
+		return;
+	}
+	curl_multi_add_handle(sender->multi, sending->easy);
+}
+
+void sender_abort(struct sender *sender, struct delivery *delivery)
+{
+	(void)sender;
+	if (delivery->sending)
+		sending_free(delivery->sending);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "notifier/scheduler_client/claims.h"
+
+#include "common/clock.h"
+#include "notifier/scheduler_client/kafka_client.h"
+#include "notifier/delivery/dispatch.h"
+#include "notifier/delivery/retry.h"
+#include "notifier/scheduler_client/lease.h"
+#include "notifier/metrics.h"
+#include "notifier/notifier.h"
+#include "notifier/scheduler_client/scheduler.h"
+
+/* Two claims at a time, so that the scheduler is at the next one while an answer is read here. */
+enum { IDLE_MS = 2000, MOST_IDS = 200, MOST_CLAIMS = 2 };
+
+struct claim {
+	struct claims *claims;
+	struct fetch *fetch;
+	const char *ids[MOST_IDS]; /* borrowed from the bus */
+	size_t tickets;            /* 0: the oldest that wait */
+	size_t most;               /* how many it may bring */
+	bool done;                 /* answered well, while an older one is not */
+	int64_t sent_ms;
+	struct loop_timer timer; /* after a failure, the same is asked again */
+};
+
+struct claims {
+	struct notifier *notifier;
+	struct claim under_way[MOST_CLAIMS]; /* a ring, oldest first: tickets are settled in their order */
+	size_t first, count;
+	bool more; /* the last claim without tickets brought as many as it could */
+	int failures;
+	struct loop_timer timer;
+};
+
+static void idle(void *data);
+static void answered(void *data, struct fetch_answer *answer);
+
+struct claims *claims_new(struct notifier *notifier)
+{
+	struct claims *claims = mem_new(1, sizeof(*claims));
+
+	claims->notifier = notifier;
+	loop_timer_set(notifier->loop, &claims->timer, 0, idle, claims);
+	return claims;
+}
+
+void claims_free(struct claims *claims)
+{
+	if (!claims)
+		return;
+	loop_timer_clear(claims->notifier->loop, &claims->timer);
+	for (size_t i = 0; i < MOST_CLAIMS; i++) {
+		loop_timer_clear(claims->notifier->loop, &claims->under_way[i].timer);
+		fetch_abort(claims->under_way[i].fetch);
+	}
+	free(claims);
+}
+
+bool claims_busy(const struct claims *claims)
+{
+	for (size_t i = 0; i < MOST_CLAIMS; i++)
+		if (claims->under_way[i].fetch)
+			return true;
+	return false;
+}
+
+/* What fits, with what is on its way here taken as come. */
+static size_t room(const struct claims *claims)
+{
+	size_t left = dispatch_room(claims->notifier->dispatch), coming = 0;
+
+	for (size_t i = 0; i < claims->count; i++)
+		coming += claims->under_way[(claims->first + i) % MOST_CLAIMS].most;
+	left = left > coming ? left - coming : 0;
+	return left < MOST_IDS ? left : (size_t)MOST_IDS;
+}
+
+static void ask(void *data)
+{
+	struct claim *claim = data;
+	struct notifier *notifier = claim->claims->notifier;
+	json_t *list = json_array();
+
+	if (notifier->draining) {
+		json_decref(list);
+		return;
+	}
+	for (size_t i = 0; i < claim->tickets; i++)
+		json_array_append_new(list, json_string(claim->ids[i]));
+	claim->sent_ms = clock_mono_ms();
+	claim->fetch = scheduler_post_json(notifier, "claim",
+		json_pack("{ss ss ss sI so}", "notifier", notifier->options.name, "callback-url", notifier->public_url,
+			"internal-url", notifier->internal_url, "most", (json_int_t)claim->most, "ids", list),
+		answered, claim);
+}
+
+static struct claim *claim_next(struct claims *claims)
+{
+	struct claim *claim = &claims->under_way[(claims->first + claims->count) % MOST_CLAIMS];
+
+	claims->count++;
+	claim->claims = claims;
+	claim->done = false;
+	return claim;
+}
+
+void claims_wake(struct claims *claims)
+{
+	struct bus *bus = claims->notifier->bus;
+	struct claim *claim;
+	size_t fits;
+
+	while (!claims->failures && claims->count < MOST_CLAIMS && (bus_waiting(bus) > 0 || claims->more) &&
+		(fits = room(claims)) > 0) {
+		claim = claim_next(claims);
+		claim->tickets = bus_take(bus, fits, claim->ids);
+		claim->most = claim->tickets ? claim->tickets : fits;
+		ask(claim);
+	}
+}
+
+/* Without a ticket: what waits has none, or its ticket was lost, or its notifier was. */
+static void idle(void *data)
+{
+	struct claims *claims = data;
+
+	loop_timer_set(claims->notifier->loop, &claims->timer, jitter(IDLE_MS, chance()), idle, claims);
+	if (claims->count > 0)
+		return;
+	claims->more = true;
+	claims_wake(claims);
+}
+
+/* From the oldest on. */
+static void settle(struct claims *claims)
+{
+	struct claim *claim;
+
+	while (claims->count > 0 && (claim = &claims->under_way[claims->first])->done) {
+		claim->done = false;
+		claims->first = (claims->first + 1) % MOST_CLAIMS;
+		claims->count--;
+		bus_claimed(claims->notifier->bus, claim->tickets);
+	}
+}
+
+static size_t take(struct claims *claims, const json_t *answer)
+{
+	const json_t *list = json_at(answer, "requests"), *item;
+	size_t i;
+
+	lease_granted(claims->notifier->lease, json_int_at(answer, "lease-seconds", 0) * 1000);
+	json_array_foreach(list, i, item)
+	{
+		dispatch_take(claims->notifier->dispatch, item);
+	}
+	return json_array_size(list);
+}
+
+static void answered(void *data, struct fetch_answer *answer)
+{
+	struct claim *claim = data;
+	struct claims *claims = claim->claims;
+	json_auto_t *value = scheduler_answer(claims->notifier, answer);
+	size_t got;
+
+	claim->fetch = NULL;
+	metric_observef(M_CLAIM_SECONDS, (double)(clock_mono_ms() - claim->sent_ms) / 1000, "%s", "");
+	if (!value) {
+		metric_addf(M_CLAIMS, 1, "outcome=\"failed\"");
+		claims->failures++;
+		loop_timer_set(claims->notifier->loop, &claim->timer,
+			retry_wait(&retry_scheduler, claims->failures, answer->retry_after, chance()), ask, claim);
+		return;
+	}
+	claims->failures = 0;
+	got = take(claims, value);
+	if (claim->tickets == 0)
+		claims->more = got > 0 && got >= claim->most;
+	metric_addf(M_CLAIMS, 1, "outcome=\"%s\"", got ? "some" : "none");
+	claim->done = true;
+	settle(claims);
+	claims_wake(claims);
+}

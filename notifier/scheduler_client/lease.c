@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "notifier/scheduler_client/lease.h"
+
+#include "common/clock.h"
+#include "notifier/delivery/dispatch.h"
+#include "notifier/delivery/retry.h"
+#include "notifier/metrics.h"
+#include "notifier/notifier.h"
+#include "notifier/scheduler_client/scheduler.h"
+
+/* Ten thousand deliveries take a dozen calls, one after the other. */
+enum { LEASE_MS = 60 * 1000, NAMES_AT_ONCE = 1000 };
+
+struct lease {
+	struct notifier *notifier;
+	int64_t lease_ms;
+	int64_t renewed_ms; /* when the last round that succeeded began */
+	int64_t began_ms;
+	json_t *names; /* of this round */
+	size_t told;
+	struct fetch *beating;
+	int failures;
+	struct loop_timer timer;
+};
+
+static void beat(void *data);
+static void answered(void *data, struct fetch_answer *answer);
+
+struct lease *lease_new(struct notifier *notifier)
+{
+	struct lease *lease = mem_new(1, sizeof(*lease));
+
+	lease->notifier = notifier;
+	lease->lease_ms = LEASE_MS;
+	lease->renewed_ms = clock_mono_ms();
+	loop_timer_set(notifier->loop, &lease->timer, 0, beat, lease);
+	return lease;
+}
+
+void lease_free(struct lease *lease)
+{
+	if (!lease)
+		return;
+	loop_timer_clear(lease->notifier->loop, &lease->timer);
+	fetch_abort(lease->beating);
+	json_decref(lease->names);
+	free(lease);
+}
+
+void lease_granted(struct lease *lease, int64_t lease_ms)
+{
+	if (lease_ms <= 0 || lease_ms == lease->lease_ms)
+		return;
+	lease->lease_ms = lease_ms;
+	if (!lease->beating)
+		loop_timer_set(lease->notifier->loop, &lease->timer, jitter(lease_ms / 4, chance()), beat, lease);
+}
+
+static void tell_some(struct lease *lease)
+{
+	json_t *names = json_array();
+
+	for (size_t i = 0; i < NAMES_AT_ONCE && lease->told < json_array_size(lease->names); i++)
+		json_array_append(names, json_array_get(lease->names, lease->told++));
+	lease->beating = scheduler_post_json(lease->notifier, "heartbeat",
+		json_pack("{ss so}", "notifier", lease->notifier->options.name, "requests", names), answered, lease);
+}
+
+static void heard(struct lease *lease, const json_t *answer)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(json_at(answer, "requests"), i, item)
+	{
+		if (!json_bool_at(item, "held", true))
+			dispatch_settle(lease->notifier->dispatch, text_or_empty(json_string_at(item, "id")),
+				(int)json_int_at(item, "attempt", 0));
+	}
+}
+
+static void round_failed(struct lease *lease, int retry_after)
+{
+	metric_addf(M_HEARTBEATS, 1, "outcome=\"failed\"");
+	lease->failures++;
+	if (clock_mono_ms() - lease->renewed_ms > lease->lease_ms)
+		dispatch_lose(lease->notifier->dispatch);
+	loop_timer_set(lease->notifier->loop, &lease->timer,
+		retry_wait(&retry_scheduler, lease->failures, retry_after, chance()), beat, lease);
+}
+
+static void answered(void *data, struct fetch_answer *answer)
+{
+	struct lease *lease = data;
+	json_auto_t *value = scheduler_answer(lease->notifier, answer);
+
+	lease->beating = NULL;
+	if (!value) {
+		round_failed(lease, answer->retry_after);
+		return;
+	}
+	heard(lease, value);
+	if (lease->told < json_array_size(lease->names)) {
+		tell_some(lease);
+		return;
+	}
+	metric_addf(M_HEARTBEATS, 1, "outcome=\"ok\"");
+	lease->failures = 0;
+	lease->renewed_ms = lease->began_ms;
+	loop_timer_set(lease->notifier->loop, &lease->timer, jitter(lease->lease_ms / 4, chance()), beat, lease);
+}
+
+/* With nothing to tell it is said too: it is how this process knows that its scheduler is there. */
+static void beat(void *data)
+{
+	struct lease *lease = data;
+
+	if (lease->beating)
+		return;
+	json_decref(lease->names);
+	lease->names = dispatch_names(lease->notifier->dispatch);
+	lease->told = 0;
+	lease->began_ms = clock_mono_ms();
+	tell_some(lease);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/api.h"
+#include "scheduler/api/access/account.h"
+#include "scheduler/api/access/emails.h"
+#include "scheduler/store/names.h"
+#include "scheduler/store/access/users.h"
+
+/* Clients expect a picture. This generic one reveals no address. */
+static const char avatar[] = "https://www.gravatar.com/avatar/00000000000000000000000000000000?s=100&d=mm";
+
+json_t *user_resource(const struct rows *rows, int row)
+{
+	bool admin = row_bool(rows, row, "is_site_admin");
+	json_t *attributes = json_pack("{s:o, s:o, s:s, s:b, s:b, s:b, s:b, s:n, s:{s:b, s:b}, s:{s:b, s:b, s:b, s:b}}",
+		"username", row_string(rows, row, "username"), "email", row_string(rows, row, "email"), "avatar-url",
+		avatar, "is-service-account", row_bool(rows, row, "is_service_account"), "is-site-admin", admin,
+		"is-admin", admin, "v2-only", 0, "unconfirmed-email", "two-factor", "enabled", 0, "verified", 0,
+		"permissions", "can-create-organizations", 1, "can-change-email", 1, "can-change-username", 1,
+		"can-manage-user-tokens", 1);
+
+	return resource_new("users", row_text(rows, row, "id"), attributes, NULL);
+}
+
+int account_details(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (user_read(req->store, req->actor.user.text, &rows, err) < 0)
+		return -1;
+	return respond_resource(res, 200, user_resource(&rows, 0));
+}
+
+int users_show(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const char *viewer = req->actor.is_site_admin ? NULL : req->actor.user.text;
+
+	if (user_read_known(req->store, param(req, "user"), viewer, &rows, err) < 0)
+		return -1;
+	return respond_resource(res, 200, user_resource(&rows, 0));
+}
+
+int account_update(struct request *req, struct response *res, struct err *err)
+{
+	const char *username = NULL, *email = NULL;
+
+	if (body_check(req, "users", err) < 0 || body_text(req, "username", &username, err) < 0 ||
+		body_text(req, "email", &email, err) < 0)
+		return -1;
+	if (username && name_check("Username", "/data/attributes/username", username, err) < 0)
+		return -1;
+	if (email && email_check(email, err) < 0)
+		return -1;
+	if (user_update(req->store, req->actor.user.text, username, email, err) < 0)
+		return -1;
+	return account_details(req, res, err);
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_API_ACCESS_ACCOUNT_H
+#define SCHEDULER_API_ACCESS_ACCOUNT_H
+
+#include "scheduler/api/api.h"
+
+/* A row of store/access/users.h as a resource. */
+json_t *user_resource(const struct rows *rows, int row);
+
+#endif

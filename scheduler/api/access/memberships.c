@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/api.h"
+#include "scheduler/api/access/memberships.h"
+
+#include "scheduler/api/access/emails.h"
+#include "scheduler/api/including.h"
+#include "scheduler/http/relations.h"
+#include "scheduler/http/scope.h"
+#include "scheduler/store/access/memberships.h"
+
+json_t *membership_resource(const struct rows *rows, int row)
+{
+	return resource_new("organization-memberships", row_text(rows, row, "id"),
+		json_pack("{so so so so}", "status", row_string(rows, row, "status"), "email",
+			row_string(rows, row, "email"), "username", row_string(rows, row, "username"), "created-at",
+			row_time(rows, row, "created_at")),
+		json_pack("{so so so}", "organization",
+			to_one("organizations", row_text(rows, row, "organization_name")), "user",
+			to_one("users", row_text(rows, row, "user_id")), "teams",
+			row_many(rows, row, "teams", "teams")));
+}
+
+/* ---- reading ---- */
+
+static const struct inclusion includes[] = {
+	{"user", "organization-memberships", "user", &kind_users},
+	{"teams", "organization-memberships", "teams", &kind_teams},
+};
+
+static struct listing membership_listing(const struct rows *rows)
+{
+	return (struct listing){rows, &kind_memberships, includes, ARRAY_LEN(includes)};
+}
+
+static int membership_in_path(struct request *req, struct rows *ret_rows, struct err *err)
+{
+	if (membership_read(req->store, param(req, "membership"), ret_rows, err) < 0)
+		return -1;
+	return may(req, (struct place){.organization = row_text(ret_rows, 0, "organization_id")},
+		"organization membership", err);
+}
+
+int memberships_index(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct listing listing = membership_listing(&rows);
+	struct membership_list list = {.search = query(req, "q"),
+		.emails = query(req, "filter[email]"),
+		.status = query(req, "filter[status]")};
+	struct scope scope;
+	struct page page;
+
+	if (list_begin(req, includes, ARRAY_LEN(includes), &scope, &page, err) < 0)
+		return -1;
+	list.organization_id = scope.organization.text;
+	list.limit = page.size;
+	list.offset = page.offset;
+	if (memberships_list(req->store, &list, &rows, err) < 0)
+		return -1;
+	return respond_rows(req, res, &page, &listing, err);
+}
+
+int memberships_read(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct listing listing = membership_listing(&rows);
+
+	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || membership_in_path(req, &rows, err) < 0)
+		return -1;
+	return respond_row(req, res, 200, &listing, err);
+}
+
+/* ---- changing ---- */
+
+/* Only owners add members to the owners team. */
+static int teams_check(const struct request *req, const char *organization_id, const json_t *team_ids, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	db_array_add_texts(&ids, team_ids);
+	if (db_query(req->store->db, &rows, err, "select 1 from teams where id = any($1::text[]) and kind = 'owners'",
+		    P_ARRAY(&ids)) < 0)
+		return -1;
+	if (!rows.count)
+		return 0;
+	return may_with(req, CAN_MANAGE_ORGANIZATION, (struct place){.organization = organization_id}, "team", err);
+}
+
+/* The answer always includes the user. */
+static int created_show(struct request *req, struct response *res, const char *id, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT, users = ROWS_INIT;
+	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
+	json_auto_t *included = json_array();
+
+	if (membership_read(req->store, id, &rows, err) < 0)
+		return -1;
+	db_array_add(&ids, row_text(&rows, 0, "user_id"));
+	if (kind_read(req->store, &kind_users, &ids, &users, err) < 0 ||
+		rows_show(req->store, &kind_users, &users, included, err) < 0)
+		return -1;
+	return respond_including(res, 201, membership_resource(&rows, 0), json_incref(included));
+}
+
+int memberships_create(struct request *req, struct response *res, struct err *err)
+{
+	json_auto_t *team_ids = NULL;
+	struct invitation invitation = {.email = NULL};
+	struct scope scope;
+	struct id id;
+
+	if (scope_organization(req, &scope, err) < 0 || body_check(req, "organization-memberships", err) < 0 ||
+		body_text(req, "email", &invitation.email, err) < 0 || email_check(invitation.email, err) < 0 ||
+		body_relations(req, "teams", "teams", &team_ids, err) < 0 ||
+		teams_check(req, scope.organization.text, team_ids, err) < 0)
+		return -1;
+	invitation.organization_id = scope.organization.text;
+	invitation.team_ids = team_ids;
+	if (membership_create(req->store, &invitation, &id, err) < 0)
+		return -1;
+	return created_show(req, res, id.text, err);
+}
+
+/* Only owners remove an owner. Only actors who see all teams of a member remove that member. */
+static int removal_check(const struct request *req, const struct rows *membership, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const char *organization_id = row_text(membership, 0, "organization_id");
+
+	if (db_query(req->store->db, &rows, err,
+		    "select t.kind = 'owners' as owners from teams t join team_members m on m.team_id = t.id "
+		    "where t.organization_id = $1 and m.user_id = $2 and (t.kind = 'owners' or not (" TEAM_SEEN(
+			    "$3::boolean", "$4") ")) order by t.kind <> 'owners' limit 1",
+		    P_TEXT(organization_id), P_TEXT(row_text(membership, 0, "user_id")),
+		    P_BOOL(viewer_may_all(req->store->viewer, organization_id, CAN_SEE_SECRET_TEAMS)),
+		    P_TEXT(viewer_user(req->store->viewer))) < 0)
+		return -1;
+	if (!rows.count)
+		return 0;
+	return may_with(req, row_bool(&rows, 0, "owners") ? CAN_MANAGE_ORGANIZATION : CAN_SEE_SECRET_TEAMS,
+		(struct place){.organization = organization_id}, "organization membership", err);
+}
+
+int memberships_delete(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (membership_in_path(req, &rows, err) < 0 || removal_check(req, &rows, err) < 0 ||
+		membership_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
+		return -1;
+	return respond_empty(res, 204);
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/api.h"
+#include "scheduler/api/access/organizations.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "scheduler/api/workspaces/default_mode.h"
+#include "scheduler/api/access/emails.h"
+#include "scheduler/http/fields.h"
+#include "scheduler/api/including.h"
+#include "scheduler/api/access/permissions.h"
+#include "scheduler/api/workspaces/retention.h"
+#include "scheduler/http/scope.h"
+#include "scheduler/store/names.h"
+#include "scheduler/store/access/organizations.h"
+#include "scheduler/store/site_settings.h"
+#include "scheduler/store/workspaces/workspaces.h"
+
+/* Settings that clients can set and read. */
+static const struct field settings[] = {
+	{"aggregated-commit-status-enabled", FIELD_BOOL, "true"},
+	{"allow-force-delete-workspaces", FIELD_BOOL, "false"},
+	{"assessments-enforced", FIELD_BOOL, "false"},
+	{"collaborator-auth-policy", FIELD_TEXT, "\"password\""},
+	{"cost-estimation-enabled", FIELD_BOOL, "false"},
+	{"default-execution-mode", FIELD_TEXT, "\"remote\""},
+	{"enforce-hyok", FIELD_BOOL, "false"},
+	{"max-ttl-enabled", FIELD_BOOL, "false"},
+	{"owners-team-saml-role-id", FIELD_TEXT, "null"},
+	{"send-passing-statuses-for-untriggered-speculative-plans", FIELD_BOOL, "false"},
+	{"session-remember", FIELD_INT, "null"},
+	{"session-timeout", FIELD_INT, "null"},
+	{"speculative-plan-management-enabled", FIELD_BOOL, "true"},
+	{"user-tokens-enabled", FIELD_BOOL, "true"},
+};
+
+/* No other value has an effect. Other VCS settings are stored as sent, because go-tfe's tests read them back. */
+static const struct field_refusal refused[] = {
+	{"assessments-enforced", "false", "Health assessments are not available"},
+	{"collaborator-auth-policy", "\"password\"", "Two-factor authentication is not available"},
+	{"enforce-hyok", "false", "Keys of one's own (HYOK) are not available"},
+	{"max-ttl-enabled", "false", "Limits on the lifetime of tokens are not available"},
+	{"owners-team-saml-role-id", "\"\"", "SAML is not available"},
+	{"send-passing-statuses-for-untriggered-speculative-plans", "false",
+		"Commit statuses need a VCS repository, which is not available"},
+};
+
+static const struct permission_shown permissions[] = {
+	{"can-create-team", CAN_MANAGE_TEAMS},
+	{"can-create-workspace", CAN_CREATE_WORKSPACE},
+	{"can-create-workspace-migration", CAN_CREATE_WORKSPACE},
+	{"can-create-project", CAN_CREATE_PROJECT},
+	{"can-deploy-no-code-modules", CAN_CREATE_WORKSPACE},
+	{"can-destroy", CAN_MANAGE_ORGANIZATION},
+	{"can-manage-no-code-modules", CAN_MANAGE_MODULES},
+	{"can-manage-run-tasks", CAN_MANAGE_TASKS},
+	{"can-update", CAN_MANAGE_ORGANIZATION},
+	{"can-update-api-token", CAN_MANAGE_ORGANIZATION},
+	{"can-update-oauth", CAN_MANAGE_VCS},
+	{"can-update-sentinel", CAN_MANAGE_POLICIES},
+};
+
+/* The features. `operations` must be true: without it clients run everything on their own machine. */
+static const struct {
+	const char *name;
+	bool there;
+} entitlements[] = {{"agents", true}, {"audit-logging", true}, {"cost-estimation", true}, {"global-run-tasks", true},
+	{"operations", true}, {"policy-enforcement", true}, {"private-module-registry", false},
+	{"private-run-tasks", false}, {"run-tasks", true}, {"sentinel", true}, {"sso", false}, {"state-storage", true},
+	{"teams", true}, {"vcs-integrations", false}, {"waypoint-actions", false},
+	{"waypoint-templates-and-addons", false}};
+
+json_t *organization_resource(const struct rows *rows, int row)
+{
+	const char *name = row_text(rows, row, "name");
+	json_auto_t *set = row_json(rows, row, "settings");
+	json_t *may_do = permissions_shown(permissions, ARRAY_LEN(permissions), rows, row);
+	json_t *attributes = json_pack("{s:s, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:i, s:n}", "name", name, "email",
+		row_string(rows, row, "email"), "created-at", row_time(rows, row, "created_at"), "external-id",
+		row_string(rows, row, "id"), "is-unified", 0, "saml-enabled", 0, "stacks-enabled", 0,
+		"two-factor-conformant", 0, "remaining-testable-count", 1000, "trial-expires-at");
+
+	fields_show(settings, ARRAY_LEN(settings), set, attributes);
+	json_object_set_new(may_do, "can-traverse", json_true()); /* readers are members */
+	json_object_set_new(attributes, "permissions", may_do);
+	return resource_new("organizations", name, attributes,
+		json_pack("{so so so}", "default-agent-pool",
+			to_one("agent-pools", row_text(rows, row, "default_pool_id")), "default-project",
+			to_one("projects", row_text(rows, row, "default_project_id")), "data-retention-policy",
+			retention_relation(rows, row)));
+}
+
+/* ---- reading ---- */
+
+static const struct inclusion includes[] = {{"default-project", "organizations", "default-project", &kind_projects}};
+
+static int organization_show(struct request *req, struct response *res, int status, const char *name, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct listing listing = {&rows, &kind_organizations, includes, ARRAY_LEN(includes)};
+
+	if (organization_read(req->store, name, &rows, err) < 0)
+		return -1;
+	return respond_row(req, res, status, &listing, err);
+}
+
+int organizations_read(struct request *req, struct response *res, struct err *err)
+{
+	struct scope scope;
+
+	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || scope_organization(req, &scope, err) < 0)
+		return -1;
+	return organization_show(req, res, 200, scope.organization_name, err);
+}
+
+int organizations_index(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct organization_list list = {.search = query(req, "q")};
+	struct page page;
+	json_t *data;
+
+	if (page_read(req, &page, err) < 0)
+		return -1;
+	list.user_id = req->actor.is_site_admin ? NULL : req->actor.user.text;
+	list.limit = page.size;
+	list.offset = page.offset;
+	if (organizations_list(req->store, &list, &rows, err) < 0)
+		return -1;
+	page.total = row_int(&rows, 0, "total");
+	data = json_array();
+	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++)
+		json_array_append_new(data, organization_resource(&rows, i));
+	return respond_page(req, res, &page, data, NULL);
+}
+
+/* ---- changing ---- */
+
+struct organization_input {
+	const char *name, *email;
+	json_t *settings;
+	struct default_mode mode; /* the current mode, then the new one */
+};
+
+static int mode_read(
+	const struct request *req, const char *organization_id, struct organization_input *input, struct err *err)
+{
+	const struct pool_use use = {.organization_id = organization_id, .anywhere = true};
+	struct default_mode_body body = {
+		.mode = input->mode.mode,
+		.pool = body_relation(req, "default-agent-pool"),
+		.pool_pointer = "/data/relationships/default-agent-pool",
+	};
+
+	if (json_object_get(input->settings, "default-execution-mode"))
+		body.mode = text_or_empty(json_string_at(input->settings, "default-execution-mode"));
+	return default_mode_change(req, &use, &body, &input->mode, err);
+}
+
+static int minutes_check(const json_t *set, const char *name, const char *what, struct err *err)
+{
+	enum { MOST_MINUTES = 525600 };
+	long long minutes = json_int_at(set, name, 1);
+	char pointer[64];
+
+	if (minutes >= 1 && minutes <= MOST_MINUTES)
+		return 0;
+	snprintf(pointer, sizeof(pointer), "/data/attributes/%s", name);
+	return err_at(err, pointer, "%s must be 1 to %d minutes", what, MOST_MINUTES);
+}
+
+static int settings_check(const json_t *set, struct err *err)
+{
+	if (fields_refuse(refused, ARRAY_LEN(refused), set, err) < 0 ||
+		minutes_check(set, "session-timeout", "Session timeout", err) < 0)
+		return -1;
+	return minutes_check(set, "session-remember", "Session remember", err);
+}
+
+/* Reads and checks the body. `settings` is a new reference, also after an error. An id of NULL means a create. */
+static int input_read(
+	const struct request *req, const char *organization_id, struct organization_input *input, struct err *err)
+{
+	bool creating = !organization_id;
+
+	input->settings = json_object();
+	if (body_check(req, "organizations", err) < 0 || body_text(req, "name", &input->name, err) < 0 ||
+		body_text(req, "email", &input->email, err) < 0 ||
+		fields_read(req, settings, ARRAY_LEN(settings), input->settings, err) < 0 ||
+		settings_check(input->settings, err) < 0 || mode_read(req, organization_id, input, err) < 0)
+		return -1;
+	if ((creating || input->name) && name_check("Name", "/data/attributes/name", input->name, err) < 0)
+		return -1;
+	return creating || input->email ? email_check(input->email, err) : 0;
+}
+
+static int create_from(struct request *req, const struct organization_input *input, struct err *err)
+{
+	struct organization_order order = {
+		.name = input->name,
+		.email = input->email,
+		.settings = input->settings,
+		.pool_id = input->mode.pool,
+		.owner = req->actor.user.text,
+	};
+	struct id id;
+
+	return organization_create(req->store, &order, &id, err);
+}
+
+static int creation_check(const struct request *req, struct err *err)
+{
+	json_auto_t *site = NULL;
+
+	if (req->actor.is_site_admin)
+		return 0;
+	if (site_settings_read(req->store, &site, err) < 0)
+		return -1;
+	if (json_bool_at(site, "limit-user-organization-creation", false))
+		return err_set(err, ERR_FORBIDDEN, "only site admins create organizations on this installation");
+	return 0;
+}
+
+int organizations_create(struct request *req, struct response *res, struct err *err)
+{
+	struct organization_input input = {.mode = {"remote", NULL}};
+	int result = creation_check(req, err) < 0 ? -1 : input_read(req, NULL, &input, err);
+
+	if (result == 0)
+		result = create_from(req, &input, err);
+	json_decref(input.settings);
+	return result == 0 ? organization_show(req, res, 201, input.name, err) : -1;
+}
+
+/* One transaction changes the organization and all workspaces that inherit its execution mode. */
+struct updating {
+	struct store *store;
+	struct organization_update update;
+};
+
+static int update_in(void *data, struct err *err)
+{
+	struct updating *u = data;
+
+	if (organization_update(u->store, &u->update, err) < 0)
+		return -1;
+	return workspaces_inherit_mode(u->store, u->update.id, err);
+}
+
+static int update_from(
+	struct request *req, const struct scope *scope, const struct organization_input *input, struct err *err)
+{
+	struct updating u = {req->store,
+		{
+			.id = scope->organization.text,
+			.name = input->name,
+			.email = input->email,
+			.settings = input->settings,
+			.pool_set = true,
+			.pool_id = input->mode.pool,
+		}};
+
+	if (!json_object_get(input->settings, "default-execution-mode") && !body_relation(req, "default-agent-pool"))
+		u.update.pool_set = false;
+	return u.update.pool_set ? db_transaction(req->store->db, update_in, &u, err)
+				 : organization_update(req->store, &u.update, err);
+}
+
+int organizations_update(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct organization_input input = {.name = NULL};
+	json_auto_t *old = NULL;
+	struct scope scope;
+	int result;
+
+	if (scope_organization(req, &scope, err) < 0 ||
+		organization_read(req->store, scope.organization_name, &rows, err) < 0)
+		return -1;
+	old = row_json(&rows, 0, "settings");
+	input.mode = (struct default_mode){
+		json_string_at(old, "default-execution-mode"), row_text(&rows, 0, "default_pool_id")};
+	result = input_read(req, scope.organization.text, &input, err);
+	if (result == 0)
+		result = update_from(req, &scope, &input, err);
+	json_decref(input.settings);
+	if (result < 0)
+		return -1;
+	return organization_show(req, res, 200, input.name ? input.name : scope.organization_name, err);
+}
+
+int organizations_delete(struct request *req, struct response *res, struct err *err)
+{
+	struct scope scope;
+
+	if (scope_organization(req, &scope, err) < 0 ||
+		organization_delete(req->store, scope.organization.text, err) < 0)
+		return -1;
+	return respond_empty(res, 204);
+}
+
+/* ---- entitlements and capacity ---- */
+
+int organizations_entitlements(struct request *req, struct response *res, struct err *err)
+{
+	struct scope scope;
+	json_t *attributes;
+
+	if (scope_organization(req, &scope, err) < 0)
+		return -1;
+	attributes = json_object();
+	for (size_t i = 0; i < ARRAY_LEN(entitlements); i++)
+		json_object_set_new(attributes, entitlements[i].name, json_boolean(entitlements[i].there));
+	return respond_resource(res, 200, resource_new("entitlement-sets", scope.organization_name, attributes, NULL));
+}
+
+int organizations_capacity(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct scope scope;
+	json_t *attributes;
+
+	if (scope_organization(req, &scope, err) < 0 ||
+		organization_capacity(req->store, scope.organization.text, &rows, err) < 0)
+		return -1;
+	attributes = json_pack("{s:I, s:I}", "pending", (json_int_t)row_int(&rows, 0, "pending"), "running",
+		(json_int_t)row_int(&rows, 0, "running"));
+	return respond_resource(
+		res, 200, resource_new("organization-capacity", scope.organization_name, attributes, NULL));
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_API_ACCESS_PASSWORD_H
+#define SCHEDULER_API_ACCESS_PASSWORD_H
+
+struct err;
+struct request;
+
+struct password_change {
+	const char *current, *wanted, *again; /* NULL: not sent */
+};
+
+/* Changes the actor's password in a transaction that ends with the handler, and ends the actor's other sessions.
+ * ERR_INVALID with the reason; ERR_BUSY after too many attempts. It hashes, so the route must be JSON_ASIDE or
+ * FORM_ASIDE. */
+int password_change(struct request *req, const struct password_change *change, struct err *err);
+
+#endif

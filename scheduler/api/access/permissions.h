@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_API_ACCESS_PERMISSIONS_H
+#define SCHEDULER_API_ACCESS_PERMISSIONS_H
+
+/* The `permissions` attribute of resources: the viewer's permissions, by their names in the API. */
+
+#include "scheduler/rights/rights.h"
+#include "scheduler/db/db.h"
+
+struct permission_shown {
+	const char *name; /* "can-update" */
+	enum permission permission;
+};
+
+/* {"can-update": true, ...} from the row's column `rights` (store/access/viewer.h). A new reference. */
+json_t *permissions_shown(const struct permission_shown *table, size_t count, const struct rows *rows, int row);
+/* Whether the row's `rights` include the permission. */
+bool row_may(const struct rows *rows, int row, enum permission permission);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/api.h"
+#include "scheduler/http/scope.h"
+#include "scheduler/api/access/teams.h"
+#include "scheduler/api/access/tokens.h"
+#include "scheduler/store/access/teams.h"
+
+/* Tokens of teams and organizations. A team has any number of tokens with distinct descriptions, and one without. An
+ * organization has one token, and one that only reads its audit trail. */
+
+/* ---- permissions ---- */
+
+/* Members may manage the tokens of a team that allows it. */
+static int member_may(const struct request *req, const struct rows *team, bool *ret_may, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	*ret_may = false;
+	if (req->actor.is_service || !row_bool(team, 0, "allow_member_token_management"))
+		return 0;
+	if (db_query(req->store->db, &rows, err, "select 1 from team_members where team_id = $1 and user_id = $2",
+		    P_TEXT(row_text(team, 0, "id")), P_TEXT(req->actor.user.text)) < 0)
+		return -1;
+	*ret_may = rows.count > 0;
+	return 0;
+}
+
+int team_tokens_may(const struct request *req, const struct rows *team, struct err *err)
+{
+	enum permission needed = team_is_owners(team, 0) ? CAN_MANAGE_ORGANIZATION : CAN_MANAGE_TEAMS;
+	bool member;
+
+	if (member_may(req, team, &member, err) < 0)
+		return -1;
+	if (member)
+		needed = CAN_READ_ORGANIZATION; /* still checked: the organization may refuse tokens of users */
+	return may_with(req, needed, (struct place){.organization = row_text(team, 0, "organization_id")}, "team", err);
+}
+
+static int team_of_tokens(struct request *req, struct rows *ret_team, struct err *err)
+{
+	if (team_read(req->store, param(req, "team"), ret_team, err) < 0)
+		return -1;
+	return team_tokens_may(req, ret_team, err);
+}
+
+/* ---- tokens of a team ---- */
+
+static int team_token_make(struct request *req, struct response *res, bool single, struct err *err)
+{
+	_cleanup_(rows_release) struct rows team = ROWS_INIT;
+	struct token_order order = {.created_by = req->actor.user.text};
+	char fallback[32];
+
+	if (team_of_tokens(req, &team, err) < 0 || token_order_read_expiring(req, &order, fallback, err) < 0)
+		return -1;
+	order.team_id = row_text(&team, 0, "id");
+	order.user_id = row_text(&team, 0, "user_id");
+	if (single)
+		order.description = NULL;
+	return token_make(req, res, &order, err);
+}
+
+int team_tokens_create(struct request *req, struct response *res, struct err *err)
+{
+	return team_token_make(req, res, false, err);
+}
+
+int team_token_create(struct request *req, struct response *res, struct err *err)
+{
+	return team_token_make(req, res, true, err);
+}
+
+static int single_in_path(struct request *req, struct rows *ret_token, struct err *err)
+{
+	_cleanup_(rows_release) struct rows team = ROWS_INIT;
+
+	if (team_of_tokens(req, &team, err) < 0)
+		return -1;
+	return token_of_team(req->store, row_text(&team, 0, "id"), ret_token, err);
+}
+
+int team_token_read(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct listing listing = token_listing(&rows);
+
+	if (single_in_path(req, &rows, err) < 0)
+		return -1;
+	return respond_row(req, res, 200, &listing, err);
+}
+
+int team_token_delete(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (single_in_path(req, &rows, err) < 0 || token_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
+		return -1;
+	return respond_empty(res, 204);
+}
+
+int team_tokens_index(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct listing listing = token_listing(&rows);
+	struct team_token_list list = {.search = query(req, "q"), .sort = query(req, "sort")};
+	struct scope scope;
+	struct page page;
+
+	if (includes_check(req, listing.includes, listing.includes_count, err) < 0 || page_read(req, &page, err) < 0 ||
+		scope_organization(req, &scope, err) < 0)
+		return -1;
+	list.organization_id = scope.organization.text;
+	list.limit = page.size;
+	list.offset = page.offset;
+	if (tokens_of_teams(req->store, &list, &rows, err) < 0)
+		return -1;
+	return respond_rows(req, res, &page, &listing, err);
+}
+
+/* ---- tokens of an organization ---- */
+
+/* The internal team as which the token acts: columns id and user_id. Only its tokens refer to it. */
+static int hidden_team(struct request *req, struct rows *ret_team, struct err *err)
+{
+	const char *wanted = query(req, "token");
+	bool audit = text_equal(wanted, "audit-trails");
+	struct scope scope;
+
+	if (wanted && *wanted && !audit)
+		return err_set(err, ERR_MALFORMED, "token must be audit-trails, or left out");
+	if (scope_organization(req, &scope, err) < 0)
+		return -1;
+	return db_query(req->store->db, ret_team, err,
+		"select id, user_id from teams where organization_id = $1 and kind = $2",
+		P_TEXT(scope.organization.text), P_TEXT(team_kinds[audit ? TEAM_AUDIT : TEAM_ORGANIZATION]));
+}
+
+int organization_token_create(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows team = ROWS_INIT;
+	struct token_order order = {.created_by = req->actor.user.text};
+	char fallback[32];
+
+	if (hidden_team(req, &team, err) < 0 || token_order_read_expiring(req, &order, fallback, err) < 0)
+		return -1;
+	order.team_id = row_text(&team, 0, "id");
+	order.user_id = row_text(&team, 0, "user_id");
+	order.description = NULL;
+	return token_make(req, res, &order, err);
+}
+
+static int organization_token(struct request *req, struct rows *ret_token, struct err *err)
+{
+	_cleanup_(rows_release) struct rows team = ROWS_INIT;
+
+	if (hidden_team(req, &team, err) < 0)
+		return -1;
+	return token_of_team(req->store, row_text(&team, 0, "id"), ret_token, err);
+}
+
+int organization_token_read(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct listing listing = token_listing(&rows);
+
+	if (organization_token(req, &rows, err) < 0)
+		return -1;
+	return respond_row(req, res, 200, &listing, err);
+}
+
+int organization_token_delete(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (organization_token(req, &rows, err) < 0 || token_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
+		return -1;
+	return respond_empty(res, 204);
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/api.h"
+#include "scheduler/api/access/teams.h"
+
+#include "scheduler/http/fields.h"
+#include "scheduler/api/including.h"
+#include "scheduler/api/access/permissions.h"
+#include "scheduler/http/relations.h"
+#include "scheduler/http/scope.h"
+#include "scheduler/store/access/teams.h"
+
+enum { NAME_MOST = 90, SSO_MOST = 255 };
+
+/* ---- the resource ---- */
+
+bool team_is_owners(const struct rows *rows, int row)
+{
+	return text_equal(row_text(rows, row, "kind"), team_kinds[TEAM_OWNERS]);
+}
+
+static json_t *team_permissions(const struct rows *rows, int row)
+{
+	bool owners = team_is_owners(rows, row), plain = !owners;
+	bool manage = row_may(rows, row, owners ? CAN_MANAGE_ORGANIZATION : CAN_MANAGE_TEAMS);
+	bool members = row_may(rows, row, owners ? CAN_MANAGE_ORGANIZATION : CAN_MANAGE_MEMBERSHIP);
+	bool access = row_may(rows, row, CAN_MANAGE_ORGANIZATION_ACCESS);
+
+	return json_pack("{sb sb sb sb sb sb sb}", "can-destroy", plain && manage, "can-update-membership", members,
+		"can-update-organization-access", plain && access, "can-update-name", plain && manage,
+		"can-update-visibility", plain && manage, "can-update-sso-team-id", manage,
+		"can-update-member-token-management", manage);
+}
+
+/* All flags of the organization access. The owners team has all of them. */
+static json_t *access_show(const struct rows *rows, int row)
+{
+	json_auto_t *set = row_json(rows, row, "organization_access");
+	json_t *shown = json_object();
+
+	for (size_t i = 0; i < organization_accesses.rows_count; i++) {
+		const char *name = organization_accesses.rows[i].name;
+
+		json_object_set_new(shown, name,
+			json_boolean(team_is_owners(rows, row) || json_is_true(json_object_get(set, name))));
+	}
+	return shown;
+}
+
+json_t *team_resource(const struct rows *rows, int row)
+{
+	const char *id = row_text(rows, row, "id");
+	_cleanup_(freep) char *self = mem_printf("/api/v2/teams/%s", id);
+	json_t *resource = resource_new("teams", id,
+		json_pack("{so so so sI so sb sb so}", "name", row_string(rows, row, "name"), "visibility",
+			row_string(rows, row, "visibility"), "sso-team-id", row_string(rows, row, "sso_team_id"),
+			"users-count", (json_int_t)related_count(rows, row, "users"), "organization-access",
+			access_show(rows, row), "allow-member-token-management",
+			row_bool(rows, row, "allow_member_token_management"), "is-unified", 0, "permissions",
+			team_permissions(rows, row)),
+		json_pack("{so so so}", "organization",
+			to_one("organizations", row_text(rows, row, "organization_name")), "users",
+			row_many(rows, row, "users", "users"), "organization-memberships",
+			row_many(rows, row, "memberships", "organization-memberships")));
+
+	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
+	return resource;
+}
+
+/* ---- reading ---- */
+
+static const struct inclusion includes[] = {
+	{"users", "teams", "users", &kind_users},
+	{"organization-memberships", "teams", "organization-memberships", &kind_memberships},
+};
+
+int team_in_path(struct request *req, struct rows *ret_rows, struct err *err)
+{
+	if (team_read(req->store, param(req, "team"), ret_rows, err) < 0)
+		return -1;
+	return may(req, (struct place){.organization = row_text(ret_rows, 0, "organization_id")}, "team", err);
+}
+
+/* Only owners change the owners team and its members. */
+static int team_to_change(struct request *req, struct rows *ret_rows, struct err *err)
+{
+	if (team_in_path(req, ret_rows, err) < 0)
+		return -1;
+	if (!team_is_owners(ret_rows, 0))
+		return 0;
+	return may_with(req, CAN_MANAGE_ORGANIZATION,
+		(struct place){.organization = row_text(ret_rows, 0, "organization_id")}, "team", err);
+}
+
+static struct listing team_listing(const struct rows *rows)
+{
+	return (struct listing){rows, &kind_teams, includes, ARRAY_LEN(includes)};
+}
+
+static int team_show(struct request *req, struct response *res, int status, const char *id, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct listing listing = team_listing(&rows);
+
+	if (team_read(req->store, id, &rows, err) < 0)
+		return -1;
+	return respond_row(req, res, status, &listing, err);
+}
+
+int teams_read(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct listing listing = team_listing(&rows);
+
+	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || team_in_path(req, &rows, err) < 0)
+		return -1;
+	return respond_row(req, res, 200, &listing, err);
+}
+
+int teams_index(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct listing listing = team_listing(&rows);
+	struct team_list list = {.search = query(req, "q"), .names = query(req, "filter[names]")};
+	struct scope scope;
+	struct page page;
+
+	if (list_begin(req, includes, ARRAY_LEN(includes), &scope, &page, err) < 0)
+		return -1;
+	list.organization_id = scope.organization.text;
+	list.limit = page.size;
+	list.offset = page.offset;
+	if (teams_list(req->store, &list, &rows, err) < 0)
+		return -1;
+	return respond_rows(req, res, &page, &listing, err);
+}
+
+/* ---- input ---- */
+
+static bool sees_secrets(const struct request *req, const char *organization_id)
+{
+	return viewer_may_all(&req->actor.viewer, organization_id, CAN_SEE_SECRET_TEAMS);
+}
+
+/* Only users who see secret teams may make a team secret: it would disappear for others. */
+static int visibility_check(
+	const struct request *req, const char *organization_id, const struct team *team, struct err *err)
+{
+	static const char pointer[] = "/data/attributes/visibility";
+
+	if (!text_equal(team->visibility, "secret") && !text_equal(team->visibility, "organization"))
+		return err_at(err, pointer, "Visibility must be secret or organization");
+	if (body_has(req, "visibility") && text_equal(team->visibility, "secret") &&
+		!sees_secrets(req, organization_id))
+		return err_at(err, pointer, "Visibility can be secret only for those who see secret teams");
+	return 0;
+}
+
+/* The organization access of a team needs a permission of its own to change. */
+static int access_read_input(
+	const struct request *req, const char *organization_id, struct team *team, json_t **ret_access, struct err *err)
+{
+	const json_t *sent = json_at(req->body, "data.attributes.organization-access");
+	const struct access_level *level = access_level_find(&organization_accesses, "custom");
+
+	if (access_read(&organization_accesses, level, sent, team->organization_access,
+		    "/data/attributes/organization-access", ret_access, err) < 0)
+		return -1;
+	if (json_equal(*ret_access, team->organization_access))
+		return 0;
+	team->organization_access = *ret_access;
+	return may_with(req, CAN_MANAGE_ORGANIZATION_ACCESS, (struct place){.organization = organization_id},
+		"organization access", err);
+}
+
+/* Reads a body into *team. Attributes that were not sent stay as they are. *ret_access, a new reference, holds the
+ * team's flags. */
+static int input_read(
+	const struct request *req, const char *organization_id, struct team *team, json_t **ret_access, struct err *err)
+{
+	if (body_check(req, "teams", err) < 0 || body_text(req, "name", &team->name, err) < 0 ||
+		body_text(req, "visibility", &team->visibility, err) < 0 ||
+		body_text(req, "sso-team-id", &team->sso_team_id, err) < 0 ||
+		body_bool(req, "allow-member-token-management", &team->allow_member_token_management, err) < 0 ||
+		title_check("Name", "/data/attributes/name", team->name, NAME_MOST, err) < 0 ||
+		length_check("Sso team id", "/data/attributes/sso-team-id", team->sso_team_id, SSO_MOST, err) < 0 ||
+		visibility_check(req, organization_id, team, err) < 0)
+		return -1;
+	return access_read_input(req, organization_id, team, ret_access, err);
+}
+
+/* ---- creating and changing ---- */
+
+int teams_create(struct request *req, struct response *res, struct err *err)
+{
+	json_auto_t *access = NULL, *none = NULL;
+	struct team team = {.kind = TEAM_PLAIN, .visibility = "secret", .allow_member_token_management = true};
+	struct scope scope;
+	struct id id;
+
+	none = json_loads(organization_accesses.levels[0].detail, 0, NULL);
+	team.organization_access = none;
+	if (scope_organization(req, &scope, err) < 0)
+		return -1;
+	if (!sees_secrets(req, scope.organization.text))
+		team.visibility = "organization";
+	if (input_read(req, scope.organization.text, &team, &access, err) < 0 ||
+		team_create(req->store, scope.organization.text, &team, &id, err) < 0)
+		return -1;
+	return team_show(req, res, 201, id.text, err);
+}
+
+/* Of the owners team only the SSO id and the management of tokens by members can be changed. */
+static int owners_unchanged(const struct rows *rows, const struct team *team, struct err *err)
+{
+	if (!team_is_owners(rows, 0))
+		return 0;
+	if (!text_equal(team->name, row_text(rows, 0, "name")))
+		return err_at(err, "/data/attributes/name", "Name of the owners team can't be changed");
+	if (!text_equal(team->visibility, row_text(rows, 0, "visibility")))
+		return err_at(err, "/data/attributes/visibility", "Visibility of the owners team can't be changed");
+	return 0;
+}
+
+int teams_update(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_auto_t *access = NULL, *old = NULL;
+	struct team team;
+
+	if (team_to_change(req, &rows, err) < 0)
+		return -1;
+	old = team_is_owners(&rows, 0) ? access_show(&rows, 0) : row_json(&rows, 0, "organization_access");
+	team = (struct team){.kind = team_is_owners(&rows, 0) ? TEAM_OWNERS : TEAM_PLAIN,
+		.name = row_text(&rows, 0, "name"),
+		.visibility = row_text(&rows, 0, "visibility"),
+		.sso_team_id = row_text(&rows, 0, "sso_team_id"),
+		.organization_access = old,
+		.allow_member_token_management = row_bool(&rows, 0, "allow_member_token_management")};
+	if (input_read(req, row_text(&rows, 0, "organization_id"), &team, &access, err) < 0 ||
+		owners_unchanged(&rows, &team, err) < 0)
+		return -1;
+	if (team.organization_access == old)
+		team.organization_access = NULL; /* unchanged, so not written: it may have been reduced meanwhile */
+	if (team_update(req->store, row_text(&rows, 0, "id"), &team, err) < 0)
+		return -1;
+	return team_show(req, res, 200, row_text(&rows, 0, "id"), err);
+}
+
+int teams_delete(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (team_in_path(req, &rows, err) < 0)
+		return -1;
+	if (team_is_owners(&rows, 0))
+		return err_at(err, "/data", "The owners team can't be deleted");
+	if (team_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
+		return -1;
+	return respond_empty(res, 204);
+}
+
+/* ---- members ---- */
+
+/* Indexed by enum member_name. */
+static const struct relation member_relations[] = {
+	[BY_USERNAME] = {.name = "users", .type = "users"},
+	[BY_MEMBERSHIP] = {.name = "organization-memberships", .type = "organization-memberships"},
+};
+
+static int members_of_path(
+	struct request *req, struct rows *ret_rows, size_t *ret_by, json_t **ret_names, struct err *err)
+{
+	if (team_to_change(req, ret_rows, err) < 0)
+		return -1;
+	return relation_in_path(req, member_relations, ARRAY_LEN(member_relations), ret_by, ret_names, err);
+}
+
+static int members_change(struct request *req, struct response *res,
+	int (*change)(
+		struct store *store, const char *team_id, enum member_name by, const json_t *names, struct err *err),
+	struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_auto_t *names = NULL;
+	size_t by;
+
+	if (members_of_path(req, &rows, &by, &names, err) < 0 ||
+		change(req->store, row_text(&rows, 0, "id"), (enum member_name)by, names, err) < 0)
+		return -1;
+	return respond_empty(res, 204);
+}
+
+int teams_join(struct request *req, struct response *res, struct err *err)
+{
+	return members_change(req, res, team_members_add, err);
+}
+
+int teams_leave(struct request *req, struct response *res, struct err *err)
+{
+	return members_change(req, res, team_members_remove, err);
+}

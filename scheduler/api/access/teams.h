@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_API_ACCESS_TEAMS_H
+#define SCHEDULER_API_ACCESS_TEAMS_H
+
+#include "scheduler/api/api.h"
+
+/* A row of store/access/teams.h as a resource. */
+json_t *team_resource(const struct rows *rows, int row);
+/* The team in the path, if the actor sees it and has the route's permission: a row of store/access/teams.h.
+ * ERR_NOT_FOUND. */
+int team_in_path(struct request *req, struct rows *ret_rows, struct err *err);
+bool team_is_owners(const struct rows *rows, int row);
+
+#endif

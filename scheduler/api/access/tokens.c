@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/api.h"
+#include "scheduler/api/access/tokens.h"
+
+#include <string.h>
+
+#include "scheduler/outbox/waits.h"
+#include "scheduler/store/access/teams.h"
+
+enum { DESCRIPTION_MOST = 512 };
+
+/* ---- the resource ---- */
+
+static const struct inclusion includes[] = {{"created_by", "authentication-tokens", "created-by", &kind_users}};
+
+/* Hides the internal teams as which an organization's own tokens act. */
+static const char *team_shown(const struct rows *rows, int row)
+{
+	const char *kind = row_text(rows, row, "team_kind");
+	bool shown = text_equal(kind, team_kinds[TEAM_OWNERS]) || text_equal(kind, team_kinds[TEAM_PLAIN]);
+
+	return shown ? row_text(rows, row, "team_id") : NULL;
+}
+
+static json_t *token_resource(const struct rows *rows, int row)
+{
+	json_t *attributes = json_pack("{s:o, s:o, s:o, s:o, s:n}", "description", row_string(rows, row, "description"),
+		"created-at", row_time(rows, row, "created_at"), "last-used-at", row_time(rows, row, "last_used_at"),
+		"expired-at", row_time(rows, row, "expired_at"), "token");
+
+	return resource_new("authentication-tokens", row_text(rows, row, "id"), attributes,
+		json_pack("{s:o, s:o}", "created-by", to_one("users", row_text(rows, row, "creator_id")), "team",
+			to_one("teams", team_shown(rows, row))));
+}
+
+static int token_show_row(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
+{
+	(void)store;
+	(void)err;
+	*ret_resource = token_resource(rows, row);
+	return 0;
+}
+
+/* No other resource includes tokens. */
+static const struct resource_kind kind_tokens = {"authentication-tokens", NULL, token_show_row};
+
+struct listing token_listing(const struct rows *rows)
+{
+	return (struct listing){rows, &kind_tokens, includes, ARRAY_LEN(includes)};
+}
+
+int tokens_show(struct request *req, struct response *res, struct token_list *list, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct listing listing = token_listing(&rows);
+	struct page page;
+
+	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || page_read(req, &page, err) < 0)
+		return -1;
+	list->limit = page.size;
+	list->offset = page.offset;
+	if (tokens_list(req->store, list, &rows, err) < 0)
+		return -1;
+	return respond_rows(req, res, &page, &listing, err);
+}
+
+/* ---- creating ---- */
+
+int token_order_read(const struct request *req, struct token_order *order, struct err *err)
+{
+	if (body_text(req, "description", &order->description, err) < 0 ||
+		body_text(req, "expired-at", &order->expires_at, err) < 0)
+		return -1;
+	if (order->expires_at && !time_valid(order->expires_at))
+		return err_at(
+			err, "/data/attributes/expired-at", "Expired at must be a time such as 2026-11-21T01:25:00Z");
+	if (strlen(text_or_empty(order->description)) > DESCRIPTION_MOST)
+		return err_at(err, "/data/attributes/description", "Description is too long (maximum is %d characters)",
+			DESCRIPTION_MOST);
+	return 0;
+}
+
+int token_order_read_expiring(const struct request *req, struct token_order *order, char fallback[32], struct err *err)
+{
+	bool empty = !req->body || (json_is_object(req->body) && !json_object_size(req->body));
+
+	if (!empty && body_check(req, "authentication-tokens", err) < 0)
+		return -1;
+	if (token_order_read(req, order, err) < 0)
+		return -1;
+	token_expiry_usual(fallback);
+	if (!order->expires_at)
+		order->expires_at = fallback;
+	return 0;
+}
+
+int token_make(struct request *req, struct response *res, const struct token_order *order, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(freep) char *token = NULL;
+	struct id id;
+	json_t *resource;
+
+	if (token_create(req->store, order, &token, &id, err) < 0 || token_read(req->store, id.text, &rows, err) < 0)
+		return -1;
+	resource = token_resource(&rows, 0);
+	json_object_set_new(json_object_get(resource, "attributes"), "token", json_string(token));
+	return respond_resource(res, 201, resource);
+}
+
+/* ---- tokens of a user ---- */
+
+/* The path's user must be the actor: the tokens of other users are hidden. */
+static int user_check(const struct request *req, struct err *err)
+{
+	return text_equal(param(req, "user"), req->actor.user.text) ? 0 : err_set(err, ERR_NOT_FOUND, "user not found");
+}
+
+int tokens_create(struct request *req, struct response *res, struct err *err)
+{
+	struct token_order order = {.user_id = req->actor.user.text, .created_by = req->actor.user.text};
+	char fallback[32];
+
+	if (user_check(req, err) < 0 || token_order_read_expiring(req, &order, fallback, err) < 0)
+		return -1;
+	return token_make(req, res, &order, err);
+}
+
+int tokens_index(struct request *req, struct response *res, struct err *err)
+{
+	struct token_list list = {.user_id = req->actor.user.text};
+
+	if (user_check(req, err) < 0)
+		return -1;
+	return tokens_show(req, res, &list, err);
+}
+
+/* ---- any token, by its id ---- */
+
+/* Checks the permission for a token of a team, or of the organization itself. */
+static int token_of_team_may(const struct request *req, const struct rows *token, struct err *err)
+{
+	_cleanup_(rows_release) struct rows team = ROWS_INIT;
+
+	if (!team_shown(token, 0))
+		return may_with(req, CAN_MANAGE_ORGANIZATION,
+			(struct place){.organization = row_text(token, 0, "organization_id")}, "token", err);
+	if (team_read(req->store, row_text(token, 0, "team_id"), &team, err) < 0)
+		return err->kind == ERR_NOT_FOUND ? err_set(err, ERR_NOT_FOUND, "token not found") : -1;
+	return team_tokens_may(req, &team, err);
+}
+
+/* The token of the path, if it is the actor's own or the actor may manage it. */
+static int token_in_path(struct request *req, struct rows *ret_rows, struct err *err)
+{
+	if (token_read(req->store, param(req, "token"), ret_rows, err) < 0)
+		return -1;
+	if (!row_null(ret_rows, 0, "pool_id"))
+		return may_with(req, CAN_MANAGE_POOLS,
+			(struct place){.organization = row_text(ret_rows, 0, "organization_id")}, "token", err);
+	if (!row_null(ret_rows, 0, "team_id"))
+		return token_of_team_may(req, ret_rows, err);
+	if (text_equal(row_text(ret_rows, 0, "user_id"), req->actor.user.text))
+		return 0;
+	return err_set(err, ERR_NOT_FOUND, "token not found");
+}
+
+int tokens_read(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct listing listing = token_listing(&rows);
+
+	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || token_in_path(req, &rows, err) < 0)
+		return -1;
+	return respond_row(req, res, 200, &listing, err);
+}
+
+int tokens_delete(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (token_in_path(req, &rows, err) < 0 || token_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
+		return -1;
+	if (!row_null(&rows, 0, "pool_id"))
+		waits_dismiss(req->store->waits, req->store->db, row_text(&rows, 0, "pool_id"));
+	return respond_empty(res, 204);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_API_ACCESS_TOKENS_H
+#define SCHEDULER_API_ACCESS_TOKENS_H
+
+/* Functions that the endpoints of all kinds of tokens share. */
+
+#include "scheduler/api/api.h"
+#include "scheduler/api/including.h"
+#include "scheduler/auth/tokens.h"
+
+/* Reads the description and the expiry from the body; texts are borrowed from it. */
+int token_order_read(const struct request *req, struct token_order *order, struct err *err);
+/* The same for a token that expires after two years if the body has no expiry. `fallback` holds that time's text. */
+int token_order_read_expiring(const struct request *req, struct token_order *order, char fallback[32], struct err *err);
+/* Creates the token and answers with it. The token is shown only in this answer. */
+int token_make(struct request *req, struct response *res, const struct token_order *order, struct err *err);
+/* The form of tokens in lists (api/including.h). */
+struct listing token_listing(const struct rows *rows);
+/* Refuses (ERR_NOT_FOUND) an actor that may manage neither the tokens of all teams nor those of this team as its
+ * member. */
+int team_tokens_may(const struct request *req, const struct rows *team, struct err *err);
+/* Answers with one page of a user's or a pool's tokens. Fills in the page of the list. */
+int tokens_show(struct request *req, struct response *res, struct token_list *list, struct err *err);
+
+#endif

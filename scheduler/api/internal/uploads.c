@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include <string.h>
+
+#include "common/terraform/difference.h"
+#include "common/log.h"
+#include "proto/parcel.h"
+#include "scheduler/api/api.h"
+#include "scheduler/store/runs/uploads.h"
+#include "scheduler/http/form.h"
+
+/* Uploads of a worker while its job runs (proto/README.md), one or several in a request. The handlers parse them. The
+ * server stores those of several requests in one transaction (http/together.h). */
+
+/* One upload: the whole body of a request, or one of its parts. */
+struct handed {
+	const char *name; /* the last segment of the path */
+	const void *bytes;
+	size_t len;
+	const char *offset, *digest, *plan;     /* of the query; NULL: not sent */
+	const char *intermediate;               /* of a state's query */
+	const char *base, *serial, *state_size; /* of a state difference's query */
+};
+
+static const struct {
+	const char *name;
+	enum upload_kind kind;
+} kinds[] = {
+	{"log", UPLOAD_LOG},
+	{"started", UPLOAD_STARTED},
+	{"plan", UPLOAD_PLAN},
+	{"plan-json", UPLOAD_PLAN_JSON},
+	{"init", UPLOAD_INIT},
+	{"schemas", UPLOAD_SCHEMAS},
+	{"state", UPLOAD_STATE},
+	{"state-difference", UPLOAD_STATE_DIFFERENCE},
+};
+
+static int kind_of(const struct handed *handed, enum upload_kind *ret_kind, struct err *err)
+{
+	size_t i = 0;
+
+	while (i < ARRAY_LEN(kinds) && !text_equal(kinds[i].name, handed->name))
+		i++;
+	if (i == ARRAY_LEN(kinds))
+		return err_set(err, ERR_INVALID, "a part of the parcel is nothing that can be sent in one");
+	*ret_kind = kinds[i].kind;
+	/* The schemas of a set of providers are megabytes, and equal for thousands of runs. An upload without content
+	 * names stored content by its digest. */
+	if (*ret_kind == UPLOAD_SCHEMAS && !handed->len)
+		*ret_kind = UPLOAD_SCHEMAS_NAMED;
+	if (*ret_kind == UPLOAD_PLAN_JSON && !handed->len)
+		*ret_kind = UPLOAD_PLAN_JSON_ASKED;
+	return 0;
+}
+
+/* A string value with the same text has escaped quotes, so it does not match. */
+static bool holds_configuration(const struct handed *plan)
+{
+	static const char member[] = "\"generated_config\":";
+
+	return plan->len && memmem(plan->bytes, plan->len, member, sizeof(member) - 1);
+}
+
+/* Size 0 stands for a missing or invalid number. It is refused with the content, after the job's token is checked. */
+static struct state_difference difference_read(const struct handed *handed)
+{
+	struct state_difference difference = {.base = text_or_empty(handed->base)};
+
+	if (text_number(handed->serial, 0, INT64_MAX / 2, &difference.serial) < 0 ||
+		text_number(handed->state_size, 1, DIFFERENCE_STATE_MAX, &difference.size) < 0)
+		difference.size = 0;
+	return difference;
+}
+
+static int handed_in(const struct request *req, const struct handed *handed, struct err *err)
+{
+	const char *token = text_or_empty(req->bearer);
+	struct upload upload = {.job = param(req, "job"),
+		.bytes = handed->bytes,
+		.len = handed->len,
+		.digest = text_or_empty(handed->digest)};
+
+	if (kind_of(handed, &upload.kind, err) < 0)
+		return -1;
+	if (upload.kind == UPLOAD_PLAN_JSON || upload.kind == UPLOAD_SCHEMAS || upload.kind == UPLOAD_SCHEMAS_NAMED)
+		upload.plan = handed->plan;
+	crypto_sha256_hex(token, strlen(token), upload.token_hash);
+	upload.generated = upload.kind == UPLOAD_PLAN_JSON && holds_configuration(handed);
+	if (upload.kind == UPLOAD_LOG && text_number(handed->offset, 0, INT64_MAX / 2, &upload.offset) < 0)
+		return err_set(err, ERR_INVALID, "'offset' must be a whole number");
+	upload.base = upload.kind == UPLOAD_STATE && text_equal(handed->intermediate, "true");
+	if (upload.kind == UPLOAD_STATE_DIFFERENCE)
+		upload.difference = difference_read(handed);
+	*upload_add(req->uploads) = upload;
+	return 0;
+}
+
+int jobs_upload(struct request *req, struct response *res, struct err *err)
+{
+	const struct handed handed = {.name = strrchr(req->route->pattern, '/') + 1,
+		.bytes = buf_str(&req->http->body),
+		.len = req->http->body.len,
+		.offset = query(req, "offset"),
+		.digest = query(req, "digest"),
+		.plan = query(req, "plan"),
+		.intermediate = query(req, "intermediate"),
+		.base = query(req, "base"),
+		.serial = query(req, "serial"),
+		.state_size = query(req, "size")};
+
+	(void)res;
+	return handed_in(req, &handed, err);
+}
+
+/* ---- several uploads in a request ---- */
+
+/* The request's body owns the texts of the part's query. */
+static int part_handed_in(struct request *req, const struct parcel_part *part, struct err *err)
+{
+	size_t name_len = strcspn(part->path, "?");
+	_cleanup_(freep) char *name = mem_printf("%.*s", (int)name_len, part->path);
+	const char *asked = part->path + name_len + (part->path[name_len] == '?');
+	json_t *form = NULL;
+
+	if (form_parse(asked, strlen(asked), &form, err) < 0)
+		return -1;
+	json_array_append_new(json_object_get(req->body, "queries"), form);
+	return handed_in(req,
+		&(struct handed){.name = name,
+			.bytes = part->bytes,
+			.len = part->len,
+			.offset = json_string_at(form, "offset"),
+			.digest = json_string_at(form, "digest"),
+			.plan = json_string_at(form, "plan"),
+			.intermediate = json_string_at(form, "intermediate"),
+			.base = json_string_at(form, "base"),
+			.serial = json_string_at(form, "serial"),
+			.state_size = json_string_at(form, "size")},
+		err);
+}
+
+/* A request that can't be parsed is refused as a whole. Any other refusal concerns a single part. */
+int jobs_parcel(struct request *req, struct response *res, struct err *err)
+{
+	size_t before = req->uploads->count;
+	struct parcel parcel;
+
+	(void)res;
+	if (parcel_read(buf_str(&req->http->body), req->http->body.len, &parcel, err) < 0)
+		return -1;
+	req->body = json_pack("{so so}", "head", parcel.head, "queries", json_array());
+	for (size_t i = 0; i < parcel.count; i++)
+		if (part_handed_in(req, &parcel.parts[i], err) < 0) {
+			req->uploads->count = before;
+			return -1;
+		}
+	return 0;
+}
+
+/* ---- answers ---- */
+
+static int state_respond(struct response *res, const struct state_offer *state)
+{
+	if (!state->beside)
+		return respond_empty(res, 204);
+	log_warn(
+		"a state was kept beside", "run", state->run.text, "state", state->id.text, "why", state->beside, NULL);
+	return respond_json(res, 202, json_pack("{ss ss}", "kept-beside", state->id.text, "why", state->beside));
+}
+
+/* Answers 204, with a state's result, or 409 with the log's length; else -1 with the error. */
+static int upload_respond(struct response *res, const struct upload *upload, struct err *err)
+{
+	if (upload->err.kind == ERR_NONE && (upload->kind == UPLOAD_STATE || upload->kind == UPLOAD_STATE_DIFFERENCE))
+		return state_respond(res, &upload->state);
+	if (upload->err.kind == ERR_NONE)
+		return respond_empty(res, 204);
+	if (upload->err.kind == ERR_CONFLICT && upload->kind == UPLOAD_LOG)
+		return respond_json(res, 409, json_pack("{sI}", "length", (json_int_t)upload->length));
+	*err = upload->err;
+	return -1;
+}
+
+static void part_respond(const struct upload *upload, struct parcel_answer *ret_answer)
+{
+	struct http_answer answer = {.status = 200, .body = BUF_INIT(SIZE_MAX / 2)};
+	struct response res = {.http = &answer};
+	struct err err = ERR_INIT;
+
+	if (upload_respond(&res, upload, &err) < 0)
+		respond_error(&res, &err);
+	if (answer.status == 503)
+		log_warn("a part of a parcel was refused for now", "job", upload->job, "error", err.message, NULL);
+	else if (answer.status >= 500)
+		log_error("a part of a parcel failed", "job", upload->job, "error", err.message, NULL);
+	*ret_answer = (struct parcel_answer){answer.status, answer.body};
+}
+
+static int parcel_respond(struct response *res, const struct upload *uploads, size_t count, struct err *err)
+{
+	struct parcel_answer answers[PARCEL_PARTS_MOST];
+
+	/* ERR_UNAVAILABLE concerns the whole request, and the answer has a Retry-After. */
+	for (size_t i = 0; i < count; i++)
+		if (uploads[i].err.kind == ERR_UNAVAILABLE) {
+			*err = uploads[i].err;
+			return -1;
+		}
+	for (size_t i = 0; i < count; i++)
+		part_respond(&uploads[i], &answers[i]);
+	parcel_answers_write(answers, count, &res->http->body);
+	parcel_answers_release(answers, count);
+	res->http->content_type = "application/json";
+	return 0;
+}
+
+int uploads_respond(
+	const struct request *req, struct response *res, const struct upload *uploads, size_t count, struct err *err)
+{
+	if (req->route->handler == jobs_parcel)
+		return parcel_respond(res, uploads, count, err);
+	return upload_respond(res, uploads, err);
+}

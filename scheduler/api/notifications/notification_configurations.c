@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/api.h"
+#include "scheduler/store/notifications/notification_configurations.h"
+
+#include <string.h>
+
+#include "common/http/mail_address.h"
+#include "scheduler/api/access/emails.h"
+#include "scheduler/api/notifications/notification_verify.h"
+#include "scheduler/http/relations.h"
+#include "scheduler/http/trail.h"
+#include "scheduler/lifecycle/triggers.h"
+#include "scheduler/store/notifications/notification_urls.h"
+#include "scheduler/store/notifications/notifications.h"
+#include "scheduler/store/access/teams.h"
+
+/* Notification configurations of workspaces, projects and teams. The destination of an enabled configuration is
+ * verified at each save. */
+
+enum { NAME_MOST = 255, TOKEN_MOST = 1000, EMAILS_MOST = 100, USERS_MOST = 100 };
+
+/* The owner of a configuration: its parameter in the path, its column and its type. */
+static const struct {
+	const char *param, *column, *type;
+	enum permission permission;
+} kinds[SUBSCRIBABLES] = {
+	[OF_WORKSPACE] = {"workspace", "workspace_id", "workspaces", CAN_MANAGE_WORKSPACE},
+	[OF_PROJECT] = {"project", "project_id", "projects", CAN_MANAGE_PROJECT},
+	[OF_TEAM] = {"team", "team_id", "teams", CAN_MANAGE_TEAMS},
+};
+
+/* ---- the resource ---- */
+
+static enum subscribable kind_of(const struct rows *rows, int row)
+{
+	int kind = 0;
+
+	while (kind < SUBSCRIBABLES - 1 && row_null(rows, row, kinds[kind].column))
+		kind++;
+	return (enum subscribable)kind;
+}
+
+/* The decrypted parts of a row. The URL is empty for e-mail. */
+struct opened {
+	struct buf url;
+	json_t *responses;
+};
+
+static int opened_read(struct store *store, const struct rows *rows, int row, struct opened *ret, struct err *err)
+{
+	ret->url = (struct buf)BUF_INIT(NOTIFICATION_URL_LIMIT);
+	ret->responses = NULL;
+	if (notification_url_open(store, rows, row, &ret->url, err) == 0 &&
+		notification_responses_open(store, rows, row, &ret->responses, err) == 0)
+		return 0;
+	buf_release(&ret->url);
+	return -1;
+}
+
+static json_t *url_or_null(const struct opened *opened)
+{
+	return json_string_or_null(opened->url.len ? buf_str(&opened->url) : NULL);
+}
+
+static int configuration_resource(
+	struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
+{
+	const char *id = row_text(rows, row, "id");
+	enum subscribable kind = kind_of(rows, row);
+	_cleanup_(freep) char *self = mem_printf("/api/v2/notification-configurations/%s", id);
+	struct opened opened;
+	json_t *resource;
+
+	if (opened_read(store, rows, row, &opened, err) < 0)
+		return -1;
+	resource = resource_new("notification-configurations", id,
+		json_pack("{so sb so so sn so so so so so}", "name", row_string(rows, row, "name"), "enabled",
+			row_bool(rows, row, "enabled"), "destination-type", row_string(rows, row, "destination_type"),
+			"url", url_or_null(&opened), "token", "triggers", row_json(rows, row, "triggers_json"),
+			"email-addresses", row_json(rows, row, "emails_json"), "delivery-responses", opened.responses,
+			"created-at", row_time(rows, row, "created_at"), "updated-at",
+			row_time(rows, row, "updated_at")),
+		json_pack("{so so}", "subscribable", to_one(kinds[kind].type, row_text(rows, row, kinds[kind].column)),
+			"users", row_many(rows, row, "users", "users")));
+
+	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
+	buf_release(&opened.url);
+	*ret_resource = resource;
+	return 0;
+}
+
+static int configuration_respond(
+	struct request *req, struct response *res, int status, const struct rows *rows, struct err *err)
+{
+	json_t *resource;
+
+	if (configuration_resource(req->store, rows, 0, &resource, err) < 0)
+		return -1;
+	return respond_resource(res, status, resource);
+}
+
+static int configuration_show(struct request *req, struct response *res, int status, const char *id, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (notification_configuration_read(req->store, id, &rows, err) < 0)
+		return -1;
+	return configuration_respond(req, res, status, &rows, err);
+}
+
+/* ---- the owner in the path ---- */
+
+static int may_at(
+	const struct request *req, enum subscribable kind, const struct rows *rows, const char *id, struct err *err)
+{
+	_cleanup_(rows_release) struct rows team = ROWS_INIT;
+	struct place place = {.organization = row_text(rows, 0, "organization_id")};
+
+	if (kind == OF_TEAM && team_read(req->store, id, &team, err) < 0)
+		return -1; /* a team that the actor may not see is not found */
+	if (kind == OF_WORKSPACE)
+		place.workspace = id;
+	else if (kind == OF_PROJECT)
+		place.project = id;
+	return may_with(req, kinds[kind].permission, place, kinds[kind].param, err);
+}
+
+static int subscribable_in_path(
+	const struct request *req, enum subscribable *ret_kind, struct rows *ret_rows, struct err *err)
+{
+	int kind = 0;
+
+	while (kind < SUBSCRIBABLES - 1 && !*param(req, kinds[kind].param))
+		kind++;
+	*ret_kind = (enum subscribable)kind;
+	if (subscribable_read(req->store, *ret_kind, param(req, kinds[kind].param), ret_rows, err) < 0)
+		return -1;
+	return may_at(req, *ret_kind, ret_rows, row_text(ret_rows, 0, "id"), err);
+}
+
+static int configuration_in_path(const struct request *req, struct rows *ret_rows, struct err *err)
+{
+	enum subscribable kind;
+
+	if (notification_configuration_read(req->store, param(req, "notification"), ret_rows, err) < 0)
+		return -1;
+	kind = kind_of(ret_rows, 0);
+	return may_at(req, kind, ret_rows, row_text(ret_rows, 0, kinds[kind].column), err);
+}
+
+/* ---- reading ---- */
+
+/* Without a page parameter the answer has all configurations and no pagination: there are few. */
+int notification_configurations_index(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows at = ROWS_INIT, rows = ROWS_INIT;
+	bool paged = query(req, "page[number]") || query(req, "page[size]");
+	enum subscribable kind;
+	struct page page;
+	json_auto_t *data = json_array();
+	json_t *resource;
+
+	if (page_read(req, &page, err) < 0 || subscribable_in_path(req, &kind, &at, err) < 0 ||
+		notification_configurations_list(req->store, kind, row_text(&at, 0, "id"),
+			paged ? page.size : MOST_NOTIFICATION_CONFIGURATIONS, page.offset, &rows, err) < 0)
+		return -1;
+	page.total = row_int(&rows, 0, "total");
+	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++) {
+		if (configuration_resource(req->store, &rows, i, &resource, err) < 0)
+			return -1;
+		json_array_append_new(data, resource);
+	}
+	json_incref(data);
+	return paged ? respond_page(req, res, &page, data, NULL) : respond_resource(res, 200, data);
+}
+
+int notification_configurations_read(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (configuration_in_path(req, &rows, err) < 0)
+		return -1;
+	return configuration_respond(req, res, 200, &rows, err);
+}
+
+/* ---- input ---- */
+
+/* A configuration from a body. The lists are new references. */
+struct input {
+	struct notification_configuration configuration;
+	json_t *triggers, *emails, *users;
+	struct buf url; /* the stored URL */
+};
+
+static void input_release(struct input *input)
+{
+	json_decref(input->triggers);
+	json_decref(input->emails);
+	json_decref(input->users);
+	buf_release(&input->url);
+}
+
+/* Reads a list without duplicates, in the order sent. A list that was not sent stays as it is; null is an empty
+ * list. */
+static int list_read(const struct request *req, const char *name, int (*check)(const char *text, struct err *err),
+	json_t **list, struct err *err)
+{
+	json_auto_t *seen = json_object(), *read = json_array();
+	const json_t *sent = NULL;
+	json_t *item;
+	size_t i;
+
+	if (body_texts(req, name, &sent, err) < 0)
+		return -1;
+	if (!body_has(req, name))
+		return 0;
+	json_array_foreach((json_t *)sent, i, item)
+	{
+		if (check(json_string_value(item), err) < 0)
+			return -1;
+		if (!json_object_get(seen, json_string_value(item)))
+			json_array_append(read, item);
+		json_object_set(seen, json_string_value(item), item);
+	}
+	json_decref(*list);
+	*list = json_incref(read);
+	return 0;
+}
+
+static int trigger_check(const char *name, struct err *err)
+{
+	if (trigger_parse(name) != TRIGGER_COUNT)
+		return 0;
+	return err_at(err, "/data/attributes/triggers", "Triggers may not hold %.60s: it is not a known trigger", name);
+}
+
+static int address_check(const char *address, struct err *err)
+{
+	if (email_check(address, err) == 0 && mail_address_valid(address))
+		return 0;
+	return err_at(err, "/data/attributes/email-addresses", "Email addresses may only hold valid addresses");
+}
+
+/* PATCH replaces the users of an e-mail configuration even if the body has none. Clients depend on that. */
+static int users_read(const struct request *req, struct input *input, struct err *err)
+{
+	json_t *users = NULL;
+
+	if (body_relations(req, "users", "users", &users, err) < 0)
+		return -1;
+	json_decref(input->users);
+	input->users = users ? users : json_array();
+	if (json_array_size(input->users) > USERS_MOST)
+		return err_at(err, "/data/relationships/users", "Users may be %d at the most", USERS_MOST);
+	return 0;
+}
+
+static int recipients_check(const struct input *input, struct err *err)
+{
+	bool email = text_equal(input->configuration.destination_type, "email");
+
+	if (!email && json_array_size(input->emails))
+		return err_at(err, "/data/attributes/email-addresses",
+			"Email addresses can be given only for the destination type email");
+	if (!email && json_array_size(input->users))
+		return err_at(
+			err, "/data/relationships/users", "Users can be given only for the destination type email");
+	if (json_array_size(input->emails) > EMAILS_MOST)
+		return err_at(
+			err, "/data/attributes/email-addresses", "Email addresses may be %d at the most", EMAILS_MOST);
+	return 0;
+}
+
+static int destination_check(struct input *input, struct err *err)
+{
+	static const char *const types[] = {"generic", "slack", "microsoft-teams", "email"};
+	struct notification_configuration *c = &input->configuration;
+	size_t type = 0;
+
+	while (type < ARRAY_LEN(types) && !text_equal(types[type], c->destination_type))
+		type++;
+	if (type == ARRAY_LEN(types))
+		return err_at(err, "/data/attributes/destination-type",
+			"Destination type must be generic, slack, microsoft-teams or email");
+	if (!text_equal(c->destination_type, "email"))
+		return tryout_url_check(c->url, err);
+	if (*text_or_empty(c->url))
+		return err_at(err, "/data/attributes/url", "URL must be blank for the destination type email");
+	c->url = NULL;
+	return 0;
+}
+
+static int input_check(struct input *input, struct err *err)
+{
+	struct notification_configuration *c = &input->configuration;
+
+	if (!*text_or_empty(c->name) || !c->name[strspn(c->name, " \t\r\n")])
+		return err_at(err, "/data/attributes/name", "Name can't be blank");
+	if (strlen(c->name) > NAME_MOST || c->name[strcspn(c->name, "\r\n")])
+		return err_at(
+			err, "/data/attributes/name", "Name must be one line of %d characters at the most", NAME_MOST);
+	if (strlen(text_or_empty(c->token)) > TOKEN_MOST)
+		return err_at(
+			err, "/data/attributes/token", "Token is too long (maximum is %d characters)", TOKEN_MOST);
+	if (destination_check(input, err) < 0 || recipients_check(input, err) < 0)
+		return -1;
+	c->triggers = input->triggers;
+	c->email_addresses = input->emails;
+	c->users = input->users;
+	return 0;
+}
+
+/* Clients send the type in singular or plural. */
+static int type_check(const struct request *req, struct err *err)
+{
+	const char *type = json_string_at(req->body, "data.type");
+
+	return body_check(
+		req, text_equal(type, "notification-configuration") ? type : "notification-configurations", err);
+}
+
+/* Reads a body into *input. Attributes that were not sent stay as they are. */
+static int input_read(const struct request *req, struct input *input, struct err *err)
+{
+	struct notification_configuration *c = &input->configuration;
+
+	if (type_check(req, err) < 0 || body_text(req, "name", &c->name, err) < 0 ||
+		body_text(req, "url", &c->url, err) < 0 || body_text(req, "token", &c->token, err) < 0 ||
+		body_text(req, "destination-type", &c->destination_type, err) < 0 ||
+		body_bool(req, "enabled", &c->enabled, err) < 0 ||
+		list_read(req, "triggers", trigger_check, &input->triggers, err) < 0 ||
+		list_read(req, "email-addresses", address_check, &input->emails, err) < 0 ||
+		users_read(req, input, err) < 0)
+		return -1;
+	if (body_has(req, "token") && !c->token)
+		c->token = ""; /* null removes the token */
+	return input_check(input, err);
+}
+
+/* ---- creating and changing ---- */
+
+/* Verifies the destination of an enabled configuration. E-mail is not verified, because no answer would arrive. */
+static int input_verify(const struct request *req, struct notification_configuration *c, const char *token,
+	struct notification_verification *v, struct err *err)
+{
+	if (!c->enabled || !c->url)
+		return 0;
+	c->verified = &v->response;
+	return notification_verify(req->store, c, token, v, err);
+}
+
+int notification_configurations_create(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows at = ROWS_INIT;
+	_cleanup_(input_release) struct input input = {.triggers = json_array(), .emails = json_array()};
+	_cleanup_(notification_verification_release) struct notification_verification verification = {.body = NULL};
+	struct notification_configuration *c = &input.configuration;
+	struct id id = id_new("nc");
+
+	if (subscribable_in_path(req, &c->kind, &at, err) < 0 || input_read(req, &input, err) < 0)
+		return -1;
+	c->id = id.text;
+	c->subscribable_id = row_text(&at, 0, "id");
+	if (input_verify(req, c, text_or_empty(c->token), &verification, err) < 0 || trail_begin(req, err) < 0 ||
+		notification_configuration_create(req->store, c, err) < 0)
+		return -1;
+	return configuration_show(req, res, 201, id.text, err);
+}
+
+static int input_of(struct store *store, const struct rows *rows, struct input *ret_input, struct err *err)
+{
+	struct buf url = BUF_INIT(NOTIFICATION_URL_LIMIT);
+
+	if (notification_url_open(store, rows, 0, &url, err) < 0)
+		return -1;
+	*ret_input = (struct input){.configuration = {.id = row_text(rows, 0, "id"),
+					    .name = row_text(rows, 0, "name"),
+					    .destination_type = row_text(rows, 0, "destination_type"),
+					    .url = url.len ? buf_str(&url) : NULL,
+					    .enabled = row_bool(rows, 0, "enabled"),
+					    .updated_at = row_text(rows, 0, "updated_at")},
+		.triggers = row_json(rows, 0, "triggers_json"),
+		.emails = row_json(rows, 0, "emails_json"),
+		.users = row_json(rows, 0, "users"),
+		.url = url};
+	return 0;
+}
+
+int notification_configurations_update(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(input_release) struct input input = {.users = NULL};
+	_cleanup_(notification_verification_release) struct notification_verification verification = {.body = NULL};
+	_cleanup_(buf_release) struct buf token = BUF_INIT(NOTIFICATION_TOKEN_LIMIT);
+
+	if (configuration_in_path(req, &rows, err) < 0 || input_of(req->store, &rows, &input, err) < 0)
+		return -1;
+	if (input_read(req, &input, err) < 0)
+		return -1;
+	if (!text_equal(input.configuration.destination_type, row_text(&rows, 0, "destination_type")))
+		return err_at(err, "/data/attributes/destination-type", "Destination type can't be changed");
+	if (!input.configuration.token && notification_token_open(req->store, &rows, 0, &token, err) < 0)
+		return -1;
+	if (input_verify(req, &input.configuration,
+		    input.configuration.token ? input.configuration.token : buf_str(&token), &verification, err) < 0 ||
+		trail_begin(req, err) < 0 ||
+		notification_configuration_update(req->store, &input.configuration, err) < 0)
+		return -1;
+	return configuration_show(req, res, 200, input.configuration.id, err);
+}
+
+int notification_configurations_delete(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (configuration_in_path(req, &rows, err) < 0 ||
+		notification_configuration_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
+		return -1;
+	return respond_empty(res, 204);
+}
+
+/* ---- verifying ---- */
+
+/* Stores the destination's response, whether the verification succeeds or not. */
+static int address_verify(
+	const struct request *req, const struct rows *rows, const struct notification_configuration *c, struct err *err)
+{
+	_cleanup_(notification_verification_release) struct notification_verification verification = {.body = NULL};
+	_cleanup_(buf_release) struct buf token = BUF_INIT(NOTIFICATION_TOKEN_LIMIT);
+	struct err ignored = ERR_INIT;
+	int result;
+
+	if (notification_token_open(req->store, rows, 0, &token, err) < 0)
+		return -1;
+	result = notification_verify(req->store, c, buf_str(&token), &verification, err);
+	if (notification_response_add(req->store, c->id, &verification.response, result < 0 ? &ignored : err) < 0)
+		return -1;
+	return result;
+}
+
+/* A notifier sends the e-mail, and reports the outcome later. */
+int notification_configurations_verify(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(input_release) struct input input = {.users = NULL};
+	int result;
+
+	if (configuration_in_path(req, &rows, err) < 0 || input_of(req->store, &rows, &input, err) < 0)
+		return -1;
+	result = input.configuration.url ? address_verify(req, &rows, &input.configuration, err)
+					 : notification_verification_put_up(req->store, input.configuration.id, err);
+	return result < 0 ? -1 : configuration_show(req, res, 200, input.configuration.id, err);
+}

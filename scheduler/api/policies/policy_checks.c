@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/api.h"
+#include "proto/states.h"
+#include "scheduler/api/including.h"
+#include "scheduler/api/access/permissions.h"
+#include "scheduler/api/runs/runs.h"
+#include "scheduler/runs/happen.h"
+#include "scheduler/store/policies/policy_views.h"
+
+/* Sentinel's policy checks. */
+
+/* ---- the result ---- */
+
+static json_t *output_text(const json_t *outcome)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT(64 << 20);
+	const json_t *line;
+	size_t i;
+
+	json_array_foreach(json_object_get(outcome, "output"), i, line)
+		buf_text(&text, text_or_empty(json_string_at(line, "print")));
+	return json_string(buf_str(&text));
+}
+
+static json_t *sentinel_policies(const json_t *set)
+{
+	json_t *policies = json_array();
+	const json_t *outcome;
+	size_t i;
+
+	json_array_foreach(json_object_get(set, "outcomes"), i, outcome)
+	{
+		const char *level = json_string_at(outcome, "enforcement_level");
+		const char *status = json_string_at(outcome, "status");
+		_cleanup_(freep) char *name = mem_printf(
+			"%s/%s", json_string_at(set, "name"), text_or_empty(json_string_at(outcome, "policy_name")));
+
+		json_array_append_new(policies,
+			json_pack("{ss sb so sb so s{so}}", "policy", name, "allowed-failure",
+				text_equal(level, "advisory"), "enforcement-level", json_string_or_null(level),
+				"result", text_equal(status, "passed"), "error",
+				text_equal(status, "errored") ? output_text(outcome) : json_null(), "trace", "print",
+				output_text(outcome)));
+	}
+	return policies;
+}
+
+/* The result by policy set, in the form of `sentinel apply -json`. */
+static json_t *sentinel_show(const struct rows *rows, int row)
+{
+	json_auto_t *sets = row_json(rows, row, "sets");
+	json_t *data = json_object();
+	json_t *set;
+	size_t i;
+
+	json_array_foreach(sets, i, set)
+	{
+		json_t *policies = sentinel_policies(set);
+		bool passed = json_is_null(json_object_get(set, "error"));
+		json_t *policy;
+		size_t p;
+
+		json_array_foreach(policies, p, policy) passed = passed &&
+			(json_bool_at(policy, "result", false) || json_bool_at(policy, "allowed-failure", false));
+		json_object_set_new(data, text_or_empty(json_string_at(set, "name")),
+			json_pack("{sb sO sb so}", "can-override", 1, "error", json_object_get(set, "error"), "result",
+				passed, "policies", policies));
+	}
+	return json_pack("{si so}", "schema-version", 1, "data", data);
+}
+
+static json_t *result_show(const struct rows *rows, int row)
+{
+	json_auto_t *counts = row_json(rows, row, "result_count");
+	const char *status = row_text(rows, row, "status");
+	long long hard = json_int_at(counts, "hard-failed", 0), soft = json_int_at(counts, "soft-failed", 0);
+	long long advisory = json_int_at(counts, "advisory-failed", 0), errored = json_int_at(counts, "errored", 0);
+
+	return json_pack("{sb sI sI sI sI sI sI sI so}", "result",
+		text_equal(status, "passed") || text_equal(status, "overridden"), "passed",
+		(json_int_t)json_int_at(counts, "passed", 0), "total-failed",
+		(json_int_t)(hard + soft + advisory + errored), "hard-failed", (json_int_t)hard, "soft-failed",
+		(json_int_t)soft, "advisory-failed", (json_int_t)advisory, "errored", (json_int_t)errored, "duration",
+		(json_int_t)row_int(rows, row, "took"), "sentinel", sentinel_show(rows, row));
+}
+
+/* ---- the resource ---- */
+
+static bool awaits_override(const struct rows *rows, int row)
+{
+	return text_equal(row_text(rows, row, "run_stage"), stages[STAGE_SENTINEL].name) &&
+		text_equal(row_text(rows, row, "run_status"), run_statuses[RUN_POLICY_OVERRIDE].name);
+}
+
+static json_t *check_resource(const struct rows *rows, int row)
+{
+	const char *id = row_text(rows, row, "id");
+	_cleanup_(freep) char *self = mem_printf("/api/v2/policy-checks/%s", id);
+	_cleanup_(freep) char *output = mem_printf("%s/output", self);
+	json_t *resource = resource_new("policy-checks", id,
+		json_pack("{so ss so s{sb} s{sb} so}", "status", row_string(rows, row, "status"), "scope",
+			"organization", "status-timestamps", row_json(rows, row, "status_timestamps"), "actions",
+			"is-overridable", awaits_override(rows, row), "permissions", "can-override",
+			row_may(rows, row, CAN_OVERRIDE), "result", result_show(rows, row)),
+		json_pack("{so}", "run", to_one("runs", row_text(rows, row, "run_id"))));
+
+	json_object_set_new(resource, "links", json_pack("{ss ss}", "self", self, "output", output));
+	return resource;
+}
+
+/* ---- included ---- */
+
+static const struct inclusion includes[] = {
+	{"run", "policy-checks", "run", &kind_runs},
+	{"run.workspace", "runs", "workspace", &kind_workspaces},
+};
+
+/* ---- reading ---- */
+
+int policy_checks_index(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows run = ROWS_INIT, rows = ROWS_INIT;
+	json_auto_t *data = json_array();
+	struct page page;
+	json_t *included;
+
+	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || page_read(req, &page, err) < 0 ||
+		run_in_path(req, &run, err) < 0 ||
+		policy_evaluations_view(req->store, row_text(&run, 0, "id"), "sentinel", &rows, err) < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++)
+		json_array_append_new(data, check_resource(&rows, i));
+	if (includes_follow(req, includes, ARRAY_LEN(includes), data, &included, err) < 0)
+		return -1;
+	return respond_slice(req, res, &page, data, included);
+}
+
+static int check_in_path(struct request *req, struct rows *ret_rows, struct err *err)
+{
+	if (policy_evaluation_view(req->store, param(req, "check"), "sentinel", ret_rows, err) < 0)
+		return -1;
+	return may(req, place_of(ret_rows), "policy check", err);
+}
+
+int policy_checks_read(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_auto_t *resource = NULL;
+	json_t *included;
+
+	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || check_in_path(req, &rows, err) < 0)
+		return -1;
+	resource = check_resource(&rows, 0);
+	if (includes_follow(req, includes, ARRAY_LEN(includes), resource, &included, err) < 0)
+		return -1;
+	return respond_including(res, 200, json_incref(resource), included);
+}
+
+int policy_checks_output(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct buf output = BUF_INIT(SIZE_MAX / 2);
+
+	if (check_in_path(req, &rows, err) < 0)
+		return -1;
+	buf_text(&output, text_or_empty(row_text(&rows, 0, "output")));
+	return respond_bytes(res, "text/plain; charset=utf-8", &output);
+}
+
+/* ---- overriding ---- */
+
+int policy_checks_override(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT, after = ROWS_INIT;
+	struct happening item = {.event = {.kind = EV_OVERRIDDEN}, .actor = req->actor.user.text};
+
+	if (check_in_path(req, &rows, err) < 0 || body_comment(req, &item.comment, err) < 0)
+		return -1;
+	if (!awaits_override(&rows, 0))
+		return err_set(err, ERR_CONFLICT, "the run is not waiting for an override of its policy check");
+	text_copy(item.run.text, sizeof(item.run.text), row_text(&rows, 0, "run_id"));
+	if (run_happens(req->store, &item, err) < 0 ||
+		policy_evaluation_view(req->store, row_text(&rows, 0, "id"), "sentinel", &after, err) < 0)
+		return -1;
+	return respond_resource(res, 200, check_resource(&after, 0));
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/api.h"
+#include "scheduler/api/policies/policy_evaluations.h"
+
+#include <stdio.h>
+
+#include "proto/states.h"
+#include "scheduler/api/tasks/task_stages.h"
+#include "scheduler/store/policies/policy_views.h"
+
+/* OPA's evaluations in the post_plan task stage, and the outcome of each policy set. */
+
+/* ---- evaluations ---- */
+
+static const char *const counted[] = {"advisory-failed", "mandatory-failed", "passed", "errored"};
+
+static json_t *counts_show(const struct rows *rows, int row)
+{
+	json_auto_t *counts = row_json(rows, row, "result_count");
+	json_t *shown = json_object();
+
+	for (size_t i = 0; i < ARRAY_LEN(counted); i++)
+		json_object_set_new(shown, counted[i], json_integer(json_int_at(counts, counted[i], 0)));
+	return shown;
+}
+
+json_t *policy_evaluation_resource(const struct rows *rows, int row)
+{
+	const char *id = row_text(rows, row, "id");
+	_cleanup_(freep) char *self = mem_printf("/api/v2/policy-evaluations/%s", id);
+	json_t *resource = resource_new("policy-evaluations", id,
+		json_pack("{so so so so so so}", "status", row_string(rows, row, "status"), "policy-kind",
+			row_string(rows, row, "kind"), "status-timestamps", row_json(rows, row, "status_timestamps"),
+			"result-count", counts_show(rows, row), "created-at", row_time(rows, row, "created_at"),
+			"updated-at", row_time(rows, row, "updated_at")),
+		json_pack("{so so}", "policy-attachable", to_one("task-stages", row_text(rows, row, "task_stage_id")),
+			"policy-set-outcomes",
+			relation_linked(row_many(rows, row, "outcomes", "policy-set-outcomes"), "policy-evaluations",
+				id, "policy-set-outcomes")));
+
+	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
+	return resource;
+}
+
+int policy_evaluations_of_run(struct store *store, const char *run_id, json_t **ret_evaluations, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (policy_evaluations_view(store, run_id, "opa", &rows, err) < 0)
+		return -1;
+	*ret_evaluations = json_array();
+	for (int i = 0; i < rows.count; i++)
+		json_array_append_new(*ret_evaluations, policy_evaluation_resource(&rows, i));
+	return 0;
+}
+
+int policy_evaluations_index(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows stage = ROWS_INIT;
+	json_auto_t *data = NULL;
+	struct page page;
+
+	if (page_read(req, &page, err) < 0 || task_stage_in_path(req, &stage, err) < 0)
+		return -1;
+	if (!text_equal(row_text(&stage, 0, "stage"), stages[STAGE_POST_PLAN].name))
+		data = json_array();
+	else if (policy_evaluations_of_run(req->store, row_text(&stage, 0, "run_id"), &data, err) < 0)
+		return -1;
+	return respond_slice(req, res, &page, data, NULL);
+}
+
+static int evaluation_in_path(struct request *req, struct rows *ret_rows, struct err *err)
+{
+	if (policy_evaluation_view(req->store, param(req, "evaluation"), "opa", ret_rows, err) < 0)
+		return -1;
+	return may(req, place_of(ret_rows), "policy evaluation", err);
+}
+
+int policy_evaluations_read(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (evaluation_in_path(req, &rows, err) < 0)
+		return -1;
+	return respond_resource(res, 200, policy_evaluation_resource(&rows, 0));
+}
+
+/* ---- outcomes of policy sets ---- */
+
+enum { MOST_FILTERS = 16 };
+
+/* filter[i][status] and filter[i][enforcement_level]: a policy is shown if it matches one of the filters. */
+struct filter {
+	const char *status, *level; /* or NULL */
+};
+
+static size_t filters_read(const struct request *req, struct filter ret_filters[MOST_FILTERS])
+{
+	size_t count = 0;
+
+	for (int i = 0; i < MOST_FILTERS; i++) {
+		struct filter filter;
+		char name[64];
+
+		snprintf(name, sizeof(name), "filter[%d][status]", i);
+		filter.status = query(req, name);
+		snprintf(name, sizeof(name), "filter[%d][enforcement_level]", i);
+		filter.level = query(req, name);
+		snprintf(name, sizeof(name), "filter[%d][enforcementLevel]", i);
+		if (!filter.level)
+			filter.level = query(req, name);
+		if (filter.status || filter.level)
+			ret_filters[count++] = filter;
+	}
+	return count;
+}
+
+static bool filters_fit(const struct filter *filters, size_t count, const json_t *outcome)
+{
+	for (size_t i = 0; i < count; i++)
+		if ((!filters[i].status || text_equal(filters[i].status, json_string_at(outcome, "status"))) &&
+			(!filters[i].level ||
+				text_equal(filters[i].level, json_string_at(outcome, "enforcement_level"))))
+			return true;
+	return !count;
+}
+
+static json_t *outcomes_show(const struct rows *rows, int row, const struct filter *filters, size_t count)
+{
+	json_auto_t *outcomes = row_json(rows, row, "outcomes");
+	json_t *shown = json_array();
+	json_t *outcome;
+	size_t i;
+
+	json_array_foreach(outcomes, i, outcome)
+	{
+		if (filters_fit(filters, count, outcome))
+			json_array_append(shown, outcome);
+	}
+	return shown;
+}
+
+/* Takes the outcomes. */
+static json_t *outcome_resource(const struct rows *rows, int row, json_t *outcomes)
+{
+	return resource_new("policy-set-outcomes", row_text(rows, row, "id"),
+		json_pack("{so so sb so so so}", "outcomes", outcomes, "error", row_string(rows, row, "error"),
+			"overridable", row_bool(rows, row, "overridable"), "policy-set-name",
+			row_string(rows, row, "name"), "policy-set-description", row_string(rows, row, "description"),
+			"result_count", counts_show(rows, row)),
+		json_pack("{so}", "policy-evaluation",
+			to_one("policy-evaluations", row_text(rows, row, "policy_evaluation_id"))));
+}
+
+int policy_outcomes_index(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows evaluation = ROWS_INIT, rows = ROWS_INIT;
+	struct filter filters[MOST_FILTERS];
+	size_t count = filters_read(req, filters);
+	struct page page;
+	json_t *data;
+
+	if (page_read(req, &page, err) < 0 || evaluation_in_path(req, &evaluation, err) < 0 ||
+		policy_outcomes_view(req->store, row_text(&evaluation, 0, "id"), &rows, err) < 0)
+		return -1;
+	data = json_array();
+	page.total = 0;
+	for (int i = 0; i < rows.count; i++) {
+		json_t *outcomes = outcomes_show(&rows, i, filters, count);
+
+		if ((count && !json_array_size(outcomes)) || page.total++ < page.offset ||
+			page.total > page.offset + page.size)
+			json_decref(outcomes);
+		else
+			json_array_append_new(data, outcome_resource(&rows, i, outcomes));
+	}
+	return respond_page(req, res, &page, data, NULL);
+}
+
+int policy_outcomes_read(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (policy_outcome_view(req->store, param(req, "outcome"), &rows, err) < 0 ||
+		may(req, place_of(&rows), "policy set outcome", err) < 0)
+		return -1;
+	return respond_resource(res, 200, outcome_resource(&rows, 0, row_json(&rows, 0, "outcomes")));
+}

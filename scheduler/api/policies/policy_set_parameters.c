@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/api.h"
+#include "scheduler/store/policies/policy_set_parameters.h"
+
+#include <string.h>
+
+#include "scheduler/api/policies/policy_sets.h"
+
+enum { KEY_MOST = 256 };
+
+/* ---- the resource ---- */
+
+static int parameter_resource(
+	struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
+{
+	_cleanup_(buf_release) struct buf value = BUF_INIT(PARAMETER_VALUE_LIMIT);
+	const char *id = row_text(rows, row, "id");
+	bool sensitive = row_bool(rows, row, "sensitive");
+
+	if (!sensitive && store_open(store, id, rows, row, "value_sealed", &value, err) < 0)
+		return -1;
+	*ret_resource = resource_new("vars", id,
+		json_pack("{so so ss sb sb so}", "key", row_string(rows, row, "key"), "value",
+			json_string_or_null(sensitive ? NULL : buf_str(&value)), "category", "policy-set", "hcl", 0,
+			"sensitive", sensitive, "created-at", row_time(rows, row, "created_at")),
+		json_pack("{so}", "configurable", to_one("policy-sets", row_text(rows, row, "policy_set_id"))));
+	return 0;
+}
+
+static int parameter_show(
+	struct request *req, struct response *res, int status, const char *set_id, const char *id, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_t *resource;
+
+	if (policy_set_parameter_read(req->store, set_id, id, &rows, err) < 0 ||
+		parameter_resource(req->store, &rows, 0, &resource, err) < 0)
+		return -1;
+	return respond_resource(res, status, resource);
+}
+
+/* ---- reading ---- */
+
+int policy_set_parameters_index(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows set = ROWS_INIT, rows = ROWS_INIT;
+	json_auto_t *data = json_array();
+	struct page page;
+
+	if (page_read(req, &page, err) < 0 || policy_set_in_path(req, &set, err) < 0 ||
+		policy_set_parameters_list(req->store, row_text(&set, 0, "id"), page.size, page.offset, &rows, err) < 0)
+		return -1;
+	page.total = row_int(&rows, 0, "total");
+	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++) {
+		json_t *resource;
+
+		if (parameter_resource(req->store, &rows, i, &resource, err) < 0)
+			return -1;
+		json_array_append_new(data, resource);
+	}
+	return respond_page(req, res, &page, json_incref(data), NULL);
+}
+
+int policy_set_parameters_read(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows set = ROWS_INIT;
+
+	if (policy_set_in_path(req, &set, err) < 0)
+		return -1;
+	return parameter_show(req, res, 200, row_text(&set, 0, "id"), param(req, "parameter"), err);
+}
+
+/* ---- creating and changing ---- */
+
+static int input_read(const struct request *req, struct policy_set_parameter *parameter, struct err *err)
+{
+	const char *category = "policy-set";
+
+	if (body_check(req, "vars", err) < 0 || body_text(req, "key", &parameter->key, err) < 0 ||
+		body_long_text(req, "value", &parameter->value, err) < 0 ||
+		body_text(req, "category", &category, err) < 0 ||
+		body_bool(req, "sensitive", &parameter->sensitive, err) < 0)
+		return -1;
+	if (!text_equal(category, "policy-set"))
+		return err_at(err, "/data/attributes/category", "Category must be policy-set");
+	if (!parameter->key || !*parameter->key)
+		return err_at(err, "/data/attributes/key", "Key can't be blank");
+	if (strlen(parameter->key) > KEY_MOST)
+		return err_at(err, "/data/attributes/key", "Key is too long (maximum is %d characters)", KEY_MOST);
+	if (strlen(text_or_empty(parameter->value)) > PARAMETER_VALUE_LIMIT)
+		return err_at(err, "/data/attributes/value", "Value is too long (maximum is %d bytes)",
+			PARAMETER_VALUE_LIMIT);
+	return 0;
+}
+
+int policy_set_parameters_create(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows set = ROWS_INIT;
+	struct policy_set_parameter parameter = {.key = NULL};
+	struct id id;
+
+	if (policy_set_in_path(req, &set, err) < 0 || input_read(req, &parameter, err) < 0 ||
+		policy_set_parameter_create(req->store, row_text(&set, 0, "id"), &parameter, &id, err) < 0)
+		return -1;
+	return parameter_show(req, res, 201, row_text(&set, 0, "id"), id.text, err);
+}
+
+int policy_set_parameters_update(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows set = ROWS_INIT, rows = ROWS_INIT;
+	struct policy_set_parameter parameter = {.value = NULL};
+
+	if (policy_set_in_path(req, &set, err) < 0 ||
+		policy_set_parameter_read(req->store, row_text(&set, 0, "id"), param(req, "parameter"), &rows, err) < 0)
+		return -1;
+	parameter.key = row_text(&rows, 0, "key");
+	parameter.sensitive = row_bool(&rows, 0, "sensitive");
+	if (input_read(req, &parameter, err) < 0)
+		return -1;
+	if (!parameter.sensitive && row_bool(&rows, 0, "sensitive"))
+		return err_at(err, "/data/attributes/sensitive", "Sensitive can't be turned off: make a new parameter");
+	if (policy_set_parameter_update(req->store, row_text(&rows, 0, "id"), &parameter, err) < 0)
+		return -1;
+	return parameter_show(req, res, 200, row_text(&set, 0, "id"), row_text(&rows, 0, "id"), err);
+}
+
+int policy_set_parameters_delete(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows set = ROWS_INIT, rows = ROWS_INIT;
+
+	if (policy_set_in_path(req, &set, err) < 0 ||
+		policy_set_parameter_read(req->store, row_text(&set, 0, "id"), param(req, "parameter"), &rows, err) <
+			0 ||
+		policy_set_parameter_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
+		return -1;
+	return respond_empty(res, 204);
+}

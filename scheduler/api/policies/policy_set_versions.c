@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/api.h"
+#include "scheduler/store/policies/policy_set_versions.h"
+
+#include "scheduler/api/workspaces/archive.h"
+#include "scheduler/api/policies/policy_sets.h"
+#include "scheduler/http/trail.h"
+#include "scheduler/auth/signed.h"
+
+json_t *policy_set_version_resource(const struct store *store, const struct rows *rows, int row)
+{
+	const char *id = row_text(rows, row, "id");
+	_cleanup_(freep) char *self = mem_printf("/api/v2/policy-set-versions/%s", id);
+	_cleanup_(freep) char *path = mem_printf("/policy-set-versions/%s/upload", id);
+	_cleanup_(freep) char *url = signed_url(store, path);
+	json_t *resource = resource_new("policy-set-versions", id,
+		json_pack("{so so so so so sn so so}", "source", row_string(rows, row, "source"), "status",
+			row_string(rows, row, "status"), "status-timestamps", row_json(rows, row, "status_timestamps"),
+			"error", row_string(rows, row, "error"), "error-message",
+			row_string(rows, row, "error_message"), "ingress-attributes", "created-at",
+			row_time(rows, row, "created_at"), "updated-at", row_time(rows, row, "updated_at")),
+		json_pack("{so}", "policy-set", to_one("policy-sets", row_text(rows, row, "policy_set_id"))));
+	json_t *links = json_pack("{ss}", "self", self);
+
+	if (!text_equal(row_text(rows, row, "status"), "ready"))
+		json_object_set_new(links, "upload", json_string(url));
+	json_object_set_new(resource, "links", links);
+	return resource;
+}
+
+int policy_set_versions_create(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows set = ROWS_INIT, rows = ROWS_INIT;
+	struct id id;
+
+	if (policy_set_in_path(req, &set, err) < 0 ||
+		policy_set_version_create(req->store, row_text(&set, 0, "id"), &id, err) < 0 ||
+		policy_set_version_read(req->store, id.text, &rows, err) < 0)
+		return -1;
+	return respond_resource(res, 201, policy_set_version_resource(req->store, &rows, 0));
+}
+
+int policy_set_versions_read(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (policy_set_version_read(req->store, param(req, "version"), &rows, err) < 0 ||
+		may(req, (struct place){.organization = row_text(&rows, 0, "organization_id")}, "policy set version",
+			err) < 0)
+		return -1;
+	return respond_resource(res, 200, policy_set_version_resource(req->store, &rows, 0));
+}
+
+int policy_set_versions_upload(struct request *req, struct response *res, struct err *err)
+{
+	const struct buf *body = &req->http->body;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const char *id = param(req, "version");
+	struct err ignored = ERR_INIT;
+
+	if (policy_set_version_read(req->store, id, &rows, err) < 0)
+		return -1;
+	trail_note_place(req->trail, &(struct place){.organization = row_text(&rows, 0, "organization_id")});
+	if (archive_check(body->data, body->len, err) < 0) {
+		policy_set_version_refuse(req->store, id, err->message, &ignored);
+		return -1;
+	}
+	if (policy_set_version_upload(req->store, id, body->data, body->len, err) < 0)
+		return -1;
+	return respond_empty(res, 200);
+}

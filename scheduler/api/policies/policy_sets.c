@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/api.h"
+#include "scheduler/api/policies/policy_sets.h"
+
+#include <string.h>
+
+#include "scheduler/http/fields.h"
+#include "scheduler/api/including.h"
+#include "scheduler/api/policies/policies.h"
+#include "scheduler/http/relations.h"
+#include "scheduler/http/scope.h"
+#include "scheduler/store/names.h"
+#include "scheduler/store/policies/policies.h"
+#include "scheduler/store/policies/policy_set_versions.h"
+#include "scheduler/store/policies/policy_sets.h"
+
+enum { DESCRIPTION_MOST = 1000, VERSION_MOST = 64, PATH_MOST = 1024 };
+
+/* ---- relations ---- */
+
+static const struct relation relations[SET_RELATIONS] = {
+	[SET_POLICIES] = {"policies", "policies", "policies"},
+	[SET_WORKSPACES] = {"workspaces", "workspaces", "workspaces"},
+	[SET_WORKSPACE_EXCLUSIONS] = {"workspace-exclusions", "workspace_exclusions", "workspaces"},
+	[SET_PROJECTS] = {"projects", "projects", "projects"},
+	[SET_PROJECT_EXCLUSIONS] = {"project-exclusions", "project_exclusions", "projects"},
+};
+
+/* ---- the resource ---- */
+
+static const struct field settings[] = {
+	{"policy-update-patterns", FIELD_TEXTS, "[]"},
+};
+
+/* For OPA, the set says whether it can be overridden. For Sentinel, the level of each policy does. */
+static json_t *overridable_show(const struct rows *rows, int row)
+{
+	if (!text_equal(row_text(rows, row, "kind"), "opa"))
+		return json_null();
+	return json_boolean(row_bool(rows, row, "overridable"));
+}
+
+static json_t *set_attributes(const struct rows *rows, int row)
+{
+	json_auto_t *set = row_json(rows, row, "settings");
+	json_t *attributes = json_pack("{so so so sb so sb so so sI sI sI sn sb so so}", "name",
+		row_string(rows, row, "name"), "description", row_string(rows, row, "description"), "kind",
+		row_string(rows, row, "kind"), "global", row_bool(rows, row, "global"), "overridable",
+		overridable_show(rows, row), "agent-enabled", row_bool(rows, row, "agent_enabled"),
+		"policy-tool-version", row_string(rows, row, "policy_tool_version"), "policies-path",
+		row_string(rows, row, "policies_path"), "policy-count",
+		(json_int_t)related_count(rows, row, "policies"), "workspace-count",
+		(json_int_t)related_count(rows, row, "workspaces"), "project-count",
+		(json_int_t)related_count(rows, row, "projects"), "vcs-repo", "versioned",
+		!row_null(rows, row, "newest_version_id"), "created-at", row_time(rows, row, "created_at"),
+		"updated-at", row_time(rows, row, "updated_at"));
+
+	fields_show(settings, ARRAY_LEN(settings), set, attributes);
+	return attributes;
+}
+
+static json_t *set_resource(const struct rows *rows, int row)
+{
+	const char *id = row_text(rows, row, "id");
+	_cleanup_(freep) char *self = mem_printf("/api/v2/policy-sets/%s", id);
+	json_t *related = json_pack("{so so so}", "organization",
+		to_one("organizations", row_text(rows, row, "organization_name")), "current-version",
+		to_one("policy-set-versions", row_text(rows, row, "current_version_id")), "newest-version",
+		to_one("policy-set-versions", row_text(rows, row, "newest_version_id")));
+	json_t *resource;
+
+	relations_show(relations, SET_RELATIONS, rows, row, related);
+	resource = resource_new("policy-sets", id, set_attributes(rows, row), related);
+	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
+	return resource;
+}
+
+/* ---- included ---- */
+
+static const struct inclusion includes[] = {
+	{"policies", "policy-sets", "policies", &kind_policies},
+	{"workspaces", "policy-sets", "workspaces", &kind_workspaces},
+	{"workspace_exclusions", "policy-sets", "workspace-exclusions", &kind_workspaces},
+	{"projects", "policy-sets", "projects", &kind_projects},
+	{"project_exclusions", "policy-sets", "project-exclusions", &kind_projects},
+	{"current_version", "policy-sets", "current-version", &kind_policy_set_versions},
+	{"newest_version", "policy-sets", "newest-version", &kind_policy_set_versions},
+};
+
+/* ---- reading ---- */
+
+int policy_set_in_path(struct request *req, struct rows *ret_rows, struct err *err)
+{
+	if (policy_set_read(req->store, param(req, "set"), ret_rows, err) < 0)
+		return -1;
+	return may(req, (struct place){.organization = row_text(ret_rows, 0, "organization_id")}, "policy set", err);
+}
+
+KIND_MAKE(set_make, set_resource)
+
+static const struct resource_kind kind_sets = {"policy-sets", NULL, set_make};
+
+static struct listing set_listing(const struct rows *rows)
+{
+	return (struct listing){rows, &kind_sets, includes, ARRAY_LEN(includes)};
+}
+
+static int set_show(struct request *req, struct response *res, int status, const char *id, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct listing listing = set_listing(&rows);
+
+	if (policy_set_read(req->store, id, &rows, err) < 0)
+		return -1;
+	return respond_row(req, res, status, &listing, err);
+}
+
+int policy_sets_index(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct policy_set_list list = {.search = query(req, "search[name]"), .kind = query(req, "filter[kind]")};
+	struct listing listing = set_listing(&rows);
+	struct scope scope;
+	struct page page;
+
+	if (list_begin(req, includes, ARRAY_LEN(includes), &scope, &page, err) < 0)
+		return -1;
+	list.organization_id = scope.organization.text;
+	list.limit = page.size;
+	list.offset = page.offset;
+	if (policy_sets_list(req->store, &list, &rows, err) < 0)
+		return -1;
+	return respond_rows(req, res, &page, &listing, err);
+}
+
+int policy_sets_read(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || policy_set_in_path(req, &rows, err) < 0)
+		return -1;
+	return set_show(req, res, 200, row_text(&rows, 0, "id"), err);
+}
+
+/* ---- input ---- */
+
+/* A policy set and the JSON values that it refers to: new references. */
+struct set_input {
+	struct policy_set set;
+	json_t *settings;
+	json_t *related[SET_RELATIONS];
+};
+
+static void set_input_release(struct set_input *input)
+{
+	json_decref(input->settings);
+	for (size_t i = 0; i < SET_RELATIONS; i++)
+		json_decref(input->related[i]);
+}
+
+static int set_check(const struct request *req, struct policy_set *set, struct err *err)
+{
+	const json_t *vcs = json_at(req->body, "data.attributes.vcs-repo");
+
+	if (vcs && !json_is_null(vcs))
+		return err_at(err, "/data/attributes/vcs-repo",
+			"VCS repo can't be set: a policy set has single policies, or versions that are uploaded");
+	/* Only evaluations by agents use a pinned version. OPA always runs on agents. */
+	if (text_equal(set->kind, "sentinel") && !set->agent_enabled)
+		set->tool_version = NULL;
+	if (length_check("Description", "/data/attributes/description", set->description, DESCRIPTION_MOST, err) < 0 ||
+		length_check("Policy tool version", "/data/attributes/policy-tool-version", set->tool_version,
+			VERSION_MOST, err) < 0 ||
+		length_check("Policies path", "/data/attributes/policies-path", set->policies_path, PATH_MOST, err) < 0)
+		return -1;
+	return name_check("Name", "/data/attributes/name", set->name, err);
+}
+
+/* Reads a body into *input. Attributes that were not sent stay as they are. */
+static int input_read(const struct request *req, struct set_input *input, struct err *err)
+{
+	struct policy_set *set = &input->set;
+
+	input->settings = json_object();
+	set->settings = input->settings;
+	if (body_check(req, "policy-sets", err) < 0 || body_text(req, "name", &set->name, err) < 0 ||
+		body_text(req, "description", &set->description, err) < 0 ||
+		body_bool(req, "global", &set->global, err) < 0 ||
+		body_bool(req, "overridable", &set->overridable, err) < 0 ||
+		body_bool(req, "agent-enabled", &set->agent_enabled, err) < 0 ||
+		body_text(req, "policy-tool-version", &set->tool_version, err) < 0 ||
+		body_text(req, "policies-path", &set->policies_path, err) < 0 ||
+		fields_read(req, settings, ARRAY_LEN(settings), input->settings, err) < 0)
+		return -1;
+	set->description = text_or_empty(set->description);
+	return set_check(req, set, err);
+}
+
+static int related_read(const struct request *req, struct set_input *input, struct err *err)
+{
+	if (relations_read(req, relations, SET_RELATIONS, input->related, err) < 0)
+		return -1;
+	for (size_t i = 0; i < SET_RELATIONS; i++)
+		input->set.related[i] = input->related[i];
+	return 0;
+}
+
+/* ---- creating and changing ---- */
+
+int policy_sets_create(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(set_input_release) struct set_input input = {.set = {.kind = "sentinel"}};
+	struct scope scope;
+	struct id id;
+
+	if (scope_organization(req, &scope, err) < 0 || body_text(req, "kind", &input.set.kind, err) < 0 ||
+		policy_kind_check(input.set.kind, err) < 0 || input_read(req, &input, err) < 0 ||
+		related_read(req, &input, err) < 0 ||
+		policy_set_create(req->store, scope.organization.text, &input.set, &id, err) < 0)
+		return -1;
+	return set_show(req, res, 201, id.text, err);
+}
+
+int policy_sets_update(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(set_input_release) struct set_input input = {.settings = NULL};
+	const char *kind;
+
+	if (policy_set_in_path(req, &rows, err) < 0)
+		return -1;
+	kind = row_text(&rows, 0, "kind");
+	input.set = (struct policy_set){.name = row_text(&rows, 0, "name"),
+		.description = row_text(&rows, 0, "description"),
+		.kind = kind,
+		.global = row_bool(&rows, 0, "global"),
+		.overridable = row_bool(&rows, 0, "overridable"),
+		.agent_enabled = row_bool(&rows, 0, "agent_enabled"),
+		.tool_version = row_text(&rows, 0, "policy_tool_version"),
+		.policies_path = row_text(&rows, 0, "policies_path")};
+	if (body_text(req, "kind", &kind, err) < 0)
+		return -1;
+	if (!text_equal(kind, input.set.kind))
+		return err_at(err, "/data/attributes/kind", "Kind of a policy set can't be changed");
+	if (input_read(req, &input, err) < 0 ||
+		policy_set_update(req->store, row_text(&rows, 0, "id"), &input.set, err) < 0)
+		return -1;
+	return set_show(req, res, 200, row_text(&rows, 0, "id"), err);
+}
+
+int policy_sets_delete(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (policy_set_in_path(req, &rows, err) < 0 || policy_set_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
+		return -1;
+	return respond_empty(res, 204);
+}
+
+/* ---- relationships ---- */
+
+int policy_sets_attach(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_auto_t *ids = NULL;
+	size_t relation;
+
+	if (policy_set_in_path(req, &rows, err) < 0 ||
+		relation_in_path(req, relations, SET_RELATIONS, &relation, &ids, err) < 0 ||
+		policy_set_attach(
+			req->store, row_text(&rows, 0, "id"), (enum set_relation)relation, ids, "/data", err) < 0)
+		return -1;
+	return respond_empty(res, 204);
+}
+
+int policy_sets_detach(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_auto_t *ids = NULL;
+	size_t relation;
+
+	if (policy_set_in_path(req, &rows, err) < 0 ||
+		relation_in_path(req, relations, SET_RELATIONS, &relation, &ids, err) < 0 ||
+		policy_set_detach(req->store, row_text(&rows, 0, "id"), (enum set_relation)relation, ids, err) < 0)
+		return -1;
+	return respond_empty(res, 204);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/api.h"
+#include "scheduler/api/runs/cost_estimates.h"
+
+#include "scheduler/store/runs/cost_estimates.h"
+
+enum { OUTPUT_LIMIT = 64 << 20 };
+
+/* Clients parse amounts as numbers in every status. */
+static json_t *amount(const struct rows *rows, int row, const char *column)
+{
+	return json_string(row_null(rows, row, column) ? "0.0" : row_text(rows, row, column));
+}
+
+static json_t *resources(const json_t *document, bool matched)
+{
+	json_t *chosen = json_array(), *resource;
+	size_t i;
+
+	json_array_foreach(json_object_get(document, "resources"), i, resource)
+	{
+		if (json_is_true(json_object_get(resource, "matched")) == matched)
+			json_array_append(chosen, resource);
+	}
+	return chosen;
+}
+
+json_t *cost_estimate_resource(const struct rows *rows, int row)
+{
+	json_auto_t *document = row_json(rows, row, "document");
+	_cleanup_(freep) char *self = mem_printf("/api/v2/cost-estimates/%s", row_text(rows, row, "id"));
+	json_t *attributes, *resource;
+
+	attributes = json_pack("{so so so so so so so sI sI sI s{so so}}", "status", row_string(rows, row, "status"),
+		"status-timestamps", row_json(rows, row, "status_timestamps"), "error-message",
+		row_string(rows, row, "error_message"), "prior-monthly-cost", amount(rows, row, "prior_monthly_cost"),
+		"proposed-monthly-cost", amount(rows, row, "proposed_monthly_cost"), "delta-monthly-cost",
+		amount(rows, row, "delta_monthly_cost"), "currency", row_string(rows, row, "currency"),
+		"resources-count", (json_int_t)row_int(rows, row, "resources_count"), "matched-resources-count",
+		(json_int_t)row_int(rows, row, "matched_resources_count"), "unmatched-resources-count",
+		(json_int_t)row_int(rows, row, "unmatched_resources_count"), "resources", "matched",
+		resources(document, true), "unmatched", resources(document, false));
+	resource = resource_new("cost-estimates", row_text(rows, row, "id"), attributes,
+		json_pack("{so}", "run", to_one("runs", row_text(rows, row, "run_id"))));
+	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
+	return resource;
+}
+
+static int estimate_in_path(struct request *req, struct rows *ret_rows, struct err *err)
+{
+	if (cost_estimate_view(req->store, param(req, "estimate"), ret_rows, err) < 0)
+		return -1;
+	return may(req, place_of(ret_rows), "cost estimate", err);
+}
+
+int cost_estimates_read(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (estimate_in_path(req, &rows, err) < 0)
+		return -1;
+	return respond_resource(res, 200, cost_estimate_resource(&rows, 0));
+}
+
+/* ---- as readable text ---- */
+
+static const char *said(const json_t *object, const char *name)
+{
+	return text_or_empty(json_string_at(object, name));
+}
+
+static void write_components(struct buf *out, const json_t *resource)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(json_object_get(resource, "components"), i, one)
+	{
+		buf_printf(out, "    %s: %s %s at %s: %s\n", said(one, "name"), said(one, "quantity"),
+			said(one, "unit"), said(one, "price"), said(one, "monthly-cost"));
+	}
+}
+
+static void write_resources(struct buf *out, const json_t *document)
+{
+	const json_t *resource;
+	size_t i;
+
+	json_array_foreach(json_object_get(document, "resources"), i, resource)
+	{
+		if (json_is_true(json_object_get(resource, "matched"))) {
+			buf_printf(out, "  %s: %s, was %s (%s)\n", said(resource, "address"),
+				said(resource, "proposed"), said(resource, "prior"), said(resource, "delta"));
+			write_components(out, resource);
+		} else {
+			buf_printf(
+				out, "  %s: not estimated, %s\n", said(resource, "address"), said(resource, "reason"));
+		}
+	}
+}
+
+static void write_output(struct buf *out, const struct rows *rows)
+{
+	json_auto_t *document = row_json(rows, 0, "document");
+
+	if (!text_equal(row_text(rows, 0, "status"), "finished")) {
+		buf_printf(out, "The cost estimate is %s.", row_text(rows, 0, "status"));
+		if (!row_null(rows, 0, "error_message"))
+			buf_printf(out, " %s", row_text(rows, 0, "error_message"));
+		buf_text(out, "\n");
+		return;
+	}
+	buf_printf(out, "%s a month, %lld of %lld resources estimated:\n\n", row_text(rows, 0, "currency"),
+		row_int(rows, 0, "matched_resources_count"), row_int(rows, 0, "resources_count"));
+	write_resources(out, document);
+	buf_printf(out, "\nTotal: %s, was %s (%s)\n", row_text(rows, 0, "proposed_monthly_cost"),
+		row_text(rows, 0, "prior_monthly_cost"), row_text(rows, 0, "delta_monthly_cost"));
+}
+
+int cost_estimates_output(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct buf out = BUF_INIT(OUTPUT_LIMIT);
+
+	if (estimate_in_path(req, &rows, err) < 0)
+		return -1;
+	write_output(&out, &rows);
+	return respond_bytes(res, "text/plain; charset=utf-8", &out);
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/api.h"
+#include "scheduler/api/runs/creations.h"
+
+#include "scheduler/api/runs/run_order.h"
+#include "scheduler/api/runs/runs.h"
+#include "scheduler/http/scope.h"
+#include "scheduler/http/trail.h"
+#include "scheduler/store/runs/run_views.h"
+
+int runs_create(struct request *req, struct response *res, struct err *err)
+{
+	struct creation *creation = req->creation;
+	struct scope scope;
+
+	(void)res;
+	if (body_check(req, "runs", err) < 0)
+		return -1;
+	if (!body_relation(req, "workspace"))
+		return err_at(err, "/data/relationships/workspace", "Workspace must exist");
+	if (scope_workspace_id(req, body_relation(req, "workspace"), &scope, err) < 0 ||
+		run_order_read(req, &creation->order, err) < 0)
+		return -1;
+	creation->workspace = scope.workspace;
+	creation->order.workspace_id = creation->workspace.text;
+	creation->ordered = true;
+	return 0;
+}
+
+/* A run's representation depends on its viewer. All runs of one viewer are read with one statement. */
+struct view {
+	const char *user; /* of viewer_user */
+	struct rows rows;
+};
+
+struct making {
+	struct store *store;
+	int (*order)(struct store *store, struct run_creation *creations, size_t count, struct err *err);
+	struct creation *const *creations;
+	struct run_creation *runs;
+	struct view *views;
+	size_t count, view_count;
+	struct audit_batch trail;
+};
+
+static const char *creation_user(struct store *store, const struct creation *creation)
+{
+	store->viewer = &creation->req->actor.viewer;
+	return viewer_user(store->viewer);
+}
+
+static struct view *view_of(const struct making *m, const char *user)
+{
+	for (size_t i = 0; i < m->view_count; i++)
+		if (text_equal(m->views[i].user, user) || (!m->views[i].user && !user))
+			return &m->views[i];
+	return NULL;
+}
+
+/* Queries the runs that this viewer ordered. The store's viewer must be set. */
+static int view_ask(struct making *m, const char *user, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
+	struct view *view = &m->views[m->view_count++];
+
+	*view = (struct view){.user = user};
+	for (size_t i = 0; i < m->count; i++)
+		if (m->runs[i].err.kind == ERR_NONE && view_of(m, creation_user(m->store, m->creations[i])) == view)
+			db_array_add(&ids, m->runs[i].run.text);
+	return run_views_ask(m->store, &ids, &view->rows, err);
+}
+
+static void views_release(struct making *m)
+{
+	for (size_t i = 0; i < m->view_count; i++)
+		rows_release(&m->views[i].rows);
+	m->view_count = 0;
+}
+
+/* Discards the results of an earlier attempt. */
+static void making_reset(struct making *m)
+{
+	views_release(m);
+	audit_batch_release(&m->trail);
+	audit_batch_init(&m->trail);
+}
+
+static int make_in(void *data, struct err *err)
+{
+	struct making *m = data;
+
+	making_reset(m);
+	for (size_t i = 0; i < m->count; i++)
+		m->runs[i] = (struct run_creation){.order = &m->creations[i]->order};
+	if (m->order(m->store, m->runs, m->count, err) < 0)
+		return -1;
+	for (size_t i = 0; i < m->count; i++) {
+		const char *user = creation_user(m->store, m->creations[i]);
+
+		if (m->runs[i].err.kind != ERR_NONE)
+			continue;
+		if (trail_add(m->creations[i]->req, "run", m->runs[i].run.text, &m->trail, err) < 0 ||
+			(!view_of(m, user) && view_ask(m, user, err) < 0))
+			return -1;
+	}
+	return audit_insert(m->store, &m->trail, err);
+}
+
+static int row_with(const struct rows *rows, const char *id)
+{
+	int row = 0;
+
+	while (row < rows->count && !text_equal(row_text(rows, row, "id"), id))
+		row++;
+	return row;
+}
+
+static void creation_show(const struct making *m, size_t i)
+{
+	struct creation *creation = m->creations[i];
+	const struct view *view = view_of(m, creation_user(m->store, creation));
+	int row;
+
+	creation->err = m->runs[i].err;
+	if (creation->err.kind != ERR_NONE)
+		return;
+	creation->run = m->runs[i].run;
+	row = row_with(&view->rows, creation->run.text);
+	if (row == view->rows.count)
+		err_set(&creation->err, ERR_NOT_FOUND, "run not found");
+	else
+		run_show(creation->req, creation->res, 201, &view->rows, row, &creation->err);
+}
+
+/* If the transaction fails, every creation gets its error. */
+static void make(struct making *m)
+{
+	_cleanup_(freep) struct run_creation *runs = m->runs = mem_new(m->count, sizeof(*runs));
+	_cleanup_(freep) struct view *views = m->views = mem_new(m->count, sizeof(*views));
+	struct err err = ERR_INIT;
+	int result;
+
+	for (size_t i = 0; i < m->count; i++)
+		m->creations[i]->req->store = m->store;
+	audit_batch_init(&m->trail);
+	result = db_transaction(m->store->db, make_in, m, &err);
+	for (size_t i = 0; i < m->count; i++) {
+		if (result == 0)
+			creation_show(m, i);
+		else
+			m->creations[i]->err = err;
+	}
+	m->store->viewer = NULL;
+	views_release(m);
+	audit_batch_release(&m->trail);
+}
+
+void creations_make(struct store *store, struct creation *const *creations, size_t count)
+{
+	make(&(struct making){.store = store, .order = runs_order_ready, .creations = creations, .count = count});
+}
+
+bool creation_waits(const struct creation *creation)
+{
+	enum err_kind kind = creation->err.kind;
+
+	return !creation->run.text[0] && kind != ERR_INVALID && kind != ERR_NOT_FOUND;
+}
+
+void creation_make(struct store *store, struct creation *creation)
+{
+	make(&(struct making){.store = store, .order = runs_order, .creations = &creation, .count = 1});
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/api.h"
+#include "scheduler/store/runs/run_triggers.h"
+
+#include "scheduler/api/including.h"
+#include "scheduler/http/scope.h"
+
+static const struct inclusion includes[] = {
+	{"workspace", "run-triggers", "workspace", &kind_workspaces},
+	{"sourceable", "run-triggers", "sourceable", &kind_workspaces},
+};
+
+static int trigger_make(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
+{
+	const char *id = row_text(rows, row, "id");
+	_cleanup_(freep) char *self = mem_printf("/api/v2/run-triggers/%s", id);
+	json_t *resource = resource_new("run-triggers", id,
+		json_pack("{so so so}", "created-at", row_time(rows, row, "created_at"), "sourceable-name",
+			row_string(rows, row, "source_name"), "workspace-name",
+			row_string(rows, row, "workspace_name")),
+		json_pack("{so so}", "workspace", to_one("workspaces", row_text(rows, row, "workspace_id")),
+			"sourceable", to_one("workspaces", row_text(rows, row, "source_id"))));
+
+	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
+	(void)store;
+	(void)err;
+	*ret_resource = resource;
+	return 0;
+}
+
+/* No other resource includes run triggers. */
+static const struct resource_kind kind_run_triggers = {"run-triggers", NULL, trigger_make};
+
+static struct listing listing(const struct rows *rows)
+{
+	return (struct listing){rows, &kind_run_triggers, includes, ARRAY_LEN(includes)};
+}
+
+/* ---- reading ---- */
+
+static struct place place_at(const struct rows *rows, const char *column)
+{
+	return (struct place){
+		.organization = row_text(rows, 0, "organization_id"), .workspace = row_text(rows, 0, column)};
+}
+
+static int list_read(const struct request *req, struct run_trigger_list *ret_list, struct err *err)
+{
+	const char *type = query(req, "filter[run-trigger][type]");
+
+	if (!text_equal(type, "inbound") && !text_equal(type, "outbound"))
+		return err_set(err, ERR_MALFORMED, "filter[run-trigger][type] must be inbound or outbound");
+	ret_list->outbound = text_equal(type, "outbound");
+	if (ret_list->outbound && *text_or_empty(query(req, "include")))
+		return err_set(err, ERR_MALFORMED, "nothing can be included in a list of outbound run triggers");
+	return includes_check(req, includes, ARRAY_LEN(includes), err);
+}
+
+int run_triggers_index(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct listing shown = listing(&rows);
+	struct run_trigger_list list;
+	struct scope scope;
+	struct page page;
+
+	if (scope_workspace(req, &scope, err) < 0 || list_read(req, &list, err) < 0 || page_read(req, &page, err) < 0)
+		return -1;
+	list.workspace_id = scope.workspace.text;
+	list.limit = page.size;
+	list.offset = page.offset;
+	return run_triggers_list(req->store, &list, &rows, err) < 0 ? -1 : respond_rows(req, res, &page, &shown, err);
+}
+
+/* Actors that may read the runs of either workspace see the trigger. */
+int run_triggers_read(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct listing shown = listing(&rows);
+	struct err ignored = ERR_INIT;
+
+	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 ||
+		run_trigger_read(req->store, param(req, "trigger"), &rows, err) < 0)
+		return -1;
+	if (may(req, place_at(&rows, "workspace_id"), "run trigger", &ignored) < 0 &&
+		may(req, place_at(&rows, "source_id"), "run trigger", err) < 0)
+		return -1;
+	return respond_row(req, res, 200, &shown, err);
+}
+
+/* ---- creating and deleting ---- */
+
+static int source_read(const struct request *req, const struct scope *scope, const char **ret_id, struct err *err)
+{
+	static const char pointer[] = "/data/relationships/sourceable";
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const char *id = body_relation(req, "sourceable");
+
+	if (!id)
+		return err_at(err, pointer, "Sourceable must be a workspace");
+	if (text_equal(id, scope->workspace.text))
+		return err_at(err, pointer, "Sourceable can't be the workspace itself");
+	if (db_query(req->store->db, &rows, err, "select 1 from workspaces where id = $1 and organization_id = $2",
+		    P_TEXT(id), P_TEXT(scope->organization.text)) < 0)
+		return -1;
+	*ret_id = id;
+	if (!rows.count)
+		return err_set(err, ERR_NOT_FOUND, "sourceable not found");
+	return may_with(req, CAN_READ_RUNS, (struct place){.organization = scope->organization.text, .workspace = id},
+		"sourceable", err);
+}
+
+int run_triggers_create(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct listing shown = listing(&rows);
+	struct scope scope;
+	const char *source = NULL;
+	struct id id;
+
+	if (scope_workspace(req, &scope, err) < 0 || body_check(req, "run-triggers", err) < 0 ||
+		source_read(req, &scope, &source, err) < 0 ||
+		run_trigger_create(req->store, scope.workspace.text, source, &id, err) < 0 ||
+		run_trigger_read(req->store, id.text, &rows, err) < 0)
+		return -1;
+	return respond_row(req, res, 201, &shown, err);
+}
+
+int run_triggers_delete(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (run_trigger_read(req->store, param(req, "trigger"), &rows, err) < 0 ||
+		may(req, place_at(&rows, "workspace_id"), "run trigger", err) < 0 ||
+		run_trigger_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
+		return -1;
+	return respond_empty(res, 204);
+}

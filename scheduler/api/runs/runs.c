@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/api.h"
+#include "scheduler/api/runs/runs.h"
+
+#include "scheduler/api/including.h"
+#include "scheduler/http/scope.h"
+#include "scheduler/store/runs/run_views.h"
+
+enum { YEAR_LEAST = 2000, YEAR_MOST = 9999 };
+
+static const struct inclusion includes[] = {
+	{"plan", "runs", "plan", &kind_plans},
+	{"apply", "runs", "apply", &kind_applies},
+	{"created_by", "runs", "created-by", &kind_users},
+	{"confirmed_by", "runs", "confirmed-by", &kind_users},
+	{"canceled_by", "runs", "canceled-by", &kind_users},
+	{"cost_estimate", "runs", "cost-estimate", &kind_cost_estimates},
+	{"configuration_version", "runs", "configuration-version", &kind_configurations},
+	{"configuration_version.ingress_attributes", NULL, NULL, NULL},
+	{"workspace", "runs", "workspace", &kind_workspaces},
+	{"task_stages", "runs", "task-stages", &kind_task_stages},
+	{"comments", "runs", "comments", &kind_comments},
+	{"tf_policy_evaluations", NULL, NULL, NULL},
+};
+
+int run_in_path(struct request *req, struct rows *ret_rows, struct err *err)
+{
+	if (run_view(req->store, param(req, "run"), ret_rows, err) < 0)
+		return -1;
+	return may(req, place_of(ret_rows), "run", err);
+}
+
+/* ---- reading ---- */
+
+/* If a run's log is plain, the included workspace must not announce structured output: clients would expect JSON
+ * lines. */
+static void plain_log_tell(const struct rows *runs, int row, const json_t *included)
+{
+	json_t *resource;
+	size_t i;
+
+	json_array_foreach(included, i, resource)
+	{
+		if (text_equal(json_string_at(resource, "type"), "workspaces") && !row_bool(runs, row, "json_log"))
+			json_object_set_new(
+				json_object_get(resource, "attributes"), "structured-run-output-enabled", json_false());
+	}
+}
+
+int run_show(struct request *req, struct response *res, int status, const struct rows *runs, int row, struct err *err)
+{
+	json_auto_t *resource = NULL;
+	json_t *included;
+
+	if (run_resource(req->store, runs, row, &resource, err) < 0 ||
+		includes_follow(req, includes, ARRAY_LEN(includes), resource, &included, err) < 0)
+		return -1;
+	plain_log_tell(runs, row, included);
+	return respond_including(res, status, json_incref(resource), included);
+}
+
+int runs_read(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows run = ROWS_INIT;
+
+	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || run_in_path(req, &run, err) < 0)
+		return -1;
+	return run_show(req, res, 200, &run, 0, err);
+}
+
+/* ---- lists ---- */
+
+/* "year" is the past year; a number is that year. */
+static int timeframe_read(const struct request *req, struct run_filter *filter, struct err *err)
+{
+	const char *text = query(req, "filter[timeframe]");
+
+	if (!text || !*text)
+		return 0;
+	filter->past_year = text_equal(text, "year");
+	if (filter->past_year || text_number(text, YEAR_LEAST, YEAR_MOST, &filter->year) == 0)
+		return 0;
+	return err_set(err, ERR_MALFORMED, "filter[timeframe] must be a year, or the word year for the past one");
+}
+
+static int filter_read(const struct request *req, struct run_filter *filter, struct err *err)
+{
+	filter->status = query(req, "filter[status]");
+	filter->status_group = query(req, "filter[status_group]");
+	filter->operation = query(req, "filter[operation]");
+	filter->source = query(req, "filter[source]");
+	filter->workspace_names = query(req, "filter[workspace_names]");
+	filter->pool_names = query(req, "filter[agent_pool_names]");
+	filter->user = query(req, "search[user]");
+	filter->commit = query(req, "search[commit]");
+	if (!filter->user && !filter->commit)
+		filter->search = query(req, "search[basic]");
+	return timeframe_read(req, filter, err);
+}
+
+struct runs_page {
+	struct run_filter filter;
+	struct page page;
+	bool counted;
+	struct rows runs, total;
+};
+
+static void runs_page_release(struct runs_page *list)
+{
+	rows_release(&list->runs);
+	rows_release(&list->total);
+}
+
+/* Queries one row more than the page has: it says whether there is another page. */
+static int runs_page_read(const struct request *req, struct runs_page *list, struct err *err)
+{
+	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || page_read(req, &list->page, err) < 0)
+		return -1;
+	list->filter.limit = list->page.size + 1;
+	list->filter.offset = list->page.offset;
+	return filter_read(req, &list->filter, err);
+}
+
+/* On the last page the total follows from the offset, so no count is needed. */
+static bool runs_page_is_last(const struct runs_page *list)
+{
+	return !list->page.more && (list->runs.count || !list->page.offset);
+}
+
+/* Queries the included resources and, if it is still unknown, the total, in one round trip. */
+static int runs_page_follow(
+	const struct request *req, struct runs_page *list, const json_t *data, json_t **ret_included, struct err *err)
+{
+	bool asked = list->counted && !runs_page_is_last(list);
+	int result = 0;
+
+	db_gather(req->store->db);
+	if (asked)
+		result = run_views_ask_count(req->store, &list->filter, &list->total, err);
+	if (result == 0)
+		result = includes_follow(req, includes, ARRAY_LEN(includes), data, ret_included, err);
+	if (db_gathered(req->store->db, result, err) < 0)
+		return -1;
+	list->page.total = list->counted ? list->page.offset + list->runs.count : -1;
+	if (asked)
+		list->page.total = row_int(&list->total, 0, "total");
+	return 0;
+}
+
+static int runs_page_show(struct request *req, struct response *res, struct runs_page *list, struct err *err)
+{
+	json_auto_t *data = json_array();
+	json_t *included;
+
+	list->page.more = list->runs.count > list->page.size;
+	list->runs.count -= list->page.more;
+	if (rows_show(req->store, &kind_runs, &list->runs, data, err) < 0 ||
+		runs_page_follow(req, list, data, &included, err) < 0)
+		return -1;
+	return respond_page(req, res, &list->page, json_incref(data), included);
+}
+
+int runs_of_workspace(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(runs_page_release) struct runs_page list = {.counted = true};
+	_cleanup_(rows_release) struct rows workspace = ROWS_INIT;
+	const char *id = list.filter.workspace_id = param(req, "workspace");
+	struct scope scope;
+	int result;
+
+	if (runs_page_read(req, &list, err) < 0)
+		return -1;
+	db_gather(req->store->db);
+	result = scope_workspace_ask(req, id, &workspace, err);
+	if (result == 0)
+		result = run_views_ask_page(req->store, &list.filter, &list.runs, err);
+	if (db_gathered(req->store->db, result, err) < 0 || scope_workspace_read(req, &workspace, &scope, err) < 0)
+		return -1;
+	return runs_page_show(req, res, &list, err);
+}
+
+static int runs_of(struct request *req, struct response *res, bool queue, struct err *err)
+{
+	_cleanup_(runs_page_release) struct runs_page list = {.filter.queue = queue, .counted = queue};
+	struct scope scope;
+
+	if (runs_page_read(req, &list, err) < 0 || scope_organization(req, &scope, err) < 0)
+		return -1;
+	list.filter.organization_id = scope.organization.text;
+	db_gather(req->store->db);
+	if (db_gathered(req->store->db, run_views_ask_page(req->store, &list.filter, &list.runs, err), err) < 0)
+		return -1;
+	return runs_page_show(req, res, &list, err);
+}
+
+int runs_of_organization(struct request *req, struct response *res, struct err *err)
+{
+	return runs_of(req, res, false, err);
+}
+
+int runs_queue(struct request *req, struct response *res, struct err *err)
+{
+	return runs_of(req, res, true, err);
+}

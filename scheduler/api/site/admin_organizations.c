@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/api.h"
+#include "scheduler/http/fields.h"
+#include "scheduler/api/including.h"
+#include "scheduler/http/relations.h"
+#include "scheduler/http/scope.h"
+#include "scheduler/api/site/timeouts.h"
+#include "scheduler/store/access/organizations.h"
+#include "scheduler/store/access/site_organizations.h"
+
+/* All organizations of the installation, for site admins, and the settings that only site admins change. */
+
+enum { MOST_WORKSPACES = 1000000000 };
+
+/* Settings without effect are stored so that clients can read them back. They are those of module and provider sharing,
+ * because there is no registry, of beta tools, and of sudo for workers. */
+static const struct field settings[] = {
+	{"access-beta-tools", FIELD_BOOL, "false"},
+	{"global-module-sharing", FIELD_BOOL, "false"},
+	{"global-provider-sharing", FIELD_BOOL, "false"},
+	{"is-disabled", FIELD_BOOL, "false"},
+	{"terraform-worker-sudo-enabled", FIELD_BOOL, "false"},
+	{"workspace-limit", FIELD_INT, "null"},
+};
+
+static json_t *admin_organization_resource(const struct rows *rows, int row)
+{
+	json_auto_t *set = row_json(rows, row, "admin_settings");
+	json_t *attributes = json_pack("{so so so sb}", "name", row_string(rows, row, "name"), "external-id",
+		row_string(rows, row, "id"), "notification-email", row_string(rows, row, "email"), "sso-enabled", 0);
+
+	fields_show(settings, ARRAY_LEN(settings), set, attributes);
+	json_object_set_new(attributes, "is-disabled", json_boolean(row_bool(rows, row, "is_disabled")));
+	timeouts_show(set, attributes);
+	return resource_new("organizations", row_text(rows, row, "name"), attributes,
+		json_pack("{so}", "owners", row_many(rows, row, "owners", "users")));
+}
+
+KIND_MAKE(admin_organization_make, admin_organization_resource)
+
+static const struct resource_kind kind_admin_organizations = {"organizations", NULL, admin_organization_make};
+static const struct inclusion includes[] = {{"owners", "organizations", "owners", &kind_users}};
+
+/* ---- reading ---- */
+
+static int list_respond(struct request *req, struct response *res, struct site_organizations *list, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct page page;
+
+	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || page_read(req, &page, err) < 0)
+		return -1;
+	list->limit = page.size;
+	list->offset = page.offset;
+	if (site_organizations_list(req->store, list, &rows, err) < 0)
+		return -1;
+	return respond_rows(req, res, &page,
+		&(struct listing){&rows, &kind_admin_organizations, includes, ARRAY_LEN(includes)}, err);
+}
+
+int admin_organizations_index(struct request *req, struct response *res, struct err *err)
+{
+	struct site_organizations list = {.search = query(req, "q")};
+
+	return list_respond(req, res, &list, err);
+}
+
+int admin_organizations_read(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 ||
+		site_organization_read(req->store, param(req, "organization"), &rows, err) < 0)
+		return -1;
+	return respond_row(
+		req, res, 200, &(struct listing){&rows, &kind_admin_organizations, includes, ARRAY_LEN(includes)}, err);
+}
+
+/* ---- changing ---- */
+
+static int settings_read(const struct request *req, json_t *set, struct err *err)
+{
+	long long most;
+
+	if (body_check(req, "organizations", err) < 0 ||
+		fields_read(req, settings, ARRAY_LEN(settings), set, err) < 0 || timeouts_read(req, set, err) < 0)
+		return -1;
+	most = json_int_at(set, "workspace-limit", 0);
+	if (most < 0 || most > MOST_WORKSPACES)
+		return err_at(err, "/data/attributes/workspace-limit", "Workspace limit must be 0 (none) to %d",
+			MOST_WORKSPACES);
+	return 0;
+}
+
+int admin_organizations_update(struct request *req, struct response *res, struct err *err)
+{
+	json_auto_t *set = json_object();
+	struct scope scope;
+
+	if (scope_organization(req, &scope, err) < 0 || settings_read(req, set, err) < 0 ||
+		site_organization_update(req->store, scope.organization.text, set, err) < 0)
+		return -1;
+	return admin_organizations_read(req, res, err);
+}
+
+int admin_organizations_delete(struct request *req, struct response *res, struct err *err)
+{
+	struct scope scope;
+
+	if (scope_organization(req, &scope, err) < 0 ||
+		organization_delete(req->store, scope.organization.text, err) < 0)
+		return -1;
+	return respond_empty(res, 204);
+}
+
+/* ---- module consumers ---- */
+
+int admin_module_consumers_index(struct request *req, struct response *res, struct err *err)
+{
+	struct site_organizations list = {.search = NULL};
+	struct scope scope;
+
+	if (scope_organization(req, &scope, err) < 0)
+		return -1;
+	list.module_consumers_of = scope.organization.text;
+	return list_respond(req, res, &list, err);
+}
+
+int admin_module_consumers_replace(struct request *req, struct response *res, struct err *err)
+{
+	json_auto_t *names = NULL;
+	struct scope scope;
+
+	if (scope_organization(req, &scope, err) < 0 || body_linkage(req, "organizations", &names, err) < 0 ||
+		module_consumers_replace(req->store, scope.organization.text, names, err) < 0)
+		return -1;
+	return respond_empty(res, 204);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/api.h"
+#include "scheduler/http/fields.h"
+#include "scheduler/api/site/timeouts.h"
+#include "scheduler/store/site_settings.h"
+
+/* The settings of the installation, for site admins. */
+
+enum { LEAST_RATE = 30, MOST_RATE = 1000000 };
+
+static const struct field settings[] = {
+	{"allow-speculative-plans-on-pull-requests-from-forks", FIELD_BOOL, "false"},
+	{"api-rate-limit", FIELD_INT, NULL},
+	{"api-rate-limiting-enabled", FIELD_BOOL, NULL},
+	{"default-remote-state-access", FIELD_BOOL, "false"},
+	{"limit-user-organization-creation", FIELD_BOOL, "false"},
+	{"send-passing-statuses-for-untriggered-speculative-plans", FIELD_BOOL, "false"},
+};
+
+/* No other value has an effect. */
+static const struct field_refusal refused[] = {
+	{"allow-speculative-plans-on-pull-requests-from-forks", "false",
+		"Pull requests need a VCS repository, which is not available"},
+	{"send-passing-statuses-for-untriggered-speculative-plans", "false",
+		"Commit statuses need a VCS repository, which is not available"},
+};
+
+/* Attributes that clients can read but not change. */
+static json_t *fixed(void)
+{
+	return json_pack("{sb sb sb si sb si}", "fair-run-queuing-enabled", 1, "require-two-factor-for-admins", 0,
+		"limit-organizations-per-user", 0, "default-organizations-per-user-ceiling", 0,
+		"limit-workspaces-per-organization", 0, "default-workspaces-per-organization-ceiling", 0);
+}
+
+static int settings_show(struct response *res, json_t *set)
+{
+	json_t *attributes = fixed();
+	long long rate = site_rate_limit();
+
+	if (!json_object_get(set, "api-rate-limit"))
+		json_object_set_new(set, "api-rate-limit", json_integer(rate));
+	if (!json_object_get(set, "api-rate-limiting-enabled"))
+		json_object_set_new(set, "api-rate-limiting-enabled", json_boolean(rate > 0));
+	fields_show(settings, ARRAY_LEN(settings), set, attributes);
+	timeouts_show(set, attributes);
+	return respond_resource(res, 200, resource_new("general-settings", "general", attributes, NULL));
+}
+
+int admin_settings_read(struct request *req, struct response *res, struct err *err)
+{
+	json_auto_t *set = NULL;
+
+	return site_settings_read(req->store, &set, err) < 0 ? -1 : settings_show(res, set);
+}
+
+static int settings_read(const struct request *req, json_t *set, struct err *err)
+{
+	long long rate;
+
+	if (body_check(req, "general-settings", err) < 0 ||
+		fields_read(req, settings, ARRAY_LEN(settings), set, err) < 0 ||
+		fields_refuse(refused, ARRAY_LEN(refused), set, err) < 0 || timeouts_read(req, set, err) < 0)
+		return -1;
+	rate = json_int_at(set, "api-rate-limit", LEAST_RATE);
+	if (rate < LEAST_RATE || rate > MOST_RATE)
+		return err_at(err, "/data/attributes/api-rate-limit",
+			"API rate limit must be %d to %d requests a second", LEAST_RATE, MOST_RATE);
+	return 0;
+}
+
+int admin_settings_update(struct request *req, struct response *res, struct err *err)
+{
+	json_auto_t *changes = json_object(), *set = NULL;
+
+	if (settings_read(req, changes, err) < 0 || site_settings_update(req->store, changes, &set, err) < 0)
+		return -1;
+	return settings_show(res, set);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/api.h"
+#include "scheduler/api/access/account.h"
+#include "scheduler/api/including.h"
+#include "scheduler/store/access/users.h"
+
+/* All users of the installation, for site admins. */
+
+static json_t *admin_user_resource(const struct rows *rows, int row)
+{
+	json_t *resource = user_resource(rows, row);
+
+	json_object_set_new(json_object_get(resource, "attributes"), "is-suspended",
+		json_boolean(row_bool(rows, row, "is_suspended")));
+	json_object_set_new(resource, "relationships",
+		json_pack("{so}", "organizations", row_many(rows, row, "organizations", "organizations")));
+	return resource;
+}
+
+KIND_MAKE(admin_user_make, admin_user_resource)
+
+static const struct resource_kind kind_admin_users = {"users", NULL, admin_user_make};
+static const struct inclusion includes[] = {{"organizations", "users", "organizations", &kind_organizations}};
+
+static int truth_read(const struct request *req, const char *name, const char **ret_value, struct err *err)
+{
+	const char *value = query(req, name);
+
+	if (value && *value && !text_equal(value, "true") && !text_equal(value, "false"))
+		return err_set(err, ERR_MALFORMED, "%s must be true or false", name);
+	*ret_value = value && *value ? value : NULL;
+	return 0;
+}
+
+int admin_users_index(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct user_list list = {.search = query(req, "q")};
+	struct page page;
+
+	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || page_read(req, &page, err) < 0 ||
+		truth_read(req, "filter[admin]", &list.admin, err) < 0 ||
+		truth_read(req, "filter[suspended]", &list.suspended, err) < 0)
+		return -1;
+	list.limit = page.size;
+	list.offset = page.offset;
+	if (users_list(req->store, &list, &rows, err) < 0)
+		return -1;
+	return respond_rows(
+		req, res, &page, &(struct listing){&rows, &kind_admin_users, includes, ARRAY_LEN(includes)}, err);
+}
+
+static int admin_user_show(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (user_read_for_site(req->store, param(req, "user"), &rows, err) < 0)
+		return -1;
+	return respond_row(
+		req, res, 200, &(struct listing){&rows, &kind_admin_users, includes, ARRAY_LEN(includes)}, err);
+}
+
+int admin_users_read(struct request *req, struct response *res, struct err *err)
+{
+	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0)
+		return -1;
+	return admin_user_show(req, res, err);
+}
+
+/* A site admin must not remove their own rights: the installation could be left without one. */
+static int somebody_else(const struct request *req, struct err *err)
+{
+	if (text_equal(param(req, "user"), req->actor.user.text))
+		return err_set(err, ERR_INVALID, "site admins can't do this to themselves: another one has to");
+	return 0;
+}
+
+static int admin_user_act(struct request *req, struct response *res,
+	int (*act)(struct store *store, const char *id, bool wanted, struct err *err), bool wanted, struct err *err)
+{
+	if (somebody_else(req, err) < 0 || act(req->store, param(req, "user"), wanted, err) < 0)
+		return -1;
+	return admin_user_show(req, res, err);
+}
+
+int admin_users_suspend(struct request *req, struct response *res, struct err *err)
+{
+	return admin_user_act(req, res, user_suspend, true, err);
+}
+
+int admin_users_unsuspend(struct request *req, struct response *res, struct err *err)
+{
+	return admin_user_act(req, res, user_suspend, false, err);
+}
+
+int admin_users_grant(struct request *req, struct response *res, struct err *err)
+{
+	return admin_user_act(req, res, user_set_site_admin, true, err);
+}
+
+int admin_users_revoke(struct request *req, struct response *res, struct err *err)
+{
+	return admin_user_act(req, res, user_set_site_admin, false, err);
+}
+
+/* There is no two-factor authentication, so it can't be disabled. */
+int admin_users_second_factor(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	(void)res;
+	if (user_read_for_site(req->store, param(req, "user"), &rows, err) < 0)
+		return -1;
+	return err_set(err, ERR_INVALID, "the user has no two-factor authentication");
+}
+
+int admin_users_delete(struct request *req, struct response *res, struct err *err)
+{
+	if (somebody_else(req, err) < 0 || user_delete(req->store, param(req, "user"), err) < 0)
+		return -1;
+	return respond_empty(res, 204);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/api.h"
+#include "scheduler/auth/oauth.h"
+
+int site_home(struct request *req, struct response *res, struct err *err)
+{
+	struct buf page = BUF_INIT(1 << 16);
+
+	(void)err;
+	buf_printf(&page,
+		"Runyard %s: a run system for Terraform and OpenTofu.\n\n"
+		"API:       %s/api/v2/ (JSON:API, as HCP Terraform and Terraform Enterprise have it)\n"
+		"Discovery: %s/.well-known/terraform.json\n"
+		"Health:    /healthz /readyz /metrics\n",
+		RUNYARD_VERSION, req->store->public_url, req->store->public_url);
+	return respond_bytes(res, "text/plain; charset=utf-8", &page);
+}
+
+/* The services of this host, by the ids that clients look up. */
+int site_discovery(struct request *req, struct response *res, struct err *err)
+{
+	static const char *const services[] = {"tfe.v2", "tfe.v2.1", "tfe.v2.2", "state.v2"};
+	json_t *document = json_object();
+
+	(void)req;
+	(void)err;
+	for (size_t i = 0; i < ARRAY_LEN(services); i++)
+		json_object_set_new(document, services[i], json_string("/api/v2/"));
+	json_object_set_new(document, "login.v1",
+		json_pack("{ss s[s] ss ss s[ii]}", "client", OAUTH_CLIENT, "grant_types", "authz_code", "authz",
+			OAUTH_AUTHORIZE_PATH, "token", OAUTH_TOKEN_PATH, "ports", OAUTH_PORT_LOW, OAUTH_PORT_HIGH));
+	return respond_json(res, 200, document);
+}
+
+/* Clients read only the answer's headers. */
+int site_ping(struct request *req, struct response *res, struct err *err)
+{
+	(void)req;
+	(void)err;
+	return respond_empty(res, 204);
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "scheduler/api/api.h"
+#include "scheduler/http/scope.h"
+#include "scheduler/api/states/states.h"
+#include "scheduler/http/trail.h"
+#include "scheduler/auth/signed.h"
+#include "scheduler/store/states/state_offers.h"
+#include "scheduler/store/states/state_rollback.h"
+#include "scheduler/store/states/states.h"
+
+/* State versions that clients create: with the content in the body, or uploaded later through a signed link. The
+ * store checks the workspace's lock in the transaction that writes (store/states/state_offers.h), because a link
+ * outlives the lock. */
+
+enum { PATH_PLAIN, PATH_FORCE, PATH_JSON };
+static const char *const upload_paths[] = {"upload", "force-upload", "json-upload"};
+
+static int input_read(const struct request *req, struct state_label *label, bool *force, struct err *err)
+{
+	label->serial = -1;
+	if (body_check(req, "state-versions", err) < 0 || body_int(req, "serial", &label->serial, err) < 0 ||
+		body_text(req, "lineage", &label->lineage, err) < 0 || body_text(req, "md5", &label->md5, err) < 0 ||
+		body_bool(req, "force", force, err) < 0)
+		return -1;
+	if (label->serial < 0)
+		return err_at(err, "/data/attributes/serial", "Serial must be a whole number from 0");
+	if (!label->md5 || strlen(label->md5) != 32)
+		return err_at(err, "/data/attributes/md5", "Md5 must be 32 hexadecimal digits");
+	return 0;
+}
+
+static json_t *upload_url(const struct store *store, const char *state_id, int path)
+{
+	_cleanup_(freep) char *rest = mem_printf("/state-versions/%s/%s", state_id, upload_paths[path]);
+	_cleanup_(freep) char *url = signed_url(store, rest);
+
+	return json_string(url);
+}
+
+static int state_show(struct request *req, struct response *res, const char *id, int path, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_t *resource, *attributes;
+
+	if (state_read(req->store, id, &rows, err) < 0)
+		return -1;
+	resource = state_resource(req->store, &rows, 0);
+	attributes = json_object_get(resource, "attributes");
+	if (text_equal(row_text(&rows, 0, "status"), "pending")) {
+		json_object_set_new(attributes, "hosted-state-upload-url", upload_url(req->store, id, path));
+		json_object_set_new(attributes, "hosted-json-state-upload-url", upload_url(req->store, id, PATH_JSON));
+	}
+	return respond_resource(res, 201, resource);
+}
+
+/* The body may name the run that wrote the state. It must be a run of the same workspace. */
+static int run_check(const struct request *req, const char *workspace_id, const char *run_id, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (!run_id)
+		return 0;
+	if (db_query(req->store->db, &rows, err, "select 1 from runs where id = $1 and workspace_id = $2",
+		    P_TEXT(run_id), P_TEXT(workspace_id)) < 0)
+		return -1;
+	return rows.count ? 0 : err_at(err, "/data/relationships/run", "Run is not one of this workspace");
+}
+
+/* Reads base64 content in the body. *ret_there is false if it was not sent. */
+static int content_read(
+	const struct request *req, const char *name, struct buf *ret_bytes, bool *ret_there, struct err *err)
+{
+	const char *encoded = NULL;
+	char pointer[64];
+
+	if (body_long_text(req, name, &encoded, err) < 0)
+		return -1;
+	*ret_there = encoded;
+	if (!encoded || crypto_base64_decode(encoded, ret_bytes) == 0)
+		return 0;
+	snprintf(pointer, sizeof(pointer), "/data/attributes/%s", name);
+	return err_at(err, pointer, "%s must be base64", text_equal(name, "state") ? "State" : "Json state");
+}
+
+struct inline_state {
+	struct request *req;
+	struct state_offer *offer;
+	const struct buf *json; /* NULL: none */
+	struct id id;
+};
+
+static int create_inline(void *data, struct err *err)
+{
+	struct inline_state *s = data;
+
+	if (state_accept(s->req->store, s->offer, err) < 0)
+		return -1;
+	s->id = s->offer->id;
+	return s->json ? state_json_put(s->req->store, s->id.text, buf_str(s->json), s->json->len, err) : 0;
+}
+
+/* Creates the state version with the content in the body, or announces it for a later upload. */
+static int create(struct request *req, struct state_offer *offer, struct id *ret_id, struct err *err)
+{
+	_cleanup_(buf_release) struct buf bytes = BUF_INIT(BODY_STATE), json = BUF_INIT(BODY_STATE);
+	struct inline_state s = {.req = req, .offer = offer};
+	bool there = false, json_there = false;
+
+	if (content_read(req, "state", &bytes, &there, err) < 0 ||
+		content_read(req, "json-state", &json, &json_there, err) < 0)
+		return -1;
+	if (!there)
+		return state_announce(req->store, offer, ret_id, err);
+	offer->bytes = buf_str(&bytes);
+	offer->len = bytes.len;
+	s.json = json_there ? &json : NULL;
+	if (db_transaction(req->store->db, create_inline, &s, err) < 0)
+		return -1;
+	*ret_id = s.id;
+	return 0;
+}
+
+int states_create(struct request *req, struct response *res, struct err *err)
+{
+	struct state_label label = {.lineage = NULL};
+	struct state_offer offer = {.label = &label, .run_id = body_relation(req, "run")};
+	struct scope scope;
+	struct id id;
+
+	if (scope_workspace(req, &scope, err) < 0 || input_read(req, &label, &offer.force, err) < 0 ||
+		run_check(req, scope.workspace.text, offer.run_id, err) < 0)
+		return -1;
+	offer.workspace_id = scope.workspace.text;
+	offer.created_by = req->actor.user.text;
+	if (create(req, &offer, &id, err) < 0)
+		return -1;
+	return state_show(req, res, id.text, offer.force ? PATH_FORCE : PATH_PLAIN, err);
+}
+
+int states_roll_back(struct request *req, struct response *res, struct err *err)
+{
+	const char *to = body_relation(req, "rollback-state-version");
+	struct scope scope;
+	struct id id;
+
+	if (scope_workspace(req, &scope, err) < 0 || body_check(req, "state-versions", err) < 0)
+		return -1;
+	if (!to)
+		return err_at(err, "/data/relationships/rollback-state-version", "Rollback state version must exist");
+	if (state_rollback(req->store, scope.workspace.text, to, req->actor.user.text, &id, err) < 0)
+		return -1;
+	return state_show(req, res, id.text, PATH_PLAIN, err);
+}
+
+/* ---- the content ---- */
+
+static int upload(struct request *req, struct response *res, bool force, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct state_label label;
+	struct state_offer offer = {.force = force, .label = &label};
+
+	if (state_read(req->store, param(req, "state"), &rows, err) < 0)
+		return -1;
+	if (!text_equal(row_text(&rows, 0, "status"), "pending"))
+		return err_set(err, ERR_CONFLICT, "the state version is %s: its content can't be uploaded any more",
+			row_text(&rows, 0, "status"));
+	label.serial = row_int(&rows, 0, "serial");
+	label.lineage = *row_text(&rows, 0, "lineage") ? row_text(&rows, 0, "lineage") : NULL;
+	label.md5 = row_text(&rows, 0, "md5");
+	offer.workspace_id = row_text(&rows, 0, "workspace_id");
+	trail_note_place(req->trail, &(struct place){.workspace = offer.workspace_id});
+	offer.run_id = row_text(&rows, 0, "run_id");
+	offer.created_by = row_text(&rows, 0, "created_by");
+	offer.pending_id = row_text(&rows, 0, "id");
+	offer.bytes = req->http->body.data;
+	offer.len = req->http->body.len;
+	if (state_accept(req->store, &offer, err) < 0)
+		return -1;
+	return respond_empty(res, 200);
+}
+
+int states_upload(struct request *req, struct response *res, struct err *err)
+{
+	return upload(req, res, false, err);
+}
+
+int states_force_upload(struct request *req, struct response *res, struct err *err)
+{
+	return upload(req, res, true, err);
+}
+
+/* Stores terraform's JSON form of the state. Attributes of the state version come from the state itself. */
+int states_json_upload(struct request *req, struct response *res, struct err *err)
+{
+	const struct buf *body = &req->http->body;
+
+	if (state_json_put(req->store, param(req, "state"), buf_str(body), body->len, err) < 0)
+		return -1;
+	return respond_empty(res, 200);
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/api.h"
+#include "scheduler/api/states/states.h"
+
+#include "scheduler/api/including.h"
+#include "scheduler/http/scope.h"
+#include "scheduler/store/states/backing_data.h"
+#include "scheduler/store/states/state_bases.h"
+#include "scheduler/store/states/states.h"
+
+/* ---- the resource ---- */
+
+/* Adds to the count of a type. Counts have type names such as "aws-instance". */
+static void count_add(json_t *groups, const char *group, const char *type, json_int_t count)
+{
+	json_t *types = json_object_get(groups, group);
+	_cleanup_(freep) char *name = mem_text(type);
+
+	for (char *at = name; *at; at++)
+		if (*at == '_')
+			*at = '-';
+	if (!types) {
+		types = json_object();
+		json_object_set_new(groups, group, types);
+	}
+	json_object_set_new(types, name, json_integer(count + json_integer_value(json_object_get(types, name))));
+}
+
+/* Counts resources by type, grouped by the given member of each resource. */
+static json_t *counts_by(const json_t *resources, const char *member)
+{
+	json_t *groups = json_object();
+	const json_t *resource;
+	size_t i;
+
+	json_array_foreach(resources, i, resource)
+	{
+		const char *group = json_string_at(resource, member);
+
+		if (group)
+			count_add(groups, group, text_or_empty(json_string_at(resource, "type")),
+				json_int_at(resource, "count", 0));
+	}
+	return groups;
+}
+
+/* The number of managed resources, without types that exist only within terraform. */
+static json_int_t billable(const json_t *resources)
+{
+	static const char *const free_of_charge[] = {"terraform_data", "null_resource"};
+	const json_t *resource;
+	json_int_t total = 0;
+	size_t i;
+
+	json_array_foreach(resources, i, resource)
+	{
+		const char *type = text_or_empty(json_string_at(resource, "type"));
+
+		if (!text_starts(type, "data.") && !text_equal(type, free_of_charge[0]) &&
+			!text_equal(type, free_of_charge[1]))
+			total += json_int_at(resource, "count", 0);
+	}
+	return total;
+}
+
+static bool has_content(const struct rows *rows, int row)
+{
+	const char *status = row_text(rows, row, "status");
+
+	return text_equal(status, "finalized") || text_equal(status, "kept_beside");
+}
+
+/* The URL of the content. null if the content was deleted or the column is null. */
+static json_t *download_url(
+	const struct store *store, const struct rows *rows, int row, const char *column, const char *path)
+{
+	_cleanup_(freep) char *url = NULL;
+
+	if (row_null(rows, row, column) || !has_content(rows, row))
+		return json_null();
+	url = mem_printf("%s/api/v2/state-versions/%s/%s", store->public_url, row_text(rows, row, "id"), path);
+	return json_string(url);
+}
+
+static json_t *state_relations(const struct rows *rows, int row)
+{
+	json_auto_t *output_ids = row_json(rows, row, "output_ids");
+
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "run", to_one("runs", row_text(rows, row, "run_id")),
+		"created-by", to_one("users", row_text(rows, row, "created_by")), "workspace",
+		to_one("workspaces", row_text(rows, row, "workspace_id")), "rollback-state-version",
+		to_one("state-versions", row_text(rows, row, "rollback_id")), "outputs",
+		relation_linked(to_many("state-version-outputs", output_ids), "state-versions",
+			row_text(rows, row, "id"), "outputs"));
+}
+
+json_t *state_resource(const struct store *store, const struct rows *rows, int row)
+{
+	const char *id = row_text(rows, row, "id");
+	json_t *resources = row_json(rows, row, "resources");
+	_cleanup_(freep) char *self = mem_printf("/api/v2/state-versions/%s", id);
+	const char *md5 = row_text(rows, row, "md5"); /* "": a state stored from a difference has none */
+	json_t *attributes = json_pack("{s:I, s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:n, s:n, s:b, s:i, s:o}", "serial",
+		(json_int_t)row_int(rows, row, "serial"), "lineage", row_text(rows, row, "lineage"), "md5",
+		json_string_or_null(*md5 ? md5 : NULL), "size", (json_int_t)row_int(rows, row, "size"), "status",
+		row_string(rows, row, "status"), "created-at", row_time(rows, row, "created_at"),
+		"hosted-state-download-url", download_url(store, rows, row, "blob_id", "download"),
+		"hosted-json-state-download-url", download_url(store, rows, row, "json_blob_id", "json-download"),
+		"hosted-state-upload-url", "hosted-json-state-upload-url", "resources-processed",
+		!row_null(rows, row, "blob_id"), "state-version", 4, "terraform-version",
+		row_string(rows, row, "terraform_version"));
+	json_t *resource = resource_new("state-versions", id, attributes, state_relations(rows, row));
+
+	json_object_set_new(attributes, "modules", counts_by(resources, "module"));
+	json_object_set_new(attributes, "providers", counts_by(resources, "provider"));
+	json_object_set_new(attributes, "billable-rum-count", json_integer(billable(resources)));
+	json_object_set_new(attributes, "resources", resources);
+	json_object_set_new(attributes, "intermediate", json_boolean(row_bool(rows, row, "intermediate")));
+	json_object_set_new(attributes, "recovered", json_boolean(row_bool(rows, row, "recovered")));
+	json_object_set_new(attributes, "vcs-commit-sha", json_null());
+	json_object_set_new(attributes, "vcs-commit-url", json_null());
+	json_object_set_new(resource, "links", json_pack("{s:s}", "self", self));
+	return resource;
+}
+
+int state_output_resource(
+	struct store *store, const struct rows *rows, int row, bool shown, json_t **ret_resource, struct err *err)
+{
+	const char *id = row_text(rows, row, "id");
+	_cleanup_(freep) char *self = mem_printf("/api/v2/state-version-outputs/%s", id);
+	bool sensitive = row_bool(rows, row, "sensitive");
+	json_t *value = NULL;
+	json_t *resource;
+
+	if ((shown || !sensitive) && state_output_value(store, rows, row, &value, err) < 0)
+		return -1;
+	resource = resource_new("state-version-outputs", id,
+		json_pack("{s:o, s:b, s:o, s:o, s:o}", "name", row_string(rows, row, "name"), "sensitive", sensitive,
+			"type", row_string(rows, row, "type"), "value", value ? value : json_null(), "detailed-type",
+			row_json(rows, row, "detailed_type")),
+		NULL);
+	json_object_set_new(resource, "links", json_pack("{s:s}", "self", self));
+	*ret_resource = resource;
+	return 0;
+}
+
+/* ---- finding ---- */
+
+static const struct inclusion includes[] = {
+	{"outputs", "state-versions", "outputs", &kind_outputs},
+	{"created_by", "state-versions", "created-by", &kind_users},
+	{"run", "state-versions", "run", &kind_runs},
+	{"run.created_by", "runs", "created-by", &kind_users},
+	{"run.configuration_version", "runs", "configuration-version", &kind_configurations},
+};
+
+/* The state version of the path, if the actor may see it. */
+static int state_of(struct request *req, struct rows *ret_rows, struct err *err)
+{
+	struct scope scope;
+
+	if (state_read(req->store, param(req, "state"), ret_rows, err) < 0)
+		return -1;
+	return scope_workspace_id(req, row_text(ret_rows, 0, "workspace_id"), &scope, err);
+}
+
+/* The current state version of the path's workspace. */
+static int state_of_workspace(struct request *req, struct rows *ret_rows, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct scope scope;
+
+	if (scope_workspace(req, &scope, err) < 0 ||
+		db_query(req->store->db, &rows, err, "select current_state_id from workspaces where id = $1",
+			P_TEXT(scope.workspace.text)) < 0)
+		return -1;
+	if (!rows.count || row_null(&rows, 0, "current_state_id"))
+		return err_set(err, ERR_NOT_FOUND, "the workspace has no state");
+	return state_read(req->store, row_text(&rows, 0, "current_state_id"), ret_rows, err);
+}
+
+static int outputs_read(struct store *store, const char *state_id, bool shown, json_t **ret_list, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_auto_t *list = json_array();
+
+	if (state_outputs(store, state_id, &rows, err) < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++) {
+		json_t *resource;
+
+		if (state_output_resource(store, &rows, i, shown, &resource, err) < 0)
+			return -1;
+		json_array_append_new(list, resource);
+	}
+	*ret_list = json_incref(list);
+	return 0;
+}
+
+static int state_respond(struct request *req, struct response *res, const struct rows *rows, struct err *err)
+{
+	json_auto_t *resource = state_resource(req->store, rows, 0);
+	json_t *included;
+
+	if (includes_follow(req, includes, ARRAY_LEN(includes), resource, &included, err) < 0)
+		return -1;
+	return respond_including(res, 200, json_incref(resource), included);
+}
+
+/* ---- reading ---- */
+
+int states_read(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || state_of(req, &rows, err) < 0)
+		return -1;
+	return state_respond(req, res, &rows, err);
+}
+
+int states_current(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || state_of_workspace(req, &rows, err) < 0)
+		return -1;
+	return state_respond(req, res, &rows, err);
+}
+
+/* Both filters are required. They name one workspace. */
+static int scope_filtered(struct request *req, struct scope *ret_scope, struct err *err)
+{
+	const char *organization = query(req, "filter[organization][name]");
+	const char *workspace = query(req, "filter[workspace][name]");
+
+	if (!organization || !*organization)
+		return err_set(err, ERR_MALFORMED, "filter[organization][name] is required");
+	if (!workspace || !*workspace)
+		return err_set(err, ERR_MALFORMED, "filter[workspace][name] is required");
+	return scope_workspace_named(req, organization, workspace, ret_scope, err);
+}
+
+int states_index(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct state_list list = {.status = query(req, "filter[status]")};
+	json_auto_t *data = json_array();
+	struct scope scope;
+	struct page page;
+	json_t *included;
+
+	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || page_read(req, &page, err) < 0 ||
+		scope_filtered(req, &scope, err) < 0)
+		return -1;
+	list.workspace_id = scope.workspace.text;
+	list.limit = page.size;
+	list.offset = page.offset;
+	if (states_list(req->store, &list, &rows, err) < 0)
+		return -1;
+	page.total = row_int(&rows, 0, "total");
+	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++)
+		json_array_append_new(data, state_resource(req->store, &rows, i));
+	if (includes_follow(req, includes, ARRAY_LEN(includes), data, &included, err) < 0)
+		return -1;
+	return respond_page(req, res, &page, json_incref(data), included);
+}
+
+static int content_state(struct request *req, struct rows *ret_rows, struct err *err)
+{
+	if (state_of(req, ret_rows, err) < 0)
+		return -1;
+	return has_content(ret_rows, 0) ? 0 : err_set(err, ERR_NOT_FOUND, "the state version has no content");
+}
+
+int states_download(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(buf_release) struct buf bytes = BUF_INIT(BODY_STATE);
+
+	if (content_state(req, &rows, err) < 0 || state_content(req->store, row_text(&rows, 0, "id"), &bytes, err) < 0)
+		return -1;
+	return respond_bytes(res, "application/json", &bytes);
+}
+
+int states_json_download(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(buf_release) struct buf bytes = BUF_INIT(BODY_STATE);
+
+	if (content_state(req, &rows, err) < 0 ||
+		blob_get(req->store, row_text(&rows, 0, "json_blob_id"), &bytes, err) < 0)
+		return -1;
+	return respond_bytes(res, "application/json", &bytes);
+}
+
+/* ---- backing data ---- */
+
+static int backing_change(struct request *req, struct response *res, enum backing_change change, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (state_of(req, &rows, err) < 0 ||
+		backing_data_change(req->store, BACKING_STATE, change, row_text(&rows, 0, "id"), err) < 0)
+		return -1;
+	return respond_empty(res, 202);
+}
+
+int states_soft_delete(struct request *req, struct response *res, struct err *err)
+{
+	return backing_change(req, res, BACKING_SOFT_DELETE, err);
+}
+
+int states_restore(struct request *req, struct response *res, struct err *err)
+{
+	return backing_change(req, res, BACKING_RESTORE, err);
+}
+
+int states_permanently_delete(struct request *req, struct response *res, struct err *err)
+{
+	return backing_change(req, res, BACKING_DELETE, err);
+}
+
+/* ---- outputs ---- */
+
+int states_outputs(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_auto_t *list = NULL;
+	struct page page;
+
+	if (page_read(req, &page, err) < 0 || state_of(req, &rows, err) < 0 ||
+		outputs_read(req->store, row_text(&rows, 0, "id"), true, &list, err) < 0)
+		return -1;
+	return respond_slice(req, res, &page, list, NULL);
+}
+
+/* Sensitive values are null in this list. Clients read each of them by its id. */
+int states_current_outputs(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_t *list;
+
+	if (state_of_workspace(req, &rows, err) < 0 ||
+		outputs_read(req->store, row_text(&rows, 0, "id"), false, &list, err) < 0)
+		return -1;
+	return respond_resource(res, 200, list);
+}
+
+int state_outputs_read(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct scope scope;
+	json_t *resource;
+
+	if (state_output_read(req->store, param(req, "output"), &rows, err) < 0 ||
+		scope_workspace_id(req, row_text(&rows, 0, "workspace_id"), &scope, err) < 0 ||
+		state_output_resource(req->store, &rows, 0, true, &resource, err) < 0)
+		return -1;
+	return respond_resource(res, 200, resource);
+}

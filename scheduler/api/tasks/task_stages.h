@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_API_TASKS_TASK_STAGES_H
+#define SCHEDULER_API_TASKS_TASK_STAGES_H
+
+#include "scheduler/api/api.h"
+
+/* Rows of store/tasks/task_views.h as resources. New references. */
+json_t *task_stage_resource(const struct rows *rows, int row);
+json_t *task_result_resource(const struct rows *rows, int row);
+/* The task stage in the path's `:stage`, if the actor has the route's permission: a row of task_stage_view. */
+int task_stage_in_path(struct request *req, struct rows *ret_rows, struct err *err);
+/* The task stages of a run, as an array. */
+int task_stages_of_run(struct store *store, const char *run_id, json_t **ret_stages, struct err *err);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_API_TASKS_TASKS_H
+#define SCHEDULER_API_TASKS_TASKS_H
+
+#include "scheduler/api/api.h"
+
+/* Reads the stages of a task from `list` (an array, or NULL): known stages without duplicates, in the order sent. A new
+ * reference. ERR_INVALID at the pointer. */
+int task_stages_read_names(const json_t *list, const char *pointer, json_t **ret_stages, struct err *err);
+/* ERR_INVALID at the pointer unless the text is an enforcement level of run tasks. */
+int task_enforcement_check(const char *level, const char *pointer, struct err *err);
+
+/* A row of store/tasks/workspace_tasks.h as a resource. */
+json_t *workspace_task_resource(const struct rows *rows, int row);
+
+#endif

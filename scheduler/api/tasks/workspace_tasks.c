@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/api.h"
+#include "scheduler/store/tasks/workspace_tasks.h"
+
+#include "scheduler/http/scope.h"
+#include "scheduler/api/tasks/tasks.h"
+
+json_t *workspace_task_resource(const struct rows *rows, int row)
+{
+	const char *id = row_text(rows, row, "id"), *workspace = row_text(rows, row, "workspace_id");
+	_cleanup_(freep) char *self = mem_printf("/api/v2/workspaces/%s/tasks/%s", workspace, id);
+	json_t *stages = row_json(rows, row, "stages");
+	json_t *resource = resource_new("workspace-tasks", id,
+		json_pack("{so sO so so}", "enforcement-level", row_string(rows, row, "enforcement"), "stage",
+			json_array_get(stages, 0), "stages", stages, "created-at", row_time(rows, row, "created_at")),
+		json_pack("{so so}", "task", to_one("tasks", row_text(rows, row, "task_id")), "workspace",
+			to_one("workspaces", workspace)));
+
+	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
+	return resource;
+}
+
+static int workspace_task_show(struct request *req, struct response *res, int status, const char *workspace_id,
+	const char *id, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (workspace_task_read(req->store, workspace_id, id, &rows, err) < 0)
+		return -1;
+	return respond_resource(res, status, workspace_task_resource(&rows, 0));
+}
+
+int workspace_tasks_index(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct scope scope;
+	struct page page;
+	json_t *data;
+
+	if (page_read(req, &page, err) < 0 || scope_workspace(req, &scope, err) < 0 ||
+		workspace_tasks_list(req->store, scope.workspace.text, page.size, page.offset, &rows, err) < 0)
+		return -1;
+	page.total = row_int(&rows, 0, "total");
+	data = json_array();
+	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++)
+		json_array_append_new(data, workspace_task_resource(&rows, i));
+	return respond_page(req, res, &page, data, NULL);
+}
+
+int workspace_tasks_read(struct request *req, struct response *res, struct err *err)
+{
+	struct scope scope;
+
+	if (scope_workspace(req, &scope, err) < 0)
+		return -1;
+	return workspace_task_show(req, res, 200, scope.workspace.text, param(req, "attached"), err);
+}
+
+/* ---- creating and changing ---- */
+
+/* Reads `stages`, or the deprecated `stage`. A new reference that replaces *stages. */
+static int stages_read(const struct request *req, json_t **stages, struct err *err)
+{
+	const json_t *list = NULL;
+	const char *stage = NULL;
+	json_auto_t *single = NULL;
+	json_t *named = NULL;
+
+	if (body_texts(req, "stages", &list, err) < 0 || body_text(req, "stage", &stage, err) < 0)
+		return -1;
+	if (!json_array_size(list) && stage)
+		list = single = json_pack("[s]", stage);
+	if (list && !json_array_size(list))
+		return err_at(err, "/data/attributes/stages", "Stages can't be empty");
+	if (!list)
+		return 0;
+	if (task_stages_read_names(list, single ? "/data/attributes/stage" : "/data/attributes/stages", &named, err) <
+		0)
+		return -1;
+	json_decref(*stages);
+	*stages = named;
+	return 0;
+}
+
+static int input_read(
+	const struct request *req, json_t **stages, struct workspace_task *workspace_task, struct err *err)
+{
+	if (body_check(req, "workspace-tasks", err) < 0 ||
+		body_text(req, "enforcement-level", &workspace_task->enforcement, err) < 0 ||
+		task_enforcement_check(workspace_task->enforcement, "/data/attributes/enforcement-level", err) < 0 ||
+		stages_read(req, stages, err) < 0)
+		return -1;
+	workspace_task->stages = *stages;
+	return 0;
+}
+
+int workspace_tasks_create(struct request *req, struct response *res, struct err *err)
+{
+	json_auto_t *stages = json_pack("[s]", "post_plan");
+	struct workspace_task workspace_task = {.enforcement = NULL};
+	struct scope scope;
+	struct id id;
+
+	if (scope_workspace(req, &scope, err) < 0 || input_read(req, &stages, &workspace_task, err) < 0)
+		return -1;
+	if (!body_relation(req, "task"))
+		return err_at(err, "/data/relationships/task", "Task must exist");
+	if (workspace_task_create(
+		    req->store, scope.workspace.text, body_relation(req, "task"), &workspace_task, &id, err) < 0)
+		return -1;
+	return workspace_task_show(req, res, 201, scope.workspace.text, id.text, err);
+}
+
+int workspace_tasks_update(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_auto_t *stages = NULL;
+	struct workspace_task workspace_task;
+	struct scope scope;
+
+	if (scope_workspace(req, &scope, err) < 0 ||
+		workspace_task_read(req->store, scope.workspace.text, param(req, "attached"), &rows, err) < 0)
+		return -1;
+	stages = row_json(&rows, 0, "stages");
+	workspace_task.enforcement = row_text(&rows, 0, "enforcement");
+	if (input_read(req, &stages, &workspace_task, err) < 0 ||
+		workspace_task_update(req->store, row_text(&rows, 0, "id"), &workspace_task, err) < 0)
+		return -1;
+	return workspace_task_show(req, res, 200, scope.workspace.text, row_text(&rows, 0, "id"), err);
+}
+
+int workspace_tasks_delete(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct scope scope;
+
+	if (scope_workspace(req, &scope, err) < 0 ||
+		workspace_task_read(req->store, scope.workspace.text, param(req, "attached"), &rows, err) < 0 ||
+		workspace_task_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
+		return -1;
+	return respond_empty(res, 204);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/api.h"
+#include "scheduler/api/variables/variables.h"
+
+#include <string.h>
+
+#include "scheduler/api/kinds.h"
+#include "scheduler/http/scope.h"
+#include "scheduler/api/variables/varsets.h"
+
+enum { KEY_MOST = 128, DESCRIPTION_MOST = 512, VALUE_MOST = 256 << 10 };
+
+/* ---- the resource ---- */
+
+static json_t *variable_owner_show(const struct rows *rows, int row)
+{
+	if (row_null(rows, row, "varset_id"))
+		return json_pack("{so}", "configurable", to_one("workspaces", row_text(rows, row, "workspace_id")));
+	return json_pack("{so}", "varset", to_one("varsets", row_text(rows, row, "varset_id")));
+}
+
+int variable_resource(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
+{
+	_cleanup_(buf_release) struct buf value = BUF_INIT(VALUE_MOST);
+	const char *id = row_text(rows, row, "id");
+	bool sensitive = row_bool(rows, row, "sensitive");
+
+	if (!sensitive && store_open(store, id, rows, row, "value_sealed", &value, err) < 0)
+		return -1;
+	*ret_resource = resource_new("vars", id,
+		json_pack("{s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o}", "key", row_string(rows, row, "key"), "value",
+			json_string_or_null(sensitive ? NULL : buf_str(&value)), "description",
+			row_string(rows, row, "description"), "category", row_string(rows, row, "category"), "hcl",
+			row_bool(rows, row, "hcl"), "sensitive", sensitive, "version-id",
+			row_string(rows, row, "version_id"), "created-at", row_time(rows, row, "created_at")),
+		variable_owner_show(rows, row));
+	return 0;
+}
+
+/* ---- the owner of variables ---- */
+
+/* The workspace or variable set of the path. */
+struct owner {
+	struct id id;
+	struct variable_owner variables;
+};
+
+static int owner_in_path(struct request *req, struct owner *ret_owner, struct err *err)
+{
+	struct scope scope;
+
+	ret_owner->variables = (struct variable_owner){ret_owner->id.text, *param(req, "varset")};
+	if (ret_owner->variables.is_set) {
+		_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+		if (varset_in_path(req, &rows, err) < 0)
+			return -1;
+		text_copy(ret_owner->id.text, ID_SIZE, row_text(&rows, 0, "id"));
+		return 0;
+	}
+	if (scope_workspace(req, &scope, err) < 0)
+		return -1;
+	ret_owner->id = scope.workspace;
+	return 0;
+}
+
+/* ---- reading ---- */
+
+static int variable_show(struct request *req, struct response *res, int status, const struct owner *owner,
+	const char *id, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_t *resource;
+
+	if (variable_read(req->store, &owner->variables, id, &rows, err) < 0 ||
+		variable_resource(req->store, &rows, 0, &resource, err) < 0)
+		return -1;
+	return respond_resource(res, status, resource);
+}
+
+/* The list is not paged: clients that import or plan need all variables. */
+static int variables_show(struct request *req, struct response *res, const struct rows *rows, struct err *err)
+{
+	json_auto_t *data = json_array();
+
+	if (rows_show(req->store, &kind_variables, rows, data, err) < 0)
+		return -1;
+	return respond_resource(res, 200, json_incref(data));
+}
+
+int variables_index(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct owner owner;
+
+	if (owner_in_path(req, &owner, err) < 0 || variables_list(req->store, &owner.variables, &rows, err) < 0)
+		return -1;
+	return variables_show(req, res, &rows, err);
+}
+
+int variables_all(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct scope scope;
+
+	if (scope_workspace(req, &scope, err) < 0 ||
+		variables_effective(req->store, scope.workspace.text, &rows, err) < 0)
+		return -1;
+	return variables_show(req, res, &rows, err);
+}
+
+int variables_read(struct request *req, struct response *res, struct err *err)
+{
+	struct owner owner;
+
+	if (owner_in_path(req, &owner, err) < 0)
+		return -1;
+	return variable_show(req, res, 200, &owner, param(req, "variable"), err);
+}
+
+/* ---- creating and changing ---- */
+
+static int key_check(const struct variable *variable, struct err *err)
+{
+	static const char word[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+	const char *key = text_or_empty(variable->key);
+
+	if (!*key)
+		return err_at(err, "/data/attributes/key", "Key can't be blank");
+	if (strlen(key) > KEY_MOST)
+		return err_at(err, "/data/attributes/key", "Key is too long (maximum is %d characters)", KEY_MOST);
+	if (text_equal(variable->category, "terraform") && key[strspn(key, word)])
+		return err_at(
+			err, "/data/attributes/key", "Key may only contain letters, numbers, underscores and hyphens");
+	for (const unsigned char *at = (const unsigned char *)key; *at; at++)
+		if (*at <= ' ' || *at == 0x7f || *at == '=')
+			return err_at(err, "/data/attributes/key",
+				"Key may not contain spaces, control characters or equal signs");
+	return 0;
+}
+
+static int variable_check(const struct variable *variable, struct err *err)
+{
+	if (!text_equal(variable->category, "terraform") && !text_equal(variable->category, "env"))
+		return err_at(err, "/data/attributes/category", "Category must be terraform or env");
+	if (strlen(text_or_empty(variable->value)) > VALUE_MOST)
+		return err_at(err, "/data/attributes/value", "Value is too long (maximum is %d bytes)", VALUE_MOST);
+	if (strlen(text_or_empty(variable->description)) > DESCRIPTION_MOST)
+		return err_at(err, "/data/attributes/description", "Description is too long (maximum is %d characters)",
+			DESCRIPTION_MOST);
+	return key_check(variable, err);
+}
+
+int variable_input_read(const struct request *req, struct variable *variable, struct err *err)
+{
+	if (body_check(req, "vars", err) < 0 || body_text(req, "key", &variable->key, err) < 0 ||
+		body_long_text(req, "value", &variable->value, err) < 0 ||
+		body_text(req, "description", &variable->description, err) < 0 ||
+		body_text(req, "category", &variable->category, err) < 0 ||
+		body_bool(req, "hcl", &variable->hcl, err) < 0 ||
+		body_bool(req, "sensitive", &variable->sensitive, err) < 0)
+		return -1;
+	return variable_check(variable, err);
+}
+
+int variables_create(struct request *req, struct response *res, struct err *err)
+{
+	struct variable variable = {.value = ""};
+	struct owner owner;
+	struct id id;
+
+	if (owner_in_path(req, &owner, err) < 0 || variable_input_read(req, &variable, err) < 0)
+		return -1;
+	variable.value = text_or_empty(variable.value);
+	if (variable_create(req->store, &owner.variables, &variable, &id, err) < 0)
+		return -1;
+	return variable_show(req, res, 201, &owner, id.text, err);
+}
+
+int variables_update(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct variable variable = {.value = NULL};
+	struct owner owner;
+
+	if (owner_in_path(req, &owner, err) < 0 ||
+		variable_read(req->store, &owner.variables, param(req, "variable"), &rows, err) < 0)
+		return -1;
+	variable.key = row_text(&rows, 0, "key");
+	variable.description = row_text(&rows, 0, "description");
+	variable.category = row_text(&rows, 0, "category");
+	variable.hcl = row_bool(&rows, 0, "hcl");
+	variable.sensitive = row_bool(&rows, 0, "sensitive");
+	if (variable_input_read(req, &variable, err) < 0)
+		return -1;
+	if (!variable.sensitive && row_bool(&rows, 0, "sensitive"))
+		return err_at(err, "/data/attributes/sensitive", "Sensitive can't be turned off: make a new variable");
+	if (variable_update(req->store, &owner.variables, row_text(&rows, 0, "id"), &variable, err) < 0)
+		return -1;
+	return variable_show(req, res, 200, &owner, row_text(&rows, 0, "id"), err);
+}
+
+int variables_delete(struct request *req, struct response *res, struct err *err)
+{
+	struct owner owner;
+
+	if (owner_in_path(req, &owner, err) < 0 ||
+		variable_delete(req->store, &owner.variables, param(req, "variable"), err) < 0)
+		return -1;
+	return respond_empty(res, 204);
+}

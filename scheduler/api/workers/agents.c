@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/api.h"
+#include "scheduler/store/workers/agents.h"
+
+#include "scheduler/api/including.h"
+#include "scheduler/api/workers/pools.h"
+#include "scheduler/api/access/tokens.h"
+
+/* A pool's agents (its workers) and the tokens with which they start. */
+
+json_t *agent_resource(const struct rows *rows, int row)
+{
+	const char *id = row_text(rows, row, "id");
+	_cleanup_(freep) char *self = mem_printf("/api/v2/agents/%s", id);
+	json_t *resource = resource_new("agents", id,
+		json_pack("{so so so so so so so}", "name", row_string(rows, row, "name"), "ip-address",
+			row_string(rows, row, "address"), "status", row_string(rows, row, "status"), "created-at",
+			row_time(rows, row, "created_at"), "last-ping-at", row_time(rows, row, "seen_at"),
+			"token-description", row_string(rows, row, "token_description"), "capabilities",
+			row_json(rows, row, "capabilities")),
+		json_pack("{so so}", "agent-pool", to_one("agent-pools", row_text(rows, row, "pool_id")),
+			"authentication-token", to_one("authentication-tokens", row_text(rows, row, "token_id"))));
+
+	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
+	return resource;
+}
+
+/* Lists the agents of the pool, or of all pools if pool_id is NULL. */
+static int agents_show(struct request *req, struct response *res, const char *pool_id, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct agent_list list = {
+		.pool_id = pool_id, .seen_since = query(req, "filter[last-ping-since]"), .sort = query(req, "sort")};
+	struct page page;
+
+	if (page_read(req, &page, err) < 0)
+		return -1;
+	if (list.seen_since && !time_valid(list.seen_since))
+		return err_set(
+			err, ERR_MALFORMED, "filter[last-ping-since] must be a time such as 2026-11-21T01:25:00Z");
+	list.limit = page.size;
+	list.offset = page.offset;
+	if (agents_list(req->store, &list, &rows, err) < 0)
+		return -1;
+	return respond_rows(req, res, &page, &(struct listing){&rows, &kind_agents, NULL, 0}, err);
+}
+
+int agents_index(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows pool = ROWS_INIT;
+
+	if (pool_in_path(req, &pool, err) < 0)
+		return -1;
+	return agents_show(req, res, row_text(&pool, 0, "id"), err);
+}
+
+int agents_site(struct request *req, struct response *res, struct err *err)
+{
+	return agents_show(req, res, NULL, err);
+}
+
+static int agent_in_path(struct request *req, struct rows *ret_rows, struct err *err)
+{
+	if (agent_read(req->store, param(req, "agent"), ret_rows, err) < 0)
+		return -1;
+	return may(req, (struct place){.organization = row_text(ret_rows, 0, "organization_id")}, "agent", err);
+}
+
+int agents_read(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (agent_in_path(req, &rows, err) < 0)
+		return -1;
+	return respond_resource(res, 200, agent_resource(&rows, 0));
+}
+
+int agents_delete(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (agent_in_path(req, &rows, err) < 0 || agent_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
+		return -1;
+	return respond_empty(res, 204);
+}
+
+/* ---- tokens ---- */
+
+int agent_tokens_index(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows pool = ROWS_INIT;
+	struct token_list list = {.pool_id = param(req, "pool")};
+
+	if (pool_in_path(req, &pool, err) < 0)
+		return -1;
+	return tokens_show(req, res, &list, err);
+}
+
+/* Clients send the type of either the request or the created resource. */
+static int body_check_token(const struct request *req, struct err *err)
+{
+	if (text_equal(json_string_at(json_at(req->body, "data"), "type"), "agent-tokens"))
+		return 0;
+	return body_check(req, "authentication-tokens", err);
+}
+
+int agent_tokens_create(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows pool = ROWS_INIT;
+	struct token_order order = {.pool_id = param(req, "pool"), .created_by = req->actor.user.text};
+
+	if (pool_in_path(req, &pool, err) < 0 || body_check_token(req, err) < 0 ||
+		token_order_read(req, &order, err) < 0)
+		return -1;
+	if (!*text_or_empty(order.description))
+		return err_at(err, "/data/attributes/description", "Description can't be blank");
+	return token_make(req, res, &order, err);
+}

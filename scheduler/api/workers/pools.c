@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/api.h"
+#include "scheduler/api/workers/pools.h"
+
+#include "proto/topics.h"
+#include "scheduler/api/including.h"
+#include "scheduler/http/relations.h"
+#include "scheduler/http/scope.h"
+#include "scheduler/outbox/publisher.h"
+#include "scheduler/outbox/waits.h"
+#include "scheduler/store/names.h"
+#include "scheduler/store/workers/pools.h"
+
+/* ---- the resource ---- */
+
+static const struct relation relations[POOL_RELATIONS] = {
+	[POOL_ALLOWED_WORKSPACES] = {.name = "allowed-workspaces",
+		.column = "allowed_workspaces",
+		.type = "workspaces"},
+	[POOL_ALLOWED_PROJECTS] = {.name = "allowed-projects", .column = "allowed_projects", .type = "projects"},
+	[POOL_EXCLUDED_WORKSPACES] = {.name = "excluded-workspaces",
+		.column = "excluded_workspaces",
+		.type = "workspaces"},
+};
+
+static const struct inclusion includes[] = {{"workspaces", "agent-pools", "workspaces", &kind_workspaces}};
+
+/* A to-many relation that has only a link to its list. */
+static json_t *to_list(const char *pool, const char *list)
+{
+	_cleanup_(freep) char *path = mem_printf("/api/v2/agent-pools/%s/%s", pool, list);
+
+	return json_pack("{s{ss}}", "links", "related", path);
+}
+
+json_t *pool_resource(const struct rows *rows, int row)
+{
+	const char *id = row_text(rows, row, "id");
+	_cleanup_(freep) char *self = mem_printf("/api/v2/agent-pools/%s", id);
+	json_t *related = json_pack("{so so so so}", "organization",
+		to_one("organizations", row_text(rows, row, "organization_name")), "agents", to_list(id, "agents"),
+		"authentication-tokens", to_list(id, "authentication-tokens"), "workspaces",
+		row_many(rows, row, "workspaces", "workspaces"));
+	json_t *resource;
+
+	relations_show(relations, POOL_RELATIONS, rows, row, related);
+	resource = resource_new("agent-pools", id,
+		json_pack("{so sI sb so}", "name", row_string(rows, row, "name"), "agent-count",
+			(json_int_t)row_int(rows, row, "agent_count"), "organization-scoped",
+			row_bool(rows, row, "organization_scoped"), "created-at", row_time(rows, row, "created_at")),
+		related);
+	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
+	return resource;
+}
+
+/* ---- reading ---- */
+
+int pool_in_path(struct request *req, struct rows *ret_rows, struct err *err)
+{
+	if (pool_read(req->store, param(req, "pool"), ret_rows, err) < 0)
+		return -1;
+	return may(req, (struct place){.organization = row_text(ret_rows, 0, "organization_id")}, "agent pool", err);
+}
+
+static int pool_show(struct request *req, struct response *res, int status, const char *id, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct listing listing = {&rows, &kind_pools, includes, ARRAY_LEN(includes)};
+
+	if (pool_read(req->store, id, &rows, err) < 0)
+		return -1;
+	return respond_row(req, res, status, &listing, err);
+}
+
+int pools_index(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct pool_list list = {.search = query(req, "q"),
+		.sort = query(req, "sort"),
+		.workspace_id = query(req, "filter[allowed_workspaces][id]"),
+		.workspace_name = query(req, "filter[allowed_workspaces][name]"),
+		.project_id = query(req, "filter[allowed_projects][id]"),
+		.project_name = query(req, "filter[allowed_projects][name]")};
+	struct scope scope;
+	struct page page;
+
+	if (list_begin(req, includes, ARRAY_LEN(includes), &scope, &page, err) < 0)
+		return -1;
+	list.organization_id = scope.organization.text;
+	list.limit = page.size;
+	list.offset = page.offset;
+	if (pools_list(req->store, &list, &rows, err) < 0)
+		return -1;
+	return respond_rows(req, res, &page, &(struct listing){&rows, &kind_pools, includes, ARRAY_LEN(includes)}, err);
+}
+
+int pools_read(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct listing listing = {&rows, &kind_pools, includes, ARRAY_LEN(includes)};
+
+	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || pool_in_path(req, &rows, err) < 0)
+		return -1;
+	return respond_row(req, res, 200, &listing, err);
+}
+
+/* ---- creating and changing ---- */
+
+/* The related ids in the body: new references. */
+struct related {
+	json_t *ids[POOL_RELATIONS];
+};
+
+static void related_release(struct related *related)
+{
+	for (size_t i = 0; i < ARRAY_LEN(related->ids); i++)
+		json_decref(related->ids[i]);
+}
+
+/* Reads a body into *pool. Attributes that were not sent stay as they are. */
+static int input_read(const struct request *req, struct pool *pool, struct related *related, struct err *err)
+{
+	if (body_check(req, "agent-pools", err) < 0 || body_text(req, "name", &pool->name, err) < 0 ||
+		body_bool(req, "organization-scoped", &pool->organization_scoped, err) < 0 ||
+		name_check("Name", "/data/attributes/name", pool->name, err) < 0)
+		return -1;
+	if (relations_read(req, relations, POOL_RELATIONS, related->ids, err) < 0)
+		return -1;
+	for (size_t i = 0; i < POOL_RELATIONS; i++)
+		pool->related[i] = related->ids[i];
+	return 0;
+}
+
+int pools_create(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(related_release) struct related related = {{NULL}};
+	struct pool pool = {.organization_scoped = true};
+	struct scope scope;
+	struct id id;
+
+	if (scope_organization(req, &scope, err) < 0 || input_read(req, &pool, &related, err) < 0 ||
+		pool_create(req->store, scope.organization.text, &pool, &id, err) < 0)
+		return -1;
+	return pool_show(req, res, 201, id.text, err);
+}
+
+int pools_update(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(related_release) struct related related = {{NULL}};
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct pool pool;
+
+	if (pool_in_path(req, &rows, err) < 0)
+		return -1;
+	pool = (struct pool){
+		.name = row_text(&rows, 0, "name"), .organization_scoped = row_bool(&rows, 0, "organization_scoped")};
+	if (input_read(req, &pool, &related, err) < 0 ||
+		pool_update(req->store, row_text(&rows, 0, "id"), &pool, err) < 0)
+		return -1;
+	return pool_show(req, res, 200, row_text(&rows, 0, "id"), err);
+}
+
+struct pool_topic {
+	struct publisher *publisher;
+	char name[TOPIC_NAME_SIZE];
+};
+
+static void pool_gone(void *data, bool committed)
+{
+	struct pool_topic *topic = data;
+
+	if (committed && topic->publisher)
+		publisher_topic_gone(topic->publisher, topic->name);
+	free(topic);
+}
+
+int pools_delete(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct pool_topic *topic;
+
+	if (pool_in_path(req, &rows, err) < 0 || pool_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
+		return -1;
+	topic = mem_new(1, sizeof(*topic));
+	topic->publisher = req->store->publisher;
+	topic_of_pool(row_text(&rows, 0, "id"), topic->name);
+	db_after_commit(req->store->db, pool_gone, topic);
+	waits_dismiss(req->store->waits, req->store->db, row_text(&rows, 0, "id"));
+	return respond_empty(res, 204);
+}

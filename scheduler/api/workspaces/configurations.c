@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/api.h"
+#include "scheduler/api/workspaces/configurations.h"
+
+#include "scheduler/api/workspaces/archive.h"
+#include "scheduler/api/including.h"
+#include "scheduler/http/scope.h"
+#include "scheduler/http/trail.h"
+#include "scheduler/auth/signed.h"
+#include "scheduler/runs/order.h"
+#include "scheduler/store/states/backing_data.h"
+#include "scheduler/store/workspaces/configurations.h"
+
+json_t *configuration_resource(const struct rows *rows, int row)
+{
+	const char *id = row_text(rows, row, "id");
+	_cleanup_(freep) char *self = mem_printf("/api/v2/configuration-versions/%s", id);
+	_cleanup_(freep) char *download = mem_printf("%s/download", self);
+	json_t *attributes = json_pack("{s:b, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:[]}", "auto-queue-runs",
+		row_bool(rows, row, "auto_queue_runs"), "speculative", row_bool(rows, row, "speculative"),
+		"provisional", row_bool(rows, row, "provisional"), "source", row_string(rows, row, "source"), "status",
+		row_string(rows, row, "status"), "status-timestamps", row_json(rows, row, "status_timestamps"), "error",
+		row_string(rows, row, "error"), "error-message", row_string(rows, row, "error_message"),
+		"changed-files");
+	json_t *resource = resource_new("configuration-versions", id, attributes,
+		json_pack("{s:o, s:o}", "ingress-attributes", to_one("ingress-attributes", NULL), "run",
+			to_one("runs", row_text(rows, row, "run_id"))));
+
+	json_object_set_new(resource, "links", json_pack("{s:s, s:s}", "self", self, "download", download));
+	return resource;
+}
+
+/* The configuration version of the path, or of the path's run, if the actor may see it. */
+static int configuration_of(struct request *req, struct rows *ret_rows, struct err *err)
+{
+	struct err hidden = ERR_INIT;
+	struct scope scope;
+
+	if (*param(req, "run") ? configuration_of_run(req->store, param(req, "run"), ret_rows, err) < 0
+			       : configuration_read(req->store, param(req, "configuration"), ret_rows, err) < 0)
+		return -1;
+	if (req->actor.kind == ACTOR_TASK)
+		return actor_may_for_task(req->store, &req->actor, NULL, row_text(ret_rows, 0, "id"), err);
+	if (scope_workspace_id(req, row_text(ret_rows, 0, "workspace_id"), &scope, &hidden) == 0)
+		return 0;
+	if (hidden.kind != ERR_NOT_FOUND)
+		*err = hidden;
+	else
+		err_set(err, ERR_NOT_FOUND, "configuration version not found");
+	return -1;
+}
+
+/* ---- creating and reading ---- */
+
+/* The CLI sends a header that identifies it. All other clients count as the API. */
+static const char *source_of(const struct request *req)
+{
+	return text_equal(http_header(req->http, "X-Terraform-Integration"), "cloud") ? "terraform+cloud" : "tfe-api";
+}
+
+int configurations_create(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(freep) char *path = NULL;
+	_cleanup_(freep) char *url = NULL;
+	struct configuration_order order = {.auto_queue_runs = true, .source = source_of(req)};
+	struct scope scope;
+	struct id id;
+	json_t *resource;
+
+	if (scope_workspace(req, &scope, err) < 0 ||
+		(req->body && body_check(req, "configuration-versions", err) < 0) ||
+		body_bool(req, "auto-queue-runs", &order.auto_queue_runs, err) < 0 ||
+		body_bool(req, "speculative", &order.speculative, err) < 0 ||
+		body_bool(req, "provisional", &order.provisional, err) < 0)
+		return -1;
+	order.workspace_id = scope.workspace.text;
+	order.created_by = req->actor.user.text;
+	if (configuration_create(req->store, &order, &id, err) < 0 ||
+		configuration_read(req->store, id.text, &rows, err) < 0)
+		return -1;
+	path = mem_printf("/configuration-versions/%s/upload", id.text);
+	url = signed_url(req->store, path);
+	resource = configuration_resource(&rows, 0);
+	json_object_set_new(json_object_get(resource, "attributes"), "upload-url", json_string(url));
+	return respond_resource(res, 201, resource);
+}
+
+static const struct inclusion includes[] = {
+	{"ingress_attributes", NULL, NULL, NULL},
+	{"run", "configuration-versions", "run", &kind_runs},
+};
+
+int configurations_read(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_auto_t *resource = NULL;
+	json_t *included;
+
+	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || configuration_of(req, &rows, err) < 0)
+		return -1;
+	resource = configuration_resource(&rows, 0);
+	if (includes_follow(req, includes, ARRAY_LEN(includes), resource, &included, err) < 0)
+		return -1;
+	return respond_including(res, 200, json_incref(resource), included);
+}
+
+int configurations_index(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_auto_t *data = json_array();
+	struct scope scope;
+	struct page page;
+	json_t *included;
+
+	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || page_read(req, &page, err) < 0 ||
+		scope_workspace(req, &scope, err) < 0 ||
+		configurations_list(req->store, scope.workspace.text, page.size, page.offset, &rows, err) < 0)
+		return -1;
+	page.total = row_int(&rows, 0, "total");
+	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++)
+		json_array_append_new(data, configuration_resource(&rows, i));
+	if (includes_follow(req, includes, ARRAY_LEN(includes), data, &included, err) < 0)
+		return -1;
+	return respond_page(req, res, &page, json_incref(data), included);
+}
+
+int configurations_download(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(buf_release) struct buf bytes = BUF_INIT(BODY_ARCHIVE);
+
+	if (configuration_of(req, &rows, err) < 0)
+		return -1;
+	if (!text_equal(row_text(&rows, 0, "status"), "uploaded"))
+		return err_set(err, ERR_NOT_FOUND, "the configuration version has no files");
+	if (blob_get(req->store, row_text(&rows, 0, "blob_id"), &bytes, err) < 0)
+		return -1;
+	return respond_bytes(res, "application/gzip", &bytes);
+}
+
+static int backing_change(struct request *req, struct response *res, enum backing_change change, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (configuration_of(req, &rows, err) < 0 ||
+		backing_data_change(req->store, BACKING_CONFIGURATION, change, row_text(&rows, 0, "id"), err) < 0)
+		return -1;
+	return respond_empty(res, 202);
+}
+
+int configurations_soft_delete(struct request *req, struct response *res, struct err *err)
+{
+	return backing_change(req, res, BACKING_SOFT_DELETE, err);
+}
+
+int configurations_restore(struct request *req, struct response *res, struct err *err)
+{
+	return backing_change(req, res, BACKING_RESTORE, err);
+}
+
+int configurations_permanently_delete(struct request *req, struct response *res, struct err *err)
+{
+	return backing_change(req, res, BACKING_DELETE, err);
+}
+
+int configurations_archive(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (configuration_of(req, &rows, err) < 0 ||
+		configuration_archive(req->store, row_text(&rows, 0, "id"), err) < 0)
+		return -1;
+	return respond_empty(res, 202);
+}
+
+/* ---- the upload ---- */
+
+/* Queues a run for the upload if the configuration version has auto-queue-runs and is not provisional. The run's actor
+ * is the creator of the version. */
+static int upload_queue_run(struct request *req, const struct rows *rows, struct err *err)
+{
+	struct run_order order = {
+		.workspace_id = row_text(rows, 0, "workspace_id"),
+		.configuration_version_id = row_text(rows, 0, "id"),
+		.actor = row_text(rows, 0, "created_by"),
+		.source = "tfe-configuration-version",
+		.plan_only = CHOICE_UNSET,
+		.auto_apply = CHOICE_UNSET,
+	};
+	struct id run;
+
+	if (!row_bool(rows, 0, "auto_queue_runs") || row_bool(rows, 0, "provisional"))
+		return 0;
+	return run_create(req->store, &order, &run, err);
+}
+
+int configurations_upload(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const char *id = param(req, "configuration");
+	struct err ignored = ERR_INIT;
+	bool first;
+
+	if (configuration_read(req->store, id, &rows, err) < 0)
+		return -1;
+	trail_note_place(req->trail, &(struct place){.workspace = row_text(&rows, 0, "workspace_id")});
+	if (archive_check(req->http->body.data, req->http->body.len, err) < 0) {
+		configuration_refuse(req->store, id, err->message, &ignored);
+		return -1;
+	}
+	if (configuration_upload(req->store, id, req->http->body.data, req->http->body.len, &first, err) < 0 ||
+		(first && upload_queue_run(req, &rows, err) < 0))
+		return -1;
+	return respond_empty(res, 200);
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/api.h"
+#include "scheduler/api/workspaces/projects.h"
+
+#include <string.h>
+
+#include "scheduler/api/workspaces/auto_destroy.h"
+#include "scheduler/api/workspaces/default_mode.h"
+#include "scheduler/http/fields.h"
+#include "scheduler/api/including.h"
+#include "scheduler/api/access/permissions.h"
+#include "scheduler/http/scope.h"
+#include "scheduler/api/workspaces/tags.h"
+#include "scheduler/store/workspaces/projects.h"
+#include "scheduler/store/workspaces/workspaces.h"
+
+enum { NAME_LEAST = 3, NAME_MOST = 40, DESCRIPTION_MOST = 256 };
+
+/* ---- the resource ---- */
+
+static const struct permission_shown permissions[] = {
+	{"can-read", CAN_READ_PROJECT},
+	{"can-update", CAN_MANAGE_PROJECT},
+	{"can-destroy", CAN_DELETE_PROJECT},
+	{"can-create-workspace", CAN_CREATE_WORKSPACE},
+	{"can-move-workspace", CAN_MOVE_WORKSPACE},
+	{"can-deploy-no-code-modules", CAN_CREATE_WORKSPACE},
+	{"can-read-teams", CAN_READ_PROJECT_TEAMS},
+	{"can-manage-teams", CAN_MANAGE_PROJECT_TEAMS},
+	{"can-manage-tags", CAN_MANAGE_PROJECT},
+};
+
+static json_t *project_permissions(const struct rows *rows, int row)
+{
+	json_t *object = permissions_shown(permissions, ARRAY_LEN(permissions), rows, row);
+
+	if (row_bool(rows, row, "is_default"))
+		json_object_set_new(object, "can-destroy", json_false());
+	json_object_set_new(object, "can-manage-in-hcp", json_false());
+	return object;
+}
+
+json_t *project_resource(const struct rows *rows, int row)
+{
+	const char *id = row_text(rows, row, "id");
+	_cleanup_(freep) char *self = mem_printf("/api/v2/projects/%s", id);
+	json_auto_t *settings = row_json(rows, row, "settings");
+	bool own = json_object_get(settings, "default-execution-mode") != NULL;
+	json_t *resource = resource_new("projects", id,
+		json_pack("{so so sb so so s{sb sb} so sI so}", "name", row_string(rows, row, "name"), "description",
+			row_string(rows, row, "description"), "is-unified", 0, "default-execution-mode",
+			row_string(rows, row, "mode"), "auto-destroy-activity-duration",
+			json_string_or_null(json_string_at(settings, "auto-destroy-activity-duration")),
+			"setting-overwrites", "default-execution-mode", own, "default-agent-pool", own, "created-at",
+			row_time(rows, row, "created_at"), "workspace-count",
+			(json_int_t)row_int(rows, row, "workspace_count"), "permissions",
+			project_permissions(rows, row)),
+		json_pack("{so so}", "organization", to_one("organizations", row_text(rows, row, "organization_name")),
+			"default-agent-pool", to_one("agent-pools", row_text(rows, row, "default_pool_id"))));
+
+	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
+	return resource;
+}
+
+/* ---- reading ---- */
+
+static const struct inclusion includes[] = {
+	{"organization", "projects", "organization", &kind_organizations},
+	{"effective-tag-bindings", "projects", "effective-tag-bindings", NULL},
+};
+
+static int project_includes(const struct request *req, json_t *projects, json_t **ret_included, struct err *err)
+{
+	if (includes_follow(req, includes, ARRAY_LEN(includes), projects, ret_included, err) < 0)
+		return -1;
+	return bindings_include(req, TAGGED_PROJECT, projects, ret_included, err);
+}
+
+int project_in_path(struct request *req, struct rows *ret_rows, struct err *err)
+{
+	if (project_read(req->store, param(req, "project"), ret_rows, err) < 0)
+		return -1;
+	return may(req,
+		(struct place){.organization = row_text(ret_rows, 0, "organization_id"),
+			.project = row_text(ret_rows, 0, "id")},
+		"project", err);
+}
+
+/* Answers with the project and the resources that the request includes. */
+static int project_show(struct request *req, struct response *res, int status, const char *id, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_auto_t *data = NULL;
+	json_t *included = NULL;
+
+	if (project_read(req->store, id, &rows, err) < 0)
+		return -1;
+	data = json_pack("[o]", project_resource(&rows, 0));
+	if (project_includes(req, data, &included, err) < 0)
+		return -1;
+	return respond_including(res, status, json_incref(json_array_get(data, 0)), included);
+}
+
+static int list_read(struct request *req, struct project_list *list, struct rows *ret_rows, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array keys = DB_ARRAY_INIT, values = DB_ARRAY_INIT;
+	int result;
+
+	list->search = query(req, "q");
+	list->names = query(req, "filter[names]");
+	list->tag_keys = &keys;
+	list->tag_values = &values;
+	tag_filters_read(req, &keys, &values);
+	result = projects_list(req->store, list, ret_rows, err);
+	list->tag_keys = list->tag_values = NULL;
+	return result;
+}
+
+int projects_index(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_auto_t *data = json_array();
+	struct project_list list = {0};
+	json_t *included = NULL;
+	struct scope scope;
+	struct page page;
+
+	if (list_begin(req, includes, ARRAY_LEN(includes), &scope, &page, err) < 0)
+		return -1;
+	list.organization_id = scope.organization.text;
+	list.limit = page.size;
+	list.offset = page.offset;
+	if (list_read(req, &list, &rows, err) < 0)
+		return -1;
+	page.total = row_int(&rows, 0, "total");
+	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++)
+		json_array_append_new(data, project_resource(&rows, i));
+	if (project_includes(req, data, &included, err) < 0)
+		return -1;
+	return respond_page(req, res, &page, json_incref(data), included);
+}
+
+int projects_read(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || project_in_path(req, &rows, err) < 0)
+		return -1;
+	return project_show(req, res, 200, param(req, "project"), err);
+}
+
+/* ---- input ---- */
+
+static const struct field settings[] = {
+	{"auto-destroy-activity-duration", FIELD_TEXT, "null"},
+	{"default-execution-mode", FIELD_TEXT, "null"},
+};
+
+static int name_check_project(const char *name, struct err *err)
+{
+	static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_ ";
+	static const char pointer[] = "/data/attributes/name";
+	size_t len = strlen(text_or_empty(name));
+
+	if (!len)
+		return err_at(err, pointer, "Name can't be blank");
+	if (name[strspn(name, allowed)])
+		return err_at(err, pointer, "Name may only contain letters, numbers, spaces, underscores and hyphens");
+	if (name[0] == ' ' || name[len - 1] == ' ')
+		return err_at(err, pointer, "Name may not begin or end with a space");
+	if (len < NAME_LEAST || len > NAME_MOST)
+		return err_at(err, pointer, "Name must have %d to %d characters", NAME_LEAST, NAME_MOST);
+	return 0;
+}
+
+/* false makes the project inherit the organization's mode. */
+static int overwrites_read(const struct request *req, json_t *set, struct err *err)
+{
+	static const char pointer[] = "/data/attributes/setting-overwrites";
+	const json_t *overwrites = json_at(req->body, "data.attributes.setting-overwrites");
+	const json_t *mode = json_object_get(overwrites, "default-execution-mode");
+	const json_t *pool = json_object_get(overwrites, "default-agent-pool");
+
+	if (overwrites && !json_is_object(overwrites) && !json_is_null(overwrites))
+		return err_at(err, pointer, "Setting overwrites must be an object");
+	if (json_is_boolean(mode) && json_is_boolean(pool) && json_is_true(mode) != json_is_true(pool))
+		return err_at(err, pointer,
+			"If agent-pool and execution-mode are both included in setting-overwrites, their values must "
+			"be the same.");
+	if (!json_is_false(mode))
+		return 0;
+	json_object_set_new(set, "default-execution-mode", json_null());
+	return 0;
+}
+
+/* The mode in the body, or else the project's present mode. */
+static int mode_read(const struct request *req, const struct pool_use *use, const json_t *old, const json_t *set,
+	struct project *project, struct err *err)
+{
+	struct default_mode mode = {json_string_at(old, "default-execution-mode"), project->pool_id};
+	struct default_mode_body body = {.pool_pointer = "/data/attributes/default-agent-pool-id"};
+	bool given = json_object_get(set, "default-execution-mode");
+
+	body.mode = json_string_at(given ? set : old, "default-execution-mode");
+	if (body_text(req, "default-agent-pool-id", &body.pool, err) < 0 ||
+		default_mode_change(req, use, &body, &mode, err) < 0)
+		return -1;
+	project->pool_id = mode.pool;
+	return 0;
+}
+
+/* Reads a body into *project, and its settings into `set`. Attributes that were not sent stay as they are. */
+static int input_read(const struct request *req, const struct pool_use *use, const json_t *old, struct project *project,
+	json_t *set, struct err *err)
+{
+	if (body_check(req, "projects", err) < 0 || body_text(req, "name", &project->name, err) < 0 ||
+		body_text(req, "description", &project->description, err) < 0 ||
+		fields_read(req, settings, ARRAY_LEN(settings), set, err) < 0 ||
+		duration_check(json_string_at(set, "auto-destroy-activity-duration"), err) < 0 ||
+		overwrites_read(req, set, err) < 0 || mode_read(req, use, old, set, project, err) < 0)
+		return -1;
+	project->description = text_or_empty(project->description);
+	project->settings = set;
+	if (strlen(project->description) > DESCRIPTION_MOST)
+		return err_at(err, "/data/attributes/description", "Description is too long (maximum is %d characters)",
+			DESCRIPTION_MOST);
+	return name_check_project(project->name, err);
+}
+
+/* ---- creating and changing ---- */
+
+/* A project and its tag bindings are written in one transaction. */
+struct saving {
+	const struct request *req;
+	const char *organization_id;
+	const struct project *project;
+	const json_t *bindings; /* NULL: unchanged */
+	const char *old;        /* the id of an existing project, or NULL */
+	struct id id;
+};
+
+static int save_in(void *data, struct err *err)
+{
+	struct saving *s = data;
+	struct store *store = s->req->store;
+	struct binding_order order = {.kind = TAGGED_PROJECT,
+		.organization_id = s->organization_id,
+		.bindings = s->bindings,
+		.replace = true,
+		.pointer = "/data/relationships/tag-bindings"};
+
+	if (s->old)
+		text_copy(s->id.text, sizeof(s->id.text), s->old);
+	if ((s->old ? project_update(store, s->old, s->project, err)
+		    : project_create(store, s->organization_id, s->project, &s->id, err)) < 0)
+		return -1;
+	order.owner = s->id.text;
+	if (s->bindings && bindings_write(store, &order, err) < 0)
+		return -1;
+	return s->old ? workspaces_inherit_mode(store, s->organization_id, err) : 0;
+}
+
+static int project_save(struct saving *s, struct err *err)
+{
+	const json_t *list = body_relation_list(s->req, "tag-bindings");
+	json_auto_t *bindings = NULL;
+
+	if (list && bindings_parse(list, "/data/relationships/tag-bindings", &bindings, err) < 0)
+		return -1;
+	s->bindings = bindings;
+	return db_transaction(s->req->store->db, save_in, s, err);
+}
+
+int projects_create(struct request *req, struct response *res, struct err *err)
+{
+	json_auto_t *set = json_object();
+	struct project project = {.name = NULL};
+	struct saving saving = {.req = req, .project = &project};
+	struct pool_use use = {.anywhere = true}; /* no pool can be scoped to a project that does not exist yet */
+	struct scope scope;
+
+	saving.organization_id = use.organization_id = scope.organization.text;
+	if (scope_organization(req, &scope, err) < 0 || input_read(req, &use, NULL, &project, set, err) < 0)
+		return -1;
+	if (project_save(&saving, err) < 0)
+		return -1;
+	return project_show(req, res, 201, saving.id.text, err);
+}
+
+int projects_update(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_auto_t *set = json_object(), *old = NULL;
+	struct project project;
+	struct saving saving = {.req = req, .project = &project, .old = param(req, "project")};
+	struct pool_use use;
+
+	if (project_in_path(req, &rows, err) < 0)
+		return -1;
+	saving.organization_id = row_text(&rows, 0, "organization_id");
+	use = (struct pool_use){.organization_id = saving.organization_id, .project_id = saving.old};
+	old = row_json(&rows, 0, "settings");
+	project.name = row_text(&rows, 0, "name");
+	project.description = row_text(&rows, 0, "description");
+	project.pool_id = row_text(&rows, 0, "default_pool_id");
+	if (input_read(req, &use, old, &project, set, err) < 0 || project_save(&saving, err) < 0)
+		return -1;
+	return project_show(req, res, 200, saving.old, err);
+}
+
+int projects_delete(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (project_in_path(req, &rows, err) < 0 || project_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
+		return -1;
+	return respond_empty(res, 204);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_API_WORKSPACES_PROJECTS_H
+#define SCHEDULER_API_WORKSPACES_PROJECTS_H
+
+#include "scheduler/api/api.h"
+
+/* A row of store/workspaces/projects.h as a resource. */
+json_t *project_resource(const struct rows *rows, int row);
+
+/* The project in the path, if the actor has the route's permission: a row of store/workspaces/projects.h.
+ * ERR_NOT_FOUND. */
+int project_in_path(struct request *req, struct rows *ret_rows, struct err *err);
+
+#endif

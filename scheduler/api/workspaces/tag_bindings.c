@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "scheduler/api/api.h"
+#include "scheduler/api/workspaces/projects.h"
+#include "scheduler/http/scope.h"
+#include "scheduler/api/workspaces/tags.h"
+
+enum { KEY_MOST = 128, VALUE_MOST = 256, LIST_MOST = 1000, FILTERS_MOST = 10 };
+
+/* ---- input ---- */
+
+int tag_text_check(const char *text, size_t most, const char *what, const char *pointer, struct err *err)
+{
+	static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.=+-@:/ ";
+
+	if (strlen(text) > most)
+		return err_at(err, pointer, "%s is too long (maximum is %zu characters)", what, most);
+	if (text[strspn(text, allowed)])
+		return err_at(err, pointer,
+			"%s may only contain letters, numbers, spaces and the characters _ . = + - @ : /", what);
+	return 0;
+}
+
+static int binding_parse(const json_t *item, const char *pointer, json_t *by_key, struct err *err)
+{
+	const json_t *attributes = json_object_get(item, "attributes"), *value = json_object_get(attributes, "value");
+	const char *key = text_or_empty(json_string_at(attributes, "key"));
+
+	if (!text_equal(json_string_at(item, "type"), "tag-bindings"))
+		return err_at(err, pointer, "Each item must have the type tag-bindings");
+	if (value && !json_is_string(value) && !json_is_null(value))
+		return err_at(err, pointer, "Value must be a string");
+	if (!*key)
+		return err_at(err, pointer, "Key can't be blank");
+	if (text_starts(key, "hc:") || text_starts(key, "hcp:"))
+		return err_at(err, pointer, "Key must not begin with hc: or hcp:");
+	if (tag_text_check(key, KEY_MOST, "Key", pointer, err) < 0 ||
+		tag_text_check(text_or_empty(json_string_value(value)), VALUE_MOST, "Value", pointer, err) < 0)
+		return -1;
+	json_object_set_new(by_key, key, json_string(text_or_empty(json_string_value(value))));
+	return 0;
+}
+
+int bindings_parse(const json_t *list, const char *pointer, json_t **ret_bindings, struct err *err)
+{
+	json_auto_t *by_key = json_object();
+	const json_t *item;
+	const char *key;
+	json_t *value;
+	size_t i;
+
+	if (!json_is_array(list) || json_array_size(list) > LIST_MOST)
+		return err_at(err, pointer, "Data must be an array of at most %d tag bindings", LIST_MOST);
+	json_array_foreach(list, i, item)
+	{
+		if (binding_parse(item, pointer, by_key, err) < 0)
+			return -1;
+	}
+	*ret_bindings = json_array();
+	json_object_foreach(by_key, key, value)
+		json_array_append_new(*ret_bindings, json_pack("{ss sO}", "key", key, "value", value));
+	return 0;
+}
+
+const json_t *body_relation_list(const struct request *req, const char *name)
+{
+	const json_t *relation = json_object_get(json_at(req->body, "data.relationships"), name);
+	const json_t *data = json_object_get(relation, "data");
+
+	return json_is_null(data) ? NULL : data;
+}
+
+static void searched_tags(const char *text, struct db_array *keys, struct db_array *values)
+{
+	while (*text) {
+		size_t len = strcspn(text, ",");
+		_cleanup_(freep) char *key = mem_printf("%.*s", (int)len, text);
+
+		if (len) {
+			db_array_add(keys, key);
+			db_array_add(values, "");
+		}
+		text += len + (text[len] == ',');
+	}
+}
+
+void tag_filters_read(const struct request *req, struct db_array *keys, struct db_array *values)
+{
+	for (int i = 0; i < FILTERS_MOST; i++) {
+		_cleanup_(freep) char *key_name = mem_printf("filter[tagged][%d][key]", i);
+		_cleanup_(freep) char *value_name = mem_printf("filter[tagged][%d][value]", i);
+		const char *key = query(req, key_name);
+
+		if (!*text_or_empty(key))
+			continue;
+		db_array_add(keys, key);
+		db_array_add(values, text_or_empty(query(req, value_name)));
+	}
+	searched_tags(text_or_empty(query(req, "search[tags]")), keys, values);
+}
+
+/* ---- output ---- */
+
+static json_t *binding_resource(const struct rows *rows, int row, bool effective)
+{
+	const char *from = row_text(rows, row, "inherited_from");
+	json_t *resource = resource_new(effective ? "effective-tag-bindings" : "tag-bindings",
+		row_text(rows, row, "id"),
+		json_pack("{so so}", "key", row_string(rows, row, "key"), "value", row_string(rows, row, "value")),
+		NULL);
+
+	if (from) {
+		_cleanup_(freep) char *link = mem_printf("/api/v2/projects/%s", from);
+
+		json_object_set_new(resource, "links", json_pack("{ss}", "inherited-from", link));
+	}
+	return resource;
+}
+
+/* Several workspaces may inherit the same binding. */
+static void include_once(json_t *seen, const struct rows *rows, int row, json_t *included)
+{
+	const char *id = row_text(rows, row, "id");
+
+	if (json_object_get(seen, id))
+		return;
+	json_object_set_new(seen, id, json_true());
+	json_array_append_new(included, binding_resource(rows, row, true));
+}
+
+int bindings_include(const struct request *req, enum tagged kind, json_t *resources, json_t **included, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array owners = DB_ARRAY_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_auto_t *lists = json_object(), *seen = json_object();
+	json_t *resource;
+	size_t i;
+
+	if (!query_includes(req, "effective-tag-bindings"))
+		return 0;
+	json_array_foreach(resources, i, resource)
+	{
+		const char *id = json_string_at(resource, "id");
+		json_t *list = json_array();
+
+		db_array_add(&owners, id);
+		json_object_set(lists, id, list);
+		json_object_set_new(json_object_get(resource, "relationships"), "effective-tag-bindings",
+			json_pack("{so}", "data", list));
+	}
+	if (bindings_read(req->store, kind, &owners, true, &rows, err) < 0)
+		return -1;
+	if (!*included)
+		*included = json_array();
+	for (int row = 0; row < rows.count; row++) {
+		json_array_append_new(json_object_get(lists, row_text(&rows, row, "owner")),
+			linkage("effective-tag-bindings", row_text(&rows, row, "id")));
+		include_once(seen, &rows, row, *included);
+	}
+	return 0;
+}
+
+/* ---- bindings of one workspace or project ---- */
+
+struct tagged_scope {
+	enum tagged kind;
+	struct id owner, organization;
+};
+
+static int tagged_in_path(struct request *req, struct tagged_scope *ret_scope, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct scope scope;
+
+	if (*param(req, "workspace")) {
+		if (scope_workspace(req, &scope, err) < 0)
+			return -1;
+		*ret_scope = (struct tagged_scope){TAGGED_WORKSPACE, scope.workspace, scope.organization};
+		return 0;
+	}
+	if (project_in_path(req, &rows, err) < 0)
+		return -1;
+	ret_scope->kind = TAGGED_PROJECT;
+	text_copy(ret_scope->owner.text, sizeof(ret_scope->owner.text), row_text(&rows, 0, "id"));
+	text_copy(ret_scope->organization.text, sizeof(ret_scope->organization.text),
+		row_text(&rows, 0, "organization_id"));
+	return 0;
+}
+
+static int bindings_show(
+	struct request *req, struct response *res, const struct tagged_scope *scope, bool effective, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array owners = DB_ARRAY_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_t *list;
+
+	db_array_add(&owners, scope->owner.text);
+	if (bindings_read(req->store, scope->kind, &owners, effective, &rows, err) < 0)
+		return -1;
+	list = json_array();
+	for (int i = 0; i < rows.count; i++)
+		json_array_append_new(list, binding_resource(&rows, i, effective));
+	return respond_resource(res, 200, list);
+}
+
+int tag_bindings_index(struct request *req, struct response *res, struct err *err)
+{
+	struct tagged_scope scope;
+
+	if (tagged_in_path(req, &scope, err) < 0)
+		return -1;
+	return bindings_show(req, res, &scope, false, err);
+}
+
+int tag_bindings_effective(struct request *req, struct response *res, struct err *err)
+{
+	struct tagged_scope scope;
+
+	if (tagged_in_path(req, &scope, err) < 0)
+		return -1;
+	return bindings_show(req, res, &scope, true, err);
+}
+
+int tag_bindings_update(struct request *req, struct response *res, struct err *err)
+{
+	json_auto_t *bindings = NULL;
+	struct tagged_scope scope;
+	struct binding_order order;
+
+	if (tagged_in_path(req, &scope, err) < 0 ||
+		bindings_parse(json_object_get(req->body, "data"), "/data", &bindings, err) < 0)
+		return -1;
+	order = (struct binding_order){scope.kind, scope.owner.text, scope.organization.text, bindings, false, "/data"};
+	if (bindings_write(req->store, &order, err) < 0)
+		return -1;
+	return bindings_show(req, res, &scope, false, err);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/api.h"
+#include "scheduler/api/workspaces/tags.h"
+
+#include "scheduler/http/relations.h"
+#include "scheduler/api/including.h"
+#include "scheduler/http/scope.h"
+
+enum { NAME_MOST = 255, LIST_MOST = 1000 };
+
+/* ---- input ---- */
+
+static void add_once(json_t *list, const char *text)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(list, i, item) if (text_equal(json_string_value(item), text)) return;
+	json_array_append_new(list, json_string(text));
+}
+
+static int tag_parse(const json_t *item, const char *pointer, json_t *ids, json_t *names, struct err *err)
+{
+	const char *id = json_string_at(item, "id"), *name = json_string_at(item, "attributes.name");
+
+	if (!text_equal(json_string_at(item, "type"), "tags") || (!*text_or_empty(id) && !name))
+		return err_at(err, pointer, "Each item must have the type tags and an id or a name");
+	if (*text_or_empty(id)) {
+		add_once(ids, id);
+		return 0;
+	}
+	if (tag_text_check(name, NAME_MOST, "Name", pointer, err) < 0)
+		return -1;
+	if (!*name)
+		return err_at(err, pointer, "Name can't be blank");
+	add_once(names, name);
+	return 0;
+}
+
+int tags_parse(const json_t *list, const char *pointer, json_t **ret_ids, json_t **ret_names, struct err *err)
+{
+	const json_t *item;
+	size_t i;
+
+	*ret_ids = json_array();
+	*ret_names = json_array();
+	if (!json_is_array(list) || json_array_size(list) > LIST_MOST)
+		return err_at(err, pointer, "Data must be an array of at most %d tags", LIST_MOST);
+	json_array_foreach(list, i, item)
+	{
+		if (tag_parse(item, pointer, *ret_ids, *ret_names, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- tags of a workspace ---- */
+
+static json_t *tag_resource(const struct rows *rows, int row)
+{
+	return resource_new("tags", row_text(rows, row, "id"),
+		json_pack("{so sI}", "name", row_string(rows, row, "name"), "instance-count",
+			(json_int_t)row_int(rows, row, "instance_count")),
+		json_pack("{so}", "organization", to_one("organizations", row_text(rows, row, "organization_name"))));
+}
+
+KIND_MAKE(tag_make, tag_resource)
+
+static const struct resource_kind kind_tags = {"tags", NULL, tag_make};
+
+int workspace_tags_index(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct scope scope;
+	struct page page;
+
+	if (page_read(req, &page, err) < 0 || scope_workspace(req, &scope, err) < 0 ||
+		tags_of_workspace(req->store, scope.workspace.text, page.size, page.offset, &rows, err) < 0)
+		return -1;
+	return respond_rows(req, res, &page, &(struct listing){&rows, &kind_tags, NULL, 0}, err);
+}
+
+static int tags_change(struct request *req, struct response *res,
+	int (*change)(struct store *store, const struct tag_choice *choice, struct err *err), struct err *err)
+{
+	json_auto_t *ids = NULL, *names = NULL;
+	struct tag_choice choice;
+	struct scope scope;
+
+	if (scope_workspace(req, &scope, err) < 0 ||
+		tags_parse(json_object_get(req->body, "data"), "/data", &ids, &names, err) < 0)
+		return -1;
+	choice = (struct tag_choice){scope.organization.text, scope.workspace.text, ids, names};
+	if (change(req->store, &choice, err) < 0)
+		return -1;
+	return respond_empty(res, 204);
+}
+
+int workspace_tags_add(struct request *req, struct response *res, struct err *err)
+{
+	return tags_change(req, res, tags_add, err);
+}
+
+int workspace_tags_remove(struct request *req, struct response *res, struct err *err)
+{
+	return tags_change(req, res, tags_remove, err);
+}
+
+/* ---- tags of an organization ---- */
+
+int tags_index(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct tag_list list = {.search = query(req, "q"), .exclude = query(req, "filter[exclude][taggable][id]")};
+	struct scope scope;
+	struct page page;
+
+	if (page_read(req, &page, err) < 0 || scope_organization(req, &scope, err) < 0)
+		return -1;
+	list.organization_id = scope.organization.text;
+	list.limit = page.size;
+	list.offset = page.offset;
+	if (tags_list(req->store, &list, &rows, err) < 0)
+		return -1;
+	return respond_rows(req, res, &page, &(struct listing){&rows, &kind_tags, NULL, 0}, err);
+}
+
+int tags_delete_many(struct request *req, struct response *res, struct err *err)
+{
+	json_auto_t *ids = NULL;
+	struct scope scope;
+
+	if (scope_organization(req, &scope, err) < 0 || body_linkage(req, "tags", &ids, err) < 0 ||
+		tags_delete(req->store, scope.organization.text, ids, err) < 0)
+		return -1;
+	return respond_empty(res, 204);
+}
+
+/* Binding a tag changes the workspaces, so it needs a permission in each of them. */
+int tags_bind(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_auto_t *ids = NULL;
+	struct place place;
+	const json_t *id;
+	size_t i;
+
+	if (tag_read(req->store, param(req, "tag"), &rows, err) < 0)
+		return -1;
+	place = (struct place){.organization = row_text(&rows, 0, "organization_id")};
+	if (may(req, place, "tag", err) < 0 || body_linkage(req, "workspaces", &ids, err) < 0)
+		return -1;
+	json_array_foreach(ids, i, id)
+	{
+		place.workspace = json_string_value(id);
+		if (may(req, place, "workspace", err) < 0)
+			return -1;
+	}
+	if (tag_bind(req->store, param(req, "tag"), ids, err) < 0)
+		return -1;
+	return respond_empty(res, 204);
+}

@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/api.h"
+#include "scheduler/api/workspaces/workspaces.h"
+
+#include "scheduler/api/workspaces/auto_destroy.h"
+#include "scheduler/http/columns.h"
+#include "scheduler/api/workspaces/includes.h"
+#include "scheduler/api/access/permissions.h"
+#include "scheduler/api/workspaces/retention.h"
+#include "scheduler/http/scope.h"
+#include "scheduler/api/workspaces/tags.h"
+#include "scheduler/runs/happen.h"
+#include "scheduler/runs/holds.h"
+#include "scheduler/store/workspaces/workspaces.h"
+
+static const struct permission_shown permissions[] = {
+	{"can-update", CAN_MANAGE_WORKSPACE},
+	{"can-destroy", CAN_DELETE_WORKSPACE},
+	{"can-queue-run", CAN_QUEUE_RUN},
+	{"can-read-run", CAN_READ_RUNS},
+	{"can-read-variable", CAN_READ_VARIABLES},
+	{"can-update-variable", CAN_WRITE_VARIABLES},
+	{"can-read-state-versions", CAN_READ_STATE},
+	{"can-read-state-outputs", CAN_READ_OUTPUTS},
+	{"can-create-state-versions", CAN_WRITE_STATE},
+	{"can-queue-apply", CAN_APPLY},
+	{"can-queue-destroy", CAN_APPLY},
+	{"can-lock", CAN_LOCK},
+	{"can-unlock", CAN_LOCK},
+	{"can-force-unlock", CAN_MANAGE_WORKSPACE},
+	{"can-read-settings", CAN_READ_WORKSPACE},
+	{"can-manage-tags", CAN_MANAGE_WORKSPACE},
+	{"can-manage-run-tasks", CAN_ATTACH_TASKS},
+};
+
+static json_t *workspace_permissions(const struct rows *rows, int row)
+{
+	json_t *object = permissions_shown(permissions, ARRAY_LEN(permissions), rows, row);
+	bool forces = row_bool(rows, row, "admins_delete") ? row_may(rows, row, CAN_DELETE_WORKSPACE)
+							   : row_may(rows, row, CAN_MANAGE_ORGANIZATION);
+
+	json_object_set_new(object, "can-force-delete", json_boolean(forces));
+	return object;
+}
+
+/* ---- the resource ---- */
+
+static const char *run_shown(const struct rows *rows, int row)
+{
+	/* While a user's lock delays a pending run, that run is shown, so that terraform can say why it waits. A run
+	 * that has ended stays the current one for clients until the next run replaces it. */
+	static const char *const columns[] = {"current_run_id", "held_run_id", "latest_run_id"};
+	const char *run = NULL;
+
+	for (size_t i = 0; !run && i < sizeof(columns) / sizeof(*columns); i++)
+		run = row_text(rows, row, columns[i]);
+	return run;
+}
+
+static json_t *lock_relation(const struct rows *rows, int row)
+{
+	if (!row_null(rows, row, "locker_team"))
+		return to_one("teams", row_text(rows, row, "locker_team"));
+	if (!row_null(rows, row, "locked_by"))
+		return to_one("users", row_text(rows, row, "locked_by"));
+	return to_one(
+		"runs", row_text(rows, row, row_null(rows, row, "hold_run_id") ? "current_run_id" : "hold_run_id"));
+}
+
+/* The reason that the lock's owner gave. For a held workspace, why it is held and how the hold ends. */
+static json_t *lock_reason(const struct rows *rows, int row)
+{
+	const char *run = row_text(rows, row, "hold_run_id"), *until = row_text(rows, row, "hold_until");
+	const char *worker = row_text(rows, row, "hold_worker"), *id = row_text(rows, row, "id");
+	_cleanup_(freep) char *text = NULL, *deadline = NULL;
+
+	if (!run)
+		return json_string(text_or_empty(row_text(rows, row, "locked_reason")));
+	if (row_bool(rows, row, "hold_settled")) {
+		text = mem_printf("Held after %s: the apply reported resources that are in no state (GET "
+				  "/api/v2/runs/%s/unrecorded-resources, or the page "
+				  "/app/runs/%s/unrecorded-resources). The hold ends when they are dismissed, or by "
+				  "POST /api/v2/workspaces/%s/actions/force-unlock (terraform force-unlock).",
+			run, run, run, row_text(rows, row, "id"));
+		return json_string(text);
+	}
+	deadline = until ? mem_printf(" or at %s, when that worker must have ended terraform", until) : mem_text("");
+	if (row_bool(rows, row, "hold_engine_ended"))
+		text = mem_printf("Held after %s: the apply has ended on worker %s, and its last state is missing. The "
+				  "hold ends when that state arrives%s, or by POST "
+				  "/api/v2/workspaces/%s/actions/force-unlock (terraform force-unlock).",
+			run, worker, deadline, id);
+	else
+		text = mem_printf(
+			"Held after %s: contact with worker %s was lost during the apply. Its terraform may still run, "
+			"and its last state may still come. The hold ends when that state arrives%s. Cancel %s to stop "
+			"its terraform. POST /api/v2/workspaces/%s/actions/force-unlock (terraform force-unlock) "
+			"releases the workspace at once; if that terraform still runs then, two of them can change the "
+			"same resources. The page /app/workspaces/%s/hold does the same.",
+			run, worker, deadline, run, id, id);
+	return json_string(text);
+}
+
+static const struct relation_shown relations[] = {
+	{"organization", "organizations", "organization_name"},
+	{"agent-pool", "agent-pools", "pool_id"},
+	{"current-state-version", "state-versions", "current_state_id"},
+	{"current-configuration-version", "configuration-versions", "current_configuration_id"},
+	{"project", "projects", "project_id"},
+	{"ssh-key", "ssh-keys", "ssh_key_id"},
+};
+
+static json_t *workspace_relations(const struct rows *rows, int row)
+{
+	const char *run = run_shown(rows, row);
+	json_t *object = relations_shown(relations, ARRAY_LEN(relations), rows, row);
+
+	json_object_set_new(object, "current-run", to_one("runs", run));
+	json_object_set_new(object, "latest-run", to_one("runs", run));
+	json_object_set_new(object, "locked-by", lock_relation(rows, row));
+	json_object_set_new(object, "vars",
+		relation_linked(
+			row_many(rows, row, "variable_ids", "vars"), "workspaces", row_text(rows, row, "id"), "vars"));
+	json_object_set_new(object, "data-retention-policy", retention_relation(rows, row));
+	return object;
+}
+
+static const struct column_shown attributes[] = {
+	{"name", row_string, "name"},
+	{"description", row_string, "description"},
+	{"auto-apply", row_boolean, "auto_apply"},
+	{"execution-mode", row_string, "execution_mode"},
+	{"working-directory", row_string, "working_directory"},
+	{"structured-run-output-enabled", row_boolean, "structured_run_output"},
+	{"created-at", row_time, "created_at"},
+	{"updated-at", row_time, "updated_at"},
+	{"latest-change-at", row_time, "latest_change_at"},
+	{"tag-names", row_json, "tag_names"},
+	/* counts and averages */
+	{"apply-duration-average", row_number, "apply_milliseconds"},
+	{"plan-duration-average", row_number, "plan_milliseconds"},
+	{"policy-check-failures", row_number, "policy_failures"},
+	{"run-failures", row_number, "run_failures"},
+	{"resource-count", row_number, "resource_count"},
+	{"kept-state-versions-count", row_number, "kept_states"},
+	{"workspace-kpis-runs-count", row_number, "run_count"},
+	/* constants for features that do not exist */
+	{"environment", always_text, "default"},
+	{"vcs-repo", always, "null"},
+	{"source", always_text, "tfe-api"},
+	{"source-module-id", always, "null"},
+	{"no-code-upgrade-available", always, "false"},
+};
+
+static bool workspace_locked(const struct rows *rows, int row)
+{
+	return !row_null(rows, row, "locked_by") || !row_null(rows, row, "current_run_id") ||
+		!row_null(rows, row, "hold_run_id");
+}
+
+static json_t *workspace_attributes(const struct rows *rows, int row, const json_t *settings)
+{
+	const char *version = row_text(rows, row, "terraform_version");
+	bool local = text_equal(row_text(rows, row, "execution_mode"), "local");
+	bool undestroyable = json_is_false(json_object_get(settings, "allow-destroy-plan"));
+	json_t *overwrites = json_object_get(settings, "setting-overwrites");
+	json_t *shown = columns_shown(attributes, ARRAY_LEN(attributes), rows, row);
+
+	json_object_set_new(shown, "operations", json_boolean(!local));
+	json_object_set_new(shown, "terraform-version", json_string(*version ? version : "latest"));
+	json_object_set_new(shown, "locked", json_boolean(workspace_locked(rows, row)));
+	json_object_set_new(shown, "locked-reason", lock_reason(rows, row));
+	json_object_set_new(shown, "actions", json_pack("{sb}", "is-destroyable", true));
+	json_object_set_new(shown, "can-queue-destroy-plan", json_boolean(!undestroyable));
+	json_object_set_new(shown, "permissions", workspace_permissions(rows, row));
+	workspace_settings_show(settings, shown);
+	auto_destroy_show(rows, row, shown);
+	json_object_set_new(shown, "setting-overwrites",
+		overwrites ? json_incref(overwrites) : json_pack("{s:b, s:b}", "execution-mode", 0, "agent-pool", 0));
+	return shown;
+}
+
+/* Links the states that could not become the current one, if there are any. */
+static void kept_link(const struct rows *rows, int row, json_t *links)
+{
+	_cleanup_(freep) char *kept = NULL;
+
+	if (!row_int(rows, row, "kept_states"))
+		return;
+	kept = mem_printf("/api/v2/state-versions?filter[organization][name]=%s&filter[workspace][name]=%s"
+			  "&filter[status]=kept_beside",
+		row_text(rows, row, "organization_name"), row_text(rows, row, "name"));
+	json_object_set_new(links, "kept-state-versions", json_string(kept));
+}
+
+json_t *workspace_resource(const struct rows *rows, int row)
+{
+	json_auto_t *settings = row_json(rows, row, "settings");
+	const char *organization = row_text(rows, row, "organization_name"), *name = row_text(rows, row, "name");
+	_cleanup_(freep) char *self = mem_printf("/api/v2/organizations/%s/workspaces/%s", organization, name);
+	_cleanup_(freep) char *html = mem_printf("/app/%s/workspaces/%s", organization, name);
+	json_t *resource = resource_new("workspaces", row_text(rows, row, "id"),
+		workspace_attributes(rows, row, settings), workspace_relations(rows, row));
+
+	json_object_set_new(resource, "links", json_pack("{s:s, s:s}", "self", self, "self-html", html));
+	kept_link(rows, row, json_object_get(resource, "links"));
+	return resource;
+}
+
+static json_t *resource_without_way_back(const struct rows *rows, int row)
+{
+	static const char *const back[] = {"current-run", "latest-run", "locked-by"};
+	json_t *resource = workspace_resource(rows, row);
+
+	for (size_t i = 0; i < ARRAY_LEN(back); i++)
+		json_object_del(json_object_get(resource, "relationships"), back[i]);
+	return resource;
+}
+
+static bool included_holds(const json_t *included, const char *id)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(included, i, item) if (text_equal(json_string_at(item, "id"), id)) return true;
+	return false;
+}
+
+void workspaces_include(const struct rows *rows, json_t *included)
+{
+	for (int i = 0; i < rows->count; i++)
+		if (!included_holds(included, row_text(rows, i, "id")))
+			json_array_append_new(included, resource_without_way_back(rows, i));
+}
+
+/* ---- reading ---- */
+
+static int show_row(struct request *req, struct response *res, int status, const struct rows *rows, struct err *err)
+{
+	json_auto_t *data = json_pack("[o]", workspace_resource(rows, 0));
+	json_t *included;
+
+	if (workspace_includes(req, data, &included, err) < 0)
+		return -1;
+	return respond_including(res, status, json_incref(json_array_get(data, 0)), included);
+}
+
+int workspace_show(struct request *req, struct response *res, int status, const char *id, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	return workspace_read(req->store, id, &rows, err) < 0 ? -1 : show_row(req, res, status, &rows, err);
+}
+
+/* The workspace's row also gives the scope, so one query is enough. */
+int workspaces_read(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const char *id = param(req, "workspace");
+	struct scope scope;
+	int result;
+
+	if (workspace_includes_check(req, true, err) < 0)
+		return -1;
+	result = *id ? workspace_read(req->store, id, &rows, err)
+		     : workspace_read_named(req->store, param(req, "organization"), param(req, "name"), &rows, err);
+	if (result < 0 || scope_workspace_read(req, &rows, &scope, err) < 0)
+		return -1;
+	return show_row(req, res, 200, &rows, err);
+}
+
+static const char *query_or_null(const struct request *req, const char *name)
+{
+	const char *text = query(req, name);
+
+	return text && *text ? text : NULL;
+}
+
+static int list_read(struct request *req, struct workspace_list *list, struct rows *ret_rows, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array keys = DB_ARRAY_INIT, values = DB_ARRAY_INIT;
+	int result;
+
+	list->name = query_or_null(req, "search[name]");
+	list->wildcard = query_or_null(req, "search[wildcard-name]");
+	list->run_status = query_or_null(req, "filter[current-run][status]");
+	list->project_ids = query_or_null(req, "filter[project][id]");
+	list->without_tags = query_or_null(req, "search[exclude-tags]");
+	list->sort = query_or_null(req, "sort");
+	list->tag_keys = &keys;
+	list->tag_values = &values;
+	tag_filters_read(req, &keys, &values);
+	result = workspaces_list(req->store, list, ret_rows, err);
+	list->tag_keys = list->tag_values = NULL;
+	return result;
+}
+
+int workspaces_index(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_auto_t *data = json_array();
+	struct workspace_list list = {0};
+	json_t *included = NULL;
+	struct scope scope;
+	struct page page;
+
+	if (workspace_includes_check(req, false, err) < 0 || page_read(req, &page, err) < 0 ||
+		scope_organization(req, &scope, err) < 0)
+		return -1;
+	list.organization_id = scope.organization.text;
+	list.limit = page.size;
+	list.offset = page.offset;
+	if (list_read(req, &list, &rows, err) < 0)
+		return -1;
+	page.total = row_int(&rows, 0, "total");
+	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++)
+		json_array_append_new(data, workspace_resource(&rows, i));
+	if (workspace_includes(req, data, &included, err) < 0)
+		return -1;
+	return respond_page(req, res, &page, json_incref(data), included);
+}
+
+/* ---- creating and changing ---- */
+
+/* A create needs the permission in the project of the body, or else in the default project. */
+static int may_create(const struct request *req, const struct scope *scope, const json_t *fields, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct place place = {.organization = scope->organization.text};
+
+	if (db_query(req->store->db, &rows, err,
+		    "select coalesce($2, id) as id from projects where organization_id = $1 and is_default",
+		    P_TEXT(place.organization), P_TEXT(json_string_at(fields, "project-id"))) < 0)
+		return -1;
+	place.project = row_text(&rows, 0, "id");
+	return may(req, place, "project", err);
+}
+
+/* A move to another project needs CAN_MOVE_WORKSPACE for the workspace and for the new project. */
+static int may_move(const struct request *req, const struct scope *scope, const json_t *fields, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct place from = {.organization = scope->organization.text, .workspace = scope->workspace.text};
+	struct place to = {.organization = from.organization, .project = json_string_at(fields, "project-id")};
+
+	if (!to.project)
+		return 0;
+	if (db_query(req->store->db, &rows, err, "select 1 from workspaces where id = $1 and project_id = $2",
+		    P_TEXT(from.workspace), P_TEXT(to.project)) < 0)
+		return -1;
+	if (rows.count)
+		return 0;
+	if (may_with(req, CAN_MOVE_WORKSPACE, from, "project", err) < 0)
+		return -1;
+	return may_with(req, CAN_MOVE_WORKSPACE, to, "project", err);
+}
+
+/* A workspace and its tags are written in one transaction. */
+struct saving {
+	struct store *store;
+	const struct scope *scope;
+	const struct workspace_input *input;
+	struct id id; /* the scope's, or that of the new workspace */
+};
+
+static int tags_save(const struct saving *s, struct err *err)
+{
+	const struct workspace_input *input = s->input;
+	const char *organization = s->scope->organization.text;
+	struct tag_choice choice = {organization, s->id.text, input->tag_ids, input->tag_names};
+	struct binding_order order = {
+		TAGGED_WORKSPACE, s->id.text, organization, input->bindings, true, "/data/relationships/tag-bindings"};
+
+	if (input->bindings && bindings_write(s->store, &order, err) < 0)
+		return -1;
+	return input->tag_names ? tags_add(s->store, &choice, err) : 0;
+}
+
+static int create_in(void *data, struct err *err)
+{
+	struct saving *s = data;
+
+	if (workspace_create(s->store, s->scope->organization.text, s->input->fields, s->input->settings, &s->id, err) <
+		0)
+		return -1;
+	return tags_save(s, err);
+}
+
+static int update_in(void *data, struct err *err)
+{
+	struct saving *s = data;
+	const struct workspace_input *input = s->input;
+
+	s->id = s->scope->workspace;
+	if (workspace_update(s->store, s->id.text, input->fields, input->settings, err) < 0 || tags_save(s, err) < 0)
+		return -1;
+	if (!json_object_get(input->fields, "project-id") && !json_object_get(input->settings, "setting-overwrites"))
+		return 0;
+	return workspaces_inherit_mode(s->store, s->scope->organization.text, err);
+}
+
+int workspaces_create(struct request *req, struct response *res, struct err *err)
+{
+	struct workspace_input input;
+	struct scope scope;
+	struct saving saving = {req->store, &scope, &input, {""}};
+	int result;
+
+	if (scope_organization(req, &scope, err) < 0)
+		return -1;
+	result = workspace_input_read(req, &scope, &input, err);
+	if (result == 0)
+		result = may_create(req, &scope, input.fields, err);
+	if (result == 0)
+		result = db_transaction(req->store->db, create_in, &saving, err);
+	workspace_input_release(&input);
+	return result == 0 ? workspace_show(req, res, 201, saving.id.text, err) : -1;
+}
+
+int workspaces_update(struct request *req, struct response *res, struct err *err)
+{
+	struct workspace_input input;
+	struct scope scope;
+	struct saving saving = {req->store, &scope, &input, {""}};
+	int result;
+
+	if (scope_workspace(req, &scope, err) < 0)
+		return -1;
+	result = workspace_input_read(req, &scope, &input, err);
+	if (result == 0)
+		result = may_move(req, &scope, input.fields, err);
+	if (result == 0)
+		result = db_transaction(req->store->db, update_in, &saving, err);
+	workspace_input_release(&input);
+	return result == 0 ? workspace_show(req, res, 200, scope.workspace.text, err) : -1;
+}
+
+/* A force delete loses track of the resources that the workspace manages. It needs an owner, or an organization that
+ * allows force deletes. */
+static int may_force(const struct request *req, const struct scope *scope, struct err *err)
+{
+	bool guarded;
+
+	if (workspace_guarded(req->store, scope->workspace.text, &guarded, err) < 0)
+		return -1;
+	if (!guarded ||
+		may_with(req, CAN_MANAGE_ORGANIZATION, (struct place){.organization = scope->organization.text},
+			"organization", err) == 0)
+		return 0;
+	if (err->kind != ERR_NOT_FOUND)
+		return -1;
+	return err_set(err, ERR_FORBIDDEN, "not authorized to perform a force delete on the workspace");
+}
+
+int workspaces_delete(struct request *req, struct response *res, struct err *err)
+{
+	struct scope scope;
+
+	if (scope_workspace(req, &scope, err) < 0 || may_force(req, &scope, err) < 0 ||
+		workspace_delete(req->store, scope.workspace.text, false, err) < 0)
+		return -1;
+	return respond_empty(res, 204);
+}
+
+int workspaces_safe_delete(struct request *req, struct response *res, struct err *err)
+{
+	struct scope scope;
+
+	if (scope_workspace(req, &scope, err) < 0 || workspace_delete(req->store, scope.workspace.text, true, err) < 0)
+		return -1;
+	return respond_empty(res, 204);
+}
+
+/* ---- the lock ---- */
+
+/* Reads the reason. Clients send it as an attribute of a document, or as {"reason": ...}. */
+static int reason_read(const struct request *req, const char **ret_reason, struct err *err)
+{
+	if (body_text(req, "reason", ret_reason, err) < 0)
+		return -1;
+	if (!*ret_reason)
+		*ret_reason = json_string_at(req->body, "reason");
+	return 0;
+}
+
+int workspaces_lock(struct request *req, struct response *res, struct err *err)
+{
+	const char *reason = NULL;
+	struct scope scope;
+
+	if (reason_read(req, &reason, err) < 0 || scope_workspace(req, &scope, err) < 0 ||
+		workspace_lock(req->store, scope.workspace.text, req->actor.user.text, reason, err) < 0)
+		return -1;
+	return workspace_show(req, res, 200, scope.workspace.text, err);
+}
+
+static int unlock(struct request *req, struct response *res, const struct scope *scope, bool force, struct err *err)
+{
+	if (workspace_unlock(req->store, scope->workspace.text, req->actor.user.text, force, err) < 0 ||
+		workspace_kick(req->store, scope->workspace.text, err) < 0)
+		return -1;
+	return workspace_show(req, res, 200, scope->workspace.text, err);
+}
+
+int workspaces_unlock(struct request *req, struct response *res, struct err *err)
+{
+	struct scope scope;
+
+	if (scope_workspace(req, &scope, err) < 0)
+		return -1;
+	return unlock(req, res, &scope, false, err);
+}
+
+/* For a held workspace, this ends the hold. */
+int workspaces_force_unlock(struct request *req, struct response *res, struct err *err)
+{
+	struct hold_order order = {.event = HOLD_RELEASED, .actor = req->actor.user.text};
+	struct scope scope;
+	bool ended;
+
+	if (reason_read(req, &order.reason, err) < 0 || scope_workspace(req, &scope, err) < 0)
+		return -1;
+	order.workspace_id = scope.workspace.text;
+	if (hold_release(req->store, &order, &ended, err) < 0)
+		return -1;
+	if (ended)
+		return workspace_show(req, res, 200, scope.workspace.text, err);
+	return unlock(req, res, &scope, true, err);
+}

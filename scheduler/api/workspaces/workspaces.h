@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_API_WORKSPACES_WORKSPACES_H
+#define SCHEDULER_API_WORKSPACES_WORKSPACES_H
+
+#include "scheduler/http/scope.h"
+
+/* A row of store/workspaces/workspaces.h as a resource. */
+json_t *workspace_resource(const struct rows *rows, int row);
+/* Appends the resources for rows of workspaces_read_all to the list, unless they are in it already. They lack the
+ * relations back to runs, which clients would follow in circles. */
+void workspaces_include(const struct rows *rows, json_t *included);
+
+/* Answers with the workspace and the resources that the request includes. */
+int workspace_show(struct request *req, struct response *res, int status, const char *id, struct err *err);
+
+/* The checked body of a create or update. All members are new references, also after an error. */
+struct workspace_input {
+	json_t *fields;              /* attributes with their own columns (store/workspaces/workspaces.h) */
+	json_t *settings;            /* all other attributes */
+	json_t *tag_ids, *tag_names; /* tags to be added; NULL: none */
+	json_t *bindings;            /* replaces all tag bindings; NULL: unchanged */
+};
+/* For a create, the scope has no workspace. */
+int workspace_input_read(
+	const struct request *req, const struct scope *scope, struct workspace_input *ret_input, struct err *err);
+void workspace_input_release(struct workspace_input *input);
+/* Checks the attribute "terraform-version". ERR_INVALID if the text is no version of an engine, no constraint and not
+ * "latest", or if a site admin has disabled the version. */
+int engine_version_check(const struct request *req, const char *version, struct err *err);
+/* Adds the settings with their values or defaults. */
+void workspace_settings_show(const json_t *settings, json_t *attributes);
+
+#endif

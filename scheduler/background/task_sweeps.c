@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/background/task_sweeps.h"
+
+#include "proto/messages.h"
+#include "proto/topics.h"
+#include "scheduler/background/sweep_failures.h"
+#include "scheduler/runs/task_reports.h"
+#include "scheduler/store/notifications/notifications.h"
+
+enum { MOST_SWEPT = 500 };
+
+/* Announces requests whose notifier was lost, and requests that have waited so long that the broker may have lost their
+ * ticket. */
+#define AGAIN(table, member)                                                                                           \
+	"with again as (update " table " set delivery = 'waiting', updated_at = now() where id in ("                   \
+	"(select id from " table " where delivery = 'claimed' and lease_until < now() limit $3) union all "            \
+	"(select id from " table " where delivery = 'waiting' and updated_at < now() - interval '5 seconds' "          \
+	"order by created_at limit $3)) and delivery in ('claimed', 'waiting') returning id, run_id) "                 \
+	"insert into outbox (topic, payload) select $1, "                                                              \
+	"json_build_object('v', $2::int, '" member "', id, 'run', run_id)::text from again"
+
+static int requests_again(struct store *store, const char *sql, struct err *err)
+{
+	return db_query(
+		store->db, NULL, err, sql, P_TEXT(topics[TOPIC_TASKS].name), P_INT(MESSAGE_VERSION), P_INT(MOST_SWEPT));
+}
+
+int sweep_task_requests(struct store *store, struct err *err)
+{
+	return requests_again(store, AGAIN("task_results", "task-result"), err);
+}
+
+int sweep_notifications(struct store *store, struct err *err)
+{
+	if (notifications_give_up(store, err) < 0)
+		return -1;
+	return requests_again(store, AGAIN("notifications", "notification"), err);
+}
+
+/* Notifiers report deadlines. This reports a deadline that no notifier reported within half a minute. */
+static int report_silent(struct store *store, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"update task_results set delivery = 'over', updated_at = now() - interval '1 minute', "
+		"reported = case delivery when 'acknowledged' then jsonb_build_object('status', 'failed', 'message', "
+		"'The task was not heard of within the time it may be silent.') else jsonb_build_object('status', "
+		"'unreachable', 'message', 'The request could not be sent in time: is a notifier running?') end "
+		"where reported is null and status in ('pending', 'running') and "
+		"(delivery = 'acknowledged' and due_at < now() - interval '30 seconds' or "
+		"delivery in ('waiting', 'claimed') and give_up_at < now() - interval '30 seconds')");
+}
+
+/* Decides the reports in one transaction. If that fails, decides each in its own, so that one failing run does not
+ * block the others. */
+static int reports_decide(struct store *store, const struct rows *rows, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
+	struct sweep_failures failures = {0};
+
+	for (int i = 0; i < rows->count; i++)
+		db_array_add(&ids, row_text(rows, i, "id"));
+	if (task_reports_decide(store, &ids, err) == 0)
+		return 0;
+	if (err->kind == ERR_UNAVAILABLE)
+		return -1;
+	for (int i = 0; i < rows->count; i++) {
+		_cleanup_(db_array_release) struct db_array one = DB_ARRAY_INIT;
+		const char *id = row_text(rows, i, "id");
+		struct err why = ERR_INIT;
+
+		db_array_add(&one, id);
+		if (task_reports_decide(store, &one, &why) < 0 && sweep_failed(&failures, id, &why, err) < 0)
+			return -1;
+	}
+	sweep_failures_tell(&failures, "task deadlines");
+	*err = (struct err)ERR_INIT;
+	return 0;
+}
+
+/* In random order, so that reports that fail each time do not keep others out of the limit. */
+int sweep_task_deadlines(struct store *store, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (report_silent(store, err) < 0 ||
+		db_query(store->db, &rows, err,
+			"select id from task_results where reported is not null "
+			"and updated_at < now() - interval '3 seconds' order by random() limit $1",
+			P_INT(MOST_SWEPT)) < 0)
+		return -1;
+	return reports_decide(store, &rows, err);
+}

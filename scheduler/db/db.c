@@ -1,0 +1,1129 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/db/db.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <libpq-fe.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "scheduler/lifecycle/history.h"
+#include "scheduler/metrics.h"
+
+enum { MOST_STATEMENTS = 2048, MOST_TRIES = 6, MOST_QUEUED = 64, MOST_SENT = 2 * MOST_QUEUED };
+/* Statements time out after 30 s (db_connect), so a server that is silent for longer is considered lost. */
+enum { SILENT_MS = 35000, CHECK_MS = 10000, HISTORY_MS = 5000, FOR_EVER = -1 };
+enum { LARGE = 4 << 20 }; /* bytes of a statement's parameter or result */
+
+struct db {
+	char *url;
+	PGconn *conn;
+	const char *statements[MOST_STATEMENTS]; /* prepared on this connection, by the address of their text */
+	bool relaxed;
+	bool unguarded;
+	char history[HISTORY_SIZE]; /* of the connected server */
+	const char *channel;        /* the channel it listens to, or NULL */
+	bool in_transaction, gathering;
+	int queued; /* statements sent whose results are not read yet; if not 0, the connection is in pipeline mode */
+	struct rows *asked[MOST_SENT]; /* where each of their results goes, or NULL */
+	bool preparing;                /* some of them prepare statements */
+	enum { AHEAD_NONE, AHEAD_SENT, AHEAD_HOLDS, AHEAD_FAILED } ahead; /* the state of db_ahead */
+	bool (*judge)(void *data, const struct rows *rows);
+	void *judge_data;
+	unsigned long long connections;
+	const char *given_up; /* why the connection was given up, or NULL */
+	bool try_again;       /* the last failure was a deadlock or a serialization failure */
+	bool large;           /* libpq's buffers have grown for a statement of at least LARGE */
+	char constraint[64];
+	int (*before_commit)(void *data, struct err *err);
+	void *before_data;
+	struct after *after; /* callbacks for the end of the transaction, in order */
+	size_t after_count;
+};
+
+struct after {
+	void (*fn)(void *data, bool committed);
+	void *data;
+};
+
+struct db *db_open(const char *url)
+{
+	struct db *db = mem_new(1, sizeof(*db));
+
+	db->url = mem_text(url);
+	return db;
+}
+
+struct db *db_open_relaxed(const char *url)
+{
+	struct db *db = db_open(url);
+
+	db->relaxed = true;
+	return db;
+}
+
+struct db *db_open_listening(const char *url, const char *channel)
+{
+	struct db *db = db_open_relaxed(url);
+
+	db->channel = channel;
+	return db;
+}
+
+struct db *db_open_unguarded(const char *url)
+{
+	struct db *db = db_open(url);
+
+	db->unguarded = true;
+	return db;
+}
+
+/* ---- the history of the server ---- */
+
+static struct {
+	pthread_mutex_t mutex;
+	char admitted[HISTORY_SIZE];
+	bool doubted;
+} histories = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+void db_history_admit(const char *history)
+{
+	pthread_mutex_lock(&histories.mutex);
+	text_copy(histories.admitted, sizeof(histories.admitted), history);
+	histories.doubted = false;
+	pthread_mutex_unlock(&histories.mutex);
+}
+
+bool db_history_doubted(void)
+{
+	bool doubted;
+
+	pthread_mutex_lock(&histories.mutex);
+	doubted = histories.doubted;
+	pthread_mutex_unlock(&histories.mutex);
+	return doubted;
+}
+
+const char *db_history(const struct db *db)
+{
+	return db->history;
+}
+
+static bool history_admitted(const struct db *db)
+{
+	bool admitted;
+
+	if (db->unguarded)
+		return true;
+	pthread_mutex_lock(&histories.mutex);
+	admitted = !*histories.admitted || text_equal(histories.admitted, db->history);
+	histories.doubted |= !admitted;
+	pthread_mutex_unlock(&histories.mutex);
+	return admitted;
+}
+
+int db_socket(const struct db *db)
+{
+	return db->conn && PQstatus(db->conn) == CONNECTION_OK ? PQsocket(db->conn) : -1;
+}
+
+bool db_notice(struct db *db, char *ret_notice, size_t size)
+{
+	PGnotify *notice;
+	bool own;
+
+	if (!db->conn)
+		return false;
+	PQconsumeInput(db->conn);
+	do {
+		notice = PQnotifies(db->conn);
+		own = notice && notice->be_pid == PQbackendPID(db->conn);
+		if (notice && !own)
+			text_copy(ret_notice, size, notice->extra);
+		PQfreemem(notice);
+	} while (own);
+	return notice != NULL;
+}
+
+void db_close(struct db *db)
+{
+	if (!db)
+		return;
+	PQfinish(db->conn);
+	free(db->url);
+	free(db);
+}
+
+const char *db_constraint(const struct db *db)
+{
+	return db->constraint;
+}
+
+static void notice_ignore(void *arg, const PGresult *result)
+{
+	(void)arg;
+	(void)result;
+}
+
+/* Reports libpq's reason, one line only. Closes the connection. The URL, which may contain the password, is not in
+ * it. */
+static int connection_failed(struct db *db, struct err *err)
+{
+	const char *said = db->conn ? PQerrorMessage(db->conn) : "no memory";
+	_cleanup_(freep) char *reason = mem_text(db->given_up ? db->given_up : said);
+
+	reason[strcspn(reason, "\n")] = '\0';
+	PQfinish(db->conn);
+	db->conn = NULL;
+	db->given_up = NULL;
+	db->queued = 0;
+	if (db->ahead == AHEAD_SENT)
+		db->ahead = AHEAD_FAILED;
+	return err_set(err, ERR_UNAVAILABLE, "PostgreSQL: service unavailable: %s", reason);
+}
+
+/* A connection that the server closed while it was idle is readable: the reason, then end of file. */
+static bool connection_alive(struct db *db)
+{
+	struct pollfd fd = {.fd = PQsocket(db->conn), .events = POLLIN};
+
+	while (PQstatus(db->conn) == CONNECTION_OK && poll(&fd, 1, 0) > 0)
+		if (!PQconsumeInput(db->conn))
+			return false;
+	return PQstatus(db->conn) == CONNECTION_OK;
+}
+
+static int script(struct db *db, const char *sql, int most_ms, struct err *err);
+static void note_trip(int statements);
+static PGresult *result_last(struct db *db, bool sent, int most_ms);
+static bool result_good(const PGresult *result);
+
+/* The statement fails on a standby, which has no history of its own. */
+static int history_read(struct db *db, struct err *err)
+{
+	PGresult *result;
+
+	note_trip(1);
+	result = result_last(db,
+		PQsendQuery(db->conn,
+			"select system_identifier || '/' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) "
+			"from pg_control_system()"),
+		HISTORY_MS);
+	if (!result_good(result)) {
+		PQclear(result);
+		return connection_failed(db, err);
+	}
+	text_copy(db->history, sizeof(db->history), PQgetvalue(result, 0, 0));
+	PQclear(result);
+	if (history_admitted(db))
+		return 0;
+	db->given_up = "it failed over or was restored, and lost commits are looked for";
+	return connection_failed(db, err);
+}
+
+static int channel_listen(struct db *db, struct err *err)
+{
+	_cleanup_(freep) char *sql = mem_printf("set application_name = '%s'; listen %s", db->channel, db->channel);
+
+	return script(db, sql, SILENT_MS, err);
+}
+
+/* An unreachable host sends nothing: the connection ends after 35 s without an answer. Values in the URL take
+ * precedence. */
+static PGconn *connection_open(const char *url)
+{
+	static const char *const names[] = {"connect_timeout", "keepalives_idle", "keepalives_interval",
+		"keepalives_count", "tcp_user_timeout", "dbname", NULL};
+	const char *const values[] = {"10", "15", "5", "4", "35000", url, NULL};
+
+	return PQconnectdbParams(names, values, 1);
+}
+
+/* ---- a check of the connection string ---- */
+
+/* Like connection_open, but messages contain the error codes. */
+static PGconn *connection_try(const char *url)
+{
+	static const char *const names[] = {"dbname", NULL};
+	const char *const values[] = {url, NULL};
+	PGconn *conn = PQconnectStartParams(names, values, 1);
+	PostgresPollingStatusType status = PGRES_POLLING_WRITING;
+	int64_t give_up = clock_mono_ms() + CHECK_MS;
+
+	if (!conn || PQstatus(conn) == CONNECTION_BAD)
+		return conn;
+	PQsetErrorVerbosity(conn, PQERRORS_VERBOSE);
+	while (status != PGRES_POLLING_OK && status != PGRES_POLLING_FAILED) {
+		struct pollfd fd = {.fd = PQsocket(conn), .events = status == PGRES_POLLING_READING ? POLLIN : POLLOUT};
+		int64_t left = give_up - clock_mono_ms();
+
+		if (left <= 0 || poll(&fd, 1, (int)left) == 0)
+			break;
+		status = PQconnectPoll(conn);
+	}
+	return conn;
+}
+
+/* Errors that persist until the connection string or the server is changed: invalid_password,
+ * invalid_authorization_specification, invalid_catalog_name, and the errors that libpq detects itself. */
+static bool is_refused(const char *message)
+{
+	static const char *const marks[] = {" 28P01: ", " 28000: ", " 3D000: ", "no password supplied"};
+
+	for (size_t i = 0; i < ARRAY_LEN(marks); i++)
+		if (strstr(message, marks[i]))
+			return true;
+	return text_starts(message, "invalid ");
+}
+
+/* An unescaped password with @, / or : is parsed as host and port. Error messages name these, and would reveal the
+ * password. */
+static bool is_place(const PQconninfoOption *option)
+{
+	const char *value = text_or_empty(option->val);
+
+	if (text_equal(option->keyword, "host"))
+		return !strchr(value, '@');
+	return !text_equal(option->keyword, "port") || value[strspn(value, "0123456789,")] == '\0';
+}
+
+static int url_check(const char *url, struct err *err)
+{
+	PQconninfoOption *options = *url ? PQconninfoParse(url, NULL) : NULL;
+	bool placed = true;
+
+	for (const PQconninfoOption *option = options; option && option->keyword; option++)
+		placed = placed && is_place(option);
+	PQconninfoFree(options);
+	if (!options)
+		return err_set(err, ERR_INVALID,
+			"--database-url is no connection string of PostgreSQL: "
+			"postgresql://user:password@host:5432/database "
+			"is needed");
+	if (!placed)
+		return err_set(err, ERR_INVALID,
+			"--database-url has no valid host or port: in a password @ is written %%40, / is %%2F and : is "
+			"%%3A");
+	return 0;
+}
+
+int db_check(const char *url, struct err *err)
+{
+	_cleanup_(freep) char *said = NULL;
+	PGconn *conn;
+	bool connected;
+
+	if (url_check(url, err) < 0)
+		return -1;
+	conn = connection_try(url);
+	connected = conn && PQstatus(conn) == CONNECTION_OK;
+	said = mem_text(conn ? PQerrorMessage(conn) : "no memory");
+	PQfinish(conn);
+	if (connected)
+		return 0;
+	said[strcspn(said, "\n")] = '\0';
+	if (is_refused(said))
+		return err_set(err, ERR_INVALID, "PostgreSQL does not take --database-url: %s", said);
+	return err_set(
+		err, ERR_UNAVAILABLE, "PostgreSQL: service unavailable: %s", *said ? said : "it does not answer");
+}
+
+/* ---- a connection ---- */
+
+/* libpq's buffers keep the size of the largest statement and result (twice the size of content, in hex) until the
+ * connection is closed. Opening a new connection takes a few milliseconds, little compared to a transfer of that
+ * size. */
+static void connection_shrink(struct db *db)
+{
+	if (!db->large || db->in_transaction || db->gathering || db->queued || db->channel)
+		return;
+	PQfinish(db->conn);
+	db->conn = NULL;
+	db->large = false;
+}
+
+static int db_connect(struct db *db, struct err *err)
+{
+	if (db->conn && connection_alive(db))
+		return 0;
+	PQfinish(db->conn);
+	memset(db->statements, 0, sizeof(db->statements));
+	db->preparing = false;
+	db->given_up = NULL;
+	db->connections++;
+	db->conn = connection_open(db->url);
+	if (PQstatus(db->conn) != CONNECTION_OK)
+		return connection_failed(db, err);
+	PQsetNoticeReceiver(db->conn, notice_ignore, NULL);
+	/* A statement that hangs would block its thread forever, and a session that is idle in a transaction holds
+	 * locks; hence the timeouts. With default settings the planner reads a whole table or index where a few rows
+	 * are needed. It estimates a hundred rows for jsonb_to_recordset, and none for a table that was just filled.
+	 * The cached plan then stays while the table grows. Statements here read a few rows by an index, for which
+	 * parallel workers cost more than they save. */
+	if (script(db,
+		    "set timezone = 'UTC'; set datestyle = 'ISO'; set statement_timeout = '30s'; "
+		    "set idle_in_transaction_session_timeout = '30s'; set plan_cache_mode = 'force_generic_plan'; "
+		    "set jit = off; set random_page_cost = 1.1; set enable_mergejoin = off; set enable_hashjoin = off; "
+		    "set enable_seqscan = off; set max_parallel_workers_per_gather = 0",
+		    SILENT_MS, err) < 0)
+		return -1;
+	if (history_read(db, err) < 0)
+		return -1;
+	if (db->relaxed && script(db, "set synchronous_commit = off", SILENT_MS, err) < 0)
+		return -1;
+	return db->channel ? channel_listen(db, err) : 0;
+}
+
+void rows_release(struct rows *rows)
+{
+	PQclear(rows->result);
+	rows->result = NULL;
+	rows->count = 0;
+}
+
+/* The column's number. PQfnumber would copy the name and fold its case. */
+static int column_find(const struct rows *rows, const char *column)
+{
+	int count = PQnfields(rows->result), found = -1;
+
+	for (int number = 0; number < count; number++) {
+		if (strcmp(PQfname(rows->result, number), column) != 0)
+			continue;
+		if (found >= 0) {
+			log_error("a statement has two such columns", "column", column, NULL);
+			abort();
+		}
+		found = number;
+	}
+	if (found >= 0)
+		return found;
+	log_error("a statement has no such column", "column", column, NULL);
+	abort();
+}
+
+/* Caches the last position of each name: it is the same in the next row, and in the next result of the statement. */
+static int column_of(const struct rows *rows, const char *column)
+{
+	static _Thread_local int found[1024];
+	int count = PQnfields(rows->result);
+	int *at = &found[((uintptr_t)column ^ (uintptr_t)count * 61) % ARRAY_LEN(found)];
+
+	if (*at >= count || strcmp(PQfname(rows->result, *at), column) != 0)
+		*at = column_find(rows, column);
+	return *at;
+}
+
+bool row_null(const struct rows *rows, int row, const char *column)
+{
+	return PQgetisnull(rows->result, row, column_of(rows, column));
+}
+
+const char *row_text(const struct rows *rows, int row, const char *column)
+{
+	int number = column_of(rows, column);
+
+	return PQgetisnull(rows->result, row, number) ? NULL : PQgetvalue(rows->result, row, number);
+}
+
+long long row_int(const struct rows *rows, int row, const char *column)
+{
+	const char *text = row_text(rows, row, column);
+
+	return text ? strtoll(text, NULL, 10) : 0;
+}
+
+bool row_bool(const struct rows *rows, int row, const char *column)
+{
+	return text_equal(row_text(rows, row, column), "t");
+}
+
+json_t *row_json(const struct rows *rows, int row, const char *column)
+{
+	const char *text = row_text(rows, row, column);
+
+	return text ? json_of(text) : json_null();
+}
+
+/* The value of a hex digit that PostgreSQL wrote. */
+static unsigned char nibble(char digit)
+{
+	return (unsigned char)((digit & 0xf) + (digit >> 6) * 9);
+}
+
+/* Decodes logs and plans. PQunescapeBytea would read each digit twice, and allocate twice. */
+static void hex_append(const char *text, size_t len, struct buf *out)
+{
+	unsigned char part[4096];
+
+	for (size_t left = len / 2; left;) {
+		size_t count = left < sizeof(part) ? left : sizeof(part);
+
+		for (size_t i = 0; i < count; i++, text += 2)
+			part[i] = (unsigned char)(nibble(text[0]) << 4 | nibble(text[1]));
+		buf_append(out, part, count);
+		left -= count;
+	}
+}
+
+void row_bytes(const struct rows *rows, int row, const char *column, struct buf *out)
+{
+	int number = column_of(rows, column);
+	const char *text = PQgetvalue(rows->result, row, number); /* "" for null */
+	unsigned char *bytes;
+	size_t len;
+
+	if (text_starts(text, "\\x")) {
+		hex_append(text + 2, (size_t)PQgetlength(rows->result, row, number) - 2, out);
+	} else if ((bytes = PQunescapeBytea((const unsigned char *)text, &len))) {
+		buf_append(out, bytes, len);
+		PQfreemem(bytes);
+	}
+}
+
+int db_affected(const struct rows *rows)
+{
+	return (int)strtol(text_or_empty(PQcmdTuples(rows->result)), NULL, 10);
+}
+
+static int statement_failed(struct db *db, const PGresult *result, struct err *err)
+{
+	const char *state = text_or_empty(PQresultErrorField(result, PG_DIAG_SQLSTATE));
+	const char *message = text_or_empty(PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY));
+
+	db->try_again = text_equal(state, "40P01") || text_equal(state, "40001");
+	/* Without an SQLSTATE the error is libpq's, not the server's: the state of the connection is unknown. A server
+	 * that became a standby (25006) is left, so that the next connection reaches the new primary. */
+	if (PQstatus(db->conn) != CONNECTION_OK || !*state || text_starts(state, "57P") || text_starts(state, "08") ||
+		text_equal(state, "25006"))
+		return connection_failed(db, err);
+	if (text_equal(state, "23505")) {
+		text_copy(db->constraint, sizeof(db->constraint), PQresultErrorField(result, PG_DIAG_CONSTRAINT_NAME));
+		return err_set(err, ERR_CONFLICT, "it exists already");
+	}
+	if (db->try_again || text_starts(state, "53") || text_equal(state, "57014"))
+		return err_set(err, ERR_UNAVAILABLE, "PostgreSQL: service unavailable: %s", message);
+	return err_set(err, ERR_INTERNAL, "PostgreSQL: %s (%s)", message, state);
+}
+
+static void note_trip(int statements)
+{
+	metric_add(M_DATABASE_TRIPS, "", 1);
+	metric_add(M_DATABASE_STATEMENTS, "", statements);
+}
+
+/* At most two entries for each statement: it may have to be prepared. */
+static void note_sent(struct db *db, struct rows *asked)
+{
+	db->asked[db->queued++] = asked;
+}
+
+static void note_size(struct db *db, size_t size)
+{
+	db->large = db->large || size >= LARGE;
+}
+
+static void rows_fill(struct rows *rows, PGresult *result)
+{
+	rows->result = result;
+	rows->count = PQntuples(result);
+}
+
+/* The statement's own slot, or a free one. */
+static int statement_slot(const struct db *db, const char *sql, size_t *ret_slot, struct err *err)
+{
+	size_t slot = ((uintptr_t)sql >> 3) % MOST_STATEMENTS;
+
+	for (size_t tries = 0; db->statements[slot] && db->statements[slot] != sql; tries++) {
+		if (tries == MOST_STATEMENTS)
+			return err_set(err, ERR_INTERNAL, "more statements than MOST_STATEMENTS");
+		slot = (slot + 1) % MOST_STATEMENTS;
+	}
+	*ret_slot = slot;
+	return 0;
+}
+
+/* ---- answers ---- */
+
+/* On a line of its own: a message of the server begins with its severity. */
+static bool libpq_had_no_memory(const struct db *db)
+{
+	const char *said = PQerrorMessage(db->conn);
+
+	return text_starts(said, "out of memory\n") || strstr(said, "\nout of memory\n");
+}
+
+/* False if there will be no answer: the server is silent for too long, or libpq ran out of memory at the end of a
+ * pipeline and waits forever. */
+static bool answer_wait(struct db *db, int most_ms)
+{
+	while (PQisBusy(db->conn)) {
+		struct pollfd fd = {.fd = PQsocket(db->conn), .events = POLLIN};
+		int ready;
+
+		if (libpq_had_no_memory(db))
+			db->given_up = "out of memory";
+		else if ((ready = poll(&fd, 1, most_ms)) == 0 || (ready < 0 && errno != EINTR))
+			db->given_up = "it does not answer";
+		else if (ready > 0 && !PQconsumeInput(db->conn))
+			return true; /* the next result says why */
+		if (db->given_up)
+			return false;
+	}
+	return true;
+}
+
+/* NULL: there are no more results, or the connection is lost or given up. */
+static PGresult *result_next(struct db *db, int most_ms)
+{
+	return answer_wait(db, most_ms) ? PQgetResult(db->conn) : NULL;
+}
+
+/* The last result of a statement that was sent outside of a pipeline; NULL if the connection is lost or given up. */
+static PGresult *result_last(struct db *db, bool sent, int most_ms)
+{
+	PGresult *last = NULL, *next;
+
+	while (sent && (next = result_next(db, most_ms))) {
+		PQclear(last);
+		last = next;
+	}
+	if (!db->given_up)
+		return last;
+	PQclear(last);
+	return NULL;
+}
+
+static bool result_good(const PGresult *result)
+{
+	ExecStatusType status = PQresultStatus(result);
+
+	return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
+}
+
+/* ---- statements ---- */
+
+/* Sets ret_name to the statement's name, and prepares it on this connection if necessary. Within a pipeline the
+ * preparation is only sent. -1 with *err. */
+static int statement_prepare(struct db *db, const char *sql, char ret_name[24], struct err *err)
+{
+	PGresult *result;
+	size_t slot = 0;
+	int failed = 0;
+
+	if (statement_slot(db, sql, &slot, err) < 0)
+		return -1;
+	snprintf(ret_name, 24, "s%zu", slot);
+	if (db->statements[slot])
+		return 0;
+	if (db->queued) {
+		if (!PQsendPrepare(db->conn, ret_name, sql, 0, NULL))
+			return connection_failed(db, err);
+		note_sent(db, NULL);
+		db->preparing = true;
+		db->statements[slot] = sql;
+		return 0;
+	}
+	note_trip(1);
+	result = result_last(db, PQsendPrepare(db->conn, ret_name, sql, 0, NULL), SILENT_MS);
+	if (result_good(result))
+		db->statements[slot] = sql;
+	else
+		failed = statement_failed(db, result, err);
+	PQclear(result);
+	return failed;
+}
+
+enum { MOST_PARAMS = 48 };
+
+static void param_pack(struct db_param *param, const char **ret_value, int *ret_length, int *ret_format)
+{
+	*ret_format = param->kind == DB_BYTES;
+	*ret_length = (int)param->len;
+	*ret_value = param->text;
+	if (param->kind == DB_NULL)
+		*ret_value = NULL;
+	if (param->kind == DB_BOOL)
+		*ret_value = param->number ? "t" : "f";
+	if (param->kind == DB_INT) {
+		snprintf(param->digits, sizeof(param->digits), "%lld", param->number);
+		*ret_value = param->digits;
+	}
+}
+
+/* ---- pipelines: statements run in order, and the first failure skips the rest ---- */
+
+/* The next result of the pipeline; NULL if the connection is lost. */
+static PGresult *pipeline_result(struct db *db)
+{
+	PGresult *result = result_next(db, SILENT_MS);
+
+	/* Each statement's results end with a null. */
+	if (result && PQresultStatus(result) != PGRES_PIPELINE_SYNC)
+		PQclear(result_next(db, SILENT_MS));
+	return result;
+}
+
+/* The first result since db_ahead is that of the statement sent ahead. False if the results after it are invalid. */
+static bool ahead_judge(struct db *db, PGresult *result)
+{
+	const struct rows rows = {.result = result, .count = PQntuples(result)};
+
+	if (db->ahead == AHEAD_SENT)
+		db->ahead = result_good(result) && db->judge(db->judge_data, &rows) ? AHEAD_HOLDS : AHEAD_FAILED;
+	return db->ahead != AHEAD_FAILED;
+}
+
+/* After a failed pipeline it is unknown which statements were prepared: drops all of them. */
+static void statements_doubt(struct db *db)
+{
+	struct err ignored = ERR_INIT;
+
+	if (!db->conn || !db->preparing)
+		return;
+	memset(db->statements, 0, sizeof(db->statements));
+	script(db, "deallocate all", SILENT_MS, &ignored);
+	db->preparing = false;
+}
+
+/* Reads all pending results. The last statement's result goes to *ret_last unless one failed. */
+static int pipeline_end(struct db *db, PGresult **ret_last, struct err *err)
+{
+	int expected = db->queued;
+	bool failed = false;
+	PGresult *result;
+
+	note_trip(expected);
+	if (!PQpipelineSync(db->conn))
+		return connection_failed(db, err);
+	for (int i = 0; i < expected; i++) {
+		result = pipeline_result(db);
+		if (!result || (!result_good(result) && !failed)) {
+			failed = true;
+			statement_failed(db, result, err);
+		}
+		if (result && !ahead_judge(db, result) && !failed) {
+			failed = true;
+			err_set(err, ERR_UNAUTHORIZED, "what was known of the token has changed");
+		}
+		note_size(db, result ? PQresultMemorySize(result) : 0);
+		if (i == expected - 1 && ret_last && !failed)
+			*ret_last = result;
+		else if (db->asked[i] && !failed)
+			rows_fill(db->asked[i], result);
+		else
+			PQclear(result);
+		if (!db->conn)
+			return -1;
+	}
+	PQclear(pipeline_result(db));
+	db->queued = 0;
+	if (!PQexitPipelineMode(db->conn)) {
+		PQfinish(db->conn);
+		db->conn = NULL;
+	}
+	if (!failed)
+		db->preparing = false;
+	else if (!db->in_transaction)
+		statements_doubt(db);
+	return failed ? -1 : 0;
+}
+
+/* Appends a statement without parameters to the pipeline; begins the pipeline if there is none. */
+static int pipeline_script(struct db *db, const char *sql, struct err *err)
+{
+	if (!db->queued && !PQenterPipelineMode(db->conn))
+		return connection_failed(db, err);
+	if (!PQsendQueryParams(db->conn, sql, 0, NULL, NULL, NULL, NULL, 0))
+		return connection_failed(db, err);
+	note_sent(db, NULL);
+	return 0;
+}
+
+struct packed {
+	const char *values[MOST_PARAMS];
+	int lengths[MOST_PARAMS], formats[MOST_PARAMS];
+	int count;
+};
+
+static int params_pack(struct db *db, struct db_param *params, size_t count, struct packed *ret_packed, struct err *err)
+{
+	ret_packed->count = (int)count - 1; /* the first is the macro's placeholder */
+	if (count > MOST_PARAMS)
+		return err_set(err, ERR_INTERNAL, "more parameters than MOST_PARAMS");
+	for (int i = 0; i < ret_packed->count; i++) {
+		param_pack(&params[i + 1], &ret_packed->values[i], &ret_packed->lengths[i], &ret_packed->formats[i]);
+		note_size(db, params[i + 1].len);
+	}
+	return 0;
+}
+
+static int statement_send(
+	struct db *db, const char *name, const struct packed *packed, struct rows *asked, struct err *err)
+{
+	if (!PQsendQueryPrepared(db->conn, name, packed->count, packed->values, packed->lengths, packed->formats, 0))
+		return connection_failed(db, err);
+	note_sent(db, asked);
+	return 0;
+}
+
+/* Whether the statement may be sent before db_ahead's result is known: it is prepared already, and it only reads. */
+static bool statement_rides(const struct db *db, const char *sql)
+{
+	struct err ignored = ERR_INIT;
+	size_t slot = 0;
+
+	return (text_starts(sql, "select ") || text_starts(sql, "(with ")) &&
+		statement_slot(db, sql, &slot, &ignored) == 0 && db->statements[slot];
+}
+
+static int statement_ready(struct db *db, const char *sql, char ret_name[24], struct err *err)
+{
+	db->try_again = false;
+	if (db->ahead == AHEAD_SENT && !statement_rides(db, sql) && pipeline_end(db, NULL, err) < 0)
+		return -1;
+	if (!db->in_transaction && !db->queued && db_connect(db, err) < 0)
+		return -1;
+	if (!db->conn)
+		return err_set(err, ERR_UNAVAILABLE, "PostgreSQL: service unavailable: the connection was lost");
+	return statement_prepare(db, sql, ret_name, err);
+}
+
+int db_put(
+	struct db *db, struct rows *ret_rows, struct err *err, const char *sql, struct db_param *params, size_t count)
+{
+	struct packed packed;
+	char name[24];
+
+	if (!db->in_transaction && !db->gathering)
+		return db_run(db, ret_rows, err, sql, params, count);
+	if (params_pack(db, params, count, &packed, err) < 0 || statement_ready(db, sql, name, err) < 0)
+		return -1;
+	if (!db->queued && !PQenterPipelineMode(db->conn))
+		return connection_failed(db, err);
+	if (statement_send(db, name, &packed, ret_rows, err) < 0)
+		return -1;
+	return db->queued < MOST_QUEUED ? 0 : pipeline_end(db, NULL, err);
+}
+
+int db_run(
+	struct db *db, struct rows *ret_rows, struct err *err, const char *sql, struct db_param *params, size_t count)
+{
+	struct packed packed;
+	PGresult *result = NULL;
+	char name[24];
+
+	if (params_pack(db, params, count, &packed, err) < 0 || statement_ready(db, sql, name, err) < 0)
+		return -1;
+	if (db->queued) {
+		if (statement_send(db, name, &packed, NULL, err) < 0 || pipeline_end(db, &result, err) < 0)
+			return -1;
+	} else {
+		note_trip(1);
+		result = result_last(db,
+			PQsendQueryPrepared(
+				db->conn, name, packed.count, packed.values, packed.lengths, packed.formats, 0),
+			SILENT_MS);
+		if (!result_good(result)) {
+			statement_failed(db, result, err);
+			PQclear(result);
+			return -1;
+		}
+	}
+	note_size(db, PQresultMemorySize(result));
+	if (ret_rows)
+		rows_fill(ret_rows, result);
+	else
+		PQclear(result);
+	connection_shrink(db);
+	return 0;
+}
+
+bool db_put_ahead(struct db *db, bool (*judge)(void *data, const struct rows *rows), void *data, const char *sql,
+	struct db_param *params, size_t count)
+{
+	struct err ignored = ERR_INIT;
+	struct packed packed;
+	char name[24];
+
+	if (db->in_transaction || !db->conn || !connection_alive(db) ||
+		params_pack(db, params, count, &packed, &ignored) < 0 ||
+		statement_prepare(db, sql, name, &ignored) < 0 || !PQenterPipelineMode(db->conn) ||
+		statement_send(db, name, &packed, NULL, &ignored) < 0)
+		return false;
+	db->ahead = AHEAD_SENT;
+	db->judge = judge;
+	db->judge_data = data;
+	return true;
+}
+
+bool db_ahead_holds(struct db *db)
+{
+	struct err ignored = ERR_INIT;
+	bool holds;
+
+	if (db->ahead == AHEAD_SENT)
+		pipeline_end(db, NULL, &ignored);
+	holds = db->ahead == AHEAD_HOLDS;
+	db->ahead = AHEAD_NONE;
+	return holds;
+}
+
+void db_gather(struct db *db)
+{
+	db->gathering = true;
+}
+
+int db_gathered(struct db *db, int result, struct err *err)
+{
+	struct err ignored = ERR_INIT;
+
+	db->gathering = false;
+	if (!db->queued)
+		return result;
+	if (result == 0) {
+		result = pipeline_end(db, NULL, err);
+		connection_shrink(db);
+		return result;
+	}
+	/* The caller does not read the results any more. */
+	memset(db->asked, 0, sizeof(db->asked));
+	pipeline_end(db, NULL, &ignored);
+	return result;
+}
+
+unsigned long long db_connections(const struct db *db)
+{
+	return db->connections;
+}
+
+static int script(struct db *db, const char *sql, int most_ms, struct err *err)
+{
+	PGresult *result;
+	int failed = 0;
+
+	note_trip(1);
+	result = result_last(db, PQsendQuery(db->conn, sql), most_ms);
+	if (!result_good(result))
+		failed = statement_failed(db, result, err);
+	PQclear(result);
+	return failed;
+}
+
+int db_script(struct db *db, const char *sql, struct err *err)
+{
+	if (!db->conn && db_connect(db, err) < 0)
+		return -1;
+	if (db->queued && pipeline_end(db, NULL, err) < 0)
+		return -1;
+	return script(db, sql, FOR_EVER, err);
+}
+
+int db_begin(struct db *db, struct err *err)
+{
+	if (db->ahead == AHEAD_SENT && pipeline_end(db, NULL, err) < 0)
+		return -1;
+	/* `begin` is sent with the first statement, and statements queued before the end are sent with the commit. */
+	if (db_connect(db, err) < 0 || pipeline_script(db, "begin", err) < 0)
+		return -1;
+	db->in_transaction = true;
+	return 0;
+}
+
+/* PostgreSQL answers "commit" with a rollback, and no error, if a statement of the transaction failed. */
+static int transaction_commit(struct db *db, struct err *err)
+{
+	PGresult *result = NULL;
+	int failed = 0;
+
+	if (!db->conn)
+		return err_set(err, ERR_UNAVAILABLE, "PostgreSQL: service unavailable: the connection was lost");
+	if (pipeline_script(db, "commit", err) < 0 || pipeline_end(db, &result, err) < 0)
+		return -1;
+	if (!text_equal(PQcmdStatus(result), "COMMIT"))
+		failed = err_set(err, ERR_INTERNAL, "a transaction went on after one of its statements had failed");
+	PQclear(result);
+	return failed;
+}
+
+static void transaction_rollback(struct db *db)
+{
+	struct err ignored = ERR_INIT;
+	bool try_again = db->try_again;
+
+	/* The caller may have returned, so the results have no destination any more. */
+	memset(db->asked, 0, sizeof(db->asked));
+	if (db->conn && db->queued)
+		pipeline_end(db, NULL, &ignored);
+	if (db->conn)
+		script(db, "rollback", SILENT_MS, &ignored);
+	statements_doubt(db);
+	db->try_again = try_again;
+}
+
+static void after_run(struct db *db, bool committed)
+{
+	_cleanup_(freep) struct after *after = db->after;
+	size_t count = db->after_count;
+
+	db->after = NULL;
+	db->after_count = 0;
+	for (size_t i = 0; i < count; i++)
+		after[i].fn(after[i].data, committed);
+}
+
+int db_end(struct db *db, int result, struct err *err)
+{
+	if (result == 0 && db->before_commit)
+		result = db->before_commit(db->before_data, err);
+	if (result == 0)
+		result = transaction_commit(db, err);
+	if (result < 0)
+		transaction_rollback(db);
+	db->in_transaction = false;
+	connection_shrink(db);
+	after_run(db, result == 0);
+	return result;
+}
+
+static int transaction_once(struct db *db, int (*fn)(void *data, struct err *err), void *data, struct err *err)
+{
+	if (db_begin(db, err) < 0)
+		return -1;
+	return db_end(db, fn(data, err), err);
+}
+
+int db_transaction(struct db *db, int (*fn)(void *data, struct err *err), void *data, struct err *err)
+{
+	int result = -1;
+
+	if (db->in_transaction)
+		return fn(data, err);
+	for (int tries = 0; tries < MOST_TRIES; tries++) {
+		db->try_again = false;
+		result = transaction_once(db, fn, data, err);
+		if (result == 0 || !db->try_again)
+			break;
+	}
+	return result;
+}
+
+bool db_in_transaction(const struct db *db)
+{
+	return db->in_transaction;
+}
+
+void db_before_commit(struct db *db, int (*fn)(void *data, struct err *err), void *data)
+{
+	db->before_commit = fn;
+	db->before_data = data;
+}
+
+void db_after_commit(struct db *db, void (*fn)(void *data, bool committed), void *data)
+{
+	if (!db->in_transaction) {
+		fn(data, true);
+		return;
+	}
+	db->after = mem_resize(db->after, db->after_count + 1, sizeof(*db->after));
+	db->after[db->after_count++] = (struct after){fn, data};
+}
+
+/* ---- arrays ---- */
+
+static void array_item(struct db_array *array, const char *text)
+{
+	buf_text(&array->text, array->count++ ? "," : "{");
+	buf_text(&array->text, text);
+}
+
+void db_array_add(struct db_array *array, const char *value)
+{
+	if (!value) {
+		array_item(array, "NULL");
+		return;
+	}
+	array_item(array, "\"");
+	for (; *value; value++) {
+		if (*value == '"' || *value == '\\')
+			buf_append(&array->text, "\\", 1);
+		buf_append(&array->text, value, 1);
+	}
+	buf_append(&array->text, "\"", 1);
+}
+
+void db_array_add_int(struct db_array *array, long long value)
+{
+	char digits[24];
+
+	snprintf(digits, sizeof(digits), "%lld", value);
+	array_item(array, digits);
+}
+
+void db_array_add_bool(struct db_array *array, bool value)
+{
+	array_item(array, value ? "t" : "f");
+}
+
+void db_array_add_texts(struct db_array *array, const json_t *texts)
+{
+	const json_t *text;
+	size_t i;
+
+	json_array_foreach(texts, i, text) db_array_add(array, json_string_value(text));
+}
+
+const char *db_array_text(struct db_array *array)
+{
+	/* Adds the closing brace for the reader; the next item overwrites it. */
+	if (!array->count)
+		return "{}";
+	buf_append(&array->text, "}", 1);
+	array->text.len--;
+	return array->text.data;
+}
+
+void db_array_release(struct db_array *array)
+{
+	buf_release(&array->text);
+	array->count = 0;
+}
+
+/* The header of a binary array: dimensions, whether there are nulls, the element's type, then size and lower bound of
+ * the only dimension. */
+struct bytes_head {
+	uint32_t dimensions, nulls, type, size, low;
+};
+
+enum { BYTEA_TYPE = 17 };
+
+int db_bytes_add(struct db_bytes *array, const void *bytes, size_t len)
+{
+	static const struct bytes_head empty;
+	uint32_t size = htobe32((uint32_t)len);
+
+	if (!array->count && buf_append(&array->data, &empty, sizeof(empty)) < 0)
+		return -1;
+	if (len > array->data.limit || array->data.len + sizeof(size) + len > array->data.limit)
+		return -1;
+	array->count++;
+	buf_append(&array->data, &size, sizeof(size));
+	return buf_append(&array->data, bytes, len);
+}
+
+const char *db_bytes_data(struct db_bytes *array)
+{
+	struct bytes_head head = {htobe32(1), 0, htobe32(BYTEA_TYPE), htobe32(array->count), htobe32(1)};
+
+	memcpy(array->data.data, &head, sizeof(head));
+	return array->data.data;
+}
+
+void db_bytes_release(struct db_bytes *array)
+{
+	buf_release(&array->data);
+	array->count = 0;
+}

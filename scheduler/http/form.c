@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/http/form.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "common/base.h"
+#include "common/err.h"
+
+enum { MOST_FIELDS = 64 };
+
+static int digit(char c)
+{
+	return isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10;
+}
+
+/* Decodes the text in place. A percent sign without two hexadecimal digits stays as it is. */
+static void decode(char *text)
+{
+	char *to = text;
+
+	for (; *text; text++)
+		if (*text == '%' && isxdigit((unsigned char)text[1]) && isxdigit((unsigned char)text[2])) {
+			*to++ = (char)(digit(text[1]) * 16 + digit(text[2]));
+			text += 2;
+		} else {
+			*to++ = *text == '+' ? ' ' : *text;
+		}
+	*to = '\0';
+}
+
+static bool field_add(json_t *form, char *field)
+{
+	char *value = strchr(field, '=');
+	json_t *text;
+
+	if (strcasestr(field, "%00"))
+		return false;
+	if (value)
+		*value++ = '\0';
+	else
+		value = field + strlen(field);
+	decode(field);
+	decode(value);
+	text = json_string(value);
+	return text && json_object_set_new(form, field, text) == 0;
+}
+
+int form_parse(const char *bytes, size_t len, json_t **ret_form, struct err *err)
+{
+	_cleanup_(freep) char *copy = strndup(bytes, len);
+	json_t *form = json_object();
+	char *rest = copy, *field;
+	int count = 0;
+
+	while ((field = strsep(&rest, "&")))
+		if (*field && (++count > MOST_FIELDS || !field_add(form, field))) {
+			json_decref(form);
+			return err_set(err, ERR_MALFORMED, "the body is no form");
+		}
+	*ret_form = form;
+	return 0;
+}

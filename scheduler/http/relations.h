@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_HTTP_RELATIONS_H
+#define SCHEDULER_HTTP_RELATIONS_H
+
+/* To-many relations in requests. Lists of ids are new references, and have each id once. */
+
+#include "scheduler/http/request.h"
+
+/* data.relationships.<name>.data; NULL if it was not sent. ERR_INVALID with a pointer if it is not an array of {type,
+ * id} with that type. */
+int body_relations(const struct request *req, const char *name, const char *type, json_t **ret_ids, struct err *err);
+/* The body of .../relationships/...: {"data": [{type, id}]}. */
+int body_linkage(const struct request *req, const char *type, json_t **ret_ids, struct err *err);
+
+/* A to-many relation of a resource, as a row of a table: its name in the API, the column with the ids, and their
+ * type. */
+struct relation {
+	const char *name, *column, *type;
+};
+
+/* Adds all relations of the table to the row's relationships. */
+void relations_show(
+	const struct relation *table, size_t count, const struct rows *rows, int row, json_t *relationships);
+/* Calls body_relations for each row. ret_ids has as many members as the table. */
+int relations_read(
+	const struct request *req, const struct relation *table, size_t count, json_t **ret_ids, struct err *err);
+/* The relation in the path's `:relation`, and the ids in the body. ERR_NOT_FOUND if the table has no such relation. */
+int relation_in_path(const struct request *req, const struct relation *table, size_t count, size_t *ret_index,
+	json_t **ret_ids, struct err *err);
+/* The number of ids in the column. */
+size_t related_count(const struct rows *rows, int row, const char *column);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_HTTP_REQUEST_H
+#define SCHEDULER_HTTP_REQUEST_H
+
+/*
+ * The request, and the ways to answer it. A handler reads the request, works on the store and answers with one
+ * respond_* call. If it returns -1, the server makes the JSON:API error from *err. routes.def lists all handlers.
+ */
+
+#include "common/http/httpd.h"
+#include "common/json/json.h"
+#include "scheduler/http/routes.h"
+#include "scheduler/auth/actor.h"
+#include "scheduler/store/store.h"
+
+struct buckets;
+struct callback_relay;
+struct control;
+struct creation;
+struct report;
+struct trail;
+struct upload;
+struct upload_list;
+
+struct request {
+	const struct http_request *http;
+	struct store *store;
+	const struct route *route;
+	struct route_match match;
+	struct actor actor;
+	const char *bearer;           /* the token as sent, or NULL */
+	json_t *body;                 /* of a JSON route; NULL if none was sent. Owned by the server */
+	struct trail *trail;          /* the request's audit trail (http/trail.h) */
+	struct buckets *buckets;      /* rate limits (auth/buckets.h) */
+	bool counted_by_address;      /* counted against its address, not its token */
+	struct control *control;      /* holds workers' requests (api/internal/control.h) */
+	struct callback_relay *relay; /* holds callbacks until a notifier answers (api/tasks/callback_relay.h) */
+	struct report *report;        /* filled by a REPORTED route's handler (runs/reports.h) */
+	struct creation *creation;    /* filled by a JSON_TOGETHER route's handler (api/runs/creations.h) */
+	/* The handler of an UPLOADED or UPLOADED_JSON route adds its uploads here (store/runs/uploads.h). */
+	struct upload_list *uploads;
+};
+
+struct response {
+	struct http_answer *http;
+	struct trail *trail;
+};
+
+/*
+ * Returns 0 if the actor has the permission of the route's row in that place, else -1 with ERR_NOT_FOUND
+ * "<what> not found". Every API handler calls it before it shows or changes anything:
+ *     may(req, (struct place){.organization = id, .workspace = id}, "run", err)
+ * A permission of workspaces needs the place's workspace. A permission of projects needs its project
+ * (rights/permissions.def).
+ */
+int may(const struct request *req, struct place place, const char *what, struct err *err);
+/* The same for a permission other than the row's: that of a second object, or of one attribute. */
+int may_with(
+	const struct request *req, enum permission permission, struct place place, const char *what, struct err *err);
+/* The place of a row with the columns organization_id and workspace_id. */
+struct place place_of(const struct rows *rows);
+
+/* ---- reading ---- */
+
+/* The value of `:name` in the route's pattern; never NULL. Borrowed. */
+const char *param(const struct request *req, const char *name);
+/* A query parameter, or NULL. */
+const char *query(const struct request *req, const char *name);
+/* Refuses (ERR_MALFORMED) a query string that is not UTF-8. The server calls it before any handler. */
+int query_text_check(const struct request *req, struct err *err);
+/* True if the query's `include` lists the relation. Hyphens and underscores are equal. */
+bool query_includes(const struct request *req, const char *relation);
+/* Refuses (400 "Invalid include parameter") an `include` with a name that is not in `known`, a list that NULL ends. */
+int query_includes_check(const struct request *req, const char *const *known, struct err *err);
+
+/*
+ * Attributes of the body (data.attributes.<name>). Texts are borrowed from the body.
+ *  - An absent attribute gives 0 and leaves *ret_value unchanged.
+ *  - A wrong type gives -1 with ERR_INVALID and a pointer to the field.
+ *  - null counts as absent for booleans and numbers, and gives NULL for texts.
+ */
+int body_text(const struct request *req, const char *name, const char **ret_value, struct err *err);
+/* The same without the checks of body_text, for values. body_text refuses more than 10,000 bytes, and control
+ * characters other than tab, line feed and carriage return. */
+int body_long_text(const struct request *req, const char *name, const char **ret_value, struct err *err);
+int body_bool(const struct request *req, const char *name, bool *ret_value, struct err *err);
+int body_int(const struct request *req, const char *name, long long *ret_value, struct err *err);
+/* An array of texts, or null; borrowed. */
+int body_texts(const struct request *req, const char *name, const json_t **ret_value, struct err *err);
+/* True for a time such as "2026-11-21T01:25:00Z". A fraction and another offset are accepted too. */
+bool time_valid(const char *text);
+/* True if the attribute was sent, null or not. */
+bool body_has(const struct request *req, const char *name);
+/* The id of a to-one relation (data.relationships.<name>.data.id), or NULL. */
+const char *body_relation(const struct request *req, const char *name);
+/* The same, with a check: ERR_INVALID if the relation's data is present and is not one {type, id} of that type. */
+int body_to_one(const struct request *req, const char *name, const char *type, const char **ret_id, struct err *err);
+/* The comment of an action's body: {"comment": "..."}, {} or no body at all. NULL if there is none; borrowed. */
+int body_comment(const struct request *req, const char **ret_comment, struct err *err);
+/* Checks that the body is a document with data of that type. An absent or empty type is accepted. */
+int body_check(const struct request *req, const char *type, struct err *err);
+
+/* ---- answering ---- */
+
+/* {"data": resource}; takes the resource. */
+int respond_resource(struct response *res, int status, json_t *resource);
+/* {"data": resource, "included": [...]}; takes both. included may be NULL. */
+int respond_including(struct response *res, int status, json_t *resource, json_t *included);
+/* No body: 202, 204. */
+int respond_empty(struct response *res, int status);
+/* Bytes without conversion; takes the buffer's content. The type is borrowed. */
+int respond_bytes(struct response *res, const char *content_type, struct buf *body);
+/* JSON that is not a JSON:API document; takes it. */
+int respond_json(struct response *res, int status, json_t *value);
+
+/* One page of a list: page[number] from 1, page[size] 20 by default and at most 100. */
+struct page {
+	long long number, size;
+	long long offset; /* for SQL */
+	long long total;  /* set by the caller that counts; -1: not counted, and not shown */
+	bool more;        /* with total -1: there is a next page */
+};
+/* ERR_MALFORMED if page[number] or page[size] is not a whole number from 1. */
+int page_read(const struct request *req, struct page *ret_page, struct err *err);
+/* The same for a list whose pages have `most` items, by default and at most. */
+int page_read_most(const struct request *req, long long most, struct page *ret_page, struct err *err);
+/* {"data": [...], "links": ..., "meta": {"pagination": ...}}. Takes data and included; included may be NULL. */
+int respond_page(
+	const struct request *req, struct response *res, const struct page *page, json_t *data, json_t *included);
+
+/* One page of a list that is in memory. Borrows the list. */
+int respond_slice(
+	const struct request *req, struct response *res, struct page *page, const json_t *list, json_t *included);
+
+/* Resets the answer. Of its own headers, the first `headers` bytes stay. */
+void respond_anew(struct response *res, size_t headers);
+
+/* ---- JSON:API pieces ---- */
+
+/* The error document for *err. */
+void respond_error(struct response *res, const struct err *err);
+
+/* {"id": id, "type": type}; null if id is NULL. A new reference. */
+json_t *linkage(const char *type, const char *id);
+/* Sets a relation's `links.related`, the path at which it is read: "/api/v2", the collection, the id and the name.
+ * Returns the relation. */
+json_t *relation_linked(json_t *relation, const char *collection, const char *id, const char *name);
+/* {"data": linkage}: a to-one relation, with `links.related` if resources of the type have an address. */
+json_t *to_one(const char *type, const char *id);
+/* {"data": [linkage, ...]}: a to-many relation, from a JSON array of ids. Borrows the array. */
+json_t *to_many(const char *type, const json_t *ids);
+/* The same from a jsonb column that is an array of ids. */
+json_t *row_many(const struct rows *rows, int row, const char *column, const char *type);
+/* {"id","type","attributes","relationships"}. Takes attributes and relationships, which may be NULL. */
+json_t *resource_new(const char *type, const char *id, json_t *attributes, json_t *relationships);
+/* A timestamptz column as the API's `tz` form ("...Z"), or null. A new reference. */
+json_t *row_time(const struct rows *rows, int row, const char *column);
+/* A text column as a string, or null. A new reference. */
+json_t *row_string(const struct rows *rows, int row, const char *column);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_HTTP_ROUTES_H
+#define SCHEDULER_HTTP_ROUTES_H
+
+/*
+ * The table of endpoints (routes.def) and the search in it. A pattern is a path whose segments that begin with a
+ * colon stand for one non-empty segment of at most 127 printable ASCII characters.
+ */
+
+#include "common/base.h"
+#include "proto/limits.h"
+#include "scheduler/auth/actor.h"
+
+struct request;
+struct response;
+
+/* Returns 0 with the response filled, or -1 with *err filled. */
+typedef int (*handler_fn)(struct request *req, struct response *res, struct err *err);
+
+enum body_kind {
+	NO_BODY,       /* a body that is sent is ignored */
+	JSON,          /* parsed for the handler; an empty body gives NULL */
+	JSON_ASIDE,    /* JSON; the handler may block on a remote server, so it runs in a thread of http/aside.h */
+	JSON_TOGETHER, /* JSON; the results of several requests are committed in one transaction (http/together.h) */
+	RAW,           /* the bytes as they were sent */
+	UPLOADED,      /* RAW; the results of several requests are stored in one transaction (http/together.h) */
+	UPLOADED_JSON, /* UPLOADED, and parsed as JSON: a large one is handled alone, because parsing would delay the
+			  others */
+	REPORTED,      /* RAW; the results of several requests are stored in one transaction */
+	FORM,          /* sent by a browser; the fields become an object of texts */
+	FORM_ASIDE,    /* FORM; the handler is slow, so it runs in a thread of http/aside.h */
+};
+
+enum {
+	BODY_NONE = 0,
+	BODY_FORM = 16 << 10,
+	BODY_LEASE = 64 << 10,
+	BODY_SMALL = 1 << 20,
+	BODY_POLICIES = 16 << 20,
+	BODY_CALLBACK = 32 << 20,
+	BODY_STATE = MAX_STATE_BYTES,
+	BODY_ARCHIVE = 512 << 20
+};
+
+struct route {
+	const char *method;
+	const char *pattern;
+	handler_fn handler;
+	enum permission permission;
+	enum body_kind kind;
+	size_t limit; /* of a body, in bytes */
+};
+
+extern const struct route routes[];
+extern const size_t routes_count;
+
+enum { ROUTE_PARAMS = 4 };
+
+struct route_match {
+	struct {
+		const char *name; /* in the pattern, without its colon; not terminated */
+		size_t name_len;
+		char value[128];
+	} params[ROUTE_PARAMS];
+	size_t count;
+};
+
+/* Whether the path matches the row's pattern. A slash at the path's end is ignored. */
+bool route_fits(const struct route *route, const char *path, struct route_match *ret_match);
+/* The first row that matches, or NULL. HEAD matches the rows of GET. ret_match may be NULL. */
+const struct route *route_find(
+	const struct route *table, size_t count, const char *method, const char *path, struct route_match *ret_match);
+
+#endif

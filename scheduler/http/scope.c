@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/http/scope.h"
+
+#include "scheduler/auth/recall.h"
+
+static int organization_not_found(struct err *err)
+{
+	return err_set(err, ERR_NOT_FOUND, "organization not found");
+}
+
+static int organization_find(const struct request *req, struct recalled_organization *ret_found, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct recalled_organization found;
+
+	if (recall_organization(req->store, &req->actor, param(req, "organization"), ret_found))
+		return 0;
+	if (db_query(req->store->db, &rows, err, "select id, name from organizations where lower(name) = lower($1)",
+		    P_TEXT(param(req, "organization"))) < 0)
+		return -1;
+	if (!rows.count)
+		return organization_not_found(err);
+	text_copy(found.id.text, sizeof(found.id.text), row_text(&rows, 0, "id"));
+	text_copy(found.name, sizeof(found.name), row_text(&rows, 0, "name"));
+	recall_put_organization(req->store, &req->actor, &found);
+	*ret_found = found;
+	return 0;
+}
+
+int scope_organization(const struct request *req, struct scope *ret_scope, struct err *err)
+{
+	struct scope scope = {.workspace_name = ""};
+	struct recalled_organization found;
+
+	if (organization_find(req, &found, err) < 0)
+		return -1;
+	scope.organization = found.id;
+	text_copy(scope.organization_name, sizeof(scope.organization_name), found.name);
+	*ret_scope = scope;
+	return may(req, (struct place){.organization = scope.organization.text}, "organization", err);
+}
+
+int scope_workspace_read(const struct request *req, const struct rows *rows, struct scope *ret_scope, struct err *err)
+{
+	struct scope scope;
+
+	if (!rows->count)
+		return err_set(err, ERR_NOT_FOUND, "workspace not found");
+	text_copy(scope.organization.text, sizeof(scope.organization.text), row_text(rows, 0, "organization_id"));
+	text_copy(scope.organization_name, sizeof(scope.organization_name), row_text(rows, 0, "organization_name"));
+	text_copy(scope.workspace.text, sizeof(scope.workspace.text), row_text(rows, 0, "id"));
+	text_copy(scope.workspace_name, sizeof(scope.workspace_name), row_text(rows, 0, "name"));
+	*ret_scope = scope;
+	return may(req, (struct place){.organization = scope.organization.text, .workspace = scope.workspace.text},
+		"workspace", err);
+}
+
+int scope_workspace_ask(const struct request *req, const char *workspace_id, struct rows *ret_rows, struct err *err)
+{
+	return db_ask(req->store->db, ret_rows, err,
+		"select w.id, w.name, w.organization_id, o.name as organization_name "
+		"from workspaces w join organizations o on o.id = w.organization_id where w.id = $1",
+		P_TEXT(workspace_id));
+}
+
+int scope_workspace_id(const struct request *req, const char *workspace_id, struct scope *ret_scope, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	db_gather(req->store->db);
+	if (db_gathered(req->store->db, scope_workspace_ask(req, workspace_id, &rows, err), err) < 0)
+		return -1;
+	return scope_workspace_read(req, &rows, ret_scope, err);
+}
+
+int scope_workspace_named(
+	const struct request *req, const char *organization, const char *name, struct scope *ret_scope, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(req->store->db, &rows, err,
+		    "select w.id, w.name, w.organization_id, o.name as organization_name "
+		    "from workspaces w join organizations o on o.id = w.organization_id "
+		    "where lower(o.name) = lower($1) and lower(w.name) = lower($2)",
+		    P_TEXT(organization), P_TEXT(name)) < 0)
+		return -1;
+	return scope_workspace_read(req, &rows, ret_scope, err);
+}
+
+int scope_workspace(const struct request *req, struct scope *ret_scope, struct err *err)
+{
+	if (*param(req, "workspace"))
+		return scope_workspace_id(req, param(req, "workspace"), ret_scope, err);
+	return scope_workspace_named(req, param(req, "organization"), param(req, "name"), ret_scope, err);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_LIFECYCLE_QUEUE_H
+#define SCHEDULER_LIFECYCLE_QUEUE_H
+
+/*
+ * The rules of a workspace's queue: runs start strictly in order, one at a time. A plan-only run does not hold the
+ * workspace. So it starts without a turn in the queue, and no lock, hold or current run delays it. Pure, like the
+ * lifecycle.
+ */
+
+#include "scheduler/lifecycle/run.h"
+
+struct queue_view {
+	bool locked;      /* by a person */
+	bool has_current; /* a run holds the workspace */
+	bool held;        /* the last state of a lost apply may still arrive (store/runs/holds.h) */
+};
+
+/* Returns true if the run may start now. `first`: no queued run precedes it. */
+bool queue_may_start(const struct queue_view *workspace, bool plan_only, bool first);
+
+/* Returns the event that is due for a queued or parked run: EV_TURN; EV_STALE if its saved plan was made from another
+ * state than the workspace's; or EVENT_COUNT for none. A queued run must be the first of its queue. */
+enum run_event_kind queue_event(const struct queue_view *workspace, const struct run *run, bool plan_is_stale);
+
+/* Returns true if the workspace's queue has to be checked after that step: the workspace became free, or a saved plan
+ * was queued again. */
+bool queue_may_move(const struct run *before, const struct run *after);
+
+/*
+ * The order in which waiting jobs are handed out, the smallest first: applies, then plans, then speculative plans. An
+ * apply holds a workspace, a speculative plan does not.
+ */
+enum job_class { CLASS_APPLY, CLASS_PLAN, CLASS_SPECULATIVE };
+enum job_class job_class_of(bool is_apply, bool plan_only);
+
+#endif

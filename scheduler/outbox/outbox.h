@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_OUTBOX_OUTBOX_H
+#define SCHEDULER_OUTBOX_OUTBOX_H
+
+/*
+ * The transactional outbox: a message to publish is a row that commits with the change it announces. The process that
+ * wrote a row publishes it at once. The publisher's poll finds the rows that a dead replica left.
+ */
+
+#include "proto/messages.h"
+#include "proto/topics.h"
+#include "scheduler/db/db.h"
+
+struct store;
+
+/* Messages to be inserted into the outbox, within a transaction. */
+struct outbox {
+	json_t *rows;
+};
+
+void outbox_init(struct outbox *outbox);
+void outbox_release(struct outbox *outbox);
+/* Adds a message; takes the payload. The key may be NULL: messages without a key are spread over the partitions. */
+void outbox_add(struct outbox *outbox, const char *topic, const char *key, char *payload);
+/* Announces a job that waits in a pool. */
+void outbox_add_ticket(struct outbox *outbox, const char *pool_id, const char *job_id, const char *run_id);
+/* Announces the request of a task result. */
+void outbox_add_task(struct outbox *outbox, const char *task_result_id, const char *run_id);
+/* Announces a notification that is to be sent. */
+void outbox_add_notification(struct outbox *outbox, const char *notification_id, const char *run_id);
+/* Inserts the messages in the open transaction. outbox_committed hands them to the publisher. */
+int outbox_insert(struct store *store, struct outbox *outbox, struct err *err);
+/* Returns a row id for another statement that writes to the outbox. It is unique among all processes. */
+long long outbox_number(void);
+/* Adds a message that such a statement of the transaction writes; copies the texts. */
+void outbox_written(struct outbox *outbox, long long id, const char *topic, const char *key, const char *payload);
+/* Hands the rows of outbox_insert to the publisher, and ends waits of workers for the jobs among them (waits.h): now,
+ * or when the open transaction has committed. */
+void outbox_committed(struct store *store, struct outbox *outbox);
+
+#endif

@@ -1,0 +1,739 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/runs/claim.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/log.h"
+#include "common/metrics.h"
+#include "proto/capabilities.h"
+#include "scheduler/auth/run_token.h"
+#include "scheduler/runs/epoch.h"
+#include "scheduler/runs/happen.h"
+#include "scheduler/metrics.h"
+#include "scheduler/store/runs/artifacts.h"
+#include "scheduler/store/runs/holds.h"
+#include "scheduler/store/keys.h"
+#include "scheduler/store/variables/variables.h"
+#include "scheduler/store/workers/workers.h"
+
+/*
+ * A worker accepts an answer of up to 64 MiB (worker/runtime/lease.c). ANSWER_LIMIT bounds the variables and addresses
+ * of all jobs of one answer, unless a single job exceeds it: an earlier version created runs with more than
+ * RUN_VARIABLES_LIMIT. JOB_VARIABLES_LIMIT bounds each of the two variable texts of such a run.
+ */
+enum {
+	MOST_TRIES = 5,
+	MAX_PICKS = 12,         /* Most picks of a try while picks find jobs for other workers. */
+	MAX_PICKS_BY_NEEDS = 6, /* After this many, a pick excludes the organizations of such jobs. */
+	ANSWER_LIMIT = 2 * RUN_VARIABLES_LIMIT,
+	JOB_VARIABLES_LIMIT = 24 << 20,
+	SSH_KEY_LIMIT = 1 << 20
+};
+
+struct picked_job {
+	struct id job, run;
+	int attempt;
+	char *token, *run_token;     /* the worker's token for the job; the token for the processes in the run */
+	struct engine_choice engine; /* of a plan or an apply */
+	const char *why;             /* why the run does not start: a broken invariant or a refusal; a constant */
+	char *refusal;               /* why no worker of the pool can run the job; owned */
+};
+
+struct claiming {
+	struct store *store;
+	const char *pool, *worker;
+	int slots;
+	long long deadline_seconds;    /* deadline of an apply, counted from now; 0: none */
+	bool locked;                   /* another transaction holds some of the jobs locked */
+	bool again;                    /* another try may find more jobs */
+	bool more;                     /* more jobs wait */
+	bool full;                     /* the next job does not fit into the answer */
+	long long bytes_before, bytes; /* size of the variables and addresses in the answer: before this try, now */
+	struct db_array left_out;      /* jobs that do not start; this claim does not pick them again */
+	const json_t *capabilities;    /* the worker's; NULL: a worker of an earlier version */
+	json_t *others;                /* from workers_capabilities; NULL: not read yet */
+	json_t *disabled;              /* disabled engine versions; NULL: none */
+	bool has_misfits;              /* the last pick found jobs for other workers */
+	int picks;                     /* number of picks in this try */
+	struct db_array misfit_needs, misfit_organizations; /* Excluded from this claim's next picks. */
+	struct picked_job picked[MOST_CLAIMED];
+	size_t count;
+	struct picked_job failed[MOST_CLAIMED]; /* picked jobs whose runs do not start */
+	size_t failed_count;
+	struct outbox outbox;
+	struct rows details;
+};
+
+/*
+ * A job may not start in two cases, since terraform may still be running there. In both, plan-only runs are exempt, as
+ * they cannot interfere.
+ *  - The workspace is held.
+ *  - An epoch began less than one lease ago (runs/epoch.h), so some workers may not have sent a heartbeat yet. $8
+ *    is the lease.
+ */
+#define MAY_BEGIN                                                                                                      \
+	"((select plan_only from runs where id = k.run_id) or not exists (select 1 from workspaces hw "                \
+	"where hw.id = k.workspace_id and hw.hold_job_id is not null) and not " EPOCH_IS_YOUNG("$8") ") "
+
+/*
+ * Jobs are picked by class. Within a class, the organization with the fewest running and earlier jobs comes first, then
+ * the oldest job.
+ *  - The walk over `heads` jumps from organization to organization in the index, so that one organization's long queue
+ *    does not slow the others down.
+ *  - A job whose secrets are sealed with a key that is not in $7 is left to another scheduler.
+ *  - Running jobs are counted only if more than one organization has waiting jobs.
+ *  - Jobs that another transaction holds locked are skipped until the next pick.
+ *  - `like`: see migration 0028. It keeps the planner from reading all waiting jobs to find one by its id.
+ */
+#define OPENED_HERE "not " JOB_KEY_IS_MISSING("k", "$7") " "
+
+static const char pick_sql[] =
+	"with recursive heads as ("
+	"(select class, organization_id from jobs where pool_id = $1 and state = 'waiting' "
+	"order by class, organization_id limit 1) union all "
+	"select n.class, n.organization_id from heads h, lateral (select class, organization_id from jobs "
+	"where pool_id = $1 and state = 'waiting' and (class, organization_id) > (h.class, h.organization_id) "
+	"order by class, organization_id limit 1) n), "
+	"busy as (select organization_id, count(*) as n from jobs where pool_id = $1 and state like 'claimed' "
+	"and (select count(distinct organization_id) from heads) > 1 group by 1), "
+	"candidates as (select c.id, h.class, c.created_at, coalesce(b.n, 0) + row_number() over "
+	"(partition by h.class, h.organization_id order by c.created_at, c.id) as turn "
+	"from heads h left join busy b using (organization_id), lateral (select id, created_at from jobs k "
+	"where pool_id = $1 and state = 'waiting' and class = h.class and organization_id = h.organization_id "
+	"and id <> all($4::text[]) and needs <> all($5::text[]) and organization_id <> all($6::text[]) and " OPENED_HERE
+	"and " MAY_BEGIN "order by created_at, id limit $2 + 1) c), "
+	"picked as materialized (select j.id, j.run_id, j.attempt, j.needs, j.organization_id "
+	"from candidates c join jobs j on j.id = c.id "
+	"join runs r on r.id = j.run_id join workspaces w on w.id = j.workspace_id where j.state like 'waiting' "
+	"order by c.class, c.turn, c.created_at, c.id limit $2 for no key update of w, r, j skip locked) "
+	"select p.id, p.run_id, p.attempt, p.needs, p.organization_id, (select count(*) from candidates) as "
+	"candidates, "
+	"(select coalesce(octet_length(snapshot_sealed), 0) + coalesce(octet_length(variables_sealed), 0) "
+	"+ octet_length(concat(target_addrs, replace_addrs, invoke_action_addrs)) from run_inputs where run_id = "
+	"p.run_id) as bytes, w.id is not null as known, "
+	"(select jsonb_agg(version) from tool_versions where tool = 'terraform' and not enabled) as disabled from "
+	"(select 1) one left join picked p on true "
+	"left join workers w on w.id = $3 and w.pool_id = $1 and w.left_at is null";
+
+static void picked_release(struct claiming *c)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		free(c->picked[i].token);
+		free(c->picked[i].run_token);
+		c->picked[i] = (struct picked_job){.why = NULL};
+	}
+	for (size_t i = 0; i < c->failed_count; i++)
+		free(c->failed[i].refusal);
+	c->count = c->failed_count = 0;
+}
+
+/* Returns the error for a run that needs an engine which no worker of the pool has. The caller frees it. */
+static char *refusal_make(const char *needs, const json_t *own, const json_t *others)
+{
+	_cleanup_(buf_release) struct buf sentence = BUF_INIT(RESULT_ERROR_SIZE);
+	json_auto_t *engines = json_copy((json_t *)own);
+	json_t *other;
+	size_t i;
+
+	json_array_foreach((json_t *)others, i, other) json_array_extend(engines, other);
+	capabilities_refusal(needs, "no worker of its pool has", engines, &sentence);
+	return buf_take(&sentence);
+}
+
+static json_t *others_allowed(const struct claiming *c, const char *needs)
+{
+	json_t *allowed = json_array(), *other;
+	size_t i;
+
+	json_array_foreach(c->others, i, other)
+		json_array_append_new(allowed, capabilities_allowed(other, needs, c->disabled));
+	return allowed;
+}
+
+/* Decides whether this worker can run the job. Reads the other workers' capabilities only if it cannot. */
+static int claim_judge(
+	struct claiming *c, const char *needs, struct picked_job *job, enum job_fit *ret_fit, struct err *err)
+{
+	json_auto_t *own = capabilities_allowed(c->capabilities, needs, c->disabled), *others = NULL;
+
+	*ret_fit = JOB_FITS;
+	if (!own || capabilities_meet(own, needs, &job->engine))
+		return 0;
+	if (!c->others && workers_capabilities(c->store, c->pool, c->worker, &c->others, err) < 0)
+		return -1;
+	others = others_allowed(c, needs);
+	*ret_fit = capabilities_judge(own, others, needs, &job->engine);
+	if (*ret_fit == JOB_REFUSED)
+		job->refusal = refusal_make(needs, own, others);
+	return 0;
+}
+
+static void misfit_add(struct claiming *c, const struct rows *rows, int row)
+{
+	c->has_misfits = true;
+	db_array_add(&c->misfit_needs, row_text(rows, row, "needs"));
+	if (c->picks >= MAX_PICKS_BY_NEEDS)
+		db_array_add(&c->misfit_organizations, row_text(rows, row, "organization_id"));
+}
+
+/* The rows are in the order of the queue: the first whose variables do not fit ends the pick. */
+static int claim_pick_row(struct claiming *c, const struct rows *rows, int row, struct err *err)
+{
+	struct picked_job job = {.attempt = (int)row_int(rows, row, "attempt")};
+	long long bytes = row_int(rows, row, "bytes");
+	enum job_fit fit;
+
+	text_copy(job.job.text, ID_SIZE, row_text(rows, row, "id"));
+	text_copy(job.run.text, ID_SIZE, row_text(rows, row, "run_id"));
+	if (claim_judge(c, row_text(rows, row, "needs"), &job, &fit, err) < 0)
+		return -1;
+	if (fit == JOB_REFUSED) {
+		c->failed[c->failed_count++] = job;
+	} else if (fit == JOB_WAITS) {
+		misfit_add(c, rows, row);
+	} else if (c->bytes + bytes > ANSWER_LIMIT && c->bytes) {
+		c->full = true;
+	} else {
+		c->bytes += bytes;
+		c->picked[c->count++] = job;
+	}
+	return 0;
+}
+
+static int claim_pick_once(struct claiming *c, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(db_bytes_release) struct db_bytes keys = DB_BYTES_INIT;
+
+	keys_numbers(c->store, &keys);
+	if (db_query(c->store->db, &rows, err, pick_sql, P_TEXT(c->pool), P_INT(c->slots), P_TEXT(c->worker),
+		    P_ARRAY(&c->left_out), P_ARRAY(&c->misfit_needs), P_ARRAY(&c->misfit_organizations),
+		    P_BYTES_ARRAY(&keys), P_INT(c->store->lease_seconds)) < 0)
+		return -1;
+	if (!row_bool(&rows, 0, "known"))
+		return err_set(err, ERR_NOT_FOUND, "worker not found");
+	json_decref(c->disabled);
+	c->disabled = row_json(&rows, 0, "disabled");
+	for (int i = 0; i < rows.count && !row_null(&rows, i, "id") && !c->full; i++)
+		if (claim_pick_row(c, &rows, i, err) < 0)
+			return -1;
+	c->more = row_int(&rows, 0, "candidates") > (long long)c->count;
+	c->locked = c->more && !c->full && !c->has_misfits && !c->failed_count && (int)c->count < c->slots;
+	return 0;
+}
+
+/* Repeats the pick, excluding the needs of jobs that are left to other workers, until this worker can run all picked
+ * jobs. */
+static int claim_pick(struct claiming *c, struct err *err)
+{
+	c->picks = 0;
+	do {
+		picked_release(c);
+		c->bytes = c->bytes_before;
+		c->full = c->has_misfits = false;
+		if (claim_pick_once(c, err) < 0)
+			return -1;
+	} while (c->has_misfits && ++c->picks < MAX_PICKS);
+	return 0;
+}
+
+/* Moves the jobs whose runs do not start to `failed`, so that they do not stop the others. */
+static void claim_keep_started(struct claiming *c, const struct happening *started)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < c->count; i++) {
+		struct picked_job picked = c->picked[i];
+
+		if (started[i].outcome == HAPPENED) {
+			c->picked[kept++] = picked;
+			continue;
+		}
+		picked.why = started[i].outcome == HAPPENED_NOWHERE ? "its rows are incomplete" : started[i].refused;
+		c->failed[c->failed_count++] = picked;
+	}
+	for (size_t i = kept; i < c->count; i++)
+		c->picked[i] = (struct picked_job){.why = NULL};
+	c->count = kept;
+}
+
+static int claim_start_runs(struct claiming *c, struct err *err)
+{
+	struct happening started[MOST_CLAIMED] = {0};
+	_cleanup_(db_array_release) struct db_array kicked = DB_ARRAY_INIT;
+
+	for (size_t i = 0; i < c->count; i++)
+		started[i] = (struct happening){.run = c->picked[i].run,
+			.event = {.kind = EV_STARTED},
+			.job = c->picked[i].job,
+			.attempt = c->picked[i].attempt};
+	if (happen_within(c->store, started, c->count, &kicked, &c->outbox, err) < 0)
+		return -1;
+	claim_keep_started(c, started);
+	return 0;
+}
+
+static void token_make(char **token, const char *prefix, char ret_hash[SHA256_HEX_SIZE])
+{
+	*token = crypto_token(prefix);
+	crypto_sha256_hex(*token, strlen(*token), ret_hash);
+}
+
+static int claim_mark(struct claiming *c, struct err *err)
+{
+	json_auto_t *claims = json_array();
+
+	for (size_t i = 0; i < c->count; i++) {
+		char hash[SHA256_HEX_SIZE], run_hash[SHA256_HEX_SIZE];
+
+		token_make(&c->picked[i].token, "job.", hash);
+		token_make(&c->picked[i].run_token, RUN_TOKEN_PREFIX, run_hash);
+		json_array_append_new(claims,
+			json_pack("{ss ss ss ss ss}", "id", c->picked[i].job.text, "hash", hash, "run_hash", run_hash,
+				"engine", text_or_empty(c->picked[i].engine.engine), "version",
+				c->picked[i].engine.version));
+	}
+	_cleanup_(freep) char *text = json_text(claims);
+	return db_queue(c->store->db, err,
+		"with claimed as (update jobs j set state = 'claimed', worker_id = $2, token_hash = u.hash, "
+		"needs = case when u.engine <> '' then u.engine || ' ' || u.version else j.needs end, "
+		"run_token_hash = case when j.stage in ('plan', 'apply') then u.run_hash end, "
+		"lease_until = now() + make_interval(secs => $3), log_base = o.log_length, deadline = "
+		"case when j.stage = 'apply' and $5::bigint > 0 then now() + make_interval(secs => $5) end "
+		"from jsonb_to_recordset($1::jsonb) as u(id text, hash text, run_hash text, "
+		"engine text, version text), operations o where j.id = "
+		"u.id "
+		"and o.id = (case j.stage when 'apply' then 'apply' else 'plan' end) || substr(j.run_id, 4) "
+		"returning o.id as operation_id, j.workspace_id, j.stage, u.hash, u.engine, u.version), "
+		"busy as (update workers set free = greatest($4 - (select count(*) from claimed), 0), seen_at = now() "
+		"where id = $2 returning name) "
+		"update operations o set worker_id = $2, worker_name = (select name from busy), "
+		"base_state_id = case when c.stage = 'plan' then w.current_state_id else o.base_state_id end, "
+		"upload_hash = case when c.stage = 'plan' then c.hash end, "
+		"engine = case when c.stage = 'plan' then c.engine else o.engine end, "
+		"terraform_version = case when c.stage = 'plan' and c.engine <> '' then c.version "
+		"else o.terraform_version end "
+		"from claimed c join workspaces w on w.id = c.workspace_id where o.id = c.operation_id and c.stage in "
+		"('plan', 'apply')",
+		P_TEXT(text), P_TEXT(c->worker), P_INT(c->store->lease_seconds), P_INT(c->slots),
+		P_INT(c->deadline_seconds));
+}
+
+/* The stages that read the plan's JSON before the apply or after it. */
+static const uint32_t reads_json = STAGE_BIT(STAGE_POST_PLAN) | STAGE_BIT(STAGE_OPA) | STAGE_BIT(STAGE_COST) |
+	STAGE_BIT(STAGE_SENTINEL) | STAGE_BIT(STAGE_PRE_APPLY) | STAGE_BIT(STAGE_POST_APPLY);
+
+/* The rows arrive with the commit (db_ask). */
+static int claim_details(struct claiming *c, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
+
+	for (size_t i = 0; i < c->count; i++)
+		db_array_add(&ids, c->picked[i].job.text);
+	rows_release(&c->details);
+	return db_ask(c->store->db, &c->details, err,
+		"select j.id, j.run_id, j.attempt, j.stage, j.stop, "
+		"coalesce(ao.name || '/', '') || ap.name as pool, "
+		"extract(epoch from now() - j.created_at) as waited, g.name as organization, g.id as organization_id, "
+		"w.id as workspace_id, "
+		"w.name as workspace_name, x.name as project, i.terraform_version, coalesce(p.terraform_version, '') "
+		"as planned_with, p.engine, "
+		"i.working_directory, i.is_destroy, i.refresh, i.refresh_only, i.json_log, i.target_addrs, "
+		"i.replace_addrs, i.invoke_action_addrs, i.allow_config_generation, i.debugging_mode, "
+		"i.configuration_version_id, i.snapshot_sealed, i.variables_sealed, "
+		"r.auto_apply and i.source = 'terraform+cloud' as watched, "
+		"r.auto_apply and i.source <> 'terraform+cloud' and not r.plan_only and not r.save_plan "
+		"and r.stages & $2 = 0 as json_later, (select blob_id from operation_blobs where operation_id = p.id "
+		"and kind = 'json') is not null as has_json, "
+		"w.current_state_id is not null as has_state, (select blob_id from operation_blobs "
+		"where operation_id = p.id and kind = 'init') is not null as has_init, "
+		"coalesce(nullif((g.admin_settings->>t.name)::bigint, 0), "
+		"(select (settings->>t.name)::bigint from site_settings), 0) as time_limit, s.id as ssh_key_id, "
+		"s.value_sealed as ssh_key_sealed "
+		"from jobs j cross join lateral (select case when j.stage = 'apply' then 'apply-seconds' else "
+		"'plan-seconds' end as name) t join runs r on r.id = j.run_id join run_inputs i on i.run_id = r.id "
+		"join workspaces w on w.id = j.workspace_id join organizations g on g.id = w.organization_id "
+		"join projects x on x.id = w.project_id left join ssh_keys s on s.id = w.ssh_key_id "
+		"and j.stage in ('plan', 'apply') "
+		"join operations p on p.id = 'plan' || substr(r.id, 4) join agent_pools ap on ap.id = j.pool_id "
+		"left join organizations ao on ao.id = ap.organization_id where j.id = any($1::text[])",
+		P_ARRAY(&ids), P_INT(reads_json));
+}
+
+/* model: claim */
+static int claim_run(void *data, struct err *err)
+{
+	struct claiming *c = data;
+
+	json_array_clear(c->outbox.rows);
+	if (claim_pick(c, err) < 0)
+		return -1;
+	if (!c->count)
+		return 0;
+	if (claim_start_runs(c, err) < 0)
+		return -1;
+	if (!c->count)
+		return 0;
+	return claim_mark(c, err) < 0 ? -1 : claim_details(c, err);
+}
+
+/* ---- the job document for the worker ---- */
+
+static int open_json(
+	struct store *store, const struct rows *rows, int row, const char *column, json_t **ret_value, struct err *err)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT(JOB_VARIABLES_LIMIT);
+
+	if (row_null(rows, row, column)) {
+		*ret_value = json_array();
+		return 0;
+	}
+	if (store_open(store, row_text(rows, row, "run_id"), rows, row, column, &text, err) < 0)
+		return -1;
+	return json_parse(buf_str(&text), text.len, ret_value, err);
+}
+
+static json_t *array_or_empty(const struct rows *rows, int row, const char *column)
+{
+	json_t *value = row_json(rows, row, column);
+
+	if (json_is_array(value))
+		return value;
+	json_decref(value);
+	return json_array();
+}
+
+/* Appends the snapshot's variables that override the run's own variables (`stronger`), or the others. */
+static void add_snapshot(json_t *variables, const json_t *snapshot, bool stronger)
+{
+	json_t *variable;
+	size_t i;
+
+	json_array_foreach((json_t *)snapshot, i, variable)
+	{
+		if (json_bool_at(variable, "beats-run", false) == stronger)
+			json_array_append(variables, variable);
+	}
+}
+
+/* Lists the variables in ascending order of precedence: those effective at the run's creation, the run's own (whose
+ * values are expressions), and those of the snapshot that override them. */
+static int job_variables(struct store *store, const struct rows *rows, int row, json_t **ret_variables, struct err *err)
+{
+	json_auto_t *snapshot = NULL, *own = NULL, *all = json_array();
+	json_t *variable;
+	size_t i;
+
+	if (open_json(store, rows, row, "snapshot_sealed", &snapshot, err) < 0 ||
+		open_json(store, rows, row, "variables_sealed", &own, err) < 0)
+		return -1;
+	add_snapshot(all, snapshot, false);
+	json_array_foreach(own, i, variable) json_array_append_new(all,
+		json_pack("{ss ss ss sb sb}", "key", json_string_at(variable, "key"), "value",
+			json_string_at(variable, "value"), "category", "terraform", "hcl", 1, "sensitive", 0));
+	add_snapshot(all, snapshot, true);
+	*ret_variables = json_incref(all);
+	return 0;
+}
+
+/* The private key that the run fetches modules with; "" if its workspace has no key. */
+static int job_ssh_key(struct store *store, const struct rows *rows, int row, json_t **ret_key, struct err *err)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT(SSH_KEY_LIMIT);
+	const char *id = row_text(rows, row, "ssh_key_id");
+
+	if (id && store_open(store, id, rows, row, "ssh_key_sealed", &text, err) < 0)
+		return -1;
+	*ret_key = json_string(buf_str(&text));
+	return 0;
+}
+
+static size_t picked_of(const struct claiming *c, const char *job_id)
+{
+	size_t i = 0;
+
+	while (i < c->count - 1 && !text_equal(c->picked[i].job.text, job_id))
+		i++;
+	return i;
+}
+
+static int job_document(struct claiming *c, int row, json_t **ret_job, struct err *err)
+{
+	const struct rows *rows = &c->details;
+	const char *run = row_text(rows, row, "run_id");
+	const char *stage = row_text(rows, row, "stage");
+	bool apply = text_equal(stage, stages[STAGE_APPLY].name), chosen = *row_text(rows, row, "engine");
+	size_t picked = picked_of(c, row_text(rows, row, "id"));
+	json_auto_t *ssh_key = NULL;
+	json_t *variables = NULL;
+
+	if (job_ssh_key(c->store, rows, row, &ssh_key, err) < 0 ||
+		job_variables(c->store, rows, row, &variables, err) < 0)
+		return -1;
+	/* An apply uses the engine and the version that made its plan. */
+	*ret_job = json_pack("{ss si ss ss ss ss ss ss ss ss s{ss ss} ss ss ss sb sb sb sb so so so sb sb ss}", "job",
+		row_text(rows, row, "id"), "attempt", (int)row_int(rows, row, "attempt"), "token",
+		c->picked[picked].token, "run-token", c->picked[picked].run_token, "api-url", c->store->public_url,
+		"project", row_text(rows, row, "project"), "stage", stage, "run", run, "log",
+		id_sibling(run, apply ? "apply" : "plan").text, "organization", row_text(rows, row, "organization"),
+		"workspace", "id", row_text(rows, row, "workspace_id"), "name", row_text(rows, row, "workspace_name"),
+		"configuration-version", row_text(rows, row, "configuration_version_id"), "terraform-version",
+		row_text(rows, row, apply || chosen ? "planned_with" : "terraform_version"), "working-directory",
+		row_text(rows, row, "working_directory"), "destroy", row_bool(rows, row, "is_destroy"), "refresh",
+		row_bool(rows, row, "refresh"), "refresh-only", row_bool(rows, row, "refresh_only"), "json-log",
+		row_bool(rows, row, "json_log"), "target-addrs", array_or_empty(rows, row, "target_addrs"),
+		"replace-addrs", array_or_empty(rows, row, "replace_addrs"), "variables", variables, "has-state",
+		row_bool(rows, row, "has_state"), "has-init", row_bool(rows, row, "has_init"), "stop",
+		stop_name((enum stop)row_int(rows, row, "stop")));
+	if (!*ret_job)
+		return err_set(err, ERR_INTERNAL, "%s can't be written down", run);
+	json_object_update_new(*ret_job,
+		json_pack("{sO ss ss sb sb sb sb sb so sb sI}", "ssh-key", ssh_key, "organization-id",
+			row_text(rows, row, "organization_id"), "engine", row_text(rows, row, "engine"), "watched",
+			row_bool(rows, row, "watched"), "json-later", row_bool(rows, row, "json_later"),
+			"has-plan-json", row_bool(rows, row, "has_json"), "generate-config",
+			row_bool(rows, row, "allow_config_generation"), "debug", row_bool(rows, row, "debugging_mode"),
+			"invoke-addrs", array_or_empty(rows, row, "invoke_action_addrs"), "state-differences", 1,
+			"time-limit", (json_int_t)row_int(rows, row, "time_limit")));
+	return 0;
+}
+
+static void note_claim(const struct claiming *c, int row)
+{
+	const char *stage = row_text(&c->details, row, "stage");
+
+	log_debug("job handed out", "run", row_text(&c->details, row, "run_id"), "stage", stage, NULL);
+	metric_addf(M_CLAIMED_JOBS, 1, "pool=\"%s\",stage=\"%s\"", row_text(&c->details, row, "pool"), stage);
+	metric_observef(M_CLAIM_WAIT, strtod(row_text(&c->details, row, "waited"), NULL), "stage=\"%s\"", stage);
+}
+
+/* Ends the run of a job that cannot be handed out (its snapshot was changed, say) with the reason, so that it does not
+ * block other jobs. If the job's key changed between the pick and the lock, and this scheduler lacks the new key, the
+ * job is handed out again when its lease ends. */
+static void claim_unreadable(struct claiming *c, int row, const struct err *why)
+{
+	struct err err = ERR_INIT;
+	struct happening item = {.event = {.kind = EV_ERRORED},
+		.reason = why->message,
+		.attempt = (int)row_int(&c->details, row, "attempt")};
+
+	text_copy(item.run.text, ID_SIZE, row_text(&c->details, row, "run_id"));
+	text_copy(item.job.text, ID_SIZE, row_text(&c->details, row, "id"));
+	log_error("a job can't be handed out", "run", item.run.text, "error", why->message, NULL);
+	if (why->kind == ERR_UNAVAILABLE)
+		return;
+	if (runs_happen(c->store, &item, 1, &err) < 0)
+		log_error("its run goes on to wait for its lease's end", "run", item.run.text, "error", err.message,
+			NULL);
+}
+
+/* Ends the run of a job that does not start as errored and takes the job out of the queue, since every claim would pick
+ * it again. If the run refuses even that event, it needs no job, and the job is deleted. If this version does not know
+ * the run's state, the job stays for a scheduler of the other version. */
+static void claim_withdraw(struct claiming *c, const struct picked_job *failed)
+{
+	_cleanup_(freep) char *reason = failed->refusal ? mem_text(failed->refusal)
+							: mem_printf("The run could not be started: %s.", failed->why);
+	struct happening item = {.run = failed->run,
+		.job = failed->job,
+		.attempt = failed->attempt,
+		.event = {.kind = EV_ERRORED},
+		.reason = reason};
+	struct err err = ERR_INIT;
+
+	if (failed->refusal)
+		log_info("no worker of the pool can run a job: it is withdrawn", "run", failed->run.text, "job",
+			failed->job.text, "why", failed->refusal, NULL);
+	else
+		log_error("a run does not start: its job is withdrawn", "run", failed->run.text, "job",
+			failed->job.text, "error", failed->why, NULL);
+	db_array_add(&c->left_out, failed->job.text);
+	if (runs_happen(c->store, &item, 1, &err) == 0 &&
+		(item.outcome == HAPPENED_REFUSED || item.outcome == HAPPENED_NOWHERE))
+		db_query(c->store->db, NULL, &err,
+			"delete from jobs where id = $1 and attempt = $2 and state = 'waiting'",
+			P_TEXT(failed->job.text), P_INT(failed->attempt));
+	if (err.kind != ERR_NONE)
+		log_error("a job can't be withdrawn", "run", failed->run.text, "job", failed->job.text, "error",
+			err.message, NULL);
+}
+
+static void claim_documents(struct claiming *c, json_t *jobs)
+{
+	struct err err = ERR_INIT;
+	json_t *job;
+
+	for (int i = 0; i < c->details.count; i++) {
+		job = NULL;
+		if (job_document(c, i, &job, &err) < 0) {
+			claim_unreadable(c, i, &err);
+			continue;
+		}
+		json_array_append_new(jobs, job);
+		note_claim(c, i);
+	}
+}
+
+static int claim_once(struct claiming *c, json_t *jobs, struct err *err)
+{
+	int result;
+
+	c->details = (struct rows)ROWS_INIT;
+	c->locked = c->more = false;
+	c->bytes_before = c->bytes;
+	outbox_init(&c->outbox);
+	result = db_transaction(c->store->db, claim_run, c, err);
+	if (result == 0)
+		outbox_committed(c->store, &c->outbox);
+	if (result == 0 && c->count)
+		claim_documents(c, jobs);
+	for (size_t i = 0; result == 0 && i < c->failed_count; i++)
+		claim_withdraw(c, &c->failed[i]);
+	c->again = c->locked || c->failed_count > 0;
+	outbox_release(&c->outbox);
+	rows_release(&c->details);
+	picked_release(c);
+	return result;
+}
+
+/* ---- inputs in the answer ---- */
+
+static void contents_add(struct store *store, json_t *jobs)
+{
+	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
+	json_auto_t *contents = NULL;
+	struct err err = ERR_INIT;
+	json_t *job, *own;
+	size_t i;
+
+	json_array_foreach(jobs, i, job) db_array_add(&ids, json_string_at(job, "job"));
+	if (artifacts_small(store, &ids, &contents, &err) < 0) {
+		log_warn("contents left out of a claim: its worker asks for them", "why", err.message, NULL);
+		return;
+	}
+	json_array_foreach(jobs, i, job)
+	{
+		own = json_object_get(contents, json_string_at(job, "job"));
+		if (own)
+			json_object_set(job, "contents", own);
+	}
+}
+
+int jobs_claim(
+	struct store *store, const struct claim_request *request, json_t **ret_jobs, bool *ret_more, struct err *err)
+{
+	const struct timespec moment = {.tv_nsec = 3000000};
+	json_auto_t *jobs = json_array();
+	struct claiming c = {.store = store,
+		.pool = request->pool_id,
+		.worker = request->worker_id,
+		.deadline_seconds = hold_deadline_seconds(request->apply_seconds),
+		.capabilities = request->capabilities,
+		.left_out = DB_ARRAY_INIT,
+		.misfit_needs = DB_ARRAY_INIT,
+		.misfit_organizations = DB_ARRAY_INIT};
+	int slots = request->slots < MOST_CLAIMED ? request->slots : MOST_CLAIMED;
+	int tries = 0, result;
+
+	do {
+		if (c.locked)
+			nanosleep(&moment, NULL); /* another transaction locks a job: it is short */
+		c.slots = slots - (int)json_array_size(jobs);
+		result = claim_once(&c, jobs, err);
+		tries += c.locked;
+	} while (result == 0 && c.again && tries < MOST_TRIES && c.left_out.count < MOST_CLAIMED);
+	db_array_release(&c.left_out);
+	db_array_release(&c.misfit_needs);
+	db_array_release(&c.misfit_organizations);
+	json_decref(c.others);
+	json_decref(c.disabled);
+	/* Jobs that an earlier try committed are this worker's. If the answer did not name them, they would stay idle
+	 * until their leases end. */
+	if (result < 0 && !json_array_size(jobs))
+		return -1;
+	if (result < 0) {
+		log_warn("a claim ends early with the jobs that it has", "worker", c.worker, "error", err->message,
+			NULL);
+		*err = (struct err)ERR_INIT;
+	}
+	if (json_array_size(jobs))
+		contents_add(store, jobs);
+	metric_add(M_CLAIMS, json_array_size(jobs) ? "outcome=\"jobs\"" : "outcome=\"none\"", 1);
+	*ret_jobs = json_incref(jobs);
+	*ret_more = c.more;
+	return 0;
+}
+
+static void grant_read(const struct rows *rows, const char *job_id, struct job_grant *ret_grant)
+{
+	*ret_grant = (struct job_grant){.late = false};
+	text_copy(ret_grant->job.text, ID_SIZE, job_id);
+	text_copy(ret_grant->run.text, ID_SIZE, row_text(rows, 0, "run_id"));
+	text_copy(ret_grant->workspace.text, ID_SIZE, row_text(rows, 0, "workspace_id"));
+	ret_grant->plan = id_sibling(ret_grant->run.text, "plan");
+	ret_grant->apply = id_sibling(ret_grant->run.text, "apply");
+}
+
+int job_granted(
+	struct store *store, const char *job_id, const char *token, struct job_grant *ret_grant, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	char hash[SHA256_HEX_SIZE];
+
+	crypto_sha256_hex(text_or_empty(token), strlen(text_or_empty(token)), hash);
+	if (db_query(store->db, &rows, err,
+		    "select run_id, workspace_id, stage, attempt, log_base from jobs "
+		    "where id = $1 and token_hash = $2 and state = 'claimed'",
+		    P_TEXT(job_id), P_TEXT(hash)) < 0)
+		return -1;
+	if (!rows.count)
+		return err_set(err, ERR_NOT_FOUND, "this attempt is over, or the token is not its own");
+	grant_read(&rows, job_id, ret_grant);
+	ret_grant->stage = (enum stage)stage_parse(row_text(&rows, 0, "stage"));
+	ret_grant->attempt = (int)row_int(&rows, 0, "attempt");
+	ret_grant->log_base = row_int(&rows, 0, "log_base");
+	return 0;
+}
+
+int state_granted(
+	struct store *store, const char *job_id, const char *token, struct job_grant *ret_grant, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	char hash[SHA256_HEX_SIZE];
+
+	if (job_granted(store, job_id, token, ret_grant, err) == 0)
+		return 0;
+	crypto_sha256_hex(text_or_empty(token), strlen(text_or_empty(token)), hash);
+	if (err->kind != ERR_NOT_FOUND || hold_of_token(store, job_id, hash, &rows, err) < 0 || !rows.count)
+		return -1;
+	grant_read(&rows, job_id, ret_grant);
+	ret_grant->stage = STAGE_APPLY;
+	ret_grant->late = true;
+	*err = (struct err)ERR_INIT;
+	return 0;
+}
+
+bool job_token_valid(struct store *store, const char *job_id, const char *token)
+{
+	struct err err = ERR_INIT;
+	struct job_grant grant;
+
+	return state_granted(store, job_id, token, &grant, &err) == 0;
+}
+
+bool plan_token_valid(struct store *store, const char *plan_id, const char *token)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	char hash[SHA256_HEX_SIZE];
+	struct err err = ERR_INIT;
+
+	crypto_sha256_hex(text_or_empty(token), strlen(text_or_empty(token)), hash);
+	return db_query(store->db, &rows, &err,
+		       "select 1 from operations where id = $1 and upload_hash = $2 and status = 'finished' "
+		       "and (select count(*) from operation_blobs where operation_id = $1 and kind in ('json', "
+		       "'schemas')) < 2",
+		       P_TEXT(plan_id), P_TEXT(hash)) == 0 &&
+		rows.count > 0;
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/runs/epoch.h"
+
+#include <string.h>
+
+#include "common/log.h"
+#include "common/metrics.h"
+#include "scheduler/runs/happen.h"
+#include "scheduler/lifecycle/history.h"
+#include "scheduler/metrics.h"
+#include "proto/states.h"
+
+enum { MOST_FENCED = 100 };
+
+/* ---- the fence ---- */
+
+#define MAY_LACK "The database may have lost its last commits by a failover or a restore. "
+
+static const char plan_reason[] = MAY_LACK "The attempt counts no more, and is tried again.";
+static const char apply_reason[] = MAY_LACK
+	"The start of this apply may be among them, and an apply that may have started is never started again. The "
+	"workspace is held until the last state of the apply has arrived.";
+
+static struct happening fenced(const struct rows *rows, int row)
+{
+	bool apply = text_equal(row_text(rows, row, "stage"), stages[STAGE_APPLY].name);
+	struct happening item = {.attempt = (int)row_int(rows, row, "attempt"),
+		.fenced = true,
+		.reason = apply ? apply_reason : plan_reason};
+
+	text_copy(item.run.text, ID_SIZE, row_text(rows, row, "run_id"));
+	text_copy(item.job.text, ID_SIZE, row_text(rows, row, "id"));
+	/* Not EV_LOST: the plan did not cause the end of its worker. */
+	item.event = (struct run_event){
+		.kind = row_bool(rows, row, "claimed") ? EV_STOPPED : EV_ERRORED, .state_owed = true};
+	return item;
+}
+
+/* Fences the next jobs in the order of their ids. *last is the id of the last one; "" after the end. */
+static int some_fence(struct store *store, struct id *last, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct happening items[MOST_FENCED];
+
+	if (db_query(store->db, &rows, err,
+		    "select id, run_id, attempt, stage, state = 'claimed' as claimed from jobs where id > $1 "
+		    "and (state = 'claimed' or stage = 'apply') order by id limit $2",
+		    P_TEXT(last->text), P_INT(MOST_FENCED)) < 0)
+		return -1;
+	last->text[0] = '\0';
+	for (int i = 0; i < rows.count; i++) {
+		items[i] = fenced(&rows, i);
+		*last = items[i].job;
+		log_warn("an attempt is fenced", "run", items[i].run.text, "job", items[i].job.text, "stage",
+			row_text(&rows, i, "stage"), NULL);
+	}
+	return rows.count ? runs_happen(store, items, (size_t)rows.count, err) : 0;
+}
+
+/* model: epoch */
+static int fence(struct store *store, struct err *err)
+{
+	struct id last = {""};
+
+	do {
+		if (some_fence(store, &last, err) < 0)
+			return -1;
+	} while (last.text[0]);
+	metric_add(M_EPOCHS, "", 1);
+	return db_query(store->db, NULL, err, "update database_history set epoch = epoch + 1, epoch_at = now()");
+}
+
+static int begin_in(void *data, struct err *err)
+{
+	struct store *store = data;
+
+	if (db_query(store->db, NULL, err, "select 1 from database_history for update") < 0)
+		return -1;
+	return fence(store, err);
+}
+
+int epoch_begin(struct store *store, struct err *err)
+{
+	return db_transaction(store->db, begin_in, store, err);
+}
+
+/* ---- applies that the database does not know ---- */
+
+static const char unknown_reason[] = MAY_LACK
+	"A worker says that it applies this run: that is among the lost commits. The apply is not started again. The "
+	"workspace is held until the last state of the apply has arrived.";
+
+/*
+ * Holds workspaces for applies that a heartbeat names and the database does not know. $1: the heartbeat's jobs, $2: the
+ * digest of the worker's own token.
+ *  - A hold of the fence gets the token of the unknown attempt, or of a later one than it has.
+ *  - An apply of an unknown job holds its workspace, unless the history names the worker that applied the run.
+ *  - Only runs of the worker's pool count, and only for a day after an epoch began.
+ *
+ * Returns the runs whose workspaces are now held by it.
+ */
+static const char unknown_sql[] =
+	"with said as (select u.job, u.attempt, u.\"apply-of\" as run, u.\"token-hash\" as hash, w.id as worker_id, "
+	"w.name, w.pool_id from jsonb_to_recordset($1::jsonb) "
+	"as u(job text, attempt integer, \"apply-of\" text, \"token-hash\" text), workers w, "
+	"database_history h "
+	"where u.\"apply-of\" is not null and u.\"token-hash\" ~ '^[0-9a-f]{64}$' and w.token_hash = $2 "
+	"and h.epoch_at > now() - interval '1 day'), "
+	"mine as (select s.*, r.workspace_id from said s join runs r on r.id = s.run join run_inputs i on i.run_id = "
+	"r.id "
+	"where i.pool_id = s.pool_id and not exists (select 1 from jobs j where j.id = s.job)), "
+	"known as (update workspace_holds h set token_hash = m.hash, worker = m.name, worker_id = m.worker_id, "
+	"attempt = m.attempt from mine m where h.job_id = "
+	"m.job "
+	"and h.run_id = m.run and (h.token_hash = '' or h.attempt < m.attempt)), "
+	"begun as (insert into workspace_holds (job_id, workspace_id, run_id, worker, token_hash, until, attempt, "
+	"worker_id) "
+	"select m.job, m.workspace_id, m.run, m.name, m.hash, 'infinity', m.attempt, m.worker_id from mine m where "
+	"exists (select 1 from operations o where o.id = 'apply' || substr(m.run, 4) and o.worker_id is null) "
+	"on conflict (job_id) do nothing returning job_id, workspace_id, run_id), "
+	"held as (update workspaces w set hold_job_id = coalesce(w.hold_job_id, b.job_id) from begun b "
+	"where w.id = b.workspace_id returning w.id, w.organization_id), "
+	"told as (insert into run_events (id, run_id, action, description) select 're-' || substr(md5(b.job_id), 1, "
+	"16), "
+	"b.run_id, 'workspace-held', $3 from begun b on conflict (id) do nothing), "
+	"audited as (insert into audit_events (id, organization_id, actor_type, actor_name, request_id, action, "
+	"resource_type, "
+	"resource_id, workspace_id) select gen_random_uuid(), organization_id, 'system', 'runyard-scheduler', "
+	"gen_random_uuid(), 'hold', 'workspace', id, id from held) select run_id from begun";
+
+/* Ends the run, whatever its state in the remaining history. */
+static int run_end(struct store *store, const char *run_id, struct err *err)
+{
+	static const enum run_event_kind ends[] = {EV_ERRORED, EV_DISCARDED};
+
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		struct happening item = {.event = {.kind = ends[i], .state_owed = true}, .reason = unknown_reason};
+
+		text_copy(item.run.text, ID_SIZE, run_id);
+		if (runs_happen(store, &item, 1, err) < 0)
+			return -1;
+		if (item.outcome == HAPPENED)
+			return 0;
+	}
+	return 0;
+}
+
+struct hearing {
+	struct store *store;
+	const char *said, *token_hash;
+};
+
+/* model: hear */
+static int hear_in(void *data, struct err *err)
+{
+	const struct hearing *h = data;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(h->store->db, &rows, err, unknown_sql, P_TEXT(h->said), P_TEXT(h->token_hash),
+		    P_TEXT(unknown_reason)) < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++) {
+		log_warn("a worker applies a run that the database does not know of", "run",
+			row_text(&rows, i, "run_id"), NULL);
+		if (run_end(h->store, row_text(&rows, i, "run_id"), err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int epoch_wait_hearing(struct store *store, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct err unasked = ERR_INIT;
+
+	if (db_query(store->db, &rows, &unasked, "select " EPOCH_IS_YOUNG("$1") "as young",
+		    P_INT(store->lease_seconds)) < 0 ||
+		!row_bool(&rows, 0, "young"))
+		return 0;
+	return err_set(err, ERR_UNAVAILABLE, "the database failed over, and the workers are being heard: ask again");
+}
+
+bool epoch_names_unknown(const struct worker_beat *beat, const json_t *answered)
+{
+	const json_t *item, *said;
+	size_t i, k;
+
+	json_array_foreach((json_t *)answered, i, item)
+	{
+		if (json_bool_at(item, "held", true))
+			continue;
+		json_array_foreach((json_t *)beat->jobs, k, said)
+		{
+			if (json_string_at(said, "apply-of") &&
+				text_equal(json_string_at(said, "job"), json_string_at(item, "job")))
+				return true;
+		}
+	}
+	return false;
+}
+
+int epoch_hear_applies(struct store *store, const struct worker_beat *beat, struct err *err)
+{
+	_cleanup_(freep) char *said = json_text(beat->jobs);
+	char hash[SHA256_HEX_SIZE];
+	const struct hearing h = {store, said, hash};
+
+	crypto_sha256_hex(text_or_empty(beat->token), strlen(text_or_empty(beat->token)), hash);
+	return db_transaction(store->db, hear_in, (void *)&h, err);
+}
+
+/* ---- a new history ---- */
+
+static int settle_in(void *data, struct err *err)
+{
+	struct store *store = data;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const char *known, *now;
+	enum history_change change;
+
+	if (db_query(store->db, &rows, err, "select history, durable from database_history for update") < 0)
+		return -1;
+	known = row_text(&rows, 0, "history");
+	now = db_history(store->db);
+	change = history_compare(known, now, store->replication == REPLICATION_SYNC && row_bool(&rows, 0, "durable"));
+	if (change == HISTORY_SAME)
+		return 0;
+	if (change == HISTORY_FIRST)
+		log_info("the history of the database is noted", "history", now, NULL);
+	else if (change == HISTORY_CONTINUED)
+		log_warn("PostgreSQL failed over: no commit is lost", "before", known, "history", now, NULL);
+	else
+		log_warn("PostgreSQL failed over or was restored: commits may be lost, and older attempts are fenced",
+			"before", known, "history", now, NULL);
+	if (change == HISTORY_MAY_LACK && fence(store, err) < 0)
+		return -1;
+	return db_query(store->db, NULL, err, "update database_history set history = $1", P_TEXT(now));
+}
+
+int epoch_settle(const struct store *store, const char *database_url, struct err *err)
+{
+	struct store own = *store;
+	int result;
+
+	own.db = db_open_unguarded(database_url);
+	result = db_transaction(own.db, settle_in, &own, err);
+	if (result == 0)
+		db_history_admit(db_history(own.db));
+	db_close(own.db);
+	return result;
+}
+
+/* ---- the declared replication ---- */
+
+static int durable_now(struct store *store, bool *ret_durable, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "select current_setting('synchronous_standby_names') <> '' and "
+		    "current_setting('synchronous_commit') in ('on', 'remote_apply') as durable") < 0)
+		return -1;
+	*ret_durable = row_bool(&rows, 0, "durable");
+	return 0;
+}
+
+int epoch_watch_replication(struct store *store, struct err *err)
+{
+	bool durable;
+
+	if (store->replication != REPLICATION_SYNC)
+		return 0;
+	if (durable_now(store, &durable, err) < 0)
+		return -1;
+	metric_set(M_SYNCHRONOUS, "", durable);
+	if (!durable)
+		log_error("PostgreSQL's commits do not wait for a standby, against --database-replication sync: a "
+			  "failover now would fence all attempts",
+			NULL);
+	return db_query(
+		store->db, NULL, err, "update database_history set durable = $1 where durable <> $1", P_BOOL(durable));
+}
+
+int epoch_check_replication(struct store *store, struct err *err)
+{
+	bool durable;
+
+	if (store->replication != REPLICATION_SYNC)
+		return 0;
+	if (durable_now(store, &durable, err) < 0)
+		return -1;
+	if (!durable)
+		return err_set(err, ERR_INVALID,
+			"--database-replication sync: PostgreSQL's commits do not wait for a standby. Set "
+			"synchronous_standby_names, and synchronous_commit to 'on' or 'remote_apply'; or declare "
+			"'async'");
+	return db_query(store->db, NULL, err, "update database_history set durable = true where not durable");
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_RUNS_EPOCH_H
+#define SCHEDULER_RUNS_EPOCH_H
+
+/*
+ * Failovers and restores of PostgreSQL. A connection to a server with an unknown history is refused (db/db.h) until
+ * one scheduler has settled the history:
+ *
+ *  - If no commit can be lost (--database-replication sync), it records the new history and changes nothing else.
+ *  - Otherwise it begins a new epoch, which fences every attempt that was claimed earlier: the claim and the start of
+ *    an apply may be among the lost commits. Plans are tried again. A run whose apply was claimed or waited ends
+ *    errored, and its workspace is held.
+ *  - A worker may apply a run that only lost commits recorded. For one lease after the epoch began, claims hand out
+ *    only jobs of plan-only runs (claim.c), so that the heartbeats of such workers arrive first. These heartbeats hold
+ *    the workspace and end the run. Requests of such a worker before its heartbeat get 503, so that it sends them
+ *    again.
+ */
+
+#include "scheduler/store/workers/workers.h"
+
+/* ERR_INVALID if --database-replication is sync and commits do not wait for a standby. */
+int epoch_check_replication(struct store *store, struct err *err);
+/* Settles the history of the current server over a connection of its own. Afterwards, connections to that server are
+ * accepted. */
+int epoch_settle(const struct store *store, const char *database_url, struct err *err);
+/* Returns true if a heartbeat names an apply that the worker does not hold. `answered` is the answer of worker_beat. */
+bool epoch_names_unknown(const struct worker_beat *beat, const json_t *answered);
+/* True for one lease after an epoch began, as SQL. `seconds`: the parameter with the lease. */
+#define EPOCH_IS_YOUNG(seconds)                                                                                        \
+	"exists (select 1 from database_history where epoch_at > now() - make_interval(secs => " seconds "::int)) "
+
+/* Returns ERR_UNAVAILABLE during that lease, for a worker's request that a heartbeat may have to precede. Otherwise
+ * returns 0, also if the query fails. */
+int epoch_wait_hearing(struct store *store, struct err *err);
+/* Records the applies that a heartbeat names and that the database does not know. */
+int epoch_hear_applies(struct store *store, const struct worker_beat *beat, struct err *err);
+/* Begins an epoch regardless of the history, after an operator has restored the database. */
+int epoch_begin(struct store *store, struct err *err);
+/* Records whether commits currently wait for a standby. A later failover is judged by that. */
+int epoch_watch_replication(struct store *store, struct err *err);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/runs/force.h"
+
+#include "scheduler/runs/happen.h"
+#include "scheduler/store/runs/run_events.h"
+
+struct forcing {
+	struct store *store;
+	const char *run_id, *actor;
+	struct outbox outbox;
+};
+
+static int not_allowed(struct err *err, enum err_kind kind, const char *why)
+{
+	err_set(err, kind, "%s", why);
+	text_copy(err->title, sizeof(err->title), "transition not allowed");
+	return -1;
+}
+
+/* Locks the workspace, so that its queue cannot change. */
+static int place_lock(const struct forcing *f, struct rows *ret_place, struct err *err)
+{
+	if (db_query(f->store->db, ret_place, err,
+		    "select w.id, w.current_run_id, w.locked_by is not null as locked, "
+		    "w.hold_job_id is not null as held from workspaces w "
+		    "where w.id = (select workspace_id from runs where id = $1) for no key update",
+		    P_TEXT(f->run_id)) < 0)
+		return -1;
+	return ret_place->count ? 0 : err_set(err, ERR_NOT_FOUND, "run not found");
+}
+
+static int place_check(const struct forcing *f, const struct rows *place, struct err *err)
+{
+	_cleanup_(rows_release) struct rows run = ROWS_INIT;
+
+	if (db_query(f->store->db, &run, err,
+		    "select 1 from runs where id = $1 and status = 'pending' and not plan_only", P_TEXT(f->run_id)) < 0)
+		return -1;
+	if (!run.count)
+		return not_allowed(err, ERR_FORBIDDEN, "the run is not pending");
+	if (row_bool(place, 0, "held"))
+		return not_allowed(err, ERR_CONFLICT,
+			"the workspace is held until the last state of a lost apply has arrived: force-unlock it "
+			"first");
+	if (row_null(place, 0, "current_run_id"))
+		return not_allowed(err, ERR_FORBIDDEN, "the workspace is not locked by a run");
+	if (row_bool(place, 0, "locked"))
+		return not_allowed(err, ERR_CONFLICT, "the workspace is locked by a person, too: unlock it first");
+	return 0;
+}
+
+static int discard_all(struct forcing *f, struct happening *items, size_t count, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array kicked = DB_ARRAY_INIT;
+
+	if (happen_within(f->store, items, count, &kicked, &f->outbox, err) < 0)
+		return -1;
+	for (size_t i = 0; i < count; i++)
+		if (items[i].outcome != HAPPENED)
+			return not_allowed(
+				err, ERR_CONFLICT, "a run before it in the queue can't be discarded in its state");
+	return run_event_add(f->store, f->run_id, "force-executed", f->actor, NULL, err);
+}
+
+static int force_in(void *data, struct err *err)
+{
+	struct forcing *f = data;
+	_cleanup_(rows_release) struct rows place = ROWS_INIT, before = ROWS_INIT;
+	_cleanup_(freep) struct happening *items = NULL;
+
+	json_array_clear(f->outbox.rows);
+	if (place_lock(f, &place, err) < 0 || place_check(f, &place, err) < 0)
+		return -1;
+	if (db_query(f->store->db, &before, err,
+		    "select b.id from runs b join runs r on r.id = $1 where b.workspace_id = r.workspace_id "
+		    "and (b.id = $2 or b.queued and not b.plan_only and b.position < r.position) order by b.position",
+		    P_TEXT(f->run_id), P_TEXT(row_text(&place, 0, "current_run_id"))) < 0)
+		return -1;
+	items = mem_new((size_t)before.count, sizeof(*items));
+	for (int i = 0; i < before.count; i++) {
+		items[i] = (struct happening){.event = {.kind = EV_DISCARDED}, .actor = f->actor};
+		text_copy(items[i].run.text, ID_SIZE, row_text(&before, i, "id"));
+	}
+	return discard_all(f, items, (size_t)before.count, err);
+}
+
+int run_force(struct store *store, const char *run_id, const char *actor, struct err *err)
+{
+	struct forcing f = {.store = store, .run_id = run_id, .actor = actor};
+	int result;
+
+	outbox_init(&f.outbox);
+	result = db_transaction(store->db, force_in, &f, err);
+	if (result == 0)
+		outbox_committed(store, &f.outbox);
+	outbox_release(&f.outbox);
+	return result;
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/runs/holds.h"
+
+#include <stdio.h>
+
+#include "common/log.h"
+#include "scheduler/store/runs/unrecorded.h"
+#include "scheduler/runs/claim.h"
+#include "scheduler/runs/epoch.h"
+#include "scheduler/runs/happen.h"
+
+struct ordering {
+	struct store *store;
+	const struct hold_order *order;
+	struct hold_outcome outcome;
+	struct outbox outbox;
+};
+
+static int order_in(void *data, struct err *err)
+{
+	struct ordering *o = data;
+
+	json_array_clear(o->outbox.rows);
+	if (hold_apply(o->store, o->order, &o->outcome, err) < 0)
+		return -1;
+	if (o->outcome.verdict.refused)
+		return 0;
+	if (o->outcome.verdict.ends && workspace_kick(o->store, o->outcome.workspace.text, err) < 0)
+		return -1;
+	if (o->outcome.stop)
+		outbox_add(&o->outbox, topics[TOPIC_CONTROL].name, NULL, mem_text(o->outcome.stop));
+	return outbox_insert(o->store, &o->outbox, err);
+}
+
+static int order_commit(
+	struct store *store, const struct hold_order *order, struct hold_verdict *ret_verdict, struct err *err)
+{
+	struct ordering o = {.store = store, .order = order};
+	int result;
+
+	outbox_init(&o.outbox);
+	result = db_transaction(store->db, order_in, &o, err);
+	if (result == 0)
+		outbox_committed(store, &o.outbox);
+	*ret_verdict = o.outcome.verdict;
+	outbox_release(&o.outbox);
+	hold_outcome_release(&o.outcome);
+	return result;
+}
+
+int hold_release(struct store *store, const struct hold_order *order, bool *ret_ended, struct err *err)
+{
+	struct hold_verdict verdict;
+
+	if (order_commit(store, order, &verdict, err) < 0)
+		return -1;
+	if (ret_ended)
+		*ret_ended = verdict.ends;
+	return 0;
+}
+
+/* ---- orders of people ---- */
+
+int hold_stop(struct store *store, const char *run_id, enum hold_event event, const char *actor, struct err *err)
+{
+	const struct hold_order order = {.event = event, .run_id = run_id, .actor = actor};
+	struct hold_verdict verdict;
+
+	if (order_commit(store, &order, &verdict, err) < 0)
+		return -1;
+	if (!verdict.refused)
+		return 0;
+	err_set(err, verdict.held ? ERR_CONFLICT : ERR_NOT_FOUND, "%s", verdict.refused);
+	text_copy(err->title, sizeof(err->title), "transition not allowed");
+	return -1;
+}
+
+/* ---- reports of workers ---- */
+
+struct settling {
+	struct store *store;
+	const struct job_grant *grant;
+};
+
+static int settle_late(void *data, struct err *err)
+{
+	const struct settling *s = data;
+	const struct hold_order order = {
+		.workspace_id = s->grant->workspace.text, .job_id = s->grant->job.text, .event = HOLD_LAST_STATE};
+
+	if (hold_release(s->store, &order, NULL, err) < 0)
+		return -1;
+	return hold_forget(s->store, s->grant->job.text, err);
+}
+
+/* Ends the attempt as lost before its lease ends: its worker has restarted and has nothing left of the apply. `holds`:
+ * unrecorded resources hold the workspace. *ret_over is true if they do, or if the lease ended in the meantime. */
+static int settle_now(struct store *store, const struct job_grant *grant, bool holds, bool *ret_over, struct err *err)
+{
+	struct happening item = {.run = grant->run,
+		.event = {.kind = EV_LOST, .state_owed = holds},
+		.job = grant->job,
+		.attempt = grant->attempt,
+		.reason = holds ? "The worker was stopped during the apply. An apply is never tried again. Resources "
+				  "that it reported are in no state: the workspace is held until they are dismissed."
+				: "The worker was stopped during the apply. An apply is never tried again; the state "
+				  "that it left is the workspace's current one."};
+
+	if (grant->stage != STAGE_APPLY)
+		return err_set(err, ERR_INVALID, "the job is no apply");
+	if (runs_happen(store, &item, 1, err) < 0)
+		return -1;
+	*ret_over = item.outcome == HAPPENED_LATE || holds;
+	return 0;
+}
+
+int apply_settled(struct store *store, const char *job_id, const char *token, struct err *err)
+{
+	struct job_grant grant;
+	struct settling settling = {store, &grant};
+	bool over = true, open = false;
+
+	if (state_granted(store, job_id, token, &grant, err) < 0 || unrecorded_is_open(store, job_id, &open, err) < 0)
+		return -1;
+	/* A worker whose heartbeat has not arrived yet may be applying the run (runs/epoch.h). */
+	if (grant.late && epoch_wait_hearing(store, err) < 0)
+		return -1;
+	if (!grant.late &&
+		(settle_now(store, &grant, open, &over, err) < 0 ||
+			(over && state_granted(store, job_id, token, &grant, err) < 0)))
+		return -1;
+	if (!over)
+		return 0;
+	if (db_transaction(store->db, settle_late, &settling, err) < 0)
+		return -1;
+	log_info("the last state of a lost apply has come", "run", grant.run.text, "workspace", grant.workspace.text,
+		NULL);
+	return 0;
+}
+
+/* ---- dismissals of unrecorded resources ---- */
+
+struct dismissing {
+	struct store *store;
+	const char *run_id, *id, *actor;
+};
+
+static int dismiss_in(void *data, struct err *err)
+{
+	const struct dismissing *d = data;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (unrecorded_dismiss(d->store, d->run_id, d->id, d->actor, &rows, err) < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++) {
+		const struct hold_order order = {.workspace_id = row_text(&rows, i, "workspace_id"),
+			.job_id = row_text(&rows, i, "job_id"),
+			.event = HOLD_DISMISSED,
+			.actor = d->actor};
+
+		/* The token stays valid: the worker may still return with a state. */
+		if (hold_release(d->store, &order, NULL, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int hold_dismiss(struct store *store, const char *run_id, const char *id, const char *actor, struct err *err)
+{
+	struct dismissing dismissing = {store, run_id, id, actor};
+
+	return db_transaction(store->db, dismiss_in, &dismissing, err);
+}
+
+/* ---- at the command line ---- */
+
+int holds_print(struct store *store, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (holds_list(store, &rows, err) < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++) {
+		json_auto_t *hold = json_pack("{ss ss ss ss ss ss so ss}", "workspace",
+			row_text(&rows, i, "workspace_id"), "name", row_text(&rows, i, "workspace"), "organization",
+			row_text(&rows, i, "organization"), "run", row_text(&rows, i, "run_id"), "worker",
+			row_text(&rows, i, "worker"), "since", row_text(&rows, i, "began_at"), "until",
+			json_string_or_null(row_text(&rows, i, "until")), "stop",
+			stop_name((enum stop)row_int(&rows, i, "stop")));
+		_cleanup_(freep) char *line = json_text(hold);
+
+		printf("%s\n", line);
+	}
+	return 0;
+}
+
+int holds_release(struct store *store, const char *workspace_id, const char *reason, struct err *err)
+{
+	const struct hold_order order = {.event = HOLD_RELEASED, .workspace_id = workspace_id, .reason = reason};
+	struct hold_verdict verdict;
+
+	if (order_commit(store, &order, &verdict, err) < 0)
+		return -1;
+	if (verdict.refused)
+		return err_set(err, ERR_NOT_FOUND, "the workspace %s is not held", workspace_id);
+	if (verdict.risks)
+		fprintf(stderr,
+			"warning: the terraform of the lost apply may still run. Until it has ended, runs of %s can "
+			"change "
+			"the same resources. See that its worker is gone.\n",
+			workspace_id);
+	return 0;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_RUNS_RESULTS_H
+#define SCHEDULER_RUNS_RESULTS_H
+
+/*
+ * Applies the results of jobs that workers report, many in one transaction.
+ *
+ * A result that the run's row refuses is not dropped. The message becomes a dead letter, and the worker keeps the
+ * attempt. It sends the result again over HTTP (runs/reports.h) until a heartbeat's answer says that the attempt
+ * has ended.
+ */
+
+#include "scheduler/runs/happen.h"
+#include "scheduler/intake/intake.h"
+
+/* For an intake of runyard.results. */
+int results_settle(struct intake *intake, const struct kafka_message *messages, size_t count);
+
+/* Returns the event that a result means for its run. Borrows the result. */
+struct happening result_happening(const struct job_result *result);
+
+/* Returns true if the run's row refused the current attempt's result. Only the attempt's worker can send it again. */
+bool result_is_refused(const struct happening *item);
+/* Reports such a result: an error in the log and an event of the run, once for each run, and a metric each time. */
+void result_refused_tell(struct store *store, const struct happening *item);
+
+#endif

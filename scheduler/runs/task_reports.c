@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/runs/task_reports.h"
+
+#include "common/log.h"
+#include "scheduler/runs/happen.h"
+
+struct deciding {
+	struct store *store;
+	struct db_array *ids;
+	struct outbox outbox;
+};
+
+/*
+ * A report that is not decided yet. The terraform CLI reads the plan's log every two seconds, and reads the run when
+ * it has come to the log's end. If the run has errored by then, the CLI shows neither the plan nor the tasks. So a
+ * report that ends such a run waits until the plan has been over for three seconds; sweep_task_deadlines decides it
+ * then.
+ */
+#define CLI_READS_PLAN                                                                                                 \
+	"(t.enforcement = 'mandatory' and t.reported ->> 'status' <> 'passed' and coalesce((select "                   \
+	"(p.status_timestamps ->> 'finished-at')::timestamptz > now() - interval '3 seconds' from runs r "             \
+	"join run_inputs i on i.run_id = r.id and i.source = 'terraform+cloud' "                                       \
+	"join operations p on p.id = 'plan' || substr(r.id, 4) "                                                       \
+	"where r.id = t.run_id and r.stage in ('post_plan', 'pre_apply')), false))"
+
+/* Takes the runs' locks first, as everywhere (store/runs/runs.h). Then each report becomes its result's status, once.
+ */
+static int reports_take(struct deciding *d, struct db_array *run_ids, struct err *err)
+{
+	_cleanup_(rows_release) struct rows runs = ROWS_INIT;
+	_cleanup_(run_set_release) struct run_set set = {0};
+
+	if (db_query(d->store->db, &runs, err,
+		    "select distinct t.run_id from task_results t where t.id = any($1::text[]) and t.reported is not "
+		    "null "
+		    "and not " CLI_READS_PLAN,
+		    P_ARRAY(d->ids)) < 0)
+		return -1;
+	for (int i = 0; i < runs.count; i++)
+		db_array_add(run_ids, row_text(&runs, i, "run_id"));
+	if (!runs.count)
+		return 0;
+	if (runs_load(d->store, run_ids, &set, err) < 0)
+		return -1;
+	return db_query(d->store->db, NULL, err,
+		"update task_results t set status = reported ->> 'status', message = coalesce(reported ->> 'message', "
+		"message), "
+		"url = coalesce(reported ->> 'url', url), reported = null, delivery = 'over', updated_at = now(), "
+		"status_timestamps = status_timestamps || jsonb_build_object((reported ->> 'status') || '-at', "
+		"to_char(now() at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')) "
+		"where id = any($1::text[]) and reported is not null and status in ('pending', 'running') "
+		"and not " CLI_READS_PLAN,
+		P_ARRAY(d->ids));
+}
+
+/* Returns the stages of these runs in which all results are final. */
+static int stages_over(struct deciding *d, struct db_array *run_ids, struct rows *ret_rows, struct err *err)
+{
+	return db_query(d->store->db, ret_rows, err,
+		"select s.run_id, bool_or(r.status <> 'passed' and r.enforcement = 'mandatory') as mandatory, "
+		"bool_or(r.status <> 'passed') as advisory, string_agg(r.task_name || ' (' || r.enforcement || ') ' "
+		"|| r.status || coalesce(': ' || nullif(r.message, ''), ''), '; ' order by r.task_name) "
+		"filter (where r.status <> 'passed') as failed "
+		"from task_stages s join runs n on n.id = s.run_id and n.stage = s.stage "
+		"join task_results r on r.task_stage_id = s.id where s.run_id = any($1::text[]) and s.status = "
+		"'running' "
+		"group by s.id, s.run_id having not bool_or(r.status in ('pending', 'running'))",
+		P_ARRAY(run_ids));
+}
+
+static int decide_run(void *data, struct err *err)
+{
+	struct deciding *d = data;
+	_cleanup_(db_array_release) struct db_array run_ids = DB_ARRAY_INIT;
+	_cleanup_(db_array_release) struct db_array kicked = DB_ARRAY_INIT;
+	_cleanup_(rows_release) struct rows over = ROWS_INIT;
+	_cleanup_(freep) struct happening *items = NULL;
+	_cleanup_(freep) char **reasons = NULL;
+	int result;
+
+	json_array_clear(d->outbox.rows);
+	if (reports_take(d, &run_ids, err) < 0)
+		return -1;
+	if (!run_ids.count)
+		return 0;
+	if (stages_over(d, &run_ids, &over, err) < 0)
+		return -1;
+	items = mem_new((size_t)over.count, sizeof(*items));
+	reasons = mem_new((size_t)over.count, sizeof(*reasons));
+	for (int i = 0; i < over.count; i++) {
+		bool mandatory = row_bool(&over, i, "mandatory"), advisory = row_bool(&over, i, "advisory");
+
+		text_copy(items[i].run.text, ID_SIZE, row_text(&over, i, "run_id"));
+		items[i].event.kind = mandatory ? EV_FAILED : advisory ? EV_WARNED : EV_PASSED;
+		if (advisory)
+			reasons[i] = mem_printf("Run tasks did not pass: %s", row_text(&over, i, "failed"));
+		items[i].reason = reasons[i];
+	}
+	result = happen_within(d->store, items, (size_t)over.count, &kicked, &d->outbox, err);
+	for (int i = 0; i < over.count; i++)
+		free(reasons[i]);
+	return result;
+}
+
+int task_reports_decide(struct store *store, struct db_array *task_result_ids, struct err *err)
+{
+	struct deciding d = {.store = store, .ids = task_result_ids};
+	int result;
+
+	if (!task_result_ids->count)
+		return 0;
+	outbox_init(&d.outbox);
+	result = db_transaction(store->db, decide_run, &d, err);
+	if (result == 0)
+		outbox_committed(store, &d.outbox);
+	outbox_release(&d.outbox);
+	return result;
+}
+
+static int batch_decide(struct store *store, void *data, struct err *err)
+{
+	return task_reports_decide(store, data, err);
+}
+
+int task_reports_settle(struct intake *intake, const struct kafka_message *messages, size_t count)
+{
+	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
+	struct err err = ERR_INIT;
+
+	for (size_t i = 0; i < count; i++) {
+		struct task_ticket ticket;
+
+		if (task_ticket_decode(messages[i].payload, messages[i].len, &ticket, &err) == 0)
+			db_array_add(&ids, ticket.task_result.text);
+		else if (intake_letter(intake, &messages[i], err.message) < 0)
+			return -1;
+	}
+	if (intake_try(intake, batch_decide, &ids, &err) == 0)
+		return 0;
+	if (err.kind == ERR_UNAVAILABLE)
+		return -1;
+	/* The reports are in the database: the sweeper decides them later. */
+	log_error("reports of run tasks can't be decided", "error", err.message, NULL);
+	return 0;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_ACCESS_INVITATIONS_H
+#define SCHEDULER_STORE_ACCESS_INVITATIONS_H
+
+/*
+ * Invitations to organizations. An invitation is a membership with the status `invited`. Its user has no name, even if
+ * a registered user has the address. So it grants no rights, and the organization does not learn whether the address is
+ * registered. A user accepts it with the code from its mail, or because the address is theirs and confirmed. Acceptance
+ * transfers the membership and its team memberships to that user. The invitation expires after INVITATION_DAYS.
+ *
+ * Columns read: id, organization_id, organization_name, email (as the organization wrote it), created_at, expires_at.
+ */
+
+#include "scheduler/store/store.h"
+
+#define INVITATION_DAYS "14"
+
+/* Conditions on a membership `m`: it is an invitation that can still be accepted, or one that has expired. */
+#define INVITATION_VALID   "m.status = 'invited' and m.created_at > now() - interval '" INVITATION_DAYS " days' "
+#define INVITATION_EXPIRED "m.status = 'invited' and m.created_at <= now() - interval '" INVITATION_DAYS " days' "
+
+struct invited {
+	const char *membership_id;
+	const char *user_id; /* the user who answers the invitation */
+	bool with_code;      /* the user has presented its code: their address may differ */
+};
+
+/* Invitations to the user's confirmed address, sorted by organization. No rows if there are none. */
+int invitations_of_user(struct store *store, const char *user_id, struct rows *ret_rows, struct err *err);
+/* ERR_NOT_FOUND if it does not exist, is for another user or has expired. */
+int invitation_read(struct store *store, const struct invited *invited, struct rows *ret_rows, struct err *err);
+/* Makes the user a member. If the code proves that the invited address is theirs, the address is confirmed.
+ * ERR_NOT_FOUND as above; ERR_INVALID for a member. Uses the caller's transaction, or its own. */
+int invitation_accept(struct store *store, const struct invited *invited, struct err *err);
+/* ERR_NOT_FOUND as above. */
+int invitation_decline(struct store *store, const struct invited *invited, struct err *err);
+
+/* Queues the mail with the link. Call it in the transaction that creates the invitation. */
+int invitation_mail_queue(struct store *store, const char *membership_id, struct err *err);
+/* The text of that mail, with the link. `rows` has membership_id, invited_by and expires_at. The caller frees it. */
+char *invitation_mail_text(const struct store *store, const struct rows *rows, int row);
+/* True if the code is that of the invitation. */
+bool invitation_code_valid(const struct store *store, const char *membership_id, const char *code);
+
+/* Deletes the user if they have no name and are not invited by any organization any more. */
+int invited_users_delete(struct store *store, const char *user_id, struct err *err);
+/* Deletes the invitations that have expired. */
+int invitations_sweep(struct store *store, struct err *err);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_ACCESS_ORGANIZATIONS_H
+#define SCHEDULER_STORE_ACCESS_ORGANIZATIONS_H
+
+/* Organizations. Clients refer to them by name, case-insensitively; all other rows refer to their id. */
+
+#include "scheduler/store/store.h"
+
+struct organization_order {
+	const char *name;
+	const char *email;
+	const json_t *settings; /* a JSON object; NULL: none */
+	const char *pool_id;    /* the default agent pool, or NULL */
+	const char *owner;      /* user id: its first owner */
+};
+
+/* Creates an organization with its default project and its built-in teams. Uses the caller's transaction, or its own.
+ * ERR_INVALID "Name has already been taken". */
+int organization_create(
+	struct store *store, const struct organization_order *order, struct id *ret_id, struct err *err);
+/* Makes the user a member, also one that is only invited. Does nothing for a member. */
+int organization_join(struct store *store, const char *organization_id, const char *user_id, struct err *err);
+/* Columns id, name, email, settings, default_pool_id, created_at, default_project_id, retention_id and retains_all (its
+ * data retention policy). ERR_NOT_FOUND. */
+int organization_read(struct store *store, const char *name, struct rows *ret_rows, struct err *err);
+/* The same for many names, sorted by name; unknown names are skipped. The rows are available later (db_ask). */
+int organizations_read_all(struct store *store, struct db_array *names, struct rows *ret_rows, struct err *err);
+
+struct organization_list {
+	const char *user_id; /* only organizations of this member; NULL: all */
+	const char *search;  /* part of the name or the email, or NULL */
+	long long limit, offset;
+};
+/* The same columns and `total`, by name. */
+int organizations_list(
+	struct store *store, const struct organization_list *list, struct rows *ret_rows, struct err *err);
+
+struct organization_update {
+	const char *id;
+	const char *name, *email; /* NULL: unchanged */
+	const json_t *settings;   /* the members to change */
+	bool pool_set;            /* set the default agent pool to pool_id */
+	const char *pool_id;      /* or NULL */
+};
+int organization_update(struct store *store, const struct organization_update *update, struct err *err);
+/* Deletes the organization with everything in it, as workspace_delete does. ERR_CONFLICT while an apply runs. */
+int organization_delete(struct store *store, const char *id, struct err *err);
+/* Columns `pending` and `running`: numbers of jobs that wait and that are claimed. */
+int organization_capacity(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_ACCESS_USERS_H
+#define SCHEDULER_STORE_ACCESS_USERS_H
+
+#include "scheduler/store/store.h"
+
+/* Columns id, username, email, is_site_admin, is_service_account, created_at. ERR_NOT_FOUND. */
+int user_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
+/* The same for many ids; unknown ids are skipped. The rows are available later (db_ask). */
+int users_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
+/* A user that is visible to the viewer: the viewer, or a user in one of the viewer's organizations. ERR_NOT_FOUND. */
+int user_read_known(struct store *store, const char *id, const char *viewer_id, struct rows *ret_rows, struct err *err);
+/* Creates a user with a confirmed address, and accepts all invitations to it, since only an operator creates users.
+ * Uses the caller's transaction, or its own. ERR_INVALID "Username has already been taken". */
+int user_register(struct store *store, const char *username, const char *email, struct id *ret_id, struct err *err);
+/* NULL leaves a field unchanged. A different address is not confirmed (store/access/invitations.h). ERR_INVALID
+ * "Username has already been taken". */
+int user_update(struct store *store, const char *id, const char *username, const char *email, struct err *err);
+
+/* ---- for site admins ---- */
+
+struct user_list {
+	const char *search;            /* part of the username or the address, or NULL */
+	const char *admin, *suspended; /* "true", "false" or NULL */
+	long long limit, offset;
+};
+/* All users in the order of their creation, including invited ones (username null). Columns of user_read, is_suspended,
+ * organizations (a jsonb array of names of the user's organizations) and total. At least one row; its id is null if the
+ * page is empty. */
+int users_list(struct store *store, const struct user_list *list, struct rows *ret_rows, struct err *err);
+/* The same columns of one user. ERR_NOT_FOUND, also for a service account. */
+int user_read_for_site(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
+/* Suspends or reinstates a user. A suspended user's tokens, sessions and sign-ins are rejected. ERR_NOT_FOUND. */
+int user_suspend(struct store *store, const char *id, bool suspended, struct err *err);
+int user_set_site_admin(struct store *store, const char *id, bool admin, struct err *err);
+/* Deletes the user with their tokens, sessions and memberships; their runs are kept. ERR_INVALID for the last owner of
+ * an organization. */
+int user_delete(struct store *store, const char *id, struct err *err);
+
+#endif

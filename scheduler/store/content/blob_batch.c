@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/content/blob_batch.h"
+
+enum { SEALED_LIMIT = 1 << 30 };
+
+static int add(struct blob_batch *batch, struct store *store, const struct id *id, const char *context,
+	struct bytes content, struct err *err)
+{
+	_cleanup_(buf_release) struct buf sealed = BUF_INIT(SEALED_LIMIT);
+
+	if (keyring_seal(store->keyring, context, content.data, content.len, &sealed) < 0 ||
+		db_bytes_add(&batch->sealed, sealed.data, sealed.len) < 0)
+		return err_set(err, ERR_TOO_LARGE, "more than %d bytes", SEALED_LIMIT);
+	db_array_add(&batch->ids, id->text);
+	db_array_add_int(&batch->sizes, (long long)content.len);
+	return 0;
+}
+
+int blob_add(struct blob_batch *batch, struct store *store, const void *bytes, size_t len, struct id *ret_id,
+	struct err *err)
+{
+	*ret_id = id_new("blob");
+	return add(batch, store, ret_id, ret_id->text, (struct bytes){bytes, len}, err);
+}
+
+int blob_add_as(struct blob_batch *batch, struct store *store, const char *use, struct bytes content, struct id *ret_id,
+	struct err *err)
+{
+	_cleanup_(freep) char *context = NULL;
+
+	*ret_id = id_new("blob");
+	context = mem_printf("%s:%s", ret_id->text, use);
+	return add(batch, store, ret_id, context, content, err);
+}
+
+int blob_add_shared(struct blob_batch *batch, struct store *store, const void *bytes, size_t len, struct id *ret_id,
+	struct err *err)
+{
+	char digest[SHA256_HEX_SIZE];
+
+	crypto_sha256_hex(bytes, len, digest);
+	*ret_id = blob_shared_id(store, digest);
+	return add(batch, store, ret_id, ret_id->text, (struct bytes){bytes, len}, err);
+}
+
+/* Inserts in the order of ids, so that transactions that store the same content concurrently do not deadlock. */
+int blobs_insert(struct blob_batch *batch, struct store *store, struct err *err)
+{
+	if (!batch->ids.count)
+		return 0;
+	return db_queue(store->db, err,
+		"insert into blobs (id, size, bytes_sealed) select id, size, sealed from "
+		"unnest($1::text[], $2::bigint[], $3::bytea[]) as u(id, size, sealed) order by id on conflict (id) do "
+		"nothing",
+		P_ARRAY(&batch->ids), P_ARRAY(&batch->sizes), P_BYTES_ARRAY(&batch->sealed));
+}
+
+void blob_batch_release(struct blob_batch *batch)
+{
+	db_array_release(&batch->ids);
+	db_array_release(&batch->sizes);
+	db_bytes_release(&batch->sealed);
+}

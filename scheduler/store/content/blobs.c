@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/store.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "scheduler/store/content/contents.h"
+
+enum {
+	SEALED_LIMIT = 1 << 30,
+	PIECE = 256 << 10,         /* bytes of one piece of a blob that is read in parts */
+	SEALED_PIECE = PIECE + 32, /* includes the key's number, the nonce and the tag (common/crypto.h) */
+	CONTEXT_SIZE = ID_SIZE + 24,
+};
+
+/* ---- writing ---- */
+
+/* Takes the sealed bytes. */
+static int row_insert(struct store *store, const char *id, size_t size, struct buf *sealed, struct err *err)
+{
+	int result = db_queue(store->db, err,
+		"insert into blobs (id, size, bytes_sealed) values ($1, $2, $3) on conflict (id) do nothing",
+		P_TEXT(id), P_INT((long long)size), P_BYTES(sealed->data, sealed->len));
+
+	buf_release(sealed);
+	return result;
+}
+
+static int blob_insert(struct store *store, const char *id, const void *bytes, size_t len, struct err *err)
+{
+	struct buf sealed = BUF_INIT(SEALED_LIMIT);
+
+	if (keyring_seal(store->keyring, id, bytes, len, &sealed) < 0)
+		return err_set(err, ERR_TOO_LARGE, "more than %d bytes", SEALED_LIMIT);
+	return row_insert(store, id, len, &sealed, err);
+}
+
+int blob_put(struct store *store, const void *bytes, size_t len, struct id *ret_id, struct err *err)
+{
+	struct id id = id_new("blob");
+
+	if (blob_insert(store, id.text, bytes, len, err) < 0)
+		return -1;
+	*ret_id = id;
+	return 0;
+}
+
+struct id blob_shared_id(struct store *store, const char *sha256_hex)
+{
+	unsigned char key[32];
+	char keyed[SHA256_HEX_SIZE];
+	struct id id;
+
+	/* A plain digest would let a reader of the table verify a guess of the content. */
+	keyring_derive(store->keyring, 0, "blob-id", key);
+	crypto_hmac_hex(key, sizeof(key), sha256_hex, keyed);
+	snprintf(id.text, sizeof(id.text), "blob-%.32s", keyed);
+	return id;
+}
+
+/* Locks an existing blob: a concurrent sweep waits for this transaction, and then sees that the blob is referenced. */
+static int blob_hold(struct store *store, const char *id, bool *ret_there, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err, "select 1 from blobs where id = $1 for key share", P_TEXT(id)) < 0)
+		return -1;
+	*ret_there = rows.count > 0;
+	return 0;
+}
+
+int blob_put_shared(struct store *store, const void *bytes, size_t len, struct id *ret_id, struct err *err)
+{
+	char digest[SHA256_HEX_SIZE];
+	bool there = false;
+	struct id id;
+
+	crypto_sha256_hex(bytes, len, digest);
+	id = blob_shared_id(store, digest);
+	if (blob_hold(store, id.text, &there, err) < 0 || (!there && blob_insert(store, id.text, bytes, len, err) < 0))
+		return -1;
+	*ret_id = id;
+	return 0;
+}
+
+static void piece_context(const char *id, long long piece, char ret_context[CONTEXT_SIZE])
+{
+	snprintf(ret_context, CONTEXT_SIZE, "%s:%lld", id, piece);
+}
+
+int blob_put_pieces(struct store *store, const void *bytes, size_t len, struct id *ret_id, struct err *err)
+{
+	struct buf sealed = BUF_INIT(SEALED_LIMIT);
+	struct id id = id_new("blob");
+
+	for (size_t at = 0; at < len; at += PIECE) {
+		char context[CONTEXT_SIZE];
+
+		piece_context(id.text, (long long)(at / PIECE), context);
+		if (keyring_seal(store->keyring, context, (const char *)bytes + at, len - at < PIECE ? len - at : PIECE,
+			    &sealed) < 0) {
+			buf_release(&sealed);
+			return err_set(err, ERR_TOO_LARGE, "more than %d bytes", SEALED_LIMIT);
+		}
+	}
+	*ret_id = id;
+	return row_insert(store, id.text, len, &sealed, err);
+}
+
+/* ---- reading ---- */
+
+/* Appends the sealed bytes of `part` from the row, or from the object that the row names. part.key is set here. */
+static int sealed_of_row(struct store *store, const struct rows *rows, int row, struct object_part part,
+	struct buf *out, struct err *err)
+{
+	const struct buf *content;
+
+	if (row_null(rows, row, "object_key")) {
+		row_bytes(rows, row, "sealed", out);
+		return 0;
+	}
+	text_copy(part.key, sizeof(part.key), row_text(rows, row, "object_key"));
+	content = contents_find(store->contents, &part);
+	if (!content)
+		return err_set(err, ERR_UNAVAILABLE, "the content is in the object store: try again");
+	return buf_append(out, buf_str(content), content->len);
+}
+
+static int content_open(
+	struct store *store, const struct rows *rows, int row, const char *context, struct buf *out, struct err *err)
+{
+	_cleanup_(buf_release) struct buf sealed = BUF_INIT(SEALED_LIMIT);
+
+	if (sealed_of_row(store, rows, row, (struct object_part){.from = 0}, &sealed, err) < 0)
+		return -1;
+	return keyring_open(store->keyring, context, buf_str(&sealed), sealed.len, out, err);
+}
+
+int blob_of_row(struct store *store, const struct rows *rows, int row, struct buf *out, struct err *err)
+{
+	return content_open(store, rows, row, row_text(rows, row, "blob_id"), out, err);
+}
+
+int blob_of_row_as(
+	struct store *store, const struct rows *rows, int row, const char *use, struct buf *out, struct err *err)
+{
+	_cleanup_(freep) char *context = mem_printf("%s:%s", row_text(rows, row, "blob_id"), use);
+
+	return content_open(store, rows, row, context, out, err);
+}
+
+static int not_here(struct err *err)
+{
+	return err_set(err, ERR_NOT_FOUND, "the content is not here");
+}
+
+int blob_get(struct store *store, const char *id, struct buf *out, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err, BLOB_SELECT "from blobs b where b.id = $1", P_TEXT(id)) < 0)
+		return -1;
+	return rows.count ? blob_of_row(store, &rows, 0, out, err) : not_here(err);
+}
+
+static int part_read(struct store *store, const char *id, struct object_part part, struct buf *out, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "select object_key, substring(bytes_sealed from $2::int for $3::int) as sealed from blobs "
+		    "where id = $1",
+		    P_TEXT(id), P_INT(part.from + 1), P_INT(part.len)) < 0)
+		return -1;
+	return rows.count ? sealed_of_row(store, &rows, 0, part, out, err) : not_here(err);
+}
+
+static int pieces_open(struct store *store, const char *id, long long first, const struct buf *sealed, struct buf *out,
+	struct err *err)
+{
+	for (size_t at = 0; at < sealed->len; at += SEALED_PIECE) {
+		size_t len = sealed->len - at < SEALED_PIECE ? sealed->len - at : SEALED_PIECE;
+		char context[CONTEXT_SIZE];
+
+		piece_context(id, first + (long long)(at / SEALED_PIECE), context);
+		if (keyring_open(store->keyring, context, sealed->data + at, len, out, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int blob_get_part(struct store *store, const char *id, long long from, long long len, struct buf *out, struct err *err)
+{
+	_cleanup_(buf_release) struct buf sealed = BUF_INIT(SEALED_LIMIT), opened = BUF_INIT(SEALED_LIMIT);
+	long long first = from / PIECE, last = (from + len - 1) / PIECE, skip = from - first * PIECE;
+	struct object_part part = {.from = first * SEALED_PIECE, .len = (last - first + 1) * SEALED_PIECE};
+
+	if (len <= 0)
+		return 0;
+	if (part_read(store, id, part, &sealed, err) < 0 || pieces_open(store, id, first, &sealed, &opened, err) < 0)
+		return -1;
+	if ((long long)opened.len > skip)
+		len = (long long)opened.len - skip < len ? (long long)opened.len - skip : len;
+	else
+		len = 0;
+	return buf_append(out, buf_str(&opened) + (len ? skip : 0), (size_t)len);
+}
+
+/* ---- small sealed values ---- */
+
+void store_seal(struct store *store, const char *context, const char *text, struct buf *ret_sealed)
+{
+	keyring_seal(store->keyring, context, text, strlen(text), ret_sealed);
+}
+
+int store_open(struct store *store, const char *context, const struct rows *rows, int row, const char *column,
+	struct buf *ret_text, struct err *err)
+{
+	struct buf sealed = BUF_INIT(SEALED_LIMIT);
+	int result;
+
+	row_bytes(rows, row, column, &sealed);
+	result = keyring_open(store->keyring, context, buf_str(&sealed), sealed.len, ret_text, err);
+	buf_release(&sealed);
+	return result;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_CONTENT_EXPIRY_RULES_H
+#define SCHEDULER_STORE_CONTENT_EXPIRY_RULES_H
+
+/* The retention rules: what each one deletes in a batch (store/content/expiry.h). */
+
+#include "scheduler/store/content/expiry.h"
+
+/* The rows that a rule scans, in the order of `at`. */
+enum expiry_walk { WALK_RUNS, WALK_STATES, WALK_CONFIGURATIONS };
+
+struct expiry_batch {
+	struct db_array *ids; /* the rows that the scan has reached */
+	bool by_policy;       /* true: only owners whose policy has `days`; false: all others (see expiry_rules.c) */
+	long long days;
+	const struct expiry_limits *limits;
+};
+
+struct expiry_rule {
+	const char *name; /* in retention_marks and metrics */
+	const char *what; /* the resource type in the audit trail */
+	size_t days;      /* the offset of its days in struct expiry_limits */
+	enum expiry_walk walk;
+	bool of_policies; /* policies of organizations and workspaces may set other days */
+	/* Deletes content and returns one row for each deleted item: organization_id, id. */
+	int (*expire)(struct store *store, const struct expiry_batch *batch, struct rows *ret_rows, struct err *err);
+};
+
+enum { EXPIRY_RULES = 5, HIDDEN_RULES = 2 };
+extern const struct expiry_rule expiry_rules[EXPIRY_RULES];
+
+/* Permanently deletes what was soft-deleted so many days ago. These rules have no position: an index finds the due
+ * rows. */
+struct hidden_rule {
+	const char *name, *what, *sql; /* $1: days, $2: maximum count; returns organization_id, id */
+};
+extern const struct hidden_rule hidden_rules[HIDDEN_RULES];
+
+#endif

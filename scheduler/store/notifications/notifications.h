@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_NOTIFICATIONS_NOTIFICATIONS_H
+#define SCHEDULER_STORE_NOTIFICATIONS_NOTIFICATIONS_H
+
+/*
+ * Pending notifications. The transaction of an event creates one row per configuration that subscribes to it. Notifiers
+ * claim and send the rows (store/requests.h). A row is deleted after delivery, or after delivery was given up. The mail
+ * of an invitation (store/access/invitations.h) is a notification without a configuration.
+ */
+
+#include "scheduler/outbox/outbox.h"
+#include "scheduler/lifecycle/triggers.h"
+#include "scheduler/store/requests.h"
+
+/* An event of a run that may have subscribers. */
+struct notification_event {
+	const char *run_id, *workspace_id;
+	enum trigger trigger;
+	enum run_status status;
+	const char *at;    /* RFC 3339 */
+	const char *actor; /* user id, or NULL */
+};
+
+/* For a statement that reads workspaces under that alias: whether a configuration subscribes to the workspace. */
+#define WORKSPACE_IS_WATCHED(workspace)                                                                                \
+	"exists (select 1 from notification_configurations nc where nc.enabled "                                       \
+	"and (nc.workspace_id = " workspace ".id or nc.project_id = " workspace ".project_id))"
+
+/* Adds an event to the rows for notifications_put_up. */
+void notification_event_add(json_t *rows, const struct notification_event *event);
+/* Creates the notifications of these events, and adds their tickets to the outbox. In a transaction. */
+int notifications_put_up(struct store *store, const json_t *rows, struct outbox *outbox, struct err *err);
+/* Creates reminders that the workspace will be destroyed automatically at that time. In a transaction. They have no
+ * tickets, since they are not urgent. */
+int notification_reminder_put_up(struct store *store, const char *workspace_id, const char *due_at, struct err *err);
+/* Creates the verification of an e-mail configuration. */
+int notification_verification_put_up(struct store *store, const char *configuration_id, struct err *err);
+
+/* Appends claimed notifications to `requests`. In a transaction. */
+int notifications_claim(struct store *store, const struct request_claim *claim, json_t *requests, struct err *err);
+/* Stores the responses, which users can read, and deletes notifications that have ended. Deliveries of other requests
+ * are ignored. */
+int notifications_delivered(struct store *store, const json_t *deliveries, struct err *err);
+/* Gives up notifications that no notifier sent in time. */
+int notifications_give_up(struct store *store, struct err *err);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/notifications/notifiers.h"
+
+/* A notifier claims every two seconds, so most claims do not write here. */
+int notifier_seen(struct store *store, const char *url, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"with old as (delete from notifiers where seen_at < now() - interval '1 hour' and url <> $1) "
+		"insert into notifiers (url) values ($1) on conflict (url) do update set seen_at = now() "
+		"where notifiers.seen_at < now() - interval '5 seconds'",
+		P_TEXT(url));
+}
+
+int notifiers_live(struct store *store, int most, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"select url from notifiers where seen_at > now() - interval '2 minutes' "
+		"order by seen_at < now() - interval '15 seconds', random() limit $1",
+		P_INT(most));
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_NOTIFICATIONS_NOTIFIERS_H
+#define SCHEDULER_STORE_NOTIFICATIONS_NOTIFIERS_H
+
+/* Notifiers that claimed recently, and the URLs at which schedulers reach them. */
+
+#include "scheduler/store/store.h"
+
+/* Records that the notifier at that URL is alive, and deletes old records. */
+int notifier_seen(struct store *store, const char *url, struct err *err);
+/* Rows (url) of at most `most` live notifiers: first those that claimed within 15 seconds, in random order. */
+int notifiers_live(struct store *store, int most, struct rows *ret_rows, struct err *err);
+
+#endif

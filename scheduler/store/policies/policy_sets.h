@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_POLICIES_POLICY_SETS_H
+#define SCHEDULER_STORE_POLICIES_POLICY_SETS_H
+
+/*
+ * Policy sets: policies of one kind, and their scope. A set applies everywhere (global), or to projects or workspaces,
+ * except those that are excluded. It has individual policies or uploaded versions, never both. If a project or
+ * workspace is both included and excluded, the last call wins.
+ *
+ * Columns read: the table's, organization_name, and an array of ids (JSON) for each relation: policies, workspaces,
+ * workspace_exclusions, projects, project_exclusions.
+ */
+
+#include "scheduler/store/store.h"
+
+enum set_relation {
+	SET_POLICIES,
+	SET_WORKSPACES,
+	SET_WORKSPACE_EXCLUSIONS,
+	SET_PROJECTS,
+	SET_PROJECT_EXCLUSIONS,
+	SET_RELATIONS
+};
+
+struct policy_set {
+	const char *name, *description, *kind;
+	bool global, overridable, agent_enabled;
+	const char *tool_version, *policies_path; /* or NULL */
+	const json_t *settings;                   /* the members to change */
+	const json_t *related[SET_RELATIONS];     /* for a new set: arrays of ids, or NULL */
+};
+
+struct policy_set_list {
+	const char *organization_id;
+	const char *search; /* part of the name, or NULL */
+	const char *kind;   /* or NULL */
+	long long limit, offset;
+};
+/* Sorted by name, with `total`; a row with a null id if the page is empty. */
+int policy_sets_list(struct store *store, const struct policy_set_list *list, struct rows *ret_rows, struct err *err);
+/* ERR_NOT_FOUND. */
+int policy_set_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
+/* ERR_INVALID "Name has already been taken", or as policy_set_attach. */
+int policy_set_create(struct store *store, const char *organization_id, const struct policy_set *set, struct id *ret_id,
+	struct err *err);
+/* Changes everything but the kind and the relations. */
+int policy_set_update(struct store *store, const char *id, const struct policy_set *set, struct err *err);
+int policy_set_delete(struct store *store, const char *id, struct err *err);
+
+/* ERR_INVALID at the pointer if one of the ids (an array) is not in the set's organization or is a policy of another
+ * kind. Likewise for policies if the set has versions. */
+int policy_set_attach(struct store *store, const char *id, enum set_relation relation, const json_t *ids,
+	const char *pointer, struct err *err);
+/* Ids that are not attached are ignored. */
+int policy_set_detach(
+	struct store *store, const char *id, enum set_relation relation, const json_t *ids, struct err *err);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/runs/artifacts.h"
+
+#include <string.h>
+
+#include "scheduler/store/states/state_bases.h"
+
+int artifacts_of_run(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err)
+{
+	if (db_query(store->db, ret_rows, err,
+		    "select (select blob_id from operation_blobs where operation_id = o.id and kind = 'json') as "
+		    "json_blob, (select blob_id from operation_blobs where operation_id = o.id and kind = 'schemas') "
+		    "as schemas_blob, o.plan_deleted_at is not null as plan_deleted from operations o where o.id = $1",
+		    P_TEXT(id_sibling(run_id, "plan").text)) < 0)
+		return -1;
+	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "run not found");
+}
+
+/* ---- inputs of a job ---- */
+
+/* Selects the content, joined from the job by `way`. */
+#define BLOB_BY(way, blob)                                                                                             \
+	BLOB_SELECT "from jobs j " way " left join blobs b on b.id = " blob                                            \
+		    " where j.id = $1 and j.token_hash = $2 and j.state = 'claimed'"
+#define BY_CONFIGURATION                                                                                               \
+	"join run_inputs i on i.run_id = j.run_id join configuration_versions c on c.id = i.configuration_version_id"
+#define BY_STATE "join workspaces w on w.id = j.workspace_id left join state_versions s on s.id = w.current_state_id"
+#define BY_PLAN(kind)                                                                                                  \
+	"left join operation_blobs o on o.operation_id = 'plan' || substr(j.run_id, 4) and o.kind = '" kind "'"
+
+static const char *const blob_sql[] = {
+	[ARTIFACT_CONFIGURATION] = BLOB_BY(BY_CONFIGURATION, "c.blob_id"),
+	[ARTIFACT_STATE] = STATE_CONTENT_SELECT "from jobs j " BY_STATE " " STATE_CONTENT_JOIN
+						"where j.id = $1 and j.token_hash = $2 and j.state = 'claimed'",
+	[ARTIFACT_PLAN] = BLOB_BY(BY_PLAN("plan"), "o.blob_id"),
+	[ARTIFACT_PLAN_JSON] = BLOB_BY(BY_PLAN("json"), "o.blob_id"),
+	[ARTIFACT_INIT] = BLOB_BY(BY_PLAN("init"), "o.blob_id"),
+};
+
+int artifact_of_job(struct store *store, const char *job_id, const char *token, enum artifact artifact, struct buf *out,
+	bool *ret_there, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	char hash[SHA256_HEX_SIZE];
+
+	crypto_sha256_hex(text_or_empty(token), strlen(text_or_empty(token)), hash);
+	if (db_query(store->db, &rows, err, blob_sql[artifact], P_TEXT(job_id), P_TEXT(hash)) < 0)
+		return -1;
+	if (!rows.count)
+		return err_set(err, ERR_NOT_FOUND, "this attempt is over, or the token is not its own");
+	*ret_there = !row_null(&rows, 0, "blob_id");
+	if (!*ret_there)
+		return 0;
+	return (artifact == ARTIFACT_STATE ? state_content_of_row : blob_of_row)(store, &rows, 0, out, err);
+}
+
+/* ---- small inputs of many jobs ---- */
+
+/* The same joins. Bytes of larger contents are not read: blobs.size has their size. */
+#define SMALL_BY(name, stages, way, blob)                                                                              \
+	"select j.id as job_id, '" name "' as name, b.id as blob_id, b.object_key, b.bytes_sealed as sealed, b.size "  \
+	"from jobs j " way " join blobs b on b.id = " blob " where j.id = any($1::text[]) "                            \
+	"and j.stage in (" stages ") and b.object_key is null and b.size <= $2"
+#define SMALL_CONFIGURATION SMALL_BY("configuration", "'plan', 'apply'", BY_CONFIGURATION, "c.blob_id")
+#define SMALL_STATE         SMALL_BY("state", "'plan', 'apply'", BY_STATE, "s.blob_id")
+#define SMALL_PLAN          SMALL_BY("plan", "'apply'", BY_PLAN("plan"), "o.blob_id")
+#define SMALL_INIT          SMALL_BY("init", "'apply'", BY_PLAN("init"), "o.blob_id")
+#define SMALL_PLAN_JSON     SMALL_BY("plan-json", "'opa', 'cost', 'sentinel'", BY_PLAN("json"), "o.blob_id")
+#define AND                 " union all "
+
+static const char small_sql[] =
+	"select job_id, name, blob_id, object_key, sealed from (select *, sum(size) over (order by size, job_id, name) "
+	"as total from (" SMALL_CONFIGURATION AND SMALL_STATE AND SMALL_PLAN AND SMALL_INIT AND SMALL_PLAN_JSON
+	") small) bounded where total <= $3";
+
+/* A content that does not open is skipped: the worker's own request for it reports the error. */
+static void small_add(struct store *store, const struct rows *rows, int row, json_t *contents)
+{
+	const char *job = row_text(rows, row, "job_id");
+	_cleanup_(buf_release) struct buf bytes = BUF_INIT(SMALL_CONTENT);
+	_cleanup_(freep) char *text = NULL;
+	struct err err = ERR_INIT;
+
+	if (blob_of_row(store, rows, row, &bytes, &err) < 0)
+		return;
+	text = crypto_base64(buf_str(&bytes), bytes.len);
+	if (!json_object_get(contents, job))
+		json_object_set_new(contents, job, json_object());
+	json_object_set_new(json_object_get(contents, job), row_text(rows, row, "name"), json_string(text));
+}
+
+int artifacts_small(struct store *store, struct db_array *job_ids, json_t **ret_contents, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err, small_sql, P_ARRAY(job_ids), P_INT(SMALL_CONTENT), P_INT(SMALL_CONTENTS)) <
+		0)
+		return -1;
+	*ret_contents = json_object();
+	for (int i = 0; i < rows.count; i++)
+		small_add(store, &rows, i, *ret_contents);
+	return 0;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_RUNS_HOLDS_H
+#define SCHEDULER_STORE_RUNS_HOLDS_H
+
+/*
+ * Holds of workspaces as rows; lifecycle/hold.h decides about them. The workspace's row refers to its hold
+ * (hold_job_id). The hold's row is kept after the hold ends, so that a late state still finds its run. Open unrecorded
+ * resources of the apply (store/runs/unrecorded.h) extend the hold beyond its last state and its deadline.
+ */
+
+#include "scheduler/lifecycle/hold.h"
+#include "scheduler/store/store.h"
+
+/* Begins the holds of an array of {"job", "event", "engine_ended"}. `job` is the job's id; its row must still exist.
+ * `event` is the id of a new run event. `engine_ended` says whether the worker itself reported the end of the apply. */
+int holds_begin(struct store *store, const json_t *holds, struct err *err);
+
+struct hold_order {
+	enum hold_event event;
+	const char *workspace_id; /* set either this or run_id */
+	const char *run_id;
+	const char *job_id; /* apply only if the hold is this job's; NULL: any */
+	const char *actor;  /* user id; NULL: not an API request, so the audit trail gets an event for it */
+	const char *reason; /* of a release, or NULL */
+};
+
+/* The result of an order. */
+struct hold_outcome {
+	struct hold_verdict verdict; /* if `refused` is set, nothing was changed */
+	struct id workspace, run;    /* "" if there is no hold */
+	char *stop;                  /* the control message for the worker, or NULL; owned */
+};
+
+void hold_outcome_release(struct hold_outcome *done);
+/* Applies hold_step's verdict. The caller publishes `stop`, and kicks the queue if the hold has ended
+ * (runs/holds.h). */
+int hold_apply(struct store *store, const struct hold_order *order, struct hold_outcome *ret_outcome, struct err *err);
+
+/* Finds the hold of an ended attempt by its token: columns job_id, run_id, workspace_id, and `holds`, whether the
+ * workspace is still held for it. No row: the token is not valid any more. */
+int hold_of_token(
+	struct store *store, const char *job_id, const char *token_hash, struct rows *ret_rows, struct err *err);
+/* Invalidates the token after the attempt's last state was received, unless the workspace is still held for it. */
+int hold_forget(struct store *store, const char *job_id, struct err *err);
+
+/* Columns workspace_id and job_id of at most `most` holds whose deadline has passed. */
+int holds_due(struct store *store, int most, struct rows *ret_rows, struct err *err);
+/* Marks at most `most` holds that have lasted longer than store->hold_alert_seconds, and returns each once:
+ * workspace_id, run_id, worker, began_at, until. */
+int holds_alert(struct store *store, int most, struct rows *ret_rows, struct err *err);
+/* All current holds, the oldest first: workspace_id, workspace, organization, run_id, worker, began_at, until (null:
+ * there is no deadline), stop. */
+int holds_list(struct store *store, struct rows *ret_rows, struct err *err);
+
+/* The hold of a workspace: workspace, run_id, worker, since, until (null: there is no deadline), organization_id,
+ * workspace_id, and the columns of hold_of_view, whose `holds` says whether the workspace is held. ERR_NOT_FOUND. */
+int hold_of_workspace(struct store *store, const char *workspace_id, struct rows *ret_rows, struct err *err);
+
+/* Columns of the hold of a run r, for hold_of_view; null if it has none. */
+#define HOLD_COLUMNS                                                                                                   \
+	"h.stop as hold_stop, h.engine_ended as hold_engine_ended, h.until < now() as hold_past_deadline, "            \
+	"h.settled_at is not null as hold_settled, exists (select 1 from unrecorded_resources hu where hu.job_id = "   \
+	"h.job_id and hu.dismissed_at is null) as hold_unrecorded "
+#define HOLD_JOIN                                                                                                      \
+	"left join workspace_holds h on h.run_id = r.id and h.until is not null and h.job_id = (select hold_job_id "   \
+	"from workspaces where id = r.workspace_id) "
+struct hold hold_of_view(const struct rows *rows, int row);
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/runs/logs.h"
+
+#include <stdio.h>
+
+/* A read opens whole chunks, so a chunk is not larger than a typical read. */
+enum { CHUNK_LIMIT = 64 << 10, CONTEXT_SIZE = 96, OPENED_LIMIT = 64 << 20 };
+
+#define STX "\x02"
+#define ETX "\x03"
+
+static void chunk_context(const char *operation_id, long long start, char ret_context[CONTEXT_SIZE])
+{
+	snprintf(ret_context, CONTEXT_SIZE, "log:%s:%lld", operation_id, start);
+}
+
+static int chunk_add(struct chunk_batch *batch, struct store *store, const struct log_piece *piece, struct err *err)
+{
+	_cleanup_(buf_release) struct buf sealed = BUF_INIT(OPENED_LIMIT);
+	char context[CONTEXT_SIZE];
+
+	chunk_context(piece->operation_id, piece->start, context);
+	if (keyring_seal(store->keyring, context, piece->bytes, piece->len, &sealed) < 0 ||
+		db_bytes_add(&batch->sealed, sealed.data, sealed.len) < 0)
+		return err_set(err, ERR_TOO_LARGE, "too many bytes of logs at a time");
+	db_array_add(&batch->operations, piece->operation_id);
+	db_array_add_int(&batch->starts, piece->start);
+	db_array_add_int(&batch->lengths, (long long)piece->len);
+	return 0;
+}
+
+int chunks_add(struct chunk_batch *batch, struct store *store, const struct log_piece *piece, struct err *err)
+{
+	struct log_piece part = *piece;
+	size_t left = piece->len;
+
+	for (; left; left -= part.len, part.start += (long long)part.len, part.bytes += part.len) {
+		part.len = left < CHUNK_LIMIT ? left : CHUNK_LIMIT;
+		if (chunk_add(batch, store, &part, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int chunks_insert(struct chunk_batch *batch, struct store *store, struct err *err)
+{
+	if (!batch->operations.count)
+		return 0;
+	return db_queue(store->db, err,
+		"insert into log_chunks (operation_id, start, length, bytes_sealed) select operation_id, start, "
+		"length, "
+		"sealed from unnest($1::text[], $2::bigint[], $3::integer[], $4::bytea[]) "
+		"as u(operation_id, start, length, sealed)",
+		P_ARRAY(&batch->operations), P_ARRAY(&batch->starts), P_ARRAY(&batch->lengths),
+		P_BYTES_ARRAY(&batch->sealed));
+}
+
+void chunk_batch_release(struct chunk_batch *batch)
+{
+	db_array_release(&batch->operations);
+	db_array_release(&batch->starts);
+	db_array_release(&batch->lengths);
+	db_bytes_release(&batch->sealed);
+}
+
+/* Appends the part of a piece at position `start` of the stream that is in [offset, end). */
+static void take_part(struct buf *out, long long start, const char *bytes, size_t len, long long offset, long long end)
+{
+	long long from = offset > start ? offset : start;
+	long long to = end < start + (long long)len ? end : start + (long long)len;
+
+	if (from < to)
+		buf_append(out, bytes + (from - start), (size_t)(to - from));
+}
+
+/* ---- reading ---- */
+
+struct reading {
+	struct store *store;
+	const char *operation_id;
+	long long offset, end; /* positions in the stream; a stored byte's position is one higher, because of the STX */
+	struct buf *out;
+};
+
+static int chunks_read(const struct reading *r, const struct rows *rows, struct err *err)
+{
+	for (int i = 0; i < rows->count && !row_null(rows, i, "start"); i++) {
+		_cleanup_(buf_release) struct buf chunk = BUF_INIT(OPENED_LIMIT);
+		long long start = row_int(rows, i, "start");
+		char context[CONTEXT_SIZE];
+
+		chunk_context(r->operation_id, start, context);
+		if (store_open(r->store, context, rows, i, "bytes_sealed", &chunk, err) < 0)
+			return -1;
+		take_part(r->out, start + 1, buf_str(&chunk), chunk.len, r->offset, r->end);
+	}
+	return 0;
+}
+
+static int packed_read(const struct reading *r, const char *blob_id, struct err *err)
+{
+	long long from = r->offset > 1 ? r->offset - 1 : 0;
+
+	return blob_get_part(r->store, blob_id, from, r->end - 1 - from, r->out, err);
+}
+
+static const char deleted_text[] = "This log was deleted: it is older than logs are kept here.\n";
+
+/* A reader may continue at an offset beyond the shorter text of the deleted log: it receives the ETX. */
+static void deleted_read(const struct reading *r)
+{
+	long long length = (long long)sizeof(deleted_text) - 1;
+	long long offset = r->offset < length + 1 ? r->offset : length + 1;
+
+	take_part(r->out, 0, STX, 1, offset, r->end);
+	take_part(r->out, 1, deleted_text, (size_t)length, offset, r->end);
+	take_part(r->out, length + 1, ETX, 1, offset, r->end > offset ? r->end : offset + 1);
+}
+
+/* Reads the row and its chunks in one snapshot, since log_pack may replace chunks by a blob. The index finds the first
+ * chunk of the range, so a read at the end of a log does not scan the chunks before it. */
+static int stream_select(const struct reading *r, struct rows *ret_rows, struct err *err)
+{
+	if (db_query(r->store->db, ret_rows, err,
+		    "select o.log_length, o.log_ended, o.log_blob, o.log_deleted_at is not null as deleted, c.start, "
+		    "c.bytes_sealed from operations o left join log_chunks c "
+		    "on c.operation_id = o.id and c.start >= coalesce((select max(f.start) from log_chunks f where "
+		    "f.operation_id = $1 and f.start < $2), 0) and c.start < $3 - 1 and c.start + c.length + 1 > $2 "
+		    "where o.id = $1 order by c.start",
+		    P_TEXT(r->operation_id), P_INT(r->offset), P_INT(r->end)) < 0)
+		return -1;
+	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "log not found");
+}
+
+static int stream_read(const struct reading *r, const struct rows *rows, struct err *err)
+{
+	long long length = row_int(rows, 0, "log_length");
+	const char *blob = row_text(rows, 0, "log_blob");
+	bool ended = row_bool(rows, 0, "log_ended");
+
+	if (length || ended)
+		take_part(r->out, 0, STX, 1, r->offset, r->end);
+	if (blob && r->offset <= length ? packed_read(r, blob, err) < 0 : chunks_read(r, rows, err) < 0)
+		return -1;
+	if (ended)
+		take_part(r->out, length + 1, ETX, 1, r->offset, r->end);
+	return 0;
+}
+
+int log_read(struct store *store, const char *operation_id, long long offset, long long limit, struct buf *ret_bytes,
+	struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct reading r = {store, operation_id, offset, offset + limit, ret_bytes};
+
+	if (stream_select(&r, &rows, err) < 0)
+		return -1;
+	if (!row_bool(&rows, 0, "deleted"))
+		return stream_read(&r, &rows, err);
+	deleted_read(&r);
+	return 0;
+}
+
+/* ---- packing ---- */
+
+enum { PACK_MOST = 256 << 20 };
+
+struct packing {
+	struct store *store;
+	const char *operation_id;
+	long long from_bytes;
+};
+
+static int pack_in(void *data, struct err *err)
+{
+	const struct packing *p = data;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(buf_release) struct buf log = BUF_INIT(PACK_MOST);
+	struct reading r = {p->store, p->operation_id, 1, PACK_MOST, &log};
+	struct id blob;
+
+	if (db_query(p->store->db, &rows, err,
+		    "select 1 from operations where id = $1 and log_ended and log_blob is null "
+		    "and log_deleted_at is null and log_length between $2 and $3 for no key update",
+		    P_TEXT(p->operation_id), P_INT(p->from_bytes), P_INT(PACK_MOST - 2)) < 0)
+		return -1;
+	if (!rows.count)
+		return 0;
+	rows_release(&rows);
+	if (stream_select(&r, &rows, err) < 0 || chunks_read(&r, &rows, err) < 0 ||
+		blob_put_pieces(p->store, buf_str(&log), log.len, &blob, err) < 0 ||
+		db_query(p->store->db, NULL, err, "update operations set log_blob = $2 where id = $1",
+			P_TEXT(p->operation_id), P_TEXT(blob.text)) < 0)
+		return -1;
+	return db_query(
+		p->store->db, NULL, err, "delete from log_chunks where operation_id = $1", P_TEXT(p->operation_id));
+}
+
+int log_pack(struct store *store, const char *operation_id, long long from_bytes, struct err *err)
+{
+	struct packing p = {store, operation_id, from_bytes > 1 ? from_bytes : 1};
+
+	return db_transaction(store->db, pack_in, &p, err);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_RUNS_RUN_EVENTS_H
+#define SCHEDULER_STORE_RUNS_RUN_EVENTS_H
+
+/* Events and comments of runs. Events of the lifecycle are written with their transitions (store/runs/changes.c). This
+ * module writes the other events. */
+
+#include "scheduler/store/store.h"
+
+/* A run's events, first to last: the table's columns, organization_id and workspace_id. */
+int events_of_run(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
+/* One event. ERR_NOT_FOUND. */
+int run_event_view(struct store *store, const char *event_id, struct rows *ret_rows, struct err *err);
+/* Adds an event with a description for users. */
+int run_event_describe(
+	struct store *store, const char *run_id, const char *action, const char *description, struct err *err);
+/* Adds an event, unless the run has one with that action. *ret_added says whether it was added. */
+int run_event_describe_once(struct store *store, const char *run_id, const char *action, const char *description,
+	bool *ret_added, struct err *err);
+/* Adds an event; comment_id and actor may be NULL. */
+int run_event_add(struct store *store, const char *run_id, const char *action, const char *actor,
+	const char *comment_id, struct err *err);
+
+/* A run's comments, first to last: the table's columns, organization_id and workspace_id. */
+int comments_of_run(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
+/* The same for many ids; unknown ids are skipped. The rows are available later (db_ask). */
+int comment_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
+/* One comment. ERR_NOT_FOUND. */
+int comment_view(struct store *store, const char *comment_id, struct rows *ret_rows, struct err *err);
+/* Creates a comment, and its run event. */
+int comment_create(struct store *store, const char *run_id, const char *user_id, const char *body, struct id *ret_id,
+	struct err *err);
+
+#endif

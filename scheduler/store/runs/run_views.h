@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_RUNS_RUN_VIEWS_H
+#define SCHEDULER_STORE_RUNS_RUN_VIEWS_H
+
+/* Read access to runs, plans and applies. */
+
+#include "scheduler/lifecycle/run.h"
+#include "scheduler/store/store.h"
+
+/* One row with all data of a run's resource. ERR_NOT_FOUND. */
+int run_view(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
+/* The same for many ids; unknown ids are skipped. The rows are available later (db_ask). */
+int run_views_ask(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
+/* The lifecycle's form of such a row, for checks of which events the run accepts. */
+struct run run_of_view(const struct rows *rows, int row);
+
+/* A list's filter; NULL: no restriction. Multiple values are separated by commas. */
+struct run_filter {
+	const char *workspace_id;    /* a workspace whose runs the viewer may read; NULL: the whole organization */
+	const char *organization_id; /* NULL: the workspace's */
+	const char *status, *status_group, *operation, *source, *workspace_names, *pool_names;
+	const char *search; /* the run's id, or a part of its message or of its creator's name */
+	const char *user;   /* part of the creator's name */
+	const char *commit; /* the commit of its configuration */
+	long long year;     /* year of creation, or 0 */
+	bool past_year;     /* created within the past year */
+	bool queue;         /* runs that wait or hold, the longest waiting first */
+	long long limit, offset;
+};
+/* Reads the page's rows, the newest first; they are available later (db_ask). Plan-only runs are excluded unless
+ * `operation` asks for them. */
+int run_views_ask_page(struct store *store, const struct run_filter *filter, struct rows *ret_rows, struct err *err);
+/* Counts the runs on all pages: one row with `total`, available later. */
+int run_views_ask_count(struct store *store, const struct run_filter *filter, struct rows *ret_rows, struct err *err);
+
+/* One row of a plan or apply: operations' columns, run_id, json_log, has_changes, organization_id. ERR_NOT_FOUND. */
+int operation_view(struct store *store, const char *operation_id, struct rows *ret_rows, struct err *err);
+/* The same for many ids; unknown ids are skipped. The rows are available later (db_ask). */
+int operation_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
+
+/* The values of the run's sensitive variables, as an array of strings, for redaction. */
+int run_secrets(struct store *store, const char *run_id, json_t **ret_values, struct err *err);
+
+#endif

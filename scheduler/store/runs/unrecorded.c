@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/runs/unrecorded.h"
+
+#include <string.h>
+
+#include "common/terraform/applied.h"
+#include "common/crypto.h"
+#include "common/json/json.h"
+#include "scheduler/store/content/contents.h"
+#include "scheduler/store/runs/logs.h"
+#include "scheduler/store/runs/run_events.h"
+#include "scheduler/store/states/state_bases.h"
+#include "scheduler/store/states/state_parse.h"
+
+enum { CONTEXT_SIZE = 96, SEALED_LIMIT = 64 << 20 };
+
+static void id_context(const char *digest, char ret_context[CONTEXT_SIZE])
+{
+	snprintf(ret_context, CONTEXT_SIZE, "unrecorded:%s", digest);
+}
+
+/* ---- writing ---- */
+
+/* The rows to insert, as columns. */
+struct listing {
+	struct db_array ids, digests, actions, addresses, types, providers;
+	struct db_bytes sealed;
+};
+
+static void listing_release(struct listing *listing)
+{
+	struct db_array *arrays[] = {&listing->ids, &listing->digests, &listing->actions, &listing->addresses,
+		&listing->types, &listing->providers};
+
+	for (size_t i = 0; i < ARRAY_LEN(arrays); i++)
+		db_array_release(arrays[i]);
+	db_bytes_release(&listing->sealed);
+}
+
+static const char *bounded(const json_t *item, const char *name)
+{
+	const char *text = text_or_empty(json_string_at(item, name));
+
+	return strlen(text) <= APPLIED_TEXT_MAX ? text : "";
+}
+
+static bool action_valid(const char *action)
+{
+	static const char *const words[] = {"create", "update", "delete"};
+
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (text_equal(words[i], action))
+			return true;
+	return false;
+}
+
+static int listing_add(
+	struct store *store, const char *job_id, const json_t *item, struct listing *listing, struct err *err)
+{
+	const char *action = bounded(item, "action"), *address = bounded(item, "address"), *id = bounded(item, "id");
+	_cleanup_(buf_release) struct buf sealed = BUF_INIT(SEALED_LIMIT);
+	_cleanup_(freep) char *whole = mem_printf("%s\n%s\n%s\n%s", job_id, action, address, id);
+	char digest[SHA256_HEX_SIZE], context[CONTEXT_SIZE];
+
+	if (!action_valid(action) || !applied_address_valid(address))
+		return 0;
+	crypto_sha256_hex(whole, strlen(whole), digest);
+	id_context(digest, context);
+	store_seal(store, context, id, &sealed);
+	if (db_bytes_add(&listing->sealed, sealed.data, sealed.len) < 0)
+		return err_set(err, ERR_TOO_LARGE, "too many bytes of unrecorded resources");
+	db_array_add(&listing->ids, id_new("ur").text);
+	db_array_add(&listing->digests, digest);
+	db_array_add(&listing->actions, action);
+	db_array_add(&listing->addresses, address);
+	db_array_add(&listing->types, bounded(item, "type"));
+	db_array_add(&listing->providers, bounded(item, "provider"));
+	return 0;
+}
+
+struct putting {
+	struct store *store;
+	const struct unrecorded_job *job;
+	struct listing *listing;
+	bool of_log; /* from the log; the worker's own list takes precedence if it has arrived */
+};
+
+/* *ret_first is false if the reports were compared before. */
+static int of_log_begin(const struct putting *p, bool *ret_first, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(p->store->db, &rows, err,
+		    "update workspace_holds set compared_at = now() where job_id = $1 and compared_at is null "
+		    "returning 1",
+		    P_TEXT(p->job->job_id)) < 0)
+		return -1;
+	*ret_first = rows.count > 0;
+	return 0;
+}
+
+static int open_replace(const struct putting *p, struct err *err)
+{
+	return db_query(p->store->db, NULL, err,
+		"with compared as (update workspace_holds set compared_at = now() where job_id = $1) delete from "
+		"unrecorded_resources where job_id = $1 and dismissed_at is null and digest <> all($2::text[])",
+		P_TEXT(p->job->job_id), P_ARRAY(&p->listing->digests));
+}
+
+/* ret_rows: one row per new resource. */
+static int rows_insert(const struct putting *p, struct rows *ret_rows, struct err *err)
+{
+	struct listing *l = p->listing;
+
+	if (!l->ids.count)
+		return 0;
+	return db_query(p->store->db, ret_rows, err,
+		"insert into unrecorded_resources (id, run_id, workspace_id, job_id, digest, action, address, type, "
+		"provider, resource_id_sealed) select u.id, $2, $3, $1, u.digest, u.action, u.address, u.type, "
+		"u.provider, u.sealed from unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::text[], "
+		"$9::text[], $10::bytea[]) as u(id, digest, action, address, type, provider, sealed) "
+		"on conflict (job_id, digest) do nothing returning 1",
+		P_TEXT(p->job->job_id), P_TEXT(p->job->run_id), P_TEXT(p->job->workspace_id), P_ARRAY(&l->ids),
+		P_ARRAY(&l->digests), P_ARRAY(&l->actions), P_ARRAY(&l->addresses), P_ARRAY(&l->types),
+		P_ARRAY(&l->providers), P_BYTES_ARRAY(&l->sealed));
+}
+
+static int put_in(void *data, struct err *err)
+{
+	const struct putting *p = data;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(freep) char *text = NULL;
+	bool first = true;
+
+	if (p->of_log && of_log_begin(p, &first, err) < 0)
+		return -1;
+	if (!first)
+		return 0;
+	if (open_replace(p, err) < 0 || rows_insert(p, &rows, err) < 0)
+		return -1;
+	if (!rows.count)
+		return 0;
+	text = mem_printf(
+		"The apply reported %s%d resources that are not in its last state. The workspace is held until "
+		"they are dismissed: see /api/v2/runs/%s/unrecorded-resources.",
+		rows.count == APPLIED_MISSING_MAX ? "at least " : "", rows.count, p->job->run_id);
+	return run_event_describe(p->store, p->job->run_id, "resources-unrecorded", text, err);
+}
+
+static int put(
+	struct store *store, const struct unrecorded_job *job, const json_t *resources, bool of_log, struct err *err)
+{
+	_cleanup_(listing_release) struct listing listing = {.ids = DB_ARRAY_INIT,
+		.digests = DB_ARRAY_INIT,
+		.actions = DB_ARRAY_INIT,
+		.addresses = DB_ARRAY_INIT,
+		.types = DB_ARRAY_INIT,
+		.providers = DB_ARRAY_INIT,
+		.sealed = DB_BYTES_INIT};
+	struct putting putting = {store, job, &listing, of_log};
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(resources, i, item)
+	{
+		if (i < APPLIED_MISSING_MAX && listing_add(store, job->job_id, item, &listing, err) < 0)
+			return -1;
+	}
+	return db_transaction(store->db, put_in, &putting, err);
+}
+
+int unrecorded_put(struct store *store, const struct unrecorded_job *job, const json_t *resources, struct err *err)
+{
+	return put(store, job, resources, false, err);
+}
+
+int unrecorded_give_up(struct store *store, const struct unrecorded_job *job, struct err *err)
+{
+	return put(store, job, NULL, true, err);
+}
+
+int unrecorded_is_open(struct store *store, const char *job_id, bool *ret_open, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "select 1 from unrecorded_resources where job_id = $1 and dismissed_at is null limit 1",
+		    P_TEXT(job_id)) < 0)
+		return -1;
+	*ret_open = rows.count > 0;
+	return 0;
+}
+
+/* ---- applies of lost workers ---- */
+
+enum { LOG_MOST = 256 << 20, LOG_PIECE = 1 << 20, FETCHES = 4 };
+
+int unrecorded_due(struct store *store, int most, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"select h.job_id, h.run_id, h.workspace_id from workspace_holds h where h.compared_at is null and not "
+		"exists (select 1 from unrecorded_resources u where u.job_id = h.job_id) limit $1",
+		P_INT(most));
+}
+
+/* Lines longer than a piece are skipped: they are no reports. */
+static int log_compare(struct store *store, const char *operation_id, struct applied *applied, struct err *err)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT(2 * LOG_PIECE);
+
+	for (long long offset = 1; offset < LOG_MOST;) {
+		size_t before = text.len;
+		const char *end;
+
+		if (log_read(store, operation_id, offset, LOG_PIECE, &text, err) < 0)
+			return -1;
+		if (text.len == before)
+			return 0;
+		offset += (long long)(text.len - before);
+		end = memrchr(text.data, '\n', text.len);
+		if (end) {
+			size_t len = (size_t)(end + 1 - text.data);
+
+			applied_text(applied, text.data, len);
+			buf_consume(&text, len);
+		} else {
+			buf_reset(&text);
+		}
+	}
+	return 0;
+}
+
+/* Appends nothing if the workspace has no state. */
+static int current_read(struct store *store, const char *workspace_id, struct buf *out, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err, "select current_state_id as id from workspaces where id = $1",
+		    P_TEXT(workspace_id)) < 0)
+		return -1;
+	if (!rows.count || row_null(&rows, 0, "id"))
+		return 0;
+	return state_content(store, row_text(&rows, 0, "id"), out, err);
+}
+
+static int compare_try(struct store *store, const struct unrecorded_job *job, json_t **ret_missing, struct err *err)
+{
+	_cleanup_(applied_freep) struct applied *applied = applied_new();
+	_cleanup_(freep) char *operation = mem_printf("apply%s", job->run_id + strlen("run"));
+	_cleanup_(buf_release) struct buf bytes = BUF_INIT(SEALED_LIMIT * 8);
+	struct state_facts facts = {.document = NULL};
+	struct err unfit = ERR_INIT;
+
+	if (log_compare(store, operation, applied, err) < 0 || current_read(store, job->workspace_id, &bytes, err) < 0)
+		return -1;
+	if (bytes.len)
+		state_parse(buf_str(&bytes), bytes.len, &facts, &unfit);
+	*ret_missing = applied_missing(applied, facts.document);
+	state_facts_release(&facts);
+	return 0;
+}
+
+int unrecorded_compare(struct store *store, const struct unrecorded_job *job, struct err *err)
+{
+	_cleanup_(contents_release) struct contents contents = {.count = 0};
+	struct store reading = *store;
+	json_auto_t *missing = NULL;
+	int result = -1;
+
+	reading.contents = &contents;
+	for (int i = 0; i < FETCHES && result < 0; i++) {
+		result = compare_try(&reading, job, &missing, err);
+		if (result < 0 && (!*contents.wanted.key || contents_fetch(&contents, store->objects, err) < 0))
+			return -1;
+	}
+	return result < 0 ? -1 : put(store, job, missing, true, err);
+}
+
+/* ---- reading ---- */
+
+#define RESOURCES "select u.*, r.organization_id from unrecorded_resources u join runs r on r.id = u.run_id "
+
+int unrecorded_of_run(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		RESOURCES "where u.run_id = $1 order by u.created_at, u.address, u.id", P_TEXT(run_id));
+}
+
+int unrecorded_view(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
+{
+	if (db_query(store->db, ret_rows, err, RESOURCES "where u.id = $1", P_TEXT(id)) < 0)
+		return -1;
+	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "unrecorded resource not found");
+}
+
+int unrecorded_resource_id(struct store *store, const struct rows *rows, int row, struct buf *ret_text, struct err *err)
+{
+	char context[CONTEXT_SIZE];
+
+	id_context(row_text(rows, row, "digest"), context);
+	return store_open(store, context, rows, row, "resource_id_sealed", ret_text, err);
+}
+
+/* ---- dismissing ---- */
+
+int unrecorded_dismiss(struct store *store, const char *run_id, const char *id, const char *actor,
+	struct rows *ret_rows, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	/* Locks the workspace first, like every change of a hold. */
+	if (db_query(store->db, NULL, err,
+		    "select 1 from workspaces where id = (select workspace_id from runs where id = $1) for no key "
+		    "update",
+		    P_TEXT(run_id)) < 0 ||
+		db_query(store->db, &rows, err,
+			"update unrecorded_resources set dismissed_at = now(), dismissed_by = $3 where run_id = $1 "
+			"and dismissed_at is null and ($2::text is null or id = $2) returning 1",
+			P_TEXT(run_id), P_TEXT(id), P_TEXT(actor)) < 0)
+		return -1;
+	if (!rows.count)
+		return err_set(err, ERR_CONFLICT, "no unrecorded resource is open: it was dismissed before");
+	return db_query(store->db, ret_rows, err,
+		"select h.workspace_id, h.job_id from workspace_holds h join workspaces w on w.hold_job_id = h.job_id "
+		"where h.run_id = $1 and h.settled_at is not null and not exists "
+		"(select 1 from unrecorded_resources u where u.job_id = h.job_id and u.dismissed_at is null)",
+		P_TEXT(run_id));
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_STATES_STATE_BASES_H
+#define SCHEDULER_STORE_STATES_STATE_BASES_H
+
+/*
+ * The content of state versions. Usually a state version's blob is its state. During an apply it may have a base
+ * instead (table state_bases). The blob is then an earlier state of that apply, compressed, and the row has the newest
+ * state as a difference to the base. So a read needs at most two parts, however many states the apply has sent.
+ *
+ * The seals of base and difference are bound to the blob, and zstd's frame has a checksum of the state. A damaged or
+ * wrong base is therefore an error and never a state.
+ *
+ * The worker sends the last state whole. If it can't, state_bases_settle builds a whole state from both parts after the
+ * end of the job.
+ */
+
+#include "common/terraform/difference.h"
+#include "scheduler/store/content/blob_batch.h"
+
+/* Appends the state's content. ERR_NOT_FOUND if there is no such state version, or it has no content. Otherwise as
+ * blob_get. */
+int state_content(struct store *store, const char *state_id, struct buf *out, struct err *err);
+
+/* The columns of state_content_of_row, for a statement that reads state_versions as s, blobs as b and state_bases
+ * as x. */
+#define STATE_CONTENT_SELECT                                                                                           \
+	"select b.id as blob_id, b.object_key, b.bytes_sealed as sealed, s.id as state_id, x.blob_id as base_id, "     \
+	"x.difference_sealed "
+/* Joins both with state_versions as s. */
+#define STATE_CONTENT_JOIN                                                                                             \
+	"left join blobs b on b.id = s.blob_id "                                                                       \
+	"left join state_bases x on x.state_version_id = s.id and x.blob_id = s.blob_id "
+int state_content_of_row(struct store *store, const struct rows *rows, int row, struct buf *out, struct err *err);
+
+/* ---- writing, in the transaction that writes the state versions (store/states/state_batch.h) ---- */
+
+struct state_base_batch {
+	struct db_array bases[3];       /* state version, blob, digest */
+	struct db_array differences[3]; /* state version, serial, size */
+	struct db_bytes sealed;         /* the differences */
+};
+#define STATE_BASE_BATCH_INIT                                                                                          \
+	{                                                                                                              \
+		.bases = {DB_ARRAY_INIT, DB_ARRAY_INIT, DB_ARRAY_INIT},                                                \
+		.differences = {DB_ARRAY_INIT, DB_ARRAY_INIT, DB_ARRAY_INIT}, .sealed = DB_BYTES_INIT                  \
+	}
+void state_base_batch_release(struct state_base_batch *batch);
+
+/* Makes a state the base of its state version. Adds its blob to `blobs`, and returns the blob's id. ERR_TOO_LARGE. */
+int state_base_add(struct state_base_batch *batch, struct blob_batch *blobs, struct store *store, const char *state_id,
+	struct bytes state, struct id *ret_blob, struct err *err);
+
+struct state_difference_row {
+	const char *state_id, *blob_id; /* of the base */
+	long long serial, size;         /* of the state */
+	struct bytes frame;
+};
+int state_difference_add(
+	struct state_base_batch *batch, struct store *store, const struct state_difference_row *row, struct err *err);
+
+/* Call it after the state versions and blobs were written. */
+int state_bases_insert(struct state_base_batch *batch, struct store *store, struct err *err);
+
+/* ---- after the end of a job ---- */
+
+/* Converts remaining bases of ended jobs to whole states, and extracts their outputs and resources. A state that can't
+ * be read is logged, is not changed, and is retried after 10 minutes. *ret_count: how many were due; there may be more
+ * if it is SETTLE_MAX. */
+enum { SETTLE_MAX = 20 };
+int state_bases_settle(struct store *store, long long *ret_count, struct err *err);
+
+#endif

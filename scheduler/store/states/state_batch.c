@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/states/state_batch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { VALUE_LIMIT = 256 << 20 };
+
+static void arrays_init(struct db_array *arrays, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		arrays[i] = (struct db_array)DB_ARRAY_INIT;
+}
+
+static void arrays_release(struct db_array *arrays, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		db_array_release(&arrays[i]);
+}
+
+void state_batch_init(struct state_batch *batch)
+{
+	arrays_init(batch->rows, STATE_COLUMNS);
+	arrays_init(batch->outputs, OUTPUT_COLUMNS);
+	arrays_init(batch->current, CURRENT_COLUMNS);
+	arrays_init(&batch->filled, 1);
+	batch->output_values = (struct db_bytes)DB_BYTES_INIT;
+	batch->blobs = (struct blob_batch)BLOB_BATCH_INIT;
+	batch->bases = (struct state_base_batch)STATE_BASE_BATCH_INIT;
+}
+
+void state_batch_release(struct state_batch *batch)
+{
+	arrays_release(batch->rows, STATE_COLUMNS);
+	arrays_release(batch->outputs, OUTPUT_COLUMNS);
+	arrays_release(batch->current, CURRENT_COLUMNS);
+	arrays_release(&batch->filled, 1);
+	db_bytes_release(&batch->output_values);
+	blob_batch_release(&batch->blobs);
+	state_base_batch_release(&batch->bases);
+}
+
+/* ---- outputs ---- */
+
+/* Deterministic: the same state version and name give the same id. */
+static void output_id(const char *state_id, const char *name, char ret_id[ID_SIZE])
+{
+	_cleanup_(freep) char *text = mem_printf("%s\n%s", state_id, name);
+	char digest[SHA256_HEX_SIZE];
+
+	crypto_sha256_hex(text, strlen(text), digest);
+	snprintf(ret_id, ID_SIZE, "wsout-%.16s", digest);
+}
+
+static int output_add(struct state_batch *batch, struct store *store, const char *state_id, const char *name,
+	const json_t *output, struct err *err)
+{
+	_cleanup_(buf_release) struct buf sealed = BUF_INIT(VALUE_LIMIT);
+	_cleanup_(freep) char *value = json_text(json_object_get(output, "value"));
+	_cleanup_(freep) char *type = json_text(json_object_get(output, "type"));
+	struct db_array *column = batch->outputs;
+	char id[ID_SIZE];
+
+	output_id(state_id, name, id);
+	store_seal(store, id, value, &sealed);
+	if (db_bytes_add(&batch->output_values, sealed.data, sealed.len) < 0)
+		return err_set(err, ERR_TOO_LARGE, "the state's outputs are too large");
+	db_array_add(column++, id);
+	db_array_add(column++, state_id);
+	db_array_add(column++, name);
+	db_array_add_bool(column++, json_bool_at(output, "sensitive", false));
+	db_array_add(column++, output_type_word(json_object_get(output, "type")));
+	/* jsonb can't contain zero characters. No type of terraform has one. */
+	db_array_add(column++, strstr(type, "\\u0000") ? "null" : type);
+	return 0;
+}
+
+static int outputs_add(struct state_batch *batch, struct store *store, const struct state_row *row, struct err *err)
+{
+	const char *name;
+	json_t *output;
+
+	json_object_foreach((json_t *)row->facts->outputs, name, output)
+	{
+		if (output_add(batch, store, row->id, name, output, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int outputs_insert(struct state_batch *batch, struct store *store, struct err *err)
+{
+	struct db_array *c = batch->outputs;
+
+	if (!c->count)
+		return 0;
+	return db_queue(store->db, err,
+		"insert into state_version_outputs "
+		"(id, state_version_id, name, sensitive, type, detailed_type, value_sealed) "
+		"select u.id, u.state, u.name, u.sensitive, u.type, u.detailed::jsonb, u.value from "
+		"unnest($1::text[], $2::text[], $3::text[], $4::boolean[], $5::text[], $6::text[], $7::bytea[]) "
+		"as u(id, state, name, sensitive, type, detailed, value)",
+		P_ARRAY(&c[0]), P_ARRAY(&c[1]), P_ARRAY(&c[2]), P_ARRAY(&c[3]), P_ARRAY(&c[4]), P_ARRAY(&c[5]),
+		P_BYTES_ARRAY(&batch->output_values));
+}
+
+/* ---- rows ---- */
+
+/* The order is that of the statement's parameters. */
+static void row_add(struct state_batch *batch, const struct state_row *row, const char *blob_id, const char *resources)
+{
+	struct db_array *column = batch->rows;
+
+	db_array_add(column++, row->id);
+	db_array_add_int(column++, row->serial);
+	db_array_add(column++, row->lineage);
+	db_array_add(column++, row->md5);
+	db_array_add_int(column++, (long long)row->len);
+	db_array_add(column++, row->status);
+	db_array_add_bool(column++, row->intermediate);
+	db_array_add_bool(column++, row->recovered);
+	db_array_add(column++, row->facts->terraform_version);
+	db_array_add(column++, resources);
+	db_array_add(column++, blob_id);
+	db_array_add(column++, row->rollback_id);
+	db_array_add(column++, row->workspace_id);
+	db_array_add(column++, row->run_id);
+	db_array_add(column++, row->job_id);
+	db_array_add(column++, row->created_by);
+	db_array_add(column++, row->created_at);
+}
+
+static int content_add(struct state_batch *batch, struct store *store, const struct state_row *row, struct id *ret_blob,
+	struct err *err)
+{
+	if (row->base)
+		return state_base_add(&batch->bases, &batch->blobs, store, row->id,
+			(struct bytes){row->bytes, row->len}, ret_blob, err);
+	return blob_add(&batch->blobs, store, row->bytes, row->len, ret_blob, err);
+}
+
+int state_add(struct state_batch *batch, struct store *store, const struct state_row *row, struct err *err)
+{
+	json_auto_t *resources = state_resources(row->facts);
+	_cleanup_(freep) char *text = json_text(resources);
+	struct id blob;
+
+	if (content_add(batch, store, row, &blob, err) < 0 || outputs_add(batch, store, row, err) < 0)
+		return -1;
+	row_add(batch, row, blob.text, text);
+	if (row->fills)
+		db_array_add(&batch->filled, row->id);
+	if (!row->current)
+		return 0;
+	db_array_add(&batch->current[0], row->workspace_id);
+	db_array_add(&batch->current[1], row->id);
+	db_array_add_int(&batch->current[2], state_managed_count(resources));
+	return 0;
+}
+
+static int rows_insert(struct state_batch *batch, struct store *store, struct err *err)
+{
+	struct db_array *c = batch->rows;
+
+	return db_queue(store->db, err,
+		"insert into state_versions as s (id, serial, lineage, md5, size, status, intermediate, recovered, "
+		"terraform_version, resources, blob_id, rollback_id, workspace_id, run_id, job_id, created_by, "
+		"created_at) "
+		"select u.id, serial, lineage, md5, size, status, intermediate, recovered, version, resources::jsonb, "
+		"blob, rollback, workspace, run, job, creator, coalesce(at::timestamptz, now()) from "
+		"unnest($1::text[], $2::bigint[], $3::text[], "
+		"$4::text[], $5::bigint[], $6::text[], $7::boolean[], $8::boolean[], $9::text[], $10::text[], "
+		"$11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[]) as u(id, "
+		"serial, "
+		"lineage, md5, size, status, intermediate, recovered, version, resources, blob, rollback, workspace, "
+		"run, job, creator, at) on conflict (id) do update set serial = excluded.serial, "
+		"lineage = excluded.lineage, md5 = excluded.md5, size = excluded.size, status = excluded.status, "
+		"intermediate = excluded.intermediate, recovered = excluded.recovered, "
+		"terraform_version = excluded.terraform_version, resources = excluded.resources, "
+		"blob_id = excluded.blob_id, rollback_id = excluded.rollback_id, created_at = excluded.created_at",
+		P_ARRAY(&c[0]), P_ARRAY(&c[1]), P_ARRAY(&c[2]), P_ARRAY(&c[3]), P_ARRAY(&c[4]), P_ARRAY(&c[5]),
+		P_ARRAY(&c[6]), P_ARRAY(&c[7]), P_ARRAY(&c[8]), P_ARRAY(&c[9]), P_ARRAY(&c[10]), P_ARRAY(&c[11]),
+		P_ARRAY(&c[12]), P_ARRAY(&c[13]), P_ARRAY(&c[14]), P_ARRAY(&c[15]), P_ARRAY(&c[16]));
+}
+
+static int current_set(struct state_batch *batch, struct store *store, struct err *err)
+{
+	struct db_array *c = batch->current;
+
+	if (!c->count)
+		return 0;
+	return db_queue(store->db, err,
+		"update workspaces w set current_state_id = u.state, resource_count = u.resources, "
+		"latest_change_at = now() from unnest($1::text[], $2::text[], $3::bigint[]) "
+		"as u(id, state, resources) where w.id = u.id",
+		P_ARRAY(&c[0]), P_ARRAY(&c[1]), P_ARRAY(&c[2]));
+}
+
+int states_insert(struct state_batch *batch, struct store *store, struct err *err)
+{
+	if (!batch->rows[0].count)
+		return state_bases_insert(&batch->bases, store, err);
+	if (blobs_insert(&batch->blobs, store, err) < 0 || rows_insert(batch, store, err) < 0)
+		return -1;
+	if (batch->filled.count &&
+		db_queue(store->db, err, "delete from state_version_outputs where state_version_id = any($1::text[])",
+			P_ARRAY(&batch->filled)) < 0)
+		return -1;
+	if (outputs_insert(batch, store, err) < 0 || state_bases_insert(&batch->bases, store, err) < 0)
+		return -1;
+	return current_set(batch, store, err);
+}

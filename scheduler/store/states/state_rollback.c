@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/states/state_rollback.h"
+
+#include "common/terraform/state_text.h"
+#include "proto/limits.h"
+#include "scheduler/store/states/state_bases.h"
+#include "scheduler/store/states/state_offers.h"
+
+static const char pointer[] = "/data/relationships/rollback-state-version";
+
+struct rollback {
+	struct store *store;
+	const char *workspace_id, *to_id, *user_id;
+	struct id id;
+};
+
+/* Locks the workspace, so that no other state takes the serial before the commit. */
+static int serial_next(const struct rollback *r, long long *ret_serial, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(r->store->db, &rows, err,
+		    "select (select s.serial from state_versions s where s.id = w.current_state_id) as serial "
+		    "from workspaces w where w.id = $1 for update",
+		    P_TEXT(r->workspace_id)) < 0)
+		return -1;
+	if (!rows.count)
+		return err_set(err, ERR_NOT_FOUND, "workspace not found");
+	*ret_serial = row_null(&rows, 0, "serial") ? 0 : row_int(&rows, 0, "serial") + 1;
+	return 0;
+}
+
+static int content_read(const struct rollback *r, struct buf *content, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(r->store->db, &rows, err,
+		    "select id from state_versions where id = $1 and workspace_id = $2 and status in "
+		    "('finalized', "
+		    "'kept_beside') and blob_id is not null",
+		    P_TEXT(r->to_id), P_TEXT(r->workspace_id)) < 0)
+		return -1;
+	if (!rows.count)
+		return err_at(err, pointer, "Rollback state version is not a state of this workspace");
+	return state_content(r->store, row_text(&rows, 0, "id"), content, err);
+}
+
+static int rollback_in(void *data, struct err *err)
+{
+	struct rollback *r = data;
+	_cleanup_(buf_release) struct buf old = BUF_INIT(MAX_STATE_BYTES), content = BUF_INIT(MAX_STATE_BYTES);
+	struct state_offer offer = {
+		.workspace_id = r->workspace_id, .created_by = r->user_id, .rollback_id = r->to_id, .force = true};
+	long long serial = 0;
+
+	if (serial_next(r, &serial, err) < 0 || content_read(r, &old, err) < 0)
+		return -1;
+	if (state_renumber(buf_str(&old), old.len, serial, &content) < 0)
+		return err_at(err, pointer, "Rollback state version has no serial");
+	offer.bytes = buf_str(&content);
+	offer.len = content.len;
+	if (state_accept(r->store, &offer, err) < 0)
+		return -1;
+	r->id = offer.id;
+	return 0;
+}
+
+int state_rollback(struct store *store, const char *workspace_id, const char *to_id, const char *user_id,
+	struct id *ret_id, struct err *err)
+{
+	struct rollback r = {.store = store, .workspace_id = workspace_id, .to_id = to_id, .user_id = user_id};
+
+	if (db_transaction(store->db, rollback_in, &r, err) < 0)
+		return -1;
+	*ret_id = r.id;
+	return 0;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_TASKS_TASK_PAYLOAD_H
+#define SCHEDULER_STORE_TASKS_TASK_PAYLOAD_H
+
+/* The body of a run task's request: data of a row of task_results and of its run, as JSON. */
+
+#include "scheduler/store/store.h"
+
+/* The context that a task's HMAC key is sealed with. */
+#define TASK_KEY_CONTEXT "task-hmac-key"
+
+#define TASK_PAYLOAD_TABLES                                                                                            \
+	"runs n join run_inputs i on i.run_id = n.id join workspaces w on w.id = n.workspace_id "                      \
+	"join organizations o on o.id = w.organization_id left join users x on x.id = i.created_by "                   \
+	"join projects p on p.id = w.project_id "
+#define TASK_PAYLOAD_JOINS "n.id = r.run_id "
+#define TASK_PAYLOAD_COLUMNS                                                                                           \
+	"r.id, r.run_id, r.stage, r.enforcement, n.plan_only, to_char(n.created_at at time zone 'UTC', "               \
+	"'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') as run_created_at, i.message, "                                          \
+	"i.configuration_version_id, i.working_directory, w.id as workspace_id, w.name as workspace, "                 \
+	"o.name as organization, x.username, p.id as project_id, p.name as project "
+
+struct task_address {
+	const char *public_url;   /* base of the callback URL */
+	const char *callback_url; /* of the callbacks */
+	const char *token;
+};
+
+/* The exact JSON text that is signed and sent. The caller frees it. */
+char *task_payload(const struct rows *rows, int row, const struct task_address *address);
+
+#endif

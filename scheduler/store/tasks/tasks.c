@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/tasks/tasks.h"
+
+#include "scheduler/store/names.h"
+#include "scheduler/store/tasks/task_payload.h"
+#include "scheduler/store/access/viewer.h"
+
+#define COLUMNS                                                                                                        \
+	"t.*, to_jsonb(t.global_stages) as stages, o.name as organization_name, "                                      \
+	"(select coalesce(jsonb_agg(wt.id order by wt.created_at, wt.id), '[]') from workspace_tasks wt "              \
+	"where wt.task_id = t.id) as workspace_tasks "
+
+int tasks_list(struct store *store, const char *organization_id, long long limit, long long offset,
+	struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"select c.total, t.* from (select count(*) as total from tasks where organization_id = $1) c left join "
+		"(select " COLUMNS "from tasks t join organizations o on o.id = t.organization_id "
+		"where t.organization_id = $1 order by lower(t.name) limit $2 offset $3) t on true "
+		"order by lower(t.name)",
+		P_TEXT(organization_id), P_INT(limit), P_INT(offset));
+}
+
+int task_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
+{
+	if (db_query(store->db, ret_rows, err,
+		    "select " COLUMNS "from tasks t join organizations o on o.id = t.organization_id where t.id = $1",
+		    P_TEXT(id)) < 0)
+		return -1;
+	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "run task not found");
+}
+
+int task_key_open(struct store *store, const struct rows *rows, int row, struct buf *ret_key, struct err *err)
+{
+	if (row_null(rows, row, "hmac_sealed"))
+		return 0;
+	return store_open(store, TASK_KEY_CONTEXT, rows, row, "hmac_sealed", ret_key, err);
+}
+
+/* ---- creating and changing ---- */
+
+/* The sealed key as a parameter; null deletes the key. */
+static struct db_param key_param(struct store *store, const char *key, struct buf *sealed)
+{
+	if (!key || !*key)
+		return (struct db_param)P_TEXT(NULL);
+	store_seal(store, TASK_KEY_CONTEXT, key, sealed);
+	return (struct db_param)P_BYTES(sealed->data, sealed->len);
+}
+
+int task_create(
+	struct store *store, const char *organization_id, const struct task *task, struct id *ret_id, struct err *err)
+{
+	_cleanup_(buf_release) struct buf sealed = BUF_INIT(TASK_KEY_LIMIT);
+	_cleanup_(freep) char *stages = json_text(task->global_stages);
+	struct id id = id_new("task");
+
+	if (db_query(store->db, NULL, err,
+		    "insert into tasks (id, organization_id, name, url, description, hmac_sealed, enabled, "
+		    "global_enabled, global_stages, global_enforcement) values ($1, $2, $3, $4, $5, $6, $7, $8, "
+		    "array(select jsonb_array_elements_text($9::jsonb)), $10)",
+		    P_TEXT(id.text), P_TEXT(organization_id), P_TEXT(task->name), P_TEXT(task->url),
+		    P_TEXT(task->description), key_param(store, task->hmac_key, &sealed), P_BOOL(task->enabled),
+		    P_BOOL(task->global), P_TEXT(stages), P_TEXT(task->global_enforcement)) < 0)
+		return name_taken(store, "tasks_name", err);
+	*ret_id = id;
+	return 0;
+}
+
+int task_update(struct store *store, const char *id, const struct task *task, struct err *err)
+{
+	_cleanup_(buf_release) struct buf sealed = BUF_INIT(TASK_KEY_LIMIT);
+	_cleanup_(freep) char *stages = json_text(task->global_stages);
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	/* The check of the URL before this takes time. A concurrent change must not be overwritten. */
+	if (db_query(store->db, &rows, err,
+		    "update tasks set name = $2, url = $3, description = $4, "
+		    "hmac_sealed = case when $5 then $6::bytea else hmac_sealed end, enabled = $7, "
+		    "global_enabled = $8, global_stages = array(select jsonb_array_elements_text($9::jsonb)), "
+		    "global_enforcement = $10, updated_at = now() where id = $1 and updated_at = $11::timestamptz",
+		    P_TEXT(id), P_TEXT(task->name), P_TEXT(task->url), P_TEXT(task->description),
+		    P_BOOL(task->hmac_key != NULL), key_param(store, task->hmac_key, &sealed), P_BOOL(task->enabled),
+		    P_BOOL(task->global), P_TEXT(stages), P_TEXT(task->global_enforcement),
+		    P_TEXT(task->updated_at)) < 0)
+		return name_taken(store, "tasks_name", err);
+	return db_affected(&rows) ? 0 : err_set(err, ERR_CONFLICT, "the task was changed meanwhile: try again");
+}
+
+int task_delete(struct store *store, const char *id, struct err *err)
+{
+	return db_query(store->db, NULL, err, "delete from tasks where id = $1", P_TEXT(id));
+}
+
+/* ---- an example ---- */
+
+int task_example(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"select " TASK_PAYLOAD_COLUMNS
+		"from (select 'taskrs-' || substr(md5(t.id), 1, 16) as id, l.id as run_id, "
+		"coalesce(t.global_stages[1], (select wt.stages[1] from workspace_tasks wt where wt.task_id = t.id "
+		"order by wt.created_at limit 1), 'post_plan') as stage, t.global_enforcement as enforcement "
+		"from tasks t cross join lateral (select id from runs where organization_id = t.organization_id "
+		"and " VIEWER_SEES_RUNS("((" RIGHTS_IN_ORGANIZATION("$2", "t.organization_id") ") & 2 <> 0)", "$2",
+			"workspace_id") "order by position desc limit 1) l where t.id = $1) r, " TASK_PAYLOAD_TABLES
+					"where " TASK_PAYLOAD_JOINS,
+		P_TEXT(id), P_TEXT(viewer_user(store->viewer)));
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/workers/workers.h"
+
+#include <string.h>
+
+#include "proto/messages.h"
+
+enum { MAX_KINDS = 200 }; /* limit of distinct capabilities */
+
+/* The attempts as JSON, with the digests of their tokens. */
+static char *attempts_text(const json_t *jobs)
+{
+	json_auto_t *attempts = json_array();
+	const json_t *job;
+	size_t i;
+
+	json_array_foreach((json_t *)jobs, i, job)
+	{
+		const char *token = text_or_empty(json_string_at(job, "token"));
+		char hash[SHA256_HEX_SIZE];
+
+		crypto_sha256_hex(token, strlen(token), hash);
+		json_array_append_new(attempts,
+			json_pack("{ss sI ss}", "job", text_or_empty(json_string_at(job, "job")), "attempt",
+				(json_int_t)json_int_at(job, "attempt", 0), "hash", hash));
+	}
+	return json_text(attempts);
+}
+
+/* A registration that presents attempts acts as a heartbeat (in the model) of a worker that the scheduler had
+ * forgotten. */
+/* model: register */
+int worker_register(
+	struct store *store, const struct worker_arrival *arrival, struct id *ret_id, char **ret_token, struct err *err)
+{
+	_cleanup_(freep) char *token = crypto_token("worker.");
+	_cleanup_(freep) char *attempts = attempts_text(arrival->jobs);
+	_cleanup_(freep) char *capabilities = arrival->capabilities ? json_text(arrival->capabilities) : NULL;
+	struct id id = id_new("agent");
+	char hash[SHA256_HEX_SIZE];
+
+	crypto_sha256_hex(token, strlen(token), hash);
+	if (db_query(store->db, NULL, err,
+		    "with said as (select job, attempt, hash from jsonb_to_recordset($9::jsonb) "
+		    "as u(job text, attempt bigint, hash text)), "
+		    "mine as (select j.id from said join jobs j on j.id = said.job and j.attempt = said.attempt "
+		    "where j.pool_id = $2 and j.state = 'claimed' and j.token_hash = said.hash "
+		    "order by j.id for no key update of j), "
+		    "kept as (update jobs j set worker_id = $1, lease_until = now() + make_interval(secs => $10) "
+		    "from mine where j.id = mine.id) "
+		    "insert into workers (id, pool_id, name, version, slots, free, address, token_hash, "
+		    "token_id, capabilities, token_description) values ($1, $2, $3, $4, $5, $5, $6, $7, $8, "
+		    "$11::jsonb, "
+		    "(select description from tokens where id = $8))",
+		    P_TEXT(id.text), P_TEXT(arrival->pool_id), P_TEXT(arrival->name), P_TEXT(arrival->version),
+		    P_INT(arrival->slots), P_TEXT(arrival->address), P_TEXT(hash), P_TEXT(arrival->token_id),
+		    P_TEXT(attempts), P_INT(store->lease_seconds), P_TEXT(capabilities)) < 0)
+		return -1;
+	*ret_id = id;
+	*ret_token = token;
+	token = NULL;
+	return 0;
+}
+
+static int not_found(struct err *err)
+{
+	return err_set(err, ERR_NOT_FOUND, "worker not found");
+}
+
+int worker_find(struct store *store, const char *token, struct id *ret_id, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	char hash[SHA256_HEX_SIZE];
+
+	crypto_sha256_hex(text_or_empty(token), strlen(text_or_empty(token)), hash);
+	if (db_query(store->db, &rows, err, "select id from workers where token_hash = $1 and left_at is null",
+		    P_TEXT(hash)) < 0)
+		return -1;
+	if (!rows.count)
+		return not_found(err);
+	text_copy(ret_id->text, sizeof(ret_id->text), row_text(&rows, 0, "id"));
+	return 0;
+}
+
+/* Writes the worker's row only if the number of free slots has changed. */
+int worker_waits_for(
+	struct store *store, const char *pool_id, const char *worker_id, int free, bool *ret_jobs, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "with said as (update workers set free = $3, seen_at = now() where id = $2 and pool_id = $1 "
+		    "and left_at is null and free <> $3) "
+		    "select exists (select 1 from jobs where pool_id = $1 and state = 'waiting') as jobs from workers "
+		    "where id = $2 and pool_id = $1 and left_at is null",
+		    P_TEXT(pool_id), P_TEXT(worker_id), P_INT(free)) < 0)
+		return -1;
+	if (!rows.count)
+		return not_found(err);
+	*ret_jobs = row_bool(&rows, 0, "jobs");
+	return 0;
+}
+
+static json_t *beat_answer(const struct rows *rows)
+{
+	json_t *jobs = json_array();
+
+	for (int i = 0; i < rows->count && !row_null(rows, i, "job"); i++)
+		json_array_append_new(jobs,
+			json_pack("{ss si sb sb ss}", "job", row_text(rows, i, "job"), "attempt",
+				(int)row_int(rows, i, "attempt"), "held", row_bool(rows, i, "held"), "awaited",
+				row_bool(rows, i, "awaited"), "stop", stop_name((enum stop)row_int(rows, i, "stop"))));
+	return jobs;
+}
+
+/* model: heartbeat */
+int worker_beat(struct store *store, const struct worker_beat *beat, json_t **ret_jobs, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(freep) char *partitions = json_text(beat->partitions);
+	_cleanup_(freep) char *jobs = json_text(beat->jobs);
+	_cleanup_(freep) char *capabilities = beat->capabilities ? json_text(beat->capabilities) : NULL;
+	char hash[SHA256_HEX_SIZE];
+
+	crypto_sha256_hex(text_or_empty(beat->token), strlen(text_or_empty(beat->token)), hash);
+	if (db_query(store->db, &rows, err,
+		    "with beat as (update workers set free = $2, slots = $3, draining = $4, seen_at = now(), "
+		    "partitions = array(select jsonb_array_elements_text($5::jsonb)::int), capabilities = $8::jsonb "
+		    "where token_hash = $1 and left_at is null returning id), "
+		    "said as (select job, attempt from jsonb_to_recordset($6::jsonb) as u(job text, attempt integer)), "
+		    "mine as (select j.id from beat, said join jobs j on j.id = said.job and j.attempt = said.attempt "
+		    "where j.worker_id = beat.id and j.state = 'claimed' order by j.id for no key update of j), "
+		    "held as (update jobs j set lease_until = now() + make_interval(secs => $7) from mine "
+		    "where j.id = mine.id returning j.id, j.stop) "
+		    "select exists (select 1 from beat) as known, said.job, said.attempt, held.id is not null as held, "
+		    "h.job_id is not null as awaited, "
+		    "coalesce(held.stop, case when h.attempt = said.attempt then h.stop end, 0) as stop "
+		    "from (select 1) one left join said on true left join held on held.id = said.job "
+		    "left join workspace_holds h on h.job_id = said.job",
+		    P_TEXT(hash), P_INT(beat->free), P_INT(beat->slots), P_BOOL(beat->draining), P_TEXT(partitions),
+		    P_TEXT(jobs), P_INT(store->lease_seconds), P_TEXT(capabilities)) < 0)
+		return -1;
+	if (!row_bool(&rows, 0, "known"))
+		return not_found(err);
+	*ret_jobs = beat_answer(&rows);
+	return 0;
+}
+
+int worker_leave(struct store *store, const char *worker_id, bool failed, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"update workers set left_at = now(), seen_at = now(), failed = $2, draining = true, free = 0, "
+		"partitions = '{}' where id = $1 and left_at is null",
+		P_TEXT(worker_id), P_BOOL(failed));
+}
+
+/* A worker is live until the leases that its last heartbeat renewed expire. */
+int workers_capabilities(
+	struct store *store, const char *pool_id, const char *worker_id, json_t **ret_others, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_t *others;
+
+	if (db_query(store->db, &rows, err,
+		    "select distinct capabilities from workers where pool_id = $1 and id <> $2 and left_at is null "
+		    "and not draining and seen_at > now() - make_interval(secs => $3) limit $4",
+		    P_TEXT(pool_id), P_TEXT(worker_id), P_INT(store->lease_seconds), P_INT(MAX_KINDS)) < 0)
+		return -1;
+	others = json_array();
+	for (int i = 0; i < rows.count; i++)
+		json_array_append_new(others, row_json(&rows, i, "capabilities"));
+	*ret_others = others;
+	return 0;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_WORKERS_WORKERS_H
+#define SCHEDULER_STORE_WORKERS_WORKERS_H
+
+/* Worker registrations and leases. store/workers/agents.h has the API's view of workers. */
+
+#include "common/ids.h"
+#include "common/json/json.h"
+#include "scheduler/store/store.h"
+
+struct worker_arrival {
+	const char *pool_id, *name, *version;
+	const char *address;  /* the address from which it is registered */
+	const char *token_id; /* the agent token used for the registration */
+	int slots;
+	const json_t *capabilities; /* proto/capabilities.h; NULL: a worker of an earlier version */
+	const json_t *jobs;         /* {job, attempt, token} of the attempts that the worker continues; or NULL */
+};
+/* Registers a worker, and creates its own token, which the caller frees. The worker reports with this token, even after
+ * the agent token was revoked. Attempts of this pool whose tokens it presents are assigned to it, and their leases are
+ * renewed. */
+int worker_register(struct store *store, const struct worker_arrival *arrival, struct id *ret_id, char **ret_token,
+	struct err *err);
+/* Records the worker's number of free slots. *ret_jobs: a job of the pool waits. ERR_NOT_FOUND if the worker is not (or
+ * no longer) registered in the pool. */
+int worker_waits_for(
+	struct store *store, const char *pool_id, const char *worker_id, int free, bool *ret_jobs, struct err *err);
+/* Finds the worker with that token of its own. ERR_NOT_FOUND if it is not (or no longer) registered. */
+int worker_find(struct store *store, const char *token, struct id *ret_id, struct err *err);
+
+struct worker_beat {
+	const char *token; /* the worker's own */
+	int free, slots;
+	bool draining;
+	const json_t *partitions;   /* an array of numbers */
+	const json_t *jobs;         /* an array of {job, attempt}; for applies with more members (runs/epoch.h) */
+	const json_t *capabilities; /* as at registration */
+};
+/* Renews the leases of the jobs that the worker still has, all with one statement. *ret_jobs says for each job whether
+ * the worker holds it and whether it must stop. ERR_NOT_FOUND if the worker is not registered. */
+int worker_beat(struct store *store, const struct worker_beat *beat, json_t **ret_jobs, struct err *err);
+/* The capabilities of the pool's other live workers: an array without duplicates, with null for workers of earlier
+ * versions. */
+int workers_capabilities(
+	struct store *store, const char *pool_id, const char *worker_id, json_t **ret_others, struct err *err);
+/* Marks the worker as gone: it has drained, or was forced to stop at once (failed). */
+int worker_leave(struct store *store, const char *worker_id, bool failed, struct err *err);
+
+#endif

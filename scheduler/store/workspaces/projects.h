@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_WORKSPACES_PROJECTS_H
+#define SCHEDULER_STORE_WORKSPACES_PROJECTS_H
+
+/*
+ * An organization's projects. Each workspace is in one project, by default in the default project.
+ *
+ * Columns read: the table's, organization_name, workspace_count and mode (the effective execution mode: the project's,
+ * or else the organization's).
+ */
+
+#include "scheduler/store/store.h"
+
+/* Defaults from a project p of an organization o, for workspaces without an execution mode of their own. */
+#define INHERITED_MODE                                                                                                 \
+	"coalesce(p.settings->>'default-execution-mode', o.settings->>'default-execution-mode', 'remote')"
+#define INHERITED_POOL                                                                                                 \
+	"case when p.settings->>'default-execution-mode' is null then o.default_pool_id else p.default_pool_id end"
+
+struct project {
+	const char *name, *description;
+	const char *pool_id;    /* the default agent pool, or NULL */
+	const json_t *settings; /* members named as in the API; null deletes one */
+};
+
+struct project_list {
+	const char *organization_id;
+	const char *search; /* part of the name, or NULL */
+	const char *names;  /* whole names separated by commas, or NULL */
+	/* Required tag keys, each with its required value; "": any value. */
+	struct db_array *tag_keys, *tag_values;
+	long long limit, offset;
+};
+/* Sorted by name, the default project last, with `total`; a row with a null id if the page is empty. */
+int projects_list(struct store *store, const struct project_list *list, struct rows *ret_rows, struct err *err);
+/* ERR_NOT_FOUND. */
+int project_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
+/* Reads the projects with these ids. The rows are available later (db_ask). */
+int projects_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
+/* ERR_INVALID "Name has already been taken". */
+int project_create(struct store *store, const char *organization_id, const struct project *project, struct id *ret_id,
+	struct err *err);
+int project_update(struct store *store, const char *id, const struct project *project, struct err *err);
+/* ERR_CONFLICT for the default project and for a project with workspaces. */
+int project_delete(struct store *store, const char *id, struct err *err);
+
+#endif

@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/workspaces/workspaces.h"
+
+#include "proto/states.h"
+#include "scheduler/store/names.h"
+#include "scheduler/store/workspaces/projects.h"
+#include "scheduler/store/access/viewer.h"
+
+/* The largest offset at which a list is first searched by the newest runs. */
+enum { NEWEST_MOST = 1000 };
+
+/* `user` is the number of the viewer's parameter (store/access/viewer.h). */
+#define WORKSPACE_COLUMNS(user)                                                                                        \
+	RIGHTS_IN_WORKSPACE(user, "w.organization_id", "w.id")                                                         \
+	"as rights, w.*, o.name as organization_name, u.username as locker, r.id as retention_id, "                    \
+	"(select t.id from teams t where t.user_id = w.locked_by and t.kind in ('owners', 'team')) as locker_team, "   \
+	"coalesce((o.settings->>'allow-force-delete-workspaces')::boolean, false) as admins_delete, "                  \
+	"r.delete_older_than_n_days is null as retains_all, d.destroy_after, w.latest_change_at + "                    \
+	"replace(replace(d.destroy_after, 'd', ' days'), 'h', ' hours')::interval as destroy_at, "                     \
+	"h.run_id as hold_run_id, h.worker as hold_worker, h.engine_ended as hold_engine_ended, to_char(h.until at "   \
+	"time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS \"UTC\"') as hold_until, h.settled_at is not null as hold_settled, "  \
+	"(select count(*) from "                                                                                       \
+	"state_versions k where k.workspace_id = w.id and k.status = 'kept_beside') as kept_states, "                  \
+	"case when (w.locked_by is not null or w.hold_job_id is not null) and w.current_run_id is null then (select "  \
+	"r.id from runs r where "                                                                                      \
+	"r.workspace_id = w.id and r.queued order by r.position limit 1) end as held_run_id, "                         \
+	"array_to_json(array(select v.id from variables v where v.workspace_id = w.id order by v.key, v.category)) "   \
+	"as variable_ids, array_to_json(array(select t.name from tag_bindings b join tags t on t.id = b.tag_id "       \
+	"where b.workspace_id = w.id and b.value = '' order by t.name)) as tag_names "
+
+#define WORKSPACE_JOINS                                                                                                \
+	"join organizations o on o.id = w.organization_id left join users u on u.id = w.locked_by "                    \
+	"left join workspace_holds h on h.job_id = w.hold_job_id "                                                     \
+	"left join data_retention_policies r on r.workspace_id = w.id "                                                \
+	"join projects j on j.id = w.project_id cross join lateral (select case when coalesce("                        \
+	"(w.settings->>'inherits-project-auto-destroy')::boolean, true) then j.settings else w.settings end"           \
+	"->>'auto-destroy-activity-duration' as destroy_after) d "
+
+static int not_found(struct err *err)
+{
+	return err_set(err, ERR_NOT_FOUND, "workspace not found");
+}
+
+int workspace_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
+{
+	if (db_query(store->db, ret_rows, err,
+		    "select " WORKSPACE_COLUMNS("$2") "from workspaces w " WORKSPACE_JOINS "where w.id = $1",
+		    P_TEXT(id), P_TEXT(viewer_user(store->viewer))) < 0)
+		return -1;
+	return ret_rows->count ? 0 : not_found(err);
+}
+
+int workspace_read_named(
+	struct store *store, const char *organization, const char *name, struct rows *ret_rows, struct err *err)
+{
+	if (db_query(store->db, ret_rows, err,
+		    "select " WORKSPACE_COLUMNS("$3") "from workspaces w " WORKSPACE_JOINS
+						      "where w.id = (select n.id from organizations x join workspaces "
+						      "n on n.organization_id = x.id "
+						      "and lower(n.name) = lower($2) where lower(x.name) = lower($1))",
+		    P_TEXT(organization), P_TEXT(name), P_TEXT(viewer_user(store->viewer))) < 0)
+		return -1;
+	return ret_rows->count ? 0 : not_found(err);
+}
+
+int workspaces_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
+{
+	return db_ask(store->db, ret_rows, err,
+		"select " WORKSPACE_COLUMNS(
+			"$2") "from workspaces w " WORKSPACE_JOINS "where w.id = any($1::text[]) and " VIEWER_HAS("$2",
+			RIGHTS_IN_WORKSPACE("$2", "w.organization_id", "w.id"), "1") "order by lower(w.name), w.id",
+		P_ARRAY(ids), P_TEXT(viewer_user(store->viewer)));
+}
+
+/* Converts a pattern with asterisks to one of `like`, and escapes the special characters of `like`. */
+#define WILDCARD(text)                                                                                                 \
+	"replace(replace(replace(replace(lower(" text "), '\\', '\\\\'), '%', '\\%'), '_', '\\_'), '*', '%')"
+
+/* Conditions of a list, on workspaces f: on the name, and all others. */
+#define NAMED                                                                                                          \
+	"($2::text is null or strpos(lower(f.name), lower($2)) > 0) "                                                  \
+	"and ($3::text is null or lower(f.name) like " WILDCARD("$3") ") "
+
+/* Index lookups for each row of the tables before them. `offset 0` makes PostgreSQL plan them separately. */
+#define TAGGED_T "lateral (select workspace_id, value from effective_tags where tag_id = t.id offset 0) e "
+#define FOUND_D  "lateral (select * from workspaces where id = d.id offset 0) f "
+
+#define TAGGED_ANY(names)                                                                                              \
+	"e.workspace_id from tags t cross join " TAGGED_T "where t.organization_id = $1 and lower(t.name) = "          \
+	"any(string_to_array(lower(" names "), ','))"
+
+#define LISTED                                                                                                         \
+	"f.organization_id = $1 and " NAMED "and ($4::text is null or exists (select 1 from runs r where r.id = "      \
+	"coalesce(f.current_run_id, f.latest_run_id) and r.status = any(string_to_array($4, ',')))) "                  \
+	"and ($5::text is null or f.project_id = any(string_to_array($5, ','))) "                                      \
+	"and ($8::text is null or f.id not in (select " TAGGED_ANY("$8") ")) "                                         \
+									 "and " VIEWER_SEES_WORKSPACE(                 \
+										 "$11", "$12", "f.id")
+
+/* Workspaces that have all of the tags. */
+#define TAGGED                                                                                                         \
+	"select e.workspace_id from unnest($6::text[], $7::text[]) with ordinality x(key, value, place) "              \
+	"join tags t on t.organization_id = $1 and lower(t.name) = lower(x.key) "                                      \
+	"join " TAGGED_T "on x.value = '' or e.value = x.value "                                                       \
+	"group by e.workspace_id having count(distinct x.place) = array_length($6::text[], 1)"
+
+/* Workspaces whose current run has one of the statuses. `$13` is true if only runs that have not ended have these
+ * statuses. */
+#define LIVE                                                                                                           \
+	"select f.id from runs r cross join lateral (select id from workspaces where id = r.workspace_id and "         \
+	"coalesce(current_run_id, latest_run_id) = r.id offset 0) f where r.organization_id = $1 and not r.ended "     \
+	"and r.status = any(string_to_array($4, ',')) "
+
+/* The candidate workspaces for the other conditions: the smallest set that an index finds. Only one part of the union
+ * is active; conditions on the absent filters disable the others. */
+#define AMONG                                                                                                          \
+	"select f.id from workspaces f where f.organization_id = $1 and $6::text[] is null and $5::text is null "      \
+	"and $11::boolean and not $13::boolean and " NAMED "union all " LIVE                                           \
+	"and $6 is null and $5 is null and $11 and $13 union all "                                                     \
+	"select id from workspaces where project_id = any(string_to_array($5, ',')) and $6 is null "                   \
+	"and $11::boolean union all "                                                                                  \
+	"(" TAGGED ") union all "                                                                                      \
+	"select distinct s.workspace_id from (" WORKSPACES_SEEN("$12") ") s where $6 is null and not $11::boolean "
+
+#define CURRENT_RUN "left join runs c on c.id = coalesce(f.current_run_id, f.latest_run_id) "
+
+/* The page `p` of workspaces, each with its position, and the total count (`t`). */
+#define SHOWN(user)                                                                                                    \
+	"select t.total, w.* from t left join (select p.place, " WORKSPACE_COLUMNS(                                    \
+		user) "from p join workspaces w on w.id = p.id " WORKSPACE_JOINS ") w on true order by w.place"
+
+/* The rows of the page from one end. They are selected before any join, if possible in the order of an index, so a
+ * skipped row costs only one step in that index. */
+#define PART(from, order, sign, page)                                                                                  \
+	"select id, " sign "row_number() over () as place from (select f.id from " from "order by " order " " page     \
+	") cut"
+
+/* All workspaces of an organization, the most frequent list. Their number is stored (migration 0024), and the page is
+ * read from the nearer end. The other end's part has a limit of 0 rows. */
+#define OWN(join) "workspaces f " join "where f.organization_id = $1 "
+#define AHEAD     "limit (select case when ahead then $2 else 0 end from t) offset $3"
+#define BACKWARD                                                                                                       \
+	"limit (select case when ahead then 0 else least($2, rest) end from t) "                                       \
+	"offset (select greatest(rest - $2::bigint, 0) from t)"
+
+#define LIST_WALKED(these, total, join, own, order, back)                                                              \
+	"(with " these "t as (select total, $3::bigint * 2 <= total as ahead, greatest(total - $3, 0) as rest from "   \
+	"(select coalesce((select workspaces from organization_totals where organization_id = $1), 0)" total           \
+	" as total) x), p as ((" PART(OWN(join) own, order, "", AHEAD) ") union all (" PART(                           \
+		OWN(join) own, back, "-", BACKWARD) ")) " SHOWN("$4") ")"
+
+#define LIST_ALL(join, order, back) LIST_WALKED("", "", join, "", order, back)
+
+/* All workspaces but those with one of the tags. */
+#define LIST_WITHOUT(join, order, back)                                                                                \
+	LIST_WALKED("x as materialized (select distinct " TAGGED_ANY("$5") "), ", " - (select count(*) from x)", join, \
+		"and f.id not in (select workspace_id from x) ", order, back)
+
+/* Workspaces with the newest current runs, found among a limited number of the newest runs. Most of these runs are no
+ * longer current, and a pending one is not current yet. A page that is not full is inconclusive. */
+#define NEWEST                                                                                                         \
+	"(select id, workspace_id, position, status from runs where organization_id = $1 order by position desc "      \
+	"limit 10000 + 10 * ($2::bigint + $3::bigint)) r cross join lateral (select id from workspaces "               \
+	"where id = r.workspace_id and coalesce(current_run_id, latest_run_id) = r.id offset 0) f "                    \
+	"where r.status <> 'pending' "
+#define LIST_NEWEST                                                                                                    \
+	"(with t as (select coalesce((select workspaces from organization_totals where organization_id = $1), 0) as "  \
+	"total), p as (" PART(NEWEST, "r.position desc", "", "limit $2 offset $3") ") " SHOWN("$4") ")"
+
+/* Workspaces that match conditions; these are counted. */
+#define LIST_SOME(join, order)                                                                                         \
+	"(with f as materialized (select f.id, f.name, f.created_at, f.latest_change_at, f.current_run_id, "           \
+	"f.latest_run_id from (" AMONG ") d cross join " FOUND_D "where " LISTED "), "                                 \
+	"t as (select count(*) as total from f), p as (" PART("f " join, order, "", "limit $9 offset $10") ") " SHOWN( \
+		"$12") ")"
+
+#define LISTS(join, order, back, newest)                                                                               \
+	LIST_ALL(join, order, back), LIST_WITHOUT(join, order, back), LIST_SOME(join, order), newest
+
+static const struct {
+	const char *name, *all, *without, *some;
+	const char *newest; /* tried first, or NULL */
+} sorts[] = {
+	{NULL, LISTS("", "f.created_at, f.id", "f.created_at desc, f.id desc", NULL)},
+	{"name", LISTS("", "lower(f.name)", "lower(f.name) desc", NULL)},
+	{"-name", LISTS("", "lower(f.name) desc", "lower(f.name)", NULL)},
+	{"current-run.created-at",
+		LISTS(CURRENT_RUN, "c.position nulls last, f.created_at, f.id",
+			"c.position desc nulls first, f.created_at desc, f.id desc", NULL)},
+	{"-current-run.created-at",
+		LISTS(CURRENT_RUN, "c.position desc nulls last, f.created_at, f.id",
+			"c.position nulls first, f.created_at desc, f.id desc", LIST_NEWEST)},
+	{"latest-change-at", LISTS("", "f.latest_change_at, f.id", "f.latest_change_at desc, f.id desc", NULL)},
+	{"-latest-change-at", LISTS("", "f.latest_change_at desc, f.id desc", "f.latest_change_at, f.id", NULL)},
+};
+
+static size_t sort_find(const char *name)
+{
+	for (size_t i = 1; i < ARRAY_LEN(sorts); i++)
+		if (text_equal(sorts[i].name, name))
+			return i;
+	return 0;
+}
+
+/* Whether the list has no filter but excluded tags. */
+static bool list_is_whole(const struct workspace_list *list, bool everywhere)
+{
+	return everywhere && !list->name && !list->wildcard && !list->run_status && !list->project_ids &&
+		!list->tag_keys->count;
+}
+
+static int list_all(
+	struct store *store, const struct workspace_list *list, const char *sql, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err, sql, P_TEXT(list->organization_id), P_INT(list->limit),
+		P_INT(list->offset), P_TEXT(viewer_user(store->viewer)));
+}
+
+static int list_whole(
+	struct store *store, const struct workspace_list *list, size_t sort, struct rows *ret_rows, struct err *err)
+{
+	if (list->without_tags)
+		return db_query(store->db, ret_rows, err, sorts[sort].without, P_TEXT(list->organization_id),
+			P_INT(list->limit), P_INT(list->offset), P_TEXT(viewer_user(store->viewer)),
+			P_TEXT(list->without_tags));
+	if (sorts[sort].newest && list->offset < NEWEST_MOST) {
+		if (list_all(store, list, sorts[sort].newest, ret_rows, err) < 0)
+			return -1;
+		if (ret_rows->count == list->limit && !row_null(ret_rows, 0, "id"))
+			return 0;
+		rows_release(ret_rows);
+	}
+	return list_all(store, list, sorts[sort].all, ret_rows, err);
+}
+
+int workspaces_list(struct store *store, const struct workspace_list *list, struct rows *ret_rows, struct err *err)
+{
+	struct db_array *keys = list->tag_keys, *values = list->tag_values;
+	bool everywhere = viewer_may_all(store->viewer, list->organization_id, CAN_READ_WORKSPACE);
+	size_t sort = sort_find(list->sort);
+
+	if (list_is_whole(list, everywhere))
+		return list_whole(store, list, sort, ret_rows, err);
+	return db_query(store->db, ret_rows, err, sorts[sort].some, P_TEXT(list->organization_id), P_TEXT(list->name),
+		P_TEXT(list->wildcard), P_TEXT(list->run_status), P_TEXT(list->project_ids),
+		P_TEXT(keys->count ? db_array_text(keys) : NULL), P_TEXT(keys->count ? db_array_text(values) : NULL),
+		P_TEXT(list->without_tags), P_INT(list->limit), P_INT(list->offset), P_BOOL(everywhere),
+		P_TEXT(viewer_user(store->viewer)), P_BOOL(run_statuses_are_live(list->run_status)));
+}
+
+/* ---- creating and changing ---- */
+
+/* Locks the organization's row until the workspace is inserted, so that concurrent creations respect the limit. */
+static int limit_check(struct store *store, const char *organization_id, struct err *err)
+{
+	_cleanup_(rows_release) struct rows limit = ROWS_INIT, rows = ROWS_INIT;
+
+	if (db_query(store->db, &limit, err,
+		    "select (admin_settings->>'workspace-limit')::bigint as most from organizations where id = $1 "
+		    "and (admin_settings->>'workspace-limit')::bigint > 0 for no key update",
+		    P_TEXT(organization_id)) < 0)
+		return -1;
+	if (!limit.count)
+		return 0;
+	if (db_query(store->db, &rows, err, "select count(*) as there from workspaces where organization_id = $1",
+		    P_TEXT(organization_id)) < 0)
+		return -1;
+	if (row_int(&rows, 0, "there") < row_int(&limit, 0, "most"))
+		return 0;
+	return err_set(err, ERR_INVALID, "The organization has as many workspaces as its limit allows (%lld)",
+		row_int(&limit, 0, "most"));
+}
+
+int workspace_create(struct store *store, const char *organization_id, const json_t *fields, const json_t *settings,
+	struct id *ret_id, struct err *err)
+{
+	_cleanup_(freep) char *fields_text = json_text(fields);
+	_cleanup_(freep) char *settings_text = json_text(settings);
+	struct id id = id_new("ws");
+
+	if (limit_check(store, organization_id, err) < 0)
+		return -1;
+	if (db_query(store->db, NULL, err,
+		    "insert into workspaces (id, organization_id, settings, name, description, auto_apply, "
+		    "execution_mode, terraform_version, working_directory, structured_run_output, pool_id, "
+		    "project_id) "
+		    "select $1, $2, $4::jsonb || case when not $4::jsonb ? 'global-remote-state' and (select "
+		    "(settings->>'default-remote-state-access')::boolean from site_settings) then "
+		    "'{\"global-remote-state\": true}'::jsonb else '{}' end, f->>'name', f->>'description', "
+		    "coalesce((f->>'auto-apply')::boolean, false), coalesce(f->>'execution-mode', 'remote'), "
+		    "coalesce(f->>'terraform-version', ''), coalesce(f->>'working-directory', ''), "
+		    "coalesce((f->>'structured-run-output-enabled')::boolean, true), f->>'agent-pool-id', "
+		    "coalesce(f->>'project-id', (select id from projects where organization_id = $2 and is_default)) "
+		    "from (select $3::jsonb as f) x",
+		    P_TEXT(id.text), P_TEXT(organization_id), P_TEXT(fields_text), P_TEXT(settings_text)) < 0)
+		return name_taken(store, "workspaces_name", err);
+	*ret_id = id;
+	return 0;
+}
+
+int workspace_update(struct store *store, const char *id, const json_t *fields, const json_t *settings, struct err *err)
+{
+	_cleanup_(freep) char *fields_text = json_text(fields);
+	_cleanup_(freep) char *settings_text = json_text(settings);
+
+	if (db_query(store->db, NULL, err,
+		    "update workspaces set settings = settings || $3::jsonb, name = coalesce(f->>'name', name), "
+		    "description = case when f ? 'description' then f->>'description' else description end, "
+		    "auto_apply = coalesce((f->>'auto-apply')::boolean, auto_apply), "
+		    "execution_mode = coalesce(f->>'execution-mode', execution_mode), "
+		    "terraform_version = coalesce(f->>'terraform-version', terraform_version), "
+		    "working_directory = coalesce(f->>'working-directory', working_directory), "
+		    "structured_run_output = coalesce((f->>'structured-run-output-enabled')::boolean, "
+		    "structured_run_output), "
+		    "pool_id = case when f ? 'agent-pool-id' then f->>'agent-pool-id' else pool_id end, "
+		    "project_id = coalesce(f->>'project-id', project_id), updated_at = now() from (select $2::jsonb as "
+		    "f) x where id = $1",
+		    P_TEXT(id), P_TEXT(fields_text), P_TEXT(settings_text)) < 0)
+		return name_taken(store, "workspaces_name", err);
+	return 0;
+}
+
+int workspaces_inherit_mode(struct store *store, const char *organization_id, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"update workspaces w set execution_mode = m.mode, pool_id = m.pool, updated_at = now() "
+		"from projects p join organizations o on o.id = p.organization_id cross join lateral "
+		"(select " INHERITED_MODE " as mode, " INHERITED_POOL " as pool) m "
+		"where p.id = w.project_id and w.organization_id = $1 "
+		"and w.settings->'setting-overwrites'->'execution-mode' = 'false' "
+		"and (w.execution_mode, w.pool_id) is distinct from (m.mode, m.pool)",
+		P_TEXT(organization_id));
+}
+
+/* ---- deleting ---- */
+
+struct deletion {
+	struct store *store;
+	const char *id;
+	bool safe;
+};
+
+static int delete_check(const struct rows *rows, bool applying, bool safe, struct err *err)
+{
+	if (!rows->count)
+		return not_found(err);
+	if (row_bool(rows, 0, "held"))
+		return err_set(err, ERR_CONFLICT,
+			"the workspace is held until the last state of a lost apply has arrived: force-unlock it "
+			"first");
+	if (safe && row_bool(rows, 0, "locked"))
+		return err_set(err, ERR_CONFLICT, "the workspace is locked: it can't be deleted safely");
+	if (applying)
+		return err_set(err, ERR_CONFLICT, "an apply of the workspace is being worked on: cancel it first");
+	if (safe && row_bool(rows, 0, "processing"))
+		return err_set(err, ERR_CONFLICT,
+			"the workspace's latest state is still being processed: whether it manages resources is not "
+			"known yet");
+	if (safe && row_bool(rows, 0, "manages"))
+		return err_set(err, ERR_CONFLICT,
+			"the workspace is managing resources: destroy them first, or force its deletion");
+	return 0;
+}
+
+/* Locks the jobs, so that no worker claims one between the check and the deletion. */
+static int jobs_lock(struct store *store, const char *id, bool *ret_applying, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "select state = 'claimed' and stage = 'apply' as applying from jobs where run_id in "
+		    "(select id from runs where workspace_id = $1) order by id for update",
+		    P_TEXT(id)) < 0)
+		return -1;
+	*ret_applying = false;
+	for (int i = 0; i < rows.count; i++)
+		*ret_applying |= row_bool(&rows, i, "applying");
+	return 0;
+}
+
+static int delete_in(void *data, struct err *err)
+{
+	const struct deletion *d = data;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	bool applying;
+
+	if (db_query(d->store->db, &rows, err,
+		    "select (w.locked_by is not null or w.current_run_id is not null) as locked, "
+		    "w.hold_job_id is not null as held, "
+		    "w.resource_count > 0 as manages, exists (select 1 from state_versions s where "
+		    "s.workspace_id = w.id and s.status = 'pending' and s.created_at > now() - interval '10 minutes') "
+		    "as processing from workspaces w "
+		    "where w.id = $1 for update",
+		    P_TEXT(d->id)) < 0 ||
+		jobs_lock(d->store, d->id, &applying, err) < 0 || delete_check(&rows, applying, d->safe, err) < 0)
+		return -1;
+	/* Runs refer to configuration versions, so they are deleted first. */
+	if (db_query(d->store->db, NULL, err, "delete from runs where workspace_id = $1", P_TEXT(d->id)) < 0)
+		return -1;
+	return db_query(d->store->db, NULL, err, "delete from workspaces where id = $1", P_TEXT(d->id));
+}
+
+int workspace_delete(struct store *store, const char *id, bool safe, struct err *err)
+{
+	struct deletion d = {store, id, safe};
+
+	return db_transaction(store->db, delete_in, &d, err);
+}
+
+int workspace_guarded(struct store *store, const char *id, bool *ret_guarded, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "select 1 from workspaces w join organizations o on o.id = w.organization_id where w.id = $1 and "
+		    "w.resource_count > 0 and not coalesce((o.settings->>'allow-force-delete-workspaces')::boolean, "
+		    "false)",
+		    P_TEXT(id)) < 0)
+		return -1;
+	*ret_guarded = rows.count > 0;
+	return 0;
+}
+
+/* ---- moving ---- */
+
+struct moving {
+	struct store *store;
+	const char *organization_id, *project_id;
+	const json_t *ids;
+};
+
+static int move_in(void *data, struct err *err)
+{
+	const struct moving *m = data;
+	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	db_array_add_texts(&ids, m->ids);
+	if (db_query(m->store->db, &rows, err,
+		    "with moved as (update workspaces set project_id = $2, updated_at = now() where organization_id = "
+		    "$1 "
+		    "and id = any($3::text[]) returning 1) select count(*) as found from moved",
+		    P_TEXT(m->organization_id), P_TEXT(m->project_id), P_ARRAY(&ids)) < 0)
+		return -1;
+	if (row_int(&rows, 0, "found") != (long long)json_array_size(m->ids))
+		return err_at(err, "/data", "Workspaces must exist in the project's organization");
+	return workspaces_inherit_mode(m->store, m->organization_id, err);
+}
+
+int workspaces_move(
+	struct store *store, const char *organization_id, const char *project_id, const json_t *ids, struct err *err)
+{
+	struct moving m = {store, organization_id, project_id, ids};
+
+	return db_transaction(store->db, move_in, &m, err);
+}
+
+/* ---- the lock ---- */
+
+int workspace_lock(struct store *store, const char *id, const char *user_id, const char *reason, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "update workspaces set locked_by = $2, locked_reason = $3 "
+		    "where id = $1 and locked_by is null and current_run_id is null and hold_job_id is null",
+		    P_TEXT(id), P_TEXT(user_id), P_TEXT(reason)) < 0)
+		return -1;
+	return db_affected(&rows) ? 0 : err_set(err, ERR_CONFLICT, "the workspace is already locked");
+}
+
+struct unlocking {
+	struct store *store;
+	const char *id, *user_id;
+	bool force;
+};
+
+static int unlock_check(const struct rows *rows, const struct unlocking *u, struct err *err)
+{
+	const char *locker = rows->count ? row_text(rows, 0, "locked_by") : NULL;
+	const char *run = rows->count ? row_text(rows, 0, "run") : NULL;
+
+	if (!rows->count)
+		return not_found(err);
+	if (!locker && run)
+		return err_set(err, ERR_CONFLICT, "the workspace is locked by Run %s", run);
+	if (!locker)
+		return err_set(err, ERR_CONFLICT, "the workspace is already unlocked");
+	if (!u->force && !text_equal(locker, u->user_id) && !row_null(rows, 0, "team"))
+		return err_set(err, ERR_CONFLICT, "the workspace is locked by Team %s", row_text(rows, 0, "team"));
+	if (!u->force && !text_equal(locker, u->user_id))
+		return err_set(err, ERR_CONFLICT, "the workspace is locked by User %s", row_text(rows, 0, "username"));
+	if (!u->force && row_bool(rows, 0, "state_pending"))
+		return err_set(err, ERR_INVALID, "the workspace's latest state version is still pending");
+	return 0;
+}
+
+static int unlock_in(void *data, struct err *err)
+{
+	const struct unlocking *u = data;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(u->store->db, &rows, err,
+		    "select w.locked_by, coalesce(w.current_run_id, (select run_id from workspace_holds where job_id = "
+		    "w.hold_job_id)) as run, (select username from users where id = w.locked_by), "
+		    "(select name from teams where user_id = w.locked_by and kind in ('owners', 'team')) as team, "
+		    "coalesce((select s.status = 'pending' and s.created_by = w.locked_by "
+		    "from state_versions s where s.workspace_id = w.id "
+		    "order by s.created_at desc, s.id limit 1), false) as state_pending "
+		    "from workspaces w where w.id = $1 for update",
+		    P_TEXT(u->id)) < 0 ||
+		unlock_check(&rows, u, err) < 0)
+		return -1;
+	return db_query(u->store->db, NULL, err,
+		"update workspaces set locked_by = null, locked_reason = null where id = $1", P_TEXT(u->id));
+}
+
+int workspace_unlock(struct store *store, const char *id, const char *user_id, bool force, struct err *err)
+{
+	struct unlocking u = {store, id, user_id, force};
+
+	return db_transaction(store->db, unlock_in, &u, err);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "worker/engine/arguments.h"
+
+static void add_all(struct texts *args, const char *const *list)
+{
+	for (; *list; list++)
+		texts_add(args, "%s", *list);
+}
+
+static void add_addresses(struct texts *args, const char *flag, const json_t *addresses)
+{
+	const json_t *address;
+	size_t i;
+
+	json_array_foreach(addresses, i, address)
+	{
+		if (json_is_string(address))
+			texts_add(args, "%s=%s", flag, json_string_value(address));
+	}
+}
+
+void arguments_get(struct texts *args)
+{
+	add_all(args, (const char *const[]){"get", "-no-color", NULL});
+}
+
+void arguments_init(struct texts *args)
+{
+	add_all(args, (const char *const[]){"init", "-input=false", "-no-color", "-get=false", NULL});
+}
+
+void arguments_plan(const struct assignment *assignment, const char *var_file, const char *plan, struct texts *args)
+{
+	add_all(args,
+		(const char *const[]){"plan", "-input=false", "-no-color", "-detailed-exitcode", "-lock=false", NULL});
+	if (assignment->json_log)
+		texts_add(args, "-json");
+	texts_add(args, "-out=%s", plan);
+	texts_add(args, "-var-file=%s", var_file);
+	if (assignment->destroy)
+		texts_add(args, "-destroy");
+	if (assignment->refresh_only)
+		texts_add(args, "-refresh-only");
+	else if (!assignment->refresh)
+		texts_add(args, "-refresh=false");
+	add_addresses(args, "-target", assignment->targets);
+	add_addresses(args, "-replace", assignment->replaces);
+	add_addresses(args, "-invoke", assignment->invokes);
+	if (assignment->generate)
+		texts_add(args, "-generate-config-out=%s.tf", plan);
+}
+
+void arguments_show(const char *plan, struct texts *args)
+{
+	add_all(args, (const char *const[]){"show", "-json", "-no-color", NULL});
+	texts_add(args, "%s", plan);
+}
+
+void arguments_schemas(struct texts *args)
+{
+	add_all(args, (const char *const[]){"providers", "schema", "-json", NULL});
+}
+
+void arguments_apply(const struct assignment *assignment, const char *var_file, const char *plan, struct texts *args)
+{
+	add_all(args, (const char *const[]){"apply", "-input=false", "-no-color", "-lock=false", NULL});
+	if (assignment->json_log)
+		texts_add(args, "-json");
+	if (var_file)
+		texts_add(args, "-var-file=%s", var_file);
+	texts_add(args, "%s", plan);
+}

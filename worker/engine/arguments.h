@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_ENGINE_ARGUMENTS_H
+#define WORKER_ENGINE_ARGUMENTS_H
+
+/* Command-line arguments for terraform, without the program's own name. Pure. Paths are as the engine sees them. */
+
+#include "worker/engine/variables.h"
+
+void arguments_get(struct texts *args);
+/* The init command never fetches modules: `get` does that. */
+void arguments_init(struct texts *args);
+/* The engine writes generated configuration next to the plan, under the plan's name with the suffix ".tf". */
+void arguments_plan(const struct assignment *assignment, const char *var_file, const char *plan, struct texts *args);
+void arguments_show(const char *plan, struct texts *args);
+void arguments_schemas(struct texts *args);
+/* `var_file` holds the ephemeral variables of the plan, or is NULL. */
+void arguments_apply(const struct assignment *assignment, const char *var_file, const char *plan, struct texts *args);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "worker/engine/ephemeral.h"
+
+#include <string.h>
+
+#include "common/err.h"
+#include "worker/policy/blocks.h"
+
+static const char block_type[] = "variable", word[] = "ephemeral";
+
+bool engine_has_ephemeral(bool tofu, const struct version *version)
+{
+	static const struct version first_terraform = {.part = {1, 10, 0}}, first_tofu = {.part = {1, 11, 0}};
+	const struct version *first = tofu ? &first_tofu : &first_terraform;
+
+	for (size_t i = 0; i < ARRAY_LEN(version->part); i++)
+		if (version->part[i] != first->part[i])
+			return version->part[i] > first->part[i];
+	return true;
+}
+
+/* ---- HCL ---- */
+
+static void find_in_native(const char *text, size_t len, json_t *names)
+{
+	json_auto_t *blocks = NULL;
+	struct err err = ERR_INIT;
+	const json_t *block;
+	size_t i;
+
+	if (blocks_read(text, len, &blocks, &err) < 0)
+		return;
+	json_array_foreach(blocks, i, block)
+	{
+		const char *label = json_string_at(block, "label");
+		long long begin = json_int_at(block, "begin", 0), end = json_int_at(block, "end", 0);
+
+		if (label && text_equal(json_string_at(block, "type"), block_type) &&
+			memmem(text + begin, (size_t)(end - begin), word, sizeof(word) - 1))
+			json_object_set_new(names, label, json_true());
+	}
+}
+
+/* ---- JSON ---- */
+
+/* True if a block has the key. A block is an object, or an array of objects that the engine merges. */
+static bool block_has(const json_t *block, const char *key)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(block, i, item)
+	{
+		if (json_object_get(item, key))
+			return true;
+	}
+	return json_object_get(block, key) != NULL;
+}
+
+static void find_in_variables(const json_t *variables, json_t *names)
+{
+	const char *name;
+	json_t *block;
+
+	json_object_foreach((json_t *)variables, name, block)
+	{
+		if (block_has(block, word))
+			json_object_set_new(names, name, json_true());
+	}
+}
+
+static void find_in_root(const json_t *root, json_t *names)
+{
+	const json_t *variables = json_object_get(root, block_type), *item;
+	size_t i;
+
+	find_in_variables(variables, names);
+	json_array_foreach(variables, i, item)
+	{
+		find_in_variables(item, names);
+	}
+}
+
+static void find_in_json(const char *text, size_t len, json_t *names)
+{
+	json_auto_t *root = NULL;
+	struct err err = ERR_INIT;
+	const json_t *item;
+	size_t i;
+
+	if (json_parse(text, len, &root, &err) < 0)
+		return;
+	find_in_root(root, names);
+	json_array_foreach(root, i, item)
+	{
+		find_in_root(item, names);
+	}
+}
+
+void text_find_ephemeral(enum config_syntax syntax, const char *text, size_t len, json_t *names)
+{
+	if (syntax == CONFIG_NATIVE)
+		find_in_native(text, len, names);
+	else if (syntax == CONFIG_JSON)
+		find_in_json(text, len, names);
+}
+
+/* ---- the files of a folder ---- */
+
+static bool find_in_file(void *data, const struct config_file *file)
+{
+	if (file->text)
+		text_find_ephemeral(file->syntax, file->text, file->len, data);
+	return false;
+}
+
+json_t *folder_find_ephemeral(int folder)
+{
+	json_t *names = json_object();
+
+	config_any(folder, find_in_file, names);
+	return names;
+}

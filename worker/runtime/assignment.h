@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_RUNTIME_ASSIGNMENT_H
+#define WORKER_RUNTIME_ASSIGNMENT_H
+
+/* A claimed job as the scheduler describes it (proto/README, "A claimed job"), parsed and validated. */
+
+#include "common/ids.h"
+#include "common/json/json.h"
+#include "proto/messages.h"
+
+struct buf;
+struct err;
+
+enum stage { STAGE_PLAN, STAGE_OPA, STAGE_COST, STAGE_SENTINEL, STAGE_APPLY };
+
+struct variable {
+	const char *key;
+	const char *value;
+	bool env; /* an environment variable; otherwise a terraform variable */
+	bool hcl; /* the value is an expression, passed on unchanged */
+	bool sensitive;
+};
+
+struct assignment {
+	json_t *source; /* owned; the pointers below point into it */
+	const char *job;
+	int attempt;
+	const char *token;
+	enum stage stage;
+	const char *run;
+	const char *run_token;       /* API token for the programs of the run, or "" */
+	const char *api_url;         /* the API's base URL: "https://runyard.example.com"; or "" */
+	const char *ssh_key;         /* the key that modules are fetched with, or "" */
+	const char *organization;    /* its name */
+	const char *organization_id; /* its name, if an older scheduler sent the job */
+	const char *project;
+	const char *workspace;
+	const char *workspace_id;
+	char *engine_needs;      /* owned; the engine that the job requires (proto/capabilities.h) */
+	char *working_directory; /* owned; relative, "" for the top; no ".." in it */
+	bool destroy, refresh, refresh_only, json_log;
+	bool watched;  /* a terraform CLI that applies without asking watches the run */
+	bool generate; /* the engine may write configuration for imported resources */
+	bool debug;    /* the engine logs at its most verbose level */
+	bool has_state, has_init;
+	bool json_later;        /* the plan's JSON may be sent after the result */
+	bool has_json;          /* (apply only) the scheduler has the plan's JSON */
+	bool state_differences; /* the scheduler accepts state differences */
+	long long time_limit;   /* seconds; the organization's limit, or 0 */
+	enum stop stop;
+	int64_t claimed_ms; /* when its claim was sent, by clock_boot_ms; set by the caller of assignment_read */
+	struct variable *variables; /* owned array, in increasing precedence */
+	size_t variable_count;
+	const json_t *targets, *replaces, *invokes; /* arrays of addresses */
+};
+
+/* Takes a reference to `source`.
+ *  - ERR_MALFORMED: it is not a valid job, and nothing is retained. Ids become folder names and URLs, so their form is
+ *    checked.
+ *  - ERR_INVALID: the job is well-formed but can't be run, for the reason in *err. The assignment can still be used to
+ *    report that. */
+int assignment_read(const json_t *source, struct assignment *ret_assignment, struct err *err);
+/* Appends the inlined answer to the named request ("state") to `out` and forgets it. Returns -1 if the claim did not
+ * bring it or it is malformed: the caller must then request it. */
+int assignment_take(struct assignment *assignment, const char *name, struct buf *out);
+void assignment_release(struct assignment *assignment);
+
+const char *stage_name(enum stage stage);
+/* Parses the name of a stop request. Returns the value for "no stop" for NULL and unknown names. */
+enum stop stop_wish(const char *name);
+
+#endif

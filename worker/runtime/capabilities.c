@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "worker/runtime/capabilities.h"
+
+#include "common/log.h"
+#include "proto/capabilities.h"
+#include "worker/scheduler_client/claim.h"
+#include "worker/exec/program.h"
+#include "worker/runtime/worker.h"
+
+static void program_add(const struct worker *worker, json_t *list, const char *name, const char *program)
+{
+	_cleanup_(freep) char *path = *program ? program_find(program, worker->options.engine_dir) : NULL;
+
+	if (path)
+		json_array_append_new(list, json_string(name));
+}
+
+static json_t *list_make(const struct worker *worker)
+{
+	const struct options *options = &worker->options;
+	json_t *list = engines_capabilities(worker->host.engines);
+	bool has_engine = capabilities_engine(list);
+
+	program_add(worker, list, "opa", options->opa);
+	program_add(worker, list, "sentinel", options->sentinel);
+	if (has_engine || *options->price_books || *options->infracost)
+		json_array_append_new(list, json_string("cost"));
+	return list;
+}
+
+char *capabilities_text(const struct worker *worker)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT(4096);
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(worker->capabilities, i, item)
+	{
+		buf_printf(&text, "%s%s", i ? ", " : "", json_string_value(item));
+	}
+	return text.len ? buf_take(&text) : mem_text("none");
+}
+
+json_t *capabilities_now(const struct worker *worker)
+{
+	return json_incref(worker->capabilities);
+}
+
+struct look {
+	struct worker *worker;
+	loop_work_fn fn;
+	void *data;
+};
+
+static void list_take(struct worker *worker, json_t *list)
+{
+	bool first = !worker->capabilities, could = worker->capable;
+	_cleanup_(freep) char *text = NULL;
+
+	json_decref(worker->capabilities);
+	worker->capabilities = list;
+	atomic_store(&worker->capable, json_array_size(list) > 0);
+	text = capabilities_text(worker);
+	if (!first)
+		log_info("the worker's capabilities have changed", "capabilities", text, NULL);
+	if (!worker->capable)
+		log_error("this worker can run nothing and claims nothing: install terraform or tofu (--engine, "
+			  "--engine-dir)",
+			NULL);
+	if (!first && worker->capable && !could)
+		claims_slot_freed(worker->claims);
+}
+
+static void looked(void *data)
+{
+	struct look look = *(struct look *)data;
+	json_t *list = list_make(look.worker);
+
+	free(data);
+	if (json_equal(list, look.worker->capabilities))
+		json_decref(list);
+	else
+		list_take(look.worker, list);
+	if (look.fn)
+		look.fn(look.data);
+}
+
+void capabilities_look(struct worker *worker, loop_work_fn fn, void *data)
+{
+	struct look *look = mem_new(1, sizeof(*look));
+
+	*look = (struct look){worker, fn, data};
+	engines_look(worker->host.engines, looked, look);
+}

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "worker/runtime/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/err.h"
+#include "common/log.h"
+#include "worker/exec/child.h"
+#include "worker/metrics.h"
+#include "worker/network/network.h"
+#include "worker/upload/record.h"
+#include "worker/stage/summary.h"
+
+enum { KEPT_LIMIT = 1024 * 1024 };
+
+/* The worker's own settings for network access, which jobs need as well. */
+static const char *const passed_on[] = {"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy",
+	"no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "TZ"};
+
+struct running {
+	struct job *job;
+	struct command command;
+	int kept;         /* memory file, or -1 */
+	bool done_before; /* the job was already done when the command was requested: the command belongs to the closing
+			     steps */
+	int64_t begun_ms;
+};
+
+/* ---- the environment ---- */
+
+struct sandbox_job command_view(const struct job *job, char **ret_root, char **ret_cli_config)
+{
+	*ret_root = mem_printf("%s/root", job->dir.path);
+	*ret_cli_config = mem_printf("%s/cli.tfrc", job->dir.path);
+	return (struct sandbox_job){.root = *ret_root,
+		.cli_config = *ret_cli_config,
+		.engine = job->engine,
+		.packages = job->packages ? org_user_path(job->packages) : NULL};
+}
+
+/* HCP's names for the facts of a run, which configurations also get as input variables. An uploaded configuration
+ * has no commit, so the variables of commits are empty. */
+static void add_run(const struct assignment *assignment, struct texts *env)
+{
+	_cleanup_(freep) char *slug = mem_printf("%s/%s", assignment->organization, assignment->workspace);
+	const char *const facts[][2] = {
+		{"TFC_RUN_ID", assignment->run},
+		{"TFC_WORKSPACE_NAME", assignment->workspace},
+		{"TFC_WORKSPACE_ID", assignment->workspace_id},
+		{"TFC_WORKSPACE_SLUG", slug},
+		{"TFC_PROJECT_NAME", assignment->project},
+		{"TFC_CONFIGURATION_VERSION_GIT_BRANCH", ""},
+		{"TFC_CONFIGURATION_VERSION_GIT_COMMIT_SHA", ""},
+		{"TFC_CONFIGURATION_VERSION_GIT_TAG", ""},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(facts); i++) {
+		texts_add(env, "%s=%s", facts[i][0], facts[i][1]);
+		texts_add(env, "TF_VAR_%s=%s", facts[i][0], facts[i][1]);
+	}
+}
+
+/* Fewer garbage collections make the engine's short commands a tenth faster. The memory limit keeps long ones from
+ * growing too large. OpenTofu writes the state of an apply at this interval in seconds, and accepts none below 20. */
+static const char *const fixed[] = {
+	"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/engine",
+	"LANG=C.UTF-8",
+	"TF_IN_AUTOMATION=1",
+	"TF_INPUT=0",
+	"CHECKPOINT_DISABLE=1",
+	"GOGC=400",
+	"GOMEMLIMIT=1GiB",
+	"TF_STATE_PERSIST_INTERVAL=20",
+};
+
+/* Uses the workspace's key and no other. Accepts unknown host keys, because no one is there to confirm them. A
+ * variable of the job's own overrides this one. */
+static const char ssh_command[] = "GIT_SSH_COMMAND=ssh -i \"$HOME/.ssh/key\" -F /dev/null -o IdentitiesOnly=yes "
+				  "-o BatchMode=yes -o StrictHostKeyChecking=accept-new "
+				  "-o UserKnownHostsFile=\"$HOME/.ssh/known_hosts\"";
+
+static void add_cost(struct texts *env)
+{
+	for (char **at = environ; *at; at++)
+		if (text_starts(*at, "INFRACOST_"))
+			texts_add(env, "%s", *at);
+}
+
+static void add_job(const struct job *job, const struct command *command, struct texts *env)
+{
+	if (job->assignment.debug && command->output == OUTPUT_LOG)
+		texts_add(env, "TF_LOG=TRACE");
+	add_run(&job->assignment, env);
+	if (command->with_ssh_key && *job->assignment.ssh_key)
+		texts_add(env, "%s", ssh_command);
+	variables_environment(&job->assignment, env);
+}
+
+void command_environment(struct texts *env)
+{
+	for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
+		texts_add(env, "%s", fixed[i]);
+	for (size_t i = 0; i < ARRAY_LEN(passed_on); i++)
+		if (getenv(passed_on[i]))
+			texts_add(env, "%s=%s", passed_on[i], getenv(passed_on[i]));
+}
+
+static void make_env(
+	const struct job *job, const struct sandbox_job *view, const struct command *command, struct texts *env)
+{
+	enum command_env kind = command->env;
+	const struct sandbox *sandbox = job->host->sandbox;
+	_cleanup_(freep) char *root = sandbox_path(sandbox, view, "");
+	_cleanup_(freep) char *home = sandbox_path(sandbox, view, "home");
+	_cleanup_(freep) char *folder = sandbox_path(sandbox, view, job->folder);
+
+	command_environment(env);
+	texts_add(env, "HOME=%s", home);
+	texts_add(env, "TF_CLI_CONFIG_FILE=%s", sandbox_cli_config(sandbox, view));
+	if (kind == ENV_COST)
+		add_cost(env);
+	else
+		texts_add(env, "TF_WORKSPACE=%s", job_workspace(job));
+	if (kind == ENV_TOKENS)
+		variables_tokens(&job->assignment, env);
+	if (kind == ENV_JOB)
+		add_job(job, command, env);
+	variables_git(root, folder, env);
+}
+
+/* ---- the end ---- */
+
+static void line_came(void *data, const char *line, size_t len)
+{
+	struct running *running = data;
+	struct job *job = running->job;
+
+	if (!job->child_spoke && job->interrupt_due && job->child)
+		child_interrupt(job->child);
+	job->child_spoke = true;
+	if (running->command.on_line)
+		running->command.on_line(job, line, len);
+}
+
+static void command_ended(void *data, const struct keeper_report *report)
+{
+	struct running *running = data;
+	struct job *job = running->job;
+	_cleanup_(buf_release) struct buf errors = BUF_INIT(KEPT_LIMIT);
+	char chunk[8192];
+	ssize_t got;
+	off_t at = 0;
+
+	job_child_ended(job, report->why);
+	if (running->command.output == OUTPUT_LOG)
+		joblog_detach(&job->log);
+	/* An apply that succeeded before its interrupt arrived has succeeded. */
+	if (report->status != 0 || job->assignment.stage != STAGE_APPLY) {
+		limits_ended(job, report->why);
+		job_network_judge(job);
+	}
+	while (running->kept >= 0 && (got = pread(running->kept, chunk, sizeof(chunk), at)) > 0 &&
+		buf_append(&errors, chunk, (size_t)got) == 0)
+		at += got;
+	closep(&running->kept);
+	metric_observef(M_PROCESS_SECONDS, (double)(clock_mono_ms() - running->begun_ms) / 1000, "command=\"%s\"",
+		running->command.name);
+	running->command.done(job, WIFEXITED(report->status) ? WEXITSTATUS(report->status) : -1,
+		running->kept >= 0 ? buf_str(&errors) : NULL);
+	free(running);
+	job_release(job);
+}
+
+void command_failed(struct job *job, const char *name, int code, const char *errors)
+{
+	char first[sizeof(job->result.error)] = "";
+
+	if (job->aside) {
+		log_warn("a plan can't be shown", "run", job->result.run.text, "command", name, "output", errors, NULL);
+		return;
+	}
+	if (errors) {
+		summary_first_error(errors, first, sizeof(first));
+		if (!job->lost && job->stop == STOP_NONE)
+			joblog_write(&job->log, errors);
+	} else {
+		text_copy(first, sizeof(first), job->result.error);
+	}
+	if (*first)
+		job_fail(job, OUTCOME_FAILED, "%s failed: %.800s", name, first);
+	else if (code >= 0)
+		job_fail(job, OUTCOME_FAILED, "%s ended with exit code %d", name, code);
+	else
+		job_fail(job, OUTCOME_FAILED, "%s was killed", name);
+}
+
+bool command_wrote_all(int out)
+{
+	struct stat info;
+	char last = '\0';
+
+	return fstat(out, &info) == 0 && info.st_size > 0 && pread(out, &last, 1, info.st_size - 1) == 1 &&
+		last == '\n';
+}
+
+/* ---- the start ---- */
+
+static int open_output(struct running *running, struct child_spec *spec, int *ret_read, struct err *err)
+{
+	int pipe_fds[2];
+
+	if (running->command.output == OUTPUT_LOG) {
+		if (pipe2(pipe_fds, O_CLOEXEC) < 0 || fcntl(pipe_fds[0], F_SETFL, O_NONBLOCK) < 0)
+			return err_errno(err, "pipe");
+		*ret_read = pipe_fds[0];
+		spec->fds[1] = spec->fds[2] = pipe_fds[1];
+		return 0;
+	}
+	running->kept = child_output();
+	if (running->kept < 0 || (running->command.output == OUTPUT_FILE && running->command.out < 0))
+		return err_errno(err, "the output's file");
+	spec->fds[1] = running->command.output == OUTPUT_FILE ? running->command.out : running->kept;
+	spec->fds[2] = running->kept;
+	return 0;
+}
+
+/* infracost is the operator's program, so it keeps the network when jobs have none. */
+static bool offline(const struct job *job, enum command_env env)
+{
+	return job->host->offline && env != ENV_COST;
+}
+
+/* The apply goes on without the record. Stopping it would lose more than the record's list of resources, which
+ * matters only if the worker dies. */
+static void record_failed(void *data)
+{
+	const struct job *job = data;
+
+	log_warn("the output of an apply can't be kept on the disk", "run", job->result.run.text, "job",
+		job->result.job.text, "error", strerror(errno), NULL);
+}
+
+static int record_begin(struct running *running, struct child_kept *ret_kept, struct err *err)
+{
+	struct job *job = running->job;
+
+	if (!running->command.recorded)
+		return 0;
+	if (record_open(job->dir.top, &job->record, err) < 0)
+		return -1;
+	*ret_kept = (struct child_kept){
+		.output = -1, .copy = job->record, .held = job->network ? network_socket(job->network) : -1};
+	return 0;
+}
+
+static void output_attach(struct running *running, int output)
+{
+	struct job *job = running->job;
+
+	joblog_attach(&job->log, output, line_came, running);
+	if (running->command.recorded)
+		joblog_copy(&job->log, job->record, record_failed, job);
+}
+
+static int start_child(struct running *running, const struct sandbox_start *start, struct err *err)
+{
+	struct job *job = running->job;
+	struct child_kept kept = {-1, -1, -1};
+	struct child_spec spec = {
+		.argv = start->argv.items,
+		.env = start->env.items ? start->env.items : (char *[]){NULL},
+		.folder = start->folder,
+		.fds = {-1, -1, -1, start->args_fd, start->filter_fd},
+		.kept = running->command.recorded ? &kept : NULL,
+		.terms = job_terms(job, &running->command.kind),
+	};
+	int output = -1, status;
+
+	if (!offline(job, running->command.env) && job_network(job, &spec.network, err) < 0)
+		return -1;
+	if (record_begin(running, &kept, err) < 0 || open_output(running, &spec, &output, err) < 0)
+		return -1;
+	kept.output = running->command.recorded ? output : -1;
+	status = child_start(job->host->loop, &spec, command_ended, running, &job->child, err);
+	if (running->command.output == OUTPUT_LOG)
+		close(spec.fds[1]);
+	if (status < 0)
+		closep(&output);
+	else if (output >= 0)
+		output_attach(running, output);
+	return status;
+}
+
+static int start(struct running *running, struct err *err)
+{
+	struct job *job = running->job;
+	_cleanup_(texts_release) struct texts env = {.items = NULL};
+	_cleanup_(freep) char *root = NULL;
+	_cleanup_(freep) char *cli_config = NULL;
+	struct sandbox_job view = command_view(job, &root, &cli_config);
+	_cleanup_(freep) char *folder = sandbox_path(job->host->sandbox, &view, job->folder);
+	struct sandbox_command command = {.folder = folder,
+		.args = &running->command.args,
+		.env = &env,
+		.offline = offline(job, running->command.env)};
+	_cleanup_(sandbox_start_release) struct sandbox_start prepared = SANDBOX_START_INIT;
+
+	make_env(job, &view, &running->command, &env);
+	if (sandbox_prepare(job->host->sandbox, &view, &command, &prepared, err) < 0)
+		return -1;
+	return start_child(running, &prepared, err);
+}
+
+/* Releases the inputs after the program has got them or has failed to start. */
+static void release_inputs(struct running *running)
+{
+	texts_release(&running->command.args);
+	running->command.args = (struct texts){.items = NULL};
+	closep(&running->command.out);
+	running->command.out = -1;
+}
+
+/* Re-checks the job, which may have been stopped or lost while its network was made. */
+static void begin(void *data, const struct err *no_network)
+{
+	struct running *running = data;
+	struct job *job = running->job;
+	bool stopped = !running->done_before && job_done(job);
+	struct err err = ERR_INIT;
+
+	if (no_network && !job_done(job))
+		job_fail(job, OUTCOME_ERRORED, "The job's network can't be made: %s", no_network->message);
+	if (!no_network && !stopped && job_leased(job)) {
+		running->begun_ms = clock_mono_ms();
+		if (start(running, &err) == 0) {
+			release_inputs(running);
+			return;
+		}
+		job_fail(job, OUTCOME_ERRORED, "%s can't be started: %s", running->command.name, err.message);
+	}
+	release_inputs(running);
+	closep(&running->kept);
+	free(running);
+	job_release(job);
+}
+
+void command_run(struct job *job, struct command *command)
+{
+	struct running *running;
+
+	if (!job_leased(job)) {
+		texts_release(&command->args);
+		return;
+	}
+	running = mem_new(1, sizeof(*running));
+	*running = (struct running){.job = job, .command = *command, .kept = -1, .done_before = job_done(job)};
+	command->args = (struct texts){.items = NULL};
+	/* The caller may close its descriptor before the network is ready. */
+	running->command.out = command->output == OUTPUT_FILE ? fcntl(command->out, F_DUPFD_CLOEXEC, 0) : -1;
+	job_hold(job);
+	job_network_wait(job, begin, running);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "worker/runtime/worker.h"
+
+#include "common/err.h"
+#include "common/log.h"
+#include "worker/scheduler_client/claim.h"
+#include "worker/scheduler_client/control.h"
+#include "worker/runtime/disk.h"
+#include "worker/runtime/lease.h"
+#include "worker/metrics.h"
+
+/* The number of jobs that have not reported. */
+static size_t running(const struct worker *worker)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < worker->busy; i++)
+		count += !worker->jobs[i]->reported;
+	return count;
+}
+
+static void show_busy(const struct worker *worker)
+{
+	metric_set(M_SLOTS_BUSY, "", (double)running(worker));
+}
+
+size_t slots_free(const struct worker *worker)
+{
+	size_t slots = (size_t)worker->options.slots, taken = running(worker), aside = worker->busy - taken;
+
+	taken += aside > SLOTS_ASIDE ? aside - SLOTS_ASIDE : 0;
+	return worker->draining || !worker->capable || disk_low(worker->disk) || taken >= slots ? 0 : slots - taken;
+}
+
+struct job *slots_find(const struct worker *worker, const char *job, int attempt)
+{
+	for (size_t i = 0; i < worker->busy; i++)
+		if (!worker->jobs[i]->reported && worker->jobs[i]->assignment.attempt == attempt &&
+			text_equal(worker->jobs[i]->assignment.job, job))
+			return worker->jobs[i];
+	return NULL;
+}
+
+/* model: stop */
+void slots_stop(struct worker *worker, const char *id, int attempt, enum stop stop, const char *way)
+{
+	struct job *job = slots_find(worker, id, attempt);
+
+	if (!job || stop <= job->stop)
+		return;
+	metric_addf(M_STOPS, 1, "way=\"%s\"", way);
+	job_stop(job, stop);
+}
+
+void slots_start(struct worker *worker, const json_t *claimed, int64_t sent_ms, long long lease_seconds)
+{
+	const struct keeper_lease lease = lease_since(sent_ms, lease_seconds);
+	struct assignment assignment;
+	struct err err = ERR_INIT;
+	struct job *job;
+	bool refused = assignment_read(claimed, &assignment, &err) < 0;
+
+	if (refused && err.kind == ERR_MALFORMED) {
+		log_error("the scheduler gave a job that can't be read", "why", err.message, NULL);
+		return;
+	}
+	if (running(worker) == (size_t)worker->options.slots ||
+		worker->busy == (size_t)worker->options.slots + SLOTS_ASIDE ||
+		slots_find(worker, assignment.job, assignment.attempt)) {
+		log_error("the scheduler gave a job that was not asked for", "job", assignment.job, NULL);
+		assignment_release(&assignment);
+		return;
+	}
+	assignment.claimed_ms = sent_ms;
+	job = job_start(&worker->host, &assignment, &lease, refused ? &err : NULL);
+	worker->jobs[worker->busy++] = job;
+	show_busy(worker);
+	slots_stop(worker, job->assignment.job, job->assignment.attempt,
+		control_told(worker->control, job->assignment.job, job->assignment.attempt), "http");
+	control_listen(worker->control);
+}
+
+bool slots_aside(void *data, const char *run)
+{
+	const struct worker *worker = data;
+
+	for (size_t i = 0; i < worker->busy; i++)
+		if (worker->jobs[i]->reported && text_equal(worker->jobs[i]->assignment.run, run))
+			return true;
+	return false;
+}
+
+bool slots_use_engine(void *data, const char *path)
+{
+	const struct worker *worker = data;
+
+	for (size_t i = 0; i < worker->busy; i++)
+		if (text_equal(worker->jobs[i]->engine, path))
+			return true;
+	return false;
+}
+
+void slots_reported(void *data, const struct job *job, const struct job_result *result)
+{
+	struct worker *worker = data;
+
+	results_add(worker->results, result, job->assignment.token, job->states.dir);
+	show_busy(worker);
+	claims_slot_freed(worker->claims);
+}
+
+void slots_ended(void *data, struct job *job, const struct job_result *result)
+{
+	struct worker *worker = data;
+	size_t at = 0;
+
+	while (worker->jobs[at] != job)
+		at++;
+	worker->jobs[at] = worker->jobs[--worker->busy];
+	show_busy(worker);
+	if (result)
+		results_add(worker->results, result, job->assignment.token, job->states.dir);
+	claims_slot_freed(worker->claims);
+	drain_check(worker);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_RUNTIME_WORKER_H
+#define WORKER_RUNTIME_WORKER_H
+
+/* The components of one worker process, which main.c assembles. All of them are used from the loop's thread. */
+
+#include <stdatomic.h>
+
+#include "common/json/json.h"
+#include "common/http/origin.h"
+#include "worker/cost/book.h"
+#include "worker/runtime/job.h"
+#include "worker/network/network.h"
+#include "worker/options.h"
+#include "worker/upload/results.h"
+
+struct lease;
+struct claims;
+struct control;
+struct disk;
+struct tickets;
+
+/* One job that has reported but goes on takes no slot. A second one keeps its slot. */
+enum { SLOTS_ASIDE = 1 };
+
+struct worker {
+	struct options options;
+	struct loop *loop;
+	struct origin origin;    /* the scheduler; only its own answers count */
+	struct fetcher *fetcher; /* for requests to the scheduler */
+	struct fetcher *mirrors; /* for downloads of engines */
+	struct downloads *downloads;
+	struct providers providers;
+	struct org_packages *org_packages;
+	struct sandbox sandbox;
+	struct network_lists network_lists;
+	struct networks *networks; /* or NULL: jobs share this process's network, or have none */
+	struct books books;
+	struct job_limits limits;
+	struct job_host host;
+	json_t *capabilities; /* capabilities.h; owned; NULL until the first detection */
+	atomic_bool capable;  /* the worker can run something */
+	struct results *results;
+	struct tickets *tickets; /* tickets.h: Kafka */
+	struct lease *lease;     /* lease.h: registration and heartbeats */
+	struct claims *claims;   /* claim.h */
+	struct control *control; /* control.h: stop requests */
+	struct disk *disk;       /* disk.h: free space */
+	struct job **jobs;       /* running jobs; `busy` of them, room for options.slots + SLOTS_ASIDE */
+	size_t busy;
+	bool draining;
+	bool refused;      /* its agent token was revoked */
+	bool stopped_hard; /* a second signal arrived */
+	struct loop_timer give_up_timer;
+};
+
+/* ---- slots.c ---- */
+
+/* The number of jobs that may be claimed now. */
+size_t slots_free(const struct worker *worker);
+/* The running job of that id and attempt that has not reported, or NULL. */
+struct job *slots_find(const struct worker *worker, const char *job, int attempt);
+/* Stops the named job, if it runs here. `way` is how the request arrived: kafka, http or heartbeat. */
+void slots_stop(struct worker *worker, const char *job, int attempt, enum stop stop, const char *way);
+/* Starts a claimed job in a free slot. The lease is `lease_seconds` long and counts from sent_ms (clock_boot_ms),
+ * when the claim was sent. */
+void slots_start(struct worker *worker, const json_t *claimed, int64_t sent_ms, long long lease_seconds);
+/* Whether a job uses the engine at that path. */
+bool slots_use_engine(void *data, const char *path);
+/* job_host's `aside`, `reported` and `ended`. */
+bool slots_aside(void *data, const char *run);
+void slots_reported(void *data, const struct job *job, const struct job_result *result);
+void slots_ended(void *data, struct job *job, const struct job_result *result);
+
+/* ---- drain.c ---- */
+
+/* Takes no more jobs. Ends the loop when the running jobs have ended and their results are delivered. */
+void drain_begin(struct worker *worker);
+/* Kills the running jobs. Ends the loop when they have ended and are reported, or after a few seconds. */
+void drain_hurry(struct worker *worker);
+/* To be called whenever a job has ended or a result is delivered. */
+void drain_check(struct worker *worker);
+
+#endif

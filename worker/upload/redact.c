@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "worker/upload/redact.h"
+
+#include <string.h>
+
+static const char replacement[] = "(sensitive value)";
+
+static size_t pair_at(const char *at)
+{
+	return (size_t)(unsigned char)at[0] << 8 | (unsigned char)at[1];
+}
+
+static void secret_insert(struct redactor *redactor, char *secret)
+{
+	size_t at = 0, len = strlen(secret), pair = pair_at(secret);
+
+	while (at < redactor->count && redactor->secrets[at].len > len)
+		at++;
+	redactor->secrets = mem_resize(redactor->secrets, redactor->count + 1, sizeof(*redactor->secrets));
+	memmove(&redactor->secrets[at + 1], &redactor->secrets[at],
+		(redactor->count - at) * sizeof(*redactor->secrets));
+	redactor->secrets[at] = (struct redact_secret){secret, len};
+	redactor->count++;
+	redactor->pairs[pair / 8] |= (unsigned char)(1 << pair % 8);
+}
+
+/* The text as it appears between the quotes of a JSON string. Go's encoder, which terraform uses, escapes <, > and &
+ * too. */
+static char *json_form(const char *value, bool as_go)
+{
+	json_auto_t *string = json_string(value);
+	_cleanup_(freep) char *dumped = json_dumps(string, JSON_ENCODE_ANY);
+	struct buf out = BUF_INIT((size_t)-1);
+
+	if (!dumped)
+		return NULL;
+	for (const char *at = dumped + 1; at[1]; at++) {
+		if (as_go && strchr("<>&", *at))
+			buf_printf(&out, "\\u%04x", (unsigned char)*at);
+		else
+			buf_append(&out, at, 1);
+	}
+	return buf_take(&out);
+}
+
+static void secret_add(struct redactor *redactor, char *secret)
+{
+	for (size_t i = 0; secret && i < redactor->count; i++) {
+		if (text_equal(redactor->secrets[i].text, secret)) {
+			free(secret);
+			return;
+		}
+	}
+	if (secret)
+		secret_insert(redactor, secret);
+}
+
+/* Adds each line of a value of several lines, because plain output shows them line by line. */
+static void lines_add(struct redactor *redactor, const char *value)
+{
+	_cleanup_(freep) char *copy = mem_text(value);
+	char *rest = copy, *line;
+
+	while ((line = strsep(&rest, "\n")))
+		if (strlen(line) >= 2 * REDACT_SHORTEST)
+			secret_add(redactor, mem_text(line));
+}
+
+/* True for JSON's literals: they are no secrets, and replacing them would break every line of JSON. */
+static bool says_nothing(const char *value)
+{
+	return text_equal(value, "true") || text_equal(value, "false") || text_equal(value, "null");
+}
+
+void redactor_add(struct redactor *redactor, const char *value)
+{
+	if (strlen(value) < REDACT_SHORTEST || says_nothing(value))
+		return;
+	secret_add(redactor, json_form(value, false));
+	secret_add(redactor, json_form(value, true));
+	if (strchr(value, '\n'))
+		lines_add(redactor, value);
+	else
+		secret_add(redactor, mem_text(value));
+}
+
+/* Adds a variable's value. For an expression that is one quoted string, adds the text between the quotes. */
+static void variable_add(struct redactor *redactor, const struct variable *variable)
+{
+	size_t len = strlen(variable->value);
+
+	redactor_add(redactor, variable->value);
+	if (variable->hcl && len > 2 && variable->value[0] == '"' && variable->value[len - 1] == '"') {
+		_cleanup_(freep) char *inner = mem_printf("%.*s", (int)len - 2, variable->value + 1);
+
+		redactor_add(redactor, inner);
+	}
+}
+
+void redactor_init(struct redactor *redactor, const struct assignment *assignment)
+{
+	*redactor = (struct redactor){.secrets = NULL};
+	redactor_add(redactor, text_or_empty(assignment->run_token));
+	redactor_add(redactor, text_or_empty(assignment->ssh_key));
+	for (size_t i = 0; i < assignment->variable_count; i++)
+		if (assignment->variables[i].sensitive)
+			variable_add(redactor, &assignment->variables[i]);
+}
+
+void redactor_release(struct redactor *redactor)
+{
+	for (size_t i = 0; i < redactor->count; i++)
+		free(redactor->secrets[i].text);
+	free(redactor->secrets);
+	*redactor = (struct redactor){.secrets = NULL};
+}
+
+/* The first position from `at` on where a secret may begin. There are few in a line. */
+static size_t place_next(const struct redactor *redactor, const char *line, size_t len, size_t at)
+{
+	for (; at + 1 < len; at++) {
+		size_t pair = pair_at(line + at);
+
+		if (redactor->pairs[pair / 8] & 1 << pair % 8)
+			return at;
+	}
+	return len;
+}
+
+/* The length of the secret that begins here, or 0. */
+static size_t secret_at(const struct redactor *redactor, const char *at, size_t left)
+{
+	for (size_t i = 0; i < redactor->count; i++) {
+		const struct redact_secret *secret = &redactor->secrets[i];
+
+		if (secret->len <= left && memcmp(at, secret->text, secret->len) == 0)
+			return secret->len;
+	}
+	return 0;
+}
+
+int redact(const struct redactor *redactor, const char *line, size_t len, struct buf *out)
+{
+	size_t plain = 0;
+
+	if (redactor->count == 0)
+		return buf_append(out, line, len);
+	for (size_t i = place_next(redactor, line, len, 0); i < len; i = place_next(redactor, line, len, i)) {
+		size_t secret = secret_at(redactor, line + i, len - i);
+
+		if (secret == 0) {
+			i++;
+			continue;
+		}
+		if (buf_append(out, line + plain, i - plain) < 0 || buf_text(out, replacement) < 0)
+			return -1;
+		i += secret;
+		plain = i;
+	}
+	return buf_append(out, line + plain, len - plain);
+}
+
+size_t redact_settled(const struct redactor *redactor, const char *line, size_t len)
+{
+	size_t longest = redactor->count ? redactor->secrets[0].len : 1;
+	size_t open = len >= longest ? len - longest + 1 : 0; /* a secret that begins before this has ended */
+	size_t settled = open;
+
+	for (size_t i = place_next(redactor, line, len, 0); i < open; i = place_next(redactor, line, len, i)) {
+		size_t secret = secret_at(redactor, line + i, len - i);
+
+		i += secret ? secret : 1;
+		if (secret && i > settled)
+			settled = i;
+	}
+	return settled ? settled : len;
+}

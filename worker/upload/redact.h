@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_UPLOAD_REDACT_H
+#define WORKER_UPLOAD_REDACT_H
+
+/* Removes the values of sensitive variables from log lines, both in plain form and as JSON strings. Pure. */
+
+#include "common/buf.h"
+#include "worker/runtime/assignment.h"
+
+/* Shorter values are not redacted, because they occur in too many places. */
+enum { REDACT_SHORTEST = 4 };
+
+struct redactor {
+	struct redact_secret {
+		char *text; /* owned */
+		size_t len;
+	} * secrets; /* the longest first, so that a secret that contains another is replaced as a whole; owned */
+	size_t count;
+	unsigned char pairs[65536 / 8]; /* a bit for each pair of bytes that begins a secret */
+};
+
+void redactor_init(struct redactor *redactor, const struct assignment *assignment);
+void redactor_add(struct redactor *redactor, const char *value);
+void redactor_release(struct redactor *redactor);
+/* Appends the line with every secret replaced by "(sensitive value)". -1: over the buffer's limit. */
+int redact(const struct redactor *redactor, const char *line, size_t len, struct buf *out);
+
+/* The number of bytes of an incomplete line that can be redacted now, because no secret can extend past them. All, if
+ * that is not possible. */
+size_t redact_settled(const struct redactor *redactor, const char *line, size_t len);
+
+#endif

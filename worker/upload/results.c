@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "worker/upload/results.h"
+
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/crypto.h"
+#include "common/err.h"
+#include "common/kafka/kafka.h"
+#include "common/log.h"
+#include "proto/mac.h"
+#include "proto/topics.h"
+#include "worker/metrics.h"
+#include "worker/upload/channel.h"
+
+enum { BROKER_MS = 2000, STILL_HELD_MS = 5000 };
+
+struct kept_result {
+	struct results *results;
+	struct job_result result;
+	struct channel channel;
+	uint64_t tag;
+	int64_t since_ms;
+	bool delivered; /* the broker has persisted it, or the scheduler has it */
+	bool posting;
+	bool refused; /* the scheduler has refused it, which is logged once */
+	bool applies;
+	struct loop_timer timer;
+	struct kept_result *next;
+};
+
+struct results {
+	struct results_spec spec;
+	struct kept_result *kept;
+	size_t count;
+	uint64_t last_tag;
+};
+
+struct results *results_new(const struct results_spec *spec)
+{
+	struct results *results = mem_new(1, sizeof(*results));
+
+	results->spec = *spec;
+	return results;
+}
+
+static void kept_drop(struct kept_result *kept)
+{
+	struct kept_result **at = &kept->results->kept;
+
+	while (*at != kept)
+		at = &(*at)->next;
+	*at = kept->next;
+	loop_timer_clear(kept->results->spec.loop, &kept->timer);
+	channel_close(&kept->channel);
+	metric_set(M_RESULTS_KEPT, "", (double)--kept->results->count);
+	free(kept);
+}
+
+void results_free(struct results *results)
+{
+	if (!results)
+		return;
+	while (results->kept)
+		kept_drop(results->kept);
+	free(results);
+}
+
+static void kept_confirmed(struct kept_result *kept, bool awaited)
+{
+	const struct results_spec *spec = &kept->results->spec;
+
+	if (spec->confirmed)
+		spec->confirmed(spec->data, kept->result.job.text, kept->result.attempt, awaited);
+	kept_drop(kept);
+}
+
+static void tell_delivered(const struct results *results)
+{
+	if (results->spec.delivered)
+		results->spec.delivered(results->spec.data);
+}
+
+static void note_delivered(const struct kept_result *kept, const char *way)
+{
+	metric_addf(M_RESULTS, 1, "way=\"%s\"", way);
+	metric_observef(M_RESULT_SECONDS, (double)(clock_mono_ms() - kept->since_ms) / 1000, "way=\"%s\"", way);
+	log_debug("result delivered", "run", kept->result.run.text, "way", way, NULL);
+}
+
+/* ---- over HTTP ---- */
+
+/* The result is kept. Each heartbeat that still holds the attempt sends it again (results_heard). */
+static void post_refused(struct kept_result *kept, const char *why)
+{
+	kept->posting = false;
+	if (!kept->refused)
+		log_error("the scheduler refuses a result: it is kept and sent again", "run", kept->result.run.text,
+			"job", kept->result.job.text, "why", why, NULL);
+	kept->refused = true;
+}
+
+static void post_answered(void *data, int status, const struct buf *body)
+{
+	struct kept_result *kept = data;
+	struct results *results = kept->results;
+	char why[300];
+
+	if (status >= 200 && status < 300) {
+		note_delivered(kept, "http");
+	} else if (answer_ends_attempt(status)) {
+		answer_sentence(status, body, why, sizeof(why));
+		log_warn("the scheduler does not want a result any more", "run", kept->result.run.text, "job",
+			kept->result.job.text, "why", why, NULL);
+	} else {
+		answer_sentence(status, body, why, sizeof(why));
+		post_refused(kept, why);
+		return;
+	}
+	kept_confirmed(kept, status == 409);
+	tell_delivered(results);
+}
+
+static void post(struct kept_result *kept)
+{
+	_cleanup_(freep) char *text = job_result_encode(&kept->result);
+	const struct transfer_spec spec = {
+		.method = "POST",
+		.path = "result",
+		.what = "result",
+		.content_type = "application/json",
+		.body = text,
+		.body_len = strlen(text),
+		.expects_refusal = true,
+	};
+
+	if (kept->posting)
+		return;
+	kept->posting = true;
+	channel_send(&kept->channel, &spec, post_answered, kept);
+}
+
+/* ---- over Kafka ---- */
+
+static void broker_slow(void *data)
+{
+	struct kept_result *kept = data;
+
+	if (!kept->delivered)
+		post(kept);
+}
+
+/* Whether the broker is probably reachable. Statistics arrive only every few seconds, so a new client counts as
+ * reachable. */
+static bool broker_likely(const struct kafka_producer *producer)
+{
+	struct kafka_stats stats;
+
+	if (!producer)
+		return false;
+	kafka_producer_stats(producer, &stats);
+	return stats.up || stats.errors == 0;
+}
+
+/* model: result */
+static void publish(struct kept_result *kept)
+{
+	struct results *results = kept->results;
+	_cleanup_(freep) char *text = job_result_encode(&kept->result);
+	struct err err = ERR_INIT;
+
+	if (!broker_likely(results->spec.producer) ||
+		kafka_produce(results->spec.producer, topics[TOPIC_RESULTS].name, -1, NULL, text, kept->tag, &err) <
+			0) {
+		post(kept);
+		return;
+	}
+	loop_timer_set(results->spec.loop, &kept->timer, BROKER_MS, broker_slow, kept);
+}
+
+void results_delivered(struct results *results, uint64_t tag, const char *error)
+{
+	struct kept_result *kept = results->kept;
+
+	while (kept && kept->tag != tag)
+		kept = kept->next;
+	if (!kept || kept->delivered)
+		return;
+	if (error) {
+		log_warn("the broker did not take a result; it goes over HTTP", "run", kept->result.run.text, "why",
+			error, NULL);
+		post(kept);
+		return;
+	}
+	loop_timer_clear(results->spec.loop, &kept->timer);
+	kept->delivered = true;
+	note_delivered(kept, "kafka");
+	tell_delivered(results);
+}
+
+/* ---- the list ---- */
+
+void results_add(struct results *results, const struct job_result *result, const char *token, bool applies)
+{
+	struct kept_result *kept = mem_new(1, sizeof(*kept));
+	char token_hash[SHA256_HEX_SIZE];
+
+	crypto_sha256_hex(token, strlen(token), token_hash);
+	kept->results = results;
+	kept->result = *result;
+	kept->applies = applies;
+	job_result_sign(&kept->result, token_hash);
+	kept->tag = ++results->last_tag;
+	kept->since_ms = clock_mono_ms();
+	channel_open(&kept->channel, results->spec.loop, results->spec.fetcher, results->spec.scheduler_url,
+		result->job.text, token);
+	kept->next = results->kept;
+	results->kept = kept;
+	metric_set(M_RESULTS_KEPT, "", (double)++results->count);
+	publish(kept);
+}
+
+bool results_heard(struct results *results, const char *job, int attempt, bool held, bool awaited)
+{
+	struct kept_result *kept = results->kept;
+
+	while (kept && (kept->result.attempt != attempt || !text_equal(kept->result.job.text, job)))
+		kept = kept->next;
+	if (!kept)
+		return false;
+	if (!held)
+		kept_confirmed(kept, awaited);
+	else if (kept->refused || clock_mono_ms() - kept->since_ms > STILL_HELD_MS)
+		post(kept);
+	return true;
+}
+
+void results_each(struct results *results, listed_fn each, void *data)
+{
+	for (const struct kept_result *kept = results->kept; kept; kept = kept->next)
+		each(data,
+			&(struct listed_attempt){.job = kept->result.job.text,
+				.token = kept->channel.token,
+				.run = kept->result.run.text,
+				.attempt = kept->result.attempt,
+				.applies = kept->applies});
+}
+
+size_t results_kept(const struct results *results)
+{
+	return results->count;
+}
+
+size_t results_undelivered(const struct results *results)
+{
+	size_t undelivered = 0;
+
+	for (const struct kept_result *at = results->kept; at; at = at->next)
+		undelivered += !at->delivered;
+	return undelivered;
+}
+
+void results_hurry(struct results *results)
+{
+	for (struct kept_result *kept = results->kept; kept; kept = kept->next)
+		if (!kept->delivered)
+			post(kept);
+}

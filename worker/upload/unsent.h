@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_UPLOAD_UNSENT_H
+#define WORKER_UPLOAD_UNSENT_H
+
+/*
+ * Results and states of ended applies that the scheduler does not have yet. They are in <data-dir>/unsent:
+ *
+ *     <job>-<attempt>.json      {"job":…,"token":…,"run":…,"folder":…,"digest":…}, the "result" if it has one, and
+ *                               the resources that are "unrecorded" (upload/unrecorded.h; 0600)
+ *     <job>-<attempt>.tfstate   the last state, if the scheduler lacks it
+ *     <job>-<attempt>.refused   a last state that the scheduler did not accept at all; for the operator
+ *
+ * While an apply runs, its note is job.json in the job's folder. After the apply the note is kept here until the
+ * scheduler has the result and the last state. If the worker dies, the next worker with this data directory delivers
+ * the rest: the result, the state, and then the message that no more states follow. That message releases the
+ * workspace (proto/README, last-state).
+ *
+ * At start, a worker also recovers the folders that a killed worker left in jobs/. The processes of an apply may
+ * outlive their worker: the keeper waits for the state that the engine writes at its end. A folder is recovered only
+ * after its keeper has ended (upload/record.h).
+ *
+ * If an apply changed resources but the worker saw no state of it, there is no last state here. The worker then
+ * reports no last state, and the scheduler holds the workspace until a person releases it or the apply's deadline
+ * passes.
+ */
+
+#include "proto/messages.h"
+#include "worker/exec/workdir.h"
+#include "worker/upload/results.h"
+
+struct loop;
+struct fetcher;
+struct unsent;
+
+struct unsent_spec {
+	struct loop *loop;
+	struct fetcher *fetcher;
+	const char *scheduler_url;
+	const char *data_dir;
+	const char *groups; /* folder of the jobs' control groups, or NULL */
+};
+
+/* Borrows what the spec points to. ERR_INTERNAL. */
+int unsent_open(const struct unsent_spec *spec, struct unsent **ret_unsent, struct err *err);
+void unsent_free(struct unsent *unsent);
+
+struct unsent_job {
+	const char *job, *token, *run;
+	const char *folder; /* the working directory, below the job's root */
+	const char *digest; /* of the state that the apply starts from; "": none */
+};
+
+/* Writes the note of an apply that is about to start into its folder, so that another worker can finish it.
+ * ERR_INTERNAL. */
+int unsent_note(struct unsent *unsent, const struct workdir *dir, const struct unsent_job *job, struct err *err);
+/* Records that the engine has changed a resource. */
+void unsent_changed(const struct workdir *dir);
+/* The outcome of an ended apply. */
+struct unsent_end {
+	const struct job_result *result; /* NULL if there is none, because the job was lost */
+	bool owed;                       /* the scheduler lacks the apply's last state */
+	json_t *unrecorded;              /* its unrecorded resources; borrowed */
+};
+
+/* Handles the end of an apply that has a note. If it returns 0, everything that the scheduler lacks is on the disk
+ * and is being sent. If only the result is missing, results.h sends it; a worker that starts before unsent_confirmed
+ * sends it again. Returns -1 if the job's folder must stay. */
+int unsent_ended(struct unsent *unsent, const struct workdir *dir, const struct unsent_end *end);
+/* Removes the note of an apply whose last state is lost: its workspace stays held. */
+void unsent_forget(const struct workdir *dir);
+/* The scheduler has the attempt's result, or no longer wants it. `awaited`: the lease had ended before the result
+ * arrived, and the scheduler holds the workspace until it hears that no more states follow. This function sends that
+ * message. */
+void unsent_confirmed(struct unsent *unsent, const char *job, int attempt, bool awaited);
+/* Recovers each folder of `jobs` as soon as no process of its job is left: keeps what must still be sent, removes
+ * the folder, and starts to send. */
+void unsent_recover(struct unsent *unsent, int jobs);
+/* Calls `each` for the applies with unsent data, and for those of earlier workers that may still run. Heartbeats
+ * list them, since a database that failed over may have lost them. */
+void unsent_each(const struct unsent *unsent, listed_fn each, void *data);
+
+#endif
