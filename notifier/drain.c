@@ -12,13 +12,14 @@
 #include "notifier/notifier.h"
 #include "notifier/scheduler_client/scheduler.h"
 
-/* A service manager kills after 90 s at the earliest, and a request that is handed back is sent again. */
+/* Service managers kill after 90 s or later, so there is time to finish requests. A request that is handed back is
+ * sent again. */
 enum { LOOK_MS = 20, PATIENCE_MS = 20 * 1000, LAST_CALLS_MS = 3000, NAMES_AT_ONCE = 1000 };
 
 struct drain {
 	struct notifier *notifier;
-	int64_t began_ms;    /* 0: not yet */
-	size_t handing_back; /* calls under way */
+	int64_t began_ms;    /* 0: not begun */
+	size_t handing_back; /* calls in flight */
 	struct loop_timer timer;
 };
 

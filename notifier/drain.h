@@ -2,8 +2,8 @@
 #ifndef NOTIFIER_DRAIN_H
 #define NOTIFIER_DRAIN_H
 
-/* The end of the process: the first call takes no more requests, lets what is under way end for a while, hands the rest
- * back and ends the loop; the second ends it at once. */
+/* Graceful shutdown. The first call stops claims, lets requests in flight finish for a while, hands the rest back to
+ * the scheduler and stops the loop. The second call stops the loop at once. */
 
 struct drain;
 struct notifier;

@@ -26,8 +26,7 @@ struct lane {
 	size_t count, bytes;
 	struct lane_call *calls;
 	size_t call_count;
-	size_t alone; /* that many of the next items go one to a call, since one of them makes the scheduler refuse all
-		       */
+	size_t alone; /* the next items, this many, are sent one per call: the scheduler refused a call with them */
 	int failures;
 	struct loop_timer timer;
 	struct lane *next; /* of the lanes */
@@ -65,7 +64,7 @@ static void item_end(struct lane *lane, struct lane_item *item, const json_t *an
 	lane->spec.answered(lane->spec.data, item, answer);
 }
 
-/* ---- gathering ---- */
+/* ---- batching ---- */
 
 static bool goes_along(const struct lane_call *call, const struct lane_item *item, size_t bytes)
 {
@@ -74,7 +73,7 @@ static bool goes_along(const struct lane_call *call, const struct lane_item *ite
 	return call->count < MOST_ITEMS && bytes + item->len <= ENOUGH_BYTES && !call->lane->alone;
 }
 
-/* Moves what may go now from the queue to the call; what was canceled ends here. Returns the bytes. */
+/* Moves the items that may be sent now from the queue to the call. Ends canceled items. Returns the bytes. */
 static size_t call_gather(struct lane_call *call)
 {
 	struct lane *lane = call->lane;
@@ -144,7 +143,7 @@ static void send_after(struct lane *lane, int64_t ms)
 		loop_timer_set(lane->spec.notifier->loop, &lane->timer, ms, lane_send, lane);
 }
 
-/* A call has ended: what waited for its task results may go. */
+/* A call has ended: sends items of other lanes that had to wait for its task results. */
 static void others_send(const struct lane *lane)
 {
 	for (struct lane *other = lane->spec.lanes->first; other; other = other->next)
@@ -152,7 +151,8 @@ static void others_send(const struct lane *lane)
 			send_after(other, 0);
 }
 
-/* Back to the head of the queue, in their order: nothing later of the same task result can be before them. */
+/* Puts the items back at the head of the queue, in their order. No later item of the same task result precedes them:
+ * such items are not sent while the call is in flight. */
 static void call_requeue(struct lane_call *call)
 {
 	struct lane *lane = call->lane;
@@ -187,7 +187,7 @@ static void call_ended(struct lane_call *call, const json_t *answers)
 	}
 }
 
-/* True if it is what was said that the scheduler does not take. */
+/* True if the scheduler rejects the contents, so that a repetition would fail as well. */
 static bool refused(const struct fetch_answer *answer)
 {
 	return answer->status == 400 || answer->status == 413 || answer->status == 422;
@@ -252,7 +252,7 @@ static void call_start(struct lane *lane)
 	call->fetch = scheduler_post(lane->spec.notifier, lane->spec.kind, text, len, call_answered, call);
 }
 
-/* While the scheduler is away one call at a time finds out when it is back. */
+/* After a failure only one call at a time is made, to find out when the scheduler is back. */
 static void lane_send(void *data)
 {
 	struct lane *lane = data;
@@ -272,7 +272,7 @@ void lane_add(struct lane *lane, struct lane_item *item, const char *key, char *
 	lane->tail = &item->next;
 	lane->count++;
 	lane->bytes += len;
-	/* Calls that are under way send what is there when they end. */
+	/* Otherwise a call in flight sends the item when it ends. */
 	if (lane->call_count == 0 || (lane->call_count < MOST_CALLS && !lane->failures))
 		send_after(lane, LINGER_MS);
 }

@@ -3,8 +3,9 @@
 #define NOTIFIER_LANE_H
 
 /*
- * One kind of report to the scheduler. What comes within a few milliseconds goes in one call; calls that fail are made
- * again until they succeed; what is told of one task result goes one call after the other, in its order within a lane.
+ * A queue of one kind of report to the scheduler. Reports that arrive within a few milliseconds are sent in one
+ * call. Failed calls are repeated until they succeed. Calls about one task result are made one after the other;
+ * within a lane they keep their order.
  */
 
 #include "common/buf.h"
@@ -14,7 +15,7 @@
 struct notifier;
 struct lane;
 
-/* Embedded in what is reported; its owner keeps it until `answered`. */
+/* Embedded in a report. The owner keeps it until `answered` is called. */
 struct lane_item {
 	const char *key; /* the task result's id; borrowed */
 	char *text;      /* one JSON object; owned */
@@ -24,8 +25,8 @@ struct lane_item {
 	struct lane_item *next;
 };
 
-/* Lanes that tell of the same task results: no two calls under way tell of the same one, since the scheduler would have
- * one of them wait for the other, or both for each other. All zero is none yet. */
+/* Lanes that report on the same task results. No two calls in flight contain the same task result: in the scheduler
+ * one would block the other, or both would deadlock. Zero-initialize it. */
 struct lanes {
 	struct table under_way; /* by task result */
 	struct lane *first;
@@ -34,23 +35,23 @@ struct lanes {
 struct lane_spec {
 	struct notifier *notifier;
 	struct lanes *lanes; /* borrowed; it outlives the lane */
-	const char *kind;    /* the path */
-	const char *list;    /* the list's name in the call and in its answer */
-	const char *member;  /* that an answer names its item by */
+	const char *kind;    /* the path of the call */
+	const char *list;    /* the name of the list in the call and in its answer */
+	const char *member;  /* the member of an answer that names its item */
 	void *data;
-	/* The end of the item. `answer` is its part of the scheduler's answer, borrowed; NULL: the scheduler refuses
+	/* The item is done. `answer` is its part of the scheduler's answer, borrowed. NULL: the scheduler refused
 	 * the item, or it was canceled. The owner may free it or add it again. */
 	void (*answered)(void *data, struct lane_item *item, const json_t *answer);
 };
 
 struct lane *lane_new(const struct lane_spec *spec);
-/* Calls back, with NULL, for what is still in it. */
+/* Calls `answered` with NULL for every item left. */
 void lane_free(struct lane *lane);
-/* Takes the text. */
+/* Takes `text`; borrows `key` and `item` until `answered`. */
 void lane_add(struct lane *lane, struct lane_item *item, const char *key, char *text, size_t len);
-/* It is not sent if it was not yet; `answered` is called for it in any case. */
+/* An item that is not sent yet will not be sent. `answered` is called for it in any case. */
 void lane_cancel(struct lane *lane, struct lane_item *item);
-/* How many items are in it, and their bytes. */
+/* Returns the number of items, and their bytes. */
 size_t lane_count(const struct lane *lane);
 size_t lane_bytes(const struct lane *lane);
 

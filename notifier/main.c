@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * runyard-notifier: sends the requests of run tasks, takes what their services report, and keeps their deadlines. What
- * lasts is the scheduler's: what a killed notifier leaves is another's when its lease is over.
+ * runyard-notifier: sends the requests of run tasks, receives the callbacks of their services, and watches their
+ * deadlines. All persistent state is the scheduler's: after a notifier is killed, another one takes over its
+ * requests when the lease has expired.
  */
 
 #include <signal.h>
@@ -36,7 +37,7 @@ static void signal_came(void *data, int signal)
 	drain_begin(process->drain);
 }
 
-/* A descriptor for each request and for each callback. */
+/* Raises the limit to a descriptor for each request and for each callback. */
 static int raise_descriptors(const struct options *options, struct err *err)
 {
 	enum { LEAST = 512 };

@@ -2,7 +2,7 @@
 #ifndef NOTIFIER_NOTIFIER_H
 #define NOTIFIER_NOTIFIER_H
 
-/* The parts of one notifier process, as main.c puts them together. All live in the loop's thread but for `ready`. */
+/* The parts of one notifier process, which main.c creates. Except for `ready`, only the loop's thread uses them. */
 
 #include <stdatomic.h>
 
@@ -23,22 +23,22 @@ struct lease;
 
 struct notifier {
 	struct options options;
-	char *public_url;   /* without a slash at its end */
-	char *internal_url; /* likewise; for schedulers. With the host "*": at the address that they see */
+	char *public_url;   /* without a trailing slash */
+	char *internal_url; /* likewise; for schedulers. The host "*" stands for the address that the scheduler sees */
 	struct loop *loop;
-	struct origin origin;    /* the scheduler, whose answers alone count */
+	struct origin origin;    /* the scheduler */
 	struct fetcher *fetcher; /* for calls to the scheduler */
 	struct guard *guard;
 	struct guard *proxies;       /* --trusted-proxies */
 	struct lanes lanes;          /* lane.h: reports to the scheduler */
-	struct dispatch *dispatch;   /* dispatch/: requests to services */
-	struct claims *claims;       /* claims.h: what is to be sent */
+	struct dispatch *dispatch;   /* dispatch/: requests in delivery */
+	struct claims *claims;       /* claims.h: claims of requests */
 	struct lease *lease;         /* lease.h: heartbeats */
 	struct bus *bus;             /* bus.h: Kafka */
 	struct deadlines *deadlines; /* deadlines/: Redis */
-	struct callbacks *callbacks; /* callback/: what services report */
+	struct callbacks *callbacks; /* callback/: the callbacks of services */
 	struct server *server;       /* callback/server.h */
-	atomic_bool ready;           /* the scheduler answers, and this process is not about to end */
+	atomic_bool ready;           /* the scheduler answers, and this process is not draining */
 	bool scheduler_away;
 	bool draining;
 };

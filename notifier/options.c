@@ -23,7 +23,7 @@ const struct option_table notifier_options = {
 	.count = ARRAY_LEN(rows),
 };
 
-/* Without the slash at its end, so that a path can follow. */
+/* Strips the trailing slash, so that a path can be appended. */
 static int settle_url(char *url, const char *option, struct err *err)
 {
 	size_t len = strlen(url);

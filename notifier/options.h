@@ -16,7 +16,7 @@ struct options {
 
 extern const struct option_table notifier_options;
 
-/* Checks what the table can't say, and puts the host's name where none was given. ERR_INVALID. */
+/* Checks what the table can't express, and sets the default name to the host's name. ERR_INVALID. */
 int notifier_options_settle(struct options *options, struct err *err);
 
 #endif

@@ -5,7 +5,7 @@
 
 enum { FIRST_BUCKETS = 256 };
 
-/* FNV-1a. The keys that strangers choose (URLs) are few to each of them. */
+/* FNV-1a. Tenants choose some keys (URLs), but each tenant has few of them. */
 static uint32_t hash(const char *key)
 {
 	uint32_t value = 2166136261u;

@@ -2,7 +2,7 @@
 #ifndef NOTIFIER_TABLE_H
 #define NOTIFIER_TABLE_H
 
-/* A hash table of entries that stand in their owners, by a text that is theirs too. All zero is an empty table. */
+/* A hash table of entries that are embedded in their owners. The keys are texts of the owners. Zero-initialize it. */
 
 #include "common/base.h"
 
@@ -21,11 +21,11 @@ struct table {
 void table_add(struct table *table, struct table_entry *entry, const char *key);
 /* NULL if there is none. */
 struct table_entry *table_find(const struct table *table, const char *key);
-/* An entry that is in no table is let be. */
+/* Does nothing if the entry is in no table. */
 void table_remove(struct table *table, struct table_entry *entry);
-/* In no order; fn may remove the entry that it is given, and no other. */
+/* Calls fn for each entry, in no order. fn may remove its own entry and no other. */
 void table_each(struct table *table, void (*fn)(void *data, struct table_entry *entry), void *data);
-/* Frees the buckets; the entries are their owners'. */
+/* Frees the buckets. The entries belong to their owners. */
 void table_release(struct table *table);
 
 /* The owner of an entry: `table_owner(entry, struct delivery, entry)`. */

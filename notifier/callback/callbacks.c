@@ -15,7 +15,7 @@
 #include "notifier/metrics.h"
 #include "notifier/notifier.h"
 
-/* How long a service waits for its answer at the most, and how much may be waiting for the scheduler. */
+/* The longest time until a service gets its answer, and the bounds on reports that are queued for the scheduler. */
 enum { ANSWER_MS = 8 * 1000, MOST_WAITING = 20000, MOST_WAITING_BYTES = 256 << 20 };
 
 struct callback {
@@ -23,12 +23,12 @@ struct callback {
 	struct lane_item item;
 	struct callbacks *callbacks;
 	struct id id;
-	char *text; /* for the scheduler, until the lane takes it */
+	char *text; /* the report to the scheduler; the lane takes it */
 	bool final;
-	json_t *document; /* the scheduler's, while the broker's answer is awaited */
+	json_t *document; /* the scheduler's answer, kept until the broker has acknowledged the ticket */
 	struct bus_published published;
 	int64_t came_ms;
-	struct callback *next, **at; /* among those that wait for their answer */
+	struct callback *next, **at; /* in the list of open callbacks */
 };
 
 struct callbacks {
@@ -58,12 +58,12 @@ void answer_error(struct http_answer *answer, const struct err *err)
 
 	snprintf(status, sizeof(status), "%d", err_http_status(err->kind));
 	error = json_pack("{ss ss ss}", "status", status, "title", err_title(err), "detail", err->message);
-	if (!error) /* a detail with bytes of the sender's that are not UTF-8 */
+	if (!error) /* the detail quotes bytes of the request that are not UTF-8 */
 		error = json_pack("{ss ss}", "status", status, "title", err_title(err));
 	if (err->pointer[0]) {
 		json_t *pointer = json_string(err->pointer);
 
-		/* One that was cut inside a character is no text. */
+		/* NULL if the pointer was cut inside a UTF-8 character. */
 		if (pointer)
 			json_object_set_new(error, "source", json_pack("{so}", "pointer", pointer));
 	}
@@ -72,7 +72,7 @@ void answer_error(struct http_answer *answer, const struct err *err)
 	answer_json(answer, err_http_status(err->kind), json_pack("{s[o]}", "errors", error));
 }
 
-/* ---- the open ones ---- */
+/* ---- open callbacks ---- */
 
 static void open_add(struct callbacks *callbacks, struct callback *callback)
 {
@@ -92,7 +92,7 @@ static void open_remove(struct callbacks *callbacks, struct callback *callback)
 	callbacks->open--;
 }
 
-/* Sends the answer, once; the callback lives on if somebody else has it still. */
+/* Sends the answer, once. Does not free the callback: the lane or the bus may still hold it. */
 static void answer_send(struct callback *callback, struct http_answer *answer)
 {
 	struct callbacks *callbacks = callback->callbacks;
@@ -134,7 +134,7 @@ static void release(struct callback *callback)
 	free(callback);
 }
 
-/* ---- in time ---- */
+/* ---- timeout ---- */
 
 static void late(void *data)
 {
@@ -156,7 +156,7 @@ static void late(void *data)
 			callbacks);
 }
 
-/* ---- its way ---- */
+/* ---- processing ---- */
 
 static void published(void *data, bool ok)
 {
@@ -169,7 +169,7 @@ static void published(void *data, bool ok)
 	release(callback);
 }
 
-/* Stored. A final one ends whatever is still being sent. */
+/* The scheduler has stored the report. A final report also stops further tries of the request. */
 static void accepted(struct callback *callback, const json_t *answer)
 {
 	struct notifier *notifier = callback->callbacks->notifier;

@@ -3,9 +3,13 @@
 #define NOTIFIER_CALLBACK_CALLBACKS_H
 
 /*
- * What services report: a callback is checked for its form, taken in by the scheduler, and if it is final its ticket is
- * on the broker's disks, before its service gets a 200. What does not get that far in time is answered 503, and may be
- * sent again: the same report twice does no harm.
+ * Processes the callbacks of services. A service gets a 200 only after these steps:
+ *
+ *  - the form of the callback was checked;
+ *  - the scheduler has stored the report;
+ *  - for a final report, the broker has acknowledged the ticket.
+ *
+ * A callback that takes too long is answered 503. The service may send it again: a repeated report has no effect.
  */
 
 #include "common/json/json.h"
@@ -18,19 +22,19 @@ struct notifier;
 
 struct callbacks *callbacks_new(struct notifier *notifier);
 void callbacks_free(struct callbacks *callbacks);
-/* Takes no more, and answers those that wait with 503. */
+/* Answers the open callbacks with 503. */
 void callbacks_close(struct callbacks *callbacks);
-/* How many wait for their answer. */
+/* Returns the number of open callbacks. */
 size_t callbacks_busy(const struct callbacks *callbacks);
 
-/* From the server's threads: the report of a task result, with the token that it came with. Takes the report. */
+/* For the server's threads: a new callback with the report of a task result and the bearer token. Takes `report`. */
 struct visit *callback_new(const char *id, const char *token, json_t *report);
-/* For a visit that inbox_put did not take. */
+/* Frees a visit that inbox_put refused. */
 void callback_free(struct visit *visit);
 
-/* The JSON:API error document of *err, with its status. */
+/* Fills in the JSON:API error document of *err and its status. */
 void answer_error(struct http_answer *answer, const struct err *err);
-/* A JSON document, which it takes. */
+/* Fills in a JSON document. Takes `document`. */
 void answer_json(struct http_answer *answer, int status, json_t *document);
 
 #endif

@@ -19,7 +19,7 @@ static const struct text_rule texts[] = {
 	{.name = "url", .characters = REPORT_URL, .url = true},
 };
 
-/* parent "/" key, with what JSON pointers escape. */
+/* Writes `parent`/`key`, with the escapes of JSON pointers. */
 static void pointer_key(const char *parent, const char *key, char ret_pointer[POINTER_SIZE])
 {
 	size_t len = (size_t)snprintf(ret_pointer, POINTER_SIZE, "%s/", parent);

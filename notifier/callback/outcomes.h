@@ -8,21 +8,21 @@
 
 struct err;
 
-/* One text of the document and its bounds; 0: none. */
+/* One text member of the document and its bounds; 0: no bound. */
 struct text_rule {
 	const char *name;
 	size_t characters, bytes;
-	bool required; /* and not empty; else null stands for what is not there */
-	bool url;      /* http or https; an empty one is none */
+	bool required; /* it must not be missing or empty; otherwise a missing one is stored as null */
+	bool url;      /* an http or https URL; an empty one is stored as null */
 };
 
-/* Puts object[name] into `to` under the same name, checked. -1 with the pointer `parent`/name. */
+/* Validates object[name] and copies it into `to` under the same name. -1 with the JSON pointer `parent`/name. */
 int text_member(const json_t *object, const char *parent, const struct text_rule *rule, json_t *to, struct err *err);
 
 bool one_of(const char *text, const char *const *words, size_t count);
 
-/* `data` of the relation of that name; NULL or null: none, and *ret_outcomes stays. Outcomes as
- * {"outcome-id","description","body","url","tags"}; tags have all their labels' levels. A new reference. */
+/* Reads `data` of the relation with that name. If it is NULL or null, *ret_outcomes is left unchanged. Returns a new
+ * reference to outcomes {"outcome-id","description","body","url","tags"}. Every label in `tags` has a level. */
 int outcomes_read(const json_t *data, const char *relation, json_t **ret_outcomes, struct err *err);
 
 #endif

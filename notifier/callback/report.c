@@ -72,7 +72,7 @@ static int attributes_read(const json_t *data, json_t *report, struct err *err)
 	return text_member(attributes, "/data/attributes", &url, report, err);
 }
 
-/* A relation that is not there, or null, says nothing of outcomes. */
+/* A missing or null relation means that the report has no outcomes. */
 static int relation_read(const json_t *data, json_t *report, struct err *err)
 {
 	const json_t *relationships = json_object_get(data, "relationships");

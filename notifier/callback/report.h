@@ -2,14 +2,14 @@
 #ifndef NOTIFIER_CALLBACK_REPORT_H
 #define NOTIFIER_CALLBACK_REPORT_H
 
-/* What a service reports of its task: the callback's document, checked against every limit. Pure. */
+/* Parses the document of a callback and checks it against every limit. Pure. */
 
 #include "common/json/json.h"
 
 struct err;
 
 enum {
-	REPORT_MESSAGE = 1000, /* characters, as the other texts' bounds */
+	REPORT_MESSAGE = 1000, /* characters, as are the next limits */
 	REPORT_URL = 500,
 	REPORT_OUTCOMES = 250,
 	REPORT_OUTCOME_ID = 64,
@@ -22,9 +22,9 @@ enum {
 };
 
 /*
- * Reads the document. The result is `POST callbacks`' item but for the task result and the token:
- * {"status","message","url","outcomes"}, a new reference. -1 with ERR_INVALID that points at the field, and at nothing
- * if the document can't be read at all.
+ * Reads the document. The result is an item of `POST callbacks` without the task result and the token:
+ * {"status","message","url","outcomes"}, a new reference. -1 with ERR_INVALID and a pointer to the field. The
+ * pointer is empty if the document can't be parsed.
  */
 int report_parse(const char *bytes, size_t len, json_t **ret_report, struct err *err);
 

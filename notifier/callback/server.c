@@ -18,7 +18,7 @@
 enum {
 	THREADS = 2,
 	MOST_BODY = 32 << 20,
-	MOST_BODIES = 256 << 20, /* of the small ones together, and of the large ones */
+	MOST_BODIES = 256 << 20, /* one budget for small bodies, one for large bodies */
 	CONNECTION_MEMORY = 16 << 10,
 	SPARE_CONNECTIONS = 1000,
 	MOST_OBSERVERS = 64,
@@ -29,7 +29,7 @@ struct server {
 	struct notifier *notifier;
 	struct inbox *inbox;
 	struct httpd *httpd, *observer; /* observer: --metrics-listen, or NULL */
-	char *prefix;                   /* the path in the public URL: proxies may leave it on or take it off */
+	char *prefix;                   /* the path of the public URL; a reverse proxy may keep or strip it */
 };
 
 /* ---- the callback ---- */
@@ -80,7 +80,7 @@ static int body_check(const struct http_request *request, struct err *err)
 	}
 }
 
-/* NULL with *err for what is no callback to be passed on. */
+/* NULL with *err if the request is not a valid callback. */
 static struct visit *callback_read(const struct http_request *request, const char *id, struct err *err)
 {
 	const char *token = bearer(request);
@@ -152,7 +152,7 @@ static void circuits_handle(struct server *server, const struct http_request *re
 
 /* ---- requests ---- */
 
-/* The token that a callback has to carry is the scheduler's to check. */
+/* Large bodies need a bearer token of plausible form. The scheduler checks the token itself. */
 static size_t body_limit(void *data, struct http_request *request)
 {
 	char id[ID_SIZE];
@@ -190,7 +190,7 @@ static void observer_handle(void *data, const struct http_request *request, stru
 		nothing_here(answer);
 }
 
-/* With a listener for operators, the listener of the callbacks serves neither of their pages. */
+/* If there is a listener for operators, the listener for callbacks serves neither of these pages. */
 static bool hidden(const struct server *server, const char *path)
 {
 	return server->observer && (text_equal(path, "/metrics") || text_equal(path, "/circuits"));

@@ -5,7 +5,7 @@
 /*
  * The notifier's HTTP server:
  *
- *   PATCH /api/v2/task-results/:id/callback   what a service reports; the only path that is for the outside
+ *   PATCH /api/v2/task-results/:id/callback   the callback of a service; the only path for clients from outside
  *   GET   /circuits                           the circuit breakers by URL
  *   GET   /healthz /readyz /metrics
  */
@@ -15,9 +15,9 @@ struct notifier;
 
 struct server;
 
-/* Starts it, settles the notifier's public URL, and writes the port file. */
+/* Starts the server, sets the notifier's public and internal URLs, and writes the port file. */
 int server_start(struct notifier *notifier, struct server **ret_server, struct err *err);
-/* Answers what waits, and ends the threads. To be called while all other parts are there. */
+/* Answers the open callbacks and joins the threads. All other parts must still exist. */
 void server_stop(struct server *server);
 
 #endif

@@ -20,16 +20,16 @@
 #include "notifier/scheduler_client/scheduler.h"
 
 enum {
-	SOON_MS = 5,    /* changes of that long go together */
-	ASK_MS = 1000,  /* how long another notifier's changes may stay unseen here */
-	AWAY_MS = 2000, /* between tries while Redis is away */
+	SOON_MS = 5,    /* changes are batched for this long */
+	ASK_MS = 1000,  /* how late this process may notice another notifier's changes */
+	AWAY_MS = 2000, /* between attempts while Redis is unavailable */
 	VISIBLE_MS = 30 * 1000,
 	WHOLE_MS = 60 * 1000,
 	LIST_PAGE = 1000,
 	MOST_CHANGES = 200 * 1000,
 };
 
-/* What the thread works on while the loop does not touch it. */
+/* The input and output of one loop_work call. The loop does not touch it while the call is under way. */
 struct errand {
 	struct redis *redis;
 	struct deadline_change *changes;
@@ -38,22 +38,22 @@ struct errand {
 	struct deadline_claim claim;
 	bool failed;
 	struct err err;
-	atomic_bool under_way; /* in the thread */
+	atomic_bool under_way; /* the worker thread uses it */
 };
 
 struct deadlines {
 	struct notifier *notifier;
 	struct redis redis;
 	struct errand errand;
-	bool running;                    /* the errand */
-	struct deadline_change *changes; /* since it began */
+	bool running;                    /* from the start of the errand until errand_done */
+	struct deadline_change *changes; /* since the errand began */
 	size_t count, room;
-	bool unlisted; /* the reading failed: Redis is to be told */
+	bool unlisted; /* a reading of the scheduler's list is needed; the next errand sets this in Redis */
 	bool away, told;
 	struct loop_timer timer, list_timer;
 
 	struct lane *timeouts;
-	struct table fired; /* being reported, by id */
+	struct table fired; /* timeouts being reported, by id */
 	struct fetch *listing;
 	bool listed_once;
 	char after[ID_SIZE];
@@ -78,7 +78,7 @@ static void run_within(struct deadlines *deadlines, int64_t ms)
 	loop_timer_set(deadlines->notifier->loop, timer, ms, run, deadlines);
 }
 
-/* More than Redis could take in minutes: the scheduler's list brings them later. */
+/* Drops the pending changes. A later reading of the scheduler's list restores them. */
 static void changes_drop(struct deadlines *deadlines)
 {
 	deadlines->count = 0;
@@ -189,7 +189,7 @@ static void list_answered(void *data, struct fetch_answer *answer)
 	}
 	deadlines->unlisted |= !list;
 	deadlines->listed_once |= list != NULL;
-	/* While Redis can't say when the next reading is due. */
+	/* Redis can't say now when the next reading is due, so this process keeps the time. */
 	if (deadlines->away || !deadlines->listed_once)
 		loop_timer_set(deadlines->notifier->loop, &deadlines->list_timer,
 			jitter(deadlines->listed_once ? WHOLE_MS : AWAY_MS, chance()), list_begin, deadlines);
@@ -220,7 +220,7 @@ static void redis_away(struct deadlines *deadlines)
 
 	if (!deadlines->away)
 		log_warn("Redis is away; deadlines are read from the scheduler meanwhile", "why", err->message, NULL);
-	/* What did not reach Redis is in the scheduler's list. */
+	/* Changes that did not reach Redis are in the scheduler's list. */
 	changes_drop(deadlines);
 	if (!deadlines->away && deadlines->listed_once && !deadlines->listing)
 		loop_timer_set(deadlines->notifier->loop, &deadlines->list_timer, jitter(WHOLE_MS / 4, chance()),
@@ -318,7 +318,7 @@ void deadlines_free(struct deadlines *deadlines)
 	if (!deadlines)
 		return;
 	loop = deadlines->notifier->loop;
-	/* The thread's calls are bounded in time. */
+	/* Terminates: the thread's calls have timeouts. */
 	while (atomic_load(&deadlines->errand.under_way))
 		poll(NULL, 0, 5);
 	loop_timer_clear(loop, &deadlines->timer);

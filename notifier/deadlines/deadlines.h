@@ -3,10 +3,12 @@
 #define NOTIFIER_DEADLINES_DEADLINES_H
 
 /*
- * Which task results' services have been silent for too long. Redis holds the deadlines for all notifiers, as an index
- * and not as the record: the scheduler has them too, decides by its own time, and is read again every minute, when
- * Redis has lost them, and at the start. While Redis is away that reading alone finds what is due: later, and nothing
- * else.
+ * Finds task results whose services have been silent for too long.
+ *
+ * Redis holds the deadlines for all notifiers. It is an index: the scheduler has the authoritative deadlines and
+ * decides by its own clock. The notifiers read the deadlines from the scheduler at the start, every minute, and when
+ * Redis has lost them. While Redis is unavailable, these readings alone find expired deadlines. The only effect is a
+ * delay.
  */
 
 #include "common/base.h"
@@ -19,9 +21,9 @@ enum { DEADLINE_NONE = -1 };
 
 int deadlines_open(struct notifier *notifier, struct deadlines **ret_deadlines, struct err *err);
 void deadlines_free(struct deadlines *deadlines);
-/* Sets, moves or (DEADLINE_NONE) forgets the deadline of a task result. */
+/* Sets, moves or (DEADLINE_NONE) removes the deadline of a task result. */
 void deadlines_set(struct deadlines *deadlines, const char *id, int64_t in_ms);
-/* How many fired and are being reported. */
+/* Returns the number of expired deadlines that are being reported. */
 size_t deadlines_busy(const struct deadlines *deadlines);
 
 #endif

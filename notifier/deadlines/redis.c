@@ -18,7 +18,7 @@ static int hex(char c)
 	return at ? (int)(at - digits) : -1;
 }
 
-/* The text with its %XX read. The caller frees it. */
+/* Decodes %XX. The caller frees the result. */
 static char *unescape(const char *text, size_t len)
 {
 	char *plain = mem_new(len + 1, 1);
@@ -42,7 +42,7 @@ static void parse_user(const char *text, size_t len, struct redis *redis)
 
 	if (user > 0)
 		redis->user = unescape(text, user);
-	/* "redis://secret@host" is common, and means the password. */
+	/* "redis://secret@host" is a common form for a password without a user. */
 	redis->password = colon ? unescape(colon + 1, len - user - 1) : unescape(text, len);
 }
 
@@ -111,7 +111,7 @@ void redis_release(struct redis *redis)
 	*redis = (struct redis){0};
 }
 
-/* ---- talking ---- */
+/* ---- commands ---- */
 
 static void disconnect(struct redis *redis)
 {

@@ -3,8 +3,9 @@
 #define NOTIFIER_DEADLINES_REDIS_H
 
 /*
- * Redis by hiredis' plain blocking calls, each bounded in time, for a thread of loop_work: hiredis' asynchronous client
- * resolves names in the calling thread and gives its calls no timeout, so it could hold up the loop.
+ * A Redis client on hiredis' blocking calls, with a timeout on each, for a thread of loop_work. hiredis'
+ * asynchronous client is not used. It resolves names in the calling thread and has no timeouts, so it could block
+ * the loop.
  */
 
 #include <hiredis/hiredis.h>
@@ -22,12 +23,13 @@ struct redis {
 	redisContext *context; /* NULL: not connected */
 };
 
-/* "redis://[[user]:password@]host[:port][/database]" or "unix:/path". -1 with ERR_INVALID; the password is not told. */
+/* Parses "redis://[[user]:password@]host[:port][/database]" or "unix:/path". -1 with ERR_INVALID; the message does
+ * not contain the password. */
 int redis_parse(const char *url, struct redis *ret_redis, struct err *err);
 void redis_release(struct redis *redis);
 
-/* Runs a command, connecting first if need be. NULL with ERR_UNAVAILABLE, and disconnected if that is why; else the
- * reply, to be freed with freeReplyObject. */
+/* Runs a command and connects first if necessary. Returns the reply, to be freed with freeReplyObject. NULL with
+ * ERR_UNAVAILABLE; if the connection failed, it is closed. */
 redisReply *redis_run(struct redis *redis, size_t argc, const char **argv, struct err *err);
 
 #endif

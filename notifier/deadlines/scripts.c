@@ -7,7 +7,7 @@
 #include "common/err.h"
 #include "notifier/deadlines/redis.h"
 
-/* One hash slot, so that a cluster takes scripts over all of them. */
+/* All keys are in one hash slot, so that a cluster accepts scripts that use all of them. */
 #define WAITING "{runyard.deadlines}:waiting"
 #define FIRED   "{runyard.deadlines}:fired"
 #define WHOLE   "{runyard.deadlines}:whole"
@@ -27,7 +27,8 @@ static const char change_script[] = NOW "for i = 1, #ARGV, 2 do\n"
 					"end\n"
 					"return 0\n";
 
-/* ARGV: the most to claim, visibility, how long the sets count as whole. Returns {next or -1, list or not, id, ...}. */
+/* ARGV: the most to claim, the visibility time, how long the sets count as complete. Returns {next or -1, 1 if they
+ * must be listed else 0, id, ...}. */
 static const char claim_script[] =
 	NOW "for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now, 'LIMIT', 0, ARGV[1])) do\n"
 	    "  redis.call('ZREM', KEYS[2], id)\n"

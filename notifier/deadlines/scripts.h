@@ -3,9 +3,14 @@
 #define NOTIFIER_DEADLINES_SCRIPTS_H
 
 /*
- * What happens to the deadlines inside Redis. Two sorted sets of task results by the server's own time in milliseconds:
- * those that wait for their deadline, and those that fired and are some notifier's to report for a while. A third key
- * says that the sets are whole: it lives for a minute, and whoever finds it gone reads all from the scheduler again.
+ * The Lua scripts that keep deadlines in Redis. There are two sorted sets of task results, scored by the Redis
+ * server's clock in milliseconds:
+ *
+ *  - waiting: the deadline has not passed yet;
+ *  - fired: the deadline has passed, and a notifier has claimed it for the visibility time.
+ *
+ * A third key marks the sets as complete. It expires after a minute. The notifier whose claim finds it missing reads
+ * all deadlines from the scheduler again.
  */
 
 #include "common/base.h"
@@ -13,7 +18,7 @@
 struct err;
 struct redis;
 
-/* A change: the deadline is that far away from now, or (-1) there is none. */
+/* A change: the deadline is `in_ms` from now; -1 removes it. */
 struct deadline_change {
 	char id[40];
 	int64_t in_ms;
@@ -24,17 +29,17 @@ int scripts_change(struct redis *redis, const struct deadline_change *changes, s
 enum { CLAIM_MOST = 500 };
 
 struct deadline_claim {
-	char due[CLAIM_MOST][40]; /* this notifier's to report within the visibility time */
+	char due[CLAIM_MOST][40]; /* claimed by this notifier for the visibility time */
 	size_t count;
 	int64_t next_ms; /* until the next deadline; -1: there is none */
-	bool list;       /* the sets may lack some, and this notifier is to read them from the scheduler */
+	bool list;       /* the sets may be incomplete, and this notifier must read the deadlines from the scheduler */
 };
 
-/* `visible_ms` later what was claimed and not changed since is due again; `whole_ms` later the sets are listed again.
- */
+/* Claimed deadlines that are not changed within `visible_ms` are due again. The sets count as complete for
+ * `whole_ms`. */
 int scripts_claim(
 	struct redis *redis, int64_t visible_ms, int64_t whole_ms, struct deadline_claim *ret_claim, struct err *err);
-/* Reading from the scheduler failed: the next claim of any notifier says `list` again. */
+/* Reading from the scheduler failed: the next claim of any notifier returns `list` again. */
 int scripts_unlisted(struct redis *redis, struct err *err);
 
 #endif

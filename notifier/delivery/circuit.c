@@ -25,7 +25,7 @@ bool circuit_heard(struct circuit *circuit, bool well, int64_t now_ms, uint32_t 
 		return false;
 	}
 	circuit->failures++;
-	/* What was on its way when the circuit opened fails too, and says nothing new. */
+	/* Requests that were in flight when the circuit opened fail as well. They are no new information. */
 	if (circuit->state == CIRCUIT_OPEN || (circuit->state == CIRCUIT_CLOSED && circuit->failures < FAILURES))
 		return false;
 	circuit->state = CIRCUIT_OPEN;

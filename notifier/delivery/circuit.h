@@ -3,9 +3,11 @@
 #define NOTIFIER_DELIVERY_CIRCUIT_H
 
 /*
- * A circuit breaker: after several failures in a row no more requests go to a URL for a while; then one goes as a
- * probe. If that is answered the circuit closes, else it stays open for longer. Pure: time and chance are arguments. A
- * failure is no answer, 429 or 5xx: what says that the service is in trouble, and not that it dislikes one request.
+ * A circuit breaker for one URL. After several consecutive failures it opens, and no requests are sent for a while.
+ * Then one request is sent as a probe. If the probe succeeds the circuit closes, otherwise it stays open for longer.
+ *
+ * A failure is no answer, 429 or 5xx: the service is in trouble, whatever the request was. Pure: the time and the
+ * random number are arguments.
  */
 
 #include "common/base.h"
@@ -14,20 +16,20 @@ enum circuit_state { CIRCUIT_CLOSED, CIRCUIT_OPEN, CIRCUIT_PROBING, CIRCUIT_STAT
 
 struct circuit {
 	enum circuit_state state;
-	int failures;     /* in a row */
-	int opened;       /* times in a row that it opened */
+	int failures;     /* consecutive */
+	int opened;       /* consecutive times that it opened */
 	int64_t until_ms; /* while open */
 };
 
 extern const char *const circuit_names[CIRCUIT_STATES];
 
-/* Whether a request may go now. The one that may while the time of an open circuit is over is the probe. */
+/* Returns whether a request may be sent now. If the open time of the circuit is over, that request is the probe. */
 bool circuit_take(struct circuit *circuit, int64_t now_ms);
-/* How a request ended that circuit_take let go. True if the circuit opened because of it. */
+/* Records the result of a request that circuit_take allowed. Returns true if this opened the circuit. */
 bool circuit_heard(struct circuit *circuit, bool well, int64_t now_ms, uint32_t chance);
-/* The request was given up without an end: if it was the probe, the next one is. */
+/* A request was aborted without a result. If it was the probe, the next request becomes the probe. */
 void circuit_unheard(struct circuit *circuit, int64_t now_ms);
-/* How long to wait before asking again; 0: a request may go. */
+/* Returns how long to wait before calling circuit_take; 0: a request may be sent. */
 int64_t circuit_wait(const struct circuit *circuit, int64_t now_ms);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <openssl/crypto.h>
 
-/* The token stands in the body once; its characters need no escapes. */
+/* The token occurs once in the body, and its characters need no escapes. */
 static char *body_secret(const char *body)
 {
 	static const char member[] = "\"access_token\":\"";
@@ -17,7 +17,7 @@ static char *body_secret(const char *body)
 		return NULL;
 	begin += strlen(member);
 	len = strcspn(begin, "\"");
-	if (len < 8) /* shorter than any token: replacing it would spoil a text for nothing */
+	if (len < 8) /* shorter than any token: redacting it would only damage the text */
 		return NULL;
 	secret = mem_new(len + 1, 1);
 	memcpy(secret, begin, len);

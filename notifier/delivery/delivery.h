@@ -3,7 +3,7 @@
 #define NOTIFIER_DELIVERY_DELIVERY_H
 
 /*
- * One claimed request, from the claim to the scheduler's answer to its last report.
+ * One claimed request, from the claim until the scheduler has answered its last report.
  *
  *   QUEUED ----> SENDING ----> ENDING ----> gone
  *     ^             |
@@ -26,43 +26,45 @@ enum delivery_state { DELIVERY_QUEUED, DELIVERY_SENDING, DELIVERY_WAITING, DELIV
 struct delivery {
 	struct table_entry entry; /* in dispatch's table, by id */
 	const struct delivery_kind *kind;
-	struct id id, run; /* the run's: "" without one */
+	struct id id, run; /* `run`: "" if there is none */
 	int attempt;
 	enum delivery_state state;
-	bool settled; /* the service reported its result, or the request is not this notifier's: no more tries */
+	bool settled; /* the service has reported its result, or this notifier has lost the request: no more tries */
 	char *body;
 	size_t body_len;
 	json_t *mail; /* {"to","subject"}, or NULL */
-	char *secret; /* the access token in the body: its echo is not shown; or NULL */
+	char *secret; /* the access token in the body, which is redacted from answers; or NULL */
 	char signature[SHA512_HEX_SIZE];
-	int64_t give_up_ms; /* of clock_mono_ms */
+	int64_t give_up_ms; /* by clock_mono_ms */
 	int failures;
 	struct route *route;     /* the URL and its circuit */
-	struct host *host;       /* where the URL leads */
+	struct host *host;       /* the host of the URL */
 	struct delivery *next;   /* in the host's queue */
 	struct due due;          /* while WAITING */
 	struct sending *sending; /* while SENDING */
 };
 
-/* What one request came to. Texts are borrowed. */
+/* The result of one try. Texts are borrowed. */
 struct outcome {
 	int status; /* 0: no answer */
 	double seconds;
-	const char *answer;    /* as answer_clean shows it; NULL if it is empty or from an address of the allow-list */
-	const char *error;     /* what went wrong, for people; or NULL */
-	const json_t *headers; /* of an answer that is shown, if its kind shows them; or NULL */
+	const char
+		*answer;   /* filtered by answer_clean; NULL if it is empty or came from an address of the allow-list */
+	const char *error; /* what went wrong, for users; or NULL */
+	const json_t *headers; /* of the answer, if its kind reports them and the address is not from the allow-list; or
+				  NULL */
 	int retry_after;       /* seconds, or 0 */
-	bool forbidden;        /* this request may never go: trying again is no use */
+	bool forbidden;        /* the request is not permitted, so it is not retried */
 };
 
-/* From a claim's answer: an item of its list. NULL if a member is missing or is none. */
+/* Creates a delivery from an item of a claim's answer. NULL if a member is missing or invalid. */
 struct delivery *delivery_new(const json_t *claimed, int64_t now_ms);
 void delivery_free(struct delivery *delivery);
 
-/* Where the request goes. Borrowed. */
+/* The URL that the request is sent to. Borrowed. */
 const char *delivery_url(const struct delivery *delivery);
 
-/* `POST deliveries`' item for a try; `end` is "acknowledged", "gave-up" or NULL. The caller frees it. */
+/* The item of `POST deliveries` for a try; `end` is "acknowledged", "gave-up" or NULL. The caller frees it. */
 char *delivery_report(const struct delivery *delivery, const struct outcome *outcome, const char *end);
 /* {"id","attempt"}: for heartbeats and releases. A new reference. */
 json_t *delivery_name(const struct delivery *delivery);

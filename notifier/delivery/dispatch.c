@@ -29,7 +29,7 @@ struct dispatch {
 	struct loop_timer pump_timer, due_timer, sweep_timer;
 };
 
-/* What the scheduler is told of one try. It may outlive the delivery. */
+/* The report of one try to the scheduler. It may outlive the delivery. */
 struct report {
 	struct lane_item item; /* first */
 	struct dispatch *dispatch;
@@ -59,7 +59,7 @@ static struct delivery *find(const struct dispatch *dispatch, const char *id)
 	return entry ? table_owner(entry, struct delivery, entry) : NULL;
 }
 
-/* Whatever it was doing ends, untold. */
+/* Removes the delivery in any state, without a report. */
 static void drop(struct dispatch *dispatch, struct delivery *delivery)
 {
 	if (delivery->state == DELIVERY_QUEUED)
@@ -129,7 +129,7 @@ static void report(
 	lane_add(dispatch->reports, &new->item, new->id.text, text, strlen(text));
 }
 
-/* The deadline runs from here on, if the service has not reported yet. */
+/* The scheduler has stored the report. The deadline starts here if the service has not reported its result yet. */
 static void reported(void *data, struct lane_item *item, const json_t *answer)
 {
 	struct report *report = (struct report *)(void *)item;
@@ -251,7 +251,7 @@ static void start(struct dispatch *dispatch, struct delivery *delivery)
 	sender_start(dispatch->sender, delivery, !idle, host->in_flight <= KEPT_CONNECTIONS);
 }
 
-/* Its circuit is open: it waits for that, or its time is over. */
+/* The circuit is open: the delivery waits until it may close, or ends if its time is over. */
 static void hold(struct dispatch *dispatch, struct delivery *delivery)
 {
 	static const struct outcome untried = {.error = "not sent: the service failed several times in a row"};
@@ -280,9 +280,9 @@ static void pump(void *data)
 	}
 }
 
-/* ---- from outside ---- */
+/* ---- public functions ---- */
 
-/* Mails go to the operator's server. */
+/* Mails are sent to the operator's server. */
 static const char *destination(const struct dispatch *dispatch, const json_t *claimed)
 {
 	const char *url = json_string_at(claimed, "url");
@@ -290,7 +290,7 @@ static const char *destination(const struct dispatch *dispatch, const json_t *cl
 	return url ? url : dispatch->notifier->options.smtp_url;
 }
 
-/* Ends a mail that can't be sent, and says why. */
+/* Ends a mail that can't be sent, with the reason in its report. Returns false if the mail can be sent. */
 static bool unmailable(struct dispatch *dispatch, struct delivery *delivery)
 {
 	static const struct outcome no_server = {
@@ -317,7 +317,7 @@ void dispatch_take(struct dispatch *dispatch, const json_t *claimed)
 		delivery_free(delivery);
 		return;
 	}
-	/* An earlier attempt's lease ran out, and it came back here. */
+	/* The lease of an earlier attempt expired, and this notifier has claimed the request again. */
 	if (before)
 		drop(dispatch, before);
 	table_add(&dispatch->deliveries, &delivery->entry, delivery->id.text);
@@ -344,7 +344,8 @@ size_t dispatch_count(const struct dispatch *dispatch)
 	return dispatch->deliveries.count;
 }
 
-/* What waits for another try holds no place: hosts that are down must not keep those that are up from being served. */
+/* Deliveries that wait for another try do not count: unreachable hosts must not take the room of those that work.
+ * Their number has a bound of its own. */
 size_t dispatch_room(const struct dispatch *dispatch)
 {
 	size_t taken = dispatch->deliveries.count - dispatch->states[DELIVERY_WAITING];
@@ -407,7 +408,8 @@ void dispatch_lose(struct dispatch *dispatch)
 
 /* ---- circuits ---- */
 
-/* Without what may be a secret: user, password and query, and perhaps the path. The caller frees it. */
+/* The URL without parts that may be secret: user, password, query, and the path if it is secret. The caller frees
+ * it. */
 static char *url_shown(const struct route *route)
 {
 	const char *url = route->url, *scheme = strstr(url, "://"), *begin = scheme ? scheme + 3 : url;

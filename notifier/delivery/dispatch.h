@@ -3,10 +3,11 @@
 #define NOTIFIER_DELIVERY_DISPATCH_H
 
 /*
- * The deliveries that are this notifier's: sends each one's request until it is acknowledged, until its time is over,
- * or until its service has reported, and tells the scheduler of every try.
+ * The deliveries that this notifier has claimed. Sends each request until it is acknowledged, its time is over, or
+ * its service has reported its result. Reports every try to the scheduler.
  *
- * Nothing is locked while a request is under way: services report before they answer it. Only 200 acknowledges.
+ * A service may send its callback before it answers the request. No lock is held while a request is in flight, so
+ * the callback is processed at once. kinds.h says which statuses acknowledge a request.
  */
 
 #include "common/json/json.h"
@@ -19,23 +20,24 @@ struct notifier;
 int dispatch_open(struct notifier *notifier, struct dispatch **ret_dispatch);
 void dispatch_free(struct dispatch *dispatch);
 
-/* Starts what a claim brought (an item of its answer). What can't be read, or is here already, is skipped. */
+/* Starts an item of a claim's answer. Skips an item that is malformed or that is here already. */
 void dispatch_take(struct dispatch *dispatch, const json_t *claimed);
-/* The request's task result came to its end, or that attempt (0: any) is not this notifier's any more: no more tries.
- */
+/* The request's task result is final, or this notifier has lost that attempt (0: any attempt). No more tries are
+ * made. */
 void dispatch_settle(struct dispatch *dispatch, const char *id, int attempt);
-/* How many more deliveries fit. */
+/* Returns how many more deliveries fit. */
 size_t dispatch_room(const struct dispatch *dispatch);
-/* How many there are, and how many of them are on the way to a service or to the scheduler. */
+/* Returns the number of deliveries, and of those that are in flight to a service or to the scheduler. */
 size_t dispatch_count(const struct dispatch *dispatch);
 size_t dispatch_busy(const struct dispatch *dispatch);
 /* {"id","attempt"} of all. A new reference. */
 json_t *dispatch_names(struct dispatch *dispatch);
-/* The lease is over: what is not on its way is not this notifier's any more. */
+/* The lease has expired: drops the deliveries that are not in flight. */
 void dispatch_lose(struct dispatch *dispatch);
-/* Stops what is not on its way, and with `all` what is; returns the names of those that are to be handed back. */
+/* Drops the deliveries that are not in flight, and with `all` those in flight as well. Returns the names to hand
+ * back. */
 json_t *dispatch_hand_back(struct dispatch *dispatch, bool all);
-/* The circuits as JSON, for people. */
+/* The circuits as JSON, for operators. A new reference. */
 json_t *dispatch_circuits(struct dispatch *dispatch);
 
 #endif

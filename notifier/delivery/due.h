@@ -2,7 +2,7 @@
 #ifndef NOTIFIER_DELIVERY_DUE_H
 #define NOTIFIER_DELIVERY_DUE_H
 
-/* What waits for its time, thousands at once: a binary heap of entries that stand in their owners. */
+/* A binary heap of timers, for thousands at once. The entries are embedded in their owners. */
 
 #include "common/base.h"
 
@@ -12,16 +12,16 @@ struct due {
 };
 
 struct due_heap {
-	struct due **items; /* the next one first */
+	struct due **items; /* the earliest first */
 	size_t count, room;
 };
 
-/* An entry that waits already is moved. */
+/* Adds the entry, or moves one that is in the heap. */
 void due_set(struct due_heap *heap, struct due *due, int64_t at_ms);
 void due_clear(struct due_heap *heap, struct due *due);
-/* Takes out one whose time has come, or NULL. */
+/* Removes and returns an entry that is due, or NULL. */
 struct due *due_take(struct due_heap *heap, int64_t now_ms);
-/* When the next one is due, or -1. */
+/* The time of the next entry, or -1. */
 int64_t due_next(const struct due_heap *heap);
 void due_release(struct due_heap *heap);
 

@@ -38,7 +38,7 @@ void hosts_release(struct hosts *hosts)
 	table_release(&hosts->routes);
 }
 
-/* ---- finding ---- */
+/* ---- lookup ---- */
 
 /* "https://user@Host:port/path" -> "https://host:port". The caller frees it. */
 static char *url_origin(const char *url)
@@ -209,7 +209,7 @@ void hosts_sent(struct hosts *hosts, struct host *host, bool opening)
 	turn_join(hosts, host);
 }
 
-/* ---- forgetting ---- */
+/* ---- expiry ---- */
 
 struct sweep {
 	struct hosts *hosts;

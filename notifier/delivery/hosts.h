@@ -3,11 +3,15 @@
 #define NOTIFIER_DELIVERY_HOSTS_H
 
 /*
- * Who may be sent next. Requests wait in a queue of their host: libcurl's own queue would count the waiting against
- * their timeouts. Hosts take turns, so that one with thousands of requests does not hold up the others.
+ * Decides which request is sent next. Each host has a queue: in libcurl's own queue, the waiting would count against
+ * the timeouts of requests. Hosts take turns, so that a host with thousands of requests does not delay the others.
  *
- * Bounds: requests in flight altogether, in flight at one host, and connections being opened at one host (few until one
- * was opened, since each may hold a resolver's thread and a dead host holds them for long).
+ * Bounds:
+ *
+ *  - requests in flight altogether;
+ *  - requests in flight at one host;
+ *  - connections being opened at one host. This bound is low until a connection has been opened, since each attempt
+ *    may occupy a resolver's thread, and an unreachable host occupies it for long.
  */
 
 #include "notifier/delivery/circuit.h"
@@ -18,10 +22,10 @@ struct host {
 	char *origin;             /* "https://host:port" */
 	struct delivery *head, **tail;
 	size_t queued, in_flight, opening;
-	size_t idle;  /* connections that were kept, as far as is known */
+	size_t idle;  /* estimate of the idle connections */
 	bool proven;  /* a connection was opened, and the last attempt at one did not fail */
-	size_t users; /* deliveries that lead here, whatever their state */
-	bool in_turn; /* in the ring of those that may send */
+	size_t users; /* deliveries to this host, in any state */
+	bool in_turn; /* in the ring of hosts that may send */
 	struct host *next_in_turn;
 	int64_t used_ms;
 };
@@ -31,7 +35,7 @@ struct route {
 	struct table_entry entry; /* by URL */
 	char *url;
 	struct circuit circuit;
-	bool secret; /* its path is not shown */
+	bool secret; /* its path is redacted */
 	size_t users;
 	int64_t used_ms;
 };
@@ -45,23 +49,23 @@ struct hosts {
 void hosts_init(struct hosts *hosts, size_t most, size_t per_host);
 void hosts_release(struct hosts *hosts);
 
-/* Gives the delivery its host and route. */
+/* Sets the delivery's host and route. */
 void hosts_assign(struct hosts *hosts, struct delivery *delivery, const char *url, int64_t now_ms);
-/* The delivery is about to be freed. */
+/* Must be called before the delivery is freed. */
 void hosts_leave(struct hosts *hosts, struct delivery *delivery, int64_t now_ms);
 
 void hosts_queue(struct hosts *hosts, struct delivery *delivery);
 void hosts_unqueue(struct hosts *hosts, struct delivery *delivery);
-/* The next delivery that may be sent, taken out of its queue and counted as in flight and opening; or NULL. */
+/* Takes the next delivery that may be sent out of its queue, and counts it as in flight and opening. NULL if none. */
 struct delivery *hosts_next(struct hosts *hosts);
-/* It is not sent after all. */
+/* The delivery that hosts_next returned is not sent after all. */
 void hosts_put_back(struct hosts *hosts, struct host *host);
-/* Its connection is open. */
+/* The connection of a delivery is open. */
 void hosts_opened(struct hosts *hosts, struct host *host);
-/* It was sent, or failed. `opening`: before its connection was open. */
+/* A delivery was sent or has failed. `opening`: its connection was not open yet. */
 void hosts_sent(struct hosts *hosts, struct host *host, bool opening);
 
-/* Forgets the hosts and URLs that nobody used for minutes. */
+/* Frees the hosts and URLs that have not been used for ten minutes. */
 void hosts_sweep(struct hosts *hosts, int64_t now_ms);
 
 #endif

@@ -4,7 +4,8 @@
 #include "common/ids.h"
 #include "notifier/delivery/delivery.h"
 
-/* A run task's service has to answer 200 and nothing else; it may be about to be put right. */
+/* A run task's service must answer 200. Any other status is retried, since the operator may be about to fix the
+ * service. */
 static enum fate task_judge(const struct outcome *outcome)
 {
 	if (outcome->forbidden)
@@ -12,7 +13,7 @@ static enum fate task_judge(const struct outcome *outcome)
 	return outcome->status == 200 ? FATE_TAKEN : FATE_AGAIN;
 }
 
-/* A receiver that dislikes a notification will dislike it the next time, too. */
+/* A receiver that rejects a notification would reject it again, so other 4xx are not retried. */
 static enum fate hook_judge(const struct outcome *outcome)
 {
 	int status = outcome->status;
@@ -30,7 +31,7 @@ static bool http_in_trouble(int status)
 	return status == 0 || status == 429 || status >= 500;
 }
 
-/* In SMTP 4xx is for now and 5xx for good. */
+/* In SMTP, 4xx is a temporary and 5xx a permanent failure. */
 static enum fate mail_judge(const struct outcome *outcome)
 {
 	if (outcome->forbidden || outcome->status >= 500)

@@ -2,14 +2,14 @@
 #ifndef NOTIFIER_DELIVERY_KINDS_H
 #define NOTIFIER_DELIVERY_KINDS_H
 
-/* What is sent: run tasks' requests, notifications to an address, and notifications by mail. One row says how they
- * differ; everything else is the same for all of them. */
+/* The kinds of requests: run tasks' requests, notifications to a URL, and notifications by mail. A row of the table
+ * has all that differs between them. */
 
 #include "common/json/json.h"
 
 struct outcome;
 
-/* What an answer means for the request. */
+/* What an answer means for the request: acknowledged, retry, or give up. */
 enum fate { FATE_TAKEN, FATE_AGAIN, FATE_NEVER };
 
 enum { KIND_TASK, KIND_HOOK, KIND_MAIL, KINDS };
@@ -20,16 +20,16 @@ struct delivery_kind {
 	const char *prefix;    /* of its ids */
 	const char *signature; /* the header's name; NULL: not signed */
 	const char *agent;     /* in its User-Agent */
-	bool secret_path;      /* who knows the URL's path may write there, as with chats' webhooks */
-	bool shows_headers;    /* the scheduler wants to know the answer's headers */
-	bool has_deadline;     /* what was taken has to be reported by then */
+	bool secret_path;      /* the path is a credential, as in the webhook URLs of chat services */
+	bool shows_headers;    /* the answer's headers are reported to the scheduler */
+	bool has_deadline;     /* an acknowledged request must be followed by a callback before its deadline */
 	enum fate (*judge)(const struct outcome *outcome);
-	bool (*in_trouble)(int status); /* the server is, whatever it was asked: what opens a circuit */
+	bool (*in_trouble)(int status); /* whether the server fails whatever it is sent: opens the circuit */
 };
 
 extern const struct delivery_kind delivery_kinds[KINDS];
 
-/* The kind of a claimed request; NULL if its id is of none. */
+/* The kind of a claimed request, by the prefix of its id; NULL if it is unknown. */
 const struct delivery_kind *delivery_kind_of(const json_t *claimed);
 
 #endif

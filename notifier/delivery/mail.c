@@ -7,7 +7,7 @@
 #include "common/crypto.h"
 #include "common/http/mail_address.h"
 
-/* An encoded word has 75 characters at the most, a line of base64 76: 45 and 57 bytes. */
+/* An encoded word has at most 75 characters, and a line of base64 76. These hold 45 and 57 bytes. */
 enum { MESSAGE_LIMIT = 4 << 20, WORD_BYTES = 45, LINE_BYTES = 57 };
 
 size_t mail_recipients(const json_t *to)
@@ -45,7 +45,7 @@ static bool plain(const char *text)
 	return len < 60 && !strstr(text, "=?");
 }
 
-/* Never in the middle of a character. */
+/* The length of the next encoded word. Does not split a UTF-8 character. */
 static size_t word_length(const char *text)
 {
 	size_t len = strnlen(text, WORD_BYTES + 1);

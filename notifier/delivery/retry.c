@@ -3,7 +3,7 @@
 
 #include "common/crypto.h"
 
-/* Closer to the give-up time than this, one more try is no use. */
+/* No try is scheduled closer to the give-up time than this. */
 enum { LAST_TRY_MS = 250 };
 
 const struct retry retry_service = {.first_ms = 1000, .most_ms = 60 * 1000, .most_asked_ms = 5 * 60 * 1000};
@@ -24,7 +24,7 @@ int64_t retry_wait(const struct retry *retry, int failures, int retry_after_s, u
 	wait = jitter(wait < retry->most_ms ? wait : retry->most_ms, random);
 	if (asked > retry->most_asked_ms)
 		asked = retry->most_asked_ms;
-	/* Not before the time asked for, and not all at that very moment. */
+	/* Not before the time asked for, and spread out so that the retries do not coincide. */
 	return wait > asked ? wait : asked + (int64_t)(random % 1024) * retry->first_ms / 1024;
 }
 

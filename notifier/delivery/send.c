@@ -25,7 +25,7 @@ struct sender {
 	char *user_agents[KINDS];
 	CURLM *multi;
 	struct loop_timer timer;
-	struct curl_slist *headers; /* what every request has */
+	struct curl_slist *headers; /* common to all requests */
 	struct sending *first;
 };
 
@@ -36,9 +36,9 @@ struct sending {
 	struct guarded guarded;
 	char error[CURL_ERROR_SIZE];
 	char signature[SHA512_HEX_SIZE + 32];
-	struct curl_slist header; /* the signature, and then sender->headers */
-	struct buf answer;        /* its first ANSWER_COLLECTED bytes */
-	json_t *headers;          /* of the answer, if its kind shows them */
+	struct curl_slist header; /* the signature, linked to sender->headers */
+	struct buf answer;        /* the first ANSWER_COLLECTED bytes */
+	json_t *headers;          /* of the answer, if its kind reports them */
 	char *message;            /* a mail's */
 	size_t message_len, message_sent;
 	struct curl_slist *recipients;
@@ -72,7 +72,7 @@ static void sending_free(struct sending *sending)
 	free(sending);
 }
 
-/* ---- the end ---- */
+/* ---- completion ---- */
 
 static const char *why(const struct sending *sending, CURLcode code)
 {
@@ -88,7 +88,7 @@ static void sending_ended(struct sending *sending, CURLcode code)
 	struct sender *sender = sending->sender;
 	struct delivery *delivery = sending->delivery;
 	struct outcome outcome = {.error = code ? why(sending, code) : NULL};
-	/* An address that only the allow-list opens is not public, and neither is what it answers. */
+	/* An address that only the allow-list permits is internal. Its answers must not be shown to tenants. */
 	bool shown = !sending->guarded.listed;
 	_cleanup_(freep) char *answer = NULL;
 	curl_off_t retry_after = 0, took_us = 0;
@@ -97,7 +97,8 @@ static void sending_ended(struct sending *sending, CURLcode code)
 	curl_easy_getinfo(sending->easy, CURLINFO_TOTAL_TIME_T, &took_us);
 	curl_easy_getinfo(sending->easy, CURLINFO_RETRY_AFTER, &retry_after);
 	curl_easy_getinfo(sending->easy, CURLINFO_RESPONSE_CODE, &status);
-	/* An answer whose end is not waited for is an answer; one that broke off is none. A mail server's no is one. */
+	/* The status counts if the answer is complete, was cut off here for its size, or is a mail server's refusal.
+	 * It does not count if the connection broke off. */
 	if (!code || sending->too_large || (delivery->mail && status >= 400))
 		outcome.status = (int)status;
 	outcome.seconds = (double)took_us / 1e6;
@@ -105,7 +106,7 @@ static void sending_ended(struct sending *sending, CURLcode code)
 	outcome.headers = outcome.status && shown ? sending->headers : NULL;
 	outcome.forbidden =
 		sending->guarded.why[0] || code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL;
-	/* Of a mail that was neither taken nor refused, what the server said last says nothing. */
+	/* If a mail was neither accepted nor refused, the server's last reply belongs to an earlier command. */
 	if (shown && sending->answer.len && (outcome.status || !delivery->mail))
 		outcome.answer = answer = answer_clean(sending->answer.data, sending->answer.len, delivery->secret);
 	sender->spec.ended(sender->spec.data, delivery, &outcome);
@@ -128,7 +129,7 @@ static void collect(struct sender *sender)
 	}
 }
 
-/* ---- the loop's side ---- */
+/* ---- integration with the loop ---- */
 
 static void socket_ready(void *data, int fd, unsigned events)
 {
@@ -191,13 +192,13 @@ struct sender *sender_new(const struct sender_spec *spec)
 	sender->multi = multi_new();
 	sender->headers = curl_slist_append(NULL, "Content-Type: application/json");
 	curl_slist_append(sender->headers, "Accept: application/json");
-	/* Else libcurl waits a second for a 100 that few servers send. */
+	/* Without this, libcurl waits a second for a 100 that few servers send. */
 	curl_slist_append(sender->headers, "Expect:");
 	curl_multi_setopt(sender->multi, CURLMOPT_SOCKETFUNCTION, socket_wanted);
 	curl_multi_setopt(sender->multi, CURLMOPT_SOCKETDATA, sender);
 	curl_multi_setopt(sender->multi, CURLMOPT_TIMERFUNCTION, timer_wanted);
 	curl_multi_setopt(sender->multi, CURLMOPT_TIMERDATA, sender);
-	/* Above this libcurl looks through all connections for the oldest, each time one is done with. */
+	/* Above this number libcurl searches all connections for the oldest whenever a request is done. */
 	curl_multi_setopt(sender->multi, CURLMOPT_MAXCONNECTS, (long)spec->most);
 	return sender;
 }
@@ -216,7 +217,7 @@ void sender_free(struct sender *sender)
 	free(sender);
 }
 
-/* ---- what libcurl calls ---- */
+/* ---- libcurl's callbacks ---- */
 
 static size_t answer_came(char *bytes, size_t size, size_t count, void *data)
 {
@@ -243,7 +244,7 @@ static void goes_out(void *data)
 {
 	struct sending *sending = data;
 
-	/* It goes out again, over another connection, if a kept one turns out to be closed. */
+	/* If a reused connection turns out to be closed, libcurl sends the request again over another one. */
 	if (!sending->opening)
 		return;
 	sending->opening = false;
@@ -258,7 +259,7 @@ static void set_request(struct sending *sending)
 	struct delivery *delivery = sending->delivery;
 	CURL *easy = sending->easy;
 
-	/* libcurl's way to write a header without a value is a semicolon. */
+	/* For a header without a value libcurl expects a semicolon. */
 	snprintf(sending->signature, sizeof(sending->signature), "%s%s%s", delivery->kind->signature,
 		*delivery->signature ? ": " : ";", delivery->signature);
 	sending->header = (struct curl_slist){.data = sending->signature, .next = sender->headers};
@@ -287,7 +288,7 @@ static size_t message_wanted(char *bytes, size_t size, size_t count, void *data)
 	return len;
 }
 
-/* What the server last said is what is shown: "250 2.0.0 queued as 4F". Its goodbye (221) is not. */
+/* Keeps the server's last reply, such as "250 2.0.0 queued as 4F". The reply to QUIT (221) is not kept. */
 static size_t reply_came(char *bytes, size_t size, size_t count, void *data)
 {
 	struct sending *sending = data;
@@ -322,8 +323,8 @@ static void mail_fill(struct sending *sending)
 		curl_slist_append(sending->recipients, json_string_value(address));
 }
 
-/* The server is the operator's own: no guard and no proxy. One recipient that it refuses does not keep the others from
- * theirs. */
+/* The server belongs to the operator, so neither the guard nor the proxy is used. If the server refuses one
+ * recipient, the mail is still sent to the others. */
 static void set_mail(struct sending *sending)
 {
 	const struct sender_mail *mail = &sending->sender->spec.mail;
@@ -349,7 +350,7 @@ static void set_mail(struct sending *sending)
 	curl_easy_setopt(easy, CURLOPT_PASSWORD, mail->password);
 }
 
-/* ---- starting ---- */
+/* ---- start ---- */
 
 static void set_answer(struct sending *sending)
 {

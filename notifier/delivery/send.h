@@ -3,8 +3,9 @@
 #define NOTIFIER_DELIVERY_SEND_H
 
 /*
- * One request to a service, or one mail, over libcurl's multi interface in the loop: signed, under guard, bounded in
- * time, its answer bounded in size. No redirects, no proxies of the environment, TLS verified.
+ * Sends one request to a service, or one mail, with libcurl's multi interface in the loop. Requests are signed and
+ * guarded (common/guard.h), have timeouts and a bound on the size of the answer. Redirects and the environment's
+ * proxies are not used. TLS certificates are verified.
  */
 
 #include "notifier/delivery/delivery.h"
@@ -13,9 +14,9 @@ struct guard;
 struct loop;
 struct sender;
 
-/* The operator's mail server's. */
+/* Settings of the operator's mail server. */
 struct sender_mail {
-	const char *from, *user, *password; /* no user: no login */
+	const char *from, *user, *password; /* user: "" for no login */
 	bool plain;                         /* without TLS */
 };
 
@@ -25,22 +26,22 @@ struct sender_spec {
 	const char *proxy;      /* or "" */
 	const char *public_url; /* in the User-Agent */
 	struct sender_mail mail;
-	size_t most; /* connections that are open or kept */
+	size_t most; /* connections that are open or idle */
 	long connect_ms, response_ms;
 	void *data;
-	/* The connection is open and the request goes out. Nothing may be started from within. */
+	/* The connection is open and the request is being sent. The function must not start a request. */
 	void (*opened)(void *data, struct delivery *delivery);
-	/* Its end; may come from within sender_start for what can't be sent at all. */
+	/* The request has ended. Called from within sender_start if the request can't be sent at all. */
 	void (*ended)(void *data, struct delivery *delivery, const struct outcome *outcome);
 };
 
 struct sender *sender_new(const struct sender_spec *spec);
-/* Aborts what runs. */
+/* Aborts the requests that are running. */
 void sender_free(struct sender *sender);
-/* `fresh`: no connection to that host is known to be idle, so none is looked for. `keep`: the connection may be kept.
- */
+/* `fresh`: no connection to that host is idle, so libcurl need not search for one. `keep`: the connection may be
+ * kept. */
 void sender_start(struct sender *sender, struct delivery *delivery, bool fresh, bool keep);
-/* Breaks the request off without `ended`. Not from within `opened`. */
+/* Aborts the request without calling `ended`. Must not be called from within `opened`. */
 void sender_abort(struct sender *sender, struct delivery *delivery);
 /* True while its connection is not open yet. */
 bool sending_opens(const struct sending *sending);

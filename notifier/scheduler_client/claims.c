@@ -10,25 +10,25 @@
 #include "notifier/notifier.h"
 #include "notifier/scheduler_client/scheduler.h"
 
-/* Two claims at a time, so that the scheduler is at the next one while an answer is read here. */
+/* Two claims overlap, so that the scheduler works on the next one while this process reads an answer. */
 enum { IDLE_MS = 2000, MOST_IDS = 200, MOST_CLAIMS = 2 };
 
 struct claim {
 	struct claims *claims;
 	struct fetch *fetch;
 	const char *ids[MOST_IDS]; /* borrowed from the bus */
-	size_t tickets;            /* 0: the oldest that wait */
-	size_t most;               /* how many it may bring */
-	bool done;                 /* answered well, while an older one is not */
+	size_t tickets;            /* how many of `ids`; 0: the claim asks for the oldest requests instead */
+	size_t most;               /* how many requests the answer may have */
+	bool done;                 /* answered, but an older claim is not */
 	int64_t sent_ms;
-	struct loop_timer timer; /* after a failure, the same is asked again */
+	struct loop_timer timer; /* repeats the claim after a failure */
 };
 
 struct claims {
 	struct notifier *notifier;
-	struct claim under_way[MOST_CLAIMS]; /* a ring, oldest first: tickets are settled in their order */
+	struct claim under_way[MOST_CLAIMS]; /* a ring, oldest first: offsets are stored in this order */
 	size_t first, count;
-	bool more; /* the last claim without tickets brought as many as it could */
+	bool more; /* the last claim without tickets returned as many requests as it could */
 	int failures;
 	struct loop_timer timer;
 };
@@ -65,7 +65,7 @@ bool claims_busy(const struct claims *claims)
 	return false;
 }
 
-/* What fits, with what is on its way here taken as come. */
+/* The number of further requests that fit. Counts claims under way at their most. */
 static size_t room(const struct claims *claims)
 {
 	size_t left = dispatch_room(claims->notifier->dispatch), coming = 0;
@@ -120,7 +120,8 @@ void claims_wake(struct claims *claims)
 	}
 }
 
-/* Without a ticket: what waits has none, or its ticket was lost, or its notifier was. */
+/* Claims without tickets. This finds requests that have no ticket, whose ticket was lost, or whose notifier has
+ * died. */
 static void idle(void *data)
 {
 	struct claims *claims = data;
@@ -132,7 +133,7 @@ static void idle(void *data)
 	claims_wake(claims);
 }
 
-/* From the oldest on. */
+/* Removes answered claims, from the oldest on. */
 static void settle(struct claims *claims)
 {
 	struct claim *claim;

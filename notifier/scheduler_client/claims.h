@@ -2,8 +2,8 @@
 #ifndef NOTIFIER_SCHEDULER_CLIENT_CLAIMS_H
 #define NOTIFIER_SCHEDULER_CLIENT_CLAIMS_H
 
-/* Asks the scheduler for what is to be sent: those that tickets name, and every two seconds or so the oldest that wait.
- */
+/* Claims requests from the scheduler: those that tickets name, and about every two seconds the oldest unclaimed
+ * ones. */
 
 #include "common/base.h"
 
@@ -12,9 +12,9 @@ struct notifier;
 
 struct claims *claims_new(struct notifier *notifier);
 void claims_free(struct claims *claims);
-/* Claims if there is a ticket and room. */
+/* Sends a claim if there is a ticket and room. */
 void claims_wake(struct claims *claims);
-/* True while an answer is awaited. */
+/* True while a claim is under way. */
 bool claims_busy(const struct claims *claims);
 
 #endif

@@ -19,9 +19,9 @@
 #include "proto/topics.h"
 
 enum { MOST_HELD = 2000, POLL_MS = 1000 };
-enum { READ_AT_ONCE = 256 }; /* messages, however many there are: the loop has other work meanwhile */
+enum { READ_AT_ONCE = 256 }; /* bounds the messages read in one pass, so that the loop gets to its other work */
 
-/* A ticket that was read, until its offset is stored. */
+/* A ticket that was read and whose offset is not stored yet. */
 struct held {
 	struct id id;
 	int32_t partition;
@@ -33,9 +33,9 @@ struct bus {
 	struct kafka_settings settings;
 	struct kafka_producer *producer;
 	struct kafka_consumer *consumer;
-	struct bus_published letter; /* whatever letter it is */
+	struct bus_published letter; /* the tag of every dead letter */
 	int produced_fd, tickets_fd; /* eventfds */
-	struct held held[MOST_HELD]; /* a ring, oldest first: taken ones, then waiting ones */
+	struct held held[MOST_HELD]; /* a ring, oldest first: tickets given to claims, then tickets not claimed yet */
 	size_t first, count, taken;
 	struct loop_timer timer;
 	struct rate letters;
@@ -127,7 +127,7 @@ static void ticket_take(struct bus *bus, const struct kafka_message *message)
 	struct err err = ERR_INIT;
 
 	if (request_ticket_decode(message->payload, message->len, &ticket, &err) < 0) {
-		/* Its offset goes with the next good one's. */
+		/* Its offset is stored along with that of the next valid ticket. */
 		letter_send(bus, message, err.message);
 		return;
 	}
@@ -136,7 +136,7 @@ static void ticket_take(struct bus *bus, const struct kafka_message *message)
 		(struct held){.id = ticket.id, .partition = message->partition, .offset = message->offset};
 }
 
-/* Reads even while paused: it is how librdkafka gets to handle a rebalance. */
+/* Polls even while the partitions are paused: librdkafka handles a rebalance only when it is polled. */
 static void tickets_read(struct bus *bus)
 {
 	struct kafka_message message;
@@ -187,7 +187,7 @@ void bus_claimed(struct bus *bus, size_t count)
 	bus->first = (bus->first + count) % MOST_HELD;
 	bus->count -= count;
 	bus->taken -= count;
-	tickets_read(bus); /* what was left when the ring was full makes no new event */
+	tickets_read(bus); /* messages left behind when the ring was full raise no new event */
 }
 
 void bus_go_on(struct bus *bus)
@@ -210,7 +210,7 @@ static void show_client(const char *client, const struct kafka_stats *stats)
 		metric_setf(M_KAFKA_LAG, (double)stats->lag, "client=\"%s\"", client);
 }
 
-/* What an eventfd does not tell: statistics, and rebalances while everything is paused. */
+/* Handles what raises no event on an eventfd: statistics, and rebalances while all partitions are paused. */
 static void serve(void *data)
 {
 	struct bus *bus = data;

@@ -3,8 +3,9 @@
 #define NOTIFIER_SCHEDULER_CLIENT_KAFKA_CLIENT_H
 
 /*
- * Kafka: tickets of requests to be sent come in on runyard.tasks, tickets of results go out on runyard.task-results.
- * An offset is committed after the claim it led to was answered. Without brokers there are no tickets, and all goes on.
+ * Kafka: reads tickets of requests to send from runyard.tasks and writes tickets of results to runyard.task-results.
+ * An offset is stored after the scheduler has answered the claim for its ticket. Without brokers there are no
+ * tickets, and the notifier relies on its periodic claims.
  */
 
 #include "common/base.h"
@@ -16,20 +17,20 @@ struct notifier;
 int bus_open(struct notifier *notifier, struct bus **ret_bus, struct err *err);
 void bus_free(struct bus *bus);
 
-/* ---- tickets: task results to be claimed ---- */
+/* ---- tickets: requests to claim ---- */
 
 /* Takes up to `most` ids into `ids` (borrowed until bus_claimed) for a claim; returns how many. */
 size_t bus_take(struct bus *bus, size_t most, const char **ids);
-/* The oldest `count` that bus_take gave are dealt with. */
+/* The claim for the oldest `count` tickets that bus_take returned was answered; stores their offsets. */
 void bus_claimed(struct bus *bus, size_t count);
-/* How many wait to be claimed. */
+/* Returns the number of tickets that no claim has taken yet. */
 size_t bus_waiting(const struct bus *bus);
-/* Reads on if there is room, holds the partitions otherwise. */
+/* Resumes the partitions if the ring has room, pauses them otherwise. */
 void bus_go_on(struct bus *bus);
 
 /* ---- results ---- */
 
-/* Called once: whether all replicas have the ticket. */
+/* Called once. `ok`: all in-sync replicas have acknowledged the ticket. */
 typedef void (*bus_published_fn)(void *data, bool ok);
 
 struct bus_published {
@@ -38,7 +39,7 @@ struct bus_published {
 };
 
 /* Sends the ticket of a task result. `published` (borrowed until it is called) may be NULL. Without brokers it is
- * called at once: the scheduler finds what no ticket tells. */
+ * called at once with `ok`: the scheduler finds results without tickets by polling. */
 void bus_publish(struct bus *bus, const char *task_result, const char *run, struct bus_published *published);
 
 #endif

@@ -8,15 +8,15 @@
 #include "notifier/notifier.h"
 #include "notifier/scheduler_client/scheduler.h"
 
-/* Ten thousand deliveries take a dozen calls, one after the other. */
+/* Ten thousand deliveries take ten calls, one after the other. */
 enum { LEASE_MS = 60 * 1000, NAMES_AT_ONCE = 1000 };
 
 struct lease {
 	struct notifier *notifier;
 	int64_t lease_ms;
-	int64_t renewed_ms; /* when the last round that succeeded began */
+	int64_t renewed_ms; /* the start of the last complete round */
 	int64_t began_ms;
-	json_t *names; /* of this round */
+	json_t *names; /* deliveries of this round */
 	size_t told;
 	struct fetch *beating;
 	int failures;
@@ -110,7 +110,7 @@ static void answered(void *data, struct fetch_answer *answer)
 	loop_timer_set(lease->notifier->loop, &lease->timer, jitter(lease->lease_ms / 4, chance()), beat, lease);
 }
 
-/* With nothing to tell it is said too: it is how this process knows that its scheduler is there. */
+/* A heartbeat is sent without deliveries, too: it tells this process whether the scheduler answers. */
 static void beat(void *data)
 {
 	struct lease *lease = data;

@@ -2,7 +2,8 @@
 #ifndef NOTIFIER_SCHEDULER_CLIENT_LEASE_H
 #define NOTIFIER_SCHEDULER_CLIENT_LEASE_H
 
-/* Heartbeats: they keep the scheduler from giving this notifier's deliveries to another, and say which are over. */
+/* Heartbeats. They renew this notifier's leases on its deliveries, and the answers name the deliveries that it has
+ * lost. */
 
 #include <stdint.h>
 
@@ -11,7 +12,7 @@ struct notifier;
 
 struct lease *lease_new(struct notifier *notifier);
 void lease_free(struct lease *lease);
-/* A claim's answer said how long its lease lasts. */
+/* Sets the duration of leases, as the answer to a claim gave it. */
 void lease_granted(struct lease *lease, int64_t lease_ms);
 
 #endif

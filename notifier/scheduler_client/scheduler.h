@@ -12,13 +12,14 @@ struct notifier;
 /* POST /api/notifier/v1/<path> with a JSON body, which is copied. fn is called once, from the loop. */
 struct fetch *scheduler_post(
 	struct notifier *notifier, const char *path, const char *body, size_t len, fetch_fn fn, void *data);
-/* The same with a JSON value, which it takes. */
+/* The same with a JSON value. Takes `body`. */
 struct fetch *scheduler_post_json(struct notifier *notifier, const char *path, json_t *body, fetch_fn fn, void *data);
 struct fetch *scheduler_get(struct notifier *notifier, const char *path, fetch_fn fn, void *data);
 
-/* True for a 2xx; anything else is logged once until the scheduler answers again, and makes the process not ready. */
+/* Returns true for a 2xx. Other answers are logged once until the scheduler answers again, and the process is not
+ * ready meanwhile. */
 bool scheduler_heard(struct notifier *notifier, const struct fetch_answer *answer);
-/* The JSON of a 2xx, or NULL after scheduler_heard said what is wrong. The caller lets go of it. */
+/* The JSON of a 2xx, a new reference. NULL after scheduler_heard has logged the reason. */
 json_t *scheduler_answer(struct notifier *notifier, const struct fetch_answer *answer);
 
 #endif
