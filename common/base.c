@@ -85,7 +85,7 @@ void text_copy(char *field, size_t size, const char *text)
 
 	if (len >= size) {
 		len = size - 1;
-		/* Never half a UTF-8 character. */
+		/* Does not split a UTF-8 character. */
 		while (len && ((unsigned char)text[len] & 0xc0) == 0x80)
 			len--;
 	}

@@ -3,10 +3,10 @@
 #define COMMON_BASE_H
 
 /*
- * The few words that every file uses: scope-bound cleanup and memory that is there or the process is not.
+ * Helpers that every file uses: scope-bound cleanup, memory and texts.
  *
- * Running out of memory ends the process with a line in the log. All that lasts is in PostgreSQL, so a
- * restart is the recovery, and no caller carries a path for it that nobody ever ran.
+ * Allocations never fail: out of memory, the process logs a line and exits. All persistent state is in PostgreSQL,
+ * so a restart recovers it. Callers therefore need no error paths for allocations, which could hardly be tested.
  */
 
 #include <stdbool.h>
@@ -26,22 +26,23 @@ void freep(void *pointer_to_pointer);
 /* For _cleanup_: closes the descriptor unless it is negative. */
 void closep(const int *fd);
 
-/* Raises the limit of open descriptors (RLIMIT_NOFILE) towards `wanted`, as far as this process may. ERR_INVALID if it
- * stays below `least`; else *ret_limit is the limit. */
+/* Raises the limit of open descriptors (RLIMIT_NOFILE) to `wanted`, or as far as this process may. *ret_limit is the
+ * new limit. ERR_INVALID if it is below `least`. */
 int descriptors_raise(
 	unsigned long long least, unsigned long long wanted, unsigned long long *ret_limit, struct err *err);
 
-/* Keeps this process's secrets out of reach: it writes no core file, and no other process of its user may trace it or
- * read its memory and environment in /proc. The setting is lost when the process changes its user. */
+/* Protects the secrets in this process. It writes no core file. Other processes of its user can't trace it or read
+ * its memory and environment in /proc. The setting is lost when the process changes its user. */
 void process_protect(void);
 
-/* Ends the process with that line: for what a library says to have failed for memory alone. */
+/* Ends the process as out of memory. For calls of libraries that fail for no other reason. */
 _Noreturn void mem_out(void);
-/* What a library made, which is NULL for want of memory alone: given back, never NULL. */
+/* Returns `memory`, or ends the process if it is NULL. For results of libraries that are NULL only when out of
+ * memory. */
 void *mem_there(void *memory);
 /* Zeroed memory; never NULL. The caller frees it. */
 void *mem_new(size_t count, size_t size);
-/* Grows or shrinks; never NULL; the old pointer is gone. */
+/* Grows or shrinks; never NULL; the old pointer becomes invalid. */
 void *mem_resize(void *old, size_t count, size_t size);
 /* A copy of the text, or NULL for NULL. The caller frees it. */
 char *mem_text(const char *text);
@@ -54,11 +55,11 @@ bool text_equal(const char *a, const char *b);
 bool text_starts(const char *text, const char *prefix);
 /* The text, or "" for NULL. */
 const char *text_or_empty(const char *text);
-/* Copies into a fixed field of `size` bytes, cutting what does not fit (between characters); always terminated. */
+/* Copies into a fixed field of `size` bytes. Truncates between UTF-8 characters; always terminated. */
 void text_copy(char *field, size_t size, const char *text);
-/* The name of an attribute in words: "auto-apply" is "Auto apply". */
+/* Converts the name of an attribute to words: "auto-apply" to "Auto apply". */
 void text_label(char *field, size_t size, const char *name);
-/* A decimal number within [low, high] and nothing else; -1 and *ret_value untouched otherwise. */
+/* Parses a decimal number within [low, high] that is the whole text. -1 otherwise, with *ret_value unchanged. */
 int text_number(const char *text, long long low, long long high, long long *ret_value);
 
 #endif

@@ -4,15 +4,16 @@
 
 #include <stdint.h>
 
-/* Milliseconds of a clock that only goes forward: for durations and timers. */
+/* Milliseconds of a monotonic clock, for durations and timers. */
 int64_t clock_mono_ms(void);
-/* The same, and it goes on while the machine sleeps: for what ends elsewhere meanwhile, such as leases. */
+/* The same, but including the time that the machine is suspended: for times that other machines measure too, such as
+ * leases. */
 int64_t clock_boot_ms(void);
-/* Microseconds since 1970, UTC: for what people and databases read. */
+/* Microseconds since 1970, UTC, for users and for the database. */
 int64_t clock_wall_us(void);
 
 #define CLOCK_TEXT_SIZE 32
-/* "2026-11-21T01:25:00.123Z" (the API's `tz` form). Returns `text`. */
+/* Formats as "2026-11-21T01:25:00.123Z" (the API's `tz` form). Returns `text`. */
 char *clock_text(int64_t wall_us, char text[CLOCK_TEXT_SIZE]);
 
 #endif

@@ -22,7 +22,8 @@ struct keyring {
 	} keys[MOST_KEYS];
 };
 
-/* libcrypto fails here for memory alone; a digest that is not there would be compared with, or stored. */
+/* libcrypto's calls fail here only when out of memory. Without this check an undefined digest would be compared or
+ * stored. */
 static void must(bool done)
 {
 	if (!done)
@@ -50,8 +51,9 @@ static void crypto_free(void *memory, const char *file, int line)
 	free(memory);
 }
 
-/* Where libcrypto has no memory it uses what is not there, or keeps for good that an algorithm is not: no connection by
- * TLS comes about any more then, libpq's and libcurl's neither. So it ends the process, as everything else does. */
+/* Ends the process when libcrypto can't allocate memory. libcrypto itself would use what it could not create, or
+ * record permanently that an algorithm is missing. After that no TLS connection works any more, in libpq and in
+ * libcurl. */
 __attribute__((constructor)) static void crypto_memory_or_death(void)
 {
 	must(CRYPTO_set_mem_functions(crypto_memory, crypto_resize, crypto_free));
@@ -84,7 +86,7 @@ static void sha256_fetch(void)
 	sha256_method = mem_there(EVP_MD_fetch(NULL, "SHA256", NULL));
 }
 
-/* Each request digests its token: OpenSSL would look for who can do it every time. */
+/* Each request digests its token. EVP_sha256() would look up the implementation each time, so it is fetched once. */
 void crypto_sha256_hex(const void *bytes, size_t len, char ret_hex[SHA256_HEX_SIZE])
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -171,7 +173,7 @@ bool crypto_equal(const char *a, const char *b)
 
 void crypto_random(void *bytes, size_t len)
 {
-	/* Without randomness no token and no nonce is safe; there is no way to go on. */
+	/* Without randomness no token and no nonce is secure, so the process ends. */
 	must(RAND_bytes(bytes, (int)len) == 1);
 }
 
@@ -224,7 +226,7 @@ int crypto_base64_decode(const char *text, struct buf *ret_bytes)
 	size_t len = strlen(text), digits = strspn(text, base64_digits);
 	int got;
 
-	/* OpenSSL passes over blanks, and takes '=' anywhere for a digit. */
+	/* OpenSSL ignores blanks and accepts '=' anywhere as a digit. */
 	if (len % 4 || len - digits > 2 || strspn(text + digits, "=") < len - digits)
 		return -1;
 	_cleanup_(freep) unsigned char *bytes = mem_new(len / 4 * 3 + 1, 1);
@@ -333,7 +335,7 @@ int keyring_seal(const struct keyring *keyring, const char *context, const void 
 		EVP_EncryptUpdate(cipher, text, &n, bytes, (int)len) != 1 ||
 		EVP_EncryptFinal_ex(cipher, text + len, &n) != 1 ||
 		EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_GCM_GET_TAG, TAG_SIZE, text + len) != 1)
-		abort(); /* the library is broken: storing it unsealed is no choice */
+		abort(); /* the library is broken, and the secret must not be stored unsealed */
 	return buf_append(out, sealed, sealed_len);
 }
 

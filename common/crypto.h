@@ -6,8 +6,8 @@
  * Digests, random tokens and the encryption of secrets in the database, with OpenSSL.
  *
  * A keyring holds AES-256 keys by number. The first key seals and signs; every key opens and verifies. Sealed bytes
- * are: key number (4 bytes, big endian), nonce (12), ciphertext, tag (16); the context text given at sealing is
- * authenticated, so that a sealed value moved to another row does not open.
+ * are: key number (4 bytes, big endian), nonce (12), ciphertext, tag (16). The context text given at sealing is
+ * authenticated, so a sealed value that is moved to another row can't be opened.
  */
 
 #include "common/buf.h"
@@ -17,22 +17,22 @@ struct err;
 #define SHA256_HEX_SIZE 65
 
 void crypto_sha256_hex(const void *bytes, size_t len, char ret_hex[SHA256_HEX_SIZE]);
-/* The same of what comes in pieces. `add` does nothing for NULL; `end` frees it. */
+/* The same for data that arrives in pieces. `add` does nothing for NULL; `end` frees the digest. */
 struct sha256;
 struct sha256 *crypto_sha256_begin(void);
 void crypto_sha256_add(struct sha256 *digest, const void *bytes, size_t len);
 void crypto_sha256_end(struct sha256 *digest, char ret_hex[SHA256_HEX_SIZE]);
-/* The same of a whole file, wherever its offset is. -1 with errno. */
+/* The same for a whole file, whatever its offset is. -1 with errno. */
 int crypto_sha256_file(int fd, char ret_hex[SHA256_HEX_SIZE]);
 /* Lowercase hexadecimal MD5, as state versions carry it. */
 void crypto_md5_hex(const void *bytes, size_t len, char ret_hex[33]);
 /* Lowercase hexadecimal HMAC-SHA256. */
 void crypto_hmac_hex(const void *key, size_t key_len, const char *text, char ret_hex[SHA256_HEX_SIZE]);
-/* Lowercase hexadecimal HMAC-SHA512 of the exact bytes: what signs a run task's request. */
+/* Lowercase hexadecimal HMAC-SHA512 of the exact bytes, which signs a run task's request. */
 #define SHA512_HEX_SIZE 129
 void crypto_hmac_sha512_hex(
 	const void *key, size_t key_len, const void *bytes, size_t len, char ret_hex[SHA512_HEX_SIZE]);
-/* True if equal; takes the same time wherever they differ. */
+/* Compares in constant time. */
 bool crypto_equal(const char *a, const char *b);
 /* Base64url without padding of the text's SHA-256, as PKCE (RFC 7636) has it: 43 characters. The caller frees it. */
 char *crypto_challenge(const char *text);
@@ -46,24 +46,24 @@ int crypto_base64_decode(const char *text, struct buf *ret_bytes);
 
 struct keyring;
 
-/* Reads "id:64 hexadecimal digits" separated by commas or line ends. -1 with what is wrong with it. */
+/* Reads "id:64 hexadecimal digits" separated by commas or line ends. -1 with the reason in *err. */
 int keyring_parse(const char *text, struct keyring **ret_keyring, struct err *err);
 void keyring_free(struct keyring *keyring);
 void keyring_freep(struct keyring **keyring);
 size_t keyring_count(const struct keyring *keyring);
-/* The number of the key at that place of the keyring; `place` is below keyring_count, and 0 is the first key. */
+/* The number of the key at a place of the keyring; `place` is below keyring_count, and 0 is the first key. */
 uint32_t keyring_number(const struct keyring *keyring, size_t place);
 /* Derives 32 bytes from the key at that place, for one purpose ("signed-path"). Signers use place 0;
  * verifiers try each place. */
 void keyring_derive(const struct keyring *keyring, size_t place, const char *purpose, unsigned char ret_key[32]);
 
-/* Sealed bytes begin with the number of their key in so many bytes, big endian. */
+/* The size of the key number at the start of sealed bytes, big endian. */
 enum { KEY_NUMBER_SIZE = 4 };
 
-/* Appends the sealed bytes. -1 only for the buffer's limit. */
+/* Appends the sealed bytes. -1 if the buffer's limit would be exceeded. */
 int keyring_seal(const struct keyring *keyring, const char *context, const void *bytes, size_t len, struct buf *out);
 /* Appends the opened bytes. -1 with ERR_UNAVAILABLE if the keyring lacks the key: another scheduler may have it. -1
- * with ERR_INTERNAL if the bytes are not what was sealed. */
+ * with ERR_INTERNAL if authentication fails. */
 int keyring_open(const struct keyring *keyring, const char *context, const void *bytes, size_t len, struct buf *out,
 	struct err *err);
 

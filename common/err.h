@@ -3,28 +3,29 @@
 #define COMMON_ERR_H
 
 /*
- * Errors are values. A function that can fail returns -1 and fills *err; the edge (an HTTP answer, a log line,
- * an exit code) decides what its kind means there. The message is one sentence for a person, never a secret.
+ * Errors are values. A function that can fail returns -1 and fills *err. The caller at the edge (an HTTP answer, a
+ * log line, an exit code) decides what the kind means there. The message is one sentence for a person, never a
+ * secret.
  */
 
 enum err_kind {
 	ERR_NONE,
-	ERR_MALFORMED,    /* it can't be read: 400 */
+	ERR_MALFORMED,    /* can't be parsed: 400 */
 	ERR_UNAUTHORIZED, /* no valid token: 401 */
 	ERR_FORBIDDEN,    /* 403, in the few places where the API names it */
-	ERR_NOT_FOUND,    /* not there, or not for this actor: 404 */
+	ERR_NOT_FOUND,    /* does not exist, or is not visible to this actor: 404 */
 	ERR_CONFLICT,     /* the state does not allow it: 409 */
-	ERR_PRECONDITION, /* the same, in the few places where the API says 412 */
-	ERR_TOO_LARGE,    /* over a bound: 413 */
-	ERR_INVALID,      /* read, and wrong: 422 with a pointer to the field */
-	ERR_BUSY,         /* over a limit for now: 429 */
-	ERR_UNAVAILABLE,  /* a server we need does not answer: 503; try again */
-	ERR_INTERNAL,     /* ours: 500 */
+	ERR_PRECONDITION, /* likewise, in the few places where the API uses 412 */
+	ERR_TOO_LARGE,    /* over a size limit: 413 */
+	ERR_INVALID,      /* parsed, but not valid: 422 with a pointer to the field */
+	ERR_BUSY,         /* over a limit at the moment: 429 */
+	ERR_UNAVAILABLE,  /* a server that this process needs does not answer: 503; retry later */
+	ERR_INTERNAL,     /* an error in this process: 500 */
 };
 
 struct err {
 	enum err_kind kind;
-	char title[64];    /* JSON:API title; empty: the kind's own */
+	char title[64];    /* JSON:API title; empty: the kind's default */
 	char message[512]; /* JSON:API detail, or the log's line */
 	char pointer[128]; /* JSON pointer to the offending field, or empty */
 };
@@ -34,15 +35,15 @@ struct err {
 		.kind = ERR_NONE                                                                                       \
 	}
 
-/* Fills *err and returns -1, so that `return err_set(...)` is the whole of a failing path. */
+/* Fills *err and returns -1, so that a function can fail with `return err_set(...)`. */
 int err_set(struct err *err, enum err_kind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* An ERR_INVALID that points at a field of the request: "/data/attributes/name". Returns -1. */
+/* Sets ERR_INVALID with a pointer to a field of the request: "/data/attributes/name". Returns -1. */
 int err_at(struct err *err, const char *pointer, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* Puts "<text>: " before the message there is. Returns -1. */
+/* Prepends "<text>: " to the message. Returns -1. */
 int err_context(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* ERR_INTERNAL or ERR_UNAVAILABLE with the text of errno. Returns -1. */
+/* Sets ERR_INTERNAL or ERR_UNAVAILABLE with the text of errno. Returns -1. */
 int err_errno(struct err *err, const char *what);
-/* The kind's title as the API shows it: "not found". */
+/* The title that the API shows: "not found". */
 const char *err_title(const struct err *err);
 /* The kind's HTTP status. */
 int err_http_status(enum err_kind kind);

@@ -16,7 +16,8 @@ struct id id_new(const char *prefix)
 	unsigned char bytes[ID_RANDOM * 2];
 	char random[ID_RANDOM + 1] = "";
 
-	/* Bytes past the last whole multiple of the alphabet are drawn again, so that every letter is as likely. */
+	/* Bytes past the last multiple of the alphabet's size are drawn again, so that all letters are equally
+	 * likely. */
 	for (size_t filled = 0; filled < ID_RANDOM;) {
 		crypto_random(bytes, sizeof(bytes));
 		for (size_t i = 0; i < sizeof(bytes) && filled < ID_RANDOM; i++)

@@ -12,11 +12,11 @@ struct id {
 	char text[ID_SIZE];
 };
 
-/* A new random id. The prefix is without its hyphen ("run"). */
+/* Returns a new random id. The prefix has no hyphen ("run"). */
 struct id id_new(const char *prefix);
 /* True if the text has the form of an id with that prefix. */
 bool id_valid(const char *text, const char *prefix);
-/* The other id of the same run: "plan-X" or "apply-X" for "run-X". */
+/* The id with the same random part: "plan-X" or "apply-X" for "run-X". */
 struct id id_sibling(const char *id, const char *prefix);
 
 #endif

@@ -40,7 +40,7 @@ struct line {
 
 static void line_char(struct line *line, char c)
 {
-	/* Room is kept for the closing quote, brace and line end. */
+	/* Reserves space for the closing quote, brace and line end. */
 	if (line->len < sizeof(line->text) - 4)
 		line->text[line->len++] = c;
 }
@@ -70,7 +70,7 @@ static void line_escaped(struct line *line, const char *text)
 
 static void line_field(struct line *line, const char *name, const char *value)
 {
-	/* A field that would not fit whole is left out, so that every line stays JSON. */
+	/* A field that does not fit is left out, so that every line is valid JSON. */
 	if (line->len + strlen(name) + 32 > sizeof(line->text))
 		return;
 	line_char(line, line->len > 1 ? ',' : ' ');
@@ -106,10 +106,10 @@ void log_event(const char *message, char ret_event[LOG_EVENT_SIZE])
 	ret_event[len] = '\0';
 }
 
-/* ---- lines that repeat ---- */
+/* ---- repeated lines ---- */
 
-/* Lines of the last second, by a hash of message and cause. With more kinds of lines than that, some are written each
- * time. */
+/* The lines of the last second, by a hash of message and cause. If the table is full, further lines are not
+ * suppressed. */
 static struct recent {
 	uint64_t key; /* 0: none */
 	struct rate rate;
@@ -122,7 +122,7 @@ static uint64_t hash_add(uint64_t hash, const char *text)
 {
 	for (; *text; text++)
 		hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
-	return hash * 0x100000001b3; /* "ab", "c" is not "a", "bc" */
+	return hash * 0x100000001b3; /* separates the texts: "ab", "c" differs from "a", "bc" */
 }
 
 static bool is_cause(const char *name)
@@ -130,7 +130,7 @@ static bool is_cause(const char *name)
 	return text_equal(name, "why") || text_equal(name, "error") || text_equal(name, "reason");
 }
 
-/* 0 for a line that has a "count" of its caller's. */
+/* 0 if the caller gives a "count" of its own. */
 static uint64_t line_key(const char *message, va_list args)
 {
 	uint64_t whole = hash_add(0xcbf29ce484222325, message), cause = whole;
@@ -153,7 +153,7 @@ static uint64_t line_key(const char *message, va_list args)
 	return caused ? cause : whole;
 }
 
-/* Under the lock. The entry of a key, or one whose second is over, or NULL. */
+/* Under the lock. Returns the entry of the key, or one whose second is over, or NULL. */
 static struct recent *recent_find(uint64_t key, int64_t now)
 {
 	struct recent *over = NULL;
@@ -169,7 +169,7 @@ static struct recent *recent_find(uint64_t key, int64_t now)
 	return over;
 }
 
-/* With how many lines this one stands for, if that is known. */
+/* Returns whether the line is written, and how many lines it stands for, if that is known. */
 static bool line_is_due(uint64_t key, char ret_count[RATE_COUNT_SIZE])
 {
 	int64_t now = clock_mono_ms();
@@ -206,7 +206,7 @@ static void line_end(struct line *line)
 {
 	line->text[line->len++] = '}';
 	line->text[line->len++] = '\n';
-	/* One write, so that lines of several threads do not mix. There is nobody to tell if it fails. */
+	/* One write, so that lines of several threads do not mix. An error can't be reported anywhere. */
 	if (write(STDERR_FILENO, line->text, line->len) < 0)
 		return;
 }

@@ -16,7 +16,7 @@ static const double bounds[] = {
 
 struct series {
 	char *labels;
-	struct series *beside; /* in its bucket */
+	struct series *beside; /* the next one in its bucket */
 	double value;          /* a histogram's sum */
 	uint64_t count;
 	uint64_t buckets[ARRAY_LEN(bounds)];
@@ -27,7 +27,7 @@ static const struct metric *metrics;
 static size_t metrics_count;
 static atomic_int_fast64_t read_ms;
 
-/* A metric's series: in the order that they came in, and by their labels. */
+/* A metric's series: in the order of their creation, and by their labels. */
 static struct family {
 	pthread_mutex_t lock;
 	struct series *first, *last;
@@ -52,7 +52,7 @@ static size_t bucket_of(const char *labels)
 	return hash % BUCKETS;
 }
 
-/* Under the lock. NULL once the metric has its fill: labels that grow without bound must not take the memory. */
+/* Under the lock. NULL if the metric has too many series: labels without bounds must not exhaust the memory. */
 static struct series *series_find(struct family *family, const char *labels, size_t bucket)
 {
 	struct series *series = family->buckets[bucket];

@@ -97,7 +97,7 @@ static int options_from_environment(const struct option_table *table, void *opti
 	return 0;
 }
 
-/* The row for `--name` or, for a secret, `--name-file`; `len` is the name's length without any "=value". */
+/* Finds the row for `--name` or, for a secret, `--name-file`. `len` is the length of the name without any "=value". */
 static const struct option_row *option_find(const struct option_table *table, const char *name, size_t len)
 {
 	for (size_t i = 0; i < table->count; i++) {

@@ -3,10 +3,11 @@
 #define COMMON_OPTIONS_H
 
 /*
- * One table of options a process. A row gives the name, the type, the default and the help; from it come
- * `--name VALUE`, the environment variable RUNYARD_NAME, `--help`, the reference page and the check of the value.
+ * The options of a process in one table. A row gives the name, the type, the default and the help. `--name VALUE`,
+ * the environment variable RUNYARD_NAME, `--help`, the reference page and the check of the value are derived from
+ * it.
  *
- * A secret is never taken from the command line, where every user of the machine could read it: it comes from
+ * A secret is never read from the command line, which every user of the machine can see. It is read from
  * RUNYARD_NAME or from the file that `--name-file` or RUNYARD_NAME_FILE names.
  */
 
@@ -25,7 +26,7 @@ struct option_row {
 	const char *help;
 };
 
-/* An option of an earlier version. To give it is an error that says what takes its place. */
+/* An option of an earlier version. Using it is an error that names the replacement. */
 struct option_removed {
 	const char *name;
 	const char *instead; /* a sentence */
@@ -40,13 +41,13 @@ struct option_table {
 	size_t removed_count;
 };
 
-/* Fills the struct from defaults, environment and arguments (the later wins). Returns 0, 1 if --help or --version was
- * asked for and printed, or -1 with a message that says what to change. Texts are owned by the struct.
- * Stops at the first argument that is no option and puts its index into *ret_rest. */
+/* Fills the struct from defaults, environment and arguments, in this order. Returns 0, or 1 if --help or --version
+ * was given and printed, or -1 with a message that says what to change. The struct owns its texts. Stops at the
+ * first argument that is not an option and stores its index in *ret_rest. */
 int options_read(
 	const struct option_table *table, int argc, char **argv, void *ret_options, int *ret_rest, struct err *err);
 void options_release(const struct option_table *table, void *options);
-/* ERR_INVALID, naming the argument, if one is left after the options: for a process without commands. */
+/* For a process without commands: ERR_INVALID with the name of the argument if one is left after the options. */
 int options_ended(const struct option_table *table, int argc, char **argv, int rest, struct err *err);
 /* Prints the table as `--help` does. */
 void options_help(const struct option_table *table);

@@ -52,7 +52,7 @@ char *answer_clean(const char *bytes, size_t len, const char *secret)
 	return buf_take(&text);
 }
 
-/* "Retry-After: 5\r\n" -> its two parts; false for a line that is no header. */
+/* Splits "Retry-After: 5\r\n" into name and value. False if the line is not a header. */
 static bool header_split(const char *line, size_t len, struct buf *ret_name, struct buf *ret_value)
 {
 	const char *colon = memchr(line, ':', len);
@@ -77,7 +77,7 @@ void answer_header_add(json_t *headers, const char *line, size_t len)
 	json_t *values;
 
 	if (len > 5 && memcmp(line, "HTTP/", 5) == 0) {
-		json_object_clear(headers); /* the final answer begins: what an interim one said is over */
+		json_object_clear(headers); /* drops the headers of an interim answer */
 		return;
 	}
 	if (len > HEADER_MOST || json_object_size(headers) >= HEADERS_MOST || !header_split(line, len, &name, &value))

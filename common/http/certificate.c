@@ -13,7 +13,8 @@ enum { MOST_CHAIN = 16, PEM_LIMIT = 1 << 20 };
 const char certificate_priorities[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-CIPHER-ALL:+AES-256-GCM:"
 				      "+AES-128-GCM:+CHACHA20-POLY1305";
 
-/* One reading of the files. A handshake may still use the one before, so all stay until the end; they are few. */
+/* One loaded pair of files. A handshake may still use an earlier pair, so none is freed before certificate_release.
+ * There are few. */
 struct certificate {
 	gnutls_pcert_st chain[MOST_CHAIN];
 	unsigned int count;
@@ -75,7 +76,7 @@ static int key_read(struct certificate *certificate, const char *path, struct er
 	return 0;
 }
 
-/* Whether the key is the first certificate's. */
+/* Checks that the key belongs to the first certificate. */
 static int pair_check(const struct certificate *certificate, struct err *err)
 {
 	unsigned char of_certificate[64], of_key[64];

@@ -3,22 +3,22 @@
 #define COMMON_HTTP_CERTIFICATE_H
 
 /*
- * The certificate that this process serves TLS with, from two PEM files: the certificate with its chain, and its key.
- * There is one a process, because libmicrohttpd asks for it without saying for which server. It can be read again
- * while it is served: new connections get the new one, open ones stay.
+ * The TLS certificate of this process, from two PEM files: the certificate with its chain, and its key. There is one
+ * per process, because libmicrohttpd's callback does not tell for which server it asks. It can be reloaded while it
+ * is in use: new connections get the new certificate, open ones keep theirs.
  */
 
 struct err;
 
-/* What a handshake may use: TLS 1.2 and 1.3, ciphers of 128 bits and more. */
+/* GnuTLS priorities: TLS 1.2 and 1.3, ciphers of 128 bits and more. */
 extern const char certificate_priorities[];
 
-/* Reads the files, and from now on serves what they hold. With -1 (ERR_INVALID: a file is not there, is no PEM, or the
- * key is another certificate's) what was served before stays. */
+/* Loads the files and uses them from now on. -1 with ERR_INVALID if a file is missing or not PEM, or if the key does
+ * not belong to the certificate. The previous certificate then stays in use. */
 int certificate_load(const char *certificate_file, const char *key_file, struct err *err);
 /* For MHD_OPTION_HTTPS_CERT_CALLBACK: a gnutls_certificate_retrieve_function2. */
 void *certificate_callback(void);
-/* Forgets what was loaded, once no server uses it any more. */
+/* Frees all certificates. No server may use them any more. */
 void certificate_release(void);
 
 #endif

@@ -3,14 +3,15 @@
 #define COMMON_HTTP_EASY_H
 
 /*
- * What libcurl begins with. Its memory is the program's: there, or the process is not (common/base.h). Where it has
- * none it leaves out what it was told, and nobody hears of it: a request without its query, a handle without half of
- * its defaults. What fails once a request is under way is an error as any.
+ * Creates libcurl's handles. From its initialization on, libcurl's memory comes from the allocators of
+ * common/base.h, which end the process when out of memory. Otherwise libcurl would ignore failed allocations
+ * silently: it would send a request without its query, or leave a handle without some defaults. Errors while a
+ * request runs are reported as usual.
  */
 
 #include <curl/curl.h>
 
-/* Never NULL; to be cleaned up as libcurl's own. */
+/* Never NULL; freed with libcurl's own functions. */
 CURL *easy_new(void);
 CURLM *multi_new(void);
 

@@ -31,7 +31,7 @@ struct fetcher {
 	CURLM *multi;
 	struct loop_timer timer;
 	struct fetch *running;
-	CURL *spare[MOST_SPARE]; /* to be used again: to make and to free one costs as much as a small request */
+	CURL *spare[MOST_SPARE]; /* idle handles: creating and freeing one costs as much as a small request */
 	size_t spare_count;
 };
 
@@ -57,7 +57,7 @@ static CURL *easy_take(struct fetcher *fetcher)
 	return fetcher->spare_count ? fetcher->spare[--fetcher->spare_count] : easy_new();
 }
 
-/* Nothing of the request stays in it. */
+/* Resets the handle and keeps it for a later request, or frees it. */
 static void easy_give_back(struct fetcher *fetcher, CURL *easy)
 {
 	curl_multi_remove_handle(fetcher->multi, easy);
@@ -69,7 +69,7 @@ static void easy_give_back(struct fetcher *fetcher, CURL *easy)
 	fetcher->spare[fetcher->spare_count++] = easy;
 }
 
-/* ---- the loop's side ---- */
+/* ---- integration with the loop ---- */
 
 static void fetch_release(struct fetch *fetch)
 {
@@ -93,7 +93,8 @@ static const char *answer_header(const struct fetch *fetch, const char *name)
 	return curl_easy_header(fetch->easy, name, 0, CURLH_HEADER, -1, &header) == CURLHE_OK ? header->value : NULL;
 }
 
-/* Nothing of a foreign answer counts, neither its size nor its Retry-After. */
+/* True if a proxy answered in the scheduler's place. Nothing of such an answer is used, neither its size nor
+ * Retry-After. */
 static bool is_foreign(struct fetch *fetch, long status)
 {
 	struct origin *origin = fetch->fetcher->origin;
@@ -196,7 +197,7 @@ static int timer_wanted(CURLM *multi, long after_ms, void *data)
 	return 0;
 }
 
-/* ---- whom to trust ---- */
+/* ---- trusted CAs ---- */
 
 static const char trust_variable[] = "SSL_CERT_FILE";
 
@@ -265,7 +266,7 @@ static size_t body_read(char *to, size_t size, size_t count, void *data)
 	return (size_t)got;
 }
 
-/* libcurl asks for this when a kept connection turns out to be dead and the request is sent again. */
+/* libcurl calls this when a reused connection turns out to be closed and it sends the request again. */
 static int body_seek(void *data, curl_off_t offset, int origin)
 {
 	struct fetch *fetch = data;
@@ -311,7 +312,7 @@ static size_t answer_came(char *bytes, size_t size, size_t count, void *data)
 	return buf_append(&fetch->answer.body, bytes, len) < 0 ? 0 : len;
 }
 
-/* ---- starting ---- */
+/* ---- start ---- */
 
 static void header_add(struct fetch *fetch, const char *name, const char *value)
 {
@@ -320,7 +321,7 @@ static void header_add(struct fetch *fetch, const char *name, const char *value)
 	fetch->headers = curl_slist_append(fetch->headers, line);
 }
 
-/* As much as is to be sent, within bounds. -1: nobody knows. */
+/* The size of the upload buffer for a body of that size, within bounds. -1: unknown size. */
 static long upload_chunk(curl_off_t size)
 {
 	if (size < 0 || size > UPLOAD_CHUNK_MOST)
@@ -352,7 +353,7 @@ static void set_body(struct fetch *fetch, const struct fetch_request *request)
 		curl_easy_setopt(fetch->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body_len);
 		curl_easy_setopt(fetch->easy, CURLOPT_COPYPOSTFIELDS, request->body ? request->body : "");
 	}
-	header_add(fetch, "Expect", ""); /* or libcurl waits a second for a 100 that few servers send */
+	header_add(fetch, "Expect", ""); /* otherwise libcurl waits a second for a 100 that few servers send */
 	header_add(fetch, "Content-Type", text_or_empty(request->content_type));
 }
 

@@ -9,7 +9,7 @@
 
 #include "common/err.h"
 
-/* A range that is refused, and why. */
+/* A refused range, and the reason. */
 struct refusal {
 	struct address_range range;
 	const char *what;
@@ -17,14 +17,14 @@ struct refusal {
 
 /* A host name of the allow-list. */
 struct allowed_host {
-	char *name; /* ".example.com": every name below it */
-	int port;   /* 0: every port */
+	char *name; /* ".example.com": every subdomain */
+	int port;   /* 0: any port */
 };
 
 static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
 
-/* What is not public, from IANA's special-purpose address registries, and the clouds' metadata services that stand
- * outside of them. The first that fits gives the reason. */
+/* The ranges that are not public: IANA's special-purpose address registries, and the clouds' metadata services
+ * outside of these. The first range that contains the address gives the reason. */
 static const struct {
 	const char *range, *what;
 } refused[] = {
@@ -62,7 +62,7 @@ static const struct {
 	{"5f00::/16", "a reserved address"},
 };
 
-/* Where IPv4 is written inside IPv6, and at which byte it stands. */
+/* IPv6 ranges that embed IPv4 addresses, and the offset of the IPv4 address in bytes. */
 static const struct {
 	const char *range;
 	int at;
@@ -106,7 +106,7 @@ static int port_split(char *text, int *ret_port)
 	return 0;
 }
 
-/* Takes the brackets of "[ADDRESS]/PREFIX:PORT" away, in place, and the port with them. */
+/* Removes the brackets and the port of "[ADDRESS]/PREFIX:PORT" in place. */
 static int brackets_split(char *text, int *ret_port)
 {
 	char *end = strchr(text, ']');
@@ -131,7 +131,7 @@ int address_range_parse(const char *text, struct address_range *ret_range)
 	if (strlen(text) >= sizeof(copy))
 		return -1;
 	text_copy(copy, sizeof(copy), text);
-	/* Without brackets the colons of an IPv6 address leave no place for a port. */
+	/* An IPv6 address without brackets can't have a port. */
 	if (*copy == '[') {
 		if (brackets_split(copy, &range.port) < 0)
 			return -1;
@@ -219,7 +219,7 @@ int guard_parse(const char *allow, struct guard **ret_guard, struct err *err)
 
 	for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
 		if (address_range_parse(refused[i].range, &guard->refused[i].range) < 0)
-			abort(); /* the table above is wrong */
+			abort(); /* an error in the table above */
 		guard->refused[i].what = refused[i].what;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(wrappers); i++)
@@ -244,7 +244,7 @@ void guard_free(struct guard *guard)
 	free(guard);
 }
 
-/* ---- asking ---- */
+/* ---- decisions ---- */
 
 static bool host_fits(const char *entry, const char *host)
 {
@@ -272,7 +272,7 @@ static bool range_allowed(const struct guard *guard, const unsigned char address
 	return false;
 }
 
-/* ::ffff:0:0/96 for IPv4. False if it is neither IPv4 nor IPv6. */
+/* IPv4 is read as ::ffff:0:0/96. False if it is neither IPv4 nor IPv6. */
 static bool sockaddr_read(const struct sockaddr *address, unsigned char ret_address[16], int *ret_port)
 {
 	if (address->sa_family == AF_INET6) {
@@ -301,7 +301,7 @@ static const char *range_refuses(const struct guard *guard, const unsigned char 
 	return NULL;
 }
 
-/* The address, or the IPv4 address that is written inside it. */
+/* Judges the address and an IPv4 address that is embedded in it. */
 static struct guard_verdict address_judge(const struct guard *guard, const unsigned char address[16], int port)
 {
 	struct guard_verdict verdict = {.listed = range_allowed(guard, address, port)};

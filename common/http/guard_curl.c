@@ -37,8 +37,7 @@ static curl_socket_t socket_open(void *data, curlsocktype purpose, struct curl_s
 	return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-/* A connection that was opened for another request, by another entry of the allow-list perhaps, is checked like a new
- * one. */
+/* Checks a reused connection like a new one: another entry of the allow-list may have permitted it. */
 static int request_begins(void *data, char *primary_ip, char *local_ip, int primary_port, int local_port)
 {
 	struct guarded *guarded = data;
@@ -59,7 +58,7 @@ static int request_begins(void *data, char *primary_ip, char *local_ip, int prim
 	return CURL_PREREQFUNC_OK;
 }
 
-/* The host without the brackets of IPv6, and the port. -1 if the URL can't be read. */
+/* Reads the host without the brackets of IPv6, and the port. -1 if the URL can't be parsed. */
 static int url_read(const char *url, struct guarded *guarded, int *ret_port)
 {
 	CURLU *parts = mem_there(curl_url());

@@ -35,8 +35,8 @@ struct http_clients {
 	uint64_t seed; /* keeps the list of a key unpredictable */
 	pthread_mutex_t mutex;
 	struct http_client *first, *last; /* in the order in which they were opened */
-	size_t open;                      /* without those that were shut down */
-	int64_t displace_at;              /* not before: the last try found none */
+	size_t open;                      /* excludes those that were shut down */
+	int64_t displace_at; /* no displacement before this time: the last attempt found no connection to shut down */
 	struct http_share *shares[SHARE_LISTS];
 };
 
@@ -73,7 +73,7 @@ void http_address_key(const char *address, char ret_key[HTTP_ADDRESS_SIZE])
 	inet_ntop(AF_INET6, &six, ret_key, HTTP_ADDRESS_SIZE);
 }
 
-/* ---- what an address has; under the mutex ---- */
+/* ---- the shares of addresses; under the mutex ---- */
 
 /* FNV-1a. */
 static struct http_share **share_at(struct http_clients *clients, const char *key)
@@ -156,7 +156,7 @@ void http_share_return(struct http_share *share, enum http_budget budget, size_t
 
 /* ---- connections ---- */
 
-/* The mutex keeps the library from closing the socket, and the kernel from giving its number to another one. */
+/* Under the mutex, the library can't close the socket, so the kernel can't reuse its number meanwhile. */
 static void client_shut(struct http_clients *clients, struct http_client *client)
 {
 	client->is_shut = true;
@@ -164,7 +164,7 @@ static void client_shut(struct http_clients *clients, struct http_client *client
 	shutdown(client->fd, SHUT_RDWR);
 }
 
-/* Shuts down the longest open connections that have been in the phase for so long. */
+/* Shuts down connections, the oldest first, that have been in the phase since `since` or longer. */
 static size_t displace(struct http_clients *clients, enum http_phase phase, int64_t since)
 {
 	size_t count = 0;

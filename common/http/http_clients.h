@@ -3,13 +3,13 @@
 #define COMMON_HTTP_HTTP_CLIENTS_H
 
 /*
- * The open connections of an HTTP server, and what one client may have of them. A client is an address (of IPv6 a /64
- * network): it may have so many connections. The connections of a trusted proxy are not counted; each request that
- * comes through one counts while it is in flight, for the address that the proxy names.
+ * The open connections of an HTTP server, and the limits of each client. A client is an address (an IPv6 /64
+ * network), and its number of connections is limited. Connections of a trusted proxy are not counted. Instead, each
+ * request through a proxy counts while it is in flight, for the address that the proxy forwards for.
  *
- * A connection that passes its deadline is shut down. When all connections are taken, a new one displaces idle ones,
- * then those whose header is incomplete. The server's library closes a connection that was shut down. Any thread may
- * call. Times are milliseconds of one clock that never goes back.
+ * A connection that passes its deadline is shut down. When all connections are in use, a new one displaces idle
+ * ones, then those whose header is incomplete. Shutting down makes the server's library close the connection. Any
+ * thread may call these functions. Times are milliseconds of one monotonic clock.
  */
 
 #include "common/base.h"
@@ -17,23 +17,23 @@
 enum { HTTP_ADDRESS_SIZE = 64 };
 
 enum http_phase {
-	HTTP_IDLE,   /* between two requests */
+	HTTP_IDLE,   /* between requests */
 	HTTP_HEAD,   /* receives a header, at first with the TLS handshake */
 	HTTP_BODY,   /* receives a body */
 	HTTP_ANSWER, /* the request is handled, or its answer is sent */
 };
 
-/* The key that a client's limits are counted by: the /64 network of an IPv6 address, else the address itself. */
+/* The key by which a client's limits are counted: the /64 network of an IPv6 address, otherwise the address itself. */
 void http_address_key(const char *address, char ret_key[HTTP_ADDRESS_SIZE]);
 
 /* Bytes of a body that are read before its request is admitted. */
 enum { HTTP_BODY_UNKNOWN = 64 << 10 };
 
-/* The memory that bodies take is bounded by kind, so that no kind starves another. */
+/* The memory for bodies has a budget per kind, so that no kind can starve another. */
 enum http_budget {
 	HTTP_BUDGET_SMALL,   /* bodies of up to HTTP_BODY_UNKNOWN bytes, and those that are not admitted yet */
 	HTTP_BUDGET_CLIENTS, /* of requests with a token */
-	HTTP_BUDGET_LINKS,   /* of requests whose path is their proof */
+	HTTP_BUDGET_LINKS,   /* of requests with a signed path */
 	HTTP_BUDGETS
 };
 
@@ -41,28 +41,28 @@ enum http_budget {
 
 struct http_clients;
 struct http_client; /* one connection */
-struct http_share;  /* what one address has */
+struct http_share;  /* what one address uses */
 
 struct http_clients_limits {
 	size_t connections; /* in all */
-	size_t per_address; /* connections, or requests in flight behind proxies, of one address; 0: any number */
+	size_t per_address; /* of one address: connections, or requests in flight behind proxies; 0: any number */
 };
 
 struct http_clients *http_clients_new(struct http_clients_limits limits);
-/* After the last connection has been closed. NULL-safe. */
+/* All connections must be closed. NULL-safe. */
 void http_clients_free(struct http_clients *clients);
 
-/* Whether a new connection from the address may be opened; may shut others down for it. */
+/* Returns whether a new connection from the address may be opened. May shut down other connections for it. */
 bool http_clients_admit(struct http_clients *clients, const char *address, bool is_proxy, int64_t now);
 struct http_peer {
 	int fd; /* the socket, borrowed until http_client_close */
 	const char *address;
 	bool is_proxy;
 };
-/* The phase is HTTP_HEAD. */
+/* Starts in the phase HTTP_HEAD. */
 struct http_client *http_client_open(
 	struct http_clients *clients, struct http_peer peer, int64_t now, int64_t deadline);
-/* Before the socket is closed. */
+/* Must be called before the socket is closed. */
 void http_client_close(struct http_clients *clients, struct http_client *client);
 const char *http_client_address(const struct http_client *client);
 bool http_client_is_proxy(const struct http_client *client);
@@ -71,12 +71,12 @@ struct http_share *http_client_share(const struct http_client *client);
 void http_client_phase(struct http_client *client, enum http_phase phase, int64_t now, int64_t deadline);
 void http_client_deadline(struct http_client *client, int64_t deadline);
 
-/* Counts a request in flight for an address behind a proxy: NULL if it has too many. Ended by http_share_leave. */
+/* Counts a request in flight for an address behind a proxy. NULL if the address has too many. Release with
+ * http_share_leave. */
 struct http_share *http_share_enter(struct http_clients *clients, const char *address);
 void http_share_leave(struct http_clients *clients, struct http_share *share);
-/* Adds bytes of bodies that the address holds; false, with nothing added, if that budget would hold more than `most` of
- * it. A share
- * that is NULL holds any number. */
+/* Counts bytes of bodies for the address. False, without counting them, if that budget would exceed `most`. A NULL
+ * share has no limit. */
 bool http_share_take(struct http_share *share, enum http_budget budget, size_t bytes, size_t most);
 void http_share_return(struct http_share *share, enum http_budget budget, size_t bytes);
 

@@ -3,38 +3,39 @@
 #define COMMON_HTTP_HTTP_HEAD_H
 
 /*
- * Strict checks of a request's header (RFC 9112), where libmicrohttpd 0.9.75 is lenient: two readers of one connection
- * must never see two different requests.
+ * Strict checks of a request's header (RFC 9112), where libmicrohttpd 0.9.75 is lenient. Two parsers of one
+ * connection must never see different requests (request smuggling).
  *
- * libmicrohttpd parses the header in the buffer that it was received in. It overwrites each line's end and each colon
- * with NUL bytes, and hands out pointers into that buffer. So the parts of a well-formed header follow one another
- * without a gap: a bare line feed, a folded line, a NUL byte or a second space leaves a gap of another size. Only the
- * addresses of the parts are compared; no byte outside a part is read.
+ * libmicrohttpd parses the header in the buffer that it was received in. It overwrites each line's end and each
+ * colon with NUL bytes, and returns pointers into that buffer. So the parts of a well-formed header follow one
+ * another without a gap. A bare line feed, a folded line, a NUL byte or a second space leaves a gap of another
+ * size. Only the addresses of the parts are compared; no byte outside a part is read.
  */
 
 #include "common/base.h"
 
-/* Fields that may stand in a header once at most. */
+/* Fields that a header may have at most once. */
 enum http_single { SINGLE_HOST, SINGLE_LENGTH, SINGLE_ENCODING, SINGLE_AUTHORIZATION, SINGLES };
 
 struct http_head {
 	const char *version; /* "HTTP/1.1"; borrowed */
-	uintptr_t next;      /* where the next line has to begin */
+	uintptr_t next;      /* where the next line must begin */
 	unsigned seen[SINGLES];
 	const char *wrong; /* the first violation, or NULL */
 };
 
-/* Why a request target as received is refused, or NULL: origin form in printable ASCII without "%00" is needed. */
+/* Returns why a request target as received is refused, or NULL. It must be in origin form, in printable ASCII
+ * without "%00". */
 const char *http_target_wrong(const char *target);
 
-/* The request line. The target has `target_size` bytes as received; it may have been decoded since. */
+/* Checks the request line. The target had `target_size` bytes as received; it may have been decoded since. */
 void http_head_begin(
 	struct http_head *head, const char *method, const char *target, size_t target_size, const char *version);
-/* The next field, in the order of the header. */
+/* Checks the next field, in the order of the header. */
 void http_head_field(struct http_head *head, const char *name, size_t name_size, const char *value, size_t value_size);
-/* After the last field: why the header, which ends before `end`, is refused, or NULL. */
+/* Checks the end after the last field; the header ends before `end`. Returns why the header is refused, or NULL. */
 const char *http_head_end(struct http_head *head, const char *end);
-/* The body comes in chunks. */
+/* True if the body is chunked. */
 bool http_head_chunked(const struct http_head *head);
 
 #endif

@@ -73,8 +73,8 @@ static const char *trim(char *entry)
 	return entry;
 }
 
-/* Each proxy appends the address that it was asked by. A client may have invented what stands before the last entry
- * that is not of a trusted proxy. */
+/* Each proxy appends the address of its client. Entries before the last one that is not a trusted proxy may have
+ * been forged by the client. */
 void http_forwarded_address(
 	const struct http_request *request, const struct guard *proxies, char address[HTTP_ADDRESS_SIZE])
 {

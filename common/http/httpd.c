@@ -23,7 +23,7 @@
 enum {
 	IDLE_SECONDS = 75,
 	REQUEST_SECONDS = 30,
-	BYTES_PER_SECOND = 8 << 10, /* the least rate of a body, and of an answer */
+	BYTES_PER_SECOND = 8 << 10, /* the minimum rate of a body and of an answer */
 	WATCH_MS = 500,
 	METRICS_LIMIT = 16 << 20,
 	CONNECTION_MEMORY = 32 << 10,
@@ -40,29 +40,29 @@ struct httpd {
 	atomic_size_t body_bytes[HTTP_BUDGETS];
 	pthread_mutex_t mutex;
 	pthread_cond_t sent;
-	size_t later; /* requests whose answer came later, or comes, and is not sent yet */
+	size_t later; /* requests with a deferred answer that is not sent yet */
 	pthread_t watch;
 	pthread_cond_t stopped;
 	bool stops;
 };
 
-/* One request from its headers to its end. The handler sees the request alone. */
+/* One request from its headers to its end. The handler sees only `request`. */
 struct http_pending {
-	struct http_request request; /* first: what the handler is given points here */
+	struct http_request request; /* first: the handler's pointer to it is converted back */
 	struct httpd *server;
 	struct http_client *client;
-	struct http_share *share; /* of the client's address; NULL if a trusted proxy asks for itself */
+	struct http_share *share; /* of the client's address; NULL for a trusted proxy's own requests */
 	bool in_flight;           /* the share counts this request: it came through a trusted proxy */
 	const char *target;       /* as received; decoded in place later */
-	size_t target_size;       /* before that */
+	size_t target_size;       /* before decoding */
 	const char *target_wrong; /* or NULL */
-	bool begun;               /* its header was read */
-	bool ends_connection;     /* nothing after this request is read */
-	enum http_budget budget;  /* of its body */
-	size_t budget_bytes;      /* that the budget and the share count for it */
-	size_t received;          /* of its body, until it was refused */
+	bool begun;               /* the header was parsed */
+	bool ends_connection;     /* the connection is closed after this request */
+	enum http_budget budget;  /* of the request's body */
+	size_t budget_bytes;      /* counted for the body in the budget and in the share */
+	size_t received;          /* bytes of the body, until it was refused */
 	int64_t body_since;
-	bool later; /* the answer comes by http_answer_now */
+	bool later; /* http_answer_now gives the answer */
 	struct http_answer answer;
 };
 
@@ -74,7 +74,7 @@ void http_add_header(struct http_answer *answer, const char *name, const char *v
 	buf_printf(&answer->own, "%s\n%.*s\n", name, (int)strcspn(value, "\r\n"), value);
 }
 
-/* False for want of memory; a value that no header can have is left out. */
+/* Returns false when out of memory. Values that are not valid in a header are left out. */
 static bool add_header(struct MHD_Response *response, const char *name, const char *value)
 {
 	return !value || !*value || MHD_add_response_header(response, name, value) == MHD_YES ||
@@ -123,14 +123,14 @@ static int64_t time_for(const struct httpd *server, size_t bytes)
 	return ((int64_t)server->spec.request_seconds + (int64_t)(bytes / BYTES_PER_SECOND)) * 1000;
 }
 
-/* Ends the use of the request's body. */
+/* Frees the request's body. */
 static enum MHD_Result answer_send(struct http_pending *pending, struct http_answer *answer)
 {
 	struct MHD_Connection *connection = pending->request.connection;
 	size_t len = answer->body.len;
 	char *bytes = buf_take(&answer->body);
 	struct MHD_Response *response = MHD_create_response_from_buffer(len, bytes, MHD_RESPMEM_MUST_FREE);
-	enum MHD_Result result = MHD_NO; /* the connection ends without an answer */
+	enum MHD_Result result = MHD_NO; /* closes the connection without an answer */
 	int64_t now = clock_mono_ms();
 
 	memory_used(len);
@@ -140,7 +140,7 @@ static enum MHD_Result answer_send(struct http_pending *pending, struct http_ans
 		return MHD_NO;
 	}
 	http_client_phase(pending->client, HTTP_ANSWER, now, now + time_for(pending->server, len));
-	/* One without its headers would be another answer: no place to go on at, no word of when to ask again. */
+	/* An answer must not be sent without its headers: the client would miss Location or Retry-After. */
 	if (add_headers(response, answer) && (!pending->ends_connection || add_header(response, "Connection", "close")))
 		result = MHD_queue_response(connection, (unsigned int)answer->status, response);
 	MHD_destroy_response(response);
@@ -184,7 +184,7 @@ static struct http_client *client_of(struct MHD_Connection *connection)
 	return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 }
 
-/* The request line was read: the rest of the header has its own time from now on. */
+/* The request line was read. The rest of the header gets a deadline of its own. */
 static void *request_line(void *cls, const char *target, struct MHD_Connection *connection)
 {
 	struct http_pending *pending = mem_new(1, sizeof(*pending));
@@ -208,7 +208,7 @@ static enum MHD_Result head_field(
 	return MHD_YES;
 }
 
-/* Why the header is refused, or NULL. */
+/* Returns why the header is refused, or NULL. */
 static const char *head_check(struct http_pending *pending, const char *method, const char *version)
 {
 	struct MHD_Connection *connection = pending->request.connection;
@@ -219,7 +219,8 @@ static const char *head_check(struct http_pending *pending, const char *method, 
 	http_head_begin(&head, method, pending->target, pending->target_size, version);
 	MHD_get_connection_values_n(connection, MHD_HEADER_KIND, head_field, &head);
 	why = http_head_end(&head, method + size);
-	/* libmicrohttpd reads the lines between chunks leniently: what follows a chunked body may not be a request. */
+	/* libmicrohttpd parses the lines between chunks leniently, so bytes after a chunked body are not read as a
+	 * request. */
 	pending->ends_connection = http_head_chunked(&head);
 	return why ? why : pending->target_wrong;
 }
@@ -243,7 +244,7 @@ static enum MHD_Result request_refuse(struct http_pending *pending, int status, 
 	return answer_send(pending, &answer);
 }
 
-/* False if the client behind the proxy has too many requests in flight. */
+/* Finds the client's address and its share. False if the client behind the proxy has too many requests in flight. */
 static bool client_find(struct http_pending *pending)
 {
 	const struct httpd *server = pending->server;
@@ -261,10 +262,10 @@ static bool client_find(struct http_pending *pending)
 	return pending->in_flight;
 }
 
-/* ---- its body ---- */
+/* ---- the body ---- */
 
-/* The server reads and drops the rest of a refused body until the deadline that the body has by now, so that the client
- * can read the answer. */
+/* The server reads and drops the rest of a refused body until the body's current deadline, so that the client can
+ * read the answer. */
 static void body_judge(struct http_pending *pending, enum http_body_refusal why)
 {
 	pending->request.body_refused = why;
@@ -272,7 +273,7 @@ static void body_judge(struct http_pending *pending, enum http_body_refusal why)
 		body_release(pending);
 }
 
-/* Counts so many bytes for the body. A client has at most half of a budget. */
+/* Counts the bytes for the body. A client may use at most half of a budget. */
 static bool budget_take(struct http_pending *pending, size_t bytes)
 {
 	size_t most = pending->server->spec.budgets[pending->budget];
@@ -310,7 +311,7 @@ static void body_begin(struct http_pending *pending)
 	const char *length = http_header(request, "Content-Length");
 	long long announced = -1;
 
-	/* libmicrohttpd refuses a Content-Length that is no number. */
+	/* libmicrohttpd refuses a Content-Length that is not a number. */
 	text_number(length, 0, INT64_MAX, &announced);
 	if (spec->body_limit)
 		request->body.limit = spec->body_limit(spec->data, request);
@@ -323,7 +324,7 @@ static void body_begin(struct http_pending *pending)
 		body_judge(pending, body_admit(pending));
 }
 
-/* Whether the next bytes of the body may be kept. */
+/* Decides whether the next bytes of the body are kept. */
 static enum http_body_refusal body_check(struct http_pending *pending, size_t len)
 {
 	enum http_body_refusal why = HTTP_BODY_TAKEN;
@@ -346,7 +347,7 @@ static void body_take(struct http_pending *pending, const char *bytes, size_t le
 		buf_append(&pending->request.body, bytes, len);
 }
 
-/* ---- from its header to its answer ---- */
+/* ---- from the header to the answer ---- */
 
 static enum MHD_Result request_begin(
 	struct http_pending *pending, const char *path, const char *method, const char *version)
@@ -512,7 +513,7 @@ int httpd_check(const char *address, struct err *err)
 	return listener < 0 ? -1 : 0;
 }
 
-/* NULL if libmicrohttpd does not say why it can't. */
+/* NULL if it can't start; libmicrohttpd gives no reason. */
 static struct MHD_Daemon *daemon_start(struct httpd *server)
 {
 	const struct httpd_spec *spec = &server->spec;
@@ -523,7 +524,8 @@ static struct MHD_Daemon *daemon_start(struct httpd *server)
 	};
 	unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME;
 
-	/* The library divides its limit among the threads, so it has room for an uneven division of ours. */
+	/* The library divides its limit among the threads. The larger limit allows for an uneven distribution of
+	 * connections. */
 	return MHD_start_daemon(spec->tls ? flags | MHD_USE_TLS : flags, 0, connection_accept, server, request_access,
 		server, MHD_OPTION_NOTIFY_CONNECTION, connection_notify, server, MHD_OPTION_URI_LOG_CALLBACK,
 		request_line, server, MHD_OPTION_LISTEN_SOCKET, server->listener, MHD_OPTION_THREAD_POOL_SIZE,
@@ -593,7 +595,7 @@ int httpd_write_port(const struct httpd *server, const char *path, struct err *e
 	return 0;
 }
 
-/* Stopping closes connections with what was not sent on them: an answer that just came has a moment for that. */
+/* MHD_stop_daemon closes connections and drops unsent answers, so deferred answers get a moment to be sent. */
 static void later_wait(struct httpd *server)
 {
 	struct timespec until;

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-/* Whether the address can stand in a mail's headers, and in a command to a mail server, as it is: printable ASCII, one
- * @, nothing that these read as something else. */
+/* True if the address can be used unescaped in a mail's headers and in SMTP commands: printable ASCII, one @, and no
+ * characters with a special meaning there. */
 bool mail_address_valid(const char *address);
 
 #endif

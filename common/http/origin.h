@@ -29,7 +29,7 @@ bool origin_accepts(struct origin *origin, const char *id);
 /* The same for a request whose caller checks that a scheduler made the answer. As long as nothing is known of the
  * scheduler, a success without an id is accepted. If the answer is right, the caller calls origin_recognize. */
 bool origin_accepts_first(struct origin *origin, int status, const char *id);
-/* Accepts answers without an id, unless the id is known; says so in the log, once. `url` is the scheduler's. */
+/* Accepts answers without an id, unless the id is known. Logs this once. `url` is the scheduler's. */
 void origin_recognize(struct origin *origin, const char *url);
 
 #endif

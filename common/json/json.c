@@ -10,8 +10,8 @@ static void *json_memory(size_t size)
 	return mem_resize(NULL, size, 1);
 }
 
-/* Where jansson has no memory it leaves out a member, or answers like a document that can't be read: a result that was
- * lost that way would pass for one that never was. So it ends the process, as everything else does that has none. */
+/* Ends the process when jansson can't allocate memory. Otherwise jansson would leave out a member or report a
+ * document that can't be parsed, and a result lost that way would look like one that never existed. */
 __attribute__((constructor)) static void json_memory_or_death(void)
 {
 	json_set_alloc_funcs(json_memory, free);
@@ -29,7 +29,7 @@ int json_parse(const char *bytes, size_t len, json_t **ret_value, struct err *er
 	return 0;
 }
 
-/* Most of what a row has, without a parser. */
+/* The most frequent values of rows, without the parser. */
 static json_t *json_of_few(const char *text)
 {
 	static const struct {

@@ -12,16 +12,16 @@ struct err;
 
 /* Parses one document of any kind; -1 with ERR_MALFORMED that names the line. */
 int json_parse(const char *bytes, size_t len, json_t **ret_value, struct err *err);
-/* The same of a text that PostgreSQL or we ourselves wrote; null for what can't be read. A new reference. */
+/* Parses a text that PostgreSQL or this project wrote; null if it can't be parsed. A new reference. */
 json_t *json_of(const char *text);
-/* The compact text, keys in their order. Never NULL; the caller frees it. The value holds no circle. */
+/* The compact text, with keys in their order. Never NULL; the caller frees it. The value must not contain cycles. */
 char *json_text(const json_t *value);
 /* The same with its length. */
 char *json_text_len(const json_t *value, size_t *ret_len);
 
 /* The member at a dotted path ("data.attributes.name"), or NULL. Borrowed. */
 const json_t *json_at(const json_t *value, const char *path);
-/* The text at the path, or NULL if it is not there or no string. Borrowed. */
+/* The text at the path, or NULL if it is missing or not a string. Borrowed. */
 const char *json_string_at(const json_t *value, const char *path);
 /* The integer at the path, or the fallback. */
 long long json_int_at(const json_t *value, const char *path, long long fallback);

@@ -7,16 +7,16 @@
 
 enum { BLOCK_SIZE = 512 << 10, LARGEST = 1 << 10 };
 
-/* Who fills a block counts by itself, without the price of an atomic operation for each value; the two are one number
- * once it is full. */
+/* The thread that fills a block counts in `made`, without the cost of an atomic operation for each value. When the
+ * block is full, `made` is added to `live`. */
 struct block {
-	size_t made;        /* values, less those that who fills it has let go of */
-	atomic_size_t live; /* less those that others have let go of; when it is full, the values in it */
+	size_t made;        /* values made, less those that the filling thread has freed */
+	atomic_size_t live; /* less those that other threads have freed; once the block is full, the values in it */
 	size_t used;
 	char bytes[BLOCK_SIZE];
 };
 
-/* What stands before each value: the block that it is in, or NULL. */
+/* Precedes each value: the block of the value, or NULL. */
 struct head {
 	struct block *block;
 };

@@ -3,22 +3,23 @@
 #define COMMON_JSON_JSON_REGION_H
 
 /*
- * Memory for JSON that ends with the request it was made for: one after the other in blocks, each of which is used
- * again when nothing in it is left. A value that stays keeps its whole block, so it is for threads whose values all go.
+ * A memory region for JSON values that live as long as one request. Values are allocated consecutively in blocks. A
+ * block is reused or freed when no value in it is left. A value that lives longer keeps its whole block, so regions
+ * are only for threads whose values are all short-lived.
  */
 
 #include <stdbool.h>
 
-/* Whether the address sanitizer is to see each value by itself. */
+/* Whether values are allocated one by one, for the address sanitizer. */
 #ifdef __SANITIZE_ADDRESS__
 static const bool json_is_watched = true;
 #else
 static const bool json_is_watched = false;
 #endif
 
-/* Before the process has made any JSON. */
+/* Installs the allocator. Must be called before the process creates any JSON. */
 void json_regions_use(void);
-/* The calling thread's values are made in blocks from now on; any thread may let go of them. */
+/* From now on the values of the calling thread are allocated in blocks. Any thread may free them. */
 void json_region_enter(void);
 
 #endif

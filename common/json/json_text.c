@@ -4,7 +4,7 @@
 
 #include "common/json/json.h"
 
-/* jansson's own writer looks for circles in every array and object, which takes it longer than all the rest. */
+/* Replaces jansson's writer, which spends most of its time on looking for cycles in arrays and objects. */
 
 struct text {
 	char *data;
@@ -38,7 +38,7 @@ static void write_escape(struct text *text, unsigned char c)
 		(size_t)snprintf(escape, sizeof(escape), *name ? "\\%c" : "\\u%04X", *name ? name[1] : c));
 }
 
-/* How many of the bytes are written as they are, in eights. */
+/* The number of leading bytes that need no escapes, in steps of eight. */
 static size_t plain_eights(const char *bytes, size_t len)
 {
 	const uint64_t ones = 0x0101010101010101, highs = 0x8080808080808080;

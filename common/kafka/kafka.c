@@ -12,7 +12,7 @@
 
 enum { CLOSE_MS = 5000, MOST_PARTITIONS = 256 };
 
-/* ---- producing ---- */
+/* ---- producer ---- */
 
 struct kafka_producer {
 	struct kafka_handle handle;
@@ -30,7 +30,7 @@ static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *message, void 
 		message->err ? rd_kafka_err2str(message->err) : NULL);
 }
 
-/* By key where there is one; else one after the other, whatever is in flight (no sticky batches). */
+/* By key if there is one; otherwise round-robin (no sticky batches). */
 static int32_t pick_partition(const rd_kafka_topic_t *topic, const void *key, size_t key_len, int32_t count,
 	void *topic_opaque, void *message_opaque)
 {
@@ -102,7 +102,7 @@ void kafka_producer_close(struct kafka_producer *producer)
 {
 	if (!producer)
 		return;
-	/* What is not purged would be dropped without its delivery report. */
+	/* Messages that are not purged would be dropped without a delivery report. */
 	rd_kafka_flush(producer->handle.rk, CLOSE_MS);
 	rd_kafka_purge(producer->handle.rk, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
 	rd_kafka_flush(producer->handle.rk, CLOSE_MS);
@@ -110,7 +110,7 @@ void kafka_producer_close(struct kafka_producer *producer)
 	free(producer);
 }
 
-/* ---- consuming ---- */
+/* ---- consumer ---- */
 
 struct kafka_consumer {
 	struct kafka_handle handle;
@@ -120,7 +120,7 @@ struct kafka_consumer {
 
 static int consumer_subscribe(struct kafka_consumer *consumer);
 
-/* A broadcast has no place to go on at: it is let go of, and begins anew. */
+/* A broadcast has no committed position: pausing drops its assignment, and resuming starts at the end of the topic. */
 static void broadcast_pause(struct kafka_consumer *consumer, bool pause)
 {
 	if (pause)
@@ -156,7 +156,7 @@ static void on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t what, rd_kafka_topi
 	rd_kafka_assign(rk, assigned ? list : NULL);
 	for (int i = 0; assigned && i < list->cnt && count < MOST_PARTITIONS; i++)
 		partitions[count++] = list->elems[i].partition;
-	/* A rebalance hands partitions over running, whatever was paused before. */
+	/* Newly assigned partitions are not paused, even if the consumer is. */
 	if (assigned && consumer->paused)
 		partitions_pause(consumer, true);
 	if (consumer->spec.assigned)
@@ -249,7 +249,7 @@ void kafka_message_store(struct kafka_consumer *consumer, const struct kafka_mes
 	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
 
 	rd_kafka_topic_partition_list_add(list, message->topic, message->partition)->offset = message->offset + 1;
-	/* Refused only for a partition that was taken away meanwhile: its new reader gets the message again. */
+	/* Fails only for a partition that was revoked meanwhile. Its new consumer reads the message again. */
 	rd_kafka_offsets_store(consumer->handle.rk, list);
 	rd_kafka_topic_partition_list_destroy(list);
 }
@@ -285,7 +285,8 @@ void kafka_consumer_close(struct kafka_consumer *consumer)
 
 	if (!consumer)
 		return;
-	/* Closing waits for the coordinator, which may be gone: so it is served here, and left after a while. */
+	/* Closing waits for the coordinator, which may be unavailable. So the close queue is served here, with a
+	 * timeout. */
 	queue = rd_kafka_queue_new(consumer->handle.rk);
 	rd_kafka_error_destroy(rd_kafka_consumer_close_queue(consumer->handle.rk, queue));
 	while (!rd_kafka_consumer_closed(consumer->handle.rk) && clock_mono_ms() < give_up) {
@@ -300,7 +301,7 @@ void kafka_consumer_close(struct kafka_consumer *consumer)
 	free(consumer);
 }
 
-/* ---- what an operator sees ---- */
+/* ---- statistics ---- */
 
 void kafka_producer_stats(const struct kafka_producer *producer, struct kafka_stats *ret_stats)
 {
@@ -327,7 +328,7 @@ static void topic_create(rd_kafka_t *rk, const char *topic, int partitions, int6
 	rd_kafka_AdminOptions_set_request_timeout(options, timeout_ms, error, sizeof(error));
 	rd_kafka_AdminOptions_set_operation_timeout(options, timeout_ms, error, sizeof(error));
 	rd_kafka_CreateTopics(rk, &wanted, 1, options, queue);
-	/* Its answer does not matter: the topic is there, or the metadata below says that it is not. */
+	/* The result is ignored: the metadata below shows whether the topic exists. */
 	rd_kafka_event_destroy(rd_kafka_queue_poll(queue, timeout_ms));
 	rd_kafka_queue_destroy(queue);
 	rd_kafka_AdminOptions_destroy(options);
@@ -350,8 +351,9 @@ static int topic_partitions(rd_kafka_t *rk, const char *topic, int timeout_ms)
 	return count;
 }
 
-/* Whether a broker takes requests to create and delete topics. The embedded one does not: its metadata requests create
- * topics. It names a controller that is none of its brokers, so such a request would wait for the whole timeout. */
+/* Returns whether a broker accepts requests to create and delete topics. The embedded broker does not: its metadata
+ * requests create topics. It names a controller that is not among its brokers, so such a request would wait for the
+ * whole timeout. */
 static bool has_controller(rd_kafka_t *rk, const struct rd_kafka_metadata *metadata)
 {
 	int controller = rd_kafka_controllerid(rk, 0);

@@ -3,9 +3,9 @@
 #define COMMON_KAFKA_KAFKA_H
 
 /*
- * librdkafka with this project's settings: roundrobin assignor, no batch consume calls, no Nagle,
- * explicit partitions, no idempotence (the claim deduplicates), bounded queues, flush-purge-flush at the end.
- * Broker trouble is logged and counted here and goes away by itself; no call blocks for it.
+ * librdkafka with this project's settings: roundrobin assignor, no batch consume calls, no Nagle, explicit
+ * partitions, no idempotence (the claim deduplicates), bounded queues, flush-purge-flush at the end. Errors of
+ * brokers are logged and counted here, and librdkafka retries. No call blocks for them.
  */
 
 #include <stdint.h>
@@ -17,31 +17,31 @@ struct kafka_settings {
 	const char *brokers;    /* "host:port,host:port" */
 	const char *client_id;  /* shown in the broker's metrics */
 	const char *properties; /* more librdkafka properties, "name=value" separated by line ends or ";" (TLS, SASL) */
-	int fetch_wait_ms;      /* how long a fetch may wait at the broker for a first message */
+	int fetch_wait_ms;      /* how long the broker may delay a fetch until there is a message */
 };
 
-/* ---- producing ---- */
+/* ---- producer ---- */
 
 struct kafka_producer;
 
-/* `delivered` is called from kafka_producer_poll (or close) once for each message: error is NULL if all replicas
- * have it. `tag` is what kafka_produce was given. */
+/* `delivered` is called from kafka_producer_poll (or close) once for each message. `error` is NULL if all in-sync
+ * replicas have it. `tag` is the value given to kafka_produce. */
 typedef void (*kafka_delivered_fn)(void *data, uint64_t tag, const char *error);
 
 int kafka_producer_open(const struct kafka_settings *settings, kafka_delivered_fn delivered, void *data,
 	struct kafka_producer **ret_producer, struct err *err);
-/* Partition -1: by the key's hash, or without a key one by one over the topic's partitions. The payload is copied.
- * -1 with ERR_BUSY: the queue is full. */
+/* Partition -1: by the key's hash, or round-robin without a key. The payload is copied. -1 with ERR_BUSY if the
+ * queue is full. */
 int kafka_produce(struct kafka_producer *producer, const char *topic, int partition, const char *key,
 	const char *payload, uint64_t tag, struct err *err);
-/* Serves delivery reports; waits up to wait_ms for the first. */
+/* Serves delivery reports. Waits up to wait_ms for the first. */
 void kafka_producer_poll(struct kafka_producer *producer, int wait_ms);
-/* Makes fd readable (eventfd) whenever there is something to poll. */
+/* Makes fd (an eventfd) readable whenever there is something to poll. */
 void kafka_producer_wake(struct kafka_producer *producer, int eventfd);
 /* Flush, purge, flush, destroy, within about 5 s. */
 void kafka_producer_close(struct kafka_producer *producer);
 
-/* ---- consuming ---- */
+/* ---- consumer ---- */
 
 struct kafka_consumer;
 
@@ -51,7 +51,7 @@ struct kafka_message {
 	int64_t offset;
 	const char *payload; /* not terminated */
 	size_t len;
-	int64_t sent_ms; /* since 1970, by its producer's clock; -1: unknown */
+	int64_t sent_ms; /* since 1970, by the producer's clock; -1: unknown */
 	void *handle;    /* internal */
 };
 
@@ -59,34 +59,37 @@ enum { KAFKA_MOST_TOPICS = 4 };
 
 struct kafka_consumer_spec {
 	const struct kafka_settings *settings;
-	/* NULL: every message from now on, nothing committed (a broadcast); of what is sent while it is paused, none */
+	/* NULL: a broadcast. It gets every message from now on, commits nothing, and misses messages sent while
+	 * paused */
 	const char *group;
-	const char *topics[KAFKA_MOST_TOPICS]; /* the first ones; the rest is NULL. A broadcast has one */
+	const char *topics[KAFKA_MOST_TOPICS]; /* terminated by NULL unless full. A broadcast has one */
 	int partitions;                        /* of a broadcast's topic */
-	/* After each (re)assignment, with the partitions now held; or NULL. Called from kafka_consume. */
+	/* Called from kafka_consume after each (re)assignment, with the partitions now assigned; or NULL. */
 	void (*assigned)(void *data, const int32_t *partitions, size_t count);
 	void *data;
 };
 
 int kafka_consumer_open(const struct kafka_consumer_spec *spec, struct kafka_consumer **ret_consumer, struct err *err);
-/* The next message: 1 and *ret_message, to be given back with kafka_message_done; 0 if none came within wait_ms. */
+/* Reads the next message. Returns 1 with *ret_message, to be released with kafka_message_done; 0 if none came within
+ * wait_ms. */
 int kafka_consume(struct kafka_consumer *consumer, int wait_ms, struct kafka_message *ret_message);
 void kafka_message_done(struct kafka_message *message);
-/* The seconds since it was sent; 0 if the clocks differ by more than that. */
+/* The seconds since it was sent; 0 if the clocks differ by more. */
 double kafka_message_age(const struct kafka_message *message);
-/* Remembers that everything up to and with this message is dealt with; committed in the background and at close. */
+/* Stores the offset: everything up to and including this message is processed. Committed in the background and at
+ * close. */
 void kafka_message_store(struct kafka_consumer *consumer, const struct kafka_message *message);
-/* Commits what was stored, without waiting. */
+/* Commits the stored offsets, without waiting. */
 void kafka_consumer_commit(struct kafka_consumer *consumer);
-/* Holds all partitions, those of a later rebalance too, until kafka_consumer_resume. Idempotent. */
+/* Pauses all partitions, including those of a later rebalance, until kafka_consumer_resume. Idempotent. */
 void kafka_consumer_pause(struct kafka_consumer *consumer);
 void kafka_consumer_resume(struct kafka_consumer *consumer);
-/* Makes fd readable (eventfd) whenever there is something to consume. */
+/* Makes fd (an eventfd) readable whenever there is something to consume. */
 void kafka_consumer_wake(struct kafka_consumer *consumer, int eventfd);
-/* Leaves the group and frees it; gives up on a silent coordinator after about 5 s. */
+/* Leaves the group and frees the consumer. Gives up on an unavailable coordinator after about 5 s. */
 void kafka_consumer_close(struct kafka_consumer *consumer);
 
-/* ---- what an operator sees ---- */
+/* ---- statistics ---- */
 
 struct kafka_stats {
 	int64_t lag; /* messages not yet read, over all assigned partitions; -1: unknown */
@@ -97,11 +100,11 @@ struct kafka_stats {
 void kafka_producer_stats(const struct kafka_producer *producer, struct kafka_stats *ret_stats);
 void kafka_consumer_stats(const struct kafka_consumer *consumer, struct kafka_stats *ret_stats);
 
-/* Deletes a topic, where the broker lets us; what stays there is emptied by its retention. */
+/* Deletes a topic if the broker allows it. Otherwise the topic's retention empties it. */
 void kafka_topic_delete(struct kafka_producer *producer, const char *topic, int timeout_ms);
-/* Makes sure that a topic exists; a new one gets that many partitions. Nothing else makes topics on a Kafka broker: a
- * reader that asked for one which was just deleted would make it anew.
- * Returns the number of partitions, or -1 with ERR_UNAVAILABLE. */
+/* Ensures that a topic exists, and creates it with that many partitions if not. Nothing else creates topics on a
+ * Kafka broker: a consumer that asks for a topic which was just deleted does not create it again. Returns the number
+ * of partitions, or -1 with ERR_UNAVAILABLE. */
 int kafka_topic_ensure(struct kafka_producer *producer, const char *topic, int partitions, int64_t retention_ms,
 	int timeout_ms, struct err *err);
 

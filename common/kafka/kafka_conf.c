@@ -26,9 +26,10 @@ static const struct property for_all[] = {
 	{NULL, NULL},
 };
 
-/* librdkafka 2.0 spins for up to a millisecond before each of its timers: short intervals cost an idle process CPU. */
+/* librdkafka 2.0 spins for up to a millisecond before each of its timers, so short intervals cost an idle process
+ * CPU time. */
 static const struct property for_producer[] = {
-	{"statistics.interval.ms", "2000"}, /* workers send results by HTTP when it says that the broker is away */
+	{"statistics.interval.ms", "2000"}, /* workers send results by HTTP when the statistics show no broker */
 	{"acks", "all"},
 	{"linger.ms", "0"},
 	{"sticky.partitioning.linger.ms", "0"},
@@ -42,7 +43,7 @@ static const struct property for_consumer[] = {
 	{"partition.assignment.strategy", "roundrobin"},
 	{"enable.auto.offset.store", "false"},
 	{"auto.commit.interval.ms", "5000"},
-	{"session.timeout.ms", "6000"}, /* the least that brokers allow: what a killed member held is read soon */
+	{"session.timeout.ms", "6000"}, /* the minimum of brokers: a killed member is replaced soon */
 	{"heartbeat.interval.ms", "2000"},
 	{"queued.max.messages.kbytes", "16384"},
 	{"fetch.error.backoff.ms", "50"},
@@ -55,7 +56,7 @@ static int property_set(rd_kafka_conf_t *conf, const char *name, const char *val
 
 	if (rd_kafka_conf_set(conf, name, value, reason, sizeof(reason)) == RD_KAFKA_CONF_OK)
 		return 0;
-	/* The reason may quote the value, which may be a password. */
+	/* The reason may contain the value, which may be a password. */
 	return err_set(err, ERR_INVALID, "broker property '%s' is not known, or its value is not valid", name);
 }
 
@@ -67,7 +68,7 @@ static int properties_set(rd_kafka_conf_t *conf, const struct property *properti
 	return 0;
 }
 
-/* "name=value" separated by line ends or semicolons. */
+/* Parses "name=value" separated by line ends or semicolons. */
 static int properties_parse(rd_kafka_conf_t *conf, const char *text, struct err *err)
 {
 	_cleanup_(freep) char *copy = mem_text(text_or_empty(text));
@@ -185,8 +186,8 @@ rd_kafka_conf_t *kafka_conf_consumer(
 	char wait[16];
 
 	snprintf(wait, sizeof(wait), "%d", settings->fetch_wait_ms);
-	/* Of a broadcast nobody asks for statistics. Assigning partitions needs a group's name even where no group is
-	 * joined and nothing committed. */
+	/* The statistics of a broadcast are not used. Assigning partitions needs a group id even though no group is
+	 * joined and nothing is committed. */
 	if (property_set(conf, "group.id", group ? group : alone.text, err) < 0 ||
 		property_set(conf, "enable.auto.commit", group ? "true" : "false", err) < 0 ||
 		property_set(conf, "auto.offset.reset", group ? "earliest" : "latest", err) < 0 ||

@@ -2,19 +2,19 @@
 #ifndef COMMON_KAFKA_KAFKA_CONF_H
 #define COMMON_KAFKA_KAFKA_CONF_H
 
-/* For kafka.c alone: librdkafka's settings, its log and error callbacks, its statistics. */
+/* librdkafka's settings, its log and error callbacks, and its statistics. Only for kafka.c. */
 
 #include <librdkafka/rdkafka.h>
 #include <stdatomic.h>
 
 #include "common/kafka/kafka.h"
 
-/* What a producer and a consumer begin with; callbacks find it at the opaque pointer's start. */
+/* The common start of producers and consumers. librdkafka's callbacks get it as their opaque pointer. */
 struct kafka_handle {
 	rd_kafka_t *rk;
 	atomic_llong lag, errors, queued;
 	atomic_bool up;
-	atomic_llong silent_until_ms; /* no second line about the same trouble before */
+	atomic_llong silent_until_ms; /* errors are not logged before this time */
 };
 
 /* NULL with ERR_INVALID that names the property. Takes topic_conf. The opaque starts with a struct kafka_handle. */

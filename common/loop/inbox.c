@@ -46,7 +46,7 @@ struct inbox *inbox_new(struct loop *loop, void *data)
 	inbox->tail = &inbox->head;
 	inbox->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (inbox->fd < 0)
-		abort(); /* no descriptors at start: there is nothing to go on with */
+		abort(); /* no descriptors at the start: the process can't work */
 	pthread_mutex_init(&inbox->lock, NULL);
 	loop_watch(loop, inbox->fd, EPOLLIN, collect, inbox);
 	return inbox;
@@ -67,7 +67,7 @@ bool inbox_put(struct inbox *inbox, struct visit *visit)
 	}
 	pthread_mutex_unlock(&inbox->lock);
 	if (!closed && first && write(inbox->fd, &one, sizeof(one)) < 0)
-		return true; /* the counter is full: it is readable then, which is all it is for */
+		return true; /* the counter is at its maximum, so the eventfd is readable as intended */
 	return !closed;
 }
 

@@ -2,7 +2,7 @@
 #ifndef COMMON_LOOP_INBOX_H
 #define COMMON_LOOP_INBOX_H
 
-/* The one way from the HTTP server's threads into the loop: a queue under a lock, and an eventfd. */
+/* Passes requests from the HTTP server's threads to the loop, with a queue under a lock and an eventfd. */
 
 #include "common/base.h"
 
@@ -10,18 +10,18 @@ struct http_pending;
 struct inbox;
 struct loop;
 
-/* A request on its way, embedded in what the loop makes of it. */
+/* A request in the queue, embedded in a struct of the module that handles it. */
 struct visit {
 	struct http_pending *http;
-	void (*come)(void *data, struct visit *visit); /* in the loop; owns the visit from there on */
+	void (*come)(void *data, struct visit *visit); /* called in the loop; owns the visit from then on */
 	struct visit *next;
 };
 
 struct inbox *inbox_new(struct loop *loop, void *data);
 void inbox_free(struct inbox *inbox);
-/* From any thread. False once it is closed: the visit stays the caller's. */
+/* From any thread. Returns false once the inbox is closed: the caller keeps the visit. */
 bool inbox_put(struct inbox *inbox, struct visit *visit);
-/* From the loop's thread: takes nothing more, and hands over what is in it. */
+/* From the loop's thread. Accepts no more visits and hands over those in the queue. */
 void inbox_close(struct inbox *inbox);
 
 #endif

@@ -15,8 +15,7 @@
 #include "common/clock.h"
 #include "common/err.h"
 
-/* What one descriptor is watched for. The generation tells an event of this watch from a late one of a descriptor
- * that had the same number. */
+/* The watch of a descriptor. The generation identifies stale events of an earlier descriptor with the same number. */
 struct watch {
 	loop_fd_fn fn;
 	void *data;
@@ -36,20 +35,20 @@ struct loop {
 	struct watch *watches; /* by descriptor */
 	size_t watch_count;
 	uint32_t generation;
-	struct loop_timer *timers; /* the next one first */
+	struct loop_timer *timers; /* the earliest first */
 	int signals;               /* signalfd, or -1 */
 	loop_signal_fn signal_fn;
 	void *signal_data;
 
 	int work_ended;                  /* eventfd */
-	pthread_t threads[LOOP_THREADS]; /* begun when they are first needed, and kept */
+	pthread_t threads[LOOP_THREADS]; /* started on demand, and kept */
 	size_t thread_count;
 	pthread_cond_t work_came;
-	pthread_mutex_t lock;       /* guards what follows */
+	pthread_mutex_t lock;       /* guards the next fields */
 	struct work *work_waiting;  /* the oldest first */
-	struct work **waiting_last; /* where the next one goes */
+	struct work **waiting_last; /* the end of the queue */
 	struct work *work_done;
-	size_t work_count; /* waiting or being done */
+	size_t work_count; /* waiting or running */
 	bool work_over;
 };
 
@@ -63,7 +62,7 @@ struct loop *loop_new(void)
 	loop->signals = -1;
 	loop->work_ended = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (loop->epoll < 0 || loop->work_ended < 0)
-		abort(); /* no descriptors at start: there is nothing to go on with */
+		abort(); /* no descriptors at the start: the process can't work */
 	pthread_mutex_init(&loop->lock, NULL);
 	pthread_cond_init(&loop->work_came, NULL);
 	loop->waiting_last = &loop->work_waiting;
@@ -169,7 +168,8 @@ static int loop_wait_ms(const struct loop *loop)
 	return left < INT_MAX ? (int)left : INT_MAX;
 }
 
-/* Fires what was due when it began, so that a timer that sets itself again at once doesn't hold up everything else. */
+/* Fires the timers that are due now. The time is read once, so that a timer that sets itself again at once does not
+ * starve the rest of the loop. */
 static void loop_fire(struct loop *loop)
 {
 	int64_t now = clock_mono_ms();
@@ -271,9 +271,9 @@ void loop_signals(struct loop *loop, const int *signals, loop_signal_fn fn, void
 		loop_watch(loop, loop->signals, EPOLLIN, signal_came, loop);
 }
 
-/* ---- work in threads ---- */
+/* ---- threads ---- */
 
-/* With the lock. The next that waits, or NULL when there will be none. */
+/* Under the lock. Returns the next work item, or NULL if no more will come. */
 static struct work *work_next(struct loop *loop)
 {
 	struct work *work;
@@ -298,7 +298,7 @@ static void work_do(struct loop *loop, struct work *work)
 	loop->work_count--;
 	pthread_mutex_unlock(&loop->lock);
 	if (write(loop->work_ended, &one, sizeof(one)) < 0)
-		return; /* the counter is full: it is readable then, which is all it is for */
+		return; /* the counter is at its maximum, so the eventfd is readable as intended */
 }
 
 static void *work_thread(void *data)
@@ -337,7 +337,7 @@ static void work_collect(void *data, int fd, unsigned events)
 	}
 }
 
-/* True if there is a thread to do it, sooner or later. */
+/* Returns true if a thread will run it. */
 static bool work_add(struct loop *loop, struct work *work)
 {
 	bool more;
@@ -361,7 +361,7 @@ void loop_work(struct loop *loop, loop_work_fn work, loop_work_fn done, void *da
 
 	*item = (struct work){.work = work, .done = done, .data = data};
 	if (!work_add(loop, item))
-		work_do(loop, item); /* slower, and just as right */
+		work_do(loop, item); /* no thread could be started: blocks the loop, but has the same result */
 }
 
 static void works_free(struct work *work)

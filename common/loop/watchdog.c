@@ -12,12 +12,12 @@
 
 enum { LOOK_MS = 100 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the next variables */
 static int64_t due_ms;
 static const char *due_doing;
 static int due_status;
 
-/* Under the lock, which it keeps: nothing sets another time once this one has come. */
+/* Keeps the lock, so that no other thread can set another time now. */
 static void end(void)
 {
 	log_warn("exit forced: the process did not end in time", "while", due_doing, NULL);
@@ -41,7 +41,8 @@ static void *watch(void *data)
 	return NULL;
 }
 
-/* A signal is for the threads that wait for it. Without memory for a thread the process ends as it did without one. */
+/* Blocks all signals in the thread: other threads wait for them. If the thread can't be started, the process ends
+ * without a bound. */
 static bool thread_start(void)
 {
 	sigset_t all, before;

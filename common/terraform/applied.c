@@ -43,7 +43,7 @@ static bool name_char(char c, bool first)
 	return isalpha((unsigned char)c) || c == '_' || (!first && (isdigit((unsigned char)c) || c == '-'));
 }
 
-/* Behind the name at `at`, or NULL. */
+/* Returns the end of the name at `at`, or NULL if there is none. */
 static const char *name_end(const char *at)
 {
 	if (!name_char(*at, true))
@@ -53,8 +53,8 @@ static const char *name_end(const char *at)
 	return at;
 }
 
-/* Behind a quoted key, at whose first character `at` is; NULL if it is none, or if HCL would evaluate a part of it:
- * "$${" is a plain "${". */
+/* Returns the end of a quoted key; `at` is its first character. NULL if the key is malformed or HCL would evaluate a
+ * part of it. "$${" is an escaped "${" and is allowed. */
 static const char *quoted_end(const char *at)
 {
 	for (; *at != '"'; at++) {
@@ -106,8 +106,8 @@ void applied_quote(struct buf *out, const char *text)
 		buf_printf(out, (*at == '$' || *at == '%') && at[1] == '{' ? "%c%c" : "%c", *at, *at);
 }
 
-/* The address of an instance, or NULL if that is no address. `key` is a number, a string or nothing. The caller frees
- * it. */
+/* Builds the address of an instance, or returns NULL if it is invalid. `key` is a number, a string or absent. The
+ * caller frees the address. */
 static char *address_of(const char *module, const char *type, const char *name, const json_t *key)
 {
 	struct buf text = BUF_INIT(APPLIED_TEXT_MAX + 1);
@@ -137,7 +137,7 @@ static const char *id_known(const char *id)
 	return id && !strstr(id, redacted) && strlen(id) <= APPLIED_TEXT_MAX ? id : "";
 }
 
-/* A later report of the same instance takes the place of an earlier one. */
+/* A later report of the same instance replaces an earlier one. */
 static void report_add(struct applied *applied, const struct report *report)
 {
 	json_t *instances = json_object_get(applied->reports, report->address);
@@ -249,7 +249,7 @@ static const char *plain_id_known(const char *id)
 	return strlen(id) >= PLAIN_ID_MAX - 1 && strstr(id, "...") ? "" : id_known(id);
 }
 
-/* "[id=ID]" at the end of a line. The caller frees it. */
+/* Returns the ID of "[id=ID]" at the end of a line. The caller frees it. */
 static char *plain_id(const char *rest)
 {
 	static const char begin[] = "[id=";
@@ -261,14 +261,14 @@ static char *plain_id(const char *rest)
 		: mem_text("");
 }
 
-/* "module.a.aws_vpc.b[0]" is of the type aws_vpc and the provider aws. */
+/* The type in an address: aws_vpc in "module.a.aws_vpc.b[0]". The caller frees it. */
 static char *plain_type(const char *address)
 {
 	_cleanup_(freep) char *plain_address = mem_text(address);
 	char *at = plain_address, *out = plain_address, *name, *type;
 	bool quoted = false;
 
-	/* Keys may have dots. */
+	/* Drops the instance keys, which may contain dots. */
 	for (int depth = 0; *at; at++) {
 		quoted ^= *at == '"' && at[-1] != '\\';
 		depth += !quoted && *at == '[' ? 1 : 0;
@@ -338,7 +338,7 @@ void applied_text(struct applied *applied, const char *text, size_t len)
 
 /* ---- the state ---- */
 
-/* address -> [id or null, ...], one for each instance, deposed ones too. */
+/* Adds the instances of a resource: address -> [id or null, ...], one for each instance, deposed ones included. */
 static void instances_index(json_t *index, const json_t *resource)
 {
 	const char *type = json_string_at(resource, "type"), *name = json_string_at(resource, "name");
@@ -385,9 +385,9 @@ static bool ids_have(const json_t *ids, const char *id)
 	return false;
 }
 
-/* ---- what is missing ---- */
+/* ---- missing resources ---- */
 
-/* A destroyed instance without an id can't be told from the one that replaced it. */
+/* If the id of a destroyed instance is unknown, it can't be distinguished from the instance that replaced it. */
 static bool replaced(const json_t *instances)
 {
 	const char *id;

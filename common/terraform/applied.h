@@ -3,19 +3,21 @@
 #define COMMON_TERRAFORM_APPLIED_H
 
 /*
- * The resources that terraform or tofu reports as created, changed or destroyed during an apply, and those of them that
- * a state does not show. Pure.
+ * Collects the resources that terraform or tofu reports as created, changed or destroyed during an apply, and finds
+ * those that a state lacks. Pure.
  *
- * Reports are lines of the engine's output: the hooks "apply_complete" of its JSON form, and its plain form ("ADDRESS:
- * Creation complete after 3s [id=ID]"). A destroyed resource has its id in the line before ("apply_start",
- * "Destroying... [id=ID]"). A job can print such lines itself, so the number of reports, the length of each text and
- * the form of an address are bounded.
+ * Reports are lines of the engine's output: the hooks "apply_complete" of its JSON form, and its plain form
+ * ("ADDRESS: Creation complete after 3s [id=ID]"). For a destroyed resource, the line before has the id
+ * ("apply_start", "Destroying... [id=ID]"). A job can print such lines itself. Therefore the number of reports, the
+ * length of each text and the form of an address are bounded.
  *
  * A resource is missing
- *   - if it was created or changed, and the state has no instance of that address with that id;
- *   - if it was destroyed, and the state still has an instance of that address with that id.
- * An id counts only where both sides have one: some resources have none, and a log has "(sensitive value)" in place of
- * a secret.
+ *
+ *  - if it was created or changed, and the state has no instance of that address with that id;
+ *  - if it was destroyed, and the state still has an instance of that address with that id.
+ *
+ * An id is compared only if both sides have one. Some resources have no id, and a log has "(sensitive value)" in
+ * place of a secret.
  */
 
 #include <jansson.h>
@@ -39,14 +41,14 @@ static inline void applied_freep(struct applied **applied)
 void applied_line(struct applied *applied, const char *line, size_t len);
 /* The same for all lines of a text. An unfinished last line is ignored. */
 void applied_text(struct applied *applied, const char *text, size_t len);
-/* The missing resources, APPLIED_MISSING_MAX at most, as an array of {action, address, type, provider, id} in the order
- * of the reports; action: create, update or delete; id: "" if unknown. `state`: a state of version 4; NULL: there is
- * none. A new reference. */
+/* Returns the missing resources in the order of the reports, at most APPLIED_MISSING_MAX. The result is a new
+ * reference to an array of {action, address, type, provider, id}. action: create, update or delete; id: "" if unknown.
+ * `state`: a state of version 4, or NULL if there is none. */
 json_t *applied_missing(const struct applied *applied, const json_t *state);
 
-/* Appends a string as HCL writes it: nothing in it is evaluated. */
+/* Appends a string literal of HCL, escaped so that nothing in it is evaluated. */
 void applied_quote(struct buf *out, const char *text);
-/* True for the address of a resource instance as it may stand in a configuration: module.a["x"].type.name[0]. */
+/* True if the text is the address of a resource instance in the form of configurations: module.a["x"].type.name[0]. */
 bool applied_address_valid(const char *address);
 
 #endif

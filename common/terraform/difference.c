@@ -7,13 +7,13 @@
 
 enum {
 	LEVEL = 1,       /* higher levels save a few percent for twice the time */
-	WINDOW_MAX = 27, /* bits; zstd takes less where less is enough */
+	WINDOW_MAX = 27, /* bits; zstd uses a smaller window if that is enough */
 	HASH_MIN = 13,   /* bits */
 	HASH_MAX = 22,   /* bits; 16 MiB */
 };
 
 struct difference_base {
-	ZSTD_CCtx *compressor; /* has the state as its dictionary */
+	ZSTD_CCtx *compressor; /* the state is its dictionary */
 };
 
 static void decompressor_free(ZSTD_DCtx **decompressor)
@@ -21,9 +21,9 @@ static void decompressor_free(ZSTD_DCtx **decompressor)
 	ZSTD_freeDCtx(*decompressor);
 }
 
-/* For a state of that size and its base. The level's own table is too small to find the places of a base whose text
- * seldom repeats. With it, the difference of one cloud resource to a base of 3 MB took 413 kB; with this one it takes
- * 568 bytes. */
+/* For a state of that size and its base. The level's default table is too small to index a base whose text seldom
+ * repeats. With it, the difference of one cloud resource to a base of 3 MB took 413 kB; with this one it takes 568
+ * bytes. */
 static int hash_bits(size_t len)
 {
 	int bits = HASH_MIN;
@@ -33,7 +33,7 @@ static int hash_bits(size_t len)
 	return bits;
 }
 
-/* Appends `size` bytes that are not set. NULL if the buffer's limit would be passed. */
+/* Appends `size` uninitialized bytes. NULL if the buffer's limit would be exceeded. */
 static char *room_add(struct buf *out, size_t size)
 {
 	size_t before = out->len;

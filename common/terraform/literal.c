@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Bytes that stand for themselves, which are nearly all. */
+/* The number of leading bytes that need no escapes, which are nearly all. */
 static size_t plain_len(const char *text, size_t len)
 {
 	size_t i = 0;
@@ -38,7 +38,7 @@ static int write_text(struct buf *out, const char *text, size_t len, enum litera
 			break;
 		if (write_special(out, text[i]) < 0)
 			return -1;
-		/* "${" begins an interpolation, "$${" is the two characters. */
+		/* "${" begins an interpolation, and "$${" is its escaped form. */
 		if (kind == LITERAL_HCL && (text[i] == '$' || text[i] == '%') && i + 1 < len && text[i + 1] == '{' &&
 			buf_append(out, &text[i], 1) < 0)
 			return -1;

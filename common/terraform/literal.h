@@ -5,11 +5,11 @@
 #include "common/buf.h"
 #include "common/json/json.h"
 
-/* JSON values as literals of the Sentinel language and of HCL. They differ from JSON in the escapes of texts only, and
- * HCL's texts interpolate. */
+/* Writes JSON values as literals of the Sentinel language and of HCL. These differ from JSON only in the escapes of
+ * strings; HCL strings also interpolate. */
 enum literal { LITERAL_SENTINEL, LITERAL_HCL };
 
-/* -1: over the buffer's limit. */
+/* -1 if the buffer's limit would be exceeded. */
 int literal_write(struct buf *out, const json_t *value, enum literal kind);
 
 #endif

@@ -5,9 +5,9 @@
 
 #include "common/terraform/literal.h"
 
-/* ---- small parts ---- */
+/* ---- helpers ---- */
 
-/* The members as they are, under the names that the import has; null where the plan has none. */
+/* Copies the named members; null if the plan lacks one. */
 static void take(json_t *to, const json_t *from, const char *const *names)
 {
 	for (; *names; names++) {
@@ -17,7 +17,7 @@ static void take(json_t *to, const json_t *from, const char *const *names)
 	}
 }
 
-/* The same for what is a text, "" where the plan has none. */
+/* Copies a text under another name; "" if the plan lacks it. */
 static void take_text(json_t *to, const char *name, const json_t *from, const char *member)
 {
 	json_object_set_new(to, name, json_string(text_or_empty(json_string_at(from, member))));
@@ -40,7 +40,7 @@ static char *key_in(const char *module, const char *name)
 
 /* ---- states ---- */
 
-/* {"name": {"value": …}} with the name inside, as every collection of the imports has it. */
+/* Adds each key as "name" to its value: {"name": {"value": ...}}. All collections of the imports have this form. */
 static json_t *named(const json_t *by_name)
 {
 	json_t *all = json_object(), *item;
@@ -305,7 +305,7 @@ static json_t *tfconfig(const json_t *plan, const json_t *run)
 		all.provisioners, "variables", all.variables, "outputs", all.outputs, "module_calls", all.module_calls);
 }
 
-/* An index may hold any text, even brackets: what is left of each piece is what stands behind its last ']'. */
+/* An instance key may contain any text, even brackets. Of each piece only the text after its last ']' is kept. */
 static const char strip_index[] = "import \"strings\"\n\n"
 				  "strip_index = func(addr) {\n"
 				  "\tpieces = strings.split(addr, \"[\")\n"

@@ -14,7 +14,7 @@ static size_t skip(const char *text, size_t len, size_t at, const char *bytes)
 	return at;
 }
 
-/* Behind the closing quote of the string that begins there. */
+/* Returns the offset after the closing quote of the string that begins at `at`. */
 static size_t string_end(const char *text, size_t len, size_t at)
 {
 	for (at++; at < len && text[at] != '"'; at++)
@@ -22,7 +22,7 @@ static size_t string_end(const char *text, size_t len, size_t at)
 	return at < len ? at + 1 : len;
 }
 
-/* The value behind the name and its colon, if that is what stands there: a string or a number. */
+/* Reads the value after a name and its colon: a string or a number. False if there is neither. */
 static bool value_behind(const char *text, size_t len, size_t at, struct span *ret_value)
 {
 	at = skip(text, len, at, " \t\r\n");
@@ -36,7 +36,7 @@ static bool value_behind(const char *text, size_t len, size_t at, struct span *r
 	return ret_value->end > ret_value->begin;
 }
 
-/* The value of that member of the outermost object. The name comes in its quotes. */
+/* Finds the value of a member of the outermost object. `member` includes its quotes. */
 static bool member_find(const char *text, size_t len, const char *member, struct span *ret_value)
 {
 	int depth = 0;

@@ -5,13 +5,13 @@
 #include "common/buf.h"
 
 /*
- * terraform's state files as text: what is changed in them leaves every other byte as it was, since numbers in states
- * have no bound and are not read and written again. No I/O.
+ * Edits terraform's state files as text. All other bytes stay as they are: numbers in states are unbounded, so they
+ * must not be parsed and written again. No I/O.
  */
 
-/* Appends the state with another serial. -1 if it has no serial, or over the buffer's limit. */
+/* Appends the state with another serial. -1 if it has no serial, or if the buffer's limit would be exceeded. */
 int state_renumber(const char *state, size_t len, long long serial, struct buf *out);
-/* The same with another lineage, which needs no escaping. -1 if it has none. */
+/* The same with another lineage, which must need no escapes. -1 if it has none. */
 int state_relineage(const char *state, size_t len, const char *lineage, struct buf *out);
 
 #endif
