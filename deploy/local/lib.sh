@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: MPL-2.0
 # shellcheck shell=bash
 #
-# What up, env, down and tests/run share: packages, processes, ports and secrets of one data directory.
-# A process is known by its name: run/<name>.pid holds its pid, run/<name>.start when the kernel started it (so that
-# a pid given to somebody else in the meantime is never taken for ours), run/<name>.how what it was started with,
-# log/<name>.log what it said, ports/<name> the port it keeps across restarts.
+# Shared by up, env, down and tests/run: packages, processes, ports and secrets of one data directory.
+#
+# A process is identified by its name:
+# - run/<name>.pid: its pid;
+# - run/<name>.start: the kernel's start time, so that a reused pid is not mistaken for the process;
+# - run/<name>.how: its command line;
+# - log/<name>.log: its output;
+# - ports/<name>: its port, which it keeps across restarts.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 data=${RUNYARD_HOME:-$root/.local}
 [[ $data = /* ]] || data=$PWD/$data
 
-organization=acme # the one that is made first
+organization=acme # the first organization
 
-# What a started process sees of the caller's environment: what it takes to reach a network, and nothing else.
+# The variables of the caller's environment that processes inherit: those needed for network access, and no others.
 passed_on=(PATH HOME LANG TZ http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY SSL_CERT_FILE SSL_CERT_DIR)
 
 say() {
@@ -31,7 +35,7 @@ die() {
 	exit 1
 }
 
-# died NAME: ends with what the process said last.
+# died NAME: fails with the end of the process's log.
 died() {
 	printf 'error: %s did not come up; the end of %s:\n' "$1" "$data/log/$1.log" >&2
 	tail -n 15 "$data/log/$1.log" | sed 's/^/  | /' >&2
@@ -39,7 +43,7 @@ died() {
 	exit 1
 }
 
-# until_true SECONDS COMMAND...: polls; fails once the time is over.
+# until_true SECONDS COMMAND...: polls the command; fails when the time is over.
 until_true() {
 	local end=$((SECONDS + $1))
 	shift
@@ -51,7 +55,7 @@ until_true() {
 
 # ---- packages ----
 
-# packages_missing PURPOSE...: the packages of packages that are not here, one a line.
+# packages_missing PURPOSE...: prints the entries of the file packages that are not installed, one per line.
 packages_missing() {
 	local purpose package command wanted=" $* "
 	while read -r purpose package command; do
@@ -61,7 +65,7 @@ packages_missing() {
 	done < <(grep -v '^#' "$root/deploy/local/packages") | sort -u
 }
 
-# The distribution would start servers of its own at once; nobody asked for those.
+# without_services COMMAND...: runs the command and prevents packages from starting their services.
 without_services() {
 	local policy=/usr/sbin/policy-rc.d
 	if [[ -e $policy ]]; then
@@ -76,7 +80,7 @@ without_services() {
 	return "$code"
 }
 
-# packages_install PURPOSE...: installs what is missing; quick if nothing is.
+# packages_install PURPOSE...: installs missing packages; quick if there are none.
 packages_install() {
 	local missing log
 	mapfile -t missing < <(packages_missing "$@")
@@ -97,7 +101,7 @@ packages_install() {
 	rm -f "$log"
 }
 
-# build_complaint LOG: what a build's log says about its failure, without what went well.
+# build_complaint LOG: prints the errors in a build's log, without the steps that succeeded.
 build_complaint() {
 	grep -q '^FAILED' "$1" && sed -n '/^FAILED/,$p' "$1" | grep -v '^\[' | head -n 40 && return
 	tail -n 20 "$1"
@@ -105,19 +109,19 @@ build_complaint() {
 
 # ---- accounts ----
 
-# account_make NAME: a system account without home and shell, unless it exists.
+# account_make NAME: creates a system account without home and shell, unless it exists.
 account_make() {
 	local try
 	for try in 1 2 3; do
 		! getent passwd "$1" >/dev/null || return 0
-		((try == 1)) || sleep 1 # another process may hold the lock of the accounts
+		((try == 1)) || sleep 1 # another process may hold the lock of the account database
 		useradd --system --user-group --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin "$1" >&2 || true
 	done
 	getent passwd "$1" >/dev/null || die "the account $1 could not be created" "Create it: useradd --system --user-group $1"
 }
 
-# account_of NAME: the account that a process of ours runs as where root started the stack; the worker changes to its
-# own by itself.
+# account_of NAME: prints the account of a process when root has started the stack. The worker changes to its own
+# account by itself.
 account_of() {
 	((EUID == 0)) || return 0
 	case $1 in
@@ -132,21 +136,21 @@ accounts_prepare() {
 	tun_prepare
 }
 
-# The networks of jobs need /dev/net/tun open to every account, as udev makes it. Without it workers warn, and jobs share
-# the machine's network.
+# The networks of jobs need /dev/net/tun open to every account, as udev creates it. Otherwise workers warn, and jobs
+# share the machine's network.
 tun_prepare() {
 	((EUID == 0)) || return 0
 	[[ -c /dev/net/tun ]] || { mkdir -p /dev/net && mknod /dev/net/tun c 10 200; } 2>/dev/null || return 0
 	chmod 666 /dev/net/tun 2>/dev/null || true
 }
 
-# account_reaches ACCOUNT: looks, since asking (access) leaves capabilities out of account.
+# account_reaches ACCOUNT: lists the directory. access() would ignore capabilities.
 account_reaches() {
 	setpriv --reuid "$1" --regid "$1" --init-groups ls "$data/." >/dev/null 2>&1
 }
 
-# account_command NAME COMMAND...: sets the array command to the command as it is started for NAME. If the account can't
-# reach the data directory (below /root, say), the command gets a mount namespace that also shows it at $view.
+# account_command NAME COMMAND...: sets the array command to the command line for NAME. If the account has no access to
+# the data directory (below /root, say), the command gets a mount namespace in which the directory is also at $view.
 account_command() {
 	local account view=/run/runyard-local prefix=()
 	account=$(account_of "$1")
@@ -174,7 +178,7 @@ data_prepare() {
 	touch "$data/.runyard"
 }
 
-# secret NAME: its text; made of 32 random bytes the first time.
+# secret NAME: prints the secret; creates it from 32 random bytes on first use.
 secret() {
 	local file=$data/secrets/$1
 	[[ -s $file ]] || secret_put "$1" "$(od -An -N32 -tx1 /dev/urandom | tr -d ' \n')"
@@ -187,7 +191,8 @@ secret_put() {
 	mv "$data/secrets/$1.new" "$data/secrets/$1"
 }
 
-# secret_lend NAME...: gives these secrets to the account runyard, which alone reads them, beside root.
+# secret_lend NAME...: makes these secrets readable for the account runyard; apart from root, no other account can read
+# them.
 secret_lend() {
 	((EUID == 0)) || return 0
 	chgrp runyard "$data/secrets"
@@ -199,8 +204,8 @@ port_taken() {
 	(exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null
 }
 
-# port_of NAME [PROCESS]: the port it keeps; another one is chosen when a stranger has taken it while PROCESS was away.
-# Ports below the range from which the kernel gives them to outgoing connections.
+# port_of NAME [PROCESS]: prints the port, which stays the same. If PROCESS is not running and another program uses the
+# port, it chooses a new one. Ports are below the kernel's range for outgoing connections.
 port_of() {
 	local file=$data/ports/$1 port=
 	[[ -s $file ]] && port=$(<"$file")
@@ -216,7 +221,7 @@ port_of() {
 
 # ---- processes ----
 
-# process_start_time PID: the kernel's start time of a process that is alive (a zombie is not).
+# process_start_time PID: prints the kernel's start time of the process. Fails for a zombie and for a dead process.
 process_start_time() {
 	local stat
 	[[ -r /proc/$1/stat ]] && stat=$(<"/proc/$1/stat") 2>/dev/null || return 1
@@ -233,8 +238,8 @@ process_runs() {
 	[[ $(process_start_time "$pid") == "$(<"$data/run/$1.start")" ]]
 }
 
-# process_start NAME COMMAND...: in the background, in a session of its own, with a clean environment and no signal
-# ignored (bash ignores SIGINT for what it starts in the background, and terraform would inherit that).
+# process_start NAME COMMAND...: starts it in the background, in a session of its own, with a clean environment and no
+# ignored signals. bash ignores SIGINT in background commands, and terraform would inherit that.
 process_start() {
 	local name=$1 environment=() variable pid command
 	shift
@@ -246,7 +251,7 @@ process_start() {
 		[[ -v $variable ]] && environment+=("$variable=${!variable}")
 	done
 	(umask 027 && : >>"$data/log/$name.log")
-	chmod 640 "$data/log/$name.log" # it may come from before, with another mode
+	chmod 640 "$data/log/$name.log" # an existing log may have another mode
 	(cd "$data" && exec setsid env --default-signal -i "${environment[@]}" "${command[@]}") </dev/null >>"$data/log/$name.log" 2>&1 9>&- &
 	pid=$!
 	disown "$pid"
@@ -254,7 +259,7 @@ process_start() {
 	say "$pid" >"$data/run/$name.pid"
 }
 
-# process_stop NAME: asks, insists, kills; each after its time. The table says what a process understands.
+# process_stop NAME: sends the signals of process_signals one after the other until the process has ended.
 process_stop() {
 	local name=$1 pid signal seconds
 	process_runs "$name" || { rm -f "$data/run/$name".{pid,start,how}; return 0; }
@@ -271,17 +276,17 @@ process_gone() {
 	! process_runs "$1"
 }
 
-# process_signals NAME: signal and seconds to wait, in order.
+# process_signals NAME: prints signals and the seconds to wait after each, in order.
 process_signals() {
 	case $1 in
-	postgres) printf 'INT 20\nQUIT 10\nKILL 5\n' ;; # INT is its fast shutdown; TERM would wait for every client
-	runyard-*) printf 'TERM %s\nTERM 15\nKILL 5\n' "${drain_seconds:-60}" ;; # the first drains, the second stops at once
+	postgres) printf 'INT 20\nQUIT 10\nKILL 5\n' ;; # INT is PostgreSQL's fast shutdown; TERM would wait for every client
+	runyard-*) printf 'TERM %s\nTERM 15\nKILL 5\n' "${drain_seconds:-60}" ;; # the first TERM drains, the second stops at once
 	*) printf 'TERM 20\nKILL 5\n' ;;
 	esac
 }
 
-# process_ensure NAME READY_COMMAND -- COMMAND...: starts it unless it runs with the same command and
-# binary, and waits until READY_COMMAND is true. Sets process_began to 1 if it was started now.
+# process_ensure NAME READY_COMMAND -- COMMAND...: starts it, unless it runs with the same command and binary, and waits
+# until READY_COMMAND succeeds. Sets process_began to 1 if it started the process.
 process_ensure() {
 	local name=$1 ready=$2 patience=120 how
 	shift 3
@@ -302,7 +307,7 @@ ready_or_dead() {
 	process_gone "$1" || "$2"
 }
 
-# What tells one build of our own binaries from the next.
+# Prints a stamp that differs between builds of our own binaries.
 binary_stamp() {
 	[[ $1 != "$data"/build/* ]] || stat -c '%i %Y' "$1"
 }

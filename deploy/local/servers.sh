@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MPL-2.0
 # shellcheck shell=bash
 #
-# How each server of the local stack is started, in the order in which they need each other. Each function is harmless
-# if its server is up.
+# Starts the servers of the local stack, in the order of their dependencies. The functions do nothing if the server is
+# running.
 
 # ---- PostgreSQL ----
 
-# PostgreSQL refuses to run as root, so root lends it the package's account. Where that account can't reach the data
-# directory (below /root, say) it gets the one capability that looks through folders; its own files stay its own.
+# PostgreSQL refuses to run as root, so root starts it with the package's account. If that account has no access to the
+# data directory (below /root, say), it gets the one capability that permits searching directories. Its own files keep
+# their owner.
 postgres_account() {
 	as_postgres=()
 	((EUID == 0)) || return 0
@@ -24,12 +25,12 @@ postgres_account() {
 	die "the account '$account' can't reach $data/postgres" "Set RUNYARD_HOME to a folder that every account may look through, such as /var/lib/runyard."
 }
 
-# Looks, since asking (access) leaves capabilities out of account.
+# Lists the directory. access() would ignore capabilities.
 postgres_reaches() {
 	"${as_postgres[@]}" ls "$data/postgres" >/dev/null 2>&1
 }
 
-# The folder with initdb and postgres: the newest that the distribution has, or what PATH finds.
+# Prints the folder with initdb and postgres: the distribution's newest version, or the one in PATH.
 postgres_programs() {
 	local found
 	found=$(find /usr/lib/postgresql -path '*/bin/initdb' 2>/dev/null | sort -V | tail -n 1)
@@ -53,7 +54,7 @@ postgres_url() {
 	say "postgresql://runyard:$(secret postgres)@127.0.0.1:$(port_of postgres)/$1"
 }
 
-# psql takes the password from its environment, where other accounts can't read it.
+# psql reads the password from its environment, which other accounts can't read.
 postgres_sql() {
 	PGPASSWORD=$(secret postgres) psql -X -q -A -t -h 127.0.0.1 -p "$(port_of postgres)" -U runyard -d "$1" -c "$2"
 }
@@ -62,13 +63,13 @@ postgres_ready() {
 	postgres_sql postgres 'select 1' >/dev/null 2>&1
 }
 
-# A Unix socket's path holds 107 bytes; where the folder's is too long, TCP alone will do.
+# The path of a Unix socket has at most 107 bytes. If the folder's path is too long, PostgreSQL listens on TCP only.
 postgres_socket_folder() {
 	local path=$data/postgres/.s.PGSQL.65535
 	((${#path} > 107)) || say "$data/postgres"
 }
 
-# Processes of a PostgreSQL that was killed need a moment to notice; it does not start beside them.
+# After PostgreSQL was killed, its processes need a moment to exit. It does not start while they run.
 postgres_deserted() {
 	local process
 	for process in /proc/[0-9]*; do
@@ -76,7 +77,7 @@ postgres_deserted() {
 	done
 }
 
-# Its locks name a pid; one that was killed and that nobody has reaped yet still counts as running for PostgreSQL.
+# PostgreSQL's lock names a pid. A killed process that is not reaped yet counts as running.
 postgres_unlock() {
 	local lock=$data/postgres/data/postmaster.pid
 	[[ -s $lock ]] || return 0
@@ -102,7 +103,8 @@ postgres_up() {
 	address_put database-url "$(postgres_url runyard)" runyard-scheduler
 }
 
-# address_put SECRET URL PROCESS: keeps the URL, password and all, for the process, which is started anew if it knew another.
+# address_put SECRET URL PROCESS: stores the URL with its password for the process. Stops the process if the URL
+# differs, so that it is started again with the new one.
 address_put() {
 	[[ -s $data/secrets/$1 && $(<"$data/secrets/$1") == "$2" ]] && return
 	process_stop "$3"
@@ -134,8 +136,8 @@ redis_up() {
 
 # ---- the broker ----
 
-# broker_up embedded|kafka: one of the two; the other one is stopped. Sets brokers, fetch_wait_ms and broker_options: the
-# option with the password, if the broker asks for one.
+# broker_up embedded|kafka: starts one broker and stops the other. Sets brokers, fetch_wait_ms and broker_options, which
+# is the option with the password if the broker requires one.
 broker_up() {
 	case $1 in
 	embedded)
@@ -150,7 +152,7 @@ broker_up() {
 	say "$1" >"$data/broker"
 }
 
-# broker_retire NAME: stops it, and first those who are connected to it: leaving a consumer group takes its broker.
+# broker_retire NAME: stops the clients of the broker and then the broker: consumers need it to leave their groups.
 broker_retire() {
 	process_runs "$1" || return 0
 	process_stop runyard-worker
@@ -162,7 +164,7 @@ embedded_ready() {
 	port_taken "$(port_of broker)"
 }
 
-# The mock cluster answers an empty fetch only when its time is over, so clients are told to ask for a short one.
+# The mock cluster answers an empty fetch only after its full wait time, so clients get a short one.
 embedded_up() {
 	local port
 	port=$(port_of broker)
@@ -172,7 +174,7 @@ embedded_up() {
 	broker_options=()
 }
 
-# kafka_jars FOLDER: Apache Kafka as deploy/local/kafka/pom.xml names it, from Maven Central.
+# kafka_jars FOLDER: fetches the Apache Kafka of deploy/local/kafka/pom.xml from Maven Central.
 kafka_jars() {
 	local pom=$root/deploy/local/kafka/pom.xml log
 	cmp -s "$pom" "$1/pom.xml" && return
@@ -187,7 +189,7 @@ kafka_jars() {
 	cp "$pom" "$1/pom.xml"
 }
 
-# kafka_java FOLDER COMMAND...: the command that runs a class of Kafka's, as an array in kafka_command.
+# kafka_java FOLDER COMMAND...: sets the array kafka_command to the command that runs a class of Kafka.
 kafka_java() {
 	local jars=$1
 	shift
@@ -195,7 +197,7 @@ kafka_java() {
 		-Dorg.slf4j.simpleLogger.defaultLogLevel=warn -Dorg.slf4j.simpleLogger.showDateTime=true -cp "$jars/*" "$@")
 }
 
-# kafka_properties FOLDER PORT CONTROLLER_PORT: one node that is broker and controller.
+# kafka_properties FOLDER PORT CONTROLLER_PORT: prints the settings of one node that is both broker and controller.
 kafka_properties() {
 	cat <<-END
 		process.roles=broker,controller
@@ -217,9 +219,9 @@ kafka_properties() {
 	END
 }
 
-# kafka_sasl_properties PORT CONTROLLER_PORT PASSWORD: follows kafka_properties, whose listeners it replaces. The password
-# goes over the loopback device alone. SCRAM, which does not send it, fails between librdkafka before 2.6.1 (Debian 12 has
-# 2.0.2) and Kafka from 3.7.2 on: that client repeats its nonce, and that server checks it.
+# kafka_sasl_properties PORT CONTROLLER_PORT PASSWORD: follows kafka_properties, whose listeners it replaces. The
+# password is sent over the loopback device only. SCRAM, which does not send it, fails between librdkafka before 2.6.1
+# (Debian 12 has 2.0.2) and Kafka 3.7.2 and later: that client repeats its nonce, and that server checks it.
 kafka_sasl_properties() {
 	local listener login="org.apache.kafka.common.security.plain.PlainLoginModule required username=\"runyard\" password=\"$3\""
 	cat <<-END
@@ -238,7 +240,7 @@ kafka_sasl_properties() {
 	done
 }
 
-# kafka_client_properties PASSWORD: for --broker-properties-file.
+# kafka_client_properties PASSWORD: prints the value for --broker-properties-file.
 kafka_client_properties() {
 	say "security.protocol=SASL_PLAINTEXT;sasl.mechanism=PLAIN;sasl.username=runyard;sasl.password=$1"
 }
@@ -250,7 +252,7 @@ kafka_ready() {
 kafka_up() {
 	local port controller password folder=$data/kafka
 	kafka_jars "$folder/jars"
-	[[ -s $data/secrets/kafka ]] || process_stop kafka # one that asks for no password
+	[[ -s $data/secrets/kafka ]] || process_stop kafka # it runs without a password
 	password=$(secret kafka)
 	port=$(port_of kafka)
 	controller=$(port_of kafka-controller kafka)
@@ -271,7 +273,7 @@ kafka_up() {
 	brokers=127.0.0.1:$port fetch_wait_ms=500 broker_options=(--broker-properties-file "$data/secrets/broker-properties")
 }
 
-# 16 random bytes in base64 without its signs: Kafka takes an id that begins with a hyphen for an option.
+# 16 random bytes in base64 without signs: Kafka reads an id that begins with a hyphen as an option.
 kafka_cluster_id() {
 	head -c 16 /dev/urandom | base64 | tr '+/' 'AB' | tr -d '='
 }
@@ -302,7 +304,7 @@ notifier_ready() {
 	curl -fsS -o /dev/null "http://127.0.0.1:$(port_of runyard-notifier)/readyz" 2>/dev/null
 }
 
-# Of this machine's ports run tasks may call the checker's alone.
+# On this machine, run tasks may call the checker's port only.
 notifier_up() {
 	local port metrics_port
 	port=$(port_of runyard-notifier)
@@ -326,7 +328,7 @@ checker_ready() {
 # The service of the example's run task.
 checker_up() {
 	local port python=/usr/bin/python3
-	[[ -x $python ]] || python=python3 # the first of root's PATH may be below /root
+	[[ -x $python ]] || python=python3 # the first python3 in root's PATH may be below /root
 	port=$(port_of checker)
 	secret checker-key >/dev/null
 	secret_lend checker-key
@@ -340,7 +342,7 @@ worker_ready() {
 	curl -fsS -o /dev/null "http://127.0.0.1:$(port_of runyard-worker)/readyz" 2>/dev/null
 }
 
-# Containers often forbid the namespaces that the sandbox is made of, to other accounts than root at least.
+# Containers often forbid the namespaces of the sandbox, at least to accounts other than root.
 sandbox_kind() {
 	local as_worker=()
 	if ((EUID == 0)); then

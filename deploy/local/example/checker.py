@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: MPL-2.0
 """checker.py --port N --key-file PATH: an example of a run-task service.
 
-It acknowledges a request at once, reads the plan with the request's own token, counts what would be destroyed, and
-calls back: passed, or failed if anything would be. To make a service of your own, replace check().
+It acknowledges a request at once, reads the plan with the request's own token, counts the resources to be
+destroyed, and calls back: passed, or failed if there are any. To make a service of your own, replace check().
 
-- A request without the key's signature is refused with 401, and one that the service can't do now with 503: it is sent again.
+- A request without the key's signature is refused with 401. If the service is at its limit or stopping, it answers
+  503, and the request is sent again.
 - A request for the plan and a callback are repeated for --patience seconds if they get no answer, 429 or 5xx.
-- Every request that was acknowledged gets a callback. Its message says what failed if there is no verdict.
-- SIGTERM: requests under way end. Their patience is 5 s then.
+- Every acknowledged request gets a callback. If there is no verdict, its message says what failed.
+- SIGTERM: requests in progress are finished, with a patience of 5 s.
 """
 
 import argparse
@@ -27,19 +28,19 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 MAX_REQUEST = 1 << 20  # bytes of a run task's request
 MAX_ANSWER = 256 << 20  # bytes of a plan as JSON
-MAX_TASKS = 100  # that are acknowledged and not answered yet
+MAX_TASKS = 100  # acknowledged and not answered yet
 STOP_SECONDS = 5
 
 
 class Failed(Exception):
-    """Why there is no verdict, as a sentence for people."""
+    """There is no verdict; the message is a sentence for users."""
 
 
 # ---- the verdict ----
 
 
 def check(plan):
-    """The verdict on a plan: status, message, outcomes."""
+    """Returns the verdict on a plan: status, message, outcomes."""
     changes = [change for change in plan.get("resource_changes", []) if change["change"]["actions"] != ["no-op"]]
     destroyed = [change["address"] for change in changes if "delete" in change["change"]["actions"]]
     outcomes = [
@@ -78,7 +79,7 @@ class Client:
         return min(left, self.stopped_at + STOP_SECONDS - now) if self.stopping.is_set() else left
 
     def ask(self, method, url, token, body=None):
-        """The answer's JSON; None if a callback's has no body."""
+        """Returns the answer's JSON; None if a callback's answer has no body."""
         begun, pause = time.monotonic(), 0.25
         while True:
             try:
@@ -100,7 +101,7 @@ class Client:
     @staticmethod
     def once(method, url, token, body, timeout):
         request = urllib.request.Request(url, method=method, data=json.dumps(body).encode() if body else None)
-        request.add_unredirected_header("Authorization", f"Bearer {token}")  # not for the host of a redirect
+        request.add_unredirected_header("Authorization", f"Bearer {token}")  # not sent to the host of a redirect
         request.add_header("Content-Type", "application/vnd.api+json")
         with urllib.request.urlopen(request, timeout=timeout) as answer:
             text = answer.read(MAX_ANSWER + 1)
@@ -124,7 +125,7 @@ def judge(client, task):
         return check(plan)
     except Failed as why:
         return "failed", f"The plan can't be read: {why}", []
-    except Exception as why:  # a fault of check(): the run gets an answer, and the service goes on
+    except Exception as why:  # check() failed: the run gets an answer, and the service continues
         say(f"{task.get('run_id')}: check: {type(why).__name__}: {why}")
         return "failed", f"The check itself failed: {type(why).__name__}", []
 
@@ -156,7 +157,7 @@ class Service(ThreadingHTTPServer):
         self.room = threading.BoundedSemaphore(MAX_TASKS)
 
     def take(self, task):
-        """False: there is no room for it now."""
+        """Returns False if the service is at its limit or stopping."""
         if self.client.stopping.is_set() or not self.room.acquire(blocking=False):
             return False
         self.pool.submit(answer, self.client, task).add_done_callback(lambda _: self.room.release())
@@ -167,7 +168,7 @@ class Service(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    timeout = 30  # seconds that a client may be silent
+    timeout = 30  # seconds without data from a client
 
     def do_POST(self):
         length = self.headers.get("Content-Length", "")
@@ -181,7 +182,7 @@ class Handler(BaseHTTPRequestHandler):
             return self.reply(401)
         try:
             task = json.loads(body)
-            test = task["stage"] == "test"  # sent when a task is made or changed: no run waits for it
+            test = task["stage"] == "test"  # sent when a task is created or changed: no run waits for it
             wanted = [] if test else [task["access_token"], task["task_result_callback_url"]]
         except (ValueError, KeyError, TypeError):
             return self.reply(400)
