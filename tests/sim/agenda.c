@@ -55,7 +55,7 @@ int64_t real_time(const struct process *process, int64_t ms)
 	return ms * 1000000 / (1000000 + process->clock_ppm);
 }
 
-/* ---- what happens next: a heap of numbers of moments ---- */
+/* ---- the agenda: a heap of indexes of moments ---- */
 
 static bool sooner(const struct world *w, int a, int b)
 {
@@ -117,7 +117,7 @@ void later(struct world *w, struct process *of, int64_t delay, act_fn act, const
 	heap_add(w, place);
 }
 
-/* Those of a process that died are over; those of one that stalls wait. */
+/* Moments of a dead process are dropped; those of a stalled process wait. */
 static bool moment_waits(struct world *w, const struct moment *moment)
 {
 	const struct process *of = moment->note.of;
@@ -126,7 +126,7 @@ static bool moment_waits(struct world *w, const struct moment *moment)
 	if (!of || of->life != moment->note.life || of->stalled_until <= w->now)
 		return false;
 	left = of->stalled_until - w->now;
-	/* In between it is looked whether calm has come. */
+	/* It is checked again every LOOK, in case the calm phase has begun. */
 	later(w, moment->note.of, left < LOOK ? left + between(w, 0, 5) : LOOK, moment->act, &moment->note);
 	return true;
 }
@@ -150,7 +150,7 @@ bool world_move(struct world *w)
 	return true;
 }
 
-/* ---- words ---- */
+/* ---- trace ---- */
 
 void speak(const struct world *w, const struct process *who, const char *format, ...)
 {

@@ -2,8 +2,8 @@
 #include "tests/sim/world.h"
 
 /*
- * The broker: at least once, in no particular order (there are partitions). What an embedded one had is gone when it
- * dies; Kafka's comes later.
+ * The broker: at-least-once delivery without an order (there are partitions). When it dies, the embedded broker's
+ * messages are lost, and Kafka's are delivered later.
  */
 
 static void deliver(struct world *w, const struct note *note);
@@ -45,7 +45,7 @@ static void deliver(struct world *w, const struct note *note)
 		deliver_later(w, between(w, SECOND, 10 * SECOND), note);
 }
 
-/* Every worker reads these, as long as it is there to read. */
+/* Every worker that is running reads these topics. */
 static void control(struct world *w, const struct note *note)
 {
 	struct worker *worker = &w->workers[note->who];

@@ -4,27 +4,30 @@
 #include "tests/sim/world.h"
 
 /*
- * What has to be true after every step, whatever goes wrong:
+ * The invariants, checked after every step:
  *
- *  1. A run is as its own invariants say, and has a job exactly while a worker is to do its stage.
- *  2. One run at most holds a workspace, and it is the current one.
- *  3. Two terraform processes never work on one workspace, and none works for an attempt that is over; but an apply may
- *     while its workspace is held for it.
- *  4. An apply starts once. Runs plan and apply from all that terraform ever wrote in the workspace.
+ *  1. A run satisfies its own invariants. It has a job exactly while a worker must do its stage.
+ *  2. At most one run holds a workspace, and it is the current one.
+ *  3. Two terraform processes never work on one workspace, and none works for an attempt that is over. An
+ *     apply may work while its workspace is held for it.
+ *  4. An apply starts once. Runs plan and apply from everything that terraform ever wrote in the workspace.
  *  5. The state never goes back, and a resource that was in it stays in it.
- *  6. A workspace's runs take their turns in their order, while nobody has it locked.
- *  7. A job is claimed only when no better one waits.
+ *  6. The runs of a workspace get their turns in order, unless a user has locked it.
+ *  7. A job is claimed only if no job precedes it in the order of claims.
  *  8. An attempt is given up only when its lease is over.
- *  9. A job that was lost with its workers twice is not tried again.
- * 10. A run task ends once.
- * 11. A hold ends when no terraform of its apply is left, unless a person ends it.
+ *  9. A job whose workers were lost twice is not retried.
+ *  10. A run task ends once.
+ *  11. A hold ends when no terraform of its apply is left, unless a user ends it.
  *
- * And in the end, when all is calm: every run has ended, the topics were told of every status, nothing is left in the
- * outbox or on a worker's disk, and all that terraform wrote is in the state.
+ * At the end of the calm phase every run has ended, and every status was published. Nothing is left in the outbox or
+ * on a worker's disk. Everything that terraform wrote is in the state.
  *
- * A person who releases a hold, or the deadline that ends one, says that a state will not come: from then on 4 can't
- * hold for that workspace, and states may be kept beside the current one. 3 can't hold for a terraform that was alive
- * when a person released its workspace; it holds for all others. What burnt with a worker's machine is gone.
+ * Some events weaken these invariants:
+ *
+ *  - When a user releases a hold, or its deadline ends it, the state will not come any more. From then on 4 can't
+ *    hold for that workspace, and states may be stored in addition to the current one.
+ *  - 3 can't hold for a terraform that was alive when a user released its workspace. It holds for all others.
+ *  - Data that was on the disk of a lost machine is gone.
  */
 
 void broke(struct world *w, const char *format, ...)
@@ -81,7 +84,7 @@ static bool is_terraform(const struct engine *engine)
 	return engine->alive && (engine->stage == STAGE_PLAN || engine->stage == STAGE_APPLY);
 }
 
-/* The apply's own part: its worker was lost, and its workspace is held meanwhile. */
+/* True for an apply whose worker was lost, if its workspace is held for it. */
 static bool is_awaited(const struct world *w, const struct engine *engine)
 {
 	const struct workspace *workspace = &w->db.workspaces[engine->workspace];
@@ -160,8 +163,8 @@ void check_hold_end(struct world *w, int job, bool risks)
 	}
 }
 
-/* A hold ends by itself once its state is here; only one whose worker is away, or gone with its state, lasts until the
- * deadline. */
+/* A hold must end by itself once its state is stored. Only a hold whose worker is away, or lost with its state,
+ * lasts until the deadline. */
 void check_hold(struct world *w, int number)
 {
 	const struct workspace *workspace = &w->db.workspaces[number];

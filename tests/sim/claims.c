@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "tests/sim/world.h"
 
-/* What workers ask of a scheduler about their jobs: api/internal/worker.c, api/internal/jobs.c, runs/claim.c,
- * store/workers/workers.c. */
+/* The requests of workers about their jobs: api/worker.c, api/jobs.c, dispatch/claim.c, store/workers.c. */
 
-/* ---- arriving (store/workers/workers.c, worker_register) ---- */
+/* ---- registration (store/workers.c, worker_register) ---- */
 
 enum answer serve_register(struct world *w, struct note *note)
 {
@@ -39,7 +38,7 @@ static void candidates_find(struct world *w, struct candidates *c)
 		if (job->attempt.claimed && !again)
 			continue;
 		c->runs[c->count] = run;
-		/* Ids are as good as random to the order. */
+		/* Ids are pseudo-random, so that they do not affect the order. */
 		snprintf(c->ids[c->count].text, ID_SIZE, "%08x", (unsigned)job->number * 2654435761u);
 		c->jobs[c->count] =
 			(struct waiting){(int)job->class, organization, job->created_at, c->ids[c->count].text};
@@ -91,7 +90,7 @@ enum answer serve_claim(struct world *w, struct note *note)
 
 /* ---- heartbeats (store/workers/workers.c, worker_beat) ---- */
 
-/* Of an attempt that is over, and holds or held its workspace. */
+/* For an attempt that is over, and that holds or held its workspace. */
 static enum stop stop_of_hold(const struct world *w, const struct named *said)
 {
 	const struct hold_row *hold = &w->db.workspaces[w->db.runs[said->run].workspace].hold;
@@ -152,7 +151,8 @@ static struct item result_item(const struct note *note)
 		.event = {.kind = events[note->word], .has_changes = note->flag, .state_owed = note->owed}};
 }
 
-/* runs/happen.c, item_decide: of the current attempt, and its code is not of that attempt's token. */
+/* dispatch/happen.c, item_decide: the result is for the current attempt, but its code was not made with that
+ * attempt's token. */
 static bool is_unproven(const struct world *w, const struct note *note)
 {
 	const struct job *job = &w->db.runs[note->run].job;
@@ -162,7 +162,7 @@ static bool is_unproven(const struct world *w, const struct note *note)
 	return w->plan.flaw != FLAW_PROOF && (!job->token || job->token != note->message.mac);
 }
 
-/* From the topic with a code (runs/results.c), over HTTP with a token (runs/reports.c). */
+/* With a code from the topic (dispatch/results.c), or with a token over HTTP (dispatch/reports.c). */
 enum answer serve_result(struct world *w, struct note *note)
 {
 	const struct run_row *row = &w->db.runs[note->run];

@@ -5,8 +5,8 @@
 #include "tests/sim/world.h"
 
 /*
- * Runs, jobs, queues and the outbox: what runs/happen.c and store/runs/changes.c do with a verdict. Every function is a
- * transaction, or a part of its caller's.
+ * Runs, jobs, queues and the outbox: how dispatch/happen.c and store/changes.c apply a verdict. Every function is a
+ * transaction, or a part of its caller's transaction.
  */
 
 struct id job_id(int number)
@@ -42,7 +42,7 @@ void outbox_put(struct world *w, const struct message *message)
 	row->message.row = row->id;
 }
 
-/* ---- a verdict becomes rows (store/runs/changes.c) ---- */
+/* ---- applying a verdict (store/changes.c) ---- */
 
 static void put_ticket(struct world *w, int run)
 {

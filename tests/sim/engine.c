@@ -2,9 +2,9 @@
 #include "tests/sim/world.h"
 
 /*
- * The programs of jobs: terraform plan and apply, opa, a fetch. Each stands under a keeper, outside of the worker's own
- * process: it goes on while the worker stalls, dies with it, and unless it is an apply it is dead before the lease that
- * was last renewed is over. An apply is dead at its deadline, which counts from its claim.
+ * The programs of jobs: terraform plan and apply, opa, a fetch. Each runs under a keeper, outside of the worker's
+ * process. It continues while the worker stalls, and dies with the worker. Unless it is an apply, it is dead before
+ * the lease ends that was last renewed. An apply is dead at its deadline, which counts from its claim.
  */
 
 enum { MARGIN = 5 * SECOND };
@@ -30,7 +30,7 @@ static void deadline(struct world *w, const struct note *note)
 	engine_kill(w, engine, "its lease was not renewed");
 }
 
-/* What is left of the lease, on the database's clock. */
+/* The rest of the lease, on the database's clock. */
 static int64_t time_left(const struct world *w, const struct process *worker, int64_t sent_ms)
 {
 	return real_time(worker, sent_ms + LEASE - MARGIN - clock_of(w, worker));
@@ -68,7 +68,7 @@ static int64_t deadline_left(const struct world *w, const struct worker *worker,
 	return real_time(&worker->process, work->claimed_ms + time - clock_of(w, &worker->process));
 }
 
-/* No stall of the worker, and no renewal, moves it. */
+/* Stalls of the worker and renewals of the lease do not move it. */
 static void deadline_set(struct world *w, const struct worker *worker, const struct work *work, int engine)
 {
 	const struct note note = {.who = engine, .job = work->job, .attempt = work->attempt};
@@ -79,7 +79,7 @@ static void deadline_set(struct world *w, const struct worker *worker, const str
 	later(w, NULL, deadline_left(w, worker, work, APPLY_TIME + STOP_TIME), deadline_kills, &note);
 }
 
-/* ---- its life ---- */
+/* ---- the program ---- */
 
 static void engine_end(struct world *w, struct engine *engine, bool passed)
 {
@@ -89,7 +89,7 @@ static void engine_end(struct world *w, struct engine *engine, bool passed)
 	work_engine_over(w, engine, passed);
 }
 
-/* What terraform's statemgr.Filesystem does: the serial grows with every state that is not the one it began with. */
+/* As terraform's statemgr.Filesystem does it: the serial increases with every state that differs from the first one. */
 static void state_write(struct world *w, struct engine *engine, uint64_t resources)
 {
 	struct workspace *workspace = &w->db.workspaces[engine->workspace];
@@ -104,8 +104,8 @@ static void state_write(struct world *w, struct engine *engine, uint64_t resourc
 	work_state_written(w, engine);
 }
 
-/* Mostly a resource comes to be; one is destroyed at times, or all that came goes again, which is the state of before
- * under a serial that is there already. */
+/* Usually a resource is created, and sometimes one is destroyed. Sometimes all new ones are destroyed again: then
+ * the state is the earlier one, under a serial that exists already. */
 static void resource_change(struct world *w, struct engine *engine)
 {
 	uint64_t resources = engine->state.resources, bit = 1ull << (w->resources[engine->workspace]++ % 64);
@@ -185,7 +185,7 @@ void engine_kill(struct world *w, struct engine *engine, const char *why)
 	work_engine_over(w, engine, false);
 }
 
-/* It ends what it is in the middle of. */
+/* It ends with the operation in progress. */
 void engine_interrupt(struct world *w, struct engine *engine)
 {
 	(void)w;

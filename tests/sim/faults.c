@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "tests/sim/world.h"
 
-/* What goes wrong: processes die and come back, stall and go on; Redis forgets; a machine is gone for good. */
+/* The faults: processes die and are restarted, stall and continue; Redis loses its data; a machine is lost for good. */
 
 static struct process *process_any(struct world *w)
 {
 	uint32_t which = roll(w, SCHEDULERS + 2 * WORKERS + NOTIFIERS + 1);
 
-	/* Those that apply are few, and what matters most. */
+	/* Workers that apply are rare and matter most, so they are preferred. */
 	for (int i = 0; i < w->engine_count; i++)
 		if (w->engines[i].alive && w->engines[i].stage == STAGE_APPLY && roll(w, 3) == 0)
 			return &w->workers[w->engines[i].worker].process;
@@ -46,7 +46,7 @@ static void comes_back(struct world *w, const struct note *note)
 		process_up(w, note->caller);
 }
 
-/* A worker's programs die with it; what they wrote last stays on its disk. */
+/* A worker's programs die with it. What they wrote last stays on its disk. */
 static void programs_die(struct world *w, const struct process *worker)
 {
 	for (struct engine *engine = w->engines; engine < w->engines + ENGINES; engine++)
@@ -65,7 +65,7 @@ void process_kill(struct world *w, struct process *process, const char *why)
 		comes_back, &(struct note){.caller = process});
 }
 
-/* The machine with its disk is gone, and a new one comes in its place. */
+/* The machine is lost with its disk, and a new one replaces it. */
 static void machine_burns(struct world *w, struct worker *worker)
 {
 	for (int i = 0; i < WORKSPACES; i++)
@@ -84,7 +84,7 @@ static void hard_stop(struct world *w, const struct note *note)
 	process_kill(w, note->of, "told to stop at once");
 }
 
-/* SIGTERM: it ends what it has; with a second one it stops at once. */
+/* SIGTERM: the worker finishes its jobs. With a second one it stops at once. */
 static void drain(struct world *w, struct worker *worker)
 {
 	SAY(w, &worker->process, "drains");
@@ -129,7 +129,7 @@ static void fault(struct world *w, const struct note *note)
 	later(w, NULL, between(w, SECOND, w->weather.strikes), fault, NULL);
 }
 
-/* A tenant's process that reaches the broker. Every id is readable there, but no token: it has that of another job. */
+/* A tenant's process with access to the broker. It can read every id, but its only token is that of another job. */
 static void outsider(struct world *w, const struct note *note)
 {
 	bool stops = roll(w, 3) == 0;

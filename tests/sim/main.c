@@ -4,7 +4,7 @@
 
 #include "tests/sim/world.h"
 
-/* runyard-sim: seeds, one after the other, until one breaks something. See README.md. */
+/* runyard-sim: runs seeds one after the other until a check fails. See README.md. */
 
 static const struct {
 	const char *name, *what;
@@ -30,7 +30,7 @@ static const char usage[] =
 	"  --flaws         each of them in turn, until it is found; fails if one is not within the seeds\n"
 	"  --order         reads waiting jobs from standard input, prints the order of their claims\n";
 
-/* ---- a seed that fails ---- */
+/* ---- a failing seed ---- */
 
 static void replay(struct world *w, const struct plan *plan)
 {
@@ -38,7 +38,7 @@ static void replay(struct world *w, const struct plan *plan)
 	world_run(w);
 }
 
-/* The fewest steps with faults that break something, too: found by doubling, then by halving what is between. */
+/* The fewest steps with faults with which a check still fails: found by doubling, then by bisection. */
 static int steps_needed(struct world *w, struct plan plan)
 {
 	int low = 0, high = 1, most = plan.steps;
@@ -73,7 +73,7 @@ static void report(struct world *w, struct plan plan)
 
 /* ---- seeds ---- */
 
-/* The first of so many seeds that breaks something, or -1. */
+/* The first seed with which a check fails, or -1. */
 static long long seeds_run(struct world *w, struct plan plan, long long seeds, long long *steps)
 {
 	for (long long i = 0; i < seeds; i++, plan.seed++) {
@@ -120,7 +120,7 @@ static int run_flaws(struct world *w, const struct wish *wish)
 
 /* ---- the order of claims ---- */
 
-/* Lines: "busy ORGANIZATION JOBS", "job CLASS ORGANIZATION CREATED ID", and at last "most COUNT". */
+/* Input lines: "busy ORGANIZATION JOBS", "job CLASS ORGANIZATION CREATED ID", and finally "most COUNT". */
 static int run_order(void)
 {
 	enum { MOST = 512 };

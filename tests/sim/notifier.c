@@ -3,9 +3,9 @@
 #include "tests/sim/world.h"
 
 /*
- * A notifier: it claims requests of run tasks, sends each until it is taken or its time is over, tells the scheduler,
- * takes callbacks, and reports what was silent for too long when Redis says so. And the services, which call back,
- * twice at times, or never.
+ * A notifier and the services. The notifier claims requests of run tasks and sends each until it is acknowledged or
+ * its time is over. It reports to the scheduler, receives callbacks, and reports the tasks whose deadline has passed
+ * in Redis. The services call back, sometimes twice or never.
  */
 
 static void send(struct world *w, const struct note *note);
@@ -62,7 +62,7 @@ static void service_calls(struct world *w, const struct note *note)
 			&(struct note){.task = note->task, .word = note->word, .count = note->count + 1});
 }
 
-/* What a service does that took a request: first a word perhaps, then its verdict, or nothing more. */
+/* After a service has acknowledged a request, it sends a first report perhaps, and then its verdict or nothing. */
 static void service_takes(struct world *w, int task)
 {
 	struct note note = {.task = task, .word = TASK_RUNNING};
@@ -143,7 +143,7 @@ static void claimed(struct world *w, const struct note *note)
 		while (request < notifier->requests + CALLS && request->there)
 			request++;
 		if (request == notifier->requests + CALLS)
-			return; /* its lease brings it back */
+			return; /* it is claimed again when its lease is over */
 		*request = (struct request){.there = true,
 			.task = named->job,
 			.attempt = named->attempt,
@@ -209,7 +209,7 @@ static void reported(struct world *w, const struct note *note)
 		.topic = ON_TASK_RESULTS, .run = w->db.tasks[note->task].run, .task = note->task};
 
 	if (note->answer != ANSWER_OK)
-		return; /* Redis brings it up again */
+		return; /* Redis returns it again */
 	w->redis_due[note->task] = note->due >= 0 ? w->now + note->due : 0;
 	if (note->flag)
 		produce(w, note->of, &ticket, NULL);

@@ -4,8 +4,8 @@
 #include "tests/sim/world.h"
 
 /*
- * runs/claim.c, pick_sql: classes in order, within a class the organization with the fewest running and earlier
- * jobs first, then the oldest. tests/integration/test_claim_order.py holds the two against each other.
+ * dispatch/claim.c, pick_sql: by class; within a class the organization with the fewest running and earlier jobs
+ * first, then the oldest job. tests/integration/test_claim_order.py compares the two.
  */
 
 static bool older(const struct waiting *a, const struct waiting *b)
@@ -13,7 +13,7 @@ static bool older(const struct waiting *a, const struct waiting *b)
 	return a->created_at != b->created_at ? a->created_at < b->created_at : strcmp(a->id, b->id) < 0;
 }
 
-/* How many of the organization's jobs go before it or run. */
+/* The number of the organization's jobs that run or precede it. */
 static int turn_of(const struct waiting *jobs, size_t count, const int *busy, const struct waiting *job)
 {
 	int turn = busy[job->organization];

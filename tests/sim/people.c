@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "tests/sim/world.h"
 
-/* People, and what they can do at any time. In calm they order nothing more, decide what waits for them and unlock. */
+/* Users and their actions, which can occur at any time. In the calm phase they create nothing, make the decisions
+ * that runs wait for, and unlock. */
 
 static bool act(struct world *w, int run, enum run_event_kind kind)
 {
@@ -24,7 +25,7 @@ static void order(struct world *w)
 	static const uint32_t configurable = STAGE_BIT(STAGE_FETCH) | STAGE_BIT(STAGE_PRE_PLAN) |
 		STAGE_BIT(STAGE_POST_PLAN) | STAGE_BIT(STAGE_OPA) | STAGE_BIT(STAGE_COST) | STAGE_BIT(STAGE_SENTINEL) |
 		STAGE_BIT(STAGE_PRE_APPLY) | STAGE_BIT(STAGE_POST_APPLY);
-	/* Most runs have few of them. */
+	/* Most runs have few of these stages. */
 	struct run run = run_created(roll(w, 1u << STAGE_COUNT) & roll(w, 1u << STAGE_COUNT) & configurable);
 
 	if (w->db.run_count == RUNS)
@@ -71,7 +72,7 @@ static void cancel(struct world *w)
 			hold_happens(w, i, HOLD_FORCE_CANCELED, "somebody force-cancels its run");
 }
 
-/* store/workspaces/workspaces.c: nobody locks what a run has; a lock of a person's keeps the queue waiting. */
+/* store/workspaces.c: a workspace that a run holds can't be locked. A user's lock stops the queue. */
 static void lock(struct world *w, struct workspace *workspace)
 {
 	if (workspace->locked) {
@@ -82,7 +83,7 @@ static void lock(struct world *w, struct workspace *workspace)
 	}
 }
 
-/* `terraform state push` by who has the lock: it imports something. */
+/* `terraform state push` by the holder of the lock: imports a resource. */
 static void push(struct world *w, struct workspace *workspace)
 {
 	uint64_t bit = 1ull << (w->resources[workspace - w->db.workspaces]++ % 64);
@@ -99,14 +100,14 @@ static void push(struct world *w, struct workspace *workspace)
 	check_state(w, workspace);
 }
 
-/* force-unlock: from here on it is the person's word that nothing is owed. */
+/* force-unlock: the user asserts that no state is owed any more. */
 static void release(struct world *w)
 {
 	for (int i = 0; i < WORKSPACES; i++)
 		hold_happens(w, i, HOLD_RELEASED, "somebody releases it");
 }
 
-/* runs/force.c: what stands before it is discarded. */
+/* dispatch/force.c: discards the runs before it. */
 static void force(struct world *w)
 {
 	int run = run_any(w), current;

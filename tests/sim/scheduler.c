@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "tests/sim/world.h"
 
-/* A scheduler: requests, the publisher (outbox/publisher.c), what it reads (intake/intake.c), its sweeper. */
+/* A scheduler: requests, the publisher (dispatch/publisher.c), the consumer (dispatch/intake.c) and the sweeper. */
 
 static void publish_row(struct world *w, const struct note *note);
 
 /* ---- transactions ---- */
 
-/* outbox_committed: the rows of the transaction go to this process's own publisher. */
+/* outbox_committed: passes the rows of the transaction to this process's own publisher. */
 static void rows_offer(struct world *w, struct process *scheduler, long long since)
 {
 	for (struct outbox_row *row = w->db.outbox; row < w->db.outbox + OUTBOX; row++)
@@ -93,7 +93,7 @@ void call(struct world *w, struct process *from, serve_fn serve, act_fn answered
 	request.sent = clock_of(w, from);
 	if (mishap(w, 20) || way >= POST) {
 		later(w, from, POST, call_fails, &request);
-		request.answered = NULL; /* what comes after that is not heard */
+		request.answered = NULL; /* a later answer is ignored */
 	}
 	if (request.answered || way >= POST)
 		later(w, NULL, way, call_arrives, &request);
@@ -121,7 +121,7 @@ static void row_published(struct world *w, const struct note *note)
 	if (note->answer == ANSWER_OK && !mishap(w, 10))
 		row->id = 0;
 	else
-		row->listed[note->of->number] = 0; /* a poll finds it again */
+		row->listed[note->of->number] = 0; /* a later poll finds it again */
 }
 
 static void publish_row(struct world *w, const struct note *note)
@@ -148,7 +148,7 @@ static void publisher_poll(struct world *w, const struct note *note)
 	later(w, scheduler, between(w, 1 * SECOND, 8 * SECOND), publisher_poll, NULL);
 }
 
-/* ---- what it reads ---- */
+/* ---- the consumer ---- */
 
 static enum answer serve_task_ticket(struct world *w, struct note *note)
 {
@@ -156,7 +156,7 @@ static enum answer serve_task_ticket(struct world *w, struct note *note)
 	return ANSWER_OK;
 }
 
-/* False: it was not taken, and comes again (its offset is not committed). */
+/* False if the message was not processed: its offset is not committed, so it is delivered again. */
 bool scheduler_reads(struct world *w, struct process *scheduler, const struct message *message)
 {
 	struct note note = {.run = message->run,
@@ -194,7 +194,7 @@ static void leases_end(struct world *w, const struct note *note)
 	transact(w, note->of, serve_lost, &lost);
 }
 
-/* The sweep looks, and decides a moment later in a transaction of its own. */
+/* The sweep reads, and decides a moment later in a separate transaction. */
 static void sweep_leases(struct world *w, const struct note *note)
 {
 	struct note lost = {.count = 0};

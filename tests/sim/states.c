@@ -81,7 +81,7 @@ enum answer serve_fetch(struct world *w, struct note *note)
 	if (!row)
 		return ANSWER_OVER;
 	note->file = w->db.workspaces[row->workspace].state.file;
-	/* The plan file says what it was made from; terraform refuses to apply it to anything else. */
+	/* The plan file names the state that it was made from. terraform refuses to apply it to any other. */
 	note->flag = row->job.stage == STAGE_APPLY && row->base_state != w->db.workspaces[row->workspace].state.id;
 	return ANSWER_OK;
 }
@@ -133,7 +133,7 @@ static bool is_late_of(const struct run_row *row, const struct note *note)
 	return row->late.job == note->job && row->late.token == note->token;
 }
 
-/* Of the present attempt, or late: of the last one of an apply, whose token goes on to be good for this. */
+/* From the present attempt, or late from the last attempt of an apply, whose token stays valid for this. */
 enum answer serve_state(struct world *w, struct note *note)
 {
 	const struct run_row *row = &w->db.runs[note->run];
@@ -153,8 +153,8 @@ enum answer serve_state(struct world *w, struct note *note)
 	return ANSWER_OK;
 }
 
-/* There is nothing more to come from that attempt (runs/holds.c, apply_settled): if it is the present one its
- * worker has been away, and it is over now. */
+/* No more states will come from that attempt (dispatch/holds.c, apply_settled). If it is the present one, its worker
+ * was away, and the attempt is over now. */
 enum answer serve_last_state(struct world *w, struct note *note)
 {
 	struct run_row *row = &w->db.runs[note->run];

@@ -14,9 +14,9 @@ static bool is_open(const struct task *task)
 	return task->status == TASK_PENDING || task->status == TASK_RUNNING;
 }
 
-/* ---- with the run ---- */
+/* ---- creation with the run ---- */
 
-/* One or two of each stage that is configured; a run that has no room for its own has no such stages. */
+/* Creates one or two for each configured stage. If the table has no room for them, the run loses that stage. */
 void tasks_make(struct world *w, int run)
 {
 	struct run *made = &w->db.runs[run].run;
@@ -112,9 +112,9 @@ void tasks_decide(struct world *w, int number)
 	stage_decide(w, task->run);
 }
 
-/* ---- what notifiers ask (store/tasks/task_calls.c) ---- */
+/* ---- requests of notifiers (store/task_calls.c) ---- */
 
-/* The oldest that wait, or the one that the ticket named. */
+/* Claims the oldest waiting ones, or the one of the ticket. */
 enum answer serve_task_claim(struct world *w, struct note *note)
 {
 	int most = note->count;
@@ -155,7 +155,7 @@ enum answer serve_task_beat(struct world *w, struct note *note)
 	return ANSWER_OK;
 }
 
-/* note->word: what the service said, 0 for nothing yet. */
+/* note->word: the service's report, 0 for none yet. */
 enum answer serve_task_delivered(struct world *w, struct note *note)
 {
 	struct task *task = task_held(w, note->task, note->attempt);

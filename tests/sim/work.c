@@ -2,8 +2,8 @@
 #include "tests/sim/world.h"
 
 /*
- * A claimed job from its claim to its result: worker/runtime/job.c, worker/stage, worker/upload/states.c; and the
- * states that the job could not deliver, worker/upload/unsent.c.
+ * A claimed job from its claim to its result: worker/job.c, worker/stage, worker/ship/states.c. Also the states that
+ * the job could not deliver: worker/ship/unsent.c.
  */
 
 static void advance(struct world *w, struct worker *worker, struct work *work);
@@ -70,7 +70,7 @@ static void work_end(struct world *w, struct worker *worker, struct work *work)
 	if (!folder->noted)
 		folder->there = false;
 	else if (work->lost || work->owed)
-		unsent_tell(w, worker, folder); /* else what there is waits for its result to be confirmed */
+		unsent_tell(w, worker, folder); /* otherwise the folder waits until its result is confirmed */
 	worker_freed(w, worker);
 }
 
@@ -112,7 +112,7 @@ static void state_answered(struct world *w, const struct note *note)
 	state_check(w, worker, work);
 }
 
-/* Sends what is in the file, unless the scheduler has it. */
+/* Sends the state in the file, unless the scheduler has it. */
 static void state_check(struct world *w, struct worker *worker, struct work *work)
 {
 	struct folder *folder = &worker->folders[work->folder];
@@ -224,7 +224,7 @@ static void started(struct world *w, const struct note *note)
 	run_engine(w, worker, work);
 }
 
-/* The note goes first: the folder of an apply that may have started is found after a restart. */
+/* The note is written first, so that after a restart the folder of an apply that may have started is recognized. */
 static void ask_to_start(struct world *w, struct worker *worker, struct work *work)
 {
 	const struct note note = note_of(work);
@@ -337,7 +337,7 @@ void work_stop(struct world *w, struct worker *worker, struct work *work, enum s
 		engine_interrupt(w, &w->engines[work->engine]);
 }
 
-/* A plan is killed; an apply goes on and sends its states. */
+/* A plan is killed. An apply continues and sends its states. */
 void work_lose(struct world *w, struct worker *worker, struct work *work)
 {
 	if (work->lost)
@@ -353,7 +353,7 @@ void work_abandon(struct world *w, struct worker *worker, struct work *work)
 	work_stop(w, worker, work, STOP_FORCE);
 }
 
-/* ---- upload/unsent.c: the result, the state, and that it was the last ---- */
+/* ---- ship/unsent.c: the result, the state, and the note that it was the last ---- */
 
 static void unsent_step(struct world *w, const struct note *note);
 
@@ -400,7 +400,7 @@ static void unsent_tell(struct world *w, struct worker *worker, struct folder *f
 	later(w, &worker->process, 0, unsent_step, &(struct note){.who = (int)(folder - worker->folders)});
 }
 
-/* unsent_confirmed: the scheduler has the result, or does not want it any more. */
+/* unsent_confirmed: the scheduler has the result, or does not need it any more. */
 void unsent_confirmed(struct world *w, struct worker *worker, const struct kept *kept, bool awaited)
 {
 	for (struct folder *folder = worker->folders; folder < worker->folders + FOLDERS; folder++) {

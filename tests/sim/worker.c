@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "tests/sim/world.h"
 
-/* A worker: what worker/runtime/lease.c, worker/scheduler_client/claim.c and worker/upload/results.c do. Its jobs are
- * in work.c. */
+/* A worker: worker/lease.c, worker/claim.c and worker/ship/results.c. Its jobs are in work.c. */
 
 static void register_again(struct world *w, const struct note *note);
 static void post(struct world *w, struct worker *worker, struct kept *kept);
@@ -117,7 +116,7 @@ static void job_heard(struct world *w, struct worker *worker, const struct named
 	work_stop(w, worker, work, named->stop);
 }
 
-/* lease.c, lease_expired: nothing that the scheduler may have given to another worker goes on here. */
+/* lease.c, lease_expired: stops all work that the scheduler may have given to another worker. */
 static void leases_expire(struct world *w, struct worker *worker)
 {
 	for (int i = 0; i < SLOTS; i++) {
@@ -168,7 +167,7 @@ static void beat(struct world *w, const struct note *note)
 	call(w, note->of, serve_beat, beat_answered, &names);
 }
 
-/* runyard.control; what is missed comes with a heartbeat. */
+/* runyard.control; the next heartbeat repeats messages that were missed. */
 void worker_stop(struct world *w, struct worker *worker, const struct message *message)
 {
 	struct work *work = work_find(worker, message->job, message->attempt);
@@ -270,7 +269,7 @@ void result_add(struct world *w, struct worker *worker, const struct work *work)
 		&(struct note){.job = work->job, .attempt = work->attempt});
 }
 
-/* ---- arriving ---- */
+/* ---- registration ---- */
 
 static void registered(struct world *w, const struct note *note)
 {

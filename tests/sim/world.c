@@ -3,7 +3,7 @@
 
 #include "tests/sim/world.h"
 
-/* Enough for all that can be left to come to an end: holds last minutes, and a worker's machine may be away. */
+/* Enough for everything to end: holds last minutes, and a worker's machine may be away. */
 enum { CALM_STEPS = 20000, CALM_TIME = 4 * 3600 * SECOND, MOST_PPM = 500 };
 
 static void process_init(struct world *w, struct process *process, enum kind kind, int number)
@@ -23,7 +23,7 @@ static void tables_init(struct world *w)
 		w->free[w->free_count++] = (short)(MOMENTS - 1 - i);
 }
 
-/* Some seeds are all storm, some have one kind of fault, some almost none: each finds what the others hide. */
+/* Some seeds have all faults, some one kind, some almost none. Each mix finds errors that the others hide. */
 static void weather_init(struct world *w)
 {
 	static const int mishaps[] = {0, 1, 1, 2, 8}, slow[] = {10, 100, 150, 500};
@@ -50,13 +50,13 @@ void world_init(struct world *w, const struct plan *plan)
 		process_init(w, &w->workers[i].process, WORKER, i);
 	for (int i = 0; i < NOTIFIERS; i++)
 		process_init(w, &w->notifiers[i].process, NOTIFIER, i);
-	/* A clock that began long ago: nothing is special about its first minutes. */
+	/* The clock does not start at 0: the first minutes are not special. */
 	w->now = 1000 * SECOND;
 	faults_begin(w);
 	people_begin(w);
 }
 
-/* What stalls goes on, what is down comes up, and no more goes wrong. */
+/* Resumes stalled processes, restarts dead ones, and ends all faults. */
 static void calm_down(struct world *w)
 {
 	SAY(w, NULL, "---- calm ----");

@@ -3,13 +3,13 @@
 #define TESTS_SIM_WORLD_H
 
 /*
- * A whole Runyard in memory, moved by one seeded source of chance: the real functions of scheduler/lifecycle and
- * scheduler/queue decide over tables that are arrays, between processes that crash and stall, a broker that duplicates,
- * delays and forgets, and terraform processes that write states. What the real processes do in SQL or between their
- * I/O is done here by the function that names them.
+ * A complete Runyard in memory, driven by one seeded random generator. The product's scheduler/lifecycle and
+ * scheduler/queue make the decisions. The tables are arrays. Processes crash and stall, a broker duplicates, delays
+ * and loses messages, and terraform processes write states. Each function that replaces SQL or I/O of the real
+ * processes names what it replaces.
  *
- * Time is what the agenda says: the next moment is the next thing that happens. Each worker's and notifier's own clock
- * runs a little faster or slower. The same seed gives the same moments in the same order.
+ * Time advances to the next moment on the agenda. The clock of each worker and notifier runs a little faster or
+ * slower. The same seed gives the same moments in the same order.
  */
 
 #include <stdio.h>
@@ -38,7 +38,7 @@ enum {
 	NONE = -1,
 };
 
-/* Milliseconds. The lease, the limits of an apply and the times of tasks are settings of the real thing; the rest are
+/* Milliseconds. The lease, the limits of an apply and the times of tasks are settings of the product; the rest are
  * its constants. */
 enum {
 	SECOND = 1000,
@@ -56,7 +56,7 @@ enum {
 	TASK_SILENT = 30 * SECOND,
 };
 
-/* Faults that are put in on purpose, to see that the checks find them (--break NAME). */
+/* Flaws that are introduced on purpose, to verify that the checks find them (--break NAME). */
 enum flaw {
 	FLAW_NONE,
 #define FLAW(symbol, name, what) FLAW_##symbol,
@@ -69,7 +69,8 @@ struct world;
 struct note;
 typedef void (*act_fn)(struct world *w, const struct note *note);
 
-/* Something that can be killed and stalled. What is on the agenda for it dies with it and waits while it stalls. */
+/* A process that can be killed and stalled. Its moments on the agenda are dropped when it dies, and wait while it
+ * stalls. */
 enum kind { SCHEDULER, WORKER, NOTIFIER, BROKER };
 
 struct process {
@@ -81,7 +82,7 @@ struct process {
 	int clock_ppm; /* how much faster its clock runs than the database's */
 };
 
-/* terraform's state file: what it manages, a bit each. */
+/* terraform's state file: one bit per resource. */
 struct file {
 	bool there;
 	int lineage;
@@ -89,7 +90,7 @@ struct file {
 	uint64_t resources;
 };
 
-/* What goes over a topic: ids only. */
+/* The topics. Messages contain ids only. */
 enum topic { ON_JOBS, ON_RESULTS, ON_CONTROL, ON_EVENTS, ON_TASKS, ON_TASK_RESULTS };
 
 struct message {
@@ -109,10 +110,10 @@ struct named {
 };
 
 enum answer { ANSWER_NONE, ANSWER_OK, ANSWER_OVER };
-/* What a scheduler does with a request, in one transaction. */
+/* Serves a request in a scheduler, in one transaction. */
 typedef enum answer (*serve_fn)(struct world *w, struct note *note);
 
-/* What a moment is about. Of a call it goes to the scheduler and comes back with what was filled in. */
+/* The arguments of a moment. The note of a call goes to the scheduler, which fills in the answer, and comes back. */
 struct note {
 	struct process *of, *caller;
 	unsigned life, caller_life; /* later() fills in of and life */
@@ -156,10 +157,10 @@ struct run_row {
 	struct job job;
 	struct {
 		int job, token;
-	} late; /* of an apply that ended with a state owed: it is taken even now (workspace_holds) */
-	/* What the checks remember. */
-	int applies, ends;      /* ends: how often people were told of its end */
-	uint64_t reached, told; /* statuses, and those that the broker has been told of */
+	} late; /* of an apply that ended with a state owed: the state is still accepted (workspace_holds) */
+	/* Recorded for the checks. */
+	int applies, ends;      /* ends: how often the end was published */
+	uint64_t reached, told; /* statuses, and those that were published to the broker */
 };
 
 /* A row of workspace_holds, and whether the workspace's row names it. */
@@ -182,14 +183,15 @@ struct workspace {
 	int current;
 	struct hold_row hold;
 	struct state_row state;
-	uint64_t beside; /* what states that could not be the current one hold: they are kept beside it */
-	/* What the checks remember. */
-	uint64_t written; /* all that there is: what terraform made and wrote down, and did not destroy */
-	uint64_t burnt;   /* what a machine that is gone for good took with it */
-	bool bereft;      /* one did, or might have */
-	bool forced;      /* a person or the deadline let it go on while a state was owed */
+	uint64_t beside; /* the resources in states that could not become the current one and are stored in addition to
+			    it */
+	/* Recorded for the checks. */
+	uint64_t written; /* all existing resources: created and written by terraform, and not destroyed */
+	uint64_t burnt;   /* lost with a machine that is gone for good */
+	bool bereft;      /* a machine was lost, or may have been */
+	bool forced;      /* a user or the deadline ended a hold while a state was owed */
 	long long newest;
-	uint64_t kept; /* all that was ever in the current state */
+	uint64_t kept; /* all resources that were ever in the current state */
 };
 
 enum delivery { AT_NONE, AT_NOTIFIER_WAITING, AT_CLAIMED, AT_ACKNOWLEDGED, AT_OVER };
@@ -199,10 +201,10 @@ struct task {
 	bool there, mandatory;
 	int run, attempt, notifier;
 	enum stage stage;
-	enum task_status status, reported; /* TASK_PENDING: nothing is reported */
+	enum task_status status, reported; /* reported: TASK_PENDING if nothing is */
 	enum delivery delivery;
 	int64_t lease_until, give_up_at, due_at, last_at, updated_at;
-	/* What the checks remember. */
+	/* Recorded for the checks. */
 	int ends;
 };
 
@@ -210,7 +212,7 @@ struct outbox_row {
 	long long id; /* 0: free */
 	int64_t created_at;
 	struct message message;
-	unsigned listed[SCHEDULERS]; /* in the list of that life of the publisher */
+	unsigned listed[SCHEDULERS]; /* the publisher with that life has it in its list */
 };
 
 struct agent {
@@ -232,11 +234,11 @@ struct database {
 
 /* ---- the processes' memory, and a worker's disk ---- */
 
-/* A folder on a worker's disk: it outlives the process. */
+/* A folder on a worker's disk. It persists when the process dies. */
 struct folder {
-	bool there, noted; /* noted: as an apply's, with its token */
-	bool telling;      /* what is left of it is being told */
-	bool ended;        /* with this result, which may not have been taken */
+	bool there, noted; /* noted: it has an apply's note, with its token */
+	bool telling;      /* its remaining state is being sent */
+	bool ended;        /* with `outcome`, which the scheduler may not have */
 	enum outcome outcome;
 	int run, job, attempt, token, workspace;
 	struct file file;
@@ -251,9 +253,9 @@ struct work {
 	enum stop stop;
 	enum outcome outcome;
 	int engine, folder;
-	int64_t held_ms;    /* by its clock: when what last said that the attempt is ours was sent */
+	int64_t held_ms;    /* by its clock: when the request was sent whose answer last confirmed the attempt */
 	int64_t claimed_ms; /* by its clock: when the claim was sent */
-	struct file flight; /* the state that is on its way */
+	struct file flight; /* the state that is being sent */
 };
 
 /* A result that the scheduler may not have yet (worker/upload/results.h). */
@@ -280,14 +282,14 @@ struct engine {
 	int run, job, attempt, workspace, worker, folder;
 	enum stage stage;
 	bool interrupted, leaseless; /* leaseless: its keeper ended it with its lease */
-	bool risked;                 /* a person released the workspace while it was alive */
-	int left;                    /* changes still to make */
+	bool risked;                 /* a user released the workspace while it was alive */
+	int left;                    /* changes still to be made */
 	struct file state;
-	uint64_t first;  /* what it began with */
+	uint64_t first;  /* the resources at its start */
 	int64_t dies_at; /* the keeper's deadline, in the database's time; INT64_MAX: none */
 };
 
-/* A request of a run task that a notifier has. */
+/* A run task's request that a notifier has claimed. */
 struct request {
 	bool there, acknowledged, reporting;
 	int task, attempt, failures;
@@ -300,7 +302,7 @@ struct notifier {
 	bool claiming;
 };
 
-/* What a run of the simulator is: the same plan, the same steps. */
+/* The parameters of a simulation. The same plan gives the same steps. */
 struct plan {
 	uint64_t seed;
 	int steps;
@@ -315,11 +317,11 @@ struct world {
 	int step;
 	bool calm;
 	struct {
-		int mishaps, slow; /* how often something small goes wrong, or is slow on its way */
-		int64_t strikes;   /* how long at most between two faults of processes */
-		bool kept;         /* the broker's messages outlive it: Kafka's, and not the embedded broker's */
+		int mishaps, slow; /* the rates of small faults and of delays */
+		int64_t strikes;   /* the longest time between two faults of processes */
+		bool kept;         /* the broker's messages persist when it dies, as Kafka's do */
 	} weather;                 /* of this seed */
-	char broken[256];          /* the first check that failed */
+	char broken[256];          /* the first check that failed; "" if none has */
 
 	struct moment moments[MOMENTS];
 	short heap[MOMENTS], free[MOMENTS];
@@ -331,27 +333,27 @@ struct world {
 	struct process broker;
 	struct worker workers[WORKERS];
 	struct notifier notifiers[NOTIFIERS];
-	int64_t redis_due[TASKS]; /* 0: Redis knows no deadline of it */
+	int64_t redis_due[TASKS]; /* 0: Redis has no deadline for it */
 	struct engine engines[ENGINES];
 	int engine_count;
 	int resources[WORKSPACES];
 };
 
-/* ---- chance, time and words (agenda.c) ---- */
+/* ---- random numbers, time and trace (agenda.c) ---- */
 
 uint32_t roll(struct world *w, uint32_t sides);
 bool odds(struct world *w, int per_mille);
-/* The same, but never once the world is calm: of what goes wrong. */
+/* The same for faults: always false in the calm phase. */
 bool mishap(struct world *w, int per_mille);
 int64_t between(struct world *w, int64_t low, int64_t high);
-/* How long something is on its way: mostly a moment, sometimes longer than a lease. */
+/* The delay of a message: usually short, sometimes longer than a lease. */
 int64_t transit(struct world *w);
 void later(struct world *w, struct process *of, int64_t delay, act_fn act, const struct note *note);
-/* Makes the next moment happen. False: there is none. */
+/* Executes the next moment. False if there is none. */
 bool world_move(struct world *w);
 /* A process's own clock. */
 int64_t clock_of(const struct world *w, const struct process *process);
-/* How long it takes on the database's clock until that one shows so many milliseconds more. */
+/* The time by the database's clock until the process's clock has advanced by `ms`. */
 int64_t real_time(const struct process *process, int64_t ms);
 
 void speak(const struct world *w, const struct process *who, const char *format, ...)
@@ -365,7 +367,7 @@ void speak(const struct world *w, const struct process *who, const char *format,
 /* ---- the database (database.c, claims.c, states.c, tasks.c) ---- */
 
 struct item {
-	int run, job, attempt; /* job NONE: of the run, whatever its job is at */
+	int run, job, attempt; /* job NONE: for the run, whatever its job is */
 	struct run_event event;
 	bool only_if_lease_over, by_worker;
 	bool happened;
@@ -374,7 +376,7 @@ struct item {
 
 struct attempt attempt_now(const struct world *w, const struct run_row *row);
 struct id job_id(int number);
-/* runs/happen.c: all of them in one transaction, and the queues that may move then. */
+/* dispatch/happen.c: applies all items in one transaction, and then advances the queues. */
 void db_happen(struct world *w, struct item *items, size_t count);
 void db_kick(struct world *w, int workspace);
 void db_order(struct world *w, int workspace, const struct run *run);
@@ -391,11 +393,11 @@ enum answer serve_state(struct world *w, struct note *note);
 enum answer serve_last_state(struct world *w, struct note *note);
 enum answer serve_result(struct world *w, struct note *note);
 void hold_begin(struct world *w, int run, enum run_event_kind event);
-/* store/runs/holds.c, hold_do, and the kick or the message that follows. False: it is refused. */
+/* store/holds.c, hold_do, and the kick or the message that follows. False if it is refused. */
 bool hold_happens(struct world *w, int workspace, enum hold_event event, const char *what);
 
 void tasks_make(struct world *w, int run);
-/* store/tasks/task_results.c: what becomes of a stage's tasks when the stage begins or is over. */
+/* store/task_results.c: updates a stage's tasks when the stage begins or ends. */
 void tasks_follow(struct world *w, int run, const struct verdict *v);
 void tasks_decide(struct world *w, int task);
 enum answer serve_task_claim(struct world *w, struct note *note);
@@ -407,12 +409,13 @@ void sweep_tasks(struct world *w);
 
 /* ---- processes ---- */
 
-/* A request to any scheduler; `answered` hears of it, at the latest after POST. */
+/* Sends a request to any scheduler. `answered` is called with the answer, or with ANSWER_NONE after POST at the
+ * latest. */
 void call(struct world *w, struct process *from, serve_fn serve, act_fn answered, const struct note *note);
-/* A transaction of a scheduler. False: it died first, or its answer is lost with it. */
+/* A transaction of a scheduler. False if the scheduler died before it committed or before it answered. */
 bool transact(struct world *w, struct process *scheduler, serve_fn serve, struct note *note);
 void scheduler_up(struct world *w, struct process *scheduler);
-/* False: it died over it, and the message comes again. */
+/* False if the scheduler died during it; the message is delivered again. */
 bool scheduler_reads(struct world *w, struct process *scheduler, const struct message *message);
 struct process *scheduler_any(struct world *w);
 
@@ -431,22 +434,22 @@ void result_add(struct world *w, struct worker *worker, const struct work *work)
 void unsent_recover(struct world *w, struct worker *worker);
 void unsent_confirmed(struct world *w, struct worker *worker, const struct kept *kept, bool awaited);
 
-/* A keeper whose deadline has passed starts nothing. */
+/* False if the keeper's deadline has passed: it then starts nothing. */
 bool engine_may_begin(const struct world *w, const struct worker *worker, const struct work *work);
 int engine_begin(struct world *w, struct worker *worker, struct work *work);
 void engine_kill(struct world *w, struct engine *engine, const char *why);
 void engine_interrupt(struct world *w, struct engine *engine);
-/* The keeper hears that the lease was renewed by what was sent at that time of its worker's clock. */
+/* Tells the keeper that the lease was renewed by a request sent at that time of the worker's clock. */
 void engine_renewed(struct world *w, struct engine *engine, int64_t sent_ms);
 
 void notifier_up(struct world *w, struct notifier *notifier);
 void notifier_reads(struct world *w, struct notifier *notifier, const struct message *message);
 
-/* Produces; `on_answer` hears within a while whether the broker has it. NULL: nobody asks. */
+/* Produces. `on_answer` (may be NULL) is called later with whether the broker has the message. */
 void produce(struct world *w, struct process *from, const struct message *message, act_fn on_answer);
 
 void process_kill(struct world *w, struct process *process, const char *why);
-/* It goes on at once, or is started. */
+/* Resumes the process, or starts it. */
 void process_recover(struct world *w, struct process *process);
 void faults_begin(struct world *w);
 void people_begin(struct world *w);
@@ -457,13 +460,13 @@ void broke(struct world *w, const char *format, ...) __attribute__((format(print
 void check_all(struct world *w);
 void check_turn(struct world *w, int run);
 void check_hold(struct world *w, int workspace);
-/* The hold for that job ends. `risks`: a person says so, who does not know whether its terraform lives. */
+/* The hold for that job ends. `risks`: a user ends it, without knowing whether its terraform is alive. */
 void check_hold_end(struct world *w, int job, bool risks);
 void check_lost(struct world *w, int run);
 void check_claim(struct world *w, int run);
 void check_state(struct world *w, struct workspace *workspace);
 void check_engine(struct world *w, const struct engine *engine);
-/* True once nothing is left to be done by anybody but people. */
+/* True if only users have something left to do. */
 bool world_quiet(const struct world *w);
 void check_end(struct world *w);
 
@@ -473,11 +476,13 @@ struct waiting {
 	int64_t created_at;
 	const char *id;
 };
-/* The best `most` of them, best first, with so many jobs of each organization running. Returns how many there are. */
+/* Returns the number of the best jobs, at most `most`, best first; `busy` is the number of running jobs of each
+ * organization. */
 size_t claim_order(const struct waiting *jobs, size_t count, const int *busy, size_t most, size_t *ret_order);
 
 void world_init(struct world *w, const struct plan *plan);
-/* Until the steps are over, and then, in calm, until all is quiet. False: w->broken says what went wrong. */
+/* Runs all steps, and then the calm phase until everything has ended. False if a check failed; w->broken has the
+ * reason. */
 bool world_run(struct world *w);
 
 #endif
