@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Fixtures, named for processes. Servers live for one file's tests, Runyard's own processes for one test."""
+"""Fixtures, named after processes. Servers live for the tests of one file, Runyard's processes for one test."""
 
 import shutil
 
@@ -21,7 +21,7 @@ from support.terraform import BODY, Terraform
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
-    """A failing test shows the end of every log of its own."""
+    """A failing test prints the end of each of its logs."""
     report = (yield).get_result()
     if report.failed and call.when == "call" and hasattr(item, "funcargs"):
         for log in logs_of(item.funcargs):
@@ -30,7 +30,7 @@ def pytest_runtest_makereport(item, call):
 
 
 def logs_of(funcargs):
-    """The logs of this test's processes; of a whole file's where they serve all its tests."""
+    """The logs of this test's processes, or of the whole file's if they serve all its tests."""
     for name in ("folder", "site", "full_site"):
         if name in funcargs:
             return sorted(getattr(funcargs[name], "folder", funcargs[name]).glob("*.log"))
@@ -39,7 +39,7 @@ def logs_of(funcargs):
 
 @pytest.fixture
 def folder():
-    """This test's own folder: its processes' logs and data."""
+    """This test's own folder, with the logs and data of its processes."""
     path = new_folder("test")
     yield path
     shutil.rmtree(path, ignore_errors=True)
@@ -47,7 +47,7 @@ def folder():
 
 @pytest.fixture
 def gate(folder):
-    """Where the engine stops until the test lets it go on; workers get it bound into their jobs."""
+    """A gate at which the engine waits until the test opens it. Workers bind it into their jobs."""
     gate = Gate(folder)
     yield gate
     gate.open()
@@ -69,7 +69,7 @@ def postgres():
 
 @pytest.fixture(scope="session")
 def template(postgres):
-    """A database that bootstrap was run in, and what that said: each test's own is a copy."""
+    """A database in which bootstrap was run, and bootstrap's output. Each test gets a copy."""
     url = postgres.new_database()
     return url, bootstrap(url)
 
@@ -82,7 +82,7 @@ def database(postgres, template):
 
 @pytest.fixture
 def ask(database):
-    """ask(query, value...) asks PostgreSQL itself."""
+    """ask(query, value...) runs the query in PostgreSQL."""
 
     def ask(query, *values):
         with psycopg.connect(database, autocommit=True) as connection:
@@ -117,12 +117,13 @@ def broker(folder):
 
 @pytest.fixture
 def bus(request):
-    """The broker of this test: the embedded one, or by its mark Apache Kafka."""
+    """The broker of this test: the embedded one, or Apache Kafka with the mark `kafka`."""
     return request.getfixturevalue("kafka" if request.node.get_closest_marker("kafka") else "broker")
 
 
 class Starter:
-    """make(option=value...) starts one more process and waits for it; make.launch(...) does not wait. All are released."""
+    """make(option=value...) starts one more process and waits for it; make.launch(...) does not wait. All are stopped
+    at the end."""
 
     def __init__(self, make):
         self.make = make
@@ -138,7 +139,7 @@ class Starter:
 
 @pytest.fixture
 def scheduler(folder, database, bus):
-    """scheduler(option=value...) starts one more scheduler, ready to serve."""
+    """scheduler(option=value...) starts one more scheduler and waits until it is ready."""
 
     def make(number, options):
         settings = {"database_url": database, "keys": KEYS, **bus.options,
@@ -152,20 +153,20 @@ def scheduler(folder, database, bus):
 
 @pytest.fixture
 def tokens(template):
-    """What bootstrap made: user, organization, token, agent-token, notifier-token."""
+    """The output of bootstrap: user, organization, token, agent-token, notifier-token."""
     return template[1]
 
 
 @pytest.fixture
 def api(tokens, scheduler):
-    """A client of the first scheduler, which it starts if the test has not."""
+    """A client of the first scheduler, which is started if the test has not done so."""
     first = scheduler.all[0] if scheduler.all else scheduler()
     return Api(first.url, tokens["token"], trust=first.trust)
 
 
 @pytest.fixture
 def authority(folder):
-    """A CA; `scheduler(**authority.serving())` serves TLS with a certificate of its own."""
+    """A CA. `scheduler(**authority.serving())` serves TLS with a certificate of it."""
     return Authority(folder)
 
 
@@ -182,7 +183,7 @@ def engine(request):
 
 @pytest.fixture
 def worker(folder, tokens, scheduler, bus, sandbox, engine):
-    """worker(option=value...) starts one more worker. Providers come from the tests' mirror alone."""
+    """worker(option=value...) starts one more worker. Providers come only from the tests' mirror."""
 
     def make(number, options):
         first = scheduler.all[0] if scheduler.all else scheduler()
@@ -220,7 +221,7 @@ def services(folder, servers, sandbox):
 
 @pytest.fixture
 def receiver():
-    """The services behind run tasks. What a request was not like, fails the test at its end."""
+    """The services of run tasks. An invalid request fails the test at its end."""
     receiver = Receiver().start()
     yield receiver
     receiver.release()
@@ -228,7 +229,7 @@ def receiver():
 
 @pytest.fixture
 def hooks():
-    """Receivers of notifications: hooks.hook(code) is one more."""
+    """Receivers of notifications: hooks.hook(code) adds one."""
     hooks = Hooks()
     yield hooks
     hooks.release()
@@ -244,7 +245,7 @@ def sink():
 
 @pytest.fixture
 def notifier(folder, tokens, scheduler, bus, redis):
-    """notifier(option=value...) starts one more notifier, which may call this machine."""
+    """notifier(option=value...) starts one more notifier, which may send requests to this machine."""
 
     def make(number, options):
         first = scheduler.all[0] if scheduler.all else scheduler()
@@ -261,7 +262,7 @@ def notifier(folder, tokens, scheduler, bus, redis):
 
 @pytest.fixture(scope="module")
 def site(postgres, sandbox, engine):
-    """One scheduler and one worker for all tests of a file that disturb neither, with the embedded broker."""
+    """One scheduler and one worker, with the embedded broker, for all tests of a file that do not affect them."""
     folder = new_folder("site")
     bus = Broker(folder).start()
     site = Site(folder, bus, postgres.new_database(), sandbox, engine.option)
@@ -274,7 +275,7 @@ def site(postgres, sandbox, engine):
 
 @pytest.fixture(scope="module")
 def full_site(postgres, sandbox, redis, engine):
-    """Everything there is, once, for all tests of a file that disturb none of it."""
+    """All servers and processes, started once, for all tests of a file that do not affect them."""
     folder = new_folder("site")
     bus = Broker(folder).start()
     redis.command("flushall")
@@ -288,7 +289,8 @@ def full_site(postgres, sandbox, redis, engine):
 
 @pytest.fixture
 def terraform(request, tmp_path, engine):
-    """terraform(name, block="cloud", ...) is the engine's CLI in a folder of its own, on the file's site; what it started ends with the test."""
+    """terraform(name, block="cloud", ...) is the engine's CLI in a folder of its own, on the file's site. Its
+    processes end with the test."""
     site = request.getfixturevalue("full_site" if "full_site" in request.fixturenames else "site")
     users = []
 

@@ -3,8 +3,8 @@
 #define TESTS_FUZZ_ARCHIVE_INPUT_H
 
 /*
- * An input that begins with 'z' is a tar to be wrapped in gzip, so that changes of single bytes reach the tar's own
- * reader instead of ending at a checksum; every other input is taken as it is.
+ * An input that begins with 'z' is a tar that is wrapped in gzip, so that changed bytes reach the tar reader and do
+ * not fail at a checksum. Other inputs are used as they are.
  */
 
 #include <stdint.h>

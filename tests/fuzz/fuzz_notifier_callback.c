@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* What services tell a notifier, the first byte says which: a callback, an answer with its headers, a claimed request.
- */
+/* Input of services to a notifier. The first byte selects: a callback, an answer with its headers, a claimed
+ * request. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ static void read_answer(const char *text, size_t len)
 	json_auto_t *shown = json_string(clean);
 
 	if (!shown || strstr(clean, "hunter22"))
-		abort(); /* no UTF-8, or the secret */
+		abort(); /* not UTF-8, or contains the secret */
 	answer_header_add(headers, text, len);
 	if (json_object_size(headers) > HEADERS_MOST)
 		abort();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * Messages as a broker hands them over. What a decoder takes, its encoder writes so that it is taken again, and says
- * the same.
+ * Messages from a broker. If a decoder accepts a message, the encoder's output must be accepted too and mean the
+ * same.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,10 +29,10 @@ static void try_job_ticket(const char *text, size_t len)
 	same(text_equal(ticket.job.text, again.job.text) && text_equal(ticket.run.text, again.run.text));
 }
 
-/* Of a token that the inputs' codes were not made with. */
+/* Of a token that the codes in the inputs were not made with. */
 static const char token_hash[] = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
 
-/* The input does not verify. A result that was signed verifies after it was encoded and decoded. */
+/* The input must not verify. A signed result must verify after it was encoded and decoded. */
 static void try_result_proof(const struct job_result *result)
 {
 	struct job_result sent = *result, read;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * What the API reads before it asks the database: "POST /api/v2/runs?include=plan\n{body}". The route, the query,
- * includes and pages, the document with its attributes and relations, and the answers made of them. Every answer must
- * be one JSON document; the rest is for the sanitizers to find.
+ * The parts of an API request that are parsed before the database is used: "POST /api/v2/runs?include=plan\n{body}".
+ * These are the route, the query, includes and pages, the document with its attributes and relations. Every answer
+ * made from them must be one JSON document. The sanitizers find other errors.
  */
 #include <microhttpd.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static size_t query_count;
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
-/* ---- the server's side of a request: libmicrohttpd asks the input instead of a connection ---- */
+/* ---- the server's side of a request: replaces libmicrohttpd's functions, which read the input ---- */
 
 const char *MHD_lookup_connection_value(struct MHD_Connection *connection, enum MHD_ValueKind kind, const char *key)
 {
@@ -64,7 +64,7 @@ static void query_split(char *text)
 	}
 }
 
-/* ---- what handlers do with a request ---- */
+/* ---- handlers' uses of a request ---- */
 
 static const struct field fields[] = {
 	{"name", FIELD_TEXT, "null"},

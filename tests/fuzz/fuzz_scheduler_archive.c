@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* Archives as clients upload them: configurations, and sets of policies whose own files are looked for. */
+/* Archives that clients upload: configurations, and policy sets, in which the sets' own files are searched. */
 #include <stdlib.h>
 
 #include "common/err.h"

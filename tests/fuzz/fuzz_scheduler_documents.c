@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * Documents that the scheduler reads inside, the first byte says which: states, plans to be shown without their
- * secrets, forms, addresses that tasks may have.
+ * Documents that the scheduler parses. The first byte selects: states, plans whose secrets are redacted, forms,
+ * addresses for run tasks.
  */
 #include <stdlib.h>
 #include <string.h>

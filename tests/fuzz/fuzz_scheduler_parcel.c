@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * A parcel as a worker sends it: what the handler makes of it lies within its bytes, and is written so that it is read
- * again. And the answer to one, as a worker reads it.
+ * A parcel from a worker. The parts that the handler finds must lie within its bytes, and their re-encoding must
+ * parse. Also the answer to a parcel, as a worker parses it.
  */
 #include <stdlib.h>
 #include <string.h>

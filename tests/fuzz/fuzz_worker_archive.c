@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* Archives as a worker unpacks them: nothing may come to lie beside the folder, or be reached through it. */
+/* Archives that a worker unpacks: no file may be created outside the folder, or be reachable through it. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static const struct archive_spec specs[] = {
 	{.bounds = {.files = 50, .bytes = 64 * 1024}, .drop_bad_links = true},
 };
 
-static int top; /* holds the folder "in", and must never hold anything else */
+static int top; /* contains the folder "in", and must never contain anything else */
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
@@ -34,7 +34,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return 0;
 }
 
-/* True if the folder holds nothing but "in". */
+/* True if the folder contains only "in". */
 static bool alone(void)
 {
 	int fd = openat(top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

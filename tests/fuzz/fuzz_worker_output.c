@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * What a worker reads of what programs and people's files say, the first byte tells which: terraform's lines, its
- * states, plans and lock files; opa's answers; versions; a job as it is handed out. No secret gets past the redactor.
+ * Texts of programs and users that a worker parses. The first byte selects: terraform's lines, states, plans and
+ * lock files; opa's answers; versions; a job's description. No secret may pass the redactor.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -117,7 +117,7 @@ static void read_assignment(const char *text, size_t len)
 	assignment_release(&assignment);
 }
 
-/* The whole of it as an engine's output, and what stands behind its last line as a state. */
+/* Parses the whole text as an engine's output, and the text after its last line as a state. */
 static void read_report(const char *text, size_t len)
 {
 	const char *end = memrchr(text, '\n', len);

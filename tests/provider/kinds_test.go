@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// What the tfe provider asks of the API, kind by kind and in its order: create, read, read again (a plan without
-// changes), import, update, read, destroy, read (nothing). The provider itself can't be had as a Go module.
+// The API calls of the tfe provider for each kind, in its order: create, read, read again (a plan without changes),
+// import, update, read, destroy, read (not found). The provider itself is not available as a Go module.
 package provider
 
 import (
@@ -18,24 +18,24 @@ import (
 
 var ctx = context.Background()
 
-// A resource. `read` gives what the provider keeps in its state; what `imports` gives must be the same.
+// A resource. `read` returns what the provider stores in its state; `imports` must return the same.
 type resource struct {
 	name    string
 	create  func(w *world) (string, error)
 	read    func(w *world, id string) (any, error)
-	imports func(w *world, id string) (any, error) // nil: as read
-	update  func(w *world, id string) error        // nil: each change makes a new one
+	imports func(w *world, id string) (any, error) // nil: the same as read
+	update  func(w *world, id string) error        // nil: each change creates a new one
 	destroy func(w *world, id string) error
 	stays   bool // destroying it sets it to its default
 }
 
-// A data source: what it reads, which is there.
+// A data source. `read` must find an existing object.
 type source struct {
 	name string
 	read func(w *world) (any, error)
 }
 
-// An organization of the test's own, and what most kinds refer to.
+// The test's own organization, and the objects that most kinds refer to.
 type world struct {
 	c                *tfe.Client
 	org, mark        string
@@ -84,7 +84,7 @@ func policyOptions(name string) tfe.PolicyCreateOptions {
 	return tfe.PolicyCreateOptions{Name: &name, Kind: tfe.OPA, Query: tfe.String("data.p.deny"), EnforcementLevel: &level}
 }
 
-// The first of a list that fits, or not found.
+// Returns the first item that fits, or a not-found error.
 func find[T any](items []T, fits func(T) bool) (T, error) {
 	for _, item := range items {
 		if fits(item) {
@@ -95,7 +95,7 @@ func find[T any](items []T, fits func(T) bool) (T, error) {
 	return none, tfe.ErrResourceNotFound
 }
 
-// The names of relations, in place of the objects, which are read anew each time.
+// The names of related objects, which are read anew each time.
 func workspaceNames(list []*tfe.Workspace) []string {
 	ids := []string{}
 	for _, one := range list {
@@ -104,7 +104,7 @@ func workspaceNames(list []*tfe.Workspace) []string {
 	return ids
 }
 
-// In a relation that is there or not.
+// For a relation that exists or not.
 func linked[T any](list []T, id func(T) string, wanted string) (any, error) {
 	for _, one := range list {
 		if id(one) == wanted {

@@ -11,7 +11,7 @@ import (
 
 func value[T any](v T) *T { return &v }
 
-// The id of what a call made.
+// Returns the id of a created object.
 func created[T any](made *T, err error) (string, error) {
 	if err != nil {
 		return "", err
@@ -19,7 +19,7 @@ func created[T any](made *T, err error) (string, error) {
 	return reflect.ValueOf(made).Elem().FieldByName("ID").String(), nil
 }
 
-// Whether a call failed, whatever it gave.
+// Returns only the error of a call.
 func changed[T any](_ T, err error) error { return err }
 
 var none = tfe.ErrResourceNotFound
@@ -77,7 +77,7 @@ func byName(w *world) (tfe.TeamMemberAddOptions, tfe.TeamMemberRemoveOptions) {
 	return tfe.TeamMemberAddOptions{Usernames: names}, tfe.TeamMemberRemoveOptions{Usernames: names}
 }
 
-// What a policy set is attached to, or kept from.
+// An object that a policy set is attached to, or excluded from.
 func attachment(name string, add, remove func(w *world) error, list func(set *tfe.PolicySet) []string, wanted func(w *world) string) resource {
 	return resource{name: name,
 		create: func(w *world) (string, error) { return w.set.ID, add(w) },
@@ -99,7 +99,7 @@ func projectIDs(list []*tfe.Project) []string {
 	return ids
 }
 
-// What a pool may be used by.
+// An object that may use a pool.
 func poolUse(name string, set func(w *world, on bool) error, list func(pool *tfe.AgentPool) []string, wanted func(w *world) string) resource {
 	return resource{name: name,
 		create: func(w *world) (string, error) { return w.pool.ID, set(w, true) },

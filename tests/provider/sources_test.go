@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/go-tfe"
 )
 
-// fill makes what data sources find.
+// fill creates the objects that data sources find.
 func (w *world) fill() {
 	must(w.c.SSHKeys.Create(ctx, w.org, tfe.SSHKeyCreateOptions{Name: value("base"), Value: value("private key")}))
 	must(w.c.TeamAccess.Add(ctx, tfe.TeamAccessAddOptions{Access: value(tfe.AccessRead), Team: w.team, Workspace: w.workspace}))
@@ -30,7 +30,7 @@ func (w *world) fill() {
 
 func md5Of(text string) string { return fmt.Sprintf("%x", md5.Sum([]byte(text))) }
 
-// What a list holds.
+// Returns the items of a list.
 func items[T any](list *T, err error) (any, error) {
 	if err != nil {
 		return nil, err

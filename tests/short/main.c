@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * Plays each case once to count its calls, then again for call after call. RUNYARD_SHORT is how many of a case's calls
- * are drawn at most, evenly from where RUNYARD_SEED says, so that the seeds meet every one; 0 is all.
+ * Runs each case once to count its allocations, then once for each allocation with that one failing. RUNYARD_SHORT
+ * is the most allocations per case, drawn evenly and starting at RUNYARD_SEED, so that all are covered over the
+ * seeds; 0 is all.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -22,7 +23,7 @@ enum { WRONG = 70, MOST_SECONDS = 300, SAID_SIZE = 64 << 10, DRAWN = 40 };
 _Atomic int64_t *short_use(const char *libraries, int64_t how);
 
 static _Atomic int64_t *numbers;
-static long *counted; /* what the calls of a case were; children share it */
+static long *counted; /* the number of allocations of a case; shared with children */
 
 void short_wrong(const char *file, int line, const char *what)
 {
@@ -51,7 +52,7 @@ static long number_of(const char *variable, long otherwise)
 	return text ? strtol(text, NULL, 10) : otherwise;
 }
 
-/* How it ended, as waitpid says, and what it said. */
+/* The exit status, as of waitpid, and the output. */
 static int played(const struct short_case *one, int64_t how, char said[SAID_SIZE])
 {
 	int file = memfd_create("said", MFD_CLOEXEC), status = 0;
@@ -62,7 +63,7 @@ static int played(const struct short_case *one, int64_t how, char said[SAID_SIZE
 	child = fork();
 	if (child == 0) {
 		dup2(file, STDERR_FILENO);
-		alarm(MOST_SECONDS); /* one that hangs ends by SIGALRM */
+		alarm(MOST_SECONDS); /* a hanging case ends by SIGALRM */
 		one->play();
 		short_over();
 		_exit(0);
@@ -90,7 +91,8 @@ static bool is_right(const struct short_case *one, int status, const char *said)
 {
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return true;
-	/* By an assertion, by exit, or by the use of what is not there: not one that writes elsewhere. */
+	/* By an assertion, by exit, or by an access to an invalid address. An invalid write to valid memory does not
+	 * count. */
 	if (one->ends_itself)
 		return !(WIFEXITED(status) && WEXITSTATUS(status) == WRONG) &&
 			(!strstr(said, "ERROR: ") || strstr(said, "AddressSanitizer: SEGV on unknown address"));
@@ -137,7 +139,7 @@ int main(int argc, char **argv)
 {
 	int failed = 0;
 
-	/* A case's name, and the number of one call: that alone, for a debugger. */
+	/* A case's name and the number of one allocation: runs only that one, for a debugger. */
 	setvbuf(stdout, NULL, _IONBF, 0);
 	counted = mmap(NULL, sizeof(*counted), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	for (const struct short_case *one = short_cases; one->name; one++)

@@ -3,21 +3,22 @@
 #define TESTS_SHORT_SHORT_H
 
 /*
- * A function that uses a library, with each call that the library makes for memory failing in turn: in a process of its
- * own each time, which may say so in what the function returns, or end with "out of memory" as its last line.
+ * Tests functions that use a library while the library's allocations fail, one after the other, each in a process of
+ * its own. The function may report the failure in its result. It may also end the process with "out of memory" as
+ * its last line.
  */
 
 #include <stdbool.h>
 
 struct short_case {
 	const char *name;
-	const char *libraries; /* whose calls fail: the beginnings of their files' names */
-	void (*play)(void);    /* in a new process each time; says what was wrong by HOLDS */
-	bool ends_itself;      /* the library itself ends the process, and with no line of ours */
-	bool none;             /* the library makes no such call: its memory is the program's */
+	const char *libraries; /* the libraries whose allocations fail: prefixes of their file names */
+	void (*play)(void);    /* called in a new process each time; checks with HOLDS */
+	bool ends_itself;      /* the library itself ends the process, without a log line */
+	bool none;             /* the library makes no allocations of its own: it uses the program's allocator */
 };
 
-/* What has to be true whatever failed. */
+/* A condition that must hold whichever allocation failed. */
 #define HOLDS(condition)                                                                                               \
 	do {                                                                                                           \
 		if (!(condition))                                                                                      \
@@ -25,12 +26,12 @@ struct short_case {
 	} while (0)
 
 _Noreturn void short_wrong(const char *file, int line, const char *what);
-/* Does this with nothing failing, before a case begins. */
+/* Calls `prepare` without failing allocations before each case. */
 void short_before(void (*prepare)(void));
-/* Nothing fails from here on: for looking at what is left. */
+/* No allocation fails from here on, so that a case can check the result. */
 void short_over(void);
 
-/* The program's own: its cases, ended by one without a name. */
+/* Defined by each program: its cases, terminated by one without a name. */
 extern const struct short_case short_cases[];
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* libcrypto's memory is the program's (common/crypto.c). */
+/* libcrypto uses the program's allocator (common/crypto.c). */
 #include <string.h>
 
 #include "common/buf.h"
@@ -9,7 +9,7 @@
 
 static const char keys[] = "1:5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a";
 
-/* A digest that is wrong would be stored, or compared with. */
+/* A wrong digest would be stored, or compared with. */
 static void digests(void)
 {
 	char hex[SHA256_HEX_SIZE], long_hex[SHA512_HEX_SIZE], parts[SHA256_HEX_SIZE], md5[33];
@@ -39,7 +39,7 @@ static void texts(void)
 	HOLDS(strlen(token) == 2 + 43 && !text_equal(token, other));
 }
 
-/* What was sealed opens, and nothing is said to be changed that is not. */
+/* A sealed value opens, and no unchanged value is reported as changed. */
 static void sealing(void)
 {
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(1000);

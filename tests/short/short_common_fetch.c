@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * The server and the client of all processes, with one of their libraries short of memory; also by TLS, with the files
- * of SHORT_CERTIFICATE, SHORT_KEY and SHORT_CA.
+ * The HTTP server and client of all processes, with failing allocations in one of their libraries; also by TLS, with
+ * the files of SHORT_CERTIFICATE, SHORT_KEY and SHORT_CA.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static size_t body_limit(void *data, struct http_request *request)
 	return BODY;
 }
 
-/* The body goes back, and says which header and which parameter there were. */
+/* Returns the body, and the header and the parameter that were received. */
 static void handle(void *data, const struct http_request *request, struct http_answer *answer)
 {
 	const char *bearer = http_header(request, "Authorization");
@@ -74,7 +74,7 @@ static void ask(struct asking *asking, struct fetcher *fetcher, const char *url)
 
 	fetch_start(fetcher, &request, answered, asking);
 	loop_run(asking->loop);
-	/* Nothing that only want of memory explains passes for an answer. */
+	/* A failed allocation must not look like an answer of the server. */
 	HOLDS(asking->answer.status == 0 || asking->answer.status == 200);
 	HOLDS(asking->answer.status == 0 || asking->same);
 	HOLDS(asking->answer.status != 0 || *asking->error || asking->answer.too_large);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* librdkafka asserts that it has memory: that ends the process, which its supervisor starts again. */
+/* librdkafka asserts that its allocations succeed. That ends the process, which its supervisor starts again. */
 #include "common/err.h"
 #include "common/kafka/kafka_conf.h"
 #include "tests/short/short.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* SHORT_REDIS_URL: a Redis to use. hiredis 0.14 uses the new buffer that ends each command, whether it got it or not.
- */
+/* SHORT_REDIS_URL: a Redis to use. hiredis 0.14 allocates a buffer at the end of each command and does not check the
+ * result. */
 #include <stdlib.h>
 
 #include "common/err.h"
@@ -28,7 +28,7 @@ static void check_list(const redisReply *reply)
 		HOLDS(reply->element[i] && reply->element[i]->str);
 }
 
-/* Each command is answered, or unavailable; the next goes on, on a new connection if need be. */
+/* Each command is answered, or fails as unavailable. The next one works, on a new connection if necessary. */
 static void commands(void)
 {
 	const char *set[] = {"SET", "short", "value"};

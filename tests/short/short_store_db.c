@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* SHORT_DATABASE_URL: a database to make a table in. */
+/* SHORT_DATABASE_URL: a database in which the test creates a table. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,7 +51,7 @@ static int three_written(void *data, struct err *err)
 	return 0;
 }
 
-/* All of it is there if that was said, and never a part. */
+/* If the transaction was reported as committed, all rows are there; otherwise none. */
 static void transactions(void)
 {
 	struct err err = ERR_INIT;
@@ -70,7 +70,7 @@ static void transactions(void)
 	db_close(db);
 }
 
-/* What is read is what is there, or unavailable; the connection after a failure is of use. */
+/* A read returns the right rows, or fails as unavailable. The connection works after a failure. */
 static void readings(void)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -120,7 +120,7 @@ static int two_gathered(struct db *db, struct two *two, long long divisor, struc
 	return db_gathered(db, result, err);
 }
 
-/* Both are there, or none is; and the next that are asked for do not suffer. */
+/* Both rows are there, or neither. The next statements are not affected. */
 static void gatherings(void)
 {
 	struct db *db = db_open(database());
@@ -139,7 +139,7 @@ static void gatherings(void)
 	rows_release(&two.first);
 	rows_release(&two.second);
 	db_close(db);
-	/* One that fails is the first of its connection, so what was to be prepared is not. */
+	/* A failing statement is the first of its connection, so the statements to be prepared are not. */
 	db = db_open(database());
 	HOLDS(two_gathered(db, &two, 0, &err) < 0 && err.kind == ERR_INTERNAL);
 	HOLDS(two_gathered(db, &two, 4, &err) == 0 && row_int(&two.second, 0, "half") == 1);
@@ -148,7 +148,7 @@ static void gatherings(void)
 	db_close(db);
 }
 
-/* A broken index is told of as that, or it is unavailable. */
+/* A violated index is reported as a conflict, or as unavailable. */
 static void conflicts(void)
 {
 	struct db *db;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * libarchive calls exit where some of its texts have no memory: that ends the process, which its supervisor starts
- * again. No archive that it makes lacks something without being damaged, and none is said to be damaged that is not.
- * The folder it is started in is used.
+ * libarchive calls exit if some of its allocations fail. That ends the process, which its supervisor starts again.
+ * An archive that lacks something must be damaged, and no intact archive may be reported as damaged. The program
+ * uses its working directory.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 static const struct archive_bounds bounds = {.files = 100, .bytes = 1 << 20};
 static const char *const names[] = {"main.tf", "folder", NULL};
 
-/* Long names and targets are in headers of their own. */
+/* Long names and link targets have headers of their own. */
 #define TEN       "0123456789"
 #define LONG_NAME TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
 static const char long_path[] = "folder/" LONG_NAME "/" LONG_NAME;
@@ -83,7 +83,7 @@ static void pack(void)
 	}
 	short_over();
 	into = folder_new("into");
-	/* It says of few archives that they were written whole though they were not: they are of no use, and say so. */
+	/* libarchive reports a few archives as complete that are not. Those must fail to unpack. */
 	if (archive_unpack(packed, into, &spec, &err) == 0)
 		check_all(into);
 	else

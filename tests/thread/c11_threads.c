@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * librdkafka uses C11's threads, which the thread sanitizer does not know: a thread that it did not see begin crashes,
- * and what its locks order looks like a race. Here they are POSIX threads (in glibc they are the same underneath), for
- * builds with that sanitizer only.
+ * librdkafka uses C11 threads, which the thread sanitizer does not support. A thread whose start it did not see
+ * crashes, and data that C11 locks protect looks like a race. This file implements C11 threads with POSIX threads
+ * (in glibc they are the same underneath), for builds with that sanitizer only.
  */
 #include <errno.h>
 #include <pthread.h>

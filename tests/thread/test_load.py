@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Everything that has threads is kept busy at once; tests/thread/run builds the processes with the thread sanitizer for it."""
+"""Loads everything that has threads at the same time. tests/thread/run builds the processes with the thread sanitizer
+for this test."""
 
 import itertools
 import signal
@@ -28,7 +29,7 @@ def runs_of(api, configurations):
 
 
 def reads(api, runs):
-    """What pages and clients ask for, again and again."""
+    """Sends the requests of pages and clients, repeatedly."""
     asked = itertools.cycle(runs)
 
     def once(number):

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* Documents as clients read them: pages with their links, errors, attributes of a body; and signed addresses. */
+/* Documents as clients parse them: pages with links, errors, attributes of a body; and signed URLs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 static struct store store = {.public_url = "http://runyard.test"};
 static const struct http_request http = {.method = "GET", .path = "/api/v2/things"};
 
-/* The page's document. */
+/* Returns the page's document. */
 static json_t *page_document(long long number, long long size, long long total, bool more)
 {
 	struct http_answer answer = {.status = 0};
@@ -96,7 +96,7 @@ static json_t *error_document(const struct err *err, int status)
 	return document;
 }
 
-/* Clients drop a message whose status is a number. */
+/* The status must be a string: clients drop an error whose status is a number. */
 static void errors_are_documents(void **state)
 {
 	struct err err = ERR_INIT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* Archives that a stranger may send: the good ones pass, every way out of the folder is refused. */
+/* Archives of untrusted clients: valid ones are accepted, every path out of the folder is refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -113,7 +113,7 @@ static void ways_out_are_refused(void **state)
 	refused("leads out", {"a", AE_IFREG, NULL, NULL, "x"}, {"link", AE_IFREG, NULL, "/etc/passwd", NULL});
 }
 
-/* Two harmless links that together lead out. */
+/* Two links that are harmless alone and lead out together. */
 static void links_are_not_passed_through(void **state)
 {
 	(void)state;
@@ -152,7 +152,7 @@ static void what_is_no_archive_is_refused(void **state)
 			fail_msg("%zu of %zu bytes passed", cut, packed.len);
 }
 
-/* A header of the old form, as anyone can write it: one file with a size of its own choice. */
+/* A header of the old format, written by hand: one file with any size. */
 static void header_write(char header[512], const char *name, const char *octal_size)
 {
 	unsigned sum = 0;

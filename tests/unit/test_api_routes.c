@@ -82,7 +82,7 @@ static void values_are_bounded_and_plain(void **state)
 	assert_int_equal(row_of("GET", "/workspaces/a\n", NULL), -1);
 }
 
-/* Every row is reached by its own pattern: none stands in the shade of an earlier one. */
+/* Every row is found by its own pattern: no earlier row hides it. */
 static void every_row_is_reached(void **state)
 {
 	(void)state;
@@ -96,7 +96,7 @@ static void every_row_is_reached(void **state)
 	}
 }
 
-/* What needs no token is a short list, and is meant; pages ask for the session themselves. */
+/* The routes without a token are a short, fixed list. Pages check the session themselves. */
 static void few_rows_need_no_token(void **state)
 {
 	static const char *const open[] = {"/", "/.well-known/terraform.json", "/api/v2/ping", "/app/style.css",

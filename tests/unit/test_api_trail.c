@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* What the audit trail makes of a route: every one that changes something has an action and a resource. */
+/* The audit trail's names for routes: every route that changes something has an action and a resource. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* Requests to addresses that users choose, with real sockets: a network namespace in which the loopback device has a
+/* Requests to addresses that users choose, with real sockets, in a network namespace whose loopback device has a
  * public address. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,7 +43,7 @@ static struct ifreq device(const char *name, const char *address)
 	return request;
 }
 
-/* Skips the tests where the machine does not let this process have a namespace. */
+/* Skips the tests if the machine does not allow namespaces. */
 static int namespace_enter(void **state)
 {
 	_cleanup_(closep) int fd = -1;
@@ -69,7 +69,7 @@ static int listener_open(int *ret_port)
 	return fd;
 }
 
-/* A process that answers each connection with `text`. */
+/* Starts a process that answers each connection with `text`. */
 static pid_t server_start(int listener, const char *text)
 {
 	pid_t parent = getpid(), child = fork();
@@ -126,7 +126,7 @@ static void try(const char *allow, const char *host, int port, struct tryout_ans
 	guard_free(guard);
 }
 
-/* True if there is a namespace; else the test is skipped. */
+/* Skips the test if there is no namespace. */
 static void namespace_need(void)
 {
 	struct sockaddr_in in = {.sin_family = AF_INET};
@@ -190,7 +190,7 @@ static void another_port_is_refused(void **state)
 	}
 }
 
-/* The name has a public address when the URL is checked, and another one when the request is sent. */
+/* The name resolves to a public address when the URL is checked, and to another one when the request is sent. */
 static void a_name_that_changes_its_address_is_refused(void **state)
 {
 	struct guarded guarded = {.guard = NULL};
@@ -221,7 +221,7 @@ static void a_name_that_changes_its_address_is_refused(void **state)
 	guard_free(guard);
 }
 
-/* A service that answers with a redirect leads nowhere. */
+/* A redirect is not followed. */
 static void a_redirect_is_an_answer(void **state)
 {
 	_cleanup_(tryout_answer_release) struct tryout_answer answer;

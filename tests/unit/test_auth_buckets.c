@@ -16,12 +16,12 @@ static void bucket_empty(struct buckets *buckets, enum limit limit, const char *
 		;
 }
 
-/* The first free one after the bucket was empty comes when its own rate says so. */
+/* After a bucket is empty, the next token comes at the bucket's own rate. */
 static void test_each_limit_has_its_own_rate(void **state)
 {
 	static const struct {
 		enum limit limit;
-		double seconds; /* for one token */
+		double seconds; /* until the next token */
 	} rows[] = {
 		{LIMIT_TOKENS, 1.0 / REQUESTS},
 		{LIMIT_ADDRESSES, 1.0 / REQUESTS},
@@ -48,7 +48,7 @@ static void test_each_limit_has_its_own_rate(void **state)
 	buckets_free(buckets);
 }
 
-/* A key of one limit displaces no bucket of another, and one that is used little displaces none that is used more. */
+/* A key of one limit evicts no bucket of another limit. A rarely used key evicts no bucket of a frequently used one. */
 static void test_new_keys_reset_no_limit(void **state)
 {
 	struct buckets *buckets = buckets_new(REQUESTS);

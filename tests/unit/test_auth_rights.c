@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* What the access of teams comes to. */
+/* The effective access of teams. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +39,7 @@ static void bits_are_their_own(void **state)
 		all == (rights_everywhere(WORKSPACE) | rights_everywhere(PROJECT) | rights_everywhere(ORGANIZATION)));
 }
 
-/* Every level names a value for each attribute of its table, and no other. */
+/* Every level has a value for each attribute of its table, and no other attributes. */
 static void levels_are_whole(void **state)
 {
 	const struct access_table *tables[] = {
@@ -123,7 +123,7 @@ static void teams_hold_what_they_were_given(void **state)
 		assert_false(gives(with_flag(organization_accesses.rows[i].name), CAN_MANAGE_ORGANIZATION));
 }
 
-/* The numbers that migration 0006 gives to what is there. */
+/* The numbers that migration 0006 gives to existing teams. */
 static void hidden_teams_have_their_numbers(void **state)
 {
 	(void)state;

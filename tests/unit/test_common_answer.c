@@ -29,7 +29,7 @@ static void answers_are_made_readable(void **state)
 	clean_is("a\x7f\xc2\x80\xc2\x9f\xc2\xa0\t", 9, NULL, "a?????\xc2\xa0\t");
 }
 
-/* Fills `text` with 'a' and puts `with` at that place. */
+/* Fills `text` with 'a' and puts `with` at offset `at`. */
 static size_t long_answer(char text[ANSWER_COLLECTED], size_t at, const char *with)
 {
 	memset(text, 'a', ANSWER_COLLECTED);

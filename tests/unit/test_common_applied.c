@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* The resources that an engine reports and a state does not show. */
+/* Resources that an engine reports and a state lacks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@
 	"{" module "\"mode\":\"managed\",\"type\":\"aws_vpc\",\"name\":\"" name "\",\"instances\":[" instances "]}"
 #define INSTANCE(id) "{\"attributes\":{\"id\":\"" id "\"}}"
 
-/* "create aws_vpc.a i-1;" for each. The caller frees it. */
+/* Returns "create aws_vpc.a i-1;" for each. The caller frees it. */
 static char *missing_text(const struct applied *applied, const char *state)
 {
 	json_auto_t *document = json_of(state);
@@ -107,7 +107,7 @@ static void what_was_destroyed_must_be_gone(void **state)
 	check(DESTROYED, STATE(""), "");
 	check(DESTROYED, STATE(RESOURCE("", "a", INSTANCE("i-1"))), "delete aws_vpc.a i-1;");
 	check(DESTROYED, STATE(RESOURCE("", "a", INSTANCE("i-2"))), "");
-	/* Replaced: destroyed before or after the new one was made. */
+	/* Replaced: destroyed before or after the new instance was created. */
 	check(DESTROYED MADE("a", "i-2"), STATE(RESOURCE("", "a", INSTANCE("i-2"))), "");
 	check(MADE("a", "i-2") DESTROYED, STATE(RESOURCE("", "a", INSTANCE("i-2"))), "");
 	check(MADE("a", "i-2") DESTROYED, STATE(RESOURCE("", "a", INSTANCE("i-1"))),
@@ -142,7 +142,7 @@ static void plain_lines_report_too(void **state)
 
 #define FORTY "0123456789012345678901234567890123456789"
 
-/* 80 characters, some of the middle left out. */
+/* 80 characters, with some in the middle omitted. */
 static void a_shortened_id_is_unknown(void **state)
 {
 	(void)state;
@@ -181,7 +181,7 @@ static void only_addresses_may_stand_in_a_configuration(void **state)
 	check(HOOK("apply_complete", "", "a\\n}", "null", "create", "i-1"), "null", "");
 }
 
-/* A job that prints false reports without end. */
+/* A job that prints any number of false reports. */
 static void reports_have_a_bound(void **state)
 {
 	struct applied *applied = applied_new();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* Differences of states: every state comes back from its base alone, and nothing else does. */
+/* Differences of states: every state can be restored from its own base, and from no other. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ static struct bytes bytes_of(const struct buf *buf)
 	return (struct bytes){buf_str(buf), buf->len};
 }
 
-/* A state of so many resources; `changed` has another id. */
+/* A state with so many resources; the resource `changed` has another id. */
 static struct buf state_of(int serial, int resources, int changed)
 {
 	struct buf state = BUF_INIT(1 << 24);
@@ -130,7 +130,7 @@ static void a_damaged_frame_gives_no_state(void **state)
 		_cleanup_(buf_release) struct buf back = BUF_INIT(1 << 20);
 
 		frame.data[bit / 8] = (char)(frame.data[bit / 8] ^ (1 << bit % 8));
-		/* A bit that zstd does not read changes nothing. */
+		/* zstd ignores some bits, so the result must be unchanged. */
 		if (difference_apply(bytes_of(&base), bytes_of(&frame), &back, &err) == 0) {
 			assert_int_equal(back.len, next.len);
 			assert_memory_equal(back.data, next.data, next.len);
@@ -151,7 +151,7 @@ static void sizes_have_a_limit(void **state)
 	assert_int_equal(err.kind, ERR_TOO_LARGE);
 	assert_int_equal(
 		frame_make((struct bytes){large, DIFFERENCE_STATE_MAX}, (struct bytes){large, 200}, &frame, &err), 0);
-	/* What the frame says is believed up to the buffer's limit. */
+	/* The size in the frame is trusted only up to the buffer's limit. */
 	assert_int_equal(
 		difference_apply((struct bytes){large, DIFFERENCE_STATE_MAX}, bytes_of(&frame), &back, &err), -1);
 	assert_int_equal(err.kind, ERR_TOO_LARGE);

@@ -20,7 +20,7 @@ static struct guard *guard_of(const char *allow)
 	return guard;
 }
 
-/* The refusal for an address that was found by the host's name (or NULL), at a port that no list below names. */
+/* The refusal of an address that the host (or NULL) resolved to, at a port that no list below names. */
 static const char *refusal(const struct guard *guard, const char *host, const char *address)
 {
 	return guard_judge_text(guard, &(struct guard_target){host, address, 8443}).refusal;

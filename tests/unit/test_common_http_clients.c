@@ -12,7 +12,7 @@
 
 enum { MOST = 8, DEADLINE = 1000000 };
 
-/* A connection whose other end the test holds. */
+/* A connection of which the test holds the other end. */
 struct link {
 	struct http_client *client;
 	int ours, theirs;
@@ -46,7 +46,7 @@ static struct link link_open(const char *address, int64_t now)
 	return link;
 }
 
-/* Whether the server shut it down. */
+/* True if the server shut it down. */
 static bool link_shut(const struct link *link)
 {
 	char byte;
@@ -127,7 +127,8 @@ static void test_an_address_holds_so_many_bytes(void **state)
 	link_close(&link);
 }
 
-/* When all connections are taken: the idle ones first, then incomplete headers, and never a body or an answer. */
+/* When all connections are in use, idle ones are displaced first, then incomplete headers, and never a body or an
+ * answer. */
 static void test_who_makes_room(void **state)
 {
 	static const struct {
@@ -160,7 +161,7 @@ static void test_who_makes_room(void **state)
 	}
 }
 
-/* A header that has just begun is given a second. */
+/* A new header has at least one second. */
 static void test_a_new_header_makes_no_room(void **state)
 {
 	struct link links[MOST];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* What is written is what jansson would write. */
+/* The output must equal jansson's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

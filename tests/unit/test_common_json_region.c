@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* JSON in blocks: what is made, kept, and let go of by another thread. */
+/* JSON values in blocks: created, kept, and freed by another thread. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include "common/json/json.h"
 #include "common/json/json_region.h"
 
-/* More than a block holds. */
+/* More than fit into a block. */
 enum { MANY = 20000 };
 
 static json_t *made(int count)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* What a line of the log says, and how often. */
+/* The contents of log lines, and their rate limit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 
 enum { LINES_MOST = 32 };
 
-/* What was written to standard error since capture_begin, as JSON. */
+/* The lines written to standard error since capture_begin, as JSON. */
 struct capture {
 	FILE *file;
 	int before;
@@ -117,7 +117,7 @@ static void a_line_names_its_process_and_event(void **state)
 	capture_release(&capture);
 }
 
-/* One second after the first line of a kind, the next one is written and stands for those before it. */
+/* One second after the first line of a kind, the next one is written, with the count of those before it. */
 static void a_cause_is_told_once_a_second(void **state)
 {
 	struct capture capture;

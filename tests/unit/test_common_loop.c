@@ -66,7 +66,7 @@ static void timers_fire_in_order_and_not_once_cleared(void **state)
 	loop_free(seen.loop);
 }
 
-/* Both descriptors are ready in the same round; whichever comes first takes the other away. */
+/* Both descriptors are ready in the same round. The first callback removes the other descriptor. */
 static void readable(void *data, int fd, unsigned events)
 {
 	struct seen *seen = data;

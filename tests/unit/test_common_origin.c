@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* Which answers come from the scheduler. */
+/* Distinguishing the scheduler's answers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,7 +51,7 @@ static void an_earlier_scheduler_is_accepted_after_it_was_recognized(void **stat
 	assert_false(origin_accepts(&origin, NULL));
 	origin_recognize(&origin, "http://s");
 	assert_true(origin_accepts(&origin, NULL));
-	/* It is upgraded. */
+	/* The scheduler is upgraded. */
 	assert_true(origin_accepts(&origin, "inst-1"));
 	assert_false(origin_accepts(&origin, NULL));
 	assert_false(origin_accepts_first(&origin, 200, NULL));

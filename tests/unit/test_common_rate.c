@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* A bound on how often something is done. */
+/* The rate limit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

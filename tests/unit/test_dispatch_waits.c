@@ -14,7 +14,8 @@
 #include "scheduler/metrics.h"
 #include "scheduler/db/db.h"
 
-/* No database: what this process alone does. Each worker's answer is a letter: 'j' a job, 'n' none, '-' not yet. */
+/* Without a database: only the process's own part. A letter stands for each worker's answer: 'j' a job, 'n' none,
+ * '-' not yet. */
 enum { WORKERS = 4 };
 
 struct office {

@@ -43,7 +43,7 @@ static void assert_status(struct run run, enum run_status status)
 	assert_string_equal(run_statuses[run.status].name, run_statuses[status].name);
 }
 
-/* Every state with every event: a defined state or a refusal with a reason, and the invariants hold. */
+/* Every state with every event leads to a defined state, or to a refusal with a reason. The invariants hold. */
 static void step_is_sound(void *data, const struct run *from, const struct run_event *event, const struct verdict *v)
 {
 	size_t *steps = data;
@@ -101,7 +101,7 @@ static void run_is_not_stuck(void *data, const struct run *from, const struct ru
 	(void)event;
 	if (at == AT_ENDED || has_way_out_without_a_person(&v->run))
 		return;
-	/* The named waits for a person, each with a way on and a way out. */
+	/* Such a run waits for a user, and can continue or end. */
 	assert_true(at == AT_DECISION || at == AT_OVERRIDE || at == AT_SAVED);
 	assert_true(run_accepts(&v->run, EV_CONFIRMED) || run_accepts(&v->run, EV_OVERRIDDEN));
 	assert_true(run_accepts(&v->run, EV_DISCARDED));
@@ -184,7 +184,7 @@ static void test_saved_plan(void **state)
 	assert_true(run_holds(&run));
 }
 
-/* Only a site admin's force-cancel has cooled off without a cancel before it. */
+/* Only a site admin's force-cancel needs no cancel and no cool-off before it. */
 static void test_a_run_at_rest_is_canceled_by_force_alone(void **state)
 {
 	const struct run_event by_force = {.kind = EV_FORCE_CANCELED, .cooled_off = true};
@@ -244,7 +244,7 @@ static void test_what_is_lost_with_its_worker_twice_is_not_tried_a_third_time(vo
 	for (int stage = 0; stage < STAGE_COUNT; stage++) {
 		assert_true(job_may_retry((enum stage)stage, false, 1, 1));
 		assert_false(job_may_retry((enum stage)stage, false, 2, 2));
-		assert_true(job_may_retry((enum stage)stage, false, 5, 1)); /* the others were stopped in order */
+		assert_true(job_may_retry((enum stage)stage, false, 5, 1)); /* the others were stopped regularly */
 	}
 	assert_false(job_may_retry(STAGE_PLAN, false, 10, 0));
 }
@@ -260,7 +260,7 @@ static void test_a_canceled_apply_that_is_lost_before_its_start_ends_canceled(vo
 	assert_status(AFTER(stopping, {.kind = EV_LOST, .started = true}), RUN_ERRORED);
 }
 
-/* Nothing of the queue starts before the last state of an apply is here, or known not to come. */
+/* No run of the queue starts until the last state of an apply is stored, or known to be lost. */
 static void test_an_apply_whose_state_is_owed_holds_its_workspace(void **state)
 {
 	struct run applying = AFTER(run_created(0), PLANNED_WITH(true), E(CONFIRMED), E(STARTED));
@@ -329,7 +329,7 @@ static void test_task_stages(void **state)
 	assert_status(AFTER(run, E(FAILED)), RUN_APPLIED);
 }
 
-/* The words of people for the places where a run rests. */
+/* The labels for situations in which a run waits. */
 static void test_labels(void **state)
 {
 	const uint32_t tasks = STAGE_BIT(STAGE_POST_PLAN) | STAGE_BIT(STAGE_PRE_APPLY), costs = STAGE_BIT(STAGE_COST);
@@ -383,7 +383,7 @@ static void test_operations_follow(void **state)
 	assert_true(v.ends_job);
 }
 
-/* The page beside the code is what the code says. */
+/* The page in the repository must match the code. */
 static void assert_abandoned(const struct run *broken)
 {
 	static const struct run_event lost = {.kind = EV_LOST, .started = true, .state_owed = true};
@@ -396,7 +396,7 @@ static void assert_abandoned(const struct run *broken)
 	assert_int_equal(v.holds_workspace, broken->stage == STAGE_APPLY);
 }
 
-/* Every row, whether or not a run can come to it: 2^5 settings of the flags, each status, each stage. */
+/* Every row, reachable or not: 2^5 combinations of the flags, each status, each stage. */
 static void test_a_broken_run_can_be_abandoned(void **state)
 {
 	(void)state;

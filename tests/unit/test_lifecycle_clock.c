@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* Steps of PostgreSQL's clock, as a scheduler judges them by its own. */
+/* Steps of PostgreSQL's clock, as a scheduler detects them with its own clock. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@ static struct clock_reading reading(int64_t asked_ms, int64_t took_ms, int64_t s
 	return (struct clock_reading){asked_ms, asked_ms + took_ms, said_ms};
 }
 
-/* A second later, the other clock `off` ms from where it would be. */
+/* A reading one second later, with the other clock off by `off` ms. */
 static int64_t step_of(int64_t off, int64_t took_ms)
 {
 	const struct clock_reading before = reading(1000, took_ms, 5 * HOUR),
@@ -43,7 +43,7 @@ static void what_leases_bear_is_no_step(void **state)
 	assert_int_equal(clock_tolerance_ms(2), 250);
 }
 
-/* The difference may have come from the readings' own time. */
+/* The difference may come from the duration of the readings. */
 static void slow_readings_find_no_step_that_may_be_none(void **state)
 {
 	(void)state;
@@ -62,7 +62,7 @@ static void only_quick_readings_are_exact(void **state)
 	assert_false(clock_reading_is_exact(&slow, TOLERANCE));
 }
 
-/* A scheduler that stood still for an hour sees both clocks an hour later. */
+/* For a scheduler that was stopped for an hour, both clocks advanced by an hour. */
 static void a_pause_is_no_step(void **state)
 {
 	const struct clock_reading before = reading(1000, 1, 9000), now = reading(1000 + HOUR, 1, 9000 + HOUR);

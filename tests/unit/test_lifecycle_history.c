@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* Which changes of the database's history may have lost commits. */
+/* Changes of the database's history that may have lost commits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ static void a_new_timeline_lacks_commits_unless_they_were_synchronous(void **sta
 	assert_int_equal(history_compare("7/00000009", "7/0000000A", true), HISTORY_CONTINUED);
 }
 
-/* A copy by dump, or a primary that was given up and is back. */
+/* A copy restored from a dump, or an abandoned primary that is back. */
 static void no_standby_has_another_system_or_an_older_timeline(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* Every hold with every event: what ends it, what stops its terraform, and what is refused. */
+/* Every hold with every event: what ends the hold, what stops its terraform, and what is refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 typedef void (*each_fn)(const struct hold *hold, enum hold_event event, const struct hold_verdict *v);
 
-/* All holds there can be: 3 stops, 6 facts. */
+/* Enumerates all holds: 3 stops, 6 facts. */
 static void each(each_fn fn)
 {
 	for (int stop = STOP_NONE; stop <= STOP_FORCE; stop++)
@@ -59,7 +59,7 @@ static void what_is_not_held_takes_nothing(void **state)
 	each(check_none);
 }
 
-/* Rule 8: whatever else ends a hold knows that no terraform of it is left. */
+/* Rule 8: any other event that ends a hold implies that none of its terraform processes is left. */
 static void check_end(const struct hold *hold, enum hold_event event, const struct hold_verdict *v)
 {
 	bool over = event == HOLD_LAST_STATE || (event == HOLD_DEADLINE && hold->past_deadline) ||

@@ -39,7 +39,7 @@ static enum state_order late(struct state_mark next, struct state_since since)
 	return state_order_late(&current, &next, &since);
 }
 
-/* Whatever its serial says. */
+/* Whatever its serial is. */
 static void test_a_late_state_takes_nobodys_place(void **state)
 {
 	const struct state_mark next = {9, "line", "bb", "job-2"}, again = {7, "line", "aa", "job-1"};

@@ -18,7 +18,7 @@ static struct verdict step(struct run *run, enum run_event_kind kind, bool has_c
 	return verdict;
 }
 
-/* The event leads to that trigger; TRIGGER_COUNT: to none. */
+/* The event must cause that trigger; TRIGGER_COUNT: none. */
 static void sets_off(struct run *run, enum run_event_kind kind, bool has_changes, enum trigger wanted)
 {
 	struct verdict verdict = step(run, kind, has_changes);
@@ -91,7 +91,7 @@ static void a_speculative_run_tells_nobody(void **state)
 	sets_off(&run, EV_PASSED, true, TRIGGER_COUNT);
 }
 
-/* Whatever happens, an end is told once and nothing that was refused is. */
+/* Over all sequences of events, an end triggers once, and a refused event never. */
 static void walked(void *data, const struct run *from, const struct run_event *event, const struct verdict *verdict)
 {
 	enum trigger trigger = trigger_of(verdict);

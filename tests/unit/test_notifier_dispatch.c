@@ -71,7 +71,7 @@ static void what_a_server_asks_for_is_a_lower_bound_within_bounds(void **state)
 	assert_in_range(retry_wait(&retry, 1, 100000, 100), 20000, 21000);
 	assert_in_range(retry_wait(&retry, 1, INT32_MAX, 1023), 20000, 21000);
 	assert_int_equal(retry_wait(&retry, 1, -5, 512), retry_wait(&retry, 1, 0, 512));
-	/* Less than what would be waited anyway changes nothing. */
+	/* A Retry-After below the regular wait has no effect. */
 	assert_int_equal(retry_wait(&retry, 4, 1, 512), 8000);
 }
 
@@ -105,7 +105,7 @@ static void failures_in_a_row_open_it(void **state)
 	assert_true(circuit_heard(&circuit, false, 0, 512));
 	assert_false(circuit_take(&circuit, 0));
 	assert_int_equal(circuit_wait(&circuit, 0), 5000);
-	/* What was on its way makes it no worse. */
+	/* Requests that were in flight do not extend the open time. */
 	failures(&circuit, 100, 10);
 	assert_int_equal(circuit_wait(&circuit, 0), 5000);
 }
@@ -218,7 +218,7 @@ static void hosts_take_turns_within_their_bounds(void **state)
 		hosts_queue(&hosts, &made[i].delivery);
 	}
 	assert_string_equal(made[0].delivery.host->origin, "https://one.example");
-	/* No connection was opened yet: few at a time, and no host before the other. */
+	/* No connection was opened yet: few at a time, and hosts take turns. */
 	while ((delivery = hosts_next(&hosts)))
 		*(delivery->host == made[0].delivery.host ? &first : &second) += 1;
 	assert_int_equal(first, 4);

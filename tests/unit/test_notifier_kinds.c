@@ -58,7 +58,7 @@ static void what_opens_a_circuit(void **state)
 	assert_false(delivery_kinds[KIND_MAIL].in_trouble(550));
 }
 
-/* Reads a claim's item with that member added, and forgets it. */
+/* The kind of a claim's item with that member added. Takes `value`. */
 static const struct delivery_kind *kind_of(const char *id, const char *member, json_t *value)
 {
 	json_auto_t *claimed = json_pack("{ss ss si}", "id", id, "body", "{}", "give-up-in-ms", 1);
@@ -107,7 +107,7 @@ static void a_mail_has_its_headers(void **state)
 		"Content-Transfer-Encoding: base64\r\n\r\naGVsbG8=\r\n");
 }
 
-/* No line is longer than mail allows, and a subject can't begin a header of its own. */
+/* No line exceeds the limit of mails, and a subject can't add headers. */
 static void nothing_breaks_out_of_a_mail(void **state)
 {
 	struct buf text = BUF_INIT(1 << 16);

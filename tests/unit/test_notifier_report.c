@@ -19,7 +19,7 @@ static char *repeated(const char *text, size_t times)
 	return all;
 }
 
-/* A whole document to be changed: status, message, url and one outcome. */
+/* A complete document to be modified: status, message, url and one outcome. */
 static json_t *document(void)
 {
 	return json_pack("{s{ss s{ss ss ss} s{s{s[{ss s{ss ss ss ss s{s[{ss ss}]}}}]}}}}", "data", "type",
@@ -29,7 +29,7 @@ static json_t *document(void)
 		"IT", "level", "info");
 }
 
-/* The object at the dotted path; numbers are places in arrays. */
+/* The object at the dotted path; numbers are indexes of arrays. */
 static json_t *at(json_t *value, const char *path)
 {
 	while (*path) {
@@ -52,7 +52,7 @@ static int parse(const json_t *value, json_t **ret_report, struct err *err)
 	return report_parse(text, strlen(text), ret_report, err);
 }
 
-/* With this member in place of what stood there (NULL: without it), the document is fine, or wrong at that pointer. */
+/* Replaces that member (NULL: removes it). The document must then be valid, or invalid at that pointer. */
 static void with(const char *path, const char *name, json_t *member, const char *pointer)
 {
 	json_auto_t *value = document(), *report = NULL;
@@ -72,7 +72,7 @@ static void with(const char *path, const char *name, json_t *member, const char 
 	assert_string_equal(err.pointer, pointer);
 }
 
-/* A text with that many characters, and with one more. */
+/* Tests a text with exactly that many characters, and with one more. */
 static void bound(
 	const char *path, const char *name, const char *begin, size_t most, const char *character, const char *pointer)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* What a worker can run, what a job needs, and which of them fit. */
+/* The capabilities of workers, the needs of jobs, and their match. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@ static json_t *list(const char *text)
 	return json_loads(text, 0, NULL);
 }
 
-/* The chosen engine, "terraform 1.11.4"; "-": it needs none; "no": it can't be met. */
+/* The expected engine, "terraform 1.11.4"; "-": none is needed; "no": the needs can't be met. */
 static void check(const char *capabilities, const char *needs, const char *wanted)
 {
 	json_auto_t *own = list(capabilities);
@@ -76,7 +76,7 @@ static void an_exact_version_is_downloaded(void **state)
 	check("[\"tofu 1.10.6\", \"download terraform\"]", "engine 1.10.5", "terraform 1.10.5");
 	check("[\"download terraform\"]", "tofu 1.10.6", "no");
 	check("[\"download tofu\"]", "tofu 1.10.6", "tofu 1.10.6");
-	/* No constraint leads to a download, and nothing that is no version does. */
+	/* A download needs a constraint with a known version. Malformed versions match nothing. */
 	check("[\"download terraform\"]", "engine ~> 1.5.0", "no");
 	check("[\"download terraform\"]", "engine latest", "no");
 	check("[\"download terraform\"]", "engine ", "no");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* The codes of results and stops: fixed vectors, every field, every topic, every token. */
+/* The authentication codes of results and stops: fixed vectors, every field, every topic, every token. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 /* Hexadecimal SHA-256 of "job.token" and of "job.other". */
 static char own_hash[SHA256_HEX_SIZE], other_hash[SHA256_HEX_SIZE];
 
-/* tests/support/mac.py made these of the same messages. */
+/* tests/support/mac.py computed these for the same messages. */
 static const char result_vector[] = "v1:8553f1c94441c1afcce3037d1af0dfd5b3ea5138c95920346df267ef49fe0533";
 static const char bare_vector[] = "v1:a406a75fadf45ad81f2fa5a45ca681b60a85dc42641119c0a728362765ec6755";
 static const char stop_vector[] = "v1:8449d5e2935f2f8ab9835d202595c74c9e2e3e5dd1a15717a21f8c747a6ba2d4";
@@ -96,7 +96,7 @@ static void an_error_that_is_no_text_verifies(void **state)
 	}
 }
 
-/* FIELD, VALUE: what a forger changes in a result that was signed. */
+/* FIELD, VALUE: changes that a forger makes to a signed result. */
 #define RESULT_CHANGES(CHANGE)                                                                                         \
 	CHANGE(job.text[4], 'B')                                                                                       \
 	CHANGE(run.text[4], 'A')                                                                                       \
@@ -139,7 +139,7 @@ static void every_field_of_a_stop_counts(void **state)
 	assert_false(job_stop_verify(&kind, own_hash));
 }
 
-/* A byte that moves from the end of one field to the start of the next is another message. */
+/* Moving a byte from the end of one field to the start of the next changes the code. */
 static void fields_do_not_run_into_each_other(void **state)
 {
 	struct job_result one = bare, other = bare;
@@ -168,7 +168,7 @@ static void every_digit_of_the_code_counts(void **state)
 	}
 }
 
-/* The key of one topic is not that of the other, nor the hash itself, even over the same bytes. */
+/* Codes of one topic do not verify for the other, or with the hash itself, even over the same bytes. */
 static void a_code_is_of_one_topic(void **state)
 {
 	struct job_stop stop = halt;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* State files as terraform writes them, and others. */
+/* State files in terraform's format, and others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,7 +55,7 @@ static void facts_are_read(void **state)
 	state_facts_release(&facts);
 }
 
-/* Numbers that fit nowhere and strings with a zero are terraform's right: such a state is not refused. */
+/* terraform may write numbers of any size and strings with a zero: such a state must be accepted. */
 static void odd_values_are_no_reason_to_refuse(void **state)
 {
 	struct state_facts facts;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* Archives whose author is hostile: what is unpacked stays in its folder, whatever they hold. */
+/* Hostile archives: all files must be unpacked inside the folder. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ struct entry {
 	const char *path;
 	mode_t type;
 	const char *text; /* a file's content, or a link's target */
-	bool hard;        /* `text` is the path of the file that this is another name for */
+	bool hard;        /* `text` is the path of the file to which this is a hard link */
 };
 
 static void entry_write(struct archive *archive, const struct entry *from)
@@ -76,7 +76,7 @@ static void folder_end(int folder, const char *path)
 	assert_int_equal(beneath_remove(AT_FDCWD, path), 0);
 }
 
-/* Unpacks the entries into a new folder: "" or the reason. */
+/* Unpacks the entries into a new folder. *err has the reason for a refusal. */
 static void outcome(const struct entry *entries, size_t count, const struct archive_spec *spec, struct err *err)
 {
 	char path[64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* The control groups of jobs, on a tree of plain files in the place of the kernel's. */
+/* The control groups of jobs, on a tree of plain files instead of the kernel's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -82,7 +82,7 @@ static void the_worker_moves_below_its_own_group(void **state)
 	assert_int_equal(faccessat(fixture->folder, "system.slice/w.service/job-earlier", F_OK, 0), -1);
 }
 
-/* A plain file in it stands for the processes that keep the kernel from removing a group. */
+/* A plain file in the group stands for processes, which keep the kernel from removing a group. */
 static void a_group_that_is_in_use_is_ended_by_its_job(void **state)
 {
 	struct fixture *fixture = *state;
@@ -153,7 +153,7 @@ static void a_job_gets_its_limits(void **state)
 	expect(fixture, "job-one/cgroup.kill", "1");
 }
 
-/* A limit that the kernel does not take is no limit: there is no group then. */
+/* If the kernel rejects a limit, no group is created. */
 static void a_limit_that_cant_be_set_is_an_error(void **state)
 {
 	const struct cgroup_limits limits = {.memory = 1 << 30};

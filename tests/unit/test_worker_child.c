@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* Programs that run for a job: what they inherit, how they are stopped, and that nothing of them is left. */
+/* Programs of a job: what they inherit, how they are stopped, and that no process is left. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -126,7 +126,7 @@ static void run_shell(struct fixture *fixture, const char *command)
 	assert_int_equal(child_start(fixture->loop, &spec, ended, fixture, &fixture->child, &err), 0);
 }
 
-/* The same in a sandbox. False if there can't be one here. */
+/* The same in a sandbox. False if sandboxes are not possible here. */
 static bool run_boxed(struct fixture *fixture, const char *command)
 {
 	_cleanup_(freep) char *root = mem_printf("%s/root", fixture->path);
@@ -204,7 +204,8 @@ static void an_interrupt_reaches_all_who_listen(void **state)
 {
 	struct fixture *fixture = *state;
 
-	/* A shell that began with SIGINT ignored can't trap it; terraform takes it again, and so does python here. */
+	/* A shell that starts with SIGINT ignored can't trap it. terraform enables it again, and so does python
+	 * here. */
 	run_shell(fixture,
 		"exec python3 -c \"import signal,sys\nsignal.signal(signal.SIGINT, lambda *a: sys.exit(7))\n"
 		"print('ready', flush=True)\nsignal.pause()\"");

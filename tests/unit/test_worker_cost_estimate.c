@@ -10,7 +10,7 @@
 #include "worker/cost/estimate.h"
 #include "worker/cost/infracost.h"
 
-/* A book with one of everything that the format has. */
+/* A price book with every element of the format. */
 static const char book[] =
 	"{\"price-book\": 1, \"name\": \"Ours\", \"currency\": \"USD\", \"source\": \"contract\", \"date\": "
 	"\"2024-06\","
@@ -43,7 +43,7 @@ static void add_book(struct books *books, const char *text)
 		fail_msg("%s", err.message);
 }
 
-/* A plan with these changes; `rest` are more members of it, each after a comma. */
+/* A plan with these changes; `rest` are further members, each preceded by a comma. */
 static char *plan_of(const char *changes, const char *rest)
 {
 	return mem_printf("{\"format_version\": \"1.2\", \"resource_changes\": [%s]%s}", changes, rest);
@@ -174,7 +174,7 @@ static void test_what_has_no_price_says_why(void **state)
 	assert_unmatched("our_disk", "{\"size\": 1, \"speed\": 1e38}", "", "its cost has too many digits");
 }
 
-/* One side without a price: neither counts, or the difference would be a lie. */
+/* If one side has no price, neither counts: the difference would be wrong. */
 static void test_a_resource_counts_as_a_whole(void **state)
 {
 	json_auto_t *document = estimate_change("our_machine", "{\"type\": \"small\"}", "{\"type\": \"huge\"}", "");
@@ -271,7 +271,7 @@ static void test_the_region_is_the_providers(void **state)
 	assert_region("our_machine.one", computed, env, "730.80");
 }
 
-/* An operator's small book goes before, and what it does not know is looked up behind it. */
+/* An operator's small book takes precedence, and resources that it lacks are looked up in the built-in one. */
 static void test_the_later_book_wins(void **state)
 {
 	static const char own[] =
@@ -297,7 +297,7 @@ static void test_the_later_book_wins(void **state)
 	books_release(&books);
 }
 
-/* The figures a person would check first. */
+/* Typical prices of the built-in books. */
 static void test_the_books_that_come_along(void **state)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* When a disk is low, and what is allocated for the last state of an apply. */
+/* Detection of a low disk, and the space that is reserved for the last state of an apply. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -84,7 +84,7 @@ static void space_is_allocated_behind_the_end_of_empty_files(void **state)
 	assert_int_equal(reserve_allocate(&dir, "config/in", 0, &err), 0);
 	check_reserved(&dir, "root/config/in/" LEFTOVER_ERRORED, RESERVE_LEAST, RESERVE_LEAST + 65536);
 	check_reserved(&dir, LEFTOVER_PART, RESERVE_LEAST, RESERVE_LEAST + 65536);
-	leftover_errored(dir.top, "config/in"); /* an empty one is none */
+	leftover_errored(dir.top, "config/in"); /* an empty one does not count */
 	assert_int_equal(faccessat(dir.top, LEFTOVER_ERRORED, F_OK, 0), -1);
 	workdir_release(&dir);
 	assert_int_equal(beneath_remove(AT_FDCWD, path), 0);
@@ -104,7 +104,7 @@ static void a_job_with_little_disk_has_less_allocated(void **state)
 	assert_int_equal(beneath_remove(AT_FDCWD, path), 0);
 }
 
-/* A job may have put something else there. */
+/* A job may have replaced the file. */
 static void a_pipe_or_a_link_is_not_written_to(void **state)
 {
 	char path[64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* The system calls that a job's programs may make, and those that fail. */
+/* The system calls that a job's programs may make, and those that must fail. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@ struct probe {
 	int error; /* of the call; ANY_SUCCESS: it must not fail */
 };
 
-static const long above = 0x700000000; /* bits that the kernel does not read of an int */
+static const long above = 0x700000000; /* bits of an int argument that the kernel ignores */
 
 static void filter_load(const struct buf *program)
 {
@@ -76,7 +76,7 @@ static void check(const struct probe *probes, size_t count)
 	}
 }
 
-/* Each with arguments that an unfiltered root process would succeed with, or get another errno for. */
+/* With arguments for which an unfiltered root process would succeed, or get another errno. */
 static void calls_that_no_job_needs_fail(void **state)
 {
 	const struct probe probes[] = {
@@ -171,7 +171,7 @@ static void *thread_run(void *data)
 	return data;
 }
 
-/* libc starts both without clone3. */
+/* libc falls back to other calls than clone3. */
 static void threads_and_programs_start(void **state)
 {
 	_cleanup_(buf_release) struct buf program = BUF_INIT(SYSCALL_FILTER_LIMIT);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* What init made is kept under its key, within bounds, and for as long as the same init would make the same. */
+/* The cache of init results: keyed, bounded, and valid as long as the same init would give the same result. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,7 +78,7 @@ static void what_is_pinned_holds_and_what_is_not_ages(void **state)
 	assert_true(found(fixture, "stays", AGES_MS * 1000LL));
 	assert_true(found(fixture, "ages", AGES_MS));
 	assert_false(found(fixture, "ages", AGES_MS + 1));
-	assert_false(found(fixture, "ages", 0)); /* gone, not hidden */
+	assert_false(found(fixture, "ages", 0)); /* deleted, not hidden */
 	assert_false(found(fixture, "moves", 0));
 	inits_forget(fixture->inits, "stays");
 	assert_false(found(fixture, "stays", 0));
@@ -159,7 +159,7 @@ static void how_long_an_init_holds(void **state)
 		{MODULES("./m"), .life = INIT_STAYS},
 		{MODULES("../m"), .lock = LOCK("1.0.0"), .life = INIT_AGES},
 		{MODULES(REGISTRY), .main = CALL("acme/m/aws"), .life = INIT_MOVES},
-		{MODULES(COMMIT), .main = CALL(COMMIT), .life = INIT_MOVES}, /* where is it? */
+		{MODULES(COMMIT), .main = CALL(COMMIT), .life = INIT_MOVES}, /* the module is not found */
 		{MODULES(COMMIT), .main = CALL(COMMIT), .module = "", .local = "", .life = INIT_STAYS},
 		{MODULES(COMMIT), .main = CALL(COMMIT), .module = CALL("./x"), .local = "", .life = INIT_STAYS},
 		{MODULES(COMMIT), .main = CALL(COMMIT), .module = CALL("acme/n/aws"), .local = "", .life = INIT_MOVES},

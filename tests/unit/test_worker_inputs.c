@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* What a job is made from: its description, variables, arguments, override file, and the engine's version. */
+/* The inputs of a job: its description, variables, arguments, override file, and the engine's version. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -88,7 +88,7 @@ static void a_job_that_cant_be_done_can_be_reported(void **state)
 static void what_came_along_is_taken_once_and_only_in_order(void **state)
 {
 	static const struct {
-		const char *contents, *expected; /* NULL: it has to be asked for */
+		const char *contents, *expected; /* NULL: it must be asked for */
 	} cases[] = {
 		{"{\"state\":\"e30=\"}", "{}"},
 		{"{\"state\":\"\"}", ""},
@@ -293,13 +293,13 @@ static void git_uses_only_repositories_that_it_is_given(void **state)
 	assert_true(has(&wrong, "GIT_CONFIG_COUNT=x"));
 }
 
-/* ---- the backend in force ---- */
+/* ---- the effective backend ---- */
 
 static void another_backend_is_told_from_the_workers(void **state)
 {
 	static const struct {
 		const char *record;
-		bool ours, old; /* with the folder of workspaces, and without */
+		bool ours, old; /* with and without the folder of workspaces */
 	} rows[] = {
 		{"{\"version\":3,\"backend\":{\"type\":\"local\",\"config\":{\"path\":\"../"
 		 "s\",\"workspace_dir\":null}}}",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* What stands between the worker and a program: leases and limits hold, and nothing is left, whoever is killed. */
+/* The keeper between a worker and a program: leases and limits hold, and no process is left, whichever process is
+ * killed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,14 +25,14 @@
 #include "worker/exec/program.h"
 #include "worker/keeper/kin.h"
 
-/* A python that says it is ready, and what it was interrupted by. */
+/* A python program that prints when it is ready, and which signal interrupted it. */
 #define LISTENS                                                                                                        \
 	"exec python3 -c \"import signal,sys\nsignal.signal(signal.SIGINT, lambda *a: sys.exit(7))\n"                  \
 	"print('ready', flush=True)\nsignal.pause()\""
 #define DEAF                                                                                                           \
 	"exec python3 -c \"import signal\nsignal.signal(signal.SIGINT, lambda *a: print('interrupted', "               \
 	"flush=True))\nprint('ready', flush=True)\nwhile True: signal.pause()\""
-/* Sessions within sessions, whose parents are gone. */
+/* Nested sessions whose parents have exited. */
 #define ESCAPES "setsid sh -c 'setsid sh -c \"setsid sleep 3600 & sleep 3600\" & exit' & echo ready; sleep 3600"
 
 struct fixture {
@@ -145,7 +146,7 @@ static struct keeper_lease lease_of(int64_t interrupt_ms, int64_t kill_ms)
 	return (struct keeper_lease){.interrupt_ms = now + interrupt_ms, .kill_ms = now + kill_ms};
 }
 
-/* ---- nothing is left ---- */
+/* ---- cleanup ---- */
 
 static void who_left_his_session_is_killed_with_the_rest(void **state)
 {
@@ -189,7 +190,7 @@ static void when_the_keeper_is_killed_nothing_is_left(void **state)
 	assert_int_equal(WTERMSIG(fixture->report.status), SIGKILL);
 }
 
-/* Until nothing is left of it but that its parent has not heard. */
+/* Waits until the process is dead, even if its parent has not reaped it. */
 static void wait_dead(pid_t pid)
 {
 	char path[64], text[4096] = "";
@@ -206,7 +207,7 @@ static void wait_dead(pid_t pid)
 	assert_non_null(strstr(text, "State:\tZ"));
 }
 
-/* A renewal may be on its way when the program ends. */
+/* A renewal may be sent while the program ends. */
 static void what_it_was_told_last_does_not_hide_how_the_program_ended(void **state)
 {
 	struct fixture *fixture = *state;
@@ -239,7 +240,7 @@ static void when_its_worker_is_killed_nothing_is_left(void **state)
 		kill(getpid(), SIGKILL);
 	}
 	waitpid(worker, NULL, 0);
-	/* What has lost its parents comes here, to be waited for. */
+	/* Orphaned processes are reparented to this one, which reaps them. */
 	while (waitpid(-1, NULL, 0) > 0)
 		;
 	assert_int_equal(kin_use(getpid(), 0).processes, 0);
@@ -247,7 +248,7 @@ static void when_its_worker_is_killed_nothing_is_left(void **state)
 
 /* ---- without a worker ---- */
 
-/* Counts its interrupts until a moment after the first, and says the count. */
+/* Counts its interrupts until a moment after the first, and prints the number. */
 #define COUNTS                                                                                                         \
 	"count = 0\n"                                                                                                  \
 	"def note(*a):\n global count\n count += 1\n"                                                                  \
@@ -255,7 +256,7 @@ static void when_its_worker_is_killed_nothing_is_left(void **state)
 	"while not count: time.sleep(0.01)\n"                                                                          \
 	"time.sleep(0.5)\nprint('interrupts', count, flush=True)\""
 #define APPLIES "exec python3 -c \"import signal,time\nearly = True\n" COUNTS
-/* It has no handler yet when its worker dies. */
+/* It has no signal handler yet when its worker dies. */
 #define BEGINS                                                                                                         \
 	"exec python3 -c \"import signal,time\nearly = False\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"          \
 	"print('ready!', end='', flush=True)\ntime.sleep(0.6)\n" COUNTS
@@ -263,12 +264,12 @@ static void when_its_worker_is_killed_nothing_is_left(void **state)
 struct orphan {
 	const char *command;
 	struct keeper_terms terms;
-	int held;         /* one more descriptor of the keeper's */
+	int held;         /* one more descriptor for the keeper */
 	bool interrupted; /* by the worker, before it dies */
 };
 
-/* In a worker of its own: starts the program, reads "ready!", and is killed. The rest of the output comes to the
- * fixture's file. */
+/* In a separate worker process: starts the program, reads "ready!", and is killed. The fixture's file gets the rest
+ * of the output. */
 static void orphan(struct fixture *fixture, const struct orphan *orphan)
 {
 	struct child_kept kept = {-1, fixture->output, orphan->held};
@@ -321,7 +322,7 @@ static void an_apply_is_interrupted_once_when_its_worker_is_killed(void **state)
 	}
 }
 
-/* terraform takes a second interrupt as the order to exit without its state. */
+/* On a second interrupt terraform exits without writing its state. */
 static void an_apply_that_was_interrupted_gets_no_second_interrupt(void **state)
 {
 	struct fixture *fixture = *state;
@@ -352,7 +353,7 @@ static void a_plan_is_killed_at_once_when_its_worker_is(void **state)
 	assert_null(strstr(output_text(fixture), "interrupted"));
 }
 
-/* A network's holder ends when the last process that has its socket does. */
+/* The holder of a network ends when the last process that has its socket ends. */
 static void a_network_is_there_until_the_apply_has_ended(void **state)
 {
 	struct fixture *fixture = *state;
@@ -427,7 +428,7 @@ static void a_program_outlives_a_lease_that_is_renewed(void **state)
 	struct keeper_terms terms = {.lease = lease_of(60000, 60000), .in_order = true};
 	struct keeper_lease first = terms.lease, longer = lease_of(90000, 90000);
 
-	/* The keeper does as told: it sleeps until the first lease would have ended, which is now. */
+	/* Tests the keeper's timer: it sleeps until the first lease would have ended, which is now. */
 	first.interrupt_ms = first.kill_ms = clock_boot_ms() + 2000;
 	terms.lease = first;
 	start(fixture, "read line; exit 3", &terms);
@@ -446,7 +447,7 @@ static void an_apply_goes_on_without_a_lease(void **state)
 	char command[64];
 
 	assert_int_equal(pipe(gate), 0);
-	/* Opened through /proc, since a program inherits nothing. */
+	/* Opened through /proc, since a program inherits no descriptors. */
 	snprintf(command, sizeof(command), "read line </proc/%d/fd/%d; exit 9", getpid(), gate[0]);
 	start(fixture, command, &terms);
 	while (clock_boot_ms() < terms.lease.kill_ms + 50)
@@ -495,7 +496,7 @@ static void a_deaf_apply_is_killed_at_its_deadline(void **state)
 	struct keeper_lease longer = lease_of(7200 * 1000, 7200 * 1000);
 
 	start(fixture, DEAF, &terms);
-	child_renew(fixture->child, &longer); /* a lease moves no deadline */
+	child_renew(fixture->child, &longer); /* renewing a lease does not move the deadline */
 	wait_end(fixture);
 	assert_int_equal(fixture->report.why, KEEPER_DEADLINE);
 	assert_int_equal(WTERMSIG(fixture->report.status), SIGKILL);
@@ -512,7 +513,7 @@ static void a_deadline_kills_who_left_his_session(void **state)
 	assert_int_equal(fixture->report.why, KEEPER_DEADLINE);
 }
 
-/* The worker takes no part in it: it can't be scheduled, and hears of it when it goes on. */
+/* The stopped worker is not involved. It learns of the deadline when it continues. */
 static void the_deadline_holds_while_the_worker_is_stopped(void **state)
 {
 	struct fixture *fixture = *state;
@@ -530,9 +531,9 @@ static void the_deadline_holds_while_the_worker_is_stopped(void **state)
 	assert_true(WIFSTOPPED(status));
 	kin_children(worker, first_child, &keeper);
 	wait_output(fixture, "interrupted");
-	wait_dead(keeper); /* it ends after the last of its processes */
+	wait_dead(keeper); /* it exits after the last of its processes */
 	assert_true(clock_boot_ms() >= terms.deadline.kill_ms);
-	assert_int_equal(kin_use(worker, 0).processes, 1); /* which nobody has waited for yet */
+	assert_int_equal(kin_use(worker, 0).processes, 1); /* an unreaped zombie */
 	kill(worker, SIGCONT);
 	assert_int_equal(waitpid(worker, &status, 0), worker);
 	assert_int_equal(status, 0);
@@ -566,8 +567,7 @@ static void a_program_is_interrupted_once(void **state)
 	assert_string_equal(text, "ready\ninterrupted\n");
 }
 
-/* Starts the keeper in a time namespace where the clock of that option is an hour ahead, as it is after the machine has
- * slept. */
+/* Starts the keeper in a time namespace in which that clock is an hour ahead, as after a suspend of the machine. */
 static enum keeper_why why_of_a_keeper_ahead(const char *option)
 {
 	struct keeper_order order = {.kind = KEEPER_START,
@@ -606,7 +606,7 @@ static void memory_of_all_processes_counts(void **state)
 	struct fixture *fixture = *state;
 	struct keeper_terms terms = {.limits.memory = 100 << 20, .stop_ms = 3600 * 1000, .in_order = true};
 
-	/* Neither of the two has as much. */
+	/* Neither process alone exceeds the limit. */
 	start(fixture,
 		"python3 -c 'a = b\"x\" * (80 << 20); input()' </dev/zero & python3 -c 'a = b\"x\" * (80 << 20); "
 		"input()' </dev/zero; sleep 3600",
@@ -615,7 +615,7 @@ static void memory_of_all_processes_counts(void **state)
 	assert_int_equal(fixture->report.why, KEEPER_MEMORY);
 }
 
-/* No process maps it. Both have it open, and it counts once. */
+/* No process maps the file. Both have it open, and it counts once. */
 static void files_in_memory_count_as_memory(void **state)
 {
 	struct fixture *fixture = *state;
@@ -647,7 +647,7 @@ static void much_memory_in_files_is_stopped(void **state)
 	assert_int_equal(fixture->report.why, KEEPER_MEMORY);
 }
 
-/* The group's file is a plain one here. */
+/* The group's file is a plain file here. */
 static void a_program_starts_in_its_control_group(void **state)
 {
 	struct fixture *fixture = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* What a job's network reaches, as planned: lists, rules, resolvers and pasta's arguments. */
+/* The plan of a job's network: lists, rules, resolvers and pasta's arguments. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -90,7 +90,7 @@ static void test_the_longer_prefix_decides(void **state)
 	assert_false(reaches(&plan, "10.0.0.1:80"));
 	assert_true(reaches(&plan, "10.1.1.1:80"));
 	assert_false(reaches(&plan, "10.1.2.1:80"));
-	assert_true(reaches(&plan, "10.7.0.1:80")); /* equals: allow wins */
+	assert_true(reaches(&plan, "10.7.0.1:80")); /* equal prefixes: allow takes precedence */
 	assert_true(reaches(&plan, "10.9.9.9:443"));
 	assert_false(reaches(&plan, "10.9.9.9:444"));
 	assert_true(reaches(&plan, "169.254.169.254:80"));
@@ -122,7 +122,7 @@ static void test_what_is_needed_is_reached(void **state)
 	assert_int_equal(plan.ports[0], 8081);
 }
 
-/* A public name may resolve to another address for the next job. The plans are equal. */
+/* A public name may resolve to another address for the next job. The plans must be equal. */
 static void test_public_addresses_leave_the_plan_as_it_is(void **state)
 {
 	struct network_plan first, second;

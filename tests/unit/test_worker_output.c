@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* What is read from an engine's output: secrets taken out, numbers and errors found, half-written states told apart. */
+/* Parsing of an engine's output: secrets are redacted, numbers and errors are found, partial states are recognized. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -127,7 +127,7 @@ static void what_an_interrupted_apply_did_is_counted(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
 		summary_line(lines[i], strlen(lines[i]), &result);
 	assert_int_equal(result.additions * 100 + result.changes * 10 + result.destructions, 322);
-	/* The engine's own sum takes its place. */
+	/* The engine's own summary replaces it. */
 	summary_line("Apply complete! Resources: 7 added, 0 changed, 0 destroyed.", 59, &result);
 	assert_int_equal(result.additions * 100 + result.changes * 10 + result.destructions, 700);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* What policies are read from and how answers about them are read: the configuration of sets, the result rules, what
- * comes of a stage, and what Sentinel policies import. */
+/* Policies: parsing the configuration of sets and the answers about them, the result rules, the outcome of a stage,
+ * and the imports of Sentinel policies. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,7 +73,7 @@ static void broken_configurations_are_told_by_line(void **state)
 	}
 }
 
-/* Whatever is cut off or changed, the reader ends, and within the text. */
+/* On truncated and changed texts the reader terminates, and reads within bounds. */
 static void no_configuration_leads_astray(void **state)
 {
 	static const char text[] =
@@ -83,7 +83,7 @@ static void no_configuration_leads_astray(void **state)
 	(void)state;
 	for (size_t cut = 0; cut <= strlen(text); cut++) {
 		for (size_t change = 0; change <= strlen(odd); change++) {
-			char *copy = mem_new(cut + 1, 1); /* its own size, for the sanitizer */
+			char *copy = mem_new(cut + 1, 1); /* exactly sized, for the sanitizer */
 			json_t *blocks = NULL;
 			struct err err = ERR_INIT;
 
@@ -128,7 +128,7 @@ static void only_an_empty_array_passes(void **state)
 		const char *out;
 		int code;
 		enum verdict verdict;
-		const char *reason; /* its beginning */
+		const char *reason; /* its prefix */
 		const char *says;   /* as JSON */
 	} rows[] = {
 		{VALUE("[]"), 0, VERDICT_PASSED, "", "[]"},
@@ -171,12 +171,12 @@ static void only_an_empty_array_passes(void **state)
 	}
 }
 
-/* ---- what comes of a stage ---- */
+/* ---- the outcome of a stage ---- */
 
 struct outcome_row {
 	const struct evaluator *evaluator;
-	const char *levels; /* of the policies that did not pass, first letters; "!" is a set in error, "." one that
-			       passed */
+	const char *levels; /* first letters of the levels of policies that did not pass; "!" is a set with an error,
+			       "." one that passed */
 	enum outcome outcome;
 };
 
@@ -270,7 +270,7 @@ static void texts_are_cleaned(void **state)
 	assert_string_equal(clean, "a?[31m\né???????z");
 }
 
-/* ---- what Sentinel is given ---- */
+/* ---- the imports of Sentinel ---- */
 
 static void literals_are_what_they_were(void **state)
 {

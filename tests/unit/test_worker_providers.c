@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* Provider packages: what jobs install stays with their organization, what is verified serves all. */
+/* Provider packages: packages that jobs install stay within their organization, and verified ones are shared. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,7 +67,8 @@ static int fixture_end(void **state)
 	return 0;
 }
 
-/* A job's folder with a lock file of those hashes, and the package as init would have left it. Its descriptor. */
+/* Creates a job's folder with a lock file of those hashes, and with the package as init leaves it. Returns its
+ * descriptor. */
 static int job_make(struct fixture *fixture, const char *name, const char *first, const char *second)
 {
 	_cleanup_(freep) char *lock =
@@ -113,7 +114,7 @@ static struct package_view view_of(struct fixture *fixture, const char *organiza
 		.mirror = ""};
 }
 
-/* The target of the job's link to the package; "" if it is none. */
+/* The target of the job's link to the package; "" if it is not a link. */
 static const char *link_of(struct fixture *fixture, int folder)
 {
 	static char target[256];
@@ -124,7 +125,7 @@ static const char *link_of(struct fixture *fixture, int folder)
 	return target;
 }
 
-/* Keeps what the job installed; how many packages are to be verified. */
+/* Keeps the packages that the job installed. Returns how many must be verified. */
 static size_t keep(const struct package_view *view, int folder)
 {
 	_cleanup_(package_list_release) struct package_list list = {.items = NULL};
@@ -177,7 +178,7 @@ static void a_verified_package_serves_all(void **state)
 	close(second);
 }
 
-/* Even with a lock file that names it, and before or after the true package is verified. */
+/* Even with a lock file that names it, before or after the genuine package is verified. */
 static void another_package_of_the_same_version_is_not_shared(void **state)
 {
 	struct fixture *fixture = *state;
@@ -225,7 +226,7 @@ static void a_package_that_the_lock_file_does_not_know_is_left(void **state)
 	close(job);
 }
 
-/* A job that kept a link to a file of its package changes its own file alone. */
+/* A job that kept a link to a file of its package changes only its own file. */
 static void a_kept_package_is_a_copy(void **state)
 {
 	struct fixture *fixture = *state;
@@ -331,9 +332,9 @@ static void a_store_that_an_older_worker_filled_is_emptied(void **state)
 	close(job);
 }
 
-/* ---- the bound of what organizations keep ---- */
+/* ---- the bound on kept packages ---- */
 
-/* A package of one file of that many bytes, whose content differs by name. Its digits. */
+/* Creates a package of one file of that size, whose content depends on the name. Sets its digest. */
 static void sized_package(struct fixture *fixture, const char *name, size_t size, char ret_hex[PACKAGE_HEX_SIZE])
 {
 	_cleanup_(freep) char *bytes = mem_new(size, 1);
@@ -376,7 +377,7 @@ static void what_was_used_longest_ago_makes_room(void **state)
 	assert_int_equal(add(fixture, early, "b", b), 0);
 	assert_int_equal(add(fixture, early, "c", c), -1); /* the other two are in use */
 	assert_int_equal(add(fixture, early, "large", large), -1);
-	assert_int_equal(add(fixture, early, "a", b), 0); /* it is there, so the copy is not looked at */
+	assert_int_equal(add(fixture, early, "a", b), 0); /* it exists, so the copy is not read */
 	org_packages_leave(fixture->own, fixture->users[0]);
 	fixture->users[0] = NULL;
 	assert_int_equal(org_packages_enter(fixture->own, "org-1", &next, &err), 0);

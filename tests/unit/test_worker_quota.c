@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* Project quotas of jobs. The filesystem of the test need not have them: the calls of the kernel are the test's own. */
+/* Project quotas of jobs. The test replaces the kernel's calls, so the filesystem need not support quotas. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ static const int64_t limit = 50 << 20;
 static struct {
 	struct dqblk projects[QUOTA_IDS];
 	uint32_t first;
-	uint32_t set_at; /* the project whose limits can't be set, or 0 */
+	uint32_t set_at; /* the project whose limits fail to be set, or 0 */
 	int quota_errno; /* of every quota call */
 	bool enforced;
 	struct {
@@ -155,7 +155,7 @@ static int opened(struct fixture *fixture, const char *words)
 	struct err err = ERR_INIT;
 	int status = quota_open(&fixture->quota, fixture->path, limit, &err);
 
-	disk.count = 0; /* the folder that it made is gone, and its inode number may come back */
+	disk.count = 0; /* its folder is deleted, and the inode number may be reused */
 	assert_int_equal(faccessat(fixture->quota.jobs, ".quota", F_OK, 0), -1);
 	if (status < 0)
 		assert_non_null(strstr(err.message, words));
@@ -210,7 +210,7 @@ static void a_filesystem_without_project_quota_has_none(void **state)
 	assert_int_equal(opened(*state, "has no limit"), -1);
 }
 
-/* Then the first project has no limit, and that is what the worker looks at. */
+/* Then the first project has no limit, which the worker detects. */
 static void limits_that_are_set_in_part_are_none(void **state)
 {
 	disk.set_at = disk.first + 5;
@@ -256,7 +256,7 @@ static int make(struct fixture *fixture, const char *job, struct workdir *ret_di
 	return workdir_make(&place, &assignment, ret_dir, err);
 }
 
-/* Inode numbers come back when a folder is gone, and so would what the test's disk keeps of it. */
+/* Inode numbers are reused when a folder is deleted, so the test's records of it must go too. */
 static void removed(struct fixture *fixture, struct workdir *dir)
 {
 	static const char *const folders[] = {"root", "root/state"};

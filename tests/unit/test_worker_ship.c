@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * What travels to the scheduler: requests that are tried again, a log in its order, states as they are written, results
- * until they are confirmed. In place of common/http/fetch.c stands a script: each request gets the next of its answers.
+ * Data that a worker sends to the scheduler: requests with retries, a log in order, states as they are written,
+ * results until they are confirmed. A script replaces common/fetch.c: each request gets the next of its answers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -242,7 +242,7 @@ static void an_error_is_told_in_its_own_words(void **state)
 	assert_string_equal(text, "status 413");
 }
 
-/* ---- several in one request ---- */
+/* ---- batches ---- */
 
 enum { MOST_SENT = 20 };
 
@@ -460,7 +460,7 @@ static void an_answer_may_lead_to_the_channels_end(void **state)
 	sender_begin(&sender);
 	sender.close_first = true;
 	send_text(&sender, "plan", "p", IN_PARCEL);
-	sender.sent--; /* the second's data is left to this test */
+	sender.sent--; /* the second request's data belongs to this test */
 	struct sending left = {&sender, 1};
 	channel_send(&sender.channel,
 		&(struct transfer_spec){.method = "PUT", .path = "init", .what = "x", .parcelled = IN_PARCEL},
@@ -540,7 +540,7 @@ static void an_answer_that_was_lost_is_made_up_for(void **state)
 
 #define GAP(bytes) "\n" bytes " bytes of the log are missing here: the scheduler does not have them any more.\n"
 
-/* Its database has lost commits, or a part was refused. */
+/* The scheduler's database has lost commits, or it refused a part. */
 static void the_rest_of_a_log_follows_a_gap(void **state)
 {
 	struct log_fixture fixture;
@@ -575,7 +575,7 @@ static void the_rest_of_a_log_follows_a_gap(void **state)
 	log_end(&fixture);
 }
 
-/* No length, the same one, or more than was ever sent: nothing can be sent that fits. */
+/* No length, the same length, or more than was ever sent: no part can follow it. */
 static void a_log_that_does_not_fit_is_not_sent_for_ever(void **state)
 {
 	static const char *const answers[] = {
@@ -669,7 +669,7 @@ static void line_heard(void *data, const char *line, size_t len)
 	snprintf(lines->last, sizeof(lines->last), "%.*s", (int)len, line);
 }
 
-/* A JSON text in one line of so many bytes. */
+/* A one-line JSON text of so many bytes. */
 static char *event_of(size_t len)
 {
 	char *text = mem_new(len + 2, 1);
@@ -869,7 +869,7 @@ static void a_state_that_can_not_be_read_is_known_to_be_behind(void **state)
 	assert_string_equal(script.seen, "");
 	states_end(&fixture);
 
-	/* The scheduler's own is not owed, whatever it is. */
+	/* A state that came from the scheduler is not owed, whatever it contains. */
 	SCRIPT({204, NULL});
 	states_begin(&fixture, "a state of a format to come");
 	state_write(&fixture, "a state of a format to come");
@@ -880,7 +880,7 @@ static void a_state_that_can_not_be_read_is_known_to_be_behind(void **state)
 
 /* ---- differences of states ---- */
 
-/* As an engine writes it, of so many resources, each of 100 bytes. */
+/* In an engine's format, with so many resources of 100 bytes each. */
 static char *large_state(int serial, int resources)
 {
 	struct buf text = BUF_INIT(1 << 20);
@@ -896,7 +896,7 @@ static char *large_state(int serial, int resources)
 	return buf_take(&text);
 }
 
-/* Writes it, and waits until it was sent and answered. */
+/* Writes the state, and waits until it was sent and answered. */
 static void large_write(struct state_fixture *fixture, int serial, int resources)
 {
 	_cleanup_(freep) char *text = large_state(serial, resources);
@@ -907,7 +907,7 @@ static void large_write(struct state_fixture *fixture, int serial, int resources
 		run_ms(1);
 }
 
-/* What was sent, without the bodies: "state|state?intermediate=true|". */
+/* The requests sent, without bodies: "state|state?intermediate=true|". */
 static const char *paths_seen(void)
 {
 	static char paths[8192];
@@ -1009,7 +1009,7 @@ static void a_difference_that_is_refused_is_sent_whole(void **state)
 	states_end(&fixture);
 }
 
-/* As one of an earlier version does. */
+/* As a scheduler of an earlier version does. */
 static void a_scheduler_that_refuses_all_differences_gets_whole_states(void **state)
 {
 	struct state_fixture fixture;
@@ -1202,7 +1202,7 @@ static void a_result_of_an_attempt_that_is_over_is_not_sent_again(void **state)
 	}
 }
 
-/* ---- what an apply left ---- */
+/* ---- leftovers of an apply ---- */
 
 struct left {
 	char path[64];
@@ -1218,7 +1218,7 @@ static void left_put(const struct left *left, const char *path, const char *text
 	assert_int_equal(beneath_write(left->dir.top, path, 0600, text, strlen(text), &err), 0);
 }
 
-/* An apply whose note is written, as if it were about to start with this state; NULL: with none. */
+/* An apply whose note is written, just before it starts with this state; NULL: without a state. */
 static void left_begin(struct left *left, const char *state)
 {
 	struct unsent_job job = {"j", "t", "run-1", "config", NULL};
@@ -1249,7 +1249,7 @@ static void left_begin(struct left *left, const char *state)
 	assert_int_equal(unsent_note(left->unsent, &left->dir, &job, &err), 0);
 }
 
-/* What the next worker says: so many requests. */
+/* Starts the next worker. Returns the requests that it sends, `count` of them. */
 static const char *left_told(struct left *left, size_t count)
 {
 	size_t before = script.asked;
@@ -1294,7 +1294,7 @@ static void the_next_worker_tells_what_a_killed_one_left(void **state)
 	left_end(&left);
 }
 
-/* No state has the changes, so the worker must not say that the last state is here. */
+/* No state has the changes, so the worker must not report that the last state was sent. */
 static void the_next_worker_says_nothing_of_changes_without_a_state(void **state)
 {
 	struct left left;
@@ -1338,7 +1338,8 @@ static void where_no_state_is_left_that_is_told(void **state)
 	left_end(&left);
 }
 
-/* The engine makes the file before it has a state. If it is killed then, there is none, unless it changed something. */
+/* The engine creates the file before it has a state. If it is killed then, there is no state, unless something
+ * changed. */
 static void an_empty_file_is_no_state_if_there_was_none(void **state)
 {
 	struct left left;
@@ -1361,7 +1362,7 @@ static void an_empty_file_is_no_state_if_there_was_none(void **state)
 	left_end(&left);
 }
 
-/* An entry in the place of the state: a file of that size, if it has no text. */
+/* An entry in place of the state: a file of that size if it has no text. */
 struct unreadable {
 	const char *text;
 	off_t size;
@@ -1371,11 +1372,11 @@ struct unreadable {
 };
 
 static const struct unreadable unreadables[] = {
-	{"", 0, S_IFREG, true, 0},                /* as errored.tfstate, this is the reserve (upload/reserve.h) */
-	{"{\"serial\":2,", 0, S_IFREG, true, 12}, /* the half of one */
+	{"", 0, S_IFREG, true, 0},                /* as errored.tfstate, this is the reserve (ship/reserve.h) */
+	{"{\"serial\":2,", 0, S_IFREG, true, 12}, /* a truncated state */
 	{"{\"serial\":\"2\"}", 0, S_IFREG, true, 14},
 	{NULL, (off_t)MAX_STATE_BYTES + 1, S_IFREG, false, (off_t)MAX_STATE_BYTES + 1},
-	{NULL, (off_t)MAX_STATE_BYTES * 8, S_IFREG, true, 0}, /* a job must not fill the disk with it */
+	{NULL, (off_t)MAX_STATE_BYTES * 8, S_IFREG, true, 0}, /* a job must not be able to fill the disk with it */
 	{NULL, 0, S_IFDIR, true, 0},
 	{NULL, 0, S_IFIFO, true, 0},
 	{NULL, 0, S_IFLNK, true, 0},
@@ -1398,12 +1399,12 @@ static void unreadable_put(int folder, const char *path, const struct unreadable
 			beneath_write(folder, path, 0600, unreadable->text, strlen(unreadable->text), &err), 0);
 	} else {
 		fd = openat(folder, path, O_WRONLY | O_CREAT | O_EXCL, 0600);
-		assert_int_equal(ftruncate(fd, unreadable->size), 0); /* takes no space */
+		assert_int_equal(ftruncate(fd, unreadable->size), 0); /* sparse */
 		close(fd);
 	}
 }
 
-/* The scheduler refuses it, and the file stays for a person. The worker does not send last-state. */
+/* The scheduler refuses it, and the file is kept for a user. The worker does not send last-state. */
 static void unreadable_is_kept(struct left *left, const struct unreadable *unreadable)
 {
 	struct stat info;
@@ -1417,7 +1418,7 @@ static void unreadable_is_kept(struct left *left, const struct unreadable *unrea
 	left_end(left);
 }
 
-/* Each of them from `first` on at a path below the job's root. */
+/* Tests each of them, from `first` on, at a path below the job's root. */
 static void each_unreadable(const char *path, size_t first)
 {
 	for (size_t i = first; i < ARRAY_LEN(unreadables); i++) {
@@ -1462,7 +1463,7 @@ static void a_result_outlives_its_worker(void **state)
 	left_end(&left);
 }
 
-/* No last-state follows it: that would end the attempt as lost. The next worker sends it again. */
+/* No last-state follows: that would end the attempt as lost. The next worker sends the result again. */
 static void a_refused_result_of_an_earlier_apply_is_kept(void **state)
 {
 	const struct job_result result = {.job = {"j"}, .run = {"r"}, .attempt = 1, .outcome = OUTCOME_PASSED};
@@ -1497,7 +1498,7 @@ static void a_result_that_is_known_is_not_told_again(void **state)
 	left_end(&left);
 }
 
-/* Its worker stood still until the lease had ended, and terraform ended meanwhile: nothing is wrong but the time. */
+/* The worker was stopped until the lease had ended, and terraform ended meanwhile. The state is complete, only late. */
 static void an_apply_whose_result_came_too_late_ends_its_hold(void **state)
 {
 	const struct job_result result = {.job = {"j"}, .run = {"r"}, .attempt = 1};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* Trees that a job made, of any depth and mode: measured and removed with few descriptors. */
+/* Directory trees made by a job, of any depth and mode: measured and removed with few descriptors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +68,7 @@ static void files_make(int folder, int count, size_t bytes)
 	}
 }
 
-/* Makes that many folders, each in the one before; the descriptor of the last. */
+/* Creates that many nested folders. Returns the descriptor of the innermost. */
 static int nest(int folder, int depth)
 {
 	int at = fcntl(folder, F_DUPFD_CLOEXEC, 3);
@@ -93,7 +93,7 @@ static void few_descriptors(void)
 		_exit(90);
 }
 
-/* Runs the function in a process that has few descriptors; its exit code. */
+/* Runs the function in a process with few descriptors. Returns its exit code. */
 static int with_few_descriptors(int (*run)(const char *path), const char *path, uid_t user)
 {
 	int status = 0;
@@ -139,7 +139,7 @@ static int measures_deep_files(const char *path)
 	return measure_folder(folder, unlimited) >= (int64_t)2 * FILE_BYTES ? 0 : 1;
 }
 
-/* Also what stands beside a deep folder, which is read after the walk's return to it. */
+/* Includes the siblings of a deep folder, which are read after the walk has returned to it. */
 static void files_count_at_any_depth(void **state)
 {
 	struct fixture *fixture = *state;
@@ -190,7 +190,7 @@ static void links_are_not_followed(void **state)
 	assert_int_equal(info.st_size, FILE_BYTES);
 }
 
-/* A job can remove all permissions of its folders, which hold for other users than root. */
+/* A job can remove all permissions of its folders. These apply to users other than root. */
 static void folders_without_permissions_are_measured_and_removed(void **state)
 {
 	static const mode_t modes[] = {0, 0100, 0400, 0500, 0600};
