@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Two tenants of one scheduler: the one that is attacked, and the one that attacks."""
+"""Two tenants of one scheduler: the attacked one and the attacking one."""
 
 import threading
 from http.server import ThreadingHTTPServer
@@ -13,7 +13,7 @@ from support.tenant import Tenant
 
 @pytest.fixture(scope="module")
 def office(postgres):
-    # Leases outlive the file's tests, and the number of requests is not what is tested.
+    # Leases last longer than the file's tests, and rate limits are not under test.
     with open_office(postgres, lease_seconds=3600, rate_limit=0) as office:
         yield office
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MPL-2.0
 # label: full
-"""Configurations of a hostile tenant, run as real jobs beside the job of another organization.
+"""Configurations of a hostile tenant, run as real jobs next to a job of another organization.
 
-corpus/<case>/ is the configuration. A probe.py there runs in the apply: it prints ESCAPED for each thing that it reached and PROBED when it has tried everything. After each job
-everything outside of its folder must be as before (support/ground.py). No probe may do harm where the product fails: sizes and times have bounds, targets are canaries."""
+corpus/<case>/ is the configuration. A probe.py in it runs in the apply. It prints ESCAPED for each thing that it
+reached, and PROBED when it has tried everything. After each job everything outside of its folder must be unchanged
+(support/ground.py). A probe must do no harm if the product fails: sizes and times are bounded, targets are
+canaries."""
 
 import io
 import json
@@ -30,7 +32,7 @@ SECRET = "hostile-canary-secret"
 
 @pytest.fixture(scope="module")
 def canaries(site):
-    """Files on the host: one that everybody may write, and one that only root may read."""
+    """Files on the host: one that is writable by everybody, and one that only root may read."""
     folder = site.folder / "canaries"
     folder.mkdir()
     for name, mode in (("open", 0o666), ("closed", 0o600), ("program", 0o755)):
@@ -42,7 +44,7 @@ def canaries(site):
 
 @pytest.fixture(scope="module")
 def bystander(site):
-    """Another organization's job, which runs all the while: its client, workspace and run."""
+    """Another organization's job, which runs all the time: its client, workspace and run."""
     site.worker.stop()
     gate = Gate(site.folder, "bystander")
     site.worker.options.update(job_memory=MEMORY, job_processes=PROCESSES, job_disk=DISK, job_log=8, job_stop_seconds=2, sandbox_bind=gate.folder)
@@ -62,7 +64,8 @@ def bystander(site):
 
 @pytest.fixture(scope="module")
 def ports(site):
-    """Ports of this machine that no job needs: the worker's own, one on all addresses, and one on the loopback address alone."""
+    """Ports of this machine that no job needs: the worker's own, one on all addresses, and one on the loopback address
+    only."""
     with socket.create_server(("0.0.0.0", 0)) as everywhere, socket.create_server(("127.0.0.1", 0)) as loopback, socket.socket(socket.AF_UNIX) as abstract:
         abstract.bind("\0runyard-test-canary")
         abstract.listen()
@@ -70,7 +73,7 @@ def ports(site):
 
 
 class Hostile:
-    """Runs a case and compares the ground before and after."""
+    """Runs a case and compares the state of the host before and after."""
 
     def __init__(self, site, ground, bystander, canaries, ports):
         self.site, self.ground, self.api = site, ground, site.api
@@ -82,7 +85,8 @@ class Hostile:
         return set((self.ground.data / "jobs").iterdir())
 
     def run(self, files, environment=None):
-        """(attributes, log) of the run, once nothing of its job is left. Without an environment of the case's own it is that of the probes."""
+        """Returns (attributes, log) of the run, once no process of its job is left. By default the environment is that
+        of the probes."""
         folders, before = self.folders(), self.ground.taken()
         workspace = self.workspace = self.api.workspace(auto_apply=True)
         for key, value in (self.environment if environment is None else environment).items():
@@ -118,7 +122,7 @@ def corpus(case):
 
 
 def reached(log):
-    """What the probe says that it reached."""
+    """Returns the things that the probe reached."""
     return re.findall(r'"output":"(ESCAPED: [^"]*)', log)
 
 
@@ -221,7 +225,7 @@ def test_a_configuration_that_moves_its_state_is_refused(hostile, name):
 
 @pytest.mark.parametrize("name", ["zz_runyard_override.tofu", "zzz_override.tofu", "zzz_override.tofu.json", "main.tofu"])
 def test_files_of_the_other_engine_lose_no_state(hostile, name):
-    """OpenTofu reads .tofu files in the place of .tf files of that name; Terraform does not read them."""
+    """OpenTofu reads .tofu files instead of .tf files with the same name; Terraform ignores them."""
     content = BACKENDS["zzz_override.tf.json"] if name.endswith(".json") else ELSEWHERE
     attributes, _ = hostile.run({"one.tf": 'resource "terraform_data" "one" {}\n', name: content})
     assert attributes["status"] == "errored" or hostile.api.resources(hostile.workspace) == ["terraform_data.one"], attributes
@@ -234,7 +238,8 @@ MOVING = {"TF_DATA_DIR": "/providers/forged", "TF_PLUGIN_CACHE_DIR": "/providers
 
 
 def test_variables_that_move_files(hostile):
-    """The run ends, and nothing is written outside of its folder. test_sandbox.py has the variables that change what the engine does."""
+    """The run ends, and writes nothing outside of its folder. test_sandbox.py tests the variables that change the
+    engine's behaviour."""
     for key, value in MOVING.items():
         attributes, _ = hostile.run({"main.tf": 'resource "terraform_data" "one" {}\n'}, {key: value})
         assert attributes["status"] == "applied" and hostile.api.resources(hostile.workspace) == ["terraform_data.one"] or attributes["error"], (key, attributes)
@@ -242,16 +247,16 @@ def test_variables_that_move_files(hostile):
 
 @pytest.mark.parametrize(("key", "value"), [("TF_CLI_ARGS_apply", "-state-out=/job/elsewhere"), ("TF_CLI_ARGS_apply", "-state=/tmp/elsewhere")])
 def test_a_variable_that_moves_the_state_holds_the_workspace(hostile, key, value):
-    """The apply made something, and the worker saw no state of it."""
+    """The apply created something, but the worker found no state of it."""
     attributes, _ = hostile.run({"main.tf": 'resource "terraform_data" "one" {}\n'}, {key: value})
     assert attributes["status"] == "errored" and "state" in attributes["error"], attributes
 
 
-# ---- the end: a job's folder that is hard to remove ----
+# ---- after the job: a folder that is hard to remove ----
 
 
 def test_nested_folders_are_removed(hostile):
-    """30,000 folders, one in the other."""
+    """30,000 nested folders."""
     before = hostile.folders()
     try:
         attributes, log = hostile.run(corpus("nested_folders"))

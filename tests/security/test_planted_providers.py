@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
 # label: full
-"""A tenant's code plants a provider package while its configuration is initialized. No job of another organization may run it."""
+"""A tenant's code plants a provider package during init. No job of another organization may run it."""
 
 import base64
 import hashlib
@@ -21,7 +21,7 @@ PACKAGE = f".terraform/providers/{HOST}/hashicorp/time/{VERSION}/{TARGET}"
 
 
 def make_mirror(folder):
-    """The operator's mirror: the true package as a registry hands it out."""
+    """The operator's mirror: the genuine package, as a registry serves it."""
     place = folder / HOST / "hashicorp/time"
     place.mkdir(parents=True)
     with zipfile.ZipFile(place / f"terraform-provider-time_{VERSION}_{TARGET}.zip", "w") as packed:
@@ -46,7 +46,7 @@ exec git-upload-pack "$PWD"
 
 
 def bare_repository(folder):
-    """The files of a bare git repository with one module, whose configuration names a program wherever git takes one."""
+    """The files of a bare git repository with one module, whose configuration names a program wherever git allows one."""
     work, bare = folder / "work", folder / "bare"
     work.mkdir()
     (work / "module.tf").write_text('output "one" {\n  value = 1\n}\n')

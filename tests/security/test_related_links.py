@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Related links lead to what they name, and show nobody what the object's own address hides."""
+"""Related links lead to the objects that they name, and show nobody an object that its own address hides."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from support.routes import rows
 from support.tenant import NO_CONTENT
 
 OF_A_RUN = {"plan", "apply", "configuration-version", "cost-estimate", "created-by", "input-state-version", "policy-checks", "task-stages", "comments", "run-events"}
-# Types that are shown inside others alone, or whose address names another object too.
+# Types that are shown only inside others, or whose address names another object too.
 UNADDRESSED = {"authentication-tokens", "ingress-attributes", "organization-memberships", "workspace-readme", "workspace-tasks", "variables", "vars"}
 
 
@@ -81,7 +81,7 @@ def test_what_a_run_lacks_is_not_there(victim):
 
 
 def test_a_state_below_a_run_needs_the_right_to_states(victim):
-    """Who may read runs and no states sees the run's plan and not its state."""
+    """An actor with the permission to read runs but not states sees the run's plan and not its state."""
     team = victim.people.team("planners")
     planner = victim.people.member("planner", team)
     victim.people.give(team, "workspace", victim.ids["workspace"], "custom", **{"runs": "read", "variables": "none", "state-versions": "none"})

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MPL-2.0
 """Every route of scheduler/api/routes.def with every kind of token.
 
-The tables below say what each kind of token may do. They come from proto/README.md and the headers of scheduler/auth, and use nothing of the code under test except the
-table of routes. A new route is covered as soon as it stands there: if its path or its body needs an object that is missing here, test_every_route_has_its_objects fails."""
+The tables below define what each kind of token may do. They are written from proto/README.md and the headers of
+scheduler/auth, and use nothing of the code under test except the table of routes. A new route is covered as soon as
+it is in the table: if its path or its body needs an object that is missing here, test_every_route_has_its_objects
+fails."""
 
 import hashlib
 import itertools
@@ -21,7 +23,7 @@ from support.worker import parcel
 
 BASES = {"SITE": "", "API": "/api/v2", "SIGNED": "/signed/99999999999-" + "0" * 64, "WORKER": "/api/worker/v1", "NOTIFIER": "/api/notifier/v1"}
 
-# ---- what each kind of token may do ----
+# ---- the permissions of each kind of token ----
 
 # Permissions that the token itself satisfies. The handler then shows only the caller's own objects.
 FOR_EVERYBODY = {"CAN_WITHOUT_TOKEN"}
@@ -32,25 +34,27 @@ READ = {"CAN_READ_ORGANIZATION", "CAN_READ_WORKSPACE", "CAN_READ_RUNS", "CAN_DOW
 WRITE = READ | {"CAN_QUEUE_RUN", "CAN_APPLY", "CAN_WRITE_VARIABLES", "CAN_WRITE_STATE", "CAN_LOCK", "CAN_READ_MOCKS"}
 TEAM = WRITE | {"CAN_READ_VARSETS"}  # the tenant's team writes in the workspace and reads in the project
 
-# How the API refuses a token: one that is for something else sees what it would see of an object that does not exist.
+# The API's refusals: to a token for another purpose, every object looks like one that does not exist.
 ELSEWHERE, UNKNOWN = {404}, {401}
-# A cookie alone changes nothing: a change needs the session's CSRF token (scheduler/auth/sessions.h).
+# A cookie alone permits no changes: these need the session's CSRF token (scheduler/auth/sessions.h).
 NO_CSRF = {403}
 
-# The other routes refuse everybody but the token of their own kind (proto/README.md).
+# The other routes accept only tokens of their own kind (proto/README.md).
 REFUSED = {"CAN_WORK": {401}, "CAN_NOTIFY": {401}, "CAN_KEEP_LEASES": {404}, "CAN_WORK_ON_JOB": {404}, "CAN_WITH_SIGNATURE": {404}, "CAN_CALL_BACK": {401}}
-# The permissions of routes that look at no cookie.
+# The permissions of routes that ignore cookies.
 NO_COOKIE = {"CAN_WITHOUT_TOKEN", "CAN_KEEP_LEASES", "CAN_WORK_ON_JOB", "CAN_WITH_SIGNATURE", "CAN_CALL_BACK"}
-# Two routes of a job answer a token of another attempt differently. A part that asks whether the apply may start gets 409. A result gets 204, as one that came too late.
+# Two routes of a job answer a token of another attempt differently. A part that asks whether the apply may start gets
+# 409. A result gets 204, like one that came too late.
 REFUSED_BY_HANDLER = {"jobs_parcel": {404, 409}, "jobs_result": {204, 404}}
-# The token of any run of the organization reads this beside its own run (scheduler/auth/run_token.h).
+# The token of any run of the organization may read this in addition to its own run (scheduler/auth/run_token.h).
 OF_ANY_RUN = {"organizations_entitlements"}
 # No path names the organization: it is the caller's own.
 OWN_ORGANIZATION = {"audit_trail_own"}
 
 
 class Kind:
-    """One kind of token. `holds`: the permissions that it has on the victim's objects; `refusal`: the statuses of a refused API request; `handlers`: what it may ask besides."""
+    """One kind of token. `holds`: its permissions on the victim's objects; `refusal`: the statuses of a refused API
+    request; `handlers`: further handlers that it may call."""
 
     def __init__(self, name, headers, holds, refusal, handlers=frozenset()):
         self.name, self.headers, self.holds, self.refusal, self.handlers = name, headers, holds, refusal, handlers
@@ -67,9 +71,11 @@ class Kind:
         return statuses | {400, 422} if route.handler in OBJECT_IN_BODY and statuses is ELSEWHERE else statuses
 
 
-# These change the caller's own account or create what belongs to the caller. No kind that passes their gate asks them here; test_sign_in.py and test_api_alone.py do.
+# These change the caller's own account or create objects of the caller. The matrix does not call them with tokens that
+# pass their gate; test_sign_in.py and test_api_alone.py do.
 OWN_ACCOUNT = {"account_update", "account_password", "organizations_create"}
-# Pages of the caller's own session. Without a session they lead to the sign-in page; with one they show its user's own data.
+# Pages of the caller's own session. Without a session they redirect to the sign-in page; with one they show its user's
+# own data.
 OWN_SESSION = {"ui_sign_in", "ui_sign_out", "ui_tokens_create", "ui_tokens_revoke", "ui_password_set", "oauth_approve"}
 # They are answered when a job waits, or after 25 s.
 WAITS = {"worker_waits", "worker_listens"}
@@ -80,7 +86,7 @@ def bearer(token):
 
 
 class Session:
-    """A browser of one more owner of the tenant's organization."""
+    """A browser of another owner of the tenant's organization."""
 
     def __init__(self, office, tenant):
         name = f"{tenant.mark}-browser-{uuid.uuid4().hex[:8]}"
@@ -100,11 +106,11 @@ def owner_session(office, victim):
 
 @pytest.fixture(scope="module")
 def kinds(office, victim, attacker, owner_session):
-    """Every kind of token, alive and dead."""
+    """Every kind of token, valid and revoked."""
     other = Session(office, attacker)
 
     def owner_token(expired=False):
-        """One more token of the victim's owner; its id."""
+        """Creates another token of the victim's owner. Returns its id."""
         token, id = f"vtm-dead-{uuid.uuid4()}", f"at-{uuid.uuid4().hex[:16]}"
         office.change("insert into tokens (id, hash, user_id, expired_at) values (%s, %s, %s, now() + %s * interval '1 second')",
                       id, hashlib.sha256(token.encode()).hexdigest(), victim.ids["user"], -1 if expired else 3600)
@@ -165,7 +171,7 @@ def linkage(type, key):
     return lambda victim: {"data": [{"type": type, "id": victim.ids[key]}]}
 
 
-# The documents of those routes that support/samples.py has no whole one for, by the handler's name.
+# Documents of the routes for which support/samples.py has no complete one, by the handler's name.
 DOCUMENTS = {
     "workspace_tags_add": linkage("tags", "tag"), "workspace_tags_remove": linkage("tags", "tag"),
     "tag_bindings_update": lambda victim: {"data": [{"type": "tag-bindings", "attributes": {"key": "forged", "value": "forged"}}]},
@@ -178,7 +184,7 @@ DOCUMENTS = {
 
 
 def body_of(route, victim):
-    """A body that would be accepted from somebody who may send it."""
+    """A body that would be accepted from an authorized caller."""
     if route.kind == "SITE":
         return b"csrf=nonsense&username=vtm-member&password=nonsense&description=n&client_id=terraform-cli"
     if route.handler == "jobs_parcel":
@@ -212,21 +218,21 @@ def path_of(route, victim, ids=None):
 
 
 def leaks(victim, request, answer):
-    """Names, secrets and ids of the victim in the answer, except those that the request named itself."""
+    """Names, secrets and ids of the victim in the answer, except those in the request itself."""
     text = answer.text + str(answer.headers)
     found = set(re.findall(r"vtm[-_]\w[\w-]*", text)) | {id for id in victim.ids.values() if len(id) > 12 and id in text}
     return sorted(one for one in found if one not in request)
 
 
 def statuses(route, answer):
-    """The status of the answer; of a parcel the statuses of its parts."""
+    """The status of the answer; for a parcel, the statuses of its parts."""
     if route.handler == "jobs_parcel" and answer.status == 200:
         return {part["status"] for part in answer.json["parts"]}
     return {answer.status}
 
 
 def not_asked(kind, route):
-    """Requests that would change the caller's own objects, or would wait."""
+    """Requests that would change the caller's own objects, or would block."""
     passes = kind.expected(route) is None
     own_worker = route.permission in ("CAN_WORK", "CAN_KEEP_LEASES") and route.kind == "WORKER"
     return passes and (route.handler in OWN_ACCOUNT | OWN_SESSION | WAITS or own_worker or route.kind == "NOTIFIER")
@@ -266,7 +272,7 @@ def test_a_token_passes_no_gate_of_another_kind(office, victim, kinds):
     assert not wrong, f"{len(wrong)}:\n" + "\n".join(wrong)
 
 
-# ---- an object that may not be seen ----
+# ---- an invisible object ----
 
 # These differ between any two answers.
 OF_THE_MOMENT = {"date", "x-ratelimit-remaining", "x-ratelimit-reset"}
@@ -282,7 +288,8 @@ def seen(answer):
 
 
 def test_an_object_that_may_not_be_seen_is_like_one_that_does_not_exist(office, victim, kinds):
-    """Status, body and headers are the same, to the byte, whether every object of the path exists, the last one alone does not, or none does."""
+    """Status, body and headers are identical whether every object of the path exists, only the last one does not, or
+    none does."""
     wrong, compared = [], 0
     connection = Connection(office.scheduler.url)
     for kind in kinds:
@@ -375,12 +382,12 @@ def test_an_agent_token_reaches_its_own_pool_alone(office, victim, attacker):
     claimed = ask("claim", attacker.agent_token, {"worker": attacker.hands.worker, "slots": 100})
     assert claimed.status == 200 and not leaks(victim, "", claimed), claimed.text
     after = digest(office.database)
-    # The beat and the claim of a worker are written down with that worker.
+    # The heartbeat and the claim of a worker are stored with that worker.
     assert [name for name in after if after[name] != before[name] and name != "workers"] == []
 
 
 def signed_links(victim):
-    """{handler: signed path} of links that the API gives to the victim's owner."""
+    """{handler: signed path} of the links that the API gives to the victim's owner."""
     api, workspace = victim.api, victim.api.workspace(f"{victim.mark}-signed")
     configuration = api.post(f"workspaces/{workspace}/configuration-versions", {"data": {"type": "configuration-versions", "attributes": {"auto-queue-runs": False}}}).data
     api.post(f"workspaces/{workspace}/actions/lock", {})
@@ -412,12 +419,12 @@ def test_a_signature_is_good_for_its_path_alone(office, victim, attacker):
 
 # ---- positive control ----
 
-# Last of all, since what they delete other requests need; in this order.
+# Last, since other requests need the objects that these delete; in this order.
 LAST = ["teams_delete", "tasks_delete", "policies_delete", "policy_sets_delete", "workspaces_safe_delete", "workspaces_delete", "projects_delete", "pools_delete", "organizations_delete"]
 
 
 def key_of(route, victim, office, session):
-    """The headers of somebody who may ask this route."""
+    """The headers of an authorized caller of this route."""
     by_permission = {"CAN_WORK": victim.agent_token, "CAN_KEEP_LEASES": victim.hands.own_token, "CAN_WORK_ON_JOB": victim.jobs["live"]["token"],
                      "CAN_NOTIFY": office.tokens["notifier-token"], "CAN_ADMINISTER_SITE": office.tokens["token"], "CAN_CALL_BACK": victim.task_tokens["run"]}
     if route.kind == "SITE":
@@ -426,7 +433,8 @@ def key_of(route, victim, office, session):
 
 
 def opening_body(route, victim, session):
-    """A body that passes the gate and is refused after it, so that later requests find their objects. Where the object stands in the body it is a whole document."""
+    """A body that passes the gate and is refused afterwards, so that later requests find their objects. If the body
+    names the object, it is a complete document."""
     if route.kind == "SITE":
         return f"csrf={session.csrf}&description=n&username={session.name}&password={session.password}".encode()
     if route.handler in OBJECT_IN_BODY | {"jobs_parcel"} or route.kind == "NOTIFIER":
@@ -437,7 +445,7 @@ def opening_body(route, victim, session):
 
 
 def own_objects(route, victim, session):
-    """Objects of the request's own, for what can be deleted once."""
+    """Separate objects for this request, if it deletes them."""
     if route.handler == "ui_tokens_revoke":
         query = "select t.id from tokens t join users u on u.id = t.user_id where u.username = %s"
         return {**victim.ids, "token": victim.office.ask(query, session.name)[0][0]}
@@ -464,7 +472,7 @@ def own_objects(route, victim, session):
 
 
 def shut(route, answer):
-    """Whether the answer is that of a closed gate. 403 is also that of an object whose state does not allow the action."""
+    """True for the answer of a closed gate. An object whose state does not allow the action is answered 403 as well."""
     if answer.status == 404:
         return route.handler not in NO_CONTENT
     if route.permission == "CAN_CALL_BACK":
@@ -473,7 +481,7 @@ def shut(route, answer):
 
 
 def test_each_gate_opens_for_a_token_that_holds_its_permission(office, attacker, service):
-    """Without this the matrix would pass for a server that refuses everything."""
+    """Without this test, the matrix would pass for a server that refuses everything."""
     tenant = Tenant(office, "vtm2", service)
     session, closed = Session(office, tenant), []
     links = signed_links(tenant)
@@ -481,7 +489,7 @@ def test_each_gate_opens_for_a_token_that_holds_its_permission(office, attacker,
     order = {"GET": 0, "PUT": 1, "PATCH": 2, "POST": 3, "DELETE": 4}
 
     def turn(route):
-        """Reads, then changes, then what ends something, the deeper path first."""
+        """Reads, then changes, then deletions, deeper paths first."""
         late = LAST.index(route.handler) + 1 if route.handler in LAST else 0
         return late, order[route.method], route.handler in ("ui_sign_out", "worker_leaves", "jobs_result"), -route.path.count("/")
 

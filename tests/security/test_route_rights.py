@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Every route of the API as members of the organization with every level of access. Without the row's permission the answer is 404 and nothing changes; with it the gate opens.
+"""Every route of the API as members of the organization with every level of access. Without the route's permission the
+answer is 404 and nothing changes; with it the request passes the gate.
 
-The tables below say what each level holds. They come from the documentation of the API, not from the code under test.
+The tables below define the permissions of each level. They are written from the documentation of the API, not from
+the code under test.
 """
 
 import pytest
@@ -10,11 +12,11 @@ from support.api import Api
 from support.routes import rows
 from support.tenant import NO_CONTENT, OBJECT_IN_BODY, digest
 
-# ---- who holds what ----
+# ---- permissions by level ----
 
 MEMBER = {"CAN_READ_ORGANIZATION"}
 SEE = {"CAN_READ_WORKSPACE", "CAN_READ_RUNS", "CAN_DOWNLOAD_CONFIGURATION"}
-RUNS = SEE | {"CAN_READ_PROJECT"}  # who sees a workspace sees its project
+RUNS = SEE | {"CAN_READ_PROJECT"}  # access to a workspace includes seeing its project
 READ = RUNS | {"CAN_READ_VARIABLES", "CAN_READ_OUTPUTS", "CAN_READ_STATE"}
 PLAN = READ | {"CAN_QUEUE_RUN"}
 WRITE = PLAN | {"CAN_APPLY", "CAN_WRITE_VARIABLES", "CAN_WRITE_STATE", "CAN_LOCK", "CAN_READ_MOCKS"}
@@ -73,7 +75,7 @@ def cast(victim):
     api, people, ids = victim.api, victim.people, victim.ids
 
     def member(name, **organization_access):
-        """A member in a team of their own, and that team's id."""
+        """A member in a team of their own; returns the team's id, too."""
         team = people.team(f"team-{name}", **organization_access)
         return team, people.member(name, team)
 
@@ -98,7 +100,7 @@ def cast(victim):
 
 
 def request_of(victim, method, path, handler):
-    """The path, and a body that gets past the permission and no further."""
+    """The path, and a body that passes the permission check and is refused afterwards."""
     ids, organization = victim.ids, victim.api.organization
     query = {"states_index": f"?filter[organization][name]={organization}&filter[workspace][name]={ids['name']}", "run_triggers_index": "?filter[run-trigger][type]=inbound",
              "team_workspaces_index": f"?filter[workspace][id]={ids['workspace']}", "team_projects_index": f"?filter[project][id]={ids['project']}"}.get(handler, "")
@@ -127,7 +129,7 @@ def test_without_the_permission_nothing_is_shown_or_changed(office, victim, cast
 def test_with_the_permission_the_gate_opens(victim, cast):
     wrong = []
     for method, path, handler, permission in rows("API"):
-        # Creating is tried, too; what acts or deletes has tests of its own.
+        # Creations are tested, too. Actions and deletions have separate tests.
         if method not in ("GET", "PATCH") and not handler.endswith("_create") or "retention" in handler or permission in THEIRS:
             continue
         sent, body = request_of(victim, method, path, handler)

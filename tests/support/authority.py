@@ -16,7 +16,7 @@ def key(path):
 
 
 class Authority:
-    """file is its certificate (for SSL_CERT_FILE and --ca-file), context() an ssl.SSLContext that trusts it alone."""
+    """`file` is its certificate (for SSL_CERT_FILE and --ca-file). context() is an ssl.SSLContext that trusts only it."""
 
     def __init__(self, folder):
         self.folder = Path(folder) / "authority"
@@ -43,6 +43,6 @@ class Authority:
         return chain, own
 
     def serving(self, name="server"):
-        """The options of a scheduler with a new certificate, and how its test trusts it."""
+        """The options of a scheduler with a new certificate, and the test's trust in it."""
         certificate, own = self.issue(name)
         return {"tls_certificate": certificate, "tls_key": own, "trust": self.context()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A browser without a screen: it keeps cookies, follows redirects of the site, and fills in forms."""
+"""A headless browser: it keeps cookies, follows redirects of the site, and fills in forms."""
 
 import html.parser
 import urllib.parse
@@ -35,7 +35,7 @@ class Stay(urllib.request.HTTPRedirectHandler):
 
 class Browser:
     def __init__(self, url, trust=None, address=None):
-        """address: where it seems to be, behind a proxy that the scheduler trusts."""
+        """address: its address as a trusted proxy forwards it."""
         self.url = url
         self.own_headers = {"X-Forwarded-For": address} if address else {}
         self.cookies = CookieJar()
@@ -46,7 +46,7 @@ class Browser:
         self.status, self.headers, self.page, self.at = 0, {}, "", url
 
     def ask(self, path, fields=None, headers=None, follow=True):
-        """One request and the redirects within the site that it leads to; returns itself."""
+        """Sends a request and follows redirects within the site. Returns itself."""
         self.at = urllib.parse.urljoin(self.url, path)
         body = urllib.parse.urlencode(fields).encode() if fields is not None else None
         try:
@@ -60,11 +60,11 @@ class Browser:
         return self
 
     def form(self, action):
-        """The fields of the page's form that leads there."""
+        """The fields of the page's form with that action."""
         return next(form for form in Forms(self.page).all if form["action"] == action)
 
     def send(self, action, press=None, **fields):
-        """Fills in that form of the page and sends it, with the button whose value is `press`."""
+        """Fills in the form of the page and submits it with the button whose value is `press`."""
         form = self.form(action)
         pressed = {form["buttons"][press]: press} if press else {}
         return self.ask(action, {**form["fields"], **pressed, **fields})

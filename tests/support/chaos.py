@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Rounds of faults: in each, runs are under way, something breaks, more runs come, it is healed, and when all have ended everything
-is checked. A round's choices follow from its seed."""
+"""Rounds of faults. In each, a fault occurs while runs are in progress, more runs are queued, and the fault is
+removed. When all runs have ended, everything is checked. A round's choices follow from its seed."""
 
 import random
 import statistics
@@ -21,8 +21,8 @@ class Round:
     fault: str  # its row in the summary
     what: str  # in full
     runs: int = 0
-    goes_on: float | None = None  # seconds from the fault until a run that was queued after it was applied
-    over: float = 0  # until all had ended
+    goes_on: float | None = None  # seconds from the fault until a run queued after it was applied
+    over: float = 0  # seconds until all runs had ended
     statuses: dict = field(default_factory=dict)
     wrong: list = field(default_factory=list)
     stuck: bool = False
@@ -34,7 +34,7 @@ class Round:
 
 
 class Chaos:
-    """A stack, its work, and rounds. `say` gets a line for each round."""
+    """A stack, its work, and rounds. `say` is called with a line for each round."""
 
     def __init__(self, folder, seed, say=print, kinds=KINDS, actions=ACTIONS, embedded=False, **work):
         self.seed = seed
@@ -43,7 +43,7 @@ class Chaos:
         self.stack = Stack(folder, embedded)
         self.work_options = work
         self.rounds = []
-        self.known = set()  # what is wrong is said once
+        self.known = set()  # each problem is reported once
 
     def __enter__(self):
         try:
@@ -58,7 +58,7 @@ class Chaos:
         self.stack.release()
 
     def round(self):
-        """One round; what came of it."""
+        """Runs one round and returns its result."""
         seed = self.seed + len(self.rounds)
         fault = pick(self.stack, seed, self.kinds, self.actions)
         self.rounds.append(self.play(seed, fault))
@@ -78,7 +78,7 @@ class Chaos:
             begin = time.time()
             fault.begin()
             client = Background(self.more)
-            time.sleep(fault.seconds)  # not a wait for anything: it is how long the fault lasts
+            time.sleep(fault.seconds)  # not a wait for a condition: the duration of the fault
             fault.end()
             client.end()
             self.all_end(this)
@@ -88,7 +88,7 @@ class Chaos:
         return this
 
     def calm(self):
-        """A round in which nothing breaks and nobody cancels."""
+        """A round without faults and cancels."""
         this = Round(self.seed, "nothing", "nothing breaks")
         self.work.queue()
         self.all_end(this)
@@ -96,7 +96,7 @@ class Chaos:
         return this
 
     def reach(self, lines):
-        """Waits until the runs have written that much, or have all ended."""
+        """Waits until the runs have written that many lines, or have all ended."""
         until(lambda: len(self.stack.record.lines) >= lines or not self.unended(), "runs are under way")
 
     def more(self):
@@ -121,7 +121,7 @@ class Chaos:
             this.wrong.append(f"runs have not ended:\n{self.diagnosis()}")
 
     def settled(self):
-        """What may come a moment after the last run's end: a lost apply's last state, and messages."""
+        """Waits for things that may follow the last run's end: a lost apply's last state, and messages."""
         (left,) = self.stack.rows("select (select count(*) from outbox) + (select count(*) from notifications) + (select count(*) from jobs) "
                                   "+ (select count(*) from workspaces where hold_job_id is not null)")
         return left == (0,)
@@ -158,7 +158,7 @@ class Chaos:
 
 
 class Background:
-    """The client, who does not wait for the fault to be over."""
+    """The client, which continues during the fault."""
 
     def __init__(self, work):
         self.why = None
@@ -178,8 +178,9 @@ class Background:
 
 
 class Watch:
-    """Looks all the time which engines run, and for whom: never for two runs of one workspace, nor twice for one; and never for a
-    run that has said that it is over. (One that lost its worker's lease says so: its workspace is held instead.)"""
+    """Checks continuously which engines run, and for which runs. Engines of two runs of one workspace must never run
+    at the same time, nor two for one run, nor one for a run that is reported as ended. (A run that lost its
+    worker's lease is reported as ended: its workspace is held instead.)"""
 
     def __init__(self, stack, work):
         self.stack, self.work = stack, work

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MPL-2.0
-"""What must be true once all runs have ended, whatever broke meanwhile. Each check gives sentences; none is good."""
+"""Conditions that must hold once all runs have ended, after any faults. Each check yields a sentence per violation."""
 
 import re
 
 from support.chaos_work import STAGES
 from support.record import alive, applied_twice, ended, overlaps
 
-# The reasons that faults give. Whatever else a run ends with is a fault of ours.
+# The reasons that faults cause. If a run ends for any other reason, that is an error of the product.
 REASONS = re.compile(r"Contact with worker|lost with its worker|The worker was stopped during the apply")
-# A client that got no answer asks again, and the second run of the two finds nothing to do.
+# A client without an answer retries, and the second of the two runs finds nothing to do.
 ENDS = ("applied", "errored", "canceled", "force_canceled", "planned_and_finished")
 
-# {what it says: the statement whose rows say it}
+# {violation: the statement whose rows are violations}
 INVARIANTS = {
     "jobs are left": "select id, run_id, stage, state, attempt from jobs",
     "messages are left": "select topic, payload from outbox",
@@ -34,7 +34,7 @@ def database_wrong(stack):
 
 
 def runs_wrong(stack, lines):
-    """Every run says why it was not applied, and one that was had come to its end."""
+    """Every run has a reason for not being applied, and an applied run has reached its end."""
     wrong, done = [], ended(lines)
     for run, status, error in stack.rows("select r.id, r.status, coalesce(i.error, '') from runs r join run_inputs i on i.run_id = r.id"):
         if status == "applied" and run not in done:
@@ -47,7 +47,7 @@ def runs_wrong(stack, lines):
 
 
 def state_wrong(stack, lines, workspace):
-    """No resource that was created is missing; after an apply that passed there are no others either."""
+    """No created resource is missing. After an apply that passed there are no additional ones."""
     state = stack.api.state(workspace) or {"resources": []}
     kept = {instance["attributes"]["id"] for resource in state["resources"] if resource["name"].startswith("made_")
             for instance in resource["instances"]}
@@ -74,7 +74,8 @@ def locks_wrong(stack, work):
 
 
 def stages_wrong(stack, work):
-    """Each stage of an applied run passed once: a task's result, a policy's and a job's was taken once, however often it came."""
+    """Each stage of an applied run passed once: the results of tasks, policies and jobs were accepted once, however
+    often they arrived."""
     rows = stack.rows("select r.id, r.workspace_id, count(*) from runs r join run_events e on e.run_id = r.id "
                       "where r.status = 'applied' and e.action = 'passed' group by r.id")
     return [f"{run} passed {count} stages of {STAGES[work.workspaces[workspace]]}" for run, workspace, count in rows
@@ -82,7 +83,7 @@ def stages_wrong(stack, work):
 
 
 def messages_wrong(stack, work):
-    """Each ended run was told of to who wanted to know."""
+    """The end of each run was published to its subscribers."""
     told, ends = work.told(), stack.rows("select id, workspace_id, status from runs where status in ('applied', 'errored')")
     return [f"nobody was told that {run} is {status}" for run, workspace, status in ends
             if work.workspaces[workspace] == "plain" and run not in told]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""What is done to a stack: a process is killed, stands still, or is cut off. Each fault can be undone."""
+"""Faults of a stack: a process is killed, stopped, or cut off. Each fault can be undone."""
 
 import random
 
@@ -10,13 +10,13 @@ ACTIONS = ("kill", "stop", *FAULTS)
 
 
 class Fault:
-    """One process of a kind, and what happens to it. `seconds`: for how long."""
+    """A fault of one process of a kind. `seconds`: its duration."""
 
     def __init__(self, stack, action, part, proxies, seconds):
         self.stack = stack
         self.action = action
         self.part = part
-        self.proxies = proxies  # {(who, to whom): Proxy} of which `part` is an end
+        self.proxies = proxies  # the proxies {(from, to): Proxy} that have `part` at one end
         self.seconds = seconds
 
     @property
@@ -50,7 +50,8 @@ class Fault:
 
 
 def touching(stack, part):
-    """The connections of a process, by whom they lead to: {("worker", "scheduler"): {("worker-1", "scheduler"): Proxy}}."""
+    """The connections of a process, by their other ends: {("worker", "scheduler"): {("worker-1", "scheduler"):
+    Proxy}}."""
     found = {}
     for (who, to), proxy in stack.proxies.items():
         if part.name in (who, to):
@@ -59,7 +60,8 @@ def touching(stack, part):
 
 
 def pick(stack, seed, kinds=KINDS, actions=ACTIONS):
-    """A random fault, the same for the same seed. A third of those that have a connection are killed, stopped and cut off each."""
+    """A random fault, the same for the same seed. Processes with connections are killed, stopped and cut off with
+    equal probability."""
     rng = random.Random(seed)
     part = rng.choice([part for part in stack.parts if part.kind in kinds])
     edges = touching(stack, part)
@@ -67,6 +69,6 @@ def pick(stack, seed, kinds=KINDS, actions=ACTIONS):
     choices = [action for action in actions if action not in FAULTS] + ([rng.choice(cuts)] if cuts else [])
     action = rng.choice(choices or ["kill"])
     proxies = edges[rng.choice(sorted(edges))] if action in FAULTS else {}
-    # A process that is killed is back at once, or after its leases are over; everything else outlasts them.
+    # A killed process is restarted at once, or after its leases are over. All other faults last longer than the leases.
     seconds = rng.choice([0, LEASE * 1.5]) if action == "kill" else LEASE * rng.uniform(1.3, 2)
     return Fault(stack, action, part, proxies, seconds)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""The stack that faults are made in: two of every process of Runyard, and a proxy on each of its connections.
+"""The stack for faults: two of every process of Runyard, and a proxy on each of their connections.
 
     scheduler-N > postgres, scheduler-N > broker, worker-N > scheduler, worker-N > broker,
     notifier-N > scheduler, notifier-N > broker, notifier-N > redis
@@ -31,11 +31,11 @@ KINDS = ("scheduler", "worker", "notifier", "broker", "postgres", "redis")
 
 
 class Client(Api):
-    """Asks the schedulers in turn until one answers: a client of a site with a load balancer, that does not give up."""
+    """Calls the schedulers in turn until one answers: a persistent client of a site with a load balancer."""
 
     def __init__(self, urls, token):
         self.urls = itertools.cycle(urls)
-        self.wrong = []  # answers that are nobody's fault but the server's
+        self.wrong = []  # answers that no fault explains
         super().__init__(next(self.urls), token)
 
     def call(self, method, path, body=None, headers=None, timeout=4):
@@ -55,7 +55,7 @@ class Client(Api):
 
 
 def family(pid):
-    """The process and all that descend from it."""
+    """The process and all its descendants."""
     found = [pid]
     for parent in found:
         for task in Path(f"/proc/{parent}/task").glob("*/children"):
@@ -67,8 +67,8 @@ def family(pid):
 
 
 class Part:
-    """One process that can be killed, stopped and started again. PostgreSQL is one with all its children: they keep serving
-    without it; a worker's children are other programs, which go on while it stands still."""
+    """One process that can be killed, stopped and restarted. For PostgreSQL this includes all children, which would
+    keep serving without it. A worker's children are other programs, which continue while it is stopped."""
 
     def __init__(self, kind, name, server):
         self.kind = kind
@@ -103,7 +103,7 @@ class Part:
         self.server.start()
 
     def died(self):
-        """Why, if it ended and nobody killed it."""
+        """The reason, if it exited without being killed."""
         process = self.server.process
         return None if process.alive() else f"{self.name} ended by itself with {process.popen.returncode}:\n{process.log_end()}"
 
@@ -113,8 +113,8 @@ class Stack:
         self.folder = Path(folder)
         self.embedded = embedded
         self.parts = []  # Part, in the order of their start
-        self.proxies = {}  # {(who, to whom): Proxy}
-        self.released = []  # what else ends with the stack
+        self.proxies = {}  # {(from, to): Proxy}
+        self.released = []  # further things to be stopped with the stack
         self.wires = self.keep(Wires())
         self.record = self.keep(Record(self.folder / "record"))
         self.hooks = self.keep(Hooks())
@@ -163,7 +163,7 @@ class Stack:
         return kafka
 
     def _bus(self, name):
-        """How the process reaches the broker. The embedded one has no doors."""
+        """The process's address of the broker. The embedded broker has no doors."""
         door = self.proxies.get((name, "broker"))
         return {**self.bus.options, **({"brokers": f"127.0.0.1:{door.port}"} if door else {})}
 
@@ -193,7 +193,7 @@ class Stack:
     # ---- use ----
 
     def rows(self, sql, *parameters):
-        """What PostgreSQL says, as soon as it says anything; by a connection without a proxy."""
+        """Runs a query as soon as PostgreSQL answers, over a connection without a proxy."""
 
         def read():
             try:
@@ -205,7 +205,7 @@ class Stack:
         return until(read, "PostgreSQL answers", every=0.2)[0]
 
     def engines(self, workspaces):
-        """(workspace, run, worker) of those that run for one of these."""
+        """(workspace, run, worker) of the engines that run for one of these workers."""
         return [one for one in engines([part.server.pid for part in self.of("worker")]) if one[0] in workspaces]
 
     def died(self):

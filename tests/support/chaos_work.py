@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""The work that goes on while things break: workspaces of every kind, and a client who queues runs, confirms and cancels."""
+"""The work during faults: workspaces of every kind, and a client that queues, confirms and cancels runs."""
 
 import itertools
 import random
@@ -12,12 +12,12 @@ from support.wait import until
 
 OPA = (DEPS / "engines/opa").exists() or shutil.which("opa")
 POLICY = "package p\ndeny[x] { x := input.plan.nothing }\n"
-STAGES = {"plain": 2, "confirmed": 2, "canceled": 2, "tasks": 5, "policy": 3 if OPA else 2}  # that an applied run went through
+STAGES = {"plain": 2, "confirmed": 2, "canceled": 2, "tasks": 5, "policy": 3 if OPA else 2}  # passed by an applied run
 AWAITS = ("planned", "cost_estimated", "policy_checked", "post_plan_completed")
 
 
 class Work:
-    """Workspaces by what their runs go through: plain, confirmed (by a person), tasks, policy, canceled (at times)."""
+    """Workspaces by the path of their runs: plain, confirmed (by a user), tasks, policy, canceled (at times)."""
 
     def __init__(self, stack, seed, kinds=("plain", "confirmed", "tasks", "policy", "canceled", "plain")):
         self.stack = stack
@@ -42,21 +42,21 @@ class Work:
             self.notify(workspace)
 
     def notify(self, workspace):
-        """Whoever wants to know is told of each run's end."""
+        """Subscribes to the end of each run."""
         data = {"type": "notification-configurations", "attributes": {
             "name": "ends", "enabled": True, "destination-type": "generic", "url": self.stack.hooks.hook().url,
             "triggers": ["run:completed", "run:errored"]}}
         self.api.post(f"workspaces/{workspace}/notification-configurations", {"data": data})
 
     def told(self):
-        """The runs whose end was told."""
+        """The runs whose end was notified."""
         calls = [call for hook in self.stack.hooks.hooks.values() for call in list(hook.calls)]
         return {call.document["run_id"] for call in calls if call.trigger != "verification"}
 
     # ---- the service behind the run tasks ----
 
     def call_back(self, call):
-        """Calls back until that is answered for good, at any notifier: their callbacks stand behind a load balancer."""
+        """Repeats the callback until it has a final answer, at any notifier: a load balancer distributes callbacks."""
         call.answer()
         call.patience = 5
         ports = itertools.cycle([part.server.port for part in self.stack.of("notifier")])
@@ -75,13 +75,13 @@ class Work:
     # ---- the client ----
 
     def queue(self, most=1):
-        """One more run in each workspace, and sometimes one more."""
+        """Queues a run in each workspace, and sometimes a second one."""
         for workspace, version in self.configurations.items():
             for _ in range(self.rng.randint(1, most)):
                 self.api.run(workspace, version, variables=[{"key": "turn", "value": str(next(self.turns))}])
 
     def cancel(self):
-        """A run of those that may be, whatever it is doing."""
+        """Cancels a run that may be canceled, in any state."""
         for workspace, kind in self.workspaces.items():
             if kind == "canceled":
                 runs = self.stack.rows("select id from runs where workspace_id = %s and not ended", workspace)
@@ -89,7 +89,7 @@ class Work:
                     self.api.call("POST", f"runs/{self.rng.choice(runs)[0]}/actions/cancel", {})
 
     def confirm(self):
-        """What waits for a person."""
+        """Makes the decisions that runs wait for."""
         waiting = self.stack.rows("select r.id from runs r where status = any(%s) and not ended and not auto_apply", list(AWAITS))
         for (run,) in waiting:
             self.api.call("POST", f"runs/{run}/actions/apply", {})

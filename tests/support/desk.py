@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A scheduler's side of the worker contract (proto/README.md), as much of it as a worker's tests without a scheduler need."""
+"""The scheduler's side of the worker contract (proto/README.md), as far as a worker's tests without a scheduler need
+it."""
 
 import json
 import threading
@@ -9,17 +10,17 @@ ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz123456789"
 
 
 class Job:
-    """What a worker is given, and what it gave back."""
+    """A job's inputs, and the worker's uploads."""
 
     def __init__(self, number, stage, files, contents, facts):
         letters = ALPHABET[number // len(ALPHABET)] * 8 + ALPHABET[number % len(ALPHABET)] * 8
         self.id, self.run, self.token = f"job-{letters}", f"run-{letters}", f"token-{letters}"
         self.stage = stage
-        self.files = files  # what GET answers, by name
-        self.contents = contents  # what comes with the claim
-        self.facts = facts  # members of the claim that differ
-        self.asked = []  # the names that GET had
-        self.sent = {}  # what PUT brought, by path
+        self.files = files  # the answers to GET, by name
+        self.contents = contents  # the contents in the answer to the claim
+        self.facts = facts  # members of the claim that differ from the default
+        self.asked = []  # the names of GET requests
+        self.sent = {}  # the bodies of PUT requests, by path
         self.result = None
         self.stop = "none"
 
@@ -91,7 +92,7 @@ class Desk:
             return self.of_job(method, path, body)
 
     def stops(self, told):
-        """What is to stop, as soon as that is not what was told; after a while, or at the end, in any case."""
+        """The jobs to stop: answers when this differs from the last answer, and otherwise after a while or at the end."""
         wanted = lambda: [{"job": job.id, "attempt": 1, "stop": job.stop} for job in self.jobs if job.result is None and job.stop != "none"]
         self.changed.wait_for(lambda: self.over or any(stop not in told for stop in wanted()), 25)
         return wanted()

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A small file system of a test's own."""
+"""A small file system for a test."""
 
 import os
 import subprocess
 
 
 class Disk:
-    """A tmpfs of that many MiB and inodes at a folder that it makes. For root."""
+    """Mounts a tmpfs of that many MiB and inodes at a folder that it creates. For root."""
 
     def __init__(self, folder, mib, inodes=100_000):
         self.folder = folder
@@ -16,7 +16,7 @@ class Disk:
         self.mounted = True
 
     def fill(self, leave=0):
-        """Takes all blocks but those of `leave` bytes."""
+        """Allocates all blocks except for `leave` bytes."""
         space = os.statvfs(self.folder)
         with open(self.folder / "filled", "ab") as file:
             os.posix_fallocate(file.fileno(), file.tell(), space.f_bavail * space.f_frsize - leave)
@@ -27,7 +27,7 @@ class Disk:
             (self.folder / "many" / str(number)).touch()
 
     def free(self):
-        """Gives back what the test took."""
+        """Frees the blocks that the test allocated."""
         subprocess.run(["rm", "-rf", self.folder / "filled", self.folder / "many"], check=True)
 
     def release(self):

@@ -18,8 +18,8 @@ class Engine:
     program: str  # its name in PATH
     title: str  # its name in its own messages
     registry: str  # the host of a provider whose source names no host
-    wording: tuple = ()  # what its messages say in place of terraform's words, in the order of replacement
-    writes_at_once: bool = True  # it writes the state after each change of an apply, not every 20 s
+    wording: tuple = ()  # its wording in place of terraform's, in the order of replacement
+    writes_at_once: bool = True  # it writes the state after each change of an apply, and not every 20 s
 
     @property
     def path(self):
@@ -51,7 +51,7 @@ class Engine:
 KNOWN = (Engine("terraform", "Terraform", "registry.terraform.io"),
          Engine("tofu", "OpenTofu", "registry.opentofu.org",
                 (("Terraform Enterprise", "cloud backend"), ("failed policies?", "failed policy check?"), ("terraform ", "tofu "), ("Terraform", "OpenTofu")), writes_at_once=False))
-ENGINES = [engine for engine in KNOWN if engine.path]  # a worker without --engine takes the first
+ENGINES = [engine for engine in KNOWN if engine.path]  # a worker without --engine uses the first
 assert ENGINES, "neither terraform nor tofu is in PATH; tests/run builds tofu"
 
 

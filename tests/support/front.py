@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""An HTTP proxy that stands before a server and does to its calls what a test wants."""
+"""An HTTP proxy in front of a server that manipulates calls as a test needs."""
 
 import http.client
 import threading
@@ -9,9 +9,10 @@ HOP = {"connection", "keep-alive", "transfer-encoding"}
 
 
 class Front:
-    """fault(method) is None (the call goes through as it came), "fail" (500), "hold" (no answer until let_go) or "lose" (it goes through, its answer is
-    held). reply(method, path) is None or the (status, headers, body) that the proxy answers in the server's place; `replied` lists the paths of these requests.
-    `calls` lists the methods that came."""
+    """fault(method) is None (the call passes unchanged), "fail" (500), "hold" (no answer until let_go) or "lose" (the
+    call passes, its answer is held). reply(method, path) is None or the (status, headers, body) that the proxy
+    answers in the server's place; `replied` lists the paths of these requests. `calls` lists the methods of all
+    calls."""
 
     def __init__(self, port):
         self.target = port

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A place where the engine stops until the test lets it go on."""
+"""A gate at which the engine waits until the test opens it."""
 
 import errno
 import os
@@ -8,7 +8,7 @@ from support.wait import until
 
 
 class Gate:
-    """A FIFO that no reader gets past. Jobs see it where its folder is bound: worker(sandbox_bind=gate.folder)."""
+    """A FIFO on which readers block. Jobs see it if its folder is bound: worker(sandbox_bind=gate.folder)."""
 
     def __init__(self, folder, name="gate"):
         self.folder = folder / name
@@ -19,12 +19,12 @@ class Gate:
 
     @property
     def expression(self):
-        """Terraform's: evaluated during the plan, it stops there."""
+        """terraform's expression: evaluated during the plan, which blocks there."""
         return f'file("{self.path}")'
 
     @property
     def command(self):
-        """The shell's: a provisioner stops there."""
+        """The shell's command: a provisioner blocks there."""
         return f"cat {self.path}"
 
     def _reader(self):
@@ -35,7 +35,7 @@ class Gate:
             return None
 
     def reached(self):
-        """True if somebody stands before it. Whoever comes later waits too."""
+        """True if a process waits at it. Later processes will wait too."""
         if self.writer is None:
             self.writer = self._reader()
         return self.writer is not None
@@ -44,12 +44,12 @@ class Gate:
         until(self.reached, "somebody comes to the gate")
 
     def left(self):
-        """Who stood before it is dead; it waits for the next."""
+        """The process that waited is dead; resets the gate for the next one."""
         os.close(self.writer)
         self.writer = None
 
     def open(self):
-        """Whoever stands there reads nothing and goes on; whoever comes later does not stop."""
+        """The waiting process reads nothing and continues; later processes do not wait."""
         empty = self.folder / "open"
         empty.touch()
         empty.rename(self.path)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MPL-2.0
-"""gotfe [NAME...]: go-tfe's own tests against a stack of real processes; tests/gotfe compiles and starts them.
+"""gotfe [NAME...]: runs go-tfe's own tests against a stack of real processes; tests/gotfe compiles and starts them.
 
-Without names, the tests that gotfe.txt lists. A NAME is a regular expression, found anywhere in a test's name.
-It fails if a test fails that gotfe.txt does not excuse, by a reason behind its name.
+Without names, it runs the tests that gotfe.txt lists. A NAME is a regular expression, found anywhere in a test's
+name. It fails if a test fails for which gotfe.txt gives no reason after its name.
 """
 
 import argparse
@@ -20,7 +20,8 @@ from support.servers import ROOT, Broker, Postgres, Redis
 from support.site import FullSite, new_folder, release_all, sandbox_kind
 
 LIST = ROOT / "tests/gotfe.txt"
-# These set the environment that all others read (each other's, too), or look for what is theirs on the first page of everything.
+# These tests set environment variables that all others read (each other's, too), or expect their objects on the first
+# page of a list.
 ALONE = re.compile(r"^(TestClient_|TestOrganizationsList$|TestAdminSettings_General_Update$)")
 # Versions that some tests expect every installation to list.
 LISTED = {"terraform": "1.0.4", "opa": "0.59.0", "sentinel": "0.22.1"}
@@ -31,7 +32,7 @@ ROLES = ("SITE_ADMIN", "CONFIGURATION", "PROVISION_LICENSES", "SUBSCRIPTION", "S
 
 
 class Echo(BaseHTTPRequestHandler):
-    """Where the tests let run tasks and notifications go: it takes everything."""
+    """The destination of the tests' run tasks and notifications: it acknowledges everything."""
 
     def do_POST(self):
         self.rfile.read(int(self.headers.get("Content-Length", 0)))
@@ -44,7 +45,7 @@ class Echo(BaseHTTPRequestHandler):
 
 
 class Suite:
-    """What came of each test, and what it said."""
+    """The results of the tests, and their output."""
 
     def __init__(self, program, environment, options):
         self.program = program
@@ -58,7 +59,7 @@ class Suite:
         return [line for line in listed.stdout.split() if line.startswith("Test")]
 
     def run(self, names):
-        """A panic ends the program, so what it left is run again without the test that broke."""
+        """A panic ends the program, so the remaining tests are run again without the test that panicked."""
         left = list(names)
         while left:
             said, code = self.run_once(left)
@@ -84,7 +85,7 @@ class Suite:
         return done.stdout, done.returncode
 
     def read(self, said):
-        """Whose each line is, the lines before it tell."""
+        """The preceding lines determine the test of each line."""
         now = ""
         for line in said.splitlines():
             result = RESULT.match(line)
@@ -131,7 +132,7 @@ class Stack:
 
 
 def listed():
-    """{name: why it may fail, or nothing}."""
+    """{name: the reason for which it may fail, or ""}."""
     lines = (line.partition("#") for line in LIST.read_text().splitlines())
     return {name.strip(): why.strip() for name, _, why in lines if name.strip()}
 
@@ -148,7 +149,7 @@ def chosen(suite, options):
 
 
 def report(suite, names, options):
-    """Prints it; whether all is well."""
+    """Prints the results. Returns whether all are as expected."""
     excuses = listed()
     for name in names:
         if suite.results[name] == "FAIL" or options.verbose:
@@ -184,7 +185,7 @@ def main():
         for name in filter(ALONE.match, names):
             suite.run([name])
         together = [name for name in names if not ALONE.match(name)]
-        for enterprise in (True, False):  # one of those wants that nothing was applied yet
+        for enterprise in (True, False):  # one of those requires that nothing was applied before
             suite.run([name for name in together if bool(ENTERPRISE.match(name)) == enterprise])
         well = report(suite, names, options)
         print(f"{time.monotonic() - began:.0f} s")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""The state of everything that a job must not reach: taken before a job and after it, the two are equal."""
+"""The state of everything that a job must not change. It is recorded before and after a job, and the two must be
+equal."""
 
 import glob
 import hashlib
@@ -11,7 +12,8 @@ from pathlib import Path
 KERNEL_SETTINGS = ["kernel/core_pattern", "kernel/core_uses_pid", "kernel/hostname", "kernel/domainname", "kernel/modprobe", "kernel/sysrq", "kernel/panic", "kernel/printk", "kernel/printk_ratelimit_burst",
                    "kernel/randomize_va_space", "kernel/dmesg_restrict", "kernel/kptr_restrict", "kernel/unprivileged_bpf_disabled", "kernel/yama/ptrace_scope", "vm/overcommit_memory", "vm/swappiness",
                    "vm/drop_caches", "fs/suid_dumpable", "fs/protected_symlinks", "fs/protected_hardlinks", "net/ipv4/ip_forward", "net/ipv4/conf/all/forwarding"]
-# Files that a program with root's rights would change to stay. Accounts are left out: tests beside this one may make some.
+# Files that a program with root's rights would change to persist. The account database is left out: concurrent tests
+# may create accounts.
 HOST_FILES = ["/etc/hosts", "/etc/hostname", "/etc/resolv.conf", "/etc/profile", "/etc/ld.so.preload", "/etc/ld.so.conf", "/etc/crontab", "/etc/sudoers", "/etc/nsswitch.conf", "/etc/inittab",
               "/etc/cron.d/*", "/etc/profile.d/*", "/etc/sudoers.d/*", "/etc/pam.d/*", "/etc/ssh/*", "/etc/systemd/system/*", "/etc/init.d/*", "/usr/local/bin/*", "/usr/local/sbin/*", "/root/.ssh/*",
               "/root/.bashrc", "/root/.profile", "/etc/security/*"]
@@ -29,7 +31,7 @@ def described(path):
 
 
 def tree(folder, *left_out):
-    """{path: described} of all below the folder, but for the entries left out."""
+    """{path: description} of everything below the folder, except for the ignored entries."""
     found = {}
     for place, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if os.path.join(place, name) not in left_out]
@@ -59,7 +61,7 @@ def setting(name):
 
 
 def mounts(pid, own):
-    """Where that process sees something mounted; not in other tests' folders, where these may mount what is theirs."""
+    """The mount points that the process sees, except those in other tests' folders, where these may mount."""
     points = [line.split()[4] for line in Path(f"/proc/{pid}/mountinfo").read_text().splitlines()]
     others = os.path.join(tempfile.gettempdir(), "runyard-")
     return sorted(point for point in points if not point.startswith(others) or Path(point).is_relative_to(own))
@@ -74,25 +76,26 @@ class Ground:
         return {name: setting(name) for name in KERNEL_SETTINGS}
 
     def restore(self, before):
-        """Puts back kernel settings that a job has changed."""
+        """Restores kernel settings that a job has changed."""
         for name, value in before["settings"].items():
             if setting(name) != value:
                 Path("/proc/sys", name).write_text(value)
 
     def taken(self):
         worker = self.site.worker
-        # The worker itself writes these: results of init and schemas by their content, states on their way, and a copy of the host's /etc.
+        # The worker itself writes these: results of init and schemas by their content, states being sent, and a copy of
+        # the host's /etc.
         transient = [str(self.data / name) for name in ("jobs", "inits", "schemas", "unsent", "etc")]
-        # So it does with the empty folder of an organization whose job runs or has just ended.
+        # The worker also writes the empty folder of an organization whose job runs or has just ended,
         transient += [str(folder) for folder in (self.data / "organization-packages").glob("*") if is_empty(folder)]
-        # And the output of an apply that goes on.
+        # and the output of an apply that continues.
         outputs = [str(path) for path in (self.data / "jobs").glob("*/output")]
         return {"settings": self.settings(), "host files": {path: described(path) for pattern in HOST_FILES for path in glob.glob(pattern)}, "canaries": tree(self.canaries),
                 "worker's files": tree(self.data, *transient), "other jobs": tree(self.data / "jobs", *outputs), "mounts": mounts(worker.pid, self.data), "listeners": listeners(worker.pid)}
 
 
 def listeners(pid):
-    """Inodes of the sockets that the process holds open and that listen."""
+    """Inodes of the listening sockets that the process holds open."""
     listening = set()
     for name in ("tcp", "tcp6"):
         for line in Path(f"/proc/{pid}/net/{name}").read_text().splitlines()[1:]:
@@ -111,7 +114,7 @@ def listeners(pid):
 
 
 def changes(before, after):
-    """What differs between two grounds, named."""
+    """The names of everything that differs between two states."""
     found = []
     for part in before:
         if before[part] == after[part]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Receivers of notifications in the test's own process: each answers with a code, and keeps what it got."""
+"""Receivers of notifications in the test's own process. Each answers with a code, and keeps its requests."""
 
 import hashlib
 import hmac
@@ -12,7 +12,7 @@ from support.wait import PATIENCE, until
 
 
 class Call:
-    """One request that a hook got."""
+    """One request to a hook."""
 
     def __init__(self, headers, body):
         self.headers = headers
@@ -39,14 +39,14 @@ class Hook:
         self.body = body
         self.codes = list(codes)
         self.calls = []
-        self.open = threading.Event()  # while it is not set, nothing is answered
+        self.open = threading.Event()  # while it is not set, requests are not answered
         self.open.set()
 
     def next_code(self):
         return self.codes.pop(0) if self.codes else self.code
 
     def got(self, *triggers):
-        """Waits for a call for each of these triggers; the calls, in the order of the triggers."""
+        """Waits for a call for each of these triggers. Returns the calls, in the order of the triggers."""
         def of(trigger):
             return next((call for call in self.calls if call.trigger == trigger), None)
 
@@ -55,7 +55,7 @@ class Hook:
 
 
 class Hooks:
-    """Serves any number of hooks, each at a path of its own."""
+    """Serves any number of hooks, each at its own path."""
 
     def __init__(self):
         self.hooks = {}
@@ -81,7 +81,7 @@ class Hooks:
                     if code != 204:
                         self.wfile.write(hook.body)
                 except OSError:
-                    self.close_connection = True  # the other side has given up
+                    self.close_connection = True  # the client has disconnected
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
@@ -90,7 +90,7 @@ class Hooks:
 
     @property
     def address(self):
-        """Where the hooks listen. As a notifier's proxy, this leads http://ANY-HOST/PATH to the hook with that path."""
+        """The address of the hooks. As a notifier's proxy, it maps http://ANY-HOST/PATH to the hook with that path."""
         return f"http://127.0.0.1:{self.server.server_port}"
 
     def hook(self, code=200, body=b"ok", codes=()):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Messages by hand."""
+"""Reads and writes messages of topics."""
 
 import json
 import socket
@@ -16,7 +16,7 @@ def kcat(address, *arguments, text=None):
 
 
 def produce(bus, topic, *messages):
-    """Each a text or bytes without line ends, or something that becomes JSON."""
+    """Each message is a text or bytes without line ends, or a value to be encoded as JSON."""
     lines = [message if isinstance(message, (str, bytes)) else json.dumps(message) for message in messages]
     lines = [line.decode(errors="surrogateescape") if isinstance(line, bytes) else line for line in lines]
     kcat(bus.address, "-P", "-t", topic, "-D", "\n", text="\n".join(lines) + "\n")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Message authentication codes of results and stops, as proto/README.md defines them: written apart from proto/mac.c."""
+"""Message authentication codes of results and stops, as proto/README.md defines them: implemented independently of
+proto/mac.c."""
 
 import hashlib
 import hmac
@@ -20,7 +21,7 @@ def code(label, fields, message, token_hash):
 
 
 def signed(message, token):
-    """The result or stop with the code that a holder of the attempt's token makes."""
+    """The result or stop with the code that the attempt's token gives."""
     return signed_by_hash(message, hashlib.sha256(token.encode()).hexdigest())
 
 

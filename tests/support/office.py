@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A scheduler alone: no worker and no notifier asks it for anything but the test itself."""
+"""A scheduler alone: only the test itself sends requests to it."""
 
 import json
 import shutil
@@ -29,7 +29,7 @@ class Office:
 
     def new_scheduler(self, name, **options):
         """A scheduler on this database, not started yet."""
-        options = {"lease_seconds": 20,  # for half of that after its start a scheduler lets leases be
+        options = {"lease_seconds": 20,  # for half of that after its start a scheduler does not expire leases
                    "task_allow": "127.0.0.1", "trusted_proxies": "127.0.0.1", **self.bus.options, **options}
         return Scheduler(name, self.folder, database_url=self.database, keys=KEYS, **options)
 
@@ -45,14 +45,14 @@ class Office:
         return api
 
     def stranger(self, name=None):
-        """A client of the owner of a new organization, who is no site admin. Both have that name."""
+        """A client of the owner of a new organization, who is not a site admin. Both have that name."""
         name = name or f"u-{uuid.uuid4()}"
         token = self.bootstrap(name, name)["token"]
         self.change("update users set is_site_admin = false where username = %s", name)
         return Api(self.scheduler.url, token, name)
 
     def ask(self, query, *values):
-        """The rows that the database has to that."""
+        """The rows that the query returns."""
         with psycopg.connect(self.database) as connection:
             return connection.execute(query, values).fetchall()
 
@@ -63,7 +63,7 @@ class Office:
 
 @contextmanager
 def open_office(postgres, **options):
-    """An office whose scheduler runs, with a broker and a folder of its own."""
+    """An office whose scheduler is running, with a broker and a folder of its own."""
     folder = Path(tempfile.mkdtemp(prefix="runyard-office."))
     bus = Broker(folder).start()
     office = Office(folder, bus, postgres.new_database(), **options)
@@ -77,10 +77,10 @@ def open_office(postgres, **options):
 
 
 class Hands:
-    """A worker that does nothing of itself: the test takes jobs, and says what came of them."""
+    """A worker that does nothing by itself: the test claims jobs and sends their results."""
 
     def __init__(self, office, token=None, apply_seconds=0):
-        """apply_seconds: after how long it says that it has ended an apply; 0: it names no limit."""
+        """apply_seconds: its limit for an apply, as it reports it; 0: none."""
         self.apply_seconds = apply_seconds
         self.url = f"{office.scheduler.url}/api/worker/v1"
         self.token = token or office.tokens["agent-token"]
@@ -96,7 +96,7 @@ class Hands:
         return json.loads(text) if text else None
 
     def status(self, method, path, token, body=None):
-        """What such a request is answered with."""
+        """The answer to such a request."""
         try:
             self.call(method, path, token, body)
         except urllib.error.HTTPError as error:
@@ -104,7 +104,7 @@ class Hands:
         return 200
 
     def beat(self, *jobs):
-        """What the scheduler says of the jobs."""
+        """The scheduler's answer about the jobs."""
         said = [{"job": job["job"], "attempt": job["attempt"]} for job in jobs]
         return self.call("POST", "heartbeat", self.own_token, {"free": 1, "slots": 100, "draining": False, "partitions": [], "jobs": said})["jobs"]
 
@@ -112,7 +112,7 @@ class Hands:
         self.call("POST", "leave", self.own_token, {"failed": failed})
 
     def take(self, run, stage):
-        """The run's job, which is of that stage."""
+        """The run's job, which must be of that stage."""
         request = {"worker": self.worker, "slots": 100, "apply-seconds": self.apply_seconds}
         for job in self.call("POST", "claim", self.token, request)["jobs"]:
             self.jobs[job["run"]] = job
@@ -125,7 +125,7 @@ class Hands:
         self.end(self.take(run, "plan"), "passed", **{"has-changes": True, "additions": 1})
 
     def evaluate(self, run, kind, outcome, sets, output=""):
-        """Its policies come out so; what the job was told to evaluate."""
+        """The run's policies have these results. Returns what the job had to evaluate."""
         job = self.take(run, kind)
         bundle = self.call("GET", f"jobs/{job['job']}/policies", job["token"])
         self.call("PUT", f"jobs/{job['job']}/policy-results", job["token"], {"sets": sets, "output": output})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Provider packages as registries and mirrors hand them out, and forged ones."""
+"""Provider packages in the format of registries and mirrors, and forged ones."""
 
 import base64
 import hashlib

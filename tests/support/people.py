@@ -28,14 +28,14 @@ class People:
         self.database = database
 
     def user(self, name):
-        """A user with a token, who belongs to nothing; the token."""
+        """A user with a token and no memberships. Returns the token."""
         user = f"user-{name}{next(self.ids)}"
         with psycopg.connect(self.database, autocommit=True) as connection:
             connection.execute("insert into users (id, username, email) values (%s, %s, %s)", [user, name, f"{name}@example.com"])
         return self.token(user)
 
     def token(self, user):
-        """A new token of a user that there is."""
+        """A new token of an existing user."""
         token = f"token-of-{user}-{next(self.ids)}"
         digest = hashlib.sha256(token.encode()).hexdigest()
         with psycopg.connect(self.database, autocommit=True) as connection:
@@ -43,7 +43,7 @@ class People:
         return token
 
     def member(self, name, *teams):
-        """A new user who is a member, and in these teams."""
+        """A new member of these teams."""
         token = self.user(name)
         body = {"data": {"type": "organization-memberships", "attributes": {"email": f"{name}@example.com"}, "relationships": {
             "teams": {"data": [{"type": "teams", "id": team} for team in teams]}}}}
@@ -53,7 +53,7 @@ class People:
         return member
 
     def team(self, name, **access):
-        """A new team; its id. Flags are written with underscores: manage_workspaces=True."""
+        """A new team. Returns its id. Flags are written with underscores: manage_workspaces=True."""
         attributes = {"name": name, "organization-access": {flag.replace("_", "-"): value for flag, value in access.items()}}
         body = {"data": {"type": "teams", "attributes": attributes}}
         return self.api.post(f"organizations/{self.api.organization}/teams", body).data["id"]
@@ -67,7 +67,7 @@ class People:
         return self.api.post(f"organizations/{self.api.organization}/projects", body).data["id"]
 
     def give(self, team, kind, place, access, **detail):
-        """Gives a team access to a `workspace` or a `project`; the id of that."""
+        """Gives a team access to a `workspace` or a `project`. Returns the id of the access."""
         attributes = {"access": access, **{name.replace("_", "-"): value for name, value in detail.items()}}
         relations = {"team": {"data": {"type": "teams", "id": team}}, kind: {"data": {"type": kind + "s", "id": place}}}
         body = {"data": {"type": f"team-{kind}s", "attributes": attributes, "relationships": relations}}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""What runs on this machine, from /proc."""
+"""The processes of this machine, from /proc."""
 
 from pathlib import Path
 
@@ -19,8 +19,8 @@ def processes_with(text):
 
 
 def engines(workers):
-    """(workspace, run, worker) of every engine that works on a workspace, by its environment: one that shows a plan's file does not.
-    `workers` are pids; 0: it has lost its worker. Those that are told run at the same moment."""
+    """(workspace, run, worker) of every engine that works on a workspace, by its environment. An engine that shows a
+    plan's file does not count. `workers` are pids; 0: it has lost its worker. All results run at the same moment."""
     found = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -35,12 +35,12 @@ def engines(workers):
                 found[folder] = began(folder), (environment["TFC_WORKSPACE_ID"], environment["TFC_RUN_ID"], worker)
         except OSError:
             continue
-    # One that was seen first may have ended before another began, which is no fault.
+    # One that was seen first may have ended before another began, which is not an error.
     return {engine for folder, (since, engine) in found.items() if runs_since(folder, since)}
 
 
 def began(folder):
-    """When the process began, which tells it from another with its pid."""
+    """The start time of the process, which distinguishes it from another process with the same pid."""
     return (folder / "stat").read_text().rpartition(")")[2].split()[19]
 
 

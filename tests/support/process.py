@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""One process under test: its log in a file, its end certain, its sanitizers' reports found."""
+"""One process under test: its log is in a file, it always ends, and sanitizers' reports are found."""
 
 import functools
 import os
@@ -19,9 +19,9 @@ KEPT = ("PATH", "HOME", "LANG", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR", "GOFLAGS"
 
 
 def clean_environment(**more):
-    """No more of the caller's environment than a process needs."""
+    """Only the variables of the caller's environment that a process needs."""
     environment = {name: os.environ[name] for name in KEPT if name in os.environ}
-    environment["BROWSER"] = "false"  # terraform login says its URL where it can open none
+    environment["BROWSER"] = "false"  # terraform login prints its URL if it can't open a browser
     environment["ASAN_OPTIONS"] = "detect_leaks=1:exitcode=99:detect_stack_use_after_return=0"
     environment["UBSAN_OPTIONS"] = "print_stacktrace=1:halt_on_error=1"
     environment["TSAN_OPTIONS"] = f"suppressions={Path(__file__).parents[1]}/thread/suppressions"
@@ -31,7 +31,7 @@ def clean_environment(**more):
 
 @functools.lru_cache
 def worker_account():
-    """The account that workers become where the tests run as root, made as deploy/local makes it; None elsewhere."""
+    """The account that workers change to if the tests run as root, created as deploy/local does it; None otherwise."""
     if os.geteuid() != 0:
         return None
     library = Path(__file__).parents[2] / "deploy/local/lib.sh"
@@ -47,11 +47,11 @@ def give_to_workers(path):
             os.chown(os.path.join(place, name), account.pw_uid, account.pw_gid, follow_symlinks=False)
 
 
-claims = []  # sockets whose names are ports that are this process's until it ends
+claims = []  # sockets that reserve this process's ports, by their names, until it ends
 
 
 def free_port():
-    """A port nobody listens on, below the range that outgoing connections are given; no other test's process gets it."""
+    """A free port below the range for outgoing connections. No other test process gets it."""
     while True:
         port = random.randrange(20000, 32000)
         claim = socket.socket(socket.AF_UNIX)
@@ -74,7 +74,7 @@ def answers(port):
 
 
 class Process:
-    """Starts argv in a session of its own. Should the test die, the kernel ends the process."""
+    """Starts argv in a session of its own. The kernel ends the process if the test dies."""
 
     def __init__(self, name, argv, folder, env=None, account=None):
         self.name = name
@@ -103,7 +103,7 @@ class Process:
         return self.popen is not None and self.popen.poll() is None
 
     def wait_until(self, ready, what, timeout=PATIENCE):
-        """Waits for ready(), or fails at once with the log's end if the process ends before."""
+        """Waits for ready(). Fails at once with the log's end if the process exits before."""
 
         def ready_or_dead():
             if not self.alive():
@@ -116,7 +116,7 @@ class Process:
             raise TimedOut(f"{late}\n{self.log_end()}") from None
 
     def ended(self):
-        """Waits for its end, which nobody asks for any more; its exit code."""
+        """Waits until it exits without being asked to. Returns its exit code."""
         return self.popen.wait(PATIENCE)
 
     def send(self, number):
@@ -124,7 +124,7 @@ class Process:
             self.popen.send_signal(number)
 
     def stop(self, number=signal.SIGTERM, timeout=PATIENCE):
-        """Asks it to end and returns its exit code; one that does not end is killed, and that fails the test."""
+        """Stops it and returns its exit code. If it does not stop, it is killed and the test fails."""
         if self.popen is None:
             return None
         self.send(number)
@@ -135,7 +135,7 @@ class Process:
             raise AssertionError(f"{self.name} did not end within {timeout:g} s of signal {number}:\n{self.log_end()}") from None
 
     def kill(self):
-        """kill -9, as a machine that goes away."""
+        """kill -9, as when a machine is lost."""
         if self.popen is not None:
             self.send(signal.SIGKILL)
             self.popen.wait(PATIENCE)

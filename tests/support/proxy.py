@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A TCP proxy that can be made to fail as networks do. All proxies of a test share one thread."""
+"""A TCP proxy that simulates network faults. All proxies of a test share one thread."""
 
 import asyncio
 import socket
@@ -12,7 +12,7 @@ FAULTS = ("latency", "slow", "half-open", "reset", "cut")
 
 
 class Wires:
-    """The thread that all proxies run in."""
+    """The thread of all proxies."""
 
     def __init__(self):
         self.loop = asyncio.new_event_loop()
@@ -33,7 +33,7 @@ class Link:
 
     def __init__(self, *writers):
         self.writers = writers
-        self.lost = False  # something of it was swallowed: it can't go on
+        self.lost = False  # some data was dropped: it can't continue
 
     def reset(self):
         for writer in self.writers:
@@ -44,14 +44,12 @@ class Link:
 
 
 class Proxy:
-    """Leads to its targets (ports on this machine) in turn, without those that take no connection: a load balancer that knows
-    nothing of them. `fault` is None or one of FAULTS:
+    """Forwards to its targets (ports on this machine) in turn, except those that refuse connections: a load balancer
+    without health checks. `fault` is None or one of FAULTS:
 
-    latency    everything comes DELAY seconds later
-    slow       no more than SLOW bytes a second
-    half-open  connections are taken, and what is said on them is heard by nobody
-    reset      connections are broken off, those that exist and each that is made
-    cut        as reset, and new ones are refused
+    latency    all data is delayed by DELAY seconds slow       at most SLOW bytes a second half-open  connections
+    are accepted, and their data is dropped reset      connections are reset, existing and new ones cut        as
+    reset, and new ones are refused
     """
 
     def __init__(self, wires, *targets):
@@ -71,7 +69,7 @@ class Proxy:
         self.server.close()
         self.server = None
 
-    # ---- what goes wrong ----
+    # ---- faults ----
 
     def break_as(self, fault):
         assert fault in FAULTS, fault
@@ -85,7 +83,7 @@ class Proxy:
             self._reset(self.links)
 
     def heal(self):
-        """Connections that lost something are broken off; others go on as if nothing had been."""
+        """Closes connections that lost data. Others continue unharmed."""
         self.wires.run(self._heal())
 
     async def _heal(self):

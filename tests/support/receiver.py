@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Run-task services in the test's own process. What a service does is a function of the call it got."""
+"""Run-task services in the test's own process. A function of the call determines what a service does."""
 
 import hashlib
 import hmac
@@ -17,10 +17,10 @@ from support.wait import PATIENCE, until
 
 
 class Call:
-    """One request that a service got, and what the service can do about it."""
+    """One request to a service, and the service's possible reactions."""
 
-    patience = PATIENCE  # seconds that it waits for an answer
-    trust = None  # ssl.SSLContext for the scheduler's address; None: as the system has it
+    patience = PATIENCE  # seconds to wait for an answer
+    trust = None  # ssl.SSLContext for the scheduler's address; None: the system's
 
     def __init__(self, service, headers, body):
         self.service = service
@@ -37,15 +37,15 @@ class Call:
     # ---- the answer ----
 
     def answer(self, status=200, body=b"", **headers):
-        """Answers the request and returns once that is sent: answer(503, retry_after=1)."""
+        """Answers the request. Returns once the answer is sent: answer(503, retry_after=1)."""
         self._decide((status, {name.replace("_", "-"): str(value) for name, value in headers.items()}, body))
 
     def hang_up(self):
-        """Closes the connection without a word."""
+        """Closes the connection without an answer."""
         self._decide("hang up")
 
     def give_up(self):
-        """Ends what was never answered."""
+        """Closes a request that was never answered."""
         if not self.decided.is_set():
             self.reply = (500, {}, b"")
             self.decided.set()
@@ -59,7 +59,7 @@ class Call:
     # ---- the callback ----
 
     def back(self, status, message=None, url=None, outcomes=None, token=None):
-        """Calls back; the answer, whatever it is."""
+        """Sends a callback. Returns the answer, whatever it is."""
         attributes = {"status": status, "message": message, "url": url}
         data = {"type": "task-results", "attributes": {name: value for name, value in attributes.items() if value is not None}}
         if outcomes is not None:
@@ -67,7 +67,7 @@ class Call:
         return self.back_with({"data": data}, token)
 
     def back_with(self, document, token=None):
-        """Calls back with any document, or any bytes."""
+        """Sends a callback with any document, or any bytes."""
         body = document if isinstance(document, bytes) else json.dumps(document).encode()
         answer = self.ask("PATCH", self["task_result_callback_url"], body, token)
         self.service.answers.append(answer.status)
@@ -84,11 +84,11 @@ class Call:
             return Answer(error.code, error.headers, error.read())
 
 
-# ---- what services do ----
+# ---- behaviours of services ----
 
 
 def says(status, message=None, **more):
-    """Acknowledges, then calls back."""
+    """Acknowledges, then sends the callback."""
 
     def act(call):
         call.answer()
@@ -98,7 +98,7 @@ def says(status, message=None, **more):
 
 
 def says_first(status, message=None, code=200, **more):
-    """Calls back before it answers: most services do."""
+    """Sends the callback before it acknowledges, as most services do."""
 
     def act(call):
         call.back(status, message, **more)
@@ -108,12 +108,12 @@ def says_first(status, message=None, code=200, **more):
 
 
 def acknowledges(call):
-    """Acknowledges, and never calls back by itself."""
+    """Acknowledges, and never sends a callback by itself."""
     call.answer()
 
 
 def answers(*codes, then=None, **headers):
-    """Answers the first requests with these codes, each further one as `then` does (or with the last code)."""
+    """Answers the first requests with these codes, and each further one as `then` does (or with the last code)."""
     rest = itertools.chain(codes)
 
     def act(call):
@@ -137,19 +137,19 @@ class Service:
         self.act = act
         self.key = key
         self.trust = None
-        self.calls = []  # Call: requests, in the order in which they came
+        self.calls = []  # requests, in the order of their arrival
         self.tests = []  # Call: requests that verify the task
         self.test_code = 200
-        self.answers = []  # what its callbacks were answered, in their order
+        self.answers = []  # the answers to its callbacks, in order
         self.wrong = []
 
     def got(self, count=1):
-        """Waits until that many requests have come; the last of these."""
+        """Waits until that many requests have arrived. Returns the last of these."""
         until(lambda: len(self.calls) >= count, lambda: f"{self.name} got {len(self.calls)} requests of {count}")
         return self.calls[count - 1]
 
     def took(self, call):
-        """A request has come; what it has to be like is in proto/README.md."""
+        """Checks a request against proto/README.md."""
         self.check(call)
         if call["stage"] == "test":
             self.tests.append(call)
@@ -172,7 +172,7 @@ class Service:
 
 
 class Receiver:
-    """Serves any number of services, each below a path of its own."""
+    """Serves any number of services, each below its own path."""
 
     def __init__(self):
         self.services = {}
@@ -186,13 +186,13 @@ class Receiver:
         return self
 
     def service(self, act, name=None, key="a key of this task"):
-        """One more service, which does what `act` says."""
+        """Adds a service with the behaviour `act`."""
         name = name or f"service-{len(self.services) + 1}"
         self.services[name] = Service(self, name, act, key)
         return self.services[name]
 
     def forget(self):
-        """What was wrong so far, if anything; the services are gone."""
+        """Stops the services. Returns the violations so far."""
         services, self.services = self.services, {}
         for service in services.values():
             for call in service.calls:
@@ -222,7 +222,7 @@ class Receiver:
                     return
                 call = Call(service, self.headers, body)
                 call.trust = service.trust
-                # The service goes on after its answer, while this connection takes the next request.
+                # The service continues after its answer, while this connection takes the next request.
                 thread = threading.Thread(target=receiver.serve, args=(service, call), daemon=True)
                 receiver.threads.append(thread)
                 thread.start()
@@ -234,7 +234,7 @@ class Receiver:
                     else:
                         self.give(*call.reply)
                 except OSError:
-                    self.close_connection = True  # the other side was faster
+                    self.close_connection = True  # the client closed it first
                 call.sent.set()
 
             def give(self, status, headers, body):
@@ -265,4 +265,4 @@ class Server(ThreadingHTTPServer):
     request_queue_size = 256
 
     def handle_error(self, request, client_address):
-        pass  # a client that went away
+        pass  # a client that disconnected

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""The append-only record that resources write themselves, and what must be true of it whatever broke meanwhile."""
+"""The append-only record that the resources themselves write, and its invariants, which hold after any faults."""
 
 import socketserver
 import threading
@@ -12,7 +12,7 @@ Line = namedtuple("Line", "word run workspace resource")  # word: begin, created
 
 
 def resource(name, after, command, when="create"):
-    """A resource that is made anew for every value of `turn`, and says so."""
+    """A resource that is created anew for every value of `turn`, and records this."""
     return f"""
 resource "terraform_data" "{name}" {{
   triggers_replace = var.turn
@@ -27,8 +27,8 @@ resource "terraform_data" "{name}" {{
 
 
 def configuration(port, size=3, pause=0.3):
-    """`size` resources, one after the other. That one was created is said by the next: by then terraform has written it into its
-    state, and from then on nobody may forget it."""
+    """`size` resources, one after the other. Each resource records that the one before it was created: by then
+    terraform has written that one to its state, and it must not be lost from then on."""
 
     def say(word):
         line = f"echo {word} $TFC_RUN_ID $TFC_WORKSPACE_ID"
@@ -49,7 +49,7 @@ def configuration(port, size=3, pause=0.3):
 
 
 class Record:
-    """Takes lines on a port of this machine; each is in the file before it is answered."""
+    """Accepts lines on a port of this machine. Each is in the file before it is acknowledged."""
 
     def __init__(self, path):
         self.path = path
@@ -80,11 +80,11 @@ class Record:
         self.server.server_close()
 
 
-# ---- what must be true ----
+# ---- invariants ----
 
 
 def overlaps(lines):
-    """Whoever applies in a workspace after another run has begun to, must be alone: the lines of a run stand together."""
+    """Applies of a workspace do not overlap: the lines of a run are consecutive."""
     last, over, wrong = {}, set(), []
     for line in lines:
         before = last.get(line.workspace, line.run)
@@ -102,11 +102,11 @@ def applied_twice(lines):
 
 
 def alive(lines, workspace):
-    """The resources that were created, and that nobody said to destroy."""
+    """The resources that were created and not recorded as destroyed."""
     mine = [line for line in lines if line.workspace == workspace]
     return {line.resource for line in mine if line.word == "created"} - {line.resource for line in mine if line.word == "destroyed"}
 
 
 def ended(lines):
-    """The runs whose apply came to its end."""
+    """The runs whose apply reached its end."""
     return {line.run for line in lines if line.word == "end"}

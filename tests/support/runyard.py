@@ -16,7 +16,8 @@ SERIES = re.compile(r"^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$")
 
 
 def arguments(options):
-    """Options by their Python names as argv and environment; secrets go by the environment. None leaves one out."""
+    """Converts options by their Python names to argv and environment. Secrets are passed in the environment. None
+    omits an option."""
     argv, environment = [], {}
     for name, value in options.items():
         name = name.replace("_", "-")
@@ -30,8 +31,8 @@ def arguments(options):
 
 
 class Service:
-    """A process with an address, health and metrics. It comes back on the same port after a restart. trust: the ssl.SSLContext that its certificate is checked by.
-    environment: more of it than the options."""
+    """A process with an address, health and metrics. It keeps its port after a restart. trust: the ssl.SSLContext that
+    checks its certificate. environment: variables in addition to the options."""
 
     binary = ""
 
@@ -58,7 +59,7 @@ class Service:
         return self.launch().start_waiting()
 
     def start_waiting(self, ready=True):
-        """What is left of a start after launch()."""
+        """Waits for the start after launch()."""
         self.process.wait_until(self.port_file.exists, "writes its port file")
         if ready:
             self.process.wait_until(self.ready, "is ready")
@@ -85,7 +86,7 @@ class Service:
         return self.get("/readyz")[0] == 200
 
     def metrics(self):
-        """{series as it is written: value}, e.g. {'runyard_jobs_waiting{pool="default"}': 2.0}."""
+        """{series: value}, e.g. {'runyard_jobs_waiting{pool="default"}': 2.0}."""
         found = {}
         for line in self.get("/metrics")[1].splitlines():
             series = SERIES.match(line)
@@ -95,7 +96,8 @@ class Service:
         return found
 
     def metric(self, name, **labels):
-        """The sum over the name's series that have these labels. NaN, which is like no number, while it does not answer."""
+        """The sum over the name's series that have these labels. NaN, which equals no number, while the process does
+        not answer."""
         wanted = [f'{key}="{value}"' for key, value in labels.items()]
         metrics = self.metrics()
         found = [value for series, value in metrics.items() if series.split("{")[0] == name and all(w in series for w in wanted)]
@@ -122,7 +124,7 @@ class Service:
         return self.start()
 
     def release(self):
-        """The end of the test: it stops in time and leaves no sanitizer's report."""
+        """The end of the test: the process must stop in time and leave no sanitizer's report."""
         if self.process:
             self.process.stop()
             self.process.check_sanitizers()
@@ -142,7 +144,7 @@ class Scheduler(Service):
 
 
 class Worker(Service):
-    """Root's worker becomes an account of its own, which writes the port file."""
+    """A worker started as root changes to an account of its own, which writes the port file."""
 
     binary = "runyard-worker"
 

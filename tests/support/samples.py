@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""For each endpoint that takes a document: a valid one, and what of it may be wrong in which way. By the handler's name in routes.def."""
+"""For each endpoint that takes a document: a valid document, and ways in which its parts can be invalid. By the
+handler's name in routes.def."""
 
 import copy
 from dataclasses import dataclass, field
@@ -10,12 +11,12 @@ CONTROL = "a\u0001b"
 
 
 class Of(str):
-    """Not the value itself, but what the world has by that key."""
+    """A reference to the value with that key in the world."""
 
 
 @dataclass
 class Value:
-    """A valid value of an attribute, and those that are none."""
+    """A valid value of an attribute, and invalid ones."""
 
     valid: object
     bad: list
@@ -38,7 +39,7 @@ def flag(valid=False):
 
 
 def only(valid):
-    """A setting that nothing acts on: the other value is refused."""
+    """A setting without an effect: only its default is accepted."""
     return Value(valid, [not valid, "yes", 1, [], {}])
 
 
@@ -59,8 +60,8 @@ class Sample:
     type: str
     attributes: dict = field(default_factory=dict)
     relations: dict = field(default_factory=dict)  # name: (type, key of the world) of one; ([type], key) of many
-    needed: bool = True  # False: it may be asked without a body
-    unique: str = ""  # the attribute that no two may share
+    needed: bool = True  # False: the body may be omitted
+    unique: str = ""  # the attribute that must be unique
 
     def document(self, world):
         attributes = {key: world[value.valid] if isinstance(value.valid, Of) else copy.deepcopy(value.valid) for key, value in self.attributes.items()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""The servers that Runyard stands on, each private to one pytest process."""
+"""The servers that Runyard uses, each private to one pytest process."""
 
 import fcntl
 import glob
@@ -20,8 +20,8 @@ DEPS = Path(os.environ.get("RUNYARD_DEPS", ROOT / "build/deps"))
 
 
 class Postgres:
-    """A private cluster; root lends it the postgres account. It begins as a copy of what initdb made once for all. With `steps`
-    its clock can be set: step(seconds). With `primary` it is that cluster's standby."""
+    """A private cluster; root runs it as the postgres account. It begins as a copy of one initialized cluster. With
+    `steps` its clock can be set: step(seconds). With `primary` it is that cluster's standby."""
 
     def __init__(self, steps=False, primary=None):
         self.folder = Path(tempfile.mkdtemp(prefix="runyard-pg."))
@@ -43,7 +43,7 @@ class Postgres:
         return ["env", f"LD_PRELOAD={library}", f"FAKETIME_TIMESTAMP_FILE={self.folder}/clock", "FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1"]
 
     def step(self, seconds):
-        """Sets its clock that far from the machine's."""
+        """Sets its clock to that offset from the machine's."""
         written = self.folder / "clock.new"
         written.write_text(f"{seconds:+d}s")
         written.chmod(0o644)
@@ -77,13 +77,13 @@ class Postgres:
         self._run("pg_ctl", "promote", "-D", self.folder / "data")
 
     def set(self, name, value):
-        """Changes a setting that a reload is enough for."""
+        """Changes a setting that needs only a reload."""
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
             connection.execute(f"alter system set {name} = '{value}'")
             connection.execute("select pg_reload_conf()")
 
     def _command(self):
-        # Nothing here outlives the machine, so nothing waits for its disk.
+        # The data need not survive the machine, so nothing waits for the disk.
         return [self.programs / "postgres", "-D", self.folder / "data", "-p", self.port, "-c", "listen_addresses=127.0.0.1",
                 "-c", f"unix_socket_directories={self.folder}", "-c", "fsync=off", "-c", "max_connections=200"]
 
@@ -114,7 +114,7 @@ class Postgres:
         self.process.stop(number)
 
     def restart(self, number=signal.SIGINT):
-        """SIGINT breaks off every client; SIGQUIT is a crash."""
+        """SIGINT disconnects every client; SIGQUIT is a crash."""
         self.stop(number)
         self.start()
 
@@ -124,7 +124,8 @@ class Postgres:
 
 
 class ObjectStore:
-    """A bucket of an S3-compatible server (versitygw) that checks every signature. What it holds are files below `bucket`."""
+    """A bucket of an S3-compatible server (versitygw) that checks every signature. Its contents are files below
+    `bucket`."""
 
     access, secret, region = "runyard", "an object store's secret", "eu-test-1"
 
@@ -139,7 +140,7 @@ class ObjectStore:
         self.process = Process("objects", command, folder)
 
     def options(self, prefix, port=None):
-        """A scheduler's, to use what is below `prefix`; through another port."""
+        """A scheduler's options to use `prefix` of it, through another port if given."""
         return {"object_store_url": f"http://127.0.0.1:{port or self.port}/runyard/{prefix}", "object_store_region": self.region,
                 "object_store_access_key": self.access, "object_store_secret_key": self.secret}
 
@@ -175,12 +176,12 @@ class Redis:
         return f"redis://127.0.0.1:{self.port}/0"
 
     def command(self, *words):
-        """What redis-cli says to a command."""
+        """The output of redis-cli for a command."""
         done = subprocess.run([which("redis-cli"), "-p", str(self.port), *words], capture_output=True, text=True)
         return done.stdout.strip()
 
     def restart(self, number=signal.SIGKILL):
-        """It keeps nothing on disk: its data are gone afterwards."""
+        """It keeps nothing on disk: its data is lost."""
         self.process.stop(number)
         self.start()
 
@@ -204,7 +205,7 @@ class Broker:
 
     @property
     def options(self):
-        """Those of its clients."""
+        """The options of its clients."""
         return {"brokers": self.address, "fetch_wait_ms": self.fetch_wait_ms, "broker_properties": "heartbeat.interval.ms=300"}
 
     def start(self):
@@ -213,7 +214,7 @@ class Broker:
         return self
 
     def restart(self, number=signal.SIGKILL):
-        """Its messages are gone afterwards."""
+        """Its messages are lost."""
         self.process.stop(number)
         self.start()
 
@@ -223,9 +224,9 @@ class Broker:
 
 
 class Kafka:
-    """Apache Kafka with one node, set up as deploy/local/up --broker kafka sets it up. `doors` are ports by which it is reached,
-    too, each through a proxy of that port: {name of a client: port of its proxy}; `door_ports` says where those have to lead.
-    With a password it takes the local stack's account alone."""
+    """Apache Kafka with one node, set up as by deploy/local/up --broker kafka. `doors` are additional ports, each of
+    which leads through a proxy: {name of a client: port of its proxy}. `door_ports` are the targets of the proxies.
+    With a password it accepts only the local stack's account."""
 
     kind = "kafka"
     fetch_wait_ms = 500
@@ -248,7 +249,7 @@ class Kafka:
         self.process = Process("kafka", self._java("kafka.Kafka", self.folder / "server.properties"), folder)
 
     def _listeners(self, controller, doors):
-        """A client goes on at the address that the listener it asked advertises: each door has a listener of its own."""
+        """A client continues at the address that its listener advertises, so each door has a listener of its own."""
         inner = {"PLAINTEXT": self.port, "CONTROLLER": controller, **{f"DOOR{n}": port for n, port in enumerate(self.door_ports.values())}}
         outer = {"PLAINTEXT": self.port, **{f"DOOR{n}": port for n, port in enumerate(doors.values())}}
 
@@ -260,7 +261,7 @@ class Kafka:
 
     @staticmethod
     def _lib(script, *arguments):
-        """Runs functions of deploy/local, so that its settings stand in one place."""
+        """Runs functions of deploy/local, so that the settings are defined in one place."""
         local = ROOT / "deploy/local"
         script = f"set -eu; source {local}/lib.sh; source {local}/servers.sh; {script}"
         return subprocess.run(["bash", "-c", script, "lib", *map(str, arguments)], check=True, capture_output=True, text=True).stdout
@@ -296,14 +297,14 @@ def children(pid):
 
 
 class Servers:
-    """PostgreSQL, the embedded broker and Redis for one test, which may end them."""
+    """PostgreSQL, the embedded broker and Redis for one test, which may stop them."""
 
     def __init__(self, folder):
         self.postgres, self.broker, self.redis = Postgres().start(), Broker(folder).start(), Redis(folder).start()
         self.all = [self.postgres, self.broker, self.redis]
 
     def send(self, number):
-        """To all processes of those that run."""
+        """Sends the signal to all processes of the running servers."""
         for server in self.all:
             running = [server.process.pid, *children(server.process.pid)] if server.process.alive() else []
             for pid in running:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""One scheduler for a whole file's tests, each in an organization of its own. For tests that change nothing outside of it:
+"""One scheduler for the tests of a file, each in an organization of its own. For tests that change nothing outside of
+it:
 
     from support.shared import api, database, folder, scheduler, stack  # noqa: F401
 """

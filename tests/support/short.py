@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A process whose libraries have no memory at times (short_of_memory.c), and who starts it again when that ended it."""
+"""Processes with failing allocations in their libraries (short_of_memory.c), and their restarts when they exit because
+of that."""
 
 import mmap
 import signal
@@ -10,9 +11,11 @@ from pathlib import Path
 from support.wait import until
 
 SOURCE = Path(__file__).with_name("short_of_memory.c")
-# Those that say so. The memory of libcurl, libcrypto, libssl and jansson is the program's, which ends where it has none.
+# Processes that log it. libcurl, libcrypto, libssl and jansson use the program's allocators, which exit when out of
+# memory.
 LIBRARIES = "libpq libmicrohttpd libgnutls"
-# Three end the process themselves: librdkafka asserts its memory (rd_malloc), libarchive calls exit (__archive_errx), or they use what is not there.
+# Three libraries end the process themselves: librdkafka asserts (rd_malloc), libarchive calls exit (__archive_errx), or
+# they access invalid memory.
 ENDERS = "librdkafka libarchive libhiredis"
 LAST_WORDS = "out of memory"
 NOT_THERE = "AddressSanitizer: SEGV on unknown address"
@@ -25,7 +28,7 @@ def compiled(folder):
 
 
 class Shortage:
-    """The switch: one in N, or with a negative number that call alone; 0 is off."""
+    """The switch: 0 is off, N is one call in N, and a negative number is that call alone."""
 
     def __init__(self, folder, seed=1, libraries=LIBRARIES):
         self.libraries = libraries
@@ -33,7 +36,7 @@ class Shortage:
         path.write_bytes(bytes(24))
         with open(path, "r+b") as file:
             self.map = mmap.mmap(file.fileno(), 24)
-        # What a library loses where it had no memory is its own: leaks are looked for elsewhere.
+        # Libraries may leak memory when an allocation fails, so leaks are tested elsewhere.
         self.environment = {
             "LD_PRELOAD": compiled(folder), "SHORT_SWITCH": path, "SHORT_LIBRARIES": libraries, "SHORT_SEED": seed,
             "ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0:exitcode=99:detect_stack_use_after_return=0",
@@ -48,12 +51,13 @@ class Shortage:
 
     @property
     def calls(self):
-        """Since the switch was last set to something else."""
+        """Since the switch was last changed."""
         return struct.unpack("=q", self.map[16:])[0]
 
 
 class Keeper:
-    """Keeps a service running, as its supervisor would, while one call in N of its libraries fails; not while it starts."""
+    """Keeps a service running, as its supervisor would, while one call in N of its libraries fails. Calls during its
+    start do not fail."""
 
     def __init__(self, service, shortage, one_in):
         self.service, self.shortage, self.one_in = service, shortage, one_in
@@ -68,13 +72,14 @@ class Keeper:
         until(lambda: self.look() and self.service.ready(), f"{self.service.name} is there")
 
     def is_right(self, code, log):
-        """Whether it ended for want of memory alone: by itself, or by the library."""
+        """Whether it exited only for lack of memory: by itself, or by the library."""
         if self.shortage.libraries != ENDERS:
             return code == -signal.SIGABRT and LAST_WORDS in log.splitlines()[-1]
         return "ERROR: AddressSanitizer" not in log or NOT_THERE in log
 
     def look(self, goes_on=0):
-        """Starts it again if it ended, which it may for want of memory alone. Of the thread that starts it, it is a child."""
+        """Restarts it if it has exited, for which lack of memory is the only valid reason. It is a child of the
+        calling thread."""
         if self.service.process.alive():
             return True
         code = self.service.process.popen.returncode
@@ -89,5 +94,5 @@ class Keeper:
         return True
 
     def until(self, condition, what):
-        """Waits, while it is kept running."""
+        """Waits while keeping it running."""
         until(lambda: self.look(self.one_in) and condition(), what)

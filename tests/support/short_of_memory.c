@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * Memory that runs out inside of libraries. Preloaded, it lets allocations fail whose caller is code of one of the
- * libraries in SHORT_LIBRARIES ("libgnutls libpq": the beginnings of file names), and no others; "program" is the
- * program itself, with what it allocates for libraries that ask it to.
+ * Simulates lack of memory in libraries. When preloaded, it lets allocations fail whose caller is in one of the
+ * libraries in SHORT_LIBRARIES ("libgnutls libpq": prefixes of file names), and no others. "program" is the program
+ * itself, including its allocations for libraries that use its allocators.
  *
- * SHORT_SWITCH names a file of three 64-bit numbers of this machine, which is mapped once, so that asking costs a load.
- * The first says how: 0 nothing fails, N > 0 one call in N (drawn from SHORT_SEED and a counter), N < 0 the -N-th call
- * alone, counted since the number was last changed. The second counts what failed, the third the calls.
+ * SHORT_SWITCH names a file of three 64-bit numbers in this machine's byte order. It is mapped once, so that reading
+ * the switch costs one load. The numbers are:
  *
- * With SHORT_TRACE standard error gets the stack of the first few that fail.
+ *  - the mode: 0 nothing fails; N > 0 one call in N fails (drawn from SHORT_SEED and a counter); N < 0 only the -N-th
+ *    call fails, counted since the mode was last changed;
+ *  - the number of failed calls;
+ *  - the number of calls.
  *
- * A program may also have it linked in (tests/short): short_use says which libraries then, and how.
+ * With SHORT_TRACE it prints the stack of the first few failing calls to standard error.
+ *
+ * Programs may also link it (tests/short): short_use then sets the libraries and the mode.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -33,7 +37,7 @@ static struct {
 	uintptr_t from, to;
 } ranges[MOST_RANGES];
 static atomic_int range_count;
-static _Atomic int64_t *wanted; /* how, how many failed, how many calls there were */
+static _Atomic int64_t *wanted; /* the mode, the number of failed calls, the number of calls */
 static _Atomic int64_t wanted_before;
 static uint64_t seed;
 
@@ -65,7 +69,7 @@ static int range_add(struct dl_phdr_info *info, size_t size, void *data)
 	int count = atomic_load(&range_count);
 
 	(void)size;
-	/* A program that starts ours, with the environment that is for ours, is none. */
+	/* A program that starts the tested program, and has the same environment, is not affected. */
 	if (!*info->dlpi_name && strncmp(program_invocation_short_name, "runyard-", strlen("runyard-")) != 0)
 		return 0;
 	if (!is_named(*info->dlpi_name ? info->dlpi_name : program, data))
@@ -113,12 +117,13 @@ __attribute__((constructor)) static void begin(void)
 	dl_iterate_phdr(range_add, getenv("SHORT_LIBRARIES"));
 	wanted = switch_map(getenv("SHORT_SWITCH"));
 	if (range_count)
-		unsetenv("LD_PRELOAD"); /* the programs that this one starts are none of ours */
+		unsetenv("LD_PRELOAD"); /* programs that this one starts are not affected */
 }
 
 _Atomic int64_t *short_use(const char *libraries, int64_t how);
 
-/* Calls of these libraries, counted from here on: the numbers of SHORT_SWITCH, which children share. */
+/* Calls of these libraries fail as of `how`, counted from now on. Returns the numbers of SHORT_SWITCH, shared with
+ * children. */
 _Atomic int64_t *short_use(const char *libraries, int64_t how)
 {
 	if (!wanted)
@@ -132,7 +137,7 @@ _Atomic int64_t *short_use(const char *libraries, int64_t how)
 	return wanted;
 }
 
-/* splitmix64: the n-th number of a seed without a state to share. */
+/* splitmix64: the n-th number of a seed, without shared state. */
 static uint64_t drawn(uint64_t n)
 {
 	uint64_t z = seed + n * 0x9e3779b97f4a7c15u;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Stacks that serve many tests: the processes of one site, started and ended together."""
+"""Stacks that serve many tests: the processes of one site, started and stopped together."""
 
 import json
 import subprocess
@@ -13,7 +13,7 @@ from support.servers import ROOT
 
 
 def new_folder(name):
-    # Short and open to look through: PostgreSQL's account and the sandbox have to get there.
+    # A short path that all accounts may search: PostgreSQL's account and the sandbox must reach it.
     path = Path(tempfile.mkdtemp(prefix=f"runyard-{name}."))
     path.chmod(0o755)
     return path
@@ -26,7 +26,7 @@ def bootstrap(database):
 
 
 def sandbox_kind():
-    """bwrap where it works: containers often forbid the namespaces it is made of."""
+    """bwrap if it works: containers often forbid the namespaces that it needs."""
     script = f"source {ROOT}/deploy/local/lib.sh; source {ROOT}/deploy/local/servers.sh; sandbox_kind 2>/dev/null"
     return subprocess.run(["bash", "-c", script], check=True, capture_output=True, text=True).stdout.strip()
 
@@ -74,7 +74,7 @@ esac
 
 
 class FullSite(Site):
-    """With a notifier, services for run tasks, and programs in the place of those that cost money. Deadlines are short."""
+    """With a notifier, services for run tasks, and replacements for commercial programs. Deadlines are short."""
 
     def __init__(self, folder, bus, database, sandbox, redis, engine=None):
         super().__init__(folder, bus, database, sandbox, engine)
@@ -101,13 +101,13 @@ class FullSite(Site):
         return self
 
     def estimates(self, wanted):
-        """Whether runs made from now on have a cost estimate."""
+        """Enables cost estimates for future runs, or disables them."""
         body = {"data": {"type": "organizations", "attributes": {"cost-estimation-enabled": wanted}}}
         self.api.patch(f"organizations/{self.api.organization}", body)
 
 
 def release_all(services):
-    """Stops every one, whatever the others did; then says the first thing that was wrong."""
+    """Stops all of them, even if one fails, and then raises the first error."""
     wrong = []
     for service in reversed(services):
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A mail server in the test's own process: it takes what it is sent, or refuses it as it is told to."""
+"""A mail server in the test's own process. It accepts mails, or refuses them as configured."""
 
 import base64
 import email
@@ -91,18 +91,18 @@ class Handler(socketserver.StreamRequestHandler):
 
 
 class Sink:
-    """`refusals` are the answers to the next recipients: {"a@example.com": ["451 later"]}. With a `context` it offers TLS, with a
-    `login` (user, password) it asks for one."""
+    """`refusals` are the answers to the next recipients: {"a@example.com": ["451 later"]}. With a `context` it offers
+    TLS, with a `login` (user, password) it requires one."""
 
     def __init__(self):
         self.mails = []
-        self.said = []  # the commands it got
+        self.said = []  # the received commands
         self.context = None
         self.login = None
         self.refusals = {}
         self.server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
-        self.server.handle_error = lambda *_: None  # a client that went away
+        self.server.handle_error = lambda *_: None  # a client that disconnected
         self.server.sink = self
         threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
 

@@ -15,12 +15,12 @@ from support.api import Api
 from support.office import Hands
 from support.people import People
 
-# The workspace or the project of these routes stands in the body, so an error of the body may come before a refusal.
+# The body of these routes names the workspace or the project, so an error in the body may come before a refusal.
 OBJECT_IN_BODY = {"runs_create", "team_workspaces_create", "team_projects_create", "workspaces_create", "plan_exports_create"}
-# A tenant has the object of these routes, and no content behind it: no job has sent any.
+# A tenant has the object of these routes, but no content of it: no job has sent any.
 NO_CONTENT = {"states_json_download", "plan_exports_download", "applies_errored_state", "jobs_policies"}
 
-# Background work of the scheduler, and each use of a token, changes these without any request.
+# The scheduler's background work, and each use of a token, change these without a request.
 RESTLESS_TABLES = {"outbox", "dead_letters", "audit_totals", "audit_counted", "sessions", "retention_marks"}
 RESTLESS_COLUMNS = ["last_used_at", "last_seen_at", "seen_at", "last_ping_at", "leased_until", "lease_until"]
 
@@ -40,7 +40,7 @@ def digest(database):
 
 
 class Tenant:
-    """ids: an object for each name that a path of routes.def has (`:workspace`). The owner is no site admin."""
+    """ids: an object for each name in the paths of routes.def (`:workspace`). The owner is not a site admin."""
 
     def __init__(self, office, mark, service_url):
         self.office, self.mark = office, mark
@@ -137,7 +137,8 @@ class Tenant:
         ids["output"] = api.get(f"state-versions/{ids['state']}/outputs").data[0]["id"]
 
     def make_runs(self):
-        """A run that waits for its run task, and two whose plans are claimed jobs. All stay as they are while the tests run."""
+        """A run that waits for its run task, and two whose plans are claimed jobs. All keep their status during the
+        tests."""
         api, ids, mark = self.api, self.ids, self.mark
         self.task_tokens = {}
         for key, place in (("run", "workspace"), ("asked_run", "asked")):
@@ -168,7 +169,7 @@ class Tenant:
         self.ids["unrecorded"] = self.api.get(f"runs/{run}/unrecorded-resources").data[0]["id"]
 
     def task_token(self, run):
-        """The token in the request to the run's task, which a notifier takes and never answers."""
+        """The token in the request to the run's task, which a notifier has claimed and never answers."""
         notifier = Api(self.office.scheduler.url, self.office.tokens["notifier-token"])
         body = {"notifier": "by-hand", "callback-url": "http://127.0.0.1:9", "most": 200, "ids": []}
         claimed = notifier.ask("POST", f"{self.office.scheduler.url}/api/notifier/v1/claim", body).json["requests"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A program on a terminal of its own, as somebody sits at it: what it shows, and what is typed."""
+"""A program on a terminal of its own: its output, and typed input."""
 
 import fcntl
 import os
@@ -25,7 +25,7 @@ class Terminal:
         self.arrived = threading.Lock()
         self.end, inner = pty.openpty()
         fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 60, COLUMNS, 0, 0))
-        # The session of its own makes it the terminal's: an interrupt that is typed reaches it.
+        # The session makes this its controlling terminal, so that a typed interrupt reaches the program.
         self.popen = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "setsid", "--ctty", *self.argv], cwd=folder, env={**env, "TERM": "xterm"},
                                       stdin=inner, stdout=inner, stderr=inner)
         os.close(inner)
@@ -36,7 +36,7 @@ class Terminal:
         while True:
             try:
                 some = os.read(self.end, 65536)
-            except OSError:  # the last one at its other end has gone
+            except OSError:  # the other end was closed
                 return
             with self.arrived:
                 self.raw += some
@@ -48,11 +48,11 @@ class Terminal:
 
     @property
     def text(self):
-        """All that was shown, without colours."""
+        """The whole output, without colours."""
         return CONTROLS.sub("", self.colored)
 
     def expect(self, what):
-        """Waits until it shows that, after what was expected before."""
+        """Waits for this text after the text that was expected before."""
 
         def shown():
             text = self.text
@@ -72,7 +72,7 @@ class Terminal:
         return self
 
     def ended(self, code=0):
-        """Waits for its end; all that it showed."""
+        """Waits until it exits. Returns the whole output."""
         try:
             self.popen.wait(PATIENCE)
         except subprocess.TimeoutExpired:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""The CLI of an engine, terraform or tofu, as its user has it: a folder, a configuration, a token, and a terminal or a pipe."""
+"""The CLI of an engine, terraform or tofu, as a user runs it: a folder, a configuration, a token, and a terminal or a
+pipe."""
 
 import json
 import subprocess
@@ -25,7 +26,7 @@ output "word" {
 
 
 class Terraform:
-    """One user in one folder. For HOST a block of the CLI's configuration says where the services are, over plain HTTP."""
+    """One user in one folder. A block of the CLI's configuration for HOST names the services, over plain HTTP."""
 
     def __init__(self, site, engine, folder, body=BODY, host=HOST, token=None, signed_in=True, **environment):
         self.site = site
@@ -39,7 +40,7 @@ class Terraform:
         config = home / "terraformrc"
         config.write_text(self.services() + (self.credentials(token or site.api.token) if signed_in else ""))
         self.environment = clean_environment(HOME=home, CHECKPOINT_DISABLE=1, **environment)
-        if signed_in:  # a file that is named keeps terraform from those that `terraform login` writes
+        if signed_in:  # with a configuration file named in the environment, terraform ignores those that `terraform login` writes
             self.environment["TF_CLI_CONFIG_FILE"] = str(config)
         self.write("main.tf", body)
 
@@ -59,7 +60,7 @@ class Terraform:
         return self
 
     def settings(self, block, **workspaces):
-        """The settings, of a "cloud" or a "remote" block, with what stands in its block of workspaces."""
+        """The settings of a "cloud" or a "remote" block; `workspaces` is its inner block."""
         block = {"cloud": "cloud", "remote": 'backend "remote"'}[block]
         lines = "".join(f"      {name} = {json.dumps(value)}\n" for name, value in workspaces.items())
         return self.write("settings.tf", f'terraform {{\n  {block} {{\n    hostname = "{self.host}"\n    organization = "{self.site.api.organization}"\n'
@@ -73,11 +74,11 @@ class Terraform:
         return self.open[-1]
 
     def run(self, *arguments, code=0, **environment):
-        """What it showed on a terminal where nobody types."""
+        """The output on a terminal without input."""
         return self.terminal(*arguments, **environment).ended(code)
 
     def pipe(self, *arguments, code=0, stdin=None, **environment):
-        """What a script gets from its standard output."""
+        """The standard output of a script."""
         done = subprocess.run([self.engine.path, *arguments], cwd=self.folder, env={**self.environment, **environment}, input=stdin or "",
                               capture_output=True, text=True)
         assert done.returncode == code, f"{arguments} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
@@ -92,11 +93,11 @@ class Terraform:
     # ---- the other side ----
 
     def workspace(self, name):
-        """Its id."""
+        """The workspace's id."""
         return self.site.api.get(f"organizations/{self.site.api.organization}/workspaces/{name}").data["id"]
 
     def runs(self, name):
-        """The attributes of its runs, the newest first; those that only plan are among them."""
+        """The attributes of its runs, the newest first, including plan-only runs."""
         query = {"filter[operation]": "plan_only,plan_and_apply,refresh_only,destroy,empty_apply,save_plan"}
         return [run["attributes"] for run in self.site.api.get(f"workspaces/{self.workspace(name)}/runs", **query).data]
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Waiting for conditions. Nothing in the tests waits for a time."""
+"""Waits for conditions. No test waits for a time."""
 
 import time
 
-# How many seconds anything may take on a machine that is slow and has much else to do. What comes does not wait for it.
+# The limit in seconds for any wait, enough for a slow and busy machine. A wait ends as soon as its condition is true.
 PATIENCE = 180.0
 
 
@@ -12,7 +12,7 @@ class TimedOut(AssertionError):
 
 
 def until(condition, what, timeout=PATIENCE, every=0.03):
-    """Polls until condition() is true and returns what it gave; `what` says what did not come."""
+    """Polls until condition() is true and returns its result; `what` describes the missing event for the error."""
     end = time.monotonic() + timeout
     while True:
         result = condition()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Task results that wait for their request, put into the database without the runs that would lead to them."""
+"""Task results with pending requests, inserted into the database without the runs that would lead to them."""
 
 import json
 import random
@@ -16,7 +16,8 @@ def new_id(prefix):
 
 
 class Waiting:
-    """Task results of one run that never gets anywhere. `bus` takes their tickets; without one the scheduler sends them, by its outbox."""
+    """Task results of one run that never progresses. `bus` gets their tickets; without one the scheduler sends them
+    from its outbox."""
 
     def __init__(self, database, api, bus=None):
         self.bus = bus
@@ -27,7 +28,7 @@ class Waiting:
         self.connection.execute("insert into task_stages (id, run_id, stage, status) values (%s, %s, 'pre_plan', 'running')", [self.stage, self.run])
 
     def add(self, *urls, give_up=60, tickets=True):
-        """One for each URL, with its ticket; their ids."""
+        """Adds one for each URL, with its ticket. Returns their ids."""
         ids = [new_id("taskrs") for _ in urls]
         with self.connection.transaction(), self.connection.cursor() as cursor:
             cursor.executemany(
@@ -46,12 +47,12 @@ class Waiting:
         return self.connection.execute(f"select {name} from task_results where id = %s", [id]).fetchone()[0]
 
     def count(self, **columns):
-        """How many have these values."""
+        """The number of those with these values."""
         where = " and ".join(f"{name} = %s" for name in columns)
         return self.connection.execute(f"select count(*) from task_results where {where}", list(columns.values())).fetchone()[0]
 
     def ended(self, id):
-        """Waits for its final status."""
+        """Waits for the final status."""
         until(lambda: self.column(id, "status") not in ("pending", "running"), lambda: f"{id} ends: {self.row(id)}")
         return self.column(id, "status")
 

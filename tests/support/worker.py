@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A worker's side of the protocol by hand (proto/README.md), for what no real worker would do."""
+"""A worker's side of the protocol (proto/README.md), controlled by the test, for actions that no real worker takes."""
 
 import json
 import threading
@@ -17,7 +17,7 @@ def parcel(*parts):
 
 
 class HandWorker:
-    """capabilities: None is a worker of an earlier version, which says nothing of them."""
+    """capabilities: None for a worker of an earlier version, which reports none."""
 
     def __init__(self, url, token, name="by-hand", slots=1, capabilities=None):
         self.url = url
@@ -42,11 +42,11 @@ class HandWorker:
         return self.call("POST", "claim", {"worker": self.id, "slots": slots, **self.capable}).json["jobs"]
 
     def wait(self, slots=1):
-        """Whether a job waits in its pool: answered when there is one, or after a while."""
+        """Waits for a job in its pool: answered when there is one, or after a while."""
         return self.call("POST", "wait", {"worker": self.id, "slots": slots}).json["jobs"]
 
     def beat(self, *jobs):
-        """What the scheduler says of these jobs: {job: (held, stop)}."""
+        """The scheduler's answer about these jobs: {job: (held, stop)}."""
         listed = [{"job": job["job"], "attempt": job["attempt"]} for job in jobs]
         body = {"free": 0, "slots": 1, "draining": False, "partitions": [], "jobs": listed, **self.capable}
         return {said["job"]: (said["held"], said["stop"]) for said in self.call("POST", "heartbeat", body, self.own_token).json["jobs"]}
@@ -55,7 +55,7 @@ class HandWorker:
         self.call("POST", "leave", {"failed": False}, self.own_token)
 
     def listen(self, *told):
-        """What is to stop: waits for something that was not told."""
+        """The jobs to stop: waits for one that was not reported before."""
         request = {"told": list(told)}
         return self.call("POST", "control", request, self.own_token).json["stops"]
 
@@ -64,7 +64,7 @@ class HandWorker:
         return self.call(method, f"jobs/{job['job']}/{what}", body, job["token"], check)
 
     def parcel(self, job, *parts):
-        """Uploads in one request, each (path, bytes): what is answered to each."""
+        """Uploads several (path, bytes) in one request. Returns the answer to each."""
         return self.on(job, "POST", "parcel", parcel(*parts)).json["parts"]
 
     def result(self, job, outcome="passed", **more):
@@ -74,7 +74,7 @@ class HandWorker:
 
 
 class Asking:
-    """A request that the scheduler keeps back, in a thread of its own."""
+    """A request that the scheduler holds open, in a thread of its own."""
 
     def __init__(self, ask, *arguments):
         self.got = None

@@ -1,4 +1,4 @@
-"""Opens and makes devices."""
+"""Opens and creates devices."""
 import glob
 import os
 import stat

@@ -1,4 +1,4 @@
-"""The same 200 folders deep."""
+"""Fills the disk like disk_shallow, but 200 folders deep."""
 import os
 import time
 

@@ -1,4 +1,4 @@
-"""The same in files that are deleted and still open."""
+"""Fills the disk like disk_shallow, but with files that are deleted and still open."""
 import os
 import time
 

@@ -1,4 +1,4 @@
-"""Writes more than a job may have of disk, in many files."""
+"""Writes more than a job's disk limit, in many files."""
 import time
 
 print("PROBED", flush=True)

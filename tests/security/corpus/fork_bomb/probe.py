@@ -1,4 +1,4 @@
-"""Starts more processes than a job may have, each in a session of its own; bounded, should there be no limit."""
+"""Starts more processes than a job may have, each in a session of its own. Bounded, in case there is no limit."""
 import os
 import time
 

@@ -1,4 +1,4 @@
-"""Leaves links to files outside wherever the worker reads or removes something when the job is over."""
+"""Leaves links to files outside at all places that the worker reads or removes after the job."""
 import os
 
 target = os.environ["CANARY"]

@@ -1,4 +1,4 @@
-"""Takes more memory than a job may have; bounded, should there be no limit."""
+"""Allocates more memory than a job may have. Bounded, in case there is no limit."""
 import time
 
 print("PROBED", flush=True)

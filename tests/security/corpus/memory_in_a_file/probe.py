@@ -1,4 +1,4 @@
-"""Takes more memory than a job may have, in files without a name."""
+"""Uses more memory than a job may have, in anonymous files."""
 import os
 import time
 

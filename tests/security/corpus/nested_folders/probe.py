@@ -1,4 +1,4 @@
-"""30,000 folders, one in the other."""
+"""Creates 30,000 nested folders."""
 import os
 
 for _ in range(30000):

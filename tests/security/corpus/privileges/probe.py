@@ -1,4 +1,4 @@
-"""Tries to get rights that a job does not have."""
+"""Tries to get privileges that a job does not have."""
 import ctypes
 import errno
 import os
@@ -13,7 +13,7 @@ for name in ("CapEff", "CapPrm", "CapInh", "CapAmb"):
         print("ESCAPED: holds", name, status[name])
 shutil.copy("/bin/sh", "shell")
 os.chmod("shell", 0o6755)
-# Each would be harmless outside of a sandbox, too.
+# Each would be harmless outside of a sandbox.
 for command in ("mkdir mounted && mount -t tmpfs none mounted", "mount -o remount,rw /usr", "chroot /proc/1/root true", "unshare -r true", "unshare -m true", "unshare -n true", "nsenter -t 1 -m true",
                 "su -c true nobody", "sysctl -w kernel.printk_ratelimit_burst=11", "renice -n -5 $$", "chown 65534 shell"):
     if subprocess.run(["sh", "-c", command], stdin=subprocess.DEVNULL, capture_output=True).returncode == 0:
@@ -24,7 +24,7 @@ X86_64 = {"keyctl": (250, 0, -3, 0), "bpf": (321, 0, 0, 0), "perf_event_open": (
 for name, call in X86_64.items() if os.uname().machine == "x86_64" else ():
     ctypes.set_errno(0)
     libc.syscall(*call)
-    # A filter answers EPERM or ENOSYS. Any other result says that the kernel has looked at the arguments.
+    # The filter returns EPERM or ENOSYS. With any other result the kernel has evaluated the arguments.
     if ctypes.get_errno() not in (errno.EPERM, errno.ENOSYS):
         print("ESCAPED: the kernel takes the system call", name)
 print("PROBED")

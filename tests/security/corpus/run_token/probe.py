@@ -1,4 +1,4 @@
-"""Asks the API with the token that the run finds in its own configuration of the engine."""
+"""Calls the API with the token that the run finds in its own configuration of the engine."""
 import json
 import os
 import re

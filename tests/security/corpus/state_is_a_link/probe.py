@@ -1,4 +1,4 @@
-"""Puts a link in the place of every file that the worker reads when the apply is over."""
+"""Replaces every file that the worker reads after the apply with a link."""
 import os
 
 for folder in ("../state", "../out", "."):

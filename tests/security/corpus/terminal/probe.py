@@ -1,4 +1,4 @@
-"""Puts characters into the worker's terminal."""
+"""Pushes characters into the worker's terminal."""
 import fcntl
 import glob
 import os

@@ -1,4 +1,4 @@
-"""Reads and signals processes that are not the job's."""
+"""Reads and signals processes outside of the job."""
 import glob
 import os
 
@@ -9,7 +9,7 @@ for path in glob.glob("/proc/[0-9]*"):
             text = open(f"{path}/{name}", "rb").read()
         except OSError:
             continue
-        # The job's own environment has no name of the worker's options.
+        # The job's own environment has no variables of the worker's options.
         if b"RUNYARD_" in text or b"runyard-worker" in text or b"agent-token" in text:
             print("ESCAPED: read", path, name)
 for path in (f"/proc/{worker}/root", f"/proc/{worker}/cwd", f"/proc/{worker}/fd", f"/proc/{worker}/mem", "/proc/1/root/root", "/proc/1/root/home"):
@@ -19,7 +19,7 @@ for path in (f"/proc/{worker}/root", f"/proc/{worker}/cwd", f"/proc/{worker}/fd"
     except OSError:
         continue
 try:
-    os.kill(worker, 0)  # asks, and sends nothing
+    os.kill(worker, 0)  # checks the permission only
     print("ESCAPED: may signal the worker")
 except OSError:
     pass
