@@ -45,7 +45,7 @@ def test_another_backend_is_refused_before_the_plan(api, worker, variant):
 
 
 def test_a_cloud_block_in_an_override_is_refused(api, worker):
-    """init fails by itself where the host is out of reach; the run ends in either case without a plan."""
+    """init fails by itself if the host can't be reached. In either case the run ends without a plan."""
     worker()
     workspace = api.workspace(auto_apply=True)
     cloud = native('  cloud {\n    hostname = "127.0.0.1"\n    organization = "x"\n    workspaces {\n      name = "y"\n    }\n  }\n')
@@ -67,7 +67,7 @@ def held(api, workspace):
 
 @pytest.mark.parametrize("option", ["-state-out=/tmp/elsewhere.tfstate", "-state=/tmp/elsewhere.tfstate"])
 def test_an_apply_that_writes_no_state_holds_the_workspace(api, worker, option):
-    """terraform says "Apply complete!", and what it made would be in nobody's state."""
+    """terraform prints "Apply complete!", but the resources would be in no state."""
     one = worker()
     workspace = api.workspace(auto_apply=True)
     variable = api.variable(workspace, "TF_CLI_ARGS_apply", option, category="env")
@@ -91,7 +91,7 @@ def short(scheduler):
 
 @pytest.mark.parametrize("json_log", [True, False], ids=["json", "plain"])
 def test_a_worker_killed_in_an_apply_that_writes_no_state_holds_the_workspace(short, api, worker, gate, json_log):
-    """The next worker with its folder finds no state there. It lists what the engine reported."""
+    """The next worker with its folder finds no state there. It lists the resources that the engine reported."""
     one = worker(sandbox_bind=gate.folder)
     workspace = api.workspace(auto_apply=True, structured_run_output_enabled=json_log)
     variable = api.variable(workspace, "TF_CLI_ARGS_apply", "-state-out=/tmp/elsewhere.tfstate", category="env")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""`terraform login` or `tofu login` at a terminal, with somebody who signs in and approves; over TLS, as the client insists."""
+"""`terraform login` or `tofu login` at a terminal, with a user who signs in and approves; over TLS, which the client
+requires."""
 
 import json
 import os
@@ -19,7 +20,7 @@ mv "$HOME/address.part" "$HOME/address"
 
 
 class User:
-    """Somebody with an empty home, whose desktop opens addresses by writing them to a file."""
+    """A user with an empty home directory, whose desktop opens URLs by writing them to a file."""
 
     def __init__(self, folder, server, authority, engine):
         self.server, self.engine, self.home = server, engine, folder / "home"
@@ -38,7 +39,7 @@ class User:
         return Terminal([self.engine.path, *arguments], self.home, self.environment)
 
     def asked(self):
-        """The address that the engine has opened."""
+        """The URL that the engine has opened."""
         address = self.home / "address"
         until(address.exists, "the engine opens the browser")
         return address.read_text().strip()
@@ -55,7 +56,7 @@ def user(folder, authority, scheduler, tokens, engine):
 
 
 def approve(user, tokens, press):
-    """In the browser: signs in, answers the page, and goes to where that leads."""
+    """In the browser: signs in, answers the page, and follows the redirect."""
     browser = Browser(f"https://{user.host}", trust=user.server.trust)
     browser.ask(user.asked())
     assert "Sign in" in browser.text
@@ -87,7 +88,7 @@ def test_login_and_logout(user, tokens, request):
 
 
 def test_a_login_that_is_denied(user, tokens):
-    """The CLI says so in the browser, and goes on waiting for somebody who approves."""
+    """The CLI shows this in the browser, and continues to wait for an approval."""
     login = user.run("login", user.host)
     login.expect("Only 'yes' will be accepted").type("yes")
     assert approve(user, tokens, "deny").status == 400

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""terraform plan and apply in every form, with a cloud block and with the older remote backend: what is asked of the server, and what is shown."""
+"""terraform plan and apply in every form, with a cloud block and with the older remote backend: the requests to the
+server, and the output."""
 
 import itertools
 import json
@@ -150,7 +151,7 @@ def test_an_apply_that_fails(terraform):
 
 
 def test_a_working_directory(terraform):
-    """The archive is the whole tree, and the run happens in the folder of it that is ours."""
+    """The archive contains the whole tree, and the run uses our folder in it."""
     name = new_name()
     user = terraform(name)
     user.site.api.patch(f"workspaces/{user.workspace(name)}", {"data": {"type": "workspaces", "attributes": {"working-directory": "user-1"}}})
@@ -172,7 +173,7 @@ def test_sensitive_values_are_nowhere(terraform):
 
 
 def test_in_json(terraform):
-    """-json is for the local engine; here it only says the version so."""
+    """-json applies to the local engine; here it only prints the version."""
     user = terraform(new_name())
     lines = user.pipe("plan", "-json", "-no-color").splitlines()
     assert json.loads(lines[0])["type"] == "version" and re.search(r"^Plan: 1 to add", "\n".join(lines), re.M)
@@ -199,7 +200,7 @@ def pool(site):
 
 
 def test_agent_mode(terraform, site, pool):
-    """As remote mode, by the workers of the pool that the workspace names."""
+    """As in remote mode, by the workers of the workspace's pool."""
     user = terraform(new_name())
     body = {"data": {"type": "workspaces", "attributes": {"execution-mode": "agent", "agent-pool-id": pool}}}
     site.api.patch(f"workspaces/{user.workspace(user.name)}", body)

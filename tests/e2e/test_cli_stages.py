@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Run tasks, policies, overrides and cost estimates as the CLI shows them."""
+"""Run tasks, policies, overrides and cost estimates in the CLI's output."""
 
 import itertools
 import shutil
@@ -16,7 +16,8 @@ DENIES = 'package p\nimport rego.v1\ndeny contains "never" if count(input.plan.r
 
 @pytest.fixture
 def staged(full_site, terraform):
-    """staged(tasks=[(stage, enforcement, what its service does)], opa=..., sentinel=[(enforcement, source)]): a user whose runs have these."""
+    """staged(tasks=[(stage, enforcement, service's behaviour)], opa=..., sentinel=[(enforcement, source)]): a user
+    whose runs have these."""
 
     def make(block="cloud", tasks=(), opa=(), sentinel=()):
         user = terraform(f"stages-{next(names)}", block)
@@ -59,7 +60,7 @@ def test_a_mandatory_run_task_that_fails(staged):
 
 @pytest.mark.parametrize("block", ["cloud", "remote"])
 def test_a_mandatory_run_task_that_fails_before_the_apply(staged, block):
-    """The CLI shows the plan though the task has answered before the CLI has read the plan's log."""
+    """The CLI shows the plan even if the task has answered before the CLI has read the plan's log."""
     user = staged(block, tasks=[("pre_apply", "mandatory", says("failed", "not this one"))])
     said = user.run("apply", "-auto-approve", code=1)
     assert "Plan: 1 to add" in said and "will be created" in said
@@ -70,7 +71,7 @@ def test_a_mandatory_run_task_that_fails_before_the_apply(staged, block):
 
 
 def test_policies_of_opa(staged):
-    """A mandatory one that fails is overridden at the prompt, whatever -auto-approve says."""
+    """A failed mandatory one is overridden at the prompt, even with -auto-approve."""
     user = staged(opa=[("mandatory", DENIES), ("advisory", ALLOWS)])
     applying = user.terminal("apply", "-auto-approve").expect("OPA Policy Evaluation").expect("Overall Result: FAILED").expect("2 policies evaluated").expect("Failed").expect("Passed").expect(user.engine.words("Do you want to override the failed policies?"))
     assert user.runs(user.name)[0]["status"] in ("policy_override", "post_plan_awaiting_decision")
@@ -98,7 +99,7 @@ def test_a_policy_of_sentinel_that_is_hard(staged):
 
 
 def test_a_policy_of_sentinel_overridden_by_itself(staged):
-    """With -auto-approve the CLI overrides what may be overridden, without asking."""
+    """With -auto-approve the CLI overrides without asking where this is permitted."""
     user = staged(sentinel=[("soft-mandatory", "fails")])
     said = user.apply()
     assert "Apply complete! Resources: 1 added" in said

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Commands that read and write the state from here, whatever the workspace's execution mode; and runs in local mode."""
+"""Commands that read and write the state from the client, in every execution mode of the workspace; and runs in local
+mode."""
 
 import itertools
 import json
@@ -26,7 +27,7 @@ output "hidden" {
 
 @pytest.fixture
 def applied(terraform):
-    """A user whose workspace has a state, made in local mode, which is the quicker one."""
+    """A user whose workspace has a state, created in local mode, which is faster."""
 
     def make(block="cloud", mode="local", body=MORE):
         user = terraform(f"state-{next(names)}", block, body)
@@ -98,7 +99,8 @@ def test_pushing_it(applied, block, mode):
 
 
 def test_pushing_with_force(applied):
-    """The remote backend says so to the server; the cloud block of this version does not, and gets words for it."""
+    """The remote backend reports this to the server. The cloud block of this version does not, and gets an
+    explanation."""
     user = applied("remote")
     state = json.loads(user.pipe("state", "pull"))
     user.apply("-var", "word=other")

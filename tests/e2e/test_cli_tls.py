@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""The CLI over TLS with a CA that only it knows of: the scheduler's own, and that of a proxy in front; and `terraform login`."""
+"""The CLI over TLS with a private CA: the scheduler's own TLS, and that of a proxy in front; and `terraform login`."""
 
 import contextlib
 import json
@@ -18,7 +18,7 @@ from support.terraform import Terraform
 
 
 class Proxy:
-    """Takes TLS and passes on what is in it."""
+    """Terminates TLS and forwards the contents."""
 
     def __init__(self, certificate, key):
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -57,7 +57,7 @@ class Proxy:
 
 @pytest.fixture
 def user(tmp_path, authority, engine):
-    """user(scheduler, api, host, ...): somebody who trusts that CA."""
+    """user(scheduler, api, host, ...): a user who trusts that CA."""
     users = []
 
     def make(server, api, host, **more):
@@ -70,7 +70,7 @@ def user(tmp_path, authority, engine):
 
 
 def log_in(user, browser, name, password):
-    """At the terminal and in the browser, to the token that is saved."""
+    """From the terminal and the browser to the saved token."""
     terminal = user.terminal("login", user.host).expect("Do you want to proceed?").expect("Enter a value:").type("yes")
     terminal.expect("access the login page for").expect(user.engine.words("Terraform will now wait for the host to signal"))
     url = re.search(r"https://\S+/oauth/authorize\?[^\s']+", terminal.text).group(0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""What the CLI shows while it waits: for other runs, for a lock, for somebody's decision; and what Ctrl-C does then."""
+"""The CLI's output while it waits for other runs, for a lock, or for a decision; and Ctrl-C meanwhile."""
 
 import itertools
 
@@ -16,7 +16,7 @@ QUESTION = "Do you want to cancel the remote operation?"
 
 @pytest.fixture
 def gates(full_site):
-    """Gates that stand open when the test is over."""
+    """Gates that are opened when the test is over."""
     made = []
 
     def make():
@@ -41,7 +41,7 @@ def new_name():
 
 
 def status_is(user, *wanted):
-    """The newest run's status becomes that."""
+    """Waits until the newest run has that status."""
     until(lambda: tuple(run["status"] for run in user.runs(user.name))[: len(wanted)] == wanted,
           lambda: f"{wanted}, not {[run['status'] for run in user.runs(user.name)]}")
 
@@ -60,7 +60,7 @@ def test_an_interrupt_in_the_plan(full_site, terraform, gates, block):
 
 @both
 def test_an_interrupt_in_the_apply(full_site, terraform, gates, block):
-    """Who does not cancel leaves it running."""
+    """If the user does not cancel, the run continues."""
     gate = gates()
     user = terraform(new_name(), block, stops_in_apply(gate))
     applying = user.terminal("apply").expect("Enter a value:").type("yes").expect("terraform_data.one: Creating...")

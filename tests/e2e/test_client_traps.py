@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""What clients stumble over if it is missing: headers, logs, and parts of documents that they read without looking."""
+"""Details that clients rely on: headers, logs, and members of documents that they read without a check."""
 
 import http.client
 import urllib.parse
@@ -39,7 +39,7 @@ def log_url(api, run, kind="plan"):
 
 
 def test_every_answer_has_the_headers(site, workspace, planned):
-    """Those of uploads, downloads, logs and errors too."""
+    """Includes uploads, downloads, logs and errors."""
     api, nobody = site.api, Api(site.api.url, None)
     version = api.post(f"workspaces/{workspace}/configuration-versions", {"data": {"type": "configuration-versions", "attributes": {}}}).data
     upload = version["attributes"]["upload-url"]
@@ -57,7 +57,8 @@ def test_every_answer_has_the_headers(site, workspace, planned):
 
 
 def test_logs(site, workspace, start):
-    """The whole query is the client's; bytes are counted with the marks at both ends; what is not there yet is empty."""
+    """The whole query is the client's. Byte counts include the marks at both ends. Parts that do not exist yet are
+    empty."""
     api, nobody = site.api, Api(site.api.url, None)
     run = api.run_files(workspace, CHANGES)
     plan, apply = log_url(api, run), log_url(api, run, "apply")
@@ -79,7 +80,7 @@ def test_logs(site, workspace, start):
 
 
 def test_the_status_is_final_when_the_log_ends(site, workspace):
-    """Who sees the log's end asks for the status once, and is not made to ask again."""
+    """A client that has seen the log's end requests the status once, and must not have to repeat that."""
     api = site.api
     run = api.run_files(workspace, CHANGES)
     url, plan = log_url(api, run), api.sibling(run, "plan")
@@ -114,7 +115,7 @@ def test_what_clients_read_without_looking(site, workspace, planned):
 
 
 def test_a_run_for_plain_eyes(site, workspace, engine):
-    """The remote backend says no X-Terraform-Integration: its log is text, and no client is to render it again."""
+    """The remote backend sends no X-Terraform-Integration: its log is text, which the client must not render again."""
     api = site.api
     configuration = api.upload(workspace, CHANGES)
     relations = {name: {"data": {"type": f"{name}s", "id": identity}} for name, identity in (("workspace", workspace), ("configuration-version", configuration))}
@@ -127,7 +128,7 @@ def test_a_run_for_plain_eyes(site, workspace, engine):
 
 
 def test_locks(site, workspace, planned):
-    """By the words of a refusal the client tells who holds the lock; the body of its own has a type that is empty."""
+    """The client finds out from the wording of a refusal who holds the lock. Its own request body has an empty type."""
     api = site.api
     held = api.call("POST", f"workspaces/{workspace}/actions/unlock")
     assert held.status == 409 and f"is locked by Run {planned}" in held.errors()
@@ -142,7 +143,7 @@ def test_locks(site, workspace, planned):
 
 
 def test_unlocking_waits_for_the_state(site):
-    """While the newest state was announced and did not come, the client is to try again: a 422 with these words."""
+    """While the newest state is announced and missing, the client must retry: a 422 with this wording."""
     api = site.api
     workspace = api.workspace()
     api.post(f"workspaces/{workspace}/actions/lock", {"reason": "r"})
@@ -154,7 +155,7 @@ def test_unlocking_waits_for_the_state(site):
 
 
 def test_queries_that_mean_nothing_are_ignored(site):
-    """terraform itself sends one, which is no form encoding either."""
+    """terraform itself sends one, and it is not form-encoded."""
     api = site.api
     connection = http.client.HTTPConnection("127.0.0.1", site.scheduler.port)
     path = f"/api/v2/organizations/{api.organization}/workspaces?TagBindings=%7B%20env%20prod%7D&filter%5Btagged%5D%5B0%5D%5Bkey%5D=env&filter%5Btagged%5D%5B0%5D%5Bvalue%5D=prod&x&=&search%5Btags%5D=env"

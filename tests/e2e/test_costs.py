@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Cost estimates of real plans, by price books and by a program in infracost's place."""
+"""Cost estimates of real plans, by price books and by a replacement for infracost."""
 
 import json
 import os
@@ -140,7 +140,7 @@ ANSWER = {
 
 @pytest.fixture
 def infracost(folder):
-    """infracost(script) is a program in its place, given what bash says."""
+    """infracost(script) replaces the program with a bash script."""
 
     def make(script):
         path = folder / "infracost"

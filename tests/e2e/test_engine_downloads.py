@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Workers download engines by exact version from a mirror with the layout of the makers' release sites."""
+"""Workers download engines by exact version from a mirror with the layout of the vendors' release sites."""
 
 import hashlib
 import os
@@ -20,7 +20,7 @@ PLATFORM = {"x86_64": "linux_amd64", "aarch64": "linux_arm64"}[os.uname().machin
 
 
 class Maker:
-    """One maker's signing key and release site."""
+    """A vendor's signing key and release site."""
 
     def __init__(self, folder, engine, program):
         self.engine, self.program = engine, program
@@ -36,7 +36,7 @@ class Maker:
         subprocess.run(["gpgconf", "--homedir", self.home, "--kill", "all"], check=False)
 
     def release(self, version, says=None):
-        """An engine that calls itself so, and does its work by the engine of the test."""
+        """An engine that reports that version, and runs the engine of the test."""
         title, prefix, ending = {"terraform": ("Terraform", "", ".sig"), "tofu": ("OpenTofu", "v", ".gpgsig")}[self.program]
         folder = self.site / f"{prefix}{version}"
         folder.mkdir()
@@ -54,7 +54,7 @@ class Maker:
 
 @pytest.fixture
 def makers(engine, tmp_path):
-    """The two makers, and the folder of their keys."""
+    """The two vendors, and the folder of their keys."""
     made = [Maker(tmp_path, engine, program) for program in ("terraform", "tofu")]
     keys = tmp_path / "keys"
     keys.mkdir()
@@ -67,7 +67,7 @@ def makers(engine, tmp_path):
 
 @pytest.fixture
 def mirror(tmp_path):
-    """Serves the sites. What is asked for below /moved is somewhere else: the makers' sites redirect to storage."""
+    """Serves the sites. Requests below /moved are redirected, as the vendors' sites redirect to storage."""
     asked = []
 
     class Handler(SimpleHTTPRequestHandler):
@@ -96,7 +96,7 @@ def mirror(tmp_path):
 
 @pytest.fixture
 def able(worker, engine, makers, mirror, folder):
-    """able() starts a worker that has no engine and downloads both. It reads a copy of the keys."""
+    """able() starts a worker without engines that downloads both. It reads a copy of the keys."""
 
     def start(**options):
         keys = folder / "keys"
@@ -181,7 +181,7 @@ def test_without_a_mirror_nothing_is_downloaded(api, able, worker, engine, maker
 
 
 def test_the_makers_keys_are_those_that_they_publish(tmp_path):
-    """deploy/engine-keys takes them from the makers' own installers."""
+    """deploy/engine-keys extracts them from the vendors' own installers."""
     subprocess.run([ROOT / "deploy/engine-keys", tmp_path], env={**os.environ, "RUNYARD_HOME": DEPS}, check=True, capture_output=True)
     published = {"terraform": "C874011F0AB405110D02105534365D9472D7468F", "tofu": "E3E6E43D84CB852EADB0051D0C0AF313E5FD9F80"}
     for program, fingerprint in published.items():

@@ -10,12 +10,12 @@ ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
 
 @pytest.fixture(autouse=True)
 def short_leases(scheduler):
-    """A worker tells of a new engine with its next heartbeat."""
+    """A worker reports a new engine with its next heartbeat."""
     return scheduler(lease_seconds=8)
 
 
 def install(folder, engine, program, title, version):
-    """An engine that calls itself so, and does its work by the engine of the test."""
+    """An engine that reports that version, and runs the engine of the test."""
     folder.mkdir(exist_ok=True)
     draft, path = folder / f".{program}-{version}", folder / f"{program}-{version}"
     draft.write_text(f'#!/bin/sh\ncase "$1" in\nversion) echo "{title} v{version}" ;;\n*) exec {engine.path} "$@" ;;\nesac\n')
@@ -25,7 +25,7 @@ def install(folder, engine, program, title, version):
 
 
 def alone(engine, folder):
-    """The options of a worker that has no engine besides those in the folder."""
+    """The options of a worker that has only the engines in the folder."""
     folder.mkdir(exist_ok=True)
     return {"engine": "/nowhere/terraform", "engine_dir": folder, "opa": "/nowhere/opa", "sandbox_bind": f"{engine.folder},{folder}"}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Ephemeral input variables, whose values no plan file holds, reach the apply."""
+"""The apply gets the values of ephemeral input variables, which no plan file contains."""
 
 import json
 
@@ -18,7 +18,7 @@ def has_them(engine):
 
 
 def using(name, declaration):
-    """The resource's provisioner is the one that reads the variable in the apply."""
+    """The resource's provisioner reads the variable in the apply."""
     return {"main.tf": declaration + """
 resource "terraform_data" "one" {
   provisioner "local-exec" {
@@ -44,7 +44,7 @@ def test_a_value_reaches_the_apply(site, sensitive):
 
 
 def test_of_a_run_a_set_and_the_environment(site):
-    """The strongest value counts, as it does for the plan; other variables are those of the plan."""
+    """The value with the highest precedence counts, as for the plan. Other variables are the plan's."""
     api = site.api
     workspace = api.workspace(auto_apply=False)
     ordinary = 'variable "number" {\n  type = number\n}\nvariable "list" {\n  description = "not ephemeral"\n  type = list(any)\n}\nvariable "exported" {\n  ephemeral = true\n}\n'

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
 # label: quick
-"""A run from upload to its end, with the real engine: every kind of run, what it is given and what it leaves."""
+"""A run from upload to end, with the real engine: every kind of run, its inputs and its results."""
 
 import base64
 import gzip
@@ -42,7 +42,7 @@ def api(site):
 
 
 def applied(api, workspace, files, **attributes):
-    """A run of these files, applied without asking; its id."""
+    """A run of these files, auto-applied. Returns its id."""
     run = api.run_files(workspace, files, auto_apply=True, **attributes)
     api.wait_status(run, "applied")
     return run
@@ -53,7 +53,7 @@ def output(api, workspace, name="word"):
 
 
 def plan_actions(api, run):
-    """{address: actions} of the run's plan, which is shown beside the apply."""
+    """{address: actions} of the run's plan, whose JSON is made concurrently with the apply."""
     path = f"plans/{api.sibling(run, 'plan')}/json-output"
     until(lambda: api.get(path).status == 200, "the plan is shown")
     return {change["address"]: change["change"]["actions"] for change in api.get(path).json["resource_changes"]}
@@ -273,7 +273,7 @@ def test_a_run_keeps_the_values_of_its_creation(api):
 
 
 def processes_that_show(secret):
-    """Processes with the value in their arguments, or in an environment that is not a configuration's own."""
+    """Processes with the value in their arguments, or in an environment other than a configuration's own."""
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             arguments, environment = (folder / "cmdline").read_bytes(), (folder / "environ").read_bytes()
@@ -411,7 +411,7 @@ resource "terraform_data" "two" {
 
 @pytest.mark.parametrize(("rest", "status"), [("", "planned_and_finished"), (FAILS, "errored")])
 def test_configuration_is_written_for_what_is_imported(api, rest, status):
-    """Also where the plan fails: what was written may be what it takes to go on."""
+    """Also if the plan fails: its output may be needed to continue."""
     workspace = api.workspace()
     run = api.run_files(workspace, {"main.tf": IMPORT + rest}, allow_config_generation=True, plan_only=True)
     api.wait_status(run, status)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""An init that would come to the same as one before is not made again, and every one that might not is."""
+"""An init whose result would equal an earlier one is skipped, and every other init runs."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ TIME = {"main.tf": 'terraform {\n  required_providers {\n    time = {\n      sou
 
 
 def pack(mirror, engine, number=None):
-    """One version of the provider, as a registry hands it out; a number in place of its last makes another of it."""
+    """One version of the provider, as a registry serves it. `number` replaces the last part of the version."""
     binary = time_provider()
     version, platform = binary.parts[-3], binary.parts[-2]
     version = f"{version.rsplit('.', 1)[0]}.{number}" if number else version
@@ -136,7 +136,7 @@ def test_a_package_that_is_gone_is_fetched_again(api, worker, mirror):
 
 
 def test_providers_of_the_state_are_installed(api, worker, mirror):
-    """A configuration that has no use for a provider any more still needs it once, to destroy what it made."""
+    """A configuration that does not use a provider any more still needs it once, to destroy its resources."""
     one = worker(provider_mirror=mirror)
     workspace = apply(api, TIME)
     apply(api, ONE)
@@ -158,7 +158,7 @@ def test_modules_of_a_branch_are_fetched_anew_and_those_of_a_commit_are_not(api,
         for command in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", word]):
             subprocess.run([*git, *command], check=True)
         commit = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
-        give_to_workers(repository)  # git trusts the repositories of its own user alone
+        give_to_workers(repository)  # git trusts only the repositories of its own user
         return commit
 
     def calling(ref):
@@ -176,7 +176,7 @@ def test_modules_of_a_branch_are_fetched_anew_and_those_of_a_commit_are_not(api,
 
 def test_another_worker_applies_what_was_planned_without_an_init(api, worker):
     first = worker()
-    files = {"main.tf": 'resource "terraform_data" "one" {}\n'}  # with modules, an init of OpenTofu is its workspace's alone
+    files = {"main.tf": 'resource "terraform_data" "one" {}\n'}  # with modules, an init of OpenTofu is reused in its workspace only
     apply(api, files)
     workspace = api.workspace()
     run = api.run_files(workspace, files)

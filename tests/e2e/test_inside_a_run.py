@@ -52,7 +52,7 @@ def test_states_of_other_workspaces_are_read_when_they_are_shared(site, producer
 
 
 def test_the_host_is_found_by_tls(authority, scheduler, worker, request):
-    """Discovery and all, with certificates that a CA of one's own made."""
+    """Includes discovery, with certificates of a private CA."""
     server = scheduler(**authority.serving())
     api = request.getfixturevalue("api")
     worker(ca_file=authority.file)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""What one job may use. Meeting a limit ends it, in order, with a reason that says what to do; what an apply has made is in the state."""
+"""The resource limits of a job. A job at a limit ends regularly, with a reason that says what to do, and with the
+created resources in the state."""
 
 import contextlib
 import os
@@ -17,7 +18,7 @@ MEMORY, PROCESSES, DISK, SECONDS = 200, 60, 40, 8
 
 @pytest.fixture(scope="module")
 def limited(site):
-    """The file's site, with a worker that allows little."""
+    """The file's site, with a worker with low limits."""
     site.worker.stop()
     site.worker.options.update(job_memory=MEMORY, job_processes=PROCESSES, job_disk=DISK, job_log=1)
     site.worker.start()
@@ -26,7 +27,7 @@ def limited(site):
 
 @contextlib.contextmanager
 def changed(worker, **options):
-    """The worker, started again with other options for a while."""
+    """The worker, restarted with other options for a while."""
     before = dict(worker.options)
     worker.stop()
     worker.options.update(options)
@@ -43,7 +44,7 @@ def api(limited):
 
 
 def applying(command):
-    """The second resource does what is too much, and would take its time."""
+    """The second resource exceeds the limit, and would take long otherwise."""
     return {"main.tf": f"""
 resource "terraform_data" "first" {{}}
 resource "terraform_data" "second" {{
@@ -56,11 +57,11 @@ resource "terraform_data" "second" {{
 
 
 def stopped(api, files, kind="apply"):
-    """The error of a run whose apply was stopped, with the first resource made and nothing left behind."""
+    """The error of a run whose apply was stopped, with the first resource created and no process left."""
     workspace = api.workspace(auto_apply=True)
     run = api.run_files(workspace, files)
     error = api.wait_status(run, "errored")["error"]
-    # A limit may kill the engine, and OpenTofu has not written the first resource by then: it is listed.
+    # A limit may kill the engine before OpenTofu has written the first resource: then it is listed.
     if kind == "apply":
         until(lambda: "terraform_data.first" in api.resources(workspace) + unrecorded(api, run), "the first resource is known")
     until(lambda: not processes_with(run), "nothing is left of the apply, nor of the showing of its plan")
@@ -86,7 +87,7 @@ def test_processes(limited, api):
 
 
 def test_a_large_file(api):
-    """The kernel stops its growing, before anybody has looked."""
+    """The kernel stops the growth before any measurement."""
     error, _ = stopped(api, applying(f"head -c {4 * DISK}M /dev/zero >large"))
     assert f"The apply used more than {DISK} MiB of disk (--job-disk" in error
 
@@ -97,7 +98,7 @@ def test_many_files(api):
 
 
 def test_many_files_below_deep_folders(api):
-    """More levels than the walk has descriptors, with links out of the folder on the way."""
+    """More levels than the walk has descriptors, with links out of the folder on the path."""
     script = (f"import os; [(os.mkdir('d'), os.symlink('/usr', 'out'), os.chdir('d')) for i in range(3000)]; "
               f"[open(str(i), 'wb').write(bytes(1 << 20)) for i in range({2 * DISK})]; import time; time.sleep(3600)")
     error, _ = stopped(api, applying(f'python3 -c \\"{script}\\"'))
@@ -118,7 +119,7 @@ def test_deleted_files_that_are_open(api):
     assert f"The apply used more than {DISK} MiB of disk (--job-disk" in error
 
 
-# No file is longer than the limit of the disk allows.
+# No file exceeds the disk limit.
 FILES_IN_MEMORY = {
     "memfd": "f = [os.memfd_create('x') for i in range(300)]; [os.write(fd, b'x' * (1 << 20)) for fd in f]",
     "memfd of a child": "f = [os.memfd_create('x') for i in range(300)]; [os.write(fd, b'x' * (1 << 20)) for fd in f]; os.fork() and [os.close(fd) for fd in f]",
@@ -153,7 +154,7 @@ def test_log(api):
 
 
 def test_memory_that_is_a_file(limited, api):
-    """A sandbox's /tmp is in memory: no more than a job may have."""
+    """A sandbox's /tmp is in memory and counts against the job's limit."""
     if limited.worker.options["sandbox"] != "bwrap":
         pytest.skip("without a sandbox /tmp is the machine's")
     workspace = api.workspace(auto_apply=True)
@@ -173,7 +174,7 @@ def test_the_start_line_says_which_limits_are_hard(limited):
 
 
 def test_the_kernel_holds_a_job_to_its_limits(limited, api):
-    """Faster than any look at its processes."""
+    """Faster than any measurement of its processes."""
     if "memory" not in started(limited.worker)["hard-limits"]:
         pytest.skip("no cgroup v2 with the controllers memory and pids is delegated to the tests")
     error, _ = stopped(api, applying(f"python3 -c 'a = bytearray({4 * MEMORY} << 20)'"))
@@ -195,7 +196,7 @@ def test_time(limited, api, gate, stage):
 
 @contextlib.contextmanager
 def timeout(api, stage, text):
-    """What a site admin gives the organization's jobs, for a while."""
+    """Sets the limits of the organization's jobs as a site admin, for a while."""
     def give(value):
         api.patch(f"admin/organizations/{api.organization}", {"data": {"type": "organizations", "attributes": {f"{stage}-timeout": value}}})
 
@@ -256,7 +257,7 @@ def number(word, log):
 
 
 def test_the_filesystem_holds_a_job_to_its_limit(limited, api, gate, quota_disk):
-    """Faster than any look at its folder. What another job uses, or used before, takes nothing away."""
+    """Faster than any measurement of its folder. The usage of other jobs, present or past, does not count."""
     worker, most = limited.worker, DISK * 5 // 4
     with changed(worker, data_dir=quota_disk / "worker", sandbox_bind=gate.folder):
         assert "disk" in started(worker)["hard-limits"].split(", ")

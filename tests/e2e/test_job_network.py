@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""What a job reaches over the network: not its worker's machine, not other jobs; but the API, DNS and what the operator allows."""
+"""The network access of a job: not to its worker's machine or other jobs, but to the API, DNS and the destinations
+that the operator permits."""
 
 import json
 import os
@@ -87,7 +88,7 @@ def says(api, script):
 
 
 def says_in_order(api, script):
-    """The same, confirmed by a person: the plan's job has ended, and its network is free, before the apply's begins."""
+    """The same, confirmed by a user: the plan's job has ended, and its network is free, before the apply's begins."""
     run = begins(api, script, api.workspace())
     api.wait_status(run, "planned")
     api.post(f"runs/{run}/actions/apply", {})
@@ -100,14 +101,14 @@ def probed(text):
 
 
 def probe(api, targets):
-    """{(host, port): (what came of it, seconds)}."""
+    """{(host, port): (outcome, seconds)}."""
     came = probed(says(api, f"python3 probe.py '{json.dumps(list(targets))}'\n"))
     assert set(came) == set(targets)
     return came
 
 
 class Listener:
-    """Takes connections on one address and keeps them open without a word."""
+    """Accepts connections on one address and keeps them open without an answer."""
 
     def __init__(self, address="0.0.0.0", port=0):
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
@@ -142,16 +143,16 @@ def listen():
 
 
 def own_addresses():
-    """Of this machine, but for the loopback and those that hold on one link only."""
+    """This machine's addresses, except loopback and link-local ones."""
     said = subprocess.run(["ip", "-json", "address"], check=True, capture_output=True, text=True).stdout
     return [at["local"] for link in json.loads(said) for at in link["addr_info"] if at["scope"] == "global"]
 
 
-# ---- out of reach ----
+# ---- denied ----
 
 
 def loopback_targets(four, six):
-    """The ways to write this machine's own addresses."""
+    """The notations of this machine's own addresses."""
     return [(host, four) for host in ("127.0.0.1", "127.0.0.2", "127.1", "0.0.0.0", "2130706433", "0x7f000001", "017700000001", "::ffff:127.0.0.1")] + [
         (host, six) for host in ("::1", "::", "0:0:0:0:0:0:0:1", "localhost")]  # which may be either address
 
@@ -164,7 +165,7 @@ def test_the_workers_machine_is_out_of_reach(isolated, listen, postgres, redis):
     brokers = [("127.0.0.1", int(isolated.worker.options["brokers"].split(":")[1]))]
     own = [(address, six if ":" in address else four) for address in own_addresses()]
     targets = [*loopback_targets(four, six), *services, *brokers, *own]
-    for host, port in targets:  # they are there
+    for host, port in targets:  # these are reachable from the host
         with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as one:
             one.connect((host if host not in ("2130706433", "0x7f000001", "017700000001", "127.1") else "127.0.0.1", port))
     for target, (came, seconds) in probe(api, targets).items():
@@ -174,7 +175,7 @@ def test_the_workers_machine_is_out_of_reach(isolated, listen, postgres, redis):
 
 
 def test_without_isolation_all_of_that_is_in_reach(isolated, another, listen, postgres, redis):
-    """What the other tests deny is there to be denied."""
+    """The services that other tests must not reach do exist."""
     another(job_network="host")
     four, six = listen("0.0.0.0").port, listen("::").port
     targets = [*loopback_targets(four, six), ("127.0.0.1", postgres.port), ("127.0.0.1", redis.port), *((address, six if ":" in address else four) for address in own_addresses())]
@@ -206,7 +207,7 @@ for family, group in ((socket.AF_INET, "224.0.0.251"), (socket.AF_INET, "239.1.2
     assert said.count("REFUSED") == 5 and "SENT" not in said, said
 
 
-# ---- in reach ----
+# ---- permitted ----
 
 
 def test_the_api_is_in_reach(isolated):
@@ -215,7 +216,7 @@ def test_the_api_is_in_reach(isolated):
 
 
 def test_what_the_operator_allows_is_in_reach(isolated, another, listen):
-    """At that port alone; and what is denied besides is not."""
+    """Only at that port. Other denied destinations stay denied."""
     allowed, other, at_own = listen("127.0.0.1").port, listen("127.0.0.1").port, listen("0.0.0.0").port
     own = next(address for address in own_addresses() if ":" not in address)
     another(job_network_allow=f"127.0.0.1:{allowed}, {own}:{at_own}", job_network_deny=f"192.0.2.128/25,{own}")
@@ -253,7 +254,7 @@ class Resolver:
 
 
 class WithResolver(Worker):
-    """A worker in a mount namespace whose resolv.conf names 127.0.0.53, as systemd-resolved has it."""
+    """A worker in a mount namespace whose resolv.conf names 127.0.0.53, as with systemd-resolved."""
 
     def launch(self):
         conf, script = self.folder / "resolv.conf", self.folder / "runyard-worker"
@@ -376,7 +377,7 @@ def snapshot(text):
 
 
 def test_a_job_leaves_nothing_in_its_network(isolated, another):
-    """The next job of the organization gets the same network, and finds it as new."""
+    """The next job of the organization gets the same network, in its initial state."""
     worker = another(slots=1)
     first = says_in_order(isolated.api, f"{SNAPSHOT}\n{CHANGES}\ncat >leaves.py <<'END'\n{LEAVES}END\npython3 leaves.py\n")
     assert "LEFT" in first and "CHANGED" not in first and "HELD" not in first, first
@@ -423,7 +424,7 @@ def pastas(worker):
 
 
 def only(found):
-    """A list of one, else nothing."""
+    """A list of one, or an empty list."""
     return found if len(found) == 1 else None
 
 
@@ -432,7 +433,7 @@ def gone(pids):
 
 
 def test_a_job_whose_pasta_is_killed_fails_and_says_why(isolated, another, listen):
-    """Although it waits for an answer on a connection that nobody will end."""
+    """It ends although it waits for an answer on a connection that is never closed."""
     silent, own = listen("0.0.0.0"), next(address for address in own_addresses() if ":" not in address)
     worker = another(slots=1, job_network_allow=f"{own}:{silent.port}", job_stop_seconds=2)
     run = begins(isolated.api, f"python3 -c 'import socket; socket.create_connection((\"{own}\", {silent.port})).recv(1)'\n")
@@ -468,12 +469,12 @@ def test_no_pasta_is_left(isolated, another, folder, how):
     until(lambda: gone(processes), "all that ran below the worker is gone")
 
 
-# ---- what the machine allows ----
+# ---- machines with restrictions ----
 
 
 @pytest.fixture
 def without_pasta(folder, monkeypatch):
-    """A machine whose pasta can't make a network."""
+    """A machine on which pasta can't create a network."""
     fake = folder / "pasta"
     fake.write_text("#!/bin/sh\necho no device here >&2\nexit 1\n")
     fake.chmod(0o755)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""deploy/local: one command from nothing to an applied example, and back to nothing."""
+"""deploy/local: one command from nothing to an applied example, and its removal."""
 
 import os
 import pwd
@@ -19,7 +19,7 @@ NAMES = {"postgres", "redis", "runyard-scheduler", "runyard-notifier", "runyard-
 
 
 class Local:
-    """A local stack from a copy of the sources, in a folder that only its owner can look into."""
+    """A local stack from a copy of the sources, in a folder that only its owner can access."""
 
     def __init__(self, folder):
         self.home = folder / "home"
@@ -71,7 +71,7 @@ def test_one_command_ends_with_the_example_applied(local):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user's stack runs as that user")
 def test_nothing_of_ours_runs_as_root(local):
-    """The stack's folder is below one that only root may look through."""
+    """The stack's folder is below one that only root can search."""
     accounts = {}
     for name in ("broker", "checker", "runyard-notifier", "runyard-scheduler", "runyard-worker"):
         status = Path(f"/proc/{local.pids()[name]}/status").read_text()
@@ -87,7 +87,7 @@ def test_nothing_of_ours_runs_as_root(local):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user's stack runs as that user")
 def test_a_stack_that_ran_as_root_is_taken_over(local):
-    """As earlier versions left it: all is root's, and our processes were started as such."""
+    """As earlier versions left it: root owns everything and started all processes."""
     local.run("down")
     for name in ("secrets", "worker"):
         subprocess.run(["chown", "-R", "root:root", local.home / name], check=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""An event of the engine that takes megabytes is one line of the log, and one JSON text."""
+"""An engine's event of several megabytes is one line of the log, and one JSON text."""
 
 import json
 
@@ -19,5 +19,5 @@ def test_an_output_of_five_mebibytes(api, worker):
     api.wait_status(run, "applied")
     (outputs,) = [event for event in events(api, run, "apply") if event["type"] == "outputs" and "large" in event["outputs"]]
     assert len(outputs["outputs"]["large"]["value"]) == 5 * MEBIBYTE
-    # The last events are not lost behind it: the worker counted what the plan said.
+    # The last events after it are not lost: the worker counted the plan's changes.
     assert any(event["type"] == "change_summary" for event in events(api, run, "plan"))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A plan that is applied by itself is shown as JSON beside its apply; it is there whatever becomes of the worker that planned."""
+"""The JSON of an auto-applied plan is made concurrently with its apply. It is available whatever happens to the worker
+that planned."""
 
 import signal
 
@@ -22,7 +23,7 @@ def shown(api, run):
 
 @pytest.fixture
 def gated(folder, gate, engine):
-    """An engine that shows no plan until the gate is open."""
+    """An engine whose `show` waits until the gate is open."""
     program = folder / "engine"
     program.write_text(f'#!/bin/sh\n[ "$1" != show ] || cat {gate.path}\nexec {engine.path} "$@"\n')
     program.chmod(0o755)

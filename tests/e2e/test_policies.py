@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Policies from their upload to what they decide in a run, with the real opa and a stand-in for sentinel."""
+"""Policies from their upload to their decision in a run, with the real opa and a stand-in for sentinel."""
 
 import shutil
 
@@ -18,7 +18,7 @@ deny[msg] {
 	msg := sprintf("%s says %s", [change.address, data.parameters.word])
 }
 """
-# The policy's source says what comes of it; what it can import has to be there.
+# The policy's source determines the result. Its imports must be present.
 SENTINEL = """#!/bin/bash
 set -e
 grep -q '"terraform_data.one": {' runyard-mocks/mock-tfplan-v2.sentinel
@@ -55,7 +55,7 @@ class Policies:
         self.api.ask("PUT", version["links"]["upload"], tar_gz(files), headers={"Content-Type": "application/octet-stream"})
 
     def outcomes(self, run):
-        """What came of each policy of the run's OPA sets."""
+        """The result of each policy of the run's OPA sets."""
         stage = self.api.task_stages(run)["post_plan"]
         (evaluation,) = stage["relationships"]["policy-evaluations"]["data"]
         sets = self.api.get(f"policy-evaluations/{evaluation['id']}/policy-set-outcomes").data

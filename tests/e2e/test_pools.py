@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Workers of several pools: who gets what, and what becomes of one whose token is revoked."""
+"""Workers of several pools: which jobs each gets, and what happens to a worker whose token is revoked."""
 
 import signal
 
@@ -35,7 +35,7 @@ def agents(api, pool_id):
 
 
 def test_pools_made_while_everything_runs(api, worker):
-    """One pool's worker reads its topic, the other one's only asks; the shared pool's does neither's jobs."""
+    """One pool's worker reads its topic, the other's only polls. The shared pool's worker does the jobs of neither."""
     shared = worker()
     api.wait_status(api.run_files(api.workspace(auto_apply=True), ONE), "applied")
     edge, far = pool(api, "edge"), pool(api, "far")
@@ -88,7 +88,7 @@ resource "terraform_data" "one" {{
     assert idle.process.ended() == 1 and agents(api, edge)[idle.name] == "exited"
     later = api.run_files(workspace_of(api, edge), ONE)
     assert one.process.alive() and api.status(run) == "applying"
-    # Its lease goes on, by the other scheduler as well.
+    # Its lease continues, with the other scheduler as well.
     heard = one.metric("runyard_worker_heartbeats_total", outcome="ok")
     until(lambda: one.metric("runyard_worker_heartbeats_total", outcome="ok") > heard, "its heartbeats are taken")
     gate.open()
@@ -102,7 +102,7 @@ resource "terraform_data" "one" {{
 
 
 def test_a_pools_topic_comes_and_goes_with_it(bus, api, worker):
-    """A worker that still reads the topic when it is deleted asks the broker for it, which must not make it anew."""
+    """A worker that still reads a topic which is deleted asks the broker for it. This must not create it again."""
     def topics():
         return kcat(bus.address, "-L")
 

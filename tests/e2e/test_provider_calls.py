@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""The calls of the hashicorp/tfe provider by its own client library, kind by kind (tests/provider): create, plan without changes, import, update, destroy."""
+"""The calls of the hashicorp/tfe provider with its own client library, for each kind (tests/provider): create, plan
+without changes, import, update, destroy."""
 
 import os
 import re

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A real provider: downloaded and unpacked once a worker, whatever runs beside it, and no init for an apply that needs none."""
+"""A real provider: a worker downloads and unpacks it once, even with concurrent jobs, and an apply that needs no init
+has none."""
 
 import os
 import shutil
@@ -27,7 +28,7 @@ resource "time_static" "now" {}
 
 
 def packed_mirror(folder, engine):
-    """The provider as a registry hands it out: a zip, which has to be unpacked to be used."""
+    """The provider as a registry serves it: a zip, which must be unpacked before use."""
     binary = time_provider()
     version, platform = binary.parts[-3], binary.parts[-2]
     place = folder / f"mirror/{engine.registry}/hashicorp/time"
@@ -45,7 +46,7 @@ def mirror(folder, engine):
 
 
 def kept(worker):
-    """Every file that the worker keeps of providers, with what changes if it is written anew."""
+    """Every file that the worker keeps of providers, with attributes that change when it is rewritten."""
     found = {}
     for place, folders, files in os.walk(worker.options["data_dir"] / "providers"):
         for name in folders + files:
@@ -72,7 +73,7 @@ def apply(api, files=TIME):
 
 
 def lock_file(folder, mirror, engine):
-    """What `terraform init` writes for whoever develops the configuration."""
+    """The lock file that `terraform init` writes for a developer of the configuration."""
     place, config = folder / "developer", folder / "developer.tfrc"
     place.mkdir()
     (place / "main.tf").write_text(TIME["main.tf"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A workspace's runs strictly in order, whoever does and decides them."""
+"""A workspace's runs are executed strictly in order, by any worker and with decisions of any user."""
 
 import psycopg
 import pytest
@@ -61,7 +61,8 @@ def test_a_locked_workspace_starts_nothing_until_it_is_unlocked(api, worker):
     configuration = api.upload(locked, {"main.tf": 'resource "terraform_data" "one" {}\n'})
     api.post(f"workspaces/{locked}/actions/lock", {"reason": "hands off"})
     waiting = [api.run(locked, configuration) for _ in range(2)]
-    # What would run at once in another workspace has run by then, so that "nothing" means something.
+    # A run that starts at once in another workspace has finished by then, so the assertion that nothing started is
+    # meaningful.
     api.wait_status(api.run_files(free, {"main.tf": 'resource "terraform_data" "one" {}\n'}), "applied")
     assert [api.status(run) for run in waiting] == ["pending", "pending"]
     assert api.wait_status(api.run(locked, configuration, plan_only=True), "planned_and_finished")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""What run tasks' services do, surprises and all, and what becomes of the task then."""
+"""The behaviours of run tasks' services, including unusual ones, and the results of the tasks."""
 
 import itertools
 import threading
@@ -31,7 +31,7 @@ class Asked:
         return self.result()["attributes"]
 
     def ends(self, status):
-        """Waits until the task has that result; its attributes."""
+        """Waits until the task has that result. Returns its attributes."""
         self.api.wait_status(self.run, "applied" if status == "passed" else "errored")
         attributes = self.attributes()
         assert attributes["status"] == status, attributes
@@ -43,7 +43,7 @@ class Asked:
 
 @pytest.fixture
 def ask(full_site):
-    """ask(act) starts a run whose task's service does that."""
+    """ask(act) starts a run with a task whose service has that behaviour."""
     return lambda act, *arguments, **options: Asked(full_site, act, *arguments, **options)
 
 
@@ -179,7 +179,7 @@ def seconds(time):
 def test_a_connection_that_closes_is_tried_again(ask):
     tries = itertools.count()
     passes = says("passed")
-    # Twice, since libcurl itself tries again where the first connection was a kept one.
+    # Twice, since libcurl itself retries if the first connection was a reused one.
     asked = ask(lambda call: call.hang_up() if next(tries) < 2 else passes(call))
     asked.ends("passed")
     first, *_, last = asked.deliveries()
@@ -187,7 +187,7 @@ def test_a_connection_that_closes_is_tried_again(ask):
 
 
 def test_a_kept_connection_that_closes_holds_up_nobody(full_site):
-    """libcurl sends the request again by itself then; the host's other requests must not wait for that."""
+    """libcurl then repeats the request by itself. The host's other requests must not wait for that."""
     api = full_site.api
     tries = itertools.count()
     passes = says("passed")
@@ -332,7 +332,7 @@ REFUSED = [
 
 
 def test_callbacks_of_another_form_are_refused_by_field(ask):
-    """And none of them ends the task."""
+    """None of them ends the task."""
     found = []
 
     def act(call):
@@ -380,7 +380,7 @@ def test_outcomes_are_kept_as_they_were_sent(ask):
 
 
 def test_a_connection_that_is_to_close_says_so(ask):
-    """urllib asks for it."""
+    """urllib requires it."""
     heads = []
 
     def act(call):
@@ -408,7 +408,7 @@ def test_a_task_is_verified_before_it_is_taken(full_site):
     assert call["task_result_callback_url"] and call.back("passed").status in (401, 404)
     api.patch(f"tasks/{task}", {"data": {"type": "tasks", "attributes": {"hmac-key": "a new key"}}})
     assert api.attributes(f"tasks/{task}")["hmac-key"] is None
-    service.wrong.clear()  # the verification came with the new key, as it should
+    service.wrong.clear()  # the verification was made with the new key, as expected
     service.key = "a new key"
     workspace = api.workspace(auto_apply=True)
     api.attach(workspace, task, "pre_plan")
@@ -423,7 +423,7 @@ def test_a_task_may_not_call_what_is_private(full_site, url):
 
 
 def test_a_notifier_calls_nobody_it_may_not(scheduler, worker, notifier, receiver, api):
-    """Whatever the scheduler let through, an address may be another's by now."""
+    """The name of an address that the scheduler permitted may resolve to another address later."""
     worker()
     notifier(allow="")
     service = receiver.service(says("passed"))
@@ -465,7 +465,7 @@ def test_global_tasks_are_every_workspaces(full_site):
 
 @pytest.mark.parametrize("change", ["task", "attachment"])
 def test_what_changes_later_is_for_later_runs(full_site, change):
-    """A run keeps the tasks that it was made with."""
+    """A run keeps the tasks that it had at its creation."""
     api = full_site.api
     service = full_site.receiver.service(acknowledges)
     task = api.task(service)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""What a job sees: its own folder and variables, and nothing of its worker or of other jobs."""
+"""A job sees its own folder and variables, and nothing of its worker or of other jobs."""
 
 import json
 import os
@@ -22,13 +22,13 @@ def api(site):
 
 
 def printed(api, run):
-    """What the run's provisioners printed."""
+    """The output of the run's provisioners."""
     lines = [json.loads(line) for line in api.log(run, "apply").splitlines() if line.startswith("{")]
     return "\n".join(line["hook"]["output"] for line in lines if line["type"] == "provision_progress")
 
 
 def says(api, script, shell="sh", **variables):
-    """What a script prints that runs as a provisioner of a job."""
+    """The output of a script that runs as a provisioner of a job."""
     workspace = api.workspace(auto_apply=True)
     for key, value in variables.items():
         api.variable(workspace, key, value, category="env")
@@ -45,7 +45,8 @@ def test_the_workers_secrets_are_out_of_sight(site, api):
 
 
 def test_the_attempts_token_is_out_of_sight(site, api):
-    """Whoever has it sends the job's results and states. The job's own processes, files and those of the machine do not have it."""
+    """With the job's token, results and states can be sent. The job's own processes and files and those of the machine
+    do not contain it."""
     if site.worker.options["sandbox"] != "bwrap":
         pytest.skip("without a sandbox a job reads what the worker reads")
     rotated = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", "NOPQRSTUVWXYZABCDEFGHIJKLMnopqrstuvwxyzabcdefghijklm")
@@ -81,7 +82,7 @@ def test_what_a_job_writes_goes_no_further(site, api):
 
 
 def test_a_job_can_not_undo_its_sandbox(site, api):
-    """Also where the worker is root."""
+    """Also if the worker runs as root."""
     if site.worker.options["sandbox"] != "bwrap":
         pytest.skip("without a sandbox there is nothing to undo")
     said = says(api, """
@@ -98,7 +99,7 @@ echo survived
     assert re.search(r"CapEff:\s*0+$", said, re.M), said
 
 
-# It writes values that are there already, so that even a sandbox that lets it changes nothing.
+# It writes the existing values, so that nothing changes even if the sandbox permits it.
 SETTINGS = """
 import os
 for name in ("kernel/core_pattern", "kernel/hostname", "kernel/sysrq", "vm/overcommit_memory", "vm/swappiness", "fs/file-max", "net/ipv4/ip_forward"):
@@ -133,7 +134,7 @@ print("seen", seen)
 
 
 def test_kernel_settings_can_not_be_written(site, api):
-    """Also where root started the worker."""
+    """Also if root started the worker."""
     if site.worker.options["sandbox"] != "bwrap":
         pytest.skip("without a sandbox the permissions of /proc are all there is")
     pattern = Path("/proc/sys/kernel/core_pattern").read_text()
@@ -213,7 +214,7 @@ echo works | tee /dev/stderr >/dev/stdout 2>/dev/null; echo end
 
 @pytest.mark.parametrize("kind", ["bwrap", "none"])
 def test_no_job_runs_as_root(site, api, folder, kind):
-    """As the machine sees its processes, whoever started the worker."""
+    """The processes as the machine sees them, whichever account started the worker."""
     if site.worker.options["sandbox"] != "bwrap" and kind == "bwrap":
         pytest.skip("there can be no sandbox here")
     gate = Gate(folder)
@@ -239,7 +240,7 @@ def test_no_job_runs_as_root(site, api, folder, kind):
 
 
 def test_states_that_wait_are_out_of_sight(site, api):
-    """What another job could not deliver lies in the worker's folder, as do the packages that all jobs run."""
+    """The worker's folder contains what another job could not deliver, and the packages that all jobs run."""
     data = site.worker.options["data_dir"]
     said = says(api, f"ls {data}/unsent {data}/providers 2>&1; cat /proc/self/mountinfo\n")
     if site.worker.options["sandbox"] != "bwrap":
@@ -249,7 +250,7 @@ def test_states_that_wait_are_out_of_sight(site, api):
     assert providers and all("ro" in mount[5].split(",") for mount in providers)
 
 
-# ---- what the machine allows ----
+# ---- machines with restrictions ----
 
 
 def warned(worker):
@@ -258,7 +259,7 @@ def warned(worker):
 
 @pytest.fixture
 def without_bwrap(folder, monkeypatch):
-    """A machine whose bwrap may make no namespaces."""
+    """A machine on which bwrap can't create namespaces."""
     program = folder / "bwrap"
     program.write_text("#!/bin/sh\nexit 1\n")
     program.chmod(0o755)
@@ -267,7 +268,7 @@ def without_bwrap(folder, monkeypatch):
 
 @pytest.fixture
 def another(site, folder):
-    """Starts one more worker for the file's site, without waiting for it."""
+    """Starts another worker for the file's site, without waiting for it."""
     made = []
 
     def make(**options):
@@ -312,7 +313,7 @@ def test_jobs_without_a_network(site, api):
 
 
 def test_variables_that_would_hijack_the_engine(site, api):
-    """They are the job's own business at most: the run ends, the worker goes on, nothing is written elsewhere."""
+    """Such variables affect at most the job itself: the run ends, the worker continues, nothing is written elsewhere."""
     for key, value in (("LD_PRELOAD", "/nonexistent.so"), ("PATH", "/nowhere"), ("HOME", "/nowhere"), ("TF_CLI_CONFIG_FILE", "/nowhere"), ("TF_DATA_DIR", "/tmp/elsewhere"),
                        ("TF_CLI_ARGS", "-help"), ("TF_CLI_ARGS_apply", "-destroy"), ("TF_LOG", "trace"), ("TF_WORKSPACE", "other"), ("TF_PLUGIN_CACHE_DIR", "/nowhere"),
                        ("GODEBUG", "x=y"), ("TF_INPUT", "1"), ("TF_REATTACH_PROVIDERS", "{}")):
@@ -327,7 +328,7 @@ def test_variables_that_would_hijack_the_engine(site, api):
 
 
 def test_the_worker_sets_the_interval_of_states(api):
-    """A longer one would lose more, and OpenTofu panics with a shorter one."""
+    """A longer interval would lose more, and OpenTofu panics with a shorter one."""
     workspace = api.workspace(auto_apply=True)
     api.variable(workspace, "TF_STATE_PERSIST_INTERVAL", "1", category="env")
     run = api.run_files(workspace, {"main.tf": 'resource "terraform_data" "says" {\n  provisioner "local-exec" {\n    command = "echo interval $TF_STATE_PERSIST_INTERVAL"\n  }\n}\n'})
@@ -366,7 +367,7 @@ def with_key(api, **attributes):
 
 @pytest.fixture
 def host():
-    """A host that hangs up on whoever speaks SSH to it; what they said first."""
+    """A host that closes any SSH connection. Returns the clients' first lines."""
     listener, heard = socket.create_server(("127.0.0.1", 0)), []
 
     def answer():
@@ -425,7 +426,7 @@ def test_a_worker_of_root_without_an_account_is_refused(another, folder):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only a worker of root changes its account")
 def test_the_data_folder_of_a_worker_that_ran_as_root(another, folder):
-    """It becomes the account's, and nothing that its links lead to does."""
+    """It is given to the account. Targets of its links are not."""
     data, outside = folder / "earlier", folder / "outside"
     (data / "jobs/job-1/root").mkdir(parents=True)
     outside.touch()

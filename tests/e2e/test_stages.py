@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Every way out of every stage (seeds/000, "Run States and Stages"), each a row, with real processes."""
+"""Every way out of every stage, one per row, with real processes."""
 
 import re
 from dataclasses import dataclass, field
@@ -28,14 +28,14 @@ def stops_in_apply(gate):
     return {"main.tf": f'resource "terraform_data" "one" {{\n  provisioner "local-exec" {{\n    command = "{gate.command}"\n  }}\n}}\n'}
 
 
-# Policies. What those of Sentinel say, the stand-in for its program does.
+# Policies. The stand-in for sentinel returns the result that a policy names.
 ALLOWS = 'package p\nimport rego.v1\ndeny contains "no" if input.run.workspace.name == "another"\n'
 DENIES = 'package p\nimport rego.v1\ndeny contains "never" if count(input.plan.resource_changes) >= 0\n'
 NO_REGO = "package p\nthis is no policy\n"
 LOOPS = "package p\nimport rego.v1\ndeny contains i if { some i in numbers.range(1, 100000); some j in numbers.range(1, 100000); i * j < 0 }\n"
 PASSED_BY = {ALLOWS, "passes"}
 
-# Statuses that follow one another in most rows.
+# Sequences of statuses that most rows have.
 PLANNED = "pending plan_queued planning planned"
 SPECULATIVE = f"{PLANNED} planned_and_finished"
 APPLIED = "confirmed apply_queued applying applied"
@@ -51,20 +51,20 @@ def fails(call):
 
 @dataclass
 class Row:
-    """A way through the stages: what is configured, what happens, and what comes of it."""
+    """A path through the stages: the configuration, the events, and the result."""
 
     says: str
-    reached: str  # the statuses, in their order; the run ends in the last
-    tasks: list = field(default_factory=list)  # (stage, enforcement level, what the service does)
+    reached: str  # the statuses, in order; the run ends with the last
+    tasks: list = field(default_factory=list)  # (stage, enforcement level, the service's behaviour)
     opa: list = field(default_factory=list)  # (enforcement level, source)
     sentinel: list = field(default_factory=list)
     cost: bool = False
     files: object = field(default_factory=lambda: CHANGES)  # or a function of a gate
     auto: bool = True
-    steps: list = field(default_factory=list)  # (status waited for, what somebody does then)
+    steps: list = field(default_factory=list)  # (status waited for, a user's action then)
     options: dict = field(default_factory=dict)
-    warned: str = ""  # what the run's warning says; no other row has one
-    error: str = ""  # what the run's error says
+    warned: str = ""  # contained in the run's warning; in other rows there is none
+    error: str = ""  # contained in the run's error
 
     @property
     def statuses(self):
@@ -111,7 +111,7 @@ class Walk:
             self.gate.wait()
         self.api.override(self.run) if act == "override" else self.api.act(self.run, act)
         if self.gate and status == "planning":
-            self.gate.open()  # terraform hears of it, but can't be interrupted while it reads
+            self.gate.open()  # terraform has the interrupt, but can't handle it during the read
 
     def ends(self):
         for step in self.row.steps:
@@ -120,17 +120,17 @@ class Walk:
         return self
 
 
-# ---- what has to be true of every run ----
+# ---- conditions for every run ----
 
 ROWS = re.findall(r'^RUN_STATUS\(\w+,\s*"(\w+)",\s*"([\w-]+)",', (ROOT / "proto/run_status.def").read_text(), re.M)
 TIMES = dict(ROWS)
 
 
 def reached_in_order(walk):
-    """The statuses reached are the row's, no more and no less, at times that never go back."""
+    """The statuses reached are exactly the row's, with ascending times."""
     times = walk.attributes["status-timestamps"]
     assert set(times) == {TIMES[status] for status in walk.row.statuses}, walk.row.says
-    # A status reached twice has the time at which it was reached last.
+    # A status that is reached twice has the time of the second.
     last = {status: i for i, status in enumerate(walk.row.statuses)}
     order = [times[TIMES[status]] for i, status in enumerate(walk.row.statuses) if last[status] == i]
     assert order == sorted(order), dict(zip(walk.row.statuses, order))
@@ -156,8 +156,8 @@ def error_as_said(walk):
 
 
 def stages_as_configured(walk):
-    """A stage that is not configured leaves no trace; of one that is, every task has ended."""
-    # For clients, OPA's evaluation stands in the post_plan stage.
+    """A stage that is not configured leaves no trace. In a configured one, every task has ended."""
+    # For clients, OPA's evaluation belongs to the post_plan stage.
     configured = {stage for stage, _, _ in walk.row.tasks} | ({"post_plan"} if walk.row.opa else set())
     assert set(walk.api.task_stages(walk.run)) == configured
     for stage, resource in walk.api.task_stages(walk.run).items():
@@ -167,7 +167,7 @@ def stages_as_configured(walk):
 
 
 def policies_as_said(walk):
-    """Whatever came of the run, what each policy said is there to read."""
+    """Whatever the run's result, the results of its policies can be read."""
     evaluation, check = walk.api.evaluation(walk.run), walk.api.policy_check(walk.run)
     assert (evaluation is not None, check is not None) == (bool(walk.row.opa), bool(walk.row.sentinel))
     if "canceled" in walk.row.statuses or "policy_checking" not in walk.row.statuses:
@@ -191,7 +191,7 @@ def late_callbacks_refused(walk):
 def resources_as_applied(walk):
     applied = "applied" in walk.row.statuses and walk.row.files is not NOTHING
     if walk.row.statuses[-1] in ("errored", "canceled") and "applying" in walk.row.statuses:
-        return  # what there is of it, is in the state: tests of state say so
+        return  # the tests of states check the rest
     assert walk.api.resources(walk.workspace) == (["terraform_data.one"] if applied else []), walk.row.says
 
 
@@ -390,7 +390,7 @@ def test_a_pending_run_waits_for_those_before_it(stages, act, status):
 
 
 def test_every_status_ends_a_row_or_is_passed_in_one():
-    """Fetching belongs to version control; what is only a name in older clients' lists is never reached."""
+    """Fetching belongs to version control; statuses that exist only in older clients' lists are never reached."""
     walked = {status for row in TABLE for status in row.statuses}
     unreached = {"fetching", "fetching_completed", "queuing", "queuing_apply", "force_canceled"}
     assert set(TIMES) - walked == unreached

@@ -37,7 +37,7 @@ resource "time_static" "now" {{}}
 MODULE = 'module "m" {\n  source = "git::ssh://git@example.invalid/m.git"\n}\n'
 LOCK = packages.lock(VERSION, packages.h1(PLANTED))
 
-# The code of a tenant plants a package of the version that others use, and a lock file that fits it.
+# A tenant's code plants a package of a version that others use, and a lock file that matches it.
 PLANT = f"""
 here=$(cd "$(dirname "$0")" && pwd)
 place=$here/.terraform/providers/{packages.ADDRESS}/{VERSION}/{PLATFORM}
@@ -49,7 +49,7 @@ FILES = {"planted": PLANTED[PROGRAM], "planted.lock": LOCK, "plant.sh": PLANT}
 
 @pytest.fixture
 def other(api):
-    """A client that works on a second organization."""
+    """A client of a second organization."""
     other = Api(api.url, api.token, f"o-{uuid.uuid4()}")
     attributes = {"name": other.organization, "email": "admin@example.com"}
     other.post("organizations", {"data": {"type": "organizations", "attributes": attributes}})
@@ -58,7 +58,7 @@ def other(api):
 
 @pytest.fixture
 def mirror(folder):
-    """A folder of zips, which have to be installed to be used."""
+    """A folder of zips, which must be installed before use."""
     place = folder / "mirror" / packages.ADDRESS
     place.mkdir(parents=True)
     (place / f"terraform-provider-time_{VERSION}_{PLATFORM}.zip").write_bytes(packages.packed(PROGRAM, time_provider().read_bytes()))
@@ -67,7 +67,8 @@ def mirror(folder):
 
 @pytest.fixture
 def planting(folder):
-    """The options of a worker whose engine's init runs the configuration's plant.sh first. It stands for all ways to run code there, known or not."""
+    """The options of a worker whose engine's init runs the configuration's plant.sh first. This represents all ways to
+    run code there, known or not."""
     program = folder / "engine"
     program.write_text(f'#!/bin/sh\nif [ "$1" = init ] && [ -f plant.sh ]; then sh ./plant.sh; fi\nexec {ENGINES[0].path} "$@"\n')
     program.chmod(0o755)
@@ -108,7 +109,8 @@ def verified(worker):
 
 
 def nobody_else_runs_it(worker, other):
-    """The other organization uses the true package: with a lock file, without one, and even if its lock file allows the planted one."""
+    """The other organization gets the genuine package: with a lock file, without one, and even if its lock file
+    permits the planted one."""
     true = packages.h1({PROGRAM: time_provider().read_bytes()})
     run(other, {"main.tf": TIME}, "applied")
     run(other, {"main.tf": TIME, ".terraform.lock.hcl": packages.lock(VERSION, true)}, "applied")
@@ -123,14 +125,14 @@ def nobody_else_runs_it(worker, other):
 
 def test_whatever_code_runs_in_init(api, other, worker, mirror, planting):
     one = worker(provider_mirror=mirror, **planting)
-    run(api, {**FILES, "main.tf": TIME}, "errored")  # a script is no provider
+    run(api, {**FILES, "main.tf": TIME}, "errored")  # a script is not a provider
     nobody_else_runs_it(one, other)
     assert MARK in b"".join(path.read_bytes() for path in one.options["data_dir"].glob(f"organization-packages/*/*/{PROGRAM}")), "it was planted"
 
 
 def bare_repository(folder):
-    """An archive whose root is a bare repository: `git ls-remote` there runs the script that its settings name. The script makes `git clone` run it, too, and serves a
-    repository."""
+    """An archive whose root is a bare repository: `git ls-remote` in it runs the script that its settings name. The
+    script makes `git clone` run it, too, and serves a repository."""
     work = folder / "module"
     work.mkdir()
     (work / "main.tf").write_text("")
@@ -170,11 +172,12 @@ def test_a_variable_that_makes_git_run_a_program(api, other, worker, mirror, san
     nobody_else_runs_it(one, other)
 
 
-# ---- what one organization keeps ----
+# ---- packages of one organization ----
 
 
 def test_an_organization_keeps_its_own(api, other, worker, mirror, planting):
-    """Its lock file finds the package again, also for an init of its own without the code; the other organization's does not."""
+    """Its lock file finds the package again, also for an init of its own without the code. The other organization's
+    lock file does not."""
     one = worker(provider_mirror=mirror, **planting)
     run(api, {**FILES, "main.tf": TIME}, "errored")
     mine = run(api, {"main.tf": TIME, ".terraform.lock.hcl": LOCK}, "errored")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""What an apply leaves in the place of its state and can't be read: the workspace is held, and the file is kept for a person."""
+"""An apply leaves something unreadable in place of its state: the workspace is held, and the file is kept for a user."""
 
 from pathlib import Path
 
@@ -9,7 +9,8 @@ from support.wait import until
 
 MEBIBYTE = 1 << 20
 
-# The command that leaves it where the engine leaves a state that it could not save, words of the error, and the kept file's size.
+# The command that leaves it where the engine leaves a state that it could not save, a part of the error, and the kept
+# file's size.
 LEFT = {
     "the half of a state": ("printf '{' > errored.tfstate", "no whole state", 1),
     "a pipe": ("rm -f errored.tfstate; mkfifo errored.tfstate", "no whole state", 0),
@@ -38,6 +39,6 @@ resource "terraform_data" "one" {{
     assert kept.stat().st_size == size
     until(lambda: one.metric("runyard_worker_states_pending") == 0, "nothing is left to be told")
     assert api.attributes(f"workspaces/{workspace}")["locked-reason"].startswith(f"Held after {run}") and api.status(after) == "pending"
-    # A person has looked at it.
+    # A user has examined it.
     api.post(f"workspaces/{workspace}/actions/force-unlock", {})
     api.wait_status(after, "planned_and_finished")

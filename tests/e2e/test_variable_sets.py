@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
 # label: quick
-"""What terraform gets of variable sets, and what follows from an apply, with the real engine."""
+"""The values of variable sets in terraform, and the effects of an apply, with the real engine."""
 
 import pytest
 
@@ -18,7 +18,7 @@ def api(site):
 
 
 def varset(api, name, workspace, values, **attributes):
-    """A variable set of the workspace with {key: value}; a key in capitals is for the environment."""
+    """A variable set of the workspace with {key: value}; keys in capitals are environment variables."""
     variables = [{"type": "vars", "attributes": {"key": key, "value": value, "category": "env" if key.startswith("TF_") else "terraform"}}
                  for key, value in values.items()]
     relations = {"workspaces": {"data": [{"type": "workspaces", "id": workspace}]}, "vars": {"data": variables}}

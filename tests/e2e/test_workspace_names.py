@@ -48,7 +48,7 @@ def test_plan_and_apply_read_the_full_name(api, worker, name):
 
 
 def test_workspaces_that_share_an_init_have_their_own_names(api, worker):
-    """The second plan takes what the first one's init made."""
+    """The second plan uses the result of the first one's init."""
     worker()
     for name in ("first", "second"):
         workspace = api.workspace(name, auto_apply=True)
@@ -57,7 +57,7 @@ def test_workspaces_that_share_an_init_have_their_own_names(api, worker):
 
 
 def test_a_state_of_the_configuration_is_not_the_workspaces(api, worker):
-    """Earlier local workspaces left it in the folder that was uploaded."""
+    """Earlier local workspaces left it in the uploaded folder."""
     worker()
     stray = json.dumps({"version": 4, "terraform_version": "1.0.0", "serial": 9, "lineage": "stray", "outputs": {}, "resources": []})
     workspace = api.workspace("strays", auto_apply=True)
@@ -80,14 +80,14 @@ def test_policies_read_the_name_in_the_plan(api, worker):
     api.wait_status(api.run_files(workspace, READER), "applied")
 
 
-# ---- while workers are upgraded: one of the version before left the name at "default" ----
+# ---- during an upgrade of workers: the earlier version left the name at "default" ----
 
 OLD_OVERRIDE = 'terraform {\n  backend "local" {\n    path = "../state/terraform.tfstate"\n  }\n}\n'
 BUNDLE = (".terraform.lock.hcl", ".terraform/terraform.tfstate")
 
 
 def plan_by_hand(engine, folder):
-    """What the worker before this version made of READER: the plan file, and the archive of what init made."""
+    """The results of an earlier version's worker for READER: the plan file, and the archive of its init."""
     config = folder / "config"
     config.mkdir()
     (folder / "state").mkdir()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Cancel at every point of a run. It says Canceled only when none of its processes is left."""
+"""Cancel at every point of a run. The run becomes Canceled only when none of its processes is left."""
 
 import uuid
 
@@ -14,7 +14,7 @@ ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
 
 @pytest.fixture
 def marker():
-    """A word that only this test's jobs carry, in the environment of every process of theirs."""
+    """A marker in the environment of every process of this test's jobs."""
     return f"marker-{uuid.uuid4().hex}"
 
 
@@ -34,14 +34,14 @@ resource "terraform_data" "second" {{
 
 
 def applying(api, marker, files):
-    """A workspace and its run, in the middle of an apply whose processes carry the marker."""
+    """A workspace and its run, during an apply whose processes have the marker."""
     workspace = api.workspace(auto_apply=True)
     api.variable(workspace, "MARKER", marker, category="env")
     return workspace, api.run_files(workspace, files)
 
 
 def ends_with_nothing_left(api, run, marker, status="canceled"):
-    """The first time the run says that it ended, its processes are gone."""
+    """As soon as the run has ended, its processes are gone."""
 
     def over():
         left = processes_with(marker)
@@ -49,7 +49,7 @@ def ends_with_nothing_left(api, run, marker, status="canceled"):
         if shown in ("applying", "planning", "plan_queued", "apply_queued"):
             return False
         assert shown == status, (shown, api.logs(run))
-        # Those seen before it was asked may have ended before it was answered.
+        # Processes listed before the request may have ended before its answer.
         still = set(left) & set(processes_with(marker))
         assert not still, still
         return True
@@ -93,7 +93,8 @@ def test_a_provisioner_that_will_not_stop(api, worker, gate, marker, stubborn, k
 
 
 def cools_off(api, run, database=None):
-    """Between the cancel and the end of its time to cool off a force-cancel is refused; then it is allowed. With a database that time is over at once."""
+    """Between the cancel and the end of the cool-off time a force-cancel is refused; then it is permitted. With
+    `database` the cool-off time is over at once."""
     before = api.call("POST", f"runs/{run}/actions/force-cancel", {})
     assert before.status == 409 and "transition not allowed" in before.text
     api.act(run, "cancel")
@@ -108,7 +109,8 @@ def cools_off(api, run, database=None):
 
 
 def test_force_cancel_of_an_apply_that_hangs(api, worker, gate, marker):
-    """terraform waits for what it is in the middle of, here for ever: the path is known only once the first is made."""
+    """terraform waits for the operation in progress, here for ever: the path is known only once the first resource is
+    created."""
     worker(sandbox_bind=gate.folder)
     workspace, run = applying(api, marker, {"main.tf": f"""
 resource "terraform_data" "first" {{}}
@@ -204,7 +206,7 @@ def test_a_cancel_reaches_a_worker_without_the_broker(scheduler, worker, gate, m
 
 @pytest.mark.parametrize("kind", [{}, {"sandbox": "none"}], ids=["sandboxed", "bare"])
 def test_what_a_job_leaves_running_ends_with_it(api, worker, marker, kind):
-    """Also who made a session of his own, whose parent is gone."""
+    """This includes processes in a session of their own whose parents have exited."""
     worker(**kind)
     _, run = applying(api, marker, provisioned("setsid sh -c 'setsid sleep 3600 & exit' >/dev/null 2>&1 </dev/null & :"))
     api.wait_status(run, "applied")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Random faults while runs with the real engine are under way: what the resources recorded agrees with every state. `fault/soak`
-does as many rounds as it is asked for, of any seed. RUNYARD_SEED is the seed of the first round."""
+"""Random faults while runs with the real engine are in progress: the record of the resources agrees with every state.
+`fault/soak` runs any number of rounds with any seed. RUNYARD_SEED is the seed of the first round."""
 
 import os
 import time

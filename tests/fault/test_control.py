@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A stop reaches its worker whatever is between them: no broker, a lost message, another scheduler, a worker that was away."""
+"""A stop reaches its worker under all conditions: without a broker, with a lost message, from another scheduler, for a
+worker that was away."""
 
 import signal
 import uuid
@@ -12,7 +13,7 @@ from support.process import free_port
 from support.wait import until
 from support.worker import Asking, HandWorker
 
-NEVER = 3600  # a lease so long that no heartbeat comes within a test
+NEVER = 3600  # a lease so long that no heartbeat is sent during a test
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
 
 
@@ -23,12 +24,12 @@ def first(scheduler):
 
 @pytest.fixture
 def marker():
-    """A word that only this test's jobs carry, in the environment of every process of theirs."""
+    """A marker in the environment of every process of this test's jobs."""
     return f"marker-{uuid.uuid4().hex}"
 
 
 def planning(api, gate, marker):
-    """A run in the middle of its plan, whose processes carry the marker."""
+    """A run during its plan, whose processes have the marker."""
     workspace = api.workspace()
     api.variable(workspace, "MARKER", marker, category="env")
     run = api.run_files(workspace, {"main.tf": f'resource "terraform_data" "one" {{\n  input = {gate.expression}\n}}\n'})
@@ -37,13 +38,13 @@ def planning(api, gate, marker):
 
 
 def cooled_off(database, run):
-    """The time between a cancel and a force-cancel is over."""
+    """Ends the time between a cancel and a force-cancel at once."""
     with psycopg.connect(database, autocommit=True) as connection:
         connection.execute("update runs set force_cancel_available_at = now() where id = %s", (run,))
 
 
 def stopped_by_http(api, one, gate, marker, run):
-    """terraform is interrupted at the gate; let through, it finds that it is to end."""
+    """terraform is interrupted at the gate. When it continues, it notices the interrupt."""
     until(lambda: one.metric("runyard_worker_stops_total", way="http") == 1, "the worker heard of it")
     gate.open()
     api.wait_status(run, "canceled")
@@ -60,7 +61,7 @@ def test_without_the_broker(first, api, worker, gate, marker, broker):
 
 
 def test_a_message_that_is_lost(first, api, worker, scheduler, gate, marker, database):
-    """It is written nowhere, and whoever has it in memory reaches no broker."""
+    """The stop is stored nowhere, and the process that has it in memory can't reach a broker."""
     one = worker(sandbox_bind=gate.folder)
     second = scheduler(lease_seconds=NEVER, brokers=f"127.0.0.1:{free_port()}")
     with psycopg.connect(database, autocommit=True) as connection:
@@ -81,7 +82,7 @@ def test_asked_for_at_another_scheduler(first, api, worker, scheduler, gate, mar
 
 
 def test_while_the_worker_is_cut_off(first, api, worker, scheduler, gate, marker, database):
-    """Its scheduler is gone; the cancel and the force-cancel take effect when it is back, and not before."""
+    """The worker's scheduler is gone. The cancel and the force-cancel take effect when it is back, and not before."""
     second = scheduler(lease_seconds=NEVER)
     one = worker(sandbox_bind=gate.folder, brokers="", scheduler_url=second.url)
     workspace, run = planning(api, gate, marker)
@@ -95,7 +96,7 @@ def test_while_the_worker_is_cut_off(first, api, worker, scheduler, gate, marker
     assert (api.status(run), api.status(after)) == ("planning", "pending")
     second.start()
     api.wait_status(run, "force_canceled")
-    assert not set(before) & set(processes_with(marker))  # the run after it carries the word too
+    assert not set(before) & set(processes_with(marker))  # the next run has the marker, too
     assert one.metric("runyard_worker_stops_total", way="http") == 1
     gate.open()
     api.wait_status(after, "planned")
@@ -128,7 +129,7 @@ def test_what_is_told_once_is_told_again_only_when_there_is_more(hand, api, data
     api.act(run, "cancel")
     cancel = {"job": job["job"], "attempt": 1, "stop": "cancel"}
     assert waits.answer() == [cancel]
-    assert hand.listen() == [cancel]  # an answer may be lost on its way
+    assert hand.listen() == [cancel]  # an answer may be lost
     knows = Asking(hand.listen, cancel)
     cooled_off(database, run)
     assert not knows.answered()

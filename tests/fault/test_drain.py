@@ -25,7 +25,7 @@ resource "terraform_data" "second" {{
 
 
 def begin(api, worker, gate):
-    """A worker in the middle of an apply."""
+    """A worker during an apply."""
     one = worker(sandbox_bind=gate.folder, slots=2)
     workspace = api.workspace(auto_apply=True)
     run = api.run_files(workspace, applying_at(gate))
@@ -39,7 +39,7 @@ def test_a_draining_worker_finishes_its_jobs_and_takes_no_more(api, worker, gate
     one.process.send(signal.SIGTERM)
     until(lambda: one.metric("runyard_worker_draining") == 1, "it drains")
     other = api.run_files(api.workspace(), ONE)
-    # Another worker takes what the draining one leaves, at once.
+    # Another worker takes over the jobs of the draining one at once.
     two = worker()
     api.wait_status(other, "planned")
     until(lambda: two.metric("runyard_worker_jobs_total", stage="plan") == 1, "its jobs have ended")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Everything is killed in turn while runs go through: each ends, in its order, and says why if it was not applied."""
+"""Everything is killed in turn while runs are processed. Each run ends, in order, and has a reason if it was not
+applied."""
 
 import itertools
 import signal
@@ -79,7 +80,7 @@ def test_everything_is_killed_in_turn(scheduler, worker, bus, postgres, database
             values = {r["name"]: r["instances"][0]["attributes"]["input"] for r in api.state(workspace)["resources"]}
             assert values["one"]["value"] == RUNS - 1
         assert api.attributes(f"workspaces/{workspace}")["locked"] is False
-    # The site works as if nothing had been.
+    # The site works normally afterwards.
     for workspace in workspaces:
         api.wait_status(api.run(workspace, is_destroy=True), "applied")
         assert api.resources(workspace) == []

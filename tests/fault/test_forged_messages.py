@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A tenant's process that reaches the broker forges, replays and floods: nothing changes, and honest messages count."""
+"""A tenant's process with access to the broker forges, replays and floods messages: nothing changes, and genuine
+messages count."""
 
 import json
 
@@ -39,7 +40,7 @@ def security_events(process, topic):
 
 
 def announced(bus, pool, job):
-    """What everybody who reads the pool's topic knows of the job."""
+    """Everything that any reader of the pool's topic knows about the job."""
     return next(message for message in map(json.loads, consume(bus, f"runyard.jobs.{pool}")) if message["job"] == job)
 
 
@@ -48,7 +49,7 @@ def pool_of(worker):
 
 
 def forge(bus, scheduler, *messages):
-    """All are refused as unproven."""
+    """All messages are refused as unproven."""
     before = results(scheduler, "unproven")
     produce(bus, RESULTS, *messages)
     until(lambda: results(scheduler, "unproven") == before + len(messages), lambda: f"all are refused, not {results(scheduler, 'unproven') - before:g}")
@@ -56,7 +57,7 @@ def forge(bus, scheduler, *messages):
 
 @pytest.fixture
 def short_leases(scheduler):
-    """The first scheduler's, for a test that names this fixture before the others."""
+    """The first scheduler's, for tests that name this fixture before others."""
     return scheduler(lease_seconds=LEASE)
 
 
@@ -90,7 +91,7 @@ def test_a_forged_result_does_not_end_another_tenants_apply(api, first, worker, 
     assert len(kept) == KEPT_A_MINUTE and all(letter["topic"] == RESULTS and "MAC" in letter["error"] for letter in kept)
     lines = [line for line in first.log_lines() if line.get("security-event") == "unproven-message"]
     assert lines and lines[0]["job"] == known["job"] and sum(int(line["count"]) for line in lines) <= count
-    # Put back by an operator, it is refused again.
+    # Republished by an operator, it is refused again.
     Scheduler.run_command("dead-letters", "replay", str(kept[0]["id"]), database_url=database, keys=KEYS)
     until(lambda: security_events(first, RESULTS) == count + 1, "the message that was put back is refused")
     gate.open()
@@ -183,7 +184,7 @@ def test_a_result_of_an_older_attempt_is_not_replayed(short_leases, api, first, 
     late = results(first, "late")
     produce(bus, RESULTS, passed)
     until(lambda: results(first, "late") == late + 1, "it is late")
-    assert security_events(first, RESULTS) == 0 and letters(database) == []  # an honest late result is no event
+    assert security_events(first, RESULTS) == 0 and letters(database) == []  # a genuine late result is not a security event
     forge(bus, first, {**passed, "attempt": 2}, mac.signed({**passed, "attempt": 2}, old["token"]))
     assert api.status(run) == "planning"
     produce(bus, RESULTS, mac.signed(mac.result(new, "failed", error="enough"), new["token"]))
@@ -191,7 +192,7 @@ def test_a_result_of_an_older_attempt_is_not_replayed(short_leases, api, first, 
 
 
 def test_a_job_that_waits_again_takes_no_result(short_leases, api, first, hand, bus, database):
-    """Between two attempts nobody has a token: not even the number of the next attempt helps."""
+    """Between two attempts no valid token exists: even the number of the next attempt does not help."""
     run = api.run_files(api.workspace(), ONE)
     (old,) = until(hand.claim, "there is a job to claim")
     until(lambda: of_database(database, "select 1 from jobs where id = %s and state = 'waiting'", old["job"]), "the job waits again")
@@ -218,7 +219,7 @@ def test_a_code_of_another_job_proves_nothing(api, first, hand, bus):
 
 
 def test_a_flood_costs_little_and_holds_nobody_up(api, first, hand, bus, database):
-    """10,000 forged messages: bounded rows and lines, and the honest result behind them counts."""
+    """10,000 forged messages cause a bounded number of rows and lines, and the genuine result after them counts."""
     run = api.run_files(api.workspace(), ONE)
     (job,) = until(hand.claim, "there is a job to claim")
     passed = mac.result(job)
@@ -243,7 +244,7 @@ def test_forged_dead_letters_are_bounded_and_show_what_they_are(api, first, bus,
     until(lambda: len(letters(database)) == 2, "both are kept")
     table = Scheduler.run_command("dead-letters", database_url=database, keys=KEYS).stdout
     assert "\x1b" not in table and "\r" not in table and len(table.splitlines()) == 3
-    # Our processes do not read events. A letter about one would be a way to publish a forged event.
+    # Our processes do not read events. A dead letter for one would be a way to publish a forged event.
     produce(bus, LETTERS, {**letter, "topic": "runyard.events"}, {**letter, "topic": "runyard.jobs.elsewhere"})
     until(lambda: sum(letter["topic"] == LETTERS for letter in letters(database)) == 2, "they are dead letters themselves")
     produce(bus, LETTERS, *[{**letter, "offset": number} for number in range(2, 1000)])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""The disk of a worker's data folder is full: each job ends with a sentence, no state is lost, and the worker goes on when there is room."""
+"""The disk of a worker's data folder is full: each job ends with a reason, no state is lost, and the worker continues
+when there is space."""
 
 import os
 import re
@@ -15,7 +16,7 @@ pytestmark = pytest.mark.skipif(worker_account() is None, reason="only root moun
 
 MIB = 1 << 20
 ONE = 'resource "terraform_data" "one" {}\n'
-# With more text than the block that the file has.
+# Longer than the block that the file already has.
 WIDE = 'resource "terraform_data" "first" {\n  input = join("", formatlist("y%s", range(1000)))\n}\nresource "terraform_data" "second" {\n  depends_on = [terraform_data.first]\n}\n'
 # Fills the job's disk before the command that a file of the configuration names.
 ENGINE = """#!/bin/sh
@@ -35,7 +36,7 @@ def disk(folder):
 
 @pytest.fixture
 def start(folder, disk, worker, engine, gate):
-    """start(option=value...): a worker on that disk, which fills it where a configuration says so."""
+    """start(option=value...): a worker on that disk, which fills it if a configuration requests it."""
     program = folder / "engine"
     program.write_text(ENGINE.format(engine=engine.path))
     program.chmod(0o755)
@@ -45,19 +46,19 @@ def start(folder, disk, worker, engine, gate):
         return worker(data_dir=disk.folder / "data", engine=program, sandbox_bind=f"{engine.folder},{gate.folder}", **more)
 
     yield start
-    for one in worker.all:  # before its disk goes
+    for one in worker.all:  # before its disk is unmounted
         one.stop()
 
 
 def works_again(api, worker):
-    """The same worker does a run of another workspace."""
+    """The same worker processes a run of another workspace."""
     api.wait_status(api.run_files(api.workspace(auto_apply=True), {"main.tf": ONE}), "applied")
     until(lambda: worker.metric("runyard_worker_states_pending") == 0, "nothing is left to be told")
     assert worker.ready()
 
 
 def large():
-    """A configuration that no claim brings along."""
+    """A configuration that is too large to come with a claim."""
     return {"main.tf": ONE, "large": os.urandom(8 * MIB)}
 
 
@@ -100,7 +101,7 @@ def test_without_inodes(api, start, disk):
 
 @each_engine()
 @pytest.mark.parametrize("command, words", [("init", "terraform init failed"),
-                                            ("plan", "(The plan file was not written to the end|Failed to write plan file)"),  # OpenTofu says so itself
+                                            ("plan", "(The plan file was not written to the end|Failed to write plan file)"),  # OpenTofu reports it itself
                                             ("show", "terraform show failed: The plan as JSON was not written to the end: is the worker's disk full")])
 def test_the_engine_can_not_write(api, start, command, words):
     one = start()
@@ -111,7 +112,7 @@ def test_the_engine_can_not_write(api, start, command, words):
 
 
 def apply_alone(api, disk, workspace, files):
-    """A run whose apply has the disk alone."""
+    """A run whose apply has the disk to itself."""
     run = api.run_files(workspace, files, auto_apply=False)
     api.wait_status(run, "planned")
     until(lambda: not list((disk.folder / "data/jobs").iterdir()), "the plan's folder is gone")
@@ -121,7 +122,7 @@ def apply_alone(api, disk, workspace, files):
 
 @each_engine()
 def test_an_apply_can_not_write_its_state(api, start, disk):
-    """What it made is in the workspace's state, and no state is in the log."""
+    """The created resources are in the workspace's state, and no state is in the log."""
     one = start()
     workspace = api.workspace(auto_apply=True)
     run = apply_alone(api, disk, workspace, {"main.tf": WIDE, "fill-at-apply": ""})
@@ -163,7 +164,7 @@ def test_no_apply_starts_without_room_for_its_state(api, start, disk):
 
 
 def test_an_apply_ends_on_a_full_disk(api, start, disk, gate):
-    """Its result can't be noted: it is delivered, and the job's folder goes when there is room."""
+    """Its result can't be written to disk. It is delivered, and the job's folder is removed when there is space."""
     one = start()
     workspace = api.workspace(auto_apply=True)
     run = api.run_files(workspace, {"main.tf": f'resource "terraform_data" "one" {{\n  provisioner "local-exec" {{\n    command = "{gate.command}"\n  }}\n}}\n'})

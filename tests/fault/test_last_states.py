@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""The last state of an apply arrives, whoever was away when it was written, and nothing plans before that."""
+"""The last state of an apply arrives, whichever process was away when it was written, and no plan begins before that."""
 
 import signal
 
@@ -28,7 +28,7 @@ def short(scheduler):
 
 
 class Apply:
-    """A run whose apply stands at the gate with one of two resources made, and one that waits behind it."""
+    """A run whose apply waits at the gate with one of two resources created, and a run that waits behind it."""
 
     def __init__(self, api, worker, gate, engine):
         self.api, self.gate = api, gate
@@ -52,7 +52,7 @@ resource "terraform_data" "second" {{
         return self.api.attributes(f"workspaces/{self.workspace}")["locked-reason"].startswith(f"Held after {self.run}")
 
     def all_is_here(self):
-        """The next run plans from the whole state."""
+        """The next run plans from the complete state."""
         self.api.wait_status(self.after, "planned")
         assert self.api.resources(self.workspace) == BOTH
         assert not self.held()
@@ -80,7 +80,7 @@ def test_a_worker_that_stood_still_hands_in_its_state_and_nothing_else(apply, ap
 
 @each_engine()
 def test_a_worker_is_killed_while_the_scheduler_is_away(apply, api, short):
-    """What terraform wrote in between was never sent by anybody."""
+    """States that terraform wrote in between were never sent."""
     short.kill()
     apply.gate.open()
     until(lambda: any("terraform_data" in state and "second" in state for state in written_states(apply.worker)), "terraform has written it")
@@ -104,7 +104,8 @@ def test_a_scheduler_is_away_for_longer_than_a_lease(apply, api, short):
 
 @each_engine()
 def test_what_terraform_could_not_save_is_delivered(short, api, worker, gate):
-    """The state's file can't be written: it ends with an error, and leaves errored.tfstate in the working directory."""
+    """The state's file can't be written: terraform ends with an error, and leaves errored.tfstate in the working
+    directory."""
     one = worker()
     workspace = api.workspace(auto_apply=True)
     run = api.run_files(workspace, {"main.tf": UNSAVED % "$PWD"})
@@ -112,7 +113,7 @@ def test_what_terraform_could_not_save_is_delivered(short, api, worker, gate):
     assert "errored.tfstate" in api.log(run, "apply")
     state = api.state(workspace)
     assert [r["name"] for r in state["resources"]] == ["first"] and len(state["lineage"]) == 32
-    # One that came with a configuration is none of its apply's.
+    # An errored.tfstate that came with a configuration is not from its apply.
     again = api.run_files(workspace, {"main.tf": UNSAVED.replace("mkdir", "echo"), "errored.tfstate": '{"version":4,"serial":99,"lineage":"x"}'})
     api.wait_status(again, "applied")
     assert api.resources(workspace) == BOTH and api.state(workspace)["lineage"] == state["lineage"]

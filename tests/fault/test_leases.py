@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Leases: they are renewed, they end, and whoever comes after his own is refused."""
+"""Leases are renewed and expire, and a worker whose lease has expired is refused."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ import pytest
 from support.wait import until
 from support.worker import HandWorker
 
-LEASE = 4  # of hands that say nothing of themselves: long enough for what a test does meanwhile
+LEASE = 4  # seconds, for workers without heartbeats: long enough for the steps of a test
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
 
 
@@ -23,13 +23,13 @@ def hand(scheduler, tokens):
 
 
 def claimed(hand):
-    """The one job that waits."""
+    """The only waiting job."""
     (job,) = until(hand.claim, "there is a job to claim")
     return job
 
 
 def planned_then_claimed(hand, api, worker):
-    """A confirmed run whose apply the hand has claimed, and whose real worker is gone."""
+    """A confirmed run whose apply the test's worker has claimed, and whose real worker is gone."""
     one = worker()
     run = api.run_files(api.workspace(), ONE)
     api.wait_status(run, "planned")
@@ -41,10 +41,10 @@ def planned_then_claimed(hand, api, worker):
 
 
 def refused(hand, job):
-    """Nothing of this attempt is taken any more."""
+    """Nothing of this attempt is accepted any more."""
     for method, what, body in (("PUT", "log?offset=0", b"late\n"), ("PUT", "plan", b"late"), ("GET", "configuration", None), ("POST", "started", b"")):
         assert hand.on(job, method, what, body, check=False).status in (401, 404, 409), what
-    # A result may always be sent again; it changes nothing.
+    # A result may always be repeated. It has no effect.
     assert hand.result(job).status in (204, 401, 404, 409)
 
 
@@ -106,7 +106,7 @@ def judged_while(database, job, change):
 
 
 def test_a_heartbeat_at_the_last_moment_holds_the_job(hand, api, database):
-    """Had it been judged by what was read before, two workers would have the plan."""
+    """If the sweeper decided by what it had read before, two workers would have the plan."""
     run = api.run_files(api.workspace(), ONE)
     job = claimed(hand)
     judged_while(database, job, "lease_until = now() + interval '1 hour'")
@@ -126,7 +126,7 @@ def test_an_apply_that_starts_at_the_last_moment_is_not_tried_again(hand, api, w
 
 
 def test_a_force_canceled_run_ends_when_its_worker_says_so_or_its_lease_is_over(hand, api, database):
-    """Until then its process may live, and nothing else of the workspace starts."""
+    """Until the lease is over its process may be alive, and nothing else of the workspace starts."""
     workspace = api.workspace()
     run = api.run_files(workspace, ONE)
     job = claimed(hand)
@@ -154,7 +154,7 @@ def test_an_estimate_that_ends_two_workers_is_given_up_and_the_run_goes_on(hand,
 
 
 def test_a_canceled_run_whose_worker_is_lost_ends(hand, api):
-    """Its process can't be known to be gone while the lease runs; when it ends, so does the run."""
+    """While the lease runs, its process may be alive. When the lease ends, the run ends."""
     run = api.run_files(api.workspace(), ONE)
     claimed(hand)
     api.act(run, "cancel")
@@ -171,8 +171,8 @@ def test_an_apply_is_not_started_after_its_cancel(hand, api, worker):
 
 
 def test_an_apply_is_not_started_by_who_heard_of_it_too_late(scheduler, tokens, worker, request):
-    """The claim stood before a scheduler that stood still: for the worker its lease is over as it hears of the job. Nothing has
-    been started yet, so it is somebody's again."""
+    """The claim was answered by a scheduler that was stopped meanwhile, so the lease is over when the worker gets the
+    job. Nothing has been started yet, so the job is claimed again."""
     second = scheduler(lease_seconds=LEASE)
     still = scheduler(lease_seconds=LEASE)
     api = request.getfixturevalue("api")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""What the logs say while servers are away: each line names its event, none is an error, and none floods the log."""
+"""Log lines while servers are away: each names its event, none is an error, and none floods the log."""
 
 import re
 import signal
@@ -24,7 +24,7 @@ def test_while_the_servers_are_away(services, servers):
     servers.send(signal.SIGKILL)
 
     def repeated():
-        """The scheduler told of the same causes several times."""
+        """The scheduler gets the same causes several times."""
         return sum(len(times) > 3 for times in causes(scheduler.log_lines()).values()) > 2
 
     until(repeated, "the scheduler's log says it several times")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""An apply of many resources, whose states go as differences: whoever dies, what was sent is the workspace's state."""
+"""An apply of many resources, whose states are sent as differences: whichever process dies, the states that were sent
+are in the workspace's state."""
 
 import json
 import shutil
@@ -11,12 +12,12 @@ from support.wait import until
 
 LEASE, MANY = 3, 120
 
-# OpenTofu has no states to send between: it writes them every 20 s.
+# OpenTofu writes states only every 20 s, so there are none to send in between.
 writes_at_once = pytest.mark.skipif(not any(engine.writes_at_once for engine in ENGINES), reason="no engine here writes its state after each change")
 
 
 class Apply:
-    """A run whose apply stands at the gate with many resources made and one to go."""
+    """A run whose apply waits at the gate with many resources created and one to go."""
 
     def __init__(self, api, worker, gate):
         self.api, self.gate = api, gate

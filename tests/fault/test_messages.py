@@ -23,12 +23,12 @@ def results_of(bus, run):
 
 
 def everything(api, run):
-    """All that a client sees of the run."""
+    """Everything that a client sees of the run."""
     return [api.get(path).data for path in (f"runs/{run}", f"plans/{api.sibling(run, 'plan')}", f"applies/{api.sibling(run, 'apply')}")]
 
 
 def taken_in(scheduler, count):
-    """Waits until so many results of whatever kind were read."""
+    """Waits until that many results of any kind were read."""
     first = scheduler.all[0]
     until(lambda: first.metric("runyard_results_total") >= count, lambda: f"{count} results are read, not {first.metric('runyard_results_total'):g}")
 
@@ -37,7 +37,7 @@ def test_results_again_and_late(api, scheduler, worker, bus):
     worker()
     first = scheduler.all[0]
     workspace = api.workspace(auto_apply=True)
-    # On a new broker the first result may go over HTTP, before the topic is there.
+    # On a new broker the first result may be sent over HTTP, before the topic exists.
     api.wait_status(api.run_files(workspace, ONE), "applied")
     run = api.run(workspace, is_destroy=True)
     api.wait_status(run, "applied")
@@ -93,7 +93,7 @@ def test_a_stop_of_an_attempt_that_is_over_stops_nothing(api, scheduler, worker,
 
 
 def test_a_long_message_is_kept_whole_or_says_that_it_is_not(api, scheduler, worker, bus, database):
-    """Found by a worker, which tells the topic of it: it goes there in one message."""
+    """A worker finds it and reports it to the topic, in one message."""
     one = worker()
     pool = next(line for line in one.log_lines() if line["msg"] == "registered")["pool"]
     topic = f"runyard.jobs.{pool}"
@@ -115,7 +115,8 @@ STOP = {"v": 1, "job": "job-0000000000000000", "attempt": 1, "stop": "force"}
 
 
 def listens(worker, bus, *stops):
-    """It reads stops from the topic's end, once it has a job and knows the topic, which this may have made."""
+    """A worker reads stops from the topic's end, once it has a job and knows the topic. This message may have created
+    the topic."""
     read = worker.metric("runyard_worker_tickets_total", kind="control")
 
     def are_read():
@@ -148,7 +149,7 @@ def letters(database):
 
 
 def poisoned(bus, database, topic, readers):
-    """Rubbish on that topic goes to the dead letters, each once, from somebody who read it."""
+    """Invalid messages on that topic become dead letters, once each, from a process that read them."""
     produce(bus, topic, *RUBBISH)
     own = lambda: [letter for letter in letters(database) if letter["topic"] == topic]
     until(lambda: len(own()) >= len(RUBBISH), lambda: f"the letters of {topic}: {own()}")
@@ -178,14 +179,14 @@ def test_rubbish_on_any_topic_goes_to_the_dead_letters_and_stops_nobody(api, sch
 
 
 def test_a_replayed_message_is_taken_as_it_should_have_been(api, scheduler, bus, database, tokens):
-    """A letter that a newer scheduler can read: here one whose payload an operator has put right."""
+    """A dead letter that a newer scheduler can decode: here one whose payload an operator has corrected."""
     first = scheduler.all[0]
     hand = HandWorker(first.url, tokens["agent-token"])
     run = api.run_files(api.workspace(), ONE)
     (job,) = until(hand.claim, "there is a job to claim")
     result = mac.signed(mac.result(job, "failed", error="enough"), job["token"])
     produce(bus, RESULTS, {**result, "v": 2})
-    # The test before may have left dead letters uncommitted: they come again.
+    # The previous test may have left dead letters uncommitted, so they are delivered again.
     (letter,) = until(lambda: [letter for letter in letters(database) if letter["topic"] == RESULTS], "the letter is there")
     with psycopg.connect(database, autocommit=True) as connection:
         payload = json.dumps(result).encode()

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Notifications while what carries them breaks: each arrives, and normally once."""
+"""Notifications during faults: each arrives, and normally once."""
 
 from support.wait import until
 
 
 class Told:
-    """A workspace whose new runs are told to a hook."""
+    """A workspace with a hook for its new runs."""
 
     def __init__(self, api, hook):
         self.api = api
@@ -23,7 +23,7 @@ class Told:
         return self.api.run(self.workspace, self.configuration)
 
     def responses(self):
-        """Without that of the verification."""
+        """Without the verification's notification."""
         return self.api.get(f"notification-configurations/{self.id}").data["attributes"]["delivery-responses"][:-1]
 
 
@@ -75,7 +75,7 @@ def test_nobody_sends_it(scheduler, api, hooks, ask):
     scheduler.all[0].restart()
     told = Told(api, hooks.hook())
     told.run()
-    # The scheduler leaves notifiers half a minute more to say what came of it.
+    # The scheduler gives notifiers half a minute more to report the outcome.
     ask("update notifications set give_up_at = give_up_at - interval '30 seconds'")
     until(lambda: told.responses(), "it is given up")
     assert "is a notifier running?" in told.responses()[0]["body"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Content in an object store: what is moved there, how it is read and deleted, and what happens when the store fails."""
+"""Content in an object store: how it is moved, read and deleted, and the behaviour when the store fails."""
 
 import base64
 import concurrent.futures
@@ -19,7 +19,7 @@ from support.worker import HandWorker
 
 NEW_KEY = "2:" + "6b" * 32
 prefixes = itertools.count(1)
-# What no file of the store may ever show.
+# Texts that no file of the store may contain.
 PLAIN = "a text that must never leave in the clear"
 
 
@@ -43,12 +43,12 @@ def prefix():
 
 
 def everything(objects, prefix, port=None, **more):
-    """Options by which all that can be moved is moved at once."""
+    """Options with which all content is moved at once."""
     return {**objects.options(prefix, port), "object_store_from_bytes": 1, "object_store_after_seconds": 0, **more}
 
 
 def moved(ask):
-    """Whether nothing is left in PostgreSQL that can be moved."""
+    """True if PostgreSQL has no content left to move."""
     here = ask("select (select count(*) from blobs where object_key is null) + (select count(*) from log_chunks c join operations o "
                "on o.id = c.operation_id join runs r on r.id = o.run_id where r.ended) + (select count(*) from object_removals where blob_id is not null)")[0][0]
     return here == 0
@@ -64,7 +64,7 @@ def state_of(serial, lineage="3f1c", size=100):
 
 
 def push_state(api, workspace, serial, **more):
-    """A state version as clients write one."""
+    """A state version as clients create it."""
     state = state_of(serial, **more)
     api.post(f"workspaces/{workspace}/actions/lock", {"reason": "test"})
     attributes = {"serial": serial, "lineage": "3f1c", "md5": hashlib.md5(state).hexdigest(), "state": base64.b64encode(state).decode()}
@@ -78,7 +78,7 @@ def raw(api, path, **more):
 
 
 class Done:
-    """A whole run that a worker's hand has done, and what each piece of its content was."""
+    """A whole run executed by the test's worker, and each piece of its content."""
 
     def __init__(self, api, hand, ask):
         self.api = api
@@ -101,7 +101,7 @@ class Done:
         assert hand.result(job).status == 204
         wait_moved(ask)
         (job,) = until(hand.claim, "the apply waits")
-        # What the apply needs is in the store by now, and no claim waits for that.
+        # The store has the apply's inputs by now, and claims do not wait for it.
         assert "contents" not in job
         assert hand.on(job, "GET", "configuration").body == self.archive
         assert hand.on(job, "GET", "plan").body == plan
@@ -129,7 +129,7 @@ class Done:
         return self.api.attributes(f"{'plans' if kind == 'plan' else 'applies'}/{self.api.sibling(self.run, kind)}")["log-read-url"]
 
     def read_log(self, kind, step=65536):
-        """As clients read one: piece by piece until its end."""
+        """Reads as clients do: piece by piece until the end."""
         url, got = self.log_url(kind), b""
         while not got.endswith(b"\x03"):
             piece = raw(self.api, f"{url}?limit={step}&offset={len(got)}").body
@@ -165,14 +165,14 @@ def test_all_content_lives_in_the_store(objects, prefix, scheduler, api_of, hand
     wait_moved(ask)
     done.check()
 
-    # Any part of a log is read alone.
+    # Any part of a log can be read by itself.
     whole, url = b"\x02" + done.log["plan"] + b"\x03", done.log_url("plan")
     source = random.Random(2)
     for offset, limit in [(0, 1), (1, 1), (262144, 2), (262145, 262144), (len(whole) - 2, 10), (len(whole), 10)] + [
             (source.randrange(len(whole)), source.randrange(1, 400_000)) for _ in range(10)]:
         assert raw(api, f"{url}?limit={limit}&offset={offset}").body == whole[offset:offset + limit], (offset, limit)
 
-    # A state is rolled back to, in one transaction, though its content has to be fetched.
+    # A rollback to a state is one transaction, though its content must be fetched.
     _, newer = push_state(api, done.workspace, 3)
     api.post(f"workspaces/{done.workspace}/actions/lock", {"reason": "test"})
     wait_moved(ask)
@@ -181,7 +181,7 @@ def test_all_content_lives_in_the_store(objects, prefix, scheduler, api_of, hand
     api.patch(f"workspaces/{done.workspace}/state-versions", {"data": {"type": "state-versions", "relationships": relation}})
     assert api.state(done.workspace)["serial"] == 4
 
-    # Sealed, under names that say nothing, and counted.
+    # Sealed, under meaningless names, and counted.
     wait_moved(ask)
     keys = ask("select object_key from blobs")
     assert len(keys) > 8 and all(PLAIN.encode() not in (objects.bucket / prefix / key).read_bytes() for (key,) in keys)
@@ -190,7 +190,7 @@ def test_all_content_lives_in_the_store(objects, prefix, scheduler, api_of, hand
     until(lambda: one.metric("runyard_object_store_objects") >= len(keys), "the gauge shows it")
     assert one.metric("runyard_object_store_up") == 1
 
-    # What goes takes its objects with it, a minute after.
+    # Deleted content takes its objects along, a minute later.
     api.delete(f"workspaces/{done.workspace}")
     until(lambda: ask("select count(*) from blobs")[0][0] == 0, "what nothing names is gone")
     ask("update object_removals set due_at = now()")
@@ -207,7 +207,7 @@ def test_a_site_that_turns_it_on_later(objects, prefix, scheduler, api_of, hand,
     _, state = push_state(api, workspace, 1)
     one.stop()
 
-    # With a new key in front; what was sealed by the old one is moved as it is.
+    # With a new first key, content sealed with the old one is moved unchanged.
     one.options.update(everything(objects, prefix, keys=f"{NEW_KEY},{KEYS}"))
     one.start()
     wait_moved(ask)
@@ -220,7 +220,7 @@ def test_a_site_that_turns_it_on_later(objects, prefix, scheduler, api_of, hand,
     assert worker.claim() == []
     one.stop()
 
-    # Turned off again, what is there can't be read, and that is said; all else works.
+    # With the store turned off, its content can't be read, and the answer says so. Everything else works.
     for name in objects.options(prefix):
         one.options.pop(name)
     one.start()
@@ -241,7 +241,7 @@ def test_a_store_that_is_away_loses_nothing(objects, prefix, scheduler, api_of, 
         answer = raw(api, f"configuration-versions/{configuration}/download")
         assert answer.status == 503 and int(answer.headers["Retry-After"]) > 0
         assert "object store does not answer" in answer.errors() and objects.access not in answer.text
-        # Uploads go on, and what they brought can be read.
+        # Uploads continue, and their content can be read.
         _, state = push_state(api, workspace, 1)
         assert api.state(workspace) == json.loads(state)
         status, text = one.get("/readyz")
@@ -278,7 +278,7 @@ def test_a_slow_or_failing_store_holds_nobody_else_up(objects, front, prefix, sc
     front.let_go()
     wait_moved(ask)
     assert api.state(workspace)["serial"] == 1 and raw(api, path).status == 200
-    # A single failure is tried again before anybody hears of it.
+    # A single failure is retried before it is reported.
     once = iter(["fail"])
     front.fault = lambda method: next(once, None)
     assert raw(api, path).status == 200
@@ -301,7 +301,7 @@ def test_what_was_changed_or_lost_in_the_store_is_noticed(objects, prefix, sched
         answer = raw(api, f"configuration-versions/{version}/download")
         assert answer.status == 500 and PLAIN not in answer.text
     assert f"has lost the object {keys[gone]}" in one.process.log()
-    # That is no reason to leave the store alone.
+    # That does not make the scheduler stop using the store.
     fine = api.upload(workspace, {"main.tf": "fine"})
     wait_moved(ask)
     assert raw(api, f"configuration-versions/{fine}/download").status == 200
@@ -349,7 +349,7 @@ def test_real_runs_with_everything_in_the_store(objects, prefix, scheduler, api_
         run = api.run_files(workspace, {"main.tf": 'resource "terraform_data" "it" {\n  input = "%s"\n}\noutput "it" {\n  value = terraform_data.it.output\n}\n' % value})
         api.wait_status(run, "planned")
         wait_moved(ask)
-        # The worker asks for the plan until the store is there again.
+        # The worker requests the plan until the store is back.
         before = failed()
         objects.stop()
         try:

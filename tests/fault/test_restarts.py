@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""The broker, PostgreSQL and schedulers go away in the middle: every run ends as it should."""
+"""The broker, PostgreSQL and schedulers are restarted during runs: every run ends correctly."""
 
 import signal
 
@@ -16,7 +16,7 @@ def one(number):
 
 
 def held(gate):
-    """Stops at the gate once the first resource is there."""
+    """Waits at the gate once the first resource exists."""
     return {"main.tf": f"""
 resource "terraform_data" "first" {{}}
 resource "terraform_data" "second" {{
@@ -29,7 +29,7 @@ resource "terraform_data" "second" {{
 
 
 class Work:
-    """Runs in every part of their way: in the queue, waiting, planning, planned, applying."""
+    """Runs in every phase: in the queue, waiting, planning, planned, applying."""
 
     def __init__(self, api, gate, runs=4):
         self.api = api
@@ -135,7 +135,7 @@ def test_the_only_scheduler_is_killed_and_comes_back(short, api, worker, gate, d
 
 
 def test_a_scheduler_away_for_longer_than_a_lease_loses_no_apply(short, api, worker, gate):
-    """The worker goes on with its apply; the scheduler that is back hears it before it judges its lease."""
+    """The worker continues its apply. The restarted scheduler gets its heartbeat before it judges its lease."""
     first = worker(sandbox_bind=gate.folder)
     workspace = api.workspace(auto_apply=True)
     run = api.run_files(workspace, held(gate))

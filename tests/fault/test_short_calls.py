@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Single functions whose library fails at one call for memory, for call after call (tests/short)."""
+"""Single functions while one allocation of their library after the other fails (tests/short)."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ import pytest
 
 from support.process import clean_environment, program
 
-# RUNYARD_SHORT=0 is every call, RUNYARD_SEED draws others.
+# RUNYARD_SHORT=0 is every allocation; RUNYARD_SEED draws others.
 PASSED = {name: os.environ[name] for name in ("RUNYARD_SHORT", "RUNYARD_SEED") if name in os.environ}
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Libraries have no memory at times: the process goes on, or ends with that word and is started again. What was acknowledged is there."""
+"""Allocations in libraries fail at times: the process continues, or exits with that message and is restarted.
+Acknowledged data is not lost."""
 
 import http.client
 import os
@@ -18,7 +19,7 @@ BROKEN = (OSError, http.client.HTTPException)
 
 
 class Clients:
-    """Ask all the time, and remember what they were told."""
+    """Clients that send requests all the time and remember the acknowledgements."""
 
     def __init__(self, api, count=2):
         self.api = api
@@ -37,7 +38,7 @@ class Clients:
             thread.join()
 
     def ask(self, method, path, body=None):
-        """The document of what was acknowledged; None for a connection that broke, or a word of unavailability."""
+        """The acknowledged document; None if the connection broke or the answer was 503."""
         self.asked += 1
         try:
             answer = self.api.call(method, path, body)
@@ -75,7 +76,7 @@ class Clients:
 
 
 def passes(call):
-    """Calls back until that is answered, as a service does that wants to be heard."""
+    """Repeats a callback until it is answered, as a persistent service does."""
     call.answer()
 
     def answered():
@@ -87,7 +88,7 @@ def passes(call):
     until(answered, "the callback is answered")
 
 
-# How many calls there are to one that fails: libraries that allocate for each request do it far more often than others.
+# One call in how many fails: libraries that allocate for each request make far more calls than others.
 @pytest.mark.parametrize("which, libraries, one_in, failures", [
     ("scheduler", LIBRARIES, 400, 6), ("scheduler", "program", 20000, 2), ("scheduler", ENDERS, 150, 2),
     ("worker", "by TLS program", 5000, 2), ("worker", ENDERS, 100, 2),
@@ -121,12 +122,12 @@ def test_a_process_has_no_memory_at_times(which, libraries, one_in, failures, sc
     clients.check()
     for run in runs:
         until(lambda run=run: api.status(run) in FINAL, lambda run=run: f"{run} is {api.status(run)}")
-    if which != "worker":  # one that ends while it applies is a lost apply, which says so
+    if which != "worker":  # a worker that exits during an apply leaves a lost apply, whose run says so
         assert {api.status(run) for run in runs} == {"applied"}
 
 
 def test_an_upload_is_not_refused_for_want_of_memory(scheduler, folder, request):
-    """Each of the first calls that an upload leads to in the libraries fails in turn."""
+    """Each of an upload's first allocations in the libraries fails in turn."""
     shortage = Shortage(folder, SEED, libraries="libmicrohttpd libpq")
     service = scheduler(environment=shortage.environment)
     api = request.getfixturevalue("api")

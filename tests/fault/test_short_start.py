@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A library has no memory for one call while a process starts: it ends with a line that says so, or goes on. Then it starts as if nothing had been."""
+"""One allocation of a library fails while a process starts: it exits with a line that says so, or continues. The next
+start is a normal one."""
 
 import os
 import signal
@@ -11,20 +12,20 @@ from support.short import LAST_WORDS, LIBRARIES, Shortage
 from support.wait import until
 
 SEED = int(os.environ.get("RUNYARD_SEED", "1"))
-DRAWN = int(os.environ.get("RUNYARD_SHORT", "8"))  # starts of a process; 0 is one for every call
-EVERY = -(1 << 62)  # a call that never comes: all are counted
+DRAWN = int(os.environ.get("RUNYARD_SHORT", "8"))  # starts of a process; 0 is one for every allocation
+EVERY = -(1 << 62)  # an allocation that is never reached: all are counted
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
 
 
 def started(service):
-    """Launched until it is ready or has ended."""
+    """Launches it and waits until it is ready or has exited."""
     service.launch()
     until(lambda: not service.process.alive() or service.ready(), f"{service.name} is ready, or has ended")
     return service.process.alive()
 
 
 def check_end(service, what):
-    """It said why in its last line."""
+    """Checks that its last line has the reason."""
     code, log = service.process.popen.returncode, service.process.log()
     last = (log.splitlines() or [""])[-1]
     if code == -signal.SIGABRT:
@@ -35,7 +36,7 @@ def check_end(service, what):
 
 
 def draw(shortage, make):
-    """Starts a service of make() with one call failing, for calls that are drawn from as many as a start makes."""
+    """Starts a service of make() with one failing allocation, for allocations drawn from those of a start."""
     shortage.set(EVERY)
     service = make()
     assert started(service)
@@ -62,7 +63,7 @@ def draw(shortage, make):
 
 @pytest.mark.parametrize("libraries", [LIBRARIES, "program"])
 def test_a_scheduler_starts(libraries, folder, authority, postgres, broker):
-    """With an empty database that it migrates."""
+    """With an empty database that it must migrate."""
     shortage = Shortage(folder, SEED, libraries)
     databases = []
 

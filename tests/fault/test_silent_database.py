@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""PostgreSQL says nothing any more, as when its machine is gone, or a network forgets connections: nobody waits for ever."""
+"""PostgreSQL stops answering, as when its machine is lost or a network drops connections: no request waits for ever."""
 
 from urllib.parse import urlsplit
 
@@ -27,6 +27,6 @@ def test_a_connection_that_went_silent_is_given_up(scheduler, worker, database, 
     door.break_as("half-open")
     answer = api.call("GET", f"workspaces/{workspace}")
     assert answer.status == 503 and answer.headers["Retry-After"], answer.text
-    door.fault = None  # what was lost stays so: nobody tells the scheduler that these connections are over
+    door.fault = None  # lost connections stay lost, and the scheduler gets no notice
     until(lambda: api.call("GET", f"workspaces/{workspace}").status == 200, "it is answered by another connection")
     api.wait_status(api.run_files(workspace, {"main.tf": 'resource "terraform_data" "one" {}\n'}), "applied")

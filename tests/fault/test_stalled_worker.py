@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A worker that is stopped past its lease: nothing of its plan still runs when another begins, and it changes nothing when it goes on."""
+"""A worker is stopped past its lease: no process of its plan runs when another plan begins, and it changes nothing
+when it continues."""
 
 import os
 import signal
@@ -11,7 +12,7 @@ from support.wait import until
 
 LEASE = 3
 
-# An engine, beside which something runs during a plan that says so all the time, in a session of its own.
+# An engine with a background process that writes continuously during a plan, in a session of its own.
 ENGINE = """#!/bin/sh
 case $1 in plan)
 	read id </proc/sys/kernel/random/uuid
@@ -22,7 +23,7 @@ exec {engine} "$@"
 
 
 class Record:
-    """What plans say, in the order in which they say it."""
+    """The plans' messages, in order."""
 
     def __init__(self, folder):
         self.folder = folder / "record"
@@ -30,7 +31,7 @@ class Record:
         self.path = self.folder / "said"
         os.mkfifo(self.path)
         self.path.chmod(0o666)  # jobs run as the account of the workers
-        # Open for writing too: it does not end when nobody says anything.
+        # Opened for writing too, so that it has no end of file while there are no writers.
         self.fd = os.open(self.path, os.O_RDWR)
         self.lines = []
         threading.Thread(target=self.read, daemon=True).start()
@@ -46,7 +47,7 @@ class Record:
         return [line[1] for line in self.lines if line[0] == "begin"]
 
     def overlaps(self):
-        """Those who still lived when another had begun."""
+        """The plans that were alive when another had begun."""
         latest, late = None, set()
         for what, who in list(self.lines):
             if what == "begin":
@@ -74,7 +75,7 @@ def short_leases(scheduler):
 
 @pytest.fixture(params=["sandboxed", "bare"])
 def start(request, record, gate, scheduler, worker, engine):
-    """Starts a worker whose plans speak. Whatever is stopped goes on in the end."""
+    """Starts a worker whose plans write. Stopped processes continue at the end."""
     program = record.folder / "engine"
     program.write_text(ENGINE.format(record=record.path, engine=engine.path))
     program.chmod(0o755)
@@ -120,7 +121,7 @@ def test_its_plan_is_gone_before_another_begins(api, start, gate, record):
 
 @pytest.mark.parametrize("start", ["bare"], indirect=True)
 def test_a_plan_whose_lease_cant_be_renewed_ends_by_itself(api, start, gate, record, scheduler):
-    """The scheduler is not there to say anything; it is when the plan is over."""
+    """The scheduler is stopped, and is back when the plan is over."""
     first = start()
     run = api.run_files(api.workspace(), planning_at(gate))
     gate.wait()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Run tasks while what carries them breaks: each ends as it should, once."""
+"""Run tasks during faults: each ends correctly, once."""
 
 import signal
 from urllib.parse import urlsplit, urlunsplit
@@ -28,7 +28,7 @@ class Case:
         return self.api.run_files(workspace, CHANGES)
 
     def acknowledged(self):
-        """Waits until every request is answered, and the scheduler knows."""
+        """Waits until every request is answered, and the scheduler has the reports."""
         until(lambda: len(self.asked()) == len(self.runs), lambda: f"{len(self.asked())} of {len(self.runs)} were asked")
         until(lambda: all(self.result(run)["status"] == "running" for run in self.runs), "all are known to be acknowledged")
 
@@ -43,8 +43,8 @@ class Case:
         return self.api.task_result(run, "pre_plan")["attributes"]
 
     def back(self, call, status="passed", notifier=None):
-        """Calls back until that is answered for good, as a service does that wants to be heard; through another notifier, as a
-        load balancer would send it, if one is named. The answer's status."""
+        """Repeats a callback until it has a final answer, as a persistent service does. If `notifier` is given, sends
+        it through that one, as a load balancer would. Returns the answer's status."""
         if notifier:
             url = urlsplit(call["task_result_callback_url"])
             call.document["task_result_callback_url"] = urlunsplit(url._replace(netloc=f"127.0.0.1:{notifier.port}"))
@@ -59,7 +59,7 @@ class Case:
         return until(answered, "an answer to the callback")
 
     def end(self, status):
-        """Every run ends, after one word of its stage."""
+        """Every run ends, with one report of its stage."""
         for run in self.runs:
             self.api.wait_status(run, "applied" if status == "passed" else "errored")
             result = self.result(run)
@@ -70,7 +70,7 @@ class Case:
 
 @pytest.fixture
 def private_redis(redis):
-    """Redis, running again for the next test whatever this one did to it."""
+    """Redis. It is restarted for the next test."""
     yield redis
     if not redis.process.alive():
         redis.start()
@@ -78,7 +78,7 @@ def private_redis(redis):
 
 @pytest.fixture
 def waiting(scheduler, worker, notifier, receiver, api):
-    """waiting(act) makes a case; deadlines are long enough for faults and short enough to wait for."""
+    """waiting(act) creates a case. Deadlines are long enough for faults and short enough to wait for."""
 
     def make(act=acknowledges, count=MANY):
         return Case(api, receiver, act, count)
@@ -88,13 +88,13 @@ def waiting(scheduler, worker, notifier, receiver, api):
 
 @pytest.fixture
 def quick(scheduler):
-    """The first scheduler, with short leases, and deadlines that are waited for."""
+    """The first scheduler, with short leases, and with deadlines that tests wait for."""
     return scheduler(lease_seconds=3, task_delivery_seconds=60, task_progress_seconds=10, task_total_seconds=60)
 
 
 @pytest.fixture
 def lasting(scheduler):
-    """The first scheduler, with short leases, and deadlines that nobody comes to."""
+    """The first scheduler, with short leases, and with deadlines that are never reached."""
     return scheduler(lease_seconds=3, task_delivery_seconds=300, task_progress_seconds=300, task_total_seconds=300)
 
 
@@ -151,7 +151,8 @@ def sent_by(call, notifier):
 
 
 def test_a_notifier_dies_while_services_answer(lasting, notifier, worker, waiting):
-    """Their requests are in flight; the other notifier sends them again once the lease is over, and no task is counted twice."""
+    """The notifier's requests are in flight. The other notifier repeats them once the lease is over, and no task is
+    counted twice."""
     worker()
     notifier()
     notifier()
@@ -168,18 +169,18 @@ def test_a_notifier_dies_while_services_answer(lasting, notifier, worker, waitin
     case.end("passed")
     again = [call["run_id"] for call in case.service.calls[MANY:]]
     assert sorted(again) == sorted(call["run_id"] for call in by[dead])
-    # What the first request's service says afterwards is late, or the same.
+    # The callbacks of the first requests' services are late, or repetitions.
     assert case.back(by[dead][0], "failed", notifier=other) in (401, 409)
     case.end("passed")
 
 
 def hold(call):
-    """Neither answers nor calls back by itself."""
+    """Neither answers nor sends a callback by itself."""
     call.decided.wait()
 
 
 def test_a_notifier_dies_after_the_answers(quick, notifier, worker, waiting):
-    """Callbacks reach any notifier, and deadlines are kept by all."""
+    """Any notifier accepts callbacks, and all watch deadlines."""
     worker()
     first, second = notifier(), notifier()
     case = waiting(count=FEW)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""What an engine reported and no state shows is listed on the run and holds the workspace, whatever was killed."""
+"""Resources that an engine reported and no state shows are listed on the run and hold the workspace, whichever process
+was killed."""
 
 import os
 import signal
@@ -25,7 +26,7 @@ def before(folder):
 
 
 class Apply:
-    """A run that has made the first resource and stands at the gate with the second, and one that waits behind it."""
+    """A run that has created the first resource and waits at the gate with the second, and a run that waits behind it."""
 
     def __init__(self, api, worker, gate, before=None):
         self.api, self.gate = api, gate
@@ -51,7 +52,7 @@ resource "terraform_data" "second" {{
         self.after = api.run(self.workspace, is_destroy=True)
 
     def made(self):
-        """The engine has made the first resource, and the worker has read that."""
+        """The engine has created the first resource, and the worker has read its report."""
         self.gate.wait()
         outputs = self.worker.options["data_dir"]
         until(lambda: any("first: Creation complete" in path.read_text() for path in outputs.glob("jobs/*/output")), "the output is there")
@@ -72,7 +73,8 @@ resource "terraform_data" "second" {{
         return self.api.attributes(f"workspaces/{self.workspace}")["locked-reason"].startswith(f"Held after {self.run}")
 
     def check(self, engine):
-        """The last state has come. With an engine that had not written, both resources are listed; the other's are in the state."""
+        """The last state has arrived. With an engine that had not written it, both resources are listed; with the
+        other, they are in the state."""
         lost = [] if engine.writes_at_once else ["terraform_data.first", "terraform_data.zero"]
         until(lambda: self.worker.metric("runyard_worker_states_pending") == 0, "nothing is left to be told")
         assert self.api.status(self.run) == "errored" and self.listed() == lost
@@ -105,7 +107,7 @@ def test_the_engine_and_the_worker_are_killed(short, api, worker, gate, engine):
 
 @each_engine()
 def test_the_scheduler_was_away_when_they_were_made(short, api, worker, gate, before, engine):
-    """Its log has no line of them: they stand in the job's folder."""
+    """Its log has no line about them: they are recorded in the job's folder."""
     apply = Apply(api, worker, gate, before)
     before.wait()
     short.kill()
@@ -122,7 +124,7 @@ def test_the_scheduler_was_away_when_they_were_made(short, api, worker, gate, be
 
 @each_engine()
 def test_the_worker_is_lost_and_comes_back(short, api, worker, gate, engine):
-    """While it is away, the scheduler lists what its own log reports. Then the state that the engine wrote at its end arrives."""
+    """While the worker is away, the scheduler lists the reports in its own log. Then the engine's final state arrives."""
     apply = Apply(api, worker, gate).made()
     until(lambda: "first: Creation complete" in api.log(apply.run, "apply"), "the log is there")
     apply.worker.kill()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""What workers upload is kept many at a time: each has an answer of its own, and whatever was acknowledged stays."""
+"""Workers' uploads are stored in batches: each has an answer of its own, and acknowledged content is never lost."""
 
 import itertools
 import signal
@@ -24,7 +24,7 @@ def hand(scheduler, tokens):
 
 @pytest.fixture
 def jobs(hand, api):
-    """Plans of as many workspaces, claimed at once."""
+    """Plans of that many workspaces, claimed at once."""
     for _ in range(JOBS):
         api.run_files(api.workspace(), ONE)
     found = []
@@ -36,7 +36,7 @@ def test_one_that_is_refused_costs_the_others_nothing(hand, jobs, api, database)
     lengths = dict.fromkeys((job["job"] for job in jobs), 0)
 
     def asked(job, number):
-        """(what is asked, the answer it has to get): good ones and bad ones, on each job."""
+        """(request, expected answer): valid and invalid ones, for each job."""
         at = lengths[job["job"]]
         yield "PUT", f"log?offset={at}", f"line {number}\n".encode(), job, 204
         yield "PUT", f"log?offset={at + 999}", b"a gap\n", job, 409
@@ -56,7 +56,7 @@ def test_one_that_is_refused_costs_the_others_nothing(hand, jobs, api, database)
     numbers = itertools.count()
 
     def together():
-        """A round of all at once; whether any of their lines came by one transaction."""
+        """Sends all at once. Returns whether one transaction wrote several of their lines."""
         number = next(numbers)
         with ThreadPoolExecutor(32) as pool:
             list(pool.map(one, (case for job in jobs for case in asked(job, number))))
@@ -100,7 +100,7 @@ def test_a_started_apply_and_one_that_is_to_stop(hand, jobs, database):
 
 
 class Writer(threading.Thread):
-    """Appends numbered lines to a job's log, each until it is acknowledged."""
+    """Appends numbered lines to a job's log, and repeats each until it is acknowledged."""
 
     def __init__(self, hand, job):
         super().__init__()
@@ -151,17 +151,17 @@ def test_nothing_that_was_acknowledged_is_lost(hand, jobs, api, scheduler, postg
     assert [writer.wrong for writer in writers if writer.wrong] == []
     for writer in writers:
         kept = api.log(writer.job["run"], "plan").strip("\x02\x03").encode()
-        # The last line may have been kept without its answer.
+        # The last line may have been stored without an answer.
         assert kept.startswith(writer.text) and len(kept) <= len(writer.text) + len(f"line {writer.acknowledged}\n")
 
 
 def test_results_and_uploads_lock_operations_in_one_order(hand, jobs, ask, database):
-    """Else each may wait for the other, until PostgreSQL has found it out a second later."""
+    """Otherwise each may wait for the other, until PostgreSQL detects the deadlock a second later."""
     by_plan = {"plan-" + job["run"].removeprefix("run-"): job for job in jobs}
     plans = [plan for (plan,) in ask("select id from operations where id = any(%s) order by id", list(by_plan))]
 
     def only_the_first_is_locked():
-        """Somebody waits for it, and has locked none that come after."""
+        """A transaction waits for the row, and has locked none that come after."""
         waits = ask("select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")
         return waits and len(ask("select id from operations where id = any(%s) for no key update skip locked", plans)) == JOBS - 1
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A free slot hears of a job whatever is between them, by a request that waits; and nobody else hears of it."""
+"""A free slot is notified of a job under all conditions, by a pending request, and no other slot is."""
 
 import threading
 
@@ -8,7 +8,7 @@ import pytest
 from support.wait import until
 from support.worker import Asking, HandWorker
 
-NEVER = 3600  # a lease so long that no heartbeat comes within a test
+NEVER = 3600  # a lease so long that no heartbeat is sent during a test
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
 
 
@@ -33,7 +33,7 @@ def planned(api, run):
 
 
 def test_without_a_broker(first, api, worker):
-    """Nothing is asked in vain: one claim for each job."""
+    """No claim is unsuccessful: one claim for each job."""
     one = worker(brokers="")
     waiting(first, 1)
     for run in [api.run_files(api.workspace(), ONE) for _ in range(3)]:
@@ -80,7 +80,7 @@ def test_a_job_of_another_scheduler(first, api, worker, scheduler):
 
 
 def test_postgresql_forgets_who_listens(first, api, worker, scheduler, ask):
-    """The connection that hears of other schedulers' jobs is closed."""
+    """The connection that listens for other schedulers' jobs is closed."""
     second = scheduler(lease_seconds=NEVER)
     worker(brokers="", scheduler_url=second.url)
     waiting(second, 1)
@@ -120,7 +120,7 @@ def test_one_job_wakes_one_worker(hands, first, api):
 
 
 def test_who_is_told_and_gone_takes_no_job_along(hands, first, api):
-    """All are told in turn as long as nobody claims it."""
+    """All are notified in turn until one claims the job."""
     waits = [Asking(hand.wait) for hand in hands]
     waiting(first, 3)
     run = api.run_files(api.workspace(), ONE)
@@ -161,7 +161,7 @@ def test_another_pools_worker_hears_nothing(hands, first, api):
 
 
 def test_no_job_is_claimed_twice(hands, first, api):
-    """All ask again as long as there is anything, and find all of it."""
+    """All repeat their claims while there are jobs, and find all of them."""
     jobs, lock = [], threading.Lock()
     workspaces = [api.workspace() for _ in range(12)]
 

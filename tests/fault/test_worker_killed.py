@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""kill -9 of a worker: a plan is made again, an apply never, and nothing that was written is lost."""
+"""kill -9 of a worker: a plan is repeated, an apply never, and no written state is lost."""
 
 import signal
 
@@ -19,8 +19,8 @@ def planning_at(gate):
 
 
 def applying_at(gate):
-    """The first resource is there when the second comes to the gate. The engine has to stop the provisioner itself: OpenTofu that is interrupted while its apply ends by
-    itself leaves an empty state at times."""
+    """The first resource exists when the second comes to the gate. The engine must stop the provisioner itself:
+    OpenTofu that is interrupted while its apply ends by itself sometimes leaves an empty state."""
     return {"main.tf": f"""
 resource "terraform_data" "first" {{}}
 resource "terraform_data" "second" {{
@@ -61,7 +61,7 @@ def test_during_a_plan_the_run_is_applied_elsewhere(api, scheduler, worker, gate
 
 @each_engine()
 def test_during_an_apply_the_run_is_errored_and_its_state_kept(api, scheduler, worker, gate, engine):
-    """Nobody has the folder: what OpenTofu made before its first state is listed."""
+    """The folder is lost: resources that OpenTofu created before its first state are listed."""
     workspace = api.workspace(auto_apply=True)
     first = worker(sandbox_bind=gate.folder)
     run = api.run_files(workspace, applying_at(gate))
@@ -92,7 +92,8 @@ def test_during_an_apply_the_run_is_errored_and_its_state_kept(api, scheduler, w
 
 @each_engine()
 def test_a_worker_that_comes_back_delivers_the_state_it_still_has(api, scheduler, worker, gate):
-    """The worker's folder outlives it: the state that the interrupted engine wrote arrives when it is back, and nothing waits longer."""
+    """The worker's folder persists: the state that the interrupted engine wrote arrives when the worker is back, and
+    then nothing waits."""
     workspace = api.workspace(auto_apply=True)
     first = worker(sandbox_bind=gate.folder)
     run = api.run_files(workspace, applying_at(gate))
@@ -108,7 +109,7 @@ def test_a_worker_that_comes_back_delivers_the_state_it_still_has(api, scheduler
 
 
 def slow_to_end(folder, engine, gate):
-    """Options of a worker whose engine stands at the gate after an apply, deaf to interrupts."""
+    """Options of a worker whose engine waits at the gate after an apply and ignores interrupts."""
     program = folder / engine.program
     program.write_text(f'#!/bin/sh\n{engine.path} "$@"\ncode=$?\n[ "$1" != apply ] || {gate.command}\nexit $code\n')
     program.chmod(0o755)
@@ -132,7 +133,7 @@ def killed_while_applying(api, one, gate):
 
 @each_engine()
 def test_a_keeper_waits_for_the_engine_though_its_worker_dies_twice(folder, api, worker, gate, before, engine):
-    """It interrupts the engine, and no worker touches the folder before that has ended."""
+    """The keeper interrupts the engine, and no worker uses the folder until the engine has exited."""
     options = slow_to_end(folder, engine, gate)
     options["sandbox_bind"] += f",{before.folder}"
     one = worker(job_stop_seconds=600, **options)
@@ -187,7 +188,7 @@ def test_a_plan_that_ends_two_workers_is_not_tried_a_third_time(api, scheduler, 
 
 
 def test_a_worker_that_is_stopped_in_order_does_not_count(api, scheduler, worker, gate):
-    """A second signal ends the plan too, but the worker says so: nothing points at the plan."""
+    """A second signal also stops the plan, but the worker reports this: the attempt does not count against the plan."""
     workspace = api.workspace()
     run = api.run_files(workspace, planning_at(gate))
     for number in range(2):
