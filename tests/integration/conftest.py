@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A scheduler alone, for tests of what it keeps."""
+"""Fixtures for tests with a scheduler only."""
 
 import pytest
 
@@ -16,13 +16,13 @@ def office(postgres):
 
 @pytest.fixture
 def org(office):
-    """A client of that scheduler, with an organization that is this test's alone."""
+    """A client of that scheduler, with an organization of this test's own."""
     return office.organization()
 
 
 @pytest.fixture(scope="module")
 def desk():
-    """The scheduler's side of a worker, played by the test."""
+    """A worker that the test controls."""
     desk = Desk()
     yield desk
     desk.release()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""The API with a database of its own: tokens, rights, the first user, and what happens when the database is gone."""
+"""The API with a database of its own: tokens, permissions, the first user, and an unavailable database."""
 
 import json
 import signal
@@ -12,7 +12,7 @@ from support.wait import until
 
 
 def error(answer):
-    """The one error of an answer, which is a document as clients read it."""
+    """The only error of an answer, checked to be a document as clients parse it."""
     assert answer.headers["Content-Type"] == "application/vnd.api+json"
     (one,) = answer.json["errors"]
     assert one["status"] == str(answer.status) and one["title"] and one["detail"]
@@ -26,7 +26,7 @@ def test_tokens(api, tokens, database):
         error(answer)
     assert api.call("GET", "account/details").data["attributes"]["username"] == "admin"
     assert api.call("GET", "account/details", headers={"Authorization": f"bearer {tokens['token']}"}).status == 200
-    # A worker's token is a valid one, without any right here.
+    # A worker's token is valid, but has no permissions here.
     assert Api(api.url, tokens["agent-token"]).call("GET", "account/details").status == 404
     with psycopg.connect(database, autocommit=True) as connection:
         stored = connection.execute("select string_agg(hash || description, '') from tokens").fetchone()[0]
@@ -57,7 +57,7 @@ def test_users_make_tokens(api, tokens):
 
 
 def test_others_organizations_are_not_there(api, database):
-    """A valid token without the right sees what it would see if there were nothing."""
+    """A valid token without permission gets the same answer as for a missing object."""
     api.workspace("secret")
     with psycopg.connect(database, autocommit=True) as connection:
         connection.execute("update users set is_site_admin = false")

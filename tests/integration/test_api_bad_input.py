@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MPL-2.0
 # label: full
-"""Every endpoint that takes a document, with documents that are none, and with each part of a valid one made wrong: all are refused with an error
-that points at the part, and nothing is changed. Endpoints without a sample (support/samples.py) get what needs none."""
+"""Every endpoint that takes a document, with bodies that are not documents, and with each part of a valid document
+made invalid. All are refused with an error that points at the part, and nothing is changed. Endpoints without a
+sample (support/samples.py) get the cases that need none."""
 
 import copy
 import json
@@ -20,12 +21,12 @@ from support.samples import SAMPLES, Comment, Linkage, Sample
 
 ROW = re.compile(r'^API\((\w+),\s*"([^"]+)",\s*(\w+),\s*\w+,\s*JSON(?:_ASIDE)?,', re.M)
 TAKING = [row for row in ROW.findall(ROUTES.read_text()) if row[0] in ("POST", "PATCH", "PUT", "DELETE")]
-# These change while nobody asks for it.
+# These change without a request.
 RESTLESS = {"outbox", "workers", "agents", "tokens", "dead_letters", "sessions"}
 
 
 class World:
-    """One of everything, in two organizations, made through the API as far as it goes."""
+    """One object of every kind, in two organizations, created through the API where possible."""
 
     def __init__(self, office):
         self.office = office
@@ -66,7 +67,7 @@ class World:
         return ids
 
     def rows(self, org, ids):
-        """What only a run of many steps would bring."""
+        """Objects that only a run with many steps would create."""
         ids.update({"version": f"tool-{org.organization[:20]}", "state": f"sv-{org.organization[:20]}", "stage": f"ts-{org.organization[:20]}", "check": f"polchk-{org.organization[:20]}"})
         self.office.change("insert into tool_versions (id, tool, version, archs) values (%s, 'terraform', '9.0.' || (random() * 1000000)::int, '[]')", ids["version"])
         self.office.change("insert into state_versions (id, workspace_id, serial, lineage, md5, size) values (%s, %s, 1, 'l', 'm', 0)", ids["state"], ids["workspace"])
@@ -80,7 +81,7 @@ class World:
         return re.sub(r":(\w+)", lambda found: ids.get(found[1], "nonexistent"), pattern).lstrip("/")
 
     def digest(self):
-        """Everything that lasts."""
+        """All persistent data."""
         with psycopg.connect(self.office.database) as connection:
             tables = [row[0] for row in connection.execute("select tablename from pg_tables where schemaname = 'public' order by 1").fetchall()]
             return {table: connection.execute(f"select md5(coalesce(string_agg(t::text, ',' order by t::text), '')) from {table} t").fetchone()[0]
@@ -95,7 +96,7 @@ def world(office):
     made.service.server_close()
 
 
-# ---- what is sent ----
+# ---- requests ----
 
 NONE_AT_ALL = [b"null", b"[]", b"7", b'"data"', b"{", b'{"data":', b"\xff\xfe\x00", b'{"data":{"attributes":{"name":"\xc3\x28"}}}', b'{"data":{"attributes":{"name":"\\ud800"}}}',
                b'{"data":{"attributes":{"name":"a\\u0000b"}}}', b"[" * 100_000, b'{"data":' * 50_000, b"{}{}", b'{"data":1e999}']
@@ -127,7 +128,7 @@ def wrong_values(sample, world):
 
 
 def wrong_relations(sample, world):
-    """The same of relations: what is not there, is of another organization, of another type, or no relation."""
+    """The same for relations: missing, of another organization, of another type, or not a relation."""
     for name, (kind, of) in sample.relations.items():
         many = isinstance(kind, list)
         own = world.own[of]
@@ -141,7 +142,7 @@ def wrong_relations(sample, world):
 
 
 class Asking:
-    """Sends what is wrong to one endpoint, and keeps what was not refused as it should be."""
+    """Sends the invalid documents to one endpoint, and records those that were not refused correctly."""
 
     def __init__(self, org, method, path):
         self.org, self.method, self.path, self.wrong = org, method, path, []
@@ -184,7 +185,7 @@ def test_what_is_wrong_is_refused(world, method, pattern, handler):
 
 @pytest.mark.parametrize(("method", "pattern", "handler"), TAKING, ids=[f"{method} {pattern}" for method, pattern, _ in TAKING])
 def test_an_attribute_may_be_null_or_not(world, method, pattern, handler):
-    """Either is an answer, and none is the server's fault."""
+    """Either status is correct; a 5xx is not."""
     sample, org, path = SAMPLES.get(handler), world.org, world.path(pattern)
     for name in sample.attributes if sample else ():
         body = sample.document(world.own)
@@ -202,7 +203,7 @@ UNIQUE = [(pattern, handler) for method, pattern, handler in TAKING if method ==
 
 @pytest.mark.parametrize(("pattern", "handler"), UNIQUE, ids=[pattern for pattern, _ in UNIQUE])
 def test_of_many_who_want_a_name_one_has_it(world, pattern, handler):
-    """The sample itself is taken, so that it is for what was made wrong that the others were refused."""
+    """The sample itself is accepted, so the others were refused for their invalid part."""
     sample, path = SAMPLES[handler], world.path(pattern)
     answers = []
 
@@ -253,12 +254,12 @@ def test_a_page_that_is_none(world, pattern):
     assert world.org.call("GET", f"{path}?q=%ff%fe&page[number]=%ff").status < 500
 
 
-# ---- those who work for us ----
+# ---- workers and notifiers ----
 
 
 @pytest.mark.parametrize(("kind", "token"), [("WORKER", "agent-token"), ("NOTIFIER", "notifier-token")])
 def test_a_message_of_a_worker_or_notifier_that_is_none(world, office, kind, token):
-    """They are ours, and may be broken all the same."""
+    """Our own processes may be faulty, too."""
     client = Api(office.scheduler.url, office.tokens[token])
     base = f"{office.scheduler.url}/api/{kind.lower()}/v1"
     odd = [{}, {"worker": 7, "slots": "many", "jobs": {}, "deliveries": "x", "calls": 1}, {"worker": "agent-x", "name": "n", "slots": -1, "version": 1, "jobs": [7], "partitions": "x"},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Configuration versions with their upload, and state versions."""
+"""Configuration versions with their uploads, and state versions."""
 
 import base64
 import concurrent.futures
@@ -31,14 +31,14 @@ def refused(status, call, *arguments):
 
 
 def version(api, workspace, **attributes):
-    """A new configuration version and the address of its upload."""
+    """A new configuration version and its upload URL."""
     body = document("configuration-versions", {"auto-queue-runs": False, **attributes})
     created = api.post(f"workspaces/{workspace}/configuration-versions", body).data
     return created["id"], created["attributes"]["upload-url"]
 
 
 def put(api, url, archive):
-    """As clients upload: without a token."""
+    """Uploads as clients do: without a token."""
     return Api(api.url, None).call("PUT", url, archive, headers={"Content-Type": "application/octet-stream"})
 
 
@@ -93,7 +93,7 @@ def test_upload_addresses_are_signed(api):
 
 
 def test_a_second_upload(api):
-    """Identical content is taken again; other content only as long as no run is locked to the first."""
+    """Identical content is accepted again; different content only until a run uses the first."""
     workspace = api.workspace("w")
     configuration, url = version(api, workspace)
     first, second = tar_gz({"main.tf": "# 1"}), tar_gz({"main.tf": "# 2"})
@@ -283,7 +283,7 @@ def test_states_that_are_refused(api, locked):
 
 
 def test_an_announced_state(api, locked):
-    """Created without content: the two uploads follow, and until then nothing is current."""
+    """Created without content: the two uploads follow, and until then the state version is not current."""
     content = state(7)
     created = api.post(f"workspaces/{locked}/state-versions", document("state-versions", described(content, 7))).data
     attributes = created["attributes"]
@@ -319,7 +319,7 @@ def announce(api, workspace, content, serial=1, lineage=LINEAGE, **more):
 
 
 def test_what_will_not_be_taken_is_not_waited_for(api, locked):
-    """A pending state version that can't be filled would hold its writer's unlock for ever."""
+    """A pending state version that can't be filled would block its writer's unlock for ever."""
     push(api, locked, state(5), serial=5)
     for serial, lineage in ((4, LINEAGE), (5, LINEAGE), (6, "other")):
         assert announce(api, locked, state(serial, lineage, a={"value": 1, "type": "number"}), serial, lineage).status == 409
@@ -469,7 +469,7 @@ def test_outputs(api, locked, database):
 
 
 def test_two_states_at_once(api, locked):
-    """Of many writers under one serial, one wins."""
+    """Of many writers with the same serial, one succeeds."""
     def attempt(number):
         content = state(1, **{f"o{number}": {"value": number, "type": "number"}})
         attributes = described(content, 1, state=base64.b64encode(content).decode())

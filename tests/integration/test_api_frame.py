@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""What every request meets: headers, errors, bodies, pages."""
+"""Behaviour common to all requests: headers, errors, bodies, pages."""
 
 import concurrent.futures
 import socket
@@ -13,7 +13,7 @@ def document(attributes, kind="workspaces"):
 
 
 def error(answer):
-    """The one error of an answer, which is a document as clients read it."""
+    """The only error of an answer, checked to be a document as clients parse it."""
     assert answer.headers["Content-Type"] == "application/vnd.api+json"
     (one,) = answer.json["errors"]
     assert one["status"] == str(answer.status) and one["title"] and one["detail"]
@@ -39,7 +39,7 @@ def test_discovery_needs_no_token(api):
 
 
 def test_unknown_endpoints_are_not_found(api):
-    """Never a 5xx: clients would try again for minutes."""
+    """Never a 5xx: clients would retry for minutes."""
     for method, path in (("GET", "stacks"), ("POST", "nonsense"), ("DELETE", "workspaces"), ("PUT", "runs/run-1"), ("PATCH", "ping"),
                          ("GET", "workspaces/ws-1/"), ("GET", "/".join(["a"] * 300)), ("GET", "%ff%fe"), ("GET", "workspaces/a%2Fb")):
         answer = api.call(method, path)
@@ -69,7 +69,7 @@ def test_bodies_that_are_too_large(api):
     answer = api.call("POST", f"organizations/{api.organization}/workspaces", b"x" * (2 << 20))
     assert answer.status == 413
     error(answer)
-    # An announced size is refused as well as one that comes in pieces.
+    # An announced body is refused for its size, and so is a chunked one.
     with socket.create_connection(("127.0.0.1", int(api.url.rsplit(":", 1)[1]))) as connection:
         head = f"POST /api/v2/organizations HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {api.token}\r\nTransfer-Encoding: chunked\r\n\r\n"
         connection.sendall(head.encode())
@@ -119,7 +119,7 @@ def test_unknown_includes_are_refused(api):
 
 
 def test_many_at_once(api):
-    """Every thread has a connection of its own; names are taken once."""
+    """Every thread has a connection of its own. Each name is given once."""
     def create(_):
         return api.call("POST", f"organizations/{api.organization}/workspaces", document({"name": "only-one"})).status
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MPL-2.0
 # label: full
-"""Every endpoint of the API, with what nobody would send: no answer is a 5xx, every error is a JSON:API error, nothing dies.
+"""Every endpoint of the API, with random requests: no answer is a 5xx, every error is a JSON:API error, and no process
+dies.
 
-What is sent grows from what is answered: ids and attributes that the API shows come back mixed, cut, of other types. The seed is printed; RUNYARD_SEED
-draws other ones, RUNYARD_FUZZ_REQUESTS more.
+Requests are built from earlier answers: ids and attributes are mixed, truncated, or replaced by other types. The
+seed is printed; RUNYARD_SEED sets it, RUNYARD_FUZZ_REQUESTS sets the number of requests.
 """
 
 import json
@@ -17,7 +18,7 @@ from support.routes import rows
 
 REQUESTS = int(os.environ.get("RUNYARD_FUZZ_REQUESTS", 5000))
 SEED = int(os.environ.get("RUNYARD_SEED", 1))
-# It would take the ground from under all others.
+# These would delete what all other requests need.
 SPARED = {"organizations_delete", "account_update", "account_password", "tokens_delete"}
 ODD = [None, True, False, 0, -1, 1, 2**31, 2**63 - 1, 1e308, "", " ", "null", "../..", "%00", "a" * 300, "a" * 70000, "\u0001", "é😀", "'; drop table runs; --",
        "\u202e", [], {}, [None], [[]], [{}], ["a", 1], {"a": None}, {"id": 1}, [{"key": "k", "value": "v"}], "2026-11-21T00:00:00Z", "2026-99-99", "nan", "true"]
@@ -33,11 +34,11 @@ class Fuzzer:
         self.ids = {"organizations": [api.organization]}
         self.attributes = {}
         self.answers = Counter()
-        # What is deleted is not there for the next ones.
+        # Deleted objects are missing for later requests.
         spared = [row for row in rows("API") if row[2] not in SPARED]
         self.rows = [row for row in spared for _ in range(1 if row[0] == "DELETE" else 5)]
 
-    # ---- what was learned ----
+    # ---- values from answers ----
 
     def learn(self, document):
         if isinstance(document, dict):
@@ -53,7 +54,7 @@ class Fuzzer:
             for value in document:
                 self.learn(value)
 
-    # ---- what is sent ----
+    # ---- requests ----
 
     def any_id(self):
         return self.random.choice(self.random.choice([*self.ids.values()]))
@@ -99,7 +100,7 @@ class Fuzzer:
             return urllib.parse.quote(str(chosen)[:200] or "-", safe="")
 
         path = "/".join(segment(part) for part in pattern.split("/"))
-        # A request line that is longer than the server reads is not the API's to answer.
+        # A request line over the server's limit is not answered by the API.
         query = {self.random.choice(QUERIES): str(self.value(self.any_id()))[:1000] for _ in range(self.random.choice([0, 0, 1, 3]))}
         return f"{path}?{urllib.parse.urlencode(query)}" if query else path
 

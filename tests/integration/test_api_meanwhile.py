@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""What somebody takes away while another request, which has read it before, writes the rest back."""
+"""One request changes an object while another one, which has read it before, writes it back."""
 
 import threading
 
@@ -23,7 +23,7 @@ def data(resource, **attributes):
 
 
 def meanwhile(database, change, arguments, ask):
-    """Commits the change once what is asked waits for it; the answer."""
+    """Commits the change once the request waits for it. Returns the answer."""
     answers = []
     with psycopg.connect(database) as holder, psycopg.connect(database, autocommit=True) as watcher:
         holder.execute(change, arguments)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Notification configurations: what is kept of them, what is refused, and how their destinations are tried out."""
+"""Notification configurations: stored attributes, refused values, and the verification of their destinations."""
 
 import concurrent.futures
 import hashlib
@@ -61,7 +61,7 @@ def created(org, workspace, **changes):
     return answer.data
 
 
-# ---- what is kept ----
+# ---- stored attributes ----
 
 
 def test_what_was_created_is_read_and_listed_alike(org, workspace):
@@ -149,7 +149,7 @@ SECRET_URL = "http://example.com/services/T00/B00/a-secret-of-a-chat"
 
 
 def dump(office):
-    """The rows of every table that holds notifications or what was done with them, as text."""
+    """The rows, as text, of every table with notifications or their deliveries."""
     tables = ("notification_configurations", "notification_responses", "notifications", "audit_events", "outbox", "dead_letters")
     return "".join(row for table in tables for (row,) in office.ask(f"select t::text from {table} t"))
 
@@ -201,7 +201,7 @@ def test_urls_of_an_older_scheduler_are_read_and_sealed_at_the_next_start(org, w
     assert get(org, f"notification-configurations/{mail['id']}").data["attributes"]["url"] is None
 
 
-# ---- what is refused ----
+# ---- refused values ----
 
 
 @pytest.mark.parametrize("changes, pointer", [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Policies and policy sets as an organization keeps them, and what runs show of them: evaluations, checks, overrides."""
+"""Policies and policy sets of an organization, and their results in runs: evaluations, checks, overrides."""
 
 import pytest
 
@@ -153,7 +153,7 @@ def test_relations_are_added_and_taken_away(org):
     assert change("POST", "policies", "policies", first, second) == 204 and sorted(relation("policies")) == sorted([first, second])
     assert change("POST", "policies", "policies", first) == 204 and change("DELETE", "policies", "policies", second) == 204
     assert relation("policies") == [first]
-    # A workspace is on one side only: where it was put last.
+    # A workspace is either included or excluded: the last call counts.
     assert change("POST", "workspaces", "workspaces", workspace) == 204 and relation("workspaces") == [workspace]
     assert change("POST", "workspace-exclusions", "workspaces", workspace) == 204
     assert (relation("workspaces"), relation("workspace-exclusions")) == ([], [workspace])
@@ -193,7 +193,8 @@ def test_a_version_is_current_once_it_is_uploaded(org):
     assert versions() == [first["id"], second["id"]]
     ready = org.get(f"policy-set-versions/{first['id']}").data
     assert ready["attributes"]["status"] == "ready" and "ready-at" in ready["attributes"]["status-timestamps"] and "upload" not in ready["links"]
-    # The same may come again, something else may not; what is no archive is refused, and may be sent anew.
+    # The same content may be uploaded again, other content may not. A file that is not an archive is refused, and may
+    # be replaced.
     assert org.call("PUT", first["links"]["upload"], archive).status == 200
     assert org.call("PUT", first["links"]["upload"], tar_gz({"q.rego": REGO})).status == 409
     assert org.call("PUT", second["links"]["upload"], b"no archive").status == 422

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Agent pools as an organization keeps them: who may use one, its tokens, and the agents that came with them."""
+"""Agent pools of an organization: who may use one, tokens, and agents."""
 
 import concurrent.futures
 import datetime
@@ -127,7 +127,7 @@ def test_lists_are_searched_sorted_and_filtered(org):
     assert org.call("GET", f"organizations/{org.organization}/agent-pools?include=nonsense").status == 400
 
 
-# ---- who uses them ----
+# ---- use of pools ----
 
 
 def test_a_workspace_uses_a_pool_that_it_may(org, office):
@@ -163,7 +163,7 @@ def mode_of(org, path, prefix=""):
     return attributes[f"{prefix}execution-mode"], chosen and chosen["id"]
 
 
-NONE = ("", None)  # the provider hashicorp/tfe sends an empty text where it means no pool
+NONE = ("", None)  # the provider hashicorp/tfe sends an empty text for "no pool"
 
 
 @pytest.mark.parametrize("none", NONE)
@@ -254,7 +254,7 @@ def test_members_see_pools_and_managers_change_them(org, office):
     assert send(manager, "PATCH", f"agent-pools/{edge}", name="managed").data["attributes"]["name"] == "managed"
     made = token(manager, edge)
     assert made.status == 201 and manager.call("DELETE", f"authentication-tokens/{made.data['id']}").status == 204
-    # What a manager does not see, a change leaves as it is.
+    # A change by a manager leaves the parts that the manager does not see unchanged.
     assert related(org.get(f"agent-pools/{edge}").data, "allowed-workspaces") == {seen, hidden}
 
 
@@ -338,7 +338,7 @@ def test_a_worker_is_an_agent_of_its_pool(org, office):
 
 
 def register(office, token, forwarded, name="hands"):
-    """Registers a worker from behind a proxy; its id."""
+    """Registers a worker from behind a proxy. Returns its id."""
     url = f"{office.scheduler.url}/api/worker/v1/register"
     answer = Api(office.scheduler.url, token).call("POST", url, {"name": name, "slots": 1, "version": "1"}, headers={"X-Forwarded-For": forwarded})
     assert answer.status == 200, answer.text
@@ -350,7 +350,7 @@ def test_agents_show_where_they_came_from(org, office):
     tokens = [org.post(f"agent-pools/{edge}/authentication-tokens", {"data": {"type": "agent-tokens", "attributes": {"description": name}}}).data
               for name in ("rack 1", "rack 2")]
     ours = register(office, tokens[0]["attributes"]["token"], "203.0.113.5")
-    # The proxy appends the address that it saw to the ones that the client wrote.
+    # The proxy appends the address that it sees to those that the client sent.
     leaked = register(office, tokens[1]["attributes"]["token"], "203.0.113.5, 198.51.100.66")
     shown = {agent["id"]: agent for agent in org.get(f"agent-pools/{edge}/agents").data}
     assert {id: agent["attributes"]["ip-address"] for id, agent in shown.items()} == {ours: "203.0.113.5", leaked: "198.51.100.66"}
@@ -401,7 +401,7 @@ def test_pools_do_not_see_each_others_jobs(org, office):
         if pool_id:
             by_agents(org, workspace, pool_id)
         runs[pool_id] = org.run(workspace, org.upload(workspace, {"main.tf": ""}))
-    # A choice that comes later is not this run's.
+    # A later choice does not affect this run.
     send(org, "PATCH", f"workspaces/{workspaces[edge]}", "workspaces", execution_mode="remote")
     for pool_id, worker in workers.items():
         claimed = worker.call("POST", "claim", worker.token, {"worker": worker.worker, "slots": 100})["jobs"]

@@ -156,7 +156,7 @@ def test_workspaces_have_their_projects_mode_unless_they_have_their_own(org):
     assert (mode(org, inherits), mode(org, own), mode(org, elsewhere)) == ("local", "remote", "local")
     send(org, "PATCH", f"projects/{network['id']}", default_execution_mode="remote")
     assert (mode(org, inherits), mode(org, elsewhere)) == ("remote", "local")
-    # Given back, it is the organization's; moved, the other project's.
+    # Returned, it belongs to the organization; moved, to the other project.
     given = send(org, "PATCH", f"projects/{network['id']}", setting_overwrites={"default-execution-mode": False, "default-agent-pool": False}).data
     assert given["attributes"]["default-execution-mode"] == "local" and mode(org, inherits) == "local"
     send(org, "PATCH", f"projects/{network['id']}", default_execution_mode="remote")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Whom a thread remembers (auth/recall.h): what is taken away, or given, holds for the very next request, on every replica."""
+"""The per-thread cache of authenticated actors (auth/recall.h): changes of permissions apply to the very next request,
+on every replica."""
 
 import psycopg
 import pytest
@@ -12,7 +13,7 @@ from support.shared import api, database, folder, scheduler, stack  # noqa: F401
 
 @pytest.fixture(scope="module")
 def replicas(stack):
-    """Two that answer with one thread each, so that it has seen whoever asked before."""
+    """Two schedulers with one thread each, so that this thread has cached the caller."""
     settings = {"database_url": stack.database, "keys": KEYS, "brokers": stack.broker.address, "fetch_wait_ms": 10, "http_threads": 1}
     started = [Scheduler(f"replica-{number}", stack.folder, **settings).start() for number in (1, 2)]
     yield [one.url for one in started]
@@ -32,12 +33,12 @@ def sql(database, *statements):
 
 
 def asked(replicas, token, path):
-    """What each replica answers."""
+    """The answer of each replica."""
     return [Api(url, token).call("GET", path).status for url in replicas]
 
 
 def known(replicas, token, path, status):
-    """The same, until each remembers who asks."""
+    """The same, until each has cached the caller."""
     for _ in range(3):
         assert asked(replicas, token, path) == [status, status]
 
@@ -124,7 +125,7 @@ def test_lists_hold_what_may_be_seen_now(api, people, replicas):
 
 
 def test_only_the_number_that_rights_have_says_that_they_changed(api, people, replicas, database):
-    """That they are remembered at all: triggers are off for the one change that nobody is told of."""
+    """Verifies the cache itself: triggers are off for one change, so that it is not announced."""
     team = people.team("quiet", read_workspaces=True)
     member = people.member("quiet", team)
     path = f"workspaces/{api.workspace()}"
@@ -136,7 +137,7 @@ def test_only_the_number_that_rights_have_says_that_they_changed(api, people, re
 
 
 def test_nobody_is_remembered_across_another_connection(api, people, replicas, database):
-    """It may lead to another server, which has not heard of the last changes and counts on from there."""
+    """The new connection may lead to another server, which lacks the last changes and continues to count from there."""
     team = people.team("moved", read_workspaces=True)
     member = people.member("moved", team)
     path = f"workspaces/{api.workspace()}"
@@ -155,7 +156,7 @@ def test_answers_that_need_no_table_need_the_token_all_the_same(api, people, rep
 
 
 def test_a_name_is_the_organization_that_has_it_now(api, replicas, database):
-    """Organizations are remembered by their names (migration 0034)."""
+    """Organizations are cached by their names (migration 0034)."""
     def make(name):
         api.post("organizations", {"data": {"type": "organizations", "attributes": {"name": name, "email": "o@example.com"}}})
 

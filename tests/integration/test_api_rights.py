@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Who may do what: levels of access, what lists and resources show of it, and what each kind of token may."""
+"""Permissions: levels of access, their effect on lists and resources, and those of each kind of token."""
 
 import psycopg
 import pytest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Run triggers: what connects workspaces, and what an apply in one comes to in the others."""
+"""Run triggers: connections between workspaces, and the effects of an apply on the connected ones."""
 
 import threading
 
@@ -66,7 +66,7 @@ def test_a_workspace_has_at_most_twenty_sources(org):
     assert far.data == [] and far.json["meta"]["pagination"]["current-page"] == 999
 
 
-# ---- what an apply comes to ----
+# ---- effects of an apply ----
 
 
 def runs(org, workspace):
@@ -74,13 +74,13 @@ def runs(org, workspace):
 
 
 def triggered(org, *workspaces, count=1):
-    """Waits until each workspace has so many runs."""
+    """Waits until each workspace has that many runs."""
     for workspace in workspaces:
         until(lambda w=workspace: len(runs(org, w)) == count, f"{workspace} has {count} runs")
 
 
 def told(org, run, count):
-    """What the run's events say of its triggers, once they say so much."""
+    """The run's events about triggers, once there are that many."""
     return until(lambda: (lambda said: said if len(said) == count else None)([text for _, text in org.events(run, "run-trigger")]), f"{run} has {count} events of triggers")
 
 
@@ -90,7 +90,7 @@ def hands(office):
 
 
 def apply(org, hands, workspace, outcome="passed", times=1):
-    """A run of the workspace, applied by hand; the worker says so as often as it likes."""
+    """A run of the workspace, applied by the test's worker, which repeats its result `times` times."""
     run = org.run_files(workspace, ONE)
     hands.plan(run)
     org.act(run, "apply")
@@ -117,7 +117,7 @@ def test_an_apply_queues_a_run_in_every_target(org, hands):
         assert shown["status"] == "plan_queued" and queued["relationships"]["created-by"]["data"] is None
         assert any(queued["id"] in text for _, text in org.events(run, "run-trigger"))
     assert runs(org, idle) == []
-    # A triggered run that applies goes on to its own targets.
+    # A triggered run that is applied triggers its own targets.
     trigger(org, idle, auto)
     org.upload(idle, ONE)
     chained = runs(org, auto)[0]["id"]
@@ -161,7 +161,7 @@ def test_a_target_that_can_not_run_now_or_at_all(org, hands):
 
 
 def test_two_that_trigger_one_another_both_go_on(org, hands):
-    """Each apply takes the lock of the other's workspace: neither is lost, however they meet."""
+    """Each apply takes the lock of the other's workspace: neither is lost, in any order."""
     first, second = org.workspace(), org.workspace()
     trigger(org, first, second)
     trigger(org, second, first)
@@ -232,7 +232,7 @@ def test_an_apply_does_not_wait_for_a_target_that_is_being_deleted(org, office, 
 
 
 def test_what_is_due_outlives_its_scheduler_and_happens_once(org, office, hands):
-    """Another scheduler creates the run, and two that look at once create one."""
+    """Another scheduler creates the run. Two that check at the same time create one."""
     source, target = org.workspace(), org.workspace()
     trigger(org, target, source)
     org.upload(target, ONE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Runs as their readers see them: lists with filters and includes, events, comments, and being forced to the front."""
+"""Runs as clients see them: lists with filters and includes, events, comments, and force-execute."""
 
 import base64
 import hashlib
@@ -120,7 +120,7 @@ def links(resource):
 
 
 def circle(included):
-    """A way among the included resources that comes back to where it began, or None."""
+    """A cycle among the included resources, or None."""
     there = {(resource["type"], resource["id"]): list(links(resource)) for resource in included}
 
     def walk(node, way):
@@ -149,7 +149,7 @@ def test_includes_of_one_and_of_many(api, workspace):
     assert "included" not in api.get(f"runs/{runs[0]}").json
 
 
-# ---- what is asked of a run ----
+# ---- attributes of a run ----
 
 
 def test_what_was_asked_is_read_back(api, workspace):
@@ -218,7 +218,7 @@ def test_a_run_that_nobody_holds_up_is_not_forced(api, workspace):
     first, second, speculative = api.run(workspace), api.run(workspace), api.run(workspace, plan_only=True)
     for run in (first, speculative):
         refused(403, api.act, run, "force-execute")
-    refused(409, api.act, second, "force-execute")  # the first one's work waits for a worker: it is canceled, not discarded
+    refused(409, api.act, second, "force-execute")  # the first one's job waits for a worker: the run is canceled, not discarded
     assert api.status(second) == "pending"
     refused(404, api.act, "nonexisting", "force-execute")
     api.act(second, "discard")
@@ -237,7 +237,7 @@ def test_canceled_runs_say_from_when_they_can_be_forced(api, workspace):
     assert [user["attributes"]["username"] for user in after["included"]] == ["admin"]
 
 
-# ---- what an apply left ----
+# ---- results of an apply ----
 
 
 def test_an_apply_says_where_the_state_is_that_came_late(api, workspace, database):
@@ -258,7 +258,7 @@ def test_an_apply_says_where_the_state_is_that_came_late(api, workspace, databas
     refused(404, api.get, "applies/nonexisting/errored-state")
 
 
-# ---- many at a time ----
+# ---- many runs at a time ----
 
 
 def test_runs_that_are_created_at_the_same_time_have_an_answer_each(api, database):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""What site admins do with users and runs of all organizations."""
+"""Actions of site admins on users and runs of all organizations."""
 
 import uuid
 
@@ -121,7 +121,7 @@ def test_the_users_of_teams_tokens_are_nobody_here(office, org):
 
 @pytest.fixture
 def runs(org):
-    """Two runs of one workspace: the first has its turn, the second waits."""
+    """Two runs of one workspace: the first is current, the second waits."""
     workspace = org.workspace()
     return [org.run_files(workspace, {"main.tf": ""}) for _ in range(2)]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""What site admins set for organizations and for all of the installation, and the versions of programs that they list."""
+"""Site admins' settings for organizations and for the installation, and the versions of programs that they list."""
 
 import uuid
 
@@ -13,13 +13,13 @@ SHA = "0" * 64
 
 @pytest.fixture
 def owner(office):
-    """The owner of an organization of their own, who is no site admin."""
+    """The owner of an organization of their own, who is not a site admin."""
     return office.stranger()
 
 
 @pytest.fixture
 def settle(org, owner):
-    """Changes what site admins set for the owner's organization; its attributes."""
+    """Changes the site admins' settings of the owner's organization. Returns its attributes."""
     return lambda **attributes: org.patch(f"admin/organizations/{owner.organization}", {"data": {
         "type": "organizations", "attributes": {name.replace("_", "-"): value for name, value in attributes.items()}}}).data["attributes"]
 
@@ -112,12 +112,12 @@ def test_it_is_deleted_with_all_that_is_in_it(org, owner):
     assert org.call("GET", f"admin/organizations/{owner.organization}").status == org.call("GET", f"workspaces/{workspace}").status == 404
 
 
-# ---- all of the installation ----
+# ---- the installation ----
 
 
 @pytest.fixture
 def installation(org):
-    """Changes the installation's settings, which are as before at the end; the attributes."""
+    """Changes the installation's settings, which are restored at the end. Returns the attributes."""
     def set(**attributes):
         return org.patch("admin/general-settings", {"data": {"type": "general-settings", "attributes": {name.replace("_", "-"): value for name, value in attributes.items()}}}).data["attributes"]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Tags, tag bindings and what workspaces inherit of them."""
+"""Tags, tag bindings and the bindings that workspaces inherit."""
 
 import threading
 
@@ -58,7 +58,7 @@ def test_tags_of_a_workspace(api):
     tags = api.get(path).data
     assert [tag["attributes"] for tag in tags] == [{"name": "a", "instance-count": 1}, {"name": "b", "instance-count": 1}]
     assert tags[0]["relationships"]["organization"]["data"]["id"] == api.organization
-    # A tag without a value is a binding as well: a client looks for it there.
+    # A tag without a value is a binding as well: clients look for it there.
     assert shown(api.get(f"workspaces/{workspace}/tag-bindings")) == {"a": "", "b": ""}
     other = api.workspace("other")
     api.post(f"workspaces/{other}/relationships/tags", ids("tags", tags[0]["id"]))
@@ -96,7 +96,7 @@ def test_what_is_no_tag(api):
         assert refused(422, api.post, path, body).json["errors"][0]["source"]["pointer"].startswith("/data"), body
     refused(422, api.post, path, names(*map(str, range(101))))
     assert api.attributes(f"workspaces/{workspace}")["tag-names"] == []
-    # None of a list is made if one of it can't be.
+    # If one of a list is invalid, none is created.
     refused(422, api.post, f"organizations/{api.organization}/workspaces", {"data": {
         "type": "workspaces", "attributes": {"name": "tagged"}, "relationships": {"tags": names("good", "b;ad")}}})
     refused(404, api.get, f"organizations/{api.organization}/workspaces/tagged")
@@ -184,7 +184,7 @@ def test_searching_by_tags(api):
     assert listed(api, **{"search[tags]": "team"}) == ["c"]
     assert listed(api, **{"filter[tagged][0][key]": "env", "filter[tagged][0][value]": "prod"}) == ["a"]
     assert listed(api, **{"filter[tagged][0][key]": "env", "filter[tagged][0][value]": ""}) == ["a", "b"]
-    # As terraform asks: both, and a parameter of its client's that means nothing.
+    # terraform's request: both, and a parameter of its client that has no effect.
     assert listed(api, **{"filter[tagged][0][key]": "env", "filter[tagged][0][value]": "dev", "filter[tagged][1][key]": "x",
                           "search[tags]": "env,x", "TagBindings": "{ env dev}"}) == ["b"]
     assert listed(api, **{"filter[tagged][0][key]": "nobody"}) == []

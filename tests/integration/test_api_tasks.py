@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Run tasks as an organization keeps them: tried out before they are taken, attached to workspaces, and what is never shown of them."""
+"""Run tasks of an organization: verified before they are accepted, attached to workspaces, with secrets that are never
+shown."""
 
 import hashlib
 import hmac
@@ -22,7 +23,7 @@ def service(receiver):
 
 
 def create(api, **attributes):
-    """A new run task with these attributes; the answer, whatever it is."""
+    """Creates a run task with these attributes. Returns the answer, whatever it is."""
     attributes = {name.replace("_", "-"): value for name, value in attributes.items()}
     return api.call("POST", f"organizations/{api.organization}/tasks", {"data": {"type": "tasks", "attributes": {"category": "task", **attributes}}})
 
@@ -38,7 +39,7 @@ def refused_at(answer, pointer):
     return answer.errors()
 
 
-# ---- trying them out ----
+# ---- verification ----
 
 
 def test_what_is_set_while_another_change_is_tried_out_stays(org, service):
@@ -100,7 +101,7 @@ def test_only_a_change_of_what_is_called_tries_it_out(org, service, receiver):
     assert change(org, task, url=other.url).status == 200
     assert (len(service.tests), len(other.tests)) == (1, 1)
     other.test_code = 503
-    # One that is turned off may be dead; it is tried out when it is turned on again.
+    # The URL of a disabled task may be unreachable. It is verified when the task is enabled again.
     assert change(org, task, enabled=False).status == 200
     refused_at(change(org, task, enabled=True), "/data/attributes/url")
     assert org.attributes(f"tasks/{task}")["enabled"] is False
@@ -168,7 +169,7 @@ def test_an_example_is_of_the_last_run(org, service):
     assert shown["headers"]["X-TFC-Task-Signature"] == signature(KEY, shown["body"])
 
 
-# ---- what is refused ----
+# ---- refused values ----
 
 
 WRONG = [
@@ -264,7 +265,8 @@ def test_a_workspace_has_a_task_once_and_in_stages_that_there_are(org, service):
 
 
 def test_what_runs_call_is_taken_when_they_are_made(org, office, service):
-    """Every enabled task once for each stage; a workspace's own before the same task everywhere; post-apply only advises."""
+    """Every enabled task once for each stage. A workspace's attachment precedes the global one; post-apply is always
+    advisory."""
     own = create(org, name="own", url=service.url, hmac_key=KEY).data["id"]
     everywhere = {"enabled": True, "stages": ["pre_plan", "post_apply"], "enforcement-level": "mandatory"}
     glob = create(org, name="global", url=service.url, hmac_key=KEY, global_configuration=everywhere).data["id"]
@@ -276,7 +278,7 @@ def test_what_runs_call_is_taken_when_they_are_made(org, office, service):
     levels = {name: result["attributes"]["workspace-task-enforcement-level"] for name, result in org.task_results(run, "pre_plan").items()}
     assert levels == {"own": "advisory", "global": "mandatory"}
     assert org.task_result(run, "post_apply")["attributes"]["workspace-task-enforcement-level"] == "advisory"
-    # What a run has is its own: a key that is replaced and a task that is deleted do not change it.
+    # A run has a copy of its tasks: replacing a key or deleting a task does not change it.
     service.key = "another key"
     assert change(org, glob, hmac_key="another key").status == 200
     org.delete(f"tasks/{own}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Teams, their members, and what they are given: what is sent, what is refused, and what is shown of it."""
+"""Teams, members and their permissions: requests, refusals, and answers."""
 
 import concurrent.futures
 import json
@@ -19,7 +19,7 @@ def people(api, database):
 
 
 def refused(client, method, path, body=None):
-    """The status and the pointer of what must not work."""
+    """The status and the pointer of a request that must fail."""
     answer = client.call(method, path, body)
     assert answer.status >= 400, answer.text
     return answer.status, (answer.json["errors"][0].get("source") or {}).get("pointer")
@@ -85,7 +85,8 @@ def test_members_come_and_go(api, people):
 
 
 def test_an_invited_person_is_a_member_without_a_username(api, people):
-    """tfe_team_members reads the team's usernames and removes them when it is destroyed: an empty one could not be removed."""
+    """tfe_team_members reads the team's usernames and removes them when it is destroyed: an empty list could not be
+    removed."""
     team = people.team("with-invited")
     people.member("ines", team)
     body = {"data": {"type": "organization-memberships", "attributes": {"email": "soon-invited@example.com"}, "relationships": {"teams": {"data": [{"type": "teams", "id": team}]}}}}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Variables and variable sets: what they take, where sets apply, and whose value a run gets."""
+"""Variables and variable sets: accepted values, the scope of sets, and the values in a run."""
 
 import itertools
 
@@ -53,7 +53,7 @@ def refused(answer, pointer, words="", status=422):
 
 
 def effective(org, workspace):
-    """{(category, key): value} of what a run gets."""
+    """{(category, key): value} of a run's variables."""
     return {(v["attributes"]["category"], v["attributes"]["key"]): v["attributes"]["value"] for v in org.get(f"workspaces/{workspace}/all-vars").data}
 
 
@@ -82,7 +82,7 @@ def test_what_a_variable_may_be(org):
         other = org.post(path, var_body("other")).data["id"]
         refused(org.call("PATCH", f"{path}/{other}", var_body("k")), "/data/attributes/key", "Key has already been taken")
         assert org.call("GET", f"{path}/nonexisting").status == org.call("DELETE", f"{path}/nonexisting").status == 404
-    # One owner's variables are not another's.
+    # Variables of different owners are independent.
     (there,) = (v["id"] for v in org.get(where["set"]).data if v["attributes"]["key"] == "other")
     assert org.call("GET", f"{where['workspace']}/{there}").status == 404
 
@@ -185,7 +185,7 @@ def test_a_set_is_changed(org):
     kept = org.get(f"varsets/{one}").data["relationships"]["vars"]
     again = org.patch(f"varsets/{one}", {"data": {"type": "varsets", "relationships": {"vars": kept}}}).data
     assert again["relationships"]["vars"] == kept and again["attributes"]["var-count"] == 1
-    # A set that becomes global applies everywhere: what it was attached to is forgotten.
+    # A set that becomes global applies everywhere, and its attachments are deleted.
     changed = org.patch(f"varsets/{one}", {"data": {"type": "varsets", "attributes": {"global": True}}}).data
     assert changed["attributes"]["global"] and changed["relationships"]["projects"]["data"] == []
     refused(org.call("POST", f"varsets/{one}/relationships/workspaces", ids("workspaces", first)), "/data", "global")
@@ -240,10 +240,10 @@ def test_global_sets_do_not_contradict_one_another(org):
     org.patch(f"varsets/{third}", {"data": {"type": "varsets", "attributes": {"global": True}}})
 
 
-# ---- whose value a run gets ----
+# ---- precedence ----
 
 
-SCOPES = ("global", "project", "workspace", "project's project", "project's workspace")  # a set that nothing makes special, weakest first
+SCOPES = ("global", "project", "workspace", "project's project", "project's workspace")  # sets without priority, lowest precedence first
 
 
 def place_set(org, scope, home, workspace, name, priority):
@@ -253,7 +253,7 @@ def place_set(org, scope, home, workspace, name, priority):
 
 
 def test_every_step_of_the_precedence(org):
-    """Each value beats all before it; the run's own variables stand between the workspace's and the priority sets."""
+    """Each value overrides all before it. The run's own variables are between the workspace's and the priority sets."""
     home = project(org, "home")
     workspace = workspace_in(org, home)
     order = []
@@ -265,7 +265,7 @@ def test_every_step_of_the_precedence(org):
     order += [(place_set(org, scope, home, workspace, f"priority {scope}", True), f"priority {scope}") for scope in reversed(SCOPES)]
     seen = []
     for owner, value in order:
-        if value == "priority global":  # two global sets may not have the same variable
+        if value == "priority global":  # two global sets must not have the same variable
             plain = order[0][0]
             for item in org.get(f"varsets/{plain}/relationships/vars").data:
                 org.delete(f"varsets/{plain}/relationships/vars/{item['id']}")
@@ -291,7 +291,7 @@ def test_of_two_sets_alike_the_name_decides(org, scope, priority):
 
 
 def test_what_a_job_is_given(org, office):
-    """The snapshot of the run's creation, weakest first: what is plain, the run's own, what is prior."""
+    """The snapshot at the run's creation, lowest precedence first: regular variables, the run's own, priority sets."""
     workspace, hands = org.workspace(), Hands(office)
     plain, prior = varset(org, "plain", workspaces=[workspace]), varset(org, "prior", workspaces=[workspace], priority=True)
     for owner, key, value in ((plain, "a", "plain"), (plain, "b", "plain"), (plain, "c", "plain"), (prior, "c", "prior"), (prior, "d", "prior"), (prior, "b", "prior")):
@@ -304,11 +304,12 @@ def test_what_a_job_is_given(org, office):
     assert given == [("a", "own"), ("a", '"run"'), ("d", '"run"'), ("b", "prior"), ("c", "prior"), ("d", "prior")]
 
 
-# ---- who sees which ----
+# ---- visibility ----
 
 
 def test_who_may_read_and_change_sets(org, office):
-    """A project's own sets are for those of the project, all others for who manages projects or workspaces."""
+    """A project's own sets are visible to those with access to the project, all others to those who manage projects or
+    workspaces."""
     people = People(org, office.database)
     home, away = project(org, "home"), project(org, "away")
     common, own, theirs = varset(org, "common"), varset(org, "own", parent=home), varset(org, "theirs", parent=away)

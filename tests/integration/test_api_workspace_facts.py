@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""What a workspace shows of its runs and states, who may read those, how long they are kept, and when it is destroyed."""
+"""A workspace's attributes about its runs and states, access to these, retention, and auto-destroy."""
 
 import base64
 import hashlib
@@ -58,7 +58,7 @@ def move(api, workspace, project_id):
     return api.patch(f"workspaces/{workspace}", document("workspaces", {}, project={"data": {"type": "projects", "id": project_id}}))
 
 
-# ---- what it manages ----
+# ---- resources ----
 
 
 def test_resources_of_the_current_state(api):
@@ -106,7 +106,7 @@ def test_a_state_that_is_on_its_way(api):
     assert "being processed" in refused(409, api.post, f"workspaces/{workspace}/actions/safe-delete").errors()
 
 
-# ---- its runs ----
+# ---- runs ----
 
 
 def test_what_is_counted_of_runs(api, database):
@@ -203,7 +203,7 @@ def test_searching_by_the_current_run(api):
     assert of_organization[over] == [discarded] and of_organization[f"pending,{over}"] == [waits, discarded]
 
 
-# ---- who may read its state ----
+# ---- access to the state ----
 
 
 def consumers(api, workspace):
@@ -232,7 +232,7 @@ def test_remote_state_consumers(api):
     refused(422, api.patch, f"workspaces/{a}", document("workspaces", {"project-remote-state": True, "global-remote-state": True}))
 
 
-# ---- how long data are kept ----
+# ---- retention ----
 
 
 def test_data_retention_policies(api):
@@ -257,7 +257,7 @@ def test_data_retention_policies(api):
         refused(404, api.get, path)
 
 
-# ---- when it is destroyed ----
+# ---- auto-destroy ----
 
 
 def test_a_time_to_be_destroyed(api):

@@ -106,7 +106,7 @@ def test_attributes_that_are_refused(api):
         refused(422, api.patch, f"workspaces/{workspace}", document("workspaces", attributes))
 
 
-IDLE = [  # type, attribute, what clients send by default, what is refused, a word of the reason
+IDLE = [  # type, attribute, clients' default, refused value, a word of the reason
     ("workspaces", "assessments-enabled", False, True, "assessments"),
     ("workspaces", "file-triggers-enabled", True, False, "VCS"),
     ("workspaces", "speculative-enabled", True, False, "VCS"),
@@ -153,7 +153,7 @@ def test_versions_that_are_taken(api):
     for version in ("1.11.4", "~> 1.11.0", "1.6.0-rc1", ">= 1.2, < 2.0", "v1.2.3"):
         changed = api.patch(f"workspaces/{workspace}", document("workspaces", {"terraform-version": version}))
         assert changed.data["attributes"]["terraform-version"] == version
-    # The latest is whichever there is.
+    # The latest version is any that exists.
     assert api.attributes(f"workspaces/{api.workspace('w', terraform_version='latest')}")["terraform-version"] == "latest"
     assert api.attributes(f"workspaces/{api.workspace('x')}")["terraform-version"] == "latest"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""The audit trail: who changed what, when and from where, in the change's own transaction."""
+"""The audit trail: who changed what, when and from where, in the same transaction as the change."""
 
 import json
 
@@ -106,12 +106,12 @@ def test_pages_and_since(org):
 
 
 def test_the_total_is_exact_whatever_was_counted_before(org, office):
-    """Hours that are over are counted once (migration 0035); pages and times may begin and end anywhere among them."""
+    """Events of past hours are counted once (migration 0035). Pages and times may begin and end anywhere in them."""
     path = f"organizations/{org.organization}/audit-trail"
     for number in range(24):
         org.workspace(f"w{number}")
     with psycopg.connect(office.database, autocommit=True) as connection:
-        # Three in each of the last eight half hours, and all of the others' events long ago.
+        # Three in each of the last eight half hours, and all other events long ago.
         connection.execute("update audit_events e set at = case when organization_id = (select organization_id from workspaces where id = %s) then now() - n / 3 * interval '30 min' "
                            "else at - interval '1000 days' - n * interval '7 hours' end from (select id, row_number() over (partition by organization_id order by position desc) - 1 as n "
                            "from audit_events) x where x.id = e.id", [org.get(path).json["data"][0]["resource"]["id"]])
@@ -119,7 +119,7 @@ def test_the_total_is_exact_whatever_was_counted_before(org, office):
         connection.execute("update audit_counted set until = '2000-01-01'")
         last, = connection.execute("select date_trunc('hour', max(at)) + interval '1 hour' from audit_events where at < date_trunc('hour', now() - interval '1 hour')").fetchone()
         checked(org, path)
-        office.scheduler.stop()  # each counts as it starts
+        office.scheduler.stop()  # each scheduler counts at its start
         office.scheduler.start()
         until(lambda: connection.execute("select until >= %s from audit_counted", [last]).fetchone()[0], "the hours that are over are counted")
         assert connection.execute("select (select count(*) from audit_events where at < c.until) = (select max(events) from audit_totals where organization_id = '') "
@@ -132,7 +132,7 @@ def test_the_total_is_exact_whatever_was_counted_before(org, office):
 
 
 def checked(org, path):
-    """That what is told of all pages, and of those since any event, is what there is."""
+    """The totals of all pages, and of those since any event, are correct."""
     events = org.get(path).json["data"]
     whole = org.get(path, **{"page[size]": 5, "page[number]": 3}).json
     assert whole["pagination"]["total_count"] == len(events) and [e["id"] for e in whole["data"]] == [e["id"] for e in events[10:15]]
@@ -149,7 +149,7 @@ def test_strangers_read_nothing(org, office):
 
 
 def test_a_change_and_its_event_commit_together(office, org):
-    """An event that can't be written takes the change with it."""
+    """If an event can't be written, the change is rolled back."""
     office.change("alter table audit_events add constraint never check (resource_type <> 'project') not valid")
     try:
         body = {"data": {"type": "projects", "attributes": {"name": "unseen"}}}
@@ -171,7 +171,7 @@ create trigger fail_once before insert on audit_events for each row when (new.re
 
 
 def test_a_deadlock_does_the_whole_request_again(office, org):
-    """What the first try wrote and answered is gone; the second counts, once."""
+    """The rows and the answer of the first attempt are dropped. The second attempt counts, once."""
     office.change(FAILS_ONCE)
     try:
         body = {"data": {"type": "projects", "attributes": {"name": "twice"}}}
@@ -197,7 +197,7 @@ def test_events_are_streamed(office, org):
 
 
 def test_a_run_is_announced_after_its_commit(office, org):
-    """The whole request is one transaction, and what it announces is sent once it has committed."""
+    """The whole request is one transaction, and its messages are sent once it has committed."""
     workspace = org.workspace("w")
     run = org.run(workspace, org.upload(workspace, {"main.tf": ""}))
 

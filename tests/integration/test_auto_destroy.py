@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
 # label: full
-"""A workspace is destroyed at its time, or so long after its last change: once, by a run that anybody can see."""
+"""A workspace is destroyed at its time, or that long after its last change: once, by a visible run."""
 
 import json
 from datetime import datetime, timedelta, timezone
@@ -40,7 +40,7 @@ def actions(api):
 
 
 def checked(ask, workspace):
-    """It was looked at after its last change, and is to be again."""
+    """It was checked after its last change, and must be checked again."""
     return ask("select destroy_check_at > now() from workspaces where id = %s", workspace) == [(True,)]
 
 
@@ -58,7 +58,7 @@ def test_at_its_time(api, worker, ask):
 
 
 def test_after_a_time_without_change(api, worker, ask):
-    """The project's duration holds for those that inherit it; a change in the meantime moves the time on."""
+    """The project's duration applies to workspaces that inherit it. A change in the meantime postpones the time."""
     worker()
     idle, busy = managed(api), managed(api)
     project = api.get(f"workspaces/{idle}").data["relationships"]["project"]["data"]["id"]
@@ -75,7 +75,7 @@ def test_after_a_time_without_change(api, worker, ask):
 
 
 def told(hook, trigger):
-    """What came for that trigger, of whichever form."""
+    """The notifications of that trigger, in any format."""
     bodies = [json.loads(call.body) for call in hook.calls]
     return [body for body in bodies if trigger in (body.get("trigger"), *(one["trigger"] for one in body.get("notifications", [])))]
 
@@ -101,7 +101,7 @@ def test_who_asks_for_it_is_reminded_and_told_what_came_of_it(api, worker, notif
         ask("update workspaces set destroy_check_at = now() where id = %s", workspace)
         until(lambda: checked(ask, workspace), "it is looked at")
 
-    # A day before, and no second time; half a day before; and not hours after that.
+    # A day before, and not a second time; half a day before; and not hours after that.
     first = hour(23.9)
     change(api, "workspaces", empty, auto_destroy_at=first)
     change(api, "workspaces", workspace, auto_destroy_at=first)

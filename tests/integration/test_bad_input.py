@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MPL-2.0
 # label: full
-"""Bad input gets a clear answer or a clear line in the log; nothing is lost and nothing crashes. What is particular to
-workspaces, archives and states stands with their own tests."""
+"""Bad input gets a clear answer or a clear line in the log. Nothing is lost and nothing crashes. Cases of workspaces,
+archives and states are in their own tests."""
 
 import gzip
 import io
@@ -25,7 +25,7 @@ def client(site):
 
 
 def said(service, message, level=None):
-    """Whether a line of the process's log has the words."""
+    """Whether a line of the process's log contains the words."""
     return any(message in json.dumps(line) and level in (None, line["level"]) for line in service.log_lines())
 
 
@@ -140,7 +140,7 @@ ALLOWED = {
 
 
 def test_an_action_that_the_state_does_not_allow(api, worker):
-    """Every status that a run rests in, with every action that it refuses: it stays as it is."""
+    """Every status in which a run waits, with every action that it refuses: the run is unchanged."""
     workspace = api.workspace()
     waits = api.run_files(api.workspace(), ONE)
     assert api.status(waits) == "plan_queued"
@@ -181,7 +181,7 @@ def test_an_action_that_the_state_does_not_allow(api, worker):
 
 
 def test_configurations_that_no_engine_can_run(site):
-    """Whatever is in an archive, the run ends errored with a reason and the next one goes on."""
+    """Whatever an archive contains, the run ends errored with a reason, and the next one continues."""
     api = site.api
     workspace = api.workspace(auto_apply=True)
     for files in ({"readme.txt": "no configuration"}, {"main.tf": "\x00\x01\xff"}, {"main.tf": "x" * 100000}, {"main.tf/x": "a folder"},
@@ -241,7 +241,7 @@ def test_a_dead_letter_is_replayed(scheduler, bus, database):
 
 
 def test_all_dead_letters_are_replayed_once_and_discarded(scheduler, bus, database):
-    """What is no text, and what was cut off, can't be put back: it stays, and keeps nothing else."""
+    """A message that is not text, or that was truncated, can't be republished. It stays, and blocks no other."""
     scheduler()
     produce(bus, "runyard.results", "no json", "\udcff\udcfe".encode(errors="surrogateescape"), "x" * 800000)
     until(lambda: len(letters(database)) == 3, "the letters are there")
@@ -268,7 +268,7 @@ def test_a_dead_letter_that_is_not_there(database, which):
         assert done.returncode != 0 and ("no dead letter" in done.stderr or "usage" in done.stderr)
 
 
-# ---- starting ----
+# ---- start ----
 
 
 def start(binary, *arguments, **environment):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""The programs that the benchmarks compile: nothing else builds them."""
+"""The programs that the benchmarks compile. Nothing else builds them."""
 
 import sys
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""The embedded broker: its topics, its port, its end. Apache Kafka as the local stack sets it up: its account."""
+"""The embedded broker: topics, port, shutdown. Apache Kafka as the local stack sets it up: its account."""
 
 import json
 import subprocess

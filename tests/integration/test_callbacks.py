@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
 # label: full
-"""Run tasks call back at the API's own address, and a scheduler passes their callbacks on to a notifier."""
+"""Run tasks send callbacks to the API's own address, and a scheduler forwards them to a notifier."""
 
 import json
 import signal
@@ -40,7 +40,7 @@ def ask(receiver, waiting):
 
 
 def at(call, base):
-    """The callback's address at another server."""
+    """The callback's URL at another server."""
     return f"{base}/api/v2/task-results/{call['task_result_id']}/callback"
 
 
@@ -49,7 +49,7 @@ def document(status="passed", **attributes):
 
 
 def claim(scheduler, tokens, **body):
-    """A notifier's claim by hand."""
+    """A notifier's claim, sent by the test."""
     data = json.dumps({"notifier": "by-hand", "callback-url": "http://127.0.0.1:9", "most": 10, "ids": [], **body}).encode()
     headers = {"Authorization": f"Bearer {tokens['notifier-token']}", "Content-Type": "application/json"}
     request = urllib.request.Request(f"{scheduler.url}/api/notifier/v1/claim", data=data, headers=headers)
@@ -77,7 +77,7 @@ def test_the_address_is_the_apis(ask, notifier, scheduler, waiting):
 @pytest.mark.parametrize("server", ["scheduler", "notifier"])
 @pytest.mark.parametrize("end", ["", "/"])
 def test_both_addresses_take_it_with_a_slash_or_without(ask, notifier, scheduler, waiting, server, end):
-    """Tasks that were asked before an upgrade have the notifier's address."""
+    """Tasks requested before an upgrade have the notifier's address."""
     one = notifier()
     id, call = ask()
     answer = call.ask("PATCH", at(call, {"scheduler": scheduler.all[0], "notifier": one}[server].url) + end, document())
@@ -93,7 +93,7 @@ def test_what_is_large_arrives_whole(ask, notifier, waiting):
 
 
 def test_many_at_once_are_all_taken(ask, notifier, waiting):
-    """More than a notifier has connections for one address."""
+    """More than the connections that a notifier permits for one address."""
     notifier(connections_per_address=600)
     id, call = ask()
     call.patience = 60
@@ -166,7 +166,7 @@ def test_a_scheduler_that_stops_answers_what_waits(ask, notifier, scheduler, wai
 
 
 def test_a_notifier_of_the_version_before_is_called_itself(api, scheduler, tokens, receiver, waiting):
-    """It does not say where schedulers reach it."""
+    """The notifier does not tell schedulers its address."""
     (id,) = waiting.add("http://127.0.0.1:9/x", tickets=False)
     (request,) = claim(scheduler.all[0], tokens).json["requests"]
     assert request["id"] == id and json.loads(request["body"])["task_result_callback_url"] == f"http://127.0.0.1:9/api/v2/task-results/{id}/callback"

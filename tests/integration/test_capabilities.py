@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
 # label: full
-"""A worker gets the jobs that it can run: with the engine and the exact version that they need, and no others."""
+"""A worker gets the jobs that it can run, with the engine and the exact version that they need, and no others."""
 
 import psycopg
 import pytest
@@ -15,7 +15,7 @@ OLD, NEW, TOFU = ["terraform 1.5.6", "terraform 1.5.7"], ["terraform 1.11.4"], [
 
 @pytest.fixture
 def hand(scheduler, tokens):
-    """hand(capabilities) registers one more worker."""
+    """hand(capabilities) registers another worker."""
     url = scheduler(lease_seconds=LEASE).url
     return lambda capabilities, **more: HandWorker(url, tokens["agent-token"], capabilities=capabilities, **more)
 
@@ -26,7 +26,7 @@ def started(api, version="", **attributes):
 
 
 def claimed(worker):
-    """The one job that it gets."""
+    """The only job that it gets."""
     (job,) = until(worker.claim, "there is a job to claim")
     return job
 
@@ -82,7 +82,7 @@ def test_a_constraint_is_resolved_once(hand, api, database):
 
 
 def test_no_constraint_takes_a_disabled_version(hand, api, database):
-    """Applies go on with the version that planned."""
+    """Applies use the version that planned."""
     old = hand(OLD)
     workspace = api.workspace(terraform_version="~> 1.5.0")
     run = api.run_files(workspace, ONE)
@@ -105,7 +105,7 @@ def test_no_constraint_takes_a_disabled_version(hand, api, database):
 
 
 def test_an_apply_runs_with_the_engine_that_planned(hand, api):
-    """Another engine of the same version is another engine."""
+    """Another engine with the same version does not match."""
     tofu, same = hand(TOFU), hand(["terraform 1.10.6"])
     run = started(api)
     job = claimed(tofu)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
 # label: full
-"""What the fault suite stands on: its proxy breaks connections as it says, and its record shows what is wrong."""
+"""The tools of the fault suite: the proxy simulates its faults, and the record detects violations."""
 
 import socket
 import socketserver
@@ -26,12 +26,12 @@ class Echo(socketserver.BaseRequestHandler):
             while data := self.request.recv(65536):
                 self.request.sendall(data)
         except OSError:
-            pass  # the proxy broke it off
+            pass  # the proxy closed it
 
 
 @pytest.fixture
 def proxy(wires):
-    """Leads to a server that says what it hears, after a port where nobody is."""
+    """Leads to an echo server, after a port on which nothing listens."""
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Echo) as server:
         server.daemon_threads = True
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()

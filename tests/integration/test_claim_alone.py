@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""One organization's large or broken runs stop no claim of another's, and what a claim has committed is answered."""
+"""One organization's large or broken runs block no claim of another's, and committed claims are answered."""
 
 import json
 import uuid
@@ -12,14 +12,14 @@ from support.wait import until
 from support.worker import HandWorker
 
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
-VALUE = 256 << 10  # the most that a variable takes
+VALUE = 256 << 10  # the largest variable
 MEBIBYTE = 1 << 20
 RUN_LIMIT, ANSWER_LIMIT = 16 * MEBIBYTE, 32 * MEBIBYTE
 
 
 @pytest.fixture
 def hand(office):
-    """A worker. No job of another test waits, or comes back when its lease ends."""
+    """A worker. No job of another test waits, or becomes available when its lease ends."""
     office.change("delete from jobs")
     return HandWorker(office.scheduler.url, office.tokens["agent-token"], slots=64)
 
@@ -36,7 +36,7 @@ def claimed(hand, slots=1):
     return [job["run"] for job in hand.claim(slots)]
 
 
-# Statements that keep a run from starting, and the status that it ends with.
+# Statements that prevent a run from starting, and the status with which it ends.
 BROKEN = {
     "breaks-an-invariant": ("update runs set queued = true where id = %s", "errored"),
     "has-ended": ("update runs set status = 'canceled', queued = false, holds = false, ended = true where id = %s", "canceled"),
@@ -66,7 +66,7 @@ def test_a_run_that_can_not_start_ends_alone(org, office, hand, case, slots):
         if case == "breaks-an-invariant":
             assert "4: a run is queued" in org.events(run, "errored")[0][1]
             assert "4: a run is queued" in office.ask("select error from run_inputs where run_id = %s", run)[0][0]
-    if case == "breaks-an-invariant":  # its workspace goes on
+    if case == "breaks-an-invariant":  # its workspace continues
         assert claimed(hand) == [] and office.ask("select current_run_id from workspaces where id = %s", workspace) == [(None,)]
         following = org.run(workspace)
         assert claimed(hand) == [following]
@@ -97,7 +97,7 @@ def test_a_run_of_a_newer_version_is_left_to_it(org, office, hand):
 
 
 def variable_set(org, count):
-    """A set of the organization for all workspaces, with so many of the largest variables; its id."""
+    """A set of the organization for all workspaces, with that many variables of the largest size. Returns its id."""
     attributes = {"name": f"large-{uuid.uuid4()}", "global": True}
     varset = org.post(f"organizations/{org.organization}/varsets", {"data": {"type": "varsets", "attributes": attributes}}).data["id"]
     for number in range(count):
@@ -130,12 +130,12 @@ def test_an_answer_is_bounded_in_bytes_by_job(org, office, hand):
 
 
 def test_a_run_of_an_earlier_version_comes_alone(org, office, hand):
-    """That version had no such bound."""
+    """The earlier version had no such limit."""
     variable_set(org, 60)
     large, small = [waiting_run(org), waiting_run(org)], waiting_run(office.organization())
     sizes = office.ask("select octet_length(snapshot_sealed) from run_inputs where run_id = %s", large[0])
     assert 15 * MEBIBYTE < sizes[0][0] < RUN_LIMIT
-    with psycopg.connect(office.database) as connection:  # claims look at sizes alone to bound their answers
+    with psycopg.connect(office.database) as connection:  # claims bound their answers by stored sizes only
         connection.execute("update run_inputs set invoke_action_addrs = jsonb_build_array(repeat('x', 20000000)) where run_id = any(%s)", (large,))
     found = []
     until(lambda: found.append(claimed(hand, 8)) or not found[-1], "all are claimed")
@@ -160,7 +160,7 @@ def test_more_variables_than_a_run_takes_are_refused_with_their_field(org, offic
     own = [{"key": f"own_{number}", "value": json.dumps("y" * (200 << 10))} for number in range(2)]
     refused(order(variables=own), "/data/attributes/variables")
     assert order(variables=own[:1], message="fits").status == 201
-    last = add(org, varset, "large_63")  # 16 MiB, and their names
+    last = add(org, varset, "large_63")  # 16 MiB, and the names
     refused(order(), "/data/relationships/workspace")
     refused(order(variables=own), "/data/relationships/workspace")
     waiting_run(other)
@@ -183,11 +183,11 @@ def test_a_variable_that_can_not_be_read_refuses_its_own_runs_alone(org, office)
     waiting_run(other)
 
 
-# ---- tries ----
+# ---- attempts ----
 
 
 def test_jobs_of_an_earlier_try_are_answered(org, office, hand):
-    """A second try, for a job that somebody holds locked, fails: the first one has committed."""
+    """A second attempt, for a job whose row is locked, fails. The first one has committed."""
     first, locked = waiting_run(org), waiting_run(org)
     office.change("create function leaves() returns trigger language plpgsql as $$ begin "
                   "update workers set left_at = now() where id = new.worker_id; return null; end $$")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
 # label: full
-"""What a job is about to read comes with its claim where it is small, and is asked for where it is not."""
+"""A claim contains the job's inputs if they are small. A worker requests the others."""
 
 import base64
 import hashlib
@@ -29,7 +29,7 @@ def along(job):
 
 
 def asked(hand, job, *names):
-    """What the job's own requests give."""
+    """The answers to the job's own requests."""
     return {name: hand.on(job, "GET", name).body for name in names}
 
 
@@ -38,7 +38,7 @@ def state_of(serial):
 
 
 def push_state(api, workspace, serial):
-    """A state version as clients write one."""
+    """A state version as clients create it."""
     state = state_of(serial)
     attributes = {"serial": serial, "lineage": "3f1c", "md5": hashlib.md5(state).hexdigest(), "state": base64.b64encode(state).decode()}
     api.post(f"workspaces/{workspace}/actions/lock", {})
@@ -123,7 +123,7 @@ def test_all_of_an_answer_is_bounded_and_the_smallest_come_first(api, hand):
 
 
 def test_a_state_is_the_one_at_the_claim(api, hand, ask):
-    """Nobody else writes it while a run has the workspace; beside a speculative plan anybody may."""
+    """While a run has the workspace, nobody else writes it. During a speculative plan, anybody may."""
     workspace = api.workspace()
     push_state(api, workspace, 1)
     version = api.upload(workspace, {"main.tf": ""})
@@ -169,7 +169,7 @@ def test_a_claim_without_contents_is_one_as_before(desk, worker):
     assert job.result["outcome"] == "passed" and job.asked == ["plan-json"]
 
 
-# ---- a state that should be there ----
+# ---- a missing state ----
 
 STATE = {"version": 4, "terraform_version": "1.5.0", "serial": 3, "lineage": "l", "outputs": {}, "resources": [], "check_results": None}
 
@@ -191,7 +191,7 @@ def test_a_plan_without_the_workspaces_state_is_an_error(desk, worker, files, co
 @pytest.mark.parametrize("files,contents,facts", [
     ({"state": STATE}, None, {"has_state": True}),
     ({}, {"state": base64.b64encode(json.dumps(STATE).encode()).decode()}, {"has_state": True}),
-    ({}, None, {}),  # a workspace that has none yet: it is not asked for
+    ({}, None, {}),  # a workspace without a state: none is requested
 ])
 def test_a_plan_with_the_state_that_is_there(desk, worker, files, contents, facts):
     job = plan(desk, files, contents, **facts)

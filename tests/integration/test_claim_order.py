@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Jobs are claimed in the order that the simulator takes for theirs: PostgreSQL's and its own, on random tables."""
+"""Jobs are claimed in the order that the simulator uses: compares PostgreSQL's order and the simulator's, on random
+tables."""
 
 import random
 import subprocess
@@ -13,7 +14,7 @@ JOBS = 48
 
 
 def waiting(connection):
-    """{id: (class, organization, created)} of what waits, and how many of each organization run."""
+    """{id: (class, organization, created)} of the waiting jobs, and how many of each organization run."""
     rows = connection.execute("select id, class, organization_id, (extract(epoch from created_at) * 1000000)::bigint, state from jobs").fetchall()
     busy = {}
     for _, _, organization, _, state in rows:
@@ -30,7 +31,7 @@ def expected(jobs, busy, slots):
 
 
 def shuffle(connection, chance, organizations):
-    """Many of the same class and time, so that every part of the order has something to decide."""
+    """Many of the same class and time, so that every part of the order matters."""
     for (job,) in connection.execute("select id from jobs").fetchall():
         connection.execute("update jobs set class = %s, organization_id = %s, created_at = now() - make_interval(secs => %s) where id = %s",
                            (chance.randrange(3), chance.choice(organizations), chance.randrange(6), job))

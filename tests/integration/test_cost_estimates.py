@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Cost estimates as the API and a worker see them; the worker is this test."""
+"""Cost estimates in the API and for a worker, which the test plays."""
 
 import itertools
 
@@ -21,7 +21,7 @@ FINISHED = {
 
 
 class Hand:
-    """A worker done by hand, over HTTP alone."""
+    """A worker controlled by the test, over HTTP only."""
 
     def __init__(self, api, token, name):
         self.api = Api(f"{api.url}", token)
@@ -33,7 +33,7 @@ class Hand:
         return answer.json if answer.body else None
 
     def claim(self, stage):
-        """The one job that waits, which is of this stage."""
+        """The only waiting job, which must be of this stage."""
 
         def claimed():
             return self.call("claim", {"worker": self.id, "slots": 1})["jobs"]
@@ -190,7 +190,7 @@ def test_lost_workers_do_not_stop_the_run(short_leases, api, hand):
     run = new_run(api)
     worker.plan()
     for attempt in (1, 2):
-        assert worker.claim("cost")["attempt"] == attempt  # and no word of it any more
+        assert worker.claim("cost")["attempt"] == attempt  # and the job contains it no more
     api.wait_status(run, "cost_estimated")
     estimate = estimate_of(api, run)
     assert estimate["status"] == "errored" and "'cost' was lost with its worker twice (workers hand-1 and hand-1)" in estimate["error-message"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
 # label: full
-"""The example of a run-task service: it answers every request that it took, whatever Runyard and its clients do."""
+"""The example of a run-task service: it answers every acknowledged request, whatever Runyard and its clients do."""
 
 import hashlib
 import hmac
@@ -25,8 +25,8 @@ DESTROY = {"address": "terraform_data.two", "change": {"actions": ["delete"]}}
 
 
 class Runyard:
-    """Serves plans and takes callbacks. plans and callbacks: what the next requests are answered, the last for good:
-    a status, a plan, bytes, or None to hang up."""
+    """Serves plans and accepts callbacks. plans and callbacks: the answers to the next requests, the last one
+    repeated: a status, a plan, bytes, or None to close the connection."""
 
     def __init__(self):
         self.plans, self.callbacks = [{"resource_changes": [KEEP]}], [200]
@@ -75,7 +75,7 @@ class Runyard:
                 "task_result_callback_url": f"{url}/callback/{number}", **more}
 
     def result(self):
-        """The status and the message of the one callback that was taken."""
+        """The status and the message of the only accepted callback."""
         until(lambda: self.got, "a callback")
         assert len(self.got) == 1
         return self.got[0][1]["attributes"]["status"], self.got[0][1]["attributes"]["message"]
@@ -137,7 +137,7 @@ def test_what_fails_is_asked_again(checker, runyard, trouble):
     ({"resource_changes": [{}]}, "The check itself failed: KeyError"),
 ])
 def test_a_plan_that_can_not_be_had(checker, runyard, answer, message):
-    """The run hears of it at once, and the service goes on."""
+    """The run is informed at once, and the service continues."""
     runyard.plans = [answer, {"resource_changes": [KEEP]}]
     assert checker.post(runyard.task()) == 200
     assert runyard.result() == ("failed", message) and len(runyard.asked) == 1
@@ -167,7 +167,7 @@ def test_requests_that_nobody_signed(checker, runyard):
         assert checker.post(runyard.task(), signature) == 401
     for body in (b"", b"{", b"[]", b"7", b"{}", b'{"stage": "post_plan"}', json.dumps(runyard.task(access_token=7)).encode()):
         assert checker.post(body) == 400
-    assert checker.post(b"", **{"Content-Length": (1 << 20) + 1}) == 413  # it is not read
+    assert checker.post(b"", **{"Content-Length": (1 << 20) + 1}) == 413  # the body is not read
     for length in (b"x", b"-1", b"\xb2"):
         with socket.create_connection(("127.0.0.1", checker.port), timeout=30) as raw:
             raw.sendall(b"POST / HTTP/1.0\r\nContent-Length: " + length + b"\r\n\r\n")
@@ -179,7 +179,7 @@ def test_requests_that_nobody_signed(checker, runyard):
 
 
 def test_more_than_it_can_do(checker, runyard):
-    """What has no room is refused with 503, so that it is sent again; what was taken is answered."""
+    """Over its limit, it refuses with 503, so that the request is repeated. Acknowledged requests are answered."""
     runyard.gate.clear()
     taken = [checker.post(runyard.task(number)) for number in range(110)]
     assert taken == [200] * 100 + [503] * 10

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
 # label: full
-"""After a lost apply: its workspace is held until its last state is here, and no state of it is ever turned away."""
+"""After a lost apply, its workspace is held until its last state is stored, and none of its states is ever refused."""
 
 import json
 import re
@@ -28,7 +28,7 @@ def state(serial, *resources, lineage="line"):
 
 
 class Place:
-    """A workspace with runs in it."""
+    """A workspace with runs."""
 
     def __init__(self, office, org, hands):
         self.office, self.api, self.hands = office, org, hands
@@ -48,19 +48,20 @@ class Place:
         return job
 
     def send(self, job, sent):
-        """None if it is the workspace's now, else what was answered."""
+        """None if it is the workspace's current state, otherwise the answer."""
         return self.hands.call("PUT", f"jobs/{job['job']}/state", job["token"], sent)
 
     def refused(self, job, method, what, body=None):
         return self.hands.status(method, f"jobs/{job['job']}/{what}", job["token"], body) in (404, 409)
 
     def released(self, job):
-        """What the one release of the job's hold says."""
+        """The answer to the only release of the job's hold."""
         ((_, told),) = self.api.events(job["run"], "workspace-released")
         return told
 
     def hold(self, job):
-        """Its row: worker_id, attempt, stop, engine_ended, and how many seconds are left until the deadline; None: there is none."""
+        """The hold's row: worker_id, attempt, stop, engine_ended, and the seconds left until the deadline; None if
+        there is none."""
         ((worker, attempt, stop, ended, left),) = self.office.ask(
             "select worker_id, attempt, stop, engine_ended, case when isfinite(until) then extract(epoch from until - now()) end "
             "from workspace_holds where job_id = %s", job["job"])
@@ -71,12 +72,12 @@ class Place:
         return shown["is-cancelable"], shown["is-force-cancelable"]
 
     def said(self, job):
-        """What a heartbeat is told of the job: held, awaited, stop."""
+        """The job in a heartbeat's answer: held, awaited, stop."""
         (said,) = self.hands.beat(job)
         return said["held"], said["awaited"], said["stop"]
 
     def lose(self, job):
-        """No heartbeat has come for a whole lease."""
+        """Simulates a whole lease without heartbeats."""
         self.office.change("update jobs set lease_until = now() where id = %s", job["job"])
         return self.api.wait_status(job["run"], "errored")
 
@@ -138,7 +139,7 @@ def test_it_is_held_until_its_last_state_is_here(place):
     assert "force-unlock it first" in conflict(place.api.post, f"runs/{second}/actions/force-execute")
     place.hands.plan(place.run(plan_only=True))
 
-    # Of the attempt that is over only states are taken.
+    # From the attempt that is over, only states are accepted.
     for method, what, body in (("PUT", "plan", {}), ("GET", "configuration", None), ("GET", "state", None), ("POST", "started", None),
                                ("PUT", "log?offset=0", {})):
         assert place.refused(job, method, what, body), what
@@ -170,7 +171,7 @@ def test_an_operator_ends_it(place):
     assert place.released(job).endswith(", while its terraform could still run: the machine burnt down")
     assert deeds(place.api)[0] == ("force_unlock", "user") and ("release", "system") not in deeds(place.api)
 
-    # Nobody else has written since: its state is the workspace's, and what was planned meanwhile is stale.
+    # The workspace was not written since: the state becomes current, and later plans are stale.
     assert place.send(job, state(2, "one", "two")) is None
     assert place.resources() == ["terraform_data.one", "terraform_data.two"]
     place.settle(job)
@@ -178,7 +179,7 @@ def test_an_operator_ends_it(place):
 
 
 def test_its_deadline_ends_it(place, office):
-    """It is counted from the claim, by what the worker said then."""
+    """It counts from the claim, by the limit that the worker reported then."""
     place.hands = Hands(office, apply_seconds=1000)
     job = place.lost()
     second = place.run()
@@ -195,7 +196,7 @@ def test_its_deadline_ends_it(place, office):
 
 
 def test_without_a_deadline_no_time_ends_it(place, office):
-    """The worker names none, or is of an earlier version: nobody knows when its terraform ends."""
+    """The worker reports none, or is of an earlier version: the end of its terraform is unknown."""
     job = place.lost()
     assert place.hold(job)[4] is None
     ((_, told),) = place.api.events(job["run"], "workspace-held")
@@ -204,7 +205,7 @@ def test_without_a_deadline_no_time_ends_it(place, office):
     lines = Scheduler.run_command("holds", database_url=office.database, keys=KEYS).stdout.splitlines()
     (hold,) = [hold for hold in map(json.loads, lines) if hold["workspace"] == place.id]
     assert hold["until"] is None and hold["stop"] == "none"
-    # All that a sweep looks at is long ago.
+    # All times that a sweep checks are long past.
     office.change("update workspace_holds set began_at = now() - interval '10 years' where job_id = %s", job["job"])
     other = place.office.organization()
     swept = Place(office, other, Hands(office, apply_seconds=1000))
@@ -231,7 +232,7 @@ def test_a_long_hold_is_an_alert(place, office):
         return [line for line in office.scheduler.log_lines() if line["msg"].startswith("a workspace is held for long") and line["workspace"] == place.id]
 
     job = place.lost()
-    office.scheduler.metrics()  # what nobody reads is not counted
+    office.scheduler.metrics()  # gauges are updated only if metrics are read
     until(lambda: office.scheduler.metric("runyard_workspaces_held") >= 1, "the gauge shows it")
     long_ago = office.scheduler.metric("runyard_workspaces_held_long")
     assert not alerts()
@@ -247,7 +248,7 @@ def test_a_long_hold_is_an_alert(place, office):
 
 
 def test_a_held_apply_is_canceled_and_then_forced(place, office):
-    """Its run has ended as errored; its terraform lives on at a worker that lost its lease."""
+    """Its run has ended as errored. Its terraform continues on a worker that lost its lease."""
     api = place.api
     job = place.lost(state(1, "one"))
     second = place.run()
@@ -275,7 +276,7 @@ def test_a_held_apply_is_canceled_and_then_forced(place, office):
             if e["resource"]["id"] == job["run"]]
     assert ("cancel", "user") in done and ("force_cancel", "user") in done
 
-    # A stop is a wish: what ends the hold is what the worker says.
+    # A stop is a request. The worker's report ends the hold.
     assert place.held() and api.status(second) == "pending"
     place.settle(job)
     until(lambda: api.status(second) == "plan_queued", "the queue goes on")
@@ -297,7 +298,7 @@ def test_nobody_without_the_right_cancels_a_held_apply(place):
 
 
 def test_a_cancel_from_before_the_loss_goes_on(place):
-    """The worker may not have heard of it."""
+    """The worker may not have got it."""
     job = place.applying(place.run())
     place.api.act(job["run"], "cancel")
     place.lose(job)
@@ -329,7 +330,7 @@ def test_what_ended_by_its_own_result_is_not_canceled(place):
 
 
 class Page:
-    """The page of a held workspace, as somebody sees it."""
+    """The page of a held workspace, as a user sees it."""
 
     def __init__(self, place, name, password):
         self.path = f"/app/workspaces/{place.id}/hold"
@@ -349,7 +350,7 @@ class Page:
 
 @pytest.fixture
 def owned(office):
-    """A workspace, and the page of it that the organization's owner sees."""
+    """A workspace, and its page as the organization's owner sees it."""
     name = f"u-{uuid.uuid4().hex[:12]}"
     made = office.bootstrap(name, name)
     place = Place(office, Api(office.scheduler.url, made["token"], name), Hands(office, made["agent-token"]))
@@ -395,7 +396,7 @@ def test_the_page_is_shown_to_nobody_else(owned, office):
     for action in ("cancel", "force-cancel", "release", "nonsense", ""):
         assert other.browser.ask(page.path, {"csrf": csrf, "do": action, "reason": "mine"}).status == 404, action
     assert place.hold(job)[2] == 0 and place.held()
-    # The owner's form without the session's word, or with an action that is none.
+    # The owner's form without the session's CSRF token, or with an unknown action.
     assert page.browser.ask(page.path, {"do": "cancel"}).status == 403
     assert page.press("cancel", do="nonsense").status == 422
     assert place.hold(job)[2] == 0
@@ -432,7 +433,7 @@ def test_a_state_that_comes_after_somebody_elses_is_kept_beside(place):
     api.post(f"workspaces/{place.id}/actions/force-unlock")
     second = place.applying(place.run())
 
-    # The other apply has begun with what was there, and would be behind.
+    # The other apply began with the old state, and would be out of date.
     kept = place.send(job, state(9, "one", "two"))
     assert "another apply" in kept["why"]
     assert place.resources() == ["terraform_data.one"]
@@ -458,7 +459,7 @@ def test_a_state_that_comes_after_somebody_elses_is_kept_beside(place):
     assert len(api.events(job["run"], "state-kept-beside")) == 1
     assert api.ask("GET", f"applies/{api.sibling(job['run'], 'apply')}/errored-state").json["serial"] == 10
 
-    # Who wants it rolls back to it.
+    # A user can roll back to it.
     api.post(f"workspaces/{place.id}/actions/lock")
     api.patch(f"workspaces/{place.id}/state-versions", {"data": {"type": "state-versions", "relationships": {
         "rollback-state-version": {"data": {"type": "state-versions", "id": version["id"]}}}}})
@@ -495,7 +496,7 @@ def test_what_is_no_state_is_refused(place):
 
 
 def test_a_worker_that_is_back_before_the_leases_end(place):
-    """It has nothing of the apply any more: there is nothing to wait for."""
+    """The worker has nothing of the apply any more, so there is nothing to wait for."""
     first, second = place.run(), place.run()
     job = place.applying(first, state(1, "one"))
     place.settle(job)
@@ -506,7 +507,7 @@ def test_a_worker_that_is_back_before_the_leases_end(place):
 
 
 def test_a_worker_whose_result_came_too_late_is_told_that_it_is_awaited(place):
-    """It stood still until its lease had ended, with terraform ending meanwhile: it would not know of the hold."""
+    """The worker was stopped until its lease had ended, and terraform ended meanwhile: it does not know of the hold."""
     job = place.lost(state(1, "one"))
     result = {"v": 1, "job": job["job"], "attempt": job["attempt"], "run": job["run"], "outcome": "passed", "error": "", "has-changes": False,
               "additions": 0, "changes": 0, "destructions": 0, "imports": 0, "terraform-version": "1.11.4"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""No client takes the server from others: connections, time and memory of bodies are limited for each."""
+"""No client can exhaust the server: connections, time and memory of bodies are limited for each."""
 
 import array
 import contextlib
@@ -24,7 +24,7 @@ PING = b"GET /api/v2/ping HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 @pytest.fixture
 def opened():
-    """opened(server, first bytes, address it comes from): a connection, closed at the end of the test."""
+    """opened(server, first bytes, source address): a connection, closed at the end of the test."""
     with contextlib.ExitStack() as stack:
         def open_one(server, sent, address="127.0.0.1"):
             connection = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=30, source_address=(address, 0)))
@@ -42,7 +42,7 @@ def post(path, length, token="wrong", **headers):
 
 
 def is_closed(connection):
-    """Whether the server has closed it; what it sent before is read."""
+    """Whether the server has closed it. Reads the answer before."""
     if not select.select([connection], [], [], 0)[0]:
         return False
     try:
@@ -52,7 +52,7 @@ def is_closed(connection):
 
 
 def is_read(server, *connections):
-    """Whether the server has read all that was sent on them: the kernel holds nothing of it."""
+    """Whether the server has read all data sent on them: the kernel's buffers are empty."""
     unsent = array.array("i", [0])
     for one in connections:
         fcntl.ioctl(one, termios.TIOCOUTQ, unsent)
@@ -67,7 +67,7 @@ def is_read(server, *connections):
 
 
 def status_of(connection):
-    """Of the answer, whose body is read too."""
+    """The status of the answer, whose body is read, too."""
     answer = http.client.HTTPResponse(connection)
     answer.begin()
     answer.read()
@@ -75,7 +75,7 @@ def status_of(connection):
 
 
 def ping(server, address):
-    """How many seconds a client of that address waits for an answer."""
+    """The seconds until a client of that address is answered."""
     began = time.monotonic()
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60, source_address=(address, 0))
     with contextlib.closing(connection):
@@ -85,7 +85,7 @@ def ping(server, address):
 
 
 def resident(server):
-    """Bytes of memory at the most so far."""
+    """The peak of the memory in bytes."""
     with open(f"/proc/{server.pid}/status", encoding="ascii") as file:
         return next(int(line.split()[1]) << 10 for line in file if line.startswith("VmHWM"))
 
@@ -130,7 +130,8 @@ def test_an_address_has_so_many_connections(scheduler, opened):
 
 
 def test_behind_a_trusted_proxy_its_clients_are_counted(scheduler, opened):
-    """The proxy's connections are not. A client is known by what the proxy adds, not by what the client invents."""
+    """The proxy's connections are not limited. The address that the proxy appends identifies a client; addresses that
+    the client sends do not."""
     server = scheduler(connections_per_address=3, trusted_proxies="127.0.0.1")
 
     def begin(client):
@@ -173,7 +174,7 @@ def test_headers_and_bodies_have_a_deadline_and_waiting_requests_have_none(sched
     late = {"silent": silent, "half": half, "a second header": after, "a body": upload, "a refused body": refused}
 
     def ended():
-        """None is closed for being silent alone: each byte that can be sent is sent."""
+        """Silence alone closes no connection: each byte that can be sent is sent."""
         for one in late.values():
             with contextlib.suppress(OSError):
                 one.send(b"x") if one is not silent else None
@@ -206,7 +207,7 @@ LARGE = 900 << 10
 
 @pytest.mark.parametrize("length", [LARGE, None], ids=["announced", "chunked"])
 def test_bodies_without_a_token_take_little_memory(scheduler, opened, length):
-    """Of a body whose token is wrong, no more than 64 KiB are kept, however large the route's limit is."""
+    """Of a body with an invalid token, at most 64 KiB are kept, however large the route's limit is."""
     server = scheduler()
     ping(server, "127.0.0.1")
     before = resident(server)
@@ -226,7 +227,7 @@ def test_bodies_without_a_token_take_little_memory(scheduler, opened, length):
 
 
 def test_bodies_that_are_small_by_their_route(scheduler, opened):
-    """A route without a token, and a worker's own, take no large body, announced or not."""
+    """A route without a token, and a worker's own, accept no large body, announced or not."""
     server = scheduler()
     for path in ("/app/login", "/api/worker/v1/heartbeat"):
         announced, chunked = opened(server, post(path, 70000)), opened(server, post(path, None))

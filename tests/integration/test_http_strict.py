@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Malformed requests: 400, the connection is closed, and a request that is hidden in another is never executed."""
+"""Malformed requests: they are answered 400, the connection is closed, and a smuggled request is never executed."""
 
 import contextlib
 import socket
@@ -14,7 +14,7 @@ from support.wait import PATIENCE
 
 @pytest.fixture(scope="module", params=["plain", "tls"])
 def door(request, office, tmp_path_factory):
-    """The scheduler's port, a way to connect to it, and a client."""
+    """The scheduler's port, a function to connect to it, and a client."""
     if request.param == "plain":
         yield Door(office, office.scheduler, None)
         return
@@ -39,7 +39,7 @@ class Door:
         return self.context.wrap_socket(plain, server_hostname="localhost") if self.context else plain
 
     def exchange(self, sent):
-        """All that is answered until the server closes the connection."""
+        """All answers until the server closes the connection."""
         received = b""
         with self.connect() as connection, contextlib.suppress(ConnectionError, ssl.SSLError):
             connection.sendall(sent)
@@ -145,7 +145,7 @@ WELL_FORMED = {
 
 @pytest.mark.parametrize("name", MALFORMED)
 def test_malformed_requests_end_their_connection(door, name):
-    """What follows on the connection is not even read as a request."""
+    """Later bytes on the connection are not parsed as a request."""
     answer = door.exchange(MALFORMED[name] + head(HOST))
     assert b"HTTP/1.1 2" not in answer, answer
     if name not in ("a space before the method", "a method with a parenthesis", "a length of too many digits"):
@@ -159,7 +159,7 @@ def test_well_formed_requests_are_served(door, name):
 
 
 def test_pieces_of_a_header_make_one(door):
-    """A header that comes byte by byte is checked as one that comes at once."""
+    """A header that arrives byte by byte is checked like one that arrives at once."""
     with door.connect() as connection:
         for byte in head(HOST, "X-One: two words", "Connection: close"):
             connection.sendall(bytes([byte]))
@@ -172,7 +172,7 @@ def test_requests_may_follow_each_other(door):
 
 
 def smuggled(door, name):
-    """The request that is hidden in another: it makes a workspace."""
+    """The smuggled request: it creates a workspace."""
     body = b'{"data":{"type":"workspaces","attributes":{"name":"%s"}}}' % name.encode()
     return head(HOST, f"Authorization: Bearer {door.office.tokens['token']}", "Content-Type: application/vnd.api+json", f"Content-Length: {len(body)}",
                 line="POST /api/v2/organizations/acme/workspaces HTTP/1.1") + body
@@ -216,7 +216,7 @@ def test_a_hidden_request_is_never_executed(door, case):
 
 
 def test_the_hidden_request_would_work(door):
-    """The same bytes as a request of their own are executed."""
+    """Sent as a request of their own, the same bytes are executed."""
     name = f"w-{uuid.uuid4().hex}"
     assert door.exchange(smuggled(door, name).replace(b"\r\nContent-Type", b"\r\nConnection: close\r\nContent-Type")).startswith(b"HTTP/1.1 201 ")
     assert len(door.workspaces(name)) == 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Invitations into organizations: what they tell of the invited person, who accepts them, and what follows from it."""
+"""Invitations into organizations: their data about the invited person, acceptance, and its effects."""
 
 import concurrent.futures
 import json
@@ -24,7 +24,7 @@ def people(org, office):
 
 @pytest.fixture
 def person(office):
-    """person() makes somebody who belongs to no organization; a client with their token, name, address and password."""
+    """person() creates a user without an organization. Returns a client with the token, name, address and password."""
 
     def make(address=None):
         name = f"p-{next(People.ids)}-{org_number(office)}"
@@ -66,7 +66,7 @@ def without_ids(text):
     return re.sub(r"(ou|user)-\w+|\d{4}-\d\d-\d\dT[\d:.]+Z", "-", text)
 
 
-# ---- what an invitation tells ----
+# ---- data of an invitation ----
 
 
 def test_an_invitation_tells_nothing_of_the_person(org, person, office):
@@ -159,7 +159,7 @@ def test_only_the_invited_answer(org, person, office):
     assert accept(Api(office.scheduler.url, token), id).status == 404
     assert invitations(thief) == invitations(other) == []
     assert status_of(org, id) == "invited"
-    # An address stays confirmed while it changes in its capital letters alone.
+    # An address stays confirmed if only its case changes.
     change["data"]["attributes"]["email"] = known.email.upper()
     known.patch("account/update", change)
     assert accept(known, id).status == 204
@@ -273,7 +273,7 @@ def test_invitations_are_answered_in_the_browser(org, office, person):
 
 @pytest.fixture
 def mails(office, redis):
-    """What a mail server gets from a notifier."""
+    """The mails that a mail server gets from a notifier."""
     sink = Sink()
     notifier = Notifier("notifier-1", office.folder, notifier_token=office.tokens["notifier-token"], scheduler_url=office.scheduler.url,
                         redis_url=redis.url, name="notifier-1", smtp_url=sink.url, smtp_from="runyard@example.com", smtp_tls="none",

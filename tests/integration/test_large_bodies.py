@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Nobody fills the scheduler's memory without a token: a large body is read only from who may send it."""
+"""Without a token, clients can't fill the scheduler's memory: a large body is read only from an authorized sender."""
 
 import hashlib
 import http.client
@@ -14,7 +14,7 @@ LARGE = 64 << 20
 
 
 def announce(scheduler, method, path, token, size=LARGE):
-    """Announces a large body and sends only its beginning; the status that is answered to the whole of it."""
+    """Announces a large body and sends only its beginning. Returns the status of the answer."""
     connection = http.client.HTTPConnection("127.0.0.1", scheduler.port)
     connection.putrequest(method, path)
     connection.putheader("Authorization", f"Bearer {token}")
@@ -44,7 +44,7 @@ def test_a_large_body_without_a_right_to_it_is_not_kept(api, scheduler):
 
 
 def reading(database):
-    """How many connections of the scheduler last read a content, whatever its size."""
+    """The number of the scheduler's connections whose last statement read a content, of any size."""
     with psycopg.connect(database) as connection:
         return connection.execute("select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() "
                                   "and query like '%bytes_sealed as sealed%'").fetchone()[0]
@@ -60,7 +60,7 @@ def test_no_connection_keeps_the_buffers_of_a_large_content(api, scheduler, data
         version = api.post(f"workspaces/{workspace}/state-versions", {"data": {"type": "state-versions", "attributes": attributes}}).data
         upload = urllib.request.Request(version["attributes"]["hosted-state-upload-url"], data=state, method="PUT", headers={"Content-Type": "application/json"})
         urllib.request.urlopen(upload).read()
-        # By so many connections that every thread has answered with it.
+        # Over enough connections that every thread has sent it.
         for _ in range(24 if not kept else 1):
             assert api.call("GET", f"state-versions/{version['id']}/download").body == state
         until(lambda want=kept: (reading(database) > 0) == want, "connections are kept after a small content, and closed after a large one")

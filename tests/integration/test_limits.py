@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""How often somebody may ask, and who that is."""
+"""Rate limits, and the identification of clients."""
 
 import uuid
 
@@ -9,7 +9,7 @@ import pytest
 from support.api import Api
 from support.wait import until
 
-LIMIT = 5  # few enough that also a machine that is slow asks more often
+LIMIT = 5  # small enough that a slow machine exceeds it, too
 
 
 def limits(answer):
@@ -17,7 +17,8 @@ def limits(answer):
 
 
 def rush(api, count=LIMIT * 30, **more):
-    """Asks so often, and gives the first answer that is refused. LIMIT are never too many for who did not ask before."""
+    """Sends that many requests, and returns the first refused answer. A client that sent none before is never refused
+    LIMIT requests."""
     for _ in range(count):
         answer = api.call("GET", "account/details", **more)
         if answer.status == 429:
@@ -60,7 +61,7 @@ def test_a_spelling_of_the_header_is_no_other_token(limited, api):
 
 
 def test_invented_tokens_count_for_their_address(limited, api):
-    """An invented token has no bucket of its own, and takes nothing from a token that has authenticated."""
+    """An invented token has no bucket of its own, and takes nothing from the bucket of an authenticated token."""
     invented = Api(api.url, None)
 
     def guess(count, path="account/details", **more):
@@ -82,7 +83,7 @@ def test_an_ipv6_network_is_one_client(limited, api):
 
 
 def test_who_has_no_token_is_known_by_address(limited, api):
-    """Only a trusted proxy says who asked, and what that one was told by others counts for nothing."""
+    """Only a trusted proxy names the client. Addresses that others report have no effect."""
     api.token = None
     assert rush(api, headers={"X-Forwarded-For": "203.0.113.7"}) is not None
     assert rush(api, LIMIT, headers={"X-Forwarded-For": "1.2.3.4, 203.0.113.7"}) is not None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""--metrics-listen: the metrics leave the public port. And what every process does to keep its secrets."""
+"""--metrics-listen: the public port does not serve metrics. Also the protection of secrets in every process."""
 
 import urllib.error
 import urllib.request

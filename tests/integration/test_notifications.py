@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MPL-2.0
 # label: full
-"""Notifications on their way: a real scheduler and notifiers, receivers and a mail server on this machine. Only the worker is played."""
+"""Notifications end to end: a real scheduler and notifiers, receivers and a mail server on this machine. Only the
+worker is simulated."""
 
 import json
 import ssl
@@ -17,7 +18,7 @@ TRIGGERS = ["run:created", "run:planning", "run:needs_attention", "run:applying"
 
 @pytest.fixture
 def notifier(office, redis):
-    """notifier(option=value...) starts one more."""
+    """notifier(option=value...) starts another one."""
     started = []
 
     def start(**options):
@@ -33,7 +34,7 @@ def notifier(office, redis):
 
 
 class Desk:
-    """A workspace, a worker that does as it is told, and who is told of it."""
+    """A workspace, a worker that the test controls, and the receivers."""
 
     def __init__(self, office, org):
         self.office, self.org = office, org
@@ -41,7 +42,7 @@ class Desk:
         self.workspace = org.workspace("network")
 
     def tell(self, url=None, kind="generic", triggers=TRIGGERS, at=None, **attributes):
-        """A configuration that is put in without a verification, enabled; its id."""
+        """Inserts an enabled configuration without a verification. Returns its id."""
         relations = attributes.pop("relations", {})
         attributes = {"name": "a hook", "enabled": False, "destination-type": kind, "triggers": list(triggers), **attributes}
         if url:
@@ -56,7 +57,7 @@ class Desk:
         return self.org.run(self.workspace, self.configuration, **attributes)
 
     def responses(self, configuration, count=1):
-        """Waits for that many responses; the latest first."""
+        """Waits for that many responses. Returns them, the latest first."""
         def all_of():
             return self.org.get(f"notification-configurations/{configuration}").data["attributes"]["delivery-responses"]
 
@@ -181,7 +182,7 @@ def test_chats_get_what_they_understand(desk, hooks, notifier, kind):
         assert card["actions"][0]["url"].endswith(run)
 
 
-# ---- what receivers do ----
+# ---- behaviours of receivers ----
 
 
 def test_a_receiver_in_trouble_is_tried_again(desk, hooks, notifier):
@@ -270,10 +271,10 @@ def test_a_circuit_opens(desk, hooks, notifier):
         desk.run()
     until(lambda: len(good.calls) == 6, "others are told")
 
-    here = bad.url.rpartition("/")[0]  # a chat's path is its key
+    here = bad.url.rpartition("/")[0]  # the path of a chat's URL is its key
 
     def circuits():
-        """Of this test's receivers: one notifier takes over what the one before it left."""
+        """Among this test's receivers, a notifier takes over the requests of the one before it."""
         return [one for one in json.loads(first.get("/circuits")[1])["circuits"] if one["url"].startswith(here)]
 
     until(lambda: sorted(one["state"] for one in circuits()) == ["closed", "open"], lambda: f"the circuit opens: {circuits()}")
@@ -458,7 +459,7 @@ def test_mail_with_tls_and_a_login(desk, sink, authority, notifier):
     notifier(smtp_url=sink.url, smtp_from="runyard@example.com", smtp_user="runyard", smtp_password="pass word", ca_file=authority.file)
     desk.run()
     assert sink.got().recipients == ["ops@example.org"]
-    # The mail is there before the client has said QUIT.
+    # The mail arrives before the client sends QUIT.
     until(lambda: sink.said[-8:] == ["EHLO", "STARTTLS", "EHLO", "AUTH", "MAIL", "RCPT", "DATA", "QUIT"], "the whole conversation")
 
 

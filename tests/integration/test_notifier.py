@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
 # label: full
-"""The notifier with a real scheduler, PostgreSQL, Redis and broker; services that do what services do."""
+"""The notifier with a real scheduler, PostgreSQL, Redis and broker, and typical services."""
 
 import http.server
 import json
@@ -29,7 +29,7 @@ def circuits(notifier):
 
 
 def as_public(service):
-    """The URL of the service by a public name, for a notifier whose proxy the receiver is."""
+    """The service's URL with a public name, for a notifier whose proxy is the receiver."""
     return f"http://service.example.com/{service.name}"
 
 
@@ -185,7 +185,7 @@ def test_a_failing_service_is_left_alone_for_a_while(receiver, notifier, waiting
     assert late not in [call["task_result_id"] for call in service.calls]
 
 
-# ---- what callbacks have to be like ----
+# ---- the form of callbacks ----
 
 BAD = [
     (b"{", ""),
@@ -252,7 +252,7 @@ def test_a_deadline_that_nobody_reported_is_due_again(notifier, redis):
     until(lambda: redis.command("exists", "{runyard.deadlines}:fired", "{runyard.deadlines}:waiting") == "0", "they are forgotten")
 
 
-# ---- notifiers that come and go ----
+# ---- start and stop of notifiers ----
 
 
 def test_a_drained_notifier_hands_back_what_waits(receiver, notifier, waiting):

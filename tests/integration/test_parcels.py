@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Several uploads of a job in one request: each is kept or refused by itself, in their order, and all may come again."""
+"""Several uploads of a job in one request: each is stored or refused by itself, in order, and all may be repeated."""
 
 import json
 
@@ -24,7 +24,7 @@ def job(api, hand):
 
 
 def kept(database):
-    """How many bytes there are of logs, and which contents."""
+    """The bytes of logs, and the stored contents."""
     with psycopg.connect(database) as connection:
         (log,) = connection.execute("select coalesce(sum(log_length), 0) from operations").fetchone()
         return log, {kind for (kind,) in connection.execute("select distinct kind from operation_blobs")}
@@ -53,7 +53,7 @@ def test_what_a_stale_attempt_sends_is_refused_part_by_part(hand, job, database)
     answers = hand.parcel(job, ("log?offset=0", b"late\n"), ("started", b""), ("plan", b"late"), ("init", b"late"), ("plan-json", b"{}"))
     assert [answer["status"] for answer in answers] == [404, 409, 404, 404, 404]
     assert kept(database) == before
-    # But for what may come after the plan's result, which says whose it is.
+    # Except for uploads that may follow the plan's result, which name their plan.
     assert hand.parcel(job, (f"plan-json?plan={late}", b"{}"), ("plan", b"late"), (f"schemas?digest={'0' * 64}&plan={late}", b"{}"))[::2] == [OK, OK]
 
 

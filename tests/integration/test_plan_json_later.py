@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A plan's JSON that nothing waits for may come after the plan's result: once, from whoever made the plan, and nothing else may."""
+"""A plan's JSON that nothing waits for may arrive after the plan's result: once, and only from the worker that
+planned. No other content may."""
 
 import pytest
 
@@ -14,7 +15,7 @@ def hand(api, scheduler, tokens):
 
 
 def planned(api, hand, count):
-    """Runs, each with its plan's job, which has passed without JSON, and its plan."""
+    """Runs, each with its plan and the plan's job, which has passed without JSON."""
     runs = [api.run_files(api.workspace(auto_apply=True), ONE) for _ in range(count)]
     jobs = {job["run"]: job for job in hand.claim(count)}
     for job in jobs.values():
@@ -45,7 +46,7 @@ def test_it_comes_once_and_from_who_made_the_plan(api, hand):
     assert late(hand, job, "schemas", b'{"provider_schemas":{}}', plan) == 404
     assert api.get(f"plans/{plan}/json-output-redacted").json["resource_changes"] == []
     assert api.call("GET", f"plans/{other_plan}/json-output").status == 204
-    # The apply of the other one finds that it is not there, and brings it.
+    # The apply of the other run finds it missing, and uploads it.
     applies = {apply["run"]: apply for apply in hand.claim(2)}
     assert (applies[run]["has-plan-json"], applies[other_run]["has-plan-json"]) == (True, False)
     assert hand.on(applies[run], "PUT", "plan-json", b"").status == 204

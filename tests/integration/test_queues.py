@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A queue that could go on and does not: whatever the fault was, the sweep finds it, and looks at no other."""
+"""A queue that is stuck: whatever the reason, the sweep finds it, and checks no other."""
 
 import pytest
 
@@ -19,7 +19,7 @@ class Place:
         self.configuration = api.upload(self.id, {"main.tf": ""})
         self.first, self.second = self.run(), self.run()
         assert (api.status(self.first), api.status(self.second)) == ("plan_queued", "pending")
-        # A queue that has only just come to stand still is perhaps being woken, so the sweep leaves it alone.
+        # A queue that has just stopped may be about to be advanced, so the sweep skips it.
         ask("update runs set updated_at = now() + interval '1 hour' where id = %s", self.second)
 
     def run(self):
@@ -29,7 +29,7 @@ class Place:
         return self.ask("select has_queue from workspaces where id = %s", self.id) == [(True,)]
 
     def free(self):
-        """As a fault would: nobody is told."""
+        """Simulates a fault: no message is sent."""
         self.ask("update workspaces set current_run_id = null, locked_by = null, hold_job_id = null where id = %s", self.id)
 
 
@@ -51,7 +51,7 @@ def released(place):
 
 
 def never_begun(place):
-    """The one before has ended and nothing waits; then one comes that is not started."""
+    """The previous run has ended and nothing waits; then a run is created that is not started."""
     place.api.act(place.second, "cancel")
     second = ends(place)
     place.scheduler.restart()
@@ -85,7 +85,7 @@ def test_what_is_before_a_queue_keeps_it_from_being_looked_at(scheduler, api, as
     assert ask(STANDS) == []
     api.act(place.first, "cancel")
     assert api.status(place.second) == "plan_queued" and not place.has_queue()
-    # Locked before anything is in it.
+    # Locked while it is empty.
     locked = api.workspace()
     configuration = api.upload(locked, {"main.tf": ""})
     api.post(f"workspaces/{locked}/actions/lock", {"reason": "not now"})

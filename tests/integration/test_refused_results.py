@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A final result that the run's row does not take is kept, shown and repeated; other results are taken."""
+"""A final result that the run's row can't accept is kept, shown and retried. Other results are accepted."""
 
 import json
 import threading
@@ -63,13 +63,13 @@ def test_over_http_it_is_to_be_sent_again(org, office, hands):
     assert sum("a result is refused" in line["msg"] and line["run"] == run for line in office.scheduler.log_lines()) == 1
     office.change("update runs set underway = true where id = %s", run)
     assert end_status(hands, job) == 200 and org.status(run) == "applied"
-    assert end_status(hands, job) == 200  # nobody waits for it any more
+    assert end_status(hands, job) == 200  # nothing waits for it any more
 
 
 def test_over_the_broker_it_is_a_dead_letter_however_many_there_are(org, office, hands):
     run, job = applying(org, hands)
     fine, fine_job = applying(org, hands)
-    # Others have used up what is kept of messages that prove nothing.
+    # Other messages have used up the space for unproven ones.
     produce(office.bus, RESULTS, *[f"no json {number}" for number in range(200)])
     until(lambda: office.scheduler.metric("runyard_dead_letters_dropped_total", topic=RESULTS) > 0, "some rubbish was dropped")
     office.change("update runs set underway = false where id = %s", run)
@@ -109,7 +109,7 @@ def test_a_run_that_breaks_an_invariant_stops_no_other_and_can_only_end(org, off
     assert held(hands, job) == [(True, False)]
     hands.end(job, "errored", error="The apply failed.")
     assert org.status(run) == "errored" and held(hands, job) == [(False, False)]
-    # Its workspace is free, and its queue goes on.
+    # Its workspace is free, and its queue continues.
     org.wait_status(following, "plan_queued")
     hands.plan(following)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
 # label: full
-"""Retention: what is old enough goes by the site's and by the workspaces' policies, and what is needed stays."""
+"""Retention: old data is deleted by the policies of the site and the workspaces, and needed data stays."""
 
 import base64
 import hashlib
@@ -40,7 +40,7 @@ def statuses(ask, workspace):
     return [status for (status,) in ask("select status from state_versions where workspace_id = %s order by serial", workspace)]
 
 
-# Times are set back in one statement: what has come to a time does not look before it again.
+# Times are set back in one statement: retention does not look again before a time that it has passed.
 
 
 def age_states(ask, workspaces, *days):
@@ -56,7 +56,7 @@ def test_states_go_by_the_nearest_policy(scheduler, api_of, ask):
     policy(api, f"workspaces/{other_own}", 20)
     for workspace in (site, own, forever, other_own):
         push_states(api, workspace, 4)
-    # Each goes by the age of the one that took its place: 40, 25 and 15 days.
+    # Each is deleted by the age of its successor: 40, 25 and 15 days.
     age_states(ask, [site, own, forever, other_own], 50, 40, 25, 15)
     until(lambda: statuses(ask, site) == [HIDDEN, "finalized", "finalized", "finalized"], "the site's policy was acted upon")
     until(lambda: statuses(ask, own) == [HIDDEN, HIDDEN, HIDDEN, "finalized"], "the workspace's own was")
@@ -64,13 +64,13 @@ def test_states_go_by_the_nearest_policy(scheduler, api_of, ask):
     assert statuses(ask, forever) == ["finalized"] * 4
     assert api.state(own)["serial"] == 4
 
-    # The organization's policy holds where a workspace has none, and one that changes is acted upon for what is old already.
+    # The organization's policy applies to workspaces without one. A changed policy applies to old data, too.
     policy(api, f"organizations/{api.organization}", 15)
     until(lambda: statuses(ask, site) == [HIDDEN, HIDDEN, HIDDEN, "finalized"], "the organization's was")
     api.delete(f"workspaces/{forever}/relationships/data-retention-policy")
     until(lambda: statuses(ask, forever) == [HIDDEN, HIDDEN, HIDDEN, "finalized"], "who has none has the organization's")
 
-    # What is hidden can be restored, and goes for good in time.
+    # Hidden data can be restored, and is later deleted for good.
     first, second = [row[0] for row in ask("select id from state_versions where workspace_id = %s and serial < 3 order by serial", own)]
     assert api.call("GET", f"state-versions/{second}/download").status == 404
     api.post(f"state-versions/{second}/actions/restore_backing_data")
@@ -82,7 +82,7 @@ def test_states_go_by_the_nearest_policy(scheduler, api_of, ask):
     assert not ask("select 1 from state_version_outputs where state_version_id = %s", first)
     assert statuses(ask, own)[1] == "finalized"
 
-    # The trail names what went, and that nobody did it.
+    # The trail names the deleted data, and no actor.
     events = api.get(f"organizations/{api.organization}/audit-trail").json["data"]
     told = [(event["resource"]["action"], event["resource"]["type"], event["auth"]["type"]) for event in events if first in event["resource"]["meta"]["attributes"]]
     assert told == [("destroy", "state_version", "System"), ("expire", "state_version", "System")]
@@ -98,13 +98,13 @@ def test_the_newest_states_stay(scheduler, api_of, ask):
 
 
 def test_states_that_were_kept_beside_go_too(scheduler, api_of, ask):
-    """But for one that a hold is about. Restored, they are beside again."""
+    """Except for a state that a hold refers to. Restored states are additional ones again."""
     api = api_of(scheduler())
     workspace = api.workspace()
     push_states(api, workspace, 5)
     run = api.run_files(workspace, {"main.tf": ""})
     ask("insert into workspace_holds (job_id, workspace_id, run_id, worker, token_hash) values ('job-held', %s, %s, 'w', 't')", workspace, run)
-    # Two of one job, one of them beside, and one of a job that a hold is about.
+    # Two of one job, one of them not current, and one of a job that a hold refers to.
     ask("update state_versions set status = (array['kept_beside', 'finalized', 'kept_beside', 'finalized', 'finalized'])[serial], "
         "job_id = (array['job-over', 'job-over', 'job-held', null, null])[serial] where workspace_id = %s", workspace)
     age_states(ask, [workspace], 60, 50, 45, 40, 35)
@@ -134,7 +134,7 @@ def test_configurations_that_are_needed_stay(scheduler, api_of, ask):
 
 
 def done_run(api, hand, workspace):
-    """A run that was planned by hand and then discarded."""
+    """A run that the test's worker planned, then discarded."""
     run = api.run_files(workspace, {"main.tf": "x"})
     (job,) = until(hand.claim, "its plan waits")
     hand.on(job, "PUT", "init", b"init")
@@ -163,7 +163,7 @@ def test_logs_and_plans_of_ended_runs_go(scheduler, api_of, tokens, ask):
         return api.ask("GET", f"{urls[run]}?limit=65536&offset={offset}").body
 
     until(lambda: b"was deleted" in log(older) and b"was deleted" in log(old), "their logs are gone")
-    # Whoever reads it comes to its end, wherever he was.
+    # A reader reaches the end of the log from any offset.
     assert log(old).startswith(b"\x02") and log(old).endswith(b"\x03") and log(old, 1000) == b"\x03" and log(old, len(log(old)) - 1) == b"\x03"
     until(lambda: api.call("GET", f"plans/{plans[older]}/json-output").status == 404, "so is the older one's plan")
     assert "older than plans are kept" in api.call("GET", f"plans/{plans[older]}/json-output").errors()
@@ -172,7 +172,7 @@ def test_logs_and_plans_of_ended_runs_go(scheduler, api_of, tokens, ask):
     for run in (waiting, theirs):
         assert api.call("GET", f"plans/{plans[run]}/json-output").status == 200 and len(log(run)) > 2000
 
-    # Plan files are of no use once their run has ended.
+    # Plan files are useless once their run has ended.
     files = "select count(*) from operation_blobs where operation_id = %s and kind in ('plan', 'init')"
     until(lambda: ask(files, plans[old]) == [(0,)], "plan files go after a day")
     assert ask(files, plans[waiting]) == ask(files, plans[theirs]) == [(2,)]

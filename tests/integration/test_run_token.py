@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""What a run's own token reads, as long as its job's attempt lasts, and that it can do nothing else."""
+"""The objects that a run's own token can read while its job's attempt lasts. It permits nothing else."""
 
 import base64
 import hashlib
@@ -17,7 +17,7 @@ ROUTES = Path(__file__).parents[2] / "scheduler/api/routes.def"
 
 @pytest.fixture
 def job(org, office):
-    """A claimed plan, its worker, and a client that has the run's token."""
+    """A claimed plan, its worker, and a client with the run's token."""
     hands = Hands(office)
     workspace = org.workspace("consumer")
     run = org.run(workspace, org.upload(workspace, {"main.tf": ""}))

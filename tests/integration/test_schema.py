@@ -5,7 +5,7 @@ import psycopg
 
 from support.shared import database, stack  # noqa: F401
 
-# A row that goes is looked for in every table that may point at it. Users stay, but for those who were only invited.
+# Deleting a row searches every table that may refer to it. Users are not deleted, except those who were only invited.
 UNINDEXED = """
 select c.conrelid::regclass || '.' || a.attname from pg_constraint c
 join pg_attribute a on a.attrelid = c.conrelid and a.attnum = c.conkey[1]

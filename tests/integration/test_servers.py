@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""The servers the tests stand on do come up, and come back."""
+"""The test servers start, and restart."""
 
 import signal
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Passwords, sessions, pages, and what `terraform login` asks for."""
+"""Passwords, sessions, pages, and the requests of `terraform login`."""
 
 import base64
 import hashlib
@@ -81,7 +81,7 @@ def guess(office, name, address, count=14):
 
 
 def test_guesses_are_limited_by_address_and_name(office):
-    """An attacker locks nobody out at another address, and no other name at the same address."""
+    """An attacker can't lock out a user at another address, or another name at the same address."""
     victim, other = Person(office), Person(office)
     statuses = guess(office, victim.name, other.address)
     assert statuses[0] == 401 and statuses[-1] == 429
@@ -101,7 +101,7 @@ def test_invented_tokens_and_names_reset_no_limit(office):
 
 
 def test_many_addresses_lock_out_nobody_who_has_a_session(office):
-    """The limit by name stops a guess from each of many addresses, but not the person at an address they use."""
+    """The limit by name stops single guesses from many addresses, but not the user at a known address."""
     victim = Person(office)
     victim.signed_in()
     statuses = [status for n in range(14) for status in guess(office, victim.name, f"10.77.{n}.1", 10)]
@@ -257,7 +257,7 @@ def test_an_operator_sets_a_password(person, office):
 
 
 def test_hashing_does_not_hold_others_up(person):
-    """Requests go on while many sign in."""
+    """Requests are served while many users sign in."""
     threads = [threading.Thread(target=lambda: person.browser().sign_in(f"nobody-{n}", "some password")) for n in range(12)]
     for thread in threads:
         thread.start()
@@ -361,7 +361,7 @@ def test_a_code_in_wrong_hands(person, changes, error):
     code = approve(authorize(person.signed_in()))["code"]
     wrong = redeem(person, code, **changes)
     assert wrong.status == 400 and wrong.json["error"] == error
-    # Whoever had the code but not its secret has used it up.
+    # A request with the code but without its secret consumes the code.
     assert redeem(person, code).status == (400 if changes.keys() & {"code_verifier", "redirect_uri"} else 200)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
 # label: full
-"""Starting without the servers it takes, with a wrong token, or where another runs already: a clear line, then on."""
+"""Start without the necessary servers, with a wrong token, or next to another process: a clear line, then recovery."""
 
 import json
 import os
@@ -19,7 +19,7 @@ ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
 
 
 def said(service, message, level=None):
-    """Whether a line of the process's log has the words."""
+    """Whether a line of the process's log contains the words."""
     return any(message in json.dumps(line) and level in (None, line["level"]) for line in service.log_lines())
 
 
@@ -99,11 +99,11 @@ def test_a_workers_folder_is_its_owners_alone(worker):
     assert stat.S_IMODE(os.stat(one.options["data_dir"]).st_mode) & 0o077 == 0
 
 
-# ---- what is wrong is named at once ----
+# ---- errors that are reported at once ----
 
 
 def refused(binary, *arguments, **environment):
-    """What a process says that ends at once."""
+    """The output of a process that exits at once."""
     done = subprocess.run([program(binary), *arguments], capture_output=True, text=True, timeout=30, env=clean_environment(**environment))
     assert done.returncode in (1, 2), done
     return done.stderr
@@ -127,7 +127,7 @@ def test_a_password_that_is_not_escaped(url):
 
 @pytest.fixture
 def guarded():
-    """A PostgreSQL that asks for passwords."""
+    """A PostgreSQL that requires passwords."""
     server = Postgres()
     (server.folder / "data/pg_hba.conf").write_text("host all runyard 127.0.0.1/32 trust\nhost all guest 127.0.0.1/32 scram-sha-256\n")
     server.start()
@@ -147,7 +147,7 @@ def test_what_postgresql_refuses(guarded):
 
 
 def test_an_address_that_can_not_be_listened_on(scheduler, postgres):
-    """It is said before anything is waited for: nobody answers at the database's and the broker's ports."""
+    """It is reported before any wait: nothing listens on the ports of the database and the broker."""
     taken = scheduler().port
     nowhere = "postgresql://runyard@127.0.0.1:1/none"
     for address, words in ((f"127.0.0.1:{taken}", "in use"), ("192.0.2.1:8080", "assign"), ("8080", "host:port"), ("localhost:1", "IPv4")):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MPL-2.0
 # label: full
-"""An apply's states as differences to one that was sent whole: what is read is always the state that was sent last, or an error."""
+"""An apply's states as differences to one that was sent completely: a read returns the state that was sent last, or an
+error."""
 
 import hashlib
 import json
@@ -18,7 +19,7 @@ LINEAGE = "0e1f1f0e-8e0a-4d6f-9b0a-1f5d8f0f5f0f"
 
 @pytest.fixture
 def short_leases(scheduler):
-    """A new scheduler gives workers half a lease to be heard, before it ends any."""
+    """A new scheduler waits half a lease for workers before it expires leases."""
     scheduler(lease_seconds=8)
 
 
@@ -28,7 +29,7 @@ def hand(api, scheduler, tokens):
 
 
 def state(serial, resources, lineage=LINEAGE, outputs=None):
-    """As terraform writes it."""
+    """In terraform's format."""
     document = {"version": 4, "terraform_version": "1.11.4", "serial": serial, "lineage": lineage, "outputs": outputs or {}, "resources": [
         {"mode": "managed", "type": "terraform_data", "name": f"item_{number:05d}", "provider": 'provider["terraform.io/builtin/terraform"]',
          "instances": [{"schema_version": 0, "attributes": {"id": hashlib.sha256(str(number).encode()).hexdigest()}}]} for number in range(resources)]}
@@ -46,7 +47,7 @@ def frame(tmp_path):
 
 
 class Apply:
-    """An apply that has started, and what is sent of it."""
+    """An apply that has started, and its uploads."""
 
     def __init__(self, api, hand, frame, workspace=None):
         self.api, self.hand, self.frame = api, hand, frame
@@ -72,7 +73,7 @@ class Apply:
         return self.api.call("GET", f"state-versions/{self.version()['id']}/download")
 
     def shows(self, sent):
-        """By every way that reads a state."""
+        """With every request that reads a state."""
         assert self.download().body == sent
         assert self.hand.on(self.job, "GET", "state").body == sent
         instances = self.api.get(f"workspaces/{self.workspace}/resources").json["meta"]["pagination"]["total-count"]
@@ -103,7 +104,7 @@ def test_each_state_is_read_as_it_was_sent(apply, rows):
     assert apply.shows(sent)
     shown = apply.version()["attributes"]
     assert (shown["serial"], shown["size"], shown["md5"], shown["intermediate"]) == (29, len(sent), None, True)
-    # However many: one row, two parts.
+    # For any number: one row, two parts.
     assert rows("select count(*) from state_bases") == [(1,)] and rows("select count(*) from blobs") <= blobs
     assert apply.difference(base, base) == 409, "the serial goes back"
     assert apply.shows(sent)
@@ -144,7 +145,7 @@ def test_a_new_base_takes_the_place_of_the_old_one(apply, rows):
     assert apply.shows(second)
     assert apply.difference(second, sent) == 204
     assert apply.shows(sent)
-    # The blob of the first is swept, that of the second is not, nor is it moved away.
+    # The blob of the first is swept; that of the second is not swept or moved.
     rows("update loose_blobs set look_at = now()")
     until(lambda: rows("select count(*) from loose_blobs") == [(0,)], "the sweep of blobs")
     assert apply.shows(sent)
@@ -159,7 +160,7 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(apply, api, hand, fram
         assert apply.difference(base, good, **more) == status, more
     assert hand.on(apply.job, "PUT", "state-difference", b"x", check=False).status == 422
     assert apply.shows(base)
-    # Nor can another job's token say anything here.
+    # Another job's token is refused here.
     other = Apply(api, hand, frame)
     query = f"base={hashlib.sha256(base).hexdigest()}&serial=6&size={len(good)}"
     assert hand.call("PUT", f"jobs/{apply.job['job']}/state-difference?{query}", frame(base, good), other.job["token"], check=False).status == 404
@@ -228,7 +229,7 @@ def test_a_lost_apply_leaves_its_newest_state_whole(short_leases, apply, rows, a
     assert apply.download().body == sent
     (output,) = api.get(f"workspaces/{apply.workspace}/current-state-version-outputs").data
     assert output["attributes"]["value"] == 310
-    # No difference is taken of what is over, but the whole state is.
+    # Differences of an apply that is over are refused; the complete state is accepted.
     assert apply.difference(base, state(3, 311)) == 409
     last = state(3, 311)
     assert apply.whole(last) == 204

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A client writes state only while it has the workspace locked, whatever happens between its requests."""
+"""A client writes state only while it has locked the workspace, whatever happens between its requests."""
 
 import base64
 import hashlib
@@ -31,7 +31,7 @@ def post(org, workspace, serial=1, inline=False, force=False):
 
 
 def put(org, url, content):
-    """As clients upload: without a token."""
+    """Uploads as clients do: without a token."""
     return Api(org.url, None).call("PUT", url, content, headers={"Content-Type": "application/octet-stream"})
 
 
@@ -62,7 +62,7 @@ WAYS = {
 
 
 class Announced:
-    """A state version whose content is still to come."""
+    """A state version without content yet."""
 
     def __init__(self, org, workspace, way):
         member, force, self.content = WAYS[way]
@@ -80,7 +80,7 @@ def announced(org, locked, request):
 
 
 def untouched(office, workspace, announced, status="pending"):
-    """Nothing of the upload is there."""
+    """Nothing of the upload is stored."""
     assert office.ask("select status, blob_id, json_blob_id from state_versions where id = %s", announced.id) == [(status, None, None)]
     return office.ask("select current_state_id from workspaces where id = %s", workspace) == [(None,)]
 
@@ -107,7 +107,7 @@ def test_an_upload_under_the_lock_of_another(org, office, locked, announced, str
 
 
 def test_a_lock_of_another_is_not_kept_by_what_can_not_come(org, office, locked, stranger):
-    """An unlock waits for the content that its own user has announced, and for no other's."""
+    """An unlock waits for content that its own user has announced, and not for other users' content."""
     announced = Announced(org, locked, "upload")
     assert org.call("POST", f"workspaces/{locked}/actions/unlock", {}).status == 422
     office.change("update state_versions set created_by = %s where id = %s", stranger, announced.id)
@@ -128,7 +128,7 @@ def test_an_upload_to_a_workspace_that_was_deleted(org, locked, announced):
 
 
 def meanwhile(office, workspace, request, *statements):
-    """The request's answer. It waits for the workspace's row while these statements run."""
+    """Returns the request's answer. The request waits for the workspace's row while these statements run."""
     answers = []
     thread = threading.Thread(target=lambda: answers.append(request()))
     with psycopg.connect(office.database) as connection:
@@ -185,7 +185,7 @@ def test_a_lock_that_goes_while_the_state_is_rolled_back(org, office, locked):
 
 
 def test_a_state_that_overtakes_the_upload(org, office, locked):
-    """The serial is judged with the lock: another state of the same user has come."""
+    """The serial is checked under the lock: another state of the same user has arrived."""
     announced = Announced(org, locked, "upload")
     assert post(org, locked, serial=2, inline=True).status == 201
     answer = announced.upload()
@@ -194,7 +194,8 @@ def test_a_state_that_overtakes_the_upload(org, office, locked):
 
 
 def test_a_run_writes_no_state_with_its_own_token(org, office):
-    """Neither while it goes on nor later, and a signed link of before is bound to the lock of who announced."""
+    """Neither during the run nor later. An earlier signed link is bound to the lock of the user who announced the
+    upload."""
     workspace, hands = org.workspace(), Hands(office)
     act(org, workspace, "lock")
     announced = Announced(org, workspace, "upload")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A run's `status-label`: where it stands, in words that say more than its status."""
+"""A run's `status-label`: a more detailed text than its status."""
 
 import pytest
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
 # label: full
-"""A row that fails does not keep a sweep from the rows of other organizations."""
+"""A row that fails does not stop a sweep for other organizations."""
 
 import json
 import urllib.request
@@ -22,7 +22,7 @@ def hands(office):
 
 @pytest.fixture
 def failing(office):
-    """Has PostgreSQL refuse every change of these rows of a table."""
+    """Makes PostgreSQL refuse every change of these rows of a table."""
     tables = []
 
     def fail(table, *ids):
@@ -37,7 +37,7 @@ def failing(office):
 
 
 def told(office, sweep):
-    """The log's lines about rows that this sweep leaves out."""
+    """The log's lines about rows that this sweep skips."""
     return [line for line in office.scheduler.log_lines() if "leaves out rows that fail" in line["msg"] and line["sweep"] == sweep]
 
 
@@ -81,7 +81,7 @@ def test_queues(org, office, failing):
     runs = []
     for api, workspace in places:
         runs.append(api.run_files(workspace, ONE))
-    # Two queues stand still: each has a run that could start.
+    # Two queues are stuck: each has a run that could start.
     office.change("delete from jobs where run_id = any(%s)", runs)
     office.change("update workspaces set current_run_id = null, has_queue = true where id = any(%s)", [workspace for _, workspace in places])
     office.change("update runs set status = 'pending', stage = 'none', queued = true, underway = false, holds = false, "
@@ -109,7 +109,7 @@ def test_reports_of_run_tasks(org, office, failing, receiver):
 
 
 def test_requests_of_run_tasks(org, office, receiver):
-    """A notifier's claim, as a worker's: one whose key can't be opened keeps no other."""
+    """A notifier's claim is like a worker's: one whose key can't be opened blocks no other."""
     def claim():
         body = json.dumps({"notifier": "n", "callback-url": "http://127.0.0.1:9", "most": 200, "ids": []}).encode()
         headers = {"Authorization": f"Bearer {office.tokens['notifier-token']}", "Content-Type": "application/json"}
@@ -125,7 +125,7 @@ def test_requests_of_run_tasks(org, office, receiver):
     office.change(f"update task_results set hmac_sealed = {DAMAGE.format('hmac_sealed')} where run_id = %s", runs[0])
     assert claim() & set(runs) == {runs[1]}
     assert any(line["msg"] == "a run task's request can't be sent" and line["run"] == runs[0] for line in office.scheduler.log_lines())
-    # It comes again with its lease's end, and does not keep others then either.
+    # It is claimed again after its lease, and does not block others then either.
     assert office.ask("select delivery from task_results where run_id = %s", runs[0]) == [("claimed",)]
 
 

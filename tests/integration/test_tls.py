@@ -20,7 +20,7 @@ BODY = 8 << 20
 
 
 def certificate_of(server, authority, versions=None):
-    """What a handshake shows: the certificate's common name, and the protocol."""
+    """The certificate's common name and the protocol of a handshake."""
     context = authority.context()
     if versions:
         context.minimum_version, context.maximum_version = versions

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MPL-2.0
 # label: full
-"""States and results that arrive at once are decided together: each has an answer of its own, as if it had come alone."""
+"""States and results that arrive at the same time are decided together. Each gets its own answer, as if it had come
+alone."""
 
 import itertools
 from concurrent.futures import ThreadPoolExecutor
@@ -27,7 +28,7 @@ def hands(office):
 
 @pytest.fixture
 def jobs(office, org, hands):
-    """Applies of as many workspaces, each of which has sent its first state: {workspace: job}."""
+    """Applies of that many workspaces, each of which has sent its first state: {workspace: job}."""
     found = {}
     for number in range(WORKSPACES):
         workspace = org.workspace(f"w-{number}", auto_apply=True)
@@ -64,7 +65,7 @@ def test_many_at_once_and_bad_ones_among_them(office, org, hands, jobs):
         assert ("beside" if answer and "kept-beside" in answer else "kept") == wanted, answer
 
     def together():
-        """A round of all at once; whether some were written by one transaction."""
+        """Sends all at once. Returns whether one transaction wrote several."""
         serial = next(numbers)
         with ThreadPoolExecutor(32) as pool:
             list(pool.map(send, (case for job in jobs.values() for case in asked(job, serial))))
@@ -82,7 +83,7 @@ def test_many_at_once_and_bad_ones_among_them(office, org, hands, jobs):
 
 
 def test_states_of_one_workspace_come_out_as_one_after_the_other(office, hands, jobs):
-    """Whatever order they come in, the newest is the current one, and all others are the same row or beside."""
+    """In any order, the newest is current, and all others are the same row or additional ones."""
     workspace, job = next(iter(jobs.items()))
     with ThreadPoolExecutor(20) as pool:
         list(pool.map(lambda serial: hands.call("PUT", f"jobs/{job['job']}/state", job["token"], state(serial)), range(2, 42)))
@@ -119,7 +120,7 @@ def test_many_results_at_once_and_bad_ones_among_them(office, org, hands):
         assert hands.status("POST", f"jobs/{job['job']}/result", token, result) == wanted, what
 
     def together():
-        """A round of all at once; whether some were taken in by one transaction."""
+        """Sends all at once. Returns whether one transaction accepted several."""
         good, stale, other, errored, stranger = ([planning() for _ in range(4)] for _ in range(5))
         cases = [(job, job["token"], {}, 200) for job in good for _ in range(2)]
         cases += [(job, job["token"], {"attempt": 9}, 409) for job in stale]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""How many workspaces there are is written down, not counted; and a page is walked to from the nearer end. Both have to be right always."""
+"""The numbers of workspaces are stored, not counted, and a page is read from the nearer end. Both must always be
+correct."""
 
 import random
 import threading
@@ -19,7 +20,7 @@ def document(kind, attributes, **relations):
 
 
 def page(api, **query):
-    """The ids of a page, and how many there are in all."""
+    """The ids of a page, and the total."""
     query = {name.replace("number", "page[number]").replace("size", "page[size]"): value for name, value in query.items() if value}
     answer = api.get(f"organizations/{api.organization}/workspaces", **query).json
     pagination = answer["meta"]["pagination"]
@@ -41,7 +42,7 @@ def organization(api, name):
 
 
 def check_counts(database):
-    """What is written down is what there is."""
+    """The stored numbers equal the counted ones."""
     with psycopg.connect(database) as connection:
         for table, column in (("organization_totals", "organization_id"), ("project_totals", "project_id")):
             wrong = connection.execute(f"select * from (select {column}, workspaces from {table} where workspaces <> 0) t full join "
@@ -52,7 +53,7 @@ def check_counts(database):
 
 def test_the_pages_of_any_size_are_the_whole_in_its_order(api):
     made = [api.workspace(f"w{(number * 7) % 23:02}") for number in range(23)]
-    # Some have had a run, some a state: each order is one of its own.
+    # Some have had a run, some a state: the orders differ.
     configuration = api.upload(made[4], {"main.tf": ""})
     api.run(made[4], configuration)
     for sort in SORTS:
@@ -92,7 +93,7 @@ def test_totals_follow_moves_and_what_did_not_happen(api, database):
     some = [{"type": "workspaces", "id": id} for id in made[:4]]
     org.ask("POST", f"projects/{away}/relationships/workspaces", {"data": some})
     assert projects(org) == {home: 2, away: 4} and page(org)[1] == 6
-    # One of them is nobody's: nothing is moved.
+    # One of them is missing: nothing is moved.
     assert org.call("POST", f"projects/{home}/relationships/workspaces", {"data": [*some, {"type": "workspaces", "id": "ws-nobodys"}]}).status >= 400
     assert projects(org) == {home: 2, away: 4}
     org.post(f"workspaces/{made[0]}/actions/safe-delete")
@@ -106,7 +107,7 @@ def test_totals_follow_moves_and_what_did_not_happen(api, database):
 
 
 class Crowd:
-    """People who all change the same organization's workspaces."""
+    """Clients that all change the same organization's workspaces."""
 
     def __init__(self, org, homes):
         self.org, self.homes, self.wrong = org, homes, []
@@ -129,7 +130,7 @@ class Crowd:
                 org.ask("POST", f"projects/{draw.choice(self.homes)}/relationships/workspaces",
                         {"data": [{"type": "workspaces", "id": id} for id in draw.sample(own, draw.randrange(1, len(own) + 1))]})
             else:
-                # A page and its total are of the same moment, so a page that holds all is as long as it says.
+                # A page and its total are read in one snapshot, so a page with all workspaces has that length.
                 ids, total = page(org, size=100, number=1, sort=draw.choice(SORTS))
                 assert len(ids) == total
                 ids, total = page(org, size=10, number=2, sort=draw.choice(SORTS))
@@ -174,7 +175,8 @@ def test_what_conditions_leave_is_counted_by_itself(api, query):
 
 
 class Shelf:
-    """Workspaces in two projects, some with tags of their own or of their project, and a team that sees some of them."""
+    """Workspaces in two projects, some with tags of their own or of their project, and a team with access to some of
+    them."""
 
     def __init__(self, api):
         self.org = organization(api, "shelf")
@@ -192,7 +194,7 @@ class Shelf:
         self.seen = set(self.all)
 
     def of_team(self, whole_project):
-        """The same as a team sees it that may read every fourth workspace, and perhaps one project."""
+        """The same for a team that may read every fourth workspace, and perhaps one project."""
         org, name = self.org, f"readers-{whole_project}"
         team = org.post("organizations/shelf/teams", {"data": {"type": "teams", "attributes": {"name": name}}}).data["id"]
         tokens = {"data": {"type": "authentication-tokens", "attributes": {"description": name}}}

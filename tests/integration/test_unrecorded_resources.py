@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MPL-2.0
 # label: full
-"""Resources that an apply reported and that no state shows: they are listed, and hold the workspace until a person dismisses them."""
+"""Resources that an apply reported and that no state shows: they are listed, and hold the workspace until a user
+dismisses them."""
 
 import json
 import uuid
@@ -29,7 +30,7 @@ def state(serial, *ids):
 
 
 def report(name, action="create", id=None):
-    """What terraform -json prints when it has made aws_vpc.<name>."""
+    """The output of terraform -json after it has created aws_vpc.<name>."""
     resource = {"addr": f"aws_vpc.{name}", "module": "", "resource": f"aws_vpc.{name}", "implied_provider": "aws", "resource_type": "aws_vpc",
                 "resource_name": name, "resource_key": None}
     return json.dumps({"@level": "info", "type": "apply_complete", "hook": {"resource": resource, "action": action, "id_key": "id", "id_value": id or name}}) + "\n"
@@ -104,7 +105,8 @@ def refused(call, *arguments):
 
 
 def test_a_lost_workers_log_is_compared_with_the_state(office, org, hands):
-    """Its machine never comes back: what the scheduler's log reports and no state shows is listed, and nothing but people ends the hold."""
+    """Its machine never comes back: resources reported in the scheduler's log and missing in the state are listed.
+    Only a user ends the hold."""
     place = Place(office, org, hands, report("a"), report("b"), "aws_vpc.c: Creation complete after 1s [id=c]\n", report("d", "update"))
     place.on("PUT", "state", state(1, "a"))
     assert place.data == []
@@ -119,7 +121,7 @@ def test_a_lost_workers_log_is_compared_with_the_state(office, org, hands):
     assert "3 resources" in told
     assert place.blocks() == "".join(f'import {{\n  to = aws_vpc.{name}\n  id = "{name}"\n}}\n\n' for name in "bcd")
 
-    # The time to wait for the last state ends the wait alone.
+    # The end of the time for the last state ends only the wait.
     office.change("update workspace_holds set until = now() where job_id = %s", place.job["job"])
     until(lambda: "unrecorded-resources" in place.shown["locked-reason"], "only the resources hold it")
     assert org.status(place.after) == "pending" and place.held()
@@ -148,7 +150,7 @@ def test_a_worker_that_comes_back_takes_the_place_of_the_log(office, org, hands)
     place.on("PUT", "state", state(1, "b"))
     place.on("POST", "last-state")
     assert place.held() and org.status(place.after) == "pending" and org.resources(place.id) == ["aws_vpc.b"]
-    # Until its hold ends, the token goes on to be good for a state.
+    # Until its hold ends, the token is valid for a state.
     place.put()
     assert place.listed() == []
     place.on("POST", "last-state")
@@ -191,7 +193,7 @@ def test_a_result_with_unrecorded_resources_holds_the_workspace(office, org, han
 
 
 def test_a_hostile_list_is_bounded_and_evaluates_nothing(office, org, hands):
-    """A worker sends what its job printed: lines of the job's own among it."""
+    """A worker sends its job's output, which may contain lines of the job's own."""
     place = Place(office, org, hands)
     place.lose()
     wrong = [missing("a", address="aws_vpc.a\n}\n"), missing("a", address="x" * 2000), missing("a", action="explode"), missing("a", action=7), {}, 7, None]
@@ -224,7 +226,7 @@ def test_who_may_see_and_dismiss_them(office, org, hands):
 
 
 def owner(office):
-    """The owner of a new organization, who is no site admin: a client, and a browser that is signed in."""
+    """The owner of a new organization, who is not a site admin: a client, and a signed-in browser."""
     name = f"u-{uuid.uuid4()}"
     made = office.bootstrap(name, name)
     office.change("update users set is_site_admin = false where username = %s", name)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
 # label: full
-"""Policies in a worker: what each kind of policy leads to, with the real opa and a stand-in for sentinel."""
+"""Policies in a worker: the results of each kind of policy, with the real opa and a stand-in for sentinel."""
 
 import base64
 import json
@@ -12,7 +12,7 @@ from support.api import tar_gz
 from support.runyard import Worker
 from support.wait import until
 
-SECONDS = 6  # that a policy may take: enough for any that comes to its end
+SECONDS = 6  # a policy's time limit: enough for any policy that terminates
 PLAN = {
     "format_version": "1.2", "terraform_version": "1.11.4",
     "variables": {"region": {"value": "eu"}},
@@ -107,7 +107,7 @@ def ended(job):
 
 
 def only(desk, kind, one, **more):
-    """One set of one policy: the result's outcome, the policy's, and what it says."""
+    """One set with one policy: the result's outcome, the policy's, and its output."""
     return only_outcome(desk.offer(kind, files(kind, policy_set(one, **more))))
 
 
@@ -142,7 +142,7 @@ OPA_CASES = {
 
 @pytest.fixture(scope="module")
 def opa_jobs(desk, worker):
-    """All cases are handed to the worker at once, so that it never waits for the next."""
+    """All cases are given to the worker at once, so that it never waits for the next."""
     return {case: desk.offer("opa", files("opa", policy_set(policy(source, **more)))) for case, (source, more, *_) in OPA_CASES.items()}
 
 
