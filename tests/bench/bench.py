@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""What the benchmarks share: a stack of release binaries, and bare terraform doing the same work by hand."""
+"""Shared by the benchmarks: a stack of release binaries, and bare terraform doing the same work."""
 
 import json
 import os
@@ -24,12 +24,12 @@ from support.servers import Broker, Kafka, Postgres  # noqa: E402
 
 TICK = os.sysconf("SC_CLK_TCK")
 
-# Changes with every plan, so that every run has something to apply.
+# Differs in every plan, so that every run has something to apply.
 CONFIGURATION = 'resource "terraform_data" "one" {\n  input = timestamp()\n}\n'
 
 
 def build():
-    """Release binaries, built if they are not."""
+    """Builds release binaries, unless they exist."""
     folder = ROOT / "build/bench"
     for command in (["cmake", "-G", "Ninja", "-S", ROOT, "-B", folder, "-DBUILD_TESTING=OFF"], ["ninja", "-C", folder]):
         done = subprocess.run(command, capture_output=True, text=True)
@@ -38,7 +38,7 @@ def build():
 
 
 class DurablePostgres(Postgres):
-    """As in production: a commit is on the disk before it is answered."""
+    """Durable, as in production: a commit is on disk before it is answered."""
 
     def _command(self):
         return ["fsync=on" if part == "fsync=off" else part for part in super()._command()]
@@ -74,7 +74,7 @@ class Stack:
         return self.keep(server)
 
     def keep(self, server):
-        """Releases it at the end."""
+        """Registers it to be stopped at the end."""
         self.started.append(server)
         return server
 
@@ -90,7 +90,7 @@ class Stack:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def workspace(self):
-        """A workspace with the configuration, and the configuration's id."""
+        """Creates a workspace with the configuration. Returns both ids."""
         workspace = self.api.workspace(auto_apply=True)
         return workspace, self.api.upload(workspace, {"main.tf": CONFIGURATION})
 
@@ -106,7 +106,7 @@ CONTRACT = [ROOT / name for name in ("proto/mac.c", "proto/messages.c", "proto/t
                                      "common/clock.c", "common/err.c", "common/ids.c", "common/json/json.c", "common/json/json_text.c", "common/log.c", "common/http/rate.c")]
 
 
-# The programs of this folder, and what they are compiled with.
+# The programs of this folder, and their sources and libraries.
 PROGRAMS = {
     "engine": ["-static"],
     "hands": [*CONTRACT, "-I", ROOT, "-lrdkafka", "-ljansson", "-lcrypto", "-lpthread"],
@@ -118,7 +118,7 @@ PROGRAMS = {
 
 
 def compiled(folder, name, *options):
-    """NAME.c as a program in that folder."""
+    """Compiles NAME.c in that folder. Returns the program."""
     program = folder / name
     if not program.exists():
         subprocess.run(["cc", "-O2", "-D_GNU_SOURCE", "-o", program, ROOT / f"tests/bench/{name}.c", *PROGRAMS[name], *options], check=True)
@@ -126,7 +126,7 @@ def compiled(folder, name, *options):
 
 
 class Hands:
-    """hands.c, compiled on the spot."""
+    """hands.c, compiled on demand."""
 
     def __init__(self, stack, name, slots):
         program = compiled(stack.folder, "hands")
@@ -145,11 +145,12 @@ class Hands:
 
 
 class IdleWorker(Worker):
-    """runyard-worker with the engine that does nothing, or takes its time (engine.c), or another."""
+    """runyard-worker with the no-op or sleeping engine (engine.c), or another engine."""
 
     def __init__(self, stack, name, slots, log_level=None, engine=None, scheduler=None, brokers=None):
         engine = engine or compiled(stack.folder, "engine")
-        # In memory: an ext4 without a journal passes over every inode that was deleted lately, which costs more than all the rest.
+        # In memory: an ext4 without a journal scans every recently deleted inode, which would cost more than everything
+        # else.
         self.memory = tempfile.mkdtemp(prefix="runyard-bench.", dir="/dev/shm")
         super().__init__(name, stack.folder, scheduler_url=(scheduler or stack.scheduler).url, agent_token=stack.tokens["agent-token"], slots=slots, data_dir=self.memory,
                          name=name, brokers=stack.bus.address if brokers is None else brokers, sandbox="none", engine=engine, log_level=log_level)
@@ -167,7 +168,7 @@ class Bare:
         self.folder = Path(tempfile.mkdtemp(prefix="runyard-bare."))
         (self.folder / "main.tf").write_text(CONFIGURATION)
         self.engine = shutil.which("terraform") or shutil.which("tofu")
-        # What a fresh folder needs, every time: a run never finds an earlier one's .terraform.
+        # The steps of a fresh folder, every time: no run finds the .terraform of an earlier one.
         (self.folder / "run").write_text(
             f"set -e\nrm -rf .terraform .terraform.lock.hcl\n{self.engine} init -input=false\n{self.engine} plan -input=false -out=p\n"
             f"{self.engine} show -json p >plan.json\n{self.engine} apply -input=false p\n"
@@ -192,7 +193,7 @@ def children(pid):
 
 
 def cpu(stack, workers):
-    """Seconds of CPU so far of each kind of process."""
+    """Returns the seconds of CPU so far of each kind of process."""
     postgres = stack.postgres.process.pid
     return {
         "scheduler": ticks(stack.scheduler.pid) / TICK,
@@ -215,7 +216,7 @@ def seconds(work):
 
 
 def side_by_side(*works):
-    """Runs them in threads at the same time, and waits for all."""
+    """Runs the functions in threads at the same time, and waits for all."""
     threads = [threading.Thread(target=work) for work in works]
     for thread in threads:
         thread.start()

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * An engine that does nothing, for tests/bench/flow and dispatch: it says and leaves behind what terraform would for a
- * configuration of one terraform_data, and is done within a millisecond, so that what is measured is Runyard alone. A
- * plan takes as many seconds as the configuration's file `seconds` says, if there is one. Static, without stdio. It
- * ships no lock file and no provider, as terraform doesn't for the built-in one.
+ * A no-op engine for tests/bench/flow and dispatch. It prints and writes what terraform would for a configuration of
+ * one terraform_data, and exits within a millisecond, so that only Runyard is measured. A plan takes as many seconds
+ * as the configuration's file `seconds` says, if there is one. It is a static program without stdio. It writes no
+ * lock file and has no provider, like terraform for its built-in one.
  */
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 static const char version[] = "Terraform v1.11.4\non linux_amd64\n";
 
-/* The record that init leaves of the backend. The worker checks it. */
+/* The record of the backend that init writes. The worker checks it. */
 static const char backend[] = "{\"version\":3,\"backend\":{\"type\":\"local\",\"config\":{\"path\":\"" STATE
 			      "\",\"workspace_dir\":\"../workspaces\"}}}\n";
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * hands PORT BROKERS FETCH_WAIT_MS SLOTS NAME: a worker without an engine, for tests/bench/flow. It speaks the worker's
- * whole contract (proto/README.md): registers, reads its pool's tickets, claims for all slots that are free, fetches
- * what did not come with the claim and uploads what a worker would for a configuration of one resource, sends results
- * by Kafka and heartbeats. Each slot is a thread with a connection of its own. RUNYARD_AGENT_TOKEN is the pool's token.
- * Whatever is not as it should be ends it.
+ * hands PORT BROKERS FETCH_WAIT_MS SLOTS NAME: a worker without an engine, for tests/bench/flow.
+ *
+ * It implements the worker's whole contract (proto/README.md): it registers, reads its pool's tickets, and claims
+ * for all free slots. It fetches the contents that were not in the claim, uploads what a worker would for a
+ * configuration of one resource, and sends results by Kafka and heartbeats. Each slot is a thread with a connection
+ * of its own. RUNYARD_AGENT_TOKEN is the pool's token. Any unexpected answer ends the program.
  */
 
 #include <arpa/inet.h>
@@ -41,7 +42,7 @@ static struct slot slots[MOST_SLOTS];
 static size_t slot_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards slots' jobs and `freed` */
 static pthread_cond_t work = PTHREAD_COND_INITIALIZER;
-static bool freed; /* a slot, since the last claim */
+static bool freed; /* a slot has become free since the last claim */
 static int port;
 static rd_kafka_t *producer;
 
@@ -66,7 +67,7 @@ static void http_open(struct http *http)
 	setsockopt(http->fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
 }
 
-/* The answer's body, terminated. */
+/* Reads the answer's body, terminated. */
 static char *answer_read(struct http *http)
 {
 	size_t len = 0, whole = ANSWER_SIZE;
@@ -92,7 +93,7 @@ static char *answer_read(struct http *http)
 
 struct call {
 	const char *method, *path, *token, *body; /* body: text or NULL */
-	int also;                                 /* a status other than 200 and 204 that is fine */
+	int also;                                 /* another accepted status besides 200 and 204 */
 };
 
 static char *http_call(struct http *http, const struct call *call, int *ret_status)
@@ -155,17 +156,17 @@ static const char *bytes(size_t len)
 {
 	static char text[8192];
 
-	if (!text[0]) /* with the first call, before there are threads */
+	if (!text[0]) /* initialized by the first call, before there are threads */
 		memset(text, 'x', sizeof(text) - 1);
 	return text + sizeof(text) - 1 - len;
 }
 
 struct part {
 	const char *path, *bytes;
-	int also; /* a status other than 204 that is fine */
+	int also; /* another accepted status besides 204 */
 };
 
-/* Several uploads in one request (proto/parcel.h); the last one's status. */
+/* Sends several uploads in one request (proto/parcel.h). Returns the status of the last one. */
 static int parcel(struct slot *slot, const struct part *parts, size_t count)
 {
 	static const char status_name[] = "\"status\":";
@@ -207,7 +208,7 @@ static void do_plan(struct slot *slot)
 
 static void do_apply(struct slot *slot)
 {
-	struct timespec now; /* as the serial: any workspace's goes up, whoever had it before */
+	struct timespec now; /* used as the serial: it increases in every workspace, whichever worker wrote last */
 	char state[1024];
 
 	fetch(slot, "configuration");
@@ -309,7 +310,7 @@ static void slots_fill(json_t *jobs)
 	pthread_mutex_unlock(&lock);
 }
 
-/* True if it got as much as it asked for. */
+/* True if it got as many jobs as it asked for. */
 static bool claim(struct http *http, const char *token, const char *worker)
 {
 	size_t wanted = slots_free(), got;
@@ -377,7 +378,7 @@ static rd_kafka_t *subscribe(const json_t *registered, const char *brokers, cons
 	return consumer;
 }
 
-/* A ticket, or a slot that has become free, or enough time. */
+/* Waits for a ticket, a freed slot, or a time-out. */
 static void wait_for_work(rd_kafka_t *consumer)
 {
 	bool ticket = false;

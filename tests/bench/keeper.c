@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* keeper KEEPER PROGRAM ARGUMENT...: runs the program a few hundred times by itself and below the keeper, in turn, and
- * prints the median milliseconds of each, from its start until nothing of it is left. */
+/* keeper KEEPER PROGRAM ARGUMENT...: runs the program a few hundred times by itself and below the keeper, in turn.
+ * Prints the median milliseconds of each, from its start until no process of it is left. */
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ static void run(char **argv, int orders)
 		exit(1);
 	posix_spawn_file_actions_destroy(&actions);
 	while (waitpid(-1, NULL, 0) > 0)
-		; /* a sandbox leaves its first process to whoever is above it */
+		; /* a sandbox's first process is reaped by an ancestor */
 }
 
 static double run_kept(char **argv)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * logreader PORT POLL_MS LIMIT < paths: reads each log as the terraform CLI does, by a thread and a connection of its
- * own: GET path?limit=LIMIT&offset=N, again at once after a full answer, else after POLL_MS, until the log ends. Of
- * each of the talker's lines (talker.c) it takes the time since it was written, and that its number follows the one
- * before. At the end it says as JSON: lines, bytes, logs that are whole, and the delay in ms (p50, p99,
- * most), and its own seconds of CPU.
+ * logreader PORT POLL_MS LIMIT < paths: reads each log as the terraform CLI does, with a thread and a connection of
+ * its own: GET path?limit=LIMIT&offset=N, again at once after a full answer, otherwise after POLL_MS, until the log
+ * ends. For each of the talker's lines (talker.c) it takes the time since the line was written, and checks that its
+ * number follows the one before. At the end it prints as JSON: lines, bytes, complete logs, the delay in ms (p50,
+ * p99, most), and its own seconds of CPU.
  */
 
 #include <arpa/inet.h>
@@ -26,7 +26,7 @@ struct reader {
 	int fd;
 	long long offset, lines;
 	long delays[DELAY_MOST + 1];
-	char *text; /* the line that has not ended yet, and then what the answer brings */
+	char *text; /* the incomplete last line, followed by the next answer */
 	size_t held;
 	int ended, gap;
 };
@@ -54,7 +54,7 @@ static int dial(void)
 	return fd;
 }
 
-/* The answer's body, appended to the text: its length. */
+/* Appends the answer's body to the text. Returns its length. */
 static size_t ask(struct reader *reader, char *answer)
 {
 	int len = snprintf(answer, ANSWER_MOST, "GET %s?limit=%ld&offset=%lld HTTP/1.1\r\nHost: x\r\n\r\n",

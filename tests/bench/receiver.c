@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * receiver COUNT DELAY_MS: a run-task service for the benchmark. It writes its port, answers each request 200 after the
- * delay, calls back at once over a connection of its own, and when COUNT callbacks were answered 200 it says when what
- * happened (seconds of CLOCK_MONOTONIC) and how often a callback had to be sent again.
+ * receiver COUNT DELAY_MS: a run-task service for the benchmark. It writes its port, and answers each request 200
+ * after the delay. It sends the callback at once over a connection of its own. When COUNT callbacks were answered
+ * 200, it prints the times of the events (seconds of CLOCK_MONOTONIC) and the number of repeated callbacks.
  */
 
 #include <arpa/inet.h>
@@ -22,15 +22,15 @@
 
 enum { READ_SIZE = 16384, AGAIN_MS = 1000 };
 
-/* A connection from the notifier, or one to it. */
+/* A connection from or to the notifier. */
 struct connection {
 	int fd;
 	bool out;
 	char read[READ_SIZE];
 	size_t len;
-	char token[256], host[64], path[256]; /* where to call back */
+	char token[256], host[64], path[256]; /* the callback's destination */
 	double due;
-	struct connection *next; /* among those that wait for their time */
+	struct connection *next; /* in the list of those that wait for their time */
 };
 
 static int epoll, listener;
@@ -61,7 +61,7 @@ static void wait_for(struct connection *connection, double seconds)
 	last = &connection->next;
 }
 
-/* The text after `name` up to `end`. */
+/* Copies the text after `name` up to `end`. */
 static void find(const char *text, const char *name, char end, char *ret_value, size_t size)
 {
 	const char *at = strstr(text, name);
@@ -72,7 +72,7 @@ static void find(const char *text, const char *name, char end, char *ret_value, 
 		snprintf(ret_value, size, "%.*s", (int)(stop - at - (long)strlen(name)), at + strlen(name));
 }
 
-/* The whole message's length, or 0 if it is not all there. */
+/* Returns the length of the whole message, or 0 if it is not complete. */
 static size_t message(const struct connection *connection)
 {
 	const char *body = strstr(connection->read, "\r\n\r\n");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * An engine whose plan talks, for tests/bench/logs: lines as terraform -json writes them, one write each, at the rate
- * and for the time that the configuration's file `lines` names ("RATE SECONDS START", START in seconds since 1970).
- * Each says its number and when it was written. Everything else is left to the engine that does nothing (engine.c, at
- * ENGINE).
+ * An engine whose plan writes lines, for tests/bench/logs: lines in the format of terraform -json, one write each.
+ * The configuration's file `lines` gives the rate and the duration ("RATE SECONDS START", START in seconds since
+ * 1970). Each line has its number and the time at which it was written. All other commands run the no-op engine
+ * (engine.c, at ENGINE).
  */
 
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #define ENGINE "engine"
 #endif
 
-enum { TICK_MS = 10 }; /* lines come in small bursts, as an engine's do that waits for many answers at a time */
+enum { TICK_MS = 10 }; /* lines come in small bursts, as from an engine that waits for many answers at a time */
 
 static long long now_us(void)
 {
@@ -47,7 +47,7 @@ static int say(long number)
 	return write(1, line, (size_t)len) == len ? 0 : 1;
 }
 
-/* A tick that comes late, since a write had to wait, is made up for. */
+/* A tick that is late, since a write blocked, is made up for. */
 static int talk(void)
 {
 	FILE *file = fopen("lines", "r");
