@@ -1,40 +1,42 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * The protocol by which one workspace's runs are worked on: outbox, claim, lease, fence, dead-man's switch, hold. Two
- * runs, two workers, two schedulers, and a number of faults that befall them at any moment: a worker or a scheduler is
- * killed, a worker stands still or is cut off, its registration is gone, a message is lost or comes twice, a person
- * cancels. What is one transaction in PostgreSQL is one atomic step here; "step: NAME" says which, and the function
- * that does it says "model: NAME" (tests/model/run compares the two lists).
+ * The protocol by which one workspace's runs are executed: outbox, claim, lease, fence, dead-man's switch, hold.
  *
- * Everything that repeats itself without changing anything (heartbeats, polls, announcements) is a step only where it
- * changes something, and faults are bounded, so every behaviour comes to an end. What has to hold:
+ * There are two runs, two workers, two schedulers, and a number of faults that can occur at any time: a worker or a
+ * scheduler is killed, a worker stalls or is cut off, its registration is deleted, a message is lost or duplicated,
+ * a user cancels. A transaction in PostgreSQL is one atomic step here. "step: NAME" names the step, and the function
+ * that implements it has the comment "model: NAME" (tests/model/run compares the two lists).
+ *
+ * Repeated actions (heartbeats, polls, announcements) are steps only if they change something, and the number of
+ * faults is bounded, so every behaviour terminates. The properties are:
  *
  *  1. At most one terraform of the workspace is alive, and none of a run that has ended, unless the workspace
- *     is held. The release by a person while terraform lives is the only step that may break this: it sets `risked`.
- *  2. A result counts only if it is of the attempt that the job is at.
- *  3. An apply starts once at the most.
- *  4. No plan begins with another state than terraform wrote last, and no state takes the place of a newer one.
- *     A hold that ends without the last state, by a person or at the deadline, sets `gave_up`.
- *  5. In the end every run has ended: what was committed was announced, whatever waited was claimed or ended.
- *     Checked in the states that nothing follows; and as the formula `live` under weak fairness.
+ *     is held. Only a user's release while terraform is alive may violate this: it sets `risked`.
+ *  2. A result counts only if it is from the current attempt of the job.
+ *  3. An apply starts at most once.
+ *  4. No plan begins with another state than terraform wrote last, and no state replaces a newer one.
+ *     A hold that ends without the last state, by a user or at the deadline, sets `gave_up`.
+ *  5. In the end every run has ended: committed work was announced, and waiting work was claimed or ended.
+ *     Checked in the final states, and as the formula `live` under weak fairness.
  *
- * Each -D below takes one protection away, and then spin has to find what it protects from:
+ * Each -D below removes one protection, and spin must then find a violation:
  *   NO_CAS       a claim reads and writes in two steps            NO_FENCE       results count whatever their attempt
  *   NO_DEADMAN   a plan's process outlives its lease              NO_LEASE_LOCK  the sweeper reads a lease, then decides
- *   NO_START     an apply starts without asking                   NO_HOLD        a lost apply lets the queue go on
- *   DELETE_FIRST the outbox row goes before its message           NO_ANNOUNCE    what waits is not announced again
+ *   NO_START     an apply starts without asking                   NO_HOLD        a lost apply lets the queue continue
+ *   DELETE_FIRST the outbox row is deleted before its message     NO_ANNOUNCE    waiting jobs are not announced again
  *   NO_LIMIT     an apply outlives its deadline                   HOLD_TIMER     a hold ends before that deadline
- *   STRICT       (with RELEASE) a release by a person is no risk
+ *   STRICT       (with RELEASE) a user's release is no risk
  *
- * With LOST_COMMITS the database fails over once, at any moment, to a standby that lacks any number of the last commits:
+ * With LOST_COMMITS the database fails over once, at any time, to a standby that lacks any number of the last
+ * commits:
  *   NO_EPOCH     nothing is fenced                                NO_PROOF       a result counts whichever token it has
- *   NO_PAUSE     jobs are handed out before the workers are heard NO_HEARING     an apply that is not known holds nothing
- *   NO_WAIT      jobs of a held workspace are handed out
+ *   NO_PAUSE     jobs are assigned before workers are heard       NO_HEARING     an unknown apply holds nothing
+ *   NO_WAIT      jobs of a held workspace are assigned
  * and, with one more fault:
  *   NO_LAST_WAIT a last state ends a hold before all are heard    NO_TAKEOVER    a hold stays that of an earlier attempt
- *   NO_NAMES     heartbeats don't name what an earlier worker left
- * Two losses can't be prevented by any rule: an apply whose commits are lost when its worker has forgotten it already
- * (`gave_up`), and an apply that nobody knows of and whose worker can't be heard for the length of a lease (`unheard`).
+ *   NO_NAMES     heartbeats don't name the leftovers of an earlier worker
+ * No rule can prevent two losses: an apply whose commits are lost after its worker has forgotten it (`gave_up`), and
+ * an apply that no scheduler knows and whose worker can't be heard for the length of a lease (`unheard`).
  */
 
 #ifndef FAULTS
@@ -46,7 +48,7 @@
 
 #define NONE 3
 
-mtype = { nothing, plan, apply }; /* what a job is, and which terraform is alive */
+mtype = { nothing, plan, apply }; /* the kind of a job, and of the terraform that is alive */
 mtype = { pending, queued, underway, applied, errored, canceled };
 mtype = { no_job, waiting, claimed };
 mtype = { idle, got, running, reported, gone };
@@ -57,7 +59,7 @@ typedef Job {
 	byte attempt;
 	byte worker;
 	byte losses;
-	byte stop;    /* 1: it is to be interrupted; 2: killed */
+	byte stop;    /* 1: it must be interrupted; 2: killed */
 	bool started, over
 };
 
@@ -68,38 +70,38 @@ byte current = NONE;
 bool held;
 byte holder = NONE;
 byte hold_stop;       /* as a job's */
-bit hold_epoch;       /* of the token that may end it, which is the attempt's */
-bool hold_open;       /* nobody has that token yet: who says that they apply the run gets it */
+bit hold_epoch;       /* of the token that may end it, which is that of the attempt */
+bool hold_open;       /* no worker has that token yet: a worker that reports an apply of the run gets it */
 byte serial;          /* of the workspace's current state */
 byte base[2];         /* the serial that a run's plan was made from */
 byte row[2];          /* the outbox row of a run's ticket; 0: none */
-bool last_said[2];    /* the worker has said that the state it sent was the apply's last */
-bit epoch;            /* in every token of an attempt: a token from before a failover is none of a later claim's */
-bool pause;           /* after a failover, for the length of a lease: no job is handed out */
+bool last_said[2];    /* the worker has reported that the state it sent was the apply's last */
+bit epoch;            /* part of every token of an attempt: a token from before a failover differs from that of a later claim */
+bool pause;           /* after a failover, for the length of a lease: no job is assigned */
 
 /* ---- Kafka ---- */
-byte tickets;         /* as many are on their way; whose they are does not matter */
+byte tickets;         /* the number in flight; their jobs do not matter */
 chan results = [2] of { byte, mtype, byte, bool, byte, bit }; /* run, stage, attempt, ended well, worker, epoch */
 
-/* ---- workers and what they run ---- */
+/* ---- workers and their processes ---- */
 mtype phase[2] = idle;
-mtype live[2] = nothing; /* the process is its own: a worker that stands still does not stop it */
+mtype live[2] = nothing; /* a separate process: a stalled worker does not stop it */
 mtype w_stage[2];
 byte w_run[2] = NONE;
 byte w_attempt[2];
-bool w_well[2];       /* it ended by itself */
+bool w_well[2];       /* it exited by itself */
 byte w_serial[2];     /* the state on its disk */
 bool w_lost[2];       /* the worker knows that the attempt is over */
 bool expired[2];      /* its own deadline, which comes before the lease's */
 bit w_epoch[2];
 bool w_began[2];      /* an apply's terraform has begun */
-byte w_base[2];       /* with this serial */
-bool limited[2];      /* its keeper has met the deadline of the apply, which comes before the scheduler's */
+byte w_base[2];       /* from this serial */
+bool limited[2];      /* its keeper has reached the deadline of the apply, which is before the scheduler's */
 bool up[2] = true;
 bool still[2], cut[2];
-bool unknown[2];      /* the worker's registration is gone: its requests are refused until it has registered again */
+bool unknown[2];      /* the worker's registration is deleted: its requests are refused until it has registered again */
 
-/* ---- what only the properties look at ---- */
+/* ---- variables of the properties only ---- */
 byte written;         /* the serial that terraform wrote last */
 byte applies[2];
 bool risked, gave_up, unheard;
@@ -116,10 +118,10 @@ byte faults = FAULTS;
 	job[w_run[w]].stage == w_stage[w] && job[w_run[w]].attempt == w_attempt[w] && w_epoch[w] == epoch)
 #define row_number(r) (job[r].attempt + (job[r].stage == apply -> 4 : 0))
 #define alive(r)   ((live[0] != nothing && w_run[0] == r) || (live[1] != nothing && w_run[1] == r))
-/* The token of its attempt is that of the hold. */
+/* The token of its attempt is the hold's. */
 #define holds_by(w) (held && !hold_open && holder == w_run[w] && w_attempt[w] == job[holder].attempt && w_epoch[w] == hold_epoch)
 #define may_live(w) (holder != NONE && w_run[w] == holder && w_stage[w] == apply && phase[w] != gone && !limited[w])
-/* A terraform of the workspace may be at work. */
+/* A terraform of the workspace may be working. */
 #ifndef NO_WAIT
 #define may_begin (!pause && !held)
 #else
@@ -269,7 +271,7 @@ inline take_job(w, r)
 	job[r].worker = w;
 	job[r].over = false;
 	status[r] = underway;
-	row[r] = 0; /* a ticket that goes out now wakes nobody for anything */
+	row[r] = 0; /* a ticket sent now has no receiver */
 	phase[w] = got;
 	w_run[w] = r;
 	w_stage[w] = job[r].stage;
@@ -295,7 +297,7 @@ inline begin(w)
 	phase[w] = running
 }
 
-/* The process comes to its end; an apply has written its state by then. */
+/* The process exits. An apply has written its state by then. */
 inline process_ends(w, well)
 {
 	if
@@ -313,7 +315,7 @@ inline process_killed(w)
 	w_well[w] = false
 }
 
-/* What a stop makes of a process: an interrupt ends it in order. */
+/* The effect of a stop on a process: an interrupt ends it regularly. */
 inline process_stopped(w, how)
 {
 	if
@@ -326,7 +328,7 @@ inline send_ticket()
 {
 	if
 	:: tickets < 2 -> tickets++
-	:: else /* as many tickets are on their way as there can be jobs */
+	:: else /* there are as many tickets in flight as there can be jobs */
 	fi
 }
 
@@ -358,7 +360,7 @@ inline settle(its, part, number_of, good, sender, token)
 	fi
 }
 
-/* Of a failover (below): an apply of a job that the database does not know. */
+/* After a failover (below): an apply of a job that the database does not know. */
 #define applies_unknown(w) (w_began[w] && w_epoch[w] != epoch && (job[w_run[w]].stage != apply || \
 	(held && holder == w_run[w] && hold_epoch != epoch && (hold_open || later_attempt(w)))))
 #ifndef NO_TAKEOVER
@@ -367,7 +369,7 @@ inline settle(its, part, number_of, good, sender, token)
 #define later_attempt(w) false
 #endif
 
-/* What an earlier worker left is named, too. */
+/* Leftovers of an earlier worker are named, too. */
 #ifndef NO_NAMES
 #define is_named(p) (p == gone)
 #else
@@ -418,7 +420,7 @@ endless:	do
 	:: atomic { talks(w) && seen != NONE -> take_job(w, seen); seen = NONE }
 #endif
 	:: atomic { works(w) && phase[w] == got && w_stage[w] == plan && !expired[w] ->
-		assert(serial == written || gave_up || w_epoch[w] != epoch); /* 4; what a fenced plan finds out counts for nothing */
+		assert(serial == written || gave_up || w_epoch[w] != epoch); /* 4; the results of a fenced plan do not count */
 		base[w_run[w]] = serial;
 		begin(w) }
 	/* step: start */
@@ -442,7 +444,7 @@ endless:	do
 #endif
 	/* The keeper starts nothing after the deadline: the job fails. */
 	:: atomic { works(w) && phase[w] == got && w_stage[w] == apply && limited[w] -> phase[w] = running }
-	/* terraform comes to its end by itself, whatever its worker does */
+	/* terraform exits by itself, whatever its worker does */
 	:: atomic { up[w] && live[w] != nothing -> process_ends(w, true) }
 	/* step: result */
 	:: atomic { talks(w) && phase[w] == running && live[w] == nothing && !w_lost[w] && is_its(w) && nfull(results) ->
@@ -452,14 +454,14 @@ endless:	do
 		fi;
 		results!w_run[w], w_stage[w], w_attempt[w], w_well[w], w, w_epoch[w];
 		phase[w] = reported }
-	/* a result that was lost is sent again, since its attempt is still held */
+	/* a lost result is sent again, since its attempt is still held */
 	:: atomic { talks(w) && phase[w] == reported && is_its(w) && empty(results) ->
 		results!w_run[w], w_stage[w], w_attempt[w], w_well[w], w, w_epoch[w] }
-	/* The broker is away: the result goes by HTTP, whatever has become of the message. */
+	/* The broker is unavailable: the result is sent by HTTP, whether or not the message arrives. */
 	/* step: httpresult */
 	:: atomic { talks(w) && phase[w] == reported && is_its(w) && faults < FAULTS ->
 		settle(w_run[w], w_stage[w], w_attempt[w], w_well[w], w, w_epoch[w]) }
-	/* What it runs stays its own. */
+	/* Its processes are not affected. */
 	/* step: register */
 	:: atomic { hears(w) && unknown[w] -> unknown[w] = false }
 	/* step: heartbeat */
@@ -469,14 +471,14 @@ endless:	do
 	/* step: stop */
 	:: atomic { talks(w) && phase[w] == running && is_its(w) && job[w_run[w]].stop && live[w] != nothing ->
 		process_stopped(w, job[w_run[w]].stop) }
-	/* The same, for a terraform that outlived its attempt. */
+	/* The same for a terraform that outlived its attempt. */
 	:: atomic { talks(w) && w_lost[w] && live[w] != nothing && holds_by(w) && hold_stop ->
 		process_stopped(w, hold_stop) }
 #ifdef LOST_COMMITS
 	:: atomic { talks(w) && (w_lost[w] || is_named(phase[w])) && applies_unknown(w) -> hear(w) }
 #endif
-	/* The heartbeat says that the attempt is over. A plan is killed; an apply goes on, and what it sends
-	 * before is asked for again. */
+	/* The heartbeat's answer says that the attempt is over. A plan is killed. An apply continues, and its
+	 * earlier uploads are requested again. */
 	:: atomic { talks(w) && phase[w] != idle && phase[w] != gone && !is_its(w) && !w_lost[w] ->
 		hear(w);
 		if
@@ -489,7 +491,7 @@ endless:	do
 			forget(w)
 		fi }
 	:: atomic { talks(w) && w_lost[w] && live[w] == nothing && may_settle -> last_state(w); forget(w) }
-	/* After kill -9, with its folder: what the job left is delivered. */
+	/* After kill -9, with its folder: delivers the job's leftovers. */
 	:: atomic { talks(w) && phase[w] == gone && !applies_unknown(w) && may_settle ->
 		if
 		:: w_stage[w] == apply && w_serial[w] > 0 -> last_state(w)
@@ -512,7 +514,7 @@ inline limit(w)
 #endif
 }
 
-/* What only time does. */
+/* Steps caused only by the passing of time. */
 proctype Clock()
 {
 endless:	do
@@ -533,7 +535,7 @@ endless:	do
 		fi
 #endif
 		}
-	/* The deadline matters only where the worker can't be heard. */
+	/* The deadline matters only if the worker can't be heard. */
 	:: atomic { w_stage[0] == apply && phase[0] != idle && phase[0] != gone && !limited[0] && (held || !talks(0)) -> limit(0) }
 	:: atomic { w_stage[1] == apply && phase[1] != idle && phase[1] != gone && !limited[1] && (held || !talks(1)) -> limit(1) }
 	:: atomic { job[0].state == claimed && !job[0].over && !renewed(0) && (!has(job[0].worker, 0) || expired[job[0].worker]) -> job[0].over = true }
@@ -643,7 +645,7 @@ proctype Person()
 	fi
 }
 
-/* Ends a hold by a word, and does not know whether its terraform lives. */
+/* Ends a hold without knowing whether its terraform is alive. */
 proctype Releaser()
 {
 	if
@@ -684,7 +686,7 @@ inline repeat_result()
 
 #define fault faults > 0 && !ends
 
-/* What stands still goes on, what was cut off is back, what was killed is started again: at any later moment. */
+/* Stalled workers continue, cut off ones are reconnected, killed ones are restarted: at any later time. */
 proctype Faults()
 {
 	byte r, attempt, who;
@@ -717,7 +719,7 @@ endless:	do
 }
 
 #ifdef LOST_COMMITS
-/* What the standby has. */
+/* The standby's data. */
 Job old_job[2];
 mtype old_status[2];
 byte old_current, old_holder, old_stop, old_serial, old_base[2], old_row[2];
@@ -735,7 +737,7 @@ inline job_copy(to, from)
 	to.over = from.over
 }
 
-/* An attempt from before the failover: its claim, and the start of its apply, may be among what was lost. */
+/* An attempt from before the failover: its claim, and the start of its apply, may be among the lost commits. */
 inline fence(r)
 {
 	if
@@ -756,7 +758,7 @@ proctype Failover()
 {
 	bool forgot;
 
-	/* The standby has the commits until here. */
+	/* The standby has the commits up to here. */
 	atomic {
 		job_copy(old_job[0], job[0]); job_copy(old_job[1], job[1]);
 		old_status[0] = status[0]; old_status[1] = status[1];
@@ -767,7 +769,7 @@ proctype Failover()
 	}
 	/* step: epoch */
 	atomic {
-		/* What was written and forgotten by its worker meanwhile is lost. */
+		/* States that were written and forgotten by their worker meanwhile are lost. */
 		forgot = serial != old_serial && !(has(0, 0) && w_serial[0] == serial) && !(has(0, 1) && w_serial[0] == serial) &&
 			!(has(1, 0) && w_serial[1] == serial) && !(has(1, 1) && w_serial[1] == serial);
 		gave_up = gave_up || forgot;
@@ -795,8 +797,8 @@ proctype Failover()
 #endif
 	}
 #ifndef NO_EPOCH
-	/* By the end of the lease a plan from before is ended, or never begins: its worker has heard so, or its own lease
-	 * is over. And heartbeats have come from all who can be heard. */
+	/* At the end of the lease, an earlier plan has ended or never begins: its worker was told, or its own lease
+	 * is over. And heartbeats have come from all workers that can be heard. */
 	atomic { no_old_plan(0) && no_old_plan(1) && is_heard(0) && is_heard(1) ->
 		unheard = applies_unknown(0) || applies_unknown(1);
 		gave_up = gave_up || unheard;
