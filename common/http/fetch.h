@@ -51,7 +51,7 @@ int fetch_trust(const char *ca_file, struct err *err);
 const char *fetch_trusted(void);
 
 struct fetcher *fetcher_new(struct loop *loop);
-/* Declares that all requests of this fetcher go to the scheduler. Answers of other servers (common/origin.h) have
+/* Declares that all requests of this fetcher go to the scheduler. Answers of other servers (common/http/origin.h) have
  * the status 0. Borrowed. */
 void fetcher_expect(struct fetcher *fetcher, struct origin *origin);
 /* Aborts the running requests without their callbacks. */

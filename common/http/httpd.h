@@ -6,8 +6,8 @@
  * An HTTP server over libmicrohttpd: a pool of epoll threads, one handler for all requests, and bodies whose size is
  * bounded before they are read.
  *
- *  - Malformed requests are answered 400, and their connections are closed (common/http_head.h).
- *  - Connections are limited by client and by time (common/http_clients.h).
+ *  - Malformed requests are answered 400, and their connections are closed (common/http/http_head.h).
+ *  - Connections are limited by client and by time (common/http/http_clients.h).
  *  - The handler runs in one of the pool's threads and has the whole body.
  *  - It answers at once, or defers the answer with http_later. Its thread then serves other connections, so that
  *    thousands of requests can wait.
@@ -84,7 +84,7 @@ struct httpd_spec {
 	int request_seconds;         /* time for a header and for a body, which gets one more second per 8 KiB; 0: 30 */
 	size_t budgets[HTTP_BUDGETS]; /* bytes of memory for bodies; 0: unlimited */
 	size_t connection_memory;     /* for one connection's headers and reads; 0: libmicrohttpd's 32 KiB */
-	bool tls;                     /* with the certificate of certificate_load (common/certificate.h) */
+	bool tls;                     /* with the certificate of certificate_load (common/http/certificate.h) */
 	void *data;
 	/* Returns the most bytes that the request's body may have, and may set the request's target. Called for each
 	 * request before its body is read. NULL: no request has a body. */

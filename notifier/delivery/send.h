@@ -4,7 +4,7 @@
 
 /*
  * Sends one request to a service, or one mail, with libcurl's multi interface in the loop. Requests are signed and
- * guarded (common/guard.h), have timeouts and a bound on the size of the answer. Redirects and the environment's
+ * guarded (common/http/guard.h), have timeouts and a bound on the size of the answer. Redirects and the environment's
  * proxies are not used. TLS certificates are verified.
  */
 

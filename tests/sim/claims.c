@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "tests/sim/world.h"
 
-/* The requests of workers about their jobs: api/worker.c, api/jobs.c, dispatch/claim.c, store/workers.c. */
+/* The requests of workers about their jobs: api/internal/worker.c, api/internal/jobs.c, runs/claim.c,
+ * store/workers/workers.c. */
 
-/* ---- registration (store/workers.c, worker_register) ---- */
+/* ---- registration (store/workers/workers.c, worker_register) ---- */
 
 enum answer serve_register(struct world *w, struct note *note)
 {
@@ -151,7 +152,7 @@ static struct item result_item(const struct note *note)
 		.event = {.kind = events[note->word], .has_changes = note->flag, .state_owed = note->owed}};
 }
 
-/* dispatch/happen.c, item_decide: the result is for the current attempt, but its code was not made with that
+/* runs/happen.c, item_decide: the result is for the current attempt, but its code was not made with that
  * attempt's token. */
 static bool is_unproven(const struct world *w, const struct note *note)
 {
@@ -162,7 +163,7 @@ static bool is_unproven(const struct world *w, const struct note *note)
 	return w->plan.flaw != FLAW_PROOF && (!job->token || job->token != note->message.mac);
 }
 
-/* With a code from the topic (dispatch/results.c), or with a token over HTTP (dispatch/reports.c). */
+/* With a code from the topic (runs/results.c), or with a token over HTTP (runs/reports.c). */
 enum answer serve_result(struct world *w, struct note *note)
 {
 	const struct run_row *row = &w->db.runs[note->run];

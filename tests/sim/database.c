@@ -5,7 +5,7 @@
 #include "tests/sim/world.h"
 
 /*
- * Runs, jobs, queues and the outbox: how dispatch/happen.c and store/changes.c apply a verdict. Every function is a
+ * Runs, jobs, queues and the outbox: how runs/happen.c and store/runs/changes.c apply a verdict. Every function is a
  * transaction, or a part of its caller's transaction.
  */
 
@@ -42,7 +42,7 @@ void outbox_put(struct world *w, const struct message *message)
 	row->message.row = row->id;
 }
 
-/* ---- applying a verdict (store/changes.c) ---- */
+/* ---- applying a verdict (store/runs/changes.c) ---- */
 
 static void put_ticket(struct world *w, int run)
 {

@@ -4,7 +4,7 @@
 #include "tests/sim/world.h"
 
 /*
- * dispatch/claim.c, pick_sql: by class; within a class the organization with the fewest running and earlier jobs
+ * runs/claim.c, pick_sql: by class; within a class the organization with the fewest running and earlier jobs
  * first, then the oldest job. tests/integration/test_claim_order.py compares the two.
  */
 

@@ -72,7 +72,7 @@ static void cancel(struct world *w)
 			hold_happens(w, i, HOLD_FORCE_CANCELED, "somebody force-cancels its run");
 }
 
-/* store/workspaces.c: a workspace that a run holds can't be locked. A user's lock stops the queue. */
+/* store/workspaces/workspaces.c: a workspace that a run holds can't be locked. A user's lock stops the queue. */
 static void lock(struct world *w, struct workspace *workspace)
 {
 	if (workspace->locked) {
@@ -107,7 +107,7 @@ static void release(struct world *w)
 		hold_happens(w, i, HOLD_RELEASED, "somebody releases it");
 }
 
-/* dispatch/force.c: discards the runs before it. */
+/* runs/force.c: discards the runs before it. */
 static void force(struct world *w)
 {
 	int run = run_any(w), current;

@@ -153,7 +153,7 @@ enum answer serve_state(struct world *w, struct note *note)
 	return ANSWER_OK;
 }
 
-/* No more states will come from that attempt (dispatch/holds.c, apply_settled). If it is the present one, its worker
+/* No more states will come from that attempt (runs/holds.c, apply_settled). If it is the present one, its worker
  * was away, and the attempt is over now. */
 enum answer serve_last_state(struct world *w, struct note *note)
 {

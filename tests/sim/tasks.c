@@ -112,7 +112,7 @@ void tasks_decide(struct world *w, int number)
 	stage_decide(w, task->run);
 }
 
-/* ---- requests of notifiers (store/task_calls.c) ---- */
+/* ---- requests of notifiers (store/tasks/task_calls.c) ---- */
 
 /* Claims the oldest waiting ones, or the one of the ticket. */
 enum answer serve_task_claim(struct world *w, struct note *note)

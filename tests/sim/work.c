@@ -2,8 +2,8 @@
 #include "tests/sim/world.h"
 
 /*
- * A claimed job from its claim to its result: worker/job.c, worker/stage, worker/ship/states.c. Also the states that
- * the job could not deliver: worker/ship/unsent.c.
+ * A claimed job from its claim to its result: worker/runtime/job.c, worker/stage, worker/upload/states.c. Also the
+ * states that the job could not deliver: worker/upload/unsent.c.
  */
 
 static void advance(struct world *w, struct worker *worker, struct work *work);
@@ -353,7 +353,7 @@ void work_abandon(struct world *w, struct worker *worker, struct work *work)
 	work_stop(w, worker, work, STOP_FORCE);
 }
 
-/* ---- ship/unsent.c: the result, the state, and the note that it was the last ---- */
+/* ---- upload/unsent.c: the result, the state, and the note that it was the last ---- */
 
 static void unsent_step(struct world *w, const struct note *note);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "tests/sim/world.h"
 
-/* A worker: worker/lease.c, worker/claim.c and worker/ship/results.c. Its jobs are in work.c. */
+/* A worker: worker/runtime/lease.c, worker/scheduler_client/claim.c and worker/upload/results.c. Its jobs are in
+ * work.c. */
 
 static void register_again(struct world *w, const struct note *note);
 static void post(struct world *w, struct worker *worker, struct kept *kept);

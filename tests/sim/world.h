@@ -376,7 +376,7 @@ struct item {
 
 struct attempt attempt_now(const struct world *w, const struct run_row *row);
 struct id job_id(int number);
-/* dispatch/happen.c: applies all items in one transaction, and then advances the queues. */
+/* runs/happen.c: applies all items in one transaction, and then advances the queues. */
 void db_happen(struct world *w, struct item *items, size_t count);
 void db_kick(struct world *w, int workspace);
 void db_order(struct world *w, int workspace, const struct run *run);
@@ -393,11 +393,11 @@ enum answer serve_state(struct world *w, struct note *note);
 enum answer serve_last_state(struct world *w, struct note *note);
 enum answer serve_result(struct world *w, struct note *note);
 void hold_begin(struct world *w, int run, enum run_event_kind event);
-/* store/holds.c, hold_do, and the kick or the message that follows. False if it is refused. */
+/* store/runs/holds.c, hold_do, and the kick or the message that follows. False if it is refused. */
 bool hold_happens(struct world *w, int workspace, enum hold_event event, const char *what);
 
 void tasks_make(struct world *w, int run);
-/* store/task_results.c: updates a stage's tasks when the stage begins or ends. */
+/* store/tasks/task_results.c: updates a stage's tasks when the stage begins or ends. */
 void tasks_follow(struct world *w, int run, const struct verdict *v);
 void tasks_decide(struct world *w, int task);
 enum answer serve_task_claim(struct world *w, struct note *note);

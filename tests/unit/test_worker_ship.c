@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
  * Data that a worker sends to the scheduler: requests with retries, a log in order, states as they are written,
- * results until they are confirmed. A script replaces common/fetch.c: each request gets the next of its answers.
+ * results until they are confirmed. A script replaces common/http/fetch.c: each request gets the next of its answers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -1372,7 +1372,7 @@ struct unreadable {
 };
 
 static const struct unreadable unreadables[] = {
-	{"", 0, S_IFREG, true, 0},                /* as errored.tfstate, this is the reserve (ship/reserve.h) */
+	{"", 0, S_IFREG, true, 0},                /* as errored.tfstate, this is the reserve (upload/reserve.h) */
 	{"{\"serial\":2,", 0, S_IFREG, true, 12}, /* a truncated state */
 	{"{\"serial\":\"2\"}", 0, S_IFREG, true, 14},
 	{NULL, (off_t)MAX_STATE_BYTES + 1, S_IFREG, false, (off_t)MAX_STATE_BYTES + 1},
