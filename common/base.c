@@ -19,7 +19,7 @@ void mem_out(void)
 	abort();
 }
 
-void *mem_there(void *memory)
+void *mem_check(void *memory)
 {
 	if (!memory)
 		mem_out();
@@ -39,17 +39,17 @@ void closep(const int *fd)
 
 void *mem_new(size_t count, size_t size)
 {
-	return mem_there(calloc(count ? count : 1, size));
+	return mem_check(calloc(count ? count : 1, size));
 }
 
 void *mem_resize(void *old, size_t count, size_t size)
 {
-	return mem_there(reallocarray(old, count ? count : 1, size));
+	return mem_check(reallocarray(old, count ? count : 1, size));
 }
 
 char *mem_text(const char *text)
 {
-	return text ? mem_there(strdup(text)) : NULL;
+	return text ? mem_check(strdup(text)) : NULL;
 }
 
 char *mem_printf(const char *format, ...)
@@ -61,7 +61,7 @@ char *mem_printf(const char *format, ...)
 	if (vasprintf(&text, format, args) < 0)
 		text = NULL;
 	va_end(args);
-	return mem_there(text);
+	return mem_check(text);
 }
 
 bool text_equal(const char *a, const char *b)

@@ -39,7 +39,7 @@ void process_protect(void);
 _Noreturn void mem_out(void);
 /* Returns `memory`, or ends the process if it is NULL. For results of libraries that are NULL only when out of
  * memory. */
-void *mem_there(void *memory);
+void *mem_check(void *memory);
 /* Zeroed memory; never NULL. The caller frees it. */
 void *mem_new(size_t count, size_t size);
 /* Grows or shrinks; never NULL; the old pointer becomes invalid. */

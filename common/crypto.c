@@ -12,14 +12,14 @@
 
 #include "common/err.h"
 
-enum { KEY_SIZE = 32, NONCE_SIZE = 12, TAG_SIZE = 16, MOST_KEYS = 16 };
+enum { KEY_SIZE = 32, NONCE_SIZE = 12, TAG_SIZE = 16, MAX_KEYS = 16 };
 
 struct keyring {
 	size_t count;
 	struct {
 		uint32_t id;
 		unsigned char bytes[KEY_SIZE];
-	} keys[MOST_KEYS];
+	} keys[MAX_KEYS];
 };
 
 /* libcrypto's calls fail here only when out of memory. Without this check an undefined digest would be compared or
@@ -83,7 +83,7 @@ static EVP_MD *sha256_method;
 
 static void sha256_fetch(void)
 {
-	sha256_method = mem_there(EVP_MD_fetch(NULL, "SHA256", NULL));
+	sha256_method = mem_check(EVP_MD_fetch(NULL, "SHA256", NULL));
 }
 
 /* Each request digests its token. EVP_sha256() would look up the implementation each time, so it is fetched once. */
@@ -103,7 +103,7 @@ struct sha256 *crypto_sha256_begin(void)
 {
 	struct sha256 *digest = mem_new(1, sizeof(*digest));
 
-	digest->context = mem_there(EVP_MD_CTX_new());
+	digest->context = mem_check(EVP_MD_CTX_new());
 	must(EVP_DigestInit_ex(digest->context, EVP_sha256(), NULL));
 	return digest;
 }
@@ -251,8 +251,8 @@ static int key_parse(const char *line, size_t len, struct keyring *keyring, stru
 
 	if (end == line || *end != ':' || id == 0 || id > UINT32_MAX || digits != (size_t)KEY_SIZE * 2)
 		return err_set(err, ERR_INVALID, "keys: each has the form <number>:<64 hexadecimal digits>");
-	if (keyring->count == MOST_KEYS)
-		return err_set(err, ERR_INVALID, "keys: at most %d keys", MOST_KEYS);
+	if (keyring->count == MAX_KEYS)
+		return err_set(err, ERR_INVALID, "keys: at most %d keys", MAX_KEYS);
 	if (place_of(keyring, (uint32_t)id) >= 0)
 		return err_set(err, ERR_INVALID, "keys: two keys have the number %lu", id);
 	for (size_t i = 0; i < KEY_SIZE; i++) {
@@ -319,7 +319,7 @@ static void cipher_freep(EVP_CIPHER_CTX **cipher)
 
 int keyring_seal(const struct keyring *keyring, const char *context, const void *bytes, size_t len, struct buf *out)
 {
-	_cleanup_(cipher_freep) EVP_CIPHER_CTX *cipher = mem_there(EVP_CIPHER_CTX_new());
+	_cleanup_(cipher_freep) EVP_CIPHER_CTX *cipher = mem_check(EVP_CIPHER_CTX_new());
 	size_t sealed_len = KEY_NUMBER_SIZE + NONCE_SIZE + len + TAG_SIZE;
 	_cleanup_(freep) unsigned char *sealed = mem_new(sealed_len, 1);
 	unsigned char *nonce = sealed + KEY_NUMBER_SIZE;
@@ -351,7 +351,7 @@ static uint32_t sealed_number(const unsigned char *sealed)
 int keyring_open(const struct keyring *keyring, const char *context, const void *bytes, size_t len, struct buf *out,
 	struct err *err)
 {
-	_cleanup_(cipher_freep) EVP_CIPHER_CTX *cipher = mem_there(EVP_CIPHER_CTX_new());
+	_cleanup_(cipher_freep) EVP_CIPHER_CTX *cipher = mem_check(EVP_CIPHER_CTX_new());
 	const unsigned char *nonce = (const unsigned char *)bytes + KEY_NUMBER_SIZE;
 	const unsigned char *text = nonce + NONCE_SIZE;
 	int place;

@@ -9,7 +9,7 @@
 
 #include "common/clock.h"
 
-enum { MOST_SERIES = 1000, MOST_METRICS = 64, LABELS_SIZE = 256, BUCKETS = 256 };
+enum { MAX_SERIES = 1000, MAX_METRICS = 64, LABELS_SIZE = 256, BUCKETS = 256 };
 
 static const double bounds[] = {
 	0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600};
@@ -33,12 +33,12 @@ static struct family {
 	struct series *first, *last;
 	size_t count;
 	struct series *buckets[BUCKETS];
-} families[MOST_METRICS] = {[0 ... MOST_METRICS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+} families[MAX_METRICS] = {[0 ... MAX_METRICS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
 
 void metrics_setup(const struct metric *table, size_t count)
 {
 	metrics = table;
-	metrics_count = count < MOST_METRICS ? count : MOST_METRICS;
+	metrics_count = count < MAX_METRICS ? count : MAX_METRICS;
 	atomic_store(&read_ms, clock_mono_ms());
 }
 
@@ -59,7 +59,7 @@ static struct series *series_find(struct family *family, const char *labels, siz
 
 	while (series && strcmp(series->labels, labels) != 0)
 		series = series->beside;
-	if (series || family->count == MOST_SERIES)
+	if (series || family->count == MAX_SERIES)
 		return series;
 	series = mem_new(1, sizeof(*series));
 	series->labels = mem_text(labels);

@@ -101,6 +101,6 @@ void drain_begin(struct drain *drain)
 	notifier->draining = true;
 	atomic_store(&notifier->ready, false);
 	metric_set(M_DRAINING, "", 1);
-	bus_go_on(notifier->bus);
+	kafka_client_go_on(notifier->client);
 	look(drain);
 }

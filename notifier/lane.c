@@ -10,7 +10,7 @@
 #include "notifier/notifier.h"
 #include "notifier/scheduler_client/scheduler.h"
 
-enum { LINGER_MS = 3, MOST_CALLS = 2, MOST_ITEMS = 500, ENOUGH_BYTES = 8 << 20, MOST_BYTES = 256 << 20 };
+enum { LINGER_MS = 3, MAX_CALLS = 2, MAX_ITEMS = 500, ENOUGH_BYTES = 8 << 20, MAX_BYTES = 256 << 20 };
 
 struct lane_call {
 	struct lane *lane;
@@ -70,7 +70,7 @@ static bool goes_along(const struct lane_call *call, const struct lane_item *ite
 {
 	if (call->count == 0)
 		return true;
-	return call->count < MOST_ITEMS && bytes + item->len <= ENOUGH_BYTES && !call->lane->alone;
+	return call->count < MAX_ITEMS && bytes + item->len <= ENOUGH_BYTES && !call->lane->alone;
 }
 
 /* Moves the items that may be sent now from the queue to the call. Ends canceled items. Returns the bytes. */
@@ -111,7 +111,7 @@ static size_t call_gather(struct lane_call *call)
 
 static char *call_text(const struct lane_call *call, size_t bytes, size_t *ret_len)
 {
-	struct buf text = BUF_INIT(MOST_BYTES);
+	struct buf text = BUF_INIT(MAX_BYTES);
 
 	text.cap = bytes + 64;
 	text.data = mem_new(text.cap, 1);
@@ -256,7 +256,7 @@ static void call_start(struct lane *lane)
 static void lane_send(void *data)
 {
 	struct lane *lane = data;
-	size_t most = lane->failures || lane->alone ? 1 : MOST_CALLS, before;
+	size_t most = lane->failures || lane->alone ? 1 : MAX_CALLS, before;
 
 	do {
 		before = lane->call_count;
@@ -273,7 +273,7 @@ void lane_add(struct lane *lane, struct lane_item *item, const char *key, char *
 	lane->count++;
 	lane->bytes += len;
 	/* Otherwise a call in flight sends the item when it ends. */
-	if (lane->call_count == 0 || (lane->call_count < MOST_CALLS && !lane->failures))
+	if (lane->call_count == 0 || (lane->call_count < MAX_CALLS && !lane->failures))
 		send_after(lane, LINGER_MS);
 }
 

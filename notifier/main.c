@@ -72,7 +72,8 @@ static int process_open(struct process *process, struct err *err)
 	if (guard_parse(notifier->options.trusted_proxies, &notifier->proxies, err) < 0)
 		return err_context(err, "--trusted-proxies");
 	if (server_start(notifier, &notifier->server, err) < 0 || dispatch_open(notifier, &notifier->dispatch) < 0 ||
-		deadlines_open(notifier, &notifier->deadlines, err) < 0 || bus_open(notifier, &notifier->bus, err) < 0)
+		deadlines_open(notifier, &notifier->deadlines, err) < 0 ||
+		kafka_client_open(notifier, &notifier->client, err) < 0)
 		return -1;
 	notifier->lease = lease_new(notifier);
 	notifier->claims = claims_new(notifier);
@@ -96,7 +97,7 @@ static void process_close(struct process *process, int status)
 	server_stop(notifier->server);
 	claims_free(notifier->claims);
 	lease_free(notifier->lease);
-	bus_free(notifier->bus);
+	kafka_client_free(notifier->client);
 	callbacks_free(notifier->callbacks);
 	deadlines_free(notifier->deadlines);
 	dispatch_free(notifier->dispatch);

@@ -11,7 +11,7 @@
 #include "notifier/lane.h"
 #include "notifier/options.h"
 
-struct bus;
+struct kafka_client;
 struct callbacks;
 struct claims;
 struct deadlines;
@@ -34,7 +34,7 @@ struct notifier {
 	struct dispatch *dispatch;   /* dispatch/: requests in delivery */
 	struct claims *claims;       /* claims.h: claims of requests */
 	struct lease *lease;         /* lease.h: heartbeats */
-	struct bus *bus;             /* bus.h: Kafka */
+	struct kafka_client *client; /* bus.h: Kafka */
 	struct deadlines *deadlines; /* deadlines/: Redis */
 	struct callbacks *callbacks; /* callback/: the callbacks of services */
 	struct server *server;       /* callback/server.h */

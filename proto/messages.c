@@ -47,7 +47,7 @@ static char *encode(json_t *value)
 	return text;
 }
 
-char *job_ticket_encode(const struct job_ticket *ticket)
+char *job_message_encode(const struct job_message *ticket)
 {
 	return encode(json_pack("{si ss ss}", "v", MESSAGE_VERSION, "job", ticket->job.text, "run", ticket->run.text));
 }
@@ -102,13 +102,13 @@ char *audit_told_encode(const struct audit_told *told)
 		told->action, "resource-type", told->resource_type, "resource", json_string_or_null(told->resource)));
 }
 
-char *task_ticket_encode(const struct task_ticket *ticket)
+char *task_message_encode(const struct task_message *ticket)
 {
 	return encode(json_pack(
 		"{si ss ss}", "v", MESSAGE_VERSION, "task-result", ticket->task_result.text, "run", ticket->run.text));
 }
 
-char *notification_ticket_encode(const char *notification_id, const char *run_id)
+char *notification_message_encode(const char *notification_id, const char *run_id)
 {
 	return encode(json_pack("{si ss ss}", "v", MESSAGE_VERSION, "notification", notification_id, "run", run_id));
 }
@@ -127,7 +127,7 @@ struct dead_letter dead_letter_of(const struct kafka_message *message, const cha
 
 char *dead_letter_encode(const struct dead_letter *letter)
 {
-	size_t len = letter->len < LETTER_PAYLOAD_MOST ? letter->len : LETTER_PAYLOAD_MOST;
+	size_t len = letter->len < MAX_LETTER_PAYLOAD ? letter->len : MAX_LETTER_PAYLOAD;
 	_cleanup_(freep) char *payload = crypto_base64(letter->payload, len);
 	/* The reason may quote text that is not UTF-8. */
 	json_t *error = json_string(letter->error);
@@ -177,12 +177,12 @@ static int message_parse(const char *bytes, size_t len, json_t **ret_value, stru
 	return 0;
 }
 
-int job_ticket_decode(const char *bytes, size_t len, struct job_ticket *ret_ticket, struct err *err)
+int job_message_decode(const char *bytes, size_t len, struct job_message *ret_message, struct err *err)
 {
 	json_auto_t *value = NULL;
 
-	if (message_parse(bytes, len, &value, err) < 0 || read_id(value, "job", "job", &ret_ticket->job, err) < 0 ||
-		read_id(value, "run", "run", &ret_ticket->run, err) < 0)
+	if (message_parse(bytes, len, &value, err) < 0 || read_id(value, "job", "job", &ret_message->job, err) < 0 ||
+		read_id(value, "run", "run", &ret_message->run, err) < 0)
 		return -1;
 	return 0;
 }
@@ -216,18 +216,18 @@ int job_result_decode(const char *bytes, size_t len, struct job_result *ret_resu
 	return 0;
 }
 
-int task_ticket_decode(const char *bytes, size_t len, struct task_ticket *ret_ticket, struct err *err)
+int task_message_decode(const char *bytes, size_t len, struct task_message *ret_message, struct err *err)
 {
 	json_auto_t *value = NULL;
 
 	if (message_parse(bytes, len, &value, err) < 0 ||
-		read_id(value, "task-result", "taskrs", &ret_ticket->task_result, err) < 0 ||
-		read_id(value, "run", "run", &ret_ticket->run, err) < 0)
+		read_id(value, "task-result", "taskrs", &ret_message->task_result, err) < 0 ||
+		read_id(value, "run", "run", &ret_message->run, err) < 0)
 		return -1;
 	return 0;
 }
 
-int request_ticket_decode(const char *bytes, size_t len, struct request_ticket *ret_ticket, struct err *err)
+int request_message_decode(const char *bytes, size_t len, struct request_message *ret_message, struct err *err)
 {
 	json_auto_t *value = NULL;
 	bool notification;
@@ -236,9 +236,9 @@ int request_ticket_decode(const char *bytes, size_t len, struct request_ticket *
 		return -1;
 	notification = json_at(value, "notification") != NULL;
 	if (read_id(value, notification ? "notification" : "task-result", notification ? "ntf" : "taskrs",
-		    &ret_ticket->id, err) < 0)
+		    &ret_message->id, err) < 0)
 		return -1;
-	ret_ticket->notification = notification;
+	ret_message->notification = notification;
 	return 0;
 }
 
@@ -283,8 +283,8 @@ int dead_letter_decode(const char *bytes, size_t len, json_t **ret_source, struc
 		crypto_base64_decode(text_or_empty(json_string_at(value, "payload")), ret_payload) < 0)
 		return err_set(
 			err, ERR_MALFORMED, "'reader', 'error', 'partition' or 'payload' is not what it should be");
-	if (strlen(letter.reader) > LETTER_TEXT_MOST || strlen(letter.error) > LETTER_TEXT_MOST)
-		return err_set(err, ERR_MALFORMED, "'reader' or 'error' is longer than %d bytes", LETTER_TEXT_MOST);
+	if (strlen(letter.reader) > MAX_LETTER_TEXT || strlen(letter.error) > MAX_LETTER_TEXT)
+		return err_set(err, ERR_MALFORMED, "'reader' or 'error' is longer than %d bytes", MAX_LETTER_TEXT);
 	letter.payload = buf_str(ret_payload);
 	letter.len = ret_payload->len;
 	letter.size = (size_t)json_int_at(value, "size", 0);

@@ -26,7 +26,7 @@ int outcome_parse(const char *name);
 int stop_parse(const char *name);
 
 /* On runyard.jobs.<pool>: a job waits. */
-struct job_ticket {
+struct job_message {
 	struct id job, run;
 };
 
@@ -59,7 +59,7 @@ struct run_changed {
 };
 
 /* On runyard.tasks: a task result's request is to be sent. On runyard.task-results: a report on it was stored. */
-struct task_ticket {
+struct task_message {
 	struct id task_result, run;
 };
 
@@ -69,7 +69,7 @@ struct audit_told {
 };
 
 /* On runyard.tasks too: a request of a run task or a notification is to be sent. */
-struct request_ticket {
+struct request_message {
 	struct id id;
 	bool notification;
 };
@@ -86,7 +86,7 @@ struct dead_letter {
 	size_t size; /* of the whole payload; larger than `len` if the payload was cut off */
 };
 /* Encoded in base64 and with the other members, such a payload fits into one message (message.max.bytes: 1,000,000). */
-enum { LETTER_PAYLOAD_MOST = 700 << 10, LETTER_TEXT_MOST = 2000 };
+enum { MAX_LETTER_PAYLOAD = 700 << 10, MAX_LETTER_TEXT = 2000 };
 
 /* Makes the dead letter of a message that was read. Borrows everything. */
 struct dead_letter dead_letter_of(const struct kafka_message *message, const char *reader, const char *why);
@@ -95,20 +95,20 @@ struct dead_letter dead_letter_of(const struct kafka_message *message, const cha
 const char *job_result_error(const struct job_result *result);
 
 /* Each encoder returns compact JSON that the caller frees. */
-char *job_ticket_encode(const struct job_ticket *ticket);
+char *job_message_encode(const struct job_message *ticket);
 char *job_result_encode(const struct job_result *result);
 char *job_stop_encode(const struct job_stop *stop);
 char *run_changed_encode(const struct run_changed *changed);
 char *audit_told_encode(const struct audit_told *told);
-char *task_ticket_encode(const struct task_ticket *ticket);
+char *task_message_encode(const struct task_message *ticket);
 char *dead_letter_encode(const struct dead_letter *letter); /* cuts off a payload that is too long */
-char *notification_ticket_encode(const char *notification_id, const char *run_id);
+char *notification_message_encode(const char *notification_id, const char *run_id);
 
 /* Each decoder returns -1 with ERR_MALFORMED that names the member. */
-int job_ticket_decode(const char *bytes, size_t len, struct job_ticket *ret_ticket, struct err *err);
+int job_message_decode(const char *bytes, size_t len, struct job_message *ret_message, struct err *err);
 int job_result_decode(const char *bytes, size_t len, struct job_result *ret_result, struct err *err);
-int task_ticket_decode(const char *bytes, size_t len, struct task_ticket *ret_ticket, struct err *err);
-int request_ticket_decode(const char *bytes, size_t len, struct request_ticket *ret_ticket, struct err *err);
+int task_message_decode(const char *bytes, size_t len, struct task_message *ret_message, struct err *err);
+int request_message_decode(const char *bytes, size_t len, struct request_message *ret_message, struct err *err);
 int job_stop_decode(const char *bytes, size_t len, struct job_stop *ret_stop, struct err *err);
 /* The texts are borrowed from *ret_source, which the caller releases, and the payload from *ret_payload. */
 int dead_letter_decode(const char *bytes, size_t len, json_t **ret_source, struct buf *ret_payload,

@@ -10,8 +10,8 @@ const struct run_status_row run_statuses[RUN_STATUS_COUNT] = {
 };
 
 const struct stage_row stages[STAGE_COUNT + 1] = {
-#define STAGE(symbol, name, waits, runs, rests, doer, failure, error)                                                  \
-	[STAGE_##symbol] = {name, RUN_##waits, RUN_##runs, RUN_##rests, doer, failure, error},
+#define STAGE(symbol, name, waiters, runs, rests, doer, failure, error)                                                \
+	[STAGE_##symbol] = {name, RUN_##waiters, RUN_##runs, RUN_##rests, doer, failure, error},
 #include "proto/stages.def"
 #undef STAGE
 	[STAGE_NONE] = {.name = "none"},

@@ -40,7 +40,7 @@ enum stage_end { ENDS_ERRORED, AWAITS_OVERRIDE, GOES_ON };
 
 struct stage_row {
 	const char *name;
-	enum run_status waits, runs, rests;
+	enum run_status waiters, runs, rests;
 	enum stage_doer doer;
 	enum stage_end failure, error;
 };

@@ -62,7 +62,7 @@ int version_compare(const struct version *a, const struct version *b)
 	return strcmp(pre_a, pre_b);
 }
 
-enum relation { REL_EQUAL, REL_NOT, REL_AT_LEAST, REL_ABOVE, REL_AT_MOST, REL_BELOW, REL_ABOUT };
+enum relation { REL_EQUAL, REL_NOT, REL_AT_LEAST, REL_ABOVE, MAX_REL_AT, REL_BELOW, REL_ABOUT };
 
 static const struct {
 	const char *sign;
@@ -70,7 +70,7 @@ static const struct {
 } relations[] = {
 	{"~>", REL_ABOUT},
 	{">=", REL_AT_LEAST},
-	{"<=", REL_AT_MOST},
+	{"<=", MAX_REL_AT},
 	{"!=", REL_NOT},
 	{">", REL_ABOVE},
 	{"<", REL_BELOW},
@@ -90,7 +90,7 @@ static bool relation_holds(
 		return order >= 0;
 	case REL_ABOVE:
 		return order > 0;
-	case REL_AT_MOST:
+	case MAX_REL_AT:
 		return order <= 0;
 	case REL_BELOW:
 		return order < 0;

@@ -19,14 +19,14 @@
 #include "scheduler/auth/passwords.h"
 #include "scheduler/runs/epoch.h"
 #include "scheduler/runs/holds.h"
-#include "scheduler/background/housekeeper.h"
-#include "scheduler/intake/letters.h"
-#include "scheduler/intake/letters_command.h"
+#include "scheduler/background/retention.h"
+#include "scheduler/intake/dead_letters.h"
+#include "scheduler/intake/dead_letters_command.h"
 #include "scheduler/outbox/publisher.h"
 #include "scheduler/runs/results.h"
-#include "scheduler/background/sweeper.h"
+#include "scheduler/background/reaper.h"
 #include "scheduler/runs/task_reports.h"
-#include "scheduler/outbox/waits.h"
+#include "scheduler/outbox/claim_waiters.h"
 #include "scheduler/lifecycle/walk.h"
 #include "scheduler/metrics.h"
 #include "scheduler/options.h"
@@ -35,13 +35,13 @@
 #include "scheduler/store/content/objects.h"
 #include "scheduler/store/site_settings.h"
 
-enum { DATABASE_TRY_MS = 1000, MOST_CONNECTIONS = 10000, OTHER_DESCRIPTORS = 256 };
+enum { DATABASE_TRY_MS = 1000, MAX_CONNECTIONS = 10000, OTHER_DESCRIPTORS = 256 };
 
 /* The topics that the scheduler reads. */
 static const struct intake_topic intake_topics[] = {
 	{TOPIC_RESULTS, results_settle},
 	{TOPIC_TASK_RESULTS, task_reports_settle},
-	{TOPIC_DEAD_LETTERS, letters_settle},
+	{TOPIC_DEAD_LETTERS, dead_letters_settle},
 };
 
 struct scheduler {
@@ -52,10 +52,10 @@ struct scheduler {
 	struct store store; /* the main thread's */
 	int signals;
 	struct publisher *publisher;
-	struct waits *waits;
+	struct claim_waiters *waiters;
 	struct intakes *intakes;
-	struct sweeper *sweeper;
-	struct housekeeper *housekeeper;
+	struct reaper *reaper;
+	struct retention_thread *retention;
 	struct api *api;
 };
 
@@ -171,12 +171,12 @@ static struct expiry_limits limits_of(const struct scheduler_options *o)
 /* A worker keeps one or two connections. Other files need descriptors, too. */
 static int connections_possible(int *ret_connections, struct err *err)
 {
-	unsigned long long wanted = MOST_CONNECTIONS + OTHER_DESCRIPTORS, allowed;
+	unsigned long long wanted = MAX_CONNECTIONS + OTHER_DESCRIPTORS, allowed;
 	char text[64];
 
 	if (descriptors_raise(2 * (unsigned long long)OTHER_DESCRIPTORS, wanted, &allowed, err) < 0)
 		return -1;
-	*ret_connections = allowed < wanted ? (int)allowed - OTHER_DESCRIPTORS : MOST_CONNECTIONS;
+	*ret_connections = allowed < wanted ? (int)allowed - OTHER_DESCRIPTORS : MAX_CONNECTIONS;
 	snprintf(text, sizeof(text), "%llu of %llu", allowed, wanted);
 	if (allowed < wanted)
 		log_warn("few descriptors: fewer workers and clients can be connected", "descriptors", text, NULL);
@@ -204,8 +204,8 @@ static int scheduler_start(struct scheduler *s, struct err *err)
 		.count = ARRAY_LEN(intake_topics),
 		.database_url = o->database_url,
 		.kafka = &kafka};
-	struct sweeper_spec sweeper = {.database_url = o->database_url};
-	struct housekeeper_spec housekeeper = {.database_url = o->database_url, .limits = limits_of(o)};
+	struct reaper_spec reaper = {.database_url = o->database_url};
+	struct retention_thread_spec retention = {.database_url = o->database_url, .limits = limits_of(o)};
 	struct api_settings api = {.address = o->listen,
 		.metrics_address = o->metrics_listen,
 		.tls = tls_wanted(s),
@@ -221,14 +221,15 @@ static int scheduler_start(struct scheduler *s, struct err *err)
 		addresses_check(o, err) < 0 || database_ready(s, err) < 0 ||
 		store_installation(s->store.db, &s->store.installation, err) < 0 ||
 		epoch_check_replication(&s->store, err) < 0 || epoch_settle(&s->store, o->database_url, err) < 0 ||
-		publisher_start(&publisher, &s->publisher, err) < 0 || waits_start(o->database_url, &s->waits, err) < 0)
+		publisher_start(&publisher, &s->publisher, err) < 0 ||
+		claim_waiters_start(o->database_url, &s->waiters, err) < 0)
 		return -1;
 	s->store.publisher = s->publisher;
-	s->store.waits = s->waits;
-	intakes.store = sweeper.store = housekeeper.store = api.store = s->store;
+	s->store.waiters = s->waiters;
+	intakes.store = reaper.store = retention.store = api.store = s->store;
 	site_rate_limit_begin(o->rate_limit);
-	if (intakes_start(&intakes, &s->intakes, err) < 0 || sweeper_start(&sweeper, &s->sweeper, err) < 0 ||
-		housekeeper_start(&housekeeper, &s->housekeeper, err) < 0 || api_start(&api, &s->api, err) < 0)
+	if (intakes_start(&intakes, &s->intakes, err) < 0 || reaper_start(&reaper, &s->reaper, err) < 0 ||
+		retention_thread_start(&retention, &s->retention, err) < 0 || api_start(&api, &s->api, err) < 0)
 		return -1;
 	return port_file_write(s, err);
 }
@@ -239,13 +240,13 @@ static int scheduler_start(struct scheduler *s, struct err *err)
 static void scheduler_stop(struct scheduler *s, int status)
 {
 	watchdog_set(WATCHDOG_REQUESTS_MS, "requests under way are answered", status);
-	waits_stop(s->waits);
+	claim_waiters_stop(s->waiters);
 	api_stop(s->api);
 	watchdog_set(WATCHDOG_CLOSE_MS, "its work in the background ends and connections are closed", status);
-	housekeeper_stop(s->housekeeper);
-	sweeper_stop(s->sweeper);
+	retention_thread_stop(s->retention);
+	reaper_stop(s->reaper);
 	intakes_stop(s->intakes);
-	waits_free(s->waits);
+	claim_waiters_free(s->waiters);
 	publisher_stop(s->publisher);
 	log_info("stopped", NULL);
 }
@@ -303,7 +304,7 @@ static int command_add_user(struct scheduler *s, int argc, char **argv, struct e
 /* Reads the password from standard input: every user of the machine could read an argument. */
 static int command_set_password(struct scheduler *s, int argc, char **argv, struct err *err)
 {
-	char password[PASSWORD_MOST + 2] = "";
+	char password[MAX_PASSWORD + 2] = "";
 	bool read;
 
 	if (argc != 2)
@@ -334,9 +335,9 @@ static int command_new_epoch(struct scheduler *s, int argc, char **argv, struct 
 	return database_ready(s, err) < 0 ? -1 : epoch_begin(&s->store, err);
 }
 
-static int command_letters(struct scheduler *s, int argc, char **argv, struct err *err)
+static int command_dead_letters(struct scheduler *s, int argc, char **argv, struct err *err)
 {
-	return letters_command(&s->store, argc, argv, err);
+	return dead_letters_command(&s->store, argc, argv, err);
 }
 
 static const struct command {
@@ -351,7 +352,7 @@ static const struct command {
 	{"set-password", command_set_password, true, false},
 	{"holds", command_holds, true, false},
 	{"new-epoch", command_new_epoch, false, false},
-	{"dead-letters", command_letters, true, true},
+	{"dead-letters", command_dead_letters, true, true},
 };
 
 static int command_check(const struct command *command, int argc, char **argv, struct err *err)

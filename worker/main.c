@@ -277,7 +277,7 @@ static int open_host(struct process *process, struct err *err)
 		.offline = network_is(worker, "none"),
 		.jobs = process->jobs,
 		.jobs_path = process->jobs_path,
-		.aside = slots_aside,
+		.pool = slots_aside,
 		.reported = slots_reported,
 		.ended = slots_ended,
 		.data = worker,
@@ -314,9 +314,9 @@ static int open_scheduler(struct worker *worker, struct err *err)
 	worker->lease = lease_new(worker);
 	worker->claims = claims_new(worker);
 	worker->control = control_new(worker);
-	if (tickets_open(worker, &worker->tickets, err) < 0)
+	if (kafka_client_open(worker, &worker->client, err) < 0)
 		return -1;
-	results.producer = tickets_producer(worker->tickets);
+	results.producer = kafka_client_producer(worker->client);
 	worker->results = results_new(&results);
 	disk_begin(worker);
 	return 0;
@@ -394,7 +394,7 @@ static void process_close(struct process *process, int status)
 	network_lists_release(&worker->network_lists);
 	watchdog_set(WATCHDOG_CLOSE_MS, "connections are closed", status);
 	disk_free(worker->disk);
-	tickets_free(worker->tickets);
+	kafka_client_free(worker->client);
 	control_free(worker->control);
 	claims_free(worker->claims);
 	lease_free(worker->lease);

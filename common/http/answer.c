@@ -80,7 +80,7 @@ void answer_header_add(json_t *headers, const char *line, size_t len)
 		json_object_clear(headers); /* drops the headers of an interim answer */
 		return;
 	}
-	if (len > HEADER_MOST || json_object_size(headers) >= HEADERS_MOST || !header_split(line, len, &name, &value))
+	if (len > MAX_HEADER || json_object_size(headers) >= MAX_HEADERS || !header_split(line, len, &name, &value))
 		return;
 	shown_name = answer_clean(buf_str(&name), name.len, NULL);
 	shown = answer_clean(buf_str(&value), value.len, NULL);
@@ -89,6 +89,6 @@ void answer_header_add(json_t *headers, const char *line, size_t len)
 		values = json_array();
 		json_object_set_new(headers, shown_name, values);
 	}
-	if (json_array_size(values) < HEADERS_MOST)
+	if (json_array_size(values) < MAX_HEADERS)
 		json_array_append_new(values, json_string(shown));
 }

@@ -6,7 +6,7 @@
 
 #include "common/json/json.h"
 
-enum { HEADERS_MOST = 64, HEADER_MOST = 1024 };
+enum { MAX_HEADERS = 64, MAX_HEADER = 1024 };
 
 /* Bytes of an answer that are shown, and bytes that are collected so that a secret that begins in them is complete. */
 enum { ANSWER_SHOWN = 1024, ANSWER_COLLECTED = 2 * ANSWER_SHOWN };

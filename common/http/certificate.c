@@ -8,7 +8,7 @@
 #include "common/buf.h"
 #include "common/err.h"
 
-enum { MOST_CHAIN = 16, PEM_LIMIT = 1 << 20 };
+enum { MAX_CHAIN = 16, PEM_LIMIT = 1 << 20 };
 
 const char certificate_priorities[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-CIPHER-ALL:+AES-256-GCM:"
 				      "+AES-128-GCM:+CHACHA20-POLY1305";
@@ -16,7 +16,7 @@ const char certificate_priorities[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.
 /* One loaded pair of files. A handshake may still use an earlier pair, so none is freed before certificate_release.
  * There are few. */
 struct certificate {
-	gnutls_pcert_st chain[MOST_CHAIN];
+	gnutls_pcert_st chain[MAX_CHAIN];
 	unsigned int count;
 	gnutls_privkey_t key;
 	struct certificate *before;
@@ -44,7 +44,7 @@ static int file_read(const char *path, struct buf *ret_text, struct err *err)
 static int chain_read(struct certificate *certificate, const char *path, struct err *err)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(PEM_LIMIT);
-	unsigned int count = MOST_CHAIN;
+	unsigned int count = MAX_CHAIN;
 	gnutls_datum_t pem;
 	int failed;
 

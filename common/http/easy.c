@@ -31,11 +31,11 @@ static void library_there(void)
 CURL *easy_new(void)
 {
 	library_there();
-	return mem_there(curl_easy_init());
+	return mem_check(curl_easy_init());
 }
 
 CURLM *multi_new(void)
 {
 	library_there();
-	return mem_there(curl_multi_init());
+	return mem_check(curl_multi_init());
 }

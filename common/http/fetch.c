@@ -20,8 +20,8 @@ enum {
 	CONNECT_MS = 10 * 1000,
 	STALL_SECONDS = 30,
 	UPLOAD_CHUNK_LEAST = 16 * 1024,
-	UPLOAD_CHUNK_MOST = 256 * 1024,
-	MOST_SPARE = 16,
+	MAX_UPLOAD_CHUNK = 256 * 1024,
+	MAX_SPARE = 16,
 	MAX_REDIRECTS = 5,
 };
 
@@ -31,7 +31,7 @@ struct fetcher {
 	CURLM *multi;
 	struct loop_timer timer;
 	struct fetch *running;
-	CURL *spare[MOST_SPARE]; /* idle handles: creating and freeing one costs as much as a small request */
+	CURL *spare[MAX_SPARE]; /* idle handles: creating and freeing one costs as much as a small request */
 	size_t spare_count;
 };
 
@@ -61,7 +61,7 @@ static CURL *easy_take(struct fetcher *fetcher)
 static void easy_give_back(struct fetcher *fetcher, CURL *easy)
 {
 	curl_multi_remove_handle(fetcher->multi, easy);
-	if (fetcher->spare_count == MOST_SPARE) {
+	if (fetcher->spare_count == MAX_SPARE) {
 		curl_easy_cleanup(easy);
 		return;
 	}
@@ -324,8 +324,8 @@ static void header_add(struct fetch *fetch, const char *name, const char *value)
 /* The size of the upload buffer for a body of that size, within bounds. -1: unknown size. */
 static long upload_chunk(curl_off_t size)
 {
-	if (size < 0 || size > UPLOAD_CHUNK_MOST)
-		return UPLOAD_CHUNK_MOST;
+	if (size < 0 || size > MAX_UPLOAD_CHUNK)
+		return MAX_UPLOAD_CHUNK;
 	return size < UPLOAD_CHUNK_LEAST ? UPLOAD_CHUNK_LEAST : (long)size;
 }
 

@@ -61,7 +61,7 @@ static int request_begins(void *data, char *primary_ip, char *local_ip, int prim
 /* Reads the host without the brackets of IPv6, and the port. -1 if the URL can't be parsed. */
 static int url_read(const char *url, struct guarded *guarded, int *ret_port)
 {
-	CURLU *parts = mem_there(curl_url());
+	CURLU *parts = mem_check(curl_url());
 	CURLUcode code = curl_url_set(parts, CURLUPART_URL, url, 0);
 	char *host = NULL, *port = NULL;
 	long long number;

@@ -10,7 +10,7 @@
 #include "common/err.h"
 #include "common/kafka/kafka_conf.h"
 
-enum { CLOSE_MS = 5000, MOST_PARTITIONS = 256 };
+enum { CLOSE_MS = 5000, MAX_PARTITIONS = 256 };
 
 /* ---- producer ---- */
 
@@ -150,11 +150,11 @@ static void on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t what, rd_kafka_topi
 {
 	struct kafka_consumer *consumer = opaque;
 	bool assigned = what == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS;
-	int32_t partitions[MOST_PARTITIONS];
+	int32_t partitions[MAX_PARTITIONS];
 	size_t count = 0;
 
 	rd_kafka_assign(rk, assigned ? list : NULL);
-	for (int i = 0; assigned && i < list->cnt && count < MOST_PARTITIONS; i++)
+	for (int i = 0; assigned && i < list->cnt && count < MAX_PARTITIONS; i++)
 		partitions[count++] = list->elems[i].partition;
 	/* Newly assigned partitions are not paused, even if the consumer is. */
 	if (assigned && consumer->paused)

@@ -52,7 +52,7 @@ struct difference_base *difference_base_new(struct bytes state)
 {
 	struct difference_base *base = mem_new(1, sizeof(*base));
 
-	base->compressor = mem_there(ZSTD_createCCtx());
+	base->compressor = mem_check(ZSTD_createCCtx());
 	ZSTD_CCtx_setParameter(base->compressor, ZSTD_c_compressionLevel, LEVEL);
 	ZSTD_CCtx_setParameter(base->compressor, ZSTD_c_windowLog, WINDOW_MAX);
 	ZSTD_CCtx_setParameter(base->compressor, ZSTD_c_hashLog, hash_bits(state.len));
@@ -97,7 +97,7 @@ long long difference_size(struct bytes frame)
 
 int difference_apply(struct bytes base, struct bytes frame, struct buf *out, struct err *err)
 {
-	_cleanup_(decompressor_free) ZSTD_DCtx *decompressor = mem_there(ZSTD_createDCtx());
+	_cleanup_(decompressor_free) ZSTD_DCtx *decompressor = mem_check(ZSTD_createDCtx());
 	long long size = difference_size(frame);
 	size_t before = out->len, done;
 	char *room;

@@ -16,7 +16,7 @@
 #include "notifier/notifier.h"
 
 /* The longest time until a service gets its answer, and the bounds on reports that are queued for the scheduler. */
-enum { ANSWER_MS = 8 * 1000, MOST_WAITING = 20000, MOST_WAITING_BYTES = 256 << 20 };
+enum { ANSWER_MS = 8 * 1000, MAX_WAITING = 20000, MAX_WAITING_BYTES = 256 << 20 };
 
 struct callback {
 	struct visit visit; /* first */
@@ -26,7 +26,7 @@ struct callback {
 	char *text; /* the report to the scheduler; the lane takes it */
 	bool final;
 	json_t *document; /* the scheduler's answer, kept until the broker has acknowledged the ticket */
-	struct bus_published published;
+	struct kafka_client_published published;
 	int64_t came_ms;
 	struct callback *next, **at; /* in the list of open callbacks */
 };
@@ -183,8 +183,8 @@ static void accepted(struct callback *callback, const json_t *answer)
 	dispatch_settle(notifier->dispatch, callback->id.text, 0);
 	callback->document = json_object_get(answer, "document");
 	callback->document = callback->document ? json_incref(callback->document) : json_object();
-	callback->published = (struct bus_published){.fn = published, .data = callback};
-	bus_publish(notifier->bus, callback->id.text, json_string_at(answer, "run"), &callback->published);
+	callback->published = (struct kafka_client_published){.fn = published, .data = callback};
+	kafka_client_publish(notifier->client, callback->id.text, json_string_at(answer, "run"), &callback->published);
 }
 
 static void answered(void *data, struct lane_item *item, const json_t *answer)
@@ -226,7 +226,7 @@ static void came(void *data, struct visit *visit)
 	callback->came_ms = clock_mono_ms();
 	open_add(callbacks, callback);
 	metric_set(M_CALLBACKS_OPEN, "", (double)callbacks->open);
-	if (lane_count(callbacks->lane) >= MOST_WAITING || lane_bytes(callbacks->lane) >= MOST_WAITING_BYTES) {
+	if (lane_count(callbacks->lane) >= MAX_WAITING || lane_bytes(callbacks->lane) >= MAX_WAITING_BYTES) {
 		refuse(callback, ERR_UNAVAILABLE, "Too many results wait to be stored. Send it again.");
 		release(callback);
 		return;

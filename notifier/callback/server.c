@@ -17,11 +17,11 @@
 
 enum {
 	THREADS = 2,
-	MOST_BODY = 32 << 20,
-	MOST_BODIES = 256 << 20, /* one budget for small bodies, one for large bodies */
+	MAX_BODY = 32 << 20,
+	MAX_BODIES = 256 << 20, /* one budget for small bodies, one for large bodies */
 	CONNECTION_MEMORY = 16 << 10,
 	SPARE_CONNECTIONS = 1000,
-	MOST_OBSERVERS = 64,
+	MAX_OBSERVERS = 64,
 	TOKEN_SIZE = 256,
 };
 
@@ -74,7 +74,7 @@ static int body_check(const struct http_request *request, struct err *err)
 	case HTTP_BODY_TAKEN:
 		return 0;
 	case HTTP_BODY_TOO_LARGE:
-		return err_set(err, ERR_TOO_LARGE, "The body is too large: the most is %d bytes.", MOST_BODY);
+		return err_set(err, ERR_TOO_LARGE, "The body is too large: the most is %d bytes.", MAX_BODY);
 	default:
 		return err_set(err, ERR_UNAVAILABLE, "Too many results are being received. Send it again.");
 	}
@@ -159,7 +159,7 @@ static size_t body_limit(void *data, struct http_request *request)
 
 	if (!text_equal(request->method, "PATCH") || path_id(data, request->path, id) < 0)
 		return 0;
-	return bearer(request) && id_valid(id, "taskrs") ? MOST_BODY : 0;
+	return bearer(request) && id_valid(id, "taskrs") ? MAX_BODY : 0;
 }
 
 static bool ready(void *data, struct buf *why)
@@ -250,7 +250,7 @@ static int observer_start(struct server *server, struct err *err)
 {
 	const struct httpd_spec spec = {.address = server->notifier->options.metrics_listen,
 		.threads = 1,
-		.most_connections = MOST_OBSERVERS,
+		.most_connections = MAX_OBSERVERS,
 		.data = server,
 		.handle = observer_handle};
 
@@ -268,7 +268,7 @@ int server_start(struct notifier *notifier, struct server **ret_server, struct e
 		.most_connections = (int)notifier->options.most_in_flight * 2 + SPARE_CONNECTIONS,
 		.most_per_client = (int)notifier->options.connections_per_address,
 		.proxies = notifier->proxies,
-		.budgets = {[HTTP_BUDGET_SMALL] = MOST_BODIES, [HTTP_BUDGET_CLIENTS] = MOST_BODIES},
+		.budgets = {[HTTP_BUDGET_SMALL] = MAX_BODIES, [HTTP_BUDGET_CLIENTS] = MAX_BODIES},
 		.connection_memory = CONNECTION_MEMORY,
 		.data = server,
 		.body_limit = body_limit,

@@ -26,7 +26,7 @@ enum {
 	VISIBLE_MS = 30 * 1000,
 	WHOLE_MS = 60 * 1000,
 	LIST_PAGE = 1000,
-	MOST_CHANGES = 200 * 1000,
+	MAX_CHANGES = 200 * 1000,
 };
 
 /* The input and output of one loop_work call. The loop does not touch it while the call is under way. */
@@ -89,7 +89,7 @@ void deadlines_set(struct deadlines *deadlines, const char *id, int64_t in_ms)
 {
 	struct deadline_change *change;
 
-	if (deadlines->count >= MOST_CHANGES)
+	if (deadlines->count >= MAX_CHANGES)
 		changes_drop(deadlines);
 	if (deadlines->count == deadlines->room) {
 		deadlines->room = deadlines->room ? deadlines->room * 2 : 256;
@@ -118,7 +118,8 @@ static void timeout_ended(void *data, struct lane_item *item, const json_t *answ
 	}
 	if (reported) {
 		dispatch_settle(deadlines->notifier->dispatch, timeout->id.text, 0);
-		bus_publish(deadlines->notifier->bus, timeout->id.text, json_string_at(answer, "run"), NULL);
+		kafka_client_publish(
+			deadlines->notifier->client, timeout->id.text, json_string_at(answer, "run"), NULL);
 	}
 	free(timeout);
 }
@@ -249,7 +250,7 @@ static int64_t next_run(const struct deadlines *deadlines)
 		return jitter(AWAY_MS, chance());
 	if (deadlines->count)
 		return SOON_MS;
-	if (claim->count == CLAIM_MOST)
+	if (claim->count == MAX_CLAIM)
 		return 0;
 	return claim->next_ms >= 0 && claim->next_ms < ASK_MS ? claim->next_ms + 1 : jitter(ASK_MS, chance());
 }

@@ -91,7 +91,7 @@ static int claim_read(const redisReply *reply, struct deadline_claim *ret_claim,
 	ret_claim->next_ms = reply->element[0]->integer;
 	ret_claim->list = reply->element[1]->integer == 1;
 	ret_claim->count = 0;
-	for (size_t i = 2; i < reply->elements && ret_claim->count < CLAIM_MOST; i++)
+	for (size_t i = 2; i < reply->elements && ret_claim->count < MAX_CLAIM; i++)
 		text_copy(ret_claim->due[ret_claim->count++], sizeof(ret_claim->due[0]),
 			text_or_empty(reply->element[i]->str));
 	return 0;
@@ -105,7 +105,7 @@ int scripts_claim(
 	redisReply *reply;
 	int result;
 
-	snprintf(most, sizeof(most), "%d", CLAIM_MOST);
+	snprintf(most, sizeof(most), "%d", MAX_CLAIM);
 	snprintf(visible, sizeof(visible), "%lld", (long long)visible_ms);
 	snprintf(whole, sizeof(whole), "%lld", (long long)whole_ms);
 	argv[6] = most;

@@ -26,10 +26,10 @@ struct deadline_change {
 
 int scripts_change(struct redis *redis, const struct deadline_change *changes, size_t count, struct err *err);
 
-enum { CLAIM_MOST = 500 };
+enum { MAX_CLAIM = 500 };
 
 struct deadline_claim {
-	char due[CLAIM_MOST][40]; /* claimed by this notifier for the visibility time */
+	char due[MAX_CLAIM][40]; /* claimed by this notifier for the visibility time */
 	size_t count;
 	int64_t next_ms; /* until the next deadline; -1: there is none */
 	bool list;       /* the sets may be incomplete, and this notifier must read the deadlines from the scheduler */

@@ -16,7 +16,7 @@
 #include "notifier/metrics.h"
 #include "notifier/notifier.h"
 
-enum { KEPT_CONNECTIONS = 16, SWEEP_MS = 1000, MOST_KEPT = 1024 };
+enum { KEPT_CONNECTIONS = 16, SWEEP_MS = 1000, MAX_KEPT = 1024 };
 
 struct dispatch {
 	struct notifier *notifier;
@@ -477,7 +477,7 @@ int dispatch_open(struct notifier *notifier, struct dispatch **ret_dispatch)
 			.user = options->smtp_user,
 			.password = options->smtp_password,
 			.plain = text_equal(options->smtp_tls, "none")},
-		.most = (size_t)options->most_in_flight + MOST_KEPT,
+		.most = (size_t)options->most_in_flight + MAX_KEPT,
 		.connect_ms = (long)options->connect_timeout_ms,
 		.response_ms = (long)options->response_timeout_ms,
 		.data = dispatch,

@@ -11,22 +11,22 @@
 #include "notifier/scheduler_client/scheduler.h"
 
 /* Two claims overlap, so that the scheduler works on the next one while this process reads an answer. */
-enum { IDLE_MS = 2000, MOST_IDS = 200, MOST_CLAIMS = 2 };
+enum { IDLE_MS = 2000, MAX_IDS = 200, MAX_CLAIMS = 2 };
 
 struct claim {
 	struct claims *claims;
 	struct fetch *fetch;
-	const char *ids[MOST_IDS]; /* borrowed from the bus */
-	size_t tickets;            /* how many of `ids`; 0: the claim asks for the oldest requests instead */
-	size_t most;               /* how many requests the answer may have */
-	bool done;                 /* answered, but an older claim is not */
+	const char *ids[MAX_IDS]; /* borrowed from the bus */
+	size_t client;            /* how many of `ids`; 0: the claim asks for the oldest requests instead */
+	size_t most;              /* how many requests the answer may have */
+	bool done;                /* answered, but an older claim is not */
 	int64_t sent_ms;
 	struct loop_timer timer; /* repeats the claim after a failure */
 };
 
 struct claims {
 	struct notifier *notifier;
-	struct claim under_way[MOST_CLAIMS]; /* a ring, oldest first: offsets are stored in this order */
+	struct claim under_way[MAX_CLAIMS]; /* a ring, oldest first: offsets are stored in this order */
 	size_t first, count;
 	bool more; /* the last claim without tickets returned as many requests as it could */
 	int failures;
@@ -50,7 +50,7 @@ void claims_free(struct claims *claims)
 	if (!claims)
 		return;
 	loop_timer_clear(claims->notifier->loop, &claims->timer);
-	for (size_t i = 0; i < MOST_CLAIMS; i++) {
+	for (size_t i = 0; i < MAX_CLAIMS; i++) {
 		loop_timer_clear(claims->notifier->loop, &claims->under_way[i].timer);
 		fetch_abort(claims->under_way[i].fetch);
 	}
@@ -59,7 +59,7 @@ void claims_free(struct claims *claims)
 
 bool claims_busy(const struct claims *claims)
 {
-	for (size_t i = 0; i < MOST_CLAIMS; i++)
+	for (size_t i = 0; i < MAX_CLAIMS; i++)
 		if (claims->under_way[i].fetch)
 			return true;
 	return false;
@@ -71,9 +71,9 @@ static size_t room(const struct claims *claims)
 	size_t left = dispatch_room(claims->notifier->dispatch), coming = 0;
 
 	for (size_t i = 0; i < claims->count; i++)
-		coming += claims->under_way[(claims->first + i) % MOST_CLAIMS].most;
+		coming += claims->under_way[(claims->first + i) % MAX_CLAIMS].most;
 	left = left > coming ? left - coming : 0;
-	return left < MOST_IDS ? left : (size_t)MOST_IDS;
+	return left < MAX_IDS ? left : (size_t)MAX_IDS;
 }
 
 static void ask(void *data)
@@ -86,7 +86,7 @@ static void ask(void *data)
 		json_decref(list);
 		return;
 	}
-	for (size_t i = 0; i < claim->tickets; i++)
+	for (size_t i = 0; i < claim->client; i++)
 		json_array_append_new(list, json_string(claim->ids[i]));
 	claim->sent_ms = clock_mono_ms();
 	claim->fetch = scheduler_post_json(notifier, "claim",
@@ -97,7 +97,7 @@ static void ask(void *data)
 
 static struct claim *claim_next(struct claims *claims)
 {
-	struct claim *claim = &claims->under_way[(claims->first + claims->count) % MOST_CLAIMS];
+	struct claim *claim = &claims->under_way[(claims->first + claims->count) % MAX_CLAIMS];
 
 	claims->count++;
 	claim->claims = claims;
@@ -107,15 +107,15 @@ static struct claim *claim_next(struct claims *claims)
 
 void claims_wake(struct claims *claims)
 {
-	struct bus *bus = claims->notifier->bus;
+	struct kafka_client *client = claims->notifier->client;
 	struct claim *claim;
 	size_t fits;
 
-	while (!claims->failures && claims->count < MOST_CLAIMS && (bus_waiting(bus) > 0 || claims->more) &&
+	while (!claims->failures && claims->count < MAX_CLAIMS && (kafka_client_waiting(client) > 0 || claims->more) &&
 		(fits = room(claims)) > 0) {
 		claim = claim_next(claims);
-		claim->tickets = bus_take(bus, fits, claim->ids);
-		claim->most = claim->tickets ? claim->tickets : fits;
+		claim->client = kafka_client_take(client, fits, claim->ids);
+		claim->most = claim->client ? claim->client : fits;
 		ask(claim);
 	}
 }
@@ -140,9 +140,9 @@ static void settle(struct claims *claims)
 
 	while (claims->count > 0 && (claim = &claims->under_way[claims->first])->done) {
 		claim->done = false;
-		claims->first = (claims->first + 1) % MOST_CLAIMS;
+		claims->first = (claims->first + 1) % MAX_CLAIMS;
 		claims->count--;
-		bus_claimed(claims->notifier->bus, claim->tickets);
+		kafka_client_claimed(claims->notifier->client, claim->client);
 	}
 }
 
@@ -177,7 +177,7 @@ static void answered(void *data, struct fetch_answer *answer)
 	}
 	claims->failures = 0;
 	got = take(claims, value);
-	if (claim->tickets == 0)
+	if (claim->client == 0)
 		claims->more = got > 0 && got >= claim->most;
 	metric_addf(M_CLAIMS, 1, "outcome=\"%s\"", got ? "some" : "none");
 	claim->done = true;

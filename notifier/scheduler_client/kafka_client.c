@@ -18,7 +18,7 @@
 #include "proto/messages.h"
 #include "proto/topics.h"
 
-enum { MOST_HELD = 2000, POLL_MS = 1000 };
+enum { MAX_HELD = 2000, POLL_MS = 1000 };
 enum { READ_AT_ONCE = 256 }; /* bounds the messages read in one pass, so that the loop gets to its other work */
 
 /* A ticket that was read and whose offset is not stored yet. */
@@ -28,29 +28,29 @@ struct held {
 	int64_t offset;
 };
 
-struct bus {
+struct kafka_client {
 	struct notifier *notifier;
 	struct kafka_settings settings;
 	struct kafka_producer *producer;
 	struct kafka_consumer *consumer;
-	struct bus_published letter; /* the tag of every dead letter */
-	int produced_fd, tickets_fd; /* eventfds */
-	struct held held[MOST_HELD]; /* a ring, oldest first: tickets given to claims, then tickets not claimed yet */
+	struct kafka_client_published letter; /* the tag of every dead letter */
+	int produced_fd, kafka_client_fd;     /* eventfds */
+	struct held held[MAX_HELD]; /* a ring, oldest first: tickets given to claims, then tickets not claimed yet */
 	size_t first, count, taken;
 	struct loop_timer timer;
 	struct rate letters;
 };
 
-static const struct rate_limit letter_limit = {60, 60000};
+static const struct rate_limit dead_letter_limit = {60, 60000};
 
 /* ---- results ---- */
 
 static void delivered(void *data, uint64_t tag, const char *error)
 {
-	struct bus_published *published = (struct bus_published *)(uintptr_t)tag;
-	const struct bus *bus = data;
+	struct kafka_client_published *published = (struct kafka_client_published *)(uintptr_t)tag;
+	const struct kafka_client *client = data;
 
-	if (published == &bus->letter) {
+	if (published == &client->letter) {
 		metric_addf(M_DEAD_LETTERS, 1, "outcome=\"%s\"", error ? "failed" : "ok");
 		return;
 	}
@@ -59,18 +59,19 @@ static void delivered(void *data, uint64_t tag, const char *error)
 		published->fn(published->data, !error);
 }
 
-void bus_publish(struct bus *bus, const char *task_result, const char *run, struct bus_published *published)
+void kafka_client_publish(
+	struct kafka_client *client, const char *task_result, const char *run, struct kafka_client_published *published)
 {
-	struct task_ticket ticket;
+	struct task_message ticket;
 	struct err err = ERR_INIT;
 	bool sent = true;
 
 	text_copy(ticket.task_result.text, sizeof(ticket.task_result.text), task_result);
 	text_copy(ticket.run.text, sizeof(ticket.run.text), text_or_empty(run));
-	if (bus->producer) {
-		_cleanup_(freep) char *text = task_ticket_encode(&ticket);
+	if (client->producer) {
+		_cleanup_(freep) char *text = task_message_encode(&ticket);
 
-		sent = kafka_produce(bus->producer, topics[TOPIC_TASK_RESULTS].name, -1, NULL, text,
+		sent = kafka_produce(client->producer, topics[TOPIC_TASK_RESULTS].name, -1, NULL, text,
 			       (uint64_t)(uintptr_t)published, &err) == 0;
 		if (sent)
 			return;
@@ -82,122 +83,122 @@ void bus_publish(struct bus *bus, const char *task_result, const char *run, stru
 
 static void produced(void *data, int fd, unsigned events)
 {
-	struct bus *bus = data;
+	struct kafka_client *client = data;
 
 	(void)events;
 	loop_eventfd_clear(fd);
-	kafka_producer_poll(bus->producer, 0);
+	kafka_producer_poll(client->producer, 0);
 }
 
 /* ---- tickets ---- */
 
-static struct held *held_at(struct bus *bus, size_t place)
+static struct held *held_at(struct kafka_client *client, size_t place)
 {
-	return &bus->held[(bus->first + place) % MOST_HELD];
+	return &client->held[(client->first + place) % MAX_HELD];
 }
 
-static void offset_store(struct bus *bus, int32_t partition, int64_t offset)
+static void offset_store(struct kafka_client *client, int32_t partition, int64_t offset)
 {
 	const struct kafka_message message = {
 		.topic = topics[TOPIC_TASKS].name, .partition = partition, .offset = offset};
 
-	kafka_message_store(bus->consumer, &message);
+	kafka_message_store(client->consumer, &message);
 }
 
-static void letter_send(struct bus *bus, const struct kafka_message *message, const char *why)
+static void dead_letter_send(struct kafka_client *client, const struct kafka_message *message, const char *why)
 {
-	const struct dead_letter letter = dead_letter_of(message, bus->notifier->options.name, why);
+	const struct dead_letter letter = dead_letter_of(message, client->notifier->options.name, why);
 	_cleanup_(freep) char *text = dead_letter_encode(&letter);
 	struct err err = ERR_INIT;
 
 	metric_addf(M_TICKETS, 1, "kind=\"malformed\"");
-	if (!rate_take(&bus->letters, &letter_limit, clock_mono_ms())) {
+	if (!rate_take(&client->letters, &dead_letter_limit, clock_mono_ms())) {
 		metric_addf(M_DEAD_LETTERS, 1, "outcome=\"dropped\"");
 		return;
 	}
 	log_warn("a message can't be read; it goes to the dead letters", "topic", message->topic, "why", why, NULL);
-	if (kafka_produce(bus->producer, topics[TOPIC_DEAD_LETTERS].name, -1, NULL, text,
-		    (uint64_t)(uintptr_t)&bus->letter, &err) < 0)
+	if (kafka_produce(client->producer, topics[TOPIC_DEAD_LETTERS].name, -1, NULL, text,
+		    (uint64_t)(uintptr_t)&client->letter, &err) < 0)
 		metric_addf(M_DEAD_LETTERS, 1, "outcome=\"failed\"");
 }
 
-static void ticket_take(struct bus *bus, const struct kafka_message *message)
+static void message_take(struct kafka_client *client, const struct kafka_message *message)
 {
-	struct request_ticket ticket;
+	struct request_message ticket;
 	struct err err = ERR_INIT;
 
-	if (request_ticket_decode(message->payload, message->len, &ticket, &err) < 0) {
+	if (request_message_decode(message->payload, message->len, &ticket, &err) < 0) {
 		/* Its offset is stored along with that of the next valid ticket. */
-		letter_send(bus, message, err.message);
+		dead_letter_send(client, message, err.message);
 		return;
 	}
 	metric_addf(M_TICKETS, 1, "kind=\"%s\"", ticket.notification ? "notification" : "task");
-	*held_at(bus, bus->count++) =
+	*held_at(client, client->count++) =
 		(struct held){.id = ticket.id, .partition = message->partition, .offset = message->offset};
 }
 
 /* Polls even while the partitions are paused: librdkafka handles a rebalance only when it is polled. */
-static void tickets_read(struct bus *bus)
+static void kafka_client_read(struct kafka_client *client)
 {
 	struct kafka_message message;
-	size_t before = bus->count;
+	size_t before = client->count;
 	int count = 0;
 
-	while (bus->consumer && bus->count < MOST_HELD && count < READ_AT_ONCE &&
-		kafka_consume(bus->consumer, 0, &message)) {
-		ticket_take(bus, &message);
+	while (client->consumer && client->count < MAX_HELD && count < READ_AT_ONCE &&
+		kafka_consume(client->consumer, 0, &message)) {
+		message_take(client, &message);
 		kafka_message_done(&message);
 		count++;
 	}
 	if (count == READ_AT_ONCE)
-		loop_eventfd_set(bus->tickets_fd);
-	bus_go_on(bus);
-	if (bus->count > before)
-		claims_wake(bus->notifier->claims);
+		loop_eventfd_set(client->kafka_client_fd);
+	kafka_client_go_on(client);
+	if (client->count > before)
+		claims_wake(client->notifier->claims);
 }
 
-static void tickets_ready(void *data, int fd, unsigned events)
+static void kafka_client_ready(void *data, int fd, unsigned events)
 {
 	(void)events;
 	loop_eventfd_clear(fd);
-	tickets_read(data);
+	kafka_client_read(data);
 }
 
-size_t bus_waiting(const struct bus *bus)
+size_t kafka_client_waiting(const struct kafka_client *client)
 {
-	return bus->count - bus->taken;
+	return client->count - client->taken;
 }
 
-size_t bus_take(struct bus *bus, size_t most, const char **ids)
+size_t kafka_client_take(struct kafka_client *client, size_t most, const char **ids)
 {
-	size_t count = bus_waiting(bus) < most ? bus_waiting(bus) : most;
+	size_t count = kafka_client_waiting(client) < most ? kafka_client_waiting(client) : most;
 
 	for (size_t i = 0; i < count; i++)
-		ids[i] = held_at(bus, bus->taken + i)->id.text;
-	bus->taken += count;
+		ids[i] = held_at(client, client->taken + i)->id.text;
+	client->taken += count;
 	return count;
 }
 
-void bus_claimed(struct bus *bus, size_t count)
+void kafka_client_claimed(struct kafka_client *client, size_t count)
 {
 	if (count == 0)
 		return;
 	for (size_t i = 0; i < count; i++)
-		offset_store(bus, held_at(bus, i)->partition, held_at(bus, i)->offset);
-	bus->first = (bus->first + count) % MOST_HELD;
-	bus->count -= count;
-	bus->taken -= count;
-	tickets_read(bus); /* messages left behind when the ring was full raise no new event */
+		offset_store(client, held_at(client, i)->partition, held_at(client, i)->offset);
+	client->first = (client->first + count) % MAX_HELD;
+	client->count -= count;
+	client->taken -= count;
+	kafka_client_read(client); /* messages left behind when the ring was full raise no new event */
 }
 
-void bus_go_on(struct bus *bus)
+void kafka_client_go_on(struct kafka_client *client)
 {
-	if (!bus->consumer)
+	if (!client->consumer)
 		return;
-	if (bus->count < MOST_HELD && !bus->notifier->draining)
-		kafka_consumer_resume(bus->consumer);
+	if (client->count < MAX_HELD && !client->notifier->draining)
+		kafka_consumer_resume(client->consumer);
 	else
-		kafka_consumer_pause(bus->consumer);
+		kafka_consumer_pause(client->consumer);
 }
 
 /* ---- the clients ---- */
@@ -213,63 +214,63 @@ static void show_client(const char *client, const struct kafka_stats *stats)
 /* Handles what raises no event on an eventfd: statistics, and rebalances while all partitions are paused. */
 static void serve(void *data)
 {
-	struct bus *bus = data;
+	struct kafka_client *client = data;
 	struct kafka_stats stats;
 
-	kafka_producer_poll(bus->producer, 0);
-	kafka_producer_stats(bus->producer, &stats);
+	kafka_producer_poll(client->producer, 0);
+	kafka_producer_stats(client->producer, &stats);
 	show_client("task-results", &stats);
-	tickets_read(bus);
-	if (bus->consumer) {
-		kafka_consumer_stats(bus->consumer, &stats);
+	kafka_client_read(client);
+	if (client->consumer) {
+		kafka_consumer_stats(client->consumer, &stats);
 		show_client("tasks", &stats);
 	}
-	loop_timer_set(bus->notifier->loop, &bus->timer, POLL_MS, serve, bus);
+	loop_timer_set(client->notifier->loop, &client->timer, POLL_MS, serve, client);
 }
 
-static int clients_open(struct bus *bus, struct err *err)
+static int clients_open(struct kafka_client *client, struct err *err)
 {
 	const struct kafka_consumer_spec spec = {
-		.settings = &bus->settings, .group = "runyard-notifier", .topics = {topics[TOPIC_TASKS].name}};
-	struct loop *loop = bus->notifier->loop;
+		.settings = &client->settings, .group = "runyard-notifier", .topics = {topics[TOPIC_TASKS].name}};
+	struct loop *loop = client->notifier->loop;
 
-	if (kafka_producer_open(&bus->settings, delivered, bus, &bus->producer, err) < 0 ||
-		kafka_consumer_open(&spec, &bus->consumer, err) < 0)
+	if (kafka_producer_open(&client->settings, delivered, client, &client->producer, err) < 0 ||
+		kafka_consumer_open(&spec, &client->consumer, err) < 0)
 		return -1;
-	loop_watch(loop, bus->produced_fd, EPOLLIN, produced, bus);
-	loop_watch(loop, bus->tickets_fd, EPOLLIN, tickets_ready, bus);
-	kafka_producer_wake(bus->producer, bus->produced_fd);
-	kafka_consumer_wake(bus->consumer, bus->tickets_fd);
-	loop_timer_set(loop, &bus->timer, POLL_MS, serve, bus);
+	loop_watch(loop, client->produced_fd, EPOLLIN, produced, client);
+	loop_watch(loop, client->kafka_client_fd, EPOLLIN, kafka_client_ready, client);
+	kafka_producer_wake(client->producer, client->produced_fd);
+	kafka_consumer_wake(client->consumer, client->kafka_client_fd);
+	loop_timer_set(loop, &client->timer, POLL_MS, serve, client);
 	return 0;
 }
 
-int bus_open(struct notifier *notifier, struct bus **ret_bus, struct err *err)
+int kafka_client_open(struct notifier *notifier, struct kafka_client **ret_client, struct err *err)
 {
 	const struct options *options = &notifier->options;
-	struct bus *bus = mem_new(1, sizeof(*bus));
+	struct kafka_client *client = mem_new(1, sizeof(*client));
 
-	bus->notifier = notifier;
-	bus->settings = (struct kafka_settings){.brokers = options->brokers,
+	client->notifier = notifier;
+	client->settings = (struct kafka_settings){.brokers = options->brokers,
 		.client_id = options->name,
 		.properties = options->broker_properties,
 		.fetch_wait_ms = (int)options->fetch_wait_ms};
-	bus->produced_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	bus->tickets_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	*ret_bus = bus;
-	return *options->brokers ? clients_open(bus, err) : 0;
+	client->produced_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	client->kafka_client_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	*ret_client = client;
+	return *options->brokers ? clients_open(client, err) : 0;
 }
 
-void bus_free(struct bus *bus)
+void kafka_client_free(struct kafka_client *client)
 {
-	if (!bus)
+	if (!client)
 		return;
-	loop_timer_clear(bus->notifier->loop, &bus->timer);
-	kafka_producer_close(bus->producer);
-	kafka_consumer_close(bus->consumer);
-	loop_unwatch(bus->notifier->loop, bus->produced_fd);
-	loop_unwatch(bus->notifier->loop, bus->tickets_fd);
-	closep(&bus->produced_fd);
-	closep(&bus->tickets_fd);
-	free(bus);
+	loop_timer_clear(client->notifier->loop, &client->timer);
+	kafka_producer_close(client->producer);
+	kafka_consumer_close(client->consumer);
+	loop_unwatch(client->notifier->loop, client->produced_fd);
+	loop_unwatch(client->notifier->loop, client->kafka_client_fd);
+	closep(&client->produced_fd);
+	closep(&client->kafka_client_fd);
+	free(client);
 }

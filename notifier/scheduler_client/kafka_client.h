@@ -10,36 +10,37 @@
 
 #include "common/base.h"
 
-struct bus;
+struct kafka_client;
 struct err;
 struct notifier;
 
-int bus_open(struct notifier *notifier, struct bus **ret_bus, struct err *err);
-void bus_free(struct bus *bus);
+int kafka_client_open(struct notifier *notifier, struct kafka_client **ret_client, struct err *err);
+void kafka_client_free(struct kafka_client *client);
 
 /* ---- tickets: requests to claim ---- */
 
-/* Takes up to `most` ids into `ids` (borrowed until bus_claimed) for a claim; returns how many. */
-size_t bus_take(struct bus *bus, size_t most, const char **ids);
-/* The claim for the oldest `count` tickets that bus_take returned was answered; stores their offsets. */
-void bus_claimed(struct bus *bus, size_t count);
+/* Takes up to `most` ids into `ids` (borrowed until kafka_client_claimed) for a claim; returns how many. */
+size_t kafka_client_take(struct kafka_client *client, size_t most, const char **ids);
+/* The claim for the oldest `count` tickets that kafka_client_take returned was answered; stores their offsets. */
+void kafka_client_claimed(struct kafka_client *client, size_t count);
 /* Returns the number of tickets that no claim has taken yet. */
-size_t bus_waiting(const struct bus *bus);
+size_t kafka_client_waiting(const struct kafka_client *client);
 /* Resumes the partitions if the ring has room, pauses them otherwise. */
-void bus_go_on(struct bus *bus);
+void kafka_client_go_on(struct kafka_client *client);
 
 /* ---- results ---- */
 
 /* Called once. `ok`: all in-sync replicas have acknowledged the ticket. */
-typedef void (*bus_published_fn)(void *data, bool ok);
+typedef void (*kafka_client_published_fn)(void *data, bool ok);
 
-struct bus_published {
-	bus_published_fn fn;
+struct kafka_client_published {
+	kafka_client_published_fn fn;
 	void *data;
 };
 
 /* Sends the ticket of a task result. `published` (borrowed until it is called) may be NULL. Without brokers it is
  * called at once with `ok`: the scheduler finds results without tickets by polling. */
-void bus_publish(struct bus *bus, const char *task_result, const char *run, struct bus_published *published);
+void kafka_client_publish(struct kafka_client *client, const char *task_result, const char *run,
+	struct kafka_client_published *published);
 
 #endif

@@ -10,16 +10,16 @@
 #include "common/log.h"
 #include "common/http/origin.h"
 #include "scheduler/api/api.h"
-#include "scheduler/http/aside.h"
+#include "scheduler/http/blocking_pool.h"
 #include "scheduler/api/tasks/callback_relay.h"
 #include "scheduler/api/internal/control.h"
 #include "scheduler/api/runs/creations.h"
 #include "scheduler/http/limits.h"
 #include "scheduler/api/internal/run_tokens.h"
-#include "scheduler/http/together.h"
-#include "scheduler/http/trail.h"
+#include "scheduler/http/request_batcher.h"
+#include "scheduler/http/audit_note.h"
 #include "scheduler/auth/buckets.h"
-#include "scheduler/auth/recall.h"
+#include "scheduler/auth/auth_cache.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/auth/signed.h"
 #include "scheduler/runs/claim.h"
@@ -33,10 +33,10 @@
 #include "scheduler/http/form.h"
 
 /* The largest UPLOADED_JSON body that is batched, in bytes: a larger one takes more than a millisecond to parse. */
-enum { READ_MOST = 128 << 10 };
+enum { MAX_READ = 128 << 10 };
 
 /* SMALL_BODIES: bytes of memory for bodies of up to 64 KiB. Those are read before the token is checked. */
-enum { MOST_OBSERVERS = 64, SMALL_BODIES = 256 << 20 };
+enum { MAX_OBSERVERS = 64, SMALL_BODIES = 256 << 20 };
 
 /* Headers of every answer. Clients require the first one, and parse the third as vYYYYMM-N. */
 static const char *headers[][2] = {
@@ -54,10 +54,11 @@ enum { INSTALLATION = ARRAY_LEN(headers) - 2 };
 struct api {
 	struct api_settings settings;
 	struct httpd *httpd, *observer; /* observer: --metrics-listen, or NULL */
-	struct aside *calls, *forms;    /* separate, so that sign-ins are not queued behind calls to remote servers */
-	struct aside *reads;            /* requests that need content from the object store */
-	struct together *uploads, *creations, *reports;
-	struct together *awaited; /* creations and states that must wait for a workspace's lock */
+	struct blocking_pool *calls,
+		*forms;              /* separate, so that sign-ins are not queued behind calls to remote servers */
+	struct blocking_pool *reads; /* requests that need content from the object store */
+	struct request_batcher *uploads, *creations, *reports;
+	struct request_batcher *awaited; /* creations and states that must wait for a workspace's lock */
 	struct buckets *buckets;
 	struct control *control;
 	struct callback_relay *relay;
@@ -73,7 +74,7 @@ static void store_close(void *data)
 	struct store *store = data;
 
 	db_close(store->db);
-	recall_free(store->recall);
+	auth_cache_free(store->cache);
 	free(store);
 }
 
@@ -92,7 +93,7 @@ static struct store *store_of_thread(struct api *api)
 	*store = api->settings.store;
 	store->db = db_open(api->settings.database_url);
 	store->public_url = api->public_url;
-	store->recall = recall_new();
+	store->cache = auth_cache_new();
 	pthread_setspecific(api->store, store);
 	return store;
 }
@@ -218,7 +219,7 @@ static int request_read_body(struct request *req, struct err *err)
 		return err_set(err, ERR_UNAVAILABLE, "too many large bodies are being received: send it again");
 	if (route_takes_bytes(req->route) || !http->body.len)
 		return 0;
-	if (req->route->kind == FORM || req->route->kind == FORM_ASIDE)
+	if (req->route->kind == FORM || req->route->kind == FORM_BLOCKING)
 		return form_parse(http->body.data, http->body.len, &req->body, err);
 	if (json_parse(http->body.data, http->body.len, &req->body, err) < 0)
 		return -1;
@@ -231,7 +232,7 @@ static void note_refusal(struct request *req)
 	struct err ignored = ERR_INIT;
 
 	if (req->bearer && limits_note_refusal(req))
-		trail_write(req, "refused", "authentication_token", NULL, &ignored);
+		audit_note_write(req, "refused", "authentication_token", NULL, &ignored);
 }
 
 /* The steps after authentication. */
@@ -240,44 +241,44 @@ static int request_run(struct request *req, struct response *res, struct err *er
 	if (request_read_body(req, err) < 0 || query_text_check(req, err) < 0)
 		return -1;
 	request_view(req);
-	return trail_serve(req, res, err);
+	return audit_note_serve(req, res, err);
 }
 
 /* ---- reads with a cached identity ---- */
 
-static bool request_recalled(struct request *req)
+static bool request_cached(struct request *req)
 {
 	const struct route *route = req->route;
 
 	return route->kind == NO_BODY && text_equal(route->method, "GET") && text_starts(route->pattern, "/api/v2/") &&
-		route->permission != CAN_WITHOUT_TOKEN && recall_take(req->store, req->bearer, &req->actor);
+		route->permission != CAN_WITHOUT_TOKEN && auth_cache_take(req->store, req->bearer, &req->actor);
 }
 
 /* Resets the request to its state before request_run. */
 static void request_forget(struct request *req, struct response *res, size_t own, struct err *err)
 {
-	struct trail *trail = req->trail;
+	struct audit_note *audit = req->audit;
 
 	req->store->viewer = NULL;
 	actor_release(&req->actor);
 	req->actor = (struct actor){.kind = ACTOR_NONE};
 	if (req->store->contents)
 		req->store->contents->wanted = (struct object_part){.key = ""};
-	trail->organization = trail->project = trail->workspace = (struct id){""};
-	trail->type[0] = trail->resource[0] = '\0';
+	audit->organization = audit->project = audit->workspace = (struct id){""};
+	audit->type[0] = audit->resource[0] = '\0';
 	respond_anew(res, own);
 	*err = (struct err)ERR_INIT;
 }
 
 /* Returns false if no cached identity can be used, or if it is stale. Nothing is answered then. */
-static bool request_run_recalled(struct request *req, struct response *res, struct err *err, int *ret_result)
+static bool request_run_cached(struct request *req, struct response *res, struct err *err, int *ret_result)
 {
 	size_t own = res->http->own.len;
 
-	if (!request_recalled(req))
+	if (!request_cached(req))
 		return false;
 	*ret_result = gate_check(req, err) < 0 ? -1 : request_run(req, res, err);
-	if (recall_holds(req->store))
+	if (auth_cache_holds(req->store))
 		return true;
 	request_forget(req, res, own, err);
 	return false;
@@ -295,7 +296,7 @@ static int request_serve(struct request *req, struct response *res, struct err *
 		return -1;
 	if (!req->route)
 		return err_set(err, ERR_NOT_FOUND, "there is nothing at this address");
-	if (request_run_recalled(req, res, err, &result)) {
+	if (request_run_cached(req, res, err, &result)) {
 		limits_note_authenticated(req);
 		return result;
 	}
@@ -362,7 +363,7 @@ static void answer_reset(struct http_answer *answer)
 struct serving {
 	struct request req;
 	struct response res;
-	struct trail trail;
+	struct audit_note audit;
 	struct creation creation;
 	size_t first_upload, upload_count; /* the request's range in the list */
 	struct http_answer answer;         /* of a request that is answered later: what is filled so far */
@@ -386,7 +387,7 @@ static void serving_begin(struct api *api, struct serving *serving, const struct
 	struct http_answer *answer, struct slot slot)
 {
 	*serving = (struct serving){.req = {.http = http,
-					    .trail = &serving->trail,
+					    .audit = &serving->audit,
 					    .buckets = api->buckets,
 					    .control = api->control,
 					    .relay = api->relay,
@@ -394,12 +395,12 @@ static void serving_begin(struct api *api, struct serving *serving, const struct
 					    .report = slot.report,
 					    .creation = &serving->creation,
 					    .store = store_of_thread(api)},
-		.res = {.http = answer, .trail = &serving->trail},
+		.res = {.http = answer, .audit = &serving->audit},
 		.creation = {.req = &serving->req, .res = &serving->res},
 		.first_upload = uploads_in(slot.uploads),
 		.began = now_us()};
 	answer->extra = headers;
-	text_copy(serving->trail.address, sizeof(serving->trail.address), http->address);
+	text_copy(serving->audit.address, sizeof(serving->audit.address), http->address);
 	serving->served = request_serve(&serving->req, &serving->res, &serving->err) == 0;
 	serving->upload_count = uploads_in(slot.uploads) - serving->first_upload;
 }
@@ -464,7 +465,7 @@ static void serving_release(struct serving *serving)
 	struct request *req = &serving->req;
 
 	req->store->viewer = NULL;
-	recall_put(req->store, &req->actor);
+	auth_cache_put(req->store, &req->actor);
 	json_decref(req->body);
 }
 
@@ -501,7 +502,7 @@ static void request_alone(struct api *api, const struct http_request *http, stru
 	request_try(api, http, &none, answer);
 }
 
-static void uploads_answer(void *data, struct together_item *items, struct http_answer *answers, size_t count)
+static void uploads_answer(void *data, struct batched_request *items, struct http_answer *answers, size_t count)
 {
 	_cleanup_(freep) struct serving *servings = mem_new(count, sizeof(*servings));
 	_cleanup_(upload_list_release) struct upload_list uploads = {.items = NULL};
@@ -519,12 +520,12 @@ static void uploads_answer(void *data, struct together_item *items, struct http_
 		if (!serving_left(&servings[i]))
 			continue;
 		answer_reset(&answers[i]);
-		if (!together_pass(api->awaited, &items[i]))
+		if (!request_batcher_pass(api->awaited, &items[i]))
 			request_alone(api, items[i].http, &answers[i]);
 	}
 }
 
-static void reports_answer(void *data, struct together_item *items, struct http_answer *answers, size_t count)
+static void reports_answer(void *data, struct batched_request *items, struct http_answer *answers, size_t count)
 {
 	_cleanup_(freep) struct serving *servings = mem_new(count, sizeof(*servings));
 	_cleanup_(freep) struct report *reports = mem_new(count, sizeof(*reports));
@@ -555,7 +556,7 @@ static void answer_begin(struct serving *serving, struct http_answer *answer)
 	serving->res.http = answer;
 }
 
-static void awaited_answer(void *data, struct together_item *items, struct http_answer *answers, size_t count)
+static void awaited_answer(void *data, struct batched_request *items, struct http_answer *answers, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct serving *serving = items[i].made;
@@ -570,7 +571,7 @@ static void awaited_answer(void *data, struct together_item *items, struct http_
 	}
 }
 
-static void creations_answer(void *data, struct together_item *items, struct http_answer *answers, size_t count)
+static void creations_answer(void *data, struct batched_request *items, struct http_answer *answers, size_t count)
 {
 	_cleanup_(freep) struct creation **creations = mem_new(count, sizeof(struct creation *));
 	struct api *api = data;
@@ -585,7 +586,7 @@ static void creations_answer(void *data, struct together_item *items, struct htt
 	for (size_t i = 0; i < count; i++) {
 		if (!creation_waits(creations[i]))
 			creation_answer(items[i].made);
-		else if (!together_pass(api->awaited, &items[i]))
+		else if (!request_batcher_pass(api->awaited, &items[i]))
 			awaited_answer(api, &items[i], &answers[i], 1);
 	}
 }
@@ -607,8 +608,8 @@ static void creation_serve(struct api *api, const struct http_request *http, str
 		free(serving);
 		return;
 	}
-	if (!together_take(api->creations, (struct together_item){.http = http, .made = serving}))
-		creations_answer(api, &(struct together_item){.http = http, .made = serving}, answer, 1);
+	if (!request_batcher_take(api->creations, (struct batched_request){.http = http, .made = serving}))
+		creations_answer(api, &(struct batched_request){.http = http, .made = serving}, answer, 1);
 }
 
 static void answer_refuse(const struct http_request *http, struct http_answer *answer, const struct err *err)
@@ -630,7 +631,7 @@ static void refuse(int status, const char *why, struct http_answer *answer)
 	respond_error(&res, &err);
 }
 
-/* Runs in a thread of http/aside.h, which may block. */
+/* Runs in a thread of http/blocking_pool.h, which may block. */
 static void request_finish(void *data, const struct http_request *http, struct http_answer *answer)
 {
 	_cleanup_(contents_release) struct contents contents = {.count = 0};
@@ -646,11 +647,11 @@ static void request_finish(void *data, const struct http_request *http, struct h
 	}
 }
 
-static void hand_over(struct aside *aside, const struct http_request *http, struct http_answer *answer)
+static void hand_over(struct blocking_pool *pool, const struct http_request *http, struct http_answer *answer)
 {
 	struct err err = ERR_INIT;
 
-	if (aside_take(aside, http))
+	if (blocking_pool_take(pool, http))
 		return;
 	err_set(&err, ERR_UNAVAILABLE, "too many requests of this kind are waiting: try again");
 	answer_reset(answer);
@@ -658,14 +659,14 @@ static void hand_over(struct aside *aside, const struct http_request *http, stru
 }
 
 /* The batch queue of the request; NULL: it is not batched. */
-static struct together *lane_of(struct api *api, const struct http_request *http)
+static struct request_batcher *lane_of(struct api *api, const struct http_request *http)
 {
 	const struct route *route = http->target;
 
 	if (route->kind == REPORTED)
 		return api->reports;
-	return route->kind == UPLOADED || (route->kind == UPLOADED_JSON && http->body.len <= READ_MOST) ? api->uploads
-													: NULL;
+	return route->kind == UPLOADED || (route->kind == UPLOADED_JSON && http->body.len <= MAX_READ) ? api->uploads
+												       : NULL;
 }
 
 static void observer_handle(void *data, const struct http_request *http, struct http_answer *answer)
@@ -686,18 +687,18 @@ static void handle(void *data, const struct http_request *http, struct http_answ
 	struct contents none = {.count = 0};
 	const struct route *route = http->target;
 	struct api *api = data;
-	struct together *together;
+	struct request_batcher *batcher;
 
 	answer->extra = headers;
 	if (request_observe(api, http, answer))
 		return;
-	together = route ? lane_of(api, http) : NULL;
-	if (together && together_take(together, (struct together_item){.http = http}))
+	batcher = route ? lane_of(api, http) : NULL;
+	if (batcher && request_batcher_take(batcher, (struct batched_request){.http = http}))
 		return;
-	if (route && route->kind == JSON_TOGETHER)
+	if (route && route->kind == JSON_BATCHED)
 		creation_serve(api, http, answer);
-	else if (route && (route->kind == JSON_ASIDE || route->kind == FORM_ASIDE))
-		hand_over(route->kind == FORM_ASIDE ? api->forms : api->calls, http, answer);
+	else if (route && (route->kind == JSON_BLOCKING || route->kind == FORM_BLOCKING))
+		hand_over(route->kind == FORM_BLOCKING ? api->forms : api->calls, http, answer);
 	else if (!request_try(api, http, &none, answer))
 		hand_over(api->reads, http, answer);
 }
@@ -757,32 +758,32 @@ static char *public_url_make(const struct api_settings *settings, int port)
 	return url;
 }
 
-static void asides_stop(struct api *api)
+static void blocking_pools_stop(struct api *api)
 {
-	aside_stop(api->calls);
-	aside_stop(api->forms);
-	aside_stop(api->reads);
+	blocking_pool_stop(api->calls);
+	blocking_pool_stop(api->forms);
+	blocking_pool_stop(api->reads);
 	control_stop(api->control);
 	callback_relay_stop(api->relay);
-	together_stop(api->uploads);
-	together_stop(api->reports);
-	together_stop(api->creations);
-	together_stop(api->awaited);
+	request_batcher_stop(api->uploads);
+	request_batcher_stop(api->reports);
+	request_batcher_stop(api->creations);
+	request_batcher_stop(api->awaited);
 }
 
 static void api_free(struct api *api)
 {
-	asides_stop(api);
+	blocking_pools_stop(api);
 	httpd_stop(api->observer);
-	aside_free(api->calls);
-	aside_free(api->forms);
-	aside_free(api->reads);
+	blocking_pool_free(api->calls);
+	blocking_pool_free(api->forms);
+	blocking_pool_free(api->reads);
 	control_free(api->control);
 	callback_relay_free(api->relay);
-	together_free(api->uploads);
-	together_free(api->reports);
-	together_free(api->creations);
-	together_free(api->awaited);
+	request_batcher_free(api->uploads);
+	request_batcher_free(api->reports);
+	request_batcher_free(api->creations);
+	request_batcher_free(api->awaited);
 	pthread_key_delete(api->store);
 	pthread_mutex_destroy(&api->starting);
 	buckets_free(api->buckets);
@@ -794,7 +795,7 @@ static int observer_start(struct api *api, struct err *err)
 {
 	const struct httpd_spec spec = {.address = api->settings.metrics_address,
 		.threads = 1,
-		.most_connections = MOST_OBSERVERS,
+		.most_connections = MAX_OBSERVERS,
 		.data = api,
 		.handle = observer_handle};
 
@@ -806,10 +807,10 @@ static int observer_start(struct api *api, struct err *err)
 int api_start(const struct api_settings *settings, struct api **ret_api, struct err *err)
 {
 	struct api *api = mem_new(1, sizeof(*api));
-	const struct together_spec uploads = {uploads_answer, api, 1, TOGETHER_MOST};
-	const struct together_spec reports = {reports_answer, api, 1, TOGETHER_MOST};
-	const struct together_spec creations = {creations_answer, api, 2, TOGETHER_MOST};
-	const struct together_spec awaited = {awaited_answer, api, 4, 1};
+	const struct request_batcher_spec uploads = {uploads_answer, api, 1, BATCHED_REQUESTS_MAX};
+	const struct request_batcher_spec reports = {reports_answer, api, 1, BATCHED_REQUESTS_MAX};
+	const struct request_batcher_spec creations = {creations_answer, api, 2, BATCHED_REQUESTS_MAX};
+	const struct request_batcher_spec awaited = {awaited_answer, api, 4, 1};
 	struct httpd_spec spec = {
 		.address = settings->address,
 		.tls = settings->tls,
@@ -838,14 +839,15 @@ int api_start(const struct api_settings *settings, struct api **ret_api, struct 
 		return err_set(err, ERR_INTERNAL, "no more keys for thread data");
 	}
 	pthread_mutex_lock(&api->starting);
-	if (observer_start(api, err) == 0 && aside_start(request_finish, api, &api->calls, err) == 0 &&
-		aside_start(request_finish, api, &api->forms, err) == 0 &&
-		aside_start(request_finish, api, &api->reads, err) == 0 &&
+	if (observer_start(api, err) == 0 && blocking_pool_start(request_finish, api, &api->calls, err) == 0 &&
+		blocking_pool_start(request_finish, api, &api->forms, err) == 0 &&
+		blocking_pool_start(request_finish, api, &api->reads, err) == 0 &&
 		control_start(settings->database_url, &api->control, err) == 0 &&
-		callback_relay_start(&api->relay, err) == 0 && together_start(&uploads, &api->uploads, err) == 0 &&
-		together_start(&reports, &api->reports, err) == 0 &&
-		together_start(&creations, &api->creations, err) == 0 &&
-		together_start(&awaited, &api->awaited, err) == 0 && httpd_start(&spec, &api->httpd, err) == 0)
+		callback_relay_start(&api->relay, err) == 0 &&
+		request_batcher_start(&uploads, &api->uploads, err) == 0 &&
+		request_batcher_start(&reports, &api->reports, err) == 0 &&
+		request_batcher_start(&creations, &api->creations, err) == 0 &&
+		request_batcher_start(&awaited, &api->awaited, err) == 0 && httpd_start(&spec, &api->httpd, err) == 0)
 		api->public_url = public_url_make(settings, httpd_port(api->httpd));
 	pthread_mutex_unlock(&api->starting);
 	if (!api->httpd) {
@@ -870,7 +872,7 @@ void api_stop(struct api *api)
 {
 	if (!api)
 		return;
-	asides_stop(api);
+	blocking_pools_stop(api);
 	httpd_stop(api->httpd);
 	api_free(api);
 }

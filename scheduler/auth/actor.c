@@ -8,7 +8,7 @@
 #include "scheduler/auth/sessions.h"
 #include "scheduler/store/tasks/task_calls.h"
 
-enum { TOKEN_MOST = 512 };
+enum { MAX_TOKEN = 512 };
 
 /* Columns `organization_id` and `rights` of a user `u`: one row for each of their organizations, at least one in all.
  * A disabled organization is left out. A site admin needs none. */
@@ -134,7 +134,7 @@ int actor_find(struct store *store, const char *bearer, struct actor *ret_actor,
 {
 	char hash[SHA256_HEX_SIZE];
 
-	if (!bearer || !*bearer || strlen(bearer) > TOKEN_MOST)
+	if (!bearer || !*bearer || strlen(bearer) > MAX_TOKEN)
 		return err_set(err, ERR_UNAUTHORIZED, "a bearer token is needed");
 	crypto_sha256_hex(bearer, strlen(bearer), hash);
 	if (text_starts(bearer, TASK_TOKEN_PREFIX))

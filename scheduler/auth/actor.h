@@ -25,7 +25,7 @@ struct actor {
 	/* Has a further column `closed`: the ids of the organizations that accept no personal tokens, with a comma
 	 * before and after each. */
 	struct viewer viewer;
-	/* Of an actor that may be cached (auth/recall.h): the token's digest, and the version of the rights and the
+	/* Of an actor that may be cached (auth/auth_cache.h): the token's digest, and the version of the rights and the
 	 * connection when the actor was read. */
 	char hash[SHA256_HEX_SIZE];
 	long long version; /* 0: must not be cached */

@@ -16,9 +16,9 @@ int password_check(const char *pointer, const char *password, struct err *err)
 	if (len < PASSWORD_LEAST)
 		return err_at(err, text_or_empty(pointer), "Password is too short (minimum is %d characters)",
 			PASSWORD_LEAST);
-	if (len > PASSWORD_MOST)
+	if (len > MAX_PASSWORD)
 		return err_at(
-			err, text_or_empty(pointer), "Password is too long (maximum is %d characters)", PASSWORD_MOST);
+			err, text_or_empty(pointer), "Password is too long (maximum is %d characters)", MAX_PASSWORD);
 	return 0;
 }
 

@@ -4,12 +4,12 @@
 
 /*
  * Passwords of users, stored as yescrypt hashes. Hashing deliberately takes some 16 MiB and tens of milliseconds. So
- * the threads of http/aside.h do it, never those that answer requests.
+ * the threads of http/blocking_pool.h do it, never those that answer requests.
  */
 
 #include "scheduler/store/store.h"
 
-enum { PASSWORD_LEAST = 10, PASSWORD_MOST = 256 };
+enum { PASSWORD_LEAST = 10, MAX_PASSWORD = 256 };
 
 /* Checks the length. ERR_INVALID at the pointer (may be NULL) for a password that is too short or too long. */
 int password_check(const char *pointer, const char *password, struct err *err);

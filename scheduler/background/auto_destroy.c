@@ -2,12 +2,12 @@
 #include "scheduler/background/auto_destroy.h"
 
 #include "common/log.h"
-#include "scheduler/runs/order.h"
+#include "scheduler/runs/run_create.h"
 #include "scheduler/background/sweep_failures.h"
 #include "scheduler/store/access/audit.h"
 #include "scheduler/store/notifications/notifications.h"
 
-enum { MOST_AT_ONCE = 100, AGAIN_SECONDS = 60 };
+enum { MAX_AT_ONCE = 100, AGAIN_SECONDS = 60 };
 
 struct turn {
 	struct store *store;
@@ -38,7 +38,7 @@ static int destroy(struct turn *turn, const struct rows *rows, struct err *err)
 {
 	_cleanup_(freep) char *message =
 		mem_printf("Destroyed automatically: its time was %s", row_text(rows, 0, "due"));
-	const struct run_order order = {.workspace_id = turn->workspace_id,
+	const struct run_create_params order = {.workspace_id = turn->workspace_id,
 		.message = message,
 		.source = "tfe-infrastructure-lifecycle",
 		.trigger_reason = "auto_destroy",
@@ -128,7 +128,7 @@ int auto_destroy_sweep(struct store *store, struct err *err)
 
 	if (db_query(store->db, &rows, err,
 		    "select id from workspaces where destroy_check_at <= now() order by destroy_check_at limit $1",
-		    P_INT(MOST_AT_ONCE)) < 0)
+		    P_INT(MAX_AT_ONCE)) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
 		struct turn turn = {.store = store, .workspace_id = row_text(&rows, i, "id")};

@@ -7,7 +7,7 @@
 #include "scheduler/runs/task_reports.h"
 #include "scheduler/store/notifications/notifications.h"
 
-enum { MOST_SWEPT = 500 };
+enum { MAX_SWEPT = 500 };
 
 /* Announces requests whose notifier was lost, and requests that have waited so long that the broker may have lost their
  * ticket. */
@@ -22,7 +22,7 @@ enum { MOST_SWEPT = 500 };
 static int requests_again(struct store *store, const char *sql, struct err *err)
 {
 	return db_query(
-		store->db, NULL, err, sql, P_TEXT(topics[TOPIC_TASKS].name), P_INT(MESSAGE_VERSION), P_INT(MOST_SWEPT));
+		store->db, NULL, err, sql, P_TEXT(topics[TOPIC_TASKS].name), P_INT(MESSAGE_VERSION), P_INT(MAX_SWEPT));
 }
 
 int sweep_task_requests(struct store *store, struct err *err)
@@ -86,7 +86,7 @@ int sweep_task_deadlines(struct store *store, struct err *err)
 		db_query(store->db, &rows, err,
 			"select id from task_results where reported is not null "
 			"and updated_at < now() - interval '3 seconds' order by random() limit $1",
-			P_INT(MOST_SWEPT)) < 0)
+			P_INT(MAX_SWEPT)) < 0)
 		return -1;
 	return reports_decide(store, &rows, err);
 }

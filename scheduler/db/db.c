@@ -14,7 +14,7 @@
 #include "scheduler/lifecycle/history.h"
 #include "scheduler/metrics.h"
 
-enum { MOST_STATEMENTS = 2048, MOST_TRIES = 6, MOST_QUEUED = 64, MOST_SENT = 2 * MOST_QUEUED };
+enum { MAX_STATEMENTS = 2048, MAX_TRIES = 6, MAX_QUEUED = 64, MAX_SENT = 2 * MAX_QUEUED };
 /* Statements time out after 30 s (db_connect), so a server that is silent for longer is considered lost. */
 enum { SILENT_MS = 35000, CHECK_MS = 10000, HISTORY_MS = 5000, FOR_EVER = -1 };
 enum { LARGE = 4 << 20 }; /* bytes of a statement's parameter or result */
@@ -22,15 +22,15 @@ enum { LARGE = 4 << 20 }; /* bytes of a statement's parameter or result */
 struct db {
 	char *url;
 	PGconn *conn;
-	const char *statements[MOST_STATEMENTS]; /* prepared on this connection, by the address of their text */
+	const char *statements[MAX_STATEMENTS]; /* prepared on this connection, by the address of their text */
 	bool relaxed;
 	bool unguarded;
 	char history[HISTORY_SIZE]; /* of the connected server */
 	const char *channel;        /* the channel it listens to, or NULL */
 	bool in_transaction, gathering;
 	int queued; /* statements sent whose results are not read yet; if not 0, the connection is in pipeline mode */
-	struct rows *asked[MOST_SENT]; /* where each of their results goes, or NULL */
-	bool preparing;                /* some of them prepare statements */
+	struct rows *asked[MAX_SENT]; /* where each of their results goes, or NULL */
+	bool preparing;               /* some of them prepare statements */
 	enum { AHEAD_NONE, AHEAD_SENT, AHEAD_HOLDS, AHEAD_FAILED } ahead; /* the state of db_ahead */
 	bool (*judge)(void *data, const struct rows *rows);
 	void *judge_data;
@@ -535,12 +535,12 @@ static void rows_fill(struct rows *rows, PGresult *result)
 /* The statement's own slot, or a free one. */
 static int statement_slot(const struct db *db, const char *sql, size_t *ret_slot, struct err *err)
 {
-	size_t slot = ((uintptr_t)sql >> 3) % MOST_STATEMENTS;
+	size_t slot = ((uintptr_t)sql >> 3) % MAX_STATEMENTS;
 
 	for (size_t tries = 0; db->statements[slot] && db->statements[slot] != sql; tries++) {
-		if (tries == MOST_STATEMENTS)
+		if (tries == MAX_STATEMENTS)
 			return err_set(err, ERR_INTERNAL, "more statements than MOST_STATEMENTS");
-		slot = (slot + 1) % MOST_STATEMENTS;
+		slot = (slot + 1) % MAX_STATEMENTS;
 	}
 	*ret_slot = slot;
 	return 0;
@@ -637,7 +637,7 @@ static int statement_prepare(struct db *db, const char *sql, char ret_name[24], 
 	return failed;
 }
 
-enum { MOST_PARAMS = 48 };
+enum { MAX_PARAMS = 48 };
 
 static void param_pack(struct db_param *param, const char **ret_value, int *ret_length, int *ret_format)
 {
@@ -744,15 +744,15 @@ static int pipeline_script(struct db *db, const char *sql, struct err *err)
 }
 
 struct packed {
-	const char *values[MOST_PARAMS];
-	int lengths[MOST_PARAMS], formats[MOST_PARAMS];
+	const char *values[MAX_PARAMS];
+	int lengths[MAX_PARAMS], formats[MAX_PARAMS];
 	int count;
 };
 
 static int params_pack(struct db *db, struct db_param *params, size_t count, struct packed *ret_packed, struct err *err)
 {
 	ret_packed->count = (int)count - 1; /* the first is the macro's placeholder */
-	if (count > MOST_PARAMS)
+	if (count > MAX_PARAMS)
 		return err_set(err, ERR_INTERNAL, "more parameters than MOST_PARAMS");
 	for (int i = 0; i < ret_packed->count; i++) {
 		param_pack(&params[i + 1], &ret_packed->values[i], &ret_packed->lengths[i], &ret_packed->formats[i]);
@@ -806,7 +806,7 @@ int db_put(
 		return connection_failed(db, err);
 	if (statement_send(db, name, &packed, ret_rows, err) < 0)
 		return -1;
-	return db->queued < MOST_QUEUED ? 0 : pipeline_end(db, NULL, err);
+	return db->queued < MAX_QUEUED ? 0 : pipeline_end(db, NULL, err);
 }
 
 int db_run(
@@ -1002,7 +1002,7 @@ int db_transaction(struct db *db, int (*fn)(void *data, struct err *err), void *
 
 	if (db->in_transaction)
 		return fn(data, err);
-	for (int tries = 0; tries < MOST_TRIES; tries++) {
+	for (int tries = 0; tries < MAX_TRIES; tries++) {
 		db->try_again = false;
 		result = transaction_once(db, fn, data, err);
 		if (result == 0 || !db->try_again)

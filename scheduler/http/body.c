@@ -5,7 +5,7 @@
 
 #include "scheduler/http/request.h"
 
-enum { TEXT_MOST = 10000, TEXTS_MOST = 1000 };
+enum { MAX_TEXT = 10000, MAX_TEXTS = 1000 };
 
 static const json_t *attribute(const struct request *req, const char *name)
 {
@@ -25,10 +25,10 @@ static int wrong_type(const char *name, const char *expected, struct err *err)
 /* Refuses control characters, and texts so long that they could fill the database. */
 static int text_refused(const char *name, const char *text, struct err *err)
 {
-	if (strlen(text) > TEXT_MOST) {
+	if (strlen(text) > MAX_TEXT) {
 		char expected[64];
 
-		snprintf(expected, sizeof(expected), "of at most %d characters", TEXT_MOST);
+		snprintf(expected, sizeof(expected), "of at most %d characters", MAX_TEXT);
 		return wrong_type(name, expected, err);
 	}
 	for (const unsigned char *at = (const unsigned char *)text; *at; at++)
@@ -93,7 +93,7 @@ int body_texts(const struct request *req, const char *name, const json_t **ret_v
 
 	if (!value)
 		return 0;
-	if ((!json_is_array(value) && !json_is_null(value)) || json_array_size(value) > TEXTS_MOST)
+	if ((!json_is_array(value) && !json_is_null(value)) || json_array_size(value) > MAX_TEXTS)
 		return wrong_type(name, "a list of strings", err);
 	json_array_foreach(value, i, item)
 	{
@@ -156,8 +156,8 @@ int body_comment(const struct request *req, const char **ret_comment, struct err
 
 	if (comment && !json_is_string(comment) && !json_is_null(comment))
 		return err_at(err, "/comment", "Comment must be a string");
-	if (strlen(text_or_empty(json_string_value(comment))) > TEXT_MOST)
-		return err_at(err, "/comment", "Comment must be of at most %d characters", TEXT_MOST);
+	if (strlen(text_or_empty(json_string_value(comment))) > MAX_TEXT)
+		return err_at(err, "/comment", "Comment must be of at most %d characters", MAX_TEXT);
 	*ret_comment = json_string_value(comment);
 	return 0;
 }

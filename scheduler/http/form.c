@@ -7,7 +7,7 @@
 #include "common/base.h"
 #include "common/err.h"
 
-enum { MOST_FIELDS = 64 };
+enum { MAX_FIELDS = 64 };
 
 static int digit(char c)
 {
@@ -54,7 +54,7 @@ int form_parse(const char *bytes, size_t len, json_t **ret_form, struct err *err
 	int count = 0;
 
 	while ((field = strsep(&rest, "&")))
-		if (*field && (++count > MOST_FIELDS || !field_add(form, field))) {
+		if (*field && (++count > MAX_FIELDS || !field_add(form, field))) {
 			json_decref(form);
 			return err_set(err, ERR_MALFORMED, "the body is no form");
 		}

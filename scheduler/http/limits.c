@@ -6,7 +6,7 @@
 
 #include "common/clock.h"
 #include "common/http/http_clients.h"
-#include "scheduler/http/trail.h"
+#include "scheduler/http/audit_note.h"
 #include "scheduler/auth/buckets.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/auth/signed.h"
@@ -59,7 +59,7 @@ static struct bucket_level level_take(struct request *req)
 
 	if (proof && bucket_take_known(req->buckets, LIMIT_TOKENS, proof, seconds_now(), &level))
 		return level;
-	http_address_key(req->trail->address, key);
+	http_address_key(req->audit->address, key);
 	req->counted_by_address = true;
 	return bucket_take(req->buckets, LIMIT_ADDRESSES, key, seconds_now());
 }
@@ -86,7 +86,7 @@ void limits_note_authenticated(struct request *req)
 
 	if (!proof || !req->counted_by_address || req->actor.kind == ACTOR_NONE)
 		return;
-	http_address_key(req->trail->address, key);
+	http_address_key(req->audit->address, key);
 	bucket_take(req->buckets, LIMIT_TOKENS, proof, seconds_now());
 	bucket_return(req->buckets, LIMIT_ADDRESSES, key, seconds_now());
 	req->counted_by_address = false;
@@ -96,6 +96,6 @@ bool limits_note_refusal(const struct request *req)
 {
 	char key[HTTP_ADDRESS_SIZE];
 
-	http_address_key(req->trail->address, key);
+	http_address_key(req->audit->address, key);
 	return bucket_take(req->buckets, LIMIT_REFUSALS, key, seconds_now()).taken;
 }

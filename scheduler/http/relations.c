@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-enum { MOST_RELATED = 10000 };
+enum { MAX_RELATED = 10000 };
 
 static int linkage_read(const json_t *list, const char *type, const char *pointer, json_t **ret_ids, struct err *err)
 {
@@ -11,8 +11,8 @@ static int linkage_read(const json_t *list, const char *type, const char *pointe
 	const json_t *item;
 	size_t i;
 
-	if (!json_is_array(list) || json_array_size(list) > MOST_RELATED)
-		return err_at(err, pointer, "Data must be an array of at most %d {type, id}", MOST_RELATED);
+	if (!json_is_array(list) || json_array_size(list) > MAX_RELATED)
+		return err_at(err, pointer, "Data must be an array of at most %d {type, id}", MAX_RELATED);
 	json_array_foreach(list, i, item)
 	{
 		const char *id = json_string_at(item, "id");

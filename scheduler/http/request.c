@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "scheduler/http/trail.h"
+#include "scheduler/http/audit_note.h"
 
 const char *param(const struct request *req, const char *name)
 {
@@ -21,14 +21,14 @@ const char *query(const struct request *req, const char *name)
 
 int may(const struct request *req, struct place place, const char *what, struct err *err)
 {
-	trail_note_place(req->trail, &place);
+	audit_note_place(req->audit, &place);
 	return actor_may(req->store, &req->actor, req->route->permission, place, what, err);
 }
 
 int may_with(
 	const struct request *req, enum permission permission, struct place place, const char *what, struct err *err)
 {
-	trail_note_place(req->trail, &place);
+	audit_note_place(req->audit, &place);
 	return actor_may(req->store, &req->actor, permission, place, what, err);
 }
 
@@ -116,13 +116,13 @@ int query_includes_check(const struct request *req, const char *const *known, st
 
 /* ---- pages ---- */
 
-enum { PAGE_SIZE = 20, PAGE_MOST = 100, PAGE_NUMBER_MOST = 1000000000 };
+enum { PAGE_SIZE = 20, MAX_PAGE = 100, MAX_PAGE_NUMBER = 1000000000 };
 
 static int page_member(const struct request *req, const char *name, long long *value, struct err *err)
 {
 	const char *text = query(req, name);
 
-	if (!text || !*text || text_number(text, 1, PAGE_NUMBER_MOST, value) == 0)
+	if (!text || !*text || text_number(text, 1, MAX_PAGE_NUMBER, value) == 0)
 		return 0;
 	return err_set(err, ERR_MALFORMED, "%s must be a whole number from 1", name);
 }
@@ -144,7 +144,7 @@ static int page_read_within(
 
 int page_read(const struct request *req, struct page *ret_page, struct err *err)
 {
-	return page_read_within(req, PAGE_SIZE, PAGE_MOST, ret_page, err);
+	return page_read_within(req, PAGE_SIZE, MAX_PAGE, ret_page, err);
 }
 
 int page_read_most(const struct request *req, long long most, struct page *ret_page, struct err *err)

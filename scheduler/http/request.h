@@ -18,7 +18,7 @@ struct callback_relay;
 struct control;
 struct creation;
 struct report;
-struct trail;
+struct audit_note;
 struct upload;
 struct upload_list;
 
@@ -30,20 +30,20 @@ struct request {
 	struct actor actor;
 	const char *bearer;           /* the token as sent, or NULL */
 	json_t *body;                 /* of a JSON route; NULL if none was sent. Owned by the server */
-	struct trail *trail;          /* the request's audit trail (http/trail.h) */
+	struct audit_note *audit;     /* the request's audit trail (http/audit_note.h) */
 	struct buckets *buckets;      /* rate limits (auth/buckets.h) */
 	bool counted_by_address;      /* counted against its address, not its token */
 	struct control *control;      /* holds workers' requests (api/internal/control.h) */
 	struct callback_relay *relay; /* holds callbacks until a notifier answers (api/tasks/callback_relay.h) */
 	struct report *report;        /* filled by a REPORTED route's handler (runs/reports.h) */
-	struct creation *creation;    /* filled by a JSON_TOGETHER route's handler (api/runs/creations.h) */
+	struct creation *creation;    /* filled by a JSON_BATCHED route's handler (api/runs/creations.h) */
 	/* The handler of an UPLOADED or UPLOADED_JSON route adds its uploads here (store/runs/uploads.h). */
 	struct upload_list *uploads;
 };
 
 struct response {
 	struct http_answer *http;
-	struct trail *trail;
+	struct audit_note *audit;
 };
 
 /*

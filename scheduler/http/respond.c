@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "scheduler/http/request.h"
-#include "scheduler/http/trail.h"
+#include "scheduler/http/audit_note.h"
 
 #define JSON_API "application/vnd.api+json"
 
@@ -28,7 +28,7 @@ int respond_including(struct response *res, int status, json_t *resource, json_t
 {
 	json_t *document = json_pack("{s:o}", "data", resource);
 
-	trail_note_document(res->trail, resource);
+	audit_note_document(res->audit, resource);
 	if (included)
 		json_object_set_new(document, "included", included);
 	answer_document(res, status, JSON_API, document);

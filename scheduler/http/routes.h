@@ -20,15 +20,17 @@ typedef int (*handler_fn)(struct request *req, struct response *res, struct err 
 enum body_kind {
 	NO_BODY,       /* a body that is sent is ignored */
 	JSON,          /* parsed for the handler; an empty body gives NULL */
-	JSON_ASIDE,    /* JSON; the handler may block on a remote server, so it runs in a thread of http/aside.h */
-	JSON_TOGETHER, /* JSON; the results of several requests are committed in one transaction (http/together.h) */
-	RAW,           /* the bytes as they were sent */
-	UPLOADED,      /* RAW; the results of several requests are stored in one transaction (http/together.h) */
+	JSON_BLOCKING, /* JSON; the handler may block on a remote server, so it runs in a thread of http/blocking_pool.h
+			*/
+	JSON_BATCHED, /* JSON; the results of several requests are committed in one transaction (http/request_batcher.h)
+		       */
+	RAW,          /* the bytes as they were sent */
+	UPLOADED,     /* RAW; the results of several requests are stored in one transaction (http/request_batcher.h) */
 	UPLOADED_JSON, /* UPLOADED, and parsed as JSON: a large one is handled alone, because parsing would delay the
 			  others */
 	REPORTED,      /* RAW; the results of several requests are stored in one transaction */
 	FORM,          /* sent by a browser; the fields become an object of texts */
-	FORM_ASIDE,    /* FORM; the handler is slow, so it runs in a thread of http/aside.h */
+	FORM_BLOCKING, /* FORM; the handler is slow, so it runs in a thread of http/blocking_pool.h */
 };
 
 enum {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/http/scope.h"
 
-#include "scheduler/auth/recall.h"
+#include "scheduler/auth/auth_cache.h"
 
 static int organization_not_found(struct err *err)
 {
 	return err_set(err, ERR_NOT_FOUND, "organization not found");
 }
 
-static int organization_find(const struct request *req, struct recalled_organization *ret_found, struct err *err)
+static int organization_find(const struct request *req, struct cached_organization *ret_found, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct recalled_organization found;
+	struct cached_organization found;
 
-	if (recall_organization(req->store, &req->actor, param(req, "organization"), ret_found))
+	if (auth_cache_organization(req->store, &req->actor, param(req, "organization"), ret_found))
 		return 0;
 	if (db_query(req->store->db, &rows, err, "select id, name from organizations where lower(name) = lower($1)",
 		    P_TEXT(param(req, "organization"))) < 0)
@@ -22,7 +22,7 @@ static int organization_find(const struct request *req, struct recalled_organiza
 		return organization_not_found(err);
 	text_copy(found.id.text, sizeof(found.id.text), row_text(&rows, 0, "id"));
 	text_copy(found.name, sizeof(found.name), row_text(&rows, 0, "name"));
-	recall_put_organization(req->store, &req->actor, &found);
+	auth_cache_put_organization(req->store, &req->actor, &found);
 	*ret_found = found;
 	return 0;
 }
@@ -30,7 +30,7 @@ static int organization_find(const struct request *req, struct recalled_organiza
 int scope_organization(const struct request *req, struct scope *ret_scope, struct err *err)
 {
 	struct scope scope = {.workspace_name = ""};
-	struct recalled_organization found;
+	struct cached_organization found;
 
 	if (organization_find(req, &found, err) < 0)
 		return -1;

@@ -9,7 +9,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/metrics.h"
-#include "scheduler/intake/letters.h"
+#include "scheduler/intake/dead_letters.h"
 #include "scheduler/metrics.h"
 
 enum { WAIT_MS = 200, RETRY_MS = 500 };
@@ -31,7 +31,7 @@ struct intakes {
 	atomic_bool stopping;
 };
 
-static const struct rate_limit letter_limit = {INTAKE_LETTERS_A_MINUTE, 60000};
+static const struct rate_limit dead_letter_limit = {INTAKE_LETTERS_A_MINUTE, 60000};
 static const struct rate_limit unproven_limit = {INTAKE_UNPROVEN_A_MINUTE, 60000};
 static const struct rate_limit line_limit = {1, 1000};
 static const struct rate_limit late_line_limit = {10, 1000};
@@ -65,11 +65,11 @@ struct letter {
 	const char *why;
 };
 
-static int letter_put(struct store *store, void *data, struct err *err)
+static int dead_letter_put(struct store *store, void *data, struct err *err)
 {
 	const struct letter *letter = data;
 
-	return letters_put(store, letter->message, letter->why, err);
+	return dead_letters_put(store, letter->message, letter->why, err);
 }
 
 bool intake_late_line_due(struct intake *intake, char ret_count[RATE_COUNT_SIZE])
@@ -77,12 +77,12 @@ bool intake_late_line_due(struct intake *intake, char ret_count[RATE_COUNT_SIZE]
 	return rate_line_due(&intake->late_lines, &late_line_limit, clock_mono_ms(), ret_count);
 }
 
-static int letter_keep(struct intake *intake, const struct kafka_message *message, const char *why)
+static int dead_letter_keep(struct intake *intake, const struct kafka_message *message, const char *why)
 {
 	struct letter letter = {message, why};
 	struct err err = ERR_INIT;
 
-	if (intake_try(intake, letter_put, &letter, &err) == 0)
+	if (intake_try(intake, dead_letter_put, &letter, &err) == 0)
 		return 0;
 	if (err.kind == ERR_UNAVAILABLE)
 		return -1;
@@ -91,7 +91,7 @@ static int letter_keep(struct intake *intake, const struct kafka_message *messag
 }
 
 /* Counts a message that is not stored. The log has one line per second with the number of such messages. */
-static void letter_dropped(struct intake *intake)
+static void dead_letter_dropped(struct intake *intake)
 {
 	char count[RATE_COUNT_SIZE];
 
@@ -103,20 +103,20 @@ static void letter_dropped(struct intake *intake)
 
 bool intake_letter_fits(struct intake *intake)
 {
-	if (rate_take(&intake->letters, &letter_limit, clock_mono_ms()))
+	if (rate_take(&intake->letters, &dead_letter_limit, clock_mono_ms()))
 		return true;
-	letter_dropped(intake);
+	dead_letter_dropped(intake);
 	return false;
 }
 
 int intake_letter(struct intake *intake, const struct kafka_message *message, const char *why)
 {
-	return intake_letter_fits(intake) ? letter_keep(intake, message, why) : 0;
+	return intake_letter_fits(intake) ? dead_letter_keep(intake, message, why) : 0;
 }
 
 int intake_letter_proven(struct intake *intake, const struct kafka_message *message, const char *why)
 {
-	return letter_keep(intake, message, why);
+	return dead_letter_keep(intake, message, why);
 }
 
 static void security_event_tell(struct intake *intake, const char *job_id, const char *why)
@@ -134,7 +134,7 @@ int intake_refuse_unproven(
 {
 	security_event_tell(intake, job_id, why);
 	if (rate_take(&intake->unproven, &unproven_limit, clock_mono_ms()))
-		return letter_keep(intake, message, why);
+		return dead_letter_keep(intake, message, why);
 	return 0;
 }
 

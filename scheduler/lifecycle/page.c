@@ -54,7 +54,7 @@ static void page_stages(struct buf *page)
 		"|---|---|---|---|---|---|---|\n");
 	for (int i = 0; i < STAGE_COUNT; i++)
 		buf_printf(page, "| %s | `%s` | `%s` | `%s` | %s | %s | %s |\n", stages[i].name,
-			run_statuses[stages[i].waits].name, run_statuses[stages[i].runs].name,
+			run_statuses[stages[i].waiters].name, run_statuses[stages[i].runs].name,
 			run_statuses[stages[i].rests].name, doers[stages[i].doer], ends[stages[i].failure],
 			ends[stages[i].error]);
 }

@@ -16,7 +16,7 @@
  * A cancel only marks work as stopping. The run ends when the work has certainly ended.
  */
 
-enum { MOST_ATTEMPTS = 10, MOST_LOSSES = 2 };
+enum { MAX_ATTEMPTS = 10, MAX_LOSSES = 2 };
 
 struct run run_created(uint32_t configured)
 {
@@ -55,7 +55,7 @@ enum situation run_situation(const struct run *run)
 
 bool job_may_retry(enum stage stage, bool started, int attempt, int losses)
 {
-	return attempt < MOST_ATTEMPTS && losses < MOST_LOSSES && !(stage == STAGE_APPLY && started);
+	return attempt < MAX_ATTEMPTS && losses < MAX_LOSSES && !(stage == STAGE_APPLY && started);
 }
 
 /* ---- parts of a verdict ---- */
@@ -103,7 +103,7 @@ static void enter(struct verdict *v, enum stage stage)
 	v->run.underway = stages[stage].doer == BY_NOTIFIER; /* no process claims its requests first */
 	v->starts = true;
 	mark(v, stage, OPERATION_QUEUED);
-	reach(v, stages[stage].waits);
+	reach(v, stages[stage].waiters);
 }
 
 /* Decides after all stages before the apply. Returns true if the run continues without a person. */
@@ -267,7 +267,7 @@ static void loses(struct verdict *v, const struct run_event *event)
 		v->run.underway = false;
 		v->retries = true;
 		mark(v, v->run.stage, OPERATION_QUEUED);
-		reach(v, stages[v->run.stage].waits);
+		reach(v, stages[v->run.stage].waiters);
 	} else {
 		errs(v, event);
 	}

@@ -63,18 +63,18 @@ enum operation_status {
 };
 const char *operation_status_name(enum operation_status status);
 
-enum { MOST_REACHED = 8, MOST_MARKS = STAGE_COUNT + 2 };
+enum { MAX_REACHED = 8, MAX_MARKS = STAGE_COUNT + 2 };
 
 /* The result of a step. Everything but `refused` is to be saved in one transaction. */
 struct verdict {
-	const char *refused;                   /* The reason of a refusal, for the API's 409. NULL: accepted. */
-	struct run run;                        /* The run after the step. */
-	enum run_status reached[MOST_REACHED]; /* In order. Each gets its timestamp. */
+	const char *refused;                  /* The reason of a refusal, for the API's 409. NULL: accepted. */
+	struct run run;                       /* The run after the step. */
+	enum run_status reached[MAX_REACHED]; /* In order. Each gets its timestamp. */
 	size_t reached_count;
 	struct {
 		enum stage stage;
 		enum operation_status status;
-	} marks[MOST_MARKS];
+	} marks[MAX_MARKS];
 	size_t mark_count;
 	bool starts;   /* The caller creates the work of run.stage: a job, or its tasks. */
 	bool retries;  /* The caller creates the same work again, as the next attempt. */

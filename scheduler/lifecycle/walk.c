@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-enum { MOST_RUNS = 4096 };
+enum { MAX_RUNS = 4096 };
 
 struct walk {
-	struct run seen[MOST_RUNS];
+	struct run seen[MAX_RUNS];
 	size_t count;
 	walk_fn fn;
 	void *data;
@@ -23,7 +23,7 @@ static void walk_see(struct walk *walk, const struct run *run)
 	for (size_t i = 0; i < walk->count; i++)
 		if (run_same(&walk->seen[i], run))
 			return;
-	if (walk->count == MOST_RUNS)
+	if (walk->count == MAX_RUNS)
 		abort(); /* the state machine has grown: raise the bound */
 	walk->seen[walk->count++] = *run;
 }

@@ -8,7 +8,7 @@
 #include "common/crypto.h"
 #include "common/log.h"
 #include "scheduler/outbox/publisher.h"
-#include "scheduler/outbox/waits.h"
+#include "scheduler/outbox/claim_waiters.h"
 #include "scheduler/store/store.h"
 
 void outbox_init(struct outbox *outbox)
@@ -29,29 +29,29 @@ void outbox_add(struct outbox *outbox, const char *topic, const char *key, char 
 	free(payload);
 }
 
-void outbox_add_ticket(struct outbox *outbox, const char *pool_id, const char *job_id, const char *run_id)
+void outbox_add_message(struct outbox *outbox, const char *pool_id, const char *job_id, const char *run_id)
 {
 	char topic[TOPIC_NAME_SIZE];
-	struct job_ticket ticket;
+	struct job_message ticket;
 
 	text_copy(ticket.job.text, sizeof(ticket.job.text), job_id);
 	text_copy(ticket.run.text, sizeof(ticket.run.text), run_id);
 	topic_of_pool(pool_id, topic);
-	outbox_add(outbox, topic, NULL, job_ticket_encode(&ticket));
+	outbox_add(outbox, topic, NULL, job_message_encode(&ticket));
 }
 
 void outbox_add_task(struct outbox *outbox, const char *task_result_id, const char *run_id)
 {
-	struct task_ticket ticket;
+	struct task_message ticket;
 
 	text_copy(ticket.task_result.text, sizeof(ticket.task_result.text), task_result_id);
 	text_copy(ticket.run.text, sizeof(ticket.run.text), run_id);
-	outbox_add(outbox, topics[TOPIC_TASKS].name, NULL, task_ticket_encode(&ticket));
+	outbox_add(outbox, topics[TOPIC_TASKS].name, NULL, task_message_encode(&ticket));
 }
 
 void outbox_add_notification(struct outbox *outbox, const char *notification_id, const char *run_id)
 {
-	outbox_add(outbox, topics[TOPIC_TASKS].name, NULL, notification_ticket_encode(notification_id, run_id));
+	outbox_add(outbox, topics[TOPIC_TASKS].name, NULL, notification_message_encode(notification_id, run_id));
 }
 
 /* Each process counts from a random start, far above the numbers of the table's sequence. */
@@ -97,7 +97,7 @@ void outbox_written(struct outbox *outbox, long long id, const char *topic, cons
 
 struct handing {
 	struct publisher *publisher;
-	struct waits *waits;
+	struct claim_waiters *waiters;
 	json_t *rows;
 };
 
@@ -107,8 +107,8 @@ static void row_hand_over(const struct handing *handing, const json_t *row)
 	const char *payload = json_string_at(row, "payload");
 
 	log_debug("message committed", "topic", topic, "payload", payload, NULL);
-	if (handing->waits && text_starts(topic, jobs))
-		waits_wake(handing->waits, topic + strlen(jobs));
+	if (handing->waiters && text_starts(topic, jobs))
+		claim_waiters_wake(handing->waiters, topic + strlen(jobs));
 	publisher_offer(handing->publisher, json_int_at(row, "id", 0), topic, json_string_at(row, "key"), payload);
 }
 
@@ -136,6 +136,6 @@ void outbox_committed(struct store *store, struct outbox *outbox)
 	if (!store->publisher || !json_array_size(outbox->rows))
 		return;
 	handing = mem_new(1, sizeof(*handing));
-	*handing = (struct handing){store->publisher, store->waits, json_copy(outbox->rows)};
+	*handing = (struct handing){store->publisher, store->waiters, json_copy(outbox->rows)};
 	db_after_commit(store->db, hand_over, handing);
 }

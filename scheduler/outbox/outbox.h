@@ -23,7 +23,7 @@ void outbox_release(struct outbox *outbox);
 /* Adds a message; takes the payload. The key may be NULL: messages without a key are spread over the partitions. */
 void outbox_add(struct outbox *outbox, const char *topic, const char *key, char *payload);
 /* Announces a job that waits in a pool. */
-void outbox_add_ticket(struct outbox *outbox, const char *pool_id, const char *job_id, const char *run_id);
+void outbox_add_message(struct outbox *outbox, const char *pool_id, const char *job_id, const char *run_id);
 /* Announces the request of a task result. */
 void outbox_add_task(struct outbox *outbox, const char *task_result_id, const char *run_id);
 /* Announces a notification that is to be sent. */

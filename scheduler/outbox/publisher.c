@@ -25,7 +25,7 @@ enum {
 	ROUND_MS = 200, /* while rows are in flight */
 	POLL_MS = 1000, /* for rows of a dead replica */
 	LEFT_BEHIND_MS = 1000,
-	MOST_ROWS = 20000,
+	MAX_ROWS = 20000,
 	BATCH = 500,
 	DELETE_AT = 100, /* rows, or after DELETE_MS */
 	DELETE_MS = 100,
@@ -33,7 +33,7 @@ enum {
 	ENSURE_MS = 1000,
 	ENSURE_AGAIN_MS = 5000, /* after a failure */
 	ENSURED_MS = 60000,     /* after this time, a deleted topic is created again */
-	MOST_TOPICS = 1024
+	MAX_TOPICS = 1024
 };
 
 enum row_state { ROW_OFFERED, ROW_SENT, ROW_ACKNOWLEDGED, ROW_FAILED };
@@ -64,7 +64,7 @@ struct publisher {
 	struct row *rows;     /* the thread's own */
 	int64_t next_poll_ms, next_delete_ms;
 	pthread_mutex_t topics_lock; /* guards the two below */
-	struct ensured ensured[MOST_TOPICS];
+	struct ensured ensured[MAX_TOPICS];
 	size_t ensured_count; /* topics ever added; the oldest entry is overwritten */
 };
 
@@ -95,7 +95,7 @@ void publisher_offer(struct publisher *publisher, long long id, const char *topi
 	struct row *row = row_new(id, topic, key, payload);
 
 	pthread_mutex_lock(&publisher->lock);
-	if (publisher->count < MOST_ROWS) {
+	if (publisher->count < MAX_ROWS) {
 		row->next = publisher->offered;
 		publisher->offered = row;
 		publisher->count++;
@@ -141,17 +141,17 @@ static void rows_take(struct publisher *publisher)
 		}
 }
 
-/* Returns the topic's entry, and adds one if there is none. With more than MOST_TOPICS topics, the oldest entry is
+/* Returns the topic's entry, and adds one if there is none. With more than MAX_TOPICS topics, the oldest entry is
  * overwritten, and that topic is checked again. */
 static struct ensured *ensured_find(struct publisher *publisher, const char *name)
 {
-	size_t known = publisher->ensured_count < MOST_TOPICS ? publisher->ensured_count : MOST_TOPICS;
+	size_t known = publisher->ensured_count < MAX_TOPICS ? publisher->ensured_count : MAX_TOPICS;
 	struct ensured *ensured;
 
 	for (size_t i = 0; i < known; i++)
 		if (text_equal(publisher->ensured[i].name, name))
 			return &publisher->ensured[i];
-	ensured = &publisher->ensured[publisher->ensured_count++ % MOST_TOPICS];
+	ensured = &publisher->ensured[publisher->ensured_count++ % MAX_TOPICS];
 	*ensured = (struct ensured){.next_try_ms = 0};
 	text_copy(ensured->name, sizeof(ensured->name), name);
 	return ensured;
@@ -283,7 +283,7 @@ static void rows_poll(struct publisher *publisher)
 	publisher->next_poll_ms = clock_mono_ms() + POLL_MS;
 	for (const struct row *row = publisher->rows; row; row = row->next)
 		db_array_add_int(&known, row->id);
-	if (known.count >= MOST_ROWS ||
+	if (known.count >= MAX_ROWS ||
 		db_query(publisher->db, &found, &err,
 			"select id, topic, key, payload from outbox where created_at < now() - make_interval(secs => "
 			"$2) "

@@ -10,7 +10,7 @@
 #include "proto/capabilities.h"
 #include "scheduler/auth/run_token.h"
 #include "scheduler/runs/epoch.h"
-#include "scheduler/runs/happen.h"
+#include "scheduler/runs/transition.h"
 #include "scheduler/metrics.h"
 #include "scheduler/store/runs/artifacts.h"
 #include "scheduler/store/runs/holds.h"
@@ -24,7 +24,7 @@
  * RUN_VARIABLES_LIMIT. JOB_VARIABLES_LIMIT bounds each of the two variable texts of such a run.
  */
 enum {
-	MOST_TRIES = 5,
+	MAX_TRIES = 5,
 	MAX_PICKS = 12,         /* Most picks of a try while picks find jobs for other workers. */
 	MAX_PICKS_BY_NEEDS = 6, /* After this many, a pick excludes the organizations of such jobs. */
 	ANSWER_LIMIT = 2 * RUN_VARIABLES_LIMIT,
@@ -58,9 +58,9 @@ struct claiming {
 	bool has_misfits;              /* the last pick found jobs for other workers */
 	int picks;                     /* number of picks in this try */
 	struct db_array misfit_needs, misfit_organizations; /* Excluded from this claim's next picks. */
-	struct picked_job picked[MOST_CLAIMED];
+	struct picked_job picked[MAX_CLAIMED];
 	size_t count;
-	struct picked_job failed[MOST_CLAIMED]; /* picked jobs whose runs do not start */
+	struct picked_job failed[MAX_CLAIMED]; /* picked jobs whose runs do not start */
 	size_t failed_count;
 	struct outbox outbox;
 	struct rows details;
@@ -240,18 +240,18 @@ static int claim_pick(struct claiming *c, struct err *err)
 }
 
 /* Moves the jobs whose runs do not start to `failed`, so that they do not stop the others. */
-static void claim_keep_started(struct claiming *c, const struct happening *started)
+static void claim_keep_started(struct claiming *c, const struct run_transition *started)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < c->count; i++) {
 		struct picked_job picked = c->picked[i];
 
-		if (started[i].outcome == HAPPENED) {
+		if (started[i].outcome == TRANSITION_APPLIED) {
 			c->picked[kept++] = picked;
 			continue;
 		}
-		picked.why = started[i].outcome == HAPPENED_NOWHERE ? "its rows are incomplete" : started[i].refused;
+		picked.why = started[i].outcome == TRANSITION_NO_RUN ? "its rows are incomplete" : started[i].refused;
 		c->failed[c->failed_count++] = picked;
 	}
 	for (size_t i = kept; i < c->count; i++)
@@ -261,15 +261,15 @@ static void claim_keep_started(struct claiming *c, const struct happening *start
 
 static int claim_start_runs(struct claiming *c, struct err *err)
 {
-	struct happening started[MOST_CLAIMED] = {0};
+	struct run_transition started[MAX_CLAIMED] = {0};
 	_cleanup_(db_array_release) struct db_array kicked = DB_ARRAY_INIT;
 
 	for (size_t i = 0; i < c->count; i++)
-		started[i] = (struct happening){.run = c->picked[i].run,
+		started[i] = (struct run_transition){.run = c->picked[i].run,
 			.event = {.kind = EV_STARTED},
 			.job = c->picked[i].job,
 			.attempt = c->picked[i].attempt};
-	if (happen_within(c->store, started, c->count, &kicked, &c->outbox, err) < 0)
+	if (transitions_apply_within(c->store, started, c->count, &kicked, &c->outbox, err) < 0)
 		return -1;
 	claim_keep_started(c, started);
 	return 0;
@@ -515,7 +515,7 @@ static void note_claim(const struct claiming *c, int row)
 static void claim_unreadable(struct claiming *c, int row, const struct err *why)
 {
 	struct err err = ERR_INIT;
-	struct happening item = {.event = {.kind = EV_ERRORED},
+	struct run_transition item = {.event = {.kind = EV_ERRORED},
 		.reason = why->message,
 		.attempt = (int)row_int(&c->details, row, "attempt")};
 
@@ -524,7 +524,7 @@ static void claim_unreadable(struct claiming *c, int row, const struct err *why)
 	log_error("a job can't be handed out", "run", item.run.text, "error", why->message, NULL);
 	if (why->kind == ERR_UNAVAILABLE)
 		return;
-	if (runs_happen(c->store, &item, 1, &err) < 0)
+	if (runs_apply_transitions(c->store, &item, 1, &err) < 0)
 		log_error("its run goes on to wait for its lease's end", "run", item.run.text, "error", err.message,
 			NULL);
 }
@@ -536,7 +536,7 @@ static void claim_withdraw(struct claiming *c, const struct picked_job *failed)
 {
 	_cleanup_(freep) char *reason = failed->refusal ? mem_text(failed->refusal)
 							: mem_printf("The run could not be started: %s.", failed->why);
-	struct happening item = {.run = failed->run,
+	struct run_transition item = {.run = failed->run,
 		.job = failed->job,
 		.attempt = failed->attempt,
 		.event = {.kind = EV_ERRORED},
@@ -550,8 +550,8 @@ static void claim_withdraw(struct claiming *c, const struct picked_job *failed)
 		log_error("a run does not start: its job is withdrawn", "run", failed->run.text, "job",
 			failed->job.text, "error", failed->why, NULL);
 	db_array_add(&c->left_out, failed->job.text);
-	if (runs_happen(c->store, &item, 1, &err) == 0 &&
-		(item.outcome == HAPPENED_REFUSED || item.outcome == HAPPENED_NOWHERE))
+	if (runs_apply_transitions(c->store, &item, 1, &err) == 0 &&
+		(item.outcome == TRANSITION_REFUSED || item.outcome == TRANSITION_NO_RUN))
 		db_query(c->store->db, NULL, &err,
 			"delete from jobs where id = $1 and attempt = $2 and state = 'waiting'",
 			P_TEXT(failed->job.text), P_INT(failed->attempt));
@@ -634,7 +634,7 @@ int jobs_claim(
 		.left_out = DB_ARRAY_INIT,
 		.misfit_needs = DB_ARRAY_INIT,
 		.misfit_organizations = DB_ARRAY_INIT};
-	int slots = request->slots < MOST_CLAIMED ? request->slots : MOST_CLAIMED;
+	int slots = request->slots < MAX_CLAIMED ? request->slots : MAX_CLAIMED;
 	int tries = 0, result;
 
 	do {
@@ -643,7 +643,7 @@ int jobs_claim(
 		c.slots = slots - (int)json_array_size(jobs);
 		result = claim_once(&c, jobs, err);
 		tries += c.locked;
-	} while (result == 0 && c.again && tries < MOST_TRIES && c.left_out.count < MOST_CLAIMED);
+	} while (result == 0 && c.again && tries < MAX_TRIES && c.left_out.count < MAX_CLAIMED);
 	db_array_release(&c.left_out);
 	db_array_release(&c.misfit_needs);
 	db_array_release(&c.misfit_organizations);

@@ -19,7 +19,7 @@
 #include "scheduler/lifecycle/run.h"
 #include "scheduler/store/store.h"
 
-enum { MOST_CLAIMED = 64 };
+enum { MAX_CLAIMED = 64 };
 
 /* All borrowed. */
 struct claim_request {

@@ -5,12 +5,12 @@
 
 #include "common/log.h"
 #include "common/metrics.h"
-#include "scheduler/runs/happen.h"
+#include "scheduler/runs/transition.h"
 #include "scheduler/lifecycle/history.h"
 #include "scheduler/metrics.h"
 #include "proto/states.h"
 
-enum { MOST_FENCED = 100 };
+enum { MAX_FENCED = 100 };
 
 /* ---- the fence ---- */
 
@@ -21,10 +21,10 @@ static const char apply_reason[] = MAY_LACK
 	"The start of this apply may be among them, and an apply that may have started is never started again. The "
 	"workspace is held until the last state of the apply has arrived.";
 
-static struct happening fenced(const struct rows *rows, int row)
+static struct run_transition fenced(const struct rows *rows, int row)
 {
 	bool apply = text_equal(row_text(rows, row, "stage"), stages[STAGE_APPLY].name);
-	struct happening item = {.attempt = (int)row_int(rows, row, "attempt"),
+	struct run_transition item = {.attempt = (int)row_int(rows, row, "attempt"),
 		.fenced = true,
 		.reason = apply ? apply_reason : plan_reason};
 
@@ -40,12 +40,12 @@ static struct happening fenced(const struct rows *rows, int row)
 static int some_fence(struct store *store, struct id *last, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct happening items[MOST_FENCED];
+	struct run_transition items[MAX_FENCED];
 
 	if (db_query(store->db, &rows, err,
 		    "select id, run_id, attempt, stage, state = 'claimed' as claimed from jobs where id > $1 "
 		    "and (state = 'claimed' or stage = 'apply') order by id limit $2",
-		    P_TEXT(last->text), P_INT(MOST_FENCED)) < 0)
+		    P_TEXT(last->text), P_INT(MAX_FENCED)) < 0)
 		return -1;
 	last->text[0] = '\0';
 	for (int i = 0; i < rows.count; i++) {
@@ -54,7 +54,7 @@ static int some_fence(struct store *store, struct id *last, struct err *err)
 		log_warn("an attempt is fenced", "run", items[i].run.text, "job", items[i].job.text, "stage",
 			row_text(&rows, i, "stage"), NULL);
 	}
-	return rows.count ? runs_happen(store, items, (size_t)rows.count, err) : 0;
+	return rows.count ? runs_apply_transitions(store, items, (size_t)rows.count, err) : 0;
 }
 
 /* model: epoch */
@@ -134,12 +134,12 @@ static int run_end(struct store *store, const char *run_id, struct err *err)
 	static const enum run_event_kind ends[] = {EV_ERRORED, EV_DISCARDED};
 
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
-		struct happening item = {.event = {.kind = ends[i], .state_owed = true}, .reason = unknown_reason};
+		struct run_transition item = {.event = {.kind = ends[i], .state_owed = true}, .reason = unknown_reason};
 
 		text_copy(item.run.text, ID_SIZE, run_id);
-		if (runs_happen(store, &item, 1, err) < 0)
+		if (runs_apply_transitions(store, &item, 1, err) < 0)
 			return -1;
-		if (item.outcome == HAPPENED)
+		if (item.outcome == TRANSITION_APPLIED)
 			return 0;
 	}
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/runs/force.h"
 
-#include "scheduler/runs/happen.h"
+#include "scheduler/runs/transition.h"
 #include "scheduler/store/runs/run_events.h"
 
 struct forcing {
@@ -49,14 +49,14 @@ static int place_check(const struct forcing *f, const struct rows *place, struct
 	return 0;
 }
 
-static int discard_all(struct forcing *f, struct happening *items, size_t count, struct err *err)
+static int discard_all(struct forcing *f, struct run_transition *items, size_t count, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array kicked = DB_ARRAY_INIT;
 
-	if (happen_within(f->store, items, count, &kicked, &f->outbox, err) < 0)
+	if (transitions_apply_within(f->store, items, count, &kicked, &f->outbox, err) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++)
-		if (items[i].outcome != HAPPENED)
+		if (items[i].outcome != TRANSITION_APPLIED)
 			return not_allowed(
 				err, ERR_CONFLICT, "a run before it in the queue can't be discarded in its state");
 	return run_event_add(f->store, f->run_id, "force-executed", f->actor, NULL, err);
@@ -66,7 +66,7 @@ static int force_in(void *data, struct err *err)
 {
 	struct forcing *f = data;
 	_cleanup_(rows_release) struct rows place = ROWS_INIT, before = ROWS_INIT;
-	_cleanup_(freep) struct happening *items = NULL;
+	_cleanup_(freep) struct run_transition *items = NULL;
 
 	json_array_clear(f->outbox.rows);
 	if (place_lock(f, &place, err) < 0 || place_check(f, &place, err) < 0)
@@ -78,7 +78,7 @@ static int force_in(void *data, struct err *err)
 		return -1;
 	items = mem_new((size_t)before.count, sizeof(*items));
 	for (int i = 0; i < before.count; i++) {
-		items[i] = (struct happening){.event = {.kind = EV_DISCARDED}, .actor = f->actor};
+		items[i] = (struct run_transition){.event = {.kind = EV_DISCARDED}, .actor = f->actor};
 		text_copy(items[i].run.text, ID_SIZE, row_text(&before, i, "id"));
 	}
 	return discard_all(f, items, (size_t)before.count, err);

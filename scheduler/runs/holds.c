@@ -7,7 +7,7 @@
 #include "scheduler/store/runs/unrecorded.h"
 #include "scheduler/runs/claim.h"
 #include "scheduler/runs/epoch.h"
-#include "scheduler/runs/happen.h"
+#include "scheduler/runs/transition.h"
 
 struct ordering {
 	struct store *store;
@@ -97,7 +97,7 @@ static int settle_late(void *data, struct err *err)
  * unrecorded resources hold the workspace. *ret_over is true if they do, or if the lease ended in the meantime. */
 static int settle_now(struct store *store, const struct job_grant *grant, bool holds, bool *ret_over, struct err *err)
 {
-	struct happening item = {.run = grant->run,
+	struct run_transition item = {.run = grant->run,
 		.event = {.kind = EV_LOST, .state_owed = holds},
 		.job = grant->job,
 		.attempt = grant->attempt,
@@ -108,9 +108,9 @@ static int settle_now(struct store *store, const struct job_grant *grant, bool h
 
 	if (grant->stage != STAGE_APPLY)
 		return err_set(err, ERR_INVALID, "the job is no apply");
-	if (runs_happen(store, &item, 1, err) < 0)
+	if (runs_apply_transitions(store, &item, 1, err) < 0)
 		return -1;
-	*ret_over = item.outcome == HAPPENED_LATE || holds;
+	*ret_over = item.outcome == TRANSITION_LATE || holds;
 	return 0;
 }
 

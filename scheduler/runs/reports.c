@@ -70,9 +70,9 @@ static int takings_find(struct reporting *r, struct err *err)
 }
 
 /* Sets ERR_UNAVAILABLE (503) for a refused result, so that the worker sends it again. */
-static void outcome_take(const struct reporting *r, size_t i, const struct happening *item)
+static void outcome_take(const struct reporting *r, size_t i, const struct run_transition *item)
 {
-	r->takings[i].late = item->outcome == HAPPENED_LATE;
+	r->takings[i].late = item->outcome == TRANSITION_LATE;
 	if (!result_is_refused(item))
 		return;
 	result_refused_tell(r->store, item);
@@ -80,15 +80,15 @@ static void outcome_take(const struct reporting *r, size_t i, const struct happe
 }
 
 /* model: httpresult */
-static int results_happen(struct reporting *r, struct err *err)
+static int results_apply(struct reporting *r, struct err *err)
 {
-	_cleanup_(freep) struct happening *items = mem_new(r->count, sizeof(*items));
+	_cleanup_(freep) struct run_transition *items = mem_new(r->count, sizeof(*items));
 	size_t count = 0;
 
 	for (size_t i = 0; i < r->count; i++)
 		if (r->takings[i].is_there && !r->takings[i].late)
-			items[count++] = result_happening(&r->reports[i].result);
-	if (count && runs_happen(r->store, items, count, err) < 0)
+			items[count++] = result_transition(&r->reports[i].result);
+	if (count && runs_apply_transitions(r->store, items, count, err) < 0)
 		return -1;
 	count = 0;
 	for (size_t i = 0; i < r->count; i++)
@@ -119,7 +119,7 @@ void reports_take(struct store *store, struct report *reports, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 		reports[i].err = (struct err)ERR_INIT;
-	if (takings_find(&r, &err) == 0 && results_happen(&r, &err) == 0 && late_tell(&r, &err) == 0)
+	if (takings_find(&r, &err) == 0 && results_apply(&r, &err) == 0 && late_tell(&r, &err) == 0)
 		return;
 	for (size_t i = 0; i < count; i++) {
 		if (reports[i].err.kind == ERR_NONE)

@@ -9,11 +9,11 @@
 struct batch {
 	const struct kafka_message *messages[INTAKE_BATCH]; /* of each result */
 	struct job_result results[INTAKE_BATCH];
-	struct happening items[INTAKE_BATCH];
+	struct run_transition items[INTAKE_BATCH];
 	size_t count;
 };
 
-struct happening result_happening(const struct job_result *result)
+struct run_transition result_transition(const struct job_result *result)
 {
 	static const enum run_event_kind events[] = {
 		[OUTCOME_PASSED] = EV_PASSED,
@@ -23,7 +23,7 @@ struct happening result_happening(const struct job_result *result)
 		[OUTCOME_CANCELED] = EV_STOPPED,
 	};
 
-	return (struct happening){
+	return (struct run_transition){
 		.run = result->run,
 		.event = {.kind = events[result->outcome],
 			.has_changes = result->has_changes,
@@ -60,7 +60,7 @@ static int batch_decode(struct intake *intake, struct batch *batch, const struct
 				return -1;
 		} else {
 			log_debug("result read", "run", result->run.text, NULL);
-			batch->items[batch->count] = result_happening(result);
+			batch->items[batch->count] = result_transition(result);
 			batch->items[batch->count].needs_proof = true;
 			batch->messages[batch->count++] = &messages[i];
 		}
@@ -69,24 +69,24 @@ static int batch_decode(struct intake *intake, struct batch *batch, const struct
 }
 
 /* model: settle */
-static int batch_happen(struct store *store, void *data, struct err *err)
+static int batch_apply(struct store *store, void *data, struct err *err)
 {
 	struct batch *batch = data;
 
-	return runs_happen(store, batch->items, batch->count, err);
+	return runs_apply_transitions(store, batch->items, batch->count, err);
 }
 
-static int item_happen(struct store *store, void *data, struct err *err)
+static int item_apply(struct store *store, void *data, struct err *err)
 {
-	return runs_happen(store, data, 1, err);
+	return runs_apply_transitions(store, data, 1, err);
 }
 
-bool result_is_refused(const struct happening *item)
+bool result_is_refused(const struct run_transition *item)
 {
-	return item->outcome == HAPPENED_REFUSED || item->outcome == HAPPENED_BROKEN;
+	return item->outcome == TRANSITION_REFUSED || item->outcome == TRANSITION_BROKEN;
 }
 
-void result_refused_tell(struct store *store, const struct happening *item)
+void result_refused_tell(struct store *store, const struct run_transition *item)
 {
 	_cleanup_(freep) char *text =
 		mem_printf("The result of the run's job (%s) is not taken yet: %s. Its worker sends "
@@ -101,7 +101,7 @@ void result_refused_tell(struct store *store, const struct happening *item)
 			item->job.text, "outcome", outcome_name(item->result->outcome), "error", item->refused, NULL);
 }
 
-static void tell_late(struct intake *intake, const struct happening *item)
+static void tell_late(struct intake *intake, const struct run_transition *item)
 {
 	char count[RATE_COUNT_SIZE];
 
@@ -110,26 +110,26 @@ static void tell_late(struct intake *intake, const struct happening *item)
 }
 
 /* Returns -1 only if the process ends before it has stored a dead letter. */
-static int outcome_tell(struct intake *intake, const struct happening *item, const struct kafka_message *message)
+static int outcome_tell(struct intake *intake, const struct run_transition *item, const struct kafka_message *message)
 {
 	metric_observe(M_RESULT_SECONDS, "", kafka_message_age(message));
-	if (item->outcome == HAPPENED_UNPROVEN)
+	if (item->outcome == TRANSITION_UNPROVEN)
 		return refuse_unproven(intake, message, item->result);
 	if (result_is_refused(item)) {
 		result_refused_tell(intake_store(intake), item);
 		return intake_letter_proven(intake, message, item->refused);
 	}
-	metric_add(M_RESULTS, item->outcome == HAPPENED ? "outcome=\"accepted\"" : "outcome=\"late\"", 1);
-	if (item->outcome != HAPPENED)
+	metric_add(M_RESULTS, item->outcome == TRANSITION_APPLIED ? "outcome=\"accepted\"" : "outcome=\"late\"", 1);
+	if (item->outcome != TRANSITION_APPLIED)
 		tell_late(intake, item);
 	return 0;
 }
 
 /* Makes a result that cannot be saved a dead letter. If a decision was made, the result's MAC has verified. */
-static int letter_failed(
-	struct intake *intake, const struct happening *item, const struct kafka_message *message, const char *why)
+static int dead_letter_failed(
+	struct intake *intake, const struct run_transition *item, const struct kafka_message *message, const char *why)
 {
-	bool proven = item->outcome == HAPPENED || result_is_refused(item);
+	bool proven = item->outcome == TRANSITION_APPLIED || result_is_refused(item);
 
 	return proven ? intake_letter_proven(intake, message, why) : intake_letter(intake, message, why);
 }
@@ -142,12 +142,12 @@ static int batch_one_by_one(struct intake *intake, struct batch *batch)
 		struct err err = ERR_INIT;
 		int told;
 
-		if (intake_try(intake, item_happen, &batch->items[i], &err) == 0)
+		if (intake_try(intake, item_apply, &batch->items[i], &err) == 0)
 			told = outcome_tell(intake, &batch->items[i], batch->messages[i]);
 		else if (err.kind == ERR_UNAVAILABLE)
 			told = -1;
 		else
-			told = letter_failed(intake, &batch->items[i], batch->messages[i], err.message);
+			told = dead_letter_failed(intake, &batch->items[i], batch->messages[i], err.message);
 		if (told < 0)
 			return -1;
 	}
@@ -161,7 +161,7 @@ static int batch_settle(struct intake *intake, struct batch *batch)
 	if (!batch->count)
 		return 0;
 	metric_add(M_RESULT_BATCH, "", 1);
-	if (intake_try(intake, batch_happen, batch, &err) < 0)
+	if (intake_try(intake, batch_apply, batch, &err) < 0)
 		return err.kind == ERR_UNAVAILABLE ? -1 : batch_one_by_one(intake, batch);
 	for (size_t i = 0; i < batch->count; i++)
 		if (outcome_tell(intake, &batch->items[i], batch->messages[i]) < 0)

@@ -10,18 +10,18 @@
  * has ended.
  */
 
-#include "scheduler/runs/happen.h"
+#include "scheduler/runs/transition.h"
 #include "scheduler/intake/intake.h"
 
 /* For an intake of runyard.results. */
 int results_settle(struct intake *intake, const struct kafka_message *messages, size_t count);
 
 /* Returns the event that a result means for its run. Borrows the result. */
-struct happening result_happening(const struct job_result *result);
+struct run_transition result_transition(const struct job_result *result);
 
 /* Returns true if the run's row refused the current attempt's result. Only the attempt's worker can send it again. */
-bool result_is_refused(const struct happening *item);
+bool result_is_refused(const struct run_transition *item);
 /* Reports such a result: an error in the log and an event of the run, once for each run, and a metric each time. */
-void result_refused_tell(struct store *store, const struct happening *item);
+void result_refused_tell(struct store *store, const struct run_transition *item);
 
 #endif

@@ -2,7 +2,7 @@
 #include "scheduler/runs/task_reports.h"
 
 #include "common/log.h"
-#include "scheduler/runs/happen.h"
+#include "scheduler/runs/transition.h"
 
 struct deciding {
 	struct store *store;
@@ -74,7 +74,7 @@ static int decide_run(void *data, struct err *err)
 	_cleanup_(db_array_release) struct db_array run_ids = DB_ARRAY_INIT;
 	_cleanup_(db_array_release) struct db_array kicked = DB_ARRAY_INIT;
 	_cleanup_(rows_release) struct rows over = ROWS_INIT;
-	_cleanup_(freep) struct happening *items = NULL;
+	_cleanup_(freep) struct run_transition *items = NULL;
 	_cleanup_(freep) char **reasons = NULL;
 	int result;
 
@@ -96,7 +96,7 @@ static int decide_run(void *data, struct err *err)
 			reasons[i] = mem_printf("Run tasks did not pass: %s", row_text(&over, i, "failed"));
 		items[i].reason = reasons[i];
 	}
-	result = happen_within(d->store, items, (size_t)over.count, &kicked, &d->outbox, err);
+	result = transitions_apply_within(d->store, items, (size_t)over.count, &kicked, &d->outbox, err);
 	for (int i = 0; i < over.count; i++)
 		free(reasons[i]);
 	return result;
@@ -128,9 +128,9 @@ int task_reports_settle(struct intake *intake, const struct kafka_message *messa
 	struct err err = ERR_INIT;
 
 	for (size_t i = 0; i < count; i++) {
-		struct task_ticket ticket;
+		struct task_message ticket;
 
-		if (task_ticket_decode(messages[i].payload, messages[i].len, &ticket, &err) == 0)
+		if (task_message_decode(messages[i].payload, messages[i].len, &ticket, &err) == 0)
 			db_array_add(&ids, ticket.task_result.text);
 		else if (intake_letter(intake, &messages[i], err.message) < 0)
 			return -1;

@@ -2,13 +2,13 @@
 #include "scheduler/runs/triggers.h"
 
 #include "common/log.h"
-#include "scheduler/runs/order.h"
+#include "scheduler/runs/run_create.h"
 #include "scheduler/store/runs/run_events.h"
 #include "scheduler/store/runs/run_triggers.h"
 
 enum { MAX_SWEPT = 50 };
 
-int triggers_record(struct store *store, const struct happening *items, size_t count, struct err *err)
+int triggers_record(struct store *store, const struct run_transition *items, size_t count, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array applied = DB_ARRAY_INIT;
 
@@ -40,7 +40,7 @@ static int firing_create(const struct firing *f, const struct rows *rows, struct
 	const char *target = row_text(rows, 0, "workspace_name");
 	_cleanup_(freep) char *message =
 		mem_printf("Triggered by %s in workspace %s", f->trigger.run_id, row_text(rows, 0, "source_name"));
-	const struct run_order order = {
+	const struct run_create_params order = {
 		.workspace_id = f->trigger.workspace_id,
 		.message = message,
 		.source = "tfe-run-trigger",
@@ -50,7 +50,7 @@ static int firing_create(const struct firing *f, const struct rows *rows, struct
 	};
 	struct run_creation creation = {.order = &order};
 
-	if (runs_order_ready(f->store, &creation, 1, err) < 0)
+	if (run_creations_apply_ready(f->store, &creation, 1, err) < 0)
 		return -1;
 	if (creation.err.kind == ERR_NONE)
 		return firing_note(f, target, creation.run.text, err);

@@ -8,10 +8,10 @@
  * sweep creates the runs, each in a transaction of its own, and tries those that fail again.
  */
 
-#include "scheduler/runs/happen.h"
+#include "scheduler/runs/transition.h"
 
 /* Records the targets of the runs that these items applied, in the transaction that applies them. */
-int triggers_record(struct store *store, const struct happening *items, size_t count, struct err *err);
+int triggers_record(struct store *store, const struct run_transition *items, size_t count, struct err *err);
 
 /*
  * Creates the runs that are due. The source run's events name each created run, or say why a target gets none: it was

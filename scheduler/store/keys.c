@@ -8,7 +8,7 @@
 #include "common/metrics.h"
 #include "scheduler/metrics.h"
 
-enum { MOST_REPORTED = 100, VALUE_LIMIT = 64 << 20 };
+enum { MAX_REPORTED = 100, VALUE_LIMIT = 64 << 20 };
 
 /* ---- the check at startup ---- */
 
@@ -143,7 +143,7 @@ int keys_report_waiting(struct store *store, struct err *err)
 	_cleanup_(db_bytes_release) struct db_bytes numbers = DB_BYTES_INIT;
 
 	keys_numbers(store, &numbers);
-	if (db_query(store->db, &rows, err, waiting_sql, P_BYTES_ARRAY(&numbers), P_INT(MOST_REPORTED)) < 0)
+	if (db_query(store->db, &rows, err, waiting_sql, P_BYTES_ARRAY(&numbers), P_INT(MAX_REPORTED)) < 0)
 		return -1;
 	metric_set(M_JOBS_WITHOUT_KEY, "", (double)rows.count);
 	if (!rows.count)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { NAME_MOST = 90 };
+enum { MAX_NAME = 90 };
 
 static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
@@ -13,8 +13,8 @@ int name_check(const char *attribute, const char *pointer, const char *name, str
 
 	if (!name || !*name)
 		return err_at(err, at, "%s can't be blank", attribute);
-	if (strlen(name) > NAME_MOST)
-		return err_at(err, at, "%s is too long (maximum is %d characters)", attribute, NAME_MOST);
+	if (strlen(name) > MAX_NAME)
+		return err_at(err, at, "%s is too long (maximum is %d characters)", attribute, MAX_NAME);
 	if (name[strspn(name, allowed)])
 		return err_at(err, at, "%s may only contain letters, numbers, underscores and hyphens", attribute);
 	return 0;

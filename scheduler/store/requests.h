@@ -11,7 +11,7 @@
 
 #include "scheduler/store/store.h"
 
-enum { MOST_REQUESTS_CLAIMED = 200 };
+enum { MAX_REQUESTS_CLAIMED = 200 };
 
 struct request_claim {
 	const char *notifier;

@@ -13,9 +13,9 @@ struct contents;
 struct guard;
 struct objects;
 struct publisher;
-struct recall;
+struct auth_cache;
 struct viewer;
-struct waits;
+struct claim_waiters;
 
 /* The time limits of run tasks. */
 struct task_limits {
@@ -43,12 +43,12 @@ struct store {
 	int notification_seconds;       /* how long delivery of a notification is retried */
 	const struct guard *task_guard; /* allowed targets of run tasks and notifications (common/http/guard.h) */
 	const struct viewer *viewer;    /* the requesting user (store/access/viewer.h); NULL: the scheduler itself */
-	struct recall *recall;          /* this thread's cache of authenticated actors (auth/recall.h), or NULL */
+	struct auth_cache *cache;       /* this thread's cache of authenticated actors (auth/auth_cache.h), or NULL */
 	struct objects *objects;        /* the object store for large content (store/content/objects.h), or NULL */
 	struct contents *contents;      /* objects fetched for this request (store/content/contents.h), or NULL */
 	struct publisher *publisher;    /* notified of committed outbox rows; NULL: its poll finds them */
 	struct clock_watch *clock;      /* detects clock steps (store/clock_watch.h); NULL except in the sweeper */
-	struct waits *waits;            /* notified of committed jobs; NULL: its poll finds them */
+	struct claim_waiters *waiters;  /* notified of committed jobs; NULL: its poll finds them */
 };
 
 /* Applies all migrations that are missing. It holds a lock, so replicas may start at the same time. */
@@ -60,8 +60,8 @@ int store_installation(struct db *db, struct id *ret_id, struct err *err);
  * ---- blobs: sealed bytes of any kind, up to a few hundred MB (store/content/blobs.c) ----
  *
  * A blob is written to PostgreSQL first, so that no upload depends on another service. Large blobs are moved to an
- * object store later, still sealed (store/content/moves.h). A blob that no row refers to any more is deleted by a sweep
- * (store/content/loose.h). So put a blob in the transaction that refers to it.
+ * object store later, still sealed (store/content/blob_offload.h). A blob that no row refers to any more is deleted by
+ * a sweep (store/content/blob_gc.h). So put a blob in the transaction that refers to it.
  *
  * Errors of reading:
  *  - ERR_UNAVAILABLE: the bytes are in an object that is not fetched yet (store/content/contents.h).

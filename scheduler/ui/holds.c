@@ -4,12 +4,12 @@
 
 #include <string.h>
 
-#include "scheduler/http/trail.h"
+#include "scheduler/http/audit_note.h"
 #include "scheduler/ui/page.h"
 
 /* The page of a held workspace: the apply that it waits for, and the actions that users have. */
 
-enum { REASON_MOST = 512 };
+enum { MAX_REASON = 512 };
 
 /* The actions of the page's forms, by the value of `do`. */
 static const struct hold_action {
@@ -168,7 +168,7 @@ static int action_run(struct request *req, const struct hold_action *action, con
 		result = hold_stop(req->store, run, action->event, order.actor, err);
 	if (result < 0)
 		return -1;
-	return trail_write(req, action->audit_action, action->audit_type,
+	return audit_note_write(req, action->audit_action, action->audit_type,
 		text_equal(action->audit_type, "run") ? run : order.workspace_id, err);
 }
 
@@ -188,7 +188,7 @@ int ui_hold_do(struct request *req, struct response *res, struct err *err)
 	if (!action)
 		return hold_show(req, res, &rows, "Choose what to do.");
 	if (action->event == HOLD_RELEASED &&
-		(!*page_sent(req, "reason") || strlen(page_sent(req, "reason")) > REASON_MOST))
+		(!*page_sent(req, "reason") || strlen(page_sent(req, "reason")) > MAX_REASON))
 		return hold_show(req, res, &rows, "A reason of at most 512 bytes is needed to release the workspace.");
 	if (action_run(req, action, &rows, err) == 0)
 		return page_redirect(res, path);

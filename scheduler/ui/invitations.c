@@ -2,7 +2,7 @@
 #include "scheduler/api/api.h"
 #include "scheduler/store/access/invitations.h"
 
-#include "scheduler/http/trail.h"
+#include "scheduler/http/audit_note.h"
 #include "scheduler/ui/page.h"
 
 /* Pages for invitations: those to the user's own address, and the one in an e-mail's link. */
@@ -112,11 +112,11 @@ static int answer(struct request *req, const struct invited *invited, bool accep
 	if (!accept)
 		return invitation_decline(req->store, invited, err) < 0
 			? -1
-			: trail_write(req, "destroy", "invitation", invited->membership_id, err);
+			: audit_note_write(req, "destroy", "invitation", invited->membership_id, err);
 	if (invitation_accept(req->store, invited, err) < 0)
 		return -1;
-	trail_note_place(req->trail, &(struct place){.organization = row_text(&rows, 0, "organization_id")});
-	return trail_write(req, "accept", "invitation", invited->membership_id, err);
+	audit_note_place(req->audit, &(struct place){.organization = row_text(&rows, 0, "organization_id")});
+	return audit_note_write(req, "accept", "invitation", invited->membership_id, err);
 }
 
 int ui_invitations_answer(struct request *req, struct response *res, struct err *err)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "scheduler/http/trail.h"
+#include "scheduler/http/audit_note.h"
 #include "scheduler/auth/oauth.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/auth/tokens.h"
@@ -11,7 +11,7 @@
 
 #define DESCRIPTION "terraform login"
 
-enum { STATE_MOST = 200, CHALLENGE_SIZE = 43, VERIFIER_LEAST = 43, VERIFIER_MOST = 128 };
+enum { MAX_STATE = 200, CHALLENGE_SIZE = 43, VERIFIER_LEAST = 43, MAX_VERIFIER = 128 };
 
 /* ---- the consent page ---- */
 
@@ -70,7 +70,7 @@ static const char *wish_wrong(const struct wish *wish)
 	if (!text_equal(wish->type, "code") || !text_equal(wish->method, "S256") ||
 		strlen(wish->challenge) != CHALLENGE_SIZE || !base64url_only(wish->challenge))
 		return "A code with a challenge of the method S256 is needed.";
-	return strlen(wish->state) > STATE_MOST ? "The state is too long." : NULL;
+	return strlen(wish->state) > MAX_STATE ? "The state is too long." : NULL;
 }
 
 static void wish_of_query(const struct request *req, struct wish *ret_wish)
@@ -206,7 +206,7 @@ static int code_redeem(struct request *req, struct err *err)
 		    "where c.created_at > now() - interval '5 minutes'",
 		    P_TEXT(hash)) < 0)
 		return -1;
-	if (!rows.count || strlen(verifier) < VERIFIER_LEAST || strlen(verifier) > VERIFIER_MOST ||
+	if (!rows.count || strlen(verifier) < VERIFIER_LEAST || strlen(verifier) > MAX_VERIFIER ||
 		!crypto_equal(challenge, row_text(&rows, 0, "challenge")) ||
 		!text_equal(page_sent(req, "redirect_uri"), row_text(&rows, 0, "redirect_uri")))
 		return 0;
@@ -228,7 +228,7 @@ static int token_answer(struct request *req, struct response *res, struct err *e
 
 	token_expiry_usual(expiry);
 	if (token_create(req->store, &order, &token, &id, err) < 0 ||
-		trail_write(req, "create", "authentication_token", id.text, err) < 0)
+		audit_note_write(req, "create", "authentication_token", id.text, err) < 0)
 		return -1;
 	return respond_json(res, 200, json_pack("{ss ss}", "access_token", token, "token_type", "bearer"));
 }

@@ -7,7 +7,7 @@
 
 #include "scheduler/auth/sessions.h"
 
-enum { PAGE_LIMIT = 1 << 20, COOKIE_MOST = 200 };
+enum { PAGE_LIMIT = 1 << 20, MAX_COOKIE = 200 };
 
 /* Forms may redirect to the listener of `terraform login` on the browser's machine. */
 static const char security_policy[] = "default-src 'none'; style-src 'self'; form-action 'self' http://localhost:*; "
@@ -85,7 +85,7 @@ static const char *cookie_of(const struct request *req)
 {
 	const char *cookie = text_or_empty(http_cookie(req->http, SESSION_COOKIE));
 
-	return strlen(cookie) <= COOKIE_MOST ? cookie : "";
+	return strlen(cookie) <= MAX_COOKIE ? cookie : "";
 }
 
 void page_csrf(struct page_buf *page, const struct request *req)

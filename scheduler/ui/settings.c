@@ -3,7 +3,7 @@
 
 #include "scheduler/api/api.h"
 #include "scheduler/api/access/password.h"
-#include "scheduler/http/trail.h"
+#include "scheduler/http/audit_note.h"
 #include "scheduler/auth/passwords.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/auth/tokens.h"
@@ -14,7 +14,7 @@
 
 #define PASSWORD_PATH "/app/settings/password"
 
-enum { TOKENS_SHOWN = 100, DESCRIPTION_MOST = 512, DAYS_MOST = 3650 };
+enum { TOKENS_SHOWN = 100, MAX_DESCRIPTION = 512, MAX_DAYS = 3650 };
 
 /* ---- tokens ---- */
 
@@ -93,14 +93,14 @@ int ui_tokens_create(struct request *req, struct response *res, struct err *err)
 
 	if (there <= 0)
 		return there;
-	if (!*description || strlen(description) > DESCRIPTION_MOST ||
-		text_number(page_sent(req, "days"), 1, DAYS_MOST, &days) < 0)
+	if (!*description || strlen(description) > MAX_DESCRIPTION ||
+		text_number(page_sent(req, "days"), 1, MAX_DAYS, &days) < 0)
 		return tokens_show(
 			req, res, 422, NULL, "A description and a number of days are needed for a token.", err);
 	token_expiry(days, expiry);
 	order.user_id = order.created_by = req->actor.user.text;
 	if (db_begin(req->store->db, err) < 0 || token_create(req->store, &order, &token, &id, err) < 0 ||
-		trail_write(req, "create", "authentication_token", id.text, err) < 0)
+		audit_note_write(req, "create", "authentication_token", id.text, err) < 0)
 		return -1;
 	return tokens_show(req, res, 201, token, NULL, err);
 }
@@ -118,7 +118,7 @@ int ui_tokens_revoke(struct request *req, struct response *res, struct err *err)
 	if (!rows.count || !text_equal(row_text(&rows, 0, "user_id"), req->actor.user.text))
 		return page_say(req, res, 404, "No such token", "It is revoked already, or it is not yours.");
 	if (db_begin(req->store->db, err) < 0 || token_delete(req->store, id, err) < 0 ||
-		trail_write(req, "destroy", "authentication_token", id, err) < 0)
+		audit_note_write(req, "destroy", "authentication_token", id, err) < 0)
 		return -1;
 	return page_redirect(res, TOKENS_PATH);
 }
@@ -164,7 +164,7 @@ int ui_password_set(struct request *req, struct response *res, struct err *err)
 	if (there <= 0)
 		return there;
 	if (password_change(req, &change, err) == 0 &&
-		trail_write(req, "update", "account", req->actor.user.text, err) == 0)
+		audit_note_write(req, "update", "account", req->actor.user.text, err) == 0)
 		return password_show(req, res, 200, "The password is changed. Other browsers are signed out.", NULL);
 	if (err->kind != ERR_INVALID && err->kind != ERR_BUSY)
 		return -1;

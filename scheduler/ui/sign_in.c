@@ -6,7 +6,7 @@
 #include "scheduler/api/api.h"
 #include "common/clock.h"
 #include "common/http/http_clients.h"
-#include "scheduler/http/trail.h"
+#include "scheduler/http/audit_note.h"
 #include "scheduler/auth/buckets.h"
 #include "scheduler/auth/passwords.h"
 #include "scheduler/auth/sessions.h"
@@ -18,7 +18,7 @@
  * user out.
  */
 
-enum { NAME_MOST = 128 };
+enum { MAX_NAME = 128 };
 
 /* Accepts only paths of this server: browsers read "//host" and "/\host" as other hosts. */
 static const char *return_path(const char *wanted)
@@ -60,7 +60,7 @@ int ui_sign_in_page(struct request *req, struct response *res, struct err *err)
 }
 
 struct attempt {
-	char address[HTTP_ADDRESS_SIZE], name[NAME_MOST + 1], pair[HTTP_ADDRESS_SIZE + NAME_MOST + 2];
+	char address[HTTP_ADDRESS_SIZE], name[MAX_NAME + 1], pair[HTTP_ADDRESS_SIZE + MAX_NAME + 2];
 	double now;
 	bool name_taken; /* from LIMIT_SIGN_IN_NAME */
 };
@@ -69,7 +69,7 @@ static struct attempt attempt_of(const struct request *req, const char *username
 {
 	struct attempt attempt = {.now = (double)clock_mono_ms() / 1000};
 
-	http_address_key(req->trail->address, attempt.address);
+	http_address_key(req->audit->address, attempt.address);
 	text_copy(attempt.name, sizeof(attempt.name), username);
 	/* User names are case-insensitive. */
 	for (char *at = attempt.name; *at; at++)
@@ -88,7 +88,7 @@ static int attempt_begin(const struct request *req, struct attempt *attempt, boo
 	attempt->name_taken = bucket_take(req->buckets, LIMIT_SIGN_IN_NAME, attempt->name, attempt->now).taken;
 	if (attempt->name_taken)
 		return 0;
-	return session_from(req->store, attempt->name, req->trail->address, ret_allowed, err);
+	return session_from(req->store, attempt->name, req->audit->address, ret_allowed, err);
 }
 
 /* A correct password does not count as an attempt. */
@@ -105,12 +105,13 @@ static int sign_in(struct request *req, struct response *res, const struct id *u
 	_cleanup_(freep) char *cookie = NULL;
 	_cleanup_(freep) char *header = NULL;
 
-	if (trail_begin(req, err) < 0 || session_create(req->store, user->text, req->trail->address, &cookie, err) < 0)
+	if (audit_note_begin(req, err) < 0 ||
+		session_create(req->store, user->text, req->audit->address, &cookie, err) < 0)
 		return -1;
 	req->actor.kind = ACTOR_USER;
 	req->actor.user = *user;
 	text_copy(req->actor.username, sizeof(req->actor.username), page_sent(req, "username"));
-	if (trail_write(req, "sign_in", "session", user->text, err) < 0)
+	if (audit_note_write(req, "sign_in", "session", user->text, err) < 0)
 		return -1;
 	header = session_set_cookie(req->store, cookie);
 	http_add_header(res->http, "Set-Cookie", header);
@@ -120,7 +121,7 @@ static int sign_in(struct request *req, struct response *res, const struct id *u
 static int refuse(struct request *req, struct response *res, struct err *err)
 {
 	text_copy(req->actor.username, sizeof(req->actor.username), page_sent(req, "username"));
-	if (trail_write(req, "sign_in_failed", "session", NULL, err) < 0)
+	if (audit_note_write(req, "sign_in_failed", "session", NULL, err) < 0)
 		return -1;
 	return form_show(
 		req, res, 401, return_path(page_sent(req, "return")), "The username or the password is wrong.");
@@ -135,7 +136,7 @@ int ui_sign_in(struct request *req, struct response *res, struct err *err)
 
 	if (!page_form_ours(req))
 		return page_say(req, res, 403, "Not from here", "The form was sent from another site.");
-	if (strlen(username) > NAME_MOST || strlen(password) > PASSWORD_MOST)
+	if (strlen(username) > MAX_NAME || strlen(password) > MAX_PASSWORD)
 		return form_show(req, res, 401, TOKENS_PATH, "The username or the password is wrong.");
 	if (attempt_begin(req, &attempt, &allowed, err) < 0)
 		return -1;
@@ -163,7 +164,7 @@ int ui_sign_out(struct request *req, struct response *res, struct err *err)
 		return page_say(req, res, 403, "Not from here", "The form was sent from another site.");
 	if (there &&
 		(session_delete(req->store, http_cookie(req->http, SESSION_COOKIE), err) < 0 ||
-			trail_write(req, "sign_out", "session", req->actor.user.text, err) < 0))
+			audit_note_write(req, "sign_out", "session", req->actor.user.text, err) < 0))
 		return -1;
 	http_add_header(res->http, "Set-Cookie", header);
 	return page_redirect(res, SIGN_IN_PATH);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/api.h"
 #include "scheduler/api/runs/unrecorded.h"
-#include "scheduler/http/trail.h"
+#include "scheduler/http/audit_note.h"
 #include "scheduler/runs/holds.h"
 #include "scheduler/store/runs/run_views.h"
 #include "scheduler/store/runs/unrecorded.h"
@@ -132,13 +132,13 @@ static int dismiss(struct request *req, const struct rows *run, struct err *err)
 {
 	const char *id = page_sent(req, "resource");
 
-	trail_note_place(req->trail,
+	audit_note_place(req->audit,
 		&(struct place){.organization = row_text(run, 0, "organization_id"),
 			.workspace = row_text(run, 0, "workspace_id")});
 	if (hold_dismiss(req->store, row_text(run, 0, "id"), *id ? id : NULL, req->actor.user.text, err) < 0)
 		return -1;
-	return *id ? trail_write(req, "dismiss", "unrecorded_resource", id, err)
-		   : trail_write(req, "dismiss_unrecorded_resources", "run", row_text(run, 0, "id"), err);
+	return *id ? audit_note_write(req, "dismiss", "unrecorded_resource", id, err)
+		   : audit_note_write(req, "dismiss_unrecorded_resources", "run", row_text(run, 0, "id"), err);
 }
 
 int ui_unrecorded_dismiss(struct request *req, struct response *res, struct err *err)

@@ -25,7 +25,7 @@
 #include "common/crypto.h"
 #include "proto/mac.h"
 
-enum { MOST_SLOTS = 256, ANSWER_SIZE = 4 << 20, BEAT_SECONDS = 15, IDLE_MS = 2000, FREED_MS = 20 };
+enum { MAX_SLOTS = 256, ANSWER_SIZE = 4 << 20, BEAT_SECONDS = 15, IDLE_MS = 2000, FREED_MS = 20 };
 
 struct http {
 	int fd;
@@ -38,7 +38,7 @@ struct slot {
 	struct http http;
 };
 
-static struct slot slots[MOST_SLOTS];
+static struct slot slots[MAX_SLOTS];
 static size_t slot_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards slots' jobs and `freed` */
 static pthread_cond_t work = PTHREAD_COND_INITIALIZER;
@@ -166,8 +166,8 @@ struct part {
 	int also; /* another accepted status besides 204 */
 };
 
-/* Sends several uploads in one request (proto/parcel.h). Returns the status of the last one. */
-static int parcel(struct slot *slot, const struct part *parts, size_t count)
+/* Sends several uploads in one request (proto/upload_batch.h). Returns the status of the last one. */
+static int batch(struct slot *slot, const struct part *parts, size_t count)
 {
 	static const char status_name[] = "\"status\":";
 	char *body = NULL, *said = slot->http.answer;
@@ -198,11 +198,11 @@ static void do_plan(struct slot *slot)
 	fetch(slot, "configuration");
 	if (json_is_true(json_object_get(slot->job, "has-state")))
 		fetch(slot, "state");
-	parcel(slot,
+	batch(slot,
 		(const struct part[]){
 			{"init", bytes(300), 0}, {"log?offset=0", bytes(900), 0}, {"plan", bytes(4000), 0}},
 		3);
-	if (parcel(slot, (const struct part[]){{"plan-json", bytes(6000), 0}, {digest, "", 404}}, 2) == 404)
+	if (batch(slot, (const struct part[]){{"plan-json", bytes(6000), 0}, {digest, "", 404}}, 2) == 404)
 		on_job(slot, "PUT", digest, "foo", 0);
 }
 
@@ -216,7 +216,7 @@ static void do_apply(struct slot *slot)
 		fetch(slot, "state");
 	fetch(slot, "plan");
 	fetch(slot, "init");
-	parcel(slot, (const struct part[]){{"log?offset=0", bytes(100), 0}, {"started", "", 0}}, 2);
+	batch(slot, (const struct part[]){{"log?offset=0", bytes(100), 0}, {"started", "", 0}}, 2);
 	clock_gettime(CLOCK_REALTIME, &now);
 	snprintf(state, sizeof(state),
 		"{\"version\":4,\"terraform_version\":\"1.11.4\",\"serial\":%ld,\"lineage\":\"l\",\"outputs\":{},"
@@ -224,7 +224,7 @@ static void do_apply(struct slot *slot)
 		"\"provider[\\\"terraform.io/builtin/terraform\\\"]\",\"instances\":[{\"schema_version\":0,"
 		"\"attributes\":{\"id\":\"one\"}}]}]}",
 		now.tv_sec * 1000000 + now.tv_nsec / 1000);
-	parcel(slot,
+	batch(slot,
 		(const struct part[]){{"state", state, 0}, {"log?offset=100", bytes(700), 0}, {"plan-json", "", 404}},
 		3);
 }

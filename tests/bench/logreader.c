@@ -18,14 +18,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { DELAY_MOST = 60000, READERS_MOST = 1000, ANSWER_MOST = 2 << 20 };
+enum { MAX_DELAY = 60000, MAX_READERS = 1000, MAX_ANSWER = 2 << 20 };
 
 struct reader {
 	pthread_t thread;
 	char path[512];
 	int fd;
 	long long offset, lines;
-	long delays[DELAY_MOST + 1];
+	long delays[MAX_DELAY + 1];
 	char *text; /* the incomplete last line, followed by the next answer */
 	size_t held;
 	int ended, gap;
@@ -57,14 +57,14 @@ static int dial(void)
 /* Appends the answer's body to the text. Returns its length. */
 static size_t ask(struct reader *reader, char *answer)
 {
-	int len = snprintf(answer, ANSWER_MOST, "GET %s?limit=%ld&offset=%lld HTTP/1.1\r\nHost: x\r\n\r\n",
-		reader->path, limit, reader->offset);
+	int len = snprintf(answer, MAX_ANSWER, "GET %s?limit=%ld&offset=%lld HTTP/1.1\r\nHost: x\r\n\r\n", reader->path,
+		limit, reader->offset);
 	size_t got = 0, head = 0, body = 0;
 
 	if (write(reader->fd, answer, (size_t)len) != len)
 		exit(1);
 	while (!head || got < head + body) {
-		ssize_t part = read(reader->fd, answer + got, ANSWER_MOST - 1 - got);
+		ssize_t part = read(reader->fd, answer + got, MAX_ANSWER - 1 - got);
 
 		if (part <= 0)
 			exit(1);
@@ -90,7 +90,7 @@ static void line_take(struct reader *reader, const char *line, long long now)
 	if (!number)
 		return;
 	delay = (now - strtoll(us + 5, NULL, 10)) / 1000;
-	reader->delays[delay < DELAY_MOST ? delay : DELAY_MOST]++;
+	reader->delays[delay < MAX_DELAY ? delay : MAX_DELAY]++;
 	reader->gap |= strtoll(number + 4, NULL, 10) != reader->lines++;
 }
 
@@ -113,10 +113,10 @@ static void *follow(void *data)
 {
 	struct reader *reader = data;
 	const struct timespec pause = {.tv_sec = poll_ms / 1000, .tv_nsec = poll_ms % 1000 * 1000000L};
-	char *answer = malloc(ANSWER_MOST);
+	char *answer = malloc(MAX_ANSWER);
 	size_t len;
 
-	reader->text = malloc(2 * ANSWER_MOST);
+	reader->text = malloc(2 * MAX_ANSWER);
 	reader->fd = dial();
 	while (!reader->ended) {
 		len = ask(reader, answer);
@@ -132,13 +132,13 @@ static long percentile(struct reader *const *readers, int count, long long rank)
 {
 	long long seen = 0;
 
-	for (long ms = 0; ms < DELAY_MOST; ms++) {
+	for (long ms = 0; ms < MAX_DELAY; ms++) {
 		for (int i = 0; i < count; i++)
 			seen += readers[i]->delays[ms];
 		if (seen >= rank)
 			return ms;
 	}
-	return DELAY_MOST;
+	return MAX_DELAY;
 }
 
 static void report(struct reader *const *readers, int count)
@@ -160,7 +160,7 @@ static void report(struct reader *const *readers, int count)
 
 int main(int argc, char **argv)
 {
-	static struct reader *readers[READERS_MOST];
+	static struct reader *readers[MAX_READERS];
 	int count = 0;
 
 	if (argc != 4)
@@ -168,7 +168,7 @@ int main(int argc, char **argv)
 	port = (int)strtol(argv[1], NULL, 10);
 	poll_ms = (int)strtol(argv[2], NULL, 10);
 	limit = strtol(argv[3], NULL, 10);
-	for (; count < READERS_MOST; count++) {
+	for (; count < MAX_READERS; count++) {
 		readers[count] = calloc(1, sizeof(*readers[count]));
 		if (scanf("%511s", readers[count]->path) != 1)
 			break;

@@ -35,7 +35,7 @@ static void read_answer(const char *text, size_t len)
 	if (!shown || strstr(clean, "hunter22"))
 		abort(); /* not UTF-8, or contains the secret */
 	answer_header_add(headers, text, len);
-	if (json_object_size(headers) > HEADERS_MOST)
+	if (json_object_size(headers) > MAX_HEADERS)
 		abort();
 }
 

@@ -17,15 +17,15 @@ static void same(bool it_is)
 		abort();
 }
 
-static void try_job_ticket(const char *text, size_t len)
+static void try_job_message(const char *text, size_t len)
 {
-	struct job_ticket ticket, again;
+	struct job_message ticket, again;
 	struct err err = ERR_INIT;
 
-	if (job_ticket_decode(text, len, &ticket, &err) < 0)
+	if (job_message_decode(text, len, &ticket, &err) < 0)
 		return;
-	_cleanup_(freep) char *encoded = job_ticket_encode(&ticket);
-	same(job_ticket_decode(encoded, strlen(encoded), &again, &err) == 0);
+	_cleanup_(freep) char *encoded = job_message_encode(&ticket);
+	same(job_message_decode(encoded, strlen(encoded), &again, &err) == 0);
 	same(text_equal(ticket.job.text, again.job.text) && text_equal(ticket.run.text, again.run.text));
 }
 
@@ -75,30 +75,30 @@ static void try_job_stop(const char *text, size_t len)
 	same(job_stop_verify(&again, token_hash));
 }
 
-static void try_task_ticket(const char *text, size_t len)
+static void try_task_message(const char *text, size_t len)
 {
-	struct task_ticket ticket, again;
+	struct task_message ticket, again;
 	struct err err = ERR_INIT;
 
-	if (task_ticket_decode(text, len, &ticket, &err) < 0)
+	if (task_message_decode(text, len, &ticket, &err) < 0)
 		return;
-	_cleanup_(freep) char *encoded = task_ticket_encode(&ticket);
-	same(task_ticket_decode(encoded, strlen(encoded), &again, &err) == 0);
+	_cleanup_(freep) char *encoded = task_message_encode(&ticket);
+	same(task_message_decode(encoded, strlen(encoded), &again, &err) == 0);
 	same(text_equal(ticket.task_result.text, again.task_result.text));
 }
 
-static void try_request_ticket(const char *text, size_t len)
+static void try_request_message(const char *text, size_t len)
 {
-	struct request_ticket ticket;
+	struct request_message ticket;
 	struct err err = ERR_INIT;
 
-	request_ticket_decode(text, len, &ticket, &err);
+	request_message_decode(text, len, &ticket, &err);
 }
 
 static void try_dead_letter(const char *text, size_t len)
 {
-	_cleanup_(buf_release) struct buf payload = BUF_INIT(LETTER_PAYLOAD_MOST);
-	_cleanup_(buf_release) struct buf payload_again = BUF_INIT(LETTER_PAYLOAD_MOST);
+	_cleanup_(buf_release) struct buf payload = BUF_INIT(MAX_LETTER_PAYLOAD);
+	_cleanup_(buf_release) struct buf payload_again = BUF_INIT(MAX_LETTER_PAYLOAD);
 	json_auto_t *source = NULL, *source_again = NULL;
 	struct dead_letter letter, again;
 	struct err err = ERR_INIT;
@@ -115,11 +115,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
 	const char *text = (const char *)bytes;
 
-	try_job_ticket(text, len);
+	try_job_message(text, len);
 	try_job_result(text, len);
 	try_job_stop(text, len);
-	try_task_ticket(text, len);
-	try_request_ticket(text, len);
+	try_task_message(text, len);
+	try_request_message(text, len);
 	try_dead_letter(text, len);
 	return 0;
 }

@@ -12,11 +12,11 @@
 #include "scheduler/http/fields.h"
 #include "scheduler/http/relations.h"
 
-enum { MOST_QUERIES = 16 };
+enum { MAX_QUERIES = 16 };
 
 static struct {
 	const char *name, *value;
-} queries[MOST_QUERIES];
+} queries[MAX_QUERIES];
 static size_t query_count;
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
@@ -47,7 +47,7 @@ static void query_split(char *text)
 	char *next;
 
 	query_count = 0;
-	for (char *at = text; at && query_count < MOST_QUERIES; at = next) {
+	for (char *at = text; at && query_count < MAX_QUERIES; at = next) {
 		char *value;
 
 		next = strchr(at, '&');

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""The per-thread cache of authenticated actors (auth/recall.h): changes of permissions apply to the very next request,
+"""The per-thread cache of authenticated actors (auth/auth_cache.h): changes of permissions apply to the very next request,
 on every replica."""
 
 import psycopg

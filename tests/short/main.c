@@ -18,7 +18,7 @@
 #include "common/base.h"
 #include "tests/short/short.h"
 
-enum { WRONG = 70, MOST_SECONDS = 300, SAID_SIZE = 64 << 10, DRAWN = 40 };
+enum { WRONG = 70, MAX_SECONDS = 300, SAID_SIZE = 64 << 10, DRAWN = 40 };
 
 _Atomic int64_t *short_use(const char *libraries, int64_t how);
 
@@ -63,7 +63,7 @@ static int played(const struct short_case *one, int64_t how, char said[SAID_SIZE
 	child = fork();
 	if (child == 0) {
 		dup2(file, STDERR_FILENO);
-		alarm(MOST_SECONDS); /* a hanging case ends by SIGALRM */
+		alarm(MAX_SECONDS); /* a hanging case ends by SIGALRM */
 		one->play();
 		short_over();
 		_exit(0);

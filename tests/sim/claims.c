@@ -139,7 +139,7 @@ enum answer serve_started(struct world *w, struct note *note)
 
 static struct item result_item(const struct note *note)
 {
-	/* runs/results.c, result_happening. */
+	/* runs/results.c, result_transition. */
 	static const enum run_event_kind events[] = {[OUTCOME_PASSED] = EV_PASSED,
 		[OUTCOME_FAILED] = EV_FAILED,
 		[OUTCOME_SOFT_FAILED] = EV_SOFT_FAILED,
@@ -152,7 +152,7 @@ static struct item result_item(const struct note *note)
 		.event = {.kind = events[note->word], .has_changes = note->flag, .state_owed = note->owed}};
 }
 
-/* runs/happen.c, item_decide: the result is for the current attempt, but its code was not made with that
+/* runs/transition.c, item_decide: the result is for the current attempt, but its code was not made with that
  * attempt's token. */
 static bool is_unproven(const struct world *w, const struct note *note)
 {

@@ -5,8 +5,8 @@
 #include "tests/sim/world.h"
 
 /*
- * Runs, jobs, queues and the outbox: how runs/happen.c and store/runs/changes.c apply a verdict. Every function is a
- * transaction, or a part of its caller's transaction.
+ * Runs, jobs, queues and the outbox: how runs/transition.c and store/runs/changes.c apply a verdict. Every function is
+ * a transaction, or a part of its caller's transaction.
  */
 
 struct id job_id(int number)
@@ -44,7 +44,7 @@ void outbox_put(struct world *w, const struct message *message)
 
 /* ---- applying a verdict (store/runs/changes.c) ---- */
 
-static void put_ticket(struct world *w, int run)
+static void put_message(struct world *w, int run)
 {
 	outbox_put(w, &(struct message){.topic = ON_JOBS, .run = run, .job = w->db.runs[run].job.number});
 }
@@ -62,7 +62,7 @@ static void job_new(struct world *w, int run)
 		.announced_at = w->now,
 		.created_at = w->now,
 		.attempt = {.id = job_id(number), .attempt = 1}};
-	put_ticket(w, run);
+	put_message(w, run);
 }
 
 static void job_again(struct world *w, int run, bool lost)
@@ -78,7 +78,7 @@ static void job_again(struct world *w, int run, bool lost)
 	job->agent = NONE;
 	job->token = 0;
 	job->announced_at = w->now;
-	put_ticket(w, run);
+	put_message(w, run);
 }
 
 static void job_signal(struct world *w, int run)
@@ -123,7 +123,7 @@ static void change_save(struct world *w, int run, enum run_event_kind event, con
 	}
 }
 
-/* ---- the step (runs/happen.c) ---- */
+/* ---- the step (runs/transition.c) ---- */
 
 static bool step(struct world *w, int run, const struct run_event *event, unsigned *kicked, const char **ret_refused)
 {
@@ -155,7 +155,7 @@ static bool step(struct world *w, int run, const struct run_event *event, unsign
 	return true;
 }
 
-static void item_happen(struct world *w, struct item *item, unsigned *kicked)
+static void item_apply(struct world *w, struct item *item, unsigned *kicked)
 {
 	const struct run_row *row = &w->db.runs[item->run];
 	const struct attempt now = attempt_now(w, row);
@@ -244,7 +244,7 @@ void db_happen(struct world *w, struct item *items, size_t count)
 	unsigned kicked = 0;
 
 	for (size_t i = 0; i < count; i++)
-		item_happen(w, &items[i], &kicked);
+		item_apply(w, &items[i], &kicked);
 	queues_advance(w, kicked);
 }
 
@@ -253,7 +253,7 @@ void db_kick(struct world *w, int workspace)
 	queues_advance(w, 1u << workspace);
 }
 
-/* ---- orders (runs/order.c) ---- */
+/* ---- orders (runs/run_create.c) ---- */
 
 void db_order(struct world *w, int workspace, const struct run *run)
 {

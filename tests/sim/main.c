@@ -121,7 +121,7 @@ static int run_flaws(struct world *w, const struct wish *wish)
 /* ---- the order of claims ---- */
 
 /* Input lines: "busy ORGANIZATION JOBS", "job CLASS ORGANIZATION CREATED ID", and finally "most COUNT". */
-static int run_order(void)
+static int run_create_params(void)
 {
 	enum { MOST = 512 };
 	static struct waiting jobs[MOST];
@@ -210,6 +210,6 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	if (wish.order)
-		return run_order();
+		return run_create_params();
 	return wish.flaws ? run_flaws(w, &wish) : run_seeds(w, &wish);
 }

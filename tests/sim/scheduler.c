@@ -150,7 +150,7 @@ static void publisher_poll(struct world *w, const struct note *note)
 
 /* ---- the consumer ---- */
 
-static enum answer serve_task_ticket(struct world *w, struct note *note)
+static enum answer serve_task_message(struct world *w, struct note *note)
 {
 	tasks_decide(w, note->task);
 	return ANSWER_OK;
@@ -168,10 +168,10 @@ bool scheduler_reads(struct world *w, struct process *scheduler, const struct me
 		.owed = message->owed,
 		.message = *message};
 
-	return transact(w, scheduler, message->topic == ON_RESULTS ? serve_result : serve_task_ticket, &note);
+	return transact(w, scheduler, message->topic == ON_RESULTS ? serve_result : serve_task_message, &note);
 }
 
-/* ---- sweeps (background/sweeper.c) ---- */
+/* ---- sweeps (background/reaper.c) ---- */
 
 static enum answer serve_lost(struct world *w, struct note *note)
 {

@@ -2,7 +2,7 @@
 #include "scheduler/lifecycle/state_order.h"
 #include "tests/sim/world.h"
 
-/* States and holds: store/states/state_offers.c, store/runs/uploads.c, store/runs/holds.c. */
+/* States and holds: store/states/state_writes.c, store/runs/uploads.c, store/runs/holds.c. */
 
 /* ---- holds ---- */
 

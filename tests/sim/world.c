@@ -4,14 +4,14 @@
 #include "tests/sim/world.h"
 
 /* Enough for everything to end: holds last minutes, and a worker's machine may be away. */
-enum { CALM_STEPS = 20000, CALM_TIME = 4 * 3600 * SECOND, MOST_PPM = 500 };
+enum { CALM_STEPS = 20000, CALM_TIME = 4 * 3600 * SECOND, MAX_PPM = 500 };
 
 static void process_init(struct world *w, struct process *process, enum kind kind, int number)
 {
 	*process = (struct process){.kind = kind,
 		.number = number,
 		.life = 1,
-		.clock_ppm = kind == WORKER || kind == NOTIFIER ? (int)roll(w, 2 * MOST_PPM) - MOST_PPM : 0};
+		.clock_ppm = kind == WORKER || kind == NOTIFIER ? (int)roll(w, 2 * MAX_PPM) - MAX_PPM : 0};
 }
 
 static void tables_init(struct world *w)

@@ -376,7 +376,7 @@ struct item {
 
 struct attempt attempt_now(const struct world *w, const struct run_row *row);
 struct id job_id(int number);
-/* runs/happen.c: applies all items in one transaction, and then advances the queues. */
+/* runs/transition.c: applies all items in one transaction, and then advances the queues. */
 void db_happen(struct world *w, struct item *items, size_t count);
 void db_kick(struct world *w, int workspace);
 void db_order(struct world *w, int workspace, const struct run *run);

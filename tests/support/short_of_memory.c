@@ -31,11 +31,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { MOST_RANGES = 64 };
+enum { MAX_RANGES = 64 };
 
 static struct {
 	uintptr_t from, to;
-} ranges[MOST_RANGES];
+} ranges[MAX_RANGES];
 static atomic_int range_count;
 static _Atomic int64_t *wanted; /* the mode, the number of failed calls, the number of calls */
 static _Atomic int64_t wanted_before;
@@ -74,7 +74,7 @@ static int range_add(struct dl_phdr_info *info, size_t size, void *data)
 		return 0;
 	if (!is_named(*info->dlpi_name ? info->dlpi_name : program, data))
 		return 0;
-	for (int i = 0; i < info->dlpi_phnum && count < MOST_RANGES; i++) {
+	for (int i = 0; i < info->dlpi_phnum && count < MAX_RANGES; i++) {
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
 
 		if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X))

@@ -83,20 +83,20 @@ static void headers_are_gathered_by_name(void **state)
 static void headers_are_bounded(void **state)
 {
 	json_auto_t *headers = json_object();
-	char line[HEADER_MOST + 8] = "x-long: ";
+	char line[MAX_HEADER + 8] = "x-long: ";
 
 	(void)state;
 	memset(line + 8, 'a', sizeof(line) - 8);
 	answer_header_add(headers, line, sizeof(line));
 	assert_int_equal(json_object_size(headers), 0);
-	for (int i = 0; i < HEADERS_MOST * 2; i++) {
+	for (int i = 0; i < MAX_HEADERS * 2; i++) {
 		_cleanup_(freep) char *one = mem_printf("x-%d: 1\r\n", i);
 
 		header_add(headers, one);
 		header_add(headers, "x-same: 1\r\n");
 	}
-	assert_int_equal(json_object_size(headers), HEADERS_MOST);
-	assert_in_range(json_array_size(json_object_get(headers, "x-same")), 1, HEADERS_MOST);
+	assert_int_equal(json_object_size(headers), MAX_HEADERS);
+	assert_in_range(json_array_size(json_object_get(headers, "x-same")), 1, MAX_HEADERS);
 }
 
 int main(void)

@@ -16,13 +16,13 @@
 #include "common/json/json.h"
 #include "common/log.h"
 
-enum { LINES_MOST = 32 };
+enum { MAX_LINES = 32 };
 
 /* The lines written to standard error since capture_begin, as JSON. */
 struct capture {
 	FILE *file;
 	int before;
-	json_t *lines[LINES_MOST];
+	json_t *lines[MAX_LINES];
 	size_t count;
 };
 
@@ -50,7 +50,7 @@ static void capture_end(struct capture *capture)
 	close(capture->before);
 	rewind(capture->file);
 	while (fgets(text, sizeof(text), capture->file)) {
-		assert_true(capture->count < LINES_MOST);
+		assert_true(capture->count < MAX_LINES);
 		assert_int_equal(json_parse(text, strlen(text), &capture->lines[capture->count++], &err), 0);
 	}
 	fclose(capture->file);

@@ -51,8 +51,8 @@ static void step_is_sound(void *data, const struct run *from, const struct run_e
 
 	if (broken)
 		fail_msg("%s + %s: %s", run_statuses[from->status].name, run_event_name(event->kind), broken);
-	assert_true(v->reached_count <= MOST_REACHED);
-	assert_true(v->mark_count <= MOST_MARKS);
+	assert_true(v->reached_count <= MAX_REACHED);
+	assert_true(v->mark_count <= MAX_MARKS);
 	if (v->reached_count)
 		assert_int_equal(v->reached[v->reached_count - 1], v->run.status);
 	assert_false(v->starts && v->retries);
@@ -392,7 +392,7 @@ static void assert_abandoned(const struct run *broken)
 	assert_null(run_check(&v.run));
 	assert_status(v.run, RUN_ERRORED);
 	assert_true(v.ends_job && !v.refused && !v.starts && !v.retries && !v.signals);
-	assert_true(v.mark_count <= MOST_MARKS && v.reached_count <= MOST_REACHED);
+	assert_true(v.mark_count <= MAX_MARKS && v.reached_count <= MAX_REACHED);
 	assert_int_equal(v.holds_workspace, broken->stage == STAGE_APPLY);
 }
 

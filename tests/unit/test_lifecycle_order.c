@@ -62,7 +62,7 @@ static void test_what_is_said_of_another_attempt_is_late(void **state)
 {
 	const struct attempt now = {.id = {"job-1"}, .attempt = 2, .claimed = true};
 	const struct attempt over = {.id = {"job-1"}, .attempt = 2, .claimed = true, .lease_over = true};
-	const struct attempt waits = {.id = {"job-1"}, .attempt = 2, .lease_over = true};
+	const struct attempt waiters = {.id = {"job-1"}, .attempt = 2, .lease_over = true};
 	const struct attempt_said it = {.job = {"job-1"}, .attempt = 2};
 	const struct attempt_said before = {.job = {"job-1"}, .attempt = 1};
 	const struct attempt_said other = {.job = {"job-2"}, .attempt = 2};
@@ -76,7 +76,7 @@ static void test_what_is_said_of_another_attempt_is_late(void **state)
 	assert_true(attempt_is_late(&(struct attempt){0}, &it));
 	assert_false(attempt_is_late(&(struct attempt){0}, &run));
 	assert_true(attempt_is_late(&now, &lost));
-	assert_true(attempt_is_late(&waits, &lost));
+	assert_true(attempt_is_late(&waiters, &lost));
 	assert_false(attempt_is_late(&over, &lost));
 }
 

@@ -22,7 +22,7 @@
 #include "worker/exec/child.h"
 #include "worker/exec/etc.h"
 #include "worker/exec/sandbox.h"
-#include "worker/keeper/kin.h"
+#include "worker/keeper/proc_tree.h"
 
 struct fixture {
 	struct loop *loop;
@@ -284,7 +284,7 @@ static void a_sandbox_dies_with_its_keeper(void **state)
 	if (!run_boxed(fixture, "setsid sleep 86504 & echo ready; sleep 86504"))
 		skip();
 	wait_output(fixture, "ready");
-	kin_children(getpid(), kill_it, NULL);
+	proc_tree_children(getpid(), kill_it, NULL);
 	wait_end(fixture);
 	assert_true(WIFSIGNALED(fixture->status));
 	assert_true(nothing_is_left("86504"));

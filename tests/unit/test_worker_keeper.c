@@ -23,7 +23,7 @@
 #include "common/loop/loop.h"
 #include "worker/exec/child.h"
 #include "worker/exec/program.h"
-#include "worker/keeper/kin.h"
+#include "worker/keeper/proc_tree.h"
 
 /* A python program that prints when it is ready, and which signal interrupted it. */
 #define LISTENS                                                                                                        \
@@ -112,7 +112,7 @@ static void wait_end(struct fixture *fixture)
 	if (!fixture->ended)
 		loop_run(fixture->loop);
 	loop_timer_clear(fixture->loop, &timer);
-	assert_int_equal(kin_use(getpid(), 0).processes, 0);
+	assert_int_equal(proc_tree_use(getpid(), 0).processes, 0);
 }
 
 static const char *output_text(const struct fixture *fixture)
@@ -134,9 +134,9 @@ static void wait_output(const struct fixture *fixture, const char *wanted)
 
 static void wait_processes(int64_t wanted)
 {
-	for (int i = 0; i < 20000 && kin_use(getpid(), 0).processes != wanted; i++)
+	for (int i = 0; i < 20000 && proc_tree_use(getpid(), 0).processes != wanted; i++)
 		poll(NULL, 0, 5);
-	assert_int_equal(kin_use(getpid(), 0).processes, wanted);
+	assert_int_equal(proc_tree_use(getpid(), 0).processes, wanted);
 }
 
 static struct keeper_lease lease_of(int64_t interrupt_ms, int64_t kill_ms)
@@ -184,7 +184,7 @@ static void when_the_keeper_is_killed_nothing_is_left(void **state)
 	start(fixture, ESCAPES, &(struct keeper_terms){.in_order = true});
 	wait_output(fixture, "ready");
 	wait_processes(6);
-	kin_children(getpid(), first_child, &keeper);
+	proc_tree_children(getpid(), first_child, &keeper);
 	kill(keeper, SIGKILL);
 	wait_end(fixture);
 	assert_int_equal(WTERMSIG(fixture->report.status), SIGKILL);
@@ -216,8 +216,8 @@ static void what_it_was_told_last_does_not_hide_how_the_program_ended(void **sta
 
 	start(fixture, "echo ready; exec sleep 3600", &(struct keeper_terms){.lease = lease});
 	wait_output(fixture, "ready");
-	kin_children(getpid(), first_child, &keeper);
-	kin_children(keeper, first_child, &program);
+	proc_tree_children(getpid(), first_child, &keeper);
+	proc_tree_children(keeper, first_child, &program);
 	kill(keeper, SIGSTOP);
 	for (int i = 0; i < 20; i++)
 		child_renew(fixture->child, &lease);
@@ -243,7 +243,7 @@ static void when_its_worker_is_killed_nothing_is_left(void **state)
 	/* Orphaned processes are reparented to this one, which reaps them. */
 	while (waitpid(-1, NULL, 0) > 0)
 		;
-	assert_int_equal(kin_use(getpid(), 0).processes, 0);
+	assert_int_equal(proc_tree_use(getpid(), 0).processes, 0);
 }
 
 /* ---- without a worker ---- */
@@ -300,7 +300,7 @@ static void wait_orphans(void)
 {
 	while (waitpid(-1, NULL, 0) > 0)
 		;
-	assert_int_equal(kin_use(getpid(), 0).processes, 0);
+	assert_int_equal(proc_tree_use(getpid(), 0).processes, 0);
 }
 
 static struct keeper_terms apply_terms(int64_t grace_ms)
@@ -529,11 +529,11 @@ static void the_deadline_holds_while_the_worker_is_stopped(void **state)
 	}
 	assert_int_equal(waitpid(worker, &status, WUNTRACED), worker);
 	assert_true(WIFSTOPPED(status));
-	kin_children(worker, first_child, &keeper);
+	proc_tree_children(worker, first_child, &keeper);
 	wait_output(fixture, "interrupted");
 	wait_dead(keeper); /* it exits after the last of its processes */
 	assert_true(clock_boot_ms() >= terms.deadline.kill_ms);
-	assert_int_equal(kin_use(worker, 0).processes, 1); /* an unreaped zombie */
+	assert_int_equal(proc_tree_use(worker, 0).processes, 1); /* an unreaped zombie */
 	kill(worker, SIGCONT);
 	assert_int_equal(waitpid(worker, &status, 0), worker);
 	assert_int_equal(status, 0);
@@ -627,7 +627,7 @@ static void files_in_memory_count_as_memory(void **state)
 		"os.fork()\nprint('written', flush=True)\nsignal.pause()\"",
 		&terms);
 	wait_output(fixture, "written\nwritten");
-	assert_in_range(kin_use(getpid(), 0).memory, 60 << 20, 100 << 20);
+	assert_in_range(proc_tree_use(getpid(), 0).memory, 60 << 20, 100 << 20);
 	child_kill(fixture->child);
 	wait_end(fixture);
 	assert_int_equal(fixture->report.why, KEEPER_ENDED);
@@ -689,7 +689,7 @@ static void deleted_files_that_are_open_are_counted(void **state)
 		"flush=True)\nsignal.pause()\"",
 		&terms);
 	wait_output(fixture, "written");
-	assert_in_range(kin_use(getpid(), 0).deleted, 20 << 20, 21 << 20);
+	assert_in_range(proc_tree_use(getpid(), 0).deleted, 20 << 20, 21 << 20);
 	child_kill(fixture->child);
 	wait_end(fixture);
 }

@@ -21,7 +21,7 @@
 #include "worker/limits/quota.h"
 #include "worker/exec/workdir.h"
 
-enum { MOST_FILES = 2 * QUOTA_IDS, BLOCK = 4096 };
+enum { MAX_FILES = 2 * QUOTA_IDS, BLOCK = 4096 };
 
 static const int64_t limit = 50 << 20;
 
@@ -35,7 +35,7 @@ static struct {
 	struct {
 		ino_t inode;
 		struct fsxattr attributes;
-	} files[MOST_FILES];
+	} files[MAX_FILES];
 	size_t count;
 } disk;
 
@@ -47,7 +47,7 @@ static struct fsxattr *attributes_of(int fd)
 	for (size_t i = 0; i < disk.count; i++)
 		if (disk.files[i].inode == info.st_ino)
 			return &disk.files[i].attributes;
-	assert_true(disk.count < MOST_FILES);
+	assert_true(disk.count < MAX_FILES);
 	memset(&disk.files[disk.count], 0, sizeof(disk.files[0]));
 	disk.files[disk.count].inode = info.st_ino;
 	return &disk.files[disk.count++].attributes;

@@ -244,12 +244,12 @@ static void an_error_is_told_in_its_own_words(void **state)
 
 /* ---- batches ---- */
 
-enum { MOST_SENT = 20 };
+enum { MAX_SENT = 20 };
 
 struct sender {
 	struct channel channel;
-	int statuses[MOST_SENT]; /* -1: no answer yet */
-	char bodies[MOST_SENT][64];
+	int statuses[MAX_SENT]; /* -1: no answer yet */
+	char bodies[MAX_SENT][64];
 	size_t sent, answered;
 	bool close_first; /* with the first answer */
 };
@@ -289,7 +289,7 @@ static void send_spec(struct sender *sender, struct transfer_spec spec)
 	channel_send(&sender->channel, &spec, sending_answered, sending);
 }
 
-static void send_text(struct sender *sender, const char *path, const char *text, enum parcelled parcelled)
+static void send_text(struct sender *sender, const char *path, const char *text, enum batched batched)
 {
 	send_spec(sender,
 		(struct transfer_spec){.method = "PUT",
@@ -297,7 +297,7 @@ static void send_text(struct sender *sender, const char *path, const char *text,
 			.body = text,
 			.body_len = strlen(text),
 			.expects_refusal = text_starts(path, "log"),
-			.parcelled = parcelled});
+			.batched = batched});
 }
 
 static void sender_end(struct sender *sender)
@@ -316,9 +316,9 @@ static void what_is_sent_in_a_turn_goes_in_one_request(void **state)
 	(void)state;
 	SCRIPT({204, NULL}, {200, "{\"parts\":[{\"status\":409,\"body\":{\"length\":3}},{\"status\":204}]}"});
 	sender_begin(&sender);
-	send_text(&sender, "log?offset=0", "one", IN_PARCEL);
+	send_text(&sender, "log?offset=0", "one", IN_BATCH);
 	send_text(&sender, "cost", "c", ALONE);
-	send_text(&sender, "plan", "two", IN_PARCEL);
+	send_text(&sender, "plan", "two", IN_BATCH);
 	loop_run(script.loop);
 	assert_string_equal(
 		script.seen, "PUT cost c|" PARCEL(PART("log?offset=0", "3") "," PART("plan", "3"), "onetwo"));
@@ -340,7 +340,7 @@ static void what_is_not_urgent_goes_along_or_a_moment_later(void **state)
 	send_text(&sender, "init", "i", IN_PARCEL_LATER);
 	run_ms(1);
 	assert_string_equal(script.seen, "");
-	send_text(&sender, "plan", "p", IN_PARCEL);
+	send_text(&sender, "plan", "p", IN_BATCH);
 	loop_run(script.loop);
 	assert_string_equal(script.seen, PARCEL(PART("init", "1") "," PART("plan", "1"), "ip"));
 	script.seen[0] = '\0';
@@ -358,7 +358,7 @@ static void a_part_that_is_refused_means_that_the_attempt_is_over(void **state)
 	SCRIPT({200, "{\"parts\":[{\"status\":204},{\"status\":404},{\"status\":204}]}"});
 	sender_begin(&sender);
 	for (int i = 0; i < 3; i++)
-		send_text(&sender, "plan", "p", IN_PARCEL);
+		send_text(&sender, "plan", "p", IN_BATCH);
 	loop_run(script.loop);
 	assert_true(sender.channel.over);
 	assert_int_equal(sender.statuses[0], 204);
@@ -367,7 +367,7 @@ static void a_part_that_is_refused_means_that_the_attempt_is_over(void **state)
 	sender_end(&sender);
 }
 
-static void a_parcel_without_an_answer_is_sent_again_and_so_is_a_part(void **state)
+static void a_batch_without_an_answer_is_sent_again_and_so_is_a_part(void **state)
 {
 	struct sender sender;
 
@@ -375,8 +375,8 @@ static void a_parcel_without_an_answer_is_sent_again_and_so_is_a_part(void **sta
 	SCRIPT({0, NULL}, {200, "no answer of ours"}, {503, NULL},
 		{200, "{\"parts\":[{\"status\":204},{\"status\":500}]}"}, {204, NULL});
 	sender_begin(&sender);
-	send_text(&sender, "log?offset=0", "l", IN_PARCEL);
-	send_text(&sender, "plan", "p", IN_PARCEL);
+	send_text(&sender, "log?offset=0", "l", IN_BATCH);
+	send_text(&sender, "plan", "p", IN_BATCH);
 	loop_run(script.loop);
 	assert_int_equal(script.asked, 5);
 	assert_int_equal(sender.statuses[0], 204);
@@ -392,8 +392,8 @@ static void one_that_is_refused_as_a_whole_is_so_for_each(void **state)
 	(void)state;
 	SCRIPT({413, "{\"errors\":[]}"});
 	sender_begin(&sender);
-	send_text(&sender, "plan", "p", IN_PARCEL);
-	send_text(&sender, "init", "i", IN_PARCEL);
+	send_text(&sender, "plan", "p", IN_BATCH);
+	send_text(&sender, "init", "i", IN_BATCH);
 	loop_run(script.loop);
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(sender.statuses[i], 413);
@@ -411,10 +411,10 @@ static void what_is_large_or_too_many_goes_in_several(void **state)
 	SCRIPT({204, NULL});
 	sender_begin(&sender);
 	memset(large, 'x', 120 * 1024 - 1);
-	send_text(&sender, "plan", large, IN_PARCEL);
+	send_text(&sender, "plan", large, IN_BATCH);
 	large[60 * 1024] = '\0';
-	send_text(&sender, "plan", large, IN_PARCEL);
-	send_text(&sender, "init", large, IN_PARCEL);
+	send_text(&sender, "plan", large, IN_BATCH);
+	send_text(&sender, "init", large, IN_BATCH);
 	loop_run(script.loop);
 	assert_int_equal(script.asked, 3);
 	assert_int_equal(sender.answered, 3);
@@ -423,7 +423,7 @@ static void what_is_large_or_too_many_goes_in_several(void **state)
 	SCRIPT({400, NULL});
 	sender_begin(&sender);
 	while (sender.sent < 18)
-		send_text(&sender, "plan", "p", IN_PARCEL);
+		send_text(&sender, "plan", "p", IN_BATCH);
 	loop_run(script.loop);
 	assert_int_equal(script.asked, 2);
 	assert_int_equal(sender.answered, 18);
@@ -443,7 +443,7 @@ static void a_small_file_is_a_part(void **state)
 		assert_int_equal(write(fds[i], i ? "two" : "one", 3), 3);
 		send_spec(&sender,
 			(struct transfer_spec){
-				.method = "PUT", .path = "plan", .body_fd = fds[i], .parcelled = IN_PARCEL});
+				.method = "PUT", .path = "plan", .body_fd = fds[i], .batched = IN_BATCH});
 	}
 	loop_run(script.loop);
 	assert_string_equal(script.seen, PARCEL(PART("plan", "3") "," PART("plan", "3"), "onetwo"));
@@ -459,11 +459,11 @@ static void an_answer_may_lead_to_the_channels_end(void **state)
 	SCRIPT({200, "{\"parts\":[{\"status\":204},{\"status\":204}]}"});
 	sender_begin(&sender);
 	sender.close_first = true;
-	send_text(&sender, "plan", "p", IN_PARCEL);
+	send_text(&sender, "plan", "p", IN_BATCH);
 	sender.sent--; /* the second request's data belongs to this test */
 	struct sending left = {&sender, 1};
 	channel_send(&sender.channel,
-		&(struct transfer_spec){.method = "PUT", .path = "init", .what = "x", .parcelled = IN_PARCEL},
+		&(struct transfer_spec){.method = "PUT", .path = "init", .what = "x", .batched = IN_BATCH},
 		sending_answered, &left);
 	loop_run(script.loop);
 	assert_int_equal(sender.answered, 1);
@@ -1645,7 +1645,7 @@ int main(void)
 		cmocka_unit_test(what_is_sent_in_a_turn_goes_in_one_request),
 		cmocka_unit_test(what_is_not_urgent_goes_along_or_a_moment_later),
 		cmocka_unit_test(a_part_that_is_refused_means_that_the_attempt_is_over),
-		cmocka_unit_test(a_parcel_without_an_answer_is_sent_again_and_so_is_a_part),
+		cmocka_unit_test(a_batch_without_an_answer_is_sent_again_and_so_is_a_part),
 		cmocka_unit_test(one_that_is_refused_as_a_whole_is_so_for_each),
 		cmocka_unit_test(what_is_large_or_too_many_goes_in_several),
 		cmocka_unit_test(a_small_file_is_a_part),

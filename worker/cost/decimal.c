@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* 10^38 is the last power that fits. */
-enum { MOST_SCALE = 38, MOST_EXPONENT = 99 };
+enum { MAX_SCALE = 38, MAX_EXPONENT = 99 };
 
 static const struct decimal broken_value = {.broken = true};
 
@@ -17,7 +17,7 @@ static struct decimal trimmed(struct decimal value)
 		value.units /= 10;
 		value.scale--;
 	}
-	return value.scale > MOST_SCALE ? broken_value : value;
+	return value.scale > MAX_SCALE ? broken_value : value;
 }
 
 /* The same value with more digits after the point. */
@@ -68,7 +68,7 @@ static int exponent_apply(const char *at, struct decimal *value)
 	if (*at != 'e' && *at != 'E')
 		return -1;
 	at += at[1] == '+' ? 2 : 1;
-	if (isspace((unsigned char)*at) || *at == '+' || text_number(at, -MOST_EXPONENT, MOST_EXPONENT, &exponent) < 0)
+	if (isspace((unsigned char)*at) || *at == '+' || text_number(at, -MAX_EXPONENT, MAX_EXPONENT, &exponent) < 0)
 		return -1;
 	value->scale -= (int)exponent;
 	if (value->scale < 0) {

@@ -16,7 +16,7 @@
 #include "worker/exec/child.h"
 #include "worker/packages/download.h"
 
-enum { MOST_ENGINES = 64, OUTPUT_LIMIT = 64 * 1024, VERSION_MS = 60 * 1000 };
+enum { MAX_ENGINES = 64, OUTPUT_LIMIT = 64 * 1024, VERSION_MS = 60 * 1000 };
 
 /* A binary and the version that it reported. `size` and `changed` tell whether the file is still the same. */
 struct known_engine {
@@ -41,7 +41,7 @@ struct engines {
 	struct loop *loop;
 	const char *fixed;
 	const char *folder;
-	struct known_engine known[MOST_ENGINES];
+	struct known_engine known[MAX_ENGINES];
 	size_t known_count;
 	char *asking;   /* the binary whose version is being read */
 	int asking_out; /* read end of its output */
@@ -85,7 +85,7 @@ int engine_version_read(const char *text, struct version *ret_version, bool *ret
 /* ---- available binaries ---- */
 
 struct paths {
-	char *items[MOST_ENGINES];
+	char *items[MAX_ENGINES];
 	size_t count;
 };
 
@@ -100,7 +100,7 @@ static bool paths_add(struct paths *paths, const char *path)
 	char *real = access(path, X_OK) == 0 ? realpath(path, NULL) : NULL;
 	struct stat info;
 
-	if (!real || paths->count == MOST_ENGINES || stat(real, &info) < 0 || !S_ISREG(info.st_mode)) {
+	if (!real || paths->count == MAX_ENGINES || stat(real, &info) < 0 || !S_ISREG(info.st_mode)) {
 		free(real);
 		return false;
 	}
@@ -183,7 +183,7 @@ static struct known_engine *known_place(struct engines *engines, const char *pat
 	for (size_t i = 0; !place && i < engines->known_count; i++)
 		if (text_equal(engines->known[i].engine.path, path))
 			place = &engines->known[i];
-	if (!place && engines->known_count < MOST_ENGINES)
+	if (!place && engines->known_count < MAX_ENGINES)
 		place = &engines->known[engines->known_count++];
 	if (!place)
 		place = &engines->known[0];

@@ -7,7 +7,7 @@
 #include "common/err.h"
 #include "worker/exec/beneath.h"
 
-enum { MOST_KEPT = 256, LARGEST = 256 << 20 };
+enum { MAX_KEPT = 256, LARGEST = 256 << 20 };
 
 static const long long most_bytes = 1LL << 30;
 
@@ -107,7 +107,7 @@ int inits_find(struct inits *inits, const char *key, int64_t now_ms, char ret_di
 
 static void make_room(struct inits *inits)
 {
-	while (inits->kept && (inits->count > MOST_KEPT || inits->bytes > most_bytes)) {
+	while (inits->kept && (inits->count > MAX_KEPT || inits->bytes > most_bytes)) {
 		struct kept_init **last = &inits->kept;
 
 		while ((*last)->next)

@@ -14,7 +14,7 @@
 #include "common/err.h"
 #include "common/loop/loop.h"
 #include "worker/exec/program.h"
-#include "worker/keeper/kin.h"
+#include "worker/keeper/proc_tree.h"
 
 enum { SWEEP_MS = 5 };
 
@@ -103,7 +103,7 @@ static void stray_kill(void *data, pid_t pid)
 	if (is_keeper(pid))
 		return;
 	*left = true;
-	kin_kill(pid);
+	proc_tree_kill(pid);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, WNOHANG);
 }
@@ -113,7 +113,7 @@ static bool strays_kill(void)
 {
 	bool left = false;
 
-	kin_children(getpid(), stray_kill, &left);
+	proc_tree_children(getpid(), stray_kill, &left);
 	return left;
 }
 
@@ -182,7 +182,7 @@ int child_check(struct err *err)
 	if (access(keeper_path(), X_OK) < 0)
 		return err_set(err, ERR_INTERNAL, "%s, which belongs beside runyard-worker, can't be started: %s",
 			keeper_path(), strerror(errno));
-	if (!kin_can_be_seen())
+	if (!proc_tree_can_be_seen())
 		return err_set(err, ERR_INTERNAL,
 			"the kernel does not tell of processes' children (/proc/*/task/*/children, "
 			"CONFIG_PROC_CHILDREN), without which a job's can't be found");

@@ -49,7 +49,7 @@ int child_start(struct loop *loop, const struct child_spec *spec, child_fn fn, v
 /* A memory file for the output of a program and its descendants. They open it for appending: for such files, the
  * kernel does not order writers that share a position, and one would overwrite another. -1 and errno. */
 int child_output(void);
-/* The process id of its keeper, the ancestor of all its processes (keeper/kin.h). */
+/* The process id of its keeper, the ancestor of all its processes (keeper/proc_tree.h). */
 pid_t child_keeper(const struct child *child);
 /* Extends its lease. */
 void child_renew(struct child *child, const struct keeper_lease *lease);

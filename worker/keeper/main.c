@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "worker/keeper/keeper.h"
-#include "worker/keeper/kin.h"
+#include "worker/keeper/proc_tree.h"
 
 enum { LOOK_MS = 250, SWEEP_MS = 5, ASIDE_NICE = 10, CHUNK = 64 * 1024 };
 
@@ -95,7 +95,7 @@ static void become(struct keeper *keeper, char **argv, pid_t parent)
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	limit_set(RLIMIT_FSIZE, keeper->terms.limits.file_size);
 	limit_set(RLIMIT_AS, keeper->terms.limits.addresses);
-	if (keeper->terms.aside)
+	if (keeper->terms.pool)
 		setpriority(PRIO_PROCESS, 0, ASIDE_NICE);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (getppid() == parent && entered)
@@ -192,14 +192,14 @@ static void limit_check(struct keeper *keeper, int64_t used, int64_t most, enum 
 static void limits_check(struct keeper *keeper, int64_t now)
 {
 	const struct keeper_limits *limits = &keeper->terms.limits;
-	struct kin_use use;
+	struct proc_tree_use use;
 
 	if (keeper->stop_by && now >= keeper->stop_by)
 		keeper->killing = true;
 	if (!keeper->look_at || now < keeper->look_at)
 		return;
 	keeper->look_at = now + LOOK_MS;
-	use = kin_use(getpid(), 0);
+	use = proc_tree_use(getpid(), 0);
 	limit_check(keeper, use.memory, limits->memory, KEEPER_MEMORY);
 	limit_check(keeper, use.processes, limits->processes, KEEPER_PROCESSES);
 }
@@ -221,7 +221,7 @@ static void worker_gone(struct keeper *keeper)
 /* Waits for the engine's handler, because an earlier interrupt is lost. */
 static void orphan_check(struct keeper *keeper)
 {
-	if (keeper->orphaned && keeper->terms.in_order && !keeper->interrupted && kin_handles(getpid(), SIGINT))
+	if (keeper->orphaned && keeper->terms.in_order && !keeper->interrupted && proc_tree_handles(getpid(), SIGINT))
 		interrupt(keeper);
 }
 
@@ -317,7 +317,7 @@ static void keeper_run(struct keeper *keeper)
 			orphan_check(keeper);
 		}
 		if (keeper->killing && !keeper->alone)
-			kin_kill(getpid());
+			proc_tree_kill(getpid());
 	}
 	if (keeper->orphaned)
 		output_copy(keeper);

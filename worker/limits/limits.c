@@ -10,7 +10,7 @@
 #include "worker/exec/child.h"
 #include "worker/limits/measure.h"
 #include "worker/runtime/job.h"
-#include "worker/keeper/kin.h"
+#include "worker/keeper/proc_tree.h"
 #include "worker/metrics.h"
 
 enum { LOOK_MS = 1000, LOOK_SHARE = 20 };
@@ -179,7 +179,7 @@ static void look(void *data)
 
 	job->limits.disk_bytes = measure_folder(job->dir.top, job->host->limits->disk << 20);
 	if (job->limits.keeper && fstat(job->dir.top, &info) == 0)
-		job->limits.disk_bytes += kin_use(job->limits.keeper, info.st_dev).deleted;
+		job->limits.disk_bytes += proc_tree_use(job->limits.keeper, info.st_dev).deleted;
 	job->limits.disk_ms = clock_mono_ms() - begun;
 }
 

@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "worker/keeper/kin.h"
+#include "worker/keeper/proc_tree.h"
 #include "worker/network/holder.h"
 
 enum { RULE_PRIORITY = 1000, LOCAL_PRIORITY = 32765, SWEEP_MS = 5, ARGUMENTS_MAX = 64 };
@@ -362,7 +362,7 @@ static void wait_for_end(int signals)
 static void kill_rest(void)
 {
 	while (!reap()) {
-		kin_kill(getpid());
+		proc_tree_kill(getpid());
 		poll(NULL, 0, SWEEP_MS);
 	}
 }

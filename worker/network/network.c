@@ -16,7 +16,7 @@
 #include "common/loop/loop.h"
 #include "worker/exec/child.h"
 #include "worker/exec/program.h"
-#include "worker/keeper/kin.h"
+#include "worker/keeper/proc_tree.h"
 #include "worker/network/facts.h"
 
 enum { READY_MS = 30 * 1000, PROBE_SECONDS = 10 };

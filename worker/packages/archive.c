@@ -267,7 +267,7 @@ static int unpack_all(struct unpacking *unpacking, struct err *err)
 int archive_unpack(int fd, int folder, const struct archive_spec *spec, struct err *err)
 {
 	_cleanup_(unpacking_release) struct unpacking unpacking = {
-		.archive = mem_there(archive_read_new()), .folder = folder, .spec = spec};
+		.archive = mem_check(archive_read_new()), .folder = folder, .spec = spec};
 
 	if (archive_read_support_filter_gzip(unpacking.archive) != ARCHIVE_OK ||
 		archive_read_support_format_tar(unpacking.archive) != ARCHIVE_OK)

@@ -46,7 +46,7 @@ static int failed(struct packing *packing)
 
 static int write_header(struct packing *packing, const char *path, const struct stat *info, const char *target)
 {
-	_cleanup_(entry_freep) struct archive_entry *entry = mem_there(archive_entry_new());
+	_cleanup_(entry_freep) struct archive_entry *entry = mem_check(archive_entry_new());
 
 	archive_entry_set_pathname(entry, path);
 	archive_entry_set_mode(entry, info->st_mode);
@@ -137,7 +137,7 @@ static int pack_name(struct packing *packing, int folder, const char *name, cons
 int archive_pack(int fd, int folder, const char *const *names, const struct archive_bounds *bounds, struct err *err)
 {
 	_cleanup_(packing_release) struct packing packing = {
-		.archive = mem_there(archive_write_new()), .bounds = bounds, .err = err};
+		.archive = mem_check(archive_write_new()), .bounds = bounds, .err = err};
 
 	if (archive_write_add_filter_gzip(packing.archive) != ARCHIVE_OK ||
 		archive_write_set_format_gnutar(packing.archive) != ARCHIVE_OK ||

@@ -203,7 +203,7 @@ static int engine_extract(struct downloads *downloads)
 {
 	_cleanup_(closep) int draft =
 		beneath_open(downloads->part, draft_name, O_WRONLY | O_CREAT | O_TRUNC | O_EXCL, 0755);
-	struct archive *archive = mem_there(archive_read_new());
+	struct archive *archive = mem_check(archive_read_new());
 	int status;
 
 	if (draft < 0) {

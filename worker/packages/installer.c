@@ -344,7 +344,7 @@ static int start_child(struct installer *installer, const struct sandbox_start *
 		.terms = {.limits = {.memory = limits->memory << 20,
 				  .processes = limits->processes,
 				  .file_size = limits->disk << 20},
-			.aside = true},
+			.pool = true},
 	};
 
 	if (installer->network && !spec.network)

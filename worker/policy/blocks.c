@@ -7,7 +7,7 @@
 #include "common/buf.h"
 #include "common/err.h"
 
-enum { MOST_NESTED = 64 };
+enum { MAX_NESTED = 64 };
 
 struct reader {
 	const char *text, *at, *end;
@@ -130,7 +130,7 @@ static int skip_template(struct reader *reader)
 {
 	int status;
 
-	if (++reader->templates > MOST_NESTED)
+	if (++reader->templates > MAX_NESTED)
 		return wrong(reader, "templates are nested too deeply");
 	reader->at++;
 	status = skip_brackets(reader);
@@ -219,7 +219,7 @@ static int skip_brackets(struct reader *reader)
 
 		if (skip_one(reader) < 0)
 			return -1;
-		if (strchr("{[(", c) && c && ++depth > MOST_NESTED)
+		if (strchr("{[(", c) && c && ++depth > MAX_NESTED)
 			return wrong(reader, "brackets are nested too deeply");
 		if (strchr("}])", c) && c && --depth == 0)
 			return 0;

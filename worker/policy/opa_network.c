@@ -10,7 +10,7 @@
 #include "common/json/json.h"
 #include "worker/exec/beneath.h"
 
-enum { SOURCE_LIMIT = 16 << 20, MOST_DEEP = 100 };
+enum { SOURCE_LIMIT = 16 << 20, MAX_DEEP = 100 };
 
 static bool has_word(const struct buf *text, const char *word)
 {
@@ -37,7 +37,7 @@ static bool folder_wants(int fd, int depth)
 	struct dirent *entry;
 	bool wants = false;
 
-	if (!list || depth > MOST_DEEP) {
+	if (!list || depth > MAX_DEEP) {
 		if (list)
 			closedir(list);
 		else

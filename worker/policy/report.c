@@ -7,7 +7,7 @@
 #include "common/err.h"
 #include "worker/upload/redact.h"
 
-enum { DOCUMENT_TEXT_MOST = 16 << 20 };
+enum { MAX_DOCUMENT_TEXT = 16 << 20 };
 
 static const char *const verdict_names[] = {
 	[VERDICT_PASSED] = "passed",
@@ -158,7 +158,7 @@ static size_t sets_in_error(const struct policy_sets *sets)
 
 static char *text_of_all(const struct policy_sets *sets, const struct evaluator *evaluator)
 {
-	struct buf out = BUF_INIT(DOCUMENT_TEXT_MOST);
+	struct buf out = BUF_INIT(MAX_DOCUMENT_TEXT);
 	char sentence[RESULT_ERROR_SIZE];
 	enum outcome outcome = report_conclude(sets, evaluator, sentence, sizeof(sentence));
 	size_t broken = sets_in_error(sets);

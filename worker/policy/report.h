@@ -11,7 +11,7 @@ struct redactor;
 
 enum {
 	POLICY_OUTPUT_KEPT = 64 * 1024, /* bytes kept of one policy's output; the rest is cut, with a note */
-	POLICY_PRINT_MOST = 512 * 1024, /* a policy that prints more bytes is stopped */
+	MAX_POLICY_PRINT = 512 * 1024,  /* a policy that prints more bytes is stopped */
 };
 
 /* Adds a policy's outcome to its set. */

@@ -18,7 +18,7 @@
 
 static const struct archive_bounds bounds = {.files = 20 * 1000, .bytes = (size_t)256 << 20};
 
-enum { ARCHIVE_LIMIT = 64 << 20, CONFIGURATION_LIMIT = 4 << 20, NAME_MOST = 100 };
+enum { ARCHIVE_LIMIT = 64 << 20, CONFIGURATION_LIMIT = 4 << 20, MAX_NAME = 100 };
 
 /* ---- the document ---- */
 
@@ -106,7 +106,7 @@ static bool name_fits(const char *name)
 	for (size_t i = 0; i < len; i++)
 		if (!isalnum((unsigned char)name[i]) && !strchr("_-", name[i]))
 			return false;
-	return len > 0 && len <= NAME_MOST;
+	return len > 0 && len <= MAX_NAME;
 }
 
 /* Writes each single policy to a file or folder of its own. So one that does not compile, or that has another's package

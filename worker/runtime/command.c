@@ -181,7 +181,7 @@ void command_failed(struct job *job, const char *name, int code, const char *err
 {
 	char first[sizeof(job->result.error)] = "";
 
-	if (job->aside) {
+	if (job->pool) {
 		log_warn("a plan can't be shown", "run", job->result.run.text, "command", name, "output", errors, NULL);
 		return;
 	}

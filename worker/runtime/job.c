@@ -189,7 +189,7 @@ static void outcome_settle(struct job *job)
 void job_report(struct job *job)
 {
 	outcome_settle(job);
-	job->decided = job->reported = job->aside = true;
+	job->decided = job->reported = job->pool = true;
 	job->lease = (struct keeper_lease){0}; /* it no longer holds anything that another worker could be given */
 	job->host->reported(job->host->data, job, &job->result);
 }
@@ -397,7 +397,7 @@ struct keeper_terms job_terms(struct job *job, const struct child_kind *kind)
 	job->child_kind = *kind;
 	job->child_spoke = job->interrupt_due = false;
 	terms = (struct keeper_terms){
-		.lease = job->lease, .in_order = kind->in_order, .outlives = kind->outlives, .aside = job->aside};
+		.lease = job->lease, .in_order = kind->in_order, .outlives = kind->outlives, .pool = job->pool};
 	limits_terms(job, &terms);
 	return terms;
 }

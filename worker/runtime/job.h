@@ -82,7 +82,7 @@ struct job_host {
 	int jobs;                  /* descriptor of the folder that job folders are made in */
 	const char *jobs_path;
 	/* Whether a job of that run goes on here after it has reported. */
-	bool (*aside)(void *data, const char *run);
+	bool (*pool)(void *data, const char *run);
 	/* Receives the result of a job that goes on (rule 6). */
 	void (*reported)(void *data, const struct job *job, const struct job_result *result);
 	/* Called once. `result` is NULL if the job was lost or has already reported. The job is freed afterwards. */
@@ -108,7 +108,7 @@ struct job {
 	json_t *unrecorded; /* an apply's unrecorded resources (upload/unrecorded.h), or NULL; owned */
 	bool lost;
 	bool reported; /* the result is given */
-	bool aside;    /* the current work does not affect the result */
+	bool pool;     /* the current work does not affect the result */
 	enum stop stop;
 	bool abandoned; /* stopped because the worker ends, not on a user's request */
 

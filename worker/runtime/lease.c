@@ -257,7 +257,7 @@ static void registered(struct lease *lease, const json_t *answer)
 	atomic_store(&lease->ready, true);
 	log_info("registered", "worker", lease->id, "pool", json_string_at(answer, "pool"), NULL);
 	if (topic)
-		tickets_subscribe(lease->worker->tickets, topic, text_or_empty(json_string_at(answer, "pool")));
+		kafka_client_subscribe(lease->worker->client, topic, text_or_empty(json_string_at(answer, "pool")));
 	loop_timer_set(lease->worker->loop, &lease->timer, jitter(lease->lease_ms / 4), beat, lease);
 	claims_begin(lease->worker->claims);
 }
@@ -328,7 +328,7 @@ static json_t *heartbeat_body(const struct worker *worker)
 	unsent_each(worker->host.unsent, list_unsent, jobs);
 	return json_pack("{sIsIsbsososo}", "free", (json_int_t)slots_free(worker), "slots",
 		(json_int_t)worker->options.slots, "draining", worker->draining, "partitions",
-		tickets_partitions(worker->tickets), "jobs", jobs, "capabilities", capabilities_now(worker));
+		kafka_client_partitions(worker->client), "jobs", jobs, "capabilities", capabilities_now(worker));
 }
 
 static void job_heard(struct lease *lease, const struct keeper_lease *renewed, const json_t *item)

@@ -26,9 +26,9 @@ static void show_busy(const struct worker *worker)
 
 size_t slots_free(const struct worker *worker)
 {
-	size_t slots = (size_t)worker->options.slots, taken = running(worker), aside = worker->busy - taken;
+	size_t slots = (size_t)worker->options.slots, taken = running(worker), pool = worker->busy - taken;
 
-	taken += aside > SLOTS_ASIDE ? aside - SLOTS_ASIDE : 0;
+	taken += pool > SLOTS_ASIDE ? pool - SLOTS_ASIDE : 0;
 	return worker->draining || !worker->capable || disk_low(worker->disk) || taken >= slots ? 0 : slots - taken;
 }
 

@@ -18,7 +18,7 @@ struct lease;
 struct claims;
 struct control;
 struct disk;
-struct tickets;
+struct kafka_client;
 
 /* One job that has reported but goes on takes no slot. A second one keeps its slot. */
 enum { SLOTS_ASIDE = 1 };
@@ -41,12 +41,12 @@ struct worker {
 	json_t *capabilities; /* capabilities.h; owned; NULL until the first detection */
 	atomic_bool capable;  /* the worker can run something */
 	struct results *results;
-	struct tickets *tickets; /* tickets.h: Kafka */
-	struct lease *lease;     /* lease.h: registration and heartbeats */
-	struct claims *claims;   /* claim.h */
-	struct control *control; /* control.h: stop requests */
-	struct disk *disk;       /* disk.h: free space */
-	struct job **jobs;       /* running jobs; `busy` of them, room for options.slots + SLOTS_ASIDE */
+	struct kafka_client *client; /* tickets.h: Kafka */
+	struct lease *lease;         /* lease.h: registration and heartbeats */
+	struct claims *claims;       /* claim.h */
+	struct control *control;     /* control.h: stop requests */
+	struct disk *disk;           /* disk.h: free space */
+	struct job **jobs;           /* running jobs; `busy` of them, room for options.slots + SLOTS_ASIDE */
 	size_t busy;
 	bool draining;
 	bool refused;      /* its agent token was revoked */

@@ -12,7 +12,7 @@
 #include "worker/scheduler_client/kafka_client.h"
 #include "worker/runtime/worker.h"
 
-enum { IDLE_MS = 2000, CALM_MS = 100, FRUITLESS_MS = 25, MOST_FRUITLESS = 7 };
+enum { IDLE_MS = 2000, CALM_MS = 100, FRUITLESS_MS = 25, MAX_FRUITLESS = 7 };
 
 struct claims {
 	struct worker *worker;
@@ -112,7 +112,7 @@ static size_t jobs_start(struct claims *claims, const struct fetch_answer *answe
  * workers may always be faster. */
 static int64_t rest_ms(const struct claims *claims)
 {
-	int times = claims->fruitless < MOST_FRUITLESS ? claims->fruitless : MOST_FRUITLESS;
+	int times = claims->fruitless < MAX_FRUITLESS ? claims->fruitless : MAX_FRUITLESS;
 
 	return times > 1 ? jitter(FRUITLESS_MS << (times - 1)) : 0;
 }
@@ -124,7 +124,7 @@ static void claim_heard(struct claims *claims, const struct fetch_answer *answer
 	backoff_reset(&claims->claim_backoff);
 	claims->fruitless = jobs || claims->sent_ms - claims->waited_ms >= CALM_MS ? 0 : claims->fruitless + 1;
 	metric_addf(M_CLAIMS, 1, "outcome=\"%s\"", jobs ? "jobs" : "none");
-	tickets_answered(claims->worker->tickets);
+	kafka_client_answered(claims->worker->client);
 	if (jobs || rest_ms(claims) == 0)
 		go_on(claims);
 	else
@@ -144,7 +144,7 @@ static void claim_answered(void *data, struct fetch_answer *answer)
 		metric_addf(M_CLAIMS, 1, "outcome=\"failed\"");
 		go_on_after(claims, backoff_next(&claims->claim_backoff, answer->retry_after), claim_send);
 	}
-	tickets_go_on(claims->worker->tickets);
+	kafka_client_go_on(claims->worker->client);
 }
 
 static void claim_send(void *data)
@@ -155,7 +155,7 @@ static void claim_send(void *data)
 	if (!may_ask(claims))
 		return;
 	loop_timer_clear(worker->loop, &claims->timer);
-	tickets_asked(worker->tickets);
+	kafka_client_asked(worker->client);
 	claims->sent_ms = clock_mono_ms();
 	claims->leased_ms = clock_boot_ms();
 	claims->claiming = lease_post(worker, "claim", claim_body(claims), claim_answered, claims);
@@ -208,7 +208,7 @@ static void wait_send(void *data)
 	loop_timer_clear(worker->loop, &claims->timer);
 	claims->waited_ms = clock_mono_ms();
 	claims->waiting = lease_wait(worker, "wait", request_body(claims), wait_answered, claims);
-	claims_ticket(claims);
+	claims_message(claims);
 }
 
 /* ---- events ---- */
@@ -219,31 +219,31 @@ void claims_begin(struct claims *claims)
 	claims->waiting = NULL;
 	loop_timer_clear(claims->worker->loop, &claims->timer);
 	go_on(claims);
-	tickets_go_on(claims->worker->tickets);
+	kafka_client_go_on(claims->worker->client);
 }
 
 void claims_slot_freed(struct claims *claims)
 {
 	go_on(claims);
-	tickets_go_on(claims->worker->tickets);
+	kafka_client_go_on(claims->worker->client);
 }
 
-void claims_ticket(struct claims *claims)
+void claims_message(struct claims *claims)
 {
-	struct tickets *tickets = claims->worker->tickets;
+	struct kafka_client *client = claims->worker->client;
 
 	if (claims->waiting) {
-		tickets_asked(tickets);
-		tickets_answered(tickets);
+		kafka_client_asked(client);
+		kafka_client_answered(client);
 	} else {
 		claim_send(claims);
 	}
-	tickets_go_on(tickets);
+	kafka_client_go_on(client);
 }
 
 void claims_end(struct claims *claims)
 {
 	fetch_abort(claims->waiting);
 	claims->waiting = NULL;
-	tickets_go_on(claims->worker->tickets);
+	kafka_client_go_on(claims->worker->client);
 }

@@ -25,7 +25,7 @@ void claims_begin(struct claims *claims);
 /* A slot became free. */
 void claims_slot_freed(struct claims *claims);
 /* Tickets were read. */
-void claims_ticket(struct claims *claims);
+void claims_message(struct claims *claims);
 /* The worker drains and claims no more jobs. */
 void claims_end(struct claims *claims);
 

@@ -20,7 +20,7 @@
 #include "worker/metrics.h"
 #include "worker/runtime/worker.h"
 
-enum { MOST_HELD = 64, MOST_PARTITIONS = 256, POLL_MS = 1000 };
+enum { MAX_HELD = 64, MAX_PARTITIONS = 256, POLL_MS = 1000 };
 enum {
 	LISTEN_ON_MS = 10000
 }; /* the control topic is read for this time after the last job, so that a busy worker need not resume it for each job
@@ -28,64 +28,64 @@ enum {
 enum { READ_AT_ONCE = 256 }; /* messages read in a row, so that the loop can renew leases meanwhile */
 enum { LETTER_TAG = 0 };     /* tag of dead letters; results have tags from 1 on */
 
-struct tickets {
+struct kafka_client {
 	struct worker *worker;
 	struct kafka_settings settings;
 	struct kafka_producer *producer;
 	struct kafka_consumer *pool, *control;
 	char *topic, *group;
 	int produced_fd, pool_fd, control_fd; /* eventfds */
-	struct kafka_message held[MOST_HELD]; /* read messages whose claim is not answered */
+	struct kafka_message held[MAX_HELD];  /* read messages whose claim is not answered */
 	size_t held_count;
 	size_t asked; /* the first `asked` of them belong to the claim under way */
 	bool reading;
-	int32_t partitions[MOST_PARTITIONS];
+	int32_t partitions[MAX_PARTITIONS];
 	size_t partition_count;
 	struct loop_timer timer;
 	int64_t busy_ms; /* when there was last a job, updated once a second */
 	struct rate letters, unproven_lines;
 };
 
-static const struct rate_limit letter_limit = {60, 60000};
+static const struct rate_limit dead_letter_limit = {60, 60000};
 static const struct rate_limit line_limit = {1, 1000};
 
 /* ---- results ---- */
 
 static void delivered(void *data, uint64_t tag, const char *error)
 {
-	struct tickets *tickets = data;
+	struct kafka_client *client = data;
 
 	if (tag == LETTER_TAG)
 		metric_addf(M_DEAD_LETTERS, 1, "outcome=\"%s\"", error ? "failed" : "ok");
-	else if (tickets->worker->results)
-		results_delivered(tickets->worker->results, tag, error);
+	else if (client->worker->results)
+		results_delivered(client->worker->results, tag, error);
 }
 
 static void produced(void *data, int fd, unsigned events)
 {
-	struct tickets *tickets = data;
+	struct kafka_client *client = data;
 
 	(void)events;
 	loop_eventfd_clear(fd);
-	kafka_producer_poll(tickets->producer, 0);
+	kafka_producer_poll(client->producer, 0);
 }
 
 /* ---- dead letters ---- */
 
 /* Publishes a dead letter. Without the permission to write there, the broker's refusal is counted and logged. */
-static void letter_send(struct tickets *tickets, const struct kafka_message *message, const char *why)
+static void dead_letter_send(struct kafka_client *client, const struct kafka_message *message, const char *why)
 {
-	const struct dead_letter letter = dead_letter_of(message, tickets->worker->options.name, why);
+	const struct dead_letter letter = dead_letter_of(message, client->worker->options.name, why);
 	_cleanup_(freep) char *text = dead_letter_encode(&letter);
 	struct err err = ERR_INIT;
 
 	metric_addf(M_TICKETS, 1, "kind=\"malformed\"");
-	if (!rate_take(&tickets->letters, &letter_limit, clock_mono_ms())) {
+	if (!rate_take(&client->letters, &dead_letter_limit, clock_mono_ms())) {
 		metric_addf(M_DEAD_LETTERS, 1, "outcome=\"dropped\"");
 		return;
 	}
 	log_warn("a message can't be read; it goes to the dead letters", "topic", message->topic, "why", why, NULL);
-	if (kafka_produce(tickets->producer, topics[TOPIC_DEAD_LETTERS].name, -1, NULL, text, LETTER_TAG, &err) < 0)
+	if (kafka_produce(client->producer, topics[TOPIC_DEAD_LETTERS].name, -1, NULL, text, LETTER_TAG, &err) < 0)
 		metric_addf(M_DEAD_LETTERS, 1, "outcome=\"failed\"");
 }
 
@@ -93,7 +93,7 @@ static void letter_send(struct tickets *tickets, const struct kafka_message *mes
 
 /* True if the sender of a stop knows the attempt's token. Otherwise counts the stop, and logs at most one line per
  * second. */
-static bool stop_is_proven(struct tickets *tickets, const struct job_stop *stop, const char *token)
+static bool stop_is_proven(struct kafka_client *client, const struct job_stop *stop, const char *token)
 {
 	char token_hash[SHA256_HEX_SIZE], count[RATE_COUNT_SIZE];
 
@@ -101,55 +101,55 @@ static bool stop_is_proven(struct tickets *tickets, const struct job_stop *stop,
 	if (job_stop_verify(stop, token_hash))
 		return true;
 	metric_addf(M_SECURITY_EVENTS, 1, "event=\"unproven-message\",topic=\"%s\"", topics[TOPIC_CONTROL].name);
-	if (rate_line_due(&tickets->unproven_lines, &line_limit, clock_mono_ms(), count))
+	if (rate_line_due(&client->unproven_lines, &line_limit, clock_mono_ms(), count))
 		log_warn("a stop does not prove its sender and is ignored", "security-event", "unproven-message",
 			"topic", topics[TOPIC_CONTROL].name, "job", stop->job.text, "count", count, NULL);
 	return false;
 }
 
-static void control_take(struct tickets *tickets, const struct kafka_message *message)
+static void control_take(struct kafka_client *client, const struct kafka_message *message)
 {
 	const struct job *job;
 	struct job_stop stop;
 	struct err err = ERR_INIT;
 
 	if (job_stop_decode(message->payload, message->len, &stop, &err) < 0) {
-		letter_send(tickets, message, err.message);
+		dead_letter_send(client, message, err.message);
 		return;
 	}
 	metric_addf(M_TICKETS, 1, "kind=\"control\"");
-	job = slots_find(tickets->worker, stop.job.text, stop.attempt);
-	if (job && stop_is_proven(tickets, &stop, job->assignment.token))
-		slots_stop(tickets->worker, stop.job.text, stop.attempt, stop.stop, "kafka");
+	job = slots_find(client->worker, stop.job.text, stop.attempt);
+	if (job && stop_is_proven(client, &stop, job->assignment.token))
+		slots_stop(client->worker, stop.job.text, stop.attempt, stop.stop, "kafka");
 }
 
-static void control_read(struct tickets *tickets)
+static void control_read(struct kafka_client *client)
 {
 	struct kafka_message message;
 	int count = 0;
 
-	while (tickets->control && count < READ_AT_ONCE && kafka_consume(tickets->control, 0, &message)) {
-		control_take(tickets, &message);
+	while (client->control && count < READ_AT_ONCE && kafka_consume(client->control, 0, &message)) {
+		control_take(client, &message);
 		kafka_message_done(&message);
 		count++;
 	}
 	if (count == READ_AT_ONCE)
-		loop_eventfd_set(tickets->control_fd);
+		loop_eventfd_set(client->control_fd);
 }
 
 /* Pauses the control topic without a job: there is nothing to stop, and the topic has the stops of all workers. A
  * stop that is published before the worker reads the topic again arrives over HTTP (control.h). */
-static void control_go_on(struct tickets *tickets)
+static void control_go_on(struct kafka_client *client)
 {
 	int64_t now = clock_mono_ms();
 
-	if (!tickets->control)
+	if (!client->control)
 		return;
-	if (tickets->worker->busy > 0) {
-		tickets->busy_ms = now;
-		kafka_consumer_resume(tickets->control);
-	} else if (now - tickets->busy_ms > LISTEN_ON_MS) {
-		kafka_consumer_pause(tickets->control);
+	if (client->worker->busy > 0) {
+		client->busy_ms = now;
+		kafka_consumer_resume(client->control);
+	} else if (now - client->busy_ms > LISTEN_ON_MS) {
+		kafka_consumer_pause(client->control);
 	}
 }
 
@@ -163,61 +163,61 @@ static void control_ready(void *data, int fd, unsigned events)
 /* ---- the pool's tickets ---- */
 
 /* Keeps the message if it is a ticket and returns true. A malformed message is released. */
-static bool ticket_take(struct tickets *tickets, struct kafka_message *message)
+static bool message_take(struct kafka_client *client, struct kafka_message *message)
 {
-	struct job_ticket ticket;
+	struct job_message ticket;
 	struct err err = ERR_INIT;
 
-	if (job_ticket_decode(message->payload, message->len, &ticket, &err) == 0) {
+	if (job_message_decode(message->payload, message->len, &ticket, &err) == 0) {
 		metric_addf(M_TICKETS, 1, "kind=\"job\"");
 		metric_observe(M_TICKET_SECONDS, "", kafka_message_age(message));
 		log_debug("ticket read", "run", ticket.run.text, NULL);
-		tickets->held[tickets->held_count++] = *message;
+		client->held[client->held_count++] = *message;
 		return true;
 	}
-	letter_send(tickets, message, err.message);
-	kafka_message_store(tickets->pool, message);
+	dead_letter_send(client, message, err.message);
+	kafka_message_store(client->pool, message);
 	kafka_message_done(message);
 	return false;
 }
 
 /* Polls even while paused, because librdkafka handles rebalances in the poll. */
-static bool pool_read(struct tickets *tickets)
+static bool pool_read(struct kafka_client *client)
 {
 	struct kafka_message message;
 	bool found = false;
 	int count = 0;
 
-	while (tickets->pool && tickets->held_count < MOST_HELD && count < READ_AT_ONCE &&
-		kafka_consume(tickets->pool, 0, &message)) {
-		found |= ticket_take(tickets, &message);
+	while (client->pool && client->held_count < MAX_HELD && count < READ_AT_ONCE &&
+		kafka_consume(client->pool, 0, &message)) {
+		found |= message_take(client, &message);
 		count++;
 	}
 	if (count == READ_AT_ONCE)
-		loop_eventfd_set(tickets->pool_fd);
+		loop_eventfd_set(client->pool_fd);
 	return found;
 }
 
-void tickets_go_on(struct tickets *tickets)
+void kafka_client_go_on(struct kafka_client *client)
 {
-	control_go_on(tickets);
-	if (!tickets->pool || tickets->reading)
+	control_go_on(client);
+	if (!client->pool || client->reading)
 		return;
-	if (slots_free(tickets->worker) > 0 && tickets->held_count < MOST_HELD)
-		kafka_consumer_resume(tickets->pool);
+	if (slots_free(client->worker) > 0 && client->held_count < MAX_HELD)
+		kafka_consumer_resume(client->pool);
 	else
-		kafka_consumer_pause(tickets->pool);
+		kafka_consumer_pause(client->pool);
 }
 
-static void pool_check(struct tickets *tickets)
+static void pool_check(struct kafka_client *client)
 {
 	bool found;
 
-	tickets->reading = true;
-	found = pool_read(tickets);
-	tickets->reading = false;
+	client->reading = true;
+	found = pool_read(client);
+	client->reading = false;
 	if (found)
-		claims_ticket(tickets->worker->claims);
+		claims_message(client->worker->claims);
 }
 
 static void pool_ready(void *data, int fd, unsigned events)
@@ -227,43 +227,43 @@ static void pool_ready(void *data, int fd, unsigned events)
 	pool_check(data);
 }
 
-void tickets_asked(struct tickets *tickets)
+void kafka_client_asked(struct kafka_client *client)
 {
-	tickets->asked = tickets->held_count;
+	client->asked = client->held_count;
 }
 
 /* Stores the offsets in order. Within a partition they increase, so the last one remains. */
-void tickets_answered(struct tickets *tickets)
+void kafka_client_answered(struct kafka_client *client)
 {
 	size_t left = 0;
 
-	for (size_t i = 0; i < tickets->held_count; i++) {
-		if (i >= tickets->asked) {
-			tickets->held[left++] = tickets->held[i];
+	for (size_t i = 0; i < client->held_count; i++) {
+		if (i >= client->asked) {
+			client->held[left++] = client->held[i];
 			continue;
 		}
-		kafka_message_store(tickets->pool, &tickets->held[i]);
-		kafka_message_done(&tickets->held[i]);
+		kafka_message_store(client->pool, &client->held[i]);
+		kafka_message_done(&client->held[i]);
 	}
-	tickets->held_count = left;
-	tickets->asked = 0;
+	client->held_count = left;
+	client->asked = 0;
 }
 
 static void assigned(void *data, const int32_t *partitions, size_t count)
 {
-	struct tickets *tickets = data;
+	struct kafka_client *client = data;
 
-	tickets->partition_count = count < MOST_PARTITIONS ? count : MOST_PARTITIONS;
-	for (size_t i = 0; i < tickets->partition_count; i++)
-		tickets->partitions[i] = partitions[i];
+	client->partition_count = count < MAX_PARTITIONS ? count : MAX_PARTITIONS;
+	for (size_t i = 0; i < client->partition_count; i++)
+		client->partitions[i] = partitions[i];
 }
 
-json_t *tickets_partitions(const struct tickets *tickets)
+json_t *kafka_client_partitions(const struct kafka_client *client)
 {
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < tickets->partition_count; i++)
-		json_array_append_new(list, json_integer(tickets->partitions[i]));
+	for (size_t i = 0; i < client->partition_count; i++)
+		json_array_append_new(list, json_integer(client->partitions[i]));
 	return list;
 }
 
@@ -283,20 +283,20 @@ static void show_client(const char *client, const struct kafka_stats *stats)
 /* Handles events that an eventfd does not signal: statistics, and rebalances while everything is paused. */
 static void serve(void *data)
 {
-	struct tickets *tickets = data;
+	struct kafka_client *client = data;
 	struct kafka_stats stats;
 
-	kafka_producer_poll(tickets->producer, 0);
-	kafka_producer_stats(tickets->producer, &stats);
+	kafka_producer_poll(client->producer, 0);
+	kafka_producer_stats(client->producer, &stats);
 	show_client("results", &stats);
-	control_go_on(tickets);
-	control_read(tickets);
-	pool_check(tickets);
-	if (tickets->pool) {
-		kafka_consumer_stats(tickets->pool, &stats);
+	control_go_on(client);
+	control_read(client);
+	pool_check(client);
+	if (client->pool) {
+		kafka_consumer_stats(client->pool, &stats);
 		show_client("tickets", &stats);
 	}
-	loop_timer_set(tickets->worker->loop, &tickets->timer, POLL_MS, serve, tickets);
+	loop_timer_set(client->worker->loop, &client->timer, POLL_MS, serve, client);
 }
 
 static void consumer_open(const struct kafka_consumer_spec *spec, int fd, struct kafka_consumer **ret_consumer)
@@ -311,65 +311,65 @@ static void consumer_open(const struct kafka_consumer_spec *spec, int fd, struct
 	kafka_consumer_wake(*ret_consumer, fd);
 }
 
-static void pool_close(struct tickets *tickets)
+static void pool_close(struct kafka_client *client)
 {
-	for (size_t i = 0; i < tickets->held_count; i++)
-		kafka_message_done(&tickets->held[i]);
-	tickets->held_count = tickets->asked = tickets->partition_count = 0;
-	kafka_consumer_close(tickets->pool);
-	tickets->pool = NULL;
-	free(tickets->topic);
-	free(tickets->group);
-	tickets->topic = tickets->group = NULL;
+	for (size_t i = 0; i < client->held_count; i++)
+		kafka_message_done(&client->held[i]);
+	client->held_count = client->asked = client->partition_count = 0;
+	kafka_consumer_close(client->pool);
+	client->pool = NULL;
+	free(client->topic);
+	free(client->group);
+	client->topic = client->group = NULL;
 }
 
-void tickets_subscribe(struct tickets *tickets, const char *topic, const char *pool)
+void kafka_client_subscribe(struct kafka_client *client, const char *topic, const char *pool)
 {
-	const struct kafka_consumer_spec control = {.settings = &tickets->settings,
+	const struct kafka_consumer_spec control = {.settings = &client->settings,
 		.topics = {topics[TOPIC_CONTROL].name},
 		.partitions = topics[TOPIC_CONTROL].partitions};
-	struct kafka_consumer_spec spec = {.settings = &tickets->settings, .assigned = assigned, .data = tickets};
+	struct kafka_consumer_spec spec = {.settings = &client->settings, .assigned = assigned, .data = client};
 
-	if (!tickets->producer || text_equal(tickets->topic, topic))
+	if (!client->producer || text_equal(client->topic, topic))
 		return;
-	pool_close(tickets);
-	tickets->topic = mem_text(topic);
-	tickets->group = mem_printf("runyard-worker-%s", pool);
-	spec.topics[0] = tickets->topic;
-	spec.group = tickets->group;
-	consumer_open(&spec, tickets->pool_fd, &tickets->pool);
-	if (!tickets->control)
-		consumer_open(&control, tickets->control_fd, &tickets->control);
-	if (tickets->control)
-		kafka_consumer_pause(tickets->control); /* until there is a job */
-	control_go_on(tickets);
+	pool_close(client);
+	client->topic = mem_text(topic);
+	client->group = mem_printf("runyard-worker-%s", pool);
+	spec.topics[0] = client->topic;
+	spec.group = client->group;
+	consumer_open(&spec, client->pool_fd, &client->pool);
+	if (!client->control)
+		consumer_open(&control, client->control_fd, &client->control);
+	if (client->control)
+		kafka_consumer_pause(client->control); /* until there is a job */
+	control_go_on(client);
 }
 
-struct kafka_producer *tickets_producer(const struct tickets *tickets)
+struct kafka_producer *kafka_client_producer(const struct kafka_client *client)
 {
-	return tickets->producer;
+	return client->producer;
 }
 
-static int producer_open(struct tickets *tickets, struct err *err)
+static int producer_open(struct kafka_client *client, struct err *err)
 {
-	struct loop *loop = tickets->worker->loop;
+	struct loop *loop = client->worker->loop;
 
-	if (kafka_producer_open(&tickets->settings, delivered, tickets, &tickets->producer, err) < 0)
+	if (kafka_producer_open(&client->settings, delivered, client, &client->producer, err) < 0)
 		return -1;
-	loop_watch(loop, tickets->produced_fd, EPOLLIN, produced, tickets);
-	loop_watch(loop, tickets->pool_fd, EPOLLIN, pool_ready, tickets);
-	loop_watch(loop, tickets->control_fd, EPOLLIN, control_ready, tickets);
-	kafka_producer_wake(tickets->producer, tickets->produced_fd);
-	loop_timer_set(loop, &tickets->timer, POLL_MS, serve, tickets);
+	loop_watch(loop, client->produced_fd, EPOLLIN, produced, client);
+	loop_watch(loop, client->pool_fd, EPOLLIN, pool_ready, client);
+	loop_watch(loop, client->control_fd, EPOLLIN, control_ready, client);
+	kafka_producer_wake(client->producer, client->produced_fd);
+	loop_timer_set(loop, &client->timer, POLL_MS, serve, client);
 	return 0;
 }
 
-int tickets_open(struct worker *worker, struct tickets **ret_tickets, struct err *err)
+int kafka_client_open(struct worker *worker, struct kafka_client **ret_client, struct err *err)
 {
 	const struct options *options = &worker->options;
-	struct tickets *tickets = mem_new(1, sizeof(*tickets));
+	struct kafka_client *client = mem_new(1, sizeof(*client));
 
-	*tickets = (struct tickets){
+	*client = (struct kafka_client){
 		.worker = worker,
 		.settings = {.brokers = options->brokers,
 			.client_id = options->name,
@@ -379,23 +379,23 @@ int tickets_open(struct worker *worker, struct tickets **ret_tickets, struct err
 		.pool_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
 		.control_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
 	};
-	*ret_tickets = tickets;
-	return *options->brokers ? producer_open(tickets, err) : 0;
+	*ret_client = client;
+	return *options->brokers ? producer_open(client, err) : 0;
 }
 
-void tickets_free(struct tickets *tickets)
+void kafka_client_free(struct kafka_client *client)
 {
-	if (!tickets)
+	if (!client)
 		return;
-	loop_timer_clear(tickets->worker->loop, &tickets->timer);
-	kafka_producer_close(tickets->producer);
-	pool_close(tickets);
-	kafka_consumer_close(tickets->control);
-	loop_unwatch(tickets->worker->loop, tickets->produced_fd);
-	loop_unwatch(tickets->worker->loop, tickets->pool_fd);
-	loop_unwatch(tickets->worker->loop, tickets->control_fd);
-	closep(&tickets->produced_fd);
-	closep(&tickets->pool_fd);
-	closep(&tickets->control_fd);
-	free(tickets);
+	loop_timer_clear(client->worker->loop, &client->timer);
+	kafka_producer_close(client->producer);
+	pool_close(client);
+	kafka_consumer_close(client->control);
+	loop_unwatch(client->worker->loop, client->produced_fd);
+	loop_unwatch(client->worker->loop, client->pool_fd);
+	loop_unwatch(client->worker->loop, client->control_fd);
+	closep(&client->produced_fd);
+	closep(&client->pool_fd);
+	closep(&client->control_fd);
+	free(client);
 }

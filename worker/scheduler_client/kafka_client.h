@@ -15,23 +15,23 @@
 
 struct kafka_producer;
 struct worker;
-struct tickets;
+struct kafka_client;
 struct err;
 
 /* Opens the producer, if there are brokers. ERR_INVALID for settings that librdkafka rejects. */
-int tickets_open(struct worker *worker, struct tickets **ret_tickets, struct err *err);
-void tickets_free(struct tickets *tickets);
+int kafka_client_open(struct worker *worker, struct kafka_client **ret_client, struct err *err);
+void kafka_client_free(struct kafka_client *client);
 /* NULL without brokers. Borrowed. */
-struct kafka_producer *tickets_producer(const struct tickets *tickets);
+struct kafka_producer *kafka_client_producer(const struct kafka_client *client);
 /* Starts to consume the pool's topic and the control topic. To be called again if the pool's topic has changed. */
-void tickets_subscribe(struct tickets *tickets, const char *topic, const char *pool);
+void kafka_client_subscribe(struct kafka_client *client, const char *topic, const char *pool);
 /* To be called when a claim was sent: it covers all tickets read so far. */
-void tickets_asked(struct tickets *tickets);
+void kafka_client_asked(struct kafka_client *client);
 /* To be called when the claim was answered: stores the offsets of its tickets. */
-void tickets_answered(struct tickets *tickets);
+void kafka_client_answered(struct kafka_client *client);
 /* Pauses or resumes the topics by the number of free slots, and reads the available messages. */
-void tickets_go_on(struct tickets *tickets);
+void kafka_client_go_on(struct kafka_client *client);
 /* The partitions of the pool's topic that are assigned to this worker. A new reference. */
-json_t *tickets_partitions(const struct tickets *tickets);
+json_t *kafka_client_partitions(const struct kafka_client *client);
 
 #endif

@@ -33,11 +33,8 @@ static void started_answered(void *data, int status, const struct buf *body)
  * step before terraform starts, and the note for a restarted worker is on the disk before. */
 static void step_start(struct job *job)
 {
-	const struct transfer_spec spec = {.method = "POST",
-		.path = "started",
-		.what = "started",
-		.expects_refusal = true,
-		.parcelled = IN_PARCEL};
+	const struct transfer_spec spec = {
+		.method = "POST", .path = "started", .what = "started", .expects_refusal = true, .batched = IN_BATCH};
 	struct unsent_job note = {job->assignment.job, job->assignment.token, job->assignment.run, job->folder, NULL};
 	struct err err = ERR_INIT;
 
@@ -158,7 +155,7 @@ static void json_answered(void *data, int status, const struct buf *body)
 	struct job *job = data;
 
 	(void)body;
-	job->aside = status == 404;
+	job->pool = status == 404;
 	job_release(job);
 }
 
@@ -168,11 +165,11 @@ static void step_ask_json(struct job *job)
 		.path = "plan-json",
 		.what = "plan-json",
 		.expects_refusal = true,
-		.parcelled = IN_PARCEL};
+		.batched = IN_BATCH};
 
 	if (job->assignment.has_json || !job->states.dir || job->lost || job->stop != STOP_NONE)
 		return;
-	if (job->host->aside(job->host->data, job->assignment.run))
+	if (job->host->pool(job->host->data, job->assignment.run))
 		return; /* it is made here, with the steps of the plan */
 	job_hold(job);
 	channel_send(&job->channel, &spec, json_answered, job);

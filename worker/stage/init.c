@@ -229,7 +229,7 @@ void job_upload_init(struct job *job, int bundle)
 			.what = "init",
 			.content_type = "application/gzip",
 			.body_fd = bundle,
-			.parcelled = IN_PARCEL_LATER});
+			.batched = IN_PARCEL_LATER});
 }
 
 static void verify(const struct keeping *keeping)

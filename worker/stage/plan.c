@@ -51,7 +51,7 @@ static void plan_upload(struct job *job)
 			.what = "plan",
 			.content_type = "application/octet-stream",
 			.body_fd = plan,
-			.parcelled = IN_PARCEL});
+			.batched = IN_BATCH});
 }
 
 static void plan_done(struct job *job, int code, const char *errors)
@@ -111,7 +111,7 @@ bool plan_is_shown(const struct job *job)
 {
 	_cleanup_(closep) int plan = -1;
 
-	if (job->aside)
+	if (job->pool)
 		return !job->lost && job->stop == STOP_NONE;
 	if (job->assignment.stage == STAGE_APPLY)
 		return false;

@@ -17,7 +17,7 @@
 #define PLAN     "plan.json"
 #define RESULTS  "policy-results.json"
 
-enum { SAID_MOST = 8 << 20 };
+enum { MAX_SAID = 8 << 20 };
 
 static const size_t policies_limit = (size_t)1 << 30;
 
@@ -182,7 +182,7 @@ static void limits_came(void *data, const struct bounded_result *result)
 static void step_ask(struct job *job)
 {
 	struct policy_stage *stage = job->policies;
-	struct trial trial = {.below = "", .folder = "", .most_out = SAID_MOST, .done = limits_came};
+	struct trial trial = {.below = "", .folder = "", .most_out = MAX_SAID, .done = limits_came};
 	struct err err = ERR_INIT;
 
 	if (!limits_wanted(stage))

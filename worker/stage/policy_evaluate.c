@@ -35,7 +35,7 @@ int trial_start(struct policy_stage *stage, const struct trial *trial, struct er
 	struct bounded_spec spec = {.start = &start,
 		.most_ms = job->host->policies.most_ms,
 		.most_out = trial->most_out,
-		.most_errors = POLICY_PRINT_MOST,
+		.most_errors = MAX_POLICY_PRINT,
 		.done = trial->done,
 		.data = stage};
 
@@ -103,10 +103,10 @@ static bool cut_short(
 
 	if (result->end == BOUNDED_TIME)
 		errored(judgement, "It ran for more than %lld s and was stopped", (long long)host->most_ms / 1000);
-	else if (result->end == BOUNDED_OUT && stage->evaluator->most_out > POLICY_PRINT_MOST)
+	else if (result->end == BOUNDED_OUT && stage->evaluator->most_out > MAX_POLICY_PRINT)
 		errored(judgement, "Its result has more than %zu MiB", stage->evaluator->most_out >> 20);
 	else if (result->end != BOUNDED_ENDED)
-		errored(judgement, "It printed more than %d KiB and was stopped", POLICY_PRINT_MOST / 1024);
+		errored(judgement, "It printed more than %d KiB and was stopped", MAX_POLICY_PRINT / 1024);
 	else if (result->why == KEEPER_PROCESSES)
 		errored(judgement, "It had more than %lld processes at a time and was stopped",
 			stage->job->host->limits->processes);

@@ -17,7 +17,7 @@
 #include "worker/packages/lockfile.h"
 #include "worker/stage/stages.h"
 
-enum { MOST_KEPT = 64, LOCKFILE_LIMIT = 1024 * 1024, SCAN_LIMIT = 512 * 1024 * 1024 };
+enum { MAX_KEPT = 64, LOCKFILE_LIMIT = 1024 * 1024, SCAN_LIMIT = 512 * 1024 * 1024 };
 
 /* The cache. "<key>.json" has the schemas. "<key>.digest", which is written after it, has their SHA-256, followed by
  * a "+" if they include the engine's built-in provider. */
@@ -134,7 +134,7 @@ static void make_room(const struct schemas *schemas)
 	while (readdir(list))
 		files++;
 	rewinddir(list);
-	while (files > (size_t)2 * MOST_KEPT && (entry = readdir(list)))
+	while (files > (size_t)2 * MAX_KEPT && (entry = readdir(list)))
 		if (entry->d_name[0] != '.')
 			unlinkat(fd, entry->d_name, 0);
 	closedir(list);
@@ -170,7 +170,7 @@ static void digest_answered(void *data, int status, const struct buf *body)
 	_cleanup_(freep) char *path = mem_printf("schemas?digest=%s", asking->kept.digest);
 
 	(void)body;
-	if (status == 404 && (job->aside || !job_done(job)))
+	if (status == 404 && (job->pool || !job_done(job)))
 		job_upload_plan(job, path, "schemas", open_kept(job->host->schemas, asking->kept.key));
 	free(asking);
 	job_upload_ended(job);
@@ -185,7 +185,7 @@ static void send_digest(struct job *job, const struct kept_schemas *kept)
 		.what = "schemas",
 		.content_type = "application/json",
 		.expects_refusal = true,
-		.parcelled = IN_PARCEL_LATER};
+		.batched = IN_PARCEL_LATER};
 	struct asking *asking = mem_new(1, sizeof(*asking));
 
 	*asking = (struct asking){.job = job, .kept = *kept};

@@ -79,7 +79,7 @@ void job_upload_plan(struct job *job, const char *path, const char *what, int fd
 			.what = what,
 			.content_type = "application/json",
 			.body_fd = fd,
-			.parcelled = IN_PARCEL});
+			.batched = IN_BATCH});
 }
 
 /* ---- the log's first lines ---- */

@@ -3,7 +3,7 @@
 
 #include "common/crypto.h"
 
-enum { FIRST_MS = 100, MOST_MS = 10 * 1000, MOST_ASKED_S = 60 };
+enum { FIRST_MS = 100, MAX_MS = 10 * 1000, MAX_ASKED_S = 60 };
 
 int64_t jitter(int64_t ms)
 {
@@ -15,11 +15,11 @@ int64_t jitter(int64_t ms)
 
 int64_t backoff_next(struct backoff *backoff, int retry_after)
 {
-	int64_t asked = (int64_t)(retry_after < MOST_ASKED_S ? retry_after : MOST_ASKED_S) * 1000;
+	int64_t asked = (int64_t)(retry_after < MAX_ASKED_S ? retry_after : MAX_ASKED_S) * 1000;
 
 	backoff->wait_ms = backoff->wait_ms ? backoff->wait_ms * 2 : FIRST_MS;
-	if (backoff->wait_ms > MOST_MS)
-		backoff->wait_ms = MOST_MS;
+	if (backoff->wait_ms > MAX_MS)
+		backoff->wait_ms = MAX_MS;
 	return jitter(backoff->wait_ms > asked ? backoff->wait_ms : asked);
 }
 

@@ -12,7 +12,7 @@
 #include "common/http/fetch.h"
 #include "common/json/json.h"
 #include "common/log.h"
-#include "proto/parcel.h"
+#include "proto/upload_batch.h"
 #include "worker/metrics.h"
 #include "worker/upload/backoff.h"
 
@@ -23,12 +23,12 @@ enum {
 
 struct transfer {
 	struct channel *channel;
-	struct transfer_spec spec;   /* owns its texts and body */
-	struct shipment *shipment;   /* the request that it is under way with, or NULL */
-	struct parcel_answer answer; /* the answer to its part, until the callback gets it */
-	int foreign_tries;           /* counted answers of a proxy */
-	unsigned long long accepted; /* the scheduler's answers to this worker at the last counted try */
-	bool given_up;               /* ended because of too many answers of a proxy */
+	struct transfer_spec spec;         /* owns its texts and body */
+	struct sent_batch *sent_batch;     /* the request that it is under way with, or NULL */
+	struct upload_batch_answer answer; /* the answer to its part, until the callback gets it */
+	int foreign_tries;                 /* counted answers of a proxy */
+	unsigned long long accepted;       /* the scheduler's answers to this worker at the last counted try */
+	bool given_up;                     /* ended because of too many answers of a proxy */
 	struct backoff backoff;
 	struct loop_timer timer; /* until the next try or the callback */
 	transfer_fn fn;
@@ -37,11 +37,11 @@ struct transfer {
 };
 
 /* One HTTP request, with one or several transfers. */
-struct shipment {
+struct sent_batch {
 	struct channel *channel;
 	struct fetch *fetch;
-	size_t count; /* of its transfers; more than one is sent as a batch (proto/parcel.h) */
-	struct shipment *next;
+	size_t count; /* of its transfers; more than one is sent as a batch (proto/upload_batch.h) */
+	struct sent_batch *next;
 };
 
 static void transfer_due(void *data);
@@ -66,27 +66,27 @@ static void transfer_unlink(struct transfer *transfer)
 }
 
 /* Removes the request from its channel's list and detaches its transfers. */
-static void shipment_free(struct shipment *shipment)
+static void sent_batch_free(struct sent_batch *sent_batch)
 {
-	struct shipment **at = &shipment->channel->shipments;
+	struct sent_batch **at = &sent_batch->channel->sent_batches;
 
-	while (*at != shipment)
+	while (*at != sent_batch)
 		at = &(*at)->next;
-	*at = shipment->next;
-	for (struct transfer *transfer = shipment->channel->transfers; transfer; transfer = transfer->next)
-		if (transfer->shipment == shipment)
-			transfer->shipment = NULL;
-	free(shipment);
+	*at = sent_batch->next;
+	for (struct transfer *transfer = sent_batch->channel->transfers; transfer; transfer = transfer->next)
+		if (transfer->sent_batch == sent_batch)
+			transfer->sent_batch = NULL;
+	free(sent_batch);
 }
 
 /* Cancels all requests and timers. */
 static void channel_halt(struct channel *channel)
 {
-	while (channel->shipments) {
-		fetch_abort(channel->shipments->fetch);
-		shipment_free(channel->shipments);
+	while (channel->sent_batches) {
+		fetch_abort(channel->sent_batches->fetch);
+		sent_batch_free(channel->sent_batches);
 	}
-	loop_timer_clear(channel->loop, &channel->departure);
+	loop_timer_clear(channel->loop, &channel->batch_timer);
 }
 
 static void transfer_free(struct transfer *transfer)
@@ -204,7 +204,7 @@ static void part_tell(void *data)
 }
 
 /* Calls back from a timer of its own, because the callback may end other transfers or the channel. */
-static void part_answered(struct transfer *transfer, struct parcel_answer answer)
+static void part_answered(struct transfer *transfer, struct upload_batch_answer answer)
 {
 	buf_release(&transfer->answer.body);
 	transfer->answer = answer;
@@ -215,7 +215,7 @@ static void part_answered(struct transfer *transfer, struct parcel_answer answer
  * so the parts are sent separately from now on. */
 static bool foreign_ends(struct transfer *transfer, const struct fetch_answer *answer)
 {
-	struct parcel_answer reason = {0, BUF_INIT(512)};
+	struct upload_batch_answer reason = {0, BUF_INIT(512)};
 
 	if (!answer->foreign)
 		return false;
@@ -225,7 +225,7 @@ static bool foreign_ends(struct transfer *transfer, const struct fetch_answer *a
 	if (transfer->foreign_tries == 0 || transfer->accepted != answer->accepted)
 		transfer->foreign_tries++;
 	transfer->accepted = answer->accepted;
-	transfer->spec.parcelled = ALONE;
+	transfer->spec.batched = ALONE;
 	if (!transfer->channel->bounded || transfer->foreign_tries < CHANNEL_FOREIGN_MAX)
 		return false;
 	transfer->given_up = true;
@@ -235,13 +235,13 @@ static bool foreign_ends(struct transfer *transfer, const struct fetch_answer *a
 }
 
 /* Retries all transfers of the request, at the same time. */
-static void shipment_return(struct shipment *shipment, const struct fetch_answer *answer)
+static void sent_batch_return(struct sent_batch *sent_batch, const struct fetch_answer *answer)
 {
 	struct transfer *first = NULL;
 	int64_t wait_ms = 0;
 
-	for (struct transfer *transfer = shipment->channel->transfers; transfer; transfer = transfer->next) {
-		if (transfer->shipment != shipment || foreign_ends(transfer, answer))
+	for (struct transfer *transfer = sent_batch->channel->transfers; transfer; transfer = transfer->next) {
+		if (transfer->sent_batch != sent_batch || foreign_ends(transfer, answer))
 			continue;
 		if (!first) {
 			first = transfer;
@@ -252,20 +252,20 @@ static void shipment_return(struct shipment *shipment, const struct fetch_answer
 	}
 }
 
-static void parcel_answered(struct shipment *shipment, const struct fetch_answer *answer)
+static void batch_answered(struct sent_batch *sent_batch, const struct fetch_answer *answer)
 {
-	struct parcel_answer parts[PARCEL_PARTS_MOST];
+	struct upload_batch_answer parts[UPLOAD_BATCH_PARTS_MAX];
 	size_t at = 0;
 
 	if (answer->status == 200 &&
-		parcel_answers_read(buf_str(&answer->body), answer->body.len, parts, shipment->count) < 0) {
-		shipment_return(shipment, answer);
+		upload_batch_answers_read(buf_str(&answer->body), answer->body.len, parts, sent_batch->count) < 0) {
+		sent_batch_return(sent_batch, answer);
 		return;
 	}
-	for (struct transfer *transfer = shipment->channel->transfers; transfer; transfer = transfer->next) {
-		struct parcel_answer whole = {answer->status, BUF_INIT(SIZE_MAX / 2)};
+	for (struct transfer *transfer = sent_batch->channel->transfers; transfer; transfer = transfer->next) {
+		struct upload_batch_answer whole = {answer->status, BUF_INIT(SIZE_MAX / 2)};
 
-		if (transfer->shipment != shipment)
+		if (transfer->sent_batch != sent_batch)
 			continue;
 		if (answer->status != 200)
 			buf_append(&whole.body, answer->body.data, answer->body.len);
@@ -273,11 +273,11 @@ static void parcel_answered(struct shipment *shipment, const struct fetch_answer
 	}
 }
 
-static struct transfer *shipment_first(const struct shipment *shipment)
+static struct transfer *sent_batch_first(const struct sent_batch *sent_batch)
 {
-	struct transfer *transfer = shipment->channel->transfers;
+	struct transfer *transfer = sent_batch->channel->transfers;
 
-	while (transfer->shipment != shipment)
+	while (transfer->sent_batch != sent_batch)
 		transfer = transfer->next;
 	return transfer;
 }
@@ -293,16 +293,16 @@ static void transfer_end_file(struct transfer *transfer, int code)
 
 static void answer_came(void *data, struct fetch_answer *answer)
 {
-	struct shipment *shipment = data;
+	struct sent_batch *sent_batch = data;
 	struct transfer *alone = NULL;
 
 	if (!is_final(answer->status) && !answer->too_large && !answer->file_error)
-		shipment_return(shipment, answer);
-	else if (shipment->count > 1)
-		parcel_answered(shipment, answer);
+		sent_batch_return(sent_batch, answer);
+	else if (sent_batch->count > 1)
+		batch_answered(sent_batch, answer);
 	else
-		alone = shipment_first(shipment);
-	shipment_free(shipment);
+		alone = sent_batch_first(sent_batch);
+	sent_batch_free(sent_batch);
 	if (!alone)
 		return;
 	transfer_unlink(alone);
@@ -331,9 +331,9 @@ static void download_give_up(struct transfer *transfer)
 {
 	const struct buf nothing = BUF_INIT(0);
 
-	if (transfer->shipment) {
-		fetch_abort(transfer->shipment->fetch);
-		shipment_free(transfer->shipment);
+	if (transfer->sent_batch) {
+		fetch_abort(transfer->sent_batch->fetch);
+		sent_batch_free(transfer->sent_batch);
 	}
 	transfer_unlink(transfer);
 	transfer_end(transfer, 0, &nothing);
@@ -358,45 +358,45 @@ void channel_give_up_downloads(struct channel *channel)
 
 /* ---- the request ---- */
 
-static struct shipment *shipment_new(struct channel *channel)
+static struct sent_batch *sent_batch_new(struct channel *channel)
 {
-	struct shipment *shipment = mem_new(1, sizeof(*shipment));
+	struct sent_batch *sent_batch = mem_new(1, sizeof(*sent_batch));
 
-	shipment->channel = channel;
-	shipment->next = channel->shipments;
-	channel->shipments = shipment;
-	return shipment;
+	sent_batch->channel = channel;
+	sent_batch->next = channel->sent_batches;
+	channel->sent_batches = sent_batch;
+	return sent_batch;
 }
 
-static void shipment_take(struct shipment *shipment, struct transfer *transfer)
+static void sent_batch_take(struct sent_batch *sent_batch, struct transfer *transfer)
 {
-	transfer->shipment = shipment;
-	shipment->count++;
+	transfer->sent_batch = sent_batch;
+	sent_batch->count++;
 }
 
-static void shipment_start(struct shipment *shipment, const char *path, struct fetch_request request)
+static void sent_batch_start(struct sent_batch *sent_batch, const char *path, struct fetch_request request)
 {
-	_cleanup_(freep) char *url = mem_printf("%s/%s", shipment->channel->base, path);
+	_cleanup_(freep) char *url = mem_printf("%s/%s", sent_batch->channel->base, path);
 
 	request.url = url;
-	request.bearer = shipment->channel->token;
+	request.bearer = sent_batch->channel->token;
 	request.timeout_ms = TRANSFER_MS;
-	shipment->fetch = fetch_start(shipment->channel->fetcher, &request, answer_came, shipment);
+	sent_batch->fetch = fetch_start(sent_batch->channel->fetcher, &request, answer_came, sent_batch);
 }
 
-static void send_alone(struct shipment *shipment, struct transfer *transfer)
+static void send_alone(struct sent_batch *sent_batch, struct transfer *transfer)
 {
 	const struct transfer_spec *spec = &transfer->spec;
 
 	if (spec->answer_fd > 0 && (ftruncate(spec->answer_fd, 0) < 0 || lseek(spec->answer_fd, 0, SEEK_SET) < 0)) {
 		int code = errno;
 
-		shipment_free(shipment);
+		sent_batch_free(sent_batch);
 		transfer_unlink(transfer);
 		transfer_end_file(transfer, code);
 		return;
 	}
-	shipment_start(shipment, spec->path,
+	sent_batch_start(sent_batch, spec->path,
 		(struct fetch_request){
 			.method = spec->method,
 			.content_type = spec->content_type,
@@ -408,83 +408,83 @@ static void send_alone(struct shipment *shipment, struct transfer *transfer)
 		});
 }
 
-static void send_parcel(struct shipment *shipment)
+static void batch_send(struct sent_batch *sent_batch)
 {
-	_cleanup_(buf_release) struct buf body = BUF_INIT(PARCEL_HEAD_MOST + PARCEL_BYTES_MOST);
-	struct parcel_part parts[PARCEL_PARTS_MOST];
+	_cleanup_(buf_release) struct buf body = BUF_INIT(UPLOAD_BATCH_HEAD_MAX + UPLOAD_BATCH_BYTES_MAX);
+	struct upload_batch_part parts[UPLOAD_BATCH_PARTS_MAX];
 	size_t count = 0;
 
-	for (struct transfer *transfer = shipment->channel->transfers; transfer; transfer = transfer->next)
-		if (transfer->shipment == shipment)
-			parts[count++] =
-				(struct parcel_part){transfer->spec.path, transfer->spec.body, transfer->spec.body_len};
-	parcel_write(parts, count, &body);
-	shipment_start(shipment, "parcel",
+	for (struct transfer *transfer = sent_batch->channel->transfers; transfer; transfer = transfer->next)
+		if (transfer->sent_batch == sent_batch)
+			parts[count++] = (struct upload_batch_part){
+				transfer->spec.path, transfer->spec.body, transfer->spec.body_len};
+	upload_batch_write(parts, count, &body);
+	sent_batch_start(sent_batch, "parcel",
 		(struct fetch_request){.method = "POST",
 			.content_type = "application/octet-stream",
 			.body = body.data,
 			.body_len = body.len});
 }
 
-static void shipment_send(struct shipment *shipment)
+static void sent_batch_send(struct sent_batch *sent_batch)
 {
-	if (shipment->count > 1)
-		send_parcel(shipment);
+	if (sent_batch->count > 1)
+		batch_send(sent_batch);
 	else
-		send_alone(shipment, shipment_first(shipment));
+		send_alone(sent_batch, sent_batch_first(sent_batch));
 }
 
 /* ---- batching ---- */
 
 static bool transfer_waits(const struct transfer *transfer)
 {
-	return transfer->spec.parcelled != ALONE && !transfer->shipment && transfer->timer.due_ms == 0;
+	return transfer->spec.batched != ALONE && !transfer->sent_batch && transfer->timer.due_ms == 0;
 }
 
 static void depart(void *data)
 {
 	struct channel *channel = data;
-	struct shipment *shipment = NULL;
+	struct sent_batch *sent_batch = NULL;
 	size_t bytes = 0;
 
 	for (struct transfer *transfer = channel->transfers; transfer; transfer = transfer->next) {
 		if (!transfer_waits(transfer))
 			continue;
 		bytes += transfer->spec.body_len;
-		if (shipment && (shipment->count == PARCEL_PARTS_MOST || bytes > PARCEL_BYTES_MOST)) {
-			shipment_send(shipment);
-			shipment = NULL;
+		if (sent_batch && (sent_batch->count == UPLOAD_BATCH_PARTS_MAX || bytes > UPLOAD_BATCH_BYTES_MAX)) {
+			sent_batch_send(sent_batch);
+			sent_batch = NULL;
 		}
-		if (!shipment) {
-			shipment = shipment_new(channel);
+		if (!sent_batch) {
+			sent_batch = sent_batch_new(channel);
 			bytes = transfer->spec.body_len;
 		}
-		shipment_take(shipment, transfer);
+		sent_batch_take(sent_batch, transfer);
 	}
-	if (shipment)
-		shipment_send(shipment);
+	if (sent_batch)
+		sent_batch_send(sent_batch);
 }
 
 static void depart_within(struct channel *channel, int64_t ms)
 {
-	int64_t due_ms = channel->departure.due_ms;
+	int64_t due_ms = channel->batch_timer.due_ms;
 
 	if (due_ms == 0 || due_ms > clock_mono_ms() + ms)
-		loop_timer_set(channel->loop, &channel->departure, ms, depart, channel);
+		loop_timer_set(channel->loop, &channel->batch_timer, ms, depart, channel);
 }
 
 static void transfer_due(void *data)
 {
 	struct transfer *transfer = data;
-	struct shipment *shipment;
+	struct sent_batch *sent_batch;
 
-	if (transfer->spec.parcelled != ALONE) {
+	if (transfer->spec.batched != ALONE) {
 		depart_within(transfer->channel, 0);
 		return;
 	}
-	shipment = shipment_new(transfer->channel);
-	shipment_take(shipment, transfer);
-	shipment_send(shipment);
+	sent_batch = sent_batch_new(transfer->channel);
+	sent_batch_take(sent_batch, transfer);
+	sent_batch_send(sent_batch);
 }
 
 static void *bytes_copy(const void *bytes, size_t len)
@@ -501,7 +501,7 @@ static char *small_file(int fd, size_t *ret_len)
 	struct stat info;
 	char *bytes;
 
-	if (fstat(fd, &info) < 0 || info.st_size > PARCEL_BYTES_MOST)
+	if (fstat(fd, &info) < 0 || info.st_size > UPLOAD_BATCH_BYTES_MAX)
 		return NULL;
 	*ret_len = (size_t)info.st_size;
 	bytes = mem_new(*ret_len + 1, 1);
@@ -521,8 +521,8 @@ static void spec_settle(struct transfer_spec *spec)
 		spec->body_fd = -1;
 		spec->body = bytes;
 	}
-	if (spec->body_fd > 0 || spec->body_len > PARCEL_BYTES_MOST)
-		spec->parcelled = ALONE;
+	if (spec->body_fd > 0 || spec->body_len > UPLOAD_BATCH_BYTES_MAX)
+		spec->batched = ALONE;
 }
 
 void channel_send(struct channel *channel, const struct transfer_spec *spec, transfer_fn fn, void *data)
@@ -538,9 +538,9 @@ void channel_send(struct channel *channel, const struct transfer_spec *spec, tra
 	while (*last)
 		last = &(*last)->next;
 	*last = transfer;
-	if (spec->parcelled != ALONE)
+	if (spec->batched != ALONE)
 		spec_settle(&transfer->spec);
-	if (transfer->spec.parcelled == IN_PARCEL_LATER)
+	if (transfer->spec.batched == IN_PARCEL_LATER)
 		depart_within(channel, LATER_MS);
 	else
 		transfer_due(transfer);

@@ -11,14 +11,15 @@
  *  - An answer that does not come from the scheduler (common/http/origin.h) is ignored. If the channel is `bounded`,
  *    CHANNEL_FOREIGN_MAX of them end a transfer with status 0. A try counts only if the scheduler has answered another
  *    request of this worker since the last one. So an outage of the scheduler ends no transfer.
- *  - Small uploads that are sent in one turn of the loop share one request (proto/parcel.h). Each gets its own answer.
+ *  - Small uploads that are sent in one turn of the loop share one request (proto/upload_batch.h). Each gets its own
+ * answer.
  */
 
 #include "common/buf.h"
 #include "common/loop/loop.h"
 
 struct fetcher;
-struct shipment;
+struct sent_batch;
 struct transfer;
 
 enum { CHANNEL_FOREIGN_MAX = 12 };
@@ -26,20 +27,20 @@ enum { CHANNEL_FOREIGN_MAX = 12 };
 struct channel {
 	struct loop *loop;
 	struct fetcher *fetcher;
-	char *base;                  /* URL without the last slash; owned */
-	char *token;                 /* owned */
-	struct transfer *transfers;  /* pending transfers, the oldest first */
-	struct shipment *shipments;  /* requests under way */
-	struct loop_timer departure; /* when the waiting batch is sent */
-	bool bounded;                /* limits the number of foreign answers to a transfer */
-	bool over;                   /* the scheduler has ended the attempt */
-	void (*on_over)(void *data); /* called once when `over` is set, before the transfer's own callback */
+	char *base;                      /* URL without the last slash; owned */
+	char *token;                     /* owned */
+	struct transfer *transfers;      /* pending transfers, the oldest first */
+	struct sent_batch *sent_batches; /* requests under way */
+	struct loop_timer batch_timer;   /* when the waiting batch is sent */
+	bool bounded;                    /* limits the number of foreign answers to a transfer */
+	bool over;                       /* the scheduler has ended the attempt */
+	void (*on_over)(void *data);     /* called once when `over` is set, before the transfer's own callback */
 	void *data;
 };
 
-enum parcelled {
+enum batched {
 	ALONE,          /* a request of its own */
-	IN_PARCEL,      /* a small upload is batched with the others of this turn of the loop */
+	IN_BATCH,       /* a small upload is batched with the others of this turn of the loop */
 	IN_PARCEL_LATER /* the same, but it may also wait a moment for other uploads */
 };
 
@@ -54,7 +55,7 @@ struct transfer_spec {
 	int answer_fd; /* > 0: file that receives the body of a 200; borrowed until the callback */
 	size_t answer_limit;
 	bool expects_refusal; /* 404 and 409 do not end the attempt */
-	enum parcelled parcelled;
+	enum batched batched;
 };
 
 /* `status` is the answer's, or 0 if there will be none: the answer is too large, a proxy gave CHANNEL_FOREIGN_MAX

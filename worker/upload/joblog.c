@@ -16,16 +16,16 @@
 
 enum {
 	PAUSE_MS = 80, /* between an answer and the next request, or as long as the last answer took, up to
-			  PAUSE_MOST_MS */
-	PAUSE_MOST_MS = 250,
-	READ_MOST = 64 * 1024,
+			  MAX_PAUSE_MS */
+	MAX_PAUSE_MS = 250,
+	MAX_READ = 64 * 1024,
 	SEND_AT = 64 * 1024,
-	SEND_MOST = 1024 * 1024,
-	LINE_MOST = 1024 * 1024,
-	HOLD_MOST = 4 * 1024 * 1024,     /* more than this stops the reading */
-	PENDING_MOST = 16 * 1024 * 1024, /* upper bound of `pending`, even after one more read */
-	LOG_MOST = 128 * 1024 * 1024,
-	GAP_LINE_MOST = 128,
+	MAX_SEND = 1024 * 1024,
+	MAX_LINE = 1024 * 1024,
+	MAX_HOLD = 4 * 1024 * 1024,     /* more than this stops the reading */
+	MAX_PENDING = 16 * 1024 * 1024, /* upper bound of `pending`, even after one more read */
+	MAX_LOG = 128 * 1024 * 1024,
+	MAX_GAP_LINE = 128,
 };
 
 static void output_ready(void *data, int fd, unsigned events);
@@ -33,9 +33,9 @@ static void output_ready(void *data, int fd, unsigned events);
 void joblog_init(struct joblog *log, struct loop *loop, struct channel *channel, const struct redactor *redactor)
 {
 	*log = (struct joblog){
-		.loop = loop, .channel = channel, .redactor = redactor, .fd = -1, .copy = -1, .most = LOG_MOST};
-	log->line = (struct buf)BUF_INIT(LINE_MOST);
-	log->pending = (struct buf)BUF_INIT(PENDING_MOST);
+		.loop = loop, .channel = channel, .redactor = redactor, .fd = -1, .copy = -1, .most = MAX_LOG};
+	log->line = (struct buf)BUF_INIT(MAX_LINE);
+	log->pending = (struct buf)BUF_INIT(MAX_PENDING);
 }
 
 void joblog_release(struct joblog *log)
@@ -65,7 +65,7 @@ static void check_flushed(struct joblog *log)
 
 static void reading_set(struct joblog *log)
 {
-	bool wanted = log->fd >= 0 && (log->pending.len < HOLD_MOST || log->channel->over);
+	bool wanted = log->fd >= 0 && (log->pending.len < MAX_HOLD || log->channel->over);
 
 	if (wanted == log->reading)
 		return;
@@ -93,7 +93,7 @@ static void log_skip(struct joblog *log, uint64_t length, uint64_t missing)
 	snprintf(count, sizeof(count), "%llu", (unsigned long long)missing);
 	log_warn("the scheduler's copy of a log is shorter than what it has taken: the rest follows", "url",
 		log->channel->base, "missing-bytes", count, NULL);
-	log->pending = (struct buf)BUF_INIT(rest.limit + GAP_LINE_MOST);
+	log->pending = (struct buf)BUF_INIT(rest.limit + MAX_GAP_LINE);
 	buf_printf(&log->pending,
 		"\n%s bytes of the log are missing here: the scheduler does not have them any more.\n", count);
 	buf_append(&log->pending, rest.data, rest.len);
@@ -156,13 +156,13 @@ void joblog_push(struct joblog *log)
 		.content_type = "text/plain",
 		.path = path,
 		.expects_refusal = true,
-		.parcelled = IN_PARCEL};
+		.batched = IN_BATCH};
 
 	loop_timer_clear(log->loop, &log->timer);
 	log->hurry = log->pending.len > log->flight;
 	if (log->flight > 0 || log->pending.len == 0 || log->channel->over)
 		return;
-	log->flight = log->pending.len < SEND_MOST ? log->pending.len : SEND_MOST;
+	log->flight = log->pending.len < MAX_SEND ? log->pending.len : MAX_SEND;
 	snprintf(path, sizeof(path), "log?offset=%llu", (unsigned long long)log->offset);
 	log->hurry = log->pending.len > log->flight;
 	log->sent_ms = clock_mono_ms();
@@ -181,7 +181,7 @@ static int64_t pause_ms(const struct joblog *log)
 {
 	int64_t pause = log->took_ms > PAUSE_MS ? log->took_ms : PAUSE_MS;
 
-	return pause < PAUSE_MOST_MS ? pause : PAUSE_MOST_MS;
+	return pause < MAX_PAUSE_MS ? pause : MAX_PAUSE_MS;
 }
 
 /* Does nothing while a request is under way, because its answer sends the next one. */
@@ -252,7 +252,7 @@ static void line_take(struct joblog *log)
 static void bytes_take(struct joblog *log, const char *bytes, size_t len)
 {
 	while (len > 0) {
-		size_t most = len < READ_MOST ? len : READ_MOST;
+		size_t most = len < MAX_READ ? len : MAX_READ;
 		const char *end = memchr(bytes, '\n', most);
 		size_t part = end ? (size_t)(end - bytes) : most;
 
@@ -289,7 +289,7 @@ static void output_copy(struct joblog *log, const char *bytes, size_t len)
 /* Reads once. True if there may be more. */
 static bool output_read(struct joblog *log)
 {
-	char chunk[READ_MOST];
+	char chunk[MAX_READ];
 	ssize_t got = read(log->fd, chunk, sizeof(chunk));
 
 	if (got > 0) {

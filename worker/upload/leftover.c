@@ -21,9 +21,9 @@
 enum { NOTE_LIMIT = 4096 };
 
 /* Limit for a state that can't be delivered, so that a job can't fill the worker's disk permanently. */
-#define KEPT_MOST ((off_t)4 * MAX_STATE_BYTES)
+#define MAX_KEPT ((off_t)4 * MAX_STATE_BYTES)
 
-#define SERIAL_MOST 9e15 /* up to here a double is exact */
+#define MAX_SERIAL 9e15 /* up to here a double is exact */
 
 static const char usual[] = "root/" WORKDIR_STATE;
 static const char errored[] = LEFTOVER_ERRORED; /* in the job's folder, where the job has no access */
@@ -61,7 +61,7 @@ bool state_facts_read(const char *bytes, size_t len, struct state_facts *ret_fac
 		return false;
 	value = state_parse(bytes, len);
 	serial = json_object_get(value, "serial");
-	if (!json_is_number(serial) || json_number_value(serial) < 0 || json_number_value(serial) > SERIAL_MOST)
+	if (!json_is_number(serial) || json_number_value(serial) < 0 || json_number_value(serial) > MAX_SERIAL)
 		return false;
 	*ret_facts = (struct state_facts){.serial = (long long)json_number_value(serial)};
 	lineage = text_or_empty(json_string_at(value, "lineage"));
@@ -271,7 +271,7 @@ int leftover_move(int top, int folder, const char *name)
 
 	if (fd < 0 && errno == ENOENT)
 		return -1;
-	if (!is_regular(fd, &size) || size > KEPT_MOST)
+	if (!is_regular(fd, &size) || size > MAX_KEPT)
 		return marker_write(folder, name);
 	quota_follow(&quota_kernel, fd, folder);
 	if (fsync(fd) < 0 || renameat(top, path, folder, name) < 0)

@@ -119,7 +119,7 @@ static void state_send(struct states *states, bool base)
 		.body = states->bytes.data,
 		.body_len = states->bytes.len,
 		.expects_refusal = true,
-		.parcelled = IN_PARCEL,
+		.batched = IN_BATCH,
 	};
 
 	states->busy = true;

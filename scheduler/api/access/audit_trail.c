@@ -5,7 +5,7 @@
 
 /* The audit trail in HCP Terraform's form: not JSON:API, in pages of up to a thousand events, newest first. */
 
-enum { PAGE_MOST = 1000 };
+enum { MAX_PAGE = 1000 };
 
 static json_t *event_resource(const struct rows *rows, int row)
 {
@@ -39,7 +39,7 @@ static json_t *pagination(const struct page *page)
 
 static int list_read(const struct request *req, struct audit_list *list, struct page *page, struct err *err)
 {
-	if (page_read_most(req, PAGE_MOST, page, err) < 0)
+	if (page_read_most(req, MAX_PAGE, page, err) < 0)
 		return -1;
 	list->limit = page->size;
 	list->offset = page->offset;
@@ -49,7 +49,7 @@ static int list_read(const struct request *req, struct audit_list *list, struct 
 	return 0;
 }
 
-static int trail_answer(struct request *req, struct response *res, const char *organization, struct err *err)
+static int audit_note_answer(struct request *req, struct response *res, const char *organization, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct audit_list list = {.organization = organization};
@@ -71,7 +71,7 @@ int audit_trail_index(struct request *req, struct response *res, struct err *err
 
 	if (scope_organization(req, &scope, err) < 0)
 		return -1;
-	return trail_answer(req, res, scope.organization.text, err);
+	return audit_note_answer(req, res, scope.organization.text, err);
 }
 
 /* The path names no organization: it is that of the token. A person must be in exactly one organization. */
@@ -85,11 +85,11 @@ int audit_trail_own(struct request *req, struct response *res, struct err *err)
 	organization = row_text(memberships, 0, "organization_id");
 	if (may(req, (struct place){.organization = organization}, "audit trail", err) < 0)
 		return -1;
-	return trail_answer(req, res, organization, err);
+	return audit_note_answer(req, res, organization, err);
 }
 
 /* All events, including those of no organization: sign-ins, refused tokens, and actions of site admins. */
 int audit_trail_site(struct request *req, struct response *res, struct err *err)
 {
-	return trail_answer(req, res, NULL, err);
+	return audit_note_answer(req, res, NULL, err);
 }

@@ -5,7 +5,7 @@
 
 #include "common/err.h"
 
-enum { EMAIL_MOST = 254 };
+enum { MAX_EMAIL = 254 };
 
 int email_check(const char *email, struct err *err)
 {
@@ -13,7 +13,7 @@ int email_check(const char *email, struct err *err)
 
 	if (!email || !*email)
 		return err_at(err, "/data/attributes/email", "Email can't be blank");
-	if (!at || at == email || !at[1] || strpbrk(email, " \t\r\n") || strlen(email) > EMAIL_MOST)
+	if (!at || at == email || !at[1] || strpbrk(email, " \t\r\n") || strlen(email) > MAX_EMAIL)
 		return err_at(err, "/data/attributes/email", "Email is invalid");
 	return 0;
 }

@@ -2,7 +2,7 @@
 #include "scheduler/store/access/invitations.h"
 
 #include "scheduler/api/api.h"
-#include "scheduler/http/trail.h"
+#include "scheduler/http/audit_note.h"
 
 /* Invitations to the address of the user who sends the request, and the user's answers to them. */
 
@@ -41,7 +41,7 @@ int invitations_accept(struct request *req, struct response *res, struct err *er
 
 	if (invitation_read(req->store, &invited, &rows, err) < 0 || invitation_accept(req->store, &invited, err) < 0)
 		return -1;
-	trail_note_place(req->trail, &(struct place){.organization = row_text(&rows, 0, "organization_id")});
+	audit_note_place(req->audit, &(struct place){.organization = row_text(&rows, 0, "organization_id")});
 	return respond_empty(res, 204);
 }
 

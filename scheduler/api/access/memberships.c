@@ -3,7 +3,7 @@
 #include "scheduler/api/access/memberships.h"
 
 #include "scheduler/api/access/emails.h"
-#include "scheduler/api/including.h"
+#include "scheduler/api/include_resolver.h"
 #include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/access/memberships.h"

@@ -8,7 +8,7 @@
 #include "scheduler/api/workspaces/default_mode.h"
 #include "scheduler/api/access/emails.h"
 #include "scheduler/http/fields.h"
-#include "scheduler/api/including.h"
+#include "scheduler/api/include_resolver.h"
 #include "scheduler/api/access/permissions.h"
 #include "scheduler/api/workspaces/retention.h"
 #include "scheduler/http/scope.h"
@@ -160,14 +160,14 @@ static int mode_read(
 
 static int minutes_check(const json_t *set, const char *name, const char *what, struct err *err)
 {
-	enum { MOST_MINUTES = 525600 };
+	enum { MAX_MINUTES = 525600 };
 	long long minutes = json_int_at(set, name, 1);
 	char pointer[64];
 
-	if (minutes >= 1 && minutes <= MOST_MINUTES)
+	if (minutes >= 1 && minutes <= MAX_MINUTES)
 		return 0;
 	snprintf(pointer, sizeof(pointer), "/data/attributes/%s", name);
-	return err_at(err, pointer, "%s must be 1 to %d minutes", what, MOST_MINUTES);
+	return err_at(err, pointer, "%s must be 1 to %d minutes", what, MAX_MINUTES);
 }
 
 static int settings_check(const json_t *set, struct err *err)

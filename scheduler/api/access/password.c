@@ -4,7 +4,7 @@
 
 #include "common/clock.h"
 #include "scheduler/api/access/account.h"
-#include "scheduler/http/trail.h"
+#include "scheduler/http/audit_note.h"
 #include "scheduler/auth/buckets.h"
 #include "scheduler/auth/passwords.h"
 #include "scheduler/auth/sessions.h"
@@ -44,7 +44,8 @@ int password_change(struct request *req, const struct password_change *change, s
 
 	if (cookie)
 		session_hash(cookie, hash);
-	if (change_check(change, err) < 0 || current_check(req, change->current, err) < 0 || trail_begin(req, err) < 0)
+	if (change_check(change, err) < 0 || current_check(req, change->current, err) < 0 ||
+		audit_note_begin(req, err) < 0)
 		return -1;
 	return password_set(req->store, req->actor.user.text, change->wanted, cookie ? hash : NULL, err);
 }

@@ -10,8 +10,8 @@ struct password_change {
 };
 
 /* Changes the actor's password in a transaction that ends with the handler, and ends the actor's other sessions.
- * ERR_INVALID with the reason; ERR_BUSY after too many attempts. It hashes, so the route must be JSON_ASIDE or
- * FORM_ASIDE. */
+ * ERR_INVALID with the reason; ERR_BUSY after too many attempts. It hashes, so the route must be JSON_BLOCKING or
+ * FORM_BLOCKING. */
 int password_change(struct request *req, const struct password_change *change, struct err *err);
 
 #endif

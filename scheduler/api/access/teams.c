@@ -3,13 +3,13 @@
 #include "scheduler/api/access/teams.h"
 
 #include "scheduler/http/fields.h"
-#include "scheduler/api/including.h"
+#include "scheduler/api/include_resolver.h"
 #include "scheduler/api/access/permissions.h"
 #include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/access/teams.h"
 
-enum { NAME_MOST = 90, SSO_MOST = 255 };
+enum { MAX_NAME = 90, MAX_SSO = 255 };
 
 /* ---- the resource ---- */
 
@@ -181,8 +181,8 @@ static int input_read(
 		body_text(req, "visibility", &team->visibility, err) < 0 ||
 		body_text(req, "sso-team-id", &team->sso_team_id, err) < 0 ||
 		body_bool(req, "allow-member-token-management", &team->allow_member_token_management, err) < 0 ||
-		title_check("Name", "/data/attributes/name", team->name, NAME_MOST, err) < 0 ||
-		length_check("Sso team id", "/data/attributes/sso-team-id", team->sso_team_id, SSO_MOST, err) < 0 ||
+		title_check("Name", "/data/attributes/name", team->name, MAX_NAME, err) < 0 ||
+		length_check("Sso team id", "/data/attributes/sso-team-id", team->sso_team_id, MAX_SSO, err) < 0 ||
 		visibility_check(req, organization_id, team, err) < 0)
 		return -1;
 	return access_read_input(req, organization_id, team, ret_access, err);

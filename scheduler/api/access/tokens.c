@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-#include "scheduler/outbox/waits.h"
+#include "scheduler/outbox/claim_waiters.h"
 #include "scheduler/store/access/teams.h"
 
-enum { DESCRIPTION_MOST = 512 };
+enum { MAX_DESCRIPTION = 512 };
 
 /* ---- the resource ---- */
 
@@ -74,9 +74,9 @@ int token_order_read(const struct request *req, struct token_order *order, struc
 	if (order->expires_at && !time_valid(order->expires_at))
 		return err_at(
 			err, "/data/attributes/expired-at", "Expired at must be a time such as 2026-11-21T01:25:00Z");
-	if (strlen(text_or_empty(order->description)) > DESCRIPTION_MOST)
+	if (strlen(text_or_empty(order->description)) > MAX_DESCRIPTION)
 		return err_at(err, "/data/attributes/description", "Description is too long (maximum is %d characters)",
-			DESCRIPTION_MOST);
+			MAX_DESCRIPTION);
 	return 0;
 }
 
@@ -182,6 +182,6 @@ int tokens_delete(struct request *req, struct response *res, struct err *err)
 	if (token_in_path(req, &rows, err) < 0 || token_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
 		return -1;
 	if (!row_null(&rows, 0, "pool_id"))
-		waits_dismiss(req->store->waits, req->store->db, row_text(&rows, 0, "pool_id"));
+		claim_waiters_dismiss(req->store->waiters, req->store->db, row_text(&rows, 0, "pool_id"));
 	return respond_empty(res, 204);
 }

@@ -11,7 +11,7 @@
 #include "proto/messages.h"
 #include "scheduler/db/db.h"
 
-enum { LOOK_MS = 200, HOLD_MS = 25000, MOST_HELD = 8192, ANSWER_LIMIT = 1 << 20 };
+enum { LOOK_MS = 200, HOLD_MS = 25000, MAX_HELD = 8192, ANSWER_LIMIT = 1 << 20 };
 
 struct held {
 	struct http_pending *pending;
@@ -190,7 +190,7 @@ bool control_hold(struct control *control, const struct http_request *http, cons
 	struct held *held = NULL;
 
 	pthread_mutex_lock(&control->mutex);
-	if (control->count < MOST_HELD && !control->stopping) {
+	if (control->count < MAX_HELD && !control->stopping) {
 		held = mem_new(1, sizeof(*held));
 		*held = (struct held){.pending = http_later(http),
 			.headers = answer->extra,

@@ -15,7 +15,7 @@
 /* The requests of notifiers, with a notifier's token (proto/README.md). Bodies are plain JSON, not JSON:API
  * documents. */
 
-enum { MOST_DEADLINES = 1000, MOST_URL = 1024 };
+enum { MAX_DEADLINES = 1000, MAX_URL = 1024 };
 
 static int body_array(const struct request *req, const char *name, const json_t **ret_array, struct err *err)
 {
@@ -48,8 +48,8 @@ static int claimer_note(struct request *req, struct request_claim *claim, struct
 
 	if (!given)
 		return 0;
-	if ((!text_starts(given, "http://") && !text_starts(given, "https://")) || strlen(given) > MOST_URL)
-		return err_set(err, ERR_INVALID, "'internal-url' must be a URL of at most %d characters", MOST_URL);
+	if ((!text_starts(given, "http://") && !text_starts(given, "https://")) || strlen(given) > MAX_URL)
+		return err_set(err, ERR_INVALID, "'internal-url' must be a URL of at most %d characters", MAX_URL);
 	url = internal_url(req, given);
 	claim->callback_url = req->store->public_url;
 	return notifier_seen(req->store, url, err);
@@ -62,9 +62,9 @@ int notifier_claims(struct request *req, struct response *res, struct err *err)
 		.callback_url = json_string_at(req->body, "callback-url"),
 	};
 	json_t *calls = NULL;
-	long long most = json_int_at(req->body, "most", MOST_REQUESTS_CLAIMED);
+	long long most = json_int_at(req->body, "most", MAX_REQUESTS_CLAIMED);
 
-	claim.most = most < 0 ? 0 : most < MOST_REQUESTS_CLAIMED ? (int)most : MOST_REQUESTS_CLAIMED;
+	claim.most = most < 0 ? 0 : most < MAX_REQUESTS_CLAIMED ? (int)most : MAX_REQUESTS_CLAIMED;
 	if (!claim.notifier || !claim.callback_url)
 		return err_set(err, ERR_INVALID, "'notifier' and 'callback-url' must be texts");
 	if (body_array(req, "ids", &claim.ids, err) < 0 || claimer_note(req, &claim, err) < 0 ||
@@ -196,11 +196,11 @@ int notifier_times_out(struct request *req, struct response *res, struct err *er
 
 int notifier_deadlines(struct request *req, struct response *res, struct err *err)
 {
-	long long limit = MOST_DEADLINES;
+	long long limit = MAX_DEADLINES;
 	json_t *answer = NULL;
 
-	if (query(req, "limit") && text_number(query(req, "limit"), 1, MOST_DEADLINES, &limit) < 0)
-		return err_set(err, ERR_MALFORMED, "limit must be a whole number from 1 to %d", MOST_DEADLINES);
+	if (query(req, "limit") && text_number(query(req, "limit"), 1, MAX_DEADLINES, &limit) < 0)
+		return err_set(err, ERR_MALFORMED, "limit must be a whole number from 1 to %d", MAX_DEADLINES);
 	if (task_calls_deadlines(req->store, text_or_empty(query(req, "after")), (int)limit, &answer, err) < 0)
 		return -1;
 	return respond_array(res, "deadlines", answer);

@@ -3,13 +3,13 @@
 
 #include "common/terraform/difference.h"
 #include "common/log.h"
-#include "proto/parcel.h"
+#include "proto/upload_batch.h"
 #include "scheduler/api/api.h"
 #include "scheduler/store/runs/uploads.h"
 #include "scheduler/http/form.h"
 
 /* Uploads of a worker while its job runs (proto/README.md), one or several in a request. The handlers parse them. The
- * server stores those of several requests in one transaction (http/together.h). */
+ * server stores those of several requests in one transaction (http/request_batcher.h). */
 
 /* One upload: the whole body of a request, or one of its parts. */
 struct handed {
@@ -115,7 +115,7 @@ int jobs_upload(struct request *req, struct response *res, struct err *err)
 /* ---- several uploads in a request ---- */
 
 /* The request's body owns the texts of the part's query. */
-static int part_handed_in(struct request *req, const struct parcel_part *part, struct err *err)
+static int part_handed_in(struct request *req, const struct upload_batch_part *part, struct err *err)
 {
 	size_t name_len = strcspn(part->path, "?");
 	_cleanup_(freep) char *name = mem_printf("%.*s", (int)name_len, part->path);
@@ -140,17 +140,17 @@ static int part_handed_in(struct request *req, const struct parcel_part *part, s
 }
 
 /* A request that can't be parsed is refused as a whole. Any other refusal concerns a single part. */
-int jobs_parcel(struct request *req, struct response *res, struct err *err)
+int jobs_upload_batch(struct request *req, struct response *res, struct err *err)
 {
 	size_t before = req->uploads->count;
-	struct parcel parcel;
+	struct upload_batch batch;
 
 	(void)res;
-	if (parcel_read(buf_str(&req->http->body), req->http->body.len, &parcel, err) < 0)
+	if (upload_batch_read(buf_str(&req->http->body), req->http->body.len, &batch, err) < 0)
 		return -1;
-	req->body = json_pack("{so so}", "head", parcel.head, "queries", json_array());
-	for (size_t i = 0; i < parcel.count; i++)
-		if (part_handed_in(req, &parcel.parts[i], err) < 0) {
+	req->body = json_pack("{so so}", "head", batch.head, "queries", json_array());
+	for (size_t i = 0; i < batch.count; i++)
+		if (part_handed_in(req, &batch.parts[i], err) < 0) {
 			req->uploads->count = before;
 			return -1;
 		}
@@ -159,7 +159,7 @@ int jobs_parcel(struct request *req, struct response *res, struct err *err)
 
 /* ---- answers ---- */
 
-static int state_respond(struct response *res, const struct state_offer *state)
+static int state_respond(struct response *res, const struct state_write *state)
 {
 	if (!state->beside)
 		return respond_empty(res, 204);
@@ -181,7 +181,7 @@ static int upload_respond(struct response *res, const struct upload *upload, str
 	return -1;
 }
 
-static void part_respond(const struct upload *upload, struct parcel_answer *ret_answer)
+static void part_respond(const struct upload *upload, struct upload_batch_answer *ret_answer)
 {
 	struct http_answer answer = {.status = 200, .body = BUF_INIT(SIZE_MAX / 2)};
 	struct response res = {.http = &answer};
@@ -193,12 +193,12 @@ static void part_respond(const struct upload *upload, struct parcel_answer *ret_
 		log_warn("a part of a parcel was refused for now", "job", upload->job, "error", err.message, NULL);
 	else if (answer.status >= 500)
 		log_error("a part of a parcel failed", "job", upload->job, "error", err.message, NULL);
-	*ret_answer = (struct parcel_answer){answer.status, answer.body};
+	*ret_answer = (struct upload_batch_answer){answer.status, answer.body};
 }
 
-static int parcel_respond(struct response *res, const struct upload *uploads, size_t count, struct err *err)
+static int upload_batch_respond(struct response *res, const struct upload *uploads, size_t count, struct err *err)
 {
-	struct parcel_answer answers[PARCEL_PARTS_MOST];
+	struct upload_batch_answer answers[UPLOAD_BATCH_PARTS_MAX];
 
 	/* ERR_UNAVAILABLE concerns the whole request, and the answer has a Retry-After. */
 	for (size_t i = 0; i < count; i++)
@@ -208,8 +208,8 @@ static int parcel_respond(struct response *res, const struct upload *uploads, si
 		}
 	for (size_t i = 0; i < count; i++)
 		part_respond(&uploads[i], &answers[i]);
-	parcel_answers_write(answers, count, &res->http->body);
-	parcel_answers_release(answers, count);
+	upload_batch_answers_write(answers, count, &res->http->body);
+	upload_batch_answers_release(answers, count);
 	res->http->content_type = "application/json";
 	return 0;
 }
@@ -217,7 +217,7 @@ static int parcel_respond(struct response *res, const struct upload *uploads, si
 int uploads_respond(
 	const struct request *req, struct response *res, const struct upload *uploads, size_t count, struct err *err)
 {
-	if (req->route->handler == jobs_parcel)
-		return parcel_respond(res, uploads, count, err);
+	if (req->route->handler == jobs_upload_batch)
+		return upload_batch_respond(res, uploads, count, err);
 	return upload_respond(res, uploads, err);
 }

@@ -4,12 +4,12 @@
 #include "proto/topics.h"
 #include "scheduler/api/api.h"
 #include "scheduler/api/internal/control.h"
-#include "scheduler/http/trail.h"
+#include "scheduler/http/audit_note.h"
 #include "scheduler/runs/claim.h"
 #include "scheduler/runs/epoch.h"
 #include "scheduler/lifecycle/hold.h"
 #include "scheduler/outbox/publisher.h"
-#include "scheduler/outbox/waits.h"
+#include "scheduler/outbox/claim_waiters.h"
 #include "scheduler/metrics.h"
 #include "scheduler/store/workers/workers.h"
 
@@ -17,7 +17,7 @@
  * JSON:API documents. */
 
 /* MAX_ATTEMPTS: running attempts, and those whose results are not acknowledged yet. */
-enum { MOST_SLOTS = 256, MAX_ATTEMPTS = 1024, WAIT_ANSWER_LIMIT = 64, MAX_CAPABILITIES = 128, MAX_CAPABILITY = 80 };
+enum { MAX_SLOTS = 256, MAX_ATTEMPTS = 1024, WAIT_ANSWER_LIMIT = 64, MAX_CAPABILITIES = 128, MAX_CAPABILITY = 80 };
 
 static int body_number(const struct request *req, const char *name, long long most, int *ret_number, struct err *err)
 {
@@ -53,7 +53,7 @@ int worker_arrives(struct request *req, struct response *res, struct err *err)
 		.pool_id = req->actor.pool.text,
 		.name = json_string_at(req->body, "name"),
 		.version = text_or_empty(json_string_at(req->body, "version")),
-		.address = req->trail->address,
+		.address = req->audit->address,
 		.token_id = req->actor.token.text,
 		.jobs = json_at(req->body, "jobs"),
 	};
@@ -65,7 +65,7 @@ int worker_arrives(struct request *req, struct response *res, struct err *err)
 		return err_set(err, ERR_INVALID, "'name' is missing");
 	if (arrival.jobs && (!json_is_array(arrival.jobs) || json_array_size(arrival.jobs) > MAX_ATTEMPTS))
 		return err_set(err, ERR_INVALID, "'jobs' must be an array of at most %d attempts", MAX_ATTEMPTS);
-	if (body_number(req, "slots", MOST_SLOTS, &arrival.slots, err) < 0 ||
+	if (body_number(req, "slots", MAX_SLOTS, &arrival.slots, err) < 0 ||
 		body_capabilities(req, &arrival.capabilities, err) < 0 ||
 		worker_register(req->store, &arrival, &id, &token, err) < 0)
 		return -1;
@@ -92,7 +92,7 @@ int worker_claims(struct request *req, struct response *res, struct err *err)
 	if (claim.apply_seconds < 0 || claim.apply_seconds > HOLD_APPLY_SECONDS_MAX)
 		return err_set(err, ERR_INVALID, "'apply-seconds' must be a whole number from 0 to %d",
 			HOLD_APPLY_SECONDS_MAX);
-	if (body_number(req, "slots", MOST_SLOTS, &claim.slots, err) < 0 ||
+	if (body_number(req, "slots", MAX_SLOTS, &claim.slots, err) < 0 ||
 		body_capabilities(req, &claim.capabilities, err) < 0 ||
 		jobs_claim(req->store, &claim, &jobs, &more, err) < 0)
 		return -1;
@@ -122,26 +122,26 @@ static void waiting_end(void *data, bool jobs)
 int worker_waits(struct request *req, struct response *res, struct err *err)
 {
 	const char *worker = json_string_at(req->body, "worker");
-	struct waits *waits = req->store->waits;
-	uint64_t mark = waits_mark(waits);
+	struct claim_waiters *waiters = req->store->waiters;
+	uint64_t mark = claim_waiters_mark(waiters);
 	struct waiting *waiting;
 	bool jobs = false;
 	int slots = 0;
 
 	if (!worker)
 		return err_set(err, ERR_INVALID, "'worker' is missing");
-	if (body_number(req, "slots", MOST_SLOTS, &slots, err) < 0 ||
+	if (body_number(req, "slots", MAX_SLOTS, &slots, err) < 0 ||
 		worker_waits_for(req->store, req->actor.pool.text, worker, slots, &jobs, err) < 0)
 		return -1;
 	if (jobs) {
 		metric_add(M_WAITS_ENDED, "by=\"request\"", 1);
 		return respond_json(res, 200, json_pack("{sb}", "jobs", true));
 	}
-	if (waits_full(waits))
+	if (claim_waiters_full(waiters))
 		return err_set(err, ERR_UNAVAILABLE, "too many workers wait: try again");
 	waiting = mem_new(1, sizeof(*waiting));
 	*waiting = (struct waiting){http_later(req->http), res->http->extra};
-	waits_begin(waits,
+	claim_waiters_begin(waiters,
 		&(struct wait_spec){
 			.pool_id = req->actor.pool.text, .worker_id = worker, .end = waiting_end, .data = waiting},
 		mark);
@@ -156,10 +156,10 @@ static int beat_read(struct request *req, struct worker_beat *ret_beat, struct e
 		.jobs = json_at(req->body, "jobs")};
 	if (!json_is_array(ret_beat->partitions) || !json_is_array(ret_beat->jobs))
 		return err_set(err, ERR_INVALID, "'partitions' and 'jobs' must be arrays");
-	if (body_number(req, "free", MOST_SLOTS, &ret_beat->free, err) < 0 ||
+	if (body_number(req, "free", MAX_SLOTS, &ret_beat->free, err) < 0 ||
 		body_capabilities(req, &ret_beat->capabilities, err) < 0)
 		return -1;
-	return body_number(req, "slots", MOST_SLOTS, &ret_beat->slots, err);
+	return body_number(req, "slots", MAX_SLOTS, &ret_beat->slots, err);
 }
 
 int worker_beats(struct request *req, struct response *res, struct err *err)
@@ -206,6 +206,6 @@ int worker_leaves(struct request *req, struct response *res, struct err *err)
 	if (worker_find(req->store, req->bearer, &worker, err) < 0 ||
 		worker_leave(req->store, worker.text, json_bool_at(req->body, "failed", false), err) < 0)
 		return -1;
-	waits_forget(req->store->waits, worker.text);
+	claim_waiters_forget(req->store->waiters, worker.text);
 	return respond_empty(res, 204);
 }

@@ -8,7 +8,7 @@
 #include "scheduler/api/access/emails.h"
 #include "scheduler/api/notifications/notification_verify.h"
 #include "scheduler/http/relations.h"
-#include "scheduler/http/trail.h"
+#include "scheduler/http/audit_note.h"
 #include "scheduler/lifecycle/triggers.h"
 #include "scheduler/store/notifications/notification_urls.h"
 #include "scheduler/store/notifications/notifications.h"
@@ -17,7 +17,7 @@
 /* Notification configurations of workspaces, projects and teams. The destination of an enabled configuration is
  * verified at each save. */
 
-enum { NAME_MOST = 255, TOKEN_MOST = 1000, EMAILS_MOST = 100, USERS_MOST = 100 };
+enum { MAX_NAME = 255, MAX_TOKEN = 1000, MAX_EMAILS = 100, MAX_USERS = 100 };
 
 /* The owner of a configuration: its parameter in the path, its column and its type. */
 static const struct {
@@ -162,7 +162,7 @@ int notification_configurations_index(struct request *req, struct response *res,
 
 	if (page_read(req, &page, err) < 0 || subscribable_in_path(req, &kind, &at, err) < 0 ||
 		notification_configurations_list(req->store, kind, row_text(&at, 0, "id"),
-			paged ? page.size : MOST_NOTIFICATION_CONFIGURATIONS, page.offset, &rows, err) < 0)
+			paged ? page.size : MAX_NOTIFICATION_CONFIGURATIONS, page.offset, &rows, err) < 0)
 		return -1;
 	page.total = row_int(&rows, 0, "total");
 	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++) {
@@ -250,8 +250,8 @@ static int users_read(const struct request *req, struct input *input, struct err
 		return -1;
 	json_decref(input->users);
 	input->users = users ? users : json_array();
-	if (json_array_size(input->users) > USERS_MOST)
-		return err_at(err, "/data/relationships/users", "Users may be %d at the most", USERS_MOST);
+	if (json_array_size(input->users) > MAX_USERS)
+		return err_at(err, "/data/relationships/users", "Users may be %d at the most", MAX_USERS);
 	return 0;
 }
 
@@ -265,9 +265,9 @@ static int recipients_check(const struct input *input, struct err *err)
 	if (!email && json_array_size(input->users))
 		return err_at(
 			err, "/data/relationships/users", "Users can be given only for the destination type email");
-	if (json_array_size(input->emails) > EMAILS_MOST)
+	if (json_array_size(input->emails) > MAX_EMAILS)
 		return err_at(
-			err, "/data/attributes/email-addresses", "Email addresses may be %d at the most", EMAILS_MOST);
+			err, "/data/attributes/email-addresses", "Email addresses may be %d at the most", MAX_EMAILS);
 	return 0;
 }
 
@@ -283,7 +283,7 @@ static int destination_check(struct input *input, struct err *err)
 		return err_at(err, "/data/attributes/destination-type",
 			"Destination type must be generic, slack, microsoft-teams or email");
 	if (!text_equal(c->destination_type, "email"))
-		return tryout_url_check(c->url, err);
+		return test_request_url_check(c->url, err);
 	if (*text_or_empty(c->url))
 		return err_at(err, "/data/attributes/url", "URL must be blank for the destination type email");
 	c->url = NULL;
@@ -296,12 +296,11 @@ static int input_check(struct input *input, struct err *err)
 
 	if (!*text_or_empty(c->name) || !c->name[strspn(c->name, " \t\r\n")])
 		return err_at(err, "/data/attributes/name", "Name can't be blank");
-	if (strlen(c->name) > NAME_MOST || c->name[strcspn(c->name, "\r\n")])
+	if (strlen(c->name) > MAX_NAME || c->name[strcspn(c->name, "\r\n")])
 		return err_at(
-			err, "/data/attributes/name", "Name must be one line of %d characters at the most", NAME_MOST);
-	if (strlen(text_or_empty(c->token)) > TOKEN_MOST)
-		return err_at(
-			err, "/data/attributes/token", "Token is too long (maximum is %d characters)", TOKEN_MOST);
+			err, "/data/attributes/name", "Name must be one line of %d characters at the most", MAX_NAME);
+	if (strlen(text_or_empty(c->token)) > MAX_TOKEN)
+		return err_at(err, "/data/attributes/token", "Token is too long (maximum is %d characters)", MAX_TOKEN);
 	if (destination_check(input, err) < 0 || recipients_check(input, err) < 0)
 		return -1;
 	c->triggers = input->triggers;
@@ -361,7 +360,7 @@ int notification_configurations_create(struct request *req, struct response *res
 		return -1;
 	c->id = id.text;
 	c->subscribable_id = row_text(&at, 0, "id");
-	if (input_verify(req, c, text_or_empty(c->token), &verification, err) < 0 || trail_begin(req, err) < 0 ||
+	if (input_verify(req, c, text_or_empty(c->token), &verification, err) < 0 || audit_note_begin(req, err) < 0 ||
 		notification_configuration_create(req->store, c, err) < 0)
 		return -1;
 	return configuration_show(req, res, 201, id.text, err);
@@ -403,7 +402,7 @@ int notification_configurations_update(struct request *req, struct response *res
 		return -1;
 	if (input_verify(req, &input.configuration,
 		    input.configuration.token ? input.configuration.token : buf_str(&token), &verification, err) < 0 ||
-		trail_begin(req, err) < 0 ||
+		audit_note_begin(req, err) < 0 ||
 		notification_configuration_update(req->store, &input.configuration, err) < 0)
 		return -1;
 	return configuration_show(req, res, 200, input.configuration.id, err);

@@ -10,12 +10,12 @@
 
 void notification_verification_release(struct notification_verification *verification)
 {
-	tryout_answer_release(&verification->answer);
+	test_request_answer_release(&verification->answer);
 	free(verification->body);
 }
 
 static void verification_send(const struct store *store, const struct notification_configuration *configuration,
-	const char *token, struct tryout_answer *ret_answer)
+	const char *token, struct test_request_answer *ret_answer)
 {
 	const struct notification_text text = {.public_url = store->public_url,
 		.configuration_id = configuration->id,
@@ -27,8 +27,8 @@ static void verification_send(const struct store *store, const struct notificati
 
 	if (*token)
 		crypto_hmac_sha512_hex(token, strlen(token), body, strlen(body), signature);
-	tryout_send(store->task_guard,
-		&(struct tryout){.url = configuration->url,
+	test_request_send(store->task_guard,
+		&(struct test_request){.url = configuration->url,
 			.body = body,
 			.signature = "X-TFE-Notification-Signature",
 			.signature_value = signature,

@@ -4,12 +4,12 @@
 
 /* Verifies the destination of a notification configuration, at a save or on request. */
 
-#include "scheduler/api/tasks/tryout.h"
+#include "scheduler/http/test_request.h"
 #include "scheduler/store/notifications/notification_configurations.h"
 
 /* The result of a verification: a response, and the data that it borrows. */
 struct notification_verification {
-	struct tryout_answer answer;
+	struct test_request_answer answer;
 	struct notification_response response;
 	char code[16];
 	char *body;

@@ -8,7 +8,7 @@
 #include "scheduler/store/names.h"
 #include "scheduler/store/policies/policies.h"
 
-enum { DESCRIPTION_MOST = 1000, QUERY_MOST = 1000 };
+enum { MAX_DESCRIPTION = 1000, MAX_QUERY = 1000 };
 
 /* The kinds of policies, each with its file suffix and its levels. The strictest level is first, and is the default. */
 static const struct kind {
@@ -154,9 +154,8 @@ static int query_check(const struct policy *policy, struct err *err)
 {
 	if (!policy->query || !policy->query[strspn(policy->query, " \t\r\n")])
 		return err_at(err, "/data/attributes/query", "Query can't be blank");
-	if (strlen(policy->query) > QUERY_MOST)
-		return err_at(
-			err, "/data/attributes/query", "Query is too long (maximum is %d characters)", QUERY_MOST);
+	if (strlen(policy->query) > MAX_QUERY)
+		return err_at(err, "/data/attributes/query", "Query is too long (maximum is %d characters)", MAX_QUERY);
 	return 0;
 }
 
@@ -169,9 +168,9 @@ static int input_read(const struct request *req, struct policy *policy, struct e
 		body_text(req, "description", &policy->description, err) < 0 || level_read(req, policy, err) < 0)
 		return -1;
 	policy->description = text_or_empty(policy->description);
-	if (strlen(policy->description) > DESCRIPTION_MOST)
+	if (strlen(policy->description) > MAX_DESCRIPTION)
 		return err_at(err, "/data/attributes/description", "Description is too long (maximum is %d characters)",
-			DESCRIPTION_MOST);
+			MAX_DESCRIPTION);
 	if (!policy->enforcement)
 		policy->enforcement = kind->levels[0];
 	if (!text_equal(kind->name, "opa"))

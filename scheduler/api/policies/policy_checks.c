@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/api.h"
 #include "proto/states.h"
-#include "scheduler/api/including.h"
+#include "scheduler/api/include_resolver.h"
 #include "scheduler/api/access/permissions.h"
 #include "scheduler/api/runs/runs.h"
-#include "scheduler/runs/happen.h"
+#include "scheduler/runs/transition.h"
 #include "scheduler/store/policies/policy_views.h"
 
 /* Sentinel's policy checks. */
@@ -172,14 +172,14 @@ int policy_checks_output(struct request *req, struct response *res, struct err *
 int policy_checks_override(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT, after = ROWS_INIT;
-	struct happening item = {.event = {.kind = EV_OVERRIDDEN}, .actor = req->actor.user.text};
+	struct run_transition item = {.event = {.kind = EV_OVERRIDDEN}, .actor = req->actor.user.text};
 
 	if (check_in_path(req, &rows, err) < 0 || body_comment(req, &item.comment, err) < 0)
 		return -1;
 	if (!awaits_override(&rows, 0))
 		return err_set(err, ERR_CONFLICT, "the run is not waiting for an override of its policy check");
 	text_copy(item.run.text, sizeof(item.run.text), row_text(&rows, 0, "run_id"));
-	if (run_happens(req->store, &item, err) < 0 ||
+	if (run_apply_transition(req->store, &item, err) < 0 ||
 		policy_evaluation_view(req->store, row_text(&rows, 0, "id"), "sentinel", &after, err) < 0)
 		return -1;
 	return respond_resource(res, 200, check_resource(&after, 0));

@@ -87,18 +87,18 @@ int policy_evaluations_read(struct request *req, struct response *res, struct er
 
 /* ---- outcomes of policy sets ---- */
 
-enum { MOST_FILTERS = 16 };
+enum { MAX_FILTERS = 16 };
 
 /* filter[i][status] and filter[i][enforcement_level]: a policy is shown if it matches one of the filters. */
 struct filter {
 	const char *status, *level; /* or NULL */
 };
 
-static size_t filters_read(const struct request *req, struct filter ret_filters[MOST_FILTERS])
+static size_t filters_read(const struct request *req, struct filter ret_filters[MAX_FILTERS])
 {
 	size_t count = 0;
 
-	for (int i = 0; i < MOST_FILTERS; i++) {
+	for (int i = 0; i < MAX_FILTERS; i++) {
 		struct filter filter;
 		char name[64];
 
@@ -155,7 +155,7 @@ static json_t *outcome_resource(const struct rows *rows, int row, json_t *outcom
 int policy_outcomes_index(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows evaluation = ROWS_INIT, rows = ROWS_INIT;
-	struct filter filters[MOST_FILTERS];
+	struct filter filters[MAX_FILTERS];
 	size_t count = filters_read(req, filters);
 	struct page page;
 	json_t *data;

@@ -6,7 +6,7 @@
 
 #include "scheduler/api/policies/policy_sets.h"
 
-enum { KEY_MOST = 256 };
+enum { MAX_KEY = 256 };
 
 /* ---- the resource ---- */
 
@@ -85,8 +85,8 @@ static int input_read(const struct request *req, struct policy_set_parameter *pa
 		return err_at(err, "/data/attributes/category", "Category must be policy-set");
 	if (!parameter->key || !*parameter->key)
 		return err_at(err, "/data/attributes/key", "Key can't be blank");
-	if (strlen(parameter->key) > KEY_MOST)
-		return err_at(err, "/data/attributes/key", "Key is too long (maximum is %d characters)", KEY_MOST);
+	if (strlen(parameter->key) > MAX_KEY)
+		return err_at(err, "/data/attributes/key", "Key is too long (maximum is %d characters)", MAX_KEY);
 	if (strlen(text_or_empty(parameter->value)) > PARAMETER_VALUE_LIMIT)
 		return err_at(err, "/data/attributes/value", "Value is too long (maximum is %d bytes)",
 			PARAMETER_VALUE_LIMIT);

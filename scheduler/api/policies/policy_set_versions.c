@@ -4,7 +4,7 @@
 
 #include "scheduler/api/workspaces/archive.h"
 #include "scheduler/api/policies/policy_sets.h"
-#include "scheduler/http/trail.h"
+#include "scheduler/http/audit_note.h"
 #include "scheduler/auth/signed.h"
 
 json_t *policy_set_version_resource(const struct store *store, const struct rows *rows, int row)
@@ -60,7 +60,7 @@ int policy_set_versions_upload(struct request *req, struct response *res, struct
 
 	if (policy_set_version_read(req->store, id, &rows, err) < 0)
 		return -1;
-	trail_note_place(req->trail, &(struct place){.organization = row_text(&rows, 0, "organization_id")});
+	audit_note_place(req->audit, &(struct place){.organization = row_text(&rows, 0, "organization_id")});
 	if (archive_check(body->data, body->len, err) < 0) {
 		policy_set_version_refuse(req->store, id, err->message, &ignored);
 		return -1;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "scheduler/http/fields.h"
-#include "scheduler/api/including.h"
+#include "scheduler/api/include_resolver.h"
 #include "scheduler/api/policies/policies.h"
 #include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
@@ -14,7 +14,7 @@
 #include "scheduler/store/policies/policy_set_versions.h"
 #include "scheduler/store/policies/policy_sets.h"
 
-enum { DESCRIPTION_MOST = 1000, VERSION_MOST = 64, PATH_MOST = 1024 };
+enum { MAX_DESCRIPTION = 1000, MAX_VERSION = 64, MAX_PATH = 1024 };
 
 /* ---- relations ---- */
 
@@ -168,10 +168,10 @@ static int set_check(const struct request *req, struct policy_set *set, struct e
 	/* Only evaluations by agents use a pinned version. OPA always runs on agents. */
 	if (text_equal(set->kind, "sentinel") && !set->agent_enabled)
 		set->tool_version = NULL;
-	if (length_check("Description", "/data/attributes/description", set->description, DESCRIPTION_MOST, err) < 0 ||
+	if (length_check("Description", "/data/attributes/description", set->description, MAX_DESCRIPTION, err) < 0 ||
 		length_check("Policy tool version", "/data/attributes/policy-tool-version", set->tool_version,
-			VERSION_MOST, err) < 0 ||
-		length_check("Policies path", "/data/attributes/policies-path", set->policies_path, PATH_MOST, err) < 0)
+			MAX_VERSION, err) < 0 ||
+		length_check("Policies path", "/data/attributes/policies-path", set->policies_path, MAX_PATH, err) < 0)
 		return -1;
 	return name_check("Name", "/data/attributes/name", set->name, err);
 }

@@ -2,10 +2,10 @@
 #include "scheduler/api/api.h"
 #include "scheduler/api/runs/creations.h"
 
-#include "scheduler/api/runs/run_order.h"
+#include "scheduler/api/runs/run_create_params.h"
 #include "scheduler/api/runs/runs.h"
 #include "scheduler/http/scope.h"
-#include "scheduler/http/trail.h"
+#include "scheduler/http/audit_note.h"
 #include "scheduler/store/runs/run_views.h"
 
 int runs_create(struct request *req, struct response *res, struct err *err)
@@ -19,7 +19,7 @@ int runs_create(struct request *req, struct response *res, struct err *err)
 	if (!body_relation(req, "workspace"))
 		return err_at(err, "/data/relationships/workspace", "Workspace must exist");
 	if (scope_workspace_id(req, body_relation(req, "workspace"), &scope, err) < 0 ||
-		run_order_read(req, &creation->order, err) < 0)
+		run_create_params_read(req, &creation->order, err) < 0)
 		return -1;
 	creation->workspace = scope.workspace;
 	creation->order.workspace_id = creation->workspace.text;
@@ -40,7 +40,7 @@ struct making {
 	struct run_creation *runs;
 	struct view *views;
 	size_t count, view_count;
-	struct audit_batch trail;
+	struct audit_batch audit;
 };
 
 static const char *creation_user(struct store *store, const struct creation *creation)
@@ -81,8 +81,8 @@ static void views_release(struct making *m)
 static void making_reset(struct making *m)
 {
 	views_release(m);
-	audit_batch_release(&m->trail);
-	audit_batch_init(&m->trail);
+	audit_batch_release(&m->audit);
+	audit_batch_init(&m->audit);
 }
 
 static int make_in(void *data, struct err *err)
@@ -99,11 +99,11 @@ static int make_in(void *data, struct err *err)
 
 		if (m->runs[i].err.kind != ERR_NONE)
 			continue;
-		if (trail_add(m->creations[i]->req, "run", m->runs[i].run.text, &m->trail, err) < 0 ||
+		if (audit_note_add(m->creations[i]->req, "run", m->runs[i].run.text, &m->audit, err) < 0 ||
 			(!view_of(m, user) && view_ask(m, user, err) < 0))
 			return -1;
 	}
-	return audit_insert(m->store, &m->trail, err);
+	return audit_insert(m->store, &m->audit, err);
 }
 
 static int row_with(const struct rows *rows, const char *id)
@@ -142,7 +142,7 @@ static void make(struct making *m)
 
 	for (size_t i = 0; i < m->count; i++)
 		m->creations[i]->req->store = m->store;
-	audit_batch_init(&m->trail);
+	audit_batch_init(&m->audit);
 	result = db_transaction(m->store->db, make_in, m, &err);
 	for (size_t i = 0; i < m->count; i++) {
 		if (result == 0)
@@ -152,12 +152,13 @@ static void make(struct making *m)
 	}
 	m->store->viewer = NULL;
 	views_release(m);
-	audit_batch_release(&m->trail);
+	audit_batch_release(&m->audit);
 }
 
 void creations_make(struct store *store, struct creation *const *creations, size_t count)
 {
-	make(&(struct making){.store = store, .order = runs_order_ready, .creations = creations, .count = count});
+	make(&(struct making){
+		.store = store, .order = run_creations_apply_ready, .creations = creations, .count = count});
 }
 
 bool creation_waits(const struct creation *creation)
@@ -169,5 +170,5 @@ bool creation_waits(const struct creation *creation)
 
 void creation_make(struct store *store, struct creation *creation)
 {
-	make(&(struct making){.store = store, .order = runs_order, .creations = &creation, .count = 1});
+	make(&(struct making){.store = store, .order = run_creations_apply, .creations = &creation, .count = 1});
 }

@@ -3,21 +3,21 @@
 #define SCHEDULER_API_RUNS_CREATIONS_H
 
 /*
- * Batched creation of runs: many in one transaction, with their audit events (runs/order.h). The handler reads the
+ * Batched creation of runs: many in one transaction, with their audit events (runs/run_create.h). The handler reads the
  * order and checks the permission. The orders that are queued by then are created together, and each request gets its
  * own answer.
  */
 
 #include "scheduler/api/api.h"
-#include "scheduler/runs/order.h"
+#include "scheduler/runs/run_create.h"
 
 /* A request whose handler has returned. */
 struct creation {
 	struct request *req;
 	struct response *res;
 	struct id workspace;
-	struct run_order order; /* borrows from the request */
-	bool ordered;           /* the handler has filled the workspace and the order */
+	struct run_create_params order; /* borrows from the request */
+	bool ordered;                   /* the handler has filled the workspace and the order */
 
 	struct id run;  /* filled in by creations_make and creation_make */
 	struct err err; /* filled in; if ERR_NONE, *res has the answer */

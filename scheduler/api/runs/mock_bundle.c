@@ -26,7 +26,7 @@ static int failed(struct archive *archive, struct err *err)
 
 static int add_file(struct archive *archive, const char *name, const struct buf *content, struct err *err)
 {
-	struct archive_entry *entry = mem_there(archive_entry_new());
+	struct archive_entry *entry = mem_check(archive_entry_new());
 	int result = -1;
 
 	archive_entry_set_pathname(entry, name);
@@ -68,7 +68,7 @@ static int add_all(struct archive *archive, const json_t *plan, const json_t *ru
 
 int mock_bundle_write(const json_t *plan, const json_t *run, struct buf *out, struct err *err)
 {
-	struct archive *archive = mem_there(archive_write_new());
+	struct archive *archive = mem_check(archive_write_new());
 	int result = -1;
 
 	if (archive_write_add_filter_gzip(archive) != ARCHIVE_OK ||

@@ -2,17 +2,17 @@
 #include "scheduler/api/api.h"
 #include "scheduler/api/runs/runs.h"
 #include "scheduler/runs/force.h"
-#include "scheduler/runs/happen.h"
+#include "scheduler/runs/transition.h"
 #include "scheduler/runs/holds.h"
 #include "scheduler/store/runs/run_events.h"
 
 /* Actions of users on runs. Bodies are empty, {} or {"comment": "..."}; answers are empty. */
 
-static int item_read(struct request *req, enum run_event_kind kind, struct happening *ret_item, struct err *err)
+static int item_read(struct request *req, enum run_event_kind kind, struct run_transition *ret_item, struct err *err)
 {
 	_cleanup_(rows_release) struct rows run = ROWS_INIT;
 
-	*ret_item = (struct happening){.event = {.kind = kind}, .actor = req->actor.user.text};
+	*ret_item = (struct run_transition){.event = {.kind = kind}, .actor = req->actor.user.text};
 	if (run_in_path(req, &run, err) < 0 || body_comment(req, &ret_item->comment, err) < 0)
 		return -1;
 	text_copy(ret_item->run.text, sizeof(ret_item->run.text), row_text(&run, 0, "id"));
@@ -21,9 +21,9 @@ static int item_read(struct request *req, enum run_event_kind kind, struct happe
 
 static int act(struct request *req, struct response *res, enum run_event_kind kind, struct err *err)
 {
-	struct happening item;
+	struct run_transition item;
 
-	if (item_read(req, kind, &item, err) < 0 || run_happens(req->store, &item, err) < 0)
+	if (item_read(req, kind, &item, err) < 0 || run_apply_transition(req->store, &item, err) < 0)
 		return -1;
 	return respond_empty(res, 202);
 }
@@ -40,7 +40,7 @@ int runs_discard(struct request *req, struct response *res, struct err *err)
 
 /* For a run that has ended while terraform of its lost apply may still run: stops the hold of its workspace. *err is
  * the run's refusal, and stays unchanged if there is no hold. */
-static int stop_held(struct request *req, const struct happening *item, enum hold_event event, struct err *err)
+static int stop_held(struct request *req, const struct run_transition *item, enum hold_event event, struct err *err)
 {
 	struct err held = ERR_INIT;
 	struct id comment;
@@ -59,11 +59,11 @@ static int stop_held(struct request *req, const struct happening *item, enum hol
 static int stop(
 	struct request *req, struct response *res, enum run_event_kind kind, enum hold_event event, struct err *err)
 {
-	struct happening item;
+	struct run_transition item;
 
 	if (item_read(req, kind, &item, err) < 0)
 		return -1;
-	if (run_happens(req->store, &item, err) < 0 &&
+	if (run_apply_transition(req->store, &item, err) < 0 &&
 		(err->kind != ERR_CONFLICT || stop_held(req, &item, event, err) < 0))
 		return -1;
 	return respond_empty(res, 202);

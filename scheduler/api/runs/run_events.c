@@ -4,13 +4,13 @@
 
 #include <string.h>
 
-#include "scheduler/api/including.h"
+#include "scheduler/api/include_resolver.h"
 #include "scheduler/api/runs/runs.h"
 #include "scheduler/store/runs/run_events.h"
 
 /* The events of a run and the comments on it. Neither list is paged. */
 
-enum { COMMENT_MOST = 10000 };
+enum { MAX_COMMENT = 10000 };
 
 /* ---- events ---- */
 
@@ -111,8 +111,8 @@ int comments_create(struct request *req, struct response *res, struct err *err)
 		return -1;
 	if (!body || !*body)
 		return err_at(err, "/data/attributes/body", "Body can't be blank");
-	if (strlen(body) > COMMENT_MOST)
-		return err_at(err, "/data/attributes/body", "Body is too long (maximum is %d bytes)", COMMENT_MOST);
+	if (strlen(body) > MAX_COMMENT)
+		return err_at(err, "/data/attributes/body", "Body is too long (maximum is %d bytes)", MAX_COMMENT);
 	if (comment_create(req->store, row_text(&run, 0, "id"), req->actor.user.text, body, &id, err) < 0)
 		return -1;
 	return comment_show(req, res, 201, id.text, err);

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "scheduler/api/api.h"
-#include "scheduler/api/including.h"
+#include "scheduler/api/include_resolver.h"
 #include "scheduler/api/runs/runs.h"
 
 /* GET runs/:run/plan and the other resources that a run is related to, by the name of the relation. */

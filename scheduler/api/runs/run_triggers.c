@@ -2,7 +2,7 @@
 #include "scheduler/api/api.h"
 #include "scheduler/store/runs/run_triggers.h"
 
-#include "scheduler/api/including.h"
+#include "scheduler/api/include_resolver.h"
 #include "scheduler/http/scope.h"
 
 static const struct inclusion includes[] = {

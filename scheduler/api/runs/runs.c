@@ -2,11 +2,11 @@
 #include "scheduler/api/api.h"
 #include "scheduler/api/runs/runs.h"
 
-#include "scheduler/api/including.h"
+#include "scheduler/api/include_resolver.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/runs/run_views.h"
 
-enum { YEAR_LEAST = 2000, YEAR_MOST = 9999 };
+enum { YEAR_LEAST = 2000, MAX_YEAR = 9999 };
 
 static const struct inclusion includes[] = {
 	{"plan", "runs", "plan", &kind_plans},
@@ -78,7 +78,7 @@ static int timeframe_read(const struct request *req, struct run_filter *filter, 
 	if (!text || !*text)
 		return 0;
 	filter->past_year = text_equal(text, "year");
-	if (filter->past_year || text_number(text, YEAR_LEAST, YEAR_MOST, &filter->year) == 0)
+	if (filter->past_year || text_number(text, YEAR_LEAST, MAX_YEAR, &filter->year) == 0)
 		return 0;
 	return err_set(err, ERR_MALFORMED, "filter[timeframe] must be a year, or the word year for the past one");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/api.h"
 #include "scheduler/http/fields.h"
-#include "scheduler/api/including.h"
+#include "scheduler/api/include_resolver.h"
 #include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/api/site/timeouts.h"
@@ -10,7 +10,7 @@
 
 /* All organizations of the installation, for site admins, and the settings that only site admins change. */
 
-enum { MOST_WORKSPACES = 1000000000 };
+enum { MAX_WORKSPACES = 1000000000 };
 
 /* Settings without effect are stored so that clients can read them back. They are those of module and provider sharing,
  * because there is no registry, of beta tools, and of sudo for workers. */
@@ -86,9 +86,9 @@ static int settings_read(const struct request *req, json_t *set, struct err *err
 		fields_read(req, settings, ARRAY_LEN(settings), set, err) < 0 || timeouts_read(req, set, err) < 0)
 		return -1;
 	most = json_int_at(set, "workspace-limit", 0);
-	if (most < 0 || most > MOST_WORKSPACES)
+	if (most < 0 || most > MAX_WORKSPACES)
 		return err_at(err, "/data/attributes/workspace-limit", "Workspace limit must be 0 (none) to %d",
-			MOST_WORKSPACES);
+			MAX_WORKSPACES);
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/api.h"
-#include "scheduler/api/including.h"
-#include "scheduler/runs/happen.h"
+#include "scheduler/api/include_resolver.h"
+#include "scheduler/runs/transition.h"
 #include "scheduler/store/runs/site_runs.h"
 
 /* All runs of the installation, for site admins. */
@@ -76,7 +76,7 @@ int admin_runs_index(struct request *req, struct response *res, struct err *err)
 /* Cancels the run. If the run does not end at once, kills its process without the usual waiting time after a cancel. */
 int admin_runs_force_cancel(struct request *req, struct response *res, struct err *err)
 {
-	struct happening items[] = {
+	struct run_transition items[] = {
 		{.event = {.kind = EV_CANCELED}}, {.event = {.kind = EV_FORCE_CANCELED}, .at_once = true}};
 	const char *comment = NULL;
 
@@ -89,11 +89,11 @@ int admin_runs_force_cancel(struct request *req, struct response *res, struct er
 		items[i].actor = req->actor.user.text;
 	}
 	items[0].comment = comment;
-	if (runs_happen(req->store, items, ARRAY_LEN(items), err) < 0)
+	if (runs_apply_transitions(req->store, items, ARRAY_LEN(items), err) < 0)
 		return -1;
-	if (items[0].outcome == HAPPENED_NOWHERE)
+	if (items[0].outcome == TRANSITION_NO_RUN)
 		return err_set(err, ERR_NOT_FOUND, "run not found");
-	if (items[0].outcome != HAPPENED && items[1].outcome != HAPPENED)
+	if (items[0].outcome != TRANSITION_APPLIED && items[1].outcome != TRANSITION_APPLIED)
 		return err_set(err, ERR_CONFLICT, "%s", text_or_empty(items[0].refused));
 	return respond_empty(res, 202);
 }

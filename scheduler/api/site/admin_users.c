@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/api.h"
 #include "scheduler/api/access/account.h"
-#include "scheduler/api/including.h"
+#include "scheduler/api/include_resolver.h"
 #include "scheduler/store/access/users.h"
 
 /* All users of the installation, for site admins. */

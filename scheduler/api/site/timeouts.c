@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-enum { MOST_SECONDS = 8640000 };
+enum { MAX_SECONDS = 8640000 };
 
 static const struct timeout {
 	const char *name, *old, *seconds;
@@ -28,7 +28,7 @@ static long long duration_seconds(const char *text)
 		if (*at < '0' || *at > '9')
 			return -1;
 		for (; *at >= '0' && *at <= '9'; at++)
-			if ((number = number * 10 + (*at - '0')) > MOST_SECONDS)
+			if ((number = number * 10 + (*at - '0')) > MAX_SECONDS)
 				return -1;
 		while (unit < ARRAY_LEN(units) && units[unit].unit != *at)
 			unit++;
@@ -36,7 +36,7 @@ static long long duration_seconds(const char *text)
 			return -1;
 		all += number * units[unit++].seconds;
 	}
-	return all >= 1 && all <= MOST_SECONDS ? all : -1;
+	return all >= 1 && all <= MAX_SECONDS ? all : -1;
 }
 
 static int timeout_read(const struct request *req, const struct timeout *timeout, json_t *set, struct err *err)

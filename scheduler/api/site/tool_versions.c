@@ -3,13 +3,13 @@
 #include <string.h>
 
 #include "scheduler/http/fields.h"
-#include "scheduler/api/including.h"
+#include "scheduler/api/include_resolver.h"
 #include "scheduler/store/workers/tool_versions.h"
 
 /* The versions of terraform, opa and sentinel that site admins list. A disabled version of terraform can't be selected,
  * and no run starts with it. URLs and digests are informational: workers get the programs through their own options. */
 
-enum { MOST_ARCHS = 16, MOST_URL = 2048, MOST_REASON = 1024 };
+enum { MAX_ARCHS = 16, MAX_URL = 2048, MAX_REASON = 1024 };
 
 /* ---- output ---- */
 
@@ -80,7 +80,7 @@ static int versions_read(struct request *req, struct response *res, const char *
 
 static int url_check(const char *url, const char *pointer, struct err *err)
 {
-	if (url && text_starts(url, "https://") && strlen(url) <= MOST_URL)
+	if (url && text_starts(url, "https://") && strlen(url) <= MAX_URL)
 		return 0;
 	return err_at(err, pointer, "URL must begin with https://");
 }
@@ -125,7 +125,7 @@ static int archs_read(const json_t *given, json_t *fields, struct err *err)
 	const json_t *arch;
 	size_t i;
 
-	if (!json_is_array(given) || json_array_size(given) > MOST_ARCHS)
+	if (!json_is_array(given) || json_array_size(given) > MAX_ARCHS)
 		return err_at(err, "/data/attributes/archs", "Archs must be a list of {url, sha, os, arch}");
 	json_array_foreach(given, i, arch) if (arch_read(arch, i, archs, err) < 0) return -1;
 	json_object_set(fields, "archs", archs);
@@ -161,7 +161,7 @@ static int programs_read(const struct request *req, json_t *fields, struct err *
 /* Accepts "1.11.4" and "1.6.0-rc1", but no constraint. */
 static bool version_is_exact(const char *version)
 {
-	enum { NUMBERS = 3, MOST_DIGITS = 19, MOST_TEXT = 64 };
+	enum { NUMBERS = 3, MAX_DIGITS = 19, MAX_TEXT = 64 };
 	static const char digits[] = "0123456789",
 			  rest[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.+-";
 	const char *at = version;
@@ -169,11 +169,11 @@ static bool version_is_exact(const char *version)
 	for (int i = 0; i < NUMBERS; i++) {
 		size_t len = strspn(at, digits);
 
-		if (len < 1 || len > MOST_DIGITS || (i < NUMBERS - 1 && at[len] != '.'))
+		if (len < 1 || len > MAX_DIGITS || (i < NUMBERS - 1 && at[len] != '.'))
 			return false;
 		at += len + (i < NUMBERS - 1);
 	}
-	return strlen(version) <= MOST_TEXT && (!*at || ((*at == '-' || *at == '+') && !at[strspn(at, rest)]));
+	return strlen(version) <= MAX_TEXT && (!*at || ((*at == '-' || *at == '+') && !at[strspn(at, rest)]));
 }
 
 static const struct field sent[] = {
@@ -199,7 +199,7 @@ static int fields_change(const struct request *req, const char *tool, json_t *fi
 	if (!json_bool_at(fields, "deprecated", false))
 		json_object_set_new(fields, "deprecated-reason", json_null());
 	return length_check("Deprecated reason", "/data/attributes/deprecated-reason",
-		json_string_at(fields, "deprecated-reason"), MOST_REASON, err);
+		json_string_at(fields, "deprecated-reason"), MAX_REASON, err);
 }
 
 /* ---- changing ---- */

@@ -5,14 +5,14 @@
 #include "scheduler/api/api.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/api/states/states.h"
-#include "scheduler/http/trail.h"
+#include "scheduler/http/audit_note.h"
 #include "scheduler/auth/signed.h"
-#include "scheduler/store/states/state_offers.h"
+#include "scheduler/store/states/state_writes.h"
 #include "scheduler/store/states/state_rollback.h"
 #include "scheduler/store/states/states.h"
 
 /* State versions that clients create: with the content in the body, or uploaded later through a signed link. The
- * store checks the workspace's lock in the transaction that writes (store/states/state_offers.h), because a link
+ * store checks the workspace's lock in the transaction that writes (store/states/state_writes.h), because a link
  * outlives the lock. */
 
 enum { PATH_PLAIN, PATH_FORCE, PATH_JSON };
@@ -87,7 +87,7 @@ static int content_read(
 
 struct inline_state {
 	struct request *req;
-	struct state_offer *offer;
+	struct state_write *offer;
 	const struct buf *json; /* NULL: none */
 	struct id id;
 };
@@ -103,7 +103,7 @@ static int create_inline(void *data, struct err *err)
 }
 
 /* Creates the state version with the content in the body, or announces it for a later upload. */
-static int create(struct request *req, struct state_offer *offer, struct id *ret_id, struct err *err)
+static int create(struct request *req, struct state_write *offer, struct id *ret_id, struct err *err)
 {
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(BODY_STATE), json = BUF_INIT(BODY_STATE);
 	struct inline_state s = {.req = req, .offer = offer};
@@ -126,7 +126,7 @@ static int create(struct request *req, struct state_offer *offer, struct id *ret
 int states_create(struct request *req, struct response *res, struct err *err)
 {
 	struct state_label label = {.lineage = NULL};
-	struct state_offer offer = {.label = &label, .run_id = body_relation(req, "run")};
+	struct state_write offer = {.label = &label, .run_id = body_relation(req, "run")};
 	struct scope scope;
 	struct id id;
 
@@ -161,7 +161,7 @@ static int upload(struct request *req, struct response *res, bool force, struct 
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct state_label label;
-	struct state_offer offer = {.force = force, .label = &label};
+	struct state_write offer = {.force = force, .label = &label};
 
 	if (state_read(req->store, param(req, "state"), &rows, err) < 0)
 		return -1;
@@ -172,7 +172,7 @@ static int upload(struct request *req, struct response *res, bool force, struct 
 	label.lineage = *row_text(&rows, 0, "lineage") ? row_text(&rows, 0, "lineage") : NULL;
 	label.md5 = row_text(&rows, 0, "md5");
 	offer.workspace_id = row_text(&rows, 0, "workspace_id");
-	trail_note_place(req->trail, &(struct place){.workspace = offer.workspace_id});
+	audit_note_place(req->audit, &(struct place){.workspace = offer.workspace_id});
 	offer.run_id = row_text(&rows, 0, "run_id");
 	offer.created_by = row_text(&rows, 0, "created_by");
 	offer.pending_id = row_text(&rows, 0, "id");

@@ -2,7 +2,7 @@
 #include "scheduler/api/api.h"
 #include "scheduler/api/states/states.h"
 
-#include "scheduler/api/including.h"
+#include "scheduler/api/include_resolver.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/states/backing_data.h"
 #include "scheduler/store/states/state_bases.h"

@@ -12,8 +12,8 @@
 #include "scheduler/api/api.h"
 
 /* A notifier answers within 8 s (notifier/callback). It has 1,000 connections for an address
- * (--connections-per-address), so callbacks beyond MOST_TRYING wait here. */
-enum { MOST_OPEN = 4096, MOST_TRYING = 500, TRY_MS = 10 * 1000, ANSWER_LIMIT = 1 << 20 };
+ * (--connections-per-address), so callbacks beyond MAX_TRYING wait here. */
+enum { MAX_OPEN = 4096, MAX_TRYING = 500, TRY_MS = 10 * 1000, ANSWER_LIMIT = 1 << 20 };
 
 struct callback_relay {
 	pthread_t thread;
@@ -147,7 +147,7 @@ static void came(void *data, struct visit *visit)
 	struct callback_relay *relay = data;
 	struct relayed *relayed = (struct relayed *)(void *)visit;
 
-	if (relay->stopping || relay->open_count >= MOST_OPEN) {
+	if (relay->stopping || relay->open_count >= MAX_OPEN) {
 		relayed_refuse(relayed, "Too many results wait to be stored. Send the result again.");
 		return;
 	}
@@ -161,7 +161,7 @@ static void waiting_begin(struct callback_relay *relay)
 {
 	struct relayed *relayed;
 
-	while (!relay->stopping && relay->trying < MOST_TRYING && (relayed = relay->waiting)) {
+	while (!relay->stopping && relay->trying < MAX_TRYING && (relayed = relay->waiting)) {
 		relay->waiting = relayed->next_waiting;
 		if (!relay->waiting)
 			relay->waiting_end = &relay->waiting;

@@ -6,7 +6,7 @@
 #include "scheduler/api/access/permissions.h"
 #include "scheduler/api/policies/policy_evaluations.h"
 #include "scheduler/api/runs/runs.h"
-#include "scheduler/runs/happen.h"
+#include "scheduler/runs/transition.h"
 #include "scheduler/store/tasks/task_views.h"
 
 /* Task stages, task results, outcomes and the delivery log. They are read-only here: runs and notifiers write them. */
@@ -141,7 +141,7 @@ int task_stages_read(struct request *req, struct response *res, struct err *err)
 int task_stages_override(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows stage = ROWS_INIT;
-	struct happening item = {.event = {.kind = EV_OVERRIDDEN}, .actor = req->actor.user.text};
+	struct run_transition item = {.event = {.kind = EV_OVERRIDDEN}, .actor = req->actor.user.text};
 
 	if (task_stage_in_path(req, &stage, err) < 0 || body_comment(req, &item.comment, err) < 0)
 		return -1;
@@ -150,7 +150,7 @@ int task_stages_override(struct request *req, struct response *res, struct err *
 	if (row_bool(&stage, 0, "override_barred"))
 		return err_set(err, ERR_CONFLICT, "a policy failed whose policy set can't be overridden");
 	text_copy(item.run.text, sizeof(item.run.text), row_text(&stage, 0, "run_id"));
-	if (run_happens(req->store, &item, err) < 0)
+	if (run_apply_transition(req->store, &item, err) < 0)
 		return -1;
 	return stage_show(req, res, row_text(&stage, 0, "id"), err);
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "scheduler/api/tasks/tryout.h"
+#include "scheduler/http/test_request.h"
 
 /* ---- the test request ---- */
 
@@ -72,11 +72,11 @@ void task_request_test(
 int task_verify(const struct store *store, const char *organization, const char *url, const char *key, struct err *err)
 {
 	_cleanup_(task_request_release) struct task_request request = {.body = NULL};
-	_cleanup_(tryout_answer_release) struct tryout_answer answer;
+	_cleanup_(test_request_answer_release) struct test_request_answer answer;
 
 	task_request_test(store, organization, key, &request);
-	tryout_send(store->task_guard,
-		&(struct tryout){.url = url,
+	test_request_send(store->task_guard,
+		&(struct test_request){.url = url,
 			.body = request.body,
 			.signature = "X-TFC-Task-Signature",
 			.signature_value = request.signature,

@@ -7,8 +7,8 @@
 #include "scheduler/api/kinds.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/api/tasks/task_verify.h"
-#include "scheduler/http/trail.h"
-#include "scheduler/api/tasks/tryout.h"
+#include "scheduler/http/audit_note.h"
+#include "scheduler/http/test_request.h"
 #include "scheduler/api/workspaces/workspaces.h"
 #include "scheduler/store/names.h"
 #include "scheduler/store/tasks/task_payload.h"
@@ -19,7 +19,7 @@
 /* An organization's run tasks. A task's URL is tested before it is stored, unless an update leaves the task
  * disabled. */
 
-enum { DESCRIPTION_MOST = 1000, KEY_MOST = 1000 };
+enum { MAX_DESCRIPTION = 1000, MAX_KEY = 1000 };
 
 /* ---- the resource ---- */
 
@@ -218,14 +218,15 @@ static int global_read(const struct request *req, struct task_input *input, stru
 
 static int task_check(const struct task *task, struct err *err)
 {
-	if (name_check("Name", "/data/attributes/name", task->name, err) < 0 || tryout_url_check(task->url, err) < 0)
+	if (name_check("Name", "/data/attributes/name", task->name, err) < 0 ||
+		test_request_url_check(task->url, err) < 0)
 		return -1;
-	if (strlen(task->description) > DESCRIPTION_MOST)
+	if (strlen(task->description) > MAX_DESCRIPTION)
 		return err_at(err, "/data/attributes/description", "Description is too long (maximum is %d characters)",
-			DESCRIPTION_MOST);
-	if (strlen(text_or_empty(task->hmac_key)) > KEY_MOST)
+			MAX_DESCRIPTION);
+	if (strlen(text_or_empty(task->hmac_key)) > MAX_KEY)
 		return err_at(
-			err, "/data/attributes/hmac-key", "HMAC key is too long (maximum is %d characters)", KEY_MOST);
+			err, "/data/attributes/hmac-key", "HMAC key is too long (maximum is %d characters)", MAX_KEY);
 	return 0;
 }
 
@@ -263,7 +264,7 @@ int tasks_create(struct request *req, struct response *res, struct err *err)
 	if (scope_organization(req, &scope, err) < 0 || input_read(req, &input, err) < 0 ||
 		task_verify(req->store, scope.organization_name, input.task.url, text_or_empty(input.task.hmac_key),
 			err) < 0 ||
-		trail_begin(req, err) < 0 ||
+		audit_note_begin(req, err) < 0 ||
 		task_create(req->store, scope.organization.text, &input.task, &id, err) < 0)
 		return -1;
 	return task_show(req, res, 201, id.text, err);
@@ -305,7 +306,8 @@ int tasks_update(struct request *req, struct response *res, struct err *err)
 		.global = row_bool(&rows, 0, "global_enabled"),
 		.global_enforcement = row_text(&rows, 0, "global_enforcement")};
 	if (input_read(req, &input, err) < 0 || update_verify(req, &rows, &input.task, err) < 0 ||
-		trail_begin(req, err) < 0 || task_update(req->store, row_text(&rows, 0, "id"), &input.task, err) < 0)
+		audit_note_begin(req, err) < 0 ||
+		task_update(req->store, row_text(&rows, 0, "id"), &input.task, err) < 0)
 		return -1;
 	return task_show(req, res, 200, row_text(&rows, 0, "id"), err);
 }

@@ -2,12 +2,12 @@
 #include <string.h>
 
 #include "scheduler/api/api.h"
-#include "scheduler/api/including.h"
+#include "scheduler/api/include_resolver.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/api/workspaces/workspaces.h"
 #include "scheduler/store/variables/ssh_keys.h"
 
-enum { NAME_MOST = 255, VALUE_MOST = 64 << 10 };
+enum { MAX_NAME = 255, MAX_VALUE = 64 << 10 };
 
 /* The private key is never shown. */
 static json_t *key_resource(const struct rows *rows, int row)
@@ -72,13 +72,12 @@ static int input_read(
 		return -1;
 	if (creating ? !*text_or_empty(name) : body_has(req, "name") && !*text_or_empty(name))
 		return err_at(err, "/data/attributes/name", "Name can't be blank");
-	if (strlen(text_or_empty(name)) > NAME_MOST)
-		return err_at(err, "/data/attributes/name", "Name is too long (maximum is %d characters)", NAME_MOST);
+	if (strlen(text_or_empty(name)) > MAX_NAME)
+		return err_at(err, "/data/attributes/name", "Name is too long (maximum is %d characters)", MAX_NAME);
 	if (creating ? !*text_or_empty(value) : body_has(req, "value") && !*text_or_empty(value))
 		return err_at(err, "/data/attributes/value", "Value can't be blank");
-	if (strlen(text_or_empty(value)) > VALUE_MOST)
-		return err_at(
-			err, "/data/attributes/value", "Value is too long (maximum is %d characters)", VALUE_MOST);
+	if (strlen(text_or_empty(value)) > MAX_VALUE)
+		return err_at(err, "/data/attributes/value", "Value is too long (maximum is %d characters)", MAX_VALUE);
 	*ret_name = name;
 	*ret_value = value;
 	return 0;

@@ -8,7 +8,7 @@
 #include "scheduler/http/scope.h"
 #include "scheduler/api/variables/varsets.h"
 
-enum { KEY_MOST = 128, DESCRIPTION_MOST = 512, VALUE_MOST = 256 << 10 };
+enum { MAX_KEY = 128, MAX_DESCRIPTION = 512, MAX_VALUE = 256 << 10 };
 
 /* ---- the resource ---- */
 
@@ -21,7 +21,7 @@ static json_t *variable_owner_show(const struct rows *rows, int row)
 
 int variable_resource(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
 {
-	_cleanup_(buf_release) struct buf value = BUF_INIT(VALUE_MOST);
+	_cleanup_(buf_release) struct buf value = BUF_INIT(MAX_VALUE);
 	const char *id = row_text(rows, row, "id");
 	bool sensitive = row_bool(rows, row, "sensitive");
 
@@ -127,8 +127,8 @@ static int key_check(const struct variable *variable, struct err *err)
 
 	if (!*key)
 		return err_at(err, "/data/attributes/key", "Key can't be blank");
-	if (strlen(key) > KEY_MOST)
-		return err_at(err, "/data/attributes/key", "Key is too long (maximum is %d characters)", KEY_MOST);
+	if (strlen(key) > MAX_KEY)
+		return err_at(err, "/data/attributes/key", "Key is too long (maximum is %d characters)", MAX_KEY);
 	if (text_equal(variable->category, "terraform") && key[strspn(key, word)])
 		return err_at(
 			err, "/data/attributes/key", "Key may only contain letters, numbers, underscores and hyphens");
@@ -143,11 +143,11 @@ static int variable_check(const struct variable *variable, struct err *err)
 {
 	if (!text_equal(variable->category, "terraform") && !text_equal(variable->category, "env"))
 		return err_at(err, "/data/attributes/category", "Category must be terraform or env");
-	if (strlen(text_or_empty(variable->value)) > VALUE_MOST)
-		return err_at(err, "/data/attributes/value", "Value is too long (maximum is %d bytes)", VALUE_MOST);
-	if (strlen(text_or_empty(variable->description)) > DESCRIPTION_MOST)
+	if (strlen(text_or_empty(variable->value)) > MAX_VALUE)
+		return err_at(err, "/data/attributes/value", "Value is too long (maximum is %d bytes)", MAX_VALUE);
+	if (strlen(text_or_empty(variable->description)) > MAX_DESCRIPTION)
 		return err_at(err, "/data/attributes/description", "Description is too long (maximum is %d characters)",
-			DESCRIPTION_MOST);
+			MAX_DESCRIPTION);
 	return key_check(variable, err);
 }
 

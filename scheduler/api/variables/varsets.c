@@ -5,14 +5,14 @@
 #include <strings.h>
 
 #include "scheduler/http/fields.h"
-#include "scheduler/api/including.h"
+#include "scheduler/api/include_resolver.h"
 #include "scheduler/api/workspaces/projects.h"
 #include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/api/variables/variables.h"
 #include "scheduler/store/variables/varsets.h"
 
-enum { NAME_MOST = 255, DESCRIPTION_MOST = 512, MOST_NEW = 1000 };
+enum { MAX_NAME = 255, MAX_DESCRIPTION = 512, MAX_NEW = 1000 };
 
 /* ---- relations ---- */
 
@@ -179,9 +179,9 @@ static int attributes_read(const struct request *req, struct varset *set, struct
 		body_bool(req, "global", &set->global, err) < 0 || body_bool(req, "priority", &set->priority, err) < 0)
 		return -1;
 	set->description = text_or_empty(set->description);
-	if (title_check("Name", "/data/attributes/name", set->name, NAME_MOST, err) < 0)
+	if (title_check("Name", "/data/attributes/name", set->name, MAX_NAME, err) < 0)
 		return -1;
-	return length_check("Description", "/data/attributes/description", set->description, DESCRIPTION_MOST, err);
+	return length_check("Description", "/data/attributes/description", set->description, MAX_DESCRIPTION, err);
 }
 
 static int variable_read_item(const struct request *req, json_t *item, struct variable *ret_variable, struct err *err)
@@ -207,8 +207,8 @@ static int variables_read_items(const struct request *req, struct varset_input *
 
 	if (!list || json_is_null(list))
 		return 0;
-	if (!json_is_array(list) || json_array_size(list) > MOST_NEW)
-		return err_at(err, pointer, "Data must be an array of at most %d variables", MOST_NEW);
+	if (!json_is_array(list) || json_array_size(list) > MAX_NEW)
+		return err_at(err, pointer, "Data must be an array of at most %d variables", MAX_NEW);
 	input->variables = mem_new(json_array_size(list) + 1, sizeof(*input->variables));
 	input->set.variables = input->variables;
 	json_array_foreach(list, i, item)

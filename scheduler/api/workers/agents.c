@@ -2,7 +2,7 @@
 #include "scheduler/api/api.h"
 #include "scheduler/store/workers/agents.h"
 
-#include "scheduler/api/including.h"
+#include "scheduler/api/include_resolver.h"
 #include "scheduler/api/workers/pools.h"
 #include "scheduler/api/access/tokens.h"
 

@@ -3,11 +3,11 @@
 #include "scheduler/api/workers/pools.h"
 
 #include "proto/topics.h"
-#include "scheduler/api/including.h"
+#include "scheduler/api/include_resolver.h"
 #include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/outbox/publisher.h"
-#include "scheduler/outbox/waits.h"
+#include "scheduler/outbox/claim_waiters.h"
 #include "scheduler/store/names.h"
 #include "scheduler/store/workers/pools.h"
 
@@ -185,6 +185,6 @@ int pools_delete(struct request *req, struct response *res, struct err *err)
 	topic->publisher = req->store->publisher;
 	topic_of_pool(row_text(&rows, 0, "id"), topic->name);
 	db_after_commit(req->store->db, pool_gone, topic);
-	waits_dismiss(req->store->waits, req->store->db, row_text(&rows, 0, "id"));
+	claim_waiters_dismiss(req->store->waiters, req->store->db, row_text(&rows, 0, "id"));
 	return respond_empty(res, 204);
 }

@@ -9,7 +9,7 @@
 #include "common/err.h"
 #include "common/json/json.h"
 
-enum { MOST_ENTRIES = 200000 };
+enum { MAX_ENTRIES = 200000 };
 static const long long most_bytes = 4LL << 30; /* unpacked */
 
 struct walk {
@@ -155,8 +155,8 @@ static int entry_check(struct walk *walk, struct archive_entry *entry, struct er
 		return refuse(err, path, "leads out of the folder");
 	if (through_link(walk, plain))
 		return refuse(err, path, "goes through a link");
-	if (++walk->entries > MOST_ENTRIES)
-		return err_set(err, ERR_INVALID, "the archive has more than %d entries", MOST_ENTRIES);
+	if (++walk->entries > MAX_ENTRIES)
+		return err_set(err, ERR_INVALID, "the archive has more than %d entries", MAX_ENTRIES);
 	walk->bytes += archive_entry_size(entry);
 	if (archive_entry_size(entry) < 0 || walk->bytes > most_bytes)
 		return err_set(err, ERR_INVALID, "the archive has more than %lld bytes in it", most_bytes);
@@ -184,7 +184,7 @@ static int archive_walk(struct archive *archive, struct walk *walk, struct err *
 
 static struct archive *archive_open(const void *bytes, size_t len)
 {
-	struct archive *archive = mem_there(archive_read_new());
+	struct archive *archive = mem_check(archive_read_new());
 
 	if (archive_read_support_filter_gzip(archive) != ARCHIVE_OK ||
 		archive_read_support_format_tar(archive) != ARCHIVE_OK)

@@ -3,11 +3,11 @@
 #include "scheduler/api/workspaces/configurations.h"
 
 #include "scheduler/api/workspaces/archive.h"
-#include "scheduler/api/including.h"
+#include "scheduler/api/include_resolver.h"
 #include "scheduler/http/scope.h"
-#include "scheduler/http/trail.h"
+#include "scheduler/http/audit_note.h"
 #include "scheduler/auth/signed.h"
-#include "scheduler/runs/order.h"
+#include "scheduler/runs/run_create.h"
 #include "scheduler/store/states/backing_data.h"
 #include "scheduler/store/workspaces/configurations.h"
 
@@ -180,7 +180,7 @@ int configurations_archive(struct request *req, struct response *res, struct err
  * is the creator of the version. */
 static int upload_queue_run(struct request *req, const struct rows *rows, struct err *err)
 {
-	struct run_order order = {
+	struct run_create_params order = {
 		.workspace_id = row_text(rows, 0, "workspace_id"),
 		.configuration_version_id = row_text(rows, 0, "id"),
 		.actor = row_text(rows, 0, "created_by"),
@@ -204,7 +204,7 @@ int configurations_upload(struct request *req, struct response *res, struct err 
 
 	if (configuration_read(req->store, id, &rows, err) < 0)
 		return -1;
-	trail_note_place(req->trail, &(struct place){.workspace = row_text(&rows, 0, "workspace_id")});
+	audit_note_place(req->audit, &(struct place){.workspace = row_text(&rows, 0, "workspace_id")});
 	if (archive_check(req->http->body.data, req->http->body.len, err) < 0) {
 		configuration_refuse(req->store, id, err->message, &ignored);
 		return -1;

@@ -7,14 +7,14 @@
 #include "scheduler/api/workspaces/auto_destroy.h"
 #include "scheduler/api/workspaces/default_mode.h"
 #include "scheduler/http/fields.h"
-#include "scheduler/api/including.h"
+#include "scheduler/api/include_resolver.h"
 #include "scheduler/api/access/permissions.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/api/workspaces/tags.h"
 #include "scheduler/store/workspaces/projects.h"
 #include "scheduler/store/workspaces/workspaces.h"
 
-enum { NAME_LEAST = 3, NAME_MOST = 40, DESCRIPTION_MOST = 256 };
+enum { NAME_LEAST = 3, MAX_NAME = 40, MAX_DESCRIPTION = 256 };
 
 /* ---- the resource ---- */
 
@@ -168,8 +168,8 @@ static int name_check_project(const char *name, struct err *err)
 		return err_at(err, pointer, "Name may only contain letters, numbers, spaces, underscores and hyphens");
 	if (name[0] == ' ' || name[len - 1] == ' ')
 		return err_at(err, pointer, "Name may not begin or end with a space");
-	if (len < NAME_LEAST || len > NAME_MOST)
-		return err_at(err, pointer, "Name must have %d to %d characters", NAME_LEAST, NAME_MOST);
+	if (len < NAME_LEAST || len > MAX_NAME)
+		return err_at(err, pointer, "Name must have %d to %d characters", NAME_LEAST, MAX_NAME);
 	return 0;
 }
 
@@ -221,9 +221,9 @@ static int input_read(const struct request *req, const struct pool_use *use, con
 		return -1;
 	project->description = text_or_empty(project->description);
 	project->settings = set;
-	if (strlen(project->description) > DESCRIPTION_MOST)
+	if (strlen(project->description) > MAX_DESCRIPTION)
 		return err_at(err, "/data/attributes/description", "Description is too long (maximum is %d characters)",
-			DESCRIPTION_MOST);
+			MAX_DESCRIPTION);
 	return name_check_project(project->name, err);
 }
 

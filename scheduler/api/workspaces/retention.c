@@ -5,7 +5,7 @@
 #include "scheduler/http/scope.h"
 #include "scheduler/store/content/retention.h"
 
-enum { MOST_DAYS = 36500 };
+enum { MAX_DAYS = 36500 };
 
 /* The two kinds of policies, and the type that older clients send for the first. */
 static const char deletes[] = "data-retention-policy-delete-olders";
@@ -73,8 +73,8 @@ static int days_read(const struct request *req, const char *type, long long *ret
 		return err_at(err, "/data/type", "Type must be %s or %s", deletes, keeps);
 	if (body_int(req, "delete-older-than-n-days", &days, err) < 0)
 		return -1;
-	if (days < 1 || days > MOST_DAYS)
-		return err_at(err, pointer, "Delete older than n days must be 1 to %d", MOST_DAYS);
+	if (days < 1 || days > MAX_DAYS)
+		return err_at(err, pointer, "Delete older than n days must be 1 to %d", MAX_DAYS);
 	*ret_days = days;
 	return 0;
 }

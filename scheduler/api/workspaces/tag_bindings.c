@@ -7,7 +7,7 @@
 #include "scheduler/http/scope.h"
 #include "scheduler/api/workspaces/tags.h"
 
-enum { KEY_MOST = 128, VALUE_MOST = 256, LIST_MOST = 1000, FILTERS_MOST = 10 };
+enum { MAX_KEY = 128, MAX_VALUE = 256, MAX_LIST = 1000, MAX_FILTERS = 10 };
 
 /* ---- input ---- */
 
@@ -36,8 +36,8 @@ static int binding_parse(const json_t *item, const char *pointer, json_t *by_key
 		return err_at(err, pointer, "Key can't be blank");
 	if (text_starts(key, "hc:") || text_starts(key, "hcp:"))
 		return err_at(err, pointer, "Key must not begin with hc: or hcp:");
-	if (tag_text_check(key, KEY_MOST, "Key", pointer, err) < 0 ||
-		tag_text_check(text_or_empty(json_string_value(value)), VALUE_MOST, "Value", pointer, err) < 0)
+	if (tag_text_check(key, MAX_KEY, "Key", pointer, err) < 0 ||
+		tag_text_check(text_or_empty(json_string_value(value)), MAX_VALUE, "Value", pointer, err) < 0)
 		return -1;
 	json_object_set_new(by_key, key, json_string(text_or_empty(json_string_value(value))));
 	return 0;
@@ -51,8 +51,8 @@ int bindings_parse(const json_t *list, const char *pointer, json_t **ret_binding
 	json_t *value;
 	size_t i;
 
-	if (!json_is_array(list) || json_array_size(list) > LIST_MOST)
-		return err_at(err, pointer, "Data must be an array of at most %d tag bindings", LIST_MOST);
+	if (!json_is_array(list) || json_array_size(list) > MAX_LIST)
+		return err_at(err, pointer, "Data must be an array of at most %d tag bindings", MAX_LIST);
 	json_array_foreach(list, i, item)
 	{
 		if (binding_parse(item, pointer, by_key, err) < 0)
@@ -88,7 +88,7 @@ static void searched_tags(const char *text, struct db_array *keys, struct db_arr
 
 void tag_filters_read(const struct request *req, struct db_array *keys, struct db_array *values)
 {
-	for (int i = 0; i < FILTERS_MOST; i++) {
+	for (int i = 0; i < MAX_FILTERS; i++) {
 		_cleanup_(freep) char *key_name = mem_printf("filter[tagged][%d][key]", i);
 		_cleanup_(freep) char *value_name = mem_printf("filter[tagged][%d][value]", i);
 		const char *key = query(req, key_name);

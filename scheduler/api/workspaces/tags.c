@@ -3,10 +3,10 @@
 #include "scheduler/api/workspaces/tags.h"
 
 #include "scheduler/http/relations.h"
-#include "scheduler/api/including.h"
+#include "scheduler/api/include_resolver.h"
 #include "scheduler/http/scope.h"
 
-enum { NAME_MOST = 255, LIST_MOST = 1000 };
+enum { MAX_NAME = 255, MAX_LIST = 1000 };
 
 /* ---- input ---- */
 
@@ -29,7 +29,7 @@ static int tag_parse(const json_t *item, const char *pointer, json_t *ids, json_
 		add_once(ids, id);
 		return 0;
 	}
-	if (tag_text_check(name, NAME_MOST, "Name", pointer, err) < 0)
+	if (tag_text_check(name, MAX_NAME, "Name", pointer, err) < 0)
 		return -1;
 	if (!*name)
 		return err_at(err, pointer, "Name can't be blank");
@@ -44,8 +44,8 @@ int tags_parse(const json_t *list, const char *pointer, json_t **ret_ids, json_t
 
 	*ret_ids = json_array();
 	*ret_names = json_array();
-	if (!json_is_array(list) || json_array_size(list) > LIST_MOST)
-		return err_at(err, pointer, "Data must be an array of at most %d tags", LIST_MOST);
+	if (!json_is_array(list) || json_array_size(list) > MAX_LIST)
+		return err_at(err, pointer, "Data must be an array of at most %d tags", MAX_LIST);
 	json_array_foreach(list, i, item)
 	{
 		if (tag_parse(item, pointer, *ret_ids, *ret_names, err) < 0)

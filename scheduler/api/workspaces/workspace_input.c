@@ -12,7 +12,7 @@
 #include "scheduler/store/workspaces/projects.h"
 #include "scheduler/store/workers/tool_versions.h"
 
-enum { LIST_MOST = 100 };
+enum { MAX_LIST = 100 };
 
 static const struct field columns[] = {
 	{"agent-pool-id", FIELD_TEXT, "null"},
@@ -278,7 +278,7 @@ static int triggers_check(const struct request *req, json_t *set, struct err *er
 	if (json_array_size(patterns) && json_array_size(prefixes))
 		return err_at(err, "/data/attributes/trigger-patterns",
 			"Trigger patterns can't be combined with trigger prefixes");
-	if (json_array_size(patterns) > LIST_MOST || json_array_size(prefixes) > LIST_MOST)
+	if (json_array_size(patterns) > MAX_LIST || json_array_size(prefixes) > MAX_LIST)
 		return err_at(err, "/data/attributes/trigger-patterns", "Trigger patterns and prefixes are too many");
 	/* Prefixes and patterns exclude each other: setting one clears the other. */
 	if (json_array_size(patterns))

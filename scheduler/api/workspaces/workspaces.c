@@ -4,12 +4,12 @@
 
 #include "scheduler/api/workspaces/auto_destroy.h"
 #include "scheduler/http/columns.h"
-#include "scheduler/api/workspaces/includes.h"
+#include "scheduler/api/workspaces/workspace_includes.h"
 #include "scheduler/api/access/permissions.h"
 #include "scheduler/api/workspaces/retention.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/api/workspaces/tags.h"
-#include "scheduler/runs/happen.h"
+#include "scheduler/runs/transition.h"
 #include "scheduler/runs/holds.h"
 #include "scheduler/store/workspaces/workspaces.h"
 

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MPL-2.0
 -- A number that every transaction raises which changes what somebody may, or who they are: while it stays, what was read
--- of that holds (auth/recall.h). It is raised last, so that it is waited for by nobody who holds what another needs.
+-- of that holds (auth/auth_cache.h). It is raised last, so that it is waited for by nobody who holds what another needs.
 
 create table rights_version (
 	is_only boolean primary key default true check (is_only),

@@ -4,7 +4,7 @@
 #include "common/err.h"
 
 /* A bundle of policies may need many objects; more than that indicates a loop. */
-enum { MOST_OBJECTS = 256, OBJECT_LIMIT = 1 << 30 };
+enum { MAX_OBJECTS = 256, OBJECT_LIMIT = 1 << 30 };
 
 struct content {
 	struct object_part part;
@@ -52,8 +52,8 @@ int contents_fetch(struct contents *contents, struct objects *objects, struct er
 	contents->wanted.key[0] = '\0';
 	if (!objects)
 		return err_set(err, ERR_UNAVAILABLE, "the content is in an object store, and none is set up");
-	if (contents->count == MOST_OBJECTS)
-		return err_set(err, ERR_TOO_LARGE, "more than %d objects are needed for that", MOST_OBJECTS);
+	if (contents->count == MAX_OBJECTS)
+		return err_set(err, ERR_TOO_LARGE, "more than %d objects are needed for that", MAX_OBJECTS);
 	if (object_get(objects, &content.part, &content.bytes, err) < 0) {
 		buf_release(&content.bytes);
 		return err->kind == ERR_NOT_FOUND ? gone_note(contents, &content.part, err) : -1;

@@ -147,11 +147,11 @@ static int create_in(void *data, struct err *err)
 		db_query(s->store->db, &rows, err, kinds[c->kind].create, P_TEXT(c->subscribable_id), P_TEXT(c->id),
 			P_TEXT(c->name), P_BOOL(c->enabled), P_TEXT(c->destination_type), sealed_param(&s->url),
 			sealed_param(&s->token), P_TEXT(triggers), P_TEXT(emails),
-			P_INT(MOST_NOTIFICATION_CONFIGURATIONS)) < 0)
+			P_INT(MAX_NOTIFICATION_CONFIGURATIONS)) < 0)
 		return -1;
 	if (!db_affected(&rows))
 		return err_at(err, "/data", "A %s may have %d notification configurations at the most",
-			kinds[c->kind].what, MOST_NOTIFICATION_CONFIGURATIONS);
+			kinds[c->kind].what, MAX_NOTIFICATION_CONFIGURATIONS);
 	return rest_save(s, err);
 }
 

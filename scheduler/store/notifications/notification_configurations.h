@@ -12,7 +12,7 @@
 
 #include "scheduler/store/store.h"
 
-enum { NOTIFICATION_TOKEN_LIMIT = 4096, MOST_NOTIFICATION_CONFIGURATIONS = 20 };
+enum { NOTIFICATION_TOKEN_LIMIT = 4096, MAX_NOTIFICATION_CONFIGURATIONS = 20 };
 
 /* The context that the token is sealed with. */
 #define NOTIFICATION_TOKEN_CONTEXT "notification-token"

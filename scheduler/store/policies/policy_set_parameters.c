@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/policies/policy_set_parameters.h"
 
-enum { MOST_PARAMETERS = 1000, SEALED_LIMIT = 1 << 20 };
+enum { MAX_PARAMETERS = 1000, SEALED_LIMIT = 1 << 20 };
 
 static int key_taken(struct err *err)
 {
@@ -41,11 +41,11 @@ int policy_set_parameter_create(struct store *store, const char *policy_set_id,
 		    "select $1, $2, $3, $4, $5 "
 		    "where (select count(*) from policy_set_parameters where policy_set_id = $2) < $6::bigint",
 		    P_TEXT(id.text), P_TEXT(policy_set_id), P_TEXT(parameter->key), P_BYTES(sealed.data, sealed.len),
-		    P_BOOL(parameter->sensitive), P_INT(MOST_PARAMETERS)) < 0)
+		    P_BOOL(parameter->sensitive), P_INT(MAX_PARAMETERS)) < 0)
 		return key_taken(err);
 	if (!db_affected(&rows))
 		return err_at(
-			err, "/data", "The policy set has %d parameters already, and can't have more", MOST_PARAMETERS);
+			err, "/data", "The policy set has %d parameters already, and can't have more", MAX_PARAMETERS);
 	*ret_id = id;
 	return 0;
 }

@@ -153,7 +153,7 @@ static void add_new_job(struct changes *changes, const struct run_change *change
 			row->workspace.text, "organization_id", row->organization.text, "pool_id", row->pool.text,
 			"stage", stages[run->stage].name, "class",
 			(int)job_class_of(run->stage == STAGE_APPLY, run->plan_only)));
-	outbox_add_ticket(&changes->outbox, row->pool.text, job.text, row->id.text);
+	outbox_add_message(&changes->outbox, row->pool.text, job.text, row->id.text);
 }
 
 static void add_stop(struct changes *changes, const struct run_change *change)
@@ -189,7 +189,7 @@ static void add_jobs(struct changes *changes, const struct run_change *change)
 	if (verdict->retries) {
 		json_array_append_new(
 			changes->jobs_again, json_pack("{ss sb}", "id", job, "lost", change->event == EV_LOST));
-		outbox_add_ticket(&changes->outbox, change->row->pool.text, job, change->row->id.text);
+		outbox_add_message(&changes->outbox, change->row->pool.text, job, change->row->id.text);
 	}
 	if (verdict->signals)
 		add_stop(changes, change);

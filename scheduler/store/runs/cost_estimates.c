@@ -25,7 +25,7 @@ int cost_estimate_create(
 
 /* ---- results of a worker ---- */
 
-enum { MOST_DIGITS = 64 };
+enum { MAX_DIGITS = 64 };
 
 /* "-12.50": an optional minus, digits, and optionally a point with more digits. */
 static bool is_amount(const char *text)
@@ -37,7 +37,7 @@ static bool is_amount(const char *text)
 	text += *text == '-';
 	len = strlen(text);
 	whole = strspn(text, "0123456789");
-	if (!whole || len > MOST_DIGITS)
+	if (!whole || len > MAX_DIGITS)
 		return false;
 	if (!text[whole])
 		return true;

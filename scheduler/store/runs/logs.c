@@ -163,7 +163,7 @@ int log_read(struct store *store, const char *operation_id, long long offset, lo
 
 /* ---- packing ---- */
 
-enum { PACK_MOST = 256 << 20 };
+enum { MAX_PACK = 256 << 20 };
 
 struct packing {
 	struct store *store;
@@ -175,14 +175,14 @@ static int pack_in(void *data, struct err *err)
 {
 	const struct packing *p = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	_cleanup_(buf_release) struct buf log = BUF_INIT(PACK_MOST);
-	struct reading r = {p->store, p->operation_id, 1, PACK_MOST, &log};
+	_cleanup_(buf_release) struct buf log = BUF_INIT(MAX_PACK);
+	struct reading r = {p->store, p->operation_id, 1, MAX_PACK, &log};
 	struct id blob;
 
 	if (db_query(p->store->db, &rows, err,
 		    "select 1 from operations where id = $1 and log_ended and log_blob is null "
 		    "and log_deleted_at is null and log_length between $2 and $3 for no key update",
-		    P_TEXT(p->operation_id), P_INT(p->from_bytes), P_INT(PACK_MOST - 2)) < 0)
+		    P_TEXT(p->operation_id), P_INT(p->from_bytes), P_INT(MAX_PACK - 2)) < 0)
 		return -1;
 	if (!rows.count)
 		return 0;

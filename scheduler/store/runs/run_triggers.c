@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/runs/run_triggers.h"
 
-enum { MOST_SOURCES = 20 };
+enum { MAX_SOURCES = 20 };
 
 #define COLUMNS "t.*, w.name as workspace_name, s.name as source_name, w.organization_id "
 
@@ -45,14 +45,14 @@ static int create_in(void *data, struct err *err)
 		db_query(c->store->db, &rows, err,
 			"insert into run_triggers (id, workspace_id, source_id) select $1, $2, $3 "
 			"where (select count(*) from run_triggers where workspace_id = $2) < $4::bigint",
-			P_TEXT(c->id.text), P_TEXT(c->workspace_id), P_TEXT(c->source_id), P_INT(MOST_SOURCES)) < 0) {
+			P_TEXT(c->id.text), P_TEXT(c->workspace_id), P_TEXT(c->source_id), P_INT(MAX_SOURCES)) < 0) {
 		if (err->kind == ERR_CONFLICT && text_equal(db_constraint(c->store->db), "run_triggers_pair"))
 			return err_at(err, pointer, "Sourceable is a source of the workspace already");
 		return -1;
 	}
 	if (db_affected(&rows))
 		return 0;
-	return err_at(err, pointer, "A workspace can't have more than %d source workspaces", MOST_SOURCES);
+	return err_at(err, pointer, "A workspace can't have more than %d source workspaces", MAX_SOURCES);
 }
 
 int run_trigger_create(

@@ -4,7 +4,7 @@
 
 /*
  * Runs as rows: loads them for decisions, and saves the decisions in batches, with one statement per table. Only
- * runs/happen.c uses this module: it is the only place where a run changes.
+ * runs/transition.c uses this module: it is the only place where a run changes.
  *
  * Locks are always taken in this order: workspaces, then runs, then jobs, each by id.
  */

@@ -193,7 +193,7 @@ int unrecorded_is_open(struct store *store, const char *job_id, bool *ret_open, 
 
 /* ---- applies of lost workers ---- */
 
-enum { LOG_MOST = 256 << 20, LOG_PIECE = 1 << 20, FETCHES = 4 };
+enum { MAX_LOG = 256 << 20, LOG_PIECE = 1 << 20, FETCHES = 4 };
 
 int unrecorded_due(struct store *store, int most, struct rows *ret_rows, struct err *err)
 {
@@ -208,7 +208,7 @@ static int log_compare(struct store *store, const char *operation_id, struct app
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(2 * LOG_PIECE);
 
-	for (long long offset = 1; offset < LOG_MOST;) {
+	for (long long offset = 1; offset < MAX_LOG;) {
 		size_t before = text.len;
 		const char *end;
 

@@ -21,7 +21,7 @@ struct keeping {
 	struct store *store;
 	struct upload *uploads;
 	size_t count;
-	int (*accept)(struct store *store, struct state_offer *const *offers, size_t count, struct err *err);
+	int (*accept)(struct store *store, struct state_write *const *offers, size_t count, struct err *err);
 	struct target *targets;
 	size_t target_count;
 	struct blob_batch blobs;
@@ -54,7 +54,7 @@ static bool is_state(const struct upload *upload)
 /* Runs first, since workspaces are always locked before jobs. */
 static int states_keep(struct keeping *k, struct err *err)
 {
-	_cleanup_(freep) struct state_offer **offers = mem_new(k->count, sizeof(struct state_offer *));
+	_cleanup_(freep) struct state_write **offers = mem_new(k->count, sizeof(struct state_write *));
 	size_t count = 0;
 
 	for (size_t i = 0; i < k->count; i++) {
@@ -62,7 +62,7 @@ static int states_keep(struct keeping *k, struct err *err)
 
 		if (!is_state(upload))
 			continue;
-		upload->state = (struct state_offer){.job_id = upload->job,
+		upload->state = (struct state_write){.job_id = upload->job,
 			.token_hash = upload->token_hash,
 			.base = upload->base,
 			.difference = upload->difference,

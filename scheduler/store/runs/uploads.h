@@ -8,14 +8,14 @@
  *  - pieces of the log,
  *  - outputs of a plan, each a sealed blob that the plan's row refers to,
  *  - the start of an apply,
- *  - states (store/states/state_offers.h).
+ *  - states (store/states/state_writes.h).
  *
  * One transaction stores many uploads. Workspaces of states are locked first. One statement then finds and locks all
  * other rows in the order of their ids, and one statement per table writes them. Each upload has its own outcome, and
  * is stored only if its attempt is still the job's current one.
  */
 
-#include "scheduler/store/states/state_offers.h"
+#include "scheduler/store/states/state_writes.h"
 
 enum upload_kind {
 	UPLOAD_LOG,     /* bytes at `offset` of the attempt's log. Bytes that are stored already are ignored. */
@@ -53,7 +53,7 @@ struct upload {
 	 */
 	struct err err;
 	long long length;
-	struct state_offer state;
+	struct state_write state;
 };
 
 /* The uploads of several requests. */

@@ -4,7 +4,7 @@
 #include "common/terraform/state_text.h"
 #include "proto/limits.h"
 #include "scheduler/store/states/state_bases.h"
-#include "scheduler/store/states/state_offers.h"
+#include "scheduler/store/states/state_writes.h"
 
 static const char pointer[] = "/data/relationships/rollback-state-version";
 
@@ -49,7 +49,7 @@ static int rollback_in(void *data, struct err *err)
 {
 	struct rollback *r = data;
 	_cleanup_(buf_release) struct buf old = BUF_INIT(MAX_STATE_BYTES), content = BUF_INIT(MAX_STATE_BYTES);
-	struct state_offer offer = {
+	struct state_write offer = {
 		.workspace_id = r->workspace_id, .created_by = r->user_id, .rollback_id = r->to_id, .force = true};
 	long long serial = 0;
 

@@ -2,7 +2,7 @@
 #ifndef SCHEDULER_STORE_STATES_STATES_H
 #define SCHEDULER_STORE_STATES_STATES_H
 
-/* Read access to state versions; store/states/state_offers.h writes them. A state version with the status kept_beside
+/* Read access to state versions; store/states/state_writes.h writes them. A state version with the status kept_beside
  * is never the workspace's current one. Lists include it only on request. */
 
 #include "scheduler/store/store.h"

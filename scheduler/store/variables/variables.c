@@ -3,7 +3,7 @@
 
 #include "scheduler/store/variables/varsets.h"
 
-enum { MOST_VARIABLES = 1000, SEALED_LIMIT = 1 << 20 };
+enum { MAX_VARIABLES = 1000, SEALED_LIMIT = 1 << 20 };
 
 #define COLUMNS                                                                                                        \
 	"v.id, v.workspace_id, v.varset_id, v.key, v.value_sealed, v.description, v.category, v.hcl, v.sensitive, "    \
@@ -143,10 +143,10 @@ static int create_in(void *data, struct err *err)
 		    "where (select count(*) from variables v where " OWNED ") < $11::bigint",
 		    P_TEXT(c->owner->id), P_TEXT(c->id.text), P_BOOL(c->owner->is_set), P_TEXT(variable->key),
 		    P_BYTES(sealed.data, sealed.len), P_TEXT(variable->description), P_TEXT(variable->category),
-		    P_BOOL(variable->hcl), P_BOOL(variable->sensitive), P_TEXT(version), P_INT(MOST_VARIABLES)) < 0)
+		    P_BOOL(variable->hcl), P_BOOL(variable->sensitive), P_TEXT(version), P_INT(MAX_VARIABLES)) < 0)
 		return key_taken(c->store, err);
 	if (!db_affected(&rows))
-		return err_at(err, "/data", "There are %d variables already, and can't be more", MOST_VARIABLES);
+		return err_at(err, "/data", "There are %d variables already, and can't be more", MAX_VARIABLES);
 	return change_check(c, err);
 }
 

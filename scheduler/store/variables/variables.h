@@ -10,7 +10,7 @@
 
 #include "scheduler/store/store.h"
 
-/* The limit in bytes for the JSON of one run's variables: those of its snapshot and its own (runs/order.c). */
+/* The limit in bytes for the JSON of one run's variables: those of its snapshot and its own (runs/run_create.c). */
 enum { RUN_VARIABLES_LIMIT = 16 << 20 };
 
 struct variable {

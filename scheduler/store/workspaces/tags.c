@@ -2,7 +2,7 @@
 #include "scheduler/store/workspaces/tags.h"
 
 /* Limits of the API: bindings per resource, and tags per workspace. */
-enum { MOST_BINDINGS = 10, MOST_TAGS = 100 };
+enum { MAX_BINDINGS = 10, MAX_TAGS = 100 };
 
 /* ---- bindings ---- */
 
@@ -75,9 +75,9 @@ static int count_check(const struct writing *w, struct err *err)
 	if (db_query(w->store->db, &rows, err, statements[order->kind].count, P_TEXT(order->owner)) < 0)
 		return -1;
 	/* tags_add allows more names than that. They can be kept, but no bindings can be added. */
-	if (row_int(&rows, 0, "bound") <= MOST_BINDINGS)
+	if (row_int(&rows, 0, "bound") <= MAX_BINDINGS)
 		return 0;
-	return err_at(err, order->pointer, "Tag bindings cannot exceed %d bindings per resource", MOST_BINDINGS);
+	return err_at(err, order->pointer, "Tag bindings cannot exceed %d bindings per resource", MAX_BINDINGS);
 }
 
 static int write_in(void *data, struct err *err)
@@ -171,8 +171,8 @@ static int add_check(const struct tagging *t, const struct rows *rows, struct er
 {
 	if (row_int(rows, 0, "by_id") != (long long)json_array_size(t->choice->ids))
 		return err_at(err, "/data", "Tags must exist in the workspace's organization");
-	if (row_int(rows, 0, "bound") + row_int(rows, 0, "added") > MOST_TAGS)
-		return err_at(err, "/data", "Tags cannot exceed %d per workspace", MOST_TAGS);
+	if (row_int(rows, 0, "bound") + row_int(rows, 0, "added") > MAX_TAGS)
+		return err_at(err, "/data", "Tags cannot exceed %d per workspace", MAX_TAGS);
 	return 0;
 }
 

@@ -7,7 +7,7 @@
 #include "scheduler/store/access/viewer.h"
 
 /* The largest offset at which a list is first searched by the newest runs. */
-enum { NEWEST_MOST = 1000 };
+enum { MAX_NEWEST = 1000 };
 
 /* `user` is the number of the viewer's parameter (store/access/viewer.h). */
 #define WORKSPACE_COLUMNS(user)                                                                                        \
@@ -223,7 +223,7 @@ static int list_whole(
 		return db_query(store->db, ret_rows, err, sorts[sort].without, P_TEXT(list->organization_id),
 			P_INT(list->limit), P_INT(list->offset), P_TEXT(viewer_user(store->viewer)),
 			P_TEXT(list->without_tags));
-	if (sorts[sort].newest && list->offset < NEWEST_MOST) {
+	if (sorts[sort].newest && list->offset < MAX_NEWEST) {
 		if (list_all(store, list, sorts[sort].newest, ret_rows, err) < 0)
 			return -1;
 		if (ret_rows->count == list->limit && !row_null(ret_rows, 0, "id"))

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_API_RUNS_RUN_CREATE_PARAMS_H
+#define SCHEDULER_API_RUNS_RUN_CREATE_PARAMS_H
+
+#include "scheduler/api/api.h"
+#include "scheduler/runs/run_create.h"
+
+/* Reads a new run from the body, without its workspace. Texts and lists are borrowed from the body. ERR_INVALID with a
+ * pointer. */
+int run_create_params_read(const struct request *req, struct run_create_params *ret_order, struct err *err);
+
+#endif

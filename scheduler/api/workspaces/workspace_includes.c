@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/workspaces/workspace_includes.h"
+
+#include "scheduler/api/workspaces/archive.h"
+#include "scheduler/api/include_resolver.h"
+#include "scheduler/api/workspaces/tags.h"
+#include "scheduler/store/states/states.h"
+
+enum { README_LIMIT = 1 << 20 };
+
+static const struct inclusion of_workspaces[] = {
+	{"organization", "workspaces", "organization", &kind_organizations},
+	{"project", "workspaces", "project", &kind_projects},
+	{"current-state-version", "workspaces", "current-state-version", &kind_states},
+	{"locked-by", "workspaces", "locked-by", &kind_users}, {"locked-by", "workspaces", "locked-by", &kind_teams},
+	{"locked-by", "workspaces", "locked-by", &kind_runs}, {"current-run", "workspaces", "current-run", &kind_runs},
+	{"current-run.plan", "runs", "plan", &kind_plans},
+	{"current-run.configuration-version", "runs", "configuration-version", &kind_configurations},
+	{"current-configuration-version", "workspaces", "current-configuration-version", &kind_configurations},
+	{"current-configuration-version.ingress-attributes", "configuration-versions", "ingress-attributes", NULL},
+	{"current-run.configuration-version.ingress-attributes", "configuration-versions", "ingress-attributes", NULL},
+	{"outputs", "workspaces", "outputs", NULL},
+	{"effective-tag-bindings", "workspaces", "effective-tag-bindings", NULL},
+	{"readme", "workspaces", "readme", NULL}, /* last: lists refuse it, since it reads an archive */
+};
+
+int workspace_includes_check(const struct request *req, bool one, struct err *err)
+{
+	return includes_check(req, of_workspaces, ARRAY_LEN(of_workspaces) - !one, err);
+}
+
+/* ---- outputs ---- */
+
+/* Outputs of a workspace have their own type, with fewer attributes. */
+static int output_include(struct store *store, const struct rows *rows, int row, json_t *included, struct err *err)
+{
+	bool sensitive = row_bool(rows, row, "sensitive");
+	json_t *value = NULL;
+
+	if (!sensitive && state_output_value(store, rows, row, &value, err) < 0)
+		return -1;
+	json_array_append_new(included,
+		resource_new("workspace-outputs", row_text(rows, row, "id"),
+			json_pack("{so sb so so}", "name", row_string(rows, row, "name"), "sensitive", sensitive,
+				"output-type", row_string(rows, row, "type"), "value", value ? value : json_null()),
+			NULL));
+	return 0;
+}
+
+/* Adds an empty `outputs` relation to each workspace. `lists` maps a state version to the list of its workspace. */
+static void outputs_prepare(json_t *workspaces, struct db_array *states, json_t *lists)
+{
+	json_t *workspace;
+	size_t i;
+
+	json_array_foreach(workspaces, i, workspace)
+	{
+		const char *state = json_string_at(workspace, "relationships.current-state-version.data.id");
+		json_t *list = json_array();
+
+		json_object_set_new(
+			json_object_get(workspace, "relationships"), "outputs", json_pack("{so}", "data", list));
+		if (!state)
+			continue;
+		db_array_add(states, state);
+		json_object_set(lists, state, list);
+	}
+}
+
+static int outputs_include(const struct request *req, json_t *workspaces, json_t *included, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array states = DB_ARRAY_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_auto_t *lists = json_object();
+
+	outputs_prepare(workspaces, &states, lists);
+	if (outputs_of_states(req->store, &states, &rows, err) < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++) {
+		json_array_append_new(json_object_get(lists, row_text(&rows, i, "state_version_id")),
+			linkage("workspace-outputs", row_text(&rows, i, "id")));
+		if (output_include(req->store, &rows, i, included, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- the readme ---- */
+
+/* Looks in the working directory first, then at the archive's root. */
+static int readme_find(struct store *store, const char *id, struct buf *out, bool *ret_found, struct err *err)
+{
+	_cleanup_(buf_release) struct buf archive = BUF_INIT(BODY_ARCHIVE);
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	*ret_found = false;
+	if (db_query(store->db, &rows, err,
+		    "select c.blob_id, w.working_directory || '/README.md' as path from workspaces w "
+		    "join configuration_versions c on c.id = w.current_configuration_id "
+		    "where w.id = $1 and c.blob_id is not null",
+		    P_TEXT(id)) < 0)
+		return -1;
+	if (!rows.count)
+		return 0;
+	if (blob_get(store, row_text(&rows, 0, "blob_id"), &archive, err) < 0)
+		return -1;
+	archive_file(archive.data, archive.len, row_text(&rows, 0, "path"), out, ret_found);
+	if (!*ret_found)
+		archive_file(archive.data, archive.len, "README.md", out, ret_found);
+	return 0;
+}
+
+static int readme_include(const struct request *req, json_t *workspace, json_t *included, struct err *err)
+{
+	const char *id = json_string_at(workspace, "id");
+	_cleanup_(buf_release) struct buf text = BUF_INIT(README_LIMIT);
+	json_t *raw;
+	bool found;
+
+	if (readme_find(req->store, id, &text, &found, err) < 0)
+		return -1;
+	raw = found ? json_stringn(buf_str(&text), text.len) : NULL;
+	json_object_set_new(
+		json_object_get(workspace, "relationships"), "readme", to_one("workspace-readme", raw ? id : NULL));
+	if (raw)
+		json_array_append_new(
+			included, resource_new("workspace-readme", id, json_pack("{so}", "raw-markdown", raw), NULL));
+	return 0;
+}
+
+int workspace_includes(const struct request *req, json_t *workspaces, json_t **ret_included, struct err *err)
+{
+	json_t *included = NULL;
+
+	if (includes_follow(req, of_workspaces, ARRAY_LEN(of_workspaces), workspaces, &included, err) < 0)
+		return -1;
+	if (!included) {
+		*ret_included = NULL;
+		return 0;
+	}
+	if ((query_includes(req, "outputs") && outputs_include(req, workspaces, included, err) < 0) ||
+		(query_includes(req, "readme") &&
+			readme_include(req, json_array_get(workspaces, 0), included, err) < 0) ||
+		bindings_include(req, TAGGED_WORKSPACE, workspaces, &included, err) < 0) {
+		json_decref(included);
+		return -1;
+	}
+	*ret_included = included;
+	return 0;
+}

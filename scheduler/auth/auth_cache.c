@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/auth/auth_cache.h"
+
+#include <string.h>
+#include <strings.h>
+
+enum { MAX_SEEN = 256, MAX_ORGANIZATIONS = 64 };
+
+struct found {
+	struct cached_organization organization;
+	long long version; /* version of the rights before the lookup; 0: an empty entry */
+	unsigned long long connection;
+};
+
+struct auth_cache {
+	struct actor seen[MAX_SEEN];
+	struct found found[MAX_ORGANIZATIONS];
+};
+
+struct auth_cache *auth_cache_new(void)
+{
+	return mem_new(1, sizeof(struct auth_cache));
+}
+
+void auth_cache_free(struct auth_cache *cache)
+{
+	for (size_t i = 0; cache && i < MAX_SEEN; i++)
+		actor_release(&cache->seen[i]);
+	free(cache);
+}
+
+/* The digest's first two digits serve as the hash of the entry. */
+static struct actor *seen_at(struct auth_cache *cache, const char *hash)
+{
+	char digits[3] = {hash[0], hash[1], '\0'};
+
+	return &cache->seen[strtoul(digits, NULL, 16) % MAX_SEEN];
+}
+
+/* Returns false if the cached actor is stale. It also counts as stale if the token's use is due to be recorded, since
+ * actor_find does that. */
+static bool still_true(void *data, const struct rows *rows)
+{
+	const struct actor *actor = data;
+
+	return rows->count && row_int(rows, 0, "version") == actor->version && !row_bool(rows, 0, "stale");
+}
+
+static bool ask(struct store *store, struct actor *actor)
+{
+	return db_ahead(store->db, still_true, actor,
+		"select v.version, coalesce(k.last_used_at < now() - interval '1 minute', true) as stale "
+		"from tokens k, rights_version v where k.hash = $1 and (k.expired_at is null or k.expired_at > now())",
+		P_TEXT(actor->hash));
+}
+
+bool auth_cache_take(struct store *store, const char *bearer, struct actor *ret_actor)
+{
+	char hash[SHA256_HEX_SIZE];
+	struct actor *seen;
+
+	if (!store->cache || !bearer)
+		return false;
+	crypto_sha256_hex(bearer, strlen(bearer), hash);
+	seen = seen_at(store->cache, hash);
+	if (!seen->version || !text_equal(seen->hash, hash) || seen->connection != db_connections(store->db))
+		return false;
+	*ret_actor = *seen;
+	*seen = (struct actor){.kind = ACTOR_NONE};
+	if (ask(store, ret_actor))
+		return true;
+	actor_release(ret_actor);
+	*ret_actor = (struct actor){.kind = ACTOR_NONE};
+	return false;
+}
+
+bool auth_cache_holds(struct store *store)
+{
+	return db_ahead_holds(store->db);
+}
+
+void auth_cache_put(struct store *store, struct actor *actor)
+{
+	struct actor *seen;
+
+	if (!store->cache || !actor->version) {
+		actor_release(actor);
+	} else {
+		seen = seen_at(store->cache, actor->hash);
+		actor_release(seen);
+		*seen = *actor;
+	}
+	*actor = (struct actor){.kind = ACTOR_NONE};
+}
+
+/* Names are letters, digits, hyphens and underscores: the mask makes the hash independent of the case. */
+static struct found *found_at(struct auth_cache *cache, const char *name)
+{
+	size_t sum = 0;
+
+	for (; *name; name++)
+		sum = sum * 31 + ((unsigned char)*name & 0x1f);
+	return &cache->found[sum % MAX_ORGANIZATIONS];
+}
+
+bool auth_cache_organization(
+	struct store *store, const struct actor *actor, const char *name, struct cached_organization *ret_organization)
+{
+	const struct found *found;
+
+	if (!store->cache || !actor->version)
+		return false;
+	found = found_at(store->cache, name);
+	if (found->version != actor->version || found->connection != actor->connection ||
+		strcasecmp(found->organization.name, name) != 0)
+		return false;
+	*ret_organization = found->organization;
+	return true;
+}
+
+void auth_cache_put_organization(
+	struct store *store, const struct actor *actor, const struct cached_organization *organization)
+{
+	if (store->cache && actor->version)
+		*found_at(store->cache, organization->name) = (struct found){
+			.organization = *organization, .version = actor->version, .connection = actor->connection};
+}

@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/background/reaper.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/eventfd.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/metrics.h"
+#include "scheduler/background/auto_destroy.h"
+#include "scheduler/runs/epoch.h"
+#include "scheduler/runs/transition.h"
+#include "scheduler/runs/holds.h"
+#include "scheduler/auth/sessions.h"
+#include "scheduler/background/task_sweeps.h"
+#include "scheduler/intake/dead_letters.h"
+#include "scheduler/runs/triggers.h"
+#include "scheduler/background/sweep_failures.h"
+#include "scheduler/metrics.h"
+#include "scheduler/store/access/audit.h"
+#include "scheduler/store/clock_watch.h"
+#include "scheduler/store/access/invitations.h"
+#include "scheduler/store/keys.h"
+#include "scheduler/store/site_settings.h"
+
+enum { MAX_SWEPT = 100, REASON_SIZE = 512, AWAY_MS = 3000, SHOWN_MS = 300000 };
+
+struct reaper {
+	struct store store;
+	char *database_url;
+	struct clock_watch clock;
+	bool steady;        /* the last reading of the clock found no step */
+	int64_t watched_ms; /* when leases were last checked; clock_mono_ms, as the next */
+	int64_t grace_ms;   /* until when leases are not ended */
+	pthread_t thread;
+	int wake;
+	atomic_bool stopping;
+};
+
+/* ---- leases ---- */
+
+/* While this scheduler or its database was away, workers could not renew their leases. Afterwards, workers get half a
+ * lease to send a heartbeat, so that our outage does not end their applies. */
+static bool leases_have_grace(struct reaper *reaper, int64_t now)
+{
+	int64_t half_ms = (int64_t)reaper->store.lease_seconds * 500;
+
+	if (now - reaper->watched_ms > half_ms + AWAY_MS)
+		reaper->grace_ms = now + half_ms;
+	else if (now >= reaper->grace_ms)
+		return false;
+	reaper->watched_ms = now;
+	return true;
+}
+
+static void lease_reason(const struct rows *rows, int row, char ret_reason[REASON_SIZE])
+{
+	const char *worker = text_or_empty(row_text(rows, row, "worker")), *stage = row_text(rows, row, "stage");
+	const char *before = row_text(rows, row, "lost_before");
+	bool apply = text_equal(stage, stages[STAGE_APPLY].name), started = row_bool(rows, row, "started");
+
+	if (before && !started)
+		snprintf(ret_reason, REASON_SIZE,
+			"The work of the stage '%s' was lost with its worker twice (workers %s and %s) and is not "
+			"tried again.",
+			stage, before, worker);
+	else
+		snprintf(ret_reason, REASON_SIZE, "Contact with worker %s was lost during the %s (attempt %lld). %s",
+			worker, stage, row_int(rows, row, "attempt"),
+			!apply            ? "It is tried again."
+				: started ? "An apply that may have started is never tried again. The last state that "
+					    "was received is the workspace's current one; the workspace is held until "
+					    "what the worker may still have has arrived."
+					  : "An apply that may have started is never tried again, any other is.");
+}
+
+/* Ends the leases in one transaction. If that fails, ends each in its own, so that one failing run does not block the
+ * others. */
+static int leases_end(struct store *store, struct run_transition *items, size_t count, struct err *err)
+{
+	struct sweep_failures failures = {0};
+
+	if (runs_apply_transitions(store, items, count, err) == 0)
+		return 0;
+	if (err->kind == ERR_UNAVAILABLE)
+		return -1;
+	for (size_t i = 0; i < count; i++) {
+		struct err why = ERR_INIT;
+
+		if (runs_apply_transitions(store, &items[i], 1, &why) < 0 &&
+			sweep_failed(&failures, items[i].run.text, &why, err) < 0)
+			return -1;
+	}
+	sweep_failures_tell(&failures, "leases");
+	*err = (struct err)ERR_INIT;
+	return 0;
+}
+
+/* model: sweep */
+static int sweep_leases(struct store *store, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	bool steady = false;
+	struct run_transition items[MAX_SWEPT] = {0};
+	char reasons[MAX_SWEPT][REASON_SIZE];
+
+	if (db_query(store->db, &rows, err,
+		    "select j.id, j.run_id, j.attempt, j.stage, j.started, j.lease_until, j.lost_with[1] as "
+		    "lost_before, "
+		    "coalesce(w.name, j.worker_id) as worker from jobs j "
+		    "left join workers w on w.id = j.worker_id where j.state like 'claimed' and j.lease_until < now() "
+		    "order by j.lease_until limit $1",
+		    P_INT(MAX_SWEPT)) < 0)
+		return -1;
+	/* The clock is read after the selection, so the reading detects every step that could have selected these
+	 * rows. */
+	if (rows.count && clock_watch_look(store->clock, store, &steady, err) < 0)
+		return -1;
+	if (!steady)
+		return 0;
+	for (int i = 0; i < rows.count; i++) {
+		char labels[64];
+
+		lease_reason(&rows, i, reasons[i]);
+		text_copy(items[i].run.text, ID_SIZE, row_text(&rows, i, "run_id"));
+		text_copy(items[i].job.text, ID_SIZE, row_text(&rows, i, "id"));
+		items[i].attempt = (int)row_int(&rows, i, "attempt");
+		items[i].event = (struct run_event){.kind = EV_LOST, .state_owed = true};
+		items[i].ended_lease = row_text(&rows, i, "lease_until");
+		items[i].reason = reasons[i];
+		snprintf(labels, sizeof(labels), "stage=\"%s\"", row_text(&rows, i, "stage"));
+		metric_add(M_LEASES_LOST, labels, 1);
+		log_warn("a lease ended", "run", items[i].run.text, "job", items[i].job.text, "worker",
+			row_text(&rows, i, "worker"), "stage", row_text(&rows, i, "stage"), NULL);
+	}
+	return rows.count ? leases_end(store, items, (size_t)rows.count, err) : 0;
+}
+
+/* ---- holds ---- */
+
+/* Each hold is logged once, by whichever replica finds it. runyard_workspaces_held_long shows how many there are. */
+static int holds_warn(struct store *store, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (holds_alert(store, MAX_SWEPT, &rows, err) < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++)
+		log_warn("a workspace is held for long: start its worker again, cancel the run, or release the "
+			 "workspace",
+			"workspace", row_text(&rows, i, "workspace_id"), "run", row_text(&rows, i, "run_id"), "worker",
+			row_text(&rows, i, "worker"), "since", row_text(&rows, i, "began_at"), "until",
+			row_text(&rows, i, "until"), NULL);
+	return 0;
+}
+
+static int sweep_holds(struct store *store, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct sweep_failures failures = {0};
+	bool steady = false;
+
+	if (holds_due(store, MAX_SWEPT, &rows, err) < 0)
+		return -1;
+	/* As for leases. */
+	if (rows.count && clock_watch_look(store->clock, store, &steady, err) < 0)
+		return -1;
+	for (int i = 0; steady && i < rows.count; i++) {
+		const struct hold_order order = {.workspace_id = row_text(&rows, i, "workspace_id"),
+			.job_id = row_text(&rows, i, "job_id"),
+			.event = HOLD_DEADLINE};
+		struct err why = ERR_INIT;
+		bool ended = false;
+
+		if (hold_release(store, &order, &ended, &why) < 0 &&
+			sweep_failed(&failures, order.workspace_id, &why, err) < 0)
+			return -1;
+		if (ended)
+			log_warn("a hold ended without its state", "workspace", order.workspace_id, "job", order.job_id,
+				NULL);
+	}
+	sweep_failures_tell(&failures, "holds");
+	return holds_warn(store, err);
+}
+
+/* ---- announcements ---- */
+
+/* Announces jobs again that still wait although workers of their pool have room: the broker may have lost the
+ * announcement. A worker that claims gets the best job, so it does not matter which jobs of a class are announced, and
+ * no sort is needed. */
+/* model: announce */
+static int sweep_announcements(struct store *store, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"with room as (select pool_id, sum(free) as free from workers where not draining "
+		"and seen_at > now() - interval '1 minute' group by pool_id having sum(free) > 0), "
+		"again as (update jobs set announced_at = now() where id in (select j.id from room r, lateral "
+		"(select id from jobs where pool_id = r.pool_id and state = 'waiting' "
+		"and announced_at < now() - interval '5 seconds' order by class limit r.free) j) "
+		"returning id, run_id, pool_id) "
+		"insert into outbox (topic, payload) select $1 || pool_id, "
+		"json_build_object('v', $2::int, 'job', id, 'run', run_id)::text from again",
+		P_TEXT(topics[TOPIC_JOBS].name), P_INT(MESSAGE_VERSION));
+}
+
+/* ---- queues ---- */
+
+struct forgetting {
+	struct store *store;
+	const char *workspace_id;
+};
+
+/* Clears has_queue of a workspace without queued runs. Every transaction that queues a run sets has_queue (migration
+ * 0025), but none clears it when a queued run is canceled. The update is a second statement, so that it sees what was
+ * committed while the first waited for the lock. */
+static int queue_forget_in(void *data, struct err *err)
+{
+	const struct forgetting *f = data;
+
+	if (db_query(f->store->db, NULL, err, "select 1 from workspaces where id = $1 for no key update",
+		    P_TEXT(f->workspace_id)) < 0)
+		return -1;
+	return db_query(f->store->db, NULL, err,
+		"update workspaces w set has_queue = false where id = $1 and not exists (select 1 from runs where "
+		"workspace_id = w.id and queued and not plan_only)",
+		P_TEXT(f->workspace_id));
+}
+
+/* A queue that could go on and does not is a bug in the scheduler. The sweep moves it on, so that no operator has
+ * to. */
+static int queue_look(struct store *store, const char *workspace_id, bool waiters, struct err *err)
+{
+	struct forgetting f = {store, workspace_id};
+
+	if (!waiters)
+		return db_transaction(store->db, queue_forget_in, &f, err);
+	log_warn("a queue stood still", "workspace", workspace_id, NULL);
+	return workspace_kick(store, workspace_id, err);
+}
+
+/* In random order, so that queues that fail each time do not keep others out of the limit. */
+static int sweep_queues(struct store *store, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct sweep_failures failures = {0};
+
+	if (db_query(store->db, &rows, err,
+		    "select w.id, h.updated_at is not null as waits from workspaces w left join lateral "
+		    "(select updated_at from runs where workspace_id = w.id and queued and not plan_only "
+		    "order by position limit 1) h on true "
+		    "where w.stands_still and coalesce(h.updated_at < now() - interval '30 seconds', true) "
+		    "order by random() limit $1",
+		    P_INT(MAX_SWEPT)) < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++) {
+		const char *id = row_text(&rows, i, "id");
+		struct err why = ERR_INIT;
+
+		if (queue_look(store, id, row_bool(&rows, i, "waits"), &why) < 0 &&
+			sweep_failed(&failures, id, &why, err) < 0)
+			return -1;
+	}
+	sweep_failures_tell(&failures, "queues");
+	return 0;
+}
+
+/* ---- expired rows ---- */
+
+/* Workers that have gone are listed for a day. */
+static int sweep_workers(struct store *store, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"delete from workers w where seen_at < now() - interval '1 day' "
+		"and not exists (select 1 from jobs where worker_id = w.id)");
+}
+
+/* Exports are listed as expired for 7 days. */
+static int sweep_exports(struct store *store, struct err *err)
+{
+	return db_query(store->db, NULL, err, "delete from plan_exports where expires_at < now() - interval '7 days'");
+}
+
+/* ---- gauges ---- */
+
+static void gauge_state(int metric, const char *pool, const char *state, double value)
+{
+	_cleanup_(freep) char *labels = mem_printf("pool=\"%s\",state=\"%s\"", pool, state);
+
+	metric_set(metric, labels, value);
+}
+
+static void gauge_pool(const struct rows *rows, int row)
+{
+	const char *pool = row_text(rows, row, "pool");
+	double waiting = (double)row_int(rows, row, "waiting"), running = (double)row_int(rows, row, "running");
+	_cleanup_(freep) char *label = mem_printf("pool=\"%s\"", pool);
+
+	gauge_state(M_JOBS, pool, "waiting", waiting);
+	gauge_state(M_JOBS, pool, "running", running);
+	gauge_state(M_SLOTS, pool, "all", (double)row_int(rows, row, "slots"));
+	gauge_state(M_SLOTS, pool, "free", (double)row_int(rows, row, "free"));
+	metric_set(M_SLOTS_WANTED, label, waiting + running);
+	metric_set(M_OLDEST_WAITING, label, strtod(row_text(rows, row, "oldest"), NULL));
+}
+
+/* Scans each table once, however many pools there are. Of jobs, it scans only the indexes. */
+static int sweep_gauges(struct store *store, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "select coalesce(o.name || '/', '') || p.name as pool, (select count(*) from outbox) as outbox, "
+		    "(select count(*) from workspace_holds where until is not null) as held, "
+		    "(select count(*) from workspace_holds where until is not null "
+		    "and began_at < now() - make_interval(secs => $1)) as held_long, "
+		    "waiting, running, coalesce(extract(epoch from now() - oldest), 0) as oldest, slots, free from ("
+		    "select pool_id, sum(waiting) as waiting, sum(running) as running, min(oldest) as oldest, "
+		    "sum(slots) as slots, sum(free) as free from ("
+		    "select pool_id, count(*) as waiting, 0 as running, min(created_at) as oldest, 0 as slots, "
+		    "0 as free from jobs where state = 'waiting' group by pool_id union all "
+		    "select pool_id, 0, count(*), null, 0, 0 from jobs where state like 'claimed' "
+		    "group by pool_id union all "
+		    "select pool_id, 0, 0, null, coalesce(sum(slots) filter (where left_at is null), 0), sum(free) "
+		    "from workers where seen_at > now() - interval '1 minute' group by pool_id union all "
+		    "select id, 0, 0, null, 0, 0 from agent_pools) one group by pool_id) x "
+		    "join agent_pools p on p.id = x.pool_id left join organizations o on o.id = p.organization_id",
+		    P_INT(store->hold_alert_seconds)) < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++)
+		gauge_pool(&rows, i);
+	if (rows.count) {
+		metric_set(M_OUTBOX_DEPTH, "", (double)row_int(&rows, 0, "outbox"));
+		metric_set(M_HELD, "", (double)row_int(&rows, 0, "held"));
+		metric_set(M_HELD_LONG, "", (double)row_int(&rows, 0, "held_long"));
+	}
+	return 0;
+}
+
+/* ---- the thread ---- */
+
+static const struct {
+	const char *name;
+	int64_t every_ms;
+	int (*sweep)(struct store *store, struct err *err);
+	enum {
+		SWEEP_ANY,
+		SWEEP_BY_CLOCK,   /* compares times by PostgreSQL's clock: skipped while that clock has just stepped */
+		SWEEP_ONLY_SHOWN, /* only updates what /metrics shows */
+	} kind;
+} sweeps[] = {
+	{"leases", 1000, sweep_leases, SWEEP_BY_CLOCK},
+	{"holds", 2000, sweep_holds, SWEEP_BY_CLOCK},
+	{"announcements", 2500, sweep_announcements, SWEEP_ANY},
+	{"task requests", 2000, sweep_task_requests, SWEEP_BY_CLOCK},
+	{"notifications", 2000, sweep_notifications, SWEEP_BY_CLOCK},
+	{"task deadlines", 2000, sweep_task_deadlines, SWEEP_BY_CLOCK},
+	{"gauges", 2000, sweep_gauges, SWEEP_ONLY_SHOWN},
+	{"replication", 10000, epoch_watch_replication, SWEEP_ANY},
+	{"keys", 10000, keys_report_waiting, SWEEP_ANY},
+	{"rate limit", 10000, site_rate_limit_watch, SWEEP_ANY},
+	{"queues", 15000, sweep_queues, SWEEP_ANY},
+	{"auto destroy", 2000, auto_destroy_sweep, SWEEP_ANY},
+	{"run triggers", 1000, triggers_sweep, SWEEP_ANY},
+	{"workers", 60000, sweep_workers, SWEEP_BY_CLOCK},
+	{"sessions", 600000, sessions_sweep, SWEEP_ANY},
+	{"invitations", 600000, invitations_sweep, SWEEP_ANY},
+	{"exports", 3600000, sweep_exports, SWEEP_ANY},
+	{"letters", 600000, dead_letters_sweep, SWEEP_ANY},
+	{"audit trail", 600000, audit_count, SWEEP_ANY},
+};
+
+/* Returns false for a sweep that only updates /metrics, if /metrics was not read lately. */
+static bool sweep_is_wanted(size_t i, int64_t now)
+{
+	return sweeps[i].kind != SWEEP_ONLY_SHOWN || now - metrics_read_ms() < SHOWN_MS;
+}
+
+/* Reads the clock at most once in each round. */
+static bool clock_is_steady(struct reaper *reaper, bool *looked)
+{
+	struct err err = ERR_INIT;
+
+	if (!*looked && clock_watch_look(&reaper->clock, &reaper->store, &reaper->steady, &err) < 0) {
+		log_warn("PostgreSQL's clock can't be read", "error", err.message, NULL);
+		reaper->steady = false;
+	}
+	*looked = true;
+	return reaper->steady;
+}
+
+static void sweep_due(struct reaper *reaper, int64_t due[ARRAY_LEN(sweeps)])
+{
+	bool looked = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(sweeps); i++) {
+		struct err err = ERR_INIT;
+		int64_t now = clock_mono_ms();
+		bool leases;
+
+		if (now < due[i] || !sweep_is_wanted(i, now))
+			continue;
+		if (sweeps[i].kind == SWEEP_BY_CLOCK && !clock_is_steady(reaper, &looked))
+			continue;
+		due[i] = now + sweeps[i].every_ms;
+		leases = sweeps[i].sweep == sweep_leases;
+		if (leases && leases_have_grace(reaper, now))
+			continue;
+		if (sweeps[i].sweep(&reaper->store, &err) < 0)
+			log_warn(
+				"sweep failed: it is tried again", "sweep", sweeps[i].name, "error", err.message, NULL);
+		else if (leases)
+			reaper->watched_ms = clock_mono_ms();
+		/* The gauges may take at most one percent of the time, however many rows there are. */
+		if (sweeps[i].kind == SWEEP_ONLY_SHOWN)
+			due[i] += (clock_mono_ms() - now) * 100;
+	}
+}
+
+/* No thread can use a server with an unknown history until the history is settled. */
+static void history_settle(struct reaper *reaper)
+{
+	struct err err = ERR_INIT;
+
+	if (db_history_doubted() && epoch_settle(&reaper->store, reaper->database_url, &err) < 0)
+		log_warn("the history of the database is not settled, and is tried again", "error", err.message, NULL);
+}
+
+static void *reaper_thread(void *data)
+{
+	struct reaper *reaper = data;
+	struct pollfd wake = {.fd = reaper->wake, .events = POLLIN};
+	int64_t due[ARRAY_LEN(sweeps)] = {0};
+
+	while (!atomic_load(&reaper->stopping)) {
+		history_settle(reaper);
+		sweep_due(reaper, due);
+		poll(&wake, 1, 500);
+	}
+	return NULL;
+}
+
+int reaper_start(const struct reaper_spec *spec, struct reaper **ret_reaper, struct err *err)
+{
+	struct reaper *reaper = mem_new(1, sizeof(*reaper));
+
+	reaper->store = spec->store;
+	reaper->watched_ms = INT64_MIN / 2;
+	reaper->store.db = db_open(spec->database_url);
+	reaper->store.clock = &reaper->clock;
+	reaper->database_url = mem_text(spec->database_url);
+	reaper->wake = eventfd(0, EFD_CLOEXEC);
+	if (reaper->wake < 0 || pthread_create(&reaper->thread, NULL, reaper_thread, reaper) != 0) {
+		err_errno(err, "sweeper");
+		db_close(reaper->store.db);
+		free(reaper->database_url);
+		free(reaper);
+		return -1;
+	}
+	*ret_reaper = reaper;
+	return 0;
+}
+
+void reaper_stop(struct reaper *reaper)
+{
+	if (!reaper)
+		return;
+	atomic_store(&reaper->stopping, true);
+	eventfd_write(reaper->wake, 1);
+	pthread_join(reaper->thread, NULL);
+	db_close(reaper->store.db);
+	closep(&reaper->wake);
+	free(reaper->database_url);
+	free(reaper);
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/http/audit_note.h"
+
+#include <string.h>
+
+#include "scheduler/http/request.h"
+#include "scheduler/auth/signed.h"
+
+/* ---- collecting ---- */
+
+static void note_id(struct id *id, const char *text)
+{
+	if (text && !id->text[0])
+		text_copy(id->text, sizeof(id->text), text);
+}
+
+void audit_note_place(struct audit_note *audit, const struct place *place)
+{
+	if (!audit)
+		return;
+	note_id(&audit->organization, place->organization);
+	note_id(&audit->project, place->project);
+	note_id(&audit->workspace, place->workspace);
+}
+
+void audit_note_document(struct audit_note *audit, const json_t *resource)
+{
+	if (!audit || !json_string_at(resource, "id"))
+		return;
+	audit_singular(json_string_at(resource, "type"), audit->type, sizeof(audit->type));
+	text_copy(audit->resource, sizeof(audit->resource), json_string_at(resource, "id"));
+}
+
+/* ---- the action and resource of a route ---- */
+
+static void underscores(char *text)
+{
+	for (; *text; text++)
+		if (*text == '-')
+			*text = '_';
+}
+
+void audit_singular(const char *type, char *ret_name, size_t size)
+{
+	size_t len;
+
+	text_copy(ret_name, size, text_or_empty(type));
+	underscores(ret_name);
+	len = strlen(ret_name);
+	if (len > 3 && strcmp(ret_name + len - 3, "ies") == 0)
+		text_copy(ret_name + len - 3, size - len + 3, "y");
+	else if (len > 1 && ret_name[len - 1] == 's' && ret_name[len - 2] != 's')
+		ret_name[len - 1] = '\0';
+}
+
+static const struct {
+	const char *method, *action, *of_relation;
+} verbs[] = {
+	{"POST", "create", "add"},
+	{"PATCH", "update", "replace"},
+	{"PUT", "upload", "upload"},
+	{"DELETE", "destroy", "remove"},
+};
+
+enum { MAX_SEGMENTS = 16, API_SEGMENTS = 2 /* "/api/v2" */ };
+
+struct segments {
+	char text[256];
+	char *at[MAX_SEGMENTS];
+	size_t count;
+};
+
+static void segments_read(const char *pattern, struct segments *ret)
+{
+	char *rest = ret->text, *segment;
+
+	text_copy(ret->text, sizeof(ret->text), pattern);
+	ret->count = 0;
+	while (ret->count < MAX_SEGMENTS && (segment = strsep(&rest, "/")))
+		if (*segment)
+			ret->at[ret->count++] = segment;
+}
+
+/* The index of the last `:name` that follows a collection; -1 if there is none. */
+static int segments_named(const struct segments *segments)
+{
+	for (int i = (int)segments->count - 1; i > 0; i--)
+		if (segments->at[i][0] == ':' && segments->at[i - 1][0] != ':')
+			return i;
+	return -1;
+}
+
+static const char *match_value(const struct route_match *match, const char *name)
+{
+	for (size_t i = 0; i < match->count; i++)
+		if (strlen(name) == match->params[i].name_len &&
+			strncmp(name, match->params[i].name, match->params[i].name_len) == 0)
+			return match->params[i].value;
+	return NULL;
+}
+
+static void deed_action(struct audit_action *deed, const char *method, const struct segments *segments, int named)
+{
+	const char *tail = named + 2 < (int)segments->count ? segments->at[named + 1] : "";
+	const char *last = segments->at[segments->count - 1];
+	size_t verb = 0;
+
+	while (verb + 1 < ARRAY_LEN(verbs) && !text_equal(verbs[verb].method, method))
+		verb++;
+	text_copy(deed->action, sizeof(deed->action), verbs[verb].action);
+	if (named > 0 && text_equal(tail, "actions"))
+		text_copy(deed->action, sizeof(deed->action), last);
+	else if (named > 0 && text_equal(segments->at[named - 1], "relationships"))
+		text_copy(deed->action, sizeof(deed->action), verbs[verb].of_relation);
+	underscores(deed->action);
+}
+
+void audit_action_read(const struct route *route, const struct route_match *match, struct audit_action *ret_action)
+{
+	struct segments segments;
+	int named;
+
+	segments_read(route->pattern, &segments);
+	named = segments_named(&segments);
+	*ret_action = (struct audit_action){.id = NULL};
+	deed_action(ret_action, route->method, &segments, named);
+	/* "relationships" is not a resource: the resource precedes it. */
+	if (named > 2 && text_equal(segments.at[named - 1], "relationships"))
+		named -= 2;
+	if (named > 0)
+		ret_action->id = match_value(match, segments.at[named] + 1);
+	else
+		named = API_SEGMENTS + 1;
+	audit_singular(segments.at[named - 1], ret_action->type, sizeof(ret_action->type));
+}
+
+/* ---- writing ---- */
+
+static const char *const actor_types[] = {
+	[ACTOR_NONE] = "none",
+	[ACTOR_USER] = "user",
+	[ACTOR_POOL] = "agent-pool",
+	[ACTOR_NOTIFIER] = "notifier",
+	[ACTOR_TASK] = "run-task",
+	[ACTOR_RUN] = "run",
+};
+
+static void attribute_names(const json_t *body, struct db_array *names)
+{
+	static const char *const parts[] = {"data.attributes", "data.relationships"};
+	const char *name;
+	json_t *value;
+
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+		json_object_foreach((json_t *)json_at(body, parts[i]), name, value) db_array_add(names, name);
+}
+
+/* A path may identify an object by its name: the trail has its id. */
+static const char *resource_id(const struct audit_note *audit, const struct audit_action *deed)
+{
+	if (text_equal(deed->type, "workspace") && audit->workspace.text[0])
+		return audit->workspace.text;
+	if (text_equal(deed->type, "project") && audit->project.text[0])
+		return audit->project.text;
+	if (text_equal(deed->type, "organization") && audit->organization.text[0])
+		return audit->organization.text;
+	return deed->id;
+}
+
+/* Handlers of signed uploads do not call may(). They note only the workspace. */
+static int organization_find(struct request *req, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct audit_note *audit = req->audit;
+
+	if (audit->organization.text[0] || !audit->workspace.text[0])
+		return 0;
+	if (db_query(req->store->db, &rows, err, "select organization_id from workspaces where id = $1",
+		    P_TEXT(audit->workspace.text)) < 0)
+		return -1;
+	if (rows.count)
+		note_id(&audit->organization, row_text(&rows, 0, "organization_id"));
+	return 0;
+}
+
+static int event_add(struct request *req, const struct audit_action *deed, struct audit_batch *batch, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array names = DB_ARRAY_INIT;
+	struct audit_note *audit = req->audit;
+	bool signed_path = req->route && req->route->permission == CAN_WITH_SIGNATURE;
+	bool site = req->route && req->route->permission == CAN_ADMINISTER_SITE;
+	struct audit_event event = {.organization = site ? NULL : audit->organization.text,
+		.actor_type = signed_path       ? "signed-address"
+			: req->actor.is_service ? "service-account"
+						: actor_types[req->actor.kind],
+		.actor_id = req->actor.user.text,
+		.actor_name = req->actor.username,
+		.token = req->actor.token.text,
+		.address = audit->address,
+		.request = audit->request,
+		.action = deed->action,
+		.resource_type = deed->type,
+		.resource_id = deed->id,
+		.workspace = audit->workspace.text,
+		.attributes = &names};
+
+	if (!audit->request[0])
+		audit_uuid(audit->request);
+	if (organization_find(req, err) < 0)
+		return -1;
+	attribute_names(req->body, &names);
+	audit_add(batch, &event);
+	return 0;
+}
+
+static int event_write(struct request *req, const struct audit_action *deed, struct err *err)
+{
+	struct audit_batch batch;
+	int result;
+
+	audit_batch_init(&batch);
+	result = event_add(req, deed, &batch, err) < 0 ? -1 : audit_insert(req->store, &batch, err);
+	audit_batch_release(&batch);
+	return result;
+}
+
+int audit_note_add(struct request *req, const char *type, const char *id, struct audit_batch *batch, struct err *err)
+{
+	struct audit_action deed;
+
+	audit_action_read(req->route, &req->match, &deed);
+	text_copy(deed.type, sizeof(deed.type), type);
+	deed.id = id;
+	return event_add(req, &deed, batch, err);
+}
+
+int audit_note_write(struct request *req, const char *action, const char *type, const char *id, struct err *err)
+{
+	struct audit_action deed = {.id = id};
+
+	text_copy(deed.action, sizeof(deed.action), action);
+	text_copy(deed.type, sizeof(deed.type), type);
+	return event_write(req, &deed, err);
+}
+
+/* ---- one request ---- */
+
+struct serving {
+	struct request *req;
+	struct response *res;
+	size_t headers; /* length of the answer's own headers before the handler, in bytes */
+	bool written;   /* and committed */
+};
+
+static void note_written(void *data, bool committed)
+{
+	struct serving *serving = data;
+
+	serving->written = committed;
+}
+
+static int serving_write(void *data, struct err *err)
+{
+	struct serving *serving = data;
+	struct request *req = serving->req;
+	struct audit_action deed;
+
+	if (serving->written || serving->res->http->status >= 400)
+		return 0;
+	audit_action_read(req->route, &req->match, &deed);
+	deed.id = resource_id(req->audit, &deed);
+	if (req->audit->resource[0]) {
+		text_copy(deed.type, sizeof(deed.type), req->audit->type);
+		deed.id = req->audit->resource;
+	}
+	if (event_write(req, &deed, err) < 0)
+		return -1;
+	db_after_commit(req->store->db, note_written, serving);
+	return 0;
+}
+
+/* Runs the handler after it discards the answer of an earlier attempt. */
+static int serve_once(void *data, struct err *err)
+{
+	struct serving *serving = data;
+
+	respond_anew(serving->res, serving->headers);
+	*err = (struct err)ERR_INIT;
+	return serving->req->route->handler(serving->req, serving->res, err);
+}
+
+/* Runs the handler, and ends the transaction that the handler left open, if any. */
+static int handler_run(struct request *req, struct response *res, struct err *err)
+{
+	int result = req->route->handler(req, res, err);
+
+	return db_in_transaction(req->store->db) ? db_end(req->store->db, result, err) : result;
+}
+
+static bool route_changes(const struct route *route)
+{
+	return !text_equal(route->method, "GET") && route->permission != CAN_CALL_BACK &&
+		(text_starts(route->pattern, "/api/v2/") || text_starts(route->pattern, SIGNED_PREFIX "/"));
+}
+
+int audit_note_serve(struct request *req, struct response *res, struct err *err)
+{
+	struct serving serving = {.req = req, .res = res, .headers = res->http->own.len};
+	struct db *db = req->store->db;
+	int result;
+
+	if (!route_changes(req->route) || req->route->kind == JSON_BATCHED)
+		return handler_run(req, res, err);
+	db_before_commit(db, serving_write, &serving);
+	if (req->route->kind == JSON_BLOCKING || req->route->permission == CAN_WITH_SIGNATURE)
+		result = handler_run(req, res, err);
+	else
+		result = db_transaction(db, serve_once, &serving, err);
+	db_before_commit(db, NULL, NULL);
+	if (result == 0 && !serving.written)
+		result = serving_write(&serving, err);
+	return result;
+}
+
+int audit_note_begin(struct request *req, struct err *err)
+{
+	return db_begin(req->store->db, err);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/intake/dead_letters.h"
+
+#include <string.h>
+
+#include "common/crypto.h"
+#include "common/log.h"
+#include "common/metrics.h"
+#include "proto/messages.h"
+#include "proto/topics.h"
+#include "scheduler/metrics.h"
+
+enum { KEPT_DAYS = 30, MAX_KEPT = 10000, MAX_KEPT_BYTES = 256 << 20 };
+
+/* Digest that identifies a dead letter: the same message has the same digest, whichever process found it and however
+ * often. */
+static void dead_letter_digest(const struct dead_letter *letter, char ret_digest[SHA256_HEX_SIZE])
+{
+	_cleanup_(freep) char *payload = crypto_base64(letter->payload, letter->len);
+	_cleanup_(freep) char *text =
+		mem_printf("%s %d %lld %s", letter->topic, letter->partition, letter->offset, payload);
+
+	crypto_sha256_hex(text, strlen(text), ret_digest);
+}
+
+/* `told`: the message for the topic, or NULL. */
+static int dead_letter_keep(struct store *store, const struct dead_letter *letter, const char *told, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	char digest[SHA256_HEX_SIZE];
+
+	dead_letter_digest(letter, digest);
+	if (db_query(store->db, &rows, err,
+		    "with kept as (insert into dead_letters (topic, partition, \"offset\", payload, error, reader, "
+		    "size, digest) values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (digest) do nothing "
+		    "returning id), told as (insert into outbox (topic, payload) select $9, $10 from kept "
+		    "where $10::text is not null) select id from kept",
+		    P_TEXT(letter->topic), P_INT(letter->partition), P_INT(letter->offset),
+		    P_BYTES(letter->payload, letter->len), P_TEXT(letter->error), P_TEXT(letter->reader),
+		    P_INT((long long)letter->size), P_TEXT(digest), P_TEXT(topics[TOPIC_DEAD_LETTERS].name),
+		    P_TEXT(told)) < 0)
+		return -1;
+	if (!rows.count)
+		return 0;
+	metric_addf(M_DEAD_LETTERS, 1, "topic=\"%s\"", topic_find(letter->topic)->name);
+	log_warn("a message went to the dead letters", "topic", letter->topic, "reader", letter->reader, "error",
+		letter->error, NULL);
+	if (letter->len < letter->size)
+		log_warn("a dead letter is too long to be kept whole: it can't be put back", "topic", letter->topic,
+			NULL);
+	return 0;
+}
+
+int dead_letters_put(struct store *store, const struct kafka_message *message, const char *why, struct err *err)
+{
+	json_auto_t *reason = json_string(why); /* NULL if it is not UTF-8, which a text column rejects */
+	struct dead_letter letter = dead_letter_of(message, "scheduler", reason ? why : "it is not readable text");
+
+	if (letter.len > MAX_LETTER_PAYLOAD)
+		letter.len = MAX_LETTER_PAYLOAD;
+	_cleanup_(freep) char *told = dead_letter_encode(&letter);
+	return dead_letter_keep(store, &letter, told, err);
+}
+
+static int dead_letter_take(struct store *store, void *data, struct err *err)
+{
+	return dead_letter_keep(store, data, NULL, err);
+}
+
+/* A message that is not a valid dead letter becomes a dead letter itself. */
+static int dead_letter_settle(struct intake *intake, const struct kafka_message *message)
+{
+	_cleanup_(buf_release) struct buf payload = BUF_INIT(MAX_LETTER_PAYLOAD);
+	json_auto_t *source = NULL;
+	struct dead_letter letter;
+	struct err err = ERR_INIT;
+
+	if (dead_letter_decode(message->payload, message->len, &source, &payload, &letter, &err) < 0)
+		return intake_letter(intake, message, err.message);
+	if (!intake_letter_fits(intake))
+		return 0;
+	if (intake_try(intake, dead_letter_take, &letter, &err) == 0)
+		return 0;
+	return err.kind == ERR_UNAVAILABLE ? -1 : intake_letter(intake, message, err.message);
+}
+
+int dead_letters_settle(struct intake *intake, const struct kafka_message *messages, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (dead_letter_settle(intake, &messages[i]) < 0)
+			return -1;
+	return 0;
+}
+
+int dead_letters_sweep(struct store *store, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"delete from dead_letters where created_at < now() - make_interval(days => $1) "
+		"or id <= (select max(id) from (select id, row_number() over newest as number, "
+		"sum(octet_length(payload)) over newest as bytes from dead_letters window newest as (order by id "
+		"desc)) n "
+		"where number > $2 or bytes > $3)",
+		P_INT(KEPT_DAYS), P_INT(MAX_KEPT), P_INT(MAX_KEPT_BYTES));
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_INTAKE_DEAD_LETTERS_H
+#define SCHEDULER_INTAKE_DEAD_LETTERS_H
+
+/*
+ * Dead letters: messages of any topic that cannot be read. The process that finds one publishes it to
+ * runyard.dead-letters (proto/README.md). The schedulers store each once, until an operator replays or discards it
+ * (dead_letters_command.h). The bounds are 30 days, 10,000 dead letters and 256 MiB.
+ */
+
+#include "scheduler/intake/intake.h"
+
+/* Stores a dead letter that this scheduler found and publishes it on the topic, in one transaction. */
+int dead_letters_put(struct store *store, const struct kafka_message *message, const char *why, struct err *err);
+/* For an intake of runyard.dead-letters: stores what other processes found. */
+int dead_letters_settle(struct intake *intake, const struct kafka_message *messages, size_t count);
+/* Deletes the dead letters beyond the bounds. */
+int dead_letters_sweep(struct store *store, struct err *err);
+
+#endif

@@ -1,0 +1,575 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/runs/run_create.h"
+
+#include <string.h>
+
+#include "scheduler/runs/transition.h"
+#include "scheduler/store/runs/cost_estimates.h"
+#include "scheduler/store/notifications/notifications.h"
+#include "scheduler/store/policies/policy_runs.h"
+#include "scheduler/store/workers/pools.h"
+#include "scheduler/store/tasks/task_results.h"
+#include "scheduler/store/variables/variables.h"
+#include "scheduler/store/access/viewer.h"
+
+enum { SEALED_LIMIT = RUN_VARIABLES_LIMIT + 1024 };
+
+/* One order while it is processed. */
+struct run_draft {
+	struct run_creation *creation;
+	struct run_row row;
+	struct workspace_row place;
+	int workspace, configuration;   /* row numbers in the results `workspaces` and `configurations` */
+	bool behind;                    /* other runs are before it in the queue */
+	struct buf snapshot, variables; /* sealed; variables empty: none */
+};
+
+/* One batch of orders, at most one for each workspace, so that the next round sees the changes of this one. */
+struct round {
+	struct store *store;
+	bool ready; /* skip workspaces that are locked by another transaction */
+	struct run_draft *placings;
+	size_t count;
+	struct rows workspaces, configurations;
+	struct changes changes;
+	struct outbox outbox;
+};
+
+static int order_check(const struct run_create_params *order, struct err *err)
+{
+	if (order->is_destroy && order->refresh_only)
+		return err_at(err, "/data/attributes/refresh-only", "Refresh only can't be combined with is-destroy");
+	if (order->refresh_only && order->no_refresh)
+		return err_at(err, "/data/attributes/refresh", "Refresh can't be false for a refresh-only run");
+	if (json_array_size(order->replace_addrs) && (order->is_destroy || order->refresh_only))
+		return err_at(err, "/data/attributes/replace-addrs",
+			"Replace addrs can't be combined with is-destroy or refresh-only");
+	if (order->save_plan && order->plan_only == CHOICE_YES)
+		return err_at(err, "/data/attributes/save-plan", "Save plan can't be combined with plan-only");
+	if (order->terraform_version && order->plan_only != CHOICE_YES)
+		return err_at(err, "/data/attributes/terraform-version",
+			"Terraform version can be given only for a plan-only run");
+	return 0;
+}
+
+/* ---- the rows that orders refer to ---- */
+
+/* True if there is such a row. PostgreSQL may answer "exists" for many rows by reading the whole table once. */
+#define ANY(from)     "coalesce((select true from " from " limit 1), false) "
+#define HAS_TASKS     ANY("tasks t where t.organization_id = o.id")
+#define HAS_POLICIES  ANY("policy_sets s where s.organization_id = o.id")
+#define HAS_QUEUE     ANY("runs r where r.workspace_id = u.workspace and r.queued and not r.plan_only")
+#define HAS_VARIABLES ANY("variables v where v.workspace_id = u.workspace")
+#define HAS_SETS      ANY("workspaces w join varsets s on s.organization_id = w.organization_id where w.id = u.workspace")
+/* Whether the workspace's owner estimates costs, the run's actor may apply it, and notifications are configured. */
+#define HAS_COSTS COST_ESTIMATION("w", "o")
+#define MAY_APPLY RIGHTS_IN_WORKSPACE("u.actor", "w.organization_id", "w.id")
+#define VERSION_IS_DISABLED                                                                                            \
+	ANY("tool_versions t where t.tool = 'terraform' and t.version = ltrim(w.terraform_version, '=v ') and not "    \
+	    "t.enabled")
+#define IS_WATCHED   WORKSPACE_IS_WATCHED("w")
+#define WORKSPACE_IS WORKSPACE_ROW("w")
+
+/* clang-format off: it would move the text after a macro to the next line */
+#define WORKSPACES                                                                                                     \
+	"select u.n - 1 as n, w.id as workspace_id, w.organization_id, w.auto_apply, w.terraform_version, "            \
+	"w.working_directory, w.structured_run_output, w.pool_id as own_pool_id, "                                     \
+	"coalesce(w.pool_id, (select id from agent_pools where organization_id is null)) as pool_id, "                 \
+	"w.execution_mode, o.is_disabled, " VERSION_IS_DISABLED "as version_is_disabled, "                             \
+	"coalesce((w.settings ->> 'allow-destroy-plan')::boolean, true) as destroyable, " HAS_TASKS                    \
+	"as has_tasks, " HAS_POLICIES "as has_policies, " HAS_COSTS " as has_costs, " WORKSPACE_IS ", "                \
+	"u.actor is null or (select is_site_admin from users where id = u.actor) or (" MAY_APPLY ") & $3 <> 0 "        \
+	"as may_apply, " IS_WATCHED " as watched, "                                                                    \
+	"to_char(now() at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') as now "                               \
+	"from unnest($1::text[], $2::text[]) with ordinality as u(workspace, actor, n) "                               \
+	"join workspaces w on w.id = u.workspace join organizations o on o.id = w.organization_id "                    \
+	"order by w.id for no key update of w"
+
+static const char workspaces_sql[] = WORKSPACES;
+static const char ready_sql[] = WORKSPACES " skip locked";
+
+/* A separate statement after the one that waited for the workspaces' locks, so that it sees what was committed
+ * meanwhile. */
+static const char configuration_sql[] =
+	"select u.n - 1 as n, c.id, c.status, c.speculative, " HAS_QUEUE "as has_queue, " HAS_VARIABLES "or " HAS_SETS
+	"as has_variables "
+	"from unnest($1::text[], $2::text[], $3::boolean[]) with ordinality as u(workspace, wanted, applies, n) "
+	"left join lateral (select id, status, speculative from configuration_versions v where workspace_id = "
+	"u.workspace and case when u.wanted is null then status = 'uploaded' and not provisional and not (speculative "
+	"and u.applies) else id = u.wanted end order by created_at desc limit 1) c on true";
+/* clang-format on */
+
+static int round_load(struct round *r, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array workspaces = DB_ARRAY_INIT, actors = DB_ARRAY_INIT;
+	_cleanup_(db_array_release) struct db_array wanted = DB_ARRAY_INIT, applies = DB_ARRAY_INIT;
+
+	for (size_t i = 0; i < r->count; i++) {
+		const struct run_create_params *order = r->placings[i].creation->order;
+
+		db_array_add(&workspaces, order->workspace_id);
+		db_array_add(&actors, order->actor);
+		db_array_add(&wanted, order->configuration_version_id);
+		db_array_add_bool(&applies, order->plan_only == CHOICE_NO);
+	}
+	if (db_ask(r->store->db, &r->workspaces, err, r->ready ? ready_sql : workspaces_sql, P_ARRAY(&workspaces),
+		    P_ARRAY(&actors), P_INT((long long)right_of(CAN_APPLY))) < 0)
+		return -1;
+	return db_query(r->store->db, &r->configurations, err, configuration_sql, P_ARRAY(&workspaces),
+		P_ARRAY(&wanted), P_ARRAY(&applies));
+}
+
+static int configuration_check(const struct round *r, const struct run_draft *p, struct err *err)
+{
+	static const char pointer[] = "/data/relationships/configuration-version";
+	const char *status = row_text(&r->configurations, p->configuration, "status");
+
+	if (!status)
+		return err_at(err, pointer,
+			p->creation->order->configuration_version_id
+				? "Configuration version is not one of this workspace"
+				: "Configuration version must exist: upload one first");
+	if (!text_equal(status, "uploaded"))
+		return err_at(err, pointer, "Configuration version is %s, not uploaded", status);
+	return 0;
+}
+
+/* The workspace may have lost access to its pool since the pool was chosen. */
+static int pool_check(const struct round *r, const struct run_draft *p, struct err *err)
+{
+	const struct pool_use use = {.organization_id = row_text(&r->workspaces, p->workspace, "organization_id"),
+		.workspace_id = p->creation->order->workspace_id};
+
+	if (row_null(&r->workspaces, p->workspace, "own_pool_id"))
+		return 0;
+	return pool_use_check(r->store, row_text(&r->workspaces, p->workspace, "own_pool_id"), &use,
+		"/data/relationships/workspace", err);
+}
+
+static int workspace_check(const struct round *r, const struct run_draft *p, struct err *err)
+{
+	if (row_bool(&r->workspaces, p->workspace, "is_disabled"))
+		return err_at(err, "/data/relationships/workspace",
+			"Workspace's organization is disabled by a site admin: nothing runs in it");
+	if (row_bool(&r->workspaces, p->workspace, "version_is_disabled") && !p->creation->order->terraform_version)
+		return err_at(err, "/data/relationships/workspace",
+			"Workspace's Terraform version %s is disabled on this installation: choose another",
+			row_text(&r->workspaces, p->workspace, "terraform_version"));
+	if (text_equal(row_text(&r->workspaces, p->workspace, "execution_mode"), "local"))
+		return err_at(err, "/data/relationships/workspace",
+			"Workspace must not use local execution: it runs nothing here");
+	if (p->creation->order->is_destroy && !row_bool(&r->workspaces, p->workspace, "destroyable"))
+		return err_at(err, "/data/attributes/is-destroy", "Is destroy is not allowed by the workspace");
+	return 0;
+}
+
+/* ---- the fixed inputs of a run ---- */
+
+static int snapshot_too_large(long long bytes, struct err *err)
+{
+	return err_at(err, "/data/relationships/workspace",
+		"Workspace's variables, with those of its variable sets, take %lld bytes: a run can have %d. Remove or "
+		"shorten some",
+		bytes, RUN_VARIABLES_LIMIT);
+}
+
+static json_t *snapshot_variable(const struct rows *rows, int row, const struct buf *value)
+{
+	return json_pack("{ss ss ss sb sb sb}", "key", row_text(rows, row, "key"), "value", buf_str(value), "category",
+		row_text(rows, row, "category"), "hcl", row_bool(rows, row, "hcl"), "sensitive",
+		row_bool(rows, row, "sensitive"), "beats-run", row_bool(rows, row, "beats_run"));
+}
+
+/* Reads the current values of all variables as JSON. If a variable cannot be read or the snapshot is too large, it sets
+ * the creation's own error, and returns 0 without *ret_text. */
+static int snapshot_read(const struct round *r, const struct run_draft *p, char **ret_text, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct err *own = &p->creation->err;
+	json_auto_t *all = json_array();
+
+	if (row_bool(&r->configurations, p->configuration, "has_variables") &&
+		variables_effective_within(
+			r->store, p->creation->order->workspace_id, RUN_VARIABLES_LIMIT, &rows, err) < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++) {
+		_cleanup_(buf_release) struct buf value = BUF_INIT(RUN_VARIABLES_LIMIT);
+
+		if (row_null(&rows, i, "value_sealed")) {
+			snapshot_too_large(row_int(&rows, i, "bytes"), own);
+			return 0;
+		}
+		if (store_open(r->store, row_text(&rows, i, "id"), &rows, i, "value_sealed", &value, own) < 0) {
+			err_context(own, "the variable %s can't be read", row_text(&rows, i, "key"));
+			return 0;
+		}
+		json_array_append_new(all, snapshot_variable(&rows, i, &value));
+	}
+	*ret_text = json_text(all);
+	return 0;
+}
+
+/* Seals the snapshot and the run's own variables. Their total size is bounded, since the answer to a claim carries
+ * both. */
+static int variables_take(const struct round *r, struct run_draft *p, struct err *err)
+{
+	const json_t *variables = p->creation->order->variables;
+	_cleanup_(freep) char *own = json_array_size(variables) ? json_text(variables) : NULL, *snapshot = NULL;
+	size_t own_len = strlen(text_or_empty(own)), snapshot_len;
+
+	if (snapshot_read(r, p, &snapshot, err) < 0)
+		return -1;
+	if (!snapshot)
+		return 0;
+	snapshot_len = strlen(snapshot);
+	if (snapshot_len > RUN_VARIABLES_LIMIT) {
+		snapshot_too_large((long long)snapshot_len, &p->creation->err);
+		return 0;
+	}
+	if (own_len + snapshot_len > RUN_VARIABLES_LIMIT) {
+		err_at(&p->creation->err, "/data/attributes/variables",
+			"Variables take %zu bytes with those of the workspace: a run can have %d",
+			own_len + snapshot_len, RUN_VARIABLES_LIMIT);
+		return 0;
+	}
+	if (own)
+		store_seal(r->store, p->row.id.text, own, &p->variables);
+	store_seal(r->store, p->row.id.text, snapshot, &p->snapshot);
+	return 0;
+}
+
+static struct run run_ordered(const struct round *r, const struct run_draft *p)
+{
+	const struct run_create_params *order = p->creation->order;
+	struct run run = run_created(0);
+	bool auto_apply = order->auto_apply == CHOICE_UNSET ? row_bool(&r->workspaces, p->workspace, "auto_apply")
+							    : order->auto_apply == CHOICE_YES;
+
+	run.plan_only = order->plan_only == CHOICE_UNSET ? row_bool(&r->configurations, p->configuration, "speculative")
+							 : order->plan_only == CHOICE_YES;
+	run.auto_apply = auto_apply && !run.plan_only && row_bool(&r->workspaces, p->workspace, "may_apply");
+	run.save_plan = order->save_plan;
+	run.allow_empty_apply = order->allow_empty_apply;
+	return run;
+}
+
+/* Prepares the run as it is before its first decision. An error in the order is stored in the creation. */
+static int run_draft_begin(struct round *r, struct run_draft *p, struct err *err)
+{
+	struct err *own = &p->creation->err;
+	const struct rows *workspaces = &r->workspaces;
+
+	if (workspace_check(r, p, own) < 0 || pool_check(r, p, own) < 0 || configuration_check(r, p, own) < 0) {
+		if (own->kind == ERR_INVALID)
+			return 0;
+		*err = *own;
+		return -1;
+	}
+	p->row = (struct run_row){.id = id_new("run"), .run = run_ordered(r, p)};
+	text_copy(p->row.workspace.text, ID_SIZE, p->creation->order->workspace_id);
+	text_copy(p->row.organization.text, ID_SIZE, row_text(workspaces, p->workspace, "organization_id"));
+	text_copy(p->row.pool.text, ID_SIZE, row_text(workspaces, p->workspace, "pool_id"));
+	p->place.id = p->row.workspace;
+	workspace_row_read(workspaces, p->workspace, &p->place);
+	p->behind = !p->row.run.plan_only && row_bool(&r->configurations, p->configuration, "has_queue");
+	p->creation->run = p->row.id;
+	return variables_take(r, p, err);
+}
+
+/* ---- writing ---- */
+
+static json_t *input_row(const struct round *r, const struct run_draft *p)
+{
+	const struct run_create_params *order = p->creation->order;
+	const struct rows *workspaces = &r->workspaces;
+	json_t *row = json_pack("{ss ss ss ss ss so so ss ss}", "run_id", p->row.id.text, "configuration_version_id",
+		row_text(&r->configurations, p->configuration, "id"), "pool_id", p->row.pool.text, "message",
+		order->message ? order->message : "Queued manually via the Terraform Enterprise API", "source",
+		order->source, "created_by", json_string_or_null(order->actor), "trigger_reason",
+		json_string_or_null(order->trigger_reason), "terraform_version",
+		order->terraform_version ? order->terraform_version
+					 : row_text(workspaces, p->workspace, "terraform_version"),
+		"working_directory", row_text(workspaces, p->workspace, "working_directory"));
+
+	json_object_update_new(row,
+		json_pack("{sb sb sb sb sb sb sO? sO? sO? sO?}", "is_destroy", order->is_destroy, "refresh",
+			!order->no_refresh, "refresh_only", order->refresh_only, "allow_config_generation",
+			order->allow_config_generation, "debugging_mode", order->debugging_mode, "json_log",
+			row_bool(workspaces, p->workspace, "structured_run_output") && !order->plain_log,
+			"target_addrs", order->target_addrs, "replace_addrs", order->replace_addrs, "policy_paths",
+			order->policy_paths, "invoke_action_addrs", order->invoke_action_addrs));
+	return row;
+}
+
+static const char inputs_sql[] =
+	"insert into run_inputs (run_id, configuration_version_id, pool_id, message, source, is_destroy, refresh, "
+	"refresh_only, allow_config_generation, json_log, target_addrs, replace_addrs, terraform_version, "
+	"working_directory, created_by, trigger_reason, debugging_mode, policy_paths, invoke_action_addrs, "
+	"snapshot_sealed, variables_sealed) select run_id, configuration_version_id, pool_id, message, source, "
+	"is_destroy, refresh, refresh_only, allow_config_generation, json_log, target_addrs, replace_addrs, "
+	"terraform_version, working_directory, created_by, coalesce(trigger_reason, 'manual'), debugging_mode, "
+	"coalesce(policy_paths, '[]'), coalesce(invoke_action_addrs, '[]'), snapshot, nullif(variables, '') "
+	"from rows from (jsonb_to_recordset($1::jsonb) as (run_id text, configuration_version_id text, pool_id text, "
+	"message text, source text, is_destroy boolean, refresh boolean, refresh_only boolean, "
+	"allow_config_generation boolean, json_log boolean, target_addrs jsonb, replace_addrs jsonb, "
+	"terraform_version text, working_directory text, created_by text, trigger_reason text, debugging_mode boolean, "
+	"policy_paths jsonb, invoke_action_addrs jsonb), unnest($2::bytea[]), unnest($3::bytea[])) as u(run_id, "
+	"configuration_version_id, pool_id, message, source, is_destroy, refresh, refresh_only, "
+	"allow_config_generation, json_log, target_addrs, replace_addrs, terraform_version, working_directory, "
+	"created_by, trigger_reason, debugging_mode, policy_paths, invoke_action_addrs, snapshot, variables)";
+
+static int inputs_insert(struct round *r, struct err *err)
+{
+	_cleanup_(db_bytes_release) struct db_bytes snapshots = DB_BYTES_INIT, variables = DB_BYTES_INIT;
+	json_auto_t *rows = json_array();
+
+	for (size_t i = 0; i < r->count; i++) {
+		const struct run_draft *p = &r->placings[i];
+
+		json_array_append_new(rows, input_row(r, p));
+		if (db_bytes_add(&snapshots, buf_str(&p->snapshot), p->snapshot.len) < 0 ||
+			db_bytes_add(&variables, buf_str(&p->variables), p->variables.len) < 0)
+			return err_set(err, ERR_TOO_LARGE, "the runs' variables are too large");
+	}
+	_cleanup_(freep) char *text = json_text(rows);
+	return db_queue(
+		r->store->db, err, inputs_sql, P_TEXT(text), P_BYTES_ARRAY(&snapshots), P_BYTES_ARRAY(&variables));
+}
+
+/* ---- the stages ---- */
+
+static bool has_stages(const struct round *r, const struct run_draft *p)
+{
+	return row_bool(&r->workspaces, p->workspace, "has_tasks") ||
+		row_bool(&r->workspaces, p->workspace, "has_policies") ||
+		row_bool(&r->workspaces, p->workspace, "has_costs");
+}
+
+/* Fixes the run's stages to those that are configured now. Most organizations have no stage of one kind or another, so
+ * each kind is read only if it is configured. */
+static int stages_take(struct round *r, struct run_draft *p, struct err *err)
+{
+	const char *run = p->row.id.text, *workspace = p->row.workspace.text;
+	uint32_t tasks = 0, policies = 0, costs = 0;
+	bool targeted = json_array_size(p->creation->order->target_addrs) > 0;
+
+	if (row_bool(&r->workspaces, p->workspace, "has_tasks") &&
+		task_results_create(r->store, run, workspace, &tasks, err) < 0)
+		return -1;
+	if (row_bool(&r->workspaces, p->workspace, "has_policies") &&
+		policy_runs_create(r->store, run, workspace, &policies, err) < 0)
+		return -1;
+	if (row_bool(&r->workspaces, p->workspace, "has_costs") &&
+		cost_estimate_create(r->store, run, targeted, &costs, err) < 0)
+		return -1;
+	if (!(tasks | policies | costs))
+		return 0;
+	p->row.run.stages |= tasks | policies | costs;
+	return db_queue(
+		r->store->db, err, "update runs set stages = $2 where id = $1", P_TEXT(run), P_INT(p->row.run.stages));
+}
+
+/* The rows of the stages reference the run's row, so the run is written first. */
+static int round_stages(struct round *r, struct err *err)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < r->count; i++)
+		any |= has_stages(r, &r->placings[i]);
+	if (any && changes_save_new(r->store, &r->changes, err) < 0)
+		return -1;
+	for (size_t i = 0; i < r->count; i++)
+		if (has_stages(r, &r->placings[i]) && stages_take(r, &r->placings[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+/* ---- one round ---- */
+
+/* Adds the notification that a run was created, which is the first one of a run. */
+static void tell_created(struct round *r, const struct run_draft *p)
+{
+	if (p->row.run.plan_only || !row_bool(&r->workspaces, p->workspace, "watched"))
+		return;
+	r->changes.watched = true;
+	notification_event_add(r->changes.notifications,
+		&(struct notification_event){.run_id = p->row.id.text,
+			.workspace_id = p->row.workspace.text,
+			.trigger = TRIGGER_CREATED,
+			.status = p->row.run.status,
+			.at = r->changes.now,
+			.actor = p->creation->order->actor});
+}
+
+/* Prepares the orders from the rows of the round. Drops invalid orders and orders without a workspace. */
+static int round_begin(struct round *r, struct err *err)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < r->count; i++)
+		if (r->ready)
+			err_set(&r->placings[i].creation->err, ERR_UNAVAILABLE, "the workspace is being worked on");
+		else
+			err_set(&r->placings[i].creation->err, ERR_NOT_FOUND, "workspace not found");
+	for (int row = 0; row < r->configurations.count; row++)
+		r->placings[row_int(&r->configurations, row, "n")].configuration = row;
+	for (int row = 0; row < r->workspaces.count; row++) {
+		struct run_draft *p = &r->placings[row_int(&r->workspaces, row, "n")];
+
+		p->workspace = row;
+		p->creation->err = (struct err)ERR_INIT;
+		text_copy(r->changes.now, sizeof(r->changes.now), row_text(&r->workspaces, row, "now"));
+		if (run_draft_begin(r, p, err) < 0)
+			return -1;
+	}
+	for (size_t i = 0; i < r->count; i++) {
+		struct run_draft p = r->placings[i];
+
+		if (p.creation->err.kind != ERR_NONE)
+			continue;
+		changes_create(&r->changes, &p.row, p.creation->order->actor);
+		r->placings[i] = r->placings[kept];
+		r->placings[kept++] = p;
+	}
+	r->count = kept;
+	return 0;
+}
+
+/* A plan-only run starts at once. Any other run starts when it is first in its workspace's queue, which may be now. If
+ * others are before it and no run is current, another transaction is perhaps about to move the queue on. This
+ * transaction does so in its place. */
+static void round_decide(struct round *r, struct db_array *kicked)
+{
+	_cleanup_(run_set_release) struct run_set set = {
+		.runs = mem_new(r->count, sizeof(*set.runs)), .workspaces = mem_new(r->count, sizeof(*set.workspaces))};
+
+	for (size_t i = 0; i < r->count; i++) {
+		const struct run_draft *p = &r->placings[i];
+
+		tell_created(r, p);
+		if (!p->behind) {
+			set.runs[set.run_count++] = p->row;
+			set.workspaces[set.workspace_count++] = p->place;
+		} else if (!p->place.current.text[0]) {
+			db_array_add(kicked, p->row.workspace.text);
+		}
+	}
+	transitions_of_created(&set, &r->changes);
+}
+
+static int round_write(struct round *r, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array kicked = DB_ARRAY_INIT;
+
+	if (!r->count)
+		return 0;
+	if (round_stages(r, err) < 0)
+		return -1;
+	round_decide(r, &kicked);
+	/* The inputs reference the runs' rows. They precede the jobs, whose needs are derived from them. */
+	if (changes_save_new(r->store, &r->changes, err) < 0 || inputs_insert(r, err) < 0 ||
+		changes_save(r->store, &r->changes, err) < 0)
+		return -1;
+	json_array_extend(r->outbox.rows, r->changes.outbox.rows);
+	return kicked.count ? transitions_apply_within(r->store, NULL, 0, &kicked, &r->outbox, err) : 0;
+}
+
+struct ordering {
+	struct store *store;
+	struct run_creation *creations;
+	size_t count;
+	bool ready;
+};
+
+static int round_run(const struct ordering *o, struct run_draft *placings, size_t count, struct err *err)
+{
+	struct round r = {.store = o->store, .ready = o->ready, .placings = placings, .count = count};
+	int result;
+
+	changes_init(&r.changes, "");
+	outbox_init(&r.outbox);
+	result = round_load(&r, err) < 0 || round_begin(&r, err) < 0 || round_write(&r, err) < 0 ? -1 : 0;
+	if (result == 0)
+		outbox_committed(o->store, &r.outbox);
+	outbox_release(&r.outbox);
+	changes_release(&r.changes);
+	rows_release(&r.workspaces);
+	rows_release(&r.configurations);
+	return result;
+}
+
+/* ---- all rounds ---- */
+
+static bool round_has(const struct run_draft *placings, size_t count, const struct run_creation *creation)
+{
+	for (size_t i = 0; i < count; i++)
+		if (text_equal(placings[i].creation->order->workspace_id, creation->order->workspace_id))
+			return true;
+	return false;
+}
+
+/* Chooses the first order of each workspace that is not done yet. */
+static size_t round_choose(struct ordering *o, struct run_draft *placings, bool *done)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < o->count; i++) {
+		if (done[i] || round_has(placings, count, &o->creations[i]))
+			continue;
+		done[i] = true;
+		placings[count++] = (struct run_draft){.creation = &o->creations[i],
+			.snapshot = BUF_INIT(SEALED_LIMIT),
+			.variables = BUF_INIT(SEALED_LIMIT)};
+	}
+	return count;
+}
+
+static int orders_run(void *data, struct err *err)
+{
+	struct ordering *o = data;
+	_cleanup_(freep) struct run_draft *placings = mem_new(o->count, sizeof(*placings));
+	_cleanup_(freep) bool *done = mem_new(o->count, sizeof(*done));
+	int result = 0;
+	size_t count;
+
+	for (size_t i = 0; i < o->count; i++) {
+		o->creations[i].err = (struct err)ERR_INIT;
+		done[i] = order_check(o->creations[i].order, &o->creations[i].err) < 0;
+	}
+	while (result == 0 && (count = round_choose(o, placings, done))) {
+		result = round_run(o, placings, count, err);
+		for (size_t i = 0; i < count; i++) {
+			buf_release(&placings[i].snapshot);
+			buf_release(&placings[i].variables);
+		}
+	}
+	return result;
+}
+
+int run_creations_apply(struct store *store, struct run_creation *creations, size_t count, struct err *err)
+{
+	struct ordering o = {store, creations, count, .ready = false};
+
+	return db_transaction(store->db, orders_run, &o, err);
+}
+
+int run_creations_apply_ready(struct store *store, struct run_creation *creations, size_t count, struct err *err)
+{
+	struct ordering o = {store, creations, count, .ready = true};
+
+	return db_transaction(store->db, orders_run, &o, err);
+}
+
+int run_create(struct store *store, const struct run_create_params *order, struct id *ret_id, struct err *err)
+{
+	struct run_creation creation = {.order = order};
+
+	if (run_creations_apply(store, &creation, 1, err) < 0)
+		return -1;
+	if (creation.err.kind != ERR_NONE) {
+		*err = creation.err;
+		return -1;
+	}
+	*ret_id = creation.run;
+	return 0;
+}

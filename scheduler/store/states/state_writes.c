@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/states/state_writes.h"
+
+#include <string.h>
+
+#include "scheduler/lifecycle/state_order.h"
+#include "scheduler/store/runs/run_events.h"
+#include "scheduler/store/states/state_batch.h"
+
+struct acceptance {
+	struct state_write *offer;
+	struct state_facts facts;
+	struct err unfit; /* the content does not match its description */
+	long long serial;
+	const char *lineage;
+	char md5[33];
+
+	/* Results of a round. */
+	bool decided, takes; /* takes: write its content */
+	bool late;
+	struct id workspace, fills; /* fills: the existing row for this content, or "" */
+	struct id base;             /* the blob of a difference's base */
+};
+
+struct accepting {
+	struct store *store;
+	struct acceptance *all;
+	size_t count;
+	bool waiters; /* wait for locks on workspaces */
+};
+
+/* ---- order of states ---- */
+
+/* Reasons to keep a worker's state as kept_beside. */
+static const char *const beside_reasons[] = {
+	[STATE_OTHER_LINEAGE] = "it has another lineage than the workspace's state",
+	[STATE_BEHIND] = "its serial is behind that of the workspace's state",
+	[STATE_OVERTAKEN] = "the workspace's state was written by somebody else after the apply had begun",
+	[STATE_MEETS_OTHERS] = "another apply is underway in the workspace, or somebody has locked it",
+};
+
+/* A worker's state is never rejected: if it can't become the current one, it is kept_beside. A client gets an error. */
+static void order_settle(struct acceptance *a, enum state_order order, const struct state_mark *there)
+{
+	struct state_write *offer = a->offer;
+
+	a->takes = order != STATE_KNOWN;
+	if (offer->force || !a->takes || order == STATE_FOLLOWS)
+		return;
+	if (offer->job_id) {
+		offer->beside = beside_reasons[order];
+		return;
+	}
+	a->takes = false;
+	if (order == STATE_OTHER_LINEAGE)
+		err_set(&offer->err, ERR_CONFLICT, "the state has another lineage than the workspace's (%s)",
+			there->lineage);
+	else
+		err_set(&offer->err, ERR_CONFLICT, "the state's serial %lld is behind the workspace's (%lld)",
+			a->serial, there->serial);
+}
+
+static enum state_order order_find(
+	const struct acceptance *a, const struct state_mark *there, const struct rows *rows, int row)
+{
+	const struct state_mark next = {a->serial, a->lineage, a->md5, a->offer->job_id};
+	struct state_since since;
+
+	if (!a->late)
+		return there ? state_order(there, &next) : STATE_FOLLOWS;
+	if (row_bool(rows, row, "came"))
+		return STATE_KNOWN;
+	since = (struct state_since){row_bool(rows, row, "overtaken"), row_bool(rows, row, "others_work")};
+	return state_order_late(there, &next, &since);
+}
+
+static bool is_difference(const struct acceptance *a)
+{
+	return a->offer->difference.base;
+}
+
+/* A difference is accepted only if the attempt is current, the current state is the job's own, and its base is the
+ * named one. Otherwise the worker must send the whole state. */
+static void difference_settle(struct acceptance *a, const struct state_mark *there, const struct rows *rows, int row)
+{
+	struct state_write *offer = a->offer;
+	bool fits = there && !a->late && text_equal(there->job, offer->job_id) &&
+		text_equal(row_text(rows, row, "base_digest"), offer->difference.base) && there->serial <= a->serial;
+
+	if (!fits) {
+		err_set(&offer->err, ERR_CONFLICT, "the difference has another base: send the whole state");
+		return;
+	}
+	a->takes = true;
+	text_copy(a->fills.text, ID_SIZE, row_text(rows, row, "id"));
+	text_copy(a->base.text, ID_SIZE, row_text(rows, row, "base_id"));
+	offer->id = a->fills;
+}
+
+/* A pending row is filled by its id. A job's row is found by the job: one regular row, one kept_beside. */
+static const char *row_to_fill(const struct acceptance *a, const struct rows *rows, int row)
+{
+	if (!row_null(rows, row, "pending"))
+		return row_text(rows, row, "pending");
+	return text_or_empty(row_text(rows, row, a->offer->beside ? "own_beside" : "own"));
+}
+
+/* A client writes state only while it holds the workspace's lock: otherwise the lock's holder could overwrite its
+ * state. The rows are read under the workspace's row lock, so the result is valid until the commit. */
+static bool write_refused(const struct acceptance *a, const struct rows *rows, int row, struct err *err)
+{
+	if (a->offer->job_id)
+		return false;
+	if (!row_bool(rows, row, "locked_by_creator"))
+		err_set(err, ERR_CONFLICT, "the workspace must be locked by you to write its state");
+	else if (a->offer->pending_id && row_null(rows, row, "pending"))
+		err_set(err, ERR_CONFLICT, "the state version is not pending: its content can't be uploaded any more");
+	return err->kind != ERR_NONE;
+}
+
+static void write_decide(struct acceptance *a, const struct rows *rows, int row)
+{
+	bool has_state = !row_null(rows, row, "id");
+	struct state_mark there = {.serial = 0};
+
+	a->decided = true;
+	a->offer->err = a->unfit;
+	text_copy(a->offer->run.text, ID_SIZE, text_or_empty(row_text(rows, row, "run_id")));
+	if (a->offer->err.kind != ERR_NONE || write_refused(a, rows, row, &a->offer->err))
+		return;
+	if (has_state)
+		there = (struct state_mark){row_int(rows, row, "serial"), row_text(rows, row, "lineage"),
+			row_text(rows, row, "md5"), row_text(rows, row, "job_id")};
+	a->late = row_bool(rows, row, "late");
+	if (is_difference(a)) {
+		difference_settle(a, has_state ? &there : NULL, rows, row);
+		return;
+	}
+	/* A whole state replaces a base, even one with the same content. */
+	if (has_state && !row_null(rows, row, "base_id") && !a->offer->base)
+		there.md5 = "";
+	order_settle(a, order_find(a, has_state ? &there : NULL, rows, row), &there);
+	text_copy(a->fills.text, ID_SIZE, row_to_fill(a, rows, row));
+	if (a->takes)
+		a->offer->id = a->fills.text[0] ? a->fills : id_new("sv");
+	else
+		text_copy(a->offer->id.text, ID_SIZE, text_or_empty(row_text(rows, row, "id")));
+}
+
+/* ---- the rows ---- */
+
+/* Locks the workspaces' rows: no two states are compared with the same current one, and no attempt ends meanwhile. */
+#define PLACES                                                                                                         \
+	"select id from workspaces where id in (select unnest($2::text[]) union all "                                  \
+	"select workspace_id from jobs where id = any($1::text[]) union all "                                          \
+	"select workspace_id from workspace_holds where job_id = any($1::text[])) order by id for no key update "
+
+/* The form of these conditions avoids bad plans. PostgreSQL may evaluate "exists" by reading a whole table and caching
+ * it for all rows. For a job's row it may read all kept_beside rows ("like": see migration 0028). */
+static const char read_sql[] =
+	"select u.n - 1 as n, w.id as workspace_id, coalesce(j.run_id, h.run_id) as run_id, "
+	"h.job_id is not null as late, s.id, s.serial, s.lineage, s.md5, s.job_id, x.blob_id as base_id, "
+	"x.digest as base_digest, "
+	"(select id from state_versions where id = u.pending and workspace_id = w.id and status || '' = 'pending') "
+	"as pending, coalesce(w.locked_by = u.creator, false) as locked_by_creator, "
+	"(select id from state_versions where job_id = u.job and status <> 'kept_beside') as own, "
+	"(select id from state_versions where job_id = u.job and status like 'kept_beside') as own_beside, "
+	"h.job_id is not null and s.job_id is distinct from h.job_id and w.current_state_id is distinct from "
+	"(select base_state_id from operations where id = 'plan' || substr(h.run_id, 4)) as overtaken, "
+	"h.job_id is not null and (w.locked_by is not null or (select 1 from jobs where run_id = w.current_run_id "
+	"and run_id <> h.run_id and stage = 'apply' and state = 'claimed' limit 1) is not null) as others_work, "
+	"h.job_id is not null and (select 1 from state_versions where job_id = h.job_id "
+	"and status <> 'kept_beside' and serial = u.serial and md5 = u.md5) is not null as came "
+	"from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[]) "
+	"with ordinality as u(job, hash, workspace, pending, serial, md5, creator, n) "
+	"left join jobs j on j.id = u.job and j.token_hash = u.hash and j.state = 'claimed' "
+	"left join workspace_holds h on h.job_id = u.job and h.token_hash = u.hash and j.id is null "
+	"join workspaces w on w.id = coalesce(j.workspace_id, h.workspace_id, u.workspace) "
+	"left join state_versions s on s.id = w.current_state_id "
+	"left join state_bases x on x.state_version_id = s.id and x.blob_id = s.blob_id order by u.n";
+
+static int places_lock(const struct accepting *g, struct db_array *jobs, struct db_array *workspaces,
+	struct rows *ret_rows, struct err *err)
+{
+	if (g->waiters)
+		return db_ask(g->store->db, ret_rows, err, PLACES, P_ARRAY(jobs), P_ARRAY(workspaces));
+	return db_ask(g->store->db, ret_rows, err, PLACES "skip locked", P_ARRAY(jobs), P_ARRAY(workspaces));
+}
+
+/* For offers that are not decided yet: the workspaces that are locked now, and a row for each offer with a valid token
+ * or workspace. `n` is the offer's index. */
+static int rows_read(const struct accepting *g, struct rows *ret_places, struct rows *ret_rows, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array jobs = DB_ARRAY_INIT, hashes = DB_ARRAY_INIT;
+	_cleanup_(db_array_release) struct db_array workspaces = DB_ARRAY_INIT, pending = DB_ARRAY_INIT;
+	_cleanup_(db_array_release) struct db_array serials = DB_ARRAY_INIT, digests = DB_ARRAY_INIT;
+	_cleanup_(db_array_release) struct db_array creators = DB_ARRAY_INIT;
+
+	for (size_t i = 0; i < g->count; i++) {
+		const struct acceptance *a = &g->all[i];
+		const struct state_write *offer = a->offer;
+
+		db_array_add(&jobs, a->decided ? NULL : offer->job_id);
+		db_array_add(&hashes, offer->token_hash);
+		db_array_add(&workspaces, a->decided || offer->job_id ? NULL : offer->workspace_id);
+		db_array_add(&pending, offer->pending_id);
+		db_array_add_int(&serials, a->serial);
+		db_array_add(&digests, a->md5);
+		db_array_add(&creators, offer->created_by);
+	}
+	if (places_lock(g, &jobs, &workspaces, ret_places, err) < 0)
+		return -1;
+	return db_query(g->store->db, ret_rows, err, read_sql, P_ARRAY(&jobs), P_ARRAY(&hashes), P_ARRAY(&workspaces),
+		P_ARRAY(&pending), P_ARRAY(&serials), P_ARRAY(&digests), P_ARRAY(&creators));
+}
+
+static bool has_place(const struct rows *places, const char *workspace)
+{
+	for (int i = 0; i < places->count; i++)
+		if (text_equal(row_text(places, i, "id"), workspace))
+			return true;
+	return false;
+}
+
+/* ---- writing ---- */
+
+/* Written once per apply: a later state replaces the row without an event. */
+static int beside_tell(const struct accepting *g, const struct acceptance *a, struct err *err)
+{
+	_cleanup_(freep) char *text = mem_printf(
+		"A state of the apply was kept beside the workspace's (%s): %s.", a->offer->id.text, a->offer->beside);
+
+	return run_event_describe(g->store, a->offer->run.text, "state-kept-beside", text, err);
+}
+
+static int difference_take(
+	const struct accepting *g, const struct acceptance *a, struct state_batch *batch, struct err *err)
+{
+	const struct state_write *offer = a->offer;
+
+	return state_difference_add(&batch->bases, g->store,
+		&(struct state_difference_row){.state_id = a->fills.text,
+			.blob_id = a->base.text,
+			.serial = a->serial,
+			.size = offer->difference.size,
+			.frame = {offer->bytes, offer->len}},
+		err);
+}
+
+static int whole_take(const struct accepting *g, const struct acceptance *a, struct state_batch *batch, struct err *err)
+{
+	const struct state_write *offer = a->offer;
+	const struct state_row row = {.id = offer->id.text,
+		.fills = a->fills.text[0],
+		.serial = a->serial,
+		.lineage = a->lineage,
+		.md5 = a->md5,
+		.status = offer->beside ? "kept_beside" : "finalized",
+		.intermediate = offer->job_id && !a->late,
+		.recovered = a->late,
+		.rollback_id = offer->rollback_id,
+		.workspace_id = a->workspace.text,
+		.run_id = offer->job_id ? offer->run.text : offer->run_id,
+		.job_id = offer->job_id,
+		.created_by = offer->created_by,
+		.current = !offer->beside,
+		.base = offer->base && !offer->beside && !a->late && offer->len <= DIFFERENCE_STATE_MAX,
+		.facts = &a->facts,
+		.bytes = offer->bytes,
+		.len = offer->len};
+
+	if (state_add(batch, g->store, &row, err) < 0)
+		return -1;
+	return offer->beside && !row.fills ? beside_tell(g, a, err) : 0;
+}
+
+static int round_write(const struct accepting *g, struct acceptance *const *round, size_t count, struct err *err)
+{
+	struct state_batch batch;
+	int result = 0;
+
+	state_batch_init(&batch);
+	for (size_t i = 0; i < count && result == 0; i++)
+		if (round[i]->takes)
+			result = (is_difference(round[i]) ? difference_take : whole_take)(g, round[i], &batch, err);
+	if (result == 0)
+		result = states_insert(&batch, g->store, err);
+	state_batch_release(&batch);
+	return result;
+}
+
+/* ---- accepting ---- */
+
+static bool round_has(struct acceptance *const *round, size_t count, const char *workspace)
+{
+	for (size_t i = 0; i < count; i++)
+		if (text_equal(round[i]->workspace.text, workspace))
+			return true;
+	return false;
+}
+
+/* Decides the first offer of each workspace, and all offers without a workspace. Returns the number of offers in
+ * `round`. */
+static size_t round_decide(
+	struct accepting *g, const struct rows *places, const struct rows *rows, struct acceptance **round)
+{
+	size_t taken = 0;
+	int row = 0;
+
+	for (size_t i = 0; i < g->count; i++) {
+		struct acceptance *a = &g->all[i];
+		bool there = row < rows->count && row_int(rows, row, "n") == (long long)i;
+		const char *workspace = there ? row_text(rows, row, "workspace_id") : NULL;
+
+		if (!a->decided && !there) {
+			a->decided = true;
+			err_set(&a->offer->err, ERR_NOT_FOUND,
+				a->offer->job_id ? "this attempt is over, or the token is not its own"
+						 : "workspace not found");
+		} else if (there && !has_place(places, workspace)) {
+			a->decided = a->offer->left = true;
+		} else if (there && !round_has(round, taken, workspace)) {
+			text_copy(a->workspace.text, ID_SIZE, workspace);
+			write_decide(a, rows, row);
+			round[taken++] = a;
+		}
+		row += there;
+	}
+	return taken;
+}
+
+/* Discards the results of an earlier try of the transaction. */
+static void acceptance_reset(struct acceptance *a)
+{
+	struct state_write *offer = a->offer;
+
+	a->decided = a->takes = a->late = false;
+	a->workspace = a->fills = a->base = offer->id = offer->run = (struct id){""};
+	offer->err = (struct err)ERR_INIT;
+	offer->left = false;
+	offer->beside = NULL;
+}
+
+/* model: state */
+static int accept_in(void *data, struct err *err)
+{
+	struct accepting *g = data;
+	_cleanup_(freep) struct acceptance **round = mem_new(g->count, sizeof(struct acceptance *));
+	size_t open = 1;
+
+	for (size_t i = 0; i < g->count; i++)
+		acceptance_reset(&g->all[i]);
+	while (open) {
+		_cleanup_(rows_release) struct rows places = ROWS_INIT, rows = ROWS_INIT;
+
+		if (rows_read(g, &places, &rows, err) < 0 ||
+			round_write(g, round, round_decide(g, &places, &rows, round), err) < 0)
+			return -1;
+		open = 0;
+		for (size_t i = 0; i < g->count; i++)
+			open += !g->all[i].decided;
+	}
+	return 0;
+}
+
+static int label_apply(struct acceptance *a, struct err *err)
+{
+	const struct state_label *label = a->offer->label;
+
+	a->serial = label ? label->serial : a->facts.serial;
+	a->lineage = label && label->lineage ? label->lineage : a->facts.lineage;
+	crypto_md5_hex(a->offer->bytes, a->offer->len, a->md5);
+	if (label && label->md5 && strcasecmp(label->md5, a->md5) != 0)
+		return err_at(err, "/data/attributes/md5", "Md5 is not that of the state's content");
+	return 0;
+}
+
+/* The difference is not applied here. Until the next whole state arrives, the worker's values are trusted. */
+static void difference_begin(struct acceptance *a)
+{
+	const struct state_write *offer = a->offer;
+
+	a->serial = offer->difference.serial;
+	if (offer->difference.size < 1 ||
+		difference_size((struct bytes){offer->bytes, offer->len}) != offer->difference.size)
+		err_set(&a->unfit, ERR_INVALID,
+			"this is no difference of states, or its 'serial' and 'size' are not those of one");
+}
+
+static void acceptance_begin(struct acceptance *a, struct state_write *offer)
+{
+	a->offer = offer;
+	if (is_difference(a))
+		difference_begin(a);
+	else if (state_parse(offer->bytes, offer->len, &a->facts, &a->unfit) == 0)
+		label_apply(a, &a->unfit);
+	offer->serial = a->serial;
+}
+
+static int accept(struct store *store, struct state_write *const *offers, size_t count, bool waiters, struct err *err)
+{
+	_cleanup_(freep) struct acceptance *all = mem_new(count, sizeof(*all));
+	struct accepting accepting = {store, all, count, waiters};
+	int result;
+
+	for (size_t i = 0; i < count; i++)
+		acceptance_begin(&all[i], offers[i]);
+	result = count ? db_transaction(store->db, accept_in, &accepting, err) : 0;
+	for (size_t i = 0; i < count; i++)
+		state_facts_release(&all[i].facts);
+	return result;
+}
+
+int states_accept(struct store *store, struct state_write *const *offers, size_t count, struct err *err)
+{
+	return accept(store, offers, count, true, err);
+}
+
+int states_accept_ready(struct store *store, struct state_write *const *offers, size_t count, struct err *err)
+{
+	return accept(store, offers, count, false, err);
+}
+
+int state_accept(struct store *store, struct state_write *offer, struct err *err)
+{
+	if (states_accept(store, &offer, 1, err) < 0)
+		return -1;
+	*err = offer->err;
+	return err->kind == ERR_NONE ? 0 : -1;
+}
+
+/* ---- announcing ---- */
+
+struct announcement {
+	struct store *store;
+	struct state_write *offer;
+	struct id id;
+};
+
+/* Rejects a state before its upload if it can't be accepted, so that the client receives an error message. */
+static int announce_check(const struct announcement *a, struct err *err)
+{
+	const struct state_label *label = a->offer->label;
+	struct acceptance check = {
+		.offer = a->offer, .serial = label->serial, .lineage = text_or_empty(label->lineage)};
+	struct accepting accepting = {a->store, &check, 1, true};
+	_cleanup_(rows_release) struct rows places = ROWS_INIT, rows = ROWS_INIT;
+	struct acceptance *round[1];
+
+	acceptance_reset(&check);
+	text_copy(check.md5, sizeof(check.md5), label->md5);
+	if (rows_read(&accepting, &places, &rows, err) < 0)
+		return -1;
+	round_decide(&accepting, &places, &rows, round);
+	*err = a->offer->err;
+	return err->kind == ERR_NONE ? 0 : -1;
+}
+
+static int announce_in(void *data, struct err *err)
+{
+	struct announcement *a = data;
+	const struct state_write *offer = a->offer;
+
+	a->id = id_new("sv");
+	if (announce_check(a, err) < 0 ||
+		db_query(a->store->db, NULL, err,
+			"update state_versions set status = 'discarded' where workspace_id = $1 and status = 'pending'",
+			P_TEXT(offer->workspace_id)) < 0)
+		return -1;
+	return db_query(a->store->db, NULL, err,
+		"insert into state_versions (id, workspace_id, run_id, serial, lineage, md5, size, status, created_by) "
+		"values ($1, $2, $3, $4, $5, $6, 0, 'pending', $7)",
+		P_TEXT(a->id.text), P_TEXT(offer->workspace_id), P_TEXT(offer->run_id), P_INT(offer->label->serial),
+		P_TEXT(text_or_empty(offer->label->lineage)), P_TEXT(offer->label->md5), P_TEXT(offer->created_by));
+}
+
+int state_announce(struct store *store, struct state_write *offer, struct id *ret_id, struct err *err)
+{
+	struct announcement a = {.store = store, .offer = offer};
+
+	if (db_transaction(store->db, announce_in, &a, err) < 0)
+		return -1;
+	*ret_id = a.id;
+	return 0;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+/*
+ * A parcel from a worker. The parts that the handler finds must lie within its bytes, and their re-encoding must
+ * parse. Also the answer to a parcel, as a worker parses it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/upload_batch.h"
+#include "scheduler/http/request.h"
+#include "scheduler/store/runs/uploads.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
+
+static void must(bool it_does)
+{
+	if (!it_does)
+		abort();
+}
+
+static void written_again(const char *text, size_t len)
+{
+	_cleanup_(buf_release) struct buf out = BUF_INIT(1 << 20);
+	struct upload_batch batch, again;
+	struct err err = ERR_INIT;
+
+	if (upload_batch_read(text, len, &batch, &err) < 0) {
+		must(err.kind == ERR_MALFORMED && err.message[0]);
+		return;
+	}
+	upload_batch_write(batch.parts, batch.count, &out);
+	must(upload_batch_read(buf_str(&out), out.len, &again, &err) == 0 && again.count == batch.count);
+	for (size_t i = 0; i < batch.count; i++)
+		must(text_equal(batch.parts[i].path, again.parts[i].path) && batch.parts[i].len == again.parts[i].len &&
+			memcmp(batch.parts[i].bytes, again.parts[i].bytes, again.parts[i].len) == 0);
+	upload_batch_release(&again);
+	upload_batch_release(&batch);
+}
+
+static void handled(char *text, size_t len)
+{
+	_cleanup_(upload_list_release) struct upload_list uploads = {.items = NULL};
+	struct http_request http = {.body = {.data = text, .len = len}};
+	struct http_answer answer = {.status = 0};
+	struct response res = {.http = &answer};
+	struct request req = {.http = &http, .uploads = &uploads, .bearer = "job.token"};
+	struct err err = ERR_INIT;
+	const char *at = text;
+
+	route_find(routes, routes_count, "POST", "/api/worker/v1/jobs/job-1/parcel", &req.match);
+	if (jobs_upload_batch(&req, &res, &err) < 0)
+		must(err.kind != ERR_NONE && !uploads.count);
+	else
+		must(uploads.count);
+	for (size_t i = 0; i < uploads.count; at = (const char *)uploads.items[i].bytes + uploads.items[i].len, i++)
+		must((const char *)uploads.items[i].bytes >= at && text_equal(uploads.items[i].job, "job-1"));
+	must(at <= text + len);
+	json_decref(req.body);
+}
+
+static void answered(const char *text, size_t len)
+{
+	struct upload_batch_answer answers[3];
+
+	for (size_t count = 1; count <= ARRAY_LEN(answers); count++)
+		if (upload_batch_answers_read(text, len, answers, count) == 0)
+			upload_batch_answers_release(answers, count);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+	_cleanup_(freep) char *text = mem_new(len + 1, 1);
+
+	memcpy(text, bytes, len);
+	written_again(text, len);
+	handled(text, len);
+	answered(text, len);
+	return 0;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/err.h"
+#include "common/metrics.h"
+#include "scheduler/outbox/claim_waiters.h"
+#include "scheduler/metrics.h"
+#include "scheduler/db/db.h"
+
+/* Without a database: only the process's own part. A letter stands for each worker's answer: 'j' a job, 'n' none,
+ * '-' not yet. */
+enum { WORKERS = 4 };
+
+struct office {
+	struct claim_waiters *waiters;
+	char answers[WORKERS + 1];
+};
+
+static void hear_jobs(char *answer, bool jobs)
+{
+	assert_int_equal(*answer, '-');
+	*answer = jobs ? 'j' : 'n';
+}
+
+static void hear(void *data, bool jobs)
+{
+	hear_jobs(data, jobs);
+}
+
+static void begin_marked(struct office *office, int worker, const char *pool, uint64_t mark)
+{
+	char id[16];
+
+	snprintf(id, sizeof(id), "agent-%d", worker);
+	office->answers[worker] = '-';
+	claim_waiters_begin(office->waiters,
+		&(struct wait_spec){.pool_id = pool, .worker_id = id, .end = hear, .data = &office->answers[worker]},
+		mark);
+}
+
+static void begin(struct office *office, int worker, const char *pool)
+{
+	begin_marked(office, worker, pool, claim_waiters_mark(office->waiters));
+}
+
+static int office_open(void **state)
+{
+	struct office *office = mem_new(1, sizeof(*office));
+	struct err err = ERR_INIT;
+
+	memset(office->answers, '.', WORKERS);
+	metrics_setup(scheduler_metrics, M_COUNT);
+	assert_int_equal(claim_waiters_start("host=/nonexistent", &office->waiters, &err), 0);
+	*state = office;
+	return 0;
+}
+
+static int office_close(void **state)
+{
+	struct office *office = *state;
+
+	claim_waiters_stop(office->waiters);
+	claim_waiters_free(office->waiters);
+	free(office);
+	return 0;
+}
+
+static void test_a_job_wakes_the_one_that_waited_longest(void **state)
+{
+	struct office *office = *state;
+
+	begin(office, 0, "one");
+	begin(office, 1, "one");
+	claim_waiters_wake(office->waiters, "one");
+	assert_string_equal(office->answers, "j-..");
+	begin(office, 0, "one");
+	claim_waiters_wake(office->waiters, "one");
+	assert_string_equal(office->answers, "-j..");
+}
+
+static void test_no_other_pool_is_woken(void **state)
+{
+	struct office *office = *state;
+
+	begin(office, 0, "one");
+	begin(office, 1, "two");
+	claim_waiters_wake(office->waiters, "two");
+	claim_waiters_wake(office->waiters, "two");
+	claim_waiters_wake(office->waiters, "three");
+	assert_string_equal(office->answers, "-j..");
+}
+
+static void test_what_commits_between_the_look_and_the_wait_is_not_missed(void **state)
+{
+	struct office *office = *state;
+	uint64_t mark = claim_waiters_mark(office->waiters);
+
+	claim_waiters_wake(office->waiters, "one");
+	begin_marked(office, 0, "two", mark);
+	begin_marked(office, 1, "one", mark);
+	assert_string_equal(office->answers, "-j..");
+	begin(office, 1, "one");
+	assert_string_equal(office->answers, "--..");
+}
+
+static void test_another_wait_of_a_worker_ends_the_one_before(void **state)
+{
+	struct office *office = *state;
+	char first = '-';
+
+	claim_waiters_begin(office->waiters, &(struct wait_spec){"one", "agent-0", hear, &first},
+		claim_waiters_mark(office->waiters));
+	begin(office, 0, "one");
+	assert_int_equal(first, 'n');
+	claim_waiters_wake(office->waiters, "one");
+	assert_string_equal(office->answers, "j...");
+}
+
+static void test_a_worker_that_left_is_not_woken(void **state)
+{
+	struct office *office = *state;
+
+	begin(office, 0, "one");
+	begin(office, 1, "one");
+	claim_waiters_forget(office->waiters, "agent-0");
+	claim_waiters_forget(office->waiters, "agent-0");
+	claim_waiters_wake(office->waiters, "one");
+	assert_string_equal(office->answers, "nj..");
+}
+
+static void test_a_dismissed_pool_asks_again(void **state)
+{
+	struct office *office = *state;
+	struct db *db = db_open("host=/nonexistent");
+
+	begin(office, 0, "one");
+	begin(office, 1, "two");
+	begin(office, 2, "one");
+	claim_waiters_dismiss(office->waiters, db, "one");
+	assert_string_equal(office->answers, "n-n.");
+	begin(office, 0, "one");
+	assert_string_equal(office->answers, "--n.");
+	db_close(db);
+}
+
+static void test_the_end_ends_all_and_takes_no_more(void **state)
+{
+	struct office *office = *state;
+
+	begin(office, 0, "one");
+	begin(office, 1, "two");
+	assert_false(claim_waiters_full(office->waiters));
+	claim_waiters_stop(office->waiters);
+	assert_string_equal(office->answers, "nn..");
+	assert_true(claim_waiters_full(office->waiters));
+	begin(office, 2, "one");
+	assert_string_equal(office->answers, "nnn.");
+	claim_waiters_wake(office->waiters, "one");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			test_a_job_wakes_the_one_that_waited_longest, office_open, office_close),
+		cmocka_unit_test_setup_teardown(test_no_other_pool_is_woken, office_open, office_close),
+		cmocka_unit_test_setup_teardown(
+			test_what_commits_between_the_look_and_the_wait_is_not_missed, office_open, office_close),
+		cmocka_unit_test_setup_teardown(
+			test_another_wait_of_a_worker_ends_the_one_before, office_open, office_close),
+		cmocka_unit_test_setup_teardown(test_a_dismissed_pool_asks_again, office_open, office_close),
+		cmocka_unit_test_setup_teardown(test_a_worker_that_left_is_not_woken, office_open, office_close),
+		cmocka_unit_test_setup_teardown(test_the_end_ends_all_and_takes_no_more, office_open, office_close),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
