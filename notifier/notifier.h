@@ -34,7 +34,7 @@ struct notifier {
 	struct dispatch *dispatch;   /* dispatch/: requests in delivery */
 	struct claims *claims;       /* claims.h: claims of requests */
 	struct lease *lease;         /* lease.h: heartbeats */
-	struct kafka_client *client; /* bus.h: Kafka */
+	struct kafka_client *client; /* scheduler_client/kafka_client.h: Kafka */
 	struct deadlines *deadlines; /* deadlines/: Redis */
 	struct callbacks *callbacks; /* callback/: the callbacks of services */
 	struct server *server;       /* callback/server.h */

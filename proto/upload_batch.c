@@ -35,9 +35,9 @@ static int part_read(
 	long long size = json_int_at(said, "size", -1);
 
 	if (!path || size < 0)
-		return err_set(err, ERR_MALFORMED, "each part of a parcel needs its 'path' and its 'size'");
+		return err_set(err, ERR_MALFORMED, "each part of a batch needs its 'path' and its 'size'");
 	if (size > end - *at)
-		return err_set(err, ERR_MALFORMED, "the parcel ends in the midst of a part");
+		return err_set(err, ERR_MALFORMED, "the batch ends in the midst of a part");
 	*ret_part = (struct upload_batch_part){path, *at, (size_t)size};
 	*at += size;
 	return 0;
@@ -49,11 +49,11 @@ static int parts_read(struct upload_batch *batch, const char *at, const char *en
 	size_t count = json_array_size(parts);
 
 	if (!count || count > UPLOAD_BATCH_PARTS_MAX)
-		return err_set(err, ERR_MALFORMED, "a parcel has 1 to %d 'parts'", UPLOAD_BATCH_PARTS_MAX);
+		return err_set(err, ERR_MALFORMED, "a batch has 1 to %d 'parts'", UPLOAD_BATCH_PARTS_MAX);
 	for (; batch->count < count; batch->count++)
 		if (part_read(json_array_get(parts, batch->count), &at, end, &batch->parts[batch->count], err) < 0)
 			return -1;
-	return at == end ? 0 : err_set(err, ERR_MALFORMED, "the parcel is longer than its parts");
+	return at == end ? 0 : err_set(err, ERR_MALFORMED, "the batch is longer than its parts");
 }
 
 int upload_batch_read(const char *text, size_t len, struct upload_batch *ret_batch, struct err *err)
@@ -64,7 +64,7 @@ int upload_batch_read(const char *text, size_t len, struct upload_batch *ret_bat
 
 	if (!line_end)
 		return err_set(
-			err, ERR_MALFORMED, "a parcel begins with a line of at most %d bytes", UPLOAD_BATCH_HEAD_MAX);
+			err, ERR_MALFORMED, "a batch begins with a line of at most %d bytes", UPLOAD_BATCH_HEAD_MAX);
 	if (json_parse(text, (size_t)(line_end - text), &batch.head, err) < 0)
 		return -1;
 	if (parts_read(&batch, line_end + 1, text + len, err) < 0) {

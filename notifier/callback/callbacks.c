@@ -25,7 +25,7 @@ struct callback {
 	struct id id;
 	char *text; /* the report to the scheduler; the lane takes it */
 	bool final;
-	json_t *document; /* the scheduler's answer, kept until the broker has acknowledged the ticket */
+	json_t *document; /* the scheduler's answer, kept until the broker has acknowledged the message */
 	struct kafka_client_published published;
 	int64_t came_ms;
 	struct callback *next, **at; /* in the list of open callbacks */
@@ -92,7 +92,7 @@ static void open_remove(struct callbacks *callbacks, struct callback *callback)
 	callbacks->open--;
 }
 
-/* Sends the answer, once. Does not free the callback: the lane or the bus may still hold it. */
+/* Sends the answer, once. Does not free the callback: the lane or the Kafka client may still hold it. */
 static void answer_send(struct callback *callback, struct http_answer *answer)
 {
 	struct callbacks *callbacks = callback->callbacks;

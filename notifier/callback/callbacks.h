@@ -7,7 +7,7 @@
  *
  *  - the form of the callback was checked;
  *  - the scheduler has stored the report;
- *  - for a final report, the broker has acknowledged the ticket.
+ *  - for a final report, the broker has acknowledged the message.
  *
  * A callback that takes too long is answered 503. The service may send it again: a repeated report has no effect.
  */

@@ -16,7 +16,7 @@ enum { IDLE_MS = 2000, MAX_IDS = 200, MAX_CLAIMS = 2 };
 struct claim {
 	struct claims *claims;
 	struct fetch *fetch;
-	const char *ids[MAX_IDS]; /* borrowed from the bus */
+	const char *ids[MAX_IDS]; /* borrowed from the Kafka client */
 	size_t client;            /* how many of `ids`; 0: the claim asks for the oldest requests instead */
 	size_t most;              /* how many requests the answer may have */
 	bool done;                /* answered, but an older claim is not */
@@ -28,7 +28,7 @@ struct claims {
 	struct notifier *notifier;
 	struct claim under_way[MAX_CLAIMS]; /* a ring, oldest first: offsets are stored in this order */
 	size_t first, count;
-	bool more; /* the last claim without tickets returned as many requests as it could */
+	bool more; /* the last claim without messages returned as many requests as it could */
 	int failures;
 	struct loop_timer timer;
 };
@@ -120,7 +120,7 @@ void claims_wake(struct claims *claims)
 	}
 }
 
-/* Claims without tickets. This finds requests that have no ticket, whose ticket was lost, or whose notifier has
+/* Claims without messages. This finds requests that have no message, whose message was lost, or whose notifier has
  * died. */
 static void idle(void *data)
 {

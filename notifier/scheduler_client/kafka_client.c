@@ -21,7 +21,7 @@
 enum { MAX_HELD = 2000, POLL_MS = 1000 };
 enum { READ_AT_ONCE = 256 }; /* bounds the messages read in one pass, so that the loop gets to its other work */
 
-/* A ticket that was read and whose offset is not stored yet. */
+/* A message that was read and whose offset is not stored yet. */
 struct held {
 	struct id id;
 	int32_t partition;
@@ -35,7 +35,7 @@ struct kafka_client {
 	struct kafka_consumer *consumer;
 	struct kafka_client_published letter; /* the tag of every dead letter */
 	int produced_fd, kafka_client_fd;     /* eventfds */
-	struct held held[MAX_HELD]; /* a ring, oldest first: tickets given to claims, then tickets not claimed yet */
+	struct held held[MAX_HELD]; /* a ring, oldest first: messages given to claims, then messages not claimed yet */
 	size_t first, count, taken;
 	struct loop_timer timer;
 	struct rate letters;
@@ -90,7 +90,7 @@ static void produced(void *data, int fd, unsigned events)
 	kafka_producer_poll(client->producer, 0);
 }
 
-/* ---- tickets ---- */
+/* ---- messages ---- */
 
 static struct held *held_at(struct kafka_client *client, size_t place)
 {
@@ -128,7 +128,7 @@ static void message_take(struct kafka_client *client, const struct kafka_message
 	struct err err = ERR_INIT;
 
 	if (request_message_decode(message->payload, message->len, &ticket, &err) < 0) {
-		/* Its offset is stored along with that of the next valid ticket. */
+		/* Its offset is stored along with that of the next valid message. */
 		dead_letter_send(client, message, err.message);
 		return;
 	}

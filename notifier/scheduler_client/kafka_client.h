@@ -3,9 +3,9 @@
 #define NOTIFIER_SCHEDULER_CLIENT_KAFKA_CLIENT_H
 
 /*
- * Kafka: reads tickets of requests to send from runyard.tasks and writes tickets of results to runyard.task-results.
- * An offset is stored after the scheduler has answered the claim for its ticket. Without brokers there are no
- * tickets, and the notifier relies on its periodic claims.
+ * Kafka: reads messages of requests to send from runyard.tasks and writes messages of results to runyard.task-results.
+ * An offset is stored after the scheduler has answered the claim for its message. Without brokers there are no
+ * messages, and the notifier relies on its periodic claims.
  */
 
 #include "common/base.h"
@@ -17,20 +17,20 @@ struct notifier;
 int kafka_client_open(struct notifier *notifier, struct kafka_client **ret_client, struct err *err);
 void kafka_client_free(struct kafka_client *client);
 
-/* ---- tickets: requests to claim ---- */
+/* ---- messages: requests to claim ---- */
 
 /* Takes up to `most` ids into `ids` (borrowed until kafka_client_claimed) for a claim; returns how many. */
 size_t kafka_client_take(struct kafka_client *client, size_t most, const char **ids);
-/* The claim for the oldest `count` tickets that kafka_client_take returned was answered; stores their offsets. */
+/* The claim for the oldest `count` messages that kafka_client_take returned was answered; stores their offsets. */
 void kafka_client_claimed(struct kafka_client *client, size_t count);
-/* Returns the number of tickets that no claim has taken yet. */
+/* Returns the number of messages that no claim has taken yet. */
 size_t kafka_client_waiting(const struct kafka_client *client);
 /* Resumes the partitions if the ring has room, pauses them otherwise. */
 void kafka_client_go_on(struct kafka_client *client);
 
 /* ---- results ---- */
 
-/* Called once. `ok`: all in-sync replicas have acknowledged the ticket. */
+/* Called once. `ok`: all in-sync replicas have acknowledged the message. */
 typedef void (*kafka_client_published_fn)(void *data, bool ok);
 
 struct kafka_client_published {
@@ -38,8 +38,8 @@ struct kafka_client_published {
 	void *data;
 };
 
-/* Sends the ticket of a task result. `published` (borrowed until it is called) may be NULL. Without brokers it is
- * called at once with `ok`: the scheduler finds results without tickets by polling. */
+/* Sends the message of a task result. `published` (borrowed until it is called) may be NULL. Without brokers it is
+ * called at once with `ok`: the scheduler finds results without messages by polling. */
 void kafka_client_publish(struct kafka_client *client, const char *task_result, const char *run,
 	struct kafka_client_published *published);
 

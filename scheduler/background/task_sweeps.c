@@ -10,7 +10,7 @@
 enum { MAX_SWEPT = 500 };
 
 /* Announces requests whose notifier was lost, and requests that have waited so long that the broker may have lost their
- * ticket. */
+ * job message. */
 #define AGAIN(table, member)                                                                                           \
 	"with again as (update " table " set delivery = 'waiting', updated_at = now() where id in ("                   \
 	"(select id from " table " where delivery = 'claimed' and lease_until < now() limit $3) union all "            \

@@ -139,7 +139,7 @@ int task_reports_settle(struct intake *intake, const struct kafka_message *messa
 		return 0;
 	if (err.kind == ERR_UNAVAILABLE)
 		return -1;
-	/* The reports are in the database: the sweeper decides them later. */
+	/* The reports are in the database: the reaper decides them later. */
 	log_error("reports of run tasks can't be decided", "error", err.message, NULL);
 	return 0;
 }

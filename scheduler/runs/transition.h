@@ -9,7 +9,7 @@
 
 #include "scheduler/store/runs/runs.h"
 
-enum happened {
+enum transition_outcome {
 	TRANSITION_PENDING,
 	TRANSITION_APPLIED,  /* saved */
 	TRANSITION_REFUSED,  /* the run does not accept it; `refused` says why */
@@ -34,9 +34,9 @@ struct run_transition {
 	const char *reason;      /* reason of the event or NULL; the run's error if the event ends it errored */
 	const struct job_result *result;
 
-	enum happened outcome; /* filled in */
-	bool applied;          /* filled in: the event ended the run as applied */
-	const char *refused;   /* filled in: the reason for TRANSITION_REFUSED or TRANSITION_BROKEN; a constant */
+	enum transition_outcome outcome; /* filled in */
+	bool applied;                    /* filled in: the event ended the run as applied */
+	const char *refused; /* filled in: the reason for TRANSITION_REFUSED or TRANSITION_BROKEN; a constant */
 };
 
 /* Applies the events in one transaction, in their order. Returns -1 only if nothing was saved. Each item has its

@@ -47,7 +47,7 @@ struct store {
 	struct objects *objects;        /* the object store for large content (store/content/objects.h), or NULL */
 	struct contents *contents;      /* objects fetched for this request (store/content/contents.h), or NULL */
 	struct publisher *publisher;    /* notified of committed outbox rows; NULL: its poll finds them */
-	struct clock_watch *clock;      /* detects clock steps (store/clock_watch.h); NULL except in the sweeper */
+	struct clock_watch *clock;      /* detects clock steps (store/clock_watch.h); NULL except in the reaper */
 	struct claim_waiters *waiters;  /* notified of committed jobs; NULL: its poll finds them */
 };
 

@@ -2,7 +2,7 @@
 /*
  * hands PORT BROKERS FETCH_WAIT_MS SLOTS NAME: a worker without an engine, for tests/bench/flow.
  *
- * It implements the worker's whole contract (proto/README.md): it registers, reads its pool's tickets, and claims
+ * It implements the worker's whole contract (proto/README.md): it registers, reads its pool's job messages, and claims
  * for all free slots. It fetches the contents that were not in the claim, uploads what a worker would for a
  * configuration of one resource, and sends results by Kafka and heartbeats. Each slot is a thread with a connection
  * of its own. RUNYARD_AGENT_TOKEN is the pool's token. Any unexpected answer ends the program.
@@ -182,7 +182,7 @@ static int batch(struct slot *slot, const struct part *parts, size_t count)
 	for (size_t i = 0; i < count; i++)
 		fputs(parts[i].bytes, text);
 	fclose(text);
-	on_job(slot, "POST", "parcel", body, 0);
+	on_job(slot, "POST", "batch", body, 0);
 	free(body);
 	for (size_t i = 0; i < count; i++) {
 		said = strstr(said, status_name);
@@ -378,7 +378,7 @@ static rd_kafka_t *subscribe(const json_t *registered, const char *brokers, cons
 	return consumer;
 }
 
-/* Waits for a ticket, a freed slot, or a time-out. */
+/* Waits for a job message, a freed slot, or a time-out. */
 static void wait_for_work(rd_kafka_t *consumer)
 {
 	bool ticket = false;

@@ -140,7 +140,7 @@ def short_front(scheduler):
 
 def refuses(front, what, status):
     """The proxy refuses that upload, also as a part of another request."""
-    front.reply = lambda method, path: (status, HTML, b"<html>no</html>") if path.endswith((f"/{what}", "/parcel")) else None
+    front.reply = lambda method, path: (status, HTML, b"<html>no</html>") if path.endswith((f"/{what}", "/batch")) else None
 
 
 def test_a_plan_that_a_proxy_refuses_for_ever_ends_with_its_status(api, short_front, worker):

@@ -71,7 +71,7 @@ def test_a_message_that_is_lost(first, api, worker, scheduler, gate, marker, dat
     api.url = second.url
     api.act(run, "cancel")
     stopped_by_http(api, one, gate, marker, run)
-    assert one.metric("runyard_worker_tickets_total", kind="control") == 0
+    assert one.metric("runyard_worker_messages_total", kind="control") == 0
 
 
 def test_asked_for_at_another_scheduler(first, api, worker, scheduler, gate, marker):

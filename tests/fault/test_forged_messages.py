@@ -140,7 +140,7 @@ def test_a_flood_of_stops_and_of_rubbish_stops_no_worker(api, first, worker, gat
     until(lambda: security_events(one, CONTROL) >= 5000, "all stops are counted")
     gate.open()
     api.wait_status(run, "applied")
-    malformed = lambda: one.metric("runyard_worker_tickets_total", kind="malformed")
+    malformed = lambda: one.metric("runyard_worker_messages_total", kind="malformed")
     until(lambda: malformed() >= 10000, lambda: f"all rubbish is read, not {malformed():g}")
     ((rows,),) = of_database(database, "select count(*) from dead_letters")
     minutes = 1 + len({line["ts"][:16] for line in one.log_lines()})

@@ -74,9 +74,9 @@ def test_tickets_of_jobs_that_are_not_there(api, scheduler, worker, bus):
     run = api.run_files(workspace, ONE)
     api.wait_status(run, "applied")
     topic = next(line for line in one.log_lines() if line["msg"] == "registered")["pool"]
-    tickets = one.metric("runyard_worker_tickets_total", kind="job")
+    tickets = one.metric("runyard_worker_messages_total", kind="job")
     produce(bus, f"runyard.jobs.{topic}", *[{"v": 1, "job": f"job-{n:016}", "run": run} for n in range(50)])
-    until(lambda: one.metric("runyard_worker_tickets_total", kind="job") >= tickets + 50, "the tickets are read")
+    until(lambda: one.metric("runyard_worker_messages_total", kind="job") >= tickets + 50, "the tickets are read")
     api.wait_status(api.run(workspace, is_destroy=True), "applied")
 
 
@@ -117,11 +117,11 @@ STOP = {"v": 1, "job": "job-0000000000000000", "attempt": 1, "stop": "force"}
 def listens(worker, bus, *stops):
     """A worker reads stops from the topic's end, once it has a job and knows the topic. This message may have created
     the topic."""
-    read = worker.metric("runyard_worker_tickets_total", kind="control")
+    read = worker.metric("runyard_worker_messages_total", kind="control")
 
     def are_read():
         produce(bus, CONTROL, *stops)
-        return worker.metric("runyard_worker_tickets_total", kind="control") >= read + len(stops)
+        return worker.metric("runyard_worker_messages_total", kind="control") >= read + len(stops)
 
     until(are_read, "the stops are read")
 
@@ -135,7 +135,7 @@ def test_who_has_no_job_reads_no_stops(api, worker, gate, bus):
     if idle.metric("runyard_worker_job_slots_busy"):
         idle, busy = busy, idle
     listens(busy, bus, STOP)
-    assert idle.metric("runyard_worker_tickets_total", kind="control") == 0
+    assert idle.metric("runyard_worker_messages_total", kind="control") == 0
     gate.open()
     api.wait_status(run, "applied")
 

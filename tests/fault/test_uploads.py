@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from support.wait import until
-from support.worker import HandWorker, parcel
+from support.worker import HandWorker, upload_batch
 
 JOBS = 8
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
@@ -45,7 +45,7 @@ def test_one_that_is_refused_costs_the_others_nothing(hand, jobs, api, database)
         yield "PUT", "log?offset=x", b"no number\n", job, 422
         yield "PUT", "plan", b"a plan", job, 204
         yield "PUT", "init", b"the same of all", job, 204
-        yield "POST", "parcel", parcel(("plan", b"a plan"), (f"log?offset={at + 999}", b"a gap\n"), ("init", b"the same of all")), job, 200
+        yield "POST", "batch", upload_batch(("plan", b"a plan"), (f"log?offset={at + 999}", b"a gap\n"), ("init", b"the same of all")), job, 200
 
     def one(case):
         method, what, body, job, wanted = case

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * A parcel from a worker. The parts that the handler finds must lie within its bytes, and their re-encoding must
- * parse. Also the answer to a parcel, as a worker parses it.
+ * A batch from a worker. The parts that the handler finds must lie within its bytes, and their re-encoding must
+ * parse. Also the answer to a batch, as a worker parses it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static void handled(char *text, size_t len)
 	struct err err = ERR_INIT;
 	const char *at = text;
 
-	route_find(routes, routes_count, "POST", "/api/worker/v1/jobs/job-1/parcel", &req.match);
+	route_find(routes, routes_count, "POST", "/api/worker/v1/jobs/job-1/batch", &req.match);
 	if (jobs_upload_batch(&req, &res, &err) < 0)
 		must(err.kind != ERR_NONE && !uploads.count);
 	else

@@ -98,7 +98,7 @@ def test_what_the_worker_counts(done):
     for command in ("init", "plan", "show", "apply"):
         assert worker.metric("runyard_worker_process_seconds_count", command=command) == 1
     assert worker.metric("runyard_worker_states_sent_total") >= 1
-    assert worker.metric("runyard_worker_ticket_seconds_count") >= 1
+    assert worker.metric("runyard_worker_job_message_seconds_count") >= 1
     assert worker.metric("runyard_worker_result_seconds_count", way="kafka") >= 1  # the broker may be slow
     for step in ("fetch", "unpack", "init", "plan", "settle"):
         assert worker.metric("runyard_worker_step_seconds_count", stage="plan", step=step) == 1

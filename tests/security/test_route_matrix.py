@@ -19,7 +19,7 @@ from support.connection import Connection
 from support.routes import table
 from support.samples import SAMPLES
 from support.tenant import NO_CONTENT, OBJECT_IN_BODY, Tenant, digest
-from support.worker import parcel
+from support.worker import upload_batch
 
 BASES = {"SITE": "", "API": "/api/v2", "SIGNED": "/signed/99999999999-" + "0" * 64, "WORKER": "/api/worker/v1", "NOTIFIER": "/api/notifier/v1"}
 
@@ -45,7 +45,7 @@ REFUSED = {"CAN_WORK": {401}, "CAN_NOTIFY": {401}, "CAN_KEEP_LEASES": {404}, "CA
 NO_COOKIE = {"CAN_WITHOUT_TOKEN", "CAN_KEEP_LEASES", "CAN_WORK_ON_JOB", "CAN_WITH_SIGNATURE", "CAN_CALL_BACK"}
 # Two routes of a job answer a token of another attempt differently. A part that asks whether the apply may start gets
 # 409. A result gets 204, like one that came too late.
-REFUSED_BY_HANDLER = {"jobs_parcel": {404, 409}, "jobs_result": {204, 404}}
+REFUSED_BY_HANDLER = {"jobs_upload_batch": {404, 409}, "jobs_result": {204, 404}}
 # The token of any run of the organization may read this in addition to its own run (scheduler/auth/run_token.h).
 OF_ANY_RUN = {"organizations_entitlements"}
 # No path names the organization: it is the caller's own.
@@ -187,8 +187,8 @@ def body_of(route, victim):
     """A body that would be accepted from an authorized caller."""
     if route.kind == "SITE":
         return b"csrf=nonsense&username=vtm-member&password=nonsense&description=n&client_id=terraform-cli"
-    if route.handler == "jobs_parcel":
-        return parcel(("log?offset=0", b"forged"), ("plan", b"forged"), ("started", b""))
+    if route.handler == "jobs_upload_batch":
+        return upload_batch(("log?offset=0", b"forged"), ("plan", b"forged"), ("started", b""))
     if route.kind == "WORKER":
         job = victim.jobs["live"]
         return {"worker": victim.ids["agent"], "name": "forged", "slots": 1, "version": "1", "free": 1, "draining": False, "partitions": [], "jobs": [], "told": [], "failed": False,
@@ -225,8 +225,8 @@ def leaks(victim, request, answer):
 
 
 def statuses(route, answer):
-    """The status of the answer; for a parcel, the statuses of its parts."""
-    if route.handler == "jobs_parcel" and answer.status == 200:
+    """The status of the answer; for a batch, the statuses of its parts."""
+    if route.handler == "jobs_upload_batch" and answer.status == 200:
         return {part["status"] for part in answer.json["parts"]}
     return {answer.status}
 
@@ -437,7 +437,7 @@ def opening_body(route, victim, session):
     names the object, it is a complete document."""
     if route.kind == "SITE":
         return f"csrf={session.csrf}&description=n&username={session.name}&password={session.password}".encode()
-    if route.handler in OBJECT_IN_BODY | {"jobs_parcel"} or route.kind == "NOTIFIER":
+    if route.handler in OBJECT_IN_BODY | {"jobs_upload_batch"} or route.kind == "NOTIFIER":
         return body_of(route, victim)
     if route.kind == "WORKER" and route.body.startswith("JSON"):
         return {"worker": victim.ids["agent"], "slots": "many", "told": "nothing"}

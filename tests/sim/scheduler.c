@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "tests/sim/world.h"
 
-/* A scheduler: requests, the publisher (outbox/publisher.c), the consumer (intake/intake.c) and the sweeper. */
+/* A scheduler: requests, the publisher (outbox/publisher.c), the consumer (intake/intake.c) and the reaper. */
 
 static void publish_row(struct world *w, const struct note *note);
 

@@ -114,7 +114,7 @@ void tasks_decide(struct world *w, int number)
 
 /* ---- requests of notifiers (store/tasks/task_calls.c) ---- */
 
-/* Claims the oldest waiting ones, or the one of the ticket. */
+/* Claims the oldest waiting ones, or the one of the job message. */
 enum answer serve_task_claim(struct world *w, struct note *note)
 {
 	int most = note->count;

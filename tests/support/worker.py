@@ -10,8 +10,8 @@ from support.api import Answer
 from support.wait import PATIENCE
 
 
-def parcel(*parts):
-    """The body of a parcel of these (path, bytes)."""
+def upload_batch(*parts):
+    """The body of a batch of these (path, bytes)."""
     head = {"parts": [{"path": path, "size": len(body)} for path, body in parts]}
     return json.dumps(head).encode() + b"\n" + b"".join(body for _, body in parts)
 
@@ -63,9 +63,9 @@ class HandWorker:
         """A request with the job's own token."""
         return self.call(method, f"jobs/{job['job']}/{what}", body, job["token"], check)
 
-    def parcel(self, job, *parts):
+    def upload_batch(self, job, *parts):
         """Uploads several (path, bytes) in one request. Returns the answer to each."""
-        return self.on(job, "POST", "parcel", parcel(*parts)).json["parts"]
+        return self.on(job, "POST", "batch", upload_batch(*parts)).json["parts"]
 
     def result(self, job, outcome="passed", **more):
         body = {"v": 1, "job": job["job"], "attempt": job["attempt"], "run": job["run"], "outcome": outcome, "has-changes": True, "additions": 1,

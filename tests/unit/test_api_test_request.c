@@ -24,7 +24,7 @@
 #include "common/http/answer.h"
 #include "common/err.h"
 #include "common/http/guard.h"
-#include "scheduler/http/test_request.h"
+#include "scheduler/api/tasks/test_request.h"
 
 #define PUBLIC "9.9.9.9"
 

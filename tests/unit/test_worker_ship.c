@@ -306,8 +306,8 @@ static void sender_end(struct sender *sender)
 	loop_free(script.loop);
 }
 
-#define PARCEL(head, bodies) "POST parcel {\"parts\":[" head "]}\n" bodies "|"
-#define PART(path, size)     "{\"path\":\"" path "\",\"size\":" size "}"
+#define BATCH(head, bodies) "POST batch {\"parts\":[" head "]}\n" bodies "|"
+#define PART(path, size)    "{\"path\":\"" path "\",\"size\":" size "}"
 
 static void what_is_sent_in_a_turn_goes_in_one_request(void **state)
 {
@@ -321,7 +321,7 @@ static void what_is_sent_in_a_turn_goes_in_one_request(void **state)
 	send_text(&sender, "plan", "two", IN_BATCH);
 	loop_run(script.loop);
 	assert_string_equal(
-		script.seen, "PUT cost c|" PARCEL(PART("log?offset=0", "3") "," PART("plan", "3"), "onetwo"));
+		script.seen, "PUT cost c|" BATCH(PART("log?offset=0", "3") "," PART("plan", "3"), "onetwo"));
 	assert_int_equal(sender.statuses[0], 409);
 	assert_string_equal(sender.bodies[0], "{\"length\":3}");
 	assert_int_equal(sender.statuses[2], 204);
@@ -342,7 +342,7 @@ static void what_is_not_urgent_goes_along_or_a_moment_later(void **state)
 	assert_string_equal(script.seen, "");
 	send_text(&sender, "plan", "p", IN_BATCH);
 	loop_run(script.loop);
-	assert_string_equal(script.seen, PARCEL(PART("init", "1") "," PART("plan", "1"), "ip"));
+	assert_string_equal(script.seen, BATCH(PART("init", "1") "," PART("plan", "1"), "ip"));
 	script.seen[0] = '\0';
 	send_text(&sender, "init", "again", IN_PARCEL_LATER);
 	loop_run(script.loop);
@@ -446,7 +446,7 @@ static void a_small_file_is_a_part(void **state)
 				.method = "PUT", .path = "plan", .body_fd = fds[i], .batched = IN_BATCH});
 	}
 	loop_run(script.loop);
-	assert_string_equal(script.seen, PARCEL(PART("plan", "3") "," PART("plan", "3"), "onetwo"));
+	assert_string_equal(script.seen, BATCH(PART("plan", "3") "," PART("plan", "3"), "onetwo"));
 	assert_int_equal(fcntl(fds[0], F_GETFD), -1);
 	sender_end(&sender);
 }

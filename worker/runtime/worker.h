@@ -41,7 +41,7 @@ struct worker {
 	json_t *capabilities; /* capabilities.h; owned; NULL until the first detection */
 	atomic_bool capable;  /* the worker can run something */
 	struct results *results;
-	struct kafka_client *client; /* tickets.h: Kafka */
+	struct kafka_client *client; /* job messages.h: Kafka */
 	struct lease *lease;         /* lease.h: registration and heartbeats */
 	struct claims *claims;       /* claim.h */
 	struct control *control;     /* control.h: stop requests */

@@ -197,7 +197,7 @@ static void wait_answered(void *data, struct fetch_answer *answer)
 	}
 }
 
-/* From here on the scheduler announces every job, so the tickets read so far count as answered. */
+/* From here on the scheduler announces every job, so the job messages read so far count as answered. */
 static void wait_send(void *data)
 {
 	struct claims *claims = data;

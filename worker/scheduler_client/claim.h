@@ -11,8 +11,8 @@
  *
  * So the worker does not poll, and a worker without a free slot gets no announcements.
  *
- * A ticket from the broker causes a claim only while no wait is under way, because the last one failed. The worker then
- * also claims after at most about two seconds, and tries to wait again.
+ * A job message from the broker causes a claim only while no wait is under way, because the last one failed. The worker
+ * then also claims after at most about two seconds, and tries to wait again.
  */
 
 struct worker;
@@ -24,7 +24,7 @@ void claims_free(struct claims *claims);
 void claims_begin(struct claims *claims);
 /* A slot became free. */
 void claims_slot_freed(struct claims *claims);
-/* Tickets were read. */
+/* Job messages were read. */
 void claims_message(struct claims *claims);
 /* The worker drains and claims no more jobs. */
 void claims_end(struct claims *claims);

@@ -160,9 +160,9 @@ static void control_ready(void *data, int fd, unsigned events)
 	control_read(data);
 }
 
-/* ---- the pool's tickets ---- */
+/* ---- the pool's job messages ---- */
 
-/* Keeps the message if it is a ticket and returns true. A malformed message is released. */
+/* Keeps the message if it is a job message and returns true. A malformed message is released. */
 static bool message_take(struct kafka_client *client, struct kafka_message *message)
 {
 	struct job_message ticket;
@@ -171,7 +171,7 @@ static bool message_take(struct kafka_client *client, struct kafka_message *mess
 	if (job_message_decode(message->payload, message->len, &ticket, &err) == 0) {
 		metric_addf(M_TICKETS, 1, "kind=\"job\"");
 		metric_observe(M_TICKET_SECONDS, "", kafka_message_age(message));
-		log_debug("ticket read", "run", ticket.run.text, NULL);
+		log_debug("job message read", "run", ticket.run.text, NULL);
 		client->held[client->held_count++] = *message;
 		return true;
 	}
@@ -294,7 +294,7 @@ static void serve(void *data)
 	pool_check(client);
 	if (client->pool) {
 		kafka_consumer_stats(client->pool, &stats);
-		show_client("tickets", &stats);
+		show_client("job messages", &stats);
 	}
 	loop_timer_set(client->worker->loop, &client->timer, POLL_MS, serve, client);
 }

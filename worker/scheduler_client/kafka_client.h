@@ -3,12 +3,12 @@
 #define WORKER_SCHEDULER_CLIENT_KAFKA_CLIENT_H
 
 /*
- * The worker's Kafka clients. They read the pool's tickets and the control messages, and publish results. Without
+ * The worker's Kafka clients. They read the pool's job messages and the control messages, and publish results. Without
  * brokers these functions do nothing.
  *
- * A ticket announces that a job waits. It causes a claim, and its offset is stored when the claim is answered. Tickets
- * that arrive during a claim belong to the next claim. Without a free slot the partitions are paused. Without a job
- * the control topic is not read.
+ * A job message announces that a job waits. It causes a claim, and its offset is stored when the claim is answered. Job
+ * messages that arrive during a claim belong to the next claim. Without a free slot the partitions are paused. Without
+ * a job the control topic is not read.
  */
 
 #include "common/json/json.h"
@@ -25,9 +25,9 @@ void kafka_client_free(struct kafka_client *client);
 struct kafka_producer *kafka_client_producer(const struct kafka_client *client);
 /* Starts to consume the pool's topic and the control topic. To be called again if the pool's topic has changed. */
 void kafka_client_subscribe(struct kafka_client *client, const char *topic, const char *pool);
-/* To be called when a claim was sent: it covers all tickets read so far. */
+/* To be called when a claim was sent: it covers all job messages read so far. */
 void kafka_client_asked(struct kafka_client *client);
-/* To be called when the claim was answered: stores the offsets of its tickets. */
+/* To be called when the claim was answered: stores the offsets of its job messages. */
 void kafka_client_answered(struct kafka_client *client);
 /* Pauses or resumes the topics by the number of free slots, and reads the available messages. */
 void kafka_client_go_on(struct kafka_client *client);

@@ -419,7 +419,7 @@ static void batch_send(struct sent_batch *sent_batch)
 			parts[count++] = (struct upload_batch_part){
 				transfer->spec.path, transfer->spec.body, transfer->spec.body_len};
 	upload_batch_write(parts, count, &body);
-	sent_batch_start(sent_batch, "parcel",
+	sent_batch_start(sent_batch, "batch",
 		(struct fetch_request){.method = "POST",
 			.content_type = "application/octet-stream",
 			.body = body.data,

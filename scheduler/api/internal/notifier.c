@@ -100,7 +100,7 @@ int notifier_releases(struct request *req, struct response *res, struct err *err
 	return respond_empty(res, 204);
 }
 
-/* The reports are stored in PostgreSQL. If one can't be decided, the sweeper retries all of them, so the notifier need
+/* The reports are stored in PostgreSQL. If one can't be decided, the reaper retries all of them, so the notifier need
  * not send them again. */
 static int reports_decide(struct store *store, struct db_array *decided, struct err *err)
 {

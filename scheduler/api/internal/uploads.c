@@ -42,7 +42,7 @@ static int kind_of(const struct handed *handed, enum upload_kind *ret_kind, stru
 	while (i < ARRAY_LEN(kinds) && !text_equal(kinds[i].name, handed->name))
 		i++;
 	if (i == ARRAY_LEN(kinds))
-		return err_set(err, ERR_INVALID, "a part of the parcel is nothing that can be sent in one");
+		return err_set(err, ERR_INVALID, "a part of the batch is nothing that can be sent in one");
 	*ret_kind = kinds[i].kind;
 	/* The schemas of a set of providers are megabytes, and equal for thousands of runs. An upload without content
 	 * names stored content by its digest. */
@@ -190,9 +190,9 @@ static void part_respond(const struct upload *upload, struct upload_batch_answer
 	if (upload_respond(&res, upload, &err) < 0)
 		respond_error(&res, &err);
 	if (answer.status == 503)
-		log_warn("a part of a parcel was refused for now", "job", upload->job, "error", err.message, NULL);
+		log_warn("a part of a batch was refused for now", "job", upload->job, "error", err.message, NULL);
 	else if (answer.status >= 500)
-		log_error("a part of a parcel failed", "job", upload->job, "error", err.message, NULL);
+		log_error("a part of a batch failed", "job", upload->job, "error", err.message, NULL);
 	*ret_answer = (struct upload_batch_answer){answer.status, answer.body};
 }
 

@@ -4,7 +4,7 @@
 
 /* Verifies the destination of a notification configuration, at a save or on request. */
 
-#include "scheduler/http/test_request.h"
+#include "scheduler/api/tasks/test_request.h"
 #include "scheduler/store/notifications/notification_configurations.h"
 
 /* The result of a verification: a response, and the data that it borrows. */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "scheduler/http/test_request.h"
+#include "scheduler/api/tasks/test_request.h"
 
 /* ---- the test request ---- */
 

@@ -8,7 +8,7 @@
 #include "scheduler/http/scope.h"
 #include "scheduler/api/tasks/task_verify.h"
 #include "scheduler/http/audit_note.h"
-#include "scheduler/http/test_request.h"
+#include "scheduler/api/tasks/test_request.h"
 #include "scheduler/api/workspaces/workspaces.h"
 #include "scheduler/store/names.h"
 #include "scheduler/store/tasks/task_payload.h"

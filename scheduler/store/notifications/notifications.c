@@ -65,7 +65,7 @@ int notification_reminder_put_up(struct store *store, const char *workspace_id, 
 		P_TEXT(id_new("ntf").text), P_INT(store->notification_seconds));
 }
 
-/* It has no ticket: a verification by e-mail is not urgent. */
+/* It has no job message: a verification by e-mail is not urgent. */
 int notification_verification_put_up(struct store *store, const char *configuration_id, struct err *err)
 {
 	return db_query(store->db, NULL, err,

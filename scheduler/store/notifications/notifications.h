@@ -28,10 +28,10 @@ struct notification_event {
 
 /* Adds an event to the rows for notifications_put_up. */
 void notification_event_add(json_t *rows, const struct notification_event *event);
-/* Creates the notifications of these events, and adds their tickets to the outbox. In a transaction. */
+/* Creates the notifications of these events, and adds their job messages to the outbox. In a transaction. */
 int notifications_put_up(struct store *store, const json_t *rows, struct outbox *outbox, struct err *err);
 /* Creates reminders that the workspace will be destroyed automatically at that time. In a transaction. They have no
- * tickets, since they are not urgent. */
+ * job messages, since they are not urgent. */
 int notification_reminder_put_up(struct store *store, const char *workspace_id, const char *due_at, struct err *err);
 /* Creates the verification of an e-mail configuration. */
 int notification_verification_put_up(struct store *store, const char *configuration_id, struct err *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef SCHEDULER_HTTP_TEST_REQUEST_H
-#define SCHEDULER_HTTP_TEST_REQUEST_H
+#ifndef SCHEDULER_API_TASKS_TEST_REQUEST_H
+#define SCHEDULER_API_TASKS_TEST_REQUEST_H
 
 /*
  * Sends a test request to an address that a client chose, and waits for the answer. The guard checks the address. The

@@ -6,7 +6,7 @@ import json
 import psycopg
 import pytest
 
-from support.worker import HandWorker, parcel
+from support.worker import HandWorker, upload_batch
 
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
 OK = {"status": 204}
@@ -31,7 +31,7 @@ def kept(database):
 
 
 def test_a_part_that_is_refused_costs_the_others_nothing(api, hand, job):
-    answers = hand.parcel(job, ("log?offset=0", b"one\n"), ("log?offset=99", b"far\n"), ("schemas?digest=" + "0" * 64, b""), ("log?offset=4", b"two\n"), ("plan", b"a plan"))
+    answers = hand.upload_batch(job, ("log?offset=0", b"one\n"), ("log?offset=99", b"far\n"), ("schemas?digest=" + "0" * 64, b""), ("log?offset=4", b"two\n"), ("plan", b"a plan"))
     assert [answer["status"] for answer in answers] == [204, 409, 404, 204, 204]
     assert answers[1]["body"] == {"length": 4}
     assert answers[2]["body"]["errors"][0]["status"] == "404"
@@ -41,8 +41,8 @@ def test_a_part_that_is_refused_costs_the_others_nothing(api, hand, job):
 
 def test_one_may_come_again(api, hand, job):
     parts = ("init", b"an init"), ("log?offset=0", b"one\ntwo\n"), ("plan", b"a plan"), ("schemas?digest=" + "0" * 64, b"{}"), ("plan-json", b"{}")
-    assert hand.parcel(job, *parts) == hand.parcel(job, *parts) == [OK] * len(parts)
-    assert hand.parcel(job, ("log?offset=4", b"two\nthree\n"), ("plan-json", b"")) == [OK, OK]
+    assert hand.upload_batch(job, *parts) == hand.upload_batch(job, *parts) == [OK] * len(parts)
+    assert hand.upload_batch(job, ("log?offset=4", b"two\nthree\n"), ("plan-json", b"")) == [OK, OK]
     assert api.log(job["run"], "plan").strip("\x02\x03") == "one\ntwo\nthree\n"
 
 
@@ -50,25 +50,25 @@ def test_what_a_stale_attempt_sends_is_refused_part_by_part(hand, job, database)
     assert hand.result(job).status == 204
     before = kept(database)
     late = "plan-" + job["run"].removeprefix("run-")
-    answers = hand.parcel(job, ("log?offset=0", b"late\n"), ("started", b""), ("plan", b"late"), ("init", b"late"), ("plan-json", b"{}"))
+    answers = hand.upload_batch(job, ("log?offset=0", b"late\n"), ("started", b""), ("plan", b"late"), ("init", b"late"), ("plan-json", b"{}"))
     assert [answer["status"] for answer in answers] == [404, 409, 404, 404, 404]
     assert kept(database) == before
     # Except for uploads that may follow the plan's result, which name their plan.
-    assert hand.parcel(job, (f"plan-json?plan={late}", b"{}"), ("plan", b"late"), (f"schemas?digest={'0' * 64}&plan={late}", b"{}"))[::2] == [OK, OK]
+    assert hand.upload_batch(job, (f"plan-json?plan={late}", b"{}"), ("plan", b"late"), (f"schemas?digest={'0' * 64}&plan={late}", b"{}"))[::2] == [OK, OK]
 
 
 def test_an_apply_that_is_to_stop_does_not_start_though_its_log_is_kept(api, hand, job, database):
-    assert hand.parcel(job, ("plan", b"a plan"), ("plan-json", b"{}")) == [OK, OK]
+    assert hand.upload_batch(job, ("plan", b"a plan"), ("plan-json", b"{}")) == [OK, OK]
     assert hand.result(job).status == 204
     (apply,) = hand.claim()
     with psycopg.connect(database, autocommit=True) as connection:
         connection.execute("update jobs set stop = 1 where id = %s", [apply["job"]])
-        assert [answer["status"] for answer in hand.parcel(apply, ("log?offset=0", b"one\n"), ("started", b""))] == [204, 409]
+        assert [answer["status"] for answer in hand.upload_batch(apply, ("log?offset=0", b"one\n"), ("started", b""))] == [204, 409]
         connection.execute("update jobs set stop = 0 where id = %s", [apply["job"]])
-        assert hand.parcel(apply, ("log?offset=4", b"two\n"), ("started", b"")) == [OK, OK]
+        assert hand.upload_batch(apply, ("log?offset=4", b"two\n"), ("started", b"")) == [OK, OK]
         assert connection.execute("select started from jobs where id = %s", [apply["job"]]).fetchone() == (True,)
     state = {"version": 4, "serial": 1, "lineage": "line", "terraform_version": "1.11.4", "outputs": {}, "resources": []}
-    answers = hand.parcel(apply, ("state", b"{}"), ("log?offset=8", b"three\n"), ("state", json.dumps(state).encode()))
+    answers = hand.upload_batch(apply, ("state", b"{}"), ("log?offset=8", b"three\n"), ("state", json.dumps(state).encode()))
     assert [answer["status"] for answer in answers] == [422, 204, 204]
     assert api.log(job["run"], "apply").strip("\x02\x03") == "one\ntwo\nthree\n"
 
@@ -81,7 +81,7 @@ GOOD = ("log?offset=0", b"good\n"), ("plan", b"good")
 UNREADABLE = [
     (b"", 400),
     (b"\n", 400),
-    (parcel(*GOOD).replace(b"\n", b" "), 400),
+    (upload_batch(*GOOD).replace(b"\n", b" "), 400),
     (b"x" * 20000 + b"\n", 400),
     (b"[]\n", 400),
     (head(), 400),
@@ -91,20 +91,20 @@ UNREADABLE = [
     (head({"path": "plan", "size": -1}), 400),
     (head({"path": "plan", "size": "1"}) + b"x", 400),
     (head({"path": "plan", "size": 1 << 62}, {"path": "log?offset=0", "size": 1 << 62}) + b"x", 400),
-    (parcel(*GOOD)[:-1], 400),
-    (parcel(*GOOD) + b"x", 400),
-    (parcel(*GOOD, ("log?offset=%00", b"x")), 400),
-    (parcel(*GOOD, ("log?offset=x", b"x")), 422),
-    (parcel(*GOOD, ("log", b"x")), 422),
-    (parcel(*GOOD, ("configuration", b"{}")), 422),
-    (parcel(*GOOD, ("../plan", b"x")), 422),
-    (parcel(*GOOD, ("", b"")), 422),
-    (parcel(*GOOD, ("plan", b"x" * (1 << 20))), 413),
+    (upload_batch(*GOOD)[:-1], 400),
+    (upload_batch(*GOOD) + b"x", 400),
+    (upload_batch(*GOOD, ("log?offset=%00", b"x")), 400),
+    (upload_batch(*GOOD, ("log?offset=x", b"x")), 422),
+    (upload_batch(*GOOD, ("log", b"x")), 422),
+    (upload_batch(*GOOD, ("configuration", b"{}")), 422),
+    (upload_batch(*GOOD, ("../plan", b"x")), 422),
+    (upload_batch(*GOOD, ("", b"")), 422),
+    (upload_batch(*GOOD, ("plan", b"x" * (1 << 20))), 413),
 ]
 
 
 def test_one_that_can_not_be_read_is_refused_as_a_whole(hand, job, database):
     for body, status in UNREADABLE:
-        answer = hand.on(job, "POST", "parcel", body, check=False)
+        answer = hand.on(job, "POST", "batch", body, check=False)
         assert (answer.status, answer.json["errors"][0]["status"]) == (status, str(status)), body[:200]
     assert kept(database) == (0, set())

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/http/test_request.h"
+#include "scheduler/api/tasks/test_request.h"
 
 #include <stdio.h>
 #include <string.h>
