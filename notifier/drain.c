@@ -3,13 +3,13 @@
 
 #include "common/clock.h"
 #include "common/log.h"
-#include "notifier/scheduler_client/kafka_client.h"
 #include "notifier/callback/callbacks.h"
-#include "notifier/scheduler_client/claims.h"
 #include "notifier/deadlines/deadlines.h"
 #include "notifier/delivery/dispatch.h"
 #include "notifier/metrics.h"
 #include "notifier/notifier.h"
+#include "notifier/scheduler_client/claims.h"
+#include "notifier/scheduler_client/kafka_client.h"
 #include "notifier/scheduler_client/scheduler.h"
 
 /* Service managers kill after 90 s or later, so there is time to finish requests. A request that is handed back is

@@ -13,16 +13,16 @@
 #include "common/http/guard.h"
 #include "common/log.h"
 #include "common/loop/watchdog.h"
-#include "notifier/scheduler_client/kafka_client.h"
 #include "notifier/callback/callbacks.h"
 #include "notifier/callback/server.h"
-#include "notifier/scheduler_client/claims.h"
 #include "notifier/deadlines/deadlines.h"
 #include "notifier/delivery/dispatch.h"
 #include "notifier/drain.h"
-#include "notifier/scheduler_client/lease.h"
 #include "notifier/metrics.h"
 #include "notifier/notifier.h"
+#include "notifier/scheduler_client/claims.h"
+#include "notifier/scheduler_client/kafka_client.h"
+#include "notifier/scheduler_client/lease.h"
 
 struct process {
 	struct notifier notifier;

@@ -6,8 +6,8 @@
 
 #include <stdatomic.h>
 
-#include "common/loop/loop.h"
 #include "common/http/origin.h"
+#include "common/loop/loop.h"
 #include "notifier/lane.h"
 #include "notifier/options.h"
 

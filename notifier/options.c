@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "common/err.h"
-#include "common/log.h"
 #include "common/http/mail_address.h"
+#include "common/log.h"
 
 static const struct option_row rows[] = {
 #define OPTION(field, name, type, fallback, low, high, help)                                                           \

@@ -9,10 +9,10 @@
 
 #include <curl/curl.h>
 
-#include "common/http/easy.h"
 #include "common/err.h"
-#include "common/loop/loop.h"
+#include "common/http/easy.h"
 #include "common/http/origin.h"
+#include "common/loop/loop.h"
 
 enum {
 	ANSWER_LIMIT = 1024 * 1024,

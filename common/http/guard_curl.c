@@ -9,8 +9,8 @@
 
 #include <curl/curl.h>
 
-#include "common/http/easy.h"
 #include "common/err.h"
+#include "common/http/easy.h"
 
 static void refusal_tell(struct guarded *guarded, const char *what)
 {

@@ -12,9 +12,9 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#include "common/http/certificate.h"
 #include "common/clock.h"
 #include "common/err.h"
+#include "common/http/certificate.h"
 #include "common/http/guard.h"
 #include "common/http/http_head.h"
 #include "common/memory.h"

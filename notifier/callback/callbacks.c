@@ -8,12 +8,12 @@
 #include "common/err.h"
 #include "common/http/httpd.h"
 #include "common/ids.h"
-#include "notifier/scheduler_client/kafka_client.h"
 #include "notifier/deadlines/deadlines.h"
 #include "notifier/delivery/dispatch.h"
 #include "notifier/lane.h"
 #include "notifier/metrics.h"
 #include "notifier/notifier.h"
+#include "notifier/scheduler_client/kafka_client.h"
 
 /* The longest time until a service gets its answer, and the bounds on reports that are queued for the scheduler. */
 enum { ANSWER_MS = 8 * 1000, MAX_WAITING = 20000, MAX_WAITING_BYTES = 256 << 20 };

@@ -9,7 +9,6 @@
 #include "common/err.h"
 #include "common/ids.h"
 #include "common/log.h"
-#include "notifier/scheduler_client/kafka_client.h"
 #include "notifier/deadlines/redis.h"
 #include "notifier/deadlines/scripts.h"
 #include "notifier/delivery/dispatch.h"
@@ -17,6 +16,7 @@
 #include "notifier/lane.h"
 #include "notifier/metrics.h"
 #include "notifier/notifier.h"
+#include "notifier/scheduler_client/kafka_client.h"
 #include "notifier/scheduler_client/scheduler.h"
 
 enum {

@@ -6,7 +6,6 @@
 
 #include "common/clock.h"
 #include "common/log.h"
-#include "notifier/scheduler_client/claims.h"
 #include "notifier/deadlines/deadlines.h"
 #include "notifier/delivery/hosts.h"
 #include "notifier/delivery/mail.h"
@@ -15,6 +14,7 @@
 #include "notifier/lane.h"
 #include "notifier/metrics.h"
 #include "notifier/notifier.h"
+#include "notifier/scheduler_client/claims.h"
 
 enum { KEPT_CONNECTIONS = 16, SWEEP_MS = 1000, MAX_KEPT = 1024 };
 

@@ -7,15 +7,15 @@
 
 #include <curl/curl.h>
 
-#include "common/http/answer.h"
 #include "common/buf.h"
 #include "common/clock.h"
-#include "common/http/easy.h"
 #include "common/err.h"
+#include "common/http/answer.h"
+#include "common/http/easy.h"
 #include "common/http/fetch.h"
 #include "common/http/guard.h"
-#include "common/loop/loop.h"
 #include "common/http/mail_address.h"
+#include "common/loop/loop.h"
 #include "notifier/delivery/mail.h"
 
 enum { ANSWER_BYTES = 64 << 10, HEADER_BYTES = 64 << 10, READ_BYTES = 4096 };

@@ -2,12 +2,12 @@
 #include "notifier/scheduler_client/claims.h"
 
 #include "common/clock.h"
-#include "notifier/scheduler_client/kafka_client.h"
 #include "notifier/delivery/dispatch.h"
 #include "notifier/delivery/retry.h"
-#include "notifier/scheduler_client/lease.h"
 #include "notifier/metrics.h"
 #include "notifier/notifier.h"
+#include "notifier/scheduler_client/kafka_client.h"
+#include "notifier/scheduler_client/lease.h"
 #include "notifier/scheduler_client/scheduler.h"
 
 /* Two claims overlap, so that the scheduler works on the next one while this process reads an answer. */

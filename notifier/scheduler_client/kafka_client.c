@@ -9,12 +9,12 @@
 
 #include "common/clock.h"
 #include "common/err.h"
+#include "common/http/rate.h"
 #include "common/kafka/kafka.h"
 #include "common/log.h"
-#include "common/http/rate.h"
-#include "notifier/scheduler_client/claims.h"
 #include "notifier/metrics.h"
 #include "notifier/notifier.h"
+#include "notifier/scheduler_client/claims.h"
 #include "proto/messages.h"
 #include "proto/topics.h"
 

@@ -9,8 +9,8 @@
  */
 
 #include "scheduler/rights/rights.h"
-#include "scheduler/store/store.h"
 #include "scheduler/store/access/viewer.h"
+#include "scheduler/store/store.h"
 
 struct actor {
 	enum { ACTOR_NONE, ACTOR_USER, ACTOR_POOL, ACTOR_NOTIFIER, ACTOR_TASK, ACTOR_RUN } kind;

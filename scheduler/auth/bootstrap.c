@@ -3,10 +3,10 @@
 
 #include "scheduler/auth/passwords.h"
 #include "scheduler/auth/tokens.h"
-#include "scheduler/store/names.h"
 #include "scheduler/store/access/organizations.h"
 #include "scheduler/store/access/teams.h"
 #include "scheduler/store/access/users.h"
+#include "scheduler/store/names.h"
 
 struct bootstrapping {
 	struct store *store;

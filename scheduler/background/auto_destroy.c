@@ -2,8 +2,8 @@
 #include "scheduler/background/auto_destroy.h"
 
 #include "common/log.h"
-#include "scheduler/runs/run_create.h"
 #include "scheduler/background/sweep_failures.h"
+#include "scheduler/runs/run_create.h"
 #include "scheduler/store/access/audit.h"
 #include "scheduler/store/notifications/notifications.h"
 

@@ -14,8 +14,8 @@
 #include "scheduler/store/content/blob_gc.h"
 #include "scheduler/store/content/blob_offload.h"
 #include "scheduler/store/content/objects.h"
-#include "scheduler/store/states/state_bases.h"
 #include "scheduler/store/runs/unrecorded.h"
+#include "scheduler/store/states/state_bases.h"
 
 enum { REST_MS = 100, LOOK_MS = 1000, MAX_LOST = 10 };
 

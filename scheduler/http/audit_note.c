@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "scheduler/http/request.h"
 #include "scheduler/auth/signed.h"
+#include "scheduler/http/request.h"
 
 /* ---- collecting ---- */
 

@@ -6,10 +6,10 @@
 
 #include "common/clock.h"
 #include "common/http/http_clients.h"
-#include "scheduler/http/audit_note.h"
 #include "scheduler/auth/buckets.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/auth/signed.h"
+#include "scheduler/http/audit_note.h"
 
 static bool route_counts(const struct route *route)
 {

@@ -9,8 +9,8 @@
 
 #include "common/http/httpd.h"
 #include "common/json/json.h"
-#include "scheduler/http/routes.h"
 #include "scheduler/auth/actor.h"
+#include "scheduler/http/routes.h"
 #include "scheduler/store/store.h"
 
 struct buckets;

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scheduler/http/request.h"
 #include "scheduler/http/audit_note.h"
+#include "scheduler/http/request.h"
 
 #define JSON_API "application/vnd.api+json"
 

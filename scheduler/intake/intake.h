@@ -8,8 +8,8 @@
  * topics share one consumer, because each Kafka client costs an idle scheduler CPU, threads and a connection.
  */
 
-#include "common/kafka/kafka.h"
 #include "common/http/rate.h"
+#include "common/kafka/kafka.h"
 #include "proto/topics.h"
 #include "scheduler/store/store.h"
 

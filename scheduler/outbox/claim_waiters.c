@@ -12,8 +12,8 @@
 #include "common/clock.h"
 #include "common/ids.h"
 #include "common/metrics.h"
-#include "scheduler/metrics.h"
 #include "scheduler/db/db.h"
+#include "scheduler/metrics.h"
 
 /*
  *  1. A job that commits ends a wait or sets the pool's `missed` mark, under one lock. A wait that begins with an older

@@ -7,8 +7,8 @@
 
 #include "common/crypto.h"
 #include "common/log.h"
-#include "scheduler/outbox/publisher.h"
 #include "scheduler/outbox/claim_waiters.h"
+#include "scheduler/outbox/publisher.h"
 #include "scheduler/store/store.h"
 
 void outbox_init(struct outbox *outbox)

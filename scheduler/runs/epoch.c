@@ -5,10 +5,10 @@
 
 #include "common/log.h"
 #include "common/metrics.h"
-#include "scheduler/runs/transition.h"
+#include "proto/states.h"
 #include "scheduler/lifecycle/history.h"
 #include "scheduler/metrics.h"
-#include "proto/states.h"
+#include "scheduler/runs/transition.h"
 
 enum { MAX_FENCED = 100 };
 

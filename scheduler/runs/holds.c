@@ -4,10 +4,10 @@
 #include <stdio.h>
 
 #include "common/log.h"
-#include "scheduler/store/runs/unrecorded.h"
 #include "scheduler/runs/claim.h"
 #include "scheduler/runs/epoch.h"
 #include "scheduler/runs/transition.h"
+#include "scheduler/store/runs/unrecorded.h"
 
 struct ordering {
 	struct store *store;

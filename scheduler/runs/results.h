@@ -10,8 +10,8 @@
  * has ended.
  */
 
-#include "scheduler/runs/transition.h"
 #include "scheduler/intake/intake.h"
+#include "scheduler/runs/transition.h"
 
 /* For an intake of runyard.results. */
 int results_settle(struct intake *intake, const struct kafka_message *messages, size_t count);

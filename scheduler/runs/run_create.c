@@ -4,13 +4,13 @@
 #include <string.h>
 
 #include "scheduler/runs/transition.h"
-#include "scheduler/store/runs/cost_estimates.h"
+#include "scheduler/store/access/viewer.h"
 #include "scheduler/store/notifications/notifications.h"
 #include "scheduler/store/policies/policy_runs.h"
-#include "scheduler/store/workers/pools.h"
+#include "scheduler/store/runs/cost_estimates.h"
 #include "scheduler/store/tasks/task_results.h"
 #include "scheduler/store/variables/variables.h"
-#include "scheduler/store/access/viewer.h"
+#include "scheduler/store/workers/pools.h"
 
 enum { SEALED_LIMIT = RUN_VARIABLES_LIMIT + 1024 };
 

@@ -6,9 +6,9 @@
 #include "common/log.h"
 #include "common/metrics.h"
 #include "proto/mac.h"
-#include "scheduler/runs/triggers.h"
-#include "scheduler/metrics.h"
 #include "scheduler/lifecycle/queue.h"
+#include "scheduler/metrics.h"
+#include "scheduler/runs/triggers.h"
 
 static struct run_row *set_find(const struct run_set *set, const char *run_id)
 {

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "scheduler/http/audit_note.h"
 #include "scheduler/auth/oauth.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/auth/tokens.h"
+#include "scheduler/http/audit_note.h"
 #include "scheduler/ui/page.h"
 
 #define DESCRIPTION "terraform login"

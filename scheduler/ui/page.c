@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/api.h"
 #include "scheduler/ui/page.h"
+
+#include "scheduler/api/api.h"
 
 #include <stdio.h>
 #include <string.h>

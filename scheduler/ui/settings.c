@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include <string.h>
 
-#include "scheduler/api/api.h"
 #include "scheduler/api/access/password.h"
-#include "scheduler/http/audit_note.h"
+#include "scheduler/api/api.h"
 #include "scheduler/auth/passwords.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/auth/tokens.h"
+#include "scheduler/http/audit_note.h"
 #include "scheduler/ui/page.h"
 
 /* Settings of the signed-in user: tokens and the password. `terraform login` without OAuth leads to the tokens page

@@ -3,13 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scheduler/api/api.h"
 #include "common/clock.h"
 #include "common/http/http_clients.h"
-#include "scheduler/http/audit_note.h"
+#include "scheduler/api/api.h"
 #include "scheduler/auth/buckets.h"
 #include "scheduler/auth/passwords.h"
 #include "scheduler/auth/sessions.h"
+#include "scheduler/http/audit_note.h"
 #include "scheduler/ui/page.h"
 
 /*

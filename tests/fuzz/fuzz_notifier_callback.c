@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/http/answer.h"
 #include "common/err.h"
+#include "common/http/answer.h"
 #include "notifier/callback/report.h"
 #include "notifier/delivery/delivery.h"
 

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scheduler/http/request.h"
 #include "scheduler/http/fields.h"
 #include "scheduler/http/relations.h"
+#include "scheduler/http/request.h"
 
 enum { MAX_QUERIES = 16 };
 

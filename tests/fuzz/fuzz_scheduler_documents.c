@@ -10,8 +10,8 @@
 #include "common/http/guard.h"
 #include "common/http/mail_address.h"
 #include "scheduler/api/runs/plan_redact.h"
-#include "scheduler/store/states/state_parse.h"
 #include "scheduler/http/form.h"
+#include "scheduler/store/states/state_parse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 

@@ -9,8 +9,8 @@
 
 #include "common/err.h"
 #include "tests/fuzz/archive_input.h"
-#include "worker/packages/archive.h"
 #include "worker/exec/beneath.h"
+#include "worker/packages/archive.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);

@@ -6,17 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/terraform/applied.h"
 #include "common/err.h"
 #include "common/json/json.h"
-#include "worker/runtime/assignment.h"
+#include "common/terraform/applied.h"
+#include "proto/version.h"
 #include "worker/cost/plan.h"
 #include "worker/packages/lockfile.h"
-#include "proto/version.h"
 #include "worker/policy/opa_answer.h"
-#include "worker/upload/redact.h"
-#include "worker/upload/leftover.h"
+#include "worker/runtime/assignment.h"
 #include "worker/stage/summary.h"
+#include "worker/upload/leftover.h"
+#include "worker/upload/redact.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 

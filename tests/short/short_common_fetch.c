@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/http/certificate.h"
 #include "common/crypto.h"
 #include "common/err.h"
+#include "common/http/certificate.h"
 #include "common/http/fetch.h"
 #include "common/http/httpd.h"
 #include "common/loop/loop.h"

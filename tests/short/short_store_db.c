@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scheduler/metrics.h"
 #include "scheduler/db/db.h"
+#include "scheduler/metrics.h"
 #include "tests/short/short.h"
 
 static const char *database(void)

@@ -13,8 +13,8 @@
 #include "common/buf.h"
 #include "common/err.h"
 #include "tests/short/short.h"
-#include "worker/packages/archive.h"
 #include "worker/exec/beneath.h"
+#include "worker/packages/archive.h"
 
 static const struct archive_bounds bounds = {.files = 100, .bytes = 1 << 20};
 static const char *const names[] = {"main.tf", "folder", NULL};

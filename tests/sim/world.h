@@ -17,8 +17,8 @@
 #include "proto/messages.h"
 #include "scheduler/lifecycle/attempt.h"
 #include "scheduler/lifecycle/hold.h"
-#include "scheduler/lifecycle/run.h"
 #include "scheduler/lifecycle/queue.h"
+#include "scheduler/lifecycle/run.h"
 
 enum {
 	SCHEDULERS = 2,

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "scheduler/http/request.h"
 #include "scheduler/auth/signed.h"
+#include "scheduler/http/request.h"
 
 static struct store store = {.public_url = "http://runyard.test"};
 static const struct http_request http = {.method = "GET", .path = "/api/v2/things"};

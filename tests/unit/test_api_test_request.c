@@ -21,8 +21,8 @@
 
 #include <curl/curl.h>
 
-#include "common/http/answer.h"
 #include "common/err.h"
+#include "common/http/answer.h"
 #include "common/http/guard.h"
 #include "scheduler/api/tasks/test_request.h"
 

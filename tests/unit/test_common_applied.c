@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/terraform/applied.h"
 #include "common/json/json.h"
+#include "common/terraform/applied.h"
 
 #define HOOK(type, module, name, key, action, id)                                                                      \
 	"{\"@level\":\"info\",\"type\":\"" type "\",\"hook\":{\"resource\":{\"addr\":\"x\",\"module\":\"" module       \

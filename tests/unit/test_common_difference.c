@@ -8,8 +8,8 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "common/terraform/difference.h"
 #include "common/err.h"
+#include "common/terraform/difference.h"
 
 static struct bytes bytes_of(const struct buf *buf)
 {

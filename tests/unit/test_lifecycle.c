@@ -6,8 +6,8 @@
 /* cmocka wants the headers above first */
 #include <cmocka.h>
 
-#include "scheduler/lifecycle/walk.h"
 #include "scheduler/lifecycle/queue.h"
+#include "scheduler/lifecycle/walk.h"
 
 static const uint32_t all_stages = (1u << STAGE_COUNT) - 1;
 

@@ -6,8 +6,8 @@
 #include <cmocka.h>
 
 #include "scheduler/lifecycle/attempt.h"
-#include "scheduler/lifecycle/state_order.h"
 #include "scheduler/lifecycle/queue.h"
+#include "scheduler/lifecycle/state_order.h"
 
 /* ---- states ---- */
 

@@ -6,8 +6,8 @@
 /* cmocka wants the headers above first */
 #include <cmocka.h>
 
-#include "notifier/deadlines/redis.h"
 #include "common/err.h"
+#include "notifier/deadlines/redis.h"
 #include "notifier/delivery/circuit.h"
 #include "notifier/delivery/delivery.h"
 #include "notifier/delivery/due.h"

@@ -10,9 +10,9 @@
 
 #include "common/err.h"
 #include "common/metrics.h"
-#include "scheduler/outbox/claim_waiters.h"
-#include "scheduler/metrics.h"
 #include "scheduler/db/db.h"
+#include "scheduler/metrics.h"
+#include "scheduler/outbox/claim_waiters.h"
 
 /* Without a database: only the process's own part. A letter stands for each worker's answer: 'j' a job, 'n' none,
  * '-' not yet. */

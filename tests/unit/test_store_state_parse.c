@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "common/err.h"
-#include "scheduler/store/states/state_parse.h"
 #include "common/terraform/state_text.h"
+#include "scheduler/store/states/state_parse.h"
 
 static int parse(const char *text, struct state_facts *facts)
 {

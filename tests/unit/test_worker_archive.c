@@ -17,8 +17,8 @@
 
 #include "common/buf.h"
 #include "common/err.h"
-#include "worker/packages/archive.h"
 #include "worker/exec/beneath.h"
+#include "worker/packages/archive.h"
 
 static const struct archive_spec plain = {.bounds = {.files = 100, .bytes = 1024 * 1024}};
 

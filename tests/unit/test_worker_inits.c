@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "common/err.h"
-#include "worker/exec/beneath.h"
 #include "worker/engine/inits.h"
+#include "worker/exec/beneath.h"
 #include "worker/packages/pinned.h"
 
 enum { AGES_MS = 1000 };

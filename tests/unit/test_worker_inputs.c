@@ -9,14 +9,14 @@
 #include <string.h>
 
 #include "common/err.h"
-#include "worker/exec/access.h"
+#include "proto/version.h"
 #include "worker/engine/arguments.h"
-#include "worker/engine/ephemeral.h"
 #include "worker/engine/backend.h"
 #include "worker/engine/engine.h"
-#include "worker/packages/modules.h"
-#include "proto/version.h"
+#include "worker/engine/ephemeral.h"
+#include "worker/exec/access.h"
 #include "worker/exec/workdir.h"
+#include "worker/packages/modules.h"
 
 static const char job_text[] =
 	"{\"job\":\"job-AAAAAAAAAAAAAAAA\",\"attempt\":2,\"token\":\"t\",\"stage\":\"plan\",\"run\":\"run-"

@@ -8,9 +8,9 @@
 
 #include <string.h>
 
-#include "worker/upload/redact.h"
-#include "worker/upload/leftover.h"
 #include "worker/stage/summary.h"
+#include "worker/upload/leftover.h"
+#include "worker/upload/redact.h"
 
 static void assert_redacted(const struct redactor *redactor, const char *line, const char *wanted)
 {

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "common/err.h"
-#include "worker/policy/blocks.h"
 #include "common/terraform/literal.h"
 #include "common/terraform/mocks.h"
+#include "worker/policy/blocks.h"
 #include "worker/policy/opa_answer.h"
 #include "worker/policy/report.h"
 #include "worker/policy/sentinel_config.h"

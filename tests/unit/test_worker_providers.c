@@ -14,10 +14,10 @@
 
 #include "common/err.h"
 #include "worker/exec/beneath.h"
+#include "worker/packages/installer.h"
 #include "worker/packages/lockfile.h"
 #include "worker/packages/packages.h"
 #include "worker/packages/providers.h"
-#include "worker/packages/installer.h"
 
 #define ADDRESS "registry.example.com/acme/thing"
 

@@ -18,8 +18,8 @@
 
 #include "common/err.h"
 #include "worker/exec/beneath.h"
-#include "worker/limits/quota.h"
 #include "worker/exec/workdir.h"
+#include "worker/limits/quota.h"
 
 enum { MAX_FILES = 2 * QUOTA_IDS, BLOCK = 4096 };
 

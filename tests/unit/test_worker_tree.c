@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "worker/exec/beneath.h"
-#include "worker/limits/measure.h"
 #include "worker/exec/tree.h"
+#include "worker/limits/measure.h"
 
 enum { DEEP = 30000, FILE_BYTES = 1 << 20, DESCRIPTORS = 64, UNPRIVILEGED = 65534 };
 

@@ -8,8 +8,8 @@
  * might be ephemeral: the word in a comment or a description is enough.
  */
 
-#include "worker/packages/modules.h"
 #include "proto/version.h"
+#include "worker/packages/modules.h"
 
 /* True for Terraform from 1.10 and OpenTofu from 1.11. Earlier engines refuse variables together with a plan file.
  * Pure. */

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "common/err.h"
-#include "worker/packages/archive.h"
-#include "worker/limits/quota.h"
 #include "worker/engine/variables.h"
+#include "worker/limits/quota.h"
+#include "worker/packages/archive.h"
 
 static const struct archive_bounds configuration_bounds = {.files = 200 * 1000, .bytes = 2UL * 1024 * 1024 * 1024};
 

@@ -26,8 +26,8 @@
  * The backend's paths are relative to the working directory, since the plan file carries them to another worker.
  */
 
-#include "worker/runtime/assignment.h"
 #include "worker/exec/beneath.h"
+#include "worker/runtime/assignment.h"
 
 struct quota;
 struct sha256;

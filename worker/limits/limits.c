@@ -6,12 +6,12 @@
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/log.h"
-#include "worker/limits/cgroup.h"
 #include "worker/exec/child.h"
-#include "worker/limits/measure.h"
-#include "worker/runtime/job.h"
 #include "worker/keeper/proc_tree.h"
+#include "worker/limits/cgroup.h"
+#include "worker/limits/measure.h"
 #include "worker/metrics.h"
+#include "worker/runtime/job.h"
 
 enum { LOOK_MS = 1000, LOOK_SHARE = 20 };
 

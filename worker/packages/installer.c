@@ -9,12 +9,12 @@
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/log.h"
-#include "worker/runtime/command.h"
 #include "worker/engine/arguments.h"
 #include "worker/exec/child.h"
 #include "worker/limits/measure.h"
 #include "worker/metrics.h"
 #include "worker/network/network.h"
+#include "worker/runtime/command.h"
 
 enum {
 	MAX_QUEUED = 64,

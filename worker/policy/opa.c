@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "common/err.h"
-#include "worker/exec/beneath.h"
 #include "worker/engine/variables.h"
+#include "worker/exec/beneath.h"
 #include "worker/policy/opa_answer.h"
 #include "worker/policy/opa_network.h"
 #include "worker/policy/report.h"

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "common/err.h"
-#include "worker/exec/beneath.h"
-#include "worker/engine/variables.h"
 #include "common/terraform/mocks.h"
+#include "worker/engine/variables.h"
+#include "worker/exec/beneath.h"
 #include "worker/policy/report.h"
 #include "worker/policy/sentinel_config.h"
 

@@ -11,8 +11,8 @@
 #include "common/buf.h"
 #include "common/crypto.h"
 #include "common/err.h"
-#include "worker/packages/archive.h"
 #include "worker/exec/beneath.h"
+#include "worker/packages/archive.h"
 #include "worker/policy/blocks.h"
 #include "worker/policy/evaluator.h"
 

@@ -3,9 +3,9 @@
 
 #include "common/log.h"
 #include "proto/capabilities.h"
-#include "worker/scheduler_client/claim.h"
 #include "worker/exec/program.h"
 #include "worker/runtime/worker.h"
+#include "worker/scheduler_client/claim.h"
 
 static void program_add(const struct worker *worker, json_t *list, const char *name, const char *program)
 {

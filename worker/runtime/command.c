@@ -14,8 +14,8 @@
 #include "worker/exec/child.h"
 #include "worker/metrics.h"
 #include "worker/network/network.h"
-#include "worker/upload/record.h"
 #include "worker/stage/summary.h"
+#include "worker/upload/record.h"
 
 enum { KEPT_LIMIT = 1024 * 1024 };
 

@@ -8,9 +8,9 @@
 #include <sys/statvfs.h>
 
 #include "common/log.h"
-#include "worker/scheduler_client/claim.h"
 #include "worker/metrics.h"
 #include "worker/runtime/worker.h"
+#include "worker/scheduler_client/claim.h"
 
 enum { LOOK_MS = 1000 };
 

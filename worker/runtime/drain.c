@@ -2,9 +2,9 @@
 #include "worker/runtime/worker.h"
 
 #include "common/log.h"
-#include "worker/scheduler_client/claim.h"
-#include "worker/runtime/lease.h"
 #include "worker/metrics.h"
+#include "worker/runtime/lease.h"
+#include "worker/scheduler_client/claim.h"
 
 enum { TELL_MS = 5000, GIVE_UP_MS = 10000 }; /* after the second signal */
 

@@ -12,9 +12,9 @@
 #include "worker/exec/child.h"
 #include "worker/metrics.h"
 #include "worker/network/network.h"
-#include "worker/upload/unsent.h"
 #include "worker/stage/policy.h"
 #include "worker/stage/stages.h"
+#include "worker/upload/unsent.h"
 
 static void job_advance(struct job *job);
 

@@ -18,15 +18,15 @@
  *     its failure only goes to the worker's log.
  */
 
-#include "common/loop/loop.h"
 #include "common/crypto.h"
-#include "worker/runtime/assignment.h"
+#include "common/loop/loop.h"
 #include "worker/engine/engine.h"
-#include "worker/packages/providers.h"
 #include "worker/exec/sandbox.h"
 #include "worker/exec/workdir.h"
 #include "worker/keeper/keeper.h"
 #include "worker/limits/limits.h"
+#include "worker/packages/providers.h"
+#include "worker/runtime/assignment.h"
 #include "worker/upload/channel.h"
 #include "worker/upload/joblog.h"
 #include "worker/upload/redact.h"

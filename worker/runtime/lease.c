@@ -10,13 +10,13 @@
 #include "common/err.h"
 #include "common/http/fetch.h"
 #include "common/log.h"
-#include "worker/runtime/capabilities.h"
-#include "worker/scheduler_client/claim.h"
 #include "worker/metrics.h"
+#include "worker/runtime/capabilities.h"
+#include "worker/runtime/worker.h"
+#include "worker/scheduler_client/claim.h"
+#include "worker/scheduler_client/kafka_client.h"
 #include "worker/upload/backoff.h"
 #include "worker/upload/unsent.h"
-#include "worker/scheduler_client/kafka_client.h"
-#include "worker/runtime/worker.h"
 
 enum { LEASE_MS = 60 * 1000, POST_MS = 20 * 1000, LEAST_MS = 1000, LISTEN_MS = 40 * 1000, LEAVE_MS = 2000 };
 

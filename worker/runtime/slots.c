@@ -3,11 +3,11 @@
 
 #include "common/err.h"
 #include "common/log.h"
-#include "worker/scheduler_client/claim.h"
-#include "worker/scheduler_client/control.h"
+#include "worker/metrics.h"
 #include "worker/runtime/disk.h"
 #include "worker/runtime/lease.h"
-#include "worker/metrics.h"
+#include "worker/scheduler_client/claim.h"
+#include "worker/scheduler_client/control.h"
 
 /* The number of jobs that have not reported. */
 static size_t running(const struct worker *worker)

@@ -6,12 +6,12 @@
 
 #include <stdatomic.h>
 
-#include "common/json/json.h"
 #include "common/http/origin.h"
+#include "common/json/json.h"
 #include "worker/cost/book.h"
-#include "worker/runtime/job.h"
 #include "worker/network/network.h"
 #include "worker/options.h"
+#include "worker/runtime/job.h"
 #include "worker/upload/results.h"
 
 struct lease;

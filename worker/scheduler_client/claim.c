@@ -5,12 +5,12 @@
 #include "common/err.h"
 #include "common/http/fetch.h"
 #include "common/log.h"
+#include "worker/metrics.h"
 #include "worker/runtime/capabilities.h"
 #include "worker/runtime/lease.h"
-#include "worker/metrics.h"
-#include "worker/upload/backoff.h"
-#include "worker/scheduler_client/kafka_client.h"
 #include "worker/runtime/worker.h"
+#include "worker/scheduler_client/kafka_client.h"
+#include "worker/upload/backoff.h"
 
 enum { IDLE_MS = 2000, CALM_MS = 100, FRUITLESS_MS = 25, MAX_FRUITLESS = 7 };
 

@@ -4,8 +4,8 @@
 #include "common/err.h"
 #include "common/http/fetch.h"
 #include "worker/runtime/lease.h"
-#include "worker/upload/backoff.h"
 #include "worker/runtime/worker.h"
+#include "worker/upload/backoff.h"
 
 struct control {
 	struct worker *worker;

@@ -10,15 +10,15 @@
 #include "common/clock.h"
 #include "common/crypto.h"
 #include "common/err.h"
+#include "common/http/rate.h"
 #include "common/kafka/kafka.h"
 #include "common/log.h"
 #include "common/loop/loop.h"
-#include "common/http/rate.h"
 #include "proto/mac.h"
 #include "proto/topics.h"
-#include "worker/scheduler_client/claim.h"
 #include "worker/metrics.h"
 #include "worker/runtime/worker.h"
+#include "worker/scheduler_client/claim.h"
 
 enum { MAX_HELD = 64, MAX_PARTITIONS = 256, POLL_MS = 1000 };
 enum {

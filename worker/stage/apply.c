@@ -6,13 +6,13 @@
 
 #include "common/err.h"
 #include "common/log.h"
-#include "worker/runtime/command.h"
 #include "worker/engine/arguments.h"
+#include "worker/runtime/command.h"
 #include "worker/stage/schemas.h"
+#include "worker/stage/summary.h"
 #include "worker/upload/reserve.h"
 #include "worker/upload/unrecorded.h"
 #include "worker/upload/unsent.h"
-#include "worker/stage/summary.h"
 
 /* ---- the start ---- */
 

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "common/err.h"
-#include "worker/runtime/command.h"
 #include "worker/cost/estimate.h"
 #include "worker/cost/infracost.h"
+#include "worker/runtime/command.h"
 
 /*
  * The stage `cost`: estimates the cost of a plan from the price books in a thread, or with infracost if the worker has

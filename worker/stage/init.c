@@ -19,14 +19,14 @@
 
 #include "common/clock.h"
 #include "common/err.h"
-#include "worker/runtime/command.h"
-#include "worker/packages/archive.h"
 #include "worker/engine/arguments.h"
 #include "worker/engine/backend.h"
 #include "worker/engine/inits.h"
+#include "worker/packages/archive.h"
+#include "worker/packages/installer.h"
 #include "worker/packages/lockfile.h"
 #include "worker/packages/pinned.h"
-#include "worker/packages/installer.h"
+#include "worker/runtime/command.h"
 
 /* ---- modules ---- */
 

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "common/err.h"
-#include "worker/runtime/command.h"
 #include "worker/engine/arguments.h"
+#include "worker/runtime/command.h"
 #include "worker/stage/schemas.h"
 #include "worker/stage/summary.h"
 

@@ -5,10 +5,10 @@
 /* State and functions that the steps of the policy stages share. Only for stage/policy*.c. */
 
 #include "common/err.h"
-#include "worker/exec/bounded.h"
 #include "worker/engine/variables.h"
-#include "worker/runtime/job.h"
+#include "worker/exec/bounded.h"
 #include "worker/policy/evaluator.h"
+#include "worker/runtime/job.h"
 
 struct policy_stage {
 	struct job *job;

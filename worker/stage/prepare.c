@@ -8,14 +8,14 @@
 
 #include "common/err.h"
 #include "common/log.h"
-#include "worker/runtime/command.h"
-#include "worker/exec/access.h"
-#include "worker/packages/archive.h"
 #include "worker/engine/backend.h"
 #include "worker/engine/ephemeral.h"
+#include "worker/exec/access.h"
+#include "worker/metrics.h"
+#include "worker/packages/archive.h"
 #include "worker/packages/lockfile.h"
 #include "worker/packages/modules.h"
-#include "worker/metrics.h"
+#include "worker/runtime/command.h"
 #include "worker/upload/reserve.h"
 
 enum { CLI_CONFIG_LIMIT = 256 * 1024, LOCKFILE_LIMIT = 1024 * 1024, CLAIM_LIMIT = 64 * 1024 * 1024 };

@@ -25,11 +25,11 @@
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/log.h"
-#include "worker/packages/archive.h"
 #include "worker/engine/backend.h"
 #include "worker/engine/inits.h"
-#include "worker/packages/lockfile.h"
 #include "worker/metrics.h"
+#include "worker/packages/archive.h"
+#include "worker/packages/lockfile.h"
 
 enum { LOCKFILE_LIMIT = 1024 * 1024 };
 

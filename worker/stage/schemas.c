@@ -12,9 +12,9 @@
 #include "common/crypto.h"
 #include "common/err.h"
 #include "common/log.h"
-#include "worker/runtime/command.h"
 #include "worker/engine/arguments.h"
 #include "worker/packages/lockfile.h"
+#include "worker/runtime/command.h"
 #include "worker/stage/stages.h"
 
 enum { MAX_KEPT = 64, LOCKFILE_LIMIT = 1024 * 1024, SCAN_LIMIT = 512 * 1024 * 1024 };

@@ -15,8 +15,8 @@
 #include "common/terraform/state_text.h"
 #include "proto/limits.h"
 #include "worker/exec/beneath.h"
-#include "worker/limits/quota.h"
 #include "worker/exec/workdir.h"
+#include "worker/limits/quota.h"
 
 enum { NOTE_LIMIT = 4096 };
 

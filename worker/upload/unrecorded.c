@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/terraform/applied.h"
 #include "common/json/json.h"
+#include "common/terraform/applied.h"
 #include "proto/limits.h"
 #include "worker/exec/workdir.h"
 #include "worker/upload/leftover.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/api.h"
 #include "scheduler/api/access/account.h"
+
 #include "scheduler/api/access/emails.h"
-#include "scheduler/store/names.h"
+#include "scheduler/api/api.h"
 #include "scheduler/store/access/users.h"
+#include "scheduler/store/names.h"
 
 /* Clients expect a picture. This generic one reveals no address. */
 static const char avatar[] = "https://www.gravatar.com/avatar/00000000000000000000000000000000?s=100&d=mm";

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/api.h"
 #include "scheduler/api/access/organizations.h"
+
+#include "scheduler/api/api.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "scheduler/api/workspaces/default_mode.h"
 #include "scheduler/api/access/emails.h"
-#include "scheduler/http/fields.h"
-#include "scheduler/api/include_resolver.h"
 #include "scheduler/api/access/permissions.h"
+#include "scheduler/api/include_resolver.h"
+#include "scheduler/api/workspaces/default_mode.h"
 #include "scheduler/api/workspaces/retention.h"
+#include "scheduler/http/fields.h"
 #include "scheduler/http/scope.h"
-#include "scheduler/store/names.h"
 #include "scheduler/store/access/organizations.h"
+#include "scheduler/store/names.h"
 #include "scheduler/store/site_settings.h"
 #include "scheduler/store/workspaces/workspaces.h"
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/api.h"
 #include "scheduler/api/access/password.h"
+
+#include "scheduler/api/api.h"
 
 #include "common/clock.h"
 #include "scheduler/api/access/account.h"
-#include "scheduler/http/audit_note.h"
 #include "scheduler/auth/buckets.h"
 #include "scheduler/auth/passwords.h"
 #include "scheduler/auth/sessions.h"
+#include "scheduler/http/audit_note.h"
 
 static int change_check(const struct password_change *change, struct err *err)
 {

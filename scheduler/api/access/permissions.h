@@ -4,8 +4,8 @@
 
 /* The `permissions` attribute of resources: the viewer's permissions, by their names in the API. */
 
-#include "scheduler/rights/rights.h"
 #include "scheduler/db/db.h"
+#include "scheduler/rights/rights.h"
 
 struct permission_shown {
 	const char *name; /* "can-update" */

@@ -2,8 +2,8 @@
 #include "scheduler/api/kinds.h"
 #include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
-#include "scheduler/store/workspaces/projects.h"
 #include "scheduler/store/access/team_access.h"
+#include "scheduler/store/workspaces/projects.h"
 
 /* Access of teams to workspaces (`team-workspaces`) and projects (`team-projects`): the level and its details. Clients
  * choose the details with the level `custom`. */

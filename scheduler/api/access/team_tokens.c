@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/api.h"
-#include "scheduler/http/scope.h"
 #include "scheduler/api/access/teams.h"
 #include "scheduler/api/access/tokens.h"
+#include "scheduler/api/api.h"
+#include "scheduler/http/scope.h"
 #include "scheduler/store/access/teams.h"
 
 /* Tokens of teams and organizations. A team has any number of tokens with distinct descriptions, and one without. An

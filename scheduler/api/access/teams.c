@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/api.h"
 #include "scheduler/api/access/teams.h"
 
-#include "scheduler/http/fields.h"
-#include "scheduler/api/include_resolver.h"
+#include "scheduler/api/api.h"
+
 #include "scheduler/api/access/permissions.h"
+#include "scheduler/api/include_resolver.h"
+#include "scheduler/http/fields.h"
 #include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/access/teams.h"

@@ -5,9 +5,9 @@
 #include "scheduler/runs/claim.h"
 #include "scheduler/runs/holds.h"
 #include "scheduler/runs/reports.h"
+#include "scheduler/store/policies/policy_runs.h"
 #include "scheduler/store/runs/artifacts.h"
 #include "scheduler/store/runs/cost_estimates.h"
-#include "scheduler/store/policies/policy_runs.h"
 #include "scheduler/store/runs/unrecorded.h"
 
 /* The requests of a worker with a job's own token (proto/README.md), which ends with the attempt. */

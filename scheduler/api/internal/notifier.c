@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include <string.h>
 
-#include "scheduler/api/api.h"
 #include "common/log.h"
+#include "scheduler/api/api.h"
 #include "scheduler/api/tasks/callback_relay.h"
 #include "scheduler/api/tasks/task_stages.h"
 #include "scheduler/runs/task_reports.h"

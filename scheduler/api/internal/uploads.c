@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include <string.h>
 
-#include "common/terraform/difference.h"
 #include "common/log.h"
+#include "common/terraform/difference.h"
 #include "proto/upload_batch.h"
 #include "scheduler/api/api.h"
-#include "scheduler/store/runs/uploads.h"
 #include "scheduler/http/form.h"
+#include "scheduler/store/runs/uploads.h"
 
 /* Uploads of a worker while its job runs (proto/README.md), one or several in a request. The handlers parse them. The
  * server stores those of several requests in one transaction (http/request_batcher.h). */

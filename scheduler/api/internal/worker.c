@@ -5,12 +5,12 @@
 #include "scheduler/api/api.h"
 #include "scheduler/api/internal/control.h"
 #include "scheduler/http/audit_note.h"
+#include "scheduler/lifecycle/hold.h"
+#include "scheduler/metrics.h"
+#include "scheduler/outbox/claim_waiters.h"
+#include "scheduler/outbox/publisher.h"
 #include "scheduler/runs/claim.h"
 #include "scheduler/runs/epoch.h"
-#include "scheduler/lifecycle/hold.h"
-#include "scheduler/outbox/publisher.h"
-#include "scheduler/outbox/claim_waiters.h"
-#include "scheduler/metrics.h"
 #include "scheduler/store/workers/workers.h"
 
 /* The requests of workers, with the token of their pool or their own (proto/README.md). Bodies are plain JSON, not

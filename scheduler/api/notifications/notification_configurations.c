@@ -7,12 +7,12 @@
 #include "common/http/mail_address.h"
 #include "scheduler/api/access/emails.h"
 #include "scheduler/api/notifications/notification_verify.h"
-#include "scheduler/http/relations.h"
 #include "scheduler/http/audit_note.h"
+#include "scheduler/http/relations.h"
 #include "scheduler/lifecycle/triggers.h"
+#include "scheduler/store/access/teams.h"
 #include "scheduler/store/notifications/notification_urls.h"
 #include "scheduler/store/notifications/notifications.h"
-#include "scheduler/store/access/teams.h"
 
 /* Notification configurations of workspaces, projects and teams. The destination of an enabled configuration is
  * verified at each save. */

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/http/answer.h"
 #include "common/err.h"
+#include "common/http/answer.h"
 #include "scheduler/store/notifications/notification_payload.h"
 
 void notification_verification_release(struct notification_verification *verification)

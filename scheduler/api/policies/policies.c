@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/api.h"
 #include "scheduler/api/policies/policies.h"
+
+#include "scheduler/api/api.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/api.h"
 #include "proto/states.h"
-#include "scheduler/api/include_resolver.h"
 #include "scheduler/api/access/permissions.h"
+#include "scheduler/api/api.h"
+#include "scheduler/api/include_resolver.h"
 #include "scheduler/api/runs/runs.h"
 #include "scheduler/runs/transition.h"
 #include "scheduler/store/policies/policy_views.h"

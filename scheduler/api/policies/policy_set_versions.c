@@ -2,10 +2,10 @@
 #include "scheduler/api/api.h"
 #include "scheduler/store/policies/policy_set_versions.h"
 
-#include "scheduler/api/workspaces/archive.h"
 #include "scheduler/api/policies/policy_sets.h"
-#include "scheduler/http/audit_note.h"
+#include "scheduler/api/workspaces/archive.h"
 #include "scheduler/auth/signed.h"
+#include "scheduler/http/audit_note.h"
 
 json_t *policy_set_version_resource(const struct store *store, const struct rows *rows, int row)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/api.h"
 #include "scheduler/api/policies/policy_sets.h"
+
+#include "scheduler/api/api.h"
 
 #include <string.h>
 
-#include "scheduler/http/fields.h"
 #include "scheduler/api/include_resolver.h"
 #include "scheduler/api/policies/policies.h"
+#include "scheduler/http/fields.h"
 #include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/names.h"

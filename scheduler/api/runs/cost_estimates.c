@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/api.h"
 #include "scheduler/api/runs/cost_estimates.h"
+
+#include "scheduler/api/api.h"
 
 #include "scheduler/store/runs/cost_estimates.h"
 

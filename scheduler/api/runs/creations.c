@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/api.h"
 #include "scheduler/api/runs/creations.h"
+
+#include "scheduler/api/api.h"
 
 #include "scheduler/api/runs/run_create_params.h"
 #include "scheduler/api/runs/runs.h"
-#include "scheduler/http/scope.h"
 #include "scheduler/http/audit_note.h"
+#include "scheduler/http/scope.h"
 #include "scheduler/store/runs/run_views.h"
 
 int runs_create(struct request *req, struct response *res, struct err *err)

@@ -2,8 +2,8 @@
 #include "common/terraform/mocks.h"
 #include "scheduler/api/api.h"
 #include "scheduler/api/runs/mock_bundle.h"
-#include "scheduler/store/runs/plan_exports.h"
 #include "scheduler/store/policies/policy_runs.h"
+#include "scheduler/store/runs/plan_exports.h"
 #include "scheduler/store/runs/run_views.h"
 
 enum { EXPORT_LIMIT = 1 << 30 };

@@ -2,8 +2,8 @@
 #include "scheduler/api/api.h"
 #include "scheduler/api/runs/runs.h"
 #include "scheduler/runs/force.h"
-#include "scheduler/runs/transition.h"
 #include "scheduler/runs/holds.h"
+#include "scheduler/runs/transition.h"
 #include "scheduler/store/runs/run_events.h"
 
 /* Actions of users on runs. Bodies are empty, {} or {"comment": "..."}; answers are empty. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/http/columns.h"
 #include "scheduler/api/access/permissions.h"
 #include "scheduler/api/runs/runs.h"
+#include "scheduler/http/columns.h"
 #include "scheduler/store/runs/holds.h"
 #include "scheduler/store/runs/run_views.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/api.h"
 #include "scheduler/api/runs/unrecorded.h"
+
+#include "scheduler/api/api.h"
 
 #include "common/terraform/applied.h"
 #include "scheduler/api/kinds.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/api.h"
-#include "scheduler/http/fields.h"
 #include "scheduler/api/include_resolver.h"
+#include "scheduler/api/site/timeouts.h"
+#include "scheduler/http/fields.h"
 #include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
-#include "scheduler/api/site/timeouts.h"
 #include "scheduler/store/access/organizations.h"
 #include "scheduler/store/access/site_organizations.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/api.h"
-#include "scheduler/http/fields.h"
 #include "scheduler/api/site/timeouts.h"
+#include "scheduler/http/fields.h"
 #include "scheduler/store/site_settings.h"
 
 /* The settings of the installation, for site admins. */

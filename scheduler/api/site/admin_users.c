@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/api.h"
 #include "scheduler/api/access/account.h"
+#include "scheduler/api/api.h"
 #include "scheduler/api/include_resolver.h"
 #include "scheduler/store/access/users.h"
 

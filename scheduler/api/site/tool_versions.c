@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scheduler/http/fields.h"
 #include "scheduler/api/include_resolver.h"
+#include "scheduler/http/fields.h"
 #include "scheduler/store/workers/tool_versions.h"
 
 /* The versions of terraform, opa and sentinel that site admins list. A disabled version of terraform can't be selected,

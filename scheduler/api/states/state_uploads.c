@@ -3,12 +3,12 @@
 #include <string.h>
 
 #include "scheduler/api/api.h"
-#include "scheduler/http/scope.h"
 #include "scheduler/api/states/states.h"
-#include "scheduler/http/audit_note.h"
 #include "scheduler/auth/signed.h"
-#include "scheduler/store/states/state_writes.h"
+#include "scheduler/http/audit_note.h"
+#include "scheduler/http/scope.h"
 #include "scheduler/store/states/state_rollback.h"
+#include "scheduler/store/states/state_writes.h"
 #include "scheduler/store/states/states.h"
 
 /* State versions that clients create: with the content in the body, or uploaded later through a signed link. The

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/api.h"
 #include "scheduler/api/states/states.h"
+
+#include "scheduler/api/api.h"
 
 #include "scheduler/api/include_resolver.h"
 #include "scheduler/http/scope.h"

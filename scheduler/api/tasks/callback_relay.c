@@ -6,8 +6,8 @@
 
 #include "common/err.h"
 #include "common/http/fetch.h"
-#include "common/loop/inbox.h"
 #include "common/log.h"
+#include "common/loop/inbox.h"
 #include "common/loop/loop.h"
 #include "scheduler/api/api.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/api.h"
 #include "scheduler/api/tasks/task_stages.h"
+
+#include "scheduler/api/api.h"
 
 #include "proto/states.h"
 #include "scheduler/api/access/permissions.h"

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/api.h"
 #include "scheduler/api/tasks/tasks.h"
+
+#include "scheduler/api/api.h"
 
 #include <string.h>
 
 #include "scheduler/api/kinds.h"
-#include "scheduler/http/scope.h"
 #include "scheduler/api/tasks/task_verify.h"
-#include "scheduler/http/audit_note.h"
 #include "scheduler/api/tasks/test_request.h"
 #include "scheduler/api/workspaces/workspaces.h"
+#include "scheduler/http/audit_note.h"
+#include "scheduler/http/scope.h"
 #include "scheduler/store/names.h"
 #include "scheduler/store/tasks/task_payload.h"
 #include "scheduler/store/tasks/tasks.h"

@@ -6,9 +6,9 @@
 
 #include <curl/curl.h>
 
+#include "common/err.h"
 #include "common/http/answer.h"
 #include "common/http/easy.h"
-#include "common/err.h"
 #include "common/http/guard.h"
 
 enum { CONNECT_MS = 5000, TOTAL_MS = 10000, ANSWER_LIMIT = 64 << 10, MAX_URL = 500 };

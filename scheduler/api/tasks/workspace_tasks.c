@@ -2,8 +2,8 @@
 #include "scheduler/api/api.h"
 #include "scheduler/store/tasks/workspace_tasks.h"
 
-#include "scheduler/http/scope.h"
 #include "scheduler/api/tasks/tasks.h"
+#include "scheduler/http/scope.h"
 
 json_t *workspace_task_resource(const struct rows *rows, int row)
 {

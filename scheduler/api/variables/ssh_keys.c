@@ -3,8 +3,8 @@
 
 #include "scheduler/api/api.h"
 #include "scheduler/api/include_resolver.h"
-#include "scheduler/http/scope.h"
 #include "scheduler/api/workspaces/workspaces.h"
+#include "scheduler/http/scope.h"
 #include "scheduler/store/variables/ssh_keys.h"
 
 enum { MAX_NAME = 255, MAX_VALUE = 64 << 10 };

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/api.h"
 #include "scheduler/api/variables/variables.h"
+
+#include "scheduler/api/api.h"
 
 #include <string.h>
 
 #include "scheduler/api/kinds.h"
-#include "scheduler/http/scope.h"
 #include "scheduler/api/variables/varsets.h"
+#include "scheduler/http/scope.h"
 
 enum { MAX_KEY = 128, MAX_DESCRIPTION = 512, MAX_VALUE = 256 << 10 };
 

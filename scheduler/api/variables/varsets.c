@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/api.h"
 #include "scheduler/api/variables/varsets.h"
+
+#include "scheduler/api/api.h"
 
 #include <strings.h>
 
-#include "scheduler/http/fields.h"
 #include "scheduler/api/include_resolver.h"
+#include "scheduler/api/variables/variables.h"
 #include "scheduler/api/workspaces/projects.h"
+#include "scheduler/http/fields.h"
 #include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
-#include "scheduler/api/variables/variables.h"
 #include "scheduler/store/variables/varsets.h"
 
 enum { MAX_NAME = 255, MAX_DESCRIPTION = 512, MAX_NEW = 1000 };

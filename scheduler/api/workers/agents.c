@@ -2,9 +2,9 @@
 #include "scheduler/api/api.h"
 #include "scheduler/store/workers/agents.h"
 
+#include "scheduler/api/access/tokens.h"
 #include "scheduler/api/include_resolver.h"
 #include "scheduler/api/workers/pools.h"
-#include "scheduler/api/access/tokens.h"
 
 /* A pool's agents (its workers) and the tokens with which they start. */
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/api.h"
 #include "scheduler/api/workers/pools.h"
+
+#include "scheduler/api/api.h"
 
 #include "proto/topics.h"
 #include "scheduler/api/include_resolver.h"
 #include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
-#include "scheduler/outbox/publisher.h"
 #include "scheduler/outbox/claim_waiters.h"
+#include "scheduler/outbox/publisher.h"
 #include "scheduler/store/names.h"
 #include "scheduler/store/workers/pools.h"
 

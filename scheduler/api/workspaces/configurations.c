@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/api.h"
 #include "scheduler/api/workspaces/configurations.h"
 
-#include "scheduler/api/workspaces/archive.h"
+#include "scheduler/api/api.h"
+
 #include "scheduler/api/include_resolver.h"
-#include "scheduler/http/scope.h"
-#include "scheduler/http/audit_note.h"
+#include "scheduler/api/workspaces/archive.h"
 #include "scheduler/auth/signed.h"
+#include "scheduler/http/audit_note.h"
+#include "scheduler/http/scope.h"
 #include "scheduler/runs/run_create.h"
 #include "scheduler/store/states/backing_data.h"
 #include "scheduler/store/workspaces/configurations.h"

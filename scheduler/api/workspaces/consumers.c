@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/api.h"
 #include "scheduler/api/kinds.h"
+#include "scheduler/api/workspaces/workspaces.h"
 #include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
-#include "scheduler/api/workspaces/workspaces.h"
 #include "scheduler/store/workspaces/remote_state.h"
 #include "scheduler/store/workspaces/workspaces.h"
 

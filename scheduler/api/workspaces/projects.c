@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/api.h"
 #include "scheduler/api/workspaces/projects.h"
+
+#include "scheduler/api/api.h"
 
 #include <string.h>
 
+#include "scheduler/api/access/permissions.h"
+#include "scheduler/api/include_resolver.h"
 #include "scheduler/api/workspaces/auto_destroy.h"
 #include "scheduler/api/workspaces/default_mode.h"
-#include "scheduler/http/fields.h"
-#include "scheduler/api/include_resolver.h"
-#include "scheduler/api/access/permissions.h"
-#include "scheduler/http/scope.h"
 #include "scheduler/api/workspaces/tags.h"
+#include "scheduler/http/fields.h"
+#include "scheduler/http/scope.h"
 #include "scheduler/store/workspaces/projects.h"
 #include "scheduler/store/workspaces/workspaces.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/api.h"
 #include "scheduler/api/workspaces/retention.h"
+
+#include "scheduler/api/api.h"
 
 #include "scheduler/http/scope.h"
 #include "scheduler/store/content/retention.h"

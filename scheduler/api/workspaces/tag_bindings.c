@@ -4,8 +4,8 @@
 
 #include "scheduler/api/api.h"
 #include "scheduler/api/workspaces/projects.h"
-#include "scheduler/http/scope.h"
 #include "scheduler/api/workspaces/tags.h"
+#include "scheduler/http/scope.h"
 
 enum { MAX_KEY = 128, MAX_VALUE = 256, MAX_LIST = 1000, MAX_FILTERS = 10 };
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/api.h"
 #include "scheduler/api/workspaces/tags.h"
 
-#include "scheduler/http/relations.h"
+#include "scheduler/api/api.h"
+
 #include "scheduler/api/include_resolver.h"
+#include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
 
 enum { MAX_NAME = 255, MAX_LIST = 1000 };

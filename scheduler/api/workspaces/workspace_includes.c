@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/workspaces/workspace_includes.h"
 
-#include "scheduler/api/workspaces/archive.h"
 #include "scheduler/api/include_resolver.h"
+#include "scheduler/api/workspaces/archive.h"
 #include "scheduler/api/workspaces/tags.h"
 #include "scheduler/store/states/states.h"
 

@@ -4,13 +4,13 @@
 
 #include "scheduler/api/workspaces/auto_destroy.h"
 #include "scheduler/api/workspaces/default_mode.h"
-#include "scheduler/http/fields.h"
 #include "scheduler/api/workspaces/tags.h"
 #include "scheduler/api/workspaces/workspaces.h"
+#include "scheduler/http/fields.h"
 #include "scheduler/store/names.h"
 #include "scheduler/store/workers/pools.h"
-#include "scheduler/store/workspaces/projects.h"
 #include "scheduler/store/workers/tool_versions.h"
+#include "scheduler/store/workspaces/projects.h"
 
 enum { MAX_LIST = 100 };
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/api.h"
 #include "scheduler/api/workspaces/workspaces.h"
 
-#include "scheduler/api/workspaces/auto_destroy.h"
-#include "scheduler/http/columns.h"
-#include "scheduler/api/workspaces/workspace_includes.h"
+#include "scheduler/api/api.h"
+
 #include "scheduler/api/access/permissions.h"
+#include "scheduler/api/workspaces/auto_destroy.h"
 #include "scheduler/api/workspaces/retention.h"
-#include "scheduler/http/scope.h"
 #include "scheduler/api/workspaces/tags.h"
-#include "scheduler/runs/transition.h"
+#include "scheduler/api/workspaces/workspace_includes.h"
+#include "scheduler/http/columns.h"
+#include "scheduler/http/scope.h"
 #include "scheduler/runs/holds.h"
+#include "scheduler/runs/transition.h"
 #include "scheduler/store/workspaces/workspaces.h"
 
 static const struct permission_shown permissions[] = {

@@ -2,8 +2,8 @@
 #include "scheduler/store/access/users.h"
 
 #include "scheduler/store/access/invitations.h"
-#include "scheduler/store/names.h"
 #include "scheduler/store/access/teams.h"
+#include "scheduler/store/names.h"
 
 #define COLUMNS "select id, username, email, is_site_admin, is_service_account, created_at from users "
 

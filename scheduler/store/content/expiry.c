@@ -6,8 +6,8 @@
 #include "scheduler/metrics.h"
 #include "scheduler/store/access/audit.h"
 #include "scheduler/store/content/expiry_rules.h"
-#include "scheduler/store/runs/logs.h"
 #include "scheduler/store/content/objects.h"
+#include "scheduler/store/runs/logs.h"
 
 enum { BATCH = 200, DAY_SECONDS = 24 * 60 * 60 };
 

@@ -9,8 +9,8 @@
 
 #include "common/clock.h"
 #include "common/crypto.h"
-#include "common/http/easy.h"
 #include "common/err.h"
+#include "common/http/easy.h"
 #include "scheduler/metrics.h"
 
 enum {

@@ -8,8 +8,8 @@
  * of an invitation (store/access/invitations.h) is a notification without a configuration.
  */
 
-#include "scheduler/outbox/outbox.h"
 #include "scheduler/lifecycle/triggers.h"
+#include "scheduler/outbox/outbox.h"
 #include "scheduler/store/requests.h"
 
 /* An event of a run that may have subscribers. */

@@ -3,8 +3,8 @@
 
 #include "proto/mac.h"
 #include "scheduler/lifecycle/queue.h"
-#include "scheduler/store/runs/holds.h"
 #include "scheduler/store/notifications/notifications.h"
+#include "scheduler/store/runs/holds.h"
 #include "scheduler/store/tasks/task_results.h"
 
 void changes_init(struct changes *changes, const char *now)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/runs/run_views.h"
 
-#include "scheduler/store/runs/holds.h"
 #include "scheduler/store/access/viewer.h"
+#include "scheduler/store/runs/holds.h"
 
 enum { SNAPSHOT_LIMIT = 64 << 20 };
 

@@ -12,9 +12,9 @@
 #include "common/clock.h"
 #include "common/crypto.h"
 #include "proto/messages.h"
-#include "scheduler/outbox/outbox.h"
 #include "scheduler/lifecycle/attempt.h"
 #include "scheduler/lifecycle/run.h"
+#include "scheduler/outbox/outbox.h"
 #include "scheduler/store/store.h"
 
 struct run_row {

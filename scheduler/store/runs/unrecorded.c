@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "common/terraform/applied.h"
 #include "common/crypto.h"
 #include "common/json/json.h"
+#include "common/terraform/applied.h"
 #include "scheduler/store/content/contents.h"
 #include "scheduler/store/runs/logs.h"
 #include "scheduler/store/runs/run_events.h"

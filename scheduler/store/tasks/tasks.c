@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/tasks/tasks.h"
 
+#include "scheduler/store/access/viewer.h"
 #include "scheduler/store/names.h"
 #include "scheduler/store/tasks/task_payload.h"
-#include "scheduler/store/access/viewer.h"
 
 #define COLUMNS                                                                                                        \
 	"t.*, to_jsonb(t.global_stages) as stages, o.name as organization_name, "                                      \

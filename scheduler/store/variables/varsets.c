@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scheduler/store/names.h"
 #include "scheduler/store/access/viewer.h"
+#include "scheduler/store/names.h"
 
 #define RELATED(column, table, order)                                                                                  \
 	"(select coalesce(jsonb_agg(m." column " order by " order "), '[]') from " table " m "                         \

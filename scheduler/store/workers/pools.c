@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/workers/pools.h"
 
-#include "scheduler/store/workers/agents.h"
-#include "scheduler/store/names.h"
 #include "scheduler/store/access/viewer.h"
+#include "scheduler/store/names.h"
+#include "scheduler/store/workers/agents.h"
 
 #define RELATED(table, column, condition)                                                                              \
 	"(select coalesce(jsonb_agg(m." column " order by m." column "), '[]') from " table " m where " condition      \

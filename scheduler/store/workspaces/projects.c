@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/workspaces/projects.h"
 
-#include "scheduler/store/names.h"
 #include "scheduler/store/access/viewer.h"
+#include "scheduler/store/names.h"
 
 /* `user` is the number of the viewer's parameter (store/access/viewer.h). */
 #define COLUMNS(user)                                                                                                  \

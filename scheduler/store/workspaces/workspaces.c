@@ -2,9 +2,9 @@
 #include "scheduler/store/workspaces/workspaces.h"
 
 #include "proto/states.h"
+#include "scheduler/store/access/viewer.h"
 #include "scheduler/store/names.h"
 #include "scheduler/store/workspaces/projects.h"
-#include "scheduler/store/access/viewer.h"
 
 /* The largest offset at which a list is first searched by the newest runs. */
 enum { MAX_NEWEST = 1000 };

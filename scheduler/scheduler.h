@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_SCHEDULER_H
+#define SCHEDULER_SCHEDULER_H
+
+/* The process: its parts, and how they start and stop. */
+
+#include "scheduler/options.h"
+#include "scheduler/store/store.h"
+
+struct scheduler {
+	struct scheduler_options options;
+	struct keyring *keyring;
+	struct guard *task_guard, *proxies;
+	struct objects *objects;
+	struct store store; /* the main thread's */
+	int signals;
+	struct publisher *publisher;
+	struct claim_waiters *waiters;
+	struct intakes *intakes;
+	struct reaper *reaper;
+	struct retention_thread *retention;
+	struct api *api;
+};
+
+/* Blocks the signals that stop or reload the process, and opens the descriptor that reports them. */
+void scheduler_signals_open(struct scheduler *s);
+/* Waits until PostgreSQL answers, and migrates the database. ERR_UNAVAILABLE if a signal stopped the wait. */
+int scheduler_database_ready(struct scheduler *s, struct err *err);
+/* Starts all parts and waits for a signal. The parts are running when it returns, also after an error. */
+int scheduler_serve(struct scheduler *s, int argc, char **argv, struct err *err);
+/* Stops the parts that scheduler_serve started. `status` is the exit status if the watchdog ends the process. */
+void scheduler_stop(struct scheduler *s, int status);
+
+#endif

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/scheduler.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "common/http/certificate.h"
+#include "common/http/httpd.h"
+#include "common/log.h"
+#include "common/loop/watchdog.h"
+#include "common/memory.h"
+#include "scheduler/api/server.h"
+#include "scheduler/background/reaper.h"
+#include "scheduler/background/retention.h"
+#include "scheduler/intake/dead_letters.h"
+#include "scheduler/outbox/claim_waiters.h"
+#include "scheduler/outbox/publisher.h"
+#include "scheduler/runs/epoch.h"
+#include "scheduler/runs/results.h"
+#include "scheduler/runs/task_reports.h"
+#include "scheduler/store/keys.h"
+#include "scheduler/store/notifications/notification_urls.h"
+#include "scheduler/store/site_settings.h"
+
+enum { DATABASE_TRY_MS = 1000, MAX_CONNECTIONS = 10000, OTHER_DESCRIPTORS = 256 };
+
+/* The topics that the scheduler reads. */
+static const struct intake_topic intake_topics[] = {
+	{TOPIC_RESULTS, results_settle},
+	{TOPIC_TASK_RESULTS, task_reports_settle},
+	{TOPIC_DEAD_LETTERS, dead_letters_settle},
+};
+
+static bool tls_wanted(const struct scheduler *s)
+{
+	return *s->options.tls_certificate || *s->options.tls_key;
+}
+
+/* Called at the start and on each SIGHUP: a certificate is renewed without a restart. */
+static int certificate_read(const struct scheduler *s, struct err *err)
+{
+	if (!tls_wanted(s))
+		return 0;
+	if (!*s->options.tls_certificate || !*s->options.tls_key)
+		return err_set(err, ERR_INVALID, "--tls-certificate and --tls-key need one another");
+	return certificate_load(s->options.tls_certificate, s->options.tls_key, err);
+}
+
+static void certificate_reread(const struct scheduler *s)
+{
+	struct err err = ERR_INIT;
+
+	if (certificate_read(s, &err) < 0)
+		log_error("the certificate stays as it was", "error", err.message, NULL);
+	else if (tls_wanted(s))
+		log_info("the certificate was read again", NULL);
+}
+
+/* Returns a signal that arrived, or 0 after wait_ms (-1: no timeout). */
+static int signal_wait(const struct scheduler *s, int wait_ms)
+{
+	struct pollfd fd = {.fd = s->signals, .events = POLLIN};
+	struct signalfd_siginfo info;
+
+	if (poll(&fd, 1, wait_ms) <= 0 || read(s->signals, &info, sizeof(info)) != sizeof(info))
+		return 0;
+	return (int)info.ssi_signo;
+}
+
+/* Returns true if the process has to stop, false after at most wait_ms. */
+static bool stop_wait(const struct scheduler *s, int wait_ms)
+{
+	int came = signal_wait(s, wait_ms);
+
+	if (came == SIGHUP)
+		certificate_reread(s);
+	return came && came != SIGHUP;
+}
+
+void scheduler_signals_open(struct scheduler *s)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	s->signals = signalfd(-1, &set, SFD_CLOEXEC);
+}
+
+/* From here on, a second signal ends the process at once. Everything persistent is committed. */
+static void signals_unblock(void)
+{
+	sigset_t set;
+
+	sigfillset(&set);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+/* Waits for PostgreSQL without a limit, so that the parts of a site can be started in any order. */
+int scheduler_database_ready(struct scheduler *s, struct err *err)
+{
+	while (db_check(s->options.database_url, err) < 0 || store_migrate(s->store.db, err) < 0 ||
+		keys_check(&s->store, err) < 0 || notification_urls_seal_all(&s->store, err) < 0) {
+		if (err->kind != ERR_UNAVAILABLE)
+			return -1;
+		log_warn("waiting for PostgreSQL", "error", err->message, NULL);
+		if (stop_wait(s, DATABASE_TRY_MS))
+			return err_set(err, ERR_UNAVAILABLE, "stopped before PostgreSQL was reachable");
+	}
+	return 0;
+}
+
+static int port_file_write(const struct scheduler *s, struct err *err)
+{
+	_cleanup_(freep) char *part = mem_printf("%s.part", s->options.port_file);
+	FILE *file;
+
+	if (!*s->options.port_file)
+		return 0;
+	file = fopen(part, "w");
+	if (!file)
+		return err_errno(err, part);
+	fprintf(file, "%d\n", api_port(s->api));
+	if (fclose(file) != 0 || rename(part, s->options.port_file) != 0)
+		return err_errno(err, s->options.port_file);
+	return 0;
+}
+
+static struct expiry_limits limits_of(const struct scheduler_options *o)
+{
+	return (struct expiry_limits){.logs_days = o->keep_logs_days,
+		.plan_files_days = o->keep_plan_files_days,
+		.plans_days = o->keep_plans_days,
+		.states_days = o->keep_states_days,
+		.states_newest = o->keep_states_newest,
+		.configurations_days = o->keep_configurations_days,
+		.hidden_days = o->keep_hidden_days};
+}
+
+/* A worker keeps one or two connections. Other files need descriptors, too. */
+static int connections_possible(int *ret_connections, struct err *err)
+{
+	unsigned long long wanted = MAX_CONNECTIONS + OTHER_DESCRIPTORS, allowed;
+	char text[64];
+
+	if (descriptors_raise(2 * (unsigned long long)OTHER_DESCRIPTORS, wanted, &allowed, err) < 0)
+		return -1;
+	*ret_connections = allowed < wanted ? (int)allowed - OTHER_DESCRIPTORS : MAX_CONNECTIONS;
+	snprintf(text, sizeof(text), "%llu of %llu", allowed, wanted);
+	if (allowed < wanted)
+		log_warn("few descriptors: fewer workers and clients can be connected", "descriptors", text, NULL);
+	return 0;
+}
+
+static int addresses_check(const struct scheduler_options *o, struct err *err)
+{
+	if (httpd_check(o->listen, err) < 0)
+		return err_context(err, "--listen");
+	if (*o->metrics_listen && httpd_check(o->metrics_listen, err) < 0)
+		return err_context(err, "--metrics-listen");
+	return 0;
+}
+
+static int scheduler_start(struct scheduler *s, struct err *err)
+{
+	const struct scheduler_options *o = &s->options;
+	const struct kafka_settings kafka = {.brokers = o->brokers,
+		.client_id = "runyard-scheduler",
+		.properties = o->broker_properties,
+		.fetch_wait_ms = (int)o->fetch_wait_ms};
+	const struct publisher_spec publisher = {.database_url = o->database_url, .kafka = &kafka};
+	struct intakes_spec intakes = {.topics = intake_topics,
+		.count = ARRAY_LEN(intake_topics),
+		.database_url = o->database_url,
+		.kafka = &kafka};
+	struct reaper_spec reaper = {.database_url = o->database_url};
+	struct retention_thread_spec retention = {.database_url = o->database_url, .limits = limits_of(o)};
+	struct api_settings api = {.address = o->listen,
+		.metrics_address = o->metrics_listen,
+		.tls = tls_wanted(s),
+		.rate_limit = o->rate_limit,
+		.proxies = s->proxies,
+		.connections_per_address = (int)o->connections_per_address,
+		.request_seconds = (int)o->request_seconds,
+		.body_memory = (size_t)o->body_memory << 20,
+		.threads = (int)o->http_threads,
+		.database_url = o->database_url};
+
+	if (certificate_read(s, err) < 0 || connections_possible(&api.connections, err) < 0 ||
+		addresses_check(o, err) < 0 || scheduler_database_ready(s, err) < 0 ||
+		store_installation(s->store.db, &s->store.installation, err) < 0 ||
+		epoch_check_replication(&s->store, err) < 0 || epoch_settle(&s->store, o->database_url, err) < 0 ||
+		publisher_start(&publisher, &s->publisher, err) < 0 ||
+		claim_waiters_start(o->database_url, &s->waiters, err) < 0)
+		return -1;
+	s->store.publisher = s->publisher;
+	s->store.waiters = s->waiters;
+	intakes.store = reaper.store = retention.store = api.store = s->store;
+	site_rate_limit_begin(o->rate_limit);
+	if (intakes_start(&intakes, &s->intakes, err) < 0 || reaper_start(&reaper, &s->reaper, err) < 0 ||
+		retention_thread_start(&retention, &s->retention, err) < 0 || api_start(&api, &s->api, err) < 0)
+		return -1;
+	return port_file_write(s, err);
+}
+
+/* Stops the parts of scheduler_serve in reverse order: requests, then decisions in the background, then the publisher.
+ * The watchdog may end the process earlier. That is safe: uncommitted work was not acknowledged, and other schedulers
+ * publish the outbox. */
+void scheduler_stop(struct scheduler *s, int status)
+{
+	watchdog_set(WATCHDOG_REQUESTS_MS, "requests under way are answered", status);
+	claim_waiters_stop(s->waiters);
+	api_stop(s->api);
+	watchdog_set(WATCHDOG_CLOSE_MS, "its work in the background ends and connections are closed", status);
+	retention_thread_stop(s->retention);
+	reaper_stop(s->reaper);
+	intakes_stop(s->intakes);
+	claim_waiters_free(s->waiters);
+	publisher_stop(s->publisher);
+	log_info("stopped", NULL);
+}
+
+int scheduler_serve(struct scheduler *s, int argc, char **argv, struct err *err)
+{
+	(void)argc;
+	(void)argv;
+	if (scheduler_start(s, err) < 0)
+		return -1;
+	log_info("serving", "url", api_public_url(s->api), NULL);
+	while (!stop_wait(s, -1))
+		;
+	log_info("stopping; a second signal stops at once", NULL);
+	signals_unblock();
+	return 0;
+}
