@@ -34,8 +34,8 @@ int outbox_insert(struct store *store, struct outbox *outbox, struct err *err);
 long long outbox_number(void);
 /* Adds a message that such a statement of the transaction writes; copies the texts. */
 void outbox_written(struct outbox *outbox, long long id, const char *topic, const char *key, const char *payload);
-/* Hands the rows of outbox_insert to the publisher, and ends waits of workers for the jobs among them (waits.h): now,
- * or when the open transaction has committed. */
+/* Hands the rows of outbox_insert to the publisher, and ends waits of workers for the jobs among them
+ * (claim_waiters.h): now, or when the open transaction has committed. */
 void outbox_committed(struct store *store, struct outbox *outbox);
 
 #endif

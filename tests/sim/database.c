@@ -184,7 +184,7 @@ static void item_apply(struct world *w, struct item *item, unsigned *kicked)
 	item->happened = step(w, item->run, &event, kicked, &item->refused);
 }
 
-/* ---- queues (happen.c, queues_advance) ---- */
+/* ---- queues (transition.c, queues_advance) ---- */
 
 static void queue_step(struct world *w, int run, const struct queue_view *view, unsigned *again)
 {
