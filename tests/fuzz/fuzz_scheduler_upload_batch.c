@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "proto/upload_batch.h"
-#include "scheduler/http/request.h"
+#include "scheduler/api/api.h"
 #include "scheduler/store/runs/uploads.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
