@@ -13,7 +13,8 @@
 
 struct auth_cache;
 
-/* An organization by its name in any case. A change of it also changes the version of the rights (migration 0034). */
+/* An organization by its name in any case. A change of it also changes the version of the rights (table
+ * rights_version). */
 struct cached_organization {
 	struct id id;
 	char name[128]; /* in its original case */

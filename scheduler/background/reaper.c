@@ -213,9 +213,9 @@ struct forgetting {
 	const char *workspace_id;
 };
 
-/* Clears has_queue of a workspace without queued runs. Every transaction that queues a run sets has_queue (migration
- * 0025), but none clears it when a queued run is canceled. The update is a second statement, so that it sees what was
- * committed while the first waited for the lock. */
+/* Clears has_queue of a workspace without queued runs. Every transaction that queues a run sets has_queue (a
+ * trigger), but none clears it when a queued run is canceled. The update is a second statement, so that it sees what
+ * was committed while the first waited for the lock. */
 static int queue_forget_in(void *data, struct err *err)
 {
 	const struct forgetting *f = data;

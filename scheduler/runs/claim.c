@@ -85,7 +85,7 @@ struct claiming {
  *  - A job whose secrets are sealed with a key that is not in $7 is left to another scheduler.
  *  - Running jobs are counted only if more than one organization has waiting jobs.
  *  - Jobs that another transaction holds locked are skipped until the next pick.
- *  - `like`: see migration 0028. It keeps the planner from reading all waiting jobs to find one by its id.
+ *  - `like`: see the index jobs_claimed. It keeps the planner from reading all waiting jobs to find one by its id.
  */
 #define OPENED_HERE "not " JOB_KEY_IS_MISSING("k", "$7") " "
 

@@ -36,12 +36,32 @@ static int migrate_one(void *data, struct err *err)
 		m->db, NULL, err, "insert into schema_migrations (name) values ($1)", P_TEXT(m->migration->name));
 }
 
+/* Refuses the databases of versions before the first release. Their migrations had other names. */
+static int migrations_check(struct db *db, struct err *err)
+{
+	_cleanup_(rows_release) struct rows unreleased = ROWS_INIT;
+
+	if (db_query(db, &unreleased, err,
+		    "select name from schema_migrations where not exists (select 1 from schema_migrations where name = "
+		    "$1) "
+		    "limit 1",
+		    P_TEXT(migrations[0].name)) < 0)
+		return -1;
+	if (unreleased.count)
+		return err_set(err, ERR_INVALID,
+			"this database was made by an unreleased version (its migration %s is unknown): use an empty "
+			"database",
+			row_text(&unreleased, 0, "name"));
+	return 0;
+}
+
 int store_migrate(struct db *db, struct err *err)
 {
 	if (db_script(db,
 		    MIGRATION_BEGIN "create table if not exists schema_migrations "
 				    "(name text primary key, migrated_at timestamptz not null default now())",
-		    err) < 0)
+		    err) < 0 ||
+		migrations_check(db, err) < 0)
 		return -1;
 	for (size_t i = 0; i < migrations_count; i++) {
 		struct migrating m = {db, &migrations[i]};

@@ -156,7 +156,7 @@ def test_answers_that_need_no_table_need_the_token_all_the_same(api, people, rep
 
 
 def test_a_name_is_the_organization_that_has_it_now(api, replicas, database):
-    """Organizations are cached by their names (migration 0034)."""
+    """Organizations are cached by their names (rights_version)."""
     def make(name):
         api.post("organizations", {"data": {"type": "organizations", "attributes": {"name": name, "email": "o@example.com"}}})
 

@@ -106,7 +106,7 @@ def test_pages_and_since(org):
 
 
 def test_the_total_is_exact_whatever_was_counted_before(org, office):
-    """Events of past hours are counted once (migration 0035). Pages and times may begin and end anywhere in them."""
+    """Events of past hours are counted once (audit_totals). Pages and times may begin and end anywhere in them."""
     path = f"organizations/{org.organization}/audit-trail"
     for number in range(24):
         org.workspace(f"w{number}")

@@ -146,6 +146,13 @@ def test_what_postgresql_refuses(guarded):
             assert words in said and "--database-url" in said and "s3cr3t" not in said
 
 
+def test_a_database_of_an_unreleased_version(postgres, ask, database):
+    ask("update schema_migrations set name = '0001_first_run' where name = '0001_baseline'")
+    for command in ((), ("migrate",)):
+        said = scheduler_refused(database, *command)
+        assert "made by an unreleased version" in said and "0001_first_run" in said and "empty database" in said
+
+
 def test_an_address_that_can_not_be_listened_on(scheduler, postgres):
     """It is reported before any wait: nothing listens on the ports of the database and the broker."""
     taken = scheduler().port

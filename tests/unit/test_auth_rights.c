@@ -123,7 +123,7 @@ static void teams_hold_what_they_were_given(void **state)
 		assert_false(gives(with_flag(organization_accesses.rows[i].name), CAN_MANAGE_ORGANIZATION));
 }
 
-/* The numbers that migration 0006 gives to existing teams. */
+/* Rows of teams have these numbers. */
 static void hidden_teams_have_their_numbers(void **state)
 {
 	(void)state;

@@ -107,7 +107,7 @@ int audit_write(struct store *store, const struct audit_event *event, struct err
 #define EVENT_COLUMNS                                                                                                  \
 	"id, position, at, organization_id, actor_type, actor_id, actor_name, token_id, address, request_id, action, " \
 	"resource_type, resource_id, workspace_id, to_jsonb(attributes) as attributes "
-/* The number of events before that time, of whole hours only (migration 0035). */
+/* The number of events before that time, of whole hours only. */
 #define COUNTED(whose, time)                                                                                           \
 	"coalesce((select events from audit_totals where organization_id = " whose " and until <= " time               \
 	" order by until desc limit 1), 0) "

@@ -52,7 +52,7 @@ struct audit_list {
 
 /* Columns of audit_events and `total`, the newest first; a row with a null id if the page is empty. */
 int audit_read(struct store *store, const struct audit_list *list, struct rows *ret_rows, struct err *err);
-/* Stores the number of events of past hours (migration 0035). */
+/* Stores the number of events of past hours (table audit_totals). */
 int audit_count(struct store *store, struct err *err);
 
 #endif

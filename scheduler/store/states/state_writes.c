@@ -156,7 +156,7 @@ static void write_decide(struct acceptance *a, const struct rows *rows, int row)
 	"select workspace_id from workspace_holds where job_id = any($1::text[])) order by id for no key update "
 
 /* The form of these conditions avoids bad plans. PostgreSQL may evaluate "exists" by reading a whole table and caching
- * it for all rows. For a job's row it may read all kept_beside rows ("like": see migration 0028). */
+ * it for all rows. For a job's row it may read all kept_beside rows ("like": see the index jobs_claimed). */
 static const char read_sql[] =
 	"select u.n - 1 as n, w.id as workspace_id, coalesce(j.run_id, h.run_id) as run_id, "
 	"h.job_id is not null as late, s.id, s.serial, s.lineage, s.md5, s.job_id, x.blob_id as base_id, "

@@ -135,7 +135,7 @@ int workspaces_read_all(struct store *store, struct db_array *ids, struct rows *
 	"select id, " sign "row_number() over () as place from (select f.id from " from "order by " order " " page     \
 	") cut"
 
-/* All workspaces of an organization, the most frequent list. Their number is stored (migration 0024), and the page is
+/* All workspaces of an organization, the most frequent list. Their number is in organization_totals, and the page is
  * read from the nearer end. The other end's part has a limit of 0 rows. */
 #define OWN(join) "workspaces f " join "where f.organization_id = $1 "
 #define AHEAD     "limit (select case when ahead then $2 else 0 end from t) offset $3"
