@@ -22,7 +22,6 @@
 #include "scheduler/runs/results.h"
 #include "scheduler/runs/task_reports.h"
 #include "scheduler/store/keys.h"
-#include "scheduler/store/notifications/notification_urls.h"
 #include "scheduler/store/site_settings.h"
 
 enum { DATABASE_TRY_MS = 1000, MAX_CONNECTIONS = 10000, OTHER_DESCRIPTORS = 256 };
@@ -106,7 +105,7 @@ static void signals_unblock(void)
 int scheduler_database_ready(struct scheduler *s, struct err *err)
 {
 	while (db_check(s->options.database_url, err) < 0 || store_migrate(s->store.db, err) < 0 ||
-		keys_check(&s->store, err) < 0 || notification_urls_seal_all(&s->store, err) < 0) {
+		keys_check(&s->store, err) < 0) {
 		if (err->kind != ERR_UNAVAILABLE)
 			return -1;
 		log_warn("waiting for PostgreSQL", "error", err->message, NULL);

@@ -184,23 +184,6 @@ def test_only_those_who_manage_the_workspace_read_the_url(org, workspace, office
     assert "a-secret" not in get(org, f"organizations/{org.organization}/audit-trail").text
 
 
-def test_urls_of_an_older_scheduler_are_read_and_sealed_at_the_next_start(org, workspace, office):
-    made = created(org, workspace)
-    mail = created(org, workspace, destination_type="email", url=None, name="mail")
-    office.change("update notification_configurations set url = %s, url_sealed = null where id = %s", SECRET_URL, made["id"])
-    office.change("insert into notification_responses (configuration_id, url, code, body, successful) values (%s, %s, '200', '', true)", made["id"], SECRET_URL)
-
-    def shown():
-        attributes = get(org, f"notification-configurations/{made['id']}").data["attributes"]
-        return attributes["url"], attributes["delivery-responses"][0]["url"]
-
-    assert shown() == (SECRET_URL, SECRET_URL)
-    office.new_scheduler("scheduler-2").start().release()
-    assert "a-secret-of-a-chat" not in dump(office)
-    assert shown() == (SECRET_URL, SECRET_URL)
-    assert get(org, f"notification-configurations/{mail['id']}").data["attributes"]["url"] is None
-
-
 # ---- refused values ----
 
 

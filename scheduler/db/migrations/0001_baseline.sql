@@ -1315,21 +1315,19 @@ create table notification_configurations (
 	name text not null,
 	enabled boolean not null,
 	destination_type text not null check (destination_type in ('generic', 'slack', 'microsoft-teams', 'email')),
-	url text,
+	url_sealed bytea,
 	token_sealed bytea,
 	triggers text[] not null default '{}',
 	email_addresses text[] not null default '{}',
-	url_sealed bytea,
 	created_at timestamptz not null default now(),
 	updated_at timestamptz not null default now(),
 	constraint notification_configurations_subscribable check (num_nonnulls(workspace_id, project_id, team_id) = 1),
-	constraint notification_configurations_url check (num_nonnulls(url, url_sealed) = (destination_type <> 'email')::int)
+	constraint notification_configurations_url check ((url_sealed is null) = (destination_type = 'email'))
 );
 create index notification_configurations_organization on notification_configurations (organization_id);
 create index notification_configurations_workspace on notification_configurations (workspace_id, created_at);
 create index notification_configurations_project on notification_configurations (project_id, created_at);
 create index notification_configurations_team on notification_configurations (team_id, created_at);
-create index notification_configurations_unsealed on notification_configurations (id) where url is not null;
 
 create table notification_users (
 	configuration_id text not null references notification_configurations on delete cascade,
@@ -1372,16 +1370,14 @@ create index notifications_membership on notifications (membership_id) where mem
 create table notification_responses (
 	id bigint generated always as identity primary key,
 	configuration_id text not null references notification_configurations on delete cascade,
-	url text,
+	url_sealed bytea, -- null: the answer of a mail server
 	code text not null,
 	body text not null,
 	headers jsonb not null default '{}',
 	successful boolean not null,
-	sent_at timestamptz not null default now(),
-	url_sealed bytea
+	sent_at timestamptz not null default now()
 );
 create index notification_responses_configuration on notification_responses (configuration_id, id);
-create index notification_responses_unsealed on notification_responses (id) where url is not null;
 
 -- Addresses at which schedulers reach the notifiers: callbacks of run tasks are forwarded to them.
 create table notifiers (

@@ -165,8 +165,7 @@ static int update_in(void *data, struct err *err)
 	/* The verification before this takes time. A concurrent change must not be overwritten. */
 	if (db_query(s->store->db, &rows, err,
 		    "with gone as (delete from notifications where configuration_id = $1 and not $3) "
-		    "update notification_configurations set name = $2, enabled = $3, url = null, url_sealed = "
-		    "$4::bytea, "
+		    "update notification_configurations set name = $2, enabled = $3, url_sealed = $4::bytea, "
 		    "token_sealed = case when $5 then $6::bytea else token_sealed end, "
 		    "triggers = array(select jsonb_array_elements_text($7::jsonb)), "
 		    "email_addresses = array(select jsonb_array_elements_text($8::jsonb)), updated_at = now() "

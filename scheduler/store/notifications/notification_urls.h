@@ -3,8 +3,7 @@
 #define SCHEDULER_STORE_NOTIFICATIONS_NOTIFICATION_URLS_H
 
 /*
- * URLs of notifications contain secrets of chat services, so they are sealed. Rows from an older scheduler have them in
- * the column `url`. Both forms are read.
+ * URLs of notifications contain secrets of chat services, so they are sealed.
  */
 
 #include "scheduler/store/store.h"
@@ -13,18 +12,14 @@ enum { NOTIFICATION_URL_LIMIT = 4096 };
 
 /* Seals the URL; NULL leaves *ret_sealed empty. */
 void notification_url_seal(struct store *store, const char *url, struct buf *ret_sealed);
-/* Appends the URL of a row with the columns `url` and `url_sealed`; nothing if both are null. */
+/* Appends the URL of a row with the column `url_sealed`; nothing if it is null. */
 int notification_url_open(struct store *store, const struct rows *rows, int row, struct buf *ret_url, struct err *err);
 
 /* A response's URL in the column `responses`, which notification_responses_open reads. `r` is notification_responses.
  */
-#define RESPONSE_URL_MEMBERS                                                                                           \
-	"'url', coalesce(r.url, ''), 'url-sealed', translate(encode(r.url_sealed, 'base64'), E'\\n', '')"
+#define RESPONSE_URL_MEMBERS "'url', '', 'url-sealed', translate(encode(r.url_sealed, 'base64'), E'\\n', '')"
 /* The row's `responses` with decrypted URLs, as a new reference. */
 int notification_responses_open(
 	struct store *store, const struct rows *rows, int row, json_t **ret_responses, struct err *err);
-
-/* Seals all plaintext URLs. Call it at startup. */
-int notification_urls_seal_all(struct store *store, struct err *err);
 
 #endif
