@@ -392,7 +392,7 @@ static void tell_created(struct round *r, const struct run_draft *p)
 	if (p->row.run.plan_only || !row_bool(&r->workspaces, p->workspace, "watched"))
 		return;
 	r->changes.watched = true;
-	notification_event_add(r->changes.notifications,
+	notification_event_add(r->changes.rows[CHANGED_NOTIFICATIONS],
 		&(struct notification_event){.run_id = p->row.id.text,
 			.workspace_id = p->row.workspace.text,
 			.trigger = TRIGGER_CREATED,

@@ -7,7 +7,7 @@
  * each, save all verdicts, move the queues of the workspaces that became free, commit, publish.
  */
 
-#include "scheduler/store/runs/runs.h"
+#include "scheduler/store/runs/changes.h"
 
 enum transition_outcome {
 	TRANSITION_PENDING,

@@ -2,7 +2,7 @@
 #include "scheduler/api/api.h"
 #include "scheduler/api/include_resolver.h"
 #include "scheduler/runs/transition.h"
-#include "scheduler/store/runs/site_runs.h"
+#include "scheduler/store/runs/run_views.h"
 
 /* All runs of the installation, for site admins. */
 

@@ -33,6 +33,17 @@ int run_views_ask_page(struct store *store, const struct run_filter *filter, str
 /* Counts the runs on all pages: one row with `total`, available later. */
 int run_views_ask_count(struct store *store, const struct run_filter *filter, struct rows *ret_rows, struct err *err);
 
+/* A list of the runs of all organizations, for site admins. */
+struct site_runs {
+	const char *run_id;    /* only this run, or NULL; if set, the other filters are ignored */
+	const char *statuses;  /* separated by commas, or NULL */
+	const char *search;    /* part of a workspace's or an organization's name, or NULL */
+	const char *from, *to; /* times of creation, or NULL */
+	long long limit, offset;
+};
+/* Columns id, workspace_id, organization_name, status, status_timestamps, has_changes, created_at; newest first. */
+int site_runs_list(struct store *store, const struct site_runs *list, struct rows *ret_rows, struct err *err);
+
 /* One row of a plan or apply: operations' columns, run_id, json_log, has_changes, organization_id. ERR_NOT_FOUND. */
 int operation_view(struct store *store, const char *operation_id, struct rows *ret_rows, struct err *err);
 /* The same for many ids; unknown ids are skipped. The rows are available later (db_ask). */

@@ -3,18 +3,15 @@
 #define SCHEDULER_STORE_RUNS_RUNS_H
 
 /*
- * Runs as rows: loads them for decisions, and saves the decisions in batches, with one statement per table. Only
- * runs/transition.c uses this module: it is the only place where a run changes.
+ * Runs as rows: loads them for decisions (store/runs/changes.h saves the decisions).
  *
  * Locks are always taken in this order: workspaces, then runs, then jobs, each by id.
  */
 
 #include "common/clock.h"
 #include "common/crypto.h"
-#include "proto/messages.h"
 #include "scheduler/lifecycle/attempt.h"
 #include "scheduler/lifecycle/run.h"
-#include "scheduler/outbox/outbox.h"
 #include "scheduler/store/store.h"
 
 struct run_row {
@@ -62,39 +59,5 @@ int runs_lock_leases(struct store *store, struct db_array *run_ids, struct err *
 int runs_load(struct store *store, struct db_array *run_ids, struct run_set *ret_set, struct err *err);
 /* Locks workspaces and loads the runs that could proceed in each: the first of the queue, and saved plans. */
 int runs_load_queues(struct store *store, struct db_array *workspace_ids, struct run_set *ret_set, struct err *err);
-
-/* The effects of a decision, in addition to the run itself. */
-struct run_change {
-	const struct run_row *row; /* before the decision */
-	const struct verdict *verdict;
-	const char *actor;               /* user id, or NULL */
-	const char *comment;             /* or NULL */
-	const char *reason;              /* a reason for users, or NULL */
-	const struct job_result *result; /* counts of the plan or apply, or NULL */
-	enum run_event_kind event;
-};
-
-/* Decisions to be written: one JSON array and one statement per table. */
-struct changes {
-	char now[CLOCK_TEXT_SIZE];
-	json_t *runs_new, *operations_new, *runs, *inputs, *holds, *jobs_new, *jobs_again, *jobs_stopped, *jobs_ended,
-		*states, *task_stages, *policies, *costs, *operations, *workspaces, *ended, *comments, *events, *audits,
-		*notifications;
-	bool watched; /* set by the caller: one of the workspaces has a notification configuration */
-	struct outbox outbox;
-};
-
-void changes_init(struct changes *changes, const char *now);
-void changes_release(struct changes *changes);
-/* Adds a run to create, with its plan and its apply, in its state before the first decision. A decision about it that
- * is added before the write is merged into it. */
-void changes_create(struct changes *changes, const struct run_row *row, const char *actor);
-/* Adds a decision, at most one per run. Borrows nothing after the call. */
-void changes_add(struct changes *changes, const struct run_change *change);
-/* Writes only the runs to create, in the open transaction. changes_save writes them too. */
-int changes_save_new(struct store *store, struct changes *changes, struct err *err);
-/* Writes all changes in the open transaction. The caller passes changes->outbox to outbox_committed after the
- * commit. */
-int changes_save(struct store *store, struct changes *changes, struct err *err);
 
 #endif
