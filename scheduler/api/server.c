@@ -24,7 +24,7 @@
 #include "scheduler/http/limits.h"
 #include "scheduler/http/request_batcher.h"
 #include "scheduler/metrics.h"
-#include "scheduler/runs/claim.h"
+#include "scheduler/runs/job_grants.h"
 #include "scheduler/runs/epoch.h"
 #include "scheduler/runs/reports.h"
 #include "scheduler/store/content/contents.h"

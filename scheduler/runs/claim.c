@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/runs/claim.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -11,6 +10,7 @@
 #include "scheduler/auth/run_token.h"
 #include "scheduler/metrics.h"
 #include "scheduler/runs/epoch.h"
+#include "scheduler/runs/job_document.h"
 #include "scheduler/runs/transition.h"
 #include "scheduler/store/keys.h"
 #include "scheduler/store/runs/artifacts.h"
@@ -21,15 +21,13 @@
 /*
  * A worker accepts an answer of up to 64 MiB (worker/runtime/lease.c). ANSWER_LIMIT bounds the variables and addresses
  * of all jobs of one answer, unless a single job exceeds it: an earlier version created runs with more than
- * RUN_VARIABLES_LIMIT. JOB_VARIABLES_LIMIT bounds each of the two variable texts of such a run.
+ * RUN_VARIABLES_LIMIT.
  */
 enum {
 	MAX_TRIES = 5,
 	MAX_PICKS = 12,         /* Most picks of a try while picks find jobs for other workers. */
 	MAX_PICKS_BY_NEEDS = 6, /* After this many, a pick excludes the organizations of such jobs. */
-	ANSWER_LIMIT = 2 * RUN_VARIABLES_LIMIT,
-	JOB_VARIABLES_LIMIT = 24 << 20,
-	SSH_KEY_LIMIT = 1 << 20
+	ANSWER_LIMIT = 2 * RUN_VARIABLES_LIMIT
 };
 
 struct picked_job {
@@ -321,10 +319,6 @@ static int claim_mark(struct claiming *c, struct err *err)
 		P_INT(c->deadline_seconds));
 }
 
-/* The stages that read the plan's JSON before the apply or after it. */
-static const uint32_t reads_json = STAGE_BIT(STAGE_POST_PLAN) | STAGE_BIT(STAGE_OPA) | STAGE_BIT(STAGE_COST) |
-	STAGE_BIT(STAGE_SENTINEL) | STAGE_BIT(STAGE_PRE_APPLY) | STAGE_BIT(STAGE_POST_APPLY);
-
 /* The rows arrive with the commit (db_ask). */
 static int claim_details(struct claiming *c, struct err *err)
 {
@@ -333,33 +327,7 @@ static int claim_details(struct claiming *c, struct err *err)
 	for (size_t i = 0; i < c->count; i++)
 		db_array_add(&ids, c->picked[i].job.text);
 	rows_release(&c->details);
-	return db_ask(c->store->db, &c->details, err,
-		"select j.id, j.run_id, j.attempt, j.stage, j.stop, "
-		"coalesce(ao.name || '/', '') || ap.name as pool, "
-		"extract(epoch from now() - j.created_at) as waited, g.name as organization, g.id as organization_id, "
-		"w.id as workspace_id, "
-		"w.name as workspace_name, x.name as project, i.terraform_version, coalesce(p.terraform_version, '') "
-		"as planned_with, p.engine, "
-		"i.working_directory, i.is_destroy, i.refresh, i.refresh_only, i.json_log, i.target_addrs, "
-		"i.replace_addrs, i.invoke_action_addrs, i.allow_config_generation, i.debugging_mode, "
-		"i.configuration_version_id, i.snapshot_sealed, i.variables_sealed, "
-		"r.auto_apply and i.source = 'terraform+cloud' as watched, "
-		"r.auto_apply and i.source <> 'terraform+cloud' and not r.plan_only and not r.save_plan "
-		"and r.stages & $2 = 0 as json_later, (select blob_id from operation_blobs where operation_id = p.id "
-		"and kind = 'json') is not null as has_json, "
-		"w.current_state_id is not null as has_state, (select blob_id from operation_blobs "
-		"where operation_id = p.id and kind = 'init') is not null as has_init, "
-		"coalesce(nullif((g.admin_settings->>t.name)::bigint, 0), "
-		"(select (settings->>t.name)::bigint from site_settings), 0) as time_limit, s.id as ssh_key_id, "
-		"s.value_sealed as ssh_key_sealed "
-		"from jobs j cross join lateral (select case when j.stage = 'apply' then 'apply-seconds' else "
-		"'plan-seconds' end as name) t join runs r on r.id = j.run_id join run_inputs i on i.run_id = r.id "
-		"join workspaces w on w.id = j.workspace_id join organizations g on g.id = w.organization_id "
-		"join projects x on x.id = w.project_id left join ssh_keys s on s.id = w.ssh_key_id "
-		"and j.stage in ('plan', 'apply') "
-		"join operations p on p.id = 'plan' || substr(r.id, 4) join agent_pools ap on ap.id = j.pool_id "
-		"left join organizations ao on ao.id = ap.organization_id where j.id = any($1::text[])",
-		P_ARRAY(&ids), P_INT(reads_json));
+	return job_documents_ask(c->store, &ids, &c->details, err);
 }
 
 /* model: claim */
@@ -379,132 +347,22 @@ static int claim_run(void *data, struct err *err)
 	return claim_mark(c, err) < 0 ? -1 : claim_details(c, err);
 }
 
-/* ---- the job document for the worker ---- */
+/* ---- after the commit ---- */
 
-static int open_json(
-	struct store *store, const struct rows *rows, int row, const char *column, json_t **ret_value, struct err *err)
-{
-	_cleanup_(buf_release) struct buf text = BUF_INIT(JOB_VARIABLES_LIMIT);
-
-	if (row_null(rows, row, column)) {
-		*ret_value = json_array();
-		return 0;
-	}
-	if (store_open(store, row_text(rows, row, "run_id"), rows, row, column, &text, err) < 0)
-		return -1;
-	return json_parse(buf_str(&text), text.len, ret_value, err);
-}
-
-static json_t *array_or_empty(const struct rows *rows, int row, const char *column)
-{
-	json_t *value = row_json(rows, row, column);
-
-	if (json_is_array(value))
-		return value;
-	json_decref(value);
-	return json_array();
-}
-
-/* Appends the snapshot's variables that override the run's own variables (`stronger`), or the others. */
-static void add_snapshot(json_t *variables, const json_t *snapshot, bool stronger)
-{
-	json_t *variable;
-	size_t i;
-
-	json_array_foreach((json_t *)snapshot, i, variable)
-	{
-		if (json_bool_at(variable, "beats-run", false) == stronger)
-			json_array_append(variables, variable);
-	}
-}
-
-/* Lists the variables in ascending order of precedence: those effective at the run's creation, the run's own (whose
- * values are expressions), and those of the snapshot that override them. */
-static int job_variables(struct store *store, const struct rows *rows, int row, json_t **ret_variables, struct err *err)
-{
-	json_auto_t *snapshot = NULL, *own = NULL, *all = json_array();
-	json_t *variable;
-	size_t i;
-
-	if (open_json(store, rows, row, "snapshot_sealed", &snapshot, err) < 0 ||
-		open_json(store, rows, row, "variables_sealed", &own, err) < 0)
-		return -1;
-	add_snapshot(all, snapshot, false);
-	json_array_foreach(own, i, variable) json_array_append_new(all,
-		json_pack("{ss ss ss sb sb}", "key", json_string_at(variable, "key"), "value",
-			json_string_at(variable, "value"), "category", "terraform", "hcl", 1, "sensitive", 0));
-	add_snapshot(all, snapshot, true);
-	*ret_variables = json_incref(all);
-	return 0;
-}
-
-/* The private key that the run fetches modules with; "" if its workspace has no key. */
-static int job_ssh_key(struct store *store, const struct rows *rows, int row, json_t **ret_key, struct err *err)
-{
-	_cleanup_(buf_release) struct buf text = BUF_INIT(SSH_KEY_LIMIT);
-	const char *id = row_text(rows, row, "ssh_key_id");
-
-	if (id && store_open(store, id, rows, row, "ssh_key_sealed", &text, err) < 0)
-		return -1;
-	*ret_key = json_string(buf_str(&text));
-	return 0;
-}
-
-static size_t picked_of(const struct claiming *c, const char *job_id)
+static const struct picked_job *picked_of(const struct claiming *c, const char *job_id)
 {
 	size_t i = 0;
 
 	while (i < c->count - 1 && !text_equal(c->picked[i].job.text, job_id))
 		i++;
-	return i;
-}
-
-static int job_document(struct claiming *c, int row, json_t **ret_job, struct err *err)
-{
-	const struct rows *rows = &c->details;
-	const char *run = row_text(rows, row, "run_id");
-	const char *stage = row_text(rows, row, "stage");
-	bool apply = text_equal(stage, stages[STAGE_APPLY].name), chosen = *row_text(rows, row, "engine");
-	size_t picked = picked_of(c, row_text(rows, row, "id"));
-	json_auto_t *ssh_key = NULL;
-	json_t *variables = NULL;
-
-	if (job_ssh_key(c->store, rows, row, &ssh_key, err) < 0 ||
-		job_variables(c->store, rows, row, &variables, err) < 0)
-		return -1;
-	/* An apply uses the engine and the version that made its plan. */
-	*ret_job = json_pack("{ss si ss ss ss ss ss ss ss ss s{ss ss} ss ss ss sb sb sb sb so so so sb sb ss}", "job",
-		row_text(rows, row, "id"), "attempt", (int)row_int(rows, row, "attempt"), "token",
-		c->picked[picked].token, "run-token", c->picked[picked].run_token, "api-url", c->store->public_url,
-		"project", row_text(rows, row, "project"), "stage", stage, "run", run, "log",
-		id_sibling(run, apply ? "apply" : "plan").text, "organization", row_text(rows, row, "organization"),
-		"workspace", "id", row_text(rows, row, "workspace_id"), "name", row_text(rows, row, "workspace_name"),
-		"configuration-version", row_text(rows, row, "configuration_version_id"), "terraform-version",
-		row_text(rows, row, apply || chosen ? "planned_with" : "terraform_version"), "working-directory",
-		row_text(rows, row, "working_directory"), "destroy", row_bool(rows, row, "is_destroy"), "refresh",
-		row_bool(rows, row, "refresh"), "refresh-only", row_bool(rows, row, "refresh_only"), "json-log",
-		row_bool(rows, row, "json_log"), "target-addrs", array_or_empty(rows, row, "target_addrs"),
-		"replace-addrs", array_or_empty(rows, row, "replace_addrs"), "variables", variables, "has-state",
-		row_bool(rows, row, "has_state"), "has-init", row_bool(rows, row, "has_init"), "stop",
-		stop_name((enum stop)row_int(rows, row, "stop")));
-	if (!*ret_job)
-		return err_set(err, ERR_INTERNAL, "%s can't be written down", run);
-	json_object_update_new(*ret_job,
-		json_pack("{sO ss ss sb sb sb sb sb so sb sI}", "ssh-key", ssh_key, "organization-id",
-			row_text(rows, row, "organization_id"), "engine", row_text(rows, row, "engine"), "watched",
-			row_bool(rows, row, "watched"), "json-later", row_bool(rows, row, "json_later"),
-			"has-plan-json", row_bool(rows, row, "has_json"), "generate-config",
-			row_bool(rows, row, "allow_config_generation"), "debug", row_bool(rows, row, "debugging_mode"),
-			"invoke-addrs", array_or_empty(rows, row, "invoke_action_addrs"), "state-differences", 1,
-			"time-limit", (json_int_t)row_int(rows, row, "time_limit")));
-	return 0;
+	return &c->picked[i];
 }
 
 static void note_claim(const struct claiming *c, int row)
 {
 	const char *stage = row_text(&c->details, row, "stage");
 
-	log_debug("job handed out", "run", row_text(&c->details, row, "run_id"), "stage", stage, NULL);
+	log_debug("job handed out", "run", row_text(&c->details, row, "run"), "stage", stage, NULL);
 	metric_addf(M_CLAIMED_JOBS, 1, "pool=\"%s\",stage=\"%s\"", row_text(&c->details, row, "pool"), stage);
 	metric_observef(M_CLAIM_WAIT, strtod(row_text(&c->details, row, "waited"), NULL), "stage=\"%s\"", stage);
 }
@@ -519,8 +377,8 @@ static void claim_unreadable(struct claiming *c, int row, const struct err *why)
 		.reason = why->message,
 		.attempt = (int)row_int(&c->details, row, "attempt")};
 
-	text_copy(item.run.text, ID_SIZE, row_text(&c->details, row, "run_id"));
-	text_copy(item.job.text, ID_SIZE, row_text(&c->details, row, "id"));
+	text_copy(item.run.text, ID_SIZE, row_text(&c->details, row, "run"));
+	text_copy(item.job.text, ID_SIZE, row_text(&c->details, row, "job"));
 	log_error("a job can't be handed out", "run", item.run.text, "error", why->message, NULL);
 	if (why->kind == ERR_UNAVAILABLE)
 		return;
@@ -563,11 +421,12 @@ static void claim_withdraw(struct claiming *c, const struct picked_job *failed)
 static void claim_documents(struct claiming *c, json_t *jobs)
 {
 	struct err err = ERR_INIT;
-	json_t *job;
-
 	for (int i = 0; i < c->details.count; i++) {
-		job = NULL;
-		if (job_document(c, i, &job, &err) < 0) {
+		const struct picked_job *picked = picked_of(c, row_text(&c->details, i, "job"));
+		const struct job_tokens tokens = {picked->token, picked->run_token};
+		json_t *job = job_document(c->store, &c->details, i, &tokens, &err);
+
+		if (!job) {
 			claim_unreadable(c, i, &err);
 			continue;
 		}
@@ -664,76 +523,4 @@ int jobs_claim(
 	*ret_jobs = json_incref(jobs);
 	*ret_more = c.more;
 	return 0;
-}
-
-static void grant_read(const struct rows *rows, const char *job_id, struct job_grant *ret_grant)
-{
-	*ret_grant = (struct job_grant){.late = false};
-	text_copy(ret_grant->job.text, ID_SIZE, job_id);
-	text_copy(ret_grant->run.text, ID_SIZE, row_text(rows, 0, "run_id"));
-	text_copy(ret_grant->workspace.text, ID_SIZE, row_text(rows, 0, "workspace_id"));
-	ret_grant->plan = id_sibling(ret_grant->run.text, "plan");
-	ret_grant->apply = id_sibling(ret_grant->run.text, "apply");
-}
-
-int job_granted(
-	struct store *store, const char *job_id, const char *token, struct job_grant *ret_grant, struct err *err)
-{
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	char hash[SHA256_HEX_SIZE];
-
-	crypto_sha256_hex(text_or_empty(token), strlen(text_or_empty(token)), hash);
-	if (db_query(store->db, &rows, err,
-		    "select run_id, workspace_id, stage, attempt, log_base from jobs "
-		    "where id = $1 and token_hash = $2 and state = 'claimed'",
-		    P_TEXT(job_id), P_TEXT(hash)) < 0)
-		return -1;
-	if (!rows.count)
-		return err_set(err, ERR_NOT_FOUND, "this attempt is over, or the token is not its own");
-	grant_read(&rows, job_id, ret_grant);
-	ret_grant->stage = (enum stage)stage_parse(row_text(&rows, 0, "stage"));
-	ret_grant->attempt = (int)row_int(&rows, 0, "attempt");
-	ret_grant->log_base = row_int(&rows, 0, "log_base");
-	return 0;
-}
-
-int state_granted(
-	struct store *store, const char *job_id, const char *token, struct job_grant *ret_grant, struct err *err)
-{
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	char hash[SHA256_HEX_SIZE];
-
-	if (job_granted(store, job_id, token, ret_grant, err) == 0)
-		return 0;
-	crypto_sha256_hex(text_or_empty(token), strlen(text_or_empty(token)), hash);
-	if (err->kind != ERR_NOT_FOUND || hold_of_token(store, job_id, hash, &rows, err) < 0 || !rows.count)
-		return -1;
-	grant_read(&rows, job_id, ret_grant);
-	ret_grant->stage = STAGE_APPLY;
-	ret_grant->late = true;
-	*err = (struct err)ERR_INIT;
-	return 0;
-}
-
-bool job_token_valid(struct store *store, const char *job_id, const char *token)
-{
-	struct err err = ERR_INIT;
-	struct job_grant grant;
-
-	return state_granted(store, job_id, token, &grant, &err) == 0;
-}
-
-bool plan_token_valid(struct store *store, const char *plan_id, const char *token)
-{
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	char hash[SHA256_HEX_SIZE];
-	struct err err = ERR_INIT;
-
-	crypto_sha256_hex(text_or_empty(token), strlen(text_or_empty(token)), hash);
-	return db_query(store->db, &rows, &err,
-		       "select 1 from operations where id = $1 and upload_hash = $2 and status = 'finished' "
-		       "and (select count(*) from operation_blobs where operation_id = $1 and kind in ('json', "
-		       "'schemas')) < 2",
-		       P_TEXT(plan_id), P_TEXT(hash)) == 0 &&
-		rows.count > 0;
 }

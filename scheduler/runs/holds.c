@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "common/log.h"
-#include "scheduler/runs/claim.h"
+#include "scheduler/runs/job_grants.h"
 #include "scheduler/runs/epoch.h"
 #include "scheduler/runs/transition.h"
 #include "scheduler/store/runs/unrecorded.h"

@@ -381,7 +381,7 @@ void db_happen(struct world *w, struct item *items, size_t count);
 void db_kick(struct world *w, int workspace);
 void db_order(struct world *w, int workspace, const struct run *run);
 void outbox_put(struct world *w, const struct message *message);
-/* The run whose present attempt has that token (runs/claim.c, job_granted), or NULL. */
+/* The run whose present attempt has that token (runs/job_grants.c, job_granted), or NULL. */
 struct run_row *db_granted(struct world *w, int run, int job, int token);
 
 enum answer serve_register(struct world *w, struct note *note);

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "scheduler/api/api.h"
-#include "scheduler/runs/claim.h"
+#include "scheduler/runs/job_grants.h"
 #include "scheduler/runs/holds.h"
 #include "scheduler/runs/reports.h"
 #include "scheduler/store/policies/policy_runs.h"

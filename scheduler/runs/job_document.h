@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_RUNS_JOB_DOCUMENT_H
+#define SCHEDULER_RUNS_JOB_DOCUMENT_H
+
+/* The document of a claimed job that the worker receives (proto/README.md). job_document.def lists its members. */
+
+#include "scheduler/store/store.h"
+
+/* Both borrowed. */
+struct job_tokens {
+	const char *token;     /* the worker's for the job */
+	const char *run_token; /* of the processes in the run */
+};
+
+/* Reads the columns of job_document.def, one row per job, in any order. The rows are available later (db_ask). */
+int job_documents_ask(struct store *store, struct db_array *job_ids, struct rows *ret_rows, struct err *err);
+/* Returns the document of one of these rows as a new reference; NULL: *err. */
+json_t *job_document(
+	struct store *store, const struct rows *rows, int row, const struct job_tokens *tokens, struct err *err);
+
+#endif

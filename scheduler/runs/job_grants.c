@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/runs/job_grants.h"
+
+#include <string.h>
+
+#include "scheduler/store/runs/holds.h"
+
+static void grant_read(const struct rows *rows, const char *job_id, struct job_grant *ret_grant)
+{
+	*ret_grant = (struct job_grant){.late = false};
+	text_copy(ret_grant->job.text, ID_SIZE, job_id);
+	text_copy(ret_grant->run.text, ID_SIZE, row_text(rows, 0, "run_id"));
+	text_copy(ret_grant->workspace.text, ID_SIZE, row_text(rows, 0, "workspace_id"));
+	ret_grant->plan = id_sibling(ret_grant->run.text, "plan");
+	ret_grant->apply = id_sibling(ret_grant->run.text, "apply");
+}
+
+int job_granted(
+	struct store *store, const char *job_id, const char *token, struct job_grant *ret_grant, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	char hash[SHA256_HEX_SIZE];
+
+	crypto_sha256_hex(text_or_empty(token), strlen(text_or_empty(token)), hash);
+	if (db_query(store->db, &rows, err,
+		    "select run_id, workspace_id, stage, attempt, log_base from jobs "
+		    "where id = $1 and token_hash = $2 and state = 'claimed'",
+		    P_TEXT(job_id), P_TEXT(hash)) < 0)
+		return -1;
+	if (!rows.count)
+		return err_set(err, ERR_NOT_FOUND, "this attempt is over, or the token is not its own");
+	grant_read(&rows, job_id, ret_grant);
+	ret_grant->stage = (enum stage)stage_parse(row_text(&rows, 0, "stage"));
+	ret_grant->attempt = (int)row_int(&rows, 0, "attempt");
+	ret_grant->log_base = row_int(&rows, 0, "log_base");
+	return 0;
+}
+
+int state_granted(
+	struct store *store, const char *job_id, const char *token, struct job_grant *ret_grant, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	char hash[SHA256_HEX_SIZE];
+
+	if (job_granted(store, job_id, token, ret_grant, err) == 0)
+		return 0;
+	crypto_sha256_hex(text_or_empty(token), strlen(text_or_empty(token)), hash);
+	if (err->kind != ERR_NOT_FOUND || hold_of_token(store, job_id, hash, &rows, err) < 0 || !rows.count)
+		return -1;
+	grant_read(&rows, job_id, ret_grant);
+	ret_grant->stage = STAGE_APPLY;
+	ret_grant->late = true;
+	*err = (struct err)ERR_INIT;
+	return 0;
+}
+
+bool job_token_valid(struct store *store, const char *job_id, const char *token)
+{
+	struct err err = ERR_INIT;
+	struct job_grant grant;
+
+	return state_granted(store, job_id, token, &grant, &err) == 0;
+}
+
+bool plan_token_valid(struct store *store, const char *plan_id, const char *token)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	char hash[SHA256_HEX_SIZE];
+	struct err err = ERR_INIT;
+
+	crypto_sha256_hex(text_or_empty(token), strlen(text_or_empty(token)), hash);
+	return db_query(store->db, &rows, &err,
+		       "select 1 from operations where id = $1 and upload_hash = $2 and status = 'finished' "
+		       "and (select count(*) from operation_blobs where operation_id = $1 and kind in ('json', "
+		       "'schemas')) < 2",
+		       P_TEXT(plan_id), P_TEXT(hash)) == 0 &&
+		rows.count > 0;
+}
