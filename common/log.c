@@ -8,15 +8,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/base.h"
 #include "common/clock.h"
 #include "common/http/rate.h"
+#include "common/text.h"
 
 enum { LINE_SIZE = 8192, FIELD_SIZE = 2048, RECENT_LINES = 64, REPEAT_MS = 1000 };
 
 static const char *process_name = "runyard", *own_name;
 static enum log_level least_level = LOG_INFO;
-static const char *const level_names[] = {"debug", "info", "warn", "error"};
+static const char *const level_names[LOG_LEVELS] = {"debug", "info", "warn", "error"};
 
 void log_setup(const char *process, const char *name, enum log_level least)
 {
@@ -27,9 +27,9 @@ void log_setup(const char *process, const char *name, enum log_level least)
 
 int log_level_parse(const char *name)
 {
-	for (size_t i = 0; i < ARRAY_LEN(level_names); i++)
+	for (int i = 0; i < LOG_LEVELS; i++)
 		if (text_equal(name, level_names[i]))
-			return (int)i;
+			return i;
 	return -1;
 }
 
@@ -87,10 +87,10 @@ static void line_field(struct line *line, const char *name, const char *value)
 
 void log_event(const char *message, char ret_event[LOG_EVENT_SIZE])
 {
-	static const char *const articles[] = {"a ", "an ", "the "};
+	static const char *const articles[] = {"a ", "an ", "the ", NULL};
 	size_t len = 0;
 
-	for (size_t i = 0; i < ARRAY_LEN(articles); i++)
+	for (size_t i = 0; articles[i]; i++)
 		if (text_starts(message, articles[i])) {
 			message += strlen(articles[i]);
 			break;

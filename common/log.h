@@ -18,7 +18,7 @@
  * is written says how many lines it stands for. A line with a "count" of its caller is always written.
  */
 
-enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
+enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR, LOG_LEVELS };
 
 /* Must be called before there are threads. `process` ("worker") and `name` are borrowed for good. `name` identifies
  * one process of its kind, or is NULL. */

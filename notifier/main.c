@@ -13,6 +13,7 @@
 #include "common/http/guard.h"
 #include "common/log.h"
 #include "common/loop/watchdog.h"
+#include "common/process.h"
 #include "notifier/callback/callbacks.h"
 #include "notifier/callback/server.h"
 #include "notifier/deadlines/deadlines.h"

@@ -6,6 +6,7 @@
 #include "common/json/json_region.h"
 #include "common/log.h"
 #include "common/memory.h"
+#include "common/process.h"
 #include "scheduler/commands.h"
 #include "scheduler/lifecycle/walk.h"
 #include "scheduler/metrics.h"

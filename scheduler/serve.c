@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
+#include "common/process.h"
 #include "scheduler/scheduler.h"
 
 #include <poll.h>

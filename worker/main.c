@@ -17,6 +17,7 @@
 #include "common/http/httpd.h"
 #include "common/log.h"
 #include "common/loop/watchdog.h"
+#include "common/process.h"
 #include "worker/engine/inits.h"
 #include "worker/exec/child.h"
 #include "worker/exec/etc.h"

@@ -66,18 +66,19 @@ int kafka_producer_open(const struct kafka_settings *settings, kafka_delivered_f
 	return 0;
 }
 
-int kafka_produce(struct kafka_producer *producer, const char *topic, int partition, const char *key,
-	const char *payload, uint64_t tag, struct err *err)
+int kafka_produce(struct kafka_producer *producer, const struct kafka_record *record, struct err *err)
 {
-	rd_kafka_resp_err_t error = rd_kafka_producev(producer->handle.rk, RD_KAFKA_V_TOPIC(topic),
-		RD_KAFKA_V_PARTITION(partition < 0 ? RD_KAFKA_PARTITION_UA : partition),
-		RD_KAFKA_V_KEY(key, key ? strlen(key) : 0), RD_KAFKA_V_VALUE((void *)payload, strlen(payload)),
-		RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_OPAQUE((void *)(uintptr_t)tag), RD_KAFKA_V_END);
+	rd_kafka_resp_err_t error = rd_kafka_producev(producer->handle.rk, RD_KAFKA_V_TOPIC(record->topic),
+		RD_KAFKA_V_PARTITION(RD_KAFKA_PARTITION_UA),
+		RD_KAFKA_V_KEY(record->key, strlen(text_or_empty(record->key))),
+		RD_KAFKA_V_VALUE((void *)record->payload, strlen(record->payload)),
+		RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_OPAQUE((void *)(uintptr_t)record->tag),
+		RD_KAFKA_V_END);
 
 	if (!error)
 		return 0;
-	return err_set(err, error == RD_KAFKA_RESP_ERR__QUEUE_FULL ? ERR_BUSY : ERR_UNAVAILABLE, "%s: %s", topic,
-		rd_kafka_err2str(error));
+	return err_set(err, error == RD_KAFKA_RESP_ERR__QUEUE_FULL ? ERR_BUSY : ERR_UNAVAILABLE, "%s: %s",
+		record->topic, rd_kafka_err2str(error));
 }
 
 void kafka_producer_poll(struct kafka_producer *producer, int wait_ms)
@@ -170,7 +171,7 @@ static int consumer_subscribe(struct kafka_consumer *consumer)
 	rd_kafka_resp_err_t error;
 
 	if (spec->group) {
-		for (int i = 0; i < KAFKA_MOST_TOPICS && spec->topics[i]; i++)
+		for (int i = 0; i < KAFKA_MAX_TOPICS && spec->topics[i]; i++)
 			rd_kafka_topic_partition_list_add(list, spec->topics[i], RD_KAFKA_PARTITION_UA);
 		error = rd_kafka_subscribe(consumer->handle.rk, list);
 	} else {
@@ -315,15 +316,15 @@ void kafka_consumer_stats(const struct kafka_consumer *consumer, struct kafka_st
 
 /* ---- topics ---- */
 
-static void topic_create(rd_kafka_t *rk, const char *topic, int partitions, int64_t retention_ms, int timeout_ms)
+static void topic_create(rd_kafka_t *rk, const struct kafka_topic *topic, int timeout_ms)
 {
 	char error[256];
 	char retention[32];
-	rd_kafka_NewTopic_t *wanted = rd_kafka_NewTopic_new(topic, partitions, -1, error, sizeof(error));
+	rd_kafka_NewTopic_t *wanted = rd_kafka_NewTopic_new(topic->name, topic->partitions, -1, error, sizeof(error));
 	rd_kafka_AdminOptions_t *options = rd_kafka_AdminOptions_new(rk, RD_KAFKA_ADMIN_OP_CREATETOPICS);
 	rd_kafka_queue_t *queue = rd_kafka_queue_new(rk);
 
-	snprintf(retention, sizeof(retention), "%lld", (long long)retention_ms);
+	snprintf(retention, sizeof(retention), "%lld", (long long)topic->retention_ms);
 	rd_kafka_NewTopic_set_config(wanted, "retention.ms", retention);
 	rd_kafka_AdminOptions_set_request_timeout(options, timeout_ms, error, sizeof(error));
 	rd_kafka_AdminOptions_set_operation_timeout(options, timeout_ms, error, sizeof(error));
@@ -364,23 +365,23 @@ static bool has_controller(rd_kafka_t *rk, const struct rd_kafka_metadata *metad
 	return found;
 }
 
-int kafka_topic_ensure(struct kafka_producer *producer, const char *topic, int partitions, int64_t retention_ms,
-	int timeout_ms, struct err *err)
+int kafka_topic_ensure(
+	struct kafka_producer *producer, const struct kafka_topic *topic, int timeout_ms, struct err *err)
 {
 	rd_kafka_t *rk = producer->handle.rk;
 	const struct rd_kafka_metadata *metadata = NULL;
-	int count = topic_partitions(rk, topic, timeout_ms);
+	int count = topic_partitions(rk, topic->name, timeout_ms);
 
 	if (count > 0)
 		return count;
 	if (rd_kafka_metadata(rk, 0, NULL, &metadata, timeout_ms))
 		return err_set(err, ERR_UNAVAILABLE, "no broker answers");
 	if (has_controller(rk, metadata))
-		topic_create(rk, topic, partitions, retention_ms, timeout_ms);
+		topic_create(rk, topic, timeout_ms);
 	rd_kafka_metadata_destroy(metadata);
-	count = topic_partitions(rk, topic, timeout_ms);
+	count = topic_partitions(rk, topic->name, timeout_ms);
 	if (count <= 0)
-		return err_set(err, ERR_UNAVAILABLE, "the broker has no topic %s yet", topic);
+		return err_set(err, ERR_UNAVAILABLE, "the broker has no topic %s yet", topic->name);
 	return count;
 }
 

@@ -8,17 +8,9 @@
  * brokers are logged and counted here, and librdkafka retries. No call blocks for them.
  */
 
-#include <stdint.h>
-#include "common/base.h"
+#include "common/kafka/kafka_types.h"
 
 struct err;
-
-struct kafka_settings {
-	const char *brokers;    /* "host:port,host:port" */
-	const char *client_id;  /* shown in the broker's metrics */
-	const char *properties; /* more librdkafka properties, "name=value" separated by line ends or ";" (TLS, SASL) */
-	int fetch_wait_ms;      /* how long the broker may delay a fetch until there is a message */
-};
 
 /* ---- producer ---- */
 
@@ -30,10 +22,15 @@ typedef void (*kafka_delivered_fn)(void *data, uint64_t tag, const char *error);
 
 int kafka_producer_open(const struct kafka_settings *settings, kafka_delivered_fn delivered, void *data,
 	struct kafka_producer **ret_producer, struct err *err);
-/* Partition -1: by the key's hash, or round-robin without a key. The payload is copied. -1 with ERR_BUSY if the
- * queue is full. */
-int kafka_produce(struct kafka_producer *producer, const char *topic, int partition, const char *key,
-	const char *payload, uint64_t tag, struct err *err);
+/* A message to send. Its texts are borrowed for the call. */
+struct kafka_record {
+	const char *topic;
+	const char *key; /* its hash chooses the partition; NULL: round-robin */
+	const char *payload;
+	uint64_t tag; /* for kafka_delivered_fn */
+};
+/* -1 with ERR_BUSY if the queue is full. */
+int kafka_produce(struct kafka_producer *producer, const struct kafka_record *record, struct err *err);
 /* Serves delivery reports. Waits up to wait_ms for the first. */
 void kafka_producer_poll(struct kafka_producer *producer, int wait_ms);
 /* Makes fd (an eventfd) readable whenever there is something to poll. */
@@ -55,15 +52,15 @@ struct kafka_message {
 	void *handle;    /* internal */
 };
 
-enum { KAFKA_MOST_TOPICS = 4 };
+enum { KAFKA_MAX_TOPICS = 4 };
 
 struct kafka_consumer_spec {
 	const struct kafka_settings *settings;
 	/* NULL: a broadcast. It gets every message from now on, commits nothing, and misses messages sent while
 	 * paused */
 	const char *group;
-	const char *topics[KAFKA_MOST_TOPICS]; /* terminated by NULL unless full. A broadcast has one */
-	int partitions;                        /* of a broadcast's topic */
+	const char *topics[KAFKA_MAX_TOPICS]; /* terminated by NULL unless full. A broadcast has one */
+	int partitions;                       /* of a broadcast's topic */
 	/* Called from kafka_consume after each (re)assignment, with the partitions now assigned; or NULL. */
 	void (*assigned)(void *data, const int32_t *partitions, size_t count);
 	void *data;
@@ -91,21 +88,20 @@ void kafka_consumer_close(struct kafka_consumer *consumer);
 
 /* ---- statistics ---- */
 
-struct kafka_stats {
-	int64_t lag; /* messages not yet read, over all assigned partitions; -1: unknown */
-	int64_t errors;
-	int64_t queued; /* to be sent */
-	bool up;        /* a broker is connected */
-};
 void kafka_producer_stats(const struct kafka_producer *producer, struct kafka_stats *ret_stats);
 void kafka_consumer_stats(const struct kafka_consumer *consumer, struct kafka_stats *ret_stats);
 
 /* Deletes a topic if the broker allows it. Otherwise the topic's retention empties it. */
 void kafka_topic_delete(struct kafka_producer *producer, const char *topic, int timeout_ms);
-/* Ensures that a topic exists, and creates it with that many partitions if not. Nothing else creates topics on a
+struct kafka_topic {
+	const char *name;
+	int partitions;
+	int64_t retention_ms;
+};
+/* Ensures that a topic exists, and creates it as described if not. Nothing else creates topics on a
  * Kafka broker: a consumer that asks for a topic which was just deleted does not create it again. Returns the number
  * of partitions, or -1 with ERR_UNAVAILABLE. */
-int kafka_topic_ensure(struct kafka_producer *producer, const char *topic, int partitions, int64_t retention_ms,
-	int timeout_ms, struct err *err);
+int kafka_topic_ensure(
+	struct kafka_producer *producer, const struct kafka_topic *topic, int timeout_ms, struct err *err);
 
 #endif

@@ -7,7 +7,9 @@
 #include <librdkafka/rdkafka.h>
 #include <stdatomic.h>
 
-#include "common/kafka/kafka.h"
+#include "common/kafka/kafka_types.h"
+
+struct err;
 
 /* The common start of producers and consumers. librdkafka's callbacks get it as their opaque pointer. */
 struct kafka_handle {

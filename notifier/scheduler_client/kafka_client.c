@@ -70,9 +70,11 @@ void kafka_client_publish(
 	text_copy(ticket.run.text, sizeof(ticket.run.text), text_or_empty(run));
 	if (client->producer) {
 		_cleanup_(freep) char *text = task_message_encode(&ticket);
+		const struct kafka_record record = {.topic = topics[TOPIC_TASK_RESULTS].name,
+			.payload = text,
+			.tag = (uint64_t)(uintptr_t)published};
 
-		sent = kafka_produce(client->producer, topics[TOPIC_TASK_RESULTS].name, -1, NULL, text,
-			       (uint64_t)(uintptr_t)published, &err) == 0;
+		sent = kafka_produce(client->producer, &record, &err) == 0;
 		if (sent)
 			return;
 		metric_addf(M_PUBLISHED, 1, "outcome=\"failed\"");
@@ -109,6 +111,8 @@ static void dead_letter_send(struct kafka_client *client, const struct kafka_mes
 {
 	const struct dead_letter letter = dead_letter_of(message, client->notifier->options.name, why);
 	_cleanup_(freep) char *text = dead_letter_encode(&letter);
+	const struct kafka_record record = {
+		.topic = topics[TOPIC_DEAD_LETTERS].name, .payload = text, .tag = (uint64_t)(uintptr_t)&client->letter};
 	struct err err = ERR_INIT;
 
 	metric_addf(M_TICKETS, 1, "kind=\"malformed\"");
@@ -117,8 +121,7 @@ static void dead_letter_send(struct kafka_client *client, const struct kafka_mes
 		return;
 	}
 	log_warn("a message can't be read; it goes to the dead letters", "topic", message->topic, "why", why, NULL);
-	if (kafka_produce(client->producer, topics[TOPIC_DEAD_LETTERS].name, -1, NULL, text,
-		    (uint64_t)(uintptr_t)&client->letter, &err) < 0)
+	if (kafka_produce(client->producer, &record, &err) < 0)
 		metric_addf(M_DEAD_LETTERS, 1, "outcome=\"failed\"");
 }
 

@@ -23,7 +23,7 @@ struct intake {
 };
 
 struct intakes {
-	struct intake each[KAFKA_MOST_TOPICS];
+	struct intake each[KAFKA_MAX_TOPICS];
 	size_t count;
 	struct store store;
 	struct kafka_consumer *consumer;

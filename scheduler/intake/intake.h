@@ -28,7 +28,7 @@ struct intake_topic {
 
 struct intakes_spec {
 	const struct intake_topic *topics; /* borrowed until intakes_stop */
-	size_t count;                      /* at most KAFKA_MOST_TOPICS */
+	size_t count;                      /* at most KAFKA_MAX_TOPICS */
 	struct store store;                /* the thread's own copy, except for the connection */
 	const char *database_url;
 	const struct kafka_settings *kafka;

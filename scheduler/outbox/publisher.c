@@ -159,6 +159,8 @@ static struct ensured *ensured_find(struct publisher *publisher, const char *nam
 
 void publisher_topic(struct publisher *publisher, const char *name, const struct topic_row *row)
 {
+	const struct kafka_topic topic = {
+		.name = name, .partitions = row->partitions, .retention_ms = (int64_t)row->retention_hours * 3600000};
 	struct err err = ERR_INIT;
 	struct ensured *ensured;
 	bool there;
@@ -166,8 +168,7 @@ void publisher_topic(struct publisher *publisher, const char *name, const struct
 	pthread_mutex_lock(&publisher->topics_lock);
 	ensured = ensured_find(publisher, name);
 	if (clock_mono_ms() >= ensured->next_try_ms) {
-		there = kafka_topic_ensure(publisher->producer, name, row->partitions,
-				(int64_t)row->retention_hours * 3600000, ENSURE_MS, &err) > 0;
+		there = kafka_topic_ensure(publisher->producer, &topic, ENSURE_MS, &err) > 0;
 		ensured->next_try_ms = clock_mono_ms() + (there ? ENSURED_MS : ENSURE_AGAIN_MS);
 	}
 	pthread_mutex_unlock(&publisher->topics_lock);
@@ -194,12 +195,13 @@ void publisher_topic_gone(struct publisher *publisher, const char *name)
 /* model: publish */
 static void row_send(struct publisher *publisher, struct row *row)
 {
+	const struct kafka_record record = {
+		.topic = row->topic, .key = row->key, .payload = row->payload, .tag = (uint64_t)(uintptr_t)row};
 	struct err err = ERR_INIT;
 
 	if (text_starts(row->topic, topics[TOPIC_JOBS].name))
 		publisher_topic(publisher, row->topic, &topics[TOPIC_JOBS]);
-	if (kafka_produce(
-		    publisher->producer, row->topic, -1, row->key, row->payload, (uint64_t)(uintptr_t)row, &err) == 0)
+	if (kafka_produce(publisher->producer, &record, &err) == 0)
 		row->state = ROW_SENT;
 	else
 		row->state = ROW_FAILED;

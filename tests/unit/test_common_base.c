@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/base.h"
+#include "common/process.h"
 
 static bool is_protected(void)
 {

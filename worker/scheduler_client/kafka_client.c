@@ -77,6 +77,8 @@ static void dead_letter_send(struct kafka_client *client, const struct kafka_mes
 {
 	const struct dead_letter letter = dead_letter_of(message, client->worker->options.name, why);
 	_cleanup_(freep) char *text = dead_letter_encode(&letter);
+	const struct kafka_record record = {
+		.topic = topics[TOPIC_DEAD_LETTERS].name, .payload = text, .tag = LETTER_TAG};
 	struct err err = ERR_INIT;
 
 	metric_addf(M_TICKETS, 1, "kind=\"malformed\"");
@@ -85,7 +87,7 @@ static void dead_letter_send(struct kafka_client *client, const struct kafka_mes
 		return;
 	}
 	log_warn("a message can't be read; it goes to the dead letters", "topic", message->topic, "why", why, NULL);
-	if (kafka_produce(client->producer, topics[TOPIC_DEAD_LETTERS].name, -1, NULL, text, LETTER_TAG, &err) < 0)
+	if (kafka_produce(client->producer, &record, &err) < 0)
 		metric_addf(M_DEAD_LETTERS, 1, "outcome=\"failed\"");
 }
 

@@ -167,11 +167,10 @@ static void publish(struct kept_result *kept)
 {
 	struct results *results = kept->results;
 	_cleanup_(freep) char *text = job_result_encode(&kept->result);
+	const struct kafka_record record = {.topic = topics[TOPIC_RESULTS].name, .payload = text, .tag = kept->tag};
 	struct err err = ERR_INIT;
 
-	if (!broker_likely(results->spec.producer) ||
-		kafka_produce(results->spec.producer, topics[TOPIC_RESULTS].name, -1, NULL, text, kept->tag, &err) <
-			0) {
+	if (!broker_likely(results->spec.producer) || kafka_produce(results->spec.producer, &record, &err) < 0) {
 		post(kept);
 		return;
 	}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef COMMON_PROCESS_H
+#define COMMON_PROCESS_H
+
+/* What a process sets up at its start: its limits and its protection. */
+
+struct err;
+
+/* Raises the limit of open descriptors (RLIMIT_NOFILE) to `wanted`, or as far as this process may. *ret_limit is the
+ * new limit. ERR_INVALID if it is below `least`. */
+int descriptors_raise(
+	unsigned long long least, unsigned long long wanted, unsigned long long *ret_limit, struct err *err);
+
+/* Protects the secrets in this process. It writes no core file. Other processes of its user can't trace it or read
+ * its memory and environment in /proc. The setting is lost when the process changes its user. */
+void process_protect(void);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef COMMON_TEXT_H
+#define COMMON_TEXT_H
+
+/* Texts: comparison, copies into fixed fields, numbers. Nothing here allocates or logs. */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* True if both are texts and equal. */
+bool text_equal(const char *a, const char *b);
+/* True if text begins with prefix. */
+bool text_starts(const char *text, const char *prefix);
+/* The text, or "" for NULL. */
+const char *text_or_empty(const char *text);
+/* Copies into a fixed field of `size` bytes. Truncates between UTF-8 characters; always terminated. */
+void text_copy(char *field, size_t size, const char *text);
+/* Converts the name of an attribute to words: "auto-apply" to "Auto apply". */
+void text_label(char *field, size_t size, const char *name);
+/* Parses a decimal number within [low, high] that is the whole text. -1 otherwise, with *ret_value unchanged. */
+int text_number(const char *text, long long low, long long high, long long *ret_value);
+
+#endif
