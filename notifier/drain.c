@@ -59,7 +59,7 @@ static void hand_back(struct drain *drain, json_t *names)
 		for (size_t end = i + NAMES_AT_ONCE; i < count && i < end; i++)
 			json_array_append(some, json_array_get(names, i));
 		drain->handing_back++;
-		scheduler_post_json(drain->notifier, "release",
+		scheduler_post_json(&drain->notifier->scheduler, "release",
 			json_pack("{ss so}", "notifier", drain->notifier->options.name, "requests", some), handed_back,
 			drain);
 	}
@@ -99,7 +99,6 @@ void drain_begin(struct drain *drain)
 	log_info("draining: requests under way end, no new ones are taken; a second signal stops them", NULL);
 	drain->began_ms = clock_mono_ms();
 	notifier->draining = true;
-	atomic_store(&notifier->ready, false);
 	metric_set(M_DRAINING, "", 1);
 	kafka_client_go_on(notifier->client);
 	look(drain);

@@ -5,9 +5,9 @@
 
 #include "common/err.h"
 #include "common/log.h"
+#include "common/loop/loop.h"
 #include "notifier/delivery/retry.h"
 #include "notifier/metrics.h"
-#include "notifier/notifier.h"
 #include "notifier/scheduler_client/scheduler.h"
 
 enum { LINGER_MS = 3, MAX_CALLS = 2, MAX_ITEMS = 500, ENOUGH_BYTES = 8 << 20, MAX_BYTES = 256 << 20 };
@@ -109,7 +109,8 @@ static size_t call_gather(struct lane_call *call)
 	return bytes;
 }
 
-static char *call_text(const struct lane_call *call, size_t bytes, size_t *ret_len)
+/* The call's body, to be released. `bytes`: of its items. */
+static struct buf call_body(const struct lane_call *call, size_t bytes)
 {
 	struct buf text = BUF_INIT(MAX_BYTES);
 
@@ -120,8 +121,7 @@ static char *call_text(const struct lane_call *call, size_t bytes, size_t *ret_l
 		buf_append(&text, item->text, item->len);
 		buf_text(&text, item->next ? "," : "]}");
 	}
-	*ret_len = text.len;
-	return buf_take(&text);
+	return text;
 }
 
 /* ---- calls ---- */
@@ -140,7 +140,7 @@ static void call_free(struct lane_call *call)
 static void send_after(struct lane *lane, int64_t ms)
 {
 	if (lane->head && !lane->timer.due_ms)
-		loop_timer_set(lane->spec.notifier->loop, &lane->timer, ms, lane_send, lane);
+		loop_timer_set(lane->spec.scheduler->loop, &lane->timer, ms, lane_send, lane);
 }
 
 /* A call has ended: sends items of other lanes that had to wait for its task results. */
@@ -215,7 +215,7 @@ static void call_answered(void *data, struct fetch_answer *answer)
 {
 	struct lane_call *call = data;
 	struct lane *lane = call->lane;
-	json_auto_t *value = scheduler_answer(lane->spec.notifier, answer);
+	json_auto_t *value = scheduler_answer(lane->spec.scheduler, answer);
 	const json_t *answers = json_at(value, lane->spec.list);
 	int64_t wait = 0;
 
@@ -237,10 +237,10 @@ static void call_answered(void *data, struct fetch_answer *answer)
 static void call_start(struct lane *lane)
 {
 	struct lane_call *call = mem_new(1, sizeof(*call));
-	size_t len;
+	size_t bytes;
 
 	call->lane = lane;
-	len = call_gather(call);
+	bytes = call_gather(call);
 	if (call->count == 0) {
 		free(call);
 		return;
@@ -248,8 +248,8 @@ static void call_start(struct lane *lane)
 	call->next = lane->calls;
 	lane->calls = call;
 	lane->call_count++;
-	_cleanup_(freep) char *text = call_text(call, len, &len);
-	call->fetch = scheduler_post(lane->spec.notifier, lane->spec.kind, text, len, call_answered, call);
+	_cleanup_(buf_release) struct buf body = call_body(call, bytes);
+	call->fetch = scheduler_post(lane->spec.scheduler, lane->spec.kind, &body, call_answered, call);
 }
 
 /* After a failure only one call at a time is made, to find out when the scheduler is back. */
@@ -291,7 +291,7 @@ void lane_free(struct lane *lane)
 
 	if (!lane)
 		return;
-	loop_timer_clear(lane->spec.notifier->loop, &lane->timer);
+	loop_timer_clear(lane->spec.scheduler->loop, &lane->timer);
 	while ((call = lane->calls)) {
 		fetch_abort(call->fetch);
 		call_ended(call, NULL);

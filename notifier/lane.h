@@ -12,7 +12,7 @@
 #include "common/json/json.h"
 #include "notifier/table.h"
 
-struct notifier;
+struct scheduler;
 struct lane;
 
 /* Embedded in a report. The owner keeps it until `answered` is called. */
@@ -33,11 +33,11 @@ struct lanes {
 };
 
 struct lane_spec {
-	struct notifier *notifier;
-	struct lanes *lanes; /* borrowed; it outlives the lane */
-	const char *kind;    /* the path of the call */
-	const char *list;    /* the name of the list in the call and in its answer */
-	const char *member;  /* the member of an answer that names its item */
+	struct scheduler *scheduler; /* borrowed */
+	struct lanes *lanes;         /* borrowed; it outlives the lane */
+	const char *kind;            /* the path of the call */
+	const char *list;            /* the name of the list in the call and in its answer */
+	const char *member;          /* the member of an answer that names its item */
 	void *data;
 	/* The item is done. `answer` is its part of the scheduler's answer, borrowed. NULL: the scheduler refused
 	 * the item, or it was canceled. The owner may free it or add it again. */

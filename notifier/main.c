@@ -54,10 +54,30 @@ static int raise_descriptors(const struct options *options, struct err *err)
 	return 0;
 }
 
+static void messages_arrived(struct notifier *notifier)
+{
+	claims_wake(notifier->claims);
+}
+
+static void room_came(void *data)
+{
+	const struct notifier *notifier = data;
+
+	claims_wake(notifier->claims);
+}
+
+static void deadline_came(void *data, const char *id, int64_t due_in_ms)
+{
+	const struct notifier *notifier = data;
+
+	deadlines_set(notifier->deadlines, id, due_in_ms);
+}
+
 static int process_open(struct process *process, struct err *err)
 {
 	static const int signals[] = {SIGTERM, SIGINT, 0};
 	struct notifier *notifier = &process->notifier;
+	const struct dispatch_events events = {.deadline = deadline_came, .room = room_came, .data = notifier};
 
 	if (fetch_trust(notifier->options.ca_file, err) < 0 || raise_descriptors(&notifier->options, err) < 0)
 		return -1;
@@ -65,16 +85,18 @@ static int process_open(struct process *process, struct err *err)
 	notifier->loop = loop_new();
 	loop_signals(notifier->loop, signals, signal_came, process);
 	process->drain = drain_new(notifier);
-	notifier->fetcher = fetcher_new(notifier->loop);
-	fetcher_expect(notifier->fetcher, &notifier->origin);
+	scheduler_init(&notifier->scheduler, notifier->loop, notifier->options.scheduler_url,
+		notifier->options.notifier_token);
 	notifier->callbacks = callbacks_new(notifier);
 	if (guard_parse(notifier->options.allow, &notifier->guard, err) < 0)
 		return err_context(err, "--allow");
 	if (guard_parse(notifier->options.trusted_proxies, &notifier->proxies, err) < 0)
 		return err_context(err, "--trusted-proxies");
-	if (server_start(notifier, &notifier->server, err) < 0 || dispatch_open(notifier, &notifier->dispatch) < 0 ||
-		deadlines_open(notifier, &notifier->deadlines, err) < 0 ||
-		kafka_client_open(notifier, &notifier->client, err) < 0)
+	if (server_start(notifier, &notifier->server, err) < 0)
+		return -1;
+	notifier->dispatch = dispatch_new(notifier, &events);
+	if (deadlines_open(notifier, &notifier->deadlines, err) < 0 ||
+		kafka_client_open(notifier, messages_arrived, &notifier->client, err) < 0)
 		return -1;
 	notifier->lease = lease_new(notifier);
 	notifier->claims = claims_new(notifier);
@@ -105,7 +127,7 @@ static void process_close(struct process *process, int status)
 	table_release(&notifier->lanes.under_way);
 	guard_free(notifier->guard);
 	guard_free(notifier->proxies);
-	fetcher_free(notifier->fetcher);
+	scheduler_release(&notifier->scheduler);
 	drain_free(process->drain);
 	loop_free(notifier->loop);
 	free(notifier->public_url);

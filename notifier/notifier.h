@@ -2,21 +2,21 @@
 #ifndef NOTIFIER_NOTIFIER_H
 #define NOTIFIER_NOTIFIER_H
 
-/* The parts of one notifier process, which main.c creates. Except for `ready`, only the loop's thread uses them. */
+/* The parts of one notifier process, which main.c creates. Unless a comment says otherwise, only the loop's thread uses
+ * them. */
 
 #include <stdatomic.h>
 
-#include "common/http/origin.h"
 #include "common/loop/loop.h"
 #include "notifier/lane.h"
 #include "notifier/options.h"
+#include "notifier/scheduler_client/scheduler.h"
 
 struct kafka_client;
 struct callbacks;
 struct claims;
 struct deadlines;
 struct dispatch;
-struct fetcher;
 struct guard;
 struct server;
 struct lease;
@@ -26,8 +26,7 @@ struct notifier {
 	char *public_url;   /* without a trailing slash */
 	char *internal_url; /* likewise; for schedulers. The host "*" stands for the address that the scheduler sees */
 	struct loop *loop;
-	struct origin origin;    /* the scheduler */
-	struct fetcher *fetcher; /* for calls to the scheduler */
+	struct scheduler scheduler; /* scheduler_client/scheduler.h: calls to the scheduler */
 	struct guard *guard;
 	struct guard *proxies;       /* --trusted-proxies */
 	struct lanes lanes;          /* lane.h: reports to the scheduler */
@@ -38,9 +37,7 @@ struct notifier {
 	struct deadlines *deadlines; /* deadlines/: Redis */
 	struct callbacks *callbacks; /* callback/: the callbacks of services */
 	struct server *server;       /* callback/server.h */
-	atomic_bool ready;           /* the scheduler answers, and this process is not draining */
-	bool scheduler_away;
-	bool draining;
+	atomic_bool draining;        /* for any thread */
 };
 
 #endif

@@ -263,7 +263,7 @@ void callback_free(struct visit *visit)
 struct callbacks *callbacks_new(struct notifier *notifier)
 {
 	struct callbacks *callbacks = mem_new(1, sizeof(*callbacks));
-	const struct lane_spec lane = {.notifier = notifier,
+	const struct lane_spec lane = {.scheduler = &notifier->scheduler,
 		.lanes = &notifier->lanes,
 		.kind = "callbacks",
 		.list = "callbacks",

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/err.h"
-#include "notifier/callback/report.h"
+#include "notifier/callback/report_rules.h"
 
 enum { POINTER_SIZE = 128 };
 

@@ -166,7 +166,7 @@ static bool ready(void *data, struct buf *why)
 {
 	const struct notifier *notifier = data;
 
-	if (atomic_load(&notifier->ready))
+	if (atomic_load(&notifier->scheduler.answers) && !atomic_load(&notifier->draining))
 		return true;
 	buf_text(why, "the scheduler does not answer, or the notifier is about to end\n");
 	return false;

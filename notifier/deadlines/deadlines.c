@@ -174,7 +174,7 @@ static void list_take(struct deadlines *deadlines, const json_t *item)
 static void list_answered(void *data, struct fetch_answer *answer)
 {
 	struct deadlines *deadlines = data;
-	json_auto_t *value = scheduler_answer(deadlines->notifier, answer);
+	json_auto_t *value = scheduler_answer(&deadlines->notifier->scheduler, answer);
 	const json_t *list = json_at(value, "deadlines"), *item;
 	size_t i;
 
@@ -200,7 +200,7 @@ static void list_page(struct deadlines *deadlines)
 {
 	_cleanup_(freep) char *path = mem_printf("deadlines?after=%s&limit=%d", deadlines->after, LIST_PAGE);
 
-	deadlines->listing = scheduler_get(deadlines->notifier, path, list_answered, deadlines);
+	deadlines->listing = scheduler_get(&deadlines->notifier->scheduler, path, list_answered, deadlines);
 }
 
 /* ---- the errand ---- */
@@ -294,7 +294,7 @@ static void run(void *data)
 int deadlines_open(struct notifier *notifier, struct deadlines **ret_deadlines, struct err *err)
 {
 	struct deadlines *deadlines = mem_new(1, sizeof(*deadlines));
-	const struct lane_spec timeouts = {.notifier = notifier,
+	const struct lane_spec timeouts = {.scheduler = &notifier->scheduler,
 		.lanes = &notifier->lanes,
 		.kind = "timeouts",
 		.list = "task-results",

@@ -14,6 +14,7 @@
 #include "common/json/json.h"
 #include "notifier/delivery/due.h"
 #include "notifier/delivery/kinds.h"
+#include "notifier/delivery/outcome.h"
 #include "notifier/delivery/sign.h"
 #include "notifier/table.h"
 
@@ -42,19 +43,6 @@ struct delivery {
 	struct delivery *next;   /* in the host's queue */
 	struct due due;          /* while WAITING */
 	struct sending *sending; /* while SENDING */
-};
-
-/* The result of one try. Texts are borrowed. */
-struct outcome {
-	int status; /* 0: no answer */
-	double seconds;
-	const char
-		*answer;   /* filtered by answer_clean; NULL if it is empty or came from an address of the allow-list */
-	const char *error; /* what went wrong, for users; or NULL */
-	const json_t *headers; /* of the answer, if its kind reports them and the address is not from the allow-list; or
-				  NULL */
-	int retry_after;       /* seconds, or 0 */
-	bool forbidden;        /* the request is not permitted, so it is not retried */
 };
 
 /* Creates a delivery from an item of a claim's answer. NULL if a member is missing or invalid. */

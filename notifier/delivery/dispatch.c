@@ -6,7 +6,6 @@
 
 #include "common/clock.h"
 #include "common/log.h"
-#include "notifier/deadlines/deadlines.h"
 #include "notifier/delivery/hosts.h"
 #include "notifier/delivery/mail.h"
 #include "notifier/delivery/retry.h"
@@ -14,12 +13,12 @@
 #include "notifier/lane.h"
 #include "notifier/metrics.h"
 #include "notifier/notifier.h"
-#include "notifier/scheduler_client/claims.h"
 
 enum { KEPT_CONNECTIONS = 16, SWEEP_MS = 1000, MAX_KEPT = 1024 };
 
 struct dispatch {
 	struct notifier *notifier;
+	struct dispatch_events events;
 	struct table deliveries; /* by id */
 	size_t states[DELIVERY_STATES];
 	struct hosts hosts;
@@ -137,13 +136,12 @@ static void reported(void *data, struct lane_item *item, const json_t *answer)
 	struct delivery *delivery = find(dispatch, report->id.text);
 
 	if (answer && report->last && report->has_deadline)
-		deadlines_set(dispatch->notifier->deadlines, report->id.text,
-			json_int_at(answer, "due-in-ms", DEADLINE_NONE));
+		dispatch->events.deadline(dispatch->events.data, report->id.text, json_int_at(answer, "due-in-ms", -1));
 	if (report->last && delivery && delivery->attempt == report->attempt && delivery->state == DELIVERY_ENDING)
 		drop(dispatch, delivery);
 	free(report);
 	if (answer)
-		claims_wake(dispatch->notifier->claims);
+		dispatch->events.room(dispatch->events.data);
 }
 
 static void give_up_log(const struct delivery *delivery, const struct outcome *outcome)
@@ -206,7 +204,8 @@ static void failed(struct dispatch *dispatch, struct delivery *delivery, const s
 	int64_t now = clock_mono_ms(), next;
 
 	delivery->failures++;
-	next = retry_at(&retry_service, delivery->failures, outcome->retry_after, now, delivery->give_up_ms, chance());
+	next = retry_at(retry_wait(&retry_service, delivery->failures, outcome->retry_after, chance()), now,
+		delivery->give_up_ms);
 	if (delivery->settled || fate == FATE_NEVER || next < 0) {
 		end(dispatch, delivery, outcome, "gave-up");
 		return;
@@ -464,7 +463,7 @@ static void sweep(void *data)
 
 /* ---- open and free ---- */
 
-int dispatch_open(struct notifier *notifier, struct dispatch **ret_dispatch)
+struct dispatch *dispatch_new(struct notifier *notifier, const struct dispatch_events *events)
 {
 	const struct options *options = &notifier->options;
 	struct dispatch *dispatch = mem_new(1, sizeof(*dispatch));
@@ -484,7 +483,7 @@ int dispatch_open(struct notifier *notifier, struct dispatch **ret_dispatch)
 		.opened = opened,
 		.ended = sent,
 	};
-	const struct lane_spec reports = {.notifier = notifier,
+	const struct lane_spec reports = {.scheduler = &notifier->scheduler,
 		.lanes = &notifier->lanes,
 		.kind = "deliveries",
 		.list = "deliveries",
@@ -493,12 +492,12 @@ int dispatch_open(struct notifier *notifier, struct dispatch **ret_dispatch)
 		.answered = reported};
 
 	dispatch->notifier = notifier;
+	dispatch->events = *events;
 	hosts_init(&dispatch->hosts, (size_t)options->most_in_flight, (size_t)options->per_host);
 	dispatch->sender = sender_new(&sender);
 	dispatch->reports = lane_new(&reports);
 	sweep(dispatch);
-	*ret_dispatch = dispatch;
-	return 0;
+	return dispatch;
 }
 
 static void drop_entry(void *data, struct table_entry *entry)

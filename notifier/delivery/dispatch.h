@@ -17,7 +17,16 @@ struct delivery;
 struct dispatch;
 struct notifier;
 
-int dispatch_open(struct notifier *notifier, struct dispatch **ret_dispatch);
+struct dispatch_events {
+	/* The scheduler has stored the end of a run task's request. Its service must report before the deadline;
+	 * -1: there is none. */
+	void (*deadline)(void *data, const char *id, int64_t due_in_ms);
+	/* The scheduler has stored a report: there may be room for another delivery. */
+	void (*room)(void *data);
+	void *data;
+};
+
+struct dispatch *dispatch_new(struct notifier *notifier, const struct dispatch_events *events);
 void dispatch_free(struct dispatch *dispatch);
 
 /* Starts an item of a claim's answer. Skips an item that is malformed or that is here already. */

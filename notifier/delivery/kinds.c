@@ -2,7 +2,7 @@
 #include "notifier/delivery/kinds.h"
 
 #include "common/ids.h"
-#include "notifier/delivery/delivery.h"
+#include "notifier/delivery/outcome.h"
 
 /* A run task's service must answer 200. Any other status is retried, since the operator may be about to fix the
  * service. */

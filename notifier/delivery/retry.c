@@ -28,10 +28,9 @@ int64_t retry_wait(const struct retry *retry, int failures, int retry_after_s, u
 	return wait > asked ? wait : asked + (int64_t)(random % 1024) * retry->first_ms / 1024;
 }
 
-int64_t retry_at(
-	const struct retry *retry, int failures, int retry_after_s, int64_t now_ms, int64_t give_up_ms, uint32_t random)
+int64_t retry_at(int64_t wait_ms, int64_t now_ms, int64_t give_up_ms)
 {
-	int64_t at = now_ms + retry_wait(retry, failures, retry_after_s, random);
+	int64_t at = now_ms + wait_ms;
 
 	if (give_up_ms - now_ms < LAST_TRY_MS)
 		return -1;

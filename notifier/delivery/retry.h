@@ -19,9 +19,9 @@ extern const struct retry retry_service, retry_scheduler;
 int64_t jitter(int64_t ms, uint32_t chance);
 /* Returns how long to wait after that many failures (1 or more). The server's Retry-After is a lower bound. */
 int64_t retry_wait(const struct retry *retry, int failures, int retry_after_s, uint32_t chance);
-/* Returns when to retry a request that has failed now, never past its give-up time; -1: it is not retried. */
-int64_t retry_at(const struct retry *retry, int failures, int retry_after_s, int64_t now_ms, int64_t give_up_ms,
-	uint32_t chance);
+/* Returns when to retry a request that has failed now, after that wait but never past its give-up time; -1: it is not
+ * retried. */
+int64_t retry_at(int64_t wait_ms, int64_t now_ms, int64_t give_up_ms);
 
 /* A random number for `chance`. */
 uint32_t chance(void);

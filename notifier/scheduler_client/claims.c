@@ -89,7 +89,7 @@ static void ask(void *data)
 	for (size_t i = 0; i < claim->client; i++)
 		json_array_append_new(list, json_string(claim->ids[i]));
 	claim->sent_ms = clock_mono_ms();
-	claim->fetch = scheduler_post_json(notifier, "claim",
+	claim->fetch = scheduler_post_json(&notifier->scheduler, "claim",
 		json_pack("{ss ss ss sI so}", "notifier", notifier->options.name, "callback-url", notifier->public_url,
 			"internal-url", notifier->internal_url, "most", (json_int_t)claim->most, "ids", list),
 		answered, claim);
@@ -163,7 +163,7 @@ static void answered(void *data, struct fetch_answer *answer)
 {
 	struct claim *claim = data;
 	struct claims *claims = claim->claims;
-	json_auto_t *value = scheduler_answer(claims->notifier, answer);
+	json_auto_t *value = scheduler_answer(&claims->notifier->scheduler, answer);
 	size_t got;
 
 	claim->fetch = NULL;

@@ -14,7 +14,6 @@
 #include "common/log.h"
 #include "notifier/metrics.h"
 #include "notifier/notifier.h"
-#include "notifier/scheduler_client/claims.h"
 #include "proto/messages.h"
 #include "proto/topics.h"
 
@@ -30,6 +29,7 @@ struct held {
 
 struct kafka_client {
 	struct notifier *notifier;
+	void (*arrived)(struct notifier *);
 	struct kafka_settings settings;
 	struct kafka_producer *producer;
 	struct kafka_consumer *consumer;
@@ -157,7 +157,7 @@ static void kafka_client_read(struct kafka_client *client)
 		loop_eventfd_set(client->kafka_client_fd);
 	kafka_client_go_on(client);
 	if (client->count > before)
-		claims_wake(client->notifier->claims);
+		client->arrived(client->notifier);
 }
 
 static void kafka_client_ready(void *data, int fd, unsigned events)
@@ -248,12 +248,14 @@ static int clients_open(struct kafka_client *client, struct err *err)
 	return 0;
 }
 
-int kafka_client_open(struct notifier *notifier, struct kafka_client **ret_client, struct err *err)
+int kafka_client_open(struct notifier *notifier, void (*arrived)(struct notifier *), struct kafka_client **ret_client,
+	struct err *err)
 {
 	const struct options *options = &notifier->options;
 	struct kafka_client *client = mem_new(1, sizeof(*client));
 
 	client->notifier = notifier;
+	client->arrived = arrived;
 	client->settings = (struct kafka_settings){.brokers = options->brokers,
 		.client_id = options->name,
 		.properties = options->broker_properties,

@@ -14,7 +14,9 @@ struct kafka_client;
 struct err;
 struct notifier;
 
-int kafka_client_open(struct notifier *notifier, struct kafka_client **ret_client, struct err *err);
+/* `arrived` is called when messages were read that no claim has taken yet. */
+int kafka_client_open(struct notifier *notifier, void (*arrived)(struct notifier *), struct kafka_client **ret_client,
+	struct err *err);
 void kafka_client_free(struct kafka_client *client);
 
 /* ---- messages: requests to claim ---- */

@@ -62,7 +62,7 @@ static void tell_some(struct lease *lease)
 
 	for (size_t i = 0; i < NAMES_AT_ONCE && lease->told < json_array_size(lease->names); i++)
 		json_array_append(names, json_array_get(lease->names, lease->told++));
-	lease->beating = scheduler_post_json(lease->notifier, "heartbeat",
+	lease->beating = scheduler_post_json(&lease->notifier->scheduler, "heartbeat",
 		json_pack("{ss so}", "notifier", lease->notifier->options.name, "requests", names), answered, lease);
 }
 
@@ -92,7 +92,7 @@ static void round_failed(struct lease *lease, int retry_after)
 static void answered(void *data, struct fetch_answer *answer)
 {
 	struct lease *lease = data;
-	json_auto_t *value = scheduler_answer(lease->notifier, answer);
+	json_auto_t *value = scheduler_answer(&lease->notifier->scheduler, answer);
 
 	lease->beating = NULL;
 	if (!value) {

@@ -6,89 +6,101 @@
 
 #include "common/err.h"
 #include "common/log.h"
-#include "notifier/notifier.h"
 
 enum { CALL_MS = 20 * 1000, ANSWER_LIMIT = 64 << 20 };
 
-static struct fetch *call(struct notifier *notifier, const char *method, const char *path, const char *body, size_t len,
-	fetch_fn fn, void *data)
+void scheduler_init(struct scheduler *scheduler, struct loop *loop, const char *url, const char *token)
 {
-	_cleanup_(freep) char *url = mem_printf("%s/api/notifier/v1/%s", notifier->options.scheduler_url, path);
+	*scheduler = (struct scheduler){.loop = loop, .url = url, .token = token, .fetcher = fetcher_new(loop)};
+	fetcher_expect(scheduler->fetcher, &scheduler->origin);
+}
+
+void scheduler_release(struct scheduler *scheduler)
+{
+	fetcher_free(scheduler->fetcher);
+}
+
+/* `body` NULL: a GET. */
+static struct fetch *call(
+	struct scheduler *scheduler, const char *path, const struct buf *body, fetch_fn fn, void *data)
+{
+	_cleanup_(freep) char *url = mem_printf("%s/api/notifier/v1/%s", scheduler->url, path);
 	const struct fetch_request request = {
-		.method = method,
+		.method = body ? "POST" : "GET",
 		.url = url,
-		.bearer = notifier->options.notifier_token,
+		.bearer = scheduler->token,
 		.content_type = body ? "application/json" : NULL,
-		.body = body,
-		.body_len = len,
+		.body = body ? body->data : NULL,
+		.body_len = body ? body->len : 0,
 		.answer_limit = ANSWER_LIMIT,
 		.timeout_ms = CALL_MS,
 		.introduces = true,
 	};
 
-	return fetch_start(notifier->fetcher, &request, fn, data);
+	return fetch_start(scheduler->fetcher, &request, fn, data);
 }
 
 struct fetch *scheduler_post(
-	struct notifier *notifier, const char *path, const char *body, size_t len, fetch_fn fn, void *data)
+	struct scheduler *scheduler, const char *path, const struct buf *body, fetch_fn fn, void *data)
 {
-	return call(notifier, "POST", path, body, len, fn, data);
+	return call(scheduler, path, body, fn, data);
 }
 
-struct fetch *scheduler_post_json(struct notifier *notifier, const char *path, json_t *body, fetch_fn fn, void *data)
+struct fetch *scheduler_post_json(struct scheduler *scheduler, const char *path, json_t *body, fetch_fn fn, void *data)
 {
 	_cleanup_(freep) char *text = json_text(body);
+	const struct buf bytes = {.data = text, .len = strlen(text)};
 
 	json_decref(body);
-	return call(notifier, "POST", path, text, strlen(text), fn, data);
+	return call(scheduler, path, &bytes, fn, data);
 }
 
-struct fetch *scheduler_get(struct notifier *notifier, const char *path, fetch_fn fn, void *data)
+struct fetch *scheduler_get(struct scheduler *scheduler, const char *path, fetch_fn fn, void *data)
 {
-	return call(notifier, "GET", path, NULL, 0, fn, data);
+	return call(scheduler, path, NULL, fn, data);
 }
 
-static void complain(struct notifier *notifier, const struct fetch_answer *answer)
+static void complain(struct scheduler *scheduler, const struct fetch_answer *answer)
 {
 	char status[32];
 
-	atomic_store(&notifier->ready, false);
-	if (notifier->scheduler_away)
+	atomic_store(&scheduler->answers, false);
+	if (scheduler->away)
 		return;
-	notifier->scheduler_away = true;
+	scheduler->away = true;
 	snprintf(status, sizeof(status), "status %d", answer->status);
 	if (answer->status == 401)
 		log_error("the scheduler does not know this notifier's token: set --notifier-token-file", "scheduler",
-			notifier->options.scheduler_url, NULL);
+			scheduler->url, NULL);
 	else
-		log_warn("scheduler away: requests to it are tried again", "scheduler", notifier->options.scheduler_url,
-			"why", answer->error ? answer->error : status, NULL);
+		log_warn("scheduler away: requests to it are tried again", "scheduler", scheduler->url, "why",
+			answer->error ? answer->error : status, NULL);
 }
 
-bool scheduler_heard(struct notifier *notifier, const struct fetch_answer *answer)
+bool scheduler_heard(struct scheduler *scheduler, const struct fetch_answer *answer)
 {
 	if (answer->status < 200 || answer->status >= 300) {
-		complain(notifier, answer);
+		complain(scheduler, answer);
 		return false;
 	}
-	if (notifier->scheduler_away)
+	if (scheduler->away)
 		log_info("the scheduler answers again", NULL);
-	notifier->scheduler_away = false;
-	atomic_store(&notifier->ready, !notifier->draining);
+	scheduler->away = false;
+	atomic_store(&scheduler->answers, true);
 	return true;
 }
 
-json_t *scheduler_answer(struct notifier *notifier, const struct fetch_answer *answer)
+json_t *scheduler_answer(struct scheduler *scheduler, const struct fetch_answer *answer)
 {
 	json_t *value = NULL;
 	struct err err = ERR_INIT;
 
-	if (!scheduler_heard(notifier, answer))
+	if (!scheduler_heard(scheduler, answer))
 		return NULL;
 	if (json_parse(buf_str(&answer->body), answer->body.len, &value, &err) < 0) {
 		log_error("an answer of the scheduler can't be read", "why", err.message, NULL);
 		return NULL;
 	}
-	origin_recognize(&notifier->origin, notifier->options.scheduler_url);
+	origin_recognize(&scheduler->origin, scheduler->url);
 	return value;
 }

@@ -112,7 +112,8 @@ static void sent(struct world *w, const struct note *note)
 		return;
 	result.flag = !mishap(w, 250);
 	if (!result.flag) {
-		at = retry_at(&retry_service, ++request->failures, 0, now, request->give_up_ms, roll(w, UINT32_MAX));
+		at = retry_at(retry_wait(&retry_service, ++request->failures, 0, roll(w, UINT32_MAX)), now,
+			request->give_up_ms);
 		if (at >= 0) {
 			later(w, note->of, real_time(note->of, at - now), send, note);
 			return;

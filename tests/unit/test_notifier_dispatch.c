@@ -78,10 +78,10 @@ static void what_a_server_asks_for_is_a_lower_bound_within_bounds(void **state)
 static void no_try_is_after_the_give_up_time(void **state)
 {
 	(void)state;
-	assert_int_equal(retry_at(&retry_service, 1, 0, 1000, 100000, 512), 2000);
-	assert_int_equal(retry_at(&retry_service, 20, 0, 1000, 5000, 512), 5000);
-	assert_int_equal(retry_at(&retry_service, 1, 0, 1000, 1100, 512), -1);
-	assert_int_equal(retry_at(&retry_service, 1, 0, 1000, 500, 512), -1);
+	assert_int_equal(retry_at(retry_wait(&retry_service, 1, 0, 512), 1000, 100000), 2000);
+	assert_int_equal(retry_at(retry_wait(&retry_service, 20, 0, 512), 1000, 5000), 5000);
+	assert_int_equal(retry_at(retry_wait(&retry_service, 1, 0, 512), 1000, 1100), -1);
+	assert_int_equal(retry_at(retry_wait(&retry_service, 1, 0, 512), 1000, 500), -1);
 }
 
 /* ---- circuit ---- */

@@ -8,6 +8,7 @@
 
 #include "common/err.h"
 #include "notifier/callback/report.h"
+#include "notifier/callback/report_rules.h"
 
 static char *repeated(const char *text, size_t times)
 {
