@@ -104,7 +104,7 @@ static bool database_ready(void *data, struct buf *why)
 	struct store *store = store_of_thread(data);
 	struct objects *objects = store->objects;
 	struct err err = ERR_INIT;
-	bool ready = db_query(store->db, NULL, &err, "select 1") == 0;
+	bool ready = db_ping(store->db, &err) == 0;
 
 	if (!ready)
 		buf_printf(why, "%s\n", err.message);

@@ -10,11 +10,28 @@
  * These values are in the discovery document (login.v1).
  */
 
+#include "scheduler/store/store.h"
+
 #define OAUTH_AUTHORIZE_PATH "/oauth/authorize"
 #define OAUTH_TOKEN_PATH     "/oauth/token"
 #define OAUTH_CLIENT         "terraform-cli"
 
 /* The ports at which the CLI may listen. */
 enum { OAUTH_PORT_LOW = 10000, OAUTH_PORT_HIGH = 10010 };
+
+struct oauth_consent {
+	const char *user_id;
+	const char *challenge, *redirect; /* of the CLI's request */
+};
+/* Creates a code. The caller frees it. */
+int oauth_code_create(struct store *store, const struct oauth_consent *consent, char **ret_code, struct err *err);
+
+struct oauth_exchange {
+	const char *code, *verifier, *redirect;
+};
+/* Deletes the code. *ret_user is the row of the person who gave the consent (columns user_id and username). No row if
+ * the code is unknown or too old, or does not belong to the verifier and the redirect. */
+int oauth_code_redeem(
+	struct store *store, const struct oauth_exchange *exchange, struct rows *ret_user, struct err *err);
 
 #endif

@@ -1011,6 +1011,11 @@ int db_transaction(struct db *db, int (*fn)(void *data, struct err *err), void *
 	return result;
 }
 
+int db_ping(struct db *db, struct err *err)
+{
+	return db_query(db, NULL, err, "select 1");
+}
+
 bool db_in_transaction(const struct db *db)
 {
 	return db->in_transaction;

@@ -5,6 +5,7 @@
 
 #include "scheduler/auth/signed.h"
 #include "scheduler/http/request.h"
+#include "scheduler/store/workspaces/workspaces.h"
 
 /* ---- collecting ---- */
 
@@ -175,8 +176,7 @@ static int organization_find(struct request *req, struct err *err)
 
 	if (audit->organization.text[0] || !audit->workspace.text[0])
 		return 0;
-	if (db_query(req->store->db, &rows, err, "select organization_id from workspaces where id = $1",
-		    P_TEXT(audit->workspace.text)) < 0)
+	if (workspace_lookup(req->store, audit->workspace.text, &rows, err) < 0)
 		return -1;
 	if (rows.count)
 		note_id(&audit->organization, row_text(&rows, 0, "organization_id"));

@@ -2,6 +2,8 @@
 #include "scheduler/http/scope.h"
 
 #include "scheduler/auth/auth_cache.h"
+#include "scheduler/store/access/organizations.h"
+#include "scheduler/store/workspaces/workspaces.h"
 
 static int organization_not_found(struct err *err)
 {
@@ -15,8 +17,7 @@ static int organization_find(const struct request *req, struct cached_organizati
 
 	if (auth_cache_organization(req->store, &req->actor, param(req, "organization"), ret_found))
 		return 0;
-	if (db_query(req->store->db, &rows, err, "select id, name from organizations where lower(name) = lower($1)",
-		    P_TEXT(param(req, "organization"))) < 0)
+	if (organization_lookup(req->store, param(req, "organization"), &rows, err) < 0)
 		return -1;
 	if (!rows.count)
 		return organization_not_found(err);
@@ -55,20 +56,11 @@ int scope_workspace_read(const struct request *req, const struct rows *rows, str
 		"workspace", err);
 }
 
-int scope_workspace_ask(const struct request *req, const char *workspace_id, struct rows *ret_rows, struct err *err)
-{
-	return db_ask(req->store->db, ret_rows, err,
-		"select w.id, w.name, w.organization_id, o.name as organization_name "
-		"from workspaces w join organizations o on o.id = w.organization_id where w.id = $1",
-		P_TEXT(workspace_id));
-}
-
 int scope_workspace_id(const struct request *req, const char *workspace_id, struct scope *ret_scope, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	db_gather(req->store->db);
-	if (db_gathered(req->store->db, scope_workspace_ask(req, workspace_id, &rows, err), err) < 0)
+	if (workspace_lookup(req->store, workspace_id, &rows, err) < 0)
 		return -1;
 	return scope_workspace_read(req, &rows, ret_scope, err);
 }
@@ -78,11 +70,7 @@ int scope_workspace_named(
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(req->store->db, &rows, err,
-		    "select w.id, w.name, w.organization_id, o.name as organization_name "
-		    "from workspaces w join organizations o on o.id = w.organization_id "
-		    "where lower(o.name) = lower($1) and lower(w.name) = lower($2)",
-		    P_TEXT(organization), P_TEXT(name)) < 0)
+	if (workspace_lookup_named(req->store, organization, name, &rows, err) < 0)
 		return -1;
 	return scope_workspace_read(req, &rows, ret_scope, err);
 }

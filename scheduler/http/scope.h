@@ -23,9 +23,8 @@ int scope_workspace_named(const struct request *req, const char *organization, c
 	struct scope *ret_scope, struct err *err);
 /* The workspace with that id, which need not be from the path. */
 int scope_workspace_id(const struct request *req, const char *workspace_id, struct scope *ret_scope, struct err *err);
-/* scope_workspace_id in two parts, for callers that read the workspace's objects in the same round trip (db_gather).
- * They may show those objects only if scope_workspace_read returns 0. */
-int scope_workspace_ask(const struct request *req, const char *workspace_id, struct rows *ret_rows, struct err *err);
+/* The second part of scope_workspace_id, from the row of workspace_lookup_ask. For callers that read the workspace's
+ * objects in the same round trip (db_gather): they may show those objects only if it returns 0. */
 int scope_workspace_read(const struct request *req, const struct rows *rows, struct scope *ret_scope, struct err *err);
 
 #endif

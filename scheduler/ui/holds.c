@@ -160,7 +160,7 @@ static int action_run(struct request *req, const struct hold_action *action, con
 	const char *run = row_text(rows, 0, "run_id");
 	int result;
 
-	if (db_begin(req->store->db, err) < 0)
+	if (audit_note_begin(req, err) < 0)
 		return -1;
 	if (action->event == HOLD_RELEASED)
 		result = hold_release(req->store, &order, NULL, err);

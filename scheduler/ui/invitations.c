@@ -130,7 +130,7 @@ int ui_invitations_answer(struct request *req, struct response *res, struct err 
 	if (!text_equal(said, "accept") && !text_equal(said, "decline"))
 		return page_say(req, res, 422, "No answer", "An invitation is accepted or declined.");
 	invited = invited_of(req, page_sent(req, "code"));
-	if (db_begin(req->store->db, err) < 0)
+	if (audit_note_begin(req, err) < 0)
 		return -1;
 	if (answer(req, &invited, text_equal(said, "accept"), err) == 0)
 		return page_redirect(res, INVITATIONS_PATH);

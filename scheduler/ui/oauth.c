@@ -11,7 +11,7 @@
 
 #define DESCRIPTION "terraform login"
 
-enum { MAX_STATE = 200, CHALLENGE_SIZE = 43, VERIFIER_LEAST = 43, MAX_VERIFIER = 128 };
+enum { MAX_STATE = 200, CHALLENGE_SIZE = 43 };
 
 /* ---- the consent page ---- */
 
@@ -149,24 +149,10 @@ static int go_back(struct response *res, const struct wish *wish, const char *na
 	return result;
 }
 
-static int code_create(struct request *req, const struct wish *wish, char **ret_code, struct err *err)
-{
-	_cleanup_(freep) char *code = crypto_token("");
-	char hash[SHA256_HEX_SIZE];
-
-	crypto_sha256_hex(code, strlen(code), hash);
-	if (db_query(req->store->db, NULL, err,
-		    "insert into oauth_codes (hash, user_id, challenge, redirect_uri) values ($1, $2, $3, $4)",
-		    P_TEXT(hash), P_TEXT(req->actor.user.text), P_TEXT(wish->challenge), P_TEXT(wish->redirect)) < 0)
-		return -1;
-	*ret_code = code;
-	code = NULL;
-	return 0;
-}
-
 int oauth_approve(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(freep) char *code = NULL;
+	struct oauth_consent consent;
 	struct wish wish;
 	int there = page_need_user(req, res, TOKENS_PATH, err);
 
@@ -179,7 +165,8 @@ int oauth_approve(struct request *req, struct response *res, struct err *err)
 		return page_say(req, res, 400, "This can't be authorized", wish_wrong(&wish));
 	if (!text_equal(page_sent(req, "answer"), "approve"))
 		return go_back(res, &wish, "error", "access_denied");
-	if (code_create(req, &wish, &code, err) < 0)
+	consent = (struct oauth_consent){req->actor.user.text, wish.challenge, wish.redirect};
+	if (oauth_code_create(req->store, &consent, &code, err) < 0)
 		return -1;
 	return go_back(res, &wish, "code", code);
 }
@@ -191,24 +178,16 @@ static int refuse(struct response *res, const char *error, const char *why)
 	return respond_json(res, 400, json_pack("{ss ss}", "error", error, "error_description", why));
 }
 
-/* Deletes the code, and checks it. Returns 1 if it is valid, with its user in req->actor, else 0. */
+/* Returns 1 if the code is valid, with its user in req->actor, else 0. */
 static int code_redeem(struct request *req, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	const char *code = page_sent(req, "code"), *verifier = page_sent(req, "code_verifier");
-	_cleanup_(freep) char *challenge = crypto_challenge(verifier);
-	char hash[SHA256_HEX_SIZE];
+	const struct oauth_exchange exchange = {
+		page_sent(req, "code"), page_sent(req, "code_verifier"), page_sent(req, "redirect_uri")};
 
-	crypto_sha256_hex(code, strlen(code), hash);
-	if (db_query(req->store->db, &rows, err,
-		    "with c as (delete from oauth_codes where hash = $1 returning *) "
-		    "select c.user_id, c.challenge, c.redirect_uri, u.username from c join users u on u.id = c.user_id "
-		    "where c.created_at > now() - interval '5 minutes'",
-		    P_TEXT(hash)) < 0)
+	if (oauth_code_redeem(req->store, &exchange, &rows, err) < 0)
 		return -1;
-	if (!rows.count || strlen(verifier) < VERIFIER_LEAST || strlen(verifier) > MAX_VERIFIER ||
-		!crypto_equal(challenge, row_text(&rows, 0, "challenge")) ||
-		!text_equal(page_sent(req, "redirect_uri"), row_text(&rows, 0, "redirect_uri")))
+	if (!rows.count)
 		return 0;
 	req->actor.kind = ACTOR_USER;
 	text_copy(req->actor.user.text, sizeof(req->actor.user.text), row_text(&rows, 0, "user_id"));
@@ -241,7 +220,7 @@ int oauth_token(struct request *req, struct response *res, struct err *err)
 		return refuse(res, "unsupported_grant_type", "the grant type must be authorization_code");
 	if (!text_equal(page_sent(req, "client_id"), OAUTH_CLIENT))
 		return refuse(res, "invalid_client", "the client is not known here");
-	if (db_begin(req->store->db, err) < 0)
+	if (audit_note_begin(req, err) < 0)
 		return -1;
 	redeemed = code_redeem(req, err);
 	if (redeemed < 0)

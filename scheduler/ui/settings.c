@@ -99,7 +99,7 @@ int ui_tokens_create(struct request *req, struct response *res, struct err *err)
 			req, res, 422, NULL, "A description and a number of days are needed for a token.", err);
 	token_expiry(days, expiry);
 	order.user_id = order.created_by = req->actor.user.text;
-	if (db_begin(req->store->db, err) < 0 || token_create(req->store, &order, &token, &id, err) < 0 ||
+	if (audit_note_begin(req, err) < 0 || token_create(req->store, &order, &token, &id, err) < 0 ||
 		audit_note_write(req, "create", "authentication_token", id.text, err) < 0)
 		return -1;
 	return tokens_show(req, res, 201, token, NULL, err);
@@ -117,7 +117,7 @@ int ui_tokens_revoke(struct request *req, struct response *res, struct err *err)
 		return -1;
 	if (!rows.count || !text_equal(row_text(&rows, 0, "user_id"), req->actor.user.text))
 		return page_say(req, res, 404, "No such token", "It is revoked already, or it is not yours.");
-	if (db_begin(req->store->db, err) < 0 || token_delete(req->store, id, err) < 0 ||
+	if (audit_note_begin(req, err) < 0 || token_delete(req->store, id, err) < 0 ||
 		audit_note_write(req, "destroy", "authentication_token", id, err) < 0)
 		return -1;
 	return page_redirect(res, TOKENS_PATH);

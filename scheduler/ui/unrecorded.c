@@ -153,7 +153,7 @@ int ui_unrecorded_dismiss(struct request *req, struct response *res, struct err 
 		return there;
 	if (run_find(req, CAN_MANAGE_WORKSPACE, &run, err) < 0)
 		return err->kind == ERR_NOT_FOUND ? not_there(req, res) : -1;
-	if (db_begin(req->store->db, err) < 0)
+	if (audit_note_begin(req, err) < 0)
 		return -1;
 	if (dismiss(req, &run, err) == 0)
 		return page_redirect(res, path);

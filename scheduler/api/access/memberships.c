@@ -8,6 +8,7 @@
 #include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/access/memberships.h"
+#include "scheduler/store/access/teams.h"
 
 json_t *membership_resource(const struct rows *rows, int row)
 {
@@ -76,14 +77,11 @@ int memberships_read(struct request *req, struct response *res, struct err *err)
 /* Only owners add members to the owners team. */
 static int teams_check(const struct request *req, const char *organization_id, const json_t *team_ids, struct err *err)
 {
-	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	bool owners;
 
-	db_array_add_texts(&ids, team_ids);
-	if (db_query(req->store->db, &rows, err, "select 1 from teams where id = any($1::text[]) and kind = 'owners'",
-		    P_ARRAY(&ids)) < 0)
+	if (teams_include_owners(req->store, team_ids, &owners, err) < 0)
 		return -1;
-	if (!rows.count)
+	if (!owners)
 		return 0;
 	return may_with(req, CAN_MANAGE_ORGANIZATION, (struct place){.organization = organization_id}, "team", err);
 }
@@ -129,13 +127,7 @@ static int removal_check(const struct request *req, const struct rows *membershi
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	const char *organization_id = row_text(membership, 0, "organization_id");
 
-	if (db_query(req->store->db, &rows, err,
-		    "select t.kind = 'owners' as owners from teams t join team_members m on m.team_id = t.id "
-		    "where t.organization_id = $1 and m.user_id = $2 and (t.kind = 'owners' or not (" TEAM_SEEN(
-			    "$3::boolean", "$4") ")) order by t.kind <> 'owners' limit 1",
-		    P_TEXT(organization_id), P_TEXT(row_text(membership, 0, "user_id")),
-		    P_BOOL(viewer_may_all(req->store->viewer, organization_id, CAN_SEE_SECRET_TEAMS)),
-		    P_TEXT(viewer_user(req->store->viewer))) < 0)
+	if (membership_guarded(req->store, organization_id, row_text(membership, 0, "user_id"), &rows, err) < 0)
 		return -1;
 	if (!rows.count)
 		return 0;

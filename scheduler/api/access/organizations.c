@@ -234,38 +234,20 @@ int organizations_create(struct request *req, struct response *res, struct err *
 	return result == 0 ? organization_show(req, res, 201, input.name, err) : -1;
 }
 
-/* One transaction changes the organization and all workspaces that inherit its execution mode. */
-struct updating {
-	struct store *store;
-	struct organization_update update;
-};
-
-static int update_in(void *data, struct err *err)
-{
-	struct updating *u = data;
-
-	if (organization_update(u->store, &u->update, err) < 0)
-		return -1;
-	return workspaces_inherit_mode(u->store, u->update.id, err);
-}
-
 static int update_from(
 	struct request *req, const struct scope *scope, const struct organization_input *input, struct err *err)
 {
-	struct updating u = {req->store,
-		{
-			.id = scope->organization.text,
-			.name = input->name,
-			.email = input->email,
-			.settings = input->settings,
-			.pool_set = true,
-			.pool_id = input->mode.pool,
-		}};
+	const struct organization_update update = {.id = scope->organization.text,
+		.name = input->name,
+		.email = input->email,
+		.settings = input->settings,
+		.pool_set = json_object_get(input->settings, "default-execution-mode") ||
+			body_relation(req, "default-agent-pool"),
+		.pool_id = input->mode.pool};
 
-	if (!json_object_get(input->settings, "default-execution-mode") && !body_relation(req, "default-agent-pool"))
-		u.update.pool_set = false;
-	return u.update.pool_set ? db_transaction(req->store->db, update_in, &u, err)
-				 : organization_update(req->store, &u.update, err);
+	if (organization_update(req->store, &update, err) < 0)
+		return -1;
+	return update.pool_set ? workspaces_inherit_mode(req->store, update.id, err) : 0;
 }
 
 int organizations_update(struct request *req, struct response *res, struct err *err)

@@ -13,16 +13,10 @@
 /* Members may manage the tokens of a team that allows it. */
 static int member_may(const struct request *req, const struct rows *team, bool *ret_may, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-
 	*ret_may = false;
 	if (req->actor.is_service || !row_bool(team, 0, "allow_member_token_management"))
 		return 0;
-	if (db_query(req->store->db, &rows, err, "select 1 from team_members where team_id = $1 and user_id = $2",
-		    P_TEXT(row_text(team, 0, "id")), P_TEXT(req->actor.user.text)) < 0)
-		return -1;
-	*ret_may = rows.count > 0;
-	return 0;
+	return team_has_member(req->store, row_text(team, 0, "id"), req->actor.user.text, ret_may, err);
 }
 
 int team_tokens_may(const struct request *req, const struct rows *team, struct err *err)
@@ -131,9 +125,8 @@ static int hidden_team(struct request *req, struct rows *ret_team, struct err *e
 		return err_set(err, ERR_MALFORMED, "token must be audit-trails, or left out");
 	if (scope_organization(req, &scope, err) < 0)
 		return -1;
-	return db_query(req->store->db, ret_team, err,
-		"select id, user_id from teams where organization_id = $1 and kind = $2",
-		P_TEXT(scope.organization.text), P_TEXT(team_kinds[audit ? TEAM_AUDIT : TEAM_ORGANIZATION]));
+	return team_built_in(
+		req->store, scope.organization.text, audit ? TEAM_AUDIT : TEAM_ORGANIZATION, ret_team, err);
 }
 
 int organization_token_create(struct request *req, struct response *res, struct err *err)

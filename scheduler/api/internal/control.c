@@ -9,7 +9,7 @@
 #include "common/err.h"
 #include "common/ids.h"
 #include "proto/messages.h"
-#include "scheduler/db/db.h"
+#include "scheduler/store/workers/workers.h"
 
 enum { LOOK_MS = 200, HOLD_MS = 25000, MAX_HELD = 8192, ANSWER_LIMIT = 1 << 20 };
 
@@ -134,10 +134,7 @@ static void control_look(struct control *control)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct err err = ERR_INIT;
 
-	db_query(control->db, &rows, &err,
-		"select worker_id, id, attempt, stop from jobs where stop > 0 and state = 'claimed' union all "
-		"select worker_id, job_id, attempt, stop from workspace_holds where stop > 0 and until is not null "
-		"and worker_id is not null");
+	workers_stops(control->db, &rows, &err);
 	held_answer_all(held_take(control, &rows));
 }
 

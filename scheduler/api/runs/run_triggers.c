@@ -4,6 +4,7 @@
 
 #include "scheduler/api/include_resolver.h"
 #include "scheduler/http/scope.h"
+#include "scheduler/store/workspaces/workspaces.h"
 
 static const struct inclusion includes[] = {
 	{"workspace", "run-triggers", "workspace", &kind_workspaces},
@@ -100,11 +101,10 @@ static int source_read(const struct request *req, const struct scope *scope, con
 		return err_at(err, pointer, "Sourceable must be a workspace");
 	if (text_equal(id, scope->workspace.text))
 		return err_at(err, pointer, "Sourceable can't be the workspace itself");
-	if (db_query(req->store->db, &rows, err, "select 1 from workspaces where id = $1 and organization_id = $2",
-		    P_TEXT(id), P_TEXT(scope->organization.text)) < 0)
+	if (workspace_lookup(req->store, id, &rows, err) < 0)
 		return -1;
 	*ret_id = id;
-	if (!rows.count)
+	if (!rows.count || !text_equal(row_text(&rows, 0, "organization_id"), scope->organization.text))
 		return err_set(err, ERR_NOT_FOUND, "sourceable not found");
 	return may_with(req, CAN_READ_RUNS, (struct place){.organization = scope->organization.text, .workspace = id},
 		"sourceable", err);

@@ -6,6 +6,7 @@
 #include "scheduler/api/include_resolver.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/runs/run_views.h"
+#include "scheduler/store/workspaces/workspaces.h"
 
 enum { YEAR_LEAST = 2000, MAX_YEAR = 9999 };
 
@@ -172,7 +173,7 @@ int runs_of_workspace(struct request *req, struct response *res, struct err *err
 	if (runs_page_read(req, &list, err) < 0)
 		return -1;
 	db_gather(req->store->db);
-	result = scope_workspace_ask(req, id, &workspace, err);
+	result = workspace_lookup_ask(req->store, id, &workspace, err);
 	if (result == 0)
 		result = run_views_ask_page(req->store, &list.filter, &list.runs, err);
 	if (db_gathered(req->store->db, result, err) < 0 || scope_workspace_read(req, &workspace, &scope, err) < 0)

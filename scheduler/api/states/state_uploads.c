@@ -7,6 +7,7 @@
 #include "scheduler/auth/signed.h"
 #include "scheduler/http/audit_note.h"
 #include "scheduler/http/scope.h"
+#include "scheduler/store/runs/run_views.h"
 #include "scheduler/store/states/state_rollback.h"
 #include "scheduler/store/states/state_writes.h"
 #include "scheduler/store/states/states.h"
@@ -57,16 +58,15 @@ static int state_show(struct request *req, struct response *res, const char *id,
 }
 
 /* The body may name the run that wrote the state. It must be a run of the same workspace. */
-static int run_check(const struct request *req, const char *workspace_id, const char *run_id, struct err *err)
+static int input_run_check(const struct request *req, const char *workspace_id, const char *run_id, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	bool belongs;
 
 	if (!run_id)
 		return 0;
-	if (db_query(req->store->db, &rows, err, "select 1 from runs where id = $1 and workspace_id = $2",
-		    P_TEXT(run_id), P_TEXT(workspace_id)) < 0)
+	if (run_belongs(req->store, run_id, workspace_id, &belongs, err) < 0)
 		return -1;
-	return rows.count ? 0 : err_at(err, "/data/relationships/run", "Run is not one of this workspace");
+	return belongs ? 0 : err_at(err, "/data/relationships/run", "Run is not one of this workspace");
 }
 
 /* Reads base64 content in the body. *ret_there is false if it was not sent. */
@@ -85,28 +85,10 @@ static int content_read(
 	return err_at(err, pointer, "%s must be base64", text_equal(name, "state") ? "State" : "Json state");
 }
 
-struct inline_state {
-	struct request *req;
-	struct state_write *offer;
-	const struct buf *json; /* NULL: none */
-	struct id id;
-};
-
-static int create_inline(void *data, struct err *err)
-{
-	struct inline_state *s = data;
-
-	if (state_accept(s->req->store, s->offer, err) < 0)
-		return -1;
-	s->id = s->offer->id;
-	return s->json ? state_json_put(s->req->store, s->id.text, buf_str(s->json), s->json->len, err) : 0;
-}
-
 /* Creates the state version with the content in the body, or announces it for a later upload. */
 static int create(struct request *req, struct state_write *offer, struct id *ret_id, struct err *err)
 {
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(BODY_STATE), json = BUF_INIT(BODY_STATE);
-	struct inline_state s = {.req = req, .offer = offer};
 	bool there = false, json_there = false;
 
 	if (content_read(req, "state", &bytes, &there, err) < 0 ||
@@ -116,11 +98,10 @@ static int create(struct request *req, struct state_write *offer, struct id *ret
 		return state_announce(req->store, offer, ret_id, err);
 	offer->bytes = buf_str(&bytes);
 	offer->len = bytes.len;
-	s.json = json_there ? &json : NULL;
-	if (db_transaction(req->store->db, create_inline, &s, err) < 0)
+	if (state_accept(req->store, offer, err) < 0)
 		return -1;
-	*ret_id = s.id;
-	return 0;
+	*ret_id = offer->id;
+	return json_there ? state_json_put(req->store, ret_id->text, buf_str(&json), json.len, err) : 0;
 }
 
 int states_create(struct request *req, struct response *res, struct err *err)
@@ -131,7 +112,7 @@ int states_create(struct request *req, struct response *res, struct err *err)
 	struct id id;
 
 	if (scope_workspace(req, &scope, err) < 0 || input_read(req, &label, &offer.force, err) < 0 ||
-		run_check(req, scope.workspace.text, offer.run_id, err) < 0)
+		input_run_check(req, scope.workspace.text, offer.run_id, err) < 0)
 		return -1;
 	offer.workspace_id = scope.workspace.text;
 	offer.created_by = req->actor.user.text;

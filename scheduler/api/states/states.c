@@ -168,16 +168,12 @@ static int state_of(struct request *req, struct rows *ret_rows, struct err *err)
 /* The current state version of the path's workspace. */
 static int state_of_workspace(struct request *req, struct rows *ret_rows, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct scope scope;
 
 	if (scope_workspace(req, &scope, err) < 0 ||
-		db_query(req->store->db, &rows, err, "select current_state_id from workspaces where id = $1",
-			P_TEXT(scope.workspace.text)) < 0)
+		state_read_current(req->store, scope.workspace.text, ret_rows, err) < 0)
 		return -1;
-	if (!rows.count || row_null(&rows, 0, "current_state_id"))
-		return err_set(err, ERR_NOT_FOUND, "the workspace has no state");
-	return state_read(req->store, row_text(&rows, 0, "current_state_id"), ret_rows, err);
+	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "the workspace has no state");
 }
 
 static int outputs_read(struct store *store, const char *state_id, bool shown, json_t **ret_list, struct err *err)

@@ -12,6 +12,7 @@
 #include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/variables/varsets.h"
+#include "scheduler/store/workspaces/projects.h"
 
 enum { MAX_NAME = 255, MAX_DESCRIPTION = 512, MAX_NEW = 1000 };
 
@@ -254,12 +255,11 @@ static int input_read(const struct request *req, struct varset_input *input, str
 static int project_check(
 	const struct request *req, const char *organization_id, const char *project_id, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	bool belongs;
 
-	if (db_query(req->store->db, &rows, err, "select 1 from projects where id = $1 and organization_id = $2",
-		    P_TEXT(project_id), P_TEXT(organization_id)) < 0)
+	if (project_belongs(req->store, project_id, organization_id, &belongs, err) < 0)
 		return -1;
-	return rows.count ? 0 : err_at(err, "/data/relationships/parent", "Parent must exist in the organization");
+	return belongs ? 0 : err_at(err, "/data/relationships/parent", "Parent must exist in the organization");
 }
 
 /* Reads the parent: the organization, or one of its projects. */

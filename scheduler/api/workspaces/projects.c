@@ -230,7 +230,6 @@ static int input_read(const struct request *req, const struct pool_use *use, con
 
 /* ---- creating and changing ---- */
 
-/* A project and its tag bindings are written in one transaction. */
 struct saving {
 	const struct request *req;
 	const char *organization_id;
@@ -240,9 +239,8 @@ struct saving {
 	struct id id;
 };
 
-static int save_in(void *data, struct err *err)
+static int save(struct saving *s, struct err *err)
 {
-	struct saving *s = data;
 	struct store *store = s->req->store;
 	struct binding_order order = {.kind = TAGGED_PROJECT,
 		.organization_id = s->organization_id,
@@ -269,7 +267,7 @@ static int project_save(struct saving *s, struct err *err)
 	if (list && bindings_parse(list, "/data/relationships/tag-bindings", &bindings, err) < 0)
 		return -1;
 	s->bindings = bindings;
-	return db_transaction(s->req->store->db, save_in, s, err);
+	return save(s, err);
 }
 
 int projects_create(struct request *req, struct response *res, struct err *err)

@@ -5,6 +5,7 @@
 #include "scheduler/api/workspaces/archive.h"
 #include "scheduler/api/workspaces/tags.h"
 #include "scheduler/store/states/states.h"
+#include "scheduler/store/workspaces/configurations.h"
 
 enum { README_LIMIT = 1 << 20 };
 
@@ -92,19 +93,17 @@ static int readme_find(struct store *store, const char *id, struct buf *out, boo
 {
 	_cleanup_(buf_release) struct buf archive = BUF_INIT(BODY_ARCHIVE);
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(freep) char *path = NULL;
 
 	*ret_found = false;
-	if (db_query(store->db, &rows, err,
-		    "select c.blob_id, w.working_directory || '/README.md' as path from workspaces w "
-		    "join configuration_versions c on c.id = w.current_configuration_id "
-		    "where w.id = $1 and c.blob_id is not null",
-		    P_TEXT(id)) < 0)
+	if (configuration_files_current(store, id, &rows, err) < 0)
 		return -1;
 	if (!rows.count)
 		return 0;
 	if (blob_get(store, row_text(&rows, 0, "blob_id"), &archive, err) < 0)
 		return -1;
-	archive_file(archive.data, archive.len, row_text(&rows, 0, "path"), out, ret_found);
+	path = mem_printf("%s/README.md", row_text(&rows, 0, "working_directory"));
+	archive_file(archive.data, archive.len, path, out, ret_found);
 	if (!*ret_found)
 		archive_file(archive.data, archive.len, "README.md", out, ret_found);
 	return 0;

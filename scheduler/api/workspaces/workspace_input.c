@@ -11,6 +11,7 @@
 #include "scheduler/store/workers/pools.h"
 #include "scheduler/store/workers/tool_versions.h"
 #include "scheduler/store/workspaces/projects.h"
+#include "scheduler/store/workspaces/workspaces.h"
 
 enum { MAX_LIST = 100 };
 
@@ -144,11 +145,7 @@ static int mode_inherit(const struct request *req, const char *organization_id, 
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(req->store->db, &rows, err,
-		    "select " INHERITED_MODE " as mode, " INHERITED_POOL " as pool "
-		    "from organizations o join projects p on p.organization_id = o.id where o.id = $1 "
-		    "and case when $2::text is null then p.is_default else p.id = $2 end",
-		    P_TEXT(organization_id), P_TEXT(json_string_at(fields, "project-id"))) < 0)
+	if (project_inherited_mode(req->store, organization_id, json_string_at(fields, "project-id"), &rows, err) < 0)
 		return -1;
 	if (!rows.count)
 		return 0;
@@ -160,17 +157,16 @@ static int mode_inherit(const struct request *req, const char *organization_id, 
 static int project_read_relation(
 	const struct request *req, const char *organization_id, json_t *fields, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	const char *project;
+	bool belongs;
 
 	if (body_to_one(req, "project", "projects", &project, err) < 0)
 		return -1;
 	if (!project)
 		return 0;
-	if (db_query(req->store->db, &rows, err, "select 1 from projects where id = $1 and organization_id = $2",
-		    P_TEXT(project), P_TEXT(organization_id)) < 0)
+	if (project_belongs(req->store, project, organization_id, &belongs, err) < 0)
 		return -1;
-	if (!rows.count)
+	if (!belongs)
 		return err_at(err, "/data/relationships/project", "Project must exist");
 	json_object_set_new(fields, "project-id", json_string(project));
 	return 0;
@@ -212,8 +208,7 @@ static int mode_of_pool(const struct request *req, const struct scope *scope, co
 	if (json_object_get(fields, "execution-mode") || !json_object_get(fields, "agent-pool-id") ||
 		!*scope->workspace.text)
 		return 0;
-	return db_query(req->store->db, ret_rows, err, "select execution_mode as mode from workspaces where id = $1",
-		P_TEXT(scope->workspace.text));
+	return workspace_lookup(req->store, scope->workspace.text, ret_rows, err);
 }
 
 static int mode_check(const struct request *req, const struct scope *scope, json_t *fields, struct err *err)
@@ -229,7 +224,7 @@ static int mode_check(const struct request *req, const struct scope *scope, json
 	pool = json_string_at(fields, "agent-pool-id");
 	if (mode_of_pool(req, scope, fields, &present, err) < 0)
 		return -1;
-	agent = text_equal(present.count ? row_text(&present, 0, "mode") : mode, "agent");
+	agent = text_equal(present.count ? row_text(&present, 0, "execution_mode") : mode, "agent");
 	if (json_object_get(fields, "execution-mode") &&
 		mode_word_check(mode, "/data/attributes/execution-mode", "Execution mode", err) < 0)
 		return -1;

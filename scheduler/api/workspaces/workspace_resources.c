@@ -6,6 +6,7 @@
 #include "scheduler/http/scope.h"
 #include "scheduler/store/states/state_bases.h"
 #include "scheduler/store/states/state_parse.h"
+#include "scheduler/store/states/states.h"
 
 /* The resources of a workspace's current state. They are read from the state for each request. */
 
@@ -60,10 +61,7 @@ int workspace_resources_index(struct request *req, struct response *res, struct 
 	json_t *data;
 
 	if (page_read(req, &page, err) < 0 || scope_workspace(req, &scope, err) < 0 ||
-		db_query(req->store->db, &state, err,
-			"select s.id, s.blob_id, s.created_at from workspaces w join state_versions s on s.id = "
-			"w.current_state_id where w.id = $1",
-			P_TEXT(scope.workspace.text)) < 0 ||
+		state_read_current(req->store, scope.workspace.text, &state, err) < 0 ||
 		instances_read(req->store, &state, &instances, err) < 0)
 		return -1;
 	page.total = (long long)json_array_size(instances);

@@ -12,6 +12,7 @@
 #include "scheduler/http/scope.h"
 #include "scheduler/runs/holds.h"
 #include "scheduler/runs/transition.h"
+#include "scheduler/store/workspaces/projects.h"
 #include "scheduler/store/workspaces/workspaces.h"
 
 static const struct permission_shown permissions[] = {
@@ -326,14 +327,15 @@ int workspaces_index(struct request *req, struct response *res, struct err *err)
 /* A create needs the permission in the project of the body, or else in the default project. */
 static int may_create(const struct request *req, const struct scope *scope, const json_t *fields, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct place place = {.organization = scope->organization.text};
+	struct place place = {
+		.organization = scope->organization.text, .project = json_string_at(fields, "project-id")};
+	struct id fallback;
 
-	if (db_query(req->store->db, &rows, err,
-		    "select coalesce($2, id) as id from projects where organization_id = $1 and is_default",
-		    P_TEXT(place.organization), P_TEXT(json_string_at(fields, "project-id"))) < 0)
-		return -1;
-	place.project = row_text(&rows, 0, "id");
+	if (!place.project) {
+		if (project_default(req->store, place.organization, &fallback, err) < 0)
+			return -1;
+		place.project = fallback.text;
+	}
 	return may(req, place, "project", err);
 }
 
@@ -346,65 +348,53 @@ static int may_move(const struct request *req, const struct scope *scope, const 
 
 	if (!to.project)
 		return 0;
-	if (db_query(req->store->db, &rows, err, "select 1 from workspaces where id = $1 and project_id = $2",
-		    P_TEXT(from.workspace), P_TEXT(to.project)) < 0)
+	if (workspace_lookup(req->store, from.workspace, &rows, err) < 0)
 		return -1;
-	if (rows.count)
+	if (rows.count && text_equal(row_text(&rows, 0, "project_id"), to.project))
 		return 0;
 	if (may_with(req, CAN_MOVE_WORKSPACE, from, "project", err) < 0)
 		return -1;
 	return may_with(req, CAN_MOVE_WORKSPACE, to, "project", err);
 }
 
-/* A workspace and its tags are written in one transaction. */
-struct saving {
-	struct store *store;
-	const struct scope *scope;
-	const struct workspace_input *input;
-	struct id id; /* the scope's, or that of the new workspace */
-};
-
-static int tags_save(const struct saving *s, struct err *err)
+/* The scope has the workspace's id. */
+static int tags_save(
+	struct store *store, const struct scope *scope, const struct workspace_input *input, struct err *err)
 {
-	const struct workspace_input *input = s->input;
-	const char *organization = s->scope->organization.text;
-	struct tag_choice choice = {organization, s->id.text, input->tag_ids, input->tag_names};
+	const char *organization = scope->organization.text, *id = scope->workspace.text;
+	struct tag_choice choice = {organization, id, input->tag_ids, input->tag_names};
 	struct binding_order order = {
-		TAGGED_WORKSPACE, s->id.text, organization, input->bindings, true, "/data/relationships/tag-bindings"};
+		TAGGED_WORKSPACE, id, organization, input->bindings, true, "/data/relationships/tag-bindings"};
 
-	if (input->bindings && bindings_write(s->store, &order, err) < 0)
+	if (input->bindings && bindings_write(store, &order, err) < 0)
 		return -1;
-	return input->tag_names ? tags_add(s->store, &choice, err) : 0;
+	return input->tag_names ? tags_add(store, &choice, err) : 0;
 }
 
-static int create_in(void *data, struct err *err)
+/* Sets the scope's workspace. */
+static int create_from(struct store *store, struct scope *scope, const struct workspace_input *input, struct err *err)
 {
-	struct saving *s = data;
-
-	if (workspace_create(s->store, s->scope->organization.text, s->input->fields, s->input->settings, &s->id, err) <
+	if (workspace_create(store, scope->organization.text, input->fields, input->settings, &scope->workspace, err) <
 		0)
 		return -1;
-	return tags_save(s, err);
+	return tags_save(store, scope, input, err);
 }
 
-static int update_in(void *data, struct err *err)
+static int update_from(
+	struct store *store, const struct scope *scope, const struct workspace_input *input, struct err *err)
 {
-	struct saving *s = data;
-	const struct workspace_input *input = s->input;
-
-	s->id = s->scope->workspace;
-	if (workspace_update(s->store, s->id.text, input->fields, input->settings, err) < 0 || tags_save(s, err) < 0)
+	if (workspace_update(store, scope->workspace.text, input->fields, input->settings, err) < 0 ||
+		tags_save(store, scope, input, err) < 0)
 		return -1;
 	if (!json_object_get(input->fields, "project-id") && !json_object_get(input->settings, "setting-overwrites"))
 		return 0;
-	return workspaces_inherit_mode(s->store, s->scope->organization.text, err);
+	return workspaces_inherit_mode(store, scope->organization.text, err);
 }
 
 int workspaces_create(struct request *req, struct response *res, struct err *err)
 {
 	struct workspace_input input;
 	struct scope scope;
-	struct saving saving = {req->store, &scope, &input, {""}};
 	int result;
 
 	if (scope_organization(req, &scope, err) < 0)
@@ -413,16 +403,15 @@ int workspaces_create(struct request *req, struct response *res, struct err *err
 	if (result == 0)
 		result = may_create(req, &scope, input.fields, err);
 	if (result == 0)
-		result = db_transaction(req->store->db, create_in, &saving, err);
+		result = create_from(req->store, &scope, &input, err);
 	workspace_input_release(&input);
-	return result == 0 ? workspace_show(req, res, 201, saving.id.text, err) : -1;
+	return result == 0 ? workspace_show(req, res, 201, scope.workspace.text, err) : -1;
 }
 
 int workspaces_update(struct request *req, struct response *res, struct err *err)
 {
 	struct workspace_input input;
 	struct scope scope;
-	struct saving saving = {req->store, &scope, &input, {""}};
 	int result;
 
 	if (scope_workspace(req, &scope, err) < 0)
@@ -431,7 +420,7 @@ int workspaces_update(struct request *req, struct response *res, struct err *err
 	if (result == 0)
 		result = may_move(req, &scope, input.fields, err);
 	if (result == 0)
-		result = db_transaction(req->store->db, update_in, &saving, err);
+		result = update_from(req->store, &scope, &input, err);
 	workspace_input_release(&input);
 	return result == 0 ? workspace_show(req, res, 200, scope.workspace.text, err) : -1;
 }

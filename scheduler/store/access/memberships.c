@@ -49,6 +49,18 @@ int membership_read(struct store *store, const char *id, struct rows *ret_rows, 
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "organization membership not found");
 }
 
+int membership_guarded(
+	struct store *store, const char *organization_id, const char *user_id, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"select t.kind = 'owners' as owners from teams t join team_members m on m.team_id = t.id "
+		"where t.organization_id = $1 and m.user_id = $2 and (t.kind = 'owners' or not (" TEAM_SEEN(
+			"$3::boolean", "$4") ")) order by t.kind <> 'owners' limit 1",
+		P_TEXT(organization_id), P_TEXT(user_id),
+		P_BOOL(viewer_may_all(store->viewer, organization_id, CAN_SEE_SECRET_TEAMS)),
+		P_TEXT(viewer_user(store->viewer)));
+}
+
 /* ---- inviting ---- */
 
 struct inviting {

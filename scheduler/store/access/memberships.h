@@ -33,6 +33,10 @@ struct invitation {
 /* Creates an invitation and queues its mail. ERR_INVALID if the address belongs to a member or is invited already, and
  * for a team of another organization. */
 int membership_create(struct store *store, const struct invitation *invitation, struct id *ret_id, struct err *err);
+/* Whether removing the member needs more than the management of memberships. One row if the member is an owner (column
+ * `owners`), or is in a team that the viewer may not see. */
+int membership_guarded(
+	struct store *store, const char *organization_id, const char *user_id, struct rows *ret_rows, struct err *err);
 /* ERR_INVALID if it removes the last owner. */
 int membership_delete(struct store *store, const char *id, struct err *err);
 

@@ -57,6 +57,38 @@ int teams_list(struct store *store, const struct team_list *list, struct rows *r
 		P_BOOL(viewer_may_all(store->viewer, list->organization_id, CAN_SEE_SECRET_TEAMS)));
 }
 
+int team_built_in(
+	struct store *store, const char *organization_id, enum team_kind kind, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"select id, user_id from teams where organization_id = $1 and kind = $2", P_TEXT(organization_id),
+		P_TEXT(team_kinds[kind]));
+}
+
+int teams_include_owners(struct store *store, const json_t *team_ids, bool *ret_owners, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	db_array_add_texts(&ids, team_ids);
+	if (db_query(store->db, &rows, err, "select 1 from teams where id = any($1::text[]) and kind = 'owners'",
+		    P_ARRAY(&ids)) < 0)
+		return -1;
+	*ret_owners = rows.count > 0;
+	return 0;
+}
+
+int team_has_member(struct store *store, const char *team_id, const char *user_id, bool *ret_member, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err, "select 1 from team_members where team_id = $1 and user_id = $2",
+		    P_TEXT(team_id), P_TEXT(user_id)) < 0)
+		return -1;
+	*ret_member = rows.count > 0;
+	return 0;
+}
+
 /* ---- creating ---- */
 
 int team_create(

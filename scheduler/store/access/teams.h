@@ -36,6 +36,13 @@ int teams_read_all(struct store *store, struct db_array *ids, struct rows *ret_r
 /* Sorted by name, the owners first, with `total`; a row with a null id if the page is empty. */
 int teams_list(struct store *store, const struct team_list *list, struct rows *ret_rows, struct err *err);
 
+/* The organization's built-in team of that kind: columns id and user_id. */
+int team_built_in(
+	struct store *store, const char *organization_id, enum team_kind kind, struct rows *ret_rows, struct err *err);
+/* Whether one of the teams, a JSON array of ids, is the owners team. */
+int teams_include_owners(struct store *store, const json_t *team_ids, bool *ret_owners, struct err *err);
+int team_has_member(struct store *store, const char *team_id, const char *user_id, bool *ret_member, struct err *err);
+
 /* Uses the caller's transaction, or its own. ERR_INVALID "Name has already been taken". */
 int team_create(
 	struct store *store, const char *organization_id, const struct team *team, struct id *ret_id, struct err *err);

@@ -60,6 +60,17 @@ int run_views_ask(struct store *store, struct db_array *ids, struct rows *ret_ro
 		P_ARRAY(ids), P_TEXT(viewer_user(store->viewer)));
 }
 
+int run_belongs(struct store *store, const char *run_id, const char *workspace_id, bool *ret_belongs, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err, "select 1 from runs where id = $1 and workspace_id = $2", P_TEXT(run_id),
+		    P_TEXT(workspace_id)) < 0)
+		return -1;
+	*ret_belongs = rows.count > 0;
+	return 0;
+}
+
 struct run run_of_view(const struct rows *rows, int row)
 {
 	int status = run_status_parse(row_text(rows, row, "status"));

@@ -11,6 +11,8 @@
 int run_view(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
 /* The same for many ids; unknown ids are skipped. The rows are available later (db_ask). */
 int run_views_ask(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
+/* Whether the workspace has such a run. */
+int run_belongs(struct store *store, const char *run_id, const char *workspace_id, bool *ret_belongs, struct err *err);
 /* The lifecycle's form of such a row, for checks of which events the run accepts. */
 struct run run_of_view(const struct rows *rows, int row);
 

@@ -67,6 +67,14 @@ int state_read(struct store *store, const char *id, struct rows *ret_rows, struc
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "state version not found");
 }
 
+int state_read_current(struct store *store, const char *workspace_id, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"select " COLUMNS
+		"from workspaces w join state_versions s on s.id = w.current_state_id where w.id = $1",
+		P_TEXT(workspace_id));
+}
+
 int states_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
 	return db_ask(store->db, ret_rows, err,

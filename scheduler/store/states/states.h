@@ -16,6 +16,8 @@ int state_json_put(struct store *store, const char *id, const void *bytes, size_
 int state_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 /* The same for many ids; unknown ids are skipped. The rows are available later (db_ask). */
 int states_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
+/* The same columns of the workspace's current state. No row if it has none. */
+int state_read_current(struct store *store, const char *workspace_id, struct rows *ret_rows, struct err *err);
 
 /* The `id` of the last state of an errored run that arrived after its apply had ended, or is kept_beside.
  * ERR_NOT_FOUND. */

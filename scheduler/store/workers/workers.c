@@ -172,3 +172,11 @@ int workers_capabilities(
 	*ret_others = others;
 	return 0;
 }
+
+int workers_stops(struct db *db, struct rows *ret_rows, struct err *err)
+{
+	return db_query(db, ret_rows, err,
+		"select worker_id, id, attempt, stop from jobs where stop > 0 and state = 'claimed' union all "
+		"select worker_id, job_id, attempt, stop from workspace_holds where stop > 0 and until is not null "
+		"and worker_id is not null");
+}

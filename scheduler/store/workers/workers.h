@@ -43,6 +43,8 @@ int worker_beat(struct store *store, const struct worker_beat *beat, json_t **re
  * versions. */
 int workers_capabilities(
 	struct store *store, const char *pool_id, const char *worker_id, json_t **ret_others, struct err *err);
+/* The attempts that their workers must stop: columns worker_id, id (the job's), attempt, stop. */
+int workers_stops(struct db *db, struct rows *ret_rows, struct err *err);
 /* Marks the worker as gone: it has drained, or was forced to stop at once (failed). */
 int worker_leave(struct store *store, const char *worker_id, bool failed, struct err *err);
 

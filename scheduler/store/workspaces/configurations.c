@@ -76,6 +76,14 @@ int configurations_read_all(struct store *store, struct db_array *ids, struct ro
 		"select " COLUMNS "from configuration_versions c where c.id = any($1::text[])", P_ARRAY(ids));
 }
 
+int configuration_files_current(struct store *store, const char *workspace_id, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"select c.blob_id, w.working_directory from workspaces w join configuration_versions c "
+		"on c.id = w.current_configuration_id where w.id = $1 and c.blob_id is not null",
+		P_TEXT(workspace_id));
+}
+
 int configurations_list(struct store *store, const char *workspace_id, long long limit, long long offset,
 	struct rows *ret_rows, struct err *err)
 {

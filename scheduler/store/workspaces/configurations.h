@@ -25,6 +25,8 @@ int configuration_read(struct store *store, const char *id, struct rows *ret_row
 int configurations_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 /* The configuration version of a run. ERR_NOT_FOUND. */
 int configuration_of_run(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
+/* The files of the workspace's current version: columns blob_id and working_directory. No row if there are none. */
+int configuration_files_current(struct store *store, const char *workspace_id, struct rows *ret_rows, struct err *err);
 /* The newest first, and `total`; a row with a null id if the page is empty. */
 int configurations_list(struct store *store, const char *workspace_id, long long limit, long long offset,
 	struct rows *ret_rows, struct err *err);

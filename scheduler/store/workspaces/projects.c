@@ -54,6 +54,41 @@ int projects_read_all(struct store *store, struct db_array *ids, struct rows *re
 		P_ARRAY(ids), P_TEXT(viewer_user(store->viewer)));
 }
 
+int project_belongs(
+	struct store *store, const char *id, const char *organization_id, bool *ret_belongs, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err, "select 1 from projects where id = $1 and organization_id = $2", P_TEXT(id),
+		    P_TEXT(organization_id)) < 0)
+		return -1;
+	*ret_belongs = rows.count > 0;
+	return 0;
+}
+
+int project_default(struct store *store, const char *organization_id, struct id *ret_id, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err, "select id from projects where organization_id = $1 and is_default",
+		    P_TEXT(organization_id)) < 0)
+		return -1;
+	if (!rows.count)
+		return err_set(err, ERR_NOT_FOUND, "organization not found");
+	text_copy(ret_id->text, sizeof(ret_id->text), row_text(&rows, 0, "id"));
+	return 0;
+}
+
+int project_inherited_mode(
+	struct store *store, const char *organization_id, const char *id, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"select " INHERITED_MODE " as mode, " INHERITED_POOL " as pool "
+		"from organizations o join projects p on p.organization_id = o.id where o.id = $1 "
+		"and case when $2::text is null then p.is_default else p.id = $2 end",
+		P_TEXT(organization_id), P_TEXT(id));
+}
+
 int project_create(struct store *store, const char *organization_id, const struct project *project, struct id *ret_id,
 	struct err *err)
 {

@@ -37,6 +37,15 @@ int projects_list(struct store *store, const struct project_list *list, struct r
 int project_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 /* Reads the projects with these ids. The rows are available later (db_ask). */
 int projects_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
+/* Whether the organization has such a project. */
+int project_belongs(
+	struct store *store, const char *id, const char *organization_id, bool *ret_belongs, struct err *err);
+/* The organization's default project. */
+int project_default(struct store *store, const char *organization_id, struct id *ret_id, struct err *err);
+/* The columns `mode` and `pool`: what the project's workspaces inherit. `id` may be NULL: the default project. No row
+ * if the organization has no such project. */
+int project_inherited_mode(
+	struct store *store, const char *organization_id, const char *id, struct rows *ret_rows, struct err *err);
 /* ERR_INVALID "Name has already been taken". */
 int project_create(struct store *store, const char *organization_id, const struct project *project, struct id *ret_id,
 	struct err *err);

@@ -72,6 +72,30 @@ int workspaces_read_all(struct store *store, struct db_array *ids, struct rows *
 		P_ARRAY(ids), P_TEXT(viewer_user(store->viewer)));
 }
 
+#define LOOKUP                                                                                                         \
+	"select w.id, w.name, w.organization_id, o.name as organization_name, w.project_id, w.execution_mode, "        \
+	"w.current_state_id from workspaces w join organizations o on o.id = w.organization_id "
+
+static const char lookup_sql[] = LOOKUP "where w.id = $1";
+
+int workspace_lookup(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err, lookup_sql, P_TEXT(id));
+}
+
+int workspace_lookup_ask(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
+{
+	return db_ask(store->db, ret_rows, err, lookup_sql, P_TEXT(id));
+}
+
+int workspace_lookup_named(
+	struct store *store, const char *organization, const char *name, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		LOOKUP "where lower(o.name) = lower($1) and lower(w.name) = lower($2)", P_TEXT(organization),
+		P_TEXT(name));
+}
+
 /* Converts a pattern with asterisks to one of `like`, and escapes the special characters of `like`. */
 #define WILDCARD(text)                                                                                                 \
 	"replace(replace(replace(replace(lower(" text "), '\\', '\\\\'), '%', '\\%'), '_', '\\_'), '*', '%')"

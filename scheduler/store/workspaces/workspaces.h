@@ -34,6 +34,14 @@ int workspace_read_named(
 /* The same for many ids, sorted by name; unknown ids are skipped. The rows are available later (db_ask). */
 int workspaces_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 
+/* A quick read for checks: columns id, name, organization_id, organization_name, project_id, execution_mode,
+ * current_state_id. No row if there is no such workspace. */
+int workspace_lookup(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
+/* The same; the row is available later (db_ask). */
+int workspace_lookup_ask(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
+int workspace_lookup_named(
+	struct store *store, const char *organization, const char *name, struct rows *ret_rows, struct err *err);
+
 struct workspace_list {
 	const char *organization_id;
 	const char *project_ids;  /* separated by commas, or NULL */
