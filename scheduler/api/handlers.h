@@ -6,7 +6,7 @@
 
 #include "scheduler/http/routes.h"
 
-#define SITE(method, path, handler, permission, kind, limit)                                                           \
+#define SITE(method, path, handler, permission, format, limit, executor)                                               \
 	int handler(struct request *req, struct response *res, struct err *err);
 #define API      SITE
 #define SIGNED   SITE

@@ -3,14 +3,16 @@
 #include "scheduler/auth/signed.h"
 
 const struct route routes[] = {
-#define SITE(method, path, handler, permission, kind, limit) {#method, path, handler, permission, kind, limit},
-#define API(method, path, handler, permission, kind, limit)  {#method, "/api/v2" path, handler, permission, kind, limit},
-#define SIGNED(method, path, handler, permission, kind, limit)                                                         \
-	{#method, SIGNED_PREFIX "/:signature" path, handler, permission, kind, limit},
-#define WORKER(method, path, handler, permission, kind, limit)                                                         \
-	{#method, "/api/worker/v1" path, handler, permission, kind, limit},
-#define NOTIFIER(method, path, handler, permission, kind, limit)                                                       \
-	{#method, "/api/notifier/v1" path, handler, permission, kind, limit},
+#define SITE(method, path, handler, permission, format, limit, executor)                                               \
+	{#method, path, handler, permission, format, limit, executor},
+#define API(method, path, handler, permission, format, limit, executor)                                                \
+	{#method, "/api/v2" path, handler, permission, format, limit, executor},
+#define SIGNED(method, path, handler, permission, format, limit, executor)                                             \
+	{#method, SIGNED_PREFIX "/:signature" path, handler, permission, format, limit, executor},
+#define WORKER(method, path, handler, permission, format, limit, executor)                                             \
+	{#method, "/api/worker/v1" path, handler, permission, format, limit, executor},
+#define NOTIFIER(method, path, handler, permission, format, limit, executor)                                           \
+	{#method, "/api/notifier/v1" path, handler, permission, format, limit, executor},
 #include "scheduler/api/routes.def"
 };
 

@@ -309,10 +309,10 @@ int audit_note_serve(struct request *req, struct response *res, struct err *err)
 	struct db *db = req->store->db;
 	int result;
 
-	if (!route_changes(req->route) || req->route->kind == JSON_BATCHED)
+	if (!route_changes(req->route) || route_is_batched(req->route))
 		return handler_run(req, res, err);
 	db_before_commit(db, serving_write, &serving);
-	if (req->route->kind == JSON_BLOCKING || req->route->permission == CAN_WITH_SIGNATURE)
+	if (route_blocks(req->route) || req->route->permission == CAN_WITH_SIGNATURE)
 		result = handler_run(req, res, err);
 	else
 		result = db_transaction(db, serve_once, &serving, err);

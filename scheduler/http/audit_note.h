@@ -10,10 +10,10 @@
  *
  * Such a handler runs in one transaction, which includes the audit event. After a deadlock the handler runs again from
  * the start. There are three exceptions:
- *  - Handlers that block on remote servers (JSON_BLOCKING) make their own transactions. The first one that commits
+ *  - Handlers that may block (route_blocks) make their own transactions. The first one that commits
  *    includes the event.
  *  - Signed uploads do the same, because they keep a record of refused content.
- *  - The event of a JSON_BATCHED request is written in the transaction of its batch.
+ *  - The event of a batched request is written in the transaction of its batch.
  */
 
 #include "scheduler/store/access/audit.h"

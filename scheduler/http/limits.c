@@ -57,11 +57,11 @@ static struct bucket_level level_take(struct request *req)
 	struct bucket_level level;
 	char key[HTTP_ADDRESS_SIZE];
 
-	if (proof && bucket_take_known(req->buckets, LIMIT_TOKENS, proof, seconds_now(), &level))
+	if (proof && bucket_take_known(req->services->buckets, LIMIT_TOKENS, proof, seconds_now(), &level))
 		return level;
 	http_address_key(req->audit->address, key);
 	req->counted_by_address = true;
-	return bucket_take(req->buckets, LIMIT_ADDRESSES, key, seconds_now());
+	return bucket_take(req->services->buckets, LIMIT_ADDRESSES, key, seconds_now());
 }
 
 int limits_take(struct request *req, struct response *res, long long per_second, struct err *err)
@@ -70,7 +70,7 @@ int limits_take(struct request *req, struct response *res, long long per_second,
 
 	if (!per_second || !route_counts(req->route))
 		return 0;
-	buckets_set_requests(req->buckets, per_second);
+	buckets_set_requests(req->services->buckets, per_second);
 	level = level_take(req);
 	tell(res, per_second, &level);
 	if (level.taken)
@@ -87,8 +87,8 @@ void limits_note_authenticated(struct request *req)
 	if (!proof || !req->counted_by_address || req->actor.kind == ACTOR_NONE)
 		return;
 	http_address_key(req->audit->address, key);
-	bucket_take(req->buckets, LIMIT_TOKENS, proof, seconds_now());
-	bucket_return(req->buckets, LIMIT_ADDRESSES, key, seconds_now());
+	bucket_take(req->services->buckets, LIMIT_TOKENS, proof, seconds_now());
+	bucket_return(req->services->buckets, LIMIT_ADDRESSES, key, seconds_now());
 	req->counted_by_address = false;
 }
 
@@ -97,5 +97,5 @@ bool limits_note_refusal(const struct request *req)
 	char key[HTTP_ADDRESS_SIZE];
 
 	http_address_key(req->audit->address, key);
-	return bucket_take(req->buckets, LIMIT_REFUSALS, key, seconds_now()).taken;
+	return bucket_take(req->services->buckets, LIMIT_REFUSALS, key, seconds_now()).taken;
 }

@@ -13,14 +13,18 @@
 #include "scheduler/http/routes.h"
 #include "scheduler/store/store.h"
 
+struct audit_note;
+struct batch_item;
 struct buckets;
 struct callback_relay;
 struct control;
-struct creation;
-struct report;
-struct audit_note;
-struct upload;
-struct upload_list;
+
+/* The parts of the server that all its requests share. */
+struct services {
+	struct buckets *buckets;      /* rate limits (auth/buckets.h) */
+	struct control *control;      /* holds workers' requests (api/internal/control.h) */
+	struct callback_relay *relay; /* holds callbacks until a notifier answers (api/tasks/callback_relay.h) */
+};
 
 struct request {
 	const struct http_request *http;
@@ -28,17 +32,12 @@ struct request {
 	const struct route *route;
 	struct route_match match;
 	struct actor actor;
-	const char *bearer;           /* the token as sent, or NULL */
-	json_t *body;                 /* of a JSON route; NULL if none was sent. Owned by the server */
-	struct audit_note *audit;     /* the request's audit trail (http/audit_note.h) */
-	struct buckets *buckets;      /* rate limits (auth/buckets.h) */
-	bool counted_by_address;      /* counted against its address, not its token */
-	struct control *control;      /* holds workers' requests (api/internal/control.h) */
-	struct callback_relay *relay; /* holds callbacks until a notifier answers (api/tasks/callback_relay.h) */
-	struct report *report;        /* filled by a REPORTED route's handler (runs/reports.h) */
-	struct creation *creation;    /* filled by a JSON_BATCHED route's handler (api/runs/creations.h) */
-	/* The handler of an UPLOADED or UPLOADED_JSON route adds its uploads here (store/runs/uploads.h). */
-	struct upload_list *uploads;
+	const char *bearer;       /* the token as sent, or NULL */
+	json_t *body;             /* of a JSON route; NULL if none was sent. Owned by the server */
+	struct audit_note *audit; /* the request's audit trail (http/audit_note.h) */
+	bool counted_by_address;  /* counted against its address, not its token */
+	const struct services *services;
+	struct batch_item *item; /* filled by the handler of a batched route (http/batch.h); NULL for other routes */
 };
 
 struct response {

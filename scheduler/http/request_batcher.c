@@ -2,7 +2,6 @@
 #include "scheduler/http/request_batcher.h"
 
 #include <pthread.h>
-#include <stdint.h>
 
 #include "common/err.h"
 
@@ -14,47 +13,37 @@ struct request_batcher {
 	int thread_count;
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
-	struct batched_request items[MAX_WAITING];
+	struct batched_request requests[MAX_WAITING];
 	size_t first, count;
 	bool stopping;
 };
 
-struct batch {
-	struct batched_request items[BATCHED_REQUESTS_MAX];
-	struct http_answer answers[BATCHED_REQUESTS_MAX];
-	size_t count;
-};
-
-/* Takes up to a batch of the queued items. Blocks while the queue is empty. The batch is empty after the stop. */
-static void batch_take(struct request_batcher *batcher, struct batch *batch)
+/* Takes the requests of the next batch out of the queue. Blocks while the queue is empty. Returns 0 after the stop. */
+static size_t requests_take(struct request_batcher *batcher, struct batched_request *requests)
 {
-	size_t bytes = 0;
+	size_t bytes = 0, count;
 
 	pthread_mutex_lock(&batcher->mutex);
 	while (!batcher->count && !batcher->stopping)
 		pthread_cond_wait(&batcher->changed, &batcher->mutex);
-	for (batch->count = 0; batcher->count && batch->count < batcher->spec.most && bytes < MAX_BYTES;
-		batch->count++) {
-		batch->items[batch->count] = batcher->items[batcher->first];
-		batch->answers[batch->count] = (struct http_answer){.status = 200, .body = BUF_INIT(SIZE_MAX / 2)};
-		bytes += batch->items[batch->count].http->body.len;
+	for (count = 0; batcher->count && count < batcher->spec.most && bytes < MAX_BYTES; count++) {
+		requests[count] = batcher->requests[batcher->first];
+		bytes += requests[count].http->body.len;
 		batcher->first = (batcher->first + 1) % MAX_WAITING;
 		batcher->count--;
 	}
 	pthread_mutex_unlock(&batcher->mutex);
+	return count;
 }
 
 static void *thread_run(void *data)
 {
 	struct request_batcher *batcher = data;
-	_cleanup_(freep) struct batch *batch = mem_new(1, sizeof(*batch));
+	struct batched_request requests[BATCHED_REQUESTS_MAX];
+	size_t count;
 
-	for (batch_take(batcher, batch); batch->count; batch_take(batcher, batch)) {
-		batcher->spec.answer(batcher->spec.data, batch->items, batch->answers, batch->count);
-		for (size_t i = 0; i < batch->count; i++)
-			if (batch->items[i].pending)
-				http_answer_now(batch->items[i].pending, &batch->answers[i]);
-	}
+	while ((count = requests_take(batcher, requests)))
+		batcher->spec.answer(batcher->spec.data, requests, count);
 	return NULL;
 }
 
@@ -79,37 +68,35 @@ static bool room_for(const struct request_batcher *batcher)
 	return batcher->count < MAX_WAITING && !batcher->stopping;
 }
 
-static void item_put(struct request_batcher *batcher, struct batched_request item)
+static void request_put(struct request_batcher *batcher, struct batched_request request)
 {
-	batcher->items[(batcher->first + batcher->count++) % MAX_WAITING] = item;
+	batcher->requests[(batcher->first + batcher->count++) % MAX_WAITING] = request;
 	pthread_cond_signal(&batcher->changed);
 }
 
-bool request_batcher_take(struct request_batcher *batcher, struct batched_request item)
+bool request_batcher_take(struct request_batcher *batcher, const struct http_request *http, struct exchange *exchange)
 {
 	bool room;
 
-	if (item.http->body.len > LARGE)
+	if (http->body.len > LARGE)
 		return false;
 	pthread_mutex_lock(&batcher->mutex);
 	room = room_for(batcher);
-	if (room) {
-		item.pending = http_later(item.http);
-		item_put(batcher, item);
-	}
+	if (room)
+		request_put(batcher, (struct batched_request){http, exchange, http_later(http)});
 	pthread_mutex_unlock(&batcher->mutex);
 	return room;
 }
 
-bool request_batcher_pass(struct request_batcher *batcher, struct batched_request *item)
+bool request_batcher_move(struct request_batcher *batcher, struct batched_request *request)
 {
 	bool room;
 
 	pthread_mutex_lock(&batcher->mutex);
-	room = item->pending && room_for(batcher);
+	room = room_for(batcher);
 	if (room) {
-		item_put(batcher, *item);
-		item->pending = NULL;
+		request_put(batcher, *request);
+		request->pending = NULL;
 	}
 	pthread_mutex_unlock(&batcher->mutex);
 	return room;

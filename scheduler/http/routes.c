@@ -75,3 +75,13 @@ const struct route *route_find(
 	}
 	return NULL;
 }
+
+bool route_is_batched(const struct route *route)
+{
+	return route->executor == BATCH_RUNS || route->executor == BATCH_UPLOADS || route->executor == BATCH_RESULTS;
+}
+
+bool route_blocks(const struct route *route)
+{
+	return route->executor == BLOCKING_CALL || route->executor == BLOCKING_PASSWORD;
+}

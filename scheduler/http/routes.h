@@ -17,20 +17,24 @@ struct response;
 /* Returns 0 with the response filled, or -1 with *err filled. */
 typedef int (*handler_fn)(struct request *req, struct response *res, struct err *err);
 
-enum body_kind {
-	NO_BODY,       /* a body that is sent is ignored */
-	JSON,          /* parsed for the handler; an empty body gives NULL */
-	JSON_BLOCKING, /* JSON; the handler may block on a remote server, so it runs in a thread of http/blocking_pool.h
-			*/
-	JSON_BATCHED, /* JSON; the results of several requests are committed in one transaction (http/request_batcher.h)
-		       */
-	RAW,          /* the bytes as they were sent */
-	UPLOADED,     /* RAW; the results of several requests are stored in one transaction (http/request_batcher.h) */
-	UPLOADED_JSON, /* UPLOADED, and parsed as JSON: a large one is handled alone, because parsing would delay the
-			  others */
-	REPORTED,      /* RAW; the results of several requests are stored in one transaction */
-	FORM,          /* sent by a browser; the fields become an object of texts */
-	FORM_BLOCKING, /* FORM; the handler is slow, so it runs in a thread of http/blocking_pool.h */
+enum body_format {
+	NO_BODY, /* a body that is sent is ignored */
+	JSON,    /* parsed for the handler; an empty body gives NULL */
+	RAW,     /* the bytes as they were sent */
+	FORM,    /* sent by a browser; the fields become an object of texts */
+};
+
+/* Where a request is handled, and who commits its changes. */
+enum executor {
+	INLINE,            /* a thread of the HTTP server */
+	BLOCKING_CALL,     /* a thread of http/blocking_pool.h: the handler blocks on a remote server */
+	BLOCKING_PASSWORD, /* a thread of another such pool: the handler verifies a password, which is slow by design */
+	/* A thread of the HTTP server runs the handler. The changes of several requests are committed in one
+	 * transaction (http/batch.h). */
+	BATCH_RUNS,
+	BATCH_UPLOADS,
+	BATCH_RESULTS,
+	EXECUTOR_COUNT
 };
 
 enum {
@@ -49,9 +53,15 @@ struct route {
 	const char *pattern;
 	handler_fn handler;
 	enum permission permission;
-	enum body_kind kind;
+	enum body_format format;
 	size_t limit; /* of a body, in bytes */
+	enum executor executor;
 };
+
+/* True if the handler prepares an item of a batch and does not answer. */
+bool route_is_batched(const struct route *route);
+/* True if the handler may block, so it makes its own transactions. */
+bool route_blocks(const struct route *route);
 
 extern const struct route routes[];
 extern const size_t routes_count;

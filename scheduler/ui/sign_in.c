@@ -81,11 +81,13 @@ static struct attempt attempt_of(const struct request *req, const char *username
 /* Whether the limits allow the attempt. */
 static int attempt_begin(const struct request *req, struct attempt *attempt, bool *ret_allowed, struct err *err)
 {
-	*ret_allowed = bucket_take(req->buckets, LIMIT_SIGN_IN_ADDRESS, attempt->address, attempt->now).taken &&
-		bucket_take(req->buckets, LIMIT_SIGN_IN_PAIR, attempt->pair, attempt->now).taken;
+	*ret_allowed =
+		bucket_take(req->services->buckets, LIMIT_SIGN_IN_ADDRESS, attempt->address, attempt->now).taken &&
+		bucket_take(req->services->buckets, LIMIT_SIGN_IN_PAIR, attempt->pair, attempt->now).taken;
 	if (!*ret_allowed)
 		return 0;
-	attempt->name_taken = bucket_take(req->buckets, LIMIT_SIGN_IN_NAME, attempt->name, attempt->now).taken;
+	attempt->name_taken =
+		bucket_take(req->services->buckets, LIMIT_SIGN_IN_NAME, attempt->name, attempt->now).taken;
 	if (attempt->name_taken)
 		return 0;
 	return session_from(req->store, attempt->name, req->audit->address, ret_allowed, err);
@@ -94,10 +96,10 @@ static int attempt_begin(const struct request *req, struct attempt *attempt, boo
 /* A correct password does not count as an attempt. */
 static void attempt_succeeded(const struct request *req, const struct attempt *attempt)
 {
-	bucket_return(req->buckets, LIMIT_SIGN_IN_ADDRESS, attempt->address, attempt->now);
-	bucket_return(req->buckets, LIMIT_SIGN_IN_PAIR, attempt->pair, attempt->now);
+	bucket_return(req->services->buckets, LIMIT_SIGN_IN_ADDRESS, attempt->address, attempt->now);
+	bucket_return(req->services->buckets, LIMIT_SIGN_IN_PAIR, attempt->pair, attempt->now);
 	if (attempt->name_taken)
-		bucket_return(req->buckets, LIMIT_SIGN_IN_NAME, attempt->name, attempt->now);
+		bucket_return(req->services->buckets, LIMIT_SIGN_IN_NAME, attempt->name, attempt->now);
 }
 
 static int sign_in(struct request *req, struct response *res, const struct id *user, struct err *err)

@@ -8,7 +8,7 @@
 
 #include "proto/upload_batch.h"
 #include "scheduler/api/api.h"
-#include "scheduler/store/runs/uploads.h"
+#include "scheduler/api/internal/uploads.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
@@ -39,23 +39,25 @@ static void written_again(const char *text, size_t len)
 
 static void handled(char *text, size_t len)
 {
-	_cleanup_(upload_list_release) struct upload_list uploads = {.items = NULL};
+	struct uploads_item uploads = {.list = {.items = NULL}};
+	const struct upload_list *list = &uploads.list;
 	struct http_request http = {.body = {.data = text, .len = len}};
 	struct http_answer answer = {.status = 0};
 	struct response res = {.http = &answer};
-	struct request req = {.http = &http, .uploads = &uploads, .bearer = "job.token"};
+	struct request req = {.http = &http, .item = &uploads.item, .bearer = "job.token"};
 	struct err err = ERR_INIT;
 	const char *at = text;
 
 	route_find(routes, routes_count, "POST", "/api/worker/v1/jobs/job-1/batch", &req.match);
 	if (jobs_upload_batch(&req, &res, &err) < 0)
-		must(err.kind != ERR_NONE && !uploads.count);
+		must(err.kind != ERR_NONE && err.message[0]);
 	else
-		must(uploads.count);
-	for (size_t i = 0; i < uploads.count; at = (const char *)uploads.items[i].bytes + uploads.items[i].len, i++)
-		must((const char *)uploads.items[i].bytes >= at && text_equal(uploads.items[i].job, "job-1"));
+		must(list->count);
+	for (size_t i = 0; i < list->count; at = (const char *)list->items[i].bytes + list->items[i].len, i++)
+		must((const char *)list->items[i].bytes >= at && text_equal(list->items[i].job, "job-1"));
 	must(at <= text + len);
 	json_decref(req.body);
+	upload_list_release(&uploads.list);
 }
 
 static void answered(const char *text, size_t len)

@@ -199,7 +199,7 @@ def body_of(route, victim):
         return {"notifier": "forged", "callback-url": "http://127.0.0.1:9", "most": 200, "ids": [], "requests": [{"id": victim.ids["result"], "attempt": 1}],
                 "deliveries": [{"id": victim.ids["result"], "attempt": 1, "status": 200, "seconds": 0.1, "answer": "", "error": None, "end": "gave-up"}],
                 "callbacks": [result], "task-results": [victim.ids["result"]]}
-    if route.body in ("NO_BODY", "RAW", "UPLOADED"):
+    if route.body in ("NO_BODY", "RAW"):
         return None if route.body == "NO_BODY" else b"forged"
     return DOCUMENTS[route.handler](victim) if route.handler in DOCUMENTS else SAMPLES[route.handler].document(victim.ids)
 

@@ -18,11 +18,11 @@ static int handle_one(struct request *req, struct response *res, struct err *err
 }
 
 static const struct route table[] = {
-	{"GET", "/", handle_one, CAN_READ_WORKSPACE, NO_BODY, 0},
-	{"GET", "/workspaces/:workspace", handle_one, CAN_READ_WORKSPACE, NO_BODY, 0},
-	{"POST", "/workspaces/:workspace/actions/lock", handle_one, CAN_LOCK, JSON, BODY_SMALL},
-	{"GET", "/organizations/:organization/runs/queue", handle_one, CAN_READ_WORKSPACE, NO_BODY, 0},
-	{"GET", "/workspaces/:workspace/vars/:variable", handle_one, CAN_READ_WORKSPACE, NO_BODY, 0},
+	{"GET", "/", handle_one, CAN_READ_WORKSPACE, NO_BODY, BODY_NONE, INLINE},
+	{"GET", "/workspaces/:workspace", handle_one, CAN_READ_WORKSPACE, NO_BODY, BODY_NONE, INLINE},
+	{"POST", "/workspaces/:workspace/actions/lock", handle_one, CAN_LOCK, JSON, BODY_SMALL, INLINE},
+	{"GET", "/organizations/:organization/runs/queue", handle_one, CAN_READ_WORKSPACE, NO_BODY, BODY_NONE, INLINE},
+	{"GET", "/workspaces/:workspace/vars/:variable", handle_one, CAN_READ_WORKSPACE, NO_BODY, BODY_NONE, INLINE},
 };
 
 static int row_of(const char *method, const char *path, struct route_match *match)
@@ -92,7 +92,7 @@ static void every_row_is_reached(void **state)
 		if (found != &routes[i])
 			fail_msg("%s %s is answered by %s", routes[i].method, routes[i].pattern,
 				found ? found->pattern : "nothing");
-		assert_true(routes[i].kind != NO_BODY || routes[i].limit == BODY_NONE);
+		assert_true(routes[i].format != NO_BODY || routes[i].limit == BODY_NONE);
 	}
 }
 

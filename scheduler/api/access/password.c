@@ -28,13 +28,13 @@ static int current_check(struct request *req, const char *current, struct err *e
 	double now = (double)clock_mono_ms() / 1000;
 	struct id user;
 
-	if (!bucket_take(req->buckets, LIMIT_PASSWORD_CHANGE, key, now).taken)
+	if (!bucket_take(req->services->buckets, LIMIT_PASSWORD_CHANGE, key, now).taken)
 		return err_set(err, ERR_BUSY, "there were too many attempts: try again in half a minute");
 	if (password_verify(req->store, req->actor.username, current, &user, err) < 0)
 		return -1;
 	if (!text_equal(user.text, req->actor.user.text))
 		return err_at(err, "/data/attributes/current_password", "Current password is incorrect");
-	bucket_return(req->buckets, LIMIT_PASSWORD_CHANGE, key, now);
+	bucket_return(req->services->buckets, LIMIT_PASSWORD_CHANGE, key, now);
 	return 0;
 }
 

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include <string.h>
-
 #include "scheduler/api/api.h"
 #include "scheduler/runs/job_grants.h"
 #include "scheduler/runs/holds.h"
-#include "scheduler/runs/reports.h"
 #include "scheduler/store/policies/policy_runs.h"
 #include "scheduler/store/runs/artifacts.h"
 #include "scheduler/store/runs/cost_estimates.h"
@@ -112,25 +109,4 @@ int jobs_last_state(struct request *req, struct response *res, struct err *err)
 	if (apply_settled(req->store, param(req, "job"), req->bearer, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
-}
-
-/* The server stores reports in batches (runs/reports.h). */
-int jobs_result(struct request *req, struct response *res, struct err *err)
-{
-	const char *token = text_or_empty(req->bearer);
-	struct report *report = req->report;
-
-	(void)res;
-	if (job_result_decode(buf_str(&req->http->body), req->http->body.len, &report->result, err) < 0)
-		return -1;
-	crypto_sha256_hex(token, strlen(token), report->token_hash);
-	report->job = param(req, "job");
-	return 0;
-}
-
-/* An attempt that has ended needs no result, so its report is answered at once. */
-int report_respond(struct response *res, const struct report *report, struct err *err)
-{
-	*err = report->err;
-	return err->kind == ERR_NONE || err->kind == ERR_NOT_FOUND ? respond_empty(res, 204) : -1;
 }

@@ -180,7 +180,7 @@ int task_results_callback(struct request *req, struct response *res, struct err 
 	callback.bearer = mem_text(req->bearer);
 	for (int i = 0; i < rows.count; i++)
 		callback.urls[callback.url_count++] = mem_text(row_text(&rows, i, "url"));
-	callback_relay_pass(req->relay, req->http, res->http, &callback);
+	callback_relay_pass(req->services->relay, req->http, res->http, &callback);
 	return 0;
 }
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/internal/uploads.h"
+
 #include <string.h>
 
 #include "common/log.h"
@@ -6,10 +8,11 @@
 #include "proto/upload_batch.h"
 #include "scheduler/api/api.h"
 #include "scheduler/http/form.h"
-#include "scheduler/store/runs/uploads.h"
+#include "scheduler/runs/epoch.h"
 
-/* Uploads of a worker while its job runs (proto/README.md), one or several in a request. The handlers parse them. The
- * server stores those of several requests in one transaction (http/request_batcher.h). */
+/* The largest content that is batched if its commit, or its handler, parses it as JSON, in bytes: a larger one takes
+ * more than a millisecond. */
+enum { MAX_PARSED = 128 << 10 };
 
 /* One upload: the whole body of a request, or one of its parts. */
 struct handed {
@@ -72,7 +75,7 @@ static struct state_difference difference_read(const struct handed *handed)
 	return difference;
 }
 
-static int handed_in(const struct request *req, const struct handed *handed, struct err *err)
+static int handed_in(struct request *req, const struct handed *handed, struct err *err)
 {
 	const char *token = text_or_empty(req->bearer);
 	struct upload upload = {.job = param(req, "job"),
@@ -91,7 +94,7 @@ static int handed_in(const struct request *req, const struct handed *handed, str
 	upload.base = upload.kind == UPLOAD_STATE && text_equal(handed->intermediate, "true");
 	if (upload.kind == UPLOAD_STATE_DIFFERENCE)
 		upload.difference = difference_read(handed);
-	*upload_add(req->uploads) = upload;
+	*upload_add(&uploads_of(req->item)->list) = upload;
 	return 0;
 }
 
@@ -109,6 +112,7 @@ int jobs_upload(struct request *req, struct response *res, struct err *err)
 		.state_size = query(req, "size")};
 
 	(void)res;
+	req->item->alone = text_equal(handed.name, "state") && handed.len > MAX_PARSED;
 	return handed_in(req, &handed, err);
 }
 
@@ -142,18 +146,16 @@ static int part_handed_in(struct request *req, const struct upload_batch_part *p
 /* A request that can't be parsed is refused as a whole. Any other refusal concerns a single part. */
 int jobs_upload_batch(struct request *req, struct response *res, struct err *err)
 {
-	size_t before = req->uploads->count;
 	struct upload_batch batch;
 
 	(void)res;
+	req->item->alone = req->http->body.len > MAX_PARSED;
 	if (upload_batch_read(buf_str(&req->http->body), req->http->body.len, &batch, err) < 0)
 		return -1;
 	req->body = json_pack("{so so}", "head", batch.head, "queries", json_array());
 	for (size_t i = 0; i < batch.count; i++)
-		if (part_handed_in(req, &batch.parts[i], err) < 0) {
-			req->uploads->count = before;
+		if (part_handed_in(req, &batch.parts[i], err) < 0)
 			return -1;
-		}
 	return 0;
 }
 
@@ -214,10 +216,73 @@ static int upload_batch_respond(struct response *res, const struct upload *uploa
 	return 0;
 }
 
-int uploads_respond(
-	const struct request *req, struct response *res, const struct upload *uploads, size_t count, struct err *err)
+/* ---- the batch ---- */
+
+/* After a failover, the commits that created the job may be lost (runs/epoch.h). */
+static void unknown_jobs_wait(struct store *store, const struct upload_list *list)
 {
-	if (req->route->handler == jobs_upload_batch)
-		return upload_batch_respond(res, uploads, count, err);
-	return upload_respond(res, uploads, err);
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i].err.kind == ERR_NOT_FOUND)
+			epoch_wait_hearing(store, &list->items[i].err);
 }
+
+static void uploads_answer(struct store *store, struct batch_item *item)
+{
+	const struct upload_list *list = &uploads_of(item)->list;
+	int result;
+
+	unknown_jobs_wait(store, list);
+	if (item->req->route->handler == jobs_upload_batch)
+		result = upload_batch_respond(item->res, list->items, list->count, &item->err);
+	else
+		result = upload_respond(item->res, list->items, &item->err);
+	if (result == 0)
+		item->err = (struct err)ERR_INIT;
+}
+
+static bool any_left(const struct upload_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (upload_left(&list->items[i]))
+			return true;
+	return false;
+}
+
+/* Stores the uploads of all items in one transaction. */
+static void uploads_commit(struct store *store, struct batch_item *const *items, size_t count)
+{
+	_cleanup_(upload_list_release) struct upload_list all = {.items = NULL};
+	const struct upload *next;
+
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < uploads_of(items[i])->list.count; k++)
+			*upload_add(&all) = uploads_of(items[i])->list.items[k];
+	uploads_keep(store, all.items, all.count);
+	next = all.items;
+	for (size_t i = 0; i < count; i++) {
+		struct upload_list *list = &uploads_of(items[i])->list;
+
+		for (size_t k = 0; k < list->count; k++)
+			list->items[k] = *next++;
+		items[i]->locked = any_left(list);
+		if (!items[i]->locked)
+			uploads_answer(store, items[i]);
+	}
+}
+
+static void upload_commit(struct store *store, struct batch_item *item)
+{
+	uploads_keep_all(store, uploads_of(item)->list.items, uploads_of(item)->list.count);
+	uploads_answer(store, item);
+}
+
+static void uploads_release(struct batch_item *item)
+{
+	upload_list_release(&uploads_of(item)->list);
+}
+
+const struct batch batch_uploads = {.item_size = sizeof(struct uploads_item),
+	.threads = 1,
+	.commit = uploads_commit,
+	.commit_alone = upload_commit,
+	.item_release = uploads_release};

@@ -194,7 +194,7 @@ int worker_listens(struct request *req, struct response *res, struct err *err)
 		return -1;
 	if (!json_is_array(told))
 		return err_set(err, ERR_INVALID, "'told' must be an array");
-	if (!control_hold(req->control, req->http, res->http, worker.text, told))
+	if (!control_hold(req->services->control, req->http, res->http, worker.text, told))
 		return err_set(err, ERR_UNAVAILABLE, "too many workers listen: try again");
 	return 0;
 }

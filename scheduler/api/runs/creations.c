@@ -2,16 +2,29 @@
 #include "scheduler/api/runs/creations.h"
 
 #include "scheduler/api/api.h"
-
 #include "scheduler/api/runs/run_create_params.h"
 #include "scheduler/api/runs/runs.h"
 #include "scheduler/http/audit_note.h"
 #include "scheduler/http/scope.h"
+#include "scheduler/runs/run_create.h"
 #include "scheduler/store/runs/run_views.h"
+
+/* The run that a request asks for. */
+struct creation {
+	struct batch_item item; /* must be the first member */
+	struct id workspace;
+	struct run_create_params order; /* borrows from the request */
+	struct id run;                  /* filled in by the commit */
+};
+
+static struct creation *creation_of(struct batch_item *item)
+{
+	return (struct creation *)(void *)item;
+}
 
 int runs_create(struct request *req, struct response *res, struct err *err)
 {
-	struct creation *creation = req->creation;
+	struct creation *creation = creation_of(req->item);
 	struct scope scope;
 
 	(void)res;
@@ -24,7 +37,6 @@ int runs_create(struct request *req, struct response *res, struct err *err)
 		return -1;
 	creation->workspace = scope.workspace;
 	creation->order.workspace_id = creation->workspace.text;
-	creation->ordered = true;
 	return 0;
 }
 
@@ -37,16 +49,17 @@ struct view {
 struct making {
 	struct store *store;
 	int (*order)(struct store *store, struct run_creation *creations, size_t count, struct err *err);
-	struct creation *const *creations;
+	struct batch_item *const *items;
 	struct run_creation *runs;
 	struct view *views;
 	size_t count, view_count;
 	struct audit_batch audit;
 };
 
-static const char *creation_user(struct store *store, const struct creation *creation)
+/* Sets the store's viewer. */
+static const char *viewer_set(struct store *store, const struct batch_item *item)
 {
-	store->viewer = &creation->req->actor.viewer;
+	store->viewer = &item->req->actor.viewer;
 	return viewer_user(store->viewer);
 }
 
@@ -66,7 +79,7 @@ static int view_ask(struct making *m, const char *user, struct err *err)
 
 	*view = (struct view){.user = user};
 	for (size_t i = 0; i < m->count; i++)
-		if (m->runs[i].err.kind == ERR_NONE && view_of(m, creation_user(m->store, m->creations[i])) == view)
+		if (m->runs[i].err.kind == ERR_NONE && view_of(m, viewer_set(m->store, m->items[i])) == view)
 			db_array_add(&ids, m->runs[i].run.text);
 	return run_views_ask(m->store, &ids, &view->rows, err);
 }
@@ -92,15 +105,15 @@ static int make_in(void *data, struct err *err)
 
 	making_reset(m);
 	for (size_t i = 0; i < m->count; i++)
-		m->runs[i] = (struct run_creation){.order = &m->creations[i]->order};
+		m->runs[i] = (struct run_creation){.order = &creation_of(m->items[i])->order};
 	if (m->order(m->store, m->runs, m->count, err) < 0)
 		return -1;
 	for (size_t i = 0; i < m->count; i++) {
-		const char *user = creation_user(m->store, m->creations[i]);
+		const char *user = viewer_set(m->store, m->items[i]);
 
 		if (m->runs[i].err.kind != ERR_NONE)
 			continue;
-		if (audit_note_add(m->creations[i]->req, "run", m->runs[i].run.text, &m->audit, err) < 0 ||
+		if (audit_note_add(m->items[i]->req, "run", m->runs[i].run.text, &m->audit, err) < 0 ||
 			(!view_of(m, user) && view_ask(m, user, err) < 0))
 			return -1;
 	}
@@ -118,22 +131,23 @@ static int row_with(const struct rows *rows, const char *id)
 
 static void creation_show(const struct making *m, size_t i)
 {
-	struct creation *creation = m->creations[i];
-	const struct view *view = view_of(m, creation_user(m->store, creation));
+	struct batch_item *item = m->items[i];
+	struct creation *creation = creation_of(item);
+	const struct view *view = view_of(m, viewer_set(m->store, item));
 	int row;
 
-	creation->err = m->runs[i].err;
-	if (creation->err.kind != ERR_NONE)
+	item->err = m->runs[i].err;
+	if (item->err.kind != ERR_NONE)
 		return;
 	creation->run = m->runs[i].run;
 	row = row_with(&view->rows, creation->run.text);
 	if (row == view->rows.count)
-		err_set(&creation->err, ERR_NOT_FOUND, "run not found");
+		err_set(&item->err, ERR_NOT_FOUND, "run not found");
 	else
-		run_show(creation->req, creation->res, 201, &view->rows, row, &creation->err);
+		run_show(item->req, item->res, 201, &view->rows, row, &item->err);
 }
 
-/* If the transaction fails, every creation gets its error. */
+/* If the transaction fails, every item gets its error. */
 static void make(struct making *m)
 {
 	_cleanup_(freep) struct run_creation *runs = m->runs = mem_new(m->count, sizeof(*runs));
@@ -141,35 +155,34 @@ static void make(struct making *m)
 	struct err err = ERR_INIT;
 	int result;
 
-	for (size_t i = 0; i < m->count; i++)
-		m->creations[i]->req->store = m->store;
 	audit_batch_init(&m->audit);
 	result = db_transaction(m->store->db, make_in, m, &err);
 	for (size_t i = 0; i < m->count; i++) {
 		if (result == 0)
 			creation_show(m, i);
 		else
-			m->creations[i]->err = err;
+			m->items[i]->err = err;
 	}
 	m->store->viewer = NULL;
 	views_release(m);
 	audit_batch_release(&m->audit);
 }
 
-void creations_make(struct store *store, struct creation *const *creations, size_t count)
+/* If the batch failed, each run is tried alone, too. */
+static void runs_commit(struct store *store, struct batch_item *const *items, size_t count)
 {
-	make(&(struct making){
-		.store = store, .order = run_creations_apply_ready, .creations = creations, .count = count});
+	make(&(struct making){.store = store, .order = run_creations_apply_ready, .items = items, .count = count});
+	for (size_t i = 0; i < count; i++) {
+		enum err_kind kind = items[i]->err.kind;
+
+		items[i]->locked = !creation_of(items[i])->run.text[0] && kind != ERR_INVALID && kind != ERR_NOT_FOUND;
+	}
 }
 
-bool creation_waits(const struct creation *creation)
+static void run_commit(struct store *store, struct batch_item *item)
 {
-	enum err_kind kind = creation->err.kind;
-
-	return !creation->run.text[0] && kind != ERR_INVALID && kind != ERR_NOT_FOUND;
+	make(&(struct making){.store = store, .order = run_creations_apply, .items = &item, .count = 1});
 }
 
-void creation_make(struct store *store, struct creation *creation)
-{
-	make(&(struct making){.store = store, .order = run_creations_apply, .creations = &creation, .count = 1});
-}
+const struct batch batch_runs = {
+	.item_size = sizeof(struct creation), .threads = 2, .commit = runs_commit, .commit_alone = run_commit};

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/authenticate.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "scheduler/api/internal/run_tokens.h"
+#include "scheduler/auth/sessions.h"
+#include "scheduler/auth/signed.h"
+#include "scheduler/runs/claim.h"
+#include "scheduler/runs/job_grants.h"
+#include "scheduler/store/runs/uploads.h"
+#include "scheduler/store/tasks/task_calls.h"
+
+int actor_accepted(const struct request *req, struct err *err)
+{
+	const struct actor *actor = &req->actor;
+	enum permission gate = req->route->permission;
+	bool user = actor->kind == ACTOR_USER;
+
+	if (gate == CAN_WORK && actor->kind != ACTOR_POOL)
+		return err_set(err, ERR_UNAUTHORIZED, "an agent token is needed here");
+	if (gate == CAN_NOTIFY && actor->kind != ACTOR_NOTIFIER)
+		return err_set(err, ERR_UNAUTHORIZED, "a notifier's token is needed here");
+	if (gate == CAN_WORK || gate == CAN_NOTIFY)
+		return 0;
+	if (gate == CAN_ANYTHING_SIGNED_IN || gate == CAN_ADMINISTER_SITE)
+		user = user && !actor->is_service && (gate != CAN_ADMINISTER_SITE || actor->is_site_admin);
+	if (actor->kind == ACTOR_RUN)
+		return run_token_check(req, err);
+	if (gate == CAN_READ_PLAN_JSON || gate == CAN_DOWNLOAD_CONFIGURATION)
+		user = user || actor->kind == ACTOR_TASK;
+	return user ? 0 : err_set(err, ERR_NOT_FOUND, "not found");
+}
+
+void bearer_read(struct request *req)
+{
+	const char *header = http_header(req->http, "Authorization");
+
+	if (header && strncasecmp(header, "Bearer ", 7) == 0)
+		req->bearer = header + 7 + strspn(header + 7, " ");
+}
+
+/* Browsers attach cookies to cross-site requests too. So a change with a session cookie needs the CSRF token as
+ * well. */
+static int request_actor(struct request *req, struct err *err)
+{
+	bool has_token = http_header(req->http, "Authorization") != NULL;
+	const char *cookie = has_token ? NULL : http_cookie(req->http, SESSION_COOKIE);
+
+	if (!cookie || !*cookie)
+		return actor_find(req->store, req->bearer, &req->actor, err);
+	if (actor_of_session(req->store, cookie, &req->actor, err) < 0)
+		return -1;
+	if (text_equal(req->route->method, "GET") ||
+		session_csrf_valid(req->store, cookie, http_header(req->http, "X-CSRF-Token")))
+		return 0;
+	return err_set(err, ERR_FORBIDDEN, "a change that a browser asks for needs the header X-CSRF-Token");
+}
+
+int request_authenticate(struct request *req, struct err *err)
+{
+	switch (req->route->permission) {
+	case CAN_WITHOUT_TOKEN:
+	case CAN_KEEP_LEASES:
+	case CAN_WORK_ON_JOB:
+		return 0;
+	case CAN_WITH_SIGNATURE:
+		if (signed_valid(req->store->keyring, req->http->path))
+			return 0;
+		return err_set(err, ERR_NOT_FOUND, "the address is not signed, or has expired");
+	case CAN_CALL_BACK:
+		return task_token_check(req->store, param(req, "result"), req->bearer, err);
+	default:
+		if (request_actor(req, err) < 0)
+			return -1;
+		return actor_accepted(req, err);
+	}
+}
+
+bool bearer_is_of_job(const struct request *req)
+{
+	return job_token_valid(req->store, param(req, "job"), req->bearer) ||
+		plan_token_valid(req->store, text_or_empty(query(req, "plan")), req->bearer);
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/exchange.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/log.h"
+#include "scheduler/api/answers.h"
+#include "scheduler/api/authenticate.h"
+#include "scheduler/auth/auth_cache.h"
+#include "scheduler/http/form.h"
+#include "scheduler/http/limits.h"
+#include "scheduler/metrics.h"
+#include "scheduler/runs/epoch.h"
+#include "scheduler/store/content/contents.h"
+#include "scheduler/store/site_settings.h"
+
+/* ---- the handler ---- */
+
+/* Sets the viewer of the following reads. Requests of workers and notifiers have none: they read for the scheduler. */
+static void request_view(struct request *req)
+{
+	if (req->actor.kind == ACTOR_USER || req->actor.kind == ACTOR_TASK || req->actor.kind == ACTOR_RUN)
+		req->store->viewer = &req->actor.viewer;
+}
+
+static int request_read_body(struct request *req, struct err *err)
+{
+	const struct http_request *http = req->http;
+
+	if (req->route->format == NO_BODY)
+		return 0;
+	if (http->body_refused && req->route->permission == CAN_WORK_ON_JOB && !bearer_is_of_job(req))
+		return err_set(err, ERR_NOT_FOUND, "this attempt is over, or the token is not its own");
+	if (http->body_refused == HTTP_BODY_TOO_LARGE)
+		return err_set(err, ERR_TOO_LARGE, "the body is larger than %zu bytes", req->route->limit);
+	if (http->body_refused)
+		return err_set(err, ERR_UNAVAILABLE, "too many large bodies are being received: send it again");
+	if (req->route->format == RAW || !http->body.len)
+		return 0;
+	if (req->route->format == FORM)
+		return form_parse(http->body.data, http->body.len, &req->body, err);
+	if (json_parse(http->body.data, http->body.len, &req->body, err) < 0)
+		return -1;
+	return json_is_object(req->body) ? 0 : err_set(err, ERR_MALFORMED, "the body must be a JSON object");
+}
+
+/* Adds a refused token, invalid or expired, to the audit trail. The rate is limited per address. */
+static void note_refusal(struct request *req)
+{
+	struct err ignored = ERR_INIT;
+
+	if (req->bearer && limits_note_refusal(req))
+		audit_note_write(req, "refused", "authentication_token", NULL, &ignored);
+}
+
+/* The steps after authentication. */
+static int request_run(struct request *req, struct response *res, struct err *err)
+{
+	if (request_read_body(req, err) < 0 || query_text_check(req, err) < 0)
+		return -1;
+	request_view(req);
+	return audit_note_serve(req, res, err);
+}
+
+/* ---- reads with a cached identity ---- */
+
+static bool request_cached(struct request *req)
+{
+	const struct route *route = req->route;
+
+	return route->format == NO_BODY && text_equal(route->method, "GET") &&
+		text_starts(route->pattern, "/api/v2/") && route->permission != CAN_WITHOUT_TOKEN &&
+		auth_cache_take(req->store, req->bearer, &req->actor);
+}
+
+/* Resets the request to its state before request_run. */
+static void request_forget(struct request *req, struct response *res, size_t own, struct err *err)
+{
+	struct audit_note *audit = req->audit;
+
+	req->store->viewer = NULL;
+	actor_release(&req->actor);
+	req->actor = (struct actor){.kind = ACTOR_NONE};
+	if (req->store->contents)
+		req->store->contents->wanted = (struct object_part){.key = ""};
+	audit->organization = audit->project = audit->workspace = (struct id){""};
+	audit->type[0] = audit->resource[0] = '\0';
+	respond_anew(res, own);
+	*err = (struct err)ERR_INIT;
+}
+
+/* Returns false if no cached identity can be used, or if it is stale. Nothing is answered then. */
+static bool request_run_cached(struct request *req, struct response *res, struct err *err, int *ret_result)
+{
+	size_t own = res->http->own.len;
+
+	if (!request_cached(req))
+		return false;
+	*ret_result = actor_accepted(req, err) < 0 ? -1 : request_run(req, res, err);
+	if (auth_cache_holds(req->store))
+		return true;
+	request_forget(req, res, own, err);
+	return false;
+}
+
+static int request_serve(struct request *req, struct response *res, struct err *err)
+{
+	int result;
+
+	bearer_read(req);
+	req->route = req->http->target;
+	if (req->route)
+		route_fits(req->route, req->http->path, &req->match);
+	if (limits_take(req, res, site_rate_limit(), err) < 0)
+		return -1;
+	if (!req->route)
+		return err_set(err, ERR_NOT_FOUND, "there is nothing at this address");
+	if (request_run_cached(req, res, err, &result)) {
+		limits_note_authenticated(req);
+		return result;
+	}
+	if (request_authenticate(req, err) < 0) {
+		if (err->kind == ERR_UNAUTHORIZED)
+			note_refusal(req);
+		return -1;
+	}
+	limits_note_authenticated(req);
+	return request_run(req, res, err);
+}
+
+/* ---- the answer ---- */
+
+static long long now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000LL + now.tv_nsec / 1000;
+}
+
+/* Metrics and logs have the route's pattern, not the path: a path may hold a signature, and paths are unbounded. */
+static void request_note(
+	const struct request *req, const struct http_answer *answer, long long us, const struct err *err)
+{
+	const char *pattern = req->route ? req->route->pattern : "other";
+	char labels[256], status[16], took[32];
+
+	snprintf(status, sizeof(status), "%d", answer->status);
+	snprintf(took, sizeof(took), "%.3f", (double)us / 1000);
+	snprintf(labels, sizeof(labels), "method=\"%s\",route=\"%s\",status=\"%s\"",
+		req->route ? req->route->method : "other", pattern, status);
+	metric_add(M_HTTP_REQUESTS, labels, 1);
+	snprintf(labels, sizeof(labels), "route=\"%s\"", pattern);
+	metric_observe(M_HTTP_SECONDS, labels, (double)us / 1e6);
+	if (answer->status >= 500)
+		answer_failure_log(req->http->method, pattern, answer->status, err);
+	else
+		log_debug("request", "method", req->http->method, "route", pattern, "status", status, "ms", took, NULL);
+}
+
+/* A client can't distinguish an object that it may not see from one that does not exist. Handlers say "KIND not found"
+ * for both. But KIND is the kind of the last lookup, which depends on what exists. Other messages are for clients that
+ * may see the object; such a message names what is missing. */
+static void not_found_unify(const struct request *req, struct err *err)
+{
+	static const char end[] = "not found";
+	size_t len = strlen(err->message);
+	bool unseen = len >= strlen(end) && text_equal(err->message + len - strlen(end), end);
+
+	if (err->kind == ERR_NOT_FOUND && unseen && req->route && text_starts(req->route->pattern, "/api/v2/"))
+		*err = (struct err){.kind = ERR_NOT_FOUND, .message = "not found"};
+}
+
+/* After a failover, the commits that created the job may be lost (runs/epoch.h). */
+static void unknown_job_wait(struct request *req, struct err *err)
+{
+	if (err->kind == ERR_NOT_FOUND && req->route && req->route->permission == CAN_WORK_ON_JOB)
+		epoch_wait_hearing(req->store, err);
+}
+
+void exchange_init(struct exchange *exchange, const struct http_request *http, struct http_answer *answer,
+	struct store *store, const struct services *services)
+{
+	*exchange = (struct exchange){
+		.req = {.http = http, .audit = &exchange->audit, .services = services, .store = store},
+		.res = {.http = answer, .audit = &exchange->audit},
+		.began_us = now_us()};
+	text_copy(exchange->audit.address, sizeof(exchange->audit.address), http->address);
+}
+
+void exchange_run(struct exchange *exchange)
+{
+	exchange->failed = request_serve(&exchange->req, &exchange->res, &exchange->err) < 0;
+	if (exchange->failed)
+		unknown_job_wait(&exchange->req, &exchange->err);
+}
+
+void exchange_answer(struct exchange *exchange)
+{
+	const struct request *req = &exchange->req;
+
+	if (exchange->failed) {
+		not_found_unify(req, &exchange->err);
+		respond_error(&exchange->res, &exchange->err);
+	}
+	request_note(req, exchange->res.http, now_us() - exchange->began_us, &exchange->err);
+}
+
+void exchange_release(struct exchange *exchange)
+{
+	struct request *req = &exchange->req;
+
+	req->store->viewer = NULL;
+	auth_cache_put(req->store, &req->actor);
+	json_decref(req->body);
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/executors.h"
+
+#include "scheduler/api/answers.h"
+#include "scheduler/api/exchange.h"
+#include "scheduler/api/internal/results.h"
+#include "scheduler/api/internal/uploads.h"
+#include "scheduler/api/runs/creations.h"
+#include "scheduler/http/blocking_pool.h"
+#include "scheduler/http/request_batcher.h"
+#include "scheduler/store/content/contents.h"
+
+enum { LOCKED_THREADS = 4 };
+
+static const struct batch *const batches[EXECUTOR_COUNT] = {
+	[BATCH_RUNS] = &batch_runs,
+	[BATCH_UPLOADS] = &batch_uploads,
+	[BATCH_RESULTS] = &batch_results,
+};
+
+struct executors {
+	struct thread_stores *stores;
+	const struct services *services;
+	struct blocking_pool *pools[EXECUTOR_COUNT];      /* of the executors that block; NULL: it does not */
+	struct blocking_pool *reads;                      /* for requests that need content of the object store */
+	struct request_batcher *batchers[EXECUTOR_COUNT]; /* of the executors that are batches; NULL: it is none */
+	struct request_batcher *locked; /* requests that wait for the lock of a workspace, in batches of one */
+};
+
+/* ---- in the calling thread, or in a thread that may block ---- */
+
+/* Returns false if the request needs content that must be fetched first (store/content/contents.h). Nothing is answered
+ * then. */
+static bool request_try(struct executors *executors, const struct http_request *http, struct contents *contents,
+	struct http_answer *answer)
+{
+	struct store *store = thread_store(executors->stores);
+	struct exchange exchange;
+	bool lacks;
+
+	answer_reset(answer);
+	exchange_init(&exchange, http, answer, store, executors->services);
+	store->contents = contents;
+	exchange_run(&exchange);
+	store->contents = NULL;
+	lacks = exchange.failed && contents->wanted.key[0];
+	if (!lacks)
+		exchange_answer(&exchange);
+	exchange_release(&exchange);
+	return !lacks;
+}
+
+static void blocking_run(void *data, const struct http_request *http, struct http_answer *answer)
+{
+	_cleanup_(contents_release) struct contents contents = {.count = 0};
+	struct executors *executors = data;
+	struct err err = ERR_INIT;
+
+	while (!request_try(executors, http, &contents, answer)) {
+		if (contents_fetch(&contents, thread_store(executors->stores)->objects, &err) == 0)
+			continue;
+		answer_reset(answer);
+		answer_refuse(http, answer, &err);
+		return;
+	}
+}
+
+static void hand_over(struct blocking_pool *pool, const struct http_request *http, struct http_answer *answer)
+{
+	struct err err = ERR_INIT;
+
+	if (blocking_pool_take(pool, http))
+		return;
+	err_set(&err, ERR_UNAVAILABLE, "too many requests of this kind are waiting: try again");
+	answer_reset(answer);
+	answer_refuse(http, answer, &err);
+}
+
+static void inline_run(struct executors *executors, const struct http_request *http, struct http_answer *answer)
+{
+	struct contents none = {.count = 0};
+
+	if (!request_try(executors, http, &none, answer))
+		hand_over(executors->reads, http, answer);
+}
+
+/* ---- batches ---- */
+
+static const struct batch *batch_of(const struct exchange *exchange)
+{
+	return batches[exchange->req.route->executor];
+}
+
+/* The answer is filled in *exchange. */
+static struct exchange *batched_new(struct executors *executors, const struct http_request *http)
+{
+	const struct route *route = http->target;
+	struct exchange *exchange = mem_new(1, sizeof(*exchange));
+	struct batch_item *item = mem_new(1, batches[route->executor]->item_size);
+
+	exchange_init(exchange, http, &exchange->answer, thread_store(executors->stores), executors->services);
+	answer_reset(&exchange->answer);
+	item->req = &exchange->req;
+	item->res = &exchange->res;
+	exchange->req.item = item;
+	return exchange;
+}
+
+/* Takes the exchange and frees it, but not the content of its answer, which is returned. */
+static struct http_answer batched_end(struct exchange *exchange)
+{
+	struct batch_item *item = exchange->req.item;
+	const struct batch *batch = batch_of(exchange);
+	struct http_answer answer;
+
+	if (!exchange->failed) {
+		exchange->failed = item->err.kind != ERR_NONE;
+		exchange->err = item->err;
+	}
+	exchange_answer(exchange);
+	answer = exchange->answer;
+	exchange_release(exchange);
+	if (batch->item_release)
+		batch->item_release(item);
+	free(item);
+	free(exchange);
+	return answer;
+}
+
+static void commit_alone(struct executors *executors, struct exchange *exchange)
+{
+	exchange->req.store = thread_store(executors->stores);
+	batch_of(exchange)->commit_alone(exchange->req.store, exchange->req.item);
+}
+
+static void batched_send(struct batched_request *request)
+{
+	struct http_answer answer = batched_end(request->exchange);
+
+	http_answer_now(request->pending, &answer);
+}
+
+static void locked_answer(void *data, struct batched_request *requests, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		commit_alone(data, requests[i].exchange);
+		batched_send(&requests[i]);
+	}
+}
+
+static void batch_answer(void *data, struct batched_request *requests, size_t count)
+{
+	struct batch_item *items[BATCHED_REQUESTS_MAX];
+	struct executors *executors = data;
+	struct store *store = thread_store(executors->stores);
+
+	for (size_t i = 0; i < count; i++) {
+		requests[i].exchange->req.store = store;
+		items[i] = requests[i].exchange->req.item;
+	}
+	batch_of(requests[0].exchange)->commit(store, items, count);
+	for (size_t i = 0; i < count; i++) {
+		if (!items[i]->locked)
+			batched_send(&requests[i]);
+		else if (!request_batcher_move(executors->locked, &requests[i]))
+			locked_answer(executors, &requests[i], 1);
+	}
+}
+
+/* The calling thread checks the request. The commit is batched. */
+static void batch_run(struct executors *executors, const struct http_request *http, struct http_answer *answer)
+{
+	struct exchange *exchange = batched_new(executors, http);
+	struct request *req = &exchange->req;
+
+	exchange_run(exchange);
+	req->store->viewer = NULL;
+	if (!exchange->failed) {
+		if (!req->item->alone &&
+			request_batcher_take(executors->batchers[req->route->executor], http, exchange))
+			return;
+		commit_alone(executors, exchange);
+	}
+	*answer = batched_end(exchange);
+}
+
+void executors_run(struct executors *executors, const struct http_request *http, struct http_answer *answer)
+{
+	const struct route *route = http->target;
+
+	if (route && route_is_batched(route))
+		batch_run(executors, http, answer);
+	else if (route && route_blocks(route))
+		hand_over(executors->pools[route->executor], http, answer);
+	else
+		inline_run(executors, http, answer);
+}
+
+/* ---- start and stop ---- */
+
+static int pools_start(struct executors *executors, struct err *err)
+{
+	static const enum executor blocking[] = {BLOCKING_CALL, BLOCKING_PASSWORD};
+
+	for (size_t i = 0; i < ARRAY_LEN(blocking); i++)
+		if (blocking_pool_start(blocking_run, executors, &executors->pools[blocking[i]], err) < 0)
+			return -1;
+	return blocking_pool_start(blocking_run, executors, &executors->reads, err);
+}
+
+static int batchers_start(struct executors *executors, struct err *err)
+{
+	const struct request_batcher_spec locked = {locked_answer, executors, LOCKED_THREADS, 1};
+
+	for (size_t i = 0; i < EXECUTOR_COUNT; i++) {
+		struct request_batcher_spec spec = {batch_answer, executors, 0, BATCHED_REQUESTS_MAX};
+
+		if (!batches[i])
+			continue;
+		spec.threads = batches[i]->threads;
+		if (request_batcher_start(&spec, &executors->batchers[i], err) < 0)
+			return -1;
+	}
+	return request_batcher_start(&locked, &executors->locked, err);
+}
+
+int executors_start(struct thread_stores *stores, const struct services *services, struct executors **ret_executors,
+	struct err *err)
+{
+	struct executors *executors = mem_new(1, sizeof(*executors));
+
+	executors->stores = stores;
+	executors->services = services;
+	if (pools_start(executors, err) == 0 && batchers_start(executors, err) == 0) {
+		*ret_executors = executors;
+		return 0;
+	}
+	executors_stop(executors);
+	executors_free(executors);
+	return -1;
+}
+
+/* A batch may move requests to `locked`, which stops last. */
+void executors_stop(struct executors *executors)
+{
+	if (!executors)
+		return;
+	for (size_t i = 0; i < EXECUTOR_COUNT; i++)
+		blocking_pool_stop(executors->pools[i]);
+	blocking_pool_stop(executors->reads);
+	for (size_t i = 0; i < EXECUTOR_COUNT; i++)
+		request_batcher_stop(executors->batchers[i]);
+	request_batcher_stop(executors->locked);
+}
+
+void executors_free(struct executors *executors)
+{
+	if (!executors)
+		return;
+	for (size_t i = 0; i < EXECUTOR_COUNT; i++) {
+		blocking_pool_free(executors->pools[i]);
+		request_batcher_free(executors->batchers[i]);
+	}
+	blocking_pool_free(executors->reads);
+	request_batcher_free(executors->locked);
+	free(executors);
+}
