@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/buf.h"
+#include "common/build_info.h"
 #include "common/err.h"
 
 enum { SECRET_LIMIT = 65536, NAME_SIZE = 128 };
@@ -172,16 +173,29 @@ static int options_complete(const struct option_table *table, void *options, str
 	return 0;
 }
 
+/* Prints what --help or --version asks for. Returns false if neither is among the arguments. */
+static bool options_answered(const struct option_table *table, int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		if (text_equal(argv[i], "--help") || text_equal(argv[i], "-h")) {
+			options_help(table);
+			return true;
+		}
+		if (text_equal(argv[i], "--version")) {
+			printf("%s %s (revision %s)\n", table->process, build_version, build_revision);
+			return true;
+		}
+	}
+	return false;
+}
+
 int options_read(
 	const struct option_table *table, int argc, char **argv, void *ret_options, int *ret_rest, struct err *err)
 {
 	int i;
 
-	for (i = 1; i < argc; i++)
-		if (text_equal(argv[i], "--help") || text_equal(argv[i], "-h")) {
-			options_help(table);
-			return 1;
-		}
+	if (options_answered(table, argc, argv))
+		return 1;
 	if (options_defaults(table, ret_options, err) < 0 || options_from_environment(table, ret_options, err) < 0)
 		return -1;
 	for (i = 1; i < argc && text_starts(argv[i], "--"); i++)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/build_info.h"
 #include "common/clock.h"
 #include "common/crypto.h"
 #include "common/err.h"
@@ -293,7 +294,7 @@ static void register_worker(void *data)
 	if (lease->registering)
 		return;
 	post.body = json_pack("{sssIsssoso}", "name", options->name, "slots", (json_int_t)options->slots, "version",
-		RUNYARD_VERSION, "jobs", attempts_list(worker, list_owned), "capabilities", capabilities_now(worker));
+		build_version, "jobs", attempts_list(worker, list_owned), "capabilities", capabilities_now(worker));
 	lease->registering = post_send(worker, &post, register_answered, lease);
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
+#include "common/build_info.h"
 #include "scheduler/api/api.h"
 #include "scheduler/auth/oauth.h"
 
@@ -12,7 +13,7 @@ int site_home(struct request *req, struct response *res, struct err *err)
 		"API:       %s/api/v2/ (JSON:API, as HCP Terraform and Terraform Enterprise have it)\n"
 		"Discovery: %s/.well-known/terraform.json\n"
 		"Health:    /healthz /readyz /metrics\n",
-		RUNYARD_VERSION, req->store->public_url, req->store->public_url);
+		build_version, req->store->public_url, req->store->public_url);
 	return respond_bytes(res, "text/plain; charset=utf-8", &page);
 }
 

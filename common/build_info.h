@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef COMMON_BUILD_INFO_H
+#define COMMON_BUILD_INFO_H
+
+/* What this program was built from. common/build_info.cmake writes the definitions at each build. */
+
+/* The version of the project in CMakeLists.txt: "0.1.0". */
+extern const char build_version[];
+/* The commit, with "-dirty" if files differed from it; "unknown" if the sources were not in a repository. */
+extern const char build_revision[];
+
+#endif
