@@ -5,6 +5,7 @@
 /* The process: its parts, and how they start and stop. */
 
 #include "scheduler/options.h"
+#include "scheduler/outbox/outbox.h"
 #include "scheduler/store/store.h"
 
 struct scheduler {
@@ -16,6 +17,7 @@ struct scheduler {
 	int signals;
 	struct publisher *publisher;
 	struct claim_waiters *waiters;
+	struct outbox_sink sink; /* both, for the store */
 	struct intakes *intakes;
 	struct reaper *reaper;
 	struct retention_thread *retention;

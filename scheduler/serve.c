@@ -199,8 +199,10 @@ static int scheduler_start(struct scheduler *s, struct err *err)
 		publisher_start(&publisher, &s->publisher, err) < 0 ||
 		claim_waiters_start(o->database_url, &s->waiters, err) < 0)
 		return -1;
-	s->store.publisher = s->publisher;
-	s->store.waiters = s->waiters;
+	s->sink = (struct outbox_sink){s->publisher, s->waiters};
+	s->store.sink = &s->sink;
+	api.publisher = s->publisher;
+	api.waiters = s->waiters;
 	intakes.store = reaper.store = retention.store = api.store = s->store;
 	site_rate_limit_begin(o->rate_limit);
 	if (intakes_start(&intakes, &s->intakes, err) < 0 || reaper_start(&reaper, &s->reaper, err) < 0 ||

@@ -197,8 +197,11 @@ int api_start(const struct api_settings *settings, struct api **ret_api, struct 
 	if (!stores)
 		return -1;
 	api = mem_new(1, sizeof(*api));
-	*api = (struct api){
-		.settings = *settings, .stores = stores, .services = {.buckets = buckets_new(settings->rate_limit)}};
+	*api = (struct api){.settings = *settings,
+		.stores = stores,
+		.services = {.buckets = buckets_new(settings->rate_limit),
+			.waiters = settings->waiters,
+			.publisher = settings->publisher}};
 	answers_init(&api->settings.store.installation);
 	result = parts_start(api, err);
 	if (result == 0)

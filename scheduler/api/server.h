@@ -18,6 +18,8 @@ struct api_settings {
 	size_t body_memory;          /* bytes, for each budget of large bodies */
 	int threads;
 	const char *database_url;
+	struct publisher *publisher;
+	struct claim_waiters *waiters;
 	struct store store; /* copied for each thread, which opens its own connection; public_url NULL or "":
 			       http(s)://<address> */
 };

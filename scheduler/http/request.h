@@ -17,13 +17,17 @@ struct audit_note;
 struct batch_item;
 struct buckets;
 struct callback_relay;
+struct claim_waiters;
 struct control;
+struct publisher;
 
 /* The parts of the server that all its requests share. */
 struct services {
-	struct buckets *buckets;      /* rate limits (auth/buckets.h) */
-	struct control *control;      /* holds workers' requests (api/internal/control.h) */
-	struct callback_relay *relay; /* holds callbacks until a notifier answers (api/tasks/callback_relay.h) */
+	struct buckets *buckets;       /* rate limits (auth/buckets.h) */
+	struct control *control;       /* holds workers' requests (api/internal/control.h) */
+	struct callback_relay *relay;  /* holds callbacks until a notifier answers (api/tasks/callback_relay.h) */
+	struct claim_waiters *waiters; /* holds workers' requests until a job waits (outbox/claim_waiters.h) */
+	struct publisher *publisher;   /* creates and deletes topics of pools (outbox/publisher.h) */
 };
 
 struct request {

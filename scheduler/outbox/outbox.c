@@ -9,7 +9,6 @@
 #include "common/log.h"
 #include "scheduler/outbox/claim_waiters.h"
 #include "scheduler/outbox/publisher.h"
-#include "scheduler/store/store.h"
 
 void outbox_init(struct outbox *outbox)
 {
@@ -73,21 +72,6 @@ long long outbox_number(void)
 	return atomic_fetch_add(&next, 1);
 }
 
-int outbox_insert(struct store *store, struct outbox *outbox, struct err *err)
-{
-	json_t *row;
-	size_t i;
-
-	if (!json_array_size(outbox->rows))
-		return 0;
-	json_array_foreach(outbox->rows, i, row) json_object_set_new(row, "id", json_integer(outbox_number()));
-	_cleanup_(freep) char *rows = json_text(outbox->rows);
-	return db_queue(store->db, err,
-		"insert into outbox (id, topic, key, payload) select id, topic, key, payload from "
-		"jsonb_to_recordset($1::jsonb) as u(id bigint, topic text, key text, payload text)",
-		P_TEXT(rows));
-}
-
 void outbox_written(struct outbox *outbox, long long id, const char *topic, const char *key, const char *payload)
 {
 	json_array_append_new(outbox->rows,
@@ -96,8 +80,7 @@ void outbox_written(struct outbox *outbox, long long id, const char *topic, cons
 }
 
 struct handing {
-	struct publisher *publisher;
-	struct claim_waiters *waiters;
+	struct outbox_sink sink;
 	json_t *rows;
 };
 
@@ -107,12 +90,12 @@ static void row_hand_over(const struct handing *handing, const json_t *row)
 	const char *payload = json_string_at(row, "payload");
 
 	log_debug("message committed", "topic", topic, "payload", payload, NULL);
-	if (handing->waiters && text_starts(topic, jobs))
-		claim_waiters_wake(handing->waiters, topic + strlen(jobs));
-	publisher_offer(handing->publisher, json_int_at(row, "id", 0), topic, json_string_at(row, "key"), payload);
+	if (handing->sink.waiters && text_starts(topic, jobs))
+		claim_waiters_wake(handing->sink.waiters, topic + strlen(jobs));
+	publisher_offer(handing->sink.publisher, json_int_at(row, "id", 0), topic, json_string_at(row, "key"), payload);
 }
 
-static void hand_over(void *data, bool committed)
+static void rows_hand_over(void *data, bool committed)
 {
 	struct handing *handing = data;
 	json_t *row;
@@ -124,18 +107,36 @@ static void hand_over(void *data, bool committed)
 			row_hand_over(handing, row);
 	}
 	if (committed)
-		publisher_wake(handing->publisher);
+		publisher_wake(handing->sink.publisher);
 	json_decref(handing->rows);
 	free(handing);
 }
 
-void outbox_committed(struct store *store, struct outbox *outbox)
+void outbox_hand_over(struct outbox *outbox, struct db *db, const struct outbox_sink *sink)
 {
 	struct handing *handing;
 
-	if (!store->publisher || !json_array_size(outbox->rows))
-		return;
-	handing = mem_new(1, sizeof(*handing));
-	*handing = (struct handing){store->publisher, store->waiters, json_copy(outbox->rows)};
-	db_after_commit(store->db, hand_over, handing);
+	if (sink && json_array_size(outbox->rows)) {
+		handing = mem_new(1, sizeof(*handing));
+		*handing = (struct handing){*sink, json_incref(outbox->rows)};
+		db_after_commit(db, rows_hand_over, handing);
+	}
+	json_decref(outbox->rows);
+	outbox->rows = json_array();
+}
+
+int outbox_insert(struct outbox *outbox, struct db *db, const struct outbox_sink *sink, struct err *err)
+{
+	json_t *row;
+	size_t i;
+
+	if (!json_array_size(outbox->rows))
+		return 0;
+	json_array_foreach(outbox->rows, i, row) json_object_set_new(row, "id", json_integer(outbox_number()));
+	_cleanup_(freep) char *rows = json_text(outbox->rows);
+	outbox_hand_over(outbox, db, sink);
+	return db_queue(db, err,
+		"insert into outbox (id, topic, key, payload) select id, topic, key, payload from "
+		"jsonb_to_recordset($1::jsonb) as u(id bigint, topic text, key text, payload text)",
+		P_TEXT(rows));
 }

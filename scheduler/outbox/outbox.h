@@ -11,7 +11,14 @@
 #include "proto/topics.h"
 #include "scheduler/db/db.h"
 
-struct store;
+struct publisher;
+struct claim_waiters;
+
+/* Who is notified of messages that this process has committed. */
+struct outbox_sink {
+	struct publisher *publisher;
+	struct claim_waiters *waiters; /* of jobs among them, or NULL */
+};
 
 /* Messages to be inserted into the outbox, within a transaction. */
 struct outbox {
@@ -28,14 +35,14 @@ void outbox_add_message(struct outbox *outbox, const char *pool_id, const char *
 void outbox_add_task(struct outbox *outbox, const char *task_result_id, const char *run_id);
 /* Announces a notification that is to be sent. */
 void outbox_add_notification(struct outbox *outbox, const char *notification_id, const char *run_id);
-/* Inserts the messages in the open transaction. outbox_committed hands them to the publisher. */
-int outbox_insert(struct store *store, struct outbox *outbox, struct err *err);
+/* Inserts the messages in the open transaction, hands them over as outbox_hand_over does, and empties the outbox. */
+int outbox_insert(struct outbox *outbox, struct db *db, const struct outbox_sink *sink, struct err *err);
 /* Returns a row id for another statement that writes to the outbox. It is unique among all processes. */
 long long outbox_number(void);
-/* Adds a message that such a statement of the transaction writes; copies the texts. */
+/* Adds a message that such a statement of the transaction writes; copies the texts. outbox_hand_over takes it. */
 void outbox_written(struct outbox *outbox, long long id, const char *topic, const char *key, const char *payload);
-/* Hands the rows of outbox_insert to the publisher, and ends waits of workers for the jobs among them
- * (claim_waiters.h): now, or when the open transaction has committed. */
-void outbox_committed(struct store *store, struct outbox *outbox);
+/* When the open transaction has committed: passes the messages to the publisher, and ends waits of workers for the jobs
+ * among them (claim_waiters.h). `sink` may be NULL: the publisher's poll finds the rows. */
+void outbox_hand_over(struct outbox *outbox, struct db *db, const struct outbox_sink *sink);
 
 #endif

@@ -60,7 +60,6 @@ struct claiming {
 	size_t count;
 	struct picked_job failed[MAX_CLAIMED]; /* picked jobs whose runs do not start */
 	size_t failed_count;
-	struct outbox outbox;
 	struct rows details;
 };
 
@@ -267,7 +266,7 @@ static int claim_start_runs(struct claiming *c, struct err *err)
 			.event = {.kind = EV_STARTED},
 			.job = c->picked[i].job,
 			.attempt = c->picked[i].attempt};
-	if (transitions_apply_within(c->store, started, c->count, &kicked, &c->outbox, err) < 0)
+	if (transitions_apply_within(c->store, started, c->count, &kicked, err) < 0)
 		return -1;
 	claim_keep_started(c, started);
 	return 0;
@@ -335,7 +334,6 @@ static int claim_run(void *data, struct err *err)
 {
 	struct claiming *c = data;
 
-	json_array_clear(c->outbox.rows);
 	if (claim_pick(c, err) < 0)
 		return -1;
 	if (!c->count)
@@ -442,16 +440,12 @@ static int claim_once(struct claiming *c, json_t *jobs, struct err *err)
 	c->details = (struct rows)ROWS_INIT;
 	c->locked = c->more = false;
 	c->bytes_before = c->bytes;
-	outbox_init(&c->outbox);
 	result = db_transaction(c->store->db, claim_run, c, err);
-	if (result == 0)
-		outbox_committed(c->store, &c->outbox);
 	if (result == 0 && c->count)
 		claim_documents(c, jobs);
 	for (size_t i = 0; result == 0 && i < c->failed_count; i++)
 		claim_withdraw(c, &c->failed[i]);
 	c->again = c->locked || c->failed_count > 0;
-	outbox_release(&c->outbox);
 	rows_release(&c->details);
 	picked_release(c);
 	return result;

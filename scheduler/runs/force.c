@@ -7,7 +7,6 @@
 struct forcing {
 	struct store *store;
 	const char *run_id, *actor;
-	struct outbox outbox;
 };
 
 static int not_allowed(struct err *err, enum err_kind kind, const char *why)
@@ -49,11 +48,11 @@ static int place_check(const struct forcing *f, const struct rows *place, struct
 	return 0;
 }
 
-static int discard_all(struct forcing *f, struct run_transition *items, size_t count, struct err *err)
+static int discard_all(const struct forcing *f, struct run_transition *items, size_t count, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array kicked = DB_ARRAY_INIT;
 
-	if (transitions_apply_within(f->store, items, count, &kicked, &f->outbox, err) < 0)
+	if (transitions_apply_within(f->store, items, count, &kicked, err) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++)
 		if (items[i].outcome != TRANSITION_APPLIED)
@@ -68,7 +67,6 @@ static int force_in(void *data, struct err *err)
 	_cleanup_(rows_release) struct rows place = ROWS_INIT, before = ROWS_INIT;
 	_cleanup_(freep) struct run_transition *items = NULL;
 
-	json_array_clear(f->outbox.rows);
 	if (place_lock(f, &place, err) < 0 || place_check(f, &place, err) < 0)
 		return -1;
 	if (db_query(f->store->db, &before, err,
@@ -87,12 +85,6 @@ static int force_in(void *data, struct err *err)
 int run_force(struct store *store, const char *run_id, const char *actor, struct err *err)
 {
 	struct forcing f = {.store = store, .run_id = run_id, .actor = actor};
-	int result;
 
-	outbox_init(&f.outbox);
-	result = db_transaction(store->db, force_in, &f, err);
-	if (result == 0)
-		outbox_committed(store, &f.outbox);
-	outbox_release(&f.outbox);
-	return result;
+	return db_transaction(store->db, force_in, &f, err);
 }

@@ -13,14 +13,14 @@ struct ordering {
 	struct store *store;
 	const struct hold_order *order;
 	struct hold_outcome outcome;
-	struct outbox outbox;
 };
 
 static int order_in(void *data, struct err *err)
 {
 	struct ordering *o = data;
+	_cleanup_(outbox_release) struct outbox outbox;
 
-	json_array_clear(o->outbox.rows);
+	outbox_init(&outbox);
 	if (hold_apply(o->store, o->order, &o->outcome, err) < 0)
 		return -1;
 	if (o->outcome.verdict.refused)
@@ -28,8 +28,8 @@ static int order_in(void *data, struct err *err)
 	if (o->outcome.verdict.ends && workspace_kick(o->store, o->outcome.workspace.text, err) < 0)
 		return -1;
 	if (o->outcome.stop)
-		outbox_add(&o->outbox, topics[TOPIC_CONTROL].name, NULL, mem_text(o->outcome.stop));
-	return outbox_insert(o->store, &o->outbox, err);
+		outbox_add(&outbox, topics[TOPIC_CONTROL].name, NULL, mem_text(o->outcome.stop));
+	return outbox_insert(&outbox, o->store->db, o->store->sink, err);
 }
 
 static int order_commit(
@@ -38,12 +38,8 @@ static int order_commit(
 	struct ordering o = {.store = store, .order = order};
 	int result;
 
-	outbox_init(&o.outbox);
 	result = db_transaction(store->db, order_in, &o, err);
-	if (result == 0)
-		outbox_committed(store, &o.outbox);
 	*ret_verdict = o.outcome.verdict;
-	outbox_release(&o.outbox);
 	hold_outcome_release(&o.outcome);
 	return result;
 }

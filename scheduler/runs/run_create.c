@@ -32,7 +32,6 @@ struct round {
 	size_t count;
 	struct rows workspaces, configurations;
 	struct changes changes;
-	struct outbox outbox;
 };
 
 static int order_check(const struct run_create_params *order, struct err *err)
@@ -470,8 +469,7 @@ static int round_write(struct round *r, struct err *err)
 	if (changes_save_new(r->store, &r->changes, err) < 0 || inputs_insert(r, err) < 0 ||
 		changes_save(r->store, &r->changes, err) < 0)
 		return -1;
-	json_array_extend(r->outbox.rows, r->changes.outbox.rows);
-	return kicked.count ? transitions_apply_within(r->store, NULL, 0, &kicked, &r->outbox, err) : 0;
+	return kicked.count ? transitions_apply_within(r->store, NULL, 0, &kicked, err) : 0;
 }
 
 struct ordering {
@@ -487,11 +485,7 @@ static int round_run(const struct ordering *o, struct run_draft *placings, size_
 	int result;
 
 	changes_init(&r.changes, "");
-	outbox_init(&r.outbox);
 	result = round_load(&r, err) < 0 || round_begin(&r, err) < 0 || round_write(&r, err) < 0 ? -1 : 0;
-	if (result == 0)
-		outbox_committed(o->store, &r.outbox);
-	outbox_release(&r.outbox);
 	changes_release(&r.changes);
 	rows_release(&r.workspaces);
 	rows_release(&r.configurations);

@@ -7,7 +7,6 @@
 struct deciding {
 	struct store *store;
 	struct db_array *ids;
-	struct outbox outbox;
 };
 
 /*
@@ -78,7 +77,6 @@ static int decide_run(void *data, struct err *err)
 	_cleanup_(freep) char **reasons = NULL;
 	int result;
 
-	json_array_clear(d->outbox.rows);
 	if (reports_take(d, &run_ids, err) < 0)
 		return -1;
 	if (!run_ids.count)
@@ -96,7 +94,7 @@ static int decide_run(void *data, struct err *err)
 			reasons[i] = mem_printf("Run tasks did not pass: %s", row_text(&over, i, "failed"));
 		items[i].reason = reasons[i];
 	}
-	result = transitions_apply_within(d->store, items, (size_t)over.count, &kicked, &d->outbox, err);
+	result = transitions_apply_within(d->store, items, (size_t)over.count, &kicked, err);
 	for (int i = 0; i < over.count; i++)
 		free(reasons[i]);
 	return result;
@@ -105,16 +103,8 @@ static int decide_run(void *data, struct err *err)
 int task_reports_decide(struct store *store, struct db_array *task_result_ids, struct err *err)
 {
 	struct deciding d = {.store = store, .ids = task_result_ids};
-	int result;
 
-	if (!task_result_ids->count)
-		return 0;
-	outbox_init(&d.outbox);
-	result = db_transaction(store->db, decide_run, &d, err);
-	if (result == 0)
-		outbox_committed(store, &d.outbox);
-	outbox_release(&d.outbox);
-	return result;
+	return task_result_ids->count ? db_transaction(store->db, decide_run, &d, err) : 0;
 }
 
 static int batch_decide(struct store *store, void *data, struct err *err)

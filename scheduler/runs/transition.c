@@ -121,14 +121,6 @@ static void item_decide(
 		db_array_add(kicked, row->workspace.text);
 }
 
-static int changes_write(struct store *store, struct changes *changes, struct outbox *outbox, struct err *err)
-{
-	if (changes_save(store, changes, err) < 0)
-		return -1;
-	json_array_extend(outbox->rows, changes->outbox.rows);
-	return 0;
-}
-
 static bool run_is_among(const char *run_id, struct run_transition *const *items, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -171,8 +163,8 @@ static int round_decide(struct run_transition *items, size_t count, const struct
 }
 
 /* Returns the number of decided items; 0: none is open. */
-static int round_run(struct store *store, struct run_transition *items, size_t count, struct db_array *kicked,
-	struct outbox *outbox, struct err *err)
+static int round_run(
+	struct store *store, struct run_transition *items, size_t count, struct db_array *kicked, struct err *err)
 {
 	_cleanup_(run_set_release) struct run_set set = {0};
 	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
@@ -190,7 +182,7 @@ static int round_run(struct store *store, struct run_transition *items, size_t c
 	text_copy(changes.now, sizeof(changes.now), set.now);
 	changes.watched = set.watched;
 	decided = round_decide(items, count, &set, &changes, kicked);
-	return changes_write(store, &changes, outbox, err) < 0 ? -1 : decided;
+	return changes_save(store, &changes, err) < 0 ? -1 : decided;
 }
 
 static const struct workspace_row *set_workspace(const struct run_set *set, const char *id)
@@ -230,7 +222,7 @@ static void set_advance(const struct run_set *set, struct changes *changes, stru
 
 /* Moves queues on. Replaces the content of `kicked` by the workspaces whose queues may move further. */
 /* model: queue */
-static int queues_advance(struct store *store, struct db_array *kicked, struct outbox *outbox, struct err *err)
+static int queues_advance(struct store *store, struct db_array *kicked, struct err *err)
 {
 	_cleanup_(run_set_release) struct run_set set = {0};
 	_cleanup_(changes_release) struct changes changes;
@@ -243,7 +235,7 @@ static int queues_advance(struct store *store, struct db_array *kicked, struct o
 	db_array_release(kicked);
 	*kicked = (struct db_array)DB_ARRAY_INIT;
 	set_advance(&set, &changes, kicked);
-	return changes_write(store, &changes, outbox, err);
+	return changes_save(store, &changes, err);
 }
 
 void transitions_of_created(const struct run_set *created, struct changes *changes)
@@ -253,8 +245,8 @@ void transitions_of_created(const struct run_set *created, struct changes *chang
 	set_advance(created, changes, &kicked);
 }
 
-int transitions_apply_within(struct store *store, struct run_transition *items, size_t count, struct db_array *kicked,
-	struct outbox *outbox, struct err *err)
+int transitions_apply_within(
+	struct store *store, struct run_transition *items, size_t count, struct db_array *kicked, struct err *err)
 {
 	int taken;
 
@@ -263,10 +255,10 @@ int transitions_apply_within(struct store *store, struct run_transition *items, 
 		items[i].applied = false;
 	}
 	do {
-		taken = round_run(store, items, count, kicked, outbox, err);
+		taken = round_run(store, items, count, kicked, err);
 	} while (taken > 0);
 	while (taken == 0 && kicked->count)
-		taken = queues_advance(store, kicked, outbox, err);
+		taken = queues_advance(store, kicked, err);
 	return taken < 0 ? -1 : triggers_record(store, items, count, err);
 }
 
@@ -275,7 +267,6 @@ struct batch {
 	struct run_transition *items;
 	size_t count;
 	const char *workspace_id;
-	struct outbox outbox;
 };
 
 static int batch_run(void *data, struct err *err)
@@ -283,10 +274,9 @@ static int batch_run(void *data, struct err *err)
 	struct batch *batch = data;
 	_cleanup_(db_array_release) struct db_array kicked = DB_ARRAY_INIT;
 
-	json_array_clear(batch->outbox.rows);
 	if (batch->workspace_id)
 		db_array_add(&kicked, batch->workspace_id);
-	return transitions_apply_within(batch->store, batch->items, batch->count, &kicked, &batch->outbox, err);
+	return transitions_apply_within(batch->store, batch->items, batch->count, &kicked, err);
 }
 
 /* Logged for the timeline of a run (tests/bench/lone). */
@@ -300,16 +290,10 @@ static void note_commit(const struct batch *batch)
 
 static int batch_commit(struct batch *batch, struct err *err)
 {
-	int result;
-
-	outbox_init(&batch->outbox);
-	result = db_transaction(batch->store->db, batch_run, batch, err);
-	if (result == 0)
-		outbox_committed(batch->store, &batch->outbox);
-	if (result == 0)
-		note_commit(batch);
-	outbox_release(&batch->outbox);
-	return result;
+	if (db_transaction(batch->store->db, batch_run, batch, err) < 0)
+		return -1;
+	note_commit(batch);
+	return 0;
 }
 
 int runs_apply_transitions(struct store *store, struct run_transition *items, size_t count, struct err *err)

@@ -48,10 +48,9 @@ int run_apply_transition(struct store *store, struct run_transition *item, struc
 /* Moves a workspace's queue on if possible, for example after an unlock. */
 int workspace_kick(struct store *store, const char *workspace_id, struct err *err);
 
-/* The same for callers with a transaction of their own. `kicked` names workspaces whose queues may move. Appends the
- * messages to *outbox; the caller passes it to outbox_committed after the commit. */
-int transitions_apply_within(struct store *store, struct run_transition *items, size_t count, struct db_array *kicked,
-	struct outbox *outbox, struct err *err);
+/* The same for callers with a transaction of their own. `kicked` names workspaces whose queues may move. */
+int transitions_apply_within(
+	struct store *store, struct run_transition *items, size_t count, struct db_array *kicked, struct err *err);
 /* For a caller that is about to create runs and holds the locks of their workspaces: starts those whose turn it is. The
  * set has the workspaces and those of the runs that are first in their queue or in no queue. Adds the verdicts to
  * *changes. */

@@ -12,10 +12,9 @@ struct clock_watch;
 struct contents;
 struct guard;
 struct objects;
-struct publisher;
+struct outbox_sink;
 struct auth_cache;
 struct viewer;
-struct claim_waiters;
 
 /* The time limits of run tasks. */
 struct task_limits {
@@ -41,14 +40,13 @@ struct store {
 	int hold_alert_seconds; /* a hold that lasts longer raises an alert (store/runs/holds.h) */
 	struct task_limits task_limits;
 	int notification_seconds;       /* how long delivery of a notification is retried */
+	const struct outbox_sink *sink; /* notified of committed messages, or NULL (outbox/outbox.h) */
 	const struct guard *task_guard; /* allowed targets of run tasks and notifications (common/http/guard.h) */
 	const struct viewer *viewer;    /* the requesting user (store/access/viewer.h); NULL: the scheduler itself */
 	struct auth_cache *cache;       /* this thread's cache of authenticated actors (auth/auth_cache.h), or NULL */
 	struct objects *objects;        /* the object store for large content (store/content/objects.h), or NULL */
 	struct contents *contents;      /* objects fetched for this request (store/content/contents.h), or NULL */
-	struct publisher *publisher;    /* notified of committed outbox rows; NULL: its poll finds them */
 	struct clock_watch *clock;      /* detects clock steps (store/clock_watch.h); NULL except in the reaper */
-	struct claim_waiters *waiters;  /* notified of committed jobs; NULL: its poll finds them */
 };
 
 /* Applies all migrations that are missing. It holds a lock, so replicas may start at the same time. */

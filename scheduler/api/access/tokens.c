@@ -183,6 +183,6 @@ int tokens_delete(struct request *req, struct response *res, struct err *err)
 	if (token_in_path(req, &rows, err) < 0 || token_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
 		return -1;
 	if (!row_null(&rows, 0, "pool_id"))
-		claim_waiters_dismiss(req->store->waiters, req->store->db, row_text(&rows, 0, "pool_id"));
+		claim_waiters_dismiss(req->services->waiters, req->store->db, row_text(&rows, 0, "pool_id"));
 	return respond_empty(res, 204);
 }

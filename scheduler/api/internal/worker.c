@@ -70,8 +70,7 @@ int worker_arrives(struct request *req, struct response *res, struct err *err)
 		worker_register(req->store, &arrival, &id, &token, err) < 0)
 		return -1;
 	topic_of_pool(arrival.pool_id, topic);
-	if (req->store->publisher)
-		publisher_topic(req->store->publisher, topic, &topics[TOPIC_JOBS]);
+	publisher_topic(req->services->publisher, topic, &topics[TOPIC_JOBS]);
 	log_info("a worker arrived", "worker", id.text, "name", arrival.name, "pool", arrival.pool_id, "address",
 		arrival.address, "agent_token", arrival.token_id, NULL);
 	return respond_json(res, 200,
@@ -122,7 +121,7 @@ static void waiting_end(void *data, bool jobs)
 int worker_waits(struct request *req, struct response *res, struct err *err)
 {
 	const char *worker = json_string_at(req->body, "worker");
-	struct claim_waiters *waiters = req->store->waiters;
+	struct claim_waiters *waiters = req->services->waiters;
 	uint64_t mark = claim_waiters_mark(waiters);
 	struct waiting *waiting;
 	bool jobs = false;
@@ -206,6 +205,6 @@ int worker_leaves(struct request *req, struct response *res, struct err *err)
 	if (worker_find(req->store, req->bearer, &worker, err) < 0 ||
 		worker_leave(req->store, worker.text, json_bool_at(req->body, "failed", false), err) < 0)
 		return -1;
-	claim_waiters_forget(req->store->waiters, worker.text);
+	claim_waiters_forget(req->services->waiters, worker.text);
 	return respond_empty(res, 204);
 }

@@ -170,7 +170,7 @@ static void pool_gone(void *data, bool committed)
 {
 	struct pool_topic *topic = data;
 
-	if (committed && topic->publisher)
+	if (committed)
 		publisher_topic_gone(topic->publisher, topic->name);
 	free(topic);
 }
@@ -183,9 +183,9 @@ int pools_delete(struct request *req, struct response *res, struct err *err)
 	if (pool_in_path(req, &rows, err) < 0 || pool_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
 		return -1;
 	topic = mem_new(1, sizeof(*topic));
-	topic->publisher = req->store->publisher;
+	topic->publisher = req->services->publisher;
 	topic_of_pool(row_text(&rows, 0, "id"), topic->name);
 	db_after_commit(req->store->db, pool_gone, topic);
-	claim_waiters_dismiss(req->store->waiters, req->store->db, row_text(&rows, 0, "id"));
+	claim_waiters_dismiss(req->services->waiters, req->store->db, row_text(&rows, 0, "id"));
 	return respond_empty(res, 204);
 }

@@ -88,7 +88,7 @@ int audit_insert(struct store *store, struct audit_batch *batch, struct err *err
 		    "insert into outbox (id, topic, key, payload) select number, $2, organization, message from u",
 		    P_TEXT(rows), P_TEXT(topics[TOPIC_EVENTS].name)) < 0)
 		return -1;
-	outbox_committed(store, &batch->messages);
+	outbox_hand_over(&batch->messages, store->db, store->sink);
 	return 0;
 }
 

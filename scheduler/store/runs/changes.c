@@ -422,5 +422,5 @@ int changes_save(struct store *store, struct changes *changes, struct err *err)
 	if (task_results_follow(store, changes->rows[CHANGED_TASK_STAGES], &changes->outbox, err) < 0 ||
 		notifications_put_up(store, changes->rows[CHANGED_NOTIFICATIONS], &changes->outbox, err) < 0)
 		return -1;
-	return outbox_insert(store, &changes->outbox, err);
+	return outbox_insert(&changes->outbox, store->db, store->sink, err);
 }

@@ -51,8 +51,7 @@ void changes_create(struct changes *changes, const struct run_row *row, const ch
 void changes_add(struct changes *changes, const struct run_change *change);
 /* Writes only the runs to create, in the open transaction. changes_save writes them too. */
 int changes_save_new(struct store *store, struct changes *changes, struct err *err);
-/* Writes all changes in the open transaction. The caller passes changes->outbox to outbox_committed after the
- * commit. */
+/* Writes all changes and their messages in the open transaction. */
 int changes_save(struct store *store, struct changes *changes, struct err *err);
 
 #endif

@@ -8,6 +8,7 @@
  */
 
 #include "scheduler/outbox/outbox.h"
+#include "scheduler/store/store.h"
 
 /* Creates the task stages and results of a new run, from the run tasks of its workspace and its organization. Returns
  * the STAGE_BITs of stages with task results. Call it in the transaction that creates the run. */

@@ -97,15 +97,15 @@ int task_deliveries_view(struct store *store, const char *task_result_id, struct
 struct redelivering {
 	struct store *store;
 	const char *id;
-	struct outbox outbox;
 };
 
 static int redeliver_run(void *data, struct err *err)
 {
 	struct redelivering *r = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(outbox_release) struct outbox outbox;
 
-	json_array_clear(r->outbox.rows);
+	outbox_init(&outbox);
 	if (db_query(r->store->db, &rows, err,
 		    "update task_results set delivery = 'waiting', due_at = null, updated_at = now(), "
 		    "give_up_at = now() + make_interval(secs => $2) where id = $1 and reported is null "
@@ -114,19 +114,13 @@ static int redeliver_run(void *data, struct err *err)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_CONFLICT, "the task is over, or its stage does not run yet");
-	outbox_add_task(&r->outbox, r->id, row_text(&rows, 0, "run_id"));
-	return outbox_insert(r->store, &r->outbox, err);
+	outbox_add_task(&outbox, r->id, row_text(&rows, 0, "run_id"));
+	return outbox_insert(&outbox, r->store->db, r->store->sink, err);
 }
 
 int task_result_redeliver(struct store *store, const char *task_result_id, struct err *err)
 {
 	struct redelivering r = {.store = store, .id = task_result_id};
-	int result;
 
-	outbox_init(&r.outbox);
-	result = db_transaction(store->db, redeliver_run, &r, err);
-	if (result == 0)
-		outbox_committed(store, &r.outbox);
-	outbox_release(&r.outbox);
-	return result;
+	return db_transaction(store->db, redeliver_run, &r, err);
 }
