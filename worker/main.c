@@ -36,6 +36,7 @@
 #include "worker/scheduler_client/control.h"
 #include "worker/scheduler_client/kafka_client.h"
 #include "worker/stage/schemas.h"
+#include "worker/stage/stages.h"
 #include "worker/upload/unsent.h"
 
 /* Extra time that a network outlives the worker, so that it ends after its job. */
@@ -264,6 +265,7 @@ static int open_host(struct process *process, struct err *err)
 		.engines = engines_new(&engines),
 		.providers = &worker->providers,
 		.org_packages = worker->org_packages,
+		.steps = stage_steps,
 		.sandbox = &worker->sandbox,
 		.books = &worker->books,
 		.infracost = options->infracost,

@@ -8,7 +8,6 @@
 #include "common/buf.h"
 #include "common/err.h"
 #include "common/log.h"
-#include "worker/cost/book_check.h"
 #include "worker/cost/exact.h"
 
 enum { BOOK_LIMIT = 64 << 20 };

@@ -37,6 +37,12 @@ struct embedded_book {
 extern const struct embedded_book embedded_books[];
 extern const size_t embedded_books_count;
 
+/* ---- book_check.c ---- */
+
+/* Validates a whole book, so that a price lookup needs no checks. ERR_INVALID: the place in the book
+ * ("resources.aws_eip.components.0.unit") and the defect. */
+int book_check(const struct book *book, struct err *err);
+
 /* ---- for the matching ---- */
 
 /* The book's entry for a type: a resource (an object with attributes and components), or NULL. Borrowed. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "worker/cost/book_check.h"
+#include "worker/cost/book.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #define WORKER_LIMITS_LIMITS_H
 
 /*
- * Resource limits of one job.
+ * Resource limits of one job. runtime/job.h has the functions that apply them.
  *
  * A job that exceeds a limit is stopped in order: an apply writes its state and delivers it. It is killed if that
  * takes too long. Its error names the limit and gives advice (limits.def).
@@ -11,18 +11,17 @@
  *  - Memory and processes: the keeper measures them (keeper/keeper.h). If the job has a control group, the kernel
  *    limits them too (limits/cgroup.h). The kernel's limit is a quarter higher, so that the job is stopped in order
  *    first.
- *  - Disk: this module measures the job's folder and the deleted files that its processes have open. It measures every
+ *  - Disk: the worker measures the job's folder and the deleted files that its processes have open. It measures every
  *    second, or less often so that it takes at most a twentieth of a processor. No single file can grow beyond 1.25
  *    times the limit. If the filesystem has project quotas, the kernel limits the disk too (limits/quota.h), also to a
  *    quarter more.
- *  - Time: this module checks it.
+ *  - Time: the worker checks it.
  *  - Log: the log counts its own length (upload/joblog.h).
  */
 
 #include "common/loop/loop.h"
 #include "worker/keeper/keeper.h"
 
-struct job;
 struct quota;
 
 /* 0: no limit, except for the log. */
@@ -52,8 +51,6 @@ struct limits {
 	pid_t keeper;                /* keeper of the program whose open files are measured, or 0 */
 };
 
-void limits_begin(struct job *job);
-void limits_release(struct job *job);
 /* Seconds from the claim of an apply until its keeper has ended its last process: apply_seconds plus stop_seconds.
  * 0: no limit. The worker sends the number with each claim; the keeper enforces it by its own clock. */
 long long limits_apply_end(const struct job_limits *limits);
@@ -62,16 +59,5 @@ int64_t limits_quarter_more(int64_t value);
 /* The limits that the kernel enforces and those that are measured, as words for the log. */
 const char *limits_hard(const struct job_limits *limits);
 const char *limits_measured(const struct job_limits *limits);
-/* Adds the limits that the kernel and the keeper enforce. */
-void limits_terms(const struct job *job, struct keeper_terms *terms);
-/* Records that the job exceeded a limit and stops the running program. Only the first call counts, and only before
- * the outcome is decided. */
-void limits_met(struct job *job, enum limit limit);
-/* Stops the running program in order, and kills it after stop_seconds. */
-void limits_stop(struct job *job);
-/* To be called when the program has ended, with the reason: fails the job if it exceeded a limit. */
-void limits_ended(struct job *job, enum keeper_why why);
-/* Adds the reason to the error of a job that failed because the disk was full. Under a hold. */
-void limits_explain(struct job *job);
 
 #endif

@@ -11,8 +11,11 @@
  * is errored.
  */
 
-#include "worker/policy/sets.h"
+#include "common/json/json.h"
 
+struct err;
+struct policy;
+struct policy_set;
 struct texts;
 
 /* Output and exit status of one program. */

@@ -6,6 +6,7 @@
 
 #include "proto/messages.h"
 #include "worker/policy/evaluator.h"
+#include "worker/policy/sets.h"
 
 struct redactor;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/policy/evaluator.h"
+#include "worker/policy/sets.h"
 
 #include <stdio.h>
 #include <string.h>

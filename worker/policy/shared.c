@@ -6,6 +6,7 @@
 #include "common/err.h"
 #include "worker/exec/beneath.h"
 #include "worker/policy/evaluator.h"
+#include "worker/policy/sets.h"
 
 void judgement_release(struct judgement *judgement)
 {

@@ -7,17 +7,17 @@
 #include "common/crypto.h"
 #include "common/err.h"
 
-static const char *const stage_names[] = {
+static const char *const works[STAGE_COUNT] = {
 	[STAGE_PLAN] = "plan",
-	[STAGE_OPA] = "opa",
-	[STAGE_COST] = "cost",
-	[STAGE_SENTINEL] = "sentinel",
+	[STAGE_OPA] = "policy check",
+	[STAGE_COST] = "cost estimate",
+	[STAGE_SENTINEL] = "policy check",
 	[STAGE_APPLY] = "apply",
 };
 
-const char *stage_name(enum stage stage)
+const char *stage_work(enum stage stage)
 {
-	return stage_names[stage];
+	return stage < STAGE_COUNT ? works[stage] : NULL;
 }
 
 enum stop stop_wish(const char *name)
@@ -27,15 +27,15 @@ enum stop stop_wish(const char *name)
 	return stop < 0 ? STOP_NONE : (enum stop)stop;
 }
 
-static int stage_parse(const char *name, enum stage *ret_stage)
+static int stage_read(const json_t *source, enum stage *ret_stage, struct err *err)
 {
-	for (size_t i = 0; i < ARRAY_LEN(stage_names); i++) {
-		if (text_equal(name, stage_names[i])) {
-			*ret_stage = (enum stage)i;
-			return 0;
-		}
-	}
-	return -1;
+	const char *name = text_or_empty(json_string_at(source, "stage"));
+	int stage = stage_parse(name);
+
+	if (stage < 0 || !stage_work((enum stage)stage))
+		return err_set(err, ERR_INVALID, "this worker can't do the stage \"%s\"", name);
+	*ret_stage = (enum stage)stage;
+	return 0;
 }
 
 /* Cleans a path relative to the configuration's top directory: removes "." and doubled slashes. Returns -1 if the
@@ -131,18 +131,16 @@ static int identity_read(const json_t *source, struct assignment *to, struct err
 
 int assignment_read(const json_t *source, struct assignment *ret_assignment, struct err *err)
 {
-	struct assignment to = {.source = NULL};
+	struct assignment to = {.stage = STAGE_PLAN}; /* a job that is refused for its stage ends as a plan does */
 	const char *folder = text_or_empty(json_string_at(source, "working-directory"));
-	int status = 0;
+	int status;
 
 	if (identity_read(source, &to, err) < 0)
 		return -1;
 	facts_read(source, &to);
 	variables_read(source, &to);
-	if (stage_parse(json_string_at(source, "stage"), &to.stage) < 0)
-		status = err_set(err, ERR_INVALID, "this worker can't do the stage \"%s\"",
-			text_or_empty(json_string_at(source, "stage")));
-	else if (folder_below(folder, &to.working_directory) < 0)
+	status = stage_read(source, &to.stage, err);
+	if (status == 0 && folder_below(folder, &to.working_directory) < 0)
 		status = err_set(err, ERR_INVALID, "the working directory \"%s\" leaves the configuration", folder);
 	to.source = json_incref((json_t *)source);
 	*ret_assignment = to;

@@ -7,11 +7,10 @@
 #include "common/ids.h"
 #include "common/json/json.h"
 #include "proto/messages.h"
+#include "proto/states.h"
 
 struct buf;
 struct err;
-
-enum stage { STAGE_PLAN, STAGE_OPA, STAGE_COST, STAGE_SENTINEL, STAGE_APPLY };
 
 struct variable {
 	const char *key;
@@ -65,7 +64,8 @@ int assignment_read(const json_t *source, struct assignment *ret_assignment, str
 int assignment_take(struct assignment *assignment, const char *name, struct buf *out);
 void assignment_release(struct assignment *assignment);
 
-const char *stage_name(enum stage stage);
+/* The work of a stage as error messages name it: "policy check". NULL: a worker does not do that stage. */
+const char *stage_work(enum stage stage);
 /* Parses the name of a stop request. Returns the value for "no stop" for NULL and unknown names. */
 enum stop stop_wish(const char *name);
 

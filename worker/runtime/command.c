@@ -162,7 +162,7 @@ static void command_ended(void *data, const struct keeper_report *report)
 		joblog_detach(&job->log);
 	/* An apply that succeeded before its interrupt arrived has succeeded. */
 	if (report->status != 0 || job->assignment.stage != STAGE_APPLY) {
-		limits_ended(job, report->why);
+		job_limits_ended(job, report->why);
 		job_network_judge(job);
 	}
 	while (running->kept >= 0 && (got = pread(running->kept, chunk, sizeof(chunk), at)) > 0 &&

@@ -12,15 +12,13 @@
 #include "worker/exec/child.h"
 #include "worker/metrics.h"
 #include "worker/network/network.h"
-#include "worker/stage/policy.h"
-#include "worker/stage/stages.h"
 #include "worker/upload/unsent.h"
 
 static void job_advance(struct job *job);
 
 /* For the log. */
 #define JOB_FIELDS(job)                                                                                                \
-	"run", (job)->result.run.text, "job", (job)->result.job.text, "stage", stage_name((job)->assignment.stage)
+	"run", (job)->result.run.text, "job", (job)->result.job.text, "stage", stages[(job)->assignment.stage].name
 
 /* ---- lifecycle ---- */
 
@@ -47,7 +45,7 @@ static void network_lost(void *data)
 	job->network_lost = job->child != NULL;
 	log_warn("a job lost its network", "run", job->result.run.text, "job", job->result.job.text, NULL);
 	if (job->child)
-		limits_stop(job);
+		job_limits_stop(job);
 }
 
 static void network_begin(struct job *job)
@@ -83,7 +81,7 @@ struct job *job_start(const struct job_host *host, struct assignment *assignment
 	job->dir = (struct workdir)WORKDIR_INIT;
 	job->configuration = job->init_bundle = job->plan_json = job->state_file = job->plan_file = job->record = -1;
 	job->begun_ms = job->step_ms = clock_mono_ms();
-	job->steps = stage_steps(assignment->stage);
+	job->steps = host->steps[assignment->stage];
 	job->folder = assignment->working_directory ? workdir_folder(assignment) : NULL;
 	text_copy(job->result.job.text, sizeof(job->result.job.text), assignment->job);
 	text_copy(job->result.run.text, sizeof(job->result.run.text), assignment->run);
@@ -95,12 +93,12 @@ struct job *job_start(const struct job_host *host, struct assignment *assignment
 	redactor_init(&job->redactor, &job->assignment);
 	joblog_init(&job->log, host->loop, &job->channel, &job->redactor);
 	job->states = (struct states){.inotify = -1};
-	log_info("job claimed", "run", assignment->run, "job", assignment->job, "stage", stage_name(assignment->stage),
+	log_info("job claimed", "run", assignment->run, "job", assignment->job, "stage", stages[assignment->stage].name,
 		NULL);
 	if (refusal)
 		job_fail(job, OUTCOME_ERRORED, "%s", refusal->message);
 	job->stop = assignment->stop;
-	limits_begin(job);
+	job_limits_begin(job);
 	job_hold(job);
 	loop_timer_set(host->loop, &job->begin_timer, 0, job_begin, job);
 	return job;
@@ -140,12 +138,13 @@ void job_free(struct job *job)
 {
 	loop_timer_clear(job->host->loop, &job->begin_timer);
 	loop_timer_clear(job->host->loop, &job->over_timer);
-	limits_release(job);
+	job_limits_release(job);
 	network_release(job->network);
 	states_release(&job->states);
 	joblog_release(&job->log);
 	channel_close(&job->channel);
-	policy_stage_free(job->policies);
+	if (job->policies)
+		job->policies_free(job->policies);
 	redactor_release(&job->redactor);
 	closep(&job->configuration);
 	closep(&job->init_bundle);
@@ -260,7 +259,7 @@ static void states_judge(struct job *job)
 
 static void job_end(struct job *job)
 {
-	const char *stage = stage_name(job->assignment.stage);
+	const char *stage = stages[job->assignment.stage].name;
 	const char *outcome;
 
 	if (!job->reported) {
@@ -302,7 +301,7 @@ bool job_done(const struct job *job)
 
 static void step_timed(struct job *job)
 {
-	const char *stage = stage_name(job->assignment.stage);
+	const char *stage = stages[job->assignment.stage].name;
 	int64_t now = clock_mono_ms();
 
 	if (job->step > 0) {
@@ -398,7 +397,7 @@ struct keeper_terms job_terms(struct job *job, const struct child_kind *kind)
 	job->child_spoke = job->interrupt_due = false;
 	terms = (struct keeper_terms){
 		.lease = job->lease, .in_order = kind->in_order, .outlives = kind->outlives, .pool = job->pool};
-	limits_terms(job, &terms);
+	job_limits_terms(job, &terms);
 	return terms;
 }
 
@@ -437,7 +436,7 @@ void job_network_judge(struct job *job)
 		job_fail(job, OUTCOME_ERRORED,
 			"The job's network ended while the %s ran: pasta on the worker was killed or failed. "
 			"Start the run again.",
-			stage_name(job->assignment.stage));
+			stages[job->assignment.stage].name);
 }
 
 /* ---- calls from the worker ---- */

@@ -42,6 +42,7 @@ struct network_use;
 struct networks;
 struct policy_stage;
 struct schemas;
+struct step;
 struct unsent;
 
 /* Programs and limits for the evaluation of policies. */
@@ -72,6 +73,7 @@ struct job_host {
 	struct inits *inits;
 	struct schemas *schemas;
 	struct unsent *unsent;
+	const struct step *const *steps; /* by stage; NULL for a stage that a worker does not do */
 	const struct sandbox *sandbox;
 	const struct books *books; /* price books */
 	const char *infracost;     /* path, or "" */
@@ -139,6 +141,7 @@ struct job {
 	bool interrupt_due; /* interrupt it at its first output */
 
 	struct policy_stage *policies; /* stage/policy; or NULL */
+	void (*policies_free)(struct policy_stage *policies);
 
 	int uploads;                    /* number under way */
 	bool settling;                  /* the last step waits for the uploads */
@@ -204,5 +207,22 @@ void job_network_judge(struct job *job);
 bool job_state_is_missing(const struct job *job);
 /* Runs work in a thread, under a hold. */
 void job_work(struct job *job, loop_work_fn work, loop_work_fn done, void *data);
+
+/* ---- job_limits.c: the limits (limits/limits.h) ---- */
+
+/* Starts the timers of the limits, and makes the control group. */
+void job_limits_begin(struct job *job);
+void job_limits_release(struct job *job);
+/* Adds the limits that the kernel and the keeper enforce. */
+void job_limits_terms(const struct job *job, struct keeper_terms *terms);
+/* Records that the job exceeded a limit and stops the running program. Only the first call counts, and only before
+ * the outcome is decided. */
+void job_limit_met(struct job *job, enum limit limit);
+/* Stops the running program in order, and kills it after stop_seconds. */
+void job_limits_stop(struct job *job);
+/* To be called when the program has ended, with the reason: fails the job if it exceeded a limit. */
+void job_limits_ended(struct job *job, enum keeper_why why);
+/* Adds the reason to the error of a job that failed because the disk was full. Under a hold. */
+void job_limits_explain(struct job *job);
 
 #endif

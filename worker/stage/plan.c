@@ -177,16 +177,3 @@ const struct step plan_steps[] = {
 	{"settle", step_settle, true},
 	{NULL, NULL, false},
 };
-
-const struct step *stage_steps(enum stage stage)
-{
-	static const struct step *const steps[] = {
-		[STAGE_PLAN] = plan_steps,
-		[STAGE_OPA] = opa_steps,
-		[STAGE_COST] = cost_steps,
-		[STAGE_SENTINEL] = sentinel_steps,
-		[STAGE_APPLY] = apply_steps,
-	};
-
-	return steps[stage];
-}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "worker/stage/policy.h"
+#include "worker/stage/policy_stage.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,7 +10,6 @@
 #include "common/terraform/mocks.h"
 #include "worker/exec/program.h"
 #include "worker/policy/report.h"
-#include "worker/stage/policy_stage.h"
 #include "worker/stage/stages.h"
 
 #define POLICIES "policies.json"
@@ -21,10 +20,8 @@ enum { MAX_SAID = 8 << 20 };
 
 static const size_t policies_limit = (size_t)1 << 30;
 
-void policy_stage_free(struct policy_stage *stage)
+static void policies_free(struct policy_stage *stage)
 {
-	if (!stage)
-		return;
 	policy_sets_release(&stage->sets);
 	json_decref(stage->run);
 	free(stage->program);
@@ -54,6 +51,7 @@ static void fetch(struct job *job, const struct evaluator *evaluator)
 	struct policy_stage *stage = mem_new(1, sizeof(*stage));
 
 	job->policies = stage;
+	job->policies_free = policies_free;
 	*stage = (struct policy_stage){.job = job, .evaluator = evaluator};
 	find_program(stage);
 	job->plan_json = beneath_open(job->dir.top, PLAN, O_RDWR | O_CREAT | O_EXCL, 0600);

@@ -145,7 +145,7 @@ static void trial_ended(void *data, const struct bounded_result *result)
 	struct judgement judgement = {.says = NULL};
 
 	job_child_ended(job, result->why);
-	limits_ended(job, KEEPER_ENDED);
+	job_limits_ended(job, KEEPER_ENDED);
 	job_network_judge(job);
 	metric_observef(M_PROCESS_SECONDS, (double)(clock_mono_ms() - stage->begun_ms) / 1000, "command=\"%s\"",
 		stage->evaluator->name);

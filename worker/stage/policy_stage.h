@@ -2,12 +2,18 @@
 #ifndef WORKER_STAGE_POLICY_STAGE_H
 #define WORKER_STAGE_POLICY_STAGE_H
 
-/* State and functions that the steps of the policy stages share. Only for stage/policy*.c. */
+/*
+ * The stages `opa` and `sentinel`: state and functions that their steps share. Only for stage/policy*.c.
+ *
+ * The stages evaluate each policy of the run's policy sets on the plan, one after another, each in a program of its own
+ * (policy/evaluator.h). Their log is not an engine's log: the scheduler gets the outcomes only by PUT policy-results.
+ */
 
 #include "common/err.h"
 #include "worker/engine/variables.h"
 #include "worker/exec/bounded.h"
 #include "worker/policy/evaluator.h"
+#include "worker/policy/sets.h"
 #include "worker/runtime/job.h"
 
 struct policy_stage {

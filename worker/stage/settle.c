@@ -117,7 +117,7 @@ void step_settle(struct job *job)
 {
 	int64_t linger = linger_ms(job);
 
-	limits_explain(job);
+	job_limits_explain(job);
 	job->settling = job->uploads > 0;
 	if (job->settling)
 		job_hold(job);

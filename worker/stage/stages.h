@@ -7,8 +7,8 @@
 #include "worker/packages/archive.h"
 #include "worker/runtime/job.h"
 
-/* The list for a stage. Borrowed. */
-const struct step *stage_steps(enum stage stage);
+/* By stage; NULL for a stage that a worker does not do (stage_work). */
+extern const struct step *const stage_steps[STAGE_COUNT];
 extern const struct step plan_steps[];
 extern const struct step opa_steps[];
 extern const struct step cost_steps[];
