@@ -238,7 +238,7 @@ MOVING = {"TF_DATA_DIR": "/providers/forged", "TF_PLUGIN_CACHE_DIR": "/providers
 
 
 def test_variables_that_move_files(hostile):
-    """The run ends, and writes nothing outside of its folder. test_sandbox.py tests the variables that change the
+    """The run ends, and writes nothing outside of its folder. test_sandbox.py of e2e tests the variables that change the
     engine's behaviour."""
     for key, value in MOVING.items():
         attributes, _ = hostile.run({"main.tf": 'resource "terraform_data" "one" {}\n'}, {key: value})

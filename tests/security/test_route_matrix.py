@@ -72,7 +72,7 @@ class Kind:
 
 
 # These change the caller's own account or create objects of the caller. The matrix does not call them with tokens that
-# pass their gate; test_sign_in.py and test_api_alone.py do.
+# pass their gate; integration/access/test_sign_in.py and integration/access/test_tokens.py do.
 OWN_ACCOUNT = {"account_update", "account_password", "organizations_create"}
 # Pages of the caller's own session. Without a session they redirect to the sign-in page; with one they show its user's
 # own data.
@@ -496,7 +496,7 @@ def test_each_gate_opens_for_a_token_that_holds_its_permission(office, attacker,
     for route in sorted(table(), key=turn):
         path = links.get(route.handler) or path_of(route, tenant, own_objects(route, tenant, session))
         if route.kind == "SIGNED" and route.handler not in links:
-            continue  # test_api_policies.py and test_api_workspace_facts.py follow these links
+            continue  # integration/policies/test_api.py and integration/workspaces/test_attributes.py follow these links
         answer = connection.ask(route.method, path, opening_body(route, tenant, session), key_of(route, tenant, office, session))
         if shut(route, answer):
             closed.append(f"{route.method} {route.path} ({route.permission}): {answer.status} {answer.text[:200]}")

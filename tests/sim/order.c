@@ -5,7 +5,7 @@
 
 /*
  * runs/claim.c, pick_sql: by class; within a class the organization with the fewest running and earlier jobs
- * first, then the oldest job. tests/integration/test_claim_order.py compares the two.
+ * first, then the oldest job. tests/integration/runs/test_claim_order.py compares the two.
  */
 
 static bool older(const struct waiting *a, const struct waiting *b)

@@ -30,7 +30,7 @@ def test_the_http_server_and_client(folder, authority):
 
 
 def test_the_database(folder, database):
-    play("store_db", folder, SHORT_DATABASE_URL=database)
+    play("scheduler_db", folder, SHORT_DATABASE_URL=database)
 
 
 def test_redis(folder, redis):

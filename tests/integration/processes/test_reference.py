@@ -6,8 +6,7 @@ import sys
 from pathlib import Path
 
 from support.process import program
-
-ROOT = Path(__file__).resolve().parents[2]
+from support.servers import ROOT
 
 
 def test_the_reference_is_up_to_date():

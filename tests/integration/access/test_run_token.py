@@ -5,14 +5,12 @@ import base64
 import hashlib
 import json
 import re
-from pathlib import Path
 
 import pytest
 
 from support.api import Api
 from support.office import Hands
-
-ROUTES = Path(__file__).parents[2] / "scheduler/api/routes.def"
+from support.routes import ROUTES
 
 
 @pytest.fixture
