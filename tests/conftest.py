@@ -15,7 +15,7 @@ from support.receiver import Receiver
 from support.runyard import KEYS, Notifier, Scheduler, Worker
 from support.servers import DEPS, Broker, Kafka, Postgres, Redis, Servers
 from support.site import FullSite, Site, bootstrap, new_folder, release_all, sandbox_kind
-from support.smtp import Sink
+from support.mail_server import MailServer
 from support.terraform import BODY, Terraform
 
 
@@ -236,11 +236,11 @@ def hooks():
 
 
 @pytest.fixture
-def sink():
+def mail_server():
     """A mail server."""
-    sink = Sink()
-    yield sink
-    sink.release()
+    mail_server = MailServer()
+    yield mail_server
+    mail_server.release()
 
 
 @pytest.fixture

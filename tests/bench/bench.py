@@ -101,7 +101,7 @@ class Stack:
         assert ended["status"] == "applied", f"{run} is {ended['status']}: {ended['error']}\n{self.api.logs(run)}"
 
 
-# hands.c signs its results with the project's own code.
+# fake_worker.c signs its results with the project's own code.
 CONTRACT = [ROOT / name for name in ("proto/mac.c", "proto/messages.c", "proto/topics.c", "common/base.c", "common/buf.c", "common/crypto.c",
                                      "common/clock.c", "common/err.c", "common/ids.c", "common/json/json.c", "common/json/json_text.c", "common/log.c", "common/http/rate.c")]
 
@@ -109,7 +109,7 @@ CONTRACT = [ROOT / name for name in ("proto/mac.c", "proto/messages.c", "proto/t
 # The programs of this folder, and their sources and libraries.
 PROGRAMS = {
     "engine": ["-static"],
-    "hands": [*CONTRACT, "-I", ROOT, "-lrdkafka", "-ljansson", "-lcrypto", "-lpthread"],
+    "fake_worker": [*CONTRACT, "-I", ROOT, "-lrdkafka", "-ljansson", "-lcrypto", "-lpthread"],
     "keeper": ["-I", ROOT],
     "logreader": ["-lpthread"],
     "receiver": [],
@@ -125,11 +125,11 @@ def compiled(folder, name, *options):
     return program
 
 
-class Hands:
-    """hands.c, compiled on demand."""
+class FakeWorker:
+    """fake_worker.c, compiled on demand."""
 
     def __init__(self, stack, name, slots):
-        program = compiled(stack.folder, "hands")
+        program = compiled(stack.folder, "fake_worker")
         command = [program, str(stack.scheduler.port), stack.bus.address, str(stack.bus.fetch_wait_ms), str(slots), name]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=clean_environment(RUNYARD_AGENT_TOKEN=stack.tokens["agent-token"]))
         assert self.process.stdout.readline() == "ready\n"

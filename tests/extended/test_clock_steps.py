@@ -7,7 +7,7 @@ from support.gate import Gate
 from support.receiver import acknowledges
 from support.servers import Postgres
 from support.wait import until
-from support.worker import HandWorker
+from support.fake_worker import FakeWorker
 
 LEASE = 6
 HOUR = 3600
@@ -81,15 +81,15 @@ def test_a_step_ends_nothing_but_what_is_dead(two, api, worker, gate, folder, cl
 
 def test_a_step_before_a_lease_is_judged(two, api, tokens, clock, ask):
     """Jobs that are claimed while the clock steps to and fro keep their leases."""
-    hand = HandWorker(two[0].url, tokens["agent-token"])
+    fake_worker = FakeWorker(two[0].url, tokens["agent-token"])
     run = api.run_files(api.workspace(), {"main.tf": ""})
-    (job,) = until(hand.claim, "there is a job to claim")
+    (job,) = until(fake_worker.claim, "there is a job to claim")
     for steps, far in enumerate((HOUR, 2 * HOUR, -HOUR, 0), 1):
         clock.step(far)
-        until(lambda: hand.beat(job) == {job["job"]: (True, "none")} and all(one.metric("runyard_database_clock_steps_total") >= steps for one in two),
+        until(lambda: fake_worker.lease(job) == (True, "none") and all(one.metric("runyard_database_clock_steps_total") >= steps for one in two),
               f"step {steps} is seen", every=0.3)
-    assert hand.beat(job) == {job["job"]: (True, "none")}
-    assert hand.result(job, "failed", error="enough").status == 204
+    assert fake_worker.lease(job) == (True, "none")
+    assert fake_worker.result(job, "failed", error="enough").status == 204
     assert api.status(run) == "errored"
 
 

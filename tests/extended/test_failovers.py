@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from support.api import Api
-from support.front import Front
+from support.http_proxy import HttpProxy
 from support.runyard import Scheduler
 from support.servers import Postgres
 from support.site import bootstrap
@@ -185,7 +185,7 @@ def test_an_apply_that_ends_before_its_worker_is_heard_loses_no_state(two, postg
     """Its job is not known until a heartbeat has named it: what the worker sends before is asked for again, not refused."""
     schedulers = two("async")
     api = request.getfixturevalue("api")
-    front = Front(schedulers[0].port)
+    front = HttpProxy(schedulers[0].port)
     one = worker(scheduler_url=front.url, sandbox_bind=gate.folder)
     workspace = api.workspace()
     run = api.run_files(workspace, gated(gate))

@@ -10,7 +10,7 @@ from support.browser import Browser
 from support.receiver import acknowledges, answers
 from support.runyard import KEYS, Scheduler
 from support.wait import until
-from support.worker import HandWorker
+from support.fake_worker import FakeWorker
 
 OLD, NEW = KEYS, "2:" + "6b" * 32
 ONE = {"main.tf": 'variable "secret" {}\nresource "terraform_data" "one" {}\n'}
@@ -91,13 +91,13 @@ def test_a_claim_that_a_scheduler_cannot_open_is_left_to_another(two, tokens, as
     first, second = two
     rekey(second, NEW, OLD)
     api, other = Api(first.url, tokens["token"]), Api(second.url, tokens["token"])
-    hand, helper = HandWorker(first.url, tokens["agent-token"]), HandWorker(second.url, tokens["agent-token"], name="helper")
+    fake_worker, helper = FakeWorker(first.url, tokens["agent-token"]), FakeWorker(second.url, tokens["agent-token"], name="helper")
     workspace, run = new_run(other, "sealed with the new key")
     _, readable = new_run(api, "sealed with the old key")
 
-    (job,) = until(hand.claim, "the job that can be opened is handed out")
+    (job,) = until(fake_worker.claim, "the job that can be opened is handed out")
     assert (job["run"], variables(job)) == (readable, {"secret": "sealed with the old key"})
-    assert hand.claim() == []
+    assert fake_worker.claim() == []
     assert api.status(run) in ("pending", "plan_queued", "fetching", "queuing"), api.attributes(f"runs/{run}")
     assert api.call("GET", f"workspaces/{workspace}/vars").status == 503
     body = {"data": {"type": "runs", "relationships": {"workspace": {"data": {"type": "workspaces", "id": workspace}}}}}
@@ -123,8 +123,8 @@ def test_a_key_of_a_repository_that_a_scheduler_cannot_open(two, tokens, ask):
     body = {"data": {"type": "ssh-keys", "attributes": {"name": "git", "value": "-----BEGIN X-----"}}}
     key = other.post(f"organizations/{api.organization}/ssh-keys", body).data["id"]
     ask("update workspaces set ssh_key_id = %s where id = %s", key, workspace)
-    hand, helper = HandWorker(first.url, tokens["agent-token"]), HandWorker(second.url, tokens["agent-token"], name="helper")
-    assert hand.claim() == []
+    fake_worker, helper = FakeWorker(first.url, tokens["agent-token"]), FakeWorker(second.url, tokens["agent-token"], name="helper")
+    assert fake_worker.claim() == []
     (job,) = until(helper.claim, "the scheduler with the key hands it out")
     assert (job["run"], job["ssh-key"]) == (run, "-----BEGIN X-----")
 

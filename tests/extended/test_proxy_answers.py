@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import psycopg
 import pytest
 
-from support.front import Front
+from support.http_proxy import HttpProxy
 from support.receiver import acknowledges
 from support.wait import until
 
@@ -29,7 +29,7 @@ REPLIES = {
 
 @pytest.fixture
 def front(scheduler):
-    front = Front(scheduler(lease_seconds=LEASE).port)
+    front = HttpProxy(scheduler(lease_seconds=LEASE).port)
     yield front
     front.release()
 
@@ -133,7 +133,7 @@ def test_the_last_state_of_a_killed_worker_is_delivered(api, front, worker, gate
 
 @pytest.fixture
 def short_front(scheduler):
-    front = Front(scheduler(lease_seconds=4).port)
+    front = HttpProxy(scheduler(lease_seconds=4).port)
     yield front
     front.release()
 

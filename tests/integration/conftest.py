@@ -3,26 +3,26 @@
 
 import pytest
 
-from support.desk import Desk
-from support.office import open_office
+from support.fake_scheduler import FakeScheduler
+from support.api_site import open_api_site
 
 
 @pytest.fixture(scope="module")
-def office(postgres):
+def api_site(postgres):
     """One scheduler for all tests of a file, each with an organization of its own."""
-    with open_office(postgres) as office:
-        yield office
+    with open_api_site(postgres) as api_site:
+        yield api_site
 
 
 @pytest.fixture
-def org(office):
+def org(api_site):
     """A client of that scheduler, with an organization of this test's own."""
-    return office.organization()
+    return api_site.organization()
 
 
 @pytest.fixture(scope="module")
-def desk():
+def fake_scheduler():
     """A worker that the test controls."""
-    desk = Desk()
-    yield desk
-    desk.release()
+    fake_scheduler = FakeScheduler()
+    yield fake_scheduler
+    fake_scheduler.release()

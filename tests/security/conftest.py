@@ -7,15 +7,15 @@ from http.server import ThreadingHTTPServer
 import pytest
 
 from support.gotfe import Echo
-from support.office import open_office
+from support.api_site import open_api_site
 from support.tenant import Tenant
 
 
 @pytest.fixture(scope="module")
-def office(postgres):
+def api_site(postgres):
     # Leases last longer than the file's tests, and rate limits are not under test.
-    with open_office(postgres, lease_seconds=3600, rate_limit=0) as office:
-        yield office
+    with open_api_site(postgres, lease_seconds=3600, rate_limit=0) as api_site:
+        yield api_site
 
 
 @pytest.fixture(scope="module")
@@ -29,10 +29,10 @@ def service():
 
 
 @pytest.fixture(scope="module")
-def victim(office, service):
-    return Tenant(office, "vtm", service)
+def victim(api_site, service):
+    return Tenant(api_site, "vtm", service)
 
 
 @pytest.fixture(scope="module")
-def attacker(office, service):
-    return Tenant(office, "atk", service)
+def attacker(api_site, service):
+    return Tenant(api_site, "atk", service)

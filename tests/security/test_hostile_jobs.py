@@ -19,7 +19,7 @@ import pytest
 
 from support.api import Api, ApiError
 from support.gate import Gate
-from support.ground import Ground, changes
+from support.host_snapshot import HostSnapshot, changes
 from support.proc import processes_with
 from support.wait import until
 
@@ -110,7 +110,7 @@ class Hostile:
 def hostile(site, bystander, canaries, ports):
     if site.worker.options["sandbox"] != "bwrap":
         pytest.skip("without a sandbox a job sees and changes what the worker's account may (.github/SECURITY.md)")
-    hostile = Hostile(site, Ground(site, canaries), bystander, canaries, ports)
+    hostile = Hostile(site, HostSnapshot(site, canaries), bystander, canaries, ports)
     hostile.api.wait_status(hostile.api.run_files(hostile.api.workspace(auto_apply=True), {"main.tf": 'resource "terraform_data" "first" {}\n'}), "applied")
     until(lambda: len(hostile.folders()) == 1, "no folder is left but that of the other organization's job")
     return hostile

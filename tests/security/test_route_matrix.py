@@ -19,7 +19,7 @@ from support.connection import Connection
 from support.routes import table
 from support.samples import SAMPLES
 from support.tenant import NO_CONTENT, OBJECT_IN_BODY, Tenant, digest
-from support.worker import upload_batch
+from support.fake_worker import upload_batch
 
 BASES = {"SITE": "", "API": "/api/v2", "SIGNED": "/signed/99999999999-" + "0" * 64, "WORKER": "/api/worker/v1", "NOTIFIER": "/api/notifier/v1"}
 
@@ -88,40 +88,40 @@ def bearer(token):
 class Session:
     """A browser of another owner of the tenant's organization."""
 
-    def __init__(self, office, tenant):
+    def __init__(self, api_site, tenant):
         name = f"{tenant.mark}-browser-{uuid.uuid4().hex[:8]}"
         tenant.people.member(name, tenant.people.owners())
         # The password is the administrator's.
-        office.change("update users set password_hash = (select password_hash from users where username = 'admin') where username = %s", name)
-        self.name, self.password = name, office.tokens["password"]
-        browser = Browser(office.scheduler.url).sign_in(self.name, self.password)
+        api_site.change("update users set password_hash = (select password_hash from users where username = 'admin') where username = %s", name)
+        self.name, self.password = name, api_site.tokens["password"]
+        browser = Browser(api_site.scheduler.url).sign_in(self.name, self.password)
         self.cookie = {"Cookie": f"runyard_session={browser.cookie.value}"}
         self.csrf = browser.ask("/app/settings/tokens").form("/app/settings/tokens")["fields"]["csrf"]
 
 
 @pytest.fixture(scope="module")
-def owner_session(office, victim):
-    return Session(office, victim)
+def owner_session(api_site, victim):
+    return Session(api_site, victim)
 
 
 @pytest.fixture(scope="module")
-def kinds(office, victim, attacker, owner_session):
+def kinds(api_site, victim, attacker, owner_session):
     """Every kind of token, valid and revoked."""
-    other = Session(office, attacker)
+    other = Session(api_site, attacker)
 
     def owner_token(expired=False):
         """Creates another token of the victim's owner. Returns its id."""
         token, id = f"vtm-dead-{uuid.uuid4()}", f"at-{uuid.uuid4().hex[:16]}"
-        office.change("insert into tokens (id, hash, user_id, expired_at) values (%s, %s, %s, now() + %s * interval '1 second')",
+        api_site.change("insert into tokens (id, hash, user_id, expired_at) values (%s, %s, %s, now() + %s * interval '1 second')",
                       id, hashlib.sha256(token.encode()).hexdigest(), victim.ids["user"], -1 if expired else 3600)
-        assert Api(office.scheduler.url, token).call("GET", "account/details").status == (401 if expired else 200)
+        assert Api(api_site.scheduler.url, token).call("GET", "account/details").status == (401 if expired else 200)
         return token, id
 
     revoked, revoked_id = owner_token()
     victim.api.delete(f"authentication-tokens/{revoked_id}")
     deleted = victim.people.member("vtm-deleted", victim.people.owners())
     assert deleted.call("GET", f"organizations/{victim.api.organization}").status == 200
-    office.change("delete from users where username = 'vtm-deleted'")
+    api_site.change("delete from users where username = 'vtm-deleted'")
     removed = victim.people.member("removed-member", victim.people.owners())
     victim.api.delete(f"organization-memberships/{removed.membership}")
     reader = victim.people.member("vtm-reader", team := victim.people.team("vtm-readers"))
@@ -152,9 +152,9 @@ def kinds(office, victim, attacker, owner_session):
         ("the organization's token", bearer(victim.organization_token), of_organization, ELSEWHERE),
         ("an agent token of another pool", bearer(attacker.agent_token), FOR_EVERYBODY | {"CAN_WORK"}, ELSEWHERE),
         ("an agent token of the pool", bearer(victim.agent_token), FOR_EVERYBODY | {"CAN_WORK"}, ELSEWHERE),
-        ("another worker's own token", bearer(attacker.hands.own_token), FOR_EVERYBODY | {"CAN_KEEP_LEASES"}, UNKNOWN),
-        ("the worker's own token", bearer(victim.hands.own_token), FOR_EVERYBODY | {"CAN_KEEP_LEASES"}, UNKNOWN),
-        ("a notifier's token", bearer(office.tokens["notifier-token"]), FOR_EVERYBODY | {"CAN_NOTIFY"}, ELSEWHERE),
+        ("another worker's own token", bearer(attacker.fake_worker.own_token), FOR_EVERYBODY | {"CAN_KEEP_LEASES"}, UNKNOWN),
+        ("the worker's own token", bearer(victim.fake_worker.own_token), FOR_EVERYBODY | {"CAN_KEEP_LEASES"}, UNKNOWN),
+        ("a notifier's token", bearer(api_site.tokens["notifier-token"]), FOR_EVERYBODY | {"CAN_NOTIFY"}, ELSEWHERE),
         ("a foreign run's token", bearer(foreign["run-token"]), FOR_EVERYBODY, ELSEWHERE),
         ("the token of a run of another workspace", bearer(beside["run-token"]), FOR_EVERYBODY, ELSEWHERE, OF_ANY_RUN),
         ("a foreign task's token", bearer(attacker.task_tokens["run"]), FOR_EVERYBODY, ELSEWHERE),
@@ -248,10 +248,10 @@ def test_every_route_has_its_objects(victim):
     assert not unknown, unknown
 
 
-def test_a_token_passes_no_gate_of_another_kind(office, victim, kinds):
+def test_a_token_passes_no_gate_of_another_kind(api_site, victim, kinds):
     wrong = []
-    connection = Connection(office.scheduler.url)
-    before = digest(office.database)
+    connection = Connection(api_site.scheduler.url)
+    before = digest(api_site.database)
     for kind in kinds:
         for route in table():
             expected = kind.expected(route)
@@ -264,7 +264,7 @@ def test_a_token_passes_no_gate_of_another_kind(office, victim, kinds):
                 wrong.append(said)
             if not kind.holds & READ and (found := leaks(victim, f"{path} {body}", answer)):
                 wrong.append(f"{said}: shows {found}")
-        after = digest(office.database)
+        after = digest(api_site.database)
         changed = [name for name in after if after[name] != before[name]]
         if changed:
             wrong.append(f"{kind.name}: changed {changed}")
@@ -287,11 +287,11 @@ def seen(answer):
     return answer.status, answer.body, sorted((name.lower(), value) for name, value in answer.headers.items() if name.lower() not in OF_THE_MOMENT)
 
 
-def test_an_object_that_may_not_be_seen_is_like_one_that_does_not_exist(office, victim, kinds):
+def test_an_object_that_may_not_be_seen_is_like_one_that_does_not_exist(api_site, victim, kinds):
     """Status, body and headers are identical whether every object of the path exists, only the last one does not, or
     none does."""
     wrong, compared = [], 0
-    connection = Connection(office.scheduler.url)
+    connection = Connection(api_site.scheduler.url)
     for kind in kinds:
         for route in table():
             names = [name for name in re.findall(r":(\w+)", route.path) if name != "relation"]
@@ -342,10 +342,10 @@ def keys_of(name):
 WITHOUT_SESSION = {"ui_sign_in", "oauth_token"}
 
 
-def test_a_form_changes_nothing_without_the_csrf_token_of_its_session(office, victim, attacker):
-    session, other, connection = Session(office, victim), Session(office, attacker), Connection(office.scheduler.url)
-    token = office.ask("select t.id from tokens t join users u on u.id = t.user_id where u.username = %s", session.name)[0][0]
-    asked, before = 0, digest(office.database)
+def test_a_form_changes_nothing_without_the_csrf_token_of_its_session(api_site, victim, attacker):
+    session, other, connection = Session(api_site, victim), Session(api_site, attacker), Connection(api_site.scheduler.url)
+    token = api_site.ask("select t.id from tokens t join users u on u.id = t.user_id where u.username = %s", session.name)[0][0]
+    asked, before = 0, digest(api_site.database)
     for route in table():
         if route.kind != "SITE" or route.method != "POST" or route.handler in WITHOUT_SESSION:
             continue
@@ -357,16 +357,16 @@ def test_a_form_changes_nothing_without_the_csrf_token_of_its_session(office, vi
             assert answer.status == 403, f"{route.path} {forged}: {answer.status} {answer.text[:200]}"
         elsewhere = connection.ask("POST", f"{path}?csrf={session.csrf}", b"description=forged", session.cookie)
         assert elsewhere.status == 403, f"{route.path}: a token in the query is taken"
-    assert asked >= 24 and digest(office.database) == before
+    assert asked >= 24 and digest(api_site.database) == before
     assert connection.ask("GET", "/app/settings/tokens", None, session.cookie).status == 200, "the session has ended"
 
 
 # ---- the worker's, the notifier's and the signed routes, with valid tokens of others ----
 
 
-def test_an_agent_token_reaches_its_own_pool_alone(office, victim, attacker):
+def test_an_agent_token_reaches_its_own_pool_alone(api_site, victim, attacker):
     """Also with the worker and the jobs of another pool in the body."""
-    connection, before = Connection(office.scheduler.url), digest(office.database)
+    connection, before = Connection(api_site.scheduler.url), digest(api_site.database)
     worker, job = victim.ids["agent"], victim.jobs["live"]
 
     def ask(path, token, body):
@@ -377,11 +377,11 @@ def test_an_agent_token_reaches_its_own_pool_alone(office, victim, attacker):
             answer = ask(path, attacker.agent_token, {"worker": id, "slots": 100})
             assert answer.status == 404 and not leaks(victim, id, answer), (path, id, answer.text)
     beat = {"free": 1, "slots": 1, "draining": False, "partitions": [], "jobs": [{"job": job["job"], "attempt": job["attempt"]}]}
-    told = ask("heartbeat", attacker.hands.own_token, beat)
+    told = ask("heartbeat", attacker.fake_worker.own_token, beat)
     assert told.status == 200 and [item["held"] for item in told.json["jobs"]] == [False], told.text
-    claimed = ask("claim", attacker.agent_token, {"worker": attacker.hands.worker, "slots": 100})
+    claimed = ask("claim", attacker.agent_token, {"worker": attacker.fake_worker.id, "slots": 100})
     assert claimed.status == 200 and not leaks(victim, "", claimed), claimed.text
-    after = digest(office.database)
+    after = digest(api_site.database)
     # The heartbeat and the claim of a worker are stored with that worker.
     assert [name for name in after if after[name] != before[name] and name != "workers"] == []
 
@@ -397,10 +397,10 @@ def signed_links(victim):
     return {handler: link.removeprefix(api.url) for handler, link in links.items()}
 
 
-def test_a_signature_is_good_for_its_path_alone(office, victim, attacker):
-    connection = Connection(office.scheduler.url)
+def test_a_signature_is_good_for_its_path_alone(api_site, victim, attacker):
+    connection = Connection(api_site.scheduler.url)
     links, foreign = signed_links(victim), signed_links(attacker)
-    before = digest(office.database)
+    before = digest(api_site.database)
     for route in table():
         if route.handler not in links:
             continue
@@ -414,7 +414,7 @@ def test_a_signature_is_good_for_its_path_alone(office, victim, attacker):
         for forged in others:
             answer = connection.ask(route.method, forged, None if route.body == "NO_BODY" else b"forged")
             assert answer.status in (401, 404), f"{route.method} {forged}: {answer.status} {answer.text[:200]}"
-    assert digest(office.database) == before
+    assert digest(api_site.database) == before
 
 
 # ---- positive control ----
@@ -423,10 +423,10 @@ def test_a_signature_is_good_for_its_path_alone(office, victim, attacker):
 LAST = ["teams_delete", "tasks_delete", "policies_delete", "policy_sets_delete", "workspaces_safe_delete", "workspaces_delete", "projects_delete", "pools_delete", "organizations_delete"]
 
 
-def key_of(route, victim, office, session):
+def key_of(route, victim, api_site, session):
     """The headers of an authorized caller of this route."""
-    by_permission = {"CAN_WORK": victim.agent_token, "CAN_KEEP_LEASES": victim.hands.own_token, "CAN_WORK_ON_JOB": victim.jobs["live"]["token"],
-                     "CAN_NOTIFY": office.tokens["notifier-token"], "CAN_ADMINISTER_SITE": office.tokens["token"], "CAN_CALL_BACK": victim.task_tokens["run"]}
+    by_permission = {"CAN_WORK": victim.agent_token, "CAN_KEEP_LEASES": victim.fake_worker.own_token, "CAN_WORK_ON_JOB": victim.jobs["live"]["token"],
+                     "CAN_NOTIFY": api_site.tokens["notifier-token"], "CAN_ADMINISTER_SITE": api_site.tokens["token"], "CAN_CALL_BACK": victim.task_tokens["run"]}
     if route.kind == "SITE":
         return session.cookie
     return bearer(by_permission.get(route.permission, victim.api.token))
@@ -448,21 +448,21 @@ def own_objects(route, victim, session):
     """Separate objects for this request, if it deletes them."""
     if route.handler == "ui_tokens_revoke":
         query = "select t.id from tokens t join users u on u.id = t.user_id where u.username = %s"
-        return {**victim.ids, "token": victim.office.ask(query, session.name)[0][0]}
+        return {**victim.ids, "token": victim.api_site.ask(query, session.name)[0][0]}
     if route.handler == "tokens_delete":
         made = victim.api.post(f"users/{victim.ids['user']}/authentication-tokens", {"data": {"type": "authentication-tokens", "attributes": {"description": str(uuid.uuid4())}}})
         return {**victim.ids, "token": made.data["id"]}
     if route.handler.startswith("admin_users_"):
         name = f"vtm-{uuid.uuid4().hex}"
         victim.people.user(name)
-        return {**victim.ids, "user": victim.office.ask("select id from users where username = %s", name)[0][0]}
+        return {**victim.ids, "user": victim.api_site.ask("select id from users where username = %s", name)[0][0]}
     if "_versions_" in route.handler and route.path.startswith("/admin/"):
         return {**victim.ids, "version": victim.tool_version(route.handler.split("_")[0])}
     if route.handler in ("invitations_accept", "invitations_decline", "ui_invitation_page"):
         invited = victim.api.get("account/details").data["attributes"]["email"]
         if route.kind == "SITE":
-            ((invited,),) = victim.office.ask("select email from users where username = %s", session.name)
-        inviting = victim.office.organization()
+            ((invited,),) = victim.api_site.ask("select email from users where username = %s", session.name)
+        inviting = victim.api_site.organization()
         body = {"data": {"type": "organization-memberships", "attributes": {"email": invited}}}
         return {**victim.ids, "membership": inviting.post(f"organizations/{inviting.organization}/organization-memberships", body).data["id"]}
     if route.handler not in ("workspaces_delete", "workspaces_safe_delete"):
@@ -480,12 +480,12 @@ def shut(route, answer):
     return answer.status == 401 or answer.status >= 500 or answer.status == 403 and "transition not allowed" not in answer.text
 
 
-def test_each_gate_opens_for_a_token_that_holds_its_permission(office, attacker, service):
+def test_each_gate_opens_for_a_token_that_holds_its_permission(api_site, attacker, service):
     """Without this test, the matrix would pass for a server that refuses everything."""
-    tenant = Tenant(office, "vtm2", service)
-    session, closed = Session(office, tenant), []
+    tenant = Tenant(api_site, "vtm2", service)
+    session, closed = Session(api_site, tenant), []
     links = signed_links(tenant)
-    connection = Connection(office.scheduler.url)
+    connection = Connection(api_site.scheduler.url)
     order = {"GET": 0, "PUT": 1, "PATCH": 2, "POST": 3, "DELETE": 4}
 
     def turn(route):
@@ -497,7 +497,7 @@ def test_each_gate_opens_for_a_token_that_holds_its_permission(office, attacker,
         path = links.get(route.handler) or path_of(route, tenant, own_objects(route, tenant, session))
         if route.kind == "SIGNED" and route.handler not in links:
             continue  # integration/policies/test_api.py and integration/workspaces/test_attributes.py follow these links
-        answer = connection.ask(route.method, path, opening_body(route, tenant, session), key_of(route, tenant, office, session))
+        answer = connection.ask(route.method, path, opening_body(route, tenant, session), key_of(route, tenant, api_site, session))
         if shut(route, answer):
             closed.append(f"{route.method} {route.path} ({route.permission}): {answer.status} {answer.text[:200]}")
     assert not closed, f"{len(closed)}:\n" + "\n".join(closed)

@@ -109,8 +109,8 @@ def request_of(victim, method, path, handler):
     return victim.fill(path)[1:] + query, body if method in ("POST", "PATCH", "PUT") else None
 
 
-def test_without_the_permission_nothing_is_shown_or_changed(office, victim, cast):
-    before, wrong = digest(office.database), []
+def test_without_the_permission_nothing_is_shown_or_changed(api_site, victim, cast):
+    before, wrong = digest(api_site.database), []
     for method, path, handler, permission in rows("API"):
         if handler in OPEN or permission in THEIRS:
             continue
@@ -123,7 +123,7 @@ def test_without_the_permission_nothing_is_shown_or_changed(office, victim, cast
             if answer.status not in expected:
                 wrong.append(f"{actor.name}: {method} {path} ({permission}): {answer.status} {answer.text[:200]}")
     assert not wrong, "\n".join(wrong)
-    assert digest(office.database) == before
+    assert digest(api_site.database) == before
 
 
 def test_with_the_permission_the_gate_opens(victim, cast):

@@ -12,7 +12,6 @@ import uuid
 import psycopg
 
 from support.api import Api
-from support.office import Hands
 from support.people import People
 
 # The body of these routes names the workspace or the project, so an error in the body may come before a refusal.
@@ -42,10 +41,10 @@ def digest(database):
 class Tenant:
     """ids: an object for each name in the paths of routes.def (`:workspace`). The owner is not a site admin."""
 
-    def __init__(self, office, mark, service_url):
-        self.office, self.mark = office, mark
-        self.api = office.stranger(f"{mark}-owner")
-        self.people = People(self.api, office.database)
+    def __init__(self, api_site, mark, service_url):
+        self.api_site, self.mark = api_site, mark
+        self.api = api_site.stranger(f"{mark}-owner")
+        self.people = People(self.api, api_site.database)
         self.ids = {"organization": self.api.organization, "url": service_url, "name": f"{mark}-target"}
         self.base = f"organizations/{self.api.organization}"
         self.make_places()
@@ -74,8 +73,8 @@ class Tenant:
         self.make("pool", f"{self.base}/agent-pools", "agent-pools", {"name": f"{mark}-pool"})
         made = api.post(f"agent-pools/{self.ids['pool']}/authentication-tokens", {"data": {"type": "authentication-tokens", "attributes": {"description": mark}}}).data
         self.agent_token = made["attributes"]["token"]
-        self.hands = Hands(self.office, self.agent_token)
-        self.ids["agent"] = self.hands.worker
+        self.fake_worker = self.api_site.fake_worker(self.agent_token)
+        self.ids["agent"] = self.fake_worker.id
         for key, name in (("workspace", "target"), ("live", "live"), ("beside", "beside"), ("asked", "asked"), ("other", "other"), ("applying", "applying")):
             attributes = {"name": f"{mark}-{name}", "description": f"{mark}-description", "execution-mode": "agent", "agent-pool-id": self.ids["pool"]}
             self.make(key, f"{self.base}/workspaces", "workspaces", attributes, {"project": self.link("projects", "project")})
@@ -85,7 +84,7 @@ class Tenant:
         api, ids, mark = self.api, self.ids, self.mark
         workspace = f"workspaces/{ids['workspace']}"
         ids["user"] = api.get("account/details").data["id"]
-        ids["token"] = self.office.ask("select id from tokens where user_id = %s", ids["user"])[0][0]
+        ids["token"] = self.api_site.ask("select id from tokens where user_id = %s", ids["user"])[0][0]
         self.make("team", f"{self.base}/teams", "teams", {"name": f"{mark}-team", "visibility": "organization"})
         self.make("free_team", f"{self.base}/teams", "teams", {"name": f"{mark}-free", "visibility": "organization"})
         self.team_token = api.post(f"teams/{ids['team']}/authentication-token").data["attributes"]["token"]
@@ -107,7 +106,7 @@ class Tenant:
             self.make(key, f"{self.base}/tasks", "tasks", {"name": f"{mark}-{key}", "url": ids["url"], "category": "task", "enabled": False, "hmac-key": f"{mark}-hmac-key"})
         for key, place in (("attached", "workspace"), ("attached_beside", "asked")):
             self.make(key, f"workspaces/{ids[place]}/tasks", "workspace-tasks", {"enforcement-level": "mandatory", "stages": ["post_plan"]}, {"task": self.link("tasks", "task")})
-        self.office.change("update tasks set enabled = true where id = %s", ids["task"])  # the API would call the URL first
+        self.api_site.change("update tasks set enabled = true where id = %s", ids["task"])  # the API would call the URL first
         for path in (workspace, self.base):
             body = {"data": {"type": "data-retention-policy-delete-olders", "attributes": {"delete-older-than-n-days": 5}}}
             api.post(f"{path}/relationships/data-retention-policy", body)
@@ -115,7 +114,7 @@ class Tenant:
     def tool_version(self, tool):
         """A version that the site's admins list, with the tenant's mark in it."""
         id = f"tool-{uuid.uuid4().hex[:16]}"
-        self.office.change("insert into tool_versions (id, tool, version, archs, deprecated_reason) values (%s, %s, %s, '[]', %s)", id, tool, f"9.{uuid.uuid4().int % 10 ** 12}.0", self.mark)
+        self.api_site.change("insert into tool_versions (id, tool, version, archs, deprecated_reason) values (%s, %s, %s, '[]', %s)", id, tool, f"9.{uuid.uuid4().int % 10 ** 12}.0", self.mark)
         return id
 
     def make_policies(self):
@@ -144,12 +143,12 @@ class Tenant:
         for key, place in (("run", "workspace"), ("asked_run", "asked")):
             configuration = ids["configuration"] if place == "workspace" else api.upload(ids[place], {"main.tf": ""})
             ids[key] = api.run(ids[place], configuration, message=f"{mark}-message")
-            self.hands.plan(ids[key])
+            self.fake_worker.plan(ids[key])
             self.task_tokens[key] = self.task_token(ids[key])
         self.jobs = {}
         for place in ("live", "beside"):
             run = api.run(ids[place], api.upload(ids[place], {"main.tf": f"# {mark}-live"}))
-            self.jobs[place] = self.hands.take(run, "plan")
+            self.jobs[place] = self.fake_worker.take(run, "plan")
         ids.update({"plan": ids["run"].replace("run-", "plan-"), "apply": ids["run"].replace("run-", "apply-"), "operation": ids["run"].replace("run-", "plan-"),
                     "job": self.jobs["live"]["job"], "live_run": self.jobs["live"]["run"]})
         self.make_unrecorded()
@@ -161,18 +160,18 @@ class Tenant:
     def make_unrecorded(self):
         """A resource that the worker of a claimed apply reports as unrecorded."""
         run = self.api.run(self.ids["applying"], self.api.upload(self.ids["applying"], {"main.tf": ""}), auto_apply=True)
-        self.hands.plan(run)
-        job = self.hands.take(run, "apply")
-        self.hands.call("POST", f"jobs/{job['job']}/started", job["token"])
+        self.fake_worker.plan(run)
+        job = self.fake_worker.take(run, "apply")
+        self.fake_worker.on(job, "POST", "started")
         resource = {"action": "create", "address": f"terraform_data.{self.mark}", "type": "terraform_data", "provider": "terraform", "id": f"{self.mark}-id"}
-        self.hands.call("PUT", f"jobs/{job['job']}/unrecorded-resources", job["token"], {"resources": [resource]})
+        self.fake_worker.on(job, "PUT", "unrecorded-resources", {"resources": [resource]})
         self.ids["unrecorded"] = self.api.get(f"runs/{run}/unrecorded-resources").data[0]["id"]
 
     def task_token(self, run):
         """The token in the request to the run's task, which a notifier has claimed and never answers."""
-        notifier = Api(self.office.scheduler.url, self.office.tokens["notifier-token"])
+        notifier = Api(self.api_site.scheduler.url, self.api_site.tokens["notifier-token"])
         body = {"notifier": "by-hand", "callback-url": "http://127.0.0.1:9", "most": 200, "ids": []}
-        claimed = notifier.ask("POST", f"{self.office.scheduler.url}/api/notifier/v1/claim", body).json["requests"]
+        claimed = notifier.ask("POST", f"{self.api_site.scheduler.url}/api/notifier/v1/claim", body).json["requests"]
         (request,) = [request for request in claimed if request["run"] == run]
         return json.loads(request["body"])["access_token"]
 
@@ -191,7 +190,7 @@ class Tenant:
             "insert into cost_estimates (id, run_id) values (%(estimate)s, %(run)s)",
             "insert into plan_exports (id, run_id, data_type, expires_at) values (%(export)s, %(run)s, 'sentinel-mock-bundle-v0', now() + interval '1 hour')",
         ):
-            with psycopg.connect(self.office.database, autocommit=True) as connection:
+            with psycopg.connect(self.api_site.database, autocommit=True) as connection:
                 connection.execute(statement, values)
 
     # ---- paths ----

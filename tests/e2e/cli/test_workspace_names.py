@@ -11,7 +11,7 @@ import pytest
 
 from support.api import tar_gz
 from support.engine import each_engine
-from support.worker import HandWorker
+from support.fake_worker import FakeWorker
 
 pytestmark = each_engine()
 
@@ -103,12 +103,12 @@ def plan_by_hand(engine, folder):
 def test_a_plan_of_the_version_before_is_applied_as_it_was_planned(api, worker, scheduler, tokens, tmp_path, engine):
     plan, made = plan_by_hand(engine, tmp_path)
     workspace = api.workspace("waiting", auto_apply=False)
-    hand = HandWorker(scheduler.all[0].url, tokens["agent-token"])
+    fake_worker = FakeWorker(scheduler.all[0].url, tokens["agent-token"])
     run = api.run_files(workspace, READER)
-    (job,) = hand.claim()
-    hand.on(job, "PUT", "plan", plan)
-    hand.on(job, "PUT", "init", made)
-    hand.result(job, **{"terraform-version": engine.version})
+    (job,) = fake_worker.claim()
+    fake_worker.on(job, "PUT", "plan", plan)
+    fake_worker.on(job, "PUT", "init", made)
+    fake_worker.result(job, **{"terraform-version": engine.version})
     api.wait_status(run, "planned")
     worker()
     api.act(run, "apply")
@@ -125,9 +125,9 @@ def test_a_worker_of_the_version_before_takes_what_init_made(api, worker, schedu
     run = api.run_files(workspace, READER)
     api.wait_status(run, "planned")
     one.stop()
-    hand = HandWorker(scheduler.all[0].url, tokens["agent-token"])
+    fake_worker = FakeWorker(scheduler.all[0].url, tokens["agent-token"])
     api.act(run, "apply")
-    (job,) = hand.claim()
-    with tarfile.open(fileobj=io.BytesIO(hand.on(job, "GET", "init").body)) as archive:
+    (job,) = fake_worker.claim()
+    with tarfile.open(fileobj=io.BytesIO(fake_worker.on(job, "GET", "init").body)) as archive:
         record = json.load(archive.extractfile(".terraform/terraform.tfstate"))
     assert record["backend"]["config"] == {"path": "../state/terraform.tfstate", "workspace_dir": None}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Single functions while one allocation of their library after the other fails (tests/short)."""
+"""Single functions while one allocation of their library after the other fails (tests/alloc)."""
 
 import os
 import subprocess
@@ -8,12 +8,12 @@ import pytest
 
 from support.process import clean_environment, program
 
-# RUNYARD_SHORT=0 is every allocation; RUNYARD_SEED draws others.
-PASSED = {name: os.environ[name] for name in ("RUNYARD_SHORT", "RUNYARD_SEED") if name in os.environ}
+# RUNYARD_ALLOCATIONS=0 is every allocation; RUNYARD_SEED draws others.
+PASSED = {name: os.environ[name] for name in ("RUNYARD_ALLOCATIONS", "RUNYARD_SEED") if name in os.environ}
 
 
 def play(name, folder, **environment):
-    done = subprocess.run([program(f"short_{name}")], cwd=folder, capture_output=True, text=True, env=clean_environment(
+    done = subprocess.run([program(f"alloc_{name}")], cwd=folder, capture_output=True, text=True, env=clean_environment(
         **PASSED, **{**environment, "ASAN_OPTIONS": "detect_leaks=0:exitcode=99:detect_stack_use_after_return=0"}))
     print(done.stdout)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -26,12 +26,12 @@ def test_what_needs_no_server(name, folder):
 
 def test_the_http_server_and_client(folder, authority):
     certificate, key = authority.issue()
-    play("common_fetch", folder, SHORT_CA=authority.file, SHORT_CERTIFICATE=certificate, SHORT_KEY=key)
+    play("common_fetch", folder, ALLOC_CA=authority.file, ALLOC_CERTIFICATE=certificate, ALLOC_KEY=key)
 
 
 def test_the_database(folder, database):
-    play("scheduler_db", folder, SHORT_DATABASE_URL=database)
+    play("scheduler_db", folder, ALLOC_DATABASE_URL=database)
 
 
 def test_redis(folder, redis):
-    play("notifier_redis", folder, SHORT_REDIS_URL=redis.url)
+    play("notifier_redis", folder, ALLOC_REDIS_URL=redis.url)

@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from support.api import FINAL, tar_gz
-from support.short import ENDERS, LIBRARIES, Keeper, Shortage
+from support.alloc_faults import ENDERS, LIBRARIES, Supervisor, AllocationFaults
 from support.wait import until
 
 LEASE = 4
@@ -95,8 +95,8 @@ def passes(call):
     ("notifier", "by TLS program", 4000, 2), ("notifier", ENDERS, 100, 2),
     ("scheduler", "by TLS " + LIBRARIES, 2000, 6)])
 def test_a_process_has_no_memory_at_times(which, libraries, one_in, failures, scheduler, worker, notifier, receiver, folder, request):
-    shortage = Shortage(folder, SEED, libraries.removeprefix("by TLS "))
-    more = {name: {"environment": shortage.environment} if name == which else {} for name in ("scheduler", "worker", "notifier")}
+    faults = AllocationFaults(folder, SEED, libraries.removeprefix("by TLS "))
+    more = {name: {"environment": faults.environment} if name == which else {} for name in ("scheduler", "worker", "notifier")}
     if libraries.startswith("by TLS"):
         authority = request.getfixturevalue("authority")
         more["scheduler"] |= authority.serving()
@@ -115,9 +115,9 @@ def test_a_process_has_no_memory_at_times(which, libraries, one_in, failures, sc
     configurations = [api.upload(workspace, FILES) for workspace in workspaces]
     runs = [api.run(workspace, configuration) for workspace, configuration in zip(workspaces, configurations)]
 
-    with Keeper(services[which], shortage, one_in) as keeper, Clients(api) as clients:
-        keeper.until(lambda: shortage.failed >= failures and clients.asked >= 60, lambda: f"{shortage.failed} calls failed, {clients.asked} asked")
-    print(f"\n{which}: {shortage.failed} calls failed, it ended {keeper.ends} times; {clients.asked} requests, {len(clients.workspaces)} workspaces")
+    with Supervisor(services[which], faults, one_in) as supervisor, Clients(api) as clients:
+        supervisor.until(lambda: faults.failed >= failures and clients.asked >= 60, lambda: f"{faults.failed} calls failed, {clients.asked} asked")
+    print(f"\n{which}: {faults.failed} calls failed, it ended {supervisor.ends} times; {clients.asked} requests, {len(clients.workspaces)} workspaces")
 
     clients.check()
     for run in runs:
@@ -128,8 +128,8 @@ def test_a_process_has_no_memory_at_times(which, libraries, one_in, failures, sc
 
 def test_an_upload_is_not_refused_for_want_of_memory(scheduler, folder, request):
     """Each of an upload's first allocations in the libraries fails in turn."""
-    shortage = Shortage(folder, SEED, libraries="libmicrohttpd libpq")
-    service = scheduler(environment=shortage.environment)
+    faults = AllocationFaults(folder, SEED, libraries="libmicrohttpd libpq")
+    service = scheduler(environment=faults.environment)
     api = request.getfixturevalue("api")
     workspace = api.workspace()
     archive = tar_gz(FILES)
@@ -144,11 +144,11 @@ def test_an_upload_is_not_refused_for_want_of_memory(scheduler, folder, request)
     for number in [*range(1, 20), *range(20, 60, 4)]:
         version = api.post(f"workspaces/{workspace}/configuration-versions", body).data
         url = version["attributes"]["upload-url"]
-        with Keeper(service, shortage, -number):
+        with Supervisor(service, faults, -number):
             status = put(url)
         assert status is None or status < 300 or status >= 500, f"call {number}: {status}"
         shown = api.attributes(f"configuration-versions/{version['id']}")["status"]
         assert shown == "uploaded" or (shown == "pending" and (status or 500) >= 500), f"call {number}: answered {status}, it is {shown}"
         if shown == "pending":
             assert put(url) == 200
-    assert shortage.failed >= 10
+    assert faults.failed >= 10

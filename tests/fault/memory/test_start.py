@@ -8,11 +8,11 @@ import signal
 import pytest
 
 from support.runyard import KEYS, Scheduler
-from support.short import LAST_WORDS, LIBRARIES, Shortage
+from support.alloc_faults import LAST_WORDS, LIBRARIES, AllocationFaults
 from support.wait import until
 
 SEED = int(os.environ.get("RUNYARD_SEED", "1"))
-DRAWN = int(os.environ.get("RUNYARD_SHORT", "8"))  # starts of a process; 0 is one for every allocation
+DRAWN = int(os.environ.get("RUNYARD_ALLOCATIONS", "8"))  # starts of a process; 0 is one for every allocation
 EVERY = -(1 << 62)  # an allocation that is never reached: all are counted
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
 
@@ -35,26 +35,26 @@ def check_end(service, what):
         assert "Sanitizer" not in log, f"{what}: {log[-6000:]}"
 
 
-def draw(shortage, make):
+def draw(faults, make):
     """Starts a service of make() with one failing allocation, for allocations drawn from those of a start."""
-    shortage.set(EVERY)
+    faults.set(EVERY)
     service = make()
     assert started(service)
-    calls = shortage.calls
+    calls = faults.calls
     assert service.stop() == 0
     step = max(1, calls // DRAWN) if DRAWN else 1
     ends = 0
     for number in range(1 + SEED % step, calls + 1, step):
-        shortage.set(0)
+        faults.set(0)
         service = make()
-        shortage.set(-number)
+        faults.set(-number)
         if started(service):
-            shortage.set(0)
+            faults.set(0)
             until(service.ready, f"{service.name} is ready")
             assert service.stop() == 0, service.process.log_end()
             service.process.check_sanitizers()
         else:
-            shortage.set(0)
+            faults.set(0)
             check_end(service, f"call {number} of {calls}")
             ends += 1
         service.process.log_path.unlink()
@@ -64,15 +64,15 @@ def draw(shortage, make):
 @pytest.mark.parametrize("libraries", [LIBRARIES, "program"])
 def test_a_scheduler_starts(libraries, folder, authority, postgres, broker):
     """With an empty database that it must migrate."""
-    shortage = Shortage(folder, SEED, libraries)
+    faults = AllocationFaults(folder, SEED, libraries)
     databases = []
 
     def make():
         databases.append(postgres.new_database())
         return Scheduler("scheduler", folder, database_url=databases[-1], keys=KEYS, **broker.options, **authority.serving(),
-                         environment=shortage.environment)
+                         environment=faults.environment)
 
-    draw(shortage, make)
+    draw(faults, make)
     for database in databases[1:]:
         Scheduler.run_command("migrate", database_url=database, keys=KEYS)
 
@@ -80,15 +80,15 @@ def test_a_scheduler_starts(libraries, folder, authority, postgres, broker):
 @pytest.mark.parametrize("libraries", [LIBRARIES, "program"])
 @pytest.mark.parametrize("which", ["worker", "notifier"])
 def test_a_client_starts(which, libraries, scheduler, worker, notifier, authority, folder, request):
-    shortage = Shortage(folder, SEED, libraries)
+    faults = AllocationFaults(folder, SEED, libraries)
     scheduler(**authority.serving())
     api = request.getfixturevalue("api")
     starter = {"worker": worker, "notifier": notifier}[which]
-    options = {"name": which, "ca_file": authority.file, "environment": shortage.environment}
+    options = {"name": which, "ca_file": authority.file, "environment": faults.environment}
     if which == "worker":
         options["data_dir"] = folder / "data"
 
-    draw(shortage, lambda: starter.make(1, dict(options)))
+    draw(faults, lambda: starter.make(1, dict(options)))
     worker(**{**options, "name": "worker", "data_dir": folder / "data", "environment": {}})
     notifier(ca_file=authority.file)
     workspace = api.workspace(auto_apply=True)

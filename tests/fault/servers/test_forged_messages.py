@@ -11,7 +11,7 @@ from support import mac
 from support.kcat import consume, produce
 from support.runyard import KEYS, Scheduler
 from support.wait import until
-from support.worker import HandWorker
+from support.fake_worker import FakeWorker
 
 RESULTS, CONTROL, LETTERS = "runyard.results", "runyard.control", "runyard.dead-letters"
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
@@ -67,8 +67,8 @@ def first(api, scheduler):
 
 
 @pytest.fixture
-def hand(first, tokens):
-    return HandWorker(first.url, tokens["agent-token"], slots=2)
+def fake_worker(first, tokens):
+    return FakeWorker(first.url, tokens["agent-token"], slots=2)
 
 
 def test_a_forged_result_does_not_end_another_tenants_apply(api, first, worker, gate, bus, database):
@@ -148,18 +148,18 @@ def test_a_flood_of_stops_and_of_rubbish_stops_no_worker(api, first, worker, gat
     assert one.metric("runyard_worker_stops_total") == 0
 
 
-def test_the_scheduler_signs_its_stops(api, first, hand, bus, database):
+def test_the_scheduler_signs_its_stops(api, first, fake_worker, bus, database):
     run = api.run_files(api.workspace(), ONE)
-    (job,) = until(hand.claim, "there is a job to claim")
+    (job,) = until(fake_worker.claim, "there is a job to claim")
     api.act(run, "cancel")
     (stop,) = until(lambda: [message for message in map(json.loads, consume(bus, CONTROL)) if message["job"] == job["job"]], "the stop is on the topic")
     assert stop == mac.signed({"v": 1, "job": job["job"], "attempt": 1, "stop": "cancel"}, job["token"])
     assert job["token"] not in json.dumps(stop)
 
 
-def test_every_field_of_a_result_is_proven(api, first, hand, bus, database):
+def test_every_field_of_a_result_is_proven(api, first, fake_worker, bus, database):
     run = api.run_files(api.workspace(), ONE)
-    (job,) = until(hand.claim, "there is a job to claim")
+    (job,) = until(fake_worker.claim, "there is a job to claim")
     result = mac.signed(mac.result(job, "failed", error="enough"), job["token"])
     changes = {"outcome": "passed", "has-changes": False, "state-owed": True, "additions": 2, "changes": 1, "destructions": 1, "imports": 1,
                "terraform-version": "9.9.9", "error": "forged"}
@@ -175,11 +175,11 @@ def test_every_field_of_a_result_is_proven(api, first, hand, bus, database):
     assert ended["error"] == "enough"
 
 
-def test_a_result_of_an_older_attempt_is_not_replayed(short_leases, api, first, hand, bus, database):
+def test_a_result_of_an_older_attempt_is_not_replayed(short_leases, api, first, fake_worker, bus, database):
     run = api.run_files(api.workspace(), ONE)
-    (old,) = until(hand.claim, "there is a job to claim")
+    (old,) = until(fake_worker.claim, "there is a job to claim")
     passed = mac.signed(mac.result(old), old["token"])
-    (new,) = until(hand.claim, "the job waits again")
+    (new,) = until(fake_worker.claim, "the job waits again")
     assert (new["job"], new["attempt"]) == (old["job"], 2)
     late = results(first, "late")
     produce(bus, RESULTS, passed)
@@ -191,23 +191,23 @@ def test_a_result_of_an_older_attempt_is_not_replayed(short_leases, api, first, 
     api.wait_status(run, "errored")
 
 
-def test_a_job_that_waits_again_takes_no_result(short_leases, api, first, hand, bus, database):
+def test_a_job_that_waits_again_takes_no_result(short_leases, api, first, fake_worker, bus, database):
     """Between two attempts no valid token exists: even the number of the next attempt does not help."""
     run = api.run_files(api.workspace(), ONE)
-    (old,) = until(hand.claim, "there is a job to claim")
+    (old,) = until(fake_worker.claim, "there is a job to claim")
     until(lambda: of_database(database, "select 1 from jobs where id = %s and state = 'waiting'", old["job"]), "the job waits again")
     ((attempt,),) = of_database(database, "select attempt from jobs where id = %s", old["job"])
     next_one = mac.result({**old, "attempt": attempt})
     forge(bus, first, mac.signed(next_one, old["token"]), mac.signed_by_hash(next_one, ""), {**next_one, "mac": WRONG})
-    (new,) = until(hand.claim, "it is claimed")
-    assert hand.result(new, "errored", error="enough").status == 204
+    (new,) = until(fake_worker.claim, "it is claimed")
+    assert fake_worker.result(new, "errored", error="enough").status == 204
     api.wait_status(run, "errored")
 
 
-def test_a_code_of_another_job_proves_nothing(api, first, hand, bus):
+def test_a_code_of_another_job_proves_nothing(api, first, fake_worker, bus):
     mine, theirs = api.run_files(api.workspace(), ONE), api.run_files(api.workspace(), ONE)
     jobs = {}
-    until(lambda: jobs.update({job["run"]: job for job in hand.claim(2)}) or len(jobs) == 2, "both are claimed")
+    until(lambda: jobs.update({job["run"]: job for job in fake_worker.claim(2)}) or len(jobs) == 2, "both are claimed")
     own, other = jobs[mine], jobs[theirs]
     passed = mac.result(other)
     own_code = mac.signed(mac.result(own), own["token"])["mac"]
@@ -218,10 +218,10 @@ def test_a_code_of_another_job_proves_nothing(api, first, hand, bus):
         api.wait_status(run, "errored")
 
 
-def test_a_flood_costs_little_and_holds_nobody_up(api, first, hand, bus, database):
+def test_a_flood_costs_little_and_holds_nobody_up(api, first, fake_worker, bus, database):
     """10,000 forged messages cause a bounded number of rows and lines, and the genuine result after them counts."""
     run = api.run_files(api.workspace(), ONE)
-    (job,) = until(hand.claim, "there is a job to claim")
+    (job,) = until(fake_worker.claim, "there is a job to claim")
     passed = mac.result(job)
     shapes = [passed, {**passed, "mac": WRONG}, {**passed, "job": "job-0000000000000000", "mac": WRONG}, "no json"]
     produce(bus, RESULTS, *[{**shape, "imports": number} if isinstance(shape, dict) else f"{shape} {number}" for number in range(2500) for shape in shapes])

@@ -10,7 +10,7 @@ from support import mac
 from support.kcat import consume, produce
 from support.runyard import KEYS, Scheduler
 from support.wait import until
-from support.worker import HandWorker
+from support.fake_worker import FakeWorker
 
 pytestmark = pytest.mark.kafka
 RESULTS = "runyard.results"
@@ -181,9 +181,9 @@ def test_rubbish_on_any_topic_goes_to_the_dead_letters_and_stops_nobody(api, sch
 def test_a_replayed_message_is_taken_as_it_should_have_been(api, scheduler, bus, database, tokens):
     """A dead letter that a newer scheduler can decode: here one whose payload an operator has corrected."""
     first = scheduler.all[0]
-    hand = HandWorker(first.url, tokens["agent-token"])
+    fake_worker = FakeWorker(first.url, tokens["agent-token"])
     run = api.run_files(api.workspace(), ONE)
-    (job,) = until(hand.claim, "there is a job to claim")
+    (job,) = until(fake_worker.claim, "there is a job to claim")
     result = mac.signed(mac.result(job, "failed", error="enough"), job["token"])
     produce(bus, RESULTS, {**result, "v": 2})
     # The previous test may have left dead letters uncommitted, so they are delivered again.

@@ -11,11 +11,11 @@ import random
 import pytest
 
 from support.api import Api, tar_gz
-from support.front import Front
+from support.http_proxy import HttpProxy
 from support.runyard import KEYS
 from support.servers import ObjectStore
 from support.wait import until
-from support.worker import HandWorker
+from support.fake_worker import FakeWorker
 
 NEW_KEY = "2:" + "6b" * 32
 prefixes = itertools.count(1)
@@ -32,7 +32,7 @@ def objects(tmp_path_factory):
 
 @pytest.fixture
 def front(objects):
-    front = Front(objects.port)
+    front = HttpProxy(objects.port)
     yield front
     front.release()
 
@@ -80,7 +80,7 @@ def raw(api, path, **more):
 class Done:
     """A whole run executed by the test's worker, and each piece of its content."""
 
-    def __init__(self, api, hand, ask):
+    def __init__(self, api, fake_worker, ask):
         self.api = api
         self.content = {}
         source = random.Random(1)
@@ -88,30 +88,30 @@ class Done:
         self.archive = tar_gz({"main.tf": PLAIN, "more": source.randbytes(200_000)})
         configuration = api.upload(self.workspace, self.archive)
         self.run = api.run(self.workspace, configuration, auto_apply=True)
-        (job,) = until(hand.claim, "the plan waits")
+        (job,) = until(fake_worker.claim, "the plan waits")
         plan = source.randbytes(300_000)
         plan_json = json.dumps({"format_version": "1.2", "resource_changes": [], "note": PLAIN + "j" * 100_000}).encode()
         schemas = json.dumps({"provider_schemas": {}, "note": PLAIN}).encode()
         self.log = {"plan": self.lines(source, 20_000), "apply": self.lines(source, 10)}
-        hand.on(job, "PUT", "init", b"init " + PLAIN.encode())
-        hand.on(job, "PUT", "plan", plan)
-        hand.on(job, "PUT", "plan-json", plan_json)
-        hand.on(job, "PUT", f"schemas?digest={hashlib.sha256(schemas).hexdigest()}", schemas)
-        self.write_log(hand, job, "plan")
-        assert hand.result(job).status == 204
+        fake_worker.on(job, "PUT", "init", b"init " + PLAIN.encode())
+        fake_worker.on(job, "PUT", "plan", plan)
+        fake_worker.on(job, "PUT", "plan-json", plan_json)
+        fake_worker.on(job, "PUT", f"schemas?digest={hashlib.sha256(schemas).hexdigest()}", schemas)
+        self.write_log(fake_worker, job, "plan")
+        assert fake_worker.result(job).status == 204
         wait_moved(ask)
-        (job,) = until(hand.claim, "the apply waits")
+        (job,) = until(fake_worker.claim, "the apply waits")
         # The store has the apply's inputs by now, and claims do not wait for it.
         assert "contents" not in job
-        assert hand.on(job, "GET", "configuration").body == self.archive
-        assert hand.on(job, "GET", "plan").body == plan
-        assert hand.on(job, "GET", "init").body == b"init " + PLAIN.encode()
-        hand.on(job, "POST", "started", b"")
+        assert fake_worker.on(job, "GET", "configuration").body == self.archive
+        assert fake_worker.on(job, "GET", "plan").body == plan
+        assert fake_worker.on(job, "GET", "init").body == b"init " + PLAIN.encode()
+        fake_worker.on(job, "POST", "started", b"")
         self.states = [state_of(serial) for serial in (1, 2)]
         for state in self.states:
-            hand.on(job, "PUT", "state", state)
-        self.write_log(hand, job, "apply")
-        assert hand.result(job).status == 204
+            fake_worker.on(job, "PUT", "state", state)
+        self.write_log(fake_worker, job, "apply")
+        assert fake_worker.result(job).status == 204
         api.wait_status(self.run, "applied")
         self.plan_json, self.schemas = plan_json, schemas
         self.configuration = configuration
@@ -120,10 +120,10 @@ class Done:
     def lines(source, count):
         return b"".join(b"%s %d\n" % (PLAIN.encode(), source.randrange(10**12)) for _ in range(count))
 
-    def write_log(self, hand, job, kind):
+    def write_log(self, fake_worker, job, kind):
         log = self.log[kind]
         for at in range(0, len(log), 300_000):
-            hand.on(job, "PUT", f"log?offset={at}", log[at:at + 300_000])
+            fake_worker.on(job, "PUT", f"log?offset={at}", log[at:at + 300_000])
 
     def log_url(self, kind):
         return self.api.attributes(f"{'plans' if kind == 'plan' else 'applies'}/{self.api.sibling(self.run, kind)}")["log-read-url"]
@@ -154,14 +154,14 @@ def api_of(tokens):
 
 
 @pytest.fixture
-def hand(tokens):
-    return lambda scheduler: HandWorker(scheduler.url, tokens["agent-token"])
+def fake_worker(tokens):
+    return lambda scheduler: FakeWorker(scheduler.url, tokens["agent-token"])
 
 
-def test_all_content_lives_in_the_store(objects, prefix, scheduler, api_of, hand, ask):
+def test_all_content_lives_in_the_store(objects, prefix, scheduler, api_of, fake_worker, ask):
     one = scheduler(**everything(objects, prefix))
     api = api_of(one)
-    done = Done(api, hand(one), ask)
+    done = Done(api, fake_worker(one), ask)
     wait_moved(ask)
     done.check()
 
@@ -197,10 +197,10 @@ def test_all_content_lives_in_the_store(objects, prefix, scheduler, api_of, hand
     until(lambda: not objects.files(prefix) and ask("select objects, bytes from object_usage") == [(0, 0)], "the objects are gone")
 
 
-def test_a_site_that_turns_it_on_later(objects, prefix, scheduler, api_of, hand, ask):
+def test_a_site_that_turns_it_on_later(objects, prefix, scheduler, api_of, fake_worker, ask):
     one = scheduler()
     api = api_of(one)
-    worker = hand(one)
+    worker = fake_worker(one)
     workspace = api.workspace()
     archive = tar_gz({"main.tf": PLAIN})
     configuration = api.upload(workspace, archive)

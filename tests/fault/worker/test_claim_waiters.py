@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from support.wait import until
-from support.worker import Asking, HandWorker
+from support.fake_worker import FakeWorker, PendingRequest
 
 NEVER = 3600  # a lease so long that no heartbeat is sent during a test
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
@@ -105,94 +105,94 @@ def test_a_full_worker_is_told_of_nothing(first, api, worker, gate):
 
 
 @pytest.fixture
-def hands(first, tokens):
-    return [HandWorker(first.url, tokens["agent-token"], f"by-hand-{number}") for number in range(3)]
+def fake_worker(first, tokens):
+    return [FakeWorker(first.url, tokens["agent-token"], f"by-fake_worker-{number}") for number in range(3)]
 
 
-def test_one_job_wakes_one_worker(hands, first, api):
-    waits = [Asking(hand.wait) for hand in hands]
+def test_one_job_wakes_one_worker(fake_worker, first, api):
+    waits = [PendingRequest(fake_worker.wait) for fake_worker in fake_worker]
     waiting(first, 3)
     run = api.run_files(api.workspace(), ONE)
     until(lambda: any(wait.answered() for wait in waits), "one is told")
-    told = [hand for hand, wait in zip(hands, waits) if wait.answered()]
-    assert [job["run"] for hand in told for job in hand.claim()] == [run]
+    told = [fake_worker for fake_worker, wait in zip(fake_worker, waits) if wait.answered()]
+    assert [job["run"] for fake_worker in told for job in fake_worker.claim()] == [run]
     assert woken(first) - woken(first, by="look") == 1
 
 
-def test_who_is_told_and_gone_takes_no_job_along(hands, first, api):
+def test_who_is_told_and_gone_takes_no_job_along(fake_worker, first, api):
     """All are notified in turn until one claims the job."""
-    waits = [Asking(hand.wait) for hand in hands]
+    waits = [PendingRequest(fake_worker.wait) for fake_worker in fake_worker]
     waiting(first, 3)
     run = api.run_files(api.workspace(), ONE)
     assert [wait.answer() for wait in waits] == [True] * 3
-    assert [job["run"] for job in hands[2].claim()] == [run]
+    assert [job["run"] for job in fake_worker[2].claim()] == [run]
 
 
-def test_what_waits_already_is_told_at_once(hands, first, api):
+def test_what_waits_already_is_told_at_once(fake_worker, first, api):
     api.run_files(api.workspace(), ONE)
-    assert hands[0].wait() is True
+    assert fake_worker[0].wait() is True
     assert woken(first, by="request") == 1
 
 
-def test_another_request_of_the_same_worker(hands, first):
-    waits = Asking(hands[0].wait)
+def test_another_request_of_the_same_worker(fake_worker, first):
+    waits = PendingRequest(fake_worker[0].wait)
     waiting(first, 1)
-    again = Asking(hands[0].wait)
+    again = PendingRequest(fake_worker[0].wait)
     assert waits.answer() is False and not again.answered()
     waiting(first, 1)
-    assert hands[0].call("POST", "leave", {"failed": False}, hands[0].own_token).status == 204
+    assert fake_worker[0].call("POST", "leave", {"failed": False}, fake_worker[0].own_token).status == 204
     assert again.answer() is False
     waiting(first, 0)
 
 
-def test_another_pools_worker_hears_nothing(hands, first, api):
+def test_another_pools_worker_hears_nothing(fake_worker, first, api):
     pool = api.post(f"organizations/{api.organization}/agent-pools", {"data": {"type": "agent-pools", "attributes": {"name": "edge"}}}).data["id"]
     body = {"data": {"type": "agent-tokens", "attributes": {"description": "a worker's"}}}
     token = api.post(f"agent-pools/{pool}/authentication-tokens", body).data["attributes"]["token"]
-    edge = HandWorker(first.url, token, "edge")
-    waits, other = Asking(edge.wait), Asking(hands[0].wait)
+    edge = FakeWorker(first.url, token, "edge")
+    waits, other = PendingRequest(edge.wait), PendingRequest(fake_worker[0].wait)
     waiting(first, 2)
     api.run_files(api.workspace(), ONE)
     assert other.answer() is True and not waits.answered()
-    hands[0].claim()
+    fake_worker[0].claim()
     api.run_files(api.workspace(execution_mode="agent", agent_pool_id=pool), ONE)
     assert waits.answer() is True
     assert len(edge.claim()) == 1
 
 
-def test_no_job_is_claimed_twice(hands, first, api):
+def test_no_job_is_claimed_twice(fake_worker, first, api):
     """All repeat their claims while there are jobs, and find all of them."""
     jobs, lock = [], threading.Lock()
     workspaces = [api.workspace() for _ in range(12)]
 
-    def work(hand):
+    def work(fake_worker):
         while len(jobs) < len(workspaces):
-            if hand.wait(2):
-                claimed = hand.claim(2)
+            if fake_worker.wait(2):
+                claimed = fake_worker.claim(2)
                 with lock:
                     jobs.extend(claimed)
 
-    threads = [threading.Thread(target=work, args=(hand,), daemon=True) for hand in hands]
+    threads = [threading.Thread(target=work, args=(fake_worker,), daemon=True) for fake_worker in fake_worker]
     for thread in threads:
         thread.start()
     runs = [api.run_files(workspace, ONE) for workspace in workspaces]
     until(lambda: len(jobs) >= len(runs), lambda: f"all are claimed, not {len(jobs)} of {len(runs)}")
     assert sorted(job["run"] for job in jobs) == sorted(runs)
-    for hand in hands:
-        hand.call("POST", "leave", {"failed": False}, hand.own_token)
+    for fake_worker in fake_worker:
+        fake_worker.call("POST", "leave", {"failed": False}, fake_worker.own_token)
 
 
-def test_requests_of_nonsense(hands, first, api):
-    hand = hands[0]
-    for body in ({}, {"worker": hand.id}, {"worker": None, "slots": 1}, {"worker": hand.id, "slots": -1}, {"worker": hand.id, "slots": "1"}):
-        assert hand.call("POST", "wait", body, check=False).status == 422
-    assert hand.call("POST", "wait", {"worker": "agent-nobody", "slots": 1}, check=False).status == 404
-    assert hand.call("POST", "wait", {"worker": hand.id, "slots": 1}, "wrong", check=False).status == 401
-    assert hand.call("POST", "wait", {"worker": hand.id, "slots": 1}, hand.own_token, check=False).status == 401
+def test_requests_of_nonsense(fake_worker, first, api):
+    fake_worker = fake_worker[0]
+    for body in ({}, {"worker": fake_worker.id}, {"worker": None, "slots": 1}, {"worker": fake_worker.id, "slots": -1}, {"worker": fake_worker.id, "slots": "1"}):
+        assert fake_worker.call("POST", "wait", body, check=False).status == 422
+    assert fake_worker.call("POST", "wait", {"worker": "agent-nobody", "slots": 1}, check=False).status == 404
+    assert fake_worker.call("POST", "wait", {"worker": fake_worker.id, "slots": 1}, "wrong", check=False).status == 401
+    assert fake_worker.call("POST", "wait", {"worker": fake_worker.id, "slots": 1}, fake_worker.own_token, check=False).status == 401
 
 
-def test_a_scheduler_that_stops_lets_nobody_wait(hands, first):
-    waits = Asking(hands[0].wait)
+def test_a_scheduler_that_stops_lets_nobody_wait(fake_worker, first):
+    waits = PendingRequest(fake_worker[0].wait)
     waiting(first, 1)
     assert first.stop() == 0
     assert waits.answer() is False

@@ -11,7 +11,7 @@ import pytest
 from support.proc import processes_with
 from support.process import free_port
 from support.wait import until
-from support.worker import Asking, HandWorker
+from support.fake_worker import FakeWorker, PendingRequest
 
 NEVER = 3600  # a lease so long that no heartbeat is sent during a test
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
@@ -118,53 +118,53 @@ def test_while_the_worker_stands_still(first, api, worker, gate, marker):
 
 
 @pytest.fixture
-def hand(first, tokens):
-    return HandWorker(first.url, tokens["agent-token"])
+def fake_worker(first, tokens):
+    return FakeWorker(first.url, tokens["agent-token"])
 
 
-def test_what_is_told_once_is_told_again_only_when_there_is_more(hand, api, database):
+def test_what_is_told_once_is_told_again_only_when_there_is_more(fake_worker, api, database):
     run = api.run_files(api.workspace(), ONE)
-    (job,) = hand.claim()
-    waits = Asking(hand.listen)
+    (job,) = fake_worker.claim()
+    waits = PendingRequest(fake_worker.listen)
     api.act(run, "cancel")
     cancel = {"job": job["job"], "attempt": 1, "stop": "cancel"}
     assert waits.answer() == [cancel]
-    assert hand.listen() == [cancel]  # an answer may be lost
-    knows = Asking(hand.listen, cancel)
+    assert fake_worker.listen() == [cancel]  # an answer may be lost
+    knows = PendingRequest(fake_worker.listen, cancel)
     cooled_off(database, run)
     assert not knows.answered()
     api.act(run, "force-cancel")
     assert knows.answer() == [{**cancel, "stop": "force"}]
-    assert hand.result(job, "canceled").status == 204
+    assert fake_worker.result(job, "canceled").status == 204
     assert api.status(run) == "force_canceled"
 
 
-def test_nobody_hears_of_anothers_jobs(hand, first, tokens, api):
-    other = HandWorker(first.url, tokens["agent-token"], "other")
+def test_nobody_hears_of_anothers_jobs(fake_worker, first, tokens, api):
+    other = FakeWorker(first.url, tokens["agent-token"], "other")
     mine, theirs = api.run_files(api.workspace(), ONE), api.run_files(api.workspace(), ONE)
-    jobs = {job["run"]: job for job in hand.claim(1) + other.claim(1)}
-    waits = {worker: Asking(worker.listen) for worker in (hand, other)}
+    jobs = {job["run"]: job for job in fake_worker.claim(1) + other.claim(1)}
+    waits = {worker: PendingRequest(worker.listen) for worker in (fake_worker, other)}
     for run in (mine, theirs):
         api.act(run, "cancel")
     heard = [stop["job"] for listening in waits.values() for stop in listening.answer()]
     assert sorted(heard) == sorted(job["job"] for job in jobs.values()) and len(heard) == 2
 
 
-def test_requests_of_nonsense(hand, api):
+def test_requests_of_nonsense(fake_worker, api):
     for body in ({}, {"told": None}, {"told": {}}, {"told": "all"}):
-        assert hand.call("POST", "control", body, hand.own_token, check=False).status == 422
-    assert hand.call("POST", "control", {"told": []}, "worker.nobody", check=False).status == 404
-    assert hand.call("POST", "control", {"told": []}, hand.token, check=False).status == 404
+        assert fake_worker.call("POST", "control", body, fake_worker.own_token, check=False).status == 422
+    assert fake_worker.call("POST", "control", {"told": []}, "worker.nobody", check=False).status == 404
+    assert fake_worker.call("POST", "control", {"told": []}, fake_worker.token, check=False).status == 404
     run = api.run_files(api.workspace(), ONE)
-    (job,) = hand.claim()
+    (job,) = fake_worker.claim()
     api.act(run, "cancel")
-    assert [stop["job"] for stop in hand.listen(1, None, [], {}, {"job": 7, "stop": []}, {"job": job["job"], "attempt": "1", "stop": "force"})] == [job["job"]]
+    assert [stop["job"] for stop in fake_worker.listen(1, None, [], {}, {"job": 7, "stop": []}, {"job": job["job"], "attempt": "1", "stop": "force"})] == [job["job"]]
 
 
-def test_a_scheduler_that_stops_lets_nobody_wait(hand, first, api):
+def test_a_scheduler_that_stops_lets_nobody_wait(fake_worker, first, api):
     api.run_files(api.workspace(), ONE)
-    hand.claim()
-    waits = Asking(hand.listen)
+    fake_worker.claim()
+    waits = PendingRequest(fake_worker.listen)
     until(lambda: first.metric("runyard_http_requests_total", route="/api/worker/v1/control") >= 1, "it is taken")
     assert first.stop() == 0
     assert waits.answer() == []

@@ -8,93 +8,93 @@ import psycopg
 import pytest
 
 from support.wait import until
-from support.worker import HandWorker
+from support.fake_worker import FakeWorker
 
 LEASE = 4  # seconds, for workers without heartbeats: long enough for the steps of a test
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
 
 
 @pytest.fixture
-def hand(scheduler, tokens):
+def fake_worker(scheduler, tokens):
     first = scheduler(lease_seconds=LEASE)
-    hand = HandWorker(first.url, tokens["agent-token"])
-    assert hand.call("POST", "heartbeat", {"free": 1, "slots": 1, "draining": False, "partitions": [], "jobs": []}, hand.own_token).json["lease-seconds"] == LEASE
-    return hand
+    fake_worker = FakeWorker(first.url, tokens["agent-token"])
+    assert fake_worker.call("POST", "heartbeat", {"free": 1, "slots": 1, "draining": False, "partitions": [], "jobs": []}, fake_worker.own_token).json["lease-seconds"] == LEASE
+    return fake_worker
 
 
-def claimed(hand):
+def claimed(fake_worker):
     """The only waiting job."""
-    (job,) = until(hand.claim, "there is a job to claim")
+    (job,) = until(fake_worker.claim, "there is a job to claim")
     return job
 
 
-def planned_then_claimed(hand, api, worker):
+def planned_then_claimed(fake_worker, api, worker):
     """A confirmed run whose apply the test's worker has claimed, and whose real worker is gone."""
     one = worker()
     run = api.run_files(api.workspace(), ONE)
     api.wait_status(run, "planned")
     assert one.stop() == 0
     api.act(run, "apply")
-    job = claimed(hand)
+    job = claimed(fake_worker)
     assert (job["run"], job["stage"]) == (run, "apply")
     return run, job, one
 
 
-def refused(hand, job):
+def refused(fake_worker, job):
     """Nothing of this attempt is accepted any more."""
     for method, what, body in (("PUT", "log?offset=0", b"late\n"), ("PUT", "plan", b"late"), ("GET", "configuration", None), ("POST", "started", b"")):
-        assert hand.on(job, method, what, body, check=False).status in (401, 404, 409), what
+        assert fake_worker.on(job, method, what, body, check=False).status in (401, 404, 409), what
     # A result may always be repeated. It has no effect.
-    assert hand.result(job).status in (204, 401, 404, 409)
+    assert fake_worker.result(job).status in (204, 401, 404, 409)
 
 
-def test_an_apply_that_was_never_started_goes_to_another(hand, api, worker):
-    run, job, one = planned_then_claimed(hand, api, worker)
+def test_an_apply_that_was_never_started_goes_to_another(fake_worker, api, worker):
+    run, job, one = planned_then_claimed(fake_worker, api, worker)
     one.start()
     api.wait_status(run, "applied")
-    refused(hand, job)
+    refused(fake_worker, job)
     assert api.status(run) == "applied"
     assert "late" not in api.log(run, "apply")
 
 
-def test_an_apply_that_was_started_is_never_tried_again(hand, api, worker):
-    run, job, one = planned_then_claimed(hand, api, worker)
-    assert hand.on(job, "POST", "started", b"").status == 204
+def test_an_apply_that_was_started_is_never_tried_again(fake_worker, api, worker):
+    run, job, one = planned_then_claimed(fake_worker, api, worker)
+    assert fake_worker.on(job, "POST", "started", b"").status == 204
     one.start()
     assert "never tried again" in api.wait_status(run, "errored")["error"]
-    refused(hand, job)
+    refused(fake_worker, job)
     assert api.status(run) == "errored"
     assert one.metric("runyard_worker_jobs_total", stage="apply") == 0
 
 
-def test_a_plan_that_was_lost_is_not_given_back(hand, api, worker):
+def test_a_plan_that_was_lost_is_not_given_back(fake_worker, api, worker):
     run = api.run_files(api.workspace(), ONE)
-    first = claimed(hand)
-    second = claimed(hand)
+    first = claimed(fake_worker)
+    second = claimed(fake_worker)
     assert second["job"] == first["job"] and second["attempt"] == first["attempt"] + 1 and second["token"] != first["token"]
-    refused(hand, first)
-    assert hand.beat(first) == {first["job"]: (False, "none")}
-    assert hand.beat(second) == {second["job"]: (True, "none")}
+    refused(fake_worker, first)
+    assert fake_worker.lease(first) == (False, "none")
+    assert fake_worker.lease(second) == (True, "none")
     assert api.status(run) == "planning"
 
 
-def test_a_heartbeat_holds_a_job_for_as_long_as_it_comes(hand, api, database):
+def test_a_heartbeat_holds_a_job_for_as_long_as_it_comes(fake_worker, api, database):
     run = api.run_files(api.workspace(), ONE)
-    job = claimed(hand)
+    job = claimed(fake_worker)
     with psycopg.connect(database, autocommit=True) as connection:
         (first_end,) = connection.execute("select lease_until from jobs where id = %s", (job["job"],)).fetchone()
 
         def outlived():
-            assert hand.beat(job) == {job["job"]: (True, "none")}
+            assert fake_worker.lease(job) == (True, "none")
             return connection.execute("select now() > %s + interval '1 second'", (first_end,)).fetchone()[0]
 
         until(outlived, "its first lease is over", every=0.3)
-    assert hand.on(job, "PUT", "log?offset=0", b"still here\n").status == 204
+    assert fake_worker.on(job, "PUT", "log?offset=0", b"still here\n").status == 204
     api.act(run, "cancel")
-    assert hand.beat(job) == {job["job"]: (True, "cancel")}
-    assert hand.result(job, "canceled").status == 204
+    assert fake_worker.lease(job) == (True, "cancel")
+    assert fake_worker.result(job, "canceled").status == 204
     assert api.status(run) == "canceled"
-    assert hand.beat(job) == {job["job"]: (False, "none")}
+    assert fake_worker.lease(job) == (False, "none")
 
 
 def judged_while(database, job, change):
@@ -105,68 +105,68 @@ def judged_while(database, job, change):
         until(lambda: onlooker.execute("select 1 from pg_stat_activity where %s = any(pg_blocking_pids(pid))", (me,)).fetchone(), "the sweeper waits for it")
 
 
-def test_a_heartbeat_at_the_last_moment_holds_the_job(hand, api, database):
+def test_a_heartbeat_at_the_last_moment_holds_the_job(fake_worker, api, database):
     """If the sweeper decided by what it had read before, two workers would have the plan."""
     run = api.run_files(api.workspace(), ONE)
-    job = claimed(hand)
+    job = claimed(fake_worker)
     judged_while(database, job, "lease_until = now() + interval '1 hour'")
     after = api.run_files(api.workspace(), ONE)
-    assert claimed(hand)["run"] == after
-    assert hand.beat(job) == {job["job"]: (True, "none")}
-    assert hand.result(job, "failed", error="enough").status == 204
+    assert claimed(fake_worker)["run"] == after
+    assert fake_worker.lease(job) == (True, "none")
+    assert fake_worker.result(job, "failed", error="enough").status == 204
     assert api.status(run) == "errored"
 
 
-def test_an_apply_that_starts_at_the_last_moment_is_not_tried_again(hand, api, worker, database):
-    run, job, one = planned_then_claimed(hand, api, worker)
+def test_an_apply_that_starts_at_the_last_moment_is_not_tried_again(fake_worker, api, worker, database):
+    run, job, one = planned_then_claimed(fake_worker, api, worker)
     judged_while(database, job, "started = true")
     one.start()
     assert "never tried again" in api.wait_status(run, "errored")["error"]
     assert one.metric("runyard_worker_jobs_total", stage="apply") == 0
 
 
-def test_a_force_canceled_run_ends_when_its_worker_says_so_or_its_lease_is_over(hand, api, database):
+def test_a_force_canceled_run_ends_when_its_worker_says_so_or_its_lease_is_over(fake_worker, api, database):
     """Until the lease is over its process may be alive, and nothing else of the workspace starts."""
     workspace = api.workspace()
     run = api.run_files(workspace, ONE)
-    job = claimed(hand)
+    job = claimed(fake_worker)
     api.act(run, "cancel")
     with psycopg.connect(database, autocommit=True) as connection:
         connection.execute("update runs set force_cancel_available_at = now() where id = %s", (run,))
     api.act(run, "force-cancel")
     after = api.run(workspace)
-    assert hand.beat(job) == {job["job"]: (True, "force")}
-    assert (api.status(run), api.status(after), hand.claim()) == ("planning", "pending", [])
+    assert fake_worker.lease(job) == (True, "force")
+    assert (api.status(run), api.status(after), fake_worker.claim()) == ("planning", "pending", [])
     api.wait_status(run, "force_canceled")
-    assert claimed(hand)["run"] == after
-    assert hand.beat(job) == {job["job"]: (False, "none")}
+    assert claimed(fake_worker)["run"] == after
+    assert fake_worker.lease(job) == (False, "none")
 
 
-def test_an_estimate_that_ends_two_workers_is_given_up_and_the_run_goes_on(hand, api):
+def test_an_estimate_that_ends_two_workers_is_given_up_and_the_run_goes_on(fake_worker, api):
     api.patch(f"organizations/{api.organization}", {"data": {"type": "organizations", "attributes": {"cost-estimation-enabled": True}}})
     run = api.run_files(api.workspace(), ONE)
-    assert hand.result(claimed(hand)).status == 204
-    assert [claimed(hand)["stage"], claimed(hand)["stage"]] == ["cost", "cost"]
+    assert fake_worker.result(claimed(fake_worker)).status == 204
+    assert [claimed(fake_worker)["stage"], claimed(fake_worker)["stage"]] == ["cost", "cost"]
     api.wait_status(run, "cost_estimated")
     estimate = api.attributes(f"cost-estimates/{api.sibling(run, 'cost-estimate')}")
-    assert "was lost with its worker twice (workers by-hand and by-hand)" in estimate["error-message"]
-    assert hand.claim() == []
+    assert "was lost with its worker twice (workers by-fake_worker and by-fake_worker)" in estimate["error-message"]
+    assert fake_worker.claim() == []
 
 
-def test_a_canceled_run_whose_worker_is_lost_ends(hand, api):
+def test_a_canceled_run_whose_worker_is_lost_ends(fake_worker, api):
     """While the lease runs, its process may be alive. When the lease ends, the run ends."""
     run = api.run_files(api.workspace(), ONE)
-    claimed(hand)
+    claimed(fake_worker)
     api.act(run, "cancel")
     assert api.status(run) == "planning"
     api.wait_status(run, {"canceled", "errored"})
 
 
-def test_an_apply_is_not_started_after_its_cancel(hand, api, worker):
-    run, job, _ = planned_then_claimed(hand, api, worker)
+def test_an_apply_is_not_started_after_its_cancel(fake_worker, api, worker):
+    run, job, _ = planned_then_claimed(fake_worker, api, worker)
     api.act(run, "cancel")
-    assert hand.on(job, "POST", "started", b"", check=False).status == 409
-    assert hand.result(job, "canceled").status == 204
+    assert fake_worker.on(job, "POST", "started", b"", check=False).status == 409
+    assert fake_worker.result(job, "canceled").status == 204
     assert api.status(run) == "canceled"
 
 
@@ -193,23 +193,23 @@ def test_an_apply_is_not_started_by_who_heard_of_it_too_late(scheduler, tokens, 
     assert api.url == second.url and api.wait_status(run, "applied")
 
 
-def test_bytes_of_a_log_are_taken_once(hand, api):
+def test_bytes_of_a_log_are_taken_once(fake_worker, api):
     run = api.run_files(api.workspace(), ONE)
-    job = claimed(hand)
+    job = claimed(fake_worker)
     for offset, text in ((0, b"one\n"), (0, b"one\n"), (4, b"two\n"), (0, b"one\ntwo\n"), (2, b"e\ntwo\nthree\n")):
-        assert hand.on(job, "PUT", f"log?offset={offset}", text).status == 204
-    gap = hand.on(job, "PUT", "log?offset=100", b"far\n", check=False)
+        assert fake_worker.on(job, "PUT", f"log?offset={offset}", text).status == 204
+    gap = fake_worker.on(job, "PUT", "log?offset=100", b"far\n", check=False)
     assert gap.status == 409 and '"length":14' in gap.text.replace(" ", "")
-    hand.result(job, "failed", error="enough")
+    fake_worker.result(job, "failed", error="enough")
     api.wait_status(run, "errored")
     assert api.log(run) == "one\ntwo\nthree\n"
 
 
 @pytest.mark.parametrize("slots", [0, -1, "many", None, 1 << 40])
-def test_claims_of_nonsense(hand, api, slots):
+def test_claims_of_nonsense(fake_worker, api, slots):
     api.run_files(api.workspace(), ONE)
-    answer = hand.call("POST", "claim", {"worker": hand.id, "slots": slots}, check=False)
+    answer = fake_worker.call("POST", "claim", {"worker": fake_worker.id, "slots": slots}, check=False)
     assert answer.status in (200, 400, 422) and (answer.status != 200 or len(answer.json["jobs"]) <= 1)
-    assert hand.call("POST", "claim", {"worker": "agent-nobody", "slots": 1}, check=False).status in (404, 422)
-    assert hand.call("POST", "claim", {"worker": hand.id, "slots": 1}, token="wrong", check=False).status == 401
-    assert hand.call("POST", "claim", {"worker": hand.id, "slots": 1}, token=api.token, check=False).status in (401, 403, 404)
+    assert fake_worker.call("POST", "claim", {"worker": "agent-nobody", "slots": 1}, check=False).status in (404, 422)
+    assert fake_worker.call("POST", "claim", {"worker": fake_worker.id, "slots": 1}, token="wrong", check=False).status == 401
+    assert fake_worker.call("POST", "claim", {"worker": fake_worker.id, "slots": 1}, token=api.token, check=False).status in (401, 403, 404)

@@ -11,28 +11,28 @@ import psycopg
 import pytest
 
 from support.wait import until
-from support.worker import HandWorker, upload_batch
+from support.fake_worker import FakeWorker, upload_batch
 
 JOBS = 8
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
 
 
 @pytest.fixture
-def hand(scheduler, tokens):
-    return HandWorker(scheduler().url, tokens["agent-token"], slots=JOBS)
+def fake_worker(scheduler, tokens):
+    return FakeWorker(scheduler().url, tokens["agent-token"], slots=JOBS)
 
 
 @pytest.fixture
-def jobs(hand, api):
+def jobs(fake_worker, api):
     """Plans of that many workspaces, claimed at once."""
     for _ in range(JOBS):
         api.run_files(api.workspace(), ONE)
     found = []
-    until(lambda: found.extend(hand.claim(JOBS)) or len(found) == JOBS, "all jobs are claimed")
+    until(lambda: found.extend(fake_worker.claim(JOBS)) or len(found) == JOBS, "all jobs are claimed")
     return found
 
 
-def test_one_that_is_refused_costs_the_others_nothing(hand, jobs, api, database):
+def test_one_that_is_refused_costs_the_others_nothing(fake_worker, jobs, api, database):
     lengths = dict.fromkeys((job["job"] for job in jobs), 0)
 
     def asked(job, number):
@@ -49,7 +49,7 @@ def test_one_that_is_refused_costs_the_others_nothing(hand, jobs, api, database)
 
     def one(case):
         method, what, body, job, wanted = case
-        got = hand.on(job, method, what, body, check=False)
+        got = fake_worker.on(job, method, what, body, check=False)
         assert got.status == wanted, f"{what}: {got.status} {got.text}"
         return got
 
@@ -69,18 +69,18 @@ def test_one_that_is_refused_costs_the_others_nothing(hand, jobs, api, database)
     whole = "".join(f"line {number}\n" for number in range(next(numbers)))
     for job in jobs:
         assert api.log(job["run"], "plan").strip("\x02\x03") == whole
-    gap = hand.on(jobs[0], "PUT", "log?offset=99999", b"x", check=False)
+    gap = fake_worker.on(jobs[0], "PUT", "log?offset=99999", b"x", check=False)
     assert gap.json == {"length": len(whole)}
     with psycopg.connect(database) as connection:
         assert connection.execute("select count(*), count(distinct i.blob_id) from operation_blobs p join operation_blobs i using (operation_id) where p.kind = 'plan' and i.kind = 'init'").fetchone() == (JOBS, 1)
         assert connection.execute("select count(*) from operation_blobs where kind = 'schemas'").fetchone() == (0,)
 
 
-def test_a_log_in_pieces_of_all_sizes_is_read_from_anywhere(hand, jobs, api):
+def test_a_log_in_pieces_of_all_sizes_is_read_from_anywhere(fake_worker, jobs, api):
     job, stream, borders = jobs[0], b"\x02", {0}
     for number, size in enumerate((1, 70000, 65536, 200000, 9)):
         piece = (f"{number}, " * size).encode()[:size]
-        hand.on(job, "PUT", f"log?offset={len(stream) - 1}", piece)
+        fake_worker.on(job, "PUT", f"log?offset={len(stream) - 1}", piece)
         stream += piece
         borders.add(len(stream))
     url = api.attributes(f"plans/{api.sibling(job['run'], 'plan')}")["log-read-url"]
@@ -89,11 +89,11 @@ def test_a_log_in_pieces_of_all_sizes_is_read_from_anywhere(hand, jobs, api):
             assert api.ask("GET", f"{url}?limit={limit}&offset={offset}").body == stream[offset:offset + limit], (offset, limit)
 
 
-def test_a_started_apply_and_one_that_is_to_stop(hand, jobs, database):
+def test_a_started_apply_and_one_that_is_to_stop(fake_worker, jobs, database):
     with psycopg.connect(database, autocommit=True) as connection:
         connection.execute("update jobs set stop = 1 where id = %s", [jobs[0]["job"]])
     with ThreadPoolExecutor(JOBS) as pool:
-        answers = [got.status for got in pool.map(lambda job: hand.on(job, "POST", "started", b"", check=False), jobs)]
+        answers = [got.status for got in pool.map(lambda job: fake_worker.on(job, "POST", "started", b"", check=False), jobs)]
     assert answers == [409] + [204] * (JOBS - 1)
     with psycopg.connect(database) as connection:
         assert connection.execute("select count(*) from jobs where started").fetchone() == (JOBS - 1,)
@@ -102,9 +102,9 @@ def test_a_started_apply_and_one_that_is_to_stop(hand, jobs, database):
 class Writer(threading.Thread):
     """Appends numbered lines to a job's log, and repeats each until it is acknowledged."""
 
-    def __init__(self, hand, job):
+    def __init__(self, fake_worker, job):
         super().__init__()
-        self.hand, self.job = hand, job
+        self.fake_worker, self.job = fake_worker, job
         self.acknowledged = 0
         self.text = b""
         self.enough = threading.Event()
@@ -119,7 +119,7 @@ class Writer(threading.Thread):
 
     def sent(self, line):
         try:
-            got = self.hand.on(self.job, "PUT", f"log?offset={len(self.text)}", line, check=False)
+            got = self.fake_worker.on(self.job, "PUT", f"log?offset={len(self.text)}", line, check=False)
         except (urllib.error.URLError, OSError):
             return False
         if got.status not in (204, 503):
@@ -128,8 +128,8 @@ class Writer(threading.Thread):
 
 
 @pytest.mark.parametrize("victim", ["postgres", "scheduler"])
-def test_nothing_that_was_acknowledged_is_lost(hand, jobs, api, scheduler, postgres, victim):
-    writers = [Writer(hand, job) for job in jobs]
+def test_nothing_that_was_acknowledged_is_lost(fake_worker, jobs, api, scheduler, postgres, victim):
+    writers = [Writer(fake_worker, job) for job in jobs]
     for writer in writers:
         writer.start()
 
@@ -155,7 +155,7 @@ def test_nothing_that_was_acknowledged_is_lost(hand, jobs, api, scheduler, postg
         assert kept.startswith(writer.text) and len(kept) <= len(writer.text) + len(f"line {writer.acknowledged}\n")
 
 
-def test_results_and_uploads_lock_operations_in_one_order(hand, jobs, ask, database):
+def test_results_and_uploads_lock_operations_in_one_order(fake_worker, jobs, ask, database):
     """Otherwise each may wait for the other, until PostgreSQL detects the deadlock a second later."""
     by_plan = {"plan-" + job["run"].removeprefix("run-"): job for job in jobs}
     plans = [plan for (plan,) in ask("select id from operations where id = any(%s) order by id", list(by_plan))]
@@ -167,7 +167,7 @@ def test_results_and_uploads_lock_operations_in_one_order(hand, jobs, ask, datab
 
     with psycopg.connect(database) as holder, ThreadPoolExecutor(JOBS) as pool:
         holder.execute("select id from operations where id = %s for no key update", [plans[0]])
-        answers = [pool.submit(hand.result, by_plan[plan]) for plan in reversed(plans)]
+        answers = [pool.submit(fake_worker.result, by_plan[plan]) for plan in reversed(plans)]
         until(only_the_first_is_locked, "results wait for the first")
         holder.rollback()
         assert [answer.result().status for answer in answers] == [204] * JOBS

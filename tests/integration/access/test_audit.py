@@ -78,12 +78,12 @@ def test_an_organizations_own_token_reads_its_trail(org):
     assert org.call("GET", "organization/audit-trail").status == 404
 
 
-def test_site_admins_read_all_of_it(org, office):
+def test_site_admins_read_all_of_it(org, api_site):
     workspace = org.workspace("seen-by-admins")
     events = org.get("admin/audit-trail").json["data"]
     assert any(e["resource"]["id"] == workspace for e in events)
     assert any(deed == ("organization", "create") for deed in deeds(events))
-    assert office.stranger().call("GET", "admin/audit-trail").status == 404
+    assert api_site.stranger().call("GET", "admin/audit-trail").status == 404
 
 
 def test_pages_and_since(org):
@@ -105,12 +105,12 @@ def test_pages_and_since(org):
         assert org.call("GET", path + "?" + "&".join(f"{k}={v}" for k, v in wrong.items())).status == 400
 
 
-def test_the_total_is_exact_whatever_was_counted_before(org, office):
+def test_the_total_is_exact_whatever_was_counted_before(org, api_site):
     """Events of past hours are counted once (audit_totals). Pages and times may begin and end anywhere in them."""
     path = f"organizations/{org.organization}/audit-trail"
     for number in range(24):
         org.workspace(f"w{number}")
-    with psycopg.connect(office.database, autocommit=True) as connection:
+    with psycopg.connect(api_site.database, autocommit=True) as connection:
         # Three in each of the last eight half hours, and all other events long ago.
         connection.execute("update audit_events e set at = case when organization_id = (select organization_id from workspaces where id = %s) then now() - n / 3 * interval '30 min' "
                            "else at - interval '1000 days' - n * interval '7 hours' end from (select id, row_number() over (partition by organization_id order by position desc) - 1 as n "
@@ -119,8 +119,8 @@ def test_the_total_is_exact_whatever_was_counted_before(org, office):
         connection.execute("update audit_counted set until = '2000-01-01'")
         last, = connection.execute("select date_trunc('hour', max(at)) + interval '1 hour' from audit_events where at < date_trunc('hour', now() - interval '1 hour')").fetchone()
         checked(org, path)
-        office.scheduler.stop()  # each scheduler counts at its start
-        office.scheduler.start()
+        api_site.scheduler.stop()  # each scheduler counts at its start
+        api_site.scheduler.start()
         until(lambda: connection.execute("select until >= %s from audit_counted", [last]).fetchone()[0], "the hours that are over are counted")
         assert connection.execute("select (select count(*) from audit_events where at < c.until) = (select max(events) from audit_totals where organization_id = '') "
                                   "from audit_counted c").fetchone()[0]
@@ -142,20 +142,20 @@ def checked(org, path):
         assert len(events) > 20 and told["pagination"]["total_count"] == len(org.get(path, since=since).json["data"])
 
 
-def test_strangers_read_nothing(org, office):
-    stranger = office.stranger()
+def test_strangers_read_nothing(org, api_site):
+    stranger = api_site.stranger()
     assert stranger.call("GET", f"organizations/{org.organization}/audit-trail").status == 404
     assert org.call("GET", f"organizations/{org.organization}/audit-trail", headers={"Authorization": None}).status == 401
 
 
-def test_a_change_and_its_event_commit_together(office, org):
+def test_a_change_and_its_event_commit_together(api_site, org):
     """If an event can't be written, the change is rolled back."""
-    office.change("alter table audit_events add constraint never check (resource_type <> 'project') not valid")
+    api_site.change("alter table audit_events add constraint never check (resource_type <> 'project') not valid")
     try:
         body = {"data": {"type": "projects", "attributes": {"name": "unseen"}}}
         assert org.call("POST", f"organizations/{org.organization}/projects", body).status == 500
     finally:
-        office.change("alter table audit_events drop constraint never")
+        api_site.change("alter table audit_events drop constraint never")
     assert "unseen" not in [p["attributes"]["name"] for p in org.get(f"organizations/{org.organization}/projects").data]
 
 
@@ -170,24 +170,24 @@ create trigger fail_once before insert on audit_events for each row when (new.re
 """
 
 
-def test_a_deadlock_does_the_whole_request_again(office, org):
+def test_a_deadlock_does_the_whole_request_again(api_site, org):
     """The rows and the answer of the first attempt are dropped. The second attempt counts, once."""
-    office.change(FAILS_ONCE)
+    api_site.change(FAILS_ONCE)
     try:
         body = {"data": {"type": "projects", "attributes": {"name": "twice"}}}
         made = org.post(f"organizations/{org.organization}/projects", body).data
     finally:
-        office.change("drop trigger fail_once on audit_events; drop function fail_once; drop sequence tries")
+        api_site.change("drop trigger fail_once on audit_events; drop function fail_once; drop sequence tries")
     projects = org.get(f"organizations/{org.organization}/projects").data
     assert [p["id"] for p in projects if p["attributes"]["name"] == "twice"] == [made["id"]]
     assert [e["resource"]["id"] for e in trail(org)] == [made["id"]]
 
 
-def test_events_are_streamed(office, org):
+def test_events_are_streamed(api_site, org):
     workspace = org.workspace("streamed")
 
     def told():
-        messages = [json.loads(line) for line in consume(office.bus, "runyard.events")]
+        messages = [json.loads(line) for line in consume(api_site.bus, "runyard.events")]
         return next((message for message in messages if message.get("resource") == workspace), None)
 
     event = trail(org)[0]
@@ -196,16 +196,16 @@ def test_events_are_streamed(office, org):
         "action": "create", "resource-type": "workspace", "resource": workspace}
 
 
-def test_a_run_is_announced_after_its_commit(office, org):
+def test_a_run_is_announced_after_its_commit(api_site, org):
     """The whole request is one transaction, and its messages are sent once it has committed."""
     workspace = org.workspace("w")
     run = org.run(workspace, org.upload(workspace, {"main.tf": ""}))
 
     def left():
-        return office.ask("select count(*) from outbox where payload like %s", f"%{run}%")[0][0]
+        return api_site.ask("select count(*) from outbox where payload like %s", f"%{run}%")[0][0]
 
     def told():
-        return [line for line in consume(office.bus, "runyard.events") if f'"run":"{run}"' in line]
+        return [line for line in consume(api_site.bus, "runyard.events") if f'"run":"{run}"' in line]
 
     until(told, "the run's change is published")
     until(lambda: left() == 0, "what was sent is deleted")

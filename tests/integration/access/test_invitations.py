@@ -13,32 +13,32 @@ from support.api import Api
 from support.browser import Browser
 from support.people import People
 from support.runyard import KEYS, Notifier, Scheduler
-from support.smtp import Sink
+from support.mail_server import MailServer
 from support.wait import until
 
 
 @pytest.fixture
-def people(org, office):
-    return People(org, office.database)
+def people(org, api_site):
+    return People(org, api_site.database)
 
 
 @pytest.fixture
-def person(office):
+def person(api_site):
     """person() creates a user without an organization. Returns a client with the token, name, address and password."""
 
     def make(address=None):
-        name = f"p-{next(People.ids)}-{org_number(office)}"
+        name = f"p-{next(People.ids)}-{org_number(api_site)}"
         address = address or f"{name}@Example.com"
-        made = json.loads(Scheduler.run_command("add-user", name, address, database_url=office.database, keys=KEYS).stdout)
-        client = Api(office.scheduler.url, People(None, office.database).token(made["id"]))
+        made = json.loads(Scheduler.run_command("add-user", name, address, database_url=api_site.database, keys=KEYS).stdout)
+        client = Api(api_site.scheduler.url, People(None, api_site.database).token(made["id"]))
         client.name, client.email, client.id, client.password = name, address, made["id"], made["password"]
         return client
 
     return make
 
 
-def org_number(office):
-    return office.ask("select count(*) from users")[0][0]
+def org_number(api_site):
+    return api_site.ask("select count(*) from users")[0][0]
 
 
 def invitation(address, teams=()):
@@ -69,9 +69,9 @@ def without_ids(text):
 # ---- data of an invitation ----
 
 
-def test_an_invitation_tells_nothing_of_the_person(org, person, office):
+def test_an_invitation_tells_nothing_of_the_person(org, person, api_site):
     known, admin, unknown = person(), person(), "p-none@example.com"
-    office.change("update users set is_site_admin = true where id = %s", admin.id)
+    api_site.change("update users set is_site_admin = true where id = %s", admin.id)
     path = f"organizations/{org.organization}/organization-memberships"
     shown = []
     for address in (known.email, admin.email, unknown):
@@ -147,16 +147,16 @@ def test_an_invitation_is_accepted_once(org, person):
     assert statuses == [204] + [404] * 5
 
 
-def test_only_the_invited_answer(org, person, office):
+def test_only_the_invited_answer(org, person, api_site):
     known, other, thief = person(), person(), person()
     id = invite(org, known.email)["data"]["id"]
     change = {"data": {"type": "users", "attributes": {"email": known.email}}}
     assert thief.call("PATCH", "account/update", change).status == 200
-    for client in (other, thief, org, Api(office.scheduler.url, None)):
+    for client in (other, thief, org, Api(api_site.scheduler.url, None)):
         assert accept(client, id).status in (401, 404)
         assert client.call("DELETE", f"account/invitations/{id}").status in (401, 404)
     token = org.post(f"organizations/{org.organization}/authentication-token").data["attributes"]["token"]
-    assert accept(Api(office.scheduler.url, token), id).status == 404
+    assert accept(Api(api_site.scheduler.url, token), id).status == 404
     assert invitations(thief) == invitations(other) == []
     assert status_of(org, id) == "invited"
     # An address stays confirmed if only its case changes.
@@ -176,31 +176,31 @@ def test_an_invitation_is_withdrawn_and_made_again(org, person):
     assert org.call("POST", f"organizations/{org.organization}/organization-memberships", invitation(known.email)).status == 422
 
 
-def test_an_invitation_expires(org, person, office):
+def test_an_invitation_expires(org, person, api_site):
     known = person()
     first = invite(org, known.email)["data"]["id"]
-    office.change("update organization_memberships set created_at = now() - interval '14 days' where id = %s", first)
+    api_site.change("update organization_memberships set created_at = now() - interval '14 days' where id = %s", first)
     assert invitations(known) == [] and accept(known, first).status == 404
     second = invite(org, known.email)["data"]["id"]
     assert org.call("GET", f"organization-memberships/{first}").status == 404
     assert [one["id"] for one in invitations(known)] == [second]
 
 
-def test_a_member_accepts_no_second_membership(org, person, office):
+def test_a_member_accepts_no_second_membership(org, person, api_site):
     known = person()
     assert accept(known, invite(org, known.email)["data"]["id"]).status == 204
     address = f"second-{known.email}"
     known.patch("account/update", {"data": {"type": "users", "attributes": {"email": address}}})
-    office.change("update users set email = %s, email_confirmed = false where id = %s", "x-" + address, known.id)
+    api_site.change("update users set email = %s, email_confirmed = false where id = %s", "x-" + address, known.id)
     id = invite(org, address)["data"]["id"]
-    office.change("update users set email = %s, email_confirmed = true where id = %s", address, known.id)
+    api_site.change("update users set email = %s, email_confirmed = true where id = %s", address, known.id)
     answer = accept(known, id)
     assert answer.status == 422 and "already" in answer.errors()
     assert status_of(org, id) == "invited"
 
 
-def test_organizations_invite_the_same_person_apart(org, office, person):
-    known, other = person(), office.organization()
+def test_organizations_invite_the_same_person_apart(org, api_site, person):
+    known, other = person(), api_site.organization()
     one, two = invite(org, known.email)["data"], invite(other, known.email.upper())["data"]
     assert (one["attributes"]["email"], two["attributes"]["email"]) == (known.email, known.email.upper())
     assert accept(known, one["id"]).status == 204
@@ -209,7 +209,7 @@ def test_organizations_invite_the_same_person_apart(org, office, person):
     assert [item["id"] for item in known.get("organizations").data] == [org.organization]
 
 
-def test_mail_that_was_promised_reaches_the_person_who_accepts(org, office, person):
+def test_mail_that_was_promised_reaches_the_person_who_accepts(org, api_site, person):
     known = person()
     made = invite(org, known.email)["data"]
     workspace, user = org.workspace("w"), made["relationships"]["user"]["data"]
@@ -219,19 +219,19 @@ def test_mail_that_was_promised_reaches_the_person_who_accepts(org, office, pers
     accept(known, made["id"])
     users = org.get(f"notification-configurations/{configuration}").data["relationships"]["users"]["data"]
     assert users == [{"type": "users", "id": known.id}]
-    assert office.ask("select count(*) from users where id = %s", user["id"]) == [(0,)]
+    assert api_site.ask("select count(*) from users where id = %s", user["id"]) == [(0,)]
 
 
 # ---- sessions ----
 
 
-def test_an_organization_that_nobody_joined_limits_no_session(org, office, person):
+def test_an_organization_that_nobody_joined_limits_no_session(org, api_site, person):
     known = person()
-    browser = Browser(office.scheduler.url, address=f"10.9.{next(People.ids) % 256}.7").sign_in(known.name, known.password)
+    browser = Browser(api_site.scheduler.url, address=f"10.9.{next(People.ids) % 256}.7").sign_in(known.name, known.password)
     assert browser.status == 200, browser.text
     org.patch(f"organizations/{org.organization}", {"data": {"type": "organizations", "attributes": {"session-timeout": 1, "session-remember": 1}}})
     id = invite(org, known.email)["data"]["id"]
-    office.change("update sessions set created_at = now() - interval '1 hour', last_seen_at = now() - interval '1 hour' where user_id = %s", known.id)
+    api_site.change("update sessions set created_at = now() - interval '1 hour', last_seen_at = now() - interval '1 hour' where user_id = %s", known.id)
     assert "Your invitations" in browser.ask("/app/settings/tokens").text
     assert known.call("GET", "organizations").status == 200
     assert accept(known, id).status == 204
@@ -241,16 +241,16 @@ def test_an_organization_that_nobody_joined_limits_no_session(org, office, perso
 # ---- the browser ----
 
 
-def signed_in(office, known):
-    browser = Browser(office.scheduler.url, address=f"10.8.{next(People.ids) % 256}.9").sign_in(known.name, known.password)
+def signed_in(api_site, known):
+    browser = Browser(api_site.scheduler.url, address=f"10.8.{next(People.ids) % 256}.9").sign_in(known.name, known.password)
     assert browser.status == 200, browser.text
     return browser
 
 
-def test_invitations_are_answered_in_the_browser(org, office, person):
-    known, other = person(), office.organization()
+def test_invitations_are_answered_in_the_browser(org, api_site, person):
+    known, other = person(), api_site.organization()
     one, two = invite(org, known.email)["data"]["id"], invite(other, known.email)["data"]["id"]
-    browser = signed_in(office, known).ask("/app/settings/invitations")
+    browser = signed_in(api_site, known).ask("/app/settings/invitations")
     assert org.organization in browser.text and other.organization in browser.text
     action = f"/app/settings/invitations/{one}"
     fields = {**browser.form(action)["fields"], "answer": "accept"}
@@ -264,7 +264,7 @@ def test_invitations_are_answered_in_the_browser(org, office, person):
     assert "No organization invites" in browser.text
     assert other.call("GET", f"organization-memberships/{two}").status == 404
     assert browser.ask(action, fields).status == 404
-    stranger = signed_in(office, person()).ask("/app/settings/invitations")
+    stranger = signed_in(api_site, person()).ask("/app/settings/invitations")
     assert stranger.ask(f"/app/invitations/{two}?code=").status == 404
 
 
@@ -272,16 +272,16 @@ def test_invitations_are_answered_in_the_browser(org, office, person):
 
 
 @pytest.fixture
-def mails(office, redis):
+def mails(api_site, redis):
     """The mails that a mail server gets from a notifier."""
-    sink = Sink()
-    notifier = Notifier("notifier-1", office.folder, notifier_token=office.tokens["notifier-token"], scheduler_url=office.scheduler.url,
-                        redis_url=redis.url, name="notifier-1", smtp_url=sink.url, smtp_from="runyard@example.com", smtp_tls="none",
-                        log_level="debug", **office.bus.options).start()
-    sink.notifier = notifier
-    yield sink
+    mail_server = MailServer()
+    notifier = Notifier("notifier-1", api_site.folder, notifier_token=api_site.tokens["notifier-token"], scheduler_url=api_site.scheduler.url,
+                        redis_url=redis.url, name="notifier-1", smtp_url=mail_server.url, smtp_from="runyard@example.com", smtp_tls="none",
+                        log_level="debug", **api_site.bus.options).start()
+    mail_server.notifier = notifier
+    yield mail_server
     notifier.release()
-    sink.release()
+    mail_server.release()
 
 
 def link_in(mail):
@@ -296,19 +296,19 @@ def mail_to(mails, address):
     return found()[-1]
 
 
-def test_the_link_of_the_mail_leads_to_the_invitation(org, office, person, mails):
+def test_the_link_of_the_mail_leads_to_the_invitation(org, api_site, person, mails):
     known, thief = person(), person()
     address = f"work-{known.email}"
     id = invite(org, address)["data"]["id"]
     mail = mail_to(mails, address)
     assert mail.recipients == [address]
     link = link_in(mail)
-    path = link.removeprefix(office.scheduler.url)
+    path = link.removeprefix(api_site.scheduler.url)
     code = urllib.parse.parse_qs(urllib.parse.urlsplit(link).query)["code"][0]
     assert path.startswith(f"/app/invitations/{id}?")
     for wrong in ("", code[:-8] + "AAAAAAA=", code[4:], "x" * 4000):
-        assert signed_in(office, thief).ask(f"/app/invitations/{id}?code={urllib.parse.quote(wrong)}").status == 404
-    browser = Browser(office.scheduler.url, address=f"10.7.{next(People.ids) % 256}.9").ask(path)
+        assert signed_in(api_site, thief).ask(f"/app/invitations/{id}?code={urllib.parse.quote(wrong)}").status == 404
+    browser = Browser(api_site.scheduler.url, address=f"10.7.{next(People.ids) % 256}.9").ask(path)
     browser.send("/app/login", username=known.name, password=known.password)
     assert browser.status == 200 and org.organization in browser.text and address in browser.text
     action = f"/app/settings/invitations/{id}"
@@ -316,30 +316,30 @@ def test_the_link_of_the_mail_leads_to_the_invitation(org, office, person, mails
     browser.send(action, press="accept")
     assert status_of(org, id) == "active"
     assert org.get(f"organization-memberships/{id}").data["attributes"]["username"] == known.name
-    assert browser.ask(path).status == 404 and signed_in(office, thief).ask(path).status == 404
-    until(lambda: office.ask("select count(*) from notifications") == [(0,)], "nothing is on its way")
-    said = json.dumps(office.scheduler.log_lines()) + json.dumps(mails.notifier.log_lines()) + org.get(f"organizations/{org.organization}/audit-trail").text
+    assert browser.ask(path).status == 404 and signed_in(api_site, thief).ask(path).status == 404
+    until(lambda: api_site.ask("select count(*) from notifications") == [(0,)], "nothing is on its way")
+    said = json.dumps(api_site.scheduler.log_lines()) + json.dumps(mails.notifier.log_lines()) + org.get(f"organizations/{org.organization}/audit-trail").text
     assert code not in said and urllib.parse.quote(code, safe="") not in said
-    with psycopg.connect(office.database) as connection:
+    with psycopg.connect(api_site.database) as connection:
         (rows,) = connection.execute("select count(*) from audit_events e where e::text like %s", [f"%{code}%"]).fetchone()
     assert rows == 0
 
 
-def test_a_link_confirms_the_address_and_outlives_a_withdrawal_by_nothing(org, office, person, mails):
+def test_a_link_confirms_the_address_and_outlives_a_withdrawal_by_nothing(org, api_site, person, mails):
     known = person()
     changed = f"changed-{known.email}"
     known.patch("account/update", {"data": {"type": "users", "attributes": {"email": changed}}})
     first = invite(org, changed)["data"]["id"]
-    old = link_in(mail_to(mails, changed)).removeprefix(office.scheduler.url)
+    old = link_in(mail_to(mails, changed)).removeprefix(api_site.scheduler.url)
     org.delete(f"organization-memberships/{first}")
     second = invite(org, changed)["data"]["id"]
-    browser = signed_in(office, known)
+    browser = signed_in(api_site, known)
     assert browser.ask(old).status == 404
     assert browser.ask(old.replace(first, second)).status == 404
     assert invitations(known) == []
     until(lambda: len([mail for mail in mails.mails if changed in mail.recipients]) == 2, "the second mail")
-    link = link_in(mail_to(mails, changed)).removeprefix(office.scheduler.url)
+    link = link_in(mail_to(mails, changed)).removeprefix(api_site.scheduler.url)
     browser.ask(link).send(f"/app/settings/invitations/{second}", press="accept")
     assert status_of(org, second) == "active"
-    third = invite(office.organization(), changed)["data"]["id"]
+    third = invite(api_site.organization(), changed)["data"]["id"]
     assert [one["id"] for one in invitations(known)] == [third]

@@ -9,19 +9,18 @@ import re
 import pytest
 
 from support.api import Api
-from support.office import Hands
 from support.routes import ROUTES
 
 
 @pytest.fixture
-def job(org, office):
+def job(org, api_site):
     """A claimed plan, its worker, and a client with the run's token."""
-    hands = Hands(office)
+    fake_worker = api_site.fake_worker()
     workspace = org.workspace("consumer")
     run = org.run(workspace, org.upload(workspace, {"main.tf": ""}))
-    job = hands.take(run, "plan")
+    job = fake_worker.take(run, "plan")
     assert job["api-url"] == org.url and job["project"] == "Default Project"
-    return {**job, "hands": hands, "inside": Api(org.url, job["run-token"], org.organization), "workspace": workspace}
+    return {**job, "fake_worker": fake_worker, "inside": Api(org.url, job["run-token"], org.organization), "workspace": workspace}
 
 
 def share(org, workspace, shared=True):
@@ -78,8 +77,8 @@ def test_it_reads_states_that_are_shared_with_it(job, org):
     assert {inside.call("GET", path).status for path in paths} == {404}
 
 
-def test_nothing_is_shared_between_organizations(job, office):
-    other = office.organization()
+def test_nothing_is_shared_between_organizations(job, api_site):
+    other = api_site.organization()
     workspace, state, _ = producer(other)
     share(other, workspace)
     for path in (f"workspaces/{workspace}", f"state-versions/{state}", f"organizations/{other.organization}/entitlement-set"):
@@ -96,20 +95,20 @@ def test_it_changes_nothing(job, org):
         assert job["inside"].call(method, filled[1:], body).status == 404, f"{method} {path}"
     assert org.get(f"workspaces/{job['workspace']}").data["attributes"]["updated-at"] == before
     for path in ("register", "claim", "heartbeat"):
-        assert job["hands"].status("POST", path, job["run-token"], {"partitions": [], "jobs": []}) in (401, 404)
-    assert job["hands"].status("GET", f"jobs/{job['job']}/configuration", job["run-token"]) == 404
+        assert job["fake_worker"].call("POST", path, {"partitions": [], "jobs": []}, job["run-token"], check=False).status in (401, 404)
+    assert job["fake_worker"].on({**job, "token": job["run-token"]}, "GET", "configuration", check=False).status == 404
 
 
-def test_it_ends_with_the_attempt(job, org, office):
+def test_it_ends_with_the_attempt(job, org, api_site):
     inside = job["inside"]
-    office.change("update jobs set lease_until = now() - interval '1 second' where id = %s", job["job"])
+    api_site.change("update jobs set lease_until = now() - interval '1 second' where id = %s", job["job"])
     again = None
     while not again or again["job"] != job["job"]:
-        again = next(iter(job["hands"].call("POST", "claim", job["hands"].token, {"worker": job["hands"].worker, "slots": 1})["jobs"]), None)
+        again = next(iter(job["fake_worker"].claim()), None)
     assert again["attempt"] == 2 and again["run-token"] != job["run-token"]
     assert inside.call("GET", f"runs/{job['run']}").status == 401
     second = Api(org.url, again["run-token"], org.organization)
     assert second.call("GET", f"runs/{job['run']}").status == 200
-    job["hands"].end(again, "passed")
+    job["fake_worker"].end(again, "passed")
     assert second.call("GET", f"runs/{job['run']}").status == 401
-    assert again["run-token"] not in str(office.ask("select * from jobs"))
+    assert again["run-token"] not in str(api_site.ask("select * from jobs"))

@@ -22,15 +22,15 @@ PASSWORD = "correct horse battery"
 
 
 class Person:
-    def __init__(self, office):
+    def __init__(self, api_site):
         self.name = f"u-{uuid.uuid4().hex[:12]}"
-        made = office.bootstrap(self.name, self.name)
+        made = api_site.bootstrap(self.name, self.name)
         self.address = f"10.{random.randrange(256)}.{random.randrange(256)}.{random.randrange(256)}"
-        self.office, self.password, self.token = office, made["password"], made["token"]
-        self.api = Api(office.scheduler.url, self.token, self.name)
+        self.api_site, self.password, self.token = api_site, made["password"], made["token"]
+        self.api = Api(api_site.scheduler.url, self.token, self.name)
 
     def browser(self):
-        return Browser(self.office.scheduler.url, address=self.address)
+        return Browser(self.api_site.scheduler.url, address=self.address)
 
     def signed_in(self):
         browser = self.browser().sign_in(self.name, self.password)
@@ -39,13 +39,13 @@ class Person:
 
 
 @pytest.fixture
-def person(office):
-    return Person(office)
+def person(api_site):
+    return Person(api_site)
 
 
-def command(office, *arguments, text):
+def command(api_site, *arguments, text):
     return subprocess.run([program("runyard-scheduler"), *arguments], input=text, capture_output=True, text=True,
-                          env=clean_environment(RUNYARD_DATABASE_URL=office.database, RUNYARD_KEYS=KEYS))
+                          env=clean_environment(RUNYARD_DATABASE_URL=api_site.database, RUNYARD_KEYS=KEYS))
 
 
 # ---- signing in ----
@@ -66,47 +66,47 @@ def test_sign_in_and_out(person):
     assert "Sign in" in again.ask("/app/settings/tokens").text
 
 
-def test_wrong_passwords(person, office):
+def test_wrong_passwords(person, api_site):
     for name, password in ((person.name, "wrong password"), (person.name, ""), ("nobody-" + person.name, person.password), ("", ""),
                            (person.name, "x" * 300), ("n" * 300, "x"), ("ü\x01<b>", "ü")):
         browser = person.browser().sign_in(name, password)
         assert browser.status == 401 and browser.cookie is None and "wrong" in browser.text
         assert "<b>" not in browser.page
-    failed = office.ask("select actor_name, action from audit_events where actor_name = %s", person.name)
+    failed = api_site.ask("select actor_name, action from audit_events where actor_name = %s", person.name)
     assert ("sign_in_failed" in {action for _, action in failed}) and len(failed) >= 1
 
 
-def guess(office, name, address, count=14):
-    return [Browser(office.scheduler.url, address=address).sign_in(name, f"guess number {n}").status for n in range(count)]
+def guess(api_site, name, address, count=14):
+    return [Browser(api_site.scheduler.url, address=address).sign_in(name, f"guess number {n}").status for n in range(count)]
 
 
-def test_guesses_are_limited_by_address_and_name(office):
+def test_guesses_are_limited_by_address_and_name(api_site):
     """An attacker can't lock out a user at another address, or another name at the same address."""
-    victim, other = Person(office), Person(office)
-    statuses = guess(office, victim.name, other.address)
+    victim, other = Person(api_site), Person(api_site)
+    statuses = guess(api_site, victim.name, other.address)
     assert statuses[0] == 401 and statuses[-1] == 429
-    assert Browser(office.scheduler.url, address=other.address).sign_in(victim.name, victim.password).status == 429
+    assert Browser(api_site.scheduler.url, address=other.address).sign_in(victim.name, victim.password).status == 429
     assert victim.browser().sign_in(victim.name, victim.password).status == 200
     assert other.browser().sign_in(other.name, other.password).status == 200
 
 
-def test_invented_tokens_and_names_reset_no_limit(office):
-    victim = Person(office)
-    assert guess(office, victim.name, victim.address)[-1] == 429
-    stranger = Api(office.scheduler.url, None)
+def test_invented_tokens_and_names_reset_no_limit(api_site):
+    victim = Person(api_site)
+    assert guess(api_site, victim.name, victim.address)[-1] == 429
+    stranger = Api(api_site.scheduler.url, None)
     for number in range(300):
         address = {"X-Forwarded-For": f"10.9.{number % 250}.{number // 250}"}
         stranger.call("GET", "ping", headers={**address, "Authorization": f"Bearer ry_user_invented{number}"})
     assert victim.browser().sign_in(victim.name, victim.password).status == 429
 
 
-def test_many_addresses_lock_out_nobody_who_has_a_session(office):
+def test_many_addresses_lock_out_nobody_who_has_a_session(api_site):
     """The limit by name stops single guesses from many addresses, but not the user at a known address."""
-    victim = Person(office)
+    victim = Person(api_site)
     victim.signed_in()
-    statuses = [status for n in range(14) for status in guess(office, victim.name, f"10.77.{n}.1", 10)]
+    statuses = [status for n in range(14) for status in guess(api_site, victim.name, f"10.77.{n}.1", 10)]
     assert statuses[0] == 401 and statuses[-1] == 429
-    assert 429 in guess(office, victim.name, "10.77.200.1", 3)
+    assert 429 in guess(api_site, victim.name, "10.77.200.1", 3)
     assert victim.browser().sign_in(victim.name.upper(), victim.password).status == 200
 
 
@@ -125,14 +125,14 @@ def test_nobody_waits_at_the_door_for_what_others_call(person):
         call.join()
 
 
-def test_capital_letters_are_no_way_round_it(office):
-    victim = Person(office)
+def test_capital_letters_are_no_way_round_it(api_site):
+    victim = Person(api_site)
     names = (victim.name[:n] + victim.name[n:].upper() for n in range(len(victim.name)))
     assert [victim.browser().sign_in(name, "guess").status for name in names][-1] == 429
 
 
-def test_a_changed_address_tells_nothing_of_other_people(office):
-    one, two = Person(office), Person(office)
+def test_a_changed_address_tells_nothing_of_other_people(api_site):
+    one, two = Person(api_site), Person(api_site)
     taken = one.api.get("account/details").data["attributes"]["email"]
     invited, free = f"{one.name}@invited.test", f"{one.name}@free.test"
     one.api.post(f"organizations/{one.name}/organization-memberships", {"data": {"type": "organization-memberships", "attributes": {"email": invited}}})
@@ -184,26 +184,26 @@ def test_a_session_reads_and_changes_with_its_token(person):
     assert api.call("GET", "account/details", headers={"Cookie": cookie, "Authorization": "Bearer wrong"}).status == 401
 
 
-def test_sessions_end(person, office):
+def test_sessions_end(person, api_site):
     def hash_of(browser):
         return hashlib.sha256(browser.cookie.value.encode()).hexdigest()
 
     idle, old, short = person.signed_in(), person.signed_in(), person.signed_in()
-    office.change("update sessions set last_seen_at = now() - interval '15 days' where hash = %s", hash_of(idle))
-    office.change("update sessions set created_at = now() - interval '15 days' where hash = %s", hash_of(old))
+    api_site.change("update sessions set last_seen_at = now() - interval '15 days' where hash = %s", hash_of(idle))
+    api_site.change("update sessions set created_at = now() - interval '15 days' where hash = %s", hash_of(old))
     assert "Sign in" in idle.ask("/app/settings/tokens").text and "Sign in" in old.ask("/app/settings/tokens").text
     assert "New token" in short.ask("/app/settings/tokens").text
-    office.change("update sessions set last_seen_at = now() - interval '90 minutes' where hash = %s", hash_of(short))
+    api_site.change("update sessions set last_seen_at = now() - interval '90 minutes' where hash = %s", hash_of(short))
     person.api.patch(f"organizations/{person.name}", {"data": {"type": "organizations", "attributes": {"session-timeout": 60}}})
     assert "Sign in" in short.ask("/app/settings/tokens").text
 
 
-def test_no_secret_rests_readable(person, office):
+def test_no_secret_rests_readable(person, api_site):
     browser = person.signed_in()
-    dump = json.dumps(office.ask("select row_to_json(s)::text from sessions s") + office.ask("select row_to_json(u)::text from users u"))
+    dump = json.dumps(api_site.ask("select row_to_json(s)::text from sessions s") + api_site.ask("select row_to_json(u)::text from users u"))
     assert browser.cookie.value not in dump and person.password not in dump
-    assert office.ask("select password_hash from users where username = %s", person.name)[0][0].startswith("$y$")
-    log = office.scheduler.process.log()
+    assert api_site.ask("select password_hash from users where username = %s", person.name)[0][0].startswith("$y$")
+    log = api_site.scheduler.process.log()
     assert person.password not in log and browser.cookie.value not in log
 
 
@@ -244,15 +244,15 @@ def test_a_password_that_is_not_changed(person, body, pointer):
     assert answer.status == 422 and answer.json["errors"][0]["source"]["pointer"] == f"/data/attributes/{pointer}"
 
 
-def test_an_operator_sets_a_password(person, office):
+def test_an_operator_sets_a_password(person, api_site):
     browser = person.signed_in()
-    done = command(office, "set-password", person.name, text=PASSWORD + "\n")
+    done = command(api_site, "set-password", person.name, text=PASSWORD + "\n")
     assert done.returncode == 0, done.stderr
     assert "Sign in" in browser.ask("/app/settings/tokens").text
     assert person.browser().sign_in(person.name, PASSWORD).status == 200
-    assert office.ask("select actor_type, action from audit_events where resource_type = 'user' order by position desc limit 1") == [("system", "set_password")]
+    assert api_site.ask("select actor_type, action from audit_events where resource_type = 'user' order by position desc limit 1") == [("system", "set_password")]
     for user, text, said in ((person.name, "short\n", "too short"), (person.name, "", "no password"), ("nobody", PASSWORD, "no user")):
-        done = command(office, "set-password", user, text=text)
+        done = command(api_site, "set-password", user, text=text)
         assert done.returncode == 1 and said in done.stderr
 
 
@@ -287,8 +287,8 @@ def test_tokens_by_hand(person):
     assert browser.ask("/app/settings/tokens").send("/app/settings/tokens", description="x", days="-1").status == 422
 
 
-def test_nobody_revokes_the_token_of_another(person, office):
-    other = Person(office)
+def test_nobody_revokes_the_token_of_another(person, api_site):
+    other = Person(api_site)
     theirs = other.api.get(f"users/{other.api.get('account/details').data['id']}/authentication-tokens").data[0]["id"]
     browser = person.signed_in()
     fields = browser.form("/app/logout")["fields"]
@@ -365,9 +365,9 @@ def test_a_code_in_wrong_hands(person, changes, error):
     assert redeem(person, code).status == (400 if changes.keys() & {"code_verifier", "redirect_uri"} else 200)
 
 
-def test_a_code_grows_old(person, office):
+def test_a_code_grows_old(person, api_site):
     code = approve(authorize(person.signed_in()))["code"]
-    office.change("update oauth_codes set created_at = now() - interval '6 minutes'")
+    api_site.change("update oauth_codes set created_at = now() - interval '6 minutes'")
     assert redeem(person, code).status == 400
 
 

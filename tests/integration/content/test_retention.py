@@ -10,7 +10,7 @@ import pytest
 
 from support.api import Api
 from support.wait import until
-from support.worker import HandWorker
+from support.fake_worker import FakeWorker
 
 HIDDEN, GONE = "backing_data_soft_deleted", "backing_data_permanently_deleted"
 
@@ -133,15 +133,15 @@ def test_configurations_that_are_needed_stay(scheduler, api_of, ask):
     assert api.call("GET", f"runs/{run}/configuration-version/download").status == 200
 
 
-def done_run(api, hand, workspace):
+def done_run(api, fake_worker, workspace):
     """A run that the test's worker planned, then discarded."""
     run = api.run_files(workspace, {"main.tf": "x"})
-    (job,) = until(hand.claim, "its plan waits")
-    hand.on(job, "PUT", "init", b"init")
-    hand.on(job, "PUT", "plan", b"plan")
-    hand.on(job, "PUT", "plan-json", json.dumps({"format_version": "1.2"}).encode())
-    hand.on(job, "PUT", "log?offset=0", b"a log of some length\n" * 100)
-    assert hand.result(job).status == 204
+    (job,) = until(fake_worker.claim, "its plan waits")
+    fake_worker.on(job, "PUT", "init", b"init")
+    fake_worker.on(job, "PUT", "plan", b"plan")
+    fake_worker.on(job, "PUT", "plan-json", json.dumps({"format_version": "1.2"}).encode())
+    fake_worker.on(job, "PUT", "log?offset=0", b"a log of some length\n" * 100)
+    assert fake_worker.result(job).status == 204
     api.wait_status(run, "planned")
     return run
 
@@ -149,10 +149,10 @@ def done_run(api, hand, workspace):
 def test_logs_and_plans_of_ended_runs_go(scheduler, api_of, tokens, ask):
     one = scheduler(keep_logs_days=30, keep_plans_days=40)
     api = api_of(one)
-    hand = HandWorker(one.url, tokens["agent-token"])
+    fake_worker = FakeWorker(one.url, tokens["agent-token"])
     kept = api.workspace()
     policy(api, f"workspaces/{kept}")
-    old, older, waiting, theirs = [done_run(api, hand, workspace) for workspace in (api.workspace(), api.workspace(), api.workspace(), kept)]
+    old, older, waiting, theirs = [done_run(api, fake_worker, workspace) for workspace in (api.workspace(), api.workspace(), api.workspace(), kept)]
     for run in (old, older, theirs):
         api.act(run, "discard")
     plans = {run: api.sibling(run, "plan") for run in (old, older, waiting, theirs)}
@@ -177,8 +177,8 @@ def test_logs_and_plans_of_ended_runs_go(scheduler, api_of, tokens, ask):
     until(lambda: ask(files, plans[old]) == [(0,)], "plan files go after a day")
     assert ask(files, plans[waiting]) == ask(files, plans[theirs]) == [(2,)]
     api.act(waiting, "apply")
-    (job,) = until(hand.claim, "it can still be applied")
-    assert hand.on(job, "GET", "plan").body == b"plan"
+    (job,) = until(fake_worker.claim, "it can still be applied")
+    assert fake_worker.on(job, "GET", "plan").body == b"plan"
     assert not ask("select 1 from log_chunks where operation_id = %s", plans[old])
     assert api.status(old) == "discarded"
 

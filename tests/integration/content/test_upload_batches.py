@@ -6,21 +6,21 @@ import json
 import psycopg
 import pytest
 
-from support.worker import HandWorker, upload_batch
+from support.fake_worker import FakeWorker, upload_batch
 
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
 OK = {"status": 204}
 
 
 @pytest.fixture
-def hand(api, scheduler, tokens):
-    return HandWorker(scheduler.all[0].url, tokens["agent-token"], slots=8)
+def fake_worker(api, scheduler, tokens):
+    return FakeWorker(scheduler.all[0].url, tokens["agent-token"], slots=8)
 
 
 @pytest.fixture
-def job(api, hand):
+def job(api, fake_worker):
     api.run_files(api.workspace(auto_apply=True), ONE)
-    return hand.claim()[0]
+    return fake_worker.claim()[0]
 
 
 def kept(database):
@@ -30,45 +30,45 @@ def kept(database):
         return log, {kind for (kind,) in connection.execute("select distinct kind from operation_blobs")}
 
 
-def test_a_part_that_is_refused_costs_the_others_nothing(api, hand, job):
-    answers = hand.upload_batch(job, ("log?offset=0", b"one\n"), ("log?offset=99", b"far\n"), ("schemas?digest=" + "0" * 64, b""), ("log?offset=4", b"two\n"), ("plan", b"a plan"))
+def test_a_part_that_is_refused_costs_the_others_nothing(api, fake_worker, job):
+    answers = fake_worker.upload_batch(job, ("log?offset=0", b"one\n"), ("log?offset=99", b"far\n"), ("schemas?digest=" + "0" * 64, b""), ("log?offset=4", b"two\n"), ("plan", b"a plan"))
     assert [answer["status"] for answer in answers] == [204, 409, 404, 204, 204]
     assert answers[1]["body"] == {"length": 4}
     assert answers[2]["body"]["errors"][0]["status"] == "404"
     assert api.log(job["run"], "plan").strip("\x02\x03") == "one\ntwo\n"
-    assert hand.on(job, "GET", "plan").body == b"a plan"
+    assert fake_worker.on(job, "GET", "plan").body == b"a plan"
 
 
-def test_one_may_come_again(api, hand, job):
+def test_one_may_come_again(api, fake_worker, job):
     parts = ("init", b"an init"), ("log?offset=0", b"one\ntwo\n"), ("plan", b"a plan"), ("schemas?digest=" + "0" * 64, b"{}"), ("plan-json", b"{}")
-    assert hand.upload_batch(job, *parts) == hand.upload_batch(job, *parts) == [OK] * len(parts)
-    assert hand.upload_batch(job, ("log?offset=4", b"two\nthree\n"), ("plan-json", b"")) == [OK, OK]
+    assert fake_worker.upload_batch(job, *parts) == fake_worker.upload_batch(job, *parts) == [OK] * len(parts)
+    assert fake_worker.upload_batch(job, ("log?offset=4", b"two\nthree\n"), ("plan-json", b"")) == [OK, OK]
     assert api.log(job["run"], "plan").strip("\x02\x03") == "one\ntwo\nthree\n"
 
 
-def test_what_a_stale_attempt_sends_is_refused_part_by_part(hand, job, database):
-    assert hand.result(job).status == 204
+def test_what_a_stale_attempt_sends_is_refused_part_by_part(fake_worker, job, database):
+    assert fake_worker.result(job).status == 204
     before = kept(database)
     late = "plan-" + job["run"].removeprefix("run-")
-    answers = hand.upload_batch(job, ("log?offset=0", b"late\n"), ("started", b""), ("plan", b"late"), ("init", b"late"), ("plan-json", b"{}"))
+    answers = fake_worker.upload_batch(job, ("log?offset=0", b"late\n"), ("started", b""), ("plan", b"late"), ("init", b"late"), ("plan-json", b"{}"))
     assert [answer["status"] for answer in answers] == [404, 409, 404, 404, 404]
     assert kept(database) == before
     # Except for uploads that may follow the plan's result, which name their plan.
-    assert hand.upload_batch(job, (f"plan-json?plan={late}", b"{}"), ("plan", b"late"), (f"schemas?digest={'0' * 64}&plan={late}", b"{}"))[::2] == [OK, OK]
+    assert fake_worker.upload_batch(job, (f"plan-json?plan={late}", b"{}"), ("plan", b"late"), (f"schemas?digest={'0' * 64}&plan={late}", b"{}"))[::2] == [OK, OK]
 
 
-def test_an_apply_that_is_to_stop_does_not_start_though_its_log_is_kept(api, hand, job, database):
-    assert hand.upload_batch(job, ("plan", b"a plan"), ("plan-json", b"{}")) == [OK, OK]
-    assert hand.result(job).status == 204
-    (apply,) = hand.claim()
+def test_an_apply_that_is_to_stop_does_not_start_though_its_log_is_kept(api, fake_worker, job, database):
+    assert fake_worker.upload_batch(job, ("plan", b"a plan"), ("plan-json", b"{}")) == [OK, OK]
+    assert fake_worker.result(job).status == 204
+    (apply,) = fake_worker.claim()
     with psycopg.connect(database, autocommit=True) as connection:
         connection.execute("update jobs set stop = 1 where id = %s", [apply["job"]])
-        assert [answer["status"] for answer in hand.upload_batch(apply, ("log?offset=0", b"one\n"), ("started", b""))] == [204, 409]
+        assert [answer["status"] for answer in fake_worker.upload_batch(apply, ("log?offset=0", b"one\n"), ("started", b""))] == [204, 409]
         connection.execute("update jobs set stop = 0 where id = %s", [apply["job"]])
-        assert hand.upload_batch(apply, ("log?offset=4", b"two\n"), ("started", b"")) == [OK, OK]
+        assert fake_worker.upload_batch(apply, ("log?offset=4", b"two\n"), ("started", b"")) == [OK, OK]
         assert connection.execute("select started from jobs where id = %s", [apply["job"]]).fetchone() == (True,)
     state = {"version": 4, "serial": 1, "lineage": "line", "terraform_version": "1.11.4", "outputs": {}, "resources": []}
-    answers = hand.upload_batch(apply, ("state", b"{}"), ("log?offset=8", b"three\n"), ("state", json.dumps(state).encode()))
+    answers = fake_worker.upload_batch(apply, ("state", b"{}"), ("log?offset=8", b"three\n"), ("state", json.dumps(state).encode()))
     assert [answer["status"] for answer in answers] == [422, 204, 204]
     assert api.log(job["run"], "apply").strip("\x02\x03") == "one\ntwo\nthree\n"
 
@@ -103,8 +103,8 @@ UNREADABLE = [
 ]
 
 
-def test_one_that_can_not_be_read_is_refused_as_a_whole(hand, job, database):
+def test_one_that_can_not_be_read_is_refused_as_a_whole(fake_worker, job, database):
     for body, status in UNREADABLE:
-        answer = hand.on(job, "POST", "batch", body, check=False)
+        answer = fake_worker.on(job, "POST", "batch", body, check=False)
         assert (answer.status, answer.json["errors"][0]["status"]) == (status, str(status)), body[:200]
     assert kept(database) == (0, set())

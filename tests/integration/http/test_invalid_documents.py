@@ -28,11 +28,11 @@ RESTLESS = {"outbox", "workers", "agents", "tokens", "dead_letters", "sessions"}
 class World:
     """One object of every kind, in two organizations, created through the API where possible."""
 
-    def __init__(self, office):
-        self.office = office
+    def __init__(self, api_site):
+        self.api_site = api_site
         self.service = ThreadingHTTPServer(("127.0.0.1", 0), Echo)
         threading.Thread(target=self.service.serve_forever, daemon=True).start()
-        self.org, self.foreign = office.organization(), office.organization()
+        self.org, self.foreign = api_site.organization(), api_site.organization()
         self.own, self.theirs = self.make(self.org), self.make(self.foreign)
 
     def make(self, org):
@@ -69,10 +69,10 @@ class World:
     def rows(self, org, ids):
         """Objects that only a run with many steps would create."""
         ids.update({"version": f"tool-{org.organization[:20]}", "state": f"sv-{org.organization[:20]}", "stage": f"ts-{org.organization[:20]}", "check": f"polchk-{org.organization[:20]}"})
-        self.office.change("insert into tool_versions (id, tool, version, archs) values (%s, 'terraform', '9.0.' || (random() * 1000000)::int, '[]')", ids["version"])
-        self.office.change("insert into state_versions (id, workspace_id, serial, lineage, md5, size) values (%s, %s, 1, 'l', 'm', 0)", ids["state"], ids["workspace"])
-        self.office.change("insert into task_stages (id, run_id, stage) values (%s, %s, 'post_plan')", ids["stage"], ids["run"])
-        self.office.change("insert into policy_evaluations (id, run_id, kind, bundle) values (%s, %s, 'sentinel', '[]')", ids["check"], ids["run"])
+        self.api_site.change("insert into tool_versions (id, tool, version, archs) values (%s, 'terraform', '9.0.' || (random() * 1000000)::int, '[]')", ids["version"])
+        self.api_site.change("insert into state_versions (id, workspace_id, serial, lineage, md5, size) values (%s, %s, 1, 'l', 'm', 0)", ids["state"], ids["workspace"])
+        self.api_site.change("insert into task_stages (id, run_id, stage) values (%s, %s, 'post_plan')", ids["stage"], ids["run"])
+        self.api_site.change("insert into policy_evaluations (id, run_id, kind, bundle) values (%s, %s, 'sentinel', '[]')", ids["check"], ids["run"])
 
     def path(self, pattern, ids=None):
         ids = {**(ids or self.own), "relation": "workspaces"}
@@ -82,15 +82,15 @@ class World:
 
     def digest(self):
         """All persistent data."""
-        with psycopg.connect(self.office.database) as connection:
+        with psycopg.connect(self.api_site.database) as connection:
             tables = [row[0] for row in connection.execute("select tablename from pg_tables where schemaname = 'public' order by 1").fetchall()]
             return {table: connection.execute(f"select md5(coalesce(string_agg(t::text, ',' order by t::text), '')) from {table} t").fetchone()[0]
                     for table in tables if table not in RESTLESS}
 
 
 @pytest.fixture(scope="module")
-def world(office):
-    made = World(office)
+def world(api_site):
+    made = World(api_site)
     yield made
     made.service.shutdown()
     made.service.server_close()
@@ -258,10 +258,10 @@ def test_a_page_that_is_none(world, pattern):
 
 
 @pytest.mark.parametrize(("kind", "token"), [("WORKER", "agent-token"), ("NOTIFIER", "notifier-token")])
-def test_a_message_of_a_worker_or_notifier_that_is_none(world, office, kind, token):
+def test_a_message_of_a_worker_or_notifier_that_is_none(world, api_site, kind, token):
     """Our own processes may be faulty, too."""
-    client = Api(office.scheduler.url, office.tokens[token])
-    base = f"{office.scheduler.url}/api/{kind.lower()}/v1"
+    client = Api(api_site.scheduler.url, api_site.tokens[token])
+    base = f"{api_site.scheduler.url}/api/{kind.lower()}/v1"
     odd = [{}, {"worker": 7, "slots": "many", "jobs": {}, "deliveries": "x", "calls": 1}, {"worker": "agent-x", "name": "n", "slots": -1, "version": 1, "jobs": [7], "partitions": "x"},
            {"name": "x" * 500_000, "slots": 1e308, "version": []}, {"worker": None, "jobs": [{"job": 7, "attempt": "x"}], "deliveries": [{}], "callbacks": [{}], "results": [[]]}]
     for method, pattern, _, _ in rows(kind):

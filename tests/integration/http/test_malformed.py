@@ -13,26 +13,26 @@ from support.wait import PATIENCE
 
 
 @pytest.fixture(scope="module", params=["plain", "tls"])
-def door(request, office, tmp_path_factory):
+def door(request, api_site, tmp_path_factory):
     """The scheduler's port, a function to connect to it, and a client."""
     if request.param == "plain":
-        yield Door(office, office.scheduler, None)
+        yield Door(api_site, api_site.scheduler, None)
         return
     authority = Authority(tmp_path_factory.mktemp("authority"))
-    server = type(office.scheduler)("scheduler-tls", office.folder, **{**office.scheduler.options, **authority.serving()})
+    server = type(api_site.scheduler)("scheduler-tls", api_site.folder, **{**api_site.scheduler.options, **authority.serving()})
     server.start()
     try:
-        yield Door(office, server, authority.context())
+        yield Door(api_site, server, authority.context())
     finally:
         server.release()
 
 
 class Door:
-    def __init__(self, office, scheduler, context):
-        self.office, self.scheduler, self.context = office, scheduler, context
+    def __init__(self, api_site, scheduler, context):
+        self.api_site, self.scheduler, self.context = api_site, scheduler, context
 
     def workspaces(self, name):
-        return self.office.ask("select 1 from workspaces where name = %s", name)
+        return self.api_site.ask("select 1 from workspaces where name = %s", name)
 
     def connect(self):
         plain = socket.create_connection(("127.0.0.1", self.scheduler.port), timeout=PATIENCE)
@@ -174,7 +174,7 @@ def test_requests_may_follow_each_other(door):
 def smuggled(door, name):
     """The smuggled request: it creates a workspace."""
     body = b'{"data":{"type":"workspaces","attributes":{"name":"%s"}}}' % name.encode()
-    return head(HOST, f"Authorization: Bearer {door.office.tokens['token']}", "Content-Type: application/vnd.api+json", f"Content-Length: {len(body)}",
+    return head(HOST, f"Authorization: Bearer {door.api_site.tokens['token']}", "Content-Type: application/vnd.api+json", f"Content-Length: {len(body)}",
                 line="POST /api/v2/organizations/acme/workspaces HTTP/1.1") + body
 
 

@@ -118,7 +118,7 @@ class Fuzzer:
             self.learn(answer.json)
 
 
-def test_nothing_that_is_sent_is_an_error_of_the_server(office, org):
+def test_nothing_that_is_sent_is_an_error_of_the_server(api_site, org):
     print(f"seed {SEED}")
     failed = []
     workspace = org.workspace()
@@ -146,4 +146,4 @@ def test_nothing_that_is_sent_is_an_error_of_the_server(office, org):
     print(dict(answers.most_common()))
     if failed:
         raise failed[0]
-    assert office.scheduler.process.alive() and answers[200] > 100 and answers[201] and answers[422]
+    assert api_site.scheduler.process.alive() and answers[200] > 100 and answers[201] and answers[422]

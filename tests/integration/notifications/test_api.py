@@ -128,34 +128,34 @@ def test_what_is_not_there(org):
     assert post(org, "notification-configurations/nonexisting/actions/verify").status == 404
 
 
-def test_they_go_with_their_workspace(org, workspace, office):
+def test_they_go_with_their_workspace(org, workspace, api_site):
     made = created(org, workspace)
     assert delete(org, f"workspaces/{workspace}").status == 204
     assert get(org, f"notification-configurations/{made['id']}").status == 404
-    assert office.ask("select count(*) from notification_configurations where id = %s", made["id"]) == [(0,)]
+    assert api_site.ask("select count(*) from notification_configurations where id = %s", made["id"]) == [(0,)]
 
 
-def test_the_token_rests_sealed(org, workspace, office):
+def test_the_token_rests_sealed(org, workspace, api_site):
     made = created(org, workspace, token="a very secret token")
-    ((sealed,),) = office.ask("select token_sealed from notification_configurations where id = %s", made["id"])
+    ((sealed,),) = api_site.ask("select token_sealed from notification_configurations where id = %s", made["id"])
     assert sealed and b"secret" not in bytes(sealed)
     patch(org, f"notification-configurations/{made['id']}", document(name="other"))
-    assert office.ask("select token_sealed is not null from notification_configurations where id = %s", made["id"]) == [(True,)]
+    assert api_site.ask("select token_sealed is not null from notification_configurations where id = %s", made["id"]) == [(True,)]
     patch(org, f"notification-configurations/{made['id']}", document(token=None))
-    assert office.ask("select token_sealed is not null from notification_configurations where id = %s", made["id"]) == [(False,)]
+    assert api_site.ask("select token_sealed is not null from notification_configurations where id = %s", made["id"]) == [(False,)]
 
 
 SECRET_URL = "http://example.com/services/T00/B00/a-secret-of-a-chat"
 
 
-def dump(office):
+def dump(api_site):
     """The rows, as text, of every table with notifications or their deliveries."""
     tables = ("notification_configurations", "notification_responses", "notifications", "audit_events", "outbox", "dead_letters")
-    return "".join(row for table in tables for (row,) in office.ask(f"select t::text from {table} t"))
+    return "".join(row for table in tables for (row,) in api_site.ask(f"select t::text from {table} t"))
 
 
 @pytest.mark.parametrize("kind", ["generic", "slack", "microsoft-teams"])
-def test_the_url_rests_sealed(org, workspace, office, hooks, kind):
+def test_the_url_rests_sealed(org, workspace, api_site, hooks, kind):
     made = created(org, workspace, url=SECRET_URL, destination_type=kind)
     path = f"notification-configurations/{made['id']}"
     assert made["attributes"]["url"] == get(org, path).data["attributes"]["url"] == SECRET_URL
@@ -167,14 +167,14 @@ def test_the_url_rests_sealed(org, workspace, office, hooks, kind):
     shown = get(org, path).data["attributes"]
     assert [shown["url"], *(response["url"] for response in shown["delivery-responses"])] == [hook.url] * 3
     assert all("url-sealed" not in response for response in shown["delivery-responses"])
-    held = dump(office)
+    held = dump(api_site)
     assert SECRET_URL not in held and hook.url not in held and "a-secret-of-a-chat" not in held
-    assert b"a-secret-of-a-chat" not in b"".join(bytes(sealed) for (sealed,) in office.ask("select url_sealed from notification_configurations where url_sealed is not null"))
-    assert "a-secret-of-a-chat" not in json.dumps(office.scheduler.log_lines())
+    assert b"a-secret-of-a-chat" not in b"".join(bytes(sealed) for (sealed,) in api_site.ask("select url_sealed from notification_configurations where url_sealed is not null"))
+    assert "a-secret-of-a-chat" not in json.dumps(api_site.scheduler.log_lines())
 
 
-def test_only_those_who_manage_the_workspace_read_the_url(org, workspace, office):
-    made, people_here = created(org, workspace, url=SECRET_URL), People(org, office.database)
+def test_only_those_who_manage_the_workspace_read_the_url(org, workspace, api_site):
+    made, people_here = created(org, workspace, url=SECRET_URL), People(org, api_site.database)
     team = people_here.team("readers")
     reader = people_here.member(f"reader-{made['id'][3:9]}", team)
     people_here.give(team, "workspace", workspace, "write")
@@ -229,7 +229,7 @@ def test_twenty_at_the_most(org, workspace):
 # ---- e-mail ----
 
 
-def test_mail_goes_to_members_and_addresses(org, workspace, office):
+def test_mail_goes_to_members_and_addresses(org, workspace, api_site):
     me = get(org, "account/details").data["id"]
     made = created(org, workspace, destination_type="email", url=None, email_addresses=["ops@example.com", "ops@example.com"], relations=people(me))
     assert made["attributes"]["url"] is None
@@ -241,8 +241,8 @@ def test_mail_goes_to_members_and_addresses(org, workspace, office):
     assert changed.data["attributes"]["email-addresses"] == ["ops@example.com"]
 
 
-def test_strangers_get_no_mail(org, workspace, office):
-    stranger = office.stranger().get("account/details").data["id"]
+def test_strangers_get_no_mail(org, workspace, api_site):
+    stranger = api_site.stranger().get("account/details").data["id"]
     for id in (stranger, "user-nonexisting"):
         answer = create(org, workspace, destination_type="email", url=None, relations=people(id))
         assert (answer.status, answer.json["errors"][0]["source"]["pointer"]) == (422, "/data/relationships/users")
@@ -252,10 +252,10 @@ def test_strangers_get_no_mail(org, workspace, office):
     assert create(org, workspace, destination_type="email", url=None, relations={"users": {"data": [{"type": "teams", "id": me}]}}).status == 422
 
 
-def test_a_mail_is_verified_by_sending_one(org, workspace, office):
+def test_a_mail_is_verified_by_sending_one(org, workspace, api_site):
     made = created(org, workspace, destination_type="email", url=None, email_addresses=["ops@example.com"])
     assert post(org, f"notification-configurations/{made['id']}/actions/verify").status == 200
-    assert office.ask("select trigger, run_id from notifications where configuration_id = %s", made["id"]) == [("verification", None)]
+    assert api_site.ask("select trigger, run_id from notifications where configuration_id = %s", made["id"]) == [("verification", None)]
 
 
 # ---- verification ----
@@ -303,9 +303,9 @@ def test_a_destination_that_refuses_is_not_saved(org, workspace, hooks, code):
     assert get(org, f"workspaces/{workspace}/notification-configurations").data == []
 
 
-def test_the_allow_list_opens_only_the_port_that_it_names(office, org, workspace, hooks):
+def test_the_allow_list_opens_only_the_port_that_it_names(api_site, org, workspace, hooks):
     inside, checker = hooks.hook(body=b"a page of the inside"), Hooks()
-    scheduler = office.new_scheduler("scheduler-2", task_allow=f"127.0.0.1:{checker.server.server_port},localhost:{checker.server.server_port}").start()
+    scheduler = api_site.new_scheduler("scheduler-2", task_allow=f"127.0.0.1:{checker.server.server_port},localhost:{checker.server.server_port}").start()
     there = Api(scheduler.url, org.token, org.organization)
     try:
         for url in (inside.url, inside.url.replace("127.0.0.1", "localhost"), inside.url.replace("127.0.0.1", "[::ffff:127.0.0.1]")):

@@ -9,7 +9,6 @@ import ssl
 import pytest
 
 from support.hooks import Hooks
-from support.office import Hands
 from support.runyard import Notifier
 from support.wait import until
 
@@ -17,15 +16,15 @@ TRIGGERS = ["run:created", "run:planning", "run:needs_attention", "run:applying"
 
 
 @pytest.fixture
-def notifier(office, redis):
+def notifier(api_site, redis):
     """notifier(option=value...) starts another one."""
     started = []
 
     def start(**options):
         name = f"notifier-{len(started) + 1}"
-        settings = {"notifier_token": office.tokens["notifier-token"], "scheduler_url": office.scheduler.url, "redis_url": redis.url,
-                    "name": name, "allow": "127.0.0.1", **office.bus.options, **options}
-        started.append(Notifier(name, office.folder, **settings).start())
+        settings = {"notifier_token": api_site.tokens["notifier-token"], "scheduler_url": api_site.scheduler.url, "redis_url": redis.url,
+                    "name": name, "allow": "127.0.0.1", **api_site.bus.options, **options}
+        started.append(Notifier(name, api_site.folder, **settings).start())
         return started[-1]
 
     yield start
@@ -33,28 +32,28 @@ def notifier(office, redis):
         one.release()
 
 
-class Desk:
-    """A workspace, a worker that the test controls, and the receivers."""
+class Workspace:
+    """A workspace whose runs a fake worker does, and its notification configurations."""
 
-    def __init__(self, office, org):
-        self.office, self.org = office, org
-        self.hands = Hands(office)
-        self.workspace = org.workspace("network")
+    def __init__(self, api_site, org):
+        self.api_site, self.org = api_site, org
+        self.fake_worker = api_site.fake_worker()
+        self.id = org.workspace("network")
 
-    def tell(self, url=None, kind="generic", triggers=TRIGGERS, at=None, **attributes):
+    def subscribe(self, url=None, kind="generic", triggers=TRIGGERS, at=None, **attributes):
         """Inserts an enabled configuration without a verification. Returns its id."""
         relations = attributes.pop("relations", {})
         attributes = {"name": "a hook", "enabled": False, "destination-type": kind, "triggers": list(triggers), **attributes}
         if url:
             attributes["url"] = url
         data = {"type": "notification-configurations", "attributes": attributes, "relationships": relations}
-        id = self.org.post(f"{at or 'workspaces/' + self.workspace}/notification-configurations", {"data": data}).data["id"]
-        self.office.change("update notification_configurations set enabled = true where id = %s", id)
+        id = self.org.post(f"{at or 'workspaces/' + self.id}/notification-configurations", {"data": data}).data["id"]
+        self.api_site.change("update notification_configurations set enabled = true where id = %s", id)
         return id
 
     def run(self, **attributes):
-        self.configuration = getattr(self, "configuration", None) or self.org.upload(self.workspace, {"main.tf": ""})
-        return self.org.run(self.workspace, self.configuration, **attributes)
+        self.configuration = getattr(self, "configuration", None) or self.org.upload(self.id, {"main.tf": ""})
+        return self.org.run(self.id, self.configuration, **attributes)
 
     def responses(self, configuration, count=1):
         """Waits for that many responses. Returns them, the latest first."""
@@ -65,27 +64,27 @@ class Desk:
         return all_of()
 
     def nothing_left(self, configuration):
-        until(lambda: self.office.ask("select count(*) from notifications where configuration_id = %s", configuration) == [(0,)], "nothing is on its way")
+        until(lambda: self.api_site.ask("select count(*) from notifications where configuration_id = %s", configuration) == [(0,)], "nothing is on its way")
 
 
 @pytest.fixture
-def desk(office, org):
-    return Desk(office, org)
+def workspace(api_site, org):
+    return Workspace(api_site, org)
 
 
 # ---- runs ----
 
 
-def test_a_run_is_told_of_from_its_creation_to_its_end(desk, org, hooks, notifier):
+def test_a_run_is_told_of_from_its_creation_to_its_end(workspace, org, hooks, notifier):
     hook = hooks.hook()
     notifier()
-    configuration = desk.tell(hook.url, token="a key")
-    run = desk.run(message="add five workers")
-    desk.hands.plan(run)
+    configuration = workspace.subscribe(hook.url, token="a key")
+    run = workspace.run(message="add five workers")
+    workspace.fake_worker.plan(run)
     org.act(run, "apply")
-    desk.hands.end(desk.hands.take(run, "apply"), "passed")
+    workspace.fake_worker.end(workspace.fake_worker.take(run, "apply"), "passed")
     calls = hook.got("run:created", "run:planning", "run:needs_attention", "run:applying", "run:completed")
-    desk.nothing_left(configuration)
+    workspace.nothing_left(configuration)
     told = [call.document["notifications"][0] for call in calls]
     assert [(one["message"], one["run_status"]) for one in told] == [
         ("Run Created", "pending"), ("Run Planning", "planning"), ("Run Planned - Needs Confirmation", "planned"), ("Run Applying", "applying"),
@@ -98,75 +97,75 @@ def test_a_run_is_told_of_from_its_creation_to_its_end(desk, org, hooks, notifie
     assert first == {
         "payload_version": 1, "notification_configuration_id": configuration, "run_url": f"{org.url}/app/{org.organization}/network/runs/{run}",
         "run_id": run, "run_message": "add five workers", "run_created_at": first["run_created_at"], "run_created_by": me,
-        "workspace_id": desk.workspace, "workspace_name": "network", "organization_name": org.organization}
+        "workspace_id": workspace.id, "workspace_name": "network", "organization_name": org.organization}
     assert first["run_created_at"][:19] == seen["attributes"]["created-at"][:19]
     assert told[1]["run_updated_by"] is None
-    assert {response["code"] for response in desk.responses(configuration, 5)} == {"200"}
+    assert {response["code"] for response in workspace.responses(configuration, 5)} == {"200"}
 
 
-def test_what_is_applied_by_itself_needs_no_attention(desk, hooks, notifier):
+def test_what_is_applied_by_itself_needs_no_attention(workspace, hooks, notifier):
     hook = hooks.hook()
     notifier()
-    desk.tell(hook.url)
-    run = desk.run(auto_apply=True)
-    desk.hands.plan(run)
-    desk.hands.end(desk.hands.take(run, "apply"), "passed")
+    workspace.subscribe(hook.url)
+    run = workspace.run(auto_apply=True)
+    workspace.fake_worker.plan(run)
+    workspace.fake_worker.end(workspace.fake_worker.take(run, "apply"), "passed")
     hook.got("run:completed")
     assert "run:needs_attention" not in {call.trigger for call in hook.calls}
 
 
-def test_ends_that_are_none(desk, org, hooks, notifier):
+def test_ends_that_are_none(workspace, org, hooks, notifier):
     hook = hooks.hook()
     notifier()
-    configuration = desk.tell(hook.url, triggers=["run:errored", "run:completed"])
+    configuration = workspace.subscribe(hook.url, triggers=["run:errored", "run:completed"])
     messages = set()
     for end in ("errored", "discarded", "canceled", "finished"):
-        run = desk.run()
+        run = workspace.run()
         if end == "canceled":
             org.act(run, "cancel")
         elif end == "discarded":
-            desk.hands.plan(run)
+            workspace.fake_worker.plan(run)
             org.act(run, "discard")
         else:
-            desk.hands.end(desk.hands.take(run, "plan"), "errored" if end == "errored" else "passed")
+            workspace.fake_worker.end(workspace.fake_worker.take(run, "plan"), "errored" if end == "errored" else "passed")
         until(lambda: any(call.document["run_id"] == run for call in hook.calls), f"the end of {end} is told")
         messages |= {(call.trigger, call.document["notifications"][0]["message"]) for call in hook.calls if call.document["run_id"] == run}
-    desk.nothing_left(configuration)
+    workspace.nothing_left(configuration)
     assert messages == {("run:errored", "Run Errored"), ("run:errored", "Run Discarded"), ("run:errored", "Run Canceled"),
                         ("run:completed", "Run Planned and Finished")}
 
 
-def test_only_what_was_asked_for(desk, org, hooks, notifier):
+def test_only_what_was_asked_for(workspace, org, hooks, notifier):
     asked, disabled, elsewhere = hooks.hook(), hooks.hook(), hooks.hook()
     notifier()
-    configuration = desk.tell(asked.url, triggers=["run:planning"])
-    desk.office.change("update notification_configurations set enabled = false where id = %s", desk.tell(disabled.url))
-    desk.tell(elsewhere.url, at=f"workspaces/{org.workspace('other')}")
-    desk.hands.plan(desk.run(plan_only=True))
-    run = desk.run()
-    desk.hands.plan(run)
+    configuration = workspace.subscribe(asked.url, triggers=["run:planning"])
+    workspace.api_site.change("update notification_configurations set enabled = false where id = %s", workspace.subscribe(disabled.url))
+    workspace.subscribe(elsewhere.url, at=f"workspaces/{org.workspace('other')}")
+    workspace.fake_worker.plan(workspace.run(plan_only=True))
+    run = workspace.run()
+    workspace.fake_worker.plan(run)
     asked.got("run:planning")
-    desk.nothing_left(configuration)
+    workspace.nothing_left(configuration)
     assert [call.document["run_id"] for call in asked.calls] == [run]
     assert disabled.calls == elsewhere.calls == []
 
 
-def test_a_project_is_told_of_its_workspaces(desk, org, hooks, notifier):
+def test_a_project_is_told_of_its_workspaces(workspace, org, hooks, notifier):
     hook = hooks.hook()
     notifier()
-    project = org.get(f"workspaces/{desk.workspace}").data["relationships"]["project"]["data"]["id"]
-    desk.tell(hook.url, at=f"projects/{project}")
-    run = desk.run()
+    project = org.get(f"workspaces/{workspace.id}").data["relationships"]["project"]["data"]["id"]
+    workspace.subscribe(hook.url, at=f"projects/{project}")
+    run = workspace.run()
     (call,) = hook.got("run:created")
     assert call.document["run_id"] == run
 
 
 @pytest.mark.parametrize("kind", ["slack", "microsoft-teams"])
-def test_chats_get_what_they_understand(desk, hooks, notifier, kind):
+def test_chats_get_what_they_understand(workspace, hooks, notifier, kind):
     hook = hooks.hook()
     notifier()
-    desk.tell(hook.url, kind, triggers=["run:created"])
-    run = desk.run(message="a <b> & c")
+    workspace.subscribe(hook.url, kind, triggers=["run:created"])
+    run = workspace.run(message="a <b> & c")
     until(lambda: hook.calls, "the chat is told")
     body = hook.calls[0].document
     (attachment,) = body["attachments"]
@@ -185,90 +184,90 @@ def test_chats_get_what_they_understand(desk, hooks, notifier, kind):
 # ---- behaviours of receivers ----
 
 
-def test_a_receiver_in_trouble_is_tried_again(desk, hooks, notifier):
+def test_a_receiver_in_trouble_is_tried_again(workspace, hooks, notifier):
     hook = hooks.hook(codes=[500, 429])
     notifier()
-    configuration = desk.tell(hook.url, triggers=["run:created"])
-    desk.run()
-    responses = desk.responses(configuration, 3)
+    configuration = workspace.subscribe(hook.url, triggers=["run:created"])
+    workspace.run()
+    responses = workspace.responses(configuration, 3)
     assert [(one["code"], one["successful"]) for one in responses] == [("200", "true"), ("429", "false"), ("500", "false")]
     assert len({call.body for call in hook.calls}) == 1
-    desk.nothing_left(configuration)
+    workspace.nothing_left(configuration)
 
 
 @pytest.mark.parametrize("code", [301, 400, 404, 410])
-def test_a_receiver_that_refuses_is_not_asked_again(desk, hooks, notifier, code):
+def test_a_receiver_that_refuses_is_not_asked_again(workspace, hooks, notifier, code):
     hook = hooks.hook(code, body=b"no")
     first = notifier()
-    configuration = desk.tell(hook.url, triggers=["run:created"])
-    run = desk.run()
-    (response,) = desk.responses(configuration)
+    configuration = workspace.subscribe(hook.url, triggers=["run:created"])
+    run = workspace.run()
+    (response,) = workspace.responses(configuration)
     assert (response["code"], response["successful"], response["url"]) == (str(code), "false", hook.url)
-    desk.nothing_left(configuration)
+    workspace.nothing_left(configuration)
     assert len(hook.calls) == 1
     assert first.metric("runyard_notifier_gave_up_total", kind="notification") == 1
     assert any(line.get("run") == run and line["msg"] == "a request was never taken" for line in first.log_lines())
 
 
 @pytest.mark.parametrize("code", [200, 403])
-def test_the_answer_of_a_public_receiver_is_shown_as_text(desk, hooks, notifier, code):
+def test_the_answer_of_a_public_receiver_is_shown_as_text(workspace, hooks, notifier, code):
     hook = hooks.hook(code, body=b"no\x1b[2J\x7f" + b"x" * 3000)
     notifier(allow="", proxy=hooks.address)
-    configuration = desk.tell(hook.url.replace(hooks.address, "http://receiver.example.com"), triggers=["run:created"])
-    desk.run()
-    (response,) = desk.responses(configuration)
+    configuration = workspace.subscribe(hook.url.replace(hooks.address, "http://receiver.example.com"), triggers=["run:created"])
+    workspace.run()
+    (response,) = workspace.responses(configuration)
     assert (response["code"], response["body"]) == (str(code), "no?[2J?" + "x" * 1017)
     assert response["headers"]["x-hook"] == ["yes", "indeed"]
 
 
 @pytest.mark.parametrize("code", [200, 403])
 @pytest.mark.parametrize("allow", ["127.0.0.1", "127.0.0.0/8:{port}", "localhost:{port}"])
-def test_the_answer_of_a_receiver_on_the_allow_list_is_not_shown(desk, hooks, notifier, code, allow):
+def test_the_answer_of_a_receiver_on_the_allow_list_is_not_shown(workspace, hooks, notifier, code, allow):
     hook = hooks.hook(code, body=b"a page of the inside")
     port = hooks.server.server_port
     notifier(allow=allow.format(port=port))
     host = "localhost" if "localhost" in allow else "127.0.0.1"
-    configuration = desk.tell(hook.url.replace("127.0.0.1", host), triggers=["run:created"])
-    desk.run()
-    (response,) = desk.responses(configuration)
+    configuration = workspace.subscribe(hook.url.replace("127.0.0.1", host), triggers=["run:created"])
+    workspace.run()
+    (response,) = workspace.responses(configuration)
     assert (response["code"], response["body"], response["headers"]) == (str(code), "", {})
 
 
-def test_the_allow_list_opens_only_the_port_that_it_names(desk, hooks, notifier):
+def test_the_allow_list_opens_only_the_port_that_it_names(workspace, hooks, notifier):
     inside, checker = hooks.hook(body=b"a page of the inside"), Hooks()
     try:
         open_hook = checker.hook()
         notifier(allow=f"127.0.0.1:{checker.server.server_port}")
-        refused = desk.tell(inside.url, triggers=["run:created"])
-        desk.tell(open_hook.url, triggers=["run:created"])
-        desk.run()
+        refused = workspace.subscribe(inside.url, triggers=["run:created"])
+        workspace.subscribe(open_hook.url, triggers=["run:created"])
+        workspace.run()
         open_hook.got("run:created")
-        (response,) = desk.responses(refused)
+        (response,) = workspace.responses(refused)
     finally:
         checker.release()
     assert response["code"] == "" and "loopback" in response["body"]
     assert inside.calls == []
 
 
-def test_a_receiver_that_is_slow_is_tried_again(desk, hooks, notifier):
+def test_a_receiver_that_is_slow_is_tried_again(workspace, hooks, notifier):
     hook = hooks.hook()
     hook.open.clear()
     notifier(response_timeout_ms=300, connect_timeout_ms=300)
-    configuration = desk.tell(hook.url, triggers=["run:created"])
-    desk.run()
+    configuration = workspace.subscribe(hook.url, triggers=["run:created"])
+    workspace.run()
     until(lambda: len(hook.calls) == 2, "it is tried again")
     hook.open.set()
-    assert desk.responses(configuration, 2)[-1]["code"] == ""
-    desk.nothing_left(configuration)
+    assert workspace.responses(configuration, 2)[-1]["code"] == ""
+    workspace.nothing_left(configuration)
 
 
-def test_a_circuit_opens(desk, hooks, notifier):
+def test_a_circuit_opens(workspace, hooks, notifier):
     bad, good = hooks.hook(503), hooks.hook()
     first = notifier()
-    desk.tell(bad.url, triggers=["run:created"])
-    desk.tell(good.url, triggers=["run:created"])
+    workspace.subscribe(bad.url, triggers=["run:created"])
+    workspace.subscribe(good.url, triggers=["run:created"])
     for _ in range(6):
-        desk.run()
+        workspace.run()
     until(lambda: len(good.calls) == 6, "others are told")
 
     here = bad.url.rpartition("/")[0]  # the path of a chat's URL is its key
@@ -283,85 +282,85 @@ def test_a_circuit_opens(desk, hooks, notifier):
     until(lambda: len({call.document["run_id"] for call in bad.calls}) == 6, "all are told in the end")
 
 
-def test_nobody_is_led_to_private_addresses(desk, hooks, notifier):
+def test_nobody_is_led_to_private_addresses(workspace, hooks, notifier):
     hook = hooks.hook()
     notifier(allow="192.168.7.0/24")
-    configuration = desk.tell(hook.url, triggers=["run:created"])
-    desk.run()
-    (response,) = desk.responses(configuration)
+    configuration = workspace.subscribe(hook.url, triggers=["run:created"])
+    workspace.run()
+    (response,) = workspace.responses(configuration)
     assert response["code"] == "" and "loopback" in response["body"]
-    desk.nothing_left(configuration)
+    workspace.nothing_left(configuration)
     assert hook.calls == []
 
 
-def test_without_tickets_they_are_found(desk, hooks, notifier):
+def test_without_tickets_they_are_found(workspace, hooks, notifier):
     hook = hooks.hook()
     notifier(brokers=None)
-    desk.tell(hook.url, triggers=["run:created"])
-    desk.run()
+    workspace.subscribe(hook.url, triggers=["run:created"])
+    workspace.run()
     hook.got("run:created")
 
 
-def test_many_notifiers_tell_once(desk, hooks, notifier):
+def test_many_notifiers_tell_once(workspace, hooks, notifier):
     hook = hooks.hook()
     for _ in range(3):
         notifier()
-    configuration = desk.tell(hook.url, triggers=["run:created"])
-    runs = {desk.run() for _ in range(12)}
+    configuration = workspace.subscribe(hook.url, triggers=["run:created"])
+    runs = {workspace.run() for _ in range(12)}
     until(lambda: {call.document["run_id"] for call in hook.calls} == runs, "all are told")
-    desk.nothing_left(configuration)
+    workspace.nothing_left(configuration)
     assert len(hook.calls) == 12
 
 
-def test_what_is_turned_off_is_told_no_more(desk, org, hooks, notifier):
+def test_what_is_turned_off_is_told_no_more(workspace, org, hooks, notifier):
     hook = hooks.hook()
-    configuration = desk.tell(hook.url, triggers=["run:created"])
-    desk.run()
+    configuration = workspace.subscribe(hook.url, triggers=["run:created"])
+    workspace.run()
     data = {"type": "notification-configurations", "attributes": {"enabled": False}}
     org.patch(f"notification-configurations/{configuration}", {"data": data})
-    desk.nothing_left(configuration)
-    other = desk.tell(hook.url, triggers=["run:created"])
-    desk.run()
+    workspace.nothing_left(configuration)
+    other = workspace.subscribe(hook.url, triggers=["run:created"])
+    workspace.run()
     org.delete(f"notification-configurations/{other}")
-    desk.nothing_left(other)
+    workspace.nothing_left(other)
     last = hooks.hook()
-    desk.tell(last.url, triggers=["run:created"])
-    desk.run()
+    workspace.subscribe(last.url, triggers=["run:created"])
+    workspace.run()
     notifier()
     last.got("run:created")
     assert hook.calls == []
 
 
-def test_a_token_that_was_changed_keeps_nobody_else_from_being_told(desk, office, hooks, notifier):
+def test_a_token_that_was_changed_keeps_nobody_else_from_being_told(workspace, api_site, hooks, notifier):
     broken, whole = hooks.hook(), hooks.hook()
-    office.change("update notification_configurations set token_sealed = decode('00000001' || repeat('00', 40), 'hex') where id = %s",
-                  desk.tell(broken.url, triggers=["run:created"]))
-    desk.tell(whole.url, triggers=["run:created"])
+    api_site.change("update notification_configurations set token_sealed = decode('00000001' || repeat('00', 40), 'hex') where id = %s",
+                  workspace.subscribe(broken.url, triggers=["run:created"]))
+    workspace.subscribe(whole.url, triggers=["run:created"])
     notifier()
-    run = desk.run()
+    run = workspace.run()
     whole.got("run:created")
     assert broken.calls == []
-    assert any(line["msg"] == "a notification can't be sent" and line["run"] == run for line in office.scheduler.log_lines())
+    assert any(line["msg"] == "a notification can't be sent" and line["run"] == run for line in api_site.scheduler.log_lines())
 
 
-def test_the_scheduler_counts_and_logs_them_by_run(desk, office, hooks, notifier):
+def test_the_scheduler_counts_and_logs_them_by_run(workspace, api_site, hooks, notifier):
     hook = hooks.hook()
     notifier()
-    before = office.scheduler.metric("runyard_notifications_total", destination="generic", outcome="delivered")
-    configuration = desk.tell(hook.url, triggers=["run:created"])
-    run = desk.run()
-    desk.responses(configuration)
-    until(lambda: office.scheduler.metric("runyard_notifications_total", destination="generic", outcome="delivered") == before + 1, "it is counted")
-    (line,) = [line for line in office.scheduler.log_lines() if line["msg"] == "a notification was delivered" and line.get("run") == run]
+    before = api_site.scheduler.metric("runyard_notifications_total", destination="generic", outcome="delivered")
+    configuration = workspace.subscribe(hook.url, triggers=["run:created"])
+    run = workspace.run()
+    workspace.responses(configuration)
+    until(lambda: api_site.scheduler.metric("runyard_notifications_total", destination="generic", outcome="delivered") == before + 1, "it is counted")
+    (line,) = [line for line in api_site.scheduler.log_lines() if line["msg"] == "a notification was delivered" and line.get("run") == run]
     assert (line["configuration"], line["trigger"], line["status"]) == (configuration, "run:created", "200")
-    assert hook.url not in json.dumps(office.scheduler.log_lines())
+    assert hook.url not in json.dumps(api_site.scheduler.log_lines())
 
 
 # ---- mail ----
 
 
-def mailing(notifier, sink, **options):
-    return notifier(smtp_url=sink.url, smtp_from="runyard@example.com", smtp_tls="none", **options)
+def mailing(notifier, mail_server, **options):
+    return notifier(smtp_url=mail_server.url, smtp_from="runyard@example.com", smtp_tls="none", **options)
 
 
 def tls(authority):
@@ -371,13 +370,13 @@ def tls(authority):
     return context
 
 
-def test_mail_to_members_and_addresses(desk, org, office, sink, notifier):
-    mailing(notifier, sink)
+def test_mail_to_members_and_addresses(workspace, org, api_site, mail_server, notifier):
+    mailing(notifier, mail_server)
     me = org.get("account/details").data
     people = {"users": {"data": [{"type": "users", "id": me["id"]}]}}
-    configuration = desk.tell(kind="email", triggers=["run:created"], **{"email-addresses": ["ops@example.org"]}, relations=people, name="Ärger")
-    run = desk.run(message="über alles")
-    mail = sink.got()
+    configuration = workspace.subscribe(kind="email", triggers=["run:created"], **{"email-addresses": ["ops@example.org"]}, relations=people, name="Ärger")
+    run = workspace.run(message="über alles")
+    mail = mail_server.got()
     assert mail.sender == "runyard@example.com"
     assert sorted(mail.recipients) == sorted(["ops@example.org", me["attributes"]["email"]])
     assert mail.subject == f"{org.organization}/network: Run Created"
@@ -385,88 +384,88 @@ def test_mail_to_members_and_addresses(desk, org, office, sink, notifier):
     assert mail.message["Message-ID"].endswith("@example.com>")
     assert f"{org.url}/app/{org.organization}/network/runs/{run}" in mail.text
     assert "über alles" in mail.text and "Ärger" in mail.text
-    (response,) = desk.responses(configuration)
+    (response,) = workspace.responses(configuration)
     assert (response["code"], response["successful"]) == ("250", "true") and "taken" in response["body"]
-    desk.nothing_left(configuration)
+    workspace.nothing_left(configuration)
 
 
-def test_a_mail_is_verified(desk, org, sink, notifier):
-    mailing(notifier, sink)
-    configuration = desk.tell(kind="email", name="prüfen", **{"email-addresses": ["ops@example.org"]})
+def test_a_mail_is_verified(workspace, org, mail_server, notifier):
+    mailing(notifier, mail_server)
+    configuration = workspace.subscribe(kind="email", name="prüfen", **{"email-addresses": ["ops@example.org"]})
     org.post(f"notification-configurations/{configuration}/actions/verify")
-    assert sink.got().subject == "Verification of prüfen"
-    assert desk.responses(configuration)[0]["successful"] == "true"
+    assert mail_server.got().subject == "Verification of prüfen"
+    assert workspace.responses(configuration)[0]["successful"] == "true"
 
 
-def test_who_has_left_gets_no_mail(desk, org, office, sink, notifier):
-    mailing(notifier, sink)
+def test_who_has_left_gets_no_mail(workspace, org, api_site, mail_server, notifier):
+    mailing(notifier, mail_server)
     me = org.get("account/details").data["id"]
-    configuration = desk.tell(kind="email", triggers=["run:created"], relations={"users": {"data": [{"type": "users", "id": me}]}})
-    office.change("update notification_users set user_id = (select id from users where id <> %s and is_service_account limit 1) where configuration_id = %s",
+    configuration = workspace.subscribe(kind="email", triggers=["run:created"], relations={"users": {"data": [{"type": "users", "id": me}]}})
+    api_site.change("update notification_users set user_id = (select id from users where id <> %s and is_service_account limit 1) where configuration_id = %s",
                   me, configuration)
-    desk.run()
-    (response,) = desk.responses(configuration)
+    workspace.run()
+    (response,) = workspace.responses(configuration)
     assert response["body"] == "there is nobody to send it to"
-    assert sink.mails == []
+    assert mail_server.mails == []
 
 
-def test_a_recipient_who_is_refused_keeps_nobody_else_from_theirs(desk, sink, notifier):
-    mailing(notifier, sink)
-    sink.refusals["gone@example.org"] = ["550 no such user"] * 9
-    configuration = desk.tell(kind="email", triggers=["run:created"], **{"email-addresses": ["gone@example.org", "ops@example.org"]})
-    desk.run()
-    assert sink.got().recipients == ["ops@example.org"]
-    assert desk.responses(configuration)[0]["successful"] == "true"
+def test_a_recipient_who_is_refused_keeps_nobody_else_from_theirs(workspace, mail_server, notifier):
+    mailing(notifier, mail_server)
+    mail_server.refusals["gone@example.org"] = ["550 no such user"] * 9
+    configuration = workspace.subscribe(kind="email", triggers=["run:created"], **{"email-addresses": ["gone@example.org", "ops@example.org"]})
+    workspace.run()
+    assert mail_server.got().recipients == ["ops@example.org"]
+    assert workspace.responses(configuration)[0]["successful"] == "true"
 
 
-def test_refused_for_good_and_for_now(desk, sink, notifier):
-    mailing(notifier, sink)
-    sink.refusals["gone@example.org"] = ["550 no such user"] * 9
-    sink.refusals["later@example.org"] = ["451 later"]
-    gone = desk.tell(kind="email", triggers=["run:created"], **{"email-addresses": ["gone@example.org"]})
-    later = desk.tell(kind="email", triggers=["run:created"], **{"email-addresses": ["later@example.org"]})
-    desk.run()
-    assert sink.got().recipients == ["later@example.org"]
-    assert [one["code"] for one in desk.responses(later, 2)] == ["250", "451"]
-    desk.nothing_left(gone)
-    assert [one["code"] for one in desk.responses(gone)] == ["550"]
+def test_refused_for_good_and_for_now(workspace, mail_server, notifier):
+    mailing(notifier, mail_server)
+    mail_server.refusals["gone@example.org"] = ["550 no such user"] * 9
+    mail_server.refusals["later@example.org"] = ["451 later"]
+    gone = workspace.subscribe(kind="email", triggers=["run:created"], **{"email-addresses": ["gone@example.org"]})
+    later = workspace.subscribe(kind="email", triggers=["run:created"], **{"email-addresses": ["later@example.org"]})
+    workspace.run()
+    assert mail_server.got().recipients == ["later@example.org"]
+    assert [one["code"] for one in workspace.responses(later, 2)] == ["250", "451"]
+    workspace.nothing_left(gone)
+    assert [one["code"] for one in workspace.responses(gone)] == ["550"]
 
 
-def test_without_a_mail_server_that_is_said(desk, notifier):
+def test_without_a_mail_server_that_is_said(workspace, notifier):
     notifier()
-    configuration = desk.tell(kind="email", triggers=["run:created"], **{"email-addresses": ["ops@example.org"]})
-    desk.run()
-    (response,) = desk.responses(configuration)
+    configuration = workspace.subscribe(kind="email", triggers=["run:created"], **{"email-addresses": ["ops@example.org"]})
+    workspace.run()
+    (response,) = workspace.responses(configuration)
     assert (response["code"], response["successful"]) == ("", "false") and "--smtp-url" in response["body"]
-    desk.nothing_left(configuration)
+    workspace.nothing_left(configuration)
 
 
-def test_mail_goes_nowhere_without_tls_unless_that_is_wanted(desk, sink, notifier):
-    notifier(smtp_url=sink.url, smtp_from="runyard@example.com")
-    configuration = desk.tell(kind="email", triggers=["run:created"], **{"email-addresses": ["ops@example.org"]})
-    desk.run()
-    assert desk.responses(configuration)[0]["successful"] == "false"
-    assert sink.mails == [] and "MAIL" not in sink.said
+def test_mail_goes_nowhere_without_tls_unless_that_is_wanted(workspace, mail_server, notifier):
+    notifier(smtp_url=mail_server.url, smtp_from="runyard@example.com")
+    configuration = workspace.subscribe(kind="email", triggers=["run:created"], **{"email-addresses": ["ops@example.org"]})
+    workspace.run()
+    assert workspace.responses(configuration)[0]["successful"] == "false"
+    assert mail_server.mails == [] and "MAIL" not in mail_server.said
 
 
-def test_mail_with_tls_and_a_login(desk, sink, authority, notifier):
-    sink.context, sink.login = tls(authority), ("runyard", "pass word")
-    wrong = notifier(smtp_url=sink.url, smtp_from="runyard@example.com", smtp_user="runyard", smtp_password="no", ca_file=authority.file)
-    configuration = desk.tell(kind="email", triggers=["run:created"], **{"email-addresses": ["ops@example.org"]})
-    desk.run()
-    assert [one["code"] for one in desk.responses(configuration)] == ["535"]
+def test_mail_with_tls_and_a_login(workspace, mail_server, authority, notifier):
+    mail_server.context, mail_server.login = tls(authority), ("runyard", "pass word")
+    wrong = notifier(smtp_url=mail_server.url, smtp_from="runyard@example.com", smtp_user="runyard", smtp_password="no", ca_file=authority.file)
+    configuration = workspace.subscribe(kind="email", triggers=["run:created"], **{"email-addresses": ["ops@example.org"]})
+    workspace.run()
+    assert [one["code"] for one in workspace.responses(configuration)] == ["535"]
     wrong.stop()
-    notifier(smtp_url=sink.url, smtp_from="runyard@example.com", smtp_user="runyard", smtp_password="pass word", ca_file=authority.file)
-    desk.run()
-    assert sink.got().recipients == ["ops@example.org"]
+    notifier(smtp_url=mail_server.url, smtp_from="runyard@example.com", smtp_user="runyard", smtp_password="pass word", ca_file=authority.file)
+    workspace.run()
+    assert mail_server.got().recipients == ["ops@example.org"]
     # The mail arrives before the client sends QUIT.
-    until(lambda: sink.said[-8:] == ["EHLO", "STARTTLS", "EHLO", "AUTH", "MAIL", "RCPT", "DATA", "QUIT"], "the whole conversation")
+    until(lambda: mail_server.said[-8:] == ["EHLO", "STARTTLS", "EHLO", "AUTH", "MAIL", "RCPT", "DATA", "QUIT"], "the whole conversation")
 
 
-def test_a_mail_server_that_nobody_vouches_for_gets_no_mail(desk, sink, authority, notifier):
-    sink.context = tls(authority)
-    notifier(smtp_url=sink.url, smtp_from="runyard@example.com")
-    configuration = desk.tell(kind="email", triggers=["run:created"], **{"email-addresses": ["ops@example.org"]})
-    desk.run()
-    assert "certificate" in desk.responses(configuration)[0]["body"]
-    assert "MAIL" not in sink.said
+def test_a_mail_server_that_nobody_vouches_for_gets_no_mail(workspace, mail_server, authority, notifier):
+    mail_server.context = tls(authority)
+    notifier(smtp_url=mail_server.url, smtp_from="runyard@example.com")
+    configuration = workspace.subscribe(kind="email", triggers=["run:created"], **{"email-addresses": ["ops@example.org"]})
+    workspace.run()
+    assert "certificate" in workspace.responses(configuration)[0]["body"]
+    assert "MAIL" not in mail_server.said

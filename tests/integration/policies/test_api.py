@@ -4,7 +4,6 @@
 import pytest
 
 from support.api import tar_gz
-from support.office import Hands
 
 REGO = "package p\ndeny[msg] { msg := input.run.id }\n"
 
@@ -41,7 +40,7 @@ def refused_at(answer, pointer):
 # ---- policies ----
 
 
-def test_a_policy_is_kept_with_its_text(org, office):
+def test_a_policy_is_kept_with_its_text(org, api_site):
     made = policy(org, name="tags", kind="opa", query="data.p.deny", enforcement_level="advisory", description="wants tags")
     assert made.status == 201
     attributes = made.data["attributes"]
@@ -52,7 +51,7 @@ def test_a_policy_is_kept_with_its_text(org, office):
     assert upload(org, made.data["id"]).status == 200
     assert org.get(f"{path}/download").text == REGO
     assert org.attributes(path)["enforce"] == [{"path": "tags.rego", "mode": "advisory"}]
-    assert not office.ask("select 1 from blobs where position(%s in bytes_sealed) > 0", REGO.encode())
+    assert not api_site.ask("select 1 from blobs where position(%s in bytes_sealed) > 0", REGO.encode())
     changed = send(org, "PATCH", path, "policies", enforce=[{"path": "tags.rego", "mode": "mandatory"}], query="data.p.warn").data["attributes"]
     assert (changed["enforcement-level"], changed["query"], changed["description"]) == ("mandatory", "data.p.warn", "wants tags")
     assert org.call("DELETE", path).status == 204 and org.call("GET", path).status == 404
@@ -101,8 +100,8 @@ def test_a_policy_is_text(org, source):
     assert upload(org, policy(org, name="tags").data["id"], source).status == 422
 
 
-def test_policies_are_their_organizations(org, office):
-    stranger = office.stranger()
+def test_policies_are_their_organizations(org, api_site):
+    stranger = api_site.stranger()
     made, kept = policy(org, name="tags").data["id"], policy_set(org, name="base").data["id"]
     for method, path in (("GET", f"policies/{made}"), ("DELETE", f"policies/{made}"), ("GET", f"policies/{made}/download"), ("GET", f"policy-sets/{kept}"),
                          ("POST", f"policy-sets/{kept}/versions"), ("GET", f"policy-sets/{kept}/parameters"), ("DELETE", f"policy-sets/{kept}")):
@@ -218,14 +217,14 @@ def test_a_set_has_policies_or_versions(org):
 # ---- parameters ----
 
 
-def test_parameters_are_kept_and_sensitive_ones_not_shown(org, office):
+def test_parameters_are_kept_and_sensitive_ones_not_shown(org, api_site):
     made = policy_set(org, name="base").data["id"]
     path = f"policy-sets/{made}/parameters"
     shown = send(org, "POST", path, "vars", key="limit", value="10", category="policy-set").data
     hidden = send(org, "POST", path, "vars", key="token", value="a secret value", category="policy-set", sensitive=True).data
     assert (shown["attributes"]["value"], hidden["attributes"]["value"]) == ("10", None)
     assert org.get(path).data == [shown, hidden] and org.get(f"{path}/{hidden['id']}").data == hidden
-    assert not office.ask("select 1 from policy_set_parameters where position(%s in value_sealed) > 0", b"a secret value")
+    assert not api_site.ask("select 1 from policy_set_parameters where position(%s in value_sealed) > 0", b"a secret value")
     refused_at(send(org, "POST", path, "vars", key="limit", value="1", category="policy-set"), "/data/attributes/key")
     refused_at(send(org, "POST", path, "vars", key="", value="1", category="policy-set"), "/data/attributes/key")
     refused_at(send(org, "POST", path, "vars", key="x", value="1", category="terraform"), "/data/attributes/category")
@@ -239,8 +238,8 @@ def test_parameters_are_kept_and_sensitive_ones_not_shown(org, office):
 
 
 @pytest.fixture
-def hands(office):
-    return Hands(office)
+def fake_worker(api_site):
+    return api_site.fake_worker()
 
 
 def outcome(name, status, level="mandatory", text="it is so"):
@@ -259,7 +258,7 @@ def stage_of(org, run, **query):
     return org.get(f"task-stages/{stage['id']}", **query).json
 
 
-def test_an_evaluation_stands_in_the_post_plan_stage(org, hands):
+def test_an_evaluation_stands_in_the_post_plan_stage(org, fake_worker):
     workspace = org.workspace()
     base = opa_set(org, "base", workspace)
     send(org, "POST", f"policy-sets/{base}/parameters", "vars", key="limit", value="a secret", category="policy-set", sensitive=True)
@@ -270,8 +269,8 @@ def test_an_evaluation_stands_in_the_post_plan_stage(org, hands):
     assert stage["data"]["relationships"]["policy-evaluations"]["data"] == [{"id": evaluation["id"], "type": "policy-evaluations"}]
     assert (evaluation["attributes"]["policy-kind"], evaluation["attributes"]["status"]) == ("opa", "pending")
     assert evaluation["attributes"]["result-count"] == {"advisory-failed": 0, "mandatory-failed": 0, "passed": 0, "errored": 0}
-    hands.plan(run)
-    bundle = hands.evaluate(run, "opa", "passed", [{"id": base, "error": None, "outcomes": [outcome("base-policy", "passed"), outcome("other", "failed", "advisory")]}])
+    fake_worker.plan(run)
+    bundle = fake_worker.evaluate(run, "opa", "passed", [{"id": base, "error": None, "outcomes": [outcome("base-policy", "passed"), outcome("other", "failed", "advisory")]}])
     (parameter,) = bundle["sets"][0]["parameters"]
     assert (parameter["key"], parameter["value"]) == ("limit", "a secret") and bundle["sets"][0]["policies"][0]["source"] == REGO
     assert stage_of(org, run)["data"]["attributes"]["status"] == "passed"
@@ -281,12 +280,12 @@ def test_an_evaluation_stands_in_the_post_plan_stage(org, hands):
     assert shown[0]["relationships"]["policy-attachable"]["data"] == {"id": stage["data"]["id"], "type": "task-stages"}
 
 
-def test_outcomes_are_filtered(org, hands):
+def test_outcomes_are_filtered(org, fake_worker):
     workspace = org.workspace()
     first, second = opa_set(org, "first", workspace), opa_set(org, "second", workspace)
     run = org.run_files(workspace, {"main.tf": ""})
-    hands.plan(run)
-    hands.evaluate(run, "opa", "passed", [
+    fake_worker.plan(run)
+    fake_worker.evaluate(run, "opa", "passed", [
         {"id": first, "error": None, "outcomes": [outcome("a", "passed"), outcome("b", "failed", "advisory")]},
         {"id": second, "error": None, "outcomes": [outcome("c", "passed", "advisory")]},
     ])
@@ -308,20 +307,20 @@ def test_outcomes_are_filtered(org, hands):
     assert one["attributes"]["result_count"] == {"advisory-failed": 0, "mandatory-failed": 0, "passed": 1, "errored": 0}
 
 
-def failed_run(org, hands, **set_options):
+def failed_run(org, fake_worker, **set_options):
     workspace = org.workspace()
     base = opa_set(org, "base", workspace, **set_options)
     run = org.run_files(workspace, {"main.tf": ""})
-    hands.plan(run)
-    hands.evaluate(run, "opa", "failed", [{"id": base, "error": None, "outcomes": [outcome("base-policy", "failed")]}])
+    fake_worker.plan(run)
+    fake_worker.evaluate(run, "opa", "failed", [{"id": base, "error": None, "outcomes": [outcome("base-policy", "failed")]}])
     assert org.status(run) == "policy_override"
     return run, stage_of(org, run)["data"]
 
 
-def test_a_failed_evaluation_is_overridden(org, hands, office):
-    run, stage = failed_run(org, hands)
+def test_a_failed_evaluation_is_overridden(org, fake_worker, api_site):
+    run, stage = failed_run(org, fake_worker)
     assert stage["attributes"]["status"] == "awaiting_override" and stage["attributes"]["actions"] == {"is-overridable": True}
-    assert office.stranger().call("POST", f"task-stages/{stage['id']}/actions/override", {}).status == 404
+    assert api_site.stranger().call("POST", f"task-stages/{stage['id']}/actions/override", {}).status == 404
     answer = org.call("POST", f"task-stages/{stage['id']}/actions/override", {"comment": "this once"})
     assert answer.status == 200 and (answer.data["id"], answer.data["attributes"]["status"]) == (stage["id"], "passed")
     assert org.status(run) == "policy_checked"
@@ -331,15 +330,15 @@ def test_a_failed_evaluation_is_overridden(org, hands, office):
     assert org.call("POST", f"task-stages/{stage['id']}/actions/override", {}).status == 409
 
 
-def test_a_set_that_must_not_be_overridden_is_not(org, hands):
-    run, stage = failed_run(org, hands, overridable=False)
+def test_a_set_that_must_not_be_overridden_is_not(org, fake_worker):
+    run, stage = failed_run(org, fake_worker, overridable=False)
     assert stage["attributes"]["status"] == "awaiting_override" and stage["attributes"]["actions"] == {"is-overridable": False}
     assert org.call("POST", f"task-stages/{stage['id']}/actions/override", {}).status == 409
     assert org.status(run) == "policy_override"
     assert org.act(run, "discard").status == 202
 
 
-def sentinel_run(org, hands, result, level, status, **attributes):
+def sentinel_run(org, fake_worker, result, level, status, **attributes):
     workspace = org.workspace()
     made = policy(org, name="limits", enforcement_level=level).data["id"]
     upload(org, made, "main = rule { true }")
@@ -347,13 +346,13 @@ def sentinel_run(org, hands, result, level, status, **attributes):
     run = org.run_files(workspace, {"main.tf": ""}, **attributes)
     (check,) = org.get(f"runs/{run}/policy-checks").data
     assert check["attributes"]["status"] == "pending"
-    hands.plan(run)
-    hands.evaluate(run, "sentinel", result, [{"id": base, "error": None, "outcomes": [outcome("limits", status, level)]}], output="Policy check: limits\n")
+    fake_worker.plan(run)
+    fake_worker.evaluate(run, "sentinel", result, [{"id": base, "error": None, "outcomes": [outcome("limits", status, level)]}], output="Policy check: limits\n")
     return run, check["id"]
 
 
-def test_a_check_is_shown_with_its_result(org, hands):
-    run, check = sentinel_run(org, hands, "passed", "soft-mandatory", "passed")
+def test_a_check_is_shown_with_its_result(org, fake_worker):
+    run, check = sentinel_run(org, fake_worker, "passed", "soft-mandatory", "passed")
     shown = org.get(f"policy-checks/{check}", include="run.workspace").json
     attributes = shown["data"]["attributes"]
     assert (attributes["status"], attributes["scope"], attributes["actions"]) == ("passed", "organization", {"is-overridable": False})
@@ -366,8 +365,8 @@ def test_a_check_is_shown_with_its_result(org, hands):
     assert org.call("POST", f"policy-checks/{check}/actions/override").status == 409
 
 
-def test_a_soft_failed_check_is_overridden(org, hands):
-    run, check = sentinel_run(org, hands, "soft_failed", "soft-mandatory", "failed")
+def test_a_soft_failed_check_is_overridden(org, fake_worker):
+    run, check = sentinel_run(org, fake_worker, "soft_failed", "soft-mandatory", "failed")
     attributes = org.attributes(f"policy-checks/{check}")
     assert (org.status(run), attributes["status"], attributes["actions"]) == ("policy_override", "soft_failed", {"is-overridable": True})
     assert (attributes["result"]["soft-failed"], attributes["result"]["result"]) == (1, False)
@@ -376,8 +375,8 @@ def test_a_soft_failed_check_is_overridden(org, hands):
     assert org.status(run) == "policy_checked"
 
 
-def test_a_hard_failed_check_is_not(org, hands):
-    run, check = sentinel_run(org, hands, "failed", "hard-mandatory", "failed")
+def test_a_hard_failed_check_is_not(org, fake_worker):
+    run, check = sentinel_run(org, fake_worker, "failed", "hard-mandatory", "failed")
     attributes = org.attributes(f"policy-checks/{check}")
     assert (org.status(run), attributes["status"], attributes["result"]["hard-failed"]) == ("errored", "hard_failed", 1)
     assert org.call("POST", f"policy-checks/{check}/actions/override").status == 409

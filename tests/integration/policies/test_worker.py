@@ -83,20 +83,20 @@ esac
 
 
 @pytest.fixture(scope="module")
-def worker(desk, sandbox, session_folder):
+def worker(fake_scheduler, sandbox, session_folder):
     folder = session_folder / "policies"
     folder.mkdir()
     sentinel = folder / "sentinel"
     sentinel.write_text(SENTINEL)
     sentinel.chmod(0o755)
-    worker = Worker("worker", folder, scheduler_url=desk.url, agent_token="t", data_dir=folder / "data", sandbox=sandbox,
+    worker = Worker("worker", folder, scheduler_url=fake_scheduler.url, agent_token="t", data_dir=folder / "data", sandbox=sandbox,
                     policy_seconds=SECONDS, policy_memory=2048, sentinel=sentinel, slots=2)
     yield worker.start()
     worker.release()
 
 
-def evaluated(desk, kind, *sets):
-    return ended(desk.offer(kind, files(kind, *sets)))
+def evaluated(fake_scheduler, kind, *sets):
+    return ended(fake_scheduler.offer(kind, files(kind, *sets)))
 
 
 def ended(job):
@@ -106,9 +106,9 @@ def ended(job):
     return job, json.loads(job.sent["policy-results"])
 
 
-def only(desk, kind, one, **more):
+def only(fake_scheduler, kind, one, **more):
     """One set with one policy: the result's outcome, the policy's, and its output."""
-    return only_outcome(desk.offer(kind, files(kind, policy_set(one, **more))))
+    return only_outcome(fake_scheduler.offer(kind, files(kind, policy_set(one, **more))))
 
 
 def only_outcome(job):
@@ -141,9 +141,9 @@ OPA_CASES = {
 
 
 @pytest.fixture(scope="module")
-def opa_jobs(desk, worker):
+def opa_jobs(fake_scheduler, worker):
     """All cases are given to the worker at once, so that it never waits for the next."""
-    return {case: desk.offer("opa", files("opa", policy_set(policy(source, **more)))) for case, (source, more, *_) in OPA_CASES.items()}
+    return {case: fake_scheduler.offer("opa", files("opa", policy_set(policy(source, **more)))) for case, (source, more, *_) in OPA_CASES.items()}
 
 
 @opa
@@ -157,14 +157,14 @@ def test_opa(opa_jobs, case):
 
 
 @opa
-def test_parameters_are_data(desk, worker):
-    assert only(desk, "opa", policy(LIMIT), parameters={"limit": "0"})[:2] == ("failed", "failed")
-    assert only(desk, "opa", policy(LIMIT), parameters={"limit": "3"})[:2] == ("passed", "passed")
+def test_parameters_are_data(fake_scheduler, worker):
+    assert only(fake_scheduler, "opa", policy(LIMIT), parameters={"limit": "0"})[:2] == ("failed", "failed")
+    assert only(fake_scheduler, "opa", policy(LIMIT), parameters={"limit": "3"})[:2] == ("passed", "passed")
 
 
 @opa
-def test_single_policies_are_apart(desk, worker):
-    job, results = evaluated(desk, "opa", policy_set(policy("broken {", name="broken", enforcement="advisory"), policy(ALLOWS, name="../up"), policy(DENIES, name="third")))
+def test_single_policies_are_apart(fake_scheduler, worker):
+    job, results = evaluated(fake_scheduler, "opa", policy_set(policy("broken {", name="broken", enforcement="advisory"), policy(ALLOWS, name="../up"), policy(DENIES, name="third")))
     assert [(o["policy_name"], o["status"]) for o in results["sets"][0]["outcomes"]] == [("broken", "errored"), ("../up", "passed"), ("third", "failed")]
     assert job.result["outcome"] == "failed" and job.result["error"] == "Policies that must pass did not: third"
     assert "third: failed (mandatory)\n  terraform_data.one" in results["output"]
@@ -184,11 +184,11 @@ policy "second" {
 
 @opa
 @pytest.mark.parametrize("path", ["", "policies/opa"])
-def test_an_archive_says_what_is_in_it(desk, worker, path):
+def test_an_archive_says_what_is_in_it(fake_scheduler, worker, path):
     below = f"{path}/" if path else ""
     archive = tar_gz({f"{below}policies.hcl": POLICIES_HCL, f"{below}rego/p.rego": OLD, f"{below}q.rego": "package q.x\ndeny[y] { y := data.allowed[_] }\n",
                    f"{below}data.json": '{"allowed": []}', f"{below}other.json": '{"allowed": ["not read"]}'})
-    job, results = evaluated(desk, "opa", policy_set(archive=archive, **{"policies-path": path}))
+    job, results = evaluated(fake_scheduler, "opa", policy_set(archive=archive, **{"policies-path": path}))
     assert results["sets"][0]["error"] is None
     assert [(o["policy_name"], o["status"], o["enforcement_level"], o["description"]) for o in results["sets"][0]["outcomes"]] == [
         ("first", "failed", "advisory", ""), ("second", "passed", "mandatory", "the second")]
@@ -206,9 +206,9 @@ BAD_SETS = {
 
 
 @pytest.fixture(scope="module")
-def bad_jobs(desk, worker):
+def bad_jobs(fake_scheduler, worker):
     bad = {case: policy_set(archive=tar_gz(contents)) for case, (contents, _) in BAD_SETS.items()}
-    return {case: (desk.offer("opa", files("opa", one, policy_set(policy(ALLOWS), number=2))), desk.offer("opa", files("opa", one))) for case, one in bad.items()}
+    return {case: (fake_scheduler.offer("opa", files("opa", one, policy_set(policy(ALLOWS), number=2))), fake_scheduler.offer("opa", files("opa", one))) for case, one in bad.items()}
 
 
 @opa
@@ -225,10 +225,10 @@ def test_a_set_that_cant_be_evaluated(bad_jobs, case):
 
 @opa
 @pytest.mark.parametrize("stop", ["cancel", "force"])
-def test_a_stop_ends_the_evaluation(desk, worker, stop):
-    job = desk.offer("opa", files("opa", policy_set(policy(LOOPS), policy(LOOPS), policy(LOOPS))))
-    until(lambda: not desk.waiting, "the job is claimed")
-    desk.stop(job, stop)
+def test_a_stop_ends_the_evaluation(fake_scheduler, worker, stop):
+    job = fake_scheduler.offer("opa", files("opa", policy_set(policy(LOOPS), policy(LOOPS), policy(LOOPS))))
+    until(lambda: not fake_scheduler.waiting, "the job is claimed")
+    fake_scheduler.stop(job, stop)
     until(lambda: job.result, "the job ends")
     assert job.result["outcome"] == "canceled" and "policy-results" not in job.sent
 
@@ -246,8 +246,8 @@ SENTINEL_CASES = {
 
 
 @pytest.fixture(scope="module")
-def sentinel_jobs(desk, worker):
-    return {case: desk.offer("sentinel", files("sentinel", policy_set(policy(source, enforcement=level, query=None))))
+def sentinel_jobs(fake_scheduler, worker):
+    return {case: fake_scheduler.offer("sentinel", files("sentinel", policy_set(policy(source, enforcement=level, query=None))))
             for case, (source, level, *_) in SENTINEL_CASES.items()}
 
 
@@ -260,10 +260,10 @@ def test_sentinel(sentinel_jobs, case):
 
 
 @pytest.mark.parametrize("does", ["writes", "calls"])
-def test_sentinel_is_kept_in(desk, worker, sandbox, does):
+def test_sentinel_is_kept_in(fake_scheduler, worker, sandbox, does):
     if sandbox != "bwrap":
         pytest.skip("there is no sandbox here")
-    assert only(desk, "sentinel", policy(does, enforcement="advisory", query=None))[1] != "passed"
+    assert only(fake_scheduler, "sentinel", policy(does, enforcement="advisory", query=None))[1] != "passed"
 
 
 SENTINEL_HCL = """
@@ -280,9 +280,9 @@ policy "fails" {
 """
 
 
-def test_a_sentinel_archive(desk, worker):
+def test_a_sentinel_archive(fake_scheduler, worker):
     archive = tar_gz({"sentinel.hcl": SENTINEL_HCL, "policies/tells.sentinel": "tells", "fails.sentinel": "fails"})
-    job, results = evaluated(desk, "sentinel", policy_set(archive=archive, parameters={"limit": "[1, 2]", "word": "a ${b}"}))
+    job, results = evaluated(fake_scheduler, "sentinel", policy_set(archive=archive, parameters={"limit": "[1, 2]", "word": "a ${b}"}))
     tells, fails = results["sets"][0]["outcomes"]
     assert (job.result["outcome"], tells["status"], fails["status"], fails["enforcement_level"]) == ("passed", "passed", "failed", "advisory")
     (told,) = [entry["print"] for entry in tells["output"]]
@@ -294,23 +294,23 @@ def test_a_sentinel_archive(desk, worker):
     assert 'cost_estimate = {"proposed_monthly_cost": "12.50"}' in told
 
 
-def test_without_a_sentinel_its_policies_are_errored(desk, worker, folder, sandbox):
-    until(lambda: not desk.waiting, "the other worker is idle")
+def test_without_a_sentinel_its_policies_are_errored(fake_scheduler, worker, folder, sandbox):
+    until(lambda: not fake_scheduler.waiting, "the other worker is idle")
     worker.stop()
-    bare = Worker("bare", folder, scheduler_url=desk.url, agent_token="t", data_dir=folder / "data", sandbox=sandbox, opa="no-such-opa")
+    bare = Worker("bare", folder, scheduler_url=fake_scheduler.url, agent_token="t", data_dir=folder / "data", sandbox=sandbox, opa="no-such-opa")
     try:
         bare.start()
-        assert only(desk, "sentinel", policy("passes", enforcement="soft-mandatory", query=None)) == (
+        assert only(fake_scheduler, "sentinel", policy("passes", enforcement="soft-mandatory", query=None)) == (
             "soft_failed", "errored", "This worker has no program for sentinel policies (option --sentinel)")
-        assert only(desk, "opa", policy(ALLOWS)) == ("failed", "errored", 'This worker has no "no-such-opa" to evaluate policies with')
+        assert only(fake_scheduler, "opa", policy(ALLOWS)) == ("failed", "errored", 'This worker has no "no-such-opa" to evaluate policies with')
     finally:
         bare.release()
         worker.start()
 
 
 @opa
-def test_metrics(desk, worker):
-    only(desk, "opa", policy(ALLOWS))
+def test_metrics(fake_scheduler, worker):
+    only(fake_scheduler, "opa", policy(ALLOWS))
     assert worker.metric("runyard_worker_policies_total", kind="opa", status="passed") >= 1
     until(lambda: worker.metric("runyard_worker_jobs_total", stage="opa", outcome="passed") >= 1, "its jobs have ended")
     assert any(line["msg"] == "policies evaluated" and line["run"] for line in worker.log_lines())

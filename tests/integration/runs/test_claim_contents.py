@@ -12,7 +12,7 @@ import pytest
 from support.api import tar_gz
 from support.runyard import Worker
 from support.wait import until
-from support.worker import HandWorker
+from support.fake_worker import FakeWorker
 
 SMALL, ALL = 64 << 10, 1 << 20
 PLAN = {"format_version": "1.2", "terraform_version": "1.11.4", "resource_changes": []}
@@ -20,17 +20,17 @@ source = random.Random(1)
 
 
 @pytest.fixture
-def hand(api, scheduler, tokens):
-    return HandWorker(scheduler.all[0].url, tokens["agent-token"], slots=64)
+def fake_worker(api, scheduler, tokens):
+    return FakeWorker(scheduler.all[0].url, tokens["agent-token"], slots=64)
 
 
 def along(job):
     return {name: base64.b64decode(text, validate=True) for name, text in job.get("contents", {}).items()}
 
 
-def asked(hand, job, *names):
+def asked(fake_worker, job, *names):
     """The answers to the job's own requests."""
-    return {name: hand.on(job, "GET", name).body for name in names}
+    return {name: fake_worker.on(job, "GET", name).body for name in names}
 
 
 def state_of(serial):
@@ -47,39 +47,39 @@ def push_state(api, workspace, serial):
     return state
 
 
-def test_what_is_small_comes_along(api, hand):
+def test_what_is_small_comes_along(api, fake_worker):
     workspace = api.workspace(auto_apply=True)
     archive = tar_gz({"main.tf": ""})
     version = api.upload(workspace, archive)
     api.run(workspace, version)
-    (job,) = hand.claim()
+    (job,) = fake_worker.claim()
     assert along(job) == {"configuration": archive} and not job["has-state"]
-    hand.on(job, "PUT", "plan", b"a plan")
-    hand.on(job, "PUT", "init", b"an init")
-    hand.result(job)
-    (job,) = hand.claim()
+    fake_worker.on(job, "PUT", "plan", b"a plan")
+    fake_worker.on(job, "PUT", "init", b"an init")
+    fake_worker.result(job)
+    (job,) = fake_worker.claim()
     assert along(job) == {"configuration": archive, "plan": b"a plan", "init": b"an init"}
-    assert along(job) == asked(hand, job, "configuration", "plan", "init")
-    hand.on(job, "POST", "started", b"")
-    hand.on(job, "PUT", "state", state_of(1))
-    hand.result(job)
+    assert along(job) == asked(fake_worker, job, "configuration", "plan", "init")
+    fake_worker.on(job, "POST", "started", b"")
+    fake_worker.on(job, "PUT", "state", state_of(1))
+    fake_worker.result(job)
     api.run(workspace, version)
-    (job,) = hand.claim()
-    assert along(job) == {"configuration": archive, "state": state_of(1)} == asked(hand, job, "configuration", "state")
+    (job,) = fake_worker.claim()
+    assert along(job) == {"configuration": archive, "state": state_of(1)} == asked(fake_worker, job, "configuration", "state")
 
 
-def test_what_policies_and_estimates_read_comes_along(api, hand):
+def test_what_policies_and_estimates_read_comes_along(api, fake_worker):
     api.patch("organizations/acme", {"data": {"type": "organizations", "attributes": {"cost-estimation-enabled": True}}})
     api.run_files(api.workspace(), {"main.tf": ""})
-    (job,) = hand.claim()
-    hand.on(job, "PUT", "plan", b"a plan")
-    hand.on(job, "PUT", "plan-json", json.dumps(PLAN).encode())
-    hand.result(job)
-    (job,) = hand.claim()
+    (job,) = fake_worker.claim()
+    fake_worker.on(job, "PUT", "plan", b"a plan")
+    fake_worker.on(job, "PUT", "plan-json", json.dumps(PLAN).encode())
+    fake_worker.result(job)
+    (job,) = fake_worker.claim()
     assert job["stage"] == "cost" and along(job) == {"plan-json": json.dumps(PLAN).encode()}
 
 
-def test_what_is_large_or_elsewhere_or_does_not_open_is_left_out(api, hand, ask):
+def test_what_is_large_or_elsewhere_or_does_not_open_is_left_out(api, fake_worker, ask):
     workspaces = [api.workspace() for _ in range(4)]
     archives = [tar_gz({"main.tf": "", "more": source.randbytes(size)}) for size in (SMALL - 1000, SMALL, 10, 20)]
     runs = [api.run(workspace, api.upload(workspace, archive)) for workspace, archive in zip(workspaces, archives)]
@@ -88,25 +88,25 @@ def test_what_is_large_or_elsewhere_or_does_not_open_is_left_out(api, hand, ask)
     blobs = [ask("select c.blob_id from run_inputs i join configuration_versions c on c.id = i.configuration_version_id where i.run_id = %s", run)[0][0] for run in runs]
     ask("update blobs set bytes_sealed = null, object_key = 'elsewhere' where id = %s", blobs[2])
     ask("update blobs set bytes_sealed = bytes_sealed || 'x' where id = %s", blobs[3])
-    jobs = {job["run"]: job for job in hand.claim(5)}
+    jobs = {job["run"]: job for job in fake_worker.claim(5)}
     fits, large, elsewhere, broken, other = [jobs[run] for run in runs]
     assert along(fits) == {"configuration": archives[0]} and list(along(other)) == ["configuration", "state"] and along(other)["state"] == state
     assert not any("contents" in job for job in (large, elsewhere, broken))
-    assert asked(hand, large, "configuration") == {"configuration": archives[1]}
-    assert [hand.on(job, "GET", "configuration", check=False).status for job in (elsewhere, broken)] == [503, 500]
+    assert asked(fake_worker, large, "configuration") == {"configuration": archives[1]}
+    assert [fake_worker.on(job, "GET", "configuration", check=False).status for job in (elsewhere, broken)] == [503, 500]
 
 
-def test_a_claim_is_answered_though_they_cant_be_read(api, hand, ask):
+def test_a_claim_is_answered_though_they_cant_be_read(api, fake_worker, ask):
     archive = tar_gz({"main.tf": ""})
     workspace = api.workspace()
     run = api.run(workspace, api.upload(workspace, archive))
     ask("alter table configuration_versions rename column blob_id to away")
-    (job,) = hand.claim()
+    (job,) = fake_worker.claim()
     ask("alter table configuration_versions rename column away to blob_id")
-    assert job["run"] == run and "contents" not in job and asked(hand, job, "configuration") == {"configuration": archive}
+    assert job["run"] == run and "contents" not in job and asked(fake_worker, job, "configuration") == {"configuration": archive}
 
 
-def test_all_of_an_answer_is_bounded_and_the_smallest_come_first(api, hand):
+def test_all_of_an_answer_is_bounded_and_the_smallest_come_first(api, fake_worker):
     archive = tar_gz({"main.tf": "", "more": source.randbytes(SMALL - 1000)})
     fit = ALL // len(archive)
     workspace = api.workspace()
@@ -114,29 +114,29 @@ def test_all_of_an_answer_is_bounded_and_the_smallest_come_first(api, hand):
     version = api.upload(workspace, archive)
     for _ in range(fit + 4):
         api.run(workspace, version, plan_only=True)
-    jobs = hand.claim(64)
+    jobs = fake_worker.claim(64)
     assert len(jobs) == fit + 4 and all(along(job)["state"] == state for job in jobs)
     whole = [job for job in jobs if along(job).get("configuration") == archive]
     assert len(whole) == fit and sum(len(content) for job in jobs for content in along(job).values()) <= ALL
     for job in jobs:
-        assert asked(hand, job, "configuration") == {"configuration": archive}
+        assert asked(fake_worker, job, "configuration") == {"configuration": archive}
 
 
-def test_a_state_is_the_one_at_the_claim(api, hand, ask):
+def test_a_state_is_the_one_at_the_claim(api, fake_worker, ask):
     """While a run has the workspace, nobody else writes it. During a speculative plan, anybody may."""
     workspace = api.workspace()
     push_state(api, workspace, 1)
     version = api.upload(workspace, {"main.tf": ""})
     api.run(workspace, version, plan_only=True)
     newer = push_state(api, workspace, 2)
-    (job,) = hand.claim()
+    (job,) = fake_worker.claim()
     assert along(job)["state"] == newer
     newest = push_state(api, workspace, 3)
-    assert asked(hand, job, "state") == {"state": newest}
+    assert asked(fake_worker, job, "state") == {"state": newest}
     run = api.run(workspace, version)
     assert api.call("POST", f"workspaces/{workspace}/actions/lock", {}).status == 409
-    (job,) = hand.claim()
-    assert job["run"] == run and along(job)["state"] == newest == asked(hand, job, "state")["state"]
+    (job,) = fake_worker.claim()
+    assert job["run"] == run and along(job)["state"] == newest == asked(fake_worker, job, "state")["state"]
     assert ask("select s.serial from operations o join state_versions s on s.id = o.base_state_id where o.run_id = %s", run) == [(3,)]
 
 
@@ -144,10 +144,10 @@ def test_a_state_is_the_one_at_the_claim(api, hand, ask):
 
 
 @pytest.fixture(scope="module")
-def worker(desk, session_folder):
+def worker(fake_scheduler, session_folder):
     folder = session_folder / "contents"
     folder.mkdir()
-    worker = Worker("worker", folder, scheduler_url=desk.url, agent_token="t", data_dir=folder / "data", sandbox="none")
+    worker = Worker("worker", folder, scheduler_url=fake_scheduler.url, agent_token="t", data_dir=folder / "data", sandbox="none")
     yield worker.start()
     worker.release()
 
@@ -157,14 +157,14 @@ def worker(desk, session_folder):
     ("no base64!", ["plan-json"]),
     (None, ["plan-json"]),
 ])
-def test_a_worker_asks_for_what_did_not_come_in_order(desk, worker, content, names):
-    job = desk.offer("cost", {"plan-json": PLAN}, {"plan-json": content})
+def test_a_worker_asks_for_what_did_not_come_in_order(fake_scheduler, worker, content, names):
+    job = fake_scheduler.offer("cost", {"plan-json": PLAN}, {"plan-json": content})
     until(lambda: job.result, "an estimate")
     assert job.result["outcome"] == "passed" and json.loads(job.sent["cost"])["status"] == "finished" and job.asked == names
 
 
-def test_a_claim_without_contents_is_one_as_before(desk, worker):
-    job = desk.offer("cost", {"plan-json": PLAN})
+def test_a_claim_without_contents_is_one_as_before(fake_scheduler, worker):
+    job = fake_scheduler.offer("cost", {"plan-json": PLAN})
     until(lambda: job.result, "an estimate")
     assert job.result["outcome"] == "passed" and job.asked == ["plan-json"]
 
@@ -174,16 +174,16 @@ def test_a_claim_without_contents_is_one_as_before(desk, worker):
 STATE = {"version": 4, "terraform_version": "1.5.0", "serial": 3, "lineage": "l", "outputs": {}, "resources": [], "check_results": None}
 
 
-def plan(desk, files, contents=None, **facts):
-    job = desk.offer("plan", {"configuration": tar_gz({"main.tf": 'output "one" {\n  value = 1\n}\n'}), **files}, contents, **facts)
+def plan(fake_scheduler, files, contents=None, **facts):
+    job = fake_scheduler.offer("plan", {"configuration": tar_gz({"main.tf": 'output "one" {\n  value = 1\n}\n'}), **files}, contents, **facts)
     until(lambda: job.result, "the plan's end")
     return job
 
 
 @pytest.mark.parametrize("files,contents", [({}, None), ({"state": b""}, None), ({}, {"state": ""})])
-def test_a_plan_without_the_workspaces_state_is_an_error(desk, worker, files, contents):
+def test_a_plan_without_the_workspaces_state_is_an_error(fake_scheduler, worker, files, contents):
     """It would create everything again."""
-    job = plan(desk, files, contents, has_state=True)
+    job = plan(fake_scheduler, files, contents, has_state=True)
     assert job.result["outcome"] == "errored" and "state" in job.result["error"] and "scheduler" in job.result["error"], job.result
     assert "plan" not in job.sent
 
@@ -193,7 +193,7 @@ def test_a_plan_without_the_workspaces_state_is_an_error(desk, worker, files, co
     ({}, {"state": base64.b64encode(json.dumps(STATE).encode()).decode()}, {"has_state": True}),
     ({}, None, {}),  # a workspace without a state: none is requested
 ])
-def test_a_plan_with_the_state_that_is_there(desk, worker, files, contents, facts):
-    job = plan(desk, files, contents, **facts)
+def test_a_plan_with_the_state_that_is_there(fake_scheduler, worker, files, contents, facts):
+    job = plan(fake_scheduler, files, contents, **facts)
     assert job.result["outcome"] == "passed", job.result
     assert ("state" in job.asked) == bool(files)

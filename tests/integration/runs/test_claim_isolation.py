@@ -7,9 +7,8 @@ import uuid
 import psycopg
 import pytest
 
-from support.office import Hands
 from support.wait import until
-from support.worker import HandWorker
+from support.fake_worker import FakeWorker
 
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
 VALUE = 256 << 10  # the largest variable
@@ -18,22 +17,22 @@ RUN_LIMIT, ANSWER_LIMIT = 16 * MEBIBYTE, 32 * MEBIBYTE
 
 
 @pytest.fixture
-def hand(office):
+def fake_worker(api_site):
     """A worker. No job of another test waits, or becomes available when its lease ends."""
-    office.change("delete from jobs")
-    return HandWorker(office.scheduler.url, office.tokens["agent-token"], slots=64)
+    api_site.change("delete from jobs")
+    return FakeWorker(api_site.scheduler.url, api_site.tokens["agent-token"], slots=64)
 
 
 def waiting_run(org, workspace=None):
     return org.run_files(workspace or org.workspace(), ONE)
 
 
-def job_of(office, run):
-    return office.ask("select state, attempt from jobs where run_id = %s", run)
+def job_of(api_site, run):
+    return api_site.ask("select state, attempt from jobs where run_id = %s", run)
 
 
-def claimed(hand, slots=1):
-    return [job["run"] for job in hand.claim(slots)]
+def claimed(fake_worker, slots=1):
+    return [job["run"] for job in fake_worker.claim(slots)]
 
 
 # Statements that prevent a run from starting, and the status with which it ends.
@@ -46,51 +45,51 @@ BROKEN = {
 
 @pytest.mark.parametrize("slots", [1, 8])
 @pytest.mark.parametrize("case", BROKEN)
-def test_a_run_that_can_not_start_ends_alone(org, office, hand, case, slots):
+def test_a_run_that_can_not_start_ends_alone(org, api_site, fake_worker, case, slots):
     statement, status = BROKEN[case]
     workspace = org.workspace()
     broken = [waiting_run(org, workspace), waiting_run(org)]
-    fine = [waiting_run(office.organization()), waiting_run(org)]
+    fine = [waiting_run(api_site.organization()), waiting_run(org)]
     for run in broken:
-        office.change(statement, run)
+        api_site.change(statement, run)
     found = []
     while len(found) < len(fine):
-        jobs = claimed(hand, slots)
+        jobs = claimed(fake_worker, slots)
         assert jobs, "each claim finds a job that can start"
         found += jobs
-    assert sorted(found) == sorted(fine) and claimed(hand, slots) == []
+    assert sorted(found) == sorted(fine) and claimed(fake_worker, slots) == []
     for run in broken:
-        assert job_of(office, run) == []
+        assert job_of(api_site, run) == []
         if status:
             assert org.status(run) == status
         if case == "breaks-an-invariant":
             assert "4: a run is queued" in org.events(run, "errored")[0][1]
-            assert "4: a run is queued" in office.ask("select error from run_inputs where run_id = %s", run)[0][0]
+            assert "4: a run is queued" in api_site.ask("select error from run_inputs where run_id = %s", run)[0][0]
     if case == "breaks-an-invariant":  # its workspace continues
-        assert claimed(hand) == [] and office.ask("select current_run_id from workspaces where id = %s", workspace) == [(None,)]
+        assert claimed(fake_worker) == [] and api_site.ask("select current_run_id from workspaces where id = %s", workspace) == [(None,)]
         following = org.run(workspace)
-        assert claimed(hand) == [following]
+        assert claimed(fake_worker) == [following]
 
 
 @pytest.mark.parametrize("slots", [1, 8])
-def test_a_run_whose_variables_can_not_be_read_ends_alone(org, office, hand, slots):
+def test_a_run_whose_variables_can_not_be_read_ends_alone(org, api_site, fake_worker, slots):
     workspace = org.workspace()
     org.variable(workspace, "name", "value")
-    broken, fine = waiting_run(org, workspace), waiting_run(office.organization())
-    office.change("update run_inputs set snapshot_sealed = substr(snapshot_sealed, 1, 20) || '\\x00'::bytea || substr(snapshot_sealed, 22) where run_id = %s", broken)
+    broken, fine = waiting_run(org, workspace), waiting_run(api_site.organization())
+    api_site.change("update run_inputs set snapshot_sealed = substr(snapshot_sealed, 1, 20) || '\\x00'::bytea || substr(snapshot_sealed, 22) where run_id = %s", broken)
     found = []
-    until(lambda: found.extend(claimed(hand, slots)) or fine in found, "the other run is claimed")
+    until(lambda: found.extend(claimed(fake_worker, slots)) or fine in found, "the other run is claimed")
     assert found == [fine] and org.status(broken) == "errored"
     assert "sealed bytes were changed" in org.events(broken, "errored")[0][1]
 
 
-def test_a_run_of_a_newer_version_is_left_to_it(org, office, hand):
-    newer, fine = waiting_run(org), waiting_run(office.organization())
-    office.change("update runs set stage = 'of_the_future' where id = %s", newer)
-    assert claimed(hand) == [fine] and claimed(hand) == []
-    assert job_of(office, newer) == [("waiting", 1)]
-    office.change("update runs set stage = 'plan' where id = %s", newer)
-    assert claimed(hand) == [newer]
+def test_a_run_of_a_newer_version_is_left_to_it(org, api_site, fake_worker):
+    newer, fine = waiting_run(org), waiting_run(api_site.organization())
+    api_site.change("update runs set stage = 'of_the_future' where id = %s", newer)
+    assert claimed(fake_worker) == [fine] and claimed(fake_worker) == []
+    assert job_of(api_site, newer) == [("waiting", 1)]
+    api_site.change("update runs set stage = 'plan' where id = %s", newer)
+    assert claimed(fake_worker) == [newer]
 
 
 # ---- large variables ----
@@ -110,14 +109,14 @@ def add(org, varset, key):
     return org.post(f"varsets/{varset}/relationships/vars", {"data": {"type": "vars", "attributes": attributes}}).data["id"]
 
 
-def test_an_answer_is_bounded_in_bytes_by_job(org, office, hand):
+def test_an_answer_is_bounded_in_bytes_by_job(org, api_site, fake_worker):
     variable_set(org, 60)  # 15 MiB
     large = [waiting_run(org) for _ in range(4)]
-    other = office.organization()
+    other = api_site.organization()
     small = [waiting_run(other) for _ in range(3)]
     found, answers = [], []
     while True:
-        answer = hand.call("POST", "claim", {"worker": hand.id, "slots": 8})
+        answer = fake_worker.call("POST", "claim", {"worker": fake_worker.id, "slots": 8})
         found.append([job["run"] for job in answer.json["jobs"]])
         answers.append((len(answer.body), answer.json["more"]))
         if not found[-1]:
@@ -129,21 +128,21 @@ def test_an_answer_is_bounded_in_bytes_by_job(org, office, hand):
     assert max(len(set(jobs) & set(large)) for jobs in found) == 2
 
 
-def test_a_run_of_an_earlier_version_comes_alone(org, office, hand):
+def test_a_run_of_an_earlier_version_comes_alone(org, api_site, fake_worker):
     """The earlier version had no such limit."""
     variable_set(org, 60)
-    large, small = [waiting_run(org), waiting_run(org)], waiting_run(office.organization())
-    sizes = office.ask("select octet_length(snapshot_sealed) from run_inputs where run_id = %s", large[0])
+    large, small = [waiting_run(org), waiting_run(org)], waiting_run(api_site.organization())
+    sizes = api_site.ask("select octet_length(snapshot_sealed) from run_inputs where run_id = %s", large[0])
     assert 15 * MEBIBYTE < sizes[0][0] < RUN_LIMIT
-    with psycopg.connect(office.database) as connection:  # claims bound their answers by stored sizes only
+    with psycopg.connect(api_site.database) as connection:  # claims bound their answers by stored sizes only
         connection.execute("update run_inputs set invoke_action_addrs = jsonb_build_array(repeat('x', 20000000)) where run_id = any(%s)", (large,))
     found = []
-    until(lambda: found.append(claimed(hand, 8)) or not found[-1], "all are claimed")
+    until(lambda: found.append(claimed(fake_worker, 8)) or not found[-1], "all are claimed")
     assert sorted(sum(found, [])) == sorted([*large, small]) and all(len(set(jobs) & set(large)) <= 1 for jobs in found)
 
 
-def test_more_variables_than_a_run_takes_are_refused_with_their_field(org, office):
-    workspace, other = org.workspace(), office.organization()
+def test_more_variables_than_a_run_takes_are_refused_with_their_field(org, api_site):
+    workspace, other = org.workspace(), api_site.organization()
     varset = variable_set(org, 63)  # 15.75 MiB
     configuration = org.upload(workspace, ONE)
 
@@ -172,11 +171,11 @@ def test_more_variables_than_a_run_takes_are_refused_with_their_field(org, offic
     refused(order(), "/data/relationships/workspace")
 
 
-def test_a_variable_that_can_not_be_read_refuses_its_own_runs_alone(org, office):
-    workspace, other = org.workspace(), office.organization()
+def test_a_variable_that_can_not_be_read_refuses_its_own_runs_alone(org, api_site):
+    workspace, other = org.workspace(), api_site.organization()
     configuration = org.upload(workspace, ONE)
     variable = org.variable(workspace, "name", "value")
-    office.change("update variables set value_sealed = 'x' where id = %s", variable)
+    api_site.change("update variables set value_sealed = 'x' where id = %s", variable)
     body = {"data": {"type": "runs", "attributes": {}, "relationships": {"workspace": {"data": {"type": "workspaces", "id": workspace}},
             "configuration-version": {"data": {"type": "configuration-versions", "id": configuration}}}}}
     assert org.call("POST", "runs", body).status == 500
@@ -186,26 +185,26 @@ def test_a_variable_that_can_not_be_read_refuses_its_own_runs_alone(org, office)
 # ---- attempts ----
 
 
-def test_jobs_of_an_earlier_try_are_answered(org, office, hand):
+def test_jobs_of_an_earlier_try_are_answered(org, api_site, fake_worker):
     """A second attempt, for a job whose row is locked, fails. The first one has committed."""
     first, locked = waiting_run(org), waiting_run(org)
-    office.change("create function leaves() returns trigger language plpgsql as $$ begin "
+    api_site.change("create function leaves() returns trigger language plpgsql as $$ begin "
                   "update workers set left_at = now() where id = new.worker_id; return null; end $$")
-    office.change("create trigger leaves after update of worker_id on jobs for each row when (new.worker_id is not null) execute function leaves()")
+    api_site.change("create trigger leaves after update of worker_id on jobs for each row when (new.worker_id is not null) execute function leaves()")
     try:
-        with psycopg.connect(office.database) as connection:
+        with psycopg.connect(api_site.database) as connection:
             connection.execute("select 1 from jobs where run_id = %s for update", (locked,))
-            assert claimed(hand, 2) == [first]
-        answer = hand.call("POST", "claim", {"worker": hand.id, "slots": 2}, check=False)
-        assert answer.status == 404 and job_of(office, locked) == [("waiting", 1)]
+            assert claimed(fake_worker, 2) == [first]
+        answer = fake_worker.call("POST", "claim", {"worker": fake_worker.id, "slots": 2}, check=False)
+        assert answer.status == 404 and job_of(api_site, locked) == [("waiting", 1)]
     finally:
-        office.change("drop trigger leaves on jobs")
-    again = HandWorker(office.scheduler.url, office.tokens["agent-token"], slots=2)
+        api_site.change("drop trigger leaves on jobs")
+    again = FakeWorker(api_site.scheduler.url, api_site.tokens["agent-token"], slots=2)
     assert claimed(again, 2) == [locked]
 
 
-def test_nothing_but_an_error_is_an_error(office):
-    hand = HandWorker(office.scheduler.url, office.tokens["agent-token"])
-    hands = Hands(office)
-    hands.leave()
-    assert hand.call("POST", "claim", {"worker": hands.worker, "slots": 1}, check=False).status == 404
+def test_nothing_but_an_error_is_an_error(api_site):
+    fake_worker = FakeWorker(api_site.scheduler.url, api_site.tokens["agent-token"])
+    fake_worker = api_site.fake_worker()
+    fake_worker.leave()
+    assert fake_worker.call("POST", "claim", {"worker": fake_worker.id, "slots": 1}, check=False).status == 404

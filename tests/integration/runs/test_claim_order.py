@@ -8,7 +8,7 @@ import subprocess
 import psycopg
 
 from support.process import program
-from support.worker import HandWorker
+from support.fake_worker import FakeWorker
 
 JOBS = 48
 
@@ -39,7 +39,7 @@ def shuffle(connection, chance, organizations):
 
 def test_the_best_jobs_are_claimed_first(api, tokens, database):
     chance = random.Random(7)
-    hand = HandWorker(api.url, tokens["agent-token"], slots=JOBS)
+    fake_worker = FakeWorker(api.url, tokens["agent-token"], slots=JOBS)
     workspace = api.workspace()
     configuration = api.upload(workspace, {"main.tf": ""})
     for _ in range(JOBS):
@@ -51,7 +51,7 @@ def test_the_best_jobs_are_claimed_first(api, tokens, database):
         while True:
             jobs, busy = waiting(connection)
             slots = chance.randrange(1, 9)
-            claimed = {job["job"] for job in hand.claim(slots)}
+            claimed = {job["job"] for job in fake_worker.claim(slots)}
             assert claimed == expected(jobs, busy, slots)
             if not jobs:
                 break

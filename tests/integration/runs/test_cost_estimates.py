@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Cost estimates in the API and for a worker, which the test plays."""
+"""Cost estimates in the API and for a worker."""
 
 import itertools
 
 import pytest
 
-from support.api import Api
+from support.fake_worker import FakeWorker
 from support.wait import until
 
 FINISHED = {
@@ -20,45 +20,28 @@ FINISHED = {
 }
 
 
-class Hand:
-    """A worker controlled by the test, over HTTP only."""
-
-    def __init__(self, api, token, name):
-        self.api = Api(f"{api.url}", token)
-        self.id = self.call("register", {"name": name, "slots": 2, "version": "0"})["worker"]
-
-    def call(self, what, body, method="POST", token=None):
-        headers = {"Authorization": f"Bearer {token}"} if token else None
-        answer = self.api.ask(method, f"{self.api.url}/api/worker/v1/{what}", body, headers=headers)
-        return answer.json if answer.body else None
-
-    def claim(self, stage):
-        """The only waiting job, which must be of this stage."""
-
-        def claimed():
-            return self.call("claim", {"worker": self.id, "slots": 1})["jobs"]
-
-        job = until(claimed, f"a {stage} job waits")[0]
-        assert job["stage"] == stage
-        return job
-
-    def put(self, job, what, body):
-        return self.api.call("PUT", f"{self.api.url}/api/worker/v1/jobs/{job['job']}/{what}", body, headers={"Authorization": f"Bearer {job['token']}"})
-
-    def end(self, job, outcome="passed", **more):
-        result = {"v": 1, "job": job["job"], "attempt": job["attempt"], "run": job["run"], "outcome": outcome, "terraform-version": "1.11.4", **more}
-        self.call(f"jobs/{job['job']}/result", result, token=job["token"])
-
-    def plan(self, changes=True):
-        job = self.claim("plan")
-        assert self.put(job, "plan-json", b'{"format_version": "1.2"}').status == 204
-        self.end(job, **{"has-changes": changes})
-
-
 @pytest.fixture
-def hand(api, tokens):
+def new_worker(api, tokens):
     names = itertools.count(1)
-    return lambda: Hand(api, tokens["agent-token"], f"hand-{next(names)}")
+    return lambda: FakeWorker(api.url, tokens["agent-token"], f"worker-{next(names)}", slots=2)
+
+
+def claim(worker, stage):
+    """The only waiting job, which must be of this stage."""
+    (job,) = until(worker.claim, f"a {stage} job waits")
+    assert job["stage"] == stage
+    return job
+
+
+def put(worker, job, document):
+    """The status of the answer to an estimate."""
+    return worker.on(job, "PUT", "cost", document, check=False).status
+
+
+def plan(worker, changes=True):
+    job = claim(worker, "plan")
+    worker.on(job, "PUT", "plan-json", b'{"format_version": "1.2"}')
+    worker.end(job, **{"has-changes": changes})
 
 
 def enable(api, on=True):
@@ -87,18 +70,18 @@ def test_it_exists_where_it_is_wanted(api):
     assert api.call("GET", "cost-estimates/ce-0123456789abcdef").status == 404
 
 
-def test_it_follows_the_run(api, hand):
+def test_it_follows_the_run(api, new_worker):
     enable(api)
-    first, second = hand(), hand()
+    first, second = new_worker(), new_worker()
     run = new_run(api)
     estimate = estimate_of(api, run)
     assert estimate["status"] == "pending" and estimate["delta-monthly-cost"] == "0.0" and list(estimate["status-timestamps"]) == ["pending-at"]
-    first.plan()
+    plan(first)
     assert api.status(run) == "cost_estimating" and estimate_of(api, run)["status"] == "queued"
-    job = second.claim("cost")
-    plan = api.attributes(f"plans/{api.sibling(run, 'plan')}")
-    assert plan["execution-details"]["agent-name"] == "hand-1"
-    assert second.put(job, "cost", FINISHED).status == 204
+    job = claim(second, "cost")
+    planned = api.attributes(f"plans/{api.sibling(run, 'plan')}")
+    assert planned["execution-details"]["agent-name"] == "worker-1"
+    assert put(second, job, FINISHED) == 204
     assert api.status(run) == "cost_estimating" and estimate_of(api, run)["status"] == "queued"
     second.end(job)
     assert api.status(run) == "cost_estimated"
@@ -114,22 +97,22 @@ def test_it_follows_the_run(api, hand):
     assert said.headers["Content-Type"].startswith("text/plain") and "Total: 65.9860000001, was 8.392 (57.5940000001)" in said.text
 
 
-def test_only_a_document_of_its_form_is_kept(api, hand):
+def test_only_a_document_of_its_form_is_kept(api, new_worker):
     enable(api)
-    worker = hand()
+    worker = new_worker()
     run = new_run(api)
-    plan = worker.claim("plan")
-    assert worker.put(plan, "cost", FINISHED).status == 422
-    worker.end(plan, **{"has-changes": True})
-    job = worker.claim("cost")
+    planned = claim(worker, "plan")
+    assert put(worker, planned, FINISHED) == 422
+    worker.end(planned, **{"has-changes": True})
+    job = claim(worker, "cost")
     wrong = [
         {}, {"status": "pending"}, {"status": "errored"}, {**FINISHED, "delta-monthly-cost": "a lot"}, {**FINISHED, "delta-monthly-cost": 1.5},
         {**FINISHED, "delta-monthly-cost": "1."}, {**FINISHED, "delta-monthly-cost": "NaN"}, {**FINISHED, "delta-monthly-cost": "1" * 80},
         {**FINISHED, "resources-count": -1}, {**FINISHED, "resources-count": "1"}, {**FINISHED, "currency": "dollars"}, {**FINISHED, "resources": {}},
     ]
     for document in wrong:
-        assert worker.put(job, "cost", document).status == 422, document
-    assert worker.put(job, "cost", {"status": "errored", "error-message": "the books are closed"}).status == 204
+        assert put(worker, job, document) == 422, document
+    assert put(worker, job, {"status": "errored", "error-message": "the books are closed"}) == 204
     worker.end(job, "errored", error="the books are closed, it seems")
     rested = api.wait_status(run, "cost_estimated")
     assert rested["error"] is None
@@ -147,13 +130,13 @@ ENDS = [
 
 
 @pytest.mark.parametrize("outcome", ["passed", "errored", "failed"])
-def test_every_run_goes_on_whatever_comes_of_it(api, hand, outcome):
+def test_every_run_goes_on_whatever_comes_of_it(api, new_worker, outcome):
     enable(api)
-    worker = hand()
+    worker = new_worker()
     for more, changes, end in ENDS:
         run = new_run(api, **more)
-        worker.plan(changes)
-        worker.end(worker.claim("cost"), outcome, error="no reason" if outcome != "passed" else "")
+        plan(worker, changes)
+        worker.end(claim(worker, "cost"), outcome, error="no reason" if outcome != "passed" else "")
         reached = api.attributes(f"runs/{run}")
         assert reached["status"] == end, more
         assert "cost-estimating-at" in reached["status-timestamps"] and "cost-estimated-at" in reached["status-timestamps"]
@@ -164,18 +147,18 @@ def test_every_run_goes_on_whatever_comes_of_it(api, hand, outcome):
             api.act(run, "cancel")
 
 
-def test_a_run_that_ends_before_has_none(api, hand):
+def test_a_run_that_ends_before_has_none(api, new_worker):
     enable(api)
-    worker = hand()
+    worker = new_worker()
     workspace = api.workspace()
     first, second = new_run(api, workspace), new_run(api, workspace)
     api.act(second, "cancel")
     assert estimate_of(api, second)["status"] == "unreachable"
-    worker.plan()
+    plan(worker)
     api.act(first, "cancel")
     assert api.status(first) == "canceled" and estimate_of(api, first)["status"] == "canceled"
     third = new_run(api, workspace)
-    worker.end(worker.claim("plan"), "failed", error="no")
+    worker.end(claim(worker, "plan"), "failed", error="no")
     assert api.status(third) == "errored" and estimate_of(api, third)["status"] == "unreachable"
 
 
@@ -184,13 +167,13 @@ def short_leases(scheduler):
     return scheduler(lease_seconds=2)
 
 
-def test_lost_workers_do_not_stop_the_run(short_leases, api, hand):
+def test_lost_workers_do_not_stop_the_run(short_leases, api, new_worker):
     enable(api)
-    worker = hand()
+    worker = new_worker()
     run = new_run(api)
-    worker.plan()
+    plan(worker)
     for attempt in (1, 2):
-        assert worker.claim("cost")["attempt"] == attempt  # and the job contains it no more
+        assert claim(worker, "cost")["attempt"] == attempt  # and the job contains it no more
     api.wait_status(run, "cost_estimated")
     estimate = estimate_of(api, run)
-    assert estimate["status"] == "errored" and "'cost' was lost with its worker twice (workers hand-1 and hand-1)" in estimate["error-message"]
+    assert estimate["status"] == "errored" and "'cost' was lost with its worker twice (workers worker-1 and worker-1)" in estimate["error-message"]

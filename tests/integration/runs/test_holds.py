@@ -10,15 +10,14 @@ import pytest
 
 from support.api import Api, ApiError
 from support.browser import Browser, Forms
-from support.office import Hands
 from support.people import People
 from support.runyard import KEYS, Scheduler
 from support.wait import until
 
 
 @pytest.fixture(scope="module")
-def hands(office):
-    return Hands(office)
+def fake_worker(api_site):
+    return api_site.fake_worker()
 
 
 def state(serial, *resources, lineage="line"):
@@ -30,8 +29,8 @@ def state(serial, *resources, lineage="line"):
 class Place:
     """A workspace with runs."""
 
-    def __init__(self, office, org, hands):
-        self.office, self.api, self.hands = office, org, hands
+    def __init__(self, api_site, org, fake_worker):
+        self.api_site, self.api, self.fake_worker = api_site, org, fake_worker
         self.id = org.workspace("network", auto_apply=True)
         self.version = org.upload(self.id, {"main.tf": ""})
 
@@ -40,19 +39,20 @@ class Place:
 
     def applying(self, run, *states):
         """The job of the run's apply, which has started and sent these states."""
-        self.hands.plan(run)
-        job = self.hands.take(run, "apply")
-        self.hands.call("POST", f"jobs/{job['job']}/started", job["token"])
+        self.fake_worker.plan(run)
+        job = self.fake_worker.take(run, "apply")
+        self.fake_worker.on(job, "POST", "started")
         for sent in states:
             assert self.send(job, sent) is None
         return job
 
     def send(self, job, sent):
         """None if it is the workspace's current state, otherwise the answer."""
-        return self.hands.call("PUT", f"jobs/{job['job']}/state", job["token"], sent)
+        answer = self.fake_worker.on(job, "PUT", "state", sent)
+        return answer.json if answer.body else None
 
     def refused(self, job, method, what, body=None):
-        return self.hands.status(method, f"jobs/{job['job']}/{what}", job["token"], body) in (404, 409)
+        return self.fake_worker.on(job, method, what, body, check=False).status in (404, 409)
 
     def released(self, job):
         """The answer to the only release of the job's hold."""
@@ -62,7 +62,7 @@ class Place:
     def hold(self, job):
         """The hold's row: worker_id, attempt, stop, engine_ended, and the seconds left until the deadline; None if
         there is none."""
-        ((worker, attempt, stop, ended, left),) = self.office.ask(
+        ((worker, attempt, stop, ended, left),) = self.api_site.ask(
             "select worker_id, attempt, stop, engine_ended, case when isfinite(until) then extract(epoch from until - now()) end "
             "from workspace_holds where job_id = %s", job["job"])
         return worker, attempt, stop, ended, left if left is None else float(left)
@@ -73,16 +73,16 @@ class Place:
 
     def said(self, job):
         """The job in a heartbeat's answer: held, awaited, stop."""
-        (said,) = self.hands.beat(job)
+        (said,) = self.fake_worker.heartbeat(job)
         return said["held"], said["awaited"], said["stop"]
 
     def lose(self, job):
         """Simulates a whole lease without heartbeats."""
-        self.office.change("update jobs set lease_until = now() where id = %s", job["job"])
+        self.api_site.change("update jobs set lease_until = now() where id = %s", job["job"])
         return self.api.wait_status(job["run"], "errored")
 
     def settle(self, job):
-        self.hands.call("POST", f"jobs/{job['job']}/last-state", job["token"])
+        self.fake_worker.on(job, "POST", "last-state")
 
     def lost(self, *states):
         job = self.applying(self.run(), *states)
@@ -105,8 +105,8 @@ class Place:
 
 
 @pytest.fixture
-def place(office, org, hands):
-    return Place(office, org, hands)
+def place(api_site, org, fake_worker):
+    return Place(api_site, org, fake_worker)
 
 
 def conflict(call, *arguments):
@@ -125,10 +125,10 @@ def test_it_is_held_until_its_last_state_is_here(place):
     first, second = place.run(), place.run()
     job = place.applying(first, state(1, "one"))
     error = place.lose(job)["error"]
-    assert "Contact with worker hands was lost" in error and "never tried again" in error and "is held" in error
+    assert "Contact with worker fake-worker was lost" in error and "never tried again" in error and "is held" in error
     shown = place.shown
     assert shown["attributes"]["locked"] is True and shown["relationships"]["locked-by"]["data"] == {"type": "runs", "id": first}
-    for told in (first, "worker hands", "force-unlock"):
+    for told in (first, "worker fake-worker", "force-unlock"):
         assert told in shown["attributes"]["locked-reason"]
     assert place.api.events(first, "workspace-held")
     assert ("hold", "system") in deeds(place.api)
@@ -137,7 +137,7 @@ def test_it_is_held_until_its_last_state_is_here(place):
         conflict(place.api.post, f"workspaces/{place.id}/actions/{what}")
     assert "force-unlock it first" in conflict(place.api.delete, f"workspaces/{place.id}")
     assert "force-unlock it first" in conflict(place.api.post, f"runs/{second}/actions/force-execute")
-    place.hands.plan(place.run(plan_only=True))
+    place.fake_worker.plan(place.run(plan_only=True))
 
     # From the attempt that is over, only states are accepted.
     for method, what, body in (("PUT", "plan", {}), ("GET", "configuration", None), ("GET", "state", None), ("POST", "started", None),
@@ -161,7 +161,7 @@ def test_an_operator_ends_it(place):
     first, second = place.run(), place.run()
     job = place.applying(first, state(1, "one"))
     place.lose(job)
-    people = People(place.api, place.office.database)
+    people = People(place.api, place.api_site.database)
     member = people.member("m")
     assert member.call("POST", f"workspaces/{place.id}/actions/force-unlock").status == 404
     assert place.held()
@@ -178,76 +178,76 @@ def test_an_operator_ends_it(place):
     assert place.api.status(second) == "plan_queued"
 
 
-def test_its_deadline_ends_it(place, office):
+def test_its_deadline_ends_it(place, api_site):
     """It counts from the claim, by the limit that the worker reported then."""
-    place.hands = Hands(office, apply_seconds=1000)
+    place.fake_worker = api_site.fake_worker(apply_seconds=1000)
     job = place.lost()
     second = place.run()
-    assert place.hold(job)[:4] == (place.hands.worker, job["attempt"], 0, False)
+    assert place.hold(job)[:4] == (place.fake_worker.id, job["attempt"], 0, False)
     assert 1000 - 60 < place.hold(job)[4] <= 1000 + 10 + 5
     ((_, told),) = place.api.events(job["run"], "workspace-held")
     assert re.search(r"or until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC, when the worker must have ended terraform\.$", told), told
     assert re.search(r"or at \d{4}-.* UTC, when that worker must have ended terraform\. Cancel run-", place.shown["attributes"]["locked-reason"])
     assert place.api.status(second) == "pending"
-    place.office.change("update workspace_holds set until = now() where job_id = %s", job["job"])
+    place.api_site.change("update workspace_holds set until = now() where job_id = %s", job["job"])
     until(lambda: place.api.status(second) == "plan_queued", "the queue goes on")
     assert "deadline" in place.released(job)
     assert deeds(place.api)[0] == ("release", "system")
 
 
-def test_without_a_deadline_no_time_ends_it(place, office):
+def test_without_a_deadline_no_time_ends_it(place, api_site):
     """The worker reports none, or is of an earlier version: the end of its terraform is unknown."""
     job = place.lost()
     assert place.hold(job)[4] is None
     ((_, told),) = place.api.events(job["run"], "workspace-held")
     assert told == "The workspace is held until the last state of the apply has arrived."
     assert "The hold ends when that state arrives. Cancel run-" in place.shown["attributes"]["locked-reason"]
-    lines = Scheduler.run_command("holds", database_url=office.database, keys=KEYS).stdout.splitlines()
+    lines = Scheduler.run_command("holds", database_url=api_site.database, keys=KEYS).stdout.splitlines()
     (hold,) = [hold for hold in map(json.loads, lines) if hold["workspace"] == place.id]
     assert hold["until"] is None and hold["stop"] == "none"
     # All times that a sweep checks are long past.
-    office.change("update workspace_holds set began_at = now() - interval '10 years' where job_id = %s", job["job"])
-    other = place.office.organization()
-    swept = Place(office, other, Hands(office, apply_seconds=1000))
+    api_site.change("update workspace_holds set began_at = now() - interval '10 years' where job_id = %s", job["job"])
+    other = place.api_site.organization()
+    swept = Place(api_site, other, api_site.fake_worker(apply_seconds=1000))
     late = swept.lost()
-    office.change("update workspace_holds set until = now() where job_id = %s", late["job"])
+    api_site.change("update workspace_holds set until = now() where job_id = %s", late["job"])
     until(lambda: not swept.held(), "the sweep has looked")
     assert place.held()
 
 
 @pytest.mark.parametrize("seconds", [-1, 8640000 + 86400 + 1, 10 ** 15])
-def test_a_claim_with_a_time_that_is_none(place, office, seconds):
-    hands = place.hands
-    assert hands.status("POST", "claim", hands.token, {"worker": hands.worker, "slots": 0, "apply-seconds": seconds}) == 422
+def test_a_claim_with_a_time_that_is_none(place, api_site, seconds):
+    fake_worker = place.fake_worker
+    assert fake_worker.call("POST", "claim", {"worker": fake_worker.id, "slots": 0, "apply-seconds": seconds}, check=False).status == 422
 
 
-def test_only_an_apply_has_a_deadline(place, office):
-    place.hands = Hands(office, apply_seconds=1000)
-    job = place.hands.take(place.run(), "plan")
-    assert office.ask("select deadline from jobs where id = %s", job["job"]) == [(None,)]
+def test_only_an_apply_has_a_deadline(place, api_site):
+    place.fake_worker = api_site.fake_worker(apply_seconds=1000)
+    job = place.fake_worker.take(place.run(), "plan")
+    assert api_site.ask("select deadline from jobs where id = %s", job["job"]) == [(None,)]
 
 
-def test_a_long_hold_is_an_alert(place, office):
+def test_a_long_hold_is_an_alert(place, api_site):
     def alerts():
-        return [line for line in office.scheduler.log_lines() if line["msg"].startswith("a workspace is held for long") and line["workspace"] == place.id]
+        return [line for line in api_site.scheduler.log_lines() if line["msg"].startswith("a workspace is held for long") and line["workspace"] == place.id]
 
     job = place.lost()
-    office.scheduler.metrics()  # gauges are updated only if metrics are read
-    until(lambda: office.scheduler.metric("runyard_workspaces_held") >= 1, "the gauge shows it")
-    long_ago = office.scheduler.metric("runyard_workspaces_held_long")
+    api_site.scheduler.metrics()  # gauges are updated only if metrics are read
+    until(lambda: api_site.scheduler.metric("runyard_workspaces_held") >= 1, "the gauge shows it")
+    long_ago = api_site.scheduler.metric("runyard_workspaces_held_long")
     assert not alerts()
-    office.change("update workspace_holds set began_at = now() - interval '2 hours' where job_id = %s", job["job"])
+    api_site.change("update workspace_holds set began_at = now() - interval '2 hours' where job_id = %s", job["job"])
     until(alerts, "the log names it")
-    until(lambda: office.scheduler.metric("runyard_workspaces_held_long") == long_ago + 1, "the gauge counts it")
+    until(lambda: api_site.scheduler.metric("runyard_workspaces_held_long") == long_ago + 1, "the gauge counts it")
     (alert,) = alerts()
-    assert (alert["level"], alert["run"], alert["worker"]) == ("warn", job["run"], "hands")
+    assert (alert["level"], alert["run"], alert["worker"]) == ("warn", job["run"], "fake-worker")
     assert place.held()
     place.settle(job)
-    until(lambda: office.scheduler.metric("runyard_workspaces_held_long") == long_ago, "the gauge forgets it")
+    until(lambda: api_site.scheduler.metric("runyard_workspaces_held_long") == long_ago, "the gauge forgets it")
     assert len(alerts()) == 1
 
 
-def test_a_held_apply_is_canceled_and_then_forced(place, office):
+def test_a_held_apply_is_canceled_and_then_forced(place, api_site):
     """Its run has ended as errored. Its terraform continues on a worker that lost its lease."""
     api = place.api
     job = place.lost(state(1, "one"))
@@ -256,7 +256,7 @@ def test_a_held_apply_is_canceled_and_then_forced(place, office):
     assert conflict(api.act, job["run"], "force-cancel")
     api.act(job["run"], "cancel", "it is stuck")
     assert place.said(job) == (False, True, "cancel")
-    assert place.hands.call("POST", "control", place.hands.own_token, {"told": []})["stops"] == [
+    assert place.fake_worker.listen() == [
         {"job": job["job"], "attempt": job["attempt"], "stop": "cancel"}]
     assert place.actions(job) == (False, False)
     shown = api.attributes(f"runs/{job['run']}")
@@ -265,7 +265,7 @@ def test_a_held_apply_is_canceled_and_then_forced(place, office):
     assert "canceled already" in conflict(api.act, job["run"], "cancel")
     assert "canceled just now" in conflict(api.act, job["run"], "force-cancel")
 
-    office.change("update runs set force_cancel_available_at = now() where id = %s", job["run"])
+    api_site.change("update runs set force_cancel_available_at = now() where id = %s", job["run"])
     assert place.actions(job) == (False, True)
     api.act(job["run"], "force-cancel")
     assert place.said(job) == (False, True, "force") and place.actions(job) == (False, False)
@@ -281,16 +281,16 @@ def test_a_held_apply_is_canceled_and_then_forced(place, office):
     place.settle(job)
     until(lambda: api.status(second) == "plan_queued", "the queue goes on")
     assert place.said(job) == (False, False, "none")
-    assert place.hands.call("POST", "heartbeat", place.hands.own_token, {"free": 1, "slots": 1, "draining": False, "partitions": [], "jobs": []})
+    assert place.fake_worker.heartbeat() == []
     assert "can't be canceled" in conflict(api.act, job["run"], "cancel")
 
 
 def test_nobody_without_the_right_cancels_a_held_apply(place):
     job = place.lost()
-    member = People(place.api, place.office.database).member("canceler")
+    member = People(place.api, place.api_site.database).member("canceler")
     for action in ("cancel", "force-cancel"):
         assert member.call("POST", f"runs/{job['run']}/actions/{action}").status == 404
-    stranger = place.office.stranger()
+    stranger = place.api_site.stranger()
     with pytest.raises(ApiError) as caught:
         stranger.act(job["run"], "cancel")
     assert caught.value.status == 404
@@ -316,10 +316,10 @@ def test_another_attempt_is_not_told_to_stop(place, told):
 def test_what_ended_by_its_own_result_is_not_canceled(place):
     """No process of it is left: only its state is owed."""
     job = place.applying(place.run())
-    place.hands.end(job, "errored", **{"state-owed": True})
+    place.fake_worker.end(job, "errored", **{"state-owed": True})
     place.api.wait_status(job["run"], "errored")
     assert place.held() and place.hold(job)[3] is True
-    assert "the apply has ended on worker hands, and its last state is missing" in place.shown["attributes"]["locked-reason"]
+    assert "the apply has ended on worker fake-worker, and its last state is missing" in place.shown["attributes"]["locked-reason"]
     assert place.actions(job) == (False, False)
     assert "no terraform of the run is left" in conflict(place.api.act, job["run"], "cancel")
     place.api.post(f"workspaces/{place.id}/actions/force-unlock")
@@ -349,26 +349,26 @@ class Page:
 
 
 @pytest.fixture
-def owned(office):
+def owned(api_site):
     """A workspace, and its page as the organization's owner sees it."""
     name = f"u-{uuid.uuid4().hex[:12]}"
-    made = office.bootstrap(name, name)
-    place = Place(office, Api(office.scheduler.url, made["token"], name), Hands(office, made["agent-token"]))
+    made = api_site.bootstrap(name, name)
+    place = Place(api_site, Api(api_site.scheduler.url, made["token"], name), api_site.fake_worker(made["agent-token"]))
     return place, Page(place, name, made["password"])
 
 
-def test_the_page_stops_and_releases_a_held_apply(owned, office):
+def test_the_page_stops_and_releases_a_held_apply(owned, api_site):
     place, page = owned
     assert page.see().status == 200 and "Not held" in page.browser.text
     job = place.lost(state(1, "one"))
     second = place.run()
     shown = page.see().text
-    for told in (job["run"], "network", "hands", "may still run on that worker", "two of them can change the same resources"):
+    for told in (job["run"], "network", "fake-worker", "may still run on that worker", "two of them can change the same resources"):
         assert told in shown, told
     assert page.offers() == ["cancel", "release"]
     assert "to interrupt it" in page.press("cancel").text
     assert place.said(job) == (False, True, "cancel")
-    office.change("update runs set force_cancel_available_at = now() where id = %s", job["run"])
+    api_site.change("update runs set force_cancel_available_at = now() where id = %s", job["run"])
     assert page.offers() == ["force-cancel", "release"]
     page.press("force-cancel")
     assert place.said(job) == (False, True, "force")
@@ -385,12 +385,12 @@ def test_the_page_stops_and_releases_a_held_apply(owned, office):
         assert wanted in did, did
 
 
-def test_the_page_is_shown_to_nobody_else(owned, office):
+def test_the_page_is_shown_to_nobody_else(owned, api_site):
     place, page = owned
     job = place.lost()
     name = f"u-{uuid.uuid4().hex[:12]}"
-    other = Page(place, name, office.bootstrap(name, name)["password"])
-    office.change("update users set is_site_admin = false where username = %s", name)
+    other = Page(place, name, api_site.bootstrap(name, name)["password"])
+    api_site.change("update users set is_site_admin = false where username = %s", name)
     assert other.see().status == 404 and job["run"] not in other.browser.text
     csrf = other.browser.ask("/app/settings/tokens").form("/app/settings/tokens")["fields"]["csrf"]
     for action in ("cancel", "force-cancel", "release", "nonsense", ""):
@@ -404,21 +404,21 @@ def test_the_page_is_shown_to_nobody_else(owned, office):
     assert "Sign in" in nobody.text and job["run"] not in nobody.text
 
 
-def test_who_releases_it_is_told_what_that_risks(place, office):
+def test_who_releases_it_is_told_what_that_risks(place, api_site):
     job = place.lost()
     assert "two of them can change the same resources" in place.shown["attributes"]["locked-reason"]
-    done = Scheduler.run_command("holds", "release", place.id, "gone", database_url=office.database, keys=KEYS)
+    done = Scheduler.run_command("holds", "release", place.id, "gone", database_url=api_site.database, keys=KEYS)
     assert done.stderr.startswith("warning: the terraform of the lost apply may still run.")
     assert place.released(job).endswith("the last state of the apply, while its terraform could still run: gone")
 
 
-def test_at_the_command_line(place, office):
-    options = {"database_url": office.database, "keys": KEYS}
+def test_at_the_command_line(place, api_site):
+    options = {"database_url": api_site.database, "keys": KEYS}
     job = place.lost()
     second = place.run()
     lines = Scheduler.run_command("holds", **options).stdout.splitlines()
     (hold,) = [hold for hold in map(json.loads, lines) if hold["workspace"] == place.id]
-    assert (hold["name"], hold["run"], hold["worker"], hold["organization"]) == ("network", job["run"], "hands", place.api.organization)
+    assert (hold["name"], hold["run"], hold["worker"], hold["organization"]) == ("network", job["run"], "fake-worker", place.api.organization)
     Scheduler.run_command("holds", "release", place.id, "by hand", **options)
     assert place.api.status(second) == "plan_queued"
     assert place.released(job).endswith(": by hand")
@@ -438,7 +438,7 @@ def test_a_state_that_comes_after_somebody_elses_is_kept_beside(place):
     assert "another apply" in kept["why"]
     assert place.resources() == ["terraform_data.one"]
     assert place.send(second, state(2, "one", "three")) is None
-    place.hands.end(second, "passed")
+    place.fake_worker.end(second, "passed")
     api.wait_status(second["run"], "applied")
     again = place.send(job, state(10, "one", "two", "four"))
     assert again["kept-beside"] == kept["kept-beside"] and "somebody else" in again["why"]
@@ -490,8 +490,8 @@ def test_a_state_that_comes_under_somebodys_lock_is_kept_beside(place):
 
 def test_what_is_no_state_is_refused(place):
     job = place.lost()
-    assert place.hands.status("PUT", f"jobs/{job['job']}/state", job["token"], {"serial": 1}) == 422
-    assert place.hands.status("PUT", f"jobs/{job['job']}/state", "job.wrong", state(1)) == 404
+    assert place.fake_worker.on(job, "PUT", "state", {"serial": 1}, check=False).status == 422
+    assert place.fake_worker.on({**job, "token": "job.wrong"}, "PUT", "state", state(1), check=False).status == 404
     assert place.held()
 
 
@@ -511,22 +511,22 @@ def test_a_worker_whose_result_came_too_late_is_told_that_it_is_awaited(place):
     job = place.lost(state(1, "one"))
     result = {"v": 1, "job": job["job"], "attempt": job["attempt"], "run": job["run"], "outcome": "passed", "error": "", "has-changes": False,
               "additions": 0, "changes": 0, "destructions": 0, "imports": 0, "terraform-version": "1.11.4"}
-    assert place.hands.status("POST", f"jobs/{job['job']}/result", job["token"], result) == 409
-    (said,) = place.hands.beat(job)
+    assert place.fake_worker.on(job, "POST", "result", result, check=False).status == 409
+    (said,) = place.fake_worker.heartbeat(job)
     assert said["held"] is False and said["awaited"] is True
     assert place.held() and place.api.status(job["run"]) == "errored"
     place.settle(job)
     assert not place.held()
-    (said,) = place.hands.beat(job)
+    (said,) = place.fake_worker.heartbeat(job)
     assert said["held"] is False and said["awaited"] is False
-    assert place.hands.status("POST", f"jobs/{job['job']}/result", job["token"], result) == 200
+    assert place.fake_worker.on(job, "POST", "result", result, check=False).status == 204
 
 
 @pytest.mark.parametrize("outcome, status", [("canceled", "errored"), ("passed", "applied")])
 def test_a_worker_that_says_itself_that_a_state_is_owed(place, outcome, status):
     run = place.run()
     job = place.applying(run)
-    place.hands.end(job, outcome, **{"state-owed": True})
+    place.fake_worker.end(job, outcome, **{"state-owed": True})
     place.api.wait_status(run, status)
     assert place.held()
     assert place.send(job, state(1, "one")) is None
@@ -536,15 +536,15 @@ def test_a_worker_that_says_itself_that_a_state_is_owed(place, outcome, status):
 
 def test_an_apply_that_never_started_holds_nothing(place):
     run = place.run()
-    place.hands.plan(run)
+    place.fake_worker.plan(run)
     while place.api.status(run) != "errored":
-        job = place.hands.take(run, "apply")
-        place.office.change("update jobs set lease_until = now() where id = %s", job["job"])
+        job = place.fake_worker.take(run, "apply")
+        place.api_site.change("update jobs set lease_until = now() where id = %s", job["job"])
         until(lambda: place.api.status(run) in ("apply_queued", "errored"), "its lease is over")
     assert place.shown["attributes"]["locked"] is False
     assert place.refused(job, "PUT", "state", state(1))
 
 
 def test_a_plans_token_settles_nothing(place):
-    job = place.hands.take(place.run(), "plan")
-    assert place.hands.status("POST", f"jobs/{job['job']}/last-state", job["token"]) == 422
+    job = place.fake_worker.take(place.run(), "plan")
+    assert place.fake_worker.on(job, "POST", "last-state", check=False).status == 422

@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 import psycopg
 import pytest
 
-from support.office import Hands
 from support.wait import until
 
 WORKSPACES = 8
@@ -22,30 +21,30 @@ def state(serial, lineage="line"):
 
 
 @pytest.fixture(scope="module")
-def hands(office):
-    return Hands(office)
+def fake_worker(api_site):
+    return api_site.fake_worker()
 
 
 @pytest.fixture
-def jobs(office, org, hands):
+def jobs(api_site, org, fake_worker):
     """Applies of that many workspaces, each of which has sent its first state: {workspace: job}."""
     found = {}
     for number in range(WORKSPACES):
         workspace = org.workspace(f"w-{number}", auto_apply=True)
         run = org.run(workspace, org.upload(workspace, {"main.tf": ""}))
-        hands.plan(run)
-        job = found[workspace] = hands.take(run, "apply")
-        hands.call("POST", f"jobs/{job['job']}/started", job["token"])
-        hands.call("PUT", f"jobs/{job['job']}/state", job["token"], state(1))
+        fake_worker.plan(run)
+        job = found[workspace] = fake_worker.take(run, "apply")
+        fake_worker.on(job, "POST", "started")
+        fake_worker.on(job, "PUT", "state", state(1))
     return found
 
 
-def current(office, workspace):
-    return office.ask("select s.serial, s.lineage, s.status, w.resource_count, (select count(*) from state_version_outputs o where o.state_version_id = s.id) "
+def current(api_site, workspace):
+    return api_site.ask("select s.serial, s.lineage, s.status, w.resource_count, (select count(*) from state_version_outputs o where o.state_version_id = s.id) "
                       "from workspaces w join state_versions s on s.id = w.current_state_id where w.id = %s", workspace)
 
 
-def test_many_at_once_and_bad_ones_among_them(office, org, hands, jobs):
+def test_many_at_once_and_bad_ones_among_them(api_site, org, fake_worker, jobs):
     numbers = itertools.count(2)
 
     def asked(job, serial):
@@ -53,16 +52,15 @@ def test_many_at_once_and_bad_ones_among_them(office, org, hands, jobs):
         yield job, job["token"], state(0), "beside"
         yield job, job["token"], state(serial + 99, lineage="another"), "beside"
         yield job, "job.wrong", state(serial + 99), 404
-        yield job, job["token"], "no state", 422
+        yield job, job["token"], b'"no state"', 422
 
     def send(case):
         job, token, sent, wanted = case
-        path = f"jobs/{job['job']}/state"
+        answer = fake_worker.call("PUT", f"jobs/{job['job']}/state", sent, token, check=False)
         if isinstance(wanted, int):
-            assert hands.status("PUT", path, token, sent) == wanted
-            return
-        answer = hands.call("PUT", path, token, sent)
-        assert ("beside" if answer and "kept-beside" in answer else "kept") == wanted, answer
+            assert answer.status == wanted
+        else:
+            assert answer.status < 300 and ("beside" if answer.body and "kept-beside" in answer.json else "kept") == wanted, answer.text
 
     def together():
         """Sends all at once. Returns whether one transaction wrote several."""
@@ -70,86 +68,86 @@ def test_many_at_once_and_bad_ones_among_them(office, org, hands, jobs):
         with ThreadPoolExecutor(32) as pool:
             list(pool.map(send, (case for job in jobs.values() for case in asked(job, serial))))
         for workspace in jobs:
-            assert current(office, workspace) == [(serial, "line", "finalized", 1, 1)]
-        return office.ask("select count(*) > count(distinct s.xmin::text) from state_versions s where s.status = 'finalized' and s.job_id = any(%s)",
+            assert current(api_site, workspace) == [(serial, "line", "finalized", 1, 1)]
+        return api_site.ask("select count(*) > count(distinct s.xmin::text) from state_versions s where s.status = 'finalized' and s.job_id = any(%s)",
                           [job["job"] for job in jobs.values()])[0][0]
 
     until(together, "two states are written by one transaction")
     last = next(numbers) - 1
     for workspace, job in jobs.items():
-        assert office.ask("select status, count(*) from state_versions where job_id = %s group by 1 order by 1", job["job"]) == [("finalized", 1), ("kept_beside", 1)]
-        assert office.ask("select count(*) from run_events where run_id = %s and action = 'state-kept-beside'", job["run"]) == [(1,)]
+        assert api_site.ask("select status, count(*) from state_versions where job_id = %s group by 1 order by 1", job["job"]) == [("finalized", 1), ("kept_beside", 1)]
+        assert api_site.ask("select count(*) from run_events where run_id = %s and action = 'state-kept-beside'", job["run"]) == [(1,)]
         assert [o["attributes"]["value"] for o in org.get(f"workspaces/{workspace}/current-state-version-outputs").data] == [last]
 
 
-def test_states_of_one_workspace_come_out_as_one_after_the_other(office, hands, jobs):
+def test_states_of_one_workspace_come_out_as_one_after_the_other(api_site, fake_worker, jobs):
     """In any order, the newest is current, and all others are the same row or additional ones."""
     workspace, job = next(iter(jobs.items()))
     with ThreadPoolExecutor(20) as pool:
-        list(pool.map(lambda serial: hands.call("PUT", f"jobs/{job['job']}/state", job["token"], state(serial)), range(2, 42)))
-    assert current(office, workspace) == [(41, "line", "finalized", 1, 1)]
+        list(pool.map(lambda serial: fake_worker.on(job, "PUT", "state", state(serial)), range(2, 42)))
+    assert current(api_site, workspace) == [(41, "line", "finalized", 1, 1)]
 
 
-def test_a_workspace_that_somebody_holds_locked_keeps_the_others_waiting_for_nothing(office, hands, jobs):
+def test_a_workspace_that_somebody_holds_locked_keeps_the_others_waiting_for_nothing(api_site, fake_worker, jobs):
     (locked, stuck), *others = jobs.items()
-    with psycopg.connect(office.database) as holder, ThreadPoolExecutor(1) as pool:
+    with psycopg.connect(api_site.database) as holder, ThreadPoolExecutor(1) as pool:
         holder.execute("select 1 from workspaces where id = %s for update", [locked])
-        waiting = pool.submit(hands.call, "PUT", f"jobs/{stuck['job']}/state", stuck["token"], state(2))
-        until(lambda: office.ask("select 1 from pg_locks where not granted and pid <> pg_backend_pid()"), "the state waits for its workspace")
+        waiting = pool.submit(fake_worker.on, stuck, "PUT", "state", state(2))
+        until(lambda: api_site.ask("select 1 from pg_locks where not granted and pid <> pg_backend_pid()"), "the state waits for its workspace")
         for workspace, job in others:
-            hands.call("PUT", f"jobs/{job['job']}/state", job["token"], state(2))
-            assert current(office, workspace)[0][0] == 2
+            fake_worker.on(job, "PUT", "state", state(2))
+            assert current(api_site, workspace)[0][0] == 2
         assert not waiting.done()
         holder.rollback()
-        assert waiting.result() is None
-    assert current(office, locked)[0][0] == 2
+        assert not waiting.result().body
+    assert current(api_site, locked)[0][0] == 2
 
 
-def test_many_results_at_once_and_bad_ones_among_them(office, org, hands):
+def test_many_results_at_once_and_bad_ones_among_them(api_site, org, fake_worker):
     workspace = org.workspace("results")
     version = org.upload(workspace, {"main.tf": ""})
 
     def planning():
         run = org.run(workspace, version, **{"plan-only": True})
-        return hands.take(run, "plan")
+        return fake_worker.take(run, "plan")
 
     def send(case):
         job, token, what, wanted = case
         result = {"v": 1, "job": job["job"], "attempt": job["attempt"], "run": job["run"], "outcome": "passed", "error": "", "has-changes": True, "additions": 1,
                   "changes": 0, "destructions": 0, "imports": 0, "terraform-version": "1.11.4", **what}
-        assert hands.status("POST", f"jobs/{job['job']}/result", token, result) == wanted, what
+        assert fake_worker.call("POST", f"jobs/{job['job']}/result", result, token, check=False).status == wanted, what
 
     def together():
         """Sends all at once. Returns whether one transaction accepted several."""
         good, stale, other, errored, stranger = ([planning() for _ in range(4)] for _ in range(5))
-        cases = [(job, job["token"], {}, 200) for job in good for _ in range(2)]
+        cases = [(job, job["token"], {}, 204) for job in good for _ in range(2)]
         cases += [(job, job["token"], {"attempt": 9}, 409) for job in stale]
         cases += [(job, job["token"], {"run": good[0]["run"]}, 422) for job in other]
-        cases += [(job, job["token"], {"outcome": "errored", "error": "no"}, 200) for job in errored]
+        cases += [(job, job["token"], {"outcome": "errored", "error": "no"}, 204) for job in errored]
         cases += [(job, job["token"], {"outcome": "what"}, 400) for job in other]
-        cases += [(job, "job.wrong", {}, 200) for job in stranger]
+        cases += [(job, "job.wrong", {}, 204) for job in stranger]
         with ThreadPoolExecutor(32) as pool:
             list(pool.map(send, cases[::2] + cases[1::2]))
         for jobs, status in (good, "planned_and_finished"), (stale, "planning"), (other, "planning"), (errored, "errored"), (stranger, "planning"):
             assert {org.get(f"runs/{job['run']}").data["attributes"]["status"] for job in jobs} == {status}
-        return office.ask("select count(*) > count(distinct xmin::text) from operations where run_id = any(%s) and status = 'finished'",
+        return api_site.ask("select count(*) > count(distinct xmin::text) from operations where run_id = any(%s) and status = 'finished'",
                           [job["run"] for job in good])[0][0]
 
     until(together, "two results are taken in by one transaction")
 
 
-def test_a_result_of_a_lost_apply_is_told_among_others_that_its_state_is_awaited(office, org, hands, jobs):
+def test_a_result_of_a_lost_apply_is_told_among_others_that_its_state_is_awaited(api_site, org, fake_worker, jobs):
     (held, lost), *others = jobs.items()
-    office.change("update jobs set lease_until = now() where id = %s", lost["job"])
+    api_site.change("update jobs set lease_until = now() where id = %s", lost["job"])
     org.wait_status(lost["run"], "errored")
 
     def end(job):
         result = {"v": 1, "job": job["job"], "attempt": 1, "run": job["run"], "outcome": "passed", "error": "", "has-changes": False,
                   "additions": 0, "changes": 0, "destructions": 0, "imports": 0, "terraform-version": "1.11.4"}
-        return hands.status("POST", f"jobs/{job['job']}/result", job["token"], result)
+        return fake_worker.on(job, "POST", "result", result, check=False).status
 
     with ThreadPoolExecutor(8) as pool:
         told = list(pool.map(end, jobs.values()))
-    assert told == [409] + [200] * len(others)
+    assert told == [409] + [204] * len(others)
     for _, job in others:
         org.wait_status(job["run"], "applied")

@@ -6,7 +6,6 @@ import threading
 import psycopg
 import pytest
 
-from support.office import Hands
 from support.wait import until
 
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
@@ -39,8 +38,8 @@ def test_a_trigger_reads_as_it_was_made(org):
     assert org.call("GET", f"run-triggers/{made['id']}").status == org.call("DELETE", f"run-triggers/{made['id']}").status == 404
 
 
-def test_what_a_trigger_may_connect(org, office):
-    source, target, foreign = org.workspace(), org.workspace(), office.organization().workspace()
+def test_what_a_trigger_may_connect(org, api_site):
+    source, target, foreign = org.workspace(), org.workspace(), api_site.organization().workspace()
     path, pointer = f"workspaces/{target}/run-triggers", "/data/relationships/sourceable"
     trigger(org, target, source)
     for sent in (body(source), body(target), {"data": {"type": "run-triggers"}}, body(None), body(7)):
@@ -85,28 +84,28 @@ def told(org, run, count):
 
 
 @pytest.fixture
-def hands(office):
-    return Hands(office)
+def fake_worker(api_site):
+    return api_site.fake_worker()
 
 
-def apply(org, hands, workspace, outcome="passed", times=1):
+def apply(org, fake_worker, workspace, outcome="passed", times=1):
     """A run of the workspace, applied by the test's worker, which repeats its result `times` times."""
     run = org.run_files(workspace, ONE)
-    hands.plan(run)
+    fake_worker.plan(run)
     org.act(run, "apply")
-    job = hands.take(run, "apply")
+    job = fake_worker.take(run, "apply")
     for _ in range(times):
-        hands.end(job, outcome)
+        fake_worker.end(job, outcome)
     return run
 
 
-def test_an_apply_queues_a_run_in_every_target(org, hands):
+def test_an_apply_queues_a_run_in_every_target(org, fake_worker):
     source, plain, auto, idle = org.workspace("source"), org.workspace(auto_apply=True), org.workspace(auto_apply_run_trigger=True), org.workspace()
     for target in (plain, auto):
         trigger(org, target, source)
         org.upload(target, ONE)
         org.upload(target, ONE, speculative=True)
-    run = apply(org, hands, source, times=3)
+    run = apply(org, fake_worker, source, times=3)
     assert org.status(run) == "applied"
     triggered(org, plain, auto)
     for target, applies in ((plain, False), (auto, True)):
@@ -121,35 +120,35 @@ def test_an_apply_queues_a_run_in_every_target(org, hands):
     trigger(org, idle, auto)
     org.upload(idle, ONE)
     chained = runs(org, auto)[0]["id"]
-    hands.plan(chained)
-    hands.end(hands.take(chained, "apply"), "passed")
+    fake_worker.plan(chained)
+    fake_worker.end(fake_worker.take(chained, "apply"), "passed")
     triggered(org, idle)
 
 
-def test_what_is_not_applied_triggers_nothing(org, hands):
+def test_what_is_not_applied_triggers_nothing(org, fake_worker):
     source, target = org.workspace(), org.workspace()
     trigger(org, target, source)
     org.upload(target, ONE)
-    apply(org, hands, source, outcome="errored")
+    apply(org, fake_worker, source, outcome="errored")
     unchanged = org.run_files(source, ONE)
-    hands.end(hands.take(unchanged, "plan"), "passed")
+    fake_worker.end(fake_worker.take(unchanged, "plan"), "passed")
     speculative = org.run(source, plan_only=True)
-    hands.plan(speculative)
+    fake_worker.plan(speculative)
     assert org.status(unchanged) == org.status(speculative) == "planned_and_finished"
     triggered(org, target, count=0)
-    applied = apply(org, hands, source)
+    applied = apply(org, fake_worker, source)
     triggered(org, target)
     assert applied in runs(org, target)[0]["attributes"]["message"]
 
 
-def test_a_target_that_can_not_run_now_or_at_all(org, hands):
+def test_a_target_that_can_not_run_now_or_at_all(org, fake_worker):
     source, locked, local, empty, fine = org.workspace(), org.workspace(), org.workspace(execution_mode="local"), org.workspace("empty"), org.workspace()
     for target in (locked, local, empty, fine):
         trigger(org, target, source)
     for target in (locked, fine):
         org.upload(target, ONE)
     org.post(f"workspaces/{locked}/actions/lock", {})
-    run = apply(org, hands, source)
+    run = apply(org, fake_worker, source)
     assert org.status(run) == "applied"
     said = told(org, run, 4)
     assert [r["attributes"]["status"] for r in runs(org, locked)] == ["pending"]
@@ -160,7 +159,7 @@ def test_a_target_that_can_not_run_now_or_at_all(org, hands):
     assert [r["attributes"]["status"] for r in runs(org, locked)] == ["plan_queued"]
 
 
-def test_two_that_trigger_one_another_both_go_on(org, hands):
+def test_two_that_trigger_one_another_both_go_on(org, fake_worker):
     """Each apply takes the lock of the other's workspace: neither is lost, in any order."""
     first, second = org.workspace(), org.workspace()
     trigger(org, first, second)
@@ -168,12 +167,12 @@ def test_two_that_trigger_one_another_both_go_on(org, hands):
     applying = {}
     for workspace in (first, second):
         applying[workspace] = org.run_files(workspace, ONE)
-        hands.plan(applying[workspace])
+        fake_worker.plan(applying[workspace])
     jobs = []
     for run in applying.values():
         org.act(run, "apply")
-        jobs.append(hands.take(run, "apply"))
-    threads = [threading.Thread(target=hands.end, args=(job, "passed")) for job in jobs]
+        jobs.append(fake_worker.take(run, "apply"))
+    threads = [threading.Thread(target=fake_worker.end, args=(job, "passed")) for job in jobs]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -187,42 +186,42 @@ def test_two_that_trigger_one_another_both_go_on(org, hands):
 # ---- targets that fail ----
 
 
-def test_a_target_that_fails_neither_stops_the_apply_nor_other_targets(org, office, hands):
+def test_a_target_that_fails_neither_stops_the_apply_nor_other_targets(org, api_site, fake_worker):
     source, broken, fine = org.workspace(), org.workspace("broken"), org.workspace("fine")
     for target in (broken, fine):
         trigger(org, target, source)
         org.upload(target, ONE)
     variable = org.variable(broken, "secret", "s3cr3t", sensitive=True)
-    ((sealed,),) = office.ask("select value_sealed from variables where id = %s", variable)
-    office.change("update variables set value_sealed = substr(value_sealed, 1, 20) || '\\x00'::bytea || substr(value_sealed, 22) where id = %s", variable)
-    run = apply(org, hands, source)
+    ((sealed,),) = api_site.ask("select value_sealed from variables where id = %s", variable)
+    api_site.change("update variables set value_sealed = substr(value_sealed, 1, 20) || '\\x00'::bytea || substr(value_sealed, 22) where id = %s", variable)
+    run = apply(org, fake_worker, source)
     assert org.status(run) == "applied"
     triggered(org, fine)
     said = told(org, run, 2)
     assert any(text.startswith("broken: the run can't be created yet, and is tried again: the variable secret can't be read") for text in said)
     assert runs(org, broken) == [] and "s3cr3t" not in str(said)
-    until(lambda: office.ask("select tries from pending_run_triggers where workspace_id = %s", broken)[0][0] > 1, "it is tried again")
+    until(lambda: api_site.ask("select tries from pending_run_triggers where workspace_id = %s", broken)[0][0] > 1, "it is tried again")
     assert len(told(org, run, 2)) == 2
-    office.change("update variables set value_sealed = %s where id = %s", sealed, variable)
+    api_site.change("update variables set value_sealed = %s where id = %s", sealed, variable)
     triggered(org, broken)
     assert runs(org, broken)[0]["id"] in told(org, run, 3)[2]
-    assert office.ask("select count(*) from pending_run_triggers where run_id = %s", run) == [(0,)]
+    assert api_site.ask("select count(*) from pending_run_triggers where run_id = %s", run) == [(0,)]
 
 
-def test_an_apply_does_not_wait_for_a_target_that_is_being_deleted(org, office, hands):
+def test_an_apply_does_not_wait_for_a_target_that_is_being_deleted(org, api_site, fake_worker):
     source, deleted, kept = org.workspace(), org.workspace("deleted"), org.workspace("kept")
     for target in (deleted, kept):
         trigger(org, target, source)
         org.upload(target, ONE)
     run = org.run_files(source, ONE)
-    hands.plan(run)
+    fake_worker.plan(run)
     org.act(run, "apply")
-    job = hands.take(run, "apply")
-    with psycopg.connect(office.database) as deletion:
+    job = fake_worker.take(run, "apply")
+    with psycopg.connect(api_site.database) as deletion:
         deletion.execute("select 1 from workspaces where id = any(%s) for update", ([deleted, kept],))
-        hands.end(job, "passed")
+        fake_worker.end(job, "passed")
         assert org.status(run) == "applied"
-        tried = lambda: office.ask("select count(*) from pending_run_triggers where run_id = %s and tries > 0", run) == [(2,)]
+        tried = lambda: api_site.ask("select count(*) from pending_run_triggers where run_id = %s and tries > 0", run) == [(2,)]
         until(tried, "both targets were tried")
         assert org.events(run, "run-trigger") == []
         deletion.execute("delete from workspaces where id = %s", (deleted,))
@@ -231,22 +230,22 @@ def test_an_apply_does_not_wait_for_a_target_that_is_being_deleted(org, office, 
     assert sorted(said) == sorted([f"{deleted}: the workspace was deleted", f"kept: {runs(org, kept)[0]['id']}"])
 
 
-def test_what_is_due_outlives_its_scheduler_and_happens_once(org, office, hands):
+def test_what_is_due_outlives_its_scheduler_and_happens_once(org, api_site, fake_worker):
     """Another scheduler creates the run. Two that check at the same time create one."""
     source, target = org.workspace(), org.workspace()
     trigger(org, target, source)
     org.upload(target, ONE)
-    with psycopg.connect(office.database) as busy:
+    with psycopg.connect(api_site.database) as busy:
         busy.execute("select 1 from workspaces where id = %s for update", (target,))
-        run = apply(org, hands, source)
-        office.scheduler.kill()
-        others = [office.new_scheduler(f"scheduler-{number}") for number in (2, 3)]
+        run = apply(org, fake_worker, source)
+        api_site.scheduler.kill()
+        others = [api_site.new_scheduler(f"scheduler-{number}") for number in (2, 3)]
         for other in others:
             other.start()
-    office.scheduler.start()
+    api_site.scheduler.start()
     try:
         triggered(org, target)
-        until(lambda: office.ask("select count(*) from pending_run_triggers where run_id = %s", run) == [(0,)], "nothing is due any more")
+        until(lambda: api_site.ask("select count(*) from pending_run_triggers where run_id = %s", run) == [(0,)], "nothing is due any more")
         triggered(org, target)
     finally:
         for other in others:

@@ -10,7 +10,6 @@ import pytest
 
 from support.api import Api, ApiError
 from support.browser import Browser, Forms
-from support.office import Hands
 from support.people import People
 from support.wait import until
 
@@ -18,8 +17,8 @@ LISTED = "runs/{}/unrecorded-resources"
 
 
 @pytest.fixture(scope="module")
-def hands(office):
-    return Hands(office)
+def fake_worker(api_site):
+    return api_site.fake_worker()
 
 
 def state(serial, *ids):
@@ -44,33 +43,29 @@ def missing(name, action="create", **changed):
 class Place:
     """A workspace whose run's apply has started, and a run that waits behind it."""
 
-    def __init__(self, office, api, hands, *log):
-        self.office, self.api, self.hands = office, api, hands
+    def __init__(self, api_site, api, fake_worker, *log):
+        self.api_site, self.api, self.fake_worker = api_site, api, fake_worker
         self.id = api.workspace("network", auto_apply=True)
         version = api.upload(self.id, {"main.tf": ""})
         self.run, self.after = (api.run(self.id, version) for _ in range(2))
-        hands.plan(self.run)
-        self.job = hands.take(self.run, "apply")
+        fake_worker.plan(self.run)
+        self.job = fake_worker.take(self.run, "apply")
         self.on("POST", "started")
         if log:
-            self.on_bytes("PUT", "log?offset=0", "".join(log).encode())
+            self.on("PUT", "log?offset=0", "".join(log).encode())
 
     def on(self, method, what, body=None):
-        return self.hands.call(method, f"jobs/{self.job['job']}/{what}", self.job["token"], body)
-
-    def on_bytes(self, method, what, body):
-        parts = self.hands.url, f"jobs/{self.job['job']}/{what}"
-        return self.api.call(method, "/".join(parts), body, {"Authorization": f"Bearer {self.job['token']}", "Content-Type": "text/plain"})
+        return self.fake_worker.on(self.job, method, what, body)
 
     def put(self, *items):
         self.on("PUT", "unrecorded-resources", {"resources": list(items)})
 
     def lose(self):
-        self.office.change("update jobs set lease_until = now() where id = %s", self.job["job"])
+        self.api_site.change("update jobs set lease_until = now() where id = %s", self.job["job"])
         self.api.wait_status(self.run, "errored")
 
     def compared(self):
-        until(lambda: self.office.ask("select compared_at is not null from workspace_holds where job_id = %s", self.job["job"]) == [(True,)], "the reports are compared")
+        until(lambda: self.api_site.ask("select compared_at is not null from workspace_holds where job_id = %s", self.job["job"]) == [(True,)], "the reports are compared")
 
     @property
     def shown(self):
@@ -104,10 +99,10 @@ def refused(call, *arguments):
     return caught.value.status
 
 
-def test_a_lost_workers_log_is_compared_with_the_state(office, org, hands):
+def test_a_lost_workers_log_is_compared_with_the_state(api_site, org, fake_worker):
     """Its machine never comes back: resources reported in the scheduler's log and missing in the state are listed.
     Only a user ends the hold."""
-    place = Place(office, org, hands, report("a"), report("b"), "aws_vpc.c: Creation complete after 1s [id=c]\n", report("d", "update"))
+    place = Place(api_site, org, fake_worker, report("a"), report("b"), "aws_vpc.c: Creation complete after 1s [id=c]\n", report("d", "update"))
     place.on("PUT", "state", state(1, "a"))
     assert place.data == []
     place.lose()
@@ -122,7 +117,7 @@ def test_a_lost_workers_log_is_compared_with_the_state(office, org, hands):
     assert place.blocks() == "".join(f'import {{\n  to = aws_vpc.{name}\n  id = "{name}"\n}}\n\n' for name in "bcd")
 
     # The end of the time for the last state ends only the wait.
-    office.change("update workspace_holds set until = now() where job_id = %s", place.job["job"])
+    api_site.change("update workspace_holds set until = now() where job_id = %s", place.job["job"])
     until(lambda: "unrecorded-resources" in place.shown["locked-reason"], "only the resources hold it")
     assert org.status(place.after) == "pending" and place.held()
 
@@ -137,8 +132,8 @@ def test_a_lost_workers_log_is_compared_with_the_state(office, org, hands):
     assert place.data[0]["relationships"]["dismissed-by"]["data"]["id"] == org.get("account/details").data["id"]
 
 
-def test_a_worker_that_comes_back_takes_the_place_of_the_log(office, org, hands):
-    place = Place(office, org, hands, report("a"), report("b"))
+def test_a_worker_that_comes_back_takes_the_place_of_the_log(api_site, org, fake_worker):
+    place = Place(api_site, org, fake_worker, report("a"), report("b"))
     place.lose()
     place.compared()
     assert len(place.listed()) == 2
@@ -155,11 +150,11 @@ def test_a_worker_that_comes_back_takes_the_place_of_the_log(office, org, hands)
     assert place.listed() == []
     place.on("POST", "last-state")
     assert place.goes_on()
-    assert hands.status("POST", f"jobs/{place.job['job']}/last-state", place.job["token"]) == 404
+    assert fake_worker.on(place.job, "POST", "last-state", check=False).status == 404
 
 
-def test_a_worker_that_comes_back_with_everything_ends_the_hold(office, org, hands):
-    place = Place(office, org, hands, report("a"))
+def test_a_worker_that_comes_back_with_everything_ends_the_hold(api_site, org, fake_worker):
+    place = Place(api_site, org, fake_worker, report("a"))
     place.lose()
     place.compared()
     assert place.listed()
@@ -169,8 +164,8 @@ def test_a_worker_that_comes_back_with_everything_ends_the_hold(office, org, han
     assert place.goes_on() and place.data == []
 
 
-def test_a_worker_that_is_back_before_the_leases_end_holds_the_workspace(office, org, hands):
-    place = Place(office, org, hands)
+def test_a_worker_that_is_back_before_the_leases_end_holds_the_workspace(api_site, org, fake_worker):
+    place = Place(api_site, org, fake_worker)
     place.put(missing("a"))
     place.on("POST", "last-state")
     org.wait_status(place.run, "errored")
@@ -180,9 +175,9 @@ def test_a_worker_that_is_back_before_the_leases_end_holds_the_workspace(office,
     assert place.goes_on()
 
 
-def test_a_result_with_unrecorded_resources_holds_the_workspace(office, org, hands):
-    place = Place(office, org, hands, report("a"))
-    hands.end(place.job, "failed", error="it was killed", **{"state-owed": True})
+def test_a_result_with_unrecorded_resources_holds_the_workspace(api_site, org, fake_worker):
+    place = Place(api_site, org, fake_worker, report("a"))
+    fake_worker.end(place.job, "failed", error="it was killed", **{"state-owed": True})
     org.wait_status(place.run, "errored")
     place.put(missing("a"))
     place.on("POST", "last-state")
@@ -192,9 +187,9 @@ def test_a_result_with_unrecorded_resources_holds_the_workspace(office, org, han
     org.post(f"runs/{place.run}/actions/dismiss-unrecorded-resources")
 
 
-def test_a_hostile_list_is_bounded_and_evaluates_nothing(office, org, hands):
+def test_a_hostile_list_is_bounded_and_evaluates_nothing(api_site, org, fake_worker):
     """A worker sends its job's output, which may contain lines of the job's own."""
-    place = Place(office, org, hands)
+    place = Place(api_site, org, fake_worker)
     place.lose()
     wrong = [missing("a", address="aws_vpc.a\n}\n"), missing("a", address="x" * 2000), missing("a", action="explode"), missing("a", action=7), {}, 7, None]
     place.put(*wrong, *(missing("a", address=f"aws_vpc.a[{i}]") for i in range(2000)))
@@ -203,17 +198,17 @@ def test_a_hostile_list_is_bounded_and_evaluates_nothing(office, org, hands):
     assert place.blocks() == ('import {\n  to = aws_vpc.a\n  id = "$${file(\\"/etc/passwd\\")}\\"\\n%%{x}"\n}\n\n'
                               '# aws_vpc.c: its id is not known.\n\n# aws_vpc.d: its id is not known.\n\n')
     for body in ({}, {"resources": 7}, [], None):
-        assert hands.status("PUT", f"jobs/{place.job['job']}/unrecorded-resources", place.job["token"], body) in (400, 422)
-    sealed = office.ask("select resource_id_sealed from unrecorded_resources where address = 'aws_vpc.a'")[0][0]
+        assert fake_worker.on(place.job, "PUT", "unrecorded-resources", body, check=False).status in (400, 422)
+    sealed = api_site.ask("select resource_id_sealed from unrecorded_resources where address = 'aws_vpc.a'")[0][0]
     assert b"passwd" not in bytes(sealed)
 
 
-def test_who_may_see_and_dismiss_them(office, org, hands):
-    place = Place(office, org, hands, report("a"))
+def test_who_may_see_and_dismiss_them(api_site, org, fake_worker):
+    place = Place(api_site, org, fake_worker, report("a"))
     place.lose()
     place.compared()
     (resource,) = place.data
-    people = People(org, office.database)
+    people = People(org, api_site.database)
     paths = [("GET", LISTED.format(place.run)), ("GET", f"{LISTED.format(place.run)}/import-blocks"), ("GET", f"unrecorded-resources/{resource['id']}"),
              ("POST", f"unrecorded-resources/{resource['id']}/actions/dismiss"), ("POST", f"runs/{place.run}/actions/dismiss-unrecorded-resources")]
     member = people.member("m")
@@ -225,19 +220,19 @@ def test_who_may_see_and_dismiss_them(office, org, hands):
     assert place.held()
 
 
-def owner(office):
+def owner(api_site):
     """The owner of a new organization, who is not a site admin: a client, and a signed-in browser."""
     name = f"u-{uuid.uuid4()}"
-    made = office.bootstrap(name, name)
-    office.change("update users set is_site_admin = false where username = %s", name)
-    browser = Browser(office.scheduler.url, address=f"10.6.{next(People.ids) % 256}.9").sign_in(name, made["password"])
+    made = api_site.bootstrap(name, name)
+    api_site.change("update users set is_site_admin = false where username = %s", name)
+    browser = Browser(api_site.scheduler.url, address=f"10.6.{next(People.ids) % 256}.9").sign_in(name, made["password"])
     assert browser.status == 200, browser.text
-    return Api(office.scheduler.url, made["token"], name), browser
+    return Api(api_site.scheduler.url, made["token"], name), browser
 
 
-def test_the_page_lists_and_dismisses_them(office, hands):
-    api, browser = owner(office)
-    place = Place(office, api, hands, report("a", id="<b>&"), report("b"))
+def test_the_page_lists_and_dismisses_them(api_site, fake_worker):
+    api, browser = owner(api_site)
+    place = Place(api_site, api, fake_worker, report("a", id="<b>&"), report("b"))
     place.lose()
     place.compared()
     place.on("POST", "last-state")
@@ -252,6 +247,6 @@ def test_the_page_lists_and_dismisses_them(office, hands):
     assert browser.ask(path, everything).status == 200 and place.goes_on() and place.listed() == []
     assert browser.ask(path, everything).status == 409
     assert {("unrecorded_resource", "dismiss"), ("run", "dismiss_unrecorded_resources")} <= set(audited(api))
-    stranger = owner(office)[1]
+    stranger = owner(api_site)[1]
     assert stranger.ask(path).status == 404 and stranger.ask(path, everything).status in (403, 404)
     assert stranger.ask("/app/runs/run-none/unrecorded-resources").status == 404

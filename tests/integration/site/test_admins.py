@@ -7,13 +7,12 @@ import pytest
 
 from support.api import ApiError
 from support.browser import Browser
-from support.office import Hands
 
 
 @pytest.fixture
-def person(office):
+def person(api_site):
     """The owner of an organization of their own: a client, with the user's id."""
-    client = office.stranger()
+    client = api_site.stranger()
     client.user = client.get("account/details").data["id"]
     return client
 
@@ -54,8 +53,8 @@ def test_users_are_filtered_and_their_organizations_included(org, person):
         assert refused.value.status == status
 
 
-def test_a_suspended_user_can_do_nothing_until_they_are_let_in_again(office, org):
-    made = office.bootstrap(name := f"u-{uuid.uuid4().hex[:12]}", name)
+def test_a_suspended_user_can_do_nothing_until_they_are_let_in_again(api_site, org):
+    made = api_site.bootstrap(name := f"u-{uuid.uuid4().hex[:12]}", name)
     person = type(org)(org.url, made["token"], name)
     user = person.get("account/details").data["id"]
     browser = Browser(org.url, address="10.1.2.3").sign_in(name, made["password"])
@@ -88,7 +87,7 @@ def test_nobody_has_a_second_factor_to_be_taken_away(org, person):
     assert org.call("POST", f"admin/users/{person.user}/actions/disable_two_factor").status == 422
 
 
-def test_a_user_is_deleted_but_not_the_last_owner(office, org, person):
+def test_a_user_is_deleted_but_not_the_last_owner(api_site, org, person):
     refused = org.call("DELETE", f"admin/users/{person.user}")
     assert refused.status == 422 and "last owner" in refused.text
     assert person.get("account/details").data["id"] == person.user
@@ -109,8 +108,8 @@ def test_an_invited_person_is_deleted_with_the_invitation(org):
     assert org.call("GET", f"organization-memberships/{membership['id']}").status == 404
 
 
-def test_the_users_of_teams_tokens_are_nobody_here(office, org):
-    (service,) = office.ask("select u.id from users u join teams t on t.user_id = u.id join organizations o on o.id = t.organization_id where o.name = %s limit 1", org.organization)
+def test_the_users_of_teams_tokens_are_nobody_here(api_site, org):
+    (service,) = api_site.ask("select u.id from users u join teams t on t.user_id = u.id join organizations o on o.id = t.organization_id where o.name = %s limit 1", org.organization)
     assert service[0] not in listed(org, **{"page[size]": 100})
     for method, path in [("GET", ""), ("DELETE", ""), ("POST", "/actions/suspend"), ("POST", "/actions/grant_admin")]:
         assert org.call(method, f"admin/users/{service[0]}{path}").status == 404
@@ -130,10 +129,10 @@ def ids(org, **query):
     return [run["id"] for run in org.get("admin/runs", **query).data]
 
 
-def test_runs_of_all_organizations_are_listed_newest_first(office, org, runs):
+def test_runs_of_all_organizations_are_listed_newest_first(api_site, org, runs):
     first, second = runs
     assert ids(org)[:2] == [second, first]
-    assert first in ids(org, q=org.organization) and first not in ids(office.organization(), q=f"nobody-{uuid.uuid4()}")
+    assert first in ids(org, q=org.organization) and first not in ids(api_site.organization(), q=f"nobody-{uuid.uuid4()}")
     assert ids(org, q=first) == [first]
     assert second in ids(org, **{"filter[status]": "pending,applied"}) and first not in ids(org, **{"filter[status]": "pending"})
     assert ids(org, **{"page[number]": 999}) == []
@@ -144,15 +143,15 @@ def test_runs_of_all_organizations_are_listed_newest_first(office, org, runs):
     assert org.call("GET", "admin/runs?filter[from]=yesterday").status == 400
 
 
-def test_site_admins_cancel_runs_at_once(office, org, runs):
+def test_site_admins_cancel_runs_at_once(api_site, org, runs):
     first, second = runs
-    hands = Hands(office)
+    fake_worker = api_site.fake_worker()
     org.wait_status(first, {"plan_queued"})
-    job = hands.take(first, "plan")
+    job = fake_worker.take(first, "plan")
     assert org.call("POST", f"admin/runs/{second}/actions/force-cancel", {"comment": "not this one"}).status == 202
     assert org.status(second) == "canceled"
     assert org.call("POST", f"admin/runs/{first}/actions/force-cancel", {}).status == 202
-    assert [said["stop"] for said in hands.beat(job)] == ["force"]
+    assert [said["stop"] for said in fake_worker.heartbeat(job)] == ["force"]
     assert org.call("POST", f"admin/runs/{second}/actions/force-cancel", {}).status == 409
     for unknown in ("nonexisting", "run-aaaaaaaaaaaaaaaa"):
         assert org.call("POST", f"admin/runs/{unknown}/actions/force-cancel", {}).status == 404

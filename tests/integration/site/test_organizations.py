@@ -6,15 +6,14 @@ import uuid
 import pytest
 
 from support.api import ApiError
-from support.office import Hands
 
 SHA = "0" * 64
 
 
 @pytest.fixture
-def owner(office):
+def owner(api_site):
     """The owner of an organization of their own, who is not a site admin."""
-    return office.stranger()
+    return api_site.stranger()
 
 
 @pytest.fixture
@@ -50,7 +49,7 @@ def test_nobody_else_sees_or_changes_them(owner):
         assert owner.call(method, path, {} if method == "PATCH" else None).status == 404
 
 
-def test_a_disabled_organization_is_not_there_until_it_is_enabled_again(org, owner, office, settle):
+def test_a_disabled_organization_is_not_there_until_it_is_enabled_again(org, owner, api_site, settle):
     workspace = owner.workspace()
     run = owner.run(workspace, owner.upload(workspace, {"main.tf": ""}))
     team = owner.post(f"organizations/{owner.organization}/authentication-token").data["attributes"]["token"]
@@ -81,20 +80,20 @@ def test_a_limit_on_workspaces_stops_new_ones_alone(owner, settle):
     owner.workspace()
 
 
-def test_timeouts_are_given_to_its_jobs(owner, settle, office):
+def test_timeouts_are_given_to_its_jobs(owner, settle, api_site):
     shown = settle(plan_timeout="1h30m", terraform_build_worker_apply_timeout="45s")
     assert shown["plan-timeout"] == shown["terraform-build-worker-plan-timeout"] == "1h30m" and shown["apply-timeout"] == "45s"
     assert settle(is_disabled=False)["plan-timeout"] == "1h30m"
-    workspace, hands = owner.workspace(auto_apply=True), Hands(office)
+    workspace, fake_worker = owner.workspace(auto_apply=True), api_site.fake_worker()
     run = owner.run_files(workspace, {"main.tf": ""})
-    assert hands.take(run, "plan")["time-limit"] == 5400
+    assert fake_worker.take(run, "plan")["time-limit"] == 5400
     assert settle(plan_timeout="")["plan-timeout"] is None
     other = owner.run_files(owner.workspace(), {"main.tf": ""})
-    assert hands.take(other, "plan")["time-limit"] == 0
+    assert fake_worker.take(other, "plan")["time-limit"] == 0
 
 
-def test_who_may_use_its_modules_is_kept(org, owner, office):
-    path, other = f"admin/organizations/{owner.organization}/relationships/module-consumers", office.stranger()
+def test_who_may_use_its_modules_is_kept(org, owner, api_site):
+    path, other = f"admin/organizations/{owner.organization}/relationships/module-consumers", api_site.stranger()
     link = {"data": [{"type": "organizations", "id": other.organization}]}
     assert org.get(path).data == []
     org.patch(path, link)
@@ -165,11 +164,11 @@ def test_the_rate_limit_is_another_at_once(owner, installation):
     assert told() == before
 
 
-def test_an_organizations_timeout_goes_before_that_of_all(owner, installation, settle, office):
-    hands = Hands(office)
+def test_an_organizations_timeout_goes_before_that_of_all(owner, installation, settle, api_site):
+    fake_worker = api_site.fake_worker()
 
     def limit():
-        return hands.take(owner.run_files(owner.workspace(), {"main.tf": ""}), "plan")["time-limit"]
+        return fake_worker.take(owner.run_files(owner.workspace(), {"main.tf": ""}), "plan")["time-limit"]
 
     installation(plan_timeout="2h")
     assert limit() == 7200

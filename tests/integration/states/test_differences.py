@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from support.wait import until
-from support.worker import HandWorker
+from support.fake_worker import FakeWorker
 
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
 LINEAGE = "0e1f1f0e-8e0a-4d6f-9b0a-1f5d8f0f5f0f"
@@ -24,8 +24,8 @@ def short_leases(scheduler):
 
 
 @pytest.fixture
-def hand(api, scheduler, tokens):
-    return HandWorker(scheduler.all[0].url, tokens["agent-token"], slots=8)
+def fake_worker(api, scheduler, tokens):
+    return FakeWorker(scheduler.all[0].url, tokens["agent-token"], slots=8)
 
 
 def state(serial, resources, lineage=LINEAGE, outputs=None):
@@ -49,22 +49,22 @@ def frame(tmp_path):
 class Apply:
     """An apply that has started, and its uploads."""
 
-    def __init__(self, api, hand, frame, workspace=None):
-        self.api, self.hand, self.frame = api, hand, frame
+    def __init__(self, api, fake_worker, frame, workspace=None):
+        self.api, self.fake_worker, self.frame = api, fake_worker, frame
         self.workspace = workspace or api.workspace(auto_apply=True)
         self.run = api.run_files(self.workspace, ONE)
-        (plan,) = hand.claim()
-        assert hand.result(plan).status == 204
-        (self.job,) = hand.claim()
+        (plan,) = fake_worker.claim()
+        assert fake_worker.result(plan).status == 204
+        (self.job,) = fake_worker.claim()
         assert self.job["run"] == self.run and self.job["state-differences"] is True
-        hand.on(self.job, "POST", "started")
+        fake_worker.on(self.job, "POST", "started")
 
     def whole(self, sent, intermediate=False):
-        return self.hand.on(self.job, "PUT", "state?intermediate=true" if intermediate else "state", sent, check=False).status
+        return self.fake_worker.on(self.job, "PUT", "state?intermediate=true" if intermediate else "state", sent, check=False).status
 
     def difference(self, base, sent, serial=None, size=None, frame=None, digest=None):
         query = f"base={digest or hashlib.sha256(base).hexdigest()}&serial={json.loads(sent)['serial'] if serial is None else serial}&size={len(sent) if size is None else size}"
-        return self.hand.on(self.job, "PUT", f"state-difference?{query}", self.frame(base, sent) if frame is None else frame, check=False).status
+        return self.fake_worker.on(self.job, "PUT", f"state-difference?{query}", self.frame(base, sent) if frame is None else frame, check=False).status
 
     def version(self):
         return self.api.get(f"workspaces/{self.workspace}/current-state-version").data
@@ -75,15 +75,15 @@ class Apply:
     def shows(self, sent):
         """With every request that reads a state."""
         assert self.download().body == sent
-        assert self.hand.on(self.job, "GET", "state").body == sent
+        assert self.fake_worker.on(self.job, "GET", "state").body == sent
         instances = self.api.get(f"workspaces/{self.workspace}/resources").json["meta"]["pagination"]["total-count"]
         assert instances == len(json.loads(sent)["resources"])
         return True
 
 
 @pytest.fixture
-def apply(api, hand, frame):
-    return Apply(api, hand, frame)
+def apply(api, fake_worker, frame):
+    return Apply(api, fake_worker, frame)
 
 
 @pytest.fixture
@@ -151,19 +151,19 @@ def test_a_new_base_takes_the_place_of_the_old_one(apply, rows):
     assert apply.shows(sent)
 
 
-def test_what_does_not_fit_is_refused_and_changes_nothing(apply, api, hand, frame):
+def test_what_does_not_fit_is_refused_and_changes_nothing(apply, api, fake_worker, frame):
     base, good = state(5, 300), state(6, 301)
     assert apply.difference(base, good) == 409, "there is no base yet"
     assert apply.whole(base, intermediate=True) == 204
     for status, more in ((409, {"digest": "0" * 64}), (409, {"digest": "x"}), (409, {"serial": 4}), (422, {"size": len(good) + 1}), (422, {"size": 0}), (422, {"size": -1}),
                          (422, {"size": 1 << 40}), (422, {"serial": "x"}), (422, {"frame": b""}), (422, {"frame": b"no frame"}), (422, {"frame": good})):
         assert apply.difference(base, good, **more) == status, more
-    assert hand.on(apply.job, "PUT", "state-difference", b"x", check=False).status == 422
+    assert fake_worker.on(apply.job, "PUT", "state-difference", b"x", check=False).status == 422
     assert apply.shows(base)
     # Another job's token is refused here.
-    other = Apply(api, hand, frame)
+    other = Apply(api, fake_worker, frame)
     query = f"base={hashlib.sha256(base).hexdigest()}&serial=6&size={len(good)}"
-    assert hand.call("PUT", f"jobs/{apply.job['job']}/state-difference?{query}", frame(base, good), other.job["token"], check=False).status == 404
+    assert fake_worker.call("PUT", f"jobs/{apply.job['job']}/state-difference?{query}", frame(base, good), other.job["token"], check=False).status == 404
     assert other.difference(base, good) == 409
     assert apply.shows(base)
 
@@ -181,7 +181,7 @@ def flip(rows, table, column, where):
 
 
 @pytest.mark.parametrize("damage", ["base", "difference", "swap"])
-def test_what_is_damaged_is_an_error_and_never_a_state(apply, rows, api, hand, frame, damage):
+def test_what_is_damaged_is_an_error_and_never_a_state(apply, rows, api, fake_worker, frame, damage):
     base, sent = state(1, 300), state(2, 310)
     assert apply.whole(base, intermediate=True) == apply.difference(base, sent) == 204
     version = apply.version()["id"]
@@ -190,11 +190,11 @@ def test_what_is_damaged_is_an_error_and_never_a_state(apply, rows, api, hand, f
     elif damage == "difference":
         flip(rows, "state_bases", "difference_sealed", "true")
     else:
-        other = Apply(api, hand, frame)
+        other = Apply(api, fake_worker, frame)
         assert other.whole(base, intermediate=True) == other.difference(base, state(9, 311)) == 204
         rows("update state_bases set difference_sealed = (select difference_sealed from state_bases where state_version_id <> %s) where state_version_id = %s", [version, version])
     assert apply.download().status == 500
-    assert hand.on(apply.job, "GET", "state", check=False).status == 500
+    assert fake_worker.on(apply.job, "GET", "state", check=False).status == 500
     whole = state(3, 311)
     assert apply.whole(whole, intermediate=True) == 204
     assert apply.shows(whole)
@@ -217,7 +217,7 @@ def lose(rows, api, job):
     api.wait_status(job["run"], "errored")
 
 
-def test_a_lost_apply_leaves_its_newest_state_whole(short_leases, apply, rows, api, hand):
+def test_a_lost_apply_leaves_its_newest_state_whole(short_leases, apply, rows, api, fake_worker):
     base, sent = state(1, 300), state(2, 310, outputs={"size": {"value": 310, "type": "number"}})
     assert apply.whole(base, intermediate=True) == apply.difference(base, sent) == 204
     made = apply.version()["attributes"]["created-at"]
@@ -233,13 +233,13 @@ def test_a_lost_apply_leaves_its_newest_state_whole(short_leases, apply, rows, a
     assert apply.difference(base, state(3, 311)) == 409
     last = state(3, 311)
     assert apply.whole(last) == 204
-    hand.on(apply.job, "POST", "last-state")
+    fake_worker.on(apply.job, "POST", "last-state")
     assert apply.download().body == last
 
 
-def test_a_last_state_that_can_not_be_read_stops_no_other(short_leases, apply, rows, api, hand, frame):
+def test_a_last_state_that_can_not_be_read_stops_no_other(short_leases, apply, rows, api, fake_worker, frame):
     base, sent = state(1, 300), state(2, 310)
-    other = Apply(api, hand, frame)
+    other = Apply(api, fake_worker, frame)
     for each in (apply, other):
         assert each.whole(base, intermediate=True) == each.difference(base, sent) == 204
     broken = apply.version()["id"]
@@ -251,11 +251,11 @@ def test_a_last_state_that_can_not_be_read_stops_no_other(short_leases, apply, r
     assert other.download().body == sent and apply.download().status == 500
 
 
-def test_a_rollback_reads_differences(short_leases, apply, rows, api, hand):
+def test_a_rollback_reads_differences(short_leases, apply, rows, api, fake_worker):
     base, sent = state(1, 300), state(2, 310)
     assert apply.whole(base, intermediate=True) == apply.difference(base, sent) == 204
     lose(rows, api, apply.job)
-    hand.on(apply.job, "POST", "last-state")
+    fake_worker.on(apply.job, "POST", "last-state")
     old = apply.version()["id"]
     api.post(f"workspaces/{apply.workspace}/actions/lock", {})
     api.patch(f"workspaces/{apply.workspace}/state-versions", {"data": {"type": "state-versions", "relationships": {

@@ -11,7 +11,6 @@ import psycopg
 import pytest
 
 from support.api import Api
-from support.office import Hands
 from support.wait import until
 
 LINEAGE = "11111111-2222-3333-4444-555555555555"
@@ -47,11 +46,11 @@ def locked(org):
 
 
 @pytest.fixture
-def stranger(office):
+def stranger(api_site):
     """The id of another user."""
     name = f"u-{uuid.uuid4()}"
-    office.bootstrap(name, name)
-    return office.ask("select id from users where username = %s", name)[0][0]
+    api_site.bootstrap(name, name)
+    return api_site.ask("select id from users where username = %s", name)[0][0]
 
 
 WAYS = {
@@ -79,46 +78,46 @@ def announced(org, locked, request):
     return Announced(org, locked, request.param)
 
 
-def untouched(office, workspace, announced, status="pending"):
+def untouched(api_site, workspace, announced, status="pending"):
     """Nothing of the upload is stored."""
-    assert office.ask("select status, blob_id, json_blob_id from state_versions where id = %s", announced.id) == [(status, None, None)]
-    return office.ask("select current_state_id from workspaces where id = %s", workspace) == [(None,)]
+    assert api_site.ask("select status, blob_id, json_blob_id from state_versions where id = %s", announced.id) == [(status, None, None)]
+    return api_site.ask("select current_state_id from workspaces where id = %s", workspace) == [(None,)]
 
 
 def refused(answer):
     assert answer.status == 409 and "must be locked by you" in answer.errors(), answer.text
 
 
-def test_an_upload_after_the_lock_has_gone(org, office, locked, announced):
+def test_an_upload_after_the_lock_has_gone(org, api_site, locked, announced):
     act(org, locked, "force-unlock")
     refused(announced.upload())
-    assert untouched(office, locked, announced)
+    assert untouched(api_site, locked, announced)
     act(org, locked, "lock")
     assert announced.upload().status == 200
     if announced.content == state():
         assert org.get(f"workspaces/{locked}/current-state-version").data["id"] == announced.id
 
 
-def test_an_upload_under_the_lock_of_another(org, office, locked, announced, stranger):
+def test_an_upload_under_the_lock_of_another(org, api_site, locked, announced, stranger):
     act(org, locked, "force-unlock")
-    office.change("update workspaces set locked_by = %s where id = %s", stranger, locked)
+    api_site.change("update workspaces set locked_by = %s where id = %s", stranger, locked)
     refused(announced.upload())
-    assert untouched(office, locked, announced)
+    assert untouched(api_site, locked, announced)
 
 
-def test_a_lock_of_another_is_not_kept_by_what_can_not_come(org, office, locked, stranger):
+def test_a_lock_of_another_is_not_kept_by_what_can_not_come(org, api_site, locked, stranger):
     """An unlock waits for content that its own user has announced, and not for other users' content."""
     announced = Announced(org, locked, "upload")
     assert org.call("POST", f"workspaces/{locked}/actions/unlock", {}).status == 422
-    office.change("update state_versions set created_by = %s where id = %s", stranger, announced.id)
+    api_site.change("update state_versions set created_by = %s where id = %s", stranger, announced.id)
     refused(announced.upload())
     act(org, locked, "unlock")
 
 
-def test_an_upload_after_another_was_announced(org, office, locked, announced):
+def test_an_upload_after_another_was_announced(org, api_site, locked, announced):
     post(org, locked, force=True)
     assert announced.upload().status == 409
-    assert untouched(office, locked, announced, "discarded")
+    assert untouched(api_site, locked, announced, "discarded")
 
 
 def test_an_upload_to_a_workspace_that_was_deleted(org, locked, announced):
@@ -127,36 +126,36 @@ def test_an_upload_to_a_workspace_that_was_deleted(org, locked, announced):
     assert announced.upload().status == 404
 
 
-def meanwhile(office, workspace, request, *statements):
+def meanwhile(api_site, workspace, request, *statements):
     """Returns the request's answer. The request waits for the workspace's row while these statements run."""
     answers = []
     thread = threading.Thread(target=lambda: answers.append(request()))
-    with psycopg.connect(office.database) as connection:
+    with psycopg.connect(api_site.database) as connection:
         connection.execute("select 1 from workspaces where id = %s for update", (workspace,))
         thread.start()
         waits = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
-        until(lambda: office.ask(waits)[0][0] > 0, "the request waits for the row")
+        until(lambda: api_site.ask(waits)[0][0] > 0, "the request waits for the row")
         for statement, *values in statements:
             connection.execute(statement, values)
     thread.join()
     return answers[0]
 
 
-def test_a_lock_that_goes_while_the_upload_comes(org, office, locked, announced):
-    refused(meanwhile(office, locked, announced.upload, ("update workspaces set locked_by = null where id = %s", locked)))
-    assert untouched(office, locked, announced)
+def test_a_lock_that_goes_while_the_upload_comes(org, api_site, locked, announced):
+    refused(meanwhile(api_site, locked, announced.upload, ("update workspaces set locked_by = null where id = %s", locked)))
+    assert untouched(api_site, locked, announced)
 
 
 @pytest.mark.parametrize("way", ["upload", "force-upload"])
-def test_an_announcement_that_overtakes_the_upload(org, office, locked, way):
+def test_an_announcement_that_overtakes_the_upload(org, api_site, locked, way):
     announced = Announced(org, locked, way)
-    answer = meanwhile(office, locked, announced.upload, ("update state_versions set status = 'discarded' where id = %s", announced.id))
+    answer = meanwhile(api_site, locked, announced.upload, ("update state_versions set status = 'discarded' where id = %s", announced.id))
     assert answer.status == 409 and "not pending" in answer.errors(), answer.text
-    assert untouched(office, locked, announced, "discarded")
+    assert untouched(api_site, locked, announced, "discarded")
 
 
 @pytest.mark.parametrize("way", ["upload", "force-upload"])
-def test_two_uploads_of_one_announcement(org, office, locked, way):
+def test_two_uploads_of_one_announcement(org, api_site, locked, way):
     announced = Announced(org, locked, way)
     answers = []
     threads = [threading.Thread(target=lambda: answers.append(announced.upload().status)) for _ in range(8)]
@@ -169,22 +168,22 @@ def test_two_uploads_of_one_announcement(org, office, locked, way):
 
 @pytest.mark.parametrize("inline", [True, False])
 @pytest.mark.parametrize("force", [True, False])
-def test_a_lock_that_goes_while_the_state_is_created(org, office, locked, inline, force):
-    refused(meanwhile(office, locked, lambda: post(org, locked, inline=inline, force=force), ("update workspaces set locked_by = null where id = %s", locked)))
-    assert office.ask("select count(*) from state_versions where workspace_id = %s", locked) == [(0,)]
+def test_a_lock_that_goes_while_the_state_is_created(org, api_site, locked, inline, force):
+    refused(meanwhile(api_site, locked, lambda: post(org, locked, inline=inline, force=force), ("update workspaces set locked_by = null where id = %s", locked)))
+    assert api_site.ask("select count(*) from state_versions where workspace_id = %s", locked) == [(0,)]
 
 
-def test_a_lock_that_goes_while_the_state_is_rolled_back(org, office, locked):
+def test_a_lock_that_goes_while_the_state_is_rolled_back(org, api_site, locked):
     first = post(org, locked, inline=True).data["id"]
     body = {"data": {"type": "state-versions", "relationships": {"rollback-state-version": {"data": {"type": "state-versions", "id": first}}}}}
     back = lambda: org.call("PATCH", f"workspaces/{locked}/state-versions", body)
-    refused(meanwhile(office, locked, back, ("update workspaces set locked_by = null where id = %s", locked)))
+    refused(meanwhile(api_site, locked, back, ("update workspaces set locked_by = null where id = %s", locked)))
     refused(back())
     act(org, locked, "lock")
     assert back().status == 201
 
 
-def test_a_state_that_overtakes_the_upload(org, office, locked):
+def test_a_state_that_overtakes_the_upload(org, api_site, locked):
     """The serial is checked under the lock: another state of the same user has arrived."""
     announced = Announced(org, locked, "upload")
     assert post(org, locked, serial=2, inline=True).status == 201
@@ -193,21 +192,21 @@ def test_a_state_that_overtakes_the_upload(org, office, locked):
     assert org.attributes(f"workspaces/{locked}/current-state-version")["serial"] == 2
 
 
-def test_a_run_writes_no_state_with_its_own_token(org, office):
+def test_a_run_writes_no_state_with_its_own_token(org, api_site):
     """Neither during the run nor later. An earlier signed link is bound to the lock of the user who announced the
     upload."""
-    workspace, hands = org.workspace(), Hands(office)
+    workspace, fake_worker = org.workspace(), api_site.fake_worker()
     act(org, workspace, "lock")
     announced = Announced(org, workspace, "upload")
     act(org, workspace, "force-unlock")
     run = org.run_files(workspace, ONE)
-    job = hands.take(run, "plan")
+    job = fake_worker.take(run, "plan")
     own = Api(org.url, job["run-token"], org.organization)
     body = {"data": {"type": "state-versions", "attributes": {"serial": 1, "lineage": LINEAGE, "md5": hashlib.md5(state()).hexdigest(),
                                                                "state": base64.b64encode(state()).decode()}}}
     assert own.call("POST", f"workspaces/{workspace}/state-versions", body).status in (401, 403, 404)
     refused(announced.upload())
-    hands.end(job, "errored")
+    fake_worker.end(job, "errored")
     assert own.call("POST", f"workspaces/{workspace}/state-versions", body).status == 401
     refused(announced.upload())
-    assert untouched(office, workspace, announced)
+    assert untouched(api_site, workspace, announced)

@@ -145,10 +145,10 @@ def test_a_key_is_replaced_taken_away_and_left_alone(org, service):
     assert example(org, task)["headers"]["X-TFC-Task-Signature"] == ""
 
 
-def test_a_key_is_nowhere_to_be_read(org, office, service):
+def test_a_key_is_nowhere_to_be_read(org, api_site, service):
     task = create(org, name="scanner", url=service.url, hmac_key=KEY).data["id"]
     assert KEY not in org.get(f"tasks/{task}").text + org.get(f"organizations/{org.organization}/tasks").text + org.get(f"tasks/{task}/example").text
-    with psycopg.connect(office.database) as connection:
+    with psycopg.connect(api_site.database) as connection:
         assert KEY.encode() not in connection.execute("select hmac_sealed from tasks").fetchone()[0]
 
 
@@ -210,9 +210,9 @@ def test_what_was_sent_is_read_back(org, service):
     assert org.call("GET", f"tasks/{created.data['id']}").status == 404
 
 
-def test_a_task_is_its_organizations(org, office, service):
+def test_a_task_is_its_organizations(org, api_site, service):
     task = create(org, name="scanner", url=service.url, hmac_key=KEY).data["id"]
-    stranger = office.stranger()
+    stranger = api_site.stranger()
     for method, path in (("GET", f"tasks/{task}"), ("GET", f"tasks/{task}/example"), ("DELETE", f"tasks/{task}"), ("GET", f"organizations/{org.organization}/tasks")):
         assert stranger.call(method, path).status == 404, path
     assert change(stranger, task, name="mine").status == 404
@@ -264,7 +264,7 @@ def test_a_workspace_has_a_task_once_and_in_stages_that_there_are(org, service):
     refused_at(org.call("POST", path, attachment(task, stage="pre_plan")), "/data/relationships/task")
 
 
-def test_what_runs_call_is_taken_when_they_are_made(org, office, service):
+def test_what_runs_call_is_taken_when_they_are_made(org, api_site, service):
     """Every enabled task once for each stage. A workspace's attachment precedes the global one; post-apply is always
     advisory."""
     own = create(org, name="own", url=service.url, hmac_key=KEY).data["id"]
@@ -282,7 +282,7 @@ def test_what_runs_call_is_taken_when_they_are_made(org, office, service):
     service.key = "another key"
     assert change(org, glob, hmac_key="another key").status == 200
     org.delete(f"tasks/{own}")
-    with psycopg.connect(office.database) as connection:
+    with psycopg.connect(api_site.database) as connection:
         keys = connection.execute("select count(distinct hmac_sealed) from task_results where run_id = %s", [run]).fetchone()
         old = connection.execute("select bool_or(r.hmac_sealed = t.hmac_sealed) from task_results r, tasks t where t.id = %s", [glob]).fetchone()
     assert keys == (2,) and old == (False,)

@@ -13,27 +13,27 @@ import pytest
 from support.api import Answer
 from support.receiver import acknowledges
 from support.wait import until
-from support.waiting import Waiting
+from support.pending_tasks import PendingTasks
 
 HUGE = "b" * 1_000_000
 
 
 @pytest.fixture
-def waiting(database, api, bus):
-    waiting = Waiting(database, api, bus)
-    yield waiting
-    waiting.release()
+def pending_tasks(database, api, bus):
+    pending_tasks = PendingTasks(database, api, bus)
+    yield pending_tasks
+    pending_tasks.release()
 
 
 @pytest.fixture
-def ask(receiver, waiting):
+def ask(receiver, pending_tasks):
     """A task's request, acknowledged: its id and the call."""
     service = receiver.service(acknowledges, key=None)
 
     def one():
-        (id,) = waiting.add(service.url)
+        (id,) = pending_tasks.add(service.url)
         call = until(lambda: next((call for call in service.calls if call["task_result_id"] == id), None), "the request comes")
-        until(lambda: waiting.column(id, "delivery") == "acknowledged", "the acknowledgement is stored")
+        until(lambda: pending_tasks.column(id, "delivery") == "acknowledged", "the acknowledgement is stored")
         return id, call
 
     return one
@@ -60,7 +60,7 @@ def claim(scheduler, tokens, **body):
         return Answer(error.code, error.headers, error.read())
 
 
-def test_the_address_is_the_apis(ask, notifier, scheduler, waiting):
+def test_the_address_is_the_apis(ask, notifier, scheduler, pending_tasks):
     """Services derive the API's address from it."""
     notifier()
     id, call = ask()
@@ -70,29 +70,29 @@ def test_the_address_is_the_apis(ask, notifier, scheduler, waiting):
     answer = call.back("running", "half of it")
     assert answer.status == 200 and answer.data["id"] == id and answer.headers["TFP-API-Version"] == "2.6"
     assert call.back("failed", "it is bad").status == 200
-    assert waiting.ended(id) == "failed" and waiting.column(id, "message") == "it is bad"
+    assert pending_tasks.ended(id) == "failed" and pending_tasks.column(id, "message") == "it is bad"
     assert (call.back("failed", "it is bad").status, call.back("passed").status) == (200, 409)
 
 
 @pytest.mark.parametrize("server", ["scheduler", "notifier"])
 @pytest.mark.parametrize("end", ["", "/"])
-def test_both_addresses_take_it_with_a_slash_or_without(ask, notifier, scheduler, waiting, server, end):
+def test_both_addresses_take_it_with_a_slash_or_without(ask, notifier, scheduler, pending_tasks, server, end):
     """Tasks requested before an upgrade have the notifier's address."""
     one = notifier()
     id, call = ask()
     answer = call.ask("PATCH", at(call, {"scheduler": scheduler.all[0], "notifier": one}[server].url) + end, document())
-    assert answer.status == 200 and waiting.ended(id) == "passed"
+    assert answer.status == 200 and pending_tasks.ended(id) == "passed"
 
 
-def test_what_is_large_arrives_whole(ask, notifier, waiting):
+def test_what_is_large_arrives_whole(ask, notifier, pending_tasks):
     notifier()
     id, call = ask()
     outcomes = [{"type": "task-result-outcomes", "attributes": {"outcome-id": f"A-{n}", "description": "d", "body": HUGE}} for n in range(8)]
-    assert call.back("passed", outcomes=outcomes).status == 200 and waiting.ended(id) == "passed"
-    assert waiting.connection.execute("select count(*), min(length(body)) from task_result_outcomes where task_result_id = %s", [id]).fetchone() == (8, len(HUGE))
+    assert call.back("passed", outcomes=outcomes).status == 200 and pending_tasks.ended(id) == "passed"
+    assert pending_tasks.connection.execute("select count(*), min(length(body)) from task_result_outcomes where task_result_id = %s", [id]).fetchone() == (8, len(HUGE))
 
 
-def test_many_at_once_are_all_taken(ask, notifier, waiting):
+def test_many_at_once_are_all_taken(ask, notifier, pending_tasks):
     """More than the connections that a notifier permits for one address."""
     notifier(connections_per_address=600)
     id, call = ask()
@@ -100,10 +100,10 @@ def test_many_at_once_are_all_taken(ask, notifier, waiting):
     with ThreadPoolExecutor(700) as pool:
         statuses = list(pool.map(lambda n: call.back("running", f"step {n}").status, range(700)))
     assert statuses == [200] * 700
-    assert call.back("passed").status == 200 and waiting.ended(id) == "passed"
+    assert call.back("passed").status == 200 and pending_tasks.ended(id) == "passed"
 
 
-def test_a_scheduler_refuses_by_itself_what_is_not_the_tasks(ask, notifier, waiting):
+def test_a_scheduler_refuses_by_itself_what_is_not_the_tasks(ask, notifier, pending_tasks):
     one = notifier()
     id, call = ask()
     before = one.metric("runyard_notifier_callbacks_total", status="401")
@@ -114,31 +114,31 @@ def test_a_scheduler_refuses_by_itself_what_is_not_the_tasks(ask, notifier, wait
     for path in (other.replace("taskrs-aaaaaaaaaaaaaaaa", "..%2f..%2fx"), call["task_result_callback_url"] + "//"):
         assert call.ask("PATCH", path, document()).status == 404
     assert one.metric("runyard_notifier_callbacks_total", status="401") == before
-    assert call.back("errored").status == 422 and waiting.column(id, "status") == "running"
+    assert call.back("errored").status == 422 and pending_tasks.column(id, "status") == "running"
 
 
-def test_another_notifier_takes_it_when_one_dies(ask, notifier, scheduler, waiting):
+def test_another_notifier_takes_it_when_one_dies(ask, notifier, scheduler, pending_tasks):
     first, second = notifier(), notifier()
     calls = [ask() for _ in range(6)]
     first.kill()
     for id, call in calls:
-        assert call.back("passed").status == 200 and waiting.ended(id) == "passed"
+        assert call.back("passed").status == 200 and pending_tasks.ended(id) == "passed"
     assert second.metric("runyard_notifier_callbacks_total", status="200") == 6
 
 
-def test_a_notifier_that_stands_still_is_passed_over(ask, notifier, waiting):
+def test_a_notifier_that_stands_still_is_passed_over(ask, notifier, pending_tasks):
     first, second = notifier(), notifier()
     calls = [ask() for _ in range(4)]
     first.process.send(signal.SIGSTOP)
     try:
         for id, call in calls:
-            assert call.back("passed").status == 200 and waiting.ended(id) == "passed"
+            assert call.back("passed").status == 200 and pending_tasks.ended(id) == "passed"
     finally:
         first.process.send(signal.SIGCONT)
-    assert [waiting.column(id, "status") for id, _ in calls] == ["passed"] * 4
+    assert [pending_tasks.column(id, "status") for id, _ in calls] == ["passed"] * 4
 
 
-def test_no_notifier_is_there(ask, notifier, waiting):
+def test_no_notifier_is_there(ask, notifier, pending_tasks):
     only = notifier()
     id, call = ask()
     only.kill()
@@ -146,10 +146,10 @@ def test_no_notifier_is_there(ask, notifier, waiting):
     assert answer.status == 503 and answer.headers["Retry-After"] and "notifier" in answer.text
     only.start()
     until(lambda: call.back("passed").status == 200, "the repeated callback is taken")
-    assert waiting.ended(id) == "passed"
+    assert pending_tasks.ended(id) == "passed"
 
 
-def test_a_scheduler_that_stops_answers_what_waits(ask, notifier, scheduler, waiting):
+def test_a_scheduler_that_stops_answers_what_waits(ask, notifier, scheduler, pending_tasks):
     only = notifier()
     id, call = ask()
     only.process.send(signal.SIGSTOP)
@@ -165,20 +165,20 @@ def test_a_scheduler_that_stops_answers_what_waits(ask, notifier, scheduler, wai
     assert got == [503]
 
 
-def test_a_notifier_of_the_version_before_is_called_itself(api, scheduler, tokens, receiver, waiting):
+def test_a_notifier_of_the_version_before_is_called_itself(api, scheduler, tokens, receiver, pending_tasks):
     """The notifier does not tell schedulers its address."""
-    (id,) = waiting.add("http://127.0.0.1:9/x", tickets=False)
+    (id,) = pending_tasks.add("http://127.0.0.1:9/x", tickets=False)
     (request,) = claim(scheduler.all[0], tokens).json["requests"]
     assert request["id"] == id and json.loads(request["body"])["task_result_callback_url"] == f"http://127.0.0.1:9/api/v2/task-results/{id}/callback"
 
 
 @pytest.mark.parametrize("given, kept", [("http://*:8081", "http://127.0.0.1:8081"), ("https://notifier-1.internal:8081", "https://notifier-1.internal:8081")])
-def test_where_a_notifier_is_reached(api, scheduler, tokens, waiting, given, kept):
+def test_where_a_notifier_is_reached(api, scheduler, tokens, pending_tasks, given, kept):
     assert claim(scheduler.all[0], tokens, **{"internal-url": given}).status == 200
-    assert waiting.connection.execute("select url from notifiers").fetchall() == [(kept,)]
+    assert pending_tasks.connection.execute("select url from notifiers").fetchall() == [(kept,)]
 
 
 @pytest.mark.parametrize("given", ["", "file:///etc/passwd", "http://" + "x" * 1100])
-def test_an_address_that_is_none_is_refused(api, scheduler, tokens, waiting, given):
+def test_an_address_that_is_none_is_refused(api, scheduler, tokens, pending_tasks, given):
     assert claim(scheduler.all[0], tokens, **{"internal-url": given}).status == 422
-    assert waiting.connection.execute("select count(*) from notifiers").fetchone() == (0,)
+    assert pending_tasks.connection.execute("select count(*) from notifiers").fetchone() == (0,)

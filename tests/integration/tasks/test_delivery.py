@@ -13,15 +13,15 @@ from urllib.parse import urlsplit
 
 import pytest
 from support.receiver import acknowledges, answers, says, says_first
-from support.waiting import Waiting
+from support.pending_tasks import PendingTasks
 from support.wait import until
 
 
 @pytest.fixture
-def waiting(database, api, bus):
-    waiting = Waiting(database, api, bus)
-    yield waiting
-    waiting.release()
+def pending_tasks(database, api, bus):
+    pending_tasks = PendingTasks(database, api, bus)
+    yield pending_tasks
+    pending_tasks.release()
 
 
 def circuits(notifier):
@@ -40,96 +40,96 @@ def unkeyed(receiver, act):
 # ---- requests and callbacks ----
 
 
-def test_a_service_that_calls_back_before_it_answers(receiver, notifier, waiting):
+def test_a_service_that_calls_back_before_it_answers(receiver, notifier, pending_tasks):
     service = unkeyed(receiver, says_first("passed", "all is well"))
     notifier()
-    (id,) = waiting.add(service.url)
-    assert waiting.ended(id) == "passed"
-    until(lambda: waiting.deliveries(id), "the delivery is in the log")
-    assert waiting.column(id, "message") == "all is well"
-    assert waiting.column(id, "attempt") == 1
+    (id,) = pending_tasks.add(service.url)
+    assert pending_tasks.ended(id) == "passed"
+    until(lambda: pending_tasks.deliveries(id), "the delivery is in the log")
+    assert pending_tasks.column(id, "message") == "all is well"
+    assert pending_tasks.column(id, "attempt") == 1
     assert service.answers == [200]
 
 
-def test_a_service_that_answers_and_calls_back_later(receiver, notifier, waiting):
+def test_a_service_that_answers_and_calls_back_later(receiver, notifier, pending_tasks):
     service = unkeyed(receiver, acknowledges)
     notifier()
-    (id,) = waiting.add(service.url)
+    (id,) = pending_tasks.add(service.url)
     call = service.got()
-    until(lambda: waiting.column(id, "delivery") == "acknowledged", "the acknowledgement is stored")
+    until(lambda: pending_tasks.column(id, "delivery") == "acknowledged", "the acknowledgement is stored")
     assert call.back("running", "half of it").status == 200
-    assert waiting.row(id)[:2] == ("running", "half of it")
+    assert pending_tasks.row(id)[:2] == ("running", "half of it")
     answer = call.back("failed", "it is bad", url="https://example.com/why", outcomes=[
         {"type": "task-result-outcomes", "attributes": {"outcome-id": "A-1", "description": "bad", "tags": {"Cost Centre": [{"label": "IT"}]}}}])
     assert answer.status == 200
     assert answer.data["id"] == id
-    assert waiting.ended(id) == "failed"
+    assert pending_tasks.ended(id) == "failed"
     assert call.back("failed", "it is bad").status == 200
     assert call.back("passed").status == 409
     assert call.back("running").status == 409
 
 
-def test_without_tickets_requests_are_found(receiver, notifier, waiting):
+def test_without_tickets_requests_are_found(receiver, notifier, pending_tasks):
     service = unkeyed(receiver, says("passed"))
     notifier(brokers=None)
-    (id,) = waiting.add(service.url, tickets=False)
-    assert waiting.ended(id) == "passed"
+    (id,) = pending_tasks.add(service.url, tickets=False)
+    assert pending_tasks.ended(id) == "passed"
 
 
-def test_a_503_is_tried_again_after_the_time_it_asks_for(receiver, notifier, waiting):
+def test_a_503_is_tried_again_after_the_time_it_asks_for(receiver, notifier, pending_tasks):
     service = unkeyed(receiver, answers(503, 500, then=says("passed"), retry_after=1))
     notifier()
-    (id,) = waiting.add(service.url)
-    assert waiting.ended(id) == "passed"
-    until(lambda: len(waiting.deliveries(id)) == 3, "all tries are in the log")
-    assert [status for status, _, _ in waiting.deliveries(id)] == [503, 500, 200]
+    (id,) = pending_tasks.add(service.url)
+    assert pending_tasks.ended(id) == "passed"
+    until(lambda: len(pending_tasks.deliveries(id)) == 3, "all tries are in the log")
+    assert [status for status, _, _ in pending_tasks.deliveries(id)] == [503, 500, 200]
 
 
-def test_a_callback_ends_the_tries(receiver, notifier, waiting):
+def test_a_callback_ends_the_tries(receiver, notifier, pending_tasks):
     service = unkeyed(receiver, says_first("failed", "no", code=500))
     first = notifier()
-    (id,) = waiting.add(service.url)
-    assert waiting.ended(id) == "failed"
+    (id,) = pending_tasks.add(service.url)
+    assert pending_tasks.ended(id) == "failed"
     until(lambda: first.metric("runyard_notifier_deliveries") == 0, "nothing is left")
-    assert waiting.column(id, "message") == "no"
+    assert pending_tasks.column(id, "message") == "no"
     assert len(service.calls) == 1
 
 
-def test_a_request_that_is_never_acknowledged_is_given_up(receiver, notifier, waiting):
+def test_a_request_that_is_never_acknowledged_is_given_up(receiver, notifier, pending_tasks):
     service = unkeyed(receiver, answers(404))
     notifier()
-    (id,) = waiting.add(service.url, give_up=6)
-    until(lambda: waiting.column(id, "delivery") == "over", "it is given up")
-    assert waiting.ended(id) == "failed"
+    (id,) = pending_tasks.add(service.url, give_up=6)
+    until(lambda: pending_tasks.column(id, "delivery") == "over", "it is given up")
+    assert pending_tasks.ended(id) == "failed"
     assert len(service.calls) > 1
 
 
-def test_nobody_answers(notifier, waiting, receiver):
+def test_nobody_answers(notifier, pending_tasks, receiver):
     notifier()
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        (id,) = waiting.add(f"http://127.0.0.1:{taken.getsockname()[1]}/", give_up=1)
-        assert waiting.ended(id) == "unreachable"
+        (id,) = pending_tasks.add(f"http://127.0.0.1:{taken.getsockname()[1]}/", give_up=1)
+        assert pending_tasks.ended(id) == "unreachable"
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.2:1/", "http://10.0.0.1/", "http://[::1]/", "http://[::ffff:169.254.169.254]/latest", "http://0x7f.2/", "http://localhost:1/"])
-def test_private_addresses_are_refused(notifier, waiting, url):
+def test_private_addresses_are_refused(notifier, pending_tasks, url):
     notifier(allow="192.168.7.0/24")
-    (id,) = waiting.add(url)
-    assert waiting.ended(id) == "unreachable"
-    assert len(waiting.deliveries(id)) == 1
+    (id,) = pending_tasks.add(url)
+    assert pending_tasks.ended(id) == "unreachable"
+    assert len(pending_tasks.deliveries(id)) == 1
 
 
-def test_redirects_are_not_followed(receiver, notifier, waiting):
+def test_redirects_are_not_followed(receiver, notifier, pending_tasks):
     elsewhere = unkeyed(receiver, says("passed"))
     service = unkeyed(receiver, answers(302, location=elsewhere.url))
     notifier()
-    (id,) = waiting.add(service.url, give_up=1)
-    assert waiting.ended(id) == "failed"
+    (id,) = pending_tasks.add(service.url, give_up=1)
+    assert pending_tasks.ended(id) == "failed"
     assert not elsewhere.calls
 
 
-def test_a_certificate_that_nobody_vouches_for_is_refused(notifier, waiting, folder):
+def test_a_certificate_that_nobody_vouches_for_is_refused(notifier, pending_tasks, folder):
     subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder / "key", "-out", folder / "certificate", "-days", "2",
                     "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -139,49 +139,49 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(notifier, waiting, fol
     server.socket = context.wrap_socket(server.socket, server_side=True)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     notifier()
-    (id,) = waiting.add(f"https://127.0.0.1:{server.server_port}/", give_up=1)
-    assert waiting.ended(id) == "unreachable"
-    assert "certificate" in waiting.deliveries(id)[0][2]
+    (id,) = pending_tasks.add(f"https://127.0.0.1:{server.server_port}/", give_up=1)
+    assert pending_tasks.ended(id) == "unreachable"
+    assert "certificate" in pending_tasks.deliveries(id)[0][2]
     server.shutdown()
     server.server_close()
 
 
-def test_an_answer_without_end_is_cut(receiver, notifier, waiting):
+def test_an_answer_without_end_is_cut(receiver, notifier, pending_tasks):
     service = unkeyed(receiver, lambda call: call.answer(200, b"x" * 1_000_000))
     notifier(allow="", proxy=f"http://127.0.0.1:{receiver.port}")
-    (id,) = waiting.add(as_public(service))
-    until(lambda: waiting.column(id, "delivery") == "acknowledged", "it is acknowledged")
-    assert waiting.deliveries(id)[0][1] == "x" * 1024
+    (id,) = pending_tasks.add(as_public(service))
+    until(lambda: pending_tasks.column(id, "delivery") == "acknowledged", "it is acknowledged")
+    assert pending_tasks.deliveries(id)[0][1] == "x" * 1024
 
 
-def test_an_answer_from_the_allow_list_is_not_in_the_log(receiver, notifier, waiting):
+def test_an_answer_from_the_allow_list_is_not_in_the_log(receiver, notifier, pending_tasks):
     services = [unkeyed(receiver, lambda call, code=code: call.answer(code, b"a page of the inside")) for code in (200, 404)]
     notifier()
-    ids = waiting.add(*[service.url for service in services], give_up=2)
+    ids = pending_tasks.add(*[service.url for service in services], give_up=2)
     for id, code in zip(ids, (200, 404)):
-        until(lambda: waiting.deliveries(id), "the delivery is in the log")
-        assert waiting.deliveries(id)[0][:2] == (code, None)
+        until(lambda: pending_tasks.deliveries(id), "the delivery is in the log")
+        assert pending_tasks.deliveries(id)[0][:2] == (code, None)
 
 
 @pytest.mark.parametrize("padding", [10, 900, 940])
-def test_the_token_is_not_shown_in_the_log(receiver, notifier, waiting, padding):
+def test_the_token_is_not_shown_in_the_log(receiver, notifier, pending_tasks, padding):
     service = unkeyed(receiver, lambda call: call.answer(200, b"got\0 \xff" + call["access_token"].encode() + b"x" * padding + call["access_token"].encode()))
     notifier(allow="", proxy=f"http://127.0.0.1:{receiver.port}")
-    (id,) = waiting.add(as_public(service))
-    until(lambda: waiting.deliveries(id), "the delivery is in the log")
-    answer = waiting.deliveries(id)[0][1]
+    (id,) = pending_tasks.add(as_public(service))
+    until(lambda: pending_tasks.deliveries(id), "the delivery is in the log")
+    answer = pending_tasks.deliveries(id)[0][1]
     assert answer.startswith("got? ?***xx") and service.calls[0]["access_token"][:8] not in answer
 
 
-def test_a_failing_service_is_left_alone_for_a_while(receiver, notifier, waiting):
+def test_a_failing_service_is_left_alone_for_a_while(receiver, notifier, pending_tasks):
     service = unkeyed(receiver, answers(500))
     first = notifier()
-    waiting.add(*[service.url] * 8)
+    pending_tasks.add(*[service.url] * 8)
     until(lambda: [c["state"] for c in circuits(first)] == ["open"], "the circuit opens")
     assert circuits(first)[0]["url"] == service.url
     assert circuits(first)[0]["probe-in-ms"] > 0
-    (late,) = waiting.add(service.url)
-    until(lambda: waiting.column(late, "delivery") == "claimed", "it is claimed")
+    (late,) = pending_tasks.add(service.url)
+    until(lambda: pending_tasks.column(late, "delivery") == "claimed", "it is claimed")
     assert late not in [call["task_result_id"] for call in service.calls]
 
 
@@ -197,10 +197,10 @@ BAD = [
 ]
 
 
-def test_callbacks_are_checked(receiver, notifier, waiting):
+def test_callbacks_are_checked(receiver, notifier, pending_tasks):
     service = unkeyed(receiver, acknowledges)
     first = notifier()
-    (id,) = waiting.add(service.url)
+    (id,) = pending_tasks.add(service.url)
     call = service.got()
     for document, pointer in BAD:
         answer = call.back_with(document)
@@ -216,10 +216,10 @@ def test_callbacks_are_checked(receiver, notifier, waiting):
     assert first.metric("runyard_notifier_callbacks_total", status="422") == len(BAD)
 
 
-def test_a_connection_is_closed_when_its_client_asks(receiver, notifier, waiting):
+def test_a_connection_is_closed_when_its_client_asks(receiver, notifier, pending_tasks):
     service = unkeyed(receiver, acknowledges)
     first = notifier()
-    waiting.add(service.url)
+    pending_tasks.add(service.url)
     call = service.got()
     path = urlsplit(call["task_result_callback_url"]).path
     body = json.dumps({"data": {"type": "task-results", "attributes": {"status": "passed"}}})
@@ -233,14 +233,14 @@ def test_a_connection_is_closed_when_its_client_asks(receiver, notifier, waiting
 # ---- time ----
 
 
-def test_silence_ends_a_task(receiver, notifier, scheduler, waiting):
+def test_silence_ends_a_task(receiver, notifier, scheduler, pending_tasks):
     scheduler.all[0].options["task_progress_seconds"] = 1
     scheduler.all[0].restart()
     service = unkeyed(receiver, acknowledges)
     notifier()
-    (id,) = waiting.add(service.url)
-    assert waiting.ended(id) == "failed"
-    assert "heard of" in waiting.column(id, "message")
+    (id,) = pending_tasks.add(service.url)
+    assert pending_tasks.ended(id) == "failed"
+    assert "heard of" in pending_tasks.column(id, "message")
     assert service.got().back("passed").status == 409
 
 
@@ -255,22 +255,22 @@ def test_a_deadline_that_nobody_reported_is_due_again(notifier, redis):
 # ---- start and stop of notifiers ----
 
 
-def test_a_drained_notifier_hands_back_what_waits(receiver, notifier, waiting):
+def test_a_drained_notifier_hands_back_what_waits(receiver, notifier, pending_tasks):
     service = unkeyed(receiver, answers(503, then=says("passed"), retry_after=300))
     first = notifier()
-    (id,) = waiting.add(service.url)
-    until(lambda: waiting.deliveries(id), "it was tried")
+    (id,) = pending_tasks.add(service.url)
+    until(lambda: pending_tasks.deliveries(id), "it was tried")
     assert first.stop() == 0
-    assert waiting.column(id, "delivery") == "waiting"
+    assert pending_tasks.column(id, "delivery") == "waiting"
     notifier()
-    assert waiting.ended(id) == "passed"
+    assert pending_tasks.ended(id) == "passed"
 
 
-def test_a_second_signal_ends_it_at_once(receiver, notifier, waiting):
+def test_a_second_signal_ends_it_at_once(receiver, notifier, pending_tasks):
     over = threading.Event()
     service = unkeyed(receiver, lambda call: over.wait())
     first = notifier()
-    waiting.add(service.url)
+    pending_tasks.add(service.url)
     service.got()
     first.process.send(15)
     until(lambda: "draining" in first.process.log(), "it drains")
@@ -280,22 +280,22 @@ def test_a_second_signal_ends_it_at_once(receiver, notifier, waiting):
     over.set()
 
 
-def test_two_notifiers_send_each_request_once(receiver, notifier, waiting):
+def test_two_notifiers_send_each_request_once(receiver, notifier, pending_tasks):
     service = unkeyed(receiver, says_first("passed"))
     notifier(), notifier()
-    ids = waiting.add(*[service.url] * 60)
+    ids = pending_tasks.add(*[service.url] * 60)
     for id in ids:
-        assert waiting.ended(id) == "passed"
+        assert pending_tasks.ended(id) == "passed"
     assert len(service.calls) == 60
 
 
-def test_a_callback_waits_for_the_broker(receiver, notifier, waiting, bus):
+def test_a_callback_waits_for_the_broker(receiver, notifier, pending_tasks, bus):
     service = unkeyed(receiver, acknowledges)
     notifier()
-    (id,) = waiting.add(service.url)
+    (id,) = pending_tasks.add(service.url)
     call = service.got()
     bus.process.stop(9)
     assert call.back("passed").status == 503
     bus.start()
     until(lambda: call.back("passed").status == 200, "the repeated callback is taken")
-    assert waiting.ended(id) == "passed"
+    assert pending_tasks.ended(id) == "passed"

@@ -10,7 +10,7 @@ from support.process import Process, answers, program, which
 from support.runyard import KEYS, Scheduler
 from support.servers import Broker, Kafka
 from support.wait import until
-from support.worker import HandWorker
+from support.fake_worker import FakeWorker
 
 
 def kcat(address, *arguments, text=None):
@@ -61,9 +61,9 @@ def test_kafka_of_the_local_stack_takes_our_account_alone(folder, database, toke
     kafka = Kafka(folder, password=password).start()
     scheduler = Scheduler("scheduler", folder, database_url=database, keys=KEYS, **kafka.options)
     try:
-        api, hand = Api(scheduler.start().url, tokens["token"]), HandWorker(scheduler.url, tokens["agent-token"])
+        api, fake_worker = Api(scheduler.start().url, tokens["token"]), FakeWorker(scheduler.url, tokens["agent-token"])
         run = api.run_files(api.workspace(), {"main.tf": 'resource "terraform_data" "one" {}\n'})
-        (job,) = until(hand.claim, "there is a job to claim")
+        (job,) = until(fake_worker.claim, "there is a job to claim")
         own = [option for given in kafka.options["broker_properties"].split(";") for option in ("-X", given)]
         wrong = ["sasl.password=another" if option.startswith("sasl.password") else option for option in own]
         result = json.dumps(mac.signed(mac.result(job, "failed", error="enough"), job["token"]))

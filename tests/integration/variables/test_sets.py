@@ -6,7 +6,6 @@ import itertools
 import pytest
 
 from support.api import dashed
-from support.office import Hands
 from support.people import People
 
 NUMBERS = itertools.count(1)
@@ -148,8 +147,8 @@ def test_lists_of_sets(org):
     assert org.call("GET", f"workspaces/{inside}/varsets?page[size]=x").status == 400
 
 
-def test_what_a_set_may_be(org, office):
-    path, workspace, foreign = f"organizations/{org.organization}/varsets", org.workspace(), office.organization()
+def test_what_a_set_may_be(org, api_site):
+    path, workspace, foreign = f"organizations/{org.organization}/varsets", org.workspace(), api_site.organization()
     varset(org, "Taken")
     for attributes, pointer in (({"name": None}, "name"), ({"name": " "}, "name"), ({"name": "n" * 256}, "name"), ({"name": "a\nb"}, "name"), ({"name": 7}, "name"),
                                 ({"name": "taken"}, "name"), ({"description": "d" * 513}, "description"), ({"global": "yes"}, "global"), ({"priority": 1}, "priority")):
@@ -191,7 +190,7 @@ def test_a_set_is_changed(org):
     refused(org.call("POST", f"varsets/{one}/relationships/workspaces", ids("workspaces", first)), "/data", "global")
 
 
-def test_sets_are_attached(org, office):
+def test_sets_are_attached(org, api_site):
     one, workspace, other, home = varset(org), org.workspace(), org.workspace(), project(org, "home")
     for kind, mine in (("workspaces", (workspace, other)), ("projects", (home,))):
         path = f"varsets/{one}/relationships/{kind}"
@@ -203,7 +202,7 @@ def test_sets_are_attached(org, office):
         org.ask("DELETE", path, ids(kind, mine[0], "nonexistent"))
         assert org.get(f"varsets/{one}").data["relationships"][kind]["data"] == ids(kind, *mine[1:])["data"]
     assert org.call("POST", f"varsets/{one}/relationships/stacks", ids("stacks", "x")).status == 404
-    assert org.call("POST", f"varsets/{one}/relationships/workspaces", ids("workspaces", office.organization().workspace())).status == 422
+    assert org.call("POST", f"varsets/{one}/relationships/workspaces", ids("workspaces", api_site.organization().workspace())).status == 422
 
 
 def test_a_projects_set_stays_in_the_project(org):
@@ -290,9 +289,9 @@ def test_of_two_sets_alike_the_name_decides(org, scope, priority):
     assert effective(org, workspace) == {("terraform", "k"): "B"}
 
 
-def test_what_a_job_is_given(org, office):
+def test_what_a_job_is_given(org, api_site):
     """The snapshot at the run's creation, lowest precedence first: regular variables, the run's own, priority sets."""
-    workspace, hands = org.workspace(), Hands(office)
+    workspace, fake_worker = org.workspace(), api_site.fake_worker()
     plain, prior = varset(org, "plain", workspaces=[workspace]), varset(org, "prior", workspaces=[workspace], priority=True)
     for owner, key, value in ((plain, "a", "plain"), (plain, "b", "plain"), (plain, "c", "plain"), (prior, "c", "prior"), (prior, "d", "prior"), (prior, "b", "prior")):
         set_variable(org, owner, key, value, sensitive=value == "prior")
@@ -300,17 +299,17 @@ def test_what_a_job_is_given(org, office):
     run = org.run_files(workspace, ONE, variables=[{"key": "a", "value": '"run"'}, {"key": "d", "value": '"run"'}])
     org.delete(f"varsets/{plain}")
     org.delete(f"varsets/{prior}")
-    given = [(v["key"], v["value"]) for v in hands.take(run, "plan")["variables"]]
+    given = [(v["key"], v["value"]) for v in fake_worker.take(run, "plan")["variables"]]
     assert given == [("a", "own"), ("a", '"run"'), ("d", '"run"'), ("b", "prior"), ("c", "prior"), ("d", "prior")]
 
 
 # ---- visibility ----
 
 
-def test_who_may_read_and_change_sets(org, office):
+def test_who_may_read_and_change_sets(org, api_site):
     """A project's own sets are visible to those with access to the project, all others to those who manage projects or
     workspaces."""
-    people = People(org, office.database)
+    people = People(org, api_site.database)
     home, away = project(org, "home"), project(org, "away")
     common, own, theirs = varset(org, "common"), varset(org, "own", parent=home), varset(org, "theirs", parent=away)
     teams = {"admin": people.team("admin"), "managers": people.team("managers", manage_projects=True), "nobody": people.team("nobody")}

@@ -6,7 +6,7 @@ import psycopg
 import pytest
 
 from support.wait import until
-from support.worker import HandWorker
+from support.fake_worker import FakeWorker
 
 LEASE = 5
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
@@ -14,10 +14,10 @@ OLD, NEW, TOFU = ["terraform 1.5.6", "terraform 1.5.7"], ["terraform 1.11.4"], [
 
 
 @pytest.fixture
-def hand(scheduler, tokens):
-    """hand(capabilities) registers another worker."""
+def fake_worker(scheduler, tokens):
+    """fake_worker(capabilities) registers another worker."""
     url = scheduler(lease_seconds=LEASE).url
-    return lambda capabilities, **more: HandWorker(url, tokens["agent-token"], capabilities=capabilities, **more)
+    return lambda capabilities, **more: FakeWorker(url, tokens["agent-token"], capabilities=capabilities, **more)
 
 
 def started(api, version="", **attributes):
@@ -36,17 +36,17 @@ def passed(worker, job):
     assert worker.result(job, **{"terraform-version": job["terraform-version"]}).status == 204
 
 
-def test_one_without_an_engine_claims_nothing(hand, api):
+def test_one_without_an_engine_claims_nothing(fake_worker, api):
     run = started(api)
     for capabilities in ([], ["opa", "cost"], ["sentinel"]):
-        assert hand(capabilities).claim() == []
+        assert fake_worker(capabilities).claim() == []
     assert api.status(run) in ("pending", "plan_queued")
-    job = claimed(hand(NEW))
+    job = claimed(fake_worker(NEW))
     assert (job["run"], job["engine"], job["terraform-version"]) == (run, "terraform", "1.11.4")
 
 
-def test_a_plan_is_left_to_the_worker_that_has_its_version(hand, api):
-    old, new = hand(OLD), hand(NEW)
+def test_a_plan_is_left_to_the_worker_that_has_its_version(fake_worker, api):
+    old, new = fake_worker(OLD), fake_worker(NEW)
     run = started(api, "1.5.7")
     assert new.claim() == []
     assert api.status(run) in ("pending", "plan_queued")
@@ -55,9 +55,9 @@ def test_a_plan_is_left_to_the_worker_that_has_its_version(hand, api):
 
 
 @pytest.mark.parametrize("version", ["1.5.5", "~> 1.12.0", "1.11.5", "1.11.3"])
-def test_a_plan_that_nobody_can_make_ends_with_what_there_is(hand, api, version):
-    hand([]), hand(TOFU)
-    new = hand(NEW)
+def test_a_plan_that_nobody_can_make_ends_with_what_there_is(fake_worker, api, version):
+    fake_worker([]), fake_worker(TOFU)
+    new = fake_worker(NEW)
     run = started(api, version)
     until(lambda: new.claim() == [] and api.status(run) == "errored", "the run ends")
     error = api.attributes(f"runs/{run}")["error"]
@@ -66,24 +66,24 @@ def test_a_plan_that_nobody_can_make_ends_with_what_there_is(hand, api, version)
     assert claimed(new)["run"] == after, "the worker's slot is free"
 
 
-def test_a_constraint_is_resolved_once(hand, api, database):
+def test_a_constraint_is_resolved_once(fake_worker, api, database):
     workspace = api.workspace(terraform_version="~> 1.5.0")
-    old = hand(OLD)
+    old = fake_worker(OLD)
     run = api.run_files(workspace, ONE)
     job = claimed(old)
     assert job["terraform-version"] == "1.5.7"
     assert api.attributes(f"runs/{run}")["terraform-version"] == "1.5.7"
     assert api.attributes(f"workspaces/{workspace}")["terraform-version"] == "~> 1.5.0"
-    newer = hand([*OLD, "terraform 1.5.9"])
+    newer = fake_worker([*OLD, "terraform 1.5.9"])
     with psycopg.connect(database, autocommit=True) as connection:
         connection.execute("update jobs set lease_until = now() - interval '1 second'")
     again = claimed(newer)
     assert (again["run"], again["attempt"], again["terraform-version"]) == (run, 2, "1.5.7")
 
 
-def test_no_constraint_takes_a_disabled_version(hand, api, database):
+def test_no_constraint_takes_a_disabled_version(fake_worker, api, database):
     """Applies use the version that planned."""
-    old = hand(OLD)
+    old = fake_worker(OLD)
     workspace = api.workspace(terraform_version="~> 1.5.0")
     run = api.run_files(workspace, ONE)
     passed(old, claimed(old))
@@ -104,9 +104,9 @@ def test_no_constraint_takes_a_disabled_version(hand, api, database):
     assert "Terraform 1.5.6" in error and "1.5.7" not in error, error
 
 
-def test_an_apply_runs_with_the_engine_that_planned(hand, api):
+def test_an_apply_runs_with_the_engine_that_planned(fake_worker, api):
     """Another engine with the same version does not match."""
-    tofu, same = hand(TOFU), hand(["terraform 1.10.6"])
+    tofu, same = fake_worker(TOFU), fake_worker(["terraform 1.10.6"])
     run = started(api)
     job = claimed(tofu)
     assert (job["engine"], job["terraform-version"]) == ("tofu", "1.10.6")
@@ -119,8 +119,8 @@ def test_an_apply_runs_with_the_engine_that_planned(hand, api):
     assert (job["stage"], job["engine"], job["terraform-version"]) == ("apply", "tofu", "1.10.6")
 
 
-def test_an_apply_whose_engine_is_gone_ends_with_what_there_is(hand, api):
-    tofu, near = hand(TOFU), hand(["terraform 1.10.6", "tofu 1.10.7"])
+def test_an_apply_whose_engine_is_gone_ends_with_what_there_is(fake_worker, api):
+    tofu, near = fake_worker(TOFU), fake_worker(["terraform 1.10.6", "tofu 1.10.7"])
     run = started(api, "1.10.6")
     while True:
         job = claimed(tofu)
@@ -138,8 +138,8 @@ def test_an_apply_whose_engine_is_gone_ends_with_what_there_is(hand, api):
     assert claimed(near)["run"] == after
 
 
-def test_a_worker_that_is_silent_counts_until_its_lease_would_end(hand, api):
-    tofu, near = hand(TOFU), hand(["terraform 1.10.6"])
+def test_a_worker_that_is_silent_counts_until_its_lease_would_end(fake_worker, api):
+    tofu, near = fake_worker(TOFU), fake_worker(["terraform 1.10.6"])
     run = started(api, "1.10.6", auto_apply=True)
     job = claimed(near)
     if job["engine"] == "terraform":
@@ -149,27 +149,27 @@ def test_a_worker_that_is_silent_counts_until_its_lease_would_end(hand, api):
     until(lambda: near.claim() == [] and api.status(run) == "errored", "the run ends when the other worker is silent")
 
 
-def test_a_worker_that_downloads_gets_any_exact_version(hand, api):
-    new, able = hand(NEW), hand([*NEW, "download terraform"])
+def test_a_worker_that_downloads_gets_any_exact_version(fake_worker, api):
+    new, able = fake_worker(NEW), fake_worker([*NEW, "download terraform"])
     run = started(api, "1.3.9")
     assert new.claim() == []
     job = claimed(able)
     assert (job["run"], job["engine"], job["terraform-version"]) == (run, "terraform", "1.3.9")
 
 
-def test_one_of_an_earlier_version_gets_what_it_asks_for(hand, api):
-    old = hand(None)
+def test_one_of_an_earlier_version_gets_what_it_asks_for(fake_worker, api):
+    old = fake_worker(None)
     run = started(api, "1.3.9")
     job = claimed(old)
     assert (job["run"], job["engine"], job["terraform-version"]) == (run, "", "1.3.9")
     passed(old, {**job, "terraform-version": "1.3.8"})
     api.wait_status(run, "planned")
     api.act(run, "apply")
-    assert claimed(hand(None))["terraform-version"] == "1.3.8"
+    assert claimed(fake_worker(None))["terraform-version"] == "1.3.8"
 
 
-def test_jobs_for_others_hide_no_job_of_ones_own(hand, api):
-    old, new = hand(OLD), hand(NEW)
+def test_jobs_for_others_hide_no_job_of_ones_own(fake_worker, api):
+    old, new = fake_worker(OLD), fake_worker(NEW)
     for version in ("1.5.6", "1.5.7", "~> 1.5.0", "~> 1.5.6", "< 1.6.0"):
         for _ in range(2):
             started(api, version)
@@ -180,10 +180,10 @@ def test_jobs_for_others_hide_no_job_of_ones_own(hand, api):
     assert len(old.claim(20)) == 10
 
 
-def test_policies_go_to_the_worker_that_has_the_program(hand, api):
+def test_policies_go_to_the_worker_that_has_the_program(fake_worker, api):
     workspace = api.workspace()
     api.policy_set("opa", [api.policy("opa", "mandatory", "package x\ndeny = []\n")], workspace)
-    plans, opa = hand(NEW), hand(["opa"])
+    plans, opa = fake_worker(NEW), fake_worker(["opa"])
     run = api.run_files(workspace, ONE)
     passed(plans, claimed(plans))
     assert plans.claim() == [], "it is left to the other"
@@ -191,24 +191,24 @@ def test_policies_go_to_the_worker_that_has_the_program(hand, api):
     assert (job["run"], job["stage"]) == (run, "opa")
 
 
-def test_policies_that_nobody_can_evaluate_go_to_any_worker(hand, api):
+def test_policies_that_nobody_can_evaluate_go_to_any_worker(fake_worker, api):
     workspace = api.workspace()
     api.policy_set("opa", [api.policy("opa", "mandatory", "package x\ndeny = []\n")], workspace)
-    plans = hand(NEW)
+    plans = fake_worker(NEW)
     run = api.run_files(workspace, ONE)
     passed(plans, claimed(plans))
     job = claimed(plans)
     assert (job["run"], job["stage"]) == (run, "opa")
 
 
-def test_people_see_what_a_worker_can_run(hand, api):
-    hand(OLD + ["opa", "cost"], name="able"), hand([], name="unable"), hand(None, name="earlier")
+def test_people_see_what_a_worker_can_run(fake_worker, api):
+    fake_worker(OLD + ["opa", "cost"], name="able"), fake_worker([], name="unable"), fake_worker(None, name="earlier")
     agents = {agent["attributes"]["name"]: agent["attributes"]["capabilities"] for agent in api.get("admin/agents").data}
     assert agents == {"able": OLD + ["opa", "cost"], "unable": [], "earlier": None}
 
 
 @pytest.mark.parametrize("wrong", ["terraform", {"a": 1}, [1], ["x" * 81], ["x"] * 129, None])
-def test_what_are_no_capabilities_is_refused(hand, wrong):
-    worker = hand([])
+def test_what_are_no_capabilities_is_refused(fake_worker, wrong):
+    worker = fake_worker([])
     got = worker.call("POST", "claim", {"worker": worker.id, "slots": 1, "capabilities": wrong}, check=False)
     assert got.status == 422, got.text

@@ -8,7 +8,6 @@ import json
 import pytest
 
 from support.api import Api
-from support.office import Hands
 from support.people import People
 
 
@@ -100,11 +99,11 @@ def test_what_is_wrong_is_pointed_at(org, attributes, relations, pointer):
     refused_at(send(org, "PATCH", f"agent-pools/{pool(org)}", relations=relations, **attributes), pointer)
 
 
-def test_a_name_is_taken_once_in_an_organization(org, office):
+def test_a_name_is_taken_once_in_an_organization(org, api_site):
     with concurrent.futures.ThreadPoolExecutor(8) as many:
         assert sorted(many.map(lambda _: make(org, "edge").status, range(8))) == [201] + [422] * 7
     assert "has already been taken" in refused_at(make(org, "Edge"), "/data/attributes/name")
-    assert make(office.stranger(), "edge").status == 201
+    assert make(api_site.stranger(), "edge").status == 201
     assert "has already been taken" in refused_at(send(org, "PATCH", f"agent-pools/{pool(org, 'far')}", name="edge"), "/data/attributes/name")
 
 
@@ -130,7 +129,7 @@ def test_lists_are_searched_sorted_and_filtered(org):
 # ---- use of pools ----
 
 
-def test_a_workspace_uses_a_pool_that_it_may(org, office):
+def test_a_workspace_uses_a_pool_that_it_may(org, api_site):
     edge, workspace = pool(org, "edge"), org.workspace()
     assert by_agents(org, workspace, edge).data["relationships"]["agent-pool"]["data"]["id"] == edge
     shown = org.get(f"agent-pools/{edge}", include="workspaces").json
@@ -139,8 +138,8 @@ def test_a_workspace_uses_a_pool_that_it_may(org, office):
     assert [item["id"] for item in listed["included"]] == [workspace]
     for not_allowed in (pool(org, "closed", organization_scoped=False), pool(org, "but", {"excluded-workspaces": ("workspaces", workspace)})):
         assert "not allowed" in refused_at(by_agents(org, workspace, not_allowed), "/data/attributes/agent-pool-id")
-    [(shared,)] = office.ask("select id from agent_pools where organization_id is null")
-    for unknown in (shared, pool(office.stranger()), "apool-nobodys"):
+    [(shared,)] = api_site.ask("select id from agent_pools where organization_id is null")
+    for unknown in (shared, pool(api_site.stranger()), "apool-nobodys"):
         assert "does not exist" in refused_at(by_agents(org, workspace, unknown), "/data/attributes/agent-pool-id")
     opened = pool(org, "opened", {"allowed-workspaces": ("workspaces", workspace)}, organization_scoped=False)
     assert by_agents(org, workspace, opened).status == 200
@@ -205,7 +204,7 @@ def test_a_project_leaves_its_pool(org, mode):
     assert mode_of(org, f"projects/{made}", "default-") == (mode, None)
 
 
-def test_a_pool_in_use_is_not_deleted(org, office):
+def test_a_pool_in_use_is_not_deleted(org, api_site):
     edge, workspace = pool(org, "edge"), org.workspace()
     by_agents(org, workspace, edge)
     assert org.call("DELETE", f"agent-pools/{edge}").status == 409
@@ -235,8 +234,8 @@ def test_a_run_is_not_made_for_a_pool_that_was_closed(org):
     assert details == {"mode": "agent", "agent-id": None, "agent-name": None, "agent-pool-id": edge, "agent-pool-name": "edge"}
 
 
-def test_members_see_pools_and_managers_change_them(org, office):
-    people, seen, hidden = People(org, office.database), org.workspace("seen"), org.workspace("hidden")
+def test_members_see_pools_and_managers_change_them(org, api_site):
+    people, seen, hidden = People(org, api_site.database), org.workspace("seen"), org.workspace("hidden")
     edge = pool(org, "edge", {"allowed-workspaces": ("workspaces", seen, hidden)})
     by_agents(org, seen, edge), by_agents(org, hidden, edge)
     readers = people.team("readers")
@@ -265,7 +264,7 @@ def token(org, pool_id, **attributes):
     return send(org, "POST", f"agent-pools/{pool_id}/authentication-tokens", "agent-tokens", **{"description": "for the edge", **attributes})
 
 
-def test_a_token_is_shown_once(org, office):
+def test_a_token_is_shown_once(org, api_site):
     edge = pool(org)
     answer = token(org, edge)
     made = answer.data
@@ -280,7 +279,7 @@ def test_a_token_is_shown_once(org, office):
     assert other["attributes"]["expired-at"] == "2040-01-01T00:00:00.000Z"
     listed = org.get(f"agent-pools/{edge}/authentication-tokens").json
     assert {item["id"] for item in listed["data"]} == {made["id"], other["id"]} and listed["meta"]["pagination"]["total-count"] == 2
-    assert text not in str(office.ask("select * from tokens"))
+    assert text not in str(api_site.ask("select * from tokens"))
     assert org.call("DELETE", f"authentication-tokens/{other['id']}").status == 204
     assert org.call("GET", f"authentication-tokens/{other['id']}").status == 404
 
@@ -305,53 +304,53 @@ def test_a_pools_token_is_for_workers_alone(org):
 # ---- agents ----
 
 
-def hands(office, org, pool_id):
-    return Hands(office, token(org, pool_id).data["attributes"]["token"])
+def fake_worker(api_site, org, pool_id):
+    return api_site.fake_worker(token(org, pool_id).data["attributes"]["token"])
 
 
 def agents(org, pool_id, **query):
     return {item["id"]: item["attributes"] for item in org.get(f"agent-pools/{pool_id}/agents", **query).data}
 
 
-def test_a_worker_is_an_agent_of_its_pool(org, office):
+def test_a_worker_is_an_agent_of_its_pool(org, api_site):
     edge, workspace = pool(org, "edge"), org.workspace()
     by_agents(org, workspace, edge)
-    worker = hands(office, org, edge)
+    worker = fake_worker(api_site, org, edge)
     [(id, agent)] = agents(org, edge).items()
-    assert id == worker.worker and agent["name"] == "hands" and agent["status"] == "idle" and agent["ip-address"] == "127.0.0.1"
+    assert id == worker.id and agent["name"] == "fake-worker" and agent["status"] == "idle" and agent["ip-address"] == "127.0.0.1"
     assert agent == org.get(f"agents/{id}").data["attributes"] and agent["last-ping-at"].endswith("Z")
     run = org.run(workspace, org.upload(workspace, {"main.tf": ""}))
     job = worker.take(run, "plan")
     assert agents(org, edge)[id]["status"] == "busy"
     details = org.get(f"plans/{run.replace('run-', 'plan-')}").data["attributes"]["execution-details"]
-    assert details == {"mode": "agent", "agent-id": id, "agent-name": "hands", "agent-pool-id": edge, "agent-pool-name": "edge"}
+    assert details == {"mode": "agent", "agent-id": id, "agent-name": "fake-worker", "agent-pool-id": edge, "agent-pool-name": "edge"}
     assert org.call("DELETE", f"agents/{id}").status == 412
     worker.end(job, "passed")
     assert agents(org, edge)[id]["status"] == "idle" and org.get(f"agent-pools/{edge}").data["attributes"]["agent-count"] == 1
-    office.change("update workers set seen_at = now() - interval '5 minutes' where id = %s", id)
+    api_site.change("update workers set seen_at = now() - interval '5 minutes' where id = %s", id)
     assert agents(org, edge)[id]["status"] == "unknown"
     assert agents(org, edge, **{"filter[last-ping-since]": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")}) == {}
-    office.change("update workers set seen_at = now() - interval '3 hours' where id = %s", id)
+    api_site.change("update workers set seen_at = now() - interval '3 hours' where id = %s", id)
     assert agents(org, edge)[id]["status"] == "errored" and org.get(f"agent-pools/{edge}").data["attributes"]["agent-count"] == 0
     assert org.call("DELETE", f"agents/{id}").status == 204 and org.call("GET", f"agents/{id}").status == 404
     assert org.call("GET", f"agent-pools/{edge}/agents?filter[last-ping-since]=yesterday").status == 400
 
 
-def register(office, token, forwarded, name="hands"):
+def register(api_site, token, forwarded, name="fake-worker"):
     """Registers a worker from behind a proxy. Returns its id."""
-    url = f"{office.scheduler.url}/api/worker/v1/register"
-    answer = Api(office.scheduler.url, token).call("POST", url, {"name": name, "slots": 1, "version": "1"}, headers={"X-Forwarded-For": forwarded})
+    url = f"{api_site.scheduler.url}/api/worker/v1/register"
+    answer = Api(api_site.scheduler.url, token).call("POST", url, {"name": name, "slots": 1, "version": "1"}, headers={"X-Forwarded-For": forwarded})
     assert answer.status == 200, answer.text
     return answer.json["worker"]
 
 
-def test_agents_show_where_they_came_from(org, office):
+def test_agents_show_where_they_came_from(org, api_site):
     edge = pool(org, "edge")
     tokens = [org.post(f"agent-pools/{edge}/authentication-tokens", {"data": {"type": "agent-tokens", "attributes": {"description": name}}}).data
               for name in ("rack 1", "rack 2")]
-    ours = register(office, tokens[0]["attributes"]["token"], "203.0.113.5")
+    ours = register(api_site, tokens[0]["attributes"]["token"], "203.0.113.5")
     # The proxy appends the address that it sees to those that the client sent.
-    leaked = register(office, tokens[1]["attributes"]["token"], "203.0.113.5, 198.51.100.66")
+    leaked = register(api_site, tokens[1]["attributes"]["token"], "203.0.113.5, 198.51.100.66")
     shown = {agent["id"]: agent for agent in org.get(f"agent-pools/{edge}/agents").data}
     assert {id: agent["attributes"]["ip-address"] for id, agent in shown.items()} == {ours: "203.0.113.5", leaked: "198.51.100.66"}
     for id, token in ((ours, tokens[0]), (leaked, tokens[1])):
@@ -360,42 +359,42 @@ def test_agents_show_where_they_came_from(org, office):
         assert shown[id]["relationships"]["authentication-token"]["data"] == {"type": "authentication-tokens", "id": token["id"]}
         assert shown[id]["relationships"]["agent-pool"]["data"]["id"] == edge
         assert shown[id]["attributes"]["created-at"] <= shown[id]["attributes"]["last-ping-at"]
-        assert token["attributes"]["token"] not in json.dumps(shown) + json.dumps(office.scheduler.log_lines())
-    office.change("update workers set created_at = '2020-01-02T03:04:05Z' where id = %s", leaked)
+        assert token["attributes"]["token"] not in json.dumps(shown) + json.dumps(api_site.scheduler.log_lines())
+    api_site.change("update workers set created_at = '2020-01-02T03:04:05Z' where id = %s", leaked)
     org.delete(f"authentication-tokens/{tokens[1]['id']}")
     after = org.get(f"agents/{leaked}").data
     assert after["attributes"]["created-at"] == "2020-01-02T03:04:05.000Z"
     assert after["attributes"]["token-description"] == "rack 2" and after["relationships"] == shown[leaked]["relationships"]
 
 
-def test_site_admins_see_the_agents_of_every_pool(org, office):
+def test_site_admins_see_the_agents_of_every_pool(org, api_site):
     edge = pool(org, "edge")
     token = org.post(f"agent-pools/{edge}/authentication-tokens", {"data": {"type": "agent-tokens", "attributes": {"description": "d"}}}).data
-    here, shared = register(office, token["attributes"]["token"], "203.0.113.7"), register(office, office.tokens["agent-token"], "203.0.113.8", "shared")
+    here, shared = register(api_site, token["attributes"]["token"], "203.0.113.7"), register(api_site, api_site.tokens["agent-token"], "203.0.113.8", "shared")
     listed = {agent["id"]: agent["attributes"] for agent in org.get("admin/agents", **{"page[size]": 100}).data}
     assert listed[here]["ip-address"] == "203.0.113.7" and listed[shared]["ip-address"] == "203.0.113.8"
     assert listed[shared]["token-description"] == "bootstrap" and listed[shared]["name"] == "shared"
     assert [agent["id"] for agent in org.get(f"agent-pools/{edge}/agents").data] == [here]
-    owner = office.stranger()
+    owner = api_site.stranger()
     assert owner.call("GET", "admin/agents").status == 404
     assert owner.call("GET", f"agent-pools/{edge}/agents").status == 404
 
 
-def test_a_worker_that_left_has_exited(org, office):
+def test_a_worker_that_left_has_exited(org, api_site):
     edge = pool(org)
-    worker, hurried = hands(office, org, edge), hands(office, org, edge)
+    worker, hurried = fake_worker(api_site, org, edge), fake_worker(api_site, org, edge)
     worker.leave()
     hurried.leave(failed=True)
     found = agents(org, edge)
-    assert (found[worker.worker]["status"], found[hurried.worker]["status"]) == ("exited", "errored")
+    assert (found[worker.id]["status"], found[hurried.id]["status"]) == ("exited", "errored")
     assert org.get(f"agent-pools/{edge}").data["attributes"]["agent-count"] == 0
-    assert worker.status("POST", "claim", worker.token, {"worker": worker.worker, "slots": 1}) == 404
+    assert worker.call("POST", "claim", {"worker": worker.id, "slots": 1}, check=False).status == 404
 
 
-def test_pools_do_not_see_each_others_jobs(org, office):
+def test_pools_do_not_see_each_others_jobs(org, api_site):
     edge, far = pool(org, "edge"), pool(org, "far")
     workspaces = {edge: org.workspace("one"), far: org.workspace("two"), None: org.workspace("three")}
-    workers = {edge: hands(office, org, edge), far: hands(office, org, far), None: Hands(office)}
+    workers = {edge: fake_worker(api_site, org, edge), far: fake_worker(api_site, org, far), None: api_site.fake_worker()}
     runs = {}
     for pool_id, workspace in workspaces.items():
         if pool_id:
@@ -404,33 +403,33 @@ def test_pools_do_not_see_each_others_jobs(org, office):
     # A later choice does not affect this run.
     send(org, "PATCH", f"workspaces/{workspaces[edge]}", "workspaces", execution_mode="remote")
     for pool_id, worker in workers.items():
-        claimed = worker.call("POST", "claim", worker.token, {"worker": worker.worker, "slots": 100})["jobs"]
+        claimed = worker.claim(100)
         assert [job["run"] for job in claimed if job["run"] in runs.values()] == [runs[pool_id]]
         stranger = next(other for other in workers.values() if other is not worker)
-        assert worker.status("POST", "claim", stranger.token, {"worker": worker.worker, "slots": 1}) == 404
+        assert worker.call("POST", "claim", {"worker": worker.id, "slots": 1}, stranger.token, check=False).status == 404
 
 
-def test_a_revoked_token_claims_no_more_and_lets_jobs_end(org, office):
+def test_a_revoked_token_claims_no_more_and_lets_jobs_end(org, api_site):
     edge, workspace = pool(org), org.workspace()
     by_agents(org, workspace, edge)
     made = token(org, edge).data
-    worker = Hands(office, made["attributes"]["token"])
+    worker = api_site.fake_worker(made["attributes"]["token"])
     run = org.run(workspace, org.upload(workspace, {"main.tf": ""}))
     job = worker.take(run, "plan")
     assert org.call("DELETE", f"authentication-tokens/{made['id']}").status == 204
-    assert worker.status("POST", "claim", worker.token, {"worker": worker.worker, "slots": 1}) == 401
-    assert worker.status("POST", "register", worker.token, {"name": "hands", "slots": 1, "version": "1"}) == 401
-    assert worker.beat(job) == [{"job": job["job"], "attempt": 1, "held": True, "awaited": False, "stop": "none"}]
+    assert worker.call("POST", "claim", {"worker": worker.id, "slots": 1}, check=False).status == 401
+    assert worker.call("POST", "register", {"name": "fake-worker", "slots": 1, "version": "1"}, check=False).status == 401
+    assert worker.heartbeat(job) == [{"job": job["job"], "attempt": 1, "held": True, "awaited": False, "stop": "none"}]
     worker.end(job, "passed")
-    assert worker.beat(job)[0]["held"] is False
+    assert worker.heartbeat(job)[0]["held"] is False
     assert org.get(f"runs/{run}").data["attributes"]["status"] == "planned_and_finished"
     worker.leave()
-    assert agents(org, edge)[worker.worker]["status"] == "exited"
+    assert agents(org, edge)[worker.id]["status"] == "exited"
 
 
-def test_an_expired_token_claims_nothing(org, office):
+def test_an_expired_token_claims_nothing(org, api_site):
     edge = pool(org)
     made = token(org, edge, expired_at="2040-01-01T00:00:00Z").data
-    worker = Hands(office, made["attributes"]["token"])
-    office.change("update tokens set expired_at = now() where id = %s", made["id"])
-    assert worker.status("POST", "claim", worker.token, {"worker": worker.worker, "slots": 1}) == 401
+    worker = api_site.fake_worker(made["attributes"]["token"])
+    api_site.change("update tokens set expired_at = now() where id = %s", made["id"])
+    assert worker.call("POST", "claim", {"worker": worker.id, "slots": 1}, check=False).status == 401

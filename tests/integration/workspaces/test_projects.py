@@ -102,8 +102,8 @@ def test_lists_are_searched(org):
     assert [project["attributes"]["name"] for project in page["data"]] == ["Default Project"] and page["meta"]["pagination"]["total-count"] == 4
 
 
-def test_a_project_is_its_organizations(org, office):
-    stranger = office.stranger()
+def test_a_project_is_its_organizations(org, api_site):
+    stranger = api_site.stranger()
     project = create(org, name="Network").data["id"]
     assert stranger.call("GET", f"projects/{project}").status == 404
     assert send(stranger, "PATCH", f"projects/{project}", name="Mine").status == 404

@@ -18,7 +18,7 @@
  * '-' not yet. */
 enum { WORKERS = 4 };
 
-struct office {
+struct fixture {
 	struct claim_waiters *waiters;
 	char answers[WORKERS + 1];
 };
@@ -34,135 +34,135 @@ static void hear(void *data, bool jobs)
 	hear_jobs(data, jobs);
 }
 
-static void begin_marked(struct office *office, int worker, const char *pool, uint64_t mark)
+static void begin_marked(struct fixture *fixture, int worker, const char *pool, uint64_t mark)
 {
 	char id[16];
 
 	snprintf(id, sizeof(id), "agent-%d", worker);
-	office->answers[worker] = '-';
-	claim_waiters_begin(office->waiters,
-		&(struct wait_spec){.pool_id = pool, .worker_id = id, .end = hear, .data = &office->answers[worker]},
+	fixture->answers[worker] = '-';
+	claim_waiters_begin(fixture->waiters,
+		&(struct wait_spec){.pool_id = pool, .worker_id = id, .end = hear, .data = &fixture->answers[worker]},
 		mark);
 }
 
-static void begin(struct office *office, int worker, const char *pool)
+static void begin(struct fixture *fixture, int worker, const char *pool)
 {
-	begin_marked(office, worker, pool, claim_waiters_mark(office->waiters));
+	begin_marked(fixture, worker, pool, claim_waiters_mark(fixture->waiters));
 }
 
 static int office_open(void **state)
 {
-	struct office *office = mem_new(1, sizeof(*office));
+	struct fixture *fixture = mem_new(1, sizeof(*fixture));
 	struct err err = ERR_INIT;
 
-	memset(office->answers, '.', WORKERS);
+	memset(fixture->answers, '.', WORKERS);
 	metrics_setup(scheduler_metrics, M_COUNT);
-	assert_int_equal(claim_waiters_start("host=/nonexistent", &office->waiters, &err), 0);
-	*state = office;
+	assert_int_equal(claim_waiters_start("host=/nonexistent", &fixture->waiters, &err), 0);
+	*state = fixture;
 	return 0;
 }
 
 static int office_close(void **state)
 {
-	struct office *office = *state;
+	struct fixture *fixture = *state;
 
-	claim_waiters_stop(office->waiters);
-	claim_waiters_free(office->waiters);
-	free(office);
+	claim_waiters_stop(fixture->waiters);
+	claim_waiters_free(fixture->waiters);
+	free(fixture);
 	return 0;
 }
 
 static void test_a_job_wakes_the_one_that_waited_longest(void **state)
 {
-	struct office *office = *state;
+	struct fixture *fixture = *state;
 
-	begin(office, 0, "one");
-	begin(office, 1, "one");
-	claim_waiters_wake(office->waiters, "one");
-	assert_string_equal(office->answers, "j-..");
-	begin(office, 0, "one");
-	claim_waiters_wake(office->waiters, "one");
-	assert_string_equal(office->answers, "-j..");
+	begin(fixture, 0, "one");
+	begin(fixture, 1, "one");
+	claim_waiters_wake(fixture->waiters, "one");
+	assert_string_equal(fixture->answers, "j-..");
+	begin(fixture, 0, "one");
+	claim_waiters_wake(fixture->waiters, "one");
+	assert_string_equal(fixture->answers, "-j..");
 }
 
 static void test_no_other_pool_is_woken(void **state)
 {
-	struct office *office = *state;
+	struct fixture *fixture = *state;
 
-	begin(office, 0, "one");
-	begin(office, 1, "two");
-	claim_waiters_wake(office->waiters, "two");
-	claim_waiters_wake(office->waiters, "two");
-	claim_waiters_wake(office->waiters, "three");
-	assert_string_equal(office->answers, "-j..");
+	begin(fixture, 0, "one");
+	begin(fixture, 1, "two");
+	claim_waiters_wake(fixture->waiters, "two");
+	claim_waiters_wake(fixture->waiters, "two");
+	claim_waiters_wake(fixture->waiters, "three");
+	assert_string_equal(fixture->answers, "-j..");
 }
 
 static void test_what_commits_between_the_look_and_the_wait_is_not_missed(void **state)
 {
-	struct office *office = *state;
-	uint64_t mark = claim_waiters_mark(office->waiters);
+	struct fixture *fixture = *state;
+	uint64_t mark = claim_waiters_mark(fixture->waiters);
 
-	claim_waiters_wake(office->waiters, "one");
-	begin_marked(office, 0, "two", mark);
-	begin_marked(office, 1, "one", mark);
-	assert_string_equal(office->answers, "-j..");
-	begin(office, 1, "one");
-	assert_string_equal(office->answers, "--..");
+	claim_waiters_wake(fixture->waiters, "one");
+	begin_marked(fixture, 0, "two", mark);
+	begin_marked(fixture, 1, "one", mark);
+	assert_string_equal(fixture->answers, "-j..");
+	begin(fixture, 1, "one");
+	assert_string_equal(fixture->answers, "--..");
 }
 
 static void test_another_wait_of_a_worker_ends_the_one_before(void **state)
 {
-	struct office *office = *state;
+	struct fixture *fixture = *state;
 	char first = '-';
 
-	claim_waiters_begin(office->waiters, &(struct wait_spec){"one", "agent-0", hear, &first},
-		claim_waiters_mark(office->waiters));
-	begin(office, 0, "one");
+	claim_waiters_begin(fixture->waiters, &(struct wait_spec){"one", "agent-0", hear, &first},
+		claim_waiters_mark(fixture->waiters));
+	begin(fixture, 0, "one");
 	assert_int_equal(first, 'n');
-	claim_waiters_wake(office->waiters, "one");
-	assert_string_equal(office->answers, "j...");
+	claim_waiters_wake(fixture->waiters, "one");
+	assert_string_equal(fixture->answers, "j...");
 }
 
 static void test_a_worker_that_left_is_not_woken(void **state)
 {
-	struct office *office = *state;
+	struct fixture *fixture = *state;
 
-	begin(office, 0, "one");
-	begin(office, 1, "one");
-	claim_waiters_forget(office->waiters, "agent-0");
-	claim_waiters_forget(office->waiters, "agent-0");
-	claim_waiters_wake(office->waiters, "one");
-	assert_string_equal(office->answers, "nj..");
+	begin(fixture, 0, "one");
+	begin(fixture, 1, "one");
+	claim_waiters_forget(fixture->waiters, "agent-0");
+	claim_waiters_forget(fixture->waiters, "agent-0");
+	claim_waiters_wake(fixture->waiters, "one");
+	assert_string_equal(fixture->answers, "nj..");
 }
 
 static void test_a_dismissed_pool_asks_again(void **state)
 {
-	struct office *office = *state;
+	struct fixture *fixture = *state;
 	struct db *db = db_open("host=/nonexistent");
 
-	begin(office, 0, "one");
-	begin(office, 1, "two");
-	begin(office, 2, "one");
-	claim_waiters_dismiss(office->waiters, db, "one");
-	assert_string_equal(office->answers, "n-n.");
-	begin(office, 0, "one");
-	assert_string_equal(office->answers, "--n.");
+	begin(fixture, 0, "one");
+	begin(fixture, 1, "two");
+	begin(fixture, 2, "one");
+	claim_waiters_dismiss(fixture->waiters, db, "one");
+	assert_string_equal(fixture->answers, "n-n.");
+	begin(fixture, 0, "one");
+	assert_string_equal(fixture->answers, "--n.");
 	db_close(db);
 }
 
 static void test_the_end_ends_all_and_takes_no_more(void **state)
 {
-	struct office *office = *state;
+	struct fixture *fixture = *state;
 
-	begin(office, 0, "one");
-	begin(office, 1, "two");
-	assert_false(claim_waiters_full(office->waiters));
-	claim_waiters_stop(office->waiters);
-	assert_string_equal(office->answers, "nn..");
-	assert_true(claim_waiters_full(office->waiters));
-	begin(office, 2, "one");
-	assert_string_equal(office->answers, "nnn.");
-	claim_waiters_wake(office->waiters, "one");
+	begin(fixture, 0, "one");
+	begin(fixture, 1, "two");
+	assert_false(claim_waiters_full(fixture->waiters));
+	claim_waiters_stop(fixture->waiters);
+	assert_string_equal(fixture->answers, "nn..");
+	assert_true(claim_waiters_full(fixture->waiters));
+	begin(fixture, 2, "one");
+	assert_string_equal(fixture->answers, "nnn.");
+	claim_waiters_wake(fixture->waiters, "one");
 }
 
 int main(void)

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 HOP = {"connection", "keep-alive", "transfer-encoding"}
 
 
-class Front:
+class HttpProxy:
     """fault(method) is None (the call passes unchanged), "fail" (500), "hold" (no answer until let_go) or "lose" (the
     call passes, its answer is held). reply(method, path) is None or the (status, headers, body) that the proxy
     answers in the server's place; `replied` lists the paths of these requests. `calls` lists the methods of all

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Processes with failing allocations in their libraries (short_of_memory.c), and their restarts when they exit because
+"""Processes with failing allocations in their libraries (alloc_faults.c), and their restarts when they exit because
 of that."""
 
 import mmap
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from support.wait import until
 
-SOURCE = Path(__file__).with_name("short_of_memory.c")
+SOURCE = Path(__file__).with_name("alloc_faults.c")
 # Processes that log it. libcurl, libcrypto, libssl and jansson use the program's allocators, which exit when out of
 # memory.
 LIBRARIES = "libpq libmicrohttpd libgnutls"
@@ -22,23 +22,23 @@ NOT_THERE = "AddressSanitizer: SEGV on unknown address"
 
 
 def compiled(folder):
-    path = Path(folder) / "short_of_memory.so"
+    path = Path(folder) / "alloc_faults.so"
     subprocess.run(["cc", "-O1", "-Wall", "-Wextra", "-fno-builtin", "-fno-optimize-sibling-calls", "-shared", "-fPIC", "-o", path, SOURCE], check=True)
     return path
 
 
-class Shortage:
+class AllocationFaults:
     """The switch: 0 is off, N is one call in N, and a negative number is that call alone."""
 
     def __init__(self, folder, seed=1, libraries=LIBRARIES):
         self.libraries = libraries
-        path = Path(folder) / "short"
+        path = Path(folder) / "alloc-faults"
         path.write_bytes(bytes(24))
         with open(path, "r+b") as file:
             self.map = mmap.mmap(file.fileno(), 24)
         # Libraries may leak memory when an allocation fails, so leaks are tested elsewhere.
         self.environment = {
-            "LD_PRELOAD": compiled(folder), "SHORT_SWITCH": path, "SHORT_LIBRARIES": libraries, "SHORT_SEED": seed,
+            "LD_PRELOAD": compiled(folder), "ALLOC_SWITCH": path, "ALLOC_LIBRARIES": libraries, "ALLOC_SEED": seed,
             "ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0:exitcode=99:detect_stack_use_after_return=0",
         }
 
@@ -55,25 +55,25 @@ class Shortage:
         return struct.unpack("=q", self.map[16:])[0]
 
 
-class Keeper:
+class Supervisor:
     """Keeps a service running, as its supervisor would, while one call in N of its libraries fails. Calls during its
     start do not fail."""
 
-    def __init__(self, service, shortage, one_in):
-        self.service, self.shortage, self.one_in = service, shortage, one_in
+    def __init__(self, service, faults, one_in):
+        self.service, self.faults, self.one_in = service, faults, one_in
         self.ends = 0
 
     def __enter__(self):
-        self.shortage.set(self.one_in)
+        self.faults.set(self.one_in)
         return self
 
     def __exit__(self, *_):
-        self.shortage.set(0)
+        self.faults.set(0)
         until(lambda: self.look() and self.service.ready(), f"{self.service.name} is there")
 
     def is_right(self, code, log):
         """Whether it exited only for lack of memory: by itself, or by the library."""
-        if self.shortage.libraries != ENDERS:
+        if self.faults.libraries != ENDERS:
             return code == -signal.SIGABRT and LAST_WORDS in log.splitlines()[-1]
         return "ERROR: AddressSanitizer" not in log or NOT_THERE in log
 
@@ -87,9 +87,9 @@ class Keeper:
         assert self.is_right(code, log), f"{self.service.name} ended with {code}:\n{log[-6000:]}"
         if NOT_THERE in log:
             self.service.process.log_path.unlink()
-        self.shortage.set(0)
+        self.faults.set(0)
         self.service.start()
-        self.shortage.set(goes_on)
+        self.faults.set(goes_on)
         self.ends += 1
         return True
 

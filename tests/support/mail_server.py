@@ -30,26 +30,26 @@ class Handler(socketserver.StreamRequestHandler):
         self.wfile.write(text.encode() + b"\r\n")
 
     def handle(self):
-        self.sink = self.server.sink
+        self.mail_server = self.server.mail_server
         self.sender, self.recipients = None, []
-        self.say("220 sink ESMTP")
+        self.say("220 mail_server ESMTP")
         while line := self.rfile.readline():
             verb, _, rest = line.decode(errors="replace").strip().partition(" ")
-            self.sink.said.append(verb)
+            self.mail_server.said.append(verb)
             answer = getattr(self, f"do_{verb.lower()}", lambda _: self.say("502 no such thing"))
             if answer(rest) == "end":
                 return
 
     def do_ehlo(self, _):
-        offers_tls = self.sink.context and self.connection is self.request
-        lines = ["sink", *(["STARTTLS"] if offers_tls else []), *(["AUTH PLAIN"] if self.sink.login else [])]
+        offers_tls = self.mail_server.context and self.connection is self.request
+        lines = ["mail_server", *(["STARTTLS"] if offers_tls else []), *(["AUTH PLAIN"] if self.mail_server.login else [])]
         for line in lines[:-1]:
             self.say(f"250-{line}")
         self.say(f"250 {lines[-1]}")
 
     def do_starttls(self, _):
         self.say("220 go on")
-        self.connection = self.sink.context.wrap_socket(self.request, server_side=True)
+        self.connection = self.mail_server.context.wrap_socket(self.request, server_side=True)
         self.rfile, self.wfile = self.connection.makefile("rb"), self.connection.makefile("wb", 0)
 
     def do_auth(self, rest):
@@ -58,7 +58,7 @@ class Handler(socketserver.StreamRequestHandler):
             self.say("334 ")
             response = self.rfile.readline().decode().strip()
         _, user, password = base64.b64decode(response).decode().split("\0")
-        self.say("235 welcome" if (user, password) == self.sink.login else "535 who is that")
+        self.say("235 welcome" if (user, password) == self.mail_server.login else "535 who is that")
 
     def do_mail(self, rest):
         self.sender = rest.partition("<")[2].partition(">")[0]
@@ -67,7 +67,7 @@ class Handler(socketserver.StreamRequestHandler):
 
     def do_rcpt(self, rest):
         recipient = rest.partition("<")[2].partition(">")[0]
-        refusal = self.sink.refusal(recipient)
+        refusal = self.mail_server.refusal(recipient)
         if not refusal:
             self.recipients.append(recipient)
         self.say(refusal or "250 ok")
@@ -79,7 +79,7 @@ class Handler(socketserver.StreamRequestHandler):
             if line == b".\r\n":
                 break
             data += line[1:] if line.startswith(b".") else line
-        self.sink.mails.append(Mail(self.sender, self.recipients, data))
+        self.mail_server.mails.append(Mail(self.sender, self.recipients, data))
         self.say("250 2.0.0 taken")
 
     def do_rset(self, _):
@@ -90,7 +90,7 @@ class Handler(socketserver.StreamRequestHandler):
         return "end"
 
 
-class Sink:
+class MailServer:
     """`refusals` are the answers to the next recipients: {"a@example.com": ["451 later"]}. With a `context` it offers
     TLS, with a `login` (user, password) it requires one."""
 
@@ -103,7 +103,7 @@ class Sink:
         self.server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
         self.server.handle_error = lambda *_: None  # a client that disconnected
-        self.server.sink = self
+        self.server.mail_server = self
         threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
 
     @property

@@ -15,7 +15,7 @@ def new_id(prefix):
     return prefix + "-" + "".join(random.choices(string.ascii_letters + string.digits, k=16))
 
 
-class Waiting:
+class PendingTasks:
     """Task results of one run that never progresses. `bus` gets their tickets; without one the scheduler sends them
     from its outbox."""
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * hands PORT BROKERS FETCH_WAIT_MS SLOTS NAME: a worker without an engine, for tests/bench/flow.
+ * fake_worker PORT BROKERS FETCH_WAIT_MS SLOTS NAME: a worker without an engine, for tests/bench/flow.
  *
  * It implements the worker's whole contract (proto/README.md): it registers, reads its pool's job messages, and claims
  * for all free slots. It fetches the contents that were not in the claim, uploads what a worker would for a
@@ -48,7 +48,7 @@ static rd_kafka_t *producer;
 
 static void die(const char *what, const char *why)
 {
-	fprintf(stderr, "hands: %s: %s\n", what, why);
+	fprintf(stderr, "fake_worker: %s: %s\n", what, why);
 	exit(1);
 }
 
@@ -403,7 +403,7 @@ int main(int argc, char **argv)
 	time_t beaten = time(NULL);
 
 	if (argc != 6 || !token)
-		die("usage", "hands PORT BROKERS FETCH_WAIT_MS SLOTS NAME, and RUNYARD_AGENT_TOKEN");
+		die("usage", "fake_worker PORT BROKERS FETCH_WAIT_MS SLOTS NAME, and RUNYARD_AGENT_TOKEN");
 	port = (int)strtol(argv[1], NULL, 10);
 	slot_count = strtoul(argv[4], NULL, 10);
 	http_open(&http);

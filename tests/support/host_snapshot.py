@@ -67,7 +67,7 @@ def mounts(pid, own):
     return sorted(point for point in points if not point.startswith(others) or Path(point).is_relative_to(own))
 
 
-class Ground:
+class HostSnapshot:
     def __init__(self, site, canaries):
         self.site, self.canaries = site, canaries
         self.data = site.worker.options["data_dir"]

@@ -3,7 +3,7 @@
 
 #include "common/err.h"
 #include "common/json/json.h"
-#include "tests/short/short.h"
+#include "tests/alloc/alloc.h"
 
 static const char text[] = "{\"list\":[1,2.5,\"three\",null,true],\"object\":{\"key\":\"value\"}}";
 
@@ -18,7 +18,7 @@ static void documents(void)
 	HOLDS(text_equal(written, text));
 }
 
-const struct short_case short_cases[] = {
+const struct alloc_case alloc_cases[] = {
 	{.name = "documents", .libraries = "libjansson", .play = documents, .none = true},
 	{0},
 };

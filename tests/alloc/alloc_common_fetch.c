@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
  * The HTTP server and client of all processes, with failing allocations in one of their libraries; also by TLS, with
- * the files of SHORT_CERTIFICATE, SHORT_KEY and SHORT_CA.
+ * the files of ALLOC_CERTIFICATE, ALLOC_KEY and ALLOC_CA.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "common/http/httpd.h"
 #include "common/loop/loop.h"
 #include "common/metrics.h"
-#include "tests/short/short.h"
+#include "tests/alloc/alloc.h"
 
 enum { BODY = 100 * 1000, REQUESTS = 3 };
 
@@ -95,8 +95,8 @@ static void play(bool tls)
 
 	memset(asking.sent, 'x', BODY);
 	if (tls &&
-		(fetch_trust(getenv("SHORT_CA"), &err) < 0 ||
-			certificate_load(getenv("SHORT_CERTIFICATE"), getenv("SHORT_KEY"), &err) < 0)) {
+		(fetch_trust(getenv("ALLOC_CA"), &err) < 0 ||
+			certificate_load(getenv("ALLOC_CERTIFICATE"), getenv("ALLOC_KEY"), &err) < 0)) {
 		fprintf(stderr, "%s\n", err.message);
 		HOLDS(*err.message && !strstr(err.message, "not that of"));
 		return;
@@ -111,7 +111,7 @@ static void play(bool tls)
 	fetcher = fetcher_new(asking.loop);
 	for (int i = 0; i < REQUESTS; i++)
 		ask(&asking, fetcher, url);
-	short_over();
+	alloc_over();
 	ask(&asking, fetcher, url);
 	HOLDS(asking.answer.status == 200);
 	fetcher_free(fetcher);
@@ -130,7 +130,7 @@ static void by_tls(void)
 	play(true);
 }
 
-const struct short_case short_cases[] = {
+const struct alloc_case alloc_cases[] = {
 	{.name = "server", .libraries = "libmicrohttpd", .play = plain},
 	{.name = "client", .libraries = "libcurl", .play = plain, .none = true},
 	{.name = "server-tls", .libraries = "libmicrohttpd libgnutls", .play = by_tls},

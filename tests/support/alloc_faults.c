@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
  * Simulates lack of memory in libraries. When preloaded, it lets allocations fail whose caller is in one of the
- * libraries in SHORT_LIBRARIES ("libgnutls libpq": prefixes of file names), and no others. "program" is the program
+ * libraries in ALLOC_LIBRARIES ("libgnutls libpq": prefixes of file names), and no others. "program" is the program
  * itself, including its allocations for libraries that use its allocators.
  *
- * SHORT_SWITCH names a file of three 64-bit numbers in this machine's byte order. It is mapped once, so that reading
+ * ALLOC_SWITCH names a file of three 64-bit numbers in this machine's byte order. It is mapped once, so that reading
  * the switch costs one load. The numbers are:
  *
- *  - the mode: 0 nothing fails; N > 0 one call in N fails (drawn from SHORT_SEED and a counter); N < 0 only the -N-th
+ *  - the mode: 0 nothing fails; N > 0 one call in N fails (drawn from ALLOC_SEED and a counter); N < 0 only the -N-th
  *    call fails, counted since the mode was last changed;
  *  - the number of failed calls;
  *  - the number of calls.
  *
- * With SHORT_TRACE it prints the stack of the first few failing calls to standard error.
+ * With ALLOC_TRACE it prints the stack of the first few failing calls to standard error.
  *
- * Programs may also link it (tests/short): short_use then sets the libraries and the mode.
+ * Programs may also link it (tests/alloc): alloc_use then sets the libraries and the mode.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -109,22 +109,22 @@ static void real_find(void)
 
 __attribute__((constructor)) static void begin(void)
 {
-	const char *text = getenv("SHORT_SEED");
+	const char *text = getenv("ALLOC_SEED");
 
 	seed = text ? strtoull(text, NULL, 10) : 1;
-	if (!getenv("SHORT_SWITCH"))
+	if (!getenv("ALLOC_SWITCH"))
 		return;
-	dl_iterate_phdr(range_add, getenv("SHORT_LIBRARIES"));
-	wanted = switch_map(getenv("SHORT_SWITCH"));
+	dl_iterate_phdr(range_add, getenv("ALLOC_LIBRARIES"));
+	wanted = switch_map(getenv("ALLOC_SWITCH"));
 	if (range_count)
 		unsetenv("LD_PRELOAD"); /* programs that this one starts are not affected */
 }
 
-_Atomic int64_t *short_use(const char *libraries, int64_t how);
+_Atomic int64_t *alloc_use(const char *libraries, int64_t how);
 
-/* Calls of these libraries fail as of `how`, counted from now on. Returns the numbers of SHORT_SWITCH, shared with
+/* Calls of these libraries fail as of `how`, counted from now on. Returns the numbers of ALLOC_SWITCH, shared with
  * children. */
-_Atomic int64_t *short_use(const char *libraries, int64_t how)
+_Atomic int64_t *alloc_use(const char *libraries, int64_t how)
 {
 	if (!wanted)
 		wanted = switch_map(NULL);
@@ -176,7 +176,7 @@ static int fails(void *caller)
 	n = (uint64_t)atomic_fetch_add(&wanted[2], 1) + 1;
 	if (how < 0 ? n != (uint64_t)-how : drawn(n) % (uint64_t)how != 0)
 		return 0;
-	if (atomic_fetch_add(&wanted[1], 1) < 3 && getenv("SHORT_TRACE"))
+	if (atomic_fetch_add(&wanted[1], 1) < 3 && getenv("ALLOC_TRACE"))
 		trace();
 	errno = ENOMEM;
 	return 1;

@@ -12,7 +12,7 @@
 
 #include "common/buf.h"
 #include "common/err.h"
-#include "tests/short/short.h"
+#include "tests/alloc/alloc.h"
 #include "worker/exec/beneath.h"
 #include "worker/packages/archive.h"
 
@@ -75,13 +75,13 @@ static void pack(void)
 	struct err err = ERR_INIT;
 	const struct archive_spec spec = {.bounds = bounds};
 
-	short_before(from_make);
+	alloc_before(from_make);
 	from = open("from", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (archive_pack(packed, from, names, &bounds, &err) < 0) {
 		HOLDS(err.kind == ERR_INTERNAL);
 		return;
 	}
-	short_over();
+	alloc_over();
 	into = folder_new("into");
 	/* libarchive reports a few archives as complete that are not. Those must fail to unpack. */
 	if (archive_unpack(packed, into, &spec, &err) == 0)
@@ -106,7 +106,7 @@ static void unpack(void)
 	struct err err = ERR_INIT;
 	int into;
 
-	short_before(from_pack);
+	alloc_before(from_pack);
 	into = folder_new("into");
 	if (archive_unpack(packed, into, &spec, &err) == 0)
 		check_all(into);
@@ -114,7 +114,7 @@ static void unpack(void)
 		HOLDS(err.kind == ERR_INTERNAL);
 }
 
-const struct short_case short_cases[] = {
+const struct alloc_case alloc_cases[] = {
 	{.name = "pack", .libraries = "libarchive", .play = pack, .ends_itself = true},
 	{.name = "unpack", .libraries = "libarchive", .play = unpack, .ends_itself = true},
 	{0},

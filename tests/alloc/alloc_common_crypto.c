@@ -5,7 +5,7 @@
 #include "common/buf.h"
 #include "common/crypto.h"
 #include "common/err.h"
-#include "tests/short/short.h"
+#include "tests/alloc/alloc.h"
 
 static const char keys[] = "1:5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a";
 
@@ -53,12 +53,12 @@ static void sealing(void)
 	HOLDS(keyring_open(keyring, "context", sealed.data, sealed.len, &opened, &err) == 0);
 	HOLDS(opened.len == 3 && memcmp(opened.data, "abc", 3) == 0);
 	keyring_derive(keyring, 0, "purpose", derived);
-	short_over();
+	alloc_over();
 	keyring_derive(keyring, 0, "purpose", again);
 	HOLDS(memcmp(derived, again, sizeof(again)) == 0);
 }
 
-const struct short_case short_cases[] = {
+const struct alloc_case alloc_cases[] = {
 	{.name = "digests", .libraries = "libcrypto", .play = digests, .none = true},
 	{.name = "texts", .libraries = "libcrypto", .play = texts, .none = true},
 	{.name = "sealing", .libraries = "libcrypto", .play = sealing, .none = true},

@@ -16,12 +16,17 @@ def upload_batch(*parts):
     return json.dumps(head).encode() + b"\n" + b"".join(body for _, body in parts)
 
 
-class HandWorker:
-    """capabilities: None for a worker of an earlier version, which reports none."""
+class FakeWorker:
+    """It does nothing by itself: the test claims jobs and sends their results."""
 
-    def __init__(self, url, token, name="by-hand", slots=1, capabilities=None):
+    def __init__(self, url, token, name="fake-worker", slots=1, capabilities=None, apply_seconds=0):
+        """capabilities: None for a worker of an earlier version, which reports none. apply_seconds: its limit for an
+        apply, as it reports it; 0: none."""
         self.url = url
         self.token = token
+        self.slots = slots
+        self.apply_seconds = apply_seconds
+        self.untaken = {}  # claimed jobs that no test has taken yet, by their runs
         self.capable = {} if capabilities is None else {"capabilities": capabilities}
         registered = self.call("POST", "register", {"name": name, "slots": slots, "version": "0", **self.capable}).json
         self.id, self.own_token = registered["worker"], registered["token"]
@@ -45,14 +50,20 @@ class HandWorker:
         """Waits for a job in its pool: answered when there is one, or after a while."""
         return self.call("POST", "wait", {"worker": self.id, "slots": slots}).json["jobs"]
 
-    def beat(self, *jobs):
-        """The scheduler's answer about these jobs: {job: (held, stop)}."""
+    def heartbeat(self, *jobs):
+        """The scheduler's answers about these jobs."""
         listed = [{"job": job["job"], "attempt": job["attempt"]} for job in jobs]
-        body = {"free": 0, "slots": 1, "draining": False, "partitions": [], "jobs": listed, **self.capable}
-        return {said["job"]: (said["held"], said["stop"]) for said in self.call("POST", "heartbeat", body, self.own_token).json["jobs"]}
+        body = {"free": 0, "slots": self.slots, "draining": False, "partitions": [], "jobs": listed, **self.capable}
+        return self.call("POST", "heartbeat", body, self.own_token).json["jobs"]
 
-    def leave(self):
-        self.call("POST", "leave", {"failed": False}, self.own_token)
+    def lease(self, job):
+        """(held, stop), the scheduler's answer about the job."""
+        (said,) = self.heartbeat(job)
+        assert said["job"] == job["job"]
+        return said["held"], said["stop"]
+
+    def leave(self, failed=False):
+        self.call("POST", "leave", {"failed": failed}, self.own_token)
 
     def listen(self, *told):
         """The jobs to stop: waits for one that was not reported before."""
@@ -68,12 +79,40 @@ class HandWorker:
         return self.on(job, "POST", "batch", upload_batch(*parts)).json["parts"]
 
     def result(self, job, outcome="passed", **more):
+        """The answer to a result, by default of a stage with changes."""
         body = {"v": 1, "job": job["job"], "attempt": job["attempt"], "run": job["run"], "outcome": outcome, "has-changes": True, "additions": 1,
                 "changes": 0, "destructions": 0, "imports": 0, "terraform-version": "1.11.4", "error": "", **more}
         return self.on(job, "POST", "result", body, check=False)
 
+    # ---- runs, stage by stage ----
 
-class Asking:
+    def take(self, run, stage):
+        """The run's job, which must be of that stage."""
+        for job in self.call("POST", "claim", {"worker": self.id, "slots": self.slots, "apply-seconds": self.apply_seconds, **self.capable}).json["jobs"]:
+            self.untaken[job["run"]] = job
+        job = self.untaken.pop(run)
+        assert job["stage"] == stage
+        return job
+
+    def end(self, job, outcome="passed", **more):
+        """Sends a result without changes, which must be accepted."""
+        answer = self.result(job, outcome, **{"has-changes": False, "additions": 0, **more})
+        assert answer.status < 400, f"{answer.status} {answer.text}"
+
+    def plan(self, run):
+        """The run's plan succeeds, with changes."""
+        self.end(self.take(run, "plan"), "passed", **{"has-changes": True, "additions": 1})
+
+    def evaluate(self, run, kind, outcome, sets, output=""):
+        """The run's policies have these results. Returns what the job had to evaluate."""
+        job = self.take(run, kind)
+        bundle = self.on(job, "GET", "policies").json
+        self.on(job, "PUT", "policy-results", {"sets": sets, "output": output})
+        self.end(job, outcome)
+        return bundle
+
+
+class PendingRequest:
     """A request that the scheduler holds open, in a thread of its own."""
 
     def __init__(self, ask, *arguments):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef TESTS_SHORT_SHORT_H
-#define TESTS_SHORT_SHORT_H
+#ifndef TESTS_ALLOC_ALLOC_H
+#define TESTS_ALLOC_ALLOC_H
 
 /*
  * Tests functions that use a library while the library's allocations fail, one after the other, each in a process of
@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-struct short_case {
+struct alloc_case {
 	const char *name;
 	const char *libraries; /* the libraries whose allocations fail: prefixes of their file names */
 	void (*play)(void);    /* called in a new process each time; checks with HOLDS */
@@ -22,16 +22,16 @@ struct short_case {
 #define HOLDS(condition)                                                                                               \
 	do {                                                                                                           \
 		if (!(condition))                                                                                      \
-			short_wrong(__FILE__, __LINE__, #condition);                                                   \
+			alloc_wrong(__FILE__, __LINE__, #condition);                                                   \
 	} while (0)
 
-_Noreturn void short_wrong(const char *file, int line, const char *what);
+_Noreturn void alloc_wrong(const char *file, int line, const char *what);
 /* Calls `prepare` without failing allocations before each case. */
-void short_before(void (*prepare)(void));
+void alloc_before(void (*prepare)(void));
 /* No allocation fails from here on, so that a case can check the result. */
-void short_over(void);
+void alloc_over(void);
 
 /* Defined by each program: its cases, terminated by one without a name. */
-extern const struct short_case short_cases[];
+extern const struct alloc_case alloc_cases[];
 
 #endif

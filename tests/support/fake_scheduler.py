@@ -31,7 +31,7 @@ class Job:
                 "contents": self.contents, **self.facts}
 
 
-class Desk:
+class FakeScheduler:
     """Hands jobs to one worker."""
 
     def __init__(self):
@@ -40,7 +40,7 @@ class Desk:
         self.lock = threading.Lock()
         self.changed = threading.Condition(self.lock)
         self.over = False
-        desk = self
+        fake_scheduler = self
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -51,7 +51,7 @@ class Desk:
             def serve(self):
                 length = int(self.headers.get("Content-Length") or 0)
                 body = self.rfile.read(length) if length else b""
-                status, answer = desk.answer(self.command, self.path.removeprefix("/api/worker/v1/"), body)
+                status, answer = fake_scheduler.answer(self.command, self.path.removeprefix("/api/worker/v1/"), body)
                 self.send_response(status)
                 self.send_header("Content-Length", str(len(answer)))
                 self.end_headers()

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * Runs each case once to count its allocations, then once for each allocation with that one failing. RUNYARD_SHORT
- * is the most allocations per case, drawn evenly and starting at RUNYARD_SEED, so that all are covered over the
- * seeds; 0 is all.
+ * Runs each case once to count its allocations, then once for each allocation with that one failing.
+ * RUNYARD_ALLOCATIONS is the most allocations per case, drawn evenly and starting at RUNYARD_SEED, so that all are
+ * covered over the seeds; 0 is all.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -16,22 +16,22 @@
 #include <unistd.h>
 
 #include "common/base.h"
-#include "tests/short/short.h"
+#include "tests/alloc/alloc.h"
 
 enum { WRONG = 70, MAX_SECONDS = 300, SAID_SIZE = 64 << 10, DRAWN = 40 };
 
-_Atomic int64_t *short_use(const char *libraries, int64_t how);
+_Atomic int64_t *alloc_use(const char *libraries, int64_t how);
 
 static _Atomic int64_t *numbers;
 static long *counted; /* the number of allocations of a case; shared with children */
 
-void short_wrong(const char *file, int line, const char *what)
+void alloc_wrong(const char *file, int line, const char *what)
 {
 	fprintf(stderr, "%s:%d: does not hold: %s\n", file, line, what);
 	_exit(WRONG);
 }
 
-void short_before(void (*prepare)(void))
+void alloc_before(void (*prepare)(void))
 {
 	int64_t how = atomic_exchange(&numbers[0], 0);
 
@@ -39,7 +39,7 @@ void short_before(void (*prepare)(void))
 	atomic_store(&numbers[0], how);
 }
 
-void short_over(void)
+void alloc_over(void)
 {
 	if (atomic_exchange(&numbers[0], 0) != 0)
 		*counted = (long)atomic_load(&numbers[2]);
@@ -53,19 +53,19 @@ static long number_of(const char *variable, long otherwise)
 }
 
 /* The exit status, as of waitpid, and the output. */
-static int played(const struct short_case *one, int64_t how, char said[SAID_SIZE])
+static int played(const struct alloc_case *one, int64_t how, char said[SAID_SIZE])
 {
 	int file = memfd_create("said", MFD_CLOEXEC), status = 0;
 	ssize_t len;
 	pid_t child;
 
-	numbers = short_use(one->libraries, how);
+	numbers = alloc_use(one->libraries, how);
 	child = fork();
 	if (child == 0) {
 		dup2(file, STDERR_FILENO);
 		alarm(MAX_SECONDS); /* a hanging case ends by SIGALRM */
 		one->play();
-		short_over();
+		alloc_over();
 		_exit(0);
 	}
 	while (waitpid(child, &status, 0) < 0)
@@ -87,7 +87,7 @@ static const char *last_line(const char *said)
 	return said + len;
 }
 
-static bool is_right(const struct short_case *one, int status, const char *said)
+static bool is_right(const struct alloc_case *one, int status, const char *said)
 {
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return true;
@@ -99,7 +99,7 @@ static bool is_right(const struct short_case *one, int status, const char *said)
 	return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT && strstr(last_line(said), "out of memory");
 }
 
-static int call_run(const struct short_case *one, long n)
+static int call_run(const struct alloc_case *one, long n)
 {
 	static char said[SAID_SIZE];
 	int status = played(one, -n, said);
@@ -108,9 +108,9 @@ static int call_run(const struct short_case *one, long n)
 	return !is_right(one, status, said);
 }
 
-static int case_run(const struct short_case *one)
+static int case_run(const struct alloc_case *one)
 {
-	long most = number_of("RUNYARD_SHORT", DRAWN), calls, step;
+	long most = number_of("RUNYARD_ALLOCATIONS", DRAWN), calls, step;
 	int failed = 0, ended = 0, turns = 0;
 	static char said[SAID_SIZE];
 	int status = played(one, INT64_MIN, said);
@@ -142,7 +142,7 @@ int main(int argc, char **argv)
 	/* A case's name and the number of one allocation: runs only that one, for a debugger. */
 	setvbuf(stdout, NULL, _IONBF, 0);
 	counted = mmap(NULL, sizeof(*counted), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	for (const struct short_case *one = short_cases; one->name; one++)
+	for (const struct alloc_case *one = alloc_cases; one->name; one++)
 		if (argc < 2 || text_equal(argv[1], one->name))
 			failed += argc < 3 ? case_run(one) : call_run(one, strtol(argv[2], NULL, 10));
 	return failed > 0;

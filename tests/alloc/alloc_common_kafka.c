@@ -2,7 +2,7 @@
 /* librdkafka asserts that its allocations succeed. That ends the process, which its supervisor starts again. */
 #include "common/err.h"
 #include "common/kafka/kafka_conf.h"
-#include "tests/short/short.h"
+#include "tests/alloc/alloc.h"
 
 static struct kafka_handle handle;
 
@@ -36,7 +36,7 @@ static void producer(void)
 		HOLDS(err.kind == ERR_INVALID);
 }
 
-const struct short_case short_cases[] = {
+const struct alloc_case alloc_cases[] = {
 	{.name = "consumer", .libraries = "librdkafka", .play = consumer, .ends_itself = true},
 	{.name = "producer", .libraries = "librdkafka", .play = producer, .ends_itself = true},
 	{0},

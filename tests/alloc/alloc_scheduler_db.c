@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* SHORT_DATABASE_URL: a database in which the test creates a table. */
+/* ALLOC_DATABASE_URL: a database in which the test creates a table. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "scheduler/db/db.h"
 #include "scheduler/metrics.h"
-#include "tests/short/short.h"
+#include "tests/alloc/alloc.h"
 
 static const char *database(void)
 {
-	return getenv("SHORT_DATABASE_URL");
+	return getenv("ALLOC_DATABASE_URL");
 }
 
 static void table_make(void)
@@ -17,7 +17,7 @@ static void table_make(void)
 	struct db *db = db_open(database());
 	struct err err = ERR_INIT;
 
-	HOLDS(db_script(db, "drop table if exists short_of; create table short_of (number int primary key, text text)",
+	HOLDS(db_script(db, "drop table if exists alloc_of; create table alloc_of (number int primary key, text text)",
 		      &err) == 0);
 	db_close(db);
 }
@@ -27,7 +27,7 @@ static long long rows_there(struct db *db)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct err err = ERR_INIT;
 
-	HOLDS(db_query(db, &rows, &err, "select count(*) as count from short_of") == 0);
+	HOLDS(db_query(db, &rows, &err, "select count(*) as count from alloc_of") == 0);
 	return row_int(&rows, 0, "count");
 }
 
@@ -39,10 +39,10 @@ static int three_written(void *data, struct err *err)
 	struct db *db = data;
 	const char *text;
 
-	if (db_queue(db, err, "insert into short_of values ($1, $2)", P_INT(1), P_TEXT("one")) < 0 ||
-		db_ask(db, &asked, err, "insert into short_of values ($1, $2) returning text", P_INT(2),
+	if (db_queue(db, err, "insert into alloc_of values ($1, $2)", P_INT(1), P_TEXT("one")) < 0 ||
+		db_ask(db, &asked, err, "insert into alloc_of values ($1, $2) returning text", P_INT(2),
 			P_TEXT("two")) < 0 ||
-		db_query(db, &rows, err, "insert into short_of values ($1, $2) returning text", P_INT(3),
+		db_query(db, &rows, err, "insert into alloc_of values ($1, $2) returning text", P_INT(3),
 			P_TEXT("three")) < 0)
 		return -1;
 	HOLDS(asked.count == 1 && rows.count == 1);
@@ -60,11 +60,11 @@ static void transactions(void)
 	int done;
 
 	metrics_setup(scheduler_metrics, M_COUNT);
-	short_before(table_make);
+	alloc_before(table_make);
 	db = db_open(database());
 	done = db_transaction(db, three_written, db, &err);
 	HOLDS(done == 0 || err.kind == ERR_UNAVAILABLE);
-	short_over();
+	alloc_over();
 	there = rows_there(db);
 	HOLDS(there == 3 || (there == 0 && done < 0));
 	db_close(db);
@@ -75,7 +75,7 @@ static void readings(void)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(1 << 20);
-	struct db *db = db_open_listening(database(), "short_of_memory");
+	struct db *db = db_open_listening(database(), "alloc_faults");
 	struct err err = ERR_INIT;
 	char notice[64];
 
@@ -97,7 +97,7 @@ static void readings(void)
 	}
 	while (db_notice(db, notice, sizeof(notice)))
 		;
-	short_over();
+	alloc_over();
 	rows_release(&rows);
 	HOLDS(db_query(db, &rows, &err, "select 1 as one") == 0 && row_int(&rows, 0, "one") == 1);
 	db_close(db);
@@ -133,7 +133,7 @@ static void gatherings(void)
 			HOLDS(err.kind == ERR_UNAVAILABLE);
 		else
 			HOLDS(row_int(&two.first, 0, "one") == 1 && row_int(&two.second, 0, "half") == 2);
-	short_over();
+	alloc_over();
 	HOLDS(two_gathered(db, &two, 0, &err) < 0 && err.kind == ERR_INTERNAL);
 	HOLDS(two_gathered(db, &two, 1, &err) == 0 && row_int(&two.second, 0, "half") == 4);
 	rows_release(&two.first);
@@ -155,18 +155,18 @@ static void conflicts(void)
 	struct err err = ERR_INIT;
 
 	metrics_setup(scheduler_metrics, M_COUNT);
-	short_before(table_make);
+	alloc_before(table_make);
 	db = db_open(database());
 	for (int turn = 0; turn < 2; turn++)
-		if (db_query(db, NULL, &err, "insert into short_of values (1, 'one')") < 0)
+		if (db_query(db, NULL, &err, "insert into alloc_of values (1, 'one')") < 0)
 			HOLDS(err.kind == ERR_UNAVAILABLE ||
-				(err.kind == ERR_CONFLICT && text_equal(db_constraint(db), "short_of_pkey")));
-	short_over();
-	HOLDS(db_query(db, NULL, &err, "insert into short_of values (2, 'two')") == 0);
+				(err.kind == ERR_CONFLICT && text_equal(db_constraint(db), "alloc_of_pkey")));
+	alloc_over();
+	HOLDS(db_query(db, NULL, &err, "insert into alloc_of values (2, 'two')") == 0);
 	db_close(db);
 }
 
-const struct short_case short_cases[] = {
+const struct alloc_case alloc_cases[] = {
 	{.name = "transactions", .libraries = "libpq", .play = transactions},
 	{.name = "readings", .libraries = "libpq", .play = readings},
 	{.name = "gatherings", .libraries = "libpq", .play = gatherings},

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* SHORT_REDIS_URL: a Redis to use. hiredis 0.14 allocates a buffer at the end of each command and does not check the
+/* ALLOC_REDIS_URL: a Redis to use. hiredis 0.14 allocates a buffer at the end of each command and does not check the
  * result. */
 #include <stdlib.h>
 
 #include "common/err.h"
 #include "notifier/deadlines/redis.h"
-#include "tests/short/short.h"
+#include "tests/alloc/alloc.h"
 
 static void list_drop(void)
 {
@@ -14,7 +14,7 @@ static void list_drop(void)
 	struct err err = ERR_INIT;
 	redisReply *reply;
 
-	HOLDS(redis_parse(getenv("SHORT_REDIS_URL"), &redis, &err) == 0);
+	HOLDS(redis_parse(getenv("ALLOC_REDIS_URL"), &redis, &err) == 0);
 	reply = redis_run(&redis, 2, drop, &err);
 	HOLDS(reply);
 	freeReplyObject(reply);
@@ -38,8 +38,8 @@ static void commands(void)
 	struct err err = ERR_INIT;
 	redisReply *reply;
 
-	short_before(list_drop);
-	HOLDS(redis_parse(getenv("SHORT_REDIS_URL"), &redis, &err) == 0);
+	alloc_before(list_drop);
+	HOLDS(redis_parse(getenv("ALLOC_REDIS_URL"), &redis, &err) == 0);
 	for (int turn = 0; turn < 3; turn++) {
 		static const size_t counts[] = {3, 5, 4};
 		const char **const commands[] = {set, fill, get};
@@ -51,14 +51,14 @@ static void commands(void)
 		if (reply)
 			freeReplyObject(reply);
 	}
-	short_over();
+	alloc_over();
 	reply = redis_run(&redis, 3, set, &err);
 	HOLDS(reply && reply->type == REDIS_REPLY_STATUS);
 	freeReplyObject(reply);
 	redis_release(&redis);
 }
 
-const struct short_case short_cases[] = {
+const struct alloc_case alloc_cases[] = {
 	{.name = "commands", .libraries = "libhiredis", .play = commands, .ends_itself = true},
 	{0},
 };
