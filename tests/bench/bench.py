@@ -111,9 +111,9 @@ PROGRAMS = {
     "engine": ["-static"],
     "fake_worker": [*CONTRACT, "-I", ROOT, "-lrdkafka", "-ljansson", "-lcrypto", "-lpthread"],
     "keeper": ["-I", ROOT],
-    "logreader": ["-lpthread"],
+    "log_reader": ["-lpthread"],
     "receiver": [],
-    "talker": ["-static"],
+    "log_writer": ["-static"],
 }
 
 
@@ -161,7 +161,7 @@ class IdleWorker(Worker):
         shutil.rmtree(self.memory, ignore_errors=True)
 
 
-class Bare:
+class BareTerraform:
     """init, plan -out, show -json, apply, in a folder that keeps its state as a workspace does."""
 
     def __init__(self):

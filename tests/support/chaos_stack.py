@@ -164,14 +164,14 @@ class Stack:
 
     def _bus(self, name):
         """The process's address of the broker. The embedded broker has no doors."""
-        door = self.proxies.get((name, "broker"))
-        return {**self.bus.options, **({"brokers": f"127.0.0.1:{door.port}"} if door else {})}
+        proxy = self.proxies.get((name, "broker"))
+        return {**self.bus.options, **({"brokers": f"127.0.0.1:{proxy.port}"} if proxy else {})}
 
     def _scheduler(self, number):
         name = f"scheduler-{number}"
         there = urlsplit(self.database)
-        door = self.proxy(name, "postgres", there.port)
-        database = there._replace(netloc=f"{there.username}@127.0.0.1:{door.port}").geturl()
+        proxy = self.proxy(name, "postgres", there.port)
+        database = there._replace(netloc=f"{there.username}@127.0.0.1:{proxy.port}").geturl()
         return self.up("scheduler", Scheduler(name, self.folder, database_url=database, keys=KEYS, lease_seconds=LEASE, task_allow="127.0.0.1",
                                               rate_limit=0, **self._bus(name)), name)
 

@@ -12,7 +12,7 @@ from support.wait import until
 CHANGES = {"main.tf": 'resource "terraform_data" "one" {\n  input = "hello"\n}\n'}
 
 
-class Asked:
+class TaskRun:
     """A run with one mandatory task in a stage."""
 
     def __init__(self, site, act, stage="post_plan", **options):
@@ -44,42 +44,42 @@ class Asked:
 @pytest.fixture
 def ask(full_site):
     """ask(act) starts a run with a task whose service has that behaviour."""
-    return lambda act, *arguments, **options: Asked(full_site, act, *arguments, **options)
+    return lambda act, *arguments, **options: TaskRun(full_site, act, *arguments, **options)
 
 
 # ---- the request ----
 
 
 def test_the_request_says_what_the_contract_says(ask):
-    asked = ask(says("passed"))
-    call = asked.service.got()
-    run = asked.api.get(f"runs/{asked.run}").data
-    base = asked.api.url
+    task_run = ask(says("passed"))
+    call = task_run.service.got()
+    run = task_run.api.get(f"runs/{task_run.run}").data
+    base = task_run.api.url
     document = dict(call.document)
     assert document.pop("access_token") and document.pop("run_created_at").endswith("Z")
     assert document.pop("task_result_callback_url").endswith(f"/api/v2/task-results/{document['task_result_id']}/callback")
-    workspace = asked.api.attributes(f"workspaces/{asked.workspace}")
-    project = asked.api.get(f"workspaces/{asked.workspace}").data["relationships"]["project"]["data"]["id"]
+    workspace = task_run.api.attributes(f"workspaces/{task_run.workspace}")
+    project = task_run.api.get(f"workspaces/{task_run.workspace}").data["relationships"]["project"]["data"]["id"]
     configuration = run["relationships"]["configuration-version"]["data"]["id"]
     name = workspace["name"]
     assert document.pop("project_app_url").startswith(base)
     assert document == {
         "payload_version": 1, "stage": "post_plan", "capabilities": {"outcomes": True}, "is_speculative": False,
         "configuration_version_id": configuration, "configuration_version_download_url": f"{base}/api/v2/configuration-versions/{configuration}/download",
-        "plan_json_api_url": f"{base}/api/v2/plans/{asked.api.sibling(asked.run, 'plan')}/json-output",
-        "organization_name": "acme", "workspace_id": asked.workspace, "workspace_name": name, "workspace_app_url": f"{base}/app/acme/{name}",
-        "workspace_working_directory": workspace["working-directory"], "run_id": asked.run, "run_app_url": f"{base}/app/acme/{name}/runs/{asked.run}",
-        "run_message": "Größe – 100 %", "run_created_by": "admin", "task_result_id": asked.result()["id"], "task_result_enforcement_level": "mandatory",
+        "plan_json_api_url": f"{base}/api/v2/plans/{task_run.api.sibling(task_run.run, 'plan')}/json-output",
+        "organization_name": "acme", "workspace_id": task_run.workspace, "workspace_name": name, "workspace_app_url": f"{base}/app/acme/{name}",
+        "workspace_working_directory": workspace["working-directory"], "run_id": task_run.run, "run_app_url": f"{base}/app/acme/{name}/runs/{task_run.run}",
+        "run_message": "Größe – 100 %", "run_created_by": "admin", "task_result_id": task_run.result()["id"], "task_result_enforcement_level": "mandatory",
         "vcs_branch": None, "vcs_commit_url": None, "vcs_pull_request_url": None, "vcs_repo_url": None, "vcs_commit_hash": None,
         "project_id": project, "project_name": "Default Project",
     }
-    asked.ends("passed")
+    task_run.ends("passed")
 
 
 def test_there_is_no_plan_before_the_plan(ask):
-    asked = ask(says("passed"), "pre_plan")
-    assert "plan_json_api_url" not in asked.service.got().document
-    asked.ends("passed")
+    task_run = ask(says("passed"), "pre_plan")
+    assert "plan_json_api_url" not in task_run.service.got().document
+    task_run.ends("passed")
 
 
 def test_the_token_opens_what_the_task_needs_and_nothing_else(ask):
@@ -96,12 +96,12 @@ def test_the_token_opens_what_the_task_needs_and_nothing_else(ask):
             seen[path] = call.ask("GET", root + path).status
         call.back("passed")
 
-    asked = ask(look)
-    asked.ends("passed")
+    task_run = ask(look)
+    task_run.ends("passed")
     opened = {path for path, status in seen.items() if status == 200}
     assert opened == {"plan_json_api_url", "configuration_version_download_url"}, seen
     assert set(seen.values()) <= {200, 401, 403, 404}, seen
-    call = asked.service.calls[0]
+    call = task_run.service.calls[0]
     assert call.ask("GET", call["plan_json_api_url"]).status in (401, 404), "the token outlived its task"
 
 
@@ -118,25 +118,25 @@ def test_without_a_key_the_signature_is_empty(full_site):
 
 
 def test_a_callback_before_the_answer_counts(ask):
-    asked = ask(says_first("passed", "seen at once"))
-    assert asked.ends("passed")["message"] == "seen at once"
-    assert asked.service.answers == [200] and len(asked.service.calls) == 1
+    task_run = ask(says_first("passed", "seen at once"))
+    assert task_run.ends("passed")["message"] == "seen at once"
+    assert task_run.service.answers == [200] and len(task_run.service.calls) == 1
 
 
 @pytest.mark.parametrize("code", [500, 401, 404])
 @pytest.mark.parametrize("status", ["passed", "failed"])
 def test_a_bad_answer_after_the_callback_changes_nothing(ask, status, code):
-    asked = ask(says_first(status, "as I said", code=code))
-    assert asked.ends(status)["message"] == "as I said"
-    assert len(asked.service.calls) == 1
+    task_run = ask(says_first(status, "as I said", code=code))
+    assert task_run.ends(status)["message"] == "as I said"
+    assert len(task_run.service.calls) == 1
 
 
 def test_what_is_not_200_is_tried_again(ask):
-    asked = ask(answers(503, 202, then=says("passed")))
-    asked.ends("passed")
-    assert len(asked.service.calls) == 3
-    assert [delivery["status"] for delivery in asked.deliveries()] == [503, 202, 200]
-    assert len({call["access_token"] for call in asked.service.calls}) == 1
+    task_run = ask(answers(503, 202, then=says("passed")))
+    task_run.ends("passed")
+    assert len(task_run.service.calls) == 3
+    assert [delivery["status"] for delivery in task_run.deliveries()] == [503, 202, 200]
+    assert len({call["access_token"] for call in task_run.service.calls}) == 1
 
 
 def test_a_callback_counts_while_the_request_is_tried_again(ask):
@@ -148,15 +148,15 @@ def test_a_callback_counts_while_the_request_is_tried_again(ask):
             back.set()
             call.back("passed", "after all")
 
-    asked = ask(act)
-    assert asked.ends("passed")["message"] == "after all"
+    task_run = ask(act)
+    assert task_run.ends("passed")["message"] == "after all"
 
 
 def test_a_service_that_never_acknowledges_fails(ask):
-    asked = ask(answers(500))
-    message = asked.ends("failed")["message"]
+    task_run = ask(answers(500))
+    message = task_run.ends("failed")["message"]
     assert "500" in message, message
-    assert len(asked.service.calls) > 1
+    assert len(task_run.service.calls) > 1
 
 
 def test_a_service_that_never_answers_is_unreachable(ask):
@@ -165,9 +165,9 @@ def test_a_service_that_never_answers_is_unreachable(ask):
 
 
 def test_retry_after_is_kept(ask):
-    asked = ask(answers(429, retry_after=2, then=says("passed")))
-    asked.ends("passed")
-    first, second = (delivery["sent-at"] for delivery in asked.deliveries())
+    task_run = ask(answers(429, retry_after=2, then=says("passed")))
+    task_run.ends("passed")
+    first, second = (delivery["sent-at"] for delivery in task_run.deliveries())
     assert seconds(second) - seconds(first) >= 1.9, (first, second)
 
 
@@ -180,9 +180,9 @@ def test_a_connection_that_closes_is_tried_again(ask):
     tries = itertools.count()
     passes = says("passed")
     # Twice, since libcurl itself retries if the first connection was a reused one.
-    asked = ask(lambda call: call.hang_up() if next(tries) < 2 else passes(call))
-    asked.ends("passed")
-    first, *_, last = asked.deliveries()
+    task_run = ask(lambda call: call.hang_up() if next(tries) < 2 else passes(call))
+    task_run.ends("passed")
+    first, *_, last = task_run.deliveries()
     assert (first["status"], last["status"]) == (0, 200) and first["error"], first
 
 
@@ -200,8 +200,8 @@ def test_a_kept_connection_that_closes_holds_up_nobody(full_site):
 
 def test_a_redirect_is_not_followed(ask, full_site):
     elsewhere = full_site.receiver.service(says("passed"))
-    asked = ask(answers(302, location=elsewhere.url))
-    asked.ends("failed")
+    task_run = ask(answers(302, location=elsewhere.url))
+    task_run.ends("failed")
     assert elsewhere.calls == []
 
 
@@ -228,10 +228,10 @@ def test_the_delivery_log_shows_no_answer_of_an_address_on_the_allow_list(ask):
         call.answer(200, b"x" * 3_000_000)
         call.back("passed")
 
-    asked = ask(act)
-    asked.ends("passed")
-    until(asked.deliveries, "the delivery is in the log")
-    assert [(delivery["status"], delivery["answer"]) for delivery in asked.deliveries()] == [(200, None)]
+    task_run = ask(act)
+    task_run.ends("passed")
+    until(task_run.deliveries, "the delivery is in the log")
+    assert [(delivery["status"], delivery["answer"]) for delivery in task_run.deliveries()] == [(200, None)]
 
 
 # ---- the callback ----
@@ -250,10 +250,10 @@ def test_progress_gives_more_time(ask, full_site):
             steps.append(call.back("running", f"step {step}").status)
         call.back("passed", "done")
 
-    asked = ask(act)
+    task_run = ask(act)
     until(lambda: len(steps) > 1, "progress")
-    assert asked.attributes()["status"] == "running" and asked.attributes()["message"].startswith("step")
-    assert asked.ends("passed")["message"] == "done"
+    assert task_run.attributes()["status"] == "running" and task_run.attributes()["message"].startswith("step")
+    assert task_run.ends("passed")["message"] == "done"
     assert steps == [200] * 6
 
 
@@ -269,11 +269,11 @@ def test_progress_for_ever_ends_at_last(ask, full_site):
 
 
 def test_silence_ends_in_failure_and_a_late_callback_is_refused(ask):
-    asked = ask(acknowledges)
-    message = asked.ends("failed")["message"]
+    task_run = ask(acknowledges)
+    message = task_run.ends("failed")["message"]
     assert "silent" in message
-    assert asked.service.calls[0].back("passed").status == 409
-    assert asked.attributes()["status"] == "failed"
+    assert task_run.service.calls[0].back("passed").status == 409
+    assert task_run.attributes()["status"] == "failed"
 
 
 def test_the_same_again_is_harmless_and_another_word_is_refused(ask):
@@ -282,10 +282,10 @@ def test_the_same_again_is_harmless_and_another_word_is_refused(ask):
         for status in ("passed", "passed", "failed", "running"):
             call.back(status, status)
 
-    asked = ask(act)
-    assert asked.ends("passed")["message"] == "passed"
-    until(lambda: len(asked.service.answers) == 4, "all callbacks are answered")
-    assert asked.service.answers == [200, 200, 409, 409]
+    task_run = ask(act)
+    assert task_run.ends("passed")["message"] == "passed"
+    until(lambda: len(task_run.service.answers) == 4, "all callbacks are answered")
+    assert task_run.service.answers == [200, 200, 409, 409]
 
 
 def test_callbacks_that_are_not_the_tasks(ask):
@@ -353,9 +353,9 @@ def test_other_spellings_are_taken(ask):
         call.answer()
         call.back_with(result(kind="task_results", outcomes=[outcome()], relation="task-result-outcomes"))
 
-    asked = ask(act)
-    asked.ends("passed")
-    assert len(asked.api.get(f"task-results/{asked.result()['id']}/outcomes").data) == 1
+    task_run = ask(act)
+    task_run.ends("passed")
+    assert len(task_run.api.get(f"task-results/{task_run.result()['id']}/outcomes").data) == 1
 
 
 def test_outcomes_are_kept_as_they_were_sent(ask):
@@ -368,14 +368,14 @@ def test_outcomes_are_kept_as_they_were_sent(ask):
         better = [outcome(**{"outcome-id": "ST-2", "description": text}) for text in ("said again", "said better")]
         call.back("failed", "two findings", url="https://example.com/all", outcomes=better)
 
-    asked = ask(act)
-    attributes = asked.ends("failed")
+    task_run = ask(act)
+    attributes = task_run.ends("failed")
     assert (attributes["url"], attributes["task-result-outcomes-count"]) == ("https://example.com/all", 2)
-    first, second = asked.api.get(f"task-results/{asked.result()['id']}/outcomes").data
+    first, second = task_run.api.get(f"task-results/{task_run.result()['id']}/outcomes").data
     assert (first["attributes"]["outcome-id"], first["attributes"]["url"], second["attributes"]["description"]) == ("ST-1", "https://example.com/1", "said better")
     read = {tag["label"]: tag["value"] for tag in first["attributes"]["tags"]}
     assert read["Severity"] == [{"label": "High", "level": "error"}, {"label": "Recoverable", "level": "none"}] and set(read) == set(tags)
-    shown = asked.api.ask("GET", asked.api.url + first["links"]["body"])
+    shown = task_run.api.ask("GET", task_run.api.url + first["links"]["body"])
     assert shown.text == body and shown.headers["Content-Type"].startswith("text/plain")
 
 
@@ -440,12 +440,12 @@ def test_a_notifier_calls_nobody_it_may_not(scheduler, worker, notifier, receive
 def test_a_request_is_sent_again_on_demand(ask):
     tries = itertools.count()
     passes = says("passed")
-    asked = ask(lambda call: call.answer() if next(tries) == 0 else passes(call))
-    asked.service.got(1)
-    until(asked.deliveries, "the delivery is in the log")
-    asked.api.post(f"task-results/{asked.result()['id']}/actions/redeliver")
-    asked.ends("passed")
-    assert len(asked.service.calls) == 2
+    task_run = ask(lambda call: call.answer() if next(tries) == 0 else passes(call))
+    task_run.service.got(1)
+    until(task_run.deliveries, "the delivery is in the log")
+    task_run.api.post(f"task-results/{task_run.result()['id']}/actions/redeliver")
+    task_run.ends("passed")
+    assert len(task_run.service.calls) == 2
 
 
 def test_global_tasks_are_every_workspaces(full_site):

@@ -19,7 +19,7 @@ ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
 PLATFORM = {"x86_64": "linux_amd64", "aarch64": "linux_arm64"}[os.uname().machine]
 
 
-class Maker:
+class Vendor:
     """A vendor's signing key and release site."""
 
     def __init__(self, folder, engine, program):
@@ -53,16 +53,16 @@ class Maker:
 
 
 @pytest.fixture
-def makers(engine, tmp_path):
+def vendors(engine, tmp_path):
     """The two vendors, and the folder of their keys."""
-    made = [Maker(tmp_path, engine, program) for program in ("terraform", "tofu")]
+    made = [Vendor(tmp_path, engine, program) for program in ("terraform", "tofu")]
     keys = tmp_path / "keys"
     keys.mkdir()
-    for maker in made:
-        (keys / f"{maker.program}.gpg").write_bytes(maker.gpg("--export"))
+    for vendor in made:
+        (keys / f"{vendor.program}.gpg").write_bytes(vendor.gpg("--export"))
     yield *made, keys
-    for maker in made:
-        maker.stop()
+    for vendor in made:
+        vendor.stop()
 
 
 @pytest.fixture
@@ -95,12 +95,12 @@ def mirror(tmp_path):
 
 
 @pytest.fixture
-def able(worker, engine, makers, mirror, folder):
+def able(worker, engine, vendors, mirror, folder):
     """able() starts a worker without engines that downloads both. It reads a copy of the keys."""
 
     def start(**options):
         keys = folder / "keys"
-        shutil.copytree(makers[2], keys)
+        shutil.copytree(vendors[2], keys)
         give_to_workers(keys)
         return worker(engine="/nowhere/terraform", engine_keys=keys, terraform_mirror=f"{mirror.url}/terraform/", tofu_mirror=f"{mirror.url}/moved/tofu",
                       opa="/nowhere/opa", sandbox_bind=engine.folder, **options)
@@ -116,8 +116,8 @@ def files(worker):
     return sorted(path.name for path in (worker.options["data_dir"] / "engines").iterdir() if path.is_file())
 
 
-def test_both_engines_are_downloaded_once(api, able, makers, mirror):
-    terraform, tofu, _ = makers
+def test_both_engines_are_downloaded_once(api, able, vendors, mirror):
+    terraform, tofu, _ = vendors
     terraform.release("9.5.7")
     tofu.release("9.10.6")
     one = able()
@@ -135,9 +135,9 @@ def test_both_engines_are_downloaded_once(api, able, makers, mirror):
     assert files(one) == ["terraform-9.5.7"]
 
 
-def test_tofu_alone_comes_by_a_redirect(api, able, makers):
-    makers[1].release("9.10.6")
-    (makers[2] / "terraform.gpg").unlink()
+def test_tofu_alone_comes_by_a_redirect(api, able, vendors):
+    vendors[1].release("9.10.6")
+    (vendors[2] / "terraform.gpg").unlink()
     one = able()
     run = run_with(api, "9.10.6")
     api.wait_status(run, "applied")
@@ -146,8 +146,8 @@ def test_tofu_alone_comes_by_a_redirect(api, able, makers):
 
 
 @pytest.mark.parametrize("wrong", ["other key", "sums changed", "archive changed", "no signature", "other version", "no such program"])
-def test_what_is_not_the_makers_is_not_used(api, able, makers, wrong):
-    terraform, tofu, _ = makers
+def test_what_is_not_the_makers_is_not_used(api, able, vendors, wrong):
+    terraform, tofu, _ = vendors
     archive, sums, signature = terraform.release("9.5.7", says="9.5.8" if wrong == "other version" else None)
     if wrong == "other key":
         signature.unlink()
@@ -172,8 +172,8 @@ def test_what_is_not_the_makers_is_not_used(api, able, makers, wrong):
     assert not list((one.options["data_dir"] / "engines" / ".part").iterdir())
 
 
-def test_without_a_mirror_nothing_is_downloaded(api, able, worker, engine, makers, mirror, folder):
-    makers[0].release("9.5.7")
+def test_without_a_mirror_nothing_is_downloaded(api, able, worker, engine, vendors, mirror, folder):
+    vendors[0].release("9.5.7")
     worker()
     error = api.wait_status(run_with(api, "9.5.7"), "errored")["error"]
     assert '"9.5.7"' in error and f"There are: {engine.title} {engine.version}." in error, error

@@ -16,7 +16,7 @@ import pytest
 
 from support.api import Api
 from support.gate import Gate
-from support.process import free_port, program
+from support.process import program
 from support.runyard import Worker
 from support.site import release_all
 from support.wait import until

@@ -4,7 +4,7 @@
 from support.wait import until
 
 
-class Told:
+class NotifiedWorkspace:
     """A workspace with a hook for its new runs."""
 
     def __init__(self, api, hook):
@@ -30,53 +30,53 @@ class Told:
 def test_a_killed_notifier_loses_nothing(scheduler, api, hooks, notifier):
     scheduler.all[0].options["lease_seconds"] = 2
     scheduler.all[0].restart()
-    told = Told(api, hooks.hook())
-    told.hook.open.clear()
+    workspace = NotifiedWorkspace(api, hooks.hook())
+    workspace.hook.open.clear()
     first = notifier()
-    told.run()
-    until(lambda: told.hook.calls, "the first notifier sends it")
+    workspace.run()
+    until(lambda: workspace.hook.calls, "the first notifier sends it")
     first.kill()
     notifier()
-    until(lambda: len(told.hook.calls) == 2, "the second one sends it again")
-    told.hook.open.set()
-    until(lambda: told.responses(), "it is delivered")
-    assert told.hook.calls[0].body == told.hook.calls[1].body
+    until(lambda: len(workspace.hook.calls) == 2, "the second one sends it again")
+    workspace.hook.open.set()
+    until(lambda: workspace.responses(), "it is delivered")
+    assert workspace.hook.calls[0].body == workspace.hook.calls[1].body
 
 
 def test_a_notifier_that_drains_hands_back_what_waits(scheduler, api, hooks, notifier):
-    told = Told(api, hooks.hook())
-    told.hook.code = 503
+    workspace = NotifiedWorkspace(api, hooks.hook())
+    workspace.hook.code = 503
     first = notifier()
-    told.run()
-    until(lambda: len(told.hook.calls) >= 2, "it is tried")
+    workspace.run()
+    until(lambda: len(workspace.hook.calls) >= 2, "it is tried")
     first.stop()
-    told.hook.code = 200
-    tries = len(told.hook.calls)
+    workspace.hook.code = 200
+    tries = len(workspace.hook.calls)
     notifier()
-    until(lambda: len(told.hook.calls) == tries + 1, "another one sends it")
-    until(lambda: [one["code"] for one in told.responses()][:1] == ["200"], "it is delivered")
+    until(lambda: len(workspace.hook.calls) == tries + 1, "another one sends it")
+    until(lambda: [one["code"] for one in workspace.responses()][:1] == ["200"], "it is delivered")
 
 
 def test_a_report_outlives_its_scheduler(scheduler, api, hooks, notifier):
-    told = Told(api, hooks.hook())
-    told.hook.open.clear()
+    workspace = NotifiedWorkspace(api, hooks.hook())
+    workspace.hook.open.clear()
     notifier()
-    told.run()
-    until(lambda: told.hook.calls, "it is sent")
+    workspace.run()
+    until(lambda: workspace.hook.calls, "it is sent")
     scheduler.all[0].kill()
-    told.hook.open.set()
+    workspace.hook.open.set()
     scheduler.all[0].start()
-    until(lambda: told.responses(), "the scheduler hears of it")
-    assert len(told.hook.calls) == 1
+    until(lambda: workspace.responses(), "the scheduler hears of it")
+    assert len(workspace.hook.calls) == 1
 
 
 def test_nobody_sends_it(scheduler, api, hooks, ask):
     scheduler.all[0].options["notification_seconds"] = 1
     scheduler.all[0].restart()
-    told = Told(api, hooks.hook())
-    told.run()
+    workspace = NotifiedWorkspace(api, hooks.hook())
+    workspace.run()
     # The scheduler gives notifiers half a minute more to report the outcome.
     ask("update notifications set give_up_at = give_up_at - interval '30 seconds'")
-    until(lambda: told.responses(), "it is given up")
-    assert "is a notifier running?" in told.responses()[0]["body"]
-    assert told.hook.calls == []
+    until(lambda: workspace.responses(), "it is given up")
+    assert "is a notifier running?" in workspace.responses()[0]["body"]
+    assert workspace.hook.calls == []

@@ -77,7 +77,7 @@ def raw(api, path, **more):
     return api.call("GET", path, **more)
 
 
-class Done:
+class FinishedRun:
     """A whole run executed by the test's worker, and each piece of its content."""
 
     def __init__(self, api, fake_worker, ask):
@@ -161,25 +161,25 @@ def fake_worker(tokens):
 def test_all_content_lives_in_the_store(objects, prefix, scheduler, api_of, fake_worker, ask):
     one = scheduler(**everything(objects, prefix))
     api = api_of(one)
-    done = Done(api, fake_worker(one), ask)
+    finished = FinishedRun(api, fake_worker(one), ask)
     wait_moved(ask)
-    done.check()
+    finished.check()
 
     # Any part of a log can be read by itself.
-    whole, url = b"\x02" + done.log["plan"] + b"\x03", done.log_url("plan")
+    whole, url = b"\x02" + finished.log["plan"] + b"\x03", finished.log_url("plan")
     source = random.Random(2)
     for offset, limit in [(0, 1), (1, 1), (262144, 2), (262145, 262144), (len(whole) - 2, 10), (len(whole), 10)] + [
             (source.randrange(len(whole)), source.randrange(1, 400_000)) for _ in range(10)]:
         assert raw(api, f"{url}?limit={limit}&offset={offset}").body == whole[offset:offset + limit], (offset, limit)
 
     # A rollback to a state is one transaction, though its content must be fetched.
-    _, newer = push_state(api, done.workspace, 3)
-    api.post(f"workspaces/{done.workspace}/actions/lock", {"reason": "test"})
+    _, newer = push_state(api, finished.workspace, 3)
+    api.post(f"workspaces/{finished.workspace}/actions/lock", {"reason": "test"})
     wait_moved(ask)
     first = ask("select id from state_versions where serial = 2")[0][0]
     relation = {"rollback-state-version": {"data": {"type": "state-versions", "id": first}}}
-    api.patch(f"workspaces/{done.workspace}/state-versions", {"data": {"type": "state-versions", "relationships": relation}})
-    assert api.state(done.workspace)["serial"] == 4
+    api.patch(f"workspaces/{finished.workspace}/state-versions", {"data": {"type": "state-versions", "relationships": relation}})
+    assert api.state(finished.workspace)["serial"] == 4
 
     # Sealed, under meaningless names, and counted.
     wait_moved(ask)
@@ -191,7 +191,7 @@ def test_all_content_lives_in_the_store(objects, prefix, scheduler, api_of, fake
     assert one.metric("runyard_object_store_up") == 1
 
     # Deleted content takes its objects along, a minute later.
-    api.delete(f"workspaces/{done.workspace}")
+    api.delete(f"workspaces/{finished.workspace}")
     until(lambda: ask("select count(*) from blobs")[0][0] == 0, "what nothing names is gone")
     ask("update object_removals set due_at = now()")
     until(lambda: not objects.files(prefix) and ask("select objects, bytes from object_usage") == [(0, 0)], "the objects are gone")

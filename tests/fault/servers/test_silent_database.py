@@ -10,23 +10,23 @@ from support.wait import until
 
 
 @pytest.fixture
-def door(database):
+def proxy(database):
     wires = Wires()
-    door = Proxy(wires, urlsplit(database).port)
-    yield door
-    door.release()
+    proxy = Proxy(wires, urlsplit(database).port)
+    yield proxy
+    proxy.release()
     wires.release()
 
 
-def test_a_connection_that_went_silent_is_given_up(scheduler, worker, database, door, request):
+def test_a_connection_that_went_silent_is_given_up(scheduler, worker, database, proxy, request):
     there = urlsplit(database)
-    scheduler(database_url=there._replace(netloc=f"{there.username}@127.0.0.1:{door.port}").geturl())
+    scheduler(database_url=there._replace(netloc=f"{there.username}@127.0.0.1:{proxy.port}").geturl())
     worker()
     api = request.getfixturevalue("api")
     workspace = api.workspace(auto_apply=True)
-    door.break_as("half-open")
+    proxy.break_as("half-open")
     answer = api.call("GET", f"workspaces/{workspace}")
     assert answer.status == 503 and answer.headers["Retry-After"], answer.text
-    door.fault = None  # lost connections stay lost, and the scheduler gets no notice
+    proxy.fault = None  # lost connections stay lost, and the scheduler gets no notice
     until(lambda: api.call("GET", f"workspaces/{workspace}").status == 200, "it is answered by another connection")
     api.wait_status(api.run_files(workspace, {"main.tf": 'resource "terraform_data" "one" {}\n'}), "applied")

@@ -25,7 +25,7 @@ TAKING = [row for row in ROW.findall(ROUTES.read_text()) if row[0] in ("POST", "
 RESTLESS = {"outbox", "workers", "agents", "tokens", "dead_letters", "sessions"}
 
 
-class World:
+class Objects:
     """One object of every kind, in two organizations, created through the API where possible."""
 
     def __init__(self, api_site):
@@ -89,8 +89,8 @@ class World:
 
 
 @pytest.fixture(scope="module")
-def world(api_site):
-    made = World(api_site)
+def objects(api_site):
+    made = Objects(api_site)
     yield made
     made.service.shutdown()
     made.service.server_close()
@@ -118,30 +118,30 @@ def documents_that_are_none(sample):
     return [*NO_DOCUMENT, b"", {}] if sample.needed else NO_DOCUMENT
 
 
-def wrong_values(sample, world):
+def wrong_values(sample, objects):
     """(document, name) for each wrong value of each attribute."""
     for name, value in sample.attributes.items():
         for bad in value.bad:
-            body = sample.document(world.own)
+            body = sample.document(objects.own)
             body["data"]["attributes"][name] = bad
             yield body, name
 
 
-def wrong_relations(sample, world):
+def wrong_relations(sample, objects):
     """The same for relations: missing, of another organization, of another type, or not a relation."""
     for name, (kind, of) in sample.relations.items():
         many = isinstance(kind, list)
-        own = world.own[of]
+        own = objects.own[of]
         type = kind[0] if many else kind
         for data in ("x", 7, {}, {"type": type}, {"id": own}, {"type": type, "id": 7}, [{"type": type, "id": own}] if not many else {"type": type, "id": own},
                      [{"type": "nonsense", "id": own}] if many else {"type": "nonsense", "id": 7}, [[]], ["x"],
-                     *[[{"type": type, "id": identity}] if many else {"type": type, "id": identity} for identity in ("nonexistent", "x" * 500, world.theirs[of])]):
-            body = sample.document(world.own)
+                     *[[{"type": type, "id": identity}] if many else {"type": type, "id": identity} for identity in ("nonexistent", "x" * 500, objects.theirs[of])]):
+            body = sample.document(objects.own)
             body["data"]["relationships"][name] = {"data": data}
             yield body, name
 
 
-class Asking:
+class EndpointCheck:
     """Sends the invalid documents to one endpoint, and records those that were not refused correctly."""
 
     def __init__(self, org, method, path):
@@ -165,30 +165,30 @@ def shown(body):
 
 
 @pytest.mark.parametrize(("method", "pattern", "handler"), TAKING, ids=[f"{method} {pattern}" for method, pattern, _ in TAKING])
-def test_what_is_wrong_is_refused(world, method, pattern, handler):
-    sample, asking, before = SAMPLES.get(handler), Asking(world.org, method, world.path(pattern)), world.digest()
+def test_what_is_wrong_is_refused(objects, method, pattern, handler):
+    sample, check, before = SAMPLES.get(handler), EndpointCheck(objects.org, method, objects.path(pattern)), objects.digest()
     for body in NONE_AT_ALL:
-        asking.refused(body)
+        check.refused(body)
     for body in documents_that_are_none(sample):
-        asking.refused(body)
+        check.refused(body)
     if type(sample) is Sample:
-        for body, name in wrong_values(sample, world):
-            asking.refused(body, f"/data/attributes/{name}", body["data"]["attributes"][name])
-        for body, name in wrong_relations(sample, world):
-            asking.refused(body, "/data/relationships/", body["data"]["relationships"][name])
+        for body, name in wrong_values(sample, objects):
+            check.refused(body, f"/data/attributes/{name}", body["data"]["attributes"][name])
+        for body, name in wrong_relations(sample, objects):
+            check.refused(body, "/data/relationships/", body["data"]["relationships"][name])
     if isinstance(sample, Linkage) and sample.relations and method != "DELETE":
-        for identity in ("nonexistent", world.theirs[next(iter(sample.relations))]):
-            asking.refused({"data": [{"type": sample.type, "id": identity}]})
-    after = world.digest()
-    assert asking.wrong == [] and [table for table in after if after[table] != before[table]] == []
+        for identity in ("nonexistent", objects.theirs[next(iter(sample.relations))]):
+            check.refused({"data": [{"type": sample.type, "id": identity}]})
+    after = objects.digest()
+    assert check.wrong == [] and [table for table in after if after[table] != before[table]] == []
 
 
 @pytest.mark.parametrize(("method", "pattern", "handler"), TAKING, ids=[f"{method} {pattern}" for method, pattern, _ in TAKING])
-def test_an_attribute_may_be_null_or_not(world, method, pattern, handler):
+def test_an_attribute_may_be_null_or_not(objects, method, pattern, handler):
     """Either status is correct; a 5xx is not."""
-    sample, org, path = SAMPLES.get(handler), world.org, world.path(pattern)
+    sample, org, path = SAMPLES.get(handler), objects.org, objects.path(pattern)
     for name in sample.attributes if sample else ():
-        body = sample.document(world.own)
+        body = sample.document(objects.own)
         if sample.unique:
             body["data"]["attributes"][sample.unique] = f"null-{name}"[:38]
         body["data"]["attributes"][name] = None
@@ -202,14 +202,14 @@ UNIQUE = [(pattern, handler) for method, pattern, handler in TAKING if method ==
 
 
 @pytest.mark.parametrize(("pattern", "handler"), UNIQUE, ids=[pattern for pattern, _ in UNIQUE])
-def test_of_many_who_want_a_name_one_has_it(world, pattern, handler):
+def test_of_many_who_want_a_name_one_has_it(objects, pattern, handler):
     """The sample itself is accepted, so the others were refused for their invalid part."""
-    sample, path = SAMPLES[handler], world.path(pattern)
+    sample, path = SAMPLES[handler], objects.path(pattern)
     answers = []
 
     def create():
-        body = copy.deepcopy(sample.document(world.own))
-        answers.append(world.org.call("POST", path, body))
+        body = copy.deepcopy(sample.document(objects.own))
+        answers.append(objects.org.call("POST", path, body))
 
     threads = [threading.Thread(target=create) for _ in range(20)]
     for thread in threads:
@@ -229,12 +229,12 @@ LISTS = [pattern for method, pattern, _, _ in rows("API") if method == "GET" and
 
 
 @pytest.mark.parametrize("pattern", LISTS)
-def test_a_page_that_is_none(world, pattern):
-    path, needed = world.path(pattern), {"filter[run-trigger][type]": "inbound", "filter[organization][name]": world.own["organization"], "filter[workspace][name]": "here",
-                                         "filter[workspace][id]": world.own["workspace"], "filter[project][id]": world.own["project"]}
+def test_a_page_that_is_none(objects, pattern):
+    path, needed = objects.path(pattern), {"filter[run-trigger][type]": "inbound", "filter[organization][name]": objects.own["organization"], "filter[workspace][name]": "here",
+                                         "filter[workspace][id]": objects.own["workspace"], "filter[project][id]": objects.own["project"]}
 
     def ask(**query):
-        return world.org.call("GET", f"{path}?{urllib.parse.urlencode({**needed, **query})}")
+        return objects.org.call("GET", f"{path}?{urllib.parse.urlencode({**needed, **query})}")
 
     first = ask()
     assert first.status in (200, 204, 302, 404), (path, first.text[:300])
@@ -251,14 +251,14 @@ def test_a_page_that_is_none(world, pattern):
         for value in ("\u0000", "%", "'", "x" * 5000, "\ud7ff\uffff", ",,,", "\xff"):
             answer = ask(**{name: value})
             assert answer.status < 500, (path, name, value[:20], answer.text[:300])
-    assert world.org.call("GET", f"{path}?q=%ff%fe&page[number]=%ff").status < 500
+    assert objects.org.call("GET", f"{path}?q=%ff%fe&page[number]=%ff").status < 500
 
 
 # ---- workers and notifiers ----
 
 
 @pytest.mark.parametrize(("kind", "token"), [("WORKER", "agent-token"), ("NOTIFIER", "notifier-token")])
-def test_a_message_of_a_worker_or_notifier_that_is_none(world, api_site, kind, token):
+def test_a_message_of_a_worker_or_notifier_that_is_none(objects, api_site, kind, token):
     """Our own processes may be faulty, too."""
     client = Api(api_site.scheduler.url, api_site.tokens[token])
     base = f"{api_site.scheduler.url}/api/{kind.lower()}/v1"

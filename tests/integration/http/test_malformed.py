@@ -13,21 +13,21 @@ from support.wait import PATIENCE
 
 
 @pytest.fixture(scope="module", params=["plain", "tls"])
-def door(request, api_site, tmp_path_factory):
+def raw_server(request, api_site, tmp_path_factory):
     """The scheduler's port, a function to connect to it, and a client."""
     if request.param == "plain":
-        yield Door(api_site, api_site.scheduler, None)
+        yield RawServer(api_site, api_site.scheduler, None)
         return
     authority = Authority(tmp_path_factory.mktemp("authority"))
     server = type(api_site.scheduler)("scheduler-tls", api_site.folder, **{**api_site.scheduler.options, **authority.serving()})
     server.start()
     try:
-        yield Door(api_site, server, authority.context())
+        yield RawServer(api_site, server, authority.context())
     finally:
         server.release()
 
 
-class Door:
+class RawServer:
     def __init__(self, api_site, scheduler, context):
         self.api_site, self.scheduler, self.context = api_site, scheduler, context
 
@@ -144,9 +144,9 @@ WELL_FORMED = {
 
 
 @pytest.mark.parametrize("name", MALFORMED)
-def test_malformed_requests_end_their_connection(door, name):
+def test_malformed_requests_end_their_connection(raw_server, name):
     """Later bytes on the connection are not parsed as a request."""
-    answer = door.exchange(MALFORMED[name] + head(HOST))
+    answer = raw_server.exchange(MALFORMED[name] + head(HOST))
     assert b"HTTP/1.1 2" not in answer, answer
     if name not in ("a space before the method", "a method with a parenthesis", "a length of too many digits"):
         assert answer.startswith(b"HTTP/1.1 400 "), answer
@@ -154,27 +154,27 @@ def test_malformed_requests_end_their_connection(door, name):
 
 
 @pytest.mark.parametrize("name", WELL_FORMED)
-def test_well_formed_requests_are_served(door, name):
-    assert door.exchange(WELL_FORMED[name]).startswith(b"HTTP/1.1 204 "), name
+def test_well_formed_requests_are_served(raw_server, name):
+    assert raw_server.exchange(WELL_FORMED[name]).startswith(b"HTTP/1.1 204 "), name
 
 
-def test_pieces_of_a_header_make_one(door):
+def test_pieces_of_a_header_make_one(raw_server):
     """A header that arrives byte by byte is checked like one that arrives at once."""
-    with door.connect() as connection:
+    with raw_server.connect() as connection:
         for byte in head(HOST, "X-One: two words", "Connection: close"):
             connection.sendall(bytes([byte]))
         assert connection.recv(1000).startswith(b"HTTP/1.1 204 ")
 
 
-def test_requests_may_follow_each_other(door):
-    answer = door.exchange(head(HOST) * 3 + head(HOST, "Connection: close"))
+def test_requests_may_follow_each_other(raw_server):
+    answer = raw_server.exchange(head(HOST) * 3 + head(HOST, "Connection: close"))
     assert answer.count(b"HTTP/1.1 204 ") == 4
 
 
-def smuggled(door, name):
+def smuggled(raw_server, name):
     """The smuggled request: it creates a workspace."""
     body = b'{"data":{"type":"workspaces","attributes":{"name":"%s"}}}' % name.encode()
-    return head(HOST, f"Authorization: Bearer {door.api_site.tokens['token']}", "Content-Type: application/vnd.api+json", f"Content-Length: {len(body)}",
+    return head(HOST, f"Authorization: Bearer {raw_server.api_site.tokens['token']}", "Content-Type: application/vnd.api+json", f"Content-Length: {len(body)}",
                 line="POST /api/v2/organizations/acme/workspaces HTTP/1.1") + body
 
 
@@ -203,20 +203,20 @@ SMUGGLING = {
 
 
 @pytest.mark.parametrize("case", SMUGGLING)
-def test_a_hidden_request_is_never_executed(door, case):
+def test_a_hidden_request_is_never_executed(raw_server, case):
     name = f"w-{uuid.uuid4().hex}"
-    sent = SMUGGLING[case](smuggled(door, name))
-    with door.connect() as connection, contextlib.suppress(ConnectionError, ssl.SSLError):
+    sent = SMUGGLING[case](smuggled(raw_server, name))
+    with raw_server.connect() as connection, contextlib.suppress(ConnectionError, ssl.SSLError):
         connection.sendall(sent)
         if case == "after a refused body":
             connection.close()  # the rest of the body never comes
         while connection.fileno() >= 0 and connection.recv(65536):
             pass
-    assert door.workspaces(name) == []
+    assert raw_server.workspaces(name) == []
 
 
-def test_the_hidden_request_would_work(door):
+def test_the_hidden_request_would_work(raw_server):
     """Sent as a request of their own, the same bytes are executed."""
     name = f"w-{uuid.uuid4().hex}"
-    assert door.exchange(smuggled(door, name).replace(b"\r\nContent-Type", b"\r\nConnection: close\r\nContent-Type")).startswith(b"HTTP/1.1 201 ")
-    assert len(door.workspaces(name)) == 1
+    assert raw_server.exchange(smuggled(raw_server, name).replace(b"\r\nContent-Type", b"\r\nConnection: close\r\nContent-Type")).startswith(b"HTTP/1.1 201 ")
+    assert len(raw_server.workspaces(name)) == 1

@@ -26,7 +26,7 @@ def state(serial, *resources, lineage="line"):
                            "instances": [{"attributes": {"id": name}}]} for name in resources]}
 
 
-class Place:
+class Workspace:
     """A workspace with runs."""
 
     def __init__(self, api_site, org, fake_worker):
@@ -105,8 +105,8 @@ class Place:
 
 
 @pytest.fixture
-def place(api_site, org, fake_worker):
-    return Place(api_site, org, fake_worker)
+def workspace(api_site, org, fake_worker):
+    return Workspace(api_site, org, fake_worker)
 
 
 def conflict(call, *arguments):
@@ -121,117 +121,117 @@ def deeds(api):
             if e["resource"]["type"] == "workspace"]
 
 
-def test_it_is_held_until_its_last_state_is_here(place):
-    first, second = place.run(), place.run()
-    job = place.applying(first, state(1, "one"))
-    error = place.lose(job)["error"]
+def test_it_is_held_until_its_last_state_is_here(workspace):
+    first, second = workspace.run(), workspace.run()
+    job = workspace.applying(first, state(1, "one"))
+    error = workspace.lose(job)["error"]
     assert "Contact with worker fake-worker was lost" in error and "never tried again" in error and "is held" in error
-    shown = place.shown
+    shown = workspace.shown
     assert shown["attributes"]["locked"] is True and shown["relationships"]["locked-by"]["data"] == {"type": "runs", "id": first}
     for told in (first, "worker fake-worker", "force-unlock"):
         assert told in shown["attributes"]["locked-reason"]
-    assert place.api.events(first, "workspace-held")
-    assert ("hold", "system") in deeds(place.api)
-    assert place.api.status(second) == "pending"
+    assert workspace.api.events(first, "workspace-held")
+    assert ("hold", "system") in deeds(workspace.api)
+    assert workspace.api.status(second) == "pending"
     for what in ("lock", "unlock", "safe-delete"):
-        conflict(place.api.post, f"workspaces/{place.id}/actions/{what}")
-    assert "force-unlock it first" in conflict(place.api.delete, f"workspaces/{place.id}")
-    assert "force-unlock it first" in conflict(place.api.post, f"runs/{second}/actions/force-execute")
-    place.fake_worker.plan(place.run(plan_only=True))
+        conflict(workspace.api.post, f"workspaces/{workspace.id}/actions/{what}")
+    assert "force-unlock it first" in conflict(workspace.api.delete, f"workspaces/{workspace.id}")
+    assert "force-unlock it first" in conflict(workspace.api.post, f"runs/{second}/actions/force-execute")
+    workspace.fake_worker.plan(workspace.run(plan_only=True))
 
     # From the attempt that is over, only states are accepted.
     for method, what, body in (("PUT", "plan", {}), ("GET", "configuration", None), ("GET", "state", None), ("POST", "started", None),
                                ("PUT", "log?offset=0", {})):
-        assert place.refused(job, method, what, body), what
-    assert place.send(job, state(2, "one", "two")) is None and place.send(job, state(2, "one", "two")) is None
-    assert place.resources() == ["terraform_data.one", "terraform_data.two"]
-    assert place.api.attributes(f"workspaces/{place.id}/current-state-version")["recovered"] is True
-    assert place.held() and place.api.status(second) == "pending"
+        assert workspace.refused(job, method, what, body), what
+    assert workspace.send(job, state(2, "one", "two")) is None and workspace.send(job, state(2, "one", "two")) is None
+    assert workspace.resources() == ["terraform_data.one", "terraform_data.two"]
+    assert workspace.api.attributes(f"workspaces/{workspace.id}/current-state-version")["recovered"] is True
+    assert workspace.held() and workspace.api.status(second) == "pending"
 
-    place.settle(job)
-    until(lambda: place.api.status(second) == "plan_queued", "the queue goes on")
-    assert place.shown["relationships"]["locked-by"]["data"]["id"] == second and not place.held()
-    assert place.released(job) == "The last state of the apply has arrived."
-    assert deeds(place.api)[0] == ("release", "system")
-    assert place.refused(job, "PUT", "state", state(3)) and place.refused(job, "POST", "last-state")
-    assert place.kept() == []
+    workspace.settle(job)
+    until(lambda: workspace.api.status(second) == "plan_queued", "the queue goes on")
+    assert workspace.shown["relationships"]["locked-by"]["data"]["id"] == second and not workspace.held()
+    assert workspace.released(job) == "The last state of the apply has arrived."
+    assert deeds(workspace.api)[0] == ("release", "system")
+    assert workspace.refused(job, "PUT", "state", state(3)) and workspace.refused(job, "POST", "last-state")
+    assert workspace.kept() == []
 
 
-def test_an_operator_ends_it(place):
-    first, second = place.run(), place.run()
-    job = place.applying(first, state(1, "one"))
-    place.lose(job)
-    people = People(place.api, place.api_site.database)
+def test_an_operator_ends_it(workspace):
+    first, second = workspace.run(), workspace.run()
+    job = workspace.applying(first, state(1, "one"))
+    workspace.lose(job)
+    people = People(workspace.api, workspace.api_site.database)
     member = people.member("m")
-    assert member.call("POST", f"workspaces/{place.id}/actions/force-unlock").status == 404
-    assert place.held()
-    answer = place.api.post(f"workspaces/{place.id}/actions/force-unlock", {"reason": "the machine burnt down"}).data
+    assert member.call("POST", f"workspaces/{workspace.id}/actions/force-unlock").status == 404
+    assert workspace.held()
+    answer = workspace.api.post(f"workspaces/{workspace.id}/actions/force-unlock", {"reason": "the machine burnt down"}).data
     assert answer["relationships"]["locked-by"]["data"]["id"] == second
-    assert place.api.status(second) == "plan_queued"
-    assert place.released(job).endswith(", while its terraform could still run: the machine burnt down")
-    assert deeds(place.api)[0] == ("force_unlock", "user") and ("release", "system") not in deeds(place.api)
+    assert workspace.api.status(second) == "plan_queued"
+    assert workspace.released(job).endswith(", while its terraform could still run: the machine burnt down")
+    assert deeds(workspace.api)[0] == ("force_unlock", "user") and ("release", "system") not in deeds(workspace.api)
 
     # The workspace was not written since: the state becomes current, and later plans are stale.
-    assert place.send(job, state(2, "one", "two")) is None
-    assert place.resources() == ["terraform_data.one", "terraform_data.two"]
-    place.settle(job)
-    assert place.api.status(second) == "plan_queued"
+    assert workspace.send(job, state(2, "one", "two")) is None
+    assert workspace.resources() == ["terraform_data.one", "terraform_data.two"]
+    workspace.settle(job)
+    assert workspace.api.status(second) == "plan_queued"
 
 
-def test_its_deadline_ends_it(place, api_site):
+def test_its_deadline_ends_it(workspace, api_site):
     """It counts from the claim, by the limit that the worker reported then."""
-    place.fake_worker = api_site.fake_worker(apply_seconds=1000)
-    job = place.lost()
-    second = place.run()
-    assert place.hold(job)[:4] == (place.fake_worker.id, job["attempt"], 0, False)
-    assert 1000 - 60 < place.hold(job)[4] <= 1000 + 10 + 5
-    ((_, told),) = place.api.events(job["run"], "workspace-held")
+    workspace.fake_worker = api_site.fake_worker(apply_seconds=1000)
+    job = workspace.lost()
+    second = workspace.run()
+    assert workspace.hold(job)[:4] == (workspace.fake_worker.id, job["attempt"], 0, False)
+    assert 1000 - 60 < workspace.hold(job)[4] <= 1000 + 10 + 5
+    ((_, told),) = workspace.api.events(job["run"], "workspace-held")
     assert re.search(r"or until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC, when the worker must have ended terraform\.$", told), told
-    assert re.search(r"or at \d{4}-.* UTC, when that worker must have ended terraform\. Cancel run-", place.shown["attributes"]["locked-reason"])
-    assert place.api.status(second) == "pending"
-    place.api_site.change("update workspace_holds set until = now() where job_id = %s", job["job"])
-    until(lambda: place.api.status(second) == "plan_queued", "the queue goes on")
-    assert "deadline" in place.released(job)
-    assert deeds(place.api)[0] == ("release", "system")
+    assert re.search(r"or at \d{4}-.* UTC, when that worker must have ended terraform\. Cancel run-", workspace.shown["attributes"]["locked-reason"])
+    assert workspace.api.status(second) == "pending"
+    workspace.api_site.change("update workspace_holds set until = now() where job_id = %s", job["job"])
+    until(lambda: workspace.api.status(second) == "plan_queued", "the queue goes on")
+    assert "deadline" in workspace.released(job)
+    assert deeds(workspace.api)[0] == ("release", "system")
 
 
-def test_without_a_deadline_no_time_ends_it(place, api_site):
+def test_without_a_deadline_no_time_ends_it(workspace, api_site):
     """The worker reports none, or is of an earlier version: the end of its terraform is unknown."""
-    job = place.lost()
-    assert place.hold(job)[4] is None
-    ((_, told),) = place.api.events(job["run"], "workspace-held")
+    job = workspace.lost()
+    assert workspace.hold(job)[4] is None
+    ((_, told),) = workspace.api.events(job["run"], "workspace-held")
     assert told == "The workspace is held until the last state of the apply has arrived."
-    assert "The hold ends when that state arrives. Cancel run-" in place.shown["attributes"]["locked-reason"]
+    assert "The hold ends when that state arrives. Cancel run-" in workspace.shown["attributes"]["locked-reason"]
     lines = Scheduler.run_command("holds", database_url=api_site.database, keys=KEYS).stdout.splitlines()
-    (hold,) = [hold for hold in map(json.loads, lines) if hold["workspace"] == place.id]
+    (hold,) = [hold for hold in map(json.loads, lines) if hold["workspace"] == workspace.id]
     assert hold["until"] is None and hold["stop"] == "none"
     # All times that a sweep checks are long past.
     api_site.change("update workspace_holds set began_at = now() - interval '10 years' where job_id = %s", job["job"])
-    other = place.api_site.organization()
-    swept = Place(api_site, other, api_site.fake_worker(apply_seconds=1000))
+    other = workspace.api_site.organization()
+    swept = Workspace(api_site, other, api_site.fake_worker(apply_seconds=1000))
     late = swept.lost()
     api_site.change("update workspace_holds set until = now() where job_id = %s", late["job"])
     until(lambda: not swept.held(), "the sweep has looked")
-    assert place.held()
+    assert workspace.held()
 
 
 @pytest.mark.parametrize("seconds", [-1, 8640000 + 86400 + 1, 10 ** 15])
-def test_a_claim_with_a_time_that_is_none(place, api_site, seconds):
-    fake_worker = place.fake_worker
+def test_a_claim_with_a_time_that_is_none(workspace, api_site, seconds):
+    fake_worker = workspace.fake_worker
     assert fake_worker.call("POST", "claim", {"worker": fake_worker.id, "slots": 0, "apply-seconds": seconds}, check=False).status == 422
 
 
-def test_only_an_apply_has_a_deadline(place, api_site):
-    place.fake_worker = api_site.fake_worker(apply_seconds=1000)
-    job = place.fake_worker.take(place.run(), "plan")
+def test_only_an_apply_has_a_deadline(workspace, api_site):
+    workspace.fake_worker = api_site.fake_worker(apply_seconds=1000)
+    job = workspace.fake_worker.take(workspace.run(), "plan")
     assert api_site.ask("select deadline from jobs where id = %s", job["job"]) == [(None,)]
 
 
-def test_a_long_hold_is_an_alert(place, api_site):
+def test_a_long_hold_is_an_alert(workspace, api_site):
     def alerts():
-        return [line for line in api_site.scheduler.log_lines() if line["msg"].startswith("a workspace is held for long") and line["workspace"] == place.id]
+        return [line for line in api_site.scheduler.log_lines() if line["msg"].startswith("a workspace is held for long") and line["workspace"] == workspace.id]
 
-    job = place.lost()
+    job = workspace.lost()
     api_site.scheduler.metrics()  # gauges are updated only if metrics are read
     until(lambda: api_site.scheduler.metric("runyard_workspaces_held") >= 1, "the gauge shows it")
     long_ago = api_site.scheduler.metric("runyard_workspaces_held_long")
@@ -241,24 +241,24 @@ def test_a_long_hold_is_an_alert(place, api_site):
     until(lambda: api_site.scheduler.metric("runyard_workspaces_held_long") == long_ago + 1, "the gauge counts it")
     (alert,) = alerts()
     assert (alert["level"], alert["run"], alert["worker"]) == ("warn", job["run"], "fake-worker")
-    assert place.held()
-    place.settle(job)
+    assert workspace.held()
+    workspace.settle(job)
     until(lambda: api_site.scheduler.metric("runyard_workspaces_held_long") == long_ago, "the gauge forgets it")
     assert len(alerts()) == 1
 
 
-def test_a_held_apply_is_canceled_and_then_forced(place, api_site):
+def test_a_held_apply_is_canceled_and_then_forced(workspace, api_site):
     """Its run has ended as errored. Its terraform continues on a worker that lost its lease."""
-    api = place.api
-    job = place.lost(state(1, "one"))
-    second = place.run()
-    assert place.actions(job) == (True, False) and place.said(job) == (False, True, "none")
+    api = workspace.api
+    job = workspace.lost(state(1, "one"))
+    second = workspace.run()
+    assert workspace.actions(job) == (True, False) and workspace.said(job) == (False, True, "none")
     assert conflict(api.act, job["run"], "force-cancel")
     api.act(job["run"], "cancel", "it is stuck")
-    assert place.said(job) == (False, True, "cancel")
-    assert place.fake_worker.listen() == [
+    assert workspace.said(job) == (False, True, "cancel")
+    assert workspace.fake_worker.listen() == [
         {"job": job["job"], "attempt": job["attempt"], "stop": "cancel"}]
-    assert place.actions(job) == (False, False)
+    assert workspace.actions(job) == (False, False)
     shown = api.attributes(f"runs/{job['run']}")
     assert shown["status"] == "errored" and shown["canceled-at"] and shown["force-cancel-available-at"]
     assert api.get(f"runs/{job['run']}").data["relationships"]["canceled-by"]["data"]
@@ -266,9 +266,9 @@ def test_a_held_apply_is_canceled_and_then_forced(place, api_site):
     assert "canceled just now" in conflict(api.act, job["run"], "force-cancel")
 
     api_site.change("update runs set force_cancel_available_at = now() where id = %s", job["run"])
-    assert place.actions(job) == (False, True)
+    assert workspace.actions(job) == (False, True)
     api.act(job["run"], "force-cancel")
-    assert place.said(job) == (False, True, "force") and place.actions(job) == (False, False)
+    assert workspace.said(job) == (False, True, "force") and workspace.actions(job) == (False, False)
     assert "force-canceled already" in conflict(api.act, job["run"], "force-cancel")
     assert [action for action, _ in api.events(job["run"]) if "cancel" in action] == ["canceled", "force-canceled"]
     assert [c["attributes"]["body"] for c in api.get(f"runs/{job['run']}/comments").data] == ["it is stuck"]
@@ -277,53 +277,53 @@ def test_a_held_apply_is_canceled_and_then_forced(place, api_site):
     assert ("cancel", "user") in done and ("force_cancel", "user") in done
 
     # A stop is a request. The worker's report ends the hold.
-    assert place.held() and api.status(second) == "pending"
-    place.settle(job)
+    assert workspace.held() and api.status(second) == "pending"
+    workspace.settle(job)
     until(lambda: api.status(second) == "plan_queued", "the queue goes on")
-    assert place.said(job) == (False, False, "none")
-    assert place.fake_worker.heartbeat() == []
+    assert workspace.said(job) == (False, False, "none")
+    assert workspace.fake_worker.heartbeat() == []
     assert "can't be canceled" in conflict(api.act, job["run"], "cancel")
 
 
-def test_nobody_without_the_right_cancels_a_held_apply(place):
-    job = place.lost()
-    member = People(place.api, place.api_site.database).member("canceler")
+def test_nobody_without_the_right_cancels_a_held_apply(workspace):
+    job = workspace.lost()
+    member = People(workspace.api, workspace.api_site.database).member("canceler")
     for action in ("cancel", "force-cancel"):
         assert member.call("POST", f"runs/{job['run']}/actions/{action}").status == 404
-    stranger = place.api_site.stranger()
+    stranger = workspace.api_site.stranger()
     with pytest.raises(ApiError) as caught:
         stranger.act(job["run"], "cancel")
     assert caught.value.status == 404
-    assert place.hold(job)[2] == 0
+    assert workspace.hold(job)[2] == 0
 
 
-def test_a_cancel_from_before_the_loss_goes_on(place):
+def test_a_cancel_from_before_the_loss_goes_on(workspace):
     """The worker may not have got it."""
-    job = place.applying(place.run())
-    place.api.act(job["run"], "cancel")
-    place.lose(job)
-    assert place.said(job) == (False, True, "cancel") and place.hold(job)[2] == 1
+    job = workspace.applying(workspace.run())
+    workspace.api.act(job["run"], "cancel")
+    workspace.lose(job)
+    assert workspace.said(job) == (False, True, "cancel") and workspace.hold(job)[2] == 1
 
 
 @pytest.mark.parametrize("told", [1, 2])
-def test_another_attempt_is_not_told_to_stop(place, told):
-    job = place.lost()
-    place.api.act(job["run"], "cancel")
+def test_another_attempt_is_not_told_to_stop(workspace, told):
+    job = workspace.lost()
+    workspace.api.act(job["run"], "cancel")
     other = {**job, "attempt": job["attempt"] + told}
-    assert place.said(other) == (False, True, "none")
+    assert workspace.said(other) == (False, True, "none")
 
 
-def test_what_ended_by_its_own_result_is_not_canceled(place):
+def test_what_ended_by_its_own_result_is_not_canceled(workspace):
     """No process of it is left: only its state is owed."""
-    job = place.applying(place.run())
-    place.fake_worker.end(job, "errored", **{"state-owed": True})
-    place.api.wait_status(job["run"], "errored")
-    assert place.held() and place.hold(job)[3] is True
-    assert "the apply has ended on worker fake-worker, and its last state is missing" in place.shown["attributes"]["locked-reason"]
-    assert place.actions(job) == (False, False)
-    assert "no terraform of the run is left" in conflict(place.api.act, job["run"], "cancel")
-    place.api.post(f"workspaces/{place.id}/actions/force-unlock")
-    assert place.released(job) == "An operator ended the wait for the last state of the apply."
+    job = workspace.applying(workspace.run())
+    workspace.fake_worker.end(job, "errored", **{"state-owed": True})
+    workspace.api.wait_status(job["run"], "errored")
+    assert workspace.held() and workspace.hold(job)[3] is True
+    assert "the apply has ended on worker fake-worker, and its last state is missing" in workspace.shown["attributes"]["locked-reason"]
+    assert workspace.actions(job) == (False, False)
+    assert "no terraform of the run is left" in conflict(workspace.api.act, job["run"], "cancel")
+    workspace.api.post(f"workspaces/{workspace.id}/actions/force-unlock")
+    assert workspace.released(job) == "An operator ended the wait for the last state of the apply."
 
 
 # ---- the page ----
@@ -332,9 +332,9 @@ def test_what_ended_by_its_own_result_is_not_canceled(place):
 class Page:
     """The page of a held workspace, as a user sees it."""
 
-    def __init__(self, place, name, password):
-        self.path = f"/app/workspaces/{place.id}/hold"
-        self.browser = Browser(place.api.url).sign_in(name, password)
+    def __init__(self, workspace, name, password):
+        self.path = f"/app/workspaces/{workspace.id}/hold"
+        self.browser = Browser(workspace.api.url).sign_in(name, password)
         assert self.browser.status == 200, self.browser.text
 
     def see(self):
@@ -353,106 +353,106 @@ def owned(api_site):
     """A workspace, and its page as the organization's owner sees it."""
     name = f"u-{uuid.uuid4().hex[:12]}"
     made = api_site.bootstrap(name, name)
-    place = Place(api_site, Api(api_site.scheduler.url, made["token"], name), api_site.fake_worker(made["agent-token"]))
-    return place, Page(place, name, made["password"])
+    workspace = Workspace(api_site, Api(api_site.scheduler.url, made["token"], name), api_site.fake_worker(made["agent-token"]))
+    return workspace, Page(workspace, name, made["password"])
 
 
 def test_the_page_stops_and_releases_a_held_apply(owned, api_site):
-    place, page = owned
+    workspace, page = owned
     assert page.see().status == 200 and "Not held" in page.browser.text
-    job = place.lost(state(1, "one"))
-    second = place.run()
+    job = workspace.lost(state(1, "one"))
+    second = workspace.run()
     shown = page.see().text
     for told in (job["run"], "network", "fake-worker", "may still run on that worker", "two of them can change the same resources"):
         assert told in shown, told
     assert page.offers() == ["cancel", "release"]
     assert "to interrupt it" in page.press("cancel").text
-    assert place.said(job) == (False, True, "cancel")
+    assert workspace.said(job) == (False, True, "cancel")
     api_site.change("update runs set force_cancel_available_at = now() where id = %s", job["run"])
     assert page.offers() == ["force-cancel", "release"]
     page.press("force-cancel")
-    assert place.said(job) == (False, True, "force")
-    assert page.press("release").status == 422 and page.press("release", reason="x" * 513).status == 422 and place.held()
+    assert workspace.said(job) == (False, True, "force")
+    assert page.press("release").status == 422 and page.press("release", reason="x" * 513).status == 422 and workspace.held()
     done = page.press("release", reason="<it> must go on")
     assert done.status == 200 and "Not held" in done.text
     csrf = page.browser.ask("/app/settings/tokens").form("/app/settings/tokens")["fields"]["csrf"]
     assert page.browser.ask(page.path, {"csrf": csrf, "do": "cancel"}).status == 409
-    assert place.released(job).endswith("while its terraform could still run: <it> must go on")
-    until(lambda: place.api.status(second) == "plan_queued", "the queue goes on")
-    did = [(e["resource"]["type"], e["resource"]["action"]) for e in place.api.get(f"organizations/{place.api.organization}/audit-trail").json["data"]
+    assert workspace.released(job).endswith("while its terraform could still run: <it> must go on")
+    until(lambda: workspace.api.status(second) == "plan_queued", "the queue goes on")
+    did = [(e["resource"]["type"], e["resource"]["action"]) for e in workspace.api.get(f"organizations/{workspace.api.organization}/audit-trail").json["data"]
            if e["auth"]["accessor_type"] == "user"]
     for wanted in (("run", "cancel"), ("run", "force_cancel"), ("workspace", "force_unlock")):
         assert wanted in did, did
 
 
 def test_the_page_is_shown_to_nobody_else(owned, api_site):
-    place, page = owned
-    job = place.lost()
+    workspace, page = owned
+    job = workspace.lost()
     name = f"u-{uuid.uuid4().hex[:12]}"
-    other = Page(place, name, api_site.bootstrap(name, name)["password"])
+    other = Page(workspace, name, api_site.bootstrap(name, name)["password"])
     api_site.change("update users set is_site_admin = false where username = %s", name)
     assert other.see().status == 404 and job["run"] not in other.browser.text
     csrf = other.browser.ask("/app/settings/tokens").form("/app/settings/tokens")["fields"]["csrf"]
     for action in ("cancel", "force-cancel", "release", "nonsense", ""):
         assert other.browser.ask(page.path, {"csrf": csrf, "do": action, "reason": "mine"}).status == 404, action
-    assert place.hold(job)[2] == 0 and place.held()
+    assert workspace.hold(job)[2] == 0 and workspace.held()
     # The owner's form without the session's CSRF token, or with an unknown action.
     assert page.browser.ask(page.path, {"do": "cancel"}).status == 403
     assert page.press("cancel", do="nonsense").status == 422
-    assert place.hold(job)[2] == 0
-    nobody = Browser(place.api.url).ask(page.path)
+    assert workspace.hold(job)[2] == 0
+    nobody = Browser(workspace.api.url).ask(page.path)
     assert "Sign in" in nobody.text and job["run"] not in nobody.text
 
 
-def test_who_releases_it_is_told_what_that_risks(place, api_site):
-    job = place.lost()
-    assert "two of them can change the same resources" in place.shown["attributes"]["locked-reason"]
-    done = Scheduler.run_command("holds", "release", place.id, "gone", database_url=api_site.database, keys=KEYS)
+def test_who_releases_it_is_told_what_that_risks(workspace, api_site):
+    job = workspace.lost()
+    assert "two of them can change the same resources" in workspace.shown["attributes"]["locked-reason"]
+    done = Scheduler.run_command("holds", "release", workspace.id, "gone", database_url=api_site.database, keys=KEYS)
     assert done.stderr.startswith("warning: the terraform of the lost apply may still run.")
-    assert place.released(job).endswith("the last state of the apply, while its terraform could still run: gone")
+    assert workspace.released(job).endswith("the last state of the apply, while its terraform could still run: gone")
 
 
-def test_at_the_command_line(place, api_site):
+def test_at_the_command_line(workspace, api_site):
     options = {"database_url": api_site.database, "keys": KEYS}
-    job = place.lost()
-    second = place.run()
+    job = workspace.lost()
+    second = workspace.run()
     lines = Scheduler.run_command("holds", **options).stdout.splitlines()
-    (hold,) = [hold for hold in map(json.loads, lines) if hold["workspace"] == place.id]
-    assert (hold["name"], hold["run"], hold["worker"], hold["organization"]) == ("network", job["run"], "fake-worker", place.api.organization)
-    Scheduler.run_command("holds", "release", place.id, "by hand", **options)
-    assert place.api.status(second) == "plan_queued"
-    assert place.released(job).endswith(": by hand")
-    assert deeds(place.api)[0] == ("release", "system")
-    again = Scheduler.run_command("holds", "release", place.id, check=False, **options)
+    (hold,) = [hold for hold in map(json.loads, lines) if hold["workspace"] == workspace.id]
+    assert (hold["name"], hold["run"], hold["worker"], hold["organization"]) == ("network", job["run"], "fake-worker", workspace.api.organization)
+    Scheduler.run_command("holds", "release", workspace.id, "by hand", **options)
+    assert workspace.api.status(second) == "plan_queued"
+    assert workspace.released(job).endswith(": by hand")
+    assert deeds(workspace.api)[0] == ("release", "system")
+    again = Scheduler.run_command("holds", "release", workspace.id, check=False, **options)
     assert again.returncode == 1 and "is not held" in again.stderr
 
 
-def test_a_state_that_comes_after_somebody_elses_is_kept_beside(place):
-    job = place.lost(state(1, "one"))
-    api = place.api
-    api.post(f"workspaces/{place.id}/actions/force-unlock")
-    second = place.applying(place.run())
+def test_a_state_that_comes_after_somebody_elses_is_kept_beside(workspace):
+    job = workspace.lost(state(1, "one"))
+    api = workspace.api
+    api.post(f"workspaces/{workspace.id}/actions/force-unlock")
+    second = workspace.applying(workspace.run())
 
     # The other apply began with the old state, and would be out of date.
-    kept = place.send(job, state(9, "one", "two"))
+    kept = workspace.send(job, state(9, "one", "two"))
     assert "another apply" in kept["why"]
-    assert place.resources() == ["terraform_data.one"]
-    assert place.send(second, state(2, "one", "three")) is None
-    place.fake_worker.end(second, "passed")
+    assert workspace.resources() == ["terraform_data.one"]
+    assert workspace.send(second, state(2, "one", "three")) is None
+    workspace.fake_worker.end(second, "passed")
     api.wait_status(second["run"], "applied")
-    again = place.send(job, state(10, "one", "two", "four"))
+    again = workspace.send(job, state(10, "one", "two", "four"))
     assert again["kept-beside"] == kept["kept-beside"] and "somebody else" in again["why"]
-    place.settle(job)
-    assert place.resources() == ["terraform_data.one", "terraform_data.three"]
+    workspace.settle(job)
+    assert workspace.resources() == ["terraform_data.one", "terraform_data.three"]
 
-    (version,) = place.kept()
+    (version,) = workspace.kept()
     assert version["id"] == kept["kept-beside"] and version["attributes"]["serial"] == 10
     assert [r["name"] for r in api.ask("GET", version["attributes"]["hosted-state-download-url"]).json["resources"]] == ["one", "two", "four"]
     listed = api.get("state-versions", **{"filter[organization][name]": api.organization, "filter[workspace][name]": "network"}).data
     assert version["id"] not in [s["id"] for s in listed] and len(listed) == 2
-    shown = place.shown
+    shown = workspace.shown
     assert shown["attributes"]["kept-state-versions-count"] == 1
-    assert api.ask("GET", place.api.url + shown["links"]["kept-state-versions"]).data[0]["id"] == version["id"]
+    assert api.ask("GET", workspace.api.url + shown["links"]["kept-state-versions"]).data[0]["id"] == version["id"]
     apply = api.get(f"applies/{api.sibling(job['run'], 'apply')}").data["relationships"]
     assert [s["id"] for s in apply["kept-state-versions"]["data"]] == [version["id"]]
     assert version["id"] not in [s["id"] for s in apply["state-versions"]["data"]]
@@ -460,91 +460,91 @@ def test_a_state_that_comes_after_somebody_elses_is_kept_beside(place):
     assert api.ask("GET", f"applies/{api.sibling(job['run'], 'apply')}/errored-state").json["serial"] == 10
 
     # A user can roll back to it.
-    api.post(f"workspaces/{place.id}/actions/lock")
-    api.patch(f"workspaces/{place.id}/state-versions", {"data": {"type": "state-versions", "relationships": {
+    api.post(f"workspaces/{workspace.id}/actions/lock")
+    api.patch(f"workspaces/{workspace.id}/state-versions", {"data": {"type": "state-versions", "relationships": {
         "rollback-state-version": {"data": {"type": "state-versions", "id": version["id"]}}}}})
-    api.post(f"workspaces/{place.id}/actions/unlock")
-    assert place.resources() == ["terraform_data.four", "terraform_data.one", "terraform_data.two"]
-    assert api.state(place.id)["serial"] == 3
+    api.post(f"workspaces/{workspace.id}/actions/unlock")
+    assert workspace.resources() == ["terraform_data.four", "terraform_data.one", "terraform_data.two"]
+    assert api.state(workspace.id)["serial"] == 3
 
 
 @pytest.mark.parametrize("sent, why", [(state(5, "one", lineage="other"), "lineage"), (state(1, "one"), "behind")])
-def test_a_state_that_does_not_follow_is_kept_beside(place, sent, why):
-    job = place.applying(place.run(), state(2, "two"))
-    assert why in place.send(job, sent)["why"]
-    assert place.send(job, state(3, "three")) is None
-    place.lose(job)
-    assert why in place.send(job, sent)["why"]
-    assert place.resources() == ["terraform_data.three"] and len(place.kept()) == 1
-    place.settle(job)
+def test_a_state_that_does_not_follow_is_kept_beside(workspace, sent, why):
+    job = workspace.applying(workspace.run(), state(2, "two"))
+    assert why in workspace.send(job, sent)["why"]
+    assert workspace.send(job, state(3, "three")) is None
+    workspace.lose(job)
+    assert why in workspace.send(job, sent)["why"]
+    assert workspace.resources() == ["terraform_data.three"] and len(workspace.kept()) == 1
+    workspace.settle(job)
 
 
-def test_a_state_that_comes_under_somebodys_lock_is_kept_beside(place):
-    job = place.lost(state(1, "one"))
-    place.api.post(f"workspaces/{place.id}/actions/force-unlock")
-    place.api.post(f"workspaces/{place.id}/actions/lock")
-    assert "locked" in place.send(job, state(2, "two"))["why"]
-    assert place.send(job, state(1, "one")) is None
-    assert place.resources() == ["terraform_data.one"]
+def test_a_state_that_comes_under_somebodys_lock_is_kept_beside(workspace):
+    job = workspace.lost(state(1, "one"))
+    workspace.api.post(f"workspaces/{workspace.id}/actions/force-unlock")
+    workspace.api.post(f"workspaces/{workspace.id}/actions/lock")
+    assert "locked" in workspace.send(job, state(2, "two"))["why"]
+    assert workspace.send(job, state(1, "one")) is None
+    assert workspace.resources() == ["terraform_data.one"]
 
 
-def test_what_is_no_state_is_refused(place):
-    job = place.lost()
-    assert place.fake_worker.on(job, "PUT", "state", {"serial": 1}, check=False).status == 422
-    assert place.fake_worker.on({**job, "token": "job.wrong"}, "PUT", "state", state(1), check=False).status == 404
-    assert place.held()
+def test_what_is_no_state_is_refused(workspace):
+    job = workspace.lost()
+    assert workspace.fake_worker.on(job, "PUT", "state", {"serial": 1}, check=False).status == 422
+    assert workspace.fake_worker.on({**job, "token": "job.wrong"}, "PUT", "state", state(1), check=False).status == 404
+    assert workspace.held()
 
 
-def test_a_worker_that_is_back_before_the_leases_end(place):
+def test_a_worker_that_is_back_before_the_leases_end(workspace):
     """The worker has nothing of the apply any more, so there is nothing to wait for."""
-    first, second = place.run(), place.run()
-    job = place.applying(first, state(1, "one"))
-    place.settle(job)
-    assert "was stopped during the apply" in place.api.wait_status(first, "errored")["error"]
-    assert place.api.status(second) == "plan_queued"
-    assert not place.api.events(first, "workspace-held")
-    assert place.refused(job, "POST", "last-state")
+    first, second = workspace.run(), workspace.run()
+    job = workspace.applying(first, state(1, "one"))
+    workspace.settle(job)
+    assert "was stopped during the apply" in workspace.api.wait_status(first, "errored")["error"]
+    assert workspace.api.status(second) == "plan_queued"
+    assert not workspace.api.events(first, "workspace-held")
+    assert workspace.refused(job, "POST", "last-state")
 
 
-def test_a_worker_whose_result_came_too_late_is_told_that_it_is_awaited(place):
+def test_a_worker_whose_result_came_too_late_is_told_that_it_is_awaited(workspace):
     """The worker was stopped until its lease had ended, and terraform ended meanwhile: it does not know of the hold."""
-    job = place.lost(state(1, "one"))
+    job = workspace.lost(state(1, "one"))
     result = {"v": 1, "job": job["job"], "attempt": job["attempt"], "run": job["run"], "outcome": "passed", "error": "", "has-changes": False,
               "additions": 0, "changes": 0, "destructions": 0, "imports": 0, "terraform-version": "1.11.4"}
-    assert place.fake_worker.on(job, "POST", "result", result, check=False).status == 409
-    (said,) = place.fake_worker.heartbeat(job)
+    assert workspace.fake_worker.on(job, "POST", "result", result, check=False).status == 409
+    (said,) = workspace.fake_worker.heartbeat(job)
     assert said["held"] is False and said["awaited"] is True
-    assert place.held() and place.api.status(job["run"]) == "errored"
-    place.settle(job)
-    assert not place.held()
-    (said,) = place.fake_worker.heartbeat(job)
+    assert workspace.held() and workspace.api.status(job["run"]) == "errored"
+    workspace.settle(job)
+    assert not workspace.held()
+    (said,) = workspace.fake_worker.heartbeat(job)
     assert said["held"] is False and said["awaited"] is False
-    assert place.fake_worker.on(job, "POST", "result", result, check=False).status == 204
+    assert workspace.fake_worker.on(job, "POST", "result", result, check=False).status == 204
 
 
 @pytest.mark.parametrize("outcome, status", [("canceled", "errored"), ("passed", "applied")])
-def test_a_worker_that_says_itself_that_a_state_is_owed(place, outcome, status):
-    run = place.run()
-    job = place.applying(run)
-    place.fake_worker.end(job, outcome, **{"state-owed": True})
-    place.api.wait_status(run, status)
-    assert place.held()
-    assert place.send(job, state(1, "one")) is None
-    place.settle(job)
-    assert not place.held() and place.resources() == ["terraform_data.one"]
+def test_a_worker_that_says_itself_that_a_state_is_owed(workspace, outcome, status):
+    run = workspace.run()
+    job = workspace.applying(run)
+    workspace.fake_worker.end(job, outcome, **{"state-owed": True})
+    workspace.api.wait_status(run, status)
+    assert workspace.held()
+    assert workspace.send(job, state(1, "one")) is None
+    workspace.settle(job)
+    assert not workspace.held() and workspace.resources() == ["terraform_data.one"]
 
 
-def test_an_apply_that_never_started_holds_nothing(place):
-    run = place.run()
-    place.fake_worker.plan(run)
-    while place.api.status(run) != "errored":
-        job = place.fake_worker.take(run, "apply")
-        place.api_site.change("update jobs set lease_until = now() where id = %s", job["job"])
-        until(lambda: place.api.status(run) in ("apply_queued", "errored"), "its lease is over")
-    assert place.shown["attributes"]["locked"] is False
-    assert place.refused(job, "PUT", "state", state(1))
+def test_an_apply_that_never_started_holds_nothing(workspace):
+    run = workspace.run()
+    workspace.fake_worker.plan(run)
+    while workspace.api.status(run) != "errored":
+        job = workspace.fake_worker.take(run, "apply")
+        workspace.api_site.change("update jobs set lease_until = now() where id = %s", job["job"])
+        until(lambda: workspace.api.status(run) in ("apply_queued", "errored"), "its lease is over")
+    assert workspace.shown["attributes"]["locked"] is False
+    assert workspace.refused(job, "PUT", "state", state(1))
 
 
-def test_a_plans_token_settles_nothing(place):
-    job = place.fake_worker.take(place.run(), "plan")
-    assert place.fake_worker.on(job, "POST", "last-state", check=False).status == 422
+def test_a_plans_token_settles_nothing(workspace):
+    job = workspace.fake_worker.take(workspace.run(), "plan")
+    assert workspace.fake_worker.on(job, "POST", "last-state", check=False).status == 422

@@ -10,7 +10,7 @@ ENDS = ("update runs set status = 'errored', stage = 'none', queued = false, und
         "delete from jobs where run_id = %s")
 
 
-class Place:
+class Workspace:
     """A workspace with a run that waits for a worker, and one behind it."""
 
     def __init__(self, scheduler, api, ask):
@@ -33,31 +33,31 @@ class Place:
         self.ask("update workspaces set current_run_id = null, locked_by = null, hold_job_id = null where id = %s", self.id)
 
 
-def ends(place):
+def ends(workspace):
     for statement in ENDS:
-        place.ask(statement, place.first)
-    place.free()
-    return place.second
+        workspace.ask(statement, workspace.first)
+    workspace.free()
+    return workspace.second
 
 
-def unlocked(place):
-    place.ask("update workspaces set locked_by = (select id from users order by created_at limit 1) where id = %s", place.id)
-    return ends(place)
+def unlocked(workspace):
+    workspace.ask("update workspaces set locked_by = (select id from users order by created_at limit 1) where id = %s", workspace.id)
+    return ends(workspace)
 
 
-def released(place):
-    place.ask("update workspaces set hold_job_id = 'job-lost' where id = %s", place.id)
-    return ends(place)
+def released(workspace):
+    workspace.ask("update workspaces set hold_job_id = 'job-lost' where id = %s", workspace.id)
+    return ends(workspace)
 
 
-def never_begun(place):
+def never_begun(workspace):
     """The previous run has ended and nothing waits; then a run is created that is not started."""
-    place.api.act(place.second, "cancel")
-    second = ends(place)
-    place.scheduler.restart()
-    until(lambda: not place.has_queue(), "nothing is said to wait")
-    assert place.ask(STANDS) == []
-    place.ask("update runs set status = 'pending', stage = 'none', queued = true, ended = false, "
+    workspace.api.act(workspace.second, "cancel")
+    second = ends(workspace)
+    workspace.scheduler.restart()
+    until(lambda: not workspace.has_queue(), "nothing is said to wait")
+    assert workspace.ask(STANDS) == []
+    workspace.ask("update runs set status = 'pending', stage = 'none', queued = true, ended = false, "
               "updated_at = now() + interval '1 hour' where id = %s", second)
     return second
 
@@ -67,24 +67,24 @@ FAULTS = [ends, unlocked, released, never_begun]
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_queue_that_nobody_woke_is_found(scheduler, api, ask, fault):
-    place, other = Place(scheduler, api, ask), Place(scheduler, api, ask)
-    assert ask(STANDS) == [] and place.has_queue() and other.has_queue()
-    head = fault(place)
-    assert ask(STANDS) == [(place.id,)]
+    workspace, other = Workspace(scheduler, api, ask), Workspace(scheduler, api, ask)
+    assert ask(STANDS) == [] and workspace.has_queue() and other.has_queue()
+    head = fault(workspace)
+    assert ask(STANDS) == [(workspace.id,)]
     ask("update runs set updated_at = now() - interval '1 minute'")
-    place.scheduler.restart()
+    workspace.scheduler.restart()
     api.wait_status(head, "plan_queued")
-    assert ask(STANDS) == [] and not place.has_queue()
-    assert "a queue stood still" in place.scheduler.process.log()
+    assert ask(STANDS) == [] and not workspace.has_queue()
+    assert "a queue stood still" in workspace.scheduler.process.log()
     assert api.status(other.second) == "pending" and other.has_queue()
 
 
 def test_what_is_before_a_queue_keeps_it_from_being_looked_at(scheduler, api, ask):
-    place = Place(scheduler, api, ask)
+    workspace = Workspace(scheduler, api, ask)
     ask("update runs set updated_at = now() - interval '1 hour'")
     assert ask(STANDS) == []
-    api.act(place.first, "cancel")
-    assert api.status(place.second) == "plan_queued" and not place.has_queue()
+    api.act(workspace.first, "cancel")
+    assert api.status(workspace.second) == "plan_queued" and not workspace.has_queue()
     # Locked while it is empty.
     locked = api.workspace()
     configuration = api.upload(locked, {"main.tf": ""})
@@ -97,15 +97,15 @@ def test_what_is_before_a_queue_keeps_it_from_being_looked_at(scheduler, api, as
 
 
 def test_a_workspace_whose_queue_was_emptied_is_forgotten(scheduler, api, ask):
-    place = Place(scheduler, api, ask)
-    api.act(place.second, "cancel")
-    assert place.has_queue()
-    api.act(place.first, "cancel")
-    place.scheduler.restart()
-    until(lambda: not place.has_queue(), "it is forgotten")
-    assert "a queue stood still" not in place.scheduler.process.log()
-    third, fourth = place.run(), place.run()
-    assert (api.status(third), api.status(fourth)) == ("plan_queued", "pending") and place.has_queue()
+    workspace = Workspace(scheduler, api, ask)
+    api.act(workspace.second, "cancel")
+    assert workspace.has_queue()
+    api.act(workspace.first, "cancel")
+    workspace.scheduler.restart()
+    until(lambda: not workspace.has_queue(), "it is forgotten")
+    assert "a queue stood still" not in workspace.scheduler.process.log()
+    third, fourth = workspace.run(), workspace.run()
+    assert (api.status(third), api.status(fourth)) == ("plan_queued", "pending") and workspace.has_queue()
 
 
 def test_a_plan_that_goes_beside_the_queue_is_none(api, ask):

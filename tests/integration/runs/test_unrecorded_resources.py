@@ -40,7 +40,7 @@ def missing(name, action="create", **changed):
     return {"action": action, "address": f"aws_vpc.{name}", "type": "aws_vpc", "provider": "aws", "id": name, **changed}
 
 
-class Place:
+class Workspace:
     """A workspace whose run's apply has started, and a run that waits behind it."""
 
     def __init__(self, api_site, api, fake_worker, *log):
@@ -102,122 +102,122 @@ def refused(call, *arguments):
 def test_a_lost_workers_log_is_compared_with_the_state(api_site, org, fake_worker):
     """Its machine never comes back: resources reported in the scheduler's log and missing in the state are listed.
     Only a user ends the hold."""
-    place = Place(api_site, org, fake_worker, report("a"), report("b"), "aws_vpc.c: Creation complete after 1s [id=c]\n", report("d", "update"))
-    place.on("PUT", "state", state(1, "a"))
-    assert place.data == []
-    place.lose()
-    place.compared()
-    assert place.listed() == [("create", "aws_vpc.b", "b"), ("create", "aws_vpc.c", "c"), ("update", "aws_vpc.d", "d")]
-    resource = place.data[0]
-    assert resource["type"] == "unrecorded-resources" and resource["relationships"]["run"]["data"]["id"] == place.run
+    workspace = Workspace(api_site, org, fake_worker, report("a"), report("b"), "aws_vpc.c: Creation complete after 1s [id=c]\n", report("d", "update"))
+    workspace.on("PUT", "state", state(1, "a"))
+    assert workspace.data == []
+    workspace.lose()
+    workspace.compared()
+    assert workspace.listed() == [("create", "aws_vpc.b", "b"), ("create", "aws_vpc.c", "c"), ("update", "aws_vpc.d", "d")]
+    resource = workspace.data[0]
+    assert resource["type"] == "unrecorded-resources" and resource["relationships"]["run"]["data"]["id"] == workspace.run
     assert (resource["attributes"]["resource-type"], resource["attributes"]["provider"]) == ("aws_vpc", "aws")
     assert org.get(f"unrecorded-resources/{resource['id']}").data == resource
-    ((_, told),) = org.events(place.run, "resources-unrecorded")
+    ((_, told),) = org.events(workspace.run, "resources-unrecorded")
     assert "3 resources" in told
-    assert place.blocks() == "".join(f'import {{\n  to = aws_vpc.{name}\n  id = "{name}"\n}}\n\n' for name in "bcd")
+    assert workspace.blocks() == "".join(f'import {{\n  to = aws_vpc.{name}\n  id = "{name}"\n}}\n\n' for name in "bcd")
 
     # The end of the time for the last state ends only the wait.
-    api_site.change("update workspace_holds set until = now() where job_id = %s", place.job["job"])
-    until(lambda: "unrecorded-resources" in place.shown["locked-reason"], "only the resources hold it")
-    assert org.status(place.after) == "pending" and place.held()
+    api_site.change("update workspace_holds set until = now() where job_id = %s", workspace.job["job"])
+    until(lambda: "unrecorded-resources" in workspace.shown["locked-reason"], "only the resources hold it")
+    assert org.status(workspace.after) == "pending" and workspace.held()
 
     org.post(f"unrecorded-resources/{resource['id']}/actions/dismiss")
-    assert place.listed("dismissed") == [("create", "aws_vpc.b", "b")] and place.held() and "aws_vpc.b" not in place.blocks()
+    assert workspace.listed("dismissed") == [("create", "aws_vpc.b", "b")] and workspace.held() and "aws_vpc.b" not in workspace.blocks()
     assert refused(org.post, f"unrecorded-resources/{resource['id']}/actions/dismiss") == 409
-    org.post(f"runs/{place.run}/actions/dismiss-unrecorded-resources")
-    assert place.goes_on() and place.listed() == [] and len(place.listed("dismissed")) == 3 and place.blocks() == ""
-    assert refused(org.post, f"runs/{place.run}/actions/dismiss-unrecorded-resources") == 409
-    assert org.events(place.run, "workspace-released")[0][1] == "The unrecorded resources of the apply were dismissed."
+    org.post(f"runs/{workspace.run}/actions/dismiss-unrecorded-resources")
+    assert workspace.goes_on() and workspace.listed() == [] and len(workspace.listed("dismissed")) == 3 and workspace.blocks() == ""
+    assert refused(org.post, f"runs/{workspace.run}/actions/dismiss-unrecorded-resources") == 409
+    assert org.events(workspace.run, "workspace-released")[0][1] == "The unrecorded resources of the apply were dismissed."
     assert {("unrecorded_resource", "dismiss"), ("run", "dismiss_unrecorded_resources")} <= set(audited(org))
-    assert place.data[0]["relationships"]["dismissed-by"]["data"]["id"] == org.get("account/details").data["id"]
+    assert workspace.data[0]["relationships"]["dismissed-by"]["data"]["id"] == org.get("account/details").data["id"]
 
 
 def test_a_worker_that_comes_back_takes_the_place_of_the_log(api_site, org, fake_worker):
-    place = Place(api_site, org, fake_worker, report("a"), report("b"))
-    place.lose()
-    place.compared()
-    assert len(place.listed()) == 2
-    first = place.data[0]["id"]
+    workspace = Workspace(api_site, org, fake_worker, report("a"), report("b"))
+    workspace.lose()
+    workspace.compared()
+    assert len(workspace.listed()) == 2
+    first = workspace.data[0]["id"]
     org.post(f"unrecorded-resources/{first}/actions/dismiss")
-    assert place.held(), "its last state may come"
-    place.put(missing("a"), missing("c"))
-    assert place.listed() == [("create", "aws_vpc.c", "c")] and place.listed("dismissed") == [("create", "aws_vpc.a", "a")]
-    place.on("PUT", "state", state(1, "b"))
-    place.on("POST", "last-state")
-    assert place.held() and org.status(place.after) == "pending" and org.resources(place.id) == ["aws_vpc.b"]
+    assert workspace.held(), "its last state may come"
+    workspace.put(missing("a"), missing("c"))
+    assert workspace.listed() == [("create", "aws_vpc.c", "c")] and workspace.listed("dismissed") == [("create", "aws_vpc.a", "a")]
+    workspace.on("PUT", "state", state(1, "b"))
+    workspace.on("POST", "last-state")
+    assert workspace.held() and org.status(workspace.after) == "pending" and org.resources(workspace.id) == ["aws_vpc.b"]
     # Until its hold ends, the token is valid for a state.
-    place.put()
-    assert place.listed() == []
-    place.on("POST", "last-state")
-    assert place.goes_on()
-    assert fake_worker.on(place.job, "POST", "last-state", check=False).status == 404
+    workspace.put()
+    assert workspace.listed() == []
+    workspace.on("POST", "last-state")
+    assert workspace.goes_on()
+    assert fake_worker.on(workspace.job, "POST", "last-state", check=False).status == 404
 
 
 def test_a_worker_that_comes_back_with_everything_ends_the_hold(api_site, org, fake_worker):
-    place = Place(api_site, org, fake_worker, report("a"))
-    place.lose()
-    place.compared()
-    assert place.listed()
-    place.put()
-    place.on("PUT", "state", state(1, "a"))
-    place.on("POST", "last-state")
-    assert place.goes_on() and place.data == []
+    workspace = Workspace(api_site, org, fake_worker, report("a"))
+    workspace.lose()
+    workspace.compared()
+    assert workspace.listed()
+    workspace.put()
+    workspace.on("PUT", "state", state(1, "a"))
+    workspace.on("POST", "last-state")
+    assert workspace.goes_on() and workspace.data == []
 
 
 def test_a_worker_that_is_back_before_the_leases_end_holds_the_workspace(api_site, org, fake_worker):
-    place = Place(api_site, org, fake_worker)
-    place.put(missing("a"))
-    place.on("POST", "last-state")
-    org.wait_status(place.run, "errored")
-    assert place.held() and org.status(place.after) == "pending"
-    assert place.listed() == [("create", "aws_vpc.a", "a")]
-    org.post(f"runs/{place.run}/actions/dismiss-unrecorded-resources")
-    assert place.goes_on()
+    workspace = Workspace(api_site, org, fake_worker)
+    workspace.put(missing("a"))
+    workspace.on("POST", "last-state")
+    org.wait_status(workspace.run, "errored")
+    assert workspace.held() and org.status(workspace.after) == "pending"
+    assert workspace.listed() == [("create", "aws_vpc.a", "a")]
+    org.post(f"runs/{workspace.run}/actions/dismiss-unrecorded-resources")
+    assert workspace.goes_on()
 
 
 def test_a_result_with_unrecorded_resources_holds_the_workspace(api_site, org, fake_worker):
-    place = Place(api_site, org, fake_worker, report("a"))
-    fake_worker.end(place.job, "failed", error="it was killed", **{"state-owed": True})
-    org.wait_status(place.run, "errored")
-    place.put(missing("a"))
-    place.on("POST", "last-state")
-    assert place.held() and place.listed() == [("create", "aws_vpc.a", "a")]
-    org.post(f"workspaces/{place.id}/actions/force-unlock")
-    assert place.goes_on() and place.listed() == [("create", "aws_vpc.a", "a")], "it stays listed"
-    org.post(f"runs/{place.run}/actions/dismiss-unrecorded-resources")
+    workspace = Workspace(api_site, org, fake_worker, report("a"))
+    fake_worker.end(workspace.job, "failed", error="it was killed", **{"state-owed": True})
+    org.wait_status(workspace.run, "errored")
+    workspace.put(missing("a"))
+    workspace.on("POST", "last-state")
+    assert workspace.held() and workspace.listed() == [("create", "aws_vpc.a", "a")]
+    org.post(f"workspaces/{workspace.id}/actions/force-unlock")
+    assert workspace.goes_on() and workspace.listed() == [("create", "aws_vpc.a", "a")], "it stays listed"
+    org.post(f"runs/{workspace.run}/actions/dismiss-unrecorded-resources")
 
 
 def test_a_hostile_list_is_bounded_and_evaluates_nothing(api_site, org, fake_worker):
     """A worker sends its job's output, which may contain lines of the job's own."""
-    place = Place(api_site, org, fake_worker)
-    place.lose()
+    workspace = Workspace(api_site, org, fake_worker)
+    workspace.lose()
     wrong = [missing("a", address="aws_vpc.a\n}\n"), missing("a", address="x" * 2000), missing("a", action="explode"), missing("a", action=7), {}, 7, None]
-    place.put(*wrong, *(missing("a", address=f"aws_vpc.a[{i}]") for i in range(2000)))
-    assert 900 <= len(place.listed()) <= 1000
-    place.put(missing("a", id="${file(\"/etc/passwd\")}\"\n%{x}"), missing("b", action="delete"), missing("c", id=""), missing("d", id="x" * 2000))
-    assert place.blocks() == ('import {\n  to = aws_vpc.a\n  id = "$${file(\\"/etc/passwd\\")}\\"\\n%%{x}"\n}\n\n'
+    workspace.put(*wrong, *(missing("a", address=f"aws_vpc.a[{i}]") for i in range(2000)))
+    assert 900 <= len(workspace.listed()) <= 1000
+    workspace.put(missing("a", id="${file(\"/etc/passwd\")}\"\n%{x}"), missing("b", action="delete"), missing("c", id=""), missing("d", id="x" * 2000))
+    assert workspace.blocks() == ('import {\n  to = aws_vpc.a\n  id = "$${file(\\"/etc/passwd\\")}\\"\\n%%{x}"\n}\n\n'
                               '# aws_vpc.c: its id is not known.\n\n# aws_vpc.d: its id is not known.\n\n')
     for body in ({}, {"resources": 7}, [], None):
-        assert fake_worker.on(place.job, "PUT", "unrecorded-resources", body, check=False).status in (400, 422)
+        assert fake_worker.on(workspace.job, "PUT", "unrecorded-resources", body, check=False).status in (400, 422)
     sealed = api_site.ask("select resource_id_sealed from unrecorded_resources where address = 'aws_vpc.a'")[0][0]
     assert b"passwd" not in bytes(sealed)
 
 
 def test_who_may_see_and_dismiss_them(api_site, org, fake_worker):
-    place = Place(api_site, org, fake_worker, report("a"))
-    place.lose()
-    place.compared()
-    (resource,) = place.data
+    workspace = Workspace(api_site, org, fake_worker, report("a"))
+    workspace.lose()
+    workspace.compared()
+    (resource,) = workspace.data
     people = People(org, api_site.database)
-    paths = [("GET", LISTED.format(place.run)), ("GET", f"{LISTED.format(place.run)}/import-blocks"), ("GET", f"unrecorded-resources/{resource['id']}"),
-             ("POST", f"unrecorded-resources/{resource['id']}/actions/dismiss"), ("POST", f"runs/{place.run}/actions/dismiss-unrecorded-resources")]
+    paths = [("GET", LISTED.format(workspace.run)), ("GET", f"{LISTED.format(workspace.run)}/import-blocks"), ("GET", f"unrecorded-resources/{resource['id']}"),
+             ("POST", f"unrecorded-resources/{resource['id']}/actions/dismiss"), ("POST", f"runs/{workspace.run}/actions/dismiss-unrecorded-resources")]
     member = people.member("m")
     assert [member.call(*path).status for path in paths] == [404] * 5
     team = org.post(f"organizations/{org.organization}/teams", {"data": {"type": "teams", "attributes": {"name": "readers"}}}).data["id"]
     reader = people.member("r", team)
-    people.give(team, "workspace", place.id, "write")
+    people.give(team, "workspace", workspace.id, "write")
     assert [reader.call(*path).status for path in paths] == [200] * 3 + [404] * 2
-    assert place.held()
+    assert workspace.held()
 
 
 def owner(api_site):
@@ -232,19 +232,19 @@ def owner(api_site):
 
 def test_the_page_lists_and_dismisses_them(api_site, fake_worker):
     api, browser = owner(api_site)
-    place = Place(api_site, api, fake_worker, report("a", id="<b>&"), report("b"))
-    place.lose()
-    place.compared()
-    place.on("POST", "last-state")
-    assert place.held()
-    path = f"/app/runs/{place.run}/unrecorded-resources"
-    assert f'href="{path}"' in browser.ask(f"/app/workspaces/{place.id}/hold").page
+    workspace = Workspace(api_site, api, fake_worker, report("a", id="<b>&"), report("b"))
+    workspace.lose()
+    workspace.compared()
+    workspace.on("POST", "last-state")
+    assert workspace.held()
+    path = f"/app/runs/{workspace.run}/unrecorded-resources"
+    assert f'href="{path}"' in browser.ask(f"/app/workspaces/{workspace.id}/hold").page
     page = browser.ask(path)
     assert page.status == 200 and "&lt;b&gt;&amp;" in page.page and "<b>" not in page.page and "import {" in page.page
     one, _, everything = [form["fields"] for form in Forms(page.page).all if form["action"] == path]
-    assert browser.ask(path, {**one, "csrf": "0" * 64}).status == 403 and len(place.listed()) == 2
-    assert browser.ask(path, one).status == 200 and place.listed() == [("create", "aws_vpc.b", "b")]
-    assert browser.ask(path, everything).status == 200 and place.goes_on() and place.listed() == []
+    assert browser.ask(path, {**one, "csrf": "0" * 64}).status == 403 and len(workspace.listed()) == 2
+    assert browser.ask(path, one).status == 200 and workspace.listed() == [("create", "aws_vpc.b", "b")]
+    assert browser.ask(path, everything).status == 200 and workspace.goes_on() and workspace.listed() == []
     assert browser.ask(path, everything).status == 409
     assert {("unrecorded_resource", "dismiss"), ("run", "dismiss_unrecorded_resources")} <= set(audited(api))
     stranger = owner(api_site)[1]

@@ -5,8 +5,6 @@
 import json
 from datetime import datetime, timedelta, timezone
 
-import pytest
-
 from support.wait import until
 
 PAST = "2020-01-01T00:00:00Z"

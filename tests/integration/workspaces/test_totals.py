@@ -106,7 +106,7 @@ def test_totals_follow_moves_and_what_did_not_happen(api, database):
         assert connection.execute("select count(*) from project_totals where project_id in (%s, %s)", [home, away]).fetchone() == (0,)
 
 
-class Crowd:
+class ConcurrentClients:
     """Clients that all change the same organization's workspaces."""
 
     def __init__(self, org, homes):
@@ -155,7 +155,7 @@ class Crowd:
 def test_totals_under_concurrent_changes(api, database):
     org = organization(api, "crowded")
     homes = [*projects(org), *(project(org, name) for name in ("one", "two", "three"))]
-    Crowd(org, homes).all_act(4)
+    ConcurrentClients(org, homes).all_act(4)
     check_counts(database)
     with psycopg.connect(database) as connection:
         left, = connection.execute("select count(*) from workspaces w join organizations o on o.id = w.organization_id where o.name = 'crowded'").fetchone()
@@ -174,7 +174,7 @@ def test_what_conditions_leave_is_counted_by_itself(api, query):
     assert page(api, size=1, number=3, **query) == ([], 2)
 
 
-class Shelf:
+class TaggedWorkspaces:
     """Workspaces in two projects, some with tags of their own or of their project, and a team with access to some of
     them."""
 
@@ -204,7 +204,7 @@ class Shelf:
             org.post("team-workspaces", document("team-workspaces", {"access": "read"}, team=team, workspace=id))
         if whole_project:
             org.post("team-projects", document("team-projects", {"access": "read"}, team=team, project=self.lab))
-        view = object.__new__(Shelf)
+        view = object.__new__(TaggedWorkspaces)
         view.org, view.home, view.lab, view.all = Api(org.url, token, organization="shelf"), self.home, self.lab, self.all
         view.seen = set(some) | {id for id, one in self.all.items() if whole_project and one["project"] == self.lab}
         return view
@@ -224,10 +224,10 @@ class Shelf:
 
 
 def test_each_set_of_conditions_leaves_what_it_says_to_whoever_asks(api):
-    shelf = Shelf(api)
-    for view in (shelf, shelf.of_team(False), shelf.of_team(True)):
+    tagged = TaggedWorkspaces(api)
+    for view in (tagged, tagged.of_team(False), tagged.of_team(True)):
         for name in (None, "alpha"):
             for tags in (None, "blue", "blue,red", "nobody's"):
                 for without in (None, "red"):
-                    for place in (None, shelf.lab, "prj-nobodys"):
+                    for place in (None, tagged.lab, "prj-nobodys"):
                         view.check(name, tags, without, place)

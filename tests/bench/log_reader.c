@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * logreader PORT POLL_MS LIMIT < paths: reads each log as the terraform CLI does, with a thread and a connection of
+ * log_reader PORT POLL_MS LIMIT < paths: reads each log as the terraform CLI does, with a thread and a connection of
  * its own: GET path?limit=LIMIT&offset=N, again at once after a full answer, otherwise after POLL_MS, until the log
- * ends. For each of the talker's lines (talker.c) it takes the time since the line was written, and checks that its
+ * ends. For each of the writer's lines (log_writer.c) it takes the time since the line was written, and checks that its
  * number follows the one before. At the end it prints as JSON: lines, bytes, complete logs, the delay in ms (p50,
  * p99, most), and its own seconds of CPU.
  */
