@@ -30,11 +30,9 @@ def pytest_runtest_makereport(item, call):
 
 
 def logs_of(funcargs):
-    """The logs of this test's processes, or of the whole file's if they serve all its tests."""
-    for name in ("folder", "site", "full_site"):
-        if name in funcargs:
-            return sorted(getattr(funcargs[name], "folder", funcargs[name]).glob("*.log"))
-    return []
+    """The logs of this test's processes, and of those that serve all tests of the file."""
+    folders = [getattr(funcargs[name], "folder", funcargs[name]) for name in ("folder", "site", "full_site", "api_site") if name in funcargs]
+    return sorted(log for folder in folders for log in folder.glob("*.log"))
 
 
 @pytest.fixture

@@ -7,15 +7,13 @@ import pytest
 
 from support.api import Api
 from support.people import People
-from support.runyard import KEYS, Scheduler
-from support.shared import api, database, folder, scheduler, stack  # noqa: F401
+from support.shared import api, database, scheduler  # noqa: F401
 
 
 @pytest.fixture(scope="module")
-def replicas(stack):
+def replicas(api_site):
     """Two schedulers with one thread each, so that this thread has cached the caller."""
-    settings = {"database_url": stack.database, "keys": KEYS, "brokers": stack.broker.address, "fetch_wait_ms": 10, "http_threads": 1}
-    started = [Scheduler(f"replica-{number}", stack.folder, **settings).start() for number in (1, 2)]
+    started = [api_site.new_scheduler(f"replica-{number}", http_threads=1).start() for number in (1, 2)]
     yield [one.url for one in started]
     for one in started:
         one.release()

@@ -6,7 +6,7 @@ import pytest
 
 from support.api import Api
 from support.people import People
-from support.shared import api, database, folder, scheduler, stack  # noqa: F401
+from support.shared import api, database, scheduler  # noqa: F401
 
 MAIN = {"main.tf": 'resource "terraform_data" "x" {}'}
 

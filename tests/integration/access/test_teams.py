@@ -10,7 +10,7 @@ import pytest
 from support.api import Api
 from support.people import People
 from support.runyard import KEYS, Scheduler
-from support.shared import api, database, folder, scheduler, stack  # noqa: F401
+from support.shared import api, database, scheduler  # noqa: F401
 
 
 @pytest.fixture

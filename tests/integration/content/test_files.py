@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from support.api import Api, ApiError, tar_gz
-from support.shared import api, database, folder, scheduler, stack  # noqa: F401
+from support.shared import api, database, scheduler  # noqa: F401
 
 
 def document(kind, attributes):

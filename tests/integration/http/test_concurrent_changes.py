@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 from support.people import People
-from support.shared import api, database, folder, scheduler, stack  # noqa: F401
+from support.shared import api, database, scheduler  # noqa: F401
 from support.wait import until
 
 WAITING = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"

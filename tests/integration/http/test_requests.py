@@ -5,7 +5,7 @@ import concurrent.futures
 import socket
 
 from support.api import Api
-from support.shared import api, database, folder, scheduler, stack  # noqa: F401
+from support.shared import api, database, scheduler  # noqa: F401
 
 
 def document(attributes, kind="workspaces"):

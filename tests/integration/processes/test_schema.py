@@ -3,7 +3,7 @@
 
 import psycopg
 
-from support.shared import database, stack  # noqa: F401
+from support.shared import database  # noqa: F401
 
 # Deleting a row searches every table that may refer to it. Users are not deleted, except those who were only invited.
 UNINDEXED = """

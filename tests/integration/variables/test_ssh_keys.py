@@ -5,7 +5,7 @@ import psycopg
 import pytest
 
 from support.api import ApiError
-from support.shared import api, database, folder, scheduler, stack  # noqa: F401
+from support.shared import api, database, scheduler  # noqa: F401
 
 SECRET = "-----BEGIN OPENSSH PRIVATE KEY-----\nc2VjcmV0LXNzaC1rZXk=\n-----END OPENSSH PRIVATE KEY-----\n"
 

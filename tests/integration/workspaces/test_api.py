@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 from support.api import ApiError
-from support.shared import api, database, folder, scheduler, stack  # noqa: F401
+from support.shared import api, database, scheduler  # noqa: F401
 
 
 def document(kind, attributes):

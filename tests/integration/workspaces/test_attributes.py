@@ -10,7 +10,7 @@ import pytest
 
 from support.api import Api, ApiError
 from support.people import People
-from support.shared import api, database, folder, scheduler, stack  # noqa: F401
+from support.shared import api, database, scheduler  # noqa: F401
 
 RESOURCES = [
     {"mode": "managed", "type": "terraform_data", "name": "a", "provider": 'provider["terraform.io/builtin/terraform"]', "instances": [{"attributes": {}}]},

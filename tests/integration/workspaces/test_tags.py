@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from support.api import ApiError
-from support.shared import api, database, folder, scheduler, stack  # noqa: F401
+from support.shared import api, database, scheduler  # noqa: F401
 
 
 def names(*texts):

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from support.api import Api
-from support.shared import api, database, folder, scheduler, stack  # noqa: F401
+from support.shared import api, database, scheduler  # noqa: F401
 
 SORTS = [None, "name", "-name", "current-run.created-at", "-current-run.created-at", "latest-change-at", "-latest-change-at"]
 
