@@ -32,9 +32,9 @@
 #include "worker/runtime/health.h"
 #include "worker/runtime/lease.h"
 #include "worker/runtime/worker.h"
-#include "worker/scheduler_client/claim.h"
 #include "worker/scheduler_client/control.h"
-#include "worker/scheduler_client/kafka_client.h"
+#include "worker/scheduler_client/job_source.h"
+#include "worker/scheduler_client/scheduler.h"
 #include "worker/stage/schemas.h"
 #include "worker/stage/stages.h"
 #include "worker/upload/unsent.h"
@@ -305,22 +305,54 @@ static void confirmed(void *data, const char *job, int attempt, bool awaited)
 	unsent_confirmed(worker->host.unsent, job, attempt, awaited);
 }
 
+static void result_delivered(void *data, uint64_t tag, const char *error)
+{
+	const struct worker *worker = data;
+
+	result_sink_delivered(worker->results, tag, error);
+}
+
+static void forgotten(void *data)
+{
+	const struct worker *worker = data;
+
+	lease_begin(worker->lease);
+}
+
+/* Running jobs finish under the worker's own token, and then the worker exits. */
+static void refused(void *data)
+{
+	struct worker *worker = data;
+
+	worker->refused = true;
+	if (!worker->draining)
+		drain_begin(worker);
+}
+
 static int open_scheduler(struct worker *worker, struct err *err)
 {
-	struct results_spec results = {.loop = worker->loop,
+	const struct scheduler_spec scheduler = {.fetcher = worker->fetcher,
+		.url = worker->options.scheduler_url,
+		.pool_token = worker->options.agent_token,
+		.forgotten = forgotten,
+		.refused = refused,
+		.data = worker};
+	struct result_sink_spec results = {.loop = worker->loop,
 		.fetcher = worker->fetcher,
 		.scheduler_url = worker->options.scheduler_url,
 		.delivered = delivered,
 		.confirmed = confirmed,
 		.data = worker};
 
-	worker->lease = lease_new(worker);
-	worker->claims = claims_new(worker);
-	worker->control = control_new(worker);
-	if (kafka_client_open(worker, &worker->client, err) < 0)
+	worker->kafka = (struct kafka_client){.delivered = result_delivered, .data = worker};
+	if (kafka_client_open(&worker->kafka, worker->loop, &worker->options, err) < 0)
 		return -1;
-	results.producer = kafka_client_producer(worker->client);
-	worker->results = results_new(&results);
+	worker->scheduler = scheduler_new(&scheduler);
+	worker->lease = lease_new(worker);
+	worker->source = job_source_new(worker);
+	worker->control = control_new(worker);
+	results.sender = worker->kafka.sender;
+	worker->results = result_sink_new(&results);
 	disk_begin(worker);
 	return 0;
 }
@@ -397,11 +429,12 @@ static void process_close(struct process *process, int status)
 	network_lists_release(&worker->network_lists);
 	watchdog_set(WATCHDOG_CLOSE_MS, "connections are closed", status);
 	disk_free(worker->disk);
-	kafka_client_free(worker->client);
+	kafka_client_close(&worker->kafka);
 	control_free(worker->control);
-	claims_free(worker->claims);
+	job_source_free(worker->source);
 	lease_free(worker->lease);
-	results_free(worker->results);
+	scheduler_free(worker->scheduler);
+	result_sink_free(worker->results);
 	unsent_free(worker->host.unsent);
 	schemas_free(worker->host.schemas);
 	inits_free(worker->host.inits);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "tests/sim/world.h"
 
-/* A worker: worker/runtime/lease.c, worker/scheduler_client/claim.c and worker/upload/results.c. Its jobs are in
- * work.c. */
+/* A worker: worker/runtime/lease.c, worker/scheduler_client/job_source.c and worker/upload/result_sink.c. Its jobs are
+ * in work.c. */
 
 static void register_again(struct world *w, const struct note *note);
 static void post(struct world *w, struct worker *worker, struct kept *kept);

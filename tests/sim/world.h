@@ -258,7 +258,7 @@ struct work {
 	struct file flight; /* the state that is being sent */
 };
 
-/* A result that the scheduler may not have yet (worker/upload/results.h). */
+/* A result that the scheduler may not have yet (worker/upload/result_sink.h). */
 struct kept {
 	bool there, delivered, posting;
 	int run, job, attempt, token;

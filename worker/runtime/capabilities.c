@@ -5,7 +5,7 @@
 #include "proto/capabilities.h"
 #include "worker/exec/program.h"
 #include "worker/runtime/worker.h"
-#include "worker/scheduler_client/claim.h"
+#include "worker/scheduler_client/job_source.h"
 
 static void program_add(const struct worker *worker, json_t *list, const char *name, const char *program)
 {
@@ -41,11 +41,6 @@ char *capabilities_text(const struct worker *worker)
 	return text.len ? buf_take(&text) : mem_text("none");
 }
 
-json_t *capabilities_now(const struct worker *worker)
-{
-	return json_incref(worker->capabilities);
-}
-
 struct look {
 	struct worker *worker;
 	loop_work_fn fn;
@@ -68,7 +63,7 @@ static void list_take(struct worker *worker, json_t *list)
 			  "--engine-dir)",
 			NULL);
 	if (!first && worker->capable && !could)
-		claims_slot_freed(worker->claims);
+		job_source_go_on(worker->source);
 }
 
 static void looked(void *data)

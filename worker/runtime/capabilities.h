@@ -19,11 +19,10 @@
 
 struct worker;
 
-/* Detects what is installed, then calls fn (NULL: no call), possibly before this function returns. */
+/* Detects what is installed and sets the worker's `capabilities`, then calls fn (NULL: no call), possibly before this
+ * function returns. */
 void capabilities_look(struct worker *worker, loop_work_fn fn, void *data);
-/* A new reference to the array of the last detection. */
-json_t *capabilities_now(const struct worker *worker);
-/* The same as text, or "none". The caller frees it. */
+/* The worker's capabilities as text, or "none". The caller frees it. */
 char *capabilities_text(const struct worker *worker);
 
 #endif

@@ -10,7 +10,7 @@
 #include "common/log.h"
 #include "worker/metrics.h"
 #include "worker/runtime/worker.h"
-#include "worker/scheduler_client/claim.h"
+#include "worker/scheduler_client/job_source.h"
 
 enum { LOOK_MS = 1000 };
 
@@ -69,9 +69,9 @@ static void low_set(struct disk *disk, bool low)
 	atomic_store(&disk->low, low);
 	metric_set(M_DISK_LOW, "", low);
 	if (low)
-		claims_end(disk->worker->claims);
+		job_source_stop(disk->worker->source);
 	else
-		claims_slot_freed(disk->worker->claims);
+		job_source_go_on(disk->worker->source);
 }
 
 static void look(void *data)

@@ -4,7 +4,7 @@
 #include "common/log.h"
 #include "worker/metrics.h"
 #include "worker/runtime/lease.h"
-#include "worker/scheduler_client/claim.h"
+#include "worker/scheduler_client/job_source.h"
 
 enum { TELL_MS = 5000, GIVE_UP_MS = 10000 }; /* after the second signal */
 
@@ -20,8 +20,8 @@ void drain_check(struct worker *worker)
 	if (!worker->draining || worker->busy > 0)
 		return;
 	if (worker->stopped_hard)
-		results_hurry(worker->results);
-	if (results_undelivered(worker->results) == 0)
+		result_sink_hurry(worker->results);
+	if (result_sink_undelivered(worker->results) == 0)
 		lease_leave(worker->lease, drained, worker);
 }
 
@@ -30,7 +30,7 @@ void drain_begin(struct worker *worker)
 	log_info("draining: running jobs finish, no new ones are taken; a second signal stops them", NULL);
 	worker->draining = true;
 	metric_set(M_DRAINING, "", 1);
-	claims_end(worker->claims);
+	job_source_stop(worker->source);
 	drain_check(worker);
 }
 

@@ -8,8 +8,8 @@
 #include "common/http/httpd.h"
 #include "common/log.h"
 #include "worker/runtime/disk.h"
-#include "worker/runtime/lease.h"
 #include "worker/runtime/worker.h"
+#include "worker/scheduler_client/scheduler.h"
 
 static bool ready(void *data, struct buf *why)
 {
@@ -17,7 +17,7 @@ static bool ready(void *data, struct buf *why)
 
 	if (!atomic_load(&worker->capable))
 		buf_text(why, "this worker can run nothing: it has no engine (--engine, --engine-dir, PATH)\n");
-	else if (!lease_ready(worker->lease))
+	else if (!scheduler_ready(worker->scheduler))
 		buf_text(why, "the scheduler does not answer\n");
 	if (disk_low(worker->disk))
 		buf_text(why, "the disk of --data-dir is nearly full (--min-free-disk, --min-free-inodes)\n");

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/runtime/lease.h"
 
-#include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/build_info.h"
@@ -14,24 +12,20 @@
 #include "worker/metrics.h"
 #include "worker/runtime/capabilities.h"
 #include "worker/runtime/worker.h"
-#include "worker/scheduler_client/claim.h"
-#include "worker/scheduler_client/kafka_client.h"
+#include "worker/scheduler_client/job_source.h"
+#include "worker/scheduler_client/scheduler.h"
 #include "worker/upload/backoff.h"
 #include "worker/upload/unsent.h"
 
-enum { LEASE_MS = 60 * 1000, POST_MS = 20 * 1000, LEAST_MS = 1000, LISTEN_MS = 40 * 1000, LEAVE_MS = 2000 };
+enum { LEASE_MS = 60 * 1000, POST_MS = 20 * 1000, LEAST_MS = 1000, LEAVE_MS = 2000 };
 
 struct lease {
 	struct worker *worker;
-	char *id;    /* this worker's id; NULL: not registered */
-	char *token; /* the worker's own token; heartbeats keep working when the pool's token is revoked */
 	int64_t lease_ms;
 	int64_t sent_ms; /* when the heartbeat under way was sent, by the lease clock */
 	struct fetch *registering, *beating, *leaving;
 	struct loop_timer timer; /* the next registration or heartbeat */
 	struct backoff backoff;
-	char complaint[256]; /* the logged reason why the scheduler can't be reached; "": it can be reached */
-	atomic_bool ready;
 	loop_timer_fn left;
 	void *left_data;
 	struct loop_timer leave_timer;
@@ -57,14 +51,7 @@ void lease_free(struct lease *lease)
 	fetch_abort(lease->registering);
 	fetch_abort(lease->beating);
 	fetch_abort(lease->leaving);
-	free(lease->id);
-	free(lease->token);
 	free(lease);
-}
-
-const char *lease_worker(const struct lease *lease)
-{
-	return lease->id;
 }
 
 struct keeper_lease lease_since(int64_t sent_ms, long long seconds)
@@ -74,107 +61,14 @@ struct keeper_lease lease_since(int64_t sent_ms, long long seconds)
 	return (struct keeper_lease){.interrupt_ms = sent_ms + ms * 5 / 6, .kill_ms = sent_ms + ms * 11 / 12};
 }
 
-bool lease_ready(const struct lease *lease)
+/* Posts with the worker's own token. The timeout of a lost heartbeat leaves time for others before the lease ends. */
+static struct fetch *post_own(struct lease *lease, const char *path, json_t *body, fetch_fn fn)
 {
-	return atomic_load(&lease->ready);
-}
-
-/* A request that authenticates with one of the two tokens. */
-struct post {
-	const char *token, *path;
-	json_t *body; /* consumed */
-	long timeout_ms;
-	bool introduces; /* fetch.h */
-};
-
-static struct fetch *post_send(
-	struct worker *worker, const struct post *post, void (*fn)(void *, struct fetch_answer *), void *data)
-{
-	_cleanup_(freep) char *url = mem_printf("%s/api/worker/v1/%s", worker->options.scheduler_url, post->path);
-	_cleanup_(freep) char *text = json_text(post->body);
-	const struct fetch_request request = {
-		.method = "POST",
-		.url = url,
-		.bearer = post->token,
-		.content_type = "application/json",
-		.body = text,
-		.body_len = strlen(text),
-		.answer_limit = (size_t)64 * 1024 * 1024,
-		.timeout_ms = post->timeout_ms,
-		.introduces = post->introduces,
-	};
-
-	json_decref(post->body);
-	return fetch_start(worker->fetcher, &request, fn, data);
-}
-
-struct fetch *lease_post(
-	struct worker *worker, const char *path, json_t *body, void (*fn)(void *, struct fetch_answer *), void *data)
-{
-	const struct post post = {worker->options.agent_token, path, body, POST_MS, false};
-
-	return post_send(worker, &post, fn, data);
-}
-
-struct fetch *lease_wait(
-	struct worker *worker, const char *path, json_t *body, void (*fn)(void *, struct fetch_answer *), void *data)
-{
-	const struct post post = {worker->options.agent_token, path, body, LISTEN_MS, false};
-
-	return post_send(worker, &post, fn, data);
-}
-
-struct fetch *lease_listen(
-	struct lease *lease, const char *path, json_t *body, void (*fn)(void *, struct fetch_answer *), void *data)
-{
-	const struct post post = {lease->token, path, body, LISTEN_MS, false};
-
-	return post_send(lease->worker, &post, fn, data);
-}
-
-static struct fetch *post_own(
-	struct lease *lease, const char *path, json_t *body, void (*fn)(void *, struct fetch_answer *))
-{
-	/* The timeout of a lost heartbeat leaves time for others before the lease ends. */
 	int64_t wait = lease->lease_ms / 4 < LEAST_MS ? LEAST_MS : lease->lease_ms / 4;
-	const struct post post = {lease->token, path, body, wait < POST_MS ? (long)wait : POST_MS, false};
+	const struct scheduler_call call = {
+		.path = path, .body = body, .own_token = true, .timeout_ms = wait < POST_MS ? (long)wait : POST_MS};
 
-	return post_send(lease->worker, &post, fn, lease);
-}
-
-/* ---- registration ---- */
-
-/* Logs each cause once until the scheduler answers. */
-static void complain(struct lease *lease, const struct fetch_answer *answer)
-{
-	char why[sizeof(lease->complaint)];
-
-	atomic_store(&lease->ready, false);
-	snprintf(why, sizeof(why), "status %d", answer->status);
-	if (answer->error)
-		text_copy(why, sizeof(why), answer->error);
-	if (text_equal(lease->complaint, why))
-		return;
-	text_copy(lease->complaint, sizeof(lease->complaint), why);
-	log_warn("the scheduler can't be reached; trying again", "scheduler", lease->worker->options.scheduler_url,
-		"why", why, NULL);
-}
-
-/* A 401 is permanent: running jobs finish under the worker's own token, and then the worker exits. */
-static void refused(struct lease *lease)
-{
-	struct worker *worker = lease->worker;
-
-	atomic_store(&lease->ready, false);
-	if (worker->refused)
-		return;
-	worker->refused = true;
-	log_error("the scheduler does not take this worker's agent token: it is not one of an agent pool, was revoked, "
-		  "or "
-		  "has expired; running jobs finish, then the worker ends",
-		"scheduler", worker->options.scheduler_url, NULL);
-	if (!worker->draining)
-		drain_begin(worker);
+	return scheduler_post(lease->worker->scheduler, &call, fn, lease);
 }
 
 /* ---- lists of attempts ---- */
@@ -231,7 +125,7 @@ static json_t *attempts_list(const struct worker *worker, listed_fn list)
 					.attempt = assignment->attempt,
 					.applies = worker->jobs[i]->states.dir});
 	}
-	results_each(worker->results, list, jobs);
+	result_sink_each(worker->results, list, jobs);
 	return jobs;
 }
 
@@ -245,22 +139,16 @@ static void register_later(struct lease *lease, int retry_after)
 
 static void registered(struct lease *lease, const json_t *answer)
 {
-	const char *topic = json_string_at(answer, "topic");
+	struct worker *worker = lease->worker;
+	const char *pool = text_or_empty(json_string_at(answer, "pool"));
 
-	origin_recognize(&lease->worker->origin, lease->worker->options.scheduler_url);
-	free(lease->id);
-	free(lease->token);
-	lease->id = mem_text(json_string_at(answer, "worker"));
-	lease->token = mem_text(json_string_at(answer, "token"));
+	origin_recognize(&worker->origin, worker->options.scheduler_url);
+	scheduler_registered(worker->scheduler, json_string_at(answer, "worker"), json_string_at(answer, "token"));
 	lease->lease_ms = json_int_at(answer, "lease-seconds", LEASE_MS / 1000) * 1000;
-	lease->complaint[0] = '\0';
 	backoff_reset(&lease->backoff);
-	atomic_store(&lease->ready, true);
-	log_info("registered", "worker", lease->id, "pool", json_string_at(answer, "pool"), NULL);
-	if (topic)
-		kafka_client_subscribe(lease->worker->client, topic, text_or_empty(json_string_at(answer, "pool")));
-	loop_timer_set(lease->worker->loop, &lease->timer, jitter(lease->lease_ms / 4), beat, lease);
-	claims_begin(lease->worker->claims);
+	log_info("registered", "worker", scheduler_worker(worker->scheduler), "pool", pool, NULL);
+	loop_timer_set(worker->loop, &lease->timer, jitter(lease->lease_ms / 4), beat, lease);
+	job_source_begin(worker->source, json_string_at(answer, "topic"), pool);
 }
 
 static void register_answered(void *data, struct fetch_answer *answer)
@@ -276,12 +164,8 @@ static void register_answered(void *data, struct fetch_answer *answer)
 		registered(lease, value);
 		return;
 	}
-	if (answer->status == 401) {
-		refused(lease);
-		return;
-	}
-	complain(lease, answer);
-	register_later(lease, answer->retry_after);
+	if (scheduler_failed(lease->worker->scheduler, answer))
+		register_later(lease, answer->retry_after);
 }
 
 static void register_worker(void *data)
@@ -289,35 +173,18 @@ static void register_worker(void *data)
 	struct lease *lease = data;
 	struct worker *worker = lease->worker;
 	const struct options *options = &worker->options;
-	struct post post = {options->agent_token, "register", NULL, POST_MS, .introduces = true};
+	struct scheduler_call call = {.path = "register", .introduces = true};
 
 	if (lease->registering)
 		return;
-	post.body = json_pack("{sssIsssoso}", "name", options->name, "slots", (json_int_t)options->slots, "version",
-		build_version, "jobs", attempts_list(worker, list_owned), "capabilities", capabilities_now(worker));
-	lease->registering = post_send(worker, &post, register_answered, lease);
+	call.body = json_pack("{sssIsssosO}", "name", options->name, "slots", (json_int_t)options->slots, "version",
+		build_version, "jobs", attempts_list(worker, list_owned), "capabilities", worker->capabilities);
+	lease->registering = scheduler_post(worker->scheduler, &call, register_answered, lease);
 }
 
 void lease_begin(struct lease *lease)
 {
 	register_worker(lease);
-}
-
-bool lease_heard(struct lease *lease, const struct fetch_answer *answer)
-{
-	if (answer->status >= 200 && answer->status < 300) {
-		atomic_store(&lease->ready, true);
-		lease->complaint[0] = '\0';
-		return true;
-	}
-	if (answer->status == 401) {
-		refused(lease);
-		return false;
-	}
-	complain(lease, answer);
-	if (answer->status == 404 && !lease->worker->refused)
-		register_worker(lease);
-	return false;
 }
 
 /* ---- heartbeats ---- */
@@ -327,9 +194,9 @@ static json_t *heartbeat_body(const struct worker *worker)
 	json_t *jobs = attempts_list(worker, list_heard);
 
 	unsent_each(worker->host.unsent, list_unsent, jobs);
-	return json_pack("{sIsIsbsososo}", "free", (json_int_t)slots_free(worker), "slots",
+	return json_pack("{sIsIsbsososO}", "free", (json_int_t)slots_free(worker), "slots",
 		(json_int_t)worker->options.slots, "draining", worker->draining, "partitions",
-		kafka_client_partitions(worker->client), "jobs", jobs, "capabilities", capabilities_now(worker));
+		job_source_partitions(worker->source), "jobs", jobs, "capabilities", worker->capabilities);
 }
 
 static void job_heard(struct lease *lease, const struct keeper_lease *renewed, const json_t *item)
@@ -341,7 +208,7 @@ static void job_heard(struct lease *lease, const struct keeper_lease *renewed, c
 	struct job *job = slots_find(worker, id, attempt);
 
 	if (!job)
-		results_heard(worker->results, id, attempt, held, json_bool_at(item, "awaited", false));
+		result_sink_heard(worker->results, id, attempt, held, json_bool_at(item, "awaited", false));
 	else if (held)
 		job_renew(job, renewed);
 	else
@@ -388,7 +255,7 @@ static void beat_answered(void *data, struct fetch_answer *answer)
 	int64_t next = lease->lease_ms / 4, again;
 
 	lease->beating = NULL;
-	if (lease_heard(lease, answer)) {
+	if (scheduler_heard(lease->worker->scheduler, answer)) {
 		metric_addf(M_HEARTBEATS, 1, "outcome=\"ok\"");
 		backoff_reset(&lease->backoff);
 		heartbeat_heard(lease, answer);
@@ -407,7 +274,7 @@ static void beat(void *data)
 {
 	struct lease *lease = data;
 
-	if (lease->beating || !lease->id)
+	if (lease->beating || !scheduler_worker(lease->worker->scheduler))
 		return;
 	lease->sent_ms = clock_boot_ms();
 	lease->beating = post_own(lease, "heartbeat", heartbeat_body(lease->worker), beat_answered);
@@ -442,12 +309,14 @@ static void leave_late(void *data)
 
 void lease_leave(struct lease *lease, loop_timer_fn fn, void *data)
 {
+	bool is_known = scheduler_worker(lease->worker->scheduler) != NULL;
+
 	if (lease->left || lease->leaving)
 		return;
 	lease->left = fn;
 	lease->left_data = data;
-	loop_timer_set(lease->worker->loop, &lease->leave_timer, lease->id ? LEAVE_MS : 0, leave_late, lease);
-	if (lease->id)
+	loop_timer_set(lease->worker->loop, &lease->leave_timer, is_known ? LEAVE_MS : 0, leave_late, lease);
+	if (is_known)
 		lease->leaving = post_own(
 			lease, "leave", json_pack("{sb}", "failed", lease->worker->stopped_hard), leave_answered);
 }

@@ -20,33 +20,15 @@
 
 struct worker;
 struct lease;
-struct fetch_answer;
 
 struct lease *lease_new(struct worker *worker);
 void lease_free(struct lease *lease);
-/* Registers, with retries until it succeeds. */
+/* Registers, with retries until it succeeds. To be called again when the scheduler does not know this worker. */
 void lease_begin(struct lease *lease);
-/* The worker's id, or NULL if it is not registered. Borrowed. */
-const char *lease_worker(const struct lease *lease);
-/* True if the worker is registered and its last heartbeat succeeded. Thread-safe. */
-bool lease_ready(const struct lease *lease);
 /* The lease that remains of a grant of `seconds`, counted from the request's send time (clock_boot_ms). `seconds` 0:
  * the usual length. */
 struct keeper_lease lease_since(int64_t sent_ms, long long seconds);
-/* Handles an answer to such a request and returns true if it is a success. A 404 starts a new registration, a 401
- * ends the worker. */
-bool lease_heard(struct lease *lease, const struct fetch_answer *answer);
 /* Announces that the worker leaves, then calls fn whatever the answer is. Only the first call counts. */
 void lease_leave(struct lease *lease, loop_timer_fn fn, void *data);
-
-/* A request to the scheduler with the pool's token; `body` is consumed. The handle is fetch_start's. */
-struct fetch *lease_post(
-	struct worker *worker, const char *path, json_t *body, void (*fn)(void *, struct fetch_answer *), void *data);
-/* Like lease_post, for a long poll that the scheduler may hold for most of a minute. */
-struct fetch *lease_wait(
-	struct worker *worker, const char *path, json_t *body, void (*fn)(void *, struct fetch_answer *), void *data);
-/* The same long poll with the worker's own token. Registered workers only. */
-struct fetch *lease_listen(
-	struct lease *lease, const char *path, json_t *body, void (*fn)(void *, struct fetch_answer *), void *data);
 
 #endif

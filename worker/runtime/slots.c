@@ -6,8 +6,8 @@
 #include "worker/metrics.h"
 #include "worker/runtime/disk.h"
 #include "worker/runtime/lease.h"
-#include "worker/scheduler_client/claim.h"
 #include "worker/scheduler_client/control.h"
+#include "worker/scheduler_client/job_source.h"
 
 /* The number of jobs that have not reported. */
 static size_t running(const struct worker *worker)
@@ -104,9 +104,9 @@ void slots_reported(void *data, const struct job *job, const struct job_result *
 {
 	struct worker *worker = data;
 
-	results_add(worker->results, result, job->assignment.token, job->states.dir);
+	result_sink_add(worker->results, result, job->assignment.token, job->states.dir);
 	show_busy(worker);
-	claims_slot_freed(worker->claims);
+	job_source_go_on(worker->source);
 }
 
 void slots_ended(void *data, struct job *job, const struct job_result *result)
@@ -119,7 +119,7 @@ void slots_ended(void *data, struct job *job, const struct job_result *result)
 	worker->jobs[at] = worker->jobs[--worker->busy];
 	show_busy(worker);
 	if (result)
-		results_add(worker->results, result, job->assignment.token, job->states.dir);
-	claims_slot_freed(worker->claims);
+		result_sink_add(worker->results, result, job->assignment.token, job->states.dir);
+	job_source_go_on(worker->source);
 	drain_check(worker);
 }

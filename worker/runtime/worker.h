@@ -12,13 +12,14 @@
 #include "worker/network/network.h"
 #include "worker/options.h"
 #include "worker/runtime/job.h"
-#include "worker/upload/results.h"
+#include "worker/scheduler_client/kafka_client.h"
+#include "worker/upload/result_sink.h"
 
-struct lease;
-struct claims;
 struct control;
 struct disk;
-struct kafka_client;
+struct job_source;
+struct lease;
+struct scheduler;
 
 /* One job that has reported but goes on takes no slot. A second one keeps its slot. */
 enum { SLOTS_ASIDE = 1 };
@@ -38,13 +39,14 @@ struct worker {
 	struct books books;
 	struct job_limits limits;
 	struct job_host host;
-	json_t *capabilities; /* capabilities.h; owned; NULL until the first detection */
-	atomic_bool capable;  /* the worker can run something */
-	struct results *results;
-	struct kafka_client *client; /* job messages.h: Kafka */
+	json_t *capabilities;        /* capabilities.h; owned; NULL until the first detection */
+	atomic_bool capable;         /* the worker can run something */
+	struct scheduler *scheduler; /* scheduler_client/scheduler.h: its own requests */
+	struct kafka_client kafka;
+	struct job_source *source;   /* scheduler_client/job_source.h: how jobs reach it */
+	struct result_sink *results; /* upload/result_sink.h: how results leave it */
+	struct control *control;     /* scheduler_client/control.h: stop requests */
 	struct lease *lease;         /* lease.h: registration and heartbeats */
-	struct claims *claims;       /* claim.h */
-	struct control *control;     /* control.h: stop requests */
 	struct disk *disk;           /* disk.h: free space */
 	struct job **jobs;           /* running jobs; `busy` of them, room for options.slots + SLOTS_ASIDE */
 	size_t busy;

@@ -3,12 +3,14 @@
 
 #include "common/err.h"
 #include "common/http/fetch.h"
-#include "worker/runtime/lease.h"
 #include "worker/runtime/worker.h"
+#include "worker/scheduler_client/control_topic.h"
+#include "worker/scheduler_client/scheduler.h"
 #include "worker/upload/backoff.h"
 
 struct control {
 	struct worker *worker;
+	struct control_topic *topic;
 	struct fetch *asking;
 	json_t *told; /* the stops in the last answer */
 	struct loop_timer timer;
@@ -21,6 +23,7 @@ struct control *control_new(struct worker *worker)
 
 	control->worker = worker;
 	control->told = json_array();
+	control->topic = control_topic_new(worker);
 	return control;
 }
 
@@ -31,6 +34,7 @@ void control_free(struct control *control)
 	loop_timer_clear(control->worker->loop, &control->timer);
 	fetch_abort(control->asking);
 	json_decref(control->told);
+	control_topic_free(control->topic);
 	free(control);
 }
 
@@ -94,10 +98,14 @@ static void answered(void *data, struct fetch_answer *answer)
 void control_listen(struct control *control)
 {
 	struct worker *worker = control->worker;
+	struct scheduler_call call = {.path = "control", .own_token = true, .timeout_ms = SCHEDULER_POLL_MS};
 
-	if (control->asking || worker->busy == 0 || !lease_worker(worker->lease))
+	if (worker->busy == 0)
+		return;
+	control_topic_listen(control->topic);
+	if (control->asking || !scheduler_worker(worker->scheduler))
 		return;
 	loop_timer_clear(worker->loop, &control->timer);
-	control->asking =
-		lease_listen(worker->lease, "control", json_pack("{sO}", "told", control->told), answered, control);
+	call.body = json_pack("{sO}", "told", control->told);
+	control->asking = scheduler_post(worker->scheduler, &call, answered, control);
 }

@@ -3,7 +3,7 @@
 #define WORKER_SCHEDULER_CLIENT_CONTROL_H
 
 /*
- * Receives stop requests by a long poll (proto/README.md, `POST control`).
+ * Receives stop requests: from the broker (control_topic.h) and by a long poll (proto/README.md, `POST control`).
  *
  * While this worker has a job, one request is under way, with or without a broker. The scheduler answers it as soon as
  * there is a stop. So a stop whose broker message was lost arrives this way. A stop that was requested while the
@@ -18,7 +18,7 @@ struct worker;
 
 struct control *control_new(struct worker *worker);
 void control_free(struct control *control);
-/* Sends the request unless one is under way. To be called when there is a job. */
+/* Reads the topic, and sends the request unless one is under way. To be called when there is a job. */
 void control_listen(struct control *control);
 /* The stop that the scheduler has announced for an attempt. It may have arrived before the answer that brought the
  * job was read. */

@@ -26,7 +26,7 @@
 
 #include "proto/messages.h"
 #include "worker/exec/workdir.h"
-#include "worker/upload/results.h"
+#include "worker/upload/result_sink.h"
 
 struct loop;
 struct fetcher;

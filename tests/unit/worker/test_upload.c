@@ -21,7 +21,7 @@
 #include "proto/limits.h"
 #include "worker/upload/channel.h"
 #include "worker/upload/joblog.h"
-#include "worker/upload/results.h"
+#include "worker/upload/result_sink.h"
 #include "worker/upload/states.h"
 #include "worker/upload/unsent.h"
 
@@ -1115,38 +1115,38 @@ static void results_wait_until_they_are_taken(void **state)
 {
 	const struct job_result result = {.job = {"j"}, .run = {"r"}, .attempt = 1, .outcome = OUTCOME_PASSED};
 	int taken = 0;
-	struct results *results;
+	struct result_sink *results;
 
 	(void)state;
 	SCRIPT({503, NULL}, {204, NULL});
-	results = results_new(&(struct results_spec){
+	results = result_sink_new(&(struct result_sink_spec){
 		.loop = script.loop, .scheduler_url = "http://s", .delivered = result_taken, .data = &taken});
-	results_add(results, &result, "t", false);
-	assert_int_equal(results_undelivered(results), 1);
-	assert_true(results_heard(results, "j", 1, true, false));
-	assert_false(results_heard(results, "j", 2, true, false));
+	result_sink_add(results, &result, "t", false);
+	assert_int_equal(result_sink_undelivered(results), 1);
+	assert_true(result_sink_heard(results, "j", 1, true, false));
+	assert_false(result_sink_heard(results, "j", 2, true, false));
 	loop_run(script.loop);
 	assert_int_equal(taken, 1);
-	assert_int_equal(results_kept(results), 0);
+	assert_int_equal(result_sink_kept(results), 0);
 	assert_int_equal(script.asked, 2);
-	results_free(results);
+	result_sink_free(results);
 	loop_free(script.loop);
 }
 
 static void a_result_that_was_confirmed_is_forgotten(void **state)
 {
 	const struct job_result result = {.job = {"j"}, .run = {"r"}, .attempt = 1, .outcome = OUTCOME_PASSED};
-	struct results *results;
+	struct result_sink *results;
 
 	(void)state;
 	SCRIPT({503, NULL});
-	results = results_new(&(struct results_spec){.loop = script.loop, .scheduler_url = "http://s"});
-	results_add(results, &result, "t", false);
-	assert_true(results_heard(results, "j", 1, false, false));
-	assert_int_equal(results_kept(results), 0);
+	results = result_sink_new(&(struct result_sink_spec){.loop = script.loop, .scheduler_url = "http://s"});
+	result_sink_add(results, &result, "t", false);
+	assert_true(result_sink_heard(results, "j", 1, false, false));
+	assert_int_equal(result_sink_kept(results), 0);
 	run_ms(10);
 	assert_int_equal(script.running, 0);
-	results_free(results);
+	result_sink_free(results);
 	loop_free(script.loop);
 }
 
@@ -1158,24 +1158,24 @@ static void a_refused_result_is_kept_and_sent_again(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
 		int taken = 0;
-		struct results *results;
+		struct result_sink *results;
 
 		SCRIPT({refusals[i], NULL}, {refusals[i], NULL}, {204, NULL});
-		results = results_new(&(struct results_spec){
+		results = result_sink_new(&(struct result_sink_spec){
 			.loop = script.loop, .scheduler_url = "http://s", .delivered = result_taken, .data = &taken});
-		results_add(results, &result, "t", false);
+		result_sink_add(results, &result, "t", false);
 		for (size_t times = 1; times <= 2; times++) {
 			while (script.running)
 				run_ms(2);
 			assert_int_equal(script.asked, times);
-			assert_int_equal(results_kept(results), 1);
-			assert_int_equal(results_undelivered(results), 1);
-			assert_true(results_heard(results, "j", 1, true, false));
+			assert_int_equal(result_sink_kept(results), 1);
+			assert_int_equal(result_sink_undelivered(results), 1);
+			assert_true(result_sink_heard(results, "j", 1, true, false));
 		}
 		loop_run(script.loop);
 		assert_int_equal(taken, 1);
-		assert_int_equal(results_kept(results), 0);
-		results_free(results);
+		assert_int_equal(result_sink_kept(results), 0);
+		result_sink_free(results);
 		loop_free(script.loop);
 	}
 }
@@ -1188,16 +1188,16 @@ static void a_result_of_an_attempt_that_is_over_is_not_sent_again(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(over); i++) {
 		int taken = 0;
-		struct results *results;
+		struct result_sink *results;
 
 		SCRIPT({over[i], NULL});
-		results = results_new(&(struct results_spec){
+		results = result_sink_new(&(struct result_sink_spec){
 			.loop = script.loop, .scheduler_url = "http://s", .delivered = result_taken, .data = &taken});
-		results_add(results, &result, "t", false);
+		result_sink_add(results, &result, "t", false);
 		loop_run(script.loop);
-		assert_int_equal(results_kept(results), 0);
-		assert_false(results_heard(results, "j", 1, true, false));
-		results_free(results);
+		assert_int_equal(result_sink_kept(results), 0);
+		assert_false(result_sink_heard(results, "j", 1, true, false));
+		result_sink_free(results);
 		loop_free(script.loop);
 	}
 }
@@ -1532,16 +1532,16 @@ static void a_result_that_is_answered_too_late_is_awaited(void **state)
 {
 	const struct job_result result = {.job = {"j"}, .run = {"r"}, .attempt = 1};
 	bool awaited = false;
-	struct results *results;
+	struct result_sink *results;
 
 	(void)state;
 	SCRIPT({409, NULL});
-	results = results_new(&(struct results_spec){
+	results = result_sink_new(&(struct result_sink_spec){
 		.loop = script.loop, .scheduler_url = "http://s", .confirmed = confirmed, .data = &awaited});
-	results_add(results, &result, "t", false);
+	result_sink_add(results, &result, "t", false);
 	loop_run(script.loop);
 	assert_true(awaited);
-	results_free(results);
+	result_sink_free(results);
 	loop_free(script.loop);
 }
 

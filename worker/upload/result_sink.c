@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "worker/upload/results.h"
+#include "worker/upload/result_sink.h"
 
 #include <string.h>
 
 #include "common/clock.h"
 #include "common/crypto.h"
 #include "common/err.h"
-#include "common/kafka/kafka.h"
+#include "common/kafka/kafka_loop.h"
 #include "common/log.h"
 #include "proto/mac.h"
 #include "proto/topics.h"
@@ -16,7 +16,7 @@
 enum { BROKER_MS = 2000, STILL_HELD_MS = 5000 };
 
 struct kept_result {
-	struct results *results;
+	struct result_sink *sink;
 	struct job_result result;
 	struct channel channel;
 	uint64_t tag;
@@ -29,56 +29,56 @@ struct kept_result {
 	struct kept_result *next;
 };
 
-struct results {
-	struct results_spec spec;
+struct result_sink {
+	struct result_sink_spec spec;
 	struct kept_result *kept;
 	size_t count;
 	uint64_t last_tag;
 };
 
-struct results *results_new(const struct results_spec *spec)
+struct result_sink *result_sink_new(const struct result_sink_spec *spec)
 {
-	struct results *results = mem_new(1, sizeof(*results));
+	struct result_sink *sink = mem_new(1, sizeof(*sink));
 
-	results->spec = *spec;
-	return results;
+	sink->spec = *spec;
+	return sink;
 }
 
 static void kept_drop(struct kept_result *kept)
 {
-	struct kept_result **at = &kept->results->kept;
+	struct kept_result **at = &kept->sink->kept;
 
 	while (*at != kept)
 		at = &(*at)->next;
 	*at = kept->next;
-	loop_timer_clear(kept->results->spec.loop, &kept->timer);
+	loop_timer_clear(kept->sink->spec.loop, &kept->timer);
 	channel_close(&kept->channel);
-	metric_set(M_RESULTS_KEPT, "", (double)--kept->results->count);
+	metric_set(M_RESULTS_KEPT, "", (double)--kept->sink->count);
 	free(kept);
 }
 
-void results_free(struct results *results)
+void result_sink_free(struct result_sink *sink)
 {
-	if (!results)
+	if (!sink)
 		return;
-	while (results->kept)
-		kept_drop(results->kept);
-	free(results);
+	while (sink->kept)
+		kept_drop(sink->kept);
+	free(sink);
 }
 
 static void kept_confirmed(struct kept_result *kept, bool awaited)
 {
-	const struct results_spec *spec = &kept->results->spec;
+	const struct result_sink_spec *spec = &kept->sink->spec;
 
 	if (spec->confirmed)
 		spec->confirmed(spec->data, kept->result.job.text, kept->result.attempt, awaited);
 	kept_drop(kept);
 }
 
-static void tell_delivered(const struct results *results)
+static void tell_delivered(const struct result_sink *sink)
 {
-	if (results->spec.delivered)
-		results->spec.delivered(results->spec.data);
+	if (sink->spec.delivered)
+		sink->spec.delivered(sink->spec.data);
 }
 
 static void note_delivered(const struct kept_result *kept, const char *way)
@@ -90,7 +90,7 @@ static void note_delivered(const struct kept_result *kept, const char *way)
 
 /* ---- over HTTP ---- */
 
-/* The result is kept. Each heartbeat that still holds the attempt sends it again (results_heard). */
+/* The result is kept. Each heartbeat that still holds the attempt sends it again (result_sink_heard). */
 static void post_refused(struct kept_result *kept, const char *why)
 {
 	kept->posting = false;
@@ -103,7 +103,7 @@ static void post_refused(struct kept_result *kept, const char *why)
 static void post_answered(void *data, int status, const struct buf *body)
 {
 	struct kept_result *kept = data;
-	struct results *results = kept->results;
+	struct result_sink *sink = kept->sink;
 	char why[300];
 
 	if (status >= 200 && status < 300) {
@@ -118,7 +118,7 @@ static void post_answered(void *data, int status, const struct buf *body)
 		return;
 	}
 	kept_confirmed(kept, status == 409);
-	tell_delivered(results);
+	tell_delivered(sink);
 }
 
 static void post(struct kept_result *kept)
@@ -150,36 +150,25 @@ static void broker_slow(void *data)
 		post(kept);
 }
 
-/* Whether the broker is probably reachable. Statistics arrive only every few seconds, so a new client counts as
- * reachable. */
-static bool broker_likely(const struct kafka_producer *producer)
-{
-	struct kafka_stats stats;
-
-	if (!producer)
-		return false;
-	kafka_producer_stats(producer, &stats);
-	return stats.up || stats.errors == 0;
-}
-
 /* model: result */
 static void publish(struct kept_result *kept)
 {
-	struct results *results = kept->results;
+	struct result_sink *sink = kept->sink;
 	_cleanup_(freep) char *text = job_result_encode(&kept->result);
 	const struct kafka_record record = {.topic = topics[TOPIC_RESULTS].name, .payload = text, .tag = kept->tag};
 	struct err err = ERR_INIT;
 
-	if (!broker_likely(results->spec.producer) || kafka_produce(results->spec.producer, &record, &err) < 0) {
+	if (!sink->spec.sender || !kafka_sender_connected(sink->spec.sender) ||
+		kafka_sender_send(sink->spec.sender, &record, &err) < 0) {
 		post(kept);
 		return;
 	}
-	loop_timer_set(results->spec.loop, &kept->timer, BROKER_MS, broker_slow, kept);
+	loop_timer_set(sink->spec.loop, &kept->timer, BROKER_MS, broker_slow, kept);
 }
 
-void results_delivered(struct results *results, uint64_t tag, const char *error)
+void result_sink_delivered(struct result_sink *sink, uint64_t tag, const char *error)
 {
-	struct kept_result *kept = results->kept;
+	struct kept_result *kept = sink->kept;
 
 	while (kept && kept->tag != tag)
 		kept = kept->next;
@@ -191,37 +180,37 @@ void results_delivered(struct results *results, uint64_t tag, const char *error)
 		post(kept);
 		return;
 	}
-	loop_timer_clear(results->spec.loop, &kept->timer);
+	loop_timer_clear(sink->spec.loop, &kept->timer);
 	kept->delivered = true;
 	note_delivered(kept, "kafka");
-	tell_delivered(results);
+	tell_delivered(sink);
 }
 
 /* ---- the list ---- */
 
-void results_add(struct results *results, const struct job_result *result, const char *token, bool applies)
+void result_sink_add(struct result_sink *sink, const struct job_result *result, const char *token, bool applies)
 {
 	struct kept_result *kept = mem_new(1, sizeof(*kept));
 	char token_hash[SHA256_HEX_SIZE];
 
 	crypto_sha256_hex(token, strlen(token), token_hash);
-	kept->results = results;
+	kept->sink = sink;
 	kept->result = *result;
 	kept->applies = applies;
 	job_result_sign(&kept->result, token_hash);
-	kept->tag = ++results->last_tag;
+	kept->tag = ++sink->last_tag;
 	kept->since_ms = clock_mono_ms();
-	channel_open(&kept->channel, results->spec.loop, results->spec.fetcher, results->spec.scheduler_url,
-		result->job.text, token);
-	kept->next = results->kept;
-	results->kept = kept;
-	metric_set(M_RESULTS_KEPT, "", (double)++results->count);
+	channel_open(
+		&kept->channel, sink->spec.loop, sink->spec.fetcher, sink->spec.scheduler_url, result->job.text, token);
+	kept->next = sink->kept;
+	sink->kept = kept;
+	metric_set(M_RESULTS_KEPT, "", (double)++sink->count);
 	publish(kept);
 }
 
-bool results_heard(struct results *results, const char *job, int attempt, bool held, bool awaited)
+bool result_sink_heard(struct result_sink *sink, const char *job, int attempt, bool held, bool awaited)
 {
-	struct kept_result *kept = results->kept;
+	struct kept_result *kept = sink->kept;
 
 	while (kept && (kept->result.attempt != attempt || !text_equal(kept->result.job.text, job)))
 		kept = kept->next;
@@ -234,9 +223,9 @@ bool results_heard(struct results *results, const char *job, int attempt, bool h
 	return true;
 }
 
-void results_each(struct results *results, listed_fn each, void *data)
+void result_sink_each(struct result_sink *sink, listed_fn each, void *data)
 {
-	for (const struct kept_result *kept = results->kept; kept; kept = kept->next)
+	for (const struct kept_result *kept = sink->kept; kept; kept = kept->next)
 		each(data,
 			&(struct listed_attempt){.job = kept->result.job.text,
 				.token = kept->channel.token,
@@ -245,23 +234,23 @@ void results_each(struct results *results, listed_fn each, void *data)
 				.applies = kept->applies});
 }
 
-size_t results_kept(const struct results *results)
+size_t result_sink_kept(const struct result_sink *sink)
 {
-	return results->count;
+	return sink->count;
 }
 
-size_t results_undelivered(const struct results *results)
+size_t result_sink_undelivered(const struct result_sink *sink)
 {
 	size_t undelivered = 0;
 
-	for (const struct kept_result *at = results->kept; at; at = at->next)
+	for (const struct kept_result *at = sink->kept; at; at = at->next)
 		undelivered += !at->delivered;
 	return undelivered;
 }
 
-void results_hurry(struct results *results)
+void result_sink_hurry(struct result_sink *sink)
 {
-	for (struct kept_result *kept = results->kept; kept; kept = kept->next)
+	for (struct kept_result *kept = sink->kept; kept; kept = kept->next)
 		if (!kept->delivered)
 			post(kept);
 }
