@@ -13,7 +13,7 @@
 #include "common/log.h"
 #include "common/loop/watchdog.h"
 #include "common/memory.h"
-#include "scheduler/api/server.h"
+#include "scheduler/api/server/server.h"
 #include "scheduler/background/reaper.h"
 #include "scheduler/background/retention.h"
 #include "scheduler/intake/dead_letters.h"

@@ -3,31 +3,25 @@
 
 #include <string.h>
 
-int includes_check(const struct request *req, const struct inclusion *table, size_t count, struct err *err)
+int includes_check(const struct request *req, const struct resource_kind *kind, struct err *err)
 {
+	size_t count = kind ? kind->includes_count : 0;
 	_cleanup_(freep) const char **known = mem_new(count + 1, sizeof(*known));
 
 	for (size_t i = 0; i < count; i++)
-		known[i] = table[i].name;
+		known[i] = kind->includes[i].name;
 	return query_includes_check(req, known, err);
 }
 
-int list_begin(const struct request *req, const struct inclusion *table, size_t count, struct scope *ret_scope,
-	struct page *ret_page, struct err *err)
-{
-	if (includes_check(req, table, count, err) < 0 || page_read(req, ret_page, err) < 0)
-		return -1;
-	return scope_organization(req, ret_scope, err);
-}
-
 /* "run" is included by "run" and by "run.created_by". */
-static bool asked_for(const struct request *req, const struct inclusion *table, size_t count, const char *name)
+static bool asked_for(const struct request *req, const struct resource_kind *kind, const char *name)
 {
 	size_t len = strlen(name);
 
-	for (size_t i = 0; i < count; i++)
-		if (text_starts(table[i].name, name) && (!table[i].name[len] || table[i].name[len] == '.') &&
-			query_includes(req, table[i].name))
+	for (size_t i = 0; i < kind->includes_count; i++)
+		if (text_starts(kind->includes[i].name, name) &&
+			(!kind->includes[i].name[len] || kind->includes[i].name[len] == '.') &&
+			query_includes(req, kind->includes[i].name))
 			return true;
 	return false;
 }
@@ -115,8 +109,7 @@ struct asking {
 
 struct following {
 	const struct request *req;
-	const struct inclusion *table;
-	size_t count;
+	const struct resource_kind *kind;
 	json_t *known;    /* "type id" -> what is included */
 	json_t *seen;     /* "type id" of all that was ever queried */
 	json_t *included; /* resources */
@@ -168,8 +161,8 @@ static int ask_all(struct following *f, struct err *err)
 	int result = 0;
 
 	db_gather(store->db);
-	for (size_t i = 0; i < f->count && result == 0; i++) {
-		const struct resource_kind *kind = f->table[i].kind;
+	for (size_t i = 0; i < f->kind->includes_count && result == 0; i++) {
+		const struct resource_kind *kind = f->kind->includes[i].kind;
 
 		if (kind && f->askings[i].ids.count)
 			result = kind->ask(store, &f->askings[i].ids, &f->askings[i].rows, err);
@@ -179,11 +172,11 @@ static int ask_all(struct following *f, struct err *err)
 
 static int include_all(struct following *f, struct err *err)
 {
-	for (size_t i = 0; i < f->count; i++) {
+	for (size_t i = 0; i < f->kind->includes_count; i++) {
 		size_t first = json_array_size(f->included);
 
 		if (f->askings[i].ids.count &&
-			rows_show(f->req->store, f->table[i].kind, &f->askings[i].rows, f->included, err) < 0)
+			rows_show(f->req->store, f->kind->includes[i].kind, &f->askings[i].rows, f->included, err) < 0)
 			return -1;
 		for (; first < json_array_size(f->included); first++) {
 			note(f->known, json_array_get(f->included, first));
@@ -195,7 +188,7 @@ static int include_all(struct following *f, struct err *err)
 
 static void askings_release(struct following *f)
 {
-	for (size_t i = 0; i < f->count; i++) {
+	for (size_t i = 0; i < f->kind->includes_count; i++) {
 		db_array_release(&f->askings[i].ids);
 		rows_release(&f->askings[i].rows);
 	}
@@ -208,9 +201,9 @@ static int follow_once(struct following *f, const json_t *data, size_t first, st
 	size_t wanted = 0;
 	int result = 0;
 
-	for (size_t i = 0; i < f->count; i++) {
-		f->askings[i] = (struct asking){&f->table[i], DB_ARRAY_INIT, ROWS_INIT};
-		if (f->table[i].kind && asked_for(f->req, f->table, f->count, f->table[i].name))
+	for (size_t i = 0; i < f->kind->includes_count; i++) {
+		f->askings[i] = (struct asking){&f->kind->includes[i], DB_ARRAY_INIT, ROWS_INIT};
+		if (f->kind->includes[i].kind && asked_for(f->req, f->kind, f->kind->includes[i].name))
 			want_all(f, i, data, first);
 		wanted += f->askings[i].ids.count;
 	}
@@ -234,7 +227,7 @@ static int follow_all(struct following *f, const json_t *data, struct err *err)
 	return 0;
 }
 
-int includes_follow(const struct request *req, const struct inclusion *table, size_t count, const json_t *data,
+int includes_follow(const struct request *req, const struct resource_kind *kind, const json_t *data,
 	json_t **ret_included, struct err *err)
 {
 	_cleanup_(freep) struct asking *askings = NULL;
@@ -244,43 +237,14 @@ int includes_follow(const struct request *req, const struct inclusion *table, si
 	*ret_included = NULL;
 	if (!*text_or_empty(query(req, "include")))
 		return 0;
-	askings = mem_new(count + 1, sizeof(*askings));
+	askings = mem_new(kind->includes_count + 1, sizeof(*askings));
 	known = json_object();
 	seen = json_object();
 	included = json_array();
 	places = json_array();
-	f = (struct following){req, table, count, known, seen, included, places, askings};
+	f = (struct following){req, kind, known, seen, included, places, askings};
 	if (follow_all(&f, data, err) < 0)
 		return -1;
 	*ret_included = json_incref(included);
 	return 0;
-}
-
-/* ---- answers ---- */
-
-int respond_row(struct request *req, struct response *res, int status, const struct listing *listing, struct err *err)
-{
-	json_t *resource = NULL, *included = NULL;
-
-	if (listing->kind->make(req->store, listing->rows, 0, &resource, err) < 0)
-		return -1;
-	if (includes_follow(req, listing->includes, listing->includes_count, resource, &included, err) < 0) {
-		json_decref(resource);
-		return -1;
-	}
-	return respond_including(res, status, resource, included);
-}
-
-int respond_rows(
-	struct request *req, struct response *res, struct page *page, const struct listing *listing, struct err *err)
-{
-	json_auto_t *data = json_array();
-	json_t *included = NULL;
-
-	page->total = row_int(listing->rows, 0, "total");
-	if (!row_null(listing->rows, 0, "id") &&
-		(rows_show(req->store, listing->kind, listing->rows, data, err) < 0 ||
-			includes_follow(req, listing->includes, listing->includes_count, data, &included, err) < 0))
-		return -1;
-	return respond_page(req, res, page, json_incref(data), included);
 }

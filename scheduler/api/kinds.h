@@ -2,32 +2,43 @@
 #ifndef SCHEDULER_API_KINDS_H
 #define SCHEDULER_API_KINDS_H
 
-/* Kinds of resources that other resources refer to: how to read them by ids in one query, and how to show a row. */
+/* Kinds of resources: how to read them by ids in one query, how to show a row, and what else a request for them may
+ * include. Each kind is defined next to its handlers. Kinds refer to each other, so those of several files are declared
+ * here. */
 
 #include "scheduler/api/api.h"
+
+struct inclusion {
+	const char *name;                 /* in `include`; "run.created_by" includes "run" too */
+	const char *from;                 /* the type of the resources that have the relation */
+	const char *relation;             /* to one or to many */
+	const struct resource_kind *kind; /* NULL: the name is accepted, and this table includes nothing for it */
+};
 
 struct resource_kind {
 	const char *type;
 	/* Sends the query (db_ask). NULL for kinds that no other resource includes. */
 	int (*ask)(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 	/* A new reference. */
+	json_t *(*resource)(const struct rows *rows, int row);
+	/* The same, for a kind that needs the store or may fail; `resource` is NULL then. */
 	int (*make)(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err);
+	/* What a request for these resources may include (api/include_resolver.h). A relation of an included resource
+	 * must follow the row that includes that resource. */
+	const struct inclusion *includes;
+	size_t includes_count;
+	/* Replaces includes_follow for a kind whose table can't express everything. `resources` is an array. */
+	int (*include)(const struct request *req, json_t *resources, json_t **ret_included, struct err *err);
 };
 
-/* Defines a `make` for a kind that needs only its row. */
-#define KIND_MAKE(name, resource)                                                                                      \
-	static int name(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err) \
-	{                                                                                                              \
-		(void)store;                                                                                           \
-		(void)err;                                                                                             \
-		*ret_resource = resource(rows, row);                                                                   \
-		return 0;                                                                                              \
-	}
+/* The members of a kind whose resources may include others. */
+#define KIND_INCLUDES(table) .includes = (table), .includes_count = ARRAY_LEN(table)
 
 extern const struct resource_kind kind_users, kind_runs, kind_plans, kind_applies, kind_workspaces, kind_configurations,
 	kind_states, kind_outputs, kind_task_stages, kind_cost_estimates, kind_comments, kind_teams, kind_memberships,
-	kind_projects, kind_variables, kind_policies, kind_policy_set_versions, kind_organizations, kind_pools,
-	kind_agents;
+	kind_projects, kind_variables, kind_policies, kind_policy_set_versions, kind_organizations;
+/* kind_workspaces for a request of one workspace, which may include more. */
+extern const struct resource_kind kind_single_workspace;
 
 /* Sends the query and waits for the result. */
 int kind_read(struct store *store, const struct resource_kind *kind, struct db_array *ids, struct rows *ret_rows,

@@ -5,7 +5,7 @@
 /*
  * Requests whose changes are committed together. The handler of a batched route (http/routes.h) checks the request and
  * fills the request's item. Then a thread commits the items of all waiting requests in one transaction, and answers
- * each request (api/executors.c). Each batch has a type of item of its own, which begins with struct batch_item.
+ * each request (api/server/executors.c). Each batch has a type of item of its own, which begins with struct batch_item.
  */
 
 #include "common/base.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "scheduler/http/audit_note.h"
+#include "scheduler/api/request_audit.h"
 #include "scheduler/ui/page.h"
 
 /* The page of a held workspace: the apply that it waits for, and the actions that users have. */
@@ -160,7 +160,7 @@ static int action_run(struct request *req, const struct hold_action *action, con
 	const char *run = row_text(rows, 0, "run_id");
 	int result;
 
-	if (audit_note_begin(req, err) < 0)
+	if (request_audit_begin(req, err) < 0)
 		return -1;
 	if (action->event == HOLD_RELEASED)
 		result = hold_release(req->store, &order, NULL, err);
@@ -168,7 +168,7 @@ static int action_run(struct request *req, const struct hold_action *action, con
 		result = hold_stop(req->store, run, action->event, order.actor, err);
 	if (result < 0)
 		return -1;
-	return audit_note_write(req, action->audit_action, action->audit_type,
+	return request_audit_write(req, action->audit_action, action->audit_type,
 		text_equal(action->audit_type, "run") ? run : order.workspace_id, err);
 }
 

@@ -2,6 +2,7 @@
 #include "scheduler/api/api.h"
 #include "scheduler/store/access/invitations.h"
 
+#include "scheduler/api/request_audit.h"
 #include "scheduler/http/audit_note.h"
 #include "scheduler/ui/page.h"
 
@@ -112,11 +113,11 @@ static int answer(struct request *req, const struct invited *invited, bool accep
 	if (!accept)
 		return invitation_decline(req->store, invited, err) < 0
 			? -1
-			: audit_note_write(req, "destroy", "invitation", invited->membership_id, err);
+			: request_audit_write(req, "destroy", "invitation", invited->membership_id, err);
 	if (invitation_accept(req->store, invited, err) < 0)
 		return -1;
 	audit_note_place(req->audit, &(struct place){.organization = row_text(&rows, 0, "organization_id")});
-	return audit_note_write(req, "accept", "invitation", invited->membership_id, err);
+	return request_audit_write(req, "accept", "invitation", invited->membership_id, err);
 }
 
 int ui_invitations_answer(struct request *req, struct response *res, struct err *err)
@@ -130,7 +131,7 @@ int ui_invitations_answer(struct request *req, struct response *res, struct err 
 	if (!text_equal(said, "accept") && !text_equal(said, "decline"))
 		return page_say(req, res, 422, "No answer", "An invitation is accepted or declined.");
 	invited = invited_of(req, page_sent(req, "code"));
-	if (audit_note_begin(req, err) < 0)
+	if (request_audit_begin(req, err) < 0)
 		return -1;
 	if (answer(req, &invited, text_equal(said, "accept"), err) == 0)
 		return page_redirect(res, INVITATIONS_PATH);

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
+#include "scheduler/api/request_audit.h"
 #include "scheduler/auth/oauth.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/auth/tokens.h"
-#include "scheduler/http/audit_note.h"
 #include "scheduler/ui/page.h"
 
 #define DESCRIPTION "terraform login"
@@ -207,7 +207,7 @@ static int token_answer(struct request *req, struct response *res, struct err *e
 
 	token_expiry_usual(expiry);
 	if (token_create(req->store, &order, &token, &id, err) < 0 ||
-		audit_note_write(req, "create", "authentication_token", id.text, err) < 0)
+		request_audit_write(req, "create", "authentication_token", id.text, err) < 0)
 		return -1;
 	return respond_json(res, 200, json_pack("{ss ss}", "access_token", token, "token_type", "bearer"));
 }
@@ -220,7 +220,7 @@ int oauth_token(struct request *req, struct response *res, struct err *err)
 		return refuse(res, "unsupported_grant_type", "the grant type must be authorization_code");
 	if (!text_equal(page_sent(req, "client_id"), OAUTH_CLIENT))
 		return refuse(res, "invalid_client", "the client is not known here");
-	if (audit_note_begin(req, err) < 0)
+	if (request_audit_begin(req, err) < 0)
 		return -1;
 	redeemed = code_redeem(req, err);
 	if (redeemed < 0)

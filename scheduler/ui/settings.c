@@ -3,10 +3,10 @@
 
 #include "scheduler/api/access/password.h"
 #include "scheduler/api/api.h"
+#include "scheduler/api/request_audit.h"
 #include "scheduler/auth/passwords.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/auth/tokens.h"
-#include "scheduler/http/audit_note.h"
 #include "scheduler/ui/page.h"
 
 /* Settings of the signed-in user: tokens and the password. `terraform login` without OAuth leads to the tokens page
@@ -99,8 +99,8 @@ int ui_tokens_create(struct request *req, struct response *res, struct err *err)
 			req, res, 422, NULL, "A description and a number of days are needed for a token.", err);
 	token_expiry(days, expiry);
 	order.user_id = order.created_by = req->actor.user.text;
-	if (audit_note_begin(req, err) < 0 || token_create(req->store, &order, &token, &id, err) < 0 ||
-		audit_note_write(req, "create", "authentication_token", id.text, err) < 0)
+	if (request_audit_begin(req, err) < 0 || token_create(req->store, &order, &token, &id, err) < 0 ||
+		request_audit_write(req, "create", "authentication_token", id.text, err) < 0)
 		return -1;
 	return tokens_show(req, res, 201, token, NULL, err);
 }
@@ -117,8 +117,8 @@ int ui_tokens_revoke(struct request *req, struct response *res, struct err *err)
 		return -1;
 	if (!rows.count || !text_equal(row_text(&rows, 0, "user_id"), req->actor.user.text))
 		return page_say(req, res, 404, "No such token", "It is revoked already, or it is not yours.");
-	if (audit_note_begin(req, err) < 0 || token_delete(req->store, id, err) < 0 ||
-		audit_note_write(req, "destroy", "authentication_token", id, err) < 0)
+	if (request_audit_begin(req, err) < 0 || token_delete(req->store, id, err) < 0 ||
+		request_audit_write(req, "destroy", "authentication_token", id, err) < 0)
 		return -1;
 	return page_redirect(res, TOKENS_PATH);
 }
@@ -164,7 +164,7 @@ int ui_password_set(struct request *req, struct response *res, struct err *err)
 	if (there <= 0)
 		return there;
 	if (password_change(req, &change, err) == 0 &&
-		audit_note_write(req, "update", "account", req->actor.user.text, err) == 0)
+		request_audit_write(req, "update", "account", req->actor.user.text, err) == 0)
 		return password_show(req, res, 200, "The password is changed. Other browsers are signed out.", NULL);
 	if (err->kind != ERR_INVALID && err->kind != ERR_BUSY)
 		return -1;

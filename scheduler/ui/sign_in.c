@@ -6,6 +6,7 @@
 #include "common/clock.h"
 #include "common/http/http_clients.h"
 #include "scheduler/api/api.h"
+#include "scheduler/api/request_audit.h"
 #include "scheduler/auth/buckets.h"
 #include "scheduler/auth/passwords.h"
 #include "scheduler/auth/sessions.h"
@@ -107,13 +108,13 @@ static int sign_in(struct request *req, struct response *res, const struct id *u
 	_cleanup_(freep) char *cookie = NULL;
 	_cleanup_(freep) char *header = NULL;
 
-	if (audit_note_begin(req, err) < 0 ||
+	if (request_audit_begin(req, err) < 0 ||
 		session_create(req->store, user->text, req->audit->address, &cookie, err) < 0)
 		return -1;
 	req->actor.kind = ACTOR_USER;
 	req->actor.user = *user;
 	text_copy(req->actor.username, sizeof(req->actor.username), page_sent(req, "username"));
-	if (audit_note_write(req, "sign_in", "session", user->text, err) < 0)
+	if (request_audit_write(req, "sign_in", "session", user->text, err) < 0)
 		return -1;
 	header = session_set_cookie(req->store, cookie);
 	http_add_header(res->http, "Set-Cookie", header);
@@ -123,7 +124,7 @@ static int sign_in(struct request *req, struct response *res, const struct id *u
 static int refuse(struct request *req, struct response *res, struct err *err)
 {
 	text_copy(req->actor.username, sizeof(req->actor.username), page_sent(req, "username"));
-	if (audit_note_write(req, "sign_in_failed", "session", NULL, err) < 0)
+	if (request_audit_write(req, "sign_in_failed", "session", NULL, err) < 0)
 		return -1;
 	return form_show(
 		req, res, 401, return_path(page_sent(req, "return")), "The username or the password is wrong.");
@@ -166,7 +167,7 @@ int ui_sign_out(struct request *req, struct response *res, struct err *err)
 		return page_say(req, res, 403, "Not from here", "The form was sent from another site.");
 	if (there &&
 		(session_delete(req->store, http_cookie(req->http, SESSION_COOKIE), err) < 0 ||
-			audit_note_write(req, "sign_out", "session", req->actor.user.text, err) < 0))
+			request_audit_write(req, "sign_out", "session", req->actor.user.text, err) < 0))
 		return -1;
 	http_add_header(res->http, "Set-Cookie", header);
 	return page_redirect(res, SIGN_IN_PATH);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/api.h"
+#include "scheduler/api/request_audit.h"
 #include "scheduler/api/runs/unrecorded.h"
 #include "scheduler/http/audit_note.h"
 #include "scheduler/runs/holds.h"
@@ -137,8 +138,8 @@ static int dismiss(struct request *req, const struct rows *run, struct err *err)
 			.workspace = row_text(run, 0, "workspace_id")});
 	if (hold_dismiss(req->store, row_text(run, 0, "id"), *id ? id : NULL, req->actor.user.text, err) < 0)
 		return -1;
-	return *id ? audit_note_write(req, "dismiss", "unrecorded_resource", id, err)
-		   : audit_note_write(req, "dismiss_unrecorded_resources", "run", row_text(run, 0, "id"), err);
+	return *id ? request_audit_write(req, "dismiss", "unrecorded_resource", id, err)
+		   : request_audit_write(req, "dismiss_unrecorded_resources", "run", row_text(run, 0, "id"), err);
 }
 
 int ui_unrecorded_dismiss(struct request *req, struct response *res, struct err *err)
@@ -153,7 +154,7 @@ int ui_unrecorded_dismiss(struct request *req, struct response *res, struct err 
 		return there;
 	if (run_find(req, CAN_MANAGE_WORKSPACE, &run, err) < 0)
 		return err->kind == ERR_NOT_FOUND ? not_there(req, res) : -1;
-	if (audit_note_begin(req, err) < 0)
+	if (request_audit_begin(req, err) < 0)
 		return -1;
 	if (dismiss(req, &run, err) == 0)
 		return page_redirect(res, path);

@@ -3,7 +3,8 @@
 #define WORKER_UPLOAD_RESULT_SINK_H
 
 /*
- * The way of the results of ended jobs to the scheduler. Each is kept until the scheduler has confirmed it (proto/README).
+ * The way of the results of ended jobs to the scheduler. Each is kept until the scheduler has confirmed it
+ * (proto/README).
  *
  * Each result is published to runyard.results. It is sent over HTTP instead in any of these cases:
  *  - there is no broker;

@@ -3,6 +3,7 @@
 
 #include "scheduler/api/access/emails.h"
 #include "scheduler/api/api.h"
+#include "scheduler/api/kinds.h"
 #include "scheduler/store/access/users.h"
 #include "scheduler/store/names.h"
 
@@ -21,6 +22,8 @@ json_t *user_resource(const struct rows *rows, int row)
 
 	return resource_new("users", row_text(rows, row, "id"), attributes, NULL);
 }
+
+const struct resource_kind kind_users = {.type = "users", .ask = users_read_all, .resource = user_resource};
 
 int account_details(struct request *req, struct response *res, struct err *err)
 {

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/access/memberships.h"
-
 #include "scheduler/api/api.h"
-
 #include "scheduler/api/access/emails.h"
 #include "scheduler/api/include_resolver.h"
+#include "scheduler/api/resources.h"
 #include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/access/memberships.h"
 #include "scheduler/store/access/teams.h"
 
-json_t *membership_resource(const struct rows *rows, int row)
+static json_t *membership_resource(const struct rows *rows, int row)
 {
 	return resource_new("organization-memberships", row_text(rows, row, "id"),
 		json_pack("{so so so so}", "status", row_string(rows, row, "status"), "email",
@@ -29,10 +27,10 @@ static const struct inclusion includes[] = {
 	{"teams", "organization-memberships", "teams", &kind_teams},
 };
 
-static struct listing membership_listing(const struct rows *rows)
-{
-	return (struct listing){rows, &kind_memberships, includes, ARRAY_LEN(includes)};
-}
+const struct resource_kind kind_memberships = {.type = "organization-memberships",
+	.ask = memberships_read_all,
+	.resource = membership_resource,
+	KIND_INCLUDES(includes)};
 
 static int membership_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 {
@@ -42,34 +40,32 @@ static int membership_in_path(struct request *req, struct rows *ret_rows, struct
 		"organization membership", err);
 }
 
+static int page_of_memberships(const struct request *req, const struct scope *scope, const struct page *page,
+	struct rows *ret_rows, struct err *err)
+{
+	const struct membership_list list = {.organization_id = scope->organization.text,
+		.search = query(req, "q"),
+		.emails = query(req, "filter[email]"),
+		.status = query(req, "filter[status]"),
+		.limit = page->size,
+		.offset = page->offset};
+
+	return memberships_list(req->store, &list, ret_rows, err);
+}
+
 int memberships_index(struct request *req, struct response *res, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct listing listing = membership_listing(&rows);
-	struct membership_list list = {.search = query(req, "q"),
-		.emails = query(req, "filter[email]"),
-		.status = query(req, "filter[status]")};
-	struct scope scope;
-	struct page page;
-
-	if (list_begin(req, includes, ARRAY_LEN(includes), &scope, &page, err) < 0)
-		return -1;
-	list.organization_id = scope.organization.text;
-	list.limit = page.size;
-	list.offset = page.offset;
-	if (memberships_list(req->store, &list, &rows, err) < 0)
-		return -1;
-	return respond_rows(req, res, &page, &listing, err);
+	return respond_list(
+		req, res, &(struct resource_list){&kind_memberships, scope_organization, page_of_memberships}, err);
 }
 
 int memberships_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct listing listing = membership_listing(&rows);
 
-	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || membership_in_path(req, &rows, err) < 0)
+	if (includes_check(req, &kind_memberships, err) < 0 || membership_in_path(req, &rows, err) < 0)
 		return -1;
-	return respond_row(req, res, 200, &listing, err);
+	return respond_row(req, res, 200, &(struct resource_rows){&kind_memberships, &rows}, err);
 }
 
 /* ---- changing ---- */

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/access/organizations.h"
-
 #include "scheduler/api/api.h"
 
 #include <stdio.h>
@@ -9,6 +7,7 @@
 #include "scheduler/api/access/emails.h"
 #include "scheduler/api/access/permissions.h"
 #include "scheduler/api/include_resolver.h"
+#include "scheduler/api/resources.h"
 #include "scheduler/api/workspaces/default_mode.h"
 #include "scheduler/api/workspaces/retention.h"
 #include "scheduler/http/fields.h"
@@ -72,7 +71,7 @@ static const struct {
 	{"teams", true}, {"vcs-integrations", false}, {"waypoint-actions", false},
 	{"waypoint-templates-and-addons", false}};
 
-json_t *organization_resource(const struct rows *rows, int row)
+static json_t *organization_resource(const struct rows *rows, int row)
 {
 	const char *name = row_text(rows, row, "name");
 	json_auto_t *set = row_json(rows, row, "settings");
@@ -96,44 +95,49 @@ json_t *organization_resource(const struct rows *rows, int row)
 
 static const struct inclusion includes[] = {{"default-project", "organizations", "default-project", &kind_projects}};
 
+const struct resource_kind kind_organizations = {.type = "organizations",
+	.ask = organizations_read_all,
+	.resource = organization_resource,
+	KIND_INCLUDES(includes)};
+
+/* Lists ignore `include`. */
+static const struct resource_kind kind_listed_organizations = {
+	.type = "organizations", .resource = organization_resource};
+
 static int organization_show(struct request *req, struct response *res, int status, const char *name, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	const struct listing listing = {&rows, &kind_organizations, includes, ARRAY_LEN(includes)};
 
 	if (organization_read(req->store, name, &rows, err) < 0)
 		return -1;
-	return respond_row(req, res, status, &listing, err);
+	return respond_row(req, res, status, &(struct resource_rows){&kind_organizations, &rows}, err);
 }
 
 int organizations_read(struct request *req, struct response *res, struct err *err)
 {
 	struct scope scope;
 
-	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || scope_organization(req, &scope, err) < 0)
+	if (includes_check(req, &kind_organizations, err) < 0 || scope_organization(req, &scope, err) < 0)
 		return -1;
 	return organization_show(req, res, 200, scope.organization_name, err);
 }
 
+static int page_of_organizations(const struct request *req, const struct scope *scope, const struct page *page,
+	struct rows *ret_rows, struct err *err)
+{
+	const struct organization_list list = {.user_id = req->actor.is_site_admin ? NULL : req->actor.user.text,
+		.search = query(req, "q"),
+		.limit = page->size,
+		.offset = page->offset};
+
+	(void)scope;
+	return organizations_list(req->store, &list, ret_rows, err);
+}
+
 int organizations_index(struct request *req, struct response *res, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct organization_list list = {.search = query(req, "q")};
-	struct page page;
-	json_t *data;
-
-	if (page_read(req, &page, err) < 0)
-		return -1;
-	list.user_id = req->actor.is_site_admin ? NULL : req->actor.user.text;
-	list.limit = page.size;
-	list.offset = page.offset;
-	if (organizations_list(req->store, &list, &rows, err) < 0)
-		return -1;
-	page.total = row_int(&rows, 0, "total");
-	data = json_array();
-	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++)
-		json_array_append_new(data, organization_resource(&rows, i));
-	return respond_page(req, res, &page, data, NULL);
+	return respond_list(
+		req, res, &(struct resource_list){&kind_listed_organizations, NULL, page_of_organizations}, err);
 }
 
 /* ---- changing ---- */

@@ -8,7 +8,7 @@
 #include "scheduler/auth/buckets.h"
 #include "scheduler/auth/passwords.h"
 #include "scheduler/auth/sessions.h"
-#include "scheduler/http/audit_note.h"
+#include "scheduler/api/request_audit.h"
 
 static int change_check(const struct password_change *change, struct err *err)
 {
@@ -46,7 +46,7 @@ int password_change(struct request *req, const struct password_change *change, s
 	if (cookie)
 		session_hash(cookie, hash);
 	if (change_check(change, err) < 0 || current_check(req, change->current, err) < 0 ||
-		audit_note_begin(req, err) < 0)
+		request_audit_begin(req, err) < 0)
 		return -1;
 	return password_set(req->store, req->actor.user.text, change->wanted, cookie ? hash : NULL, err);
 }

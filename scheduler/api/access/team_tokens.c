@@ -77,11 +77,10 @@ static int single_in_path(struct request *req, struct rows *ret_token, struct er
 int team_token_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct listing listing = token_listing(&rows);
 
 	if (single_in_path(req, &rows, err) < 0)
 		return -1;
-	return respond_row(req, res, 200, &listing, err);
+	return respond_row(req, res, 200, &(struct resource_rows){&kind_tokens, &rows}, err);
 }
 
 int team_token_delete(struct request *req, struct response *res, struct err *err)
@@ -93,23 +92,22 @@ int team_token_delete(struct request *req, struct response *res, struct err *err
 	return respond_empty(res, 204);
 }
 
+static int page_of_team_tokens(const struct request *req, const struct scope *scope, const struct page *page,
+	struct rows *ret_rows, struct err *err)
+{
+	const struct team_token_list list = {.organization_id = scope->organization.text,
+		.search = query(req, "q"),
+		.sort = query(req, "sort"),
+		.limit = page->size,
+		.offset = page->offset};
+
+	return tokens_of_teams(req->store, &list, ret_rows, err);
+}
+
 int team_tokens_index(struct request *req, struct response *res, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct listing listing = token_listing(&rows);
-	struct team_token_list list = {.search = query(req, "q"), .sort = query(req, "sort")};
-	struct scope scope;
-	struct page page;
-
-	if (includes_check(req, listing.includes, listing.includes_count, err) < 0 || page_read(req, &page, err) < 0 ||
-		scope_organization(req, &scope, err) < 0)
-		return -1;
-	list.organization_id = scope.organization.text;
-	list.limit = page.size;
-	list.offset = page.offset;
-	if (tokens_of_teams(req->store, &list, &rows, err) < 0)
-		return -1;
-	return respond_rows(req, res, &page, &listing, err);
+	return respond_list(
+		req, res, &(struct resource_list){&kind_tokens, scope_organization, page_of_team_tokens}, err);
 }
 
 /* ---- tokens of an organization ---- */
@@ -155,11 +153,10 @@ static int organization_token(struct request *req, struct rows *ret_token, struc
 int organization_token_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct listing listing = token_listing(&rows);
 
 	if (organization_token(req, &rows, err) < 0)
 		return -1;
-	return respond_row(req, res, 200, &listing, err);
+	return respond_row(req, res, 200, &(struct resource_rows){&kind_tokens, &rows}, err);
 }
 
 int organization_token_delete(struct request *req, struct response *res, struct err *err)

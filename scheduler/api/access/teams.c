@@ -5,6 +5,7 @@
 
 #include "scheduler/api/access/permissions.h"
 #include "scheduler/api/include_resolver.h"
+#include "scheduler/api/resources.h"
 #include "scheduler/http/fields.h"
 #include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
@@ -47,7 +48,7 @@ static json_t *access_show(const struct rows *rows, int row)
 	return shown;
 }
 
-json_t *team_resource(const struct rows *rows, int row)
+static json_t *team_resource(const struct rows *rows, int row)
 {
 	const char *id = row_text(rows, row, "id");
 	_cleanup_(freep) char *self = mem_printf("/api/v2/teams/%s", id);
@@ -74,6 +75,9 @@ static const struct inclusion includes[] = {
 	{"organization-memberships", "teams", "organization-memberships", &kind_memberships},
 };
 
+const struct resource_kind kind_teams = {
+	.type = "teams", .ask = teams_read_all, .resource = team_resource, KIND_INCLUDES(includes)};
+
 int team_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 {
 	if (team_read(req->store, param(req, "team"), ret_rows, err) < 0)
@@ -92,47 +96,39 @@ static int team_to_change(struct request *req, struct rows *ret_rows, struct err
 		(struct place){.organization = row_text(ret_rows, 0, "organization_id")}, "team", err);
 }
 
-static struct listing team_listing(const struct rows *rows)
-{
-	return (struct listing){rows, &kind_teams, includes, ARRAY_LEN(includes)};
-}
-
 static int team_show(struct request *req, struct response *res, int status, const char *id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct listing listing = team_listing(&rows);
 
 	if (team_read(req->store, id, &rows, err) < 0)
 		return -1;
-	return respond_row(req, res, status, &listing, err);
+	return respond_row(req, res, status, &(struct resource_rows){&kind_teams, &rows}, err);
 }
 
 int teams_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct listing listing = team_listing(&rows);
 
-	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || team_in_path(req, &rows, err) < 0)
+	if (includes_check(req, &kind_teams, err) < 0 || team_in_path(req, &rows, err) < 0)
 		return -1;
-	return respond_row(req, res, 200, &listing, err);
+	return respond_row(req, res, 200, &(struct resource_rows){&kind_teams, &rows}, err);
+}
+
+static int page_of_teams(const struct request *req, const struct scope *scope, const struct page *page,
+	struct rows *ret_rows, struct err *err)
+{
+	const struct team_list list = {.organization_id = scope->organization.text,
+		.search = query(req, "q"),
+		.names = query(req, "filter[names]"),
+		.limit = page->size,
+		.offset = page->offset};
+
+	return teams_list(req->store, &list, ret_rows, err);
 }
 
 int teams_index(struct request *req, struct response *res, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct listing listing = team_listing(&rows);
-	struct team_list list = {.search = query(req, "q"), .names = query(req, "filter[names]")};
-	struct scope scope;
-	struct page page;
-
-	if (list_begin(req, includes, ARRAY_LEN(includes), &scope, &page, err) < 0)
-		return -1;
-	list.organization_id = scope.organization.text;
-	list.limit = page.size;
-	list.offset = page.offset;
-	if (teams_list(req->store, &list, &rows, err) < 0)
-		return -1;
-	return respond_rows(req, res, &page, &listing, err);
+	return respond_list(req, res, &(struct resource_list){&kind_teams, scope_organization, page_of_teams}, err);
 }
 
 /* ---- input ---- */

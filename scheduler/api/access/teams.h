@@ -4,8 +4,6 @@
 
 #include "scheduler/api/api.h"
 
-/* A row of store/access/teams.h as a resource. */
-json_t *team_resource(const struct rows *rows, int row);
 /* The team in the path, if the actor sees it and has the route's permission: a row of store/access/teams.h.
  * ERR_NOT_FOUND. */
 int team_in_path(struct request *req, struct rows *ret_rows, struct err *err);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/access/tokens.h"
 
+#include "scheduler/api/include_resolver.h"
+
 #include "scheduler/api/api.h"
 
 #include <string.h>
@@ -34,35 +36,21 @@ static json_t *token_resource(const struct rows *rows, int row)
 			to_one("teams", team_shown(rows, row))));
 }
 
-static int token_show_row(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
-{
-	(void)store;
-	(void)err;
-	*ret_resource = token_resource(rows, row);
-	return 0;
-}
-
-/* No other resource includes tokens. */
-static const struct resource_kind kind_tokens = {"authentication-tokens", NULL, token_show_row};
-
-struct listing token_listing(const struct rows *rows)
-{
-	return (struct listing){rows, &kind_tokens, includes, ARRAY_LEN(includes)};
-}
+const struct resource_kind kind_tokens = {
+	.type = "authentication-tokens", .resource = token_resource, KIND_INCLUDES(includes)};
 
 int tokens_show(struct request *req, struct response *res, struct token_list *list, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct listing listing = token_listing(&rows);
 	struct page page;
 
-	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || page_read(req, &page, err) < 0)
+	if (includes_check(req, &kind_tokens, err) < 0 || page_read(req, &page, err) < 0)
 		return -1;
 	list->limit = page.size;
 	list->offset = page.offset;
 	if (tokens_list(req->store, list, &rows, err) < 0)
 		return -1;
-	return respond_rows(req, res, &page, &listing, err);
+	return respond_rows(req, res, &page, &(struct resource_rows){&kind_tokens, &rows}, err);
 }
 
 /* ---- creating ---- */
@@ -169,11 +157,10 @@ static int token_in_path(struct request *req, struct rows *ret_rows, struct err 
 int tokens_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct listing listing = token_listing(&rows);
 
-	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || token_in_path(req, &rows, err) < 0)
+	if (includes_check(req, &kind_tokens, err) < 0 || token_in_path(req, &rows, err) < 0)
 		return -1;
-	return respond_row(req, res, 200, &listing, err);
+	return respond_row(req, res, 200, &(struct resource_rows){&kind_tokens, &rows}, err);
 }
 
 int tokens_delete(struct request *req, struct response *res, struct err *err)

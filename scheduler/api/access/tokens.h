@@ -5,7 +5,7 @@
 /* Functions that the endpoints of all kinds of tokens share. */
 
 #include "scheduler/api/api.h"
-#include "scheduler/api/include_resolver.h"
+#include "scheduler/api/resources.h"
 #include "scheduler/auth/tokens.h"
 
 /* Reads the description and the expiry from the body; texts are borrowed from it. */
@@ -14,8 +14,7 @@ int token_order_read(const struct request *req, struct token_order *order, struc
 int token_order_read_expiring(const struct request *req, struct token_order *order, char fallback[32], struct err *err);
 /* Creates the token and answers with it. The token is shown only in this answer. */
 int token_make(struct request *req, struct response *res, const struct token_order *order, struct err *err);
-/* The form of tokens in lists (api/include_resolver.h). */
-struct listing token_listing(const struct rows *rows);
+extern const struct resource_kind kind_tokens;
 /* Refuses (ERR_NOT_FOUND) an actor that may manage neither the tokens of all teams nor those of this team as its
  * member. */
 int team_tokens_may(const struct request *req, const struct rows *team, struct err *err);

@@ -7,7 +7,7 @@
 #include "common/http/mail_address.h"
 #include "scheduler/api/access/emails.h"
 #include "scheduler/api/notifications/notification_verify.h"
-#include "scheduler/http/audit_note.h"
+#include "scheduler/api/request_audit.h"
 #include "scheduler/http/relations.h"
 #include "scheduler/lifecycle/triggers.h"
 #include "scheduler/store/access/teams.h"
@@ -360,8 +360,8 @@ int notification_configurations_create(struct request *req, struct response *res
 		return -1;
 	c->id = id.text;
 	c->subscribable_id = row_text(&at, 0, "id");
-	if (input_verify(req, c, text_or_empty(c->token), &verification, err) < 0 || audit_note_begin(req, err) < 0 ||
-		notification_configuration_create(req->store, c, err) < 0)
+	if (input_verify(req, c, text_or_empty(c->token), &verification, err) < 0 ||
+		request_audit_begin(req, err) < 0 || notification_configuration_create(req->store, c, err) < 0)
 		return -1;
 	return configuration_show(req, res, 201, id.text, err);
 }
@@ -402,7 +402,7 @@ int notification_configurations_update(struct request *req, struct response *res
 		return -1;
 	if (input_verify(req, &input.configuration,
 		    input.configuration.token ? input.configuration.token : buf_str(&token), &verification, err) < 0 ||
-		audit_note_begin(req, err) < 0 ||
+		request_audit_begin(req, err) < 0 ||
 		notification_configuration_update(req->store, &input.configuration, err) < 0)
 		return -1;
 	return configuration_show(req, res, 200, input.configuration.id, err);

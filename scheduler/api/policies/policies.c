@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "scheduler/api/resources.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/names.h"
 #include "scheduler/store/policies/policies.h"
@@ -47,7 +48,7 @@ static json_t *enforce_show(const struct rows *rows, int row)
 	return json_pack("[{ss so}]", "path", path, "mode", row_string(rows, row, "enforcement"));
 }
 
-json_t *policy_resource(const struct rows *rows, int row)
+static json_t *policy_resource(const struct rows *rows, int row)
 {
 	const char *id = row_text(rows, row, "id");
 	_cleanup_(freep) char *self = mem_printf("/api/v2/policies/%s", id);
@@ -70,6 +71,8 @@ json_t *policy_resource(const struct rows *rows, int row)
 
 /* ---- reading ---- */
 
+const struct resource_kind kind_policies = {.type = "policies", .ask = policies_read_all, .resource = policy_resource};
+
 static int policy_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 {
 	if (policy_read(req->store, param(req, "policy"), ret_rows, err) < 0)
@@ -86,26 +89,22 @@ static int policy_show(struct request *req, struct response *res, int status, co
 	return respond_resource(res, status, policy_resource(&rows, 0));
 }
 
+static int page_of_policies(const struct request *req, const struct scope *scope, const struct page *page,
+	struct rows *ret_rows, struct err *err)
+{
+	const struct policy_list list = {.organization_id = scope->organization.text,
+		.search = query(req, "search[name]"),
+		.kind = query(req, "filter[kind]"),
+		.limit = page->size,
+		.offset = page->offset};
+
+	return policies_list(req->store, &list, ret_rows, err);
+}
+
 int policies_index(struct request *req, struct response *res, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct policy_list list = {.search = query(req, "search[name]"), .kind = query(req, "filter[kind]")};
-	struct scope scope;
-	struct page page;
-	json_t *data;
-
-	if (page_read(req, &page, err) < 0 || scope_organization(req, &scope, err) < 0)
-		return -1;
-	list.organization_id = scope.organization.text;
-	list.limit = page.size;
-	list.offset = page.offset;
-	if (policies_list(req->store, &list, &rows, err) < 0)
-		return -1;
-	page.total = row_int(&rows, 0, "total");
-	data = json_array();
-	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++)
-		json_array_append_new(data, policy_resource(&rows, i));
-	return respond_page(req, res, &page, data, NULL);
+	return respond_list(
+		req, res, &(struct resource_list){&kind_policies, scope_organization, page_of_policies}, err);
 }
 
 int policies_read(struct request *req, struct response *res, struct err *err)

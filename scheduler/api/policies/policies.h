@@ -4,8 +4,6 @@
 
 #include "scheduler/api/api.h"
 
-/* A row of store/policies/policies.h as a resource. */
-json_t *policy_resource(const struct rows *rows, int row);
 /* ERR_INVALID at /data/attributes/kind unless the kind is supported. */
 int policy_kind_check(const char *kind, struct err *err);
 

@@ -3,6 +3,7 @@
 #include "scheduler/api/access/permissions.h"
 #include "scheduler/api/api.h"
 #include "scheduler/api/include_resolver.h"
+#include "scheduler/api/resources.h"
 #include "scheduler/api/runs/runs.h"
 #include "scheduler/runs/transition.h"
 #include "scheduler/store/policies/policy_views.h"
@@ -115,6 +116,9 @@ static const struct inclusion includes[] = {
 	{"run.workspace", "runs", "workspace", &kind_workspaces},
 };
 
+static const struct resource_kind kind_checks = {
+	.type = "policy-checks", .resource = check_resource, KIND_INCLUDES(includes)};
+
 /* ---- reading ---- */
 
 int policy_checks_index(struct request *req, struct response *res, struct err *err)
@@ -124,13 +128,13 @@ int policy_checks_index(struct request *req, struct response *res, struct err *e
 	struct page page;
 	json_t *included;
 
-	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || page_read(req, &page, err) < 0 ||
+	if (includes_check(req, &kind_checks, err) < 0 || page_read(req, &page, err) < 0 ||
 		run_in_path(req, &run, err) < 0 ||
 		policy_evaluations_view(req->store, row_text(&run, 0, "id"), "sentinel", &rows, err) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
 		json_array_append_new(data, check_resource(&rows, i));
-	if (includes_follow(req, includes, ARRAY_LEN(includes), data, &included, err) < 0)
+	if (includes_follow(req, &kind_checks, data, &included, err) < 0)
 		return -1;
 	return respond_slice(req, res, &page, data, included);
 }
@@ -145,15 +149,10 @@ static int check_in_path(struct request *req, struct rows *ret_rows, struct err 
 int policy_checks_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	json_auto_t *resource = NULL;
-	json_t *included;
 
-	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || check_in_path(req, &rows, err) < 0)
+	if (includes_check(req, &kind_checks, err) < 0 || check_in_path(req, &rows, err) < 0)
 		return -1;
-	resource = check_resource(&rows, 0);
-	if (includes_follow(req, includes, ARRAY_LEN(includes), resource, &included, err) < 0)
-		return -1;
-	return respond_including(res, 200, json_incref(resource), included);
+	return respond_row(req, res, 200, &(struct resource_rows){&kind_checks, &rows}, err);
 }
 
 int policy_checks_output(struct request *req, struct response *res, struct err *err)

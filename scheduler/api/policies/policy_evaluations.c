@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/policies/policy_evaluations.h"
 
-#include "scheduler/api/api.h"
-
 #include <stdio.h>
 
-#include "proto/states.h"
-#include "scheduler/api/tasks/task_stages.h"
 #include "scheduler/store/policies/policy_views.h"
 
 /* OPA's evaluations in the post_plan task stage, and the outcome of each policy set. */
@@ -53,21 +49,6 @@ int policy_evaluations_of_run(struct store *store, const char *run_id, json_t **
 	for (int i = 0; i < rows.count; i++)
 		json_array_append_new(*ret_evaluations, policy_evaluation_resource(&rows, i));
 	return 0;
-}
-
-int policy_evaluations_index(struct request *req, struct response *res, struct err *err)
-{
-	_cleanup_(rows_release) struct rows stage = ROWS_INIT;
-	json_auto_t *data = NULL;
-	struct page page;
-
-	if (page_read(req, &page, err) < 0 || task_stage_in_path(req, &stage, err) < 0)
-		return -1;
-	if (!text_equal(row_text(&stage, 0, "stage"), stages[STAGE_POST_PLAN].name))
-		data = json_array();
-	else if (policy_evaluations_of_run(req->store, row_text(&stage, 0, "run_id"), &data, err) < 0)
-		return -1;
-	return respond_slice(req, res, &page, data, NULL);
 }
 
 static int evaluation_in_path(struct request *req, struct rows *ret_rows, struct err *err)

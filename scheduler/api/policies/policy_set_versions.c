@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/api.h"
 #include "scheduler/store/policies/policy_set_versions.h"
-
+#include "scheduler/api/kinds.h"
 #include "scheduler/api/policies/policy_sets.h"
 #include "scheduler/api/workspaces/archive.h"
 #include "scheduler/auth/signed.h"
 #include "scheduler/http/audit_note.h"
 
-json_t *policy_set_version_resource(const struct store *store, const struct rows *rows, int row)
+static json_t *policy_set_version_resource(const struct store *store, const struct rows *rows, int row)
 {
 	const char *id = row_text(rows, row, "id");
 	_cleanup_(freep) char *self = mem_printf("/api/v2/policy-set-versions/%s", id);
@@ -27,6 +27,17 @@ json_t *policy_set_version_resource(const struct store *store, const struct rows
 	json_object_set_new(resource, "links", links);
 	return resource;
 }
+
+static int policy_set_version_make(
+	struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
+{
+	(void)err;
+	*ret_resource = policy_set_version_resource(store, rows, row);
+	return 0;
+}
+
+const struct resource_kind kind_policy_set_versions = {
+	.type = "policy-set-versions", .ask = policy_set_versions_read_all, .make = policy_set_version_make};
 
 int policy_set_versions_create(struct request *req, struct response *res, struct err *err)
 {

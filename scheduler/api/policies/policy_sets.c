@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "scheduler/api/include_resolver.h"
+#include "scheduler/api/resources.h"
 #include "scheduler/api/policies/policies.h"
 #include "scheduler/http/fields.h"
 #include "scheduler/http/relations.h"
@@ -97,48 +98,40 @@ int policy_set_in_path(struct request *req, struct rows *ret_rows, struct err *e
 	return may(req, (struct place){.organization = row_text(ret_rows, 0, "organization_id")}, "policy set", err);
 }
 
-KIND_MAKE(set_make, set_resource)
-
-static const struct resource_kind kind_sets = {"policy-sets", NULL, set_make};
-
-static struct listing set_listing(const struct rows *rows)
-{
-	return (struct listing){rows, &kind_sets, includes, ARRAY_LEN(includes)};
-}
+static const struct resource_kind kind_sets = {
+	.type = "policy-sets", .resource = set_resource, KIND_INCLUDES(includes)};
 
 static int set_show(struct request *req, struct response *res, int status, const char *id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct listing listing = set_listing(&rows);
 
 	if (policy_set_read(req->store, id, &rows, err) < 0)
 		return -1;
-	return respond_row(req, res, status, &listing, err);
+	return respond_row(req, res, status, &(struct resource_rows){&kind_sets, &rows}, err);
+}
+
+static int page_of_sets(const struct request *req, const struct scope *scope, const struct page *page,
+	struct rows *ret_rows, struct err *err)
+{
+	const struct policy_set_list list = {.organization_id = scope->organization.text,
+		.search = query(req, "search[name]"),
+		.kind = query(req, "filter[kind]"),
+		.limit = page->size,
+		.offset = page->offset};
+
+	return policy_sets_list(req->store, &list, ret_rows, err);
 }
 
 int policy_sets_index(struct request *req, struct response *res, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct policy_set_list list = {.search = query(req, "search[name]"), .kind = query(req, "filter[kind]")};
-	struct listing listing = set_listing(&rows);
-	struct scope scope;
-	struct page page;
-
-	if (list_begin(req, includes, ARRAY_LEN(includes), &scope, &page, err) < 0)
-		return -1;
-	list.organization_id = scope.organization.text;
-	list.limit = page.size;
-	list.offset = page.offset;
-	if (policy_sets_list(req->store, &list, &rows, err) < 0)
-		return -1;
-	return respond_rows(req, res, &page, &listing, err);
+	return respond_list(req, res, &(struct resource_list){&kind_sets, scope_organization, page_of_sets}, err);
 }
 
 int policy_sets_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || policy_set_in_path(req, &rows, err) < 0)
+	if (includes_check(req, &kind_sets, err) < 0 || policy_set_in_path(req, &rows, err) < 0)
 		return -1;
 	return set_show(req, res, 200, row_text(&rows, 0, "id"), err);
 }

@@ -6,7 +6,5 @@
 
 /* The policy set in the path's `:set`, if the actor has the route's permission. ERR_NOT_FOUND. */
 int policy_set_in_path(struct request *req, struct rows *ret_rows, struct err *err);
-/* A row of store/policies/policy_set_versions.h as a resource. */
-json_t *policy_set_version_resource(const struct store *store, const struct rows *rows, int row);
 
 #endif

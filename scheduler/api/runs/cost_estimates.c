@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/runs/cost_estimates.h"
-
 #include "scheduler/api/api.h"
-
+#include "scheduler/api/kinds.h"
 #include "scheduler/store/runs/cost_estimates.h"
 
 enum { OUTPUT_LIMIT = 64 << 20 };
@@ -26,7 +24,7 @@ static json_t *resources(const json_t *document, bool matched)
 	return chosen;
 }
 
-json_t *cost_estimate_resource(const struct rows *rows, int row)
+static json_t *cost_estimate_resource(const struct rows *rows, int row)
 {
 	json_auto_t *document = row_json(rows, row, "document");
 	_cleanup_(freep) char *self = mem_printf("/api/v2/cost-estimates/%s", row_text(rows, row, "id"));
@@ -46,6 +44,9 @@ json_t *cost_estimate_resource(const struct rows *rows, int row)
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
 }
+
+const struct resource_kind kind_cost_estimates = {
+	.type = "cost-estimates", .ask = cost_estimate_views_of, .resource = cost_estimate_resource};
 
 static int estimate_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 {

@@ -4,7 +4,7 @@
 #include "scheduler/api/api.h"
 #include "scheduler/api/runs/run_create_params.h"
 #include "scheduler/api/runs/runs.h"
-#include "scheduler/http/audit_note.h"
+#include "scheduler/api/request_audit.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/runs/run_create.h"
 #include "scheduler/store/runs/run_views.h"
@@ -113,7 +113,7 @@ static int make_in(void *data, struct err *err)
 
 		if (m->runs[i].err.kind != ERR_NONE)
 			continue;
-		if (audit_note_add(m->items[i]->req, "run", m->runs[i].run.text, &m->audit, err) < 0 ||
+		if (request_audit_add(m->items[i]->req, "run", m->runs[i].run.text, &m->audit, err) < 0 ||
 			(!view_of(m, user) && view_ask(m, user, err) < 0))
 			return -1;
 	}

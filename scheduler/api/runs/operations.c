@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "scheduler/api/api.h"
+#include "scheduler/api/kinds.h"
 #include "scheduler/api/runs/plan_redact.h"
 #include "scheduler/api/runs/runs.h"
 #include "scheduler/auth/signed.h"
@@ -34,7 +35,7 @@ static json_t *execution_details(const struct rows *rows, int row)
 	return details;
 }
 
-json_t *operation_resource(const struct store *store, const struct rows *rows, int row)
+static json_t *operation_resource(const struct store *store, const struct rows *rows, int row)
 {
 	const char *id = row_text(rows, row, "id");
 	bool plan = text_starts(id, "plan-");
@@ -72,6 +73,16 @@ json_t *operation_resource(const struct store *store, const struct rows *rows, i
 	}
 	return resource;
 }
+
+static int operation_make(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
+{
+	(void)err;
+	*ret_resource = operation_resource(store, rows, row);
+	return 0;
+}
+
+const struct resource_kind kind_plans = {.type = "plans", .ask = operation_views_of, .make = operation_make};
+const struct resource_kind kind_applies = {.type = "applies", .ask = operation_views_of, .make = operation_make};
 
 static int operation_show(struct request *req, struct response *res, const char *id, struct err *err)
 {

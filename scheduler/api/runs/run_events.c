@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/runs/run_events.h"
-
 #include "scheduler/api/api.h"
 
 #include <string.h>
 
 #include "scheduler/api/include_resolver.h"
+#include "scheduler/api/kinds.h"
 #include "scheduler/api/runs/runs.h"
 #include "scheduler/store/runs/run_events.h"
 
@@ -20,20 +19,18 @@ static const struct inclusion includes[] = {
 	{"comment", "run-events", "comment", &kind_comments},
 };
 
-static int event_make(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
+static json_t *event_resource(const struct rows *rows, int row)
 {
-	(void)store;
-	(void)err;
-	*ret_resource = resource_new("run-events", row_text(rows, row, "id"),
+	return resource_new("run-events", row_text(rows, row, "id"),
 		json_pack("{so so so}", "action", row_string(rows, row, "action"), "description",
 			row_string(rows, row, "description"), "created-at", row_time(rows, row, "created_at")),
 		json_pack("{so so so}", "run", to_one("runs", row_text(rows, row, "run_id")), "actor",
 			to_one("users", row_text(rows, row, "actor_id")), "comment",
 			to_one("comments", row_text(rows, row, "comment_id"))));
-	return 0;
 }
 
-static const struct resource_kind kind_events = {"run-events", NULL, event_make};
+static const struct resource_kind kind_events = {
+	.type = "run-events", .resource = event_resource, KIND_INCLUDES(includes)};
 
 int run_events_index(struct request *req, struct response *res, struct err *err)
 {
@@ -41,10 +38,10 @@ int run_events_index(struct request *req, struct response *res, struct err *err)
 	json_auto_t *data = json_array();
 	json_t *included;
 
-	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || run_in_path(req, &run, err) < 0 ||
+	if (includes_check(req, &kind_events, err) < 0 || run_in_path(req, &run, err) < 0 ||
 		events_of_run(req->store, row_text(&run, 0, "id"), &events, err) < 0 ||
 		rows_show(req->store, &kind_events, &events, data, err) < 0 ||
-		includes_follow(req, includes, ARRAY_LEN(includes), data, &included, err) < 0)
+		includes_follow(req, &kind_events, data, &included, err) < 0)
 		return -1;
 	return respond_including(res, 200, json_incref(data), included);
 }
@@ -55,18 +52,18 @@ int run_events_read(struct request *req, struct response *res, struct err *err)
 	json_auto_t *data = json_array();
 	json_t *included;
 
-	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 ||
+	if (includes_check(req, &kind_events, err) < 0 ||
 		run_event_view(req->store, param(req, "event"), &event, err) < 0 ||
 		may(req, place_of(&event), "run event", err) < 0 ||
 		rows_show(req->store, &kind_events, &event, data, err) < 0 ||
-		includes_follow(req, includes, ARRAY_LEN(includes), data, &included, err) < 0)
+		includes_follow(req, &kind_events, data, &included, err) < 0)
 		return -1;
 	return respond_including(res, 200, json_incref(json_array_get(data, 0)), included);
 }
 
 /* ---- comments ---- */
 
-json_t *comment_resource(const struct rows *rows, int row)
+static json_t *comment_resource(const struct rows *rows, int row)
 {
 	return resource_new("comments", row_text(rows, row, "id"),
 		json_pack("{so so}", "body", row_string(rows, row, "body"), "created-at",
@@ -74,6 +71,8 @@ json_t *comment_resource(const struct rows *rows, int row)
 		json_pack("{so so}", "run", to_one("runs", row_text(rows, row, "run_id")), "user",
 			to_one("users", row_text(rows, row, "created_by"))));
 }
+
+const struct resource_kind kind_comments = {.type = "comments", .ask = comment_views_of, .resource = comment_resource};
 
 int comments_index(struct request *req, struct response *res, struct err *err)
 {

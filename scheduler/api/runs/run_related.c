@@ -49,7 +49,7 @@ int runs_related(struct request *req, struct response *res, struct err *err)
 	const struct related *to = related_of(req->route);
 	json_auto_t *shown = json_array();
 
-	if (includes_check(req, NULL, 0, err) < 0 || run_in_path(req, &run, err) < 0 ||
+	if (includes_check(req, NULL, err) < 0 || run_in_path(req, &run, err) < 0 ||
 		related_read(req, to, &run, &rows, err) < 0 || rows_show(req->store, to->kind, &rows, shown, err) < 0)
 		return -1;
 	if (!json_array_size(shown))

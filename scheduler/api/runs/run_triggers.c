@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/api.h"
 #include "scheduler/store/runs/run_triggers.h"
-
 #include "scheduler/api/include_resolver.h"
+#include "scheduler/api/resources.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/workspaces/workspaces.h"
 
@@ -11,7 +11,7 @@ static const struct inclusion includes[] = {
 	{"sourceable", "run-triggers", "sourceable", &kind_workspaces},
 };
 
-static int trigger_make(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
+static json_t *trigger_resource(const struct rows *rows, int row)
 {
 	const char *id = row_text(rows, row, "id");
 	_cleanup_(freep) char *self = mem_printf("/api/v2/run-triggers/%s", id);
@@ -23,19 +23,11 @@ static int trigger_make(struct store *store, const struct rows *rows, int row, j
 			"sourceable", to_one("workspaces", row_text(rows, row, "source_id"))));
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
-	(void)store;
-	(void)err;
-	*ret_resource = resource;
-	return 0;
+	return resource;
 }
 
-/* No other resource includes run triggers. */
-static const struct resource_kind kind_run_triggers = {"run-triggers", NULL, trigger_make};
-
-static struct listing listing(const struct rows *rows)
-{
-	return (struct listing){rows, &kind_run_triggers, includes, ARRAY_LEN(includes)};
-}
+static const struct resource_kind kind_run_triggers = {
+	.type = "run-triggers", .resource = trigger_resource, KIND_INCLUDES(includes)};
 
 /* ---- reading ---- */
 
@@ -54,13 +46,12 @@ static int list_read(const struct request *req, struct run_trigger_list *ret_lis
 	ret_list->outbound = text_equal(type, "outbound");
 	if (ret_list->outbound && *text_or_empty(query(req, "include")))
 		return err_set(err, ERR_MALFORMED, "nothing can be included in a list of outbound run triggers");
-	return includes_check(req, includes, ARRAY_LEN(includes), err);
+	return includes_check(req, &kind_run_triggers, err);
 }
 
 int run_triggers_index(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct listing shown = listing(&rows);
 	struct run_trigger_list list;
 	struct scope scope;
 	struct page page;
@@ -70,23 +61,24 @@ int run_triggers_index(struct request *req, struct response *res, struct err *er
 	list.workspace_id = scope.workspace.text;
 	list.limit = page.size;
 	list.offset = page.offset;
-	return run_triggers_list(req->store, &list, &rows, err) < 0 ? -1 : respond_rows(req, res, &page, &shown, err);
+	return run_triggers_list(req->store, &list, &rows, err) < 0
+		? -1
+		: respond_rows(req, res, &page, &(struct resource_rows){&kind_run_triggers, &rows}, err);
 }
 
 /* Actors that may read the runs of either workspace see the trigger. */
 int run_triggers_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct listing shown = listing(&rows);
 	struct err ignored = ERR_INIT;
 
-	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 ||
+	if (includes_check(req, &kind_run_triggers, err) < 0 ||
 		run_trigger_read(req->store, param(req, "trigger"), &rows, err) < 0)
 		return -1;
 	if (may(req, place_at(&rows, "workspace_id"), "run trigger", &ignored) < 0 &&
 		may(req, place_at(&rows, "source_id"), "run trigger", err) < 0)
 		return -1;
-	return respond_row(req, res, 200, &shown, err);
+	return respond_row(req, res, 200, &(struct resource_rows){&kind_run_triggers, &rows}, err);
 }
 
 /* ---- creating and deleting ---- */
@@ -113,7 +105,6 @@ static int source_read(const struct request *req, const struct scope *scope, con
 int run_triggers_create(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct listing shown = listing(&rows);
 	struct scope scope;
 	const char *source = NULL;
 	struct id id;
@@ -123,7 +114,7 @@ int run_triggers_create(struct request *req, struct response *res, struct err *e
 		run_trigger_create(req->store, scope.workspace.text, source, &id, err) < 0 ||
 		run_trigger_read(req->store, id.text, &rows, err) < 0)
 		return -1;
-	return respond_row(req, res, 201, &shown, err);
+	return respond_row(req, res, 201, &(struct resource_rows){&kind_run_triggers, &rows}, err);
 }
 
 int run_triggers_delete(struct request *req, struct response *res, struct err *err)

@@ -4,6 +4,7 @@
 #include "scheduler/api/api.h"
 
 #include "scheduler/api/include_resolver.h"
+#include "scheduler/api/kinds.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/runs/run_views.h"
 #include "scheduler/store/workspaces/workspaces.h"
@@ -24,6 +25,9 @@ static const struct inclusion includes[] = {
 	{"comments", "runs", "comments", &kind_comments},
 	{"tf_policy_evaluations", NULL, NULL, NULL},
 };
+
+const struct resource_kind kind_runs = {
+	.type = "runs", .ask = run_views_ask, .make = run_resource, KIND_INCLUDES(includes)};
 
 int run_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 {
@@ -55,7 +59,7 @@ int run_show(struct request *req, struct response *res, int status, const struct
 	json_t *included;
 
 	if (run_resource(req->store, runs, row, &resource, err) < 0 ||
-		includes_follow(req, includes, ARRAY_LEN(includes), resource, &included, err) < 0)
+		includes_follow(req, &kind_runs, resource, &included, err) < 0)
 		return -1;
 	plain_log_tell(runs, row, included);
 	return respond_including(res, status, json_incref(resource), included);
@@ -65,7 +69,7 @@ int runs_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows run = ROWS_INIT;
 
-	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || run_in_path(req, &run, err) < 0)
+	if (includes_check(req, &kind_runs, err) < 0 || run_in_path(req, &run, err) < 0)
 		return -1;
 	return run_show(req, res, 200, &run, 0, err);
 }
@@ -116,7 +120,7 @@ static void runs_page_release(struct runs_page *list)
 /* Queries one row more than the page has: it says whether there is another page. */
 static int runs_page_read(const struct request *req, struct runs_page *list, struct err *err)
 {
-	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || page_read(req, &list->page, err) < 0)
+	if (includes_check(req, &kind_runs, err) < 0 || page_read(req, &list->page, err) < 0)
 		return -1;
 	list->filter.limit = list->page.size + 1;
 	list->filter.offset = list->page.offset;
@@ -140,7 +144,7 @@ static int runs_page_follow(
 	if (asked)
 		result = run_views_ask_count(req->store, &list->filter, &list->total, err);
 	if (result == 0)
-		result = includes_follow(req, includes, ARRAY_LEN(includes), data, ret_included, err);
+		result = includes_follow(req, &kind_runs, data, ret_included, err);
 	if (db_gathered(req->store->db, result, err) < 0)
 		return -1;
 	list->page.total = list->counted ? list->page.offset + list->runs.count : -1;

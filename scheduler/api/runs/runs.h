@@ -10,7 +10,5 @@ int run_in_path(struct request *req, struct rows *ret_rows, struct err *err);
 int run_resource(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err);
 /* Answers with a row of run_view and the resources that the request includes. */
 int run_show(struct request *req, struct response *res, int status, const struct rows *runs, int row, struct err *err);
-/* A row of operation_view as the resource of a plan or an apply. A new reference. */
-json_t *operation_resource(const struct store *store, const struct rows *rows, int row);
 
 #endif

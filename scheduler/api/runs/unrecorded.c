@@ -32,7 +32,7 @@ static int resource_make(struct store *store, const struct rows *rows, int row, 
 	return 0;
 }
 
-static const struct resource_kind kind_unrecorded = {"unrecorded-resources", NULL, resource_make};
+static const struct resource_kind kind_unrecorded = {.type = "unrecorded-resources", .make = resource_make};
 
 static int of_run_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/api.h"
 #include "scheduler/api/include_resolver.h"
+#include "scheduler/api/resources.h"
 #include "scheduler/api/site/timeouts.h"
 #include "scheduler/http/fields.h"
 #include "scheduler/http/relations.h"
@@ -36,10 +37,10 @@ static json_t *admin_organization_resource(const struct rows *rows, int row)
 		json_pack("{so}", "owners", row_many(rows, row, "owners", "users")));
 }
 
-KIND_MAKE(admin_organization_make, admin_organization_resource)
-
-static const struct resource_kind kind_admin_organizations = {"organizations", NULL, admin_organization_make};
 static const struct inclusion includes[] = {{"owners", "organizations", "owners", &kind_users}};
+
+static const struct resource_kind kind_admin_organizations = {
+	.type = "organizations", .resource = admin_organization_resource, KIND_INCLUDES(includes)};
 
 /* ---- reading ---- */
 
@@ -48,14 +49,13 @@ static int list_respond(struct request *req, struct response *res, struct site_o
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct page page;
 
-	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || page_read(req, &page, err) < 0)
+	if (includes_check(req, &kind_admin_organizations, err) < 0 || page_read(req, &page, err) < 0)
 		return -1;
 	list->limit = page.size;
 	list->offset = page.offset;
 	if (site_organizations_list(req->store, list, &rows, err) < 0)
 		return -1;
-	return respond_rows(req, res, &page,
-		&(struct listing){&rows, &kind_admin_organizations, includes, ARRAY_LEN(includes)}, err);
+	return respond_rows(req, res, &page, &(struct resource_rows){&kind_admin_organizations, &rows}, err);
 }
 
 int admin_organizations_index(struct request *req, struct response *res, struct err *err)
@@ -69,11 +69,10 @@ int admin_organizations_read(struct request *req, struct response *res, struct e
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 ||
+	if (includes_check(req, &kind_admin_organizations, err) < 0 ||
 		site_organization_read(req->store, param(req, "organization"), &rows, err) < 0)
 		return -1;
-	return respond_row(
-		req, res, 200, &(struct listing){&rows, &kind_admin_organizations, includes, ARRAY_LEN(includes)}, err);
+	return respond_row(req, res, 200, &(struct resource_rows){&kind_admin_organizations, &rows}, err);
 }
 
 /* ---- changing ---- */

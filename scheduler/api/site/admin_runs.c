@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/api.h"
 #include "scheduler/api/include_resolver.h"
+#include "scheduler/api/kinds.h"
 #include "scheduler/runs/transition.h"
 #include "scheduler/store/runs/run_views.h"
 
@@ -15,14 +16,14 @@ static json_t *admin_run_resource(const struct rows *rows, int row)
 		json_pack("{so}", "workspace", to_one("workspaces", row_text(rows, row, "workspace_id"))));
 }
 
-KIND_MAKE(admin_run_make, admin_run_resource)
-
-static const struct resource_kind kind_admin_runs = {"runs", NULL, admin_run_make};
 static const struct inclusion includes[] = {
 	{"workspace", "runs", "workspace", &kind_workspaces},
 	{"workspace.organization", "workspaces", "organization", &kind_organizations},
 	{"workspace.organization.owners", "organizations", "owners", NULL},
 };
+
+static const struct resource_kind kind_admin_runs = {
+	.type = "runs", .resource = admin_run_resource, KIND_INCLUDES(includes)};
 
 static int time_read(const struct request *req, const char *name, const char **ret_time, struct err *err)
 {
@@ -38,7 +39,7 @@ static int list_read(const struct request *req, struct site_runs *list, struct p
 {
 	const char *search = query(req, "q");
 
-	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || page_read(req, page, err) < 0 ||
+	if (includes_check(req, &kind_admin_runs, err) < 0 || page_read(req, page, err) < 0 ||
 		time_read(req, "filter[from]", &list->from, err) < 0 ||
 		time_read(req, "filter[to]", &list->to, err) < 0)
 		return -1;
@@ -68,7 +69,7 @@ int admin_runs_index(struct request *req, struct response *res, struct err *err)
 	page.more = rows.count > page.size;
 	rows.count -= page.more;
 	if (rows_show(req->store, &kind_admin_runs, &rows, data, err) < 0 ||
-		includes_follow(req, includes, ARRAY_LEN(includes), data, &included, err) < 0)
+		includes_follow(req, &kind_admin_runs, data, &included, err) < 0)
 		return -1;
 	return respond_page(req, res, &page, json_incref(data), included);
 }

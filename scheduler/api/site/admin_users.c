@@ -2,6 +2,7 @@
 #include "scheduler/api/access/account.h"
 #include "scheduler/api/api.h"
 #include "scheduler/api/include_resolver.h"
+#include "scheduler/api/resources.h"
 #include "scheduler/store/access/users.h"
 
 /* All users of the installation, for site admins. */
@@ -17,10 +18,10 @@ static json_t *admin_user_resource(const struct rows *rows, int row)
 	return resource;
 }
 
-KIND_MAKE(admin_user_make, admin_user_resource)
-
-static const struct resource_kind kind_admin_users = {"users", NULL, admin_user_make};
 static const struct inclusion includes[] = {{"organizations", "users", "organizations", &kind_organizations}};
+
+static const struct resource_kind kind_admin_users = {
+	.type = "users", .resource = admin_user_resource, KIND_INCLUDES(includes)};
 
 static int truth_read(const struct request *req, const char *name, const char **ret_value, struct err *err)
 {
@@ -38,7 +39,7 @@ int admin_users_index(struct request *req, struct response *res, struct err *err
 	struct user_list list = {.search = query(req, "q")};
 	struct page page;
 
-	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || page_read(req, &page, err) < 0 ||
+	if (includes_check(req, &kind_admin_users, err) < 0 || page_read(req, &page, err) < 0 ||
 		truth_read(req, "filter[admin]", &list.admin, err) < 0 ||
 		truth_read(req, "filter[suspended]", &list.suspended, err) < 0)
 		return -1;
@@ -46,8 +47,7 @@ int admin_users_index(struct request *req, struct response *res, struct err *err
 	list.offset = page.offset;
 	if (users_list(req->store, &list, &rows, err) < 0)
 		return -1;
-	return respond_rows(
-		req, res, &page, &(struct listing){&rows, &kind_admin_users, includes, ARRAY_LEN(includes)}, err);
+	return respond_rows(req, res, &page, &(struct resource_rows){&kind_admin_users, &rows}, err);
 }
 
 static int admin_user_show(struct request *req, struct response *res, struct err *err)
@@ -56,13 +56,12 @@ static int admin_user_show(struct request *req, struct response *res, struct err
 
 	if (user_read_for_site(req->store, param(req, "user"), &rows, err) < 0)
 		return -1;
-	return respond_row(
-		req, res, 200, &(struct listing){&rows, &kind_admin_users, includes, ARRAY_LEN(includes)}, err);
+	return respond_row(req, res, 200, &(struct resource_rows){&kind_admin_users, &rows}, err);
 }
 
 int admin_users_read(struct request *req, struct response *res, struct err *err)
 {
-	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0)
+	if (includes_check(req, &kind_admin_users, err) < 0)
 		return -1;
 	return admin_user_show(req, res, err);
 }

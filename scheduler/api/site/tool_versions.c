@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scheduler/api/include_resolver.h"
+#include "scheduler/api/resources.h"
 #include "scheduler/http/fields.h"
 #include "scheduler/store/workers/tool_versions.h"
 
@@ -41,9 +41,7 @@ static json_t *tool_version_resource(const struct rows *rows, int row)
 		NULL);
 }
 
-KIND_MAKE(tool_version_make, tool_version_resource)
-
-static const struct resource_kind kind_tool_versions = {"tool-versions", NULL, tool_version_make};
+static const struct resource_kind kind_tool_versions = {.type = "tool-versions", .resource = tool_version_resource};
 
 static int version_show(
 	struct request *req, struct response *res, const char *tool, int status, const char *id, struct err *err)
@@ -68,7 +66,7 @@ static int versions_index(struct request *req, struct response *res, const char 
 	list.offset = page.offset;
 	if (tool_versions_list(req->store, &list, &rows, err) < 0)
 		return -1;
-	return respond_rows(req, res, &page, &(struct listing){&rows, &kind_tool_versions, NULL, 0}, err);
+	return respond_rows(req, res, &page, &(struct resource_rows){&kind_tool_versions, &rows}, err);
 }
 
 static int versions_read(struct request *req, struct response *res, const char *tool, struct err *err)

@@ -4,6 +4,7 @@
 #include "scheduler/api/api.h"
 
 #include "scheduler/api/include_resolver.h"
+#include "scheduler/api/resources.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/states/backing_data.h"
 #include "scheduler/store/states/state_bases.h"
@@ -124,7 +125,7 @@ json_t *state_resource(const struct store *store, const struct rows *rows, int r
 	return resource;
 }
 
-int state_output_resource(
+static int state_output_resource(
 	struct store *store, const struct rows *rows, int row, bool shown, json_t **ret_resource, struct err *err)
 {
 	const char *id = row_text(rows, row, "id");
@@ -145,6 +146,14 @@ int state_output_resource(
 	return 0;
 }
 
+static int output_make(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
+{
+	return state_output_resource(store, rows, row, true, ret_resource, err);
+}
+
+const struct resource_kind kind_outputs = {
+	.type = "state-version-outputs", .ask = state_outputs_read_all, .make = output_make};
+
 /* ---- finding ---- */
 
 static const struct inclusion includes[] = {
@@ -154,6 +163,16 @@ static const struct inclusion includes[] = {
 	{"run.created_by", "runs", "created-by", &kind_users},
 	{"run.configuration_version", "runs", "configuration-version", &kind_configurations},
 };
+
+static int state_make(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
+{
+	(void)err;
+	*ret_resource = state_resource(store, rows, row);
+	return 0;
+}
+
+const struct resource_kind kind_states = {
+	.type = "state-versions", .ask = states_read_all, .make = state_make, KIND_INCLUDES(includes)};
 
 /* The state version of the path, if the actor may see it. */
 static int state_of(struct request *req, struct rows *ret_rows, struct err *err)
@@ -194,38 +213,28 @@ static int outputs_read(struct store *store, const char *state_id, bool shown, j
 	return 0;
 }
 
-static int state_respond(struct request *req, struct response *res, const struct rows *rows, struct err *err)
-{
-	json_auto_t *resource = state_resource(req->store, rows, 0);
-	json_t *included;
-
-	if (includes_follow(req, includes, ARRAY_LEN(includes), resource, &included, err) < 0)
-		return -1;
-	return respond_including(res, 200, json_incref(resource), included);
-}
-
 /* ---- reading ---- */
 
 int states_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || state_of(req, &rows, err) < 0)
+	if (includes_check(req, &kind_states, err) < 0 || state_of(req, &rows, err) < 0)
 		return -1;
-	return state_respond(req, res, &rows, err);
+	return respond_row(req, res, 200, &(struct resource_rows){&kind_states, &rows}, err);
 }
 
 int states_current(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || state_of_workspace(req, &rows, err) < 0)
+	if (includes_check(req, &kind_states, err) < 0 || state_of_workspace(req, &rows, err) < 0)
 		return -1;
-	return state_respond(req, res, &rows, err);
+	return respond_row(req, res, 200, &(struct resource_rows){&kind_states, &rows}, err);
 }
 
 /* Both filters are required. They name one workspace. */
-static int scope_filtered(struct request *req, struct scope *ret_scope, struct err *err)
+static int scope_filtered(const struct request *req, struct scope *ret_scope, struct err *err)
 {
 	const char *organization = query(req, "filter[organization][name]");
 	const char *workspace = query(req, "filter[workspace][name]");
@@ -237,29 +246,20 @@ static int scope_filtered(struct request *req, struct scope *ret_scope, struct e
 	return scope_workspace_named(req, organization, workspace, ret_scope, err);
 }
 
+static int page_of_states(const struct request *req, const struct scope *scope, const struct page *page,
+	struct rows *ret_rows, struct err *err)
+{
+	const struct state_list list = {.workspace_id = scope->workspace.text,
+		.status = query(req, "filter[status]"),
+		.limit = page->size,
+		.offset = page->offset};
+
+	return states_list(req->store, &list, ret_rows, err);
+}
+
 int states_index(struct request *req, struct response *res, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct state_list list = {.status = query(req, "filter[status]")};
-	json_auto_t *data = json_array();
-	struct scope scope;
-	struct page page;
-	json_t *included;
-
-	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || page_read(req, &page, err) < 0 ||
-		scope_filtered(req, &scope, err) < 0)
-		return -1;
-	list.workspace_id = scope.workspace.text;
-	list.limit = page.size;
-	list.offset = page.offset;
-	if (states_list(req->store, &list, &rows, err) < 0)
-		return -1;
-	page.total = row_int(&rows, 0, "total");
-	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++)
-		json_array_append_new(data, state_resource(req->store, &rows, i));
-	if (includes_follow(req, includes, ARRAY_LEN(includes), data, &included, err) < 0)
-		return -1;
-	return respond_page(req, res, &page, json_incref(data), included);
+	return respond_list(req, res, &(struct resource_list){&kind_states, scope_filtered, page_of_states}, err);
 }
 
 static int content_state(struct request *req, struct rows *ret_rows, struct err *err)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/tasks/task_stages.h"
 
-#include "scheduler/api/api.h"
-
 #include "proto/states.h"
 #include "scheduler/api/access/permissions.h"
+#include "scheduler/api/kinds.h"
 #include "scheduler/api/policies/policy_evaluations.h"
 #include "scheduler/api/runs/runs.h"
 #include "scheduler/runs/transition.h"
@@ -20,7 +19,7 @@ static bool awaits_override(const struct rows *rows, int row)
 		text_equal(row_text(rows, row, "run_status"), run_statuses[RUN_POLICY_OVERRIDE].name);
 }
 
-json_t *task_stage_resource(const struct rows *rows, int row)
+static json_t *task_stage_resource(const struct rows *rows, int row)
 {
 	bool may = row_may(rows, row, CAN_OVERRIDE);
 
@@ -36,6 +35,9 @@ json_t *task_stage_resource(const struct rows *rows, int row)
 			relation_linked(row_many(rows, row, "evaluations", "policy-evaluations"), "task-stages",
 				row_text(rows, row, "id"), "policy-evaluations")));
 }
+
+const struct resource_kind kind_task_stages = {
+	.type = "task-stages", .ask = task_stage_views_of, .resource = task_stage_resource};
 
 json_t *task_result_resource(const struct rows *rows, int row)
 {
@@ -154,6 +156,21 @@ int task_stages_override(struct request *req, struct response *res, struct err *
 	if (run_apply_transition(req->store, &item, err) < 0)
 		return -1;
 	return stage_show(req, res, row_text(&stage, 0, "id"), err);
+}
+
+int policy_evaluations_index(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows stage = ROWS_INIT;
+	json_auto_t *data = NULL;
+	struct page page;
+
+	if (page_read(req, &page, err) < 0 || task_stage_in_path(req, &stage, err) < 0)
+		return -1;
+	if (!text_equal(row_text(&stage, 0, "stage"), stages[STAGE_POST_PLAN].name))
+		data = json_array();
+	else if (policy_evaluations_of_run(req->store, row_text(&stage, 0, "run_id"), &data, err) < 0)
+		return -1;
+	return respond_slice(req, res, &page, data, NULL);
 }
 
 /* ---- results ---- */

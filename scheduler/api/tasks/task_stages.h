@@ -4,8 +4,7 @@
 
 #include "scheduler/api/api.h"
 
-/* Rows of store/tasks/task_views.h as resources. New references. */
-json_t *task_stage_resource(const struct rows *rows, int row);
+/* A row of store/tasks/task_views.h as a resource. A new reference. */
 json_t *task_result_resource(const struct rows *rows, int row);
 /* The task stage in the path's `:stage`, if the actor has the route's permission: a row of task_stage_view. */
 int task_stage_in_path(struct request *req, struct rows *ret_rows, struct err *err);

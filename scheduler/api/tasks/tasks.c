@@ -9,7 +9,7 @@
 #include "scheduler/api/tasks/task_verify.h"
 #include "scheduler/api/tasks/test_request.h"
 #include "scheduler/api/workspaces/workspaces.h"
-#include "scheduler/http/audit_note.h"
+#include "scheduler/api/request_audit.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/names.h"
 #include "scheduler/store/tasks/task_payload.h"
@@ -265,7 +265,7 @@ int tasks_create(struct request *req, struct response *res, struct err *err)
 	if (scope_organization(req, &scope, err) < 0 || input_read(req, &input, err) < 0 ||
 		task_verify(req->store, scope.organization_name, input.task.url, text_or_empty(input.task.hmac_key),
 			err) < 0 ||
-		audit_note_begin(req, err) < 0 ||
+		request_audit_begin(req, err) < 0 ||
 		task_create(req->store, scope.organization.text, &input.task, &id, err) < 0)
 		return -1;
 	return task_show(req, res, 201, id.text, err);
@@ -307,7 +307,7 @@ int tasks_update(struct request *req, struct response *res, struct err *err)
 		.global = row_bool(&rows, 0, "global_enabled"),
 		.global_enforcement = row_text(&rows, 0, "global_enforcement")};
 	if (input_read(req, &input, err) < 0 || update_verify(req, &rows, &input.task, err) < 0 ||
-		audit_note_begin(req, err) < 0 ||
+		request_audit_begin(req, err) < 0 ||
 		task_update(req->store, row_text(&rows, 0, "id"), &input.task, err) < 0)
 		return -1;
 	return task_show(req, res, 200, row_text(&rows, 0, "id"), err);

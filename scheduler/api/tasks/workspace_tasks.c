@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/api.h"
+#include "scheduler/api/resources.h"
 #include "scheduler/store/tasks/workspace_tasks.h"
-
 #include "scheduler/api/tasks/tasks.h"
 #include "scheduler/http/scope.h"
 
@@ -30,21 +30,19 @@ static int workspace_task_show(struct request *req, struct response *res, int st
 	return respond_resource(res, status, workspace_task_resource(&rows, 0));
 }
 
+static const struct resource_kind kind_workspace_tasks = {
+	.type = "workspace-tasks", .resource = workspace_task_resource};
+
+static int page_of_workspace_tasks(const struct request *req, const struct scope *scope, const struct page *page,
+	struct rows *ret_rows, struct err *err)
+{
+	return workspace_tasks_list(req->store, scope->workspace.text, page->size, page->offset, ret_rows, err);
+}
+
 int workspace_tasks_index(struct request *req, struct response *res, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct scope scope;
-	struct page page;
-	json_t *data;
-
-	if (page_read(req, &page, err) < 0 || scope_workspace(req, &scope, err) < 0 ||
-		workspace_tasks_list(req->store, scope.workspace.text, page.size, page.offset, &rows, err) < 0)
-		return -1;
-	page.total = row_int(&rows, 0, "total");
-	data = json_array();
-	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++)
-		json_array_append_new(data, workspace_task_resource(&rows, i));
-	return respond_page(req, res, &page, data, NULL);
+	return respond_list(req, res,
+		&(struct resource_list){&kind_workspace_tasks, scope_workspace, page_of_workspace_tasks}, err);
 }
 
 int workspace_tasks_read(struct request *req, struct response *res, struct err *err)

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "scheduler/api/api.h"
-#include "scheduler/api/include_resolver.h"
+#include "scheduler/api/resources.h"
 #include "scheduler/api/workspaces/workspaces.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/variables/ssh_keys.h"
@@ -36,20 +36,17 @@ static int key_show(struct request *req, struct response *res, int status, const
 	return respond_resource(res, status, key_resource(&rows, 0));
 }
 
-KIND_MAKE(key_make, key_resource)
+static const struct resource_kind kind_keys = {.type = "ssh-keys", .resource = key_resource};
 
-static const struct resource_kind kind_keys = {"ssh-keys", NULL, key_make};
+static int page_of_keys(const struct request *req, const struct scope *scope, const struct page *page,
+	struct rows *ret_rows, struct err *err)
+{
+	return ssh_keys_list(req->store, scope->organization.text, page->size, page->offset, ret_rows, err);
+}
 
 int ssh_keys_index(struct request *req, struct response *res, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct scope scope;
-	struct page page;
-
-	if (page_read(req, &page, err) < 0 || scope_organization(req, &scope, err) < 0 ||
-		ssh_keys_list(req->store, scope.organization.text, page.size, page.offset, &rows, err) < 0)
-		return -1;
-	return respond_rows(req, res, &page, &(struct listing){&rows, &kind_keys, NULL, 0}, err);
+	return respond_list(req, res, &(struct resource_list){&kind_keys, scope_organization, page_of_keys}, err);
 }
 
 int ssh_keys_read(struct request *req, struct response *res, struct err *err)

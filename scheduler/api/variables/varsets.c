@@ -6,7 +6,8 @@
 #include <strings.h>
 
 #include "scheduler/api/include_resolver.h"
-#include "scheduler/api/variables/variables.h"
+#include "scheduler/api/resources.h"
+#include "scheduler/api/variables/variable_input.h"
 #include "scheduler/api/workspaces/projects.h"
 #include "scheduler/http/fields.h"
 #include "scheduler/http/relations.h"
@@ -41,7 +42,7 @@ static json_t *parent_show(const struct rows *rows, int row)
 	return to_one("projects", row_text(rows, row, "project_id"));
 }
 
-static int varset_make(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
+static json_t *varset_resource(const struct rows *rows, int row)
 {
 	const char *id = row_text(rows, row, "id");
 	_cleanup_(freep) char *self = mem_printf("/api/v2/varsets/%s", id);
@@ -59,19 +60,11 @@ static int varset_make(struct store *store, const struct rows *rows, int row, js
 			(json_int_t)related_count(rows, row, "projects")),
 		related);
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
-	(void)store;
-	(void)err;
-	*ret_resource = resource;
-	return 0;
+	return resource;
 }
 
-/* No other resource includes variable sets. */
-static const struct resource_kind kind_varsets = {"varsets", NULL, varset_make};
-
-static struct listing listing(const struct rows *rows)
-{
-	return (struct listing){rows, &kind_varsets, includes, ARRAY_LEN(includes)};
-}
+static const struct resource_kind kind_varsets = {
+	.type = "varsets", .resource = varset_resource, KIND_INCLUDES(includes)};
 
 /* ---- permissions ---- */
 
@@ -98,23 +91,25 @@ int varset_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 static int varset_show(struct request *req, struct response *res, int status, const char *id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct listing shown = listing(&rows);
 
-	return varset_read(req->store, id, &rows, err) < 0 ? -1 : respond_row(req, res, status, &shown, err);
+	return varset_read(req->store, id, &rows, err) < 0
+		? -1
+		: respond_row(req, res, status, &(struct resource_rows){&kind_varsets, &rows}, err);
 }
 
 static int varsets_show(struct request *req, struct response *res, struct varset_list *list, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct listing shown = listing(&rows);
 	struct page page;
 
-	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || page_read(req, &page, err) < 0)
+	if (includes_check(req, &kind_varsets, err) < 0 || page_read(req, &page, err) < 0)
 		return -1;
 	list->search = query(req, "q");
 	list->limit = page.size;
 	list->offset = page.offset;
-	return varsets_list(req->store, list, &rows, err) < 0 ? -1 : respond_rows(req, res, &page, &shown, err);
+	return varsets_list(req->store, list, &rows, err) < 0
+		? -1
+		: respond_rows(req, res, &page, &(struct resource_rows){&kind_varsets, &rows}, err);
 }
 
 int varsets_index(struct request *req, struct response *res, struct err *err)
@@ -153,7 +148,7 @@ int varsets_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || varset_in_path(req, &rows, err) < 0)
+	if (includes_check(req, &kind_varsets, err) < 0 || varset_in_path(req, &rows, err) < 0)
 		return -1;
 	return varset_show(req, res, 200, row_text(&rows, 0, "id"), err);
 }

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/api.h"
 #include "scheduler/store/workers/agents.h"
-
 #include "scheduler/api/access/tokens.h"
-#include "scheduler/api/include_resolver.h"
+#include "scheduler/api/resources.h"
 #include "scheduler/api/workers/pools.h"
 
 /* A pool's agents (its workers) and the tokens with which they start. */
 
-json_t *agent_resource(const struct rows *rows, int row)
+static json_t *agent_resource(const struct rows *rows, int row)
 {
 	const char *id = row_text(rows, row, "id");
 	_cleanup_(freep) char *self = mem_printf("/api/v2/agents/%s", id);
@@ -24,6 +23,8 @@ json_t *agent_resource(const struct rows *rows, int row)
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
 }
+
+static const struct resource_kind kind_agents = {.type = "agents", .resource = agent_resource};
 
 /* Lists the agents of the pool, or of all pools if pool_id is NULL. */
 static int agents_show(struct request *req, struct response *res, const char *pool_id, struct err *err)
@@ -42,7 +43,7 @@ static int agents_show(struct request *req, struct response *res, const char *po
 	list.offset = page.offset;
 	if (agents_list(req->store, &list, &rows, err) < 0)
 		return -1;
-	return respond_rows(req, res, &page, &(struct listing){&rows, &kind_agents, NULL, 0}, err);
+	return respond_rows(req, res, &page, &(struct resource_rows){&kind_agents, &rows}, err);
 }
 
 int agents_index(struct request *req, struct response *res, struct err *err)

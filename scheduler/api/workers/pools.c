@@ -5,6 +5,7 @@
 
 #include "proto/topics.h"
 #include "scheduler/api/include_resolver.h"
+#include "scheduler/api/resources.h"
 #include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/outbox/claim_waiters.h"
@@ -24,8 +25,6 @@ static const struct relation relations[POOL_RELATIONS] = {
 		.type = "workspaces"},
 };
 
-static const struct inclusion includes[] = {{"workspaces", "agent-pools", "workspaces", &kind_workspaces}};
-
 /* A to-many relation that has only a link to its list. */
 static json_t *to_list(const char *pool, const char *list)
 {
@@ -34,7 +33,7 @@ static json_t *to_list(const char *pool, const char *list)
 	return json_pack("{s{ss}}", "links", "related", path);
 }
 
-json_t *pool_resource(const struct rows *rows, int row)
+static json_t *pool_resource(const struct rows *rows, int row)
 {
 	const char *id = row_text(rows, row, "id");
 	_cleanup_(freep) char *self = mem_printf("/api/v2/agent-pools/%s", id);
@@ -56,6 +55,11 @@ json_t *pool_resource(const struct rows *rows, int row)
 
 /* ---- reading ---- */
 
+static const struct inclusion includes[] = {{"workspaces", "agent-pools", "workspaces", &kind_workspaces}};
+
+static const struct resource_kind kind_pools = {
+	.type = "agent-pools", .resource = pool_resource, KIND_INCLUDES(includes)};
+
 int pool_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 {
 	if (pool_read(req->store, param(req, "pool"), ret_rows, err) < 0)
@@ -66,43 +70,40 @@ int pool_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 static int pool_show(struct request *req, struct response *res, int status, const char *id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	const struct listing listing = {&rows, &kind_pools, includes, ARRAY_LEN(includes)};
 
 	if (pool_read(req->store, id, &rows, err) < 0)
 		return -1;
-	return respond_row(req, res, status, &listing, err);
+	return respond_row(req, res, status, &(struct resource_rows){&kind_pools, &rows}, err);
 }
 
-int pools_index(struct request *req, struct response *res, struct err *err)
+static int page_of_pools(const struct request *req, const struct scope *scope, const struct page *page,
+	struct rows *ret_rows, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct pool_list list = {.search = query(req, "q"),
+	const struct pool_list list = {.organization_id = scope->organization.text,
+		.search = query(req, "q"),
 		.sort = query(req, "sort"),
 		.workspace_id = query(req, "filter[allowed_workspaces][id]"),
 		.workspace_name = query(req, "filter[allowed_workspaces][name]"),
 		.project_id = query(req, "filter[allowed_projects][id]"),
-		.project_name = query(req, "filter[allowed_projects][name]")};
-	struct scope scope;
-	struct page page;
+		.project_name = query(req, "filter[allowed_projects][name]"),
+		.limit = page->size,
+		.offset = page->offset};
 
-	if (list_begin(req, includes, ARRAY_LEN(includes), &scope, &page, err) < 0)
-		return -1;
-	list.organization_id = scope.organization.text;
-	list.limit = page.size;
-	list.offset = page.offset;
-	if (pools_list(req->store, &list, &rows, err) < 0)
-		return -1;
-	return respond_rows(req, res, &page, &(struct listing){&rows, &kind_pools, includes, ARRAY_LEN(includes)}, err);
+	return pools_list(req->store, &list, ret_rows, err);
+}
+
+int pools_index(struct request *req, struct response *res, struct err *err)
+{
+	return respond_list(req, res, &(struct resource_list){&kind_pools, scope_organization, page_of_pools}, err);
 }
 
 int pools_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	const struct listing listing = {&rows, &kind_pools, includes, ARRAY_LEN(includes)};
 
-	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || pool_in_path(req, &rows, err) < 0)
+	if (includes_check(req, &kind_pools, err) < 0 || pool_in_path(req, &rows, err) < 0)
 		return -1;
-	return respond_row(req, res, 200, &listing, err);
+	return respond_row(req, res, 200, &(struct resource_rows){&kind_pools, &rows}, err);
 }
 
 /* ---- creating and changing ---- */

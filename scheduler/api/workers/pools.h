@@ -4,9 +4,6 @@
 
 #include "scheduler/api/api.h"
 
-/* Rows of store/workers/pools.h and store/workers/agents.h as resources. */
-json_t *pool_resource(const struct rows *rows, int row);
-json_t *agent_resource(const struct rows *rows, int row);
 /* The pool in the path's `:pool`, if the actor has the route's permission: a row of store/workers/pools.h. */
 int pool_in_path(struct request *req, struct rows *ret_rows, struct err *err);
 

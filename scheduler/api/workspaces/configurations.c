@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/workspaces/configurations.h"
-
 #include "scheduler/api/api.h"
-
 #include "scheduler/api/include_resolver.h"
+#include "scheduler/api/resources.h"
 #include "scheduler/api/workspaces/archive.h"
 #include "scheduler/auth/signed.h"
 #include "scheduler/http/audit_note.h"
@@ -12,7 +10,7 @@
 #include "scheduler/store/states/backing_data.h"
 #include "scheduler/store/workspaces/configurations.h"
 
-json_t *configuration_resource(const struct rows *rows, int row)
+static json_t *configuration_resource(const struct rows *rows, int row)
 {
 	const char *id = row_text(rows, row, "id");
 	_cleanup_(freep) char *self = mem_printf("/api/v2/configuration-versions/%s", id);
@@ -92,38 +90,30 @@ static const struct inclusion includes[] = {
 	{"run", "configuration-versions", "run", &kind_runs},
 };
 
+const struct resource_kind kind_configurations = {.type = "configuration-versions",
+	.ask = configurations_read_all,
+	.resource = configuration_resource,
+	KIND_INCLUDES(includes)};
+
 int configurations_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	json_auto_t *resource = NULL;
-	json_t *included;
 
-	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || configuration_of(req, &rows, err) < 0)
+	if (includes_check(req, &kind_configurations, err) < 0 || configuration_of(req, &rows, err) < 0)
 		return -1;
-	resource = configuration_resource(&rows, 0);
-	if (includes_follow(req, includes, ARRAY_LEN(includes), resource, &included, err) < 0)
-		return -1;
-	return respond_including(res, 200, json_incref(resource), included);
+	return respond_row(req, res, 200, &(struct resource_rows){&kind_configurations, &rows}, err);
+}
+
+static int page_of_configurations(const struct request *req, const struct scope *scope, const struct page *page,
+	struct rows *ret_rows, struct err *err)
+{
+	return configurations_list(req->store, scope->workspace.text, page->size, page->offset, ret_rows, err);
 }
 
 int configurations_index(struct request *req, struct response *res, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	json_auto_t *data = json_array();
-	struct scope scope;
-	struct page page;
-	json_t *included;
-
-	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || page_read(req, &page, err) < 0 ||
-		scope_workspace(req, &scope, err) < 0 ||
-		configurations_list(req->store, scope.workspace.text, page.size, page.offset, &rows, err) < 0)
-		return -1;
-	page.total = row_int(&rows, 0, "total");
-	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++)
-		json_array_append_new(data, configuration_resource(&rows, i));
-	if (includes_follow(req, includes, ARRAY_LEN(includes), data, &included, err) < 0)
-		return -1;
-	return respond_page(req, res, &page, json_incref(data), included);
+	return respond_list(
+		req, res, &(struct resource_list){&kind_configurations, scope_workspace, page_of_configurations}, err);
 }
 
 int configurations_download(struct request *req, struct response *res, struct err *err)

@@ -7,6 +7,7 @@
 
 #include "scheduler/api/access/permissions.h"
 #include "scheduler/api/include_resolver.h"
+#include "scheduler/api/resources.h"
 #include "scheduler/api/workspaces/auto_destroy.h"
 #include "scheduler/api/workspaces/default_mode.h"
 #include "scheduler/api/workspaces/tags.h"
@@ -41,7 +42,7 @@ static json_t *project_permissions(const struct rows *rows, int row)
 	return object;
 }
 
-json_t *project_resource(const struct rows *rows, int row)
+static json_t *project_resource(const struct rows *rows, int row)
 {
 	const char *id = row_text(rows, row, "id");
 	_cleanup_(freep) char *self = mem_printf("/api/v2/projects/%s", id);
@@ -72,10 +73,16 @@ static const struct inclusion includes[] = {
 
 static int project_includes(const struct request *req, json_t *projects, json_t **ret_included, struct err *err)
 {
-	if (includes_follow(req, includes, ARRAY_LEN(includes), projects, ret_included, err) < 0)
+	if (includes_follow(req, &kind_projects, projects, ret_included, err) < 0)
 		return -1;
 	return bindings_include(req, TAGGED_PROJECT, projects, ret_included, err);
 }
+
+const struct resource_kind kind_projects = {.type = "projects",
+	.ask = projects_read_all,
+	.resource = project_resource,
+	KIND_INCLUDES(includes),
+	.include = project_includes};
 
 int project_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 {
@@ -91,61 +98,39 @@ int project_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 static int project_show(struct request *req, struct response *res, int status, const char *id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	json_auto_t *data = NULL;
-	json_t *included = NULL;
 
 	if (project_read(req->store, id, &rows, err) < 0)
 		return -1;
-	data = json_pack("[o]", project_resource(&rows, 0));
-	if (project_includes(req, data, &included, err) < 0)
-		return -1;
-	return respond_including(res, status, json_incref(json_array_get(data, 0)), included);
+	return respond_row(req, res, status, &(struct resource_rows){&kind_projects, &rows}, err);
 }
 
-static int list_read(struct request *req, struct project_list *list, struct rows *ret_rows, struct err *err)
+static int page_of_projects(const struct request *req, const struct scope *scope, const struct page *page,
+	struct rows *ret_rows, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array keys = DB_ARRAY_INIT, values = DB_ARRAY_INIT;
-	int result;
+	const struct project_list list = {.organization_id = scope->organization.text,
+		.search = query(req, "q"),
+		.names = query(req, "filter[names]"),
+		.tag_keys = &keys,
+		.tag_values = &values,
+		.limit = page->size,
+		.offset = page->offset};
 
-	list->search = query(req, "q");
-	list->names = query(req, "filter[names]");
-	list->tag_keys = &keys;
-	list->tag_values = &values;
 	tag_filters_read(req, &keys, &values);
-	result = projects_list(req->store, list, ret_rows, err);
-	list->tag_keys = list->tag_values = NULL;
-	return result;
+	return projects_list(req->store, &list, ret_rows, err);
 }
 
 int projects_index(struct request *req, struct response *res, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	json_auto_t *data = json_array();
-	struct project_list list = {0};
-	json_t *included = NULL;
-	struct scope scope;
-	struct page page;
-
-	if (list_begin(req, includes, ARRAY_LEN(includes), &scope, &page, err) < 0)
-		return -1;
-	list.organization_id = scope.organization.text;
-	list.limit = page.size;
-	list.offset = page.offset;
-	if (list_read(req, &list, &rows, err) < 0)
-		return -1;
-	page.total = row_int(&rows, 0, "total");
-	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++)
-		json_array_append_new(data, project_resource(&rows, i));
-	if (project_includes(req, data, &included, err) < 0)
-		return -1;
-	return respond_page(req, res, &page, json_incref(data), included);
+	return respond_list(
+		req, res, &(struct resource_list){&kind_projects, scope_organization, page_of_projects}, err);
 }
 
 int projects_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (includes_check(req, includes, ARRAY_LEN(includes), err) < 0 || project_in_path(req, &rows, err) < 0)
+	if (includes_check(req, &kind_projects, err) < 0 || project_in_path(req, &rows, err) < 0)
 		return -1;
 	return project_show(req, res, 200, param(req, "project"), err);
 }

@@ -4,9 +4,6 @@
 
 #include "scheduler/api/api.h"
 
-/* A row of store/workspaces/projects.h as a resource. */
-json_t *project_resource(const struct rows *rows, int row);
-
 /* The project in the path, if the actor has the route's permission: a row of store/workspaces/projects.h.
  * ERR_NOT_FOUND. */
 int project_in_path(struct request *req, struct rows *ret_rows, struct err *err);

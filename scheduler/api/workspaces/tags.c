@@ -3,7 +3,7 @@
 
 #include "scheduler/api/api.h"
 
-#include "scheduler/api/include_resolver.h"
+#include "scheduler/api/resources.h"
 #include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
 
@@ -65,20 +65,18 @@ static json_t *tag_resource(const struct rows *rows, int row)
 		json_pack("{so}", "organization", to_one("organizations", row_text(rows, row, "organization_name"))));
 }
 
-KIND_MAKE(tag_make, tag_resource)
+static const struct resource_kind kind_tags = {.type = "tags", .resource = tag_resource};
 
-static const struct resource_kind kind_tags = {"tags", NULL, tag_make};
+static int page_of_workspace_tags(const struct request *req, const struct scope *scope, const struct page *page,
+	struct rows *ret_rows, struct err *err)
+{
+	return tags_of_workspace(req->store, scope->workspace.text, page->size, page->offset, ret_rows, err);
+}
 
 int workspace_tags_index(struct request *req, struct response *res, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct scope scope;
-	struct page page;
-
-	if (page_read(req, &page, err) < 0 || scope_workspace(req, &scope, err) < 0 ||
-		tags_of_workspace(req->store, scope.workspace.text, page.size, page.offset, &rows, err) < 0)
-		return -1;
-	return respond_rows(req, res, &page, &(struct listing){&rows, &kind_tags, NULL, 0}, err);
+	return respond_list(
+		req, res, &(struct resource_list){&kind_tags, scope_workspace, page_of_workspace_tags}, err);
 }
 
 static int tags_change(struct request *req, struct response *res,
@@ -109,21 +107,21 @@ int workspace_tags_remove(struct request *req, struct response *res, struct err 
 
 /* ---- tags of an organization ---- */
 
+static int page_of_tags(const struct request *req, const struct scope *scope, const struct page *page,
+	struct rows *ret_rows, struct err *err)
+{
+	const struct tag_list list = {.organization_id = scope->organization.text,
+		.search = query(req, "q"),
+		.exclude = query(req, "filter[exclude][taggable][id]"),
+		.limit = page->size,
+		.offset = page->offset};
+
+	return tags_list(req->store, &list, ret_rows, err);
+}
+
 int tags_index(struct request *req, struct response *res, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct tag_list list = {.search = query(req, "q"), .exclude = query(req, "filter[exclude][taggable][id]")};
-	struct scope scope;
-	struct page page;
-
-	if (page_read(req, &page, err) < 0 || scope_organization(req, &scope, err) < 0)
-		return -1;
-	list.organization_id = scope.organization.text;
-	list.limit = page.size;
-	list.offset = page.offset;
-	if (tags_list(req->store, &list, &rows, err) < 0)
-		return -1;
-	return respond_rows(req, res, &page, &(struct listing){&rows, &kind_tags, NULL, 0}, err);
+	return respond_list(req, res, &(struct resource_list){&kind_tags, scope_organization, page_of_tags}, err);
 }
 
 int tags_delete_many(struct request *req, struct response *res, struct err *err)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/workspaces/workspace_includes.h"
-
 #include "scheduler/api/include_resolver.h"
 #include "scheduler/api/workspaces/archive.h"
 #include "scheduler/api/workspaces/tags.h"
+#include "scheduler/api/workspaces/workspaces.h"
 #include "scheduler/store/states/states.h"
 #include "scheduler/store/workspaces/configurations.h"
+#include "scheduler/store/workspaces/workspaces.h"
+
+/* The resources that a request for workspaces may include. */
 
 enum { README_LIMIT = 1 << 20 };
 
@@ -24,11 +26,6 @@ static const struct inclusion of_workspaces[] = {
 	{"effective-tag-bindings", "workspaces", "effective-tag-bindings", NULL},
 	{"readme", "workspaces", "readme", NULL}, /* last: lists refuse it, since it reads an archive */
 };
-
-int workspace_includes_check(const struct request *req, bool one, struct err *err)
-{
-	return includes_check(req, of_workspaces, ARRAY_LEN(of_workspaces) - !one, err);
-}
 
 /* ---- outputs ---- */
 
@@ -127,11 +124,11 @@ static int readme_include(const struct request *req, json_t *workspace, json_t *
 	return 0;
 }
 
-int workspace_includes(const struct request *req, json_t *workspaces, json_t **ret_included, struct err *err)
+static int workspace_includes(const struct request *req, json_t *workspaces, json_t **ret_included, struct err *err)
 {
 	json_t *included = NULL;
 
-	if (includes_follow(req, of_workspaces, ARRAY_LEN(of_workspaces), workspaces, &included, err) < 0)
+	if (includes_follow(req, &kind_single_workspace, workspaces, &included, err) < 0)
 		return -1;
 	if (!included) {
 		*ret_included = NULL;
@@ -147,3 +144,15 @@ int workspace_includes(const struct request *req, json_t *workspaces, json_t **r
 	*ret_included = included;
 	return 0;
 }
+
+const struct resource_kind kind_workspaces = {.type = "workspaces",
+	.ask = workspaces_read_all,
+	.resource = workspace_resource,
+	.includes = of_workspaces,
+	.includes_count = ARRAY_LEN(of_workspaces) - 1,
+	.include = workspace_includes};
+
+const struct resource_kind kind_single_workspace = {.type = "workspaces",
+	.resource = workspace_resource,
+	KIND_INCLUDES(of_workspaces),
+	.include = workspace_includes};

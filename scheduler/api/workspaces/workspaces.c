@@ -7,7 +7,8 @@
 #include "scheduler/api/workspaces/auto_destroy.h"
 #include "scheduler/api/workspaces/retention.h"
 #include "scheduler/api/workspaces/tags.h"
-#include "scheduler/api/workspaces/workspace_includes.h"
+#include "scheduler/api/include_resolver.h"
+#include "scheduler/api/resources.h"
 #include "scheduler/http/columns.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/runs/holds.h"
@@ -237,21 +238,13 @@ void workspaces_include(const struct rows *rows, json_t *included)
 
 /* ---- reading ---- */
 
-static int show_row(struct request *req, struct response *res, int status, const struct rows *rows, struct err *err)
-{
-	json_auto_t *data = json_pack("[o]", workspace_resource(rows, 0));
-	json_t *included;
-
-	if (workspace_includes(req, data, &included, err) < 0)
-		return -1;
-	return respond_including(res, status, json_incref(json_array_get(data, 0)), included);
-}
-
 int workspace_show(struct request *req, struct response *res, int status, const char *id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	return workspace_read(req->store, id, &rows, err) < 0 ? -1 : show_row(req, res, status, &rows, err);
+	if (workspace_read(req->store, id, &rows, err) < 0)
+		return -1;
+	return respond_row(req, res, status, &(struct resource_rows){&kind_single_workspace, &rows}, err);
 }
 
 /* The workspace's row also gives the scope, so one query is enough. */
@@ -262,13 +255,13 @@ int workspaces_read(struct request *req, struct response *res, struct err *err)
 	struct scope scope;
 	int result;
 
-	if (workspace_includes_check(req, true, err) < 0)
+	if (includes_check(req, &kind_single_workspace, err) < 0)
 		return -1;
 	result = *id ? workspace_read(req->store, id, &rows, err)
 		     : workspace_read_named(req->store, param(req, "organization"), param(req, "name"), &rows, err);
 	if (result < 0 || scope_workspace_read(req, &rows, &scope, err) < 0)
 		return -1;
-	return show_row(req, res, 200, &rows, err);
+	return respond_row(req, res, 200, &(struct resource_rows){&kind_single_workspace, &rows}, err);
 }
 
 static const char *query_or_null(const struct request *req, const char *name)
@@ -278,48 +271,30 @@ static const char *query_or_null(const struct request *req, const char *name)
 	return text && *text ? text : NULL;
 }
 
-static int list_read(struct request *req, struct workspace_list *list, struct rows *ret_rows, struct err *err)
+static int page_of_workspaces(const struct request *req, const struct scope *scope, const struct page *page,
+	struct rows *ret_rows, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array keys = DB_ARRAY_INIT, values = DB_ARRAY_INIT;
-	int result;
+	const struct workspace_list list = {.organization_id = scope->organization.text,
+		.name = query_or_null(req, "search[name]"),
+		.wildcard = query_or_null(req, "search[wildcard-name]"),
+		.run_status = query_or_null(req, "filter[current-run][status]"),
+		.project_ids = query_or_null(req, "filter[project][id]"),
+		.without_tags = query_or_null(req, "search[exclude-tags]"),
+		.tag_keys = &keys,
+		.tag_values = &values,
+		.sort = query_or_null(req, "sort"),
+		.limit = page->size,
+		.offset = page->offset};
 
-	list->name = query_or_null(req, "search[name]");
-	list->wildcard = query_or_null(req, "search[wildcard-name]");
-	list->run_status = query_or_null(req, "filter[current-run][status]");
-	list->project_ids = query_or_null(req, "filter[project][id]");
-	list->without_tags = query_or_null(req, "search[exclude-tags]");
-	list->sort = query_or_null(req, "sort");
-	list->tag_keys = &keys;
-	list->tag_values = &values;
 	tag_filters_read(req, &keys, &values);
-	result = workspaces_list(req->store, list, ret_rows, err);
-	list->tag_keys = list->tag_values = NULL;
-	return result;
+	return workspaces_list(req->store, &list, ret_rows, err);
 }
 
 int workspaces_index(struct request *req, struct response *res, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	json_auto_t *data = json_array();
-	struct workspace_list list = {0};
-	json_t *included = NULL;
-	struct scope scope;
-	struct page page;
-
-	if (workspace_includes_check(req, false, err) < 0 || page_read(req, &page, err) < 0 ||
-		scope_organization(req, &scope, err) < 0)
-		return -1;
-	list.organization_id = scope.organization.text;
-	list.limit = page.size;
-	list.offset = page.offset;
-	if (list_read(req, &list, &rows, err) < 0)
-		return -1;
-	page.total = row_int(&rows, 0, "total");
-	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++)
-		json_array_append_new(data, workspace_resource(&rows, i));
-	if (workspace_includes(req, data, &included, err) < 0)
-		return -1;
-	return respond_page(req, res, &page, json_incref(data), included);
+	return respond_list(
+		req, res, &(struct resource_list){&kind_workspaces, scope_organization, page_of_workspaces}, err);
 }
 
 /* ---- creating and changing ---- */

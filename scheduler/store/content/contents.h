@@ -7,7 +7,7 @@
  * network:
  *  - A reader that needs an object which is not fetched yet records it as wanted and fails with ERR_UNAVAILABLE.
  *  - The server then fetches the object in a separate thread, and handles the request again from its start
- *    (api/executors.c).
+ *    (api/server/executors.c).
  */
 
 #include "scheduler/store/content/objects.h"

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "scheduler/api/handlers.h"
+#include "scheduler/api/request_audit.h"
 #include "scheduler/http/audit_note.h"
 
 static void expect(const char *method, const char *path, const char *action, const char *type, const char *id)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef SCHEDULER_API_EXCHANGE_H
-#define SCHEDULER_API_EXCHANGE_H
+#ifndef SCHEDULER_API_SERVER_EXCHANGE_H
+#define SCHEDULER_API_SERVER_EXCHANGE_H
 
 /*
  * One request and its answer. exchange_run authenticates the request, reads its body and runs the handler. Then
  * exchange_answer completes the answer and records the request, and exchange_release frees the rest. For a batched
- * route, the item is committed in between (api/executors.c).
+ * route, the item is committed in between (executors.c).
  */
 
 #include "scheduler/http/audit_note.h"

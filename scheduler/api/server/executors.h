@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef SCHEDULER_API_EXECUTORS_H
-#define SCHEDULER_API_EXECUTORS_H
+#ifndef SCHEDULER_API_SERVER_EXECUTORS_H
+#define SCHEDULER_API_SERVER_EXECUTORS_H
 
 /*
  * The executors of routes (http/routes.h): the calling thread, pools of threads for handlers that block, and batches. A
  * request that needs content of the object store starts in the calling thread, and starts again in a pool.
  */
 
-#include "scheduler/api/thread_store.h"
+#include "scheduler/api/server/thread_store.h"
 #include "scheduler/http/request.h"
 
 struct executors;

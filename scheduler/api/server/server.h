@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef SCHEDULER_API_SERVER_H
-#define SCHEDULER_API_SERVER_H
+#ifndef SCHEDULER_API_SERVER_SERVER_H
+#define SCHEDULER_API_SERVER_SERVER_H
 
 /* The scheduler's HTTP service: a pool of threads, each with its own PostgreSQL connection, that serves routes.def. */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/thread_store.h"
+#include "scheduler/api/server/thread_store.h"
 
 #include <pthread.h>
 

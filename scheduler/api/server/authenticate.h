@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef SCHEDULER_API_AUTHENTICATE_H
-#define SCHEDULER_API_AUTHENTICATE_H
+#ifndef SCHEDULER_API_SERVER_AUTHENTICATE_H
+#define SCHEDULER_API_SERVER_AUTHENTICATE_H
 
 /* Who sends a request, and whether its route accepts that kind of sender. Handlers check the permission in the
  * organization with may(). */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/executors.h"
+#include "scheduler/api/server/executors.h"
 
-#include "scheduler/api/answers.h"
-#include "scheduler/api/exchange.h"
+#include "scheduler/api/server/answers.h"
+#include "scheduler/api/server/exchange.h"
 #include "scheduler/api/internal/results.h"
 #include "scheduler/api/internal/uploads.h"
 #include "scheduler/api/runs/creations.h"

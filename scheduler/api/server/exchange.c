@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/exchange.h"
+#include "scheduler/api/server/exchange.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "common/log.h"
-#include "scheduler/api/answers.h"
-#include "scheduler/api/authenticate.h"
+#include "scheduler/api/request_audit.h"
+#include "scheduler/api/server/answers.h"
+#include "scheduler/api/server/authenticate.h"
 #include "scheduler/auth/auth_cache.h"
 #include "scheduler/http/form.h"
 #include "scheduler/http/limits.h"
@@ -52,7 +53,7 @@ static void note_refusal(struct request *req)
 	struct err ignored = ERR_INIT;
 
 	if (req->bearer && limits_note_refusal(req))
-		audit_note_write(req, "refused", "authentication_token", NULL, &ignored);
+		request_audit_write(req, "refused", "authentication_token", NULL, &ignored);
 }
 
 /* The steps after authentication. */
@@ -61,7 +62,7 @@ static int request_run(struct request *req, struct response *res, struct err *er
 	if (request_read_body(req, err) < 0 || query_text_check(req, err) < 0)
 		return -1;
 	request_view(req);
-	return audit_note_serve(req, res, err);
+	return request_audit_run(req, res, err);
 }
 
 /* ---- reads with a cached identity ---- */

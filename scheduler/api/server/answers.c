@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/answers.h"
+#include "scheduler/api/server/answers.h"
 
 #include <stdint.h>
 #include <stdio.h>

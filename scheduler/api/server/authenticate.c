@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/authenticate.h"
+#include "scheduler/api/server/authenticate.h"
 
 #include <string.h>
 #include <strings.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/server.h"
+#include "scheduler/api/server/server.h"
 
 #include <string.h>
 
-#include "scheduler/api/answers.h"
-#include "scheduler/api/authenticate.h"
-#include "scheduler/api/executors.h"
+#include "scheduler/api/server/answers.h"
+#include "scheduler/api/server/authenticate.h"
+#include "scheduler/api/server/executors.h"
 #include "scheduler/api/internal/control.h"
 #include "scheduler/api/tasks/callback_relay.h"
-#include "scheduler/api/thread_store.h"
+#include "scheduler/api/server/thread_store.h"
 #include "scheduler/auth/buckets.h"
 #include "scheduler/auth/signed.h"
 #include "scheduler/store/content/objects.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef SCHEDULER_API_THREAD_STORE_H
-#define SCHEDULER_API_THREAD_STORE_H
+#ifndef SCHEDULER_API_SERVER_THREAD_STORE_H
+#define SCHEDULER_API_SERVER_THREAD_STORE_H
 
 /* One struct store for each thread that handles requests, with a connection to PostgreSQL and a cache of its own. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef SCHEDULER_API_ANSWERS_H
-#define SCHEDULER_API_ANSWERS_H
+#ifndef SCHEDULER_API_SERVER_ANSWERS_H
+#define SCHEDULER_API_SERVER_ANSWERS_H
 
 /* The parts of an answer that do not depend on its handler: headers, refusals and their log lines. */
 

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/resources.h"
+
+#include "scheduler/api/include_resolver.h"
+
+static int include(const struct request *req, const struct resource_kind *kind, json_t *resources,
+	json_t **ret_included, struct err *err)
+{
+	if (kind->include)
+		return kind->include(req, resources, ret_included, err);
+	return includes_follow(req, kind, resources, ret_included, err);
+}
+
+int respond_row(
+	struct request *req, struct response *res, int status, const struct resource_rows *rows, struct err *err)
+{
+	json_auto_t *data = json_array();
+	json_t *included = NULL;
+
+	if (rows_show(req->store, rows->kind, rows->rows, data, err) < 0 ||
+		include(req, rows->kind, data, &included, err) < 0)
+		return -1;
+	return respond_including(res, status, json_incref(json_array_get(data, 0)), included);
+}
+
+int respond_rows(
+	struct request *req, struct response *res, struct page *page, const struct resource_rows *rows, struct err *err)
+{
+	json_auto_t *data = json_array();
+	json_t *included = NULL;
+
+	page->total = row_int(rows->rows, 0, "total");
+	if ((!row_null(rows->rows, 0, "id") && rows_show(req->store, rows->kind, rows->rows, data, err) < 0) ||
+		include(req, rows->kind, data, &included, err) < 0)
+		return -1;
+	return respond_page(req, res, page, json_incref(data), included);
+}
+
+int respond_list(struct request *req, struct response *res, const struct resource_list *list, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct scope scope = {.workspace_name = ""};
+	struct page page;
+
+	if ((list->kind->includes && includes_check(req, list->kind, err) < 0) || page_read(req, &page, err) < 0 ||
+		(list->scope && list->scope(req, &scope, err) < 0) || list->read(req, &scope, &page, &rows, err) < 0)
+		return -1;
+	return respond_rows(req, res, &page, &(struct resource_rows){list->kind, &rows}, err);
+}
