@@ -3,7 +3,6 @@
 
 #include "common/http/certificate.h"
 #include "common/http/guard.h"
-#include "common/json/json_region.h"
 #include "common/log.h"
 #include "common/memory.h"
 #include "common/process.h"
@@ -101,7 +100,6 @@ int main(int argc, char **argv)
 
 	process_protect();
 	memory_set_up();
-	json_regions_use();
 	log_setup("scheduler", NULL, LOG_INFO);
 	if (argc == 2 && text_equal(argv[1], "states"))
 		return states_print();

@@ -4,7 +4,6 @@
 #include <pthread.h>
 
 #include "common/err.h"
-#include "common/json/json_region.h"
 #include "scheduler/auth/auth_cache.h"
 
 struct thread_stores {
@@ -53,9 +52,6 @@ struct store *thread_store(struct thread_stores *stores)
 		return store;
 	pthread_mutex_lock(&stores->closed);
 	pthread_mutex_unlock(&stores->closed);
-	if (!json_is_watched)
-		json_region_enter(); /* JSON values of this thread are allocated in blocks (common/json/json_region.h)
-				      */
 	store = mem_new(1, sizeof(*store));
 	*store = stores->settings;
 	store->db = db_open(stores->database_url);
