@@ -3,6 +3,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/loop/service_manager.h"
 #include "notifier/callback/callbacks.h"
 #include "notifier/deadlines/deadlines.h"
 #include "notifier/delivery/dispatch.h"
@@ -97,6 +98,7 @@ void drain_begin(struct drain *drain)
 		return;
 	}
 	log_info("draining: requests under way end, no new ones are taken; a second signal stops them", NULL);
+	service_manager_stopping();
 	drain->began_ms = clock_mono_ms();
 	notifier->draining = true;
 	metric_set(M_DRAINING, "", 1);

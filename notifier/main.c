@@ -12,6 +12,7 @@
 #include "common/http/fetch.h"
 #include "common/http/guard.h"
 #include "common/log.h"
+#include "common/loop/service_manager.h"
 #include "common/loop/watchdog.h"
 #include "common/process.h"
 #include "notifier/callback/callbacks.h"
@@ -109,6 +110,8 @@ static void process_run(struct process *process)
 
 	log_info("notifier started", "scheduler", notifier->options.scheduler_url, "callbacks", notifier->public_url,
 		NULL);
+	service_manager_ready();
+	service_manager_watch(notifier->loop);
 	loop_run(notifier->loop);
 }
 
@@ -144,6 +147,7 @@ int main(int argc, char **argv)
 
 	process_protect();
 	signal(SIGPIPE, SIG_IGN);
+	service_manager_open();
 	status = options_read(&notifier_options, argc, argv, options, &rest, &err);
 	if (status > 0)
 		return 0;

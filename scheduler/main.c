@@ -4,6 +4,7 @@
 #include "common/http/certificate.h"
 #include "common/http/guard.h"
 #include "common/log.h"
+#include "common/loop/service_manager.h"
 #include "common/memory.h"
 #include "common/process.h"
 #include "scheduler/commands.h"
@@ -100,6 +101,7 @@ int main(int argc, char **argv)
 
 	process_protect();
 	memory_set_up();
+	service_manager_open();
 	log_setup("scheduler", NULL, LOG_INFO);
 	if (argc == 2 && text_equal(argv[1], "states"))
 		return states_print();

@@ -11,6 +11,7 @@
 #include "common/http/certificate.h"
 #include "common/http/httpd.h"
 #include "common/log.h"
+#include "common/loop/service_manager.h"
 #include "common/loop/watchdog.h"
 #include "common/memory.h"
 #include "scheduler/api/server/server.h"
@@ -235,8 +236,10 @@ int scheduler_serve(struct scheduler *s, int argc, char **argv, struct err *err)
 	if (scheduler_start(s, err) < 0)
 		return -1;
 	log_info("serving", "url", api_public_url(s->api), NULL);
-	while (!stop_wait(s, -1))
-		;
+	service_manager_ready();
+	while (!stop_wait(s, service_manager_alive_ms()))
+		service_manager_alive();
+	service_manager_stopping();
 	log_info("stopping; a second signal stops at once", NULL);
 	signals_unblock();
 	return 0;

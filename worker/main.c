@@ -16,6 +16,7 @@
 #include "common/http/fetch.h"
 #include "common/http/httpd.h"
 #include "common/log.h"
+#include "common/loop/service_manager.h"
 #include "common/loop/watchdog.h"
 #include "common/process.h"
 #include "worker/engine/inits.h"
@@ -412,6 +413,8 @@ static void process_run(struct process *process)
 
 	unsent_recover(worker->host.unsent, process->jobs);
 	capabilities_look(worker, capabilities_known, worker);
+	service_manager_ready();
+	service_manager_watch(worker->loop);
 	loop_run(worker->loop);
 }
 
@@ -466,6 +469,7 @@ int main(int argc, char **argv)
 	int status, rest;
 
 	guard_process();
+	service_manager_open();
 	status = options_read(&worker_options, argc, argv, options, &rest, &err);
 	if (status > 0)
 		return 0;

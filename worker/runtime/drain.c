@@ -2,6 +2,7 @@
 #include "worker/runtime/worker.h"
 
 #include "common/log.h"
+#include "common/loop/service_manager.h"
 #include "worker/metrics.h"
 #include "worker/runtime/lease.h"
 #include "worker/scheduler_client/job_source.h"
@@ -28,6 +29,7 @@ void drain_check(struct worker *worker)
 void drain_begin(struct worker *worker)
 {
 	log_info("draining: running jobs finish, no new ones are taken; a second signal stops them", NULL);
+	service_manager_stopping();
 	worker->draining = true;
 	metric_set(M_DRAINING, "", 1);
 	job_source_stop(worker->source);
