@@ -173,15 +173,15 @@ static const char *keeper_path(void)
 	static char *path;
 
 	if (!path)
-		path = program_beside(keeper_name);
+		path = program_helper(keeper_name);
 	return path;
 }
 
 int child_check(struct err *err)
 {
 	if (access(keeper_path(), X_OK) < 0)
-		return err_set(err, ERR_INTERNAL, "%s, which belongs beside runyard-worker, can't be started: %s",
-			keeper_path(), strerror(errno));
+		return err_set(err, ERR_INTERNAL, "the helper program %s can't be started: %s", keeper_path(),
+			strerror(errno));
 	if (!proc_tree_can_be_seen())
 		return err_set(err, ERR_INTERNAL,
 			"the kernel does not tell of processes' children (/proc/*/task/*/children, "

@@ -28,13 +28,18 @@ char *program_find(const char *wanted, const char *folder)
 	return found;
 }
 
-char *program_beside(const char *name)
+char *program_helper(const char *name)
 {
-	char path[PATH_MAX];
-	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	char folder[PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
+	char *beside;
 
-	path[len > 0 ? len : 0] = '\0';
-	if (strrchr(path, '/'))
-		strrchr(path, '/')[1] = '\0';
-	return mem_printf("%s%s", path, name);
+	folder[len > 0 ? len : 0] = '\0';
+	if (strrchr(folder, '/'))
+		strrchr(folder, '/')[1] = '\0';
+	beside = mem_printf("%s%s", folder, name);
+	if (access(beside, X_OK) == 0)
+		return beside;
+	free(beside);
+	return mem_printf("%s" HELPERS "/%s", folder, name);
 }

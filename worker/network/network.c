@@ -450,7 +450,7 @@ int networks_open(const struct networks_spec *spec, struct networks **ret_networ
 		.loop = spec->loop, .lists = *spec->lists, .keep = spec->keep, .grace_ms = spec->grace_ms};
 	urls_copy(spec->urls, &networks->urls);
 	networks->pasta = program_find("pasta", "/usr/bin");
-	networks->program = program_beside("runyard-network");
+	networks->program = program_helper("runyard-network");
 	if (!networks->pasta) {
 		err_set(err, ERR_INVALID, "there is no pasta: install the package passt");
 	} else if (networks_probe(networks, err) == 0) {

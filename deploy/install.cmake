@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MPL-2.0
+#
+# What `cmake --install` puts where, in one component for each process. DESTDIR and --component work.
+
+include(GNUInstallDirs)
+
+set(RUNYARD_CONFIG_DIR /etc/runyard)
+set(RUNYARD_HELPER_DIR libexec/runyard) # runyard-worker looks there: worker/exec/program.h
+
+# install_settings(COMPONENT FILE): an example file, which never replaces the operator's own.
+function(install_settings component file)
+	install(CODE "
+		if(NOT EXISTS \"\$ENV{DESTDIR}${RUNYARD_CONFIG_DIR}/${file}\")
+			file(INSTALL \"${CMAKE_SOURCE_DIR}/deploy/etc/${file}\" DESTINATION ${RUNYARD_CONFIG_DIR})
+		endif()" COMPONENT ${component})
+endfunction()
+
+# install_process(PROCESS UNIT): the program, its unit, its account, its folders, its manual page, its settings and the
+# licence.
+function(install_process process unit)
+	set(name runyard-${process})
+	configure_file(deploy/systemd/${unit}.in ${CMAKE_BINARY_DIR}/systemd/${unit} @ONLY)
+	install(TARGETS ${name} RUNTIME COMPONENT ${process})
+	install(FILES ${CMAKE_BINARY_DIR}/systemd/${unit} DESTINATION lib/systemd/system COMPONENT ${process})
+	install(FILES deploy/systemd/${name}.sysusers DESTINATION lib/sysusers.d RENAME ${name}.conf COMPONENT ${process})
+	install(FILES deploy/systemd/${name}.tmpfiles DESTINATION lib/tmpfiles.d RENAME ${name}.conf COMPONENT ${process})
+	install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${name} RENAME copyright COMPONENT ${process})
+	install(FILES deploy/man/${name}.8 DESTINATION ${CMAKE_INSTALL_MANDIR}/man8 COMPONENT ${process})
+	install_settings(${process} ${process}.env)
+endfunction()
+
+install_process(scheduler runyard-scheduler.service)
+install_process(notifier runyard-notifier.service)
+install_process(worker runyard-worker@.service)
+install(TARGETS runyard-keeper runyard-network RUNTIME DESTINATION ${RUNYARD_HELPER_DIR} COMPONENT worker)
+install(PROGRAMS deploy/systemd/runyard-cgroup-reset DESTINATION ${RUNYARD_HELPER_DIR} COMPONENT worker)

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MPL-2.0
+"""A build as it is shipped: without sanitizers and tests, for the prefix /usr."""
+
+import fcntl
+import os
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = Path(os.environ.get("RUNYARD_RELEASE", ROOT / "build/test/release"))
+PROCESSES = "scheduler", "worker", "notifier"
+
+
+def run(*command, **options):
+    done = subprocess.run([str(part) for part in command], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options)
+    assert done.returncode == 0, f"{' '.join(map(str, command))}: {done.returncode}\n{done.stdout[-4000:]}"
+    return done.stdout
+
+
+def build():
+    """Builds once; the tests of other files that run meanwhile wait. Returns the folder."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with open(FOLDER / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        run("cmake", "-G", "Ninja", "-S", ROOT, "-B", FOLDER, "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DBUILD_TESTING=OFF",
+            "-DCMAKE_INSTALL_PREFIX=/usr")
+        run("nice", "ninja", "-C", FOLDER)
+    return FOLDER
+
+
+def install(built, destination):
+    run("cmake", "--install", built, env={**os.environ, "DESTDIR": str(destination)})
+    return destination
+
+
+def files(folder):
+    """The paths of all files and links below the folder, with a leading slash."""
+    return sorted("/" + str(path.relative_to(folder)) for path in Path(folder).rglob("*") if path.is_symlink() or not path.is_dir())
