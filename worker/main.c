@@ -56,13 +56,8 @@ struct process {
 
 static void signal_came(void *data, int signal)
 {
-	struct worker *worker = data;
-
 	(void)signal;
-	if (worker->draining)
-		drain_hurry(worker);
-	else
-		drain_begin(worker);
+	drain_signal(data);
 }
 
 /* Disables core files, which could hold secrets. Keeps other processes of the same user from reading this process's
@@ -326,7 +321,7 @@ static void refused(void *data)
 	struct worker *worker = data;
 
 	worker->refused = true;
-	if (!worker->draining)
+	if (worker->drain == DRAIN_NONE)
 		drain_begin(worker);
 }
 
@@ -489,7 +484,7 @@ int main(int argc, char **argv)
 		process_run(&process);
 	else
 		log_error("the worker can't start", "why", err.message, NULL);
-	status = status < 0 || process.worker.refused || process.worker.stopped_hard;
+	status = status < 0 || process.worker.refused || process.worker.drain >= DRAIN_INTERRUPT;
 	process_close(&process, status);
 	return status;
 }

@@ -280,7 +280,8 @@ process_gone() {
 process_signals() {
 	case $1 in
 	postgres) printf 'INT 20\nQUIT 10\nKILL 5\n' ;; # INT is PostgreSQL's fast shutdown; TERM would wait for every client
-	runyard-*) printf 'TERM %s\nTERM 15\nKILL 5\n' "${drain_seconds:-60}" ;; # the first TERM drains, the second stops at once
+	# The first TERM drains, the second interrupts applies, the third stops at once.
+	runyard-*) printf 'TERM %s\nTERM 15\nTERM 15\nKILL 5\n' "${drain_seconds:-60}" ;;
 	*) printf 'TERM 20\nKILL 5\n' ;;
 	esac
 }

@@ -7,7 +7,7 @@
 #include "worker/runtime/lease.h"
 #include "worker/scheduler_client/job_source.h"
 
-enum { TELL_MS = 5000, GIVE_UP_MS = 10000 }; /* after the second signal */
+enum { TELL_MS = 5000, GIVE_UP_MS = 10000 }; /* after the jobs were killed */
 
 static void drained(void *data)
 {
@@ -18,22 +18,12 @@ static void drained(void *data)
 
 void drain_check(struct worker *worker)
 {
-	if (!worker->draining || worker->busy > 0)
+	if (worker->drain == DRAIN_NONE || worker->busy > 0)
 		return;
-	if (worker->stopped_hard)
+	if (worker->drain >= DRAIN_INTERRUPT)
 		result_sink_hurry(worker->results);
 	if (result_sink_undelivered(worker->results) == 0)
 		lease_leave(worker->lease, drained, worker);
-}
-
-void drain_begin(struct worker *worker)
-{
-	log_info("draining: running jobs finish, no new ones are taken; a second signal stops them", NULL);
-	service_manager_stopping();
-	worker->draining = true;
-	metric_set(M_DRAINING, "", 1);
-	job_source_stop(worker->source);
-	drain_check(worker);
 }
 
 static void give_up(void *data)
@@ -56,18 +46,64 @@ static void let_go(void *data)
 {
 	struct worker *worker = data;
 
-	loop_timer_set(worker->loop, &worker->give_up_timer, GIVE_UP_MS - TELL_MS, give_up, worker);
+	loop_timer_set(worker->loop, &worker->stop_timer, GIVE_UP_MS - TELL_MS, give_up, worker);
 	each_job(worker, job_let_go);
 	drain_check(worker);
 }
 
-void drain_hurry(struct worker *worker)
+static void drain_kill(void *data)
 {
-	if (worker->stopped_hard)
-		return;
+	struct worker *worker = data;
+
 	log_warn("stopping at once: what runs is killed", NULL);
-	worker->draining = worker->stopped_hard = true;
-	loop_timer_set(worker->loop, &worker->give_up_timer, TELL_MS, let_go, worker);
-	each_job(worker, job_abandon);
+	worker->drain = DRAIN_KILL;
+	loop_timer_set(worker->loop, &worker->stop_timer, TELL_MS, let_go, worker);
+	each_job(worker, job_kill);
 	drain_check(worker);
+}
+
+static void drain_interrupt(void *data)
+{
+	struct worker *worker = data;
+	int64_t most_ms = worker->options.job_stop_seconds * 1000;
+
+	log_warn(
+		"stopping: applies are interrupted and their states saved, other jobs are killed; a third signal kills "
+		"applies, too",
+		NULL);
+	worker->drain = DRAIN_INTERRUPT;
+	loop_timer_set(worker->loop, &worker->stop_timer, most_ms, drain_kill, worker);
+	each_job(worker, job_interrupt);
+	drain_check(worker);
+}
+
+void drain_begin(struct worker *worker)
+{
+	int64_t most_ms = worker->options.drain_seconds * 1000;
+
+	log_info("draining: running jobs finish, no new ones are taken; a second signal stops them", NULL);
+	service_manager_stopping();
+	worker->drain = DRAIN_FINISH;
+	metric_set(M_DRAINING, "", 1);
+	job_source_stop(worker->source);
+	if (most_ms > 0)
+		loop_timer_set(worker->loop, &worker->stop_timer, most_ms, drain_interrupt, worker);
+	drain_check(worker);
+}
+
+void drain_signal(struct worker *worker)
+{
+	switch ((enum drain)worker->drain) {
+	case DRAIN_NONE:
+		drain_begin(worker);
+		break;
+	case DRAIN_FINISH:
+		drain_interrupt(worker);
+		break;
+	case DRAIN_INTERRUPT:
+		drain_kill(worker);
+		break;
+	case DRAIN_KILL:
+		break;
+	}
 }

@@ -15,6 +15,8 @@ static bool ready(void *data, struct buf *why)
 {
 	const struct worker *worker = data;
 
+	if (atomic_load(&worker->drain) != DRAIN_NONE)
+		buf_text(why, "this worker drains: it takes no more jobs\n");
 	if (!atomic_load(&worker->capable))
 		buf_text(why, "this worker can run nothing: it has no engine (--engine, --engine-dir, PATH)\n");
 	else if (!scheduler_ready(worker->scheduler))

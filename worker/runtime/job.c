@@ -494,10 +494,21 @@ void job_lose(struct job *job)
 	job_release(job);
 }
 
-void job_abandon(struct job *job)
+static void job_abandon(struct job *job, enum stop stop)
 {
-	job->abandoned = job->stop == STOP_NONE;
-	job_stop(job, STOP_FORCE);
+	if (job->stop == STOP_NONE)
+		job->abandoned = true;
+	job_stop(job, stop);
+}
+
+void job_interrupt(struct job *job)
+{
+	job_abandon(job, job->assignment.stage == STAGE_APPLY ? STOP_CANCEL : STOP_FORCE);
+}
+
+void job_kill(struct job *job)
+{
+	job_abandon(job, STOP_FORCE);
 }
 
 void job_let_go(struct job *job)

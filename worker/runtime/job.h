@@ -170,8 +170,10 @@ void job_stop(struct job *job, enum stop stop);
 void job_stop_child(struct job *job, bool force);
 /* The scheduler has given the attempt up (rule 4 above). */
 void job_lose(struct job *job);
+/* The worker ends soon: interrupts an apply, and kills any other job. */
+void job_interrupt(struct job *job);
 /* The worker ends now: kills the job. */
-void job_abandon(struct job *job);
+void job_kill(struct job *job);
 /* Stops waiting for the scheduler's answers. */
 void job_let_go(struct job *job);
 /* Frees the job without a callback. For a worker that exits. */

@@ -195,7 +195,7 @@ static json_t *heartbeat_body(const struct worker *worker)
 
 	unsent_each(worker->host.unsent, list_unsent, jobs);
 	return json_pack("{sIsIsbsososO}", "free", (json_int_t)slots_free(worker), "slots",
-		(json_int_t)worker->options.slots, "draining", worker->draining, "partitions",
+		(json_int_t)worker->options.slots, "draining", worker->drain != DRAIN_NONE, "partitions",
 		job_source_partitions(worker->source), "jobs", jobs, "capabilities", worker->capabilities);
 }
 
@@ -317,6 +317,6 @@ void lease_leave(struct lease *lease, loop_timer_fn fn, void *data)
 	lease->left_data = data;
 	loop_timer_set(lease->worker->loop, &lease->leave_timer, is_known ? LEAVE_MS : 0, leave_late, lease);
 	if (is_known)
-		lease->leaving = post_own(
-			lease, "leave", json_pack("{sb}", "failed", lease->worker->stopped_hard), leave_answered);
+		lease->leaving = post_own(lease, "leave",
+			json_pack("{sb}", "failed", lease->worker->drain >= DRAIN_INTERRUPT), leave_answered);
 }

@@ -29,7 +29,9 @@ size_t slots_free(const struct worker *worker)
 	size_t slots = (size_t)worker->options.slots, taken = running(worker), pool = worker->busy - taken;
 
 	taken += pool > SLOTS_ASIDE ? pool - SLOTS_ASIDE : 0;
-	return worker->draining || !worker->capable || disk_low(worker->disk) || taken >= slots ? 0 : slots - taken;
+	return worker->drain != DRAIN_NONE || !worker->capable || disk_low(worker->disk) || taken >= slots
+		? 0
+		: slots - taken;
 }
 
 struct job *slots_find(const struct worker *worker, const char *job, int attempt)

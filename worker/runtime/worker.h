@@ -24,6 +24,15 @@ struct scheduler;
 /* One job that has reported but goes on takes no slot. A second one keeps its slot. */
 enum { SLOTS_ASIDE = 1 };
 
+/* The steps of the end of a worker. Each signal goes one step further. So do --drain-seconds after the first step and
+ * --job-stop-seconds after the second. */
+enum drain {
+	DRAIN_NONE,
+	DRAIN_FINISH,    /* takes no more jobs; the running ones finish */
+	DRAIN_INTERRUPT, /* interrupts applies and waits for their states; other jobs are killed */
+	DRAIN_KILL,      /* kills all jobs and ends within seconds */
+};
+
 struct worker {
 	struct options options;
 	struct loop *loop;
@@ -50,10 +59,9 @@ struct worker {
 	struct disk *disk;           /* disk.h: free space */
 	struct job **jobs;           /* running jobs; `busy` of them, room for options.slots + SLOTS_ASIDE */
 	size_t busy;
-	bool draining;
-	bool refused;      /* its agent token was revoked */
-	bool stopped_hard; /* a second signal arrived */
-	struct loop_timer give_up_timer;
+	bool refused;                 /* its agent token was revoked */
+	atomic_int drain;             /* enum drain */
+	struct loop_timer stop_timer; /* of the drain */
 };
 
 /* ---- slots.c ---- */
@@ -76,10 +84,11 @@ void slots_ended(void *data, struct job *job, const struct job_result *result);
 
 /* ---- drain.c ---- */
 
-/* Takes no more jobs. Ends the loop when the running jobs have ended and their results are delivered. */
+/* The first step of the drain. */
 void drain_begin(struct worker *worker);
-/* Kills the running jobs. Ends the loop when they have ended and are reported, or after a few seconds. */
-void drain_hurry(struct worker *worker);
+/* A signal arrived: goes one step further (enum drain). The loop ends when the jobs have ended and their results are
+ * delivered. */
+void drain_signal(struct worker *worker);
 /* To be called whenever a job has ended or a result is delivered. */
 void drain_check(struct worker *worker);
 

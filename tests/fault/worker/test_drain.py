@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MPL-2.0
-"""SIGTERM: running jobs finish and no new ones are taken; a second signal stops at once."""
+"""SIGTERM: running jobs finish and no new ones are taken; a second signal interrupts applies, a third kills."""
 
+import os
 import signal
+from pathlib import Path
 
 import pytest
 
 from support.engine import each_engine, unrecorded
-from support.proc import processes_with
+from support.proc import ancestors, processes_with
 from support.wait import until
 
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
@@ -38,6 +40,7 @@ def test_a_draining_worker_finishes_its_jobs_and_takes_no_more(api, worker, gate
     one, workspace, run = begin(api, worker, gate)
     one.process.send(signal.SIGTERM)
     until(lambda: one.metric("runyard_worker_draining") == 1, "it drains")
+    assert one.get("/readyz") == (503, "this worker drains: it takes no more jobs\n")
     other = api.run_files(api.workspace(), ONE)
     # Another worker takes over the jobs of the draining one at once.
     two = worker()
@@ -75,6 +78,48 @@ def test_a_second_signal_stops_at_once(request, scheduler, worker, gate, engine)
         until(lambda: unrecorded(api, run) == ["terraform_data.first"], "what no state shows is listed")
         api.post(f"workspaces/{workspace}/actions/force-unlock")
     api.wait_status(api.run_files(workspace, ONE), "applied")
+
+
+def test_a_second_signal_interrupts_the_engine_which_saves_the_state(api, worker, gate):
+    one, workspace, run = begin(api, worker, gate)
+    one.process.send(signal.SIGTERM)
+    until(lambda: one.metric("runyard_worker_draining") == 1, "it drains")
+    one.process.send(signal.SIGTERM)
+    assert one.process.ended() == 1
+    assert "terraform_data.first" in api.resources(workspace)
+    assert not unrecorded(api, run)
+    worker()
+    assert "The worker was stopped" in api.wait_status(run, "errored")["error"]
+    assert "Interrupt received" in api.log(run, "apply")
+
+
+def test_the_drain_ends_by_itself_after_its_seconds(api, worker, gate):
+    one = worker(sandbox_bind=gate.folder, drain_seconds=1)
+    workspace = api.workspace(auto_apply=True)
+    run = api.run_files(workspace, applying_at(gate))
+    gate.wait()
+    one.process.send(signal.SIGTERM)
+    assert one.process.ended() == 1
+    assert "terraform_data.first" in api.resources(workspace)
+    worker()
+    assert "The worker was stopped" in api.wait_status(run, "errored")["error"]
+
+
+@pytest.mark.parametrize("third", ["signal", "--job-stop-seconds"])
+def test_a_third_step_kills_an_engine_that_does_not_stop(api, worker, gate, third):
+    one = worker(sandbox_bind=gate.folder, job_stop_seconds=300 if third == "signal" else 2)
+    api.run_files(api.workspace(auto_apply=True), applying_at(gate))
+    gate.wait()
+    engine = next(pid for pid in ancestors(processes_with(gate.path)[0]) if Path(f"/proc/{pid}/comm").read_text() in ("terraform\n", "tofu\n"))
+    os.kill(engine, signal.SIGSTOP)
+    one.process.send(signal.SIGTERM)
+    until(lambda: one.metric("runyard_worker_draining") == 1, "it drains")
+    one.process.send(signal.SIGTERM)
+    until(lambda: any("applies are interrupted" in line["msg"] for line in one.log_lines()), "it interrupts")
+    if third == "signal":
+        one.process.send(signal.SIGTERM)
+    assert one.process.ended() == 1
+    assert not processes_with(gate.path)
 
 
 def test_a_plan_that_a_second_signal_stopped_is_made_again_at_once(api, worker, gate):
