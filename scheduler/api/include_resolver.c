@@ -14,7 +14,7 @@ int includes_check(const struct request *req, const struct resource_kind *kind, 
 }
 
 /* "run" is included by "run" and by "run.created_by". */
-static bool asked_for(const struct request *req, const struct resource_kind *kind, const char *name)
+static bool is_requested(const struct request *req, const struct resource_kind *kind, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -82,7 +82,7 @@ static bool link_reaches(const json_t *known, const json_t *link, const char *go
 }
 
 /* Adds a resource, without the relations that lead back to it. */
-static void note(json_t *known, json_t *resource)
+static void known_add(json_t *known, json_t *resource)
 {
 	struct key key = key_of(resource);
 	json_t *relations = json_object_get(resource, "relationships");
@@ -101,149 +101,149 @@ static void note(json_t *known, json_t *resource)
 /* ---- relations ---- */
 
 /* The pending query of one row of the table. A step sends those of all rows in one round trip. */
-struct asking {
+struct inclusion_query {
 	const struct inclusion *row;
 	struct db_array ids;
 	struct rows rows;
 };
 
-struct following {
+struct resolution {
 	const struct request *req;
 	const struct resource_kind *kind;
 	json_t *known;    /* "type id" -> what is included */
 	json_t *seen;     /* "type id" of all that was ever queried */
 	json_t *included; /* resources */
 	json_t *places;   /* for each of `included`, the row of the table that included it */
-	struct asking *askings;
+	struct inclusion_query *queries;
 };
 
-static void want(struct asking *asking, const json_t *link, json_t *seen)
+static void id_add(struct inclusion_query *query, const json_t *link, json_t *seen)
 {
 	struct key key = key_of(link);
 
-	if (!text_equal(json_string_at(link, "type"), asking->row->kind->type) || json_object_get(seen, key.text))
+	if (!text_equal(json_string_at(link, "type"), query->row->kind->type) || json_object_get(seen, key.text))
 		return;
 	json_object_set_new(seen, key.text, json_true());
-	db_array_add(&asking->ids, json_string_at(link, "id"));
+	db_array_add(&query->ids, json_string_at(link, "id"));
 }
 
-static void want_of(struct asking *asking, const json_t *resource, json_t *seen)
+static void relation_ids_add(struct inclusion_query *query, const json_t *resource, json_t *seen)
 {
-	const json_t *relation = json_object_get(json_object_get(resource, "relationships"), asking->row->relation);
+	const json_t *relation = json_object_get(json_object_get(resource, "relationships"), query->row->relation);
 	const json_t *data = json_object_get(relation, "data"), *link;
 	size_t i;
 
-	if (!text_equal(json_string_at(resource, "type"), asking->row->from))
+	if (!text_equal(json_string_at(resource, "type"), query->row->from))
 		return;
 	if (json_is_object(data))
-		want(asking, data, seen);
-	json_array_foreach(data, i, link) want(asking, link, seen);
+		id_add(query, data, seen);
+	json_array_foreach(data, i, link) id_add(query, link, seen);
 }
 
 /* Adds the relations of `data`, and of the resources that earlier rows of the table included since `first`. */
-static void want_all(struct following *f, size_t place, const json_t *data, size_t first)
+static void ids_collect(struct resolution *r, size_t place, const json_t *data, size_t first)
 {
-	struct asking *asking = &f->askings[place];
+	struct inclusion_query *query = &r->queries[place];
 	const json_t *resource;
 	size_t i;
 
 	if (json_is_object(data))
-		want_of(asking, data, f->seen);
-	json_array_foreach(data, i, resource) want_of(asking, resource, f->seen);
-	for (i = first; i < json_array_size(f->included); i++)
-		if ((size_t)json_integer_value(json_array_get(f->places, i)) < place)
-			want_of(asking, json_array_get(f->included, i), f->seen);
+		relation_ids_add(query, data, r->seen);
+	json_array_foreach(data, i, resource) relation_ids_add(query, resource, r->seen);
+	for (i = first; i < json_array_size(r->included); i++)
+		if ((size_t)json_integer_value(json_array_get(r->places, i)) < place)
+			relation_ids_add(query, json_array_get(r->included, i), r->seen);
 }
 
-static int ask_all(struct following *f, struct err *err)
+static int queries_send(struct resolution *r, struct err *err)
 {
-	struct store *store = f->req->store;
+	struct store *store = r->req->store;
 	int result = 0;
 
 	db_gather(store->db);
-	for (size_t i = 0; i < f->kind->includes_count && result == 0; i++) {
-		const struct resource_kind *kind = f->kind->includes[i].kind;
+	for (size_t i = 0; i < r->kind->includes_count && result == 0; i++) {
+		const struct resource_kind *kind = r->kind->includes[i].kind;
 
-		if (kind && f->askings[i].ids.count)
-			result = kind->ask(store, &f->askings[i].ids, &f->askings[i].rows, err);
+		if (kind && r->queries[i].ids.count)
+			result = kind->ask(store, &r->queries[i].ids, &r->queries[i].rows, err);
 	}
 	return db_gathered(store->db, result, err);
 }
 
-static int include_all(struct following *f, struct err *err)
+static int results_include(struct resolution *r, struct err *err)
 {
-	for (size_t i = 0; i < f->kind->includes_count; i++) {
-		size_t first = json_array_size(f->included);
+	for (size_t i = 0; i < r->kind->includes_count; i++) {
+		size_t first = json_array_size(r->included);
 
-		if (f->askings[i].ids.count &&
-			rows_show(f->req->store, f->kind->includes[i].kind, &f->askings[i].rows, f->included, err) < 0)
+		if (r->queries[i].ids.count &&
+			rows_show(r->req->store, r->kind->includes[i].kind, &r->queries[i].rows, r->included, err) < 0)
 			return -1;
-		for (; first < json_array_size(f->included); first++) {
-			note(f->known, json_array_get(f->included, first));
-			json_array_append_new(f->places, json_integer((json_int_t)i));
+		for (; first < json_array_size(r->included); first++) {
+			known_add(r->known, json_array_get(r->included, first));
+			json_array_append_new(r->places, json_integer((json_int_t)i));
 		}
 	}
 	return 0;
 }
 
-static void askings_release(struct following *f)
+static void queries_release(struct resolution *r)
 {
-	for (size_t i = 0; i < f->kind->includes_count; i++) {
-		db_array_release(&f->askings[i].ids);
-		rows_release(&f->askings[i].rows);
+	for (size_t i = 0; i < r->kind->includes_count; i++) {
+		db_array_release(&r->queries[i].ids);
+		rows_release(&r->queries[i].rows);
 	}
 }
 
 /* One step. Each step follows later rows of the table than the one before, so the steps are at most as many as the
  * rows. */
-static int follow_once(struct following *f, const json_t *data, size_t first, struct err *err)
+static int resolve_step(struct resolution *r, const json_t *data, size_t first, struct err *err)
 {
-	size_t wanted = 0;
+	size_t id_count = 0;
 	int result = 0;
 
-	for (size_t i = 0; i < f->kind->includes_count; i++) {
-		f->askings[i] = (struct asking){&f->kind->includes[i], DB_ARRAY_INIT, ROWS_INIT};
-		if (f->kind->includes[i].kind && asked_for(f->req, f->kind, f->kind->includes[i].name))
-			want_all(f, i, data, first);
-		wanted += f->askings[i].ids.count;
+	for (size_t i = 0; i < r->kind->includes_count; i++) {
+		r->queries[i] = (struct inclusion_query){&r->kind->includes[i], DB_ARRAY_INIT, ROWS_INIT};
+		if (r->kind->includes[i].kind && is_requested(r->req, r->kind, r->kind->includes[i].name))
+			ids_collect(r, i, data, first);
+		id_count += r->queries[i].ids.count;
 	}
-	if (wanted && (ask_all(f, err) < 0 || include_all(f, err) < 0))
+	if (id_count && (queries_send(r, err) < 0 || results_include(r, err) < 0))
 		result = -1;
-	askings_release(f);
+	queries_release(r);
 	return result;
 }
 
-static int follow_all(struct following *f, const json_t *data, struct err *err)
+static int resolve_all(struct resolution *r, const json_t *data, struct err *err)
 {
 	size_t first = 0, before = 0;
 
 	do {
 		first = before;
-		before = json_array_size(f->included);
-		if (follow_once(f, data, first, err) < 0)
+		before = json_array_size(r->included);
+		if (resolve_step(r, data, first, err) < 0)
 			return -1;
 		data = NULL;
-	} while (json_array_size(f->included) > before);
+	} while (json_array_size(r->included) > before);
 	return 0;
 }
 
 int includes_follow(const struct request *req, const struct resource_kind *kind, const json_t *data,
 	json_t **ret_included, struct err *err)
 {
-	_cleanup_(freep) struct asking *askings = NULL;
+	_cleanup_(freep) struct inclusion_query *queries = NULL;
 	json_auto_t *known = NULL, *seen = NULL, *included = NULL, *places = NULL;
-	struct following f;
+	struct resolution r;
 
 	*ret_included = NULL;
 	if (!*text_or_empty(query(req, "include")))
 		return 0;
-	askings = mem_new(kind->includes_count + 1, sizeof(*askings));
+	queries = mem_new(kind->includes_count + 1, sizeof(*queries));
 	known = json_object();
 	seen = json_object();
 	included = json_array();
 	places = json_array();
-	f = (struct following){req, kind, known, seen, included, places, askings};
-	if (follow_all(&f, data, err) < 0)
+	r = (struct resolution){req, kind, known, seen, included, places, queries};
+	if (resolve_all(&r, data, err) < 0)
 		return -1;
 	*ret_included = json_incref(included);
 	return 0;

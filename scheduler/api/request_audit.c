@@ -239,7 +239,7 @@ static int serve_once(void *data, struct err *err)
 {
 	struct serving *serving = data;
 
-	respond_anew(serving->res, serving->headers);
+	response_reset(serving->res, serving->headers);
 	*err = (struct err)ERR_INIT;
 	return serving->req->route->handler(serving->req, serving->res, err);
 }

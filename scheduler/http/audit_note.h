@@ -2,8 +2,8 @@
 #ifndef SCHEDULER_HTTP_AUDIT_NOTE_H
 #define SCHEDULER_HTTP_AUDIT_NOTE_H
 
-/* What a request's audit event says, collected while its handler runs (api/request_audit.h): the place that the handler
- * passed to may(), and the resource of the answer. */
+/* The content of a request's audit event (api/request_audit.h), collected while the handler runs: the place that it
+ * passes to may(), and the resource of the answer. */
 
 #include "common/json/json.h"
 #include "scheduler/store/access/audit.h"

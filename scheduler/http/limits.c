@@ -35,14 +35,14 @@ static double seconds_now(void)
 	return (double)clock_mono_ms() / 1000;
 }
 
-static void tell(struct response *res, long long per_second, const struct bucket_level *level)
+static void rate_limit_headers_add(struct response *res, long long per_second, const struct bucket_level *level)
 {
 	char limit[24], left[24], wait[24];
 
 	/* go-tfe allows a burst of a third of the limit: below 4, that is no request at all. */
-	enum { LEAST_TOLD = 4 };
+	enum { MIN_REPORTED = 4 };
 
-	snprintf(limit, sizeof(limit), "%lld", per_second > LEAST_TOLD ? per_second : LEAST_TOLD);
+	snprintf(limit, sizeof(limit), "%lld", per_second > MIN_REPORTED ? per_second : MIN_REPORTED);
 	snprintf(left, sizeof(left), "%lld", (long long)level->left);
 	snprintf(wait, sizeof(wait), "%.3f", level->wait > 0 ? level->wait + 0.0005 : 0); /* rounded up */
 	http_add_header(res->http, "X-RateLimit-Limit", limit);
@@ -72,7 +72,7 @@ int limits_take(struct request *req, struct response *res, long long per_second,
 		return 0;
 	buckets_set_requests(req->services->buckets, per_second);
 	level = level_take(req);
-	tell(res, per_second, &level);
+	rate_limit_headers_add(res, per_second, &level);
 	if (level.taken)
 		return 0;
 	snprintf(res->http->retry_after, sizeof(res->http->retry_after), "%d", (int)level.wait + 1);

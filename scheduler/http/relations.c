@@ -68,13 +68,13 @@ int relations_read(
 	return 0;
 }
 
-int relation_in_path(const struct request *req, const struct relation *table, size_t count, size_t *ret_index,
-	json_t **ret_ids, struct err *err)
+int relation_in_path(
+	const struct request *req, const struct relation *table, size_t count, size_t *ret_index, struct err *err)
 {
 	for (size_t i = 0; i < count; i++)
 		if (text_equal(table[i].name, param(req, "relation"))) {
 			*ret_index = i;
-			return body_linkage(req, table[i].type, ret_ids, err);
+			return 0;
 		}
 	return err_set(err, ERR_NOT_FOUND, "there is nothing at this address");
 }

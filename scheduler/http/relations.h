@@ -24,9 +24,9 @@ void relations_show(
 /* Calls body_relations for each row. ret_ids has as many members as the table. */
 int relations_read(
 	const struct request *req, const struct relation *table, size_t count, json_t **ret_ids, struct err *err);
-/* The relation in the path's `:relation`, and the ids in the body. ERR_NOT_FOUND if the table has no such relation. */
-int relation_in_path(const struct request *req, const struct relation *table, size_t count, size_t *ret_index,
-	json_t **ret_ids, struct err *err);
+/* The index of the path's `:relation` in the table. ERR_NOT_FOUND. */
+int relation_in_path(
+	const struct request *req, const struct relation *table, size_t count, size_t *ret_index, struct err *err);
 /* The number of ids in the column. */
 size_t related_count(const struct rows *rows, int row, const char *column);
 

@@ -147,7 +147,7 @@ int page_read(const struct request *req, struct page *ret_page, struct err *err)
 	return page_read_within(req, PAGE_SIZE, MAX_PAGE, ret_page, err);
 }
 
-int page_read_most(const struct request *req, long long most, struct page *ret_page, struct err *err)
+int page_read_limited(const struct request *req, long long most, struct page *ret_page, struct err *err)
 {
 	return page_read_within(req, most, most, ret_page, err);
 }

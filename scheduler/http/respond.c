@@ -63,7 +63,7 @@ int respond_json(struct response *res, int status, json_t *value)
 	return 0;
 }
 
-void respond_anew(struct response *res, size_t headers)
+void response_reset(struct response *res, size_t headers)
 {
 	struct http_answer *answer = res->http;
 

@@ -24,7 +24,7 @@ enum body_format {
 	FORM,    /* sent by a browser; the fields become an object of texts */
 };
 
-/* Where a request is handled, and who commits its changes. */
+/* The thread that handles a request, and the transaction that commits its changes. */
 enum executor {
 	INLINE,            /* a thread of the HTTP server */
 	BLOCKING_CALL,     /* a thread of http/blocking_pool.h: the handler blocks on a remote server */

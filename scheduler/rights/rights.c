@@ -223,41 +223,46 @@ static bool value_known(const struct access_table *table, const struct access_ro
 	return false;
 }
 
-static int value_check(const struct access_table *table, const struct access_level *level, const struct access_row *row,
-	const json_t *value, const char *pointer, struct err *err)
+static bool level_is_custom(const struct access_table *table, const struct access_level *level)
 {
-	bool custom = level == &table->levels[table->levels_count - 1];
+	return level == &table->levels[table->levels_count - 1];
+}
+
+static int value_check(const struct access_table *table, const struct access_change *change,
+	const struct access_row *row, const json_t *value, struct err *err)
+{
 	char at[128], label[64];
 
-	snprintf(at, sizeof(at), "%s/%s", pointer, row->name);
+	snprintf(at, sizeof(at), "%s/%s", change->pointer, row->name);
 	text_label(label, sizeof(label), row->name);
-	if (!custom)
+	if (!level_is_custom(table, change->level))
 		return err_at(err, at,
 			"%s is read-only when access level is '%s'; use the 'custom' access level to set this "
 			"attribute.",
-			label, level->name);
+			label, change->level->name);
 	if (!value_known(table, row, value))
 		return err_at(err, at,
 			row->value ? "%s is not one of the levels there are" : "%s must be true or false", label);
 	return 0;
 }
 
-int access_read(const struct access_table *table, const struct access_level *level, const json_t *sent,
-	const json_t *old, const char *pointer, json_t **ret_detail, struct err *err)
+int access_read(
+	const struct access_table *table, const struct access_change *change, json_t **ret_detail, struct err *err)
 {
-	json_auto_t *detail = json_loads(level->detail, 0, NULL);
+	json_auto_t *detail = json_loads(change->level->detail, 0, NULL);
+	const json_t *sent = change->sent;
 
-	if (old && level == &table->levels[table->levels_count - 1])
-		json_object_update_existing(detail, (json_t *)old);
+	if (change->old && level_is_custom(table, change->level))
+		json_object_update_existing(detail, (json_t *)change->old);
 	if (sent && !json_is_null(sent) && !json_is_object(sent))
-		return err_at(err, pointer, "Access must be an object");
+		return err_at(err, change->pointer, "Access must be an object");
 	for (size_t i = 0; i < table->rows_count; i++) {
 		const struct access_row *row = &table->rows[i];
 		json_t *value = json_object_get(sent, row->name);
 
 		if (!value || json_is_null(value))
 			continue;
-		if (value_check(table, level, row, value, pointer, err) < 0)
+		if (value_check(table, change, row, value, err) < 0)
 			return -1;
 		json_object_set(detail, row->name, value);
 	}

@@ -88,13 +88,18 @@ extern const struct access_table project_accesses, project_workspace_accesses;
 
 /* The level of that name, or NULL. */
 const struct access_level *access_level_find(const struct access_table *table, const char *name);
+struct access_change {
+	const struct access_level *level;
+	const json_t *sent;  /* values in the body, or NULL */
+	const json_t *old;   /* the values before, or NULL */
+	const char *pointer; /* the position of `sent` in the body */
+};
 /*
- * Computes *ret_detail. A fixed level has its own values. For custom, the values of `sent` override those of `old` (may
- * be NULL). `pointer` is the position of `sent` in the body. ERR_INVALID for an unknown value, a wrong type, and an
- * attribute that is read-only at that level.
+ * Computes *ret_detail. A fixed level has its own values. For custom, the values of `sent` override those of `old`.
+ * ERR_INVALID for an unknown value, a wrong type, and an attribute that is read-only at that level.
  */
-int access_read(const struct access_table *table, const struct access_level *level, const json_t *sent,
-	const json_t *old, const char *pointer, json_t **ret_detail, struct err *err);
+int access_read(
+	const struct access_table *table, const struct access_change *change, json_t **ret_detail, struct err *err);
 /* Returns the rights of a level with these details; level may be NULL. */
 rights access_rights(const struct access_table *table, const struct access_level *level, const json_t *detail);
 

@@ -44,13 +44,13 @@ static char *hold_path(const struct request *req)
 	return mem_printf("/app/workspaces/%s/hold", param(req, "workspace"));
 }
 
-static int not_there(const struct request *req, struct response *res)
+static int not_found_show(const struct request *req, struct response *res)
 {
 	return page_say(
 		req, res, 404, "No such workspace", "There is no such workspace, or you may not do that in it.");
 }
 
-static int not_held(const struct request *req, struct response *res, int status)
+static int not_held_show(const struct request *req, struct response *res, int status)
 {
 	return page_say(req, res, status, "Not held", "The workspace waits for no lost apply.");
 }
@@ -65,7 +65,7 @@ static int hold_find(struct request *req, enum permission permission, struct row
 
 /* ---- the page ---- */
 
-static void fact(struct page_buf *page, const char *name, const char *value)
+static void term_show(struct page_buf *page, const char *name, const char *value)
 {
 	page_html(page, "<tr><th scope=\"row\">");
 	page_text(page, name);
@@ -81,21 +81,22 @@ static void facts(struct page_buf *page, const struct rows *rows)
 	const char *until = row_text(rows, 0, "until");
 
 	page_html(page, "<table><tbody>\n");
-	fact(page, "Workspace", row_text(rows, 0, "workspace"));
-	fact(page, "Run whose apply was lost", row_text(rows, 0, "run_id"));
-	fact(page, "Worker", row_text(rows, 0, "worker"));
-	fact(page, "Held since", row_text(rows, 0, "since"));
+	term_show(page, "Workspace", row_text(rows, 0, "workspace"));
+	term_show(page, "Run whose apply was lost", row_text(rows, 0, "run_id"));
+	term_show(page, "Worker", row_text(rows, 0, "worker"));
+	term_show(page, "Held since", row_text(rows, 0, "since"));
 	if (row_bool(rows, 0, "hold_settled")) {
-		fact(page, "Ends", "when the unrecorded resources of the run are dismissed, or a person releases it");
-		fact(page, "Terraform of the apply", "has ended");
+		term_show(page, "Ends",
+			"when the unrecorded resources of the run are dismissed, or a person releases it");
+		term_show(page, "Terraform of the apply", "has ended");
 	} else {
-		fact(page, "Ends at the latest",
+		term_show(page, "Ends at the latest",
 			until ? until : "when its last state arrives, or a person releases it");
-		fact(page, "Terraform of the apply",
+		term_show(page, "Terraform of the apply",
 			row_bool(rows, 0, "hold_engine_ended") ? "has ended; its last state is missing"
 							       : "may still run on that worker");
 	}
-	fact(page, "The worker is asked", asked[row_int(rows, 0, "hold_stop")]);
+	term_show(page, "The worker is asked", asked[row_int(rows, 0, "hold_stop")]);
 	page_html(page, "</tbody></table>\n<p><a href=\"/app/runs/");
 	page_text(page, row_text(rows, 0, "run_id"));
 	page_html(page, "/unrecorded-resources\">Resources of the run that no state shows</a></p>\n");
@@ -140,13 +141,13 @@ int ui_hold_page(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(freep) char *path = hold_path(req);
-	int there = page_need_user(req, res, path, err);
+	int allowed = page_need_user(req, res, path, err);
 
-	if (there <= 0)
-		return there;
+	if (allowed <= 0)
+		return allowed;
 	if (hold_find(req, CAN_READ_RUNS, &rows, err) < 0)
-		return err->kind == ERR_NOT_FOUND ? not_there(req, res) : -1;
-	return hold_of_view(&rows, 0).holds ? hold_show(req, res, &rows, NULL) : not_held(req, res, 200);
+		return err->kind == ERR_NOT_FOUND ? not_found_show(req, res) : -1;
+	return hold_of_view(&rows, 0).holds ? hold_show(req, res, &rows, NULL) : not_held_show(req, res, 200);
 }
 
 /* ---- actions ---- */
@@ -176,15 +177,15 @@ int ui_hold_do(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(freep) char *path = hold_path(req);
-	int there = page_form_begin(req, res, path, err);
+	int allowed = page_form_begin(req, res, path, err);
 	const struct hold_action *action = action_named(page_sent(req, "do"));
 
-	if (there <= 0)
-		return there;
+	if (allowed <= 0)
+		return allowed;
 	if (hold_find(req, action ? action->permission : CAN_READ_RUNS, &rows, err) < 0)
-		return err->kind == ERR_NOT_FOUND ? not_there(req, res) : -1;
+		return err->kind == ERR_NOT_FOUND ? not_found_show(req, res) : -1;
 	if (!hold_of_view(&rows, 0).holds)
-		return not_held(req, res, 409);
+		return not_held_show(req, res, 409);
 	if (!action)
 		return hold_show(req, res, &rows, "Choose what to do.");
 	if (action->event == HOLD_RELEASED &&

@@ -34,10 +34,10 @@ int ui_invitations_page(struct request *req, struct response *res, struct err *e
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct page_buf page;
-	int there = page_need_user(req, res, INVITATIONS_PATH, err);
+	int allowed = page_need_user(req, res, INVITATIONS_PATH, err);
 
-	if (there <= 0)
-		return there;
+	if (allowed <= 0)
+		return allowed;
 	if (invitations_of_user(req->store, req->actor.user.text, &rows, err) < 0)
 		return -1;
 	page_begin(&page, req, "Invitations");
@@ -57,7 +57,7 @@ int ui_invitations_page(struct request *req, struct response *res, struct err *e
 	return page_send(&page, res, 200);
 }
 
-static int not_there(const struct request *req, struct response *res)
+static int not_found_show(const struct request *req, struct response *res)
 {
 	return page_say(req, res, 404, "No such invitation",
 		"It was answered or withdrawn, it has expired, or it is not yours.");
@@ -80,17 +80,17 @@ int ui_invitation_page(struct request *req, struct response *res, struct err *er
 	struct buf back = BUF_INIT(1024);
 	struct invited invited;
 	struct page_buf page;
-	int there;
+	int allowed;
 
 	buf_printf(&back, "/app/invitations/%s?code=", param(req, "membership"));
 	buf_url(&back, code);
-	there = page_need_user(req, res, buf_str(&back), err);
+	allowed = page_need_user(req, res, buf_str(&back), err);
 	buf_release(&back);
-	if (there <= 0)
-		return there;
+	if (allowed <= 0)
+		return allowed;
 	invited = invited_of(req, code);
 	if (invitation_read(req->store, &invited, &rows, err) < 0)
-		return err->kind == ERR_NOT_FOUND ? not_there(req, res) : -1;
+		return err->kind == ERR_NOT_FOUND ? not_found_show(req, res) : -1;
 	page_begin(&page, req, "Invitation");
 	page_html(&page, "<p>The organization <strong>");
 	page_text(&page, row_text(&rows, 0, "organization_name"));
@@ -122,12 +122,12 @@ static int answer(struct request *req, const struct invited *invited, bool accep
 
 int ui_invitations_answer(struct request *req, struct response *res, struct err *err)
 {
-	int there = page_form_begin(req, res, INVITATIONS_PATH, err);
+	int allowed = page_form_begin(req, res, INVITATIONS_PATH, err);
 	const char *said = page_sent(req, "answer");
 	struct invited invited;
 
-	if (there <= 0)
-		return there;
+	if (allowed <= 0)
+		return allowed;
 	if (!text_equal(said, "accept") && !text_equal(said, "decline"))
 		return page_say(req, res, 422, "No answer", "An invitation is accepted or declined.");
 	invited = invited_of(req, page_sent(req, "code"));
@@ -136,6 +136,6 @@ int ui_invitations_answer(struct request *req, struct response *res, struct err 
 	if (answer(req, &invited, text_equal(said, "accept"), err) == 0)
 		return page_redirect(res, INVITATIONS_PATH);
 	if (err->kind == ERR_NOT_FOUND)
-		return not_there(req, res);
+		return not_found_show(req, res);
 	return err->kind == ERR_INVALID ? page_say(req, res, 422, "Not accepted", err->message) : -1;
 }

@@ -15,7 +15,7 @@ enum { MAX_STATE = 200, CHALLENGE_SIZE = 43 };
 
 /* ---- the consent page ---- */
 
-struct wish {
+struct authorization {
 	const char *client, *type, *challenge, *method, *redirect, *state;
 };
 
@@ -24,17 +24,17 @@ static const struct {
 	const char *name;
 	size_t offset;
 } parts[] = {
-	{"client_id", offsetof(struct wish, client)},
-	{"response_type", offsetof(struct wish, type)},
-	{"code_challenge", offsetof(struct wish, challenge)},
-	{"code_challenge_method", offsetof(struct wish, method)},
-	{"redirect_uri", offsetof(struct wish, redirect)},
-	{"state", offsetof(struct wish, state)},
+	{"client_id", offsetof(struct authorization, client)},
+	{"response_type", offsetof(struct authorization, type)},
+	{"code_challenge", offsetof(struct authorization, challenge)},
+	{"code_challenge_method", offsetof(struct authorization, method)},
+	{"redirect_uri", offsetof(struct authorization, redirect)},
+	{"state", offsetof(struct authorization, state)},
 };
 
-static const char **wish_part(struct wish *wish, size_t i)
+static const char **authorization_part(struct authorization *authorization, size_t i)
 {
-	return (const char **)(void *)((char *)wish + parts[i].offset);
+	return (const char **)(void *)((char *)authorization + parts[i].offset);
 }
 
 /* Allows only the CLI's listener on the machine of the browser. */
@@ -61,44 +61,44 @@ static bool base64url_only(const char *text)
 }
 
 /* The reason why the request is invalid, or NULL. An invalid request gets an error page, and no redirect. */
-static const char *wish_wrong(const struct wish *wish)
+static const char *authorization_check(const struct authorization *authorization)
 {
-	if (!text_equal(wish->client, OAUTH_CLIENT))
+	if (!text_equal(authorization->client, OAUTH_CLIENT))
 		return "The client is not known here.";
-	if (!redirect_allowed(wish->redirect))
+	if (!redirect_allowed(authorization->redirect))
 		return "The address to go back to is not allowed.";
-	if (!text_equal(wish->type, "code") || !text_equal(wish->method, "S256") ||
-		strlen(wish->challenge) != CHALLENGE_SIZE || !base64url_only(wish->challenge))
+	if (!text_equal(authorization->type, "code") || !text_equal(authorization->method, "S256") ||
+		strlen(authorization->challenge) != CHALLENGE_SIZE || !base64url_only(authorization->challenge))
 		return "A code with a challenge of the method S256 is needed.";
-	return strlen(wish->state) > MAX_STATE ? "The state is too long." : NULL;
+	return strlen(authorization->state) > MAX_STATE ? "The state is too long." : NULL;
 }
 
-static void wish_of_query(const struct request *req, struct wish *ret_wish)
+static void authorization_of_query(const struct request *req, struct authorization *ret_authorization)
 {
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
-		*wish_part(ret_wish, i) = text_or_empty(query(req, parts[i].name));
+		*authorization_part(ret_authorization, i) = text_or_empty(query(req, parts[i].name));
 }
 
-static void wish_of_form(const struct request *req, struct wish *ret_wish)
+static void authorization_of_form(const struct request *req, struct authorization *ret_authorization)
 {
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
-		*wish_part(ret_wish, i) = page_sent(req, parts[i].name);
+		*authorization_part(ret_authorization, i) = page_sent(req, parts[i].name);
 }
 
 /* The address of this page, to which the sign-in page returns. The caller frees it. */
-static char *wish_address(struct wish *wish)
+static char *authorization_address(struct authorization *authorization)
 {
 	struct buf address = BUF_INIT(4096);
 
 	buf_text(&address, OAUTH_AUTHORIZE_PATH);
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
 		buf_printf(&address, "%s%s=", i ? "&" : "?", parts[i].name);
-		buf_url(&address, *wish_part(wish, i));
+		buf_url(&address, *authorization_part(authorization, i));
 	}
 	return buf_take(&address);
 }
 
-static int wish_show(const struct request *req, struct response *res, struct wish *wish)
+static int authorization_show(const struct request *req, struct response *res, struct authorization *authorization)
 {
 	struct page_buf page;
 
@@ -114,7 +114,7 @@ static int wish_show(const struct request *req, struct response *res, struct wis
 		"<form method=\"post\" action=\"" OAUTH_AUTHORIZE_PATH "\">\n");
 	page_csrf(&page, req);
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
-		page_field(&page, parts[i].name, *wish_part(wish, i));
+		page_field(&page, parts[i].name, *authorization_part(authorization, i));
 	page_html(&page,
 		"<button name=\"answer\" value=\"approve\">Approve</button>\n"
 		"<button name=\"answer\" value=\"deny\" class=\"plain\">Deny</button>\n</form>\n");
@@ -123,27 +123,28 @@ static int wish_show(const struct request *req, struct response *res, struct wis
 
 int oauth_page(struct request *req, struct response *res, struct err *err)
 {
-	struct wish wish;
+	struct authorization authorization;
 	_cleanup_(freep) char *back = NULL;
-	int there;
+	int allowed;
 
-	wish_of_query(req, &wish);
-	if (wish_wrong(&wish))
-		return page_say(req, res, 400, "This can't be authorized", wish_wrong(&wish));
-	back = wish_address(&wish);
-	there = page_need_user(req, res, back, err);
-	return there > 0 ? wish_show(req, res, &wish) : there;
+	authorization_of_query(req, &authorization);
+	if (authorization_check(&authorization))
+		return page_say(req, res, 400, "This can't be authorized", authorization_check(&authorization));
+	back = authorization_address(&authorization);
+	allowed = page_need_user(req, res, back, err);
+	return allowed > 0 ? authorization_show(req, res, &authorization) : allowed;
 }
 
 /* ---- approving ---- */
 
-static int go_back(struct response *res, const struct wish *wish, const char *name, const char *value)
+static int redirect_back(
+	struct response *res, const struct authorization *authorization, const char *name, const char *value)
 {
 	struct buf location = BUF_INIT(sizeof(res->http->location) - 1);
 	int result;
 
-	buf_printf(&location, "%s?%s=%s&state=", wish->redirect, name, value);
-	buf_url(&location, wish->state);
+	buf_printf(&location, "%s?%s=%s&state=", authorization->redirect, name, value);
+	buf_url(&location, authorization->state);
 	result = page_redirect(res, buf_str(&location));
 	buf_release(&location);
 	return result;
@@ -153,22 +154,22 @@ int oauth_approve(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(freep) char *code = NULL;
 	struct oauth_consent consent;
-	struct wish wish;
-	int there = page_need_user(req, res, TOKENS_PATH, err);
+	struct authorization authorization;
+	int allowed = page_need_user(req, res, TOKENS_PATH, err);
 
-	if (there <= 0)
-		return there;
-	wish_of_form(req, &wish);
+	if (allowed <= 0)
+		return allowed;
+	authorization_of_form(req, &authorization);
 	if (!page_form_ours(req))
 		return page_say(req, res, 403, "Not from here", "The form was sent from another site.");
-	if (wish_wrong(&wish))
-		return page_say(req, res, 400, "This can't be authorized", wish_wrong(&wish));
+	if (authorization_check(&authorization))
+		return page_say(req, res, 400, "This can't be authorized", authorization_check(&authorization));
 	if (!text_equal(page_sent(req, "answer"), "approve"))
-		return go_back(res, &wish, "error", "access_denied");
-	consent = (struct oauth_consent){req->actor.user.text, wish.challenge, wish.redirect};
+		return redirect_back(res, &authorization, "error", "access_denied");
+	consent = (struct oauth_consent){req->actor.user.text, authorization.challenge, authorization.redirect};
 	if (oauth_code_create(req->store, &consent, &code, err) < 0)
 		return -1;
-	return go_back(res, &wish, "code", code);
+	return redirect_back(res, &authorization, "code", code);
 }
 
 /* ---- exchange of the code ---- */

@@ -187,11 +187,11 @@ int page_user(struct request *req, struct err *err)
 
 int page_need_user(struct request *req, struct response *res, const char *back, struct err *err)
 {
-	int there = page_user(req, err);
+	int allowed = page_user(req, err);
 	struct buf location = BUF_INIT(sizeof(res->http->location) - 1);
 
-	if (there != 0)
-		return there;
+	if (allowed != 0)
+		return allowed;
 	buf_text(&location, SIGN_IN_PATH "?return=");
 	buf_url(&location, back);
 	page_redirect(res, buf_str(&location));
@@ -221,13 +221,13 @@ bool page_form_ours(const struct request *req)
 
 int page_form_begin(struct request *req, struct response *res, const char *back, struct err *err)
 {
-	int there = page_need_user(req, res, back, err);
+	int allowed = page_need_user(req, res, back, err);
 
-	if (there > 0 && !page_form_ours(req)) {
+	if (allowed > 0 && !page_form_ours(req)) {
 		page_say(req, res, 403, "Not from here", "The form was sent from another site.");
 		return 0;
 	}
-	return there;
+	return allowed;
 }
 
 const char *page_sent(const struct request *req, const char *name)

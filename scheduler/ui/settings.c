@@ -44,8 +44,13 @@ static void token_form(struct page_buf *page, const struct request *req)
 		"<option value=\"730\">two years</option></select></label>\n<button>Create token</button>\n</form>\n");
 }
 
-static int tokens_show(
-	struct request *req, struct response *res, int status, const char *made, const char *wrong, struct err *err)
+struct tokens_answer {
+	int status;
+	const char *created; /* the new token, or NULL */
+	const char *wrong;   /* what is wrong with the form, or NULL */
+};
+
+static int tokens_show(struct request *req, struct response *res, const struct tokens_answer *answer, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct token_list list = {.user_id = req->actor.user.text, .limit = TOKENS_SHOWN};
@@ -54,11 +59,11 @@ static int tokens_show(
 	if (tokens_list(req->store, &list, &rows, err) < 0)
 		return -1;
 	page_begin(&page, req, "Tokens");
-	if (wrong)
-		page_note(&page, "alert", wrong);
-	if (made) {
+	if (answer->wrong)
+		page_note(&page, "alert", answer->wrong);
+	if (answer->created) {
 		page_html(&page, "<p role=\"status\">This is the new token. It is shown this once:<br><code>");
-		page_text(&page, made);
+		page_text(&page, answer->created);
 		page_html(&page, "</code></p>\n");
 	}
 	page_html(&page,
@@ -71,14 +76,14 @@ static int tokens_show(
 		token_row(&page, req, &rows, i);
 	page_html(&page, "</tbody></table>\n");
 	token_form(&page, req);
-	return page_send(&page, res, status);
+	return page_send(&page, res, answer->status);
 }
 
 int ui_tokens_page(struct request *req, struct response *res, struct err *err)
 {
-	int there = page_need_user(req, res, TOKENS_PATH, err);
+	int allowed = page_need_user(req, res, TOKENS_PATH, err);
 
-	return there > 0 ? tokens_show(req, res, 200, NULL, NULL, err) : there;
+	return allowed > 0 ? tokens_show(req, res, &(struct tokens_answer){.status = 200}, err) : allowed;
 }
 
 int ui_tokens_create(struct request *req, struct response *res, struct err *err)
@@ -89,30 +94,32 @@ int ui_tokens_create(struct request *req, struct response *res, struct err *err)
 	struct token_order order = {.description = description, .expires_at = expiry};
 	long long days;
 	struct id id;
-	int there = page_form_begin(req, res, TOKENS_PATH, err);
+	int allowed = page_form_begin(req, res, TOKENS_PATH, err);
 
-	if (there <= 0)
-		return there;
+	if (allowed <= 0)
+		return allowed;
 	if (!*description || strlen(description) > MAX_DESCRIPTION ||
 		text_number(page_sent(req, "days"), 1, MAX_DAYS, &days) < 0)
-		return tokens_show(
-			req, res, 422, NULL, "A description and a number of days are needed for a token.", err);
+		return tokens_show(req, res,
+			&(struct tokens_answer){
+				.status = 422, .wrong = "A description and a number of days are needed for a token."},
+			err);
 	token_expiry(days, expiry);
 	order.user_id = order.created_by = req->actor.user.text;
 	if (request_audit_begin(req, err) < 0 || token_create(req->store, &order, &token, &id, err) < 0 ||
 		request_audit_write(req, "create", "authentication_token", id.text, err) < 0)
 		return -1;
-	return tokens_show(req, res, 201, token, NULL, err);
+	return tokens_show(req, res, &(struct tokens_answer){.status = 201, .created = token}, err);
 }
 
 int ui_tokens_revoke(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	const char *id = param(req, "token");
-	int there = page_form_begin(req, res, TOKENS_PATH, err);
+	int allowed = page_form_begin(req, res, TOKENS_PATH, err);
 
-	if (there <= 0)
-		return there;
+	if (allowed <= 0)
+		return allowed;
 	if (token_read(req->store, id, &rows, err) < 0 && err->kind != ERR_NOT_FOUND)
 		return -1;
 	if (!rows.count || !text_equal(row_text(&rows, 0, "user_id"), req->actor.user.text))
@@ -149,9 +156,9 @@ static int password_show(
 
 int ui_password_page(struct request *req, struct response *res, struct err *err)
 {
-	int there = page_need_user(req, res, PASSWORD_PATH, err);
+	int allowed = page_need_user(req, res, PASSWORD_PATH, err);
 
-	return there > 0 ? password_show(req, res, 200, NULL, NULL) : there;
+	return allowed > 0 ? password_show(req, res, 200, NULL, NULL) : allowed;
 }
 
 int ui_password_set(struct request *req, struct response *res, struct err *err)
@@ -159,10 +166,10 @@ int ui_password_set(struct request *req, struct response *res, struct err *err)
 	const struct password_change change = {.current = page_sent(req, "current_password"),
 		.wanted = page_sent(req, "password"),
 		.again = page_sent(req, "password_confirmation")};
-	int there = page_form_begin(req, res, PASSWORD_PATH, err);
+	int allowed = page_form_begin(req, res, PASSWORD_PATH, err);
 
-	if (there <= 0)
-		return there;
+	if (allowed <= 0)
+		return allowed;
 	if (password_change(req, &change, err) == 0 &&
 		request_audit_write(req, "update", "account", req->actor.user.text, err) == 0)
 		return password_show(req, res, 200, "The password is changed. Other browsers are signed out.", NULL);

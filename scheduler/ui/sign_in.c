@@ -53,11 +53,11 @@ static int form_show(const struct request *req, struct response *res, int status
 int ui_sign_in_page(struct request *req, struct response *res, struct err *err)
 {
 	const char *back = return_path(query(req, "return"));
-	int there = page_user(req, err);
+	int allowed = page_user(req, err);
 
-	if (there < 0)
+	if (allowed < 0)
 		return -1;
-	return there ? page_redirect(res, back) : form_show(req, res, 200, back, NULL);
+	return allowed ? page_redirect(res, back) : form_show(req, res, 200, back, NULL);
 }
 
 struct attempt {
@@ -159,13 +159,13 @@ int ui_sign_in(struct request *req, struct response *res, struct err *err)
 int ui_sign_out(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(freep) char *header = session_set_cookie(req->store, NULL);
-	int there = page_user(req, err);
+	int allowed = page_user(req, err);
 
-	if (there < 0)
+	if (allowed < 0)
 		return -1;
-	if (there && !page_form_ours(req))
+	if (allowed && !page_form_ours(req))
 		return page_say(req, res, 403, "Not from here", "The form was sent from another site.");
-	if (there &&
+	if (allowed &&
 		(session_delete(req->store, http_cookie(req->http, SESSION_COOKIE), err) < 0 ||
 			request_audit_write(req, "sign_out", "session", req->actor.user.text, err) < 0))
 		return -1;

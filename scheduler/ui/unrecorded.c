@@ -24,7 +24,7 @@ static int run_find(struct request *req, enum permission permission, struct rows
 	return may_with(req, permission, place_of(ret_run), "run", err);
 }
 
-static int not_there(const struct request *req, struct response *res)
+static int not_found_show(const struct request *req, struct response *res)
 {
 	return page_say(req, res, 404, "No such run",
 		"The run is not there, or you may not see the resources of its workspace.");
@@ -111,14 +111,14 @@ int ui_unrecorded_page(struct request *req, struct response *res, struct err *er
 	_cleanup_(rows_release) struct rows run = ROWS_INIT, rows = ROWS_INIT;
 	struct page_buf page;
 	char path[PATH_SIZE];
-	int there;
+	int allowed;
 
 	page_path(req, path);
-	there = page_need_user(req, res, path, err);
-	if (there <= 0)
-		return there;
+	allowed = page_need_user(req, res, path, err);
+	if (allowed <= 0)
+		return allowed;
 	if (run_find(req, CAN_READ_STATE, &run, err) < 0)
-		return err->kind == ERR_NOT_FOUND ? not_there(req, res) : -1;
+		return err->kind == ERR_NOT_FOUND ? not_found_show(req, res) : -1;
 	if (unrecorded_of_run(req->store, row_text(&run, 0, "id"), &rows, err) < 0)
 		return -1;
 	page_begin(&page, req, "Unrecorded resources");
@@ -146,14 +146,14 @@ int ui_unrecorded_dismiss(struct request *req, struct response *res, struct err 
 {
 	_cleanup_(rows_release) struct rows run = ROWS_INIT;
 	char path[PATH_SIZE];
-	int there;
+	int allowed;
 
 	page_path(req, path);
-	there = page_form_begin(req, res, path, err);
-	if (there <= 0)
-		return there;
+	allowed = page_form_begin(req, res, path, err);
+	if (allowed <= 0)
+		return allowed;
 	if (run_find(req, CAN_MANAGE_WORKSPACE, &run, err) < 0)
-		return err->kind == ERR_NOT_FOUND ? not_there(req, res) : -1;
+		return err->kind == ERR_NOT_FOUND ? not_found_show(req, res) : -1;
 	if (request_audit_begin(req, err) < 0)
 		return -1;
 	if (dismiss(req, &run, err) == 0)

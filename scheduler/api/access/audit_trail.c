@@ -39,7 +39,7 @@ static json_t *pagination(const struct page *page)
 
 static int list_read(const struct request *req, struct audit_list *list, struct page *page, struct err *err)
 {
-	if (page_read_most(req, MAX_PAGE, page, err) < 0)
+	if (page_read_limited(req, MAX_PAGE, page, err) < 0)
 		return -1;
 	list->limit = page->size;
 	list->offset = page->offset;

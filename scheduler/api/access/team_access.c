@@ -58,14 +58,15 @@ static int access_in_path(struct request *req, enum access_place place, struct r
 
 /* ---- reading ---- */
 
-static int access_show(
-	struct request *req, struct response *res, int status, enum access_place place, const char *id, struct err *err)
+static int access_read_resource(
+	struct store *store, enum access_place place, const char *id, json_t **ret_resource, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (team_access_read(req->store, place, id, &rows, err) < 0)
+	if (team_access_read(store, place, id, &rows, err) < 0)
 		return -1;
-	return respond_resource(res, status, access_resource(place, &rows, 0));
+	*ret_resource = access_resource(place, &rows, 0);
+	return 0;
 }
 
 static int accesses_index(struct request *req, struct response *res, enum access_place place, struct err *err)
@@ -135,11 +136,13 @@ static int project_details_read(const struct request *req, const struct access_l
 	const struct access_level *within = access_level_find(&project_workspace_accesses, level->name);
 	json_auto_t *old_detail = old ? row_json(old, 0, "detail") : NULL;
 	json_auto_t *old_within = old ? row_json(old, 0, "workspace_detail") : NULL;
+	const struct access_change of_project = {
+		level, json_object_get(sent, "project-access"), old_detail, "/data/attributes/project-access"};
+	const struct access_change of_workspaces = {
+		within, json_object_get(sent, "workspace-access"), old_within, "/data/attributes/workspace-access"};
 
-	if (access_read(&project_accesses, level, json_object_get(sent, "project-access"), old_detail,
-		    "/data/attributes/project-access", &input->detail, err) < 0 ||
-		access_read(&project_workspace_accesses, within, json_object_get(sent, "workspace-access"), old_within,
-			"/data/attributes/workspace-access", &input->workspace_detail, err) < 0)
+	if (access_read(&project_accesses, &of_project, &input->detail, err) < 0 ||
+		access_read(&project_workspace_accesses, &of_workspaces, &input->workspace_detail, err) < 0)
 		return -1;
 	input->access.rights = access_rights(&project_accesses, level, input->detail) |
 		access_rights(&project_workspace_accesses, within, input->workspace_detail);
@@ -150,9 +153,10 @@ static int workspace_detail_read(const struct request *req, const struct access_
 	struct access_input *input, struct err *err)
 {
 	json_auto_t *old_detail = old ? row_json(old, 0, "detail") : NULL;
+	const struct access_change change = {
+		level, json_at(req->body, "data.attributes"), old_detail, "/data/attributes"};
 
-	if (access_read(&workspace_accesses, level, json_at(req->body, "data.attributes"), old_detail,
-		    "/data/attributes", &input->detail, err) < 0)
+	if (access_read(&workspace_accesses, &change, &input->detail, err) < 0)
 		return -1;
 	input->access.rights = access_rights(&workspace_accesses, level, input->detail);
 	return 0;
@@ -181,6 +185,7 @@ static int access_create(struct request *req, struct response *res, enum access_
 {
 	_cleanup_(access_input_release) struct access_input input = {.detail = NULL};
 	struct id id;
+	json_t *resource;
 
 	input.access.team_id = body_relation(req, "team");
 	input.access.place_id = body_relation(req, kinds[place].relation);
@@ -196,18 +201,23 @@ static int access_create(struct request *req, struct response *res, enum access_
 	if (input_read(req, place, NULL, &input, err) < 0 ||
 		team_access_create(req->store, place, &input.access, &id, err) < 0)
 		return -1;
-	return access_show(req, res, 201, place, id.text, err);
+	if (access_read_resource(req->store, place, id.text, &resource, err) < 0)
+		return -1;
+	return respond_resource(res, 201, resource);
 }
 
 static int access_update(struct request *req, struct response *res, enum access_place place, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(access_input_release) struct access_input input = {.detail = NULL};
+	json_t *resource;
 
 	if (access_in_path(req, place, &rows, err) < 0 || input_read(req, place, &rows, &input, err) < 0 ||
 		team_access_update(req->store, place, row_text(&rows, 0, "id"), &input.access, err) < 0)
 		return -1;
-	return access_show(req, res, 200, place, row_text(&rows, 0, "id"), err);
+	if (access_read_resource(req->store, place, row_text(&rows, 0, "id"), &resource, err) < 0)
+		return -1;
+	return respond_resource(res, 200, resource);
 }
 
 static int access_delete(struct request *req, struct response *res, enum access_place place, struct err *err)

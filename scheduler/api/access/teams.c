@@ -159,8 +159,10 @@ static int access_read_input(
 	const json_t *sent = json_at(req->body, "data.attributes.organization-access");
 	const struct access_level *level = access_level_find(&organization_accesses, "custom");
 
-	if (access_read(&organization_accesses, level, sent, team->organization_access,
-		    "/data/attributes/organization-access", ret_access, err) < 0)
+	if (access_read(&organization_accesses,
+		    &(struct access_change){
+			    level, sent, team->organization_access, "/data/attributes/organization-access"},
+		    ret_access, err) < 0)
 		return -1;
 	if (json_equal(*ret_access, team->organization_access))
 		return 0;
@@ -267,9 +269,10 @@ static const struct relation member_relations[] = {
 static int members_of_path(
 	struct request *req, struct rows *ret_rows, size_t *ret_by, json_t **ret_names, struct err *err)
 {
-	if (team_to_change(req, ret_rows, err) < 0)
+	if (team_to_change(req, ret_rows, err) < 0 ||
+		relation_in_path(req, member_relations, ARRAY_LEN(member_relations), ret_by, err) < 0)
 		return -1;
-	return relation_in_path(req, member_relations, ARRAY_LEN(member_relations), ret_by, ret_names, err);
+	return body_linkage(req, member_relations[*ret_by].type, ret_names, err);
 }
 
 static int members_change(struct request *req, struct response *res,

@@ -17,7 +17,7 @@ struct held {
 	struct http_pending *pending;
 	const char *(*headers)[2];
 	struct id worker;
-	json_t *told;
+	json_t *known_stops;
 	json_t *stops; /* the answer, or NULL */
 	int64_t until_ms;
 	struct held *next;
@@ -35,12 +35,12 @@ struct control {
 
 /* ---- the answer ---- */
 
-static bool is_told(const json_t *told, const json_t *stop)
+static bool is_known(const json_t *known_stops, const json_t *stop)
 {
 	const json_t *known;
 	size_t i;
 
-	json_array_foreach((json_t *)told, i, known)
+	json_array_foreach((json_t *)known_stops, i, known)
 	{
 		if (text_equal(json_string_at(known, "job"), json_string_at(stop, "job")) &&
 			json_int_at(known, "attempt", 0) == json_int_at(stop, "attempt", 0) &&
@@ -50,8 +50,8 @@ static bool is_told(const json_t *told, const json_t *stop)
 	return false;
 }
 
-/* All stops for that worker. Sets *ret_news if one of them is not in `told`. */
-static json_t *stops_of(const struct held *held, const struct rows *rows, bool *ret_news)
+/* All stops for that worker. Sets *ret_has_new if one of them is not in `known_stops`. */
+static json_t *stops_of(const struct held *held, const struct rows *rows, bool *ret_has_new)
 {
 	json_t *stops = json_array();
 
@@ -62,7 +62,7 @@ static json_t *stops_of(const struct held *held, const struct rows *rows, bool *
 			continue;
 		stop = json_pack("{ss si ss}", "job", row_text(rows, i, "id"), "attempt",
 			(int)row_int(rows, i, "attempt"), "stop", stop_name((enum stop)row_int(rows, i, "stop")));
-		*ret_news |= !is_told(held->told, stop);
+		*ret_has_new |= !is_known(held->known_stops, stop);
 		json_array_append_new(stops, stop);
 	}
 	return stops;
@@ -79,7 +79,7 @@ static void held_answer(struct held *held)
 
 	buf_text(&answer.body, text);
 	http_answer_now(held->pending, &answer);
-	json_decref(held->told);
+	json_decref(held->known_stops);
 	free(held);
 }
 
@@ -94,15 +94,15 @@ static struct held *held_take(struct control *control, const struct rows *rows)
 	pthread_mutex_lock(&control->mutex);
 	for (struct held **at = &control->held; *at;) {
 		struct held *held = *at;
-		bool news = false;
+		bool has_new = false;
 		json_t *stops;
 
 		if (!rows->count && now < held->until_ms) {
 			at = &held->next;
 			continue;
 		}
-		stops = stops_of(held, rows, &news);
-		if (!news && now < held->until_ms) {
+		stops = stops_of(held, rows, &has_new);
+		if (!has_new && now < held->until_ms) {
 			json_decref(stops);
 			at = &held->next;
 			continue;
@@ -182,7 +182,7 @@ int control_start(const char *database_url, struct control **ret_control, struct
 }
 
 bool control_hold(struct control *control, const struct http_request *http, const struct http_answer *answer,
-	const char *worker_id, json_t *told)
+	const char *worker_id, json_t *known_stops)
 {
 	struct held *held = NULL;
 
@@ -191,7 +191,7 @@ bool control_hold(struct control *control, const struct http_request *http, cons
 		held = mem_new(1, sizeof(*held));
 		*held = (struct held){.pending = http_later(http),
 			.headers = answer->extra,
-			.told = json_incref(told),
+			.known_stops = json_incref(known_stops),
 			.until_ms = clock_mono_ms() + HOLD_MS,
 			.next = control->held};
 		text_copy(held->worker.text, sizeof(held->worker.text), worker_id);

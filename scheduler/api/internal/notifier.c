@@ -172,7 +172,7 @@ int task_results_callback(struct request *req, struct response *res, struct err 
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct callback callback = {.url_count = 0};
 
-	if (notifiers_live(req->store, RELAY_MOST_NOTIFIERS, &rows, err) < 0)
+	if (notifiers_live(req->store, RELAY_NOTIFIERS_MAX, &rows, err) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_UNAVAILABLE, "No notifier is there to take the result. Send it again.");

@@ -27,16 +27,14 @@ static int parameter_resource(
 	return 0;
 }
 
-static int parameter_show(
-	struct request *req, struct response *res, int status, const char *set_id, const char *id, struct err *err)
+static int parameter_read_resource(
+	struct store *store, const char *set_id, const char *id, json_t **ret_resource, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	json_t *resource;
 
-	if (policy_set_parameter_read(req->store, set_id, id, &rows, err) < 0 ||
-		parameter_resource(req->store, &rows, 0, &resource, err) < 0)
+	if (policy_set_parameter_read(store, set_id, id, &rows, err) < 0)
 		return -1;
-	return respond_resource(res, status, resource);
+	return parameter_resource(store, &rows, 0, ret_resource, err);
 }
 
 /* ---- reading ---- */
@@ -64,10 +62,13 @@ int policy_set_parameters_index(struct request *req, struct response *res, struc
 int policy_set_parameters_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows set = ROWS_INIT;
+	json_t *resource;
 
 	if (policy_set_in_path(req, &set, err) < 0)
 		return -1;
-	return parameter_show(req, res, 200, row_text(&set, 0, "id"), param(req, "parameter"), err);
+	if (parameter_read_resource(req->store, row_text(&set, 0, "id"), param(req, "parameter"), &resource, err) < 0)
+		return -1;
+	return respond_resource(res, 200, resource);
 }
 
 /* ---- creating and changing ---- */
@@ -98,17 +99,21 @@ int policy_set_parameters_create(struct request *req, struct response *res, stru
 	_cleanup_(rows_release) struct rows set = ROWS_INIT;
 	struct policy_set_parameter parameter = {.key = NULL};
 	struct id id;
+	json_t *resource;
 
 	if (policy_set_in_path(req, &set, err) < 0 || input_read(req, &parameter, err) < 0 ||
 		policy_set_parameter_create(req->store, row_text(&set, 0, "id"), &parameter, &id, err) < 0)
 		return -1;
-	return parameter_show(req, res, 201, row_text(&set, 0, "id"), id.text, err);
+	if (parameter_read_resource(req->store, row_text(&set, 0, "id"), id.text, &resource, err) < 0)
+		return -1;
+	return respond_resource(res, 201, resource);
 }
 
 int policy_set_parameters_update(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows set = ROWS_INIT, rows = ROWS_INIT;
 	struct policy_set_parameter parameter = {.value = NULL};
+	json_t *resource;
 
 	if (policy_set_in_path(req, &set, err) < 0 ||
 		policy_set_parameter_read(req->store, row_text(&set, 0, "id"), param(req, "parameter"), &rows, err) < 0)
@@ -121,7 +126,9 @@ int policy_set_parameters_update(struct request *req, struct response *res, stru
 		return err_at(err, "/data/attributes/sensitive", "Sensitive can't be turned off: make a new parameter");
 	if (policy_set_parameter_update(req->store, row_text(&rows, 0, "id"), &parameter, err) < 0)
 		return -1;
-	return parameter_show(req, res, 200, row_text(&set, 0, "id"), row_text(&rows, 0, "id"), err);
+	if (parameter_read_resource(req->store, row_text(&set, 0, "id"), row_text(&rows, 0, "id"), &resource, err) < 0)
+		return -1;
+	return respond_resource(res, 200, resource);
 }
 
 int policy_set_parameters_delete(struct request *req, struct response *res, struct err *err)

@@ -260,7 +260,8 @@ int policy_sets_attach(struct request *req, struct response *res, struct err *er
 	size_t relation;
 
 	if (policy_set_in_path(req, &rows, err) < 0 ||
-		relation_in_path(req, relations, SET_RELATIONS, &relation, &ids, err) < 0 ||
+		relation_in_path(req, relations, SET_RELATIONS, &relation, err) < 0 ||
+		body_linkage(req, relations[relation].type, &ids, err) < 0 ||
 		policy_set_attach(
 			req->store, row_text(&rows, 0, "id"), (enum set_relation)relation, ids, "/data", err) < 0)
 		return -1;
@@ -274,7 +275,8 @@ int policy_sets_detach(struct request *req, struct response *res, struct err *er
 	size_t relation;
 
 	if (policy_set_in_path(req, &rows, err) < 0 ||
-		relation_in_path(req, relations, SET_RELATIONS, &relation, &ids, err) < 0 ||
+		relation_in_path(req, relations, SET_RELATIONS, &relation, err) < 0 ||
+		body_linkage(req, relations[relation].type, &ids, err) < 0 ||
 		policy_set_detach(req->store, row_text(&rows, 0, "id"), (enum set_relation)relation, ids, err) < 0)
 		return -1;
 	return respond_empty(res, 204);

@@ -13,8 +13,8 @@
 struct creation {
 	struct batch_item item; /* must be the first member */
 	struct id workspace;
-	struct run_create_params order; /* borrows from the request */
-	struct id run;                  /* filled in by the commit */
+	struct run_create_params params; /* borrows from the request */
+	struct id run;                   /* filled in by the commit */
 };
 
 static struct creation *creation_of(struct batch_item *item)
@@ -33,10 +33,10 @@ int runs_create(struct request *req, struct response *res, struct err *err)
 	if (!body_relation(req, "workspace"))
 		return err_at(err, "/data/relationships/workspace", "Workspace must exist");
 	if (scope_workspace_id(req, body_relation(req, "workspace"), &scope, err) < 0 ||
-		run_create_params_read(req, &creation->order, err) < 0)
+		run_create_params_read(req, &creation->params, err) < 0)
 		return -1;
 	creation->workspace = scope.workspace;
-	creation->order.workspace_id = creation->workspace.text;
+	creation->params.workspace_id = creation->workspace.text;
 	return 0;
 }
 
@@ -46,9 +46,9 @@ struct view {
 	struct rows rows;
 };
 
-struct making {
+struct commit {
 	struct store *store;
-	int (*order)(struct store *store, struct run_creation *creations, size_t count, struct err *err);
+	int (*create)(struct store *store, struct run_creation *creations, size_t count, struct err *err);
 	struct batch_item *const *items;
 	struct run_creation *runs;
 	struct view *views;
@@ -63,61 +63,61 @@ static const char *viewer_set(struct store *store, const struct batch_item *item
 	return viewer_user(store->viewer);
 }
 
-static struct view *view_of(const struct making *m, const char *user)
+static struct view *view_of(const struct commit *c, const char *user)
 {
-	for (size_t i = 0; i < m->view_count; i++)
-		if (text_equal(m->views[i].user, user) || (!m->views[i].user && !user))
-			return &m->views[i];
+	for (size_t i = 0; i < c->view_count; i++)
+		if (text_equal(c->views[i].user, user) || (!c->views[i].user && !user))
+			return &c->views[i];
 	return NULL;
 }
 
 /* Queries the runs that this viewer ordered. The store's viewer must be set. */
-static int view_ask(struct making *m, const char *user, struct err *err)
+static int view_ask(struct commit *c, const char *user, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
-	struct view *view = &m->views[m->view_count++];
+	struct view *view = &c->views[c->view_count++];
 
 	*view = (struct view){.user = user};
-	for (size_t i = 0; i < m->count; i++)
-		if (m->runs[i].err.kind == ERR_NONE && view_of(m, viewer_set(m->store, m->items[i])) == view)
-			db_array_add(&ids, m->runs[i].run.text);
-	return run_views_ask(m->store, &ids, &view->rows, err);
+	for (size_t i = 0; i < c->count; i++)
+		if (c->runs[i].err.kind == ERR_NONE && view_of(c, viewer_set(c->store, c->items[i])) == view)
+			db_array_add(&ids, c->runs[i].run.text);
+	return run_views_ask(c->store, &ids, &view->rows, err);
 }
 
-static void views_release(struct making *m)
+static void views_release(struct commit *c)
 {
-	for (size_t i = 0; i < m->view_count; i++)
-		rows_release(&m->views[i].rows);
-	m->view_count = 0;
+	for (size_t i = 0; i < c->view_count; i++)
+		rows_release(&c->views[i].rows);
+	c->view_count = 0;
 }
 
 /* Discards the results of an earlier attempt. */
-static void making_reset(struct making *m)
+static void commit_reset(struct commit *c)
 {
-	views_release(m);
-	audit_batch_release(&m->audit);
-	audit_batch_init(&m->audit);
+	views_release(c);
+	audit_batch_release(&c->audit);
+	audit_batch_init(&c->audit);
 }
 
-static int make_in(void *data, struct err *err)
+static int commit_in(void *data, struct err *err)
 {
-	struct making *m = data;
+	struct commit *c = data;
 
-	making_reset(m);
-	for (size_t i = 0; i < m->count; i++)
-		m->runs[i] = (struct run_creation){.order = &creation_of(m->items[i])->order};
-	if (m->order(m->store, m->runs, m->count, err) < 0)
+	commit_reset(c);
+	for (size_t i = 0; i < c->count; i++)
+		c->runs[i] = (struct run_creation){.order = &creation_of(c->items[i])->params};
+	if (c->create(c->store, c->runs, c->count, err) < 0)
 		return -1;
-	for (size_t i = 0; i < m->count; i++) {
-		const char *user = viewer_set(m->store, m->items[i]);
+	for (size_t i = 0; i < c->count; i++) {
+		const char *user = viewer_set(c->store, c->items[i]);
 
-		if (m->runs[i].err.kind != ERR_NONE)
+		if (c->runs[i].err.kind != ERR_NONE)
 			continue;
-		if (request_audit_add(m->items[i]->req, "run", m->runs[i].run.text, &m->audit, err) < 0 ||
-			(!view_of(m, user) && view_ask(m, user, err) < 0))
+		if (request_audit_add(c->items[i]->req, "run", c->runs[i].run.text, &c->audit, err) < 0 ||
+			(!view_of(c, user) && view_ask(c, user, err) < 0))
 			return -1;
 	}
-	return audit_insert(m->store, &m->audit, err);
+	return audit_insert(c->store, &c->audit, err);
 }
 
 static int row_with(const struct rows *rows, const char *id)
@@ -129,49 +129,50 @@ static int row_with(const struct rows *rows, const char *id)
 	return row;
 }
 
-static void creation_show(const struct making *m, size_t i)
+static void creation_show(const struct commit *c, size_t i)
 {
-	struct batch_item *item = m->items[i];
+	struct batch_item *item = c->items[i];
 	struct creation *creation = creation_of(item);
-	const struct view *view = view_of(m, viewer_set(m->store, item));
+	const struct view *view = view_of(c, viewer_set(c->store, item));
 	int row;
 
-	item->err = m->runs[i].err;
+	item->err = c->runs[i].err;
 	if (item->err.kind != ERR_NONE)
 		return;
-	creation->run = m->runs[i].run;
+	creation->run = c->runs[i].run;
 	row = row_with(&view->rows, creation->run.text);
 	if (row == view->rows.count)
 		err_set(&item->err, ERR_NOT_FOUND, "run not found");
 	else
-		run_show(item->req, item->res, 201, &view->rows, row, &item->err);
+		run_show(item->req, item->res, 201, (struct run_view_row){&view->rows, row}, &item->err);
 }
 
 /* If the transaction fails, every item gets its error. */
-static void make(struct making *m)
+static void commit_items(struct commit *c)
 {
-	_cleanup_(freep) struct run_creation *runs = m->runs = mem_new(m->count, sizeof(*runs));
-	_cleanup_(freep) struct view *views = m->views = mem_new(m->count, sizeof(*views));
+	_cleanup_(freep) struct run_creation *runs = c->runs = mem_new(c->count, sizeof(*runs));
+	_cleanup_(freep) struct view *views = c->views = mem_new(c->count, sizeof(*views));
 	struct err err = ERR_INIT;
 	int result;
 
-	audit_batch_init(&m->audit);
-	result = db_transaction(m->store->db, make_in, m, &err);
-	for (size_t i = 0; i < m->count; i++) {
+	audit_batch_init(&c->audit);
+	result = db_transaction(c->store->db, commit_in, c, &err);
+	for (size_t i = 0; i < c->count; i++) {
 		if (result == 0)
-			creation_show(m, i);
+			creation_show(c, i);
 		else
-			m->items[i]->err = err;
+			c->items[i]->err = err;
 	}
-	m->store->viewer = NULL;
-	views_release(m);
-	audit_batch_release(&m->audit);
+	c->store->viewer = NULL;
+	views_release(c);
+	audit_batch_release(&c->audit);
 }
 
 /* If the batch failed, each run is tried alone, too. */
 static void runs_commit(struct store *store, struct batch_item *const *items, size_t count)
 {
-	make(&(struct making){.store = store, .order = run_creations_apply_ready, .items = items, .count = count});
+	commit_items(
+		&(struct commit){.store = store, .create = run_creations_apply_ready, .items = items, .count = count});
 	for (size_t i = 0; i < count; i++) {
 		enum err_kind kind = items[i]->err.kind;
 
@@ -181,7 +182,7 @@ static void runs_commit(struct store *store, struct batch_item *const *items, si
 
 static void run_commit(struct store *store, struct batch_item *item)
 {
-	make(&(struct making){.store = store, .order = run_creations_apply, .items = &item, .count = 1});
+	commit_items(&(struct commit){.store = store, .create = run_creations_apply, .items = &item, .count = 1});
 }
 
 const struct batch batch_runs = {

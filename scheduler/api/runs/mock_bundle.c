@@ -40,30 +40,35 @@ static int add_file(struct archive *archive, const char *name, const struct buf 
 	return result == 0 ? 0 : failed(archive, err);
 }
 
-static int add_mock(struct archive *archive, const struct mock *mock, const json_t *plan, const json_t *run,
-	struct buf *configuration, struct err *err)
+struct bundle {
+	struct archive *archive;
+	const json_t *plan, *run;
+};
+
+/* Adds the mock's file, and its block to the configuration that names all mocks. */
+static int add_mock(const struct bundle *bundle, const struct mock *mock, struct buf *configuration, struct err *err)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(FILE_LIMIT);
 
-	if (mock_write(mock, plan, run, &text) < 0)
+	if (mock_write(mock, bundle->plan, bundle->run, &text) < 0)
 		return err_set(err, ERR_TOO_LARGE, "the plan is too large to be exported");
 	buf_printf(
 		configuration, "mock \"%s\" {\n  module {\n    source = \"%s\"\n  }\n}\n\n", mock->import, mock->file);
-	return add_file(archive, mock->file, &text, err);
+	return add_file(bundle->archive, mock->file, &text, err);
 }
 
-static int add_all(struct archive *archive, const json_t *plan, const json_t *run, struct err *err)
+static int add_all(const struct bundle *bundle, struct err *err)
 {
 	_cleanup_(buf_release) struct buf configuration = BUF_INIT(FILE_LIMIT), text = BUF_INIT(FILE_LIMIT);
-	_cleanup_(freep) char *json = json_text(plan);
+	_cleanup_(freep) char *json = json_text(bundle->plan);
 
 	for (size_t i = 0; i < mock_count; i++)
-		if (add_mock(archive, &mocks[i], plan, run, &configuration, err) < 0)
+		if (add_mock(bundle, &mocks[i], &configuration, err) < 0)
 			return -1;
 	buf_text(&text, json);
-	if (add_file(archive, "plan.json", &text, err) < 0)
+	if (add_file(bundle->archive, "plan.json", &text, err) < 0)
 		return -1;
-	return add_file(archive, "sentinel.hcl", &configuration, err);
+	return add_file(bundle->archive, "sentinel.hcl", &configuration, err);
 }
 
 int mock_bundle_write(const json_t *plan, const json_t *run, struct buf *out, struct err *err)
@@ -76,7 +81,7 @@ int mock_bundle_write(const json_t *plan, const json_t *run, struct buf *out, st
 		mem_out();
 	archive_write_set_bytes_in_last_block(archive, 1);
 	if (archive_write_open(archive, out, NULL, bytes_came, NULL) == ARCHIVE_OK)
-		result = add_all(archive, plan, run, err);
+		result = add_all(&(struct bundle){archive, plan, run}, err);
 	else
 		failed(archive, err);
 	if (result == 0 && archive_write_close(archive) != ARCHIVE_OK)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { LEAST_SECRET = 4 };
+enum { MIN_SECRET = 4 };
 
 /* The value without the parts that the mask marks as sensitive. The mask is true, or has the value's structure. */
 static json_t *value_redact(const json_t *value, const json_t *mask)
@@ -80,7 +80,7 @@ static bool text_is_secret(const char *text, const json_t *secrets)
 	const json_t *secret;
 	size_t i;
 
-	json_array_foreach((json_t *)secrets, i, secret) if (json_string_length(secret) >= LEAST_SECRET &&
+	json_array_foreach((json_t *)secrets, i, secret) if (json_string_length(secret) >= MIN_SECRET &&
 		strstr(text, json_string_value(secret))) return true;
 	return false;
 }

@@ -9,7 +9,7 @@
 #include "scheduler/store/runs/run_views.h"
 #include "scheduler/store/workspaces/workspaces.h"
 
-enum { YEAR_LEAST = 2000, MAX_YEAR = 9999 };
+enum { MIN_YEAR = 2000, MAX_YEAR = 9999 };
 
 static const struct inclusion includes[] = {
 	{"plan", "runs", "plan", &kind_plans},
@@ -40,28 +40,29 @@ int run_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 
 /* If a run's log is plain, the included workspace must not announce structured output: clients would expect JSON
  * lines. */
-static void plain_log_tell(const struct rows *runs, int row, const json_t *included)
+static void structured_output_hide(struct run_view_row run, const json_t *included)
 {
 	json_t *resource;
 	size_t i;
 
 	json_array_foreach(included, i, resource)
 	{
-		if (text_equal(json_string_at(resource, "type"), "workspaces") && !row_bool(runs, row, "json_log"))
+		if (text_equal(json_string_at(resource, "type"), "workspaces") &&
+			!row_bool(run.rows, run.row, "json_log"))
 			json_object_set_new(
 				json_object_get(resource, "attributes"), "structured-run-output-enabled", json_false());
 	}
 }
 
-int run_show(struct request *req, struct response *res, int status, const struct rows *runs, int row, struct err *err)
+int run_show(struct request *req, struct response *res, int status, struct run_view_row run, struct err *err)
 {
 	json_auto_t *resource = NULL;
 	json_t *included;
 
-	if (run_resource(req->store, runs, row, &resource, err) < 0 ||
+	if (run_resource(req->store, run.rows, run.row, &resource, err) < 0 ||
 		includes_follow(req, &kind_runs, resource, &included, err) < 0)
 		return -1;
-	plain_log_tell(runs, row, included);
+	structured_output_hide(run, included);
 	return respond_including(res, status, json_incref(resource), included);
 }
 
@@ -71,7 +72,7 @@ int runs_read(struct request *req, struct response *res, struct err *err)
 
 	if (includes_check(req, &kind_runs, err) < 0 || run_in_path(req, &run, err) < 0)
 		return -1;
-	return run_show(req, res, 200, &run, 0, err);
+	return run_show(req, res, 200, (struct run_view_row){&run, 0}, err);
 }
 
 /* ---- lists ---- */
@@ -84,7 +85,7 @@ static int timeframe_read(const struct request *req, struct run_filter *filter, 
 	if (!text || !*text)
 		return 0;
 	filter->past_year = text_equal(text, "year");
-	if (filter->past_year || text_number(text, YEAR_LEAST, MAX_YEAR, &filter->year) == 0)
+	if (filter->past_year || text_number(text, MIN_YEAR, MAX_YEAR, &filter->year) == 0)
 		return 0;
 	return err_set(err, ERR_MALFORMED, "filter[timeframe] must be a year, or the word year for the past one");
 }

@@ -8,7 +8,12 @@
 int run_in_path(struct request *req, struct rows *ret_rows, struct err *err);
 /* A row of run_view as a resource. ERR_INTERNAL if its variables can't be decrypted. */
 int run_resource(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err);
+struct run_view_row {
+	const struct rows *rows;
+	int row;
+};
+
 /* Answers with a row of run_view and the resources that the request includes. */
-int run_show(struct request *req, struct response *res, int status, const struct rows *runs, int row, struct err *err);
+int run_show(struct request *req, struct response *res, int status, struct run_view_row run, struct err *err);
 
 #endif

@@ -2,8 +2,8 @@
 #ifndef SCHEDULER_API_SERVER_AUTHENTICATE_H
 #define SCHEDULER_API_SERVER_AUTHENTICATE_H
 
-/* Who sends a request, and whether its route accepts that kind of sender. Handlers check the permission in the
- * organization with may(). */
+/* Authentication of requests, and the check that a route accepts that kind of caller. Handlers check the permission in
+ * the organization with may(). */
 
 #include "scheduler/http/request.h"
 

@@ -88,7 +88,7 @@ static void request_forget(struct request *req, struct response *res, size_t own
 		req->store->contents->wanted = (struct object_part){.key = ""};
 	audit->organization = audit->project = audit->workspace = (struct id){""};
 	audit->type[0] = audit->resource[0] = '\0';
-	respond_anew(res, own);
+	response_reset(res, own);
 	*err = (struct err)ERR_INIT;
 }
 

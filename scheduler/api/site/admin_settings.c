@@ -6,7 +6,7 @@
 
 /* The settings of the installation, for site admins. */
 
-enum { LEAST_RATE = 30, MAX_RATE = 1000000 };
+enum { MIN_RATE = 30, MAX_RATE = 1000000 };
 
 static const struct field settings[] = {
 	{"allow-speculative-plans-on-pull-requests-from-forks", FIELD_BOOL, "false"},
@@ -62,10 +62,10 @@ static int settings_read(const struct request *req, json_t *set, struct err *err
 		fields_read(req, settings, ARRAY_LEN(settings), set, err) < 0 ||
 		fields_refuse(refused, ARRAY_LEN(refused), set, err) < 0 || timeouts_read(req, set, err) < 0)
 		return -1;
-	rate = json_int_at(set, "api-rate-limit", LEAST_RATE);
-	if (rate < LEAST_RATE || rate > MAX_RATE)
+	rate = json_int_at(set, "api-rate-limit", MIN_RATE);
+	if (rate < MIN_RATE || rate > MAX_RATE)
 		return err_at(err, "/data/attributes/api-rate-limit",
-			"API rate limit must be %d to %d requests a second", LEAST_RATE, MAX_RATE);
+			"API rate limit must be %d to %d requests a second", MIN_RATE, MAX_RATE);
 	return 0;
 }
 

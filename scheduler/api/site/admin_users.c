@@ -23,7 +23,7 @@ static const struct inclusion includes[] = {{"organizations", "users", "organiza
 static const struct resource_kind kind_admin_users = {
 	.type = "users", .resource = admin_user_resource, KIND_INCLUDES(includes)};
 
-static int truth_read(const struct request *req, const char *name, const char **ret_value, struct err *err)
+static int flag_read(const struct request *req, const char *name, const char **ret_value, struct err *err)
 {
 	const char *value = query(req, name);
 
@@ -40,8 +40,8 @@ int admin_users_index(struct request *req, struct response *res, struct err *err
 	struct page page;
 
 	if (includes_check(req, &kind_admin_users, err) < 0 || page_read(req, &page, err) < 0 ||
-		truth_read(req, "filter[admin]", &list.admin, err) < 0 ||
-		truth_read(req, "filter[suspended]", &list.suspended, err) < 0)
+		flag_read(req, "filter[admin]", &list.admin, err) < 0 ||
+		flag_read(req, "filter[suspended]", &list.suspended, err) < 0)
 		return -1;
 	list.limit = page.size;
 	list.offset = page.offset;
@@ -67,7 +67,7 @@ int admin_users_read(struct request *req, struct response *res, struct err *err)
 }
 
 /* A site admin must not remove their own rights: the installation could be left without one. */
-static int somebody_else(const struct request *req, struct err *err)
+static int other_user_check(const struct request *req, struct err *err)
 {
 	if (text_equal(param(req, "user"), req->actor.user.text))
 		return err_set(err, ERR_INVALID, "site admins can't do this to themselves: another one has to");
@@ -77,7 +77,7 @@ static int somebody_else(const struct request *req, struct err *err)
 static int admin_user_act(struct request *req, struct response *res,
 	int (*act)(struct store *store, const char *id, bool wanted, struct err *err), bool wanted, struct err *err)
 {
-	if (somebody_else(req, err) < 0 || act(req->store, param(req, "user"), wanted, err) < 0)
+	if (other_user_check(req, err) < 0 || act(req->store, param(req, "user"), wanted, err) < 0)
 		return -1;
 	return admin_user_show(req, res, err);
 }
@@ -115,7 +115,7 @@ int admin_users_second_factor(struct request *req, struct response *res, struct 
 
 int admin_users_delete(struct request *req, struct response *res, struct err *err)
 {
-	if (somebody_else(req, err) < 0 || user_delete(req->store, param(req, "user"), err) < 0)
+	if (other_user_check(req, err) < 0 || user_delete(req->store, param(req, "user"), err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }

@@ -43,14 +43,15 @@ static json_t *tool_version_resource(const struct rows *rows, int row)
 
 static const struct resource_kind kind_tool_versions = {.type = "tool-versions", .resource = tool_version_resource};
 
-static int version_show(
-	struct request *req, struct response *res, const char *tool, int status, const char *id, struct err *err)
+static int version_read_resource(
+	struct store *store, const char *tool, const char *id, json_t **ret_resource, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (tool_version_read(req->store, tool, id, &rows, err) < 0)
+	if (tool_version_read(store, tool, id, &rows, err) < 0)
 		return -1;
-	return respond_resource(res, status, tool_version_resource(&rows, 0));
+	*ret_resource = tool_version_resource(&rows, 0);
+	return 0;
 }
 
 static int versions_index(struct request *req, struct response *res, const char *tool, struct err *err)
@@ -71,7 +72,11 @@ static int versions_index(struct request *req, struct response *res, const char 
 
 static int versions_read(struct request *req, struct response *res, const char *tool, struct err *err)
 {
-	return version_show(req, res, tool, 200, param(req, "version"), err);
+	json_t *resource;
+
+	if (version_read_resource(req->store, tool, param(req, "version"), &resource, err) < 0)
+		return -1;
+	return respond_resource(res, 200, resource);
 }
 
 /* ---- input ---- */
@@ -207,16 +212,20 @@ static int versions_create(struct request *req, struct response *res, const char
 	json_auto_t *fields = json_pack("{s[] sb sb sb sb sn}", "archs", "official", 0, "enabled", 1, "beta", 0,
 		"deprecated", 0, "deprecated-reason");
 	struct id id;
+	json_t *resource;
 
 	if (fields_change(req, tool, fields, err) < 0 || tool_version_create(req->store, tool, fields, &id, err) < 0)
 		return -1;
-	return version_show(req, res, tool, 201, id.text, err);
+	if (version_read_resource(req->store, tool, id.text, &resource, err) < 0)
+		return -1;
+	return respond_resource(res, 201, resource);
 }
 
 static int versions_update(struct request *req, struct response *res, const char *tool, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	json_auto_t *fields = NULL;
+	json_t *resource;
 
 	if (tool_version_read(req->store, tool, param(req, "version"), &rows, err) < 0)
 		return -1;
@@ -227,7 +236,9 @@ static int versions_update(struct request *req, struct response *res, const char
 	if (fields_change(req, tool, fields, err) < 0 ||
 		tool_version_update(req->store, param(req, "version"), fields, err) < 0)
 		return -1;
-	return version_show(req, res, tool, 200, param(req, "version"), err);
+	if (version_read_resource(req->store, tool, param(req, "version"), &resource, err) < 0)
+		return -1;
+	return respond_resource(res, 200, resource);
 }
 
 static int versions_delete(struct request *req, struct response *res, const char *tool, struct err *err)

@@ -125,34 +125,44 @@ json_t *state_resource(const struct store *store, const struct rows *rows, int r
 	return resource;
 }
 
-static int state_output_resource(
-	struct store *store, const struct rows *rows, int row, bool shown, json_t **ret_resource, struct err *err)
+/* Takes the value; NULL: it is hidden. */
+static json_t *output_resource(const struct rows *rows, int row, json_t *value)
 {
 	const char *id = row_text(rows, row, "id");
 	_cleanup_(freep) char *self = mem_printf("/api/v2/state-version-outputs/%s", id);
-	bool sensitive = row_bool(rows, row, "sensitive");
-	json_t *value = NULL;
-	json_t *resource;
-
-	if ((shown || !sensitive) && state_output_value(store, rows, row, &value, err) < 0)
-		return -1;
-	resource = resource_new("state-version-outputs", id,
-		json_pack("{s:o, s:b, s:o, s:o, s:o}", "name", row_string(rows, row, "name"), "sensitive", sensitive,
-			"type", row_string(rows, row, "type"), "value", value ? value : json_null(), "detailed-type",
-			row_json(rows, row, "detailed_type")),
+	json_t *resource = resource_new("state-version-outputs", id,
+		json_pack("{s:o, s:b, s:o, s:o, s:o}", "name", row_string(rows, row, "name"), "sensitive",
+			row_bool(rows, row, "sensitive"), "type", row_string(rows, row, "type"), "value",
+			value ? value : json_null(), "detailed-type", row_json(rows, row, "detailed_type")),
 		NULL);
+
 	json_object_set_new(resource, "links", json_pack("{s:s}", "self", self));
-	*ret_resource = resource;
-	return 0;
+	return resource;
 }
 
 static int output_make(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
 {
-	return state_output_resource(store, rows, row, true, ret_resource, err);
+	json_t *value = NULL;
+
+	if (state_output_value(store, rows, row, &value, err) < 0)
+		return -1;
+	*ret_resource = output_resource(rows, row, value);
+	return 0;
+}
+
+/* The same without a sensitive value. */
+static int output_make_public(
+	struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
+{
+	if (!row_bool(rows, row, "sensitive"))
+		return output_make(store, rows, row, ret_resource, err);
+	*ret_resource = output_resource(rows, row, NULL);
+	return 0;
 }
 
 const struct resource_kind kind_outputs = {
 	.type = "state-version-outputs", .ask = state_outputs_read_all, .make = output_make};
+static const struct resource_kind kind_public_outputs = {.type = "state-version-outputs", .make = output_make_public};
 
 /* ---- finding ---- */
 
@@ -195,20 +205,14 @@ static int state_of_workspace(struct request *req, struct rows *ret_rows, struct
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "the workspace has no state");
 }
 
-static int outputs_read(struct store *store, const char *state_id, bool shown, json_t **ret_list, struct err *err)
+static int outputs_read(
+	struct store *store, const char *state_id, const struct resource_kind *kind, json_t **ret_list, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	json_auto_t *list = json_array();
 
-	if (state_outputs(store, state_id, &rows, err) < 0)
+	if (state_outputs(store, state_id, &rows, err) < 0 || rows_show(store, kind, &rows, list, err) < 0)
 		return -1;
-	for (int i = 0; i < rows.count; i++) {
-		json_t *resource;
-
-		if (state_output_resource(store, &rows, i, shown, &resource, err) < 0)
-			return -1;
-		json_array_append_new(list, resource);
-	}
 	*ret_list = json_incref(list);
 	return 0;
 }
@@ -326,7 +330,7 @@ int states_outputs(struct request *req, struct response *res, struct err *err)
 	struct page page;
 
 	if (page_read(req, &page, err) < 0 || state_of(req, &rows, err) < 0 ||
-		outputs_read(req->store, row_text(&rows, 0, "id"), true, &list, err) < 0)
+		outputs_read(req->store, row_text(&rows, 0, "id"), &kind_outputs, &list, err) < 0)
 		return -1;
 	return respond_slice(req, res, &page, list, NULL);
 }
@@ -338,7 +342,7 @@ int states_current_outputs(struct request *req, struct response *res, struct err
 	json_t *list;
 
 	if (state_of_workspace(req, &rows, err) < 0 ||
-		outputs_read(req->store, row_text(&rows, 0, "id"), false, &list, err) < 0)
+		outputs_read(req->store, row_text(&rows, 0, "id"), &kind_public_outputs, &list, err) < 0)
 		return -1;
 	return respond_resource(res, 200, list);
 }
@@ -351,7 +355,7 @@ int state_outputs_read(struct request *req, struct response *res, struct err *er
 
 	if (state_output_read(req->store, param(req, "output"), &rows, err) < 0 ||
 		scope_workspace_id(req, row_text(&rows, 0, "workspace_id"), &scope, err) < 0 ||
-		state_output_resource(req->store, &rows, 0, true, &resource, err) < 0)
+		output_make(req->store, &rows, 0, &resource, err) < 0)
 		return -1;
 	return respond_resource(res, 200, resource);
 }

@@ -11,15 +11,15 @@
 #include "common/http/httpd.h"
 #include "common/ids.h"
 
-enum { RELAY_MOST_NOTIFIERS = 4 };
+enum { RELAY_NOTIFIERS_MAX = 4 };
 
 struct callback_relay;
 struct err;
 
 struct callback {
 	struct id task_result;
-	char *bearer;                     /* taken over by callback_relay_pass */
-	char *urls[RELAY_MOST_NOTIFIERS]; /* of the notifiers, in the order of the attempts; taken over too */
+	char *bearer;                    /* taken over by callback_relay_pass */
+	char *urls[RELAY_NOTIFIERS_MAX]; /* of the notifiers, in the order of the attempts; taken over too */
 	size_t url_count;
 };
 

@@ -20,14 +20,15 @@ json_t *workspace_task_resource(const struct rows *rows, int row)
 	return resource;
 }
 
-static int workspace_task_show(struct request *req, struct response *res, int status, const char *workspace_id,
-	const char *id, struct err *err)
+static int workspace_task_read_resource(
+	struct store *store, const char *workspace_id, const char *id, json_t **ret_resource, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (workspace_task_read(req->store, workspace_id, id, &rows, err) < 0)
+	if (workspace_task_read(store, workspace_id, id, &rows, err) < 0)
 		return -1;
-	return respond_resource(res, status, workspace_task_resource(&rows, 0));
+	*ret_resource = workspace_task_resource(&rows, 0);
+	return 0;
 }
 
 static const struct resource_kind kind_workspace_tasks = {
@@ -48,10 +49,13 @@ int workspace_tasks_index(struct request *req, struct response *res, struct err 
 int workspace_tasks_read(struct request *req, struct response *res, struct err *err)
 {
 	struct scope scope;
+	json_t *resource;
 
 	if (scope_workspace(req, &scope, err) < 0)
 		return -1;
-	return workspace_task_show(req, res, 200, scope.workspace.text, param(req, "attached"), err);
+	if (workspace_task_read_resource(req->store, scope.workspace.text, param(req, "attached"), &resource, err) < 0)
+		return -1;
+	return respond_resource(res, 200, resource);
 }
 
 /* ---- creating and changing ---- */
@@ -98,6 +102,7 @@ int workspace_tasks_create(struct request *req, struct response *res, struct err
 	struct workspace_task workspace_task = {.enforcement = NULL};
 	struct scope scope;
 	struct id id;
+	json_t *resource;
 
 	if (scope_workspace(req, &scope, err) < 0 || input_read(req, &stages, &workspace_task, err) < 0)
 		return -1;
@@ -106,7 +111,9 @@ int workspace_tasks_create(struct request *req, struct response *res, struct err
 	if (workspace_task_create(
 		    req->store, scope.workspace.text, body_relation(req, "task"), &workspace_task, &id, err) < 0)
 		return -1;
-	return workspace_task_show(req, res, 201, scope.workspace.text, id.text, err);
+	if (workspace_task_read_resource(req->store, scope.workspace.text, id.text, &resource, err) < 0)
+		return -1;
+	return respond_resource(res, 201, resource);
 }
 
 int workspace_tasks_update(struct request *req, struct response *res, struct err *err)
@@ -115,6 +122,7 @@ int workspace_tasks_update(struct request *req, struct response *res, struct err
 	json_auto_t *stages = NULL;
 	struct workspace_task workspace_task;
 	struct scope scope;
+	json_t *resource;
 
 	if (scope_workspace(req, &scope, err) < 0 ||
 		workspace_task_read(req->store, scope.workspace.text, param(req, "attached"), &rows, err) < 0)
@@ -124,7 +132,10 @@ int workspace_tasks_update(struct request *req, struct response *res, struct err
 	if (input_read(req, &stages, &workspace_task, err) < 0 ||
 		workspace_task_update(req->store, row_text(&rows, 0, "id"), &workspace_task, err) < 0)
 		return -1;
-	return workspace_task_show(req, res, 200, scope.workspace.text, row_text(&rows, 0, "id"), err);
+	if (workspace_task_read_resource(req->store, scope.workspace.text, row_text(&rows, 0, "id"), &resource, err) <
+		0)
+		return -1;
+	return respond_resource(res, 200, resource);
 }
 
 int workspace_tasks_delete(struct request *req, struct response *res, struct err *err)

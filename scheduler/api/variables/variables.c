@@ -63,16 +63,14 @@ static int owner_in_path(struct request *req, struct owner *ret_owner, struct er
 
 /* ---- reading ---- */
 
-static int variable_show(struct request *req, struct response *res, int status, const struct owner *owner,
-	const char *id, struct err *err)
+static int variable_read_resource(
+	struct store *store, const struct owner *owner, const char *id, json_t **ret_resource, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	json_t *resource;
 
-	if (variable_read(req->store, &owner->variables, id, &rows, err) < 0 ||
-		variable_resource(req->store, &rows, 0, &resource, err) < 0)
+	if (variable_read(store, &owner->variables, id, &rows, err) < 0)
 		return -1;
-	return respond_resource(res, status, resource);
+	return variable_resource(store, &rows, 0, ret_resource, err);
 }
 
 /* The list is not paged: clients that import or plan need all variables. */
@@ -109,10 +107,13 @@ int variables_all(struct request *req, struct response *res, struct err *err)
 int variables_read(struct request *req, struct response *res, struct err *err)
 {
 	struct owner owner;
+	json_t *resource;
 
 	if (owner_in_path(req, &owner, err) < 0)
 		return -1;
-	return variable_show(req, res, 200, &owner, param(req, "variable"), err);
+	if (variable_read_resource(req->store, &owner, param(req, "variable"), &resource, err) < 0)
+		return -1;
+	return respond_resource(res, 200, resource);
 }
 
 /* ---- creating and changing ---- */
@@ -122,13 +123,16 @@ int variables_create(struct request *req, struct response *res, struct err *err)
 	struct variable variable = {.value = ""};
 	struct owner owner;
 	struct id id;
+	json_t *resource;
 
 	if (owner_in_path(req, &owner, err) < 0 || variable_input_read(req, &variable, err) < 0)
 		return -1;
 	variable.value = text_or_empty(variable.value);
 	if (variable_create(req->store, &owner.variables, &variable, &id, err) < 0)
 		return -1;
-	return variable_show(req, res, 201, &owner, id.text, err);
+	if (variable_read_resource(req->store, &owner, id.text, &resource, err) < 0)
+		return -1;
+	return respond_resource(res, 201, resource);
 }
 
 int variables_update(struct request *req, struct response *res, struct err *err)
@@ -136,6 +140,7 @@ int variables_update(struct request *req, struct response *res, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct variable variable = {.value = NULL};
 	struct owner owner;
+	json_t *resource;
 
 	if (owner_in_path(req, &owner, err) < 0 ||
 		variable_read(req->store, &owner.variables, param(req, "variable"), &rows, err) < 0)
@@ -151,7 +156,9 @@ int variables_update(struct request *req, struct response *res, struct err *err)
 		return err_at(err, "/data/attributes/sensitive", "Sensitive can't be turned off: make a new variable");
 	if (variable_update(req->store, &owner.variables, row_text(&rows, 0, "id"), &variable, err) < 0)
 		return -1;
-	return variable_show(req, res, 200, &owner, row_text(&rows, 0, "id"), err);
+	if (variable_read_resource(req->store, &owner, row_text(&rows, 0, "id"), &resource, err) < 0)
+		return -1;
+	return respond_resource(res, 200, resource);
 }
 
 int variables_delete(struct request *req, struct response *res, struct err *err)

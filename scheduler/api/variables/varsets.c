@@ -324,7 +324,8 @@ static int relation_of_set(
 	struct request *req, struct rows *ret_rows, size_t *ret_relation, json_t **ret_ids, struct err *err)
 {
 	if (varset_in_path(req, ret_rows, err) < 0 ||
-		relation_in_path(req, relations, VARSET_RELATIONS, ret_relation, ret_ids, err) < 0)
+		relation_in_path(req, relations, VARSET_RELATIONS, ret_relation, err) < 0 ||
+		body_linkage(req, relations[*ret_relation].type, ret_ids, err) < 0)
 		return -1;
 	if (!row_bool(ret_rows, 0, "global"))
 		return 0;

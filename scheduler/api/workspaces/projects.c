@@ -16,7 +16,7 @@
 #include "scheduler/store/workspaces/projects.h"
 #include "scheduler/store/workspaces/workspaces.h"
 
-enum { NAME_LEAST = 3, MAX_NAME = 40, MAX_DESCRIPTION = 256 };
+enum { NAME_MIN = 3, MAX_NAME = 40, MAX_DESCRIPTION = 256 };
 
 /* ---- the resource ---- */
 
@@ -154,8 +154,8 @@ static int name_check_project(const char *name, struct err *err)
 		return err_at(err, pointer, "Name may only contain letters, numbers, spaces, underscores and hyphens");
 	if (name[0] == ' ' || name[len - 1] == ' ')
 		return err_at(err, pointer, "Name may not begin or end with a space");
-	if (len < NAME_LEAST || len > MAX_NAME)
-		return err_at(err, pointer, "Name must have %d to %d characters", NAME_LEAST, MAX_NAME);
+	if (len < NAME_MIN || len > MAX_NAME)
+		return err_at(err, pointer, "Name must have %d to %d characters", NAME_MIN, MAX_NAME);
 	return 0;
 }
 
@@ -179,34 +179,41 @@ static int overwrites_read(const struct request *req, json_t *set, struct err *e
 	return 0;
 }
 
+/* The project before a change, and what it may use. */
+struct project_before {
+	const json_t *settings; /* NULL: it is new */
+	struct pool_use use;
+};
+
 /* The mode in the body, or else the project's present mode. */
-static int mode_read(const struct request *req, const struct pool_use *use, const json_t *old, const json_t *set,
-	struct project *project, struct err *err)
+static int mode_read(
+	const struct request *req, const struct project_before *before, struct project *project, struct err *err)
 {
+	const json_t *old = before->settings, *set = project->settings;
 	struct default_mode mode = {json_string_at(old, "default-execution-mode"), project->pool_id};
 	struct default_mode_body body = {.pool_pointer = "/data/attributes/default-agent-pool-id"};
 	bool given = json_object_get(set, "default-execution-mode");
 
 	body.mode = json_string_at(given ? set : old, "default-execution-mode");
 	if (body_text(req, "default-agent-pool-id", &body.pool, err) < 0 ||
-		default_mode_change(req, use, &body, &mode, err) < 0)
+		default_mode_change(req, &before->use, &body, &mode, err) < 0)
 		return -1;
 	project->pool_id = mode.pool;
 	return 0;
 }
 
 /* Reads a body into *project, and its settings into `set`. Attributes that were not sent stay as they are. */
-static int input_read(const struct request *req, const struct pool_use *use, const json_t *old, struct project *project,
+static int input_read(const struct request *req, const struct project_before *before, struct project *project,
 	json_t *set, struct err *err)
 {
+	project->settings = set;
 	if (body_check(req, "projects", err) < 0 || body_text(req, "name", &project->name, err) < 0 ||
 		body_text(req, "description", &project->description, err) < 0 ||
 		fields_read(req, settings, ARRAY_LEN(settings), set, err) < 0 ||
 		duration_check(json_string_at(set, "auto-destroy-activity-duration"), err) < 0 ||
-		overwrites_read(req, set, err) < 0 || mode_read(req, use, old, set, project, err) < 0)
+		overwrites_read(req, set, err) < 0 || mode_read(req, before, project, err) < 0)
 		return -1;
 	project->description = text_or_empty(project->description);
-	project->settings = set;
 	if (strlen(project->description) > MAX_DESCRIPTION)
 		return err_at(err, "/data/attributes/description", "Description is too long (maximum is %d characters)",
 			MAX_DESCRIPTION);
@@ -260,11 +267,12 @@ int projects_create(struct request *req, struct response *res, struct err *err)
 	json_auto_t *set = json_object();
 	struct project project = {.name = NULL};
 	struct saving saving = {.req = req, .project = &project};
-	struct pool_use use = {.anywhere = true}; /* no pool can be scoped to a project that does not exist yet */
+	struct project_before before = {
+		.use = {.anywhere = true}}; /* no pool can be scoped to a project that does not exist yet */
 	struct scope scope;
 
-	saving.organization_id = use.organization_id = scope.organization.text;
-	if (scope_organization(req, &scope, err) < 0 || input_read(req, &use, NULL, &project, set, err) < 0)
+	saving.organization_id = before.use.organization_id = scope.organization.text;
+	if (scope_organization(req, &scope, err) < 0 || input_read(req, &before, &project, set, err) < 0)
 		return -1;
 	if (project_save(&saving, err) < 0)
 		return -1;
@@ -277,17 +285,17 @@ int projects_update(struct request *req, struct response *res, struct err *err)
 	json_auto_t *set = json_object(), *old = NULL;
 	struct project project;
 	struct saving saving = {.req = req, .project = &project, .old = param(req, "project")};
-	struct pool_use use;
+	struct project_before before;
 
 	if (project_in_path(req, &rows, err) < 0)
 		return -1;
 	saving.organization_id = row_text(&rows, 0, "organization_id");
-	use = (struct pool_use){.organization_id = saving.organization_id, .project_id = saving.old};
 	old = row_json(&rows, 0, "settings");
+	before = (struct project_before){old, {.organization_id = saving.organization_id, .project_id = saving.old}};
 	project.name = row_text(&rows, 0, "name");
 	project.description = row_text(&rows, 0, "description");
 	project.pool_id = row_text(&rows, 0, "default_pool_id");
-	if (input_read(req, &use, old, &project, set, err) < 0 || project_save(&saving, err) < 0)
+	if (input_read(req, &before, &project, set, err) < 0 || project_save(&saving, err) < 0)
 		return -1;
 	return project_show(req, res, 200, saving.old, err);
 }

@@ -210,7 +210,7 @@ json_t *workspace_resource(const struct rows *rows, int row)
 	return resource;
 }
 
-static json_t *resource_without_way_back(const struct rows *rows, int row)
+static json_t *resource_without_runs(const struct rows *rows, int row)
 {
 	static const char *const back[] = {"current-run", "latest-run", "locked-by"};
 	json_t *resource = workspace_resource(rows, row);
@@ -233,7 +233,7 @@ void workspaces_include(const struct rows *rows, json_t *included)
 {
 	for (int i = 0; i < rows->count; i++)
 		if (!included_holds(included, row_text(rows, i, "id")))
-			json_array_append_new(included, resource_without_way_back(rows, i));
+			json_array_append_new(included, resource_without_runs(rows, i));
 }
 
 /* ---- reading ---- */

@@ -136,8 +136,10 @@ static int read_as(const char *level, const char *sent_text, const char *old_tex
 {
 	json_auto_t *sent = json_loads(sent_text, 0, NULL), *old = old_text ? json_loads(old_text, 0, NULL) : NULL;
 
-	return access_read(&workspace_accesses, access_level_find(&workspace_accesses, level), sent, old,
-		"/data/attributes", ret_detail, err);
+	const struct access_change change = {
+		access_level_find(&workspace_accesses, level), sent, old, "/data/attributes"};
+
+	return access_read(&workspace_accesses, &change, ret_detail, err);
 }
 
 static void details_are_checked(void **state)
