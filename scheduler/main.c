@@ -7,6 +7,7 @@
 #include "common/loop/service_manager.h"
 #include "common/memory.h"
 #include "common/process.h"
+#include "scheduler/api/openapi/openapi.h"
 #include "scheduler/commands.h"
 #include "scheduler/lifecycle/walk.h"
 #include "scheduler/metrics.h"
@@ -84,12 +85,21 @@ static void scheduler_release(struct scheduler *s)
 	options_release(&scheduler_options, &s->options);
 }
 
-static int states_print(void)
-{
-	_cleanup_(freep) char *page = lifecycle_page();
+/* Subcommands that print a text and need no options. */
+static const struct {
+	const char *name;
+	char *(*make)(void);
+} texts[] = {{"states", lifecycle_page}, {"openapi", openapi_text}};
 
-	fputs(page, stdout);
-	return 0;
+static bool text_print(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		_cleanup_(freep) char *text = text_equal(name, texts[i].name) ? texts[i].make() : NULL;
+
+		if (text)
+			return fputs(text, stdout) != EOF;
+	}
+	return false;
 }
 
 int main(int argc, char **argv)
@@ -103,8 +113,8 @@ int main(int argc, char **argv)
 	memory_set_up();
 	service_manager_open();
 	log_setup("scheduler", NULL, LOG_INFO);
-	if (argc == 2 && text_equal(argv[1], "states"))
-		return states_print();
+	if (argc == 2 && text_print(argv[1]))
+		return 0;
 	result = options_read(&scheduler_options, argc, argv, &s.options, &rest, &err);
 	if (result == 0)
 		result = scheduler_setup(&s, &err);
