@@ -113,7 +113,7 @@ def kinds(api_site, victim, attacker, owner_session):
         """Creates another token of the victim's owner. Returns its id."""
         token, id = f"vtm-dead-{uuid.uuid4()}", f"at-{uuid.uuid4().hex[:16]}"
         api_site.change("insert into tokens (id, hash, user_id, expired_at) values (%s, %s, %s, now() + %s * interval '1 second')",
-                      id, hashlib.sha256(token.encode()).hexdigest(), victim.ids["user"], -1 if expired else 3600)
+                        id, hashlib.sha256(token.encode()).hexdigest(), victim.ids["user"], -1 if expired else 3600)
         assert Api(api_site.scheduler.url, token).call("GET", "account/details").status == (401 if expired else 200)
         return token, id
 

@@ -231,7 +231,7 @@ LISTS = [pattern for method, pattern, _, _ in rows("API") if method == "GET" and
 @pytest.mark.parametrize("pattern", LISTS)
 def test_a_page_that_is_none(objects, pattern):
     path, needed = objects.path(pattern), {"filter[run-trigger][type]": "inbound", "filter[organization][name]": objects.own["organization"], "filter[workspace][name]": "here",
-                                         "filter[workspace][id]": objects.own["workspace"], "filter[project][id]": objects.own["project"]}
+                                           "filter[workspace][id]": objects.own["workspace"], "filter[project][id]": objects.own["project"]}
 
     def ask(**query):
         return objects.org.call("GET", f"{path}?{urllib.parse.urlencode({**needed, **query})}")

@@ -334,7 +334,7 @@ def test_what_is_turned_off_is_told_no_more(workspace, org, hooks, notifier):
 def test_a_token_that_was_changed_keeps_nobody_else_from_being_told(workspace, api_site, hooks, notifier):
     broken, whole = hooks.hook(), hooks.hook()
     api_site.change("update notification_configurations set token_sealed = decode('00000001' || repeat('00', 40), 'hex') where id = %s",
-                  workspace.subscribe(broken.url, triggers=["run:created"]))
+                    workspace.subscribe(broken.url, triggers=["run:created"]))
     workspace.subscribe(whole.url, triggers=["run:created"])
     notifier()
     run = workspace.run()
@@ -402,7 +402,7 @@ def test_who_has_left_gets_no_mail(workspace, org, api_site, mail_server, notifi
     me = org.get("account/details").data["id"]
     configuration = workspace.subscribe(kind="email", triggers=["run:created"], relations={"users": {"data": [{"type": "users", "id": me}]}})
     api_site.change("update notification_users set user_id = (select id from users where id <> %s and is_service_account limit 1) where configuration_id = %s",
-                  me, configuration)
+                    me, configuration)
     workspace.run()
     (response,) = workspace.responses(configuration)
     assert response["body"] == "there is nobody to send it to"

@@ -187,7 +187,7 @@ policy "second" {
 def test_an_archive_says_what_is_in_it(fake_scheduler, worker, path):
     below = f"{path}/" if path else ""
     archive = tar_gz({f"{below}policies.hcl": POLICIES_HCL, f"{below}rego/p.rego": OLD, f"{below}q.rego": "package q.x\ndeny[y] { y := data.allowed[_] }\n",
-                   f"{below}data.json": '{"allowed": []}', f"{below}other.json": '{"allowed": ["not read"]}'})
+                      f"{below}data.json": '{"allowed": []}', f"{below}other.json": '{"allowed": ["not read"]}'})
     job, results = evaluated(fake_scheduler, "opa", policy_set(archive=archive, **{"policies-path": path}))
     assert results["sets"][0]["error"] is None
     assert [(o["policy_name"], o["status"], o["enforcement_level"], o["description"]) for o in results["sets"][0]["outcomes"]] == [

@@ -85,7 +85,7 @@ def test_queues(org, api_site, failing):
     api_site.change("delete from jobs where run_id = any(%s)", runs)
     api_site.change("update workspaces set current_run_id = null, has_queue = true where id = any(%s)", [workspace for _, workspace in places])
     api_site.change("update runs set status = 'pending', stage = 'none', queued = true, underway = false, holds = false, "
-                  "updated_at = now() - interval '1 hour' where id = any(%s)", runs)
+                    "updated_at = now() - interval '1 hour' where id = any(%s)", runs)
     failing("runs", runs[0])
     until(lambda: other.status(runs[1]) == "plan_queued", "the other queue goes on")
     until(lambda: told(api_site, "queues"), "the failure is told")

@@ -189,7 +189,7 @@ def test_jobs_of_an_earlier_try_are_answered(org, api_site, fake_worker):
     """A second attempt, for a job whose row is locked, fails. The first one has committed."""
     first, locked = waiting_run(org), waiting_run(org)
     api_site.change("create function leaves() returns trigger language plpgsql as $$ begin "
-                  "update workers set left_at = now() where id = new.worker_id; return null; end $$")
+                    "update workers set left_at = now() where id = new.worker_id; return null; end $$")
     api_site.change("create trigger leaves after update of worker_id on jobs for each row when (new.worker_id is not null) execute function leaves()")
     try:
         with psycopg.connect(api_site.database) as connection:

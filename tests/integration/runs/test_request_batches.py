@@ -41,7 +41,7 @@ def jobs(api_site, org, fake_worker):
 
 def current(api_site, workspace):
     return api_site.ask("select s.serial, s.lineage, s.status, w.resource_count, (select count(*) from state_version_outputs o where o.state_version_id = s.id) "
-                      "from workspaces w join state_versions s on s.id = w.current_state_id where w.id = %s", workspace)
+                        "from workspaces w join state_versions s on s.id = w.current_state_id where w.id = %s", workspace)
 
 
 def test_many_at_once_and_bad_ones_among_them(api_site, org, fake_worker, jobs):
@@ -70,7 +70,7 @@ def test_many_at_once_and_bad_ones_among_them(api_site, org, fake_worker, jobs):
         for workspace in jobs:
             assert current(api_site, workspace) == [(serial, "line", "finalized", 1, 1)]
         return api_site.ask("select count(*) > count(distinct s.xmin::text) from state_versions s where s.status = 'finalized' and s.job_id = any(%s)",
-                          [job["job"] for job in jobs.values()])[0][0]
+                            [job["job"] for job in jobs.values()])[0][0]
 
     until(together, "two states are written by one transaction")
     last = next(numbers) - 1
@@ -131,7 +131,7 @@ def test_many_results_at_once_and_bad_ones_among_them(api_site, org, fake_worker
         for jobs, status in (good, "planned_and_finished"), (stale, "planning"), (other, "planning"), (errored, "errored"), (stranger, "planning"):
             assert {org.get(f"runs/{job['run']}").data["attributes"]["status"] for job in jobs} == {status}
         return api_site.ask("select count(*) > count(distinct xmin::text) from operations where run_id = any(%s) and status = 'finished'",
-                          [job["run"] for job in good])[0][0]
+                            [job["run"] for job in good])[0][0]
 
     until(together, "two results are taken in by one transaction")
 

@@ -58,7 +58,7 @@ def never_begun(workspace):
     until(lambda: not workspace.has_queue(), "nothing is said to wait")
     assert workspace.ask(STANDS) == []
     workspace.ask("update runs set status = 'pending', stage = 'none', queued = true, ended = false, "
-              "updated_at = now() + interval '1 hour' where id = %s", second)
+                  "updated_at = now() + interval '1 hour' where id = %s", second)
     return second
 
 

@@ -196,7 +196,7 @@ def test_a_hostile_list_is_bounded_and_evaluates_nothing(api_site, org, fake_wor
     assert 900 <= len(workspace.listed()) <= 1000
     workspace.put(missing("a", id="${file(\"/etc/passwd\")}\"\n%{x}"), missing("b", action="delete"), missing("c", id=""), missing("d", id="x" * 2000))
     assert workspace.blocks() == ('import {\n  to = aws_vpc.a\n  id = "$${file(\\"/etc/passwd\\")}\\"\\n%%{x}"\n}\n\n'
-                              '# aws_vpc.c: its id is not known.\n\n# aws_vpc.d: its id is not known.\n\n')
+                                  '# aws_vpc.c: its id is not known.\n\n# aws_vpc.d: its id is not known.\n\n')
     for body in ({}, {"resources": 7}, [], None):
         assert fake_worker.on(workspace.job, "PUT", "unrecorded-resources", body, check=False).status in (400, 422)
     sealed = api_site.ask("select resource_id_sealed from unrecorded_resources where address = 'aws_vpc.a'")[0][0]
