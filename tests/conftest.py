@@ -11,11 +11,11 @@ from support.authority import Authority
 from support.engine import ENGINES
 from support.gate import Gate
 from support.hooks import Hooks
+from support.mail_server import MailServer
 from support.receiver import Receiver
 from support.runyard import KEYS, Notifier, Scheduler, Worker
 from support.servers import DEPS, Broker, Kafka, Postgres, Redis, Servers
 from support.site import FullSite, Site, bootstrap, new_folder, release_all, sandbox_kind
-from support.mail_server import MailServer
 from support.terraform import BODY, Terraform
 
 

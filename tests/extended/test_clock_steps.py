@@ -3,11 +3,11 @@
 
 import pytest
 
+from support.fake_worker import FakeWorker
 from support.gate import Gate
 from support.receiver import acknowledges
 from support.servers import Postgres
 from support.wait import until
-from support.fake_worker import FakeWorker
 
 LEASE = 6
 HOUR = 3600

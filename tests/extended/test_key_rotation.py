@@ -7,10 +7,10 @@ import pytest
 
 from support.api import Api
 from support.browser import Browser
+from support.fake_worker import FakeWorker
 from support.receiver import acknowledges, answers
 from support.runyard import KEYS, Scheduler
 from support.wait import until
-from support.fake_worker import FakeWorker
 
 OLD, NEW = KEYS, "2:" + "6b" * 32
 ONE = {"main.tf": 'variable "secret" {}\nresource "terraform_data" "one" {}\n'}

@@ -3,8 +3,8 @@
 
 import pytest
 
-from support.fake_scheduler import FakeScheduler
 from support.api_site import open_api_site
+from support.fake_scheduler import FakeScheduler
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ from http.server import ThreadingHTTPServer
 
 import pytest
 
-from support.gotfe import Echo
 from support.api_site import open_api_site
+from support.gotfe import Echo
 from support.tenant import Tenant
 
 

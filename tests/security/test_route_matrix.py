@@ -16,10 +16,10 @@ import pytest
 from support.api import Api
 from support.browser import Browser
 from support.connection import Connection
+from support.fake_worker import upload_batch
 from support.routes import table
 from support.samples import SAMPLES
 from support.tenant import NO_CONTENT, OBJECT_IN_BODY, Tenant, digest
-from support.fake_worker import upload_batch
 
 BASES = {"SITE": "", "API": "/api/v2", "SIGNED": "/signed/99999999999-" + "0" * 64, "WORKER": "/api/worker/v1", "NOTIFIER": "/api/notifier/v1"}
 

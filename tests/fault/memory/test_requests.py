@@ -8,8 +8,8 @@ import threading
 
 import pytest
 
-from support.api import FINAL, tar_gz
 from support.alloc_faults import ENDERS, LIBRARIES, Supervisor, AllocationFaults
+from support.api import FINAL, tar_gz
 from support.wait import until
 
 LEASE = 4

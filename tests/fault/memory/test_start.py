@@ -7,8 +7,8 @@ import signal
 
 import pytest
 
-from support.runyard import KEYS, Scheduler
 from support.alloc_faults import LAST_WORDS, LIBRARIES, AllocationFaults
+from support.runyard import KEYS, Scheduler
 from support.wait import until
 
 SEED = int(os.environ.get("RUNYARD_SEED", "1"))

@@ -8,10 +8,10 @@ import psycopg
 import pytest
 
 from support import mac
+from support.fake_worker import FakeWorker
 from support.kcat import consume, produce
 from support.runyard import KEYS, Scheduler
 from support.wait import until
-from support.fake_worker import FakeWorker
 
 RESULTS, CONTROL, LETTERS = "runyard.results", "runyard.control", "runyard.dead-letters"
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}

@@ -7,10 +7,10 @@ import psycopg
 import pytest
 
 from support import mac
+from support.fake_worker import FakeWorker
 from support.kcat import consume, produce
 from support.runyard import KEYS, Scheduler
 from support.wait import until
-from support.fake_worker import FakeWorker
 
 pytestmark = pytest.mark.kafka
 RESULTS = "runyard.results"

@@ -11,11 +11,11 @@ import random
 import pytest
 
 from support.api import Api, tar_gz
+from support.fake_worker import FakeWorker
 from support.http_proxy import HttpProxy
 from support.runyard import KEYS
 from support.servers import ObjectStore
 from support.wait import until
-from support.fake_worker import FakeWorker
 
 NEW_KEY = "2:" + "6b" * 32
 prefixes = itertools.count(1)

@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
-from support.wait import until
 from support.fake_worker import FakeWorker, PendingRequest
+from support.wait import until
 
 NEVER = 3600  # a lease so long that no heartbeat is sent during a test
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
@@ -106,7 +106,7 @@ def test_a_full_worker_is_told_of_nothing(first, api, worker, gate):
 
 @pytest.fixture
 def fake_worker(first, tokens):
-    return [FakeWorker(first.url, tokens["agent-token"], f"by-fake_worker-{number}") for number in range(3)]
+    return [FakeWorker(first.url, tokens["agent-token"], f"fake-worker-{number}") for number in range(3)]
 
 
 def test_one_job_wakes_one_worker(fake_worker, first, api):

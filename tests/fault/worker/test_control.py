@@ -8,10 +8,10 @@ import uuid
 import psycopg
 import pytest
 
+from support.fake_worker import FakeWorker, PendingRequest
 from support.proc import processes_with
 from support.process import free_port
 from support.wait import until
-from support.fake_worker import FakeWorker, PendingRequest
 
 NEVER = 3600  # a lease so long that no heartbeat is sent during a test
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}

@@ -7,8 +7,8 @@ import signal
 import psycopg
 import pytest
 
-from support.wait import until
 from support.fake_worker import FakeWorker
+from support.wait import until
 
 LEASE = 4  # seconds, for workers without heartbeats: long enough for the steps of a test
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
@@ -149,7 +149,7 @@ def test_an_estimate_that_ends_two_workers_is_given_up_and_the_run_goes_on(fake_
     assert [claimed(fake_worker)["stage"], claimed(fake_worker)["stage"]] == ["cost", "cost"]
     api.wait_status(run, "cost_estimated")
     estimate = api.attributes(f"cost-estimates/{api.sibling(run, 'cost-estimate')}")
-    assert "was lost with its worker twice (workers by-fake_worker and by-fake_worker)" in estimate["error-message"]
+    assert "was lost with its worker twice (workers fake-worker and fake-worker)" in estimate["error-message"]
     assert fake_worker.claim() == []
 
 

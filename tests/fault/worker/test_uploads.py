@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 import psycopg
 import pytest
 
-from support.wait import until
 from support.fake_worker import FakeWorker, upload_batch
+from support.wait import until
 
 JOBS = 8
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}

@@ -11,9 +11,9 @@ import pytest
 
 from support.api import Api
 from support.browser import Browser
+from support.mail_server import MailServer
 from support.people import People
 from support.runyard import KEYS, Notifier, Scheduler
-from support.mail_server import MailServer
 from support.wait import until
 
 

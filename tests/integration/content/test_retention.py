@@ -9,8 +9,8 @@ import json
 import pytest
 
 from support.api import Api
-from support.wait import until
 from support.fake_worker import FakeWorker
+from support.wait import until
 
 HIDDEN, GONE = "backing_data_soft_deleted", "backing_data_permanently_deleted"
 

@@ -10,9 +10,9 @@ import random
 import pytest
 
 from support.api import tar_gz
+from support.fake_worker import FakeWorker
 from support.runyard import Worker
 from support.wait import until
-from support.fake_worker import FakeWorker
 
 SMALL, ALL = 64 << 10, 1 << 20
 PLAN = {"format_version": "1.2", "terraform_version": "1.11.4", "resource_changes": []}

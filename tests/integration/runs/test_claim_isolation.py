@@ -7,8 +7,8 @@ import uuid
 import psycopg
 import pytest
 
-from support.wait import until
 from support.fake_worker import FakeWorker
+from support.wait import until
 
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
 VALUE = 256 << 10  # the largest variable

@@ -7,8 +7,8 @@ import subprocess
 
 import psycopg
 
-from support.process import program
 from support.fake_worker import FakeWorker
+from support.process import program
 
 JOBS = 48
 

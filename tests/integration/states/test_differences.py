@@ -10,8 +10,8 @@ import subprocess
 import psycopg
 import pytest
 
-from support.wait import until
 from support.fake_worker import FakeWorker
+from support.wait import until
 
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
 LINEAGE = "0e1f1f0e-8e0a-4d6f-9b0a-1f5d8f0f5f0f"

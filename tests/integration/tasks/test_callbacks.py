@@ -11,9 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from support.api import Answer
+from support.pending_tasks import PendingTasks
 from support.receiver import acknowledges
 from support.wait import until
-from support.pending_tasks import PendingTasks
 
 HUGE = "b" * 1_000_000
 

@@ -12,8 +12,8 @@ import urllib.request
 from urllib.parse import urlsplit
 
 import pytest
-from support.receiver import acknowledges, answers, says, says_first
 from support.pending_tasks import PendingTasks
+from support.receiver import acknowledges, answers, says, says_first
 from support.wait import until
 
 

@@ -6,11 +6,11 @@ import subprocess
 
 from support import mac
 from support.api import Api
+from support.fake_worker import FakeWorker
 from support.process import Process, answers, program, which
 from support.runyard import KEYS, Scheduler
 from support.servers import Broker, Kafka
 from support.wait import until
-from support.fake_worker import FakeWorker
 
 
 def kcat(address, *arguments, text=None):

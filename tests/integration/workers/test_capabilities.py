@@ -5,8 +5,8 @@
 import psycopg
 import pytest
 
-from support.wait import until
 from support.fake_worker import FakeWorker
+from support.wait import until
 
 LEASE = 5
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
