@@ -14,41 +14,22 @@ enum { BOOK_LIMIT = 64 << 20 };
 
 /* ---- adding ---- */
 
-static void book_release(struct book *book)
-{
-	json_decref(book->source);
-	free(book->name);
-	*book = (struct book){.source = NULL};
-}
-
 static void drop_all(struct books *books)
 {
 	while (books->count)
-		book_release(&books->books[--books->count]);
-}
-
-static int book_read(const char *text, size_t len, struct book *ret_book, struct err *err)
-{
-	struct book book = {.source = NULL};
-
-	if (exact_parse(text, len, &book.source, err) < 0)
-		return -1;
-	if (book_check(&book, err) < 0) {
-		book_release(&book);
-		return -1;
-	}
-	book.name = mem_text(json_string_at(book.source, "name"));
-	*ret_book = book;
-	return 0;
+		json_decref(books->books[--books->count].source);
 }
 
 int books_add(struct books *books, const char *file, const char *text, size_t len, struct err *err)
 {
 	const char *currency;
-	struct book book;
+	struct book book = {.source = NULL};
 
-	if (book_read(text, len, &book, err) < 0)
+	if (exact_parse(text, len, &book.source, err) < 0 || book_check(&book, err) < 0) {
+		json_decref(book.source);
 		return err_context(err, "%s", file);
+	}
+	book.name = json_string_at(book.source, "name");
 	currency = json_string_at(book.source, "currency");
 	if (books->count && !text_equal(books->currency, currency)) {
 		log_info("price books in another currency are put aside", "kept", file, "currency", currency, NULL);
@@ -69,29 +50,14 @@ void books_release(struct books *books)
 
 /* ---- loading ---- */
 
-static void say_left_out(const char *file, const struct err *err)
-{
-	log_error("a price book is left out", "book", file, "why", err->message, NULL);
-}
-
-static void add_or_say(struct books *books, const char *file, const char *text, size_t len)
-{
-	struct err err = ERR_INIT;
-
-	if (books_add(books, file, text, len, &err) < 0)
-		say_left_out(file, &err);
-}
-
 static void add_file(struct books *books, const char *folder, const char *name)
 {
 	_cleanup_(freep) char *path = mem_printf("%s/%s", folder, name);
 	_cleanup_(buf_release) struct buf text = BUF_INIT(BOOK_LIMIT);
 	struct err err = ERR_INIT;
 
-	if (buf_read_file(&text, path, &err) < 0)
-		say_left_out(path, &err);
-	else
-		add_or_say(books, path, buf_str(&text), text.len);
+	if (buf_read_file(&text, path, &err) < 0 || books_add(books, path, buf_str(&text), text.len, &err) < 0)
+		log_error("a price book is left out", "book", path, "why", err.message, NULL);
 }
 
 static int is_book(const struct dirent *entry)
@@ -118,8 +84,12 @@ static int add_folder(struct books *books, const char *folder, struct err *err)
 
 int books_load(struct books *books, const char *folder, struct err *err)
 {
-	for (size_t i = 0; i < embedded_books_count; i++)
-		add_or_say(books, embedded_books[i].file, embedded_books[i].text, strlen(embedded_books[i].text));
+	for (size_t i = 0; i < embedded_books_count; i++) {
+		const struct embedded_book *book = &embedded_books[i];
+
+		if (books_add(books, book->file, book->text, strlen(book->text), err) < 0)
+			return -1;
+	}
 	if (*folder && add_folder(books, folder, err) < 0)
 		return -1;
 	for (size_t i = 0; i < books->count; i++)
@@ -161,23 +131,10 @@ const json_t *book_prices(const struct book *book, const json_t *component)
 	return table ? json_object_get(json_object_get(book->source, "tables"), table) : component;
 }
 
-/* The text of the component, or of its table, or of the book. */
-static const char *said_of(const struct book *book, const json_t *component, const char *what)
+const char *book_text(const struct book *book, const json_t *component, const char *name)
 {
-	const json_t *places[] = {component, book_prices(book, component), book->source};
+	const char *own = json_string_at(component, name);
+	const char *shared = own ? own : json_string_at(book_prices(book, component), name);
 
-	for (size_t i = 0; i < ARRAY_LEN(places); i++)
-		if (json_string_at(places[i], what))
-			return json_string_at(places[i], what);
-	return NULL;
-}
-
-const char *book_source(const struct book *book, const json_t *component)
-{
-	return said_of(book, component, "source");
-}
-
-const char *book_date(const struct book *book, const json_t *component)
-{
-	return said_of(book, component, "date");
+	return shared ? shared : json_string_at(book->source, name);
 }

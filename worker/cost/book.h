@@ -10,8 +10,8 @@
 #include "common/json/json.h"
 
 struct book {
-	char *name;     /* the name in the book */
-	json_t *source; /* the whole book, validated; every number in it is a text */
+	const char *name; /* in `source` */
+	json_t *source;   /* the whole book, validated; every number in it is a text */
 };
 
 struct books {
@@ -25,25 +25,25 @@ struct books {
  * place in the book. */
 int books_add(struct books *books, const char *file, const char *text, size_t len, struct err *err);
 /* Loads the worker's own books, then those of the folder ("" for none) in the order of their names. An invalid book is
- * skipped, and the log names it. ERR_INVALID if the folder can't be read. */
+ * skipped, and the log names it. ERR_INVALID if the folder can't be read, or a book of the worker is invalid. */
 int books_load(struct books *books, const char *folder, struct err *err);
 void books_release(struct books *books);
 
-/* The files of worker/cost/books, in the order of their names, embedded by the build. */
+/* Files that the build embeds: worker/cost/books in the order of their names, and the form of a book. */
 struct embedded_book {
 	const char *file;
 	const char *text;
 };
 extern const struct embedded_book embedded_books[];
 extern const size_t embedded_books_count;
+extern const struct embedded_book price_format[];
+extern const size_t price_format_count;
 
-/* ---- book_check.c ---- */
-
-/* Validates a whole book, so that a price lookup needs no checks. ERR_INVALID: the place in the book
- * ("resources.aws_eip.components.0.unit") and the defect. */
+/* Validates a whole book, so that prices can be looked up without checks. ERR_INVALID: the place in the book and the
+ * defect. */
 int book_check(const struct book *book, struct err *err);
 
-/* ---- for the matching ---- */
+/* ---- for the evaluation ---- */
 
 /* The book's entry for a type: a resource (an object with attributes and components), or NULL. Borrowed. */
 const json_t *book_resource(const struct book *book, const char *type);
@@ -53,8 +53,8 @@ bool book_type_is_free(const struct book *book, const char *type);
 const json_t *book_attribute(const struct book *book, const json_t *resource, const char *name);
 /* The object that has the prices of a component: the component itself, or the book's table that it names. Borrowed. */
 const json_t *book_prices(const struct book *book, const json_t *component);
-/* The source and the date of a component's figures. Borrowed; never NULL in a validated book. */
-const char *book_source(const struct book *book, const json_t *component);
-const char *book_date(const struct book *book, const json_t *component);
+/* The `source` or the `date` of a component's figures: its own, or its table's, or the book's. Borrowed; never NULL in
+ * a valid book. */
+const char *book_text(const struct book *book, const json_t *component, const char *name);
 
 #endif

@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "worker/cost/book.h"
-
 #include <ctype.h>
 #include <string.h>
 
 #include "common/err.h"
+#include "worker/cost/book.h"
 #include "worker/cost/decimal.h"
-#include "worker/cost/unit.h"
 
-/* Each check gets the value and its place. On failure, each level prepends its key to the message. */
-struct place {
-	const struct book *book;
-	const json_t *resource;  /* within a resource; or NULL */
-	const json_t *component; /* within a component or a table; or NULL */
-};
+/*
+ * format.json has the form of a book. A form is the name of another one or of a scalar below; ["x"] is a list of x that
+ * is not empty; {"*": "x"} an object with any names, {"#": "x"} with numbers as names; other objects list their
+ * members, and
+ * "!" marks those that are required. On failure, each level prepends its key to the message.
+ */
 
-typedef int (*check_fn)(const struct place *place, const json_t *value, struct err *err);
+/* ---- forms ---- */
 
-struct key {
-	const char *name;
-	check_fn check;
-	bool required;
+static const struct scalar {
+	const char *name, *must;
+	const char *patterns[4]; /* 0 is any digit, A any capital; none: any text */
+} scalars[] = {
+	{"text", "must be a text", {NULL}},
+	{"version", "must be 1: no other format is known here", {"1"}},
+	{"currency", "must be a currency's three letters: USD", {"AAA"}},
+	{"date", "must be a date: 2024-06 or 2024-06-30", {"0000-00", "0000-00-00"}},
+	{"unit", "must be one of hour, month, GB-month", {"hour", "month", "GB-month"}},
 };
 
 static int wrong(struct err *err, const char *what)
@@ -28,381 +31,238 @@ static int wrong(struct err *err, const char *what)
 	return err_set(err, ERR_INVALID, "%s", what);
 }
 
-/* ---- scalars ---- */
-
-static int check_text(const struct place *place, const json_t *value, struct err *err)
+static int amount_check(const char *value, struct err *err)
 {
-	(void)place;
-	return json_is_string(value) && *json_string_value(value) ? 0 : wrong(err, "must be a text");
+	struct decimal number;
+
+	return decimal_parse(value, &number) == 0 && number.units >= 0
+		? 0
+		: wrong(err, "must be a number that is not negative");
 }
 
-static int check_version(const struct place *place, const json_t *value, struct err *err)
+static bool has_pattern(const char *value, const char *pattern)
 {
-	(void)place;
-	return text_equal(json_string_value(value), "1") ? 0 : wrong(err, "must be 1: no other format is known here");
+	for (; *value && *pattern; value++, pattern++) {
+		bool fits = *pattern == *value;
+
+		if (*pattern == '0')
+			fits = isdigit((unsigned char)*value);
+		if (*pattern == 'A')
+			fits = isupper((unsigned char)*value);
+		if (!fits)
+			return false;
+	}
+	return !*value && !*pattern;
 }
 
-static int check_currency(const struct place *place, const json_t *value, struct err *err)
+static int scalar_check(const struct scalar *scalar, const char *value, struct err *err)
+{
+	if (*value && !scalar->patterns[0])
+		return 0;
+	for (size_t i = 0; scalar->patterns[i]; i++)
+		if (has_pattern(value, scalar->patterns[i]))
+			return 0;
+	return wrong(err, scalar->must);
+}
+
+static int form_check(const json_t *format, const json_t *form, const json_t *value, struct err *err);
+
+static int named_check(const json_t *format, const char *name, const json_t *value, struct err *err)
 {
 	const char *text = text_or_empty(json_string_value(value));
 
-	(void)place;
-	if (strlen(text) == 3 && isupper((unsigned char)text[0]) && isupper((unsigned char)text[1]) &&
-		isupper((unsigned char)text[2]))
-		return 0;
-	return wrong(err, "must be a currency's three letters: USD");
+	if (text_equal(name, "prices") || text_equal(name, "quantity"))
+		return 0; /* book_check */
+	if (text_equal(name, "amount"))
+		return amount_check(text, err);
+	for (size_t i = 0; i < ARRAY_LEN(scalars); i++)
+		if (text_equal(scalars[i].name, name))
+			return scalar_check(&scalars[i], text, err);
+	return form_check(format, json_object_get(format, name), value, err);
 }
 
-/* "2024-06" or "2024-06-30". */
-static int check_date(const struct place *place, const json_t *value, struct err *err)
+/* The form of the member of that name, or NULL. */
+static const json_t *member_form(const json_t *form, const char *name)
 {
-	static const char form[] = "0000-00-00";
-	const char *text = text_or_empty(json_string_value(value));
-	size_t len = strlen(text);
-	bool fits = len == 7 || len == 10;
+	_cleanup_(freep) char *required = mem_printf("%s!", name);
+	const char *const names[] = {name, required, "*"};
+	struct decimal number;
 
-	(void)place;
-	for (size_t i = 0; fits && i < len; i++)
-		fits = form[i] == '-' ? text[i] == '-' : isdigit((unsigned char)text[i]) != 0;
-	return fits ? 0 : wrong(err, "must be a date: 2024-06 or 2024-06-30");
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (json_object_get(form, names[i]))
+			return json_object_get(form, names[i]);
+	return decimal_parse(name, &number) == 0 ? json_object_get(form, "#") : NULL;
 }
 
-static int check_amount(const struct place *place, const json_t *value, struct err *err)
+static int object_check(const json_t *format, const json_t *form, const json_t *object, struct err *err)
 {
-	struct decimal amount;
+	const char *name;
+	json_t *one;
 
-	(void)place;
-	if (decimal_parse(json_string_value(value), &amount) == 0 && amount.units >= 0)
-		return 0;
-	return wrong(err, "must be a number that is not negative");
+	if (!json_is_object(object))
+		return wrong(err, "must be an object");
+	json_object_foreach((json_t *)form, name, one)
+	{
+		size_t len = strcspn(name, "!");
+		_cleanup_(freep) char *required = name[len] ? mem_printf("%.*s", (int)len, name) : NULL;
+
+		if (required && !json_object_get(object, required))
+			return err_set(err, ERR_INVALID, "%s is missing", required);
+	}
+	json_object_foreach((json_t *)object, name, one)
+	{
+		const json_t *inner = member_form(form, name);
+
+		if (!inner)
+			return err_set(err, ERR_INVALID, "%s is not %s", name,
+				json_object_get(form, "#") ? "a number" : "known here");
+		if (form_check(format, inner, one, err) < 0)
+			return err_context(err, "%s", name);
+	}
+	return 0;
 }
 
-static int check_unit(const struct place *place, const json_t *value, struct err *err)
-{
-	(void)place;
-	return unit_find(json_string_value(value)) ? 0 : wrong(err, "must be one of " UNIT_NAMES);
-}
-
-/* ---- lists and objects of scalars ---- */
-
-static int check_texts(const struct place *place, const json_t *value, struct err *err)
+static int form_check(const json_t *format, const json_t *form, const json_t *value, struct err *err)
 {
 	const json_t *one;
 	size_t i;
 
-	if (!json_is_array(value) || !json_array_size(value))
-		return wrong(err, "must be a list of texts");
+	if (json_is_string(form))
+		return named_check(format, json_string_value(form), value, err);
+	if (json_is_object(form))
+		return object_check(format, form, value, err);
+	if (!json_array_size(value))
+		return wrong(err, "must be a list that is not empty");
 	json_array_foreach(value, i, one)
 	{
-		if (check_text(place, one, err) < 0)
+		if (form_check(format, json_array_get(form, 0), one, err) < 0)
 			return err_context(err, "%zu", i);
 	}
 	return 0;
 }
 
-static int check_each(const struct place *place, const json_t *object, check_fn check, struct err *err)
-{
-	const char *name;
-	json_t *one;
+/* ---- references, once the form is right ---- */
 
-	if (!json_is_object(object))
-		return wrong(err, "must be an object");
-	json_object_foreach((json_t *)object, name, one)
-	{
-		if (check(place, one, err) < 0)
-			return err_context(err, "%s", name);
-	}
-	return 0;
-}
-
-static const struct key *key_find(const struct key *keys, size_t count, const char *name)
-{
-	for (size_t i = 0; i < count; i++)
-		if (text_equal(keys[i].name, name))
-			return &keys[i];
-	return NULL;
-}
-
-static int check_keys(
-	const struct place *place, const json_t *object, const struct key *keys, size_t count, struct err *err)
-{
-	const char *name;
-	json_t *value;
-
-	if (!json_is_object(object))
-		return wrong(err, "must be an object");
-	for (size_t i = 0; i < count; i++)
-		if (keys[i].required && !json_object_get(object, keys[i].name))
-			return err_set(err, ERR_INVALID, "%s is missing", keys[i].name);
-	json_object_foreach((json_t *)object, name, value)
-	{
-		const struct key *key = key_find(keys, count, name);
-
-		if (!key)
-			return err_set(err, ERR_INVALID, "%s is not known here", name);
-		if (key->check(place, value, err) < 0)
-			return err_context(err, "%s", name);
-	}
-	return 0;
-}
-
-/* ---- attributes ---- */
-
-static int check_texts_map(const struct place *place, const json_t *value, struct err *err)
-{
-	return check_each(place, value, check_text, err);
-}
-
-/* {"32": "S4", "64": "S6"}: the keys are numbers. */
-static int check_steps(const struct place *place, const json_t *value, struct err *err)
-{
-	struct decimal number;
-	const char *name;
-	json_t *one;
-
-	if (check_texts_map(place, value, err) < 0)
-		return -1;
-	json_object_foreach((json_t *)value, name, one)
-	{
-		if (decimal_parse(name, &number) < 0)
-			return err_set(err, ERR_INVALID, "%s is not a number", name);
-	}
-	return 0;
-}
-
-static int check_attribute(const struct place *place, const json_t *value, struct err *err)
-{
-	static const struct key keys[] = {
-		{"from", check_texts, true},
-		{"default", check_text, false},
-		{"until-last", check_text, false},
-		{"map", check_texts_map, false},
-		{"up-to", check_steps, false},
-	};
-
-	return check_keys(place, value, keys, ARRAY_LEN(keys), err);
-}
-
-static int check_attributes(const struct place *place, const json_t *value, struct err *err)
-{
-	return check_each(place, value, check_attribute, err);
-}
-
-/* Checks that the attribute is defined where the component is used. A table is checked once for each component that
- * uses it. */
-static int check_name(const struct place *place, const char *name, struct err *err)
-{
-	if (!place->resource || book_attribute(place->book, place->resource, name))
-		return 0;
-	return err_set(err, ERR_INVALID, "%s is not among the attributes", name);
-}
-
-static int check_names(const struct place *place, const json_t *value, struct err *err)
-{
-	const json_t *one;
-	size_t i;
-
-	if (check_texts(place, value, err) < 0)
-		return -1;
-	json_array_foreach(value, i, one)
-	{
-		if (check_name(place, json_string_value(one), err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* ---- components ---- */
-
-/* Checks nested tables, as deep as `by` is long, with prices at the bottom. */
-static int check_depth(const struct place *place, const json_t *value, size_t depth, struct err *err)
+/* Checks nested prices, as deep as `by` is long. */
+static int depth_check(const json_t *value, size_t depth, struct err *err)
 {
 	const char *name;
 	json_t *one;
 
 	if (depth == 0)
-		return check_amount(place, value, err);
+		return amount_check(text_or_empty(json_string_value(value)), err);
 	if (!json_is_object(value))
 		return wrong(err, "must be an object: the prices are as deep as \"by\" is long");
 	json_object_foreach((json_t *)value, name, one)
 	{
-		if (check_depth(place, one, depth - 1, err) < 0)
+		if (depth_check(one, depth - 1, err) < 0)
 			return err_context(err, "%s", name);
 	}
 	return 0;
 }
 
-static int check_prices(const struct place *place, const json_t *value, struct err *err)
+static int prices_check(const json_t *holder, struct err *err)
 {
-	const json_t *by = json_object_get(place->component, "by");
+	const json_t *by = json_object_get(holder, "by"), *nested = json_object_get(holder, "prices");
 
-	if (!json_array_size(by))
-		return wrong(err, "needs \"by\": the attributes that the prices depend on");
-	return check_depth(place, value, json_array_size(by), err);
+	if (!nested)
+		return 0;
+	if (!by)
+		return wrong(err, "prices: needs \"by\": the attributes that the prices depend on");
+	return depth_check(nested, json_array_size(by), err) < 0 ? err_context(err, "prices") : 0;
 }
 
-/* Checks a number, the name of an attribute, or a list of both whose product is taken. */
-static int check_factor(const struct place *place, const json_t *value, struct err *err)
+/* The attributes of a component are those of its resource and of its book. */
+struct use {
+	const struct book *book;
+	const json_t *resource;
+};
+
+static int attribute_check(const struct use *use, const char *key, const char *name, struct err *err)
+{
+	if (book_attribute(use->book, use->resource, name))
+		return 0;
+	return err_set(err, ERR_INVALID, "%s: %s is not among the attributes", key, name);
+}
+
+static int factor_check(const struct use *use, const char *factor, struct err *err)
 {
 	struct decimal number;
 
-	if (check_text(place, value, err) < 0)
-		return -1;
-	if (decimal_parse(json_string_value(value), &number) == 0)
-		return check_amount(place, value, err);
-	return check_name(place, json_string_value(value), err);
+	if (decimal_parse(factor, &number) < 0)
+		return attribute_check(use, "quantity", text_or_empty(factor), err);
+	return amount_check(factor, err) < 0 ? err_context(err, "quantity") : 0;
 }
 
-static int check_quantity(const struct place *place, const json_t *value, struct err *err)
+static int names_check(const struct use *use, const json_t *part, struct err *err)
 {
-	const json_t *one;
+	const json_t *quantity = json_object_get(part, "quantity"), *one;
+	const char *name;
+	json_t *wanted;
 	size_t i;
 
-	if (!json_is_array(value))
-		return check_factor(place, value, err);
-	json_array_foreach(value, i, one)
+	json_array_foreach(json_object_get(book_prices(use->book, part), "by"), i, one)
 	{
-		if (check_factor(place, one, err) < 0)
-			return err_context(err, "%zu", i);
-	}
-	return 0;
-}
-
-/* {"volume_type": ["io1", "io2"]} */
-static int check_when(const struct place *place, const json_t *value, struct err *err)
-{
-	const char *name;
-	json_t *one;
-
-	if (check_each(place, value, check_texts, err) < 0)
-		return -1;
-	json_object_foreach((json_t *)value, name, one)
-	{
-		if (check_name(place, name, err) < 0)
+		if (attribute_check(use, "by", json_string_value(one), err) < 0)
 			return -1;
 	}
-	return 0;
+	json_object_foreach(json_object_get(part, "when"), name, wanted)
+	{
+		if (attribute_check(use, "when", name, err) < 0)
+			return -1;
+	}
+	json_array_foreach(quantity, i, one)
+	{
+		if (factor_check(use, json_string_value(one), err) < 0)
+			return -1;
+	}
+	return !quantity || json_is_array(quantity) ? 0 : factor_check(use, json_string_value(quantity), err);
 }
 
-static int check_table_name(const struct place *place, const json_t *value, struct err *err)
+static int component_check(const struct use *use, const json_t *part, struct err *err)
 {
-	const json_t *table = json_object_get(
-		json_object_get(place->book->source, "tables"), text_or_empty(json_string_value(value)));
+	int priced =
+		!!json_object_get(part, "table") + !!json_object_get(part, "prices") + !!json_object_get(part, "price");
 
-	if (!table)
-		return wrong(err, "names no table of this book");
-	return check_names(place, json_object_get(table, "by"), err);
-}
-
-static int check_component(const struct place *place, const json_t *value, struct err *err)
-{
-	static const struct key keys[] = {
-		{"name", check_text, true},
-		{"unit", check_unit, true},
-		{"source", check_text, false},
-		{"date", check_date, false},
-		{"table", check_table_name, false},
-		{"by", check_names, false},
-		{"prices", check_prices, false},
-		{"price", check_amount, false},
-		{"quantity", check_quantity, false},
-		{"beyond", check_amount, false},
-		{"when", check_when, false},
-		{"each", check_text, false},
-	};
-	struct place here = *place;
-	int priced;
-
-	here.component = value;
-	if (check_keys(&here, value, keys, ARRAY_LEN(keys), err) < 0)
-		return -1;
-	priced = !!json_object_get(value, "table") + !!json_object_get(value, "prices") +
-		!!json_object_get(value, "price");
 	if (priced != 1)
 		return wrong(err, "must have one of price, prices and table");
-	if (!book_source(place->book, value) || !book_date(place->book, value))
-		return wrong(err, "must have a source and a date, of its own or of its table or book");
-	return 0;
+	if (!book_prices(use->book, part))
+		return wrong(err, "table: names no table of this book");
+	if (!book_text(use->book, part, "source") || !book_text(use->book, part, "date"))
+		return err_set(err, ERR_INVALID, "must have a source and a date, of its own or of its table or book");
+	return names_check(use, part, err) < 0 ? -1 : prices_check(part, err);
 }
 
-static int check_components(const struct place *place, const json_t *value, struct err *err)
+static int resource_check(const struct use *use, struct err *err)
 {
-	const json_t *one;
+	const json_t *part;
 	size_t i;
 
-	if (!json_is_array(value) || !json_array_size(value))
-		return wrong(err, "must be a list of components; what costs nothing stands in \"free\"");
-	json_array_foreach(value, i, one)
+	json_array_foreach(json_object_get(use->resource, "components"), i, part)
 	{
-		if (check_component(place, one, err) < 0)
-			return err_context(err, "%zu", i);
+		if (component_check(use, part, err) < 0)
+			return err_context(err, "components: %zu", i);
 	}
 	return 0;
-}
-
-/* ---- the book ---- */
-
-static int check_table(const struct place *place, const json_t *value, struct err *err)
-{
-	static const struct key keys[] = {
-		{"source", check_text, false},
-		{"date", check_date, false},
-		{"by", check_texts, true},
-		{"prices", check_prices, true},
-	};
-	struct place here = *place;
-
-	here.component = value;
-	return check_keys(&here, value, keys, ARRAY_LEN(keys), err);
-}
-
-static int check_tables(const struct place *place, const json_t *value, struct err *err)
-{
-	return check_each(place, value, check_table, err);
-}
-
-static int check_resource(const struct place *place, const json_t *value, struct err *err)
-{
-	static const struct key keys[] = {
-		{"attributes", check_attributes, false},
-		{"components", check_components, true},
-	};
-	struct place here = *place;
-
-	here.resource = value;
-	return check_keys(&here, value, keys, ARRAY_LEN(keys), err);
-}
-
-static int check_resources(const struct place *place, const json_t *value, struct err *err)
-{
-	return check_each(place, value, check_resource, err);
-}
-
-static int check_free(const struct place *place, const json_t *value, struct err *err)
-{
-	static const struct key keys[] = {
-		{"source", check_text, true},
-		{"date", check_date, true},
-		{"types", check_texts, true},
-	};
-
-	return check_keys(place, value, keys, ARRAY_LEN(keys), err);
 }
 
 int book_check(const struct book *book, struct err *err)
 {
-	static const struct key keys[] = {
-		{"price-book", check_version, true},
-		{"name", check_text, true},
-		{"currency", check_currency, true},
-		{"source", check_text, false},
-		{"date", check_date, false},
-		{"attributes", check_attributes, false},
-		{"free", check_free, false},
-		{"tables", check_tables, false},
-		{"resources", check_resources, true},
-	};
-	const struct place place = {.book = book};
+	json_auto_t *format = json_loads(price_format[0].text, 0, NULL);
+	const char *name;
+	json_t *one;
 
-	return check_keys(&place, book->source, keys, ARRAY_LEN(keys), err);
+	if (named_check(format, "book", book->source, err) < 0)
+		return -1;
+	json_object_foreach(json_object_get(book->source, "tables"), name, one)
+	{
+		if (prices_check(one, err) < 0)
+			return err_context(err, "tables: %s", name);
+	}
+	json_object_foreach(json_object_get(book->source, "resources"), name, one)
+	{
+		if (resource_check(&(struct use){book, one}, err) < 0)
+			return err_context(err, "resources: %s", name);
+	}
+	return 0;
 }

@@ -8,96 +8,63 @@
 /* 10^38 is the last power that fits. */
 enum { MAX_SCALE = 38, MAX_EXPONENT = 99 };
 
-static const struct decimal broken_value = {.broken = true};
-
-/* Removes trailing zeros, so that equal numbers have the same form and products stay small. */
-static struct decimal trimmed(struct decimal value)
-{
-	while (value.scale > 0 && value.units % 10 == 0) {
-		value.units /= 10;
-		value.scale--;
-	}
-	return value.scale > MAX_SCALE ? broken_value : value;
-}
-
-/* The same value with more digits after the point. */
+/* The same value with another number of digits after the point, of which only zeros are removed. */
 static struct decimal rescaled(struct decimal value, int scale)
 {
-	while (!value.broken && value.scale < scale) {
-		if (__builtin_mul_overflow(value.units, (__int128)10, &value.units))
-			return broken_value;
-		value.scale++;
-	}
+	for (; !value.broken && value.scale < scale; value.scale++)
+		value.broken = __builtin_mul_overflow(value.units, (__int128)10, &value.units);
+	for (; !value.broken && value.scale > scale && value.units % 10 == 0; value.scale--)
+		value.units /= 10;
 	return value;
 }
 
-static int digit_add(struct decimal *value, char digit)
+/* Without trailing zeros, so that equal numbers have the same form and products stay small. */
+static struct decimal normal(struct decimal value)
 {
-	if (__builtin_mul_overflow(value->units, (__int128)10, &value->units) ||
-		__builtin_add_overflow(value->units, (__int128)(digit - '0'), &value->units))
-		return -1;
-	return 0;
+	value = rescaled(value, value.units ? 0 : value.scale);
+	if (!value.units)
+		value.scale = 0;
+	return value.broken || value.scale > MAX_SCALE ? (struct decimal){.broken = true} : value;
 }
 
-/* Parses "123.450". Returns its end, or NULL. */
-static const char *digits_parse(const char *at, struct decimal *value)
+/* Parses "e+06" or an empty text. */
+static int exponent_parse(const char *at, long long *ret_exponent)
 {
-	bool point = false;
-	int digits = 0;
-
-	for (; isdigit((unsigned char)*at) || (*at == '.' && !point); at++) {
-		if (*at == '.') {
-			point = true;
-			continue;
-		}
-		if (digit_add(value, *at) < 0)
-			return NULL;
-		value->scale += point;
-		digits++;
-	}
-	return digits && at[-1] != '.' ? at : NULL;
-}
-
-/* Parses "e+06" or an empty text. -1 for anything else. */
-static int exponent_apply(const char *at, struct decimal *value)
-{
-	long long exponent = 0;
-
+	*ret_exponent = 0;
 	if (!*at)
 		return 0;
 	if (*at != 'e' && *at != 'E')
 		return -1;
 	at += at[1] == '+' ? 2 : 1;
-	if (isspace((unsigned char)*at) || *at == '+' || text_number(at, -MAX_EXPONENT, MAX_EXPONENT, &exponent) < 0)
-		return -1;
-	value->scale -= (int)exponent;
-	if (value->scale < 0) {
-		int missing = -value->scale;
-
-		value->scale = 0;
-		*value = rescaled(*value, value->units ? missing : 0);
-		value->scale = 0;
-	}
-	return 0;
+	return isspace((unsigned char)*at) || *at == '+' ? -1
+							 : text_number(at, -MAX_EXPONENT, MAX_EXPONENT, ret_exponent);
 }
 
 int decimal_parse(const char *text, struct decimal *ret_value)
 {
 	struct decimal value = {0};
-	const char *at = text;
-	bool negative;
+	const char *at = text, *first;
+	long long exponent;
+	bool point = false;
 
 	if (!text)
 		return -1;
-	negative = *at == '-';
-	at = digits_parse(at + negative, &value);
-	if (!at || exponent_apply(at, &value) < 0)
+	for (first = at += *at == '-'; isdigit((unsigned char)*at) || (*at == '.' && !point); at++) {
+		if (*at == '.')
+			point = true;
+		else if (__builtin_mul_overflow(value.units, (__int128)10, &value.units) ||
+			__builtin_add_overflow(value.units, (__int128)(*at - '0'), &value.units))
+			return -1;
+		else
+			value.scale += point;
+	}
+	if (at == first || at[-1] == '.' || exponent_parse(at, &exponent) < 0)
 		return -1;
-	value = value.broken ? value : trimmed(value);
+	value.scale -= (int)exponent;
+	value.units = *text == '-' ? -value.units : value.units;
+	value = normal(value);
 	if (value.broken)
 		return -1;
-	if (negative)
-		value.units = -value.units;
 	*ret_value = value;
 	return 0;
 }
@@ -113,24 +80,21 @@ struct decimal decimal_add(struct decimal a, struct decimal b)
 
 	a = rescaled(a, scale);
 	b = rescaled(b, scale);
-	if (a.broken || b.broken || __builtin_add_overflow(a.units, b.units, &a.units))
-		return broken_value;
-	return trimmed(a);
+	a.broken = a.broken || b.broken || __builtin_add_overflow(a.units, b.units, &a.units);
+	return normal(a);
 }
 
 struct decimal decimal_sub(struct decimal a, struct decimal b)
 {
-	if (__builtin_sub_overflow((__int128)0, b.units, &b.units))
-		return broken_value;
+	b.broken = b.broken || __builtin_sub_overflow((__int128)0, b.units, &b.units);
 	return decimal_add(a, b);
 }
 
 struct decimal decimal_mul(struct decimal a, struct decimal b)
 {
-	if (a.broken || b.broken || __builtin_mul_overflow(a.units, b.units, &a.units))
-		return broken_value;
+	a.broken = a.broken || b.broken || __builtin_mul_overflow(a.units, b.units, &a.units);
 	a.scale += b.scale;
-	return trimmed(a);
+	return normal(a);
 }
 
 int decimal_compare(struct decimal a, struct decimal b)

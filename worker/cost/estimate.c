@@ -2,7 +2,6 @@
 #include "worker/cost/estimate.h"
 
 #include "common/err.h"
-#include "worker/cost/match.h"
 #include "worker/cost/plan.h"
 
 struct estimate {
@@ -13,7 +12,7 @@ struct estimate {
 	int matched, unmatched;
 };
 
-static void set_amount(json_t *object, const char *name, struct decimal amount)
+void amount_set(json_t *object, const char *name, struct decimal amount)
 {
 	char text[DECIMAL_TEXT_SIZE];
 
@@ -23,17 +22,17 @@ static void set_amount(json_t *object, const char *name, struct decimal amount)
 
 static void set_amounts(json_t *object, const char *const names[3], struct decimal prior, struct decimal proposed)
 {
-	set_amount(object, names[0], prior);
-	set_amount(object, names[1], proposed);
-	set_amount(object, names[2], decimal_sub(proposed, prior));
+	amount_set(object, names[0], prior);
+	amount_set(object, names[1], proposed);
+	amount_set(object, names[2], decimal_sub(proposed, prior));
 }
 
 /* The price of one side; a missing object costs nothing. */
 static void price_side(
 	const struct estimate *estimate, const char *type, struct values values, struct pricing *ret_pricing)
 {
-	values.env = estimate->env;
-	if (values.planned)
+	values.env.values = estimate->env;
+	if (values.planned.values)
 		price_resource(estimate->books, type, &values, ret_pricing);
 	else
 		*ret_pricing = (struct pricing){.matched = true, .components = json_array()};

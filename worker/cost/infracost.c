@@ -2,7 +2,7 @@
 #include "worker/cost/infracost.h"
 
 #include "common/err.h"
-#include "worker/cost/decimal.h"
+#include "worker/cost/estimate.h"
 #include "worker/cost/exact.h"
 
 /* Amounts are texts or null; a missing amount counts as 0. */
@@ -11,14 +11,6 @@ static struct decimal amount_at(const json_t *object, const char *name)
 	struct decimal amount;
 
 	return decimal_parse(json_string_at(object, name), &amount) == 0 ? amount : decimal_of(0);
-}
-
-static void set_amount(json_t *object, const char *name, struct decimal amount)
-{
-	char text[DECIMAL_TEXT_SIZE];
-
-	decimal_text(amount, 2, text);
-	json_object_set_new(object, name, json_string(text));
 }
 
 /* ---- resources ---- */
@@ -72,7 +64,7 @@ static void add_side(json_t *entries, const json_t *project, const char *breakdo
 		json_t *entry = entry_of(entries, resource), *components = json_array();
 
 		add_components(components, resource);
-		set_amount(entry, side, amount_at(resource, "monthlyCost"));
+		amount_set(entry, side, amount_at(resource, "monthlyCost"));
 		json_object_set_new(entry, "components", components);
 	}
 }
@@ -87,7 +79,7 @@ static json_t *project_resources(const json_t *project)
 	add_side(entries, project, "breakdown", "proposed");
 	json_object_foreach(entries, address, entry)
 	{
-		set_amount(entry, "delta", decimal_sub(amount_at(entry, "proposed"), amount_at(entry, "prior")));
+		amount_set(entry, "delta", decimal_sub(amount_at(entry, "proposed"), amount_at(entry, "prior")));
 		json_array_append(list, entry);
 	}
 	return list;
@@ -122,9 +114,9 @@ int infracost_read(const char *text, size_t len, json_t **ret_document, struct e
 		json_string_at(said, "currency") ? json_string_at(said, "currency") : "USD", "resources-count", all,
 		"matched-resources-count", all - unknown, "unmatched-resources-count", unknown, "resources",
 		project_resources(project));
-	set_amount(document, "prior-monthly-cost", amount_at(said, "pastTotalMonthlyCost"));
-	set_amount(document, "proposed-monthly-cost", amount_at(said, "totalMonthlyCost"));
-	set_amount(document, "delta-monthly-cost",
+	amount_set(document, "prior-monthly-cost", amount_at(said, "pastTotalMonthlyCost"));
+	amount_set(document, "proposed-monthly-cost", amount_at(said, "totalMonthlyCost"));
+	amount_set(document, "delta-monthly-cost",
 		decimal_sub(amount_at(said, "totalMonthlyCost"), amount_at(said, "pastTotalMonthlyCost")));
 	*ret_document = document;
 	return 0;

@@ -151,13 +151,13 @@ static struct planned planned_of(const struct plan *plan, const json_t *resource
 		.deposed = json_string_at(resource, "deposed"),
 		.type = json_string_at(resource, "type"),
 		.provider = json_string_at(resource, "provider_name"),
-		.before = {.planned = object_or_null(json_object_get(change, "before")),
-			.sensitive = json_object_get(change, "before_sensitive"),
-			.provider = provider},
-		.after = {.planned = object_or_null(json_object_get(change, "after")),
-			.unknown = json_object_get(change, "after_unknown"),
-			.sensitive = json_object_get(change, "after_sensitive"),
-			.provider = provider},
+		.before = {.planned = {.values = object_or_null(json_object_get(change, "before")),
+				   .sensitive = json_object_get(change, "before_sensitive")},
+			.provider.values = provider},
+		.after = {.planned = {.values = object_or_null(json_object_get(change, "after")),
+				  .unknown = json_object_get(change, "after_unknown"),
+				  .sensitive = json_object_get(change, "after_sensitive")},
+			.provider.values = provider},
 	};
 }
 
@@ -178,8 +178,9 @@ static void each_kept(const struct plan *plan, const json_t *module,
 	{
 		struct planned planned = planned_of(plan, resource);
 
-		planned.before.planned = planned.after.planned = object_or_null(json_object_get(resource, "values"));
-		planned.before.sensitive = planned.after.sensitive = json_object_get(resource, "sensitive_values");
+		planned.before.planned = planned.after.planned =
+			(struct value_tree){.values = object_or_null(json_object_get(resource, "values")),
+				.sensitive = json_object_get(resource, "sensitive_values")};
 		if (is_priced(resource, &planned))
 			fn(data, &planned);
 	}

@@ -4,7 +4,7 @@
 
 /* The parts of a plan (`terraform show -json`) that its cost depends on. */
 
-#include "worker/cost/values.h"
+#include "worker/cost/price.h"
 
 struct plan {
 	json_t *source;    /* every number in it is a text */
@@ -21,8 +21,8 @@ struct planned {
 	const char *address;
 	const char *deposed; /* the key of a replaced object that is still to be destroyed; or NULL */
 	const char *type;
-	const char *provider;        /* "registry.terraform.io/hashicorp/aws" */
-	struct values before, after; /* `planned` is NULL if the object does not exist on that side */
+	const char *provider; /* "registry.terraform.io/hashicorp/aws" */
+	struct values before, after;
 };
 
 /* Calls fn for every object of a managed resource, in the plan's order. Skips data sources. */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "worker/cost/match.h"
+#include "worker/cost/price.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "worker/cost/unit.h"
-
-enum { VALUE_SIZE = 256 };
+enum { VALUE_SIZE = 256, HOURS_A_MONTH = 730 /* as in the clouds' own calculators */ };
 
 /* The match of one resource against one book. */
 struct match {
@@ -39,6 +38,61 @@ void pricing_release(struct pricing *pricing)
 {
 	json_decref(pricing->components);
 	*pricing = (struct pricing){.components = NULL};
+}
+
+/* ---- values ---- */
+
+static const json_t *member(const json_t *tree, const char *name)
+{
+	long long index;
+
+	if (json_is_object(tree))
+		return json_object_get(tree, name);
+	if (!isdigit((unsigned char)*name) || text_number(name, 0, INT32_MAX, &index) < 0)
+		return NULL;
+	return json_array_get(tree, (size_t)index);
+}
+
+/* The member or element at a path, or NULL: "root_block_device.0.iops". If a value on the way is `true`, returns that
+ * value, because the trees of unknown and sensitive values mark whole subtrees this way. */
+static const json_t *tree_at(const json_t *tree, const char *path)
+{
+	while (tree && *path && !json_is_true(tree)) {
+		size_t len = strcspn(path, ".");
+		char name[128];
+
+		if (len >= sizeof(name))
+			return NULL;
+		memcpy(name, path, len);
+		name[len] = '\0';
+		tree = member(tree, name);
+		path += len + (path[len] == '.');
+	}
+	return tree;
+}
+
+/* The tree that a path leads into, and the rest of the path. */
+static const struct value_tree *tree_of(const struct values *values, const char **path)
+{
+	const struct {
+		const char *prefix;
+		const struct value_tree *tree;
+	} trees[] = {{"each.", &values->each}, {"provider.", &values->provider}, {"env.", &values->env},
+		{"", &values->planned}};
+	size_t i = 0;
+
+	while (!text_starts(*path, trees[i].prefix))
+		i++;
+	*path += strlen(trees[i].prefix);
+	return trees[i].tree;
+}
+
+/* Numbers and booleans are texts. NULL for null, "", lists and objects. Borrowed. */
+static const char *value_text(const json_t *value)
+{
+	const char *text = json_is_true(value) ? "true" : json_is_false(value) ? "false" : json_string_value(value);
+
+	return text && *text ? text : NULL;
 }
 
 /* ---- attributes ---- */
@@ -103,14 +157,17 @@ static int resolve(struct match *match, const char *name, struct resolved *ret_v
 	ret_value->sensitive = false;
 	json_array_foreach(json_object_get(definition, "from"), i, from)
 	{
-		struct value value = value_at(&match->values, json_string_value(from));
+		const char *path = json_string_value(from);
+		const struct value_tree *tree = tree_of(&match->values, &path);
+		const char *found = value_text(tree_at(tree->values, path));
 
-		unknown |= value.state == VALUE_UNKNOWN;
-		if (value.state != VALUE_KNOWN)
-			continue;
-		text = value.text;
-		ret_value->sensitive = value.sensitive;
-		break;
+		if (json_is_true(tree_at(tree->unknown, path))) {
+			unknown = true;
+		} else if (found) {
+			text = found;
+			ret_value->sensitive = json_is_true(tree_at(tree->sensitive, path));
+			break;
+		}
 	}
 	if (!text)
 		return unmatched(match, unknown ? "its %s is known only after the apply" : "it says no %s", name);
@@ -199,13 +256,13 @@ static void component_add(struct match *match, const json_t *component, struct d
 	json_array_append_new(match->pricing->components,
 		json_pack("{ss ss ss ss ss ss ss}", "name", json_string_at(component, "name"), "unit",
 			json_string_at(component, "unit"), "quantity", count_text, "price", price_text, "monthly-cost",
-			monthly_text, "source", book_source(match->book, component), "date",
-			book_date(match->book, component)));
+			monthly_text, "source", book_text(match->book, component, "source"), "date",
+			book_text(match->book, component, "date")));
 }
 
 static int price_component(struct match *match, const json_t *component)
 {
-	const struct unit *unit = unit_find(json_string_at(component, "unit"));
+	bool hourly = text_equal(json_string_at(component, "unit"), "hour");
 	struct decimal price = {0}, count, monthly;
 
 	if (quantity(match, component, &count) < 0)
@@ -214,7 +271,7 @@ static int price_component(struct match *match, const json_t *component)
 		return 0; /* quantity 0 needs no price */
 	if (unit_price(match, component, &price) < 0)
 		return -1;
-	count = decimal_mul(count, decimal_of(unit->a_month));
+	count = decimal_mul(count, decimal_of(hourly ? HOURS_A_MONTH : 1));
 	monthly = decimal_mul(price, count);
 	match->pricing->monthly = decimal_add(match->pricing->monthly, monthly);
 	if (match->pricing->monthly.broken)
@@ -263,15 +320,16 @@ static const json_t *element(const json_t *list, size_t i)
 /* Adds the component once for each element of a repeated block. */
 static int try_each(struct match *match, const json_t *component, const char *path)
 {
-	const struct values *values = &match->values;
-	const json_t *list = tree_at(values->planned, path);
-	const json_t *unknown = tree_at(values->unknown, path), *sensitive = tree_at(values->sensitive, path);
-	size_t count = json_is_array(list) ? json_array_size(list) : json_is_object(list);
+	const struct value_tree *planned = &match->values.planned;
+	const struct value_tree blocks = {.values = tree_at(planned->values, path),
+		.unknown = tree_at(planned->unknown, path),
+		.sensitive = tree_at(planned->sensitive, path)};
+	size_t count = json_is_array(blocks.values) ? json_array_size(blocks.values) : json_is_object(blocks.values);
 
 	for (size_t i = 0; i < count; i++) {
-		match->values.each = element(list, i);
-		match->values.each_unknown = element(unknown, i);
-		match->values.each_sensitive = element(sensitive, i);
+		match->values.each = (struct value_tree){.values = element(blocks.values, i),
+			.unknown = element(blocks.unknown, i),
+			.sensitive = element(blocks.sensitive, i)};
 		if (try_component(match, component) < 0)
 			return -1;
 	}
