@@ -17,7 +17,7 @@
 #include "scheduler/api/server/server.h"
 #include "scheduler/background/reaper.h"
 #include "scheduler/background/retention.h"
-#include "scheduler/intake/dead_letters.h"
+#include "scheduler/intake/dead_letters_topic.h"
 #include "scheduler/outbox/claim_waiters.h"
 #include "scheduler/outbox/publisher.h"
 #include "scheduler/runs/epoch.h"
@@ -32,7 +32,7 @@ enum { DATABASE_TRY_MS = 1000, MAX_CONNECTIONS = 10000, OTHER_DESCRIPTORS = 256 
 static const struct intake_topic intake_topics[] = {
 	{TOPIC_RESULTS, results_settle},
 	{TOPIC_TASK_RESULTS, task_reports_settle},
-	{TOPIC_DEAD_LETTERS, dead_letters_settle},
+	{TOPIC_DEAD_LETTERS, dead_letters_topic_settle},
 };
 
 static bool tls_wanted(const struct scheduler *s)

@@ -6,7 +6,6 @@
 #include "common/crypto.h"
 #include "common/log.h"
 #include "common/metrics.h"
-#include "proto/messages.h"
 #include "proto/topics.h"
 #include "scheduler/metrics.h"
 
@@ -23,8 +22,9 @@ static void dead_letter_digest(const struct dead_letter *letter, char ret_digest
 	crypto_sha256_hex(text, strlen(text), ret_digest);
 }
 
-/* `told`: the message for the topic, or NULL. */
-static int dead_letter_keep(struct store *store, const struct dead_letter *letter, const char *told, struct err *err)
+/* `message`: the message for the topic, or NULL. */
+static int dead_letter_insert(
+	struct store *store, const struct dead_letter *letter, const char *message, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	char digest[SHA256_HEX_SIZE];
@@ -33,12 +33,12 @@ static int dead_letter_keep(struct store *store, const struct dead_letter *lette
 	if (db_query(store->db, &rows, err,
 		    "with kept as (insert into dead_letters (topic, partition, \"offset\", payload, error, reader, "
 		    "size, digest) values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (digest) do nothing "
-		    "returning id), told as (insert into outbox (topic, payload) select $9, $10 from kept "
+		    "returning id), announced as (insert into outbox (topic, payload) select $9, $10 from kept "
 		    "where $10::text is not null) select id from kept",
 		    P_TEXT(letter->topic), P_INT(letter->partition), P_INT(letter->offset),
 		    P_BYTES(letter->payload, letter->len), P_TEXT(letter->error), P_TEXT(letter->reader),
 		    P_INT((long long)letter->size), P_TEXT(digest), P_TEXT(topics[TOPIC_DEAD_LETTERS].name),
-		    P_TEXT(told)) < 0)
+		    P_TEXT(message)) < 0)
 		return -1;
 	if (!rows.count)
 		return 0;
@@ -58,38 +58,13 @@ int dead_letters_put(struct store *store, const struct kafka_message *message, c
 
 	if (letter.len > MAX_LETTER_PAYLOAD)
 		letter.len = MAX_LETTER_PAYLOAD;
-	_cleanup_(freep) char *told = dead_letter_encode(&letter);
-	return dead_letter_keep(store, &letter, told, err);
+	_cleanup_(freep) char *encoded = dead_letter_encode(&letter);
+	return dead_letter_insert(store, &letter, encoded, err);
 }
 
-static int dead_letter_take(struct store *store, void *data, struct err *err)
+int dead_letters_store(struct store *store, const struct dead_letter *letter, struct err *err)
 {
-	return dead_letter_keep(store, data, NULL, err);
-}
-
-/* A message that is not a valid dead letter becomes a dead letter itself. */
-static int dead_letter_settle(struct intake *intake, const struct kafka_message *message)
-{
-	_cleanup_(buf_release) struct buf payload = BUF_INIT(MAX_LETTER_PAYLOAD);
-	json_auto_t *source = NULL;
-	struct dead_letter letter;
-	struct err err = ERR_INIT;
-
-	if (dead_letter_decode(message->payload, message->len, &source, &payload, &letter, &err) < 0)
-		return intake_letter(intake, message, err.message);
-	if (!intake_letter_fits(intake))
-		return 0;
-	if (intake_try(intake, dead_letter_take, &letter, &err) == 0)
-		return 0;
-	return err.kind == ERR_UNAVAILABLE ? -1 : intake_letter(intake, message, err.message);
-}
-
-int dead_letters_settle(struct intake *intake, const struct kafka_message *messages, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (dead_letter_settle(intake, &messages[i]) < 0)
-			return -1;
-	return 0;
+	return dead_letter_insert(store, letter, NULL, err);
 }
 
 int dead_letters_sweep(struct store *store, struct err *err)

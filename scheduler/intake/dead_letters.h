@@ -4,16 +4,18 @@
 
 /*
  * Dead letters: messages of any topic that cannot be read. The process that finds one publishes it to
- * runyard.dead-letters (proto/README.md). The schedulers store each once, until an operator replays or discards it
- * (dead_letters_command.h). The bounds are 30 days, 10,000 dead letters and 256 MiB.
+ * runyard.dead-letters (proto/README.md, dead_letters_topic.h). The schedulers store each once, until an operator
+ * replays or discards it (dead_letters_command.h). The bounds are 30 days, 10,000 dead letters and 256 MiB.
  */
 
-#include "scheduler/intake/intake.h"
+#include "common/kafka/kafka.h"
+#include "proto/messages.h"
+#include "scheduler/store/store.h"
 
 /* Stores a dead letter that this scheduler found and publishes it on the topic, in one transaction. */
 int dead_letters_put(struct store *store, const struct kafka_message *message, const char *why, struct err *err);
-/* For an intake of runyard.dead-letters: stores what other processes found. */
-int dead_letters_settle(struct intake *intake, const struct kafka_message *messages, size_t count);
+/* Stores a dead letter that another process found. */
+int dead_letters_store(struct store *store, const struct dead_letter *letter, struct err *err);
 /* Deletes the dead letters beyond the bounds. */
 int dead_letters_sweep(struct store *store, struct err *err);
 

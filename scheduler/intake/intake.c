@@ -77,7 +77,7 @@ bool intake_late_line_due(struct intake *intake, char ret_count[RATE_COUNT_SIZE]
 	return rate_line_due(&intake->late_lines, &late_line_limit, clock_mono_ms(), ret_count);
 }
 
-static int dead_letter_keep(struct intake *intake, const struct kafka_message *message, const char *why)
+static int message_keep(struct intake *intake, const struct kafka_message *message, const char *why)
 {
 	struct letter letter = {message, why};
 	struct err err = ERR_INIT;
@@ -111,12 +111,12 @@ bool intake_letter_fits(struct intake *intake)
 
 int intake_letter(struct intake *intake, const struct kafka_message *message, const char *why)
 {
-	return intake_letter_fits(intake) ? dead_letter_keep(intake, message, why) : 0;
+	return intake_letter_fits(intake) ? message_keep(intake, message, why) : 0;
 }
 
 int intake_letter_proven(struct intake *intake, const struct kafka_message *message, const char *why)
 {
-	return dead_letter_keep(intake, message, why);
+	return message_keep(intake, message, why);
 }
 
 static void security_event_tell(struct intake *intake, const char *job_id, const char *why)
@@ -134,7 +134,7 @@ int intake_refuse_unproven(
 {
 	security_event_tell(intake, job_id, why);
 	if (rate_take(&intake->unproven, &unproven_limit, clock_mono_ms()))
-		return dead_letter_keep(intake, message, why);
+		return message_keep(intake, message, why);
 	return 0;
 }
 

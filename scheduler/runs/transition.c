@@ -8,7 +8,7 @@
 #include "proto/mac.h"
 #include "scheduler/lifecycle/queue.h"
 #include "scheduler/metrics.h"
-#include "scheduler/runs/triggers.h"
+#include "scheduler/store/runs/run_triggers.h"
 
 static struct run_row *set_find(const struct run_set *set, const char *run_id)
 {
@@ -243,6 +243,17 @@ void transitions_of_created(const struct run_set *created, struct changes *chang
 	_cleanup_(db_array_release) struct db_array kicked = DB_ARRAY_INIT;
 
 	set_advance(created, changes, &kicked);
+}
+
+/* Records the targets of the runs that the items applied; runs/triggers.c creates their runs. */
+static int triggers_record(struct store *store, const struct run_transition *items, size_t count, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array applied = DB_ARRAY_INIT;
+
+	for (size_t i = 0; i < count; i++)
+		if (items[i].applied)
+			db_array_add(&applied, items[i].run.text);
+	return applied.count ? pending_triggers_insert(store, &applied, err) : 0;
 }
 
 int transitions_apply_within(

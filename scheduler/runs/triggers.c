@@ -8,16 +8,6 @@
 
 enum { MAX_SWEPT = 50 };
 
-int triggers_record(struct store *store, const struct run_transition *items, size_t count, struct err *err)
-{
-	_cleanup_(db_array_release) struct db_array applied = DB_ARRAY_INIT;
-
-	for (size_t i = 0; i < count; i++)
-		if (items[i].applied)
-			db_array_add(&applied, items[i].run.text);
-	return applied.count ? pending_triggers_insert(store, &applied, err) : 0;
-}
-
 /* ---- one target ---- */
 
 struct firing {
