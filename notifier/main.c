@@ -143,15 +143,16 @@ int main(int argc, char **argv)
 	struct process process = {0};
 	struct options *options = &process.notifier.options;
 	struct err err = ERR_INIT;
-	int status, rest;
+	struct arguments arguments = {.count = argc, .values = argv};
+	int status;
 
 	process_protect();
 	signal(SIGPIPE, SIG_IGN);
 	service_manager_open();
-	status = options_read(&notifier_options, argc, argv, options, &rest, &err);
+	status = options_read(&notifier_options, &arguments, options, &err);
 	if (status > 0)
 		return 0;
-	if (status < 0 || options_ended(&notifier_options, argc, argv, rest, &err) < 0 ||
+	if (status < 0 || options_ended(&notifier_options, &arguments, &err) < 0 ||
 		notifier_options_settle(options, &err) < 0) {
 		fprintf(stderr, "runyard-notifier: %s\n", err.message);
 		options_release(&notifier_options, options);

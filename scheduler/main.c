@@ -26,27 +26,17 @@ static int objects_setup(struct scheduler *s, struct err *err)
 	return objects_open(&settings, &s->objects, err);
 }
 
-static int replication_parse(const char *text, enum replication *ret_replication, struct err *err)
+/* Of an option that options.def restricts to these words. */
+static enum replication replication_of(const char *text)
 {
-	static const char *const names[] = {
-		[REPLICATION_NONE] = "none", [REPLICATION_ASYNC] = "async", [REPLICATION_SYNC] = "sync"};
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		if (!text_equal(text, names[i]))
-			continue;
-		*ret_replication = (enum replication)i;
-		return 0;
-	}
-	return err_set(err, ERR_INVALID, "--database-replication: sync, async or none is needed, not '%s'", text);
+	if (text_equal(text, "sync"))
+		return REPLICATION_SYNC;
+	return text_equal(text, "async") ? REPLICATION_ASYNC : REPLICATION_NONE;
 }
 
 static int scheduler_setup(struct scheduler *s, struct err *err)
 {
-	int level = log_level_parse(s->options.log_level);
-
-	if (level < 0)
-		return err_set(err, ERR_INVALID, "--log-level: debug, info, warn or error is needed");
-	log_setup("scheduler", NULL, (enum log_level)level);
+	log_setup("scheduler", NULL, (enum log_level)log_level_parse(s->options.log_level));
 	metrics_setup(scheduler_metrics, M_COUNT);
 	scheduler_signals_open(s);
 	if (keyring_parse(s->options.keys, &s->keyring, err) < 0)
@@ -63,6 +53,7 @@ static int scheduler_setup(struct scheduler *s, struct err *err)
 		.keyring = s->keyring,
 		.public_url = s->options.public_url,
 		.objects = s->objects,
+		.replication = replication_of(s->options.database_replication),
 		.lease_seconds = (int)s->options.lease_seconds,
 		.hold_alert_seconds = (int)s->options.hold_alert_seconds,
 		.task_guard = s->task_guard,
@@ -70,7 +61,7 @@ static int scheduler_setup(struct scheduler *s, struct err *err)
 			.progress_seconds = (int)s->options.task_progress_seconds,
 			.total_seconds = (int)s->options.task_total_seconds},
 		.notification_seconds = (int)s->options.notification_seconds};
-	return replication_parse(s->options.database_replication, &s->store.replication, err);
+	return 0;
 }
 
 static void scheduler_release(struct scheduler *s)
@@ -106,7 +97,7 @@ int main(int argc, char **argv)
 {
 	struct scheduler s = {.signals = -1};
 	struct err err = ERR_INIT;
-	int rest = argc;
+	struct arguments arguments = {.count = argc, .values = argv};
 	int result;
 
 	process_protect();
@@ -115,11 +106,11 @@ int main(int argc, char **argv)
 	log_setup("scheduler", NULL, LOG_INFO);
 	if (argc == 2 && text_print(argv[1]))
 		return 0;
-	result = options_read(&scheduler_options, argc, argv, &s.options, &rest, &err);
+	result = options_read(&scheduler_options, &arguments, &s.options, &err);
 	if (result == 0)
 		result = scheduler_setup(&s, &err);
 	if (result == 0)
-		result = command_run(&s, argc - rest, argv + rest, &err);
+		result = command_run(&s, argc - arguments.next, argv + arguments.next, &err);
 	if (result < 0)
 		log_error("the scheduler ends: it can't do what it was asked", "why", err.message, NULL);
 	if (s.publisher)

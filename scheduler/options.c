@@ -2,8 +2,7 @@
 #include "scheduler/options.h"
 
 static const struct option_row rows[] = {
-#define OPTION(field, name, type, ctype, fallback, low, high, help)                                                    \
-	{name, type, offsetof(struct scheduler_options, field), fallback, low, high, help},
+#define OPTION(...) OPTION_ROW(struct scheduler_options, __VA_ARGS__),
 #include "scheduler/options.def"
 #undef OPTION
 };

@@ -4,10 +4,10 @@
 
 /* The scheduler's options, from options.def. */
 
-#include "common/options.h"
+#include "common/options/options.h"
 
 struct scheduler_options {
-#define OPTION(field, name, type, ctype, fallback, low, high, help) ctype field;
+#define OPTION OPTION_FIELD
 #include "scheduler/options.def"
 #undef OPTION
 };

@@ -461,15 +461,16 @@ int main(int argc, char **argv)
 	struct process process = {.jobs = -1, .lock = -1, .worker.providers.folder = -1, .quota_why = ERR_INIT};
 	struct options *options = &process.worker.options;
 	struct err err = ERR_INIT;
-	int status, rest;
+	struct arguments arguments = {.count = argc, .values = argv};
+	int status;
 
 	guard_process();
 	service_manager_open();
-	status = options_read(&worker_options, argc, argv, options, &rest, &err);
+	status = options_read(&worker_options, &arguments, options, &err);
 	if (status > 0)
 		return 0;
 	if (status == 0)
-		status = options_ended(&worker_options, argc, argv, rest, &err);
+		status = options_ended(&worker_options, &arguments, &err);
 	if (status == 0 && (status = worker_options_settle(options, &err)) == 0)
 		set_quota(&process);
 	if (status < 0 || account_drop(options->user, options->data_dir, &err) < 0) {

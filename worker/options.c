@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/options.h"
 
-#include <limits.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/err.h"
-#include "common/log.h"
 #include "worker/network/plan.h"
 
 static const struct option_row rows[] = {
-#define OPTION(field, name, type, fallback, low, high, help)                                                           \
-	{name, OPT_##type, offsetof(struct options, field), fallback, low, high, help},
+#define OPTION(...) OPTION_ROW(struct options, __VA_ARGS__),
 #include "worker/options.def"
 #undef OPTION
 };
@@ -60,9 +56,6 @@ static int settle_network(const struct options *options, struct err *err)
 {
 	struct network_lists lists;
 
-	if (!text_equal(options->job_network, "auto") && !text_equal(options->job_network, "isolated") &&
-		!text_equal(options->job_network, "host") && !text_equal(options->job_network, "none"))
-		return err_set(err, ERR_INVALID, "--job-network must be auto, isolated, host or none");
 	if (text_equal(options->sandbox, "none") && !text_equal(options->job_network, "auto") &&
 		!text_equal(options->job_network, "host"))
 		return err_set(err, ERR_INVALID, "--job-network %s needs the sandbox, and --sandbox is none",
@@ -73,43 +66,10 @@ static int settle_network(const struct options *options, struct err *err)
 	return 0;
 }
 
-static void settle_name(struct options *options)
-{
-	char host[256] = "worker";
-
-	if (*options->name)
-		return;
-	gethostname(host, sizeof(host) - 1);
-	free(options->name);
-	options->name = mem_text(host);
-}
-
-/* Removes trailing slashes. */
-static int settle_url(char *url, const char *option, struct err *err)
-{
-	size_t len = strlen(url);
-
-	if (*url && !is_url(url))
-		return err_set(err, ERR_INVALID, "--%s must begin with http:// or https://", option);
-	while (len > 0 && url[len - 1] == '/')
-		url[--len] = '\0';
-	return 0;
-}
-
 int worker_options_settle(struct options *options, struct err *err)
 {
-	if (!*options->scheduler_url || settle_url(options->scheduler_url, "scheduler-url", err) < 0)
-		return err_set(err, ERR_INVALID, "--scheduler-url must begin with http:// or https://");
-	if (settle_url(options->terraform_mirror, "terraform-mirror", err) < 0 ||
-		settle_url(options->tofu_mirror, "tofu-mirror", err) < 0)
-		return -1;
-	if (!text_equal(options->sandbox, "auto") && !text_equal(options->sandbox, "bwrap") &&
-		!text_equal(options->sandbox, "none"))
-		return err_set(err, ERR_INVALID, "--sandbox must be auto, bwrap or none");
+	options_host_name(&options->name, "worker");
 	if (settle_network(options, err) < 0)
 		return -1;
-	if (log_level_parse(options->log_level) < 0)
-		return err_set(err, ERR_INVALID, "--log-level must be debug, info, warn or error");
-	settle_name(options);
 	return settle_paths(options, err);
 }

@@ -2,14 +2,10 @@
 #ifndef WORKER_OPTIONS_H
 #define WORKER_OPTIONS_H
 
-#include "common/options.h"
-
-#define OPTION_FIELD_TEXT   char *
-#define OPTION_FIELD_SECRET char *
-#define OPTION_FIELD_NUMBER long long
+#include "common/options/options.h"
 
 struct options {
-#define OPTION(field, name, type, ...) OPTION_FIELD_##type field;
+#define OPTION OPTION_FIELD
 #include "worker/options.def"
 #undef OPTION
 };

@@ -22,7 +22,7 @@
 #include "common/base.h"
 #include "common/err.h"
 #include "common/log.h"
-#include "common/options.h"
+#include "common/options/options.h"
 
 enum { BACKLOG = 256 };
 
@@ -32,13 +32,13 @@ struct broker_options {
 };
 
 static const struct option_row option_rows[] = {
-	{"port", OPT_NUMBER, offsetof(struct broker_options, port), "0", 0, 65535,
-		"The port on 127.0.0.1; 0 takes a free one"},
-	{"port-file", OPT_TEXT, offsetof(struct broker_options, port_file), "", 0, 0,
-		"A file to write the port to, once clients can connect"},
-	{"rejoin-ms", OPT_NUMBER, offsetof(struct broker_options, rejoin_ms), "2200", 1, 5000,
-		"How long a group's members have to come back when one joins or leaves; more than their "
-		"heartbeat.interval.ms"},
+	OPTION_ROW(struct broker_options, port, "port", NUMBER(0, 65535), "0",
+		"The port on 127.0.0.1. 0 takes a free one."),
+	OPTION_ROW(struct broker_options, port_file, "port-file", TEXT, "",
+		"A file to write the port to, once clients can connect."),
+	OPTION_ROW(struct broker_options, rejoin_ms, "rejoin-ms", NUMBER(1, 5000), "2200",
+		"Milliseconds that a group's members have to come back when one joins or leaves; more than their "
+		"heartbeat.interval.ms."),
 };
 
 static const struct option_table options_table = {
@@ -228,11 +228,11 @@ int main(int argc, char **argv)
 	struct broker_options options = {0};
 	struct err err = ERR_INIT;
 	sigset_t signals;
-	int rest;
+	struct arguments arguments = {.count = argc, .values = argv};
 	int result;
 
 	log_setup("broker", NULL, LOG_INFO);
-	result = options_read(&options_table, argc, argv, &options, &rest, &err);
+	result = options_read(&options_table, &arguments, &options, &err);
 	if (result == 0) {
 		/* Blocked before the first thread starts, so that only sigwait receives them. */
 		sigemptyset(&signals);

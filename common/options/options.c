@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "common/options.h"
+#include "common/options/options.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/buf.h"
 #include "common/build_info.h"
@@ -23,27 +24,68 @@ static void *option_field(const struct option_row *row, void *options)
 	return (char *)options + row->offset;
 }
 
+/* ---- one value ---- */
+
+/* True if the value is one of the words, which '|' separates. */
+static bool is_choice(const char *choices, const char *value)
+{
+	size_t len = strlen(value);
+
+	for (const char *at = choices; at; at = strchr(at, '|')) {
+		at += *at == '|';
+		if (strcspn(at, "|") == len && strncmp(at, value, len) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Writes "auto, bwrap or none". */
+static void choices_text(const char *choices, char ret_text[NAME_SIZE])
+{
+	const char *last = strrchr(choices, '|');
+	size_t len = 0;
+
+	for (const char *at = choices; *at; at++)
+		len += (size_t)snprintf(ret_text + len, NAME_SIZE - len, "%s",
+			at == last           ? " or "
+				: *at == '|' ? ", "
+					     : (char[]){*at, '\0'});
+}
+
+static int number_set(const struct option_row *row, long long *field, const char *value, struct err *err)
+{
+	if (text_number(value, row->low, row->high, field) < 0)
+		return err_set(err, ERR_INVALID, "--%s: a whole number from %lld to %lld is needed, not '%s'",
+			row->name, row->low, row->high, value);
+	return 0;
+}
+
+static int text_check(const struct option_row *row, const char *value, struct err *err)
+{
+	char choices[NAME_SIZE];
+	bool empty_url = !*value && !row->low;
+
+	if (row->type == OPT_URL && !empty_url && !text_starts(value, "http://") && !text_starts(value, "https://"))
+		return err_set(err, ERR_INVALID, "--%s must begin with http:// or https://", row->name);
+	if (row->type == OPT_CHOICE && !is_choice(row->choices, value)) {
+		choices_text(row->choices, choices);
+		return err_set(err, ERR_INVALID, "--%s must be %s", row->name, choices);
+	}
+	return 0;
+}
+
 static int option_set(const struct option_row *row, void *options, const char *value, struct err *err)
 {
-	void *field = option_field(row, options);
+	char **field = option_field(row, options);
 
-	switch (row->type) {
-	case OPT_NUMBER:
-		if (text_number(value, row->low, row->high, field) < 0)
-			return err_set(err, ERR_INVALID, "--%s: a whole number from %lld to %lld is needed, not '%s'",
-				row->name, row->low, row->high, value);
-		return 0;
-	case OPT_BOOL:
-		if (!text_equal(value, "true") && !text_equal(value, "false"))
-			return err_set(err, ERR_INVALID, "--%s: true or false is needed, not '%s'", row->name, value);
-		*(bool *)field = text_equal(value, "true");
-		return 0;
-	case OPT_TEXT:
-	case OPT_SECRET:
-		break;
-	}
-	free(*(char **)field);
-	*(char **)field = mem_text(value);
+	if (row->type == OPT_NUMBER)
+		return number_set(row, option_field(row, options), value, err);
+	if (text_check(row, value, err) < 0)
+		return -1;
+	free(*field);
+	*field = mem_text(value);
+	for (size_t len = strlen(value); row->type == OPT_URL && len && value[len - 1] == '/'; len--)
+		(*field)[len - 1] = '\0';
 	return 0;
 }
 
@@ -127,9 +169,9 @@ static int option_unknown(const struct option_table *table, const char *name, si
 }
 
 static int option_from_argument(
-	const struct option_table *table, char **argv, int *index, void *options, struct err *err)
+	const struct option_table *table, struct arguments *arguments, void *options, struct err *err)
 {
-	const char *name = argv[*index] + 2;
+	const char *name = arguments->values[arguments->next++] + 2;
 	size_t len = strcspn(name, "=");
 	const struct option_row *row = option_find(table, name, len);
 	const char *value;
@@ -140,7 +182,7 @@ static int option_from_argument(
 		return err_set(err, ERR_INVALID,
 			"--%s: a secret is not taken from the command line, where others can read it: use --%s-file",
 			row->name, row->name);
-	value = name[len] == '=' ? name + len + 1 : argv[++*index];
+	value = name[len] == '=' ? name + len + 1 : arguments->values[arguments->next++];
 	if (!value || (name[len] != '=' && text_starts(value, "--")))
 		return err_set(err, ERR_INVALID, "--%.*s: a value is needed", (int)len, name);
 	if (row->type == OPT_SECRET)
@@ -162,9 +204,8 @@ static int options_complete(const struct option_table *table, void *options, str
 
 	for (size_t i = 0; i < table->count; i++) {
 		const struct option_row *row = &table->rows[i];
-		bool text = row->type == OPT_TEXT || row->type == OPT_SECRET;
 
-		if (row->fallback || !text || *(char **)option_field(row, options))
+		if (row->fallback || row->type == OPT_NUMBER || *(char **)option_field(row, options))
 			continue;
 		env_name(row->name, "", name);
 		return err_set(err, ERR_INVALID, "--%s%s (or %s) is needed: %s", row->name,
@@ -174,14 +215,14 @@ static int options_complete(const struct option_table *table, void *options, str
 }
 
 /* Prints what --help or --version asks for. Returns false if neither is among the arguments. */
-static bool options_answered(const struct option_table *table, int argc, char **argv)
+static bool options_answered(const struct option_table *table, const struct arguments *arguments)
 {
-	for (int i = 1; i < argc; i++) {
-		if (text_equal(argv[i], "--help") || text_equal(argv[i], "-h")) {
+	for (int i = 1; i < arguments->count; i++) {
+		if (text_equal(arguments->values[i], "--help") || text_equal(arguments->values[i], "-h")) {
 			options_help(table);
 			return true;
 		}
-		if (text_equal(argv[i], "--version")) {
+		if (text_equal(arguments->values[i], "--version")) {
 			printf("%s %s (revision %s)\n", table->process, build_version, build_revision);
 			return true;
 		}
@@ -189,28 +230,25 @@ static bool options_answered(const struct option_table *table, int argc, char **
 	return false;
 }
 
-int options_read(
-	const struct option_table *table, int argc, char **argv, void *ret_options, int *ret_rest, struct err *err)
+int options_read(const struct option_table *table, struct arguments *arguments, void *ret_options, struct err *err)
 {
-	int i;
-
-	if (options_answered(table, argc, argv))
+	if (options_answered(table, arguments))
 		return 1;
 	if (options_defaults(table, ret_options, err) < 0 || options_from_environment(table, ret_options, err) < 0)
 		return -1;
-	for (i = 1; i < argc && text_starts(argv[i], "--"); i++)
-		if (option_from_argument(table, argv, &i, ret_options, err) < 0)
+	arguments->next = 1;
+	while (arguments->next < arguments->count && text_starts(arguments->values[arguments->next], "--"))
+		if (option_from_argument(table, arguments, ret_options, err) < 0)
 			return -1;
-	*ret_rest = i;
 	return options_complete(table, ret_options, err);
 }
 
-int options_ended(const struct option_table *table, int argc, char **argv, int rest, struct err *err)
+int options_ended(const struct option_table *table, const struct arguments *arguments, struct err *err)
 {
-	if (rest == argc)
+	if (arguments->next >= arguments->count)
 		return 0;
 	return err_set(err, ERR_INVALID, "unexpected argument '%s': options have the form --name value, see %s --help",
-		argv[rest], table->process);
+		arguments->values[arguments->next], table->process);
 }
 
 void options_release(const struct option_table *table, void *options)
@@ -218,16 +256,32 @@ void options_release(const struct option_table *table, void *options)
 	for (size_t i = 0; i < table->count; i++) {
 		const struct option_row *row = &table->rows[i];
 
-		if (row->type != OPT_TEXT && row->type != OPT_SECRET)
+		if (row->type == OPT_NUMBER)
 			continue;
 		free(*(char **)option_field(row, options));
 		*(char **)option_field(row, options) = NULL;
 	}
 }
 
+void options_host_name(char **name, const char *fallback)
+{
+	char host[256] = "";
+
+	if (**name)
+		return;
+	gethostname(host, sizeof(host) - 1);
+	free(*name);
+	*name = mem_text(*host ? host : fallback);
+}
+
 void options_help(const struct option_table *table)
 {
-	char name[NAME_SIZE];
+	static const char *const kinds[] = {[OPT_TEXT] = "TEXT",
+		[OPT_URL] = "URL",
+		[OPT_SECRET] = "PATH",
+		[OPT_NUMBER] = "N",
+		[OPT_CHOICE] = "WORD"};
+	char name[NAME_SIZE], choices[NAME_SIZE];
 
 	printf("%s\n\nOptions, each also by the environment variable beside it:\n", table->summary);
 	for (size_t i = 0; i < table->count; i++) {
@@ -235,12 +289,12 @@ void options_help(const struct option_table *table)
 		bool secret = row->type == OPT_SECRET;
 
 		env_name(row->name, "", name);
-		printf("\n  --%s%s %s   %s%s\n      %s\n", row->name, secret ? "-file" : "",
-			row->type == OPT_NUMBER         ? "N"
-				: row->type == OPT_BOOL ? "true|false"
-				: secret                ? "PATH"
-							: "TEXT",
-			name, secret ? " (or the variable with _FILE)" : "", row->help);
+		printf("\n  --%s%s %s   %s%s\n      %s\n", row->name, secret ? "-file" : "", kinds[row->type], name,
+			secret ? " (or the variable with _FILE)" : "", row->help);
+		if (row->type == OPT_CHOICE) {
+			choices_text(row->choices, choices);
+			printf("      One of %s.\n", choices);
+		}
 		if (!row->fallback)
 			printf("      Required.\n");
 		else if (*row->fallback)
