@@ -8,6 +8,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/http/certificate.h"
 #include "common/http/httpd.h"
 #include "common/log.h"
@@ -94,7 +95,7 @@ void scheduler_signals_open(struct scheduler *s)
 	s->signals = signalfd(-1, &set, SFD_CLOEXEC);
 }
 
-/* From here on, a second signal ends the process at once. Everything persistent is committed. */
+/* From here on, a further signal ends the process at once. Everything persistent is committed. */
 static void signals_unblock(void)
 {
 	sigset_t set;
@@ -229,6 +230,22 @@ void scheduler_stop(struct scheduler *s, int status)
 	log_info("stopped", NULL);
 }
 
+/* Serves for --stop-seconds, so that a load balancer takes this scheduler out before it refuses connections. Workers
+ * that wait for jobs turn to another scheduler at once. A signal ends this time. */
+static void retire(const struct scheduler *s)
+{
+	int64_t end_ms = clock_mono_ms() + s->options.stop_seconds * 1000, left_ms;
+	int alive_ms = service_manager_alive_ms();
+	bool stop = false;
+
+	api_retire(s->api);
+	claim_waiters_close(s->waiters);
+	while (!stop && (left_ms = end_ms - clock_mono_ms()) > 0) {
+		stop = stop_wait(s, (int)(alive_ms > 0 && alive_ms < left_ms ? alive_ms : left_ms));
+		service_manager_alive();
+	}
+}
+
 int scheduler_serve(struct scheduler *s, int argc, char **argv, struct err *err)
 {
 	(void)argc;
@@ -239,8 +256,9 @@ int scheduler_serve(struct scheduler *s, int argc, char **argv, struct err *err)
 	service_manager_ready();
 	while (!stop_wait(s, service_manager_alive_ms()))
 		service_manager_alive();
-	service_manager_stopping();
 	log_info("stopping; a second signal stops at once", NULL);
+	service_manager_stopping();
+	retire(s);
 	signals_unblock();
 	return 0;
 }

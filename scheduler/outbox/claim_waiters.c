@@ -60,6 +60,7 @@ struct claim_waiters {
 	TAILQ_HEAD(, pool) telling;
 	size_t count;
 	uint64_t mark;
+	bool closed; /* accepts no more waits */
 	bool stopping;
 };
 
@@ -170,7 +171,7 @@ bool claim_waiters_full(struct claim_waiters *waiters)
 	bool full;
 
 	pthread_mutex_lock(&waiters->mutex);
-	full = waiters->count >= MAX_WAITS || waiters->stopping;
+	full = waiters->count >= MAX_WAITS || waiters->closed;
 	pthread_mutex_unlock(&waiters->mutex);
 	return full;
 }
@@ -183,7 +184,7 @@ void claim_waiters_begin(struct claim_waiters *waiters, const struct wait_spec *
 	pthread_mutex_lock(&waiters->mutex);
 	before = wait_take(waiters, wait_of(waiters, spec->worker_id));
 	missed = pool_of(waiters, spec->pool_id)->missed > mark;
-	ends = missed || waiters->stopping;
+	ends = missed || waiters->closed;
 	first = !ends && waiters->count == 0;
 	if (!ends)
 		wait_add(waiters, spec);
@@ -379,14 +380,14 @@ static void claim_waiters_look(struct claim_waiters *waiters)
 			waiters, row_text(&rows, i, "pool_id"), row_int(&rows, i, "jobs"), missed_left, "by=\"look\"");
 }
 
-/* Takes the oldest wait if it is overdue, or in any case while stopping. Returns NULL if there is none. */
+/* Takes the oldest wait if it is overdue, or in any case after the close. Returns NULL if there is none. */
 static struct wait *overdue_take(struct claim_waiters *waiters, int64_t now)
 {
 	struct wait *wait;
 
 	pthread_mutex_lock(&waiters->mutex);
 	wait = TAILQ_FIRST(&waiters->all);
-	if (wait && wait->until_ms > now && !waiters->stopping)
+	if (wait && wait->until_ms > now && !waiters->closed)
 		wait = NULL;
 	wait_take(waiters, wait);
 	pthread_mutex_unlock(&waiters->mutex);
@@ -484,6 +485,14 @@ int claim_waiters_start(const char *database_url, struct claim_waiters **ret_wai
 	return 0;
 }
 
+void claim_waiters_close(struct claim_waiters *waiters)
+{
+	pthread_mutex_lock(&waiters->mutex);
+	waiters->closed = true;
+	pthread_mutex_unlock(&waiters->mutex);
+	eventfd_write(waiters->wake, 1);
+}
+
 void claim_waiters_stop(struct claim_waiters *waiters)
 {
 	bool stopping;
@@ -492,7 +501,7 @@ void claim_waiters_stop(struct claim_waiters *waiters)
 		return;
 	pthread_mutex_lock(&waiters->mutex);
 	stopping = waiters->stopping;
-	waiters->stopping = true;
+	waiters->closed = waiters->stopping = true;
 	pthread_mutex_unlock(&waiters->mutex);
 	if (stopping)
 		return;

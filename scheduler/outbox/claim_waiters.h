@@ -27,7 +27,9 @@ struct wait_spec {
 
 /* Starts the thread that listens for notices of other schedulers. */
 int claim_waiters_start(const char *database_url, struct claim_waiters **ret_waits, struct err *err);
-/* Ends all waits. A wait that begins later ends at once. NULL-safe. */
+/* Ends all waits, and accepts no more. Jobs that commit later still notify the other schedulers. */
+void claim_waiters_close(struct claim_waiters *waiters);
+/* The same, and ends the thread. NULL-safe. */
 void claim_waiters_stop(struct claim_waiters *waiters);
 /* Call after claim_waiters_stop, when no thread can call this module any more. NULL-safe. */
 void claim_waiters_free(struct claim_waiters *waiters);

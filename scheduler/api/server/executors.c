@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/server/executors.h"
 
-#include "scheduler/api/server/answers.h"
-#include "scheduler/api/server/exchange.h"
 #include "scheduler/api/internal/results.h"
 #include "scheduler/api/internal/uploads.h"
 #include "scheduler/api/runs/creations.h"
+#include "scheduler/api/server/answers.h"
+#include "scheduler/api/server/exchange.h"
 #include "scheduler/http/blocking_pool.h"
 #include "scheduler/http/request_batcher.h"
 #include "scheduler/store/content/contents.h"

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/server/server.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
+#include "scheduler/api/internal/control.h"
 #include "scheduler/api/server/answers.h"
 #include "scheduler/api/server/authenticate.h"
 #include "scheduler/api/server/executors.h"
-#include "scheduler/api/internal/control.h"
-#include "scheduler/api/tasks/callback_relay.h"
 #include "scheduler/api/server/thread_store.h"
+#include "scheduler/api/tasks/callback_relay.h"
 #include "scheduler/auth/buckets.h"
 #include "scheduler/auth/signed.h"
 #include "scheduler/store/content/objects.h"
@@ -23,14 +24,15 @@ struct api {
 	struct services services;
 	struct executors *executors;
 	char *public_url;
+	atomic_bool retired;
 };
 
 /* ---- requests ---- */
 
 /* Readiness depends on PostgreSQL alone. If only the object store is down, most requests still succeed. */
-static bool database_ready(void *data, struct buf *why)
+static bool database_ready(struct api *api, struct buf *why)
 {
-	struct store *store = thread_store(data);
+	struct store *store = thread_store(api->stores);
 	struct objects *objects = store->objects;
 	struct err err = ERR_INIT;
 	bool ready = db_ping(store->db, &err) == 0;
@@ -42,17 +44,26 @@ static bool database_ready(void *data, struct buf *why)
 	return ready;
 }
 
+static bool is_ready(void *data, struct buf *why)
+{
+	struct api *api = data;
+
+	if (!atomic_load(&api->retired))
+		return database_ready(api, why);
+	buf_text(why, "this scheduler stops (--stop-seconds)\n");
+	return false;
+}
+
 static void observer_handle(void *data, const struct http_request *http, struct http_answer *answer)
 {
-	if (!httpd_observe(http, database_ready, data, answer))
+	if (!httpd_observe(http, is_ready, data, answer))
 		answer->status = 404;
 }
 
 /* If there is a listener for operators, the main listener does not serve /metrics. */
 static bool request_observe(struct api *api, const struct http_request *http, struct http_answer *answer)
 {
-	return !(api->observer && text_equal(http->path, "/metrics")) &&
-		httpd_observe(http, database_ready, api->stores, answer);
+	return !(api->observer && text_equal(http->path, "/metrics")) && httpd_observe(http, is_ready, api, answer);
 }
 
 static void handle(void *data, const struct http_request *http, struct http_answer *answer)
@@ -124,8 +135,7 @@ static int observer_start(struct api *api, struct err *err)
 	const struct httpd_spec spec = {.address = api->settings.metrics_address,
 		.threads = 1,
 		.most_connections = MAX_OBSERVERS,
-
-		.data = api->stores,
+		.data = api,
 		.handle = observer_handle};
 
 	if (!*spec.address || httpd_start(&spec, &api->observer, err) == 0)
@@ -222,6 +232,11 @@ int api_port(const struct api *api)
 const char *api_public_url(const struct api *api)
 {
 	return api->public_url;
+}
+
+void api_retire(struct api *api)
+{
+	atomic_store(&api->retired, true);
 }
 
 void api_stop(struct api *api)

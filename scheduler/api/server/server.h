@@ -32,6 +32,8 @@ int api_start(const struct api_settings *settings, struct api **ret_api, struct 
 int api_port(const struct api *api);
 /* The service's public address, without a slash at its end. Borrowed until api_stop. */
 const char *api_public_url(const struct api *api);
+/* From now on /readyz is 503, so that load balancers choose other schedulers. Requests are still served. */
+void api_retire(struct api *api);
 /* Accepts no more connections, waits for the running requests and frees the service. NULL-safe. */
 void api_stop(struct api *api);
 

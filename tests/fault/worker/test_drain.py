@@ -3,6 +3,7 @@
 
 import os
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -147,6 +148,31 @@ def test_a_draining_scheduler_leaves_everything_to_the_other(api, scheduler, wor
     api.wait_status(runs[0], "applied")
     for run in runs[1:]:
         api.wait_status(run, "planned_and_finished")
+
+
+def test_a_stopping_scheduler_serves_for_its_seconds_and_is_not_ready(api, scheduler, worker):
+    first, second = scheduler.all[0], scheduler(stop_seconds=300)
+    worker(scheduler_url=second.url)
+    until(lambda: second.metric("runyard_waiting_workers") == 1, "the worker waits for a job")
+    second.process.send(signal.SIGTERM)
+    until(lambda: second.get("/readyz")[0] == 503, "it is not ready")
+    assert "--stop-seconds" in second.get("/readyz")[1] and second.get("/healthz")[0] == 200
+    until(lambda: second.metric("runyard_waiting_workers") == 0, "the claim request has ended")
+    # Its worker still gets a run that is created there.
+    api.url = second.url
+    run = api.run_files(api.workspace(auto_apply=True), ONE)
+    api.wait_status(run, "applied")
+    second.process.send(signal.SIGTERM)
+    assert second.process.ended() == 0
+    api.url = first.url
+    assert api.status(run) == "applied"
+
+
+def test_a_stopping_scheduler_ends_after_its_seconds(scheduler):
+    one = scheduler(stop_seconds=2)
+    before = time.monotonic()
+    assert one.process.stop() == 0
+    assert time.monotonic() - before >= 2
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
