@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MPL-2.0
+"""The Debian packages: one for each process, with the files of `cmake --install` and what they need."""
+
+import fcntl
+import os
+import re
+import shutil
+
+import pytest
+
+from support import release
+from support.release import PROCESSES, files, run
+
+# Further programs that the process starts; libraries are found by dpkg-shlibdeps.
+NEEDS = {
+    "scheduler": {"systemd", "ca-certificates", "libpq5", "librdkafka1", "libssl3"},
+    "notifier": {"systemd", "ca-certificates", "libhiredis0.14", "librdkafka1", "libcurl4"},
+    "worker": {"systemd", "ca-certificates", "bubblewrap", "passt", "git", "openssh-client", "gpgv", "libseccomp2"},
+}
+
+
+@pytest.fixture(scope="module")
+def packages(built):
+    """{process: file}, built for a fixed time."""
+    folder = built / "packages"
+    with open(built / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        shutil.rmtree(folder, ignore_errors=True)
+        run("cpack", "-G", "DEB", "-B", folder, cwd=built, env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000"})
+    return {process: next(folder.glob(f"runyard-{process}_*.deb")) for process in PROCESSES}
+
+
+@pytest.fixture
+def unpacked(packages, folder):
+    """{process: folder with its files}"""
+    for process, package in packages.items():
+        run("dpkg-deb", "-x", package, folder / process)
+    return {process: folder / process for process in PROCESSES}
+
+
+def control(package, field):
+    return run("dpkg-deb", "-f", package, field).strip()
+
+
+def test_the_packages_have_the_files_of_an_installation(built, unpacked, folder):
+    installed = files(release.install(built, folder / "all"))
+    assert sorted(path for process in PROCESSES for path in files(unpacked[process])) == installed
+    for process in PROCESSES:
+        assert f"/usr/bin/runyard-{process}" in files(unpacked[process])
+    assert [path for path in files(unpacked["worker"]) if "libexec" in path] == [
+        f"/usr/libexec/runyard/runyard-{helper}" for helper in ("cgroup-reset", "keeper", "network")]
+
+
+def test_units_name_programs_of_the_package(unpacked):
+    for process, root in unpacked.items():
+        unit = next((root / "usr/lib/systemd/system").iterdir()).read_text()
+        programs = re.findall(r"^ExecStart(?:Pre)?=-?(\S+)", unit, re.M)
+        assert programs and all((root / program[1:]).exists() for program in programs), programs
+
+
+@pytest.mark.parametrize("process", PROCESSES)
+def test_the_package_says_what_it_needs(packages, process):
+    package = packages[process]
+    depends = {re.split(r"[ (:]", name.strip())[0] for name in control(package, "Depends").split(",")}
+    assert NEEDS[process] <= depends, depends
+    assert control(package, "Package") == f"runyard-{process}"
+    version = run(release.FOLDER / f"bin/runyard-{process}", "--version").split()[1]
+    assert control(package, "Version") == version
+
+
+@pytest.mark.parametrize("process", PROCESSES)
+def test_the_settings_are_the_operators(packages, folder, process):
+    run("dpkg-deb", "-e", packages[process], folder / "control")
+    assert (folder / "control/conffiles").read_text() == f"/etc/runyard/{process}.env\n"
+
+
+@pytest.mark.parametrize("process", PROCESSES)
+def test_the_scripts_of_the_package_are_valid(packages, folder, process):
+    run("dpkg-deb", "-e", packages[process], folder / "control")
+    scripts = sorted(path for path in (folder / "control").iterdir() if os.access(path, os.X_OK))
+    assert [path.name for path in scripts] == ["postinst", "postrm", "prerm"]
+    run("shellcheck", *scripts)
+    assert f"systemd-sysusers runyard-{process}.conf" in (folder / "control/postinst").read_text()
+
+
+def test_programs_are_stripped_and_print_their_version(unpacked):
+    for process, root in unpacked.items():
+        program = root / f"usr/bin/runyard-{process}"
+        assert run(program, "--version").startswith(f"runyard-{process} ")
+        assert ".debug_info" not in run("readelf", "-SW", program)
+
+
+def test_apt_finds_what_the_packages_need(packages):
+    """Only simulates the installation."""
+    told = run("apt-get", "-s", "-o", "Debug::NoLocking=1", "--no-install-recommends", "install", *packages.values())
+    assert {f"runyard-{process}" for process in PROCESSES} <= set(re.findall(r"^Inst (\S+)", told, re.M)), told
