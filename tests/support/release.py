@@ -3,7 +3,9 @@
 
 import fcntl
 import os
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -15,6 +17,13 @@ def run(*command, **options):
     done = subprocess.run([str(part) for part in command], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options)
     assert done.returncode == 0, f"{' '.join(map(str, command))}: {done.returncode}\n{done.stdout[-4000:]}"
     return done.stdout
+
+
+def tool(name):
+    """A program of the tests' Python packages (requirements.txt)."""
+    found = shutil.which(name, path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    assert found, f"{name} is missing: tests/run installs it"
+    return found
 
 
 def build():

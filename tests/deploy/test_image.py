@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: MPL-2.0
+"""The container image: its files, collected twice, and the build."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+
+import pytest
+
+from support import release
+from support.release import PROCESSES, ROOT, run
+from support.site import new_folder
+
+IMAGE = ROOT / "deploy/image"
+ACCOUNT = 65532
+MOST = 120 << 20
+# What the processes start, and what the scripts among them start.
+PROGRAMS = "bwrap", "pasta", "git", "ssh", "gpgv", "sh", "sed", "env"
+
+
+def collect(built, archive, day):
+    """Collects the image's files on that day; returns the digest."""
+    return run(IMAGE / "tree", built, archive, env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000", "TZ": day}).split()[0]
+
+
+@pytest.fixture(scope="module")
+def archive(built):
+    folder = new_folder("image")
+    collect(built, folder / "tree.tar", "UTC")
+    yield folder / "tree.tar"
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def tree(archive):
+    """The files, unpacked, with the devices that a container runtime provides."""
+    folder = archive.parent / "tree"
+    with tarfile.open(archive) as tar:
+        tar.extractall(folder, numeric_owner=True, filter="fully_trusted")
+    for device in ("null", "urandom"):
+        (folder / "dev" / device).touch()
+    return folder
+
+
+def inside(tree, *command):
+    """Runs the command in the tree as the image's account: in namespaces of its own, with a read-only root."""
+    devices = [part for name in ("null", "urandom") for part in ("--dev-bind", f"/dev/{name}", f"/dev/{name}")]
+    return subprocess.run(
+        ["bwrap", "--unshare-all", "--uid", str(ACCOUNT), "--gid", str(ACCOUNT), "--ro-bind", str(tree), "/", *devices, "--proc", "/proc", "--tmpfs", "/tmp",
+         "--clearenv", "--setenv", "PATH", "/usr/bin:/bin", "--cap-drop", "ALL", *command],
+        capture_output=True, text=True, timeout=60)
+
+
+def test_collected_twice_the_files_are_the_same(built, archive, folder):
+    first = run("sha256sum", archive).split()[0]
+    assert collect(built, folder / "again.tar", "Asia/Tokyo") == first
+
+
+def test_no_file_is_setuid_and_all_belong_to_root(archive):
+    with tarfile.open(archive) as tar:
+        members = tar.getmembers()
+    assert not [member.name for member in members if member.mode & 0o6000]
+    assert not [member.name for member in members if member.isdev()]
+    assert {member.name for member in members if member.uid or member.gid} == {"./var/lib/runyard-worker"}
+    assert not [member.name for member in members if member.mode & 0o002 and not member.issym() and member.name not in ("./tmp", "./var/tmp")]
+    assert {member.mtime for member in members} == {1700000000}
+
+
+def test_it_is_small(archive):
+    assert archive.stat().st_size <= MOST
+
+
+def test_it_has_no_broker_no_test_and_no_setting(tree):
+    names = {path.name for path in tree.rglob("*")}
+    assert not {name for name in names if re.match(r"runyard-(broker|sim|bench)|test_|fuzz_", name)}
+    assert not (tree / "etc/runyard").exists()
+
+
+@pytest.mark.parametrize("process", PROCESSES)
+def test_programs_run_as_the_account_on_a_read_only_root(tree, process):
+    done = inside(tree, f"runyard-{process}", "--version")
+    assert done.returncode == 0 and done.stdout.startswith(f"runyard-{process} "), done.stderr
+
+
+def test_what_they_start_is_there(tree):
+    for program in PROGRAMS:
+        done = inside(tree, "sh", "-c", f"command -v {program}")
+        assert done.returncode == 0, program
+    for command in (["git", "--version"], ["ssh", "-V"], ["gpgv", "--version"], ["bwrap", "--version"], ["pasta", "--version"], ["git", "submodule", "-h"]):
+        done = inside(tree, *command)
+        assert done.returncode == 0, (command, done.stderr)
+
+
+def test_no_library_is_missing(tree):
+    folders = tree / "usr/lib/git-core", tree / "usr/bin", tree / "usr/libexec/runyard"
+    for path in (path for folder in folders for path in folder.iterdir() if not path.is_symlink()):
+        needed = re.findall(r"\(NEEDED\)\s+Shared library: \[(\S+)\]", subprocess.run(["readelf", "-dW", path], capture_output=True, text=True).stdout)
+        missing = [name for name in needed if not list(tree.glob(f"usr/lib/*/{name}")) and not (tree / "usr/lib64" / name).exists()]
+        assert not missing, (path, missing)
+
+
+def test_every_package_has_its_licence(tree):
+    packages = [line.split()[0] for line in (tree / "usr/share/doc/runyard/packages").read_text().splitlines()]
+    assert {"libc6", "git", "bubblewrap", "passt", "ca-certificates", "librdkafka1"} <= set(packages)
+    for package in (*packages, *(f"runyard-{process}" for process in PROCESSES)):
+        assert (tree / "usr/share/doc" / package / "copyright").stat().st_size > 0
+
+
+def test_the_containerfile_is_clean():
+    assert not run(release.tool("hadolint"), "--failure-threshold", "style", IMAGE / "Containerfile")
+
+
+@pytest.fixture
+def buildah(folder):
+    """buildah(argument...), with images in the test's folder."""
+    if not shutil.which("buildah"):
+        pytest.skip("buildah is not installed")
+    store = "--root", folder / "images", "--runroot", folder / "run", "--storage-driver", "vfs"
+    policy = folder / "policy.json"
+    policy.write_text(json.dumps({"default": [{"type": "insecureAcceptAnything"}]}))
+
+    def call(command, *arguments):
+        return subprocess.run(["buildah", *map(str, store), command, *map(str, arguments)], capture_output=True, text=True)
+
+    call.policy = policy
+    yield call
+
+
+def test_two_builds_of_the_image_give_one_digest(archive, buildah, folder):
+    digests = []
+    for name in ("one", "two"):
+        done = buildah("build", "--isolation", "chroot", "--signature-policy", buildah.policy, "--timestamp", "1700000000", "--build-arg", "VERSION=1.2.3",
+                       "--build-arg", "REVISION=abc", "--no-cache", "--tag", name, "--file", IMAGE / "Containerfile", archive.parent)
+        if done.returncode and re.search("not permitted|Permission denied|not supported", done.stderr):
+            pytest.skip(f"the kernel forbids the build: {done.stderr.strip().splitlines()[-1]}")
+        assert done.returncode == 0, done.stderr
+        told = json.loads(buildah("inspect", "--type", "image", name).stdout)
+        digests.append(told["FromImageDigest"])
+    assert digests[0] == digests[1]
+    config = told["OCIv1"]["config"]
+    assert config["User"] == f"{ACCOUNT}:{ACCOUNT}" and config["Cmd"] == ["runyard-scheduler"]
+    assert config["Labels"]["org.opencontainers.image.version"] == "1.2.3" and config["Labels"]["org.opencontainers.image.revision"] == "abc"
