@@ -18,7 +18,7 @@ IMAGE = ROOT / "deploy/image"
 ACCOUNT = 65532
 MOST = 120 << 20
 # What the processes start, and what the scripts among them start.
-PROGRAMS = "bwrap", "pasta", "git", "ssh", "gpgv", "sh", "sed", "env"
+PROGRAMS = "bwrap", "pasta", "git", "ssh", "gpgv", "curl", "sh", "sed", "env"
 
 
 def collect(built, archive, day):
