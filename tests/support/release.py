@@ -45,3 +45,7 @@ def install(built, destination):
 def files(folder):
     """The paths of all files and links below the folder, with a leading slash."""
     return sorted("/" + str(path.relative_to(folder)) for path in Path(folder).rglob("*") if path.is_symlink() or not path.is_dir())
+
+
+if __name__ == "__main__":
+    build()
